@@ -1,0 +1,75 @@
+// Errors as values. Three kinds, never mixed: an Error (this call cannot be done), an oddity
+// (this event of the trace is strange: counted, work goes on; see trace/oddities.h) and JV_CHECK
+// (our own bug). Nothing here throws.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <tl/expected.hpp>
+#include <utility>
+
+namespace jarvis {
+
+// The printed name (ErrorCodeName) stands in brackets at the start of a tool's error text and is
+// part of the product's face: names are added, never changed.
+enum class ErrorCode {
+  kUnknownArgument,  // an argument name that the tool does not have
+  kBadValue,         // wrong type, out of range, not one of the allowed values
+  kUnknownTrace,     // a trace id that is not loaded
+  kTraceNotFound,    // no such file
+  kNotAllowed,       // outside the allowed directories
+  kNotATrace,        // readable, but not a profiler trace
+  kTooLarge,         // over a stated limit
+  kOutOfMemory,      //
+  kUnknownRow,       // a row id that this trace does not have
+  kStaleCursor,      // a cursor of another question
+  kNoGpuEvents,      // the question needs GPU work and the trace has none
+  kNoShapes,         // the question needs what was not recorded
+  kNoStacks,         //
+  kExists,           // a file in the way that we did not write
+  kCancelled,        // the caller asked us to stop
+  kTimeout,          //
+  kBusy,             // the queue is full
+  kIo,               // the operating system said no
+  kInternal,         // our bug
+};
+
+std::string_view ErrorCodeName(ErrorCode code);
+
+struct Error {
+  ErrorCode code = ErrorCode::kInternal;
+  std::string message;  // what was wrong and what exists, for a person
+  std::string hint;     // the next call, for an agent; may be empty
+};
+
+template <typename T>
+class [[nodiscard]] Result : public tl::expected<T, Error> {
+ public:
+  using tl::expected<T, Error>::expected;
+};
+using Status = Result<void>;
+
+inline tl::unexpected<Error> Fail(ErrorCode code, std::string message, std::string hint = {}) {
+  return tl::make_unexpected(Error{code, std::move(message), std::move(hint)});
+}
+
+}  // namespace jarvis
+
+#define JV_CONCAT_INNER(a, b) a##b
+#define JV_CONCAT(a, b) JV_CONCAT_INNER(a, b)
+
+// JV_TRY(Foo()): returns Foo()'s error, if it has one.
+#define JV_TRY(expression)                                                   \
+  do {                                                                       \
+    if (auto jv_status = (expression); !jv_status) {                         \
+      return tl::make_unexpected(std::move(jv_status.error()));              \
+    }                                                                        \
+  } while (false)
+
+// JV_ASSIGN(auto x, Foo()): binds Foo()'s value, or returns its error.
+#define JV_ASSIGN(declaration, expression)                                   \
+  auto JV_CONCAT(jv_result_, __LINE__) = (expression);                       \
+  if (!JV_CONCAT(jv_result_, __LINE__)) {                                    \
+    return tl::make_unexpected(std::move(JV_CONCAT(jv_result_, __LINE__).error())); \
+  }                                                                          \
+  declaration = std::move(*JV_CONCAT(jv_result_, __LINE__))
