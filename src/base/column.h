@@ -1,0 +1,93 @@
+// A growable array of plain values for the large columns of a trace.
+//
+// Unlike std::vector it grows with realloc, which moves pages instead of bytes for large blocks, so
+// that growing never holds two copies; pages that were reserved but not written cost nothing.
+#pragma once
+
+#include <cstddef>
+#include <cstdlib>
+#include <cstring>
+#include <new>
+#include <span>
+#include <type_traits>
+#include <utility>
+
+namespace jarvis {
+
+template <typename T>
+class Column {
+  static_assert(std::is_trivially_copyable_v<T>);
+
+ public:
+  Column() = default;
+  explicit Column(std::size_t size, T value) { resize(size, value); }
+  Column(Column&& other) noexcept
+      : data_(std::exchange(other.data_, nullptr)),
+        size_(std::exchange(other.size_, 0)),
+        capacity_(std::exchange(other.capacity_, 0)) {}
+  Column& operator=(Column&& other) noexcept {
+    std::swap(data_, other.data_);
+    std::swap(size_, other.size_);
+    std::swap(capacity_, other.capacity_);
+    return *this;
+  }
+  ~Column() { std::free(data_); }
+
+  std::size_t size() const { return size_; }
+  bool empty() const { return size_ == 0; }
+  T* data() { return data_; }
+  const T* data() const { return data_; }
+  T& operator[](std::size_t i) { return data_[i]; }
+  const T& operator[](std::size_t i) const { return data_[i]; }
+  T* begin() { return data_; }
+  T* end() { return data_ + size_; }
+  const T* begin() const { return data_; }
+  const T* end() const { return data_ + size_; }
+  T& back() { return data_[size_ - 1]; }
+  std::span<const T> span() const { return {data_, size_}; }
+  std::size_t bytes() const { return size_ * sizeof(T); }
+
+  void reserve(std::size_t capacity) {
+    if (capacity <= capacity_) return;
+    void* grown = std::realloc(static_cast<void*>(data_), capacity * sizeof(T));
+    if (grown == nullptr) throw std::bad_alloc();
+    data_ = static_cast<T*>(grown);
+    capacity_ = capacity;
+  }
+  void push_back(T value) {
+    if (size_ == capacity_) Grow(size_ + 1);
+    data_[size_++] = value;
+  }
+  void append(const T* values, std::size_t count) {
+    if (count == 0) return;
+    if (size_ + count > capacity_) Grow(size_ + count);
+    std::memcpy(static_cast<void*>(data_ + size_), values, count * sizeof(T));
+    size_ += count;
+  }
+  void resize(std::size_t size, T value) {
+    reserve(size);
+    for (std::size_t i = size_; i < size; ++i) data_[i] = value;
+    size_ = size;
+  }
+  void clear() { size_ = 0; }
+  // Gives reserved memory beyond the last element back.
+  void shrink_to_fit() {
+    if (capacity_ == size_ || size_ == 0) return;
+    void* shrunk = std::realloc(static_cast<void*>(data_), size_ * sizeof(T));
+    if (shrunk == nullptr) return;
+    data_ = static_cast<T*>(shrunk);
+    capacity_ = size_;
+  }
+
+ private:
+  void Grow(std::size_t needed) {
+    const std::size_t grown = capacity_ + capacity_ / 2;
+    reserve(grown > needed ? grown : (needed < 16 ? 16 : needed));
+  }
+
+  T* data_ = nullptr;
+  std::size_t size_ = 0;
+  std::size_t capacity_ = 0;
+};
+
+}  // namespace jarvis

@@ -1,0 +1,30 @@
+// Every limit of the program, each with its reason.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+namespace jarvis::limits {
+
+// Text that the reader cuts from a trace and decodes in one piece. Large enough that the cost of a
+// piece (one allocation, one merge of names) vanishes, small enough that the pieces in flight do not
+// show beside the events of a 60 MB trace.
+inline constexpr std::size_t kSliceBytes = std::size_t{1} << 20;
+
+// One event. The largest seen in a real trace are a few hundred kB (TensorLists of an optimizer).
+inline constexpr std::size_t kEventBytesMax = std::size_t{64} << 20;
+
+// One top-level value beside traceEvents (deviceProperties, distributedInfo, user metadata).
+inline constexpr std::size_t kMetadataBytesMax = std::size_t{16} << 20;
+
+// Events are named by 32-bit indices; one value is reserved.
+inline constexpr std::uint64_t kEventsMax = 0xFFFFFFFEu;
+
+// Inflated bytes of one trace. A gzip member expands at most 1032 times, so a 1 GB file could ask
+// for a terabyte; no profiler writes that.
+inline constexpr std::uint64_t kTraceBytesMax = std::uint64_t{256} << 30;
+
+// Text of unknown args kept for one event; the rest of a longer one is dropped and counted.
+inline constexpr std::size_t kOtherArgsBytesMax = 4096;
+
+}  // namespace jarvis::limits

@@ -1,0 +1,114 @@
+#include "base/text.h"
+
+#include <algorithm>
+#include <charconv>
+#include <vector>
+
+namespace jarvis {
+namespace {
+
+char Lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; }
+
+template <typename T>
+std::optional<T> ParseWhole(std::string_view text) {
+  T value{};
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
+  return value;
+}
+
+std::size_t EditDistance(std::string_view a, std::string_view b) {
+  std::vector<std::size_t> row(b.size() + 1);
+  for (std::size_t j = 0; j <= b.size(); ++j) row[j] = j;
+  for (std::size_t i = 1; i <= a.size(); ++i) {
+    std::size_t diagonal = row[0];
+    row[0] = i;
+    for (std::size_t j = 1; j <= b.size(); ++j) {
+      const std::size_t change = diagonal + (Lower(a[i - 1]) == Lower(b[j - 1]) ? 0 : 1);
+      diagonal = row[j];
+      row[j] = std::min({change, row[j] + 1, row[j - 1] + 1});
+    }
+  }
+  return row[b.size()];
+}
+
+// Bytes of the valid UTF-8 sequence at the start of `text`; 0 if there is none.
+std::size_t Utf8Length(std::string_view text) {
+  const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
+  const unsigned char lead = byte(0);
+  if (lead < 0x80) return 1;
+  const std::size_t length = lead >= 0xC2 && lead < 0xE0 ? 2 : lead >= 0xE0 && lead < 0xF0 ? 3
+                             : lead >= 0xF0 && lead < 0xF5 ? 4 : 0;
+  if (length == 0 || text.size() < length) return 0;
+  for (std::size_t i = 1; i < length; ++i) {
+    if ((byte(i) & 0xC0) != 0x80) return 0;
+  }
+  const unsigned char second = byte(1);
+  const bool overlong = (lead == 0xE0 && second < 0xA0) || (lead == 0xF0 && second < 0x90);
+  const bool outside = (lead == 0xED && second >= 0xA0) || (lead == 0xF4 && second >= 0x90);
+  return overlong || outside ? 0 : length;
+}
+
+}  // namespace
+
+std::string LowerAscii(std::string_view text) {
+  std::string lower(text);
+  for (char& c : lower) c = Lower(c);
+  return lower;
+}
+
+bool ContainsNoCase(std::string_view text, std::string_view lower_part) {
+  return std::search(text.begin(), text.end(), lower_part.begin(), lower_part.end(),
+                     [](char a, char b) { return Lower(a) == b; }) != text.end();
+}
+
+bool EqualsNoCase(std::string_view a, std::string_view b) {
+  return std::equal(a.begin(), a.end(), b.begin(), b.end(),
+                    [](char x, char y) { return Lower(x) == Lower(y); });
+}
+
+std::string_view Trim(std::string_view text) {
+  const auto space = [](char c) { return c == ' ' || c == '\t' || c == '\n' || c == '\r'; };
+  while (!text.empty() && space(text.front())) text.remove_prefix(1);
+  while (!text.empty() && space(text.back())) text.remove_suffix(1);
+  return text;
+}
+
+std::optional<std::int64_t> ParseInt(std::string_view text) {
+  return ParseWhole<std::int64_t>(text);
+}
+std::optional<double> ParseDouble(std::string_view text) { return ParseWhole<double>(text); }
+
+std::optional<std::string_view> Closest(std::string_view text,
+                                        std::span<const std::string_view> candidates) {
+  std::optional<std::string_view> best;
+  std::size_t best_distance = std::max<std::size_t>(2, text.size() / 3) + 1;
+  for (const std::string_view candidate : candidates) {
+    const std::size_t distance = EditDistance(text, candidate);
+    if (distance < best_distance) {
+      best = candidate;
+      best_distance = distance;
+    }
+  }
+  return best;
+}
+
+std::string ValidUtf8(std::string_view text, bool* changed) {
+  std::string valid;
+  valid.reserve(text.size());
+  if (changed != nullptr) *changed = false;
+  for (std::size_t i = 0; i < text.size();) {
+    const std::size_t length = Utf8Length(text.substr(i));
+    if (length == 0) {
+      valid += "\xEF\xBF\xBD";
+      if (changed != nullptr) *changed = true;
+      ++i;
+    } else {
+      valid.append(text.substr(i, length));
+      i += length;
+    }
+  }
+  return valid;
+}
+
+}  // namespace jarvis

@@ -1,0 +1,29 @@
+// Text without a domain: no locale, no allocation where none is needed.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+
+namespace jarvis {
+
+std::string LowerAscii(std::string_view text);
+// True if `part` (given in lower case) occurs in `text`, whatever the case of ASCII letters there.
+bool ContainsNoCase(std::string_view text, std::string_view lower_part);
+bool EqualsNoCase(std::string_view a, std::string_view b);
+std::string_view Trim(std::string_view text);
+
+// The whole text as a decimal integer.
+std::optional<std::int64_t> ParseInt(std::string_view text);
+std::optional<double> ParseDouble(std::string_view text);
+
+// The candidate with the smallest edit distance, if one is close enough to be a slip.
+std::optional<std::string_view> Closest(std::string_view text,
+                                        std::span<const std::string_view> candidates);
+
+// Invalid UTF-8 becomes U+FFFD. `changed`, if given, says whether anything was.
+std::string ValidUtf8(std::string_view text, bool* changed = nullptr);
+
+}  // namespace jarvis

@@ -1,0 +1,17 @@
+// Files that are whole or not there: written beside their place, then renamed onto it.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "base/result.h"
+
+namespace jarvis::io {
+
+// Writes `content` as `path`; directories on the way are made. A reader sees the old file or the
+// new one, never a torn one.
+Status WriteFileAtomically(const std::string& path, std::string_view content);
+
+Status MakeDirectories(const std::string& path);
+
+}  // namespace jarvis::io

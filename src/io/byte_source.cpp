@@ -1,0 +1,215 @@
+#include "io/byte_source.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <xxhash.h>
+#include <zlib.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <vector>
+
+namespace jarvis::io {
+namespace {
+
+constexpr std::size_t kInputBytes = std::size_t{256} << 10;
+
+// Reads a file from front to back and hashes what it reads.
+class File {
+ public:
+  explicit File(int fd, std::uint64_t size) : fd_(fd), size_(size), hash_(XXH3_createState()) {
+    XXH3_64bits_reset(hash_);
+  }
+  File(const File&) = delete;
+  File& operator=(const File&) = delete;
+  ~File() {
+    ::close(fd_);
+    XXH3_freeState(hash_);
+  }
+
+  Result<std::size_t> Read(char* to, std::size_t bytes) {
+    for (;;) {
+      const ssize_t got = ::read(fd_, to, bytes);
+      if (got >= 0) {
+        XXH3_64bits_update(hash_, to, static_cast<std::size_t>(got));
+        read_ += static_cast<std::uint64_t>(got);
+        return static_cast<std::size_t>(got);
+      }
+      if (errno != EINTR) {
+        return Fail(ErrorCode::kIo, fmt::format("reading failed: {}", std::strerror(errno)));
+      }
+    }
+  }
+  std::uint64_t read() const { return read_; }
+  std::uint64_t size() const { return size_; }
+  std::uint64_t hash() const { return XXH3_64bits_digest(hash_); }
+
+ private:
+  int fd_;
+  std::uint64_t size_;
+  std::uint64_t read_ = 0;
+  XXH3_state_t* hash_;
+};
+
+class PlainSource : public ByteSource {
+ public:
+  PlainSource(std::unique_ptr<File> file, std::string start)
+      : file_(std::move(file)), start_(std::move(start)) {}
+
+  Result<std::size_t> Read(std::span<char> buffer) override {
+    if (!start_.empty()) {
+      const std::size_t bytes = std::min(start_.size(), buffer.size());
+      std::memcpy(buffer.data(), start_.data(), bytes);
+      start_.erase(0, bytes);
+      return bytes;
+    }
+    return file_->Read(buffer.data(), buffer.size());
+  }
+  std::uint64_t consumed() const override { return file_->read(); }
+  std::uint64_t file_size() const override { return file_->size(); }
+  std::uint64_t content_hash() override { return file_->hash(); }
+  const std::string& damage() const override { return damage_; }
+  bool compressed() const override { return false; }
+
+ private:
+  std::unique_ptr<File> file_;
+  std::string start_;  // bytes read while looking at the content
+  std::string damage_;
+};
+
+// gzip of one or more members.
+class GzipSource : public ByteSource {
+ public:
+  GzipSource(std::unique_ptr<File> file, const std::string& start)
+      : file_(std::move(file)), input_(kInputBytes) {
+    std::memcpy(input_.data(), start.data(), start.size());
+    stream_.next_in = input_.data();
+    stream_.avail_in = static_cast<uInt>(start.size());
+    ready_ = inflateInit2(&stream_, 15 + 16) == Z_OK;
+  }
+  GzipSource(const GzipSource&) = delete;
+  GzipSource& operator=(const GzipSource&) = delete;
+  ~GzipSource() override {
+    if (ready_) inflateEnd(&stream_);
+  }
+
+  Result<std::size_t> Read(std::span<char> buffer) override {
+    if (!ready_) return Fail(ErrorCode::kOutOfMemory, "zlib could not start");
+    stream_.next_out = reinterpret_cast<Bytef*>(buffer.data());
+    stream_.avail_out = static_cast<uInt>(std::min<std::size_t>(buffer.size(), 1u << 30));
+    const uInt wanted = stream_.avail_out;
+    while (!done_ && stream_.avail_out > 0) JV_TRY(Step());
+    return wanted - stream_.avail_out;
+  }
+  std::uint64_t consumed() const override { return file_->read() - stream_.avail_in; }
+  std::uint64_t file_size() const override { return file_->size(); }
+  std::uint64_t content_hash() override {
+    // After damage the rest of the file has not been read; it is part of the identity all the same.
+    while (file_->Read(reinterpret_cast<char*>(input_.data()), input_.size()).value_or(0) > 0) {
+    }
+    return file_->hash();
+  }
+  const std::string& damage() const override { return damage_; }
+  bool compressed() const override { return true; }
+
+ private:
+  Status Step() {
+    if (stream_.avail_in == 0) {
+      JV_ASSIGN(const std::size_t got,
+                file_->Read(reinterpret_cast<char*>(input_.data()), input_.size()));
+      stream_.next_in = input_.data();
+      stream_.avail_in = static_cast<uInt>(got);
+      if (got == 0) {
+        if (inside_member_) {
+          End(fmt::format("the gzip stream is cut off after {} compressed bytes", file_->read()));
+        }
+        done_ = true;
+        return {};
+      }
+    }
+    if (!inside_member_ && members_ > 0 && *stream_.next_in != 0x1f) {
+      // Padding after the last member (tape blocks, some uploaders) is not data.
+      End(fmt::format("{} or more bytes after the gzip stream are not gzip; ignored",
+                      stream_.avail_in));
+      return {};
+    }
+    inside_member_ = true;
+    const int code = inflate(&stream_, Z_NO_FLUSH);
+    if (code == Z_STREAM_END) {
+      ++members_;
+      inside_member_ = false;
+      inflateReset(&stream_);
+    } else if (code == Z_MEM_ERROR) {
+      return Fail(ErrorCode::kOutOfMemory, "zlib ran out of memory");
+    } else if (code != Z_OK && code != Z_BUF_ERROR) {
+      End(fmt::format("the gzip stream is corrupt near compressed byte {} ({})", consumed(),
+                      stream_.msg != nullptr ? stream_.msg : "no detail"));
+    }
+    return {};
+  }
+  void End(std::string damage) {
+    damage_ = std::move(damage);
+    done_ = true;
+  }
+
+  std::unique_ptr<File> file_;
+  std::vector<Bytef> input_;
+  z_stream stream_{};
+  bool ready_ = false;
+  bool inside_member_ = false;
+  bool done_ = false;
+  int members_ = 0;
+  std::string damage_;
+};
+
+// What a file that is no trace seems to be, for the error message; empty if unknown.
+std::string_view Recognise(std::string_view start) {
+  if (start.starts_with("SQLite format 3")) return "an SQLite database (nsys export or rocpd)";
+  if (start.starts_with("PK\x03\x04")) return "a zip archive; unpack it first";
+  if (start.starts_with("\x28\xB5\x2F\xFD")) return "zstd; decompress it first";
+  if (start.starts_with("\xFD" "7zXZ")) return "xz; decompress it first";
+  if (start.starts_with("BZh")) return "bzip2; decompress it first";
+  if (start.starts_with("\x7F" "ELF")) return "a program";
+  return {};
+}
+
+}  // namespace
+
+Result<std::unique_ptr<ByteSource>> OpenBytes(const std::string& path) {
+  const int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  if (fd < 0) {
+    if (errno == ENOENT || errno == ENOTDIR) {
+      return Fail(ErrorCode::kTraceNotFound, fmt::format("no file at \"{}\"", path));
+    }
+    return Fail(ErrorCode::kIo, fmt::format("cannot open \"{}\": {}", path, std::strerror(errno)));
+  }
+  struct stat status {};
+  if (::fstat(fd, &status) != 0 || !S_ISREG(status.st_mode)) {
+    ::close(fd);
+    return Fail(ErrorCode::kNotATrace,
+                fmt::format("\"{}\" is {}", path,
+                            S_ISDIR(status.st_mode) ? "a directory; name one trace file in it"
+                                                    : "not a regular file"));
+  }
+  auto file = std::make_unique<File>(fd, static_cast<std::uint64_t>(status.st_size));
+  std::string start(64, '\0');
+  JV_ASSIGN(const std::size_t got, file->Read(start.data(), start.size()));
+  start.resize(got);
+  if (got == 0) return Fail(ErrorCode::kNotATrace, fmt::format("\"{}\" is empty (0 bytes)", path));
+  if (const std::string_view kind = Recognise(start); !kind.empty()) {
+    return Fail(ErrorCode::kNotATrace,
+                fmt::format("\"{}\" is no profiler trace: it looks like {}", path, kind));
+  }
+  std::unique_ptr<ByteSource> source;
+  if (start.starts_with("\x1f\x8b")) {
+    source = std::make_unique<GzipSource>(std::move(file), start);
+  } else {
+    source = std::make_unique<PlainSource>(std::move(file), std::move(start));
+  }
+  return source;
+}
+
+}  // namespace jarvis::io

@@ -1,0 +1,33 @@
+// A file as a stream of bytes: plain or gzip, told apart by content, never by name.
+//
+// Threads: one reader. Damage (a cut or corrupt gzip stream) is not an error: reading ends there,
+// what came before is good, and damage() says what was found.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+
+#include "base/result.h"
+
+namespace jarvis::io {
+
+class ByteSource {
+ public:
+  virtual ~ByteSource() = default;
+  // Fills the front of `buffer`; how many bytes, 0 at the end.
+  virtual Result<std::size_t> Read(std::span<char> buffer) = 0;
+  // Bytes of the file on disk consumed so far, and its size.
+  virtual std::uint64_t consumed() const = 0;
+  virtual std::uint64_t file_size() const = 0;
+  // XXH3 of the file's bytes as they are on disk; REQUIRES: Read has returned 0.
+  virtual std::uint64_t content_hash() = 0;
+  // What was wrong with the container, as a sentence; empty if nothing.
+  virtual const std::string& damage() const = 0;
+  virtual bool compressed() const = 0;
+};
+
+Result<std::unique_ptr<ByteSource>> OpenBytes(const std::string& path);
+
+}  // namespace jarvis::io

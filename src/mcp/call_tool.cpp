@@ -1,0 +1,66 @@
+#include "mcp/call_tool.h"
+
+#include <cstdint>
+#include <exception>
+#include <new>
+#include <string_view>
+#include <utility>
+
+#include <sys/random.h>
+
+#include "mcp/error_reply.h"
+#include "rpc/log.h"
+
+namespace jarvis::mcp {
+namespace {
+
+CallOutcome OutOfMemory() {
+  return {ErrorReply({ErrorCode::kOutOfMemory, "Not enough memory for this call",
+                      "ask for less: a filter, a smaller limit, or one rank"}),
+          ""};
+}
+
+// The text of a foreign exception goes to the log only: it may repeat what is in a trace.
+CallOutcome Incident(const Tool& tool, std::string_view what) {
+  std::uint32_t word = 0;
+  static_cast<void>(::getrandom(&word, sizeof word, GRND_NONBLOCK));
+  constexpr std::string_view kDigits = "0123456789abcdef";
+  std::string id;
+  for (int shift = 28; shift >= 0; shift -= 4)
+    id += kDigits[(word >> shift) & 0xFU];
+  rpc::LogWarning("incident " + id + " in " + tool.name + ": " + std::string(what));
+  ToolReply reply = ErrorReply({ErrorCode::kInternal, "Internal error, incident " + id, ""});
+  return {std::move(reply), std::move(id)};
+}
+
+void AddNotes(const std::vector<std::string>& notes, ToolReply& reply) {
+  if (reply.is_error) return;
+  for (const std::string& note : notes) {
+    reply.text += "\nNote: " + note;
+    if (reply.structured.is_object()) reply.structured["notes"].push_back(note);
+  }
+}
+
+}  // namespace
+
+CallOutcome CallTool(const Tool& tool, const rpc::Json& arguments, Job& job) {
+  const Result<Normalized> normalized = Normalize(tool.input_schema(), arguments);
+  if (!normalized) return {ErrorReply(normalized.error()), ""};
+  return RunTool(tool, *normalized, job);
+}
+
+CallOutcome RunTool(const Tool& tool, const Normalized& arguments, Job& job) {
+  try {
+    CallOutcome outcome{tool.handler(arguments.value, job), ""};
+    AddNotes(arguments.notes, outcome.reply);
+    return outcome;
+  } catch (const std::bad_alloc&) {
+    return OutOfMemory();
+  } catch (const std::exception& exception) {
+    return Incident(tool, exception.what());
+  } catch (...) {
+    return Incident(tool, "something that is no std::exception");
+  }
+}
+
+}  // namespace jarvis::mcp

@@ -1,0 +1,22 @@
+// One call of a tool, from raw arguments to a reply; nothing thrown gets past here.
+#pragma once
+
+#include <string>
+
+#include "mcp/schema.h"
+#include "mcp/tool.h"
+
+namespace jarvis::mcp {
+
+struct CallOutcome {
+  ToolReply reply;
+  std::string incident;  // not empty: our bug; the same short word is in the log
+};
+
+// Checks and completes the arguments, then runs. An argument error is a reply with is_error.
+CallOutcome CallTool(const Tool& tool, const rpc::Json& arguments, Job& job);
+
+// The second half of CallTool, for callers that tell argument errors from others.
+CallOutcome RunTool(const Tool& tool, const Normalized& arguments, Job& job);
+
+}  // namespace jarvis::mcp

@@ -1,0 +1,103 @@
+#include "mcp/envelope.h"
+
+#include <algorithm>
+#include <array>
+#include <string>
+
+namespace jarvis::mcp {
+namespace {
+
+using rpc::FailRpc;
+using rpc::Json;
+
+constexpr std::array<std::string_view, 8> kLogLevels = {"debug", "info",     "notice", "warning",
+                                                        "error", "critical", "alert",  "emergency"};
+
+const Json* Find(const Json& object, const char* key) {
+  if (!object.is_object()) return nullptr;
+  const auto found = object.find(key);
+  return found == object.end() ? nullptr : &*found;
+}
+
+rpc::RpcResult<Revision> ReadStateless(const Json* meta) {
+  const Json* version = meta == nullptr ? nullptr : Find(*meta, kMetaVersion);
+  if (version == nullptr || !version->is_string()) {
+    return FailRpc(rpc::kInvalidParams,
+                   std::string("params._meta[\"") + kMetaVersion + "\"]: expected a string");
+  }
+  const Json* capabilities = Find(*meta, kMetaCapabilities);
+  if (capabilities == nullptr || !capabilities->is_object()) {
+    return FailRpc(rpc::kInvalidParams,
+                   std::string("params._meta[\"") + kMetaCapabilities + "\"]: expected an object");
+  }
+  const auto revision = FindRevision(version->get<std::string>());
+  if (revision && IsStateless(*revision)) return *revision;
+  const std::string requested = rpc::Excerpt(*version);
+  return FailRpc(kUnsupportedVersion,
+                 revision ? "Version " + requested + " starts with initialize"
+                          : "Version " + requested + " is not supported",
+                 {{"supported", RevisionNames(/*with_stateless=*/true)},
+                  {"requested", version->get<std::string>().substr(0, 64)}});
+}
+
+}  // namespace
+
+bool LooksStateless(const Json& params) {
+  const Json* meta = Find(params, "_meta");
+  return meta != nullptr && Find(*meta, kMetaVersion) != nullptr;
+}
+
+bool LooksStateless(const rpc::Message& message) {
+  return LooksStateless(message.params) || message.method == "server/discover" ||
+         message.method == "subscriptions/listen";
+}
+
+rpc::RpcResult<Envelope> ReadEnvelope(const rpc::Message& request, Revision negotiated) {
+  Envelope envelope;
+  envelope.revision = negotiated;
+  const Json* meta = Find(request.params, "_meta");
+  if (meta != nullptr && !meta->is_object()) {
+    return FailRpc(rpc::kInvalidParams,
+                   "params._meta: expected an object, received " + rpc::Excerpt(*meta));
+  }
+  if (LooksStateless(request)) {
+    const auto revision = ReadStateless(meta);
+    if (!revision) return tl::make_unexpected(revision.error());
+    envelope.revision = *revision;
+  }
+  const Json* token = meta == nullptr ? nullptr : Find(*meta, "progressToken");
+  if (token == nullptr || token->is_null()) return envelope;
+  const bool fits =
+      token->is_string() && token->get_ref<const std::string&>().size() <= rpc::kIdBytesMax;
+  if (!fits && !token->is_number_integer()) {
+    return FailRpc(rpc::kInvalidParams,
+                   "params._meta.progressToken: expected a string or an integer, received " +
+                       rpc::Excerpt(*token));
+  }
+  envelope.progress_token = *token;
+  return envelope;
+}
+
+rpc::RpcResult<void> CheckLogLevel(const Json& level, std::string_view where) {
+  if (level.is_string()) {
+    const auto& name = level.get_ref<const std::string&>();
+    if (std::find(kLogLevels.begin(), kLogLevels.end(), name) != kLogLevels.end()) return {};
+  }
+  std::string names;
+  for (const std::string_view name : kLogLevels) {
+    names += names.empty() ? "" : ", ";
+    names += name;
+  }
+  return FailRpc(rpc::kInvalidParams, std::string(where) + ": expected one of " + names +
+                                          ", received " + rpc::Excerpt(level));
+}
+
+Json RevisionNames(bool with_stateless) {
+  Json names = Json::array();
+  for (const RevisionName& known : kRevisions) {
+    if (with_stateless || !IsStateless(known.revision)) names.push_back(known.name);
+  }
+  return names;
+}
+
+}  // namespace jarvis::mcp

@@ -1,0 +1,29 @@
+// Which revision a request speaks, and what it says about itself. Decided for each request by its
+// body alone.
+#pragma once
+
+#include "mcp/protocol.h"
+#include "rpc/message.h"
+
+namespace jarvis::mcp {
+
+struct Envelope {
+  Revision revision = kNewestHandshake;
+  rpc::Json progress_token;  // a string or an integer; null: wants no progress
+};
+
+// Is this of the revision without a handshake? So it is when its _meta names a version, or when
+// its method exists only there.
+bool LooksStateless(const rpc::Message& message);
+bool LooksStateless(const rpc::Json& params);
+
+// The checks that come before the method is looked at. `negotiated` is what a request of the
+// handshake era speaks.
+rpc::RpcResult<Envelope> ReadEnvelope(const rpc::Message& request, Revision negotiated);
+// Those that come after.
+rpc::RpcResult<void> CheckLogLevel(const rpc::Json& level, std::string_view where);
+
+// The names, for the data of version errors.
+rpc::Json RevisionNames(bool with_stateless);
+
+}  // namespace jarvis::mcp

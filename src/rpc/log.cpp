@@ -1,0 +1,64 @@
+#include "rpc/log.h"
+
+#include <chrono>
+#include <cstddef>
+#include <mutex>
+#include <string>
+
+#include <poll.h>
+#include <unistd.h>
+
+namespace jarvis::rpc {
+namespace {
+
+// A pipe that polls as writable takes this much without waiting (PIPE_BUF is 4096 on Linux).
+constexpr std::size_t kLineBytesMax = 1024;
+constexpr int kLinesPerSecond = 20;
+
+struct LogState {
+  std::mutex mutex;
+  std::chrono::steady_clock::time_point second{};
+  int lines = 0;  // in this second
+  std::size_t dropped = 0;
+};
+
+LogState& State() {
+  static LogState state;
+  return state;
+}
+
+bool Writable() {
+  pollfd fd{STDERR_FILENO, POLLOUT, 0};
+  return ::poll(&fd, 1, 0) == 1 && (fd.revents & POLLOUT) != 0;
+}
+
+}  // namespace
+
+void LogWarning(std::string_view text) {
+  LogState& state = State();
+  const std::lock_guard lock(state.mutex);
+  const auto now = std::chrono::steady_clock::now();
+  if (now - state.second >= std::chrono::seconds(1)) {
+    state.second = now;
+    state.lines = 0;
+  }
+  if (state.lines >= kLinesPerSecond || !Writable()) {
+    ++state.dropped;
+    return;
+  }
+  ++state.lines;
+  std::string line = "jarvis: ";
+  if (state.dropped > 0) line += "(" + std::to_string(state.dropped) + " lines dropped) ";
+  line += text.substr(0, kLineBytesMax);
+  for (char& c : line) {
+    if (static_cast<unsigned char>(c) < 0x20) c = '?';
+  }
+  line += '\n';
+  if (::write(STDERR_FILENO, line.data(), line.size()) >= 0) {
+    state.dropped = 0;
+  } else {
+    ++state.dropped;
+  }
+}
+
+}  // namespace jarvis::rpc

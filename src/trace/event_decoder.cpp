@@ -1,0 +1,478 @@
+#include "trace/event_decoder.h"
+
+#include <simdjson.h>
+
+#include <cstring>
+#include <optional>
+#include <utility>
+
+#include "base/limits.h"
+#include "base/text.h"
+#include "trace/json_slicer.h"
+#include "trace/json_text.h"
+
+namespace jarvis::trace {
+namespace {
+
+namespace od = simdjson::ondemand;
+
+// The members of an event that matter, as raw tokens; empty: absent.
+struct Members {
+  std::string_view ph, cat, name, pid, tid, ts, dur, id;
+  bool has_args = false;
+  bool has_task_type = false;
+  std::int64_t order = 0;
+  Args args;
+};
+
+std::string_view KeyOf(od::field& field) {
+  const char* start = field.key().raw();
+  const char* end = start;
+  while (*end != '"') end += *end == '\\' ? 2 : 1;
+  return {start, static_cast<std::size_t>(end - start)};
+}
+
+// The raw text of any value, which is passed.
+simdjson::error_code RawValue(od::value value, std::string_view* raw) {
+  od::json_type type{};
+  if (const auto error = value.type().get(type)) return error;
+  if (type == od::json_type::array) {
+    od::array array;
+    if (const auto error = value.get_array().get(array)) return error;
+    return array.raw_json().get(*raw);
+  }
+  if (type == od::json_type::object) {
+    od::object object;
+    if (const auto error = value.get_object().get(object)) return error;
+    return object.raw_json().get(*raw);
+  }
+  *raw = Trim(value.raw_json_token());
+  return simdjson::SUCCESS;
+}
+
+// Args that differ at every event and that nothing asks for.
+bool IsVolatile(std::string_view key) {
+  return key == "Record function id" || key == "Python parent id" || key == "Python module id";
+}
+
+char PhaseOf(std::string_view token) {
+  const std::string_view text = Unquoted(token);
+  return text.size() == 1 ? text[0] : '\0';
+}
+
+}  // namespace
+
+void DecodedSlice::Clear() {
+  events.clear();
+  args.clear();
+  flows.clear();
+  begin_ends.clear();
+  inexact.clear();
+  meta_events.clear();
+  categories.clear();
+  tracks.clear();
+  names.Clear();
+  raws.Clear();
+  track_keys.Clear();
+  oddities = {};
+  dialect = {};
+  ignored_events = 0;
+}
+
+const std::size_t EventDecoder::kPaddingBytes = simdjson::SIMDJSON_PADDING + 1;
+
+class EventDecoder::Impl {
+ public:
+  void Decode(char* text, std::size_t size, std::uint64_t first_uid, DecodedSlice* out) {
+    out_ = out;
+    out_->Clear();
+    uid_ = first_uid;
+    while (size > 0 && (*text == ',' || *text == ' ' || *text == '\n' || *text == '\r')) {
+      ++text;
+      --size;
+    }
+    text[-1] = '[';
+    text[size] = ']';
+    if (!DecodeArray(text - 1, size + 2)) {
+      out_->Clear();
+      uid_ = first_uid;
+      DecodeOneByOne({text, size});
+    }
+  }
+
+ private:
+  bool DecodeArray(const char* text, std::size_t size) {
+    od::document document;
+    od::array array;
+    if (parser_.iterate(text, size, size + simdjson::SIMDJSON_PADDING).get(document)) return false;
+    if (document.get_array().get(array)) return false;
+    for (auto element : array) {
+      od::value value;
+      if (std::move(element).get(value)) return false;
+      if (!DecodeElement(value)) return false;
+    }
+    return true;
+  }
+
+  // The slow way, for a slice in which something is wrong: an element that cannot be decoded is
+  // counted and left out, its neighbours are not.
+  void DecodeOneByOne(std::string_view text) {
+    EventScanner scanner;
+    std::size_t start = 0;
+    std::size_t scanned = 0;
+    while (scanned < text.size()) {
+      // Grows the view to the next closing brace, so that elements come one at a time.
+      const std::size_t brace = text.find('}', scanned);
+      const std::size_t end = brace == std::string_view::npos ? text.size() : brace + 1;
+      scanner.Scan(text.substr(0, end), scanned);
+      scanned = end;
+      if (scanner.elements() == 0 && end < text.size()) continue;
+      const std::size_t stop = end == text.size() ? end : scanner.events_end();
+      DecodeAlone(text.substr(start, stop - start), std::max<std::uint64_t>(scanner.elements(), 1));
+      start = stop;
+      scanner.Drop(0);
+    }
+  }
+
+  void DecodeAlone(std::string_view text, std::uint64_t elements) {
+    while (!text.empty() && (text.front() == ',' || Trim(text.substr(0, 1)).empty())) {
+      text.remove_prefix(1);
+    }
+    if (text.empty()) return;
+    const std::uint64_t uid = uid_;
+    bool utf8_changed = false;
+    std::string clean = ValidUtf8(text, &utf8_changed);
+    bool control_changed = false;
+    for (char& c : clean) {
+      if (static_cast<unsigned char>(c) < 0x20 && c != '\n' && c != '\r' && c != '\t') {
+        c = ' ';
+        control_changed = true;
+      }
+    }
+    if (!TryAlone(clean)) {
+      uid_ = uid;
+      for (char& c : clean) {  // raw line ends and tabs are not allowed inside strings either
+        if (static_cast<unsigned char>(c) < 0x20) c = ' ';
+      }
+      control_changed = true;
+      if (!TryAlone(clean)) {
+        out_->oddities.Count(Oddity::kMalformedEvent, uid);
+        uid_ = uid + elements;
+        return;
+      }
+    }
+    if (utf8_changed) out_->oddities.Count(Oddity::kBadUtf8, uid);
+    if (control_changed) out_->oddities.Count(Oddity::kControlCharacter, uid);
+    uid_ = uid + elements;
+  }
+
+  bool TryAlone(const std::string& text) {
+    const std::size_t events = out_->events.size();
+    const std::size_t args = out_->args.size();
+    const std::size_t flows = out_->flows.size();
+    const simdjson::padded_string padded("[" + text + "]");
+    if (DecodeArray(padded.data(), padded.size())) return true;
+    out_->events.resize(events);
+    out_->args.resize(args);
+    out_->flows.resize(flows);
+    return false;
+  }
+
+  bool DecodeElement(od::value value) {
+    const std::uint64_t uid = uid_++;
+    od::json_type type{};
+    if (value.type().get(type)) return false;
+    if (type != od::json_type::object) {
+      out_->oddities.Count(Oddity::kNotAnObject, uid);
+      return true;
+    }
+    od::object object;
+    if (value.get_object().get(object)) return false;
+    Members members;
+    kind_ = EventKind::kOther;
+    for (auto item : object) {
+      od::field field;
+      if (std::move(item).get(field)) return false;
+      if (!DecodeMember(field, &members)) return false;
+    }
+    AddEvent(members, static_cast<std::uint32_t>(uid));
+    return true;
+  }
+
+  bool DecodeMember(od::field& field, Members* members) {
+    const std::string_view key = KeyOf(field);
+    std::string_view* token = nullptr;
+    switch (key.size()) {
+      case 2:
+        token = key == "ph" ? &members->ph
+                : key == "ts" ? &members->ts
+                : key == "id" ? &members->id
+                              : nullptr;
+        break;
+      case 3:
+        token = key == "cat"   ? &members->cat
+                : key == "pid" ? &members->pid
+                : key == "tid" ? &members->tid
+                : key == "dur" ? &members->dur
+                               : nullptr;
+        break;
+      case 4:
+        if (key == "name") token = &members->name;
+        if (key == "args") return DecodeArgs(field.value(), members);
+        break;
+      default: break;
+    }
+    if (token == nullptr) return true;
+    *token = field.value().raw_json_token();
+    if (token == &members->cat) {
+      category_ = CategoryOf(Unquoted(*token));
+      kind_ = out_->categories[category_].rule.kind;
+    }
+    return true;
+  }
+
+  bool DecodeArgs(od::value value, Members* members) {
+    od::json_type type{};
+    if (value.type().get(type)) return false;
+    if (type != od::json_type::object) return true;
+    od::object object;
+    if (value.get_object().get(object)) return false;
+    other_.clear();
+    members->has_args = true;
+    for (auto item : object) {
+      od::field field;
+      if (std::move(item).get(field)) return false;
+      if (!DecodeArg(field, members)) return false;
+    }
+    if (!other_.empty()) members->args.other = out_->raws.Intern(other_);
+    return true;
+  }
+
+  bool DecodeArg(od::field& field, Members* members) {
+    const std::string_view key = KeyOf(field);
+    od::value value = field.value();
+    Args& args = members->args;
+    switch (key.size()) {
+      case 6:
+        if (key == "stream") return Integer(value, &args.stream);
+        if (key == "Ev Idx") return Integer(value, &members->order);
+        break;
+      case 9:
+        if (key == "Python id" && members->order == 0) return Integer(value, &members->order);
+        if (key == "Task Type") members->has_task_type = true;
+        if (key == "Stream Id") return Integer(value, &args.stream);
+        break;
+      case 10:
+        if (key == "Input Dims" || key == "Input dims") return Raw(value, &args.dims);
+        if (key == "Input type") return Raw(value, &args.types);
+        break;
+      case 11:
+        if (key == "correlation") return Integer(value, &args.correlation);
+        if (key == "External id" || key == "external id") return Integer(value, &args.external_id);
+        break;
+      case 13:
+        if (key == "Input Strides") return Raw(value, &args.strides);
+        break;
+      case 15:
+        if (key == "Concrete Inputs") return Raw(value, &args.concrete);
+        if (key == "Sequence number") return Integer(value, &args.sequence);
+        break;
+      default: break;
+    }
+    if (kind_ == EventKind::kPythonFunction || IsVolatile(key)) return true;
+    std::string_view raw;
+    if (RawValue(value, &raw)) return false;
+    if (other_.size() + key.size() + raw.size() > limits::kOtherArgsBytesMax) {
+      out_->oddities.Count(Oddity::kLongArgs, uid_ - 1);
+      return true;
+    }
+    other_.append(1, '"').append(key).append("\": ").append(raw).append(1, ',');
+    return true;
+  }
+
+  bool Integer(od::value value, std::int64_t* to) {
+    if (const std::optional<std::int64_t> number = IntegerOf(value.raw_json_token())) *to = *number;
+    return true;
+  }
+
+  bool Raw(od::value value, StringId* to) {
+    std::string_view raw;
+    if (RawValue(value, &raw)) return false;
+    if (raw != "null") *to = out_->raws.Intern(raw);
+    return true;
+  }
+
+  void AddEvent(Members& m, std::uint32_t uid) {
+    char phase = PhaseOf(m.ph);
+    if (phase == '\0' && !m.ts.empty() && !m.dur.empty()) {
+      out_->oddities.Count(Oddity::kNoPhase, uid);
+      phase = 'X';
+    }
+    switch (phase) {
+      case 'X': AddComplete(m, uid); return;
+      case 'B':
+      case 'E': AddBeginEnd(m, uid, phase); return;
+      case 's':
+      case 'f': AddFlow(m, phase); return;
+      case 'M': AddMeta(m); return;
+      default: ++out_->ignored_events;
+    }
+  }
+
+  // Category of an event that has none.
+  std::uint8_t MissingCategory(const Members& m) {
+    if (!m.has_task_type) return CategoryOf("");
+    const std::uint8_t category = CategoryOf("(device task)");
+    CategoryRule& rule = out_->categories[category].rule;
+    rule = {"(device task)", EventKind::kKernel, FlowKind::kNone, Rule::kNpu};
+    out_->dialect.rules[static_cast<std::size_t>(Rule::kNpu)] = true;
+    return category;
+  }
+
+  Event CommonOf(Members& m, std::uint32_t uid) {
+    Event event{};
+    event.category = m.cat.empty() ? MissingCategory(m) : category_;
+    DecodedSlice::LocalCategory& category = out_->categories[event.category];
+    if (category.events++ == 0) category.first_uid = uid;
+    event.kind = category.rule.kind;
+    event.uid = uid;
+    event.track = TrackOf(m);
+    const bool named = m.name.size() >= 2 && m.name.front() == '"';
+    if (!named) out_->oddities.Count(Oddity::kNoName, uid);
+    event.name = out_->names.Intern(named ? Unquoted(m.name) : "(unnamed)");
+    event.order = static_cast<std::uint32_t>(
+        m.order != 0 ? m.order : (m.args.external_id == kAbsent ? 0 : m.args.external_id));
+    if (IsGpuWork(event.kind) && m.args.stream == kAbsent) m.args.stream = StreamOfTrack(m);
+    event.args = kNoArgs;
+    const Args& a = m.args;
+    if (a.correlation != kAbsent || a.external_id != kAbsent || a.sequence != kAbsent ||
+        a.stream != kAbsent || a.dims != kNoString || a.strides != kNoString ||
+        a.types != kNoString || a.concrete != kNoString || a.other != kNoString) {
+      event.args = static_cast<std::uint32_t>(out_->args.size());
+      out_->args.push_back(a);
+    }
+    return event;
+  }
+
+  // PyTorch 1.8 writes the stream only as the tid: "stream 7".
+  static std::int64_t StreamOfTrack(const Members& m) {
+    std::string_view tid = Unquoted(m.tid);
+    if (tid.starts_with("stream ")) tid.remove_prefix(7);
+    return ParseInt(Trim(tid)).value_or(kAbsent);
+  }
+
+  void AddComplete(Members& m, std::uint32_t uid) {
+    if (m.ts.empty() || m.ts.starts_with("null")) {
+      out_->oddities.Count(Oddity::kNoTimestamp, uid);
+      return;
+    }
+    if (m.dur.empty() || m.dur.starts_with("null")) {
+      out_->oddities.Count(Oddity::kNoDuration, uid);
+      return;
+    }
+    const std::optional<TimeValue> ts = TimeOf(m.ts);
+    const std::optional<TimeValue> dur = TimeOf(m.dur);
+    if (!ts || !dur) {
+      out_->oddities.Count(Oddity::kBadTimestamp, uid);
+      return;
+    }
+    out_->dialect.text_timestamps |= ts->quoted;
+    if (dur->ns < 0) {
+      out_->oddities.Count(Oddity::kNegativeDuration, uid);
+      return;
+    }
+    Event event = CommonOf(m, uid);
+    event.ts_ns = ts->ns;
+    event.dur_ns = dur->ns;
+    if (!ts->exact || !dur->exact) {
+      event.flags |= kInexact;
+      out_->inexact.push_back({static_cast<std::uint32_t>(out_->events.size()),
+                               ts->exact ? static_cast<double>(ts->ns) / 1000.0 : ts->us,
+                               dur->exact ? static_cast<double>(dur->ns) / 1000.0 : dur->us});
+    }
+    out_->events.push_back(event);
+  }
+
+  void AddBeginEnd(Members& m, std::uint32_t uid, char phase) {
+    const std::optional<TimeValue> ts = TimeOf(m.ts);
+    if (!ts) {
+      out_->oddities.Count(m.ts.empty() ? Oddity::kNoTimestamp : Oddity::kBadTimestamp, uid);
+      return;
+    }
+    out_->dialect.begin_end_pairs = true;
+    if (phase == 'E') {
+      Event event{};
+      event.track = TrackOf(m);
+      event.uid = uid;
+      event.ts_ns = ts->ns;
+      out_->begin_ends.push_back({event, phase});
+      return;
+    }
+    Event event = CommonOf(m, uid);
+    event.ts_ns = ts->ns;
+    out_->begin_ends.push_back({event, phase});
+  }
+
+  void AddFlow(const Members& m, char phase) {
+    if (m.cat.empty()) {
+      ++out_->ignored_events;
+      return;
+    }
+    const CategoryRule& rule = out_->categories[category_].rule;
+    const std::optional<std::int64_t> id = IntegerOf(m.id);
+    if (rule.flow != FlowKind::kLaunch || !id) {
+      ++out_->ignored_events;
+      return;
+    }
+    out_->dialect.arrows_ac2g |= rule.category == "ac2g";
+    out_->dialect.arrows_async_cpu_to_gpu |= rule.category == "async_cpu_to_gpu";
+    out_->dialect.arrows_async |= rule.category == "async";
+    out_->flows.push_back({*id, TrackOf(m), phase});
+  }
+
+  void AddMeta(const Members& m) {
+    out_->meta_events.push_back(
+        {TrackOf(m), out_->names.Intern(Unquoted(m.name)), m.args.other});
+  }
+
+  std::uint8_t CategoryOf(std::string_view text) {
+    const StringId name = out_->names.Intern(text);
+    auto& categories = out_->categories;
+    for (std::size_t i = 0; i < categories.size(); ++i) {
+      if (categories[i].name == name) return static_cast<std::uint8_t>(i);
+    }
+    if (categories.size() == 255) return 254;  // an absurd number of categories: the rest share one
+    categories.push_back({name, FindCategory(text)});
+    out_->dialect.rules[static_cast<std::size_t>(categories.back().rule.rule)] = true;
+    return static_cast<std::uint8_t>(categories.size() - 1);
+  }
+
+  std::uint32_t TrackOf(const Members& m) {
+    const std::string_view pid = Unquoted(m.pid);
+    const std::string_view tid = Unquoted(m.tid);
+    track_key_.assign(pid).append(1, '\0').append(tid);
+    const StringId id = out_->track_keys.Intern(track_key_);
+    if (id == out_->tracks.size()) {
+      out_->tracks.push_back({out_->names.Intern(pid), out_->names.Intern(tid)});
+    }
+    return id;
+  }
+
+  od::parser parser_;
+  DecodedSlice* out_ = nullptr;
+  std::uint64_t uid_ = 0;
+  EventKind kind_ = EventKind::kOther;
+  std::uint8_t category_ = 0;
+  std::string other_;
+  std::string track_key_;
+};
+
+EventDecoder::EventDecoder() : impl_(std::make_unique<Impl>()) {}
+EventDecoder::~EventDecoder() = default;
+
+void EventDecoder::Decode(char* text, std::size_t size, std::uint64_t first_uid,
+                          DecodedSlice* out) {
+  impl_->Decode(text, size, first_uid, out);
+}
+
+}  // namespace jarvis::trace

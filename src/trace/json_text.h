@@ -1,0 +1,36 @@
+// Small pieces of raw JSON text, as they stand in a trace.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace jarvis::trace {
+
+// The text between a JSON string's quotes, with its escapes resolved. A lone surrogate becomes
+// U+FFFD, an unknown escape stays as it is: text from a trace is never a reason to fail.
+std::string Unescape(std::string_view raw);
+
+// `text` as the inside of a JSON string.
+std::string Escape(std::string_view text);
+
+// A JSON number, or a number in quotes, as an integer. A fraction is cut off.
+std::optional<std::int64_t> IntegerOf(std::string_view token);
+
+// A time in microseconds, a number or a number in quotes, in nanoseconds.
+struct TimeValue {
+  std::int64_t ns = 0;
+  double us = 0;       // only if not exact
+  bool exact = true;   // false: the text has digits below a nanosecond
+  bool quoted = false;
+};
+std::optional<TimeValue> TimeOf(std::string_view token);
+
+// Raw JSON members ("key": value, "key": value,): the raw value of one key, or empty.
+std::string_view MemberOf(std::string_view members, std::string_view key);
+
+// A string token without its quotes, else the token itself.
+std::string_view Unquoted(std::string_view token);
+
+}  // namespace jarvis::trace

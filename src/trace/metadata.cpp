@@ -1,0 +1,95 @@
+#include "trace/metadata.h"
+
+#include <simdjson.h>
+
+#include <map>
+
+#include "trace/json_text.h"
+
+namespace jarvis::trace {
+namespace {
+
+namespace dom = simdjson::dom;
+
+std::optional<std::int64_t> Integer(dom::element from, const char* key) {
+  std::int64_t value = 0;
+  if (from[key].get_int64().get(value)) return std::nullopt;
+  return value;
+}
+
+std::string Text(dom::element from, const char* key) {
+  std::string_view value;
+  if (from[key].get_string().get(value)) return {};
+  return std::string(value);
+}
+
+void ReadDevices(dom::element list, Metadata* metadata) {
+  dom::array devices;
+  if (list.get_array().get(devices)) return;
+  for (const dom::element device : devices) {
+    if (!device.is_object()) continue;
+    Device d;
+    d.id = Integer(device, "id").value_or(static_cast<std::int64_t>(metadata->devices.size()));
+    d.name = Text(device, "name");
+    d.memory_bytes = Integer(device, "totalGlobalMem");
+    d.sm_count = Integer(device, "numSms");
+    d.warp_size = Integer(device, "warpSize");
+    metadata->devices.push_back(std::move(d));
+  }
+}
+
+void ReadValue(const TopLevelValue& value, dom::parser& parser, Metadata* metadata) {
+  const auto starts = [&](std::string_view prefix) { return value.key.starts_with(prefix); };
+  metadata->amd |= starts("roctracer") || starts("hip_") || starts("rocprofiler");
+  metadata->nvidia |= starts("cupti") || starts("cuda_");
+  dom::element element;
+  if (parser.parse(value.json).get(element)) return;
+  if (value.key == "deviceProperties") {
+    ReadDevices(element, metadata);
+  } else if (value.key == "distributedInfo" && element.is_object()) {
+    metadata->rank = Integer(element, "rank");
+    metadata->world_size = Integer(element, "world_size");
+    metadata->backend = Text(element, "backend");
+  } else if (value.key == "traceName") {
+    std::string_view name;
+    if (!element.get_string().get(name)) metadata->trace_name = name;
+  }
+}
+
+}  // namespace
+
+Metadata ReadMetadata(std::vector<TopLevelValue> values) {
+  Metadata metadata;
+  dom::parser parser;
+  for (const TopLevelValue& value : values) ReadValue(value, parser, &metadata);
+  metadata.values = std::move(values);
+  return metadata;
+}
+
+std::vector<TrackNames> ReadTrackNames(const EventStore& store) {
+  struct Process {
+    std::string name = "Unknown";
+    std::string label = "Unknown";
+  };
+  std::map<std::string_view, Process> processes;
+  std::map<std::uint32_t, std::string> threads;
+  for (const MetaEvent& meta : store.meta_events) {
+    const std::string_view name = store.strings[meta.name];
+    const std::string_view args = store.text(meta.args);
+    const std::string_view pid = store.tracks[meta.track].pid;
+    const auto text = [&](std::string_view key) { return Unescape(Unquoted(MemberOf(args, key))); };
+    if (name == "process_name") processes[pid].name = text("name");
+    if (name == "process_labels") processes[pid].label = text("labels");
+    if (name == "thread_name") threads[meta.track] = text("name");
+  }
+  std::vector<TrackNames> names(store.tracks.size());
+  for (std::uint32_t track = 0; track < names.size(); ++track) {
+    const auto process = processes.find(store.tracks[track].pid);
+    const auto thread = threads.find(track);
+    const Process p = process == processes.end() ? Process() : process->second;
+    names[track] = {p.name, p.label, thread == threads.end() ? "Unknown" : thread->second};
+  }
+  return names;
+}
+
+}  // namespace jarvis::trace

@@ -1,0 +1,43 @@
+// What a trace says about the machine and the job, beside its events.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "trace/event_store.h"
+#include "trace/json_slicer.h"
+
+namespace jarvis::trace {
+
+struct Device {
+  std::int64_t id = 0;
+  std::string name;
+  std::optional<std::int64_t> memory_bytes;
+  std::optional<std::int64_t> sm_count;
+  std::optional<std::int64_t> warp_size;
+};
+
+struct Metadata {
+  std::vector<Device> devices;
+  std::optional<std::int64_t> rank;
+  std::optional<std::int64_t> world_size;
+  std::string backend;  // of torch.distributed; empty: not initialised
+  std::string trace_name;
+  bool amd = false;     // the producer's versions are ROCm's
+  bool nvidia = false;  // ... are CUDA's
+  std::vector<TopLevelValue> values;  // all top-level members, as raw JSON
+};
+
+Metadata ReadMetadata(std::vector<TopLevelValue> values);
+
+// The names of a thread or stream; "Unknown" where the trace has none.
+struct TrackNames {
+  std::string process_name;   // "python3"
+  std::string process_label;  // "CPU", "GPU 0"
+  std::string thread_name;    // "thread 6240 (python3)"
+};
+std::vector<TrackNames> ReadTrackNames(const EventStore& store);
+
+}  // namespace jarvis::trace

@@ -1,0 +1,88 @@
+#include "trace/repair.h"
+
+#include <algorithm>
+#include <vector>
+
+#include "base/run_sort.h"
+
+namespace jarvis::trace {
+namespace {
+
+// No capture starts within 1000 s of its clock's origin and still has events at exactly 0 beside.
+constexpr std::int64_t kFarFromZeroNs = 1'000'000'000'000;
+
+void LeaveOut(EventStore& store, Event& event, Oddity oddity) {
+  event.flags |= kLeftOut;
+  store.oddities.Count(oddity, event.uid);
+}
+
+void LeaveOutZeroTimes(EventStore& store) {
+  std::int64_t earliest = std::numeric_limits<std::int64_t>::max();
+  bool zeros = false;
+  for (const Event& event : store.events) {
+    if (event.ts_ns == 0) {
+      zeros = true;
+    } else {
+      earliest = std::min(earliest, event.ts_ns);
+    }
+  }
+  if (!zeros || earliest < kFarFromZeroNs || store.events.size() < 2) return;
+  for (Event& event : store.events) {
+    if (event.ts_ns == 0) LeaveOut(store, event, Oddity::kZeroTimestamp);
+  }
+}
+
+bool SameWork(const EventStore& store, EventIndex a, EventIndex b) {
+  const Event& x = store[a];
+  const Event& y = store[b];
+  return x.ts_ns == y.ts_ns && x.dur_ns == y.dur_ns && x.name == y.name && x.kind == y.kind &&
+         store.args_of(a).correlation == store.args_of(b).correlation;
+}
+
+// `stream`: GPU events of one track in order of start.
+void LeaveOutDuplicates(EventStore& store, const std::vector<EventIndex>& stream) {
+  for (std::size_t i = 0; i < stream.size(); ++i) {
+    if ((store[stream[i]].flags & kLeftOut) != 0) continue;
+    for (std::size_t j = i + 1;
+         j < stream.size() && store[stream[j]].ts_ns == store[stream[i]].ts_ns; ++j) {
+      if (SameWork(store, stream[i], stream[j])) {
+        LeaveOut(store, store.events[stream[j]], Oddity::kDuplicate);
+      }
+    }
+  }
+}
+
+void ClipOverruns(EventStore& store, const std::vector<EventIndex>& stream) {
+  const Event* later = nullptr;
+  for (std::size_t i = stream.size(); i-- > 0;) {
+    Event& event = store.events[stream[i]];
+    if ((event.flags & kLeftOut) != 0) continue;
+    if (later != nullptr && later->dur_ns > 0 && event.ts_ns < later->ts_ns &&
+        event.end_ns() > later->end_ns()) {
+      store.oddities.Count(Oddity::kOverlapOnStream, event.uid);
+      store.clipped_from[event.uid] = event.dur_ns;
+      event.flags |= kClipped;
+      event.dur_ns = later->ts_ns - event.ts_ns;
+    }
+    later = &event;
+  }
+}
+
+}  // namespace
+
+void Repair(EventStore* store) {
+  LeaveOutZeroTimes(*store);
+  std::vector<std::vector<EventIndex>> streams(store->tracks.size());
+  for (EventIndex e = 0; e < store->size(); ++e) {
+    if (IsGpuWork((*store)[e].kind)) streams[(*store)[e].track].push_back(e);
+  }
+  for (std::vector<EventIndex>& stream : streams) {
+    RunSort(stream, [&](EventIndex a, EventIndex b) {
+      return (*store)[a].ts_ns < (*store)[b].ts_ns;
+    });
+    LeaveOutDuplicates(*store, stream);
+    ClipOverruns(*store, stream);
+  }
+}
+
+}  // namespace jarvis::trace

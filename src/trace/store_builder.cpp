@@ -1,0 +1,168 @@
+#include "trace/store_builder.h"
+
+#include <algorithm>
+
+#include "base/limits.h"
+#include "trace/json_text.h"
+
+namespace jarvis::trace {
+
+bool StoreBuilder::Append(const DecodedSlice& slice) {
+  if (store_.events.size() + slice.events.size() > limits::kEventsMax) return false;
+  MapNames(slice);
+  MapTracks(slice);
+  MapCategories(slice);
+  const auto args_offset = static_cast<std::uint32_t>(store_.args.size());
+  for (const Event& event : slice.events) store_.events.push_back(Mapped(event, args_offset));
+  for (const DecodedSlice::BeginEnd& mark : slice.begin_ends) {
+    Event event = mark.event;
+    if (mark.phase == 'B') {
+      event = Mapped(event, args_offset);
+    } else {
+      event.track = tracks_[event.track];
+    }
+    begin_ends_.push_back({event, mark.phase});
+  }
+  AppendArgs(slice);
+  for (Flow flow : slice.flows) {
+    flow.track = tracks_[flow.track];
+    store_.flows.push_back(flow);
+  }
+  for (const DecodedSlice::LocalMeta& meta : slice.meta_events) {
+    store_.meta_events.push_back({tracks_[meta.track], names_[meta.name],
+                                  meta.args == kNoString ? kNoString : raws_[meta.args]});
+  }
+  for (const DecodedSlice::Inexact& time : slice.inexact) {
+    store_.exact_times[slice.events[time.event].uid] = {time.ts_us, time.dur_us};
+  }
+  store_.oddities.Merge(slice.oddities);
+  store_.dialect.Merge(slice.dialect);
+  store_.ignored_events += slice.ignored_events;
+  return true;
+}
+
+void StoreBuilder::MapNames(const DecodedSlice& slice) {
+  names_.resize(slice.names.size());
+  for (StringId id = 0; id < names_.size(); ++id) {
+    const std::string_view text = slice.names[id];
+    names_[id] = text.find('\\') == std::string_view::npos
+                     ? store_.strings.Intern(text, slice.names.hash(id))
+                     : store_.strings.Intern(Unescape(text));
+  }
+  raws_.resize(slice.raws.size());
+  for (StringId id = 0; id < raws_.size(); ++id) {
+    raws_[id] = store_.strings.Intern(slice.raws[id], slice.raws.hash(id));
+  }
+}
+
+void StoreBuilder::MapTracks(const DecodedSlice& slice) {
+  tracks_.resize(slice.tracks.size());
+  for (std::size_t i = 0; i < tracks_.size(); ++i) {
+    const StringId pid = names_[slice.tracks[i].pid];
+    const StringId tid = names_[slice.tracks[i].tid];
+    scratch_.assign(store_.strings[pid]).append(1, '\0').append(store_.strings[tid]);
+    tracks_[i] = track_keys_.Intern(scratch_);
+    if (tracks_[i] == track_pids_.size()) {
+      track_pids_.push_back(pid);
+      track_tids_.push_back(tid);
+    }
+  }
+}
+
+void StoreBuilder::MapCategories(const DecodedSlice& slice) {
+  categories_.resize(slice.categories.size());
+  for (std::size_t i = 0; i < categories_.size(); ++i) {
+    const DecodedSlice::LocalCategory& local = slice.categories[i];
+    if (local.rule.rule == Rule::kUnknown && local.events > 0) {
+      store_.oddities.Count(Oddity::kUnknownCategory, local.first_uid, local.events);
+    }
+    const StringId name = names_[local.name];
+    auto found = std::find(category_names_.begin(), category_names_.end(), name);
+    if (found == category_names_.end()) {
+      if (category_names_.size() == 255) {
+        categories_[i] = 254;
+        continue;
+      }
+      found = category_names_.insert(category_names_.end(), name);
+    }
+    categories_[i] = static_cast<std::uint8_t>(found - category_names_.begin());
+  }
+}
+
+Event StoreBuilder::Mapped(Event event, std::uint32_t args_offset) const {
+  event.name = names_[event.name];
+  event.track = tracks_[event.track];
+  event.category = categories_[event.category];
+  if (event.args != kNoArgs) event.args += args_offset;
+  return event;
+}
+
+void StoreBuilder::AppendArgs(const DecodedSlice& slice) {
+  const auto map = [&](StringId& id) {
+    if (id != kNoString) id = raws_[id];
+  };
+  for (Args args : slice.args) {
+    map(args.dims);
+    map(args.strides);
+    map(args.types);
+    map(args.concrete);
+    map(args.other);
+    store_.args.push_back(args);
+  }
+}
+
+void StoreBuilder::Finish() {
+  if (!begin_ends_.empty()) PairBeginEnds();
+  for (std::size_t i = 0; i < track_pids_.size(); ++i) {
+    store_.tracks.push_back({store_.strings[track_pids_[i]], store_.strings[track_tids_[i]]});
+  }
+  for (const StringId name : category_names_) store_.categories.push_back(store_.strings[name]);
+  store_.events.shrink_to_fit();
+  store_.args.shrink_to_fit();
+  store_.flows.shrink_to_fit();
+}
+
+void StoreBuilder::PairBeginEnds() {
+  std::vector<std::vector<BeginEnd*>> by_track(track_pids_.size());
+  for (BeginEnd& mark : begin_ends_) by_track[mark.event.track].push_back(&mark);
+  for (std::vector<BeginEnd*>& marks : by_track) {
+    // Files written as things happened pair up in file order, and so do files that put each end
+    // right after its begin. Anything else is paired in time order.
+    if (PairTrack(marks, false)) continue;
+    std::stable_sort(marks.begin(), marks.end(), [](const BeginEnd* a, const BeginEnd* b) {
+      return a->event.ts_ns < b->event.ts_ns;
+    });
+    PairTrack(marks, true);
+  }
+  std::sort(store_.events.begin(), store_.events.end(),
+            [](const Event& a, const Event& b) { return a.uid < b.uid; });
+  begin_ends_.clear();
+}
+
+// Pairs the marks of one track by a stack. Unless everything pairs up, changes nothing and returns
+// false; with `count_oddities` it takes what pairs and counts the rest.
+bool StoreBuilder::PairTrack(std::vector<BeginEnd*>& marks, bool count_oddities) {
+  std::vector<const BeginEnd*> open;
+  std::vector<Event> events;
+  for (const BeginEnd* mark : marks) {
+    if (mark->phase == 'B') {
+      open.push_back(mark);
+      continue;
+    }
+    if (open.empty() || mark->event.ts_ns < open.back()->event.ts_ns) {
+      if (!count_oddities) return false;
+      store_.oddities.Count(Oddity::kUnmatchedEnd, mark->event.uid);
+      continue;
+    }
+    Event event = open.back()->event;
+    event.dur_ns = mark->event.ts_ns - event.ts_ns;
+    events.push_back(event);
+    open.pop_back();
+  }
+  if (!open.empty() && !count_oddities) return false;
+  for (const BeginEnd* mark : open) store_.oddities.Count(Oddity::kUnmatchedBegin, mark->event.uid);
+  for (const Event& event : events) store_.events.push_back(event);
+  return true;
+}
+
+}  // namespace jarvis::trace
