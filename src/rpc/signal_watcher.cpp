@@ -13,34 +13,40 @@ namespace {
 
 constexpr int kPatienceMs = 5000;
 
-}  // namespace
-
-Result<std::unique_ptr<SignalWatcher>> SignalWatcher::Start(Callback on_signal) {
+sigset_t Watched() {
   sigset_t mask;
-  sigset_t old_mask;
   ::sigemptyset(&mask);
   ::sigaddset(&mask, SIGINT);
   ::sigaddset(&mask, SIGTERM);
-  if (::pthread_sigmask(SIG_BLOCK, &mask, &old_mask) != 0) {
-    return Fail(ErrorCode::kIo, "cannot block signals");
-  }
+  return mask;
+}
+
+}  // namespace
+
+Status SignalWatcher::Block() {
+  const sigset_t mask = Watched();
+  if (::pthread_sigmask(SIG_BLOCK, &mask, nullptr) == 0) return {};
+  return Fail(ErrorCode::kIo, "cannot block signals");
+}
+
+Result<std::unique_ptr<SignalWatcher>> SignalWatcher::Start(Callback on_signal) {
+  JV_TRY(Block());
+  const sigset_t mask = Watched();
   FileDescriptor signals(::signalfd(-1, &mask, SFD_CLOEXEC));
   FileDescriptor stop(::eventfd(0, EFD_CLOEXEC));
   if (!signals.valid() || !stop.valid()) return Fail(ErrorCode::kIo, "cannot watch signals");
-  std::unique_ptr<SignalWatcher> watcher(
-      new SignalWatcher(std::move(signals), std::move(stop), old_mask));
+  std::unique_ptr<SignalWatcher> watcher(new SignalWatcher(std::move(signals), std::move(stop)));
   watcher->thread_ =
       std::thread([raw = watcher.get(), callback = std::move(on_signal)] { raw->Watch(callback); });
   return watcher;
 }
 
-SignalWatcher::SignalWatcher(FileDescriptor signals, FileDescriptor stop, sigset_t old_mask)
-    : signals_(std::move(signals)), stop_(std::move(stop)), old_mask_(old_mask) {}
+SignalWatcher::SignalWatcher(FileDescriptor signals, FileDescriptor stop)
+    : signals_(std::move(signals)), stop_(std::move(stop)) {}
 
 SignalWatcher::~SignalWatcher() {
   ::eventfd_write(stop_.get(), 1);
   if (thread_.joinable()) thread_.join();
-  ::pthread_sigmask(SIG_SETMASK, &old_mask_, nullptr);
 }
 
 void SignalWatcher::Watch(const Callback& on_signal) {

@@ -3,7 +3,7 @@
 // with 128 + the signal's number.
 //
 // Threads: blocks both signals in the thread that makes it, and so in every thread that this one
-// starts later; make it before any other thread. One at a time.
+// starts later; make it, or call Block(), before any other thread. One at a time.
 #pragma once
 
 #include <csignal>
@@ -20,6 +20,9 @@ class SignalWatcher {
  public:
   using Callback = std::function<void(int signal)>;
 
+  // Holds both signals back until Start(), in this thread and those it starts from now on. For
+  // programs whose other threads come before what the callback needs.
+  static Status Block();
   // The callback runs on the watcher's own thread.
   static Result<std::unique_ptr<SignalWatcher>> Start(Callback on_signal);
   SignalWatcher(const SignalWatcher&) = delete;
@@ -27,12 +30,11 @@ class SignalWatcher {
   ~SignalWatcher();
 
  private:
-  SignalWatcher(FileDescriptor signals, FileDescriptor stop, sigset_t old_mask);
+  SignalWatcher(FileDescriptor signals, FileDescriptor stop);
   void Watch(const Callback& on_signal);
 
   FileDescriptor signals_;
   FileDescriptor stop_;
-  sigset_t old_mask_;
   std::thread thread_;
 };
 

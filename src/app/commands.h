@@ -1,0 +1,29 @@
+// The commands, one file each. Arguments are those after the command's name; the result is the
+// exit code. Adding one: a file, a line here, a line in kCommands.
+#pragma once
+
+#include <span>
+#include <string_view>
+
+#include "mcp/tool.h"
+
+namespace jarvis::app {
+
+using Arguments = std::span<const std::string_view>;
+
+int Serve(Arguments arguments);                                  // serve.cpp
+int Call(Arguments arguments);                                   // call.cpp
+int RunToolCommand(std::string_view tool, Arguments arguments);  // tool_command.cpp; a tool's name
+
+struct Command {
+  std::string_view name;
+  std::string_view usage;  // what comes after the name
+  std::string_view summary;
+  int (*run)(Arguments arguments);
+};
+inline constexpr Command kCommands[] = {
+    {"serve", "", "Answer an MCP client on stdin and stdout.", &Serve},
+    {"call", "TOOL [JSON | -]", "Call a tool with JSON arguments; prints its JSON.", &Call},
+};
+
+}  // namespace jarvis::app

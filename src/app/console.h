@@ -1,0 +1,15 @@
+// Printing for people: the one place of the commands that writes on stdout and stderr.
+#pragma once
+
+#include <string_view>
+
+namespace jarvis::app {
+
+// The text and a line end. False: it could not be written (a full disk, say).
+bool Print(std::string_view text);
+void PrintError(std::string_view text);  // "jarvis: text"
+
+// Says what was not understood and where help is; the exit code for that.
+int UsageError(std::string_view text, std::string_view help_command = "jarvis --help");
+
+}  // namespace jarvis::app

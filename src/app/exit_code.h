@@ -1,0 +1,11 @@
+// What the program says to the shell.
+#pragma once
+
+namespace jarvis::app {
+
+inline constexpr int kExitOk = 0;
+inline constexpr int kExitFailure = 1;   // understood, and not done; the reason is on stderr
+inline constexpr int kExitUsage = 2;     // not understood
+inline constexpr int kExitSignal = 128;  // plus the signal's number
+
+}  // namespace jarvis::app

@@ -1,0 +1,107 @@
+#include "app/help.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "app/commands.h"
+#include "app/tool_flags.h"
+#include "mcp/closest_match.h"
+#include "mcp/schema.h"
+
+namespace jarvis::app {
+namespace {
+
+using rpc::Json;
+
+constexpr std::size_t kLineChars = 88;
+
+// Breaks at blanks; lines after the first start with `indent` blanks.
+std::string Wrap(std::string_view text, std::size_t indent) {
+  std::string wrapped;
+  std::size_t column = indent;
+  while (!text.empty()) {
+    const std::string_view word = text.substr(0, text.find(' '));
+    text.remove_prefix(std::min(text.size(), word.size() + 1));
+    if (column > indent && column + word.size() + 1 > kLineChars) {
+      wrapped += "\n" + std::string(indent, ' ');
+      column = indent;
+    } else if (column > indent) {
+      wrapped += ' ';
+      ++column;
+    }
+    wrapped += word;
+    column += word.size();
+  }
+  return wrapped;
+}
+
+std::string Dashed(std::string name) {
+  std::replace(name.begin(), name.end(), '_', '-');
+  return name;
+}
+
+std::string FlagHelp(const Json& schema, const std::string& name, const Json& property) {
+  const Json required = schema.value("required", Json::array());
+  const bool is_required =
+      std::find(required.begin(), required.end(), Json(name)) != required.end();
+  std::string text = property.value("description", "");
+  if (!text.empty() && text.back() != '.') text += '.';
+  text += " (" + mcp::Expected(property);
+  if (is_required) text += "; required";
+  if (const auto fallback = property.find("default"); fallback != property.end()) {
+    text +=
+        "; default " + (fallback->is_string() ? fallback->get<std::string>() : fallback->dump());
+  }
+  text += ")";
+  if (text.front() == ' ') text.erase(0, 1);
+  const std::string flag = HasSchemaType(property, "boolean") ? "--[no-]" : "--";
+  return "  " + flag + Dashed(name) + "\n      " + Wrap(text, 6) + "\n";
+}
+
+}  // namespace
+
+std::string ProgramHelp(const mcp::ToolSet& tools) {
+  std::string text =
+      "jarvis: find out why a PyTorch workload is slow on its GPU.\n\n"
+      "Usage: jarvis COMMAND [arguments]\n"
+      "       jarvis TOOL [TRACE] [--name value ...]\n\nCommands:\n";
+  for (const Command& command : kCommands) {
+    const std::string call = std::string(command.name) + " " + std::string(command.usage);
+    text += fmt::format("  {:<24} {}\n", call, command.summary);
+  }
+  text += "\nTools (jarvis TOOL --help says more):\n";
+  for (const mcp::Tool& tool : tools.tools()) {
+    text += fmt::format("  {:<24} {}\n", tool.name, tool.definition.value("title", ""));
+  }
+  return text + "\nOther:\n  --help                   This text.\n" +
+         "  --version                The version.\n";
+}
+
+std::string ToolHelp(const mcp::Tool& tool) {
+  const Json& schema = tool.input_schema();
+  std::string positional = PositionalName(schema);
+  std::transform(positional.begin(), positional.end(), positional.begin(), [](char c) {
+    return c >= 'a' && c <= 'z' ? static_cast<char>(c - 'a' + 'A') : c;
+  });
+  std::string text = tool.name + ": " + tool.definition.value("title", "") + "\n\n" +
+                     Wrap(tool.definition.value("description", ""), 0) + "\n\nUsage: jarvis " +
+                     tool.name + (positional.empty() ? "" : " [" + positional + "]") +
+                     " [--name value ...]\n\nArguments:\n";
+  const Json properties = schema.value("properties", Json::object());
+  for (const auto& [name, property] : properties.items())
+    text += FlagHelp(schema, name, property);
+  return text + "  --json\n      Print the structured half of the answer, one line of JSON.\n";
+}
+
+std::string Unknown(std::string_view kind, std::string_view name,
+                    const std::vector<std::string>& known, std::string_view spelled) {
+  std::string text = fmt::format("unknown {} {}", kind, name.substr(0, 64));
+  if (const auto closest = mcp::ClosestMatch(spelled.empty() ? name : spelled, known)) {
+    return fmt::format("{}; did you mean {}{}?", text, kind == "flag" ? "--" : "",
+                       kind == "flag" ? Dashed(*closest) : *closest);
+  }
+  return text;
+}
+
+}  // namespace jarvis::app

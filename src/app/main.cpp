@@ -1,0 +1,45 @@
+// Picks a command. The second wall: nothing thrown leaves the program.
+#include <algorithm>
+#include <exception>
+#include <iterator>
+#include <string_view>
+#include <vector>
+
+#include "app/commands.h"
+#include "app/console.h"
+#include "app/exit_code.h"
+#include "app/help.h"
+#include "app/toolbox.h"
+
+namespace jarvis::app {
+namespace {
+
+int PrintHelp() {
+  const Toolbox toolbox;
+  return Print(ProgramHelp(toolbox.tools)) ? kExitOk : kExitFailure;
+}
+
+int Run(Arguments arguments) {
+  if (arguments.empty()) return UsageError("no command given");
+  const std::string_view name = arguments.front();
+  const Arguments rest = arguments.subspan(1);
+  if (name == "--help" || name == "-h" || name == "help") return PrintHelp();
+  if (name == "--version") return Print("jarvis " JARVIS_VERSION) ? kExitOk : kExitFailure;
+  const auto* command = std::find_if(std::begin(kCommands), std::end(kCommands),
+                                     [&](const Command& c) { return c.name == name; });
+  if (command != std::end(kCommands)) return command->run(rest);
+  return RunToolCommand(name, rest);
+}
+
+}  // namespace
+}  // namespace jarvis::app
+
+int main(int argc, char** argv) {
+  try {
+    const std::vector<std::string_view> arguments(argv + 1, argv + argc);
+    return jarvis::app::Run(arguments);
+  } catch (const std::exception& exception) {
+    jarvis::app::PrintError(exception.what());
+    return jarvis::app::kExitFailure;
+  }
+}

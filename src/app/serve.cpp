@@ -1,0 +1,68 @@
+// jarvis serve: the MCP server on stdin and stdout, until the input ends or a signal comes.
+#include <chrono>
+#include <memory>
+
+#include <unistd.h>
+
+#include "app/commands.h"
+#include "app/console.h"
+#include "app/exit_code.h"
+#include "app/toolbox.h"
+#include "mcp/connection.h"
+#include "mcp/server.h"
+#include "rpc/signal_watcher.h"
+#include "rpc/stdio_transport.h"
+
+namespace jarvis::app {
+namespace {
+
+using std::chrono::milliseconds;
+
+// Hosts kill what is still there two seconds after they closed our input. These make one second.
+constexpr milliseconds kFinishPatience(500);  // for calls that are nearly done
+constexpr milliseconds kStopPatience(300);    // for calls that were told to stop
+constexpr milliseconds kFlushPatience(200);
+
+// Leaves by _exit when a call does not stop or the client does not read: a thread is stuck then,
+// and there is nothing left to save.
+int End(rpc::StdioTransport& transport, rpc::StdioTransport::End reason,
+        mcp::Connection& connection) {
+  const bool input_ended = reason == rpc::StdioTransport::End::kInput;
+  if (input_ended) connection.WaitIdle(kFinishPatience);
+  connection.StopCalls();
+  const bool idle = connection.WaitIdle(kStopPatience);
+  const bool flushed = transport.Flush(kFlushPatience);
+  if (!idle || !flushed) ::_exit(kExitOk);
+  connection.Detach();
+  return kExitOk;
+}
+
+}  // namespace
+
+int Serve(Arguments arguments) {
+  // Everything that prints on stdout from here on prints on stderr.
+  auto transport = [] {
+    static_cast<void>(rpc::SignalWatcher::Block());
+    return rpc::StdioTransport::Open();
+  }();
+  if (!arguments.empty()) return UsageError("serve takes no arguments");
+  if (!transport) {
+    PrintError(transport.error().message);
+    return kExitFailure;
+  }
+  if (::isatty(STDIN_FILENO) != 0) {
+    PrintError("waiting for an MCP client's messages on stdin; Ctrl-D ends. See jarvis --help");
+  }
+  Toolbox toolbox;
+  mcp::Server server(std::move(toolbox.tools),
+                     {"jarvis", "JARVIS", JARVIS_VERSION, tools::Instructions()});
+  const std::shared_ptr<mcp::Connection> connection = server.Connect(**transport);
+  const auto watcher = rpc::SignalWatcher::Start([&](int) { (*transport)->Stop(); });
+  if (!watcher) {
+    PrintError(watcher.error().message);
+    return kExitFailure;
+  }
+  return End(**transport, (*transport)->Run(*connection), *connection);
+}
+
+}  // namespace jarvis::app

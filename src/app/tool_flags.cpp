@@ -1,0 +1,145 @@
+#include "app/tool_flags.h"
+
+#include <algorithm>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "app/help.h"
+#include "mcp/schema.h"
+
+namespace jarvis::app {
+namespace {
+
+using rpc::Json;
+
+class Parser {
+ public:
+  explicit Parser(const Json& schema)
+      : properties_(schema.value("properties", Json::object())),
+        names_(mcp::PropertyNames(schema)),
+        positional_(PositionalName(schema)) {}
+
+  Result<ToolFlags> Parse(Arguments arguments) {
+    bool only_values = false;
+    for (std::size_t i = 0; i < arguments.size(); ++i) {
+      const std::string_view word = arguments[i];
+      if (!only_values && word == "--") {
+        only_values = true;
+      } else if (only_values || word.size() < 2 || word[0] != '-') {
+        JV_TRY(Value(word));
+      } else if (word == "-h") {
+        flags_.help = true;
+      } else if (!word.starts_with("--")) {
+        return Fail(ErrorCode::kBadValue, fmt::format("flags start with two dashes: {}", word));
+      } else {
+        const bool has_next = i + 1 < arguments.size() && !arguments[i + 1].starts_with("--");
+        JV_ASSIGN(const bool took_next,
+                  Flag(word, has_next ? std::optional(arguments[i + 1]) : std::nullopt));
+        if (took_next) ++i;
+      }
+    }
+    return std::move(flags_);
+  }
+
+ private:
+  // True: the next word was this flag's value.
+  Result<bool> Flag(std::string_view word, std::optional<std::string_view> next) {
+    const std::size_t equals = word.find('=');
+    const bool has_value = equals != std::string_view::npos;
+    std::string name(word.substr(2, has_value ? equals - 2 : equals));
+    std::replace(name.begin(), name.end(), '-', '_');
+    if (name == "trace" && !Has(name) && Has("trace_id")) name = "trace_id";
+    if (!Has(name) && (name == "help" || name == "json") && !has_value) {
+      (name == "help" ? flags_.help : flags_.json) = true;
+      return false;
+    }
+    const bool negated = !Has(name) && name.starts_with("no_") && IsBoolean(name.substr(3));
+    if (negated && !has_value) {
+      flags_.arguments[name.substr(3)] = false;
+      return false;
+    }
+    if (!Has(name)) return UnknownFlag(word.substr(0, equals), name);
+    if (has_value) return Set(name, word.substr(equals + 1), false);
+    if (IsBoolean(name)) {
+      flags_.arguments[name] = true;
+      return false;
+    }
+    if (!next) return Fail(ErrorCode::kBadValue, fmt::format("{} needs a value", word));
+    return Set(name, *next, true);
+  }
+
+  Result<bool> Set(const std::string& name, std::string_view value, bool took_next) {
+    Json& argument = flags_.arguments[name];
+    if (IsArray(name)) {
+      for (std::size_t begin = 0; begin <= value.size();) {
+        const std::size_t end = std::min(value.find(',', begin), value.size());
+        if (end > begin) argument.push_back(value.substr(begin, end - begin));
+        begin = end + 1;
+      }
+      if (argument.is_null()) argument = Json::array();
+    } else if (!argument.is_null()) {
+      return Fail(ErrorCode::kBadValue, fmt::format("{} is given twice", name));
+    } else {
+      argument = value;
+    }
+    return took_next;
+  }
+
+  Status Value(std::string_view word) {
+    const bool taken = flags_.arguments.contains(positional_) && !IsArray(positional_);
+    if (positional_.empty() || taken) {
+      return Fail(ErrorCode::kBadValue, fmt::format("unexpected argument: {}", word));
+    }
+    if (IsArray(positional_)) {
+      flags_.arguments[positional_].push_back(word);  // a path may have commas
+    } else {
+      flags_.arguments[positional_] = word;
+    }
+    return {};
+  }
+
+  tl::unexpected<Error> UnknownFlag(std::string_view flag, std::string_view name) const {
+    std::vector<std::string> known = names_;
+    known.insert(known.end(), {"json", "help"});
+    return Fail(ErrorCode::kUnknownArgument, Unknown("flag", flag, known, name));
+  }
+
+  bool Has(const std::string& name) const { return properties_.contains(name); }
+  bool IsBoolean(const std::string& name) const {
+    return Has(name) && HasSchemaType(properties_.at(name), "boolean");
+  }
+  bool IsArray(const std::string& name) const {
+    return Has(name) && HasSchemaType(properties_.at(name), "array");
+  }
+
+  const Json properties_;
+  const std::vector<std::string> names_;
+  const std::string positional_;
+  ToolFlags flags_;
+};
+
+}  // namespace
+
+Result<ToolFlags> ParseToolFlags(const Json& schema, Arguments arguments) {
+  return Parser(schema).Parse(arguments);
+}
+
+std::string PositionalName(const Json& schema) {
+  const Json properties = schema.value("properties", Json::object());
+  for (const char* name : {"trace", "trace_id"}) {
+    if (properties.contains(name)) return name;
+  }
+  const Json required = schema.value("required", Json::array());
+  return required.empty() ? std::string() : required.front().get<std::string>();
+}
+
+bool HasSchemaType(const Json& property, std::string_view type) {
+  const Json types = property.value("type", Json());
+  if (types.is_string()) return types.get<std::string>() == type;
+  return std::find(types.begin(), types.end(), Json(type)) != types.end();
+}
+
+}  // namespace jarvis::app

@@ -1,0 +1,29 @@
+// A tool's arguments from command line flags, by its inputSchema alone.
+//
+//   --name value, --name=value     underscores and dashes in names are the same
+//   --flag, --no-flag              for booleans
+//   --name a --name b, --name a,b  for arrays
+//   value                          the first one fills the trace (or the first required argument);
+//                                  an array takes all that follow
+//   --trace                        short for --trace-id
+#pragma once
+
+#include "app/commands.h"
+#include "base/result.h"
+#include "rpc/json.h"
+
+namespace jarvis::app {
+
+struct ToolFlags {
+  rpc::Json arguments = rpc::Json::object();  // values as written; mcp::Normalize converts them
+  bool json = false;                          // --json
+  bool help = false;                          // --help, -h
+};
+
+Result<ToolFlags> ParseToolFlags(const rpc::Json& schema, Arguments arguments);
+
+// The argument that a value without a name fills; empty: none.
+std::string PositionalName(const rpc::Json& schema);
+bool HasSchemaType(const rpc::Json& property, std::string_view type);
+
+}  // namespace jarvis::app

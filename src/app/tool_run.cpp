@@ -1,0 +1,53 @@
+#include "app/tool_run.h"
+
+#include <algorithm>
+#include <atomic>
+#include <string>
+
+#include <unistd.h>
+
+#include "app/console.h"
+#include "app/exit_code.h"
+#include "app/progress_line.h"
+#include "mcp/call_tool.h"
+#include "mcp/error_reply.h"
+#include "rpc/signal_watcher.h"
+
+namespace jarvis::app {
+
+int RunTool(const mcp::Tool& tool, const rpc::Json& arguments, Output output) {
+  const auto normalized = mcp::Normalize(tool.input_schema(), arguments);
+  if (!normalized) {
+    return UsageError(mcp::ErrorReply(normalized.error()).text, "jarvis " + tool.name + " --help");
+  }
+  std::atomic<int> signal{0};
+  mcp::CallOutcome outcome;
+  {
+    ProgressLine line(STDERR_FILENO);
+    Job job([&](std::uint64_t done, std::uint64_t total, std::string_view what) {
+      line.Show(done, total, what);
+    });
+    const auto watcher = rpc::SignalWatcher::Start([&](int number) {
+      signal = number;
+      job.Stop();
+    });
+    outcome = mcp::RunTool(tool, *normalized, job);
+  }
+  const mcp::ToolReply& reply = outcome.reply;
+  if (reply.is_error) {
+    PrintError(reply.text);
+    return signal == 0 ? kExitFailure : kExitSignal + signal;
+  }
+  const bool json = output == Output::kJson && !reply.structured.is_null();
+  if (Print(json ? rpc::DumpLine(reply.structured) : reply.text)) return kExitOk;
+  PrintError("cannot write to stdout");
+  return kExitFailure;
+}
+
+const mcp::Tool* FindTool(const mcp::ToolSet& tools, std::string_view name) {
+  std::string spelled(name);
+  std::replace(spelled.begin(), spelled.end(), '-', '_');
+  return tools.Find(spelled);
+}
+
+}  // namespace jarvis::app

@@ -1,0 +1,18 @@
+// One tool call from the command line, with a progress line and Ctrl-C.
+#pragma once
+
+#include "mcp/tool.h"
+#include "rpc/json.h"
+
+namespace jarvis::app {
+
+enum class Output { kText, kJson };  // which half of the reply; the text if there is no other
+
+// The exit code: kExitUsage when the arguments do not fit, kExitFailure when the tool says no.
+// REQUIRES: rpc::SignalWatcher::Block() before any thread was started.
+int RunTool(const mcp::Tool& tool, const rpc::Json& arguments, Output output);
+
+// The tool of this name, dashes counting as underscores; null if there is none.
+const mcp::Tool* FindTool(const mcp::ToolSet& tools, std::string_view name);
+
+}  // namespace jarvis::app

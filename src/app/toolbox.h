@@ -1,0 +1,15 @@
+// The tools with what they work on, as every command needs them.
+#pragma once
+
+#include "engine/workspace.h"
+#include "mcp/tool.h"
+#include "tools/all_tools.h"
+
+namespace jarvis::app {
+
+struct Toolbox {
+  engine::Workspace workspace;
+  mcp::ToolSet tools = tools::AllTools(workspace);
+};
+
+}  // namespace jarvis::app
