@@ -1,0 +1,205 @@
+#!/usr/bin/env python3
+"""Holds the tree to the rules that a compiler does not check. Prints each breach as
+file:line: what, and exits 1 if there is one. Standard library only."""
+
+import json
+import os
+import pathlib
+import re
+import subprocess
+import sys
+
+ROOT = pathlib.Path(os.environ.get("JARVIS_SOURCE_DIR", pathlib.Path(__file__).parents[2]))
+
+LINES_MAX = 600
+# Files that may be longer, each with its reason.
+LONG_FILES = {
+    "LICENSE": "not ours to cut",
+}
+
+# Third-party headers: a pattern of the header, and where it may be included.
+HEADERS = [
+    (r"simdjson\.h", ("src/trace/", "tests/")),
+    (r"zlib\.h", ("src/io/", "examples/", "tests/")),
+    (r"nlohmann/.*", ("src/rpc/", "src/mcp/", "src/tools/", "src/app/", "tests/")),
+    (r"httplib\.h", ()),
+    (r"doctest/.*|doctest\.h", ("tests/",)),
+    (r"tl/expected\.hpp", ("src/base/result.h",)),
+    (r"xxhash\.h", ("src/base/",)),
+    (r"fmt/.*", ("src/", "tests/")),
+]
+# Of the operating system.
+SYSTEM_HEADERS = re.compile(
+    r"(sys|netinet|arpa|linux)/\w+\.h|(unistd|fcntl|poll|signal|pthread|spawn|netdb|sched|malloc"
+    r"|dirent|getopt|execinfo|immintrin|emmintrin|tmmintrin|nmmintrin|wmmintrin|arm_neon)\.h")
+
+CODE = {".h", ".cpp", ".py", ".md", ".cmake", ".txt", ".sh", ".json", ".yml", ".yaml", ""}
+# Bytes in these are data, in the form someone else gave them.
+DATA_FOLDERS = re.compile(r"(^|/)(data|golden|corpus|expected)/")
+
+PRINTS = re.compile(r"\bstd::cout\b|(?<![\w.])(?:std::)?(?:printf|puts|putchar)\s*\("
+                    r"|\bfmt::print\s*\((?!\s*(?:stderr|\w*file))")
+MAY_PRINT = re.compile(r"src/(app/|rpc/stdio)")
+
+# In pieces, so that this file does not break its own rules.
+LEFT_OVER = re.compile(r"\b(" + "TO" + "DO|FIX" + "ME|XX" + r"X)\b")
+MACHINE_PATH = re.compile(r"(?<![\w.~$}-])/(" + "wo" + "rk|ho" + "me|Us" + r"ers)/\w")
+REGISTRIES = re.compile("|".join(
+    re.escape(".".join(host)) for host in (
+        ("pypi", "org"), ("pythonhosted", "org"), ("registry", "npmjs", "org"),
+        ("crates", "io"), ("proxy", "golang", "org"), ("deb", "debian", "org"),
+        ("conda", "anaconda", "org"), ("docker", "io"), ("ghcr", "io"), ("quay", "io"))))
+
+breaches = []
+
+
+def breach(path, line, what):
+    breaches.append(f"{path}:{line}: {what}")
+
+
+def tracked_files():
+    try:
+        listed = subprocess.run(["git", "-c", "safe.directory=*", "ls-files", "-z"], cwd=ROOT,
+                                check=True, capture_output=True).stdout.decode().split("\0")
+        names = [name for name in listed if name and (ROOT / name).is_file()]
+    except (OSError, subprocess.CalledProcessError):
+        names = []
+        for folder, folders, files in os.walk(ROOT):
+            folders[:] = [f for f in folders
+                          if not f.startswith("build") and f not in (".git", "out", "__pycache__")]
+            names += [str(pathlib.Path(folder, f).relative_to(ROOT)) for f in files]
+    return sorted(names)
+
+
+def read_layers():
+    layers = {}
+    for line in (ROOT / "src/layers.txt").read_text().splitlines():
+        if line and not line.startswith("#"):
+            layer, _, uses = line.partition(":")
+            layers[layer] = set(uses.split())
+    for layer, uses in layers.items():
+        for used in uses - set(layers):
+            breach("src/layers.txt", 1, f"{layer} uses {used}, which is no layer")
+    return layers
+
+
+def check_header_name(name, line, header):
+    for pattern, places in HEADERS:
+        if re.fullmatch(pattern, header):
+            if not name.startswith(places or ("\0",)):
+                where = ", ".join(places) if places else "nowhere"
+                breach(name, line, f"<{header}> may be included in: {where}")
+            return
+    if name.startswith("src/") and "." in header and not SYSTEM_HEADERS.fullmatch(header):
+        breach(name, line, f"<{header}> is not in the table of headers in tests/tidy/tidy.py")
+
+
+def check_includes(name, lines, layers):
+    parts = name.split("/")
+    layer = parts[1] if parts[0] == "src" and len(parts) > 2 else None
+    if layer is not None and layer not in layers:
+        breach(name, 1, f"{layer} is not in src/layers.txt")
+        return
+    for number, text in enumerate(lines, 1):
+        match = re.match(r'\s*#\s*include\s+(["<])([^">]+)[">]', text)
+        if not match:
+            continue
+        if match[1] == "<":
+            check_header_name(name, number, match[2])
+        elif layer is not None:
+            target = match[2].split("/")[0]
+            if "/" not in match[2]:
+                breach(name, number, f'"{match[2]}": include by the path from src/')
+            elif target != layer and target not in layers[layer]:
+                breach(name, number, f"{layer} may not include {target}, see src/layers.txt")
+
+
+def check_code(name, lines):
+    if name.endswith(".h") and not any(line == "#pragma once" for line in lines):
+        breach(name, 1, "has no #pragma once")
+    if name.startswith("src/") and not MAY_PRINT.match(name):
+        for number, line in enumerate(lines, 1):
+            if PRINTS.search(line.split("//")[0]):
+                breach(name, number, "prints on stdout, where messages go")
+
+
+def check_text(name, text, lines):
+    if len(lines) > LINES_MAX and name not in LONG_FILES and not DATA_FOLDERS.search(name):
+        breach(name, len(lines), f"{len(lines)} lines, more than {LINES_MAX}")
+    for number, line in enumerate(lines, 1):
+        if LEFT_OVER.search(line):
+            breach(name, number, "a note left over")
+        if MACHINE_PATH.search(line):
+            breach(name, number, "an absolute path of some machine")
+        if REGISTRIES.search(line):
+            breach(name, number, "the host of a package registry")
+    if pathlib.Path(name).suffix not in CODE or DATA_FOLDERS.search(name):
+        return
+    if text and not text.endswith("\n"):
+        breach(name, len(lines), "does not end with a line end")
+    for number, line in enumerate(lines, 1):
+        if "\r" in line:
+            breach(name, number, "ends in CR LF")
+        if "\t" in line:
+            breach(name, number, "has a tab")
+        if line.rstrip("\r") != line.rstrip("\r ").rstrip():
+            breach(name, number, "has spaces at its end")
+
+
+def check_schema(name, text):
+    try:
+        schema = json.loads(text)
+    except ValueError as error:
+        breach(name, 1, f"is not JSON: {error}")
+        return
+    if not isinstance(schema, dict) or schema.get("name") != pathlib.Path(name).stem:
+        breach(name, 1, "its \"name\" is not the name of the file")
+
+
+def check_links(name, text):
+    # Code is no prose: fences and spans are blanked, line numbers kept.
+    prose = re.sub(r"^```.*?^```", lambda m: "\n" * m[0].count("\n"), text, flags=re.S | re.M)
+    prose = re.sub(r"`[^`\n]*`", "", prose)
+    for match in re.finditer(r"\]\(([^)\s]+)(?:\s+\"[^\"]*\")?\)", prose):
+        target = match[1].split("#")[0]
+        if not target or re.match(r"[a-z][a-z0-9+.-]*:", target):
+            continue
+        if not (ROOT / name).parent.joinpath(target).exists():
+            breach(name, prose.count("\n", 0, match.start()) + 1, f"links to {target}: not there")
+
+
+def check_file(name, layers):
+    data = (ROOT / name).read_bytes()
+    if b"\0" in data[:4096] or name.endswith((".gz", ".png", ".xlsx")):
+        return
+    try:
+        text = data.decode()
+    except UnicodeDecodeError as error:
+        breach(name, 1, f"is not UTF-8: {error}")
+        return
+    lines = text.split("\n")
+    if lines[-1] == "":
+        lines.pop()
+    check_text(name, text, lines)
+    if name.endswith((".h", ".cpp")):
+        check_includes(name, lines, layers)
+        check_code(name, lines)
+    if name.startswith("tools_schema/") and name.endswith(".json"):
+        check_schema(name, text)
+    if name.endswith(".md"):
+        check_links(name, text)
+
+
+def main():
+    layers = read_layers()
+    names = tracked_files()
+    for name in names:
+        check_file(name, layers)
+    for line in breaches:
+        print(line)
+    print(f"tidy: {len(names)} files, {len(breaches)} breaches")
+    return 1 if breaches else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
