@@ -5,8 +5,10 @@ function(jarvis_warnings target)
     -Woverloaded-virtual -Wold-style-cast -Wcast-qual -Wformat=2 -Wundef -Wdouble-promotion
     -Wimplicit-fallthrough -Wmissing-declarations)
   if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
-    # GCC 12 reports -Wrestrict falsely on "a" + std::to_string(i) at -O3.
-    target_compile_options(${target} PRIVATE -Wduplicated-cond -Wlogical-op -Wno-restrict)
+    # GCC 12 reports -Wrestrict falsely on "a" + std::to_string(i) at -O3, and
+    # -Wmaybe-uninitialized on moves of a std::variant that may hold a string.
+    target_compile_options(${target} PRIVATE -Wduplicated-cond -Wlogical-op -Wno-restrict
+                           -Wno-maybe-uninitialized)
   endif()
   if(JARVIS_WERROR)
     target_compile_options(${target} PRIVATE -Werror)

@@ -81,6 +81,7 @@ struct Flow {
   std::int64_t id;
   std::uint32_t track;
   char phase;  // 's' or 'f'
+  bool ac2g;   // of category ac2g; else an older or another producer's arrow
 };
 
 struct Track {

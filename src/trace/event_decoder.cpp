@@ -427,7 +427,7 @@ class EventDecoder::Impl {
     out_->dialect.arrows_ac2g |= rule.category == "ac2g";
     out_->dialect.arrows_async_cpu_to_gpu |= rule.category == "async_cpu_to_gpu";
     out_->dialect.arrows_async |= rule.category == "async";
-    out_->flows.push_back({*id, TrackOf(m), phase});
+    out_->flows.push_back({*id, TrackOf(m), phase, rule.category == "ac2g"});
   }
 
   void AddMeta(const Members& m) {
@@ -443,7 +443,10 @@ class EventDecoder::Impl {
     }
     if (categories.size() == 255) return 254;  // an absurd number of categories: the rest share one
     categories.push_back({name, FindCategory(text)});
-    out_->dialect.rules[static_cast<std::size_t>(categories.back().rule.rule)] = true;
+    const CategoryRule& rule = categories.back().rule;
+    if (rule.kind != EventKind::kOther || rule.flow != FlowKind::kNone) {
+      out_->dialect.rules[static_cast<std::size_t>(rule.rule)] = true;
+    }
     return static_cast<std::uint8_t>(categories.size() - 1);
   }
 

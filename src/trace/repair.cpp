@@ -11,6 +11,9 @@ namespace {
 // No capture starts within 1000 s of its clock's origin and still has events at exactly 0 beside.
 constexpr std::int64_t kFarFromZeroNs = 1'000'000'000'000;
 
+// Clocks of microsecond resolution make neighbours on a stream seem to overlap by less than this.
+constexpr std::int64_t kClockNoiseNs = 1000;
+
 void LeaveOut(EventStore& store, Event& event, Oddity oddity) {
   event.flags |= kLeftOut;
   store.oddities.Count(oddity, event.uid);
@@ -58,7 +61,7 @@ void ClipOverruns(EventStore& store, const std::vector<EventIndex>& stream) {
     Event& event = store.events[stream[i]];
     if ((event.flags & kLeftOut) != 0) continue;
     if (later != nullptr && later->dur_ns > 0 && event.ts_ns < later->ts_ns &&
-        event.end_ns() > later->end_ns()) {
+        event.end_ns() > later->end_ns() + kClockNoiseNs) {
       store.oddities.Count(Oddity::kOverlapOnStream, event.uid);
       store.clipped_from[event.uid] = event.dur_ns;
       event.flags |= kClipped;

@@ -1,0 +1,18 @@
+// Where two readings of a table's definition exist, the tables ask here. The defaults are ours; the
+// other set is made in compat/, and nowhere else.
+#pragma once
+
+#include "analysis/clock.h"
+
+namespace jarvis::analysis {
+
+struct TableRules {
+  Clock clock = Clock::kNanoseconds;
+  // Calls of one signature that ran another number of kernels than the first call are left out of
+  // the kernel cells, instead of being matched kernel by kernel.
+  bool skip_deviating_kernel_lists = false;
+  // Rows of short_kernels_summary without an op or without recorded arguments are dropped.
+  bool drop_null_keys = false;
+};
+
+}  // namespace jarvis::analysis

@@ -1,0 +1,137 @@
+#include "compat/tracelens.h"
+
+#include <algorithm>
+#include <unordered_map>
+
+#include "compat/tracelens_tree.h"
+#include "perf/op_category.h"
+
+namespace jarvis::compat {
+namespace {
+
+using analysis::Attribution;
+using analysis::Clock;
+using analysis::Launcher;
+using trace::EventKind;
+using trace::EventStore;
+
+class Attributor {
+ public:
+  Attributor(const EventStore& events, const TraceLensOptions& options)
+      : events_(events), options_(options), tree_(BuildTraceLensTree(events, options.python_frames)) {}
+
+  Attribution Run() {
+    result_.clock = Clock::kDoubleMicros;
+    result_.cpu_ops = false;
+    for (EventIndex e = 0; e < events_.size(); ++e) {
+      const EventKind kind = TraceLensKind(events_, e);
+      result_.cpu_ops = result_.cpu_ops || kind == EventKind::kCpuOp;
+      if (!trace::IsGpuWork(kind)) continue;
+      if (tree_.in_tree[e] != 0 || options_.include_unlinked_kernels) result_.timeline.push_back(e);
+      // P11: the kernel tables know kernels only.
+      if (kind == EventKind::kKernel) result_.places.push_back({e, tree_.parent[e], NearestOp(e)});
+      AddToLauncher(e);
+    }
+    CollectSubtrees();
+    std::vector<std::size_t> order(owners_.size());
+    for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
+    std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
+      return tree_.ts[owners_[a].event] < tree_.ts[owners_[b].event];
+    });
+    for (const std::size_t i : order) AddLauncher(&owners_[i]);
+    return std::move(result_);
+  }
+
+ private:
+  struct Owner {
+    EventIndex event;
+    std::vector<EventIndex> kernels;
+    std::vector<EventIndex> subtree;
+  };
+
+  EventIndex NearestOp(EventIndex e) const {
+    for (EventIndex up = tree_.parent[e]; up != kNoEvent; up = tree_.parent[up]) {
+      if (TraceLensKind(events_, up) == EventKind::kCpuOp) return up;
+    }
+    return kNoEvent;
+  }
+
+  // T10: a call nested in another call ends the climb, so that the inner call is the launcher.
+  EventIndex LauncherOf(EventIndex call) const {
+    for (EventIndex up = tree_.parent[call]; up != kNoEvent; up = tree_.parent[up]) {
+      const EventKind kind = TraceLensKind(events_, up);
+      if (kind == EventKind::kPythonFunction) continue;
+      if (kind != EventKind::kCpuOp) return call;
+      if (events_.name(up) != "execute") return up;
+    }
+    return call;
+  }
+
+  void AddToLauncher(EventIndex kernel) {
+    const EventIndex call = tree_.parent[kernel];
+    if (call == kNoEvent || analysis::IsCollectiveName(events_.name(kernel))) return;
+    const EventIndex owner = LauncherOf(call);
+    const auto [found, added] = owner_index_.try_emplace(owner, owners_.size());
+    if (added) owners_.push_back({owner, {}, {}});
+    owners_[found->second].kernels.push_back(kernel);
+  }
+
+  void CollectSubtrees() {
+    for (const auto& [call, kernel] : tree_.links) {
+      for (EventIndex up = call; up != kNoEvent; up = tree_.parent[up]) {
+        const auto owner = owner_index_.find(up);
+        if (owner != owner_index_.end()) owners_[owner->second].subtree.push_back(kernel);
+      }
+    }
+  }
+
+  void AddLauncher(Owner* owner) {
+    std::stable_sort(owner->kernels.begin(), owner->kernels.end(),
+                     [&](EventIndex a, EventIndex b) { return tree_.ts[a] < tree_.ts[b]; });
+    Launcher launcher;
+    launcher.op = owner->event;
+    launcher.first = static_cast<std::uint32_t>(result_.kernels.size());
+    launcher.count = static_cast<std::uint32_t>(owner->kernels.size());
+    launcher.direct_us = analysis::BusyUs(events_, owner->kernels, Clock::kDoubleMicros);
+    launcher.subtree_us = analysis::BusyUs(events_, owner->subtree, Clock::kDoubleMicros);
+    launcher.category =
+        perf::CategoryOfOp(events_.name(owner->event), events_.name(owner->kernels.front()));
+    result_.kernels.insert(result_.kernels.end(), owner->kernels.begin(), owner->kernels.end());
+    result_.launchers.push_back(launcher);
+  }
+
+  const EventStore& events_;
+  const TraceLensOptions& options_;
+  TraceLensTree tree_;
+  Attribution result_;
+  std::vector<Owner> owners_;  // in order of their first kernel
+  std::unordered_map<EventIndex, std::size_t> owner_index_;
+};
+
+}  // namespace
+
+analysis::TableRules TraceLensRules() {
+  analysis::TableRules rules;
+  rules.clock = Clock::kDoubleMicros;
+  rules.skip_deviating_kernel_lists = true;  // P8
+  rules.drop_null_keys = true;               // P12
+  return rules;
+}
+
+Attribution AttributeLikeTraceLens(const EventStore& events, const TraceLensOptions& options) {
+  return Attributor(events, options).Run();
+}
+
+void ShapeEmptyShortKernels(const analysis::TableInput& input, double threshold_us, Table* table) {
+  if (!table->rows.empty()) return;
+  table->columns.clear();
+  const auto is_short = [&](const analysis::KernelPlace& place) {
+    return input.events.dur_us(place.kernel) < threshold_us;
+  };
+  const auto& places = input.attribution.places;
+  if (std::none_of(places.begin(), places.end(), is_short)) return;
+  table->columns.assign(3, "Kernel duration (µs)");
+  table->rows.push_back({std::string("sum"), std::string("count"), std::string("mean")});
+}
+
+}  // namespace jarvis::compat

@@ -1,0 +1,29 @@
+// How the reference analyser (TraceLens, a Python program) reads a trace, quirks included. All of the
+// compatible mode's behaviour is in this folder; docs/differences.md lists each quirk and what the
+// default does instead.
+#pragma once
+
+#include "analysis/attribution.h"
+#include "analysis/ops_tables.h"
+#include "analysis/table_rules.h"
+#include "table/table.h"
+
+namespace jarvis::compat {
+
+struct TraceLensOptions {
+  bool include_unlinked_kernels = false;  // in the timeline
+  bool python_frames = false;             // nest Python frames too
+};
+
+// Arithmetic in doubles of microseconds, deviating kernel lists and null keys dropped.
+analysis::TableRules TraceLensRules();
+
+// Nesting by start alone, events that stick out discarded; launches linked through ac2g arrows, one
+// GPU event each; kernels below a nested driver call belong to that call; collectives left out.
+analysis::Attribution AttributeLikeTraceLens(const trace::EventStore& events,
+                                             const TraceLensOptions& options);
+
+// The reference writes a short_kernels_summary without rows in one of two odd forms.
+void ShapeEmptyShortKernels(const analysis::TableInput& input, double threshold_us, Table* table);
+
+}  // namespace jarvis::compat

@@ -1,0 +1,42 @@
+#include "engine/loaded_trace.h"
+
+#include <fmt/format.h>
+
+#include <filesystem>
+
+#include "io/byte_source.h"
+#include "tree/build.h"
+
+namespace jarvis::engine {
+
+std::size_t LoadedTrace::MemoryBytes() const {
+  return trace_.events.MemoryBytes() + tree_.MemoryBytes() +
+         attribution_.timeline.size() * sizeof(trace::EventIndex) +
+         attribution_.kernels.size() * sizeof(trace::EventIndex) +
+         attribution_.launchers.size() * sizeof(analysis::Launcher) +
+         attribution_.places.size() * sizeof(analysis::KernelPlace);
+}
+
+Result<std::shared_ptr<const LoadedTrace>> LoadTrace(const std::string& path, int threads, Job& job) {
+  auto loaded = std::make_shared<LoadedTrace>();
+  std::error_code ignored;
+  const std::filesystem::path absolute = std::filesystem::weakly_canonical(path, ignored);
+  loaded->path_ = absolute.empty() ? path : absolute.string();
+  JV_ASSIGN(const auto bytes, io::OpenBytes(path));
+  JV_ASSIGN(loaded->trace_, trace::ReadTrace(*bytes, {.threads = threads}, job));
+  // Beyond this point no event changes.
+  loaded->id_ = fmt::format("t_{:08x}", bytes->content_hash() >> 32);
+  loaded->file_bytes_ = bytes->file_size();
+  const trace::EventStore& events = loaded->trace_.events;
+  JV_ASSIGN(loaded->tree_, tree::BuildTree(events, threads, job));
+  // Beyond this point no link changes.
+  loaded->attribution_ = analysis::Attribute(events, loaded->tree_);
+  loaded->coverage_ = analysis::ComputeCoverage(events, loaded->tree_);
+  JV_TRY(job.Check());
+  loaded->timeline_ = analysis::ComputeGpuTimeline(events, loaded->attribution_.timeline,
+                                                   analysis::Clock::kNanoseconds);
+  loaded->steps_ = analysis::FindSteps(events, loaded->tree_);
+  return loaded;
+}
+
+}  // namespace jarvis::engine

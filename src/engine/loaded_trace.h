@@ -1,0 +1,51 @@
+// One trace in memory with all that was derived from it. Const after loading: any number of threads
+// may read it; whoever holds a shared_ptr keeps it alive.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "analysis/attribution.h"
+#include "analysis/gpu_timeline.h"
+#include "analysis/steps.h"
+#include "base/job.h"
+#include "trace/reader.h"
+#include "tree/call_tree.h"
+
+namespace jarvis::engine {
+
+class LoadedTrace {
+ public:
+  const std::string& id() const { return id_; }      // "t_" and hex digits of the content's hash
+  const std::string& path() const { return path_; }  // absolute
+  std::uint64_t file_bytes() const { return file_bytes_; }
+  const trace::Trace& trace() const { return trace_; }
+  const trace::EventStore& events() const { return trace_.events; }
+  const std::vector<trace::TrackNames>& track_names() const { return trace_.track_names; }
+  const tree::CallTree& tree() const { return tree_; }
+  const analysis::Attribution& attribution() const { return attribution_; }
+  const analysis::Coverage& coverage() const { return coverage_; }
+  const std::optional<analysis::GpuTimeline>& timeline() const { return timeline_; }
+  const std::vector<analysis::Step>& steps() const { return steps_; }
+  std::size_t MemoryBytes() const;
+
+ private:
+  friend Result<std::shared_ptr<const LoadedTrace>> LoadTrace(const std::string& path, int threads,
+                                                              Job& job);
+  std::string id_;
+  std::string path_;
+  std::uint64_t file_bytes_ = 0;
+  trace::Trace trace_;
+  tree::CallTree tree_;
+  analysis::Attribution attribution_;
+  analysis::Coverage coverage_;
+  std::optional<analysis::GpuTimeline> timeline_;
+  std::vector<analysis::Step> steps_;
+};
+
+// The pipeline, top to bottom. threads: 0 means one per core.
+Result<std::shared_ptr<const LoadedTrace>> LoadTrace(const std::string& path, int threads, Job& job);
+
+}  // namespace jarvis::engine

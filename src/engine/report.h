@@ -1,0 +1,35 @@
+// The perf report: which tables it has, and how each is made.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "analysis/gpu_timeline.h"
+#include "analysis/kernel_tables.h"
+#include "base/job.h"
+#include "engine/loaded_trace.h"
+
+namespace jarvis::engine {
+
+enum class Compat : std::uint8_t { kNone, kTraceLens };
+
+struct ReportOptions {
+  Compat compat = Compat::kNone;
+  // In compatible mode the timeline counts linked GPU work only, unless this is set. By default all
+  // GPU work counts.
+  bool include_unlinked_kernels = false;
+  bool kernel_summary = false;
+  bool short_kernel_study = false;
+  analysis::ShortKernelOptions short_kernels;
+  std::optional<double> micro_idle_thresh_us;
+};
+
+// The tables in the report's order. In compatible mode a trace without (linked) GPU work is an
+// error, as it is there.
+Result<std::vector<Table>> MakeReport(const LoadedTrace& trace, const ReportOptions& options, Job& job);
+
+// What every total of a trace leaves out: one row a part, with count, time and share.
+Table CoverageTable(const analysis::Coverage& coverage);
+
+}  // namespace jarvis::engine

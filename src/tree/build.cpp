@@ -1,0 +1,128 @@
+#include "tree/build.h"
+
+#include <algorithm>
+
+#include "base/parallel.h"
+#include "base/run_sort.h"
+#include "tree/correlation_index.h"
+#include "tree/grad_links.h"
+#include "tree/nest.h"
+
+namespace jarvis::tree {
+
+using trace::Event;
+using trace::EventKind;
+using trace::EventStore;
+
+class TreeBuilder {
+ public:
+  TreeBuilder(const EventStore& events, int threads) : events_(events), threads_(threads) {}
+
+  void Nest() {
+    std::vector<std::vector<EventIndex>> by_track(events_.tracks.size());
+    std::size_t hosts = 0;
+    for (EventIndex e = 0; e < events_.size(); ++e) {
+      const Event& event = events_[e];
+      if (!IsHost(event.kind) || (event.flags & trace::kLeftOut) != 0) continue;
+      by_track[event.track].push_back(e);
+      ++hosts;
+    }
+    tree_.parent_.resize(events_.size(), kNoEvent);
+    tree_.position_.resize(events_.size(), kNoPosition);
+    tree_.order_.resize(hosts, kNoEvent);
+    tree_.subtree_end_.resize(hosts, 0);
+    std::vector<std::uint32_t> base(by_track.size() + 1, 0);
+    for (std::size_t t = 0; t < by_track.size(); ++t) {
+      base[t + 1] = base[t] + static_cast<std::uint32_t>(by_track[t].size());
+    }
+    ParallelFor(by_track.size(), threads_, [&](std::size_t t) {
+      std::vector<EventIndex>& thread = by_track[t];
+      SortForNesting(events_, &thread);
+      NestThread(events_, thread, base[t], tree_.parent_.data(), tree_.subtree_end_.data());
+      for (std::uint32_t i = 0; i < thread.size(); ++i) {
+        tree_.order_[base[t] + i] = thread[i];
+        tree_.position_[thread[i]] = base[t] + i;
+      }
+      std::vector<EventIndex>().swap(thread);
+    });
+  }
+
+  void Link() {
+    const CorrelationIndex launches(events_, CorrelationIndex::Key::kCorrelation);
+    std::vector<EventIndex> orphans;
+    for (EventIndex e = 0; e < events_.size(); ++e) {
+      const Event& event = events_[e];
+      if (!trace::IsGpuWork(event.kind) || (event.flags & trace::kLeftOut) != 0) continue;
+      const EventIndex call = launches.Find(events_.args_of(e).correlation, event.ts_ns);
+      tree_.parent_[e] = call;
+      (call == kNoEvent ? orphans : linked_).push_back(e);
+    }
+    if (!orphans.empty()) LinkByExternalId(orphans);
+    OrderGpuWork();
+  }
+
+  void LinkGradients() { GradLinks(events_, tree_, &tree_.forward_of_, &tree_.backward_of_); }
+
+  CallTree Take() { return std::move(tree_); }
+
+ private:
+  void LinkByExternalId(const std::vector<EventIndex>& orphans) {
+    const CorrelationIndex ops(events_, CorrelationIndex::Key::kExternalIdOfOps);
+    for (const EventIndex e : orphans) {
+      const EventIndex op = ops.Find(events_.args_of(e).external_id, events_[e].ts_ns);
+      tree_.parent_[e] = op;
+      if (op == kNoEvent) {
+        tree_.unlinked_.push_back(e);
+      } else {
+        linked_.push_back(e);
+        ++tree_.linked_by_external_id_;
+      }
+    }
+    std::stable_sort(tree_.unlinked_.begin(), tree_.unlinked_.end(), [&](EventIndex a, EventIndex b) {
+      return Key(a) < Key(b);
+    });
+  }
+
+  // Start, then stream, then place in the file: the same for a file in any order, but for ties.
+  std::tuple<std::int64_t, std::uint32_t, std::uint32_t> Key(EventIndex e) const {
+    return {events_[e].ts_ns, events_[e].track, events_[e].uid};
+  }
+
+  void OrderGpuWork() {
+    const auto launch_of = [&](EventIndex e) { return tree_.position_[tree_.parent_[e]]; };
+    RunSort(linked_, [&](EventIndex a, EventIndex b) {
+      const std::uint32_t x = launch_of(a);
+      const std::uint32_t y = launch_of(b);
+      return x != y ? x < y : Key(a) < Key(b);
+    });
+    tree_.gpu_begin_.resize(tree_.order_.size() + 1, 0);
+    std::size_t next = 0;
+    for (std::uint32_t at = 0; at < tree_.order_.size(); ++at) {
+      tree_.gpu_begin_[at] = static_cast<std::uint32_t>(next);
+      while (next < linked_.size() && launch_of(linked_[next]) == at) ++next;
+    }
+    tree_.gpu_begin_[tree_.order_.size()] = static_cast<std::uint32_t>(next);
+    tree_.gpu_order_.append(linked_.data(), linked_.size());
+  }
+
+  const EventStore& events_;
+  int threads_;
+  CallTree tree_;
+  std::vector<EventIndex> linked_;
+};
+
+Result<CallTree> BuildTree(const EventStore& events, int threads, Job& job) {
+  TreeBuilder builder(events, threads > 0 ? threads : DefaultThreads());
+  job.Report(0, 3, "nesting");
+  builder.Nest();
+  JV_TRY(job.Check());
+  job.Report(1, 3, "linking launches");
+  builder.Link();
+  JV_TRY(job.Check());
+  job.Report(2, 3, "linking forward and backward");
+  builder.LinkGradients();
+  JV_TRY(job.Check());
+  return builder.Take();
+}
+
+}  // namespace jarvis::tree

@@ -1,0 +1,48 @@
+#include "tree/grad_links.h"
+
+#include <algorithm>
+#include <tuple>
+
+#include "base/run_sort.h"
+
+namespace jarvis::tree {
+
+using trace::EventKind;
+
+void GradLinks(const trace::EventStore& events, const CallTree& tree,
+               std::unordered_map<EventIndex, EventIndex>* forward_of,
+               std::unordered_map<EventIndex, EventIndex>* backward_of) {
+  struct Entry {
+    std::int64_t sequence;
+    std::int64_t ts_ns;
+    EventIndex event;
+  };
+  std::vector<Entry> entries;
+  std::vector<char> is_node(events.strings.size(), 2);  // by name: 0 no, 1 yes, 2 not looked at
+  for (EventIndex e = 0; e < events.size(); ++e) {
+    if (events[e].kind != EventKind::kCpuOp || tree.position(e) == kNoPosition) continue;
+    const std::int64_t sequence = events.args_of(e).sequence;
+    if (sequence != trace::kAbsent && sequence >= 0) entries.push_back({sequence, events[e].ts_ns, e});
+  }
+  RunSort(entries, [](const Entry& a, const Entry& b) {
+    return std::tie(a.sequence, a.ts_ns) < std::tie(b.sequence, b.ts_ns);
+  });
+  const auto node = [&](EventIndex e) {
+    char& known = is_node[events[e].name];
+    if (known == 2) known = events.name(e).starts_with(kBackwardNodePrefix) ? 1 : 0;
+    return known == 1;
+  };
+  for (std::size_t first = 0, end = 0; first < entries.size(); first = end) {
+    std::size_t backward = entries.size();
+    for (end = first; end < entries.size() && entries[end].sequence == entries[first].sequence; ++end) {
+      if (backward == entries.size() && node(entries[end].event)) backward = end;
+    }
+    if (backward == entries.size() || backward == first) continue;
+    const EventIndex b = entries[backward].event;
+    const EventIndex f = entries[backward - 1].event;  // the last to start before the node
+    (*forward_of)[b] = f;
+    (*backward_of)[f] = b;
+  }
+}
+
+}  // namespace jarvis::tree

@@ -1,0 +1,69 @@
+#include "tree/nest.h"
+
+#include <algorithm>
+
+#include "base/run_sort.h"
+
+namespace jarvis::tree {
+namespace {
+
+using trace::Event;
+using trace::EventIndex;
+using trace::EventKind;
+
+// Overlaps below this come from the clock: the two events follow each other.
+constexpr std::int64_t kSliverNs = 1000;
+
+// Of two events with the same interval, the one of the lower rank encloses the other.
+int Rank(EventKind kind) {
+  switch (kind) {
+    case EventKind::kUserAnnotation: return 0;
+    case EventKind::kPythonFunction: return 1;
+    case EventKind::kCpuOp: return 2;
+    case EventKind::kRuntime: return 3;
+    default: return 4;
+  }
+}
+
+bool Before(const Event& a, const Event& b) {
+  if (a.ts_ns != b.ts_ns) return a.ts_ns < b.ts_ns;
+  if (a.dur_ns != b.dur_ns) return a.dur_ns > b.dur_ns;
+  if (a.kind != b.kind) return Rank(a.kind) < Rank(b.kind);
+  if (a.order != b.order) return a.order < b.order;
+  return a.uid < b.uid;
+}
+
+}  // namespace
+
+void SortForNesting(const trace::EventStore& events, std::vector<EventIndex>* thread) {
+  RunSort(*thread, [&](EventIndex a, EventIndex b) { return Before(events[a], events[b]); });
+}
+
+void NestThread(const trace::EventStore& events, std::span<const EventIndex> sorted,
+                std::uint32_t base, EventIndex* parent, std::uint32_t* subtree_end) {
+  struct Open {
+    std::int64_t end_ns;
+    std::uint32_t at;
+  };
+  std::vector<Open> open;
+  for (std::uint32_t at = 0; at < sorted.size(); ++at) {
+    const Event& event = events[sorted[at]];
+    while (!open.empty()) {
+      const Open& top = open.back();
+      const bool over = event.ts_ns >= top.end_ns;
+      const bool sliver = event.end_ns() > top.end_ns && top.end_ns - event.ts_ns < kSliverNs;
+      if (!over && !sliver) break;
+      subtree_end[base + top.at] = base + at;
+      open.pop_back();
+    }
+    parent[sorted[at]] = open.empty() ? trace::kNoEvent : sorted[open.back().at];
+    const std::int64_t end =
+        open.empty() ? event.end_ns() : std::min(event.end_ns(), open.back().end_ns);
+    open.push_back({end, at});
+  }
+  for (const Open& left : open) {
+    subtree_end[base + left.at] = base + static_cast<std::uint32_t>(sorted.size());
+  }
+}
+
+}  // namespace jarvis::tree
