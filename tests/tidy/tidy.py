@@ -25,7 +25,7 @@ HEADERS = [
     (r"httplib\.h", ()),
     (r"doctest/.*|doctest\.h", ("tests/",)),
     (r"tl/expected\.hpp", ("src/base/result.h",)),
-    (r"xxhash\.h", ("src/base/",)),
+    (r"xxhash\.h", ("src/base/", "src/io/")),
     (r"fmt/.*", ("src/", "tests/")),
 ]
 # Of the operating system.

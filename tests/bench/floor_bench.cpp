@@ -1,0 +1,92 @@
+// jarvis_bench [--runs N] [--window-mib N] [--no-visit] FILE...
+// How fast each trace could be read at best, as a table and as JSON.
+#include <cstdio>
+#include <cstdlib>
+#include <exception>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "bench/floor.h"
+
+namespace jarvis::bench {
+namespace {
+
+struct Row {
+  const char* name;
+  const char* key;
+  Pass pass;
+};
+
+std::vector<Row> Rows(const Floor& floor) {
+  const Pass both = {floor.seconds(), floor.json_bytes};
+  std::vector<Row> rows = {
+      {floor.gzip ? "inflate, blocks of 1 MiB" : "read, blocks of 1 MiB", "unpack", floor.unpack},
+      {"parse, simdjson DOM", "parse", floor.parse},
+      {"floor: the two together", "floor", both},
+  };
+  if (floor.visit.seconds > 0)
+    rows.push_back({"visit each field, simdjson on demand", "visit", floor.visit});
+  return rows;
+}
+
+void PrintTable(const std::string& path, const Floor& floor, int runs) {
+  std::printf("%s: %lld bytes, %lld of JSON, %lld events, best of %d\n", path.c_str(),
+              static_cast<long long>(floor.file_bytes), static_cast<long long>(floor.json_bytes),
+              static_cast<long long>(floor.events), runs);
+  for (const Row& row : Rows(floor))
+    std::printf("  %-38s %9.4f s %9.1f MB/s\n", row.name, row.pass.seconds,
+                row.pass.megabytes_per_second());
+}
+
+void PrintJson(const std::string& path, const Floor& floor, int runs) {
+  std::printf(
+      "{\"file\": \"%s\", \"gzip\": %s, \"file_bytes\": %lld, \"json_bytes\": %lld, "
+      "\"events\": %lld, \"windows\": %lld, \"runs\": %d",
+      path.c_str(), floor.gzip ? "true" : "false", static_cast<long long>(floor.file_bytes),
+      static_cast<long long>(floor.json_bytes), static_cast<long long>(floor.events),
+      static_cast<long long>(floor.windows), runs);
+  for (const Row& row : Rows(floor))
+    std::printf(", \"%s\": {\"seconds\": %.6f, \"mb_per_second\": %.1f}", row.key, row.pass.seconds,
+                row.pass.megabytes_per_second());
+  std::printf("}\n");
+}
+
+int Run(int argc, char** argv) {
+  FloorOptions options;
+  std::vector<std::string> files;
+  for (int i = 1; i < argc; ++i) {
+    const std::string_view name = argv[i];
+    if (name == "--no-visit") {
+      options.visit = false;
+    } else if (name == "--runs" && i + 1 < argc) {
+      options.runs = static_cast<int>(std::strtol(argv[++i], nullptr, 10));
+    } else if (name == "--window-mib" && i + 1 < argc) {
+      options.window_bytes = std::strtoll(argv[++i], nullptr, 10) << 20;
+    } else {
+      files.emplace_back(name);
+    }
+  }
+  if (files.empty() || options.runs < 1 || options.window_bytes < 1) {
+    std::fputs("jarvis_bench [--runs N] [--window-mib N] [--no-visit] FILE...\n", stderr);
+    return 2;
+  }
+  for (const std::string& file : files) {
+    const Floor floor = MeasureFloor(file, options);
+    PrintTable(file, floor, options.runs);
+    PrintJson(file, floor, options.runs);
+  }
+  return 0;
+}
+
+}  // namespace
+}  // namespace jarvis::bench
+
+int main(int argc, char** argv) {
+  try {
+    return jarvis::bench::Run(argc, argv);
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "jarvis_bench: %s\n", error.what());
+    return 1;
+  }
+}
