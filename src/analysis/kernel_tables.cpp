@@ -118,9 +118,11 @@ Table KernelSummary(const TableInput& input, std::optional<double> total_us) {
     return std::lexicographical_compare(a.begin(), a.begin() + static_cast<std::ptrdiff_t>(keys),
                                         b.begin(), b.begin() + static_cast<std::ptrdiff_t>(keys), KeyLess);
   });
-  std::stable_sort(table.rows.begin(), table.rows.end(), [&](const auto& a, const auto& b) {
-    return std::get<double>(a[keys]) > std::get<double>(b[keys]);
-  });
+  std::vector<double> sums;
+  for (const auto& row : table.rows) sums.push_back(std::get<double>(row[keys]));
+  std::vector<std::vector<Cell>> sorted;
+  for (const std::size_t row : input.rules.descending(sums)) sorted.push_back(std::move(table.rows[row]));
+  table.rows = std::move(sorted);
   return table;
 }
 

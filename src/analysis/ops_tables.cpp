@@ -66,11 +66,13 @@ void AddPercentages(Table* table, std::size_t column) {
   }
 }
 
-// Stable, the largest first.
-void SortDescending(std::vector<std::vector<Cell>>* rows, std::size_t column) {
-  std::stable_sort(rows->begin(), rows->end(), [&](const auto& a, const auto& b) {
-    return std::get<double>(a[column]) > std::get<double>(b[column]);
-  });
+// The largest first, by the rule for it.
+void SortDescending(std::vector<std::vector<Cell>>* rows, std::size_t column, const TableRules& rules) {
+  std::vector<std::vector<Cell>> sorted;
+  for (const std::size_t row : rules.descending(Column(*rows, column))) {
+    sorted.push_back(std::move((*rows)[row]));
+  }
+  *rows = std::move(sorted);
 }
 
 void SortByText(std::vector<std::vector<Cell>>* rows) {
@@ -107,7 +109,7 @@ Table OpsSummaryByCategory(const TableInput& input) {
                           sum / 1000});
   }
   SortByText(&table.rows);
-  SortDescending(&table.rows, 2);
+  SortDescending(&table.rows, 2, input.rules);
   AddPercentages(&table, 2);
   return table;
 }
@@ -134,7 +136,7 @@ Table OpsSummary(const TableInput& input) {
                           subtree / 1000, static_cast<std::int64_t>(group.rows.size()), list + "]"});
   }
   SortByText(&table.rows);
-  SortDescending(&table.rows, 1);
+  SortDescending(&table.rows, 1, input.rules);
   AddPercentages(&table, 3);
   return table;
 }

@@ -108,6 +108,66 @@ class Attributor {
   std::unordered_map<EventIndex, std::size_t> owner_index_;
 };
 
+// Ascending order of the values by the introsort that the reference's library uses (P39): above 16
+// rows, where equal values end up depends on its partitions. Its fallback for degenerate input, a
+// heap sort, is not reproduced: it needs depths that tables do not reach.
+std::vector<std::size_t> LibraryAscending(std::span<const double> values) {
+  constexpr std::ptrdiff_t kSmall = 16;
+  std::vector<std::size_t> order(values.size());
+  for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
+  const auto less = [&](std::size_t a, std::size_t b) { return values[a] < values[b]; };
+  std::vector<std::pair<std::ptrdiff_t, std::ptrdiff_t>> waiting = {
+      {0, static_cast<std::ptrdiff_t>(order.size()) - 1}};
+  const auto at = [&](std::ptrdiff_t i) -> std::size_t& { return order[static_cast<std::size_t>(i)]; };
+  while (!waiting.empty()) {
+    auto [left, right] = waiting.back();
+    waiting.pop_back();
+    while (right - left > kSmall) {
+      const std::ptrdiff_t middle = left + (right - left) / 2;
+      if (less(at(middle), at(left))) std::swap(at(middle), at(left));
+      if (less(at(right), at(middle))) std::swap(at(right), at(middle));
+      if (less(at(middle), at(left))) std::swap(at(middle), at(left));
+      const std::size_t pivot = at(middle);
+      std::ptrdiff_t i = left;
+      std::ptrdiff_t j = right - 1;
+      std::swap(at(middle), at(j));
+      for (;;) {
+        do {
+          ++i;
+        } while (less(at(i), pivot));
+        do {
+          --j;
+        } while (less(pivot, at(j)));
+        if (i >= j) break;
+        std::swap(at(i), at(j));
+      }
+      std::swap(at(i), at(right - 1));
+      if (i - left < right - i) {
+        waiting.emplace_back(i + 1, right);
+        right = i - 1;
+      } else {
+        waiting.emplace_back(left, i - 1);
+        left = i + 1;
+      }
+    }
+    for (std::ptrdiff_t i = left + 1; i <= right; ++i) {
+      const std::size_t value = at(i);
+      std::ptrdiff_t j = i;
+      for (; j > left && less(value, at(j - 1)); --j) at(j) = at(j - 1);
+      at(j) = value;
+    }
+  }
+  return order;
+}
+
+std::vector<std::size_t> LibraryDescending(std::span<const double> values) {
+  const std::vector<double> reversed(values.rbegin(), values.rend());
+  std::vector<std::size_t> order = LibraryAscending(reversed);
+  std::reverse(order.begin(), order.end());
+  for (std::size_t& row : order) row = values.size() - 1 - row;
+  return order;
+}
+
 }  // namespace
 
 analysis::TableRules TraceLensRules() {
@@ -115,6 +175,7 @@ analysis::TableRules TraceLensRules() {
   rules.clock = Clock::kDoubleMicros;
   rules.skip_deviating_kernel_lists = true;  // P8
   rules.drop_null_keys = true;               // P12
+  rules.descending = &LibraryDescending;     // P39
   return rules;
 }
 

@@ -1,0 +1,121 @@
+#!/usr/bin/env python3
+"""The commands of the program: exit codes, help, flags made from the schemas.
+
+    cli_test.py [BINARY]      default: $JARVIS_BINARY
+"""
+
+import json
+import os
+import subprocess
+import sys
+import unittest
+
+BINARY = os.environ.get("JARVIS_BINARY", "")
+
+
+def run(*arguments, stdin=""):
+    return subprocess.run([BINARY, *arguments], input=stdin, capture_output=True, text=True,
+                          timeout=60)
+
+
+def tools():
+    line = '{"jsonrpc":"2.0","id":1,"method":"tools/list"}\n'
+    return json.loads(run("serve", stdin=line).stdout)["result"]["tools"]
+
+
+class CliTest(unittest.TestCase):
+    def test_usage_errors(self):
+        cases = [
+            ((), "no command given"),
+            (("sevre",), "did you mean serve?"),
+            (("lod_trace",), "did you mean load_trace?"),
+            (("qqqqqqqqqqqq",), "unknown command qqqqqqqqqqqq"),
+            (("serve", "x"), "serve takes no arguments"),
+            (("call",), "call takes a tool"),
+            (("call", "lod_trace"), "did you mean load_trace?"),
+            (("call", "load_trace", "{"), "not valid JSON"),
+            (("call", "load_trace", "[]"), "expected a JSON object"),
+            (("call", "load_trace", '{"no_such_argument":1}'), "[unknown_argument]"),
+            (("call", "load_trace"), "[bad_value]"),
+            (("load_trace",), "[bad_value]"),
+            (("load_trace", "--no-such-flag"), "unknown flag --no-such-flag"),
+            (("load_trace", "-x"), "flags start with two dashes"),
+            (("load_trace", "a", "b"), "unexpected argument: b"),
+        ]
+        for arguments, text in cases:
+            with self.subTest(arguments):
+                ran = run(*arguments)
+                self.assertEqual(ran.returncode, 2)
+                self.assertIn(text, ran.stderr)
+                self.assertIn("--help", ran.stderr)
+                self.assertEqual(ran.stdout, "")
+
+    def test_version(self):
+        ran = run("--version")
+        self.assertEqual(ran.returncode, 0)
+        self.assertRegex(ran.stdout, r"^jarvis \d+\.\d+\.\d+\n$")
+
+    def test_help_names_commands_and_tools(self):
+        ran = run("--help")
+        self.assertEqual(ran.returncode, 0)
+        for word in ["serve", "call"]:
+            self.assertIn(word, ran.stdout)
+        for tool in tools():
+            self.assertIn(tool["name"], ran.stdout)
+            self.assertIn(tool["title"], ran.stdout)
+
+    def test_every_tool_has_help(self):
+        for tool in tools():
+            with self.subTest(tool["name"]):
+                ran = run(tool["name"], "--help")
+                self.assertEqual(ran.returncode, 0)
+                self.assertIn(tool["title"], ran.stdout)
+                for name in tool["inputSchema"]["properties"]:
+                    self.assertIn(name.replace("_", "-"), ran.stdout)
+
+    def test_dashes_in_a_tool_name(self):
+        self.assertEqual(run("load-trace", "--help").returncode, 0)
+
+    def test_integer_flags_are_checked(self):
+        checked = 0
+        for tool in tools():
+            properties = tool["inputSchema"]["properties"]
+            if properties.get("limit", {}).get("type") != "integer":
+                continue
+            checked += 1
+            for arguments in (("--limit", "many"), ("--limit=many",)):
+                ran = run(tool["name"], *arguments)
+                self.assertEqual(ran.returncode, 2)
+            ran = run(tool["name"], "--limit")
+            self.assertEqual(ran.returncode, 2)
+            self.assertIn("--limit needs a value", ran.stderr)
+        self.assertGreater(checked, 0)
+
+    def test_a_tool_that_says_no(self):
+        for arguments in (("load_trace", "/no/such/trace.json"),
+                          ("load_trace", "/no/such/trace.json", "--json")):
+            with self.subTest(arguments):
+                ran = run(*arguments)
+                self.assertEqual(ran.returncode, 1)
+                self.assertEqual(ran.stdout, "")
+                self.assertIn("[", ran.stderr)
+
+    def test_arguments_from_stdin(self):
+        ran = run("call", "load_trace", "-", stdin='{"no_such_argument":1}')
+        self.assertEqual(ran.returncode, 2)
+        self.assertIn("[unknown_argument]", ran.stderr)
+
+    def test_a_full_disk_is_a_failure(self):
+        with open("/dev/full", "w", encoding="ascii") as full:
+            ran = subprocess.run([BINARY, "--version"], stdout=full, stderr=subprocess.DEVNULL,
+                                 timeout=60)
+        self.assertEqual(ran.returncode, 1)
+
+
+if __name__ == "__main__":
+    if len(sys.argv) > 1:
+        BINARY = sys.argv.pop(1)
+    if not BINARY:
+        print("no program to test")
+        sys.exit(77)
+    unittest.main()
