@@ -35,7 +35,7 @@ SYSTEM_HEADERS = re.compile(
 
 CODE = {".h", ".cpp", ".py", ".md", ".cmake", ".txt", ".sh", ".json", ".yml", ".yaml", ""}
 # Bytes in these are data, in the form someone else gave them.
-DATA_FOLDERS = re.compile(r"(^|/)(data|golden|corpus|expected)/")
+DATA_FOLDERS = re.compile(r"(^|/)(data|golden|corpus|expected|transcripts)/")
 
 PRINTS = re.compile(r"\bstd::cout\b|(?<![\w.])(?:std::)?(?:printf|puts|putchar)\s*\("
                     r"|\bfmt::print\s*\((?!\s*(?:stderr|\w*file))")
