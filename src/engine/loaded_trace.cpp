@@ -4,6 +4,7 @@
 
 #include <filesystem>
 
+#include "base/text.h"
 #include "io/byte_source.h"
 #include "tree/build.h"
 
@@ -15,6 +16,31 @@ std::size_t LoadedTrace::MemoryBytes() const {
          attribution_.kernels.size() * sizeof(trace::EventIndex) +
          attribution_.launchers.size() * sizeof(analysis::Launcher) +
          attribution_.places.size() * sizeof(analysis::KernelPlace);
+}
+
+const analysis::Summary& LoadedTrace::SummaryBy(analysis::GroupBy by) const {
+  const std::lock_guard lock(summaries_mutex_);
+  std::unique_ptr<const analysis::Summary>& summary = summaries_[static_cast<std::size_t>(by)];
+  if (summary == nullptr) {
+    summary = std::make_unique<const analysis::Summary>(
+        analysis::Summarize({events(), tree_, track_names(), attribution_, steps_}, by));
+  }
+  return *summary;
+}
+
+const analysis::SummaryRow* LoadedTrace::FindRow(const std::string& id) const {
+  using analysis::GroupBy;
+  for (const GroupBy by : {GroupBy::kOp, GroupBy::kCategory, GroupBy::kKernel, GroupBy::kModule,
+                           GroupBy::kStream, GroupBy::kStep}) {
+    const std::string_view prefix = analysis::IdPrefix(by);
+    if (!id.starts_with(prefix)) continue;
+    const auto rank = ParseInt(std::string_view(id).substr(prefix.size()));
+    if (!rank || *rank < 1) continue;
+    const std::vector<analysis::SummaryRow>& rows = SummaryBy(by).rows;
+    const auto at = static_cast<std::size_t>(*rank - 1);
+    return at < rows.size() && rows[at].id == id ? &rows[at] : nullptr;
+  }
+  return nullptr;
 }
 
 Result<std::shared_ptr<const LoadedTrace>> LoadTrace(const std::string& path, int threads, Job& job) {

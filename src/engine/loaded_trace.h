@@ -1,8 +1,11 @@
-// One trace in memory with all that was derived from it. Const after loading: any number of threads
-// may read it; whoever holds a shared_ptr keeps it alive.
+// One trace in memory with all that was derived from it. Const after loading, but for summaries that
+// are made once, when first asked for; any number of threads may use it, and whoever holds a
+// shared_ptr keeps it alive.
 #pragma once
 
+#include <array>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <string>
 #include <vector>
@@ -10,6 +13,7 @@
 #include "analysis/attribution.h"
 #include "analysis/gpu_timeline.h"
 #include "analysis/steps.h"
+#include "analysis/summary.h"
 #include "base/job.h"
 #include "trace/reader.h"
 #include "tree/call_tree.h"
@@ -29,6 +33,9 @@ class LoadedTrace {
   const analysis::Coverage& coverage() const { return coverage_; }
   const std::optional<analysis::GpuTimeline>& timeline() const { return timeline_; }
   const std::vector<analysis::Step>& steps() const { return steps_; }
+  const analysis::Summary& SummaryBy(analysis::GroupBy by) const;
+  // The row with an id such as "op3", whatever table it is of; null: there is none.
+  const analysis::SummaryRow* FindRow(const std::string& id) const;
   std::size_t MemoryBytes() const;
 
  private:
@@ -43,6 +50,8 @@ class LoadedTrace {
   analysis::Coverage coverage_;
   std::optional<analysis::GpuTimeline> timeline_;
   std::vector<analysis::Step> steps_;
+  mutable std::mutex summaries_mutex_;
+  mutable std::array<std::unique_ptr<const analysis::Summary>, 6> summaries_;  // by GroupBy
 };
 
 // The pipeline, top to bottom. threads: 0 means one per core.

@@ -11,7 +11,6 @@ namespace jarvis::mcp {
 namespace {
 
 using rpc::Json;
-using rpc::RpcError;
 
 constexpr std::size_t kBatchMax = 100;
 

@@ -62,12 +62,15 @@ std::uint32_t UnicodeEscape(std::string_view raw, std::uint32_t first, std::size
 
 bool IsDigit(char c) { return c >= '0' && c <= '9'; }
 
-// What the fast path of TimeOf cannot say: exponents, more than 18 digits.
+// Microseconds whose nanoseconds fit 63 bits.
+constexpr std::int64_t kMicrosMax = 9'000'000'000'000'000;
+
+// What the fast path of TimeOf cannot say: exponents, digits below a nanosecond, long numbers.
 std::optional<TimeValue> SlowTimeOf(std::string_view text, bool quoted) {
   const std::optional<double> us = ParseDouble(text);
-  if (!us || !std::isfinite(*us) || std::abs(*us) > 4e15) return std::nullopt;
+  if (!us || !(std::abs(*us) <= static_cast<double>(kMicrosMax))) return std::nullopt;
   TimeValue value;
-  value.ns = std::llround(*us * 1000.0);
+  value.ns = std::llround(static_cast<long double>(*us) * 1000.0L);
   value.us = *us;
   value.exact = false;
   value.quoted = quoted;
@@ -159,10 +162,11 @@ std::optional<TimeValue> TimeOf(std::string_view token) {
   const std::size_t first = at;
   std::int64_t us = 0;
   while (at < text.size() && IsDigit(text[at])) {
-    if (at - first >= 15) return SlowTimeOf(Trim(text), value.quoted);
+    if (at - first >= 16) return SlowTimeOf(Trim(text), value.quoted);
     us = us * 10 + (text[at++] - '0');
   }
   if (at == first) return std::nullopt;
+  if (us > kMicrosMax) return std::nullopt;
   std::int64_t fraction = 0;
   if (at < text.size() && text[at] == '.') {
     ++at;

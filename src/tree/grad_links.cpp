@@ -37,9 +37,13 @@ void GradLinks(const trace::EventStore& events, const CallTree& tree,
     for (end = first; end < entries.size() && entries[end].sequence == entries[first].sequence; ++end) {
       if (backward == entries.size() && node(entries[end].event)) backward = end;
     }
-    if (backward == entries.size() || backward == first) continue;
+    if (backward == entries.size()) continue;
+    // The last to start before the node. Strictly before: chains of links must not go in circles.
+    std::size_t forward = backward;
+    while (forward > first && entries[forward - 1].ts_ns == entries[backward].ts_ns) --forward;
+    if (forward == first) continue;
     const EventIndex b = entries[backward].event;
-    const EventIndex f = entries[backward - 1].event;  // the last to start before the node
+    const EventIndex f = entries[forward - 1].event;
     (*forward_of)[b] = f;
     (*backward_of)[f] = b;
   }

@@ -1,0 +1,69 @@
+// Where in the model and in the code a host event stands: its chain of callers, folded so that the
+// instances of a layer are one place.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "tree/call_tree.h"
+
+namespace jarvis::analysis {
+
+using trace::EventIndex;
+
+// "nn.Module: DecoderLayer_3" -> "DecoderLayer"; empty if the name is no module frame's.
+std::string_view ModuleClass(std::string_view frame);
+// The name with the digits of a module instance, a step or a replay folded: "DecoderLayer[*]",
+// "ProfilerStep#*". Other names stay as they are.
+std::string FoldedName(std::string_view name);
+
+// All chains of callers in a trace as one tree of folded names: two events have the same chain if
+// and only if they have the same node.
+//
+// A chain goes from an event outward through its callers. From a backward node it goes on with the
+// forward op, so that backward work is found in the module that caused it.
+class ChainTree {
+ public:
+  using Node = std::uint32_t;
+  static constexpr Node kRoot = 0;
+
+  struct Frame {
+    trace::EventKind kind;
+    std::string_view name;  // folded; lives as long as the tree
+    bool forward_link;      // the step to this frame went from a backward node to its forward op
+  };
+
+  ChainTree(const trace::EventStore& events, const tree::CallTree& tree);
+
+  // The chain of a host event, the event itself included.
+  Node Of(EventIndex event);
+  // Its frames, the event first.
+  std::vector<Frame> Frames(Node node) const;
+
+ private:
+  struct Entry {
+    Node parent;
+    StringId name;
+    trace::EventKind kind;
+    bool forward_link;
+  };
+  Node Child(Node parent, StringId name, trace::EventKind kind, bool forward_link);
+  StringId Fold(StringId name);
+
+  const trace::EventStore& events_;
+  const tree::CallTree& tree_;
+  StringPool names_;
+  std::unordered_map<StringId, StringId> folded_;
+  std::unordered_map<EventIndex, Node> known_;
+  std::unordered_map<std::uint64_t, std::vector<Node>> children_;
+  std::vector<Entry> entries_;
+};
+
+// The nn.Module part of a chain, outermost first: "GPT2 / DecoderLayer[*] / MLP", with " (backward)"
+// if the event is part of the backward pass. Empty if there is none.
+std::string ModulePath(const std::vector<ChainTree::Frame>& frames);
+
+}  // namespace jarvis::analysis

@@ -1,0 +1,31 @@
+#include "output/number_format.h"
+
+#include <fmt/format.h>
+
+#include <cmath>
+#include <cstdlib>
+
+namespace jarvis::output {
+
+double Rounded(double value) {
+  if (!std::isfinite(value)) return value;
+  if (std::abs(value) >= 1e12) return value;
+  const std::string text =
+      std::abs(value) >= 1 ? fmt::format("{:.3f}", value) : fmt::format("{:.4g}", value);
+  return std::strtod(text.c_str(), nullptr);
+}
+
+std::string CellText(const Cell& cell) {
+  struct Visitor {
+    std::string operator()(std::monostate) const { return "–"; }
+    std::string operator()(std::int64_t value) const { return std::to_string(value); }
+    std::string operator()(double value) const {
+      return std::isfinite(value) ? fmt::format("{}", Rounded(value)) : "–";
+    }
+    std::string operator()(bool value) const { return value ? "yes" : "no"; }
+    std::string operator()(const std::string& value) const { return value; }
+  };
+  return std::visit(Visitor{}, cell);
+}
+
+}  // namespace jarvis::output

@@ -1,0 +1,96 @@
+#include <fmt/format.h>
+
+#include <map>
+
+#include "engine/quality.h"
+#include "output/number_format.h"
+#include "tools/tools.h"
+
+namespace jarvis::tools {
+namespace {
+
+std::string DeviceText(const engine::LoadedTrace& trace) {
+  std::map<std::string, int> count;
+  for (const trace::Device& device : trace.trace().metadata.devices) {
+    ++count[device.name.empty() ? "unnamed GPU" : device.name];
+  }
+  std::string text;
+  for (const auto& [name, devices] : count) {
+    if (!text.empty()) text += ", ";
+    text += devices > 1 ? fmt::format("{} x{}", name, devices) : name;
+  }
+  return text;
+}
+
+std::string StepsText(const std::vector<analysis::Step>& steps) {
+  if (steps.empty()) return {};
+  return fmt::format("{} ({}-{})", steps.size(), steps.front().number, steps.back().number);
+}
+
+Json Facts(const engine::LoadedTrace& trace) {
+  const trace::Metadata& metadata = trace.trace().metadata;
+  const trace::EventStore& events = trace.events();
+  Json facts = Json::object();
+  facts["path"] = trace.path();
+  facts["file_bytes"] = trace.file_bytes();
+  facts["text_bytes"] = events.text_bytes;
+  facts["events"] = events.elements;
+  facts["dialect"] = events.dialect.Name();
+  const std::string device = DeviceText(trace);
+  facts["device"] = device.empty() ? Json(nullptr) : Json(device);
+  facts["rank"] = metadata.rank ? Json(*metadata.rank) : Json(nullptr);
+  facts["world_size"] = metadata.world_size ? Json(*metadata.world_size) : Json(nullptr);
+  const std::string steps = StepsText(trace.steps());
+  facts["steps"] = steps.empty() ? Json(nullptr) : Json(steps);
+  const auto ms = [](double us) { return output::Rounded(us / 1000); };
+  const auto& timeline = trace.timeline();
+  facts["window_ms"] = timeline ? Json(ms(timeline->total)) : Json(nullptr);
+  facts["busy_ms"] = timeline ? Json(ms(timeline->busy)) : Json(nullptr);
+  facts["idle_ms"] = timeline ? Json(ms(timeline->idle)) : Json(nullptr);
+  facts["gpu_events"] = trace.coverage().all.count;
+  const engine::Recorded recorded = engine::WhatWasRecorded(trace);
+  facts["recorded"] = Json{{"ops", recorded.cpu_ops},
+                           {"shapes", recorded.shapes},
+                           {"python_frames", recorded.python_frames},
+                           {"modules", recorded.modules},
+                           {"steps", recorded.steps}};
+  facts["partial"] = trace.trace().partial;
+  return facts;
+}
+
+std::string Headline(const engine::LoadedTrace& trace) {
+  const auto& timeline = trace.timeline();
+  if (!timeline) {
+    return fmt::format("Loaded {} events; the trace has no GPU work.", trace.events().elements);
+  }
+  return fmt::format("Loaded {} events. GPU busy {} of {} ms ({:.1f} %).", trace.events().elements,
+                     output::Rounded(timeline->busy / 1000), output::Rounded(timeline->total / 1000),
+                     Percent(timeline->busy, timeline->total).value_or(100));
+}
+
+}  // namespace
+
+Result<Answer> LoadTrace(engine::Workspace& workspace, const Json& arguments, Job& job) {
+  JV_ASSIGN(const TracePtr trace, OpenTrace(workspace, arguments, job));
+  Answer answer;
+  answer.trace = trace->id();
+  answer.summary = Headline(*trace);
+  answer.facts = Facts(*trace);
+  answer.columns = {"quality", "count", "gpu_percent", "first_uid", "what"};
+  for (const engine::QualityItem& item : engine::AssessQuality(*trace)) {
+    answer.rows.push_back({item.code,
+                           item.count > 0 ? Cell(static_cast<std::int64_t>(item.count)) : Cell(),
+                           CellOf(item.gpu_percent),
+                           item.first_uid ? Cell(static_cast<std::int64_t>(*item.first_uid)) : Cell(),
+                           fmt::format("{} ({})", item.text, item.remedy)});
+  }
+  answer.total = answer.rows.size();
+  const Json same = {{"trace", trace->id()}};
+  if (trace->timeline()) {
+    answer.next = {{"gpu_timeline", same, "how the GPU spent the window"},
+                   {"ops_summary", same, "which ops took the time"}};
+  }
+  return answer;
+}
+
+}  // namespace jarvis::tools

@@ -1,0 +1,105 @@
+#include <fmt/format.h>
+
+#include "analysis/summary.h"
+#include "base/text.h"
+#include "engine/category_names.h"
+#include "output/number_format.h"
+#include "tools/tools.h"
+
+namespace jarvis::tools {
+namespace {
+
+using analysis::GroupBy;
+using analysis::Summary;
+using analysis::SummaryRow;
+
+GroupBy GroupByOf(const std::string& by) {
+  if (by == "category") return GroupBy::kCategory;
+  if (by == "kernel") return GroupBy::kKernel;
+  if (by == "module") return GroupBy::kModule;
+  if (by == "stream") return GroupBy::kStream;
+  if (by == "step") return GroupBy::kStep;
+  return GroupBy::kOp;
+}
+
+struct Filter {
+  std::string text;  // in lower case; empty: any name
+  std::optional<std::string> category;
+  double percent_min = 0;
+
+  bool Takes(const SummaryRow& row, double window_us) const {
+    if (!text.empty() && !ContainsNoCase(row.name, text)) return false;
+    if (category && !engine::CategoryMatches(*category, row.category.empty() ? row.name : row.category)) {
+      return false;
+    }
+    return Percent(row.gpu_us, window_us).value_or(0) >= percent_min;
+  }
+};
+
+std::vector<Cell> CellsOf(const SummaryRow& row, GroupBy by, double window_us, double gpu_us) {
+  std::vector<Cell> cells = {row.id,
+                             by == GroupBy::kKernel ? analysis::ShortKernelName(row.name) : row.name,
+                             row.gpu_us / 1000, CellOf(Percent(row.gpu_us, window_us)),
+                             CellOf(Percent(row.gpu_us, gpu_us)), static_cast<std::int64_t>(row.count)};
+  if (by == GroupBy::kOp || by == GroupBy::kKernel) cells.emplace_back(row.category);
+  if (by == GroupBy::kOp) cells.emplace_back(row.shape.empty() ? Cell() : Cell(row.shape));
+  return cells;
+}
+
+const SummaryRow* TopOf(const std::vector<const SummaryRow*>& rows, GroupBy by) {
+  if (by == GroupBy::kStream || by == GroupBy::kStep || rows.empty()) return nullptr;
+  return rows.front();
+}
+
+}  // namespace
+
+Result<Answer> OpsSummary(engine::Workspace& workspace, const Json& arguments, Job& job) {
+  JV_ASSIGN(const TracePtr trace, OpenTrace(workspace, arguments, job));
+  const std::string by_name = arguments.at("by").get<std::string>();
+  const GroupBy by = GroupByOf(by_name);
+  const Filter filter{LowerAscii(TextArgument(arguments, "filter").value_or("")),
+                      TextArgument(arguments, "category"), arguments.at("min_percent").get<double>()};
+  const Summary& summary = trace->SummaryBy(by);
+  const double window_us = trace->timeline() ? trace->timeline()->total : 0;
+  std::vector<const SummaryRow*> rows;
+  for (const SummaryRow& row : summary.rows) {
+    if (filter.Takes(row, window_us)) rows.push_back(&row);
+  }
+
+  Answer answer;
+  answer.trace = trace->id();
+  answer.cursor_key = fmt::format("{}/{}/{}/{}/{}", trace->id(), by_name, filter.text,
+                                  filter.category.value_or(""), filter.percent_min);
+  if (const auto cursor = TextArgument(arguments, "cursor")) {
+    JV_ASSIGN(answer.offset, ReadCursor(answer.cursor_key, *cursor));
+  }
+  answer.columns = {"row", by_name, "gpu_ms", "percent", "percent_gpu", "count"};
+  if (by == GroupBy::kOp || by == GroupBy::kKernel) answer.columns.push_back("category");
+  if (by == GroupBy::kOp) answer.columns.push_back("shape");
+  const auto limit = arguments.at("limit").get<std::uint64_t>();
+  double shown_us = 0;
+  for (std::uint64_t r = answer.offset; r < rows.size() && r < answer.offset + limit; ++r) {
+    answer.rows.push_back(CellsOf(*rows[r], by, window_us, summary.gpu_us));
+    shown_us += rows[r]->gpu_us;
+  }
+  answer.total = rows.size();
+  if (rows.empty()) {
+    answer.summary = summary.rows.empty()
+                         ? "No GPU work in the trace."
+                         : fmt::format("The filter matched nothing; without it there are {} rows.",
+                                       summary.rows.size());
+  } else {
+    answer.summary = fmt::format("{} of {} rows by {} = {:.1f} % of {} ms GPU time.", answer.rows.size(),
+                                 rows.size(), by_name, Percent(shown_us, summary.gpu_us).value_or(0),
+                                 output::Rounded(summary.gpu_us / 1000));
+  }
+  answer.notes = CoverageNotes(*trace);
+  answer.notes.insert(answer.notes.begin(),
+                      "percent is of the GPU window, percent_gpu of all GPU time in this table");
+  if (const SummaryRow* top = TopOf(rows, by)) {
+    answer.next = {{"parent_chain", {{"trace", trace->id()}, {"row", top->id}}, "where the top row is called"}};
+  }
+  return answer;
+}
+
+}  // namespace jarvis::tools
