@@ -29,7 +29,7 @@ void CheckComplete(const Json& result) {
 TEST_CASE_FIXTURE(Fixture, "discover says what there is") {
   const Json answer = One(Stateless("probe-1", "server/discover"));
   CHECK(answer.at("id") == "probe-1");
-  const Json result = answer.at("result");
+  const Json& result = answer.at("result");
   CheckComplete(result);
   CHECK(result.at("supportedVersions").size() == 5);
   CHECK(result.at("supportedVersions").front() == "2026-07-28");
