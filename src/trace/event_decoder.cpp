@@ -32,8 +32,13 @@ std::string_view KeyOf(od::field& field) {
   return {start, static_cast<std::size_t>(end - start)};
 }
 
-// The raw text of any value, which is passed.
+// The raw text of any value, which is passed. Python writes NaN and Infinity, which JSON does not have.
 simdjson::error_code RawValue(od::value value, std::string_view* raw) {
+  const std::string_view token = Trim(value.raw_json_token());
+  if (token == "NaN" || token == "Infinity") {
+    *raw = token;
+    return simdjson::SUCCESS;
+  }
   od::json_type type{};
   if (const auto error = value.type().get(type)) return error;
   if (type == od::json_type::array) {
