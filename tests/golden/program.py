@@ -1,0 +1,94 @@
+"""Asks the program under test, for the scripts beside this one and in tests/compat.
+
+$JARVIS_BINARY names the program; $JARVIS_TEST_DATA the folder with larger traces and the
+reference's tables (default: shared, beside the project). Standard library only.
+"""
+
+import json
+import os
+import pathlib
+import subprocess
+import sys
+
+SOURCE = pathlib.Path(os.environ.get("JARVIS_SOURCE_DIR", pathlib.Path(__file__).parents[2]))
+BINARY = os.environ.get("JARVIS_BINARY", "")
+DATA = pathlib.Path(os.environ.get("JARVIS_TEST_DATA") or SOURCE.parent / "shared")
+EXAMPLE = SOURCE / "examples/data/transformer_step.json.gz"
+
+SKIPPED = 77
+
+
+def skip(why):
+    print("skipped:", why)
+    sys.exit(SKIPPED)
+
+
+def need_binary():
+    if not BINARY:
+        skip("JARVIS_BINARY names no program to test")
+
+
+def need_data():
+    need_binary()
+    if not (DATA / "traces").is_dir():
+        skip(f"no test data in {DATA}; JARVIS_TEST_DATA names the folder")
+
+
+def call(tool, timeout=300, **arguments):
+    """Exit status, stdout and stderr of one tool call."""
+    ran = subprocess.run([BINARY, "call", tool, json.dumps(arguments)], capture_output=True,
+                         text=True, timeout=timeout)
+    return ran
+
+
+def ask(tool, **arguments):
+    """The structured answer of a call that must succeed."""
+    ran = call(tool, **arguments)
+    if ran.returncode != 0:
+        raise AssertionError(f"{tool} {arguments}: exit {ran.returncode}: {ran.stderr.strip()}")
+    return json.loads(ran.stdout)
+
+
+def serve(requests, timeout=300):
+    """Results (or errors) of JSON-RPC requests to one server, in order; the server loads a trace
+    once for all of them."""
+    lines = [{"jsonrpc": "2.0", "id": 0, "method": "initialize", "params": {
+        "protocolVersion": "2025-06-18", "capabilities": {},
+        "clientInfo": {"name": "tests", "version": "0"}}},
+             {"jsonrpc": "2.0", "method": "notifications/initialized"}]
+    for number, (method, params) in enumerate(requests, 1):
+        lines.append({"jsonrpc": "2.0", "id": number, "method": method, "params": params})
+    text = "".join(json.dumps(line) + "\n" for line in lines)
+    ran = subprocess.run([BINARY, "serve"], input=text, capture_output=True, text=True,
+                         timeout=timeout)
+    if ran.returncode != 0:
+        raise AssertionError(f"serve: exit {ran.returncode}: {ran.stderr[-2000:]}")
+    replies = {reply["id"]: reply for reply in map(json.loads, ran.stdout.splitlines())
+               if "id" in reply}
+    missing = [number for number in range(1, len(requests) + 1) if number not in replies]
+    if missing:
+        raise AssertionError(f"no reply to requests {missing}; stderr: {ran.stderr[-2000:]}")
+    return [replies[number].get("result", replies[number].get("error"))
+            for number in range(1, len(requests) + 1)]
+
+
+def tool_answers(calls):
+    """Structured answers of tool calls to one server; an error is an AssertionError."""
+    answers = []
+    results = serve([("tools/call", {"name": tool, "arguments": arguments})
+                     for tool, arguments in calls])
+    for (tool, arguments), result in zip(calls, results):
+        if result.get("isError") or "structuredContent" not in result:
+            raise AssertionError(f"{tool} {arguments}: {json.dumps(result)[:2000]}")
+        answers.append(result["structuredContent"])
+    return answers
+
+
+def column(answer, name):
+    at = answer["columns"].index(name)
+    return [row[at] for row in answer["rows"]]
+
+
+def timeline_of(answer):
+    """part -> ms."""
+    return {row[0]: row[1] for row in answer["rows"]}
