@@ -67,6 +67,9 @@ std::string ExpectedType(const Json& schema, const std::string& type) {
   if (type == "integer") return "an integer" + Range(schema, "minimum", "maximum");
   if (type == "number") return "a number" + Range(schema, "minimum", "maximum");
   if (type == "string") {
+    const Json* min = Find(schema, "minLength");
+    const bool any_length = Find(schema, "maxLength") == nullptr;
+    if (any_length && min != nullptr && *min == 1) return "a string that is not empty";
     return "a string" + Counted(schema, "minLength", "maxLength", "length");
   }
   if (type == "boolean") return "true or false";

@@ -47,10 +47,10 @@ class StdioTest(unittest.TestCase):
         process.stdin.flush()
         self.assertEqual(json.loads(process.stdout.readline())["id"], number)
 
-    def ends(self, process, code=0):
+    def ends(self, process, within_s=PROMPT_S):
         begin = time.monotonic()
-        self.assertEqual(process.wait(20), code)
-        self.assertLess(time.monotonic() - begin, PROMPT_S)
+        self.assertEqual(process.wait(20), 0)
+        self.assertLess(time.monotonic() - begin, within_s)
 
     def test_end_of_input(self):
         process = self.start()
@@ -107,7 +107,7 @@ class StdioTest(unittest.TestCase):
         for _ in range(3000):  # more answers than a pipe holds
             process.stdin.write(line)
         process.stdin.close()
-        self.ends(process)
+        self.ends(process, within_s=5)  # what it still has to read takes its time
 
     def test_full_stderr_delays_nothing(self):
         read_end, write_end = os.pipe()

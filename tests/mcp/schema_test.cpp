@@ -90,16 +90,16 @@ TEST_CASE("arguments that are refused, and what the caller is told") {
   };
   const Case cases[] = {
       {"{}", ErrorCode::kBadValue,
-       "trace_id is missing: expected a string (length of at least 1) (Trace id or path)"},
+       "trace_id is missing: expected a string that is not empty (Trace id or path)"},
       {R"({"trace_id":null})", ErrorCode::kBadValue,
-       "trace_id is missing: expected a string (length of at least 1) (Trace id or path)"},
+       "trace_id is missing: expected a string that is not empty (Trace id or path)"},
       {R"({"trace":"t"})", ErrorCode::kUnknownArgument,
        "No argument is named \"trace\". Did you mean \"trace_id\"? Arguments: trace_id, limit, "
        "percent, count, sort, deep, ids, row, note, kind, nested."},
       {R"({"trace_id":7})", ErrorCode::kBadValue,
-       "trace_id: expected a string (length of at least 1), received 7"},
+       "trace_id: expected a string that is not empty, received 7"},
       {R"({"trace_id":""})", ErrorCode::kBadValue,
-       "trace_id: expected a string (length of at least 1), received \"\""},
+       "trace_id: expected a string that is not empty, received \"\""},
       {R"({"trace_id":"t","limit":0})", ErrorCode::kBadValue,
        "limit: expected an integer from 1 to 200, received 0"},
       {R"({"trace_id":"t","limit":"many"})", ErrorCode::kBadValue,
@@ -131,7 +131,7 @@ TEST_CASE("arguments that are refused, and what the caller is told") {
       {R"({"trace_id":"t","nested":{"b":1}})", ErrorCode::kUnknownArgument,
        "No argument is named \"b\". Did you mean \"a\"? Arguments: a."},
       {R"({"trace_id":["0123456789012345678901234567890123456789"]})", ErrorCode::kBadValue,
-       "trace_id: expected a string (length of at least 1), received "
+       "trace_id: expected a string that is not empty, received "
        "[\"01234567890123456789012345678901234567..."},
   };
   for (const Case& c : cases) {
