@@ -49,18 +49,21 @@ def ask(tool, **arguments):
     return json.loads(ran.stdout)
 
 
-def serve(requests, timeout=300):
-    """Results (or errors) of JSON-RPC requests to one server, in order; the server loads a trace
-    once for all of them."""
+def request_lines(requests):
     lines = [{"jsonrpc": "2.0", "id": 0, "method": "initialize", "params": {
         "protocolVersion": "2025-06-18", "capabilities": {},
         "clientInfo": {"name": "tests", "version": "0"}}},
              {"jsonrpc": "2.0", "method": "notifications/initialized"}]
     for number, (method, params) in enumerate(requests, 1):
         lines.append({"jsonrpc": "2.0", "id": number, "method": method, "params": params})
-    text = "".join(json.dumps(line) + "\n" for line in lines)
-    ran = subprocess.run([BINARY, "serve"], input=text, capture_output=True, text=True,
-                         timeout=timeout)
+    return [json.dumps(line) + "\n" for line in lines]
+
+
+def serve(requests, timeout=300):
+    """Results (or errors) of JSON-RPC requests to one server, in order; the server may work on
+    several of them at once, and loads a trace once for all of them."""
+    ran = subprocess.run([BINARY, "serve"], input="".join(request_lines(requests)),
+                         capture_output=True, text=True, timeout=timeout)
     if ran.returncode != 0:
         raise AssertionError(f"serve: exit {ran.returncode}: {ran.stderr[-2000:]}")
     replies = {reply["id"]: reply for reply in map(json.loads, ran.stdout.splitlines())
