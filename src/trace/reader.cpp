@@ -35,7 +35,8 @@ struct Piece {
 class Pipeline {
  public:
   Pipeline(int threads, StoreBuilder* builder) : builder_(*builder) {
-    const int pieces = threads == 1 ? 1 : 2 * threads + 2;
+    // One is being filled while the others wait, are decoded or are put together.
+    const int pieces = 2 * threads + 2;
     for (int i = 0; i < pieces; ++i) free_.push_back(std::make_unique<Piece>());
     for (int i = 1; i < threads; ++i) workers_.emplace_back([this] { Work(); });
   }
