@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
 #include <unordered_map>
 
 namespace jarvis::analysis {
@@ -54,15 +55,33 @@ class SubtreePrinter {
   }
 
  private:
-  // Host children with GPU work below them, and the event's own GPU work, in order.
+  // What is shown under an event, in order: host events with GPU work below them, and GPU work.
+  // Library frames and runtime calls are stood in for by what is below them.
   std::vector<EventIndex> Below(EventIndex e) const {
     std::vector<EventIndex> below;
-    for (const EventIndex child : in_.tree.Children(e)) {
-      if (!in_.tree.GpuBelow(child).empty()) below.push_back(child);
+    std::vector<EventIndex> stack = {e};
+    while (!stack.empty()) {
+      const EventIndex next = stack.back();
+      stack.pop_back();
+      if (next != e && !PassedThrough(next)) {
+        below.push_back(next);
+        continue;
+      }
+      const auto own = in_.tree.GpuOf(next);
+      stack.insert(stack.end(), own.rbegin(), own.rend());
+      const std::vector<EventIndex> children = in_.tree.Children(next);
+      for (auto child = children.rbegin(); child != children.rend(); ++child) {
+        if (!in_.tree.GpuBelow(*child).empty()) stack.push_back(*child);
+      }
     }
-    const auto own = in_.tree.GpuOf(e);
-    below.insert(below.end(), own.begin(), own.end());
     return below;
+  }
+
+  bool PassedThrough(EventIndex e) const {
+    const EventKind kind = in_.events[e].kind;
+    if (trace::IsLaunchCall(kind)) return true;
+    const std::string_view name = in_.events.name(e);
+    return kind == EventKind::kPythonFunction && ModuleClass(name).empty() && IsLibraryFrame(name);
   }
 
   double GpuUs(EventIndex e) const {
@@ -154,11 +173,19 @@ std::vector<std::string> CodePlaces(const std::vector<ChainTree::Frame>& frames,
 }
 
 std::string OpPath(const std::vector<ChainTree::Frame>& frames) {
+  // Outermost first up to where the chain goes over to the forward op; then that op's path.
+  const auto link = std::find_if(frames.begin(), frames.end(),
+                                 [](const ChainTree::Frame& frame) { return frame.forward_link; });
   std::string path;
-  for (auto frame = frames.rbegin(); frame != frames.rend(); ++frame) {
+  for (auto frame = std::make_reverse_iterator(link); frame != frames.rend(); ++frame) {
     if (frame->kind != EventKind::kCpuOp && !trace::IsLaunchCall(frame->kind)) continue;
     if (!path.empty()) path += " > ";
     path += frame->name;
+  }
+  if (link != frames.end()) {
+    std::vector<ChainTree::Frame> forward(link, frames.end());
+    forward.front().forward_link = false;
+    path += " [backward of " + OpPath(forward) + "]";
   }
   return path;
 }

@@ -26,7 +26,7 @@ std::vector<Caller> FindCallers(const SummaryInput& input, const SummaryRow& row
 // The calling places in the user's code, innermost first: "model.py(243): forward". Runs of library
 // frames are folded: "... 6 torch frames". `most`: how many places at most.
 std::vector<std::string> CodePlaces(const std::vector<ChainTree::Frame>& frames, std::size_t most);
-// The ops of a chain, outermost first, joined by " > ".
+// The ops of a chain, outermost first, joined by " > "; of backward work with " [backward of ...]".
 std::string OpPath(const std::vector<ChainTree::Frame>& frames);
 
 // One node of a printed subtree.

@@ -96,21 +96,23 @@ class Summarizer {
   }
 
   void ByKernel() {
-    std::unordered_map<EventIndex, std::uint32_t> launcher_of;
+    std::unordered_map<std::string_view, std::map<std::string_view, double>> times;  // by category
     for (std::uint32_t i = 0; i < launchers().size(); ++i) {
-      for (const EventIndex kernel : in_.attribution.KernelsOf(launchers()[i])) launcher_of[kernel] = i;
-    }
-    for (const EventIndex e : in_.attribution.timeline) {
-      SummaryRow& row = rows_.For(in_.events[e].name, in_.events.name(e));
-      row.gpu.push_back(e);
-      row.gpu_us += DurationUs(in_.events, e, Clock::kNanoseconds);
-      ++row.count;
-      const auto launcher = launcher_of.find(e);
-      if (launcher == launcher_of.end()) continue;
-      if (row.launchers.empty() || row.launchers.back() != launcher->second) {
-        row.launchers.push_back(launcher->second);
+      for (const EventIndex e : in_.attribution.KernelsOf(launchers()[i])) {
+        const double us = DurationUs(in_.events, e, Clock::kNanoseconds);
+        SummaryRow& row = rows_.For(in_.events[e].name, in_.events.name(e));
+        row.gpu.push_back(e);
+        row.gpu_us += us;
+        ++row.count;
+        if (row.launchers.empty() || row.launchers.back() != i) row.launchers.push_back(i);
+        times[in_.events.name(e)][launchers()[i].category] += us;
       }
-      if (row.category.empty()) row.category = launchers()[launcher->second].category;
+    }
+    for (const auto& [name, by_category] : times) {
+      const auto most = std::max_element(by_category.begin(), by_category.end(), [](auto& a, auto& b) {
+        return a.second < b.second;
+      });
+      rows_.For(in_.events.strings.Find(name), name).category = most->first;
     }
   }
 

@@ -31,14 +31,16 @@ int Call(Arguments arguments) {
   const Toolbox toolbox;
   const mcp::Tool* tool = FindTool(toolbox.tools, arguments[0]);
   if (tool == nullptr) {
-    return UsageError(Unknown("tool", arguments[0], toolbox.tools.Names()));
+    PrintError(Unknown("tool", arguments[0], toolbox.tools.Names()));
+    return kExitFailure;
   }
   std::string text = arguments.size() < 2 ? "{}" : std::string(arguments[1]);
   if (text == "-") text = ReadStdin();
   const auto json = rpc::ParseJson(text);
   if (!json || !json->is_object()) {
-    return UsageError(fmt::format("the arguments of {}: {}", tool->name,
-                                  json ? "expected a JSON object" : json.error().message));
+    PrintError(fmt::format("the arguments of {}: {}", tool->name,
+                           json ? "expected a JSON object" : json.error().message));
+    return kExitFailure;
   }
   return RunTool(*tool, *json, Output::kJson);
 }

@@ -15,10 +15,22 @@
 
 namespace jarvis::app {
 
+namespace {
+
+std::string TextOf(const mcp::ToolReply& reply, Output output) {
+  if (reply.structured.is_null() || output == Output::kText) return reply.text;
+  if (output == Output::kJson) return rpc::DumpLine(reply.structured);
+  return reply.structured.value("summary", reply.text);
+}
+
+}  // namespace
+
 int RunTool(const mcp::Tool& tool, const rpc::Json& arguments, Output output) {
   const auto normalized = mcp::Normalize(tool.input_schema(), arguments);
   if (!normalized) {
-    return UsageError(mcp::ErrorReply(normalized.error()).text, "jarvis " + tool.name + " --help");
+    PrintError(mcp::ErrorReply(normalized.error()).text);
+    PrintError("see jarvis " + tool.name + " --help");
+    return kExitFailure;
   }
   std::atomic<int> signal{0};
   mcp::CallOutcome outcome;
@@ -38,8 +50,7 @@ int RunTool(const mcp::Tool& tool, const rpc::Json& arguments, Output output) {
     PrintError(reply.text);
     return signal == 0 ? kExitFailure : kExitSignal + signal;
   }
-  const bool json = output == Output::kJson && !reply.structured.is_null();
-  if (Print(json ? rpc::DumpLine(reply.structured) : reply.text)) return kExitOk;
+  if (Print(TextOf(reply, output))) return kExitOk;
   PrintError("cannot write to stdout");
   return kExitFailure;
 }

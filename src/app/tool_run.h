@@ -6,9 +6,10 @@
 
 namespace jarvis::app {
 
-enum class Output { kText, kJson };  // which half of the reply; the text if there is no other
+// Which half of the reply, the text if there is no other; or its headline alone.
+enum class Output { kText, kJson, kSummary };
 
-// The exit code: kExitUsage when the arguments do not fit, kExitFailure when the tool says no.
+// The exit code: kExitFailure when the arguments do not fit or the tool says no.
 // REQUIRES: rpc::SignalWatcher::Block() before any thread was started.
 int RunTool(const mcp::Tool& tool, const rpc::Json& arguments, Output output);
 

@@ -11,20 +11,30 @@
 namespace jarvis::tools {
 namespace {
 
+// Longer texts are cut: an answer is for reading, the files have them whole.
+constexpr std::size_t kCellBytesMax = 600;
+
+std::string Cut(const std::string& text) {
+  if (text.size() <= kCellBytesMax) return text;
+  std::size_t end = kCellBytesMax;
+  while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xC0) == 0x80) --end;  // whole characters
+  return text.substr(0, end) + "...";
+}
+
 Json CellJson(const Cell& cell) {
   struct Visitor {
     Json operator()(std::monostate) const { return nullptr; }
     Json operator()(std::int64_t value) const { return value; }
     Json operator()(double value) const { return output::Rounded(value); }
     Json operator()(bool value) const { return value; }
-    Json operator()(const std::string& value) const { return value; }
+    Json operator()(const std::string& value) const { return Cut(value); }
   };
   return std::visit(Visitor{}, cell);
 }
 
 // Text from a trace in a cell of a markdown table: one line, no bars.
 std::string TableText(const Cell& cell) {
-  std::string text = output::CellText(cell);
+  std::string text = Cut(output::CellText(cell));
   for (char& c : text) {
     if (c == '\n' || c == '\r' || c == '\t') c = ' ';
     if (c == '|') c = '/';

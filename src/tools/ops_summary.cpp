@@ -36,13 +36,25 @@ struct Filter {
   }
 };
 
+// The shapes of a call, short: the scalars after the last tensor say nothing here.
+std::string ShortShape(std::string shape) {
+  static constexpr std::string_view kScalar = ", ()";
+  constexpr std::size_t kLength = 96;
+  while (shape.size() > kScalar.size() + 1 &&
+         std::string_view(shape).substr(0, shape.size() - 1).ends_with(kScalar)) {
+    shape.erase(shape.size() - 1 - kScalar.size(), kScalar.size());
+  }
+  if (shape.size() > kLength) shape = shape.substr(0, kLength) + "...";
+  return shape;
+}
+
 std::vector<Cell> CellsOf(const SummaryRow& row, GroupBy by, double window_us, double gpu_us) {
   std::vector<Cell> cells = {row.id,
                              by == GroupBy::kKernel ? analysis::ShortKernelName(row.name) : row.name,
                              row.gpu_us / 1000, CellOf(Percent(row.gpu_us, window_us)),
                              CellOf(Percent(row.gpu_us, gpu_us)), static_cast<std::int64_t>(row.count)};
   if (by == GroupBy::kOp || by == GroupBy::kKernel) cells.emplace_back(row.category);
-  if (by == GroupBy::kOp) cells.emplace_back(row.shape.empty() ? Cell() : Cell(row.shape));
+  if (by == GroupBy::kOp) cells.emplace_back(row.shape.empty() ? Cell() : Cell(ShortShape(row.shape)));
   return cells;
 }
 
@@ -96,6 +108,7 @@ Result<Answer> OpsSummary(engine::Workspace& workspace, const Json& arguments, J
   answer.notes = CoverageNotes(*trace);
   answer.notes.insert(answer.notes.begin(),
                       "percent is of the GPU window, percent_gpu of all GPU time in this table");
+  if (answer.notes.size() > 3) answer.notes.resize(3);
   if (const SummaryRow* top = TopOf(rows, by)) {
     answer.next = {{"parent_chain", {{"trace", trace->id()}, {"row", top->id}}, "where the top row is called"}};
   }

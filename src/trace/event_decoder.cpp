@@ -32,11 +32,16 @@ std::string_view KeyOf(od::field& field) {
   return {start, static_cast<std::size_t>(end - start)};
 }
 
-// The raw text of any value, which is passed. Python writes NaN and Infinity, which JSON does not have.
-simdjson::error_code RawValue(od::value value, std::string_view* raw) {
+// Python writes these, which JSON does not have.
+bool IsPythonNumber(od::value value) {
   const std::string_view token = Trim(value.raw_json_token());
-  if (token == "NaN" || token == "Infinity") {
-    *raw = token;
+  return token == "NaN" || token == "Infinity";
+}
+
+// The raw text of any value, which is passed.
+simdjson::error_code RawValue(od::value value, std::string_view* raw) {
+  if (IsPythonNumber(value)) {
+    *raw = Trim(value.raw_json_token());
     return simdjson::SUCCESS;
   }
   od::json_type type{};
@@ -126,9 +131,9 @@ class EventDecoder::Impl {
     std::size_t start = 0;
     std::size_t scanned = 0;
     while (scanned < text.size()) {
-      // Grows the view to the next closing brace, so that elements come one at a time.
-      const std::size_t brace = text.find('}', scanned);
-      const std::size_t end = brace == std::string_view::npos ? text.size() : brace + 1;
+      // Grows the view to the next place where an element can end, so that they come one at a time.
+      const std::size_t stop_char = text.find_first_of(",}", scanned);
+      const std::size_t end = stop_char == std::string_view::npos ? text.size() : stop_char + 1;
       scanner.Scan(text.substr(0, end), scanned);
       scanned = end;
       if (scanner.elements() == 0 && end < text.size()) continue;
@@ -185,8 +190,8 @@ class EventDecoder::Impl {
 
   bool DecodeElement(od::value value) {
     const std::uint64_t uid = uid_++;
-    od::json_type type{};
-    if (value.type().get(type)) return false;
+    od::json_type type = od::json_type::number;
+    if (!IsPythonNumber(value) && value.type().get(type)) return false;
     if (type != od::json_type::object) {
       out_->oddities.Count(Oddity::kNotAnObject, uid);
       return true;
@@ -237,8 +242,8 @@ class EventDecoder::Impl {
   }
 
   bool DecodeArgs(od::value value, Members* members) {
-    od::json_type type{};
-    if (value.type().get(type)) return false;
+    od::json_type type = od::json_type::number;
+    if (!IsPythonNumber(value) && value.type().get(type)) return false;
     if (type != od::json_type::object) return true;
     od::object object;
     if (value.get_object().get(object)) return false;

@@ -62,8 +62,9 @@ std::uint32_t UnicodeEscape(std::string_view raw, std::uint32_t first, std::size
 
 bool IsDigit(char c) { return c >= '0' && c <= '9'; }
 
-// Microseconds whose nanoseconds fit 63 bits.
-constexpr std::int64_t kMicrosMax = 9'000'000'000'000'000;
+// Microseconds of which three still fit 63 bits as nanoseconds: a window goes from a start below zero
+// to the end of an event, at most three times this. As a date: the year 2065.
+constexpr std::int64_t kMicrosMax = 3'000'000'000'000'000;
 
 // What the fast path of TimeOf cannot say: exponents, digits below a nanosecond, long numbers.
 std::optional<TimeValue> SlowTimeOf(std::string_view text, bool quoted) {

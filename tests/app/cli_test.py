@@ -32,12 +32,6 @@ class CliTest(unittest.TestCase):
             (("qqqqqqqqqqqq",), "unknown command qqqqqqqqqqqq"),
             (("serve", "x"), "serve takes no arguments"),
             (("call",), "call takes a tool"),
-            (("call", "lod_trace"), "did you mean load_trace?"),
-            (("call", "load_trace", "{"), "not valid JSON"),
-            (("call", "load_trace", "[]"), "expected a JSON object"),
-            (("call", "load_trace", '{"no_such_argument":1}'), "[unknown_argument]"),
-            (("call", "load_trace"), "[bad_value]"),
-            (("load_trace",), "[bad_value]"),
             (("load_trace", "--no-such-flag"), "unknown flag --no-such-flag"),
             (("load_trace", "-x"), "flags start with two dashes"),
             (("load_trace", "a", "b"), "unexpected argument: b"),
@@ -48,6 +42,22 @@ class CliTest(unittest.TestCase):
                 self.assertEqual(ran.returncode, 2)
                 self.assertIn(text, ran.stderr)
                 self.assertIn("--help", ran.stderr)
+                self.assertEqual(ran.stdout, "")
+
+    def test_a_call_that_does_not_fit_fails_with_one(self):
+        cases = [
+            (("call", "lod_trace"), "did you mean load_trace?"),
+            (("call", "load_trace", "{"), "not valid JSON"),
+            (("call", "load_trace", "[]"), "expected a JSON object"),
+            (("call", "load_trace", '{"no_such_argument":1}'), "[unknown_argument]"),
+            (("call", "load_trace"), "[bad_value]"),
+            (("load_trace",), "[bad_value]"),
+        ]
+        for arguments, text in cases:
+            with self.subTest(arguments):
+                ran = run(*arguments)
+                self.assertEqual(ran.returncode, 1)
+                self.assertIn(text, ran.stderr)
                 self.assertEqual(ran.stdout, "")
 
     def test_version(self):
@@ -102,7 +112,7 @@ class CliTest(unittest.TestCase):
 
     def test_arguments_from_stdin(self):
         ran = run("call", "load_trace", "-", stdin='{"no_such_argument":1}')
-        self.assertEqual(ran.returncode, 2)
+        self.assertEqual(ran.returncode, 1)
         self.assertIn("[unknown_argument]", ran.stderr)
 
     def test_a_full_disk_is_a_failure(self):

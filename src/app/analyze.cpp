@@ -1,0 +1,89 @@
+// jarvis analyze: the whole of an analysis without an agent, by the same tools: load, tables,
+// categories, and where the time went.
+#include <fmt/format.h>
+
+#include <string>
+#include <vector>
+
+#include "app/commands.h"
+#include "app/console.h"
+#include "app/exit_code.h"
+#include "app/tool_run.h"
+#include "app/toolbox.h"
+#include "rpc/signal_watcher.h"
+
+namespace jarvis::app {
+namespace {
+
+constexpr std::string_view kUsage =
+    "usage: jarvis analyze TRACE --output-dir DIR\n"
+    "\n"
+    "Loads the trace, writes the report's tables (DIR/perf_report_csvs/*.csv) and the category files\n"
+    "(DIR/category_data/, DIR/metadata/), and prints where the GPU's time went.\n";
+
+struct Request {
+  std::string trace;
+  std::string output_dir;
+  bool help = false;
+};
+
+Result<Request> Parse(Arguments arguments) {
+  Request request;
+  for (std::size_t i = 0; i < arguments.size(); ++i) {
+    const std::string_view argument = arguments[i];
+    if (argument == "--help" || argument == "-h") {
+      request.help = true;
+    } else if (argument == "--output-dir" || argument == "--output_dir" || argument == "--trace") {
+      if (++i == arguments.size()) {
+        return Fail(ErrorCode::kBadValue, fmt::format("{} needs a value", argument));
+      }
+      (argument == "--trace" ? request.trace : request.output_dir) = arguments[i];
+    } else if (argument.starts_with("-") || !request.trace.empty()) {
+      return Fail(ErrorCode::kBadValue, fmt::format("analyze does not take \"{}\"", argument));
+    } else {
+      request.trace = argument;
+    }
+  }
+  if (!request.help && (request.trace.empty() || request.output_dir.empty())) {
+    return Fail(ErrorCode::kBadValue, "analyze needs a trace and --output-dir");
+  }
+  return request;
+}
+
+struct Step {
+  std::string_view tool;
+  rpc::Json arguments;
+  Output output;
+};
+
+std::vector<Step> StepsOf(const Request& request) {
+  const rpc::Json& trace = request.trace;
+  return {{"load_trace", {{"trace", trace}}, Output::kText},
+          {"gpu_timeline", {{"trace", trace}}, Output::kText},
+          {"ops_summary", {{"trace", trace}}, Output::kText},
+          {"perf_report",
+           {{"trace", trace},
+            {"output_dir", request.output_dir + "/perf_report_csvs"},
+            {"kernel_summary", true},
+            {"short_kernel_study", true}},
+           Output::kSummary},
+          {"category_filter", {{"trace", trace}, {"output_dir", request.output_dir}},
+           Output::kSummary}};
+}
+
+}  // namespace
+
+int Analyze(Arguments arguments) {
+  const Result<Request> request = Parse(arguments);
+  if (!request) return UsageError(request.error().message);
+  if (request->help) return Print(kUsage) ? kExitOk : kExitFailure;
+  static_cast<void>(rpc::SignalWatcher::Block());
+  const Toolbox toolbox;
+  for (const Step& step : StepsOf(*request)) {
+    const int code = RunTool(*toolbox.tools.Find(step.tool), step.arguments, step.output);
+    if (code != kExitOk) return code;
+  }
+  return kExitOk;
+}
+
+}  // namespace jarvis::app
