@@ -17,7 +17,8 @@ std::size_t TokenEnd(std::string_view json, std::size_t at) {
     }
     return std::min(at + 1, json.size());
   }
-  while (at < json.size() && json[at] != ',' && json[at] != ']' && json[at] != '}') ++at;
+  while (at < json.size() && json[at] != ',' && json[at] != ']' && json[at] != '}')
+    ++at;
   return at;
 }
 
@@ -28,7 +29,8 @@ std::string ScalarText(std::string_view token) {
   if (token == "true") return "True";
   if (token == "false") return "False";
   if (token == "null") return "None";
-  if (token.find_first_of(".eE") == std::string_view::npos && ParseInt(token)) return std::string(token);
+  if (token.find_first_of(".eE") == std::string_view::npos && ParseInt(token))
+    return std::string(token);
   if (const auto number = ParseDouble(token)) return PyFloat(*number);
   return PyString(token);
 }

@@ -32,7 +32,8 @@ class Attributor {
       if (!trace::IsGpuWork(event.kind) || (event.flags & trace::kLeftOut) != 0) continue;
       result_.timeline.push_back(e);
       const EventIndex launch = tree_.parent(e);
-      result_.places.push_back({e, launch, launch == kNoEvent ? kNoEvent : OpOf(events_, tree_, launch)});
+      result_.places.push_back(
+          {e, launch, launch == kNoEvent ? kNoEvent : OpOf(events_, tree_, launch)});
     }
     MakeLaunchers();
     return std::move(result_);
@@ -47,8 +48,9 @@ class Attributor {
     std::vector<Entry> entries;
     entries.reserve(result_.places.size());
     for (const KernelPlace& place : result_.places) {
-      const EventIndex owner =
-          place.op != kNoEvent ? place.op : place.launch != kNoEvent ? place.launch : place.kernel;
+      const EventIndex owner = place.op != kNoEvent       ? place.op
+                               : place.launch != kNoEvent ? place.launch
+                                                          : place.kernel;
       entries.push_back({owner, place.kernel});
     }
     const auto start = [&](EventIndex e) {

@@ -32,11 +32,11 @@ struct KernelPlace {
 
 struct Attribution {
   Clock clock = Clock::kNanoseconds;
-  std::vector<EventIndex> timeline;    // GPU work that the timeline counts
-  std::vector<Launcher> launchers;     // by start of the op
+  std::vector<EventIndex> timeline;  // GPU work that the timeline counts
+  std::vector<Launcher> launchers;   // by start of the op
   std::vector<EventIndex> kernels;
-  std::vector<KernelPlace> places;     // of what the kernel tables show, in file order
-  bool cpu_ops = true;                 // the trace has host ops at all
+  std::vector<KernelPlace> places;  // of what the kernel tables show, in file order
+  bool cpu_ops = true;              // the trace has host ops at all
 
   std::span<const EventIndex> KernelsOf(const Launcher& launcher) const {
     return std::span(kernels).subspan(launcher.first, launcher.count);
@@ -57,12 +57,12 @@ struct Coverage {
     std::uint64_t count = 0;
     double time_us = 0;  // sum of durations
   };
-  Part all;        // GPU work in the trace that counts
-  Part linked;     // below a launch call or an op
-  Part with_op;    // below a cpu_op
+  Part all;      // GPU work in the trace that counts
+  Part linked;   // below a launch call or an op
+  Part with_op;  // below a cpu_op
   Part unlinked;
-  Part clipped;    // time: what was cut off
-  Part left_out;   // as recorded
+  Part clipped;   // time: what was cut off
+  Part left_out;  // as recorded
 };
 Coverage ComputeCoverage(const EventStore& events, const tree::CallTree& tree);
 

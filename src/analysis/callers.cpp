@@ -1,10 +1,10 @@
 #include "analysis/callers.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <iterator>
 #include <unordered_map>
+
+#include <fmt/format.h>
 
 namespace jarvis::analysis {
 namespace {
@@ -18,11 +18,13 @@ bool IsLibraryFrame(std::string_view frame) {
          frame.find("threading.py(") != std::string_view::npos;
 }
 
-double TimeInRow(const SummaryInput& input, const SummaryRow& row, GroupBy by, const Launcher& launcher) {
+double TimeInRow(const SummaryInput& input, const SummaryRow& row, GroupBy by,
+                 const Launcher& launcher) {
   if (by != GroupBy::kKernel) return launcher.direct_us;
   double us = 0;
   for (const EventIndex kernel : input.attribution.KernelsOf(launcher)) {
-    if (input.events.name(kernel) == row.name) us += DurationUs(input.events, kernel, Clock::kNanoseconds);
+    if (input.events.name(kernel) == row.name)
+      us += DurationUs(input.events, kernel, Clock::kNanoseconds);
   }
   return us;
 }
@@ -49,7 +51,8 @@ class SubtreePrinter {
         AddMore(below, next.depth + 1);
         continue;
       }
-      for (auto child = below.rbegin(); child != below.rend(); ++child) stack.push_back({*child, next.depth + 1});
+      for (auto child = below.rbegin(); child != below.rend(); ++child)
+        stack.push_back({*child, next.depth + 1});
     }
     return std::move(nodes_);
   }
@@ -87,7 +90,8 @@ class SubtreePrinter {
   double GpuUs(EventIndex e) const {
     if (trace::IsGpuWork(in_.events[e].kind)) return DurationUs(in_.events, e, Clock::kNanoseconds);
     double us = 0;
-    for (const EventIndex gpu : in_.tree.GpuBelow(e)) us += DurationUs(in_.events, gpu, Clock::kNanoseconds);
+    for (const EventIndex gpu : in_.tree.GpuBelow(e))
+      us += DurationUs(in_.events, gpu, Clock::kNanoseconds);
     return us;
   }
 
@@ -102,7 +106,8 @@ class SubtreePrinter {
 
   void AddMore(const std::vector<EventIndex>& events, int depth) {
     double us = 0;
-    for (const EventIndex e : events) us += GpuUs(e);
+    for (const EventIndex e : events)
+      us += GpuUs(e);
     nodes_.push_back({depth, 0, fmt::format("(+{} more)", events.size()), "more", 0, us});
   }
 
@@ -135,7 +140,8 @@ std::vector<Caller> FindCallers(const SummaryInput& input, const SummaryRow& row
   std::unordered_map<ChainTree::Node, std::size_t> index;
   for (const std::uint32_t i : row.launchers) {
     const Launcher& launcher = input.attribution.launchers[i];
-    const ChainTree::Node node = launcher.op == kNoEvent ? ChainTree::kRoot : chains->Of(launcher.op);
+    const ChainTree::Node node =
+        launcher.op == kNoEvent ? ChainTree::kRoot : chains->Of(launcher.op);
     const auto [found, added] = index.try_emplace(node, callers.size());
     if (added) {
       callers.push_back({{}, 0, 0, launcher.op});
@@ -145,7 +151,8 @@ std::vector<Caller> FindCallers(const SummaryInput& input, const SummaryRow& row
     caller.gpu_us += TimeInRow(input, row, by, launcher);
     ++caller.count;
   }
-  for (std::size_t i = 0; i < callers.size(); ++i) callers[i].frames = chains->Frames(nodes[i]);
+  for (std::size_t i = 0; i < callers.size(); ++i)
+    callers[i].frames = chains->Frames(nodes[i]);
   std::stable_sort(callers.begin(), callers.end(),
                    [](const Caller& a, const Caller& b) { return a.gpu_us > b.gpu_us; });
   return callers;
@@ -165,7 +172,8 @@ std::vector<std::string> CodePlaces(const std::vector<ChainTree::Frame>& frames,
       continue;
     }
     if (places.size() >= most) break;
-    if (folded > 0 && !places.empty()) places.push_back(fmt::format("... {} library frames", folded));
+    if (folded > 0 && !places.empty())
+      places.push_back(fmt::format("... {} library frames", folded));
     folded = 0;
     places.emplace_back(frame.name);
   }

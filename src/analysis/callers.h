@@ -14,8 +14,8 @@ namespace jarvis::analysis {
 struct Caller {
   std::vector<ChainTree::Frame> frames;  // the op first, then outward; views into ChainTree
   double gpu_us = 0;
-  std::uint64_t count = 0;               // calls with this chain
-  EventIndex example = kNoEvent;         // the first call; kNoEvent: unlinked GPU work
+  std::uint64_t count = 0;        // calls with this chain
+  EventIndex example = kNoEvent;  // the first call; kNoEvent: unlinked GPU work
 };
 
 // The chains of a row's launchers, the most time first; ties by first call. By kernel, the time is
@@ -34,12 +34,13 @@ struct SubtreeNode {
   int depth;
   std::uint32_t uid;
   std::string name;
-  std::string kind;   // cpu_op, python, module, annotation, launch, kernel, more
-  double host_us;     // 0 for kernels
-  double gpu_us;      // sum of the durations of the GPU work below (or its own)
+  std::string kind;  // cpu_op, python, module, annotation, launch, kernel, more
+  double host_us;    // 0 for kernels
+  double gpu_us;     // sum of the durations of the GPU work below (or its own)
 };
-// Below `root`, depth first, at most `nodes_max` nodes and `depth_max` levels. What is left out at a
-// level is one node "more" with its count and time, so that the parts of a node always add up to it.
+// Below `root`, depth first, at most `nodes_max` nodes and `depth_max` levels. What is left out at
+// a level is one node "more" with its count and time, so that the parts of a node always add up to
+// it.
 std::vector<SubtreeNode> PrintableSubtree(const SummaryInput& input, EventIndex root, int depth_max,
                                           std::size_t nodes_max);
 

@@ -7,7 +7,8 @@ std::vector<Interval<std::int64_t>> IntervalsOf(const EventStore& events,
                                                 std::span<const EventIndex> which) {
   std::vector<Interval<std::int64_t>> intervals;
   intervals.reserve(which.size());
-  for (const EventIndex e : which) intervals.push_back({events[e].ts_ns, events[e].end_ns()});
+  for (const EventIndex e : which)
+    intervals.push_back({events[e].ts_ns, events[e].end_ns()});
   return intervals;
 }
 

@@ -15,8 +15,8 @@ using trace::EventStore;
 using trace::kNoEvent;
 
 enum class Clock : std::uint8_t {
-  kNanoseconds,    // exact integers; repaired durations
-  kDoubleMicros,   // doubles, end = ts + dur, durations as recorded: what Python programs compute
+  kNanoseconds,   // exact integers; repaired durations
+  kDoubleMicros,  // doubles, end = ts + dur, durations as recorded: what Python programs compute
 };
 
 // Duration of one event, in microseconds.

@@ -85,7 +85,8 @@ std::optional<GpuTimeline> ComputeGpuTimeline(const EventStore& events,
   std::unordered_map<std::uint64_t, WorkClass> known;  // by kind and name
   for (const EventIndex e : work) {
     const trace::Event& event = events[e];
-    const std::uint64_t key = (std::uint64_t{event.name} << 8) | static_cast<std::uint64_t>(event.kind);
+    const std::uint64_t key =
+        (std::uint64_t{event.name} << 8) | static_cast<std::uint64_t>(event.kind);
     const auto [found, added] = known.try_emplace(key, WorkClass::kComputation);
     if (added) found->second = ClassOf(event.kind, events.strings[event.name]);
     by_class[static_cast<std::size_t>(found->second)].push_back(e);

@@ -1,11 +1,11 @@
 #include "analysis/kernel_cells.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <cmath>
 #include <map>
 #include <tuple>
+
+#include <fmt/format.h>
 
 #include "analysis/stats.h"
 #include "table/py_text.h"
@@ -27,7 +27,8 @@ std::vector<KernelCell> ByPosition(const EventStore& events,
   for (const auto call : calls) {
     if (call.empty()) continue;
     if (cells.empty()) {
-      for (const EventIndex kernel : call) cells.push_back(CellFor(events, kernel));
+      for (const EventIndex kernel : call)
+        cells.push_back(CellFor(events, kernel));
     }
     if (call.size() != cells.size()) continue;
     for (std::size_t i = 0; i < call.size(); ++i) {
@@ -75,7 +76,8 @@ std::vector<KernelCell> SummarizeKernels(const EventStore& events,
     return std::tie(a.first, cells[a.second].name) < std::tie(b.first, cells[b.second].name);
   });
   std::vector<KernelCell> sorted;
-  for (const auto& [total, i] : order) sorted.push_back(std::move(cells[i]));
+  for (const auto& [total, i] : order)
+    sorted.push_back(std::move(cells[i]));
   return sorted;
 }
 
@@ -90,8 +92,9 @@ std::string KernelSummaryText(std::span<const KernelCell> kernels) {
         "'median_duration_us': {}, 'std_dev_duration_us': {}, 'min_duration_us': {}, "
         "'max_duration_us': {}}}",
         PyString(kernel.name), StreamText(kernel.stream), d.size(), PyFloat(total),
-        PyFloat(total / static_cast<double>(d.size())), PyFloat(Median(d)), PyFloat(PopulationStd(d)),
-        PyFloat(*std::min_element(d.begin(), d.end())), PyFloat(*std::max_element(d.begin(), d.end())));
+        PyFloat(total / static_cast<double>(d.size())), PyFloat(Median(d)),
+        PyFloat(PopulationStd(d)), PyFloat(*std::min_element(d.begin(), d.end())),
+        PyFloat(*std::max_element(d.begin(), d.end())));
   }
   return out + "]";
 }

@@ -25,7 +25,8 @@ std::vector<KernelCell> SummarizeKernels(const trace::EventStore& events,
 
 // [{'name': ..., 'stream': ..., 'count': ..., 'total_duration_us': ..., ...}]
 std::string KernelSummaryText(std::span<const KernelCell> kernels);
-// [{'name': at most 64 characters, 'stream': ..., 'mean_duration_us': two decimals}]; empty if none.
+// [{'name': at most 64 characters, 'stream': ..., 'mean_duration_us': two decimals}]; empty if
+// none.
 std::string KernelShortText(std::span<const KernelCell> kernels);
 
 }  // namespace jarvis::analysis

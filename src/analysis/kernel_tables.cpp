@@ -55,7 +55,9 @@ class KernelOwner {
   std::unordered_map<EventIndex, EventIndex> first_;
 };
 
-Cell TextOrAbsent(std::string_view text) { return text.empty() ? Cell() : Cell(std::string(text)); }
+Cell TextOrAbsent(std::string_view text) {
+  return text.empty() ? Cell() : Cell(std::string(text));
+}
 
 // Ascending, absent last.
 bool KeyLess(const Cell& a, const Cell& b) {
@@ -95,33 +97,37 @@ Table KernelSummary(const TableInput& input, std::optional<double> total_us) {
   const bool with_op = input.attribution.cpu_ops;
   Table table{"kernel_summary", {"Parent op category"}, {}};
   if (with_op) table.columns.push_back("Parent cpu_op");
-  table.columns.insert(table.columns.end(),
-                       {"Kernel name", "Kernel stream", "Kernel duration (µs)_sum",
-                        "Kernel duration (µs)_count", "Kernel duration (µs)_mean",
-                        "Kernel duration (µs)_min", "Kernel duration (µs)_max",
-                        "Percent of kernels time (%)", "Percent of total time (%)"});
+  table.columns.insert(
+      table.columns.end(),
+      {"Kernel name", "Kernel stream", "Kernel duration (µs)_sum", "Kernel duration (µs)_count",
+       "Kernel duration (µs)_mean", "Kernel duration (µs)_min", "Kernel duration (µs)_max",
+       "Percent of kernels time (%)", "Percent of total time (%)"});
   const std::size_t keys = with_op ? 4 : 3;
   const double kernels_us = PairwiseSum(durations);
   for (const auto& group : groups.groups()) {
     std::vector<double> values;
-    for (const std::size_t row : group.rows) values.push_back(durations[row]);
+    for (const std::size_t row : group.rows)
+      values.push_back(durations[row]);
     const Moments m = GroupMoments(values);
     std::vector<Cell> cells = {TextOrAbsent(texts[group.key[0]])};
     if (with_op) cells.push_back(TextOrAbsent(texts[group.key[1]]));
     cells.push_back(std::string(texts[group.key[2]]));
     cells.push_back(group.key[3] == kNoString ? Cell() : Cell(*ParseInt(texts[group.key[3]])));
-    cells.insert(cells.end(), {m.sum, static_cast<std::int64_t>(values.size()), m.mean, m.min, m.max,
-                               PercentOf(m.sum, kernels_us), PercentOf(m.sum, total_us)});
+    cells.insert(cells.end(), {m.sum, static_cast<std::int64_t>(values.size()), m.mean, m.min,
+                               m.max, PercentOf(m.sum, kernels_us), PercentOf(m.sum, total_us)});
     table.rows.push_back(std::move(cells));
   }
   std::sort(table.rows.begin(), table.rows.end(), [&](const auto& a, const auto& b) {
     return std::lexicographical_compare(a.begin(), a.begin() + static_cast<std::ptrdiff_t>(keys),
-                                        b.begin(), b.begin() + static_cast<std::ptrdiff_t>(keys), KeyLess);
+                                        b.begin(), b.begin() + static_cast<std::ptrdiff_t>(keys),
+                                        KeyLess);
   });
   std::vector<double> sums;
-  for (const auto& row : table.rows) sums.push_back(std::get<double>(row[keys]));
+  for (const auto& row : table.rows)
+    sums.push_back(std::get<double>(row[keys]));
   std::vector<std::vector<Cell>> sorted;
-  for (const std::size_t row : input.rules.descending(sums)) sorted.push_back(std::move(table.rows[row]));
+  for (const std::size_t row : input.rules.descending(sums))
+    sorted.push_back(std::move(table.rows[row]));
   table.rows = std::move(sorted);
   return table;
 }
@@ -142,14 +148,16 @@ Table ShortKernelHistogram(const TableInput& input, const ShortKernelOptions& op
   const auto bins = static_cast<std::size_t>(options.bins);
   const double width = (high - low) / static_cast<double>(bins);
   std::vector<double> edges(bins + 1);
-  for (std::size_t i = 0; i < bins; ++i) edges[i] = low + static_cast<double>(i) * width;
+  for (std::size_t i = 0; i < bins; ++i)
+    edges[i] = low + static_cast<double>(i) * width;
   edges[bins] = high;
   std::vector<std::int64_t> counts(bins, 0);
   for (const double value : durations) {
     const auto above = std::upper_bound(edges.begin(), edges.end(), value) - edges.begin();
     ++counts[std::min(static_cast<std::size_t>(above), bins) - 1];
   }
-  for (std::size_t i = 0; i < bins; ++i) table.rows.push_back({edges[i], edges[i + 1], counts[i]});
+  for (std::size_t i = 0; i < bins; ++i)
+    table.rows.push_back({edges[i], edges[i + 1], counts[i]});
   return table;
 }
 
@@ -179,10 +187,10 @@ Table ShortKernelsSummary(const TableInput& input, const ShortKernelOptions& opt
   }
   Table table{"short_kernels_summary", {}, {}};
   if (with_op) table.columns = {"Parent cpu_op", "Input dims", "Input strides", "Concrete Inputs"};
-  table.columns.insert(table.columns.end(),
-                       {"Kernel name", "Short Kernel duration (µs) sum", "Short Kernel count",
-                        "Short Kernel duration (µs) mean",
-                        "Short Kernel duration (µs) percent of total time"});
+  table.columns.insert(
+      table.columns.end(),
+      {"Kernel name", "Short Kernel duration (µs) sum", "Short Kernel count",
+       "Short Kernel duration (µs) mean", "Short Kernel duration (µs) percent of total time"});
   const std::size_t first = with_op ? 0 : 4;
   const std::size_t sum_column = 5 - first;
   for (const auto& group : groups.groups()) {

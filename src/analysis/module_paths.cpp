@@ -8,7 +8,8 @@ namespace {
 constexpr std::string_view kModulePrefix = "nn.Module: ";
 
 std::string_view WithoutTrailingDigits(std::string_view text) {
-  while (!text.empty() && text.back() >= '0' && text.back() <= '9') text.remove_suffix(1);
+  while (!text.empty() && text.back() >= '0' && text.back() <= '9')
+    text.remove_suffix(1);
   return text;
 }
 
@@ -18,7 +19,8 @@ std::string_view ModuleClass(std::string_view frame) {
   if (!frame.starts_with(kModulePrefix)) return {};
   frame.remove_prefix(kModulePrefix.size());
   const std::string_view stem = WithoutTrailingDigits(frame);
-  return stem.size() < frame.size() && stem.ends_with('_') ? stem.substr(0, stem.size() - 1) : frame;
+  return stem.size() < frame.size() && stem.ends_with('_') ? stem.substr(0, stem.size() - 1)
+                                                           : frame;
 }
 
 std::string FoldedName(std::string_view name) {
@@ -71,7 +73,8 @@ ChainTree::Node ChainTree::Of(EventIndex event) {
   return node;
 }
 
-ChainTree::Node ChainTree::Child(Node parent, StringId name, trace::EventKind kind, bool forward_link) {
+ChainTree::Node ChainTree::Child(Node parent, StringId name, trace::EventKind kind,
+                                 bool forward_link) {
   std::vector<Node>& same = children_[(std::uint64_t{parent} << 32) | name];
   for (const Node node : same) {
     if (entries_[node].kind == kind && entries_[node].forward_link == forward_link) return node;

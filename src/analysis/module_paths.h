@@ -62,8 +62,8 @@ class ChainTree {
   std::vector<Entry> entries_;
 };
 
-// The nn.Module part of a chain, outermost first: "GPT2 / DecoderLayer[*] / MLP", with " (backward)"
-// if the event is part of the backward pass. Empty if there is none.
+// The nn.Module part of a chain, outermost first: "GPT2 / DecoderLayer[*] / MLP", with "
+// (backward)" if the event is part of the backward pass. Empty if there is none.
 std::string ModulePath(const std::vector<ChainTree::Frame>& frames);
 
 }  // namespace jarvis::analysis

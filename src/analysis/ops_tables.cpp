@@ -18,7 +18,8 @@ class Keys {
   explicit Keys(const TableInput& input) : in_(input) {}
 
   StringId Name(const Launcher& launcher) {
-    if (launcher.op == kNoEvent) return pool_.Intern(LauncherName(in_.events, in_.attribution, launcher));
+    if (launcher.op == kNoEvent)
+      return pool_.Intern(LauncherName(in_.events, in_.attribution, launcher));
     return Cached(&names_, in_.events[launcher.op].name,
                   [&] { return std::string(in_.events.name(launcher.op)); });
   }
@@ -48,7 +49,8 @@ class Keys {
 
 std::vector<double> Column(const std::vector<std::vector<Cell>>& rows, std::size_t column) {
   std::vector<double> values;
-  for (const auto& row : rows) values.push_back(std::get<double>(row[column]));
+  for (const auto& row : rows)
+    values.push_back(std::get<double>(row[column]));
   return values;
 }
 
@@ -67,7 +69,8 @@ void AddPercentages(Table* table, std::size_t column) {
 }
 
 // The largest first, by the rule for it.
-void SortDescending(std::vector<std::vector<Cell>>* rows, std::size_t column, const TableRules& rules) {
+void SortDescending(std::vector<std::vector<Cell>>* rows, std::size_t column,
+                    const TableRules& rules) {
   std::vector<std::vector<Cell>> sorted;
   for (const std::size_t row : rules.descending(Column(*rows, column))) {
     sorted.push_back(std::move((*rows)[row]));
@@ -82,10 +85,11 @@ void SortByText(std::vector<std::vector<Cell>>* rows) {
 }
 
 std::vector<double> Values(const std::vector<Launcher>& launchers,
-                           const std::vector<std::size_t>& rows, double Launcher::* value) {
+                           const std::vector<std::size_t>& rows, double Launcher::*value) {
   std::vector<double> values;
   values.reserve(rows.size());
-  for (const std::size_t row : rows) values.push_back(launchers[row].*value);
+  for (const std::size_t row : rows)
+    values.push_back(launchers[row].*value);
   return values;
 }
 
@@ -101,12 +105,14 @@ Table OpsSummaryByCategory(const TableInput& input) {
   const std::vector<Launcher>& launchers = input.attribution.launchers;
   Keys keys(input);
   Grouping<1> groups;
-  for (std::size_t i = 0; i < launchers.size(); ++i) groups.Add({keys.Category(launchers[i])}, i);
-  Table table{"ops_summary_by_category", {"op category", "Count", "total_direct_kernel_time_ms"}, {}};
+  for (std::size_t i = 0; i < launchers.size(); ++i)
+    groups.Add({keys.Category(launchers[i])}, i);
+  Table table{
+      "ops_summary_by_category", {"op category", "Count", "total_direct_kernel_time_ms"}, {}};
   for (const auto& group : groups.groups()) {
     const double sum = KahanSum(Values(launchers, group.rows, &Launcher::direct_us));
-    table.rows.push_back({std::string(keys[group.key[0]]), static_cast<std::int64_t>(group.rows.size()),
-                          sum / 1000});
+    table.rows.push_back({std::string(keys[group.key[0]]),
+                          static_cast<std::int64_t>(group.rows.size()), sum / 1000});
   }
   SortByText(&table.rows);
   SortDescending(&table.rows, 2, input.rules);
@@ -118,22 +124,26 @@ Table OpsSummary(const TableInput& input) {
   const std::vector<Launcher>& launchers = input.attribution.launchers;
   Keys keys(input);
   Grouping<1> groups;
-  for (std::size_t i = 0; i < launchers.size(); ++i) groups.Add({keys.Name(launchers[i])}, i);
-  Table table{"ops_summary",
-              {"name", "total_direct_kernel_time_sum", "total_subtree_kernel_time_sum",
-               "total_direct_kernel_time_ms", "total_subtree_kernel_time_ms", "Count", "Categories"},
-              {}};
+  for (std::size_t i = 0; i < launchers.size(); ++i)
+    groups.Add({keys.Name(launchers[i])}, i);
+  Table table{
+      "ops_summary",
+      {"name", "total_direct_kernel_time_sum", "total_subtree_kernel_time_sum",
+       "total_direct_kernel_time_ms", "total_subtree_kernel_time_ms", "Count", "Categories"},
+      {}};
   for (const auto& group : groups.groups()) {
     const double direct = KahanSum(Values(launchers, group.rows, &Launcher::direct_us));
     const double subtree = KahanSum(Values(launchers, group.rows, &Launcher::subtree_us));
     std::set<std::string_view> categories;
-    for (const std::size_t row : group.rows) categories.insert(launchers[row].category);
+    for (const std::size_t row : group.rows)
+      categories.insert(launchers[row].category);
     std::string list;
     for (const std::string_view category : categories) {
       list.append(list.empty() ? "[" : ", ").append(PyString(category));
     }
     table.rows.push_back({std::string(keys[group.key[0]]), direct, subtree, direct / 1000,
-                          subtree / 1000, static_cast<std::int64_t>(group.rows.size()), list + "]"});
+                          subtree / 1000, static_cast<std::int64_t>(group.rows.size()),
+                          list + "]"});
   }
   SortByText(&table.rows);
   SortDescending(&table.rows, 1, input.rules);
@@ -147,14 +157,15 @@ std::vector<UniqueArgsRow> GroupUniqueArgs(const TableInput& input) {
   Grouping<9> groups;
   for (std::size_t i = 0; i < launchers.size(); ++i) {
     const Launcher& launcher = launchers[i];
-    const EventIndex e = launcher.op == kNoEvent ? input.attribution.kernels[launcher.first] : launcher.op;
+    const EventIndex e =
+        launcher.op == kNoEvent ? input.attribution.kernels[launcher.first] : launcher.op;
     const trace::TrackNames& names = input.track_names[input.events[e].track];
     const trace::Args args = launcher.op == kNoEvent ? trace::Args() : input.events.args_of(e);
-    groups.Add({keys.Name(launcher), keys.Category(launcher), keys.Text(names.process_name),
-                keys.Text(names.process_label), keys.Text(names.thread_name),
-                keys.Arguments(args.dims), keys.Arguments(args.types), keys.Arguments(args.strides),
-                keys.Arguments(args.concrete)},
-               i);
+    groups.Add(
+        {keys.Name(launcher), keys.Category(launcher), keys.Text(names.process_name),
+         keys.Text(names.process_label), keys.Text(names.thread_name), keys.Arguments(args.dims),
+         keys.Arguments(args.types), keys.Arguments(args.strides), keys.Arguments(args.concrete)},
+        i);
   }
   std::vector<UniqueArgsRow> rows;
   for (const auto& group : groups.groups()) {
@@ -162,7 +173,8 @@ std::vector<UniqueArgsRow> GroupUniqueArgs(const TableInput& input) {
   }
   const auto uid = [&](const UniqueArgsRow& row) {
     const Launcher& first = launchers[row.launchers[0]];
-    return input.events[first.op == kNoEvent ? input.attribution.kernels[first.first] : first.op].uid;
+    return input.events[first.op == kNoEvent ? input.attribution.kernels[first.first] : first.op]
+        .uid;
   };
   std::stable_sort(rows.begin(), rows.end(), [&](const UniqueArgsRow& a, const UniqueArgsRow& b) {
     return a.direct_us != b.direct_us ? a.direct_us > b.direct_us : uid(a) < uid(b);
@@ -182,15 +194,19 @@ Table OpsUniqueArgs(const TableInput& input, const std::vector<UniqueArgsRow>& r
     table.columns.push_back(std::string("total_subtree_kernel_time_") + stat);
   }
   const std::size_t sum_column = table.columns.size() - 2;
-  table.columns.insert(table.columns.end(), {"ex_UID", "kernel_details_summary", "trunc_kernel_details"});
+  table.columns.insert(table.columns.end(),
+                       {"ex_UID", "kernel_details_summary", "trunc_kernel_details"});
   for (const UniqueArgsRow& row : rows) {
     const Launcher& first = launchers[row.launchers[0]];
     const EventIndex e = first.op == kNoEvent ? input.attribution.kernels[first.first] : first.op;
     const trace::TrackNames& names = input.track_names[input.events[e].track];
     const trace::Args args = first.op == kNoEvent ? trace::Args() : input.events.args_of(e);
     std::vector<Cell> cells = {LauncherName(input.events, input.attribution, first),
-                               std::string(first.category), names.process_name, names.process_label,
-                               names.thread_name, keys.CellOf(keys.Arguments(args.dims)),
+                               std::string(first.category),
+                               names.process_name,
+                               names.process_label,
+                               names.thread_name,
+                               keys.CellOf(keys.Arguments(args.dims)),
                                keys.CellOf(keys.Arguments(args.types)),
                                keys.CellOf(keys.Arguments(args.strides)),
                                keys.CellOf(keys.Arguments(args.concrete)),
@@ -201,7 +217,8 @@ Table OpsUniqueArgs(const TableInput& input, const std::vector<UniqueArgsRow>& r
                                jarvis::CellOf(s.std), d.min, s.min, d.max, s.max, d.sum, s.sum,
                                static_cast<std::int64_t>(input.events[e].uid)});
     std::vector<std::span<const EventIndex>> calls;
-    for (const std::size_t i : row.launchers) calls.push_back(input.attribution.KernelsOf(launchers[i]));
+    for (const std::size_t i : row.launchers)
+      calls.push_back(input.attribution.KernelsOf(launchers[i]));
     const std::vector<KernelCell> kernels = SummarizeKernels(input.events, calls, input.rules);
     cells.insert(cells.end(), {KernelSummaryText(kernels), KernelShortText(kernels)});
     table.rows.push_back(std::move(cells));

@@ -21,7 +21,8 @@ double PairwiseSum(std::span<const double> values) {
   const std::size_t n = values.size();
   if (n < 8) {
     double sum = 0;
-    for (const double value : values) sum += value;
+    for (const double value : values)
+      sum += value;
     return sum;
   }
   if (n <= 128) {
@@ -29,10 +30,12 @@ double PairwiseSum(std::span<const double> values) {
     std::copy_n(values.begin(), 8, r);
     std::size_t i = 8;
     for (; i + 8 <= n; i += 8) {
-      for (std::size_t k = 0; k < 8; ++k) r[k] += values[i + k];
+      for (std::size_t k = 0; k < 8; ++k)
+        r[k] += values[i + k];
     }
     double sum = ((r[0] + r[1]) + (r[2] + r[3])) + ((r[4] + r[5]) + (r[6] + r[7]));
-    for (; i < n; ++i) sum += values[i];
+    for (; i < n; ++i)
+      sum += values[i];
     return sum;
   }
   const std::size_t half = n / 2 - (n / 2) % 8;
@@ -73,7 +76,8 @@ double PopulationStd(std::span<const double> values) {
   const double mean = PairwiseSum(values) / n;
   std::vector<double> squares;
   squares.reserve(values.size());
-  for (const double value : values) squares.push_back((value - mean) * (value - mean));
+  for (const double value : values)
+    squares.push_back((value - mean) * (value - mean));
   return std::sqrt(PairwiseSum(squares) / n);
 }
 

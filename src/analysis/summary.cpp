@@ -109,9 +109,8 @@ class Summarizer {
       }
     }
     for (const auto& [name, by_category] : times) {
-      const auto most = std::max_element(by_category.begin(), by_category.end(), [](auto& a, auto& b) {
-        return a.second < b.second;
-      });
+      const auto most = std::max_element(by_category.begin(), by_category.end(),
+                                         [](auto& a, auto& b) { return a.second < b.second; });
       rows_.For(in_.events.strings.Find(name), name).category = most->first;
     }
   }
@@ -119,9 +118,8 @@ class Summarizer {
   void ByPlace(GroupBy by) {
     std::map<std::int64_t, std::vector<EventIndex>> groups;
     for (const EventIndex e : in_.attribution.timeline) {
-      const std::int64_t key = by == GroupBy::kStream
-                                   ? std::int64_t{in_.events[e].track}
-                                   : StepOf(in_.events, in_.tree, in_.steps, e);
+      const std::int64_t key = by == GroupBy::kStream ? std::int64_t{in_.events[e].track}
+                                                      : StepOf(in_.events, in_.tree, in_.steps, e);
       groups[key].push_back(e);
     }
     for (auto& [key, work] : groups) {
@@ -150,10 +148,11 @@ class Summarizer {
         const StringId dims = in_.events.args_of(launcher.op).dims;
         if (dims != kNoString) time_of_dims[dims] += launcher.direct_us;
       }
-      const auto costliest = std::max_element(
-          time_of_dims.begin(), time_of_dims.end(),
-          [](const auto& a, const auto& b) { return a.second < b.second; });
-      if (costliest != time_of_dims.end()) row.shape = TupleText(in_.events.strings[costliest->first]);
+      const auto costliest =
+          std::max_element(time_of_dims.begin(), time_of_dims.end(),
+                           [](const auto& a, const auto& b) { return a.second < b.second; });
+      if (costliest != time_of_dims.end())
+        row.shape = TupleText(in_.events.strings[costliest->first]);
     }
   }
 
@@ -182,17 +181,21 @@ std::string_view LastName(std::string_view qualified) {
 // The first template argument that names something ("CUDAFunctor_add", "GeluCUDAKernelImpl"), which
 // is what tells ATen's generic kernels apart.
 std::string Functor(std::string_view arguments) {
-  static constexpr std::string_view kMarks[] = {"CUDAFunctor", "Functor",       "_kernel_cuda",
-                                                "_kernel_impl", "KernelImpl",   "ReduceOp",
-                                                "Ops<",         "_functor",     "BinaryOp"};
+  static constexpr std::string_view kMarks[] = {"CUDAFunctor",  "Functor",    "_kernel_cuda",
+                                                "_kernel_impl", "KernelImpl", "ReduceOp",
+                                                "Ops<",         "_functor",   "BinaryOp"};
   for (const std::string_view mark : kMarks) {
     const std::size_t at = arguments.find(mark);
     if (at == std::string_view::npos) continue;
-    const auto word = [](char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; };
+    const auto word = [](char c) {
+      return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_';
+    };
     std::size_t begin = at;
     std::size_t end = at;
-    while (begin > 0 && word(arguments[begin - 1])) --begin;
-    while (end < arguments.size() && word(arguments[end])) ++end;
+    while (begin > 0 && word(arguments[begin - 1]))
+      --begin;
+    while (end < arguments.size() && word(arguments[end]))
+      ++end;
     return std::string(arguments.substr(begin, end - begin));
   }
   return {};
@@ -229,7 +232,9 @@ std::string_view IdPrefix(GroupBy by) {
   return "op";
 }
 
-Summary Summarize(const SummaryInput& input, GroupBy by) { return Summarizer(input).Run(by); }
+Summary Summarize(const SummaryInput& input, GroupBy by) {
+  return Summarizer(input).Run(by);
+}
 
 std::string ShortKernelName(std::string_view name) {
   constexpr std::size_t kLength = 64;
@@ -244,7 +249,8 @@ std::string ShortKernelName(std::string_view name) {
     if (name.starts_with("void ")) name.remove_prefix(5);
     const std::size_t arguments = name.find('<');
     text = LastName(WithoutGroups(WithoutGroups(name, '(', ')'), '<', '>'));
-    while (!text.empty() && text.back() == ' ') text.pop_back();
+    while (!text.empty() && text.back() == ' ')
+      text.pop_back();
     if (arguments != std::string_view::npos) {
       const std::string functor = Functor(name.substr(arguments));
       if (!functor.empty() && functor != text) text += "<" + functor + ">";

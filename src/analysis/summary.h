@@ -15,14 +15,15 @@ namespace jarvis::analysis {
 enum class GroupBy : std::uint8_t { kOp, kCategory, kKernel, kModule, kStream, kStep };
 
 struct SummaryRow {
-  std::string id;       // "op3", "k7": by rank in the whole table, so that equal traces have equal ids
-  std::string name;     // full
-  std::string category; // of an op: its first call's; of a kernel: the one with most of its time
-  std::string shape;    // of ops: Input Dims of the costliest signature, as a tuple; may be empty
-  double gpu_us = 0;    // see Summarize
+  std::string id;    // "op3", "k7": by rank in the whole table, so that equal traces have equal ids
+  std::string name;  // full
+  std::string category;  // of an op: its first call's; of a kernel: the one with most of its time
+  std::string shape;     // of ops: Input Dims of the costliest signature, as a tuple; may be empty
+  double gpu_us = 0;     // see Summarize
   std::uint64_t count = 0;
-  std::vector<std::uint32_t> launchers;  // indices into Attribution::launchers with work in this row
-  std::vector<EventIndex> gpu;           // the row's GPU events
+  std::vector<std::uint32_t>
+      launchers;                // indices into Attribution::launchers with work in this row
+  std::vector<EventIndex> gpu;  // the row's GPU events
 };
 
 struct Summary {

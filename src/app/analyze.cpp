@@ -1,9 +1,9 @@
 // jarvis analyze: the whole of an analysis without an agent, by the same tools: load, tables,
 // categories, and where the time went.
-#include <fmt/format.h>
-
 #include <string>
 #include <vector>
+
+#include <fmt/format.h>
 
 #include "app/commands.h"
 #include "app/console.h"
@@ -18,7 +18,8 @@ namespace {
 constexpr std::string_view kUsage =
     "usage: jarvis analyze TRACE --output-dir DIR\n"
     "\n"
-    "Loads the trace, writes the report's tables (DIR/perf_report_csvs/*.csv) and the category files\n"
+    "Loads the trace, writes the report's tables (DIR/perf_report_csvs/*.csv) and the category "
+    "files\n"
     "(DIR/category_data/, DIR/metadata/), and prints where the GPU's time went.\n";
 
 struct Request {
@@ -67,7 +68,8 @@ std::vector<Step> StepsOf(const Request& request) {
             {"kernel_summary", true},
             {"short_kernel_study", true}},
            Output::kSummary},
-          {"category_filter", {{"trace", trace}, {"output_dir", request.output_dir}},
+          {"category_filter",
+           {{"trace", trace}, {"output_dir", request.output_dir}},
            Output::kSummary}};
 }
 

@@ -24,7 +24,8 @@ struct Command {
 };
 inline constexpr Command kCommands[] = {
     {"serve", "", "Answer an MCP client on stdin and stdout.", &Serve},
-    {"analyze", "TRACE --output-dir DIR", "Load, report, categories: where the time went.", &Analyze},
+    {"analyze", "TRACE --output-dir DIR", "Load, report, categories: where the time went.",
+     &Analyze},
     {"call", "TOOL [JSON | -]", "Call a tool with JSON arguments; prints its JSON.", &Call},
 };
 

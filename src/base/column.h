@@ -66,7 +66,8 @@ class Column {
   }
   void resize(std::size_t size, T value) {
     reserve(size);
-    for (std::size_t i = size_; i < size; ++i) data_[i] = value;
+    for (std::size_t i = size_; i < size; ++i)
+      data_[i] = value;
     size_ = size;
   }
   void clear() { size_ = 0; }

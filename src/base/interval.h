@@ -22,7 +22,9 @@ using IntervalSet = std::vector<Interval<T>>;
 
 template <typename T>
 IntervalSet<T> Union(std::vector<Interval<T>> intervals) {
-  const auto by_start = [](const Interval<T>& a, const Interval<T>& b) { return a.start < b.start; };
+  const auto by_start = [](const Interval<T>& a, const Interval<T>& b) {
+    return a.start < b.start;
+  };
   if (!std::is_sorted(intervals.begin(), intervals.end(), by_start)) {
     std::sort(intervals.begin(), intervals.end(), by_start);
   }
@@ -43,7 +45,8 @@ IntervalSet<T> Subtract(const IntervalSet<T>& from, const IntervalSet<T>& what) 
   IntervalSet<T> left;
   std::size_t first = 0;
   for (Interval<T> piece : from) {
-    while (first < what.size() && what[first].end <= piece.start) ++first;
+    while (first < what.size() && what[first].end <= piece.start)
+      ++first;
     for (std::size_t i = first; i < what.size() && what[i].start < piece.end; ++i) {
       if (what[i].start > piece.start) left.push_back({piece.start, what[i].start});
       piece.start = std::max(piece.start, what[i].end);
@@ -56,7 +59,8 @@ IntervalSet<T> Subtract(const IntervalSet<T>& from, const IntervalSet<T>& what) 
 template <typename T>
 T Length(const IntervalSet<T>& set) {
   T total = 0;
-  for (const Interval<T>& piece : set) total += piece.end - piece.start;
+  for (const Interval<T>& piece : set)
+    total += piece.end - piece.start;
   return total;
 }
 

@@ -17,7 +17,8 @@ namespace jarvis {
 class Job {
  public:
   // done and total in units of the caller's choice (bytes, events, ranks); total 0: not known.
-  using Progress = std::function<void(std::uint64_t done, std::uint64_t total, std::string_view what)>;
+  using Progress =
+      std::function<void(std::uint64_t done, std::uint64_t total, std::string_view what)>;
 
   Job() = default;
   explicit Job(Progress progress) : progress_(std::move(progress)) {}

@@ -19,7 +19,8 @@ void ParallelFor(std::size_t count, int threads, const std::function<void(std::s
   std::mutex failure_mutex;
   const auto run = [&] {
     try {
-      for (std::size_t i = next++; i < count; i = next++) work(i);
+      for (std::size_t i = next++; i < count; i = next++)
+        work(i);
     } catch (...) {
       next = count;
       const std::lock_guard lock(failure_mutex);
@@ -30,7 +31,8 @@ void ParallelFor(std::size_t count, int threads, const std::function<void(std::s
       std::min(count, static_cast<std::size_t>(std::max(threads, 1))) - (count == 0 ? 0 : 1);
   std::vector<std::jthread> pool;
   pool.reserve(helpers);
-  for (std::size_t i = 0; i < helpers; ++i) pool.emplace_back(run);
+  for (std::size_t i = 0; i < helpers; ++i)
+    pool.emplace_back(run);
   run();
   pool.clear();
   if (failure) std::rethrow_exception(failure);

@@ -5,8 +5,9 @@
 
 #include <string>
 #include <string_view>
-#include <tl/expected.hpp>
 #include <utility>
+
+#include <tl/expected.hpp>
 
 namespace jarvis {
 
@@ -59,17 +60,17 @@ inline tl::unexpected<Error> Fail(ErrorCode code, std::string message, std::stri
 #define JV_CONCAT(a, b) JV_CONCAT_INNER(a, b)
 
 // JV_TRY(Foo()): returns Foo()'s error, if it has one.
-#define JV_TRY(expression)                                                   \
-  do {                                                                       \
-    if (auto jv_status = (expression); !jv_status) {                         \
-      return tl::make_unexpected(std::move(jv_status.error()));              \
-    }                                                                        \
+#define JV_TRY(expression)                                      \
+  do {                                                          \
+    if (auto jv_status = (expression); !jv_status) {            \
+      return tl::make_unexpected(std::move(jv_status.error())); \
+    }                                                           \
   } while (false)
 
 // JV_ASSIGN(auto x, Foo()): binds Foo()'s value, or returns its error.
-#define JV_ASSIGN(declaration, expression)                                   \
-  auto JV_CONCAT(jv_result_, __LINE__) = (expression);                       \
-  if (!JV_CONCAT(jv_result_, __LINE__)) {                                    \
+#define JV_ASSIGN(declaration, expression)                                          \
+  auto JV_CONCAT(jv_result_, __LINE__) = (expression);                              \
+  if (!JV_CONCAT(jv_result_, __LINE__)) {                                           \
     return tl::make_unexpected(std::move(JV_CONCAT(jv_result_, __LINE__).error())); \
-  }                                                                          \
+  }                                                                                 \
   declaration = std::move(*JV_CONCAT(jv_result_, __LINE__))

@@ -26,7 +26,9 @@ void RunSort(std::vector<T>& values, Less less) {
   while (starts.size() > 2) {
     std::vector<std::size_t> next;
     for (std::size_t r = 0; r + 1 < starts.size(); r += 2) {
-      const auto at = [&](std::size_t i) { return values.begin() + static_cast<std::ptrdiff_t>(i); };
+      const auto at = [&](std::size_t i) {
+        return values.begin() + static_cast<std::ptrdiff_t>(i);
+      };
       const std::size_t middle = starts[r + 1];
       const std::size_t end = r + 2 < starts.size() ? starts[r + 2] : middle;
       std::merge(at(starts[r]), at(middle), at(middle), at(end),

@@ -1,9 +1,9 @@
 #include "base/string_pool.h"
 
-#include <xxhash.h>
-
 #include <algorithm>
 #include <cstring>
+
+#include <xxhash.h>
 
 namespace jarvis {
 namespace {
@@ -12,7 +12,9 @@ constexpr std::size_t kBlockBytes = std::size_t{64} << 10;
 
 }  // namespace
 
-std::uint64_t HashText(std::string_view text) { return XXH3_64bits(text.data(), text.size()); }
+std::uint64_t HashText(std::string_view text) {
+  return XXH3_64bits(text.data(), text.size());
+}
 
 StringId StringPool::Intern(std::string_view text, std::uint64_t hash) {
   const std::size_t mask = slots_.size() - 1;
@@ -81,7 +83,8 @@ void StringPool::Rehash(std::size_t slots) {
   const std::size_t mask = slots - 1;
   for (std::size_t id = 0; id < texts_.size(); ++id) {
     std::size_t slot = hashes_[id] & mask;
-    while (slots_[slot] != kNoString) slot = (slot + 1) & mask;
+    while (slots_[slot] != kNoString)
+      slot = (slot + 1) & mask;
     slots_[slot] = static_cast<StringId>(id);
   }
 }

@@ -1,6 +1,7 @@
 // Interned text: equal texts have equal ids, ids count up in order of first appearance.
 //
-// Threads: one writer; any number of readers once writing has ended. Views live as long as the pool.
+// Threads: one writer; any number of readers once writing has ended. Views live as long as the
+// pool.
 #pragma once
 
 #include <cstdint>

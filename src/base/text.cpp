@@ -7,7 +7,9 @@
 namespace jarvis {
 namespace {
 
-char Lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; }
+char Lower(char c) {
+  return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+}
 
 template <typename T>
 std::optional<T> ParseWhole(std::string_view text) {
@@ -19,7 +21,8 @@ std::optional<T> ParseWhole(std::string_view text) {
 
 std::size_t EditDistance(std::string_view a, std::string_view b) {
   std::vector<std::size_t> row(b.size() + 1);
-  for (std::size_t j = 0; j <= b.size(); ++j) row[j] = j;
+  for (std::size_t j = 0; j <= b.size(); ++j)
+    row[j] = j;
   for (std::size_t i = 1; i <= a.size(); ++i) {
     std::size_t diagonal = row[0];
     row[0] = i;
@@ -37,8 +40,10 @@ std::size_t Utf8Length(std::string_view text) {
   const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
   const unsigned char lead = byte(0);
   if (lead < 0x80) return 1;
-  const std::size_t length = lead >= 0xC2 && lead < 0xE0 ? 2 : lead >= 0xE0 && lead < 0xF0 ? 3
-                             : lead >= 0xF0 && lead < 0xF5 ? 4 : 0;
+  const std::size_t length = lead >= 0xC2 && lead < 0xE0   ? 2
+                             : lead >= 0xE0 && lead < 0xF0 ? 3
+                             : lead >= 0xF0 && lead < 0xF5 ? 4
+                                                           : 0;
   if (length == 0 || text.size() < length) return 0;
   for (std::size_t i = 1; i < length; ++i) {
     if ((byte(i) & 0xC0) != 0x80) return 0;
@@ -53,7 +58,8 @@ std::size_t Utf8Length(std::string_view text) {
 
 std::string LowerAscii(std::string_view text) {
   std::string lower(text);
-  for (char& c : lower) c = Lower(c);
+  for (char& c : lower)
+    c = Lower(c);
   return lower;
 }
 
@@ -69,15 +75,19 @@ bool EqualsNoCase(std::string_view a, std::string_view b) {
 
 std::string_view Trim(std::string_view text) {
   const auto space = [](char c) { return c == ' ' || c == '\t' || c == '\n' || c == '\r'; };
-  while (!text.empty() && space(text.front())) text.remove_prefix(1);
-  while (!text.empty() && space(text.back())) text.remove_suffix(1);
+  while (!text.empty() && space(text.front()))
+    text.remove_prefix(1);
+  while (!text.empty() && space(text.back()))
+    text.remove_suffix(1);
   return text;
 }
 
 std::optional<std::int64_t> ParseInt(std::string_view text) {
   return ParseWhole<std::int64_t>(text);
 }
-std::optional<double> ParseDouble(std::string_view text) { return ParseWhole<double>(text); }
+std::optional<double> ParseDouble(std::string_view text) {
+  return ParseWhole<double>(text);
+}
 
 std::optional<std::string_view> Closest(std::string_view text,
                                         std::span<const std::string_view> candidates) {

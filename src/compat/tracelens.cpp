@@ -18,7 +18,9 @@ using trace::EventStore;
 class Attributor {
  public:
   Attributor(const EventStore& events, const TraceLensOptions& options)
-      : events_(events), options_(options), tree_(BuildTraceLensTree(events, options.python_frames)) {}
+      : events_(events),
+        options_(options),
+        tree_(BuildTraceLensTree(events, options.python_frames)) {}
 
   Attribution Run() {
     result_.clock = Clock::kDoubleMicros;
@@ -34,11 +36,13 @@ class Attributor {
     }
     CollectSubtrees();
     std::vector<std::size_t> order(owners_.size());
-    for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
+    for (std::size_t i = 0; i < order.size(); ++i)
+      order[i] = i;
     std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
       return tree_.ts[owners_[a].event] < tree_.ts[owners_[b].event];
     });
-    for (const std::size_t i : order) AddLauncher(&owners_[i]);
+    for (const std::size_t i : order)
+      AddLauncher(&owners_[i]);
     return std::move(result_);
   }
 
@@ -114,11 +118,14 @@ class Attributor {
 std::vector<std::size_t> LibraryAscending(std::span<const double> values) {
   constexpr std::ptrdiff_t kSmall = 16;
   std::vector<std::size_t> order(values.size());
-  for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
+  for (std::size_t i = 0; i < order.size(); ++i)
+    order[i] = i;
   const auto less = [&](std::size_t a, std::size_t b) { return values[a] < values[b]; };
   std::vector<std::pair<std::ptrdiff_t, std::ptrdiff_t>> waiting = {
       {0, static_cast<std::ptrdiff_t>(order.size()) - 1}};
-  const auto at = [&](std::ptrdiff_t i) -> std::size_t& { return order[static_cast<std::size_t>(i)]; };
+  const auto at = [&](std::ptrdiff_t i) -> std::size_t& {
+    return order[static_cast<std::size_t>(i)];
+  };
   while (!waiting.empty()) {
     auto [left, right] = waiting.back();
     waiting.pop_back();
@@ -153,7 +160,8 @@ std::vector<std::size_t> LibraryAscending(std::span<const double> values) {
     for (std::ptrdiff_t i = left + 1; i <= right; ++i) {
       const std::size_t value = at(i);
       std::ptrdiff_t j = i;
-      for (; j > left && less(value, at(j - 1)); --j) at(j) = at(j - 1);
+      for (; j > left && less(value, at(j - 1)); --j)
+        at(j) = at(j - 1);
       at(j) = value;
     }
   }
@@ -164,7 +172,8 @@ std::vector<std::size_t> LibraryDescending(std::span<const double> values) {
   const std::vector<double> reversed(values.rbegin(), values.rend());
   std::vector<std::size_t> order = LibraryAscending(reversed);
   std::reverse(order.begin(), order.end());
-  for (std::size_t& row : order) row = values.size() - 1 - row;
+  for (std::size_t& row : order)
+    row = values.size() - 1 - row;
   return order;
 }
 

@@ -1,6 +1,6 @@
-// How the reference analyser (TraceLens, a Python program) reads a trace, quirks included. All of the
-// compatible mode's behaviour is in this folder; docs/differences.md lists each quirk and what the
-// default does instead.
+// How the reference analyser (TraceLens, a Python program) reads a trace, quirks included. All of
+// the compatible mode's behaviour is in this folder; docs/differences.md lists each quirk and what
+// the default does instead.
 #pragma once
 
 #include "analysis/attribution.h"

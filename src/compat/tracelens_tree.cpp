@@ -50,12 +50,14 @@ class Builder {
     std::stable_sort(hosts.begin(), hosts.end(),
                      [&](EventIndex a, EventIndex b) { return tree_.ts[a] < tree_.ts[b]; });
     std::vector<std::vector<EventIndex>> stacks(events_.tracks.size());
-    for (const EventIndex e : hosts) NestOne(e, &stacks[events_[e].track]);
+    for (const EventIndex e : hosts)
+      NestOne(e, &stacks[events_[e].track]);
   }
 
   void NestOne(EventIndex e, std::vector<EventIndex>* stack) {
     tree_.in_tree[e] = 1;
-    while (!stack->empty() && tree_.ts[e] >= tree_.end[stack->back()]) stack->pop_back();
+    while (!stack->empty() && tree_.ts[e] >= tree_.end[stack->back()])
+      stack->pop_back();
     if (!stack->empty() && tree_.end[e] > tree_.end[stack->back()]) {
       const double overlap = tree_.end[stack->back()] - tree_.ts[e];
       // T3, T5: an event that sticks out is dropped, unless by less than 1 us with something above.
@@ -107,7 +109,8 @@ class Builder {
       if (name == "cudaGraphLaunch" || name == "hipGraphLaunch") {
         const auto found = gpu_by_id.find(id);
         if (id == trace::kAbsent || found == gpu_by_id.end()) continue;
-        for (const EventIndex g : found->second) Attach(r, g);
+        for (const EventIndex g : found->second)
+          Attach(r, g);
         continue;
       }
       if (id == trace::kAbsent || !arrow_start.contains(id) || !arrow_end.contains(id)) continue;

@@ -13,11 +13,11 @@ using trace::EventIndex;
 using trace::kNoEvent;
 
 struct TraceLensTree {
-  std::vector<EventIndex> parent;                         // by event
-  std::vector<char> in_tree;                              // by event: considered or linked
-  std::vector<std::pair<EventIndex, EventIndex>> links;   // launch call, GPU event; in file order
-  std::vector<double> ts;                                 // by event, microseconds
-  std::vector<double> end;                                // ts + dur, in double arithmetic
+  std::vector<EventIndex> parent;                        // by event
+  std::vector<char> in_tree;                             // by event: considered or linked
+  std::vector<std::pair<EventIndex, EventIndex>> links;  // launch call, GPU event; in file order
+  std::vector<double> ts;                                // by event, microseconds
+  std::vector<double> end;                               // ts + dur, in double arithmetic
 };
 
 // The kind of an event by the categories that the reference knows; others are kOther.

@@ -12,16 +12,16 @@ namespace jarvis::engine {
 
 // One signature (op and arguments) of a category.
 struct CategoryRow {
-  std::size_t row;        // in CategoryData::unique and in its table
-  double gpu_us = 0;      // of all calls
-  double host_us = 0;     // host duration of all calls
+  std::size_t row;     // in CategoryData::unique and in its table
+  double gpu_us = 0;   // of all calls
+  double host_us = 0;  // host duration of all calls
   std::uint64_t count = 0;
   trace::EventIndex example = trace::kNoEvent;  // the first call; kNoEvent: unlinked
 };
 
 struct Category {
-  std::string key;           // file name: "conv_fwd"
-  std::string display_name;  // "CONV_fwd"
+  std::string key;                // file name: "conv_fwd"
+  std::string display_name;       // "CONV_fwd"
   std::vector<CategoryRow> rows;  // the longest first
   double gpu_us = 0;
   double host_us = 0;

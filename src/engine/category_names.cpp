@@ -47,7 +47,8 @@ bool CategoryMatches(std::string_view wanted, std::string_view category) {
   for (const Alias& alias : kAliases) {
     if (alias.name != name) continue;
     const bool prefix = alias.key.ends_with('*');
-    if (prefix ? key.starts_with(alias.key.substr(0, alias.key.size() - 1)) : key == alias.key) return true;
+    if (prefix ? key.starts_with(alias.key.substr(0, alias.key.size() - 1)) : key == alias.key)
+      return true;
   }
   return false;
 }

@@ -10,8 +10,8 @@ namespace jarvis::engine {
 // Lower case, spaces and slashes as underscores: "CONV_fwd" -> "conv_fwd"; an empty one is "other".
 std::string CategoryKey(std::string_view category);
 
-// Whether a category is meant by a name that somebody gave: its key in any case, or an alias such as
-// "convolution" (forward and backward), "norm", "attention", "moe", "communication".
+// Whether a category is meant by a name that somebody gave: its key in any case, or an alias such
+// as "convolution" (forward and backward), "norm", "attention", "moe", "communication".
 bool CategoryMatches(std::string_view wanted, std::string_view category);
 
 }  // namespace jarvis::engine

@@ -1,8 +1,8 @@
 #include "engine/loaded_trace.h"
 
-#include <fmt/format.h>
-
 #include <filesystem>
+
+#include <fmt/format.h>
 
 #include "base/text.h"
 #include "io/byte_source.h"
@@ -43,7 +43,8 @@ const analysis::SummaryRow* LoadedTrace::FindRow(const std::string& id) const {
   return nullptr;
 }
 
-Result<std::shared_ptr<const LoadedTrace>> LoadTrace(const std::string& path, int threads, Job& job) {
+Result<std::shared_ptr<const LoadedTrace>> LoadTrace(const std::string& path, int threads,
+                                                     Job& job) {
   auto loaded = std::make_shared<LoadedTrace>();
   std::error_code ignored;
   const std::filesystem::path absolute = std::filesystem::weakly_canonical(path, ignored);

@@ -1,5 +1,5 @@
-// One trace in memory with all that was derived from it. Const after loading, but for summaries that
-// are made once, when first asked for; any number of threads may use it, and whoever holds a
+// One trace in memory with all that was derived from it. Const after loading, but for summaries
+// that are made once, when first asked for; any number of threads may use it, and whoever holds a
 // shared_ptr keeps it alive.
 #pragma once
 
@@ -55,6 +55,7 @@ class LoadedTrace {
 };
 
 // The pipeline, top to bottom. threads: 0 means one per core.
-Result<std::shared_ptr<const LoadedTrace>> LoadTrace(const std::string& path, int threads, Job& job);
+Result<std::shared_ptr<const LoadedTrace>> LoadTrace(const std::string& path, int threads,
+                                                     Job& job);
 
 }  // namespace jarvis::engine

@@ -12,12 +12,12 @@
 namespace jarvis::engine {
 
 struct QualityItem {
-  std::string code;   // stable
-  std::string text;   // one sentence
-  std::uint64_t count = 0;                // events concerned; 0: not about events
-  std::optional<double> gpu_percent;      // share of GPU time concerned
-  std::optional<std::uint64_t> first_uid; // an example: its place in traceEvents
-  std::string remedy;                     // left_out, clipped, repaired, partial, noted
+  std::string code;                        // stable
+  std::string text;                        // one sentence
+  std::uint64_t count = 0;                 // events concerned; 0: not about events
+  std::optional<double> gpu_percent;       // share of GPU time concerned
+  std::optional<std::uint64_t> first_uid;  // an example: its place in traceEvents
+  std::string remedy;                      // left_out, clipped, repaired, partial, noted
 };
 
 // The gravest first: damage, then what touches GPU time, then what is missing.
@@ -27,10 +27,10 @@ std::vector<QualityItem> AssessQuality(const LoadedTrace& trace);
 struct Recorded {
   bool gpu_work = false;
   bool cpu_ops = false;
-  bool shapes = false;         // Input Dims on ops
+  bool shapes = false;  // Input Dims on ops
   bool python_frames = false;
-  bool modules = false;        // nn.Module frames
-  bool steps = false;          // ProfilerStep marks
+  bool modules = false;  // nn.Module frames
+  bool steps = false;    // ProfilerStep marks
 };
 Recorded WhatWasRecorded(const LoadedTrace& trace);
 

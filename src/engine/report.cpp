@@ -13,7 +13,8 @@ struct Made {
 Result<std::vector<Table>> MakeTables(const LoadedTrace& trace, const Made& made,
                                       const ReportOptions& options, Job& job) {
   const bool tracelens = options.compat == Compat::kTraceLens;
-  const analysis::TableInput input{trace.events(), trace.track_names(), made.attribution, made.rules};
+  const analysis::TableInput input{trace.events(), trace.track_names(), made.attribution,
+                                   made.rules};
   const auto timeline = analysis::ComputeGpuTimeline(
       trace.events(), made.attribution.timeline, made.rules.clock, options.micro_idle_thresh_us);
   if (!timeline && tracelens) {
@@ -47,7 +48,8 @@ Result<std::vector<Table>> MakeTables(const LoadedTrace& trace, const Made& made
 
 }  // namespace
 
-Result<std::vector<Table>> MakeReport(const LoadedTrace& trace, const ReportOptions& options, Job& job) {
+Result<std::vector<Table>> MakeReport(const LoadedTrace& trace, const ReportOptions& options,
+                                      Job& job) {
   if (options.compat == Compat::kTraceLens) {
     const analysis::Attribution attribution = compat::AttributeLikeTraceLens(
         trace.events(), {.include_unlinked_kernels = options.include_unlinked_kernels});

@@ -27,7 +27,8 @@ struct ReportOptions {
 
 // The tables in the report's order. In compatible mode a trace without (linked) GPU work is an
 // error, as it is there.
-Result<std::vector<Table>> MakeReport(const LoadedTrace& trace, const ReportOptions& options, Job& job);
+Result<std::vector<Table>> MakeReport(const LoadedTrace& trace, const ReportOptions& options,
+                                      Job& job);
 
 // What every total of a trace leaves out: one row a part, with count, time and share.
 Table CoverageTable(const analysis::Coverage& coverage);

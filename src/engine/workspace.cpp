@@ -1,8 +1,5 @@
 #include "engine/workspace.h"
 
-#include <fmt/format.h>
-#include <sys/stat.h>
-
 #include <algorithm>
 #include <cerrno>
 #include <chrono>
@@ -10,6 +7,9 @@
 #include <cstring>
 #include <filesystem>
 #include <new>
+
+#include <fmt/format.h>
+#include <sys/stat.h>
 
 namespace jarvis::engine {
 namespace {
@@ -102,7 +102,8 @@ void Workspace::Insert(const FileKey& key, const std::shared_ptr<const LoadedTra
   entries_[key] = {trace, ++clock_};
   path_of_id_[trace->id()] = key.path;
   std::uint64_t total = 0;
-  for (const auto& [other, entry] : entries_) total += entry.trace ? entry.trace->MemoryBytes() : 0;
+  for (const auto& [other, entry] : entries_)
+    total += entry.trace ? entry.trace->MemoryBytes() : 0;
   while (total > options_.memory_bytes_max) {
     Entry* oldest = nullptr;
     for (auto& [other, entry] : entries_) {

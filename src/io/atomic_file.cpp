@@ -1,9 +1,5 @@
 #include "io/atomic_file.h"
 
-#include <fcntl.h>
-#include <fmt/format.h>
-#include <unistd.h>
-
 #include <atomic>
 #include <cerrno>
 #include <cstdio>
@@ -11,11 +7,16 @@
 #include <filesystem>
 #include <system_error>
 
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <unistd.h>
+
 namespace jarvis::io {
 namespace {
 
 Status Failed(std::string_view what, const std::string& path) {
-  return Fail(ErrorCode::kIo, fmt::format("cannot {} \"{}\": {}", what, path, std::strerror(errno)));
+  return Fail(ErrorCode::kIo,
+              fmt::format("cannot {} \"{}\": {}", what, path, std::strerror(errno)));
 }
 
 bool WriteAll(int fd, std::string_view content) {

@@ -1,16 +1,16 @@
 #include "io/byte_source.h"
 
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <vector>
+
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/stat.h>
 #include <unistd.h>
 #include <xxhash.h>
 #include <zlib.h>
-
-#include <algorithm>
-#include <cerrno>
-#include <cstring>
-#include <vector>
 
 namespace jarvis::io {
 namespace {
@@ -101,7 +101,8 @@ class GzipSource : public ByteSource {
     stream_.next_out = reinterpret_cast<Bytef*>(buffer.data());
     stream_.avail_out = static_cast<uInt>(std::min<std::size_t>(buffer.size(), 1u << 30));
     const uInt wanted = stream_.avail_out;
-    while (!done_ && stream_.avail_out > 0) JV_TRY(Step());
+    while (!done_ && stream_.avail_out > 0)
+      JV_TRY(Step());
     return wanted - stream_.avail_out;
   }
   std::uint64_t consumed() const override { return file_->read() - stream_.avail_in; }
@@ -170,9 +171,13 @@ std::string_view Recognise(std::string_view start) {
   if (start.starts_with("SQLite format 3")) return "an SQLite database (nsys export or rocpd)";
   if (start.starts_with("PK\x03\x04")) return "a zip archive; unpack it first";
   if (start.starts_with("\x28\xB5\x2F\xFD")) return "zstd; decompress it first";
-  if (start.starts_with("\xFD" "7zXZ")) return "xz; decompress it first";
+  if (start.starts_with("\xFD"
+                        "7zXZ"))
+    return "xz; decompress it first";
   if (start.starts_with("BZh")) return "bzip2; decompress it first";
-  if (start.starts_with("\x7F" "ELF")) return "a program";
+  if (start.starts_with("\x7F"
+                        "ELF"))
+    return "a program";
   return {};
 }
 

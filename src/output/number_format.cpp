@@ -1,9 +1,9 @@
 #include "output/number_format.h"
 
-#include <fmt/format.h>
-
 #include <cmath>
 #include <cstdlib>
+
+#include <fmt/format.h>
 
 namespace jarvis::output {
 

@@ -1,9 +1,9 @@
 #include "table/py_text.h"
 
-#include <fmt/format.h>
-
 #include <charconv>
 #include <cmath>
+
+#include <fmt/format.h>
 
 namespace jarvis {
 
@@ -13,7 +13,8 @@ std::string PyFloat(double value) {
   // The shortest digits in scientific form, placed as Python places them: exponent form below
   // 1e-4 and from 1e16 on.
   char buffer[64];
-  const auto end = std::to_chars(buffer, buffer + sizeof(buffer), value, std::chars_format::scientific);
+  const auto end =
+      std::to_chars(buffer, buffer + sizeof(buffer), value, std::chars_format::scientific);
   const std::string_view text(buffer, static_cast<std::size_t>(end.ptr - buffer));
   const std::size_t e = text.find('e');
   int exponent = 0;
@@ -42,8 +43,8 @@ std::string PyFloat(double value) {
 }
 
 std::string PyString(std::string_view text) {
-  const bool single = text.find('\'') == std::string_view::npos ||
-                      text.find('"') != std::string_view::npos;
+  const bool single =
+      text.find('\'') == std::string_view::npos || text.find('"') != std::string_view::npos;
   const char quote = single ? '\'' : '"';
   std::string out(1, quote);
   for (const char c : text) {

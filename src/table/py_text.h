@@ -1,4 +1,5 @@
-// Values as Python prints them: what the CSV tables of this field hold, and what their readers parse.
+// Values as Python prints them: what the CSV tables of this field hold, and what their readers
+// parse.
 #pragma once
 
 #include <string>

@@ -1,5 +1,5 @@
-// A table: named columns, rows of cells. No domain in it; every table of the product is one of these
-// before it becomes CSV, JSON or text.
+// A table: named columns, rows of cells. No domain in it; every table of the product is one of
+// these before it becomes CSV, JSON or text.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,9 @@ namespace jarvis {
 // monostate: absent. Absent is never written as 0.
 using Cell = std::variant<std::monostate, std::int64_t, double, bool, std::string>;
 
-inline Cell CellOf(std::optional<double> value) { return value ? Cell(*value) : Cell(); }
+inline Cell CellOf(std::optional<double> value) {
+  return value ? Cell(*value) : Cell();
+}
 
 struct Table {
   std::string name;

@@ -1,4 +1,5 @@
-// The list of tools. Adding one: its schema in tools_schema/, its file here, its line in all_tools.cpp.
+// The list of tools. Adding one: its schema in tools_schema/, its file here, its line in
+// all_tools.cpp.
 #pragma once
 
 #include <string>

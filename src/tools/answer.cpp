@@ -1,8 +1,8 @@
 #include "tools/answer.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
+
+#include <fmt/format.h>
 
 #include "base/string_pool.h"
 #include "base/text.h"
@@ -17,7 +17,8 @@ constexpr std::size_t kCellBytesMax = 600;
 std::string Cut(const std::string& text) {
   if (text.size() <= kCellBytesMax) return text;
   std::size_t end = kCellBytesMax;
-  while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xC0) == 0x80) --end;  // whole characters
+  while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xC0) == 0x80)
+    --end;  // whole characters
   return text.substr(0, end) + "...";
 }
 
@@ -52,7 +53,8 @@ Json Structured(const Answer& answer, std::size_t shown) {
     Json rows = Json::array();
     for (std::size_t r = 0; r < shown; ++r) {
       Json row = Json::array();
-      for (const Cell& cell : answer.rows[r]) row.push_back(CellJson(cell));
+      for (const Cell& cell : answer.rows[r])
+        row.push_back(CellJson(cell));
       rows.push_back(std::move(row));
     }
     json["rows"] = std::move(rows);
@@ -84,7 +86,8 @@ std::string Text(const Answer& answer, std::size_t shown) {
   if (!answer.trace.empty()) out += "trace " + answer.trace + "\n";
   out += answer.summary + "\n";
   if (answer.facts.is_object()) {
-    for (const auto& [key, value] : answer.facts.items()) out += key + ": " + FactText(value) + "\n";
+    for (const auto& [key, value] : answer.facts.items())
+      out += key + ": " + FactText(value) + "\n";
   }
   if (!answer.columns.empty() && shown > 0) {
     out += '\n';
@@ -95,19 +98,22 @@ std::string Text(const Answer& answer, std::size_t shown) {
     }
     out += "|\n" + line + "|\n";
     for (std::size_t r = 0; r < shown; ++r) {
-      for (const Cell& cell : answer.rows[r]) out += "| " + TableText(cell) + " ";
+      for (const Cell& cell : answer.rows[r])
+        out += "| " + TableText(cell) + " ";
       out += "|\n";
     }
   }
   if (answer.offset + shown < answer.total) {
     out += fmt::format("{} of {} rows shown", shown, answer.total);
     if (!answer.cursor_key.empty()) {
-      out += fmt::format("; more with cursor \"{}\"", MakeCursor(answer.cursor_key, answer.offset + shown));
+      out += fmt::format("; more with cursor \"{}\"",
+                         MakeCursor(answer.cursor_key, answer.offset + shown));
     }
     out += '\n';
   }
   if (!answer.block.empty()) out += "\n" + answer.block + "\n";
-  for (const std::string& note : answer.notes) out += "Note: " + note + "\n";
+  for (const std::string& note : answer.notes)
+    out += "Note: " + note + "\n";
   for (const FileLink& file : answer.files) {
     out += fmt::format("File: {} ({}, {} rows)\n", file.path, file.what, file.rows);
   }
@@ -140,9 +146,10 @@ std::string MakeCursor(const std::string& key, std::uint64_t offset) {
 Result<std::uint64_t> ReadCursor(const std::string& key, const std::string& cursor) {
   const std::size_t dash = cursor.find('-');
   std::uint64_t offset = 0;
-  const bool number = dash != std::string::npos && dash > 0 && dash <= 8 &&
-                      std::all_of(cursor.begin(), cursor.begin() + static_cast<std::ptrdiff_t>(dash),
-                                  [](char c) { return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f'); });
+  const bool number =
+      dash != std::string::npos && dash > 0 && dash <= 8 &&
+      std::all_of(cursor.begin(), cursor.begin() + static_cast<std::ptrdiff_t>(dash),
+                  [](char c) { return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f'); });
   if (number) offset = std::stoull(cursor.substr(0, dash), nullptr, 16);
   if (!number || MakeCursor(key, offset) != cursor) {
     return Fail(ErrorCode::kStaleCursor,

@@ -1,5 +1,5 @@
-// What a tool says, before it becomes the two halves of a reply. Each half stands alone and fits the
-// token budget; they hold the same facts.
+// What a tool says, before it becomes the two halves of a reply. Each half stands alone and fits
+// the token budget; they hold the same facts.
 #pragma once
 
 #include <cstdint>

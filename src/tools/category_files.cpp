@@ -6,8 +6,8 @@
 #include "analysis/callers.h"
 #include "engine/report.h"
 #include "io/atomic_file.h"
-#include "output/number_format.h"
 #include "output/csv_writer.h"
+#include "output/number_format.h"
 #include "tools/tools.h"
 
 namespace jarvis::tools {
@@ -23,9 +23,15 @@ using trace::kNoEvent;
 constexpr int kSubtreeDepth = 8;
 constexpr std::size_t kSubtreeNodes = 60;
 
-Json Number(double value) { return output::Rounded(value); }
-Json NumberOrNull(std::optional<double> value) { return value ? Number(*value) : Json(nullptr); }
-Json TextOrNull(const std::string& text) { return text.empty() ? Json(nullptr) : Json(text); }
+Json Number(double value) {
+  return output::Rounded(value);
+}
+Json NumberOrNull(std::optional<double> value) {
+  return value ? Number(*value) : Json(nullptr);
+}
+Json TextOrNull(const std::string& text) {
+  return text.empty() ? Json(nullptr) : Json(text);
+}
 
 class Writer {
  public:
@@ -35,7 +41,8 @@ class Writer {
         data_(data),
         directory_(directory),
         rows_max_(rows_max),
-        input_{trace.events(), trace.tree(), trace.track_names(), trace.attribution(), trace.steps()},
+        input_{trace.events(), trace.tree(), trace.track_names(), trace.attribution(),
+               trace.steps()},
         chains_(trace.events(), trace.tree()) {
     std::filesystem::path relative =
         std::filesystem::path(trace.path()).lexically_relative(directory + "/category_data");
@@ -67,14 +74,16 @@ class Writer {
     manifest["comparison_scope"] = "standalone";
     manifest["categories"] = entries_;
     manifest["time_metric_note"] =
-        "Rank by gpu_kernel_time_ms. cpu_duration_ms is host time; it includes launching and waiting.";
+        "Rank by gpu_kernel_time_ms. cpu_duration_ms is host time; it includes launching and "
+        "waiting.";
     const analysis::Coverage& coverage = trace_.coverage();
     manifest["time_accounting"] = {
         {"linked_kernel_ms", Number(coverage.linked.time_us / 1000)},
         {"unlinked_kernel_ms", Number(coverage.unlinked.time_us / 1000)},
         {"unlinked_kernel_count", coverage.unlinked.count},
         {"category_sum_ms", Number(CategorySum() / 1000)},
-        {"kernel_union_ms", trace_.timeline() ? Number(trace_.timeline()->busy / 1000) : Json(nullptr)}};
+        {"kernel_union_ms",
+         trace_.timeline() ? Number(trace_.timeline()->busy / 1000) : Json(nullptr)}};
     for (const FileLink& file : files_) {
       std::error_code ignored;
       manifest["files"].push_back(
@@ -114,7 +123,8 @@ class Writer {
 
   double CategorySum() const {
     double sum = 0;
-    for (const Category& category : data_.categories) sum += category.gpu_us;
+    for (const Category& category : data_.categories)
+      sum += category.gpu_us;
     return sum;
   }
 
@@ -130,7 +140,7 @@ class Writer {
     Json metadata = Head();
     metadata["category"] = category.display_name;
     metadata["category_name"] = category.key;
-    metadata["peak_hbm_bw_tbs"] = nullptr;         // no platform table yet: absent, not 0
+    metadata["peak_hbm_bw_tbs"] = nullptr;  // no platform table yet: absent, not 0
     metadata["max_achievable_tflops"] = nullptr;
     metadata["memory_gb"] = nullptr;
     metadata["trace_loading_policy"] =
@@ -248,9 +258,11 @@ class Writer {
     return open.empty() ? Json(nullptr) : std::move(open.front());
   }
 
-  Status WriteJson(const std::string& name, const Json& json, const std::string& what, std::uint64_t rows) {
+  Status WriteJson(const std::string& name, const Json& json, const std::string& what,
+                   std::uint64_t rows) {
     const std::string path = directory_ + "/" + name;
-    JV_TRY(io::WriteFileAtomically(path, json.dump(1, ' ', false, Json::error_handler_t::replace) + "\n"));
+    JV_TRY(io::WriteFileAtomically(
+        path, json.dump(1, ' ', false, Json::error_handler_t::replace) + "\n"));
     files_.push_back({path, what, rows});
     return {};
   }

@@ -10,7 +10,6 @@
 
 namespace jarvis::tools {
 
-
 // Writes category_data/<key>_ops.csv, category_data/<key>_tree_data.json and
 // metadata/<key>_metadata.json for each of `chosen` (indices into data.categories), then
 // category_data/category_manifest.json. `rows_max`: rows of tree data a category.

@@ -1,6 +1,6 @@
-#include <fmt/format.h>
-
 #include <algorithm>
+
+#include <fmt/format.h>
 
 #include "engine/category_names.h"
 #include "output/number_format.h"
@@ -13,12 +13,14 @@ namespace {
 // Indices of the wanted categories; all if none is named.
 Result<std::vector<std::size_t>> Choose(const engine::CategoryData& data, const Json& arguments) {
   std::vector<std::string> wanted;
-  if (arguments.contains("categories")) wanted = arguments.at("categories").get<std::vector<std::string>>();
+  if (arguments.contains("categories"))
+    wanted = arguments.at("categories").get<std::vector<std::string>>();
   std::vector<std::size_t> chosen;
   for (std::size_t i = 0; i < data.categories.size(); ++i) {
-    const bool takes = wanted.empty() || std::any_of(wanted.begin(), wanted.end(), [&](const auto& name) {
-                         return engine::CategoryMatches(name, data.categories[i].display_name);
-                       });
+    const bool takes =
+        wanted.empty() || std::any_of(wanted.begin(), wanted.end(), [&](const auto& name) {
+          return engine::CategoryMatches(name, data.categories[i].display_name);
+        });
     if (takes) chosen.push_back(i);
   }
   if (chosen.empty() && !wanted.empty()) {
@@ -27,8 +29,8 @@ Result<std::vector<std::size_t>> Choose(const engine::CategoryData& data, const 
       names += (names.empty() ? "" : ", ") + category.key;
     }
     return Fail(ErrorCode::kBadValue,
-                fmt::format("no category \"{}\" in this trace; it has: {}", wanted.front().substr(0, 40),
-                            names.empty() ? "none" : names),
+                fmt::format("no category \"{}\" in this trace; it has: {}",
+                            wanted.front().substr(0, 40), names.empty() ? "none" : names),
                 "ops_summary with by=category lists them");
   }
   return chosen;
@@ -46,25 +48,29 @@ Result<Answer> CategoryFilter(engine::Workspace& workspace, const Json& argument
                                arguments.at("limit_rows").get<std::size_t>(), job));
   Answer answer;
   answer.trace = trace->id();
-  answer.columns = {"category", "gpu_ms", "percent", "percent_gpu", "ops", "calls", "host_ms", "file"};
+  answer.columns = {"category", "gpu_ms", "percent", "percent_gpu",
+                    "ops",      "calls",  "host_ms", "file"};
   double gpu_us = 0;
-  for (const engine::Category& category : data.categories) gpu_us += category.gpu_us;
+  for (const engine::Category& category : data.categories)
+    gpu_us += category.gpu_us;
   const double window_us = trace->timeline() ? trace->timeline()->total : 0;
   double chosen_us = 0;
   for (const std::size_t i : chosen) {
     const engine::Category& category = data.categories[i];
     std::uint64_t calls = 0;
-    for (const engine::CategoryRow& row : category.rows) calls += row.count;
+    for (const engine::CategoryRow& row : category.rows)
+      calls += row.count;
     chosen_us += category.gpu_us;
-    answer.rows.push_back({category.key, category.gpu_us / 1000, CellOf(Percent(category.gpu_us, window_us)),
-                           CellOf(Percent(category.gpu_us, gpu_us)),
-                           static_cast<std::int64_t>(category.rows.size()), static_cast<std::int64_t>(calls),
-                           category.host_us / 1000, "category_data/" + category.key + "_ops.csv"});
+    answer.rows.push_back(
+        {category.key, category.gpu_us / 1000, CellOf(Percent(category.gpu_us, window_us)),
+         CellOf(Percent(category.gpu_us, gpu_us)), static_cast<std::int64_t>(category.rows.size()),
+         static_cast<std::int64_t>(calls), category.host_us / 1000,
+         "category_data/" + category.key + "_ops.csv"});
   }
   answer.total = answer.rows.size();
-  answer.summary = fmt::format("Wrote {} categories = {:.1f} % of {} ms GPU time to {}.", chosen.size(),
-                               Percent(chosen_us, gpu_us).value_or(0), output::Rounded(gpu_us / 1000),
-                               directory);
+  answer.summary = fmt::format("Wrote {} categories = {:.1f} % of {} ms GPU time to {}.",
+                               chosen.size(), Percent(chosen_us, gpu_us).value_or(0),
+                               output::Rounded(gpu_us / 1000), directory);
   // The manifest names all others.
   answer.files.push_back(std::move(files.back()));
   answer.notes = CoverageNotes(*trace);

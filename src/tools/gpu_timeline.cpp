@@ -13,13 +13,17 @@ using analysis::GroupBy;
 
 struct Part {
   const char* name;
-  double GpuTimeline::* us;
+  double GpuTimeline::*us;
 };
 constexpr Part kParts[] = {
-    {"computation", &GpuTimeline::computation},       {"exposed_comm", &GpuTimeline::exposed_comm},
-    {"exposed_memcpy", &GpuTimeline::exposed_memcpy}, {"busy", &GpuTimeline::busy},
-    {"idle", &GpuTimeline::idle},                     {"total", &GpuTimeline::total},
-    {"total_comm", &GpuTimeline::total_comm},         {"total_memcpy", &GpuTimeline::total_memcpy},
+    {"computation", &GpuTimeline::computation},
+    {"exposed_comm", &GpuTimeline::exposed_comm},
+    {"exposed_memcpy", &GpuTimeline::exposed_memcpy},
+    {"busy", &GpuTimeline::busy},
+    {"idle", &GpuTimeline::idle},
+    {"total", &GpuTimeline::total},
+    {"total_comm", &GpuTimeline::total_comm},
+    {"total_memcpy", &GpuTimeline::total_memcpy},
 };
 
 // Rows of the whole trace, or of one stream or step.
@@ -38,7 +42,8 @@ NextCall NextOf(const std::string& id, const GpuTimeline& timeline) {
   constexpr double kIdleShare = 20;
   constexpr double kCommShare = 15;
   if (Percent(timeline.exposed_comm, timeline.total).value_or(0) > kCommShare) {
-    return {"ops_summary", {{"trace", id}, {"by", "op"}, {"category", "record_param_comms"}},
+    return {"ops_summary",
+            {{"trace", id}, {"by", "op"}, {"category", "record_param_comms"}},
             "exposed communication is large: which collectives"};
   }
   if (Percent(timeline.idle, timeline.total).value_or(0) > kIdleShare) {
@@ -75,7 +80,8 @@ Result<Answer> GpuTimeline(engine::Workspace& workspace, const Json& arguments, 
     answer.columns.insert(answer.columns.begin(), by);
     const GroupBy group = by == "step" ? GroupBy::kStep : GroupBy::kStream;
     for (const analysis::SummaryRow& row : trace->SummaryBy(group).rows) {
-      const auto part = analysis::ComputeGpuTimeline(trace->events(), row.gpu, analysis::Clock::kNanoseconds);
+      const auto part =
+          analysis::ComputeGpuTimeline(trace->events(), row.gpu, analysis::Clock::kNanoseconds);
       if (part) AddRows(*part, row.name, &answer);
     }
   }

@@ -1,6 +1,6 @@
-#include <fmt/format.h>
-
 #include <map>
+
+#include <fmt/format.h>
 
 #include "engine/quality.h"
 #include "output/number_format.h"
@@ -64,7 +64,8 @@ std::string Headline(const engine::LoadedTrace& trace) {
     return fmt::format("Loaded {} events; the trace has no GPU work.", trace.events().elements);
   }
   return fmt::format("Loaded {} events. GPU busy {} of {} ms ({:.1f} %).", trace.events().elements,
-                     output::Rounded(timeline->busy / 1000), output::Rounded(timeline->total / 1000),
+                     output::Rounded(timeline->busy / 1000),
+                     output::Rounded(timeline->total / 1000),
                      Percent(timeline->busy, timeline->total).value_or(100));
 }
 
@@ -78,11 +79,11 @@ Result<Answer> LoadTrace(engine::Workspace& workspace, const Json& arguments, Jo
   answer.facts = Facts(*trace);
   answer.columns = {"quality", "count", "gpu_percent", "first_uid", "what"};
   for (const engine::QualityItem& item : engine::AssessQuality(*trace)) {
-    answer.rows.push_back({item.code,
-                           item.count > 0 ? Cell(static_cast<std::int64_t>(item.count)) : Cell(),
-                           CellOf(item.gpu_percent),
-                           item.first_uid ? Cell(static_cast<std::int64_t>(*item.first_uid)) : Cell(),
-                           fmt::format("{} ({})", item.text, item.remedy)});
+    answer.rows.push_back(
+        {item.code, item.count > 0 ? Cell(static_cast<std::int64_t>(item.count)) : Cell(),
+         CellOf(item.gpu_percent),
+         item.first_uid ? Cell(static_cast<std::int64_t>(*item.first_uid)) : Cell(),
+         fmt::format("{} ({})", item.text, item.remedy)});
   }
   answer.total = answer.rows.size();
   const Json same = {{"trace", trace->id()}};

@@ -29,7 +29,8 @@ struct Filter {
 
   bool Takes(const SummaryRow& row, double window_us) const {
     if (!text.empty() && !ContainsNoCase(row.name, text)) return false;
-    if (category && !engine::CategoryMatches(*category, row.category.empty() ? row.name : row.category)) {
+    if (category &&
+        !engine::CategoryMatches(*category, row.category.empty() ? row.name : row.category)) {
       return false;
     }
     return Percent(row.gpu_us, window_us).value_or(0) >= percent_min;
@@ -49,12 +50,16 @@ std::string ShortShape(std::string shape) {
 }
 
 std::vector<Cell> CellsOf(const SummaryRow& row, GroupBy by, double window_us, double gpu_us) {
-  std::vector<Cell> cells = {row.id,
-                             by == GroupBy::kKernel ? analysis::ShortKernelName(row.name) : row.name,
-                             row.gpu_us / 1000, CellOf(Percent(row.gpu_us, window_us)),
-                             CellOf(Percent(row.gpu_us, gpu_us)), static_cast<std::int64_t>(row.count)};
+  std::vector<Cell> cells = {
+      row.id,
+      by == GroupBy::kKernel ? analysis::ShortKernelName(row.name) : row.name,
+      row.gpu_us / 1000,
+      CellOf(Percent(row.gpu_us, window_us)),
+      CellOf(Percent(row.gpu_us, gpu_us)),
+      static_cast<std::int64_t>(row.count)};
   if (by == GroupBy::kOp || by == GroupBy::kKernel) cells.emplace_back(row.category);
-  if (by == GroupBy::kOp) cells.emplace_back(row.shape.empty() ? Cell() : Cell(ShortShape(row.shape)));
+  if (by == GroupBy::kOp)
+    cells.emplace_back(row.shape.empty() ? Cell() : Cell(ShortShape(row.shape)));
   return cells;
 }
 
@@ -70,7 +75,8 @@ Result<Answer> OpsSummary(engine::Workspace& workspace, const Json& arguments, J
   const std::string by_name = arguments.at("by").get<std::string>();
   const GroupBy by = GroupByOf(by_name);
   const Filter filter{LowerAscii(TextArgument(arguments, "filter").value_or("")),
-                      TextArgument(arguments, "category"), arguments.at("min_percent").get<double>()};
+                      TextArgument(arguments, "category"),
+                      arguments.at("min_percent").get<double>()};
   const Summary& summary = trace->SummaryBy(by);
   const double window_us = trace->timeline() ? trace->timeline()->total : 0;
   std::vector<const SummaryRow*> rows;
@@ -101,16 +107,19 @@ Result<Answer> OpsSummary(engine::Workspace& workspace, const Json& arguments, J
                          : fmt::format("The filter matched nothing; without it there are {} rows.",
                                        summary.rows.size());
   } else {
-    answer.summary = fmt::format("{} of {} rows by {} = {:.1f} % of {} ms GPU time.", answer.rows.size(),
-                                 rows.size(), by_name, Percent(shown_us, summary.gpu_us).value_or(0),
-                                 output::Rounded(summary.gpu_us / 1000));
+    answer.summary =
+        fmt::format("{} of {} rows by {} = {:.1f} % of {} ms GPU time.", answer.rows.size(),
+                    rows.size(), by_name, Percent(shown_us, summary.gpu_us).value_or(0),
+                    output::Rounded(summary.gpu_us / 1000));
   }
   answer.notes = CoverageNotes(*trace);
   answer.notes.insert(answer.notes.begin(),
                       "percent is of the GPU window, percent_gpu of all GPU time in this table");
   if (answer.notes.size() > 3) answer.notes.resize(3);
   if (const SummaryRow* top = TopOf(rows, by)) {
-    answer.next = {{"parent_chain", {{"trace", trace->id()}, {"row", top->id}}, "where the top row is called"}};
+    answer.next = {{"parent_chain",
+                    {{"trace", trace->id()}, {"row", top->id}},
+                    "where the top row is called"}};
   }
   return answer;
 }

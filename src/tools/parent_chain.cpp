@@ -1,6 +1,6 @@
-#include <fmt/format.h>
-
 #include <algorithm>
+
+#include <fmt/format.h>
 
 #include "analysis/callers.h"
 #include "engine/quality.h"
@@ -22,11 +22,12 @@ constexpr std::size_t kSubtreeNodesMax = 40;
 Result<const SummaryRow*> FindRow(const engine::LoadedTrace& trace, const std::string& id) {
   const SummaryRow* row = trace.FindRow(id);
   if (row == nullptr) {
-    return Fail(ErrorCode::kUnknownRow,
-                fmt::format("no row \"{}\" in trace {}: op1..op{} are ops, k1..k{} kernels (by rank)",
-                            id.substr(0, 40), trace.id(), trace.SummaryBy(GroupBy::kOp).rows.size(),
-                            trace.SummaryBy(GroupBy::kKernel).rows.size()),
-                fmt::format("ops_summary {{\"trace\":\"{}\"}}", trace.id()));
+    return Fail(
+        ErrorCode::kUnknownRow,
+        fmt::format("no row \"{}\" in trace {}: op1..op{} are ops, k1..k{} kernels (by rank)",
+                    id.substr(0, 40), trace.id(), trace.SummaryBy(GroupBy::kOp).rows.size(),
+                    trace.SummaryBy(GroupBy::kKernel).rows.size()),
+        fmt::format("ops_summary {{\"trace\":\"{}\"}}", trace.id()));
   }
   if (row->launchers.empty()) {
     return Fail(ErrorCode::kBadValue,
@@ -40,11 +41,14 @@ analysis::SummaryInput InputOf(const engine::LoadedTrace& trace) {
   return {trace.events(), trace.tree(), trace.track_names(), trace.attribution(), trace.steps()};
 }
 
-Cell TextCell(std::string text) { return text.empty() ? Cell() : Cell(std::move(text)); }
+Cell TextCell(std::string text) {
+  return text.empty() ? Cell() : Cell(std::move(text));
+}
 
 std::string Joined(const std::vector<std::string>& parts, std::string_view by) {
   std::string joined;
-  for (const std::string& part : parts) joined += (joined.empty() ? "" : std::string(by)) + part;
+  for (const std::string& part : parts)
+    joined += (joined.empty() ? "" : std::string(by)) + part;
   return joined;
 }
 
@@ -55,30 +59,36 @@ void AnswerCallers(const engine::LoadedTrace& trace, const SummaryRow& row, cons
   const std::vector<Caller> callers = analysis::FindCallers(InputOf(trace), row, by, &chains);
   const auto limit = arguments.at("limit").get<std::size_t>();
   const auto depth = arguments.at("depth").get<std::size_t>();
-  answer->columns = {"chain", "gpu_ms", "percent_of_row", "count", "module", "code", "ops", "example_uid"};
+  answer->columns = {"chain", "gpu_ms", "percent_of_row", "count", "module",
+                     "code",  "ops",    "example_uid"};
   double row_us = 0;
-  for (const Caller& caller : callers) row_us += caller.gpu_us;
+  for (const Caller& caller : callers)
+    row_us += caller.gpu_us;
   for (std::size_t i = 0; i < callers.size() && i < limit; ++i) {
     const Caller& caller = callers[i];
     answer->rows.push_back(
         {fmt::format("c{}", i + 1), caller.gpu_us / 1000, CellOf(Percent(caller.gpu_us, row_us)),
          static_cast<std::int64_t>(caller.count), TextCell(analysis::ModulePath(caller.frames)),
          TextCell(Joined(analysis::CodePlaces(caller.frames, depth), " < ")),
-         caller.example == kNoEvent ? Cell(std::string("(unlinked)")) : TextCell(analysis::OpPath(caller.frames)),
-         caller.example == kNoEvent ? Cell()
-                                    : Cell(static_cast<std::int64_t>(trace.events()[caller.example].uid))});
+         caller.example == kNoEvent ? Cell(std::string("(unlinked)"))
+                                    : TextCell(analysis::OpPath(caller.frames)),
+         caller.example == kNoEvent
+             ? Cell()
+             : Cell(static_cast<std::int64_t>(trace.events()[caller.example].uid))});
   }
   answer->total = callers.size();
-  answer->summary = fmt::format("{} {}: {} calls, {} ms, called from {} place{}.", row.id, row.name,
-                                row.count, output::Rounded(row_us / 1000), callers.size(),
-                                callers.size() == 1 ? "" : "s");
+  answer->summary =
+      fmt::format("{} {}: {} calls, {} ms, called from {} place{}.", row.id, row.name, row.count,
+                  output::Rounded(row_us / 1000), callers.size(), callers.size() == 1 ? "" : "s");
   const engine::Recorded recorded = engine::WhatWasRecorded(trace);
   if (!recorded.python_frames) {
-    answer->notes.push_back("[no_stacks] no Python frames in the trace: record with with_stack=True");
+    answer->notes.push_back(
+        "[no_stacks] no Python frames in the trace: record with with_stack=True");
   } else {
     answer->notes.push_back("code: innermost caller first; instances of a module are folded");
   }
-  answer->next = {{"parent_chain", {{"trace", trace.id()}, {"row", row.id}, {"mode", "subtree"}},
+  answer->next = {{"parent_chain",
+                   {{"trace", trace.id()}, {"row", row.id}, {"mode", "subtree"}},
                    "what one call does"}};
 }
 
@@ -93,14 +103,17 @@ EventIndex CostliestCall(const engine::LoadedTrace& trace, const SummaryRow& row
   return best == nullptr ? kNoEvent : best->op;
 }
 
-void AnswerTree(const engine::LoadedTrace& trace, EventIndex root, const Json& arguments, Answer* answer) {
-  const auto nodes = analysis::PrintableSubtree(InputOf(trace), root, arguments.at("depth").get<int>(),
-                                                kSubtreeNodesMax);
+void AnswerTree(const engine::LoadedTrace& trace, EventIndex root, const Json& arguments,
+                Answer* answer) {
+  const auto nodes = analysis::PrintableSubtree(InputOf(trace), root,
+                                                arguments.at("depth").get<int>(), kSubtreeNodesMax);
   for (const analysis::SubtreeNode& node : nodes) {
     if (!answer->block.empty()) answer->block += '\n';
     answer->block += std::string(static_cast<std::size_t>(node.depth) * 2, ' ');
-    answer->block += fmt::format("{} [{}] gpu {} us", node.name, node.kind, output::Rounded(node.gpu_us));
-    if (node.host_us > 0) answer->block += fmt::format(", host {} us", output::Rounded(node.host_us));
+    answer->block +=
+        fmt::format("{} [{}] gpu {} us", node.name, node.kind, output::Rounded(node.gpu_us));
+    if (node.host_us > 0)
+      answer->block += fmt::format(", host {} us", output::Rounded(node.host_us));
     if (node.kind != "more") answer->block += fmt::format(" (uid {})", node.uid);
   }
 }
@@ -128,7 +141,8 @@ Result<Answer> ParentChain(engine::Workspace& workspace, const Json& arguments, 
   }
   const EventIndex call = CostliestCall(*trace, *row);
   if (call == kNoEvent) {
-    answer.summary = fmt::format("{} {} is unlinked GPU work: no call of it is in the trace.", row->id, row->name);
+    answer.summary = fmt::format("{} {} is unlinked GPU work: no call of it is in the trace.",
+                                 row->id, row->name);
     return answer;
   }
   const EventIndex root = mode == "subtree" ? call : FamilyOf(*trace, call);

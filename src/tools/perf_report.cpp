@@ -9,7 +9,8 @@ namespace {
 
 engine::ReportOptions OptionsOf(const Json& arguments) {
   engine::ReportOptions options;
-  if (arguments.at("compat").get<std::string>() == "tracelens") options.compat = engine::Compat::kTraceLens;
+  if (arguments.at("compat").get<std::string>() == "tracelens")
+    options.compat = engine::Compat::kTraceLens;
   options.include_unlinked_kernels = arguments.at("include_unlinked_kernels").get<bool>();
   options.kernel_summary = arguments.at("kernel_summary").get<bool>();
   options.short_kernel_study = arguments.at("short_kernel_study").get<bool>();
@@ -40,8 +41,9 @@ Result<Answer> PerfReport(engine::Workspace& workspace, const Json& arguments, J
   }
   answer.summary = fmt::format("Wrote {} tables to {}.", tables.size(), directory);
   if (options.compat == engine::Compat::kTraceLens) {
-    answer.notes = {"compat=tracelens reproduces the reference's numbers with its quirks: GPU work it "
-                    "cannot link is left out"};
+    answer.notes = {
+        "compat=tracelens reproduces the reference's numbers with its quirks: GPU work it "
+        "cannot link is left out"};
   } else {
     answer.notes = CoverageNotes(*trace);
   }

@@ -1,6 +1,6 @@
-#include <fmt/format.h>
-
 #include <filesystem>
+
+#include <fmt/format.h>
 
 #include "engine/quality.h"
 #include "tools/tools.h"
@@ -18,7 +18,8 @@ std::optional<std::string> TextArgument(const Json& arguments, const char* name)
 }
 
 std::string OutputDirectory(const Json& arguments, const engine::LoadedTrace& trace) {
-  const std::string given = TextArgument(arguments, "output_dir").value_or("jarvis_out/" + trace.id());
+  const std::string given =
+      TextArgument(arguments, "output_dir").value_or("jarvis_out/" + trace.id());
   std::error_code ignored;
   std::filesystem::path absolute = std::filesystem::absolute(given, ignored).lexically_normal();
   if (!absolute.has_filename()) absolute = absolute.parent_path();

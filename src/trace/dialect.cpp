@@ -81,7 +81,9 @@ std::string_view RuleName(Rule rule) {
   return "unknown categories";
 }
 
-std::span<const CategoryRule> CategoryRules() { return kRules; }
+std::span<const CategoryRule> CategoryRules() {
+  return kRules;
+}
 
 CategoryRule FindCategory(std::string_view category) {
   for (const CategoryRule& rule : kRules) {
@@ -96,7 +98,8 @@ CategoryRule FindCategory(std::string_view category) {
 }
 
 void Dialect::Merge(const Dialect& other) {
-  for (std::size_t i = 0; i < std::size(rules); ++i) rules[i] = rules[i] || other.rules[i];
+  for (std::size_t i = 0; i < std::size(rules); ++i)
+    rules[i] = rules[i] || other.rules[i];
   arrows_async = arrows_async || other.arrows_async;
   arrows_async_cpu_to_gpu = arrows_async_cpu_to_gpu || other.arrows_async_cpu_to_gpu;
   arrows_ac2g = arrows_ac2g || other.arrows_ac2g;

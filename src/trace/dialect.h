@@ -15,13 +15,13 @@ enum class FlowKind : std::uint8_t { kNone, kLaunch, kForwardBackward };
 
 // Which rule recognised a category; the load summary lists the rules that a trace used.
 enum class Rule : std::uint8_t {
-  kKineto,        // PyTorch 1.12 and later
-  kKineto18,      // PyTorch 1.8 to 1.11: Operator, Runtime, Kernel, Memcpy, Memset
-  kCaseVariant,   // a known category in other letters
+  kKineto,       // PyTorch 1.12 and later
+  kKineto18,     // PyTorch 1.8 to 1.11: Operator, Runtime, Kernel, Memcpy, Memset
+  kCaseVariant,  // a known category in other letters
   kMtia,
-  kXpu,           // Intel XPU and HPU
-  kPrivateUse,    // out-of-tree devices (privateuse1)
-  kNpu,           // Ascend exporter: device events without a category
+  kXpu,         // Intel XPU and HPU
+  kPrivateUse,  // out-of-tree devices (privateuse1)
+  kNpu,         // Ascend exporter: device events without a category
   kUnknown,
   kCount,
 };
@@ -43,9 +43,9 @@ std::span<const CategoryRule> CategoryRules();
 // The facts by which a dialect is described.
 struct Dialect {
   bool rules[static_cast<std::size_t>(Rule::kCount)] = {};
-  bool arrows_async = false;         // cat async, name launch (1.8)
+  bool arrows_async = false;             // cat async, name launch (1.8)
   bool arrows_async_cpu_to_gpu = false;  // 1.12
-  bool arrows_ac2g = false;          // 1.13 and later
+  bool arrows_ac2g = false;              // 1.13 and later
   bool text_timestamps = false;
   bool begin_end_pairs = false;
   bool bare_array = false;

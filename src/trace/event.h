@@ -39,9 +39,9 @@ inline constexpr std::int64_t kAbsent = std::numeric_limits<std::int64_t>::min()
 inline constexpr std::uint32_t kNoArgs = 0xFFFFFFFFu;
 
 enum EventFlags : std::uint8_t {
-  kLeftOut = 1,   // counted as an oddity; no analysis but the compatible one looks at it
-  kClipped = 2,   // dur_ns was shortened; EventStore::recorded_duration_ns has the old one
-  kInexact = 4,   // ts or dur had digits below a nanosecond; see EventStore::ts_us
+  kLeftOut = 1,  // counted as an oddity; no analysis but the compatible one looks at it
+  kClipped = 2,  // dur_ns was shortened; EventStore::recorded_duration_ns has the old one
+  kInexact = 4,  // ts or dur had digits below a nanosecond; see EventStore::ts_us
 };
 
 struct Event {

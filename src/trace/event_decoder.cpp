@@ -1,10 +1,10 @@
 #include "trace/event_decoder.h"
 
-#include <simdjson.h>
-
 #include <cstring>
 #include <optional>
 #include <utility>
+
+#include <simdjson.h>
 
 #include "base/limits.h"
 #include "base/text.h"
@@ -28,7 +28,8 @@ struct Members {
 std::string_view KeyOf(od::field& field) {
   const char* start = field.key().raw();
   const char* end = start;
-  while (*end != '"') end += *end == '\\' ? 2 : 1;
+  while (*end != '"')
+    end += *end == '\\' ? 2 : 1;
   return {start, static_cast<std::size_t>(end - start)};
 }
 
@@ -214,7 +215,7 @@ class EventDecoder::Impl {
     std::string_view* token = nullptr;
     switch (key.size()) {
       case 2:
-        token = key == "ph" ? &members->ph
+        token = key == "ph"   ? &members->ph
                 : key == "ts" ? &members->ts
                 : key == "id" ? &members->id
                               : nullptr;
@@ -441,8 +442,7 @@ class EventDecoder::Impl {
   }
 
   void AddMeta(const Members& m) {
-    out_->meta_events.push_back(
-        {TrackOf(m), out_->names.Intern(Unquoted(m.name)), m.args.other});
+    out_->meta_events.push_back({TrackOf(m), out_->names.Intern(Unquoted(m.name)), m.args.other});
   }
 
   std::uint8_t CategoryOf(std::string_view text) {

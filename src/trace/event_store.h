@@ -35,9 +35,9 @@ class EventStore {
   Oddities oddities;
   Dialect dialect;
 
-  std::uint64_t elements = 0;       // of traceEvents, of whatever phase
-  std::uint64_t text_bytes = 0;     // of JSON read
-  std::uint64_t ignored_events = 0; // instants, counters and other phases that no analysis uses
+  std::uint64_t elements = 0;        // of traceEvents, of whatever phase
+  std::uint64_t text_bytes = 0;      // of JSON read
+  std::uint64_t ignored_events = 0;  // instants, counters and other phases that no analysis uses
 
   const Event& operator[](EventIndex e) const { return events[e]; }
   EventIndex size() const { return static_cast<EventIndex>(events.size()); }
@@ -64,7 +64,8 @@ class EventStore {
     double dur_us;
   };
   std::unordered_map<std::uint32_t, ExactTime> exact_times;  // by uid, of events flagged kInexact
-  std::unordered_map<std::uint32_t, std::int64_t> clipped_from;  // by uid, durations before clipping
+  std::unordered_map<std::uint32_t, std::int64_t>
+      clipped_from;  // by uid, durations before clipping
   std::size_t MemoryBytes() const;
 
  private:

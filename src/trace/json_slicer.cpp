@@ -1,10 +1,10 @@
 #include "trace/json_slicer.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <bit>
 #include <cstring>
+
+#include <fmt/format.h>
 
 #include "base/limits.h"
 
@@ -17,7 +17,9 @@ namespace {
 
 constexpr std::size_t kBlock = 64;
 
-bool IsSpace(char c) { return c == ' ' || c == '\n' || c == '\r' || c == '\t'; }
+bool IsSpace(char c) {
+  return c == ' ' || c == '\n' || c == '\r' || c == '\t';
+}
 
 struct BlockMasks {
   std::uint64_t quotes = 0;
@@ -60,7 +62,8 @@ BlockMasks Classify(const char* block) {
 
 // Bit i of the result: the parity of the bits 0..i.
 std::uint64_t PrefixXor(std::uint64_t bits) {
-  for (unsigned shift = 1; shift < 64; shift *= 2) bits ^= bits << shift;
+  for (unsigned shift = 1; shift < 64; shift *= 2)
+    bits ^= bits << shift;
   return bits;
 }
 
@@ -103,7 +106,8 @@ void EventScanner::Drop(std::size_t bytes) {
 }
 
 std::size_t EventScanner::Between(std::string_view text, std::size_t at) {
-  while (at < text.size() && (IsSpace(text[at]) || text[at] == ',')) ++at;
+  while (at < text.size() && (IsSpace(text[at]) || text[at] == ','))
+    ++at;
   if (at == text.size()) return at;
   depth_ = 0;
   in_string_ = false;
@@ -163,7 +167,8 @@ bool EventScanner::Braces(std::uint64_t opens, std::uint64_t closes, std::string
     const std::uint64_t later = bits & (bits - 1) & opens;
     const std::size_t start = later == 0 ? 0 : static_cast<std::size_t>(std::countr_zero(later));
     std::size_t gap = i + 1;
-    while (gap < start && (IsSpace(text[at + gap]) || text[at + gap] == ',')) ++gap;
+    while (gap < start && (IsSpace(text[at + gap]) || text[at + gap] == ','))
+      ++gap;
     if (start == 0 || gap != start) {
       *next = at + i + 1;
       return true;

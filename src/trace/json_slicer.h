@@ -26,9 +26,9 @@ class EventScanner {
   void Scan(std::string_view text, std::size_t from);
 
   State state() const { return state_; }
-  std::size_t events_end() const { return events_end_; }    // past the last whole element
-  std::size_t array_end() const { return array_end_; }      // of the ']' when kArrayEnd
-  std::uint64_t elements() const { return elements_; }      // whole ones so far
+  std::size_t events_end() const { return events_end_; }  // past the last whole element
+  std::size_t array_end() const { return array_end_; }    // of the ']' when kArrayEnd
+  std::uint64_t elements() const { return elements_; }    // whole ones so far
   // The buffer's first `bytes` bytes are gone, and so are the elements counted so far.
   void Drop(std::size_t bytes);
 
@@ -62,8 +62,8 @@ struct TopLevelValue {
 class JsonSlicer {
  public:
   struct Slice {
-    std::string_view text;       // whole elements, separated by commas
-    std::uint64_t first_element; // position of the first in traceEvents
+    std::string_view text;        // whole elements, separated by commas
+    std::uint64_t first_element;  // position of the first in traceEvents
     std::uint64_t elements;
   };
 
@@ -89,7 +89,16 @@ class JsonSlicer {
   std::vector<TopLevelValue>& values() { return values_; }
 
  private:
-  enum class Phase : std::uint8_t { kStart, kKeyOrEnd, kKey, kColon, kValueStart, kValue, kEvents, kDone };
+  enum class Phase : std::uint8_t {
+    kStart,
+    kKeyOrEnd,
+    kKey,
+    kColon,
+    kValueStart,
+    kValue,
+    kEvents,
+    kDone
+  };
 
   Status Outside(std::string_view buffer, std::size_t* at);
   Status StartChar(char c);

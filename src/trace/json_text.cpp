@@ -1,8 +1,8 @@
 #include "trace/json_text.h"
 
-#include <fmt/format.h>
-
 #include <cmath>
+
+#include <fmt/format.h>
 
 #include "base/text.h"
 
@@ -60,10 +60,12 @@ std::uint32_t UnicodeEscape(std::string_view raw, std::uint32_t first, std::size
   return first >= 0xD800 && first < 0xE000 ? 0xFFFD : first;
 }
 
-bool IsDigit(char c) { return c >= '0' && c <= '9'; }
+bool IsDigit(char c) {
+  return c >= '0' && c <= '9';
+}
 
-// Microseconds of which three still fit 63 bits as nanoseconds: a window goes from a start below zero
-// to the end of an event, at most three times this. As a date: the year 2065.
+// Microseconds of which three still fit 63 bits as nanoseconds: a window goes from a start below
+// zero to the end of an event, at most three times this. As a date: the year 2065.
 constexpr std::int64_t kMicrosMax = 3'000'000'000'000'000;
 
 // What the fast path of TimeOf cannot say: exponents, digits below a nanosecond, long numbers.
@@ -105,9 +107,7 @@ std::string Unescape(std::string_view raw) {
           break;
         }
         [[fallthrough]];
-      default:
-        out.push_back('\\');
-        out.push_back(c);
+      default: out.push_back('\\'); out.push_back(c);
     }
   }
   return out;
@@ -144,7 +144,8 @@ std::optional<std::int64_t> IntegerOf(std::string_view token) {
   if (negative) ++at;
   const std::size_t first = at;
   std::int64_t value = 0;
-  while (at < text.size() && IsDigit(text[at]) && at - first < 18) value = value * 10 + (text[at++] - '0');
+  while (at < text.size() && IsDigit(text[at]) && at - first < 18)
+    value = value * 10 + (text[at++] - '0');
   if (at == first) return std::nullopt;
   if (at == text.size()) return negative ? -value : value;
   if (const auto whole = ParseInt(text)) return whole;
@@ -179,9 +180,12 @@ std::optional<TimeValue> TimeOf(std::string_view token) {
         return SlowTimeOf(Trim(text), value.quoted);
       }
     }
-    for (; digits < 3; ++digits) fraction *= 10;
+    for (; digits < 3; ++digits)
+      fraction *= 10;
   }
-  while (at < text.size() && (text[at] == ' ' || text[at] == '\n' || text[at] == '\r' || text[at] == '\t')) ++at;
+  while (at < text.size() &&
+         (text[at] == ' ' || text[at] == '\n' || text[at] == '\r' || text[at] == '\t'))
+    ++at;
   if (at != text.size()) return SlowTimeOf(Trim(text), value.quoted);
   value.ns = us * 1000 + fraction;
   if (negative) value.ns = -value.ns;
@@ -197,12 +201,14 @@ std::string_view MemberOf(std::string_view members, std::string_view key) {
     ++at;
   };
   while (at < members.size()) {
-    while (at < members.size() && members[at] != '"') ++at;
+    while (at < members.size() && members[at] != '"')
+      ++at;
     const std::size_t key_start = at + 1;
     if (key_start >= members.size()) return {};
     skip_string();
     const std::string_view found = members.substr(key_start, at - 1 - key_start);
-    while (at < members.size() && members[at] != ':') ++at;
+    while (at < members.size() && members[at] != ':')
+      ++at;
     ++at;
     const std::size_t value_start = at;
     int depth = 0;

@@ -21,8 +21,8 @@ std::optional<std::int64_t> IntegerOf(std::string_view token);
 // A time in microseconds, a number or a number in quotes, in nanoseconds.
 struct TimeValue {
   std::int64_t ns = 0;
-  double us = 0;       // only if not exact
-  bool exact = true;   // false: the text has digits below a nanosecond
+  double us = 0;      // only if not exact
+  bool exact = true;  // false: the text has digits below a nanosecond
   bool quoted = false;
 };
 std::optional<TimeValue> TimeOf(std::string_view token);

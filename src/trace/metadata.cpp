@@ -1,8 +1,8 @@
 #include "trace/metadata.h"
 
-#include <simdjson.h>
-
 #include <map>
+
+#include <simdjson.h>
 
 #include "trace/json_text.h"
 
@@ -61,7 +61,8 @@ void ReadValue(const TopLevelValue& value, dom::parser& parser, Metadata* metada
 Metadata ReadMetadata(std::vector<TopLevelValue> values) {
   Metadata metadata;
   dom::parser parser;
-  for (const TopLevelValue& value : values) ReadValue(value, parser, &metadata);
+  for (const TopLevelValue& value : values)
+    ReadValue(value, parser, &metadata);
   metadata.values = std::move(values);
   return metadata;
 }

@@ -25,8 +25,8 @@ struct Metadata {
   std::optional<std::int64_t> world_size;
   std::string backend;  // of torch.distributed; empty: not initialised
   std::string trace_name;
-  bool amd = false;     // the producer's versions are ROCm's
-  bool nvidia = false;  // ... are CUDA's
+  bool amd = false;                   // the producer's versions are ROCm's
+  bool nvidia = false;                // ... are CUDA's
   std::vector<TopLevelValue> values;  // all top-level members, as raw JSON
 };
 

@@ -30,8 +30,10 @@ constexpr OddityInfo kInfos[] = {
     {Oddity::kDuplicate, "duplicate_event", Remedy::kLeftOut,
      "The same GPU event is in the file more than once; one copy counts."},
     {Oddity::kOverlapOnStream, "overlap_on_stream", Remedy::kClipped,
-     "A GPU event runs past whole later ones on its own stream; its end was set to the next start."},
-    {Oddity::kUnmatchedBegin, "unmatched_begin", Remedy::kLeftOut, "A begin event without its end."},
+     "A GPU event runs past whole later ones on its own stream; its end was set to the next "
+     "start."},
+    {Oddity::kUnmatchedBegin, "unmatched_begin", Remedy::kLeftOut,
+     "A begin event without its end."},
     {Oddity::kUnmatchedEnd, "unmatched_end", Remedy::kLeftOut, "An end event without its begin."},
     {Oddity::kLongArgs, "long_args", Remedy::kClipped,
      "The event's further args are longer than is kept; the known ones are complete."},
@@ -45,7 +47,9 @@ static_assert(std::size(kInfos) == static_cast<std::size_t>(Oddity::kCount));
 
 }  // namespace
 
-const OddityInfo& Info(Oddity oddity) { return kInfos[static_cast<std::size_t>(oddity)]; }
+const OddityInfo& Info(Oddity oddity) {
+  return kInfos[static_cast<std::size_t>(oddity)];
+}
 
 std::string_view RemedyName(Remedy remedy) {
   switch (remedy) {
@@ -59,7 +63,8 @@ std::string_view RemedyName(Remedy remedy) {
 }
 
 void Oddities::Merge(const Oddities& other) {
-  for (const Oddity oddity : other.Seen()) Count(oddity, other.first(oddity), other.count(oddity));
+  for (const Oddity oddity : other.Seen())
+    Count(oddity, other.first(oddity), other.count(oddity));
 }
 
 std::vector<Oddity> Oddities::Seen() const {

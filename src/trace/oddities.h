@@ -57,8 +57,12 @@ class Oddities {
   }
   void Merge(const Oddities& other);
 
-  std::uint64_t count(Oddity oddity) const { return cells_[static_cast<std::size_t>(oddity)].count; }
-  std::uint64_t first(Oddity oddity) const { return cells_[static_cast<std::size_t>(oddity)].first; }
+  std::uint64_t count(Oddity oddity) const {
+    return cells_[static_cast<std::size_t>(oddity)].count;
+  }
+  std::uint64_t first(Oddity oddity) const {
+    return cells_[static_cast<std::size_t>(oddity)].first;
+  }
   std::vector<Oddity> Seen() const;
 
  private:

@@ -1,7 +1,5 @@
 #include "trace/reader.h"
 
-#include <fmt/format.h>
-
 #include <condition_variable>
 #include <cstring>
 #include <deque>
@@ -10,6 +8,8 @@
 #include <mutex>
 #include <thread>
 #include <vector>
+
+#include <fmt/format.h>
 
 #include "base/limits.h"
 #include "base/parallel.h"
@@ -31,14 +31,17 @@ struct Piece {
 };
 
 // Hands pieces from the thread that slices to threads that decode, and puts the results together in
-// order. The number of pieces bounds the memory; when all are taken, the slicing thread decodes too.
+// order. The number of pieces bounds the memory; when all are taken, the slicing thread decodes
+// too.
 class Pipeline {
  public:
   Pipeline(int threads, StoreBuilder* builder) : builder_(*builder) {
     // One is being filled while the others wait, are decoded or are put together.
     const int pieces = 2 * threads + 2;
-    for (int i = 0; i < pieces; ++i) free_.push_back(std::make_unique<Piece>());
-    for (int i = 1; i < threads; ++i) workers_.emplace_back([this] { Work(); });
+    for (int i = 0; i < pieces; ++i)
+      free_.push_back(std::make_unique<Piece>());
+    for (int i = 1; i < threads; ++i)
+      workers_.emplace_back([this] { Work(); });
   }
   Pipeline(const Pipeline&) = delete;
   Pipeline& operator=(const Pipeline&) = delete;
@@ -263,9 +266,10 @@ std::string DamageOf(const io::ByteSource& bytes, SliceReader& reader, EventStor
   if (!slicer.complete()) {
     events->oddities.Count(Oddity::kTruncated, slicer.elements());
     if (!damage.empty()) damage += "; ";
-    damage += fmt::format("the text ends {} after {} bytes and {} whole events",
-                          slicer.inside_element() ? "inside an event" : "before its closing bracket",
-                          reader.total(), slicer.elements());
+    damage +=
+        fmt::format("the text ends {} after {} bytes and {} whole events",
+                    slicer.inside_element() ? "inside an event" : "before its closing bracket",
+                    reader.total(), slicer.elements());
   }
   if (slicer.text_after_end()) events->oddities.Count(Oddity::kTextAfterEnd, reader.total());
   return damage;
@@ -273,7 +277,8 @@ std::string DamageOf(const io::ByteSource& bytes, SliceReader& reader, EventStor
 
 Status CheckIsTrace(const EventStore& events, SliceReader& reader) {
   JsonSlicer& slicer = reader.slicer();
-  if (!slicer.started()) return Fail(ErrorCode::kNotATrace, "the file holds nothing but white space");
+  if (!slicer.started())
+    return Fail(ErrorCode::kNotATrace, "the file holds nothing but white space");
   if (!slicer.seen_events()) {
     return Fail(ErrorCode::kNotATrace,
                 slicer.complete() ? "JSON without a traceEvents array: not a profiler trace"

@@ -80,9 +80,8 @@ void Repair(EventStore* store) {
     if (IsGpuWork((*store)[e].kind)) streams[(*store)[e].track].push_back(e);
   }
   for (std::vector<EventIndex>& stream : streams) {
-    RunSort(stream, [&](EventIndex a, EventIndex b) {
-      return (*store)[a].ts_ns < (*store)[b].ts_ns;
-    });
+    RunSort(stream,
+            [&](EventIndex a, EventIndex b) { return (*store)[a].ts_ns < (*store)[b].ts_ns; });
     LeaveOutDuplicates(*store, stream);
     ClipOverruns(*store, stream);
   }

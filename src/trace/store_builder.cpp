@@ -13,7 +13,8 @@ bool StoreBuilder::Append(const DecodedSlice& slice) {
   MapTracks(slice);
   MapCategories(slice);
   const auto args_offset = static_cast<std::uint32_t>(store_.args.size());
-  for (const Event& event : slice.events) store_.events.push_back(Mapped(event, args_offset));
+  for (const Event& event : slice.events)
+    store_.events.push_back(Mapped(event, args_offset));
   for (const DecodedSlice::BeginEnd& mark : slice.begin_ends) {
     Event event = mark.event;
     if (mark.phase == 'B') {
@@ -116,7 +117,8 @@ void StoreBuilder::Finish() {
   for (std::size_t i = 0; i < track_pids_.size(); ++i) {
     store_.tracks.push_back({store_.strings[track_pids_[i]], store_.strings[track_tids_[i]]});
   }
-  for (const StringId name : category_names_) store_.categories.push_back(store_.strings[name]);
+  for (const StringId name : category_names_)
+    store_.categories.push_back(store_.strings[name]);
   store_.events.shrink_to_fit();
   store_.args.shrink_to_fit();
   store_.flows.shrink_to_fit();
@@ -124,7 +126,8 @@ void StoreBuilder::Finish() {
 
 void StoreBuilder::PairBeginEnds() {
   std::vector<std::vector<BeginEnd*>> by_track(track_pids_.size());
-  for (BeginEnd& mark : begin_ends_) by_track[mark.event.track].push_back(&mark);
+  for (BeginEnd& mark : begin_ends_)
+    by_track[mark.event.track].push_back(&mark);
   for (std::vector<BeginEnd*>& marks : by_track) {
     // Files written as things happened pair up in file order, and so do files that put each end
     // right after its begin. Anything else is paired in time order.
@@ -160,8 +163,10 @@ bool StoreBuilder::PairTrack(std::vector<BeginEnd*>& marks, bool count_oddities)
     open.pop_back();
   }
   if (!open.empty() && !count_oddities) return false;
-  for (const BeginEnd* mark : open) store_.oddities.Count(Oddity::kUnmatchedBegin, mark->event.uid);
-  for (const Event& event : events) store_.events.push_back(event);
+  for (const BeginEnd* mark : open)
+    store_.oddities.Count(Oddity::kUnmatchedBegin, mark->event.uid);
+  for (const Event& event : events)
+    store_.events.push_back(event);
   return true;
 }
 

@@ -78,9 +78,8 @@ class TreeBuilder {
         ++tree_.linked_by_external_id_;
       }
     }
-    std::stable_sort(tree_.unlinked_.begin(), tree_.unlinked_.end(), [&](EventIndex a, EventIndex b) {
-      return Key(a) < Key(b);
-    });
+    std::stable_sort(tree_.unlinked_.begin(), tree_.unlinked_.end(),
+                     [&](EventIndex a, EventIndex b) { return Key(a) < Key(b); });
   }
 
   // Start, then stream, then place in the file: the same for a file in any order, but for ties.
@@ -99,7 +98,8 @@ class TreeBuilder {
     std::size_t next = 0;
     for (std::uint32_t at = 0; at < tree_.order_.size(); ++at) {
       tree_.gpu_begin_[at] = static_cast<std::uint32_t>(next);
-      while (next < linked_.size() && launch_of(linked_[next]) == at) ++next;
+      while (next < linked_.size() && launch_of(linked_[next]) == at)
+        ++next;
     }
     tree_.gpu_begin_[tree_.order_.size()] = static_cast<std::uint32_t>(next);
     tree_.gpu_order_.append(linked_.data(), linked_.size());

@@ -11,7 +11,8 @@ namespace jarvis::tree {
 //
 // Nesting: events are taken by start, the longer first, and on equal intervals the kind that calls
 // the other first. An event that starts less than a microsecond before its would-be parent ends is
-// its sibling (clocks are that coarse); one that sticks out further stays a child. No event is lost.
+// its sibling (clocks are that coarse); one that sticks out further stays a child. No event is
+// lost.
 Result<CallTree> BuildTree(const trace::EventStore& events, int threads, Job& job);
 
 }  // namespace jarvis::tree

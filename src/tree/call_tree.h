@@ -1,4 +1,5 @@
-// Who called what: the host events of a trace as trees, and GPU work below the calls that launched it.
+// Who called what: the host events of a trace as trees, and GPU work below the calls that launched
+// it.
 //
 // Built once, then const: any number of threads may read it.
 #pragma once
@@ -73,11 +74,11 @@ class CallTree {
     return found == links.end() ? kNoEvent : found->second;
   }
 
-  Column<EventIndex> parent_;           // by event
-  Column<std::uint32_t> position_;      // by event
-  Column<EventIndex> order_;            // by position
-  Column<std::uint32_t> subtree_end_;   // by position
-  Column<std::uint32_t> gpu_begin_;     // by position, and one more
+  Column<EventIndex> parent_;          // by event
+  Column<std::uint32_t> position_;     // by event
+  Column<EventIndex> order_;           // by position
+  Column<std::uint32_t> subtree_end_;  // by position
+  Column<std::uint32_t> gpu_begin_;    // by position, and one more
   Column<EventIndex> gpu_order_;
   std::vector<EventIndex> unlinked_;
   Links forward_of_;

@@ -24,7 +24,8 @@ CorrelationIndex::CorrelationIndex(const trace::EventStore& events, Key key) {
   });
   if (entries_.empty()) return;
   id_min_ = entries_.front().id;
-  const auto range = static_cast<std::uint64_t>(entries_.back().id) - static_cast<std::uint64_t>(id_min_);
+  const auto range =
+      static_cast<std::uint64_t>(entries_.back().id) - static_cast<std::uint64_t>(id_min_);
   if (range > 8 * entries_.size()) return;
   first_.assign(range + 2, static_cast<std::uint32_t>(entries_.size()));
   for (std::size_t i = entries_.size(); i-- > 0;) {
@@ -40,14 +41,16 @@ EventIndex CorrelationIndex::Find(std::int64_t id, std::int64_t before_ns) const
   if (!first_.empty()) {
     at = first_[static_cast<std::size_t>(id - id_min_)];
   } else {
-    at = static_cast<std::size_t>(
-        std::lower_bound(entries_.begin(), entries_.end(), id,
-                         [](const Entry& entry, std::int64_t wanted) { return entry.id < wanted; }) -
-        entries_.begin());
+    at = static_cast<std::size_t>(std::lower_bound(entries_.begin(), entries_.end(), id,
+                                                   [](const Entry& entry, std::int64_t wanted) {
+                                                     return entry.id < wanted;
+                                                   }) -
+                                  entries_.begin());
   }
   if (at == entries_.size() || entries_[at].id != id) return trace::kNoEvent;
   EventIndex found = entries_[at].event;
-  for (++at; at < entries_.size() && entries_[at].id == id && entries_[at].ts_ns <= before_ns; ++at) {
+  for (++at; at < entries_.size() && entries_[at].id == id && entries_[at].ts_ns <= before_ns;
+       ++at) {
     found = entries_[at].event;
   }
   return found;

@@ -27,8 +27,8 @@ class CorrelationIndex {
     std::int64_t ts_ns;
     trace::EventIndex event;
   };
-  std::vector<Entry> entries_;             // by id, then start
-  std::vector<std::uint32_t> first_;       // of each id from id_min_ on, if ids are dense
+  std::vector<Entry> entries_;        // by id, then start
+  std::vector<std::uint32_t> first_;  // of each id from id_min_ on, if ids are dense
   std::int64_t id_min_ = 0;
 };
 

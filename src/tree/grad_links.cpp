@@ -22,7 +22,8 @@ void GradLinks(const trace::EventStore& events, const CallTree& tree,
   for (EventIndex e = 0; e < events.size(); ++e) {
     if (events[e].kind != EventKind::kCpuOp || tree.position(e) == kNoPosition) continue;
     const std::int64_t sequence = events.args_of(e).sequence;
-    if (sequence != trace::kAbsent && sequence >= 0) entries.push_back({sequence, events[e].ts_ns, e});
+    if (sequence != trace::kAbsent && sequence >= 0)
+      entries.push_back({sequence, events[e].ts_ns, e});
   }
   RunSort(entries, [](const Entry& a, const Entry& b) {
     return std::tie(a.sequence, a.ts_ns) < std::tie(b.sequence, b.ts_ns);
@@ -34,13 +35,15 @@ void GradLinks(const trace::EventStore& events, const CallTree& tree,
   };
   for (std::size_t first = 0, end = 0; first < entries.size(); first = end) {
     std::size_t backward = entries.size();
-    for (end = first; end < entries.size() && entries[end].sequence == entries[first].sequence; ++end) {
+    for (end = first; end < entries.size() && entries[end].sequence == entries[first].sequence;
+         ++end) {
       if (backward == entries.size() && node(entries[end].event)) backward = end;
     }
     if (backward == entries.size()) continue;
     // The last to start before the node. Strictly before: chains of links must not go in circles.
     std::size_t forward = backward;
-    while (forward > first && entries[forward - 1].ts_ns == entries[backward].ts_ns) --forward;
+    while (forward > first && entries[forward - 1].ts_ns == entries[backward].ts_ns)
+      --forward;
     if (forward == first) continue;
     const EventIndex b = entries[backward].event;
     const EventIndex f = entries[forward - 1].event;
