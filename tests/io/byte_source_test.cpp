@@ -1,0 +1,202 @@
+#include "io/byte_source.h"
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <string>
+
+#include <doctest/doctest.h>
+#include <unistd.h>
+#include <zlib.h>
+
+#include "io/atomic_file.h"
+
+namespace jarvis::io {
+namespace {
+
+class TempFolder {
+ public:
+  TempFolder() {
+    std::string name = (std::filesystem::temp_directory_path() / "jarvis_io_XXXXXX").string();
+    path_ = ::mkdtemp(name.data());
+  }
+  TempFolder(const TempFolder&) = delete;
+  TempFolder& operator=(const TempFolder&) = delete;
+  ~TempFolder() { std::filesystem::remove_all(path_); }
+  std::string operator/(const std::string& name) const { return path_ + "/" + name; }
+
+ private:
+  std::string path_;
+};
+
+void Write(const std::string& path, const std::string& bytes) {
+  std::ofstream file(path, std::ios::binary);
+  file << bytes;
+}
+
+std::string Gzip(const std::string& text) {
+  z_stream stream{};
+  REQUIRE(deflateInit2(&stream, 6, Z_DEFLATED, 15 + 16, 8, Z_DEFAULT_STRATEGY) == Z_OK);
+  std::string out(deflateBound(&stream, static_cast<uLong>(text.size())) + 64, '\0');
+  std::string input = text;
+  stream.next_in = reinterpret_cast<Bytef*>(input.data());
+  stream.avail_in = static_cast<uInt>(input.size());
+  stream.next_out = reinterpret_cast<Bytef*>(out.data());
+  stream.avail_out = static_cast<uInt>(out.size());
+  REQUIRE(deflate(&stream, Z_FINISH) == Z_STREAM_END);
+  out.resize(out.size() - stream.avail_out);
+  deflateEnd(&stream);
+  return out;
+}
+
+struct Content {
+  std::string text;
+  std::string damage;
+  bool compressed = false;
+  std::uint64_t hash = 0;
+};
+
+Content ReadAll(const std::string& path, std::size_t piece = 1000) {
+  auto source = OpenBytes(path);
+  REQUIRE(source.has_value());
+  Content content;
+  std::string buffer(piece, '\0');
+  for (;;) {
+    const auto got = (*source)->Read(buffer);
+    REQUIRE(got.has_value());
+    if (*got == 0) break;
+    content.text.append(buffer, 0, *got);
+  }
+  content.damage = (*source)->damage();
+  content.compressed = (*source)->compressed();
+  content.hash = (*source)->content_hash();
+  return content;
+}
+
+// Text that does not compress away.
+std::string Text(std::size_t bytes) {
+  std::string text;
+  std::uint32_t x = 1;
+  while (text.size() < bytes)
+    text += std::to_string(x = x * 1664525u + 1013904223u) + ",";
+  text.resize(bytes);
+  return text;
+}
+
+TEST_CASE("plain and gzip files are told apart by content") {
+  const TempFolder folder;
+  for (const std::size_t bytes :
+       {std::size_t{1}, std::size_t{2}, std::size_t{3}, std::size_t{999}, std::size_t{1000000}}) {
+    const std::string text = Text(bytes);
+    CAPTURE(bytes);
+    Write(folder / "a.json.gz", text);
+    Content content = ReadAll(folder / "a.json.gz");
+    CHECK(content.text == text);
+    CHECK_FALSE(content.compressed);
+    Write(folder / "b.json", Gzip(text));
+    content = ReadAll(folder / "b.json");
+    CHECK(content.text == text);
+    CHECK(content.compressed);
+    CHECK(content.damage == "");
+  }
+}
+
+TEST_CASE("several gzip members are one text") {
+  const TempFolder folder;
+  const std::string text = Text(500000);
+  Write(folder / "a", Gzip(text.substr(0, 1)) + Gzip("") + Gzip(text.substr(1, 200000)) +
+                          Gzip(text.substr(200001)));
+  for (const std::size_t piece : {std::size_t{7}, std::size_t{1} << 20}) {
+    const Content content = ReadAll(folder / "a", piece);
+    CHECK(content.text == text);
+    CHECK(content.damage == "");
+  }
+}
+
+TEST_CASE("a damaged gzip file gives what came before the damage") {
+  const TempFolder folder;
+  const std::string text = Text(300000);
+  const std::string whole = Gzip(text);
+  for (const std::size_t cut : {std::size_t{3}, std::size_t{12}, whole.size() / 2, whole.size() - 9,
+                                whole.size() - 8, whole.size() - 1}) {
+    CAPTURE(cut);
+    Write(folder / "cut", whole.substr(0, cut));
+    const Content content = ReadAll(folder / "cut");
+    CHECK(content.text == text.substr(0, content.text.size()));
+    CHECK(content.damage != "");
+    if (cut >= whole.size() - 8) CHECK(content.text.size() == text.size());
+  }
+  std::string wrong_sum = whole;
+  wrong_sum[whole.size() - 8] = static_cast<char>(wrong_sum[whole.size() - 8] ^ 1);
+  Write(folder / "crc", wrong_sum);
+  CHECK(ReadAll(folder / "crc").text == text);
+  CHECK(ReadAll(folder / "crc").damage != "");
+  std::string flipped = whole;
+  flipped[whole.size() / 2] = static_cast<char>(~flipped[whole.size() / 2]);
+  Write(folder / "flipped", flipped);
+  const Content content = ReadAll(folder / "flipped");
+  CHECK(content.damage != "");
+  CHECK(content.text.size() > 1000);
+}
+
+TEST_CASE("what follows the last gzip member does no harm") {
+  const TempFolder folder;
+  const std::string text = Text(1000);
+  for (const std::string& tail :
+       {std::string(512, '\0'), std::string("garbage"), std::string("\x1f")}) {
+    Write(folder / "a", Gzip(text) + tail);
+    CHECK(ReadAll(folder / "a").text == text);
+  }
+}
+
+TEST_CASE("the hash is of the file, however it is read") {
+  const TempFolder folder;
+  const std::string text = Text(400000);
+  Write(folder / "plain", text);
+  Write(folder / "same", text);
+  Write(folder / "other", text + "x");
+  Write(folder / "gzip", Gzip(text));
+  CHECK(ReadAll(folder / "plain", 10).hash == ReadAll(folder / "same", 100000).hash);
+  CHECK(ReadAll(folder / "plain").hash != ReadAll(folder / "other").hash);
+  CHECK(ReadAll(folder / "gzip", 10).hash == ReadAll(folder / "gzip", 100000).hash);
+  const std::string cut = Gzip(text).substr(0, 1000);
+  Write(folder / "cut", cut);
+  Write(folder / "cut2", cut + "!");
+  CHECK(ReadAll(folder / "cut").hash != ReadAll(folder / "cut2").hash);
+}
+
+TEST_CASE("files that cannot be read say why") {
+  const TempFolder folder;
+  const auto error = [](const std::string& path) {
+    const auto opened = OpenBytes(path);
+    REQUIRE_FALSE(opened.has_value());
+    return opened.error();
+  };
+  CHECK(error(folder / "missing").code == ErrorCode::kTraceNotFound);
+  CHECK(error(folder / "").message.find("director") != std::string::npos);
+  Write(folder / "empty", "");
+  CHECK(error(folder / "empty").code == ErrorCode::kNotATrace);
+  CHECK(error(folder / "empty").message.find("empty") != std::string::npos);
+}
+
+TEST_CASE("a file is written whole or not at all") {
+  const TempFolder folder;
+  const std::string path = folder / "deep/er/file.txt";
+  REQUIRE(WriteFileAtomically(path, "one").has_value());
+  REQUIRE(WriteFileAtomically(path, "two").has_value());
+  CHECK(ReadAll(path).text == "two");
+  std::size_t files = 0;
+  for (const auto& entry : std::filesystem::directory_iterator(folder / "deep/er")) {
+    CHECK(entry.path().filename() == "file.txt");  // nothing left beside it
+    ++files;
+  }
+  CHECK(files == 1);
+  const Status over_a_folder = WriteFileAtomically(folder / "deep", "x");
+  CHECK_FALSE(over_a_folder.has_value());
+  const Status below_a_file = WriteFileAtomically(path + "/below", "x");
+  REQUIRE_FALSE(below_a_file.has_value());
+  CHECK(below_a_file.error().code == ErrorCode::kIo);
+}
+
+}  // namespace
+}  // namespace jarvis::io
