@@ -20,7 +20,8 @@ void LeaveOut(EventStore& store, Event& event, Oddity oddity) {
 }
 
 void LeaveOutZeroTimes(EventStore& store) {
-  std::int64_t earliest = std::numeric_limits<std::int64_t>::max();
+  constexpr std::int64_t kNone = std::numeric_limits<std::int64_t>::max();
+  std::int64_t earliest = kNone;
   bool zeros = false;
   for (const Event& event : store.events) {
     if (event.ts_ns == 0) {
@@ -29,7 +30,7 @@ void LeaveOutZeroTimes(EventStore& store) {
       earliest = std::min(earliest, event.ts_ns);
     }
   }
-  if (!zeros || earliest < kFarFromZeroNs || store.events.size() < 2) return;
+  if (!zeros || earliest == kNone || earliest < kFarFromZeroNs) return;
   for (Event& event : store.events) {
     if (event.ts_ns == 0) LeaveOut(store, event, Oddity::kZeroTimestamp);
   }

@@ -83,6 +83,7 @@ TEST_CASE("events at the epoch are left out, unless the trace is there") {
   Check(TraceText().Kernel("a", 0, 0, 1).Kernel("b", now, 5, 2), "(a 0), b 5", 0, 0, 1);
   Check(TraceText().Kernel("a", 0, 5, 1).Kernel("b", 20, 5, 2), "a 5, b 5");
   Check(TraceText().Kernel("a", 0, 5, 1), "a 5");
+  Check(TraceText().Kernel("a", 0, 5, 1, 7).Kernel("b", 0, 5, 2, 8), "a 5, b 5");
   const Trace trace = Read(TraceText().Op("x", 0, 0).Kernel("b", now, 5, 2).Json());
   CHECK((trace.events[0].flags & kLeftOut) != 0);
 }
