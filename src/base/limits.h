@@ -9,7 +9,7 @@ namespace jarvis::limits {
 // Text that the reader cuts from a trace and decodes in one piece. Large enough that the cost of a
 // piece (one allocation, one merge of names) vanishes, small enough that the pieces in flight do
 // not show beside the events of a 60 MB trace.
-inline constexpr std::size_t kSliceBytes = std::size_t{1} << 20;
+inline constexpr std::size_t kSliceBytes = std::size_t{256} << 10;
 
 // One event. The largest seen in a real trace are a few hundred kB (TensorLists of an optimizer).
 inline constexpr std::size_t kEventBytesMax = std::size_t{64} << 20;

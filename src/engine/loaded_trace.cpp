@@ -50,7 +50,15 @@ Result<std::shared_ptr<const LoadedTrace>> LoadTrace(const std::string& path, in
   const std::filesystem::path absolute = std::filesystem::weakly_canonical(path, ignored);
   loaded->path_ = absolute.empty() ? path : absolute.string();
   JV_ASSIGN(const auto bytes, io::OpenBytes(path));
-  JV_ASSIGN(loaded->trace_, trace::ReadTrace(*bytes, {.threads = threads}, job));
+  auto read = trace::ReadTrace(*bytes, {.threads = threads}, job);
+  if (!read) {
+    Error error = read.error();
+    if (error.code != ErrorCode::kCancelled) {
+      error.message = fmt::format("\"{}\": {}", path, error.message);
+    }
+    return tl::make_unexpected(std::move(error));
+  }
+  loaded->trace_ = std::move(*read);
   // Beyond this point no event changes.
   loaded->id_ = fmt::format("t_{:08x}", bytes->content_hash() >> 32);
   loaded->file_bytes_ = bytes->file_size();

@@ -309,7 +309,7 @@ Status JsonSlicer::StartChar(char c) {
     phase_ = Phase::kEvents;
   } else {
     return Fail(ErrorCode::kNotATrace,
-                fmt::format("not JSON: a trace starts with {{ or [, this with byte 0x{:02x}",
+                fmt::format("not JSON: a trace starts with {{ or [, this has byte 0x{:02x} there",
                             static_cast<unsigned char>(c)));
   }
   return {};

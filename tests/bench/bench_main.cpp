@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "bench/floor.h"
+#include "bench/load.h"
 
 namespace jarvis::bench {
 namespace {
@@ -18,38 +19,47 @@ struct Row {
   Pass pass;
 };
 
-std::vector<Row> Rows(const Floor& floor) {
+std::vector<Row> Rows(const Floor& floor, const Load& load) {
   const Pass both = {floor.seconds(), floor.json_bytes};
   std::vector<Row> rows = {
       {floor.gzip ? "inflate, blocks of 1 MiB" : "read, blocks of 1 MiB", "unpack", floor.unpack},
       {"parse, simdjson DOM", "parse", floor.parse},
       {"floor: the two together", "floor", both},
   };
+  rows.push_back({"jarvis: bytes to events", "read", load.read});
+  rows.push_back({"jarvis: load_trace", "load", load.total});
   if (floor.visit.seconds > 0)
     rows.push_back({"visit each field, simdjson on demand", "visit", floor.visit});
   return rows;
 }
 
-void PrintTable(const std::string& path, const Floor& floor, int runs) {
+void PrintTable(const std::string& path, const Floor& floor, const Load& load, int runs) {
   std::printf("%s: %lld bytes, %lld of JSON, %lld events, best of %d\n", path.c_str(),
               static_cast<long long>(floor.file_bytes), static_cast<long long>(floor.json_bytes),
               static_cast<long long>(floor.events), runs);
-  for (const Row& row : Rows(floor))
+  for (const Row& row : Rows(floor, load))
     std::printf("  %-38s %9.4f s %9.1f MB/s\n", row.name, row.pass.seconds,
                 row.pass.megabytes_per_second());
+  std::printf(
+      "  load_trace is %.2f x the floor, %.0f ns an event; peak memory %.1f MB, %.2f x the JSON\n",
+      load.total.seconds / floor.seconds(),
+      load.total.seconds * 1e9 / static_cast<double>(load.events),
+      static_cast<double>(load.peak_bytes) / 1e6,
+      static_cast<double>(load.peak_bytes) / static_cast<double>(floor.json_bytes));
 }
 
-void PrintJson(const std::string& path, const Floor& floor, int runs) {
+void PrintJson(const std::string& path, const Floor& floor, const Load& load, int runs) {
   std::printf(
       "{\"file\": \"%s\", \"gzip\": %s, \"file_bytes\": %lld, \"json_bytes\": %lld, "
       "\"events\": %lld, \"windows\": %lld, \"runs\": %d",
       path.c_str(), floor.gzip ? "true" : "false", static_cast<long long>(floor.file_bytes),
       static_cast<long long>(floor.json_bytes), static_cast<long long>(floor.events),
       static_cast<long long>(floor.windows), runs);
-  for (const Row& row : Rows(floor))
+  for (const Row& row : Rows(floor, load))
     std::printf(", \"%s\": {\"seconds\": %.6f, \"mb_per_second\": %.1f}", row.key, row.pass.seconds,
                 row.pass.megabytes_per_second());
-  std::printf("}\n");
+  std::printf(", \"load_over_floor\": %.3f, \"peak_bytes\": %lld}\n",
+              load.total.seconds / floor.seconds(), static_cast<long long>(load.peak_bytes));
 }
 
 int Run(int argc, char** argv) {
@@ -72,9 +82,11 @@ int Run(int argc, char** argv) {
     return 2;
   }
   for (const std::string& file : files) {
+    // First, while this process is small: the loads run in children of it.
+    const Load load = MeasureLoad(file, options.runs);
     const Floor floor = MeasureFloor(file, options);
-    PrintTable(file, floor, options.runs);
-    PrintJson(file, floor, options.runs);
+    PrintTable(file, floor, load, options.runs);
+    PrintJson(file, floor, load, options.runs);
   }
   return 0;
 }
