@@ -95,7 +95,8 @@ class CliTest(unittest.TestCase):
             checked += 1
             for arguments in (("--limit", "many"), ("--limit=many",)):
                 ran = run(tool["name"], *arguments)
-                self.assertEqual(ran.returncode, 2)
+                self.assertEqual(ran.returncode, 1)
+                self.assertIn("[bad_value]", ran.stderr)
             ran = run(tool["name"], "--limit")
             self.assertEqual(ran.returncode, 2)
             self.assertIn("--limit needs a value", ran.stderr)
