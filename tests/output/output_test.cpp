@@ -1,0 +1,65 @@
+#include <cmath>
+#include <filesystem>
+#include <limits>
+#include <string>
+
+#include <doctest/doctest.h>
+
+#include "output/csv_writer.h"
+#include "output/number_format.h"
+
+namespace jarvis::output {
+namespace {
+
+TEST_CASE("cells in a CSV file") {
+  Table table{"t", {"plain", "with,comma", "with \"quote\""}, {}};
+  table.rows.push_back({std::string("a"), std::int64_t{-3}, 1.0});
+  table.rows.push_back({Cell(), true, false});
+  table.rows.push_back({std::string("a,b"), std::string("say \"x\""), std::string("two\nlines")});
+  table.rows.push_back({std::nan(""), 1e-9, 0.1});
+  table.rows.push_back(
+      {std::string("('c10::Half', '')"), std::string("cr\rhere"), std::string("")});
+  CHECK(ToCsv(table) ==
+        "plain,\"with,comma\",\"with \"\"quote\"\"\"\n"
+        "a,-3,1.0\n"
+        ",True,False\n"
+        "\"a,b\",\"say \"\"x\"\"\",\"two\nlines\"\n"
+        ",1e-09,0.1\n"
+        "\"('c10::Half', '')\",\"cr\rhere\",\n");
+  CHECK(ToCsv(Table{"empty", {}, {}}) == "\n");
+  CHECK(ToCsv(Table{"header", {"a", "b"}, {}}) == "a,b\n");
+}
+
+TEST_CASE("numbers in answers") {
+  const auto check = [](double value, double rounded) { CHECK(Rounded(value) == rounded); };
+  check(0, 0);
+  check(1.23456, 1.235);
+  check(-1.23456, -1.235);
+  check(98765.43219, 98765.432);
+  check(0.123456, 0.1235);
+  check(0.000123456, 0.0001235);
+  check(0.99999, 1.0);
+  check(1e13 + 0.5, 1e13 + 0.5);
+  CHECK(std::isnan(Rounded(std::nan(""))));
+  CHECK(CellText(Cell()) == "–");
+  CHECK(CellText(Cell(std::int64_t{12345678901})) == "12345678901");
+  CHECK(CellText(Cell(1.23456)) == "1.235");
+  CHECK(CellText(Cell(2.0)) == "2");
+  CHECK(CellText(Cell(123456.7)) == "123456.7");
+  CHECK(CellText(Cell(std::numeric_limits<double>::infinity())) == "–");
+  CHECK(CellText(Cell(true)) == "yes");
+  CHECK(CellText(Cell(std::string("text"))) == "text");
+}
+
+TEST_CASE("a table becomes a file of its name") {
+  const auto folder = std::filesystem::temp_directory_path() / "jarvis_output_test";
+  std::filesystem::remove_all(folder);
+  const auto path = WriteCsv(Table{"numbers", {"n"}, {{std::int64_t{1}}}}, folder.string());
+  REQUIRE(path.has_value());
+  CHECK(*path == folder.string() + "/numbers.csv");
+  CHECK(std::filesystem::file_size(*path) == 4);
+  std::filesystem::remove_all(folder);
+}
+
+}  // namespace
+}  // namespace jarvis::output
