@@ -1,0 +1,204 @@
+#include "engine/workspace.h"
+
+#include <atomic>
+#include <chrono>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <set>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include <doctest/doctest.h>
+#include <unistd.h>
+
+#include "support/trace_builder.h"
+
+namespace jarvis::engine {
+namespace {
+
+using testing::TraceText;
+using TracePtr = std::shared_ptr<const LoadedTrace>;
+
+class Folder {
+ public:
+  Folder() {
+    std::string name =
+        (std::filesystem::temp_directory_path() / "jarvis_workspace_XXXXXX").string();
+    path_ = ::mkdtemp(name.data());
+  }
+  Folder(const Folder&) = delete;
+  Folder& operator=(const Folder&) = delete;
+  ~Folder() { std::filesystem::remove_all(path_); }
+
+  // A trace with so many ops.
+  std::string Trace(const std::string& name, int ops) const {
+    TraceText text;
+    for (int i = 0; i < ops; ++i)
+      text.OpWithKernel("aten::mm", 100 * i, 50, "gemm", 100 * i + 60, 30, i + 1);
+    std::ofstream(path_ + "/" + name, std::ios::trunc) << text.Json();
+    return path_ + "/" + name;
+  }
+  const std::string& path() const { return path_; }
+
+ private:
+  std::string path_;
+};
+
+TracePtr Open(Workspace& workspace, const std::string& trace) {
+  Job job;
+  auto opened = workspace.Open(trace, job);
+  REQUIRE_MESSAGE(opened.has_value(), (opened ? "" : opened.error().message));
+  return *opened;
+}
+
+Error Refused(Workspace& workspace, const std::string& trace) {
+  Job job;
+  const auto opened = workspace.Open(trace, job);
+  REQUIRE_FALSE(opened.has_value());
+  return opened.error();
+}
+
+TEST_CASE("a trace is loaded once, and found by path and by id") {
+  const Folder folder;
+  const std::string path = folder.Trace("a.json", 10);
+  Workspace workspace;
+  const TracePtr first = Open(workspace, path);
+  CHECK(first->id().starts_with("t_"));
+  CHECK(first->id().size() == 10);
+  CHECK(first->path() == path);
+  CHECK(first->coverage().all.count == 10);
+  CHECK(Open(workspace, path) == first);
+  CHECK(Open(workspace, first->id()) == first);
+  CHECK(Open(workspace, folder.path() + "/./a.json") == first);
+  CHECK(Open(workspace, "file://" + path) == first);
+  std::filesystem::create_symlink(path, folder.path() + "/link.json");
+  CHECK(Open(workspace, folder.path() + "/link.json") == first);
+  CHECK(workspace.Known().size() == 1);
+}
+
+TEST_CASE("equal content has an equal id, wherever it lies") {
+  const Folder folder;
+  Workspace workspace;
+  const TracePtr a = Open(workspace, folder.Trace("a.json", 10));
+  const TracePtr b = Open(workspace, folder.Trace("b.json", 10));
+  const TracePtr c = Open(workspace, folder.Trace("c.json", 11));
+  CHECK(a->id() == b->id());
+  CHECK(a->id() != c->id());
+}
+
+TEST_CASE("callers at the same time share one load") {
+  const Folder folder;
+  const std::string path = folder.Trace("a.json", 3000);
+  Workspace workspace;
+  std::vector<TracePtr> opened(8);
+  {
+    std::vector<std::jthread> callers;
+    for (TracePtr& slot : opened) {
+      callers.emplace_back([&workspace, &path, &slot] {
+        Job job;
+        if (auto trace = workspace.Open(path, job)) slot = *trace;
+      });
+    }
+  }
+  REQUIRE(opened[0] != nullptr);
+  for (const TracePtr& trace : opened)
+    CHECK(trace == opened[0]);
+}
+
+TEST_CASE("summaries are made once, whoever asks first") {
+  const Folder folder;
+  Workspace workspace;
+  const TracePtr trace = Open(workspace, folder.Trace("a.json", 200));
+  std::vector<const analysis::Summary*> summaries(6);
+  {
+    std::vector<std::jthread> callers;
+    for (const analysis::Summary*& slot : summaries) {
+      callers.emplace_back([&trace, &slot] { slot = &trace->SummaryBy(analysis::GroupBy::kOp); });
+    }
+  }
+  for (const analysis::Summary* summary : summaries)
+    CHECK(summary == summaries[0]);
+  CHECK(trace->FindRow("op1") == &summaries[0]->rows[0]);
+  CHECK(trace->FindRow("k1")->name == "gemm");
+  for (const char* none :
+       {"op2", "op0", "op-1", "op", "op1x", "op01", "x1", "", "op99999999999999999999"}) {
+    CAPTURE(none);
+    CHECK(trace->FindRow(none) == nullptr);
+  }
+}
+
+TEST_CASE("a changed file is read again") {
+  const Folder folder;
+  const std::string path = folder.Trace("a.json", 10);
+  Workspace workspace;
+  const TracePtr before = Open(workspace, path);
+  folder.Trace("a.json", 20);
+  const TracePtr after = Open(workspace, path);
+  CHECK(after->coverage().all.count == 20);
+  CHECK(after->id() != before->id());
+  CHECK(before->coverage().all.count == 10);  // whoever holds it keeps it
+  CHECK(Open(workspace, after->id()) == after);
+}
+
+TEST_CASE("under a memory limit the least recently used goes, and comes back by id") {
+  const Folder folder;
+  const std::string paths[] = {folder.Trace("a.json", 300), folder.Trace("b.json", 301),
+                               folder.Trace("c.json", 302)};
+  Workspace probe;
+  const std::size_t one = Open(probe, paths[0])->MemoryBytes();
+  Workspace workspace({.memory_bytes_max = 2 * one + one / 2, .threads = 1});
+  const TracePtr a = Open(workspace, paths[0]);
+  const TracePtr b = Open(workspace, paths[1]);
+  CHECK(Open(workspace, paths[0]) == a);  // b is now the oldest
+  const TracePtr c = Open(workspace, paths[2]);
+  CHECK(Open(workspace, paths[0]) == a);
+  CHECK(Open(workspace, paths[2]) == c);
+  const TracePtr again = Open(workspace, b->id());
+  CHECK(again != b);
+  CHECK(again->id() == b->id());
+  CHECK(again->coverage().all.count == 301);
+  CHECK(workspace.Known().size() == 3);
+  // A trace larger than the limit is answered all the same.
+  Workspace tiny({.memory_bytes_max = 1, .threads = 1});
+  CHECK(Open(tiny, paths[0])->coverage().all.count == 300);
+}
+
+TEST_CASE("what cannot be opened says why, and what to do") {
+  const Folder folder;
+  Workspace workspace;
+  Error error = Refused(workspace, folder.path() + "/missing.json");
+  CHECK(error.code == ErrorCode::kTraceNotFound);
+  CHECK(error.message.find("missing.json") != std::string::npos);
+  CHECK(error.hint != "");
+  error = Refused(workspace, "t_00000000");
+  CHECK(error.code == ErrorCode::kUnknownTrace);
+  CHECK(error.message.find("none is loaded") != std::string::npos);
+  CHECK(error.hint.find("load_trace") != std::string::npos);
+  const TracePtr loaded = Open(workspace, folder.Trace("a.json", 1));
+  error = Refused(workspace, "t_00000000");
+  CHECK(error.message.find(loaded->id()) != std::string::npos);
+  CHECK(error.message.find("a.json") != std::string::npos);
+  CHECK_FALSE(Refused(workspace, folder.path()).message.empty());
+  CHECK_FALSE(Refused(workspace, "").message.empty());
+  std::ofstream(folder.path() + "/no.json") << "<html>";
+  CHECK(Refused(workspace, folder.path() + "/no.json").code == ErrorCode::kNotATrace);
+  std::filesystem::remove(loaded->path());
+  CHECK(Refused(workspace, loaded->id()).code == ErrorCode::kTraceNotFound);
+}
+
+TEST_CASE("a stopped load leaves room for the next") {
+  const Folder folder;
+  const std::string path = folder.Trace("a.json", 2000);
+  Workspace workspace;
+  Job stopped;
+  stopped.Stop();
+  const auto opened = workspace.Open(path, stopped);
+  REQUIRE_FALSE(opened.has_value());
+  CHECK(opened.error().code == ErrorCode::kCancelled);
+  CHECK(Open(workspace, path)->coverage().all.count == 2000);
+}
+
+}  // namespace
+}  // namespace jarvis::engine
