@@ -1,0 +1,222 @@
+// The tools as a client meets them, on traces that are hard on answers.
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <set>
+#include <string>
+
+#include <doctest/doctest.h>
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include "mcp/call_tool.h"
+#include "mcp/schema.h"
+#include "rpc/json.h"
+#include "support/trace_builder.h"
+#include "tools/all_tools.h"
+#include "tools/answer.h"
+
+namespace jarvis::tools {
+namespace {
+
+using testing::TraceText;
+
+class Server {
+ public:
+  Server() {
+    std::string name = (std::filesystem::temp_directory_path() / "jarvis_tools_XXXXXX").string();
+    folder_ = ::mkdtemp(name.data());
+  }
+  explicit Server(const TraceText& text) : Server() { Write(text); }
+  Server(const Server&) = delete;
+  Server& operator=(const Server&) = delete;
+  ~Server() { std::filesystem::remove_all(folder_); }
+
+  void Write(const TraceText& text) {
+    std::ofstream(folder_ + "/trace.json", std::ios::trunc) << text.Json();
+  }
+  const std::string& folder() const { return folder_; }
+
+  mcp::ToolReply Call(const std::string& tool, Json arguments = Json::object()) {
+    if (!arguments.contains("trace")) arguments["trace"] = folder_ + "/trace.json";
+    const mcp::Tool* found = tools_.Find(tool);
+    REQUIRE(found != nullptr);
+    const auto normalized = mcp::Normalize(found->input_schema(), arguments);
+    REQUIRE_MESSAGE(normalized.has_value(), (normalized ? "" : normalized.error().message));
+    Job job;
+    mcp::ToolReply reply = mcp::RunTool(*found, *normalized, job).reply;
+    // Whatever was asked: text that any client can read, within the budget.
+    CHECK_NOTHROW(reply.structured.dump());
+    CHECK_NOTHROW(Json(reply.text).dump());
+    return reply;
+  }
+  Json Ask(const std::string& tool, const Json& arguments = Json::object()) {
+    const mcp::ToolReply reply = Call(tool, arguments);
+    CHECK_MESSAGE(!reply.is_error, reply.text);
+    CHECK(reply.text.size() <= kAnswerBytesMax);
+    CHECK(rpc::DumpLine(reply.structured).size() <= kAnswerBytesMax);
+    return reply.structured;
+  }
+  std::string Refused(const std::string& tool, const Json& arguments) {
+    const mcp::ToolReply reply = Call(tool, arguments);
+    CHECK(reply.is_error);
+    return reply.text;
+  }
+
+ private:
+  std::string folder_;
+  engine::Workspace workspace_;
+  mcp::ToolSet tools_ = AllTools(workspace_);
+};
+
+constexpr const char* kGroupings[] = {"op", "category", "kernel", "module", "stream", "step"};
+
+void AskEverything(Server& server) {
+  server.Ask("load_trace");
+  for (const char* by : {"all", "stream", "step"})
+    server.Ask("gpu_timeline", {{"by", by}});
+  for (const char* by : kGroupings)
+    server.Ask("ops_summary", {{"by", by}, {"limit", 200}});
+  for (const char* row : {"op1", "k1", "cat1", "m1"}) {
+    for (const char* mode : {"callers", "subtree", "siblings"}) {
+      server.Ask("parent_chain", {{"row", row}, {"mode", mode}, {"limit", 200}, {"depth", 64}});
+    }
+  }
+  server.Ask("category_filter", {{"output_dir", server.folder() + "/out"}});
+  server.Ask("perf_report", {{"output_dir", server.folder() + "/out"},
+                             {"kernel_summary", true},
+                             {"short_kernel_study", true}});
+}
+
+TEST_CASE("many rows") {
+  TraceText text;
+  for (int i = 0; i < 300; ++i) {
+    text.Thread(1, i % 5).Module("Layer" + std::to_string(i), 100 * i, 80);
+    text.OpWithKernel(fmt::format("custom::op_{}", i), 100 * i + 1, 50, fmt::format("kernel_{}", i),
+                      100 * i + 60, 1 + i, i + 1);
+  }
+  Server server(text);
+  AskEverything(server);
+}
+
+TEST_CASE("long names, long shapes") {
+  const std::string shape = [] {
+    std::string dims = "[[1,2,3]";
+    for (int i = 0; i < 400; ++i)
+      dims += ",[8192,4096]";
+    return dims + "]";
+  }();
+  TraceText text;
+  for (int i = 0; i < 12; ++i) {
+    const std::string name = fmt::format("op_{}_", i) + std::string(1500, 'x');
+    text.Python("file.py(1): " + std::string(1500, 'f'), 100 * i, 90)
+        .Module(std::string(900, 'M'), 100 * i + 1, 85);
+    text.OpWithKernel(name, 100 * i + 2, 50, "kernel_" + name, 2000 + 100 * i, 10 + i, i + 1,
+                      "\"Input Dims\":" + shape);
+  }
+  Server server(text);
+  AskEverything(server);
+}
+
+TEST_CASE("names in any script") {
+  TraceText text;
+  for (int i = 0; i < 4; ++i) {
+    const std::string name = std::string(static_cast<std::size_t>(i), 'a') + [] {
+      std::string wide;
+      for (int n = 0; n < 60; ++n)
+        wide += "é😀";
+      return wide;
+    }();
+    text.Module(name, 100 * i, 90);
+    text.OpWithKernel(name + "op", 100 * i + 2, 50, "k_é😀", 2000 + 100 * i, 10 + i, i + 1);
+  }
+  Server server(text);
+  AskEverything(server);
+}
+
+TEST_CASE("the pages of a table hold each row once") {
+  TraceText text;
+  for (int i = 0; i < 150; ++i) {
+    text.OpWithKernel(fmt::format("custom::op_{}", i), 100 * i, 50, "k", 100 * i + 60, 1 + i,
+                      i + 1);
+  }
+  Server server(text);
+  std::set<std::string> seen;
+  Json arguments = {{"limit", 50}};
+  for (int page = 0; page < 60; ++page) {
+    const Json answer = server.Ask("ops_summary", arguments);
+    CHECK(answer["total"] == 150);
+    for (const Json& row : answer["rows"])
+      CHECK(seen.insert(row[0].get<std::string>()).second);
+    if (!answer.contains("next_cursor")) break;
+    arguments["cursor"] = answer["next_cursor"];
+  }
+  CHECK(seen.size() == 150);
+  // The cursor belongs to the question; the number of rows is not part of it.
+  arguments.erase("cursor");
+  const Json cursor = server.Ask("ops_summary", arguments)["next_cursor"];
+  server.Ask("ops_summary", {{"limit", 3}, {"cursor", cursor}});
+  CHECK(server.Refused("ops_summary", {{"by", "kernel"}, {"cursor", cursor}})
+            .starts_with("[stale_cursor]"));
+  CHECK(server.Refused("ops_summary", {{"filter", "op_1"}, {"cursor", cursor}})
+            .starts_with("[stale_cursor]"));
+}
+
+TEST_CASE("filters") {
+  TraceText text;
+  text.OpWithKernel("aten::mm", 0, 50, "gemm", 100, 60, 1)
+      .OpWithKernel("aten::Relu", 200, 50, "relu", 300, 39, 2);
+  text.OpWithKernel("tiny", 400, 50, "tiny", 500, 1, 3);
+  Server server(text);
+  const auto rows = [&](const Json& arguments) {
+    std::string names;
+    const Json answer = server.Ask("ops_summary", arguments);
+    for (const Json& row : answer["rows"])
+      names += row[1].get<std::string>() + " ";
+    return names;
+  };
+  CHECK(rows(Json::object()) == "aten::mm aten::Relu tiny ");
+  CHECK(rows({{"filter", "RELU"}}) == "aten::Relu ");
+  CHECK(rows({{"category", "gemm"}}) == "aten::mm ");
+  CHECK(rows({{"min_percent", 5}}) == "aten::mm aten::Relu ");  // of the window of 401 us
+  CHECK(rows({{"filter", "nothing like it"}}) == "");
+  CHECK(server.Ask("ops_summary", {{"filter", "zz"}})["summary"].get<std::string>().find(
+            "3 rows") != std::string::npos);
+}
+
+TEST_CASE("rows that are not there") {
+  TraceText text;
+  Server server(text.OpWithKernel("aten::mm", 0, 50, "gemm", 100, 60, 1));
+  for (const char* row : {"op2", "op0", "k9", "nonsense", "op"}) {
+    CHECK(server.Refused("parent_chain", {{"row", row}}).starts_with("[unknown_row]"));
+  }
+  CHECK(server.Refused("parent_chain", {{"row", "s1"}}).starts_with("[bad_value]"));
+}
+
+TEST_CASE("traces with little in them") {
+  for (const TraceText& text :
+       {TraceText().Op("only", 0, 1), TraceText().Kernel("only", 0, 1, 1),
+        TraceText().Kernel("empty", 5, 0, 1),
+        TraceText().Annotation("ProfilerStep#1", 0, 1).Memset("m", 0, 1, 1)}) {
+    Server server(text);
+    const Json loaded = server.Ask("load_trace");
+    for (const char* by : {"all", "stream", "step"})
+      server.Ask("gpu_timeline", {{"by", by}});
+    for (const char* by : kGroupings)
+      server.Ask("ops_summary", {{"by", by}});
+    server.Ask("category_filter", {{"output_dir", server.folder() + "/out"}});
+    server.Ask("perf_report", {{"output_dir", server.folder() + "/out"},
+                               {"kernel_summary", true},
+                               {"short_kernel_study", true}});
+    if (loaded["gpu_events"] == 0) {
+      CHECK(
+          server.Refused("perf_report", {{"compat", "tracelens"}}).starts_with("[no_gpu_events]"));
+    } else {
+      for (const char* mode : {"callers", "subtree", "siblings"})
+        server.Ask("parent_chain", {{"row", "op1"}, {"mode", mode}});
+    }
+  }
+}
+
+}  // namespace
+}  // namespace jarvis::tools
