@@ -113,6 +113,8 @@ class EventDecoder::Impl {
 
  private:
   bool DecodeArray(const char* text, std::size_t size) {
+    last_category_ = -1;
+    last_track_ = kNoTrack;
     od::document document;
     od::array array;
     if (parser_.iterate(text, size, size + simdjson::SIMDJSON_PADDING).get(document)) return false;
@@ -446,6 +448,16 @@ class EventDecoder::Impl {
   }
 
   std::uint8_t CategoryOf(std::string_view text) {
+    if (last_category_ >= 0 && text == last_category_text_) {
+      return static_cast<std::uint8_t>(last_category_);
+    }
+    const std::uint8_t category = FindOrAddCategory(text);
+    last_category_ = category;
+    last_category_text_ = text;
+    return category;
+  }
+
+  std::uint8_t FindOrAddCategory(std::string_view text) {
     const StringId name = out_->names.Intern(text);
     auto& categories = out_->categories;
     for (std::size_t i = 0; i < categories.size(); ++i) {
@@ -463,11 +475,15 @@ class EventDecoder::Impl {
   std::uint32_t TrackOf(const Members& m) {
     const std::string_view pid = Unquoted(m.pid);
     const std::string_view tid = Unquoted(m.tid);
+    if (last_track_ != kNoTrack && pid == last_pid_ && tid == last_tid_) return last_track_;
+    last_pid_ = pid;
+    last_tid_ = tid;
     track_key_.assign(pid).append(1, '\0').append(tid);
     const StringId id = out_->track_keys.Intern(track_key_);
     if (id == out_->tracks.size()) {
       out_->tracks.push_back({out_->names.Intern(pid), out_->names.Intern(tid)});
     }
+    last_track_ = id;
     return id;
   }
 
@@ -478,6 +494,14 @@ class EventDecoder::Impl {
   std::uint8_t category_ = 0;
   std::string other_;
   std::string track_key_;
+
+  // Events come in runs of one category and track. The views are into the text being decoded.
+  static constexpr std::uint32_t kNoTrack = 0xFFFFFFFFu;
+  std::string_view last_category_text_;
+  std::string_view last_pid_;
+  std::string_view last_tid_;
+  int last_category_ = -1;  // none
+  std::uint32_t last_track_ = kNoTrack;
 };
 
 EventDecoder::EventDecoder() : impl_(std::make_unique<Impl>()) {}

@@ -1,8 +1,9 @@
 #include "trace/reader.h"
 
+#include <algorithm>
+#include <atomic>
 #include <condition_variable>
 #include <cstring>
-#include <deque>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -30,187 +31,45 @@ struct Piece {
   DecodedSlice decoded;
 };
 
-// Hands pieces from the thread that slices to threads that decode, and puts the results together in
-// order. The number of pieces bounds the memory; when all are taken, the slicing thread decodes
-// too.
-class Pipeline {
- public:
-  Pipeline(int threads, StoreBuilder* builder) : builder_(*builder) {
-    // One is being filled while the others wait, are decoded or are put together.
-    const int pieces = 2 * threads + 2;
-    for (int i = 0; i < pieces; ++i)
-      free_.push_back(std::make_unique<Piece>());
-    for (int i = 1; i < threads; ++i)
-      workers_.emplace_back([this] { Work(); });
-  }
-  Pipeline(const Pipeline&) = delete;
-  Pipeline& operator=(const Pipeline&) = delete;
-  ~Pipeline() { Close(); }
-
-  // A piece to fill.
-  std::unique_ptr<Piece> Take() {
-    std::unique_lock lock(mutex_);
-    while (free_.empty()) {
-      if (!waiting_.empty()) {
-        DecodeNext(lock, own_decoder_);
-      } else {
-        changed_.wait(lock);
-      }
-    }
-    std::unique_ptr<Piece> piece = std::move(free_.back());
-    free_.pop_back();
-    return piece;
-  }
-
-  void Submit(std::unique_ptr<Piece> piece) {
-    std::unique_lock lock(mutex_);
-    piece->index = submitted_++;
-    waiting_.push_back(std::move(piece));
-    changed_.notify_all();
-  }
-
-  // Decodes what is left; returns when everything submitted is in the store.
-  Status Finish() {
-    std::unique_lock lock(mutex_);
-    while (committed_ < submitted_ && !failed_) {
-      if (!waiting_.empty()) {
-        DecodeNext(lock, own_decoder_);
-      } else {
-        changed_.wait(lock);
-      }
-    }
-    lock.unlock();
-    Close();
-    if (out_of_memory_) return Fail(ErrorCode::kOutOfMemory, "not enough memory for this trace");
-    if (failed_) {
-      return Fail(ErrorCode::kTooLarge,
-                  fmt::format("more than {} events in one trace", limits::kEventsMax));
-    }
-    return {};
-  }
-
- private:
-  void Work() {
-    EventDecoder decoder;
-    std::unique_lock lock(mutex_);
-    while (!closed_) {
-      if (!waiting_.empty()) {
-        DecodeNext(lock, decoder);
-      } else {
-        changed_.wait(lock);
-      }
-    }
-  }
-
-  // REQUIRES: the lock is held and a piece waits. Releases the lock while it decodes.
-  void DecodeNext(std::unique_lock<std::mutex>& lock, EventDecoder& decoder) {
-    std::unique_ptr<Piece> piece = std::move(waiting_.front());
-    waiting_.pop_front();
-    lock.unlock();
-    bool good = true;
-    try {
-      decoder.Decode(piece->buffer.data() + 1, piece->text_size, piece->first_uid, &piece->decoded);
-    } catch (const std::bad_alloc&) {
-      good = false;
-    }
-    lock.lock();
-    if (!good) out_of_memory_ = failed_ = true;
-    decoded_[piece->index] = std::move(piece);
-    Commit(lock);
-    changed_.notify_all();
-  }
-
-  // Appends what is next in order. One thread at a time does it, without holding the lock.
-  void Commit(std::unique_lock<std::mutex>& lock) {
-    if (committing_) return;
-    committing_ = true;
-    while (!decoded_.empty() && decoded_.begin()->first == committed_) {
-      std::unique_ptr<Piece> piece = std::move(decoded_.begin()->second);
-      decoded_.erase(decoded_.begin());
-      lock.unlock();
-      bool good = false;
-      bool memory = true;
-      try {
-        good = builder_.Append(piece->decoded);
-      } catch (const std::bad_alloc&) {
-        memory = false;
-      }
-      lock.lock();
-      failed_ = failed_ || !good;
-      out_of_memory_ = out_of_memory_ || !memory;
-      ++committed_;
-      free_.push_back(std::move(piece));
-      changed_.notify_all();
-    }
-    committing_ = false;
-  }
-
-  void Close() {
-    {
-      const std::lock_guard lock(mutex_);
-      closed_ = true;
-      changed_.notify_all();
-    }
-    workers_.clear();
-  }
-
-  StoreBuilder& builder_;
-  EventDecoder own_decoder_;
-  std::mutex mutex_;
-  std::condition_variable changed_;
-  std::vector<std::unique_ptr<Piece>> free_;
-  std::deque<std::unique_ptr<Piece>> waiting_;
-  std::map<std::uint64_t, std::unique_ptr<Piece>> decoded_;
-  std::uint64_t submitted_ = 0;
-  std::uint64_t committed_ = 0;
-  bool committing_ = false;
-  bool closed_ = false;
-  bool failed_ = false;
-  bool out_of_memory_ = false;
-  std::vector<std::jthread> workers_;
-};
-
-// Reads and slices; what a piece of text holds is no business of this class.
+// The file as slices, one after the other. One caller at a time.
 class SliceReader {
  public:
-  SliceReader(io::ByteSource& bytes, Pipeline& pipeline, Job& job)
-      : bytes_(bytes), pipeline_(pipeline), job_(job) {}
+  SliceReader(io::ByteSource& bytes, Job& job) : bytes_(bytes), job_(job) {}
 
-  Status Run() {
-    std::unique_ptr<Piece> piece = pipeline_.Take();
-    std::size_t filled = 0;  // bytes of text in the piece
+  // Fills the piece with the next slice; false at the end.
+  Result<bool> Next(Piece* piece) {
+    std::size_t filled = carry_.size();
+    MakeRoom(piece, filled);
+    std::copy(carry_.begin(), carry_.end(), piece->buffer.begin() + 1);
     for (;;) {
-      JV_TRY(job_.Check());
-      job_.Report(bytes_.consumed(), bytes_.file_size(), "reading");
-      const std::size_t wanted = filled + limits::kSliceBytes;
-      if (piece->buffer.size() < wanted + 1 + EventDecoder::kPaddingBytes) {
-        piece->buffer.resize(wanted + 1 + EventDecoder::kPaddingBytes);
-      }
       char* text = piece->buffer.data() + 1;
+      JV_TRY(slicer_.Feed({text, filled}));
+      const std::size_t consumed = slicer_.consumed();
+      if (slicer_.slice().elements > 0) {
+        carry_.assign(text + consumed, text + filled);
+        Take(slicer_.slice(), piece);
+        return true;
+      }
+      std::memmove(text, text + consumed, filled - consumed);
+      filled -= consumed;
+      // The end of an array hands back control before the rest of the text was looked at.
+      if (consumed > 0 && filled > 0 && !slicer_.inside_events()) continue;
+      if (filled > limits::kEventBytesMax) {
+        oversize_ = true;
+        return false;
+      }
+      MakeRoom(piece, filled);
+      text = piece->buffer.data() + 1;
+      JV_TRY(job_.Check());
       JV_ASSIGN(const std::size_t got, bytes_.Read({text + filled, limits::kSliceBytes}));
-      if (got == 0) break;
+      if (got == 0) return false;
       filled += got;
       total_ += got;
       if (total_ > limits::kTraceBytesMax) {
         return Fail(ErrorCode::kTooLarge, fmt::format("more than {} GiB of text in one trace",
                                                       limits::kTraceBytesMax >> 30));
       }
-      // The end of an array hands back control early: feed the rest at once.
-      std::size_t begin = 0;
-      for (bool more = true; more;) {
-        JV_TRY(slicer_.Feed({text + begin, filled - begin}));
-        more = slicer_.consumed() > 0 && !slicer_.inside_events() &&
-               begin + slicer_.consumed() < filled;
-        JV_TRY(Dispatch(&piece, &text, &begin, &filled));
-      }
-      std::memmove(text, text + begin, filled - begin);
-      filled -= begin;
-      if (filled > limits::kEventBytesMax) {
-        oversize_ = true;
-        break;
-      }
     }
-    return {};
   }
 
   JsonSlicer& slicer() { return slicer_; }
@@ -218,38 +77,132 @@ class SliceReader {
   bool oversize() const { return oversize_; }
 
  private:
-  // Sends off the slice that the last Feed found, if any; what follows it moves to a new piece.
-  Status Dispatch(std::unique_ptr<Piece>* piece, char** text, std::size_t* begin,
-                  std::size_t* filled) {
-    const JsonSlicer::Slice slice = slicer_.slice();
-    const std::size_t end = *begin + slicer_.consumed();
-    if (slice.elements == 0) {
-      *begin = end;
-      return {};
-    }
-    std::unique_ptr<Piece> next = pipeline_.Take();
-    const std::size_t rest = *filled - end;
-    const std::size_t needed = rest + limits::kSliceBytes + 1 + EventDecoder::kPaddingBytes;
-    if (next->buffer.size() < needed) next->buffer.resize(needed);
-    std::memcpy(next->buffer.data() + 1, *text + end, rest);
-    const auto offset = static_cast<std::size_t>(slice.text.data() - *text);
-    if (offset > 0) std::memmove(*text, slice.text.data(), slice.text.size());
-    (*piece)->text_size = slice.text.size();
-    (*piece)->first_uid = slice.first_element;
-    pipeline_.Submit(std::move(*piece));
-    *piece = std::move(next);
-    *text = (*piece)->buffer.data() + 1;
-    *begin = 0;
-    *filled = rest;
-    return {};
+  static void MakeRoom(Piece* piece, std::size_t filled) {
+    const std::size_t needed = 1 + filled + limits::kSliceBytes + EventDecoder::kPaddingBytes;
+    if (piece->buffer.size() < needed) piece->buffer.resize(needed);
+  }
+
+  static void Take(const JsonSlicer::Slice& slice, Piece* piece) {
+    char* text = piece->buffer.data() + 1;
+    if (slice.text.data() != text) std::memmove(text, slice.text.data(), slice.text.size());
+    piece->text_size = slice.text.size();
+    piece->first_uid = slice.first_element;
   }
 
   io::ByteSource& bytes_;
-  Pipeline& pipeline_;
   Job& job_;
   JsonSlicer slicer_;
+  std::vector<char> carry_;  // the start of an event that the last slice ended before
   std::uint64_t total_ = 0;
   bool oversize_ = false;
+};
+
+// Every thread does the same: takes the next slice while no other does, decodes it while it is in
+// this core's cache, and appends it, or leaves it to the thread that is to append its predecessor.
+// Inflating and slicing, which cannot be split, thus overlap with decoding; the number of pieces
+// bounds the memory.
+class Pipeline {
+ public:
+  Pipeline(int threads, SliceReader* reader, StoreBuilder* builder, Job* job, io::ByteSource* bytes)
+      : threads_(threads), reader_(*reader), builder_(*builder), job_(*job), bytes_(*bytes) {
+    for (int i = 0; i < 2 * threads; ++i)
+      free_.push_back(std::make_unique<Piece>());
+  }
+
+  Status Run() {
+    {
+      std::vector<std::jthread> workers;
+      for (int i = 1; i < threads_; ++i)
+        workers.emplace_back([this] { Work(false); });
+      Work(true);
+    }
+    return std::move(status_);
+  }
+
+ private:
+  void Work(bool reports) {
+    try {
+      EventDecoder decoder;
+      while (std::unique_ptr<Piece> piece = NextPiece(reports)) {
+        decoder.Decode(piece->buffer.data() + 1, piece->text_size, piece->first_uid,
+                       &piece->decoded);
+        Commit(std::move(piece));
+      }
+    } catch (const std::bad_alloc&) {
+      End(Fail(ErrorCode::kOutOfMemory, "not enough memory for this trace"));
+    }
+  }
+
+  // A piece with the next slice in it; null at the end.
+  std::unique_ptr<Piece> NextPiece(bool reports) {
+    std::unique_ptr<Piece> piece;
+    {
+      std::unique_lock lock(mutex_);
+      changed_.wait(lock, [this] { return ended_ || !free_.empty(); });
+      if (ended_) return nullptr;
+      piece = std::move(free_.back());
+      free_.pop_back();
+    }
+    const std::lock_guard reading(reading_);
+    if (ended_) return nullptr;
+    if (reports) job_.Report(bytes_.consumed(), bytes_.file_size(), "reading");
+    const Result<bool> more = reader_.Next(piece.get());
+    if (!more || !*more) {
+      End(more ? Status() : Status(tl::make_unexpected(more.error())));
+      return nullptr;
+    }
+    piece->index = next_index_++;
+    return piece;
+  }
+
+  // Appends what is next in order. One thread at a time does it, without holding the lock.
+  void Commit(std::unique_ptr<Piece> piece) {
+    std::unique_lock lock(mutex_);
+    decoded_[piece->index] = std::move(piece);
+    if (committing_) return;
+    committing_ = true;
+    while (!decoded_.empty() && decoded_.begin()->first == committed_) {
+      std::unique_ptr<Piece> next = std::move(decoded_.begin()->second);
+      decoded_.erase(decoded_.begin());
+      lock.unlock();
+      const bool good = builder_.Append(next->decoded);
+      lock.lock();
+      if (!good) {
+        lock.unlock();
+        End(Fail(ErrorCode::kTooLarge,
+                 fmt::format("more than {} events in one trace", limits::kEventsMax)));
+        return;
+      }
+      ++committed_;
+      free_.push_back(std::move(next));
+      changed_.notify_all();
+    }
+    committing_ = false;
+  }
+
+  // No more slices; the first error stays.
+  void End(Status status) {
+    const std::lock_guard lock(mutex_);
+    if (status_ && !status) status_ = std::move(status);
+    ended_ = true;
+    changed_.notify_all();
+  }
+
+  const int threads_;
+  SliceReader& reader_;
+  StoreBuilder& builder_;
+  Job& job_;
+  io::ByteSource& bytes_;
+  std::mutex reading_;  // held while a slice is read; guards reader_ and next_index_
+  std::uint64_t next_index_ = 0;
+  std::mutex mutex_;  // guards what follows
+  std::condition_variable changed_;
+  std::vector<std::unique_ptr<Piece>> free_;
+  std::map<std::uint64_t, std::unique_ptr<Piece>> decoded_;  // waiting for their predecessors
+  std::uint64_t committed_ = 0;
+  bool committing_ = false;
+  std::atomic<bool> ended_{false};
+  Status status_;
 };
 
 std::string DamageOf(const io::ByteSource& bytes, SliceReader& reader, EventStore* events) {
@@ -303,10 +256,10 @@ Result<Trace> ReadTrace(io::ByteSource& bytes, const ReadOptions& options, Job& 
   Trace trace;
   StoreBuilder builder(&trace.events);
   {
-    Pipeline pipeline(options.threads > 0 ? options.threads : DefaultThreads(), &builder);
-    SliceReader reader(bytes, pipeline, job);
-    JV_TRY(reader.Run());
-    JV_TRY(pipeline.Finish());
+    SliceReader reader(bytes, job);
+    Pipeline pipeline(options.threads > 0 ? options.threads : DefaultThreads(), &reader, &builder,
+                      &job, &bytes);
+    JV_TRY(pipeline.Run());
     JV_TRY(job.Check());
     builder.Finish();
     trace.events.elements = reader.slicer().elements();
