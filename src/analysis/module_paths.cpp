@@ -33,7 +33,7 @@ std::string FoldedName(std::string_view name) {
 }
 
 ChainTree::ChainTree(const trace::EventStore& events, const tree::CallTree& tree)
-    : events_(events), tree_(tree) {
+    : events_(events), tree_(tree), known_(tree.preorder().size(), kUnknown) {
   entries_.push_back({kRoot, kNoString, trace::EventKind::kOther, false});
 }
 
@@ -55,10 +55,9 @@ ChainTree::Node ChainTree::Of(EventIndex event) {
   bool forward_link = false;
   for (EventIndex e = event; e != trace::kNoEvent;) {
     if (!forward_link) {
-      if (const auto known = known_.find(e); known != known_.end()) {
-        node = known->second;
-        break;
-      }
+      node = known_[tree_.position(e)];
+      if (node != kUnknown) break;
+      node = kRoot;
     }
     steps.push_back({e, forward_link});
     const EventIndex forward = tree_.ForwardOf(e);
@@ -68,7 +67,7 @@ ChainTree::Node ChainTree::Of(EventIndex event) {
   for (auto step = steps.rbegin(); step != steps.rend(); ++step) {
     const trace::Event& e = events_[step->event];
     node = Child(node, Fold(e.name), e.kind, step->forward_link);
-    if (!step->forward_link) known_[step->event] = node;
+    if (!step->forward_link) known_[tree_.position(step->event)] = node;
   }
   return node;
 }

@@ -38,8 +38,9 @@ class ChainTree {
 
   ChainTree(const trace::EventStore& events, const tree::CallTree& tree);
 
-  // The chain of a host event, the event itself included.
+  // The chain of a host event, the event itself included. Chains once found are remembered.
   Node Of(EventIndex event);
+  std::size_t MemoryBytes() const { return known_.size() * sizeof(Node) + entries_.size() * 96; }
   // Its frames, the event first.
   std::vector<Frame> Frames(Node node) const;
 
@@ -50,6 +51,7 @@ class ChainTree {
     trace::EventKind kind;
     bool forward_link;
   };
+  static constexpr Node kUnknown = 0xFFFFFFFFu;
   Node Child(Node parent, StringId name, trace::EventKind kind, bool forward_link);
   StringId Fold(StringId name);
 
@@ -57,7 +59,7 @@ class ChainTree {
   const tree::CallTree& tree_;
   StringPool names_;
   std::unordered_map<StringId, StringId> folded_;
-  std::unordered_map<EventIndex, Node> known_;
+  std::vector<Node> known_;  // by place in the tree's preorder; kUnknown: not asked for yet
   std::unordered_map<std::uint64_t, std::vector<Node>> children_;
   std::vector<Entry> entries_;
 };

@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <cctype>
 #include <map>
+#include <optional>
 #include <unordered_map>
 
 #include "analysis/arg_text.h"
-#include "analysis/module_paths.h"
 
 namespace jarvis::analysis {
 namespace {
@@ -59,7 +59,9 @@ class Summarizer {
   const std::vector<Launcher>& launchers() const { return in_.attribution.launchers; }
 
   void ByLauncher(GroupBy by) {
-    ChainTree chains(in_.events, in_.tree);
+    std::optional<ChainTree> own;
+    if (by == GroupBy::kModule && in_.chains == nullptr) own.emplace(in_.events, in_.tree);
+    ChainTree* chains = own ? &*own : in_.chains;
     std::unordered_map<ChainTree::Node, std::string> paths;
     for (std::uint32_t i = 0; i < launchers().size(); ++i) {
       const Launcher& launcher = launchers()[i];
@@ -68,7 +70,7 @@ class Summarizer {
       if (by == GroupBy::kCategory) {
         name = launcher.category;
       } else if (by == GroupBy::kModule) {
-        name = ModuleOf(launcher, chains, &paths);
+        name = ModuleOf(launcher, *chains, &paths);
       } else if (launcher.op == kNoEvent) {
         name = "(unlinked) " + std::string(in_.events.name(kernels[0]));
       } else {
@@ -181,24 +183,28 @@ std::string_view LastName(std::string_view qualified) {
 // The first template argument that names something ("CUDAFunctor_add", "GeluCUDAKernelImpl"), which
 // is what tells ATen's generic kernels apart.
 std::string Functor(std::string_view arguments) {
-  static constexpr std::string_view kMarks[] = {"CUDAFunctor",  "Functor",    "_kernel_cuda",
-                                                "_kernel_impl", "KernelImpl", "ReduceOp",
-                                                "Ops<",         "_functor",   "BinaryOp"};
+  static constexpr std::string_view kMarks[] = {
+      "CUDAFunctor", "Functor", "_kernel_cuda", "_kernel_impl", "KernelImpl",
+      "ReduceOp",    "Ops<",    "_functor",     "BinaryOp",     "_kernel"};
+  const auto word = [](char c) {
+    return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_';
+  };
+  std::string generic;  // wrappers around the functor that says what is done
   for (const std::string_view mark : kMarks) {
-    const std::size_t at = arguments.find(mark);
-    if (at == std::string_view::npos) continue;
-    const auto word = [](char c) {
-      return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_';
-    };
-    std::size_t begin = at;
-    std::size_t end = at;
-    while (begin > 0 && word(arguments[begin - 1]))
-      --begin;
-    while (end < arguments.size() && word(arguments[end]))
-      ++end;
-    return std::string(arguments.substr(begin, end - begin));
+    for (std::size_t at = arguments.find(mark); at != std::string_view::npos;
+         at = arguments.find(mark, at + 1)) {
+      std::size_t begin = at;
+      std::size_t end = at;
+      while (begin > 0 && word(arguments[begin - 1]))
+        --begin;
+      while (end < arguments.size() && word(arguments[end]))
+        ++end;
+      std::string found(arguments.substr(begin, end - begin));
+      if (!found.ends_with("naryFunctor")) return found;
+      if (generic.empty()) generic = std::move(found);
+    }
   }
-  return {};
+  return generic;
 }
 
 // Tensile: "Cijk_Alik_Bljk_BBS_BH_..._MT128x128x32_MI16x16x16x1_..." -> layout, types and tiles.

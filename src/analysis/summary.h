@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "analysis/attribution.h"
+#include "analysis/module_paths.h"
 #include "analysis/steps.h"
 #include "trace/metadata.h"
 
@@ -37,6 +38,7 @@ struct SummaryInput {
   const std::vector<trace::TrackNames>& track_names;
   const Attribution& attribution;
   const std::vector<Step>& steps;
+  ChainTree* chains = nullptr;  // one to share; null: made where it is needed
 };
 
 // The time of a row is, by op, category or module: the sum of its launchers' busy times; by kernel:

@@ -11,7 +11,9 @@
 namespace jarvis::engine {
 
 std::size_t LoadedTrace::MemoryBytes() const {
+  const std::lock_guard lock(chains_mutex_);
   return trace_.events.MemoryBytes() + tree_.MemoryBytes() +
+         (chains_ == nullptr ? 0 : chains_->MemoryBytes()) +
          attribution_.timeline.size() * sizeof(trace::EventIndex) +
          attribution_.kernels.size() * sizeof(trace::EventIndex) +
          attribution_.launchers.size() * sizeof(analysis::Launcher) +
@@ -22,10 +24,30 @@ const analysis::Summary& LoadedTrace::SummaryBy(analysis::GroupBy by) const {
   const std::lock_guard lock(summaries_mutex_);
   std::unique_ptr<const analysis::Summary>& summary = summaries_[static_cast<std::size_t>(by)];
   if (summary == nullptr) {
+    const std::lock_guard chains_lock(chains_mutex_);
+    analysis::ChainTree* chains = by == analysis::GroupBy::kModule ? &Chains() : nullptr;
     summary = std::make_unique<const analysis::Summary>(
-        analysis::Summarize({events(), tree_, track_names(), attribution_, steps_}, by));
+        analysis::Summarize({events(), tree_, track_names(), attribution_, steps_, chains}, by));
   }
   return *summary;
+}
+
+analysis::ChainTree& LoadedTrace::Chains() const {
+  if (chains_ == nullptr) chains_ = std::make_unique<analysis::ChainTree>(events(), tree_);
+  return *chains_;
+}
+
+const std::vector<analysis::Caller>& LoadedTrace::CallersOf(const analysis::SummaryRow& row) const {
+  const std::lock_guard lock(chains_mutex_);
+  const auto [callers, added] = callers_.try_emplace(row.id);
+  if (added) {
+    const auto by = row.id.starts_with(analysis::IdPrefix(analysis::GroupBy::kKernel))
+                        ? analysis::GroupBy::kKernel
+                        : analysis::GroupBy::kOp;
+    callers->second = analysis::FindCallers({events(), tree_, track_names(), attribution_, steps_},
+                                            row, by, &Chains());
+  }
+  return callers->second;
 }
 
 const analysis::SummaryRow* LoadedTrace::FindRow(const std::string& id) const {

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <array>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -11,6 +12,7 @@
 #include <vector>
 
 #include "analysis/attribution.h"
+#include "analysis/callers.h"
 #include "analysis/gpu_timeline.h"
 #include "analysis/steps.h"
 #include "analysis/summary.h"
@@ -36,6 +38,9 @@ class LoadedTrace {
   const analysis::Summary& SummaryBy(analysis::GroupBy by) const;
   // The row with an id such as "op3", whatever table it is of; null: there is none.
   const analysis::SummaryRow* FindRow(const std::string& id) const;
+  // Where the row's work is called from; see analysis::FindCallers. The row must be one of this
+  // trace's summaries.
+  const std::vector<analysis::Caller>& CallersOf(const analysis::SummaryRow& row) const;
   std::size_t MemoryBytes() const;
 
  private:
@@ -52,6 +57,10 @@ class LoadedTrace {
   std::vector<analysis::Step> steps_;
   mutable std::mutex summaries_mutex_;
   mutable std::array<std::unique_ptr<const analysis::Summary>, 6> summaries_;  // by GroupBy
+  analysis::ChainTree& Chains() const;  // REQUIRES: chains_mutex_ is held
+  mutable std::mutex chains_mutex_;     // taken after summaries_mutex_, where both are
+  mutable std::unique_ptr<analysis::ChainTree> chains_;
+  mutable std::map<std::string, std::vector<analysis::Caller>> callers_;  // by row id
 };
 
 // The pipeline, top to bottom. threads: 0 means one per core.

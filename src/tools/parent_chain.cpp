@@ -11,7 +11,6 @@ namespace jarvis::tools {
 namespace {
 
 using analysis::Caller;
-using analysis::ChainTree;
 using analysis::GroupBy;
 using analysis::SummaryRow;
 using trace::EventIndex;
@@ -54,9 +53,7 @@ std::string Joined(const std::vector<std::string>& parts, std::string_view by) {
 
 void AnswerCallers(const engine::LoadedTrace& trace, const SummaryRow& row, const Json& arguments,
                    Answer* answer) {
-  const GroupBy by = row.id[0] == 'k' ? GroupBy::kKernel : GroupBy::kOp;
-  ChainTree chains(trace.events(), trace.tree());
-  const std::vector<Caller> callers = analysis::FindCallers(InputOf(trace), row, by, &chains);
+  const std::vector<Caller>& callers = trace.CallersOf(row);
   const auto limit = arguments.at("limit").get<std::size_t>();
   const auto depth = arguments.at("depth").get<std::size_t>();
   answer->columns = {"chain", "gpu_ms", "percent_of_row", "count", "module",
