@@ -33,34 +33,6 @@ std::string_view KeyOf(od::field& field) {
   return {start, static_cast<std::size_t>(end - start)};
 }
 
-// Python writes these, which JSON does not have.
-bool IsPythonNumber(od::value value) {
-  const std::string_view token = Trim(value.raw_json_token());
-  return token == "NaN" || token == "Infinity";
-}
-
-// The raw text of any value, which is passed.
-simdjson::error_code RawValue(od::value value, std::string_view* raw) {
-  if (IsPythonNumber(value)) {
-    *raw = Trim(value.raw_json_token());
-    return simdjson::SUCCESS;
-  }
-  od::json_type type{};
-  if (const auto error = value.type().get(type)) return error;
-  if (type == od::json_type::array) {
-    od::array array;
-    if (const auto error = value.get_array().get(array)) return error;
-    return array.raw_json().get(*raw);
-  }
-  if (type == od::json_type::object) {
-    od::object object;
-    if (const auto error = value.get_object().get(object)) return error;
-    return object.raw_json().get(*raw);
-  }
-  *raw = Trim(value.raw_json_token());
-  return simdjson::SUCCESS;
-}
-
 // Args that differ at every event and that nothing asks for.
 bool IsVolatile(std::string_view key) {
   return key == "Record function id" || key == "Python parent id" || key == "Python module id";
@@ -113,6 +85,7 @@ class EventDecoder::Impl {
 
  private:
   bool DecodeArray(const char* text, std::size_t size) {
+    end_ = text + size;
     last_category_ = -1;
     last_track_ = kNoTrack;
     od::document document;
@@ -191,6 +164,41 @@ class EventDecoder::Impl {
     return false;
   }
 
+  // The raw text of a scalar. In text that is out of order simdjson may count beyond the end.
+  std::string_view Token(od::value value) const {
+    const std::string_view token = value.raw_json_token();
+    if (token.data() >= end_) return {};
+    return Trim(token.substr(0, static_cast<std::size_t>(end_ - token.data())));
+  }
+
+  // Python writes these, which JSON does not have.
+  bool IsPythonNumber(od::value value) const {
+    const std::string_view token = Token(value);
+    return token == "NaN" || token == "Infinity";
+  }
+
+  // The raw text of any value, which is passed.
+  simdjson::error_code RawValue(od::value value, std::string_view* raw) const {
+    if (IsPythonNumber(value)) {
+      *raw = Token(value);
+      return simdjson::SUCCESS;
+    }
+    od::json_type type{};
+    if (const auto error = value.type().get(type)) return error;
+    if (type == od::json_type::array) {
+      od::array array;
+      if (const auto error = value.get_array().get(array)) return error;
+      return array.raw_json().get(*raw);
+    }
+    if (type == od::json_type::object) {
+      od::object object;
+      if (const auto error = value.get_object().get(object)) return error;
+      return object.raw_json().get(*raw);
+    }
+    *raw = Token(value);
+    return simdjson::SUCCESS;
+  }
+
   bool DecodeElement(od::value value) {
     const std::uint64_t uid = uid_++;
     od::json_type type = od::json_type::number;
@@ -236,7 +244,7 @@ class EventDecoder::Impl {
       default: break;
     }
     if (token == nullptr) return true;
-    *token = field.value().raw_json_token();
+    *token = Token(field.value());
     if (token == &members->cat) {
       category_ = CategoryOf(Unquoted(*token));
       kind_ = out_->categories[category_].rule.kind;
@@ -304,7 +312,7 @@ class EventDecoder::Impl {
   }
 
   bool Integer(od::value value, std::int64_t* to) {
-    if (const std::optional<std::int64_t> number = IntegerOf(value.raw_json_token())) *to = *number;
+    if (const std::optional<std::int64_t> number = IntegerOf(Token(value))) *to = *number;
     return true;
   }
 
@@ -489,6 +497,7 @@ class EventDecoder::Impl {
 
   od::parser parser_;
   DecodedSlice* out_ = nullptr;
+  const char* end_ = nullptr;  // of the text being decoded
   std::uint64_t uid_ = 0;
   EventKind kind_ = EventKind::kOther;
   std::uint8_t category_ = 0;
