@@ -123,4 +123,18 @@ Table GpuTimelineTable(const std::optional<GpuTimeline>& timeline) {
   return table;
 }
 
+Table RecomputeTimelineTable(const std::optional<GpuTimeline>& first,
+                             const std::optional<GpuTimeline>& recomputed) {
+  Table table = GpuTimelineTable(first);
+  for (auto& row : table.rows)
+    row.emplace_back(false);
+  table.columns.emplace_back("is_recompute");
+  if (!recomputed) return table;
+  for (auto& row : GpuTimelineTable(recomputed).rows) {
+    row.emplace_back(true);
+    table.rows.push_back(std::move(row));
+  }
+  return table;
+}
+
 }  // namespace jarvis::analysis

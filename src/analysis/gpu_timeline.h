@@ -39,5 +39,9 @@ std::optional<GpuTimeline> ComputeGpuTimeline(const EventStore& events,
 
 // type, time ms, percent (of total). Without GPU work the cells are absent.
 Table GpuTimelineTable(const std::optional<GpuTimeline>& timeline);
+// The same with a column is_recompute and two blocks of rows: work that is not activation
+// recomputation, then (if there is any) work that is. Each block has its own total.
+Table RecomputeTimelineTable(const std::optional<GpuTimeline>& first,
+                             const std::optional<GpuTimeline>& recomputed);
 
 }  // namespace jarvis::analysis

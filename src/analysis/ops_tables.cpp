@@ -78,9 +78,11 @@ void SortDescending(std::vector<std::vector<Cell>>* rows, std::size_t column,
   *rows = std::move(sorted);
 }
 
-void SortByText(std::vector<std::vector<Cell>>* rows) {
-  std::stable_sort(rows->begin(), rows->end(), [](const auto& a, const auto& b) {
-    return std::get<std::string>(a[0]) < std::get<std::string>(b[0]);
+// By name, and what is not recomputed first.
+void SortByKeys(std::vector<std::vector<Cell>>* rows, bool with_flag) {
+  std::stable_sort(rows->begin(), rows->end(), [&](const auto& a, const auto& b) {
+    if (a[0] != b[0]) return std::get<std::string>(a[0]) < std::get<std::string>(b[0]);
+    return with_flag && std::get<bool>(a[1]) < std::get<bool>(b[1]);
   });
 }
 
@@ -91,6 +93,18 @@ std::vector<double> Values(const std::vector<Launcher>& launchers,
   for (const std::size_t row : rows)
     values.push_back(launchers[row].*value);
   return values;
+}
+
+std::vector<std::string> KeyColumns(const TableInput& input, const char* name) {
+  std::vector<std::string> columns = {name};
+  if (input.recompute != nullptr) columns.emplace_back("is_recompute");
+  return columns;
+}
+
+std::vector<Cell> KeyCells(const TableInput& input, std::string_view name, bool recomputed) {
+  std::vector<Cell> cells = {std::string(name)};
+  if (input.recompute != nullptr) cells.emplace_back(recomputed);
+  return cells;
 }
 
 }  // namespace
@@ -104,33 +118,38 @@ std::string LauncherName(const EventStore& events, const Attribution& attributio
 Table OpsSummaryByCategory(const TableInput& input) {
   const std::vector<Launcher>& launchers = input.attribution.launchers;
   Keys keys(input);
-  Grouping<1> groups;
-  for (std::size_t i = 0; i < launchers.size(); ++i)
-    groups.Add({keys.Category(launchers[i])}, i);
-  Table table{
-      "ops_summary_by_category", {"op category", "Count", "total_direct_kernel_time_ms"}, {}};
+  Grouping<2> groups;
+  for (std::size_t i = 0; i < launchers.size(); ++i) {
+    groups.Add({keys.Category(launchers[i]), input.Recomputed(launchers[i].op)}, i);
+  }
+  Table table{"ops_summary_by_category", KeyColumns(input, "op category"), {}};
+  const std::size_t first = table.columns.size();
+  table.columns.insert(table.columns.end(), {"Count", "total_direct_kernel_time_ms"});
   for (const auto& group : groups.groups()) {
     const double sum = KahanSum(Values(launchers, group.rows, &Launcher::direct_us));
-    table.rows.push_back({std::string(keys[group.key[0]]),
-                          static_cast<std::int64_t>(group.rows.size()), sum / 1000});
+    table.rows.push_back(KeyCells(input, keys[group.key[0]], group.key[1] != 0));
+    table.rows.back().insert(table.rows.back().end(),
+                             {static_cast<std::int64_t>(group.rows.size()), sum / 1000});
   }
-  SortByText(&table.rows);
-  SortDescending(&table.rows, 2, input.rules);
-  AddPercentages(&table, 2);
+  SortByKeys(&table.rows, input.recompute != nullptr);
+  SortDescending(&table.rows, first + 1, input.rules);
+  AddPercentages(&table, first + 1);
   return table;
 }
 
 Table OpsSummary(const TableInput& input) {
   const std::vector<Launcher>& launchers = input.attribution.launchers;
   Keys keys(input);
-  Grouping<1> groups;
-  for (std::size_t i = 0; i < launchers.size(); ++i)
-    groups.Add({keys.Name(launchers[i])}, i);
-  Table table{
-      "ops_summary",
-      {"name", "total_direct_kernel_time_sum", "total_subtree_kernel_time_sum",
-       "total_direct_kernel_time_ms", "total_subtree_kernel_time_ms", "Count", "Categories"},
-      {}};
+  Grouping<2> groups;
+  for (std::size_t i = 0; i < launchers.size(); ++i) {
+    groups.Add({keys.Name(launchers[i]), input.Recomputed(launchers[i].op)}, i);
+  }
+  Table table{"ops_summary", KeyColumns(input, "name"), {}};
+  const std::size_t first = table.columns.size();
+  table.columns.insert(
+      table.columns.end(),
+      {"total_direct_kernel_time_sum", "total_subtree_kernel_time_sum",
+       "total_direct_kernel_time_ms", "total_subtree_kernel_time_ms", "Count", "Categories"});
   for (const auto& group : groups.groups()) {
     const double direct = KahanSum(Values(launchers, group.rows, &Launcher::direct_us));
     const double subtree = KahanSum(Values(launchers, group.rows, &Launcher::subtree_us));
@@ -141,31 +160,32 @@ Table OpsSummary(const TableInput& input) {
     for (const std::string_view category : categories) {
       list.append(list.empty() ? "[" : ", ").append(PyString(category));
     }
-    table.rows.push_back({std::string(keys[group.key[0]]), direct, subtree, direct / 1000,
-                          subtree / 1000, static_cast<std::int64_t>(group.rows.size()),
-                          list + "]"});
+    table.rows.push_back(KeyCells(input, keys[group.key[0]], group.key[1] != 0));
+    table.rows.back().insert(table.rows.back().end(),
+                             {direct, subtree, direct / 1000, subtree / 1000,
+                              static_cast<std::int64_t>(group.rows.size()), list + "]"});
   }
-  SortByText(&table.rows);
-  SortDescending(&table.rows, 1, input.rules);
-  AddPercentages(&table, 3);
+  SortByKeys(&table.rows, input.recompute != nullptr);
+  SortDescending(&table.rows, first, input.rules);
+  AddPercentages(&table, first + 2);
   return table;
 }
 
 std::vector<UniqueArgsRow> GroupUniqueArgs(const TableInput& input) {
   const std::vector<Launcher>& launchers = input.attribution.launchers;
   Keys keys(input);
-  Grouping<9> groups;
+  Grouping<10> groups;
   for (std::size_t i = 0; i < launchers.size(); ++i) {
     const Launcher& launcher = launchers[i];
     const EventIndex e =
         launcher.op == kNoEvent ? input.attribution.kernels[launcher.first] : launcher.op;
     const trace::TrackNames& names = input.track_names[input.events[e].track];
     const trace::Args args = launcher.op == kNoEvent ? trace::Args() : input.events.args_of(e);
-    groups.Add(
-        {keys.Name(launcher), keys.Category(launcher), keys.Text(names.process_name),
-         keys.Text(names.process_label), keys.Text(names.thread_name), keys.Arguments(args.dims),
-         keys.Arguments(args.types), keys.Arguments(args.strides), keys.Arguments(args.concrete)},
-        i);
+    groups.Add({keys.Name(launcher), keys.Category(launcher), keys.Text(names.process_name),
+                keys.Text(names.process_label), keys.Text(names.thread_name),
+                keys.Arguments(args.dims), keys.Arguments(args.types), keys.Arguments(args.strides),
+                keys.Arguments(args.concrete), input.Recomputed(launcher.op)},
+               i);
   }
   std::vector<UniqueArgsRow> rows;
   for (const auto& group : groups.groups()) {
@@ -187,8 +207,10 @@ Table OpsUniqueArgs(const TableInput& input, const std::vector<UniqueArgsRow>& r
   Keys keys(input);
   Table table{"ops_unique_args",
               {"name", "op category", "process_name", "process_label", "thread_name", "Input Dims",
-               "Input type", "Input Strides", "Concrete Inputs", "operation_count"},
+               "Input type", "Input Strides", "Concrete Inputs"},
               {}};
+  if (input.recompute != nullptr) table.columns.emplace_back("is_recompute");
+  table.columns.emplace_back("operation_count");
   for (const char* stat : {"mean", "median", "std", "min", "max", "sum"}) {
     table.columns.push_back(std::string("total_direct_kernel_time_") + stat);
     table.columns.push_back(std::string("total_subtree_kernel_time_") + stat);
@@ -209,8 +231,9 @@ Table OpsUniqueArgs(const TableInput& input, const std::vector<UniqueArgsRow>& r
                                keys.CellOf(keys.Arguments(args.dims)),
                                keys.CellOf(keys.Arguments(args.types)),
                                keys.CellOf(keys.Arguments(args.strides)),
-                               keys.CellOf(keys.Arguments(args.concrete)),
-                               static_cast<std::int64_t>(row.launchers.size())};
+                               keys.CellOf(keys.Arguments(args.concrete))};
+    if (input.recompute != nullptr) cells.emplace_back(input.Recomputed(first.op));
+    cells.emplace_back(static_cast<std::int64_t>(row.launchers.size()));
     const Moments d = GroupMoments(Values(launchers, row.launchers, &Launcher::direct_us));
     const Moments s = GroupMoments(Values(launchers, row.launchers, &Launcher::subtree_us));
     cells.insert(cells.end(), {d.mean, s.mean, d.median, s.median, jarvis::CellOf(d.std),

@@ -16,6 +16,13 @@ struct TableInput {
   const std::vector<trace::TrackNames>& track_names;
   const Attribution& attribution;
   const TableRules& rules;
+  // By event, as tree::MarkRecompute gives it. With it the tables have a column is_recompute and
+  // keep recomputed calls apart; null: no such column.
+  const std::vector<char>* recompute = nullptr;
+
+  bool Recomputed(EventIndex e) const {
+    return recompute != nullptr && e != kNoEvent && (*recompute)[e] != 0;
+  }
 };
 
 // The name of a launcher in a table: the op's, or "(unlinked) <kernel>".

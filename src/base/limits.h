@@ -20,9 +20,13 @@ inline constexpr std::size_t kMetadataBytesMax = std::size_t{16} << 20;
 // Events are named by 32-bit indices; one value is reserved.
 inline constexpr std::uint64_t kEventsMax = 0xFFFFFFFEu;
 
-// Inflated bytes of one trace. A gzip member expands at most 1032 times, so a 1 GB file could ask
-// for a terabyte; no profiler writes that.
+// Inflated bytes of one trace.
 inline constexpr std::uint64_t kTraceBytesMax = std::uint64_t{256} << 30;
+
+// gzip can expand a thousand times; traces expand 10 to 60 times. Beyond this, and beyond a size that
+// does no harm, a compressed file is no trace.
+inline constexpr std::uint64_t kExpansionMax = 300;
+inline constexpr std::uint64_t kExpansionFreeBytes = std::uint64_t{256} << 20;
 
 // Text of unknown args kept for one event; the rest of a longer one is dropped and counted.
 inline constexpr std::size_t kOtherArgsBytesMax = 4096;

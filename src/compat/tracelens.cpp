@@ -5,6 +5,7 @@
 
 #include "compat/tracelens_tree.h"
 #include "perf/op_category.h"
+#include "tree/recompute.h"
 
 namespace jarvis::compat {
 namespace {
@@ -21,6 +22,21 @@ class Attributor {
       : events_(events),
         options_(options),
         tree_(BuildTraceLensTree(events, options.python_frames)) {}
+
+  // By event: below a frame in which a checkpoint runs the forward pass again, or such a frame.
+  std::vector<char> MarkRecompute() const {
+    std::vector<char> marked(events_.size(), 0);
+    for (EventIndex e = 0; e < events_.size(); ++e) {
+      for (EventIndex up = e; up != kNoEvent; up = tree_.parent[up]) {
+        if (events_[up].kind == EventKind::kPythonFunction &&
+            tree::IsRecomputeFrame(events_.name(up))) {
+          marked[e] = 1;
+          break;
+        }
+      }
+    }
+    return marked;
+  }
 
   Attribution Run() {
     result_.clock = Clock::kDoubleMicros;
@@ -188,8 +204,11 @@ analysis::TableRules TraceLensRules() {
   return rules;
 }
 
-Attribution AttributeLikeTraceLens(const EventStore& events, const TraceLensOptions& options) {
-  return Attributor(events, options).Run();
+Attribution AttributeLikeTraceLens(const EventStore& events, const TraceLensOptions& options,
+                                   std::vector<char>* recompute) {
+  Attributor attributor(events, options);
+  if (recompute != nullptr) *recompute = attributor.MarkRecompute();
+  return attributor.Run();
 }
 
 void ShapeEmptyShortKernels(const analysis::TableInput& input, double threshold_us, Table* table) {

@@ -20,8 +20,11 @@ analysis::TableRules TraceLensRules();
 
 // Nesting by start alone, events that stick out discarded; launches linked through ac2g arrows, one
 // GPU event each; kernels below a nested driver call belong to that call; collectives left out.
+// `recompute`: filled by event, as tree::MarkRecompute does, if it is not null; needs
+// python_frames.
 analysis::Attribution AttributeLikeTraceLens(const trace::EventStore& events,
-                                             const TraceLensOptions& options);
+                                             const TraceLensOptions& options,
+                                             std::vector<char>* recompute = nullptr);
 
 // The reference writes a short_kernels_summary without rows in one of two odd forms.
 void ShapeEmptyShortKernels(const analysis::TableInput& input, double threshold_us, Table* table);

@@ -1,6 +1,7 @@
 #include "engine/report.h"
 
 #include "compat/tracelens.h"
+#include "tree/recompute.h"
 
 namespace jarvis::engine {
 namespace {
@@ -8,25 +9,48 @@ namespace {
 struct Made {
   const analysis::Attribution& attribution;
   analysis::TableRules rules;
+  const std::vector<char>* recompute;  // by event; null: not asked for
 };
+
+struct Timeline {
+  Table table;
+  std::optional<double> total_us;  // what percent columns of other tables refer to
+};
+
+Timeline MakeTimeline(const LoadedTrace& trace, const Made& made, const ReportOptions& options) {
+  const auto compute = [&](std::span<const trace::EventIndex> work) {
+    return analysis::ComputeGpuTimeline(trace.events(), work, made.rules.clock,
+                                        options.micro_idle_thresh_us);
+  };
+  const auto total = [](const std::optional<analysis::GpuTimeline>& timeline) {
+    return timeline ? std::optional(timeline->total) : std::nullopt;
+  };
+  if (made.recompute == nullptr) {
+    const auto timeline = compute(made.attribution.timeline);
+    return {analysis::GpuTimelineTable(timeline), total(timeline)};
+  }
+  std::vector<trace::EventIndex> parts[2];
+  for (const trace::EventIndex e : made.attribution.timeline) {
+    parts[(*made.recompute)[e] != 0 ? 1 : 0].push_back(e);
+  }
+  const auto first = compute(parts[0]);
+  return {analysis::RecomputeTimelineTable(first, compute(parts[1])), total(first)};
+}
 
 Result<std::vector<Table>> MakeTables(const LoadedTrace& trace, const Made& made,
                                       const ReportOptions& options, Job& job) {
   const bool tracelens = options.compat == Compat::kTraceLens;
   const analysis::TableInput input{trace.events(), trace.track_names(), made.attribution,
-                                   made.rules};
-  const auto timeline = analysis::ComputeGpuTimeline(
-      trace.events(), made.attribution.timeline, made.rules.clock, options.micro_idle_thresh_us);
-  if (!timeline && tracelens) {
+                                   made.rules, made.recompute};
+  if (made.attribution.timeline.empty() && tracelens) {
     return Fail(ErrorCode::kNoGpuEvents, "No GPU events found in the trace",
                 "repeat without compat: the default also counts GPU work without launch arrows");
   }
+  Timeline timeline = MakeTimeline(trace, made, options);
   // The reference takes the total from the table's milliseconds.
-  const std::optional<double> total_us =
-      timeline ? std::optional(tracelens ? timeline->total / 1000 * 1e3 : timeline->total)
-               : std::nullopt;
+  if (tracelens && timeline.total_us) timeline.total_us = *timeline.total_us / 1000 * 1e3;
   std::vector<Table> tables;
-  tables.push_back(analysis::GpuTimelineTable(timeline));
+  tables.push_back(std::move(timeline.table));
   if (made.attribution.cpu_ops || !tracelens) {
     tables.push_back(analysis::OpsSummaryByCategory(input));
     tables.push_back(analysis::OpsSummary(input));
@@ -34,10 +58,12 @@ Result<std::vector<Table>> MakeTables(const LoadedTrace& trace, const Made& made
     tables.push_back(analysis::OpsUniqueArgs(input, analysis::GroupUniqueArgs(input)));
   }
   JV_TRY(job.Check());
-  if (options.kernel_summary) tables.push_back(analysis::KernelSummary(input, total_us));
+  if (options.kernel_summary) {
+    tables.push_back(analysis::KernelSummary(input, timeline.total_us));
+  }
   if (options.short_kernel_study) {
     tables.push_back(analysis::ShortKernelHistogram(input, options.short_kernels));
-    Table summary = analysis::ShortKernelsSummary(input, options.short_kernels, total_us);
+    Table summary = analysis::ShortKernelsSummary(input, options.short_kernels, timeline.total_us);
     if (tracelens) {
       compat::ShapeEmptyShortKernels(input, options.short_kernels.threshold_us, &summary);
     }
@@ -50,12 +76,19 @@ Result<std::vector<Table>> MakeTables(const LoadedTrace& trace, const Made& made
 
 Result<std::vector<Table>> MakeReport(const LoadedTrace& trace, const ReportOptions& options,
                                       Job& job) {
+  std::vector<char> recompute;
+  const std::vector<char>* marks = options.detect_recompute ? &recompute : nullptr;
   if (options.compat == Compat::kTraceLens) {
     const analysis::Attribution attribution = compat::AttributeLikeTraceLens(
-        trace.events(), {.include_unlinked_kernels = options.include_unlinked_kernels});
-    return MakeTables(trace, {attribution, compat::TraceLensRules()}, options, job);
+        trace.events(),
+        {.include_unlinked_kernels = options.include_unlinked_kernels,
+         .python_frames = options.detect_recompute},
+        options.detect_recompute ? &recompute : nullptr);
+    return MakeTables(trace, {attribution, compat::TraceLensRules(), marks}, options, job);
   }
-  JV_ASSIGN(std::vector<Table> tables, MakeTables(trace, {trace.attribution(), {}}, options, job));
+  if (options.detect_recompute) recompute = tree::MarkRecompute(trace.events(), trace.tree());
+  JV_ASSIGN(std::vector<Table> tables,
+            MakeTables(trace, {trace.attribution(), {}, marks}, options, job));
   tables.push_back(CoverageTable(trace.coverage()));
   return tables;
 }

@@ -19,6 +19,8 @@ struct ReportOptions {
   // In compatible mode the timeline counts linked GPU work only, unless this is set. By default all
   // GPU work counts.
   bool include_unlinked_kernels = false;
+  // Tell recomputed activations (torch.utils.checkpoint) apart: a column is_recompute.
+  bool detect_recompute = false;
   bool kernel_summary = false;
   bool short_kernel_study = false;
   analysis::ShortKernelOptions short_kernels;

@@ -12,6 +12,7 @@ engine::ReportOptions OptionsOf(const Json& arguments) {
   if (arguments.at("compat").get<std::string>() == "tracelens")
     options.compat = engine::Compat::kTraceLens;
   options.include_unlinked_kernels = arguments.at("include_unlinked_kernels").get<bool>();
+  options.detect_recompute = arguments.at("detect_recompute").get<bool>();
   options.kernel_summary = arguments.at("kernel_summary").get<bool>();
   options.short_kernel_study = arguments.at("short_kernel_study").get<bool>();
   options.short_kernels.threshold_us = arguments.at("short_kernel_threshold_us").get<double>();

@@ -171,39 +171,33 @@ class EventDecoder::Impl {
     return Trim(token.substr(0, static_cast<std::size_t>(end_ - token.data())));
   }
 
-  // Python writes these, which JSON does not have.
-  bool IsPythonNumber(od::value value) const {
-    const std::string_view token = Token(value);
-    return token == "NaN" || token == "Infinity";
-  }
-
-  // The raw text of any value, which is passed.
+  // The raw text of any value, which is passed. Scalars are not looked into: Python writes NaN and
+  // Infinity, which JSON does not have.
   simdjson::error_code RawValue(od::value value, std::string_view* raw) const {
-    if (IsPythonNumber(value)) {
-      *raw = Token(value);
-      return simdjson::SUCCESS;
-    }
-    od::json_type type{};
-    if (const auto error = value.type().get(type)) return error;
-    if (type == od::json_type::array) {
+    *raw = Token(value);
+    if (raw->empty()) return simdjson::TAPE_ERROR;
+    if (raw->front() == '[') {
       od::array array;
       if (const auto error = value.get_array().get(array)) return error;
       return array.raw_json().get(*raw);
     }
-    if (type == od::json_type::object) {
+    if (raw->front() == '{') {
       od::object object;
       if (const auto error = value.get_object().get(object)) return error;
       return object.raw_json().get(*raw);
     }
-    *raw = Token(value);
     return simdjson::SUCCESS;
   }
 
+  bool IsObject(od::value value) const { return Token(value).starts_with('{'); }
+
   bool DecodeElement(od::value value) {
     const std::uint64_t uid = uid_++;
-    od::json_type type = od::json_type::number;
-    if (!IsPythonNumber(value) && value.type().get(type)) return false;
-    if (type != od::json_type::object) {
+    if (!IsObject(value)) {
+      const std::string_view token = Token(value);
+      od::json_type type{};
+      const bool python_number = token == "NaN" || token == "Infinity";
+      if (!python_number && value.type().get(type)) return false;
       out_->oddities.Count(Oddity::kNotAnObject, uid);
       return true;
     }
@@ -253,9 +247,7 @@ class EventDecoder::Impl {
   }
 
   bool DecodeArgs(od::value value, Members* members) {
-    od::json_type type = od::json_type::number;
-    if (!IsPythonNumber(value) && value.type().get(type)) return false;
-    if (type != od::json_type::object) return true;
+    if (!IsObject(value)) return true;
     od::object object;
     if (value.get_object().get(object)) return false;
     other_.clear();

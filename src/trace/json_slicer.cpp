@@ -226,7 +226,11 @@ void JsonSlicer::Events(std::string_view buffer, std::size_t start, std::size_t 
   const std::uint64_t found = scanner_.elements();
   const bool ended = scanner_.state() == EventScanner::State::kArrayEnd;
   std::size_t end = std::max(start, found > 0 ? scanner_.events_end() : start);
-  if (found > 0) slice_ = {buffer.substr(start, end - start), elements_, found};
+  if (found > 0) {
+    slice_ = {buffer.substr(start, end - start), elements_, found};
+  } else if (scanner_.state() == EventScanner::State::kBetween) {
+    end = buffer.size();  // nothing but white space and commas
+  }
   elements_ += found;
   if (ended) {
     end = scanner_.array_end() + 1;

@@ -65,10 +65,7 @@ class SliceReader {
       if (got == 0) return false;
       filled += got;
       total_ += got;
-      if (total_ > limits::kTraceBytesMax) {
-        return Fail(ErrorCode::kTooLarge, fmt::format("more than {} GiB of text in one trace",
-                                                      limits::kTraceBytesMax >> 30));
-      }
+      JV_TRY(CheckSize());
     }
   }
 
@@ -77,6 +74,21 @@ class SliceReader {
   bool oversize() const { return oversize_; }
 
  private:
+  Status CheckSize() const {
+    if (total_ > limits::kTraceBytesMax) {
+      return Fail(ErrorCode::kTooLarge, fmt::format("more than {} GiB of text in one trace",
+                                                    limits::kTraceBytesMax >> 30));
+    }
+    if (bytes_.compressed() && total_ > limits::kExpansionFreeBytes &&
+        total_ / limits::kExpansionMax > bytes_.consumed()) {
+      return Fail(ErrorCode::kTooLarge,
+                  fmt::format("{} compressed bytes became {} bytes, more than {} times as many: no "
+                              "trace, or a trap",
+                              bytes_.consumed(), total_, limits::kExpansionMax));
+    }
+    return {};
+  }
+
   static void MakeRoom(Piece* piece, std::size_t filled) {
     const std::size_t needed = 1 + filled + limits::kSliceBytes + EventDecoder::kPaddingBytes;
     if (piece->buffer.size() < needed) piece->buffer.resize(needed);
@@ -236,6 +248,9 @@ Status CheckIsTrace(const EventStore& events, SliceReader& reader) {
     return Fail(ErrorCode::kNotATrace,
                 slicer.complete() ? "JSON without a traceEvents array: not a profiler trace"
                                   : "the file ends before its traceEvents array");
+  }
+  if (events.elements == 0 && reader.oversize()) {
+    return Fail(ErrorCode::kTooLarge, "the first event is larger than the limit of 64 MiB");
   }
   if (events.elements == 0) {
     return Fail(ErrorCode::kNotATrace, "traceEvents is empty: nothing was recorded",
