@@ -9,6 +9,7 @@ import os
 import pathlib
 import subprocess
 import sys
+import threading
 
 SOURCE = pathlib.Path(os.environ.get("JARVIS_SOURCE_DIR", pathlib.Path(__file__).parents[2]))
 BINARY = os.environ.get("JARVIS_BINARY", "")
@@ -62,15 +63,27 @@ def request_lines(requests):
 def serve(requests, timeout=300):
     """Results (or errors) of JSON-RPC requests to one server, in order; the server may work on
     several of them at once, and loads a trace once for all of them."""
-    ran = subprocess.run([BINARY, "serve"], input="".join(request_lines(requests)),
-                         capture_output=True, text=True, timeout=timeout)
-    if ran.returncode != 0:
-        raise AssertionError(f"serve: exit {ran.returncode}: {ran.stderr[-2000:]}")
-    replies = {reply["id"]: reply for reply in map(json.loads, ran.stdout.splitlines())
-               if "id" in reply}
+    replies = {}
+    with subprocess.Popen([BINARY, "serve"], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                          text=True) as server:
+        watchdog = threading.Timer(timeout, server.kill)
+        watchdog.start()
+        # The end of its input stops a server, so that stays open until all has been answered.
+        server.stdin.write("".join(request_lines(requests)))
+        server.stdin.flush()
+        while len(replies) <= len(requests):
+            line = server.stdout.readline()
+            if not line:
+                break
+            reply = json.loads(line)
+            if "id" in reply:
+                replies[reply["id"]] = reply
+        server.stdin.close()
+        status = server.wait()
+        watchdog.cancel()
     missing = [number for number in range(1, len(requests) + 1) if number not in replies]
-    if missing:
-        raise AssertionError(f"no reply to requests {missing}; stderr: {ran.stderr[-2000:]}")
+    if status != 0 or missing:
+        raise AssertionError(f"serve: exit {status}, no reply to requests {missing}")
     return [replies[number].get("result", replies[number].get("error"))
             for number in range(1, len(requests) + 1)]
 
