@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "base/parallel.h"
 #include "base/text.h"
 #include "io/byte_source.h"
 #include "tree/build.h"
@@ -87,12 +88,18 @@ Result<std::shared_ptr<const LoadedTrace>> LoadTrace(const std::string& path, in
   const trace::EventStore& events = loaded->trace_.events;
   JV_ASSIGN(loaded->tree_, tree::BuildTree(events, threads, job));
   // Beyond this point no link changes.
-  loaded->attribution_ = analysis::Attribute(events, loaded->tree_);
-  loaded->coverage_ = analysis::ComputeCoverage(events, loaded->tree_);
+  job.Report(0, 1, "attributing");
+  ParallelFor(2, threads > 0 ? threads : DefaultThreads(), [&](std::size_t part) {
+    if (part == 0) {
+      loaded->attribution_ = analysis::Attribute(events, loaded->tree_);
+      loaded->timeline_ = analysis::ComputeGpuTimeline(events, loaded->attribution_.timeline,
+                                                       analysis::Clock::kNanoseconds);
+    } else {
+      loaded->coverage_ = analysis::ComputeCoverage(events, loaded->tree_);
+      loaded->steps_ = analysis::FindSteps(events, loaded->tree_);
+    }
+  });
   JV_TRY(job.Check());
-  loaded->timeline_ = analysis::ComputeGpuTimeline(events, loaded->attribution_.timeline,
-                                                   analysis::Clock::kNanoseconds);
-  loaded->steps_ = analysis::FindSteps(events, loaded->tree_);
   return loaded;
 }
 

@@ -113,14 +113,13 @@ class TreeBuilder {
 
 Result<CallTree> BuildTree(const EventStore& events, int threads, Job& job) {
   TreeBuilder builder(events, threads > 0 ? threads : DefaultThreads());
-  job.Report(0, 3, "nesting");
+  job.Report(0, 2, "nesting");
   builder.Nest();
   JV_TRY(job.Check());
-  job.Report(1, 3, "linking launches");
-  builder.Link();
-  JV_TRY(job.Check());
-  job.Report(2, 3, "linking forward and backward");
-  builder.LinkGradients();
+  job.Report(1, 2, "linking");
+  // Both read the nesting and write to lists of their own.
+  ParallelFor(2, threads > 0 ? threads : DefaultThreads(),
+              [&](std::size_t pass) { pass == 0 ? builder.Link() : builder.LinkGradients(); });
   JV_TRY(job.Check());
   return builder.Take();
 }
