@@ -22,6 +22,11 @@ std::size_t TokenEnd(std::string_view json, std::size_t at) {
   return at;
 }
 
+bool IsInteger(std::string_view token) {
+  if (token.starts_with('-')) token.remove_prefix(1);
+  return !token.empty() && token.find_first_not_of("0123456789") == std::string_view::npos;
+}
+
 std::string ScalarText(std::string_view token) {
   token = Trim(token);
   if (token.empty()) return "''";
@@ -29,8 +34,7 @@ std::string ScalarText(std::string_view token) {
   if (token == "true") return "True";
   if (token == "false") return "False";
   if (token == "null") return "None";
-  if (token.find_first_of(".eE") == std::string_view::npos && ParseInt(token))
-    return std::string(token);
+  if (IsInteger(token)) return std::string(token);
   if (const auto number = ParseDouble(token)) return PyFloat(*number);
   return PyString(token);
 }

@@ -181,21 +181,29 @@ std::vector<std::string> CodePlaces(const std::vector<ChainTree::Frame>& frames,
 }
 
 std::string OpPath(const std::vector<ChainTree::Frame>& frames) {
-  // Outermost first up to where the chain goes over to the forward op; then that op's path.
-  const auto link = std::find_if(frames.begin(), frames.end(),
-                                 [](const ChainTree::Frame& frame) { return frame.forward_link; });
+  // Each part goes from the outermost op inward; parts are joined where the chain goes over from a
+  // backward node to its forward op.
+  constexpr int kPartsMax = 4;
   std::string path;
-  for (auto frame = std::make_reverse_iterator(link); frame != frames.rend(); ++frame) {
-    if (frame->kind != EventKind::kCpuOp && !trace::IsLaunchCall(frame->kind)) continue;
-    if (!path.empty()) path += " > ";
-    path += frame->name;
+  std::string closing;
+  int parts = 0;
+  for (auto part = frames.begin(); part != frames.end() && parts < kPartsMax; ++parts) {
+    const auto end = std::find_if(part + 1, frames.end(),
+                                  [](const ChainTree::Frame& frame) { return frame.forward_link; });
+    if (parts > 0) {
+      path += " [backward of ";
+      closing += ']';
+    }
+    bool first = true;
+    for (auto frame = std::make_reverse_iterator(end); frame.base() != part; ++frame) {
+      if (frame->kind != EventKind::kCpuOp && !trace::IsLaunchCall(frame->kind)) continue;
+      if (!first) path += " > ";
+      path += frame->name;
+      first = false;
+    }
+    part = end;
   }
-  if (link != frames.end()) {
-    std::vector<ChainTree::Frame> forward(link, frames.end());
-    forward.front().forward_link = false;
-    path += " [backward of " + OpPath(forward) + "]";
-  }
-  return path;
+  return path + closing;
 }
 
 std::vector<SubtreeNode> PrintableSubtree(const SummaryInput& input, EventIndex root, int depth_max,

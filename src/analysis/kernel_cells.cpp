@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "analysis/stats.h"
+#include "base/text.h"
 #include "table/py_text.h"
 
 namespace jarvis::analysis {
@@ -105,8 +106,8 @@ std::string KernelShortText(std::span<const KernelCell> kernels) {
   std::string out = "[";
   for (const KernelCell& kernel : kernels) {
     if (out.size() > 1) out += ", ";
-    std::string name(kernel.name.substr(0, kNameLength));
-    if (kernel.name.size() > kNameLength) name += "...";
+    std::string name(Utf8Characters(kernel.name, kNameLength));
+    if (name.size() < kernel.name.size()) name += "...";
     const double mean =
         PairwiseSum(kernel.durations_us) / static_cast<double>(kernel.durations_us.size());
     out += fmt::format("{{'name': {}, 'stream': {}, 'mean_duration_us': {}}}", PyString(name),

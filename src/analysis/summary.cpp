@@ -7,6 +7,7 @@
 #include <unordered_map>
 
 #include "analysis/arg_text.h"
+#include "base/text.h"
 
 namespace jarvis::analysis {
 namespace {
@@ -263,7 +264,7 @@ std::string ShortKernelName(std::string_view name) {
     }
     if (text.empty()) text = name;
   }
-  if (text.size() > kLength) text = text.substr(0, kLength - 3) + "...";
+  if (text.size() > kLength) text = std::string(Utf8Prefix(text, kLength - 3)) + "...";
   return text;
 }
 

@@ -54,6 +54,11 @@ std::size_t Utf8Length(std::string_view text) {
   return overlong || outside ? 0 : length;
 }
 
+// A byte inside a UTF-8 character, not its first.
+bool IsContinuation(char c) {
+  return (static_cast<unsigned char>(c) & 0xC0) == 0x80;
+}
+
 }  // namespace
 
 std::string LowerAscii(std::string_view text) {
@@ -101,6 +106,25 @@ std::optional<std::string_view> Closest(std::string_view text,
     }
   }
   return best;
+}
+
+std::string_view Utf8Prefix(std::string_view text, std::size_t bytes_max) {
+  if (text.size() <= bytes_max) return text;
+  std::size_t end = bytes_max;
+  while (end > 0 && IsContinuation(text[end]))
+    --end;
+  return text.substr(0, end);
+}
+
+std::string_view Utf8Characters(std::string_view text, std::size_t characters) {
+  std::size_t end = 0;
+  while (end < text.size() && characters > 0) {
+    ++end;
+    while (end < text.size() && IsContinuation(text[end]))
+      ++end;
+    --characters;
+  }
+  return text.substr(0, end);
 }
 
 std::string ValidUtf8(std::string_view text, bool* changed) {

@@ -7,10 +7,10 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <isa-l/igzip_lib.h>
 #include <sys/stat.h>
 #include <unistd.h>
 #include <xxhash.h>
-#include <zlib.h>
 
 namespace jarvis::io {
 namespace {
@@ -86,26 +86,22 @@ class GzipSource : public ByteSource {
   GzipSource(std::unique_ptr<File> file, const std::string& start)
       : file_(std::move(file)), input_(kInputBytes) {
     std::memcpy(input_.data(), start.data(), start.size());
-    stream_.next_in = input_.data();
-    stream_.avail_in = static_cast<uInt>(start.size());
-    ready_ = inflateInit2(&stream_, 15 + 16) == Z_OK;
-  }
-  GzipSource(const GzipSource&) = delete;
-  GzipSource& operator=(const GzipSource&) = delete;
-  ~GzipSource() override {
-    if (ready_) inflateEnd(&stream_);
+    isal_inflate_init(&state_);
+    state_.crc_flag = ISAL_GZIP;
+    state_.next_in = input_.data();
+    state_.avail_in = static_cast<std::uint32_t>(start.size());
   }
 
   Result<std::size_t> Read(std::span<char> buffer) override {
-    if (!ready_) return Fail(ErrorCode::kOutOfMemory, "zlib could not start");
-    stream_.next_out = reinterpret_cast<Bytef*>(buffer.data());
-    stream_.avail_out = static_cast<uInt>(std::min<std::size_t>(buffer.size(), 1u << 30));
-    const uInt wanted = stream_.avail_out;
-    while (!done_ && stream_.avail_out > 0)
+    state_.next_out = reinterpret_cast<std::uint8_t*>(buffer.data());
+    state_.avail_out =
+        static_cast<std::uint32_t>(std::min<std::size_t>(buffer.size(), std::size_t{1} << 30));
+    const std::uint32_t wanted = state_.avail_out;
+    while (!done_ && state_.avail_out > 0)
       JV_TRY(Step());
-    return wanted - stream_.avail_out;
+    return wanted - state_.avail_out;
   }
-  std::uint64_t consumed() const override { return file_->read() - stream_.avail_in; }
+  std::uint64_t consumed() const override { return file_->read() - state_.avail_in; }
   std::uint64_t file_size() const override { return file_->size(); }
   std::uint64_t content_hash() override {
     // After damage the rest of the file has not been read; it is part of the identity all the same.
@@ -118,48 +114,62 @@ class GzipSource : public ByteSource {
 
  private:
   Status Step() {
-    if (stream_.avail_in == 0) {
-      JV_ASSIGN(const std::size_t got,
-                file_->Read(reinterpret_cast<char*>(input_.data()), input_.size()));
-      stream_.next_in = input_.data();
-      stream_.avail_in = static_cast<uInt>(got);
-      if (got == 0) {
-        if (inside_member_) {
-          End(fmt::format("the gzip stream is cut off after {} compressed bytes", file_->read()));
-        }
+    if (!inside_member_) {
+      JV_ASSIGN(const bool more, Refill());
+      if (!more) {
         done_ = true;
         return {};
       }
+      if (members_ > 0 && *state_.next_in != 0x1f) {
+        // Padding after the last member (tape blocks, some uploaders) is not data.
+        End(fmt::format("{} or more bytes after the gzip stream are not gzip; ignored",
+                        state_.avail_in));
+        return {};
+      }
+      inside_member_ = true;
     }
-    if (!inside_member_ && members_ > 0 && *stream_.next_in != 0x1f) {
-      // Padding after the last member (tape blocks, some uploaders) is not data.
-      End(fmt::format("{} or more bytes after the gzip stream are not gzip; ignored",
-                      stream_.avail_in));
+    const std::uint32_t room = state_.avail_out;
+    const std::uint32_t input = state_.avail_in;
+    const int code = isal_inflate(&state_);
+    if (code < 0) {
+      End(fmt::format("the gzip stream is corrupt near compressed byte {} ({})", consumed(),
+                      code == ISAL_INCORRECT_CHECKSUM ? "checksum mismatch" : "invalid data"));
       return {};
     }
-    inside_member_ = true;
-    const int code = inflate(&stream_, Z_NO_FLUSH);
-    if (code == Z_STREAM_END) {
+    if (state_.block_state == ISAL_BLOCK_FINISH) {
       ++members_;
       inside_member_ = false;
-      inflateReset(&stream_);
-    } else if (code == Z_MEM_ERROR) {
-      return Fail(ErrorCode::kOutOfMemory, "zlib ran out of memory");
-    } else if (code != Z_OK && code != Z_BUF_ERROR) {
-      End(fmt::format("the gzip stream is corrupt near compressed byte {} ({})", consumed(),
-                      stream_.msg != nullptr ? stream_.msg : "no detail"));
+      isal_inflate_reset(&state_);
+      state_.crc_flag = ISAL_GZIP;
+      return {};
+    }
+    if (state_.avail_out == room && state_.avail_in == input) {  // it wants more input
+      JV_ASSIGN(const bool more, Refill());
+      if (!more || input > 0) {
+        End(fmt::format("the gzip stream is cut off after {} compressed bytes", file_->read()));
+      }
     }
     return {};
   }
+
+  // Makes sure that there is input; false at the end of the file.
+  Result<bool> Refill() {
+    if (state_.avail_in > 0) return true;
+    JV_ASSIGN(const std::size_t got,
+              file_->Read(reinterpret_cast<char*>(input_.data()), input_.size()));
+    state_.next_in = input_.data();
+    state_.avail_in = static_cast<std::uint32_t>(got);
+    return got > 0;
+  }
+
   void End(std::string damage) {
     damage_ = std::move(damage);
     done_ = true;
   }
 
   std::unique_ptr<File> file_;
-  std::vector<Bytef> input_;
-  z_stream stream_{};
-  bool ready_ = false;
+  std::vector<std::uint8_t> input_;
+  inflate_state state_{};
   bool inside_member_ = false;
   bool done_ = false;
   int members_ = 0;

@@ -16,10 +16,7 @@ constexpr std::size_t kCellBytesMax = 600;
 
 std::string Cut(const std::string& text) {
   if (text.size() <= kCellBytesMax) return text;
-  std::size_t end = kCellBytesMax;
-  while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xC0) == 0x80)
-    --end;  // whole characters
-  return text.substr(0, end) + "...";
+  return std::string(Utf8Prefix(text, kCellBytesMax)) + "...";
 }
 
 Json CellJson(const Cell& cell) {

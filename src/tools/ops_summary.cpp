@@ -45,7 +45,7 @@ std::string ShortShape(std::string shape) {
          std::string_view(shape).substr(0, shape.size() - 1).ends_with(kScalar)) {
     shape.erase(shape.size() - 1 - kScalar.size(), kScalar.size());
   }
-  if (shape.size() > kLength) shape = shape.substr(0, kLength) + "...";
+  if (shape.size() > kLength) shape = std::string(Utf8Prefix(shape, kLength)) + "...";
   return shape;
 }
 

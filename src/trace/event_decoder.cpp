@@ -66,7 +66,8 @@ const std::size_t EventDecoder::kPaddingBytes = simdjson::SIMDJSON_PADDING + 1;
 
 class EventDecoder::Impl {
  public:
-  void Decode(char* text, std::size_t size, std::uint64_t first_uid, DecodedSlice* out) {
+  void Decode(char* text, std::size_t size, std::uint64_t first_uid, std::uint64_t elements,
+              DecodedSlice* out) {
     out_ = out;
     out_->Clear();
     uid_ = first_uid;
@@ -76,7 +77,8 @@ class EventDecoder::Impl {
     }
     text[-1] = '[';
     text[size] = ']';
-    if (!DecodeArray(text - 1, size + 2)) {
+    // simdjson does not tell kinds of brackets apart: with a wrong one it finds other elements.
+    if (!DecodeArray(text - 1, size + 2) || uid_ != first_uid + elements) {
       out_->Clear();
       uid_ = first_uid;
       DecodeOneByOne({text, size});
@@ -157,7 +159,8 @@ class EventDecoder::Impl {
     const std::size_t args = out_->args.size();
     const std::size_t flows = out_->flows.size();
     const simdjson::padded_string padded("[" + text + "]");
-    if (DecodeArray(padded.data(), padded.size())) return true;
+    const std::uint64_t uid = uid_;
+    if (DecodeArray(padded.data(), padded.size()) && uid_ == uid + 1) return true;
     out_->events.resize(events);
     out_->args.resize(args);
     out_->flows.resize(flows);
@@ -509,8 +512,8 @@ EventDecoder::EventDecoder() : impl_(std::make_unique<Impl>()) {}
 EventDecoder::~EventDecoder() = default;
 
 void EventDecoder::Decode(char* text, std::size_t size, std::uint64_t first_uid,
-                          DecodedSlice* out) {
-  impl_->Decode(text, size, first_uid, out);
+                          std::uint64_t elements, DecodedSlice* out) {
+  impl_->Decode(text, size, first_uid, elements, out);
 }
 
 }  // namespace jarvis::trace

@@ -71,8 +71,9 @@ class EventDecoder {
 
   // Decodes whole elements separated by commas. `text` must start one byte after, and end
   // kPaddingBytes before, the ends of the memory it lies in: both sides are overwritten.
-  // `first_uid`: position of the first element.
-  void Decode(char* text, std::size_t size, std::uint64_t first_uid, DecodedSlice* out);
+  // `first_uid`: position of the first element; `elements`: how many there are.
+  void Decode(char* text, std::size_t size, std::uint64_t first_uid, std::uint64_t elements,
+              DecodedSlice* out);
 
   static const std::size_t kPaddingBytes;
 

@@ -41,7 +41,8 @@ constexpr OddityInfo kInfos[] = {
      "One event is larger than the limit of 64 MiB."},
     {Oddity::kUnknownCategory, "unknown_category", Remedy::kNoted,
      "Events of categories that no rule knows; kept, not analysed."},
-    {Oddity::kTextAfterEnd, "text_after_end", Remedy::kNoted, "Text follows the end of the trace."},
+    {Oddity::kTextAfterEnd, "text_after_end", Remedy::kPartial,
+     "Text follows the end of the trace."},
 };
 static_assert(std::size(kInfos) == static_cast<std::size_t>(Oddity::kCount));
 

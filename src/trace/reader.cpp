@@ -28,6 +28,7 @@ struct Piece {
   std::size_t text_size = 0;
   std::uint64_t index = 0;
   std::uint64_t first_uid = 0;
+  std::uint64_t elements = 0;
   DecodedSlice decoded;
 };
 
@@ -99,6 +100,7 @@ class SliceReader {
     if (slice.text.data() != text) std::memmove(text, slice.text.data(), slice.text.size());
     piece->text_size = slice.text.size();
     piece->first_uid = slice.first_element;
+    piece->elements = slice.elements;
   }
 
   io::ByteSource& bytes_;
@@ -137,7 +139,7 @@ class Pipeline {
       EventDecoder decoder;
       while (std::unique_ptr<Piece> piece = NextPiece(reports)) {
         decoder.Decode(piece->buffer.data() + 1, piece->text_size, piece->first_uid,
-                       &piece->decoded);
+                       piece->elements, &piece->decoded);
         Commit(std::move(piece));
       }
     } catch (const std::bad_alloc&) {
@@ -236,7 +238,12 @@ std::string DamageOf(const io::ByteSource& bytes, SliceReader& reader, EventStor
                     slicer.inside_element() ? "inside an event" : "before its closing bracket",
                     reader.total(), slicer.elements());
   }
-  if (slicer.text_after_end()) events->oddities.Count(Oddity::kTextAfterEnd, reader.total());
+  if (slicer.text_after_end()) {
+    events->oddities.Count(Oddity::kTextAfterEnd, slicer.elements());
+    if (!damage.empty()) damage += "; ";
+    damage +=
+        fmt::format("text follows the end of the events, after {} of them", slicer.elements());
+  }
   return damage;
 }
 

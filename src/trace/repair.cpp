@@ -1,6 +1,8 @@
 #include "trace/repair.h"
 
 #include <algorithm>
+#include <tuple>
+#include <utility>
 #include <vector>
 
 #include "base/run_sort.h"
@@ -36,21 +38,27 @@ void LeaveOutZeroTimes(EventStore& store) {
   }
 }
 
-bool SameWork(const EventStore& store, EventIndex a, EventIndex b) {
-  const Event& x = store[a];
-  const Event& y = store[b];
-  return x.ts_ns == y.ts_ns && x.dur_ns == y.dur_ns && x.name == y.name && x.kind == y.kind &&
-         store.args_of(a).correlation == store.args_of(b).correlation;
+// What makes two GPU events of one track the same piece of work.
+auto WorkKey(const EventStore& store, EventIndex e) {
+  const Event& event = store[e];
+  return std::tuple(event.dur_ns, event.name, event.kind, store.args_of(e).correlation);
 }
 
-// `stream`: GPU events of one track in order of start.
-void LeaveOutDuplicates(EventStore& store, const std::vector<EventIndex>& stream) {
-  for (std::size_t i = 0; i < stream.size(); ++i) {
-    if ((store[stream[i]].flags & kLeftOut) != 0) continue;
-    for (std::size_t j = i + 1;
-         j < stream.size() && store[stream[j]].ts_ns == store[stream[i]].ts_ns; ++j) {
-      if (SameWork(store, stream[i], stream[j])) {
-        LeaveOut(store, store.events[stream[j]], Oddity::kDuplicate);
+// `stream`: GPU events of one track in order of start; events with one start change places.
+void LeaveOutDuplicates(EventStore& store, std::vector<EventIndex>& stream) {
+  for (std::size_t first = 0, end = 0; first < stream.size(); first = end) {
+    for (end = first; end < stream.size() && store[stream[end]].ts_ns == store[stream[first]].ts_ns;
+         ++end) {
+    }
+    if (end == first + 1) continue;
+    const auto at = [&](std::size_t i) { return stream.begin() + static_cast<std::ptrdiff_t>(i); };
+    std::sort(at(first), at(end), [&](EventIndex a, EventIndex b) {
+      return std::pair(WorkKey(store, a), store[a].uid) <
+             std::pair(WorkKey(store, b), store[b].uid);
+    });
+    for (std::size_t i = first + 1; i < end; ++i) {
+      if (WorkKey(store, stream[i]) == WorkKey(store, stream[i - 1])) {
+        LeaveOut(store, store.events[stream[i]], Oddity::kDuplicate);
       }
     }
   }

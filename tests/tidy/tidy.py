@@ -20,7 +20,8 @@ LONG_FILES = {
 # Third-party headers: a pattern of the header, and where it may be included.
 HEADERS = [
     (r"simdjson\.h", ("src/trace/", "tests/")),
-    (r"zlib\.h", ("src/io/", "examples/", "tests/")),
+    (r"zlib\.h", ("examples/", "tests/")),
+    (r"isa-l/.*", ("src/io/",)),
     (r"nlohmann/.*", ("src/rpc/", "src/mcp/", "src/tools/", "src/app/", "tests/")),
     (r"httplib\.h", ()),
     (r"doctest/.*|doctest\.h", ("tests/",)),

@@ -128,7 +128,7 @@ TEST_CASE("names in any script") {
       return wide;
     }();
     text.Module(name, 100 * i, 90);
-    text.OpWithKernel(name + "op", 100 * i + 2, 50, "k_é😀", 2000 + 100 * i, 10 + i, i + 1);
+    text.OpWithKernel(name + "op", 100 * i + 2, 50, name, 2000 + 100 * i, 10 + i, i + 1);
   }
   Server server(text);
   AskEverything(server);

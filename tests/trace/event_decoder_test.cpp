@@ -48,6 +48,14 @@ void LeftOut(std::string_view element, Oddity oddity) {
   CHECK(trace.events.oddities.first(oddity) == 1);
 }
 
+TEST_CASE("a bracket of the wrong kind does not invent events") {
+  const Trace trace = Among(
+      R"({"ph":"X","cat":"cpu_op","name":"a","pid":1,"tid":1,"ts":1,"dur":1,"args":{"Input Dims":[[8,4}],"b":2}})");
+  CHECK(trace.events.size() == 2);
+  CHECK(trace.events.oddities.count(Oddity::kMalformedEvent) > 0);
+  CHECK(trace.events.oddities.first(Oddity::kMalformedEvent) == 1);
+}
+
 TEST_CASE("members in any order") {
   for (
       const char* element :

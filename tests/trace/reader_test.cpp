@@ -208,11 +208,11 @@ TEST_CASE("a long list of unknown args is cut, and the known ones are kept") {
   CHECK(trace.events.oddities.count(Oddity::kLongArgs) == 1);
 }
 
-TEST_CASE("text after the end is noted") {
+TEST_CASE("text after the end makes a trace partial") {
   const std::string json = TraceText().Op("a", 1, 1).Json();
   const Trace trace = Read(json + "{\"again\":1}");
   CHECK(trace.events.oddities.count(Oddity::kTextAfterEnd) == 1);
-  CHECK_FALSE(trace.partial);
+  CHECK(trace.partial);
   CHECK(Read(json + " \n").events.oddities.Seen().empty());
 }
 
