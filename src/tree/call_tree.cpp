@@ -22,7 +22,7 @@ EventIndex CallTree::Enclosing(const trace::EventStore& events, EventIndex e,
 std::size_t CallTree::MemoryBytes() const {
   return parent_.bytes() + position_.bytes() + order_.bytes() + subtree_end_.bytes() +
          gpu_begin_.bytes() + gpu_order_.bytes() + unlinked_.size() * sizeof(EventIndex) +
-         (forward_of_.size() + backward_of_.size()) * 32;
+         (forward_of_.size() + backward_of_.size()) * sizeof(EventLinks::value_type);
 }
 
 }  // namespace jarvis::tree

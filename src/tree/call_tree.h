@@ -4,9 +4,10 @@
 // Built once, then const: any number of threads may read it.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <span>
-#include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "base/column.h"
@@ -24,6 +25,9 @@ inline bool IsHost(trace::EventKind kind) {
   return kind == trace::EventKind::kCpuOp || kind == trace::EventKind::kUserAnnotation ||
          kind == trace::EventKind::kPythonFunction || trace::IsLaunchCall(kind);
 }
+
+// From one event to another; sorted by the first.
+using EventLinks = std::vector<std::pair<EventIndex, EventIndex>>;
 
 class CallTree {
  public:
@@ -68,10 +72,9 @@ class CallTree {
 
  private:
   friend class TreeBuilder;
-  using Links = std::unordered_map<EventIndex, EventIndex>;
-  static EventIndex Find(const Links& links, EventIndex e) {
-    const auto found = links.find(e);
-    return found == links.end() ? kNoEvent : found->second;
+  static EventIndex Find(const EventLinks& links, EventIndex e) {
+    const auto found = std::lower_bound(links.begin(), links.end(), std::pair(e, EventIndex{0}));
+    return found == links.end() || found->first != e ? kNoEvent : found->second;
   }
 
   Column<EventIndex> parent_;          // by event
@@ -81,8 +84,8 @@ class CallTree {
   Column<std::uint32_t> gpu_begin_;    // by position, and one more
   Column<EventIndex> gpu_order_;
   std::vector<EventIndex> unlinked_;
-  Links forward_of_;
-  Links backward_of_;
+  EventLinks forward_of_;
+  EventLinks backward_of_;
   std::uint64_t linked_by_external_id_ = 0;
 };
 

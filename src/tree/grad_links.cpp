@@ -9,9 +9,8 @@ namespace jarvis::tree {
 
 using trace::EventKind;
 
-void GradLinks(const trace::EventStore& events, const CallTree& tree,
-               std::unordered_map<EventIndex, EventIndex>* forward_of,
-               std::unordered_map<EventIndex, EventIndex>* backward_of) {
+void GradLinks(const trace::EventStore& events, const CallTree& tree, EventLinks* forward_of,
+               EventLinks* backward_of) {
   struct Entry {
     std::int64_t sequence;
     std::int64_t ts_ns;
@@ -47,9 +46,12 @@ void GradLinks(const trace::EventStore& events, const CallTree& tree,
     if (forward == first) continue;
     const EventIndex b = entries[backward].event;
     const EventIndex f = entries[forward - 1].event;
-    (*forward_of)[b] = f;
-    (*backward_of)[f] = b;
+    forward_of->emplace_back(b, f);
+    backward_of->emplace_back(f, b);
   }
+  // An event has one sequence number, so it is in one link at most.
+  std::sort(forward_of->begin(), forward_of->end());
+  std::sort(backward_of->begin(), backward_of->end());
 }
 
 }  // namespace jarvis::tree

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <string_view>
-#include <unordered_map>
 
 #include "tree/call_tree.h"
 
@@ -14,8 +13,7 @@ inline constexpr std::string_view kBackwardNodePrefix = "autograd::engine::evalu
 // prefix; the forward op is, among the ops that start before it, the one that
 // starts last (the innermost of nested ops that share the number). The thread does not matter:
 // single-threaded autograd runs both on one.
-void GradLinks(const trace::EventStore& events, const CallTree& tree,
-               std::unordered_map<EventIndex, EventIndex>* forward_of,
-               std::unordered_map<EventIndex, EventIndex>* backward_of);
+void GradLinks(const trace::EventStore& events, const CallTree& tree, EventLinks* forward_of,
+               EventLinks* backward_of);
 
 }  // namespace jarvis::tree
