@@ -23,8 +23,8 @@ inline constexpr std::uint64_t kEventsMax = 0xFFFFFFFEu;
 // Inflated bytes of one trace.
 inline constexpr std::uint64_t kTraceBytesMax = std::uint64_t{256} << 30;
 
-// gzip can expand a thousand times; traces expand 10 to 60 times. Beyond this, and beyond a size that
-// does no harm, a compressed file is no trace.
+// gzip can expand a thousand times; traces expand 10 to 60 times. Beyond this, and beyond a size
+// that does no harm, a compressed file is no trace.
 inline constexpr std::uint64_t kExpansionMax = 300;
 inline constexpr std::uint64_t kExpansionFreeBytes = std::uint64_t{256} << 20;
 
