@@ -23,8 +23,11 @@ class Server:
     """`jarvis serve` with a thread that collects what it says."""
 
     def __init__(self):
+        # A sanitizer keeps what was freed for a while; here it must not.
+        options = os.environ.get("ASAN_OPTIONS", "") + ":quarantine_size_mb=1"
         self.process = subprocess.Popen([BINARY, "serve"], stdin=subprocess.PIPE,
-                                        stdout=subprocess.PIPE, text=True, encoding="utf-8")
+                                        stdout=subprocess.PIPE, text=True, encoding="utf-8",
+                                        env={**os.environ, "ASAN_OPTIONS": options.lstrip(":")})
         self.answers = {}
         self.changed = threading.Condition()
         threading.Thread(target=self.collect, daemon=True).start()
