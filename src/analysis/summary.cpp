@@ -7,6 +7,7 @@
 #include <unordered_map>
 
 #include "analysis/arg_text.h"
+#include "analysis/ops_tables.h"
 #include "base/text.h"
 
 namespace jarvis::analysis {
@@ -72,10 +73,8 @@ class Summarizer {
         name = launcher.category;
       } else if (by == GroupBy::kModule) {
         name = ModuleOf(launcher, *chains, &paths);
-      } else if (launcher.op == kNoEvent) {
-        name = "(unlinked) " + std::string(in_.events.name(kernels[0]));
       } else {
-        name = in_.events.name(launcher.op);
+        name = LauncherName(in_.events, in_.attribution, launcher);
       }
       SummaryRow& row = rows_.For(keys_.Intern(name), name);
       row.launchers.push_back(i);

@@ -14,6 +14,7 @@ int DefaultThreads() {
 }
 
 void ParallelFor(std::size_t count, int threads, const std::function<void(std::size_t)>& work) {
+  if (threads <= 0) threads = DefaultThreads();
   std::atomic<std::size_t> next{0};
   std::exception_ptr failure;
   std::mutex failure_mutex;
@@ -28,7 +29,7 @@ void ParallelFor(std::size_t count, int threads, const std::function<void(std::s
     }
   };
   const std::size_t helpers =
-      std::min(count, static_cast<std::size_t>(std::max(threads, 1))) - (count == 0 ? 0 : 1);
+      std::min(count, static_cast<std::size_t>(threads)) - (count == 0 ? 0 : 1);
   std::vector<std::jthread> pool;
   pool.reserve(helpers);
   for (std::size_t i = 0; i < helpers; ++i)

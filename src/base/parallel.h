@@ -9,9 +9,9 @@ namespace jarvis {
 // Threads that long work uses unless told otherwise: one per core, at most 16.
 int DefaultThreads();
 
-// Calls work(i) for every i below count, on `threads` threads, the caller's among them; returns
-// when all are done. Pieces are handed out in order; their results must not depend on that order.
-// The first exception of a piece (memory) is rethrown here.
+// Calls work(i) for every i below count, on `threads` threads (0: DefaultThreads()), the caller's
+// among them; returns when all are done. Pieces are handed out in order; their results must not
+// depend on that order. The first exception of a piece (memory) is rethrown here.
 void ParallelFor(std::size_t count, int threads, const std::function<void(std::size_t)>& work);
 
 }  // namespace jarvis

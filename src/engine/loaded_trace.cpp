@@ -10,6 +10,24 @@
 #include "tree/build.h"
 
 namespace jarvis::engine {
+namespace {
+
+Recorded WhatWasRecorded(const trace::EventStore& events) {
+  Recorded recorded;
+  for (trace::EventIndex e = 0; e < events.size(); ++e) {
+    const trace::Event& event = events[e];
+    if (event.kind == trace::EventKind::kCpuOp) {
+      recorded.shapes = recorded.shapes || events.args_of(e).dims != kNoString;
+    } else if (event.kind == trace::EventKind::kPythonFunction) {
+      recorded.python_frames = true;
+      recorded.modules = recorded.modules || events.name(e).starts_with("nn.Module:");
+    }
+    if (recorded.shapes && recorded.modules) break;
+  }
+  return recorded;
+}
+
+}  // namespace
 
 std::size_t LoadedTrace::MemoryBytes() const {
   const std::lock_guard lock(chains_mutex_);
@@ -27,8 +45,9 @@ const analysis::Summary& LoadedTrace::SummaryBy(analysis::GroupBy by) const {
   if (summary == nullptr) {
     const std::lock_guard chains_lock(chains_mutex_);
     analysis::ChainTree* chains = by == analysis::GroupBy::kModule ? &Chains() : nullptr;
-    summary = std::make_unique<const analysis::Summary>(
-        analysis::Summarize({events(), tree_, track_names(), attribution_, steps_, chains}, by));
+    analysis::SummaryInput input = Input();
+    input.chains = chains;
+    summary = std::make_unique<const analysis::Summary>(analysis::Summarize(input, by));
   }
   return *summary;
 }
@@ -45,8 +64,7 @@ const std::vector<analysis::Caller>& LoadedTrace::CallersOf(const analysis::Summ
     const auto by = row.id.starts_with(analysis::IdPrefix(analysis::GroupBy::kKernel))
                         ? analysis::GroupBy::kKernel
                         : analysis::GroupBy::kOp;
-    callers->second = analysis::FindCallers({events(), tree_, track_names(), attribution_, steps_},
-                                            row, by, &Chains());
+    callers->second = analysis::FindCallers(Input(), row, by, &Chains());
   }
   return callers->second;
 }
@@ -89,7 +107,7 @@ Result<std::shared_ptr<const LoadedTrace>> LoadTrace(const std::string& path, in
   JV_ASSIGN(loaded->tree_, tree::BuildTree(events, threads, job));
   // Beyond this point no link changes.
   job.Report(0, 1, "attributing");
-  ParallelFor(2, threads > 0 ? threads : DefaultThreads(), [&](std::size_t part) {
+  ParallelFor(2, threads, [&](std::size_t part) {
     if (part == 0) {
       loaded->attribution_ = analysis::Attribute(events, loaded->tree_);
       loaded->timeline_ = analysis::ComputeGpuTimeline(events, loaded->attribution_.timeline,
@@ -97,9 +115,13 @@ Result<std::shared_ptr<const LoadedTrace>> LoadTrace(const std::string& path, in
     } else {
       loaded->coverage_ = analysis::ComputeCoverage(events, loaded->tree_);
       loaded->steps_ = analysis::FindSteps(events, loaded->tree_);
+      loaded->recorded_ = WhatWasRecorded(events);
     }
   });
   JV_TRY(job.Check());
+  loaded->recorded_.gpu_work = loaded->coverage_.all.count > 0;
+  loaded->recorded_.cpu_ops = loaded->attribution_.cpu_ops;
+  loaded->recorded_.steps = !loaded->steps_.empty();
   return loaded;
 }
 

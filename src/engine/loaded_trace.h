@@ -22,6 +22,16 @@
 
 namespace jarvis::engine {
 
+// What was recorded, as far as answers depend on it.
+struct Recorded {
+  bool gpu_work = false;
+  bool cpu_ops = false;
+  bool shapes = false;  // Input Dims on ops
+  bool python_frames = false;
+  bool modules = false;  // nn.Module frames
+  bool steps = false;    // ProfilerStep marks
+};
+
 class LoadedTrace {
  public:
   const std::string& id() const { return id_; }      // "t_" and hex digits of the content's hash
@@ -35,6 +45,11 @@ class LoadedTrace {
   const analysis::Coverage& coverage() const { return coverage_; }
   const std::optional<analysis::GpuTimeline>& timeline() const { return timeline_; }
   const std::vector<analysis::Step>& steps() const { return steps_; }
+  const Recorded& recorded() const { return recorded_; }
+  // What summaries, callers and subtrees are made from.
+  analysis::SummaryInput Input() const {
+    return {events(), tree_, track_names(), attribution_, steps_};
+  }
   const analysis::Summary& SummaryBy(analysis::GroupBy by) const;
   // The row with an id such as "op3", whatever table it is of; null: there is none.
   const analysis::SummaryRow* FindRow(const std::string& id) const;
@@ -55,6 +70,7 @@ class LoadedTrace {
   analysis::Coverage coverage_;
   std::optional<analysis::GpuTimeline> timeline_;
   std::vector<analysis::Step> steps_;
+  Recorded recorded_;
   mutable std::mutex summaries_mutex_;
   mutable std::array<std::unique_ptr<const analysis::Summary>, 6> summaries_;  // by GroupBy
   analysis::ChainTree& Chains() const;  // REQUIRES: chains_mutex_ is held

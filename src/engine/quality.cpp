@@ -5,7 +5,6 @@
 namespace jarvis::engine {
 namespace {
 
-using trace::EventIndex;
 using trace::Oddity;
 
 void AddDamage(const LoadedTrace& trace, std::vector<QualityItem>* items) {
@@ -70,7 +69,7 @@ void AddOddities(const LoadedTrace& trace, std::vector<QualityItem>* items) {
 }
 
 void AddMissing(const LoadedTrace& trace, std::vector<QualityItem>* items) {
-  const Recorded recorded = WhatWasRecorded(trace);
+  const Recorded& recorded = trace.recorded();
   const auto add = [&](const char* code, const char* text) {
     items->push_back({code, text, 0, {}, {}, "noted"});
   };
@@ -93,25 +92,6 @@ void AddMissing(const LoadedTrace& trace, std::vector<QualityItem>* items) {
 }
 
 }  // namespace
-
-Recorded WhatWasRecorded(const LoadedTrace& trace) {
-  Recorded recorded;
-  const trace::EventStore& events = trace.events();
-  recorded.gpu_work = trace.coverage().all.count > 0;
-  recorded.cpu_ops = trace.attribution().cpu_ops;
-  recorded.steps = !trace.steps().empty();
-  for (EventIndex e = 0; e < events.size(); ++e) {
-    const trace::Event& event = events[e];
-    if (event.kind == trace::EventKind::kCpuOp) {
-      recorded.shapes = recorded.shapes || events.args_of(e).dims != kNoString;
-    } else if (event.kind == trace::EventKind::kPythonFunction) {
-      recorded.python_frames = true;
-      recorded.modules = recorded.modules || events.name(e).starts_with("nn.Module:");
-    }
-    if (recorded.shapes && recorded.modules) break;
-  }
-  return recorded;
-}
 
 std::vector<QualityItem> AssessQuality(const LoadedTrace& trace) {
   std::vector<QualityItem> items;

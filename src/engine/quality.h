@@ -23,15 +23,4 @@ struct QualityItem {
 // The gravest first: damage, then what touches GPU time, then what is missing.
 std::vector<QualityItem> AssessQuality(const LoadedTrace& trace);
 
-// What was recorded, as far as answers depend on it.
-struct Recorded {
-  bool gpu_work = false;
-  bool cpu_ops = false;
-  bool shapes = false;  // Input Dims on ops
-  bool python_frames = false;
-  bool modules = false;  // nn.Module frames
-  bool steps = false;    // ProfilerStep marks
-};
-Recorded WhatWasRecorded(const LoadedTrace& trace);
-
 }  // namespace jarvis::engine

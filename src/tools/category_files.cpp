@@ -41,8 +41,7 @@ class Writer {
         data_(data),
         directory_(directory),
         rows_max_(rows_max),
-        input_{trace.events(), trace.tree(), trace.track_names(), trace.attribution(),
-               trace.steps()},
+        input_(trace.Input()),
         chains_(trace.events(), trace.tree()) {
     std::filesystem::path relative =
         std::filesystem::path(trace.path()).lexically_relative(directory + "/category_data");

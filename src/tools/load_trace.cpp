@@ -48,7 +48,7 @@ Json Facts(const engine::LoadedTrace& trace) {
   facts["busy_ms"] = timeline ? Json(ms(timeline->busy)) : Json(nullptr);
   facts["idle_ms"] = timeline ? Json(ms(timeline->idle)) : Json(nullptr);
   facts["gpu_events"] = trace.coverage().all.count;
-  const engine::Recorded recorded = engine::WhatWasRecorded(trace);
+  const engine::Recorded& recorded = trace.recorded();
   facts["recorded"] = Json{{"ops", recorded.cpu_ops},
                            {"shapes", recorded.shapes},
                            {"python_frames", recorded.python_frames},

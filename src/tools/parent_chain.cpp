@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include "analysis/callers.h"
-#include "engine/quality.h"
 #include "output/number_format.h"
 #include "tools/tools.h"
 
@@ -34,10 +33,6 @@ Result<const SummaryRow*> FindRow(const engine::LoadedTrace& trace, const std::s
                 fmt::format("ops_summary {{\"trace\":\"{}\",\"by\":\"op\"}}", trace.id()));
   }
   return row;
-}
-
-analysis::SummaryInput InputOf(const engine::LoadedTrace& trace) {
-  return {trace.events(), trace.tree(), trace.track_names(), trace.attribution(), trace.steps()};
 }
 
 Cell TextCell(std::string text) {
@@ -77,7 +72,7 @@ void AnswerCallers(const engine::LoadedTrace& trace, const SummaryRow& row, cons
   answer->summary =
       fmt::format("{} {}: {} calls, {} ms, called from {} place{}.", row.id, row.name, row.count,
                   output::Rounded(row_us / 1000), callers.size(), callers.size() == 1 ? "" : "s");
-  const engine::Recorded recorded = engine::WhatWasRecorded(trace);
+  const engine::Recorded& recorded = trace.recorded();
   if (!recorded.python_frames) {
     answer->notes.push_back(
         "[no_stacks] no Python frames in the trace: record with with_stack=True");
@@ -102,7 +97,7 @@ EventIndex CostliestCall(const engine::LoadedTrace& trace, const SummaryRow& row
 
 void AnswerTree(const engine::LoadedTrace& trace, EventIndex root, const Json& arguments,
                 Answer* answer) {
-  const auto nodes = analysis::PrintableSubtree(InputOf(trace), root,
+  const auto nodes = analysis::PrintableSubtree(trace.Input(), root,
                                                 arguments.at("depth").get<int>(), kSubtreeNodesMax);
   for (const analysis::SubtreeNode& node : nodes) {
     if (!answer->block.empty()) answer->block += '\n';

@@ -34,7 +34,7 @@ struct CategoryRule {
   Rule rule;
 };
 
-// The rule for a category text. `has_task_type`: the event has a "Task Type" arg (Ascend).
+// The rule for a category text; one of kUnknown if no rule has it.
 CategoryRule FindCategory(std::string_view category);
 
 // All rules, for the documentation and the tests.

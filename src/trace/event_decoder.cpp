@@ -19,7 +19,6 @@ namespace od = simdjson::ondemand;
 // The members of an event that matter, as raw tokens; empty: absent.
 struct Members {
   std::string_view ph, cat, name, pid, tid, ts, dur, id;
-  bool has_args = false;
   bool has_task_type = false;
   std::int64_t order = 0;
   Args args;
@@ -254,7 +253,6 @@ class EventDecoder::Impl {
     od::object object;
     if (value.get_object().get(object)) return false;
     other_.clear();
-    members->has_args = true;
     for (auto item : object) {
       od::field field;
       if (std::move(item).get(field)) return false;

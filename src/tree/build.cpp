@@ -112,7 +112,7 @@ class TreeBuilder {
 };
 
 Result<CallTree> BuildTree(const EventStore& events, int threads, Job& job) {
-  TreeBuilder builder(events, threads > 0 ? threads : DefaultThreads());
+  TreeBuilder builder(events, threads);
   job.Report(0, 2, "nesting");
   builder.Nest();
   JV_TRY(job.Check());
