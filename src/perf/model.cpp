@@ -1,0 +1,597 @@
+#include "perf/model.h"
+
+#include <fmt/format.h>
+#include <lua.hpp>
+#include <simdjson.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdlib>
+#include <unordered_map>
+
+#include "base/text.h"
+#include "perf/embedded_file.h"
+#include "perf/gemm_kernel_name.h"
+#include "perf/iteration_annotation.h"
+#include "perf/triton_name.h"
+#include "table/py_text.h"
+
+namespace jarvis::perf {
+namespace {
+
+// Limits of one sandbox. A model's evaluation takes some hundred steps and some kilobytes; only
+// a row that loops, or an argument list of a million items, comes near these.
+constexpr std::size_t kMemoryMax = std::size_t{256} << 20;
+constexpr int kStepsMax = 20'000'000;
+constexpr int kDepthMax = 64;  // of nested lists in arguments
+
+std::string_view ToText(lua_State* lua, int index) {
+  std::size_t size = 0;
+  const char* text = lua_tolstring(lua, index, &size);
+  return text == nullptr ? std::string_view() : std::string_view(text, size);
+}
+
+void PushText(lua_State* lua, std::string_view text) {
+  lua_pushlstring(lua, text.data(), text.size());
+}
+
+}  // namespace
+
+const Value* Work::Find(std::string_view key) const {
+  for (const Parameter& parameter : parameters) {
+    if (parameter.key == key) return &parameter.value;
+  }
+  return nullptr;
+}
+
+std::optional<double> Work::NumberOf(std::string_view key) const {
+  const Value* value = Find(key);
+  return value == nullptr ? std::nullopt : value->as_double();
+}
+
+// The Lua state with the prelude in it. Lua is built as C++, so its errors unwind as exceptions and
+// may pass through the functions below.
+class ModelSet::Sandbox {
+ public:
+  explicit Sandbox(const ModelRows& rows);
+  ~Sandbox() { lua_close(lua_); }
+  Sandbox(const Sandbox&) = delete;
+  Sandbox& operator=(const Sandbox&) = delete;
+
+  const ModelRows& rows() const { return rows_; }
+  Work Evaluate(const ModelRow& row, const OpCall& call, bool backward);
+  Status Check(const ModelRow& row);
+
+ private:
+  static void* Allocate(void* self, void* block, std::size_t old_size, std::size_t new_size);
+  static Sandbox& Self(lua_State* lua) {
+    return **static_cast<Sandbox**>(lua_getextraspace(lua));
+  }
+
+  // What prelude.lua calls; each reads its arguments from the stack.
+  static int Int(lua_State* lua);
+  static int Float(lua_State* lua);
+  static int Ints(lua_State* lua);
+  static int Bools(lua_State* lua);
+  static int Lower(lua_State* lua);
+  static int Contains(lua_State* lua);
+  static int Starts(lua_State* lua);
+  static int After(lua_State* lua);
+  static int Key(lua_State* lua);
+  static int Reason(lua_State* lua);
+  static int Input(lua_State* lua);
+  static int IsInput(lua_State* lua);
+  static int Extra(lua_State* lua);
+  static int Forward(lua_State* lua);
+
+  void PushNull() { lua_rawgeti(lua_, LUA_REGISTRYINDEX, null_); }
+  // A new sequence on the stack; items are set with SetItem, then the length with EndSequence.
+  void BeginSequence(std::size_t size) { lua_createtable(lua_, 0, static_cast<int>(size) + 1); }
+  void SetItem(lua_Integer i) { lua_rawseti(lua_, -2, i); }
+  void EndSequence(lua_Integer size);
+  void PushTexts(const std::vector<std::string_view>& texts);
+  void PushJson(std::string_view json);
+  void PushElement(simdjson::dom::element element, int depth);
+  bool PushInput(const OpCall& call, std::string_view key);
+  void PushAnnotation(std::string_view name);
+  void PushTranspose(const OpCall& call);
+  void Define(const ModelRow& row);
+  Value ToValue(int index);
+  std::string SequenceText(int index);
+  // Calls the function below `arguments` values; false: an error text is on the stack.
+  bool Call(int arguments, int results);
+
+  const ModelRows& rows_;
+  lua_State* lua_ = nullptr;
+  std::size_t used_ = 0;
+  int define_ = 0, evaluate_ = 0, check_ = 0, tuple_ = 0, list_ = 0, null_ = 0;
+  std::vector<bool> defined_;
+  simdjson::dom::parser parser_;
+};
+
+void* ModelSet::Sandbox::Allocate(void* self, void* block, std::size_t old_size,
+                                  std::size_t new_size) {
+  auto& used = static_cast<Sandbox*>(self)->used_;
+  if (block == nullptr) old_size = 0;
+  if (new_size == 0) {
+    std::free(block);
+    used -= old_size;
+    return nullptr;
+  }
+  if (new_size > old_size && used + (new_size - old_size) > kMemoryMax) return nullptr;
+  void* moved = std::realloc(block, new_size);
+  if (moved != nullptr) used += new_size - old_size;
+  return moved;
+}
+
+ModelSet::Sandbox::Sandbox(const ModelRows& rows) : rows_(rows), defined_(rows.rows().size()) {
+  lua_ = lua_newstate(&Allocate, this);
+  if (lua_ == nullptr) std::abort();  // no memory for an empty state
+  *static_cast<Sandbox**>(lua_getextraspace(lua_)) = this;
+  const std::string_view prelude = PreludeFiles()[0].text;
+  if (luaL_loadbufferx(lua_, prelude.data(), prelude.size(), "=prelude", "t") != LUA_OK) {
+    std::abort();  // built in and tested
+  }
+  constexpr luaL_Reg kHost[] = {
+      {"int", &Int},           {"float", &Float},     {"ints", &Ints},       {"bools", &Bools},
+      {"lower", &Lower},       {"contains", &Contains}, {"starts", &Starts}, {"after", &After},
+      {"key", &Key},           {"reason", &Reason},   {"input", &Input},     {"extra", &Extra},
+      {"is_input", &IsInput},  {"forward", &Forward}, {nullptr, nullptr}};
+  luaL_newlib(lua_, kHost);
+  // The functions of the standard library that the prelude uses; none of them stays reachable.
+  luaL_requiref(lua_, "_G", luaopen_base, 1);
+  for (const char* name : {"setmetatable", "getmetatable", "error", "pcall", "rawget", "rawset",
+                           "load", "type", "next", "tostring"}) {
+    lua_getfield(lua_, 3, name);
+  }
+  lua_remove(lua_, 3);
+  luaL_requiref(lua_, "math", luaopen_math, 0);
+  lua_pushnil(lua_);
+  lua_setglobal(lua_, "_G");
+  lua_newtable(lua_);
+  lua_rawseti(lua_, LUA_REGISTRYINDEX, LUA_RIDX_GLOBALS);
+  if (!Call(12, 6)) std::abort();
+  for (int* ref : {&null_, &list_, &tuple_, &check_, &evaluate_, &define_}) {
+    *ref = luaL_ref(lua_, LUA_REGISTRYINDEX);
+  }
+}
+
+bool ModelSet::Sandbox::Call(int arguments, int results) {
+  // Counts the steps of this call alone.
+  lua_sethook(
+      lua_, [](lua_State* lua, lua_Debug*) { luaL_error(lua, "the model ran for too long"); },
+      LUA_MASKCOUNT, kStepsMax);
+  return lua_pcall(lua_, arguments, results, 0) == LUA_OK;
+}
+
+void ModelSet::Sandbox::EndSequence(lua_Integer size) {
+  lua_pushinteger(lua_, size);
+  lua_setfield(lua_, -2, "n");
+  lua_rawgeti(lua_, LUA_REGISTRYINDEX, tuple_);
+  lua_setmetatable(lua_, -2);
+}
+
+void ModelSet::Sandbox::PushTexts(const std::vector<std::string_view>& texts) {
+  BeginSequence(texts.size());
+  lua_Integer i = 0;
+  for (const std::string_view text : texts) {
+    PushText(lua_, text);
+    SetItem(i++);
+  }
+  EndSequence(i);
+}
+
+void ModelSet::Sandbox::PushElement(simdjson::dom::element element, int depth) {
+  luaL_checkstack(lua_, 4, "arguments are nested too deeply");
+  if (depth > kDepthMax) luaL_error(lua_, "arguments are nested too deeply");
+  using simdjson::dom::element_type;
+  switch (element.type()) {
+    case element_type::ARRAY: {
+      BeginSequence(0);
+      lua_Integer i = 0;
+      for (const simdjson::dom::element item : simdjson::dom::array(element)) {
+        PushElement(item, depth + 1);
+        SetItem(i++);
+      }
+      EndSequence(i);
+      return;
+    }
+    case element_type::INT64:
+      return lua_pushinteger(lua_, std::int64_t(element));
+    case element_type::UINT64:
+      return lua_pushnumber(lua_, static_cast<double>(std::uint64_t(element)));
+    case element_type::DOUBLE:
+      return lua_pushnumber(lua_, double(element));
+    case element_type::STRING:
+      return PushText(lua_, std::string_view(element));
+    case element_type::BOOL:
+      return lua_pushboolean(lua_, bool(element) ? 1 : 0);
+    case element_type::NULL_VALUE:
+    case element_type::OBJECT:
+      return PushNull();
+  }
+}
+
+void ModelSet::Sandbox::PushJson(std::string_view json) {
+  simdjson::dom::element element;
+  if (parser_.parse(json.data(), json.size()).get(element) != simdjson::SUCCESS) {
+    return PushNull();
+  }
+  PushElement(element, 0);
+}
+
+void ModelSet::Sandbox::PushAnnotation(std::string_view name) {
+  const std::optional<IterationSums> sums = SumsOf(name);
+  if (!sums) return PushNull();
+  lua_newtable(lua_);
+  for (const auto& [key, value] : sums->Fields()) {
+    lua_pushinteger(lua_, value);
+    lua_setfield(lua_, -2, key);
+  }
+}
+
+void ModelSet::Sandbox::PushTranspose(const OpCall& call) {
+  for (const std::string_view kernel : call.kernels) {
+    const std::optional<GemmKernelName> name = ParseGemmKernelName(kernel);
+    if (!name) continue;
+    if (name->malformed) luaL_error(lua_, "a kernel's name cannot be read");
+    BeginSequence(2);
+    lua_Integer i = 0;
+    for (const std::optional<bool>& flag : {name->transpose_a, name->transpose_b}) {
+      if (flag) {
+        lua_pushboolean(lua_, *flag ? 1 : 0);
+      } else {
+        PushNull();
+      }
+      SetItem(i++);
+    }
+    return EndSequence(2);
+  }
+  PushNull();
+}
+
+bool ModelSet::Sandbox::PushInput(const OpCall& call, std::string_view key) {
+  const auto json = [&](std::string_view text) {
+    if (text.empty()) {
+      PushNull();
+    } else {
+      PushJson(text);
+    }
+    return true;
+  };
+  if (key == "dims") return json(call.dims);
+  if (key == "types") return json(call.types);
+  if (key == "strides") return json(call.strides);
+  if (key == "text") return json(call.text);
+  if (key == "name") return PushText(lua_, call.name), true;
+  if (key == "kernels") return PushTexts(call.kernels), true;
+  if (key == "iteration") return PushAnnotation(call.annotation), true;
+  if (key == "kernel_transpose") return PushTranspose(call), true;
+  if (key == "fused_ops") return PushTexts(FusedOpsOf(call.name, false)), true;
+  if (key == "fused_ops_known") return PushTexts(FusedOpsOf(call.name, true)), true;
+  return false;
+}
+
+int ModelSet::Sandbox::Input(lua_State* lua) {
+  const auto* call = static_cast<const OpCall*>(lua_touserdata(lua, 1));
+  if (!Self(lua).PushInput(*call, ToText(lua, 2))) lua_pushnil(lua);
+  return 1;
+}
+
+int ModelSet::Sandbox::IsInput(lua_State* lua) {
+  static const OpCall none;
+  lua_pushboolean(lua, Self(lua).PushInput(none, ToText(lua, 1)) ? 1 : 0);
+  return 1;
+}
+
+int ModelSet::Sandbox::Extra(lua_State* lua) {
+  const auto* call = static_cast<const OpCall*>(lua_touserdata(lua, 1));
+  const std::string_view key = ToText(lua, 2);
+  Sandbox& self = Self(lua);
+  for (const auto& [name, json] : call->extra) {
+    if (name == key) return self.PushJson(json), 1;
+  }
+  self.PushNull();
+  return 1;
+}
+
+int ModelSet::Sandbox::Forward(lua_State* lua) {
+  const auto* call = static_cast<const OpCall*>(lua_touserdata(lua, 1));
+  if (call->forward == nullptr || call->forward_model == nullptr) return lua_pushnil(lua), 1;
+  Self(lua).Define(*call->forward_model);
+  PushText(lua, call->forward_model->model);
+  lua_pushlightuserdata(lua, const_cast<OpCall*>(call->forward));
+  return 2;
+}
+
+int ModelSet::Sandbox::Int(lua_State* lua) {
+  if (lua_isinteger(lua, 1)) return lua_settop(lua, 1), 1;
+  const auto value = lua_type(lua, 1) == LUA_TSTRING ? ParseInt(Trim(ToText(lua, 1))) : std::nullopt;
+  if (value) {
+    lua_pushinteger(lua, *value);
+  } else {
+    lua_pushnil(lua);
+  }
+  return 1;
+}
+
+int ModelSet::Sandbox::Float(lua_State* lua) {
+  if (lua_type(lua, 1) == LUA_TNUMBER) return lua_pushnumber(lua, lua_tonumber(lua, 1)), 1;
+  const auto value =
+      lua_type(lua, 1) == LUA_TSTRING ? ParseDouble(Trim(ToText(lua, 1))) : std::nullopt;
+  if (value) {
+    lua_pushnumber(lua, *value);
+  } else {
+    lua_pushnil(lua);
+  }
+  return 1;
+}
+
+namespace {
+
+// The parts of "[a, b]" or "(a, b)"; absent: no such list.
+std::optional<std::vector<std::string_view>> ListParts(std::string_view text) {
+  text = Trim(text);
+  if (text.size() < 2 || (text.front() != '[' && text.front() != '(')) return std::nullopt;
+  if (text.back() != (text.front() == '[' ? ']' : ')')) return std::nullopt;
+  text = text.substr(1, text.size() - 2);
+  std::vector<std::string_view> parts;
+  while (!Trim(text).empty()) {
+    const std::size_t comma = std::min(text.find(','), text.size());
+    parts.push_back(Trim(text.substr(0, comma)));
+    text.remove_prefix(std::min(comma + 1, text.size()));
+  }
+  return parts;
+}
+
+}  // namespace
+
+int ModelSet::Sandbox::Ints(lua_State* lua) {
+  Sandbox& self = Self(lua);
+  const auto parts = ListParts(ToText(lua, 1));
+  if (!parts) return lua_pushnil(lua), 1;
+  self.BeginSequence(parts->size());
+  lua_Integer i = 0;
+  for (const std::string_view part : *parts) {
+    const auto value = ParseInt(part);
+    if (!value) return lua_pushnil(lua), 1;
+    lua_pushinteger(lua, *value);
+    self.SetItem(i++);
+  }
+  self.EndSequence(i);
+  return 1;
+}
+
+int ModelSet::Sandbox::Bools(lua_State* lua) {
+  Sandbox& self = Self(lua);
+  const auto parts = ListParts(ToText(lua, 1));
+  if (!parts) return lua_pushnil(lua), 1;
+  self.BeginSequence(parts->size());
+  lua_Integer i = 0;
+  for (const std::string_view part : *parts) {
+    if (part != "True" && part != "False") return lua_pushnil(lua), 1;
+    lua_pushboolean(lua, part == "True" ? 1 : 0);
+    self.SetItem(i++);
+  }
+  self.EndSequence(i);
+  lua_rawgeti(lua, LUA_REGISTRYINDEX, self.list_);
+  lua_setmetatable(lua, -2);
+  return 1;
+}
+
+int ModelSet::Sandbox::Lower(lua_State* lua) {
+  PushText(lua, LowerAscii(ToText(lua, 1)));
+  return 1;
+}
+
+int ModelSet::Sandbox::Contains(lua_State* lua) {
+  lua_pushboolean(lua, ToText(lua, 1).find(ToText(lua, 2)) != std::string_view::npos ? 1 : 0);
+  return 1;
+}
+
+int ModelSet::Sandbox::Starts(lua_State* lua) {
+  lua_pushboolean(lua, ToText(lua, 1).starts_with(ToText(lua, 2)) ? 1 : 0);
+  return 1;
+}
+
+// after(text, separator): what follows the last separator, else the whole text.
+int ModelSet::Sandbox::After(lua_State* lua) {
+  const std::string_view text = ToText(lua, 1);
+  const std::string_view separator = ToText(lua, 2);
+  const std::size_t at = text.rfind(separator);
+  PushText(lua, at == std::string_view::npos ? text : text.substr(at + separator.size()));
+  return 1;
+}
+
+// "key", "key?", "key=expression" -> key, optional, expression.
+int ModelSet::Sandbox::Key(lua_State* lua) {
+  std::string_view text = ToText(lua, 1);
+  const std::size_t equals = text.find('=');
+  std::string_view key = text.substr(0, equals);
+  const bool optional = key.ends_with('?');
+  if (optional) key.remove_suffix(1);
+  PushText(lua, key);
+  lua_pushboolean(lua, optional ? 1 : 0);
+  if (equals == std::string_view::npos) {
+    lua_pushnil(lua);
+  } else {
+    PushText(lua, text.substr(equals + 1));
+  }
+  return 3;
+}
+
+// A run-time error of Lua without its place: "gemm.mm.M:1: ..." says more than a reader needs.
+int ModelSet::Sandbox::Reason(lua_State* lua) {
+  std::string_view text = ToText(lua, 1);
+  const std::size_t place = text.find(":1: ");
+  if (place != std::string_view::npos) text.remove_prefix(place + 4);
+  PushText(lua, text);
+  return 1;
+}
+
+void ModelSet::Sandbox::Define(const ModelRow& row) {
+  const auto index = static_cast<std::size_t>(&row - rows_.rows().data());
+  if (defined_[index]) return;
+  defined_[index] = true;
+  const ModelRows::Flat flat = rows_.Flatten(row);
+  lua_rawgeti(lua_, LUA_REGISTRYINDEX, define_);
+  PushText(lua_, row.model);
+  lua_newtable(lua_);
+  for (const auto& [key, text] : flat.texts) {
+    PushText(lua_, key);
+    PushText(lua_, text);
+    lua_rawset(lua_, -3);
+  }
+  lua_newtable(lua_);
+  for (const auto& [key, list] : flat.lists) {
+    PushText(lua_, key);
+    PushTexts(std::vector<std::string_view>(list->begin(), list->end()));
+    lua_rawset(lua_, -3);
+  }
+  lua_call(lua_, 3, 0);
+}
+
+std::string ModelSet::Sandbox::SequenceText(int index) {
+  luaL_checkstack(lua_, 8, "a parameter is nested too deeply");
+  index = lua_absindex(lua_, index);
+  lua_getmetatable(lua_, index);
+  lua_rawgeti(lua_, LUA_REGISTRYINDEX, list_);
+  const bool is_list = lua_rawequal(lua_, -1, -2) != 0;
+  lua_pop(lua_, 2);
+  lua_pushliteral(lua_, "n");
+  lua_rawget(lua_, index);
+  const lua_Integer size = lua_tointeger(lua_, -1);
+  lua_pop(lua_, 1);
+  std::string out(1, is_list ? '[' : '(');
+  for (lua_Integer i = 0; i < size; ++i) {
+    if (i > 0) out += ", ";
+    lua_rawgeti(lua_, index, i);
+    out += ToValue(-1).Repr();
+    lua_pop(lua_, 1);
+  }
+  if (size == 1 && !is_list) out += ',';
+  return out + (is_list ? ']' : ')');
+}
+
+Value ModelSet::Sandbox::ToValue(int index) {
+  Value value;
+  switch (lua_type(lua_, index)) {
+    case LUA_TBOOLEAN:
+      value.kind = Value::Kind::kBool;
+      value.number = lua_toboolean(lua_, index);
+      return value;
+    case LUA_TNUMBER:
+      if (lua_isinteger(lua_, index) != 0) {
+        value.kind = Value::Kind::kInt;
+        value.number = lua_tointeger(lua_, index);
+      } else {
+        value.kind = Value::Kind::kFloat;
+        value.real = lua_tonumber(lua_, index);
+      }
+      return value;
+    case LUA_TSTRING:
+      value.kind = Value::Kind::kText;
+      value.text = ToText(lua_, index);
+      return value;
+    case LUA_TTABLE: {
+      lua_rawgeti(lua_, LUA_REGISTRYINDEX, null_);
+      const bool null = lua_rawequal(lua_, -1, index < 0 ? index - 1 : index) != 0;
+      lua_pop(lua_, 1);
+      if (null) return value;
+      value.kind = Value::Kind::kSequence;
+      value.text = SequenceText(index);
+      return value;
+    }
+    default:
+      return value;
+  }
+}
+
+Work ModelSet::Sandbox::Evaluate(const ModelRow& row, const OpCall& call, bool backward) {
+  Work work;
+  lua_settop(lua_, 0);
+  Define(row);
+  lua_rawgeti(lua_, LUA_REGISTRYINDEX, evaluate_);
+  PushText(lua_, row.model);
+  lua_pushlightuserdata(lua_, const_cast<OpCall*>(&call));
+  lua_pushboolean(lua_, backward ? 1 : 0);
+  if (!Call(3, 1)) {
+    work.failure = Work::Failure::kFailed;
+    work.stage = "params";
+    work.reason = lua_type(lua_, -1) == LUA_TSTRING ? std::string(ToText(lua_, -1)) : "out of memory";
+    return work;
+  }
+  const auto text = [&](const char* key) {
+    lua_getfield(lua_, 1, key);
+    std::string out(ToText(lua_, -1));
+    lua_pop(lua_, 1);
+    return out;
+  };
+  const auto number = [&](const char* key) -> std::optional<double> {
+    lua_getfield(lua_, 1, key);
+    const bool known = lua_type(lua_, -1) == LUA_TNUMBER;
+    const double value = lua_tonumber(lua_, -1);
+    lua_pop(lua_, 1);
+    return known ? std::optional(value) : std::nullopt;
+  };
+  work.flops = number("flops");
+  work.bytes = number("bytes");
+  work.spec = text("spec");
+  const std::string kind = text("kind");
+  if (!kind.empty()) {
+    work.failure = kind == "failed"          ? Work::Failure::kFailed
+                   : kind == "not_modelled" ? Work::Failure::kNotModelled
+                                            : Work::Failure::kBroken;
+    work.stage = text("stage");
+    work.reason = text("why");
+  }
+  lua_getfield(lua_, 1, "names");
+  lua_getfield(lua_, 1, "params");
+  lua_getfield(lua_, 1, "count");
+  const lua_Integer count = lua_tointeger(lua_, -1);
+  lua_pop(lua_, 1);
+  for (lua_Integer i = 1; i <= count; ++i) {
+    lua_rawgeti(lua_, -2, i);
+    std::string key(ToText(lua_, -1));
+    lua_pop(lua_, 1);
+    lua_rawgeti(lua_, -1, i);
+    work.parameters.push_back({std::move(key), ToValue(-1)});
+    lua_pop(lua_, 1);
+  }
+  lua_settop(lua_, 0);
+  return work;
+}
+
+Status ModelSet::Sandbox::Check(const ModelRow& row) {
+  lua_settop(lua_, 0);
+  Define(row);
+  lua_rawgeti(lua_, LUA_REGISTRYINDEX, check_);
+  PushText(lua_, row.model);
+  if (!Call(1, 2)) return Fail(ErrorCode::kInternal, std::string(ToText(lua_, -1)));
+  if (lua_isnil(lua_, 1)) return {};
+  return Fail(ErrorCode::kBadValue,
+              fmt::format("{}, row {}, \"{}\": {}", row.file, row.model, ToText(lua_, 1),
+                          ToText(lua_, 2)),
+              "docs/ops.md lists what expressions can use");
+}
+
+ModelSet::ModelSet(const ModelRows& rows) : sandbox_(std::make_unique<Sandbox>(rows)) {}
+ModelSet::~ModelSet() = default;
+ModelSet::ModelSet(ModelSet&&) noexcept = default;
+ModelSet& ModelSet::operator=(ModelSet&&) noexcept = default;
+
+const ModelRows& ModelSet::rows() const { return sandbox_->rows(); }
+
+const ModelRow* ModelSet::Find(std::string_view op) const {
+  const OpEntry* entry = rows().Find(op);
+  return entry == nullptr || entry->row < 0 ? nullptr
+                                            : &rows().rows()[static_cast<std::size_t>(entry->row)];
+}
+
+Work ModelSet::Evaluate(const ModelRow& row, const OpCall& call, bool backward) {
+  return sandbox_->Evaluate(row, call, backward);
+}
+
+Status ModelSet::Check(const ModelRow& row) { return sandbox_->Check(row); }
+
+}  // namespace jarvis::perf

@@ -1,0 +1,473 @@
+-- What the expressions of model rows can use, and how a row is evaluated. Runs once in each
+-- sandbox; returns define(), evaluate() and check(). The expressions themselves see only the names
+-- that this file hands out: no library, no globals, no files.
+--
+-- A row is a set of named quantities. A quantity is evaluated when something asks for it, once a
+-- call, by name: a row that overrides a quantity changes all that is computed from it. Parameters
+-- are exact integers where the trace has integers; costs (FLOPs, bytes) are computed in doubles, so
+-- that no product can wrap around.
+local host, setmetatable, getmetatable, error, pcall, rawget, rawset, load, type, next, tostring, math = ...
+local is_integer = function(v) return math.type(v) == "integer" end
+
+-- Failures ----------------------------------------------------------------------------------------
+-- kind: "failed" (the arguments do not fit the model), "not_modelled" (the model says that it has
+-- nothing to say about this call).
+local function fail(why) error({kind = "failed", why = why}, 0) end
+local function not_modelled(why) error({kind = "not_modelled", why = why or "not modelled"}, 0) end
+
+-- Values ------------------------------------------------------------------------------------------
+-- null: known to be absent. Arithmetic with null gives null; indexing it fails.
+local null = {}
+local function to_null() return null end
+setmetatable(null, {
+  __add = to_null, __sub = to_null, __mul = to_null, __div = to_null, __idiv = to_null,
+  __mod = to_null, __unm = to_null, __pow = to_null,
+  __index = function(_, i) fail("asked for [" .. tostring(i) .. "] of something that was not recorded") end,
+  __newindex = function() fail("a value cannot be changed") end,
+  __tostring = function() return "null" end,
+  __name = "null",
+})
+-- absent: a parameter marked "?" with this value is left out of the list.
+local absent = setmetatable({}, {__name = "absent"})
+
+-- Sequences count from 0 and know their length; t[-1] is the last item, as in Python.
+local Tuple, List = {__name = "tuple"}, {__name = "list"}
+local function item(t, i)
+  if math.type(i) == "float" then i = math.tointeger(i) or fail("an index must be a whole number") end
+  if not is_integer(i) then fail("there is no member " .. tostring(i)) end
+  local at = i < 0 and i + t.n or i
+  local v = rawget(t, at)
+  if v == nil then fail("there is no item " .. i .. " in a list of " .. t.n) end
+  return v
+end
+local function same(a, b)
+  if rawget(a, "n") ~= rawget(b, "n") then return false end
+  for i = 0, a.n - 1 do if a[i] ~= b[i] then return false end end
+  return true
+end
+for _, kind in next, {Tuple, List} do
+  kind.__index = item
+  kind.__len = function(t) return t.n end
+  kind.__eq = same
+end
+local function is_sequence(v)
+  if type(v) ~= "table" or v == null or v == absent then return false end
+  return rawget(v, "n") ~= nil
+end
+local function sequence(kind, ...)
+  local t = {n = 0}
+  for _, v in next, {...} do t[t.n] = v; t.n = t.n + 1 end
+  return setmetatable(t, kind)
+end
+local function tuple(...) return sequence(Tuple, ...) end
+local function list(...) return sequence(List, ...) end
+local function need_sequence(v, what)
+  if not is_sequence(v) then fail(what .. " needs a list, not " .. tostring(v)) end
+  return v
+end
+local function map(t, f)
+  need_sequence(t, "map")
+  local out = {n = t.n}
+  for i = 0, t.n - 1 do out[i] = f(t[i], i) end
+  return setmetatable(out, Tuple)
+end
+local function filter(t, f)
+  need_sequence(t, "filter")
+  local out = {n = 0}
+  for i = 0, t.n - 1 do
+    if f(t[i], i) then out[out.n] = t[i]; out.n = out.n + 1 end
+  end
+  return setmetatable(out, Tuple)
+end
+local function fold(t, f, init)
+  need_sequence(t, "fold")
+  for i = 0, t.n - 1 do init = f(init, t[i]) end
+  return init
+end
+local function slice(t, from, to)
+  need_sequence(t, "slice")
+  to = to or t.n
+  if from < 0 then from = from + t.n end
+  if to < 0 then to = to + t.n end
+  if from < 0 then from = 0 end
+  if to > t.n then to = t.n end
+  local out = {n = 0}
+  for i = from, to - 1 do out[out.n] = t[i]; out.n = out.n + 1 end
+  return setmetatable(out, Tuple)
+end
+local function join(a, b)
+  local out = {n = 0}
+  for _, t in next, {a, b} do
+    for i = 0, t.n - 1 do out[out.n] = t[i]; out.n = out.n + 1 end
+  end
+  return setmetatable(out, Tuple)
+end
+local function has(t, i) return is_sequence(t) and i < t.n end
+local function non_empty(t, i)
+  return has(t, i) and is_sequence(t[i]) and t[i].n > 0
+end
+local function default(v, other)
+  if v == null or v == absent or v == nil then return other end
+  return v
+end
+-- t[i], or `other` when there is no such item or it is null.
+local function at(t, i, other)
+  if not has(t, i) then return other end
+  return default(t[i], other)
+end
+
+-- Arithmetic --------------------------------------------------------------------------------------
+local exact = 2 ^ 53
+-- Number of elements of a shape; of [] it is 1.
+local function el(shape)
+  need_sequence(shape, "the number of elements")
+  local product = 1.0
+  for i = 0, shape.n - 1 do
+    local d = shape[i]
+    if math.type(d) == nil then fail("a dimension is not a number") end
+    if d < 0 then fail("a dimension is negative") end
+    product = product * d
+  end
+  if product > exact then fail("a tensor of more than 2^53 elements") end
+  return math.tointeger(product) or product
+end
+local function product(...)
+  local p = 1
+  for _, v in next, {...} do
+    if v == null then return null end
+    if is_integer(p) and is_integer(v) and (p == 0 or (math.abs(v) < exact and math.abs(p * 1.0 * v) < exact)) then
+      p = p * v
+    else
+      p = p * 1.0 * v
+    end
+  end
+  return p
+end
+local function ceildiv(a, b)
+  if a == null or b == null then return null end
+  if b == 0 then fail("division by 0") end
+  return -(-a // b)
+end
+local function idiv(a, b)
+  if a == null or b == null then return null end
+  if b == 0 then fail("division by 0") end
+  return a // b
+end
+local function div(a, b)
+  if a == null or b == null then return null end
+  if b == 0 then fail("division by 0") end
+  return a / b
+end
+local function trunc(v)
+  if v == null then return null end
+  local whole = v >= 0 and math.floor(v) or math.ceil(v)
+  return math.tointeger(whole) or whole
+end
+local function fewest(a, ...)
+  for _, v in next, {...} do if a ~= null and (v == null or v < a) then a = v end end
+  return a
+end
+local function most(a, ...)
+  for _, v in next, {...} do if a ~= null and (v == null or v > a) then a = v end end
+  return a
+end
+-- The shape of a result, by NumPy's rule: aligned at the right, 1 stretches.
+local function broadcast(a, b)
+  need_sequence(a, "broadcast"); need_sequence(b, "broadcast")
+  local n = a.n > b.n and a.n or b.n
+  local out = {n = n}
+  for i = 0, n - 1 do
+    local x = i < n - a.n and 1 or a[i - (n - a.n)]
+    local y = i < n - b.n and 1 or b[i - (n - b.n)]
+    if x ~= y and x ~= 1 and y ~= 1 then fail("shapes that do not broadcast") end
+    out[i] = x == 1 and y or x
+  end
+  return setmetatable(out, Tuple)
+end
+-- Expected number of distinct experts that n tokens hit, each picking k of E evenly.
+local function experts_hit(E, k, n)
+  if E == 0 then fail("no experts") end
+  return E * (1 - ((E - k) / E) ^ n)
+end
+
+-- Text --------------------------------------------------------------------------------------------
+-- Arguments that are not tensors are recorded as the text Python prints.
+local function int(text) local v = host.int(text); if v == nil then fail("not a whole number: \"" .. tostring(text) .. "\"") end return v end
+local function float(text) local v = host.float(text); if v == nil then fail("not a number: \"" .. tostring(text) .. "\"") end return v end
+local function int_or(text, other) if text == null then return other end local v = host.int(text); if v == nil then return other end return v end
+local function float_or(text, other) if text == null then return other end local v = host.float(text); if v == nil then return other end return v end
+-- "[1, 2]": the integers; fails on anything else.
+local function ints(text)
+  local v = host.ints(text)
+  if v == nil then fail("not a list of whole numbers: \"" .. tostring(text) .. "\"") end
+  return v
+end
+-- "[True, False]": the booleans.
+local function bools(text)
+  local v = host.bools(text)
+  if v == nil then fail("not a list of True and False: \"" .. tostring(text) .. "\"") end
+  return v
+end
+-- "True", "False" or a whole number; fails on anything else.
+local function bool(text)
+  if text == "True" then return true end
+  if text == "False" then return false end
+  return int(text) ~= 0
+end
+local function lower(text) return type(text) == "string" and host.lower(text) or fail("not a text") end
+local function is_true(text) return type(text) == "string" and host.lower(text) == "true" end
+
+-- Dtypes ------------------------------------------------------------------------------------------
+-- The names PyTorch records, and those of the serving libraries. Bytes an element.
+local sizes = {
+  ["double"] = 8, ["long int"] = 8, ["long"] = 8, ["unsigned long"] = 8, ["unsigned long int"] = 8,
+  ["float"] = 4, ["int"] = 4, ["unsigned int"] = 4, ["scalar"] = 4, ["c10::float"] = 4, ["c10::int"] = 4,
+  ["c10::double"] = 8, ["c10::long"] = 8,
+  ["c10::half"] = 2, ["c10::bfloat16"] = 2, ["half"] = 2, ["bfloat16"] = 2, ["float16"] = 2,
+  ["short int"] = 2, ["short"] = 2, ["unsigned short"] = 2,
+  ["bool"] = 1, ["unsigned char"] = 1, ["signed char"] = 1, ["char"] = 1, ["c10::byte"] = 1, ["c10::char"] = 1,
+  ["c10::float8_e4m3fnuz"] = 1, ["c10::float8_e4m3fn"] = 1, ["c10::float8_e5m2"] = 1,
+  ["c10::float8_e5m2fnuz"] = 1, ["c10::float8_e8m0fnu"] = 1, ["fp8"] = 1,
+  ["c10::float4_e2m1fn_x2"] = 1, ["fp4"] = 1,
+  ["c10::complex<float>"] = 8, ["c10::complex<double>"] = 16, ["c10::complex<c10::half>"] = 4,
+  ["c10::quint8"] = 1, ["c10::qint8"] = 1, ["c10::qint32"] = 4,
+}
+local precisions = {
+  ["float"] = "fp32", ["double"] = "fp64", ["c10::half"] = "fp16", ["c10::bfloat16"] = "bf16",
+  ["half"] = "fp16", ["bfloat16"] = "bf16", ["float16"] = "fp16",
+  ["c10::float8_e4m3fnuz"] = "fp8", ["c10::float8_e4m3fn"] = "fp8", ["c10::float8_e5m2"] = "fp8",
+  ["c10::float8_e5m2fnuz"] = "fp8", ["fp8"] = "fp8",
+  ["fp4"] = "fp4", ["mxfp4"] = "fp4", ["c10::float4_e2m1fn_x2"] = "fp4",
+  ["signed char"] = "int8", ["c10::qint8"] = "int8",
+}
+-- null for a dtype that is not in the table.
+local function bp(dtype)
+  if type(dtype) ~= "string" then return null end
+  return sizes[host.lower(dtype)] or null
+end
+-- The same, failing instead.
+local function sized(dtype)
+  local size = bp(dtype)
+  if size == null then fail("unknown dtype \"" .. tostring(dtype) .. "\"") end
+  return size
+end
+local function precision_of(dtype)
+  if type(dtype) ~= "string" then return null end
+  return precisions[host.lower(dtype)] or null
+end
+-- A dtype table of a rule set: keys in lower case.
+local function in_table(t, dtype)
+  if type(dtype) ~= "string" then return null end
+  local v = t[host.lower(dtype)]
+  return v == nil and null or v
+end
+
+local words = {
+  null = null, absent = absent, fail = fail, not_modelled = not_modelled,
+  tuple = tuple, list = list, map = map, filter = filter, fold = fold, slice = slice, join = join,
+  has = has, non_empty = non_empty, default = default, at = at, is_sequence = is_sequence,
+  el = el, product = product, ceildiv = ceildiv, idiv = idiv, div = div, trunc = trunc,
+  floor = math.floor, ceil = math.ceil, sqrt = math.sqrt, abs = math.abs, min = fewest, max = most,
+  broadcast = broadcast, experts_hit = experts_hit,
+  int = int, float = float, int_or = int_or, float_or = float_or, ints = ints, bools = bools,
+  bool = bool, lower = lower, is_true = is_true,
+  contains = host.contains, starts = host.starts, after = host.after,
+  bp = bp, sized = sized, precision_of = precision_of, in_table = in_table,
+  is_text = function(v) return type(v) == "string" end,
+  is_bool = function(v) return type(v) == "boolean" end,
+  is_int = is_integer,
+  is_number = function(v) return type(v) == "number" end,
+}
+
+-- Numbers as doubles, deep in sequences too: what costs are computed from.
+local function floated(v)
+  if is_integer(v) then return v + 0.0 end
+  if is_sequence(v) then
+    local out = {n = v.n}
+    for i = 0, v.n - 1 do out[i] = floated(v[i]) end
+    return setmetatable(out, getmetatable(v))
+  end
+  return v
+end
+local float_words = {}
+for k, v in next, words do float_words[k] = v end
+for _, k in next, {"el", "ceildiv", "idiv", "trunc", "floor", "ceil", "int", "int_or", "product"} do
+  local f = words[k]
+  float_words[k] = function(...) return floated(f(...)) end
+end
+
+-- Rows --------------------------------------------------------------------------------------------
+local rows = {}
+-- texts: quantity -> expression; lists: name -> sequence of "key", "key?" or "key=expression".
+local function define(model, texts, lists)
+  rows[model] = {model = model, texts = texts, lists = lists, compiled = {}}
+end
+
+local function compile(row, key, text)
+  local f, why = load("local _ENV = ...; return " .. text, "=" .. row.model .. "." .. key, "t")
+  if f == nil then error({kind = "broken", why = why}, 0) end
+  return f
+end
+local function definition(row, key)
+  local f = row.compiled[key]
+  if f == nil then
+    local text = row.texts[key]
+    if text == nil then return nil end
+    f = compile(row, key, text)
+    row.compiled[key] = f
+  end
+  return f
+end
+
+local environment
+-- What a call brings: dims, types, strides, text, kernels, name, extra(key), forward...
+local function input(call, key, forward_of)
+  if key == "forward" then return forward_of() end
+  if key == "extra" then return function(name) return host.extra(call, name) end end
+  return host.input(call, key)
+end
+
+function environment(row, call, costs)
+  local env, busy = {}, {}
+  local forward
+  local function forward_of()
+    if forward == nil then
+      local model, handle = host.forward(call)
+      if model == nil then fail("its forward call is not known") end
+      forward = environment(rows[model], handle)
+      if costs then forward = environment(rows[model], handle, forward) end
+    end
+    return forward
+  end
+  local library = costs and float_words or words
+  local base = costs  -- the environment of the parameters, when this one is for costs
+  setmetatable(env, {__index = function(t, key)
+    if type(key) ~= "string" then error({kind = "broken", why = "a quantity has a name"}, 0) end
+    local v
+    if base ~= nil and row.parameters[key] then
+      v = floated(base[key])
+    else
+      local f = definition(row, key)
+      if f ~= nil then
+        if busy[key] then error({kind = "broken", why = row.model .. "." .. key .. " depends on itself"}, 0) end
+        busy[key] = true
+        v = f(t)
+        busy[key] = nil
+      else
+        v = library[key]
+        if v == nil then
+          v = input(call, key, forward_of)
+          if v == nil then error({kind = "broken", why = "no quantity " .. key .. " in " .. row.model}, 0) end
+          if base ~= nil then v = floated(v) end
+        end
+      end
+    end
+    if v == nil then fail(key .. " has no value") end
+    rawset(t, key, v)
+    return v
+  end, __newindex = function() fail("a value cannot be changed") end})
+  return env
+end
+
+local function parameters_of(row)
+  if row.parameters == nil then
+    row.parameters = {}
+    for _, names in next, row.lists do
+      for i = 0, names.n - 1 do
+        local key = host.key(names[i])
+        row.parameters[key] = true
+      end
+    end
+  end
+end
+
+local function explain(e)
+  if type(e) == "table" and e.kind then return e.kind, e.why end
+  return "failed", host.reason(tostring(e))
+end
+
+-- A number of work, or nil: null, infinite and not-a-number are absent.
+local function amount(v)
+  if v == null then return nil end
+  if type(v) ~= "number" then error({kind = "broken", why = "not a number"}, 0) end
+  v = v + 0.0
+  if v ~= v or v == math.huge or v == -math.huge then return nil end
+  return v
+end
+
+local function evaluate(model, call, backward)
+  local row = rows[model]
+  parameters_of(row)
+  local out = {params = {}, names = {}, count = 0}
+  local stage = "params"
+  local env = environment(row, call)
+  local function run()
+    if definition(row, "check") then local _ = env.check end
+    local which = definition(row, "params_list") and env.params_list or "params"
+    local names = row.lists[which]
+    if names ~= nil then
+      local params, keys, count = {}, {}, 0
+      for i = 0, names.n - 1 do
+        local key, optional, text = host.key(names[i])
+        local v
+        if text ~= nil then
+          local made = row.compiled[names[i]]
+          if made == nil then
+            made = compile(row, key, text)
+            row.compiled[names[i]] = made
+          end
+          v = made(env)
+        else
+          v = env[key]
+        end
+        if not (optional and v == absent) then
+          count = count + 1
+          keys[count], params[count] = key, v
+        end
+      end
+      out.params, out.names, out.count = params, keys, count
+    end
+    local costs = environment(row, call, env)
+    local _
+    stage = "flops"
+    out.flops = amount(costs[backward and "backward_flops" or "flops"])
+    stage = "bytes"
+    out.bytes = amount(costs[backward and "backward_bytes" or "bytes"])
+    stage = "compute"
+    local unit, precision = env.unit, env.precision
+    if unit ~= null and unit ~= "" and precision ~= null and precision ~= "" then
+      out.spec = unit .. "_" .. precision
+    else
+      out.spec = ""
+    end
+  end
+  local ok, e = pcall(run)
+  if not ok then
+    out.stage = stage
+    out.kind, out.why = explain(e)
+  end
+  return out
+end
+
+-- Compiles every expression of a row; returns the first that does not, with the reason.
+local function check(model)
+  local row = rows[model]
+  for key, text in next, row.texts do
+    local ok, e = pcall(compile, row, key, text)
+    if not ok then return key, e.why end
+  end
+  for _, names in next, row.lists do
+    for i = 0, names.n - 1 do
+      local key, _, text = host.key(names[i])
+      if text ~= nil then
+        local ok, e = pcall(compile, row, key, text)
+        if not ok then return key, e.why end
+      elseif row.texts[key] == nil and words[key] == nil and not host.is_input(key) then
+        return key, "a parameter without a definition"
+      end
+    end
+  end
+  return nil
+end
+
+return define, evaluate, check, Tuple, List, null
