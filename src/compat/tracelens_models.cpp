@@ -1,20 +1,21 @@
 #include "compat/tracelens_models.h"
 
-#include <array>
 #include <exception>
+#include <utility>
+#include <vector>
 
 namespace jarvis::compat {
 
-std::span<const std::string_view> FilesBeyondTheReference() {
-  static constexpr std::array<std::string_view, 1> kFiles = {"beyond"};
-  return kFiles;
+bool InTheReference(std::string_view file) {
+  return !file.starts_with("beyond_");
 }
 
 const perf::ModelRows& TraceLensModels() {
   static const perf::ModelRows rows = [] {
-    const std::pair<std::string_view, std::string_view> overlay = {OverlayFiles()[0].name,
-                                                                   OverlayFiles()[0].text};
-    Result<perf::ModelRows> made = perf::RowsWith(FilesBeyondTheReference(), {&overlay, 1});
+    std::vector<std::pair<std::string_view, std::string_view>> overlays;
+    for (const EmbeddedFile& file : OverlayFiles())
+      overlays.emplace_back(file.name, file.text);
+    Result<perf::ModelRows> made = perf::RowsWith(&InTheReference, overlays);
     if (!made) std::terminate();  // built in and tested
     return *std::move(made);
   }();

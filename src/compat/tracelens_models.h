@@ -1,5 +1,5 @@
 // The performance models as the reference analyser has them: our rows with its differences over
-// them (tracelens_models.json).
+// them (models/*.json in this folder).
 #pragma once
 
 #include <span>
@@ -15,8 +15,8 @@ struct EmbeddedFile {
 };
 std::span<const EmbeddedFile> OverlayFiles();
 
-// Built-in files that the reference has nothing like.
-std::span<const std::string_view> FilesBeyondTheReference();
+// False for the built-in files that the reference has nothing like: beyond_*.
+bool InTheReference(std::string_view file);
 
 // Read once; thread-safe.
 const perf::ModelRows& TraceLensModels();

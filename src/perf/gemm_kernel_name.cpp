@@ -5,7 +5,9 @@
 namespace jarvis::perf {
 namespace {
 
-bool Lower(char c) { return c >= 'a' && c <= 'z'; }
+bool Lower(char c) {
+  return c >= 'a' && c <= 'z';
+}
 
 // Whether `text` has at `at` the letter `tag` and three lower-case letters.
 bool Triplet(std::string_view text, std::size_t at, char tag) {
@@ -24,13 +26,15 @@ bool HasTriplet(std::string_view name, std::string_view before, char tag) {
 
 // MT<m>x<n>x<depth>
 void ReadTile(std::string_view name, GemmKernelName* out) {
-  for (std::size_t at = name.find("MT"); at != std::string_view::npos; at = name.find("MT", at + 1)) {
+  for (std::size_t at = name.find("MT"); at != std::string_view::npos;
+       at = name.find("MT", at + 1)) {
     std::int64_t parts[3];
     std::size_t p = at + 2;
     int count = 0;
     for (; count < 3; ++count) {
       std::size_t end = p;
-      while (end < name.size() && name[end] >= '0' && name[end] <= '9') ++end;
+      while (end < name.size() && name[end] >= '0' && name[end] <= '9')
+        ++end;
       if (end == p || end - p > 9) break;
       parts[count] = *ParseInt(name.substr(p, end - p));
       p = end;
@@ -55,7 +59,9 @@ std::optional<GemmKernelName> ParseGemmKernelName(std::string_view name) {
       HasTriplet(name, "", 'C') && HasTriplet(name, "_", 'A') && HasTriplet(name, "_", 'B');
   if (tensile) {
     GemmKernelName out;
-    const auto has = [&](std::string_view part) { return name.find(part) != std::string_view::npos; };
+    const auto has = [&](std::string_view part) {
+      return name.find(part) != std::string_view::npos;
+    };
     if (has("_Ailk_")) {
       out.transpose_a = false;
     } else if (has("_Alik_")) {

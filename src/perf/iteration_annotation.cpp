@@ -19,7 +19,8 @@ class Cursor {
   }
   bool Number(std::int64_t* out) {
     std::size_t end = 0;
-    while (end < rest_.size() && rest_[end] >= '0' && rest_[end] <= '9') ++end;
+    while (end < rest_.size() && rest_[end] >= '0' && rest_[end] <= '9')
+      ++end;
     const auto value = ParseInt(rest_.substr(0, end));
     if (!value) return false;
     *out = *value;

@@ -24,8 +24,14 @@ struct IterationSums {
   bool has_products = false;  // the q*q and q*k sums are given
 
   std::array<std::pair<const char*, std::int64_t>, 8> Fields() const {
-    return {{{"c_sq", c_sq}, {"c_sk", c_sk}, {"c_sqsq", c_sqsq}, {"c_sqsk", c_sqsk},
-             {"g_sq", g_sq}, {"g_sk", g_sk}, {"g_sqsq", g_sqsq}, {"g_sqsk", g_sqsk}}};
+    return {{{"c_sq", c_sq},
+             {"c_sk", c_sk},
+             {"c_sqsq", c_sqsq},
+             {"c_sqsk", c_sqsk},
+             {"g_sq", g_sq},
+             {"g_sk", g_sk},
+             {"g_sqsq", g_sqsq},
+             {"g_sqsk", g_sqsk}}};
   }
 };
 

@@ -1,13 +1,13 @@
 #include "perf/model.h"
 
-#include <fmt/format.h>
-#include <lua.hpp>
-#include <simdjson.h>
-
 #include <algorithm>
 #include <cmath>
 #include <cstdlib>
 #include <unordered_map>
+
+#include <fmt/format.h>
+#include <lua.hpp>
+#include <simdjson.h>
 
 #include "base/text.h"
 #include "perf/embedded_file.h"
@@ -64,9 +64,7 @@ class ModelSet::Sandbox {
 
  private:
   static void* Allocate(void* self, void* block, std::size_t old_size, std::size_t new_size);
-  static Sandbox& Self(lua_State* lua) {
-    return **static_cast<Sandbox**>(lua_getextraspace(lua));
-  }
+  static Sandbox& Self(lua_State* lua) { return **static_cast<Sandbox**>(lua_getextraspace(lua)); }
 
   // What prelude.lua calls; each reads its arguments from the stack.
   static int Int(lua_State* lua);
@@ -133,10 +131,10 @@ ModelSet::Sandbox::Sandbox(const ModelRows& rows) : rows_(rows), defined_(rows.r
     std::abort();  // built in and tested
   }
   constexpr luaL_Reg kHost[] = {
-      {"int", &Int},           {"float", &Float},     {"ints", &Ints},       {"bools", &Bools},
-      {"lower", &Lower},       {"contains", &Contains}, {"starts", &Starts}, {"after", &After},
-      {"key", &Key},           {"reason", &Reason},   {"input", &Input},     {"extra", &Extra},
-      {"is_input", &IsInput},  {"forward", &Forward}, {nullptr, nullptr}};
+      {"int", &Int},          {"float", &Float},       {"ints", &Ints},     {"bools", &Bools},
+      {"lower", &Lower},      {"contains", &Contains}, {"starts", &Starts}, {"after", &After},
+      {"key", &Key},          {"reason", &Reason},     {"input", &Input},   {"extra", &Extra},
+      {"is_input", &IsInput}, {"forward", &Forward},   {nullptr, nullptr}};
   luaL_newlib(lua_, kHost);
   // The functions of the standard library that the prelude uses; none of them stays reachable.
   luaL_requiref(lua_, "_G", luaopen_base, 1);
@@ -196,19 +194,14 @@ void ModelSet::Sandbox::PushElement(simdjson::dom::element element, int depth) {
       EndSequence(i);
       return;
     }
-    case element_type::INT64:
-      return lua_pushinteger(lua_, std::int64_t(element));
+    case element_type::INT64: return lua_pushinteger(lua_, std::int64_t(element));
     case element_type::UINT64:
       return lua_pushnumber(lua_, static_cast<double>(std::uint64_t(element)));
-    case element_type::DOUBLE:
-      return lua_pushnumber(lua_, double(element));
-    case element_type::STRING:
-      return PushText(lua_, std::string_view(element));
-    case element_type::BOOL:
-      return lua_pushboolean(lua_, bool(element) ? 1 : 0);
+    case element_type::DOUBLE: return lua_pushnumber(lua_, double(element));
+    case element_type::STRING: return PushText(lua_, std::string_view(element));
+    case element_type::BOOL: return lua_pushboolean(lua_, bool(element) ? 1 : 0);
     case element_type::NULL_VALUE:
-    case element_type::OBJECT:
-      return PushNull();
+    case element_type::OBJECT: return PushNull();
   }
 }
 
@@ -306,7 +299,8 @@ int ModelSet::Sandbox::Forward(lua_State* lua) {
 
 int ModelSet::Sandbox::Int(lua_State* lua) {
   if (lua_isinteger(lua, 1)) return lua_settop(lua, 1), 1;
-  const auto value = lua_type(lua, 1) == LUA_TSTRING ? ParseInt(Trim(ToText(lua, 1))) : std::nullopt;
+  const auto value =
+      lua_type(lua, 1) == LUA_TSTRING ? ParseInt(Trim(ToText(lua, 1))) : std::nullopt;
   if (value) {
     lua_pushinteger(lua, *value);
   } else {
@@ -502,8 +496,7 @@ Value ModelSet::Sandbox::ToValue(int index) {
       value.text = SequenceText(index);
       return value;
     }
-    default:
-      return value;
+    default: return value;
   }
 }
 
@@ -518,7 +511,8 @@ Work ModelSet::Sandbox::Evaluate(const ModelRow& row, const OpCall& call, bool b
   if (!Call(3, 1)) {
     work.failure = Work::Failure::kFailed;
     work.stage = "params";
-    work.reason = lua_type(lua_, -1) == LUA_TSTRING ? std::string(ToText(lua_, -1)) : "out of memory";
+    work.reason =
+        lua_type(lua_, -1) == LUA_TSTRING ? std::string(ToText(lua_, -1)) : "out of memory";
     return work;
   }
   const auto text = [&](const char* key) {
@@ -539,7 +533,7 @@ Work ModelSet::Sandbox::Evaluate(const ModelRow& row, const OpCall& call, bool b
   work.spec = text("spec");
   const std::string kind = text("kind");
   if (!kind.empty()) {
-    work.failure = kind == "failed"          ? Work::Failure::kFailed
+    work.failure = kind == "failed"         ? Work::Failure::kFailed
                    : kind == "not_modelled" ? Work::Failure::kNotModelled
                                             : Work::Failure::kBroken;
     work.stage = text("stage");
@@ -569,10 +563,10 @@ Status ModelSet::Sandbox::Check(const ModelRow& row) {
   PushText(lua_, row.model);
   if (!Call(1, 2)) return Fail(ErrorCode::kInternal, std::string(ToText(lua_, -1)));
   if (lua_isnil(lua_, 1)) return {};
-  return Fail(ErrorCode::kBadValue,
-              fmt::format("{}, row {}, \"{}\": {}", row.file, row.model, ToText(lua_, 1),
-                          ToText(lua_, 2)),
-              "docs/ops.md lists what expressions can use");
+  return Fail(
+      ErrorCode::kBadValue,
+      fmt::format("{}, row {}, \"{}\": {}", row.file, row.model, ToText(lua_, 1), ToText(lua_, 2)),
+      "docs/ops.md lists what expressions can use");
 }
 
 ModelSet::ModelSet(const ModelRows& rows) : sandbox_(std::make_unique<Sandbox>(rows)) {}
@@ -580,7 +574,9 @@ ModelSet::~ModelSet() = default;
 ModelSet::ModelSet(ModelSet&&) noexcept = default;
 ModelSet& ModelSet::operator=(ModelSet&&) noexcept = default;
 
-const ModelRows& ModelSet::rows() const { return sandbox_->rows(); }
+const ModelRows& ModelSet::rows() const {
+  return sandbox_->rows();
+}
 
 const ModelRow* ModelSet::Find(std::string_view op) const {
   const OpEntry* entry = rows().Find(op);
@@ -592,6 +588,8 @@ Work ModelSet::Evaluate(const ModelRow& row, const OpCall& call, bool backward) 
   return sandbox_->Evaluate(row, call, backward);
 }
 
-Status ModelSet::Check(const ModelRow& row) { return sandbox_->Check(row); }
+Status ModelSet::Check(const ModelRow& row) {
+  return sandbox_->Check(row);
+}
 
 }  // namespace jarvis::perf

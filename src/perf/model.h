@@ -22,10 +22,10 @@ namespace jarvis::perf {
 // One recorded call. The texts are raw JSON, as they stand in the trace; empty: not recorded.
 struct OpCall {
   std::string_view name;
-  std::string_view dims;     // "Input Dims"
-  std::string_view types;    // "Input type"
-  std::string_view strides;  // "Input Strides"
-  std::string_view text;     // "Concrete Inputs"
+  std::string_view dims;                  // "Input Dims"
+  std::string_view types;                 // "Input type"
+  std::string_view strides;               // "Input Strides"
+  std::string_view text;                  // "Concrete Inputs"
   std::vector<std::string_view> kernels;  // names of its kernels, by start
   std::string_view annotation;            // name of the iteration around it, such as execute_...
   std::vector<std::pair<std::string_view, std::string_view>> extra;  // further args, raw JSON

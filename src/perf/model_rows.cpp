@@ -1,9 +1,9 @@
 #include "perf/model_rows.h"
 
+#include <algorithm>
+
 #include <fmt/format.h>
 #include <simdjson.h>
-
-#include <algorithm>
 
 #include "perf/embedded_file.h"
 
@@ -73,8 +73,9 @@ bool IsName(std::string_view key) {
 
 bool IsKeyword(std::string_view key) {
   constexpr std::string_view kKeywords[] = {
-      "and", "break", "do",  "else", "elseif", "end",    "false", "for",  "function", "goto",  "if",
-      "in",  "local", "nil", "not",  "or",     "repeat", "return", "then", "true",     "until", "while"};
+      "and",      "break",  "do",   "else", "elseif", "end",  "false", "for",
+      "function", "goto",   "if",   "in",   "local",  "nil",  "not",   "or",
+      "repeat",   "return", "then", "true", "until",  "while"};
   return std::find(std::begin(kKeywords), std::end(kKeywords), key) != std::end(kKeywords);
 }
 
@@ -172,11 +173,16 @@ Status ModelRows::Add(std::string_view file, std::string_view json) {
         } else if (field == "like" || field == "category" || field == "backward_category" ||
                    field == "sheet" || field == "note") {
           JV_ASSIGN(std::string text, in.Text(field, content));
-          if (field == "like") row.like = std::move(text);
-          else if (field == "category") row.category = std::move(text);
-          else if (field == "backward_category") row.backward_category = std::move(text);
-          else if (field == "sheet") row.sheet = std::move(text);
-          else row.note = std::move(text);
+          if (field == "like")
+            row.like = std::move(text);
+          else if (field == "category")
+            row.category = std::move(text);
+          else if (field == "backward_category")
+            row.backward_category = std::move(text);
+          else if (field == "sheet")
+            row.sheet = std::move(text);
+          else
+            row.note = std::move(text);
         } else if (field == "unit") {
           // A word, not an expression: the unit of the hardware whose peak counts.
           JV_ASSIGN(const std::string unit, in.Text(field, content));
@@ -195,7 +201,8 @@ Status ModelRows::Add(std::string_view file, std::string_view json) {
           JV_ASSIGN(row.texts[key_name], in.Expression(field, content));
         }
       }
-      for (const std::string& op : row.ops) by_op_[op] = {"", index};
+      for (const std::string& op : row.ops)
+        by_op_[op] = {"", index};
       for (const std::string& prefix : row.prefixes) {
         prefixes_.emplace_back(prefix, OpEntry{"", index});
       }
@@ -221,11 +228,11 @@ Status ModelRows::Finish() {
         if (op != nullptr && op->row >= 0) next = &rows_[static_cast<std::size_t>(op->row)];
       }
       if (next == nullptr || steps > rows_.size()) {
-        return Fail(ErrorCode::kBadValue,
-                    fmt::format("{}, row {}, \"like\": {}", row.file, row.model,
-                                next == nullptr
-                                    ? fmt::format("no model or op is called {}", at->like)
-                                    : "the row inherits from itself"));
+        return Fail(
+            ErrorCode::kBadValue,
+            fmt::format("{}, row {}, \"like\": {}", row.file, row.model,
+                        next == nullptr ? fmt::format("no model or op is called {}", at->like)
+                                        : "the row inherits from itself"));
       }
       at = next;
     }
@@ -243,17 +250,18 @@ Status ModelRows::Finish() {
   for (auto& [prefix, entry] : prefixes_) {
     entry.category = rows_[static_cast<std::size_t>(entry.row)].category;
   }
-  std::stable_sort(prefixes_.begin(), prefixes_.end(), [](const auto& a, const auto& b) {
-    return a.first.size() > b.first.size();
-  });
+  std::stable_sort(prefixes_.begin(), prefixes_.end(),
+                   [](const auto& a, const auto& b) { return a.first.size() > b.first.size(); });
   return {};
 }
 
 ModelRows::Flat ModelRows::Flatten(const ModelRow& row) const {
   Flat flat;
   for (const ModelRow* at = &row; at != nullptr;) {
-    for (const auto& [key, text] : at->texts) flat.texts.try_emplace(key, text);
-    for (const auto& [key, list] : at->lists) flat.lists.try_emplace(key, &list);
+    for (const auto& [key, text] : at->texts)
+      flat.texts.try_emplace(key, text);
+    for (const auto& [key, list] : at->lists)
+      flat.lists.try_emplace(key, &list);
     if (at->like.empty()) break;
     const ModelRow* next = FindModel(at->like);
     if (next == nullptr) {
@@ -266,11 +274,11 @@ ModelRows::Flat ModelRows::Flatten(const ModelRow& row) const {
 }
 
 Result<ModelRows> RowsWith(
-    std::span<const std::string_view> without,
+    bool (*keep)(std::string_view file),
     std::span<const std::pair<std::string_view, std::string_view>> overlays) {
   ModelRows rows;
   for (const EmbeddedFile& file : ModelFiles()) {
-    if (std::find(without.begin(), without.end(), file.name) != without.end()) continue;
+    if (keep != nullptr && !keep(file.name)) continue;
     JV_TRY(rows.Add(file.name, file.text));
   }
   for (const auto& [name, text] : overlays) {
@@ -282,7 +290,7 @@ Result<ModelRows> RowsWith(
 
 const ModelRows& BuiltinRows() {
   static const ModelRows rows = [] {
-    Result<ModelRows> made = RowsWith({}, {});
+    Result<ModelRows> made = RowsWith(nullptr, {});
     // Built in and tested: not to be had at run time.
     if (!made) std::terminate();
     return *std::move(made);

@@ -15,13 +15,13 @@
 namespace jarvis::perf {
 
 struct ModelRow {
-  std::string model;                         // its id: "gemm.mm"
-  std::string like;                          // the row that it inherits from; empty: none
-  std::vector<std::string> ops;              // exact names
-  std::vector<std::string> prefixes;         // names that start so, after all exact names
-  std::string category;                      // like sheet and backward_category: own or inherited
-  std::string backward_category;             // of a backward call that this forward model serves
-  std::string sheet;                         // family of tables
+  std::string model;                  // its id: "gemm.mm"
+  std::string like;                   // the row that it inherits from; empty: none
+  std::vector<std::string> ops;       // exact names
+  std::vector<std::string> prefixes;  // names that start so, after all exact names
+  std::string category;               // like sheet and backward_category: own or inherited
+  std::string backward_category;      // of a backward call that this forward model serves
+  std::string sheet;                  // family of tables
   std::string note;
   std::string file;                          // where it stands
   std::map<std::string, std::string> texts;  // quantity -> expression, without what it inherits
@@ -79,8 +79,9 @@ class ModelRows {
 // The built-in rows, read once. Thread-safe.
 const ModelRows& BuiltinRows();
 
-// The built-in rows without some files and with an overlay over the rest: another rule set.
-Result<ModelRows> RowsWith(std::span<const std::string_view> without,
+// The built-in rows of the files that `keep` wants (null: all of them), with overlays (name, text)
+// over them: another rule set, a user's extension.
+Result<ModelRows> RowsWith(bool (*keep)(std::string_view file),
                            std::span<const std::pair<std::string_view, std::string_view>> overlays);
 
 }  // namespace jarvis::perf

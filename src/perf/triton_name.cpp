@@ -25,7 +25,8 @@ const std::unordered_set<std::string_view>& OperatorNames() {
 
 // What stands between "triton_<kind>_fused_" and the last "_<digits>"; empty: another name.
 std::string_view FusedPart(std::string_view kernel) {
-  for (const std::string_view head : {"triton_poi_fused_", "triton_red_fused_", "triton_per_fused_"}) {
+  for (const std::string_view head :
+       {"triton_poi_fused_", "triton_red_fused_", "triton_per_fused_"}) {
     if (!kernel.starts_with(head)) continue;
     std::string_view rest = kernel.substr(head.size());
     const std::size_t cut = rest.rfind('_');

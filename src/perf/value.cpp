@@ -14,22 +14,19 @@ std::optional<double> Value::as_double() const {
 
 std::string Value::Str() const {
   switch (kind) {
-    case Kind::kNull:
-      return "None";
-    case Kind::kBool:
-      return number != 0 ? "True" : "False";
-    case Kind::kInt:
-      return fmt::format("{}", number);
-    case Kind::kFloat:
-      return PyFloat(real);
+    case Kind::kNull: return "None";
+    case Kind::kBool: return number != 0 ? "True" : "False";
+    case Kind::kInt: return fmt::format("{}", number);
+    case Kind::kFloat: return PyFloat(real);
     case Kind::kText:
-    case Kind::kSequence:
-      return text;
+    case Kind::kSequence: return text;
   }
   return {};
 }
 
-std::string Value::Repr() const { return kind == Kind::kText ? PyString(text) : Str(); }
+std::string Value::Repr() const {
+  return kind == Kind::kText ? PyString(text) : Str();
+}
 
 std::string DictText(const std::vector<Parameter>& parameters) {
   std::string out = "{";

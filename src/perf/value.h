@@ -12,9 +12,9 @@ namespace jarvis::perf {
 struct Value {
   enum class Kind : std::uint8_t { kNull, kBool, kInt, kFloat, kText, kSequence };
   Kind kind = Kind::kNull;
-  std::int64_t number = 0;   // kInt, kBool
-  double real = 0;           // kFloat
-  std::string text;          // kText: the text; kSequence: as Python prints it
+  std::int64_t number = 0;  // kInt, kBool
+  double real = 0;          // kFloat
+  std::string text;         // kText: the text; kSequence: as Python prints it
 
   bool is_number() const { return kind == Kind::kInt || kind == Kind::kFloat; }
   std::optional<double> as_double() const;

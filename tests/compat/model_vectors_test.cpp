@@ -1,13 +1,13 @@
 // The reference's own results, argument list by argument list. The vectors are not in the
 // repository; without them the test says so and passes.
-#include <doctest/doctest.h>
-#include <fmt/format.h>
-
 #include <cmath>
 #include <cstdlib>
 #include <deque>
 #include <fstream>
 #include <map>
+
+#include <doctest/doctest.h>
+#include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
 #include "compat/tracelens_models.h"
@@ -69,7 +69,8 @@ std::string Compare(const Json& expect, const perf::ModelRow& row, const perf::O
   using Failure = perf::Work::Failure;
   const perf::Work work = models.Evaluate(row, call);
   const std::string why = fmt::format(" (stage {}: {})", work.stage, work.reason);
-  if (entry.category != expect.at("category").get<std::string>()) return "category " + entry.category;
+  if (entry.category != expect.at("category").get<std::string>())
+    return "category " + entry.category;
   if (expect.contains("sheet") && row.sheet != expect.at("sheet").get<std::string>()) {
     return "sheet " + row.sheet;
   }
@@ -103,7 +104,8 @@ std::string Compare(const Json& expect, const perf::ModelRow& row, const perf::O
   if (expect.contains("params_str")) {
     const Json& params = expect.at("params_str");
     std::string want, got;
-    for (const auto& [key, value] : params.items()) want += key + "=" + value.get<std::string>() + " ";
+    for (const auto& [key, value] : params.items())
+      want += key + "=" + value.get<std::string>() + " ";
     for (const perf::Parameter& parameter : work.parameters) {
       got += parameter.key + "=" + parameter.value.Str() + " ";
     }
@@ -192,9 +194,11 @@ TEST_CASE("the models reproduce the reference's vectors") {
       }
     }
   }
-  for (const auto& [model, n] : wrong) MESSAGE(model << ": " << n << " wrong");
+  for (const auto& [model, n] : wrong)
+    MESSAGE(model << ": " << n << " wrong");
   int total = 0;
-  for (const auto& [model, n] : wrong) total += n;
+  for (const auto& [model, n] : wrong)
+    total += n;
   CHECK_MESSAGE(total == 0, total << " of " << count << " vectors differ");
   CHECK(count > 0);
 }

@@ -1,0 +1,117 @@
+// Our own vectors: calls whose work was derived by hand. models/*.json: each has the op, its
+// arguments, what is expected and the derivation. An expected value that is missing is not checked.
+#include <cmath>
+#include <deque>
+#include <filesystem>
+#include <fstream>
+#include <set>
+
+#include <doctest/doctest.h>
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "perf/model.h"
+
+namespace jarvis::perf {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+struct Vector {
+  explicit Vector(const Json& json) {
+    call.name = Keep(json.at("op").get<std::string>());
+    const auto raw = [&](const char* key) {
+      return json.contains(key) ? Keep(json.at(key).dump()) : std::string_view();
+    };
+    call.dims = raw("dims");
+    call.types = raw("types");
+    call.strides = raw("strides");
+    call.text = raw("text");
+    if (json.contains("annotation")) call.annotation = Keep(json.at("annotation"));
+    if (json.contains("kernels")) {
+      for (const Json& kernel : json.at("kernels"))
+        call.kernels.push_back(Keep(kernel));
+    }
+    if (json.contains("extra")) {
+      for (const auto& [key, value] : json.at("extra").items()) {
+        call.extra.emplace_back(Keep(key), Keep(value.dump()));
+      }
+    }
+  }
+  std::string_view Keep(std::string text) { return texts.emplace_back(std::move(text)); }
+
+  OpCall call;
+  std::deque<std::string> texts;
+};
+
+void Check(ModelSet& models, const Json& json, std::deque<Vector>& kept) {
+  Vector& vector = kept.emplace_back(json);
+  const std::string label = json.dump();
+  CAPTURE(label);
+  REQUIRE(json.at("derivation").get<std::string>().size() > 10);
+  if (json.contains("forward")) {
+    vector.call.forward = &kept.emplace_back(json.at("forward")).call;
+    vector.call.forward_model = models.Find(vector.call.forward->name);
+  }
+  const ModelRow* row = models.Find(vector.call.name);
+  REQUIRE(row != nullptr);
+  const Work work = models.Evaluate(*row, vector.call, json.value("backward", false));
+  const Json& expect = json.at("expect");
+  CAPTURE(work.stage);
+  CAPTURE(work.reason);
+  const auto number = [&](const char* key, const std::optional<double>& got) {
+    if (!expect.contains(key)) return;
+    CAPTURE(key);
+    if (expect.at(key).is_null()) {
+      CHECK(!got);
+    } else {
+      REQUIRE(got.has_value());
+      const double want = expect.at(key).get<double>();
+      CHECK_MESSAGE(std::abs(*got - want) <= 1e-9 * std::abs(want),
+                    fmt::format("{} is {}, expected {}", key, *got, want));
+    }
+  };
+  number("flops", work.flops);
+  number("bytes", work.bytes);
+  if (expect.contains("spec")) CHECK(work.spec == expect.at("spec").get<std::string>());
+  if (expect.contains("category")) CHECK(row->category == expect.at("category").get<std::string>());
+  CHECK((work.failure != Work::Failure::kNone) == expect.value("fails", false));
+  if (expect.contains("params")) {
+    for (const auto& [key, value] : expect.at("params").items()) {
+      CAPTURE(key);
+      const Value* got = work.Find(key);
+      REQUIRE(got != nullptr);
+      CHECK(got->Str() == value.get<std::string>());
+    }
+  }
+}
+
+}  // namespace
+
+TEST_CASE("the models give the work derived by hand") {
+  ModelSet models(BuiltinRows());
+  int files = 0;
+  for (const auto& entry :
+       std::filesystem::directory_iterator(JARVIS_SOURCE_DIR "/tests/perf/models")) {
+    std::ifstream file(entry.path());
+    const Json vectors = Json::parse(file);
+    CAPTURE(entry.path().string());
+    ++files;
+    std::deque<Vector> kept;
+    for (const Json& vector : vectors)
+      Check(models, vector, kept);
+  }
+  CHECK(files > 0);
+}
+
+TEST_CASE("every op name is listed once") {
+  std::set<std::string> seen;
+  for (const ModelRow& row : BuiltinRows().rows()) {
+    for (const std::string& op : row.ops) {
+      CAPTURE(op);
+      CHECK(seen.insert(op).second);
+    }
+  }
+}
+
+}  // namespace jarvis::perf
