@@ -37,14 +37,14 @@ void PushText(lua_State* lua, std::string_view text) {
 
 }  // namespace
 
-const Value* Work::Find(std::string_view key) const {
+const Value* OpWork::Find(std::string_view key) const {
   for (const Parameter& parameter : parameters) {
     if (parameter.key == key) return &parameter.value;
   }
   return nullptr;
 }
 
-std::optional<double> Work::NumberOf(std::string_view key) const {
+std::optional<double> OpWork::NumberOf(std::string_view key) const {
   const Value* value = Find(key);
   return value == nullptr ? std::nullopt : value->as_double();
 }
@@ -59,7 +59,7 @@ class ModelSet::Sandbox {
   Sandbox& operator=(const Sandbox&) = delete;
 
   const ModelRows& rows() const { return rows_; }
-  Work Evaluate(const ModelRow& row, const OpCall& call, bool backward);
+  OpWork Evaluate(const ModelRow& row, const OpCall& call, bool backward);
   Status Check(const ModelRow& row);
 
  private:
@@ -500,8 +500,8 @@ Value ModelSet::Sandbox::ToValue(int index) {
   }
 }
 
-Work ModelSet::Sandbox::Evaluate(const ModelRow& row, const OpCall& call, bool backward) {
-  Work work;
+OpWork ModelSet::Sandbox::Evaluate(const ModelRow& row, const OpCall& call, bool backward) {
+  OpWork work;
   lua_settop(lua_, 0);
   Define(row);
   lua_rawgeti(lua_, LUA_REGISTRYINDEX, evaluate_);
@@ -509,7 +509,7 @@ Work ModelSet::Sandbox::Evaluate(const ModelRow& row, const OpCall& call, bool b
   lua_pushlightuserdata(lua_, const_cast<OpCall*>(&call));
   lua_pushboolean(lua_, backward ? 1 : 0);
   if (!Call(3, 1)) {
-    work.failure = Work::Failure::kFailed;
+    work.failure = OpWork::Failure::kFailed;
     work.stage = "params";
     work.reason =
         lua_type(lua_, -1) == LUA_TSTRING ? std::string(ToText(lua_, -1)) : "out of memory";
@@ -533,9 +533,9 @@ Work ModelSet::Sandbox::Evaluate(const ModelRow& row, const OpCall& call, bool b
   work.spec = text("spec");
   const std::string kind = text("kind");
   if (!kind.empty()) {
-    work.failure = kind == "failed"         ? Work::Failure::kFailed
-                   : kind == "not_modelled" ? Work::Failure::kNotModelled
-                                            : Work::Failure::kBroken;
+    work.failure = kind == "failed"         ? OpWork::Failure::kFailed
+                   : kind == "not_modelled" ? OpWork::Failure::kNotModelled
+                                            : OpWork::Failure::kBroken;
     work.stage = text("stage");
     work.reason = text("why");
   }
@@ -584,7 +584,7 @@ const ModelRow* ModelSet::Find(std::string_view op) const {
                                             : &rows().rows()[static_cast<std::size_t>(entry->row)];
 }
 
-Work ModelSet::Evaluate(const ModelRow& row, const OpCall& call, bool backward) {
+OpWork ModelSet::Evaluate(const ModelRow& row, const OpCall& call, bool backward) {
   return sandbox_->Evaluate(row, call, backward);
 }
 

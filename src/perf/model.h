@@ -35,7 +35,7 @@ struct OpCall {
 };
 
 // The work of a call. Absent numbers are unknown, never 0.
-struct Work {
+struct OpWork {
   std::vector<Parameter> parameters;  // in the model's order
   std::optional<double> flops;
   std::optional<double> bytes;  // compulsory traffic: every tensor once
@@ -68,7 +68,7 @@ class ModelSet {
   // The model of an op; null: none.
   const ModelRow* Find(std::string_view op) const;
   // `backward`: the work of the backward pass, from the forward call's arguments.
-  Work Evaluate(const ModelRow& row, const OpCall& call, bool backward = false);
+  OpWork Evaluate(const ModelRow& row, const OpCall& call, bool backward = false);
   // Compiles every expression of a row. Fails with the row and the key.
   Status Check(const ModelRow& row);
 

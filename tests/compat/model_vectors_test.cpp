@@ -66,8 +66,8 @@ std::string Number(const std::optional<double>& value) {
 // Where a result differs from what the reference gave; empty: nowhere.
 std::string Compare(const Json& expect, const perf::ModelRow& row, const perf::OpEntry& entry,
                     perf::ModelSet& models, const perf::OpCall& call) {
-  using Failure = perf::Work::Failure;
-  const perf::Work work = models.Evaluate(row, call);
+  using Failure = perf::OpWork::Failure;
+  const perf::OpWork work = models.Evaluate(row, call);
   const std::string why = fmt::format(" (stage {}: {})", work.stage, work.reason);
   if (entry.category != expect.at("category").get<std::string>())
     return "category " + entry.category;
@@ -113,7 +113,7 @@ std::string Compare(const Json& expect, const perf::ModelRow& row, const perf::O
   }
   if (expect.contains("as_bwd")) {
     const Json& want = expect.at("as_bwd");
-    const perf::Work backward = models.Evaluate(row, call, true);
+    const perf::OpWork backward = models.Evaluate(row, call, true);
     const bool failed = backward.failure != Failure::kNone || !backward.flops;
     if (failed != want.value("error", false)) return "as_bwd: " + backward.reason;
     if (failed) return {};

@@ -55,7 +55,7 @@ void Check(ModelSet& models, const Json& json, std::deque<Vector>& kept) {
   }
   const ModelRow* row = models.Find(vector.call.name);
   REQUIRE(row != nullptr);
-  const Work work = models.Evaluate(*row, vector.call, json.value("backward", false));
+  const OpWork work = models.Evaluate(*row, vector.call, json.value("backward", false));
   const Json& expect = json.at("expect");
   CAPTURE(work.stage);
   CAPTURE(work.reason);
@@ -75,7 +75,7 @@ void Check(ModelSet& models, const Json& json, std::deque<Vector>& kept) {
   number("bytes", work.bytes);
   if (expect.contains("spec")) CHECK(work.spec == expect.at("spec").get<std::string>());
   if (expect.contains("category")) CHECK(row->category == expect.at("category").get<std::string>());
-  CHECK((work.failure != Work::Failure::kNone) == expect.value("fails", false));
+  CHECK((work.failure != OpWork::Failure::kNone) == expect.value("fails", false));
   if (expect.contains("params")) {
     for (const auto& [key, value] : expect.at("params").items()) {
       CAPTURE(key);
