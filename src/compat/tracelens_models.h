@@ -5,14 +5,11 @@
 #include <span>
 #include <string_view>
 
+#include "base/embedded_file.h"
 #include "perf/model_rows.h"
 
 namespace jarvis::compat {
 
-struct EmbeddedFile {
-  std::string_view name;
-  std::string_view text;
-};
 std::span<const EmbeddedFile> OverlayFiles();
 
 // False for the built-in files that the reference has nothing like: beyond_*.

@@ -1,15 +1,11 @@
-// Text that the program carries.
+// The models' text files, as the build put them into the program.
 #pragma once
 
 #include <span>
-#include <string_view>
+
+#include "base/embedded_file.h"
 
 namespace jarvis::perf {
-
-struct EmbeddedFile {
-  std::string_view name;  // the file's stem
-  std::string_view text;
-};
 
 std::span<const EmbeddedFile> ModelFiles();         // models/*.json
 std::span<const EmbeddedFile> PreludeFiles();       // prelude.lua

@@ -21,6 +21,7 @@ LONG_FILES = {
 HEADERS = [
     (r"simdjson\.h", ("src/trace/", "src/perf/", "tests/")),
     (r"lua\.hpp", ("src/perf/model.cpp",)),
+    (r"xlsxwriter\.h", ("src/output/",)),
     (r"zlib\.h", ("examples/", "tests/")),
     (r"isa-l/.*", ("src/io/",)),
     (r"nlohmann/.*", ("src/rpc/", "src/mcp/", "src/tools/", "src/app/", "tests/")),
