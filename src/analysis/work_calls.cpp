@@ -1,0 +1,220 @@
+#include "analysis/work_calls.h"
+
+#include <algorithm>
+
+#include "perf/iteration_annotation.h"
+#include "perf/op_category.h"
+
+namespace jarvis::analysis {
+namespace {
+
+using trace::EventKind;
+
+// The autograd node a backward op works for, at most five callers up, and its forward op.
+struct ForwardLink {
+  EventIndex node = kNoEvent;
+  EventIndex forward = kNoEvent;
+};
+
+// The name of the innermost engine step around an op; kNoString: none.
+StringId IterationAround(const EventStore& events, const tree::CallTree& tree, EventIndex op) {
+  for (EventIndex up = tree.parent(op); up != kNoEvent; up = tree.parent(up)) {
+    if (events[up].kind != EventKind::kUserAnnotation) continue;
+    if (perf::ParseIteration(events.name(up))) return events[up].name;
+  }
+  return kNoString;
+}
+
+class Collector {
+ public:
+  explicit Collector(const WorkInput& input)
+      : in_(input), events_(input.events), tree_(input.tree), works_(input.works) {}
+
+  std::vector<WorkCall> Run() {
+    FindOwners();
+    const Attribution& attribution = in_.attribution;
+    std::vector<std::uint32_t> call_of(events_.size(), kNoCall);
+    std::vector<WorkCall> calls;
+    for (const Launcher& launcher : attribution.launchers) {
+      const std::span<const EventIndex> kernels = attribution.KernelsOf(launcher);
+      EventIndex owner = launcher.op;
+      if (owner != kNoEvent && tree_.position(owner) != tree::kNoPosition) {
+        const EventIndex top = owner_[tree_.position(owner)];
+        if (top != kNoEvent) owner = top;
+      }
+      if (owner == kNoEvent) {
+        calls.push_back(Unlinked(launcher, kernels.front()));
+      } else if (call_of[owner] == kNoCall) {
+        call_of[owner] = static_cast<std::uint32_t>(calls.size());
+        calls.push_back(Call(owner, launcher));
+      } else {
+        auto& all = calls[call_of[owner]].kernels;
+        all.insert(all.end(), kernels.begin(), kernels.end());
+        continue;
+      }
+      calls.back().kernels.assign(kernels.begin(), kernels.end());
+    }
+    for (WorkCall& call : calls) Evaluate(&call);
+    std::stable_sort(calls.begin(), calls.end(), [&](const WorkCall& a, const WorkCall& b) {
+      return events_[a.op].ts_ns < events_[b.op].ts_ns;
+    });
+    return calls;
+  }
+
+ private:
+  static constexpr std::uint32_t kNoCall = 0xFFFFFFFFu;
+
+  bool HasGpu(EventIndex e) const { return !tree_.GpuBelow(e).empty(); }
+
+  // owner_[position]: the top-most call that the event's work belongs to, or kNoEvent. Two passes
+  // over the host events: which have a modelled op with GPU work below them, then from the roots.
+  void FindOwners() {
+    const std::span<const EventIndex> order = tree_.preorder();
+    owner_.assign(order.size(), kNoEvent);
+    modelled_.assign(order.size(), 0);
+    std::vector<char> modelled_below(order.size(), 0);
+    for (std::size_t i = order.size(); i-- > 0;) {
+      const EventIndex e = order[i];
+      modelled_[i] = events_[e].kind == EventKind::kCpuOp && works_.ModelOf(events_[e].name) &&
+                     HasGpu(e) && works_.Modelled(e);
+      const EventIndex up = tree_.parent(e);
+      if (up == kNoEvent) continue;
+      const std::size_t above = tree_.position(up);
+      modelled_below[above] = modelled_below[above] || modelled_[i] || modelled_below[i];
+    }
+    for (std::size_t i = 0; i < order.size(); ++i) {
+      const EventIndex e = order[i];
+      const EventIndex up = tree_.parent(e);
+      if (up != kNoEvent && owner_[tree_.position(up)] != kNoEvent) {
+        owner_[i] = owner_[tree_.position(up)];
+      } else if (modelled_[i]) {
+        owner_[i] = e;
+      } else if (!modelled_below[i] && events_[e].kind == EventKind::kCpuOp && HasGpu(e) &&
+                 ForwardOfSole(e) != kNoEvent) {
+        owner_[i] = e;
+      }
+    }
+  }
+
+  ForwardLink LinkOf(EventIndex op) const {
+    constexpr int kClimbMax = 5;
+    EventIndex up = tree_.parent(op);
+    for (int i = 0; i < kClimbMax && up != kNoEvent; ++i, up = tree_.parent(up)) {
+      const EventIndex forward = tree_.ForwardOf(up);
+      if (forward != kNoEvent) return {up, forward};
+    }
+    return {};
+  }
+
+  // The modelled forward op of a backward op that is the only one of its name below its autograd
+  // node to have GPU work; else kNoEvent.
+  EventIndex ForwardOfSole(EventIndex op) {
+    const ForwardLink link = LinkOf(op);
+    if (link.forward == kNoEvent) return kNoEvent;
+    const perf::ModelRow* model = works_.ModelOf(events_[link.forward].name);
+    if (model == nullptr || model->backward_category.empty()) return kNoEvent;
+    const std::string_view node = events_.name(link.node);
+    const std::size_t colon = node.find(": ");
+    const std::string_view main = colon == std::string_view::npos ? "" : node.substr(colon + 2);
+    if (!main.empty() && events_.name(op) != main) return kNoEvent;
+    int same = 0;
+    for (const EventIndex below : tree_.Subtree(link.node).subspan(1)) {
+      if (events_[below].kind != EventKind::kCpuOp || !HasGpu(below)) continue;
+      if (main.empty() || events_.name(below) == main) ++same;
+    }
+    if (same != 1) return kNoEvent;
+    const perf::OpWork& work = works_.WorkOf(*model, link.forward, ContextOf(link.forward), true);
+    return work.failure == perf::OpWork::Failure::kNone ? link.forward : kNoEvent;
+  }
+
+  CallContext ContextOf(EventIndex op) const {
+    return {tree_.GpuBelow(op), IterationAround(events_, tree_, op), LinkOf(op).forward, nullptr};
+  }
+
+  WorkCall Call(EventIndex op, const Launcher& launcher) {
+    WorkCall call;
+    call.op = op;
+    call.uid = events_[op].uid;
+    call.host_us = DurationUs(events_, op, in_.attribution.clock);
+    const bool own = tree_.position(op) != tree::kNoPosition && modelled_[tree_.position(op)] != 0;
+    if (own) {
+      call.model = works_.ModelOf(events_[op].name);
+      call.category = works_.rows().Find(events_.name(op))->category;
+    } else if (events_[op].kind == EventKind::kCpuOp) {
+      call.forward = owner_[tree_.position(op)] == op ? ForwardOfSole(op) : kNoEvent;
+      if (call.forward != kNoEvent) {
+        call.model = works_.ModelOf(events_[call.forward].name);
+        call.category = call.model->backward_category;
+        call.backward = true;
+      }
+    }
+    call.has_model = call.model != nullptr;
+    if (!call.has_model) call.category = launcher.category;
+    return call;
+  }
+
+  WorkCall Unlinked(const Launcher& launcher, EventIndex kernel) {
+    WorkCall call;
+    call.op = kernel;
+    call.name = "(unlinked) " + std::string(events_.name(kernel));
+    call.uid = events_[kernel].uid;
+    call.category = launcher.category;
+    call.recorded_arguments = false;
+    return call;
+  }
+
+  void Evaluate(WorkCall* call) {
+    std::stable_sort(call->kernels.begin(), call->kernels.end(), [&](EventIndex a, EventIndex b) {
+      return events_[a].ts_ns < events_[b].ts_ns;
+    });
+    call->kernel_us = BusyUs(events_, call->kernels, in_.attribution.clock);
+    if (!call->has_model) return;
+    const EventIndex op = call->backward ? call->forward : call->op;
+    CallContext context = ContextOf(op);
+    if (!call->backward) context.kernels = call->kernels;
+    call->work = &works_.WorkOf(*call->model, op, context, call->backward);
+  }
+
+  const WorkInput& in_;
+  const EventStore& events_;
+  const tree::CallTree& tree_;
+  OpWorks& works_;
+  std::vector<EventIndex> owner_;  // by position in the tree's order
+  std::vector<char> modelled_;     // likewise
+};
+
+std::optional<double> Ratio(std::optional<double> a, double b) {
+  return a && b > 0 ? std::optional(*a / b) : std::nullopt;
+}
+
+}  // namespace
+
+Metrics MetricsOf(const perf::OpWork* work, double kernel_us, const MetricRules& rules) {
+  Metrics out;
+  if (work == nullptr || !work->flops || work->failure != perf::OpWork::Failure::kNone) return out;
+  // In this order of operations: the last digits are those of the field's other reports.
+  const double gflops = *work->flops / 1e9;
+  out.gflops = gflops;
+  out.bytes = work->bytes;
+  out.spec = work->spec;
+  if (kernel_us > 0) out.tflops_per_s = (gflops / 1e3) / (kernel_us / 1e6);
+  if (work->bytes) {
+    if (*work->bytes > 0) out.flops_per_byte = gflops * 1e9 / *work->bytes;
+    if (kernel_us > 0) out.tb_per_s = (*work->bytes / 1e12) / (kernel_us / 1e6);
+  }
+  if (rules.platform != nullptr) {
+    const perf::Roofline roof = perf::RooflineOf({gflops * 1e9, work->bytes, work->spec},
+                                                 *rules.platform, rules.roof);
+    out.roof_us = roof.roof_us;
+    out.bound = roof.bound;
+    if (kernel_us > 0) {
+      out.pct_roof = Ratio(roof.roof_us, kernel_us);
+      if (out.pct_roof) *out.pct_roof *= 100;
+    }
+  }
+  return out;
+}
+
+std::vector<WorkCall> CollectWorkCalls(const WorkInput& input) { return Collector(input).Run(); }
+
+}  // namespace jarvis::analysis
