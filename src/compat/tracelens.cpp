@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <unordered_map>
 
+#include "compat/python_set.h"
 #include "compat/tracelens_tree.h"
 #include "perf/op_category.h"
 #include "tree/recompute.h"
@@ -18,10 +19,8 @@ using trace::EventStore;
 
 class Attributor {
  public:
-  Attributor(const EventStore& events, const TraceLensOptions& options)
-      : events_(events),
-        options_(options),
-        tree_(BuildTraceLensTree(events, options.python_frames)) {}
+  Attributor(const EventStore& events, const TraceLensTree& tree, const TraceLensOptions& options)
+      : events_(events), options_(options), tree_(tree) {}
 
   // By event: below a frame in which a checkpoint runs the forward pass again, or such a frame.
   std::vector<char> MarkRecompute() const {
@@ -122,7 +121,7 @@ class Attributor {
 
   const EventStore& events_;
   const TraceLensOptions& options_;
-  TraceLensTree tree_;
+  const TraceLensTree& tree_;
   Attribution result_;
   std::vector<Owner> owners_;  // in order of their first kernel
   std::unordered_map<EventIndex, std::size_t> owner_index_;
@@ -193,6 +192,28 @@ std::vector<std::size_t> LibraryDescending(std::span<const double> values) {
   return order;
 }
 
+// P13: other types have no size.
+std::optional<std::int64_t> ElementBytes(std::string_view dtype) {
+  for (const char* known :
+       {"Float", "Int", "Long", "BFloat16", "Bool", "Byte", "Double", "Half", "Short"}) {
+    if (dtype == known) return analysis::CollectiveElementBytes(dtype);
+  }
+  return std::nullopt;
+}
+
+// T14.
+void OrderPartners(const EventStore& events, std::vector<EventIndex>* partners) {
+  std::vector<std::uint64_t> uids;
+  std::unordered_map<std::uint64_t, EventIndex> by_uid;
+  for (const EventIndex e : *partners) {
+    uids.push_back(events[e].uid);
+    by_uid[events[e].uid] = e;
+  }
+  partners->clear();
+  for (const std::uint64_t uid : InPythonSetOrder(uids))
+    partners->push_back(by_uid[uid]);
+}
+
 }  // namespace
 
 analysis::TableRules TraceLensRules() {
@@ -201,14 +222,30 @@ analysis::TableRules TraceLensRules() {
   rules.skip_deviating_kernel_lists = true;  // P8
   rules.drop_null_keys = true;               // P12
   rules.descending = &LibraryDescending;     // P39
+  // P13, P18.
+  rules.collectives = {.element_bytes = &ElementBytes,
+                       .rank = 0,
+                       .name_missing_groups = true,
+                       .name_from_kernel = false};
   return rules;
 }
 
 Attribution AttributeLikeTraceLens(const EventStore& events, const TraceLensOptions& options,
                                    std::vector<char>* recompute) {
-  Attributor attributor(events, options);
+  return AttributeLikeTraceLens(events, BuildTraceLensTree(events, options.python_frames), options,
+                                recompute);
+}
+
+Attribution AttributeLikeTraceLens(const EventStore& events, const TraceLensTree& tree,
+                                   const TraceLensOptions& options, std::vector<char>* recompute) {
+  Attributor attributor(events, tree, options);
   if (recompute != nullptr) *recompute = attributor.MarkRecompute();
   return attributor.Run();
+}
+
+analysis::OverlapOptions TraceLensOverlapOptions() {
+  // T13: no list of ops, so that work of one op can overlap with itself.
+  return {.clock = Clock::kDoubleMicros, .op_of = {}, .order = &OrderPartners};
 }
 
 void ShapeEmptyShortKernels(const analysis::TableInput& input, double threshold_us, Table* table) {

@@ -5,7 +5,9 @@
 
 #include "analysis/attribution.h"
 #include "analysis/ops_tables.h"
+#include "analysis/overlap.h"
 #include "analysis/table_rules.h"
+#include "compat/tracelens_tree.h"
 #include "table/table.h"
 
 namespace jarvis::compat {
@@ -25,6 +27,15 @@ analysis::TableRules TraceLensRules();
 analysis::Attribution AttributeLikeTraceLens(const trace::EventStore& events,
                                              const TraceLensOptions& options,
                                              std::vector<char>* recompute = nullptr);
+// The same on a tree that was built before, with or without Python frames.
+analysis::Attribution AttributeLikeTraceLens(const trace::EventStore& events,
+                                             const TraceLensTree& tree,
+                                             const TraceLensOptions& options,
+                                             std::vector<char>* recompute = nullptr);
+
+// Which GPU events overlap: of all that the timeline counts, whatever op they belong to; partners
+// in the order of a Python set of their uids.
+analysis::OverlapOptions TraceLensOverlapOptions();
 
 // The reference writes a short_kernels_summary without rows in one of two odd forms.
 void ShapeEmptyShortKernels(const analysis::TableInput& input, double threshold_us, Table* table);
