@@ -18,7 +18,7 @@ class Keys {
   explicit Keys(const TableInput& input) : in_(input) {}
 
   StringId Name(const Launcher& launcher) {
-    if (launcher.op == kNoEvent)
+    if (launcher.op == kNoEvent || !in_.attribution.pseudo.empty())
       return pool_.Intern(LauncherName(in_.events, in_.attribution, launcher));
     return Cached(&names_, in_.events[launcher.op].name,
                   [&] { return std::string(in_.events.name(launcher.op)); });
@@ -134,7 +134,7 @@ EventIndex EventOf(const TableInput& input, const Launcher& launcher) {
 }
 
 trace::Args ArgsOf(const TableInput& input, const Launcher& launcher) {
-  return launcher.op == kNoEvent ? trace::Args() : input.events.args_of(launcher.op);
+  return launcher.op == kNoEvent ? trace::Args() : input.OpArgs(launcher.op);
 }
 
 class UniqueArgsTable {
@@ -223,10 +223,9 @@ class UniqueArgsTable {
     if (options_.first_occurrence_time) cells.push_back(FirstOccurrence(row));
     const Moments d = GroupMoments(Values(launchers_, row.launchers, &Launcher::direct_us));
     const Moments s = GroupMoments(Values(launchers_, row.launchers, &Launcher::subtree_us));
-    cells.insert(cells.end(),
-                 {d.mean, s.mean, d.median, s.median, jarvis::CellOf(d.std), jarvis::CellOf(s.std),
-                  d.min, s.min, d.max, s.max, d.sum, s.sum,
-                  static_cast<std::int64_t>(in_.events[EventOf(in_, launchers_[at])].uid)});
+    cells.insert(cells.end(), {d.mean, s.mean, d.median, s.median, jarvis::CellOf(d.std),
+                               jarvis::CellOf(s.std), d.min, s.min, d.max, s.max, d.sum, s.sum,
+                               static_cast<std::int64_t>(in_.OpUid(EventOf(in_, launchers_[at])))});
     if (in_.modules != nullptr) cells.push_back(in_.ModuleStackOf(at));
     std::vector<std::span<const EventIndex>> calls;
     for (const std::size_t i : row.launchers)
@@ -257,7 +256,7 @@ class UniqueArgsTable {
 
 std::string LauncherName(const EventStore& events, const Attribution& attribution,
                          const Launcher& launcher) {
-  if (launcher.op != kNoEvent) return std::string(events.name(launcher.op));
+  if (launcher.op != kNoEvent) return std::string(attribution.pseudo.NameOf(events, launcher.op));
   return "(unlinked) " + std::string(events.name(attribution.kernels[launcher.first]));
 }
 
@@ -362,7 +361,7 @@ std::vector<UniqueArgsRow> GroupUniqueArgs(const TableInput& input,
     rows.push_back({group.rows, KahanSum(Values(launchers, group.rows, &Launcher::direct_us))});
   }
   const auto uid = [&](const UniqueArgsRow& row) {
-    return input.events[EventOf(input, launchers[row.launchers[0]])].uid;
+    return input.OpUid(EventOf(input, launchers[row.launchers[0]]));
   };
   std::stable_sort(rows.begin(), rows.end(), [&](const UniqueArgsRow& a, const UniqueArgsRow& b) {
     return a.direct_us != b.direct_us ? a.direct_us > b.direct_us : uid(a) < uid(b);

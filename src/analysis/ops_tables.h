@@ -41,6 +41,16 @@ struct TableInput {
   // call_stack; null: no such columns.
   const LauncherModules* modules = nullptr;
 
+  // Of an op, or of the pseudo-op that stands at a frame.
+  std::string_view OpName(EventIndex op) const { return attribution.pseudo.NameOf(events, op); }
+  const trace::Args& OpArgs(EventIndex op) const {
+    const PseudoOp* pseudo = attribution.pseudo.AtFrame(op);
+    return events.args_of(pseudo == nullptr ? op : pseudo->donor);
+  }
+  std::uint32_t OpUid(EventIndex op) const {
+    const PseudoOp* pseudo = attribution.pseudo.AtFrame(op);
+    return pseudo == nullptr ? events[op].uid : pseudo->uid;
+  }
   Cell ParentModuleOf(std::size_t launcher) const {
     return std::string(modules->texts[modules->of[launcher].parent]);
   }

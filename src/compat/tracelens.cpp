@@ -20,7 +20,9 @@ using trace::EventStore;
 class Attributor {
  public:
   Attributor(const EventStore& events, const TraceLensTree& tree, const TraceLensOptions& options)
-      : events_(events), options_(options), tree_(tree) {}
+      : events_(events), options_(options), tree_(tree) {
+    if (options.pseudo_ops) result_.pseudo = FindPseudoOpsLikeTraceLens(events, tree);
+  }
 
   // By event: below a frame in which a checkpoint runs the forward pass again, or such a frame.
   std::vector<char> MarkRecompute() const {
@@ -68,9 +70,11 @@ class Attributor {
     std::vector<EventIndex> subtree;
   };
 
+  bool IsPseudo(EventIndex e) const { return result_.pseudo.AtFrame(e) != nullptr; }
+
   EventIndex NearestOp(EventIndex e) const {
     for (EventIndex up = tree_.parent[e]; up != kNoEvent; up = tree_.parent[up]) {
-      if (TraceLensKind(events_, up) == EventKind::kCpuOp) return up;
+      if (TraceLensKind(events_, up) == EventKind::kCpuOp || IsPseudo(up)) return up;
     }
     return kNoEvent;
   }
@@ -79,6 +83,7 @@ class Attributor {
   EventIndex LauncherOf(EventIndex call) const {
     for (EventIndex up = tree_.parent[call]; up != kNoEvent; up = tree_.parent[up]) {
       const EventKind kind = TraceLensKind(events_, up);
+      if (IsPseudo(up)) return up;
       if (kind == EventKind::kPythonFunction) continue;
       if (kind != EventKind::kCpuOp) return call;
       if (events_.name(up) != "execute") return up;
@@ -113,8 +118,8 @@ class Attributor {
     launcher.count = static_cast<std::uint32_t>(owner->kernels.size());
     launcher.direct_us = analysis::BusyUs(events_, owner->kernels, Clock::kDoubleMicros);
     launcher.subtree_us = analysis::BusyUs(events_, owner->subtree, Clock::kDoubleMicros);
-    launcher.category =
-        perf::CategoryOfOp(events_.name(owner->event), events_.name(owner->kernels.front()));
+    launcher.category = perf::CategoryOfOp(result_.pseudo.NameOf(events_, owner->event),
+                                           events_.name(owner->kernels.front()));
     result_.kernels.insert(result_.kernels.end(), owner->kernels.begin(), owner->kernels.end());
     result_.launchers.push_back(launcher);
   }
@@ -241,6 +246,18 @@ Attribution AttributeLikeTraceLens(const EventStore& events, const TraceLensTree
   Attributor attributor(events, tree, options);
   if (recompute != nullptr) *recompute = attributor.MarkRecompute();
   return attributor.Run();
+}
+
+analysis::PseudoOps FindPseudoOpsLikeTraceLens(const EventStore& events,
+                                               const TraceLensTree& tree) {
+  analysis::PseudoTree walked{events, {}, tree.links, [&](EventIndex e) { return tree.parent[e]; }};
+  for (EventIndex e = 0; e < events.size(); ++e) {
+    if (tree.in_tree[e] != 0 && !trace::IsGpuWork(TraceLensKind(events, e)))
+      walked.hosts.push_back(e);
+  }
+  std::stable_sort(walked.hosts.begin(), walked.hosts.end(),
+                   [&](EventIndex a, EventIndex b) { return tree.ts[a] < tree.ts[b]; });
+  return analysis::FindPseudoOps(walked, {.none_with_paged_attention = true});  // T15
 }
 
 analysis::OverlapOptions TraceLensOverlapOptions() {

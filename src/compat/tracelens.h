@@ -15,6 +15,7 @@ namespace jarvis::compat {
 struct TraceLensOptions {
   bool include_unlinked_kernels = false;  // in the timeline
   bool python_frames = false;             // nest Python frames too
+  bool pseudo_ops = false;                // see analysis/pseudo_ops.h
 };
 
 // Arithmetic in doubles of microseconds, deviating kernel lists and null keys dropped.
@@ -32,6 +33,10 @@ analysis::Attribution AttributeLikeTraceLens(const trace::EventStore& events,
                                              const TraceLensTree& tree,
                                              const TraceLensOptions& options,
                                              std::vector<char>* recompute = nullptr);
+
+// The pseudo-ops of the reference's tree; none at all for some paged-attention traces.
+analysis::PseudoOps FindPseudoOpsLikeTraceLens(const trace::EventStore& events,
+                                               const TraceLensTree& tree);
 
 // Which GPU events overlap: of all that the timeline counts, whatever op they belong to; partners
 // in the order of a Python set of their uids.

@@ -124,7 +124,8 @@ Result<std::vector<Table>> MakeLikeTraceLens(const LoadedTrace& trace, const Rep
   const compat::TraceLensOptions how = {
       .include_unlinked_kernels = options.include_unlinked_kernels,
       .python_frames = options.detect_recompute || options.include_call_stack ||
-                       (options.inference && options.group_by_parent_module)};
+                       (options.inference && options.group_by_parent_module),
+      .pseudo_ops = options.enable_pseudo_ops};
   const compat::TraceLensTree tree = compat::BuildTraceLensTree(events, how.python_frames);
   std::vector<char> recompute;
   std::vector<char>* marks = options.detect_recompute ? &recompute : nullptr;
@@ -148,10 +149,17 @@ Result<std::vector<Table>> MakeReport(const LoadedTrace& trace, const ReportOpti
   if (options.compat == Compat::kTraceLens) return MakeLikeTraceLens(trace, options, job);
   std::vector<char> recompute;
   if (options.detect_recompute) recompute = tree::MarkRecompute(trace.events(), trace.tree());
+  std::optional<analysis::Attribution> with_pseudo_ops;
+  if (options.enable_pseudo_ops) {
+    with_pseudo_ops = analysis::Attribute(trace.events(), trace.tree(),
+                                          analysis::FindPseudoOps(trace.events(), trace.tree()));
+  }
+  const analysis::Attribution& attribution =
+      with_pseudo_ops ? *with_pseudo_ops : trace.attribution();
   std::vector<trace::EventIndex> op_of;  // by event
   if (options.include_overlap_info) {
     op_of.assign(trace.events().size(), trace::kNoEvent);
-    for (const analysis::KernelPlace& place : trace.attribution().places)
+    for (const analysis::KernelPlace& place : attribution.places)
       op_of[place.kernel] = place.op;
   }
   // Backward work belongs to the module of its forward op.
@@ -160,7 +168,7 @@ Result<std::vector<Table>> MakeReport(const LoadedTrace& trace, const ReportOpti
     return forward != trace::kNoEvent ? forward : trace.tree().parent(e);
   };
   JV_ASSIGN(std::vector<Table> tables, MakeTables(trace,
-                                                  {trace.attribution(),
+                                                  {attribution,
                                                    {},
                                                    options.detect_recompute ? &recompute : nullptr,
                                                    {.op_of = op_of},

@@ -14,6 +14,7 @@ engine::ReportOptions OptionsOf(const Json& arguments) {
   const std::pair<const char*, bool engine::ReportOptions::*> switches[] = {
       {"include_unlinked_kernels", &engine::ReportOptions::include_unlinked_kernels},
       {"detect_recompute", &engine::ReportOptions::detect_recompute},
+      {"enable_pseudo_ops", &engine::ReportOptions::enable_pseudo_ops},
       {"group_by_num_kernels", &engine::ReportOptions::group_by_num_kernels},
       {"include_first_occurrence_time", &engine::ReportOptions::include_first_occurrence_time},
       {"include_overlap_info", &engine::ReportOptions::include_overlap_info},
