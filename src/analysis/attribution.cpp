@@ -13,16 +13,21 @@ namespace {
 using trace::EventKind;
 
 // The op that a launch call works for, or kNoEvent.
-EventIndex OpOf(const EventStore& events, const tree::CallTree& tree, EventIndex launch) {
+EventIndex OpOf(const EventStore& events, const tree::CallTree& tree, const PseudoOps& pseudo,
+                EventIndex launch) {
   for (EventIndex up = launch; up != kNoEvent; up = tree.parent(up)) {
     if (events[up].kind == EventKind::kCpuOp && events.name(up) != "execute") return up;
+    if (pseudo.AtFrame(up) != nullptr) return up;
   }
   return kNoEvent;
 }
 
 class Attributor {
  public:
-  Attributor(const EventStore& events, const tree::CallTree& tree) : events_(events), tree_(tree) {}
+  Attributor(const EventStore& events, const tree::CallTree& tree, PseudoOps pseudo)
+      : events_(events), tree_(tree) {
+    result_.pseudo = std::move(pseudo);
+  }
 
   Attribution Run() {
     result_.cpu_ops = false;
@@ -33,7 +38,8 @@ class Attributor {
       result_.timeline.push_back(e);
       const EventIndex launch = tree_.parent(e);
       result_.places.push_back(
-          {e, launch, launch == kNoEvent ? kNoEvent : OpOf(events_, tree_, launch)});
+          {e, launch,
+           launch == kNoEvent ? kNoEvent : OpOf(events_, tree_, result_.pseudo, launch)});
     }
     MakeLaunchers();
     return std::move(result_);
@@ -86,7 +92,10 @@ class Attributor {
     const auto below = tree_.GpuBelow(launcher->op);
     launcher->subtree_us = below.size() == own.size() ? launcher->direct_us
                                                       : BusyUs(events_, below, Clock::kNanoseconds);
-    launcher->category = CategoryOf(events_[launcher->op].name, events_[own[0]].name);
+    launcher->category = result_.pseudo.empty()
+                             ? CategoryOf(events_[launcher->op].name, events_[own[0]].name)
+                             : perf::CategoryOfOp(result_.pseudo.NameOf(events_, launcher->op),
+                                                  events_.name(own[0]));
   }
 
   std::string_view CategoryOf(StringId op, StringId kernel) {
@@ -111,12 +120,25 @@ bool IsCollectiveName(std::string_view name) {
          ContainsNoCase(name, "cross_device_reduce");
 }
 
-Attribution Attribute(const EventStore& events, const tree::CallTree& tree) {
-  return Attributor(events, tree).Run();
+Attribution Attribute(const EventStore& events, const tree::CallTree& tree, PseudoOps pseudo) {
+  return Attributor(events, tree, std::move(pseudo)).Run();
+}
+
+PseudoOps FindPseudoOps(const EventStore& events, const tree::CallTree& tree) {
+  PseudoTree walked{events, {}, {}, [&](EventIndex e) { return tree.parent(e); }};
+  walked.hosts.assign(tree.preorder().begin(), tree.preorder().end());
+  std::stable_sort(walked.hosts.begin(), walked.hosts.end(),
+                   [&](EventIndex a, EventIndex b) { return events[a].ts_ns < events[b].ts_ns; });
+  for (const EventIndex call : tree.preorder()) {
+    for (const EventIndex gpu : tree.GpuOf(call))
+      walked.links.emplace_back(call, gpu);
+  }
+  return FindPseudoOps(walked, {});
 }
 
 Coverage ComputeCoverage(const EventStore& events, const tree::CallTree& tree) {
   Coverage coverage;
+  const PseudoOps none;
   const auto add = [](Coverage::Part& part, std::int64_t ns) {
     ++part.count;
     part.time_us += trace::MicrosOf(ns);
@@ -134,7 +156,7 @@ Coverage ComputeCoverage(const EventStore& events, const tree::CallTree& tree) {
     add(coverage.all, event.dur_ns);
     const EventIndex launch = tree.parent(e);
     add(launch == kNoEvent ? coverage.unlinked : coverage.linked, event.dur_ns);
-    if (launch != kNoEvent && OpOf(events, tree, launch) != kNoEvent) {
+    if (launch != kNoEvent && OpOf(events, tree, none, launch) != kNoEvent) {
       add(coverage.with_op, event.dur_ns);
     }
   }

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "analysis/clock.h"
+#include "analysis/pseudo_ops.h"
 #include "trace/event_store.h"
 #include "tree/call_tree.h"
 
@@ -15,8 +16,9 @@ namespace jarvis::analysis {
 
 // An op (or a bare launch call) together with the GPU work it launched itself.
 struct Launcher {
-  EventIndex op = kNoEvent;  // kNoEvent: unlinked GPU work, one launcher an event
-  std::uint32_t first = 0;   // its GPU events: Attribution::kernels[first, first + count), by start
+  // kNoEvent: unlinked GPU work, one launcher an event. A Python frame: the pseudo-op at it.
+  EventIndex op = kNoEvent;
+  std::uint32_t first = 0;  // its GPU events: Attribution::kernels[first, first + count), by start
   std::uint32_t count = 0;
   double direct_us = 0;   // busy time of those
   double subtree_us = 0;  // busy time of all GPU work below it
@@ -27,7 +29,7 @@ struct Launcher {
 struct KernelPlace {
   EventIndex kernel;
   EventIndex launch;  // the call that launched it, or kNoEvent
-  EventIndex op;      // the nearest cpu_op around that, or kNoEvent
+  EventIndex op;      // the nearest cpu_op (or pseudo-op) around that, or kNoEvent
 };
 
 struct Attribution {
@@ -37,6 +39,7 @@ struct Attribution {
   std::vector<EventIndex> kernels;
   std::vector<KernelPlace> places;  // of what the kernel tables show, in file order
   bool cpu_ops = true;              // the trace has host ops at all
+  PseudoOps pseudo;                 // empty unless asked for
 
   std::span<const EventIndex> KernelsOf(const Launcher& launcher) const {
     return std::span(kernels).subspan(launcher.first, launcher.count);
@@ -49,7 +52,11 @@ bool IsCollectiveName(std::string_view name);
 // All GPU work counts; collectives belong to the op that started them, unlinked work is listed as
 // such. The op of a launch is the nearest cpu_op around it, through Python frames, annotations and
 // nested runtime or driver calls; ops named "execute" are wrappers and passed through.
-Attribution Attribute(const EventStore& events, const tree::CallTree& tree);
+// Pseudo-ops at frames count as ops.
+Attribution Attribute(const EventStore& events, const tree::CallTree& tree, PseudoOps pseudo = {});
+
+// The pseudo-ops of a tree in which nothing was dropped.
+PseudoOps FindPseudoOps(const EventStore& events, const tree::CallTree& tree);
 
 // How much of the GPU work is seen through its op, and what was left out or changed.
 struct Coverage {

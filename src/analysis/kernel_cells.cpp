@@ -18,7 +18,7 @@ using trace::EventIndex;
 using trace::EventStore;
 
 KernelCell CellFor(const EventStore& events, EventIndex kernel) {
-  return {events.name(kernel), events.args_of(kernel).stream, {}};
+  return {events.name(kernel), events.args_of(kernel).stream, {}, {}};
 }
 
 std::vector<KernelCell> ByPosition(const EventStore& events,
@@ -69,17 +69,22 @@ std::vector<KernelCell> SummarizeKernels(const EventStore& events,
   std::vector<KernelCell> cells = rules.skip_deviating_kernel_lists
                                       ? ByPosition(events, calls, rules)
                                       : ByName(events, calls, rules);
+  SortKernelCells(&cells);
+  return cells;
+}
+
+void SortKernelCells(std::vector<KernelCell>* cells) {
   std::vector<std::pair<double, std::size_t>> order;
-  for (std::size_t i = 0; i < cells.size(); ++i) {
-    order.emplace_back(PairwiseSum(cells[i].durations_us), i);
+  for (std::size_t i = 0; i < cells->size(); ++i) {
+    order.emplace_back(PairwiseSum((*cells)[i].durations_us), i);
   }
   std::stable_sort(order.begin(), order.end(), [&](const auto& a, const auto& b) {
-    return std::tie(a.first, cells[a.second].name) < std::tie(b.first, cells[b.second].name);
+    return std::tie(a.first, (*cells)[a.second].name) < std::tie(b.first, (*cells)[b.second].name);
   });
   std::vector<KernelCell> sorted;
   for (const auto& [total, i] : order)
-    sorted.push_back(std::move(cells[i]));
-  return sorted;
+    sorted.push_back(std::move((*cells)[i]));
+  *cells = std::move(sorted);
 }
 
 std::string KernelSummaryText(std::span<const KernelCell> kernels) {
@@ -89,10 +94,12 @@ std::string KernelSummaryText(std::span<const KernelCell> kernels) {
     if (out.size() > 1) out += ", ";
     const double total = PairwiseSum(d);
     out += fmt::format(
-        "{{'name': {}, 'stream': {}, 'count': {}, 'total_duration_us': {}, 'mean_duration_us': {}, "
+        "{{'name': {}, 'stream': {}, {}{}'count': {}, 'total_duration_us': {}, 'mean_duration_us': "
+        "{}, "
         "'median_duration_us': {}, 'std_dev_duration_us': {}, 'min_duration_us': {}, "
         "'max_duration_us': {}}}",
-        PyString(kernel.name), StreamText(kernel.stream), d.size(), PyFloat(total),
+        PyString(kernel.name), StreamText(kernel.stream), kernel.more,
+        kernel.more.empty() ? "" : ", ", d.size(), PyFloat(total),
         PyFloat(total / static_cast<double>(d.size())), PyFloat(Median(d)),
         PyFloat(PopulationStd(d)), PyFloat(*std::min_element(d.begin(), d.end())),
         PyFloat(*std::max_element(d.begin(), d.end())));

@@ -14,6 +14,7 @@ struct KernelCell {
   std::string_view name;
   std::int64_t stream = trace::kAbsent;
   std::vector<double> durations_us;
+  std::string more;  // further members as Python text, "'overlap_pct': 1.0"; before the count
 };
 
 // One entry a kernel of the signature, over all calls; `calls`: each call's GPU events by start.
@@ -22,6 +23,9 @@ struct KernelCell {
 std::vector<KernelCell> SummarizeKernels(const trace::EventStore& events,
                                          std::span<const std::span<const trace::EventIndex>> calls,
                                          const TableRules& rules);
+
+// By total time, then name.
+void SortKernelCells(std::vector<KernelCell>* cells);
 
 // [{'name': ..., 'stream': ..., 'count': ..., 'total_duration_us': ..., ...}]
 std::string KernelSummaryText(std::span<const KernelCell> kernels);

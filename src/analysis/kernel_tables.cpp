@@ -36,9 +36,9 @@ class KernelOwner {
   std::string_view Category(const KernelPlace& place) const {
     if (place.op != kNoEvent) {
       const auto first = first_.find(place.op);
-      return perf::CategoryOfOp(in_.events.name(place.op), first == first_.end()
-                                                               ? std::string_view()
-                                                               : in_.events.name(first->second));
+      return perf::CategoryOfOp(in_.OpName(place.op), first == first_.end()
+                                                          ? std::string_view()
+                                                          : in_.events.name(first->second));
     }
     if (place.launch == kNoEvent) return {};
     const std::string_view launch = in_.events.name(place.launch);
@@ -46,7 +46,7 @@ class KernelOwner {
                                                                                         : "runtime";
   }
   std::string_view Op(const KernelPlace& place) const {
-    if (place.op != kNoEvent) return in_.events.name(place.op);
+    if (place.op != kNoEvent) return in_.OpName(place.op);
     return place.launch == kNoEvent ? std::string_view() : in_.events.name(place.launch);
   }
 
@@ -178,8 +178,8 @@ Table ShortKernelsSummary(const TableInput& input, const ShortKernelOptions& opt
       groups.Add({kNoString, kNoString, kNoString, kNoString, kernel}, i);
       continue;
     }
-    const trace::Args args = place.op == kNoEvent ? trace::Args() : events.args_of(place.op);
-    const StringId op = place.op == kNoEvent ? kNoString : texts.Intern(events.name(place.op));
+    const trace::Args args = place.op == kNoEvent ? trace::Args() : input.OpArgs(place.op);
+    const StringId op = place.op == kNoEvent ? kNoString : texts.Intern(input.OpName(place.op));
     const std::array<std::uint32_t, 5> key = {op, argument(args.dims), argument(args.strides),
                                               argument(args.concrete), kernel};
     const bool null_key = std::find(key.begin(), key.end(), kNoString) != key.end();

@@ -3,7 +3,10 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
+#include <optional>
 #include <span>
+#include <string_view>
 #include <vector>
 
 #include "analysis/clock.h"
@@ -13,15 +16,31 @@ namespace jarvis::analysis {
 // The order of rows by a value, the largest first; equal values keep the order they come in.
 std::vector<std::size_t> StableDescending(std::span<const double> values);
 
+// Bytes of one element of a tensor by PyTorch's name of its type ("BFloat16"); absent: unknown.
+std::optional<std::int64_t> CollectiveElementBytes(std::string_view dtype);
+
+struct CollectiveRules {
+  std::optional<std::int64_t> (*element_bytes)(std::string_view dtype) = &CollectiveElementBytes;
+  // Whatever the trace says, this is its rank.
+  std::optional<std::int64_t> rank;
+  // Groups without a name are named "all" if no collective has a group and all are on one stream,
+  // else "Unknown_Group".
+  bool name_missing_groups = false;
+  // Where the name of the collective was not recorded it is taken from the kernel's.
+  bool name_from_kernel = true;
+};
+
 struct TableRules {
   Clock clock = Clock::kNanoseconds;
   // Calls of one signature that ran another number of kernels than the first call are left out of
   // the kernel cells, instead of being matched kernel by kernel.
   bool skip_deviating_kernel_lists = false;
-  // Rows of short_kernels_summary without an op or without recorded arguments are dropped.
+  // Rows of short_kernels_summary without an op or without recorded arguments are dropped, and rows
+  // of coll_analysis of which anything is unknown.
   bool drop_null_keys = false;
   // How tables with one sort key are ordered.
   std::vector<std::size_t> (*descending)(std::span<const double> values) = &StableDescending;
+  CollectiveRules collectives;
 };
 
 }  // namespace jarvis::analysis

@@ -31,4 +31,8 @@ inline constexpr std::uint64_t kExpansionFreeBytes = std::uint64_t{256} << 20;
 // Text of unknown args kept for one event; the rest of a longer one is dropped and counted.
 inline constexpr std::size_t kOtherArgsBytesMax = 4096;
 
+// Pairs of GPU events that overlap, in the overlap table: 16 bytes each, twice. A trace of streams
+// that run side by side has a few pairs an event; only damaged times give more.
+inline constexpr std::size_t kOverlapPairsMax = 20'000'000;
+
 }  // namespace jarvis::limits

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <unordered_map>
 
+#include "compat/python_set.h"
 #include "compat/tracelens_tree.h"
 #include "perf/op_category.h"
 #include "tree/recompute.h"
@@ -18,10 +19,10 @@ using trace::EventStore;
 
 class Attributor {
  public:
-  Attributor(const EventStore& events, const TraceLensOptions& options)
-      : events_(events),
-        options_(options),
-        tree_(BuildTraceLensTree(events, options.python_frames)) {}
+  Attributor(const EventStore& events, const TraceLensTree& tree, const TraceLensOptions& options)
+      : events_(events), options_(options), tree_(tree) {
+    if (options.pseudo_ops) result_.pseudo = FindPseudoOpsLikeTraceLens(events, tree);
+  }
 
   // By event: below a frame in which a checkpoint runs the forward pass again, or such a frame.
   std::vector<char> MarkRecompute() const {
@@ -69,9 +70,11 @@ class Attributor {
     std::vector<EventIndex> subtree;
   };
 
+  bool IsPseudo(EventIndex e) const { return result_.pseudo.AtFrame(e) != nullptr; }
+
   EventIndex NearestOp(EventIndex e) const {
     for (EventIndex up = tree_.parent[e]; up != kNoEvent; up = tree_.parent[up]) {
-      if (TraceLensKind(events_, up) == EventKind::kCpuOp) return up;
+      if (TraceLensKind(events_, up) == EventKind::kCpuOp || IsPseudo(up)) return up;
     }
     return kNoEvent;
   }
@@ -80,6 +83,7 @@ class Attributor {
   EventIndex LauncherOf(EventIndex call) const {
     for (EventIndex up = tree_.parent[call]; up != kNoEvent; up = tree_.parent[up]) {
       const EventKind kind = TraceLensKind(events_, up);
+      if (IsPseudo(up)) return up;
       if (kind == EventKind::kPythonFunction) continue;
       if (kind != EventKind::kCpuOp) return call;
       if (events_.name(up) != "execute") return up;
@@ -114,15 +118,15 @@ class Attributor {
     launcher.count = static_cast<std::uint32_t>(owner->kernels.size());
     launcher.direct_us = analysis::BusyUs(events_, owner->kernels, Clock::kDoubleMicros);
     launcher.subtree_us = analysis::BusyUs(events_, owner->subtree, Clock::kDoubleMicros);
-    launcher.category =
-        perf::CategoryOfOp(events_.name(owner->event), events_.name(owner->kernels.front()));
+    launcher.category = perf::CategoryOfOp(result_.pseudo.NameOf(events_, owner->event),
+                                           events_.name(owner->kernels.front()));
     result_.kernels.insert(result_.kernels.end(), owner->kernels.begin(), owner->kernels.end());
     result_.launchers.push_back(launcher);
   }
 
   const EventStore& events_;
   const TraceLensOptions& options_;
-  TraceLensTree tree_;
+  const TraceLensTree& tree_;
   Attribution result_;
   std::vector<Owner> owners_;  // in order of their first kernel
   std::unordered_map<EventIndex, std::size_t> owner_index_;
@@ -193,6 +197,28 @@ std::vector<std::size_t> LibraryDescending(std::span<const double> values) {
   return order;
 }
 
+// P13: other types have no size.
+std::optional<std::int64_t> ElementBytes(std::string_view dtype) {
+  for (const char* known :
+       {"Float", "Int", "Long", "BFloat16", "Bool", "Byte", "Double", "Half", "Short"}) {
+    if (dtype == known) return analysis::CollectiveElementBytes(dtype);
+  }
+  return std::nullopt;
+}
+
+// T14.
+void OrderPartners(const EventStore& events, std::vector<EventIndex>* partners) {
+  std::vector<std::uint64_t> uids;
+  std::unordered_map<std::uint64_t, EventIndex> by_uid;
+  for (const EventIndex e : *partners) {
+    uids.push_back(events[e].uid);
+    by_uid[events[e].uid] = e;
+  }
+  partners->clear();
+  for (const std::uint64_t uid : InPythonSetOrder(uids))
+    partners->push_back(by_uid[uid]);
+}
+
 }  // namespace
 
 analysis::TableRules TraceLensRules() {
@@ -201,14 +227,42 @@ analysis::TableRules TraceLensRules() {
   rules.skip_deviating_kernel_lists = true;  // P8
   rules.drop_null_keys = true;               // P12
   rules.descending = &LibraryDescending;     // P39
+  // P13, P18.
+  rules.collectives = {.element_bytes = &ElementBytes,
+                       .rank = 0,
+                       .name_missing_groups = true,
+                       .name_from_kernel = false};
   return rules;
 }
 
 Attribution AttributeLikeTraceLens(const EventStore& events, const TraceLensOptions& options,
                                    std::vector<char>* recompute) {
-  Attributor attributor(events, options);
+  return AttributeLikeTraceLens(events, BuildTraceLensTree(events, options.python_frames), options,
+                                recompute);
+}
+
+Attribution AttributeLikeTraceLens(const EventStore& events, const TraceLensTree& tree,
+                                   const TraceLensOptions& options, std::vector<char>* recompute) {
+  Attributor attributor(events, tree, options);
   if (recompute != nullptr) *recompute = attributor.MarkRecompute();
   return attributor.Run();
+}
+
+analysis::PseudoOps FindPseudoOpsLikeTraceLens(const EventStore& events,
+                                               const TraceLensTree& tree) {
+  analysis::PseudoTree walked{events, {}, tree.links, [&](EventIndex e) { return tree.parent[e]; }};
+  for (EventIndex e = 0; e < events.size(); ++e) {
+    if (tree.in_tree[e] != 0 && !trace::IsGpuWork(TraceLensKind(events, e)))
+      walked.hosts.push_back(e);
+  }
+  std::stable_sort(walked.hosts.begin(), walked.hosts.end(),
+                   [&](EventIndex a, EventIndex b) { return tree.ts[a] < tree.ts[b]; });
+  return analysis::FindPseudoOps(walked, {.none_with_paged_attention = true});  // T15
+}
+
+analysis::OverlapOptions TraceLensOverlapOptions() {
+  // T13: no list of ops, so that work of one op can overlap with itself.
+  return {.clock = Clock::kDoubleMicros, .op_of = {}, .order = &OrderPartners};
 }
 
 void ShapeEmptyShortKernels(const analysis::TableInput& input, double threshold_us, Table* table) {

@@ -5,7 +5,9 @@
 
 #include "analysis/attribution.h"
 #include "analysis/ops_tables.h"
+#include "analysis/overlap.h"
 #include "analysis/table_rules.h"
+#include "compat/tracelens_tree.h"
 #include "table/table.h"
 
 namespace jarvis::compat {
@@ -13,6 +15,7 @@ namespace jarvis::compat {
 struct TraceLensOptions {
   bool include_unlinked_kernels = false;  // in the timeline
   bool python_frames = false;             // nest Python frames too
+  bool pseudo_ops = false;                // see analysis/pseudo_ops.h
 };
 
 // Arithmetic in doubles of microseconds, deviating kernel lists and null keys dropped.
@@ -25,6 +28,19 @@ analysis::TableRules TraceLensRules();
 analysis::Attribution AttributeLikeTraceLens(const trace::EventStore& events,
                                              const TraceLensOptions& options,
                                              std::vector<char>* recompute = nullptr);
+// The same on a tree that was built before, with or without Python frames.
+analysis::Attribution AttributeLikeTraceLens(const trace::EventStore& events,
+                                             const TraceLensTree& tree,
+                                             const TraceLensOptions& options,
+                                             std::vector<char>* recompute = nullptr);
+
+// The pseudo-ops of the reference's tree; none at all for some paged-attention traces.
+analysis::PseudoOps FindPseudoOpsLikeTraceLens(const trace::EventStore& events,
+                                               const TraceLensTree& tree);
+
+// Which GPU events overlap: of all that the timeline counts, whatever op they belong to; partners
+// in the order of a Python set of their uids.
+analysis::OverlapOptions TraceLensOverlapOptions();
 
 // The reference writes a short_kernels_summary without rows in one of two odd forms.
 void ShapeEmptyShortKernels(const analysis::TableInput& input, double threshold_us, Table* table);

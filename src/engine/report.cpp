@@ -1,5 +1,6 @@
 #include "engine/report.h"
 
+#include "analysis/collectives.h"
 #include "compat/tracelens.h"
 #include "tree/recompute.h"
 
@@ -10,6 +11,8 @@ struct Made {
   const analysis::Attribution& attribution;
   analysis::TableRules rules;
   const std::vector<char>* recompute;  // by event; null: not asked for
+  analysis::OverlapOptions overlap;
+  analysis::ParentFunction parent;
 };
 
 struct Timeline {
@@ -37,6 +40,48 @@ Timeline MakeTimeline(const LoadedTrace& trace, const Made& made, const ReportOp
   return {analysis::RecomputeTimelineTable(first, compute(parts[1])), total(first)};
 }
 
+// By launcher.
+Result<std::vector<analysis::Overlap>> OverlapsOf(const LoadedTrace& trace, const Made& made,
+                                                  Job& job) {
+  const analysis::Attribution& attribution = made.attribution;
+  JV_ASSIGN(const analysis::Overlaps overlaps,
+            analysis::FindOverlaps(trace.events(), attribution.timeline, made.overlap, job));
+  std::vector<analysis::Overlap> result;
+  result.reserve(attribution.launchers.size());
+  for (const analysis::Launcher& launcher : attribution.launchers) {
+    result.push_back(analysis::OverlapOf(trace.events(), overlaps, attribution.KernelsOf(launcher),
+                                         made.rules.clock));
+  }
+  return result;
+}
+
+// The tables about ops.
+Result<void> AddOpsTables(const LoadedTrace& trace, const Made& made, const ReportOptions& options,
+                          analysis::TableInput input, Job& job, std::vector<Table>* tables) {
+  analysis::LauncherModules modules;
+  input.inference = options.inference;
+  if (options.inference && options.group_by_parent_module) {
+    modules = analysis::FindModules(trace.events(), made.attribution, made.parent);
+    input.modules = &modules;
+  }
+  tables->push_back(analysis::OpsSummaryByCategory(input));
+  tables->push_back(analysis::OpsSummary(input));
+  JV_TRY(job.Check());
+  analysis::UniqueArgsOptions unique;
+  unique.num_kernels = options.group_by_num_kernels;
+  unique.first_occurrence_time = options.include_first_occurrence_time;
+  tables->push_back(
+      analysis::OpsUniqueArgs(input, analysis::GroupUniqueArgs(input, unique), unique));
+  JV_TRY(job.Check());
+  if (options.include_overlap_info) {
+    JV_ASSIGN(const std::vector<analysis::Overlap> overlaps, OverlapsOf(trace, made, job));
+    unique.overlaps = &overlaps;
+    tables->push_back(
+        analysis::OpsUniqueArgs(input, analysis::GroupUniqueArgs(input, unique), unique));
+  }
+  return {};
+}
+
 Result<std::vector<Table>> MakeTables(const LoadedTrace& trace, const Made& made,
                                       const ReportOptions& options, Job& job) {
   const bool tracelens = options.compat == Compat::kTraceLens;
@@ -51,12 +96,8 @@ Result<std::vector<Table>> MakeTables(const LoadedTrace& trace, const Made& made
   if (tracelens && timeline.total_us) timeline.total_us = *timeline.total_us / 1000 * 1e3;
   std::vector<Table> tables;
   tables.push_back(std::move(timeline.table));
-  if (made.attribution.cpu_ops || !tracelens) {
-    tables.push_back(analysis::OpsSummaryByCategory(input));
-    tables.push_back(analysis::OpsSummary(input));
-    JV_TRY(job.Check());
-    tables.push_back(analysis::OpsUniqueArgs(input, analysis::GroupUniqueArgs(input)));
-  }
+  const bool about_ops = made.attribution.cpu_ops || !tracelens;
+  if (about_ops) JV_TRY(AddOpsTables(trace, made, options, input, job, &tables));
   JV_TRY(job.Check());
   if (options.kernel_summary) {
     tables.push_back(analysis::KernelSummary(input, timeline.total_us));
@@ -69,26 +110,70 @@ Result<std::vector<Table>> MakeTables(const LoadedTrace& trace, const Made& made
     }
     tables.push_back(std::move(summary));
   }
+  // P3: the reference cannot be asked for it in the report about inference.
+  if (options.coll_analysis && about_ops && !(tracelens && options.inference)) {
+    Table collectives = analysis::CollAnalysis(input, trace.trace().metadata.rank);
+    if (!collectives.rows.empty()) tables.push_back(std::move(collectives));
+  }
   return tables;
+}
+
+Result<std::vector<Table>> MakeLikeTraceLens(const LoadedTrace& trace, const ReportOptions& options,
+                                             Job& job) {
+  const trace::EventStore& events = trace.events();
+  const compat::TraceLensOptions how = {
+      .include_unlinked_kernels = options.include_unlinked_kernels,
+      .python_frames = options.detect_recompute || options.include_call_stack ||
+                       (options.inference && options.group_by_parent_module),
+      .pseudo_ops = options.enable_pseudo_ops};
+  const compat::TraceLensTree tree = compat::BuildTraceLensTree(events, how.python_frames);
+  std::vector<char> recompute;
+  std::vector<char>* marks = options.detect_recompute ? &recompute : nullptr;
+  const analysis::Attribution attribution =
+      compat::AttributeLikeTraceLens(events, tree, how, marks);
+  return MakeTables(
+      trace,
+      {attribution, compat::TraceLensRules(), marks, compat::TraceLensOverlapOptions(),
+       [&](trace::EventIndex e) { return tree.parent[e]; }},
+      options, job);
 }
 
 }  // namespace
 
 Result<std::vector<Table>> MakeReport(const LoadedTrace& trace, const ReportOptions& options,
                                       Job& job) {
-  std::vector<char> recompute;
-  const std::vector<char>* marks = options.detect_recompute ? &recompute : nullptr;
-  if (options.compat == Compat::kTraceLens) {
-    const analysis::Attribution attribution = compat::AttributeLikeTraceLens(
-        trace.events(),
-        {.include_unlinked_kernels = options.include_unlinked_kernels,
-         .python_frames = options.detect_recompute},
-        options.detect_recompute ? &recompute : nullptr);
-    return MakeTables(trace, {attribution, compat::TraceLensRules(), marks}, options, job);
+  if (options.group_by_parent_module && !options.inference) {
+    return Fail(ErrorCode::kBadValue, "group_by_parent_module is an option of the inference report",
+                "add inference: true");
   }
+  if (options.compat == Compat::kTraceLens) return MakeLikeTraceLens(trace, options, job);
+  std::vector<char> recompute;
   if (options.detect_recompute) recompute = tree::MarkRecompute(trace.events(), trace.tree());
-  JV_ASSIGN(std::vector<Table> tables,
-            MakeTables(trace, {trace.attribution(), {}, marks}, options, job));
+  std::optional<analysis::Attribution> with_pseudo_ops;
+  if (options.enable_pseudo_ops) {
+    with_pseudo_ops = analysis::Attribute(trace.events(), trace.tree(),
+                                          analysis::FindPseudoOps(trace.events(), trace.tree()));
+  }
+  const analysis::Attribution& attribution =
+      with_pseudo_ops ? *with_pseudo_ops : trace.attribution();
+  std::vector<trace::EventIndex> op_of;  // by event
+  if (options.include_overlap_info) {
+    op_of.assign(trace.events().size(), trace::kNoEvent);
+    for (const analysis::KernelPlace& place : attribution.places)
+      op_of[place.kernel] = place.op;
+  }
+  // Backward work belongs to the module of its forward op.
+  const auto parent = [&](trace::EventIndex e) {
+    const trace::EventIndex forward = trace.tree().ForwardOf(e);
+    return forward != trace::kNoEvent ? forward : trace.tree().parent(e);
+  };
+  JV_ASSIGN(std::vector<Table> tables, MakeTables(trace,
+                                                  {attribution,
+                                                   {},
+                                                   options.detect_recompute ? &recompute : nullptr,
+                                                   {.op_of = op_of},
+                                                   parent},
+                                                  options, job));
   tables.push_back(CoverageTable(trace.coverage()));
   return tables;
 }

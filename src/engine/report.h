@@ -21,6 +21,18 @@ struct ReportOptions {
   bool include_unlinked_kernels = false;
   // Tell recomputed activations (torch.utils.checkpoint) apart: a column is_recompute.
   bool detect_recompute = false;
+  bool enable_pseudo_ops = false;  // see analysis/pseudo_ops.h
+  // Keep calls that launched different numbers of kernels apart in ops_unique_args.
+  bool group_by_num_kernels = false;
+  bool include_first_occurrence_time = false;  // in ops_unique_args
+  bool include_overlap_info = false;           // ops_unique_args_kl_overlap
+  // Call stacks; in compatible mode Python frames change the tree and with it who launched what.
+  bool include_call_stack = false;
+  // The report about inference: other columns of ops_summary.
+  bool inference = false;
+  // Keep the calls of different modules apart in the tables about ops. Only for inference.
+  bool group_by_parent_module = false;
+  bool coll_analysis = true;  // if there are collectives
   bool kernel_summary = false;
   bool short_kernel_study = false;
   analysis::ShortKernelOptions short_kernels;

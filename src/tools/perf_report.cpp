@@ -11,10 +11,22 @@ engine::ReportOptions OptionsOf(const Json& arguments) {
   engine::ReportOptions options;
   if (arguments.at("compat").get<std::string>() == "tracelens")
     options.compat = engine::Compat::kTraceLens;
-  options.include_unlinked_kernels = arguments.at("include_unlinked_kernels").get<bool>();
-  options.detect_recompute = arguments.at("detect_recompute").get<bool>();
-  options.kernel_summary = arguments.at("kernel_summary").get<bool>();
-  options.short_kernel_study = arguments.at("short_kernel_study").get<bool>();
+  const std::pair<const char*, bool engine::ReportOptions::*> switches[] = {
+      {"include_unlinked_kernels", &engine::ReportOptions::include_unlinked_kernels},
+      {"detect_recompute", &engine::ReportOptions::detect_recompute},
+      {"enable_pseudo_ops", &engine::ReportOptions::enable_pseudo_ops},
+      {"group_by_num_kernels", &engine::ReportOptions::group_by_num_kernels},
+      {"include_first_occurrence_time", &engine::ReportOptions::include_first_occurrence_time},
+      {"include_overlap_info", &engine::ReportOptions::include_overlap_info},
+      {"include_call_stack", &engine::ReportOptions::include_call_stack},
+      {"inference", &engine::ReportOptions::inference},
+      {"group_by_parent_module", &engine::ReportOptions::group_by_parent_module},
+      {"coll_analysis", &engine::ReportOptions::coll_analysis},
+      {"kernel_summary", &engine::ReportOptions::kernel_summary},
+      {"short_kernel_study", &engine::ReportOptions::short_kernel_study},
+  };
+  for (const auto& [name, option] : switches)
+    options.*option = arguments.at(name).get<bool>();
   options.short_kernels.threshold_us = arguments.at("short_kernel_threshold_us").get<double>();
   options.short_kernels.bins = arguments.at("short_kernel_histogram_bins").get<std::int64_t>();
   if (arguments.contains("topk_short_kernels")) {

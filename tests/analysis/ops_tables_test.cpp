@@ -117,6 +117,82 @@ TEST_CASE("ops_unique_args") {
         "[{'name': 'gemm', 'stream': 7, 'mean_duration_us': 32.0}]");
 }
 
+// Calls of one op: one kernel, two kernels, one kernel; the first of each runs beside "nccl".
+TraceText Calls() {
+  TraceText t;
+  t.Module("Net_0", 0, 50).OpWithKernel("op", 5, 10, "a", 100, 10, 1);
+  t.Module("Linear_1", 20, 20).Op("op", 22, 10);
+  t.Runtime("launch", 23, 2, 2).Kernel("a", 200, 10, 2);
+  t.Runtime("launch", 26, 2, 3).Kernel("b", 220, 30, 3);
+  t.OpWithKernel("op", 60, 10, "a", 300, 20, 4);
+  t.Op("comm", 80, 10).Runtime("launch", 82, 2, 5).Kernel("nccl", 95, 110, 5, 9);
+  return t;
+}
+
+TEST_CASE("ops_unique_args, by number of kernels and with the time of the first call") {
+  const Loaded loaded = Load(Calls());
+  const Attribution attribution = Attribute(loaded.events(), loaded.tree);
+  const TableRules rules;
+  const TableInput input{loaded.events(), loaded.trace.track_names, attribution, rules};
+  const UniqueArgsOptions options{.num_kernels = true, .first_occurrence_time = true};
+  CHECK(Rows(OpsUniqueArgs(input, GroupUniqueArgs(input, options), options),
+             {"name", "num_kernels", "operation_count", "first_occurrence_time",
+              "total_direct_kernel_time_sum"}) ==
+        "comm | 1 | 1 | 75 | 110\n"
+        "op | 2 | 1 | 17 | 40\n"
+        "op | 1 | 2 | 0 | 30\n");
+}
+
+TEST_CASE("ops_unique_args_kl_overlap") {
+  const Loaded loaded = Load(Calls());
+  const Attribution attribution = Attribute(loaded.events(), loaded.tree);
+  const TableRules rules;
+  const TableInput input{loaded.events(), loaded.trace.track_names, attribution, rules};
+  Job job;
+  const auto found = FindOverlaps(loaded.events(), attribution.timeline, {}, job);
+  REQUIRE(found.has_value());
+  std::vector<Overlap> overlaps;
+  for (const Launcher& launcher : attribution.launchers)
+    overlaps.push_back(
+        OverlapOf(loaded.events(), *found, attribution.KernelsOf(launcher), Clock::kNanoseconds));
+  const UniqueArgsOptions options{.overlaps = &overlaps};
+  const Table table = OpsUniqueArgs(input, GroupUniqueArgs(input, options), options);
+  CHECK(table.name == "ops_unique_args_kl_overlap");
+  CHECK(Rows(table, {"name", "overlapping_kernel_names", "operation_count", "overlap_pct_mean",
+                     "overlap_pct_std", "overlap_pct_min"}) ==
+        "comm | ['a'] | 1 | 0.14 | 0 | 0.14\n"
+        "op | ['nccl'] | 2 | 0.56 | 0.622254 | 0.12\n"
+        "op | - | 1 | - | - | -\n");
+}
+
+TEST_CASE("the tables of the report about inference") {
+  const Loaded loaded = Load(Calls());
+  const Attribution attribution = Attribute(loaded.events(), loaded.tree);
+  const TableRules rules;
+  const LauncherModules modules = FindModules(loaded.events(), attribution,
+                                              [&](EventIndex e) { return loaded.tree.parent(e); });
+  TableInput input{loaded.events(), loaded.trace.track_names, attribution, rules};
+  input.inference = true;
+  CHECK(Rows(OpsSummary(input), {"name", "total_subtree_kernel_time_count", "Count"}) ==
+        "comm | 1 | 1\nop | 3 | 3\n");
+  input.modules = &modules;
+  const Table summary = OpsSummary(input);
+  CHECK(Rows(summary, {"name", "parent_module", "Count", "call_stack_first"}) ==
+        "comm | NA | 1 | ['comm']\n"
+        "op | nn.Module: Linear | 1 | ['op', 'nn.Module: Linear_1', 'nn.Module: Net_0']\n"
+        "op | NA | 1 | ['op']\n"
+        "op | nn.Module: Net | 1 | ['op', 'nn.Module: Net_0']\n");
+  CHECK(std::find(summary.columns.begin(), summary.columns.end(), "total_subtree_kernel_time_ms") ==
+        summary.columns.end());
+  CHECK(Rows(OpsSummaryByCategory(input), {"op category", "parent_module", "Count"}) ==
+        "other | NA | 2\nother | nn.Module: Linear | 1\nother | nn.Module: Net | 1\n");
+  CHECK(Rows(OpsUniqueArgs(input, GroupUniqueArgs(input)), {"parent_module", "call_stack"}) ==
+        "NA | ['comm']\n"
+        "nn.Module: Linear | ['op', 'nn.Module: Linear_1', 'nn.Module: Net_0']\n"
+        "NA | ['op']\n"
+        "nn.Module: Net | ['op', 'nn.Module: Net_0']\n");
+}
+
 TEST_CASE("kernel_summary") {
   const Made made;
   CHECK(Rows(KernelSummary(made.input, 200.0),

@@ -91,5 +91,41 @@ TEST_CASE("rows with equal keys are ordered as the reference's sort leaves them"
     CHECK(values[order[i - 1]] >= values[order[i]]);
 }
 
+TEST_CASE("pseudo-ops of the reference") {
+  TraceText text;
+  text.Op("aiter::fused_moe_", 0, 100).Python("moe.py(1): flydsl_moe_stage1", 1, 50);
+  testing::Launch(text, 10, "k", 200, 5, 1);
+  text.Op("sglang_profiler::step_4", 300, 20);
+  testing::Launch(text, 305, "l", 400, 7, 2);
+  const auto names = [](const TraceText& trace, bool pseudo_ops) {
+    const Loaded loaded = Load(trace);
+    const auto made =
+        AttributeLikeTraceLens(loaded.events(), {.python_frames = true, .pseudo_ops = pseudo_ops});
+    std::string list;
+    for (const auto& launcher : made.launchers)
+      list += std::string(made.pseudo.NameOf(loaded.events(), launcher.op)) + ", ";
+    return list;
+  };
+  CHECK(names(text, false) == "aiter::fused_moe_, sglang_profiler::step_4, ");
+  CHECK(names(text, true) == "pseudo_op::moe_flydsl_stage1, sglang_profiler::step, ");
+  // T15: with these ops there is none.
+  text.Op("_rocm_C::paged_attention", 600, 5);
+  CHECK(names(text, true) == "aiter::fused_moe_, sglang_profiler::step, ");
+}
+
+TEST_CASE("T13: for the reference work of one op overlaps with itself") {
+  TraceText text;
+  text.Op("op", 0, 100);
+  text.Runtime("hipLaunchKernel", 10, 2, 1).Kernel("k", 200, 20, 1, 7).Arrow(1, 7);
+  text.Runtime("hipLaunchKernel", 20, 2, 2).Kernel("l", 210, 20, 2, 8).Arrow(2, 8);
+  const Loaded loaded = Load(text);
+  const auto made = AttributeLikeTraceLens(loaded.events(), {});
+  Job job;
+  const auto found =
+      analysis::FindOverlaps(loaded.events(), made.timeline, TraceLensOverlapOptions(), job);
+  REQUIRE(found.has_value());
+  CHECK(loaded.Names(found->PartnersOf(loaded.Find("k"))) == "l");
+}
+
 }  // namespace
 }  // namespace jarvis::compat
