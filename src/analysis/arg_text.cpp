@@ -39,9 +39,7 @@ std::string ScalarText(std::string_view token) {
   return PyString(token);
 }
 
-}  // namespace
-
-std::string TupleText(std::string_view json) {
+std::string PythonText(std::string_view json, bool tuples) {
   std::string out;
   std::vector<int> counts;  // elements so far in each open list; input decides the depth
   std::size_t at = 0;
@@ -49,15 +47,15 @@ std::string TupleText(std::string_view json) {
     const char c = json[at];
     if (c == '[') {
       if (!counts.empty() && counts.back()++ > 0) out += ", ";
-      out += '(';
+      out += tuples ? '(' : '[';
       counts.push_back(0);
       ++at;
     } else if (c == ']') {
       if (!counts.empty()) {
-        if (counts.back() == 1) out += ',';
+        if (tuples && counts.back() == 1) out += ',';
         counts.pop_back();
       }
-      out += ')';
+      out += tuples ? ')' : ']';
       ++at;
     } else if (c == ',' || c == ' ' || c == '\n' || c == '\r' || c == '\t') {
       ++at;
@@ -70,5 +68,10 @@ std::string TupleText(std::string_view json) {
   }
   return out;
 }
+
+}  // namespace
+
+std::string TupleText(std::string_view json) { return PythonText(json, true); }
+std::string ListLiteral(std::string_view json) { return PythonText(json, false); }
 
 }  // namespace jarvis::analysis

@@ -10,4 +10,7 @@ namespace jarvis::analysis {
 // as a quoted string: it is data, whatever it holds.
 std::string TupleText(std::string_view json);
 
+// The same with lists as lists: "[[512, 64], []]".
+std::string ListLiteral(std::string_view json);
+
 }  // namespace jarvis::analysis

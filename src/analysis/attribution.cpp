@@ -102,7 +102,7 @@ class Attributor {
     const std::uint64_t key = (std::uint64_t{op} << 32) | kernel;
     const auto [known, added] = categories_.try_emplace(key);
     if (added) {
-      known->second = perf::CategoryOfOp(events_.strings[op], events_.strings[kernel]);
+      known->second = perf::CategoryOfOp(perf::BuiltinRows(), events_.strings[op], events_.strings[kernel]);
     }
     return known->second;
   }

@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <set>
 
-#include "analysis/arg_text.h"
 #include "analysis/group.h"
 #include "analysis/kernel_cells.h"
 #include "analysis/stats.h"
+#include "analysis/table_parts.h"
 #include "table/py_text.h"
 
 namespace jarvis::analysis {
@@ -15,7 +15,7 @@ namespace {
 // Interned texts of a table's keys; ids in order of first appearance.
 class Keys {
  public:
-  explicit Keys(const TableInput& input) : in_(input) {}
+  explicit Keys(const TableInput& input) : in_(input), arguments_(input.events) {}
 
   StringId Name(const Launcher& launcher) {
     if (launcher.op == kNoEvent || !in_.attribution.pseudo.empty())
@@ -30,13 +30,9 @@ class Keys {
     return pool_.Intern(in_.modules->texts[in_.modules->of[launcher].parent]);
   }
   // An argument list as a tuple; kNoString if it was not recorded.
-  StringId Arguments(StringId raw) {
-    if (raw == kNoString) return kNoString;
-    return Cached(&arguments_, raw, [&] { return TupleText(in_.events.strings[raw]); });
-  }
+  StringId Arguments(StringId raw) { return arguments_.Of(raw); }
+  Cell ArgumentsCell(StringId raw) { return arguments_.CellOf(arguments_.Of(raw)); }
   std::string_view operator[](StringId id) const { return pool_[id]; }
-  Cell CellOf(StringId id) const { return id == kNoString ? Cell() : Cell(std::string(pool_[id])); }
-
  private:
   template <typename Make>
   StringId Cached(std::unordered_map<StringId, StringId>* cache, StringId id, Make make) {
@@ -48,7 +44,7 @@ class Keys {
   const TableInput& in_;
   StringPool pool_;
   std::unordered_map<StringId, StringId> names_;
-  std::unordered_map<StringId, StringId> arguments_;
+  ArgumentTexts arguments_;
 };
 
 std::vector<double> Column(const std::vector<std::vector<Cell>>& rows, std::size_t column) {
@@ -56,20 +52,6 @@ std::vector<double> Column(const std::vector<std::vector<Cell>>& rows, std::size
   for (const auto& row : rows)
     values.push_back(std::get<double>(row[column]));
   return values;
-}
-
-// Appends each row's share of a column's sum, and the running share.
-void AddPercentages(Table* table, std::size_t column) {
-  const std::vector<double> values = Column(table->rows, column);
-  const double total = PairwiseSum(values);
-  double running = 0;
-  table->columns.insert(table->columns.end(), {"Percentage (%)", "Cumulative Percentage (%)"});
-  for (std::size_t i = 0; i < values.size(); ++i) {
-    const Cell percent = total > 0 ? Cell(values[i] / total * 100) : Cell();
-    running += total > 0 ? values[i] / total * 100 : 0;
-    table->rows[i].push_back(percent);
-    table->rows[i].push_back(total > 0 ? Cell(running) : Cell());
-  }
 }
 
 // The largest first, by the rule for it.
@@ -207,10 +189,10 @@ class UniqueArgsTable {
     cells->emplace_back(std::string(first.category));
     if (in_.modules != nullptr) cells->push_back(in_.ParentModuleOf(at));
     cells->insert(cells->end(), {names.process_name, names.process_label, names.thread_name,
-                                 keys_.CellOf(keys_.Arguments(args.dims)),
-                                 keys_.CellOf(keys_.Arguments(args.types)),
-                                 keys_.CellOf(keys_.Arguments(args.strides)),
-                                 keys_.CellOf(keys_.Arguments(args.concrete))});
+                                 keys_.ArgumentsCell(args.dims),
+                                 keys_.ArgumentsCell(args.types),
+                                 keys_.ArgumentsCell(args.strides),
+                                 keys_.ArgumentsCell(args.concrete)});
     if (options_.num_kernels) cells->emplace_back(static_cast<std::int64_t>(first.count));
     if (in_.recompute != nullptr) cells->emplace_back(in_.Recomputed(first.op));
   }

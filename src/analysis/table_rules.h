@@ -41,6 +41,11 @@ struct TableRules {
   // How tables with one sort key are ordered.
   std::vector<std::size_t> (*descending)(std::span<const double> values) = &StableDescending;
   CollectiveRules collectives;
+  // What "Data Moved (MB)" counts in.
+  double megabyte = 1e6;
+  // A parameter column of a roofline table in which some number is fractional or missing shows all
+  // its numbers with a decimal point.
+  bool float_parameter_columns = false;
 };
 
 }  // namespace jarvis::analysis

@@ -30,9 +30,7 @@ struct WorkCall {
   EventIndex forward = kNoEvent;
   std::optional<double> host_us;       // the op's own duration
   bool recorded_arguments = true;      // false: the row has no arguments (unlinked GPU work)
-  // For call stacks, with Python frames: the frames from the root down to the op, itself included,
-  // as events; empty: the row owns no stack.
-  std::vector<EventIndex> stack;
+  bool owns_stack = true;  // false: a row that was split off an op; its call stack is the kernel
 };
 
 // What a call achieved, by its work and its time. Absent: not known.

@@ -19,6 +19,7 @@ class Builder {
       : events_(events), python_frames_(python_frames) {
     tree_.parent.assign(events.size(), kNoEvent);
     tree_.in_tree.assign(events.size(), 0);
+    tree_.discarded.assign(events.size(), 0);
     tree_.ts.resize(events.size());
     tree_.end.resize(events.size());
     for (EventIndex e = 0; e < events.size(); ++e) {
@@ -52,6 +53,7 @@ class Builder {
     std::vector<std::vector<EventIndex>> stacks(events_.tracks.size());
     for (const EventIndex e : hosts)
       NestOne(e, &stacks[events_[e].track]);
+    tree_.hosts = std::move(hosts);
   }
 
   void NestOne(EventIndex e, std::vector<EventIndex>* stack) {
@@ -61,7 +63,10 @@ class Builder {
     if (!stack->empty() && tree_.end[e] > tree_.end[stack->back()]) {
       const double overlap = tree_.end[stack->back()] - tree_.ts[e];
       // T3, T5: an event that sticks out is dropped, unless by less than 1 us with something above.
-      if (!(overlap < 1.0) || stack->size() < 2) return;
+      if (!(overlap < 1.0) || stack->size() < 2) {
+        tree_.discarded[e] = 1;
+        return;
+      }
       stack->pop_back();  // T4: the next one is not looked at again
     }
     if (!stack->empty()) tree_.parent[e] = stack->back();

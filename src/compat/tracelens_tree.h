@@ -15,6 +15,8 @@ using trace::kNoEvent;
 struct TraceLensTree {
   std::vector<EventIndex> parent;                        // by event
   std::vector<char> in_tree;                             // by event: considered or linked
+  std::vector<char> discarded;                           // by event: considered, but not nested
+  std::vector<EventIndex> hosts;                         // what was considered, by start
   std::vector<std::pair<EventIndex, EventIndex>> links;  // launch call, GPU event; in file order
   std::vector<double> ts;                                // by event, microseconds
   std::vector<double> end;                               // ts + dur, in double arithmetic

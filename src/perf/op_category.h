@@ -3,10 +3,14 @@
 
 #include <string_view>
 
+#include "perf/model_rows.h"
+
 namespace jarvis::perf {
 
-// The registered category of an op; for an op that is not registered, what its name's prefix or
-// its first kernel in time tells; else "other". `first_kernel` may be empty. The result is static.
-std::string_view CategoryOfOp(std::string_view op, std::string_view first_kernel);
+// The category that the rows register for an op; for an op that they do not list, what its name's
+// prefix or its first kernel in time tells; else "other". `first_kernel` may be empty. The result
+// lives as long as the rows.
+std::string_view CategoryOfOp(const ModelRows& rows, std::string_view op,
+                              std::string_view first_kernel);
 
 }  // namespace jarvis::perf

@@ -1,0 +1,39 @@
+// Which calls the reference's tables about work are made of: its walk over its own tree, synthetic
+// rows for what the walk misses, and every event of a family's names, nested or not.
+#pragma once
+
+#include <deque>
+#include <string>
+#include <vector>
+
+#include "analysis/work_calls.h"
+#include "analysis/work_tables.h"
+#include "compat/tracelens_tree.h"
+
+namespace jarvis::compat {
+
+struct TraceLensWorkOptions {
+  bool python_frames = false;  // the tree has Python frames
+  bool inference = false;      // the report about inference
+};
+
+// What lives as long as its calls are used.
+struct TraceLensWork {
+  std::vector<analysis::WorkCall> unified;
+  struct Family {
+    std::string name;  // of the table
+    std::vector<analysis::WorkCall> calls;
+  };
+  std::vector<Family> families;            // in the report's order
+  std::deque<perf::OpCall> arguments;      // of pseudo-ops
+};
+
+TraceLensWork CollectTraceLensWork(const trace::EventStore& events, const TraceLensTree& tree,
+                                   const analysis::Attribution& attribution,
+                                   analysis::OpWorks& works, const TraceLensWorkOptions& options);
+
+// Rows of four backward ops stand in the forward table of their family; the reference moves them to
+// the backward table, and takes those of five forward ops out of it.
+void MoveBackwardRows(std::vector<Table>* tables, bool inference);
+
+}  // namespace jarvis::compat
