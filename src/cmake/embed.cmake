@@ -1,8 +1,8 @@
 # Turns text files into one C++ source. Usage:
 #   cmake -DOUT=x.cpp -DHEADER=mcp/schema_files.h -DNAMESPACE=jarvis::mcp -DSYMBOL=SchemaFiles
 #         -DFILES="a.json;b.json" -P embed.cmake
-# HEADER declares: struct EmbeddedFile { std::string_view name; std::string_view text; };
-# and std::span<const EmbeddedFile> SYMBOL(). The name is the file's stem; for SKILL.md the folder's name.
+# HEADER includes base/embedded_file.h and declares std::span<const EmbeddedFile> SYMBOL(). The name
+# is the file's stem; for SKILL.md the folder's name.
 # String literals have a length limit in the standard, so the text is cut into pieces that are
 # concatenated by the compiler.
 set(entries "")

@@ -2,14 +2,10 @@
 #pragma once
 
 #include <span>
-#include <string_view>
+
+#include "base/embedded_file.h"
 
 namespace jarvis::tools {
-
-struct EmbeddedFile {
-  std::string_view name;  // the file's stem
-  std::string_view text;
-};
 
 std::span<const EmbeddedFile> SchemaFiles();
 

@@ -19,7 +19,8 @@ LONG_FILES = {
 
 # Third-party headers: a pattern of the header, and where it may be included.
 HEADERS = [
-    (r"simdjson\.h", ("src/trace/", "tests/")),
+    (r"simdjson\.h", ("src/trace/", "src/perf/", "tests/")),
+    (r"xlsxwriter\.h", ("src/output/",)),
     (r"zlib\.h", ("examples/", "tests/")),
     (r"isa-l/.*", ("src/io/",)),
     (r"nlohmann/.*", ("src/rpc/", "src/mcp/", "src/tools/", "src/app/", "tests/")),
