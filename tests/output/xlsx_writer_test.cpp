@@ -1,0 +1,99 @@
+#include "output/xlsx_writer.h"
+
+#include <cmath>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <limits>
+#include <string>
+
+#include <doctest/doctest.h>
+
+namespace jarvis::output {
+namespace {
+
+// Where the samples go that workbook_test.py and chart_test.py open with other programs.
+std::string Folder() {
+  if (const char* folder = std::getenv("JARVIS_SAMPLE_DIR")) return folder;
+  return (std::filesystem::temp_directory_path() / "jarvis_xlsx_test").string();
+}
+
+std::string BytesOf(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
+std::vector<Table> Sample() {
+  Table ops{"ops_summary", {"name", "count", "gpu_us", "percent (%)", "shape", "linked"}, {}};
+  ops.rows.push_back({std::string("aten::mm"), std::int64_t{96}, 1234.5678901234567, 12.345678,
+                      std::string("((4096, 8192), (8192, 4096))"), true});
+  ops.rows.push_back({std::string("=1+1"), std::int64_t{9007199254740993}, 1e-9, 0.0,
+                      std::string("  blanks  "), false});
+  ops.rows.push_back({std::string("{=SUM(A1:A2)}"), std::int64_t{-3}, std::nan(""),
+                      std::numeric_limits<double>::infinity(), Cell(), Cell()});
+  ops.rows.push_back({std::string("bell\x07 <b>&amp;\r\nline \xFF _x0041_ https://a.example"),
+                      Cell(), Cell(), Cell(), std::string(40000, 'x'), Cell()});
+  ops.rows.push_back({std::string("+cmd|' /C calc'!A0"), Cell(), 1e300, 100.0,
+                      std::string("\xF0\x9F\x98\x80 \xC3\xA4"), Cell()});
+  return {ops, Table{"ops_summary", {"a"}, {}}, Table{"no columns", {}, {}},
+          Table{"bad/name: [*?\\] and far too long for a sheet", {"a"}, {{std::string("x")}}}};
+}
+
+TEST_CASE("a workbook of several tables") {
+  const std::string path = Folder() + "/sample.xlsx";
+  const auto file = WriteXlsx(Sample(), path);
+  REQUIRE(file.has_value());
+  CHECK(file->path == path);
+  CHECK(file->bytes == std::filesystem::file_size(path));
+  CHECK(file->sheets == std::vector<std::string>{"ops_summary", "ops_summary~2", "no columns",
+                                                 "bad_name_ _____ and far too lon"});
+  CHECK(file->texts_cut == 1);
+  CHECK(file->texts_mended == 1);
+  CHECK(file->rows_left_out == 0);
+  const std::string first = BytesOf(path);
+  REQUIRE(WriteXlsx(Sample(), path).has_value());
+  CHECK(BytesOf(path) == first);
+  // Nothing is left beside it.
+  int files = 0;
+  for (const auto& entry : std::filesystem::directory_iterator(Folder()))
+    files += entry.path().filename().string().starts_with("sample.xlsx") ? 1 : 0;
+  CHECK(files == 1);
+}
+
+TEST_CASE("a workbook that cannot be written") {
+  const auto file = WriteXlsx(Sample(), "/proc/no_such_folder/a.xlsx");
+  REQUIRE_FALSE(file.has_value());
+  CHECK(file.error().code == ErrorCode::kIo);
+  // A directory in the way: nothing is left behind.
+  const std::string folder = Folder() + "/in_the_way.xlsx";
+  std::filesystem::create_directories(folder + "/x");
+  CHECK_FALSE(WriteXlsx({}, folder).has_value());
+  std::filesystem::remove_all(folder);
+  for (const auto& entry : std::filesystem::directory_iterator(Folder()))
+    CHECK_FALSE(entry.path().string().ends_with(".tmp"));
+}
+
+TEST_CASE("no tables") {
+  CHECK(WriteXlsx({}, Folder() + "/empty.xlsx").has_value());
+}
+
+TEST_CASE("sheet names") {
+  const auto name = [](const std::string& table, std::vector<std::string> taken = {}) {
+    return SheetName(table, taken);
+  };
+  CHECK(name("") == "table");
+  CHECK(name("History") == "History_");
+  CHECK(name("'quoted'") == "_quoted_");
+  CHECK(name("a/b\\c[d]e:f*g?h") == "a_b_c_d_e_f_g_h");
+  CHECK(name("ops", {"OPS"}) == "ops~2");
+  CHECK(name("ops", {"ops", "Ops~2"}) == "ops~3");
+  CHECK(name(std::string(40, 'a')) == std::string(31, 'a'));
+  CHECK(name(std::string(40, 'a'), {std::string(31, 'A')}) == std::string(29, 'a') + "~2");
+  // 31 UTF-16 units, never half a character.
+  CHECK(name(std::string(30, 'a') + "\xF0\x9F\x98\x80") == std::string(30, 'a'));
+  CHECK(name("nul\x01") == "nul_");
+}
+
+}  // namespace
+}  // namespace jarvis::output
