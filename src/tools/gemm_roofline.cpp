@@ -40,6 +40,11 @@ struct Judged {
   Roofline roof;  // against achievable rates; absent parts without a platform
   Roofline peak;
 
+  // The rate at the roof.
+  std::optional<double> roof_tflops() const {
+    if (!roof.roof_us) return std::nullopt;
+    return *work.flops / *roof.roof_us * 1e-6;
+  }
   std::optional<double> tflops() const {
     if (!item->time_us || !(*item->time_us > 0)) return std::nullopt;
     return *work.flops / *item->time_us * 1e-6;
@@ -71,7 +76,8 @@ void AddTable(const std::vector<Judged>& all, bool platform, Answer* answer) {
     measured = measured || one.item->time_us.has_value();
   answer->columns = {"gemm", "batch", "m", "n", "k", "dtype", "gflop", "mb", "flop_per_byte"};
   if (platform) {
-    answer->columns.insert(answer->columns.end(), {"bound", "roof_us", "peak_roof_us"});
+    answer->columns.insert(answer->columns.end(),
+                           {"bound", "roof_us", "peak_roof_us", "roof_tflops"});
   }
   if (measured) answer->columns.insert(answer->columns.end(), {"calls", "us", "tflops", "tb_s"});
   if (measured && platform) {
@@ -87,7 +93,8 @@ void AddTable(const std::vector<Judged>& all, bool platform, Answer* answer) {
     if (one.work.bytes) row[row.size() - 2] = *one.work.bytes / 1e6;
     if (platform) {
       row.push_back(one.roof.bound ? Cell(std::string(perf::BoundText(*one.roof.bound))) : Cell());
-      row.insert(row.end(), {CellOf(one.roof.roof_us), CellOf(one.peak.roof_us)});
+      row.insert(row.end(),
+                 {CellOf(one.roof.roof_us), CellOf(one.peak.roof_us), CellOf(one.roof_tflops())});
     }
     if (measured) {
       row.push_back(one.item->time_us ? Cell(static_cast<std::int64_t>(one.item->calls)) : Cell());
@@ -178,9 +185,13 @@ std::string Summary(const Judged& first, const GemmQuestion& question,
     text += ")";
   }
   if (first.roof.roof_us) {
-    text += fmt::format(": {}, at least {} us ({} TFLOP/s {})", perf::BoundText(*first.roof.bound),
-                        Text(*first.roof.roof_us), Text(first.roof.ceiling->tflops),
-                        perf::SourceText(first.roof.ceiling->source));
+    const bool compute = first.roof.bound == perf::Bound::kCompute;
+    text += fmt::format(": {} by {}, at most {} TFLOP/s, at least {} us",
+                        perf::BoundText(*first.roof.bound),
+                        compute ? fmt::format("{} TFLOP/s {}", Text(first.roof.ceiling->tflops),
+                                              perf::SourceText(first.roof.ceiling->source))
+                                : fmt::format("{} GB/s peak", Text(*platform->mem_bw_gbps)),
+                        Text(*first.roof_tflops()), Text(*first.roof.roof_us));
   }
   if (const auto tflops = first.tflops()) {
     text += fmt::format("; measured {} us = {} TFLOP/s", Text(*first.item->time_us), Text(*tflops));
@@ -264,7 +275,7 @@ output::RooflineChart ChartOf(const std::vector<Judged>& all, const Platform& pl
     output::ChartPoint point;
     point.label = fmt::format("{} {}x{}x{}", one.item->name, gemm.m, gemm.n, gemm.k);
     point.intensity = one.roof.intensity.value_or(0);
-    point.tflops = one.tflops().value_or(*one.work.flops / *one.roof.roof_us * 1e-6);
+    point.tflops = one.tflops().value_or(*one.roof_tflops());
     if (one.item->time_us) {
       point.weight = *one.item->time_us * static_cast<double>(one.item->calls);
     }
