@@ -179,7 +179,8 @@ std::string Summary(const Judged& first, const GemmQuestion& question,
   if (first.roof.ridge) {
     text += fmt::format(" (ridge {} {}", Text(*first.roof.ridge),
                         perf::SourceText(first.roof.ceiling->source));
-    if (!perf::IsPeak(first.roof.ceiling->source) && first.peak.ridge) {
+    // Not where the achievable rate is the peak, rounded.
+    if (first.peak.ridge && std::abs(*first.peak.ridge / *first.roof.ridge - 1) > 0.01) {
       text += fmt::format(", {} peak", Text(*first.peak.ridge));
     }
     text += ")";
@@ -203,11 +204,14 @@ std::string Summary(const Judged& first, const GemmQuestion& question,
 
 void AddNotes(const std::vector<Judged>& all, const GemmQuestion& question,
               const PlatformChoice& choice, Answer* answer) {
+  const perf::Precision* out = all[0].item->gemm.out;
   answer->notes.push_back(
-      "assumes that each operand is read once and the result written once, as " +
-      (all[0].item->gemm.out == nullptr ? std::string("an unknown type")
-                                        : std::string(all[0].item->gemm.out->name)) +
-      ": the least traffic there can be");
+      out == nullptr
+          ? std::string("the trace does not say of what type the operands are: pass dtype")
+          : fmt::format(
+                "assumes that each operand is read once and the result written once, as {}: "
+                "the least traffic there can be",
+                out->name));
   std::string about = choice.note;
   const auto add = [&about](const std::string& text) {
     about += (about.empty() ? "" : "; ") + text;
