@@ -94,7 +94,7 @@ class Attributor {
                                                       : BusyUs(events_, below, Clock::kNanoseconds);
     launcher->category = result_.pseudo.empty()
                              ? CategoryOf(events_[launcher->op].name, events_[own[0]].name)
-                             : perf::CategoryOfOp(result_.pseudo.NameOf(events_, launcher->op),
+                             : perf::CategoryOfOp(perf::BuiltinRows(), result_.pseudo.NameOf(events_, launcher->op),
                                                   events_.name(own[0]));
   }
 

@@ -36,7 +36,7 @@ class KernelOwner {
   std::string_view Category(const KernelPlace& place) const {
     if (place.op != kNoEvent) {
       const auto first = first_.find(place.op);
-      return perf::CategoryOfOp(in_.OpName(place.op), first == first_.end()
+      return perf::CategoryOfOp(*in_.rules.models, in_.OpName(place.op), first == first_.end()
                                                           ? std::string_view()
                                                           : in_.events.name(first->second));
     }

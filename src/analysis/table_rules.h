@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "analysis/clock.h"
+#include "perf/model_rows.h"
 
 namespace jarvis::analysis {
 
@@ -41,6 +42,8 @@ struct TableRules {
   // How tables with one sort key are ordered.
   std::vector<std::size_t> (*descending)(std::span<const double> values) = &StableDescending;
   CollectiveRules collectives;
+  // The models, and with them the categories of ops.
+  const perf::ModelRows* models = &perf::BuiltinRows();
   // What "Data Moved (MB)" counts in.
   double megabyte = 1e6;
   // A parameter column of a roofline table in which some number is fractional or missing shows all

@@ -4,6 +4,7 @@
 #include <unordered_map>
 
 #include "compat/python_set.h"
+#include "compat/tracelens_models.h"
 #include "compat/tracelens_tree.h"
 #include "perf/op_category.h"
 #include "tree/recompute.h"
@@ -118,7 +119,7 @@ class Attributor {
     launcher.count = static_cast<std::uint32_t>(owner->kernels.size());
     launcher.direct_us = analysis::BusyUs(events_, owner->kernels, Clock::kDoubleMicros);
     launcher.subtree_us = analysis::BusyUs(events_, owner->subtree, Clock::kDoubleMicros);
-    launcher.category = perf::CategoryOfOp(result_.pseudo.NameOf(events_, owner->event),
+    launcher.category = perf::CategoryOfOp(TraceLensModels(), result_.pseudo.NameOf(events_, owner->event),
                                            events_.name(owner->kernels.front()));
     result_.kernels.insert(result_.kernels.end(), owner->kernels.begin(), owner->kernels.end());
     result_.launchers.push_back(launcher);
@@ -227,6 +228,9 @@ analysis::TableRules TraceLensRules() {
   rules.skip_deviating_kernel_lists = true;  // P8
   rules.drop_null_keys = true;               // P12
   rules.descending = &LibraryDescending;     // P39
+  rules.models = &TraceLensModels();
+  rules.megabyte = 1024.0 * 1024.0;     // E40
+  rules.float_parameter_columns = true;  // A4
   // P13, P18.
   rules.collectives = {.element_bytes = &ElementBytes,
                        .rank = 0,

@@ -77,6 +77,7 @@ class Painter {
       : chart_(chart), svg_(kWidth, kHeight, "Roofline: " + chart.title) {
     for (const ChartRoof& roof : chart.roofs) {
       x_.Hold(Ridge(roof));
+      x_.Hold(Ridge(roof) / 30);  // enough of the slope to see that it is one
       y_.Hold(roof.tflops);
     }
     for (const ChartPoint& point : chart.points) {
@@ -94,6 +95,12 @@ class Painter {
     Axes();
     for (std::size_t i = 0; i < chart_.roofs.size(); ++i)
       Roof(i);
+    for (const ChartPoint& point : chart_.points) {
+      if (!Drawable(point.intensity) || !Drawable(point.tflops)) continue;
+      const double half = Radius(point) * 0.8;
+      const SvgPoint at{X(point.intensity), Y(point.tflops)};
+      labels_.push_back({at.first - half, at.second - half, at.first + half, at.second + half});
+    }
     std::size_t left_out = 0;
     for (const std::size_t i : LargestFirst()) {
       if (!Point(chart_.points[i])) ++left_out;

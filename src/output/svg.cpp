@@ -46,7 +46,7 @@ std::string SvgNumber(double value) {
 }
 
 double WordsWidth(std::string_view words, double size) {
-  constexpr double kCharacter = 0.56;  // of the size, on average, for sans-serif letters
+  constexpr double kCharacter = 0.6;  // of the size, on average, for sans-serif letters
   const auto characters = std::count_if(words.begin(), words.end(), [](char c) {
     return (static_cast<unsigned char>(c) & 0xC0) != 0x80;
   });

@@ -171,8 +171,9 @@ std::optional<Gemm> GemmOfCall(std::string_view op, std::string_view dims, std::
   if (slots->b_is_nk) {  // all but the last dimension of the input are rows
     if (a.empty() || b.size() != 2 || a.back() != b[1]) return std::nullopt;
     gemm.m = 1;
-    for (std::size_t i = 0; i + 1 < a.size(); ++i)
-      gemm.m *= a[i];
+    for (std::size_t i = 0; i + 1 < a.size(); ++i) {
+      if (__builtin_mul_overflow(gemm.m, a[i], &gemm.m)) return std::nullopt;
+    }
     gemm.k = b[1];
     gemm.n = b[0];
   } else {

@@ -24,6 +24,7 @@ constexpr Binding kBindings[] = {
     {"gpu_timeline", &GpuTimeline, mcp::ToolCost::kQuick},
     {"ops_summary", &OpsSummary, mcp::ToolCost::kQuick},
     {"parent_chain", &ParentChain, mcp::ToolCost::kQuick},
+    {"gemm_roofline", &GemmRoofline, mcp::ToolCost::kQuick},
     {"category_filter", &CategoryFilter, mcp::ToolCost::kQuick},
     {"perf_report", &PerfReport, mcp::ToolCost::kLong},
 };

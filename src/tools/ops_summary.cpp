@@ -1,3 +1,5 @@
+#include <algorithm>
+
 #include <fmt/format.h>
 
 #include "analysis/summary.h"
@@ -120,6 +122,15 @@ Result<Answer> OpsSummary(engine::Workspace& workspace, const Json& arguments, J
     answer.next = {{"parent_chain",
                     {{"trace", trace->id()}, {"row", top->id}},
                     "where the top row is called"}};
+  }
+  // Products have a roof that is known from their shapes.
+  const std::size_t last = std::min<std::size_t>(rows.size(), answer.offset + answer.rows.size());
+  for (std::size_t r = answer.offset; by == GroupBy::kOp && r < last; ++r) {
+    if (rows[r]->category != "GEMM" || rows[r]->shape.empty()) continue;
+    answer.next.push_back({"gemm_roofline",
+                           {{"trace", trace->id()}, {"row", rows[r]->id}},
+                           "how far it is from what the GPU can do"});
+    break;
   }
   return answer;
 }

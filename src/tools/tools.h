@@ -15,6 +15,7 @@ Result<Answer> LoadTrace(engine::Workspace& workspace, const Json& arguments, Jo
 Result<Answer> GpuTimeline(engine::Workspace& workspace, const Json& arguments, Job& job);
 Result<Answer> OpsSummary(engine::Workspace& workspace, const Json& arguments, Job& job);
 Result<Answer> ParentChain(engine::Workspace& workspace, const Json& arguments, Job& job);
+Result<Answer> GemmRoofline(engine::Workspace& workspace, const Json& arguments, Job& job);
 Result<Answer> CategoryFilter(engine::Workspace& workspace, const Json& arguments, Job& job);
 Result<Answer> PerfReport(engine::Workspace& workspace, const Json& arguments, Job& job);
 

@@ -36,7 +36,7 @@ int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   static_cast<void>(trace::IntegerOf(text));
   Require(jarvis::analysis::ShortKernelName(text).size() <= 64);
   Require(jarvis::analysis::ModuleClass(text).size() <= text.size());
-  Require(!jarvis::perf::CategoryOfOp(text, text).empty());
+  Require(!jarvis::perf::CategoryOfOp(jarvis::perf::BuiltinRows(), text, text).empty());
   bool changed = false;
   const std::string valid = jarvis::ValidUtf8(text, &changed);
   Require(changed == (valid != text));

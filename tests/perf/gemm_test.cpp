@@ -76,6 +76,8 @@ TEST_CASE("calls that are no product") {
     CAPTURE(dims);
     CHECK_FALSE(GemmOfCall("aten::mm", dims, kBf16).has_value());
   }
+  CHECK_FALSE(
+      GemmOfCall("aten::linear", "[[4000000000000,4000000000000,4],[6,4]]", kBf16).has_value());
   CHECK_FALSE(GemmOfCall("aten::add", "[[8,4],[4,6]]", kBf16).has_value());
 }
 

@@ -1,0 +1,14 @@
+// Small text files that a user names: read whole, with a limit.
+#pragma once
+
+#include <cstddef>
+#include <string>
+
+#include "base/result.h"
+
+namespace jarvis::io {
+
+// The file's bytes. Errors: kBadValue where there is no such file, kTooLarge beyond the limit, kIo.
+Result<std::string> ReadTextFile(const std::string& path, std::size_t bytes_max);
+
+}  // namespace jarvis::io
