@@ -21,7 +21,7 @@ TOOL_TOKENS_MAX = 300
 # Tools that may be larger, each with its reason.
 LARGE_TOOLS = {
     "ops_summary": 310,  # every way to narrow an answer is a question less
-    "perf_report": 480,  # the options of the report that it reproduces, name by name
+    "perf_report": 680,  # the options of two reports that it reproduces, name by name
 }
 ALL_TOKENS_MAX = 4000
 ANSWER_BYTES_MAX = 7000
