@@ -224,9 +224,10 @@ void OrderPartners(const EventStore& events, std::vector<EventIndex>* partners) 
 analysis::TableRules TraceLensRules() {
   analysis::TableRules rules;
   rules.clock = Clock::kDoubleMicros;
-  rules.skip_deviating_kernel_lists = true;  // P8
-  rules.drop_null_keys = true;               // P12
-  rules.descending = &LibraryDescending;     // P39
+  rules.skip_deviating_kernel_lists = true;   // P8
+  rules.drop_null_keys = true;                // P12
+  rules.descending = &LibraryDescending;      // P39
+  rules.overlap_names_by_first_sight = true;  // T14
   // P13, P18.
   rules.collectives = {.element_bytes = &ElementBytes,
                        .rank = 0,

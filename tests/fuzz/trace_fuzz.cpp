@@ -46,8 +46,7 @@ void MakeMore(const trace::Trace& trace, const analysis::Attribution& attributio
   Require(found.has_value());
   std::vector<analysis::Overlap> overlaps;
   for (const analysis::Launcher& launcher : attribution.launchers) {
-    overlaps.push_back(
-        OverlapOf(trace.events, *found, attribution.KernelsOf(launcher), rules.clock));
+    overlaps.push_back(OverlapOf(trace.events, *found, attribution.KernelsOf(launcher), rules));
   }
   const analysis::LauncherModules modules = FindModules(trace.events, attribution, parent);
   analysis::TableInput input{trace.events, trace.track_names, attribution, rules};
