@@ -120,6 +120,28 @@ std::vector<std::string> CallStack::Flat() const {
   return flat;
 }
 
+std::vector<std::string> FramesDownTo(const trace::EventStore& events, EventIndex op,
+                                      const ParentFunction& parent) {
+  std::vector<std::string> frames;
+  for (EventIndex e = op; e != trace::kNoEvent; e = parent(e)) {
+    if (StandsOnCallStack(events[e].kind, events.name(e)))
+      frames.push_back(WithoutNumbers(events.name(e)));
+  }
+  std::reverse(frames.begin(), frames.end());
+  return frames;
+}
+
+KernelStack StackBelow(const trace::EventStore& events, EventIndex op, EventIndex kernel,
+                       const ParentFunction& parent) {
+  KernelStack stack{{}, events.name(kernel)};
+  for (EventIndex e = parent(kernel); e != trace::kNoEvent && e != op; e = parent(e)) {
+    if (StandsOnCallStack(events[e].kind, events.name(e)))
+      stack.below.push_back(WithoutNumbers(events.name(e)));
+  }
+  std::reverse(stack.below.begin(), stack.below.end());
+  return stack;
+}
+
 CallStack JoinCallStacks(std::span<const std::string> op, std::span<const KernelStack> kernels) {
   CallStack stack;
   if (kernels.empty()) return stack;

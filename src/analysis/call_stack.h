@@ -25,6 +25,13 @@ std::string WithoutNumbers(std::string_view name);
 // "nn.Module", "::" or "/" (modules, C++ scopes, Python files). They stand there without numbers.
 bool StandsOnCallStack(trace::EventKind kind, std::string_view name);
 
+// The caller of an event, or kNoEvent.
+using ParentFunction = std::function<EventIndex(EventIndex)>;
+
+// From the outermost caller down to an op, itself included: the nodes that stand on call stacks.
+std::vector<std::string> FramesDownTo(const trace::EventStore& events, EventIndex op,
+                                      const ParentFunction& parent);
+
 // The stack of an op with its kernels.
 struct CallStack {
   std::vector<std::string> frames;              // common to all, outermost first
@@ -41,6 +48,10 @@ struct KernelStack {
   std::vector<std::string> below;
   std::string_view kernel;
 };
+
+// The nodes between an op and a kernel that it or something below it launched.
+KernelStack StackBelow(const trace::EventStore& events, EventIndex op, EventIndex kernel,
+                       const ParentFunction& parent);
 
 // `op`: the frames down to the op, itself included; empty for rows that own no stack. With one
 // kernel the stack is flat; with several, their longest common beginning is followed by each
@@ -61,8 +72,7 @@ EntryPoint FindEntryPoint(std::span<const std::string> flat, std::string_view op
 bool IsWrapperFrame(std::string_view frame);
 
 // The modules around an event: its own name, then each caller's that holds "nn.Module", innermost
-// first, instance numbers kept. `parent`: the caller of an event, or kNoEvent.
-using ParentFunction = std::function<EventIndex(EventIndex)>;
+// first, instance numbers kept.
 std::vector<std::string> ModuleStack(const trace::EventStore& events, EventIndex e,
                                      const ParentFunction& parent);
 // The innermost module of such a stack without its number, or "NA".

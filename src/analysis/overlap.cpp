@@ -197,7 +197,8 @@ std::string Overlap::NamesText() const {
 }
 
 Overlap OverlapOf(const EventStore& events, const Overlaps& overlaps,
-                  std::span<const EventIndex> kernels, Clock clock) {
+                  std::span<const EventIndex> kernels, const TableRules& rules) {
+  const Clock clock = rules.clock;
   struct Seen {
     std::vector<double> durations;
     std::vector<double> shares;
@@ -236,6 +237,10 @@ Overlap OverlapOf(const EventStore& events, const Overlaps& overlaps,
     result.partners[i].overlap_pct = mean(seen[i].shares);
   }
   if (!seen.empty()) result.overlap_pct = share(covered);
+  if (!rules.overlap_names_by_first_sight) {
+    std::sort(result.partners.begin(), result.partners.end(),
+              [](const OverlapPartner& a, const OverlapPartner& b) { return a.name < b.name; });
+  }
   return result;
 }
 

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "analysis/clock.h"
+#include "analysis/table_rules.h"
 #include "base/job.h"
 #include "table/table.h"
 
@@ -43,7 +44,8 @@ class Overlaps {
 Result<Overlaps> FindOverlaps(const EventStore& events, std::span<const EventIndex> work,
                               const OverlapOptions& options, Job& job);
 
-// What runs beside some kernels, one entry a name, in order of first sight.
+// What runs beside some kernels, one entry a name; by name (or, by the rule for it, in order of
+// first sight).
 struct OverlapPartner {
   std::string_view name;
   std::int64_t stream = trace::kAbsent;  // of the first
@@ -59,7 +61,7 @@ struct Overlap {
 
 // Of the kernels of one call (of a launcher, or all below an op), by start.
 Overlap OverlapOf(const EventStore& events, const Overlaps& overlaps,
-                  std::span<const EventIndex> kernels, Clock clock);
+                  std::span<const EventIndex> kernels, const TableRules& rules);
 
 // The columns behind the kernel cells of a table that keeps overlap apart:
 // overlapping_kernels_details_summary, trunc_overlapping_kernels_details, and of the calls'

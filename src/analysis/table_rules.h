@@ -41,6 +41,8 @@ struct TableRules {
   bool drop_null_keys = false;
   // How tables with one sort key are ordered.
   std::vector<std::size_t> (*descending)(std::span<const double> values) = &StableDescending;
+  // What overlaps with an op is listed in the order in which it was found, not by name.
+  bool overlap_names_by_first_sight = false;
   CollectiveRules collectives;
   // The models, and with them the categories of ops.
   const perf::ModelRows* models = &perf::BuiltinRows();

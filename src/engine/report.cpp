@@ -49,8 +49,8 @@ Result<std::vector<analysis::Overlap>> OverlapsOf(const LoadedTrace& trace, cons
   std::vector<analysis::Overlap> result;
   result.reserve(attribution.launchers.size());
   for (const analysis::Launcher& launcher : attribution.launchers) {
-    result.push_back(analysis::OverlapOf(trace.events(), overlaps, attribution.KernelsOf(launcher),
-                                         made.rules.clock));
+    result.push_back(
+        analysis::OverlapOf(trace.events(), overlaps, attribution.KernelsOf(launcher), made.rules));
   }
   return result;
 }

@@ -93,8 +93,22 @@ TEST_CASE("modules around an op") {
         "['aten::addmm', 'nn.Module: Linear_12', 'nn.Module: Net_0']");
   CHECK(ParentModule(stack("aten::addmm")) == "nn.Module: Linear");
   CHECK(ParentModule(stack("nn.Module: Linear_12")) == "nn.Module: Net");
+  CHECK(ListText(FramesDownTo(loaded.events(), loaded.Find("aten::addmm"), parent)) ==
+        "['nn.Module: Net', 'nn.Module: Linear', 'aten::linear', 'aten::addmm']");
   CHECK(ListText(stack("lonely")) == "['lonely']");
   CHECK(ParentModule(stack("lonely")) == "NA");
+}
+
+TEST_CASE("what lies between an op and its kernel") {
+  testing::TraceText text;
+  text.Op("aten::linear", 0, 100).Python("torch/x.py(1): f_2", 1, 90).Python("y.py(1): g", 2, 80);
+  text.OpWithKernel("aten::addmm", 3, 70, "gemm_16", 200, 5, 1);
+  const testing::Loaded loaded = testing::Load(text);
+  const KernelStack stack =
+      StackBelow(loaded.events(), loaded.Find("aten::linear"), loaded.Find("gemm_16"),
+                 [&](EventIndex e) { return loaded.tree.parent(e); });
+  CHECK(stack.below == Names{"torch/x.py(1): f", "aten::addmm"});
+  CHECK(stack.kernel == "gemm_16");
 }
 
 }  // namespace

@@ -153,8 +153,7 @@ TEST_CASE("ops_unique_args_kl_overlap") {
   REQUIRE(found.has_value());
   std::vector<Overlap> overlaps;
   for (const Launcher& launcher : attribution.launchers)
-    overlaps.push_back(
-        OverlapOf(loaded.events(), *found, attribution.KernelsOf(launcher), Clock::kNanoseconds));
+    overlaps.push_back(OverlapOf(loaded.events(), *found, attribution.KernelsOf(launcher), rules));
   const UniqueArgsOptions options{.overlaps = &overlaps};
   const Table table = OpsUniqueArgs(input, GroupUniqueArgs(input, options), options);
   CHECK(table.name == "ops_unique_args_kl_overlap");

@@ -114,8 +114,8 @@ std::string Shares(const std::vector<Span>& spans) {
   const Found found = Find(KernelsAt(spans));
   std::string text;
   for (const Launcher& launcher : found.attribution.launchers) {
-    const Overlap overlap = OverlapOf(found.loaded.events(), found.overlaps,
-                                      found.attribution.KernelsOf(launcher), Clock::kNanoseconds);
+    const Overlap overlap =
+        OverlapOf(found.loaded.events(), found.overlaps, found.attribution.KernelsOf(launcher), {});
     text += text.empty() ? "" : ", ";
     text += overlap.overlap_pct ? fmt::format("{}", *overlap.overlap_pct) : "-";
     for (const OverlapPartner& partner : overlap.partners)

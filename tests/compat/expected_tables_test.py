@@ -16,17 +16,45 @@ import unittest
 sys.path.insert(0, str(pathlib.Path(__file__).parents[1] / "golden"))
 import program  # noqa: E402
 
-TABLES = ("gpu_timeline,ops_summary_by_category,ops_summary,kernel_summary,short_kernels_summary,"
-          "short_kernel_histogram,ops_unique_args")
+csv.field_size_limit(1 << 30)  # a cell lists every kernel of a row
+
+TABLES = ("gpu_timeline", "ops_summary_by_category", "ops_summary", "ops_unique_args",
+          "ops_unique_args_kl_overlap", "kernel_summary", "short_kernel_histogram",
+          "short_kernels_summary", "coll_analysis")
+# How the reference was called, by folder of its tables.
+OPTIONS = {
+    "report": {"kernel_summary": True, "short_kernel_study": True},
+    "agent": {"enable_pseudo_ops": True, "group_by_num_kernels": True, "include_call_stack": True},
+    "recompute": {"detect_recompute": True},
+    "overlap": {"include_overlap_info": True, "include_first_occurrence_time": True,
+                "micro_idle_thresh_us": 10, "include_unlinked_kernels": True},
+}
+# For traces with a graph-capture folder the report about inference was made.
+INFERENCE_OPTIONS = {
+    "report": {"inference": True},
+    "agent": {**OPTIONS["agent"], "inference": True, "group_by_parent_module": True},
+}
 TOOLS = ("load_trace", "gpu_timeline", "ops_summary", "parent_chain", "category_filter",
          "perf_report")
+EVERYTHING = ("enable_pseudo_ops", "group_by_num_kernels", "group_by_parent_module",
+              "include_call_stack", "include_first_occurrence_time", "include_overlap_info")
 BY = ("op", "category", "kernel", "module", "stream", "step")
 
 
-def traces_with_tables():
-    """Traces whose report was made without a graph-capture folder."""
-    return sorted(path.parent.name for path in (program.DATA / "expected").glob("*/report")
-                  if not (program.DATA / "traces" / path.parent.name / "capture").is_dir())
+def reports(captured):
+    """Each folder of tables, of traces with or without a graph-capture folder."""
+    return [path for path in sorted((program.DATA / "expected").glob("*/*"))
+            if path.name in OPTIONS and trace_of(path).is_file()
+            and (trace_of(path).parent / "capture").is_dir() == captured]
+
+
+def trace_of(report):
+    return program.DATA / "traces" / report.parent.name / "trace.json.gz"
+
+
+def read_table(path):
+    with open(path, newline="", encoding="utf-8") as file:
+        return list(csv.DictReader(file))
 
 
 def all_traces():
@@ -39,19 +67,50 @@ def number(text):
 
 
 class CompatibleTables(unittest.TestCase):
+    def make(self, report, out, options):
+        program.ask("perf_report", trace=str(trace_of(report)), output_dir=out, compat="tracelens",
+                    **options)
+
     def test_every_cell_agrees(self):
-        names = traces_with_tables()
-        self.assertGreaterEqual(len(names), 14)
+        folders = reports(captured=False)
+        self.assertGreaterEqual(len(folders), 31)
         compare = program.DATA / "tools/compare_tables.py"
-        for name in names:
-            with self.subTest(name), tempfile.TemporaryDirectory() as out:
-                program.ask("perf_report", trace=str(program.DATA / f"traces/{name}/trace.json.gz"),
-                            output_dir=out, compat="tracelens", kernel_summary=True,
-                            short_kernel_study=True)
-                ran = subprocess.run([sys.executable, "-B", str(compare), "--only", TABLES,
-                                      str(program.DATA / f"expected/{name}/report"), out],
+        for report in folders:
+            with self.subTest(f"{report.parent.name} {report.name}"), \
+                    tempfile.TemporaryDirectory() as out:
+                self.make(report, out, OPTIONS[report.name])
+                tables = [name for name in TABLES if (report / f"{name}.csv").exists()]
+                ran = subprocess.run([sys.executable, "-B", str(compare), "--only",
+                                      ",".join(tables), str(report), out],
                                      capture_output=True, text=True, check=False)
                 self.assertEqual(ran.returncode, 0, ran.stdout + ran.stderr)
+                made = {path.stem for path in pathlib.Path(out).glob("*.csv")}
+                self.assertEqual(made, set(tables))
+
+    def test_rows_outside_captured_graphs_agree(self):
+        """The reference also tells apart what runs inside a captured graph; the rest is the same
+        but for shares of the whole."""
+        folders = reports(captured=True)
+        self.assertGreaterEqual(len(folders), 4)
+        for report in folders:
+            with self.subTest(f"{report.parent.name} {report.name}"), \
+                    tempfile.TemporaryDirectory() as out:
+                self.make(report, out, INFERENCE_OPTIONS[report.name])
+                self.check_outside_graphs(report, pathlib.Path(out))
+
+    def check_outside_graphs(self, report, out):
+        for name in ("ops_summary", "ops_summary_by_category"):
+            self.assertEqual(list(read_table(report / f"{name}.csv")[0]),
+                             list(read_table(out / f"{name}.csv")[0]))
+        made = {row["ex_UID"]: row for row in read_table(out / "ops_unique_args.csv")}
+        events = program.ask("load_trace", trace=str(trace_of(report)))["events"]
+        outside = [row for row in read_table(report / "ops_unique_args.csv")
+                   if int(row["ex_UID"]) < events]
+        self.assertGreaterEqual(len(outside), 10)
+        for row in outside:
+            for column, value in row.items():
+                if "Percentage" not in column:
+                    self.assertEqual(made[row["ex_UID"]][column], value, column)
 
 
 class DefaultMode(unittest.TestCase):
@@ -80,6 +139,16 @@ class DefaultMode(unittest.TestCase):
                 loaded = program.ask("load_trace", trace=str(path))
                 self.assertEqual(loaded["rank"], expected)
                 self.assertGreater(loaded["busy_ms"], 0)
+                self.check_collectives(path, expected)
+
+    def check_collectives(self, trace, rank):
+        """Communication counts by kernel where the trace says no more."""
+        with tempfile.TemporaryDirectory() as out:
+            program.ask("perf_report", trace=str(trace), output_dir=out)
+            rows = read_table(pathlib.Path(out) / "coll_analysis.csv")
+        self.assertEqual({(row["rank"], row["Collective name"]) for row in rows},
+                         {(str(rank), "allreduce")})
+        self.assertEqual(sum(int(row["operation_count"]) for row in rows), 84)
 
     def test_every_trace_answers_every_tool(self):
         traces = all_traces()
@@ -96,7 +165,9 @@ class DefaultMode(unittest.TestCase):
                  ("gpu_timeline", {"trace": trace, "by": "step"}),
                  ("category_filter", {"trace": trace, "output_dir": str(out / "categories")}),
                  ("perf_report", {"trace": trace, "output_dir": str(out / "report"),
-                                  "kernel_summary": True, "short_kernel_study": True})]
+                                  "kernel_summary": True, "short_kernel_study": True}),
+                 ("perf_report", {"trace": trace, "output_dir": str(out / "inference"),
+                                  "inference": True, **dict.fromkeys(EVERYTHING, True)})]
         calls += [("ops_summary", {"trace": trace, "by": by, "limit": 3}) for by in BY]
         if first["gpu_events"] > 0:
             for row in ("op1", "k1"):
@@ -112,8 +183,7 @@ class DefaultMode(unittest.TestCase):
     def check_sums(self, report):
         """No GPU work is lost between the timeline and the tables about ops."""
         def rows(name):
-            with open(report / f"{name}.csv", newline="", encoding="utf-8") as file:
-                return list(csv.DictReader(file))
+            return read_table(report / f"{name}.csv")
         everything = rows("coverage")[0]
         self.assertEqual(everything["part"], "all GPU work")
         all_ms = number(everything["time ms"])

@@ -4,6 +4,7 @@
 #include <cstdlib>
 #include <string>
 
+#include "analysis/collectives.h"
 #include "analysis/gpu_timeline.h"
 #include "analysis/kernel_tables.h"
 #include "analysis/module_paths.h"
@@ -29,10 +30,32 @@ void MakeTables(const trace::Trace& trace, const analysis::Attribution& attribut
   static_cast<void>(OpsSummary(input));
   static_cast<void>(OpsSummaryByCategory(input));
   static_cast<void>(OpsUniqueArgs(input, GroupUniqueArgs(input)));
+  static_cast<void>(CollAnalysis(input, {}));
   static_cast<void>(KernelSummary(input, {}));
   static_cast<void>(ShortKernelHistogram(input, {}));
   static_cast<void>(ShortKernelsSummary(input, {}, {}));
   if (timeline) Require(timeline->busy >= 0 && timeline->busy <= timeline->total * 1.0000001 + 1);
+}
+
+// What the report has on request: overlap, modules, pseudo-ops.
+void MakeMore(const trace::Trace& trace, const analysis::Attribution& attribution,
+              const analysis::TableRules& rules, const analysis::OverlapOptions& options,
+              const analysis::ParentFunction& parent) {
+  Job job;
+  const auto found = FindOverlaps(trace.events, attribution.timeline, options, job);
+  Require(found.has_value());
+  std::vector<analysis::Overlap> overlaps;
+  for (const analysis::Launcher& launcher : attribution.launchers) {
+    overlaps.push_back(OverlapOf(trace.events, *found, attribution.KernelsOf(launcher), rules));
+  }
+  const analysis::LauncherModules modules = FindModules(trace.events, attribution, parent);
+  analysis::TableInput input{trace.events, trace.track_names, attribution, rules};
+  input.inference = true;
+  input.modules = &modules;
+  const analysis::UniqueArgsOptions unique{
+      .num_kernels = true, .first_occurrence_time = true, .overlaps = &overlaps};
+  static_cast<void>(OpsSummary(input));
+  static_cast<void>(OpsUniqueArgs(input, GroupUniqueArgs(input, unique), unique));
 }
 
 void Analyse(const trace::Trace& trace) {
@@ -43,6 +66,14 @@ void Analyse(const trace::Trace& trace) {
   MakeTables(trace, attribution, {});
   MakeTables(trace, compat::AttributeLikeTraceLens(trace.events, {.python_frames = true}),
              compat::TraceLensRules());
+  MakeMore(trace, Attribute(trace.events, *tree, analysis::FindPseudoOps(trace.events, *tree)), {},
+           {}, [&](trace::EventIndex e) { return tree->parent(e); });
+  const compat::TraceLensTree compatible = compat::BuildTraceLensTree(trace.events, true);
+  MakeMore(trace,
+           compat::AttributeLikeTraceLens(trace.events, compatible,
+                                          {.python_frames = true, .pseudo_ops = true}),
+           compat::TraceLensRules(), compat::TraceLensOverlapOptions(),
+           [&](trace::EventIndex e) { return compatible.parent[e]; });
   const auto steps = analysis::FindSteps(trace.events, *tree);
   const analysis::SummaryInput input{trace.events, *tree, trace.track_names, attribution, steps};
   const analysis::Summary kernels = Summarize(input, analysis::GroupBy::kKernel);

@@ -22,7 +22,7 @@ TOOL_TOKENS_MAX = 300
 LARGE_TOOLS = {
     "ops_summary": 310,  # every way to narrow an answer is a question less
     "gemm_roofline": 420,  # three ways to name a product; two of them need no trace
-    "perf_report": 480,  # the options of the report that it reproduces, name by name
+    "perf_report": 680,  # the options of two reports that it reproduces, name by name
 }
 ALL_TOKENS_MAX = 4000
 ANSWER_BYTES_MAX = 7000
