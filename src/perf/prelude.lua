@@ -95,12 +95,14 @@ local function slice(t, from, to)
   for i = from, to - 1 do out[out.n] = t[i]; out.n = out.n + 1 end
   return setmetatable(out, Tuple)
 end
+-- As long as both, of the kind of the first.
 local function join(a, b)
+  need_sequence(a, "join"); need_sequence(b, "join")
   local out = {n = 0}
   for _, t in next, {a, b} do
     for i = 0, t.n - 1 do out[out.n] = t[i]; out.n = out.n + 1 end
   end
-  return setmetatable(out, Tuple)
+  return setmetatable(out, getmetatable(a))
 end
 local function has(t, i) return is_sequence(t) and i < t.n end
 local function non_empty(t, i)
