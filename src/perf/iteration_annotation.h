@@ -23,7 +23,7 @@ struct IterationSums {
   std::int64_t batch_size = 0;
   bool has_products = false;  // the q*q and q*k sums are given
 
-  std::array<std::pair<const char*, std::int64_t>, 8> Fields() const {
+  std::array<std::pair<const char*, std::int64_t>, 10> Fields() const {
     return {{{"c_sq", c_sq},
              {"c_sk", c_sk},
              {"c_sqsq", c_sqsq},
@@ -31,7 +31,9 @@ struct IterationSums {
              {"g_sq", g_sq},
              {"g_sk", g_sk},
              {"g_sqsq", g_sqsq},
-             {"g_sqsk", g_sqsk}}};
+             {"g_sqsk", g_sqsk},
+             {"c_requests", context_requests},
+             {"g_requests", generation_requests}}};
   }
 };
 

@@ -95,12 +95,14 @@ local function slice(t, from, to)
   for i = from, to - 1 do out[out.n] = t[i]; out.n = out.n + 1 end
   return setmetatable(out, Tuple)
 end
+-- As long as both, of the kind of the first.
 local function join(a, b)
+  need_sequence(a, "join"); need_sequence(b, "join")
   local out = {n = 0}
   for _, t in next, {a, b} do
     for i = 0, t.n - 1 do out[out.n] = t[i]; out.n = out.n + 1 end
   end
-  return setmetatable(out, Tuple)
+  return setmetatable(out, getmetatable(a))
 end
 local function has(t, i) return is_sequence(t) and i < t.n end
 local function non_empty(t, i)
@@ -398,8 +400,7 @@ end
 local function evaluate(model, call, backward)
   local row = rows[model]
   parameters_of(row)
-  local out = {params = {}, names = {}, count = 0}
-  local stage = "params"
+  local out = {params = {}, names = {}, count = 0, spec = ""}
   local env = environment(row, call)
   local function run()
     if definition(row, "check") then local _ = env.check end
@@ -427,25 +428,26 @@ local function evaluate(model, call, backward)
       end
       out.params, out.names, out.count = params, keys, count
     end
-    local costs = environment(row, call, env)
-    local _
-    stage = "flops"
-    out.flops = amount(costs[backward and "backward_flops" or "flops"])
-    stage = "bytes"
-    out.bytes = amount(costs[backward and "backward_bytes" or "bytes"])
-    stage = "compute"
+  end
+  -- Each stage for itself: what one cannot tell, another may. The first reason is kept.
+  local function attempt(name, f)
+    local ok, e = pcall(f)
+    if not ok and out.stage == nil then
+      out.stage = name
+      out.kind, out.why = explain(e)
+    end
+    return ok
+  end
+  if not attempt("params", run) then return out end
+  local costs = environment(row, call, env)
+  attempt("flops", function() out.flops = amount(costs[backward and "backward_flops" or "flops"]) end)
+  attempt("bytes", function() out.bytes = amount(costs[backward and "backward_bytes" or "bytes"]) end)
+  attempt("compute", function()
     local unit, precision = env.unit, env.precision
     if unit ~= null and unit ~= "" and precision ~= null and precision ~= "" then
       out.spec = unit .. "_" .. precision
-    else
-      out.spec = ""
     end
-  end
-  local ok, e = pcall(run)
-  if not ok then
-    out.stage = stage
-    out.kind, out.why = explain(e)
-  end
+  end)
   return out
 end
 
