@@ -507,7 +507,6 @@ local function evaluate(model, call, backward)
   local row = rows[model]
   parameters_of(row)
   local out = {params = {}, names = {}, count = 0}
-  local stage = "params"
   local env = environment(row, call)
   local function run()
     if definition(row, "check") then local _ = env.check end
@@ -535,25 +534,28 @@ local function evaluate(model, call, backward)
       end
       out.params, out.names, out.count = params, keys, count
     end
-    local costs = environment(row, call, env)
-    local _
-    stage = "flops"
-    out.flops = amount(costs[backward and "backward_flops" or "flops"])
-    stage = "bytes"
-    out.bytes = amount(costs[backward and "backward_bytes" or "bytes"])
-    stage = "compute"
+  end
+  -- The first failure is reported; a later stage may still have something to say.
+  local function attempt(name, f)
+    local ok, e = pcall(f)
+    if not ok and out.stage == nil then
+      out.stage = name
+      out.kind, out.why = explain(e)
+    end
+    return ok
+  end
+  if not attempt("params", run) then return out end
+  local costs = environment(row, call, env)
+  attempt("flops", function() out.flops = amount(costs[backward and "backward_flops" or "flops"]) end)
+  attempt("bytes", function() out.bytes = amount(costs[backward and "backward_bytes" or "bytes"]) end)
+  attempt("compute", function()
     local unit, precision = env.unit, env.precision
     if unit ~= null and unit ~= "" and precision ~= null and precision ~= "" then
       out.spec = unit .. "_" .. precision
     else
       out.spec = ""
     end
-  end
-  local ok, e = pcall(run)
-  if not ok then
-    out.stage = stage
-    out.kind, out.why = explain(e)
-  end
+  end)
   return out
 end
 
