@@ -66,7 +66,8 @@ void Check(ModelSet& models, const Json& json, std::deque<Vector>& kept) {
     if (expect.at(key).is_null()) {
       CHECK(!got);
     } else {
-      REQUIRE(got.has_value());
+      CHECK(got.has_value());
+      if (!got) return;
       const double want = expect.at(key).get<double>();
       CHECK_MESSAGE(std::abs(*got - want) <= 1e-9 * std::abs(want),
                     fmt::format("{} is {}, expected {}", key, *got, want));
@@ -81,8 +82,8 @@ void Check(ModelSet& models, const Json& json, std::deque<Vector>& kept) {
     for (const auto& [key, value] : expect.at("params").items()) {
       CAPTURE(key);
       const Value* got = work.Find(key);
-      REQUIRE(got != nullptr);
-      CHECK(got->Str() == value.get<std::string>());
+      CHECK(got != nullptr);
+      if (got != nullptr) CHECK(got->Str() == value.get<std::string>());
     }
   }
 }
