@@ -70,11 +70,13 @@ class ModelSet::Sandbox {
   static int Int(lua_State* lua);
   static int Float(lua_State* lua);
   static int Ints(lua_State* lua);
+  static int Floats(lua_State* lua);
   static int Bools(lua_State* lua);
   static int Lower(lua_State* lua);
   static int Contains(lua_State* lua);
   static int Starts(lua_State* lua);
   static int After(lua_State* lua);
+  static int Between(lua_State* lua);
   static int Key(lua_State* lua);
   static int Reason(lua_State* lua);
   static int Input(lua_State* lua);
@@ -130,11 +132,12 @@ ModelSet::Sandbox::Sandbox(const ModelRows& rows) : rows_(rows), defined_(rows.r
   if (luaL_loadbufferx(lua_, prelude.data(), prelude.size(), "=prelude", "t") != LUA_OK) {
     std::abort();  // built in and tested
   }
-  constexpr luaL_Reg kHost[] = {
-      {"int", &Int},          {"float", &Float},       {"ints", &Ints},     {"bools", &Bools},
-      {"lower", &Lower},      {"contains", &Contains}, {"starts", &Starts}, {"after", &After},
-      {"key", &Key},          {"reason", &Reason},     {"input", &Input},   {"extra", &Extra},
-      {"is_input", &IsInput}, {"forward", &Forward},   {nullptr, nullptr}};
+  constexpr luaL_Reg kHost[] = {{"int", &Int},         {"float", &Float}, {"ints", &Ints},
+                                {"bools", &Bools},     {"lower", &Lower}, {"contains", &Contains},
+                                {"starts", &Starts},   {"after", &After}, {"between", &Between},
+                                {"floats", &Floats},   {"key", &Key},     {"reason", &Reason},
+                                {"input", &Input},     {"extra", &Extra}, {"is_input", &IsInput},
+                                {"forward", &Forward}, {nullptr, nullptr}};
   luaL_newlib(lua_, kHost);
   // The functions of the standard library that the prelude uses; none of them stays reachable.
   luaL_requiref(lua_, "_G", luaopen_base, 1);
@@ -356,6 +359,22 @@ int ModelSet::Sandbox::Ints(lua_State* lua) {
   return 1;
 }
 
+int ModelSet::Sandbox::Floats(lua_State* lua) {
+  Sandbox& self = Self(lua);
+  const auto parts = ListParts(ToText(lua, 1));
+  if (!parts) return lua_pushnil(lua), 1;
+  self.BeginSequence(parts->size());
+  lua_Integer i = 0;
+  for (const std::string_view part : *parts) {
+    const auto value = ParseDouble(part);
+    if (!value) return lua_pushnil(lua), 1;
+    lua_pushnumber(lua, *value);
+    self.SetItem(i++);
+  }
+  self.EndSequence(i);
+  return 1;
+}
+
 int ModelSet::Sandbox::Bools(lua_State* lua) {
   Sandbox& self = Self(lua);
   const auto parts = ListParts(ToText(lua, 1));
@@ -394,6 +413,18 @@ int ModelSet::Sandbox::After(lua_State* lua) {
   const std::string_view separator = ToText(lua, 2);
   const std::size_t at = text.rfind(separator);
   PushText(lua, at == std::string_view::npos ? text : text.substr(at + separator.size()));
+  return 1;
+}
+
+// between(text, marker, stops): what follows the first marker, up to one of the characters of
+// `stops`; nil without the marker.
+int ModelSet::Sandbox::Between(lua_State* lua) {
+  std::string_view text = ToText(lua, 1);
+  const std::string_view marker = ToText(lua, 2);
+  const std::size_t at = text.find(marker);
+  if (at == std::string_view::npos) return lua_pushnil(lua), 1;
+  text.remove_prefix(at + marker.size());
+  PushText(lua, text.substr(0, text.find_first_of(ToText(lua, 3))));
   return 1;
 }
 

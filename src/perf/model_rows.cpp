@@ -124,7 +124,8 @@ Status ModelRows::Add(std::string_view file, std::string_view json) {
       for (const auto [category, names] : categories) {
         JV_ASSIGN(const std::vector<std::string> ops, in.Texts(category, names));
         for (const std::string& op : ops) {
-          by_op_[op] = {std::string(category), -1};
+          // A name that has a model keeps it.
+          by_op_.try_emplace(op, OpEntry{std::string(category), -1});
           category_only_[op] = std::string(category);
         }
       }

@@ -84,6 +84,19 @@ local function fold(t, f, init)
   for i = 0, t.n - 1 do init = f(init, t[i]) end
   return init
 end
+local function sum(t) return fold(t, function(a, b) return a + b end, 0) end
+-- 0, 1, ... n - 1
+local function range(n)
+  local out = {n = n > 0 and n or 0}
+  for i = 0, n - 1 do out[i] = i end
+  return setmetatable(out, Tuple)
+end
+-- Prints in square brackets.
+local function as_list(t)
+  local out = {n = need_sequence(t, "as_list").n}
+  for i = 0, out.n - 1 do out[i] = t[i] end
+  return setmetatable(out, List)
+end
 local function slice(t, from, to)
   need_sequence(t, "slice")
   to = to or t.n
@@ -186,6 +199,16 @@ local function broadcast(a, b)
   end
   return setmetatable(out, Tuple)
 end
+-- Number of elements of a tensor that lie at places of their own: an expanded dimension has
+-- stride 0 and counts once. Strides that are not known change nothing.
+local function distinct(shape, stride)
+  if not is_sequence(stride) or stride.n ~= shape.n then return el(shape) end
+  local own = {n = 0}
+  for i = 0, shape.n - 1 do
+    if stride[i] ~= 0 or shape[i] == 0 then own[own.n] = shape[i]; own.n = own.n + 1 end
+  end
+  return el(setmetatable(own, Tuple))
+end
 -- Expected number of distinct experts that n tokens hit, each picking k of E evenly.
 local function experts_hit(E, k, n)
   if E == 0 then fail("no experts") end
@@ -204,6 +227,12 @@ local function ints(text)
   if v == nil then fail("not a list of whole numbers: \"" .. tostring(text) .. "\"") end
   return v
 end
+-- "[2., 0.5]": the numbers.
+local function floats(text)
+  local v = host.floats(text)
+  if v == nil then fail("not a list of numbers: \"" .. tostring(text) .. "\"") end
+  return v
+end
 -- "[True, False]": the booleans.
 local function bools(text)
   local v = host.bools(text)
@@ -217,6 +246,16 @@ local function bool(text)
   return int(text) ~= 0
 end
 local function lower(text) return type(text) == "string" and host.lower(text) or fail("not a text") end
+-- What follows `marker` in the first of the texts that has it, up to one of the characters of
+-- `stops`: between(kernels, "OpaqueType<", "u>") is "2" for a kernel that copies 2-byte elements.
+local function between(texts, marker, stops)
+  if not is_sequence(texts) then return null end
+  for i = 0, texts.n - 1 do
+    local part = host.between(texts[i], marker, stops)
+    if part ~= nil then return part end
+  end
+  return null
+end
 local function is_true(text) return type(text) == "string" and host.lower(text) == "true" end
 
 -- Dtypes ------------------------------------------------------------------------------------------
@@ -257,6 +296,74 @@ local function precision_of(dtype)
   if type(dtype) ~= "string" then return null end
   return precisions[host.lower(dtype)] or null
 end
+-- PyTorch's type promotion. Kinds: 0 bool, 1 integer, 2 float, 3 complex; null for no such dtype.
+local function kind_of(dtype)
+  if bp(dtype) == null then return null end
+  local t = host.lower(dtype)
+  if t == "scalar" then return null end
+  if t == "bool" then return 0 end
+  if host.contains(t, "complex") then return 3 end
+  if host.contains(t, "float") or host.contains(t, "double") or host.contains(t, "half") or t == "fp8" or t == "fp4" then
+    return 2
+  end
+  return 1
+end
+local function wider(a, b)
+  if a == nil or a == b then return b end
+  if b == nil then return a end
+  local ka, kb = kind_of(a), kind_of(b)
+  if ka ~= kb then
+    if ka + kb == 5 and bp(ka == 2 and a or b) == 8 then return "c10::complex<double>" end
+    return ka > kb and a or b
+  end
+  local sa, sb = bp(a), bp(b)
+  if sa ~= sb then return sa > sb and a or b end
+  if host.lower(a) == host.lower(b) then return a end
+  if ka == 2 then return sa == 2 and "float" or a end  -- half and bfloat16
+  return sa == 1 and "short int" or a                  -- signed and unsigned bytes
+end
+-- The result's dtype of an operator on the first n arguments. Tensors with dimensions decide;
+-- tensors of none count only with a higher kind, Python's numbers likewise and with their default
+-- dtype. null if a dtype is not known.
+local function promote(shapes, dtypes, texts, n)
+  if not is_sequence(dtypes) then return null end
+  local best = {}
+  for i = 0, fewest(n, dtypes.n, shapes.n) - 1 do
+    local dtype, rank = dtypes[i], 1
+    if type(dtype) == "string" and dtype ~= "" then
+      if host.lower(dtype) == "scalar" then
+        local text = has(texts, i) and texts[i] or ""
+        rank = 3
+        if text == "True" or text == "False" then
+          dtype = "bool"
+        elseif host.int(text) ~= nil then
+          dtype = "long int"
+        elseif host.float(text) ~= nil then
+          dtype = "float"
+        else
+          dtype = nil
+        end
+      else
+        if kind_of(dtype) == null then return null end
+        if shapes[i].n == 0 then rank = 2 end
+      end
+      if dtype ~= nil then best[rank] = wider(best[rank], dtype) end
+    end
+  end
+  local result = best[1]
+  for rank = 2, 3 do
+    local other = best[rank]
+    if other ~= nil then
+      if result == nil then
+        result = other
+      elseif kind_of(other) > kind_of(result) then
+        -- A number of no dimensions lends its kind, not its width.
+        result = kind_of(other) == 2 and "float" or kind_of(other) == 3 and "c10::complex<float>" or other
+      end
+    end
+  end
+  return result or null
+end
 -- A dtype table of a rule set: keys in lower case.
 local function in_table(t, dtype)
   if type(dtype) ~= "string" then return null end
@@ -266,14 +373,15 @@ end
 
 local words = {
   null = null, absent = absent, fail = fail, not_modelled = not_modelled,
-  tuple = tuple, list = list, map = map, filter = filter, fold = fold, slice = slice, join = join,
+  tuple = tuple, list = list, map = map, filter = filter, fold = fold, sum = sum, range = range, as_list = as_list,
+  slice = slice, join = join,
   has = has, non_empty = non_empty, default = default, at = at, is_sequence = is_sequence,
   el = el, product = product, ceildiv = ceildiv, idiv = idiv, div = div, trunc = trunc,
   floor = math.floor, ceil = math.ceil, sqrt = math.sqrt, abs = math.abs, min = fewest, max = most,
-  broadcast = broadcast, experts_hit = experts_hit,
-  int = int, float = float, int_or = int_or, float_or = float_or, ints = ints, bools = bools,
+  broadcast = broadcast, experts_hit = experts_hit, distinct = distinct, promote = promote, kind_of = kind_of,
+  int = int, float = float, int_or = int_or, float_or = float_or, ints = ints, floats = floats, bools = bools,
   bool = bool, lower = lower, is_true = is_true,
-  contains = host.contains, starts = host.starts, after = host.after,
+  contains = host.contains, starts = host.starts, after = host.after, between = between,
   bp = bp, sized = sized, precision_of = precision_of, in_table = in_table,
   is_text = function(v) return type(v) == "string" end,
   is_bool = function(v) return type(v) == "boolean" end,
@@ -293,7 +401,7 @@ local function floated(v)
 end
 local float_words = {}
 for k, v in next, words do float_words[k] = v end
-for _, k in next, {"el", "ceildiv", "idiv", "trunc", "floor", "ceil", "int", "int_or", "product"} do
+for _, k in next, {"el", "ceildiv", "idiv", "trunc", "floor", "ceil", "int", "int_or", "product", "distinct"} do
   local f = words[k]
   float_words[k] = function(...) return floated(f(...)) end
 end
