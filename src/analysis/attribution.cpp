@@ -24,8 +24,9 @@ EventIndex OpOf(const EventStore& events, const tree::CallTree& tree, const Pseu
 
 class Attributor {
  public:
-  Attributor(const EventStore& events, const tree::CallTree& tree, PseudoOps pseudo)
-      : events_(events), tree_(tree) {
+  Attributor(const EventStore& events, const tree::CallTree& tree, PseudoOps pseudo,
+             const perf::ModelRows& models)
+      : events_(events), tree_(tree), models_(models) {
     result_.pseudo = std::move(pseudo);
   }
 
@@ -94,7 +95,7 @@ class Attributor {
                                                       : BusyUs(events_, below, Clock::kNanoseconds);
     launcher->category = result_.pseudo.empty()
                              ? CategoryOf(events_[launcher->op].name, events_[own[0]].name)
-                             : perf::CategoryOfOp(perf::BuiltinRows(), result_.pseudo.NameOf(events_, launcher->op),
+                             : perf::CategoryOfOp(models_, result_.pseudo.NameOf(events_, launcher->op),
                                                   events_.name(own[0]));
   }
 
@@ -102,13 +103,14 @@ class Attributor {
     const std::uint64_t key = (std::uint64_t{op} << 32) | kernel;
     const auto [known, added] = categories_.try_emplace(key);
     if (added) {
-      known->second = perf::CategoryOfOp(perf::BuiltinRows(), events_.strings[op], events_.strings[kernel]);
+      known->second = perf::CategoryOfOp(models_, events_.strings[op], events_.strings[kernel]);
     }
     return known->second;
   }
 
   const EventStore& events_;
   const tree::CallTree& tree_;
+  const perf::ModelRows& models_;
   Attribution result_;
   std::unordered_map<std::uint64_t, std::string_view> categories_;
 };
@@ -120,8 +122,9 @@ bool IsCollectiveName(std::string_view name) {
          ContainsNoCase(name, "cross_device_reduce");
 }
 
-Attribution Attribute(const EventStore& events, const tree::CallTree& tree, PseudoOps pseudo) {
-  return Attributor(events, tree, std::move(pseudo)).Run();
+Attribution Attribute(const EventStore& events, const tree::CallTree& tree, PseudoOps pseudo,
+                      const perf::ModelRows& models) {
+  return Attributor(events, tree, std::move(pseudo), models).Run();
 }
 
 PseudoOps FindPseudoOps(const EventStore& events, const tree::CallTree& tree) {

@@ -9,6 +9,7 @@
 
 #include "analysis/clock.h"
 #include "analysis/pseudo_ops.h"
+#include "perf/model_rows.h"
 #include "trace/event_store.h"
 #include "tree/call_tree.h"
 
@@ -52,8 +53,9 @@ bool IsCollectiveName(std::string_view name);
 // All GPU work counts; collectives belong to the op that started them, unlinked work is listed as
 // such. The op of a launch is the nearest cpu_op around it, through Python frames, annotations and
 // nested runtime or driver calls; ops named "execute" are wrappers and passed through.
-// Pseudo-ops at frames count as ops.
-Attribution Attribute(const EventStore& events, const tree::CallTree& tree, PseudoOps pseudo = {});
+// Pseudo-ops at frames count as ops. Categories are those of `models`.
+Attribution Attribute(const EventStore& events, const tree::CallTree& tree, PseudoOps pseudo = {},
+                      const perf::ModelRows& models = perf::BuiltinRows());
 
 // The pseudo-ops of a tree in which nothing was dropped.
 PseudoOps FindPseudoOps(const EventStore& events, const tree::CallTree& tree);

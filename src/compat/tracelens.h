@@ -16,6 +16,7 @@ struct TraceLensOptions {
   bool include_unlinked_kernels = false;  // in the timeline
   bool python_frames = false;             // nest Python frames too
   bool pseudo_ops = false;                // see analysis/pseudo_ops.h
+  const perf::ModelRows* models = nullptr;  // null: TraceLensModels()
 };
 
 // Arithmetic in doubles of microseconds, deviating kernel lists and null keys dropped.

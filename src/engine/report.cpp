@@ -2,25 +2,18 @@
 
 #include "analysis/collectives.h"
 #include "compat/tracelens.h"
+#include "engine/work_report.h"
 #include "tree/recompute.h"
 
 namespace jarvis::engine {
 namespace {
-
-struct Made {
-  const analysis::Attribution& attribution;
-  analysis::TableRules rules;
-  const std::vector<char>* recompute;  // by event; null: not asked for
-  analysis::OverlapOptions overlap;
-  analysis::ParentFunction parent;
-};
 
 struct Timeline {
   Table table;
   std::optional<double> total_us;  // what percent columns of other tables refer to
 };
 
-Timeline MakeTimeline(const LoadedTrace& trace, const Made& made, const ReportOptions& options) {
+Timeline MakeTimeline(const LoadedTrace& trace, const ReportParts& made, const ReportOptions& options) {
   const auto compute = [&](std::span<const trace::EventIndex> work) {
     return analysis::ComputeGpuTimeline(trace.events(), work, made.rules.clock,
                                         options.micro_idle_thresh_us);
@@ -41,22 +34,19 @@ Timeline MakeTimeline(const LoadedTrace& trace, const Made& made, const ReportOp
 }
 
 // By launcher.
-Result<std::vector<analysis::Overlap>> OverlapsOf(const LoadedTrace& trace, const Made& made,
-                                                  Job& job) {
+std::vector<analysis::Overlap> OverlapsOf(const LoadedTrace& trace, const ReportParts& made) {
   const analysis::Attribution& attribution = made.attribution;
-  JV_ASSIGN(const analysis::Overlaps overlaps,
-            analysis::FindOverlaps(trace.events(), attribution.timeline, made.overlap, job));
   std::vector<analysis::Overlap> result;
   result.reserve(attribution.launchers.size());
   for (const analysis::Launcher& launcher : attribution.launchers) {
-    result.push_back(
-        analysis::OverlapOf(trace.events(), overlaps, attribution.KernelsOf(launcher), made.rules));
+    result.push_back(analysis::OverlapOf(trace.events(), *made.overlaps,
+                                         attribution.KernelsOf(launcher), made.rules));
   }
   return result;
 }
 
 // The tables about ops.
-Result<void> AddOpsTables(const LoadedTrace& trace, const Made& made, const ReportOptions& options,
+Result<void> AddOpsTables(const LoadedTrace& trace, const ReportParts& made, const ReportOptions& options,
                           analysis::TableInput input, Job& job, std::vector<Table>* tables) {
   analysis::LauncherModules modules;
   input.inference = options.inference;
@@ -74,16 +64,22 @@ Result<void> AddOpsTables(const LoadedTrace& trace, const Made& made, const Repo
       analysis::OpsUniqueArgs(input, analysis::GroupUniqueArgs(input, unique), unique));
   JV_TRY(job.Check());
   if (options.include_overlap_info) {
-    JV_ASSIGN(const std::vector<analysis::Overlap> overlaps, OverlapsOf(trace, made, job));
+    const std::vector<analysis::Overlap> overlaps = OverlapsOf(trace, made);
     unique.overlaps = &overlaps;
     tables->push_back(
         analysis::OpsUniqueArgs(input, analysis::GroupUniqueArgs(input, unique), unique));
   }
-  return {};
+  return AddWorkTables(trace, made, options, input, job, tables);
 }
 
-Result<std::vector<Table>> MakeTables(const LoadedTrace& trace, const Made& made,
+Result<std::vector<Table>> MakeTables(const LoadedTrace& trace, ReportParts made,
                                       const ReportOptions& options, Job& job) {
+  analysis::Overlaps overlaps;
+  if (options.include_overlap_info) {
+    JV_ASSIGN(overlaps, analysis::FindOverlaps(trace.events(), made.attribution.timeline,
+                                               made.overlap, job));
+    made.overlaps = &overlaps;
+  }
   const bool tracelens = options.compat == Compat::kTraceLens;
   const analysis::TableInput input{trace.events(), trace.track_names(), made.attribution,
                                    made.rules, made.recompute};
@@ -125,17 +121,26 @@ Result<std::vector<Table>> MakeLikeTraceLens(const LoadedTrace& trace, const Rep
       .include_unlinked_kernels = options.include_unlinked_kernels,
       .python_frames = options.detect_recompute || options.include_call_stack ||
                        (options.inference && options.group_by_parent_module),
-      .pseudo_ops = options.enable_pseudo_ops};
+      .pseudo_ops = options.pseudo_ops,
+      .models = options.models.get()};
   const compat::TraceLensTree tree = compat::BuildTraceLensTree(events, how.python_frames);
   std::vector<char> recompute;
   std::vector<char>* marks = options.detect_recompute ? &recompute : nullptr;
   const analysis::Attribution attribution =
       compat::AttributeLikeTraceLens(events, tree, how, marks);
-  return MakeTables(
-      trace,
-      {attribution, compat::TraceLensRules(), marks, compat::TraceLensOverlapOptions(),
-       [&](trace::EventIndex e) { return tree.parent[e]; }},
-      options, job);
+  analysis::TableRules rules = compat::TraceLensRules();
+  if (options.models != nullptr) rules.models = options.models.get();
+  const auto parent = [&](trace::EventIndex e) { return tree.parent[e]; };
+  return MakeTables(trace,
+                    {.attribution = attribution,
+                     .rules = rules,
+                     .recompute = marks,
+                     .overlap = compat::TraceLensOverlapOptions(),
+                     .parent = parent,
+                     .caller = parent,
+                     .reference_tree = &tree,
+                     .python_frames = how.python_frames},
+                    options, job);
 }
 
 }  // namespace
@@ -150,9 +155,12 @@ Result<std::vector<Table>> MakeReport(const LoadedTrace& trace, const ReportOpti
   std::vector<char> recompute;
   if (options.detect_recompute) recompute = tree::MarkRecompute(trace.events(), trace.tree());
   std::optional<analysis::Attribution> with_pseudo_ops;
-  if (options.enable_pseudo_ops) {
-    with_pseudo_ops = analysis::Attribute(trace.events(), trace.tree(),
-                                          analysis::FindPseudoOps(trace.events(), trace.tree()));
+  if (options.pseudo_ops || options.models != nullptr) {
+    with_pseudo_ops = analysis::Attribute(
+        trace.events(), trace.tree(),
+        options.pseudo_ops ? analysis::FindPseudoOps(trace.events(), trace.tree())
+                           : analysis::PseudoOps(),
+        options.models != nullptr ? *options.models : perf::BuiltinRows());
   }
   const analysis::Attribution& attribution =
       with_pseudo_ops ? *with_pseudo_ops : trace.attribution();
@@ -167,13 +175,17 @@ Result<std::vector<Table>> MakeReport(const LoadedTrace& trace, const ReportOpti
     const trace::EventIndex forward = trace.tree().ForwardOf(e);
     return forward != trace::kNoEvent ? forward : trace.tree().parent(e);
   };
-  JV_ASSIGN(std::vector<Table> tables, MakeTables(trace,
-                                                  {attribution,
-                                                   {},
-                                                   options.detect_recompute ? &recompute : nullptr,
-                                                   {.op_of = op_of},
-                                                   parent},
-                                                  options, job));
+  analysis::TableRules rules;
+  if (options.models != nullptr) rules.models = options.models.get();
+  JV_ASSIGN(std::vector<Table> tables,
+            MakeTables(trace,
+                       {.attribution = attribution,
+                        .rules = rules,
+                        .recompute = options.detect_recompute ? &recompute : nullptr,
+                        .overlap = {.op_of = op_of},
+                        .parent = parent,
+                        .caller = [&](trace::EventIndex e) { return trace.tree().parent(e); }},
+                       options, job));
   tables.push_back(CoverageTable(trace.coverage()));
   return tables;
 }

@@ -1,6 +1,7 @@
 // The perf report: which tables it has, and how each is made.
 #pragma once
 
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -9,6 +10,8 @@
 #include "analysis/kernel_tables.h"
 #include "base/job.h"
 #include "engine/loaded_trace.h"
+#include "perf/model_rows.h"
+#include "perf/platform.h"
 
 namespace jarvis::engine {
 
@@ -21,7 +24,7 @@ struct ReportOptions {
   bool include_unlinked_kernels = false;
   // Tell recomputed activations (torch.utils.checkpoint) apart: a column is_recompute.
   bool detect_recompute = false;
-  bool enable_pseudo_ops = false;  // see analysis/pseudo_ops.h
+  bool pseudo_ops = false;  // see analysis/pseudo_ops.h
   // Keep calls that launched different numbers of kernels apart in ops_unique_args.
   bool group_by_num_kernels = false;
   bool include_first_occurrence_time = false;  // in ops_unique_args
@@ -33,6 +36,13 @@ struct ReportOptions {
   // Keep the calls of different modules apart in the tables about ops. Only for inference.
   bool group_by_parent_module = false;
   bool coll_analysis = true;  // if there are collectives
+  // Roofs are of this; absent: no roofline columns.
+  std::optional<perf::Platform> platform;
+  // The performance models, a user's extension among them; null: those of the rule set.
+  std::shared_ptr<const perf::ModelRows> models;
+  // Rows of unified_perf_summary and of the family tables; absent: all.
+  std::optional<std::int64_t> topk_ops;
+  std::optional<std::int64_t> topk_roofline_ops;
   bool kernel_summary = false;
   bool short_kernel_study = false;
   analysis::ShortKernelOptions short_kernels;

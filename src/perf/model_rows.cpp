@@ -164,6 +164,7 @@ Status ModelRows::Add(std::string_view file, std::string_view json) {
       }
       const int index = by_model_[name];
       ModelRow& row = rows_[static_cast<std::size_t>(index)];
+      if (is_override) row.changed_by = file;
       for (const auto [field, content] : fields) {
         const std::string key_name(field);
         if (field == "model" || field == "override") {

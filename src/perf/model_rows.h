@@ -24,6 +24,7 @@ struct ModelRow {
   std::string sheet;                  // family of tables
   std::string note;
   std::string file;                          // where it stands
+  std::string changed_by;                    // the last file that overrides something in it
   std::map<std::string, std::string> texts;  // quantity -> expression, without what it inherits
   std::map<std::string, std::vector<std::string>> lists;  // params and its variants, likewise
 };

@@ -1,11 +1,17 @@
 #include <fmt/format.h>
 
+#include "engine/extension.h"
 #include "engine/report.h"
+#include "io/text_file.h"
 #include "output/csv_writer.h"
+#include "output/xlsx_writer.h"
+#include "tools/platform_choice.h"
 #include "tools/tools.h"
 
 namespace jarvis::tools {
 namespace {
+
+constexpr std::size_t kExtensionBytesMax = std::size_t{4} << 20;
 
 engine::ReportOptions OptionsOf(const Json& arguments) {
   engine::ReportOptions options;
@@ -14,7 +20,7 @@ engine::ReportOptions OptionsOf(const Json& arguments) {
   const std::pair<const char*, bool engine::ReportOptions::*> switches[] = {
       {"include_unlinked_kernels", &engine::ReportOptions::include_unlinked_kernels},
       {"detect_recompute", &engine::ReportOptions::detect_recompute},
-      {"enable_pseudo_ops", &engine::ReportOptions::enable_pseudo_ops},
+      {"pseudo_ops", &engine::ReportOptions::pseudo_ops},
       {"group_by_num_kernels", &engine::ReportOptions::group_by_num_kernels},
       {"include_first_occurrence_time", &engine::ReportOptions::include_first_occurrence_time},
       {"include_overlap_info", &engine::ReportOptions::include_overlap_info},
@@ -32,17 +38,59 @@ engine::ReportOptions OptionsOf(const Json& arguments) {
   if (arguments.contains("topk_short_kernels")) {
     options.short_kernels.topk = arguments.at("topk_short_kernels").get<std::int64_t>();
   }
+  for (const auto& [name, option] :
+       {std::pair("topk_ops", &engine::ReportOptions::topk_ops),
+        std::pair("topk_roofline_ops", &engine::ReportOptions::topk_roofline_ops)}) {
+    if (arguments.contains(name)) options.*option = arguments.at(name).get<std::int64_t>();
+  }
   if (arguments.contains("micro_idle_thresh_us")) {
     options.micro_idle_thresh_us = arguments.at("micro_idle_thresh_us").get<double>();
   }
   return options;
 }
 
+// How much of the time has a model.
+std::string ModelNote(const std::vector<Table>& tables) {
+  for (const Table& table : tables) {
+    if (table.name != "model_coverage" || table.rows.empty()) continue;
+    const auto* share = std::get_if<double>(&table.rows[0].back());
+    if (share == nullptr) return "no GPU time, so no work to judge";
+    return fmt::format("{:.1f} % of the GPU time has a performance model; model_coverage says why "
+                       "the rest has none",
+                       *share);
+  }
+  return "model_coverage is missing";
+}
+
+// The platform and where it comes from. In compatible mode there is one only if it is named.
+Result<PlatformChoice> PlatformOf(const Json& arguments, const engine::LoadedTrace& trace,
+                                  bool compatible) {
+  std::string wanted = arguments.value("platform", "");
+  const std::string file = arguments.value("gpu_arch", "");
+  if (!wanted.empty() && !file.empty()) {
+    return Fail(ErrorCode::kBadValue, "platform and gpu_arch are both given", "give one of them");
+  }
+  if (!file.empty()) wanted = file;
+  if (wanted.empty() && compatible) return PlatformChoice{};
+  return ChoosePlatform(wanted, &trace);
+}
+
+Result<std::shared_ptr<const perf::ModelRows>> ModelsOf(const Json& arguments, bool compatible) {
+  const std::string path = arguments.value("extension", "");
+  if (path.empty()) return nullptr;
+  JV_ASSIGN(const std::string text, io::ReadTextFile(path, kExtensionBytesMax));
+  return engine::ModelsWithExtension(path, text, compatible);
+}
+
 }  // namespace
 
 Result<Answer> PerfReport(engine::Workspace& workspace, const Json& arguments, Job& job) {
   JV_ASSIGN(const TracePtr trace, OpenTrace(workspace, arguments, job));
-  const engine::ReportOptions options = OptionsOf(arguments);
+  engine::ReportOptions options = OptionsOf(arguments);
+  const bool compatible = options.compat == engine::Compat::kTraceLens;
+  JV_ASSIGN(PlatformChoice platform, PlatformOf(arguments, *trace, compatible));
+  JV_ASSIGN(options.models, ModelsOf(arguments, compatible));
+  options.platform = platform.platform;
   JV_ASSIGN(const std::vector<Table> tables, engine::MakeReport(*trace, options, job));
   const std::string directory = OutputDirectory(arguments, *trace);
   Answer answer;
@@ -52,6 +100,12 @@ Result<Answer> PerfReport(engine::Workspace& workspace, const Json& arguments, J
     JV_ASSIGN(std::string path, output::WriteCsv(table, directory));
     answer.files.push_back({std::move(path), table.name, table.rows.size()});
   }
+  if (arguments.contains("output_xlsx")) {
+    JV_TRY(job.Check());
+    JV_ASSIGN(const output::XlsxFile book,
+              output::WriteXlsx(tables, arguments.at("output_xlsx").get<std::string>()));
+    answer.files.push_back({book.path, "workbook", book.sheets});
+  }
   answer.summary = fmt::format("Wrote {} tables to {}.", tables.size(), directory);
   if (options.compat == engine::Compat::kTraceLens) {
     answer.notes = {
@@ -59,7 +113,9 @@ Result<Answer> PerfReport(engine::Workspace& workspace, const Json& arguments, J
         "cannot link is left out"};
   } else {
     answer.notes = CoverageNotes(*trace);
+    answer.notes.push_back(ModelNote(tables));
   }
+  if (!platform.note.empty()) answer.notes.push_back(platform.note);
   answer.next = {{"ops_summary", {{"trace", trace->id()}}, "the same numbers as an answer"}};
   return answer;
 }

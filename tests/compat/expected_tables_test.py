@@ -24,7 +24,7 @@ TABLES = ("gpu_timeline", "ops_summary_by_category", "ops_summary", "ops_unique_
 # How the reference was called, by folder of its tables.
 OPTIONS = {
     "report": {"kernel_summary": True, "short_kernel_study": True},
-    "agent": {"enable_pseudo_ops": True, "group_by_num_kernels": True, "include_call_stack": True},
+    "agent": {"pseudo_ops": True, "group_by_num_kernels": True, "include_call_stack": True},
     "recompute": {"detect_recompute": True},
     "overlap": {"include_overlap_info": True, "include_first_occurrence_time": True,
                 "micro_idle_thresh_us": 10, "include_unlinked_kernels": True},
@@ -36,7 +36,7 @@ INFERENCE_OPTIONS = {
 }
 TOOLS = ("load_trace", "gpu_timeline", "ops_summary", "parent_chain", "category_filter",
          "perf_report")
-EVERYTHING = ("enable_pseudo_ops", "group_by_num_kernels", "group_by_parent_module",
+EVERYTHING = ("pseudo_ops", "group_by_num_kernels", "group_by_parent_module",
               "include_call_stack", "include_first_occurrence_time", "include_overlap_info")
 BY = ("op", "category", "kernel", "module", "stream", "step")
 

@@ -117,7 +117,7 @@ TEST_CASE("calls from a file") {
     const Vector vector(Json::parse(line));
     Json result = {{"op", vector.call.name}};
     if (const ModelRow* row = models.Find(vector.call.name)) {
-      const Work work = models.Evaluate(*row, vector.call);
+      const OpWork work = models.Evaluate(*row, vector.call);
       const auto number = [](const std::optional<double>& value) {
         return value ? Json(*value) : Json();
       };
@@ -125,8 +125,8 @@ TEST_CASE("calls from a file") {
       result["flops"] = number(work.flops);
       result["bytes"] = number(work.bytes);
       result["spec"] = work.spec;
-      if (work.failure != Work::Failure::kNone) {
-        const bool declined = work.failure == Work::Failure::kNotModelled;
+      if (work.failure != OpWork::Failure::kNone) {
+        const bool declined = work.failure == OpWork::Failure::kNotModelled;
         result[declined ? "declined" : "failed"] = work.stage + ": " + work.reason;
       }
     }

@@ -1,0 +1,36 @@
+// The report's tables about work: unified_perf_summary, one table a family of models,
+// model_coverage.
+#pragma once
+
+#include <vector>
+
+#include "analysis/overlap.h"
+#include "analysis/work_tables.h"
+#include "base/job.h"
+#include "engine/report.h"
+
+namespace jarvis::compat {
+struct TraceLensTree;
+}
+
+namespace jarvis::engine {
+
+// What all tables of one report share.
+struct ReportParts {
+  const analysis::Attribution& attribution;
+  analysis::TableRules rules;
+  const std::vector<char>* recompute;  // by event; null: not asked for
+  analysis::OverlapOptions overlap;
+  analysis::ParentFunction parent;                // callers, for modules
+  analysis::ParentFunction caller;                // callers as recorded, for call stacks
+  const compat::TraceLensTree* reference_tree = nullptr;  // of the compatible mode
+  bool python_frames = true;
+  const analysis::Overlaps* overlaps = nullptr;   // if they were asked for
+};
+
+// Appends the tables in the report's order.
+Result<void> AddWorkTables(const LoadedTrace& trace, const ReportParts& parts,
+                           const ReportOptions& options, const analysis::TableInput& input,
+                           Job& job, std::vector<Table>* tables);
+
+}  // namespace jarvis::engine
