@@ -137,8 +137,7 @@ class Unified {
       const std::vector<std::string> more = OverlapColumns();
       out.insert(out.end(), more.begin(), more.end());
     }
-    if (with_metrics_) add({"perf_params"});
-    add({"has_perf_model"});
+    add({"perf_params", "has_perf_model"});
     if (options_.call_stacks) add({"entry_point", "call_stack_full"});
     return out;
   }
@@ -234,11 +233,9 @@ class Unified {
     }
     add(kernel, {"median", "min", "max"});
     AddKernels(row, &cells);
-    if (with_metrics_) {
-      cells.push_back(First(row, [&](std::size_t i) {
-        return metrics_[i].gflops ? Cell(perf::DictText(calls_[i].work->parameters)) : Cell();
-      }));
-    }
+    cells.push_back(First(row, [&](std::size_t i) {
+      return metrics_[i].gflops ? Cell(perf::DictText(calls_[i].work->parameters)) : Cell();
+    }));
     cells.emplace_back(first.has_model);
     if (options_.call_stacks) AddStacks(row, &cells);
     return cells;

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 #include <map>
-#include <unordered_set>
+#include <unordered_map>
 
 #include "compat/tracelens_work.h"
 
@@ -117,7 +117,7 @@ class WorkReport {
     return Compatible() ? std::nullopt : rows;
   }
 
-  void AddUnified(const std::vector<WorkCall>& calls, std::vector<Table>* tables) const {
+  void AddUnified(const std::vector<WorkCall>& calls, std::vector<Table>* tables) {
     if (calls.empty()) return;
     tables->push_back(Top(analysis::UnifiedPerfSummary(input_, calls, table_options_),
                           Unless(options_.topk_ops)));
@@ -139,24 +139,32 @@ class WorkReport {
     std::vector<analysis::Overlap> overlaps;
     for (const WorkCall* call : calls) {
       // The reference knows what runs beside launchers, and shows nothing for other ops here.
-      overlaps.push_back(Compatible() && !IsLauncher(call->op) ? analysis::Overlap()
-                                                               : OverlapOf(*call));
+      overlaps.push_back(Compatible() && LauncherOf(call->op) == nullptr ? analysis::Overlap()
+                                                                         : OverlapOf(*call));
     }
     options.overlaps = &overlaps;
     tables->push_back(analysis::FamilyTable(input_, name, calls, options));
   }
 
-  bool IsLauncher(trace::EventIndex op) {
+  const analysis::Launcher* LauncherOf(trace::EventIndex op) {
     if (launchers_.empty()) {
       for (const analysis::Launcher& launcher : parts_.attribution.launchers) {
-        launchers_.insert(launcher.op);
+        launchers_.emplace(launcher.op, &launcher);
       }
     }
-    return launchers_.count(op) != 0;
+    const auto found = launchers_.find(op);
+    return found == launchers_.end() ? nullptr : found->second;
   }
 
-  analysis::Overlap OverlapOf(const WorkCall& call) const {
+  analysis::Overlap OverlapOf(const WorkCall& call) {
     std::vector<trace::EventIndex> kernels = call.kernels;
+    // The reference looks at what a launcher launched itself, even where a row has all below it.
+    const analysis::Launcher* launcher =
+        Compatible() && call.name.empty() ? LauncherOf(call.op) : nullptr;
+    if (launcher != nullptr) {
+      const auto own = parts_.attribution.KernelsOf(*launcher);
+      kernels.assign(own.begin(), own.end());
+    }
     std::stable_sort(kernels.begin(), kernels.end(), [&](auto a, auto b) {
       return trace_.events()[a].ts_ns < trace_.events()[b].ts_ns;
     });
@@ -168,7 +176,7 @@ class WorkReport {
   const ReportOptions& options_;
   const analysis::TableInput& input_;
   analysis::WorkTableOptions table_options_;
-  std::unordered_set<trace::EventIndex> launchers_;
+  std::unordered_map<trace::EventIndex, const analysis::Launcher*> launchers_;
 };
 
 }  // namespace

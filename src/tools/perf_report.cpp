@@ -104,15 +104,20 @@ Result<Answer> PerfReport(engine::Workspace& workspace, const Json& arguments, J
     JV_TRY(job.Check());
     JV_ASSIGN(const output::XlsxFile book,
               output::WriteXlsx(tables, arguments.at("output_xlsx").get<std::string>()));
-    answer.files.push_back({book.path, "workbook", book.sheets});
+    answer.files.push_back({book.path, "workbook", book.sheets.size()});
+    if (book.texts_cut > 0) {
+      answer.notes.push_back(fmt::format("{} cells of the workbook are cut at Excel's limit; the CSV "
+                                         "files hold them whole",
+                                         book.texts_cut));
+    }
   }
   answer.summary = fmt::format("Wrote {} tables to {}.", tables.size(), directory);
   if (options.compat == engine::Compat::kTraceLens) {
-    answer.notes = {
+    answer.notes.push_back(
         "compat=tracelens reproduces the reference's numbers with its quirks: GPU work it "
-        "cannot link is left out"};
+        "cannot link is left out");
   } else {
-    answer.notes = CoverageNotes(*trace);
+    for (std::string& note : CoverageNotes(*trace)) answer.notes.push_back(std::move(note));
     answer.notes.push_back(ModelNote(tables));
   }
   if (!platform.note.empty()) answer.notes.push_back(platform.note);
