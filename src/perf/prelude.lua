@@ -108,12 +108,14 @@ local function slice(t, from, to)
   for i = from, to - 1 do out[out.n] = t[i]; out.n = out.n + 1 end
   return setmetatable(out, Tuple)
 end
+-- As long as both, of the kind of the first.
 local function join(a, b)
+  need_sequence(a, "join"); need_sequence(b, "join")
   local out = {n = 0}
   for _, t in next, {a, b} do
     for i = 0, t.n - 1 do out[out.n] = t[i]; out.n = out.n + 1 end
   end
-  return setmetatable(out, Tuple)
+  return setmetatable(out, getmetatable(a))
 end
 local function has(t, i) return is_sequence(t) and i < t.n end
 local function non_empty(t, i)
@@ -506,7 +508,7 @@ end
 local function evaluate(model, call, backward)
   local row = rows[model]
   parameters_of(row)
-  local out = {params = {}, names = {}, count = 0}
+  local out = {params = {}, names = {}, count = 0, spec = ""}
   local env = environment(row, call)
   local function run()
     if definition(row, "check") then local _ = env.check end
@@ -535,7 +537,7 @@ local function evaluate(model, call, backward)
       out.params, out.names, out.count = params, keys, count
     end
   end
-  -- The first failure is reported; a later stage may still have something to say.
+  -- Each stage for itself: what one cannot tell, another may. The first reason is kept.
   local function attempt(name, f)
     local ok, e = pcall(f)
     if not ok and out.stage == nil then
@@ -552,8 +554,6 @@ local function evaluate(model, call, backward)
     local unit, precision = env.unit, env.precision
     if unit ~= null and unit ~= "" and precision ~= null and precision ~= "" then
       out.spec = unit .. "_" .. precision
-    else
-      out.spec = ""
     end
   end)
   return out
