@@ -502,6 +502,7 @@ local function amount(v)
   if type(v) ~= "number" then error({kind = "broken", why = "not a number"}, 0) end
   v = v + 0.0
   if v ~= v or v == math.huge or v == -math.huge then return nil end
+  if v < 0 then fail("less than no work: the arguments do not fit") end
   return v
 end
 
