@@ -342,6 +342,12 @@ class Unified {
   std::vector<std::vector<std::size_t>> rows_;
 };
 
+bool Communicates(const EventStore& events, const WorkCall& call) {
+  return std::all_of(call.kernels.begin(), call.kernels.end(), [&](EventIndex kernel) {
+    return IsCollectiveName(events.name(kernel));
+  });
+}
+
 }  // namespace
 
 Table UnifiedPerfSummary(const TableInput& input, std::span<const WorkCall> calls,
@@ -364,8 +370,13 @@ Table ModelCoverage(const TableInput& input, std::span<const WorkCall> calls) {
     if (!evaluated) {
       const std::string name = call.recorded_arguments ? std::string(input.OpName(call.op))
                                                        : std::string("(unlinked)");
+      const trace::EventKind kind = input.events[call.op].kind;
       std::string reason = !call.recorded_arguments ? "no launch call, so no op and no arguments"
-                           : call.work == nullptr   ? "no model"
+                           : trace::IsLaunchCall(kind)
+                               ? "launched outside of any op, so no arguments"
+                           : call.work == nullptr && Communicates(input.events, call)
+                               ? "a collective: coll_analysis has it"
+                           : call.work == nullptr ? "no model"
                            : call.work->failure == perf::OpWork::Failure::kNone
                                ? "the work cannot be told from the arguments"
                                : call.work->reason;

@@ -1,6 +1,7 @@
 #include "analysis/work_calls.h"
 
 #include <algorithm>
+#include <unordered_map>
 
 #include "perf/iteration_annotation.h"
 #include "perf/op_category.h"
@@ -54,6 +55,7 @@ class Collector {
       }
       calls.back().kernels.assign(kernels.begin(), kernels.end());
     }
+    SplitPseudoOps(&calls);
     for (WorkCall& call : calls) Evaluate(&call);
     std::stable_sort(calls.begin(), calls.end(), [&](const WorkCall& a, const WorkCall& b) {
       return events_[a.op].ts_ns < events_[b.op].ts_ns;
@@ -66,6 +68,21 @@ class Collector {
 
   bool HasGpu(EventIndex e) const { return !tree_.GpuBelow(e).empty(); }
 
+  const PseudoOp* PseudoOf(EventIndex e) const { return in_.attribution.pseudo.AtFrame(e); }
+  bool IsOp(EventIndex e) const {
+    return events_[e].kind == EventKind::kCpuOp || PseudoOf(e) != nullptr;
+  }
+  std::string_view NameOf(EventIndex e) const {
+    return in_.attribution.pseudo.NameOf(events_, e);
+  }
+  const perf::ModelRow* ModelOf(EventIndex e) {
+    return in_.attribution.pseudo.empty() ? works_.ModelOf(events_[e].name)
+                                          : works_.ModelOf(NameOf(e));
+  }
+  bool Evaluates(EventIndex e) {
+    return works_.WorkOf(*ModelOf(e), e, ContextOf(e)).failure == perf::OpWork::Failure::kNone;
+  }
+
   // owner_[position]: the top-most call that the event's work belongs to, or kNoEvent. Two passes
   // over the host events: which have a modelled op with GPU work below them, then from the roots.
   void FindOwners() {
@@ -75,8 +92,9 @@ class Collector {
     std::vector<char> modelled_below(order.size(), 0);
     for (std::size_t i = order.size(); i-- > 0;) {
       const EventIndex e = order[i];
-      modelled_[i] = events_[e].kind == EventKind::kCpuOp && works_.ModelOf(events_[e].name) &&
-                     HasGpu(e) && works_.Modelled(e);
+      modelled_[i] = IsOp(e) && ModelOf(e) != nullptr && HasGpu(e);
+      // A wrapper whose arguments do not do leaves its place to the modelled ops below it.
+      if (modelled_[i] != 0 && modelled_below[i] != 0) modelled_[i] = Evaluates(e);
       const EventIndex up = tree_.parent(e);
       if (up == kNoEvent) continue;
       const std::size_t above = tree_.position(up);
@@ -89,7 +107,7 @@ class Collector {
         owner_[i] = owner_[tree_.position(up)];
       } else if (modelled_[i]) {
         owner_[i] = e;
-      } else if (!modelled_below[i] && events_[e].kind == EventKind::kCpuOp && HasGpu(e) &&
+      } else if (!modelled_below[i] && IsOp(e) && HasGpu(e) &&
                  ForwardOfSole(e) != kNoEvent) {
         owner_[i] = e;
       }
@@ -128,19 +146,22 @@ class Collector {
   }
 
   CallContext ContextOf(EventIndex op) const {
-    return {tree_.GpuBelow(op), IterationAround(events_, tree_, op), LinkOf(op).forward, nullptr};
+    const PseudoOp* pseudo = PseudoOf(op);
+    return {tree_.GpuBelow(op), IterationAround(events_, tree_, op), LinkOf(op).forward,
+            pseudo == nullptr ? nullptr : works_.ArgumentsOf(*pseudo)};
   }
 
   WorkCall Call(EventIndex op, const Launcher& launcher) {
     WorkCall call;
     call.op = op;
-    call.uid = events_[op].uid;
+    const PseudoOp* pseudo = PseudoOf(op);
+    call.uid = pseudo == nullptr ? events_[op].uid : pseudo->uid;
     call.host_us = DurationUs(events_, op, in_.attribution.clock);
     const bool own = tree_.position(op) != tree::kNoPosition && modelled_[tree_.position(op)] != 0;
     if (own) {
-      call.model = works_.ModelOf(events_[op].name);
-      call.category = works_.rows().Find(events_.name(op))->category;
-    } else if (events_[op].kind == EventKind::kCpuOp) {
+      call.model = ModelOf(op);
+      call.category = works_.rows().Find(NameOf(op))->category;
+    } else if (IsOp(op) && tree_.position(op) != tree::kNoPosition) {
       call.forward = owner_[tree_.position(op)] == op ? ForwardOfSole(op) : kNoEvent;
       if (call.forward != kNoEvent) {
         call.model = works_.ModelOf(events_[call.forward].name);
@@ -151,6 +172,39 @@ class Collector {
     call.has_model = call.model != nullptr;
     if (!call.has_model) call.category = launcher.category;
     return call;
+  }
+
+  // Parts of fused ops that are told by their kernels alone take those from the ops' calls.
+  void SplitPseudoOps(std::vector<WorkCall>* calls) {
+    std::vector<const PseudoOp*> parts;
+    for (const PseudoOp& op : in_.attribution.pseudo.ops()) {
+      if (op.place == PseudoOp::Place::kBelowOp && works_.ModelOf(op.name) != nullptr) {
+        parts.push_back(&op);
+      }
+    }
+    if (parts.empty()) return;
+    std::unordered_map<EventIndex, std::size_t> call_of;
+    for (std::size_t i = 0; i < calls->size(); ++i) {
+      for (const EventIndex kernel : (*calls)[i].kernels) call_of[kernel] = i;
+    }
+    for (const PseudoOp* op : parts) {
+      WorkCall call;
+      call.op = op->donor;
+      call.name = op->name;
+      call.uid = op->uid;
+      call.model = works_.ModelOf(op->name);
+      call.has_model = true;
+      call.category = works_.rows().Find(op->name)->category;
+      call.pseudo = op;
+      for (const EventIndex kernel : op->kernels) {
+        const auto found = call_of.find(kernel);
+        if (found == call_of.end()) continue;
+        std::erase((*calls)[found->second].kernels, kernel);
+        call.kernels.push_back(kernel);
+      }
+      if (!call.kernels.empty()) calls->push_back(std::move(call));
+    }
+    std::erase_if(*calls, [](const WorkCall& call) { return call.kernels.empty(); });
   }
 
   WorkCall Unlinked(const Launcher& launcher, EventIndex kernel) {
@@ -171,6 +225,7 @@ class Collector {
     if (!call->has_model) return;
     const EventIndex op = call->backward ? call->forward : call->op;
     CallContext context = ContextOf(op);
+    if (call->pseudo != nullptr) context.arguments = works_.ArgumentsOf(*call->pseudo);
     if (!call->backward) context.kernels = call->kernels;
     call->work = &works_.WorkOf(*call->model, op, context, call->backward);
   }

@@ -28,6 +28,7 @@ struct WorkCall {
   const perf::OpWork* work = nullptr;  // with a model; its failure says why metrics are missing
   bool backward = false;               // `work` is of the backward pass of `forward`
   EventIndex forward = kNoEvent;
+  const PseudoOp* pseudo = nullptr;    // the part of a fused op that this is
   std::optional<double> host_us;       // the op's own duration
   bool recorded_arguments = true;      // false: the row has no arguments (unlinked GPU work)
   bool owns_stack = true;  // false: a row that was split off an op; its call stack is the kernel

@@ -377,21 +377,7 @@ class Walker {
 
   const perf::OpCall* ArgumentsOf(Node n) {
     const PseudoOp* op = PseudoOf(n);
-    if (op == nullptr) return nullptr;
-    const auto [found, added] = arguments_.try_emplace(n, nullptr);
-    if (added) {
-      const trace::Args& args = events_.args_of(op->donor);
-      perf::OpCall call;
-      call.name = op->name;
-      call.dims = events_.text(args.dims);
-      call.types = events_.text(args.types);
-      call.strides = events_.text(args.strides);
-      call.text = events_.text(args.concrete);
-      for (const auto& [key, value] : op->more) call.extra.emplace_back(key, value);
-      result_.arguments.push_back(std::move(call));
-      found->second = &result_.arguments.back();
-    }
-    return found->second;
+    return op == nullptr ? nullptr : works_.ArgumentsOf(*op);
   }
 
   // The op before a "...Backward" of the same sequence number: what some models take everything
@@ -595,7 +581,6 @@ class Walker {
   std::unordered_map<std::int64_t, std::vector<EventIndex>> sequences_;
   std::vector<EventIndex> annotations_;
   std::unordered_map<Node, EventIndex> first_kernel_;
-  std::unordered_map<Node, const perf::OpCall*> arguments_;
   std::vector<std::pair<Node, EventIndex>> collected_;  // node, forward op of a sole backward
   std::unordered_set<EventIndex> covered_;
   TraceLensWork result_;

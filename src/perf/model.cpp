@@ -569,6 +569,14 @@ OpWork ModelSet::Sandbox::Evaluate(const ModelRow& row, const OpCall& call, bool
                                             : OpWork::Failure::kBroken;
     work.stage = text("stage");
     work.reason = text("why");
+    // The usual cause, in the words of who can mend it.
+    if (work.reason.ends_with("that was not recorded")) {
+      if (call.dims.empty()) {
+        work.reason = "its shapes were not recorded (record_shapes)";
+      } else if (call.text.empty()) {
+        work.reason = "its arguments beside the tensors were not recorded";
+      }
+    }
   }
   lua_getfield(lua_, 1, "names");
   lua_getfield(lua_, 1, "params");
