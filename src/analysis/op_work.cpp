@@ -15,9 +15,9 @@ constexpr std::uint64_t kSeed = 0x9E3779B97F4A7C15u;
 std::size_t OpWorks::Hash::operator()(const Key& key) const {
   std::uint64_t hash = kSeed ^ (key.backward ? 1 : 0);
   for (const std::uint64_t part :
-       {reinterpret_cast<std::uint64_t>(key.model), std::uint64_t{key.name}, std::uint64_t{key.dims},
-        std::uint64_t{key.strides}, std::uint64_t{key.types}, std::uint64_t{key.concrete},
-        std::uint64_t{key.annotation}, std::uint64_t{key.forward},
+       {reinterpret_cast<std::uint64_t>(key.model), std::uint64_t{key.name},
+        std::uint64_t{key.dims}, std::uint64_t{key.strides}, std::uint64_t{key.types},
+        std::uint64_t{key.concrete}, std::uint64_t{key.annotation}, std::uint64_t{key.forward},
         reinterpret_cast<std::uint64_t>(key.arguments), key.kernels}) {
     Mix(&hash, part);
   }
@@ -54,9 +54,11 @@ const OpWorks::Needs& OpWorks::NeedsOf(const perf::ModelRow& model) {
       found->second.forward = found->second.forward || has("forward");
     };
     const perf::ModelRows::Flat flat = set_.rows().Flatten(model);
-    for (const auto& [key, text] : flat.texts) look(text);
+    for (const auto& [key, text] : flat.texts)
+      look(text);
     for (const auto& [key, list] : flat.lists) {
-      for (const std::string& entry : *list) look(entry);
+      for (const std::string& entry : *list)
+        look(entry);
     }
   }
   return found->second;
@@ -72,7 +74,8 @@ const perf::OpCall* OpWorks::ArgumentsOf(const PseudoOp& op) {
     call.types = events_.text(args.types);
     call.strides = events_.text(args.strides);
     call.text = events_.text(args.concrete);
-    for (const auto& [key, value] : op.more) call.extra.emplace_back(key, value);
+    for (const auto& [key, value] : op.more)
+      call.extra.emplace_back(key, value);
   }
   return &found->second;
 }
@@ -85,10 +88,11 @@ const perf::OpWork& OpWorks::WorkOf(const perf::ModelRow& model, EventIndex op,
   if (!needs.iteration) context.annotation = kNoString;
   if (!needs.forward) context.forward = kNoEvent;
   const trace::Args& args = events_.args_of(op);
-  Key key = {&model,        events_[op].name, args.dims,          args.strides,
-             args.types,    args.concrete,    context.annotation, context.forward,
-             context.arguments, kSeed,        backward};
-  for (const EventIndex kernel : context.kernels) Mix(&key.kernels, events_[kernel].name);
+  Key key = {&model,        events_[op].name,   args.dims,       args.strides,      args.types,
+             args.concrete, context.annotation, context.forward, context.arguments, kSeed,
+             backward};
+  for (const EventIndex kernel : context.kernels)
+    Mix(&key.kernels, events_[kernel].name);
   const auto [found, added] = index_.try_emplace(key, nullptr);
   if (!added) return *found->second;
   const auto call_of = [&](EventIndex e) {
@@ -102,7 +106,8 @@ const perf::OpWork& OpWorks::WorkOf(const perf::ModelRow& model, EventIndex op,
     return call;
   };
   perf::OpCall call = context.arguments != nullptr ? *context.arguments : call_of(op);
-  for (const EventIndex kernel : context.kernels) call.kernels.push_back(events_.name(kernel));
+  for (const EventIndex kernel : context.kernels)
+    call.kernels.push_back(events_.name(kernel));
   call.annotation = events_.text(context.annotation);
   perf::OpCall forward;
   if (context.forward != kNoEvent) {

@@ -56,7 +56,8 @@ class Collector {
       calls.back().kernels.assign(kernels.begin(), kernels.end());
     }
     SplitPseudoOps(&calls);
-    for (WorkCall& call : calls) Evaluate(&call);
+    for (WorkCall& call : calls)
+      Evaluate(&call);
     std::stable_sort(calls.begin(), calls.end(), [&](const WorkCall& a, const WorkCall& b) {
       return events_[a.op].ts_ns < events_[b.op].ts_ns;
     });
@@ -72,9 +73,7 @@ class Collector {
   bool IsOp(EventIndex e) const {
     return events_[e].kind == EventKind::kCpuOp || PseudoOf(e) != nullptr;
   }
-  std::string_view NameOf(EventIndex e) const {
-    return in_.attribution.pseudo.NameOf(events_, e);
-  }
+  std::string_view NameOf(EventIndex e) const { return in_.attribution.pseudo.NameOf(events_, e); }
   const perf::ModelRow* ModelOf(EventIndex e) {
     return in_.attribution.pseudo.empty() ? works_.ModelOf(events_[e].name)
                                           : works_.ModelOf(NameOf(e));
@@ -107,8 +106,7 @@ class Collector {
         owner_[i] = owner_[tree_.position(up)];
       } else if (modelled_[i]) {
         owner_[i] = e;
-      } else if (!modelled_below[i] && IsOp(e) && HasGpu(e) &&
-                 ForwardOfSole(e) != kNoEvent) {
+      } else if (!modelled_below[i] && IsOp(e) && HasGpu(e) && ForwardOfSole(e) != kNoEvent) {
         owner_[i] = e;
       }
     }
@@ -185,7 +183,8 @@ class Collector {
     if (parts.empty()) return;
     std::unordered_map<EventIndex, std::size_t> call_of;
     for (std::size_t i = 0; i < calls->size(); ++i) {
-      for (const EventIndex kernel : (*calls)[i].kernels) call_of[kernel] = i;
+      for (const EventIndex kernel : (*calls)[i].kernels)
+        call_of[kernel] = i;
     }
     for (const PseudoOp* op : parts) {
       WorkCall call;
@@ -258,8 +257,8 @@ Metrics MetricsOf(const perf::OpWork* work, double kernel_us, const MetricRules&
     if (kernel_us > 0) out.tb_per_s = (*work->bytes / 1e12) / (kernel_us / 1e6);
   }
   if (rules.platform != nullptr) {
-    const perf::Roofline roof = perf::RooflineOf({gflops * 1e9, work->bytes, work->spec},
-                                                 *rules.platform, rules.roof);
+    const perf::Roofline roof =
+        perf::RooflineOf({gflops * 1e9, work->bytes, work->spec}, *rules.platform, rules.roof);
     out.roof_us = roof.roof_us;
     out.bound = roof.bound;
     if (kernel_us > 0) {
@@ -270,6 +269,49 @@ Metrics MetricsOf(const perf::OpWork* work, double kernel_us, const MetricRules&
   return out;
 }
 
-std::vector<WorkCall> CollectWorkCalls(const WorkInput& input) { return Collector(input).Run(); }
+std::vector<WorkCall> CollectWorkCalls(const WorkInput& input) {
+  return Collector(input).Run();
+}
+
+std::vector<LauncherWork> WorkOfLaunchers(const WorkInput& input) {
+  const std::vector<WorkCall> calls = CollectWorkCalls(input);
+  constexpr std::uint32_t kNone = 0xFFFFFFFFu;
+  std::vector<std::uint32_t> call_of(input.events.size(), kNone);  // by GPU event
+  for (std::size_t i = 0; i < calls.size(); ++i) {
+    for (const EventIndex kernel : calls[i].kernels)
+      call_of[kernel] = static_cast<std::uint32_t>(i);
+  }
+  std::vector<LauncherWork> out;
+  out.reserve(input.attribution.launchers.size());
+  for (const Launcher& launcher : input.attribution.launchers) {
+    const std::uint32_t at = call_of[input.attribution.KernelsOf(launcher).front()];
+    if (at == kNone) {
+      out.emplace_back();
+    } else {
+      out.push_back({calls[at].work, calls[at].model, calls[at].kernel_us});
+    }
+  }
+  return out;
+}
+
+RoofShare RoofShareOf(const Attribution& attribution, std::span<const LauncherWork> works,
+                      std::span<const std::uint32_t> launchers, const MetricRules& rules) {
+  RoofShare out;
+  double weighted = 0;
+  double by_bound[2] = {0, 0};
+  for (const std::uint32_t i : launchers) {
+    const Metrics metrics = MetricsOf(works[i].work, works[i].call_us, rules);
+    if (!metrics.pct_roof) continue;
+    const double us = attribution.launchers[i].direct_us;
+    weighted += us * *metrics.pct_roof;
+    out.known_us += us;
+    by_bound[metrics.bound == perf::Bound::kMemory ? 1 : 0] += us;
+  }
+  if (out.known_us > 0) {
+    out.pct_roof = weighted / out.known_us;
+    out.bound = by_bound[1] > by_bound[0] ? perf::Bound::kMemory : perf::Bound::kCompute;
+  }
+  return out;
+}
 
 }  // namespace jarvis::analysis

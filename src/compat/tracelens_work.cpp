@@ -81,9 +81,11 @@ class Walker {
     has_gpu_.assign(nodes_, 0);
     for (const auto& [call, kernel] : tree_.links) {
       gpu_of_call_[call].push_back(kernel);
-      for (Node up = call; up != kNoEvent && has_gpu_[up] == 0; up = ParentOf(up)) has_gpu_[up] = 1;
+      for (Node up = call; up != kNoEvent && has_gpu_[up] == 0; up = ParentOf(up))
+        has_gpu_[up] = 1;
     }
-    for (Node n = events_.size(); n < nodes_; ++n) has_gpu_[n] = 1;
+    for (Node n = events_.size(); n < nodes_; ++n)
+      has_gpu_[n] = 1;
   }
 
   const perf::ModelRow* ModelOf(Node n) {
@@ -111,8 +113,10 @@ class Walker {
       const EventKind kind = KindOf(n);
       if (kind == EventKind::kCpuOp || kind == EventKind::kPythonFunction) modelled_below_[up] = 1;
     };
-    for (Node n = nodes_; n-- > events_.size();) visit(n);
-    for (std::size_t i = tree_.hosts.size(); i-- > 0;) visit(tree_.hosts[i]);
+    for (Node n = nodes_; n-- > events_.size();)
+      visit(n);
+    for (std::size_t i = tree_.hosts.size(); i-- > 0;)
+      visit(tree_.hosts[i]);
   }
 
   // 5.1 of the reference's model: one backward node a sequence number, and its forward op on
@@ -204,9 +208,8 @@ class Walker {
   }
 
   std::vector<EventIndex> ByStart(std::vector<EventIndex> kernels) const {
-    std::stable_sort(kernels.begin(), kernels.end(), [&](EventIndex a, EventIndex b) {
-      return tree_.ts[a] < tree_.ts[b];
-    });
+    std::stable_sort(kernels.begin(), kernels.end(),
+                     [&](EventIndex a, EventIndex b) { return tree_.ts[a] < tree_.ts[b]; });
     // L5: two launches with one correlation list their kernel twice.
     kernels.erase(std::unique(kernels.begin(), kernels.end()), kernels.end());
     return kernels;
@@ -258,8 +261,8 @@ class Walker {
     if (entry == nullptr || entry->row < 0) return kNoEvent;
     const perf::ModelRow& model = works_.rows().rows()[static_cast<std::size_t>(entry->row)];
     if (model.backward_category.empty()) return kNoEvent;
-    const perf::OpWork& work =
-        works_.WorkOf(model, link.forward, {{}, AnnotationOf(link.forward), kNoEvent, nullptr}, true);
+    const perf::OpWork& work = works_.WorkOf(
+        model, link.forward, {{}, AnnotationOf(link.forward), kNoEvent, nullptr}, true);
     if (work.failure != perf::OpWork::Failure::kNone || !work.flops) return kNoEvent;
     return link.forward;
   }
@@ -351,11 +354,13 @@ class Walker {
     for (const auto& [node, forward] : collected_) {
       wanted.insert(node);
       if (forward != kNoEvent) {
-        for (const EventIndex backward : BackwardBelow(forward)) wanted.insert(backward);
+        for (const EventIndex backward : BackwardBelow(forward))
+          wanted.insert(backward);
       }
     }
     const auto gpu = GpuOf(wanted);
-    for (const auto& [node, forward] : collected_) AddCall(node, forward, gpu);
+    for (const auto& [node, forward] : collected_)
+      AddCall(node, forward, gpu);
   }
 
   // The backward nodes of an op and of all below it.
@@ -401,9 +406,9 @@ class Walker {
 
   std::string_view CategoryOf(Node n) const {
     const auto kernel = first_kernel_.find(n);
-    return perf::CategoryOfOp(works_.rows(), NameOf(n),
-                              kernel == first_kernel_.end() ? std::string_view()
-                                                            : events_.name(kernel->second));
+    return perf::CategoryOfOp(
+        works_.rows(), NameOf(n),
+        kernel == first_kernel_.end() ? std::string_view() : events_.name(kernel->second));
   }
 
   WorkCall CallOf(Node n) const {
@@ -445,7 +450,8 @@ class Walker {
     }
     call.has_model = call.model != nullptr;
     call.kernel_us = analysis::BusyUs(events_, timed, Clock::kDoubleMicros);
-    for (const EventIndex kernel : call.kernels) covered_.insert(kernel);
+    for (const EventIndex kernel : call.kernels)
+      covered_.insert(kernel);
     // E30: a model that declines takes its row, and the time with it, out of the table.
     if (call.work != nullptr && call.work->failure == perf::OpWork::Failure::kNotModelled) return;
     result_.unified.push_back(std::move(call));
@@ -454,13 +460,14 @@ class Walker {
   // Rows for GPU work that no collected call covers: a copy of its op each, or of its launch call.
   void Synthesise() {
     auto uid = static_cast<std::uint32_t>(events_.elements + attribution_.pseudo.ops().size());
-    std::vector<std::pair<EventIndex, EventIndex>> with_op;                // owner, kernel
+    std::vector<std::pair<EventIndex, EventIndex>> with_op;                 // owner, kernel
     std::vector<std::pair<EventIndex, std::vector<EventIndex>>> with_call;  // by first sight
     for (EventIndex e = 0; e < events_.size(); ++e) {
       if (!trace::IsGpuWork(TraceLensKind(events_, e)) || tree_.parent[e] == kNoEvent) continue;
       if (analysis::IsCollectiveName(events_.name(e)) || covered_.count(e) != 0) continue;
       EventIndex op = tree_.parent[e];
-      while (op != kNoEvent && KindOf(op) != EventKind::kCpuOp) op = ParentOf(op);
+      while (op != kNoEvent && KindOf(op) != EventKind::kCpuOp)
+        op = ParentOf(op);
       if (op != kNoEvent) {
         with_op.emplace_back(op, e);
         continue;
@@ -475,11 +482,12 @@ class Walker {
       }
     }
     std::unordered_set<Node> own;
-    for (const auto& [node, forward] : collected_) own.insert(node);
+    for (const auto& [node, forward] : collected_)
+      own.insert(node);
     const auto add = [&](EventIndex owner, EventIndex kernel) {
       WorkCall call = CallOf(owner);
-      call.name = std::string(NameOf(owner)) + "->" + std::string(events_.name(kernel)) +
-                  " (Synthetic Op)";
+      call.name =
+          std::string(NameOf(owner)) + "->" + std::string(events_.name(kernel)) + " (Synthetic Op)";
       const auto first = first_kernel_.find(owner);
       call.category = perf::CategoryOfOp(
           works_.rows(), call.name,
@@ -491,9 +499,11 @@ class Walker {
       result_.unified.push_back(std::move(call));
     };
     for (const auto& [call, kernels] : with_call) {
-      for (const EventIndex kernel : kernels) add(call, kernel);
+      for (const EventIndex kernel : kernels)
+        add(call, kernel);
     }
-    for (const auto& [op, kernel] : with_op) add(op, kernel);
+    for (const auto& [op, kernel] : with_op)
+      add(op, kernel);
   }
 
   bool IsSingle(std::string_view sheet) const {
@@ -539,7 +549,8 @@ class Walker {
         kernels.clear();
         for (const EventIndex node : nodes->second) {
           const auto list = gpu.find(node);
-          if (list != gpu.end()) kernels.insert(kernels.end(), list->second.begin(), list->second.end());
+          if (list != gpu.end())
+            kernels.insert(kernels.end(), list->second.begin(), list->second.end());
         }
         AddToFamily(n, ByStart(std::move(kernels)), true, &backward_family);
       }
@@ -555,9 +566,9 @@ class Walker {
     call.model = ModelOf(n);
     call.has_model = true;
     call.backward = backward;
-    call.work = &works_.WorkOf(*call.model, call.op,
-                               ContextOf(n, backward ? std::span<const EventIndex>() : kernels),
-                               backward);
+    call.work =
+        &works_.WorkOf(*call.model, call.op,
+                       ContextOf(n, backward ? std::span<const EventIndex>() : kernels), backward);
     if (call.work->failure != perf::OpWork::Failure::kNone || !call.work->flops) return;
     call.kernels = std::move(kernels);
     call.kernel_us = analysis::BusyUs(events_, call.kernels, Clock::kDoubleMicros);
@@ -597,7 +608,9 @@ bool IsRemoved(std::string_view name) {
          name == "aten::cudnn_convolution" || name == "ConvBias_" || name == "ConvBiasReLU_";
 }
 
-std::string_view NameCell(const std::vector<Cell>& row) { return std::get<std::string>(row[0]); }
+std::string_view NameCell(const std::vector<Cell>& row) {
+  return std::get<std::string>(row[0]);
+}
 
 // Appends rows of another table; columns are the union, the table's own first.
 void AppendRows(Table* table, const std::vector<std::string>& columns,
@@ -609,10 +622,12 @@ void AppendRows(Table* table, const std::vector<std::string>& columns,
     place.push_back(static_cast<std::size_t>(found - table->columns.begin()));
     if (found == table->columns.end()) table->columns.push_back(column);
   }
-  for (std::vector<Cell>& row : table->rows) row.resize(table->columns.size());
+  for (std::vector<Cell>& row : table->rows)
+    row.resize(table->columns.size());
   for (std::vector<Cell>& row : rows) {
     std::vector<Cell> cells(table->columns.size());
-    for (std::size_t i = 0; i < row.size(); ++i) cells[place[i]] = std::move(row[i]);
+    for (std::size_t i = 0; i < row.size(); ++i)
+      cells[place[i]] = std::move(row[i]);
     table->rows.push_back(std::move(cells));
   }
 }

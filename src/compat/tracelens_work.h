@@ -22,7 +22,7 @@ struct TraceLensWork {
     std::string name;  // of the table
     std::vector<analysis::WorkCall> calls;
   };
-  std::vector<Family> families;            // in the report's order
+  std::vector<Family> families;  // in the report's order
 };
 
 TraceLensWork CollectTraceLensWork(const trace::EventStore& events, const TraceLensTree& tree,

@@ -13,7 +13,8 @@ struct Timeline {
   std::optional<double> total_us;  // what percent columns of other tables refer to
 };
 
-Timeline MakeTimeline(const LoadedTrace& trace, const ReportParts& made, const ReportOptions& options) {
+Timeline MakeTimeline(const LoadedTrace& trace, const ReportParts& made,
+                      const ReportOptions& options) {
   const auto compute = [&](std::span<const trace::EventIndex> work) {
     return analysis::ComputeGpuTimeline(trace.events(), work, made.rules.clock,
                                         options.micro_idle_thresh_us);
@@ -46,8 +47,9 @@ std::vector<analysis::Overlap> OverlapsOf(const LoadedTrace& trace, const Report
 }
 
 // The tables about ops.
-Result<void> AddOpsTables(const LoadedTrace& trace, const ReportParts& made, const ReportOptions& options,
-                          analysis::TableInput input, Job& job, std::vector<Table>* tables) {
+Result<void> AddOpsTables(const LoadedTrace& trace, const ReportParts& made,
+                          const ReportOptions& options, analysis::TableInput input, Job& job,
+                          std::vector<Table>* tables) {
   analysis::LauncherModules modules;
   input.inference = options.inference;
   if (options.inference && options.group_by_parent_module) {
@@ -76,8 +78,8 @@ Result<std::vector<Table>> MakeTables(const LoadedTrace& trace, ReportParts made
                                       const ReportOptions& options, Job& job) {
   analysis::Overlaps overlaps;
   if (options.include_overlap_info) {
-    JV_ASSIGN(overlaps, analysis::FindOverlaps(trace.events(), made.attribution.timeline,
-                                               made.overlap, job));
+    JV_ASSIGN(overlaps,
+              analysis::FindOverlaps(trace.events(), made.attribution.timeline, made.overlap, job));
     made.overlaps = &overlaps;
   }
   const bool tracelens = options.compat == Compat::kTraceLens;

@@ -55,9 +55,10 @@ std::string ModelNote(const std::vector<Table>& tables) {
     if (table.name != "model_coverage" || table.rows.empty()) continue;
     const auto* share = std::get_if<double>(&table.rows[0].back());
     if (share == nullptr) return "no GPU time, so no work to judge";
-    return fmt::format("{:.1f} % of the GPU time has a performance model; model_coverage says why "
-                       "the rest has none",
-                       *share);
+    return fmt::format(
+        "{:.1f} % of the GPU time has a performance model; model_coverage says why "
+        "the rest has none",
+        *share);
   }
   return "model_coverage is missing";
 }
@@ -106,9 +107,10 @@ Result<Answer> PerfReport(engine::Workspace& workspace, const Json& arguments, J
               output::WriteXlsx(tables, arguments.at("output_xlsx").get<std::string>()));
     answer.files.push_back({book.path, "workbook", book.sheets.size()});
     if (book.texts_cut > 0) {
-      answer.notes.push_back(fmt::format("{} cells of the workbook are cut at Excel's limit; the CSV "
-                                         "files hold them whole",
-                                         book.texts_cut));
+      answer.notes.push_back(
+          fmt::format("{} cells of the workbook are cut at Excel's limit; the CSV "
+                      "files hold them whole",
+                      book.texts_cut));
     }
   }
   answer.summary = fmt::format("Wrote {} tables to {}.", tables.size(), directory);
@@ -117,7 +119,8 @@ Result<Answer> PerfReport(engine::Workspace& workspace, const Json& arguments, J
         "compat=tracelens reproduces the reference's numbers with its quirks: GPU work it "
         "cannot link is left out");
   } else {
-    for (std::string& note : CoverageNotes(*trace)) answer.notes.push_back(std::move(note));
+    for (std::string& note : CoverageNotes(*trace))
+      answer.notes.push_back(std::move(note));
     answer.notes.push_back(ModelNote(tables));
   }
   if (!platform.note.empty()) answer.notes.push_back(platform.note);
