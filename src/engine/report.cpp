@@ -1,6 +1,7 @@
 #include "engine/report.h"
 
 #include "analysis/collectives.h"
+#include "base/parallel.h"
 #include "compat/tracelens.h"
 #include "engine/work_report.h"
 #include "tree/recompute.h"
@@ -56,22 +57,33 @@ Result<void> AddOpsTables(const LoadedTrace& trace, const ReportParts& made,
     modules = analysis::FindModules(trace.events(), made.attribution, made.parent);
     input.modules = &modules;
   }
-  tables->push_back(analysis::OpsSummaryByCategory(input));
-  tables->push_back(analysis::OpsSummary(input));
-  JV_TRY(job.Check());
   analysis::UniqueArgsOptions unique;
   unique.num_kernels = options.group_by_num_kernels;
   unique.first_occurrence_time = options.include_first_occurrence_time;
-  tables->push_back(
-      analysis::OpsUniqueArgs(input, analysis::GroupUniqueArgs(input, unique), unique));
+  const auto unique_args = [&] {
+    return analysis::OpsUniqueArgs(input, analysis::GroupUniqueArgs(input, unique), unique);
+  };
+  // The tables about work take as long as the others together.
+  std::vector<Table> work_tables;
+  Result<void> work;
+  ParallelFor(2, 0, [&](std::size_t part) {
+    if (part == 0) {
+      work = AddWorkTables(trace, made, options, input, job, &work_tables);
+      return;
+    }
+    tables->push_back(analysis::OpsSummaryByCategory(input));
+    tables->push_back(analysis::OpsSummary(input));
+    tables->push_back(unique_args());
+    if (options.include_overlap_info && job.Check()) {
+      const std::vector<analysis::Overlap> overlaps = OverlapsOf(trace, made);
+      unique.overlaps = &overlaps;
+      tables->push_back(unique_args());
+    }
+  });
+  JV_TRY(work);
   JV_TRY(job.Check());
-  if (options.include_overlap_info) {
-    const std::vector<analysis::Overlap> overlaps = OverlapsOf(trace, made);
-    unique.overlaps = &overlaps;
-    tables->push_back(
-        analysis::OpsUniqueArgs(input, analysis::GroupUniqueArgs(input, unique), unique));
-  }
-  return AddWorkTables(trace, made, options, input, job, tables);
+  for (Table& table : work_tables) tables->push_back(std::move(table));
+  return {};
 }
 
 Result<std::vector<Table>> MakeTables(const LoadedTrace& trace, ReportParts made,
