@@ -1,13 +1,12 @@
 #include "compat/tracelens_work.h"
 
 #include <algorithm>
-#include <array>
 #include <map>
 #include <unordered_map>
 #include <unordered_set>
 
+#include "compat/tracelens_annotations.h"
 #include "perf/op_category.h"
-#include "tree/grad_links.h"
 
 namespace jarvis::compat {
 namespace {
@@ -27,7 +26,12 @@ class Walker {
   Walker(const EventStore& events, const TraceLensTree& tree,
          const analysis::Attribution& attribution, analysis::OpWorks& works,
          const TraceLensWorkOptions& options)
-      : events_(events), tree_(tree), attribution_(attribution), works_(works), options_(options) {
+      : events_(events),
+        tree_(tree),
+        attribution_(attribution),
+        works_(works),
+        options_(options),
+        annotations_(events, tree, options.inference) {
     for (const PseudoOp& op : attribution.pseudo.ops()) {
       if (op.place == PseudoOp::Place::kBelowOp) pseudo_.push_back(&op);
     }
@@ -36,7 +40,6 @@ class Walker {
     Gpu();
     Models();
     Gradients();
-    Annotations();
     for (const analysis::Launcher& launcher : attribution.launchers) {
       if (launcher.op != kNoEvent) {
         first_kernel_.try_emplace(launcher.op, attribution.KernelsOf(launcher).front());
@@ -150,46 +153,8 @@ class Walker {
     sequences_ = std::move(by_sequence);
   }
 
-  // T9: annotations drawn on the GPU count too.
-  void Annotations() {
-    for (EventIndex e = 0; e < events_.size(); ++e) {
-      if (events_[e].kind == EventKind::kUserAnnotation ||
-          events_[e].kind == EventKind::kGpuAnnotation) {
-        annotations_.push_back(e);
-      }
-    }
-    std::stable_sort(annotations_.begin(), annotations_.end(),
-                     [&](EventIndex a, EventIndex b) { return tree_.ts[a] < tree_.ts[b]; });
-  }
-
   StringId AnnotationOf(Node n) const {
-    static constexpr std::array<std::string_view, 14> kPrefixes = {
-        "vllm::unified_attention_with_output",  // the training report knows this one alone
-        "aiter::mha_varlen_fwd",
-        "pseudo_mla_decode_fwd",
-        "pseudo_mla_prefill_fwd",
-        "vllm::gdn_attention_core",
-        "aiter::fmha_v3_varlen_fwd",
-        "sglang_profiler::tilelang_kernel_tilelang_sparse_fwd",
-        "sglang_profiler::attention_paged_attention_ragged",
-        "aiter::mha_batch_prefill",
-        "aiter::pa_decode_gluon",
-        "aiter::v4_attention_with_output",
-        "pseudo_v4_paged_decode_swa",
-        "pseudo_v4_paged_decode_csa",
-        "pseudo_v4_paged_decode_hca"};
-    const std::string_view name = NameOf(n);
-    const auto end = kPrefixes.begin() + (options_.inference ? kPrefixes.size() : 1);
-    if (n >= events_.size() || std::none_of(kPrefixes.begin(), end, [&](std::string_view prefix) {
-          return name.starts_with(prefix);
-        })) {
-      return kNoString;
-    }
-    for (const EventIndex a : annotations_) {
-      if (tree_.ts[a] > tree_.ts[n]) break;
-      if (tree_.end[n] < tree_.end[a]) return events_[a].name;
-    }
-    return kNoString;
+    return n >= events_.size() ? kNoString : annotations_.Around(n, NameOf(n));
   }
 
   // GPU work of a set of nodes, each in the order of the launches in the file.
@@ -580,6 +545,7 @@ class Walker {
   const analysis::Attribution& attribution_;
   analysis::OpWorks& works_;
   const TraceLensWorkOptions& options_;
+  TraceLensAnnotations annotations_;
   std::vector<const PseudoOp*> pseudo_;
   Node nodes_ = 0;
   std::vector<std::vector<Node>> children_;  // host children, in the order of the nesting
@@ -590,7 +556,6 @@ class Walker {
   std::unordered_map<Node, EventIndex> forward_of_;
   std::unordered_map<Node, EventIndex> backward_of_;
   std::unordered_map<std::int64_t, std::vector<EventIndex>> sequences_;
-  std::vector<EventIndex> annotations_;
   std::unordered_map<Node, EventIndex> first_kernel_;
   std::vector<std::pair<Node, EventIndex>> collected_;  // node, forward op of a sole backward
   std::unordered_set<EventIndex> covered_;
