@@ -279,7 +279,9 @@ local precisions = {
   ["c10::float8_e4m3fnuz"] = "fp8", ["c10::float8_e4m3fn"] = "fp8", ["c10::float8_e5m2"] = "fp8",
   ["c10::float8_e5m2fnuz"] = "fp8", ["fp8"] = "fp8",
   ["fp4"] = "fp4", ["mxfp4"] = "fp4", ["c10::float4_e2m1fn_x2"] = "fp4",
-  ["signed char"] = "int8", ["c10::qint8"] = "int8",
+  ["signed char"] = "int8", ["c10::qint8"] = "int8", ["unsigned char"] = "uint8",
+  ["short int"] = "int16", ["int"] = "int32", ["long int"] = "int64", ["long"] = "int64",
+  ["bool"] = "bool",
 }
 -- null for a dtype that is not in the table.
 local function bp(dtype)
