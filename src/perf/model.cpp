@@ -460,9 +460,11 @@ int ModelSet::Sandbox::Key(lua_State* lua) {
   return 3;
 }
 
-// A run-time error of Lua without its place: "gemm.mm.M:1: ..." says more than a reader needs.
+// A run-time error of Lua without its place: "gemm.mm.M:1: ..." says more than a reader needs, and
+// so does "prelude:20: ...".
 int ModelSet::Sandbox::Reason(lua_State* lua) {
   std::string_view text = ToText(lua, 1);
+  if (text.starts_with("prelude:")) text.remove_prefix(std::min(text.find(' ') + 1, text.size()));
   const std::size_t place = text.find(":1: ");
   if (place != std::string_view::npos) text.remove_prefix(place + 4);
   PushText(lua, text);
