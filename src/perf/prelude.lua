@@ -456,8 +456,7 @@ function environment(row, call, costs, given)
   setmetatable(env, {__index = function(t, key)
     if type(key) ~= "string" then error({kind = "broken", why = "a quantity has a name"}, 0) end
     local v = given and host.given(given, key)
-    if v ~= nil then
-      if base ~= nil then v = floated(v) end
+    if v ~= nil then v = base and floated(v) or v
     elseif base ~= nil and row.parameters[key] then
       v = floated(base[key])
     else
@@ -571,10 +570,7 @@ local function quantity(model, call, given, key)
   parameters_of(row)
   local env = environment(row, call, nil, given)
   local ok, v = pcall(function()
-    if not amounts[key] then return env[key] end
-    local value = amount(environment(row, call, env, given)[key])
-    if value == nil then return null end
-    return value
+    return amounts[key] and (amount(environment(row, call, env, given)[key]) or null) or env[key]
   end)
   if ok then return v end
   return nil, explain(v)
