@@ -51,6 +51,8 @@ struct TableRules {
   // A parameter column of a roofline table in which some number is fractional or missing shows all
   // its numbers with a decimal point.
   bool float_parameter_columns = false;
+  // A sum of values of which none is known is 0 instead of absent.
+  bool empty_sums_are_zero = false;
 };
 
 }  // namespace jarvis::analysis

@@ -201,7 +201,8 @@ class Unified {
     cells.insert(
         cells.end(),
         {static_cast<std::int64_t>(first.uid), static_cast<std::int64_t>(row.size()),
-         host ? Cell(host->sum) : Cell(0.0), MomentCell(host, &Moments::mean), StdCell(host)});
+         host || !in_.rules.empty_sums_are_zero ? MomentCell(host, &Moments::sum) : Cell(0.0),
+         MomentCell(host, &Moments::mean), StdCell(host)});
     const auto tb = moments_of(&Metrics::tb_per_s);
     const auto tflops = moments_of(&Metrics::tflops_per_s);
     const auto pct = moments_of(&Metrics::pct_roof);

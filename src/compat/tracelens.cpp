@@ -232,6 +232,7 @@ analysis::TableRules TraceLensRules() {
   rules.models = &TraceLensModels();
   rules.megabyte = 1024.0 * 1024.0;           // E40
   rules.float_parameter_columns = true;       // A4
+  rules.empty_sums_are_zero = true;           // as its library adds
   rules.overlap_names_by_first_sight = true;  // T14
   // P13, P18.
   rules.collectives = {.element_bytes = &ElementBytes,

@@ -60,6 +60,8 @@ class ModelSet::Sandbox {
 
   const ModelRows& rows() const { return rows_; }
   OpWork Evaluate(const ModelRow& row, const OpCall& call, bool backward);
+  std::vector<Quantity> Quantities(const ModelRow& row, std::span<const GivenQuantity> given,
+                                   std::span<const std::string_view> wanted, const OpCall& call);
   Status Check(const ModelRow& row);
 
  private:
@@ -82,6 +84,7 @@ class ModelSet::Sandbox {
   static int Input(lua_State* lua);
   static int IsInput(lua_State* lua);
   static int Extra(lua_State* lua);
+  static int Given(lua_State* lua);
   static int Forward(lua_State* lua);
 
   void PushNull() { lua_rawgeti(lua_, LUA_REGISTRYINDEX, null_); }
@@ -96,6 +99,7 @@ class ModelSet::Sandbox {
   void PushAnnotation(std::string_view name);
   void PushTranspose(const OpCall& call);
   void Define(const ModelRow& row);
+  bool HasQuantity(const ModelRow& row, std::string_view key) const;
   Value ToValue(int index);
   std::string SequenceText(int index);
   // Calls the function below `arguments` values; false: an error text is on the stack.
@@ -104,7 +108,7 @@ class ModelSet::Sandbox {
   const ModelRows& rows_;
   lua_State* lua_ = nullptr;
   std::size_t used_ = 0;
-  int define_ = 0, evaluate_ = 0, check_ = 0, tuple_ = 0, list_ = 0, null_ = 0;
+  int define_ = 0, evaluate_ = 0, quantity_ = 0, check_ = 0, tuple_ = 0, list_ = 0, null_ = 0;
   std::vector<bool> defined_;
   simdjson::dom::parser parser_;
 };
@@ -137,7 +141,7 @@ ModelSet::Sandbox::Sandbox(const ModelRows& rows) : rows_(rows), defined_(rows.r
                                 {"starts", &Starts},   {"after", &After}, {"between", &Between},
                                 {"floats", &Floats},   {"key", &Key},     {"reason", &Reason},
                                 {"input", &Input},     {"extra", &Extra}, {"is_input", &IsInput},
-                                {"forward", &Forward}, {nullptr, nullptr}};
+                                {"forward", &Forward}, {"given", &Given}, {nullptr, nullptr}};
   luaL_newlib(lua_, kHost);
   // The functions of the standard library that the prelude uses; none of them stays reachable.
   luaL_requiref(lua_, "_G", luaopen_base, 1);
@@ -151,8 +155,8 @@ ModelSet::Sandbox::Sandbox(const ModelRows& rows) : rows_(rows), defined_(rows.r
   lua_setglobal(lua_, "_G");
   lua_newtable(lua_);
   lua_rawseti(lua_, LUA_REGISTRYINDEX, LUA_RIDX_GLOBALS);
-  if (!Call(12, 6)) std::abort();
-  for (int* ref : {&null_, &list_, &tuple_, &check_, &evaluate_, &define_}) {
+  if (!Call(12, 7)) std::abort();
+  for (int* ref : {&null_, &list_, &tuple_, &check_, &quantity_, &evaluate_, &define_}) {
     *ref = luaL_ref(lua_, LUA_REGISTRYINDEX);
   }
 }
@@ -290,6 +294,17 @@ int ModelSet::Sandbox::Extra(lua_State* lua) {
     if (name == key) return self.PushJson(json), 1;
   }
   self.PushNull();
+  return 1;
+}
+
+// given(handle, key): the value that stands in for a quantity, or nil.
+int ModelSet::Sandbox::Given(lua_State* lua) {
+  const auto* given = static_cast<const std::span<const GivenQuantity>*>(lua_touserdata(lua, 1));
+  const std::string_view key = ToText(lua, 2);
+  for (const auto& [name, json] : *given) {
+    if (name == key) return Self(lua).PushJson(json), 1;
+  }
+  lua_pushnil(lua);
   return 1;
 }
 
@@ -447,9 +462,11 @@ int ModelSet::Sandbox::Key(lua_State* lua) {
   return 3;
 }
 
-// A run-time error of Lua without its place: "gemm.mm.M:1: ..." says more than a reader needs.
+// A run-time error of Lua without its place: "gemm.mm.M:1: ..." says more than a reader needs, and
+// so does "prelude:20: ...".
 int ModelSet::Sandbox::Reason(lua_State* lua) {
   std::string_view text = ToText(lua, 1);
+  if (text.starts_with("prelude:")) text.remove_prefix(std::min(text.find(' ') + 1, text.size()));
   const std::size_t place = text.find(":1: ");
   if (place != std::string_view::npos) text.remove_prefix(place + 4);
   PushText(lua, text);
@@ -533,6 +550,16 @@ Value ModelSet::Sandbox::ToValue(int index) {
   }
 }
 
+namespace {
+
+OpWork::Failure FailureOf(std::string_view kind) {
+  return kind == "failed"         ? OpWork::Failure::kFailed
+         : kind == "not_modelled" ? OpWork::Failure::kNotModelled
+                                  : OpWork::Failure::kBroken;
+}
+
+}  // namespace
+
 OpWork ModelSet::Sandbox::Evaluate(const ModelRow& row, const OpCall& call, bool backward) {
   OpWork work;
   lua_settop(lua_, 0);
@@ -566,9 +593,7 @@ OpWork ModelSet::Sandbox::Evaluate(const ModelRow& row, const OpCall& call, bool
   work.spec = text("spec");
   const std::string kind = text("kind");
   if (!kind.empty()) {
-    work.failure = kind == "failed"         ? OpWork::Failure::kFailed
-                   : kind == "not_modelled" ? OpWork::Failure::kNotModelled
-                                            : OpWork::Failure::kBroken;
+    work.failure = FailureOf(kind);
     work.stage = text("stage");
     work.reason = text("why");
     // The usual cause, in the words of who can mend it.
@@ -595,6 +620,57 @@ OpWork ModelSet::Sandbox::Evaluate(const ModelRow& row, const OpCall& call, bool
   }
   lua_settop(lua_, 0);
   return work;
+}
+
+bool ModelSet::Sandbox::HasQuantity(const ModelRow& row, std::string_view key) const {
+  const ModelRows::Flat flat = rows_.Flatten(row);
+  if (flat.texts.contains(key)) return true;
+  for (const auto& [name, list] : flat.lists) {
+    for (const std::string_view entry : *list) {
+      if (entry.substr(0, entry.find_first_of("?=")) == key) return true;
+    }
+  }
+  return false;
+}
+
+std::vector<Quantity> ModelSet::Sandbox::Quantities(const ModelRow& row,
+                                                    std::span<const GivenQuantity> given,
+                                                    std::span<const std::string_view> wanted,
+                                                    const OpCall& call) {
+  std::string unknown;
+  for (const auto& [key, json] : given) {
+    if (unknown.empty() && !HasQuantity(row, key)) unknown = key;
+  }
+  std::vector<Quantity> out(wanted.size());
+  for (std::size_t i = 0; i < wanted.size(); ++i) {
+    Quantity& quantity = out[i];
+    if (!unknown.empty() || !HasQuantity(row, wanted[i])) {
+      quantity.failure = OpWork::Failure::kBroken;
+      quantity.reason =
+          fmt::format("no quantity {} in {}",
+                      unknown.empty() ? wanted[i] : std::string_view(unknown), row.model);
+      continue;
+    }
+    lua_settop(lua_, 0);
+    Define(row);
+    lua_rawgeti(lua_, LUA_REGISTRYINDEX, quantity_);
+    PushText(lua_, row.model);
+    lua_pushlightuserdata(lua_, const_cast<OpCall*>(&call));
+    lua_pushlightuserdata(lua_, const_cast<std::span<const GivenQuantity>*>(&given));
+    PushText(lua_, wanted[i]);
+    if (!Call(4, 3)) {
+      quantity.failure = OpWork::Failure::kFailed;
+      quantity.reason =
+          lua_type(lua_, -1) == LUA_TSTRING ? std::string(ToText(lua_, -1)) : "out of memory";
+    } else if (!lua_isnil(lua_, 2)) {
+      quantity.failure = FailureOf(ToText(lua_, 2));
+      quantity.reason = ToText(lua_, 3);
+    } else {
+      quantity.value = ToValue(1);
+    }
+  }
+  lua_settop(lua_, 0);
+  return out;
 }
 
 Status ModelSet::Sandbox::Check(const ModelRow& row) {
@@ -627,6 +703,13 @@ const ModelRow* ModelSet::Find(std::string_view op) const {
 
 OpWork ModelSet::Evaluate(const ModelRow& row, const OpCall& call, bool backward) {
   return sandbox_->Evaluate(row, call, backward);
+}
+
+std::vector<Quantity> ModelSet::Quantities(const ModelRow& row,
+                                           std::span<const GivenQuantity> given,
+                                           std::span<const std::string_view> wanted,
+                                           const OpCall& call) {
+  return sandbox_->Quantities(row, given, wanted, call);
 }
 
 Status ModelSet::Check(const ModelRow& row) {

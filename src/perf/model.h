@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -56,6 +57,16 @@ struct OpWork {
   std::optional<double> NumberOf(std::string_view key) const;
 };
 
+// A quantity by its name and a value as raw JSON: a number, a boolean, a text, null or an array.
+using GivenQuantity = std::pair<std::string_view, std::string_view>;
+
+// A quantity's value, or why it has none.
+struct Quantity {
+  Value value;
+  OpWork::Failure failure = OpWork::Failure::kNone;
+  std::string reason;  // for a reader
+};
+
 // Not thread-safe: one object a thread. Construction takes about a tenth of a millisecond.
 class ModelSet {
  public:
@@ -69,6 +80,14 @@ class ModelSet {
   const ModelRow* Find(std::string_view op) const;
   // `backward`: the work of the backward pass, from the forward call's arguments.
   OpWork Evaluate(const ModelRow& row, const OpCall& call, bool backward = false);
+  // Quantities of a row by name, each for itself, where those in `given` stand in for the row's
+  // own: flops of an attention with given B, N_Q, N_KV..., and no recorded arguments. FLOPs and
+  // bytes are doubles as in Evaluate; everything else is as a parameter is. What no expression can
+  // take from `given` comes from `call`, which may be empty. A name that the row does not have is
+  // kBroken.
+  std::vector<Quantity> Quantities(const ModelRow& row, std::span<const GivenQuantity> given,
+                                   std::span<const std::string_view> wanted,
+                                   const OpCall& call = {});
   // Compiles every expression of a row. Fails with the row and the key.
   Status Check(const ModelRow& row);
 

@@ -1,5 +1,5 @@
 -- What the expressions of model rows can use, and how a row is evaluated. Runs once in each
--- sandbox; returns define(), evaluate() and check(). The expressions themselves see only the names
+-- sandbox; returns define(), evaluate(), quantity() and check(). The expressions themselves see only the names
 -- that this file hands out: no library, no globals, no files.
 --
 -- A row is a set of named quantities. A quantity is evaluated when something asks for it, once a
@@ -140,6 +140,7 @@ local function el(shape)
   for i = 0, shape.n - 1 do
     local d = shape[i]
     if math.type(d) == nil then fail("a dimension is not a number") end
+    if d % 1 ~= 0 then fail("a dimension is not a whole number") end
     if d < 0 then fail("a dimension is negative") end
     product = product * d
   end
@@ -439,7 +440,8 @@ local function input(call, key, forward_of)
   return host.input(call, key)
 end
 
-function environment(row, call, costs)
+-- given: a handle of values that stand in for the row's own quantities, or nil.
+function environment(row, call, costs, given)
   local env, busy = {}, {}
   local forward
   local function forward_of()
@@ -455,8 +457,9 @@ function environment(row, call, costs)
   local base = costs  -- the environment of the parameters, when this one is for costs
   setmetatable(env, {__index = function(t, key)
     if type(key) ~= "string" then error({kind = "broken", why = "a quantity has a name"}, 0) end
-    local v
-    if base ~= nil and row.parameters[key] then
+    local v = given and host.given(given, key)
+    if v ~= nil then v = base and floated(v) or v
+    elseif base ~= nil and row.parameters[key] then
       v = floated(base[key])
     else
       local f = definition(row, key)
@@ -562,6 +565,19 @@ local function evaluate(model, call, backward)
   return out
 end
 
+local amounts = {flops = true, bytes = true, backward_flops = true, backward_bytes = true}
+-- One quantity, where the values of `given` stand in for others: the value, or nil, kind, reason.
+local function quantity(model, call, given, key)
+  local row = rows[model]
+  parameters_of(row)
+  local env = environment(row, call, nil, given)
+  local ok, v = pcall(function()
+    return amounts[key] and (amount(environment(row, call, env, given)[key]) or null) or env[key]
+  end)
+  if ok then return v end
+  return nil, explain(v)
+end
+
 -- Compiles every expression of a row; returns the first that does not, with the reason.
 local function check(model)
   local row = rows[model]
@@ -583,4 +599,4 @@ local function check(model)
   return nil
 end
 
-return define, evaluate, check, Tuple, List, null
+return define, evaluate, quantity, check, Tuple, List, null

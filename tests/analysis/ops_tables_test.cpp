@@ -18,13 +18,16 @@
 #include <doctest/doctest.h>
 
 #include "analysis/kernel_tables.h"
+#include "support/table_rows.h"
 #include "support/trace_builder.h"
 
 namespace jarvis::analysis {
 namespace {
 
+using testing::CellText;
 using testing::Load;
 using testing::Loaded;
+using testing::Rows;
 using testing::TraceText;
 
 TraceText Text() {
@@ -49,35 +52,6 @@ struct Made {
   TableRules rules;
   TableInput input{loaded.events(), loaded.trace.track_names, attribution, rules};
 };
-
-std::string CellText(const Cell& cell) {
-  if (const auto* text = std::get_if<std::string>(&cell)) return *text;
-  if (const auto* number = std::get_if<std::int64_t>(&cell)) return std::to_string(*number);
-  if (const auto* real = std::get_if<double>(&cell)) {
-    std::string digits = std::to_string(*real);
-    digits.erase(digits.find_last_not_of('0') + 1);
-    if (digits.back() == '.') digits.pop_back();
-    return digits;
-  }
-  return "-";
-}
-
-// The named columns, a line a row.
-std::string Rows(const Table& table, const std::vector<std::string>& columns) {
-  std::string text;
-  for (const auto& row : table.rows) {
-    CHECK(row.size() == table.columns.size());
-    std::string line;
-    for (const std::string& column : columns) {
-      const auto at = std::find(table.columns.begin(), table.columns.end(), column);
-      REQUIRE_MESSAGE(at != table.columns.end(), column);
-      line += (line.empty() ? "" : " | ") +
-              CellText(row[static_cast<std::size_t>(at - table.columns.begin())]);
-    }
-    text += line + "\n";
-  }
-  return text;
-}
 
 TEST_CASE("ops_summary") {
   const Made made;

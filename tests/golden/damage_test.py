@@ -45,6 +45,8 @@ ERRORS = {
     "no_trace_events_key": "traceEvents",
     "deep_nesting": "traceEvents",
 }
+# The compatible mode links by arrows alone; some traces have them all at their end.
+NOTHING_LINKED = ("no_flow", "no_runtime", "truncated_middle", "truncated_gzip")
 # Columns that name a place in the file, not an amount.
 PLACES = {"ex_UID"}
 
@@ -139,12 +141,46 @@ class Damage(unittest.TestCase):
                 calls.append(("perf_report", {"trace": path, "kernel_summary": True,
                                               "output_dir": str(out / "report" / kind)}))
             answers = program.tool_answers(calls)
+            for kind in answering:
+                with self.subTest(kind):
+                    self.check_work(out / "report" / kind)
+            self.check_compatible(answering, out)
             loaded = dict(zip(answering, answers[::2]))
             self.undamaged = loaded.pop("undamaged")
             for kind, answer in loaded.items():
                 with self.subTest(kind):
                     getattr(self, "check_" + kinds[kind]["owes"])(
                         kind, answer, out / "report", out / kinds[kind]["file"])
+
+    def check_work(self, report):
+        """The table about work has the time of the table about ops, whatever is damaged."""
+        if not (report / "unified_perf_summary.csv").exists():
+            self.assertEqual(table(report, "ops_summary"), [])
+            return
+        def total(name, column):
+            return sum(float(row[column]) for row in table(report, name))
+        ops_us = total("ops_summary", "total_direct_kernel_time_sum")
+        work_us = total("unified_perf_summary", "Kernel Time (µs)_sum")
+        # Work of one op on several streams counts once, and an op may be a part of another.
+        self.assertLessEqual(work_us, ops_us * (1 + 1e-9) + 1e-6)
+        self.assertGreaterEqual(work_us, ops_us * 0.998)
+        coverage = table(report, "model_coverage")
+        self.assertTrue(close(total("model_coverage", "time ms") * 1000, work_us), coverage)
+
+    def check_compatible(self, answering, out):
+        """The compatible report too answers for every kind, or finds no GPU work that is linked."""
+        results = program.serve([
+            ("tools/call", {"name": "perf_report",
+                            "arguments": {"trace": path, "compat": "tracelens",
+                                          "output_dir": str(out / "compatible" / kind)}})
+            for kind, path in answering.items()])
+        for kind, result in zip(answering, results):
+            with self.subTest(kind):
+                if result.get("isError"):
+                    self.assertIn(kind, NOTHING_LINKED)
+                    self.assertIn("[no_gpu_events]", result["content"][0]["text"])
+                else:
+                    self.assertIn("structuredContent", result)
 
     def check_error(self, kind, path):
         ran = program.call("load_trace", trace=str(path))
