@@ -1,6 +1,7 @@
 #include "perf/model.h"
 
 #include <algorithm>
+#include <chrono>
 #include <cmath>
 #include <cstdlib>
 #include <unordered_map>
@@ -23,7 +24,15 @@ namespace {
 // a row that loops, or an argument list of a million items, comes near these.
 constexpr std::size_t kMemoryMax = std::size_t{256} << 20;
 constexpr int kStepsMax = 20'000'000;
-constexpr int kDepthMax = 64;  // of nested lists in arguments
+// How often the limits are looked at, in steps; between two looks a step may handle a long text.
+constexpr int kStepsBetween = 1000;
+constexpr std::chrono::seconds kTimeMax{5};
+// Of one text: few steps can make long ones, and one step can be busy with one for long.
+constexpr std::size_t kTextMax = std::size_t{256} << 10;
+constexpr std::size_t kPatternMax = 256;  // of what is looked for in a text
+constexpr int kDepthMax = 64;             // of nested lists
+// A row that was stopped so often is not asked again: every call of it would take as long.
+constexpr int kStopsMax = 3;
 
 std::string_view ToText(lua_State* lua, int index) {
   std::size_t size = 0;
@@ -96,35 +105,66 @@ class ModelSet::Sandbox {
   void PushAnnotation(std::string_view name);
   void PushTranspose(const OpCall& call);
   void Define(const ModelRow& row);
-  Value ToValue(int index);
-  std::string SequenceText(int index);
+  Value ToValue(int index, int depth = 0);
+  std::string SequenceText(int index, int depth);
   // Calls the function below `arguments` values; false: an error text is on the stack.
   bool Call(int arguments, int results);
+  // Calls task() inside Lua's protection: what it does may raise Lua's errors.
+  template <typename Task>
+  bool Protected(Task& task) {
+    lua_settop(lua_, 0);
+    lua_pushcfunction(lua_, [](lua_State* lua) {
+      void* arg = lua_touserdata(lua, 1);
+      lua_settop(lua, 0);
+      (*static_cast<Task*>(arg))();
+      return 0;
+    });
+    lua_pushlightuserdata(lua_, &task);
+    return Call(1, 0);
+  }
+  // The error on top of the stack, as text.
+  std::string ErrorText() {
+    return lua_type(lua_, -1) == LUA_TSTRING ? ValidUtf8(ToText(lua_, -1)) : "out of memory";
+  }
+  void Run(const ModelRow& row, const OpCall& call, bool backward, OpWork* work);
+  static void Hook(lua_State* lua, lua_Debug*);
 
   const ModelRows& rows_;
   lua_State* lua_ = nullptr;
   std::size_t used_ = 0;
   int define_ = 0, evaluate_ = 0, check_ = 0, tuple_ = 0, list_ = 0, null_ = 0;
   std::vector<bool> defined_;
+  std::vector<std::uint8_t> stops_;  // by row: how often a limit ended its evaluation
+  bool stopped_ = false;             // in this call
+  int steps_ = 0;
+  std::chrono::steady_clock::time_point began_;
   simdjson::dom::parser parser_;
 };
 
 void* ModelSet::Sandbox::Allocate(void* self, void* block, std::size_t old_size,
                                   std::size_t new_size) {
   auto& used = static_cast<Sandbox*>(self)->used_;
-  if (block == nullptr) old_size = 0;
+  if (block == nullptr) {
+    // Then the size says what kind of object it is for.
+    if (old_size == LUA_TSTRING && new_size > kTextMax) return nullptr;
+    old_size = 0;
+  }
   if (new_size == 0) {
     std::free(block);
     used -= old_size;
     return nullptr;
   }
-  if (new_size > old_size && used + (new_size - old_size) > kMemoryMax) return nullptr;
+  if (new_size > old_size && used + (new_size - old_size) > kMemoryMax) {
+    static_cast<Sandbox*>(self)->stopped_ = true;
+    return nullptr;
+  }
   void* moved = std::realloc(block, new_size);
   if (moved != nullptr) used += new_size - old_size;
   return moved;
 }
 
-ModelSet::Sandbox::Sandbox(const ModelRows& rows) : rows_(rows), defined_(rows.rows().size()) {
+ModelSet::Sandbox::Sandbox(const ModelRows& rows)
+    : rows_(rows), defined_(rows.rows().size()), stops_(rows.rows().size()) {
   lua_ = lua_newstate(&Allocate, this);
   if (lua_ == nullptr) std::abort();  // no memory for an empty state
   *static_cast<Sandbox**>(lua_getextraspace(lua_)) = this;
@@ -159,10 +199,20 @@ ModelSet::Sandbox::Sandbox(const ModelRows& rows) : rows_(rows), defined_(rows.r
 
 bool ModelSet::Sandbox::Call(int arguments, int results) {
   // Counts the steps of this call alone.
-  lua_sethook(
-      lua_, [](lua_State* lua, lua_Debug*) { luaL_error(lua, "the model ran for too long"); },
-      LUA_MASKCOUNT, kStepsMax);
+  steps_ = 0;
+  stopped_ = false;
+  began_ = std::chrono::steady_clock::now();
+  lua_sethook(lua_, &Hook, LUA_MASKCOUNT, kStepsBetween);
   return lua_pcall(lua_, arguments, results, 0) == LUA_OK;
+}
+
+// After the limit each further look raises the error again, so that catching it gains nothing.
+void ModelSet::Sandbox::Hook(lua_State* lua, lua_Debug*) {
+  Sandbox& self = Self(lua);
+  self.steps_ += kStepsBetween;
+  if (self.steps_ <= kStepsMax && std::chrono::steady_clock::now() - self.began_ < kTimeMax) return;
+  self.stopped_ = true;
+  luaL_error(lua, "the model ran for too long");
 }
 
 void ModelSet::Sandbox::EndSequence(lua_Integer size) {
@@ -397,8 +447,19 @@ int ModelSet::Sandbox::Lower(lua_State* lua) {
   return 1;
 }
 
+namespace {
+
+// What is looked for in a text.
+std::string_view ToPattern(lua_State* lua, int index) {
+  const std::string_view text = ToText(lua, index);
+  if (text.size() > kPatternMax) luaL_error(lua, "the text to look for is too long");
+  return text;
+}
+
+}  // namespace
+
 int ModelSet::Sandbox::Contains(lua_State* lua) {
-  lua_pushboolean(lua, ToText(lua, 1).find(ToText(lua, 2)) != std::string_view::npos ? 1 : 0);
+  lua_pushboolean(lua, ToText(lua, 1).find(ToPattern(lua, 2)) != std::string_view::npos ? 1 : 0);
   return 1;
 }
 
@@ -410,7 +471,7 @@ int ModelSet::Sandbox::Starts(lua_State* lua) {
 // after(text, separator): what follows the last separator, else the whole text.
 int ModelSet::Sandbox::After(lua_State* lua) {
   const std::string_view text = ToText(lua, 1);
-  const std::string_view separator = ToText(lua, 2);
+  const std::string_view separator = ToPattern(lua, 2);
   const std::size_t at = text.rfind(separator);
   PushText(lua, at == std::string_view::npos ? text : text.substr(at + separator.size()));
   return 1;
@@ -420,11 +481,11 @@ int ModelSet::Sandbox::After(lua_State* lua) {
 // `stops`; nil without the marker.
 int ModelSet::Sandbox::Between(lua_State* lua) {
   std::string_view text = ToText(lua, 1);
-  const std::string_view marker = ToText(lua, 2);
+  const std::string_view marker = ToPattern(lua, 2);
   const std::size_t at = text.find(marker);
   if (at == std::string_view::npos) return lua_pushnil(lua), 1;
   text.remove_prefix(at + marker.size());
-  PushText(lua, text.substr(0, text.find_first_of(ToText(lua, 3))));
+  PushText(lua, text.substr(0, text.find_first_of(ToPattern(lua, 3))));
   return 1;
 }
 
@@ -457,7 +518,6 @@ int ModelSet::Sandbox::Reason(lua_State* lua) {
 void ModelSet::Sandbox::Define(const ModelRow& row) {
   const auto index = static_cast<std::size_t>(&row - rows_.rows().data());
   if (defined_[index]) return;
-  defined_[index] = true;
   const ModelRows::Flat flat = rows_.Flatten(row);
   lua_rawgeti(lua_, LUA_REGISTRYINDEX, define_);
   PushText(lua_, row.model);
@@ -474,15 +534,19 @@ void ModelSet::Sandbox::Define(const ModelRow& row) {
     lua_rawset(lua_, -3);
   }
   lua_call(lua_, 3, 0);
+  defined_[index] = true;
 }
 
-std::string ModelSet::Sandbox::SequenceText(int index) {
+std::string ModelSet::Sandbox::SequenceText(int index, int depth) {
+  if (depth > kDepthMax) luaL_error(lua_, "a parameter is nested too deeply");
   luaL_checkstack(lua_, 8, "a parameter is nested too deeply");
   index = lua_absindex(lua_, index);
-  lua_getmetatable(lua_, index);
-  lua_rawgeti(lua_, LUA_REGISTRYINDEX, list_);
-  const bool is_list = lua_rawequal(lua_, -1, -2) != 0;
-  lua_pop(lua_, 2);
+  bool is_list = false;
+  if (lua_getmetatable(lua_, index) != 0) {
+    lua_rawgeti(lua_, LUA_REGISTRYINDEX, list_);
+    is_list = lua_rawequal(lua_, -1, -2) != 0;
+    lua_pop(lua_, 2);
+  }
   lua_pushliteral(lua_, "n");
   lua_rawget(lua_, index);
   const lua_Integer size = lua_tointeger(lua_, -1);
@@ -491,14 +555,15 @@ std::string ModelSet::Sandbox::SequenceText(int index) {
   for (lua_Integer i = 0; i < size; ++i) {
     if (i > 0) out += ", ";
     lua_rawgeti(lua_, index, i);
-    out += ToValue(-1).Repr();
+    out += ToValue(-1, depth + 1).Repr();
     lua_pop(lua_, 1);
+    if (out.size() > kTextMax) luaL_error(lua_, "a parameter is too long");
   }
   if (size == 1 && !is_list) out += ',';
   return out + (is_list ? ']' : ')');
 }
 
-Value ModelSet::Sandbox::ToValue(int index) {
+Value ModelSet::Sandbox::ToValue(int index, int depth) {
   Value value;
   switch (lua_type(lua_, index)) {
     case LUA_TBOOLEAN:
@@ -516,7 +581,7 @@ Value ModelSet::Sandbox::ToValue(int index) {
       return value;
     case LUA_TSTRING:
       value.kind = Value::Kind::kText;
-      value.text = ToText(lua_, index);
+      value.text = ValidUtf8(ToText(lua_, index));
       return value;
     case LUA_TTABLE: {
       lua_rawgeti(lua_, LUA_REGISTRYINDEX, null_);
@@ -524,7 +589,7 @@ Value ModelSet::Sandbox::ToValue(int index) {
       lua_pop(lua_, 1);
       if (null) return value;
       value.kind = Value::Kind::kSequence;
-      value.text = SequenceText(index);
+      value.text = SequenceText(index, depth);
       return value;
     }
     default: return value;
@@ -533,22 +598,34 @@ Value ModelSet::Sandbox::ToValue(int index) {
 
 OpWork ModelSet::Sandbox::Evaluate(const ModelRow& row, const OpCall& call, bool backward) {
   OpWork work;
+  const auto broken = [&work](std::string reason) {
+    work = {};
+    work.failure = OpWork::Failure::kFailed;
+    work.stage = "params";
+    work.reason = std::move(reason);
+  };
+  std::uint8_t& stops = stops_[static_cast<std::size_t>(&row - rows_.rows().data())];
+  if (stops >= kStopsMax) {
+    broken("the model ran for too long or out of memory in other calls");
+    return work;
+  }
+  auto run = [&] { Run(row, call, backward, &work); };
+  if (!Protected(run)) broken(ErrorText());
+  if (stopped_ && work.failure != OpWork::Failure::kNone) ++stops;
   lua_settop(lua_, 0);
+  return work;
+}
+
+void ModelSet::Sandbox::Run(const ModelRow& row, const OpCall& call, bool backward, OpWork* work) {
   Define(row);
   lua_rawgeti(lua_, LUA_REGISTRYINDEX, evaluate_);
   PushText(lua_, row.model);
   lua_pushlightuserdata(lua_, const_cast<OpCall*>(&call));
   lua_pushboolean(lua_, backward ? 1 : 0);
-  if (!Call(3, 1)) {
-    work.failure = OpWork::Failure::kFailed;
-    work.stage = "params";
-    work.reason =
-        lua_type(lua_, -1) == LUA_TSTRING ? std::string(ToText(lua_, -1)) : "out of memory";
-    return work;
-  }
+  lua_call(lua_, 3, 1);
   const auto text = [&](const char* key) {
     lua_getfield(lua_, 1, key);
-    std::string out(ToText(lua_, -1));
+    std::string out = ValidUtf8(ToText(lua_, -1));
     lua_pop(lua_, 1);
     return out;
   };
@@ -559,16 +636,16 @@ OpWork ModelSet::Sandbox::Evaluate(const ModelRow& row, const OpCall& call, bool
     lua_pop(lua_, 1);
     return known ? std::optional(value) : std::nullopt;
   };
-  work.flops = number("flops");
-  work.bytes = number("bytes");
-  work.spec = text("spec");
+  work->flops = number("flops");
+  work->bytes = number("bytes");
+  work->spec = text("spec");
   const std::string kind = text("kind");
   if (!kind.empty()) {
-    work.failure = kind == "failed"         ? OpWork::Failure::kFailed
-                   : kind == "not_modelled" ? OpWork::Failure::kNotModelled
-                                            : OpWork::Failure::kBroken;
-    work.stage = text("stage");
-    work.reason = text("why");
+    work->failure = kind == "failed"         ? OpWork::Failure::kFailed
+                    : kind == "not_modelled" ? OpWork::Failure::kNotModelled
+                                             : OpWork::Failure::kBroken;
+    work->stage = text("stage");
+    work->reason = text("why");
   }
   lua_getfield(lua_, 1, "names");
   lua_getfield(lua_, 1, "params");
@@ -580,24 +657,37 @@ OpWork ModelSet::Sandbox::Evaluate(const ModelRow& row, const OpCall& call, bool
     std::string key(ToText(lua_, -1));
     lua_pop(lua_, 1);
     lua_rawgeti(lua_, -1, i);
-    work.parameters.push_back({std::move(key), ToValue(-1)});
+    work->parameters.push_back({std::move(key), ToValue(-1)});
     lua_pop(lua_, 1);
   }
-  lua_settop(lua_, 0);
-  return work;
 }
 
 Status ModelSet::Sandbox::Check(const ModelRow& row) {
+  std::string key;
+  std::string why;
+  auto run = [&] {
+    Define(row);
+    defined_[static_cast<std::size_t>(&row - rows_.rows().data())] = false;  // see check()
+    lua_rawgeti(lua_, LUA_REGISTRYINDEX, check_);
+    PushText(lua_, row.model);
+    lua_newtable(lua_);
+    for (const auto& [own, text] : row.texts) {
+      PushText(lua_, own);
+      lua_pushboolean(lua_, 1);
+      lua_rawset(lua_, -3);
+    }
+    lua_call(lua_, 2, 2);
+    key = ToText(lua_, 1);
+    why = ValidUtf8(ToText(lua_, 2));
+  };
+  const bool ran = Protected(run);
+  if (!ran) why = ErrorText();
   lua_settop(lua_, 0);
-  Define(row);
-  lua_rawgeti(lua_, LUA_REGISTRYINDEX, check_);
-  PushText(lua_, row.model);
-  if (!Call(1, 2)) return Fail(ErrorCode::kInternal, std::string(ToText(lua_, -1)));
-  if (lua_isnil(lua_, 1)) return {};
-  return Fail(
-      ErrorCode::kBadValue,
-      fmt::format("{}, row {}, \"{}\": {}", row.file, row.model, ToText(lua_, 1), ToText(lua_, 2)),
-      "docs/ops.md lists what expressions can use");
+  if (why.empty()) return {};
+  return Fail(ErrorCode::kBadValue,
+              fmt::format("{}, row {}, \"{}\": {}",
+                          row.changed_by.empty() ? row.file : row.changed_by, row.model, key, why),
+              "docs/models.md lists what expressions can use");
 }
 
 ModelSet::ModelSet(const ModelRows& rows) : sandbox_(std::make_unique<Sandbox>(rows)) {}
