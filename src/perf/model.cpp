@@ -26,7 +26,7 @@ constexpr std::size_t kMemoryMax = std::size_t{256} << 20;
 constexpr int kStepsMax = 20'000'000;
 // How often the limits are looked at, in steps; between two looks a step may handle a long text.
 constexpr int kStepsBetween = 1000;
-constexpr std::chrono::seconds kTimeMax{5};
+constexpr std::chrono::seconds kTimeMax{2};
 // Of one text: few steps can make long ones, and one step can be busy with one for long.
 constexpr std::size_t kTextMax = std::size_t{256} << 10;
 constexpr std::size_t kPatternMax = 256;  // of what is looked for in a text
@@ -212,7 +212,8 @@ void ModelSet::Sandbox::Hook(lua_State* lua, lua_Debug*) {
   self.steps_ += kStepsBetween;
   if (self.steps_ <= kStepsMax && std::chrono::steady_clock::now() - self.began_ < kTimeMax) return;
   self.stopped_ = true;
-  luaL_error(lua, "the model ran for too long");
+  lua_pushliteral(lua, "the model ran for too long");
+  lua_error(lua);
 }
 
 void ModelSet::Sandbox::EndSequence(lua_Integer size) {
@@ -509,8 +510,12 @@ int ModelSet::Sandbox::Key(lua_State* lua) {
 // A run-time error of Lua without its place: "gemm.mm.M:1: ..." says more than a reader needs.
 int ModelSet::Sandbox::Reason(lua_State* lua) {
   std::string_view text = ToText(lua, 1);
-  const std::size_t place = text.find(":1: ");
-  if (place != std::string_view::npos) text.remove_prefix(place + 4);
+  const std::size_t colon = text.find(": ");
+  const std::string_view place = text.substr(0, colon == std::string_view::npos ? 0 : colon);
+  const std::size_t line = place.rfind(':');
+  if (line != std::string_view::npos && ParseInt(place.substr(line + 1))) {
+    text.remove_prefix(colon + 2);
+  }
   PushText(lua, text);
   return 1;
 }

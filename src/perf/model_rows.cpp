@@ -299,6 +299,7 @@ Status ModelRows::Finish() {
   };
   for (ModelRow& row : rows_) {
     std::size_t steps = 0;
+    const ModelRow* changed = &row;  // who is to blame for a circle
     for (const ModelRow* at = &row; at != nullptr; ++steps) {
       if (row.category.empty()) row.category = at->category;
       if (row.backward_category.empty()) row.backward_category = at->backward_category;
@@ -306,9 +307,10 @@ Status ModelRows::Finish() {
       if (at->like.empty()) break;
       const ModelRow* next = ParentOf(*at);
       if (next == nullptr) return bad(row, "like", "no model or op is called " + at->like);
-      if (next == &row) return bad(row, "like", "the row inherits from itself");
+      if (!at->changed_by.empty()) changed = at;
+      if (next == &row) return bad(*changed, "like", "the row inherits from itself");
       if (steps >= kInheritanceMax) {
-        return bad(row, "like",
+        return bad(*changed, "like",
                    fmt::format("more than {} rows up, or in a circle", kInheritanceMax));
       }
       at = next;
