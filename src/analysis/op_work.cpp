@@ -15,10 +15,10 @@ constexpr std::uint64_t kSeed = 0x9E3779B97F4A7C15u;
 std::size_t OpWorks::Hash::operator()(const Key& key) const {
   std::uint64_t hash = kSeed ^ (key.backward ? 1 : 0);
   for (const std::uint64_t part :
-       {reinterpret_cast<std::uint64_t>(key.model), std::uint64_t{key.name}, std::uint64_t{key.dims},
-        std::uint64_t{key.strides}, std::uint64_t{key.types}, std::uint64_t{key.concrete},
-        std::uint64_t{key.annotation}, std::uint64_t{key.forward},
-        reinterpret_cast<std::uint64_t>(key.arguments), key.kernels}) {
+       {reinterpret_cast<std::uint64_t>(key.model), std::uint64_t{key.name},
+        std::uint64_t{key.dims}, std::uint64_t{key.strides}, std::uint64_t{key.types},
+        std::uint64_t{key.concrete}, std::uint64_t{key.other}, std::uint64_t{key.annotation},
+        std::uint64_t{key.forward}, reinterpret_cast<std::uint64_t>(key.arguments), key.kernels}) {
     Mix(&hash, part);
   }
   return hash;
@@ -52,11 +52,14 @@ const OpWorks::Needs& OpWorks::NeedsOf(const perf::ModelRow& model) {
       found->second.kernels = found->second.kernels || has("kernel");
       found->second.iteration = found->second.iteration || has("iteration");
       found->second.forward = found->second.forward || has("forward");
+      found->second.extra = found->second.extra || has("extra");
     };
     const perf::ModelRows::Flat flat = set_.rows().Flatten(model);
-    for (const auto& [key, text] : flat.texts) look(text);
+    for (const auto& [key, text] : flat.texts)
+      look(text);
     for (const auto& [key, list] : flat.lists) {
-      for (const std::string& entry : *list) look(entry);
+      for (const std::string& entry : *list)
+        look(entry);
     }
   }
   return found->second;
@@ -70,10 +73,20 @@ const perf::OpWork& OpWorks::WorkOf(const perf::ModelRow& model, EventIndex op,
   if (!needs.iteration) context.annotation = kNoString;
   if (!needs.forward) context.forward = kNoEvent;
   const trace::Args& args = events_.args_of(op);
-  Key key = {&model,        events_[op].name, args.dims,          args.strides,
-             args.types,    args.concrete,    context.annotation, context.forward,
-             context.arguments, kSeed,        backward};
-  for (const EventIndex kernel : context.kernels) Mix(&key.kernels, events_[kernel].name);
+  Key key = {&model,
+             events_[op].name,
+             args.dims,
+             args.strides,
+             args.types,
+             args.concrete,
+             needs.extra ? args.other : kNoString,
+             context.annotation,
+             context.forward,
+             context.arguments,
+             kSeed,
+             backward};
+  for (const EventIndex kernel : context.kernels)
+    Mix(&key.kernels, events_[kernel].name);
   const auto [found, added] = index_.try_emplace(key, nullptr);
   if (!added) return *found->second;
   const auto call_of = [&](EventIndex e) {
@@ -84,10 +97,12 @@ const perf::OpWork& OpWorks::WorkOf(const perf::ModelRow& model, EventIndex op,
     call.types = events_.text(recorded.types);
     call.strides = events_.text(recorded.strides);
     call.text = events_.text(recorded.concrete);
+    if (needs.extra) call.more = events_.text(recorded.other);
     return call;
   };
   perf::OpCall call = context.arguments != nullptr ? *context.arguments : call_of(op);
-  for (const EventIndex kernel : context.kernels) call.kernels.push_back(events_.name(kernel));
+  for (const EventIndex kernel : context.kernels)
+    call.kernels.push_back(events_.name(kernel));
   call.annotation = events_.text(context.annotation);
   perf::OpCall forward;
   if (context.forward != kNoEvent) {

@@ -100,6 +100,7 @@ class ModelSet::Sandbox {
   void EndSequence(lua_Integer size);
   void PushTexts(const std::vector<std::string_view>& texts);
   void PushJson(std::string_view json);
+  void PushMember(std::string_view members, std::string_view key);
   void PushElement(simdjson::dom::element element, int depth);
   bool PushInput(const OpCall& call, std::string_view key);
   void PushAnnotation(std::string_view name);
@@ -338,8 +339,19 @@ int ModelSet::Sandbox::Extra(lua_State* lua) {
   for (const auto& [name, json] : call->extra) {
     if (name == key) return self.PushJson(json), 1;
   }
-  self.PushNull();
+  self.PushMember(call->more, key);
   return 1;
+}
+
+void ModelSet::Sandbox::PushMember(std::string_view members, std::string_view key) {
+  members = Trim(members);
+  if (members.ends_with(',')) members.remove_suffix(1);
+  const std::string object = fmt::format("{{{}}}", members);
+  simdjson::dom::element value;
+  if (members.empty() || parser_.parse(object).at_key(key).get(value) != simdjson::SUCCESS) {
+    return PushNull();
+  }
+  PushElement(value, 0);
 }
 
 int ModelSet::Sandbox::Forward(lua_State* lua) {

@@ -20,7 +20,8 @@ def op_with_kernel(number, name, dims, types, text):
     return [
         {"ph": "X", "cat": "cpu_op", "name": name, "pid": 1, "tid": 1, "ts": start, "dur": 100,
          "args": {"External id": number, "Input Dims": dims, "Input type": types,
-                  "Input Strides": [[1] * len(d) for d in dims], "Concrete Inputs": text}},
+                  "Input Strides": [[1] * len(d) for d in dims], "Concrete Inputs": text,
+                  "rounds": 3, "label": "a \"b\" ", "sizes": [1, 2, 4]}},
         {"ph": "X", "cat": "cuda_runtime", "name": "cudaLaunchKernel", "pid": 1, "tid": 1,
          "ts": start + 10, "dur": 5, "args": {"correlation": number, "External id": number}},
         {"ph": "s", "id": number, "pid": 1, "tid": 1, "ts": start + 10, "cat": "ac2g", "name": "ac2g"},
@@ -125,6 +126,16 @@ class Extensions(unittest.TestCase):
         work = 2 * 16 * 8 * 32, (16 * 32 + 32 * 8 + 16 * 8) * 2
         self.check(got["aten::mm"], *work, "matrix_fp16")
         self.check(got["mylib::backwards_mm"], *work, "matrix_fp16")
+
+    def test_other_arguments_of_the_event(self):
+        rows = [{"model": "mine", "like": "op", "ops": ["mylib::fused_softmax"], "category": "mine",
+                 "params": ["rounds=extra('rounds')", "sizes=extra('sizes')"],
+                 "flops": "100 * extra('rounds')", "bytes": "sum(extra('sizes')) + #extra('label')"}]
+        tables = self.tables(self.trace, {"rows": rows})
+        row = next(r for r in tables["unified_perf_summary"] if r["name"] == "mylib::fused_softmax")
+        self.assertAlmostEqual(float(row["GFLOPS"]), 300 / 1e9, places=15)
+        self.assertAlmostEqual(float(row["Data Moved (MB)"]), (1 + 2 + 4 + 6) / 1e6, places=12)
+        self.assertIn("(1, 2, 4)", row["perf_params"])
 
     def test_an_override(self):
         rows = [{"override": "softmax.fwd", "per_element": 8}]
