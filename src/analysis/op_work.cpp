@@ -17,8 +17,8 @@ std::size_t OpWorks::Hash::operator()(const Key& key) const {
   for (const std::uint64_t part :
        {reinterpret_cast<std::uint64_t>(key.model), std::uint64_t{key.name},
         std::uint64_t{key.dims}, std::uint64_t{key.strides}, std::uint64_t{key.types},
-        std::uint64_t{key.concrete}, std::uint64_t{key.annotation}, std::uint64_t{key.forward},
-        reinterpret_cast<std::uint64_t>(key.arguments), key.kernels}) {
+        std::uint64_t{key.concrete}, std::uint64_t{key.other}, std::uint64_t{key.annotation},
+        std::uint64_t{key.forward}, reinterpret_cast<std::uint64_t>(key.arguments), key.kernels}) {
     Mix(&hash, part);
   }
   return hash;
@@ -52,6 +52,7 @@ const OpWorks::Needs& OpWorks::NeedsOf(const perf::ModelRow& model) {
       found->second.kernels = found->second.kernels || has("kernel");
       found->second.iteration = found->second.iteration || has("iteration");
       found->second.forward = found->second.forward || has("forward");
+      found->second.extra = found->second.extra || has("extra");
     };
     const perf::ModelRows::Flat flat = set_.rows().Flatten(model);
     for (const auto& [key, text] : flat.texts)
@@ -88,8 +89,17 @@ const perf::OpWork& OpWorks::WorkOf(const perf::ModelRow& model, EventIndex op,
   if (!needs.iteration) context.annotation = kNoString;
   if (!needs.forward) context.forward = kNoEvent;
   const trace::Args& args = events_.args_of(op);
-  Key key = {&model,        events_[op].name,   args.dims,       args.strides,      args.types,
-             args.concrete, context.annotation, context.forward, context.arguments, kSeed,
+  Key key = {&model,
+             events_[op].name,
+             args.dims,
+             args.strides,
+             args.types,
+             args.concrete,
+             needs.extra ? args.other : kNoString,
+             context.annotation,
+             context.forward,
+             context.arguments,
+             kSeed,
              backward};
   for (const EventIndex kernel : context.kernels)
     Mix(&key.kernels, events_[kernel].name);
@@ -103,6 +113,7 @@ const perf::OpWork& OpWorks::WorkOf(const perf::ModelRow& model, EventIndex op,
     call.types = events_.text(recorded.types);
     call.strides = events_.text(recorded.strides);
     call.text = events_.text(recorded.concrete);
+    if (needs.extra) call.more = events_.text(recorded.other);
     return call;
   };
   perf::OpCall call = context.arguments != nullptr ? *context.arguments : call_of(op);

@@ -44,6 +44,7 @@ class OpWorks {
     bool kernels = false;
     bool iteration = false;
     bool forward = false;
+    bool extra = false;
   };
   const Needs& NeedsOf(const perf::ModelRow& model);
 
@@ -61,7 +62,7 @@ class OpWorks {
  private:
   struct Key {
     const perf::ModelRow* model;
-    StringId name, dims, strides, types, concrete, annotation;
+    StringId name, dims, strides, types, concrete, other, annotation;
     EventIndex forward;
     const perf::OpCall* arguments;
     std::uint64_t kernels;  // hash of their names

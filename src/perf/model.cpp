@@ -1,6 +1,7 @@
 #include "perf/model.h"
 
 #include <algorithm>
+#include <chrono>
 #include <cmath>
 #include <cstdlib>
 #include <unordered_map>
@@ -23,7 +24,15 @@ namespace {
 // a row that loops, or an argument list of a million items, comes near these.
 constexpr std::size_t kMemoryMax = std::size_t{256} << 20;
 constexpr int kStepsMax = 20'000'000;
-constexpr int kDepthMax = 64;  // of nested lists in arguments
+// How often the limits are looked at, in steps; between two looks a step may handle a long text.
+constexpr int kStepsBetween = 1000;
+constexpr std::chrono::seconds kTimeMax{2};
+// Of one text: few steps can make long ones, and one step can be busy with one for long.
+constexpr std::size_t kTextMax = std::size_t{256} << 10;
+constexpr std::size_t kPatternMax = 256;  // of what is looked for in a text
+constexpr int kDepthMax = 64;             // of nested lists
+// A row that was stopped so often is not asked again: every call of it would take as long.
+constexpr int kStopsMax = 3;
 
 std::string_view ToText(lua_State* lua, int index) {
   std::size_t size = 0;
@@ -94,41 +103,73 @@ class ModelSet::Sandbox {
   void EndSequence(lua_Integer size);
   void PushTexts(const std::vector<std::string_view>& texts);
   void PushJson(std::string_view json);
+  void PushMember(std::string_view members, std::string_view key);
   void PushElement(simdjson::dom::element element, int depth);
   bool PushInput(const OpCall& call, std::string_view key);
   void PushAnnotation(std::string_view name);
   void PushTranspose(const OpCall& call);
   void Define(const ModelRow& row);
   bool HasQuantity(const ModelRow& row, std::string_view key) const;
-  Value ToValue(int index);
-  std::string SequenceText(int index);
+  Value ToValue(int index, int depth = 0);
+  std::string SequenceText(int index, int depth);
   // Calls the function below `arguments` values; false: an error text is on the stack.
   bool Call(int arguments, int results);
+  // Calls task() inside Lua's protection: what it does may raise Lua's errors.
+  template <typename Task>
+  bool Protected(Task& task) {
+    lua_settop(lua_, 0);
+    lua_pushcfunction(lua_, [](lua_State* lua) {
+      void* arg = lua_touserdata(lua, 1);
+      lua_settop(lua, 0);
+      (*static_cast<Task*>(arg))();
+      return 0;
+    });
+    lua_pushlightuserdata(lua_, &task);
+    return Call(1, 0);
+  }
+  // The error on top of the stack, as text.
+  std::string ErrorText() {
+    return lua_type(lua_, -1) == LUA_TSTRING ? ValidUtf8(ToText(lua_, -1)) : "out of memory";
+  }
+  void Run(const ModelRow& row, const OpCall& call, bool backward, OpWork* work);
+  static void Hook(lua_State* lua, lua_Debug*);
 
   const ModelRows& rows_;
   lua_State* lua_ = nullptr;
   std::size_t used_ = 0;
   int define_ = 0, evaluate_ = 0, quantity_ = 0, check_ = 0, tuple_ = 0, list_ = 0, null_ = 0;
   std::vector<bool> defined_;
+  std::vector<std::uint8_t> stops_;  // by row: how often a limit ended its evaluation
+  bool stopped_ = false;             // in this call
+  int steps_ = 0;
+  std::chrono::steady_clock::time_point began_;
   simdjson::dom::parser parser_;
 };
 
 void* ModelSet::Sandbox::Allocate(void* self, void* block, std::size_t old_size,
                                   std::size_t new_size) {
   auto& used = static_cast<Sandbox*>(self)->used_;
-  if (block == nullptr) old_size = 0;
+  if (block == nullptr) {
+    // Then the size says what kind of object it is for.
+    if (old_size == LUA_TSTRING && new_size > kTextMax) return nullptr;
+    old_size = 0;
+  }
   if (new_size == 0) {
     std::free(block);
     used -= old_size;
     return nullptr;
   }
-  if (new_size > old_size && used + (new_size - old_size) > kMemoryMax) return nullptr;
+  if (new_size > old_size && used + (new_size - old_size) > kMemoryMax) {
+    static_cast<Sandbox*>(self)->stopped_ = true;
+    return nullptr;
+  }
   void* moved = std::realloc(block, new_size);
   if (moved != nullptr) used += new_size - old_size;
   return moved;
 }
 
-ModelSet::Sandbox::Sandbox(const ModelRows& rows) : rows_(rows), defined_(rows.rows().size()) {
+ModelSet::Sandbox::Sandbox(const ModelRows& rows)
+    : rows_(rows), defined_(rows.rows().size()), stops_(rows.rows().size()) {
   lua_ = lua_newstate(&Allocate, this);
   if (lua_ == nullptr) std::abort();  // no memory for an empty state
   *static_cast<Sandbox**>(lua_getextraspace(lua_)) = this;
@@ -163,12 +204,23 @@ ModelSet::Sandbox::Sandbox(const ModelRows& rows) : rows_(rows), defined_(rows.r
 
 bool ModelSet::Sandbox::Call(int arguments, int results) {
   // Counts the steps of this call alone.
+  steps_ = 0;
+  stopped_ = false;
   if (!rows_.trusted()) {
-    lua_sethook(
-        lua_, [](lua_State* lua, lua_Debug*) { luaL_error(lua, "the model ran for too long"); },
-        LUA_MASKCOUNT, kStepsMax);
+    began_ = std::chrono::steady_clock::now();
+    lua_sethook(lua_, &Hook, LUA_MASKCOUNT, kStepsBetween);
   }
   return lua_pcall(lua_, arguments, results, 0) == LUA_OK;
+}
+
+// After the limit each further look raises the error again, so that catching it gains nothing.
+void ModelSet::Sandbox::Hook(lua_State* lua, lua_Debug*) {
+  Sandbox& self = Self(lua);
+  self.steps_ += kStepsBetween;
+  if (self.steps_ <= kStepsMax && std::chrono::steady_clock::now() - self.began_ < kTimeMax) return;
+  self.stopped_ = true;
+  lua_pushliteral(lua, "the model ran for too long");
+  lua_error(lua);
 }
 
 void ModelSet::Sandbox::EndSequence(lua_Integer size) {
@@ -293,7 +345,7 @@ int ModelSet::Sandbox::Extra(lua_State* lua) {
   for (const auto& [name, json] : call->extra) {
     if (name == key) return self.PushJson(json), 1;
   }
-  self.PushNull();
+  self.PushMember(call->more, key);
   return 1;
 }
 
@@ -306,6 +358,17 @@ int ModelSet::Sandbox::Given(lua_State* lua) {
   }
   lua_pushnil(lua);
   return 1;
+}
+
+void ModelSet::Sandbox::PushMember(std::string_view members, std::string_view key) {
+  members = Trim(members);
+  if (members.ends_with(',')) members.remove_suffix(1);
+  const std::string object = fmt::format("{{{}}}", members);
+  simdjson::dom::element value;
+  if (members.empty() || parser_.parse(object).at_key(key).get(value) != simdjson::SUCCESS) {
+    return PushNull();
+  }
+  PushElement(value, 0);
 }
 
 int ModelSet::Sandbox::Forward(lua_State* lua) {
@@ -414,8 +477,19 @@ int ModelSet::Sandbox::Lower(lua_State* lua) {
   return 1;
 }
 
+namespace {
+
+// What is looked for in a text.
+std::string_view ToPattern(lua_State* lua, int index) {
+  const std::string_view text = ToText(lua, index);
+  if (text.size() > kPatternMax) luaL_error(lua, "the text to look for is too long");
+  return text;
+}
+
+}  // namespace
+
 int ModelSet::Sandbox::Contains(lua_State* lua) {
-  lua_pushboolean(lua, ToText(lua, 1).find(ToText(lua, 2)) != std::string_view::npos ? 1 : 0);
+  lua_pushboolean(lua, ToText(lua, 1).find(ToPattern(lua, 2)) != std::string_view::npos ? 1 : 0);
   return 1;
 }
 
@@ -427,7 +501,7 @@ int ModelSet::Sandbox::Starts(lua_State* lua) {
 // after(text, separator): what follows the last separator, else the whole text.
 int ModelSet::Sandbox::After(lua_State* lua) {
   const std::string_view text = ToText(lua, 1);
-  const std::string_view separator = ToText(lua, 2);
+  const std::string_view separator = ToPattern(lua, 2);
   const std::size_t at = text.rfind(separator);
   PushText(lua, at == std::string_view::npos ? text : text.substr(at + separator.size()));
   return 1;
@@ -437,11 +511,11 @@ int ModelSet::Sandbox::After(lua_State* lua) {
 // `stops`; nil without the marker.
 int ModelSet::Sandbox::Between(lua_State* lua) {
   std::string_view text = ToText(lua, 1);
-  const std::string_view marker = ToText(lua, 2);
+  const std::string_view marker = ToPattern(lua, 2);
   const std::size_t at = text.find(marker);
   if (at == std::string_view::npos) return lua_pushnil(lua), 1;
   text.remove_prefix(at + marker.size());
-  PushText(lua, text.substr(0, text.find_first_of(ToText(lua, 3))));
+  PushText(lua, text.substr(0, text.find_first_of(ToPattern(lua, 3))));
   return 1;
 }
 
@@ -466,9 +540,12 @@ int ModelSet::Sandbox::Key(lua_State* lua) {
 // so does "prelude:20: ...".
 int ModelSet::Sandbox::Reason(lua_State* lua) {
   std::string_view text = ToText(lua, 1);
-  if (text.starts_with("prelude:")) text.remove_prefix(std::min(text.find(' ') + 1, text.size()));
-  const std::size_t place = text.find(":1: ");
-  if (place != std::string_view::npos) text.remove_prefix(place + 4);
+  const std::size_t colon = text.find(": ");
+  const std::string_view place = text.substr(0, colon == std::string_view::npos ? 0 : colon);
+  const std::size_t line = place.rfind(':');
+  if (line != std::string_view::npos && ParseInt(place.substr(line + 1))) {
+    text.remove_prefix(colon + 2);
+  }
   PushText(lua, text);
   return 1;
 }
@@ -476,7 +553,6 @@ int ModelSet::Sandbox::Reason(lua_State* lua) {
 void ModelSet::Sandbox::Define(const ModelRow& row) {
   const auto index = static_cast<std::size_t>(&row - rows_.rows().data());
   if (defined_[index]) return;
-  defined_[index] = true;
   const ModelRows::Flat flat = rows_.Flatten(row);
   lua_rawgeti(lua_, LUA_REGISTRYINDEX, define_);
   PushText(lua_, row.model);
@@ -493,15 +569,19 @@ void ModelSet::Sandbox::Define(const ModelRow& row) {
     lua_rawset(lua_, -3);
   }
   lua_call(lua_, 3, 0);
+  defined_[index] = true;
 }
 
-std::string ModelSet::Sandbox::SequenceText(int index) {
+std::string ModelSet::Sandbox::SequenceText(int index, int depth) {
+  if (depth > kDepthMax) luaL_error(lua_, "a parameter is nested too deeply");
   luaL_checkstack(lua_, 8, "a parameter is nested too deeply");
   index = lua_absindex(lua_, index);
-  lua_getmetatable(lua_, index);
-  lua_rawgeti(lua_, LUA_REGISTRYINDEX, list_);
-  const bool is_list = lua_rawequal(lua_, -1, -2) != 0;
-  lua_pop(lua_, 2);
+  bool is_list = false;
+  if (lua_getmetatable(lua_, index) != 0) {
+    lua_rawgeti(lua_, LUA_REGISTRYINDEX, list_);
+    is_list = lua_rawequal(lua_, -1, -2) != 0;
+    lua_pop(lua_, 2);
+  }
   lua_pushliteral(lua_, "n");
   lua_rawget(lua_, index);
   const lua_Integer size = lua_tointeger(lua_, -1);
@@ -510,14 +590,15 @@ std::string ModelSet::Sandbox::SequenceText(int index) {
   for (lua_Integer i = 0; i < size; ++i) {
     if (i > 0) out += ", ";
     lua_rawgeti(lua_, index, i);
-    out += ToValue(-1).Repr();
+    out += ToValue(-1, depth + 1).Repr();
     lua_pop(lua_, 1);
+    if (out.size() > kTextMax) luaL_error(lua_, "a parameter is too long");
   }
   if (size == 1 && !is_list) out += ',';
   return out + (is_list ? ']' : ')');
 }
 
-Value ModelSet::Sandbox::ToValue(int index) {
+Value ModelSet::Sandbox::ToValue(int index, int depth) {
   Value value;
   switch (lua_type(lua_, index)) {
     case LUA_TBOOLEAN:
@@ -535,7 +616,7 @@ Value ModelSet::Sandbox::ToValue(int index) {
       return value;
     case LUA_TSTRING:
       value.kind = Value::Kind::kText;
-      value.text = ToText(lua_, index);
+      value.text = ValidUtf8(ToText(lua_, index));
       return value;
     case LUA_TTABLE: {
       lua_rawgeti(lua_, LUA_REGISTRYINDEX, null_);
@@ -543,7 +624,7 @@ Value ModelSet::Sandbox::ToValue(int index) {
       lua_pop(lua_, 1);
       if (null) return value;
       value.kind = Value::Kind::kSequence;
-      value.text = SequenceText(index);
+      value.text = SequenceText(index, depth);
       return value;
     }
     default: return value;
@@ -562,22 +643,34 @@ OpWork::Failure FailureOf(std::string_view kind) {
 
 OpWork ModelSet::Sandbox::Evaluate(const ModelRow& row, const OpCall& call, bool backward) {
   OpWork work;
+  const auto broken = [&work](std::string reason) {
+    work = {};
+    work.failure = OpWork::Failure::kFailed;
+    work.stage = "params";
+    work.reason = std::move(reason);
+  };
+  std::uint8_t& stops = stops_[static_cast<std::size_t>(&row - rows_.rows().data())];
+  if (stops >= kStopsMax) {
+    broken("the model ran for too long or out of memory in other calls");
+    return work;
+  }
+  auto run = [&] { Run(row, call, backward, &work); };
+  if (!Protected(run)) broken(ErrorText());
+  if (stopped_ && work.failure != OpWork::Failure::kNone) ++stops;
   lua_settop(lua_, 0);
+  return work;
+}
+
+void ModelSet::Sandbox::Run(const ModelRow& row, const OpCall& call, bool backward, OpWork* work) {
   Define(row);
   lua_rawgeti(lua_, LUA_REGISTRYINDEX, evaluate_);
   PushText(lua_, row.model);
   lua_pushlightuserdata(lua_, const_cast<OpCall*>(&call));
   lua_pushboolean(lua_, backward ? 1 : 0);
-  if (!Call(3, 1)) {
-    work.failure = OpWork::Failure::kFailed;
-    work.stage = "params";
-    work.reason =
-        lua_type(lua_, -1) == LUA_TSTRING ? std::string(ToText(lua_, -1)) : "out of memory";
-    return work;
-  }
+  lua_call(lua_, 3, 1);
   const auto text = [&](const char* key) {
     lua_getfield(lua_, 1, key);
-    std::string out(ToText(lua_, -1));
+    std::string out = ValidUtf8(ToText(lua_, -1));
     lua_pop(lua_, 1);
     return out;
   };
@@ -588,20 +681,20 @@ OpWork ModelSet::Sandbox::Evaluate(const ModelRow& row, const OpCall& call, bool
     lua_pop(lua_, 1);
     return known ? std::optional(value) : std::nullopt;
   };
-  work.flops = number("flops");
-  work.bytes = number("bytes");
-  work.spec = text("spec");
+  work->flops = number("flops");
+  work->bytes = number("bytes");
+  work->spec = text("spec");
   const std::string kind = text("kind");
   if (!kind.empty()) {
-    work.failure = FailureOf(kind);
-    work.stage = text("stage");
-    work.reason = text("why");
+    work->failure = FailureOf(kind);
+    work->stage = text("stage");
+    work->reason = text("why");
     // The usual cause, in the words of who can mend it.
-    if (work.reason.ends_with("that was not recorded")) {
+    if (work->reason.ends_with("that was not recorded")) {
       if (call.dims.empty()) {
-        work.reason = "its shapes were not recorded (record_shapes)";
+        work->reason = "its shapes were not recorded (record_shapes)";
       } else if (call.text.empty()) {
-        work.reason = "its arguments beside the tensors were not recorded";
+        work->reason = "its arguments beside the tensors were not recorded";
       }
     }
   }
@@ -615,11 +708,9 @@ OpWork ModelSet::Sandbox::Evaluate(const ModelRow& row, const OpCall& call, bool
     std::string key(ToText(lua_, -1));
     lua_pop(lua_, 1);
     lua_rawgeti(lua_, -1, i);
-    work.parameters.push_back({std::move(key), ToValue(-1)});
+    work->parameters.push_back({std::move(key), ToValue(-1)});
     lua_pop(lua_, 1);
   }
-  lua_settop(lua_, 0);
-  return work;
 }
 
 bool ModelSet::Sandbox::HasQuantity(const ModelRow& row, std::string_view key) const {
@@ -651,22 +742,24 @@ std::vector<Quantity> ModelSet::Sandbox::Quantities(const ModelRow& row,
                       unknown.empty() ? wanted[i] : std::string_view(unknown), row.model);
       continue;
     }
-    lua_settop(lua_, 0);
-    Define(row);
-    lua_rawgeti(lua_, LUA_REGISTRYINDEX, quantity_);
-    PushText(lua_, row.model);
-    lua_pushlightuserdata(lua_, const_cast<OpCall*>(&call));
-    lua_pushlightuserdata(lua_, const_cast<std::span<const GivenQuantity>*>(&given));
-    PushText(lua_, wanted[i]);
-    if (!Call(4, 3)) {
+    auto run = [&] {
+      Define(row);
+      lua_rawgeti(lua_, LUA_REGISTRYINDEX, quantity_);
+      PushText(lua_, row.model);
+      lua_pushlightuserdata(lua_, const_cast<OpCall*>(&call));
+      lua_pushlightuserdata(lua_, const_cast<std::span<const GivenQuantity>*>(&given));
+      PushText(lua_, wanted[i]);
+      lua_call(lua_, 4, 3);
+      if (lua_isnil(lua_, 2)) {
+        quantity.value = ToValue(1);
+      } else {
+        quantity.failure = FailureOf(ToText(lua_, 2));
+        quantity.reason = ToText(lua_, 3);
+      }
+    };
+    if (!Protected(run)) {
       quantity.failure = OpWork::Failure::kFailed;
-      quantity.reason =
-          lua_type(lua_, -1) == LUA_TSTRING ? std::string(ToText(lua_, -1)) : "out of memory";
-    } else if (!lua_isnil(lua_, 2)) {
-      quantity.failure = FailureOf(ToText(lua_, 2));
-      quantity.reason = ToText(lua_, 3);
-    } else {
-      quantity.value = ToValue(1);
+      quantity.reason = ErrorText();
     }
   }
   lua_settop(lua_, 0);
@@ -674,16 +767,31 @@ std::vector<Quantity> ModelSet::Sandbox::Quantities(const ModelRow& row,
 }
 
 Status ModelSet::Sandbox::Check(const ModelRow& row) {
+  std::string key;
+  std::string why;
+  auto run = [&] {
+    Define(row);
+    defined_[static_cast<std::size_t>(&row - rows_.rows().data())] = false;  // see check()
+    lua_rawgeti(lua_, LUA_REGISTRYINDEX, check_);
+    PushText(lua_, row.model);
+    lua_newtable(lua_);
+    for (const auto& [own, text] : row.texts) {
+      PushText(lua_, own);
+      lua_pushboolean(lua_, 1);
+      lua_rawset(lua_, -3);
+    }
+    lua_call(lua_, 2, 2);
+    key = ToText(lua_, 1);
+    why = ValidUtf8(ToText(lua_, 2));
+  };
+  const bool ran = Protected(run);
+  if (!ran) why = ErrorText();
   lua_settop(lua_, 0);
-  Define(row);
-  lua_rawgeti(lua_, LUA_REGISTRYINDEX, check_);
-  PushText(lua_, row.model);
-  if (!Call(1, 2)) return Fail(ErrorCode::kInternal, std::string(ToText(lua_, -1)));
-  if (lua_isnil(lua_, 1)) return {};
-  return Fail(
-      ErrorCode::kBadValue,
-      fmt::format("{}, row {}, \"{}\": {}", row.file, row.model, ToText(lua_, 1), ToText(lua_, 2)),
-      "docs/ops.md lists what expressions can use");
+  if (why.empty()) return {};
+  return Fail(ErrorCode::kBadValue,
+              fmt::format("{}, row {}, \"{}\": {}",
+                          row.changed_by.empty() ? row.file : row.changed_by, row.model, key, why),
+              "docs/models.md lists what expressions can use");
 }
 
 ModelSet::ModelSet(const ModelRows& rows) : sandbox_(std::make_unique<Sandbox>(rows)) {}

@@ -30,6 +30,7 @@ struct OpCall {
   std::vector<std::string_view> kernels;  // names of its kernels, by start
   std::string_view annotation;            // name of the iteration around it, such as execute_...
   std::vector<std::pair<std::string_view, std::string_view>> extra;  // further args, raw JSON
+  std::string_view more;  // further args as they stand in the trace: "key": value, "key": value,
   // The forward call, of a backward call whose model asks for it; may be null.
   const OpCall* forward = nullptr;
   const ModelRow* forward_model = nullptr;

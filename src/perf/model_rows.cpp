@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 #include <simdjson.h>
 
+#include "base/text.h"
 #include "perf/embedded_file.h"
 
 namespace jarvis::perf {
@@ -14,6 +15,14 @@ using simdjson::dom::array;
 using simdjson::dom::element;
 using simdjson::dom::object;
 
+// Limits of a file's texts; ours are far below.
+constexpr std::size_t kNameMax = 200;  // of a model, a category, a sheet
+constexpr std::size_t kOpNameMax = std::size_t{16} << 10;
+constexpr std::size_t kExpressionMax = std::size_t{64} << 10;
+// A table's name becomes the name of a file, and with "_bwd" that of a sheet of a workbook.
+constexpr std::size_t kSheetMax = 27;
+constexpr std::size_t kInheritanceMax = 64;  // rows that one inherits through
+
 // Reads one file; knows where it is, for errors.
 class FileReader {
  public:
@@ -21,13 +30,18 @@ class FileReader {
 
   void At(std::string row) { row_ = std::move(row); }
   tl::unexpected<Error> Bad(std::string_view key, std::string_view expected) const {
-    return Fail(ErrorCode::kBadValue,
-                fmt::format("{}{}{}{}: expected {}", file_, row_.empty() ? "" : ", row ", row_,
-                            key.empty() ? "" : fmt::format(", \"{}\"", key), expected));
+    std::string place = file_;
+    if (!row_.empty()) place += fmt::format(", row {}", Utf8Prefix(row_, kNameMax));
+    if (!key.empty()) place += fmt::format(", \"{}\"", Utf8Prefix(key, kNameMax));
+    return Fail(ErrorCode::kBadValue, fmt::format("{}: expected {}", place, expected));
   }
   Result<std::string> Text(std::string_view key, const element& value) const {
     std::string_view text;
     if (value.get(text) != simdjson::SUCCESS) return Bad(key, "a text");
+    const std::size_t limit = key == "note"   ? kExpressionMax
+                              : key == "like" ? kOpNameMax
+                                              : kNameMax;
+    if (text.size() > limit) return Bad(key, fmt::format("a text of at most {} bytes", limit));
     return std::string(text);
   }
   Result<std::vector<std::string>> Texts(std::string_view key, const element& value) const {
@@ -37,6 +51,9 @@ class FileReader {
     for (const element item : items) {
       std::string_view text;
       if (item.get(text) != simdjson::SUCCESS || text.empty()) return Bad(key, "a list of texts");
+      if (text.size() > kOpNameMax) {
+        return Bad(key, fmt::format("texts of at most {} bytes", kOpNameMax));
+      }
       out.emplace_back(text);
     }
     return out;
@@ -46,6 +63,9 @@ class FileReader {
     std::string_view text;
     if (value.get(text) == simdjson::SUCCESS) {
       if (text.empty()) return Bad(key, "an expression");
+      if (text.size() > kExpressionMax) {
+        return Bad(key, fmt::format("an expression of at most {} bytes", kExpressionMax));
+      }
       return std::string(text);
     }
     bool truth = false;
@@ -77,6 +97,28 @@ bool IsKeyword(std::string_view key) {
       "function", "goto",   "if",   "in",   "local",  "nil",  "not",   "or",
       "repeat",   "return", "then", "true", "until",  "while"};
   return std::find(std::begin(kKeywords), std::end(kKeywords), key) != std::end(kKeywords);
+}
+
+// Quantities with a meaning of their own cannot be lists, and the list of parameters nothing else.
+bool MustBeExpression(std::string_view key) {
+  constexpr std::string_view kKeys[] = {"flops",          "bytes", "precision",  "backward_flops",
+                                        "backward_bytes", "check", "params_list"};
+  return std::find(std::begin(kKeys), std::end(kKeys), key) != std::end(kKeys);
+}
+
+// "key", "key?" or "key=expression".
+bool IsParameter(std::string_view text) {
+  const std::size_t equals = text.find('=');
+  if (equals != std::string_view::npos) return equals > 0 && equals + 1 < text.size();
+  if (text.ends_with('?')) text.remove_suffix(1);
+  return IsName(text);
+}
+
+bool IsSheet(std::string_view text) {
+  return text.size() <= kSheetMax && std::all_of(text.begin(), text.end(), [](char c) {
+           return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+                  c == '_' || c == '-';
+         });
 }
 
 std::string RowName(const object& row, std::size_t number) {
@@ -125,7 +167,8 @@ Status ModelRows::Add(std::string_view file, std::string_view json) {
         JV_ASSIGN(const std::vector<std::string> ops, in.Texts(category, names));
         for (const std::string& op : ops) {
           // A name that has a model keeps it.
-          by_op_.try_emplace(op, OpEntry{std::string(category), -1});
+          const auto [entry, added] = by_op_.try_emplace(op, OpEntry{std::string(category), -1});
+          if (!added && entry->second.row < 0) entry->second.category = category;
           category_only_[op] = std::string(category);
         }
       }
@@ -135,6 +178,7 @@ Status ModelRows::Add(std::string_view file, std::string_view json) {
     array rows;
     if (value.get(rows) != simdjson::SUCCESS) return in.Bad(key, "a list of rows");
     std::size_t number = 0;
+    std::unordered_map<std::string, std::string> seen;  // op of this file -> its row
     for (const element item : rows) {
       ++number;
       object fields;
@@ -168,10 +212,20 @@ Status ModelRows::Add(std::string_view file, std::string_view json) {
       for (const auto [field, content] : fields) {
         const std::string key_name(field);
         if (field == "model" || field == "override") {
-          JV_TRY(in.Text(field, content));
-        } else if (field == "ops" || field == "prefixes") {
+          JV_ASSIGN(const std::string id, in.Text(field, content));
+          if (id.empty()) return in.Bad(field, "a text that is not empty");
+        } else if (field == "ops") {
           JV_ASSIGN(std::vector<std::string> names, in.Texts(field, content));
-          (field == "ops" ? row.ops : row.prefixes) = std::move(names);
+          for (const std::string& op : names) {
+            const auto [other, added] = seen.try_emplace(op, name);
+            if (added) continue;
+            return in.Bad(field, fmt::format("each op once in a file; {} is in row {} too",
+                                             op.substr(0, kNameMax), other->second));
+          }
+          SetOps(index, std::move(names));
+        } else if (field == "prefixes") {
+          JV_ASSIGN(std::vector<std::string> names, in.Texts(field, content));
+          SetPrefixes(index, std::move(names));
         } else if (field == "like" || field == "category" || field == "backward_category" ||
                    field == "sheet" || field == "note") {
           JV_ASSIGN(std::string text, in.Text(field, content));
@@ -192,21 +246,22 @@ Status ModelRows::Add(std::string_view file, std::string_view json) {
             return in.Bad(field, "\"matrix\", \"vector\" or \"\"");
           }
           row.texts[key_name] = "\"" + unit + "\"";
-        } else if (!IsName(field) || IsKeyword(field)) {
+        } else if (!IsName(field) || IsKeyword(field) || field.size() > kNameMax) {
           return in.Bad(field, "a name of letters, digits and _ that is no keyword of Lua");
         } else if (content.is_null()) {
           row.texts.erase(key_name);  // an override takes a quantity away: the inherited one holds
           row.lists.erase(key_name);
         } else if (content.is_array()) {
-          JV_ASSIGN(row.lists[key_name], in.Texts(field, content));
+          if (MustBeExpression(field)) return in.Bad(field, "an expression");
+          JV_ASSIGN(std::vector<std::string> list, in.Texts(field, content));
+          if (!std::all_of(list.begin(), list.end(), IsParameter)) {
+            return in.Bad(field, "a list of names, \"name?\" and \"name=expression\"");
+          }
+          row.lists[key_name] = std::move(list);
         } else {
+          if (field == "params") return in.Bad(field, "a list of texts");
           JV_ASSIGN(row.texts[key_name], in.Expression(field, content));
         }
-      }
-      for (const std::string& op : row.ops)
-        by_op_[op] = {"", index};
-      for (const std::string& prefix : row.prefixes) {
-        prefixes_.emplace_back(prefix, OpEntry{"", index});
       }
     }
     in.At("");
@@ -214,40 +269,63 @@ Status ModelRows::Add(std::string_view file, std::string_view json) {
   return {};
 }
 
+void ModelRows::SetOps(int index, std::vector<std::string> ops) {
+  ModelRow& row = rows_[static_cast<std::size_t>(index)];
+  for (const std::string& op : row.ops) {
+    const auto found = by_op_.find(op);
+    if (found != by_op_.end() && found->second.row == index) by_op_.erase(found);
+  }
+  row.ops = std::move(ops);
+  for (const std::string& op : row.ops)
+    by_op_[op] = {"", index};
+}
+
+void ModelRows::SetPrefixes(int index, std::vector<std::string> prefixes) {
+  ModelRow& row = rows_[static_cast<std::size_t>(index)];
+  std::erase_if(prefixes_, [&](const auto& prefix) { return prefix.second.row == index; });
+  row.prefixes = std::move(prefixes);
+  for (const std::string& prefix : row.prefixes) {
+    // Of equal ones the last that was added is found first.
+    prefixes_.emplace(prefixes_.begin(), prefix, OpEntry{"", index});
+  }
+}
+
 Status ModelRows::Finish() {
+  const auto bad = [](const ModelRow& row, std::string_view key, std::string_view what) {
+    return Fail(
+        ErrorCode::kBadValue,
+        fmt::format("{}, row {}, \"{}\": {}", row.changed_by.empty() ? row.file : row.changed_by,
+                    row.model, key, what));
+  };
   for (ModelRow& row : rows_) {
-    // The chain upwards; a chain longer than the table goes in a circle.
     std::size_t steps = 0;
+    const ModelRow* changed = &row;  // who is to blame for a circle
     for (const ModelRow* at = &row; at != nullptr; ++steps) {
       if (row.category.empty()) row.category = at->category;
       if (row.backward_category.empty()) row.backward_category = at->backward_category;
       if (row.sheet.empty()) row.sheet = at->sheet;
       if (at->like.empty()) break;
-      const ModelRow* next = FindModel(at->like);
-      if (next == nullptr) {
-        // "like" may also name an op: its model is meant.
-        const OpEntry* op = Find(at->like);
-        if (op != nullptr && op->row >= 0) next = &rows_[static_cast<std::size_t>(op->row)];
-      }
-      if (next == nullptr || steps > rows_.size()) {
-        return Fail(
-            ErrorCode::kBadValue,
-            fmt::format("{}, row {}, \"like\": {}", row.file, row.model,
-                        next == nullptr ? fmt::format("no model or op is called {}", at->like)
-                                        : "the row inherits from itself"));
+      const ModelRow* next = ParentOf(*at);
+      if (next == nullptr) return bad(row, "like", "no model or op is called " + at->like);
+      if (!at->changed_by.empty()) changed = at;
+      if (next == &row) return bad(*changed, "like", "the row inherits from itself");
+      if (steps >= kInheritanceMax) {
+        return bad(*changed, "like",
+                   fmt::format("more than {} rows up, or in a circle", kInheritanceMax));
       }
       at = next;
     }
     if (row.sheet.empty()) row.sheet = row.category;
+    if (row.ops.empty() && row.prefixes.empty()) continue;
+    if (row.category.empty()) return bad(row, "category", "expected a text, such as \"GEMM\"");
+    if (!IsSheet(row.sheet)) {
+      return bad(row, "sheet",
+                 fmt::format("expected at most {} letters, digits, _ and -, not \"{}\"", kSheetMax,
+                             row.sheet));
+    }
   }
   for (auto& [op, entry] : by_op_) {
     if (entry.row >= 0) entry.category = rows_[static_cast<std::size_t>(entry.row)].category;
-    if (entry.row >= 0 && entry.category.empty()) {
-      const ModelRow& row = rows_[static_cast<std::size_t>(entry.row)];
-      return Fail(ErrorCode::kBadValue,
-                  fmt::format("{}, row {}, \"category\": expected a text, such as \"GEMM\"",
-                              row.file, row.model));
-    }
   }
   for (auto& [prefix, entry] : prefixes_) {
     entry.category = rows_[static_cast<std::size_t>(entry.row)].category;
@@ -257,20 +335,20 @@ Status ModelRows::Finish() {
   return {};
 }
 
+const ModelRow* ModelRows::ParentOf(const ModelRow& row) const {
+  if (row.like.empty()) return nullptr;
+  if (const ModelRow* model = FindModel(row.like)) return model;
+  const OpEntry* op = Find(row.like);
+  return op != nullptr && op->row >= 0 ? &rows_[static_cast<std::size_t>(op->row)] : nullptr;
+}
+
 ModelRows::Flat ModelRows::Flatten(const ModelRow& row) const {
   Flat flat;
-  for (const ModelRow* at = &row; at != nullptr;) {
+  for (const ModelRow* at = &row; at != nullptr; at = ParentOf(*at)) {
     for (const auto& [key, text] : at->texts)
       flat.texts.try_emplace(key, text);
     for (const auto& [key, list] : at->lists)
       flat.lists.try_emplace(key, &list);
-    if (at->like.empty()) break;
-    const ModelRow* next = FindModel(at->like);
-    if (next == nullptr) {
-      const OpEntry* op = Find(at->like);
-      next = op != nullptr && op->row >= 0 ? &rows_[static_cast<std::size_t>(op->row)] : nullptr;
-    }
-    at = next;
   }
   return flat;
 }

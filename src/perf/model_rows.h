@@ -41,7 +41,8 @@ class ModelRows {
   // listed again moves. Errors name the file, the row, the key and what was expected; after an
   // error the object is of no use.
   Status Add(std::string_view file, std::string_view json);
-  // After the last file. Fails on a "like" that is unknown or comes back to itself.
+  // After the last file. Fails on a "like" that is unknown or comes back to itself, and on a row
+  // that serves ops without a category.
   Status Finish();
 
   // All rows are ours: their evaluation needs no count of its steps, which costs ten times its time.
@@ -65,6 +66,11 @@ class ModelRows {
   }
 
  private:
+  void SetOps(int index, std::vector<std::string> ops);
+  void SetPrefixes(int index, std::vector<std::string> prefixes);
+  // The row that a row inherits from: "like" names a model, or an op whose model is meant.
+  const ModelRow* ParentOf(const ModelRow& row) const;
+
   struct Hash {
     using is_transparent = void;
     std::size_t operator()(std::string_view text) const {

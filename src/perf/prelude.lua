@@ -8,6 +8,12 @@
 -- that no product can wrap around.
 local host, setmetatable, getmetatable, error, pcall, rawget, rawset, load, type, next, tostring, math = ...
 local is_integer = function(v) return math.type(v) == "integer" end
+-- A value in a message. Never an address: the same input gives the same text.
+local function shown(v)
+  local kind = type(v)
+  if kind == "table" then return (getmetatable(v) or {}).__name or kind end
+  return kind == "function" and kind or tostring(v)
+end
 
 -- Failures ----------------------------------------------------------------------------------------
 -- kind: "failed" (the arguments do not fit the model), "not_modelled" (the model says that it has
@@ -22,19 +28,21 @@ local function to_null() return null end
 setmetatable(null, {
   __add = to_null, __sub = to_null, __mul = to_null, __div = to_null, __idiv = to_null,
   __mod = to_null, __unm = to_null, __pow = to_null,
-  __index = function(_, i) fail("asked for [" .. tostring(i) .. "] of something that was not recorded") end,
+  __index = function(_, i) fail("asked for [" .. shown(i) .. "] of something that was not recorded") end,
   __newindex = function() fail("a value cannot be changed") end,
-  __tostring = function() return "null" end,
   __name = "null",
 })
 -- absent: a parameter marked "?" with this value is left out of the list.
-local absent = setmetatable({}, {__name = "absent"})
+local absent = setmetatable({}, {
+  __name = "absent",
+  __newindex = function() fail("a value cannot be changed") end,
+})
 
 -- Sequences count from 0 and know their length; t[-1] is the last item, as in Python.
 local Tuple, List = {__name = "tuple"}, {__name = "list"}
 local function item(t, i)
   if math.type(i) == "float" then i = math.tointeger(i) or fail("an index must be a whole number") end
-  if not is_integer(i) then fail("there is no member " .. tostring(i)) end
+  if not is_integer(i) then fail("there is no member " .. shown(i)) end
   local at = i < 0 and i + t.n or i
   local v = rawget(t, at)
   if v == nil then fail("there is no item " .. i .. " in a list of " .. t.n) end
@@ -62,7 +70,7 @@ end
 local function tuple(...) return sequence(Tuple, ...) end
 local function list(...) return sequence(List, ...) end
 local function need_sequence(v, what)
-  if not is_sequence(v) then fail(what .. " needs a list, not " .. tostring(v)) end
+  if not is_sequence(v) then fail(what .. " needs a list, not " .. shown(v)) end
   return v
 end
 local function map(t, f)
@@ -218,26 +226,26 @@ end
 
 -- Text --------------------------------------------------------------------------------------------
 -- Arguments that are not tensors are recorded as the text Python prints.
-local function int(text) local v = host.int(text); if v == nil then fail("not a whole number: \"" .. tostring(text) .. "\"") end return v end
-local function float(text) local v = host.float(text); if v == nil then fail("not a number: \"" .. tostring(text) .. "\"") end return v end
+local function int(text) local v = host.int(text); if v == nil then fail("not a whole number: \"" .. shown(text) .. "\"") end return v end
+local function float(text) local v = host.float(text); if v == nil then fail("not a number: \"" .. shown(text) .. "\"") end return v end
 local function int_or(text, other) if text == null then return other end local v = host.int(text); if v == nil then return other end return v end
 local function float_or(text, other) if text == null then return other end local v = host.float(text); if v == nil then return other end return v end
 -- "[1, 2]": the integers; fails on anything else.
 local function ints(text)
   local v = host.ints(text)
-  if v == nil then fail("not a list of whole numbers: \"" .. tostring(text) .. "\"") end
+  if v == nil then fail("not a list of whole numbers: \"" .. shown(text) .. "\"") end
   return v
 end
 -- "[2., 0.5]": the numbers.
 local function floats(text)
   local v = host.floats(text)
-  if v == nil then fail("not a list of numbers: \"" .. tostring(text) .. "\"") end
+  if v == nil then fail("not a list of numbers: \"" .. shown(text) .. "\"") end
   return v
 end
 -- "[True, False]": the booleans.
 local function bools(text)
   local v = host.bools(text)
-  if v == nil then fail("not a list of True and False: \"" .. tostring(text) .. "\"") end
+  if v == nil then fail("not a list of True and False: \"" .. shown(text) .. "\"") end
   return v
 end
 -- "True", "False" or a whole number; fails on anything else.
@@ -292,7 +300,7 @@ end
 -- The same, failing instead.
 local function sized(dtype)
   local size = bp(dtype)
-  if size == null then fail("unknown dtype \"" .. tostring(dtype) .. "\"") end
+  if size == null then fail("unknown dtype \"" .. shown(dtype) .. "\"") end
   return size
 end
 local function precision_of(dtype)
@@ -497,7 +505,9 @@ local function parameters_of(row)
 end
 
 local function explain(e)
-  if type(e) == "table" and e.kind then return e.kind, e.why end
+  if type(e) == "table" and e.kind then
+    return e.kind, e.why ~= nil and e.why ~= "" and shown(e.why) or "no reason given"
+  end
   return "failed", host.reason(tostring(e))
 end
 
@@ -520,6 +530,9 @@ local function evaluate(model, call, backward)
     if definition(row, "check") then local _ = env.check end
     local which = definition(row, "params_list") and env.params_list or "params"
     local names = row.lists[which]
+    if names == nil and which ~= "params" then
+      error({kind = "broken", why = "no list of parameters is called " .. shown(which)}, 0)
+    end
     if names ~= nil then
       local params, keys, count = {}, {}, 0
       for i = 0, names.n - 1 do
@@ -534,6 +547,10 @@ local function evaluate(model, call, backward)
           v = made(env)
         else
           v = env[key]
+        end
+        local made_of = type(v)
+        if made_of == "function" or made_of == "table" and not is_sequence(v) and v ~= null and v ~= absent then
+          error({kind = "broken", why = key .. " is no number, text or sequence"}, 0)
         end
         if not (optional and v == absent) then
           count = count + 1
@@ -578,19 +595,27 @@ local function quantity(model, call, given, key)
   return nil, explain(v)
 end
 
--- Compiles every expression of a row; returns the first that does not, with the reason.
-local function check(model)
+-- Compiles a row's own expressions (those that it inherits are another row's) and forgets the row
+-- again; returns the first that does not compile, with the reason.
+local function check(model, own)
   local row = rows[model]
-  for key, text in next, row.texts do
-    local ok, e = pcall(compile, row, key, text)
-    if not ok then return key, e.why end
+  rows[model] = nil
+  for key in next, own do
+    local ok, e = pcall(compile, row, key, row.texts[key])
+    if not ok then
+      local _, why = explain(e)
+      return key, why
+    end
   end
   for _, names in next, row.lists do
     for i = 0, names.n - 1 do
       local key, _, text = host.key(names[i])
       if text ~= nil then
         local ok, e = pcall(compile, row, key, text)
-        if not ok then return key, e.why end
+        if not ok then
+          local _, why = explain(e)
+          return key, why
+        end
       elseif row.texts[key] == nil and words[key] == nil and not host.is_input(key) then
         return key, "a parameter without a definition"
       end
