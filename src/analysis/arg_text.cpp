@@ -71,7 +71,11 @@ std::string PythonText(std::string_view json, bool tuples) {
 
 }  // namespace
 
-std::string TupleText(std::string_view json) { return PythonText(json, true); }
-std::string ListLiteral(std::string_view json) { return PythonText(json, false); }
+std::string TupleText(std::string_view json) {
+  return PythonText(json, true);
+}
+std::string ListLiteral(std::string_view json) {
+  return PythonText(json, false);
+}
 
 }  // namespace jarvis::analysis

@@ -93,10 +93,11 @@ class Attributor {
     const auto below = tree_.GpuBelow(launcher->op);
     launcher->subtree_us = below.size() == own.size() ? launcher->direct_us
                                                       : BusyUs(events_, below, Clock::kNanoseconds);
-    launcher->category = result_.pseudo.empty()
-                             ? CategoryOf(events_[launcher->op].name, events_[own[0]].name)
-                             : perf::CategoryOfOp(models_, result_.pseudo.NameOf(events_, launcher->op),
-                                                  events_.name(own[0]));
+    launcher->category =
+        result_.pseudo.empty()
+            ? CategoryOf(events_[launcher->op].name, events_[own[0]].name)
+            : perf::CategoryOfOp(models_, result_.pseudo.NameOf(events_, launcher->op),
+                                 events_.name(own[0]));
   }
 
   std::string_view CategoryOf(StringId op, StringId kernel) {

@@ -29,7 +29,8 @@ class Family {
     ParameterColumns();
     Group();
     Table table{options_.overlaps != nullptr ? name_ + "_kl_overlap" : name_, Columns(), {}};
-    for (const std::vector<std::size_t>& row : rows_) table.rows.push_back(Row(row));
+    for (const std::vector<std::size_t>& row : rows_)
+      table.rows.push_back(Row(row));
     return table;
   }
 
@@ -78,7 +79,8 @@ class Family {
 
   double Sum(const std::vector<std::size_t>& rows) const {
     std::vector<double> values;
-    for (const std::size_t i : rows) values.push_back(calls_[i]->kernel_us);
+    for (const std::size_t i : rows)
+      values.push_back(calls_[i]->kernel_us);
     return KahanSum(values);
   }
 
@@ -113,7 +115,8 @@ class Family {
       entry.base_sum = Sum(all);
       entry.base_uid = calls_[entry.rows.front()]->uid;
       if (options_.overlaps != nullptr) {
-        for (const std::size_t i : all) entry.base_uid = std::min(entry.base_uid, calls_[i]->uid);
+        for (const std::size_t i : all)
+          entry.base_uid = std::min(entry.base_uid, calls_[i]->uid);
       }
       entry.sum = Sum(entry.rows);
     }
@@ -123,7 +126,8 @@ class Family {
       if (a.sum != b.sum) return a.sum > b.sum;
       return calls_[a.rows.front()]->uid < calls_[b.rows.front()]->uid;
     });
-    for (Entry& entry : entries) rows_.push_back(std::move(entry.rows));
+    for (Entry& entry : entries)
+      rows_.push_back(std::move(entry.rows));
   }
 
   std::vector<std::string> Columns() const {
@@ -132,10 +136,12 @@ class Family {
       out.insert(out.end(), names.begin(), names.end());
     };
     const auto moments = [&](const char* name) {
-      for (const char* moment : kMoments) out.push_back(std::string(name) + "_" + moment);
+      for (const char* moment : kMoments)
+        out.push_back(std::string(name) + "_" + moment);
     };
     if (options_.overlaps != nullptr) add({"overlapping_kernel_names_first"});
-    for (const std::string& key : parameters_) out.push_back("param: " + key);
+    for (const std::string& key : parameters_)
+      out.push_back("param: " + key);
     if (options_.num_kernels) add({"num_kernels"});
     if (in_.recompute != nullptr) add({"is_recompute"});
     add({"GFLOPS_first", "Data Moved (MB)_first", "FLOPS/Byte_first"});
@@ -175,7 +181,8 @@ class Family {
     };
     const auto of = [&](std::optional<double> Metrics::*member) {
       std::vector<std::optional<double>> values;
-      for (const std::size_t i : row) values.push_back(metrics_[i].*member);
+      for (const std::size_t i : row)
+        values.push_back(metrics_[i].*member);
       return values;
     };
     const auto arguments = [&](StringId raw) {
@@ -192,7 +199,8 @@ class Family {
       const std::string text = (*options_.overlaps)[at].NamesText();
       cells.push_back(text.empty() ? Cell() : Cell(text));
     }
-    for (const std::string& text : texts_[at]) cells.emplace_back(text);
+    for (const std::string& text : texts_[at])
+      cells.emplace_back(text);
     if (options_.num_kernels) cells.emplace_back(static_cast<std::int64_t>(first.kernels.size()));
     if (in_.recompute != nullptr) cells.emplace_back(in_.Recomputed(first.op));
     const std::optional<double> bytes = first_of(&Metrics::bytes);
@@ -224,10 +232,11 @@ class Family {
     cells.insert(cells.end(), {KernelSummaryText(kernels), KernelShortText(kernels)});
     if (options_.overlaps != nullptr) {
       std::vector<const Overlap*> overlaps;
-      for (const std::size_t i : row) overlaps.push_back(&(*options_.overlaps)[i]);
-      for (Cell& cell : OverlapCells(
-               overlaps, {.share_of_first_call = in_.rules.skip_deviating_kernel_lists,
-                          .two_decimals = true})) {
+      for (const std::size_t i : row)
+        overlaps.push_back(&(*options_.overlaps)[i]);
+      for (Cell& cell :
+           OverlapCells(overlaps, {.share_of_first_call = in_.rules.skip_deviating_kernel_lists,
+                                  .two_decimals = true})) {
         cells.push_back(std::move(cell));
       }
     }
@@ -259,12 +268,28 @@ Table FamilyTable(const TableInput& input, const std::string& name,
 }
 
 std::span<const std::string_view> FamilyOrder() {
-  static constexpr std::array<std::string_view, 22> kOrder = {
-      "GEMM",       "SDPA",       "CONV",        "InferenceAttention", "BinaryElementwise",
-      "GroupedGEMM", "MoE_comm",  "SSM",         "RoPE",               "CrossEntropy",
-      "UnaryElementwise", "MoE_fused", "MoE_unfused", "MoE_aux",       "RMSNorm",
-      "elementwise", "GroupQuant", "FusedRoPE",  "CustomCollective",   "mHC",
-      "Normalization", "Reduce"};
+  static constexpr std::array<std::string_view, 22> kOrder = {"GEMM",
+                                                              "SDPA",
+                                                              "CONV",
+                                                              "InferenceAttention",
+                                                              "BinaryElementwise",
+                                                              "GroupedGEMM",
+                                                              "MoE_comm",
+                                                              "SSM",
+                                                              "RoPE",
+                                                              "CrossEntropy",
+                                                              "UnaryElementwise",
+                                                              "MoE_fused",
+                                                              "MoE_unfused",
+                                                              "MoE_aux",
+                                                              "RMSNorm",
+                                                              "elementwise",
+                                                              "GroupQuant",
+                                                              "FusedRoPE",
+                                                              "CustomCollective",
+                                                              "mHC",
+                                                              "Normalization",
+                                                              "Reduce"};
   return kOrder;
 }
 

@@ -36,9 +36,9 @@ class KernelOwner {
   std::string_view Category(const KernelPlace& place) const {
     if (place.op != kNoEvent) {
       const auto first = first_.find(place.op);
-      return perf::CategoryOfOp(*in_.rules.models, in_.OpName(place.op), first == first_.end()
-                                                          ? std::string_view()
-                                                          : in_.events.name(first->second));
+      return perf::CategoryOfOp(
+          *in_.rules.models, in_.OpName(place.op),
+          first == first_.end() ? std::string_view() : in_.events.name(first->second));
     }
     if (place.launch == kNoEvent) return {};
     const std::string_view launch = in_.events.name(place.launch);

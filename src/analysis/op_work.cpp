@@ -65,6 +65,22 @@ const OpWorks::Needs& OpWorks::NeedsOf(const perf::ModelRow& model) {
   return found->second;
 }
 
+const perf::OpCall* OpWorks::ArgumentsOf(const PseudoOp& op) {
+  const auto [found, added] = pseudo_.try_emplace(&op);
+  if (added) {
+    const trace::Args& args = events_.args_of(op.donor);
+    perf::OpCall& call = found->second;
+    call.name = op.name;
+    call.dims = events_.text(args.dims);
+    call.types = events_.text(args.types);
+    call.strides = events_.text(args.strides);
+    call.text = events_.text(args.concrete);
+    for (const auto& [key, value] : op.more)
+      call.extra.emplace_back(key, value);
+  }
+  return &found->second;
+}
+
 const perf::OpWork& OpWorks::WorkOf(const perf::ModelRow& model, EventIndex op,
                                     const CallContext& given, bool backward) {
   const Needs& needs = NeedsOf(model);

@@ -8,6 +8,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "analysis/pseudo_ops.h"
 #include "perf/model.h"
 #include "trace/event_store.h"
 
@@ -52,6 +53,9 @@ class OpWorks {
   const perf::OpWork& WorkOf(const perf::ModelRow& model, EventIndex op, const CallContext& context,
                              bool backward = false);
 
+  // The call of a pseudo-op: its name, its donor's arguments and what it adds. Stays valid.
+  const perf::OpCall* ArgumentsOf(const PseudoOp& op);
+
   const perf::ModelRows& rows() const { return set_.rows(); }
   std::size_t evaluations() const { return works_.size(); }
 
@@ -75,6 +79,7 @@ class OpWorks {
   std::vector<int> model_of_;  // by name; -2: not asked yet, -1: none, else an index of rows()
   std::unordered_map<Key, const perf::OpWork*, Hash> index_;
   std::deque<perf::OpWork> works_;
+  std::unordered_map<const PseudoOp*, perf::OpCall> pseudo_;
 };
 
 }  // namespace jarvis::analysis

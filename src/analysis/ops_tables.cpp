@@ -33,6 +33,7 @@ class Keys {
   StringId Arguments(StringId raw) { return arguments_.Of(raw); }
   Cell ArgumentsCell(StringId raw) { return arguments_.CellOf(arguments_.Of(raw)); }
   std::string_view operator[](StringId id) const { return pool_[id]; }
+
  private:
   template <typename Make>
   StringId Cached(std::unordered_map<StringId, StringId>* cache, StringId id, Make make) {
@@ -188,11 +189,10 @@ class UniqueArgsTable {
     }
     cells->emplace_back(std::string(first.category));
     if (in_.modules != nullptr) cells->push_back(in_.ParentModuleOf(at));
-    cells->insert(cells->end(), {names.process_name, names.process_label, names.thread_name,
-                                 keys_.ArgumentsCell(args.dims),
-                                 keys_.ArgumentsCell(args.types),
-                                 keys_.ArgumentsCell(args.strides),
-                                 keys_.ArgumentsCell(args.concrete)});
+    cells->insert(cells->end(),
+                  {names.process_name, names.process_label, names.thread_name,
+                   keys_.ArgumentsCell(args.dims), keys_.ArgumentsCell(args.types),
+                   keys_.ArgumentsCell(args.strides), keys_.ArgumentsCell(args.concrete)});
     if (options_.num_kernels) cells->emplace_back(static_cast<std::int64_t>(first.count));
     if (in_.recompute != nullptr) cells->emplace_back(in_.Recomputed(first.op));
   }

@@ -28,13 +28,15 @@ class Unified {
 
   Table Make() {
     Group();
-    Table table{options_.overlaps != nullptr ? "unified_perf_summary_kl_overlap"
-                                             : "unified_perf_summary",
-                Columns(), {}};
-    const auto sum = std::find(table.columns.begin(), table.columns.end(),
-                               std::string(kKernelTime) + "_sum");
+    Table table{
+        options_.overlaps != nullptr ? "unified_perf_summary_kl_overlap" : "unified_perf_summary",
+        Columns(),
+        {}};
+    const auto sum =
+        std::find(table.columns.begin(), table.columns.end(), std::string(kKernelTime) + "_sum");
     const auto sum_column = static_cast<std::size_t>(sum - table.columns.begin());
-    for (const std::vector<std::size_t>& row : rows_) table.rows.push_back(Row(row));
+    for (const std::vector<std::size_t>& row : rows_)
+      table.rows.push_back(Row(row));
     AddPercentages(&table, sum_column);
     return table;
   }
@@ -54,13 +56,13 @@ class Unified {
       const WorkCall& call = calls_[i];
       const trace::TrackNames& names = in_.track_names[in_.events[call.op].track];
       const trace::Args args = ArgsOf(call);
-      groups.Add({texts_.Text(NameOf(call)), texts_.Text(call.category),
-                  texts_.Text(names.process_name), texts_.Text(names.process_label),
-                  texts_.Text(names.thread_name), texts_.Of(args.dims), texts_.Of(args.types),
-                  texts_.Of(args.strides), texts_.Of(args.concrete), in_.Recomputed(call.op),
-                  options_.overlaps == nullptr ? 0
-                                               : texts_.Text((*options_.overlaps)[i].NamesText())},
-                 i);
+      groups.Add(
+          {texts_.Text(NameOf(call)), texts_.Text(call.category), texts_.Text(names.process_name),
+           texts_.Text(names.process_label), texts_.Text(names.thread_name), texts_.Of(args.dims),
+           texts_.Of(args.types), texts_.Of(args.strides), texts_.Of(args.concrete),
+           in_.Recomputed(call.op),
+           options_.overlaps == nullptr ? 0 : texts_.Text((*options_.overlaps)[i].NamesText())},
+          i);
     }
     struct Entry {
       double base_sum;
@@ -83,7 +85,8 @@ class Unified {
       std::vector<std::size_t>& all = base[key];
       std::sort(all.begin(), all.end());
       std::uint32_t uid = calls_[all.front()].uid;
-      for (const std::size_t i : all) uid = std::min(uid, calls_[i].uid);
+      for (const std::size_t i : all)
+        uid = std::min(uid, calls_[i].uid);
       if (options_.overlaps == nullptr) uid = calls_[group.rows.front()].uid;
       entries.push_back({Sum(all), uid, Sum(group.rows), group.rows});
     }
@@ -93,12 +96,14 @@ class Unified {
       if (a.sum != b.sum) return a.sum > b.sum;
       return calls_[a.rows.front()].uid < calls_[b.rows.front()].uid;
     });
-    for (Entry& entry : entries) rows_.push_back(std::move(entry.rows));
+    for (Entry& entry : entries)
+      rows_.push_back(std::move(entry.rows));
   }
 
   double Sum(const std::vector<std::size_t>& rows) const {
     std::vector<double> values;
-    for (const std::size_t i : rows) values.push_back(calls_[i].kernel_us);
+    for (const std::size_t i : rows)
+      values.push_back(calls_[i].kernel_us);
     return KahanSum(values);
   }
 
@@ -108,7 +113,8 @@ class Unified {
       out.insert(out.end(), names.begin(), names.end());
     };
     const auto moments = [&](const char* name, std::initializer_list<const char*> which) {
-      for (const char* moment : which) out.push_back(std::string(name) + "_" + moment);
+      for (const char* moment : which)
+        out.push_back(std::string(name) + "_" + moment);
     };
     if (options_.overlaps != nullptr) add({"overlapping_kernel_names"});
     add({"op category", "process_name", "process_label", "thread_name", "Input Dims", "Input type",
@@ -146,7 +152,8 @@ class Unified {
   std::vector<std::optional<double>> Values(const std::vector<std::size_t>& row,
                                             Value value) const {
     std::vector<std::optional<double>> out;
-    for (const std::size_t i : row) out.push_back(value(i));
+    for (const std::size_t i : row)
+      out.push_back(value(i));
     return out;
   }
 
@@ -171,42 +178,43 @@ class Unified {
     const auto add = [&](const std::optional<Moments>& moments,
                          std::initializer_list<const char*> which) {
       for (const std::string_view moment : which) {
-        cells.push_back(moment == "std" ? StdCell(moments)
-                                        : MomentCell(moments, moment == "mean" ? &Moments::mean
-                                                              : moment == "median"
-                                                                  ? &Moments::median
-                                                              : moment == "min" ? &Moments::min
-                                                              : moment == "max" ? &Moments::max
-                                                                                : &Moments::sum));
+        cells.push_back(moment == "std"
+                            ? StdCell(moments)
+                            : MomentCell(moments, moment == "mean"     ? &Moments::mean
+                                                  : moment == "median" ? &Moments::median
+                                                  : moment == "min"    ? &Moments::min
+                                                  : moment == "max"    ? &Moments::max
+                                                                       : &Moments::sum));
       }
     };
     if (options_.overlaps != nullptr) {
       const std::string text = (*options_.overlaps)[row.front()].NamesText();
       cells.push_back(text.empty() ? Cell() : Cell(text));
     }
-    cells.insert(cells.end(),
-                 {std::string(first.category), names.process_name, names.process_label,
-                  names.thread_name, texts_.CellOf(texts_.Of(args.dims)),
-                  texts_.CellOf(texts_.Of(args.types)), texts_.CellOf(texts_.Of(args.strides)),
-                  texts_.CellOf(texts_.Of(args.concrete))});
+    cells.insert(
+        cells.end(),
+        {std::string(first.category), names.process_name, names.process_label, names.thread_name,
+         texts_.CellOf(texts_.Of(args.dims)), texts_.CellOf(texts_.Of(args.types)),
+         texts_.CellOf(texts_.Of(args.strides)), texts_.CellOf(texts_.Of(args.concrete))});
     if (in_.recompute != nullptr) cells.emplace_back(in_.Recomputed(first.op));
     const auto host = MomentsOf(Values(row, [&](std::size_t i) { return calls_[i].host_us; }));
-    cells.insert(cells.end(), {static_cast<std::int64_t>(first.uid),
-                               static_cast<std::int64_t>(row.size()),
-                               host ? Cell(host->sum) : Cell(0.0), MomentCell(host, &Moments::mean),
-                               StdCell(host)});
+    cells.insert(
+        cells.end(),
+        {static_cast<std::int64_t>(first.uid), static_cast<std::int64_t>(row.size()),
+         host ? Cell(host->sum) : Cell(0.0), MomentCell(host, &Moments::mean), StdCell(host)});
     const auto tb = moments_of(&Metrics::tb_per_s);
     const auto tflops = moments_of(&Metrics::tflops_per_s);
     const auto pct = moments_of(&Metrics::pct_roof);
-    const auto kernel = MomentsOf(
-        Values(row, [&](std::size_t i) { return std::optional(calls_[i].kernel_us); }));
+    const auto kernel =
+        MomentsOf(Values(row, [&](std::size_t i) { return std::optional(calls_[i].kernel_us); }));
     if (with_metrics_) {
       cells.push_back(First(row, [&](std::size_t i) { return CellOf(metrics_[i].gflops); }));
       cells.push_back(First(row, [&](std::size_t i) {
         const auto& bytes = metrics_[i].bytes;
         return bytes ? Cell(*bytes / in_.rules.megabyte) : Cell();
       }));
-      cells.push_back(First(row, [&](std::size_t i) { return CellOf(metrics_[i].flops_per_byte); }));
+      cells.push_back(
+          First(row, [&](std::size_t i) { return CellOf(metrics_[i].flops_per_byte); }));
       cells.push_back(First(row, [&](std::size_t i) {
         return metrics_[i].gflops ? Cell(std::string(metrics_[i].spec)) : Cell();
       }));
@@ -243,7 +251,8 @@ class Unified {
 
   void AddKernels(const std::vector<std::size_t>& row, std::vector<Cell>* cells) const {
     std::vector<std::span<const EventIndex>> lists;
-    for (const std::size_t i : row) lists.push_back(calls_[i].kernels);
+    for (const std::size_t i : row)
+      lists.push_back(calls_[i].kernels);
     std::vector<KernelCell> kernels = SummarizeKernels(in_.events, lists, in_.rules);
     const WorkCall* owner = Template(row);
     if (options_.stacks_in_kernel_cells && owner != nullptr && owner->owns_stack) {
@@ -266,10 +275,11 @@ class Unified {
     cells->insert(cells->end(), {KernelSummaryText(kernels), KernelShortText(kernels)});
     if (options_.overlaps != nullptr) {
       std::vector<const Overlap*> overlaps;
-      for (const std::size_t i : row) overlaps.push_back(&(*options_.overlaps)[i]);
-      for (Cell& cell : OverlapCells(
-               overlaps, {.share_of_first_call = in_.rules.skip_deviating_kernel_lists,
-                          .two_decimals = true})) {
+      for (const std::size_t i : row)
+        overlaps.push_back(&(*options_.overlaps)[i]);
+      for (Cell& cell :
+           OverlapCells(overlaps, {.share_of_first_call = in_.rules.skip_deviating_kernel_lists,
+                                  .two_decimals = true})) {
         cells->push_back(std::move(cell));
       }
     }
@@ -314,15 +324,16 @@ class Unified {
       if (call->owns_stack) frames = FramesOf(*call);
       // In the order of the kernel cells, by name and stream as they are listed there.
       std::vector<std::span<const EventIndex>> lists;
-      for (const std::size_t i : row) lists.push_back(calls_[i].kernels);
+      for (const std::size_t i : row)
+        lists.push_back(calls_[i].kernels);
       std::vector<char> used(call->kernels.size(), 0);
       for (const KernelCell& cell : SummarizeKernels(in_.events, lists, in_.rules)) {
         for (std::size_t k = 0; k < call->kernels.size(); ++k) {
           if (used[k] != 0 || in_.events.name(call->kernels[k]) != cell.name) continue;
           used[k] = 1;
-          kernels.push_back({call->owns_stack ? Below(*call, call->kernels[k])
-                                              : std::vector<std::string>(),
-                             in_.events.name(call->kernels[k])});
+          kernels.push_back(
+              {call->owns_stack ? Below(*call, call->kernels[k]) : std::vector<std::string>(),
+               in_.events.name(call->kernels[k])});
           break;
         }
       }
@@ -341,6 +352,11 @@ class Unified {
   bool with_roof_ = false;
   std::vector<std::vector<std::size_t>> rows_;
 };
+
+bool Communicates(const EventStore& events, const WorkCall& call) {
+  return std::all_of(call.kernels.begin(), call.kernels.end(),
+                     [&](EventIndex kernel) { return IsCollectiveName(events.name(kernel)); });
+}
 
 }  // namespace
 
@@ -362,10 +378,15 @@ Table ModelCoverage(const TableInput& input, std::span<const WorkCall> calls) {
                            call.work->failure == perf::OpWork::Failure::kNone &&
                            (call.work->flops || call.work->bytes);
     if (!evaluated) {
-      const std::string name = call.recorded_arguments ? std::string(input.OpName(call.op))
-                                                       : std::string("(unlinked)");
+      const std::string name =
+          call.recorded_arguments ? std::string(input.OpName(call.op)) : std::string("(unlinked)");
+      const trace::EventKind kind = input.events[call.op].kind;
       std::string reason = !call.recorded_arguments ? "no launch call, so no op and no arguments"
-                           : call.work == nullptr   ? "no model"
+                           : trace::IsLaunchCall(kind)
+                               ? "launched outside of any op, so no arguments"
+                           : call.work == nullptr && Communicates(input.events, call)
+                               ? "a collective: coll_analysis has it"
+                           : call.work == nullptr ? "no model"
                            : call.work->failure == perf::OpWork::Failure::kNone
                                ? "the work cannot be told from the arguments"
                                : call.work->reason;
@@ -387,7 +408,8 @@ Table ModelCoverage(const TableInput& input, std::span<const WorkCall> calls) {
   std::stable_sort(rest.begin(), rest.end(), [](const auto& a, const auto& b) {
     return a.second.time_us > b.second.time_us;
   });
-  for (const auto& [key, part] : rest) add(key.first, key.second, part);
+  for (const auto& [key, part] : rest)
+    add(key.first, key.second, part);
   return table;
 }
 

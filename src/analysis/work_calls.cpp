@@ -1,6 +1,7 @@
 #include "analysis/work_calls.h"
 
 #include <algorithm>
+#include <unordered_map>
 
 #include "perf/iteration_annotation.h"
 #include "perf/op_category.h"
@@ -54,7 +55,9 @@ class Collector {
       }
       calls.back().kernels.assign(kernels.begin(), kernels.end());
     }
-    for (WorkCall& call : calls) Evaluate(&call);
+    SplitPseudoOps(&calls);
+    for (WorkCall& call : calls)
+      Evaluate(&call);
     std::stable_sort(calls.begin(), calls.end(), [&](const WorkCall& a, const WorkCall& b) {
       return events_[a.op].ts_ns < events_[b.op].ts_ns;
     });
@@ -66,6 +69,19 @@ class Collector {
 
   bool HasGpu(EventIndex e) const { return !tree_.GpuBelow(e).empty(); }
 
+  const PseudoOp* PseudoOf(EventIndex e) const { return in_.attribution.pseudo.AtFrame(e); }
+  bool IsOp(EventIndex e) const {
+    return events_[e].kind == EventKind::kCpuOp || PseudoOf(e) != nullptr;
+  }
+  std::string_view NameOf(EventIndex e) const { return in_.attribution.pseudo.NameOf(events_, e); }
+  const perf::ModelRow* ModelOf(EventIndex e) {
+    return in_.attribution.pseudo.empty() ? works_.ModelOf(events_[e].name)
+                                          : works_.ModelOf(NameOf(e));
+  }
+  bool Evaluates(EventIndex e) {
+    return works_.WorkOf(*ModelOf(e), e, ContextOf(e)).failure == perf::OpWork::Failure::kNone;
+  }
+
   // owner_[position]: the top-most call that the event's work belongs to, or kNoEvent. Two passes
   // over the host events: which have a modelled op with GPU work below them, then from the roots.
   void FindOwners() {
@@ -75,8 +91,9 @@ class Collector {
     std::vector<char> modelled_below(order.size(), 0);
     for (std::size_t i = order.size(); i-- > 0;) {
       const EventIndex e = order[i];
-      modelled_[i] = events_[e].kind == EventKind::kCpuOp && works_.ModelOf(events_[e].name) &&
-                     HasGpu(e) && works_.Modelled(e);
+      modelled_[i] = IsOp(e) && ModelOf(e) != nullptr && HasGpu(e);
+      // A wrapper whose arguments do not do leaves its place to the modelled ops below it.
+      if (modelled_[i] != 0 && modelled_below[i] != 0) modelled_[i] = Evaluates(e);
       const EventIndex up = tree_.parent(e);
       if (up == kNoEvent) continue;
       const std::size_t above = tree_.position(up);
@@ -89,8 +106,7 @@ class Collector {
         owner_[i] = owner_[tree_.position(up)];
       } else if (modelled_[i]) {
         owner_[i] = e;
-      } else if (!modelled_below[i] && events_[e].kind == EventKind::kCpuOp && HasGpu(e) &&
-                 ForwardOfSole(e) != kNoEvent) {
+      } else if (!modelled_below[i] && IsOp(e) && HasGpu(e) && ForwardOfSole(e) != kNoEvent) {
         owner_[i] = e;
       }
     }
@@ -128,19 +144,22 @@ class Collector {
   }
 
   CallContext ContextOf(EventIndex op) const {
-    return {tree_.GpuBelow(op), IterationAround(events_, tree_, op), LinkOf(op).forward, nullptr};
+    const PseudoOp* pseudo = PseudoOf(op);
+    return {tree_.GpuBelow(op), IterationAround(events_, tree_, op), LinkOf(op).forward,
+            pseudo == nullptr ? nullptr : works_.ArgumentsOf(*pseudo)};
   }
 
   WorkCall Call(EventIndex op, const Launcher& launcher) {
     WorkCall call;
     call.op = op;
-    call.uid = events_[op].uid;
+    const PseudoOp* pseudo = PseudoOf(op);
+    call.uid = pseudo == nullptr ? events_[op].uid : pseudo->uid;
     call.host_us = DurationUs(events_, op, in_.attribution.clock);
     const bool own = tree_.position(op) != tree::kNoPosition && modelled_[tree_.position(op)] != 0;
     if (own) {
-      call.model = works_.ModelOf(events_[op].name);
-      call.category = works_.rows().Find(events_.name(op))->category;
-    } else if (events_[op].kind == EventKind::kCpuOp) {
+      call.model = ModelOf(op);
+      call.category = works_.rows().Find(NameOf(op))->category;
+    } else if (IsOp(op) && tree_.position(op) != tree::kNoPosition) {
       call.forward = owner_[tree_.position(op)] == op ? ForwardOfSole(op) : kNoEvent;
       if (call.forward != kNoEvent) {
         call.model = works_.ModelOf(events_[call.forward].name);
@@ -151,6 +170,40 @@ class Collector {
     call.has_model = call.model != nullptr;
     if (!call.has_model) call.category = launcher.category;
     return call;
+  }
+
+  // Parts of fused ops that are told by their kernels alone take those from the ops' calls.
+  void SplitPseudoOps(std::vector<WorkCall>* calls) {
+    std::vector<const PseudoOp*> parts;
+    for (const PseudoOp& op : in_.attribution.pseudo.ops()) {
+      if (op.place == PseudoOp::Place::kBelowOp && works_.ModelOf(op.name) != nullptr) {
+        parts.push_back(&op);
+      }
+    }
+    if (parts.empty()) return;
+    std::unordered_map<EventIndex, std::size_t> call_of;
+    for (std::size_t i = 0; i < calls->size(); ++i) {
+      for (const EventIndex kernel : (*calls)[i].kernels)
+        call_of[kernel] = i;
+    }
+    for (const PseudoOp* op : parts) {
+      WorkCall call;
+      call.op = op->donor;
+      call.name = op->name;
+      call.uid = op->uid;
+      call.model = works_.ModelOf(op->name);
+      call.has_model = true;
+      call.category = works_.rows().Find(op->name)->category;
+      call.pseudo = op;
+      for (const EventIndex kernel : op->kernels) {
+        const auto found = call_of.find(kernel);
+        if (found == call_of.end()) continue;
+        std::erase((*calls)[found->second].kernels, kernel);
+        call.kernels.push_back(kernel);
+      }
+      if (!call.kernels.empty()) calls->push_back(std::move(call));
+    }
+    std::erase_if(*calls, [](const WorkCall& call) { return call.kernels.empty(); });
   }
 
   WorkCall Unlinked(const Launcher& launcher, EventIndex kernel) {
@@ -171,6 +224,7 @@ class Collector {
     if (!call->has_model) return;
     const EventIndex op = call->backward ? call->forward : call->op;
     CallContext context = ContextOf(op);
+    if (call->pseudo != nullptr) context.arguments = works_.ArgumentsOf(*call->pseudo);
     if (!call->backward) context.kernels = call->kernels;
     call->work = &works_.WorkOf(*call->model, op, context, call->backward);
   }
@@ -203,8 +257,8 @@ Metrics MetricsOf(const perf::OpWork* work, double kernel_us, const MetricRules&
     if (kernel_us > 0) out.tb_per_s = (*work->bytes / 1e12) / (kernel_us / 1e6);
   }
   if (rules.platform != nullptr) {
-    const perf::Roofline roof = perf::RooflineOf({gflops * 1e9, work->bytes, work->spec},
-                                                 *rules.platform, rules.roof);
+    const perf::Roofline roof =
+        perf::RooflineOf({gflops * 1e9, work->bytes, work->spec}, *rules.platform, rules.roof);
     out.roof_us = roof.roof_us;
     out.bound = roof.bound;
     if (kernel_us > 0) {
@@ -215,6 +269,49 @@ Metrics MetricsOf(const perf::OpWork* work, double kernel_us, const MetricRules&
   return out;
 }
 
-std::vector<WorkCall> CollectWorkCalls(const WorkInput& input) { return Collector(input).Run(); }
+std::vector<WorkCall> CollectWorkCalls(const WorkInput& input) {
+  return Collector(input).Run();
+}
+
+std::vector<LauncherWork> WorkOfLaunchers(const WorkInput& input) {
+  const std::vector<WorkCall> calls = CollectWorkCalls(input);
+  constexpr std::uint32_t kNone = 0xFFFFFFFFu;
+  std::vector<std::uint32_t> call_of(input.events.size(), kNone);  // by GPU event
+  for (std::size_t i = 0; i < calls.size(); ++i) {
+    for (const EventIndex kernel : calls[i].kernels)
+      call_of[kernel] = static_cast<std::uint32_t>(i);
+  }
+  std::vector<LauncherWork> out;
+  out.reserve(input.attribution.launchers.size());
+  for (const Launcher& launcher : input.attribution.launchers) {
+    const std::uint32_t at = call_of[input.attribution.KernelsOf(launcher).front()];
+    if (at == kNone) {
+      out.emplace_back();
+    } else {
+      out.push_back({calls[at].work, calls[at].model, calls[at].kernel_us});
+    }
+  }
+  return out;
+}
+
+RoofShare RoofShareOf(const Attribution& attribution, std::span<const LauncherWork> works,
+                      std::span<const std::uint32_t> launchers, const MetricRules& rules) {
+  RoofShare out;
+  double weighted = 0;
+  double by_bound[2] = {0, 0};
+  for (const std::uint32_t i : launchers) {
+    const Metrics metrics = MetricsOf(works[i].work, works[i].call_us, rules);
+    if (!metrics.pct_roof) continue;
+    const double us = attribution.launchers[i].direct_us;
+    weighted += us * *metrics.pct_roof;
+    out.known_us += us;
+    by_bound[metrics.bound == perf::Bound::kMemory ? 1 : 0] += us;
+  }
+  if (out.known_us > 0) {
+    out.pct_roof = weighted / out.known_us;
+    out.bound = by_bound[1] > by_bound[0] ? perf::Bound::kMemory : perf::Bound::kCompute;
+  }
+  return out;
+}
 
 }  // namespace jarvis::analysis

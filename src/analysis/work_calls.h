@@ -17,8 +17,8 @@
 namespace jarvis::analysis {
 
 struct WorkCall {
-  EventIndex op = kNoEvent;    // whose name and arguments the row has
-  std::string name;            // empty: the op's own
+  EventIndex op = kNoEvent;  // whose name and arguments the row has
+  std::string name;          // empty: the op's own
   std::uint32_t uid = 0;
   std::string_view category;
   std::vector<EventIndex> kernels;  // its GPU work, as listed in the kernel cells
@@ -28,8 +28,9 @@ struct WorkCall {
   const perf::OpWork* work = nullptr;  // with a model; its failure says why metrics are missing
   bool backward = false;               // `work` is of the backward pass of `forward`
   EventIndex forward = kNoEvent;
-  std::optional<double> host_us;       // the op's own duration
-  bool recorded_arguments = true;      // false: the row has no arguments (unlinked GPU work)
+  const PseudoOp* pseudo = nullptr;  // the part of a fused op that this is
+  std::optional<double> host_us;     // the op's own duration
+  bool recorded_arguments = true;    // false: the row has no arguments (unlinked GPU work)
   bool owns_stack = true;  // false: a row that was split off an op; its call stack is the kernel
 };
 
@@ -64,5 +65,23 @@ struct WorkInput {
 // model and that is the only one of that name below its autograd node); else one a launcher. All
 // GPU work of the attribution is in exactly one call; calls by start of the op.
 std::vector<WorkCall> CollectWorkCalls(const WorkInput& input);
+
+// The work that a launcher's time is part of.
+struct LauncherWork {
+  const perf::OpWork* work = nullptr;  // null: no model
+  const perf::ModelRow* model = nullptr;
+  double call_us = 0;  // busy time of the whole call
+};
+// By launcher. The works live as long as input.works.
+std::vector<LauncherWork> WorkOfLaunchers(const WorkInput& input);
+
+// How near a set of launchers comes to the roof: the mean over their time.
+struct RoofShare {
+  std::optional<double> pct_roof;    // of the time that has a roof; absent: none has
+  std::optional<perf::Bound> bound;  // of most of that time
+  double known_us = 0;               // time that has a roof
+};
+RoofShare RoofShareOf(const Attribution& attribution, std::span<const LauncherWork> works,
+                      std::span<const std::uint32_t> launchers, const MetricRules& rules);
 
 }  // namespace jarvis::analysis

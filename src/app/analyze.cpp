@@ -16,17 +16,34 @@ namespace jarvis::app {
 namespace {
 
 constexpr std::string_view kUsage =
-    "usage: jarvis analyze TRACE --output-dir DIR\n"
+    "usage: jarvis analyze TRACE --output-dir DIR [--platform NAME] [--extension FILE]\n"
     "\n"
-    "Loads the trace, writes the report's tables (DIR/perf_report_csvs/*.csv) and the category "
-    "files\n"
-    "(DIR/category_data/, DIR/metadata/), and prints where the GPU's time went.\n";
+    "Loads the trace, writes the report (DIR/perf_report.xlsx, DIR/perf_report_csvs/*.csv) and "
+    "the\n"
+    "category files (DIR/category_data/, DIR/metadata/), and prints where the GPU's time went.\n"
+    "\n"
+    "  --platform NAME   the GPU that efficiency is measured against: MI300X, H100... or a JSON\n"
+    "                    file; default: the trace's device\n"
+    "  --extension FILE  performance models of yours (docs/models.md)\n";
 
 struct Request {
   std::string trace;
   std::string output_dir;
+  std::string platform;   // empty: the trace's device
+  std::string extension;  // empty: none
   bool help = false;
 };
+
+// The member that an option sets; null: no option.
+std::string Request::*ValueOf(std::string_view option) {
+  if (option == "--trace") return &Request::trace;
+  if (option == "--output-dir" || option == "--output_dir" || option == "-o") {
+    return &Request::output_dir;
+  }
+  if (option == "--platform") return &Request::platform;
+  if (option == "--extension") return &Request::extension;
+  return nullptr;
+}
 
 Result<Request> Parse(Arguments arguments) {
   Request request;
@@ -34,11 +51,11 @@ Result<Request> Parse(Arguments arguments) {
     const std::string_view argument = arguments[i];
     if (argument == "--help" || argument == "-h") {
       request.help = true;
-    } else if (argument == "--output-dir" || argument == "--output_dir" || argument == "--trace") {
+    } else if (std::string Request::*const value = ValueOf(argument)) {
       if (++i == arguments.size()) {
         return Fail(ErrorCode::kBadValue, fmt::format("{} needs a value", argument));
       }
-      (argument == "--trace" ? request.trace : request.output_dir) = arguments[i];
+      request.*value = arguments[i];
     } else if (argument.starts_with("-") || !request.trace.empty()) {
       return Fail(ErrorCode::kBadValue, fmt::format("analyze does not take \"{}\"", argument));
     } else {
@@ -59,15 +76,21 @@ struct Step {
 
 std::vector<Step> StepsOf(const Request& request) {
   const rpc::Json& trace = request.trace;
+  rpc::Json summary = {{"trace", trace}};
+  rpc::Json report = {{"trace", trace},
+                      {"output_dir", request.output_dir + "/perf_report_csvs"},
+                      {"output_xlsx", request.output_dir + "/perf_report.xlsx"},
+                      {"kernel_summary", true},
+                      {"short_kernel_study", true}};
+  if (!request.platform.empty()) {
+    summary["platform"] = request.platform;
+    report["platform"] = request.platform;
+  }
+  if (!request.extension.empty()) report["extension"] = request.extension;
   return {{"load_trace", {{"trace", trace}}, Output::kText},
           {"gpu_timeline", {{"trace", trace}}, Output::kText},
-          {"ops_summary", {{"trace", trace}}, Output::kText},
-          {"perf_report",
-           {{"trace", trace},
-            {"output_dir", request.output_dir + "/perf_report_csvs"},
-            {"kernel_summary", true},
-            {"short_kernel_study", true}},
-           Output::kSummary},
+          {"ops_summary", std::move(summary), Output::kText},
+          {"perf_report", std::move(report), Output::kSummary},
           {"category_filter",
            {{"trace", trace}, {"output_dir", request.output_dir}},
            Output::kSummary}};

@@ -119,8 +119,9 @@ class Attributor {
     launcher.count = static_cast<std::uint32_t>(owner->kernels.size());
     launcher.direct_us = analysis::BusyUs(events_, owner->kernels, Clock::kDoubleMicros);
     launcher.subtree_us = analysis::BusyUs(events_, owner->subtree, Clock::kDoubleMicros);
-    launcher.category = perf::CategoryOfOp(options_.models != nullptr ? *options_.models : TraceLensModels(), result_.pseudo.NameOf(events_, owner->event),
-                                           events_.name(owner->kernels.front()));
+    launcher.category = perf::CategoryOfOp(
+        options_.models != nullptr ? *options_.models : TraceLensModels(),
+        result_.pseudo.NameOf(events_, owner->event), events_.name(owner->kernels.front()));
     result_.kernels.insert(result_.kernels.end(), owner->kernels.begin(), owner->kernels.end());
     result_.launchers.push_back(launcher);
   }
@@ -229,8 +230,8 @@ analysis::TableRules TraceLensRules() {
   rules.drop_null_keys = true;               // P12
   rules.descending = &LibraryDescending;     // P39
   rules.models = &TraceLensModels();
-  rules.megabyte = 1024.0 * 1024.0;     // E40
-  rules.float_parameter_columns = true;  // A4
+  rules.megabyte = 1024.0 * 1024.0;           // E40
+  rules.float_parameter_columns = true;       // A4
   rules.overlap_names_by_first_sight = true;  // T14
   // P13, P18.
   rules.collectives = {.element_bytes = &ElementBytes,

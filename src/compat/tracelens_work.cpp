@@ -1,13 +1,12 @@
 #include "compat/tracelens_work.h"
 
 #include <algorithm>
-#include <array>
 #include <map>
 #include <unordered_map>
 #include <unordered_set>
 
+#include "compat/tracelens_annotations.h"
 #include "perf/op_category.h"
-#include "tree/grad_links.h"
 
 namespace jarvis::compat {
 namespace {
@@ -27,7 +26,12 @@ class Walker {
   Walker(const EventStore& events, const TraceLensTree& tree,
          const analysis::Attribution& attribution, analysis::OpWorks& works,
          const TraceLensWorkOptions& options)
-      : events_(events), tree_(tree), attribution_(attribution), works_(works), options_(options) {
+      : events_(events),
+        tree_(tree),
+        attribution_(attribution),
+        works_(works),
+        options_(options),
+        annotations_(events, tree, options.inference) {
     for (const PseudoOp& op : attribution.pseudo.ops()) {
       if (op.place == PseudoOp::Place::kBelowOp) pseudo_.push_back(&op);
     }
@@ -36,7 +40,6 @@ class Walker {
     Gpu();
     Models();
     Gradients();
-    Annotations();
     for (const analysis::Launcher& launcher : attribution.launchers) {
       if (launcher.op != kNoEvent) {
         first_kernel_.try_emplace(launcher.op, attribution.KernelsOf(launcher).front());
@@ -81,9 +84,11 @@ class Walker {
     has_gpu_.assign(nodes_, 0);
     for (const auto& [call, kernel] : tree_.links) {
       gpu_of_call_[call].push_back(kernel);
-      for (Node up = call; up != kNoEvent && has_gpu_[up] == 0; up = ParentOf(up)) has_gpu_[up] = 1;
+      for (Node up = call; up != kNoEvent && has_gpu_[up] == 0; up = ParentOf(up))
+        has_gpu_[up] = 1;
     }
-    for (Node n = events_.size(); n < nodes_; ++n) has_gpu_[n] = 1;
+    for (Node n = events_.size(); n < nodes_; ++n)
+      has_gpu_[n] = 1;
   }
 
   const perf::ModelRow* ModelOf(Node n) {
@@ -111,8 +116,10 @@ class Walker {
       const EventKind kind = KindOf(n);
       if (kind == EventKind::kCpuOp || kind == EventKind::kPythonFunction) modelled_below_[up] = 1;
     };
-    for (Node n = nodes_; n-- > events_.size();) visit(n);
-    for (std::size_t i = tree_.hosts.size(); i-- > 0;) visit(tree_.hosts[i]);
+    for (Node n = nodes_; n-- > events_.size();)
+      visit(n);
+    for (std::size_t i = tree_.hosts.size(); i-- > 0;)
+      visit(tree_.hosts[i]);
   }
 
   // 5.1 of the reference's model: one backward node a sequence number, and its forward op on
@@ -146,46 +153,8 @@ class Walker {
     sequences_ = std::move(by_sequence);
   }
 
-  // T9: annotations drawn on the GPU count too.
-  void Annotations() {
-    for (EventIndex e = 0; e < events_.size(); ++e) {
-      if (events_[e].kind == EventKind::kUserAnnotation ||
-          events_[e].kind == EventKind::kGpuAnnotation) {
-        annotations_.push_back(e);
-      }
-    }
-    std::stable_sort(annotations_.begin(), annotations_.end(),
-                     [&](EventIndex a, EventIndex b) { return tree_.ts[a] < tree_.ts[b]; });
-  }
-
   StringId AnnotationOf(Node n) const {
-    static constexpr std::array<std::string_view, 14> kPrefixes = {
-        "vllm::unified_attention_with_output",  // the training report knows this one alone
-        "aiter::mha_varlen_fwd",
-        "pseudo_mla_decode_fwd",
-        "pseudo_mla_prefill_fwd",
-        "vllm::gdn_attention_core",
-        "aiter::fmha_v3_varlen_fwd",
-        "sglang_profiler::tilelang_kernel_tilelang_sparse_fwd",
-        "sglang_profiler::attention_paged_attention_ragged",
-        "aiter::mha_batch_prefill",
-        "aiter::pa_decode_gluon",
-        "aiter::v4_attention_with_output",
-        "pseudo_v4_paged_decode_swa",
-        "pseudo_v4_paged_decode_csa",
-        "pseudo_v4_paged_decode_hca"};
-    const std::string_view name = NameOf(n);
-    const auto end = kPrefixes.begin() + (options_.inference ? kPrefixes.size() : 1);
-    if (n >= events_.size() || std::none_of(kPrefixes.begin(), end, [&](std::string_view prefix) {
-          return name.starts_with(prefix);
-        })) {
-      return kNoString;
-    }
-    for (const EventIndex a : annotations_) {
-      if (tree_.ts[a] > tree_.ts[n]) break;
-      if (tree_.end[n] < tree_.end[a]) return events_[a].name;
-    }
-    return kNoString;
+    return n >= events_.size() ? kNoString : annotations_.Around(n, NameOf(n));
   }
 
   // GPU work of a set of nodes, each in the order of the launches in the file.
@@ -204,9 +173,8 @@ class Walker {
   }
 
   std::vector<EventIndex> ByStart(std::vector<EventIndex> kernels) const {
-    std::stable_sort(kernels.begin(), kernels.end(), [&](EventIndex a, EventIndex b) {
-      return tree_.ts[a] < tree_.ts[b];
-    });
+    std::stable_sort(kernels.begin(), kernels.end(),
+                     [&](EventIndex a, EventIndex b) { return tree_.ts[a] < tree_.ts[b]; });
     // L5: two launches with one correlation list their kernel twice.
     kernels.erase(std::unique(kernels.begin(), kernels.end()), kernels.end());
     return kernels;
@@ -258,8 +226,8 @@ class Walker {
     if (entry == nullptr || entry->row < 0) return kNoEvent;
     const perf::ModelRow& model = works_.rows().rows()[static_cast<std::size_t>(entry->row)];
     if (model.backward_category.empty()) return kNoEvent;
-    const perf::OpWork& work =
-        works_.WorkOf(model, link.forward, {{}, AnnotationOf(link.forward), kNoEvent, nullptr}, true);
+    const perf::OpWork& work = works_.WorkOf(
+        model, link.forward, {{}, AnnotationOf(link.forward), kNoEvent, nullptr}, true);
     if (work.failure != perf::OpWork::Failure::kNone || !work.flops) return kNoEvent;
     return link.forward;
   }
@@ -351,11 +319,13 @@ class Walker {
     for (const auto& [node, forward] : collected_) {
       wanted.insert(node);
       if (forward != kNoEvent) {
-        for (const EventIndex backward : BackwardBelow(forward)) wanted.insert(backward);
+        for (const EventIndex backward : BackwardBelow(forward))
+          wanted.insert(backward);
       }
     }
     const auto gpu = GpuOf(wanted);
-    for (const auto& [node, forward] : collected_) AddCall(node, forward, gpu);
+    for (const auto& [node, forward] : collected_)
+      AddCall(node, forward, gpu);
   }
 
   // The backward nodes of an op and of all below it.
@@ -377,21 +347,7 @@ class Walker {
 
   const perf::OpCall* ArgumentsOf(Node n) {
     const PseudoOp* op = PseudoOf(n);
-    if (op == nullptr) return nullptr;
-    const auto [found, added] = arguments_.try_emplace(n, nullptr);
-    if (added) {
-      const trace::Args& args = events_.args_of(op->donor);
-      perf::OpCall call;
-      call.name = op->name;
-      call.dims = events_.text(args.dims);
-      call.types = events_.text(args.types);
-      call.strides = events_.text(args.strides);
-      call.text = events_.text(args.concrete);
-      for (const auto& [key, value] : op->more) call.extra.emplace_back(key, value);
-      result_.arguments.push_back(std::move(call));
-      found->second = &result_.arguments.back();
-    }
-    return found->second;
+    return op == nullptr ? nullptr : works_.ArgumentsOf(*op);
   }
 
   // The op before a "...Backward" of the same sequence number: what some models take everything
@@ -415,9 +371,9 @@ class Walker {
 
   std::string_view CategoryOf(Node n) const {
     const auto kernel = first_kernel_.find(n);
-    return perf::CategoryOfOp(works_.rows(), NameOf(n),
-                              kernel == first_kernel_.end() ? std::string_view()
-                                                            : events_.name(kernel->second));
+    return perf::CategoryOfOp(
+        works_.rows(), NameOf(n),
+        kernel == first_kernel_.end() ? std::string_view() : events_.name(kernel->second));
   }
 
   WorkCall CallOf(Node n) const {
@@ -459,7 +415,8 @@ class Walker {
     }
     call.has_model = call.model != nullptr;
     call.kernel_us = analysis::BusyUs(events_, timed, Clock::kDoubleMicros);
-    for (const EventIndex kernel : call.kernels) covered_.insert(kernel);
+    for (const EventIndex kernel : call.kernels)
+      covered_.insert(kernel);
     // E30: a model that declines takes its row, and the time with it, out of the table.
     if (call.work != nullptr && call.work->failure == perf::OpWork::Failure::kNotModelled) return;
     result_.unified.push_back(std::move(call));
@@ -468,13 +425,14 @@ class Walker {
   // Rows for GPU work that no collected call covers: a copy of its op each, or of its launch call.
   void Synthesise() {
     auto uid = static_cast<std::uint32_t>(events_.elements + attribution_.pseudo.ops().size());
-    std::vector<std::pair<EventIndex, EventIndex>> with_op;                // owner, kernel
+    std::vector<std::pair<EventIndex, EventIndex>> with_op;                 // owner, kernel
     std::vector<std::pair<EventIndex, std::vector<EventIndex>>> with_call;  // by first sight
     for (EventIndex e = 0; e < events_.size(); ++e) {
       if (!trace::IsGpuWork(TraceLensKind(events_, e)) || tree_.parent[e] == kNoEvent) continue;
       if (analysis::IsCollectiveName(events_.name(e)) || covered_.count(e) != 0) continue;
       EventIndex op = tree_.parent[e];
-      while (op != kNoEvent && KindOf(op) != EventKind::kCpuOp) op = ParentOf(op);
+      while (op != kNoEvent && KindOf(op) != EventKind::kCpuOp)
+        op = ParentOf(op);
       if (op != kNoEvent) {
         with_op.emplace_back(op, e);
         continue;
@@ -489,11 +447,12 @@ class Walker {
       }
     }
     std::unordered_set<Node> own;
-    for (const auto& [node, forward] : collected_) own.insert(node);
+    for (const auto& [node, forward] : collected_)
+      own.insert(node);
     const auto add = [&](EventIndex owner, EventIndex kernel) {
       WorkCall call = CallOf(owner);
-      call.name = std::string(NameOf(owner)) + "->" + std::string(events_.name(kernel)) +
-                  " (Synthetic Op)";
+      call.name =
+          std::string(NameOf(owner)) + "->" + std::string(events_.name(kernel)) + " (Synthetic Op)";
       const auto first = first_kernel_.find(owner);
       call.category = perf::CategoryOfOp(
           works_.rows(), call.name,
@@ -505,9 +464,11 @@ class Walker {
       result_.unified.push_back(std::move(call));
     };
     for (const auto& [call, kernels] : with_call) {
-      for (const EventIndex kernel : kernels) add(call, kernel);
+      for (const EventIndex kernel : kernels)
+        add(call, kernel);
     }
-    for (const auto& [op, kernel] : with_op) add(op, kernel);
+    for (const auto& [op, kernel] : with_op)
+      add(op, kernel);
   }
 
   bool IsSingle(std::string_view sheet) const {
@@ -553,7 +514,8 @@ class Walker {
         kernels.clear();
         for (const EventIndex node : nodes->second) {
           const auto list = gpu.find(node);
-          if (list != gpu.end()) kernels.insert(kernels.end(), list->second.begin(), list->second.end());
+          if (list != gpu.end())
+            kernels.insert(kernels.end(), list->second.begin(), list->second.end());
         }
         AddToFamily(n, ByStart(std::move(kernels)), true, &backward_family);
       }
@@ -569,9 +531,9 @@ class Walker {
     call.model = ModelOf(n);
     call.has_model = true;
     call.backward = backward;
-    call.work = &works_.WorkOf(*call.model, call.op,
-                               ContextOf(n, backward ? std::span<const EventIndex>() : kernels),
-                               backward);
+    call.work =
+        &works_.WorkOf(*call.model, call.op,
+                       ContextOf(n, backward ? std::span<const EventIndex>() : kernels), backward);
     if (call.work->failure != perf::OpWork::Failure::kNone || !call.work->flops) return;
     call.kernels = std::move(kernels);
     call.kernel_us = analysis::BusyUs(events_, call.kernels, Clock::kDoubleMicros);
@@ -583,6 +545,7 @@ class Walker {
   const analysis::Attribution& attribution_;
   analysis::OpWorks& works_;
   const TraceLensWorkOptions& options_;
+  TraceLensAnnotations annotations_;
   std::vector<const PseudoOp*> pseudo_;
   Node nodes_ = 0;
   std::vector<std::vector<Node>> children_;  // host children, in the order of the nesting
@@ -593,44 +556,11 @@ class Walker {
   std::unordered_map<Node, EventIndex> forward_of_;
   std::unordered_map<Node, EventIndex> backward_of_;
   std::unordered_map<std::int64_t, std::vector<EventIndex>> sequences_;
-  std::vector<EventIndex> annotations_;
   std::unordered_map<Node, EventIndex> first_kernel_;
-  std::unordered_map<Node, const perf::OpCall*> arguments_;
   std::vector<std::pair<Node, EventIndex>> collected_;  // node, forward op of a sole backward
   std::unordered_set<EventIndex> covered_;
   TraceLensWork result_;
 };
-
-bool IsMoved(std::string_view name) {
-  return name == "flash_attn::_flash_attn_varlen_backward" ||
-         name == "aten::convolution_backward" || name == "ConvBias_Backward" ||
-         name == "ConvBiasReLU_Backward";
-}
-
-bool IsRemoved(std::string_view name) {
-  return name == "aten::convolution" || name == "aten::miopen_convolution" ||
-         name == "aten::cudnn_convolution" || name == "ConvBias_" || name == "ConvBiasReLU_";
-}
-
-std::string_view NameCell(const std::vector<Cell>& row) { return std::get<std::string>(row[0]); }
-
-// Appends rows of another table; columns are the union, the table's own first.
-void AppendRows(Table* table, const std::vector<std::string>& columns,
-                std::vector<std::vector<Cell>> rows) {
-  if (rows.empty()) return;
-  std::vector<std::size_t> place;
-  for (const std::string& column : columns) {
-    const auto found = std::find(table->columns.begin(), table->columns.end(), column);
-    place.push_back(static_cast<std::size_t>(found - table->columns.begin()));
-    if (found == table->columns.end()) table->columns.push_back(column);
-  }
-  for (std::vector<Cell>& row : table->rows) row.resize(table->columns.size());
-  for (std::vector<Cell>& row : rows) {
-    std::vector<Cell> cells(table->columns.size());
-    for (std::size_t i = 0; i < row.size(); ++i) cells[place[i]] = std::move(row[i]);
-    table->rows.push_back(std::move(cells));
-  }
-}
 
 }  // namespace
 
@@ -638,38 +568,6 @@ TraceLensWork CollectTraceLensWork(const EventStore& events, const TraceLensTree
                                    const analysis::Attribution& attribution,
                                    analysis::OpWorks& works, const TraceLensWorkOptions& options) {
   return Walker(events, tree, attribution, works, options).Run();
-}
-
-void MoveBackwardRows(std::vector<Table>* tables, bool inference) {
-  for (std::size_t i = 0; i < tables->size(); ++i) {
-    Table& forward = (*tables)[i];
-    const std::string suffix = forward.name.ends_with("_kl_overlap") ? "_kl_overlap" : "";
-    const std::string stem = forward.name.substr(0, forward.name.size() - suffix.size());
-    if (!stem.ends_with("_fwd")) continue;
-    std::vector<std::vector<Cell>> moved;
-    std::vector<std::vector<Cell>> kept;
-    for (std::vector<Cell>& row : forward.rows) {
-      (IsMoved(NameCell(row)) ? moved : kept).push_back(std::move(row));
-    }
-    forward.rows = std::move(kept);
-    const std::string name = stem.substr(0, stem.size() - 4) + "_bwd" + suffix;
-    auto backward = std::find_if(tables->begin(), tables->end(),
-                                 [&](const Table& table) { return table.name == name; });
-    if (backward == tables->end() && !moved.empty() && !inference) {  // P4: lost in inference
-      const std::vector<std::string> columns = forward.columns;
-      backward = tables->insert(tables->begin() + static_cast<std::ptrdiff_t>(i) + 1,
-                                Table{name, columns, {}});
-      backward->rows = std::move(moved);
-      moved.clear();
-    } else if (backward != tables->end()) {
-      AppendRows(&*backward, forward.columns, std::move(moved));
-    }
-    if (backward != tables->end()) {
-      std::erase_if(backward->rows,
-                    [](const std::vector<Cell>& row) { return IsRemoved(NameCell(row)); });
-    }
-  }
-  std::erase_if(*tables, [](const Table& table) { return table.rows.empty(); });
 }
 
 }  // namespace jarvis::compat

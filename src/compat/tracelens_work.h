@@ -2,7 +2,6 @@
 // rows for what the walk misses, and every event of a family's names, nested or not.
 #pragma once
 
-#include <deque>
 #include <string>
 #include <vector>
 
@@ -17,15 +16,13 @@ struct TraceLensWorkOptions {
   bool inference = false;      // the report about inference
 };
 
-// What lives as long as its calls are used.
 struct TraceLensWork {
   std::vector<analysis::WorkCall> unified;
   struct Family {
     std::string name;  // of the table
     std::vector<analysis::WorkCall> calls;
   };
-  std::vector<Family> families;            // in the report's order
-  std::deque<perf::OpCall> arguments;      // of pseudo-ops
+  std::vector<Family> families;  // in the report's order
 };
 
 TraceLensWork CollectTraceLensWork(const trace::EventStore& events, const TraceLensTree& tree,

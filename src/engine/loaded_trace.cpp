@@ -69,6 +69,15 @@ const std::vector<analysis::Caller>& LoadedTrace::CallersOf(const analysis::Summ
   return callers->second;
 }
 
+const std::vector<analysis::LauncherWork>& LoadedTrace::Works() const {
+  const std::lock_guard lock(works_mutex_);
+  if (models_ == nullptr) {
+    models_ = std::make_unique<analysis::OpWorks>(events(), perf::BuiltinRows());
+    works_ = analysis::WorkOfLaunchers({events(), tree_, attribution_, *models_});
+  }
+  return works_;
+}
+
 const analysis::SummaryRow* LoadedTrace::FindRow(const std::string& id) const {
   using analysis::GroupBy;
   for (const GroupBy by : {GroupBy::kOp, GroupBy::kCategory, GroupBy::kKernel, GroupBy::kModule,

@@ -16,6 +16,7 @@
 #include "analysis/gpu_timeline.h"
 #include "analysis/steps.h"
 #include "analysis/summary.h"
+#include "analysis/work_calls.h"
 #include "base/job.h"
 #include "trace/reader.h"
 #include "tree/call_tree.h"
@@ -56,6 +57,8 @@ class LoadedTrace {
   // Where the row's work is called from; see analysis::FindCallers. The row must be one of this
   // trace's summaries.
   const std::vector<analysis::Caller>& CallersOf(const analysis::SummaryRow& row) const;
+  // The work of every launcher of the attribution, by our models. Made when first asked for.
+  const std::vector<analysis::LauncherWork>& Works() const;
   std::size_t MemoryBytes() const;
 
  private:
@@ -77,6 +80,9 @@ class LoadedTrace {
   mutable std::mutex chains_mutex_;     // taken after summaries_mutex_, where both are
   mutable std::unique_ptr<analysis::ChainTree> chains_;
   mutable std::map<std::string, std::vector<analysis::Caller>> callers_;  // by row id
+  mutable std::mutex works_mutex_;
+  mutable std::unique_ptr<analysis::OpWorks> models_;  // owns what works_ points to
+  mutable std::vector<analysis::LauncherWork> works_;
 };
 
 // The pipeline, top to bottom. threads: 0 means one per core.

@@ -1,6 +1,7 @@
 #include "engine/report.h"
 
 #include "analysis/collectives.h"
+#include "base/parallel.h"
 #include "compat/tracelens.h"
 #include "engine/work_report.h"
 #include "tree/recompute.h"
@@ -13,7 +14,8 @@ struct Timeline {
   std::optional<double> total_us;  // what percent columns of other tables refer to
 };
 
-Timeline MakeTimeline(const LoadedTrace& trace, const ReportParts& made, const ReportOptions& options) {
+Timeline MakeTimeline(const LoadedTrace& trace, const ReportParts& made,
+                      const ReportOptions& options) {
   const auto compute = [&](std::span<const trace::EventIndex> work) {
     return analysis::ComputeGpuTimeline(trace.events(), work, made.rules.clock,
                                         options.micro_idle_thresh_us);
@@ -46,38 +48,50 @@ std::vector<analysis::Overlap> OverlapsOf(const LoadedTrace& trace, const Report
 }
 
 // The tables about ops.
-Result<void> AddOpsTables(const LoadedTrace& trace, const ReportParts& made, const ReportOptions& options,
-                          analysis::TableInput input, Job& job, std::vector<Table>* tables) {
+Result<void> AddOpsTables(const LoadedTrace& trace, const ReportParts& made,
+                          const ReportOptions& options, analysis::TableInput input, Job& job,
+                          std::vector<Table>* tables) {
   analysis::LauncherModules modules;
   input.inference = options.inference;
   if (options.inference && options.group_by_parent_module) {
     modules = analysis::FindModules(trace.events(), made.attribution, made.parent);
     input.modules = &modules;
   }
-  tables->push_back(analysis::OpsSummaryByCategory(input));
-  tables->push_back(analysis::OpsSummary(input));
-  JV_TRY(job.Check());
   analysis::UniqueArgsOptions unique;
   unique.num_kernels = options.group_by_num_kernels;
   unique.first_occurrence_time = options.include_first_occurrence_time;
-  tables->push_back(
-      analysis::OpsUniqueArgs(input, analysis::GroupUniqueArgs(input, unique), unique));
+  const auto unique_args = [&] {
+    return analysis::OpsUniqueArgs(input, analysis::GroupUniqueArgs(input, unique), unique);
+  };
+  // The tables about work take as long as the others together.
+  std::vector<Table> work_tables;
+  Result<void> work;
+  ParallelFor(2, 0, [&](std::size_t part) {
+    if (part == 0) {
+      work = AddWorkTables(trace, made, options, input, job, &work_tables);
+      return;
+    }
+    tables->push_back(analysis::OpsSummaryByCategory(input));
+    tables->push_back(analysis::OpsSummary(input));
+    tables->push_back(unique_args());
+    if (options.include_overlap_info && job.Check()) {
+      const std::vector<analysis::Overlap> overlaps = OverlapsOf(trace, made);
+      unique.overlaps = &overlaps;
+      tables->push_back(unique_args());
+    }
+  });
+  JV_TRY(work);
   JV_TRY(job.Check());
-  if (options.include_overlap_info) {
-    const std::vector<analysis::Overlap> overlaps = OverlapsOf(trace, made);
-    unique.overlaps = &overlaps;
-    tables->push_back(
-        analysis::OpsUniqueArgs(input, analysis::GroupUniqueArgs(input, unique), unique));
-  }
-  return AddWorkTables(trace, made, options, input, job, tables);
+  for (Table& table : work_tables) tables->push_back(std::move(table));
+  return {};
 }
 
 Result<std::vector<Table>> MakeTables(const LoadedTrace& trace, ReportParts made,
                                       const ReportOptions& options, Job& job) {
   analysis::Overlaps overlaps;
   if (options.include_overlap_info) {
-    JV_ASSIGN(overlaps, analysis::FindOverlaps(trace.events(), made.attribution.timeline,
-                                               made.overlap, job));
+    JV_ASSIGN(overlaps,
+              analysis::FindOverlaps(trace.events(), made.attribution.timeline, made.overlap, job));
     made.overlaps = &overlaps;
   }
   const bool tracelens = options.compat == Compat::kTraceLens;

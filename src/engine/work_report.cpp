@@ -47,9 +47,11 @@ std::vector<std::pair<std::string, std::vector<const WorkCall*>>> FamiliesOf(
     families.erase(found);
   };
   for (const std::string_view sheet : analysis::FamilyOrder()) {
-    for (const char* direction : {"", "_fwd", "_bwd"}) take(std::string(sheet) + direction);
+    for (const char* direction : {"", "_fwd", "_bwd"})
+      take(std::string(sheet) + direction);
   }
-  while (!families.empty()) take(families.begin()->first);
+  while (!families.empty())
+    take(families.begin()->first);
   return out;
 }
 
@@ -58,9 +60,9 @@ class WorkReport {
   WorkReport(const LoadedTrace& trace, const ReportParts& parts, const ReportOptions& options,
              const analysis::TableInput& input)
       : trace_(trace), parts_(parts), options_(options), input_(input) {
-    table_options_.metrics = {options.platform ? &*options.platform : nullptr,
-                              Compatible() ? perf::RoofRule::kTraceLens
-                                           : perf::RoofRule::kAchievable};
+    table_options_.metrics = {
+        options.platform ? &*options.platform : nullptr,
+        Compatible() ? perf::RoofRule::kTraceLens : perf::RoofRule::kAchievable};
     table_options_.call_stacks = options.include_call_stack;
     // P9
     table_options_.stacks_in_kernel_cells =
@@ -96,11 +98,13 @@ class WorkReport {
     for (const compat::TraceLensWork::Family& family : work.families) {
       JV_TRY(job.Check());
       std::vector<const WorkCall*> calls;
-      for (const WorkCall& call : family.calls) calls.push_back(&call);
+      for (const WorkCall& call : family.calls)
+        calls.push_back(&call);
       AddFamily(family.name, calls, &families);
     }
     compat::MoveBackwardRows(&families, options_.inference);
-    for (Table& table : families) tables->push_back(std::move(table));
+    for (Table& table : families)
+      tables->push_back(std::move(table));
     return {};
   }
 
@@ -123,7 +127,8 @@ class WorkReport {
                           Unless(options_.topk_ops)));
     if (parts_.overlaps == nullptr) return;
     std::vector<analysis::Overlap> overlaps;
-    for (const WorkCall& call : calls) overlaps.push_back(OverlapOf(call));
+    for (const WorkCall& call : calls)
+      overlaps.push_back(OverlapOf(call));
     analysis::WorkTableOptions options = table_options_;
     options.overlaps = &overlaps;
     tables->push_back(analysis::UnifiedPerfSummary(input_, calls, options));

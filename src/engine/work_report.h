@@ -21,11 +21,11 @@ struct ReportParts {
   analysis::TableRules rules;
   const std::vector<char>* recompute;  // by event; null: not asked for
   analysis::OverlapOptions overlap;
-  analysis::ParentFunction parent;                // callers, for modules
-  analysis::ParentFunction caller;                // callers as recorded, for call stacks
+  analysis::ParentFunction parent;                        // callers, for modules
+  analysis::ParentFunction caller;                        // callers as recorded, for call stacks
   const compat::TraceLensTree* reference_tree = nullptr;  // of the compatible mode
   bool python_frames = true;
-  const analysis::Overlaps* overlaps = nullptr;   // if they were asked for
+  const analysis::Overlaps* overlaps = nullptr;  // if they were asked for
 };
 
 // Appends the tables in the report's order.

@@ -27,8 +27,6 @@ struct Precision {
 };
 std::span<const Precision> Precisions();
 const Precision* FindPrecision(std::string_view name);  // null: unknown
-// Of a profiler's dtype: "c10::BFloat16" is bf16. Null: none that a matrix unit takes.
-const Precision* PrecisionOfType(std::string_view type);
 
 struct Gemm {
   std::int64_t m = 0;
@@ -64,9 +62,5 @@ struct MlpGemms {
   Gemm down;  // K = d_ff, N = d_model
 };
 MlpGemms GemmsOf(const MlpLayer& layer, const Precision& in, const Precision& out);
-
-// The product that a recorded call makes, from its name and its "Input Dims" and "Input type" as
-// JSON: aten::mm, addmm, bmm, baddbmm, linear, _scaled_mm. Nothing: no such call, or no shapes.
-std::optional<Gemm> GemmOfCall(std::string_view op, std::string_view dims, std::string_view types);
 
 }  // namespace jarvis::perf

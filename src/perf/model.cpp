@@ -1,50 +1,21 @@
 #include "perf/model.h"
 
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 #include <cstdlib>
 #include <unordered_map>
 
 #include <fmt/format.h>
-#include <lua.hpp>
-#include <simdjson.h>
 
 #include "base/text.h"
 #include "perf/embedded_file.h"
 #include "perf/gemm_kernel_name.h"
 #include "perf/iteration_annotation.h"
+#include "perf/sandbox.h"
 #include "perf/triton_name.h"
 #include "table/py_text.h"
 
 namespace jarvis::perf {
-namespace {
-
-// Limits of one sandbox. A model's evaluation takes some hundred steps and some kilobytes; only
-// a row that loops, or an argument list of a million items, comes near these.
-constexpr std::size_t kMemoryMax = std::size_t{256} << 20;
-constexpr int kStepsMax = 20'000'000;
-// How often the limits are looked at, in steps; between two looks a step may handle a long text.
-constexpr int kStepsBetween = 1000;
-constexpr std::chrono::seconds kTimeMax{2};
-// Of one text: few steps can make long ones, and one step can be busy with one for long.
-constexpr std::size_t kTextMax = std::size_t{256} << 10;
-constexpr std::size_t kPatternMax = 256;  // of what is looked for in a text
-constexpr int kDepthMax = 64;             // of nested lists
-// A row that was stopped so often is not asked again: every call of it would take as long.
-constexpr int kStopsMax = 3;
-
-std::string_view ToText(lua_State* lua, int index) {
-  std::size_t size = 0;
-  const char* text = lua_tolstring(lua, index, &size);
-  return text == nullptr ? std::string_view() : std::string_view(text, size);
-}
-
-void PushText(lua_State* lua, std::string_view text) {
-  lua_pushlstring(lua, text.data(), text.size());
-}
-
-}  // namespace
 
 const Value* OpWork::Find(std::string_view key) const {
   for (const Parameter& parameter : parameters) {
@@ -57,90 +28,6 @@ std::optional<double> OpWork::NumberOf(std::string_view key) const {
   const Value* value = Find(key);
   return value == nullptr ? std::nullopt : value->as_double();
 }
-
-// The Lua state with the prelude in it. Lua is built as C++, so its errors unwind as exceptions and
-// may pass through the functions below.
-class ModelSet::Sandbox {
- public:
-  explicit Sandbox(const ModelRows& rows);
-  ~Sandbox() { lua_close(lua_); }
-  Sandbox(const Sandbox&) = delete;
-  Sandbox& operator=(const Sandbox&) = delete;
-
-  const ModelRows& rows() const { return rows_; }
-  OpWork Evaluate(const ModelRow& row, const OpCall& call, bool backward);
-  Status Check(const ModelRow& row);
-
- private:
-  static void* Allocate(void* self, void* block, std::size_t old_size, std::size_t new_size);
-  static Sandbox& Self(lua_State* lua) { return **static_cast<Sandbox**>(lua_getextraspace(lua)); }
-
-  // What prelude.lua calls; each reads its arguments from the stack.
-  static int Int(lua_State* lua);
-  static int Float(lua_State* lua);
-  static int Ints(lua_State* lua);
-  static int Floats(lua_State* lua);
-  static int Bools(lua_State* lua);
-  static int Lower(lua_State* lua);
-  static int Contains(lua_State* lua);
-  static int Starts(lua_State* lua);
-  static int After(lua_State* lua);
-  static int Between(lua_State* lua);
-  static int Key(lua_State* lua);
-  static int Reason(lua_State* lua);
-  static int Input(lua_State* lua);
-  static int IsInput(lua_State* lua);
-  static int Extra(lua_State* lua);
-  static int Forward(lua_State* lua);
-
-  void PushNull() { lua_rawgeti(lua_, LUA_REGISTRYINDEX, null_); }
-  // A new sequence on the stack; items are set with SetItem, then the length with EndSequence.
-  void BeginSequence(std::size_t size) { lua_createtable(lua_, 0, static_cast<int>(size) + 1); }
-  void SetItem(lua_Integer i) { lua_rawseti(lua_, -2, i); }
-  void EndSequence(lua_Integer size);
-  void PushTexts(const std::vector<std::string_view>& texts);
-  void PushJson(std::string_view json);
-  void PushMember(std::string_view members, std::string_view key);
-  void PushElement(simdjson::dom::element element, int depth);
-  bool PushInput(const OpCall& call, std::string_view key);
-  void PushAnnotation(std::string_view name);
-  void PushTranspose(const OpCall& call);
-  void Define(const ModelRow& row);
-  Value ToValue(int index, int depth = 0);
-  std::string SequenceText(int index, int depth);
-  // Calls the function below `arguments` values; false: an error text is on the stack.
-  bool Call(int arguments, int results);
-  // Calls task() inside Lua's protection: what it does may raise Lua's errors.
-  template <typename Task>
-  bool Protected(Task& task) {
-    lua_settop(lua_, 0);
-    lua_pushcfunction(lua_, [](lua_State* lua) {
-      void* arg = lua_touserdata(lua, 1);
-      lua_settop(lua, 0);
-      (*static_cast<Task*>(arg))();
-      return 0;
-    });
-    lua_pushlightuserdata(lua_, &task);
-    return Call(1, 0);
-  }
-  // The error on top of the stack, as text.
-  std::string ErrorText() {
-    return lua_type(lua_, -1) == LUA_TSTRING ? ValidUtf8(ToText(lua_, -1)) : "out of memory";
-  }
-  void Run(const ModelRow& row, const OpCall& call, bool backward, OpWork* work);
-  static void Hook(lua_State* lua, lua_Debug*);
-
-  const ModelRows& rows_;
-  lua_State* lua_ = nullptr;
-  std::size_t used_ = 0;
-  int define_ = 0, evaluate_ = 0, check_ = 0, tuple_ = 0, list_ = 0, null_ = 0;
-  std::vector<bool> defined_;
-  std::vector<std::uint8_t> stops_;  // by row: how often a limit ended its evaluation
-  bool stopped_ = false;             // in this call
-  int steps_ = 0;
-  std::chrono::steady_clock::time_point began_;
-  simdjson::dom::parser parser_;
-};
 
 void* ModelSet::Sandbox::Allocate(void* self, void* block, std::size_t old_size,
                                   std::size_t new_size) {
@@ -320,218 +207,6 @@ bool ModelSet::Sandbox::PushInput(const OpCall& call, std::string_view key) {
   return false;
 }
 
-int ModelSet::Sandbox::Input(lua_State* lua) {
-  const auto* call = static_cast<const OpCall*>(lua_touserdata(lua, 1));
-  if (!Self(lua).PushInput(*call, ToText(lua, 2))) lua_pushnil(lua);
-  return 1;
-}
-
-int ModelSet::Sandbox::IsInput(lua_State* lua) {
-  static const OpCall none;
-  lua_pushboolean(lua, Self(lua).PushInput(none, ToText(lua, 1)) ? 1 : 0);
-  return 1;
-}
-
-int ModelSet::Sandbox::Extra(lua_State* lua) {
-  const auto* call = static_cast<const OpCall*>(lua_touserdata(lua, 1));
-  const std::string_view key = ToText(lua, 2);
-  Sandbox& self = Self(lua);
-  for (const auto& [name, json] : call->extra) {
-    if (name == key) return self.PushJson(json), 1;
-  }
-  self.PushMember(call->more, key);
-  return 1;
-}
-
-void ModelSet::Sandbox::PushMember(std::string_view members, std::string_view key) {
-  members = Trim(members);
-  if (members.ends_with(',')) members.remove_suffix(1);
-  const std::string object = fmt::format("{{{}}}", members);
-  simdjson::dom::element value;
-  if (members.empty() || parser_.parse(object).at_key(key).get(value) != simdjson::SUCCESS) {
-    return PushNull();
-  }
-  PushElement(value, 0);
-}
-
-int ModelSet::Sandbox::Forward(lua_State* lua) {
-  const auto* call = static_cast<const OpCall*>(lua_touserdata(lua, 1));
-  if (call->forward == nullptr || call->forward_model == nullptr) return lua_pushnil(lua), 1;
-  Self(lua).Define(*call->forward_model);
-  PushText(lua, call->forward_model->model);
-  lua_pushlightuserdata(lua, const_cast<OpCall*>(call->forward));
-  return 2;
-}
-
-int ModelSet::Sandbox::Int(lua_State* lua) {
-  if (lua_isinteger(lua, 1)) return lua_settop(lua, 1), 1;
-  const auto value =
-      lua_type(lua, 1) == LUA_TSTRING ? ParseInt(Trim(ToText(lua, 1))) : std::nullopt;
-  if (value) {
-    lua_pushinteger(lua, *value);
-  } else {
-    lua_pushnil(lua);
-  }
-  return 1;
-}
-
-int ModelSet::Sandbox::Float(lua_State* lua) {
-  if (lua_type(lua, 1) == LUA_TNUMBER) return lua_pushnumber(lua, lua_tonumber(lua, 1)), 1;
-  const auto value =
-      lua_type(lua, 1) == LUA_TSTRING ? ParseDouble(Trim(ToText(lua, 1))) : std::nullopt;
-  if (value) {
-    lua_pushnumber(lua, *value);
-  } else {
-    lua_pushnil(lua);
-  }
-  return 1;
-}
-
-namespace {
-
-// The parts of "[a, b]" or "(a, b)"; absent: no such list.
-std::optional<std::vector<std::string_view>> ListParts(std::string_view text) {
-  text = Trim(text);
-  if (text.size() < 2 || (text.front() != '[' && text.front() != '(')) return std::nullopt;
-  if (text.back() != (text.front() == '[' ? ']' : ')')) return std::nullopt;
-  text = text.substr(1, text.size() - 2);
-  std::vector<std::string_view> parts;
-  while (!Trim(text).empty()) {
-    const std::size_t comma = std::min(text.find(','), text.size());
-    parts.push_back(Trim(text.substr(0, comma)));
-    text.remove_prefix(std::min(comma + 1, text.size()));
-  }
-  return parts;
-}
-
-}  // namespace
-
-int ModelSet::Sandbox::Ints(lua_State* lua) {
-  Sandbox& self = Self(lua);
-  const auto parts = ListParts(ToText(lua, 1));
-  if (!parts) return lua_pushnil(lua), 1;
-  self.BeginSequence(parts->size());
-  lua_Integer i = 0;
-  for (const std::string_view part : *parts) {
-    const auto value = ParseInt(part);
-    if (!value) return lua_pushnil(lua), 1;
-    lua_pushinteger(lua, *value);
-    self.SetItem(i++);
-  }
-  self.EndSequence(i);
-  return 1;
-}
-
-int ModelSet::Sandbox::Floats(lua_State* lua) {
-  Sandbox& self = Self(lua);
-  const auto parts = ListParts(ToText(lua, 1));
-  if (!parts) return lua_pushnil(lua), 1;
-  self.BeginSequence(parts->size());
-  lua_Integer i = 0;
-  for (const std::string_view part : *parts) {
-    const auto value = ParseDouble(part);
-    if (!value) return lua_pushnil(lua), 1;
-    lua_pushnumber(lua, *value);
-    self.SetItem(i++);
-  }
-  self.EndSequence(i);
-  return 1;
-}
-
-int ModelSet::Sandbox::Bools(lua_State* lua) {
-  Sandbox& self = Self(lua);
-  const auto parts = ListParts(ToText(lua, 1));
-  if (!parts) return lua_pushnil(lua), 1;
-  self.BeginSequence(parts->size());
-  lua_Integer i = 0;
-  for (const std::string_view part : *parts) {
-    if (part != "True" && part != "False") return lua_pushnil(lua), 1;
-    lua_pushboolean(lua, part == "True" ? 1 : 0);
-    self.SetItem(i++);
-  }
-  self.EndSequence(i);
-  lua_rawgeti(lua, LUA_REGISTRYINDEX, self.list_);
-  lua_setmetatable(lua, -2);
-  return 1;
-}
-
-int ModelSet::Sandbox::Lower(lua_State* lua) {
-  PushText(lua, LowerAscii(ToText(lua, 1)));
-  return 1;
-}
-
-namespace {
-
-// What is looked for in a text.
-std::string_view ToPattern(lua_State* lua, int index) {
-  const std::string_view text = ToText(lua, index);
-  if (text.size() > kPatternMax) luaL_error(lua, "the text to look for is too long");
-  return text;
-}
-
-}  // namespace
-
-int ModelSet::Sandbox::Contains(lua_State* lua) {
-  lua_pushboolean(lua, ToText(lua, 1).find(ToPattern(lua, 2)) != std::string_view::npos ? 1 : 0);
-  return 1;
-}
-
-int ModelSet::Sandbox::Starts(lua_State* lua) {
-  lua_pushboolean(lua, ToText(lua, 1).starts_with(ToText(lua, 2)) ? 1 : 0);
-  return 1;
-}
-
-// after(text, separator): what follows the last separator, else the whole text.
-int ModelSet::Sandbox::After(lua_State* lua) {
-  const std::string_view text = ToText(lua, 1);
-  const std::string_view separator = ToPattern(lua, 2);
-  const std::size_t at = text.rfind(separator);
-  PushText(lua, at == std::string_view::npos ? text : text.substr(at + separator.size()));
-  return 1;
-}
-
-// between(text, marker, stops): what follows the first marker, up to one of the characters of
-// `stops`; nil without the marker.
-int ModelSet::Sandbox::Between(lua_State* lua) {
-  std::string_view text = ToText(lua, 1);
-  const std::string_view marker = ToPattern(lua, 2);
-  const std::size_t at = text.find(marker);
-  if (at == std::string_view::npos) return lua_pushnil(lua), 1;
-  text.remove_prefix(at + marker.size());
-  PushText(lua, text.substr(0, text.find_first_of(ToPattern(lua, 3))));
-  return 1;
-}
-
-// "key", "key?", "key=expression" -> key, optional, expression.
-int ModelSet::Sandbox::Key(lua_State* lua) {
-  std::string_view text = ToText(lua, 1);
-  const std::size_t equals = text.find('=');
-  std::string_view key = text.substr(0, equals);
-  const bool optional = key.ends_with('?');
-  if (optional) key.remove_suffix(1);
-  PushText(lua, key);
-  lua_pushboolean(lua, optional ? 1 : 0);
-  if (equals == std::string_view::npos) {
-    lua_pushnil(lua);
-  } else {
-    PushText(lua, text.substr(equals + 1));
-  }
-  return 3;
-}
-
-// A run-time error of Lua without its place: "gemm.mm.M:1: ..." says more than a reader needs.
-int ModelSet::Sandbox::Reason(lua_State* lua) {
-  std::string_view text = ToText(lua, 1);
-  const std::size_t colon = text.find(": ");
-  const std::string_view place = text.substr(0, colon == std::string_view::npos ? 0 : colon);
-  const std::size_t line = place.rfind(':');
-  if (line != std::string_view::npos && ParseInt(place.substr(line + 1))) {
-    text.remove_prefix(colon + 2);
-  }
-  PushText(lua, text);
-  return 1;
-}
-
 void ModelSet::Sandbox::Define(const ModelRow& row) {
   const auto index = static_cast<std::size_t>(&row - rows_.rows().data());
   if (defined_[index]) return;
@@ -663,6 +338,14 @@ void ModelSet::Sandbox::Run(const ModelRow& row, const OpCall& call, bool backwa
                                              : OpWork::Failure::kBroken;
     work->stage = text("stage");
     work->reason = text("why");
+    // The usual cause, in the words of who can mend it.
+    if (work->reason.ends_with("that was not recorded")) {
+      if (call.dims.empty()) {
+        work->reason = "its shapes were not recorded (record_shapes)";
+      } else if (call.text.empty()) {
+        work->reason = "its arguments beside the tensors were not recorded";
+      }
+    }
   }
   lua_getfield(lua_, 1, "names");
   lua_getfield(lua_, 1, "params");

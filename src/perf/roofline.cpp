@@ -51,12 +51,19 @@ Roofline RooflineOf(const Work& work, const Platform& platform, RoofRule rule) {
     roofline.compute_us = *work.flops / 1e9 * 1e9 / (roofline.ceiling->tflops * 1e12) * 1e6;
   }
   if (work.flops && !arithmetic) roofline.compute_us = 0;
+  // Nobody publishes what vector units do with integers; such work is bound by its bytes long
+  // before. So the roof is at least the memory's, and a share of it is never too high.
+  if (rule != RoofRule::kTraceLens && arithmetic && !roofline.ceiling &&
+      work.spec.starts_with("vector_")) {
+    roofline.compute_us = 0;
+  }
   if (work.bytes && platform.mem_bw_gbps) {
     roofline.memory_us = *work.bytes / (*platform.mem_bw_gbps * 1e9) * 1e6;
   }
   if (!roofline.compute_us || !roofline.memory_us) return roofline;
   // Without arithmetic the bytes set the roof, also when there are none of them.
-  const bool compute = arithmetic && *roofline.compute_us >= *roofline.memory_us;
+  const bool compute =
+      arithmetic && roofline.ceiling && *roofline.compute_us >= *roofline.memory_us;
   roofline.bound = compute ? Bound::kCompute : Bound::kMemory;
   roofline.roof_us = std::max(*roofline.compute_us, *roofline.memory_us);
   return roofline;

@@ -37,7 +37,9 @@ enum class RoofRule : std::uint8_t {
 struct Roofline {
   std::optional<double> compute_us;
   std::optional<double> memory_us;
-  std::optional<double> roof_us;     // absent unless both parts are known or the work has no FLOPs
+  // Absent unless both parts are known, or the work has no FLOPs, or it runs on vector units whose
+  // rate is not known (integers): then it is the memory's part, which the true roof is not below.
+  std::optional<double> roof_us;
   std::optional<Bound> bound;        // with roof_us
   std::optional<double> intensity;   // FLOP/byte
   std::optional<Ceiling> ceiling;    // the rate that compute_us was made with

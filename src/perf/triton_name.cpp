@@ -8,13 +8,13 @@
 namespace jarvis::perf {
 namespace {
 
-// Operator names as PyTorch and torch.distributed expose them: operator_names.txt, one a line.
+// Operator names as PyTorch and torch.distributed expose them: operator_names.txt.
 const std::unordered_set<std::string_view>& OperatorNames() {
   static const std::unordered_set<std::string_view> names = [] {
     std::unordered_set<std::string_view> out;
     std::string_view text = OperatorNameFiles()[0].text;
     while (!text.empty()) {
-      const std::size_t end = std::min(text.find('\n'), text.size());
+      const std::size_t end = std::min(text.find_first_of(" \n"), text.size());
       if (end > 0) out.insert(text.substr(0, end));
       text.remove_prefix(std::min(end + 1, text.size()));
     }

@@ -8,6 +8,7 @@
 #include "io/atomic_file.h"
 #include "output/csv_writer.h"
 #include "output/number_format.h"
+#include "tools/platform_choice.h"
 #include "tools/tools.h"
 
 namespace jarvis::tools {
@@ -33,6 +34,12 @@ Json TextOrNull(const std::string& text) {
   return text.empty() ? Json(nullptr) : Json(text);
 }
 
+Json RatesOf(const perf::Ceilings& rates) {
+  Json out = Json::object();
+  for (const auto& [spec, rate] : rates) out[spec] = Number(rate.tflops);
+  return out;
+}
+
 class Writer {
  public:
   Writer(const LoadedTrace& trace, const CategoryData& data, const std::string& directory,
@@ -45,6 +52,7 @@ class Writer {
         chains_(trace.events(), trace.tree()) {
     std::filesystem::path relative =
         std::filesystem::path(trace.path()).lexically_relative(directory + "/category_data");
+    if (auto choice = ChoosePlatform("", &trace)) platform_ = std::move(choice->platform);
     trace_path_ = relative.empty() ? trace.path() : relative.string();
   }
 
@@ -139,9 +147,12 @@ class Writer {
     Json metadata = Head();
     metadata["category"] = category.display_name;
     metadata["category_name"] = category.key;
-    metadata["peak_hbm_bw_tbs"] = nullptr;  // no platform table yet: absent, not 0
-    metadata["max_achievable_tflops"] = nullptr;
-    metadata["memory_gb"] = nullptr;
+    // Absent, not 0, when the trace's device is not known.
+    metadata["peak_hbm_bw_tbs"] =
+        platform_ && platform_->mem_bw_gbps ? Number(*platform_->mem_bw_gbps / 1000) : Json(nullptr);
+    metadata["memory_gb"] = platform_ ? NumberOrNull(platform_->memory_gb) : Json(nullptr);
+    metadata["max_achievable_tflops"] = platform_ ? RatesOf(platform_->maf_tflops) : Json(nullptr);
+    metadata["peak_tflops_dense"] = platform_ ? RatesOf(platform_->peak_tflops) : Json(nullptr);
     metadata["trace_loading_policy"] =
         "Do not open the trace; ask the server's tools or read the files beside this one.";
     Json breakdown = TimeBreakdown(category);
@@ -273,6 +284,7 @@ class Writer {
   analysis::SummaryInput input_;
   analysis::ChainTree chains_;
   std::string trace_path_;
+  std::optional<perf::Platform> platform_;  // by the trace's device
   std::vector<FileLink> files_;
   Json entries_ = Json::array();
 };

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <initializer_list>
-#include <map>
 #include <tuple>
 
 #include <fmt/format.h>
@@ -131,40 +130,68 @@ Result<const analysis::SummaryRow*> FindRow(const engine::LoadedTrace& trace,
   return row;
 }
 
+// The product that a call makes by its model; nothing: it is none, or its shapes are not known.
+std::optional<GemmItem> ItemOf(const analysis::LauncherWork& work) {
+  using Failure = perf::OpWork::Failure;
+  if (work.work == nullptr || work.model == nullptr || work.model->category != "GEMM" ||
+      work.work->failure != Failure::kNone || !work.work->flops) {
+    return std::nullopt;
+  }
+  GemmItem item;
+  item.work = work.work;
+  Gemm& gemm = item.gemm;
+  for (const auto& [key, size] : {std::pair("M", &gemm.m), std::pair("N", &gemm.n),
+                                  std::pair("K", &gemm.k), std::pair("B", &gemm.batch)}) {
+    const perf::Value* value = work.work->Find(key);
+    if (value == nullptr || value->kind != perf::Value::Kind::kInt || value->number < 1) {
+      if (size != &gemm.batch) return std::nullopt;
+      continue;
+    }
+    *size = value->number;
+  }
+  const perf::Value* bias = work.work->Find("bias");
+  gemm.bias = bias != nullptr && bias->kind == perf::Value::Kind::kBool && bias->number != 0;
+  const std::string_view spec = work.work->spec;
+  gemm.in = perf::FindPrecision(spec.substr(spec.find('_') + 1));
+  return item;
+}
+
+// Calls with the same key are one item.
+auto Key(const GemmItem& item) {
+  const Gemm& gemm = item.gemm;
+  return std::tuple(gemm.m, gemm.n, gemm.k, gemm.batch, gemm.in, gemm.out, gemm.bias,
+                    item.work == nullptr ? 0.0 : item.work->flops.value_or(0),
+                    item.work == nullptr ? 0.0 : item.work->bytes.value_or(0));
+}
+
 Status ReadRow(const std::string& id, const Formats& formats, GemmQuestion* question) {
   const engine::LoadedTrace& trace = *question->trace;
   JV_ASSIGN(question->row, FindRow(trace, id));
-  const trace::EventStore& events = trace.events();
-  struct Signature {
-    std::uint64_t calls = 0;
-    double us = 0;
-  };
-  std::map<std::tuple<std::string_view, StringId, StringId>, Signature> signatures;
+  const std::vector<analysis::LauncherWork>& works = trace.Works();
   for (const std::uint32_t i : question->row->launchers) {
     const analysis::Launcher& launcher = trace.attribution().launchers[i];
-    if (launcher.op == trace::kNoEvent) {
+    std::optional<GemmItem> item = ItemOf(works[i]);
+    if (!item) {
       question->other_us += launcher.direct_us;
       continue;
     }
-    const trace::Args& args = events.args_of(launcher.op);
-    Signature& signature = signatures[{events.name(launcher.op), args.dims, args.types}];
-    ++signature.calls;
-    signature.us += launcher.direct_us;
-  }
-  const auto text = [&](StringId string) {
-    return string == kNoString ? std::string_view() : events.strings[string];
-  };
-  for (const auto& [key, signature] : signatures) {
-    const auto& [name, dims, types] = key;
-    std::optional<Gemm> gemm = perf::GemmOfCall(name, text(dims), text(types));
-    if (!gemm) {
-      question->other_us += signature.us;
-      continue;
+    item->name = trace.events().name(launcher.op);
+    formats.Fill(&item->gemm, nullptr);
+    if (formats.in != nullptr || formats.out != nullptr) item->work = nullptr;
+    const auto same =
+        std::find_if(question->items.begin(), question->items.end(), [&](const GemmItem& other) {
+          return other.name == item->name && Key(other) == Key(*item);
+        });
+    if (same == question->items.end()) {
+      item->time_us = launcher.direct_us;
+      question->items.push_back(std::move(*item));
+    } else {
+      ++same->calls;
+      *same->time_us += launcher.direct_us;
     }
-    formats.Fill(&*gemm, nullptr);
-    question->items.push_back({std::string(name), *gemm, false, signature.calls,
-                               signature.us / static_cast<double>(signature.calls)});
   }
+  for (GemmItem& item : question->items)
+    *item.time_us /= static_cast<double>(item.calls);
   if (question->items.empty() && !trace.recorded().shapes) {
     return Fail(ErrorCode::kNoShapes, "the trace has no shapes: m, n and k are not known",
                 "record with record_shapes=True, or give m, n and k");

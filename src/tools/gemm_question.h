@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "perf/gemm.h"
+#include "perf/model.h"
 #include "tools/tools.h"
 
 namespace jarvis::tools {
@@ -16,6 +17,8 @@ struct GemmItem {
   bool backward = false;
   std::uint64_t calls = 1;
   std::optional<double> time_us;  // of one call; absent: not measured
+  // Of a row of a trace: the work by the op's own model, which knows of bias, scales and packing.
+  const perf::OpWork* work = nullptr;
 };
 
 struct GemmQuestion {

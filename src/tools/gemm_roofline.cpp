@@ -60,7 +60,12 @@ struct Judged {
 };
 
 Judged Judge(const GemmItem& item, const std::optional<Platform>& platform) {
-  Judged judged{&item, perf::WorkOf(item.gemm), {}, {}};
+  Judged judged{&item,
+                item.work == nullptr
+                    ? perf::WorkOf(item.gemm)
+                    : perf::Work{item.work->flops, item.work->bytes, item.work->spec},
+                {},
+                {}};
   if (platform) {
     judged.roof = perf::RooflineOf(judged.work, *platform);
     judged.peak = perf::RooflineOf(judged.work, *platform, perf::RoofRule::kPeak);

@@ -6,6 +6,7 @@
 #include "base/text.h"
 #include "engine/category_names.h"
 #include "output/number_format.h"
+#include "tools/platform_choice.h"
 #include "tools/tools.h"
 
 namespace jarvis::tools {
@@ -51,10 +52,37 @@ std::string ShortShape(std::string shape) {
   return shape;
 }
 
+// Unlinked work goes by its kernel's name, which is written short.
+std::string ShortName(const std::string& name) {
+  constexpr std::string_view kUnlinked = "(unlinked) ";
+  if (!name.starts_with(kUnlinked)) return name;
+  return std::string(kUnlinked) +
+         analysis::ShortKernelName(std::string_view(name).substr(kUnlinked.size()));
+}
+
+// Rows whose work is known from their calls' arguments.
+bool HasWork(GroupBy by) {
+  return by == GroupBy::kOp || by == GroupBy::kCategory || by == GroupBy::kModule;
+}
+
+// How near the row comes to the roof, and which roof; empty where less than most of its time has
+// one.
+void AddRoof(const engine::LoadedTrace& trace, const SummaryRow& row,
+             const analysis::MetricRules& rules, std::vector<Cell>* cells) {
+  constexpr double kMost = 0.9;
+  const analysis::RoofShare share =
+      analysis::RoofShareOf(trace.attribution(), trace.Works(), row.launchers, rules);
+  const bool known = share.pct_roof && share.known_us >= kMost * row.gpu_us;
+  cells->push_back(known ? Cell(*share.pct_roof) : Cell());
+  cells->push_back(
+      !known ? Cell()
+             : Cell(std::string(share.bound == perf::Bound::kMemory ? "memory" : "compute")));
+}
+
 std::vector<Cell> CellsOf(const SummaryRow& row, GroupBy by, double window_us, double gpu_us) {
   std::vector<Cell> cells = {
       row.id,
-      by == GroupBy::kKernel ? analysis::ShortKernelName(row.name) : row.name,
+      by == GroupBy::kKernel ? analysis::ShortKernelName(row.name) : ShortName(row.name),
       row.gpu_us / 1000,
       CellOf(Percent(row.gpu_us, window_us)),
       CellOf(Percent(row.gpu_us, gpu_us)),
@@ -96,10 +124,15 @@ Result<Answer> OpsSummary(engine::Workspace& workspace, const Json& arguments, J
   answer.columns = {"row", by_name, "gpu_ms", "percent", "percent_gpu", "count"};
   if (by == GroupBy::kOp || by == GroupBy::kKernel) answer.columns.push_back("category");
   if (by == GroupBy::kOp) answer.columns.push_back("shape");
+  JV_ASSIGN(const PlatformChoice platform,
+            ChoosePlatform(TextArgument(arguments, "platform").value_or(""), trace.get()));
+  const bool roof = HasWork(by) && platform.platform && trace->recorded().shapes;
+  if (roof) answer.columns.insert(answer.columns.end(), {"percent_of_roof", "bound"});
   const auto limit = arguments.at("limit").get<std::uint64_t>();
   double shown_us = 0;
   for (std::uint64_t r = answer.offset; r < rows.size() && r < answer.offset + limit; ++r) {
     answer.rows.push_back(CellsOf(*rows[r], by, window_us, summary.gpu_us));
+    if (roof) AddRoof(*trace, *rows[r], {&*platform.platform}, &answer.rows.back());
     shown_us += rows[r]->gpu_us;
   }
   answer.total = rows.size();
@@ -115,8 +148,14 @@ Result<Answer> OpsSummary(engine::Workspace& workspace, const Json& arguments, J
                     output::Rounded(summary.gpu_us / 1000));
   }
   answer.notes = CoverageNotes(*trace);
-  answer.notes.insert(answer.notes.begin(),
-                      "percent is of the GPU window, percent_gpu of all GPU time in this table");
+  answer.notes.insert(
+      answer.notes.begin(),
+      roof ? fmt::format("percent is of the GPU window, percent_gpu of all GPU time in this table, "
+                         "percent_of_roof of what {} can do ({} GB/s, achievable FLOP/s)",
+                         platform.platform->name, platform.platform->mem_bw_gbps.value_or(0))
+           : "percent is of the GPU window, percent_gpu of all GPU time in this table");
+  if (HasWork(by) && !platform.platform)
+    answer.notes.insert(answer.notes.begin() + 1, platform.note);
   if (answer.notes.size() > 3) answer.notes.resize(3);
   if (const SummaryRow* top = TopOf(rows, by)) {
     answer.next = {{"parent_chain",
