@@ -45,7 +45,8 @@ class ModelRows {
   // that serves ops without a category.
   Status Finish();
 
-  // All rows are ours: their evaluation needs no count of its steps, which costs ten times its time.
+  // All rows are ours: their evaluation needs no count of its steps, which costs ten times its
+  // time.
   void Trust() { trusted_ = true; }
   bool trusted() const { return trusted_; }
 

@@ -10,15 +10,15 @@ local host, setmetatable, getmetatable, error, pcall, rawget, rawset, load, type
 local is_integer = function(v) return math.type(v) == "integer" end
 -- A value in a message. Never an address: the same input gives the same text.
 local function shown(v)
-  local kind = type(v)
-  if kind == "table" then return (getmetatable(v) or {}).__name or kind end
-  return kind == "function" and kind or tostring(v)
+  if type(v) == "table" then return (getmetatable(v) or {}).__name or "table" end
+  return type(v) == "function" and "function" or tostring(v)
 end
 
 -- Failures ----------------------------------------------------------------------------------------
 -- kind: "failed" (the arguments do not fit the model), "not_modelled" (the model says that it has
 -- nothing to say about this call).
 local function fail(why) error({kind = "failed", why = why}, 0) end
+local function broken(why) error({kind = "broken", why = why}, 0) end
 local function not_modelled(why) error({kind = "not_modelled", why = why or "not modelled"}, 0) end
 
 -- Values ------------------------------------------------------------------------------------------
@@ -33,10 +33,7 @@ setmetatable(null, {
   __name = "null",
 })
 -- absent: a parameter marked "?" with this value is left out of the list.
-local absent = setmetatable({}, {
-  __name = "absent",
-  __newindex = function() fail("a value cannot be changed") end,
-})
+local absent = setmetatable({}, {__name = "absent", __newindex = function() fail("a value cannot be changed") end})
 
 -- Sequences count from 0 and know their length; t[-1] is the last item, as in Python.
 local Tuple, List = {__name = "tuple"}, {__name = "list"}
@@ -426,8 +423,7 @@ end
 
 local function compile(row, key, text)
   local f, why = load("local _ENV = ...; return " .. text, "=" .. row.model .. "." .. key, "t")
-  if f == nil then error({kind = "broken", why = why}, 0) end
-  return f
+  return f or broken(why)
 end
 local function definition(row, key)
   local f = row.compiled[key]
@@ -505,16 +501,14 @@ local function parameters_of(row)
 end
 
 local function explain(e)
-  if type(e) == "table" and e.kind then
-    return e.kind, e.why ~= nil and e.why ~= "" and shown(e.why) or "no reason given"
-  end
+  if type(e) == "table" and e.kind then return e.kind, e.why ~= nil and e.why ~= "" and shown(e.why) or "no reason given" end
   return "failed", host.reason(tostring(e))
 end
 
 -- A number of work, or nil: null, infinite and not-a-number are absent.
 local function amount(v)
   if v == null then return nil end
-  if type(v) ~= "number" then error({kind = "broken", why = "not a number"}, 0) end
+  if type(v) ~= "number" then broken("not a number") end
   v = v + 0.0
   if v ~= v or v == math.huge or v == -math.huge then return nil end
   if v < 0 then fail("less than no work: the arguments do not fit") end
@@ -530,9 +524,7 @@ local function evaluate(model, call, backward)
     if definition(row, "check") then local _ = env.check end
     local which = definition(row, "params_list") and env.params_list or "params"
     local names = row.lists[which]
-    if names == nil and which ~= "params" then
-      error({kind = "broken", why = "no list of parameters is called " .. shown(which)}, 0)
-    end
+    if names == nil and which ~= "params" then broken("no list of parameters is called " .. shown(which)) end
     if names ~= nil then
       local params, keys, count = {}, {}, 0
       for i = 0, names.n - 1 do
@@ -548,10 +540,8 @@ local function evaluate(model, call, backward)
         else
           v = env[key]
         end
-        local made_of = type(v)
-        if made_of == "function" or made_of == "table" and not is_sequence(v) and v ~= null and v ~= absent then
-          error({kind = "broken", why = key .. " is no number, text or sequence"}, 0)
-        end
+        local known = is_sequence(v) or v == null or v == absent
+        if type(v) == "function" or type(v) == "table" and not known then broken(key .. " is no number, text or sequence") end
         if not (optional and v == absent) then
           count = count + 1
           keys[count], params[count] = key, v
@@ -600,28 +590,27 @@ end
 local function check(model, own)
   local row = rows[model]
   rows[model] = nil
+  local function why_not(key, text)
+    local ok, e = pcall(compile, row, key, text)
+    local _, why = explain(e)
+    return not ok and why
+  end
   for key in next, own do
-    local ok, e = pcall(compile, row, key, row.texts[key])
-    if not ok then
-      local _, why = explain(e)
-      return key, why
-    end
+    local why = why_not(key, row.texts[key])
+    if why then return key, why end
   end
   for _, names in next, row.lists do
     for i = 0, names.n - 1 do
       local key, _, text = host.key(names[i])
+      local why
       if text ~= nil then
-        local ok, e = pcall(compile, row, key, text)
-        if not ok then
-          local _, why = explain(e)
-          return key, why
-        end
+        why = why_not(key, text)
       elseif row.texts[key] == nil and words[key] == nil and not host.is_input(key) then
-        return key, "a parameter without a definition"
+        why = "a parameter without a definition"
       end
+      if why then return key, why end
     end
   end
-  return nil
 end
 
 return define, evaluate, quantity, check, Tuple, List, null

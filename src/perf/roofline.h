@@ -40,11 +40,11 @@ struct Roofline {
   // Absent unless both parts are known, or the work has no FLOPs, or it runs on vector units whose
   // rate is not known (integers): then it is the memory's part, which the true roof is not below.
   std::optional<double> roof_us;
-  std::optional<Bound> bound;        // with roof_us
-  std::optional<double> intensity;   // FLOP/byte
-  std::optional<Ceiling> ceiling;    // the rate that compute_us was made with
-  std::optional<double> ridge;       // FLOP/byte, with that rate
-  std::optional<double> ridge_peak;  // ... with the peak
+  std::optional<Bound> bound;              // with roof_us
+  std::optional<double> intensity;         // FLOP/byte
+  std::optional<Ceiling> ceiling;          // the rate that compute_us was made with
+  std::optional<double> ridge;             // FLOP/byte, with that rate
+  std::optional<double> ridge_peak;        // ... with the peak
   std::optional<double> ridge_achievable;  // ... with the achievable rate
 };
 

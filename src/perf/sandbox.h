@@ -1,0 +1,131 @@
+// Inside of ModelSet: the Lua state that rows run in. For model.cpp and sandbox_host.cpp only.
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <lua.hpp>
+#include <simdjson.h>
+
+#include "base/text.h"
+#include "perf/model.h"
+
+namespace jarvis::perf {
+
+// Limits of one sandbox. A model's evaluation takes some hundred steps and some kilobytes; only
+// a row that loops, or an argument list of a million items, comes near these.
+constexpr std::size_t kMemoryMax = std::size_t{256} << 20;
+constexpr int kStepsMax = 20'000'000;
+// How often the limits are looked at, in steps; between two looks a step may handle a long text.
+constexpr int kStepsBetween = 1000;
+constexpr std::chrono::seconds kTimeMax{2};
+// Of one text: few steps can make long ones, and one step can be busy with one for long.
+constexpr std::size_t kTextMax = std::size_t{256} << 10;
+constexpr std::size_t kPatternMax = 256;  // of what is looked for in a text
+constexpr int kDepthMax = 64;             // of nested lists
+// A row that was stopped so often is not asked again: every call of it would take as long.
+constexpr int kStopsMax = 3;
+
+inline std::string_view ToText(lua_State* lua, int index) {
+  std::size_t size = 0;
+  const char* text = lua_tolstring(lua, index, &size);
+  return text == nullptr ? std::string_view() : std::string_view(text, size);
+}
+
+inline void PushText(lua_State* lua, std::string_view text) {
+  lua_pushlstring(lua, text.data(), text.size());
+}
+
+// The Lua state with the prelude in it. Lua is built as C++, so its errors unwind as exceptions and
+// may pass through the functions below.
+class ModelSet::Sandbox {
+ public:
+  explicit Sandbox(const ModelRows& rows);
+  ~Sandbox() { lua_close(lua_); }
+  Sandbox(const Sandbox&) = delete;
+  Sandbox& operator=(const Sandbox&) = delete;
+
+  const ModelRows& rows() const { return rows_; }
+  OpWork Evaluate(const ModelRow& row, const OpCall& call, bool backward);
+  std::vector<Quantity> Quantities(const ModelRow& row, std::span<const GivenQuantity> given,
+                                   std::span<const std::string_view> wanted, const OpCall& call);
+  Status Check(const ModelRow& row);
+
+ private:
+  static void* Allocate(void* self, void* block, std::size_t old_size, std::size_t new_size);
+  static Sandbox& Self(lua_State* lua) { return **static_cast<Sandbox**>(lua_getextraspace(lua)); }
+
+  // What prelude.lua calls; each reads its arguments from the stack.
+  static int Int(lua_State* lua);
+  static int Float(lua_State* lua);
+  static int Ints(lua_State* lua);
+  static int Floats(lua_State* lua);
+  static int Bools(lua_State* lua);
+  static int Lower(lua_State* lua);
+  static int Contains(lua_State* lua);
+  static int Starts(lua_State* lua);
+  static int After(lua_State* lua);
+  static int Between(lua_State* lua);
+  static int Key(lua_State* lua);
+  static int Reason(lua_State* lua);
+  static int Input(lua_State* lua);
+  static int IsInput(lua_State* lua);
+  static int Extra(lua_State* lua);
+  static int Given(lua_State* lua);
+  static int Forward(lua_State* lua);
+
+  void PushNull() { lua_rawgeti(lua_, LUA_REGISTRYINDEX, null_); }
+  // A new sequence on the stack; items are set with SetItem, then the length with EndSequence.
+  void BeginSequence(std::size_t size) { lua_createtable(lua_, 0, static_cast<int>(size) + 1); }
+  void SetItem(lua_Integer i) { lua_rawseti(lua_, -2, i); }
+  void EndSequence(lua_Integer size);
+  void PushTexts(const std::vector<std::string_view>& texts);
+  void PushJson(std::string_view json);
+  void PushMember(std::string_view members, std::string_view key);
+  void PushElement(simdjson::dom::element element, int depth);
+  bool PushInput(const OpCall& call, std::string_view key);
+  void PushAnnotation(std::string_view name);
+  void PushTranspose(const OpCall& call);
+  void Define(const ModelRow& row);
+  bool HasQuantity(const ModelRow& row, std::string_view key) const;
+  Value ToValue(int index, int depth = 0);
+  std::string SequenceText(int index, int depth);
+  // Calls the function below `arguments` values; false: an error text is on the stack.
+  bool Call(int arguments, int results);
+  // Calls task() inside Lua's protection: what it does may raise Lua's errors.
+  template <typename Task>
+  bool Protected(Task& task) {
+    lua_settop(lua_, 0);
+    lua_pushcfunction(lua_, [](lua_State* lua) {
+      void* arg = lua_touserdata(lua, 1);
+      lua_settop(lua, 0);
+      (*static_cast<Task*>(arg))();
+      return 0;
+    });
+    lua_pushlightuserdata(lua_, &task);
+    return Call(1, 0);
+  }
+  // The error on top of the stack, as text.
+  std::string ErrorText() {
+    return lua_type(lua_, -1) == LUA_TSTRING ? ValidUtf8(ToText(lua_, -1)) : "out of memory";
+  }
+  void Run(const ModelRow& row, const OpCall& call, bool backward, OpWork* work);
+  static void Hook(lua_State* lua, lua_Debug*);
+
+  const ModelRows& rows_;
+  lua_State* lua_ = nullptr;
+  std::size_t used_ = 0;
+  int define_ = 0, evaluate_ = 0, quantity_ = 0, check_ = 0, tuple_ = 0, list_ = 0, null_ = 0;
+  std::vector<bool> defined_;
+  std::vector<std::uint8_t> stops_;  // by row: how often a limit ended its evaluation
+  bool stopped_ = false;             // in this call
+  int steps_ = 0;
+  std::chrono::steady_clock::time_point began_;
+  simdjson::dom::parser parser_;
+};
+
+}  // namespace jarvis::perf
