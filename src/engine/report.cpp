@@ -82,7 +82,8 @@ Result<void> AddOpsTables(const LoadedTrace& trace, const ReportParts& made,
   });
   JV_TRY(work);
   JV_TRY(job.Check());
-  for (Table& table : work_tables) tables->push_back(std::move(table));
+  for (Table& table : work_tables)
+    tables->push_back(std::move(table));
   return {};
 }
 

@@ -35,6 +35,9 @@ setmetatable(null, {
 -- absent: a parameter marked "?" with this value is left out of the list.
 local absent = setmetatable({}, {__name = "absent", __newindex = function() fail("a value cannot be changed") end})
 
+rawset(null, "n", false)
+rawset(absent, "n", false)
+
 -- Sequences count from 0 and know their length; t[-1] is the last item, as in Python.
 local Tuple, List = {__name = "tuple"}, {__name = "list"}
 local function item(t, i)
@@ -45,8 +48,9 @@ local function item(t, i)
   if v == nil then fail("there is no item " .. i .. " in a list of " .. t.n) end
   return v
 end
+-- Also called for "x == null"; null and absent have false for their length.
 local function same(a, b)
-  if rawget(a, "n") ~= rawget(b, "n") then return false end
+  if a.n ~= b.n then return false end
   for i = 0, a.n - 1 do if a[i] ~= b[i] then return false end end
   return true
 end
@@ -56,8 +60,8 @@ for _, kind in next, {Tuple, List} do
   kind.__eq = same
 end
 local function is_sequence(v)
-  if type(v) ~= "table" or v == null or v == absent then return false end
-  return rawget(v, "n") ~= nil
+  local kind = getmetatable(v)
+  return kind == Tuple or kind == List
 end
 local function sequence(kind, ...)
   local t = {n = 0}
@@ -123,9 +127,7 @@ local function join(a, b)
   return setmetatable(out, getmetatable(a))
 end
 local function has(t, i) return is_sequence(t) and i < t.n end
-local function non_empty(t, i)
-  return has(t, i) and is_sequence(t[i]) and t[i].n > 0
-end
+local function non_empty(t, i) return has(t, i) and is_sequence(t[i]) and t[i].n > 0 end
 local function default(v, other)
   if v == null or v == absent or v == nil then return other end
   return v
@@ -460,7 +462,6 @@ function environment(row, call, costs, given)
   local library = costs and float_words or words
   local base = costs  -- the environment of the parameters, when this one is for costs
   setmetatable(env, {__index = function(t, key)
-    if type(key) ~= "string" then error({kind = "broken", why = "a quantity has a name"}, 0) end
     local v = given and host.given(given, key)
     if v ~= nil then v = base and floated(v) or v
     elseif base ~= nil and row.parameters[key] then
@@ -475,6 +476,7 @@ function environment(row, call, costs, given)
       else
         v = library[key]
         if v == nil then
+          if type(key) ~= "string" then error({kind = "broken", why = "a quantity has a name"}, 0) end
           v = input(call, key, forward_of)
           if v == nil then error({kind = "broken", why = "no quantity " .. key .. " in " .. row.model}, 0) end
           if base ~= nil then v = floated(v) end

@@ -19,6 +19,7 @@ namespace jarvis::perf {
 // Limits of one sandbox. A model's evaluation takes some hundred steps and some kilobytes; only
 // a row that loops, or an argument list of a million items, comes near these.
 constexpr std::size_t kMemoryMax = std::size_t{256} << 20;
+constexpr std::size_t kGarbageMax = std::size_t{8} << 20;  // between collections, of our own rows
 constexpr int kStepsMax = 20'000'000;
 // How often the limits are looked at, in steps; between two looks a step may handle a long text.
 constexpr int kStepsBetween = 1000;
@@ -119,6 +120,7 @@ class ModelSet::Sandbox {
   const ModelRows& rows_;
   lua_State* lua_ = nullptr;
   std::size_t used_ = 0;
+  std::size_t garbage_from_ = 0;  // used_ after the last collection
   int define_ = 0, evaluate_ = 0, quantity_ = 0, check_ = 0, tuple_ = 0, list_ = 0, null_ = 0;
   std::vector<bool> defined_;
   std::vector<std::uint8_t> stops_;  // by row: how often a limit ended its evaluation

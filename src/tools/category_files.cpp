@@ -36,7 +36,8 @@ Json TextOrNull(const std::string& text) {
 
 Json RatesOf(const perf::Ceilings& rates) {
   Json out = Json::object();
-  for (const auto& [spec, rate] : rates) out[spec] = Number(rate.tflops);
+  for (const auto& [spec, rate] : rates)
+    out[spec] = Number(rate.tflops);
   return out;
 }
 
@@ -148,8 +149,9 @@ class Writer {
     metadata["category"] = category.display_name;
     metadata["category_name"] = category.key;
     // Absent, not 0, when the trace's device is not known.
-    metadata["peak_hbm_bw_tbs"] =
-        platform_ && platform_->mem_bw_gbps ? Number(*platform_->mem_bw_gbps / 1000) : Json(nullptr);
+    metadata["peak_hbm_bw_tbs"] = platform_ && platform_->mem_bw_gbps
+                                      ? Number(*platform_->mem_bw_gbps / 1000)
+                                      : Json(nullptr);
     metadata["memory_gb"] = platform_ ? NumberOrNull(platform_->memory_gb) : Json(nullptr);
     metadata["max_achievable_tflops"] = platform_ ? RatesOf(platform_->maf_tflops) : Json(nullptr);
     metadata["peak_tflops_dense"] = platform_ ? RatesOf(platform_->peak_tflops) : Json(nullptr);

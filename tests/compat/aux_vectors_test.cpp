@@ -120,18 +120,17 @@ Verdict Capture(const Json& vector) {
 
 // The compatible rows and, beside them, one that shows what they say of a dtype.
 const perf::ModelRows& Rows() {
-  static const perf::ModelRows rows = [] {
+  static const Result<perf::ModelRows> rows = [] {
     std::vector<std::pair<std::string_view, std::string_view>> overlays;
     for (const EmbeddedFile& file : compat::OverlayFiles())
       overlays.emplace_back(file.name, file.text);
     overlays.emplace_back("test", R"json({"rows": [{
         "model": "test.dtype", "like": "op", "dtype": "null",
         "size": "bp(dtype)", "spec": "precision_of(dtype)"}]})json");
-    Result<perf::ModelRows> made = perf::RowsWith(&compat::InTheReference, overlays);
-    REQUIRE(made.has_value());
-    return std::move(*made);
+    return perf::RowsWith(&compat::InTheReference, overlays);
   }();
-  return rows;
+  REQUIRE(rows.has_value());
+  return *rows;
 }
 
 Verdict Dtype(perf::ModelSet& models, const Json& vector) {
