@@ -4,6 +4,7 @@
 #include <map>
 #include <unordered_map>
 
+#include "base/parallel.h"
 #include "compat/tracelens_work.h"
 
 namespace jarvis::engine {
@@ -29,8 +30,8 @@ std::string FamilyName(const WorkCall& call) {
 }
 
 // By the report's order, then by name; "_fwd" before "_bwd".
-std::vector<std::pair<std::string, std::vector<const WorkCall*>>> FamiliesOf(
-    const std::vector<WorkCall>& calls) {
+using Families = std::vector<std::pair<std::string, std::vector<const WorkCall*>>>;
+Families FamiliesOf(const std::vector<WorkCall>& calls) {
   std::map<std::string, std::vector<const WorkCall*>> families;
   for (const WorkCall& call : calls) {
     if (call.work == nullptr || !call.work->flops ||
@@ -39,7 +40,7 @@ std::vector<std::pair<std::string, std::vector<const WorkCall*>>> FamiliesOf(
     }
     families[FamilyName(call)].push_back(&call);
   }
-  std::vector<std::pair<std::string, std::vector<const WorkCall*>>> out;
+  Families out;
   const auto take = [&](const std::string& name) {
     const auto found = families.find(name);
     if (found == families.end()) return;
@@ -76,11 +77,10 @@ class WorkReport {
     const std::vector<WorkCall> calls =
         analysis::CollectWorkCalls({trace_.events(), trace_.tree(), parts_.attribution, works});
     JV_TRY(job.Check());
-    AddUnified(calls, tables);
-    for (const auto& [name, family] : FamiliesOf(calls)) {
-      JV_TRY(job.Check());
-      AddFamily(name, family, tables);
-    }
+    std::vector<Table> families;
+    JV_TRY(AddAll(calls, FamiliesOf(calls), job, tables, &families));
+    for (Table& table : families)
+      tables->push_back(std::move(table));
     tables->push_back(analysis::ModelCoverage(input_, calls));
     return {};
   }
@@ -93,18 +93,40 @@ class WorkReport {
         compat::CollectTraceLensWork(trace_.events(), *parts_.reference_tree, parts_.attribution,
                                      works, {parts_.python_frames, options_.inference});
     JV_TRY(job.Check());
-    AddUnified(work.unified, tables);
-    std::vector<Table> families;
+    Families named;
     for (const compat::TraceLensWork::Family& family : work.families) {
-      JV_TRY(job.Check());
-      std::vector<const WorkCall*> calls;
+      named.emplace_back(family.name, std::vector<const WorkCall*>());
       for (const WorkCall& call : family.calls)
-        calls.push_back(&call);
-      AddFamily(family.name, calls, &families);
+        named.back().second.push_back(&call);
     }
+    std::vector<Table> families;
+    JV_TRY(AddAll(work.unified, named, job, tables, &families));
     compat::MoveBackwardRows(&families, options_.inference);
     for (Table& table : families)
       tables->push_back(std::move(table));
+    return {};
+  }
+
+  // The unified table and each family's are made at the same time; they come in order.
+  Result<void> AddAll(const std::vector<WorkCall>& calls, const Families& families, Job& job,
+                      std::vector<Table>* unified, std::vector<Table>* tables) {
+    for (const analysis::Launcher& launcher : parts_.attribution.launchers) {
+      launchers_.emplace(launcher.op, &launcher);
+    }
+    std::vector<std::vector<Table>> made(families.size());
+    ParallelFor(families.size() + 1, 0, [&](std::size_t piece) {
+      if (!job.Check()) return;
+      if (piece == 0) {
+        AddUnified(calls, unified);
+      } else {
+        AddFamily(families[piece - 1].first, families[piece - 1].second, &made[piece - 1]);
+      }
+    });
+    JV_TRY(job.Check());
+    for (std::vector<Table>& some : made) {
+      for (Table& table : some)
+        tables->push_back(std::move(table));
+    }
     return {};
   }
 
@@ -121,7 +143,7 @@ class WorkReport {
     return Compatible() ? std::nullopt : rows;
   }
 
-  void AddUnified(const std::vector<WorkCall>& calls, std::vector<Table>* tables) {
+  void AddUnified(const std::vector<WorkCall>& calls, std::vector<Table>* tables) const {
     if (calls.empty()) return;
     tables->push_back(Top(analysis::UnifiedPerfSummary(input_, calls, table_options_),
                           Unless(options_.topk_ops)));
@@ -135,7 +157,7 @@ class WorkReport {
   }
 
   void AddFamily(const std::string& name, const std::vector<const WorkCall*>& calls,
-                 std::vector<Table>* tables) {
+                 std::vector<Table>* tables) const {
     analysis::WorkTableOptions options = table_options_;
     options.num_kernels = options_.group_by_num_kernels;
     tables->push_back(Top(analysis::FamilyTable(input_, name, calls, options),
@@ -151,17 +173,12 @@ class WorkReport {
     tables->push_back(analysis::FamilyTable(input_, name, calls, options));
   }
 
-  const analysis::Launcher* LauncherOf(trace::EventIndex op) {
-    if (launchers_.empty()) {
-      for (const analysis::Launcher& launcher : parts_.attribution.launchers) {
-        launchers_.emplace(launcher.op, &launcher);
-      }
-    }
+  const analysis::Launcher* LauncherOf(trace::EventIndex op) const {
     const auto found = launchers_.find(op);
     return found == launchers_.end() ? nullptr : found->second;
   }
 
-  analysis::Overlap OverlapOf(const WorkCall& call) {
+  analysis::Overlap OverlapOf(const WorkCall& call) const {
     std::vector<trace::EventIndex> kernels = call.kernels;
     // The reference looks at what a launcher launched itself, even where a row has all below it.
     const analysis::Launcher* launcher =

@@ -20,9 +20,9 @@ BYTES_PER_TOKEN = 3.5
 TOOL_TOKENS_MAX = 300
 # Tools that may be larger, each with its reason.
 LARGE_TOOLS = {
-    "ops_summary": 310,  # every way to narrow an answer is a question less
+    "ops_summary": 340,  # every way to narrow an answer is a question less
     "gemm_roofline": 420,  # three ways to name a product; two of them need no trace
-    "perf_report": 680,  # the options of two reports that it reproduces, name by name
+    "perf_report": 830,  # the options of two reports that it reproduces, name by name
 }
 ALL_TOKENS_MAX = 4000
 ANSWER_BYTES_MAX = 7000
