@@ -148,7 +148,7 @@ TEST_CASE("a model that declines or fails keeps its row, with the reason") {
         "aten::nonzero [index] scan 5 ! the size of the result depends on the data and is not "
         "recorded\n"
         "aten::mm [GEMM] gemm 6 ! shapes that do not multiply\n"
-        "aten::mm [GEMM] gemm 7 ! asked for [0] of something that was not recorded\n");
+        "aten::mm [GEMM] gemm 7 ! its shapes were not recorded (record_shapes)\n");
 }
 
 TEST_CASE("kernels of two streams: busy time counts once") {
