@@ -155,7 +155,9 @@ class Collector {
     const PseudoOp* pseudo = PseudoOf(op);
     call.uid = pseudo == nullptr ? events_[op].uid : pseudo->uid;
     call.host_us = DurationUs(events_, op, in_.attribution.clock);
-    const bool own = tree_.position(op) != tree::kNoPosition && modelled_[tree_.position(op)] != 0;
+    // A wrapper that left its place to the ops below it keeps what it launched itself, and the
+    // reason why its work is not known.
+    const bool own = IsOp(op) && tree_.position(op) != tree::kNoPosition && ModelOf(op) != nullptr;
     if (own) {
       call.model = ModelOf(op);
       call.category = works_.rows().Find(NameOf(op))->category;
