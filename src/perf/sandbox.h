@@ -84,6 +84,10 @@ class ModelSet::Sandbox {
   void BeginSequence(std::size_t size) { lua_createtable(lua_, 0, static_cast<int>(size) + 1); }
   void SetItem(lua_Integer i) { lua_rawseti(lua_, -2, i); }
   void EndSequence(lua_Integer size);
+  // The list that argument 1 spells, each part through push; false, and nil pushed: not such a
+  // list.
+  using PushPart = bool (*)(lua_State* lua, std::string_view part);
+  bool PushSequence(lua_State* lua, PushPart push);
   void PushTexts(const std::vector<std::string_view>& texts);
   void PushJson(std::string_view json);
   void PushMember(std::string_view members, std::string_view key);

@@ -59,31 +59,27 @@ int ModelSet::Sandbox::Forward(lua_State* lua) {
   return 2;
 }
 
-int ModelSet::Sandbox::Int(lua_State* lua) {
-  if (lua_isinteger(lua, 1)) return lua_settop(lua, 1), 1;
-  const auto value =
-      lua_type(lua, 1) == LUA_TSTRING ? ParseInt(Trim(ToText(lua, 1))) : std::nullopt;
-  if (value) {
-    lua_pushinteger(lua, *value);
-  } else {
-    lua_pushnil(lua);
-  }
-  return 1;
-}
-
-int ModelSet::Sandbox::Float(lua_State* lua) {
-  if (lua_type(lua, 1) == LUA_TNUMBER) return lua_pushnumber(lua, lua_tonumber(lua, 1)), 1;
-  const auto value =
-      lua_type(lua, 1) == LUA_TSTRING ? ParseDouble(Trim(ToText(lua, 1))) : std::nullopt;
-  if (value) {
-    lua_pushnumber(lua, *value);
-  } else {
-    lua_pushnil(lua);
-  }
-  return 1;
-}
-
 namespace {
+
+// Each pushes what the text says; false, and nothing pushed: it says nothing of the kind.
+
+bool PushInt(lua_State* lua, std::string_view text) {
+  const auto value = ParseInt(text);
+  if (value) lua_pushinteger(lua, *value);
+  return value.has_value();
+}
+
+bool PushFloat(lua_State* lua, std::string_view text) {
+  const auto value = ParseDouble(text);
+  if (value) lua_pushnumber(lua, *value);
+  return value.has_value();
+}
+
+bool PushBool(lua_State* lua, std::string_view text) {
+  if (text != "True" && text != "False") return false;
+  lua_pushboolean(lua, text == "True" ? 1 : 0);
+  return true;
+}
 
 // The parts of "[a, b]" or "(a, b)"; absent: no such list.
 std::optional<std::vector<std::string_view>> ListParts(std::string_view text) {
@@ -102,51 +98,44 @@ std::optional<std::vector<std::string_view>> ListParts(std::string_view text) {
 
 }  // namespace
 
-int ModelSet::Sandbox::Ints(lua_State* lua) {
-  Sandbox& self = Self(lua);
+int ModelSet::Sandbox::Int(lua_State* lua) {
+  if (lua_isinteger(lua, 1)) return lua_settop(lua, 1), 1;
+  if (lua_type(lua, 1) != LUA_TSTRING || !PushInt(lua, Trim(ToText(lua, 1)))) lua_pushnil(lua);
+  return 1;
+}
+
+int ModelSet::Sandbox::Float(lua_State* lua) {
+  if (lua_type(lua, 1) == LUA_TNUMBER) return lua_pushnumber(lua, lua_tonumber(lua, 1)), 1;
+  if (lua_type(lua, 1) != LUA_TSTRING || !PushFloat(lua, Trim(ToText(lua, 1)))) lua_pushnil(lua);
+  return 1;
+}
+
+bool ModelSet::Sandbox::PushSequence(lua_State* lua, PushPart push) {
   const auto parts = ListParts(ToText(lua, 1));
-  if (!parts) return lua_pushnil(lua), 1;
-  self.BeginSequence(parts->size());
+  if (!parts) return lua_pushnil(lua), false;
+  BeginSequence(parts->size());
   lua_Integer i = 0;
   for (const std::string_view part : *parts) {
-    const auto value = ParseInt(part);
-    if (!value) return lua_pushnil(lua), 1;
-    lua_pushinteger(lua, *value);
-    self.SetItem(i++);
+    if (!push(lua, part)) return lua_pushnil(lua), false;
+    SetItem(i++);
   }
-  self.EndSequence(i);
+  EndSequence(i);
+  return true;
+}
+
+int ModelSet::Sandbox::Ints(lua_State* lua) {
+  Self(lua).PushSequence(lua, PushInt);
   return 1;
 }
 
 int ModelSet::Sandbox::Floats(lua_State* lua) {
-  Sandbox& self = Self(lua);
-  const auto parts = ListParts(ToText(lua, 1));
-  if (!parts) return lua_pushnil(lua), 1;
-  self.BeginSequence(parts->size());
-  lua_Integer i = 0;
-  for (const std::string_view part : *parts) {
-    const auto value = ParseDouble(part);
-    if (!value) return lua_pushnil(lua), 1;
-    lua_pushnumber(lua, *value);
-    self.SetItem(i++);
-  }
-  self.EndSequence(i);
+  Self(lua).PushSequence(lua, PushFloat);
   return 1;
 }
 
 int ModelSet::Sandbox::Bools(lua_State* lua) {
-  Sandbox& self = Self(lua);
-  const auto parts = ListParts(ToText(lua, 1));
-  if (!parts) return lua_pushnil(lua), 1;
-  self.BeginSequence(parts->size());
-  lua_Integer i = 0;
-  for (const std::string_view part : *parts) {
-    if (part != "True" && part != "False") return lua_pushnil(lua), 1;
-    lua_pushboolean(lua, part == "True" ? 1 : 0);
-    self.SetItem(i++);
-  }
-  self.EndSequence(i);
-  lua_rawgeti(lua, LUA_REGISTRYINDEX, self.list_);
+  if (!Self(lua).PushSequence(lua, PushBool)) return 1;
+  lua_rawgeti(lua, LUA_REGISTRYINDEX, Self(lua).list_);
   lua_setmetatable(lua, -2);
   return 1;
 }
