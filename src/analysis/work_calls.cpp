@@ -239,10 +239,6 @@ class Collector {
   std::vector<char> modelled_;     // likewise
 };
 
-std::optional<double> Ratio(std::optional<double> a, double b) {
-  return a && b > 0 ? std::optional(*a / b) : std::nullopt;
-}
-
 }  // namespace
 
 Metrics MetricsOf(const perf::OpWork* work, double kernel_us, const MetricRules& rules) {
@@ -263,10 +259,7 @@ Metrics MetricsOf(const perf::OpWork* work, double kernel_us, const MetricRules&
         perf::RooflineOf({gflops * 1e9, work->bytes, work->spec}, *rules.platform, rules.roof);
     out.roof_us = roof.roof_us;
     out.bound = roof.bound;
-    if (kernel_us > 0) {
-      out.pct_roof = Ratio(roof.roof_us, kernel_us);
-      if (out.pct_roof) *out.pct_roof *= 100;
-    }
+    if (roof.roof_us && kernel_us > 0) out.pct_roof = *roof.roof_us / kernel_us * 100;
   }
   return out;
 }
