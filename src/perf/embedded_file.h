@@ -1,4 +1,4 @@
-// The models' text files, as the build put them into the program.
+// The platform table and the models' text files, as the build put them into the program.
 #pragma once
 
 #include <span>
@@ -7,6 +7,7 @@
 
 namespace jarvis::perf {
 
+std::span<const EmbeddedFile> PlatformFiles();      // platforms.json
 std::span<const EmbeddedFile> ModelFiles();         // models/*.json
 std::span<const EmbeddedFile> PreludeFiles();       // prelude.lua
 std::span<const EmbeddedFile> OperatorNameFiles();  // operator_names.txt

@@ -9,7 +9,7 @@
 #include <simdjson.h>
 
 #include "base/text.h"
-#include "perf/platform_files.h"
+#include "perf/embedded_file.h"
 
 namespace jarvis::perf {
 namespace {
