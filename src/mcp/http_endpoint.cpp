@@ -290,7 +290,10 @@ HttpReply HttpEndpoint::PostInSession(const HttpRequest& request, bool answered,
     accept(*exchange->session->connection, exchange->mailbox);
   }
   if (stopping_) exchange->session->connection->StopCalls();
-  if (!answered) return Empty(202);
+  if (!answered) {
+    const Mailbox::Mail mail = exchange->mailbox->Take();  // a batch as a whole may be wrong
+    return Single(*exchange, mail.answer);
+  }
   return Await(exchange, peer);
 }
 

@@ -172,11 +172,11 @@ std::optional<std::string> FindPrincipal(const HttpAccess& access, const HttpReq
   const std::string* header = request.Find("authorization");
   if (header == nullptr || request.Count("authorization") > 1) return std::nullopt;
   const std::size_t blank = header->find(' ');
-  if (blank == std::string::npos || Lowered(header->substr(0, blank)) != "bearer") {
+  const std::size_t first = header->find_first_not_of(' ', blank);
+  if (first == std::string::npos || Lowered(header->substr(0, blank)) != "bearer") {
     return std::nullopt;
   }
-  const std::string_view given =
-      std::string_view(*header).substr(header->find_first_not_of(' ', blank));
+  const std::string_view given = std::string_view(*header).substr(first);
   const HttpToken* found = nullptr;
   for (const HttpToken& token : access.tokens) {
     if (given.size() <= kTokenBytesMax && SameSecret(given, token.secret)) found = &token;

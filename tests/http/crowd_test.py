@@ -81,7 +81,8 @@ def test_vanished_clients_leave_nothing():
         for client, response in streams + calls + handshakes:
             response.close()
             client.close()
-        assert wait_for(lambda: server.threads() <= threads), (server.threads(), threads)
+        # The pool of the calls may have grown to its four.
+        assert wait_for(lambda: server.threads() <= threads + 4), (server.threads(), threads)
         print("        %d clients vanished, threads gone after %.0f ms" % (
             len(streams + calls + handshakes), (time.monotonic() - began) * 1e3))
         assert wait_for(lambda: server.descriptors() <= descriptors)

@@ -69,7 +69,6 @@ def test_a_refused_request_hides_no_other():
         hidden = good(server.port)
         refused = [
             ("Origin: http://evil.example",),
-            ("Content-Type: text/plain",),  # the second; the first counts, so Accept decides below
             ("Transfer-Encoding: chunked",),  # beside Content-Length
             ("Content-Length: 0",),  # twice
             ("Transfer-Encoding: chunked", "Transfer-Encoding: identity"),
@@ -161,7 +160,7 @@ def test_slow_senders_are_cut_off():
             for byte in good(port):  # would take a minute
                 slow.send(byte)
                 time.sleep(0.1)
-                if time.monotonic() - began > 1.5:
+                if time.monotonic() - began > 1.1:
                     break
         except OSError:
             pass
