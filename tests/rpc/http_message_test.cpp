@@ -1,5 +1,6 @@
 #include "rpc/http_message.h"
 
+#include <algorithm>
 #include <string>
 
 #include <doctest/doctest.h>
@@ -23,7 +24,9 @@ tl::expected<std::string, HttpStatus> Decode(const std::string& wire, std::size_
     input += wire.substr(at, piece);
     const auto state = decoder.Feed(input, body);
     if (!state) return tl::make_unexpected(state.error());
-    if (*state == ChunkDecoder::State::kDone) return body + "|" + input + wire.substr(at + piece);
+    if (*state == ChunkDecoder::State::kDone) {
+      return body + "|" + input + wire.substr(std::min(wire.size(), at + piece));
+    }
   }
   return tl::make_unexpected(0);
 }
