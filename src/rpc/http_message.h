@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-#include <tl/expected.hpp>
+#include "base/result.h"
 
 namespace jarvis::rpc {
 
