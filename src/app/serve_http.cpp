@@ -181,6 +181,10 @@ Result<HttpFlags> ParseHttpFlags(Arguments arguments) {
       flags.help = true;
       return flags;
     }
+    if (!word.starts_with("--")) {
+      return Fail(ErrorCode::kBadValue,
+                  fmt::format("serve takes no arguments but flags, received {}", word));
+    }
     const std::size_t equals = word.find('=');
     std::string value;
     if (equals != std::string_view::npos) {
