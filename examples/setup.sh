@@ -2,7 +2,8 @@
 # For Debian 12; elsewhere install the same things by hand and the check below is satisfied.
 
 jarvis_program_packages="g++ cmake ninja-build pkg-config nlohmann-json3-dev libsimdjson-dev
-  libfmt-dev libisal-dev libexpected-dev libxxhash-dev liblua5.4-dev libxlsxwriter-dev python3"
+  libfmt-dev libisal-dev libexpected-dev libxxhash-dev liblua5.4-dev libxlsxwriter-dev
+  libcpp-httplib-dev python3"
 jarvis_test_packages="$jarvis_program_packages doctest-dev zlib1g-dev clang-format
   python3-openpyxl libreoffice-calc-nogui"
 

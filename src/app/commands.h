@@ -23,7 +23,7 @@ struct Command {
   int (*run)(Arguments arguments);
 };
 inline constexpr Command kCommands[] = {
-    {"serve", "", "Answer an MCP client on stdin and stdout.", &Serve},
+    {"serve", "[--http ADDR]", "Answer an MCP client on stdin and stdout, or over HTTP.", &Serve},
     {"analyze", "TRACE --output-dir DIR", "Load, report, categories: where the time went.",
      &Analyze},
     {"call", "TOOL [JSON | -]", "Call a tool with JSON arguments; prints its JSON.", &Call},

@@ -1,12 +1,15 @@
-// jarvis serve: the MCP server on stdin and stdout, until the input ends or a signal comes.
+// jarvis serve: the MCP server on stdin and stdout, until the input ends or a signal comes; with
+// --http over HTTP.
 #include <chrono>
 #include <memory>
+#include <utility>
 
 #include <unistd.h>
 
 #include "app/commands.h"
 #include "app/console.h"
 #include "app/exit_code.h"
+#include "app/serve_http.h"
 #include "app/toolbox.h"
 #include "mcp/connection.h"
 #include "mcp/server.h"
@@ -22,6 +25,10 @@ using std::chrono::milliseconds;
 constexpr milliseconds kFinishPatience(500);  // for calls that are nearly done
 constexpr milliseconds kStopPatience(300);    // for calls that were told to stop
 constexpr milliseconds kFlushPatience(200);
+
+mcp::ServerInfo ServerFace() {
+  return {"jarvis", "JARVIS", JARVIS_VERSION, tools::Instructions()};
+}
 
 // Leaves by _exit when a call does not stop or the client does not read: a thread is stuck then,
 // and there is nothing left to save.
@@ -40,12 +47,19 @@ int End(rpc::StdioTransport& transport, rpc::StdioTransport::End reason,
 }  // namespace
 
 int Serve(Arguments arguments) {
+  if (!arguments.empty()) {
+    const auto options = ParseHttpFlags(arguments);
+    if (!options) return UsageError(options.error().message, "jarvis serve --help");
+    if (options->help) return Print(HttpFlagsHelp()) ? kExitOk : kExitFailure;
+    static_cast<void>(rpc::SignalWatcher::Block());
+    Toolbox toolbox;
+    return ServeHttp(*options, std::move(toolbox.tools), ServerFace());
+  }
   // Everything that prints on stdout from here on prints on stderr.
   auto transport = [] {
     static_cast<void>(rpc::SignalWatcher::Block());
     return rpc::StdioTransport::Open();
   }();
-  if (!arguments.empty()) return UsageError("serve takes no arguments");
   if (!transport) {
     PrintError(transport.error().message);
     return kExitFailure;
@@ -54,8 +68,7 @@ int Serve(Arguments arguments) {
     PrintError("waiting for an MCP client's messages on stdin; Ctrl-D ends. See jarvis --help");
   }
   Toolbox toolbox;
-  mcp::Server server(std::move(toolbox.tools),
-                     {"jarvis", "JARVIS", JARVIS_VERSION, tools::Instructions()});
+  mcp::Server server(std::move(toolbox.tools), ServerFace());
   const std::shared_ptr<mcp::Connection> connection = server.Connect(**transport);
   const auto watcher = rpc::SignalWatcher::Start([&](int) { (*transport)->Stop(); });
   if (!watcher) {

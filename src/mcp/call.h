@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <string_view>
 #include <utility>
@@ -11,6 +12,7 @@
 #include "mcp/envelope.h"
 #include "mcp/tool.h"
 #include "rpc/json.h"
+#include "rpc/transport.h"
 
 namespace jarvis::mcp {
 
@@ -55,6 +57,7 @@ struct Call {
   const Envelope envelope;
   const rpc::Json arguments;
   Job job;
+  std::shared_ptr<rpc::Channel> channel;  // of the answer and the progress
   bool withdrawn = false;  // by the client: nothing more is sent. Guarded by the connection.
 
  private:

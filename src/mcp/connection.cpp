@@ -19,8 +19,7 @@ Json Rejected(std::string text) {
 }
 
 Json Busy(const Call& call) {
-  return rpc::MakeError(call.id,
-                        {rpc::kInternalError, "busy: too many calls are waiting; retry", {}});
+  return rpc::MakeError(call.id, {rpc::kInternalError, kBusyText, {}});
 }
 
 bool HasStatelessElement(const Json& batch) {
@@ -32,70 +31,77 @@ bool HasStatelessElement(const Json& batch) {
 
 }  // namespace
 
+rpc::RpcError UnreadableError(const Error& error) {
+  const bool too_large = error.code == ErrorCode::kTooLarge;
+  return {too_large ? rpc::kInvalidRequest : rpc::kParseError, error.message, {}};
+}
+
 // The first wall: whatever a message does to us, the connection goes on.
 void Connection::OnMessage(std::string_view text) {
   try {
     Receive(text);
   } catch (const std::exception& exception) {
     rpc::LogWarning(std::string("a message failed: ") + exception.what());
-    Send(rpc::MakeError(Json(), {rpc::kInternalError, "Internal error", {}}));
+    Send(channel_, rpc::MakeError(Json(), {rpc::kInternalError, "Internal error", {}}));
   }
 }
 
 void Connection::OnOverlong() {
-  Send(Rejected("message too large"));
+  Send(channel_, Rejected("message too large"));
 }
 
 void Connection::Receive(std::string_view text) {
   Result<Json> value = rpc::ParseJson(text);
   if (!value) {
-    const bool too_large = value.error().code == ErrorCode::kTooLarge;
-    const int code = too_large ? rpc::kInvalidRequest : rpc::kParseError;
-    Send(rpc::MakeError(Json(), {code, value.error().message, {}}));
-    return;
+    Send(channel_, rpc::MakeError(Json(), UnreadableError(value.error())));
+  } else if (value->is_array()) {
+    AcceptBatch(std::move(*value), channel_);
+  } else {
+    Accept(rpc::Classify(std::move(*value)), channel_);
   }
-  if (value->is_array()) {
-    ReceiveBatch(std::move(*value));
-    return;
-  }
-  Outcome outcome = Handle(rpc::Classify(std::move(*value)), /*in_batch=*/false);
-  if (outcome.response) Send(*outcome.response);
+}
+
+void Connection::Accept(rpc::Message message, const ChannelPtr& channel) {
+  Outcome outcome = Handle(message, channel, /*in_batch=*/false);
+  if (outcome.response) Send(channel, *outcome.response);
   if (outcome.call) Start(outcome.call);
 }
 
-void Connection::ReceiveBatch(Json batch) {
+void Connection::AcceptBatch(Json batch, const ChannelPtr& channel) {
   if (negotiated_ != Revision::k20250326) {
-    Send(Rejected("batches exist in version 2025-03-26 only"));
+    Send(channel, Rejected("batches exist in version 2025-03-26 only"));
     return;
   }
   if (batch.empty() || batch.size() > kBatchMax) {
-    Send(Rejected("a batch has 1 to " + std::to_string(kBatchMax) + " messages"));
+    Send(channel, Rejected("a batch has 1 to " + std::to_string(kBatchMax) + " messages"));
     return;
   }
   if (HasStatelessElement(batch)) {
-    Send(Rejected("a batch cannot hold requests of version 2026-07-28"));
+    Send(channel, Rejected("a batch cannot hold requests of version 2026-07-28"));
     return;
   }
   std::vector<Outcome> outcomes;
   for (Json& element : batch) {
-    outcomes.push_back(Handle(rpc::Classify(std::move(element)), /*in_batch=*/true));
+    outcomes.push_back(Handle(rpc::Classify(std::move(element)), channel, /*in_batch=*/true));
   }
-  StartBatch(std::move(outcomes));
+  StartBatch(std::move(outcomes), channel);
 }
 
-Connection::Outcome Connection::Handle(const rpc::Message& message, bool in_batch) {
+Connection::Outcome Connection::Handle(const rpc::Message& message, const ChannelPtr& channel,
+                                       bool in_batch) {
   switch (message.kind) {
     case rpc::MessageKind::kInvalid: return {rpc::MakeError(message.id, message.error), nullptr};
     case rpc::MessageKind::kResponse: return {};  // we ask nothing, so nobody waits for it
     case rpc::MessageKind::kNotification: OnNotification(message); return {};
     case rpc::MessageKind::kRequest: break;
   }
-  rpc::RpcResult<Outcome> outcome = OnRequest(message, in_batch);
+  rpc::RpcResult<Outcome> outcome = OnRequest(message, channel, in_batch);
   if (!outcome) return {rpc::MakeError(message.id, outcome.error()), nullptr};
   return std::move(*outcome);
 }
 
 rpc::RpcResult<Connection::Outcome> Connection::OnRequest(const rpc::Message& request,
+                                                          const ChannelPtr& channel,
                                                           bool in_batch) {
   {
     const std::lock_guard lock(mutex_);
@@ -105,11 +111,11 @@ rpc::RpcResult<Connection::Outcome> Connection::OnRequest(const rpc::Message& re
   }
   const auto envelope = ReadEnvelope(request, negotiated_);
   if (!envelope) return tl::make_unexpected(envelope.error());
-  if (IsStateless(envelope->revision)) return StatelessMethod(request, *envelope);
+  if (IsStateless(envelope->revision)) return StatelessMethod(request, *envelope, channel);
   if (in_batch && request.method == "initialize") {
     return rpc::FailRpc(rpc::kInvalidRequest, "initialize cannot be part of a batch");
   }
-  return HandshakeMethod(request, *envelope);
+  return HandshakeMethod(request, *envelope, channel);
 }
 
 // Everything but a cancellation is news that we have no use for.
@@ -126,6 +132,7 @@ void Connection::OnNotification(const rpc::Message& message) {
   } else {
     --subscriptions_;
   }
+  if (found->second.channel != channel_) found->second.channel->Finish();
   in_flight_.erase(found);
 }
 
@@ -133,15 +140,15 @@ void Connection::Start(const std::shared_ptr<Call>& call) {
   const bool taken = Submit(call->tool.cost, [this, call] {
     const Json response = Run(*call);
     const std::lock_guard lock(mutex_);
-    if (Retire(*call)) SendLocked(response);
+    if (Retire(*call)) SendLocked(call->channel, response);
   });
   if (taken) return;
   const std::lock_guard lock(mutex_);
-  if (Retire(*call)) SendLocked(Busy(*call));
+  if (Retire(*call)) SendLocked(call->channel, Busy(*call));
 }
 
 // One task runs the calls of a batch one after the other; their answers leave in one array.
-void Connection::StartBatch(std::vector<Outcome> outcomes) {
+void Connection::StartBatch(std::vector<Outcome> outcomes, const ChannelPtr& channel) {
   bool has_call = false;
   ToolCost cost = ToolCost::kQuick;
   for (const Outcome& outcome : outcomes) {
@@ -150,13 +157,13 @@ void Connection::StartBatch(std::vector<Outcome> outcomes) {
     if (outcome.call->tool.cost == ToolCost::kLong) cost = ToolCost::kLong;
   }
   const auto shared = std::make_shared<std::vector<Outcome>>(std::move(outcomes));
-  const auto finish = [this, shared](bool taken) {
+  const auto finish = [this, shared, channel](bool taken) {
     for (Outcome& outcome : *shared) {
       if (outcome.call) outcome.response = taken ? Run(*outcome.call) : Busy(*outcome.call);
     }
     const std::lock_guard lock(mutex_);
     const Json responses = CollectBatch(*shared);
-    if (!responses.empty()) SendLocked(responses);
+    if (!responses.empty()) SendLocked(channel, responses);
   };
   if (!has_call) {
     finish(true);
@@ -222,7 +229,7 @@ void Connection::ReportProgress(const Call& call, ProgressScale::Point point,
   if (!what.empty() && call.envelope.revision >= Revision::k20250326) params["message"] = what;
   const std::lock_guard lock(mutex_);
   if (!call.withdrawn)
-    SendLocked(rpc::MakeNotification("notifications/progress", std::move(params)));
+    SendLocked(call.channel, rpc::MakeNotification("notifications/progress", std::move(params)));
 }
 
 bool Connection::WaitIdle(std::chrono::milliseconds patience) {
@@ -239,6 +246,7 @@ void Connection::StopCalls() {
       ++entry;
     } else {
       SendLocked(
+          request.channel,
           rpc::MakeResult(request.id, ListenResult(server_.info(), request.id, request.revision)));
       --subscriptions_;
       entry = in_flight_.erase(entry);
@@ -248,16 +256,17 @@ void Connection::StopCalls() {
 
 void Connection::Detach() {
   const std::lock_guard lock(mutex_);
-  channel_ = nullptr;
+  detached_ = true;
 }
 
-void Connection::Send(const Json& message) {
+void Connection::Send(const ChannelPtr& channel, const Json& message) {
   const std::lock_guard lock(mutex_);
-  SendLocked(message);
+  SendLocked(channel, message);
 }
 
-void Connection::SendLocked(const Json& message) {
-  if (channel_ != nullptr) channel_->Send(message);
+void Connection::SendLocked(const ChannelPtr& channel, const Json& message) {
+  if (detached_ && channel == channel_) return;
+  channel->Send(message);
 }
 
 bool Connection::Retire(const Call& call) {

@@ -33,9 +33,10 @@ tl::unexpected<rpc::RpcError> NoTool(const ToolSet& tools, const std::string& na
 }  // namespace
 
 rpc::RpcResult<Connection::Outcome> Connection::HandshakeMethod(const rpc::Message& request,
-                                                                const Envelope& envelope) {
+                                                                const Envelope& envelope,
+                                                                const ChannelPtr& channel) {
   const std::string& method = request.method;
-  if (method == "tools/call") return PrepareCall(request, envelope);
+  if (method == "tools/call") return PrepareCall(request, envelope, channel);
   rpc::RpcResult<Json> result = FailRpc(0, "");
   if (method == "initialize") {
     result = Initialize(request);
@@ -56,7 +57,8 @@ rpc::RpcResult<Connection::Outcome> Connection::HandshakeMethod(const rpc::Messa
 }
 
 rpc::RpcResult<Connection::Outcome> Connection::StatelessMethod(const rpc::Message& request,
-                                                                const Envelope& envelope) {
+                                                                const Envelope& envelope,
+                                                                const ChannelPtr& channel) {
   const std::string& method = request.method;
   const bool is_list = method == "tools/list";
   if (!is_list && method != "server/discover" && method != "tools/call" &&
@@ -69,8 +71,8 @@ rpc::RpcResult<Connection::Outcome> Connection::StatelessMethod(const rpc::Messa
         CheckLogLevel(*level, std::string("params._meta[\"") + kMetaLogLevel + "\"]");
     if (!checked) return tl::make_unexpected(checked.error());
   }
-  if (method == "tools/call") return PrepareCall(request, envelope);
-  if (method == "subscriptions/listen") return Listen(request, envelope.revision);
+  if (method == "tools/call") return PrepareCall(request, envelope, channel);
+  if (method == "subscriptions/listen") return Listen(request, envelope.revision, channel);
   rpc::RpcResult<Json> result = is_list ? ListTools(request, envelope.revision)
                                         : DiscoverResult(server_.info(), envelope.revision);
   if (!result) return tl::make_unexpected(result.error());
@@ -101,7 +103,8 @@ rpc::RpcResult<Json> Connection::ListTools(const rpc::Message& request, Revision
 // Nothing that could be told changes while we run; the stream is kept for clients that open it
 // right away and wait for the acknowledgement.
 rpc::RpcResult<Connection::Outcome> Connection::Listen(const rpc::Message& request,
-                                                       Revision revision) {
+                                                       Revision revision,
+                                                       const ChannelPtr& channel) {
   const Json wanted = request.params.value("notifications", Json());
   if (!wanted.is_object()) return WrongMember("notifications", "an object", wanted);
   Json params = {{"notifications", Json::object()}};
@@ -111,13 +114,15 @@ rpc::RpcResult<Connection::Outcome> Connection::Listen(const rpc::Message& reque
     return FailRpc(rpc::kInternalError, "too many subscriptions; cancel one");
   }
   ++subscriptions_;
-  in_flight_.emplace(rpc::IdKey(request.id), InFlight{nullptr, request.id, revision});
-  SendLocked(rpc::MakeNotification("notifications/subscriptions/acknowledged", std::move(params)));
+  in_flight_.emplace(rpc::IdKey(request.id), InFlight{nullptr, request.id, revision, channel});
+  SendLocked(channel,
+             rpc::MakeNotification("notifications/subscriptions/acknowledged", std::move(params)));
   return Outcome{};
 }
 
 rpc::RpcResult<Connection::Outcome> Connection::PrepareCall(const rpc::Message& request,
-                                                            const Envelope& envelope) {
+                                                            const Envelope& envelope,
+                                                            const ChannelPtr& channel) {
   const Json name = request.params.value("name", Json());
   if (!name.is_string()) return WrongMember("name", "a string", name);
   Json arguments = request.params.value("arguments", Json());
@@ -129,8 +134,10 @@ rpc::RpcResult<Connection::Outcome> Connection::PrepareCall(const rpc::Message& 
     ReportProgress(call, point, what);
   };
   auto call = std::make_shared<Call>(*tool, request.id, envelope, std::move(arguments), report);
+  call->channel = channel;
   const std::lock_guard lock(mutex_);
-  in_flight_.emplace(rpc::IdKey(request.id), InFlight{call, request.id, envelope.revision});
+  in_flight_.emplace(rpc::IdKey(request.id),
+                     InFlight{call, request.id, envelope.revision, channel});
   return Outcome{std::nullopt, std::move(call)};
 }
 

@@ -26,4 +26,8 @@ std::shared_ptr<Connection> Server::Connect(rpc::Channel& channel) {
   return std::make_shared<Connection>(*this, channel);
 }
 
+std::shared_ptr<Connection> Server::Connect() {
+  return std::make_shared<Connection>(*this);
+}
+
 }  // namespace jarvis::mcp

@@ -4,6 +4,7 @@
 // Threads: Connect() from any. The server outlives its connections.
 #pragma once
 
+#include <chrono>
 #include <cstddef>
 #include <memory>
 
@@ -28,6 +29,13 @@ class Server {
 
   // The channel must live until Connection::Detach() or the connection's end.
   std::shared_ptr<Connection> Connect(rpc::Channel& channel);
+  // A connection whose messages each bring a channel.
+  std::shared_ptr<Connection> Connect();
+
+  // Does no call run or wait? Waits for it at most this long, for each cost.
+  bool WaitIdle(std::chrono::milliseconds patience) {
+    return quick_pool_.WaitIdle(patience) && long_pool_.WaitIdle(patience);
+  }
 
   const ToolSet& tools() const { return tools_; }
   const ServerInfo& info() const { return info_; }

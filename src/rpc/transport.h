@@ -20,6 +20,8 @@ class Channel {
 
   // Messages arrive whole and in the order of the calls. A peer that is gone is no error here.
   virtual void Send(const Json& message) = 0;
+  // Nothing more comes for the message that this channel was made for, not even an answer.
+  virtual void Finish() {}
 };
 
 class Receiver {

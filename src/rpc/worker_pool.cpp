@@ -29,6 +29,12 @@ bool WorkerPool::Submit(Task task) {
   return true;
 }
 
+bool WorkerPool::WaitIdle(std::chrono::milliseconds patience) {
+  std::unique_lock lock(mutex_);
+  return done_.wait_for(lock, patience,
+                        [this] { return queue_.empty() && idle_ == threads_.size(); });
+}
+
 bool WorkerPool::StartThread() {
   try {
     threads_.emplace_back([this] { Work(); });
@@ -42,6 +48,7 @@ void WorkerPool::Work() {
   std::unique_lock lock(mutex_);
   while (true) {
     ++idle_;
+    done_.notify_all();
     wake_.wait(lock, [this] { return stopping_ || !queue_.empty(); });
     --idle_;
     if (stopping_) return;

@@ -4,6 +4,7 @@
 // Threads: Submit() may be called from any thread, also from a task.
 #pragma once
 
+#include <chrono>
 #include <condition_variable>
 #include <cstddef>
 #include <deque>
@@ -27,6 +28,8 @@ class WorkerPool {
 
   // False: the queue is full and the task was not taken.
   [[nodiscard]] bool Submit(Task task);
+  // Does no task run or wait? Waits for it at most this long.
+  bool WaitIdle(std::chrono::milliseconds patience);
 
  private:
   void Work();
@@ -36,6 +39,7 @@ class WorkerPool {
   const std::size_t queue_max_;
   std::mutex mutex_;
   std::condition_variable wake_;
+  std::condition_variable done_;  // a thread waits for a task
   std::deque<Task> queue_;
   std::size_t idle_ = 0;  // threads that wait for a task
   bool stopping_ = false;

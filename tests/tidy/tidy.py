@@ -27,7 +27,7 @@ HEADERS = [
     (r"zlib\.h", ("examples/", "tests/")),
     (r"isa-l/.*", ("src/io/",)),
     (r"nlohmann/.*", ("src/rpc/", "src/mcp/", "src/tools/", "src/app/", "tests/")),
-    (r"httplib\.h", ()),
+    (r"httplib\.h", ("src/rpc/http_writer.cpp",)),
     (r"doctest/.*|doctest\.h", ("tests/",)),
     (r"tl/expected\.hpp", ("src/base/result.h",)),
     (r"xxhash\.h", ("src/base/", "src/io/")),

@@ -1,0 +1,56 @@
+#include "mcp/http_mailbox.h"
+
+#include <utility>
+
+#include <sys/eventfd.h>
+
+namespace jarvis::mcp {
+
+std::shared_ptr<Mailbox> Mailbox::Make() {
+  rpc::FileDescriptor wake(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
+  if (!wake.valid()) return nullptr;
+  return std::shared_ptr<Mailbox>(new Mailbox(std::move(wake)));
+}
+
+void Mailbox::Send(const rpc::Json& message) {
+  {
+    const std::lock_guard lock(mutex_);
+    if (over_) return;
+    if (message.is_array() || !message.contains("method")) {
+      answer_ = message;
+      over_ = true;
+    } else if (notifications_.size() < kNotificationsMax) {
+      notifications_.push_back(message);
+    } else {
+      notifications_.back() = message;
+    }
+    const auto now = std::chrono::steady_clock::now();
+    if (!over_ && message["method"] == "notifications/progress") {
+      if (now - woken_ < kProgressInterval) return;
+    }
+    woken_ = now;
+  }
+  ::eventfd_write(wake_.get(), 1);
+}
+
+void Mailbox::Finish() {
+  {
+    const std::lock_guard lock(mutex_);
+    over_ = true;
+  }
+  ::eventfd_write(wake_.get(), 1);
+}
+
+Mailbox::Mail Mailbox::Take() {
+  eventfd_t ignored = 0;
+  ::eventfd_read(wake_.get(), &ignored);
+  const std::lock_guard lock(mutex_);
+  Mail mail;
+  mail.notifications.assign(notifications_.begin(), notifications_.end());
+  notifications_.clear();
+  mail.answer = std::exchange(answer_, rpc::Json());
+  mail.over = over_;
+  return mail;
+}
+
+}  // namespace jarvis::mcp

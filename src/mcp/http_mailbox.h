@@ -1,0 +1,52 @@
+// The channel of one HTTP request: what is sent on it waits here for the thread that writes to the
+// client.
+//
+// Threads: Send() and Finish() from any; the rest from the one that writes.
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <deque>
+#include <memory>
+#include <mutex>
+#include <vector>
+
+#include "rpc/file_descriptor.h"
+#include "rpc/transport.h"
+
+namespace jarvis::mcp {
+
+class Mailbox : public rpc::Channel {
+ public:
+  // A client that does not read loses notifications, never the answer.
+  static constexpr std::size_t kNotificationsMax = 256;
+  // Progress comes for every piece of work; the writer is woken for it this often.
+  static constexpr std::chrono::milliseconds kProgressInterval{100};
+
+  // Null: there are no descriptors left.
+  static std::shared_ptr<Mailbox> Make();
+
+  void Send(const rpc::Json& message) override;
+  void Finish() override;
+
+  // Readable when something has come since the last Take().
+  int wake_fd() const { return wake_.get(); }
+  struct Mail {
+    std::vector<rpc::Json> notifications;
+    rpc::Json answer;   // null: not yet; for a batch an array
+    bool over = false;  // the answer is here, or none will come
+  };
+  Mail Take();
+
+ private:
+  explicit Mailbox(rpc::FileDescriptor wake) : wake_(std::move(wake)) {}
+
+  const rpc::FileDescriptor wake_;
+  std::mutex mutex_;
+  std::deque<rpc::Json> notifications_;
+  rpc::Json answer_;
+  bool over_ = false;
+  std::chrono::steady_clock::time_point woken_{};
+};
+
+}  // namespace jarvis::mcp

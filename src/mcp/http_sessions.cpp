@@ -1,0 +1,147 @@
+#include "mcp/http_sessions.h"
+
+#include <array>
+#include <utility>
+
+#include <sys/random.h>
+
+namespace jarvis::mcp {
+namespace {
+
+using std::chrono::milliseconds;
+using std::chrono::steady_clock;
+
+// 128 bits in hexadecimal; empty: the system has none to give.
+std::string RandomId() {
+  std::array<unsigned char, 16> bytes;
+  if (::getrandom(bytes.data(), bytes.size(), 0) != static_cast<ssize_t>(bytes.size())) return {};
+  constexpr std::string_view kDigits = "0123456789abcdef";
+  std::string id;
+  for (const unsigned char byte : bytes) {
+    id += kDigits[byte >> 4U];
+    id += kDigits[byte & 0xFU];
+  }
+  return id;
+}
+
+}  // namespace
+
+SessionTable::Hold SessionTable::Create(const std::string& principal,
+                                        std::shared_ptr<Connection> connection) {
+  const std::string id = RandomId();
+  if (id.empty()) return nullptr;
+  std::shared_ptr<Session> oldest;
+  Hold hold;
+  {
+    const std::lock_guard lock(mutex_);
+    if (sessions_.size() >= limits_.count) {
+      for (const auto& [key, session] : sessions_) {
+        if (IsIdle(*session) && (!oldest || session->last_use < oldest->last_use)) {
+          oldest = session;
+        }
+      }
+      if (!oldest) return nullptr;
+      Remove(oldest->id);
+    }
+    const auto session = std::make_shared<Session>(id, principal, std::move(connection));
+    sessions_[id] = session;
+    hold = Held(session);
+  }
+  if (oldest) Close(oldest);
+  return hold;
+}
+
+SessionTable::Hold SessionTable::Find(const std::string& id, const std::string& principal) {
+  const std::lock_guard lock(mutex_);
+  const auto found = sessions_.find(id);
+  if (found == sessions_.end() || found->second->principal != principal) return nullptr;
+  return Held(found->second);
+}
+
+SessionTable::Hold SessionTable::Held(const std::shared_ptr<Session>& session) {
+  ++session->users;
+  return {session.get(), [this, session](Session*) {
+            const std::lock_guard lock(mutex_);
+            --session->users;
+            session->last_use = steady_clock::now();
+          }};
+}
+
+std::shared_ptr<Session> SessionTable::Remove(const std::string& id) {
+  const auto found = sessions_.find(id);
+  if (found == sessions_.end()) return nullptr;
+  std::shared_ptr<Session> session = std::move(found->second);
+  sessions_.erase(found);
+  return session;
+}
+
+void SessionTable::Close(const std::shared_ptr<Session>& session) {
+  session->connection->StopCalls();
+  if (session->stream) session->stream->Finish();
+}
+
+void SessionTable::End(const std::string& id) {
+  std::shared_ptr<Session> session;
+  {
+    const std::lock_guard lock(mutex_);
+    session = Remove(id);
+    if (session && session->stream) session->stream->Finish();
+  }
+  if (session) session->connection->StopCalls();
+}
+
+void SessionTable::EndAll() {
+  std::map<std::string, std::shared_ptr<Session>> all;
+  {
+    const std::lock_guard lock(mutex_);
+    all.swap(sessions_);
+    for (auto& [id, session] : all) {
+      if (session->stream) session->stream->Finish();
+    }
+  }
+  for (auto& [id, session] : all)
+    session->connection->StopCalls();
+}
+
+bool SessionTable::OpenStream(const Hold& session, const std::shared_ptr<Mailbox>& stream) {
+  const std::lock_guard lock(mutex_);
+  if (session->stream || !sessions_.contains(session->id)) return false;
+  session->stream = stream;
+  return true;
+}
+
+void SessionTable::CloseStream(const Hold& session) {
+  const std::lock_guard lock(mutex_);
+  session->stream = nullptr;
+}
+
+void SessionTable::Sweep() {
+  std::vector<std::shared_ptr<Session>> expired;
+  {
+    const std::lock_guard lock(mutex_);
+    expired = TakeExpired();
+  }
+  for (const auto& session : expired)
+    Close(session);
+}
+
+std::vector<std::shared_ptr<Session>> SessionTable::TakeExpired() {
+  const auto now = steady_clock::now();
+  std::vector<std::shared_ptr<Session>> expired;
+  for (auto entry = sessions_.begin(); entry != sessions_.end();) {
+    const Session& session = *entry->second;
+    if (IsIdle(session) && now - session.last_use > limits_.idle_time) {
+      expired.push_back(std::move(entry->second));
+      entry = sessions_.erase(entry);
+    } else {
+      ++entry;
+    }
+  }
+  return expired;
+}
+
+bool SessionTable::IsIdle(const Session& session) {
+  return session.users == 0 && session.connection->WaitIdle(milliseconds(0));
+}
+
+}  // namespace jarvis::mcp

@@ -1,0 +1,78 @@
+// The sessions of clients that start with a handshake: between two HTTP requests nothing else says
+// that they come from one client.
+//
+// Threads: any.
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "mcp/connection.h"
+#include "mcp/http_mailbox.h"
+
+namespace jarvis::mcp {
+
+struct SessionLimits {
+  std::size_t count = 256;
+  std::chrono::milliseconds idle_time{3'600'000};  // without a request, a stream or a call
+};
+
+class Session {
+ public:
+  Session(std::string name, std::string owner, std::shared_ptr<Connection> client)
+      : id(std::move(name)), principal(std::move(owner)), connection(std::move(client)) {}
+
+  const std::string id;
+  const std::string principal;  // whose token made it; nobody else's opens it
+  const std::shared_ptr<Connection> connection;
+  std::mutex accepting;  // Connection::Accept is called by one thread at a time
+
+ private:
+  friend class SessionTable;
+  // Guarded by the table.
+  std::chrono::steady_clock::time_point last_use = std::chrono::steady_clock::now();
+  std::size_t users = 0;            // requests that are being answered
+  std::shared_ptr<Mailbox> stream;  // of GET
+};
+
+class SessionTable {
+ public:
+  explicit SessionTable(const SessionLimits& limits) : limits_(limits) {}
+  ~SessionTable() { EndAll(); }
+
+  // A request's hold on its session. While one exists the session does not expire.
+  using Hold = std::shared_ptr<Session>;
+
+  // Null: full, and no session is idle; or there is no source of random numbers.
+  Hold Create(const std::string& principal, std::shared_ptr<Connection> connection);
+  // Null: unknown, ended, expired, or somebody else's.
+  Hold Find(const std::string& id, const std::string& principal);
+  // Stops its calls and ends its stream.
+  void End(const std::string& id);
+  void EndAll();
+  // The one stream of a session. False: it has one.
+  bool OpenStream(const Hold& session, const std::shared_ptr<Mailbox>& stream);
+  void CloseStream(const Hold& session);
+  // Ends those whose time is over.
+  void Sweep();
+
+ private:
+  Hold Held(const std::shared_ptr<Session>& session);  // REQUIRES: mutex_ held
+  // Takes it out of the table. REQUIRES: mutex_ held
+  std::shared_ptr<Session> Remove(const std::string& id);
+  static void Close(const std::shared_ptr<Session>& session);
+  std::vector<std::shared_ptr<Session>> TakeExpired();  // REQUIRES: mutex_ held
+  static bool IsIdle(const Session& session);
+
+  const SessionLimits limits_;
+  std::mutex mutex_;
+  std::map<std::string, std::shared_ptr<Session>> sessions_;
+};
+
+}  // namespace jarvis::mcp
