@@ -53,7 +53,7 @@ int Serve(Arguments arguments) {
     if (options->help) return Print(HttpFlagsHelp()) ? kExitOk : kExitFailure;
     static_cast<void>(rpc::SignalWatcher::Block());
     Toolbox toolbox;
-    return ServeHttp(*options, std::move(toolbox.tools), ServerFace());
+    return ServeHttp(*options, {std::move(toolbox.tools)}, ServerFace(), {});
   }
   // Everything that prints on stdout from here on prints on stderr.
   auto transport = [] {
@@ -68,7 +68,7 @@ int Serve(Arguments arguments) {
     PrintError("waiting for an MCP client's messages on stdin; Ctrl-D ends. See jarvis --help");
   }
   Toolbox toolbox;
-  mcp::Server server(std::move(toolbox.tools), ServerFace());
+  mcp::Server server({std::move(toolbox.tools)}, ServerFace());
   const std::shared_ptr<mcp::Connection> connection = server.Connect(**transport);
   const auto watcher = rpc::SignalWatcher::Start([&](int) { (*transport)->Stop(); });
   if (!watcher) {

@@ -231,7 +231,8 @@ std::string HttpFlagsHelp() {
       seconds(defaults.limits.write_stall), seconds(defaults.session_time));
 }
 
-int ServeHttp(const HttpFlags& flags, mcp::ToolSet tools, mcp::ServerInfo info) {
+int ServeHttp(const HttpFlags& flags, mcp::Catalog catalog, mcp::ServerInfo info,
+              const mcp::ServerOptions& server_options) {
   const auto fail = [](const Error& error) {
     PrintError(error.message);
     return kExitFailure;
@@ -240,7 +241,7 @@ int ServeHttp(const HttpFlags& flags, mcp::ToolSet tools, mcp::ServerInfo info) 
   if (!http) return fail(http.error());
   auto options = EndpointOptions(flags, (*http)->port());
   if (!options) return fail(options.error());
-  mcp::Server server(std::move(tools), std::move(info));
+  mcp::Server server(std::move(catalog), std::move(info), server_options);
   mcp::HttpEndpoint endpoint(server, std::move(*options));
   const auto watcher = rpc::SignalWatcher::Start([&](int) { (*http)->Stop(); });
   if (!watcher) return fail(watcher.error());

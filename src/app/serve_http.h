@@ -6,8 +6,8 @@
 
 #include "app/commands.h"
 #include "base/result.h"
+#include "mcp/catalog.h"
 #include "mcp/server.h"
-#include "mcp/tool.h"
 #include "rpc/http_server.h"
 
 namespace jarvis::app {
@@ -30,6 +30,7 @@ std::string HttpFlagsHelp();
 
 // Until SIGTERM or SIGINT. Says on stderr where it listens. The exit code.
 // REQUIRES: rpc::SignalWatcher::Block() before any thread was started.
-int ServeHttp(const HttpFlags& flags, mcp::ToolSet tools, mcp::ServerInfo info);
+int ServeHttp(const HttpFlags& flags, mcp::Catalog catalog, mcp::ServerInfo info,
+              const mcp::ServerOptions& options);
 
 }  // namespace jarvis::app

@@ -43,7 +43,8 @@ int RunTool(const mcp::Tool& tool, const rpc::Json& arguments, Output output) {
       signal = number;
       job.Stop();
     });
-    outcome = mcp::RunTool(tool, *normalized, job);
+    mcp::CallContext context(job);
+    outcome = mcp::RunTool(tool, *normalized, context);
   }
   const mcp::ToolReply& reply = outcome.reply;
   if (reply.is_error) {

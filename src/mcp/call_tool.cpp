@@ -43,15 +43,16 @@ void AddNotes(const std::vector<std::string>& notes, ToolReply& reply) {
 
 }  // namespace
 
-CallOutcome CallTool(const Tool& tool, const rpc::Json& arguments, Job& job) {
+CallOutcome CallTool(const Tool& tool, const rpc::Json& arguments, CallContext& context) {
+  if (tool.options.free_schema) return RunTool(tool, {arguments, {}}, context);
   const Result<Normalized> normalized = Normalize(tool.input_schema(), arguments);
   if (!normalized) return {ErrorReply(normalized.error()), ""};
-  return RunTool(tool, *normalized, job);
+  return RunTool(tool, *normalized, context);
 }
 
-CallOutcome RunTool(const Tool& tool, const Normalized& arguments, Job& job) {
+CallOutcome RunTool(const Tool& tool, const Normalized& arguments, CallContext& context) {
   try {
-    CallOutcome outcome{tool.handler(arguments.value, job), ""};
+    CallOutcome outcome{tool.handler(arguments.value, context), ""};
     AddNotes(arguments.notes, outcome.reply);
     return outcome;
   } catch (const std::bad_alloc&) {

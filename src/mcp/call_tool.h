@@ -14,9 +14,9 @@ struct CallOutcome {
 };
 
 // Checks and completes the arguments, then runs. An argument error is a reply with is_error.
-CallOutcome CallTool(const Tool& tool, const rpc::Json& arguments, Job& job);
+CallOutcome CallTool(const Tool& tool, const rpc::Json& arguments, CallContext& context);
 
 // The second half of CallTool, for callers that tell argument errors from others.
-CallOutcome RunTool(const Tool& tool, const Normalized& arguments, Job& job);
+CallOutcome RunTool(const Tool& tool, const Normalized& arguments, CallContext& context);
 
 }  // namespace jarvis::mcp

@@ -3,8 +3,6 @@
 #include <exception>
 #include <utility>
 
-#include "mcp/call_tool.h"
-#include "mcp/error_reply.h"
 #include "rpc/log.h"
 
 namespace jarvis::mcp {
@@ -16,10 +14,6 @@ constexpr std::size_t kBatchMax = 100;
 
 Json Rejected(std::string text) {
   return rpc::MakeError(Json(), {rpc::kInvalidRequest, std::move(text), {}});
-}
-
-Json Busy(const Call& call) {
-  return rpc::MakeError(call.id, {rpc::kInternalError, kBusyText, {}});
 }
 
 bool HasStatelessElement(const Json& batch) {
@@ -64,7 +58,7 @@ void Connection::Receive(std::string_view text) {
 void Connection::Accept(rpc::Message message, const ChannelPtr& channel) {
   Outcome outcome = Handle(message, channel, /*in_batch=*/false);
   if (outcome.response) Send(channel, *outcome.response);
-  if (outcome.call) Start(outcome.call);
+  if (outcome.call) Begin(outcome.call);
 }
 
 void Connection::AcceptBatch(Json batch, const ChannelPtr& channel) {
@@ -91,7 +85,7 @@ Connection::Outcome Connection::Handle(const rpc::Message& message, const Channe
                                        bool in_batch) {
   switch (message.kind) {
     case rpc::MessageKind::kInvalid: return {rpc::MakeError(message.id, message.error), nullptr};
-    case rpc::MessageKind::kResponse: return {};  // we ask nothing, so nobody waits for it
+    case rpc::MessageKind::kResponse: OnResponse(message); return {};
     case rpc::MessageKind::kNotification: OnNotification(message); return {};
     case rpc::MessageKind::kRequest: break;
   }
@@ -109,18 +103,25 @@ rpc::RpcResult<Connection::Outcome> Connection::OnRequest(const rpc::Message& re
       return rpc::FailRpc(rpc::kInvalidRequest, "a request with this id is still running");
     }
   }
-  const auto envelope = ReadEnvelope(request, negotiated_);
+  auto envelope = ReadEnvelope(request, negotiated_);
   if (!envelope) return tl::make_unexpected(envelope.error());
-  if (IsStateless(envelope->revision)) return StatelessMethod(request, *envelope, channel);
+  if (IsStateless(envelope->revision)) {
+    return StatelessMethod(request, std::move(*envelope), channel);
+  }
+  envelope->capabilities = capabilities_;
   if (in_batch && request.method == "initialize") {
     return rpc::FailRpc(rpc::kInvalidRequest, "initialize cannot be part of a batch");
   }
   return HandshakeMethod(request, *envelope, channel);
 }
 
-// Everything but a cancellation is news that we have no use for.
 void Connection::OnNotification(const rpc::Message& message) {
-  if (message.method != "notifications/cancelled") return;
+  if (message.method == "notifications/initialized") {
+    const std::lock_guard lock(mutex_);
+    wants_news_ = true;
+    return;
+  }
+  if (message.method != "notifications/cancelled") return;  // news that we have no use for
   const auto id = message.params.find("requestId");
   if (id == message.params.end()) return;
   const std::lock_guard lock(mutex_);
@@ -129,6 +130,7 @@ void Connection::OnNotification(const rpc::Message& message) {
   if (found->second.call) {
     found->second.call->withdrawn = true;
     found->second.call->job.Stop();
+    ForgetAsked(*found->second.call);
   } else {
     --subscriptions_;
   }
@@ -136,100 +138,70 @@ void Connection::OnNotification(const rpc::Message& message) {
   in_flight_.erase(found);
 }
 
-void Connection::Start(const std::shared_ptr<Call>& call) {
-  const bool taken = Submit(call->tool.cost, [this, call] {
-    const Json response = Run(*call);
-    const std::lock_guard lock(mutex_);
-    if (Retire(*call)) SendLocked(call->channel, response);
-  });
-  if (taken) return;
-  const std::lock_guard lock(mutex_);
-  if (Retire(*call)) SendLocked(call->channel, Busy(*call));
-}
-
-// One task runs the calls of a batch one after the other; their answers leave in one array.
-void Connection::StartBatch(std::vector<Outcome> outcomes, const ChannelPtr& channel) {
-  bool has_call = false;
-  ToolCost cost = ToolCost::kQuick;
-  for (const Outcome& outcome : outcomes) {
-    if (!outcome.call) continue;
-    has_call = true;
-    if (outcome.call->tool.cost == ToolCost::kLong) cost = ToolCost::kLong;
-  }
-  const auto shared = std::make_shared<std::vector<Outcome>>(std::move(outcomes));
-  const auto finish = [this, shared, channel](bool taken) {
-    for (Outcome& outcome : *shared) {
-      if (outcome.call) outcome.response = taken ? Run(*outcome.call) : Busy(*outcome.call);
-    }
-    const std::lock_guard lock(mutex_);
-    const Json responses = CollectBatch(*shared);
-    if (!responses.empty()) SendLocked(channel, responses);
-  };
-  if (!has_call) {
-    finish(true);
-  } else if (!Submit(cost, [finish] { finish(true); })) {
-    finish(false);
-  }
-}
-
-Json Connection::CollectBatch(const std::vector<Outcome>& outcomes) {
-  Json responses = Json::array();
-  for (const Outcome& outcome : outcomes) {
-    if (outcome.call && !Retire(*outcome.call)) continue;
-    if (outcome.response) responses.push_back(*outcome.response);
-  }
-  return responses;
-}
-
-// The task holds the connection, so that a call may end after its client has gone.
-bool Connection::Submit(ToolCost cost, rpc::WorkerPool::Task task) {
+// An answer to what we asked. One that nobody waits for is dropped.
+void Connection::OnResponse(const rpc::Message& message) {
+  std::shared_ptr<Call> call;
   {
     const std::lock_guard lock(mutex_);
-    ++tasks_;
+    const auto found = asked_.find(rpc::IdKey(message.id));
+    if (found == asked_.end()) return;
+    call = found->second.call;
+    // A client that refuses is as good as one whose user did.
+    call->inputs[found->second.key] =
+        message.result.is_object() ? message.result : Json{{"action", "cancel"}};
+    asked_.erase(found);
+    if (--call->awaited > 0) return;
   }
-  const auto done = [](Connection& self) {
-    {
-      const std::lock_guard lock(self.mutex_);
-      --self.tasks_;
-    }
-    self.idle_.notify_all();
-  };
-  const bool taken =
-      server_.pool(cost).Submit([self = shared_from_this(), done, task = std::move(task)] {
-        try {
-          task();
-        } catch (const std::exception& exception) {  // only if there is no memory for the answer
-          rpc::LogWarning(std::string("an answer was lost: ") + exception.what());
-        }
-        done(*self);
-      });
-  if (!taken) done(*this);
-  return taken;
+  Start(call);
 }
 
-Json Connection::Run(Call& call) const {
-  CallOutcome outcome;
-  if (auto stopped = call.job.Check(); !stopped) {
-    outcome.reply = ErrorReply(stopped.error());
-  } else {
-    outcome = CallTool(call.tool, call.arguments, call.job);
+namespace {
+
+// The notification that tells a client of the handshake era; nothing: it is not told.
+std::optional<Json> NewsForAll(const Change& change, const std::set<std::string>& subscribed) {
+  switch (change.kind) {
+    case Change::Kind::kTools:
+      return rpc::MakeNotification("notifications/tools/list_changed", Json::object());
+    case Change::Kind::kPrompts:
+      return rpc::MakeNotification("notifications/prompts/list_changed", Json::object());
+    case Change::Kind::kResources:
+      return rpc::MakeNotification("notifications/resources/list_changed", Json::object());
+    case Change::Kind::kResource:
+      if (!subscribed.contains(change.name)) return std::nullopt;
+      return rpc::MakeNotification("notifications/resources/updated", {{"uri", change.name}});
+    case Change::Kind::kTask: return std::nullopt;
   }
-  if (!outcome.incident.empty()) {
-    return rpc::MakeError(
-        call.id, {rpc::kInternalError, "Internal error, incident " + outcome.incident, {}});
-  }
-  return rpc::MakeResult(call.id,
-                         ToolCallResult(server_.info(), outcome.reply, call.envelope.revision));
+  return std::nullopt;
 }
 
-void Connection::ReportProgress(const Call& call, ProgressScale::Point point,
-                                std::string_view what) {
-  Json params = {{"progressToken", call.envelope.progress_token}, {"progress", point.done}};
-  if (point.total > 0) params["total"] = point.total;
-  if (!what.empty() && call.envelope.revision >= Revision::k20250326) params["message"] = what;
+}  // namespace
+
+void Connection::OnChange(const Change& change) {
   const std::lock_guard lock(mutex_);
-  if (!call.withdrawn)
-    SendLocked(call.channel, rpc::MakeNotification("notifications/progress", std::move(params)));
+  if (wants_news_ && news_) {
+    if (const auto news = NewsForAll(change, subscribed_)) SendLocked(news_, *news);
+  }
+  for (const auto& [key, request] : in_flight_) {
+    if (request.call) continue;
+    const Subscription& wants = request.wants;
+    const bool wanted = (change.kind == Change::Kind::kTools && wants.tools) ||
+                        (change.kind == Change::Kind::kPrompts && wants.prompts) ||
+                        (change.kind == Change::Kind::kResources && wants.resources) ||
+                        (change.kind == Change::Kind::kResource && wants.uris.contains(change.name)) ||
+                        (change.kind == Change::Kind::kTask && wants.tasks.contains(change.name) &&
+                         change.principal == principal_);
+    if (!wanted) continue;
+    Json news = change.kind == Change::Kind::kTask
+                    ? rpc::MakeNotification("notifications/tasks", change.task)
+                    : *NewsForAll(change, wants.uris);
+    news["params"]["_meta"][kMetaSubscription] = request.id;
+    SendLocked(request.channel, news);
+  }
+}
+
+void Connection::SetNewsChannel(const ChannelPtr& channel) {
+  const std::lock_guard lock(mutex_);
+  news_ = channel;
 }
 
 bool Connection::WaitIdle(std::chrono::milliseconds patience) {
@@ -238,20 +210,29 @@ bool Connection::WaitIdle(std::chrono::milliseconds patience) {
 }
 
 void Connection::StopCalls() {
-  const std::lock_guard lock(mutex_);
-  for (auto entry = in_flight_.begin(); entry != in_flight_.end();) {
-    const InFlight& request = entry->second;
-    if (request.call) {
-      request.call->job.Stop();
-      ++entry;
-    } else {
-      SendLocked(
-          request.channel,
-          rpc::MakeResult(request.id, ListenResult(server_.info(), request.id, request.revision)));
-      --subscriptions_;
-      entry = in_flight_.erase(entry);
+  std::vector<std::shared_ptr<Call>> waiting;  // for the client; nobody else would end them
+  {
+    const std::lock_guard lock(mutex_);
+    for (auto entry = in_flight_.begin(); entry != in_flight_.end();) {
+      const InFlight& request = entry->second;
+      if (request.call) {
+        request.call->job.Stop();
+        if (request.call->awaited > 0) {
+          ForgetAsked(*request.call);
+          waiting.push_back(request.call);
+        }
+        ++entry;
+      } else {
+        SendLocked(request.channel,
+                   rpc::MakeResult(request.id, ListenResult(server_.info(), request.id,
+                                                            request.revision)));
+        --subscriptions_;
+        entry = in_flight_.erase(entry);
+      }
     }
   }
+  for (const auto& call : waiting)
+    Start(call);
 }
 
 void Connection::Detach() {
@@ -273,6 +254,12 @@ bool Connection::Retire(const Call& call) {
   if (call.withdrawn) return false;
   in_flight_.erase(rpc::IdKey(call.id));
   return true;
+}
+
+void Connection::ForgetAsked(const Call& call) {
+  std::erase_if(asked_, [&](const auto& entry) { return entry.second.call.get() == &call; });
+  const auto found = in_flight_.find(rpc::IdKey(call.id));
+  if (found != in_flight_.end() && found->second.call) found->second.call->awaited = 0;
 }
 
 }  // namespace jarvis::mcp

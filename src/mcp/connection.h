@@ -1,8 +1,8 @@
 // One client of a Server: what it negotiated and which of its requests are in flight.
 //
-// Everything but tools/call is answered before OnMessage() returns; calls run on the server's
-// threads and their answers come when they are done, in any order. Nothing is sent for a request
-// after its cancellation has been received.
+// Requests that may take time (tools/call, resources/read, prompts/get) run on the server's threads
+// and are answered when they are done, in any order; everything else is answered before OnMessage()
+// returns. Nothing is sent for a request after its cancellation has been received.
 //
 // A connection has one channel for everything (a pipe), or is given one with each message (HTTP):
 // what a message leads to goes where the message says.
@@ -17,11 +17,13 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "mcp/call.h"
+#include "mcp/changes.h"
 #include "mcp/server.h"
 #include "rpc/message.h"
 #include "rpc/transport.h"
@@ -34,20 +36,31 @@ inline constexpr const char* kBusyText = "busy: too many calls are waiting; retr
 // The answer to text that rpc::ParseJson refused.
 rpc::RpcError UnreadableError(const Error& error);
 
-class Connection : public rpc::Receiver, public std::enable_shared_from_this<Connection> {
+class Connection : public rpc::Receiver,
+                   public ChangeListener,
+                   public std::enable_shared_from_this<Connection> {
  public:
   // The channel of OnMessage(); it must live until Detach() or the connection's end.
   Connection(Server& server, rpc::Channel& channel)
-      : server_(server), channel_(&channel, [](rpc::Channel*) {}) {}
-  explicit Connection(Server& server) : server_(server) {}
+      : server_(server), channel_(&channel, [](rpc::Channel*) {}), news_(channel_) {}
+  // `principal`: whose tasks are this client's; empty: nobody in particular.
+  Connection(Server& server, std::string principal)
+      : server_(server), principal_(std::move(principal)) {}
 
   void OnMessage(std::string_view text) override;
   void OnOverlong() override;
+  void OnChange(const Change& change) override;
 
   // A message or a batch that somebody has parsed. The channel gets its answer, the progress of its
   // calls, and Finish() when it is cancelled and nothing more will come.
   void Accept(rpc::Message message, const std::shared_ptr<rpc::Channel>& channel);
   void AcceptBatch(rpc::Json batch, const std::shared_ptr<rpc::Channel>& channel);
+
+  // Where news go that belong to no request; null: nowhere.
+  void SetNewsChannel(const std::shared_ptr<rpc::Channel>& channel);
+
+  // Of the last handshake. From the thread that gives messages.
+  Revision negotiated() const { return negotiated_; }
 
   // Are all calls answered? Waits for it at most this long.
   bool WaitIdle(std::chrono::milliseconds patience);
@@ -57,59 +70,100 @@ class Connection : public rpc::Receiver, public std::enable_shared_from_this<Con
   void Detach();
 
  private:
+  using ChannelPtr = std::shared_ptr<rpc::Channel>;
   // What a message leads to: an answer, a call to run, or neither.
   struct Outcome {
     std::optional<rpc::Json> response;
     std::shared_ptr<Call> call;
   };
+  struct Subscription {
+    bool tools = false;
+    bool prompts = false;
+    bool resources = false;
+    std::set<std::string> uris;
+    std::set<std::string> tasks;
+  };
   struct InFlight {
     std::shared_ptr<Call> call;  // null: a subscription
     rpc::Json id;
     Revision revision;
-    std::shared_ptr<rpc::Channel> channel;
+    ChannelPtr channel;
+    Subscription wants = {};
+  };
+  // A request of ours that the client has not answered.
+  struct Asked {
+    std::shared_ptr<Call> call;
+    std::string key;  // among the call's inputs
   };
 
   void Receive(std::string_view text);
-  using ChannelPtr = std::shared_ptr<rpc::Channel>;
   Outcome Handle(const rpc::Message& message, const ChannelPtr& channel, bool in_batch);
   void OnNotification(const rpc::Message& message);
+  void OnResponse(const rpc::Message& message);
   rpc::RpcResult<Outcome> OnRequest(const rpc::Message& request, const ChannelPtr& channel,
                                     bool in_batch);
 
-  // connection_methods.cpp: the methods of either era.
+  // connection_methods.cpp: what is answered at once.
   rpc::RpcResult<Outcome> HandshakeMethod(const rpc::Message& request, const Envelope& envelope,
                                           const ChannelPtr& channel);
-  rpc::RpcResult<Outcome> StatelessMethod(const rpc::Message& request, const Envelope& envelope,
+  rpc::RpcResult<Outcome> StatelessMethod(const rpc::Message& request, Envelope envelope,
                                           const ChannelPtr& channel);
+  std::optional<rpc::RpcResult<rpc::Json>> CommonMethod(const rpc::Message& request,
+                                                        Revision revision) const;
   rpc::RpcResult<rpc::Json> Initialize(const rpc::Message& request);
-  rpc::RpcResult<rpc::Json> ListTools(const rpc::Message& request, Revision revision) const;
-  rpc::RpcResult<Outcome> Listen(const rpc::Message& request, Revision revision,
+  rpc::RpcResult<rpc::Json> SetLevel(const rpc::Message& request, Revision revision);
+  rpc::RpcResult<rpc::Json> Subscribe(const rpc::Message& request, Revision revision);
+  rpc::RpcResult<rpc::Json> TaskMethod(const rpc::Message& request, const Envelope& envelope) const;
+  rpc::RpcResult<Outcome> Listen(const rpc::Message& request, const Envelope& envelope,
                                  const ChannelPtr& channel);
+
+  // connection_calls.cpp: what runs on a worker.
+  static bool IsCallMethod(const std::string& method);
   rpc::RpcResult<Outcome> PrepareCall(const rpc::Message& request, const Envelope& envelope,
                                       const ChannelPtr& channel);
-
+  rpc::RpcResult<CallPlan> MakePlan(const rpc::Message& request, const Envelope& envelope) const;
+  rpc::RpcResult<void> ReadAnswers(const rpc::Message& request, Call& call) const;
+  std::string Binding(const Call& call) const;  // see RequestStates
+  void Begin(const std::shared_ptr<Call>& call);
   void Start(const std::shared_ptr<Call>& call);
   void StartBatch(std::vector<Outcome> outcomes, const ChannelPtr& channel);
   bool Submit(ToolCost cost, rpc::WorkerPool::Task task);
-  rpc::Json Run(Call& call) const;
+  CallReply Run(Call& call);
+  CallContext MakeContext(Call& call);
+  void Settle(const std::shared_ptr<Call>& call, CallReply reply);
+  void Answer(Call& call, const rpc::RpcResult<rpc::Json>& result);
+  void Ask(const std::shared_ptr<Call>& call, InputNeeded needed);
+  void AskOverChannel(const std::shared_ptr<Call>& call, InputNeeded needed);
+  bool MakeTask(const std::shared_ptr<Call>& call);  // true: it is one now
   rpc::Json CollectBatch(const std::vector<Outcome>& outcomes);  // REQUIRES: mutex_ held
   void ReportProgress(const Call& call, ProgressScale::Point point, std::string_view what);
+  void SendLog(const Call& call, LogLevel level, const rpc::Json& data);
 
   void Send(const ChannelPtr& channel, const rpc::Json& message);
   void SendLocked(const ChannelPtr& channel, const rpc::Json& message);  // REQUIRES: mutex_ held
   // Takes a call out of flight. False: it was withdrawn. REQUIRES: mutex_ held
   bool Retire(const Call& call);
+  void ForgetAsked(const Call& call);  // REQUIRES: mutex_ held
 
   Server& server_;
-  Revision negotiated_ = kNewestHandshake;  // used by OnMessage() only
+  const std::string principal_;
+  // Used by the thread that gives messages only.
+  Revision negotiated_ = kNewestHandshake;
+  rpc::Json capabilities_ = rpc::Json::object();  // of a client that said them once
 
   std::mutex mutex_;
   std::condition_variable idle_;
-  ChannelPtr channel_;                         // of OnMessage()
-  bool detached_ = false;                      // then channel_ is not touched
+  ChannelPtr channel_;  // of OnMessage()
+  ChannelPtr news_;
+  bool detached_ = false;      // then channel_ is not touched
+  bool wants_news_ = false;    // after the handshake
+  LogLevel log_level_ = LogLevel::kWarning;  // of the handshake era
+  std::set<std::string> subscribed_;         // likewise: URIs
   std::map<std::string, InFlight> in_flight_;  // by rpc::IdKey
+  std::map<std::string, Asked> asked_;         // by rpc::IdKey
+  std::uint64_t questions_ = 0;
   std::size_t subscriptions_ = 0;
-  std::size_t tasks_ = 0;  // submitted and not done
+  std::size_t tasks_ = 0;  // submitted to a pool and not done
 };
 
 }  // namespace jarvis::mcp

@@ -10,6 +10,7 @@ namespace {
 using rpc::FailRpc;
 using rpc::Json;
 
+// In the order of LogLevel.
 constexpr std::array<std::string_view, 8> kLogLevels = {"debug", "info",     "notice", "warning",
                                                         "error", "critical", "alert",  "emergency"};
 
@@ -64,6 +65,7 @@ rpc::RpcResult<Envelope> ReadEnvelope(const rpc::Message& request, Revision nego
     const auto revision = ReadStateless(meta);
     if (!revision) return tl::make_unexpected(revision.error());
     envelope.revision = *revision;
+    envelope.capabilities = meta->at(kMetaCapabilities);
   }
   const Json* token = meta == nullptr ? nullptr : Find(*meta, "progressToken");
   if (token == nullptr || token->is_null()) return envelope;
@@ -78,10 +80,24 @@ rpc::RpcResult<Envelope> ReadEnvelope(const rpc::Message& request, Revision nego
   return envelope;
 }
 
-rpc::RpcResult<void> CheckLogLevel(const Json& level, std::string_view where) {
+std::string_view Name(LogLevel level) {
+  return kLogLevels.at(static_cast<std::size_t>(level));
+}
+
+std::optional<LogLevel> FindLogLevel(std::string_view name) {
+  const auto found = std::find(kLogLevels.begin(), kLogLevels.end(), name);
+  if (found == kLogLevels.end()) return std::nullopt;
+  return static_cast<LogLevel>(found - kLogLevels.begin());
+}
+
+bool KnowsExtension(const Json& capabilities, const char* extension) {
+  const Json* extensions = Find(capabilities, "extensions");
+  return extensions != nullptr && Find(*extensions, extension) != nullptr;
+}
+
+rpc::RpcResult<LogLevel> ReadLogLevel(const Json& level, std::string_view where) {
   if (level.is_string()) {
-    const auto& name = level.get_ref<const std::string&>();
-    if (std::find(kLogLevels.begin(), kLogLevels.end(), name) != kLogLevels.end()) return {};
+    if (const auto found = FindLogLevel(level.get<std::string>())) return *found;
   }
   std::string names;
   for (const std::string_view name : kLogLevels) {

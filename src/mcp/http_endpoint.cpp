@@ -96,6 +96,17 @@ bool HasEnvelope(const rpc::Message& message) {
          meta.value(kMetaCapabilities, Json()).is_object();
 }
 
+rpc::RpcResult<void> CheckArguments(const Server& server, const HttpRequest& request,
+                                    const rpc::Message& message) {
+  if (message.method != "tools/call") return {};
+  const Json name = message.params.value("name", Json());
+  const Tool* tool =
+      name.is_string() ? server.catalog().tools.Find(name.get<std::string>()) : nullptr;
+  if (tool == nullptr) return {};
+  return CheckArgumentHeaders(request, tool->input_schema(),
+                              message.params.value("arguments", Json()));
+}
+
 bool IsBusy(const Json& error) {
   return error.value("message", Json()) == kBusyText;
 }
@@ -248,10 +259,11 @@ HttpReply HttpEndpoint::PostStateless(const HttpRequest& request, rpc::Message m
         FindRevision(message.params.at("_meta").at(kMetaVersion).get<std::string>());
     if (checked && revision && IsStateless(*revision)) {
       checked = CheckMethodHeaders(request, message);
+      if (checked) checked = CheckArguments(server_, request, message);
     }
     if (!checked) return Error(400, checked.error(), message.id);
   }
-  const auto exchange = Begin(request, server_.Connect());
+  const auto exchange = Begin(request, server_.ConnectAs(request.principal));
   if (!exchange) return Full();
   if (message.method == "subscriptions/listen") {
     if (!exchange->accepts_events) return Refusal(406, "Accept must list text/event-stream");
@@ -266,7 +278,7 @@ HttpReply HttpEndpoint::PostInitialize(const HttpRequest& request, rpc::Message 
                                        rpc::HttpPeer& peer) {
   const auto exchange = Begin(request);
   if (!exchange) return Full();
-  auto connection = server_.Connect();
+  auto connection = server_.ConnectAs(request.principal);
   connection->Accept(std::move(message), exchange->mailbox);
   const Mailbox::Mail mail = exchange->mailbox->Take();
   if (mail.answer.is_object() && mail.answer.contains("result")) {
@@ -324,19 +336,37 @@ HttpReply HttpEndpoint::Get(const HttpRequest& request, rpc::HttpPeer& peer) {
     return Refusal(406, "Accept must list text/event-stream");
   }
   const auto exchange = Begin(request);
-  if (!exchange || !TakeQuietStream(*exchange)) return Full();
+  if (!exchange) return Full();
   exchange->session = std::move(*session);
+  std::uint64_t seen = 0;
+  if (const std::string* last = request.Find("last-event-id")) {
+    if (const auto id = ParseEventId(*last)) {
+      exchange->log = sessions_.FindLog(exchange->session, id->stream);
+      seen = id->event;
+    }
+  }
+  if (exchange->log && !exchange->log->of_news()) return Resume(exchange, seen, peer);
+  if (!TakeQuietStream(*exchange)) return Full();
+  if (exchange->log && exchange->log->mailbox()) exchange->mailbox = exchange->log->mailbox();
   if (!sessions_.OpenStream(exchange->session, exchange->mailbox)) {
     return Refusal(409, "this session has its stream already");
   }
   if (stopping_) exchange->mailbox->Finish();
-  HttpReply reply = Stream(exchange, {}, peer);
+  HttpReply reply = exchange->log ? Resume(exchange, seen, peer) : Stream(exchange, {}, peer);
   reply.stream = [this, exchange, pump = std::move(reply.stream)](rpc::HttpStream& stream) {
     const bool whole = pump(stream);
     sessions_.CloseStream(exchange->session);
     return whole;
   };
   return reply;
+}
+
+// The rest of a stream whose connection broke.
+HttpReply HttpEndpoint::Resume(const std::shared_ptr<Exchange>& exchange, std::uint64_t seen,
+                               rpc::HttpPeer& peer) {
+  if (auto mailbox = exchange->log->mailbox()) exchange->mailbox = std::move(mailbox);
+  exchange->seen = seen;
+  return Stream(exchange, {}, peer);
 }
 
 HttpReply HttpEndpoint::Delete(const HttpRequest& request) {
@@ -385,8 +415,11 @@ HttpReply HttpEndpoint::Await(const std::shared_ptr<Exchange>& exchange, rpc::Ht
   const auto deadline = steady_clock::now() + kPatience;
   while (true) {
     Mailbox::Mail mail = exchange->mailbox->Take();
-    if (!exchange->accepts_events) mail.notifications.clear();
-    if (!mail.notifications.empty() || !exchange->accepts_json) {
+    if (!exchange->accepts_events) {
+      mail.notifications.clear();
+      mail.hang_up = false;
+    }
+    if (!mail.notifications.empty() || mail.hang_up || !exchange->accepts_json) {
       return Stream(exchange, std::move(mail), peer);
     }
     if (mail.over) return Single(*exchange, mail.answer);
@@ -421,12 +454,42 @@ HttpReply HttpEndpoint::Stream(const std::shared_ptr<Exchange>& exchange, Mailbo
   if (!exchange->new_session.empty()) {
     reply.headers.push_back({"Mcp-Session-Id", exchange->new_session});
   }
+  const bool comes_back =
+      exchange->session && exchange->session->connection->negotiated() >= Revision::k20251125;
+  if (comes_back && !exchange->log) {
+    exchange->log = sessions_.OpenLog(exchange->session, exchange->mailbox, exchange->quiet);
+    exchange->log->Put(first);
+  }
   reply.stream = [exchange, first = std::move(first), &peer](rpc::HttpStream& stream) mutable {
+    if (exchange->log) return PumpLogged(*exchange, peer, stream);
     if (Pump(*exchange, std::move(first), peer, stream)) return true;
     Abort(*exchange);
     return false;
   };
   return reply;
+}
+
+bool HttpEndpoint::PumpLogged(const Exchange& exchange, rpc::HttpPeer& peer,
+                              rpc::HttpStream& stream) {
+  EventLog& log = *exchange.log;
+  const std::uint64_t turn = log.TakeOver();
+  std::uint64_t seen = exchange.seen;
+  bool alive = true;
+  while (alive) {
+    const EventLog::Batch batch = log.Collect(seen);
+    alive = log.IsWriter(turn);
+    seen = batch.seen;
+    for (const std::string& event : batch.events)
+      alive = alive && stream.Write(event);
+    if (!alive || batch.over || batch.hang_up) break;
+    switch (peer.Wait(exchange.mailbox->wake_fd(), kKeepAliveMs)) {
+      case rpc::HttpPeer::Event::kGone: alive = false; break;
+      case rpc::HttpPeer::Event::kTime: alive = stream.Write(":\n\n"); break;
+      case rpc::HttpPeer::Event::kWoken: break;
+    }
+  }
+  log.Leave(turn);
+  return alive;
 }
 
 bool HttpEndpoint::Pump(const Exchange& exchange, Mailbox::Mail mail, rpc::HttpPeer& peer,

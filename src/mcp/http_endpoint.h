@@ -11,6 +11,7 @@
 
 #include <atomic>
 #include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <mutex>
@@ -58,6 +59,8 @@ class HttpEndpoint : public rpc::HttpHandler {
     std::shared_ptr<Mailbox> mailbox;
     std::shared_ptr<Connection> own;  // of the stateless era; else null
     SessionTable::Hold session;       // of the other
+    std::shared_ptr<EventLog> log;    // of a session whose client can come back for events
+    std::uint64_t seen = 0;           // by the client, of the log
     std::string new_session;          // the id to tell, after initialize
     bool accepts_json = true;
     bool accepts_events = true;
@@ -85,13 +88,17 @@ class HttpEndpoint : public rpc::HttpHandler {
   // The session that a request names, or the refusal.
   tl::expected<SessionTable::Hold, rpc::HttpReply> FindSession(const rpc::HttpRequest& request);
 
-  static rpc::HttpReply Await(const std::shared_ptr<Exchange>& exchange, rpc::HttpPeer& peer);
+  rpc::HttpReply Resume(const std::shared_ptr<Exchange>& exchange, std::uint64_t seen,
+                        rpc::HttpPeer& peer);
+  rpc::HttpReply Await(const std::shared_ptr<Exchange>& exchange, rpc::HttpPeer& peer);
   static rpc::HttpReply Single(const Exchange& exchange, const rpc::Json& answer);
-  static rpc::HttpReply Stream(const std::shared_ptr<Exchange>& exchange, Mailbox::Mail first,
-                               rpc::HttpPeer& peer);
+  rpc::HttpReply Stream(const std::shared_ptr<Exchange>& exchange, Mailbox::Mail first,
+                        rpc::HttpPeer& peer);
   // Until the answer, or the end without one. False: the client is gone.
   static bool Pump(const Exchange& exchange, Mailbox::Mail mail, rpc::HttpPeer& peer,
                    rpc::HttpStream& stream);
+  // The same through the exchange's log.
+  static bool PumpLogged(const Exchange& exchange, rpc::HttpPeer& peer, rpc::HttpStream& stream);
   // The client is gone.
   static void Abort(const Exchange& exchange);
   std::optional<rpc::HttpReply> Gate(rpc::HttpRequest& request) const;

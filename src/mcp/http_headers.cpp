@@ -2,10 +2,12 @@
 
 #include <algorithm>
 #include <array>
+#include <charconv>
 #include <cstddef>
 #include <cstdint>
 
 #include "mcp/protocol.h"
+#include "rpc/base64.h"
 
 namespace jarvis::mcp {
 namespace {
@@ -25,38 +27,6 @@ constexpr std::array kNamedMethods = {
 constexpr std::string_view kOpen = "=?base64?";
 constexpr std::string_view kClose = "?=";
 
-int Sextet(char c) {
-  if (c >= 'A' && c <= 'Z') return c - 'A';
-  if (c >= 'a' && c <= 'z') return c - 'a' + 26;
-  if (c >= '0' && c <= '9') return c - '0' + 52;
-  if (c == '+') return 62;
-  return c == '/' ? 63 : -1;
-}
-
-std::optional<std::string> DecodeBase64(std::string_view text) {
-  if (text.size() % 4 != 0) return std::nullopt;
-  std::size_t padding = 0;
-  while (padding < 2 && !text.empty() && text.back() == '=') {
-    text.remove_suffix(1);
-    ++padding;
-  }
-  std::string bytes;
-  std::uint32_t bits = 0;
-  unsigned held = 0;
-  for (const char c : text) {
-    const int sextet = Sextet(c);
-    if (sextet < 0) return std::nullopt;
-    bits = (bits << 6U) | static_cast<std::uint32_t>(sextet);
-    held += 6;
-    if (held < 8) continue;
-    held -= 8;
-    bytes += static_cast<char>((bits >> held) & 0xFFU);
-  }
-  // What is left over carries nothing; otherwise one text would have several spellings.
-  if ((bits & ((1U << held) - 1U)) != 0 || held >= 6) return std::nullopt;
-  return bytes;
-}
-
 rpc::RpcResult<void> Mismatch(std::string text) {
   return FailRpc(kHeaderMismatch, std::move(text));
 }
@@ -73,12 +43,33 @@ rpc::RpcResult<void> CheckHeader(const rpc::HttpRequest& http, const char* shown
                   ", the body " + rpc::Excerpt(wanted));
 }
 
+// "7" and "07" say the same.
+bool SameInteger(const std::string& text, const Json& argument) {
+  std::int64_t number = 0;
+  const char* const end = text.data() + text.size();
+  const auto read = std::from_chars(text.data(), end, number);
+  return read.ec == std::errc() && read.ptr == end && argument == number;
+}
+
+rpc::RpcResult<void> CheckArgumentHeader(const rpc::HttpRequest& http, const std::string& shown,
+                                         const std::string& lower, const Json& argument) {
+  const std::string wanted =
+      argument.is_string() ? argument.get<std::string>() : rpc::DumpLine(argument);
+  const std::string* value = http.Find(lower);
+  if (value != nullptr && argument.is_number_integer() && http.Count(lower) == 1 &&
+      SameInteger(*value, argument)) {
+    return {};
+  }
+  return CheckHeader(http, shown.c_str(), lower, wanted, /*encoded=*/true);
+}
+
 }  // namespace
 
 std::optional<std::string> DecodeHeaderValue(std::string_view value) {
   if (value.size() >= kOpen.size() + kClose.size() && value.starts_with(kOpen) &&
       value.ends_with(kClose)) {
-    return DecodeBase64(value.substr(kOpen.size(), value.size() - kOpen.size() - kClose.size()));
+    return rpc::DecodeBase64(
+        value.substr(kOpen.size(), value.size() - kOpen.size() - kClose.size()));
   }
   const bool plain =
       std::all_of(value.begin(), value.end(), [](char c) { return c >= 0x20 && c <= 0x7E; });
@@ -101,6 +92,31 @@ rpc::RpcResult<void> CheckMethodHeaders(const rpc::HttpRequest& http, const rpc:
     const Json name = request.params.value(named.member, Json());
     if (!name.is_string()) return {};  // the method will say what is wrong with it
     return CheckHeader(http, "Mcp-Name", "mcp-name", name.get<std::string>(), /*encoded=*/true);
+  }
+  return {};
+}
+
+rpc::RpcResult<void> CheckArgumentHeaders(const rpc::HttpRequest& http, const Json& schema,
+                                          const Json& arguments) {
+  const Json properties = schema.value("properties", Json::object());
+  for (const auto& [name, property] : properties.items()) {
+    if (!property.is_object()) continue;
+    const Json argument = arguments.is_object() ? arguments.value(name, Json()) : Json();
+    if (property.contains("properties")) {
+      if (auto inner = CheckArgumentHeaders(http, property, argument); !inner) return inner;
+    }
+    const Json header = property.value("x-mcp-header", Json());
+    if (!header.is_string()) continue;
+    const std::string shown = "Mcp-Param-" + header.get<std::string>();
+    std::string lower = shown;
+    std::transform(lower.begin(), lower.end(), lower.begin(), [](char c) {
+      return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+    });
+    if (argument.is_null()) {
+      if (http.Find(lower) == nullptr) continue;
+      return Mismatch("the header " + shown + " is there, its argument " + name + " is not");
+    }
+    if (auto checked = CheckArgumentHeader(http, shown, lower, argument); !checked) return checked;
   }
   return {};
 }

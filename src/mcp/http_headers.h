@@ -15,9 +15,13 @@ namespace jarvis::mcp {
 // we speak it. Errors: kHeaderMismatch.
 rpc::RpcResult<void> CheckVersionHeader(const rpc::HttpRequest& http, const rpc::Message& request);
 
-// Mcp-Method, and Mcp-Name where the method has a name. No tool of ours has arguments with headers
-// of their own (x-mcp-header; the schema subset refuses it), so there is no Mcp-Param to check.
+// Mcp-Method, and Mcp-Name where the method has a name.
 rpc::RpcResult<void> CheckMethodHeaders(const rpc::HttpRequest& http, const rpc::Message& request);
+
+// Mcp-Param-NAME for every argument whose schema has "x-mcp-header": NAME. There if and only if the
+// argument is. `schema`: the tool's input schema.
+rpc::RpcResult<void> CheckArgumentHeaders(const rpc::HttpRequest& http, const rpc::Json& schema,
+                                          const rpc::Json& arguments);
 
 // "=?base64?...?=" decoded, any other value as it is. Nothing: bad base64, or bytes that no raw
 // value may have.

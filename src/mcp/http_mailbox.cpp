@@ -30,7 +30,7 @@ void Mailbox::Send(const rpc::Json& message) {
     }
     woken_ = now;
   }
-  ::eventfd_write(wake_.get(), 1);
+  Wake();
 }
 
 void Mailbox::Finish() {
@@ -38,6 +38,18 @@ void Mailbox::Finish() {
     const std::lock_guard lock(mutex_);
     over_ = true;
   }
+  Wake();
+}
+
+void Mailbox::HangUp() {
+  {
+    const std::lock_guard lock(mutex_);
+    hang_up_ = true;
+  }
+  Wake();
+}
+
+void Mailbox::Wake() {
   ::eventfd_write(wake_.get(), 1);
 }
 
@@ -50,6 +62,7 @@ Mailbox::Mail Mailbox::Take() {
   notifications_.clear();
   mail.answer = std::exchange(answer_, rpc::Json());
   mail.over = over_;
+  mail.hang_up = std::exchange(hang_up_, false);
   return mail;
 }
 

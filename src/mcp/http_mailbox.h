@@ -28,13 +28,17 @@ class Mailbox : public rpc::Channel {
 
   void Send(const rpc::Json& message) override;
   void Finish() override;
+  void HangUp() override;
+  // Makes the reader look.
+  void Wake();
 
   // Readable when something has come since the last Take().
   int wake_fd() const { return wake_.get(); }
   struct Mail {
     std::vector<rpc::Json> notifications;
-    rpc::Json answer;   // null: not yet; for a batch an array
-    bool over = false;  // the answer is here, or none will come
+    rpc::Json answer;      // null: not yet; for a batch an array
+    bool over = false;     // the answer is here, or none will come
+    bool hang_up = false;  // the connection is to be closed, although the answer is to come
   };
   Mail Take();
 
@@ -46,6 +50,7 @@ class Mailbox : public rpc::Channel {
   std::deque<rpc::Json> notifications_;
   rpc::Json answer_;
   bool over_ = false;
+  bool hang_up_ = false;
   std::chrono::steady_clock::time_point woken_{};
 };
 

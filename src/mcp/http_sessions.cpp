@@ -1,9 +1,9 @@
 #include "mcp/http_sessions.h"
 
-#include <array>
+#include <algorithm>
 #include <utility>
 
-#include <sys/random.h>
+#include "rpc/base64.h"
 
 namespace jarvis::mcp {
 namespace {
@@ -11,24 +11,11 @@ namespace {
 using std::chrono::milliseconds;
 using std::chrono::steady_clock;
 
-// 128 bits in hexadecimal; empty: the system has none to give.
-std::string RandomId() {
-  std::array<unsigned char, 16> bytes;
-  if (::getrandom(bytes.data(), bytes.size(), 0) != static_cast<ssize_t>(bytes.size())) return {};
-  constexpr std::string_view kDigits = "0123456789abcdef";
-  std::string id;
-  for (const unsigned char byte : bytes) {
-    id += kDigits[byte >> 4U];
-    id += kDigits[byte & 0xFU];
-  }
-  return id;
-}
-
 }  // namespace
 
 SessionTable::Hold SessionTable::Create(const std::string& principal,
                                         std::shared_ptr<Connection> connection) {
-  const std::string id = RandomId();
+  const std::string id = rpc::RandomHex(16);
   if (id.empty()) return nullptr;
   std::shared_ptr<Session> oldest;
   Hold hold;
@@ -107,12 +94,34 @@ bool SessionTable::OpenStream(const Hold& session, const std::shared_ptr<Mailbox
   const std::lock_guard lock(mutex_);
   if (session->stream || !sessions_.contains(session->id)) return false;
   session->stream = stream;
+  session->connection->SetNewsChannel(stream);
   return true;
 }
 
 void SessionTable::CloseStream(const Hold& session) {
   const std::lock_guard lock(mutex_);
   session->stream = nullptr;
+}
+
+std::shared_ptr<EventLog> SessionTable::OpenLog(const Hold& session,
+                                                const std::shared_ptr<Mailbox>& mailbox,
+                                                bool of_news) {
+  const std::lock_guard lock(mutex_);
+  auto& logs = session->logs;
+  if (logs.size() >= limits_.logs) {
+    const auto unread = std::find_if(logs.begin(), logs.end(),
+                                     [](const auto& entry) { return !entry.second->HasReader(); });
+    if (unread != logs.end()) logs.erase(unread);
+  }
+  auto log = std::make_shared<EventLog>(++session->streams, mailbox, of_news);
+  logs[session->streams] = log;
+  return log;
+}
+
+std::shared_ptr<EventLog> SessionTable::FindLog(const Hold& session, std::uint64_t stream) {
+  const std::lock_guard lock(mutex_);
+  const auto found = session->logs.find(stream);
+  return found == session->logs.end() ? nullptr : found->second;
 }
 
 void SessionTable::Sweep() {
@@ -129,7 +138,8 @@ std::vector<std::shared_ptr<Session>> SessionTable::TakeExpired() {
   const auto now = steady_clock::now();
   std::vector<std::shared_ptr<Session>> expired;
   for (auto entry = sessions_.begin(); entry != sessions_.end();) {
-    const Session& session = *entry->second;
+    Session& session = *entry->second;
+    std::erase_if(session.logs, [now](const auto& log) { return log.second->IsStale(now); });
     if (IsIdle(session) && now - session.last_use > limits_.idle_time) {
       expired.push_back(std::move(entry->second));
       entry = sessions_.erase(entry);

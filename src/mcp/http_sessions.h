@@ -14,12 +14,14 @@
 #include <vector>
 
 #include "mcp/connection.h"
+#include "mcp/http_event_log.h"
 #include "mcp/http_mailbox.h"
 
 namespace jarvis::mcp {
 
 struct SessionLimits {
   std::size_t count = 256;
+  std::size_t logs = 64;                           // of a session
   std::chrono::milliseconds idle_time{3'600'000};  // without a request, a stream or a call
 };
 
@@ -39,6 +41,8 @@ class Session {
   std::chrono::steady_clock::time_point last_use = std::chrono::steady_clock::now();
   std::size_t users = 0;            // requests that are being answered
   std::shared_ptr<Mailbox> stream;  // of GET
+  std::map<std::uint64_t, std::shared_ptr<EventLog>> logs;
+  std::uint64_t streams = 0;  // that had a log
 };
 
 class SessionTable {
@@ -59,6 +63,11 @@ class SessionTable {
   // The one stream of a session. False: it has one.
   bool OpenStream(const Hold& session, const std::shared_ptr<Mailbox>& stream);
   void CloseStream(const Hold& session);
+  // A log of what the mailbox gets. The oldest that nobody reads makes room.
+  std::shared_ptr<EventLog> OpenLog(const Hold& session, const std::shared_ptr<Mailbox>& mailbox,
+                                    bool of_news);
+  // Null: unknown, or too long ago.
+  std::shared_ptr<EventLog> FindLog(const Hold& session, std::uint64_t stream);
   // Ends those whose time is over.
   void Sweep();
 

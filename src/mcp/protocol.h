@@ -2,6 +2,7 @@
 #pragma once
 
 #include <array>
+#include <cstddef>
 #include <optional>
 #include <string_view>
 
@@ -29,10 +30,15 @@ constexpr bool IsStateless(Revision revision) {
 std::optional<Revision> FindRevision(std::string_view name);
 std::string_view Name(Revision revision);
 
+// Of the handshake era; newer clients are told kInvalidParams.
+inline constexpr int kResourceNotFound = -32002;
+
 // Codes of the stateless revision.
 inline constexpr int kHeaderMismatch = -32020;
 inline constexpr int kMissingCapability = -32021;
 inline constexpr int kUnsupportedVersion = -32022;
+
+inline constexpr std::size_t kPromptArgumentBytesMax = 4096;
 
 // Keys of a request's _meta.
 inline constexpr const char* kMetaVersion = "io.modelcontextprotocol/protocolVersion";

@@ -3,7 +3,8 @@
 //
 // Keywords: type (one or several), enum, const, properties, required, additionalProperties, items,
 // minItems, maxItems, minimum, maximum, minLength, maxLength, default; title and description are
-// for readers. Anything else is refused by CheckSchema, so that no rule is silently ignored.
+// for readers, x-mcp-header for gateways. Anything else is refused by CheckSchema, so that no rule
+// is silently ignored.
 #pragma once
 
 #include <string>

@@ -52,17 +52,37 @@ bool IsObjectOrBool(const Json& value) {
   return value.is_object() || value.is_boolean();
 }
 
+// A header Mcp-Param-NAME repeats the argument.
+bool IsHeaderName(const Json& value) {
+  if (!value.is_string()) return false;
+  const std::string& name = value.get_ref<const std::string&>();
+  return !name.empty() && std::all_of(name.begin(), name.end(), [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-';
+  });
+}
+
 struct Keyword {
   std::string_view name;
   bool (*fits)(const Json& value);
 };
 constexpr Keyword kKeywords[] = {
-    {"type", IsType},         {"enum", IsValues},    {"const", IsAny},
-    {"properties", IsObject}, {"required", IsNames}, {"additionalProperties", IsObjectOrBool},
-    {"items", IsObject},      {"minItems", IsCount}, {"maxItems", IsCount},
-    {"minimum", IsNumber},    {"maximum", IsNumber}, {"minLength", IsCount},
-    {"maxLength", IsCount},   {"default", IsAny},    {"title", IsText},
+    {"type", IsType},
+    {"enum", IsValues},
+    {"const", IsAny},
+    {"properties", IsObject},
+    {"required", IsNames},
+    {"additionalProperties", IsObjectOrBool},
+    {"items", IsObject},
+    {"minItems", IsCount},
+    {"maxItems", IsCount},
+    {"minimum", IsNumber},
+    {"maximum", IsNumber},
+    {"minLength", IsCount},
+    {"maxLength", IsCount},
+    {"default", IsAny},
+    {"title", IsText},
     {"description", IsText},
+    {"x-mcp-header", IsHeaderName},
 };
 
 Status CheckAt(const Json& schema, const std::string& path) {

@@ -10,8 +10,8 @@ namespace {
 
 using rpc::Json;
 
-// Hosts put a prefix before the name and some allow 64 characters in all.
-constexpr std::size_t kNameBytesMax = 32;
+// What every host takes. Hosts put a prefix before the name, so ours stay below half of it.
+constexpr std::size_t kNameBytesMax = 64;
 constexpr const char* kHints[] = {"readOnlyHint", "destructiveHint", "idempotentHint",
                                   "openWorldHint"};
 
@@ -28,15 +28,16 @@ bool HasText(const Json& object, const char* key) {
          !found->get_ref<const std::string&>().empty();
 }
 
-Status CheckRoot(const Json& definition, const char* key) {
+Status CheckRoot(const Json& definition, const char* key, bool free) {
   const Json& schema = definition.at(key);
   if (!schema.is_object() || schema.value("type", Json()) != "object") {
     return Fail(ErrorCode::kInternal, std::string(key) + " must have \"type\": \"object\"");
   }
+  if (free) return {};
   return CheckSchema(schema);
 }
 
-Status CheckDefinition(const Json& definition) {
+Status CheckDefinition(const Json& definition, bool free_schema) {
   if (!definition.is_object() || !HasText(definition, "name") || !HasText(definition, "title") ||
       !HasText(definition, "description")) {
     return Fail(ErrorCode::kInternal, "name, title and description must be given");
@@ -44,8 +45,10 @@ Status CheckDefinition(const Json& definition) {
   if (!definition.contains("inputSchema")) {
     return Fail(ErrorCode::kInternal, "inputSchema must be given");
   }
-  JV_TRY(CheckRoot(definition, "inputSchema"));
-  if (definition.contains("outputSchema")) JV_TRY(CheckRoot(definition, "outputSchema"));
+  JV_TRY(CheckRoot(definition, "inputSchema", free_schema));
+  if (definition.contains("outputSchema")) {
+    JV_TRY(CheckRoot(definition, "outputSchema", /*free=*/false));
+  }
   const Json annotations = definition.value("annotations", Json::object());
   for (const char* hint : kHints) {
     if (!annotations.is_object() || !annotations.value(hint, Json()).is_boolean()) {
@@ -58,8 +61,19 @@ Status CheckDefinition(const Json& definition) {
 }  // namespace
 
 Status ToolSet::Add(std::string_view schema_text, ToolCost cost, ToolHandler handler) {
+  ToolOptions options;
+  options.cost = cost;
+  if (cost == ToolCost::kLong) options.task = TaskUse::kAllowed;
+  return Add(schema_text, options,
+             [handler = std::move(handler)](const Json& arguments, CallContext& context) {
+               return handler(arguments, context.job);
+             });
+}
+
+Status ToolSet::Add(std::string_view schema_text, const ToolOptions& options,
+                    TalkingHandler handler) {
   JV_ASSIGN(Json definition, rpc::ParseJson(schema_text));
-  if (auto checked = CheckDefinition(definition); !checked) {
+  if (auto checked = CheckDefinition(definition, options.free_schema); !checked) {
     const std::string name =
         definition.is_object() ? rpc::Excerpt(definition.value("name", Json())) : std::string("?");
     return Fail(ErrorCode::kInternal, "tool " + name + ": " + checked.error().message);
@@ -67,7 +81,7 @@ Status ToolSet::Add(std::string_view schema_text, ToolCost cost, ToolHandler han
   std::string name = definition.at("name").get<std::string>();
   if (!IsName(name)) return Fail(ErrorCode::kInternal, "tool " + name + ": bad name");
   if (Find(name) != nullptr) return Fail(ErrorCode::kInternal, "tool " + name + ": given twice");
-  tools_.push_back(Tool{std::move(name), std::move(definition), cost, std::move(handler)});
+  tools_.push_back(Tool{std::move(name), std::move(definition), options, std::move(handler)});
   return {};
 }
 

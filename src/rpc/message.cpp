@@ -29,6 +29,9 @@ Message Classify(Json value) {
   const auto method = value.find("method");
   if (method == value.end() && (value.contains("result") || value.contains("error"))) {
     message.kind = MessageKind::kResponse;
+    if (const auto result = value.find("result"); result != value.end()) {
+      message.result = std::move(*result);
+    }
     return message;
   }
   const auto version = value.find("jsonrpc");

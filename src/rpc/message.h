@@ -41,6 +41,7 @@ struct Message {
   Json id;  // a string or an integer as received; null: none that could be read
   std::string method;
   Json params = Json::object();  // always an object; absent and null read as empty
+  Json result;                   // of kResponse; null: it is an error
   RpcError error;                // of kInvalid
 };
 

@@ -22,6 +22,9 @@ class Channel {
   virtual void Send(const Json& message) = 0;
   // Nothing more comes for the message that this channel was made for, not even an answer.
   virtual void Finish() {}
+  // The connection is closed although the answer is to come; the client knows how to come back
+  // for it. Nothing happens where there is no such way.
+  virtual void HangUp() {}
 };
 
 class Receiver {

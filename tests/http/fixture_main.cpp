@@ -2,6 +2,7 @@
 //   echo   answers its arguments
 //   slow   works for `ms` milliseconds in `steps` steps, each with progress
 //   stats  says how many calls of slow run, were stopped and were completed
+// and what the official conformance suite calls (tests/conformance).
 #include <atomic>
 #include <chrono>
 #include <cstdint>
@@ -12,6 +13,7 @@
 
 #include "app/console.h"
 #include "app/serve_http.h"
+#include "conformance/fixtures.h"
 #include "mcp/error_reply.h"
 #include "mcp/tool.h"
 #include "rpc/signal_watcher.h"
@@ -64,7 +66,8 @@ int Run(app::Arguments arguments) {
   const auto flags = app::ParseHttpFlags(arguments);
   if (!flags) return app::UsageError(flags.error().message);
   Counts counts;
-  mcp::ToolSet tools;
+  mcp::Catalog catalog;
+  mcp::ToolSet& tools = catalog.tools;
   Add(tools, Definition("echo", R"({"text":{"type":"string","default":"hi"}})"),
       [](const Json& given, Job&) {
         return mcp::ToolReply{given, given.at("text").get<std::string>()};
@@ -79,7 +82,11 @@ int Run(app::Arguments arguments) {
                       {"completed", counts.completed.load()}};
     return mcp::ToolReply{now, now.dump()};
   });
-  return app::ServeHttp(*flags, std::move(tools), {"fixture", "Fixture", "1", "Use echo."});
+  AddConformanceFixtures(catalog);
+  mcp::ServerOptions options;
+  options.task_patience = std::chrono::milliseconds(20);
+  return app::ServeHttp(*flags, std::move(catalog), {"fixture", "Fixture", "1", "Use echo."},
+                        options);
 }
 
 }  // namespace

@@ -14,7 +14,7 @@ namespace {
 struct Fixture {
   Gate gate;
   Server server{
-      TestTools(gate), TestInfo(), {.quick_threads = 2, .long_threads = 2, .queue_max = 8}};
+      {TestTools(gate)}, TestInfo(), {.quick_threads = 2, .long_threads = 2, .queue_max = 8}};
   MemoryClient client{server};
 
   Json One(const Json& message) {
@@ -110,7 +110,7 @@ TEST_CASE_FIXTURE(Fixture, "a cancelled call stops and is not answered") {
 TEST_CASE("a cancellation at any moment leaves one answer or none, and none after it") {
   Gate gate;
   gate.Open();
-  Server server(TestTools(gate), TestInfo());
+  Server server({TestTools(gate)}, TestInfo());
   MemoryClient client(server);
   for (int i = 0; i < 2000; ++i) {
     client.Put(Request(i, "tools/call", CallParams("echo")));
@@ -198,7 +198,7 @@ TEST_CASE_FIXTURE(Fixture, "at the end calls are stopped and still answered") {
 
 TEST_CASE("a client that leaves during a call is sent nothing") {
   Gate gate;
-  Server server(TestTools(gate), TestInfo());
+  Server server({TestTools(gate)}, TestInfo());
   {
     MemoryClient client(server);
     client.Put(Request(1, "tools/call", CallParams("gate")));

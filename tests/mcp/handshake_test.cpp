@@ -16,7 +16,7 @@ Json InitializeParams(const Json& version) {
 
 struct Fixture {
   Gate gate;
-  Server server{TestTools(gate), TestInfo()};
+  Server server{{TestTools(gate)}, TestInfo()};
   MemoryClient client{server};
 
   Json One(const Json& message) {

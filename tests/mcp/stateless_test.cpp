@@ -11,7 +11,7 @@ namespace {
 
 struct Fixture {
   Gate gate;
-  Server server{TestTools(gate), TestInfo()};
+  Server server{{TestTools(gate)}, TestInfo()};
   MemoryClient client{server};
 
   Json One(const Json& message) {

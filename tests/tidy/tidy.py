@@ -28,6 +28,7 @@ HEADERS = [
     (r"isa-l/.*", ("src/io/",)),
     (r"nlohmann/.*", ("src/rpc/", "src/mcp/", "src/tools/", "src/app/", "tests/")),
     (r"httplib\.h", ("src/rpc/http_writer.cpp",)),
+    (r"openssl/.*", ("src/mcp/request_state.cpp",)),
     (r"doctest/.*|doctest\.h", ("tests/",)),
     (r"tl/expected\.hpp", ("src/base/result.h",)),
     (r"xxhash\.h", ("src/base/", "src/io/")),
