@@ -43,8 +43,7 @@ int RunTool(const mcp::Tool& tool, const rpc::Json& arguments, Output output) {
       signal = number;
       job.Stop();
     });
-    mcp::CallContext context(job);
-    outcome = mcp::RunTool(tool, *normalized, context);
+    outcome = mcp::RunTool(tool, *normalized, job);
   }
   const mcp::ToolReply& reply = outcome.reply;
   if (reply.is_error) {

@@ -16,7 +16,17 @@ struct CallOutcome {
 // Checks and completes the arguments, then runs. An argument error is a reply with is_error.
 CallOutcome CallTool(const Tool& tool, const rpc::Json& arguments, CallContext& context);
 
+// The same without a client to talk to.
+inline CallOutcome CallTool(const Tool& tool, const rpc::Json& arguments, Job& job) {
+  CallContext context(job);
+  return CallTool(tool, arguments, context);
+}
+
 // The second half of CallTool, for callers that tell argument errors from others.
 CallOutcome RunTool(const Tool& tool, const Normalized& arguments, CallContext& context);
+inline CallOutcome RunTool(const Tool& tool, const Normalized& arguments, Job& job) {
+  CallContext context(job);
+  return RunTool(tool, arguments, context);
+}
 
 }  // namespace jarvis::mcp

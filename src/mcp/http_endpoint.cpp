@@ -364,7 +364,10 @@ HttpReply HttpEndpoint::Get(const HttpRequest& request, rpc::HttpPeer& peer) {
 // The rest of a stream whose connection broke.
 HttpReply HttpEndpoint::Resume(const std::shared_ptr<Exchange>& exchange, std::uint64_t seen,
                                rpc::HttpPeer& peer) {
-  if (auto mailbox = exchange->log->mailbox()) exchange->mailbox = std::move(mailbox);
+  if (auto mailbox = exchange->log->mailbox()) {
+    if (!mailbox->Rouse()) return Full();
+    exchange->mailbox = std::move(mailbox);
+  }
   exchange->seen = seen;
   return Stream(exchange, {}, peer);
 }

@@ -43,6 +43,7 @@ void EventLog::Leave(std::uint64_t turn) {
     return;
   }
   has_reader_ = false;
+  if (mailbox_) mailbox_->Sleep();
   since_ = std::chrono::steady_clock::now();
 }
 

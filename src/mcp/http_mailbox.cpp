@@ -13,50 +13,67 @@ std::shared_ptr<Mailbox> Mailbox::Make() {
 }
 
 void Mailbox::Send(const rpc::Json& message) {
-  {
-    const std::lock_guard lock(mutex_);
-    if (over_) return;
-    if (message.is_array() || !message.contains("method")) {
-      answer_ = message;
-      over_ = true;
-    } else if (notifications_.size() < kNotificationsMax) {
-      notifications_.push_back(message);
-    } else {
-      notifications_.back() = message;
-    }
-    const auto now = std::chrono::steady_clock::now();
-    if (!over_ && message["method"] == "notifications/progress") {
-      if (now - woken_ < kProgressInterval) return;
-    }
-    woken_ = now;
+  const std::lock_guard lock(mutex_);
+  if (over_) return;
+  if (message.is_array() || !message.contains("method")) {
+    answer_ = message;
+    over_ = true;
+  } else if (notifications_.size() < kNotificationsMax) {
+    notifications_.push_back(message);
+  } else {
+    notifications_.back() = message;
   }
-  Wake();
+  const auto now = std::chrono::steady_clock::now();
+  if (!over_ && message["method"] == "notifications/progress") {
+    if (now - woken_ < kProgressInterval) return;
+  }
+  woken_ = now;
+  WakeLocked();
 }
 
 void Mailbox::Finish() {
-  {
-    const std::lock_guard lock(mutex_);
-    over_ = true;
-  }
-  Wake();
+  const std::lock_guard lock(mutex_);
+  over_ = true;
+  WakeLocked();
 }
 
 void Mailbox::HangUp() {
-  {
-    const std::lock_guard lock(mutex_);
-    hang_up_ = true;
-  }
-  Wake();
+  const std::lock_guard lock(mutex_);
+  hang_up_ = true;
+  WakeLocked();
 }
 
 void Mailbox::Wake() {
-  ::eventfd_write(wake_.get(), 1);
+  const std::lock_guard lock(mutex_);
+  WakeLocked();
+}
+
+void Mailbox::WakeLocked() {
+  if (wake_.valid()) ::eventfd_write(wake_.get(), 1);
+}
+
+void Mailbox::Sleep() {
+  const std::lock_guard lock(mutex_);
+  wake_ = rpc::FileDescriptor();
+}
+
+bool Mailbox::Rouse() {
+  const std::lock_guard lock(mutex_);
+  if (!wake_.valid()) {
+    wake_ = rpc::FileDescriptor(::eventfd(1, EFD_CLOEXEC | EFD_NONBLOCK));
+  }
+  return wake_.valid();
+}
+
+int Mailbox::wake_fd() const {
+  const std::lock_guard lock(mutex_);
+  return wake_.get();
 }
 
 Mailbox::Mail Mailbox::Take() {
-  eventfd_t ignored = 0;
-  ::eventfd_read(wake_.get(), &ignored);
   const std::lock_guard lock(mutex_);
+  eventfd_t ignored = 0;
+  if (wake_.valid()) ::eventfd_read(wake_.get(), &ignored);
   Mail mail;
   mail.notifications.assign(notifications_.begin(), notifications_.end());
   notifications_.clear();

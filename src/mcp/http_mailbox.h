@@ -32,8 +32,12 @@ class Mailbox : public rpc::Channel {
   // Makes the reader look.
   void Wake();
 
-  // Readable when something has come since the last Take().
-  int wake_fd() const { return wake_.get(); }
+  // Between two readers it holds no descriptor. False: there are none left.
+  void Sleep();
+  bool Rouse();
+
+  // Readable when something has come since the last Take(). REQUIRES: not asleep
+  int wake_fd() const;
   struct Mail {
     std::vector<rpc::Json> notifications;
     rpc::Json answer;      // null: not yet; for a batch an array
@@ -44,9 +48,10 @@ class Mailbox : public rpc::Channel {
 
  private:
   explicit Mailbox(rpc::FileDescriptor wake) : wake_(std::move(wake)) {}
+  void WakeLocked();  // REQUIRES: mutex_ held
 
-  const rpc::FileDescriptor wake_;
-  std::mutex mutex_;
+  mutable std::mutex mutex_;
+  rpc::FileDescriptor wake_;
   std::deque<rpc::Json> notifications_;
   rpc::Json answer_;
   bool over_ = false;

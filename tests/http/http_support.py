@@ -71,7 +71,7 @@ def events(text):
     found = []
     for block in text.split("\n\n"):
         data = [line[6:] for line in block.split("\n") if line.startswith("data: ")]
-        if data:
+        if data and data[0]:  # the first of a stream that can be resumed is empty
             found.append(json.loads("\n".join(data)))
     return found
 

@@ -45,7 +45,8 @@ TEST_CASE_FIXTURE(Fixture, "initialize answers with a version that both speak") 
     CAPTURE(c.wanted);
     const Json result = One(Request(1, "initialize", InitializeParams(c.wanted))).at("result");
     CHECK(result.at("protocolVersion") == c.given);
-    CHECK(result.at("capabilities") == Json{{"tools", Json::object()}});
+    CHECK(result.at("capabilities") ==
+          Json{{"tools", Json::object()}, {"logging", Json::object()}});
     CHECK(result.at("instructions") == "Use echo.");
     CHECK(result.at("serverInfo").contains("title") == (std::string(c.given) >= "2025-06-18"));
     CHECK(rpc::DumpLine(result).find("2026") == std::string::npos);

@@ -33,7 +33,10 @@ TEST_CASE_FIXTURE(Fixture, "discover says what there is") {
   CheckComplete(result);
   CHECK(result.at("supportedVersions").size() == 5);
   CHECK(result.at("supportedVersions").front() == "2026-07-28");
-  CHECK(result.at("capabilities") == Json{{"tools", Json::object()}});
+  CHECK(result.at("capabilities") ==
+        Json{{"tools", Json::object()},
+             {"logging", Json::object()},
+             {"extensions", {{"io.modelcontextprotocol/tasks", Json::object()}}}});
   CHECK(result.at("ttlMs") == 3600000);
   CHECK(result.at("cacheScope") == "public");
   CHECK(result.at("instructions") == "Use echo.");

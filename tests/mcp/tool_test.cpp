@@ -49,7 +49,7 @@ TEST_CASE("definitions that clients would stumble over are refused") {
     definition["annotations"].erase(hint);
     CHECK(refused(definition));
   }
-  for (const std::string& name : {std::string("Big"), std::string("a-b"), std::string(33, 'a')}) {
+  for (const std::string& name : {std::string("Big"), std::string("a-b"), std::string(65, 'a')}) {
     CAPTURE(name);
     Json definition = good;
     definition["name"] = name;
