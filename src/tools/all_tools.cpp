@@ -27,6 +27,7 @@ constexpr Binding kBindings[] = {
     {"gemm_roofline", &GemmRoofline, mcp::ToolCost::kQuick},
     {"category_filter", &CategoryFilter, mcp::ToolCost::kQuick},
     {"perf_report", &PerfReport, mcp::ToolCost::kLong},
+    {"make_replay", &MakeReplay, mcp::ToolCost::kLong},
 };
 
 std::string_view SchemaOf(std::string_view tool) {

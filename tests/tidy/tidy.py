@@ -26,6 +26,7 @@ HEADERS = [
     (r"xlsxwriter\.h", ("src/output/",)),
     (r"zlib\.h", ("examples/", "tests/")),
     (r"isa-l/.*", ("src/io/",)),
+    (r"zip\.h", ("src/tools/replay/package.cpp", "tests/tools/")),
     (r"nlohmann/.*", ("src/rpc/", "src/mcp/", "src/tools/", "src/app/", "tests/")),
     (r"httplib\.h", ("src/rpc/http_writer.cpp",)),
     (r"openssl/.*", ("src/mcp/request_state.cpp",)),

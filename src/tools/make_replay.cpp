@@ -1,0 +1,277 @@
+#include <algorithm>
+#include <filesystem>
+
+#include <fmt/format.h>
+
+#include "io/atomic_file.h"
+#include "io/text_file.h"
+#include "output/number_format.h"
+#include "tools/platform_choice.h"
+#include "tools/replay/entry.h"
+#include "tools/replay/package.h"
+#include "tools/replay/schema_table.h"
+#include "tools/tools.h"
+
+namespace jarvis::tools {
+namespace {
+
+using replay::Entry;
+using replay::Signature;
+
+constexpr std::size_t kIndexBytesMax = std::size_t{16} << 20;
+constexpr const char* kIndexName = "replay_packages/replay_index.json";
+
+// What one call makes.
+struct Made {
+  Json ir = Json::array();
+  Json included = Json::array();  // of the manifest
+  Json skipped = Json::array();
+  std::vector<std::vector<Cell>> included_rows;
+  std::vector<std::vector<Cell>> skipped_rows;
+  std::size_t unmatched = 0;
+  std::vector<std::string> ops;  // distinct, the longest first
+};
+
+Result<replay::Wanted> WantedOf(const Json& arguments) {
+  replay::Wanted wanted;
+  if (arguments.contains("rows"))
+    wanted.rows = arguments.at("rows").get<std::vector<std::string>>();
+  if (arguments.contains("op_names"))
+    wanted.op_names = arguments.at("op_names").get<std::vector<std::string>>();
+  if (wanted.rows.empty() && wanted.op_names.empty()) {
+    return Fail(ErrorCode::kBadValue, "neither rows nor op_names says what to replay",
+                R"(ops_summary lists rows: {"rows":["op1"]}, or {"op_names":["aten::mm"]})");
+  }
+  return wanted;
+}
+
+void AddSkipped(const Signature& signature, const std::string& reason, const std::string& fix,
+                Made* made) {
+  const auto calls = static_cast<std::int64_t>(signature.call_us.size());
+  made->skipped.push_back({{"row", signature.row},
+                           {"op_name", signature.op.substr(0, 200)},
+                           {"count", calls},
+                           {"total_us", output::Rounded(signature.total_us)},
+                           {"reason", reason},
+                           {"fix", fix}});
+  made->skipped_rows.push_back({signature.row, signature.op.substr(0, 60), std::string("skipped"),
+                                Cell(), calls, signature.total_us / 1000, reason + "; " + fix});
+}
+
+void AddIncluded(const Signature& signature, Entry entry, Made* made) {
+  const auto calls = static_cast<std::int64_t>(signature.call_us.size());
+  const std::string shapes = replay::ShapesText(entry.ir);
+  const Json& warnings = entry.ir.at("warnings");
+  made->included.push_back({{"index", made->ir.size()},
+                            {"row", signature.row},
+                            {"op_name", signature.op},
+                            {"shapes", shapes},
+                            {"count", calls},
+                            {"mean_us", entry.ir.at("reference").at("mean_us")},
+                            {"matched", entry.matched}});
+  made->included_rows.push_back({signature.row, signature.op,
+                                 std::string(entry.matched ? "included" : "matched on replay"),
+                                 shapes, calls, signature.total_us / 1000,
+                                 warnings.empty() ? Cell() : Cell(warnings[0].get<std::string>())});
+  if (!entry.matched) ++made->unmatched;
+  if (std::find(made->ops.begin(), made->ops.end(), signature.op) == made->ops.end())
+    made->ops.push_back(signature.op);
+  made->ir.push_back(std::move(entry.ir));
+}
+
+Result<Made> MakeEntries(const engine::LoadedTrace& trace, const std::vector<Signature>& calls,
+                         std::size_t limit, Job& job) {
+  std::optional<perf::Platform> platform;
+  if (auto choice = ChoosePlatform("", &trace)) platform = std::move(choice->platform);
+  Made made;
+  for (const Signature& signature : calls) {
+    JV_TRY(job.Check());
+    if (made.ir.size() >= limit) {
+      AddSkipped(signature, fmt::format("beyond the limit of {} entries", limit),
+                 "raise limit, or choose fewer rows", &made);
+      continue;
+    }
+    Entry entry = replay::MakeEntry({trace, platform}, signature);
+    if (entry.ir.is_null()) {
+      AddSkipped(signature, entry.reason, entry.fix, &made);
+    } else {
+      AddIncluded(signature, std::move(entry), &made);
+    }
+  }
+  return made;
+}
+
+std::string PackageName(const Made& made) {
+  std::string name = replay::SafeName(made.ops.front());
+  if (made.ops.size() > 1) name += fmt::format("_and_{}_more", made.ops.size() - 1);
+  return name + "_replay_package.zip";
+}
+
+Json ManifestOf(const engine::LoadedTrace& trace, const Made& made) {
+  const auto& devices = trace.trace().metadata.devices;
+  Json manifest = Json::object();
+  manifest["schema_version"] = 1;
+  manifest["tool_version"] = JARVIS_VERSION;
+  manifest["schema_table"] = "torch " + std::string(replay::SchemaTableVersion());
+  manifest["trace_id"] = trace.id();
+  manifest["arch"] =
+      devices.empty() || devices[0].name.empty() ? Json(nullptr) : Json(devices[0].name);
+  manifest["entries"] = made.included;
+  manifest["skipped"] = made.skipped;
+  return manifest;
+}
+
+std::string Pretty(const Json& value) {
+  return value.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+}
+
+// Files of one output directory, and the list of the packages in it.
+class Output {
+ public:
+  Output(std::string directory, bool overwrite)
+      : directory_(std::move(directory)), overwrite_(overwrite) {}
+
+  Status ReadIndex() {
+    const std::string path = PathOf(kIndexName);
+    std::error_code ignored;
+    if (!std::filesystem::exists(path, ignored)) return {};
+    JV_ASSIGN(const std::string text, io::ReadTextFile(path, kIndexBytesMax));
+    auto index = rpc::ParseJson(text);
+    const bool ours = index && index->is_object() && index->contains("packages") &&
+                      index->at("packages").is_array() && index->contains("files") &&
+                      index->at("files").is_object();
+    if (ours) index_ = std::move(*index);
+    return ours || overwrite_ ? Status() : InTheWay(kIndexName);
+  }
+
+  // Refuses before anything is written where a file of someone else's is in the way.
+  Status Check(const std::string& name) const {
+    std::error_code ignored;
+    const std::uintmax_t bytes = std::filesystem::file_size(PathOf(name), ignored);
+    if (ignored || overwrite_) return {};
+    // A file that this tool wrote and nobody changed in size since may be replaced.
+    const Json& files = index_.at("files");
+    const auto known = files.find(name);
+    return known != files.end() && *known == bytes ? Status() : InTheWay(name);
+  }
+
+  Status Write(const std::string& name, const std::string& content) {
+    JV_TRY(io::WriteFileAtomically(PathOf(name), content));
+    index_["files"][name] = content.size();
+    return {};
+  }
+
+  Status WriteIndex(const Json& package) {
+    Json packages = Json::array();
+    for (const Json& known : index_.at("packages")) {
+      if (known.value("package", "") != package.at("package")) packages.push_back(known);
+    }
+    packages.push_back(package);
+    std::sort(packages.begin(), packages.end(), [](const Json& a, const Json& b) {
+      return a.value("package", "") < b.value("package", "");
+    });
+    index_["packages"] = std::move(packages);
+    return io::WriteFileAtomically(PathOf(kIndexName), Pretty(index_));
+  }
+
+  std::string PathOf(const std::string& name) const { return directory_ + "/" + name; }
+
+ private:
+  Status InTheWay(const std::string& name) const {
+    return Fail(
+        ErrorCode::kExists,
+        fmt::format("\"{}\" is there and is not a file that make_replay wrote", PathOf(name)),
+        "give overwrite: true or another output_dir");
+  }
+
+  std::string directory_;
+  bool overwrite_;
+  Json index_ = {{"schema_version", 1}, {"packages", Json::array()}, {"files", Json::object()}};
+};
+
+Status WriteAll(const engine::LoadedTrace& trace, const Made& made, const Json& arguments,
+                const std::string& directory, Answer* answer) {
+  const std::string format = arguments.at("format").get<std::string>();
+  const std::string ir = Pretty(made.ir);
+  const std::string name = "replay_packages/" + PackageName(made);
+  Output output(directory, arguments.at("overwrite").get<bool>());
+  JV_TRY(output.ReadIndex());
+  std::vector<std::pair<std::string, std::string>> files;
+  if (format != "zip") files.emplace_back("replay_ir.json", ir);
+  if (format != "ir") {
+    JV_ASSIGN(std::string zip, replay::MakePackage(ir, Pretty(ManifestOf(trace, made))));
+    files.emplace_back("replay_package.zip", zip);
+    files.emplace_back(name, std::move(zip));
+  }
+  for (const auto& [file, content] : files)
+    JV_TRY(output.Check(file));
+  for (const auto& [file, content] : files) {
+    JV_TRY(output.Write(file, content));
+    if (file != name) answer->files.push_back({output.PathOf(file), file, made.ir.size()});
+  }
+  Json package = {{"package", format == "ir" ? "replay_ir.json" : name},
+                  {"trace_id", trace.id()},
+                  {"entries", made.ir.size()},
+                  {"skipped", made.skipped.size()},
+                  {"ops", made.ops}};
+  JV_TRY(output.WriteIndex(package));
+  answer->files.push_back({output.PathOf(kIndexName), "index of packages", 1});
+  return {};
+}
+
+// Nothing can be replayed: every reason once.
+Error NothingToReplay(const Made& made) {
+  std::vector<std::string> reasons;
+  for (const Json& skipped : made.skipped) {
+    std::string reason =
+        fmt::format("{}: {}; {}", skipped.at("op_name").get<std::string>().substr(0, 60),
+                    skipped.at("reason").get<std::string>(), skipped.at("fix").get<std::string>());
+    if (reasons.size() < 5 && std::find(reasons.begin(), reasons.end(), reason) == reasons.end())
+      reasons.push_back(std::move(reason));
+  }
+  std::string text = "nothing of this can be replayed";
+  for (const std::string& reason : reasons)
+    text += "\n- " + reason;
+  return {ErrorCode::kBadValue, text, "ops_summary lists other rows"};
+}
+
+}  // namespace
+
+Result<Answer> MakeReplay(engine::Workspace& workspace, const Json& arguments, Job& job) {
+  JV_ASSIGN(const replay::Wanted wanted, WantedOf(arguments));
+  JV_ASSIGN(const TracePtr trace, OpenTrace(workspace, arguments, job));
+  JV_ASSIGN(const std::vector<Signature> calls, replay::SelectCalls(*trace, wanted));
+  JV_ASSIGN(Made made, MakeEntries(*trace, calls, arguments.at("limit").get<std::size_t>(), job));
+  if (made.ir.empty()) return tl::make_unexpected(NothingToReplay(made));
+  const std::string directory = OutputDirectory(arguments, *trace);
+  Answer answer;
+  answer.trace = trace->id();
+  JV_TRY(WriteAll(*trace, made, arguments, directory, &answer));
+  answer.columns = {"row", "op", "state", "shapes", "calls", "ms", "note"};
+  answer.summary = fmt::format(
+      "Wrote {} entries to {}; {} calls skipped. Nothing was run. On the machine of the "
+      "GPU: unzip replay_package.zip, then python3 batched_replay.py replay_ir.json "
+      "--compare",
+      made.ir.size(), directory, made.skipped.size());
+  // What was left out is what a reader acts on; where both do not fit, the included are cut.
+  constexpr std::size_t kSkippedFirst = 5;
+  const std::size_t first = std::min(kSkippedFirst, made.skipped_rows.size());
+  answer.rows.assign(made.skipped_rows.begin(),
+                     made.skipped_rows.begin() + static_cast<std::ptrdiff_t>(first));
+  answer.rows.insert(answer.rows.end(), made.included_rows.begin(), made.included_rows.end());
+  answer.rows.insert(answer.rows.end(),
+                     made.skipped_rows.begin() + static_cast<std::ptrdiff_t>(first),
+                     made.skipped_rows.end());
+  answer.total = answer.rows.size();
+  answer.notes = {
+      "not reproduced: data values, memory layout beyond strides, clocks, neighbours on "
+      "the GPU; index tensors are random within range"};
+  if (made.unmatched > 0) {
+    answer.notes.push_back(fmt::format(
+        "{} entries have no known schema: the replayer finds it where their package is installed",
+        made.unmatched));
+  }
+  return answer;
+}
+
+}  // namespace jarvis::tools
