@@ -51,12 +51,42 @@ Json NormalizedShape(const OpSchema& schema, const ProfiledCall& call) {
   return input == nullptr ? Json(nullptr) : Json::array({input->back()});
 }
 
+// How often the input of a backward convolution or pooling is as large as its output.
+Json StrideBetween(const Json& input, const Json& output) {
+  Json stride = Json::array();
+  for (std::size_t i = 2; i < input.size() && i < output.size(); ++i) {
+    const auto small = std::max<std::int64_t>(output[i].get<std::int64_t>(), 1);
+    stride.push_back(std::max<std::int64_t>(input[i].get<std::int64_t>() / small, 1));
+  }
+  return stride;
+}
+
+// The size of what a backward convolution makes: for the input, with stride 1 and as much padding
+// as keeps the size; for the weight, a kernel of 1.
+Json GradientSize(const OpSchema& schema, const ProfiledCall& call, bool of_input) {
+  const Json* grad = DimsOf(schema, call, "grad_output");
+  const Json* known = DimsOf(schema, call, of_input ? "weight" : "self");
+  if (grad == nullptr || known == nullptr || grad->size() < 3 || known->size() != grad->size())
+    return nullptr;
+  Json size = Json::array({of_input ? (*grad)[0] : (*grad)[1], (*known)[1]});
+  for (std::size_t i = 2; i < grad->size(); ++i)
+    size.push_back(of_input ? (*grad)[i] : Json(1));
+  return size;
+}
+
 Json AssumedList(const OpSchema& schema, const SchemaArg& arg, const ProfiledCall& call) {
   if (arg.type.base == "bool") return Filled(arg.type.list_size.value_or(1), true);
   if (arg.name == "padding" && DimsOf(schema, call, "weight") != nullptr)
     return SamePadding(schema, call);
   if (arg.name == "normalized_shape") return NormalizedShape(schema, call);
   if (IsOneOf(arg.name, {"padding", "output_padding"})) return Filled(SpatialRank(schema, call), 0);
+  if (arg.name == "self_size" || arg.name == "weight_size")
+    return GradientSize(schema, call, arg.name == "self_size");
+  if (arg.name == "stride" && schema.name.ends_with("backward_weight")) {
+    const Json* self = DimsOf(schema, call, "self");
+    const Json* grad = DimsOf(schema, call, "grad_output");
+    if (self != nullptr && grad != nullptr) return StrideBetween(*self, *grad);
+  }
   // Pooling halves.
   const bool pool = schema.name.find("pool") != std::string::npos;
   if (IsOneOf(arg.name, {"kernel_size", "stride"}))

@@ -10,6 +10,7 @@
 #include "analysis/work_calls.h"
 #include "base/text.h"
 #include "output/number_format.h"
+#include "perf/iteration_annotation.h"
 #include "tools/replay/initialisers.h"
 #include "tools/replay/match.h"
 #include "tools/replay/schema_table.h"
@@ -181,6 +182,23 @@ Json ReferenceOf(const EntryInput& input, const Signature& signature) {
   return reference;
 }
 
+// How many requests the engine step around a call worked on, for operators whose work depends on
+// it.
+void AddContext(const EntryInput& input, const Signature& signature, Json* ir) {
+  const trace::EventStore& events = input.trace.events();
+  trace::EventIndex at = signature.event;
+  while ((at = input.trace.tree().Enclosing(events, at, trace::EventKind::kUserAnnotation)) !=
+         kNoEvent) {
+    const auto step = perf::ParseIteration(events.name(at));
+    if (!step) continue;
+    (*ir)["context"] = {{"prefills", step->context_requests},
+                        {"decodes", step->generation_requests},
+                        {"prefill_tokens", step->context_sum},
+                        {"decode_tokens", step->generation_sum}};
+    return;
+  }
+}
+
 // The best overload; empty where none fits, with what the nearest one lacks.
 struct Chosen {
   std::optional<OpSchema> schema;
@@ -250,6 +268,7 @@ Entry MakeEntry(const EntryInput& input, const Signature& signature) {
                                  ? "the operator is not in the table of schemas"
                                  : "no known overload fits: " + chosen.nearest.message);
   }
+  if (ir["namespace"] != "aten") AddContext(input, signature, &ir);
   ir["raw"] = RawOf(*call);
   ir["reference"] = ReferenceOf(input, signature);
   return {std::move(ir), chosen.schema.has_value(), "", ""};

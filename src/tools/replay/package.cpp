@@ -17,6 +17,9 @@ constexpr zip_uint16_t kDosDate = (1 << 5) | 1;
 constexpr std::pair<std::string_view, const char*> kFiles[] = {
     {"utils", "utils.py"},
     {"batched_replay", "batched_replay.py"},
+    {"matching", "matching.py"},
+    {"workloads", "workloads.py"},
+    {"substitutes", "substitutes.py"},
     {"README", "README.md"},
     {"LICENSE", "LICENSE"},
 };

@@ -10,7 +10,7 @@
 
 namespace jarvis::tools {
 
-// utils.py, batched_replay.py, README.md and LICENSE by their stems, as the build put them into the
+// The Python files, README.md and LICENSE by their stems, as the build put them into the
 // program.
 std::span<const EmbeddedFile> ReplayPackageFiles();
 
