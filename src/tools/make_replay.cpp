@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <filesystem>
+#include <mutex>
 
 #include <fmt/format.h>
 
@@ -32,16 +33,16 @@ struct Made {
   std::vector<std::string> ops;  // distinct, the longest first
 };
 
-Result<replay::Wanted> WantedOf(const Json& arguments) {
+// Without rows and names: everything.
+replay::Wanted WantedOf(const Json& arguments, const engine::LoadedTrace& trace) {
   replay::Wanted wanted;
   if (arguments.contains("rows"))
     wanted.rows = arguments.at("rows").get<std::vector<std::string>>();
   if (arguments.contains("op_names"))
     wanted.op_names = arguments.at("op_names").get<std::vector<std::string>>();
-  if (wanted.rows.empty() && wanted.op_names.empty()) {
-    return Fail(ErrorCode::kBadValue, "neither rows nor op_names says what to replay",
-                R"(ops_summary lists rows: {"rows":["op1"]}, or {"op_names":["aten::mm"]})");
-  }
+  if (!wanted.rows.empty() || !wanted.op_names.empty()) return wanted;
+  for (const analysis::SummaryRow& row : trace.SummaryBy(analysis::GroupBy::kOp).rows)
+    wanted.rows.push_back(row.id);
   return wanted;
 }
 
@@ -191,6 +192,9 @@ class Output {
 
 Status WriteAll(const engine::LoadedTrace& trace, const Made& made, const Json& arguments,
                 const std::string& directory, Answer* answer) {
+  // Calls of one server may have the same directory, whose index tells our files from others.
+  static std::mutex one_at_a_time;
+  const std::scoped_lock lock(one_at_a_time);
   const std::string format = arguments.at("format").get<std::string>();
   const std::string ir = Pretty(made.ir);
   const std::string name = "replay_packages/" + PackageName(made);
@@ -238,8 +242,12 @@ Error NothingToReplay(const Made& made) {
 }  // namespace
 
 Result<Answer> MakeReplay(engine::Workspace& workspace, const Json& arguments, Job& job) {
-  JV_ASSIGN(const replay::Wanted wanted, WantedOf(arguments));
   JV_ASSIGN(const TracePtr trace, OpenTrace(workspace, arguments, job));
+  const replay::Wanted wanted = WantedOf(arguments, *trace);
+  if (wanted.rows.empty() && wanted.op_names.empty()) {
+    return Fail(ErrorCode::kNoGpuEvents, "the trace has no GPU work whose ops could be replayed",
+                R"(name host ops: {"op_names":["aten::mm"]})");
+  }
   JV_ASSIGN(const std::vector<Signature> calls, replay::SelectCalls(*trace, wanted));
   JV_ASSIGN(Made made, MakeEntries(*trace, calls, arguments.at("limit").get<std::size_t>(), job));
   if (made.ir.empty()) return tl::make_unexpected(NothingToReplay(made));

@@ -424,29 +424,44 @@ def print_summary(results, total, options):
 
 # A trace of the replay
 
-def add_arguments(events, tree):
-    """Older profilers know strides and scalars but do not write them: adds both. Events and nodes
-    of the tree are the same calls, in the order of their start."""
+def nodes_of(tree):
+    """The profiled operators, in the order of their start."""
     nodes, found = list(tree), []
     while nodes:
         node = nodes.pop()
         nodes.extend(node.children)
         if hasattr(node.extra_fields, "inputs"):
             found.append(node)
-    found.sort(key=lambda node: node.start_time_ns)
+    return sorted(found, key=lambda node: (node.start_time_ns, -node.duration_time_ns))
+
+
+def recorded(node):
+    inputs = node.extra_fields.inputs
+    return {"Input Dims": [list(sizes) for sizes in inputs.shapes],
+            "Input type": list(inputs.dtypes),
+            "Input Strides": [list(steps) for steps in inputs.strides],
+            "Concrete Inputs": ["" if value is None or torch.is_tensor(value) else str(value)
+                                for value in inputs.ivalues]}
+
+
+def with_arguments(trace, tree):
+    """Profilers of some releases know strides and scalars but do not write them, and a torch without
+    Kineto writes names only. -> the trace with all that the profiler knows."""
+    events = trace if isinstance(trace, list) else trace.get("traceEvents", [])
     ops = sorted((event for event in events if event.get("cat") == "cpu_op"),
                  key=lambda event: (event["ts"], -event.get("dur", 0)))
-    if [event["name"] for event in ops] != [node.name for node in found]:
-        return
-    for event, node in zip(ops, found):
-        inputs, args = node.extra_fields.inputs, event.setdefault("args", {})
-        if len(inputs.shapes) != len(args.get("Input Dims", [])):
-            continue
-        if "Input Strides" not in args and hasattr(inputs, "strides"):
-            args["Input Strides"] = [list(steps) for steps in inputs.strides]
-        if "Concrete Inputs" not in args and hasattr(inputs, "ivalues"):
-            args["Concrete Inputs"] = ["" if value is None or torch.is_tensor(value) else str(value)
-                                       for value in inputs.ivalues]
+    nodes = nodes_of(tree)
+    if not all(hasattr(node.extra_fields.inputs, "ivalues") for node in nodes):
+        return trace
+    if not ops:
+        return {"schemaVersion": 1, "traceEvents": [
+            {"ph": "X", "cat": "cpu_op", "name": node.name, "pid": 1, "tid": node.start_tid,
+             "ts": node.start_time_ns / 1000, "dur": node.duration_time_ns / 1000,
+             "args": recorded(node)} for node in nodes]}
+    if [event["name"] for event in ops] == [node.name for node in nodes]:
+        for event, node in zip(ops, nodes):
+            event["args"] = {**recorded(node), **event.get("args", {})}
+    return trace
 
 
 def write_profile(calls, path, device):
@@ -462,10 +477,9 @@ def write_profile(calls, path, device):
     profiler.export_chrome_trace(path)
     with open(path, encoding="utf-8") as file:
         trace = json.load(file)
-    events = trace if isinstance(trace, list) else trace["traceEvents"]
     results = getattr(profiler.profiler, "kineto_results", None)
     if results is not None and hasattr(results, "experimental_event_tree"):
-        add_arguments(events, results.experimental_event_tree())
+        trace = with_arguments(trace, results.experimental_event_tree())
     with open(path, "w", encoding="utf-8") as file:
         json.dump(trace, file)
 

@@ -159,6 +159,7 @@ class Matcher {
     if (given.type == "ScalarList" && !arg.type.list) return Unfit(arg, given);
     const bool scalar = given.type == "Scalar";
     if (auto value = DefaultOf(arg); value && !(scalar && value->is_null())) {
+      if (value->is_null()) return std::move(*value);
       Warn(fmt::format("{} was not recorded: its default {} assumed", arg.name, value->dump()));
       return std::move(*value);
     }

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "base/result.h"
-#include "rpc/json.h"
+#include "tools/answer.h"
 #include "trace/event_store.h"
 
 namespace jarvis::tools::replay {

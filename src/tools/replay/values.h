@@ -5,7 +5,7 @@
 #include <optional>
 #include <string_view>
 
-#include "rpc/json.h"
+#include "tools/answer.h"
 #include "tools/replay/op_schema.h"
 
 namespace jarvis::tools::replay {
