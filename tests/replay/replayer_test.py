@@ -106,7 +106,7 @@ def check_failures(folder, entries, python):
     ran, results = support.run(folder, file="own.json", python=python)
     assert ran.returncode == 1, ran.stdout
     assert [r["status"] for r in results] == ["error", "refused", "refused", "refused", "ok"], results
-    assert "install not_installed" in results[1]["reason"] and "GB" in results[3]["reason"], results
+    assert "--import" in results[1]["reason"] and "GB" in results[3]["reason"], results
     assert "\x1b" not in ran.stdout and not (folder / "package/hacked").exists()
     assert "Successful: 1" in ran.stdout and "Errors: 1" in ran.stdout, ran.stdout
     ran, results = support.run(folder, "--stop-on-error", file="own.json", python=python)
@@ -117,16 +117,23 @@ def check_failures(folder, entries, python):
     assert results[0]["status"] == "ok" and "reduced" in results[0]["notes"][0], results
 
 
-def check_runtime_match(folder, entries, python):
-    """An entry without a schema gets one from the torch at hand: the same call."""
+def check_foreign(folder, entries, python):
+    """Entries without a schema get one from the torch at hand; those of the plain contract run."""
+    made = []
     for wanted in ("aten::addmm", "aten::sum", "aten::native_layer_norm"):
         entry = copy.deepcopy(next(one for one in entries if one["op_name"] == wanted))
-        entry["replay_ir"] = {"list_pos_args": [], "list_kwargs": []}
+        made.append({key: entry[key] for key in ("op_name", "replay_ir", "count")})
         del entry["schema"], entry["resolved_overload"]
+        entry["replay_ir"] = {"list_pos_args": [], "list_kwargs": []}
         entry["needs_runtime_match"] = True
-        write(folder, [entry])
-        ran, results = support.run(folder, file="own.json", python=python)
-        assert ran.returncode == 0 and results[0]["status"] == "ok", (wanted, results)
+        made.append(entry)
+    write(folder, made)
+    ran, results = support.run(folder, file="own.json", python=python)
+    assert ran.returncode == 0 and all(r["status"] == "ok" for r in results), results
+    ran, results = support.run(folder, "--timeout", "0.0001", file="own.json", python=python)
+    assert ran.returncode == 1 and "timeout" in {r["status"] for r in results}, results
+    ran, _ = support.run(folder, "--import", "no_such_module", file="own.json", python=python)
+    assert ran.returncode == 1 and "no_such_module" in ran.stderr, ran.stderr
 
 
 def main():
@@ -142,7 +149,7 @@ def main():
         check_options(folder, python)
         check_stand_ins(folder, entries, python)
         check_failures(folder, entries, python)
-        check_runtime_match(folder, entries, python)
+        check_foreign(folder, entries, python)
 
 
 if __name__ == "__main__":

@@ -9,6 +9,7 @@ Needs torch. Exit status: 0 all that can run here ran; 1 an entry failed, or non
 import argparse
 import contextlib
 import copy
+import importlib
 import json
 import signal
 import sys
@@ -56,6 +57,8 @@ def read_arguments(argv):
                         help="leave out entries whose inputs need more; default: what is free")
     parser.add_argument("--shrink", action="store_true",
                         help="make too large entries smaller instead; not comparable then")
+    parser.add_argument("--import", dest="modules", action="append", default=[], metavar="MODULE",
+                        help="import it first: it registers operators of a package")
     parser.add_argument("--no-substitutes", action="store_true",
                         help="never run other operators or types in place of missing ones")
     options = parser.parse_args(argv)
@@ -86,6 +89,14 @@ def chosen(entries, options):
             if (options.op_filter or "").lower() in entry["op_name"].lower()
             and options.index in (None, number)]
     return rows if options.op_limit is None else rows[:max(options.op_limit, 0)]
+
+
+def import_modules(names):
+    for name in names:
+        try:
+            importlib.import_module(name)
+        except Exception as error:  # whatever a package does when it is imported
+            raise SystemExit(f"batched_replay: cannot import {name}: {error}") from None
 
 
 def choose_device(wanted):
@@ -165,14 +176,26 @@ def halve(entry, size):
             arg["value"] = half
 
 
+def size_to_halve(entry):
+    """The first dimension of the largest tensor, which most operators only repeat over; where that
+    is 1, the largest size."""
+    def elements(config):
+        strides = config.get("strides") or utils.contiguous_strides(config["shape"])
+        return utils.storage_elements(config["shape"], strides)[0]
+    largest = max((config for config in tensors_of(entry)), key=elements, default=None)
+    if largest is None:
+        return 1
+    return largest["shape"][0] if largest["shape"][0] > 1 else max(largest["shape"])
+
+
 def shrink(entry, limit):
-    """-> the entry made small enough, largest sizes first."""
+    """-> the entry made small enough."""
     entry = copy.deepcopy(entry)
     while input_bytes(entry) > limit:
-        largest = max((size for config in tensors_of(entry) for size in config["shape"]), default=1)
-        if largest < 2:
+        size = size_to_halve(entry)
+        if size < 2:
             break
-        halve(entry, largest)
+        halve(entry, size)
     return entry
 
 
@@ -254,12 +277,18 @@ class Runner:
     def operator(entry):
         packet = utils.packet_of(entry["op_name"])
         try:
-            return utils.overload_of(packet, entry.get("resolved_overload") or "")
+            if "resolved_overload" not in entry:
+                raise utils.Unreplayable(f"no overload of {entry['op_name']} has these arguments")
+            return utils.overload_of(packet, entry["resolved_overload"])
         except utils.Unreplayable:
-            if "resolved_overload" in entry and not entry["resolved_overload"]:
-                raise
-            # An entry of another program has no overload: it is looked for.
-            return utils.overload_of(packet, packet.overloads()[0])
+            # An entry of another program names no overload, that of another torch may be gone: the
+            # first with these arguments.
+            names = {arg["arg_name"] for arg in arguments_of(entry)}
+            for name in packet.overloads():
+                operator = getattr(packet, name)
+                if names <= {arg.name for arg in operator._schema.arguments}:
+                    return operator
+            raise
 
     def make_substitute(self, entry, cast, notes):
         positional, keywords = self.values(entry, cast)
@@ -517,6 +546,7 @@ def main(argv=None):
     if options.list:
         print_list(rows)
         return 0
+    import_modules(options.modules)
     device = choose_device(options.device)
     results = run_all(rows, len(entries), options, device)
     print_summary(results, len(entries), options)

@@ -27,8 +27,8 @@ DTYPES = {
 OPERATOR_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*::[A-Za-z_][A-Za-z0-9_]*\Z")
 OVERLOAD_NAME = re.compile(r"[A-Za-z0-9_]*\Z")
 
-# Which Python modules register the operators of a namespace. A namespace that is not here is tried
-# as a module of that name.
+# Which Python modules register the operators of a namespace. Others are imported only if the user
+# names them (--import): the name in an entry comes from a trace.
 MODULES = {"aten": (), "prim": (), "aiter": ("aiter",), "_rocm_C": ("vllm._rocm_C",),
            "_C": ("vllm._C",), "_C_cache_ops": ("vllm._C",), "vllm": ("vllm", "vllm._C"),
            "torchvision": ("torchvision",), "fbgemm": ("fbgemm_gpu",), "sgl_kernel": ("sgl_kernel",),
@@ -205,7 +205,7 @@ def check_name(name):
 def load_namespace(namespace):
     """Imports what registers the operators of a namespace. -> modules that are missing."""
     missing = []
-    for module in MODULES.get(namespace, (namespace,)):
+    for module in MODULES.get(namespace, ()):
         try:
             __import__(module)
         except Exception as error:  # packages with broken libraries fail in their own ways
@@ -225,7 +225,11 @@ def packet_of(name):
                 continue
         if attempt == 0:
             missing = load_namespace(namespace)
-    hint = f"; install {', '.join(missing)}" if missing else ""
+    hint = ""
+    if missing:
+        hint = f"; install {', '.join(missing)}"
+    elif namespace not in MODULES:
+        hint = f"; name the module that registers {namespace} with --import"
     raise Unreplayable(f"no operator {name} in torch {torch.__version__}{hint}")
 
 
