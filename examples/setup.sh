@@ -5,7 +5,7 @@ jarvis_program_packages="g++ cmake ninja-build pkg-config nlohmann-json3-dev lib
   libfmt-dev libisal-dev libexpected-dev libxxhash-dev liblua5.4-dev libxlsxwriter-dev
   libcpp-httplib-dev libssl-dev libzip-dev python3"
 jarvis_test_packages="$jarvis_program_packages doctest-dev zlib1g-dev clang-format
-  python3-openpyxl libreoffice-calc-nogui"
+  python3-openpyxl libreoffice-calc-nogui python3-torch"
 
 # jarvis_install PACKAGE...: quick when nothing is missing.
 jarvis_install() {

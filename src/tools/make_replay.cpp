@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "base/text.h"
 #include "io/atomic_file.h"
 #include "io/text_file.h"
 #include "output/number_format.h"
@@ -50,13 +51,14 @@ void AddSkipped(const Signature& signature, const std::string& reason, const std
                 Made* made) {
   const auto calls = static_cast<std::int64_t>(signature.call_us.size());
   made->skipped.push_back({{"row", signature.row},
-                           {"op_name", signature.op.substr(0, 200)},
+                           {"op_name", Utf8Prefix(signature.op, 200)},
                            {"count", calls},
                            {"total_us", output::Rounded(signature.total_us)},
                            {"reason", reason},
                            {"fix", fix}});
-  made->skipped_rows.push_back({signature.row, signature.op.substr(0, 60), std::string("skipped"),
-                                Cell(), calls, signature.total_us / 1000, reason + "; " + fix});
+  made->skipped_rows.push_back({signature.row, std::string(Utf8Prefix(signature.op, 60)),
+                                std::string("skipped"), Cell(), calls, signature.total_us / 1000,
+                                reason + "; " + fix});
 }
 
 void AddIncluded(const Signature& signature, Entry entry, Made* made) {

@@ -50,6 +50,13 @@ moe.update(a0=torch.zeros(10, 4), a1=torch.zeros(4, 6, 4), a3=torch.zeros(64, dt
 assert workloads.adjust({"op_name": "aiter::ck_moe_stage1"}, moe, g) is None
 assert moe["a5"].tolist() == [32, 10] and moe["a4"].tolist()[:4] == [0, 1, 2, 3]
 assert sorted(moe["a3"][:32].tolist())[:20] == list(range(20)) and (moe["a3"] == 20).sum() == 44
+import batched_replay
+for time_us, device, notes, wanted in ((50, "gpu", [], "slower_in_workload"), (100, "gpu", [], "reproduced"),
+        (126, "gpu", [], "not_reproduced"), (100, "cpu", [], "not_comparable"),
+        (100, "gpu", ["sizes were reduced"], "not_comparable")):
+    result = {"status": "ok", "median_us": time_us, "notes": notes}
+    batched_replay.compare({"reference": {"mean_us": 100, "device": device}}, result, "cuda")
+    assert (result["verdict"], result["ratio"]) == (wanted, time_us / 100), result
 cu = {"query": torch.zeros(12, 2, 4), "cu_seqlens_q": torch.zeros(5, dtype=torch.int32)}
 workloads.adjust({"op_name": "x::varlen"}, cu, g); assert cu["cu_seqlens_q"].tolist() == [0, 3, 6, 9, 12]
 '''

@@ -328,6 +328,33 @@ TEST_CASE("questions that cannot be answered") {
   CHECK_FALSE(std::filesystem::exists(server.Path("replay_ir.json")));
 }
 
+TEST_CASE("the sizes of a damaged trace") {
+  const std::string huge = "281474976710656";  // 2^48, the most that is taken for a size
+  const auto pool = [](const std::string& size) {
+    const std::string four = fmt::format("[{0},{0},{0},{0}]", size);
+    return fmt::format(
+        R"("Input Dims":[{0},{0},[],[],[],[],[],{0}],"Input type":["float","float","ScalarList",)"
+        R"("ScalarList","ScalarList","ScalarList","Scalar","long int"],"Concrete Inputs":)"
+        R"(["","","[3, 3]","[2, 2]","[1, 1]","[1, 1]","False",""])",
+        four);
+  };
+  TraceText text;
+  text.OpWithKernel("aten::max_pool2d_with_indices_backward", 0, 50, "k", 10, 9, 1, pool(huge));
+  text.OpWithKernel("aten::neg", 100, 50, "k", 110, 8, 2,
+                    R"("Input Dims":[[281474976710657]],"Input type":["float"])");
+  text.OpWithKernel("aten::abs", 200, 50, "k", 210, 7, 3,
+                    R"("Input Dims":[)" + std::string(500, '[') + std::string(500, ']') + "]");
+  text.OpWithKernel("aten::exp", 300, 50, "k", 310, 6, 4,
+                    R"("Input Dims":[[-3]],"Input type":["float"],"Concrete Inputs":["\ud800"])");
+  Server server(text);
+  const mcp::ToolReply reply = server.Call(Json::object());
+  REQUIRE_MESSAGE(!reply.is_error, reply.text);
+  CHECK(server.Ir()[0].at("op_name") == "aten::max_pool2d_with_indices_backward");
+  CHECK(server.Ir()[0].at("input_bytes") == 1'000'000'000'000'000'000);
+  CHECK(reply.text.find("Input Dims holds no sizes") != std::string::npos);
+  CHECK(reply.text.find("damaged") != std::string::npos);
+}
+
 TEST_CASE("without rows everything is taken that can be") {
   Server server(MixedTrace());
   CHECK_FALSE(server.Call(Json::object()).is_error);
@@ -351,6 +378,8 @@ TEST_CASE("a limit keeps the longest") {
       server.Call({{"rows", {"op5", "op1"}}, {"limit", 1}, {"format", "ir"}});
   REQUIRE_MESSAGE(!reply.is_error, reply.text);
   CHECK(server.Ir().size() == 1);
+  CHECK(server.Ir()[0].at("op_name") == "aten::mm");
+  REQUIRE_FALSE(server.Call({{"rows", {"k1"}}, {"format", "ir"}}).is_error);  // what launched it
   CHECK(server.Ir()[0].at("op_name") == "aten::mm");
   CHECK(reply.text.find("beyond the limit") != std::string::npos);
   CHECK_FALSE(std::filesystem::exists(server.Path("replay_package.zip")));

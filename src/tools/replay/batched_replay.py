@@ -57,6 +57,8 @@ def read_arguments(argv):
                         help="leave out entries whose inputs need more; default: what is free")
     parser.add_argument("--shrink", action="store_true",
                         help="make too large entries smaller instead; not comparable then")
+    parser.add_argument("--moe-load", choices=("even", "zipf"), default="even",
+                        help="how tokens spread over experts")
     parser.add_argument("--import", dest="modules", action="append", default=[], metavar="MODULE",
                         help="import it first: it registers operators of a package")
     parser.add_argument("--no-substitutes", action="store_true",
@@ -261,6 +263,8 @@ class Runner:
     def values(self, entry, cast):
         builder = utils.Builder(self.device, self.options.seed, cast)
         positional, keywords = builder.call(entry)
+        entry = {**entry, "context": {**(entry.get("context") or {}),
+                                      "moe_load": self.options.moe_load}}
         word = workloads.adjust(entry, {**positional, **keywords}, builder.generator)
         self.told = [] if word is None else [word]
         return positional, keywords

@@ -22,6 +22,7 @@ using trace::kNoEvent;
 
 constexpr int kIrVersion = 2;
 constexpr std::size_t kKernelNamesMax = 8;
+constexpr std::int64_t kBytesMost = 1'000'000'000'000'000'000;  // two of them can be added
 
 // Why a name is no operator that could be called again, if it is none.
 Entry Unreplayable(const Signature& signature) {
@@ -98,15 +99,18 @@ Json RawOf(const ProfiledCall& call) {
 std::int64_t StorageBytes(const Json& tensor) {
   double elements = 1;
   const Json& shape = tensor.at("shape");
-  const Json& strides = tensor.at("strides");
+  const Json& strides = tensor.at("strides");  // null: contiguous, and too large for a number
   for (std::size_t i = 0; i < shape.size(); ++i) {
     const auto size = shape[i].get<double>();
     if (size <= 0) return 0;
-    elements += (size - 1) * std::abs(strides.is_array() ? strides[i].get<double>() : 1);
+    if (strides.is_array()) {
+      elements += (size - 1) * std::abs(strides[i].get<double>());
+    } else {
+      elements *= size;
+    }
   }
-  constexpr double kMost = 1e18;
   const int width = ElementBytes(tensor.at("dtype").get<std::string>());
-  return static_cast<std::int64_t>(std::min(elements * width, kMost));
+  return static_cast<std::int64_t>(std::min(elements * width, static_cast<double>(kBytesMost)));
 }
 
 void ForEachTensor(const Json& value, const auto& visit) {
@@ -124,7 +128,9 @@ void AddMatched(const OpSchema& schema, Match match, Json* ir) {
   std::int64_t bytes = 0;
   for (const MatchedArg& arg : match.args) {
     (arg.schema->keyword_only ? keywords : positional).push_back(ArgJson(arg));
-    ForEachTensor(arg.value, [&](const Json& tensor) { bytes += StorageBytes(tensor); });
+    ForEachTensor(arg.value, [&](const Json& tensor) {
+      bytes = std::min(bytes + StorageBytes(tensor), kBytesMost);
+    });
   }
   (*ir)["replay_ir"] = {{"list_pos_args", std::move(positional)},
                         {"list_kwargs", std::move(keywords)}};

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <initializer_list>
+#include <limits>
 #include <string_view>
 
 namespace jarvis::tools::replay {
@@ -75,8 +76,15 @@ class Initialiser {
     if (arg == "index") return SizeOf(First(), IntOf("dim", 0));
     if (arg != "indices") return 0;
     if (op_.find("max_pool") != std::string_view::npos)
-      return SizeOf("self", -1) * SizeOf("self", -2);
+      return Product(SizeOf("self", -1), SizeOf("self", -2));
     return SizeOf("self", static_cast<std::int64_t>(position));
+  }
+
+  // The sizes of a damaged trace may be anything.
+  static std::int64_t Product(std::int64_t a, std::int64_t b) {
+    std::int64_t product = 0;
+    return __builtin_mul_overflow(a, b, &product) ? std::numeric_limits<std::int64_t>::max()
+                                                  : product;
   }
 
   static void SetRandom(Json* tensor, std::int64_t end) {
