@@ -62,6 +62,25 @@ workloads.adjust({"op_name": "x::varlen"}, cu, g); assert cu["cu_seqlens_q"].tol
 '''
 
 
+# Registers an operator as a package would.
+MODULE = '''
+import torch
+library = torch.library.Library("my_ops", "DEF")
+library.define("fused(Tensor x, Tensor?[] more, int n, *, float scale=1.0, str kind) -> Tensor")
+def fused(x, more, n, *, scale, kind):
+    assert x.dtype == torch.float16 and x.stride() == (1, 4) and kind == "auto", (x, kind)
+    assert [one is None or tuple(one.shape) for one in more] == [(3,), (2, 2)], more
+    return x.float() * n * scale
+library.impl("fused", fused, "CPU")
+'''
+FUSED = {"op_name": "my_ops::fused", "count": 1, "needs_runtime_match": True,
+         "replay_ir": {"list_pos_args": [], "list_kwargs": []},
+         "raw": {"Input Dims": [[4, 2], [[3], [2, 2]], [], [], []],
+                 "Input type": ["c10::Half", "TensorList", "Scalar", "Scalar", ""],
+                 "Input Strides": [[1, 4], [[1], [2, 1]], [], [], []],
+                 "Concrete Inputs": ["", "", "7", "0.5", ""]}}
+
+
 def write(folder, entries, name="own.json"):
     (folder / "package" / name).write_text(json.dumps(entries))
 
@@ -137,6 +156,10 @@ def check_foreign(folder, entries, python):
     assert ran.returncode == 0 and all(r["status"] == "ok" for r in results), results
     ran, results = support.run(folder, "--timeout", "0.0001", file="own.json", python=python)
     assert ran.returncode == 1 and "timeout" in {r["status"] for r in results}, results
+    (folder / "package/my_module.py").write_text(MODULE)
+    write(folder, [FUSED], "fused.json")
+    ran, results = support.run(folder, "--import", "my_module", file="fused.json", python=python)
+    assert ran.returncode == 0 and results[0]["status"] == "ok", results
     ran, _ = support.run(folder, "--import", "no_such_module", file="own.json", python=python)
     assert ran.returncode == 1 and "no_such_module" in ran.stderr, ran.stderr
 

@@ -355,6 +355,19 @@ TEST_CASE("the sizes of a damaged trace") {
   CHECK(reply.text.find("damaged") != std::string::npos);
 }
 
+TEST_CASE("the engine's step around an operator of a package") {
+  TraceText text;
+  text.Annotation("execute_context_1(8)_generation_2(2)", 0, 100);
+  text.OpWithKernel("_rocm_C::paged_attention", 10, 50, "k", 20, 9, 1,
+                    R"("Input Dims":[[10,4]],"Input type":["c10::Half"])");
+  Server server(text);
+  REQUIRE_FALSE(server.Call(Json::object()).is_error);
+  const Json context = server.Ir()[0].at("context");
+  CHECK(context.at("prefills") == 1);
+  CHECK(context.at("decodes") == 2);
+  CHECK(context.at("prefill_tokens") == 8);
+}
+
 TEST_CASE("without rows everything is taken that can be") {
   Server server(MixedTrace());
   CHECK_FALSE(server.Call(Json::object()).is_error);

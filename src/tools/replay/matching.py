@@ -89,6 +89,7 @@ def local_args(schema):
         # Printed for Python: Optional[Tensor], List[int]; the entry's form is that of a schema.
         optional = text.startswith("Optional[")
         text = text[9:-1] if optional else text
+        text = re.sub(r"^List\[Optional\[(.*)\]\]\Z", r"\1?[]", text)
         text = re.sub(r"^List\[(.*)\]\Z", r"\1[]", text)
         default = arg.default_value if arg.has_default_value() else None
         yield {"arg_name": arg.name, "arg_type": text + ("?" if optional else ""),
