@@ -1,4 +1,4 @@
-// jarvis serve --http with tools for tests instead of the real ones; takes the same flags.
+// jarvis serve with tools for tests instead of the real ones; takes the same flags.
 //   echo   answers its arguments
 //   slow   works for `ms` milliseconds in `steps` steps, each with progress
 //   stats  says how many calls of slow run, were stopped and were completed
@@ -11,10 +11,14 @@
 #include <vector>
 
 #include "app/console.h"
+#include "app/exit_code.h"
 #include "app/serve_http.h"
+#include "mcp/connection.h"
 #include "mcp/error_reply.h"
+#include "mcp/server.h"
 #include "mcp/tool.h"
 #include "rpc/signal_watcher.h"
+#include "rpc/stdio_transport.h"
 
 namespace jarvis {
 namespace {
@@ -59,9 +63,25 @@ void Add(mcp::ToolSet& tools, const std::string& text, mcp::ToolHandler handler)
   if (!tools.Add(text, mcp::ToolCost::kQuick, std::move(handler))) throw std::logic_error(text);
 }
 
+int ServeStdio(mcp::ToolSet tools, mcp::ServerInfo info) {
+  auto transport = rpc::StdioTransport::Open();
+  if (!transport) return app::UsageError(transport.error().message);
+  mcp::Server server(std::move(tools), std::move(info));
+  const auto connection = server.Connect(**transport);
+  const auto watcher = rpc::SignalWatcher::Start([&](int) { (*transport)->Stop(); });
+  (*transport)->Run(*connection);
+  connection->StopCalls();
+  const std::chrono::seconds patience(1);
+  const bool idle = connection->WaitIdle(patience);
+  const bool flushed = (*transport)->Flush(patience);
+  connection->Detach();
+  return idle && flushed ? app::kExitOk : app::kExitFailure;
+}
+
 int Run(app::Arguments arguments) {
   static_cast<void>(rpc::SignalWatcher::Block());
-  const auto flags = app::ParseHttpFlags(arguments);
+  const bool over_http = !arguments.empty();
+  const auto flags = over_http ? app::ParseHttpFlags(arguments) : app::HttpFlags();
   if (!flags) return app::UsageError(flags.error().message);
   Counts counts;
   mcp::ToolSet tools;
@@ -79,7 +99,9 @@ int Run(app::Arguments arguments) {
                       {"completed", counts.completed.load()}};
     return mcp::ToolReply{now, now.dump()};
   });
-  return app::ServeHttp(*flags, std::move(tools), {"fixture", "Fixture", "1", "Use echo."});
+  mcp::ServerInfo info = {"fixture", "Fixture", "1", "Use echo."};
+  if (!over_http) return ServeStdio(std::move(tools), std::move(info));
+  return app::ServeHttp(*flags, std::move(tools), std::move(info));
 }
 
 }  // namespace
