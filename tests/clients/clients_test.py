@@ -12,8 +12,6 @@ import contextlib
 import json
 import os
 import pathlib
-import re
-import signal
 import subprocess
 import sys
 import tempfile
@@ -21,7 +19,8 @@ import unittest
 
 HERE = pathlib.Path(__file__).parent
 sys.path.insert(0, str(HERE.parent / "support"))
-import npm  # noqa: E402  (beside the tests' own folders)
+import npm
+from serving import HttpServer
 
 BINARY = os.environ.get("JARVIS_BINARY", "")
 FIXTURE = os.environ.get("HTTP_FIXTURE_BINARY", "")
@@ -31,23 +30,6 @@ LEGACY, MODERN = "2025-11-25", "2026-07-28"
 CLIENTS = [("sdk_v1.mjs", None, LEGACY), ("client_v2.mjs", "legacy", LEGACY),
            ("client_v2.mjs", "auto", MODERN), ("client_v2.mjs", {"pin": MODERN}, MODERN)]
 PATIENCE_S = 60
-
-
-class HttpServer:
-    """A program that serves on a free port, as a context."""
-
-    def __init__(self, *command):
-        self.process = subprocess.Popen([*command, "--http", "127.0.0.1:0"],
-                                        stderr=subprocess.PIPE, text=True)
-        self.url = re.search(r"http://\S+", self.process.stderr.readline())[0]
-
-    def __enter__(self):
-        return self.url
-
-    def __exit__(self, *error):
-        self.process.send_signal(signal.SIGTERM)
-        self.process.stderr.close()
-        self.process.wait(PATIENCE_S)
 
 
 def node(folder, *arguments, **environment):
@@ -167,5 +149,8 @@ class ClientsTest(unittest.TestCase):
 if __name__ == "__main__":
     if not BINARY or not FIXTURE:
         npm.skip("no programs to test")
-    with npm.scripts(*HERE.glob("*.mjs")) as FOLDER:
-        unittest.main()
+    try:
+        with npm.scripts(*HERE.glob("*.mjs")) as FOLDER:
+            unittest.main()
+    except npm.Unavailable as unavailable:
+        npm.skip(unavailable)

@@ -27,6 +27,10 @@ SKIPPED = 77
 OUR_MISTAKES = ("EUSAGE", "EINTEGRITY", "EJSONPARSE")
 
 
+class Unavailable(Exception):
+    """There is no npm, or no way to the packages; the text says which."""
+
+
 def skip(why):
     print("skipped:", why)
     sys.exit(SKIPPED)
@@ -41,23 +45,24 @@ def locked():
 
 
 def install():
-    """Leaves the packages in FOLDER, or skips the test."""
+    """Leaves the packages in FOLDER, or raises Unavailable."""
     wanted = hashlib.sha256(b"".join(path.read_bytes() for path in LISTS)).hexdigest()
     done, failed = FOLDER / "installed", FOLDER / "failed"
     with locked():
         if done.exists() and done.read_text() == wanted:
             return
         if not shutil.which("npm"):
-            skip("npm is not installed")
+            raise Unavailable("npm is not installed")
         if failed.exists() and time.time() - failed.stat().st_mtime < TRY_AGAIN_S:
-            skip("npm could not install the packages some minutes ago: " + failed.read_text())
+            raise Unavailable("npm could not install the packages some minutes ago: "
+                              + failed.read_text())
         done.unlink(missing_ok=True)
         for path in LISTS:
             shutil.copy(path, FOLDER)
         why = run_npm()
         if why:
             failed.write_text(why)
-            skip("npm could not install the packages: " + why)
+            raise Unavailable("npm could not install the packages: " + why)
         failed.unlink(missing_ok=True)
         done.write_text(wanted)
 
@@ -96,5 +101,8 @@ def scripts(*paths):
 
 
 if __name__ == "__main__":
-    install()
+    try:
+        install()
+    except Unavailable as unavailable:
+        skip(unavailable)
     print(FOLDER)
