@@ -39,8 +39,11 @@ install(FILES ${made}/jarvis.1.gz DESTINATION share/man/man1)
 
 install(FILES ${papers}/copyright ${papers}/changelog.gz ${PROJECT_SOURCE_DIR}/README.md
         DESTINATION share/doc/jarvis COMPONENT system EXCLUDE_FROM_ALL)
-install(DIRECTORY ${PROJECT_SOURCE_DIR}/examples/sessions DESTINATION share/doc/jarvis/examples
-        COMPONENT system EXCLUDE_FROM_ALL USE_SOURCE_PERMISSIONS)
+install(DIRECTORY ${PROJECT_SOURCE_DIR}/docs DESTINATION share/doc/jarvis
+        COMPONENT system EXCLUDE_FROM_ALL FILES_MATCHING PATTERN "*.md")
+install(DIRECTORY ${PROJECT_SOURCE_DIR}/examples/sessions ${PROJECT_SOURCE_DIR}/examples/extensions
+        DESTINATION share/doc/jarvis/examples COMPONENT system EXCLUDE_FROM_ALL
+        USE_SOURCE_PERMISSIONS)
 install(FILES ${PROJECT_SOURCE_DIR}/examples/data/transformer_step.json.gz
         DESTINATION share/doc/jarvis/examples/data COMPONENT system EXCLUDE_FROM_ALL)
 install(FILES ${debian}/jarvis.service DESTINATION /lib/systemd/system

@@ -285,6 +285,13 @@ class DebianTest(PackagesTest):
         level = re.search(r"exposure level for jarvis\.service: ([\d.]+)", exposure)[1]
         self.assertLess(float(level), 2.0)
 
+    def test_links_of_the_readme_are_there(self):
+        folder = self.root / "usr/share/doc/jarvis"
+        links = re.findall(r"\]\(([^)#:\s]+)", (folder / "README.md").read_text())
+        self.assertIn("examples/sessions/README.md", links)
+        for link in links:
+            self.assertTrue((folder / link).exists(), link)
+
     def test_lintian(self):
         if not shutil.which("lintian"):
             self.skipTest("lintian is not installed")
