@@ -8,6 +8,7 @@ it leaves alone. The commands it writes are started and asked for their tools.
 import json
 import os
 import pathlib
+import random
 import shlex
 import subprocess
 import sys
@@ -211,6 +212,44 @@ class InstallTest(unittest.TestCase):
                 self.install("codex", "--uninstall")
                 with path.open(newline="") as file:
                     self.assertEqual(file.read().rstrip("\n"), old.rstrip("\n"))
+
+    def test_toml_of_any_shape(self):
+        """Python's reader sees the same before, plus our table, and after that the same again."""
+        pieces = ["# a [comment]\n", "\n", "\t# indented\n", 'k{n} = "a # b"\n',
+                  "k{n} = 'c:\\'  # literal\n", 'k{n} = """\n[mcp_servers.jarvis]\n\\""" x"""""\n',
+                  "k{n} = \'\'\'[t]\nx = 1\'\'\'\n", "k{n} = [ # first ]\n  [1, 2], # ]\n  'x]',\n]\n",
+                  "k{n} = {{ a = 1, b.c = '}}' }}\n", "k{n}.d.e = 1979-05-27 07:32:00Z\n",
+                  'k{n} = "q\\"[" # "\n', "[t{n}]\n", "[ t{n} . 'x y' ]  # header\n",
+                  '[mcp_servers.s{n}]\ncommand = "x"\n', "[[list{n}.inner]]\nv = 1\n",
+                  '[mcp_servers.s{n}.env]\n"A B" = "1"\n', '"quoted.{n}" = 1\r\n', "k{n} = \"\"\n",
+                  "[mcp_servers.jarvis.env]\nA = '{n}'\n", "k{n} = -inf\n"]
+        random_pieces = random.Random(5)
+        tried = 0
+        while tried < 60:
+            old = "".join(random_pieces.choice(pieces).format(n=n)
+                          for n in range(random_pieces.randint(1, 9)))
+            if random_pieces.random() < 0.3:
+                old = old.rstrip("\n")
+            try:
+                before = tomllib.loads(old)
+            except tomllib.TOMLDecodeError:  # a table twice, say
+                continue
+            tried += 1
+            with self.subTest(old):
+                path = self.file_of("codex")
+                path.parent.mkdir(exist_ok=True)
+                path.write_bytes(old.encode())
+                self.install("codex")
+                after = tomllib.loads(path.read_bytes().decode())
+                ours = after["mcp_servers"]["jarvis"]
+                self.assertEqual(ours["command"], os.path.realpath(BINARY))
+                mine = before.get("mcp_servers", {}).pop("jarvis", {})
+                self.assertEqual({name: ours[name] for name in mine}, mine)
+                del after["mcp_servers"]["jarvis"]
+                self.assertEqual(after, {"mcp_servers": {}, **before})
+                self.install("codex", "--uninstall")
+                after = tomllib.loads(path.read_bytes().decode())
+                self.assertEqual({"mcp_servers": {}, **after}, {"mcp_servers": {}, **before})
 
     def test_toml_table_in_the_middle(self):
         old = ("[mcp_servers.jarvis] # mine\n# how long\ntool_timeout_sec = 7\nargs = [\n  'a',\n]\n"
