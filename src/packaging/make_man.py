@@ -49,7 +49,7 @@ def flag_item(line, following):
     name, _, text = line.strip().partition("  ")
     words = [text.strip(), *(more.strip() for more in following)]
     text = " ".join(word for word in words if word)
-    return f".TP\n.B {escaped(name)}\n{escaped(text)}\n" if text else f".TP\n.B {escaped(name)}\n\\&\n"
+    return f".TP\n.B {escaped(name)}\n{escaped(text) or chr(92) + '&'}\n"
 
 
 def body(text):
