@@ -1,4 +1,4 @@
-// jarvis serve --http with tools for tests instead of the real ones; takes the same flags.
+// jarvis serve with tools for tests instead of the real ones; takes the same flags.
 //   echo   answers its arguments
 //   slow   works for `ms` milliseconds in `steps` steps, each with progress
 //   stats  says how many calls of slow run, were stopped and were completed
@@ -12,11 +12,15 @@
 #include <vector>
 
 #include "app/console.h"
+#include "app/exit_code.h"
 #include "app/serve_http.h"
 #include "conformance/fixtures.h"
+#include "mcp/connection.h"
 #include "mcp/error_reply.h"
+#include "mcp/server.h"
 #include "mcp/tool.h"
 #include "rpc/signal_watcher.h"
+#include "rpc/stdio_transport.h"
 
 namespace jarvis {
 namespace {
@@ -61,9 +65,25 @@ void Add(mcp::ToolSet& tools, const std::string& text, mcp::ToolHandler handler)
   if (!tools.Add(text, mcp::ToolCost::kQuick, std::move(handler))) throw std::logic_error(text);
 }
 
+int ServeStdio(mcp::Catalog catalog, mcp::ServerInfo info, const mcp::ServerOptions& options) {
+  auto transport = rpc::StdioTransport::Open();
+  if (!transport) return app::UsageError(transport.error().message);
+  mcp::Server server(std::move(catalog), std::move(info), options);
+  const auto connection = server.Connect(**transport);
+  const auto watcher = rpc::SignalWatcher::Start([&](int) { (*transport)->Stop(); });
+  (*transport)->Run(*connection);
+  connection->StopCalls();
+  const std::chrono::seconds patience(1);
+  const bool idle = connection->WaitIdle(patience);
+  const bool flushed = (*transport)->Flush(patience);
+  connection->Detach();
+  return idle && flushed ? app::kExitOk : app::kExitFailure;
+}
+
 int Run(app::Arguments arguments) {
   static_cast<void>(rpc::SignalWatcher::Block());
-  const auto flags = app::ParseHttpFlags(arguments);
+  const bool over_http = !arguments.empty();
+  const auto flags = over_http ? app::ParseHttpFlags(arguments) : app::HttpFlags();
   if (!flags) return app::UsageError(flags.error().message);
   Counts counts;
   mcp::Catalog catalog;
@@ -83,10 +103,11 @@ int Run(app::Arguments arguments) {
     return mcp::ToolReply{now, now.dump()};
   });
   AddConformanceFixtures(catalog);
+  mcp::ServerInfo info = {"fixture", "Fixture", "1", "Use echo."};
   mcp::ServerOptions options;
   options.task_patience = std::chrono::milliseconds(20);
-  return app::ServeHttp(*flags, std::move(catalog), {"fixture", "Fixture", "1", "Use echo."},
-                        options);
+  if (!over_http) return ServeStdio(std::move(catalog), std::move(info), options);
+  return app::ServeHttp(*flags, std::move(catalog), std::move(info), options);
 }
 
 }  // namespace
