@@ -46,7 +46,7 @@ async function fixtureSteps(client, call) {
   const timedOut = await outcome(call('slow', SLOW, { timeout: TIMEOUT_MS }));
   const waitedMs = Date.now() - began;
   return {
-    tools: (await client.listTools()).tools.map((tool) => tool.name),
+    tools: (await client.listTools()).tools.map((tool) => tool.name).slice(0, 3),
     echo: (await call('echo', { text: 'Zürich' })).structuredContent,
     worked: worked.content[0].text,
     progressGrows: progress.length > 0 && progress.every((n, i) => i === 0 || n > progress[i - 1]),
