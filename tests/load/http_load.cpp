@@ -21,6 +21,7 @@
 #include <map>
 #include <stdexcept>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include <fcntl.h>
@@ -312,12 +313,18 @@ void PrintStats(const char* when, const ProcessStats& stats) {
               stats.descriptors);
 }
 
-// Once the server has noticed that we are gone; with what it still holds after two seconds if not.
-ProcessStats StatsAfter(int pid, std::size_t descriptors_before) {
-  const auto until = Clock::now() + std::chrono::seconds(2);
+// Once the server has let go of us: when its threads and descriptors have stayed the same for half
+// a second.
+ProcessStats StatsAfter(int pid) {
+  const auto until = Clock::now() + std::chrono::seconds(20);
   ProcessStats stats = ReadProcessStats(pid);
-  while (stats.descriptors > descriptors_before && Clock::now() < until)
-    stats = ReadProcessStats(pid);
+  auto since = Clock::now();
+  while (Clock::now() < until && Clock::now() - since < std::chrono::milliseconds(500)) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    const ProcessStats now = ReadProcessStats(pid);
+    if (now.threads != stats.threads || now.descriptors != stats.descriptors) since = Clock::now();
+    stats = now;
+  }
   return stats;
 }
 
@@ -334,7 +341,7 @@ int Main(int argc, char** argv) {
   std::printf("server_cpu_s %.2f\n", during.cpu_s - open.cpu_s);
   PrintStats("before", before);
   PrintStats("during", during);
-  PrintStats("after", StatsAfter(options.pid, before.descriptors));
+  PrintStats("after", StatsAfter(options.pid));
   return good ? 0 : 1;
 }
 

@@ -2,11 +2,12 @@
 // and cancelled ones of both eras, each with the answer that it is owed, every one checked.
 //
 //   stdio_million PROGRAM [--messages N] [--seed N] [--rss-growth-mb N] [--exit-s N]
+//                 [--patience-s N]
 //
 // Sends to `PROGRAM serve`. Waits ten times on the way until everything is answered and looks at
 // the program's memory; from the third time on it may not grow by more than --rss-growth-mb (0: not
 // looked at). At the end the input is closed, and the program must be gone within --exit-s seconds,
-// with exit code 0.
+// with exit code 0. A program that answers nothing for --patience-s seconds hangs.
 //
 // Prints "name value" a line. Exit code 1: a wrong or missing answer, a leak, a bad end.
 #include <algorithm>
@@ -49,6 +50,7 @@ struct Options {
   std::uint64_t seed = 1;
   double rss_growth_mb = 16;
   double exit_s = 1;
+  double patience_s = 90;
 };
 
 Options ReadOptions(int argc, char** argv) {
@@ -68,6 +70,8 @@ Options ReadOptions(int argc, char** argv) {
       options.rss_growth_mb = value;
     } else if (name == "--exit-s") {
       options.exit_s = value;
+    } else if (name == "--patience-s") {
+      options.patience_s = value;
     } else {
       throw std::runtime_error("no argument is named " + name);
     }
@@ -195,6 +199,8 @@ class Flood {
   // False: the program is gone or hangs.
   bool Run() {
     const std::uint64_t part = std::max<std::uint64_t>(1, options_.messages / kLooks);
+    // Twice, because an allocator learns from what it sees.
+    if (!Post(maker_.First()) || !Post(maker_.First())) return false;
     while (sent_ < options_.messages) {
       if (!Post(maker_.Next())) return false;
       if (sent_ < (rss_mb_.size() + 1) * part) continue;
@@ -248,15 +254,13 @@ int Main(int argc, char** argv) {
   const Options options = ReadOptions(argc, argv);
   std::signal(SIGPIPE, SIG_IGN);
   Child child(options.program);
-  Ledger ledger;
+  Ledger ledger(std::chrono::seconds(static_cast<long>(options.patience_s)));
   Reader reader(child, ledger);
   Flood flood(options, child, ledger);
   const auto began = Clock::now();
   std::vector<std::string> problems;
-  if (!flood.Run()) {
-    problems.push_back("the program is gone, or hangs");
-    child.Kill();
-  }
+  const bool whole = flood.Run();
+  if (!whole) child.Kill();
   const double took_s = SecondsSince(began);
   const auto closed = Clock::now();
   child.CloseInput();
@@ -264,14 +268,19 @@ int Main(int argc, char** argv) {
   const int code = child.Wait();
   const double exit_s = SecondsSince(closed);
 
-  if (!wrong.empty()) problems.push_back(wrong);
-  if (const std::string missing = ledger.Missing(); !missing.empty()) {
-    problems.push_back("no answer to" + missing);
+  // After a wrong answer the rest is its consequence.
+  if (!wrong.empty()) {
+    problems.push_back(wrong);
+  } else {
+    if (!whole) problems.emplace_back("the program is gone, or hangs");
+    const std::string missing = ledger.Missing();
+    if (!missing.empty()) problems.push_back("no answer to" + missing);
+    if (code != 0) problems.push_back("exit code " + std::to_string(code));
   }
-  if (code != 0) problems.push_back("exit code " + std::to_string(code));
   if (exit_s > options.exit_s) problems.push_back("took " + std::to_string(exit_s) + " s to end");
   const double growth = Growth(flood.rss_mb());
-  if (options.rss_growth_mb > 0 && growth > options.rss_growth_mb) problems.push_back("grows");
+  if (options.rss_growth_mb > 0 && growth > options.rss_growth_mb)
+    problems.emplace_back("its memory grows");
 
   std::printf("messages %llu\nanswers %llu\n", static_cast<unsigned long long>(flood.sent()),
               static_cast<unsigned long long>(ledger.answers()));

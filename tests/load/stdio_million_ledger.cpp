@@ -1,7 +1,6 @@
 #include "load/stdio_million_ledger.h"
 
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 #include <stdexcept>
 
@@ -10,7 +9,6 @@ namespace {
 
 using rpc::Json;
 
-constexpr std::chrono::seconds kPatience(90);
 constexpr int kInvalidRequest = -32600;
 constexpr int kFirstWithStructured = 2;  // 2025-06-18
 
@@ -238,11 +236,11 @@ bool Ledger::WaitFor(std::size_t debts_max, std::size_t calls_max) {
   std::unique_lock lock(mutex_);
   while (!closed_ && (debts_ > debts_max || calls_ > calls_max)) {
     const std::uint64_t before = answers_;
-    if (paid_.wait_for(lock, kPatience) == std::cv_status::timeout && answers_ == before) {
+    if (paid_.wait_for(lock, patience_) == std::cv_status::timeout && answers_ == before) {
       return false;
     }
   }
-  return true;
+  return !closed_;
 }
 
 void Ledger::Close() {

@@ -3,6 +3,7 @@
 // Threads: Owe() and WaitFor() from the one that sends, Settle() from the one that reads.
 #pragma once
 
+#include <chrono>
 #include <condition_variable>
 #include <cstddef>
 #include <cstdint>
@@ -21,13 +22,15 @@ namespace jarvis::load {
 
 class Ledger {
  public:
+  explicit Ledger(std::chrono::seconds patience) : patience_(patience) {}
+
   // Before the message is sent.
   void Owe(const Outgoing& message, std::uint64_t number);
   // One line of output. Throws std::runtime_error that says what is wrong with it.
   void Settle(std::string_view line);
 
   // Waits until no more than this is owed, of all and of tool calls. False: nothing has come for
-  // a minute and a half.
+  // as long as the patience lasts, or nothing can come any more.
   bool WaitFor(std::size_t debts_max, std::size_t calls_max);
   // The end of the output: nothing comes any more.
   void Close();
@@ -56,6 +59,7 @@ class Ledger {
   bool SettleRepeated(std::string_view line);
   void Paid(const Entry& entry);
 
+  const std::chrono::seconds patience_;
   std::mutex mutex_;
   std::condition_variable paid_;
   std::unordered_map<std::string, std::deque<Entry>> named_;

@@ -37,6 +37,13 @@ std::string Cancellation(const std::string& id) {
 
 }  // namespace
 
+std::vector<Outgoing> MessageMaker::First() {
+  std::vector<Outgoing> messages;
+  for (std::uint64_t which = 0; which < kHugeKinds; ++which)
+    messages.push_back(HugeOne(which));
+  return messages;
+}
+
 std::vector<Outgoing> MessageMaker::Next() {
   struct Kind {
     std::uint64_t weight;
@@ -165,8 +172,8 @@ std::vector<Outgoing> MessageMaker::FailingCalls() {
       R"("gpu_timeline","arguments":{"trace":"t_00000000"})",
       R"("ops_summary","arguments":{"trace":"t_00000000"})",
       R"("parent_chain","arguments":{"trace":"t_00000000","row":"op1"})",
-      R"("perf_report","arguments":{"trace":7})",
-      R"("category_filter","arguments":{"trace":null})",
+      R"("ops_summary","arguments":{"trace":7})",
+      R"("parent_chain","arguments":{"trace":null})",
       R"("ops_summary")",
       R"("gpu_timeline","arguments":null)"};
   const std::string id = Id();
@@ -342,31 +349,35 @@ std::vector<Outgoing> MessageMaker::Batch() {
 }
 
 std::vector<Outgoing> MessageMaker::Huge() {
+  return Just(HugeOne(Below(kHugeKinds)));
+}
+
+Outgoing MessageMaker::HugeOne(std::uint64_t which) {
   const std::string id = Id();
   Outgoing ping = Ping(id);
-  switch (Below(6)) {
-    case 0: return Just(Failing(std::string(17 * kMebi, 'x'), kInvalidRequest));
-    case 1: return Just(Failing(std::string(4 * kMebi, '['), kInvalidRequest));
+  switch (which) {
+    case 0: return Failing(std::string(17 * kMebi, 'x'), kInvalidRequest);
+    case 1: return Failing(std::string(4 * kMebi, '['), kInvalidRequest);
     case 2: {
       std::string wide = "{\"a0\":0";
       for (int i = 1; i < 2000; ++i)
         wide += ",\"a" + std::to_string(i) + "\":0";
-      return Just(Failing(wide + "}", kInvalidRequest));
+      return Failing(wide + "}", kInvalidRequest);
     }
     case 3:
-      return Just(Failing(Envelope("\"" + std::string(5000, 'i') + "\"", R"(,"method":"ping")"),
-                          kInvalidRequest));
+      return Failing(Envelope("\"" + std::string(5000, 'i') + "\"", R"(,"method":"ping")"),
+                     kInvalidRequest);
     case 4:
       ping.line.insert(ping.line.size() - 1,
                        R"(,"params":{"junk":")" + std::string(kMebi, 'z') + "\"}");
-      return Just(std::move(ping));
+      return ping;
     default: {
       Debt debt = MakeDebt(Owed::kToolError, id, true);
       debt.is_call = true;
-      return Just(Request(
+      return Request(
           id, "tools/call",
           R"("name":"load_trace","arguments":{"trace":")" + std::string(100'000, 'p') + "\"}", true,
-          std::move(debt)));
+          std::move(debt));
     }
   }
 }

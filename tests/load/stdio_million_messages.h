@@ -49,12 +49,16 @@ class MessageMaker {
  public:
   explicit MessageMaker(std::uint64_t seed) : random_(seed) {}
 
+  // Every huge message once, so that what they make the server hold is held from the beginning.
+  std::vector<Outgoing> First();
   // The next message, or a few that belong together, in the order in which they are to be sent.
   std::vector<Outgoing> Next();
   // Subscriptions that stay open until the input ends.
   std::vector<Outgoing> Last();
 
  private:
+  static constexpr std::uint64_t kHugeKinds = 6;
+
   using Makers = std::vector<Outgoing> (MessageMaker::*)();
 
   std::uint64_t Below(std::uint64_t end) { return random_() % end; }
@@ -81,6 +85,7 @@ class MessageMaker {
   std::vector<Outgoing> Silent();
   std::vector<Outgoing> Batch();
   std::vector<Outgoing> Huge();
+  Outgoing HugeOne(std::uint64_t which);
   std::vector<Outgoing> CancelledCall();
   std::vector<Outgoing> Subscribed();
   std::vector<Outgoing> Twins();
