@@ -151,7 +151,7 @@ def measure(rounds=1, lorises=10, rate=300, streams=10, request_timeout=2):
         assert server.client().call("echo").status == 200
     return {"attacks": float(attempts), "good_calls": got["calls"], "good_errors": got["errors"],
             "good_p50_ms": got["p50_ms"], "good_p99_ms": got["p99_ms"],
-            "good_max_ms": got["max_ms"], "rss_mb_during": got["rss_mb_during"],
+            "good_max_ms": got["max_ms"], "hostile_rss_mb": got["rss_mb_during"],
             "sanitized": float(is_sanitized(server.process.args[0]))}
 
 

@@ -37,10 +37,10 @@ def figures(text):
     return found
 
 
-def run_program(*command):
+def run_program(*command, more_env=None):
     """Its figures. It must succeed."""
     done = subprocess.run([str(word) for word in command], capture_output=True, text=True,
-                          timeout=HANG_S)
+                          timeout=HANG_S, env={**os.environ, **(more_env or {})})
     assert done.returncode == 0, "%s: exit code %d\n%s%s" % (
         command[0], done.returncode, done.stdout, done.stderr)
     return figures(done.stdout)

@@ -48,7 +48,7 @@ struct Options {
   std::string program;
   std::uint64_t messages = 1'000'000;
   std::uint64_t seed = 1;
-  double rss_growth_mb = 16;
+  double rss_growth_mb = 16;  // an allocator that keeps what is freed needs some
   double exit_s = 1;
   double patience_s = 90;
 };

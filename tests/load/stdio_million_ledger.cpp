@@ -54,8 +54,10 @@ void CheckResult(const Debt& debt, const Json& result) {
       return Require(result.at("protocolVersion") == debt.text, "another version");
     case Owed::kProduct: return CheckProduct(debt, result);
     case Owed::kToolError:
-      return Require(result.at("isError") == true && result.at("content").at(0).at("text") != "",
-                     "no tool error");
+      return Require(
+          result.at("isError") == true &&
+              result.at("content").at(0).at("text").get_ref<const std::string&>().size() > 2,
+          "no tool error");
     case Owed::kListenEnd:
       return Require(
           result.at("_meta").at("io.modelcontextprotocol/subscriptionId").dump() == debt.id,

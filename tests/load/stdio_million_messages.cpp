@@ -78,7 +78,7 @@ std::vector<Outgoing> MessageMaker::Last() {
 }
 
 std::string MessageMaker::Id() {
-  const std::string number = std::to_string(++next_id_);
+  std::string number = std::to_string(++next_id_);
   switch (Below(8)) {
     case 0: return "\"" + number + "\"";  // another one than the number
     case 1: return "\"listen:" + number + "\"";
