@@ -96,11 +96,10 @@ class HttpServer {
   bool MakeRoom();  // REQUIRES: mutex_ held
   void Turn(FileDescriptor fd);
   void CloseRefused();
-  void Serve(std::uint64_t id, HttpSocket& socket, HttpHandler& handler);
-  bool ServeOne(std::uint64_t id, HttpSocket& socket, HttpHandler& handler,
-                class HttpWriter& writer);
+  void Serve(std::uint64_t id, Connection& connection, HttpHandler& handler);
+  bool ServeOne(Connection& connection, HttpHandler& handler, class HttpWriter& writer);
   // False: the server is stopping or wants the connection's place.
-  bool Note(std::uint64_t id, bool reading, bool idle);
+  bool Note(Connection& connection, bool reading, bool idle);
   void Reap();
 
   const FileDescriptor listener_;
