@@ -9,8 +9,8 @@
 #include "app/commands.h"
 #include "app/console.h"
 #include "app/exit_code.h"
+#include "app/serve_flags.h"
 #include "app/serve_http.h"
-#include "app/toolbox.h"
 #include "mcp/connection.h"
 #include "mcp/server.h"
 #include "rpc/signal_watcher.h"
@@ -26,8 +26,8 @@ constexpr milliseconds kFinishPatience(500);  // for calls that are nearly done
 constexpr milliseconds kStopPatience(300);    // for calls that were told to stop
 constexpr milliseconds kFlushPatience(200);
 
-mcp::ServerInfo ServerFace() {
-  return {"jarvis", "JARVIS", JARVIS_VERSION, tools::Instructions()};
+mcp::ServerInfo ServerFace(const mcp::ToolSet& tools) {
+  return {"jarvis", "JARVIS", JARVIS_VERSION, tools::Instructions(tools)};
 }
 
 // Leaves by _exit when a call does not stop or the client does not read: a thread is stuck then,
@@ -44,22 +44,10 @@ int End(rpc::StdioTransport& transport, rpc::StdioTransport::End reason,
   return kExitOk;
 }
 
-}  // namespace
-
-int Serve(Arguments arguments) {
-  if (!arguments.empty()) {
-    const auto options = ParseHttpFlags(arguments);
-    if (!options) return UsageError(options.error().message, "jarvis serve --help");
-    if (options->help) return Print(HttpFlagsHelp()) ? kExitOk : kExitFailure;
-    static_cast<void>(rpc::SignalWatcher::Block());
-    Toolbox toolbox;
-    return ServeHttp(*options, std::move(toolbox.tools), ServerFace());
-  }
+// One client, on stdin and stdout.
+int ServeStdio(mcp::ToolSet tools) {
   // Everything that prints on stdout from here on prints on stderr.
-  auto transport = [] {
-    static_cast<void>(rpc::SignalWatcher::Block());
-    return rpc::StdioTransport::Open();
-  }();
+  auto transport = rpc::StdioTransport::Open();
   if (!transport) {
     PrintError(transport.error().message);
     return kExitFailure;
@@ -67,8 +55,8 @@ int Serve(Arguments arguments) {
   if (::isatty(STDIN_FILENO) != 0) {
     PrintError("waiting for an MCP client's messages on stdin; Ctrl-D ends. See jarvis --help");
   }
-  Toolbox toolbox;
-  mcp::Server server(std::move(toolbox.tools), ServerFace());
+  mcp::ServerInfo face = ServerFace(tools);
+  mcp::Server server(std::move(tools), std::move(face));
   const std::shared_ptr<mcp::Connection> connection = server.Connect(**transport);
   const auto watcher = rpc::SignalWatcher::Start([&](int) { (*transport)->Stop(); });
   if (!watcher) {
@@ -76,6 +64,39 @@ int Serve(Arguments arguments) {
     return kExitFailure;
   }
   return End(**transport, (*transport)->Run(*connection), *connection);
+}
+
+}  // namespace
+
+int Serve(Arguments arguments) {
+  const auto refuse = [](const Error& error) {
+    return UsageError(error.message, "jarvis serve --help");
+  };
+  const auto flags = ParseServeFlags(arguments);
+  if (!flags) return refuse(flags.error());
+  if (flags->help) return Print(HttpFlagsHelp() + ServeFlagsHelp()) ? kExitOk : kExitFailure;
+  HttpFlags http;
+  if (!flags->rest.empty()) {
+    auto parsed = ParseHttpFlags(flags->rest);
+    if (!parsed) return refuse(parsed.error());
+    http = std::move(*parsed);
+  }
+  auto options = WorkspaceOptionsOf(*flags);
+  if (!options) return refuse(options.error());
+  static_cast<void>(rpc::SignalWatcher::Block());
+  engine::Workspace workspace(std::move(*options));
+  auto tools = tools::ChooseTools(workspace, flags->choice);
+  if (!tools) return refuse(tools.error());
+  int code = kExitOk;
+  if (flags->rest.empty()) {
+    code = ServeStdio(std::move(*tools));
+  } else {
+    mcp::ServerInfo face = ServerFace(*tools);
+    code = ServeHttp(http, std::move(*tools), std::move(face));
+  }
+  // Loads that nobody waits for any more.
+  if (!workspace.StopLoads(kStopPatience)) ::_exit(code);
+  return code;
 }
 
 }  // namespace jarvis::app

@@ -125,7 +125,8 @@ Result<Answer> OpsSummary(engine::Workspace& workspace, const Json& arguments, J
   if (by == GroupBy::kOp || by == GroupBy::kKernel) answer.columns.push_back("category");
   if (by == GroupBy::kOp) answer.columns.push_back("shape");
   JV_ASSIGN(const PlatformChoice platform,
-            ChoosePlatform(TextArgument(arguments, "platform").value_or(""), trace.get()));
+            ChoosePlatform(workspace.files(), TextArgument(arguments, "platform").value_or(""),
+                           trace.get()));
   const bool roof = HasWork(by) && platform.platform && trace->recorded().shapes;
   if (roof) answer.columns.insert(answer.columns.end(), {"percent_of_roof", "bound"});
   const auto limit = arguments.at("limit").get<std::uint64_t>();

@@ -60,11 +60,15 @@ def request_lines(requests):
     return [json.dumps(line) + "\n" for line in lines]
 
 
-def serve(requests, timeout=300):
+# A server with every tool that may read and write anywhere: tests have their files in many places.
+ANYTHING = ("--profile", "full", "--allow-root", "/", "--output-root", "/")
+
+
+def serve(requests, timeout=300, flags=ANYTHING):
     """Results (or errors) of JSON-RPC requests to one server, in order; the server may work on
     several of them at once, and loads a trace once for all of them."""
     replies = {}
-    with subprocess.Popen([BINARY, "serve"], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+    with subprocess.Popen([BINARY, "serve", *flags], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
                           text=True) as server:
         watchdog = threading.Timer(timeout, server.kill)
         watchdog.start()
