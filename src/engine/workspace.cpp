@@ -266,6 +266,11 @@ void Workspace::Insert(const FileKey& key, const std::shared_ptr<const LoadedTra
   }
 }
 
+std::size_t Workspace::Loads() const {
+  const std::lock_guard lock(mutex_);
+  return running_.size();
+}
+
 std::vector<std::pair<std::string, std::string>> Workspace::Known() const {
   const std::lock_guard lock(mutex_);
   return {path_of_id_.begin(), path_of_id_.end()};

@@ -65,6 +65,9 @@ class Workspace {
   // Tells all loads to stop and waits this long for it; are they?
   bool StopLoads(std::chrono::milliseconds patience);
 
+  // How many loads run or wait for their turn.
+  std::size_t Loads() const;
+
   // Ids and paths of all traces that were loaded, by id.
   std::vector<std::pair<std::string, std::string>> Known() const;
 
