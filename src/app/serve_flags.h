@@ -22,7 +22,7 @@ struct ServeFlags {
   std::uint64_t memory_limit = 0;        // bytes; 0: half of the machine's, at least 1 GiB
   std::uint64_t max_trace_bytes = limits::kTraceBytesMax;
   std::chrono::milliseconds answer_within{45'000};
-  tools::ToolChoice choice{.profile = "core", .tools = {}, .read_only = false};
+  tools::ToolChoice choice{.profile = "core"};
   bool help = false;
   std::vector<std::string_view> rest;  // what is none of these, in order
 };

@@ -108,7 +108,7 @@ Result<std::string> Workspace::PathOf(const std::string& trace) const {
   return Fail(ErrorCode::kUnknownTrace,
               fmt::format("no trace \"{}\" in this process; {}", trace,
                           loaded.empty() ? "none is loaded" : "loaded: " + loaded),
-              "load_trace {\"trace\":\"<path of the trace file>\"}");
+              "load_trace with the path of the trace file");
 }
 
 Result<std::shared_ptr<const LoadedTrace>> Workspace::Open(const std::string& trace, Job& job) {

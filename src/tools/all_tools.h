@@ -14,7 +14,7 @@ namespace jarvis::tools {
 // Which tools clients see; it does not change while the process lives.
 struct ToolChoice {
   std::string profile = "full";
-  std::vector<std::string> tools;  // these alone, whatever the profile; empty: the profile's
+  std::vector<std::string> tools{};  // these alone, whatever the profile; empty: the profile's
   // Leaves out what writes files: tools that do nothing else, arguments of those that can. The
   // workspace's files must not allow writing then.
   bool read_only = false;

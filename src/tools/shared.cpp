@@ -39,6 +39,19 @@ bool MayOverwrite(const Json& arguments) {
   return arguments.value("overwrite", false);
 }
 
+std::string ShownName(const analysis::SummaryRow& row) {
+  using analysis::GroupBy;
+  // Unlinked work goes by its kernel's name.
+  constexpr std::string_view kUnlinked = "(unlinked) ";
+  const bool unlinked = row.name.starts_with(kUnlinked);
+  const auto rank = std::string_view(row.id).find_first_of("0123456789");
+  const bool kernel =
+      std::string_view(row.id).substr(0, rank) == analysis::IdPrefix(GroupBy::kKernel);
+  if (!unlinked && !kernel) return row.name;
+  const std::string_view name = std::string_view(row.name).substr(unlinked ? kUnlinked.size() : 0);
+  return std::string(unlinked ? kUnlinked : "") + analysis::ShortKernelName(name);
+}
+
 std::optional<double> Percent(double part, double whole) {
   if (!(whole > 0)) return std::nullopt;
   return part / whole * 100;

@@ -38,6 +38,10 @@ Result<std::string> OutputDirectory(const engine::Workspace& workspace, const Js
 // The argument `overwrite`; false if the tool has none.
 bool MayOverwrite(const Json& arguments);
 
+// The row's name in an answer: kernels' are shortened by rule (analysis::ShortKernelName). The
+// whole name is in the files and in parent_chain of the row.
+std::string ShownName(const analysis::SummaryRow& row);
+
 // Shares of a whole in percent; absent if the whole is 0.
 std::optional<double> Percent(double part, double whole);
 

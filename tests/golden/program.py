@@ -92,6 +92,46 @@ def serve(requests, timeout=300, flags=ANYTHING):
             for number in range(1, len(requests) + 1)]
 
 
+class Session:
+    """A server for several calls, one after the other."""
+
+    def __init__(self, flags=ANYTHING, timeout=120, cwd=None):
+        self.server = subprocess.Popen([BINARY, "serve", *flags], stdin=subprocess.PIPE,
+                                       stdout=subprocess.PIPE, text=True, cwd=cwd)
+        self.watchdog = threading.Timer(timeout, self.server.kill)
+        self.watchdog.start()
+        self.server.stdin.write("".join(request_lines([])))
+        self.last_id = 0
+
+    def ask(self, method, params):
+        """The result of a request; the error, if there is one."""
+        self.last_id += 1
+        self.server.stdin.write(json.dumps({"jsonrpc": "2.0", "id": self.last_id, "method": method,
+                                            "params": params}) + "\n")
+        self.server.stdin.flush()
+        for line in self.server.stdout:
+            reply = json.loads(line)
+            if reply.get("id") == self.last_id:
+                return reply.get("result", reply.get("error"))
+        raise AssertionError(f"{method}: the server ended, status {self.server.wait()}")
+
+    def call(self, tool, arguments):
+        return self.ask("tools/call", {"name": tool, "arguments": arguments})
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.server.stdin.close()
+        self.server.wait()
+        self.server.stdout.close()
+        self.watchdog.cancel()
+
+
+def text_of(result):
+    return "".join(part["text"] for part in result["content"] if part["type"] == "text")
+
+
 def tool_answers(calls):
     """Structured answers of tool calls to one server; an error is an AssertionError."""
     answers = []
