@@ -31,21 +31,21 @@ Result<const SummaryRow*> FindRow(const engine::LoadedTrace& trace, const std::s
         fmt::format("ops_summary {{\"trace\":\"{}\"}}", trace.id()));
   }
   if (row->launchers.empty()) {
-    return Fail(
-        ErrorCode::kBadValue,
-        fmt::format("row \"{}\" ({}) is no operation: it has no callers", id, ShownName(*row)),
-        fmt::format("ops_summary {{\"trace\":\"{}\",\"by\":\"op\"}}", trace.id()));
+    return Fail(ErrorCode::kBadValue,
+                fmt::format("row \"{}\" ({}) is no operation: it has no callers", id,
+                            OneLine(Utf8Prefix(ShownName(*row), kNameBytesMax))),
+                fmt::format("ops_summary {{\"trace\":\"{}\",\"by\":\"op\"}}", trace.id()));
   }
   return row;
 }
 
 // Kernels go by a short name, with the id under which ops_summary by kernel has them.
 std::string NodeName(const analysis::SubtreeNode& node, const engine::LoadedTrace& trace) {
-  if (node.kind != "kernel") return std::string(Utf8Prefix(node.name, kNameBytesMax));
+  if (node.kind != "kernel") return OneLine(Utf8Prefix(node.name, kNameBytesMax));
   const std::vector<SummaryRow>& kernels = trace.SummaryBy(GroupBy::kKernel).rows;
   const auto row = std::find_if(kernels.begin(), kernels.end(),
                                 [&](const SummaryRow& kernel) { return kernel.name == node.name; });
-  const std::string name = analysis::ShortKernelName(node.name);
+  const std::string name = OneLine(analysis::ShortKernelName(node.name));
   return row == kernels.end() ? name : fmt::format("{} ({})", name, row->id);
 }
 
