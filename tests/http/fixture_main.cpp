@@ -14,13 +14,12 @@
 #include "app/console.h"
 #include "app/exit_code.h"
 #include "app/serve_http.h"
+#include "app/serve_stdio.h"
 #include "conformance/fixtures.h"
-#include "mcp/connection.h"
 #include "mcp/error_reply.h"
 #include "mcp/server.h"
 #include "mcp/tool.h"
 #include "rpc/signal_watcher.h"
-#include "rpc/stdio_transport.h"
 
 namespace jarvis {
 namespace {
@@ -65,21 +64,6 @@ void Add(mcp::ToolSet& tools, const std::string& text, mcp::ToolHandler handler)
   if (!tools.Add(text, mcp::ToolCost::kQuick, std::move(handler))) throw std::logic_error(text);
 }
 
-int ServeStdio(mcp::Catalog catalog, mcp::ServerInfo info, const mcp::ServerOptions& options) {
-  auto transport = rpc::StdioTransport::Open();
-  if (!transport) return app::UsageError(transport.error().message);
-  mcp::Server server(std::move(catalog), std::move(info), options);
-  const auto connection = server.Connect(**transport);
-  const auto watcher = rpc::SignalWatcher::Start([&](int) { (*transport)->Stop(); });
-  (*transport)->Run(*connection);
-  connection->StopCalls();
-  const std::chrono::seconds patience(1);
-  const bool idle = connection->WaitIdle(patience);
-  const bool flushed = (*transport)->Flush(patience);
-  connection->Detach();
-  return idle && flushed ? app::kExitOk : app::kExitFailure;
-}
-
 int Run(app::Arguments arguments) {
   static_cast<void>(rpc::SignalWatcher::Block());
   const bool over_http = !arguments.empty();
@@ -106,7 +90,7 @@ int Run(app::Arguments arguments) {
   mcp::ServerInfo info = {"fixture", "Fixture", "1", "Use echo."};
   mcp::ServerOptions options;
   options.task_patience = std::chrono::milliseconds(20);
-  if (!over_http) return ServeStdio(std::move(catalog), std::move(info), options);
+  if (!over_http) return app::ServeStdio(std::move(catalog), std::move(info), options);
   return app::ServeHttp(*flags, std::move(catalog), std::move(info), options);
 }
 
