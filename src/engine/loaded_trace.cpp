@@ -112,6 +112,9 @@ Result<std::shared_ptr<const LoadedTrace>> LoadTrace(io::InputFile file,
     if (error.code != ErrorCode::kCancelled) {
       error.message = fmt::format("\"{}\": {}", given, error.message);
     }
+    if (error.code == ErrorCode::kNotATrace && error.hint.empty()) {
+      error.hint = "give the path of a trace (.json or .json.gz) that torch.profiler exported";
+    }
     return tl::make_unexpected(std::move(error));
   }
   loaded->trace_ = std::move(*read);

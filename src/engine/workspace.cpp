@@ -225,6 +225,11 @@ void Workspace::Run(const LoadPtr& load) {
     load->thrown = thrown;
   }
   --busy_;
+  try {
+    if (!load->thrown && load->result) Insert(load->key, *load->result);
+  } catch (const std::bad_alloc&) {
+    load->result = Fail(ErrorCode::kOutOfMemory, "not enough memory to keep the trace");
+  }
   Finish(load);
 }
 
@@ -232,7 +237,6 @@ void Workspace::Run(const LoadPtr& load) {
 void Workspace::Finish(const LoadPtr& load) {
   load->done = true;
   const bool failed = load->thrown != nullptr || !load->result;
-  if (!failed) Insert(load->key, *load->result);
   const auto at = loading_.find(load->key);
   // Who was told to come again must hear of a failure, or would start it anew for ever.
   const bool unheard = failed && load->keep && load->waiters == 0;

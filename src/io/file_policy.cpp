@@ -244,8 +244,10 @@ Result<FileDescriptor> FilePolicy::OpenOutputFolder(const std::string& path) con
     folder = FileDescriptor(::openat(folder.get(), ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   }
   if (!folder.valid()) {
-    return Fail(ErrorCode::kIo, fmt::format("cannot make or open the directory \"{}\": {}",
-                                            Shown(path), std::strerror(errno)));
+    return Fail(ErrorCode::kIo,
+                fmt::format("cannot make or open the directory \"{}\": {}", Shown(path),
+                            std::strerror(errno)),
+                "give another directory");
   }
   return folder;
 }

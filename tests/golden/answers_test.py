@@ -141,6 +141,8 @@ class Answers(unittest.TestCase):
         text = program.text_of(results[0])
         self.assertTrue(text.startswith(f"[{code}] "), text)
         self.assertLessEqual(len(text.encode()), ERROR_BYTES_MAX, text)
+        if code not in ("unknown_argument", "bad_value"):  # these list what is allowed instead
+            self.assertIn("\nNext: ", text)
         for next_tool, next_arguments in calls_in(text):
             following = session.call(next_tool, next_arguments)
             self.assertFalse(following.get("isError"), following)
