@@ -216,7 +216,7 @@ Result<std::string> ConfigPath(const Client& client, bool project) {
 Result<std::string> ReadConfig(const std::string& path) {
   std::error_code error;
   if (!fs::exists(fs::symlink_status(path, error))) return std::string();
-  return io::ReadTextFile(path, kConfigBytesMax);
+  return io::ReadTextFile(io::FilePolicy(), path, kConfigBytesMax);
 }
 
 // With the mode that the file had: some hold secrets, and never does a copy show more than they.

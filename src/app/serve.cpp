@@ -1,6 +1,7 @@
 // jarvis serve: the MCP server on stdin and stdout, until the input ends or a signal comes; with
 // --http over HTTP.
 #include <chrono>
+#include <memory>
 #include <utility>
 
 #include <unistd.h>
@@ -12,6 +13,8 @@
 #include "app/serve_http.h"
 #include "app/serve_stdio.h"
 #include "rpc/signal_watcher.h"
+#include "tools/resources.h"
+#include "tools/skills.h"
 
 namespace jarvis::app {
 namespace {
@@ -19,7 +22,19 @@ namespace {
 constexpr std::chrono::milliseconds kLoadPatience(300);  // for loads that were told to stop
 
 mcp::ServerInfo ServerFace(const mcp::ToolSet& tools) {
-  return {"jarvis", "JARVIS", JARVIS_VERSION, tools::Instructions(tools)};
+  return {"jarvis", "JARVIS", JARVIS_VERSION, tools::Instructions(tools),
+          "Finds out why a PyTorch workload is slow on its GPU, from profiler traces."};
+}
+
+mcp::Catalog MakeCatalog(engine::Workspace& workspace,
+                         const std::shared_ptr<const tools::Shelf>& shelf, mcp::ToolSet tools) {
+  mcp::Catalog catalog;
+  catalog.resources = tools::MakeResources(workspace, shelf, tools);
+  catalog.prompts = tools::SkillPrompts(tools);
+  catalog.completer = tools::MakeCompleter(workspace, tools);
+  catalog.resources_change = true;
+  catalog.tools = std::move(tools);
+  return catalog;
 }
 
 }  // namespace
@@ -41,14 +56,19 @@ int Serve(Arguments arguments) {
   if (!options) return refuse(options.error());
   static_cast<void>(rpc::SignalWatcher::Block());
   engine::Workspace workspace(std::move(*options));
-  auto tools = tools::ChooseTools(workspace, flags->choice);
+  tools::ToolChoice choice = flags->choice;
+  const auto shelf = choice.shelf = std::make_shared<tools::Shelf>();
+  auto tools = tools::ChooseTools(workspace, choice);
   if (!tools) return refuse(tools.error());
   mcp::ServerInfo face = ServerFace(*tools);
+  mcp::Catalog catalog = MakeCatalog(workspace, shelf, std::move(*tools));
+  mcp::ServerOptions server;
+  server.eras = flags->eras;
   int code = kExitOk;
   if (flags->rest.empty()) {
-    code = ServeStdio({std::move(*tools)}, std::move(face), {});
+    code = ServeStdio(std::move(catalog), std::move(face), server);
   } else {
-    code = ServeHttp(http, {std::move(*tools)}, std::move(face), {});
+    code = ServeHttp(http, std::move(catalog), std::move(face), server);
   }
   // Loads that nobody waits for any more.
   if (!workspace.StopLoads(kLoadPatience)) ::_exit(code);

@@ -103,6 +103,10 @@ Result<ServeFlags> ParseServeFlags(Arguments arguments) {
       flags.choice.read_only = true;
       continue;
     }
+    if (word == "--legacy-only" || word == "--modern-only") {
+      flags.eras = word == "--modern-only" ? mcp::Eras::kStateless : mcp::Eras::kHandshake;
+      continue;
+    }
     if (word == "--help" || word == "-h") {
       flags.help = true;
       continue;
@@ -156,6 +160,8 @@ std::string ServeFlagsHelp() {
       "      they are asked for. K, M, G and T are powers of 1024.\n"
       "  --max-trace-bytes BYTES (default {}G)\n"
       "      Text of one trace, decompressed.\n"
+      "  --legacy-only, --modern-only\n"
+      "      Answer clients of the handshake revisions, or of 2026-07-28, alone.\n"
       "  --answer-within SECONDS (default 45)\n"
       "      A tool whose trace takes longer answers \"loading\"; the load goes on.\n",
       profiles, limits::kTraceBytesMax >> 30);

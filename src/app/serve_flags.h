@@ -12,6 +12,7 @@
 #include "base/limits.h"
 #include "base/result.h"
 #include "engine/workspace.h"
+#include "mcp/server.h"
 #include "tools/all_tools.h"
 
 namespace jarvis::app {
@@ -22,6 +23,7 @@ struct ServeFlags {
   std::uint64_t memory_limit = 0;        // bytes; 0: half of the machine's, at least 1 GiB
   std::uint64_t max_trace_bytes = limits::kTraceBytesMax;
   std::chrono::milliseconds answer_within{45'000};
+  mcp::Eras eras = mcp::Eras::kBoth;
   tools::ToolChoice choice{.profile = "core"};
   bool help = false;
   std::vector<std::string_view> rest;  // what is none of these, in order

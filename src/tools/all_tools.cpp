@@ -13,6 +13,7 @@
 #include "tools/loading.h"
 #include "tools/schema_files.h"
 #include "tools/tools.h"
+#include "tools/uri.h"
 
 namespace jarvis::tools {
 namespace {
@@ -126,13 +127,38 @@ mcp::ToolReply ReplyOf(Result<Answer> answer, const Names& present) {
   return Render(*answer);
 }
 
+// For clients that have no access to the disk.
+void AddLinks(const std::vector<FileLink>& files, mcp::ToolReply& reply) {
+  constexpr std::size_t kLinksMax = 20;
+  for (std::size_t i = 0; i < files.size() && i < kLinksMax; ++i) {
+    const std::string& path = files[i].path;
+    reply.blocks.push_back({{"type", "resource_link"},
+                            {"uri", FileUri(path)},
+                            {"name", path.substr(path.rfind('/') + 1)},
+                            {"description", files[i].what},
+                            {"mimeType", MimeTypeOf(path)}});
+  }
+}
+
 Status AddTool(engine::Workspace& workspace, const Binding& binding, const Json& definition,
-               std::shared_ptr<const Names> present, mcp::ToolSet* tools) {
-  const auto handler = [&workspace, function = binding.function, present = std::move(present)](
-                           const Json& arguments, Job& job) {
-    return ReplyOf(function(workspace, arguments, job), *present);
+               std::shared_ptr<const Names> present, const std::shared_ptr<Shelf>& shelf,
+               mcp::ToolSet* tools) {
+  mcp::ToolOptions options;
+  options.cost = binding.cost;
+  if (binding.cost == mcp::ToolCost::kLong) options.task = mcp::TaskUse::kAllowed;
+  const auto handler = [&workspace, function = binding.function, present = std::move(present),
+                        shelf](const Json& arguments, mcp::CallContext& context) {
+    Result<Answer> answer = function(workspace, arguments, context.job);
+    const std::vector<FileLink> files = answer ? answer->files : std::vector<FileLink>();
+    mcp::ToolReply reply = ReplyOf(std::move(answer), *present);
+    if (shelf == nullptr) return reply;
+    AddLinks(files, reply);
+    if (shelf->Note(workspace.Known().size(), files) && context.announce) {
+      context.announce({mcp::Change::Kind::kResources, {}, {}, {}});
+    }
+    return reply;
   };
-  return tools->Add(rpc::DumpLine(definition), binding.cost, handler);
+  return tools->Add(rpc::DumpLine(definition), options, handler);
 }
 
 }  // namespace
@@ -157,7 +183,7 @@ Result<mcp::ToolSet> ChooseTools(engine::Workspace& workspace, const ToolChoice&
   }
   mcp::ToolSet tools;
   for (const auto& [binding, definition] : definitions)
-    JV_TRY(AddTool(workspace, *binding, definition, present, &tools));
+    JV_TRY(AddTool(workspace, *binding, definition, present, choice.shelf, &tools));
   return tools;
 }
 

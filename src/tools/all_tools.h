@@ -2,12 +2,14 @@
 // all_tools.cpp.
 #pragma once
 
+#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "engine/workspace.h"
 #include "mcp/tool.h"
+#include "tools/shelf.h"
 
 namespace jarvis::tools {
 
@@ -18,6 +20,8 @@ struct ToolChoice {
   // Leaves out what writes files: tools that do nothing else, arguments of those that can. The
   // workspace's files must not allow writing then.
   bool read_only = false;
+  // Is told of what calls load and write; null: nobody wants to know.
+  std::shared_ptr<Shelf> shelf{};
 };
 
 // In the order in which clients see them. The workspace must outlive the set. kBadValue: a profile
