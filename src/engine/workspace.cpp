@@ -7,6 +7,7 @@
 #include <utility>
 
 #include <fmt/format.h>
+#include <malloc.h>
 
 namespace jarvis::engine {
 namespace {
@@ -220,6 +221,8 @@ void Workspace::Run(const LoadPtr& load) {
     } catch (...) {
       thrown = std::current_exception();
     }
+    // The threads of a load have heaps of their own, which keep what a stopped load gave back.
+    if (thrown || !result) ::malloc_trim(0);
     // Nobody looks at these before `done`.
     load->result = std::move(result);
     load->thrown = thrown;
