@@ -15,7 +15,7 @@ namespace {
 using std::chrono::steady_clock;
 
 // Between two looks at whether a waiting caller was cancelled and at how far the load is.
-constexpr std::chrono::milliseconds kLookEvery(20);
+constexpr std::chrono::milliseconds kLookEvery(5);
 
 bool LooksLikeId(const std::string& trace) {
   return trace.size() >= 10 && trace.starts_with("t_") &&
@@ -221,6 +221,8 @@ void Workspace::Run(const LoadPtr& load) {
     } catch (...) {
       thrown = std::current_exception();
     }
+    // Stopped too late to fail: all the same nobody wants it, so it must not take up memory.
+    if (result && load->job.stopped()) result = tl::make_unexpected(load->job.Check().error());
     // The threads of a load have heaps of their own, which keep what a stopped load gave back.
     if (thrown || !result) ::malloc_trim(0);
     // Nobody looks at these before `done`.
