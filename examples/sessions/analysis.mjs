@@ -13,9 +13,10 @@ import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/
 // Longer than the SDK's own minute, and from the last sign of life, not from the start.
 const PATIENCE = { timeout: 60_000, resetTimeoutOnProgress: true, maxTotalTimeout: 600_000 };
 
-function connectTo(url) {
+function connectTo(url, output) {
   if (!url) {
-    return new StdioClientTransport({ command: process.env.JARVIS ?? 'jarvis', args: ['serve'] });
+    return new StdioClientTransport({ command: process.env.JARVIS ?? 'jarvis',
+      args: ['serve', '--profile', 'full', '--allow-root', '/', '--output-root', output] });
   }
   const token = process.env.JARVIS_TOKEN;
   const headers = token ? { Authorization: `Bearer ${token}` } : {};
@@ -70,15 +71,15 @@ if (positionals.length < 1 || positionals.length > 2) {
   console.error('usage: node analysis.mjs [--http URL] TRACE [OUTPUT_DIR]');
   process.exit(2);
 }
-const transport = connectTo(values.http);
+const output = path.resolve(positionals[1] ?? 'out/session');
+const transport = connectTo(values.http, output);
 let protocol;
 const told = transport.setProtocolVersion?.bind(transport);
 transport.setProtocolVersion = (version) => { protocol = version; told?.(version); };
 const client = new Client({ name: 'analysis.mjs', version: '1' });
 try {
   await client.connect(transport);
-  await analyse(client, protocol, path.resolve(positionals[0]),
-    path.resolve(positionals[1] ?? 'out/session'));
+  await analyse(client, protocol, path.resolve(positionals[0]), output);
   if (values.http) await transport.terminateSession();
 } catch (error) {
   const status = error.code > 0 ? ` (HTTP status ${error.code})` : '';

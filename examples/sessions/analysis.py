@@ -30,9 +30,11 @@ class Failed(Exception):
 class Pipe:
     """A server of our own; one message a line."""
 
-    def __init__(self):
+    def __init__(self, output):
         try:
-            self.process = subprocess.Popen([os.environ.get("JARVIS", "jarvis"), "serve"],
+            self.process = subprocess.Popen([os.environ.get("JARVIS", "jarvis"), "serve",
+                                             "--profile", "full", "--allow-root", "/",
+                                             "--output-root", str(output)],
                                             stdin=subprocess.PIPE, stdout=subprocess.PIPE,
                                             text=True, encoding="utf-8")
         except OSError as error:
@@ -190,7 +192,7 @@ def main():
     parser.add_argument("output", type=pathlib.Path, nargs="?", default="out/session")
     given = parser.parse_args()
     try:
-        transport = Http(given.http) if given.http else Pipe()
+        transport = Http(given.http) if given.http else Pipe(given.output.resolve())
         server = Conversation(transport, given.era == "stateless")
         analyse(server, str(given.trace.resolve()), given.output.resolve())
         transport.close()

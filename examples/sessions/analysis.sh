@@ -100,7 +100,7 @@ named_rows='.columns as $c | [.rows[] | [$c, .] | transpose | map({(.[0]): .[1]}
 # --- the analysis ---
 
 if [ -z "$url" ]; then
-  coproc server { exec "${JARVIS:-jarvis}" serve; }
+  coproc server { exec "${JARVIS:-jarvis}" serve --profile full --allow-root / --output-root "$output"; }
 fi
 ask initialize '{"protocolVersion": "2025-11-25", "capabilities": {},
                  "clientInfo": {"name": "analysis.sh", "version": "1"}}'

@@ -216,6 +216,8 @@ std::string Connection::Binding(const Call& call) const {
 }
 
 void Connection::Begin(const std::shared_ptr<Call>& call) {
+  // A client that asks after tasks need not be told to come again.
+  if (call->plan.task != TaskUse::kNever) call->job.set_patient();
   const bool at_once =
       call->plan.task == TaskUse::kRequired && !(call->plan.asks_first && call->inputs.empty());
   if (at_once && !MakeTask(call)) {

@@ -21,7 +21,7 @@
 #include <thread>
 
 #include "base/result.h"
-#include "rpc/file_descriptor.h"
+#include "base/file_descriptor.h"
 #include "rpc/http_message.h"
 #include "rpc/http_socket.h"
 

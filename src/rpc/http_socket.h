@@ -8,7 +8,7 @@
 #include <string>
 #include <string_view>
 
-#include "rpc/file_descriptor.h"
+#include "base/file_descriptor.h"
 #include "rpc/http_message.h"
 
 namespace jarvis::rpc {

@@ -277,12 +277,13 @@ mcp::Completer MakeCompleter(engine::Workspace& workspace, const mcp::ToolSet& t
   return [&workspace, names = tools.Names(), skills, prompts, platforms](
              const mcp::CompletionQuestion& question) -> std::optional<std::vector<std::string>> {
     const auto is_template = [&](const Kind& kind) { return kind.uri_template == question.name; };
-    const bool known =
-        question.of_prompt
-            ? std::find(prompts.begin(), prompts.end(), question.name) != prompts.end()
-            : std::any_of(std::begin(kKinds), std::end(kKinds), is_template);
-    if (!known) return std::nullopt;
     std::vector<std::string> all;
+    if (question.of_prompt) {
+      // Nothing fits the arguments of a prompt that this profile leaves out.
+      if (std::find(prompts.begin(), prompts.end(), question.name) == prompts.end()) return all;
+    } else if (std::none_of(std::begin(kKinds), std::end(kKinds), is_template)) {
+      return std::nullopt;
+    }
     if (question.argument == "trace") {
       for (const auto& [id, path] : workspace.Known()) {
         all.push_back(id);

@@ -46,6 +46,8 @@ def run_all(jobs):
         futures = {name: pool.submit(job) for name, job in jobs.items()}
         return {name: future.result() for name, future in futures.items()}
 
+SERVE = ["serve", "--profile", "full", "--allow-root", "/"]
+
 
 class ClientsTest(unittest.TestCase):
     maxDiff = None
@@ -90,8 +92,8 @@ class ClientsTest(unittest.TestCase):
                 self.assertEqual(outcome, expected)
 
     def test_program(self):
-        with HttpServer(BINARY, "serve") as url:
-            local = {"command": BINARY, "args": ["serve"]}
+        with HttpServer(BINARY, *SERVE) as url:
+            local = {"command": BINARY, "args": SERVE}
             found = self.ask_all({"stdio": [local] * len(CLIENTS),
                                   "http": [{"url": url}] * len(CLIENTS)}, trace=str(TRACE))
         first = next(iter(found.values()))
@@ -106,10 +108,10 @@ class ClientsTest(unittest.TestCase):
                 self.assertEqual(outcome, first)
 
     def test_inspector(self):
-        with HttpServer(BINARY, "serve") as url, tempfile.TemporaryDirectory() as home:
+        with HttpServer(BINARY, *SERVE) as url, tempfile.TemporaryDirectory() as home:
             servers = {}
             for era in ("legacy", "modern"):
-                servers["stdio-" + era] = {"command": BINARY, "args": ["serve"],
+                servers["stdio-" + era] = {"command": BINARY, "args": SERVE,
                                            "protocolEra": era}
                 servers["http-" + era] = {"type": "streamable-http", "url": url,
                                           "protocolEra": era}

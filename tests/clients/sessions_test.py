@@ -51,7 +51,8 @@ class SessionsTest(unittest.TestCase):
         token_file.write_text(TOKEN + " test\n")
         token_file.chmod(0o600)
         found = []
-        with HttpServer(BINARY, "serve", "--token-file", str(token_file)) as url:
+        with HttpServer(BINARY, "serve", "--token-file", str(token_file), "--profile", "full",
+                        "--allow-root", "/", "--output-root", str(self.folder)) as url:
             for protocol, flag in zip(protocols, flags or [()], strict=True):
                 for place in ((), ("--http", url)):
                     with self.subTest((script, protocol, place)):

@@ -45,8 +45,8 @@ std::size_t ReadChunks(std::string_view bytes, std::size_t at, std::string& body
 
 }  // namespace
 
-rpc::FileDescriptor ConnectTo(int port) {
-  rpc::FileDescriptor fd(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
+FileDescriptor ConnectTo(int port) {
+  FileDescriptor fd(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
   sockaddr_in to{};
   to.sin_family = AF_INET;
   to.sin_port = htons(static_cast<std::uint16_t>(port));

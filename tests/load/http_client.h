@@ -7,12 +7,12 @@
 #include <string>
 #include <string_view>
 
-#include "rpc/file_descriptor.h"
+#include "base/file_descriptor.h"
 
 namespace jarvis::load {
 
 // To the loopback address. Throws std::runtime_error if nobody listens.
-rpc::FileDescriptor ConnectTo(int port);
+FileDescriptor ConnectTo(int port);
 
 // A POST to /mcp; `lines` are further headers, each with its line end.
 std::string PostBytes(int port, std::string_view lines, std::string_view body);

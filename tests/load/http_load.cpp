@@ -84,8 +84,8 @@ std::string StatelessPost(int port, const std::string& method, const std::string
                        R"(","params":{)" + params + "," + std::string(kMeta) + "}}");
 }
 
-rpc::FileDescriptor OpenListen(int port) {
-  rpc::FileDescriptor fd = ConnectTo(port);
+FileDescriptor OpenListen(int port) {
+  FileDescriptor fd = ConnectTo(port);
   SendAll(fd.get(), StatelessPost(port, "subscriptions/listen", "", R"("listen:0")",
                                   R"("notifications":{})"));
   ReceiveUntil(fd.get(), "notifications/subscriptions/acknowledged");
@@ -93,8 +93,8 @@ rpc::FileDescriptor OpenListen(int port) {
 }
 
 // The handshake and the stream share a connection, as in clients that keep theirs.
-rpc::FileDescriptor OpenSession(int port) {
-  rpc::FileDescriptor fd = ConnectTo(port);
+FileDescriptor OpenSession(int port) {
+  FileDescriptor fd = ConnectTo(port);
   const Reply hello =
       Ask(fd.get(), PostBytes(port, "",
                               R"({"jsonrpc":"2.0","id":0,"method":"initialize","params":{)"
@@ -114,7 +114,7 @@ rpc::FileDescriptor OpenSession(int port) {
 }
 
 struct Caller {
-  rpc::FileDescriptor fd;
+  FileDescriptor fd;
   std::string received;
   std::string expected;  // in the answer
   Clock::time_point due;
@@ -293,8 +293,8 @@ class Load {
   }
 
   const Options options_;
-  const rpc::FileDescriptor poll_;
-  std::vector<rpc::FileDescriptor> streams_;
+  const FileDescriptor poll_;
+  std::vector<FileDescriptor> streams_;
   std::vector<Caller> callers_;
   std::deque<std::size_t> free_;  // callers that wait for nothing
   Clock::time_point began_;

@@ -31,7 +31,7 @@
 #include "load/process_stats.h"
 #include "load/stdio_million_ledger.h"
 #include "load/stdio_million_messages.h"
-#include "rpc/file_descriptor.h"
+#include "base/file_descriptor.h"
 
 namespace jarvis::load {
 namespace {
@@ -101,8 +101,8 @@ class Child {
     }
     ::close(in[0]);
     ::close(out[1]);
-    to_ = rpc::FileDescriptor(in[1]);
-    from_ = rpc::FileDescriptor(out[0]);
+    to_ = FileDescriptor(in[1]);
+    from_ = FileDescriptor(out[0]);
   }
   Child(const Child&) = delete;
   Child& operator=(const Child&) = delete;
@@ -124,7 +124,7 @@ class Child {
     }
     return true;
   }
-  void CloseInput() { to_ = rpc::FileDescriptor(); }
+  void CloseInput() { to_ = FileDescriptor(); }
   // The exit code, or 128 and the signal.
   int Wait() {
     int status = 0;
@@ -136,8 +136,8 @@ class Child {
  private:
   pid_t pid_ = -1;
   bool waited_ = false;
-  rpc::FileDescriptor to_;
-  rpc::FileDescriptor from_;
+  FileDescriptor to_;
+  FileDescriptor from_;
 };
 
 // Reads until the program's output ends. Keeps the first thing that was wrong.
