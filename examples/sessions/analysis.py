@@ -90,7 +90,7 @@ class Http:
             if response.headers.get_content_type() != "text/event-stream":
                 return json.load(response)
             for line in response:
-                if line.startswith(b"data: "):
+                if line.startswith(b"data: {"):
                     answer = json.loads(line[6:])
                     if answer.get("id") == message["id"]:
                         return answer

@@ -151,6 +151,9 @@ void Ledger::SettleNotification(const Json& message) {
   if (message["method"] == "notifications/progress") {
     return Require(named_.contains(params.at("progressToken").dump()), "progress for nobody");
   }
+  if (message["method"] == "notifications/message") {
+    return Require(params.at("level").is_string(), "a message without a level");
+  }
   Require(message["method"] == "notifications/subscriptions/acknowledged", "a strange method");
   const std::string id = params.at("_meta").at("io.modelcontextprotocol/subscriptionId").dump();
   const auto found = named_.find(id);

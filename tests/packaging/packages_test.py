@@ -57,7 +57,7 @@ def analyse(command, environment):
                  "params": {"name": "load_trace", "arguments": {"trace": str(TRACE)}}}]
     lines = "".join(json.dumps({"jsonrpc": "2.0", "id": i, **request}) + "\n"
                     for i, request in enumerate(requests))
-    ran = run(*command, input=lines, cwd="/", env=environment)
+    ran = run(*command, input=lines, cwd=TRACE.parent, env=environment)
     answers = {answer["id"]: answer["result"] for answer in map(json.loads, ran.stdout.splitlines())}
     return answers[0]["tools"], answers[1]["structuredContent"]["summary"]
 
