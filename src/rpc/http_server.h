@@ -28,7 +28,7 @@
 namespace jarvis::rpc {
 
 struct HttpLimits {
-  std::size_t connections = 256;
+  std::size_t connections = 512;
   HttpHeadLimits head;
   std::size_t body_bytes = std::size_t{4} << 20;   // as counted on the wire
   std::chrono::milliseconds request_time{30'000};  // from the first byte to the last of a request
