@@ -275,6 +275,15 @@ void Workspace::Insert(const FileKey& key, const std::shared_ptr<const LoadedTra
   }
 }
 
+bool Workspace::IsAtHand(const std::string& trace) const {
+  const std::lock_guard lock(mutex_);
+  const auto known = path_of_id_.find(trace);
+  const std::string& path = known == path_of_id_.end() ? trace : known->second;
+  return std::any_of(entries_.begin(), entries_.end(), [&](const auto& entry) {
+    return entry.first.path == path && entry.second.trace != nullptr;
+  });
+}
+
 std::size_t Workspace::Loads() const {
   const std::lock_guard lock(mutex_);
   return running_.size();

@@ -62,6 +62,9 @@ class Workspace {
   // The same with all the patience in the world.
   Result<std::shared_ptr<const LoadedTrace>> Open(const std::string& trace, Job& job);
 
+  // Can this be answered without waiting for a load? It may have changed by the next moment.
+  bool IsAtHand(const std::string& trace) const;
+
   // Tells all loads to stop and waits this long for it; are they?
   bool StopLoads(std::chrono::milliseconds patience);
 

@@ -61,6 +61,7 @@ rpc::RpcResult<CallPlan> PlanTool(const Server& server, const rpc::Message& requ
   const Tool* tool = tools.Find(name.get<std::string>());
   if (tool == nullptr) return NoTool(tools, name.get<std::string>());
   CallPlan plan{"tools/call " + tool->name, tool->options.cost};
+  if (tool->options.cost_of) plan.cost = tool->options.cost_of(arguments);
   plan.subject = {{"name", tool->name}, {"arguments", std::move(arguments)}};
   if (IsStateless(envelope.revision)) {
     const bool knows = KnowsExtension(envelope.capabilities, kTasksExtension);

@@ -155,6 +155,10 @@ TEST_CASE("under a memory limit the least recently used goes, and comes back by 
   const TracePtr c = Open(workspace, paths[2]);
   CHECK(Open(workspace, paths[0]) == a);
   CHECK(Open(workspace, paths[2]) == c);
+  CHECK(workspace.IsAtHand(paths[0]));
+  CHECK(workspace.IsAtHand(a->id()));
+  CHECK_FALSE(workspace.IsAtHand(b->id()));
+  CHECK_FALSE(workspace.IsAtHand("t_00000000"));
   const TracePtr again = Open(workspace, b->id());
   CHECK(again != b);
   CHECK(again->id() == b->id());
