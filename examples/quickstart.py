@@ -19,9 +19,13 @@ class Failed(Exception):
 class Server:
     """One conversation with `jarvis serve`."""
 
-    def __init__(self, binary):
-        self.process = subprocess.Popen([binary, "serve"], stdin=subprocess.PIPE,
-                                        stdout=subprocess.PIPE, text=True, encoding="utf-8")
+    def __init__(self, binary, trace, output):
+        # It reads beside the trace and writes below the output directory, nowhere else.
+        folder = pathlib.Path(trace).resolve().parent
+        command = [binary, "serve", "--profile", "full", "--allow-root", str(folder),
+                   "--output-root", str(output)]
+        self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                                        text=True, encoding="utf-8")
         self.last_id = 0
 
     def send(self, method, params=None, **more):
@@ -144,7 +148,7 @@ def conclude(timeline, categories, ops, callers, output, seconds):
         top = callers[0]
         print(f"  Matrix products come mostly from {top['module'] or top['ops']} "
               f"({top['gpu_ms']:.1f} ms), called at {(top['code'] or '?').split(' < ')[0]}.")
-    files = sorted(p for p in output.rglob("*") if p.is_file())
+    files = sorted(p for p in output.rglob("*") if p.is_file() and p.name[0] != ".")
     print(f"\n  {len(files)} files in {output}; start with category_data/category_manifest.json")
     for path in files[:6]:
         print(f"    {path.relative_to(output)} ({path.stat().st_size} bytes)")
@@ -156,7 +160,8 @@ def main(binary, trace, output):
     output = pathlib.Path(output).resolve()
     output.mkdir(parents=True, exist_ok=True)
     began = time.monotonic()
-    server = Server(binary)
+    trace = str(pathlib.Path(trace).resolve())
+    server = Server(binary, trace, output)
     try:
         findings = converse(server, trace, output)
     except (Failed, BrokenPipeError) as failure:

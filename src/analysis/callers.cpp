@@ -99,8 +99,7 @@ class SubtreePrinter {
     const trace::Event& event = in_.events[e];
     const bool gpu = trace::IsGpuWork(event.kind);
     const std::string_view name = in_.events.name(e);
-    nodes_.push_back({depth, event.uid, gpu ? ShortKernelName(name) : std::string(name),
-                      std::string(KindText(event.kind, name)),
+    nodes_.push_back({depth, event.uid, std::string(name), std::string(KindText(event.kind, name)),
                       gpu ? 0 : DurationUs(in_.events, e, Clock::kNanoseconds), GpuUs(e)});
   }
 

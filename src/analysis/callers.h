@@ -33,7 +33,7 @@ std::string OpPath(const std::vector<ChainTree::Frame>& frames);
 struct SubtreeNode {
   int depth;
   std::uint32_t uid;
-  std::string name;
+  std::string name;  // whole; ShortKernelName for kernels in answers
   std::string kind;  // cpu_op, python, module, annotation, launch, kernel, more
   double host_us;    // 0 for kernels
   double gpu_us;     // sum of the durations of the GPU work below (or its own)

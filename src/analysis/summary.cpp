@@ -6,6 +6,8 @@
 #include <optional>
 #include <unordered_map>
 
+#include <fmt/format.h>
+
 #include "analysis/arg_text.h"
 #include "analysis/ops_tables.h"
 #include "base/text.h"
@@ -207,6 +209,50 @@ std::string Functor(std::string_view arguments) {
   return generic;
 }
 
+// "AUnary " where a scalar is bound to one side of the functor, which is another kernel.
+std::string_view Bound(std::string_view arguments) {
+  if (arguments.find("AUnaryFunctor") != std::string_view::npos) return "AUnary ";
+  if (arguments.find("BUnaryFunctor") != std::string_view::npos) return "BUnary ";
+  return {};
+}
+
+// The floating-point type named first among template arguments, as "bf16"; empty: none.
+std::string_view TypeCode(std::string_view arguments) {
+  struct Spelling {
+    std::string_view word;
+    std::string_view code;
+  };
+  static constexpr Spelling kSpellings[] = {
+      {"BFloat16", "bf16"}, {"bfloat16_t", "bf16"}, {"__nv_bfloat16", "bf16"}, {"Half", "fp16"},
+      {"half_t", "fp16"},   {"__half", "fp16"},     {"float", "fp32"},         {"double", "fp64"}};
+  const auto word = [](char c) {
+    return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_';
+  };
+  for (std::size_t at = 0; at < arguments.size();) {
+    std::size_t end = at;
+    while (end < arguments.size() && word(arguments[end]))
+      ++end;
+    const std::string_view found = arguments.substr(at, end - at);
+    if (found.starts_with("Float8_") || found.starts_with("float8_")) return "fp8";
+    for (const Spelling& spelling : kSpellings) {
+      if (found == spelling.word) return spelling.code;
+    }
+    at = std::max(end, at + 1);
+  }
+  return {};
+}
+
+// What the template arguments say that tells instances of a kernel apart: "<MulFunctor, bf16>".
+std::string InstanceText(std::string_view name, std::string_view arguments) {
+  std::string text;
+  if (const std::string functor = Functor(arguments); !functor.empty() && functor != name)
+    text = std::string(Bound(arguments)) + functor;
+  const std::string_view type = TypeCode(arguments);
+  if (!type.empty() && name.find(type) == std::string_view::npos)
+    text += fmt::format("{}{}", text.empty() ? "" : ", ", type);
+  return text.empty() ? text : "<" + text + ">";
+}
+
 // Tensile: "Cijk_Alik_Bljk_BBS_BH_..._MT128x128x32_MI16x16x16x1_..." -> layout, types and tiles.
 std::string TensileName(std::string_view name) {
   std::string out;
@@ -257,10 +303,7 @@ std::string ShortKernelName(std::string_view name) {
     text = LastName(WithoutGroups(WithoutGroups(name, '(', ')'), '<', '>'));
     while (!text.empty() && text.back() == ' ')
       text.pop_back();
-    if (arguments != std::string_view::npos) {
-      const std::string functor = Functor(name.substr(arguments));
-      if (!functor.empty() && functor != text) text += "<" + functor + ">";
-    }
+    if (arguments != std::string_view::npos) text += InstanceText(text, name.substr(arguments));
     if (text.empty()) text = name;
   }
   if (text.size() > kLength) text = std::string(Utf8Prefix(text, kLength - 3)) + "...";

@@ -16,7 +16,8 @@ namespace jarvis::app {
 namespace {
 
 constexpr std::string_view kUsage =
-    "usage: jarvis analyze TRACE --output-dir DIR [--platform NAME] [--extension FILE]\n"
+    "usage: jarvis analyze TRACE --output-dir DIR [--platform NAME] [--extension FILE] "
+    "[--overwrite]\n"
     "\n"
     "Loads the trace, writes the report (DIR/perf_report.xlsx, DIR/perf_report_csvs/*.csv) and "
     "the\n"
@@ -24,13 +25,15 @@ constexpr std::string_view kUsage =
     "\n"
     "  --platform NAME   the GPU that efficiency is measured against: MI300X, H100... or a JSON\n"
     "                    file; default: the trace's device\n"
-    "  --extension FILE  performance models of yours (docs/models.md)\n";
+    "  --extension FILE  performance models of yours (docs/models.md)\n"
+    "  --overwrite       replace files in DIR that jarvis did not write\n";
 
 struct Request {
   std::string trace;
   std::string output_dir;
   std::string platform;   // empty: the trace's device
   std::string extension;  // empty: none
+  bool overwrite = false;
   bool help = false;
 };
 
@@ -51,6 +54,8 @@ Result<Request> Parse(Arguments arguments) {
     const std::string_view argument = arguments[i];
     if (argument == "--help" || argument == "-h") {
       request.help = true;
+    } else if (argument == "--overwrite") {
+      request.overwrite = true;
     } else if (std::string Request::*const value = ValueOf(argument)) {
       if (++i == arguments.size()) {
         return Fail(ErrorCode::kBadValue, fmt::format("{} needs a value", argument));
@@ -80,6 +85,7 @@ std::vector<Step> StepsOf(const Request& request) {
   rpc::Json report = {{"trace", trace},
                       {"output_dir", request.output_dir + "/perf_report_csvs"},
                       {"output_xlsx", request.output_dir + "/perf_report.xlsx"},
+                      {"overwrite", request.overwrite},
                       {"kernel_summary", true},
                       {"short_kernel_study", true}};
   if (!request.platform.empty()) {
@@ -92,7 +98,7 @@ std::vector<Step> StepsOf(const Request& request) {
           {"ops_summary", std::move(summary), Output::kText},
           {"perf_report", std::move(report), Output::kSummary},
           {"category_filter",
-           {{"trace", trace}, {"output_dir", request.output_dir}},
+           {{"trace", trace}, {"output_dir", request.output_dir}, {"overwrite", request.overwrite}},
            Output::kSummary}};
 }
 

@@ -9,73 +9,70 @@
 #include "app/commands.h"
 #include "app/console.h"
 #include "app/exit_code.h"
+#include "app/serve_flags.h"
 #include "app/serve_http.h"
-#include "app/toolbox.h"
-#include "mcp/connection.h"
-#include "mcp/server.h"
+#include "app/serve_stdio.h"
 #include "rpc/signal_watcher.h"
-#include "rpc/stdio_transport.h"
+#include "tools/resources.h"
+#include "tools/skills.h"
 
 namespace jarvis::app {
 namespace {
 
-using std::chrono::milliseconds;
+constexpr std::chrono::milliseconds kLoadPatience(300);  // for loads that were told to stop
 
-// Hosts kill what is still there two seconds after they closed our input. These make one second.
-constexpr milliseconds kFinishPatience(500);  // for calls that are nearly done
-constexpr milliseconds kStopPatience(300);    // for calls that were told to stop
-constexpr milliseconds kFlushPatience(200);
-
-mcp::ServerInfo ServerFace() {
-  return {"jarvis", "JARVIS", JARVIS_VERSION, tools::Instructions()};
+mcp::ServerInfo ServerFace(const mcp::ToolSet& tools) {
+  return {"jarvis", "JARVIS", JARVIS_VERSION, tools::Instructions(tools),
+          "Finds out why a PyTorch workload is slow on its GPU, from profiler traces."};
 }
 
-// Leaves by _exit when a call does not stop or the client does not read: a thread is stuck then,
-// and there is nothing left to save.
-int End(rpc::StdioTransport& transport, rpc::StdioTransport::End reason,
-        mcp::Connection& connection) {
-  const bool input_ended = reason == rpc::StdioTransport::End::kInput;
-  if (input_ended) connection.WaitIdle(kFinishPatience);
-  connection.StopCalls();
-  const bool idle = connection.WaitIdle(kStopPatience);
-  const bool flushed = transport.Flush(kFlushPatience);
-  if (!idle || !flushed) ::_exit(kExitOk);
-  connection.Detach();
-  return kExitOk;
+mcp::Catalog MakeCatalog(engine::Workspace& workspace,
+                         const std::shared_ptr<const tools::Shelf>& shelf, mcp::ToolSet tools) {
+  mcp::Catalog catalog;
+  catalog.resources = tools::MakeResources(workspace, shelf, tools);
+  catalog.prompts = tools::SkillPrompts(tools);
+  catalog.completer = tools::MakeCompleter(workspace, tools);
+  catalog.resources_change = true;
+  catalog.tools = std::move(tools);
+  return catalog;
 }
 
 }  // namespace
 
 int Serve(Arguments arguments) {
-  if (!arguments.empty()) {
-    const auto options = ParseHttpFlags(arguments);
-    if (!options) return UsageError(options.error().message, "jarvis serve --help");
-    if (options->help) return Print(HttpFlagsHelp()) ? kExitOk : kExitFailure;
-    static_cast<void>(rpc::SignalWatcher::Block());
-    Toolbox toolbox;
-    return ServeHttp(*options, {std::move(toolbox.tools)}, ServerFace(), {});
+  const auto refuse = [](const Error& error) {
+    return UsageError(error.message, "jarvis serve --help");
+  };
+  const auto flags = ParseServeFlags(arguments);
+  if (!flags) return refuse(flags.error());
+  if (flags->help) return Print(HttpFlagsHelp() + ServeFlagsHelp()) ? kExitOk : kExitFailure;
+  HttpFlags http;
+  if (!flags->rest.empty()) {
+    auto parsed = ParseHttpFlags(flags->rest);
+    if (!parsed) return refuse(parsed.error());
+    http = std::move(*parsed);
   }
-  // Everything that prints on stdout from here on prints on stderr.
-  auto transport = [] {
-    static_cast<void>(rpc::SignalWatcher::Block());
-    return rpc::StdioTransport::Open();
-  }();
-  if (!transport) {
-    PrintError(transport.error().message);
-    return kExitFailure;
+  auto options = WorkspaceOptionsOf(*flags);
+  if (!options) return refuse(options.error());
+  static_cast<void>(rpc::SignalWatcher::Block());
+  engine::Workspace workspace(std::move(*options));
+  tools::ToolChoice choice = flags->choice;
+  const auto shelf = choice.shelf = std::make_shared<tools::Shelf>();
+  auto tools = tools::ChooseTools(workspace, choice);
+  if (!tools) return refuse(tools.error());
+  mcp::ServerInfo face = ServerFace(*tools);
+  mcp::Catalog catalog = MakeCatalog(workspace, shelf, std::move(*tools));
+  mcp::ServerOptions server;
+  server.eras = flags->eras;
+  int code = kExitOk;
+  if (flags->rest.empty()) {
+    code = ServeStdio(std::move(catalog), std::move(face), server);
+  } else {
+    code = ServeHttp(http, std::move(catalog), std::move(face), server);
   }
-  if (::isatty(STDIN_FILENO) != 0) {
-    PrintError("waiting for an MCP client's messages on stdin; Ctrl-D ends. See jarvis --help");
-  }
-  Toolbox toolbox;
-  mcp::Server server({std::move(toolbox.tools)}, ServerFace());
-  const std::shared_ptr<mcp::Connection> connection = server.Connect(**transport);
-  const auto watcher = rpc::SignalWatcher::Start([&](int) { (*transport)->Stop(); });
-  if (!watcher) {
-    PrintError(watcher.error().message);
-    return kExitFailure;
-  }
-  return End(**transport, (*transport)->Run(*connection), *connection);
+  // Loads that nobody waits for any more.
+  if (!workspace.StopLoads(kLoadPatience)) ::_exit(code);
+  return code;
 }
 
 }  // namespace jarvis::app

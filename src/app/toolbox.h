@@ -1,4 +1,4 @@
-// The tools with what they work on, as every command needs them.
+// All tools with what they work on, as the one-shot commands need them: any path is allowed.
 #pragma once
 
 #include "engine/workspace.h"

@@ -33,6 +33,11 @@ class Job {
     return {};
   }
 
+  // Whoever called asks again by itself until there is a result, as with a task: an early answer
+  // that says "not yet" is of no use. To be set before the call starts.
+  void set_patient() { patient_ = true; }
+  bool patient() const { return patient_; }
+
   // At most one report every 100 ms reaches the callback.
   void Report(std::uint64_t done, std::uint64_t total, std::string_view what) {
     if (!progress_) return;
@@ -44,6 +49,7 @@ class Job {
 
  private:
   std::atomic<bool> stop_{false};
+  bool patient_ = false;
   Progress progress_;
   std::chrono::steady_clock::time_point last_ = std::chrono::steady_clock::now();
 };

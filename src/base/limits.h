@@ -20,8 +20,8 @@ inline constexpr std::size_t kMetadataBytesMax = std::size_t{16} << 20;
 // Events are named by 32-bit indices; one value is reserved.
 inline constexpr std::uint64_t kEventsMax = 0xFFFFFFFEu;
 
-// Inflated bytes of one trace.
-inline constexpr std::uint64_t kTraceBytesMax = std::uint64_t{256} << 30;
+// Inflated bytes of one trace, unless the caller says otherwise (serve --max-trace-bytes).
+inline constexpr std::uint64_t kTraceBytesMax = std::uint64_t{64} << 30;
 
 // gzip can expand a thousand times; traces expand 10 to 60 times. Beyond this, and beyond a size
 // that does no harm, a compressed file is no trace.

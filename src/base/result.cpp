@@ -21,6 +21,7 @@ std::string_view ErrorCodeName(ErrorCode code) {
     case ErrorCode::kCancelled: return "cancelled";
     case ErrorCode::kTimeout: return "timeout";
     case ErrorCode::kBusy: return "busy";
+    case ErrorCode::kLoading: return "loading";
     case ErrorCode::kIo: return "io";
     case ErrorCode::kInternal: return "internal";
   }

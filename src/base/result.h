@@ -3,6 +3,7 @@
 // (our own bug). Nothing here throws.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -31,6 +32,7 @@ enum class ErrorCode {
   kCancelled,        // the caller asked us to stop
   kTimeout,          //
   kBusy,             // the queue is full
+  kLoading,          // not there yet: a tool answers it as a result, not as an error
   kIo,               // the operating system said no
   kInternal,         // our bug
 };
@@ -40,7 +42,8 @@ std::string_view ErrorCodeName(ErrorCode code);
 struct Error {
   ErrorCode code = ErrorCode::kInternal;
   std::string message;  // what was wrong and what exists, for a person
-  std::string hint;     // the next call, for an agent; may be empty
+  std::string hint;     // the next call, for an agent: "tool {...}", or words; may be empty
+  std::optional<double> percent = std::nullopt;  // of kLoading: how much is done; absent: unknown
 };
 
 template <typename T>

@@ -1,6 +1,6 @@
 #include "engine/loaded_trace.h"
 
-#include <filesystem>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -95,16 +95,25 @@ const analysis::SummaryRow* LoadedTrace::FindRow(const std::string& id) const {
 
 Result<std::shared_ptr<const LoadedTrace>> LoadTrace(const std::string& path, int threads,
                                                      Job& job) {
+  JV_ASSIGN(io::InputFile file, io::FilePolicy().OpenInput(path));
+  return LoadTrace(std::move(file), {.threads = threads}, job);
+}
+
+Result<std::shared_ptr<const LoadedTrace>> LoadTrace(io::InputFile file,
+                                                     const trace::ReadOptions& options, Job& job) {
   auto loaded = std::make_shared<LoadedTrace>();
-  std::error_code ignored;
-  const std::filesystem::path absolute = std::filesystem::weakly_canonical(path, ignored);
-  loaded->path_ = absolute.empty() ? path : absolute.string();
-  JV_ASSIGN(const auto bytes, io::OpenBytes(path));
-  auto read = trace::ReadTrace(*bytes, {.threads = threads}, job);
+  loaded->path_ = file.path;
+  const std::string given = file.given;
+  const int threads = options.threads;
+  JV_ASSIGN(const auto bytes, io::OpenBytes(std::move(file)));
+  auto read = trace::ReadTrace(*bytes, options, job);
   if (!read) {
     Error error = read.error();
     if (error.code != ErrorCode::kCancelled) {
-      error.message = fmt::format("\"{}\": {}", path, error.message);
+      error.message = fmt::format("\"{}\": {}", given, error.message);
+    }
+    if (error.code == ErrorCode::kNotATrace && error.hint.empty()) {
+      error.hint = "give the path of a trace (.json or .json.gz) that torch.profiler exported";
     }
     return tl::make_unexpected(std::move(error));
   }

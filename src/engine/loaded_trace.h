@@ -18,6 +18,7 @@
 #include "analysis/summary.h"
 #include "analysis/work_calls.h"
 #include "base/job.h"
+#include "io/file_policy.h"
 #include "trace/reader.h"
 #include "tree/call_tree.h"
 
@@ -62,7 +63,8 @@ class LoadedTrace {
   std::size_t MemoryBytes() const;
 
  private:
-  friend Result<std::shared_ptr<const LoadedTrace>> LoadTrace(const std::string& path, int threads,
+  friend Result<std::shared_ptr<const LoadedTrace>> LoadTrace(io::InputFile file,
+                                                              const trace::ReadOptions& options,
                                                               Job& job);
   std::string id_;
   std::string path_;
@@ -85,7 +87,10 @@ class LoadedTrace {
   mutable std::vector<analysis::LauncherWork> works_;
 };
 
-// The pipeline, top to bottom. threads: 0 means one per core.
+// The pipeline, top to bottom.
+Result<std::shared_ptr<const LoadedTrace>> LoadTrace(io::InputFile file,
+                                                     const trace::ReadOptions& options, Job& job);
+// From any path. threads: 0 means one per core.
 Result<std::shared_ptr<const LoadedTrace>> LoadTrace(const std::string& path, int threads,
                                                      Job& job);
 

@@ -44,21 +44,26 @@ Status MakeDirectories(const std::string& path) {
 Status WriteFileAtomically(const std::string& path, std::string_view content) {
   const std::filesystem::path parent = std::filesystem::path(path).parent_path();
   if (!parent.empty()) JV_TRY(MakeDirectories(parent.string()));
+  return WriteFileAt(AT_FDCWD, path, content, path);
+}
+
+Status WriteFileAt(int folder, const std::string& name, std::string_view content,
+                   const std::string& path) {
   static std::atomic<unsigned> counter{0};
-  const std::string beside = fmt::format("{}.{}.{}.tmp", path, ::getpid(), counter++);
-  const int fd = ::open(beside.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
-  if (fd < 0) return Failed("write", beside);
+  const std::string beside = fmt::format("{}.{}.{}.tmp", name, ::getpid(), counter++);
+  const int fd = ::openat(folder, beside.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
+  if (fd < 0) return Failed("write", path);
   const bool written = WriteAll(fd, content);
   const int write_errno = errno;
   const bool closed = ::close(fd) == 0;
   if (!written || !closed) {
-    ::unlink(beside.c_str());
+    ::unlinkat(folder, beside.c_str(), 0);
     if (!written) errno = write_errno;
     return Failed("write", path);
   }
-  if (std::rename(beside.c_str(), path.c_str()) != 0) {
+  if (::renameat(folder, beside.c_str(), folder, name.c_str()) != 0) {
     const int rename_errno = errno;
-    ::unlink(beside.c_str());
+    ::unlinkat(folder, beside.c_str(), 0);
     errno = rename_errno;
     return Failed("replace", path);
   }

@@ -9,8 +9,12 @@
 namespace jarvis::io {
 
 // Writes `content` as `path`; directories on the way are made. A reader sees the old file or the
-// new one, never a torn one.
+// new one, never a torn one. A link at that place is replaced, not followed.
 Status WriteFileAtomically(const std::string& path, std::string_view content);
+
+// The same for a file `name` of an open directory; `path` is for messages.
+Status WriteFileAt(int folder, const std::string& name, std::string_view content,
+                   const std::string& path);
 
 Status MakeDirectories(const std::string& path);
 

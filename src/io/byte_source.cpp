@@ -5,10 +5,8 @@
 #include <cstring>
 #include <vector>
 
-#include <fcntl.h>
 #include <fmt/format.h>
 #include <isa-l/igzip_lib.h>
-#include <sys/stat.h>
 #include <unistd.h>
 #include <xxhash.h>
 
@@ -20,19 +18,17 @@ constexpr std::size_t kInputBytes = std::size_t{256} << 10;
 // Reads a file from front to back and hashes what it reads.
 class File {
  public:
-  explicit File(int fd, std::uint64_t size) : fd_(fd), size_(size), hash_(XXH3_createState()) {
+  File(FileDescriptor fd, std::uint64_t size)
+      : fd_(std::move(fd)), size_(size), hash_(XXH3_createState()) {
     XXH3_64bits_reset(hash_);
   }
   File(const File&) = delete;
   File& operator=(const File&) = delete;
-  ~File() {
-    ::close(fd_);
-    XXH3_freeState(hash_);
-  }
+  ~File() { XXH3_freeState(hash_); }
 
   Result<std::size_t> Read(char* to, std::size_t bytes) {
     for (;;) {
-      const ssize_t got = ::read(fd_, to, bytes);
+      const ssize_t got = ::read(fd_.get(), to, bytes);
       if (got >= 0) {
         XXH3_64bits_update(hash_, to, static_cast<std::size_t>(got));
         read_ += static_cast<std::uint64_t>(got);
@@ -48,7 +44,7 @@ class File {
   std::uint64_t hash() const { return XXH3_64bits_digest(hash_); }
 
  private:
-  int fd_;
+  FileDescriptor fd_;
   std::uint64_t size_;
   std::uint64_t read_ = 0;
   XXH3_state_t* hash_;
@@ -194,29 +190,22 @@ std::string_view Recognise(std::string_view start) {
 }  // namespace
 
 Result<std::unique_ptr<ByteSource>> OpenBytes(const std::string& path) {
-  const int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
-  if (fd < 0) {
-    if (errno == ENOENT || errno == ENOTDIR) {
-      return Fail(ErrorCode::kTraceNotFound, fmt::format("no file at \"{}\"", path));
-    }
-    return Fail(ErrorCode::kIo, fmt::format("cannot open \"{}\": {}", path, std::strerror(errno)));
-  }
-  struct stat status {};
-  if (::fstat(fd, &status) != 0 || !S_ISREG(status.st_mode)) {
-    ::close(fd);
-    return Fail(ErrorCode::kNotATrace,
-                fmt::format("\"{}\" is {}", path,
-                            S_ISDIR(status.st_mode) ? "a directory; name one trace file in it"
-                                                    : "not a regular file"));
-  }
-  auto file = std::make_unique<File>(fd, static_cast<std::uint64_t>(status.st_size));
+  JV_ASSIGN(InputFile input, FilePolicy().OpenInput(path));
+  return OpenBytes(std::move(input));
+}
+
+Result<std::unique_ptr<ByteSource>> OpenBytes(InputFile input) {
+  const std::string given = std::move(input.given);
+  auto file = std::make_unique<File>(std::move(input.fd), input.size);
   std::string start(64, '\0');
   JV_ASSIGN(const std::size_t got, file->Read(start.data(), start.size()));
   start.resize(got);
-  if (got == 0) return Fail(ErrorCode::kNotATrace, fmt::format("\"{}\" is empty (0 bytes)", path));
+  if (got == 0) {
+    return Fail(ErrorCode::kNotATrace, fmt::format("\"{}\" is empty (0 bytes)", given));
+  }
   if (const std::string_view kind = Recognise(start); !kind.empty()) {
     return Fail(ErrorCode::kNotATrace,
-                fmt::format("\"{}\" is no profiler trace: it looks like {}", path, kind));
+                fmt::format("\"{}\" is no profiler trace: it looks like {}", given, kind));
   }
   std::unique_ptr<ByteSource> source;
   if (start.starts_with("\x1f\x8b")) {

@@ -10,6 +10,7 @@
 #include <string>
 
 #include "base/result.h"
+#include "io/file_policy.h"
 
 namespace jarvis::io {
 
@@ -28,6 +29,8 @@ class ByteSource {
   virtual bool compressed() const = 0;
 };
 
+Result<std::unique_ptr<ByteSource>> OpenBytes(InputFile input);
+// Any path; for programs that have no callers to protect from.
 Result<std::unique_ptr<ByteSource>> OpenBytes(const std::string& path);
 
 }  // namespace jarvis::io

@@ -2,32 +2,38 @@
 
 #include <cerrno>
 #include <cstring>
-#include <filesystem>
-#include <fstream>
 
 #include <fmt/format.h>
 
 namespace jarvis::io {
 
-Result<std::string> ReadTextFile(const std::string& path, std::size_t bytes_max) {
-  std::error_code error;
-  if (!std::filesystem::is_regular_file(path, error)) {  // a pipe would make us wait
-    return Fail(ErrorCode::kBadValue, fmt::format("no file at \"{}\"", path));
+Result<std::string> ReadTextFile(const FilePolicy& policy, const std::string& given,
+                                 std::size_t bytes_max) {
+  const Result<InputFile> file = policy.OpenInput(given);
+  if (!file && file.error().code == ErrorCode::kTraceNotFound) {
+    return Fail(ErrorCode::kBadValue, fmt::format("no file at \"{}\"", given));
   }
-  std::ifstream file(path, std::ios::binary);
-  if (!file) {
-    return Fail(ErrorCode::kIo, fmt::format("cannot open \"{}\": {}", path, std::strerror(errno)));
+  if (!file && file.error().code == ErrorCode::kNotATrace) {
+    return Fail(ErrorCode::kBadValue, fmt::format("\"{}\" is no regular file", given));
   }
+  if (!file) return tl::make_unexpected(file.error());
   std::string text(bytes_max + 1, '\0');
-  file.read(text.data(), static_cast<std::streamsize>(text.size()));
-  if (file.bad()) {
-    return Fail(ErrorCode::kIo, fmt::format("cannot read \"{}\": {}", path, std::strerror(errno)));
+  std::size_t filled = 0;
+  while (filled < text.size()) {
+    const ssize_t got = ::read(file->fd.get(), text.data() + filled, text.size() - filled);
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0) {
+      return Fail(ErrorCode::kIo,
+                  fmt::format("cannot read \"{}\": {}", given, std::strerror(errno)));
+    }
+    if (got == 0) break;
+    filled += static_cast<std::size_t>(got);
   }
-  text.resize(static_cast<std::size_t>(file.gcount()));
-  if (text.size() > bytes_max) {
+  if (filled > bytes_max) {
     return Fail(ErrorCode::kTooLarge,
-                fmt::format("\"{}\" is larger than {} bytes", path, bytes_max));
+                fmt::format("\"{}\" is larger than {} bytes", given, bytes_max));
   }
+  text.resize(filled);
   return text;
 }
 

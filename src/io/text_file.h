@@ -5,10 +5,13 @@
 #include <string>
 
 #include "base/result.h"
+#include "io/file_policy.h"
 
 namespace jarvis::io {
 
-// The file's bytes. Errors: kBadValue where there is no such file, kTooLarge beyond the limit, kIo.
-Result<std::string> ReadTextFile(const std::string& path, std::size_t bytes_max);
+// The file's bytes. Errors: kNotAllowed, kBadValue where there is no such file, kTooLarge beyond
+// the limit, kIo.
+Result<std::string> ReadTextFile(const FilePolicy& policy, const std::string& given,
+                                 std::size_t bytes_max);
 
 }  // namespace jarvis::io

@@ -105,6 +105,9 @@ rpc::RpcResult<Connection::Outcome> Connection::OnRequest(const rpc::Message& re
   }
   auto envelope = ReadEnvelope(request, negotiated_);
   if (!envelope) return tl::make_unexpected(envelope.error());
+  if (auto allowed = CheckEra(envelope->revision); !allowed) {
+    return tl::make_unexpected(allowed.error());
+  }
   if (IsStateless(envelope->revision)) {
     return StatelessMethod(request, std::move(*envelope), channel);
   }
@@ -113,6 +116,22 @@ rpc::RpcResult<Connection::Outcome> Connection::OnRequest(const rpc::Message& re
     return rpc::FailRpc(rpc::kInvalidRequest, "initialize cannot be part of a batch");
   }
   return HandshakeMethod(request, *envelope, channel);
+}
+
+// Clients that cannot be answered show the text, if anything.
+rpc::RpcResult<void> Connection::CheckEra(Revision revision) const {
+  const Eras eras = server_.options().eras;
+  if (eras == Eras::kStateless && !IsStateless(revision)) {
+    return rpc::FailRpc(rpc::kInvalidRequest,
+                        "this server was started for version 2026-07-28 alone (--modern-only)");
+  }
+  if (eras == Eras::kHandshake && IsStateless(revision)) {
+    return rpc::FailRpc(
+        kUnsupportedVersion,
+        "this server was started for the handshake versions alone (--legacy-only)",
+        {{"supported", RevisionNames(/*with_stateless=*/false)}, {"requested", Name(revision)}});
+  }
+  return {};
 }
 
 void Connection::OnNotification(const rpc::Message& message) {
@@ -184,12 +203,13 @@ void Connection::OnChange(const Change& change) {
   for (const auto& [key, request] : in_flight_) {
     if (request.call) continue;
     const Subscription& wants = request.wants;
-    const bool wanted = (change.kind == Change::Kind::kTools && wants.tools) ||
-                        (change.kind == Change::Kind::kPrompts && wants.prompts) ||
-                        (change.kind == Change::Kind::kResources && wants.resources) ||
-                        (change.kind == Change::Kind::kResource && wants.uris.contains(change.name)) ||
-                        (change.kind == Change::Kind::kTask && wants.tasks.contains(change.name) &&
-                         change.principal == principal_);
+    const bool wanted =
+        (change.kind == Change::Kind::kTools && wants.tools) ||
+        (change.kind == Change::Kind::kPrompts && wants.prompts) ||
+        (change.kind == Change::Kind::kResources && wants.resources) ||
+        (change.kind == Change::Kind::kResource && wants.uris.contains(change.name)) ||
+        (change.kind == Change::Kind::kTask && wants.tasks.contains(change.name) &&
+         change.principal == principal_);
     if (!wanted) continue;
     Json news = change.kind == Change::Kind::kTask
                     ? rpc::MakeNotification("notifications/tasks", change.task)
@@ -224,8 +244,8 @@ void Connection::StopCalls() {
         ++entry;
       } else {
         SendLocked(request.channel,
-                   rpc::MakeResult(request.id, ListenResult(server_.info(), request.id,
-                                                            request.revision)));
+                   rpc::MakeResult(request.id,
+                                   ListenResult(server_.info(), request.id, request.revision)));
         --subscriptions_;
         entry = in_flight_.erase(entry);
       }

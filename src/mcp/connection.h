@@ -98,6 +98,7 @@ class Connection : public rpc::Receiver,
 
   void Receive(std::string_view text);
   Outcome Handle(const rpc::Message& message, const ChannelPtr& channel, bool in_batch);
+  rpc::RpcResult<void> CheckEra(Revision revision) const;
   void OnNotification(const rpc::Message& message);
   void OnResponse(const rpc::Message& message);
   rpc::RpcResult<Outcome> OnRequest(const rpc::Message& request, const ChannelPtr& channel,
@@ -134,7 +135,7 @@ class Connection : public rpc::Receiver,
   void Answer(Call& call, const rpc::RpcResult<rpc::Json>& result);
   void Ask(const std::shared_ptr<Call>& call, InputNeeded needed);
   void AskOverChannel(const std::shared_ptr<Call>& call, InputNeeded needed);
-  bool MakeTask(const std::shared_ptr<Call>& call);  // true: it is one now
+  bool MakeTask(const std::shared_ptr<Call>& call);              // true: it is one now
   rpc::Json CollectBatch(const std::vector<Outcome>& outcomes);  // REQUIRES: mutex_ held
   void ReportProgress(const Call& call, ProgressScale::Point point, std::string_view what);
   void SendLog(const Call& call, LogLevel level, const rpc::Json& data);
@@ -155,10 +156,10 @@ class Connection : public rpc::Receiver,
   std::condition_variable idle_;
   ChannelPtr channel_;  // of OnMessage()
   ChannelPtr news_;
-  bool detached_ = false;      // then channel_ is not touched
-  bool wants_news_ = false;    // after the handshake
-  LogLevel log_level_ = LogLevel::kWarning;  // of the handshake era
-  std::set<std::string> subscribed_;         // likewise: URIs
+  bool detached_ = false;                      // then channel_ is not touched
+  bool wants_news_ = false;                    // after the handshake
+  LogLevel log_level_ = LogLevel::kWarning;    // of the handshake era
+  std::set<std::string> subscribed_;           // likewise: URIs
   std::map<std::string, InFlight> in_flight_;  // by rpc::IdKey
   std::map<std::string, Asked> asked_;         // by rpc::IdKey
   std::uint64_t questions_ = 0;

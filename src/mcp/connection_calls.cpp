@@ -50,17 +50,31 @@ CallReply RunTool(const Server& server, const Tool& tool, Revision revision, con
   return {ToolCallResult(server.info(), outcome.reply, revision)};
 }
 
-rpc::RpcResult<CallPlan> PlanTool(const Server& server, const rpc::Message& request,
-                                  const Envelope& envelope) {
-  const Json name = request.params.value("name", Json());
+// Of a tool or a prompt.
+struct Named {
+  std::string name;
+  Json arguments;  // an object
+};
+rpc::RpcResult<Named> ReadNamed(const Json& params) {
+  const Json name = params.value("name", Json());
   if (!name.is_string()) return WrongMember("name", "a string", name);
-  Json arguments = request.params.value("arguments", Json());
+  Json arguments = params.value("arguments", Json());
   if (arguments.is_null()) arguments = Json::object();
   if (!arguments.is_object()) return WrongMember("arguments", "an object", arguments);
+  return Named{name.get<std::string>(), std::move(arguments)};
+}
+
+rpc::RpcResult<CallPlan> PlanTool(const Server& server, const rpc::Message& request,
+                                  const Envelope& envelope) {
+  auto named = ReadNamed(request.params);
+  if (!named) return tl::make_unexpected(named.error());
+  const std::string& name = named->name;
+  Json& arguments = named->arguments;
   const ToolSet& tools = server.catalog().tools;
-  const Tool* tool = tools.Find(name.get<std::string>());
-  if (tool == nullptr) return NoTool(tools, name.get<std::string>());
+  const Tool* tool = tools.Find(name);
+  if (tool == nullptr) return NoTool(tools, name);
   CallPlan plan{"tools/call " + tool->name, tool->options.cost};
+  if (tool->options.cost_of) plan.cost = tool->options.cost_of(arguments);
   plan.subject = {{"name", tool->name}, {"arguments", std::move(arguments)}};
   if (IsStateless(envelope.revision)) {
     const bool knows = KnowsExtension(envelope.capabilities, kTasksExtension);
@@ -115,11 +129,10 @@ rpc::RpcResult<void> CheckPromptArguments(const Prompt& prompt, const Json& argu
 
 rpc::RpcResult<CallPlan> PlanPrompt(const Server& server, const rpc::Message& request,
                                     const Envelope& envelope) {
-  const Json name = request.params.value("name", Json());
-  if (!name.is_string()) return WrongMember("name", "a string", name);
-  Json arguments = request.params.value("arguments", Json());
-  if (arguments.is_null()) arguments = Json::object();
-  if (!arguments.is_object()) return WrongMember("arguments", "an object", arguments);
+  auto named = ReadNamed(request.params);
+  if (!named) return tl::make_unexpected(named.error());
+  const std::string& name = named->name;
+  Json& arguments = named->arguments;
   const Prompt* prompt = nullptr;
   std::vector<std::string> names;
   for (const Prompt& known : server.catalog().prompts) {
@@ -216,6 +229,8 @@ std::string Connection::Binding(const Call& call) const {
 }
 
 void Connection::Begin(const std::shared_ptr<Call>& call) {
+  // A client that asks after tasks need not be told to come again.
+  if (call->plan.task != TaskUse::kNever) call->job.set_patient();
   const bool at_once =
       call->plan.task == TaskUse::kRequired && !(call->plan.asks_first && call->inputs.empty());
   if (at_once && !MakeTask(call)) {

@@ -37,8 +37,8 @@ rpc::RpcResult<CompletionQuestion> ReadCompletion(const Json& params) {
     return WrongMember(question.of_prompt ? "ref.name" : "ref.uri", "a string", name);
   }
   question.name = name.get<std::string>();
-  for (const auto& [key, to] : {std::pair{"name", &question.argument},
-                                std::pair{"value", &question.value}}) {
+  for (const auto& [key, to] :
+       {std::pair{"name", &question.argument}, std::pair{"value", &question.value}}) {
     const Json text = argument.value(key, Json());
     if (!text.is_string()) return WrongMember(std::string("argument.") + key, "a string", text);
     *to = text.get<std::string>();
@@ -54,9 +54,9 @@ rpc::RpcResult<Json> Complete(const Server& server, const rpc::Message& request,
   if (!question) return tl::make_unexpected(question.error());
   const auto values = server.catalog().completer(*question);
   if (!values) {
-    return FailRpc(rpc::kInvalidParams,
-                   "params.ref: nothing named " + rpc::Excerpt(question->name) +
-                       " has an argument " + rpc::Excerpt(question->argument));
+    return FailRpc(rpc::kInvalidParams, "params.ref: nothing named " +
+                                            rpc::Excerpt(question->name) + " has an argument " +
+                                            rpc::Excerpt(question->argument));
   }
   return CompletionResult(server.info(), *values, revision);
 }
@@ -143,7 +143,8 @@ rpc::RpcResult<Connection::Outcome> Connection::StatelessMethod(const rpc::Messa
     }
   }
   // An unknown method is that, whatever else is wrong.
-  const bool is_task = method == "tasks/get" || method == "tasks/cancel" || method == "tasks/update";
+  const bool is_task =
+      method == "tasks/get" || method == "tasks/cancel" || method == "tasks/update";
   const bool is_known = IsCallMethod(method) || is_task || method == "subscriptions/listen" ||
                         method == "server/discover";
   std::optional<rpc::RpcResult<Json>> result;
@@ -206,9 +207,9 @@ rpc::RpcResult<Json> Connection::Subscribe(const rpc::Message& request, Revision
 rpc::RpcResult<Json> Connection::TaskMethod(const rpc::Message& request,
                                             const Envelope& envelope) const {
   if (!KnowsExtension(envelope.capabilities, kTasksExtension)) {
-    return FailRpc(kMissingCapability, request.method + " needs the tasks extension",
-                   {{"requiredCapabilities",
-                     {{"extensions", {{kTasksExtension, Json::object()}}}}}});
+    return FailRpc(
+        kMissingCapability, request.method + " needs the tasks extension",
+        {{"requiredCapabilities", {{"extensions", {{kTasksExtension, Json::object()}}}}}});
   }
   const Json id = request.params.value("taskId", Json());
   if (!id.is_string()) return WrongMember("taskId", "a string", id);
@@ -266,9 +267,8 @@ rpc::RpcResult<Connection::Outcome> Connection::Listen(const rpc::Message& reque
     return FailRpc(rpc::kInternalError, "too many subscriptions; cancel one");
   }
   ++subscriptions_;
-  in_flight_.emplace(
-      rpc::IdKey(request.id),
-      InFlight{nullptr, request.id, envelope.revision, channel, std::move(wants)});
+  in_flight_.emplace(rpc::IdKey(request.id),
+                     InFlight{nullptr, request.id, envelope.revision, channel, std::move(wants)});
   SendLocked(channel,
              rpc::MakeNotification("notifications/subscriptions/acknowledged", std::move(params)));
   return Outcome{};

@@ -12,7 +12,7 @@ namespace jarvis::mcp {
 
 struct Envelope {
   Revision revision = kNewestHandshake;
-  rpc::Json progress_token;  // a string or an integer; null: wants no progress
+  rpc::Json progress_token;                      // a string or an integer; null: wants no progress
   rpc::Json capabilities = rpc::Json::object();  // of the client
   std::optional<LogLevel> log_level;             // stateless: nothing, if messages are not wanted
 };

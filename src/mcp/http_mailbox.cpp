@@ -7,7 +7,7 @@
 namespace jarvis::mcp {
 
 std::shared_ptr<Mailbox> Mailbox::Make() {
-  rpc::FileDescriptor wake(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
+  FileDescriptor wake(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
   if (!wake.valid()) return nullptr;
   return std::shared_ptr<Mailbox>(new Mailbox(std::move(wake)));
 }
@@ -49,18 +49,22 @@ void Mailbox::Wake() {
 }
 
 void Mailbox::WakeLocked() {
-  if (wake_.valid()) ::eventfd_write(wake_.get(), 1);
+  if (!wake_.valid() || woken_up_) return;
+  woken_up_ = true;
+  ::eventfd_write(wake_.get(), 1);
 }
 
 void Mailbox::Sleep() {
   const std::lock_guard lock(mutex_);
-  wake_ = rpc::FileDescriptor();
+  wake_ = FileDescriptor();
+  woken_up_ = false;
 }
 
 bool Mailbox::Rouse() {
   const std::lock_guard lock(mutex_);
   if (!wake_.valid()) {
-    wake_ = rpc::FileDescriptor(::eventfd(1, EFD_CLOEXEC | EFD_NONBLOCK));
+    wake_ = FileDescriptor(::eventfd(1, EFD_CLOEXEC | EFD_NONBLOCK));
+    woken_up_ = true;
   }
   return wake_.valid();
 }
@@ -73,7 +77,7 @@ int Mailbox::wake_fd() const {
 Mailbox::Mail Mailbox::Take() {
   const std::lock_guard lock(mutex_);
   eventfd_t ignored = 0;
-  if (wake_.valid()) ::eventfd_read(wake_.get(), &ignored);
+  if (std::exchange(woken_up_, false) && wake_.valid()) ::eventfd_read(wake_.get(), &ignored);
   Mail mail;
   mail.notifications.assign(notifications_.begin(), notifications_.end());
   notifications_.clear();

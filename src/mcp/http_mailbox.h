@@ -11,7 +11,7 @@
 #include <mutex>
 #include <vector>
 
-#include "rpc/file_descriptor.h"
+#include "base/file_descriptor.h"
 #include "rpc/transport.h"
 
 namespace jarvis::mcp {
@@ -47,14 +47,15 @@ class Mailbox : public rpc::Channel {
   Mail Take();
 
  private:
-  explicit Mailbox(rpc::FileDescriptor wake) : wake_(std::move(wake)) {}
+  explicit Mailbox(FileDescriptor wake) : wake_(std::move(wake)) {}
   void WakeLocked();  // REQUIRES: mutex_ held
 
   mutable std::mutex mutex_;
-  rpc::FileDescriptor wake_;
+  FileDescriptor wake_;
   std::deque<rpc::Json> notifications_;
   rpc::Json answer_;
   bool over_ = false;
+  bool woken_up_ = false;  // the descriptor is readable
   bool hang_up_ = false;
   std::chrono::steady_clock::time_point woken_{};
 };

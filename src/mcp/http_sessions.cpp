@@ -11,6 +11,8 @@ namespace {
 using std::chrono::milliseconds;
 using std::chrono::steady_clock;
 
+constexpr milliseconds kSweepInterval(1000);
+
 }  // namespace
 
 SessionTable::Hold SessionTable::Create(const std::string& principal,
@@ -128,6 +130,9 @@ void SessionTable::Sweep() {
   std::vector<std::shared_ptr<Session>> expired;
   {
     const std::lock_guard lock(mutex_);
+    const auto now = steady_clock::now();
+    if (now - swept_ < std::min<milliseconds>(kSweepInterval, limits_.idle_time / 4)) return;
+    swept_ = now;
     expired = TakeExpired();
   }
   for (const auto& session : expired)

@@ -68,7 +68,7 @@ class SessionTable {
                                     bool of_news);
   // Null: unknown, or too long ago.
   std::shared_ptr<EventLog> FindLog(const Hold& session, std::uint64_t stream);
-  // Ends those whose time is over.
+  // Ends those whose time is over; looks for them once in a while however often it is called.
   void Sweep();
 
  private:
@@ -82,6 +82,7 @@ class SessionTable {
   const SessionLimits limits_;
   std::mutex mutex_;
   std::map<std::string, std::shared_ptr<Session>> sessions_;
+  std::chrono::steady_clock::time_point swept_{};
 };
 
 }  // namespace jarvis::mcp

@@ -74,8 +74,7 @@ Json Definition(const Tool& tool, Revision revision) {
 Json Block(Json block, Revision revision) {
   const std::string type = block.value("type", "");
   if (type == "resource_link" && revision < Revision::k20250618) {
-    return {{"type", "text"},
-            {"text", block.value("name", "") + ": " + block.value("uri", "")}};
+    return {{"type", "text"}, {"text", block.value("name", "") + ": " + block.value("uri", "")}};
   }
   if (type == "audio" && revision < Revision::k20250326) {
     return {{"type", "text"}, {"text", "(audio, " + block.value("mimeType", "") + ")"}};

@@ -31,7 +31,7 @@ struct ServerOptions {
   std::size_t long_threads = 2;
   std::size_t queue_max = 256;  // calls that wait, for each cost
   Eras eras = Eras::kBoth;
-  std::size_t page_size = 100;                     // of lists
+  std::size_t page_size = 100;                    // of lists
   std::chrono::milliseconds task_patience{1500};  // before a call becomes a task
 };
 

@@ -77,14 +77,14 @@ void Tasks::Touch(Task& task, std::string status) {
 }
 
 Json Tasks::Fields(const Task& task) {
-  Json json = {{"taskId", task.id},
-               {"status", task.status},
-               {"createdAt", task.created},
-               {"lastUpdatedAt", task.updated},
-               {"ttlMs", std::chrono::duration_cast<std::chrono::milliseconds>(
-                             task.ends - task.began)
-                             .count()},
-               {"pollIntervalMs", PollMs(Clock::now() - task.began)}};
+  Json json = {
+      {"taskId", task.id},
+      {"status", task.status},
+      {"createdAt", task.created},
+      {"lastUpdatedAt", task.updated},
+      {"ttlMs",
+       std::chrono::duration_cast<std::chrono::milliseconds>(task.ends - task.began).count()},
+      {"pollIntervalMs", PollMs(Clock::now() - task.began)}};
   if (!task.message.empty()) json["statusMessage"] = task.message;
   if (task.outcome.is_object()) json.update(task.outcome);
   if (task.status == "input_required") json["inputRequests"] = task.asked;

@@ -28,7 +28,7 @@ class Tasks {
   explicit Tasks(Changes& changes) : changes_(changes) {}
 
   struct Control {
-    std::function<void()> stop;                     // asks the work to stop
+    std::function<void()> stop;                   // asks the work to stop
     std::function<void(rpc::Json inputs)> go_on;  // runs it again with the client's answers
   };
   // The id, or nothing: too many tasks, or no random numbers.
@@ -69,9 +69,9 @@ class Tasks {
 
   static rpc::Json Fields(const Task& task);
   static bool IsOver(const Task& task);
-  void Touch(Task& task, std::string status);                           // REQUIRES: mutex_ held
-  Task* Find(const std::string& id);                                    // REQUIRES: mutex_ held
-  Task* FindOf(const std::string& id, const std::string& principal);    // REQUIRES: mutex_ held
+  void Touch(Task& task, std::string status);                         // REQUIRES: mutex_ held
+  Task* Find(const std::string& id);                                  // REQUIRES: mutex_ held
+  Task* FindOf(const std::string& id, const std::string& principal);  // REQUIRES: mutex_ held
   void End(const std::string& id, std::string status, rpc::Json outcome);
   void Announce(const Change& change) { changes_.Announce(change); }
   static Change News(const Task& task);

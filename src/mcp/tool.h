@@ -47,6 +47,8 @@ enum class TaskUse {
 
 struct ToolOptions {
   ToolCost cost = ToolCost::kQuick;
+  // Of a call with these arguments, as received; empty: always `cost`.
+  std::function<ToolCost(const rpc::Json& arguments)> cost_of = {};
   TaskUse task = TaskUse::kNever;
   // Of a task: what it asks of the client it asks before it becomes one.
   bool asks_first = false;

@@ -2,7 +2,6 @@
 
 #include <cmath>
 
-#include "io/atomic_file.h"
 #include "table/py_text.h"
 
 namespace jarvis::output {
@@ -49,12 +48,6 @@ std::string ToCsv(const Table& table) {
     out.push_back('\n');
   }
   return out;
-}
-
-Result<std::string> WriteCsv(const Table& table, const std::string& directory) {
-  std::string path = directory + "/" + table.name + ".csv";
-  JV_TRY(io::WriteFileAtomically(path, ToCsv(table)));
-  return path;
 }
 
 }  // namespace jarvis::output

@@ -9,7 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "rpc/file_descriptor.h"
+#include "base/file_descriptor.h"
 
 namespace jarvis::rpc {
 namespace {

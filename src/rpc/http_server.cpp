@@ -106,6 +106,7 @@ Result<std::unique_ptr<HttpServer>> HttpServer::Listen(const HttpAddress& addres
   if (!listener.valid() || !wake.valid()) return Fail(ErrorCode::kIo, "cannot make a socket");
   const int on = 1;
   ::setsockopt(listener.get(), SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
+  ::setsockopt(listener.get(), IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);  // for what it accepts
   SocketAddress where;
   const socklen_t size = Fill(address, where);
   if (::bind(listener.get(), &where.any, size) != 0 || ::listen(listener.get(), kBacklog) != 0) {
@@ -164,8 +165,6 @@ void HttpServer::Accept(HttpHandler& handler) {
     }
     return;
   }
-  const int on = 1;
-  ::setsockopt(fd.get(), IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
   std::unique_lock lock(mutex_);
   if (open_.size() >= limits_.connections && !MakeRoom()) {
     lock.unlock();
@@ -176,8 +175,8 @@ void HttpServer::Accept(HttpHandler& handler) {
   Connection& connection = open_[id];
   connection.socket = std::make_unique<HttpSocket>(std::move(fd), limits_.write_stall);
   try {
-    connection.thread = std::thread(
-        [this, id, &socket = *connection.socket, &handler] { Serve(id, socket, handler); });
+    connection.thread =
+        std::thread([this, id, &connection, &handler] { Serve(id, connection, handler); });
   } catch (const std::system_error&) {  // no more threads to be had
     open_.erase(id);
   }
@@ -215,10 +214,10 @@ void HttpServer::CloseRefused() {
   });
 }
 
-void HttpServer::Serve(std::uint64_t id, HttpSocket& socket, HttpHandler& handler) {
+void HttpServer::Serve(std::uint64_t id, Connection& connection, HttpHandler& handler) {
   try {
     HttpWriter writer;
-    while (ServeOne(id, socket, handler, writer)) {
+    while (ServeOne(connection, handler, writer)) {
     }
   } catch (const std::exception& exception) {  // the writer, or no memory
     LogWarning(std::string("a connection failed: ") + exception.what());
@@ -227,7 +226,6 @@ void HttpServer::Serve(std::uint64_t id, HttpSocket& socket, HttpHandler& handle
   {
     // From here on nobody else knows the socket.
     const std::lock_guard lock(mutex_);
-    Connection& connection = open_.at(id);
     connection.idle = connection.reading = false;
     mine = std::move(connection.socket);
   }
@@ -240,15 +238,15 @@ void HttpServer::Serve(std::uint64_t id, HttpSocket& socket, HttpHandler& handle
   closed_.notify_all();
 }
 
-bool HttpServer::ServeOne(std::uint64_t id, HttpSocket& socket, HttpHandler& handler,
-                          HttpWriter& writer) {
-  if (!Note(id, /*reading=*/true, /*idle=*/true)) return false;
+bool HttpServer::ServeOne(Connection& connection, HttpHandler& handler, HttpWriter& writer) {
+  HttpSocket& socket = *connection.socket;
+  if (!Note(connection, /*reading=*/true, /*idle=*/true)) return false;
   if (!socket.WaitForRequest(limits_.idle_time)) return false;
-  if (!Note(id, /*reading=*/true, /*idle=*/false)) return false;
+  if (!Note(connection, /*reading=*/true, /*idle=*/false)) return false;
   const auto deadline = HttpClock::now() + limits_.request_time;
   auto request = socket.ReadHead(limits_.head, deadline);
   const auto refuse = [&](HttpReply reply, bool head_only) {
-    Note(id, /*reading=*/false, /*idle=*/false);
+    Note(connection, /*reading=*/false, /*idle=*/false);
     writer.Write(socket, std::move(reply), head_only, /*close=*/true);
     return false;
   };
@@ -258,7 +256,7 @@ bool HttpServer::ServeOne(std::uint64_t id, HttpSocket& socket, HttpHandler& han
   if (const auto read = socket.ReadBody(*request, limits_.body_bytes, deadline); !read) {
     return read.error() != 0 && refuse(handler.Refuse(read.error()), head_only);
   }
-  const bool go_on = Note(id, /*reading=*/false, /*idle=*/false);
+  const bool go_on = Note(connection, /*reading=*/false, /*idle=*/false);
   HttpReply reply = [&] {
     try {
       return handler.Answer(*request, socket);
@@ -274,9 +272,8 @@ bool HttpServer::ServeOne(std::uint64_t id, HttpSocket& socket, HttpHandler& han
   return writer.Write(socket, std::move(reply), head_only, close) && !close;
 }
 
-bool HttpServer::Note(std::uint64_t id, bool reading, bool idle) {
+bool HttpServer::Note(Connection& connection, bool reading, bool idle) {
   const std::lock_guard lock(mutex_);
-  Connection& connection = open_.at(id);
   connection.reading = reading;
   connection.idle = idle;
   connection.since = HttpClock::now();

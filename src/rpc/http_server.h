@@ -21,14 +21,14 @@
 #include <thread>
 
 #include "base/result.h"
-#include "rpc/file_descriptor.h"
+#include "base/file_descriptor.h"
 #include "rpc/http_message.h"
 #include "rpc/http_socket.h"
 
 namespace jarvis::rpc {
 
 struct HttpLimits {
-  std::size_t connections = 256;
+  std::size_t connections = 512;
   HttpHeadLimits head;
   std::size_t body_bytes = std::size_t{4} << 20;   // as counted on the wire
   std::chrono::milliseconds request_time{30'000};  // from the first byte to the last of a request
@@ -96,11 +96,10 @@ class HttpServer {
   bool MakeRoom();  // REQUIRES: mutex_ held
   void Turn(FileDescriptor fd);
   void CloseRefused();
-  void Serve(std::uint64_t id, HttpSocket& socket, HttpHandler& handler);
-  bool ServeOne(std::uint64_t id, HttpSocket& socket, HttpHandler& handler,
-                class HttpWriter& writer);
+  void Serve(std::uint64_t id, Connection& connection, HttpHandler& handler);
+  bool ServeOne(Connection& connection, HttpHandler& handler, class HttpWriter& writer);
   // False: the server is stopping or wants the connection's place.
-  bool Note(std::uint64_t id, bool reading, bool idle);
+  bool Note(Connection& connection, bool reading, bool idle);
   void Reap();
 
   const FileDescriptor listener_;

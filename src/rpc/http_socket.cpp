@@ -6,6 +6,8 @@
 
 #include <poll.h>
 #include <sys/socket.h>
+#include <sys/time.h>
+#include <sys/uio.h>
 
 namespace jarvis::rpc {
 namespace {
@@ -24,7 +26,8 @@ int Left(HttpClock::time_point deadline) {
 
 }  // namespace
 
-HttpSocket::Filled HttpSocket::Fill(HttpClock::time_point deadline) {
+HttpSocket::Filled HttpSocket::Fill(std::string& to, std::size_t bytes_max,
+                                    HttpClock::time_point deadline) {
   std::array<char, kReadBytes> bytes;
   while (true) {
     pollfd fd{fd_.get(), POLLIN, 0};
@@ -32,23 +35,47 @@ HttpSocket::Filled HttpSocket::Fill(HttpClock::time_point deadline) {
     if (ready < 0 && errno == EINTR) continue;
     if (ready < 0) return Filled::kGone;
     if (ready == 0) return Filled::kTime;
-    const ssize_t got = ::recv(fd_.get(), bytes.data(), bytes.size(), MSG_DONTWAIT);
+    const std::size_t wanted = std::min(bytes.size(), bytes_max);
+    const ssize_t got = ::recv(fd_.get(), bytes.data(), wanted, MSG_DONTWAIT);
     if (got < 0 && (errno == EINTR || errno == EAGAIN)) continue;
     if (got <= 0) return Filled::kGone;
-    unread_.append(bytes.data(), static_cast<std::size_t>(got));
+    to.append(bytes.data(), static_cast<std::size_t>(got));
     return Filled::kYes;
   }
 }
 
+HttpSocket::Filled HttpSocket::FillIdle(milliseconds idle) {
+  if (receive_time_ != idle) {
+    timeval time{};
+    time.tv_sec = idle.count() / 1000;
+    time.tv_usec = idle.count() % 1000 * 1000;
+    if (::setsockopt(fd_.get(), SOL_SOCKET, SO_RCVTIMEO, &time, sizeof time) != 0) {
+      return Filled::kGone;
+    }
+    receive_time_ = idle;
+  }
+  std::array<char, kReadBytes> bytes;
+  const ssize_t got = ::recv(fd_.get(), bytes.data(), bytes.size(), 0);
+  if (got < 0 && errno == EINTR) return Fill(unread_, kReadBytes, HttpClock::now() + idle);
+  if (got < 0 && errno == EAGAIN) return Filled::kTime;
+  if (got <= 0) return Filled::kGone;
+  unread_.append(bytes.data(), static_cast<std::size_t>(got));
+  return Filled::kYes;
+}
+
+// Where a connection spends its life, so what usually happens costs one call of the kernel.
 bool HttpSocket::WaitForRequest(milliseconds idle) {
+  if (!unread_.empty() && !unread_.starts_with('\r')) return true;
   const auto deadline = HttpClock::now() + idle;
-  while (true) {
+  Filled filled = unread_.empty() ? FillIdle(idle) : Filled::kYes;
+  while (filled == Filled::kYes) {
     // Empty lines between requests are allowed and mean nothing.
     while (unread_.starts_with("\r\n"))
       unread_.erase(0, 2);
     if (!unread_.empty()) return true;
-    if (Fill(deadline) != Filled::kYes) return false;
+    filled = Fill(unread_, kReadBytes, deadline);
   }
+  return false;
 }
 
 tl::expected<HttpRequest, HttpStatus> HttpSocket::ReadHead(const HttpHeadLimits& limits,
@@ -58,7 +85,7 @@ tl::expected<HttpRequest, HttpStatus> HttpSocket::ReadHead(const HttpHeadLimits&
   while ((end = unread_.find(kHeadEnd, seen)) == std::string::npos) {
     if (unread_.size() > limits.bytes) return tl::make_unexpected(431);
     seen = unread_.size() < kHeadEnd.size() ? 0 : unread_.size() - kHeadEnd.size() + 1;
-    const Filled filled = Fill(deadline);
+    const Filled filled = Fill(unread_, kReadBytes, deadline);
     if (filled != Filled::kYes) return tl::make_unexpected(filled == Filled::kTime ? 408 : 0);
   }
   if (end > limits.bytes) return tl::make_unexpected(431);
@@ -76,29 +103,52 @@ tl::expected<void, HttpStatus> HttpSocket::ReadBody(HttpRequest& request, std::s
       request.Lists("expect", "100-continue")) {
     if (!Write("HTTP/1.1 100 Continue\r\n\r\n")) return tl::make_unexpected(0);
   }
+  return framing->chunked ? ReadChunked(request.body, bytes_max, deadline)
+                          : ReadPlain(request.body, framing->length, deadline);
+}
+
+tl::expected<void, HttpStatus> HttpSocket::ReadChunked(std::string& body, std::size_t bytes_max,
+                                                       HttpClock::time_point deadline) {
   ChunkDecoder chunks(bytes_max);
   while (true) {
-    if (framing->chunked) {
-      const auto state = chunks.Feed(unread_, request.body);
-      if (!state) return tl::make_unexpected(state.error());
-      if (*state == ChunkDecoder::State::kDone) return {};
-    } else {
-      const std::size_t taken = std::min(unread_.size(), framing->length - request.body.size());
-      request.body.append(unread_, 0, taken);
-      unread_.erase(0, taken);
-      if (request.body.size() == framing->length) return {};
-    }
-    const Filled filled = Fill(deadline);
+    const auto state = chunks.Feed(unread_, body);
+    if (!state) return tl::make_unexpected(state.error());
+    if (*state == ChunkDecoder::State::kDone) return {};
+    const Filled filled = Fill(unread_, kReadBytes, deadline);
     if (filled != Filled::kYes) return tl::make_unexpected(filled == Filled::kTime ? 408 : 0);
   }
 }
 
-bool HttpSocket::Write(std::string_view bytes) {
+// What has come already is usually the body and nothing else; what is missing goes straight there.
+tl::expected<void, HttpStatus> HttpSocket::ReadPlain(std::string& body, std::size_t length,
+                                                     HttpClock::time_point deadline) {
+  if (unread_.size() <= length) {
+    body.swap(unread_);
+    unread_.clear();
+  } else {
+    body.assign(unread_, 0, length);
+    unread_.erase(0, length);
+  }
+  while (body.size() < length) {
+    const Filled filled = Fill(body, length - body.size(), deadline);
+    if (filled != Filled::kYes) return tl::make_unexpected(filled == Filled::kTime ? 408 : 0);
+  }
+  return {};
+}
+
+bool HttpSocket::Write(std::string_view bytes, std::string_view more) {
   auto deadline = HttpClock::now() + write_stall_;
-  while (!bytes.empty()) {
-    const ssize_t put = ::send(fd_.get(), bytes.data(), bytes.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
+  while (!bytes.empty() || !more.empty()) {
+    std::array<iovec, 2> pieces = {iovec{const_cast<char*>(bytes.data()), bytes.size()},
+                                   iovec{const_cast<char*>(more.data()), more.size()}};
+    msghdr message{};
+    message.msg_iov = pieces.data();
+    message.msg_iovlen = pieces.size();
+    const ssize_t put = ::sendmsg(fd_.get(), &message, MSG_NOSIGNAL | MSG_DONTWAIT);
     if (put > 0) {
-      bytes.remove_prefix(static_cast<std::size_t>(put));
+      const auto sent = static_cast<std::size_t>(put);
+      more.remove_prefix(sent - std::min(sent, bytes.size()));
+      bytes.remove_prefix(std::min(sent, bytes.size()));
       deadline = HttpClock::now() + write_stall_;
       continue;
     }
@@ -135,7 +185,7 @@ void HttpSocket::CloseGently() {
     std::size_t thrown_away = 0;
     while (thrown_away < kLingerBytes) {
       unread_.clear();
-      if (Fill(deadline) != Filled::kYes) break;
+      if (Fill(unread_, kReadBytes, deadline) != Filled::kYes) break;
       thrown_away += unread_.size();
     }
   }

@@ -8,7 +8,7 @@
 #include <string>
 #include <string_view>
 
-#include "rpc/file_descriptor.h"
+#include "base/file_descriptor.h"
 #include "rpc/http_message.h"
 
 namespace jarvis::rpc {
@@ -29,7 +29,8 @@ class HttpSocket : public HttpPeer {
   tl::expected<void, HttpStatus> ReadBody(HttpRequest& request, std::size_t bytes_max,
                                           HttpClock::time_point deadline);
 
-  bool Write(std::string_view bytes);
+  // Both pieces leave in one go: a head and its body in one packet, if they fit into one.
+  bool Write(std::string_view bytes, std::string_view more = {});
   bool PeerGone() const;
   Event Wait(int wake_fd, int timeout_ms) override;
 
@@ -41,11 +42,19 @@ class HttpSocket : public HttpPeer {
 
  private:
   enum class Filled { kYes, kGone, kTime };
-  Filled Fill(HttpClock::time_point deadline);
+  // Adds what has come, at most `bytes_max`, to `to`.
+  Filled Fill(std::string& to, std::size_t bytes_max, HttpClock::time_point deadline);
+  // Waits in the kernel's receive, without asking first whether something has come.
+  Filled FillIdle(std::chrono::milliseconds idle);
+  tl::expected<void, HttpStatus> ReadChunked(std::string& body, std::size_t bytes_max,
+                                             HttpClock::time_point deadline);
+  tl::expected<void, HttpStatus> ReadPlain(std::string& body, std::size_t length,
+                                           HttpClock::time_point deadline);
 
   FileDescriptor fd_;
   const std::chrono::milliseconds write_stall_;
-  std::string unread_;  // pipelined requests wait here
+  std::chrono::milliseconds receive_time_{0};  // as the kernel was told; 0: no limit
+  std::string unread_;                         // pipelined requests wait here
 };
 
 }  // namespace jarvis::rpc

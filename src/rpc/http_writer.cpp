@@ -11,9 +11,12 @@ namespace jarvis::rpc {
 namespace {
 
 // What the library reads is the fixed request; what it writes goes to the socket.
+// The library writes the head of an answer first and then its body; `join` lets them leave
+// together.
 class CannedStream : public httplib::Stream {
  public:
-  CannedStream(HttpSocket& socket, std::string_view request) : socket_(socket), request_(request) {}
+  CannedStream(HttpSocket& socket, std::string_view request, bool join)
+      : socket_(socket), request_(request), join_(join) {}
 
   bool is_readable() const override { return !request_.empty(); }
   bool is_writable() const override { return !broken_ && !socket_.PeerGone(); }
@@ -24,21 +27,30 @@ class CannedStream : public httplib::Stream {
     return static_cast<ssize_t>(taken);
   }
   ssize_t write(const char* from, std::size_t size) override {
-    if (broken_ || !socket_.Write({from, size})) {
-      broken_ = true;
-      return -1;
+    if (join_ && held_.empty()) {
+      held_.assign(from, size);
+      return static_cast<ssize_t>(size);
     }
-    return static_cast<ssize_t>(size);
+    return Send({from, size}) ? static_cast<ssize_t>(size) : -1;
   }
+  // What was held back. False: that or something before it did not reach the socket.
+  bool Flush() { return held_.empty() ? !broken_ : Send({}); }
   void get_remote_ip_and_port(std::string&, int&) const override {}
   void get_local_ip_and_port(std::string&, int&) const override {}
   socket_t socket() const override { return 0; }  // only compared with limits of select()
 
-  bool broken() const { return broken_; }
-
  private:
+  bool Send(std::string_view piece) {
+    broken_ = broken_ || !socket_.Write(held_, piece);
+    held_.clear();
+    join_ = false;
+    return !broken_;
+  }
+
   HttpSocket& socket_;
   std::string_view request_;
+  bool join_;
+  std::string held_;
   bool broken_ = false;
 };
 
@@ -75,11 +87,12 @@ class HttpWriter::Library : public httplib::Server {
   bool Write(HttpSocket& socket, HttpReply reply, bool head_only, bool close) {
     reply_ = std::move(reply);
     streamed_ = true;
-    CannedStream stream(socket, head_only ? "HEAD / HTTP/1.1\r\n\r\n" : "POST / HTTP/1.1\r\n\r\n");
+    CannedStream stream(socket, head_only ? "HEAD / HTTP/1.1\r\n\r\n" : "POST / HTTP/1.1\r\n\r\n",
+                        /*join=*/!reply_.stream);
     bool closed = false;
     const bool written = process_request(stream, close, closed, nullptr);
     reply_ = HttpReply();  // what it owns must not wait for the next request
-    return written && streamed_ && !stream.broken();
+    return stream.Flush() && written && streamed_;
   }
 
  private:
@@ -96,7 +109,8 @@ class HttpWriter::Library : public httplib::Server {
                                               return streamed_;
                                             });
     } else if (!reply_.body.empty()) {
-      response.set_content(reply_.body, reply_.content_type);
+      response.body = std::move(reply_.body);
+      response.set_header("Content-Type", reply_.content_type);
     }
   }
 

@@ -12,7 +12,7 @@
 #include <thread>
 
 #include "base/result.h"
-#include "rpc/file_descriptor.h"
+#include "base/file_descriptor.h"
 
 namespace jarvis::rpc {
 

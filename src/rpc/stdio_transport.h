@@ -16,7 +16,7 @@
 #include <thread>
 
 #include "base/result.h"
-#include "rpc/file_descriptor.h"
+#include "base/file_descriptor.h"
 #include "rpc/transport.h"
 
 namespace jarvis::rpc {

@@ -32,11 +32,8 @@ Json CellJson(const Cell& cell) {
 
 // Text from a trace in a cell of a markdown table: one line, no bars.
 std::string TableText(const Cell& cell) {
-  std::string text = Cut(output::CellText(cell));
-  for (char& c : text) {
-    if (c == '\n' || c == '\r' || c == '\t') c = ' ';
-    if (c == '|') c = '/';
-  }
+  std::string text = OneLine(Cut(output::CellText(cell)));
+  std::replace(text.begin(), text.end(), '|', '/');
   return text;
 }
 
@@ -75,13 +72,15 @@ Json Structured(const Answer& answer, std::size_t shown) {
 }
 
 std::string FactText(const Json& value) {
-  return value.is_string() ? value.get<std::string>() : rpc::DumpLine(value);
+  return value.is_string() ? OneLine(value.get_ref<const std::string&>()) : rpc::DumpLine(value);
 }
 
+// Each part is on lines of its own, and what came from a trace cannot begin one: no name in it can
+// pass for a note or a suggestion.
 std::string Text(const Answer& answer, std::size_t shown) {
   std::string out;
   if (!answer.trace.empty()) out += "trace " + answer.trace + "\n";
-  out += answer.summary + "\n";
+  out += OneLine(answer.summary) + "\n";
   if (answer.facts.is_object()) {
     for (const auto& [key, value] : answer.facts.items())
       out += key + ": " + FactText(value) + "\n";
@@ -110,7 +109,7 @@ std::string Text(const Answer& answer, std::size_t shown) {
   }
   if (!answer.block.empty()) out += "\n" + answer.block + "\n";
   for (const std::string& note : answer.notes)
-    out += "Note: " + note + "\n";
+    out += "Note: " + OneLine(note) + "\n";
   for (const FileLink& file : answer.files) {
     out += fmt::format("File: {} ({}, {} rows)\n", file.path, file.what, file.rows);
   }

@@ -5,7 +5,6 @@
 #include "analysis/arg_text.h"
 #include "analysis/callers.h"
 #include "engine/report.h"
-#include "io/atomic_file.h"
 #include "output/csv_writer.h"
 #include "output/number_format.h"
 #include "tools/platform_choice.h"
@@ -21,6 +20,7 @@ using engine::LoadedTrace;
 using trace::EventIndex;
 using trace::kNoEvent;
 
+constexpr const char* kManifest = "category_data/category_manifest.json";
 constexpr int kSubtreeDepth = 8;
 constexpr std::size_t kSubtreeNodes = 60;
 
@@ -43,17 +43,17 @@ Json RatesOf(const perf::Ceilings& rates) {
 
 class Writer {
  public:
-  Writer(const LoadedTrace& trace, const CategoryData& data, const std::string& directory,
+  Writer(const LoadedTrace& trace, const CategoryData& data, io::OutputFolder& folder,
          std::size_t rows_max)
       : trace_(trace),
         data_(data),
-        directory_(directory),
+        folder_(folder),
         rows_max_(rows_max),
         input_(trace.Input()),
         chains_(trace.events(), trace.tree()) {
     std::filesystem::path relative =
-        std::filesystem::path(trace.path()).lexically_relative(directory + "/category_data");
-    if (auto choice = ChoosePlatform("", &trace)) platform_ = std::move(choice->platform);
+        std::filesystem::path(trace.path()).lexically_relative(folder.path() + "/category_data");
+    if (auto choice = ChoosePlatform({}, "", &trace)) platform_ = std::move(choice->platform);
     trace_path_ = relative.empty() ? trace.path() : relative.string();
   }
 
@@ -66,7 +66,8 @@ class Writer {
       ops.rows.push_back(data_.table.rows[row.row]);
       ops.rows.back().insert(ops.rows.back().end(), {category.key, category.display_name});
     }
-    JV_ASSIGN(std::string csv, output::WriteCsv(ops, directory_ + "/category_data"));
+    JV_ASSIGN(std::string csv,
+              folder_.Write("category_data/" + ops.name + ".csv", output::ToCsv(ops)));
     files_.push_back({std::move(csv), category.key + " operations", ops.rows.size()});
     JV_TRY(WriteJson("category_data/" + category.key + "_tree_data.json", TreeData(category),
                      category.key + " parent chains and subtrees",
@@ -95,11 +96,11 @@ class Writer {
     for (const FileLink& file : files_) {
       std::error_code ignored;
       manifest["files"].push_back(
-          {{"path", std::filesystem::path(file.path).lexically_relative(directory_).string()},
+          {{"path", std::filesystem::path(file.path).lexically_relative(folder_.path()).string()},
            {"role", file.what},
            {"bytes", std::filesystem::file_size(file.path, ignored)}});
     }
-    return WriteJson("category_data/category_manifest.json", manifest, "manifest", entries_.size());
+    return WriteJson(kManifest, manifest, "manifest", entries_.size());
   }
 
   std::vector<FileLink> TakeFiles() { return std::move(files_); }
@@ -272,16 +273,15 @@ class Writer {
 
   Status WriteJson(const std::string& name, const Json& json, const std::string& what,
                    std::uint64_t rows) {
-    const std::string path = directory_ + "/" + name;
-    JV_TRY(io::WriteFileAtomically(
-        path, json.dump(1, ' ', false, Json::error_handler_t::replace) + "\n"));
-    files_.push_back({path, what, rows});
+    JV_ASSIGN(std::string path,
+              folder_.Write(name, json.dump(1, ' ', false, Json::error_handler_t::replace) + "\n"));
+    files_.push_back({std::move(path), what, rows});
     return {};
   }
 
   const LoadedTrace& trace_;
   const CategoryData& data_;
-  const std::string& directory_;
+  io::OutputFolder& folder_;
   std::size_t rows_max_;
   analysis::SummaryInput input_;
   analysis::ChainTree chains_;
@@ -295,14 +295,23 @@ class Writer {
 
 Result<std::vector<FileLink>> WriteCategoryFiles(const LoadedTrace& trace, const CategoryData& data,
                                                  const std::vector<std::size_t>& chosen,
-                                                 const std::string& directory, std::size_t rows_max,
-                                                 Job& job) {
-  Writer writer(trace, data, directory, rows_max);
+                                                 io::OutputFolder& folder, std::size_t rows_max,
+                                                 bool overwrite, Job& job) {
+  std::vector<std::string> names = {kManifest};
+  for (const std::size_t i : chosen) {
+    const std::string& key = data.categories[i].key;
+    names.insert(names.end(),
+                 {"category_data/" + key + "_ops.csv", "category_data/" + key + "_tree_data.json",
+                  "metadata/" + key + "_metadata.json"});
+  }
+  JV_TRY(folder.Claim(names, overwrite));
+  Writer writer(trace, data, folder, rows_max);
   for (const std::size_t i : chosen) {
     JV_TRY(job.Check());
     JV_TRY(writer.WriteCategory(data.categories[i]));
   }
   JV_TRY(writer.WriteManifest());
+  JV_TRY(folder.Commit());
   return writer.TakeFiles();
 }
 

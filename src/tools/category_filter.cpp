@@ -36,24 +36,20 @@ Result<std::vector<std::size_t>> Choose(const engine::CategoryData& data, const 
   return chosen;
 }
 
-}  // namespace
+// What the chosen categories are of all.
+struct Shares {
+  double percent = 0;
+  double gpu_ms = 0;
+};
 
-Result<Answer> CategoryFilter(engine::Workspace& workspace, const Json& arguments, Job& job) {
-  JV_ASSIGN(const TracePtr trace, OpenTrace(workspace, arguments, job));
-  const engine::CategoryData data = engine::CollectCategories(*trace);
-  JV_ASSIGN(const std::vector<std::size_t> chosen, Choose(data, arguments));
-  const std::string directory = OutputDirectory(arguments, *trace);
-  JV_ASSIGN(std::vector<FileLink> files,
-            WriteCategoryFiles(*trace, data, chosen, directory,
-                               arguments.at("limit_rows").get<std::size_t>(), job));
-  Answer answer;
-  answer.trace = trace->id();
-  answer.columns = {"category", "gpu_ms", "percent", "percent_gpu",
-                    "ops",      "calls",  "host_ms", "file"};
+Shares FillRows(const engine::LoadedTrace& trace, const engine::CategoryData& data,
+                const std::vector<std::size_t>& chosen, bool with_files, Answer* answer) {
+  answer->columns = {"category", "gpu_ms", "percent", "percent_gpu", "ops", "calls", "host_ms"};
+  if (with_files) answer->columns.push_back("file");
   double gpu_us = 0;
   for (const engine::Category& category : data.categories)
     gpu_us += category.gpu_us;
-  const double window_us = trace->timeline() ? trace->timeline()->total : 0;
+  const double window_us = trace.timeline() ? trace.timeline()->total : 0;
   double chosen_us = 0;
   for (const std::size_t i : chosen) {
     const engine::Category& category = data.categories[i];
@@ -61,19 +57,43 @@ Result<Answer> CategoryFilter(engine::Workspace& workspace, const Json& argument
     for (const engine::CategoryRow& row : category.rows)
       calls += row.count;
     chosen_us += category.gpu_us;
-    answer.rows.push_back(
+    answer->rows.push_back(
         {category.key, category.gpu_us / 1000, CellOf(Percent(category.gpu_us, window_us)),
          CellOf(Percent(category.gpu_us, gpu_us)), static_cast<std::int64_t>(category.rows.size()),
-         static_cast<std::int64_t>(calls), category.host_us / 1000,
-         "category_data/" + category.key + "_ops.csv"});
+         static_cast<std::int64_t>(calls), category.host_us / 1000});
+    if (with_files) answer->rows.back().emplace_back("category_data/" + category.key + "_ops.csv");
   }
+  return {Percent(chosen_us, gpu_us).value_or(0), output::Rounded(gpu_us / 1000)};
+}
+
+}  // namespace
+
+Result<Answer> CategoryFilter(engine::Workspace& workspace, const Json& arguments, Job& job) {
+  JV_ASSIGN(const TracePtr trace, OpenTrace(workspace, arguments, job));
+  const engine::CategoryData data = engine::CollectCategories(*trace);
+  JV_ASSIGN(const std::vector<std::size_t> chosen, Choose(data, arguments));
+  Answer answer;
+  answer.trace = trace->id();
+  const bool writes = workspace.files().may_write() || arguments.contains("output_dir");
+  std::string wrote = "Found";
+  std::string where;
+  if (writes) {
+    JV_ASSIGN(const std::string directory, OutputDirectory(workspace, arguments, *trace));
+    JV_ASSIGN(const auto folder, io::OutputFolder::Open(workspace.files(), directory, job));
+    JV_ASSIGN(std::vector<FileLink> files,
+              WriteCategoryFiles(*trace, data, chosen, *folder,
+                                 arguments.at("limit_rows").get<std::size_t>(),
+                                 MayOverwrite(arguments), job));
+    answer.files.push_back(std::move(files.back()));  // the manifest, which names all others
+    wrote = "Wrote";
+    where = " to " + directory;
+  }
+  const Shares shares = FillRows(*trace, data, chosen, writes, &answer);
   answer.total = answer.rows.size();
-  answer.summary = fmt::format("Wrote {} categories = {:.1f} % of {} ms GPU time to {}.",
-                               chosen.size(), Percent(chosen_us, gpu_us).value_or(0),
-                               output::Rounded(gpu_us / 1000), directory);
-  // The manifest names all others.
-  answer.files.push_back(std::move(files.back()));
+  answer.summary = fmt::format("{} {} categories = {:.1f} % of {} ms GPU time{}.", wrote,
+                               chosen.size(), shares.percent, shares.gpu_ms, where);
   answer.notes = CoverageNotes(*trace);
+  if (!writes) answer.notes.insert(answer.notes.begin(), "this server writes no files: rows alone");
   if (!chosen.empty()) {
     answer.next = {{"ops_summary",
                     {{"trace", trace->id()}, {"category", data.categories[chosen[0]].key}},

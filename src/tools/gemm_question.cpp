@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "base/text.h"
 #include "engine/loaded_trace.h"
 
 namespace jarvis::tools {
@@ -125,7 +126,8 @@ Result<const analysis::SummaryRow*> FindRow(const engine::LoadedTrace& trace,
   }
   if (row->launchers.empty()) {
     return Fail(ErrorCode::kBadValue,
-                fmt::format("row \"{}\" ({}) is no operation", row->id, row->name), next);
+                fmt::format("row \"{}\" ({}) is no operation", row->id, OneLine(ShownName(*row))),
+                next);
   }
   return row;
 }
@@ -199,7 +201,7 @@ Status ReadRow(const std::string& id, const Formats& formats, GemmQuestion* ques
   if (question->items.empty()) {
     return Fail(ErrorCode::kBadValue,
                 fmt::format("row \"{}\" ({}) is no matrix product with recorded shapes",
-                            question->row->id, question->row->name.substr(0, 80)),
+                            question->row->id, OneLine(Utf8Prefix(question->row->name, 80))),
                 fmt::format("ops_summary {{\"trace\":\"{}\",\"category\":\"gemm\"}}", trace.id()));
   }
   const auto key = [](const GemmItem& item) {

@@ -4,9 +4,9 @@
 
 #include <fmt/format.h>
 
+#include "base/text.h"
 #include "engine/loaded_trace.h"
-#include "io/atomic_file.h"
-#include "io/text_file.h"
+#include "io/output_folder.h"
 #include "output/number_format.h"
 #include "output/roofline_chart.h"
 #include "perf/roofline.h"
@@ -247,22 +247,6 @@ void AddNotes(const std::vector<Judged>& all, const GemmQuestion& question,
 
 // ---- chart
 
-// A path that may be written: not there yet, or a chart that we wrote before.
-Status CheckChartPath(const std::string& path) {
-  if (!path.ends_with(".svg")) {
-    return Fail(ErrorCode::kBadValue,
-                fmt::format("chart: expected a path that ends in .svg, received \"{}\"",
-                            path.substr(0, 80)));
-  }
-  std::error_code ignored;
-  if (!std::filesystem::exists(path, ignored)) return {};
-  constexpr std::size_t kBytesMax = std::size_t{1} << 20;
-  const Result<std::string> old = io::ReadTextFile(path, kBytesMax);
-  if (old && old->find("<title>Roofline: ") != std::string::npos) return {};
-  return Fail(ErrorCode::kExists, fmt::format("\"{}\" exists and is no chart of ours", path),
-              "give another path for chart");
-}
-
 output::RooflineChart ChartOf(const std::vector<Judged>& all, const Platform& platform) {
   const Judged& first = all[0];
   output::RooflineChart chart;
@@ -297,18 +281,26 @@ output::RooflineChart ChartOf(const std::vector<Judged>& all, const Platform& pl
   return chart;
 }
 
-Status AddChart(const std::string& given, const std::vector<Judged>& all,
-                const std::optional<Platform>& platform, Answer* answer) {
-  if (!platform || !all[0].roof.roof_us) {
-    answer->notes.push_back("no chart: the roof is not known");
-    return {};
+// `given`: where to write it.
+Status AddChart(const io::FilePolicy& files, const std::string& given,
+                const output::RooflineChart& chart, Job& job, Answer* answer) {
+  if (!given.ends_with(".svg")) {
+    return Fail(ErrorCode::kBadValue,
+                fmt::format("chart: expected a path that ends in .svg, received \"{}\"",
+                            Utf8Prefix(given, 80)));
   }
-  std::error_code ignored;
-  const std::string path = std::filesystem::absolute(given, ignored).lexically_normal().string();
-  JV_TRY(CheckChartPath(path));
-  const output::RooflineChart chart = ChartOf(all, *platform);
-  JV_TRY(io::WriteFileAtomically(path, output::RenderRoofline(chart)));
-  answer->files.push_back({path, "roofline chart, points", chart.points.size()});
+  JV_ASSIGN(const std::string place, files.ResolveOutput(given));
+  const std::filesystem::path split(place);
+  const std::string name = split.filename().string();
+  JV_ASSIGN(const auto folder, io::OutputFolder::Open(files, split.parent_path().string(), job));
+  Status claimed = folder->Claim({name}, false);
+  if (!claimed) {
+    claimed.error().hint = "give another path for chart";
+    return claimed;
+  }
+  JV_ASSIGN(std::string path, folder->Write(name, output::RenderRoofline(chart)));
+  JV_TRY(folder->Commit());
+  answer->files.push_back({std::move(path), "roofline chart, points", chart.points.size()});
   return {};
 }
 
@@ -317,7 +309,8 @@ Status AddChart(const std::string& given, const std::vector<Judged>& all,
 Result<Answer> GemmRoofline(engine::Workspace& workspace, const Json& arguments, Job& job) {
   JV_ASSIGN(const GemmQuestion question, ReadGemmQuestion(workspace, arguments, job));
   JV_ASSIGN(const PlatformChoice choice,
-            ChoosePlatform(TextArgument(arguments, "platform").value_or(""), question.trace.get()));
+            ChoosePlatform(workspace.files(), TextArgument(arguments, "platform").value_or(""),
+                           question.trace.get()));
   std::vector<Judged> all;
   for (const GemmItem& item : question.items)
     all.push_back(Judge(item, choice.platform));
@@ -330,7 +323,11 @@ Result<Answer> GemmRoofline(engine::Workspace& workspace, const Json& arguments,
   AddProjection(all, question, &answer);
   AddNotes(all, question, choice, &answer);
   if (const auto chart = TextArgument(arguments, "chart")) {
-    JV_TRY(AddChart(*chart, all, choice.platform, &answer));
+    if (choice.platform && all[0].roof.roof_us) {
+      JV_TRY(AddChart(workspace.files(), *chart, ChartOf(all, *choice.platform), job, &answer));
+    } else {
+      answer.notes.push_back("no chart: the roof is not known");
+    }
   }
   if (question.row != nullptr) {
     answer.next = {{"parent_chain",

@@ -69,10 +69,26 @@ std::string Headline(const engine::LoadedTrace& trace) {
                      Percent(timeline->busy, timeline->total).value_or(100));
 }
 
+std::vector<std::string> NotesOf(const engine::Opened& opened, std::uint64_t memory_bytes_max) {
+  std::vector<std::string> notes;
+  if (!opened.stale_id.empty()) {
+    notes.push_back(
+        fmt::format("the file changed: {} is stale, use {}", opened.stale_id, opened.trace->id()));
+  }
+  if (opened.trace->MemoryBytes() > memory_bytes_max) {
+    notes.push_back(
+        fmt::format("the trace takes {} MB of memory, more than the server's limit of {} MB: it is "
+                    "the only one kept while it is in use (serve --memory-limit)",
+                    opened.trace->MemoryBytes() >> 20, memory_bytes_max >> 20));
+  }
+  return notes;
+}
+
 }  // namespace
 
 Result<Answer> LoadTrace(engine::Workspace& workspace, const Json& arguments, Job& job) {
-  JV_ASSIGN(const TracePtr trace, OpenTrace(workspace, arguments, job));
+  JV_ASSIGN(const engine::Opened opened, OpenTraceFully(workspace, arguments, job));
+  const TracePtr& trace = opened.trace;
   Answer answer;
   answer.trace = trace->id();
   answer.summary = Headline(*trace);
@@ -86,6 +102,7 @@ Result<Answer> LoadTrace(engine::Workspace& workspace, const Json& arguments, Jo
          fmt::format("{} ({})", item.text, item.remedy)});
   }
   answer.total = answer.rows.size();
+  answer.notes = NotesOf(opened, workspace.options().memory_bytes_max);
   const Json same = {{"trace", trace->id()}};
   if (trace->timeline()) {
     answer.next = {{"gpu_timeline", same, "how the GPU spent the window"},

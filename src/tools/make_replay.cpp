@@ -1,11 +1,9 @@
 #include <algorithm>
-#include <filesystem>
-#include <mutex>
 
 #include <fmt/format.h>
 
 #include "base/text.h"
-#include "io/atomic_file.h"
+#include "io/output_folder.h"
 #include "io/text_file.h"
 #include "output/number_format.h"
 #include "tools/platform_choice.h"
@@ -82,10 +80,10 @@ void AddIncluded(const Signature& signature, Entry entry, Made* made) {
   made->ir.push_back(std::move(entry.ir));
 }
 
-Result<Made> MakeEntries(const engine::LoadedTrace& trace, const std::vector<Signature>& calls,
-                         std::size_t limit, Job& job) {
+Result<Made> MakeEntries(const io::FilePolicy& files, const engine::LoadedTrace& trace,
+                         const std::vector<Signature>& calls, std::size_t limit, Job& job) {
   std::optional<perf::Platform> platform;
-  if (auto choice = ChoosePlatform("", &trace)) platform = std::move(choice->platform);
+  if (auto choice = ChoosePlatform(files, "", &trace)) platform = std::move(choice->platform);
   Made made;
   for (const Signature& signature : calls) {
     JV_TRY(job.Check());
@@ -128,80 +126,38 @@ std::string Pretty(const Json& value) {
   return value.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 
-// Files of one output directory, and the list of the packages in it.
-class Output {
- public:
-  Output(std::string directory, bool overwrite)
-      : directory_(std::move(directory)), overwrite_(overwrite) {}
+// The packages that are in a directory already; anything else in the list's place is replaced, as
+// the directory allowed it.
+Json KnownPackages(const std::string& directory) {
+  const Json none = Json::array();
+  io::FileRules rules;
+  rules.allow_roots = {directory};
+  const auto there = io::FilePolicy::Limit(rules);
+  if (!there) return none;
+  const auto text = io::ReadTextFile(*there, directory + "/" + kIndexName, kIndexBytesMax);
+  const auto index = text ? rpc::ParseJson(*text) : Result<Json>(Json());
+  if (!index || !index->is_object()) return none;
+  const Json packages = index->value("packages", none);
+  return packages.is_array() ? packages : none;
+}
 
-  Status ReadIndex() {
-    const std::string path = PathOf(kIndexName);
-    std::error_code ignored;
-    if (!std::filesystem::exists(path, ignored)) return {};
-    JV_ASSIGN(const std::string text, io::ReadTextFile(path, kIndexBytesMax));
-    auto index = rpc::ParseJson(text);
-    const bool ours = index && index->is_object() && index->contains("packages") &&
-                      index->at("packages").is_array() && index->contains("files") &&
-                      index->at("files").is_object();
-    if (ours) index_ = std::move(*index);
-    return ours || overwrite_ ? Status() : InTheWay(kIndexName);
+std::string IndexWith(const Json& known, const Json& package) {
+  Json packages = Json::array({package});
+  for (const Json& other : known) {
+    if (other.is_object() && other.value("package", "") != package.at("package"))
+      packages.push_back(other);
   }
-
-  // Refuses before anything is written where a file of someone else's is in the way.
-  Status Check(const std::string& name) const {
-    std::error_code ignored;
-    const std::uintmax_t bytes = std::filesystem::file_size(PathOf(name), ignored);
-    if (ignored || overwrite_) return {};
-    // A file that this tool wrote and nobody changed in size since may be replaced.
-    const Json& files = index_.at("files");
-    const auto known = files.find(name);
-    return known != files.end() && *known == bytes ? Status() : InTheWay(name);
-  }
-
-  Status Write(const std::string& name, const std::string& content) {
-    JV_TRY(io::WriteFileAtomically(PathOf(name), content));
-    index_["files"][name] = content.size();
-    return {};
-  }
-
-  Status WriteIndex(const Json& package) {
-    Json packages = Json::array();
-    for (const Json& known : index_.at("packages")) {
-      if (known.value("package", "") != package.at("package")) packages.push_back(known);
-    }
-    packages.push_back(package);
-    std::sort(packages.begin(), packages.end(), [](const Json& a, const Json& b) {
-      return a.value("package", "") < b.value("package", "");
-    });
-    index_["packages"] = std::move(packages);
-    return io::WriteFileAtomically(PathOf(kIndexName), Pretty(index_));
-  }
-
-  std::string PathOf(const std::string& name) const { return directory_ + "/" + name; }
-
- private:
-  Status InTheWay(const std::string& name) const {
-    return Fail(
-        ErrorCode::kExists,
-        fmt::format("\"{}\" is there and is not a file that make_replay wrote", PathOf(name)),
-        "give overwrite: true or another output_dir");
-  }
-
-  std::string directory_;
-  bool overwrite_;
-  Json index_ = {{"schema_version", 1}, {"packages", Json::array()}, {"files", Json::object()}};
-};
+  std::sort(packages.begin(), packages.end(), [](const Json& a, const Json& b) {
+    return a.value("package", "") < b.value("package", "");
+  });
+  return Pretty({{"schema_version", 1}, {"packages", std::move(packages)}});
+}
 
 Status WriteAll(const engine::LoadedTrace& trace, const Made& made, const Json& arguments,
-                const std::string& directory, Answer* answer) {
-  // Calls of one server may have the same directory, whose index tells our files from others.
-  static std::mutex one_at_a_time;
-  const std::scoped_lock lock(one_at_a_time);
+                io::OutputFolder& folder, Answer* answer) {
   const std::string format = arguments.at("format").get<std::string>();
   const std::string ir = Pretty(made.ir);
   const std::string name = "replay_packages/" + PackageName(made);
-  Output output(directory, arguments.at("overwrite").get<bool>());
-  JV_TRY(output.ReadIndex());
   std::vector<std::pair<std::string, std::string>> files;
   if (format != "zip") files.emplace_back("replay_ir.json", ir);
   if (format != "ir") {
@@ -209,20 +165,23 @@ Status WriteAll(const engine::LoadedTrace& trace, const Made& made, const Json& 
     files.emplace_back("replay_package.zip", zip);
     files.emplace_back(name, std::move(zip));
   }
+  const Json package = {{"package", format == "ir" ? "replay_ir.json" : name},
+                        {"trace_id", trace.id()},
+                        {"entries", made.ir.size()},
+                        {"skipped", made.skipped.size()},
+                        {"ops", made.ops}};
+  std::vector<std::string> names = {kIndexName};
   for (const auto& [file, content] : files)
-    JV_TRY(output.Check(file));
+    names.push_back(file);
+  JV_TRY(folder.Claim(names, MayOverwrite(arguments)));
   for (const auto& [file, content] : files) {
-    JV_TRY(output.Write(file, content));
-    if (file != name) answer->files.push_back({output.PathOf(file), file, made.ir.size()});
+    JV_ASSIGN(std::string path, folder.Write(file, content));
+    if (file != name) answer->files.push_back({std::move(path), file, made.ir.size()});
   }
-  Json package = {{"package", format == "ir" ? "replay_ir.json" : name},
-                  {"trace_id", trace.id()},
-                  {"entries", made.ir.size()},
-                  {"skipped", made.skipped.size()},
-                  {"ops", made.ops}};
-  JV_TRY(output.WriteIndex(package));
-  answer->files.push_back({output.PathOf(kIndexName), "index of packages", 1});
-  return {};
+  JV_ASSIGN(std::string index,
+            folder.Write(kIndexName, IndexWith(KnownPackages(folder.path()), package)));
+  answer->files.push_back({std::move(index), "index of packages", 1});
+  return folder.Commit();
 }
 
 // Nothing can be replayed: every reason once.
@@ -251,12 +210,14 @@ Result<Answer> MakeReplay(engine::Workspace& workspace, const Json& arguments, J
                 R"(name host ops: {"op_names":["aten::mm"]})");
   }
   JV_ASSIGN(const std::vector<Signature> calls, replay::SelectCalls(*trace, wanted));
-  JV_ASSIGN(Made made, MakeEntries(*trace, calls, arguments.at("limit").get<std::size_t>(), job));
+  JV_ASSIGN(Made made, MakeEntries(workspace.files(), *trace, calls,
+                                   arguments.at("limit").get<std::size_t>(), job));
   if (made.ir.empty()) return tl::make_unexpected(NothingToReplay(made));
-  const std::string directory = OutputDirectory(arguments, *trace);
+  JV_ASSIGN(const std::string directory, OutputDirectory(workspace, arguments, *trace));
+  JV_ASSIGN(const auto folder, io::OutputFolder::Open(workspace.files(), directory, job));
   Answer answer;
   answer.trace = trace->id();
-  JV_TRY(WriteAll(*trace, made, arguments, directory, &answer));
+  JV_TRY(WriteAll(*trace, made, arguments, *folder, &answer));
   answer.columns = {"row", "op", "state", "shapes", "calls", "ms", "note"};
   answer.summary = fmt::format(
       "Wrote {} entries to {}; {} calls skipped. Nothing was run. On the machine of the "

@@ -52,14 +52,6 @@ std::string ShortShape(std::string shape) {
   return shape;
 }
 
-// Unlinked work goes by its kernel's name, which is written short.
-std::string ShortName(const std::string& name) {
-  constexpr std::string_view kUnlinked = "(unlinked) ";
-  if (!name.starts_with(kUnlinked)) return name;
-  return std::string(kUnlinked) +
-         analysis::ShortKernelName(std::string_view(name).substr(kUnlinked.size()));
-}
-
 // Rows whose work is known from their calls' arguments.
 bool HasWork(GroupBy by) {
   return by == GroupBy::kOp || by == GroupBy::kCategory || by == GroupBy::kModule;
@@ -80,13 +72,12 @@ void AddRoof(const engine::LoadedTrace& trace, const SummaryRow& row,
 }
 
 std::vector<Cell> CellsOf(const SummaryRow& row, GroupBy by, double window_us, double gpu_us) {
-  std::vector<Cell> cells = {
-      row.id,
-      by == GroupBy::kKernel ? analysis::ShortKernelName(row.name) : ShortName(row.name),
-      row.gpu_us / 1000,
-      CellOf(Percent(row.gpu_us, window_us)),
-      CellOf(Percent(row.gpu_us, gpu_us)),
-      static_cast<std::int64_t>(row.count)};
+  std::vector<Cell> cells = {row.id,
+                             ShownName(row),
+                             row.gpu_us / 1000,
+                             CellOf(Percent(row.gpu_us, window_us)),
+                             CellOf(Percent(row.gpu_us, gpu_us)),
+                             static_cast<std::int64_t>(row.count)};
   if (by == GroupBy::kOp || by == GroupBy::kKernel) cells.emplace_back(row.category);
   if (by == GroupBy::kOp)
     cells.emplace_back(row.shape.empty() ? Cell() : Cell(ShortShape(row.shape)));
@@ -125,7 +116,8 @@ Result<Answer> OpsSummary(engine::Workspace& workspace, const Json& arguments, J
   if (by == GroupBy::kOp || by == GroupBy::kKernel) answer.columns.push_back("category");
   if (by == GroupBy::kOp) answer.columns.push_back("shape");
   JV_ASSIGN(const PlatformChoice platform,
-            ChoosePlatform(TextArgument(arguments, "platform").value_or(""), trace.get()));
+            ChoosePlatform(workspace.files(), TextArgument(arguments, "platform").value_or(""),
+                           trace.get()));
   const bool roof = HasWork(by) && platform.platform && trace->recorded().shapes;
   if (roof) answer.columns.insert(answer.columns.end(), {"percent_of_roof", "bound"});
   const auto limit = arguments.at("limit").get<std::uint64_t>();

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "analysis/callers.h"
+#include "base/text.h"
 #include "output/number_format.h"
 #include "tools/tools.h"
 
@@ -16,6 +17,8 @@ using trace::EventIndex;
 using trace::kNoEvent;
 
 constexpr std::size_t kSubtreeNodesMax = 40;
+constexpr std::size_t kNameBytesMax = 200;       // of an op or a module in a tree
+constexpr std::size_t kFullNameBytesMax = 2000;  // the longest of kernels have about 1,500
 
 Result<const SummaryRow*> FindRow(const engine::LoadedTrace& trace, const std::string& id) {
   const SummaryRow* row = trace.FindRow(id);
@@ -29,10 +32,28 @@ Result<const SummaryRow*> FindRow(const engine::LoadedTrace& trace, const std::s
   }
   if (row->launchers.empty()) {
     return Fail(ErrorCode::kBadValue,
-                fmt::format("row \"{}\" ({}) is no operation: it has no callers", id, row->name),
+                fmt::format("row \"{}\" ({}) is no operation: it has no callers", id,
+                            OneLine(Utf8Prefix(ShownName(*row), kNameBytesMax))),
                 fmt::format("ops_summary {{\"trace\":\"{}\",\"by\":\"op\"}}", trace.id()));
   }
   return row;
+}
+
+// Kernels go by a short name, with the id under which ops_summary by kernel has them.
+std::string NodeName(const analysis::SubtreeNode& node, const engine::LoadedTrace& trace) {
+  if (node.kind != "kernel") return OneLine(Utf8Prefix(node.name, kNameBytesMax));
+  const std::vector<SummaryRow>& kernels = trace.SummaryBy(GroupBy::kKernel).rows;
+  const auto row = std::find_if(kernels.begin(), kernels.end(),
+                                [&](const SummaryRow& kernel) { return kernel.name == node.name; });
+  const std::string name = OneLine(analysis::ShortKernelName(node.name));
+  return row == kernels.end() ? name : fmt::format("{} ({})", name, row->id);
+}
+
+// The row's name as answers show it; where that is not all of it, the whole goes into the facts.
+std::string RowName(const SummaryRow& row, Answer* answer) {
+  const std::string name = ShownName(row);
+  if (name != row.name) answer->facts["full_name"] = Utf8Prefix(row.name, kFullNameBytesMax);
+  return name;
 }
 
 Cell TextCell(std::string text) {
@@ -69,9 +90,9 @@ void AnswerCallers(const engine::LoadedTrace& trace, const SummaryRow& row, cons
              : Cell(static_cast<std::int64_t>(trace.events()[caller.example].uid))});
   }
   answer->total = callers.size();
-  answer->summary =
-      fmt::format("{} {}: {} calls, {} ms, called from {} place{}.", row.id, row.name, row.count,
-                  output::Rounded(row_us / 1000), callers.size(), callers.size() == 1 ? "" : "s");
+  answer->summary = fmt::format("{} {}: {} calls, {} ms, called from {} place{}.", row.id,
+                                RowName(row, answer), row.count, output::Rounded(row_us / 1000),
+                                callers.size(), callers.size() == 1 ? "" : "s");
   const engine::Recorded& recorded = trace.recorded();
   if (!recorded.python_frames) {
     answer->notes.push_back(
@@ -102,8 +123,8 @@ void AnswerTree(const engine::LoadedTrace& trace, EventIndex root, const Json& a
   for (const analysis::SubtreeNode& node : nodes) {
     if (!answer->block.empty()) answer->block += '\n';
     answer->block += std::string(static_cast<std::size_t>(node.depth) * 2, ' ');
-    answer->block +=
-        fmt::format("{} [{}] gpu {} us", node.name, node.kind, output::Rounded(node.gpu_us));
+    answer->block += fmt::format("{} [{}] gpu {} us", NodeName(node, trace), node.kind,
+                                 output::Rounded(node.gpu_us));
     if (node.host_us > 0)
       answer->block += fmt::format(", host {} us", output::Rounded(node.host_us));
     if (node.kind != "more") answer->block += fmt::format(" (uid {})", node.uid);
@@ -126,6 +147,7 @@ Result<Answer> ParentChain(engine::Workspace& workspace, const Json& arguments, 
   JV_ASSIGN(const SummaryRow* row, FindRow(*trace, arguments.at("row").get<std::string>()));
   const std::string mode = arguments.at("mode").get<std::string>();
   Answer answer;
+  answer.facts = Json::object();
   answer.trace = trace->id();
   if (mode == "callers") {
     AnswerCallers(*trace, *row, arguments, &answer);
@@ -134,13 +156,13 @@ Result<Answer> ParentChain(engine::Workspace& workspace, const Json& arguments, 
   const EventIndex call = CostliestCall(*trace, *row);
   if (call == kNoEvent) {
     answer.summary = fmt::format("{} {} is unlinked GPU work: no call of it is in the trace.",
-                                 row->id, row->name);
+                                 row->id, RowName(*row, &answer));
     return answer;
   }
   const EventIndex root = mode == "subtree" ? call : FamilyOf(*trace, call);
   answer.summary = fmt::format("{} of the costliest call of {} {} (uid {}), by time below it.",
-                               mode == "subtree" ? "Subtree" : "Siblings", row->id, row->name,
-                               trace->events()[call].uid);
+                               mode == "subtree" ? "Subtree" : "Siblings", row->id,
+                               RowName(*row, &answer), trace->events()[call].uid);
   AnswerTree(*trace, root, arguments, &answer);
   answer.next = {{"parent_chain", {{"trace", trace->id()}, {"row", row->id}}, "who calls it"}};
   return answer;

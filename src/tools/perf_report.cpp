@@ -1,8 +1,11 @@
+#include <filesystem>
+
 #include <fmt/format.h>
 
 #include "base/parallel.h"
 #include "engine/extension.h"
 #include "engine/report.h"
+#include "io/output_folder.h"
 #include "io/text_file.h"
 #include "output/csv_writer.h"
 #include "output/xlsx_writer.h"
@@ -65,8 +68,8 @@ std::string ModelNote(const std::vector<Table>& tables) {
 }
 
 // The platform and where it comes from. In compatible mode there is one only if it is named.
-Result<PlatformChoice> PlatformOf(const Json& arguments, const engine::LoadedTrace& trace,
-                                  bool compatible) {
+Result<PlatformChoice> PlatformOf(const io::FilePolicy& files, const Json& arguments,
+                                  const engine::LoadedTrace& trace, bool compatible) {
   std::string wanted = arguments.value("platform", "");
   const std::string file = arguments.value("gpu_arch", "");
   if (!wanted.empty() && !file.empty()) {
@@ -74,56 +77,117 @@ Result<PlatformChoice> PlatformOf(const Json& arguments, const engine::LoadedTra
   }
   if (!file.empty()) wanted = file;
   if (wanted.empty() && compatible) return PlatformChoice{};
-  return ChoosePlatform(wanted, &trace);
+  return ChoosePlatform(files, wanted, &trace);
 }
 
-Result<std::shared_ptr<const perf::ModelRows>> ModelsOf(const Json& arguments, bool compatible) {
+Result<std::shared_ptr<const perf::ModelRows>> ModelsOf(const io::FilePolicy& files,
+                                                        const Json& arguments, bool compatible) {
   const std::string path = arguments.value("extension", "");
   if (path.empty()) return nullptr;
-  JV_ASSIGN(const std::string text, io::ReadTextFile(path, kExtensionBytesMax));
+  JV_ASSIGN(const std::string text, io::ReadTextFile(files, path, kExtensionBytesMax));
   return engine::ModelsWithExtension(path, text, compatible);
+}
+
+// Where a report goes: one folder for the tables and the workbook, or one for each.
+struct Places {
+  std::string tables;
+  std::string book_folder;  // empty: no workbook
+  std::string book_name;
+};
+
+Result<Places> PlacesOf(const engine::Workspace& workspace, const Json& arguments,
+                        const engine::LoadedTrace& trace) {
+  Places places;
+  JV_ASSIGN(places.tables, OutputDirectory(workspace, arguments, trace));
+  const std::string book = arguments.value("output_xlsx", "");
+  if (book.empty()) return places;
+  JV_ASSIGN(const std::string path, workspace.files().ResolveOutput(book));
+  const std::filesystem::path split(path);
+  places.book_folder = split.parent_path().string();
+  places.book_name = split.filename().string();
+  return places;
+}
+
+struct Folders {
+  std::unique_ptr<io::OutputFolder> tables;
+  std::unique_ptr<io::OutputFolder> apart;  // the workbook's, if it is another
+
+  io::OutputFolder& book() { return apart == nullptr ? *tables : *apart; }
+};
+
+// Opens both and makes sure that everything may be written.
+Result<Folders> OpenFolders(const io::FilePolicy& files, const Places& places,
+                            const std::vector<Table>& tables, bool overwrite, Job& job) {
+  std::vector<std::string> names;
+  for (const Table& table : tables)
+    names.push_back(table.name + ".csv");
+  const bool book = !places.book_folder.empty();
+  const bool apart = book && places.book_folder != places.tables;
+  Folders folders;
+  if (apart && places.book_folder < places.tables) {  // in the order of their paths
+    JV_ASSIGN(folders.apart, io::OutputFolder::Open(files, places.book_folder, job));
+  }
+  JV_ASSIGN(folders.tables, io::OutputFolder::Open(files, places.tables, job));
+  if (apart && folders.apart == nullptr) {
+    JV_ASSIGN(folders.apart, io::OutputFolder::Open(files, places.book_folder, job));
+  }
+  if (apart) JV_TRY(folders.apart->Claim({places.book_name}, overwrite));
+  if (book && !apart) names.push_back(places.book_name);
+  JV_TRY(folders.tables->Claim(names, overwrite));
+  return folders;
+}
+
+// Writes all files; each is a piece of work of its own, and the workbook, the largest, goes first.
+Status WriteFiles(const std::vector<Table>& tables, const Places& places, Folders folders,
+                  Answer* answer) {
+  const bool book = !places.book_folder.empty();
+  std::vector<Result<std::string>> paths(tables.size());
+  Result<output::XlsxFile> made_book;
+  ParallelFor(tables.size() + 1, 0, [&](std::size_t piece) {
+    if (piece > 0) {
+      const Table& table = tables[piece - 1];
+      paths[piece - 1] = folders.tables->Write(table.name + ".csv", output::ToCsv(table));
+    } else if (book) {
+      made_book = output::WriteXlsx(tables, folders.book().PathFor(places.book_name));
+    }
+  });
+  for (std::size_t i = 0; i < tables.size(); ++i) {
+    JV_ASSIGN(std::string path, std::move(paths[i]));
+    answer->files.push_back({std::move(path), tables[i].name, tables[i].rows.size()});
+  }
+  if (book) {
+    JV_ASSIGN(const output::XlsxFile made, std::move(made_book));
+    JV_ASSIGN(std::string path, folders.book().Adopt(places.book_name));
+    answer->files.push_back({std::move(path), "workbook", made.sheets.size()});
+    if (made.texts_cut > 0) {
+      answer->notes.push_back(
+          fmt::format("{} cells of the workbook are cut at Excel's limit; the CSV "
+                      "files hold them whole",
+                      made.texts_cut));
+    }
+  }
+  if (folders.apart != nullptr) JV_TRY(folders.apart->Commit());
+  return folders.tables->Commit();
 }
 
 }  // namespace
 
 Result<Answer> PerfReport(engine::Workspace& workspace, const Json& arguments, Job& job) {
   JV_ASSIGN(const TracePtr trace, OpenTrace(workspace, arguments, job));
+  JV_ASSIGN(const Places places, PlacesOf(workspace, arguments, *trace));
   engine::ReportOptions options = OptionsOf(arguments);
   const bool compatible = options.compat == engine::Compat::kTraceLens;
-  JV_ASSIGN(PlatformChoice platform, PlatformOf(arguments, *trace, compatible));
-  JV_ASSIGN(options.models, ModelsOf(arguments, compatible));
+  JV_ASSIGN(PlatformChoice platform, PlatformOf(workspace.files(), arguments, *trace, compatible));
+  JV_ASSIGN(options.models, ModelsOf(workspace.files(), arguments, compatible));
   options.platform = platform.platform;
   JV_ASSIGN(const std::vector<Table> tables, engine::MakeReport(*trace, options, job));
-  const std::string directory = OutputDirectory(arguments, *trace);
   Answer answer;
   answer.trace = trace->id();
-  // Every file is a piece of work of its own; the workbook is the largest and goes first.
-  const std::string workbook = arguments.value("output_xlsx", "");
-  std::vector<Result<std::string>> paths(tables.size());
-  Result<output::XlsxFile> made_book;
-  ParallelFor(tables.size() + 1, 0, [&](std::size_t piece) {
-    if (piece > 0) {
-      paths[piece - 1] = output::WriteCsv(tables[piece - 1], directory);
-    } else if (!workbook.empty()) {
-      made_book = output::WriteXlsx(tables, workbook);
-    }
-  });
-  for (std::size_t i = 0; i < tables.size(); ++i) {
-    JV_ASSIGN(std::string path, std::move(paths[i]));
-    answer.files.push_back({std::move(path), tables[i].name, tables[i].rows.size()});
-  }
+  JV_ASSIGN(Folders folders,
+            OpenFolders(workspace.files(), places, tables, MayOverwrite(arguments), job));
   JV_TRY(job.Check());
-  if (!workbook.empty()) {
-    JV_ASSIGN(const output::XlsxFile book, std::move(made_book));
-    answer.files.push_back({book.path, "workbook", book.sheets.size()});
-    if (book.texts_cut > 0) {
-      answer.notes.push_back(
-          fmt::format("{} cells of the workbook are cut at Excel's limit; the CSV "
-                      "files hold them whole",
-                      book.texts_cut));
-    }
-  }
-  answer.summary = fmt::format("Wrote {} tables to {}.", tables.size(), directory);
+  JV_TRY(WriteFiles(tables, places, std::move(folders), &answer));
+  answer.summary = fmt::format("Wrote {} tables to {}.", tables.size(), places.tables);
   if (options.compat == engine::Compat::kTraceLens) {
     answer.notes.push_back(
         "compat=tracelens reproduces the reference's numbers with its quirks: GPU work it "

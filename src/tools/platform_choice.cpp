@@ -23,14 +23,14 @@ std::string NamesOf() {
   return names;
 }
 
-Result<PlatformChoice> Named(const std::string& wanted) {
+Result<PlatformChoice> Named(const io::FilePolicy& files, const std::string& wanted) {
   PlatformChoice choice;
   if (const perf::Platform* known = perf::FindPlatform(wanted)) {
     choice.platform = *known;
     return choice;
   }
   if (wanted.find('/') != std::string::npos || LowerAscii(wanted).ends_with(".json")) {
-    JV_ASSIGN(const std::string text, io::ReadTextFile(wanted, kFileBytesMax));
+    JV_ASSIGN(const std::string text, io::ReadTextFile(files, wanted, kFileBytesMax));
     JV_ASSIGN(choice.platform, perf::ReadPlatform(text, wanted));
     choice.note = fmt::format("figures of {} are from {}", choice.platform->name, wanted);
     return choice;
@@ -47,8 +47,9 @@ Result<PlatformChoice> Named(const std::string& wanted) {
 
 }  // namespace
 
-Result<PlatformChoice> ChoosePlatform(const std::string& wanted, const engine::LoadedTrace* trace) {
-  if (!wanted.empty()) return Named(wanted);
+Result<PlatformChoice> ChoosePlatform(const io::FilePolicy& files, const std::string& wanted,
+                                      const engine::LoadedTrace* trace) {
+  if (!wanted.empty()) return Named(files, wanted);
   PlatformChoice choice;
   if (trace == nullptr) {
     choice.note = fmt::format("no roof without a platform: {}", kHowToGive);

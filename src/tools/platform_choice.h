@@ -16,7 +16,9 @@ struct PlatformChoice {
 };
 
 // `wanted`: a name such as "MI300X" or the path of a JSON file; empty: the device of `trace`,
-// which may be null. An unknown name or a bad file is an error; an unknown device is not.
-Result<PlatformChoice> ChoosePlatform(const std::string& wanted, const engine::LoadedTrace* trace);
+// which may be null. An unknown name, or a file that is bad or that `files` does not allow, is an
+// error; an unknown device is not.
+Result<PlatformChoice> ChoosePlatform(const io::FilePolicy& files, const std::string& wanted,
+                                      const engine::LoadedTrace* trace);
 
 }  // namespace jarvis::tools

@@ -1,5 +1,3 @@
-#include <filesystem>
-
 #include <fmt/format.h>
 
 #include "engine/quality.h"
@@ -7,8 +5,21 @@
 
 namespace jarvis::tools {
 
+Result<engine::Opened> OpenTraceFully(engine::Workspace& workspace, const Json& arguments,
+                                      Job& job) {
+  engine::OpenOptions options;
+  if (!job.patient()) options.patience = workspace.options().patience;
+  JV_ASSIGN(engine::Opened opened,
+            workspace.Open(arguments.at("trace").get<std::string>(), job, options));
+  if (opened.trace != nullptr) return opened;
+  Error loading{ErrorCode::kLoading, fmt::format("\"{}\" is still loading", opened.path),
+                "load_trace " + rpc::DumpLine({{"trace", opened.path}}), opened.percent};
+  return tl::make_unexpected(std::move(loading));
+}
+
 Result<TracePtr> OpenTrace(engine::Workspace& workspace, const Json& arguments, Job& job) {
-  return workspace.Open(arguments.at("trace").get<std::string>(), job);
+  JV_ASSIGN(engine::Opened opened, OpenTraceFully(workspace, arguments, job));
+  return std::move(opened.trace);
 }
 
 std::optional<std::string> TextArgument(const Json& arguments, const char* name) {
@@ -17,13 +28,28 @@ std::optional<std::string> TextArgument(const Json& arguments, const char* name)
   return found->get<std::string>();
 }
 
-std::string OutputDirectory(const Json& arguments, const engine::LoadedTrace& trace) {
-  const std::string given =
-      TextArgument(arguments, "output_dir").value_or("jarvis_out/" + trace.id());
-  std::error_code ignored;
-  std::filesystem::path absolute = std::filesystem::absolute(given, ignored).lexically_normal();
-  if (!absolute.has_filename()) absolute = absolute.parent_path();
-  return absolute.string();
+Result<std::string> OutputDirectory(const engine::Workspace& workspace, const Json& arguments,
+                                    const engine::LoadedTrace& trace) {
+  const io::FilePolicy& files = workspace.files();
+  return files.ResolveOutput(
+      TextArgument(arguments, "output_dir").value_or(files.DefaultOutput(trace.id())));
+}
+
+bool MayOverwrite(const Json& arguments) {
+  return arguments.value("overwrite", false);
+}
+
+std::string ShownName(const analysis::SummaryRow& row) {
+  using analysis::GroupBy;
+  // Unlinked work goes by its kernel's name.
+  constexpr std::string_view kUnlinked = "(unlinked) ";
+  const bool unlinked = row.name.starts_with(kUnlinked);
+  const auto rank = std::string_view(row.id).find_first_of("0123456789");
+  const bool kernel =
+      std::string_view(row.id).substr(0, rank) == analysis::IdPrefix(GroupBy::kKernel);
+  if (!unlinked && !kernel) return row.name;
+  const std::string_view name = std::string_view(row.name).substr(unlinked ? kUnlinked.size() : 0);
+  return std::string(unlinked ? kUnlinked : "") + analysis::ShortKernelName(name);
 }
 
 std::optional<double> Percent(double part, double whole) {

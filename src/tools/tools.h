@@ -22,13 +22,26 @@ Result<Answer> MakeReplay(engine::Workspace& workspace, const Json& arguments, J
 
 // Shared by them.
 using TracePtr = std::shared_ptr<const engine::LoadedTrace>;
+// The trace that the argument `trace` names. kLoading when it is not there within the workspace's
+// patience: handed on, it becomes the answer "still loading".
 Result<TracePtr> OpenTrace(engine::Workspace& workspace, const Json& arguments, Job& job);
+// The same with all that the workspace says of it; `trace` is never null.
+Result<engine::Opened> OpenTraceFully(engine::Workspace& workspace, const Json& arguments,
+                                      Job& job);
 
 // The argument, or nothing if it was not given.
 std::optional<std::string> TextArgument(const Json& arguments, const char* name);
 
-// output_dir as given, else jarvis_out/<trace id> below the working directory; absolute.
-std::string OutputDirectory(const Json& arguments, const engine::LoadedTrace& trace);
+// Where files go: output_dir as given, else a directory named after the trace; absolute, and
+// allowed. For io::OutputFolder::Open.
+Result<std::string> OutputDirectory(const engine::Workspace& workspace, const Json& arguments,
+                                    const engine::LoadedTrace& trace);
+// The argument `overwrite`; false if the tool has none.
+bool MayOverwrite(const Json& arguments);
+
+// The row's name in an answer: kernels' are shortened by rule (analysis::ShortKernelName). The
+// whole name is in the files and in parent_chain of the row.
+std::string ShownName(const analysis::SummaryRow& row);
 
 // Shares of a whole in percent; absent if the whole is 0.
 std::optional<double> Percent(double part, double whole);

@@ -35,7 +35,8 @@ struct Piece {
 // The file as slices, one after the other. One caller at a time.
 class SliceReader {
  public:
-  SliceReader(io::ByteSource& bytes, Job& job) : bytes_(bytes), job_(job) {}
+  SliceReader(io::ByteSource& bytes, std::uint64_t bytes_max, Job& job)
+      : bytes_(bytes), bytes_max_(bytes_max), job_(job) {}
 
   // Fills the piece with the next slice; false at the end.
   Result<bool> Next(Piece* piece) {
@@ -76,9 +77,10 @@ class SliceReader {
 
  private:
   Status CheckSize() const {
-    if (total_ > limits::kTraceBytesMax) {
-      return Fail(ErrorCode::kTooLarge, fmt::format("more than {} GiB of text in one trace",
-                                                    limits::kTraceBytesMax >> 30));
+    if (total_ > bytes_max_) {
+      return Fail(ErrorCode::kTooLarge,
+                  fmt::format("more than {} bytes of text in one trace", bytes_max_),
+                  "a server reads more with --max-trace-bytes BYTES");
     }
     if (bytes_.compressed() && total_ > limits::kExpansionFreeBytes &&
         total_ / limits::kExpansionMax > bytes_.consumed()) {
@@ -104,6 +106,7 @@ class SliceReader {
   }
 
   io::ByteSource& bytes_;
+  const std::uint64_t bytes_max_;
   Job& job_;
   JsonSlicer slicer_;
   std::vector<char> carry_;  // the start of an event that the last slice ended before
@@ -278,7 +281,7 @@ Result<Trace> ReadTrace(io::ByteSource& bytes, const ReadOptions& options, Job& 
   Trace trace;
   StoreBuilder builder(&trace.events);
   {
-    SliceReader reader(bytes, job);
+    SliceReader reader(bytes, options.bytes_max, job);
     Pipeline pipeline(options.threads > 0 ? options.threads : DefaultThreads(), &reader, &builder,
                       &job, &bytes);
     JV_TRY(pipeline.Run());

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "base/job.h"
+#include "base/limits.h"
 #include "io/byte_source.h"
 #include "trace/event_store.h"
 #include "trace/metadata.h"
@@ -12,7 +13,8 @@
 namespace jarvis::trace {
 
 struct ReadOptions {
-  int threads = 0;  // 0: one per core
+  int threads = 0;                                   // 0: one per core
+  std::uint64_t bytes_max = limits::kTraceBytesMax;  // of text, inflated
 };
 
 struct Trace {

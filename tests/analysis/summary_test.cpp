@@ -151,9 +151,18 @@ TEST_CASE("short kernel names") {
   check(
       "void at::native::vectorized_elementwise_kernel<4, at::native::CUDAFunctor_add<float>, "
       "at::detail::Array<char*, 3> >(int, float)",
-      "vectorized_elementwise_kernel<CUDAFunctor_add>");
+      "vectorized_elementwise_kernel<CUDAFunctor_add, fp32>");
   check("void (anonymous namespace)::softmax_warp_forward<float, 8>(float*)",
-        "softmax_warp_forward");
+        "softmax_warp_forward<fp32>");
+  check(
+      "void at::native::vectorized_elementwise_kernel<4, at::native::BinaryFunctor<c10::BFloat16, "
+      "c10::BFloat16, c10::BFloat16, at::native::binary_internal::MulFunctor<float> > >(int)",
+      "vectorized_elementwise_kernel<MulFunctor, bf16>");
+  check(
+      "void at::native::vectorized_elementwise_kernel<4, at::native::AUnaryFunctor<c10::Half, "
+      "c10::Half, c10::Half, at::native::binary_internal::MulFunctor<float> > >(int)",
+      "vectorized_elementwise_kernel<AUnary MulFunctor, fp16>");
+  check("void layer_norm_bf16<c10::BFloat16, float>(int)", "layer_norm_bf16");
   check("Cijk_Ailk_Bljk_HHS_BH_Bias_SAV_UserArgs_MT128x96x64_MI16x16x1_SN_GSU4_K1",
         "Cijk_Ailk_Bljk_HHS_MT128x96x64_MI16x16x1_GSU4");
   // Whatever comes, the name is short and not empty.

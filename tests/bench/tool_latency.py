@@ -27,7 +27,7 @@ CALLS = [
 
 class Server:
     def __init__(self, binary):
-        self.process = subprocess.Popen([binary, "serve"], stdin=subprocess.PIPE,
+        self.process = subprocess.Popen([binary, "serve", "--profile", "full", "--allow-root", "/", "--output-root", "/"], stdin=subprocess.PIPE,
                                         stdout=subprocess.PIPE)
         self.last_id = 0
 

@@ -155,6 +155,10 @@ TEST_CASE("under a memory limit the least recently used goes, and comes back by 
   const TracePtr c = Open(workspace, paths[2]);
   CHECK(Open(workspace, paths[0]) == a);
   CHECK(Open(workspace, paths[2]) == c);
+  CHECK(workspace.IsAtHand(paths[0]));
+  CHECK(workspace.IsAtHand(a->id()));
+  CHECK_FALSE(workspace.IsAtHand(b->id()));
+  CHECK_FALSE(workspace.IsAtHand("t_00000000"));
   const TracePtr again = Open(workspace, b->id());
   CHECK(again != b);
   CHECK(again->id() == b->id());
@@ -163,6 +167,166 @@ TEST_CASE("under a memory limit the least recently used goes, and comes back by 
   // A trace larger than the limit is answered all the same.
   Workspace tiny({.memory_bytes_max = 1, .threads = 1});
   CHECK(Open(tiny, paths[0])->coverage().all.count == 300);
+}
+
+// ---- loads that go on
+
+constexpr OpenOptions kAtOnce{std::chrono::milliseconds(0)};
+
+// What is asked of the workspace becomes true.
+template <typename Condition>
+bool Eventually(const Condition& condition) {
+  for (int i = 0; i < 2000; ++i) {
+    if (condition()) return true;
+    std::this_thread::sleep_for(std::chrono::milliseconds(5));
+  }
+  return false;
+}
+
+TEST_CASE("a caller without patience is told to come again, and the load goes on") {
+  const Folder folder;
+  const std::string path = folder.Trace("a.json", 3000);
+  Workspace workspace;
+  Job job;
+  const auto first = workspace.Open(path, job, kAtOnce);
+  REQUIRE(first.has_value());
+  CHECK(first->trace == nullptr);
+  CHECK(first->path == path);
+  CHECK(Eventually([&] { return workspace.Loads() == 0; }));
+  const auto second = workspace.Open(path, job, kAtOnce);
+  REQUIRE(second.has_value());
+  REQUIRE(second->trace != nullptr);
+  CHECK(second->percent == 100);
+  CHECK(Open(workspace, second->trace->id()) == second->trace);
+}
+
+TEST_CASE("a load stops when the last who waits has left, unless one was told that it goes on") {
+  const Folder folder;
+  const std::string path = folder.Trace("a.json", 10);
+  Workspace workspace({.loads_max = 0});  // loads wait for their turn for ever
+  std::atomic<int> reports{0};
+  const auto progress = [&](std::uint64_t, std::uint64_t, std::string_view what) {
+    CHECK(what == "waiting for other loads");
+    ++reports;
+  };
+  Job jobs[] = {Job(progress), Job(progress)};
+  std::atomic<int> left{0};
+  std::vector<std::jthread> callers;
+  for (Job& job : jobs) {
+    callers.emplace_back([&] {
+      const auto opened = workspace.Open(path, job);
+      CHECK_FALSE(opened.has_value());
+      CHECK(opened.error().code == ErrorCode::kCancelled);
+      ++left;
+    });
+  }
+  CHECK(Eventually([&] { return reports >= 4; }));  // both see how far it is
+  CHECK(workspace.Loads() == 1);
+  jobs[0].Stop();
+  CHECK(Eventually([&] { return left == 1; }));
+  CHECK(workspace.Loads() == 1);
+  jobs[1].Stop();
+  CHECK(Eventually([&] { return left == 2 && workspace.Loads() == 0; }));
+  callers.clear();
+  // Told: it outlives everybody.
+  Job again;
+  CHECK(workspace.Open(path, again, kAtOnce)->trace == nullptr);
+  again.Stop();
+  CHECK_FALSE(workspace.Open(path, again).has_value());
+  CHECK(workspace.Loads() == 1);
+}
+
+TEST_CASE("who comes after a load was stopped gets a load of its own") {
+  const Folder folder;
+  const std::string path = folder.Trace("a.json", 2000);
+  Workspace workspace;
+  for (int i = 0; i < 50; ++i) {
+    Job job;
+    std::jthread stopper([&job] { job.Stop(); });
+    const auto opened = workspace.Open(path, job);
+    if (opened) break;
+    CHECK(opened.error().code == ErrorCode::kCancelled);
+  }
+  CHECK(Open(workspace, path)->coverage().all.count == 2000);
+}
+
+TEST_CASE("a failure reaches those who were told to come again") {
+  const Folder folder;
+  const std::string path = folder.path() + "/no.json";
+  std::ofstream(path) << "<html>";
+  Workspace workspace;
+  Job job;
+  CHECK(workspace.Open(path, job, kAtOnce)->trace == nullptr);
+  CHECK(Eventually([&] { return workspace.Loads() == 0; }));
+  const auto told = workspace.Open(path, job, kAtOnce);
+  REQUIRE_FALSE(told.has_value());
+  CHECK(told.error().code == ErrorCode::kNotATrace);
+  // It has been told: the next one tries again.
+  CHECK(workspace.Open(path, job, kAtOnce).has_value());
+}
+
+TEST_CASE("callers of every kind at the same time") {
+  const Folder folder;
+  const std::string paths[] = {folder.Trace("a.json", 400), folder.Trace("b.json", 500),
+                               folder.Trace("c.json", 600)};
+  Workspace workspace({.memory_bytes_max = 1, .threads = 1, .loads_max = 2});
+  std::atomic<int> wrong{0};
+  {
+    std::vector<std::jthread> callers;
+    for (int i = 0; i < 12; ++i) {
+      callers.emplace_back([&, i] {
+        for (int n = 0; n < 12; ++n) {
+          const int which = (i + n) % 3;
+          Job job;
+          if ((i + n) % 5 == 0) job.Stop();
+          OpenOptions options;
+          if (n % 2 == 0) options.patience = std::chrono::milliseconds(n % 4);
+          const auto opened = workspace.Open(paths[which], job, options);
+          if (!opened && opened.error().code != ErrorCode::kCancelled) ++wrong;
+          if (opened && opened->trace != nullptr &&
+              opened->trace->coverage().all.count != 400 + 100 * static_cast<unsigned>(which)) {
+            ++wrong;
+          }
+        }
+      });
+    }
+  }
+  CHECK(wrong == 0);
+}
+
+TEST_CASE("the id of what a file held before is stale") {
+  const Folder folder;
+  const std::string path = folder.Trace("a.json", 10);
+  Workspace workspace;
+  const std::string before = Open(workspace, path)->id();
+  folder.Trace("a.json", 20);
+  const Error error = Refused(workspace, before);
+  CHECK(error.code == ErrorCode::kUnknownTrace);
+  CHECK(error.message.find("stale") != std::string::npos);
+  const std::string now = Open(workspace, path)->id();
+  CHECK(error.hint == "load_trace {\"trace\":\"" + now + "\"}");
+  Job job;
+  CHECK(workspace.Open(path, job, OpenOptions{})->stale_id == before);
+}
+
+TEST_CASE("limits and allowed places") {
+  const Folder folder;
+  const std::string path = folder.Trace("a.json", 100);
+  Workspace small({.trace_bytes_max = 1000});
+  Error error = Refused(small, path);
+  CHECK(error.code == ErrorCode::kTooLarge);
+  CHECK(error.hint.find("--max-trace-bytes") != std::string::npos);
+  std::filesystem::create_directory(folder.path() + "/allowed");
+  const auto files = io::FilePolicy::Limit({{folder.path() + "/allowed"}, ""});
+  REQUIRE(files.has_value());
+  Workspace guarded({.files = *files});
+  CHECK(Refused(guarded, path).code == ErrorCode::kNotAllowed);
+  std::filesystem::rename(path, folder.path() + "/allowed/a.json");
+  const std::string id = Open(guarded, "a.json")->id();
+  // An id is a name, not a permission: what it names is looked at again.
+  std::filesystem::rename(folder.path() + "/allowed/a.json", path);
+  std::filesystem::create_symlink(path, folder.path() + "/allowed/a.json");
+  CHECK(Refused(guarded, id).code == ErrorCode::kNotAllowed);
 }
 
 TEST_CASE("what cannot be opened says why, and what to do") {

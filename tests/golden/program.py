@@ -60,11 +60,15 @@ def request_lines(requests):
     return [json.dumps(line) + "\n" for line in lines]
 
 
-def serve(requests, timeout=300):
+# A server with every tool that may read and write anywhere: tests have their files in many places.
+ANYTHING = ("--profile", "full", "--allow-root", "/", "--output-root", "/")
+
+
+def serve(requests, timeout=300, flags=ANYTHING):
     """Results (or errors) of JSON-RPC requests to one server, in order; the server may work on
     several of them at once, and loads a trace once for all of them."""
     replies = {}
-    with subprocess.Popen([BINARY, "serve"], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+    with subprocess.Popen([BINARY, "serve", *flags], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
                           text=True) as server:
         watchdog = threading.Timer(timeout, server.kill)
         watchdog.start()
@@ -86,6 +90,46 @@ def serve(requests, timeout=300):
         raise AssertionError(f"serve: exit {status}, no reply to requests {missing}")
     return [replies[number].get("result", replies[number].get("error"))
             for number in range(1, len(requests) + 1)]
+
+
+class Session:
+    """A server for several calls, one after the other."""
+
+    def __init__(self, flags=ANYTHING, timeout=120, cwd=None):
+        self.server = subprocess.Popen([BINARY, "serve", *flags], stdin=subprocess.PIPE,
+                                       stdout=subprocess.PIPE, text=True, cwd=cwd)
+        self.watchdog = threading.Timer(timeout, self.server.kill)
+        self.watchdog.start()
+        self.server.stdin.write("".join(request_lines([])))
+        self.last_id = 0
+
+    def ask(self, method, params):
+        """The result of a request; the error, if there is one."""
+        self.last_id += 1
+        self.server.stdin.write(json.dumps({"jsonrpc": "2.0", "id": self.last_id, "method": method,
+                                            "params": params}) + "\n")
+        self.server.stdin.flush()
+        for line in self.server.stdout:
+            reply = json.loads(line)
+            if reply.get("id") == self.last_id:
+                return reply.get("result", reply.get("error"))
+        raise AssertionError(f"{method}: the server ended, status {self.server.wait()}")
+
+    def call(self, tool, arguments):
+        return self.ask("tools/call", {"name": tool, "arguments": arguments})
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.server.stdin.close()
+        self.server.wait()
+        self.server.stdout.close()
+        self.watchdog.cancel()
+
+
+def text_of(result):
+    return "".join(part["text"] for part in result["content"] if part["type"] == "text")
 
 
 def tool_answers(calls):

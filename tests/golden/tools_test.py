@@ -1,13 +1,15 @@
 #!/usr/bin/env python3
-"""What a client sees of the tools: the list, word for word, its size, and that every structured
-answer fits the schema that its tool promises.
+"""What a client sees of the tools: the list, word for word, its size in each profile, the rules
+that definitions keep, and that every structured answer fits the schema that its tool promises.
 
-    UPDATE_GOLDEN=1 tools_test.py     rewrites tools_list.json
+    UPDATE_GOLDEN=1 tools_test.py     rewrites tools_list.json and profiles.json
 """
 
 import json
+import math
 import os
 import pathlib
+import re
 import sys
 import tempfile
 import unittest
@@ -16,15 +18,26 @@ sys.path.insert(0, str(pathlib.Path(__file__).parent))
 import program  # noqa: E402
 
 GOLDEN = pathlib.Path(__file__).parent / "tools_list.json"
+PROFILES_GOLDEN = pathlib.Path(__file__).parent / "profiles.json"
+PROFILES = ("min", "core", "full")
 BYTES_PER_TOKEN = 3.5
 TOOL_TOKENS_MAX = 300
 # Tools that may be larger, each with its reason.
 LARGE_TOOLS = {
-    "ops_summary": 340,  # every way to narrow an answer is a question less
-    "gemm_roofline": 420,  # three ways to name a product; two of them need no trace
-    "perf_report": 830,  # the options of two reports that it reproduces, name by name
+    "perf_report": 860,  # the options of two reports that it reproduces, name by name
 }
 ALL_TOKENS_MAX = 4000
+TOOLS_MAX = 25
+INSTRUCTIONS_MAX = 1000
+# What descriptions may name besides tools and arguments: columns and files of answers.
+WORDS = {"gpu_ms", "next_cursor", "category_data", "tree_data", "sdpa_fwd", "unified_perf_summary",
+         "ops_unique_args"}
+# Arguments whose name says it all, or that the tool's description explains.
+SELF_EVIDENT = {"m", "n", "k", "batch", "batch_size", "seq_len", "d_model", "d_ff", "phase",
+                "out_dtype"}
+HINTS = ("readOnlyHint", "destructiveHint", "idempotentHint", "openWorldHint")
+INPUT_KEYWORDS = {"type", "enum", "default", "description", "minimum", "maximum", "minLength",
+                  "maxLength", "items", "minItems", "maxItems"}
 ANSWER_BYTES_MAX = 7000
 
 TYPES = {"object": dict, "array": list, "string": str, "boolean": bool, "null": type(None)}
@@ -73,6 +86,110 @@ def shown_to_a_model(tool):
     return {key: tool[key] for key in ("name", "description", "inputSchema")}
 
 
+def tokens_of(value):
+    return math.ceil(len(json.dumps(value, ensure_ascii=False,
+                                    separators=(",", ":")).encode()) / BYTES_PER_TOKEN)
+
+
+def profile_of(*flags):
+    """The tools and the instructions that a client sees of a server with these flags."""
+    with program.Session(flags) as session:
+        tools = session.ask("tools/list", {})["tools"]
+        found = session.ask("server/discover", {"_meta": {
+            "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+            "io.modelcontextprotocol/clientCapabilities": {}}})
+    return tools, found["instructions"]
+
+
+def snake_words(text):
+    return {word.lower() for word in re.findall(r"[A-Za-z]+(?:_[A-Za-z]+)+", text)}
+
+
+class Profiles(unittest.TestCase):
+    maxDiff = None
+
+    @classmethod
+    def setUpClass(cls):
+        cls.profiles = {name: profile_of("--profile", name) for name in PROFILES}
+        cls.every_tool = {tool["name"] for tool in cls.profiles["full"][0]}
+
+    def test_profiles_are_as_agreed(self):
+        seen = {}
+        for name, (tools, instructions) in self.profiles.items():
+            tokens = {tool["name"]: tokens_of(shown_to_a_model(tool)) for tool in tools}
+            seen[name] = {"tools": tokens, "tokens": sum(tokens.values()),
+                          "instructions": instructions}
+        text = json.dumps(seen, indent=1, ensure_ascii=False) + "\n"
+        if os.environ.get("UPDATE_GOLDEN"):
+            PROFILES_GOLDEN.write_text(text, encoding="utf-8")
+        self.assertEqual(PROFILES_GOLDEN.read_text(encoding="utf-8"), text,
+                         "UPDATE_GOLDEN=1 accepts what clients would see now")
+
+    def test_profiles_are_small(self):
+        for name, (tools, instructions) in self.profiles.items():
+            with self.subTest(name):
+                self.assertLessEqual(len(tools), TOOLS_MAX)
+                self.assertLessEqual(len(instructions), INSTRUCTIONS_MAX)
+                self.assertLessEqual(sum(tokens_of(shown_to_a_model(tool)) for tool in tools),
+                                     ALL_TOKENS_MAX)
+            for tool in tools:
+                with self.subTest(name, tool=tool["name"]):
+                    self.assertLessEqual(tokens_of(shown_to_a_model(tool)),
+                                         LARGE_TOOLS.get(tool["name"], TOOL_TOKENS_MAX))
+
+    def test_core_is_what_a_server_shows_unasked(self):
+        self.assertEqual(profile_of(), self.profiles["core"])
+
+    def test_no_text_names_what_is_not_there(self):
+        read_only = profile_of("--profile", "full", "--read-only")
+        for name, (tools, instructions) in {**self.profiles, "read-only": read_only}.items():
+            there = {tool["name"] for tool in tools}
+            arguments = {argument for tool in tools
+                         for argument in tool["inputSchema"]["properties"]}
+            values = {str(value) for tool in tools
+                      for part in tool["inputSchema"]["properties"].values()
+                      for value in part.get("enum", [])}
+            texts = {"instructions": instructions}
+            for tool in tools:
+                texts[tool["name"]] = " ".join(
+                    [tool["description"]] + [part.get("description", "") for part in
+                                             tool["inputSchema"]["properties"].values()])
+            for place, text in texts.items():
+                with self.subTest(name, place=place):
+                    words = snake_words(text)
+                    self.assertEqual((words & self.every_tool) - there - {place} - WORDS, set())
+                    self.assertEqual(words - self.every_tool - arguments - values - WORDS, set())
+
+    def test_definitions_keep_the_rules(self):
+        for tool in self.profiles["full"][0]:
+            with self.subTest(tool["name"]):
+                self.assertRegex(tool["name"], r"^[a-z][a-z0-9_]{1,23}$")
+                self.assertLessEqual(len(tool["description"]), 400)
+                self.assertNotRegex(tool["description"], r"IMPORTANT|MUST|NEVER|!")
+                self.assertTrue(tool["title"])
+                for hint in HINTS:
+                    self.assertIsInstance(tool["annotations"][hint], bool, hint)
+                self.assertEqual(tool["annotations"]["title"], tool["title"])
+                schema = tool["inputSchema"]
+                self.assertLessEqual(set(schema), {"type", "properties", "required",
+                                                   "additionalProperties"})
+                self.assertIs(schema["additionalProperties"], False)
+                for name, part in schema["properties"].items():
+                    self.check_argument(name, part)
+
+    def check_argument(self, name, part):
+        self.assertRegex(name, r"^[a-z][a-z0-9_]*$")
+        self.assertLessEqual(set(part), INPUT_KEYWORDS, name)
+        self.assertIn(part["type"], ("string", "integer", "number", "boolean", "array"), name)
+        if part["type"] == "array":
+            self.assertEqual(part["items"], {"type": "string"}, name)
+        if name not in SELF_EVIDENT:
+            self.assertTrue(part.get("description"), name)
+        self.assertLessEqual(len(part.get("description", "").split()), 12, name)
+        if "default" in part:
+            self.assertEqual(list(breaches(part["default"], part)), [])
+
+
 class Tools(unittest.TestCase):
     maxDiff = None
 
@@ -88,26 +205,6 @@ class Tools(unittest.TestCase):
         self.assertEqual(GOLDEN.read_text(encoding="utf-8"), text,
                          "UPDATE_GOLDEN=1 accepts what clients would see now")
 
-    def test_list_is_small(self):
-        total = 0
-        for tool in self.tools:
-            size = len(json.dumps(shown_to_a_model(tool), ensure_ascii=False,
-                                  separators=(",", ":")).encode()) / BYTES_PER_TOKEN
-            with self.subTest(tool["name"], tokens=round(size)):
-                self.assertLessEqual(size, LARGE_TOOLS.get(tool["name"], TOOL_TOKENS_MAX))
-            total += size
-        self.assertLessEqual(total, ALL_TOKENS_MAX)
-
-    def test_schemas_say_what_they_are(self):
-        for tool in self.tools:
-            with self.subTest(tool["name"]):
-                self.assertIs(tool["inputSchema"]["additionalProperties"], False)
-                self.assertIn("readOnlyHint", tool["annotations"])
-                for name, part in tool["inputSchema"]["properties"].items():
-                    self.assertTrue(part.get("description"), name)
-                    if "default" in part:
-                        self.assertEqual(list(breaches(part["default"], part)), [])
-
     def calls(self, out):
         trace = str(program.EXAMPLE)
         for tool in self.tools:
@@ -120,7 +217,7 @@ class Tools(unittest.TestCase):
                 properties = {k: v for k, v in properties.items() if k != "phase"}
             if "output_dir" in properties:
                 arguments["output_dir"] = f"{out}/{tool['name']}"
-            if "row" in tool["inputSchema"]["required"]:
+            if "row" in tool["inputSchema"].get("required", []):
                 arguments["row"] = "op1"
             yield tool, arguments
             for name, part in properties.items():
@@ -148,23 +245,6 @@ class Tools(unittest.TestCase):
                     self.assertEqual(len(row), len(structured["columns"]))
                 for call in structured.get("next", []):
                     self.assertIn(call["tool"], [other["name"] for other in self.tools])
-
-    def test_suggested_calls_are_answered(self):
-        trace = str(program.EXAMPLE)
-        first = program.ask("load_trace", trace=trace)
-        seen, waiting = set(), first["next"]
-        while waiting:
-            calls = []
-            for call in waiting:
-                key = json.dumps([call["tool"], call["arguments"]], sort_keys=True)
-                if key in seen or call["tool"] in ("perf_report", "category_filter"):
-                    continue
-                seen.add(key)
-                self.assertEqual(call["arguments"]["trace"], first["trace"])
-                calls.append((call["tool"], {**call["arguments"], "trace": trace}))
-            waiting = [call for answer in program.tool_answers(calls)
-                       for call in answer.get("next", [])]
-        self.assertGreaterEqual(len(seen), 4)
 
 
 if __name__ == "__main__":

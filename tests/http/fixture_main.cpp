@@ -1,4 +1,4 @@
-// jarvis serve --http with tools for tests instead of the real ones; takes the same flags.
+// jarvis serve with tools for tests instead of the real ones; takes the same flags.
 //   echo   answers its arguments
 //   slow   works for `ms` milliseconds in `steps` steps, each with progress
 //   stats  says how many calls of slow run, were stopped and were completed
@@ -12,9 +12,12 @@
 #include <vector>
 
 #include "app/console.h"
+#include "app/exit_code.h"
 #include "app/serve_http.h"
+#include "app/serve_stdio.h"
 #include "conformance/fixtures.h"
 #include "mcp/error_reply.h"
+#include "mcp/server.h"
 #include "mcp/tool.h"
 #include "rpc/signal_watcher.h"
 
@@ -63,7 +66,8 @@ void Add(mcp::ToolSet& tools, const std::string& text, mcp::ToolHandler handler)
 
 int Run(app::Arguments arguments) {
   static_cast<void>(rpc::SignalWatcher::Block());
-  const auto flags = app::ParseHttpFlags(arguments);
+  const bool over_http = !arguments.empty();
+  const auto flags = over_http ? app::ParseHttpFlags(arguments) : app::HttpFlags();
   if (!flags) return app::UsageError(flags.error().message);
   Counts counts;
   mcp::Catalog catalog;
@@ -83,10 +87,11 @@ int Run(app::Arguments arguments) {
     return mcp::ToolReply{now, now.dump()};
   });
   AddConformanceFixtures(catalog);
+  mcp::ServerInfo info = {"fixture", "Fixture", "1", "Use echo."};
   mcp::ServerOptions options;
   options.task_patience = std::chrono::milliseconds(20);
-  return app::ServeHttp(*flags, std::move(catalog), {"fixture", "Fixture", "1", "Use echo."},
-                        options);
+  if (!over_http) return app::ServeStdio(std::move(catalog), std::move(info), options);
+  return app::ServeHttp(*flags, std::move(catalog), std::move(info), options);
 }
 
 }  // namespace

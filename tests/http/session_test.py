@@ -254,7 +254,7 @@ def test_a_broken_stream_is_resumed():
         other.handshake()
         response = other.open("GET", headers={"Last-Event-ID": ident})
         assert response.status == 200 and first_id(response)
-        assert other.ask("DELETE").status == 200
+        assert server.client(**other.headers).ask("DELETE").status == 200
         assert events(response.read().decode()) == []
 
 

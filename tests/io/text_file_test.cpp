@@ -16,12 +16,12 @@ TEST_CASE("a small file is read whole or refused") {
   REQUIRE(::mkdtemp(folder.data()) != nullptr);
   const std::string path = folder + "/a.json";
   std::ofstream(path, std::ios::binary) << std::string("{\"a\":\0 1}\r\n", 11);
-  CHECK(*ReadTextFile(path, 11) == std::string("{\"a\":\0 1}\r\n", 11));
-  CHECK(ReadTextFile(path, 10).error().code == ErrorCode::kTooLarge);
-  CHECK(ReadTextFile(folder, 10).error().message == "no file at \"" + folder + "\"");
-  CHECK(ReadTextFile(folder + "/b.json", 10).error().code == ErrorCode::kBadValue);
+  CHECK(*ReadTextFile({}, path, 11) == std::string("{\"a\":\0 1}\r\n", 11));
+  CHECK(ReadTextFile({}, path, 10).error().code == ErrorCode::kTooLarge);
+  CHECK(ReadTextFile({}, folder, 10).error().message == "\"" + folder + "\" is no regular file");
+  CHECK(ReadTextFile({}, folder + "/b.json", 10).error().code == ErrorCode::kBadValue);
   std::ofstream(path, std::ios::trunc).flush();
-  CHECK(ReadTextFile(path, 10)->empty());
+  CHECK(ReadTextFile({}, path, 10)->empty());
   std::filesystem::remove_all(folder);
 }
 

@@ -1,5 +1,4 @@
 #include <cmath>
-#include <filesystem>
 #include <limits>
 #include <string>
 
@@ -49,16 +48,6 @@ TEST_CASE("numbers in answers") {
   CHECK(CellText(Cell(std::numeric_limits<double>::infinity())) == "–");
   CHECK(CellText(Cell(true)) == "yes");
   CHECK(CellText(Cell(std::string("text"))) == "text");
-}
-
-TEST_CASE("a table becomes a file of its name") {
-  const auto folder = std::filesystem::temp_directory_path() / "jarvis_output_test";
-  std::filesystem::remove_all(folder);
-  const auto path = WriteCsv(Table{"numbers", {"n"}, {{std::int64_t{1}}}}, folder.string());
-  REQUIRE(path.has_value());
-  CHECK(*path == folder.string() + "/numbers.csv");
-  CHECK(std::filesystem::file_size(*path) == 4);
-  std::filesystem::remove_all(folder);
 }
 
 }  // namespace

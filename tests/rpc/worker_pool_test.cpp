@@ -4,6 +4,7 @@
 #include <chrono>
 #include <future>
 #include <memory>
+#include <set>
 #include <thread>
 
 #include <doctest/doctest.h>
@@ -62,6 +63,46 @@ TEST_CASE("tasks run at the same time up to the number of threads") {
     }));
   }
   CHECK(all.get_future().wait_for(std::chrono::seconds(10)) == std::future_status::ready);
+}
+
+TEST_CASE("a task goes to the thread that worked last") {
+  WorkerPool pool(3, 10);
+  std::atomic<int> here{0};
+  for (int i = 0; i < 3; ++i) {
+    REQUIRE(pool.Submit([&] {
+      ++here;
+      while (here.load() < 3)
+        std::this_thread::yield();
+    }));
+  }
+  std::set<std::thread::id> threads;
+  for (int i = 0; i < 50; ++i) {
+    REQUIRE(pool.WaitIdle(std::chrono::seconds(10)));
+    REQUIRE(pool.Submit([&] { threads.insert(std::this_thread::get_id()); }));
+  }
+  REQUIRE(pool.WaitIdle(std::chrono::seconds(10)));
+  CHECK(threads.size() == 1);
+}
+
+TEST_CASE("idle threads take tasks beyond the queue") {
+  WorkerPool pool(2, 1);
+  std::atomic<int> ran{0};
+  REQUIRE(pool.Submit([&] { ++ran; }));
+  REQUIRE(pool.WaitIdle(std::chrono::seconds(10)));
+  std::promise<void> open;
+  const std::shared_future<void> gate(open.get_future());
+  const auto wait = [&] {
+    gate.wait();
+    ++ran;
+  };
+  std::atomic<int> taken{0};
+  for (int i = 0; i < 10; ++i)
+    taken += pool.Submit(wait) ? 1 : 0;
+  CHECK(taken.load() >= 2);  // the idle thread's, and one in the queue
+  CHECK(taken.load() <= 3);
+  open.set_value();
+  REQUIRE(pool.WaitIdle(std::chrono::seconds(10)));
+  CHECK(ran.load() == 1 + taken.load());
 }
 
 TEST_CASE("a task may submit another") {

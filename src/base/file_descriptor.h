@@ -5,7 +5,7 @@
 
 #include <unistd.h>
 
-namespace jarvis::rpc {
+namespace jarvis {
 
 class FileDescriptor {
  public:
@@ -22,9 +22,11 @@ class FileDescriptor {
 
   int get() const { return fd_; }
   bool valid() const { return fd_ >= 0; }
+  // The caller closes it from here on.
+  int release() { return std::exchange(fd_, -1); }
 
  private:
   int fd_ = -1;
 };
 
-}  // namespace jarvis::rpc
+}  // namespace jarvis

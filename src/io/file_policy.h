@@ -1,0 +1,75 @@
+// Which files the callers of tools may name. Every path that comes from outside goes through here.
+//
+// A path is resolved (links, "..") and then checked, and it is opened one component at a time
+// without following links, so that nobody can put a link in its way in between. Messages name the
+// path as it was given and never tell whether a file outside exists.
+//
+// Threads: const after Limit(); any number of threads. Copies share their directories.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/file_descriptor.h"
+#include "base/result.h"
+
+namespace jarvis::io {
+
+struct FileRules {
+  std::vector<std::string> allow_roots;  // inputs are read below these alone; empty: nowhere
+  std::string output_root;               // outputs are written below it alone; empty: nowhere
+};
+
+// An input, open: a regular file that the policy allows.
+struct InputFile {
+  FileDescriptor fd;
+  std::string given;             // as the caller wrote it
+  std::string path;              // absolute, without links
+  std::uint64_t size = 0;        // bytes
+  std::int64_t modified_ns = 0;  // since 1970
+};
+
+class FilePolicy {
+ public:
+  // Any path: for the commands of the person at the keyboard.
+  FilePolicy() = default;
+  // Relative rules are below the working directory. kBadValue: a root that is no directory.
+  static Result<FilePolicy> Limit(const FileRules& rules);
+
+  // `given`: absolute, relative (to the working directory or to a root), "~/..." or "file://...".
+  // Errors: kNotAllowed, kTraceNotFound, kNotATrace (a directory, a pipe, a device), kIo.
+  Result<InputFile> OpenInput(const std::string& given) const;
+  // The two halves of OpenInput.
+  Result<std::string> ResolveInput(const std::string& given) const;
+  Result<InputFile> OpenResolved(const std::string& given, const std::string& path) const;
+
+  bool may_write() const { return limits_ == nullptr || !limits_->output_root.empty(); }
+  // The path that an output argument means; relative ones are below the output root, or the
+  // working directory where there is no limit.
+  Result<std::string> ResolveOutput(const std::string& given) const;
+  // The directory at a path from ResolveOutput, made if need be.
+  Result<FileDescriptor> OpenOutputFolder(const std::string& path) const;
+  // Where outputs go that nobody gave a place; for ResolveOutput.
+  std::string DefaultOutput(const std::string& name) const;
+
+ private:
+  struct Root {
+    std::string path;
+    FileDescriptor fd;
+  };
+  struct Limits {
+    std::vector<Root> allow;
+    std::string output_root;
+  };
+
+  const Root* RootOf(const std::string& path) const;
+  std::string Base(const std::string& relative) const;
+  Error Refused(const std::string& given) const;
+  Error NotWritable(const std::string& given) const;
+
+  std::shared_ptr<const Limits> limits_;  // null: none
+};
+
+}  // namespace jarvis::io

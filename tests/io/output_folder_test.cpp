@@ -1,0 +1,197 @@
+#include "io/output_folder.h"
+
+#include <atomic>
+#include <chrono>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <string>
+#include <thread>
+
+#include <doctest/doctest.h>
+#include <unistd.h>
+
+namespace jarvis::io {
+namespace {
+
+namespace fs = std::filesystem;
+
+class Place {
+ public:
+  Place() {
+    std::string name = (fs::temp_directory_path() / "jarvis_output_XXXXXX").string();
+    root_ = fs::canonical(::mkdtemp(name.data())).string();
+  }
+  Place(const Place&) = delete;
+  Place& operator=(const Place&) = delete;
+  ~Place() { fs::remove_all(root_); }
+  std::string operator/(const std::string& name) const { return root_ + "/" + name; }
+
+  std::unique_ptr<OutputFolder> Open(const std::string& name = "out") const {
+    Job job;
+    auto folder = OutputFolder::Open(FilePolicy(), *this / name, job);
+    REQUIRE_MESSAGE(folder.has_value(), (folder ? "" : folder.error().message));
+    return std::move(*folder);
+  }
+  // A run of a tool that writes one file.
+  Status Run(const std::string& name, const std::string& text, bool overwrite = false) const {
+    const auto folder = Open();
+    JV_TRY(folder->Claim({name}, overwrite));
+    JV_ASSIGN(const std::string path, folder->Write(name, text));
+    CHECK(path == *this / ("out/" + name));
+    return folder->Commit();
+  }
+  std::string Text(const std::string& name) const {
+    std::ifstream file(*this / name, std::ios::binary);
+    return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
+  }
+  void Write(const std::string& name, const std::string& text) const {
+    std::ofstream(*this / name, std::ios::trunc) << text;
+  }
+
+ private:
+  std::string root_;
+};
+
+TEST_CASE("our own files are replaced, others are not") {
+  const Place place;
+  REQUIRE(place.Run("a.csv", "one").has_value());
+  REQUIRE(place.Run("a.csv", "two").has_value());
+  REQUIRE(place.Run("data/b.json", "three").has_value());
+  CHECK(place.Text("out/a.csv") == "two");
+  CHECK(place.Text("out/data/b.json") == "three");
+  // A user's file.
+  place.Write("out/mine.csv", "mine");
+  Status refused = place.Run("mine.csv", "x");
+  REQUIRE_FALSE(refused.has_value());
+  CHECK(refused.error().code == ErrorCode::kExists);
+  CHECK(refused.error().message.find("out/mine.csv") != std::string::npos);
+  CHECK(refused.error().hint.find("overwrite") != std::string::npos);
+  CHECK(place.Text("out/mine.csv") == "mine");
+  // A file of ours that the user changed, in place and in length.
+  place.Write("out/a.csv", "twx");
+  refused = place.Run("a.csv", "x");
+  REQUIRE_FALSE(refused.has_value());
+  CHECK(refused.error().message.find("changed") != std::string::npos);
+  CHECK(place.Text("out/a.csv") == "twx");
+  REQUIRE(place.Run("a.csv", "new", true).has_value());
+  CHECK(place.Text("out/a.csv") == "new");
+  REQUIRE(place.Run("a.csv", "newer").has_value());  // ours again
+}
+
+TEST_CASE("nothing is written if one file is in the way") {
+  const Place place;
+  fs::create_directory(place / "out");
+  place.Write("out/b.csv", "mine");
+  const auto folder = place.Open();
+  CHECK_FALSE(folder->Claim({"a.csv", "b.csv"}, false).has_value());
+  CHECK_FALSE(fs::exists(place / "out/a.csv"));
+  CHECK_FALSE(fs::exists(place / "out/.jarvis-files"));
+}
+
+TEST_CASE("a directory or a link in the way") {
+  const Place place;
+  fs::create_directories(place / "out/a.csv");
+  for (const bool overwrite : {false, true}) {
+    const Status refused = place.Run("a.csv", "x", overwrite);
+    REQUIRE_FALSE(refused.has_value());
+    CHECK(refused.error().code == ErrorCode::kExists);
+  }
+  place.Write("elsewhere", "mine");
+  fs::create_symlink(place / "elsewhere", place / "out/link.csv");
+  CHECK_FALSE(place.Run("link.csv", "x").has_value());
+  REQUIRE(place.Run("link.csv", "x", true).has_value());
+  CHECK(place.Text("elsewhere") == "mine");  // the link is replaced, not what it names
+  CHECK(place.Text("out/link.csv") == "x");
+  // A directory on the way that is a link.
+  fs::create_directory(place / "other");
+  fs::create_directory_symlink(place / "other", place / "out/data");
+  CHECK_FALSE(place.Run("data/b.json", "x").has_value());
+  CHECK(fs::is_empty(place / "other"));
+  CHECK_FALSE(place.Run("../c.csv", "x").has_value());
+  CHECK_FALSE(fs::exists(place / "c.csv"));
+}
+
+TEST_CASE("after the user deleted files") {
+  const Place place;
+  REQUIRE(place.Run("a.csv", "one").has_value());
+  fs::remove(place / "out/a.csv");
+  REQUIRE(place.Run("a.csv", "two").has_value());
+  fs::remove(place / "out/a.csv");
+  REQUIRE(place.Run("b.csv", "two").has_value());
+  place.Write("out/a.csv", "mine");  // the user's now
+  CHECK_FALSE(place.Run("a.csv", "x").has_value());
+  fs::remove_all(place / "out");
+  REQUIRE(place.Run("a.csv", "three").has_value());
+}
+
+TEST_CASE("what a run that died left is ours") {
+  const Place place;
+  {
+    const auto folder = place.Open();
+    REQUIRE(folder->Claim({"a.csv", "b.csv"}, false).has_value());
+    REQUIRE(folder->Write("a.csv", "half").has_value());
+  }
+  CHECK(place.Run("a.csv", "whole").has_value());
+  CHECK(place.Text("out/a.csv") == "whole");
+}
+
+TEST_CASE("a list that is not ours") {
+  const Place place;
+  fs::create_directory(place / "out");
+  place.Write("out/.jarvis-files", "my notes\n");
+  Job job;
+  const auto opened = OutputFolder::Open(FilePolicy(), place / "out", job);
+  REQUIRE_FALSE(opened.has_value());
+  CHECK(opened.error().code == ErrorCode::kExists);
+  CHECK(place.Text("out/.jarvis-files") == "my notes\n");
+  // Lines that say nothing are passed over.
+  fs::remove(place / "out/.jarvis-files");
+  REQUIRE(place.Run("a.csv", "one").has_value());
+  std::ofstream(place / "out/.jarvis-files", std::ios::app) << "junk\n\n1 2\nx y z w\n";
+  REQUIRE(place.Run("a.csv", "two").has_value());
+}
+
+TEST_CASE("a library that writes by path") {
+  const Place place;
+  for (const char* text : {"one", "two"}) {
+    const auto folder = place.Open();
+    REQUIRE(folder->Claim({"book.xlsx"}, false).has_value());
+    std::ofstream(folder->PathFor("book.xlsx"), std::ios::trunc) << text;
+    CHECK(folder->Adopt("book.xlsx") == place / "out/book.xlsx");
+    REQUIRE(folder->Commit().has_value());
+  }
+  CHECK(place.Text("out/book.xlsx") == "two");
+  place.Write("out/book.xlsx", "mine");
+  CHECK_FALSE(place.Open()->Claim({"book.xlsx"}, false).has_value());
+}
+
+TEST_CASE("calls that write to the same place take turns, and can be cancelled") {
+  const Place place;
+  std::atomic<int> failed{0};
+  {
+    std::vector<std::jthread> callers;
+    for (int i = 0; i < 8; ++i) {
+      callers.emplace_back([&] {
+        for (int n = 0; n < 10; ++n) {
+          Job job;
+          auto folder = OutputFolder::Open(FilePolicy(), place / "out", job);
+          const bool written = folder && (*folder)->Claim({"a.csv"}, false) &&
+                               (*folder)->Write("a.csv", "text") && (*folder)->Commit();
+          if (!written) ++failed;
+        }
+      });
+    }
+  }
+  CHECK(failed == 0);
+  const auto held = place.Open();
+  Job job;
+  job.Stop();
+  const auto second = OutputFolder::Open(FilePolicy(), place / "out", job);
+  REQUIRE_FALSE(second.has_value());
+  CHECK(second.error().code == ErrorCode::kCancelled);
+}
+
+}  // namespace
+}  // namespace jarvis::io
