@@ -229,6 +229,7 @@ std::string Instructions(const mcp::ToolSet& tools) {
     writers += fmt::format("{}{}", writers.empty() ? "" : " and ", name);
   }
   if (!writers.empty()) text += " For complete tables as files: " + writers + ".";
+  if (tools.Find("make_replay") != nullptr) text += " For a reproducer of rows: make_replay.";
   return text +
          " Pass trace (the id or the path) on every call. Times are GPU milliseconds; percent is "
          "of "

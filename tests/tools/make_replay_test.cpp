@@ -244,7 +244,7 @@ class Server {
   }
   std::string Path(const std::string& name) const { return folder_ + "/out/" + name; }
   std::string Text(const std::string& name) const {
-    return io::ReadTextFile(Path(name), 1 << 24).value_or("");
+    return io::ReadTextFile(io::FilePolicy(), Path(name), 1 << 24).value_or("");
   }
   Json Ir() const { return Json::parse(Text("replay_ir.json")); }
 
