@@ -20,8 +20,8 @@
 #include <string>
 #include <thread>
 
-#include "base/result.h"
 #include "base/file_descriptor.h"
+#include "base/result.h"
 #include "rpc/http_message.h"
 #include "rpc/http_socket.h"
 

@@ -11,8 +11,8 @@
 #include <memory>
 #include <thread>
 
-#include "base/result.h"
 #include "base/file_descriptor.h"
+#include "base/result.h"
 
 namespace jarvis::rpc {
 

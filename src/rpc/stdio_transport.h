@@ -15,8 +15,8 @@
 #include <string>
 #include <thread>
 
-#include "base/result.h"
 #include "base/file_descriptor.h"
+#include "base/result.h"
 #include "rpc/transport.h"
 
 namespace jarvis::rpc {

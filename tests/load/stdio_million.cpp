@@ -28,10 +28,10 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/file_descriptor.h"
 #include "load/process_stats.h"
 #include "load/stdio_million_ledger.h"
 #include "load/stdio_million_messages.h"
-#include "base/file_descriptor.h"
 
 namespace jarvis::load {
 namespace {
