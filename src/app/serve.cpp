@@ -31,7 +31,7 @@ mcp::Catalog MakeCatalog(engine::Workspace& workspace,
   mcp::Catalog catalog;
   catalog.resources = tools::MakeResources(workspace, shelf, tools);
   catalog.prompts = tools::SkillPrompts(tools);
-  catalog.completer = tools::MakeCompleter(workspace, tools);
+  catalog.completer = tools::MakeCompleter(workspace, tools, catalog.prompts);
   catalog.resources_change = true;
   catalog.tools = std::move(tools);
   return catalog;

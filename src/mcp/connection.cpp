@@ -276,10 +276,9 @@ bool Connection::Retire(const Call& call) {
   return true;
 }
 
-void Connection::ForgetAsked(const Call& call) {
+void Connection::ForgetAsked(Call& call) {
   std::erase_if(asked_, [&](const auto& entry) { return entry.second.call.get() == &call; });
-  const auto found = in_flight_.find(rpc::IdKey(call.id));
-  if (found != in_flight_.end() && found->second.call) found->second.call->awaited = 0;
+  call.awaited = 0;
 }
 
 }  // namespace jarvis::mcp

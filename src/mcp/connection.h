@@ -10,6 +10,7 @@
 // Threads: OnMessage(), OnOverlong() and Accept() from one thread at a time; the rest from any.
 #pragma once
 
+#include <atomic>
 #include <chrono>
 #include <condition_variable>
 #include <cstddef>
@@ -138,13 +139,14 @@ class Connection : public rpc::Receiver,
   bool MakeTask(const std::shared_ptr<Call>& call);              // true: it is one now
   rpc::Json CollectBatch(const std::vector<Outcome>& outcomes);  // REQUIRES: mutex_ held
   void ReportProgress(const Call& call, ProgressScale::Point point, std::string_view what);
+  bool WantsLog(const Call& call, LogLevel level) const;
   void SendLog(const Call& call, LogLevel level, const rpc::Json& data);
 
   void Send(const ChannelPtr& channel, const rpc::Json& message);
   void SendLocked(const ChannelPtr& channel, const rpc::Json& message);  // REQUIRES: mutex_ held
   // Takes a call out of flight. False: it was withdrawn. REQUIRES: mutex_ held
   bool Retire(const Call& call);
-  void ForgetAsked(const Call& call);  // REQUIRES: mutex_ held
+  void ForgetAsked(Call& call);  // REQUIRES: mutex_ held
 
   Server& server_;
   const std::string principal_;
@@ -152,13 +154,14 @@ class Connection : public rpc::Receiver,
   Revision negotiated_ = kNewestHandshake;
   rpc::Json capabilities_ = rpc::Json::object();  // of a client that said them once
 
+  std::atomic<LogLevel> log_level_ = LogLevel::kWarning;  // of the handshake era
+
   std::mutex mutex_;
   std::condition_variable idle_;
   ChannelPtr channel_;  // of OnMessage()
   ChannelPtr news_;
   bool detached_ = false;                      // then channel_ is not touched
   bool wants_news_ = false;                    // after the handshake
-  LogLevel log_level_ = LogLevel::kWarning;    // of the handshake era
   std::set<std::string> subscribed_;           // likewise: URIs
   std::map<std::string, InFlight> in_flight_;  // by rpc::IdKey
   std::map<std::string, Asked> asked_;         // by rpc::IdKey

@@ -29,11 +29,6 @@ tl::unexpected<rpc::RpcError> NoTool(const ToolSet& tools, const std::string& na
   return FailRpc(rpc::kInvalidParams, message + JoinNames(tools.Names()));
 }
 
-tl::unexpected<rpc::RpcError> LacksCapability(std::string text, Json capability) {
-  return FailRpc(kMissingCapability, std::move(text),
-                 {{"requiredCapabilities", std::move(capability)}});
-}
-
 CallReply RunTool(const Server& server, const Tool& tool, Revision revision, const Json& arguments,
                   CallContext& context) {
   CallOutcome outcome;
@@ -79,8 +74,7 @@ rpc::RpcResult<CallPlan> PlanTool(const Server& server, const rpc::Message& requ
   if (IsStateless(envelope.revision)) {
     const bool knows = KnowsExtension(envelope.capabilities, kTasksExtension);
     if (tool->options.task == TaskUse::kRequired && !knows) {
-      return LacksCapability("Tool " + tool->name + " runs as a task only",
-                             {{"extensions", {{kTasksExtension, Json::object()}}}});
+      return LacksCapability("Tool " + tool->name + " runs as a task only", TasksCapability());
     }
     if (knows) plan.task = tool->options.task;
     plan.asks_first = tool->options.asks_first;
@@ -342,8 +336,10 @@ CallReply Connection::Run(Call& call) {
     rpc::LogWarning(call.plan.label + " failed: " + exception.what());
     reply = {FailRpc(rpc::kInternalError, "Internal error")};
   }
-  const std::chrono::duration<double, std::milli> took = std::chrono::steady_clock::now() - began;
-  SendLog(call, LogLevel::kDebug, {{"call", call.plan.label}, {"ms", took.count()}});
+  if (WantsLog(call, LogLevel::kDebug)) {
+    const std::chrono::duration<double, std::milli> took = std::chrono::steady_clock::now() - began;
+    SendLog(call, LogLevel::kDebug, {{"call", call.plan.label}, {"ms", took.count()}});
+  }
   return reply;
 }
 
@@ -447,11 +443,16 @@ void Connection::ReportProgress(const Call& call, ProgressScale::Point point,
   SendLocked(call.channel, rpc::MakeNotification("notifications/progress", std::move(params)));
 }
 
+bool Connection::WantsLog(const Call& call, LogLevel level) const {
+  const auto wanted = IsStateless(call.envelope.revision) ? call.envelope.log_level
+                                                          : std::optional(log_level_.load());
+  return wanted && level >= *wanted;
+}
+
 void Connection::SendLog(const Call& call, LogLevel level, const Json& data) {
+  if (!WantsLog(call, level)) return;
   const std::lock_guard lock(mutex_);
-  const auto wanted =
-      IsStateless(call.envelope.revision) ? call.envelope.log_level : std::optional(log_level_);
-  if (!wanted || level < *wanted || call.withdrawn || !call.task.empty()) return;
+  if (call.withdrawn || !call.task.empty()) return;
   Json params = {{"level", Name(level)}, {"logger", server_.info().name}, {"data", data}};
   SendLocked(call.channel, rpc::MakeNotification("notifications/message", std::move(params)));
 }

@@ -207,9 +207,7 @@ rpc::RpcResult<Json> Connection::Subscribe(const rpc::Message& request, Revision
 rpc::RpcResult<Json> Connection::TaskMethod(const rpc::Message& request,
                                             const Envelope& envelope) const {
   if (!KnowsExtension(envelope.capabilities, kTasksExtension)) {
-    return FailRpc(
-        kMissingCapability, request.method + " needs the tasks extension",
-        {{"requiredCapabilities", {{"extensions", {{kTasksExtension, Json::object()}}}}}});
+    return LacksCapability(request.method + " needs the tasks extension", TasksCapability());
   }
   const Json id = request.params.value("taskId", Json());
   if (!id.is_string()) return WrongMember("taskId", "a string", id);

@@ -8,25 +8,20 @@ namespace jarvis::mcp {
 namespace {
 
 using rpc::FailRpc;
+using rpc::FindMember;
 using rpc::Json;
 
 // In the order of LogLevel.
 constexpr std::array<std::string_view, 8> kLogLevels = {"debug", "info",     "notice", "warning",
                                                         "error", "critical", "alert",  "emergency"};
 
-const Json* Find(const Json& object, const char* key) {
-  if (!object.is_object()) return nullptr;
-  const auto found = object.find(key);
-  return found == object.end() ? nullptr : &*found;
-}
-
 rpc::RpcResult<Revision> ReadStateless(const Json* meta) {
-  const Json* version = meta == nullptr ? nullptr : Find(*meta, kMetaVersion);
+  const Json* version = meta == nullptr ? nullptr : FindMember(*meta, kMetaVersion);
   if (version == nullptr || !version->is_string()) {
     return FailRpc(rpc::kInvalidParams,
                    std::string("params._meta[\"") + kMetaVersion + "\"]: expected a string");
   }
-  const Json* capabilities = Find(*meta, kMetaCapabilities);
+  const Json* capabilities = FindMember(*meta, kMetaCapabilities);
   if (capabilities == nullptr || !capabilities->is_object()) {
     return FailRpc(rpc::kInvalidParams,
                    std::string("params._meta[\"") + kMetaCapabilities + "\"]: expected an object");
@@ -44,8 +39,8 @@ rpc::RpcResult<Revision> ReadStateless(const Json* meta) {
 }  // namespace
 
 bool LooksStateless(const Json& params) {
-  const Json* meta = Find(params, "_meta");
-  return meta != nullptr && Find(*meta, kMetaVersion) != nullptr;
+  const Json* meta = FindMember(params, "_meta");
+  return meta != nullptr && FindMember(*meta, kMetaVersion) != nullptr;
 }
 
 bool LooksStateless(const rpc::Message& message) {
@@ -56,7 +51,7 @@ bool LooksStateless(const rpc::Message& message) {
 rpc::RpcResult<Envelope> ReadEnvelope(const rpc::Message& request, Revision negotiated) {
   Envelope envelope;
   envelope.revision = negotiated;
-  const Json* meta = Find(request.params, "_meta");
+  const Json* meta = FindMember(request.params, "_meta");
   if (meta != nullptr && !meta->is_object()) {
     return FailRpc(rpc::kInvalidParams,
                    "params._meta: expected an object, received " + rpc::Excerpt(*meta));
@@ -67,7 +62,7 @@ rpc::RpcResult<Envelope> ReadEnvelope(const rpc::Message& request, Revision nego
     envelope.revision = *revision;
     envelope.capabilities = meta->at(kMetaCapabilities);
   }
-  const Json* token = meta == nullptr ? nullptr : Find(*meta, "progressToken");
+  const Json* token = meta == nullptr ? nullptr : FindMember(*meta, "progressToken");
   if (token == nullptr || token->is_null()) return envelope;
   const bool fits =
       token->is_string() && token->get_ref<const std::string&>().size() <= rpc::kIdBytesMax;
@@ -91,8 +86,8 @@ std::optional<LogLevel> FindLogLevel(std::string_view name) {
 }
 
 bool KnowsExtension(const Json& capabilities, const char* extension) {
-  const Json* extensions = Find(capabilities, "extensions");
-  return extensions != nullptr && Find(*extensions, extension) != nullptr;
+  const Json* extensions = FindMember(capabilities, "extensions");
+  return extensions != nullptr && FindMember(*extensions, extension) != nullptr;
 }
 
 rpc::RpcResult<LogLevel> ReadLogLevel(const Json& level, std::string_view where) {

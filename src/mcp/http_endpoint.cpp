@@ -5,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/text.h"
 #include "mcp/envelope.h"
 #include "mcp/http_headers.h"
 
@@ -63,10 +64,8 @@ bool Accepts(const HttpRequest& request, const std::string& type) {
   const std::string family = type.substr(0, type.find('/')) + "/*";
   std::string_view rest = *header;
   while (!rest.empty()) {
-    std::string item(rest.substr(0, rest.find(',')));
-    item.resize(std::min(item.size(), item.find(';')));
-    item.erase(0, item.find_first_not_of(" \t"));
-    item.erase(item.find_last_not_of(" \t") + 1);
+    const std::string_view listed = rest.substr(0, rest.find(','));
+    const std::string_view item = Trim(listed.substr(0, listed.find(';')));
     if (item == type || item == family || item == "*/*") return true;
     const std::size_t comma = rest.find(',');
     rest.remove_prefix(comma == std::string_view::npos ? rest.size() : comma + 1);
@@ -77,12 +76,8 @@ bool Accepts(const HttpRequest& request, const std::string& type) {
 bool IsJsonType(const HttpRequest& request) {
   const std::string* header = request.Find("content-type");
   if (header == nullptr || request.Count("content-encoding") > 0) return false;
-  std::string type = header->substr(0, header->find(';'));
-  type.erase(type.find_last_not_of(" \t") + 1);
-  std::transform(type.begin(), type.end(), type.begin(), [](char c) {
-    return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
-  });
-  return type == "application/json";
+  return EqualsNoCase(Trim(std::string_view(*header).substr(0, header->find(';'))),
+                      "application/json");
 }
 
 std::string Event(const Json& message) {
@@ -91,20 +86,25 @@ std::string Event(const Json& message) {
 
 // Does the envelope name a version, so that headers can be compared with it?
 bool HasEnvelope(const rpc::Message& message) {
-  const Json meta = message.params.value("_meta", Json());
-  return meta.is_object() && meta.value(kMetaVersion, Json()).is_string() &&
-         meta.value(kMetaCapabilities, Json()).is_object();
+  const Json* meta = rpc::FindMember(message.params, "_meta");
+  if (meta == nullptr) return false;
+  const Json* version = rpc::FindMember(*meta, kMetaVersion);
+  const Json* capabilities = rpc::FindMember(*meta, kMetaCapabilities);
+  return version != nullptr && version->is_string() && capabilities != nullptr &&
+         capabilities->is_object();
 }
 
 rpc::RpcResult<void> CheckArguments(const Server& server, const HttpRequest& request,
                                     const rpc::Message& message) {
   if (message.method != "tools/call") return {};
-  const Json name = message.params.value("name", Json());
-  const Tool* tool =
-      name.is_string() ? server.catalog().tools.Find(name.get<std::string>()) : nullptr;
+  const Json* name = rpc::FindMember(message.params, "name");
+  const Json* arguments = rpc::FindMember(message.params, "arguments");
+  const Tool* tool = name != nullptr && name->is_string()
+                         ? server.catalog().tools.Find(name->get_ref<const std::string&>())
+                         : nullptr;
   if (tool == nullptr) return {};
   return CheckArgumentHeaders(request, tool->input_schema(),
-                              message.params.value("arguments", Json()));
+                              arguments == nullptr ? Json() : *arguments);
 }
 
 bool IsBusy(const Json& error) {

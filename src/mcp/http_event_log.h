@@ -34,7 +34,6 @@ class EventLog {
   EventLog(std::uint64_t stream, std::shared_ptr<Mailbox> mailbox, bool of_news)
       : stream_(stream), of_news_(of_news), mailbox_(std::move(mailbox)) {}
 
-  std::uint64_t stream() const { return stream_; }
   bool of_news() const { return of_news_; }
 
   // From now on the caller writes to the client, and nobody who did before.

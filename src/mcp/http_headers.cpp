@@ -2,10 +2,9 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <cstddef>
-#include <cstdint>
 
+#include "base/text.h"
 #include "mcp/protocol.h"
 #include "rpc/base64.h"
 
@@ -13,6 +12,7 @@ namespace jarvis::mcp {
 namespace {
 
 using rpc::FailRpc;
+using rpc::FindMember;
 using rpc::Json;
 
 struct NamedMethod {
@@ -45,10 +45,8 @@ rpc::RpcResult<void> CheckHeader(const rpc::HttpRequest& http, const char* shown
 
 // "7" and "07" say the same.
 bool SameInteger(const std::string& text, const Json& argument) {
-  std::int64_t number = 0;
-  const char* const end = text.data() + text.size();
-  const auto read = std::from_chars(text.data(), end, number);
-  return read.ec == std::errc() && read.ptr == end && argument == number;
+  const auto number = ParseInt(text);
+  return number && argument == *number;
 }
 
 rpc::RpcResult<void> CheckArgumentHeader(const rpc::HttpRequest& http, const std::string& shown,
@@ -98,20 +96,17 @@ rpc::RpcResult<void> CheckMethodHeaders(const rpc::HttpRequest& http, const rpc:
 
 rpc::RpcResult<void> CheckArgumentHeaders(const rpc::HttpRequest& http, const Json& schema,
                                           const Json& arguments) {
-  const Json properties = schema.value("properties", Json::object());
-  for (const auto& [name, property] : properties.items()) {
-    if (!property.is_object()) continue;
-    const Json argument = arguments.is_object() ? arguments.value(name, Json()) : Json();
-    if (property.contains("properties")) {
-      if (auto inner = CheckArgumentHeaders(http, property, argument); !inner) return inner;
-    }
-    const Json header = property.value("x-mcp-header", Json());
-    if (!header.is_string()) continue;
-    const std::string shown = "Mcp-Param-" + header.get<std::string>();
-    std::string lower = shown;
-    std::transform(lower.begin(), lower.end(), lower.begin(), [](char c) {
-      return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
-    });
+  static const Json kAbsent;
+  const Json* properties = FindMember(schema, "properties");
+  if (properties == nullptr) return {};
+  for (const auto& [name, property] : properties->items()) {
+    const Json* given = FindMember(arguments, name.c_str());
+    const Json& argument = given == nullptr ? kAbsent : *given;
+    if (auto inner = CheckArgumentHeaders(http, property, argument); !inner) return inner;
+    const Json* header = FindMember(property, "x-mcp-header");
+    if (header == nullptr || !header->is_string()) continue;
+    const std::string shown = "Mcp-Param-" + header->get<std::string>();
+    const std::string lower = LowerAscii(shown);
     if (argument.is_null()) {
       if (http.Find(lower) == nullptr) continue;
       return Mismatch("the header " + shown + " is there, its argument " + name + " is not");

@@ -2,7 +2,10 @@
 #pragma once
 
 #include <string>
+#include <utility>
 
+#include "mcp/protocol.h"
+#include "mcp/tasks.h"
 #include "rpc/message.h"
 
 namespace jarvis::mcp {
@@ -16,6 +19,16 @@ inline tl::unexpected<rpc::RpcError> WrongMember(const std::string& name, const 
                                                  const rpc::Json& received) {
   return rpc::FailRpc(rpc::kInvalidParams, "params." + name + ": expected " + expected +
                                                ", received " + rpc::Excerpt(received));
+}
+
+// `capability`: as an object of the kind that clients declare.
+inline tl::unexpected<rpc::RpcError> LacksCapability(std::string text, rpc::Json capability) {
+  return rpc::FailRpc(kMissingCapability, std::move(text),
+                      {{"requiredCapabilities", std::move(capability)}});
+}
+
+inline rpc::Json TasksCapability() {
+  return {{"extensions", {{kTasksExtension, rpc::Json::object()}}}};
 }
 
 }  // namespace jarvis::mcp

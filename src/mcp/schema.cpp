@@ -12,9 +12,9 @@
 namespace jarvis::mcp {
 namespace {
 
+using rpc::FindMember;
 using schema_rules::CheckBounds;
 using schema_rules::ElementPath;
-using schema_rules::Find;
 using schema_rules::HasType;
 using schema_rules::MemberPath;
 using schema_rules::Mismatch;
@@ -47,7 +47,7 @@ Json Converted(const Json& schema, Json value) {
       value = static_cast<std::int64_t>(number);
     }
   }
-  const Json* values = Find(schema, "enum");
+  const Json* values = FindMember(schema, "enum");
   if (values == nullptr || !value.is_string()) return value;
   if (std::find(values->begin(), values->end(), value) != values->end()) return value;
   const std::string given = value.get<std::string>();
@@ -69,7 +69,7 @@ class Normalizer {
     }
     if (value.is_object()) return Object(schema, value, path);
     JV_TRY(CheckBounds(schema, value, path));
-    const Json* items = Find(schema, "items");
+    const Json* items = FindMember(schema, "items");
     if (!value.is_array() || items == nullptr) return value;
     for (std::size_t i = 0; i < value.size(); ++i) {
       JV_ASSIGN(value[i], Value(*items, value[i], ElementPath(path, i)));
@@ -82,7 +82,7 @@ class Normalizer {
  private:
   // Members come out in the schema's order, so equal questions are equal values.
   Result<Json> Object(const Json& schema, const Json& given, const std::string& path) {
-    const Json* properties = Find(schema, "properties");
+    const Json* properties = FindMember(schema, "properties");
     JV_TRY(CheckNames(schema, given));
     Json value = Json::object();
     if (properties != nullptr) {
@@ -98,10 +98,10 @@ class Normalizer {
 
   Status Member(const Json& schema, const std::string& name, const Json& property,
                 const Json& given, const std::string& path, Json& value) {
-    const Json* member = Find(given, name.c_str());
+    const Json* member = FindMember(given, name.c_str());
     if (member != nullptr && member->is_null() && !TypeFits(property, *member)) member = nullptr;
     if (member == nullptr) {
-      if (const Json* fallback = Find(property, "default"); fallback != nullptr) {
+      if (const Json* fallback = FindMember(property, "default"); fallback != nullptr) {
         value[name] = *fallback;
         return {};
       }
@@ -114,19 +114,19 @@ class Normalizer {
 
   static Status CheckPresent(const Json& schema, const std::string& name, const Json& property,
                              const std::string& path) {
-    const Json* required = Find(schema, "required");
+    const Json* required = FindMember(schema, "required");
     if (required == nullptr ||
         std::find(required->begin(), required->end(), Json(name)) == required->end()) {
       return {};
     }
-    const Json* description = Find(property, "description");
+    const Json* description = FindMember(property, "description");
     return Fail(ErrorCode::kBadValue,
                 MemberPath(path, name) + " is missing: expected " + Expected(property) +
                     (description == nullptr ? "" : " (" + description->get<std::string>() + ")"));
   }
 
   static Status CheckNames(const Json& schema, const Json& given) {
-    const Json* additional = Find(schema, "additionalProperties");
+    const Json* additional = FindMember(schema, "additionalProperties");
     if (additional == nullptr || *additional != false) return {};
     const std::vector<std::string> names = PropertyNames(schema);
     for (const auto& [name, ignored] : given.items()) {
@@ -144,7 +144,7 @@ class Normalizer {
 
   // Asking for more rows than there may be is harmless.
   Json Lowered(const std::string& name, const Json& property, const Json& given) {
-    const Json* maximum = Find(property, "maximum");
+    const Json* maximum = FindMember(property, "maximum");
     if (name != "limit" || maximum == nullptr) return given;
     const Json value = Converted(property, given);
     if (!value.is_number() || value <= *maximum) return given;
@@ -159,22 +159,22 @@ class Normalizer {
 Status ValidateAt(const Json& schema, const Json& value, const std::string& path) {
   if (!TypeFits(schema, value)) return Mismatch(path, schema, value);
   JV_TRY(CheckBounds(schema, value, path));
-  if (const Json* items = Find(schema, "items"); value.is_array() && items != nullptr) {
+  if (const Json* items = FindMember(schema, "items"); value.is_array() && items != nullptr) {
     for (std::size_t i = 0; i < value.size(); ++i) {
       JV_TRY(ValidateAt(*items, value[i], ElementPath(path, i)));
     }
   }
   if (!value.is_object()) return {};
-  if (const Json* required = Find(schema, "required"); required != nullptr) {
+  if (const Json* required = FindMember(schema, "required"); required != nullptr) {
     for (const Json& name : *required) {
       if (value.contains(name.get<std::string>())) continue;
       return Fail(ErrorCode::kBadValue, MemberPath(path, name.get<std::string>()) + " is missing");
     }
   }
-  const Json* additional = Find(schema, "additionalProperties");
+  const Json* additional = FindMember(schema, "additionalProperties");
   for (const auto& [name, member] : value.items()) {
-    const Json* properties = Find(schema, "properties");
-    const Json* property = properties == nullptr ? nullptr : Find(*properties, name.c_str());
+    const Json* properties = FindMember(schema, "properties");
+    const Json* property = properties == nullptr ? nullptr : FindMember(*properties, name.c_str());
     if (property == nullptr && additional != nullptr && *additional == false) {
       return Fail(ErrorCode::kUnknownArgument, MemberPath(path, name) + " is not in the schema");
     }

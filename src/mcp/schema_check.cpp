@@ -9,7 +9,7 @@
 namespace jarvis::mcp {
 namespace {
 
-using schema_rules::Find;
+using rpc::FindMember;
 using schema_rules::MemberPath;
 
 constexpr std::array<std::string_view, 7> kTypes = {"object", "array",   "string", "integer",
@@ -98,7 +98,7 @@ Status CheckAt(const Json& schema, const std::string& path) {
       return Fail(ErrorCode::kInternal, MemberPath(path, name) + ": has the wrong form");
     }
   }
-  if (const Json* required = Find(schema, "required"); required != nullptr) {
+  if (const Json* required = FindMember(schema, "required"); required != nullptr) {
     const std::vector<std::string> names = PropertyNames(schema);
     for (const Json& name : *required) {
       if (std::find(names.begin(), names.end(), name.get<std::string>()) == names.end()) {
@@ -107,18 +107,18 @@ Status CheckAt(const Json& schema, const std::string& path) {
       }
     }
   }
-  if (const Json* fallback = Find(schema, "default"); fallback != nullptr) {
+  if (const Json* fallback = FindMember(schema, "default"); fallback != nullptr) {
     JV_TRY(Validate(schema, *fallback));
   }
-  if (const Json* properties = Find(schema, "properties"); properties != nullptr) {
+  if (const Json* properties = FindMember(schema, "properties"); properties != nullptr) {
     for (const auto& [name, property] : properties->items()) {
       JV_TRY(CheckAt(property, MemberPath(path, name)));
     }
   }
-  if (const Json* items = Find(schema, "items"); items != nullptr) {
+  if (const Json* items = FindMember(schema, "items"); items != nullptr) {
     JV_TRY(CheckAt(*items, path + "[]"));
   }
-  const Json* additional = Find(schema, "additionalProperties");
+  const Json* additional = FindMember(schema, "additionalProperties");
   if (additional != nullptr && additional->is_object()) JV_TRY(CheckAt(*additional, path + ".*"));
   return {};
 }

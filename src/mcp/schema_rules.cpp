@@ -10,7 +10,7 @@
 namespace jarvis::mcp {
 namespace {
 
-using schema_rules::Find;
+using rpc::FindMember;
 
 // In the unit that minLength counts in.
 std::size_t CodePoints(const std::string& text) {
@@ -35,22 +35,22 @@ bool IsOfType(const Json& value, std::string_view type) {
 }
 
 bool WithinCount(const Json& schema, const char* min_key, const char* max_key, std::size_t count) {
-  const Json* min = Find(schema, min_key);
-  const Json* max = Find(schema, max_key);
+  const Json* min = FindMember(schema, min_key);
+  const Json* max = FindMember(schema, max_key);
   return (min == nullptr || count >= min->get<std::size_t>()) &&
          (max == nullptr || count <= max->get<std::size_t>());
 }
 
 // nlohmann compares integers of both signs and doubles by value.
 bool WithinRange(const Json& schema, const Json& value) {
-  const Json* min = Find(schema, "minimum");
-  const Json* max = Find(schema, "maximum");
+  const Json* min = FindMember(schema, "minimum");
+  const Json* max = FindMember(schema, "maximum");
   return (min == nullptr || value >= *min) && (max == nullptr || value <= *max);
 }
 
 std::string Range(const Json& schema, const char* min_key, const char* max_key) {
-  const Json* min = Find(schema, min_key);
-  const Json* max = Find(schema, max_key);
+  const Json* min = FindMember(schema, min_key);
+  const Json* max = FindMember(schema, max_key);
   if (min != nullptr && max != nullptr) return " from " + min->dump() + " to " + max->dump();
   if (min != nullptr) return " of at least " + min->dump();
   if (max != nullptr) return " of at most " + max->dump();
@@ -67,15 +67,15 @@ std::string ExpectedType(const Json& schema, const std::string& type) {
   if (type == "integer") return "an integer" + Range(schema, "minimum", "maximum");
   if (type == "number") return "a number" + Range(schema, "minimum", "maximum");
   if (type == "string") {
-    const Json* min = Find(schema, "minLength");
-    const bool any_length = Find(schema, "maxLength") == nullptr;
+    const Json* min = FindMember(schema, "minLength");
+    const bool any_length = FindMember(schema, "maxLength") == nullptr;
     if (any_length && min != nullptr && *min == 1) return "a string that is not empty";
     return "a string" + Counted(schema, "minLength", "maxLength", "length");
   }
   if (type == "boolean") return "true or false";
   if (type == "null") return "null";
   if (type == "object") return "an object";
-  const Json* items = Find(schema, "items");
+  const Json* items = FindMember(schema, "items");
   return "an array" + Counted(schema, "minItems", "maxItems", "length") +
          (items == nullptr ? "" : ", each element " + Expected(*items));
 }
@@ -84,14 +84,8 @@ std::string ExpectedType(const Json& schema, const std::string& type) {
 
 namespace schema_rules {
 
-const Json* Find(const Json& object, const char* key) {
-  if (!object.is_object()) return nullptr;
-  const auto found = object.find(key);
-  return found == object.end() ? nullptr : &*found;
-}
-
 std::vector<std::string> Types(const Json& schema) {
-  const Json* type = Find(schema, "type");
+  const Json* type = FindMember(schema, "type");
   if (type == nullptr) return {};
   if (type->is_string()) return {type->get<std::string>()};
   return type->get<std::vector<std::string>>();
@@ -115,8 +109,8 @@ tl::unexpected<Error> Mismatch(const std::string& path, const Json& schema, cons
 }
 
 Status CheckBounds(const Json& schema, const Json& value, const std::string& path) {
-  const Json* values = Find(schema, "enum");
-  const Json* constant = Find(schema, "const");
+  const Json* values = FindMember(schema, "enum");
+  const Json* constant = FindMember(schema, "const");
   bool fits = true;
   if (values != nullptr) fits = std::find(values->begin(), values->end(), value) != values->end();
   if (constant != nullptr) fits = fits && value == *constant;
@@ -141,9 +135,10 @@ std::string ElementPath(const std::string& path, std::size_t index) {
 }  // namespace schema_rules
 
 std::string Expected(const Json& schema) {
-  if (const Json* constant = Find(schema, "const"); constant != nullptr) return constant->dump();
+  if (const Json* constant = FindMember(schema, "const"); constant != nullptr)
+    return constant->dump();
   std::string text;
-  if (const Json* values = Find(schema, "enum"); values != nullptr) {
+  if (const Json* values = FindMember(schema, "enum"); values != nullptr) {
     for (const Json& value : *values) {
       text += text.empty() ? "one of: " : ", ";
       text += value.is_string() ? value.get<std::string>() : value.dump();
@@ -159,7 +154,7 @@ std::string Expected(const Json& schema) {
 
 std::vector<std::string> PropertyNames(const Json& schema) {
   std::vector<std::string> names;
-  if (const Json* properties = Find(schema, "properties"); properties != nullptr) {
+  if (const Json* properties = FindMember(schema, "properties"); properties != nullptr) {
     for (const auto& [name, ignored] : properties->items())
       names.push_back(name);
   }

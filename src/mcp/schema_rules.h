@@ -13,9 +13,6 @@ namespace jarvis::mcp::schema_rules {
 
 using rpc::Json;
 
-// The member, or null when there is none.
-const Json* Find(const Json& object, const char* key);
-
 std::vector<std::string> Types(const Json& schema);  // empty: any
 bool HasType(const Json& schema, std::string_view type);
 bool TypeFits(const Json& schema, const Json& value);

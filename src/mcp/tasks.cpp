@@ -108,7 +108,7 @@ void Tasks::Ask(const std::string& id, Json requests) {
     Task* task = Find(id);
     if (task == nullptr || IsOver(*task)) return;
     if (task->cancelled) {
-      Touch(*task, "cancelled");
+      Conclude(*task, "cancelled");
     } else {
       task->asked = std::move(requests);
       task->answers = Json::object();
@@ -116,7 +116,7 @@ void Tasks::Ask(const std::string& id, Json requests) {
     }
     news = News(*task);
   }
-  Announce(news);
+  changes_.Announce(news);
 }
 
 void Tasks::End(const std::string& id, std::string status, Json outcome) {
@@ -125,17 +125,17 @@ void Tasks::End(const std::string& id, std::string status, Json outcome) {
     const std::lock_guard lock(mutex_);
     Task* task = Find(id);
     if (task == nullptr || IsOver(*task)) return;
-    if (task->cancelled) {
-      Touch(*task, "cancelled");
-    } else {
-      task->outcome = std::move(outcome);
-      Touch(*task, std::move(status));
-    }
-    task->control = {};  // and with it the call
-    task->ends = Clock::now() + kLifeAfterEnd;
+    if (!task->cancelled) task->outcome = std::move(outcome);
+    Conclude(*task, task->cancelled ? "cancelled" : std::move(status));
     news = News(*task);
   }
-  Announce(news);
+  changes_.Announce(news);
+}
+
+void Tasks::Conclude(Task& task, std::string status) {
+  Touch(task, std::move(status));
+  task.control = {};  // and with it the call
+  task.ends = Clock::now() + kLifeAfterEnd;
 }
 
 void Tasks::Complete(const std::string& id, Json result) {

@@ -70,10 +70,10 @@ class Tasks {
   static rpc::Json Fields(const Task& task);
   static bool IsOver(const Task& task);
   void Touch(Task& task, std::string status);                         // REQUIRES: mutex_ held
+  void Conclude(Task& task, std::string status);                      // REQUIRES: mutex_ held
   Task* Find(const std::string& id);                                  // REQUIRES: mutex_ held
   Task* FindOf(const std::string& id, const std::string& principal);  // REQUIRES: mutex_ held
   void End(const std::string& id, std::string status, rpc::Json outcome);
-  void Announce(const Change& change) { changes_.Announce(change); }
   static Change News(const Task& task);
   void Sweep();  // REQUIRES: mutex_ held
 

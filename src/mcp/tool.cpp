@@ -61,10 +61,7 @@ Status CheckDefinition(const Json& definition, bool free_schema) {
 }  // namespace
 
 Status ToolSet::Add(std::string_view schema_text, ToolCost cost, ToolHandler handler) {
-  ToolOptions options;
-  options.cost = cost;
-  if (cost == ToolCost::kLong) options.task = TaskUse::kAllowed;
-  return Add(schema_text, options,
+  return Add(schema_text, ToolOptions::For(cost),
              [handler = std::move(handler)](const Json& arguments, CallContext& context) {
                return handler(arguments, context.job);
              });

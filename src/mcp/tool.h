@@ -54,6 +54,14 @@ struct ToolOptions {
   bool asks_first = false;
   // The input schema is shown and not enforced; it may use any keyword.
   bool free_schema = false;
+
+  // Long calls may become tasks.
+  static ToolOptions For(ToolCost cost) {
+    ToolOptions options;
+    options.cost = cost;
+    if (cost == ToolCost::kLong) options.task = TaskUse::kAllowed;
+    return options;
+  }
 };
 
 struct Tool {
@@ -70,7 +78,6 @@ class ToolSet {
   // `schema_text` is a file of tools_schema/. Fails (kInternal) on anything that clients could
   // stumble over: a bad or repeated name, no description, a keyword outside mcp/schema.h, a hint
   // left unstated.
-  // Long calls may become tasks.
   Status Add(std::string_view schema_text, ToolCost cost, ToolHandler handler);
   Status Add(std::string_view schema_text, const ToolOptions& options, TalkingHandler handler);
 

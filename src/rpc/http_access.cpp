@@ -10,20 +10,13 @@
 #include <unistd.h>
 
 #include "base/file_descriptor.h"
+#include "base/text.h"
 
 namespace jarvis::rpc {
 namespace {
 
 constexpr std::size_t kFileBytesMax = std::size_t{1} << 20;
 constexpr std::array<std::string_view, 3> kLoopbackNames = {"localhost", "127.0.0.1", "[::1]"};
-
-std::string Lowered(std::string_view text) {
-  std::string lowered(text);
-  std::transform(lowered.begin(), lowered.end(), lowered.begin(), [](char c) {
-    return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
-  });
-  return lowered;
-}
 
 struct HostPort {
   std::string host;
@@ -35,7 +28,7 @@ std::optional<HostPort> SplitHost(std::string_view text) {
   const std::size_t bracket = text.starts_with('[') ? text.find(']') : 0;
   if (bracket == std::string_view::npos) return std::nullopt;
   const std::size_t colon = text.find(':', bracket);
-  HostPort split{Lowered(text.substr(0, colon)), std::nullopt};
+  HostPort split{LowerAscii(text.substr(0, colon)), std::nullopt};
   constexpr std::string_view kOdd = " \t/@,?#";
   if (split.host.empty() || split.host.find_first_of(kOdd) != std::string::npos) {
     return std::nullopt;
@@ -73,7 +66,7 @@ bool IsAllowedOrigin(const HttpAccess& access, const std::string& origin) {
   if (std::find(access.origins.begin(), access.origins.end(), origin) != access.origins.end()) {
     return true;
   }
-  const std::string lowered = Lowered(origin);
+  const std::string lowered = LowerAscii(origin);
   std::string_view rest = lowered;
   if (rest.starts_with("http://")) {
     rest.remove_prefix(7);
@@ -173,7 +166,7 @@ std::optional<std::string> FindPrincipal(const HttpAccess& access, const HttpReq
   if (header == nullptr || request.Count("authorization") > 1) return std::nullopt;
   const std::size_t blank = header->find(' ');
   const std::size_t first = header->find_first_not_of(' ', blank);
-  if (first == std::string::npos || Lowered(header->substr(0, blank)) != "bearer") {
+  if (first == std::string::npos || LowerAscii(header->substr(0, blank)) != "bearer") {
     return std::nullopt;
   }
   const std::string_view given = std::string_view(*header).substr(first);

@@ -3,25 +3,17 @@
 #include <algorithm>
 #include <charconv>
 
+#include "base/text.h"
+
 namespace jarvis::rpc {
 namespace {
 
 constexpr std::string_view kLineEnd = "\r\n";
 constexpr std::size_t kChunkLineBytesMax = 1024;
 
-char Lower(char c) {
-  return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
-}
-
-std::string Lowered(std::string_view text) {
-  std::string lowered(text);
-  std::transform(lowered.begin(), lowered.end(), lowered.begin(), Lower);
-  return lowered;
-}
-
 bool IsTokenChar(char c) {
   constexpr std::string_view kMarks = "!#$%&'*+-.^_`|~";
-  return (c >= '0' && c <= '9') || (Lower(c) >= 'a' && Lower(c) <= 'z') ||
+  return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
          kMarks.find(c) != std::string_view::npos;
 }
 
@@ -66,7 +58,7 @@ bool ReadHeaderLine(std::string_view line, HttpRequest& request) {
   const std::string_view name = line.substr(0, colon);  // no blanks: also refuses folded lines
   const std::string_view value = Trimmed(line.substr(colon + 1));
   if (!IsToken(name) || !IsValue(value)) return false;
-  request.headers.push_back({Lowered(name), std::string(value)});
+  request.headers.push_back({LowerAscii(name), std::string(value)});
   return true;
 }
 
@@ -99,7 +91,7 @@ bool HttpRequest::Lists(std::string_view name, std::string_view word) const {
     std::string_view rest = header.value;
     while (!rest.empty()) {
       const std::string_view item = Trimmed(rest.substr(0, rest.find(',')));
-      if (Lowered(item) == word) return true;
+      if (LowerAscii(item) == word) return true;
       const std::size_t comma = rest.find(',');
       rest.remove_prefix(comma == std::string_view::npos ? rest.size() : comma + 1);
     }
@@ -132,7 +124,7 @@ tl::expected<HttpFraming, HttpStatus> ReadHttpFraming(const HttpRequest& head) {
   HttpFraming framing;
   if (codings == 1) {
     if (head.minor_version == 0) return tl::make_unexpected(400);
-    if (Lowered(*head.Find("transfer-encoding")) != "chunked") return tl::make_unexpected(501);
+    if (LowerAscii(*head.Find("transfer-encoding")) != "chunked") return tl::make_unexpected(501);
     framing.chunked = true;
   } else if (lengths == 1) {
     const std::string& value = *head.Find("content-length");

@@ -50,6 +50,12 @@ Result<Json> ParseJson(std::string_view text) {
   return value;
 }
 
+const Json* FindMember(const Json& object, const char* name) {
+  if (!object.is_object()) return nullptr;
+  const auto found = object.find(name);
+  return found == object.end() ? nullptr : &*found;
+}
+
 std::string DumpLine(const Json& value) {
   return value.dump(-1, ' ', false, Json::error_handler_t::replace);
 }

@@ -25,6 +25,9 @@ inline constexpr std::size_t kObjectMembersMax = 1000;
 // are not UTF-8 and lone surrogates. The message never repeats the text.
 Result<Json> ParseJson(std::string_view text);
 
+// The member, or null when there is none or the value is no object.
+const Json* FindMember(const Json& object, const char* name);
+
 // One line without its end. Bytes that are not UTF-8 become U+FFFD.
 std::string DumpLine(const Json& value);
 

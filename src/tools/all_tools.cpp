@@ -144,15 +144,13 @@ void AddLinks(const std::vector<FileLink>& files, mcp::ToolReply& reply) {
 Status AddTool(engine::Workspace& workspace, const Binding& binding, const Json& definition,
                std::shared_ptr<const Names> present, const std::shared_ptr<Shelf>& shelf,
                mcp::ToolSet* tools) {
-  mcp::ToolOptions options;
-  options.cost = binding.cost;
+  mcp::ToolOptions options = mcp::ToolOptions::For(binding.cost);
   // A call that has to wait for a load must not hold up those that do not.
   options.cost_of = [&workspace, usual = binding.cost](const Json& arguments) {
     const Json trace = arguments.value("trace", Json());
     const bool waits = trace.is_string() && !workspace.IsAtHand(trace.get<std::string>());
     return waits ? mcp::ToolCost::kLong : usual;
   };
-  if (binding.cost == mcp::ToolCost::kLong) options.task = mcp::TaskUse::kAllowed;
   const auto handler = [&workspace, function = binding.function, present = std::move(present),
                         shelf](const Json& arguments, mcp::CallContext& context) {
     Result<Answer> answer = function(workspace, arguments, context.job);

@@ -264,23 +264,25 @@ std::shared_ptr<const mcp::ResourceSource> MakeResources(engine::Workspace& work
   return std::make_shared<Resources>(workspace, std::move(shelf), tools);
 }
 
-mcp::Completer MakeCompleter(engine::Workspace& workspace, const mcp::ToolSet& tools) {
+mcp::Completer MakeCompleter(engine::Workspace& workspace, const mcp::ToolSet& tools,
+                             const std::vector<mcp::Prompt>& prompts) {
   std::vector<std::string> skills;
   for (const Skill& skill : Skills())
     skills.push_back(skill.name);
-  std::vector<std::string> prompts;
-  for (const mcp::Prompt& prompt : SkillPrompts(tools))
-    prompts.push_back(prompt.name);
+  std::vector<std::string> prompt_names;
+  for (const mcp::Prompt& prompt : prompts)
+    prompt_names.push_back(prompt.name);
   std::vector<std::string> platforms;
   for (const perf::Platform& platform : perf::Platforms())
     platforms.push_back(platform.name);
-  return [&workspace, names = tools.Names(), skills, prompts, platforms](
+  return [&workspace, names = tools.Names(), skills, prompt_names, platforms](
              const mcp::CompletionQuestion& question) -> std::optional<std::vector<std::string>> {
     const auto is_template = [&](const Kind& kind) { return kind.uri_template == question.name; };
     std::vector<std::string> all;
     if (question.of_prompt) {
       // Nothing fits the arguments of a prompt that this profile leaves out.
-      if (std::find(prompts.begin(), prompts.end(), question.name) == prompts.end()) return all;
+      if (std::find(prompt_names.begin(), prompt_names.end(), question.name) == prompt_names.end())
+        return all;
     } else if (std::none_of(std::begin(kKinds), std::end(kKinds), is_template)) {
       return std::nullopt;
     }

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <memory>
+#include <vector>
 
 #include "engine/workspace.h"
 #include "mcp/resource.h"
@@ -21,7 +22,8 @@ std::shared_ptr<const mcp::ResourceSource> MakeResources(engine::Workspace& work
                                                          std::shared_ptr<const Shelf> shelf,
                                                          const mcp::ToolSet& tools);
 
-// Trace ids, names of tables, platforms, tools and skills.
-mcp::Completer MakeCompleter(engine::Workspace& workspace, const mcp::ToolSet& tools);
+// Trace ids, names of tables, platforms, tools and skills; for the server's prompts and templates.
+mcp::Completer MakeCompleter(engine::Workspace& workspace, const mcp::ToolSet& tools,
+                             const std::vector<mcp::Prompt>& prompts);
 
 }  // namespace jarvis::tools

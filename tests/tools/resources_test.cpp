@@ -190,7 +190,7 @@ TEST_CASE_FIXTURE(Fixture, "a long text comes in parts that make the whole") {
 
 TEST_CASE_FIXTURE(Fixture, "completion knows traces, tables, platforms, tools and skills") {
   const std::string id = Load();
-  const mcp::Completer complete = MakeCompleter(workspace_, tools_);
+  const mcp::Completer complete = MakeCompleter(workspace_, tools_, SkillPrompts(tools_));
   const auto values = [&](const char* name, const char* argument, const char* typed) {
     const auto found = complete({false, name, argument, typed, {}});
     REQUIRE(found);
