@@ -14,6 +14,7 @@ using Arguments = std::span<const std::string_view>;
 int Serve(Arguments arguments);                                  // serve.cpp
 int Call(Arguments arguments);                                   // call.cpp
 int Analyze(Arguments arguments);                                // analyze.cpp
+int Compare(Arguments arguments);                                // compare.cpp
 int RunToolCommand(std::string_view tool, Arguments arguments);  // tool_command.cpp; a tool's name
 
 struct Command {
@@ -26,6 +27,8 @@ inline constexpr Command kCommands[] = {
     {"serve", "", "Answer an MCP client on stdin and stdout.", &Serve},
     {"analyze", "TRACE --output-dir DIR", "Load, report, categories: where the time went.",
      &Analyze},
+    {"compare", "BASELINE OTHER...",
+     "Runs against the first: tables, and what is slower than expected.", &Compare},
     {"call", "TOOL [JSON | -]", "Call a tool with JSON arguments; prints its JSON.", &Call},
 };
 

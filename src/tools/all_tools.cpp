@@ -26,6 +26,7 @@ constexpr Binding kBindings[] = {
     {"parent_chain", &ParentChain, mcp::ToolCost::kQuick},
     {"gemm_roofline", &GemmRoofline, mcp::ToolCost::kQuick},
     {"category_filter", &CategoryFilter, mcp::ToolCost::kQuick},
+    {"compare", &Compare, mcp::ToolCost::kLong},
     {"perf_report", &PerfReport, mcp::ToolCost::kLong},
 };
 

@@ -21,6 +21,7 @@ TOOL_TOKENS_MAX = 300
 # Tools that may be larger, each with its reason.
 LARGE_TOOLS = {
     "ops_summary": 310,  # every way to narrow an answer is a question less
+    "compare": 365,  # two traces, two GPUs, and where the files go
     "gemm_roofline": 420,  # three ways to name a product; two of them need no trace
     "perf_report": 680,  # the options of two reports that it reproduces, name by name
 }
@@ -112,6 +113,8 @@ class Tools(unittest.TestCase):
         trace = str(program.EXAMPLE)
         for tool in self.tools:
             arguments = {"trace": trace}
+            if tool["name"] == "compare":
+                arguments = {"primary": trace, "comparison": trace}
             properties = tool["inputSchema"]["properties"]
             if tool["name"] == "gemm_roofline":
                 yield tool, {**arguments, "row": "op1", "chart": f"{out}/row.svg"}
