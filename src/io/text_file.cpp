@@ -18,12 +18,18 @@ Result<std::string> ReadTextFile(const std::string& path, std::size_t bytes_max)
   if (!file) {
     return Fail(ErrorCode::kIo, fmt::format("cannot open \"{}\": {}", path, std::strerror(errno)));
   }
-  std::string text(bytes_max + 1, '\0');
-  file.read(text.data(), static_cast<std::streamsize>(text.size()));
+  // Piece by piece: the limit may be far above what the file has.
+  constexpr std::size_t kPiece = std::size_t{1} << 20;
+  std::string text;
+  while (file && text.size() <= bytes_max) {
+    const std::size_t before = text.size();
+    text.resize(before + kPiece);
+    file.read(text.data() + before, static_cast<std::streamsize>(kPiece));
+    text.resize(before + static_cast<std::size_t>(file.gcount()));
+  }
   if (file.bad()) {
     return Fail(ErrorCode::kIo, fmt::format("cannot read \"{}\": {}", path, std::strerror(errno)));
   }
-  text.resize(static_cast<std::size_t>(file.gcount()));
   if (text.size() > bytes_max) {
     return Fail(ErrorCode::kTooLarge,
                 fmt::format("\"{}\" is larger than {} bytes", path, bytes_max));

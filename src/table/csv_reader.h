@@ -10,7 +10,7 @@
 namespace jarvis {
 
 // Comma, quotes doubled inside quotes, \n or \r\n; the first line names the columns (a repeated
-// name gets ".1", ".2"...). An empty cell, and nan, is absent. A column is of one type: integers if
+// name gets ".1", ".2"...). Empty, nan and None are absent. A column is of one type: integers if
 // all its cells are and none is absent, else numbers, else True and False, else text. A line end
 // alone is a table without columns. Absent: a quote that does not end, or a row that is longer than
 // the header; `problem`, if given, says which.

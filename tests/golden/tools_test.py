@@ -21,7 +21,7 @@ TOOL_TOKENS_MAX = 300
 # Tools that may be larger, each with its reason.
 LARGE_TOOLS = {
     "ops_summary": 310,  # every way to narrow an answer is a question less
-    "compare": 365,  # two traces, two GPUs, and where the files go
+    "compare": 340,  # two traces, two GPUs, and where the files go
     "gemm_roofline": 420,  # three ways to name a product; two of them need no trace
     "perf_report": 680,  # the options of two reports that it reproduces, name by name
 }
