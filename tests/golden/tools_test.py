@@ -24,6 +24,7 @@ BYTES_PER_TOKEN = 3.5
 TOOL_TOKENS_MAX = 300
 # Tools that may be larger, each with its reason.
 LARGE_TOOLS = {
+    "compare": 340,  # two traces, two GPUs, and where the files go
     "perf_report": 860,  # the options of two reports that it reproduces, name by name
 }
 ALL_TOKENS_MAX = 4000
@@ -209,6 +210,8 @@ class Tools(unittest.TestCase):
         trace = str(program.EXAMPLE)
         for tool in self.tools:
             arguments = {"trace": trace}
+            if tool["name"] == "compare":
+                arguments = {"primary": trace, "comparison": trace}
             properties = tool["inputSchema"]["properties"]
             if tool["name"] == "gemm_roofline":
                 yield tool, {**arguments, "row": "op1", "chart": f"{out}/row.svg"}

@@ -1,0 +1,173 @@
+// jarvis compare: two or more runs against the first, as tables; of two traces also as an answer.
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include "app/commands.h"
+#include "app/console.h"
+#include "app/exit_code.h"
+#include "app/progress_line.h"
+#include "app/tool_run.h"
+#include "app/toolbox.h"
+#include "engine/compare_reports.h"
+#include "mcp/error_reply.h"
+#include "rpc/signal_watcher.h"
+
+namespace jarvis::app {
+namespace {
+
+constexpr std::string_view kUsage =
+    "usage: jarvis compare BASELINE OTHER... --output-dir DIR [--names A,B...]\n"
+    "                      [--sheets NAME,...] [--compat tracelens]\n"
+    "       jarvis compare BASELINE OTHER [--by op|category|kernel|module] [--json]\n"
+    "\n"
+    "Each is a trace, or a directory of a report's CSV tables. Writes DIR/*.csv and\n"
+    "DIR/comparison.xlsx, with differences of the others to BASELINE. Of two traces it prints "
+    "what\n"
+    "takes longer in OTHER (the primary) than in BASELINE (the comparison), and longer than the\n"
+    "devices explain.\n"
+    "\n"
+    "  --names A,B...               what the runs are called in columns and file names\n"
+    "  --sheets NAME,...            gpu_timeline, ops_summary, kernel_summary, ops_all, roofline;\n"
+    "                               default: all\n"
+    "  --compat tracelens           the tables as TraceLens writes them\n"
+    "  --by NAME                    what a printed row is; default: op\n"
+    "  --limit N                    how many rows are printed; default: 10\n"
+    "  --platform NAME              the GPU of OTHER: MI300X, H100... or a JSON file\n"
+    "  --comparison-platform NAME   the GPU of BASELINE\n"
+    "  --json                       print the answer as one line of JSON\n";
+
+struct Request {
+  engine::CompareRequest compare;
+  std::string output_dir;
+  rpc::Json answer = rpc::Json::object();  // arguments of the tool
+  bool json = false;
+  bool help = false;
+};
+
+std::vector<std::string> ListOf(std::string_view text) {
+  std::vector<std::string> list;
+  while (!text.empty()) {
+    const std::string_view item = text.substr(0, text.find(','));
+    list.emplace_back(item);
+    text.remove_prefix(std::min(text.size(), item.size() + 1));
+  }
+  return list;
+}
+
+Status SetOption(std::string_view option, std::string_view value, Request* request) {
+  if (option == "--output-dir" || option == "--output_dir" || option == "-o") {
+    request->output_dir = value;
+  } else if (option == "--names") {
+    request->compare.names = ListOf(value);
+  } else if (option == "--sheets") {
+    request->compare.sheets = ListOf(value);
+  } else if (option == "--compat") {
+    if (value != "tracelens" && value != "none") {
+      return Fail(ErrorCode::kBadValue, "--compat is tracelens or none");
+    }
+    if (value == "tracelens") request->compare.compat = engine::Compat::kTraceLens;
+  } else if (option == "--by" || option == "--limit" || option == "--platform") {
+    request->answer[std::string(option.substr(2))] = value;
+  } else if (option == "--comparison-platform") {
+    request->answer["comparison_platform"] = value;
+  } else {
+    return Fail(ErrorCode::kBadValue, fmt::format("compare does not take \"{}\"", option));
+  }
+  return {};
+}
+
+Result<Request> Parse(Arguments arguments) {
+  Request request;
+  for (std::size_t i = 0; i < arguments.size(); ++i) {
+    std::string_view argument = arguments[i];
+    if (argument == "--help" || argument == "-h") {
+      request.help = true;
+    } else if (argument == "--json") {
+      request.json = true;
+    } else if (!argument.starts_with("-")) {
+      request.compare.inputs.emplace_back(argument);
+    } else if (const std::size_t equals = argument.find('='); equals != std::string_view::npos) {
+      JV_TRY(SetOption(argument.substr(0, equals), argument.substr(equals + 1), &request));
+    } else if (i + 1 < arguments.size()) {
+      JV_TRY(SetOption(argument, arguments[++i], &request));
+    } else {
+      return Fail(ErrorCode::kBadValue, fmt::format("{} needs a value", argument));
+    }
+  }
+  const std::vector<std::string>& inputs = request.compare.inputs;
+  if (!request.help && inputs.size() < 2) {
+    return Fail(ErrorCode::kBadValue, "compare needs a baseline and at least one other run");
+  }
+  if (!request.help && inputs.size() > 2 && request.output_dir.empty()) {
+    return Fail(ErrorCode::kBadValue, "compare needs --output-dir for more than two runs");
+  }
+  return request;
+}
+
+struct Written {
+  engine::ReportComparison comparison;
+  std::vector<engine::ComparisonFile> files;
+};
+
+Result<Written> WriteFiles(engine::Workspace& workspace, const Request& request, Job& job) {
+  Written written;
+  JV_ASSIGN(written.comparison, engine::CompareReports(workspace, request.compare, job));
+  JV_ASSIGN(written.files, engine::WriteComparison(written.comparison, request.output_dir));
+  return written;
+}
+
+int WriteAndSay(engine::Workspace& workspace, const Request& request) {
+  Result<Written> written = Fail(ErrorCode::kInternal, "");
+  {
+    ProgressLine line(STDERR_FILENO);
+    Job job([&](std::uint64_t done, std::uint64_t total, std::string_view what) {
+      line.Show(done, total, what);
+    });
+    const auto watcher = rpc::SignalWatcher::Start([&](int) { job.Stop(); });
+    written = WriteFiles(workspace, request, job);
+  }
+  if (!written) {
+    PrintError(mcp::ErrorReply(written.error()).text);
+    return kExitFailure;
+  }
+  // With --json stdout is one line of JSON.
+  std::string text = fmt::format("Wrote {} tables and comparison.xlsx to {}; {} is the baseline.",
+                                 written->comparison.tables.size(), request.output_dir,
+                                 written->comparison.tags.front());
+  for (const std::string& note : written->comparison.notes)
+    text += "\nNote: " + note;
+  if (request.json) {
+    PrintError(text);
+    return kExitOk;
+  }
+  return Print(text) ? kExitOk : kExitFailure;
+}
+
+}  // namespace
+
+int Compare(Arguments arguments) {
+  Result<Request> request = Parse(arguments);
+  if (!request) return UsageError(request.error().message, "jarvis compare --help");
+  if (request->help) return Print(kUsage) ? kExitOk : kExitFailure;
+  static_cast<void>(rpc::SignalWatcher::Block());
+  Toolbox toolbox;
+  if (!request->output_dir.empty()) {
+    const int code = WriteAndSay(toolbox.workspace, *request);
+    if (code != kExitOk || request->compare.inputs.size() > 2) return code;
+  }
+  const std::vector<std::string>& inputs = request->compare.inputs;
+  // Of directories all that there is to say stands in the files.
+  const bool directories =
+      engine::IsReportDirectory(inputs[0]) || engine::IsReportDirectory(inputs[1]);
+  if (directories && !request->output_dir.empty() && !request->json) return kExitOk;
+  request->answer["comparison"] = inputs[0];
+  request->answer["primary"] = inputs[1];
+  return RunTool(*toolbox.tools.Find("compare"), request->answer,
+                 request->json ? Output::kJson : Output::kText);
+}
+
+}  // namespace jarvis::app

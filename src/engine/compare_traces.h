@@ -1,0 +1,74 @@
+// Two traces side by side: which work takes longer in the one than in the other, and longer than
+// the two devices explain.
+//
+// For each row, in milliseconds of GPU time (a step, if the numbers of steps differ):
+//   ratio      = primary / comparison
+//   expected   = the roofs of the row's work on the primary's platform / on the comparison's: the
+//                ratio of bandwidths where memory sets both roofs, of FLOP/s at the work's
+//                precision where arithmetic does; 1 on the same device
+//   unexpected = primary - expected * comparison
+// Source of the roofs: perf/roofline.h, of the work that the calls' arguments tell.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/job.h"
+#include "engine/loaded_trace.h"
+#include "perf/platform.h"
+#include "perf/roofline.h"
+
+namespace jarvis::engine {
+
+struct CompareSide {
+  const LoadedTrace& trace;
+  std::optional<perf::Platform> platform;
+};
+
+enum class CompareVerdict : std::uint8_t {
+  kAsExpected,  // ratio / expected within 1.15 either way
+  kSlower,      // the primary is slower than expected
+  kFaster,
+  kUnknown,  // the work, or a platform, is not known; or the calls' arguments differ
+  kOnlyInPrimary,
+  kOnlyInComparison,
+};
+std::string_view VerdictText(CompareVerdict verdict);
+
+struct CompareRow {
+  std::string name;
+  std::string shape;              // of ops: Input Dims as a tuple; empty: not recorded
+  bool arguments_differ = false;  // matched by the op's name alone
+  std::optional<double> primary_ms;
+  std::optional<double> comparison_ms;
+  double primary_calls = 0;  // of kernels: how often they ran
+  double comparison_calls = 0;
+  std::optional<double> ratio;
+  std::optional<double> expected;
+  std::optional<perf::Bound> bound;  // of most of the work, on the primary's platform
+  std::optional<double> unexpected_ms;
+  CompareVerdict verdict = CompareVerdict::kUnknown;
+};
+
+struct TraceComparison {
+  // By |unexpected|; of rows in one trace their time, of unknown ones the difference.
+  std::vector<CompareRow> rows;
+  double primary_ms = 0;  // sums of the rows
+  double comparison_ms = 0;
+  double only_primary_ms = 0;
+  double only_comparison_ms = 0;
+  std::uint64_t only_primary_rows = 0;
+  std::uint64_t only_comparison_rows = 0;
+  double expected_known_ms = 0;    // time of the primary in rows whose expected ratio is known
+  std::optional<double> expected;  // of those rows together
+  bool per_step = false;
+  bool same_device = false;
+};
+
+// by: kOp (rows are an op with its Input Dims and types; calls of an op whose arguments occur in
+// one trace only are matched by name), kCategory, kKernel or kModule.
+Result<TraceComparison> CompareTraces(const CompareSide& primary, const CompareSide& comparison,
+                                      analysis::GroupBy by, Job& job);
+
+}  // namespace jarvis::engine
