@@ -125,12 +125,13 @@ class Comparison {
     }
   }
 
-  void AddWhole(const std::string& name, const std::vector<TaggedTable>& tables,
-                const JoinSpec& spec) {
-    Joined joined = Join(tables, spec, rules_.join);
+  Status AddWhole(const std::string& name, const std::vector<TaggedTable>& tables,
+                  const JoinSpec& spec) {
+    JV_ASSIGN(Joined joined, Join(tables, spec, rules_.join));
     if (!spec.sort.empty()) SortDescending(joined.tags[0], spec.sort, &joined.table);
     joined.table.name = name;
     out_.tables.push_back(std::move(joined.table));
+    return {};
   }
 
   Status Timeline() {
@@ -139,8 +140,7 @@ class Comparison {
     JoinSpec spec{{"type"}, {"time ms"}, ""};
     // A report that keeps recomputed work apart has two blocks of the same rows.
     if (rules_.further_keys && AllHave(tables, "is_recompute")) spec.keys.push_back("is_recompute");
-    AddWhole("gpu_timeline", tables, spec);
-    return {};
+    return AddWhole("gpu_timeline", tables, spec);
   }
 
   Status OpsSummary() {
@@ -150,8 +150,7 @@ class Comparison {
     JoinSpec spec{
         {"name"}, {"total_direct_kernel_time_ms", "Count"}, "total_direct_kernel_time_ms"};
     AddFurtherKeys(tables, &spec);
-    AddWhole("ops_summary", tables, spec);
-    return {};
+    return AddWhole("ops_summary", tables, spec);
   }
 
   Status KernelSummary() {
@@ -173,8 +172,7 @@ class Comparison {
       for (TaggedTable& tagged : tables)
         AddStreams(spec.keys, &tagged.table);
     }
-    AddWhole("kernel_summary", tables, spec);
-    return {};
+    return AddWhole("kernel_summary", tables, spec);
   }
 
   // One row a kernel and op, of all streams: streams have other numbers on other devices.
@@ -200,11 +198,10 @@ class Comparison {
     Drop({"Total Kernel Time (µs)", "Median Kernel Time (µs)", "Std Kernel Time (µs)",
           "Min Kernel Time (µs)", "Max Kernel Time (µs)", "Category"},
          {"Cumulative Percentage (%)"}, &tables);
-    AddWhole("kernel_summary", tables,
+    return AddWhole("kernel_summary", tables,
              {{"name"},
               {"Total Kernel Time (ms)", "Mean Kernel Time (µs)", "Count"},
               "Total Kernel Time (ms)"});
-    return {};
   }
 
   void AddFurtherKeys(const std::vector<TaggedTable>& tables, JoinSpec* spec) const {
@@ -214,11 +211,12 @@ class Comparison {
     }
   }
 
-  void AddSplit(const std::string& name, const std::vector<TaggedTable>& tables,
-                const JoinSpec& spec) {
-    for (Table& table : SplitByPresence(Join(tables, spec, rules_.join), name, rules_.join)) {
+  Status AddSplit(const std::string& name, const std::vector<TaggedTable>& tables,
+                  const JoinSpec& spec) {
+    JV_ASSIGN(const Joined joined, Join(tables, spec, rules_.join));
+    for (Table& table : SplitByPresence(joined, name, rules_.join))
       out_.tables.push_back(std::move(table));
-    }
+    return {};
   }
 
   Status Signatures(const std::string& name, const char* sum, const char* mean) {
@@ -232,8 +230,7 @@ class Comparison {
     spec.compared = {sum, mean, "operation_count"};
     spec.sort = sum;
     AddFurtherKeys(tables, &spec);
-    AddSplit(name, tables, spec);
-    return {};
+    return AddSplit(name, tables, spec);
   }
 
   Names Families() const {
@@ -281,8 +278,7 @@ class Comparison {
     JoinSpec spec{{"name"}, kFamilyTimes, kFamilyTimes[0]};
     spec.keys.insert(spec.keys.end(), parameters.begin(), parameters.end());
     AddFurtherKeys(tables, &spec);
-    AddSplit(ShortFamily(family), tables, spec);
-    return {};
+    return AddSplit(ShortFamily(family), tables, spec);
   }
 
   const std::vector<ReportTables>& reports_;

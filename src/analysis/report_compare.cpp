@@ -6,6 +6,8 @@
 #include <numeric>
 #include <optional>
 
+#include <fmt/format.h>
+
 namespace jarvis::analysis {
 namespace {
 
@@ -63,10 +65,11 @@ Row KeyOf(const Row& row, const std::vector<std::size_t>& places) {
   return key;
 }
 
-std::vector<Match> MatchRows(const std::vector<TaggedTable>& tables, const JoinSpec& spec,
-                             bool pair) {
-  // By key, each table's rows in order: the cross product of them, or the n-th with the n-th.
-  std::map<Row, std::vector<std::vector<std::size_t>>, Less> groups;
+// By key, each table's rows in order.
+using RowGroups = std::map<Row, std::vector<std::vector<std::size_t>>, Less>;
+
+RowGroups GroupRows(const std::vector<TaggedTable>& tables, const JoinSpec& spec) {
+  RowGroups groups;
   for (std::size_t t = 0; t < tables.size(); ++t) {
     const Table& table = tables[t].table;
     const std::vector<std::size_t> places = Places(table, spec.keys);
@@ -76,31 +79,64 @@ std::vector<Match> MatchRows(const std::vector<TaggedTable>& tables, const JoinS
       group[t].push_back(r);
     }
   }
-  std::vector<Match> matches;
-  for (const auto& [key, group] : groups) {
-    std::vector<Match> made = {{key, std::vector<std::optional<std::size_t>>(tables.size())}};
-    if (pair) {
-      std::size_t longest = 0;
-      for (const auto& rows : group)
-        longest = std::max(longest, rows.size());
-      made.resize(longest, made[0]);
-      for (std::size_t t = 0; t < group.size(); ++t) {
-        for (std::size_t i = 0; i < group[t].size(); ++i)
-          made[i].rows[t] = group[t][i];
-      }
-    } else {
-      for (std::size_t t = 0; t < group.size(); ++t) {
-        if (group[t].empty()) continue;
-        std::vector<Match> next;
-        for (const Match& match : made) {
-          for (const std::size_t r : group[t]) {
-            next.push_back(match);
-            next.back().rows[t] = r;
-          }
-        }
-        made = std::move(next);
+  return groups;
+}
+
+// The n-th row of each table with the n-th of the others.
+std::vector<Match> PairRows(const Match& empty, const std::vector<std::vector<std::size_t>>& group) {
+  std::size_t longest = 0;
+  for (const auto& rows : group)
+    longest = std::max(longest, rows.size());
+  std::vector<Match> made(longest, empty);
+  for (std::size_t t = 0; t < group.size(); ++t) {
+    for (std::size_t i = 0; i < group[t].size(); ++i)
+      made[i].rows[t] = group[t][i];
+  }
+  return made;
+}
+
+// Each row with each of the other tables' rows.
+std::vector<Match> CrossRows(const Match& empty,
+                             const std::vector<std::vector<std::size_t>>& group) {
+  std::vector<Match> made = {empty};
+  for (std::size_t t = 0; t < group.size(); ++t) {
+    if (group[t].empty()) continue;
+    std::vector<Match> next;
+    for (const Match& match : made) {
+      for (const std::size_t r : group[t]) {
+        next.push_back(match);
+        next.back().rows[t] = r;
       }
     }
+    made = std::move(next);
+  }
+  return made;
+}
+
+// How many rows the group makes, up to one above the limit.
+std::size_t RowsOf(const std::vector<std::vector<std::size_t>>& group, bool pair) {
+  std::size_t count = pair ? 0 : 1;
+  for (const auto& rows : group) {
+    if (pair) {
+      count = std::max(count, rows.size());
+    } else if (!rows.empty()) {
+      count = rows.size() > kJoinedRowsMax / count ? kJoinedRowsMax + 1 : count * rows.size();
+    }
+  }
+  return std::min(count, kJoinedRowsMax + 1);
+}
+
+Result<std::vector<Match>> MatchRows(const std::vector<TaggedTable>& tables, const JoinSpec& spec,
+                                     bool pair) {
+  std::vector<Match> matches;
+  for (const auto& [key, group] : GroupRows(tables, spec)) {
+    if (matches.size() + RowsOf(group, pair) > kJoinedRowsMax) {
+      return Fail(ErrorCode::kTooLarge,
+                  fmt::format("{}: joining the reports makes more than {} rows",
+                              tables.front().table.name, kJoinedRowsMax));
+    }
+    const Match empty{key, std::vector<std::optional<std::size_t>>(tables.size())};
+    std::vector<Match> made = pair ? PairRows(empty, group) : CrossRows(empty, group);
     std::move(made.begin(), made.end(), std::back_inserter(matches));
   }
   return matches;
@@ -130,8 +166,8 @@ class Joiner {
   Joiner(const std::vector<TaggedTable>& tables, const JoinSpec& spec, const JoinRules& rules)
       : tables_(tables), spec_(spec), rules_(rules) {}
 
-  Joined Run() {
-    matches_ = MatchRows(tables_, spec_, rules_.pair_equal_keys);
+  Result<Joined> Run() {
+    JV_ASSIGN(matches_, MatchRows(tables_, spec_, rules_.pair_equal_keys));
     out_.table.rows.resize(matches_.size());
     out_.keys = spec_.keys.size();
     out_.sort = spec_.sort;
@@ -284,7 +320,8 @@ std::optional<double> NumberOf(const Cell& cell) {
   return *number;
 }
 
-Joined Join(const std::vector<TaggedTable>& tables, const JoinSpec& spec, const JoinRules& rules) {
+Result<Joined> Join(const std::vector<TaggedTable>& tables, const JoinSpec& spec,
+                    const JoinRules& rules) {
   return Joiner(tables, spec, rules).Run();
 }
 
@@ -353,7 +390,10 @@ Table AddUp(const Table& table, const std::vector<std::string>& keys,
       const auto* ia = std::get_if<std::int64_t>(&sum[c]);
       const auto* ib = std::get_if<std::int64_t>(&row[c]);
       if (ia != nullptr && ib != nullptr) {
-        sum[c] = *ia + *ib;
+        std::int64_t both = 0;
+        sum[c] = __builtin_add_overflow(*ia, *ib, &both)
+                     ? Cell(static_cast<double>(*ia) + static_cast<double>(*ib))
+                     : Cell(both);
       } else if (const auto y = NumberOf(row[c])) {
         sum[c] = NumberOf(sum[c]).value_or(0) + *y;
       }

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "base/result.h"
 #include "table/table.h"
 
 namespace jarvis::analysis {
@@ -55,8 +56,12 @@ struct Joined {
 
 inline constexpr std::size_t kReportsMax = 64;
 
-// REQUIRES: 1 to kReportsMax tables, tags all different. Rows are by key, ascending.
-Joined Join(const std::vector<TaggedTable>& tables, const JoinSpec& spec, const JoinRules& rules);
+inline constexpr std::size_t kJoinedRowsMax = 1'000'000;  // equal keys multiply in SQL joins
+
+// REQUIRES: 1 to kReportsMax tables, tags all different. Rows are by key, ascending. kTooLarge
+// beyond kJoinedRowsMax.
+Result<Joined> Join(const std::vector<TaggedTable>& tables, const JoinSpec& spec,
+                    const JoinRules& rules);
 
 // Largest first by <tag>::<sort>, absent last, ties as they stood. Without that column: as it is.
 void SortDescending(const std::string& tag, const std::string& sort, Table* table);

@@ -12,28 +12,30 @@
 #include "app/progress_line.h"
 #include "app/tool_run.h"
 #include "app/toolbox.h"
-#include "engine/compare_reports.h"
+#include "engine/comparison.h"
 #include "mcp/error_reply.h"
 #include "rpc/signal_watcher.h"
+#include "tools/platform_choice.h"
 
 namespace jarvis::app {
 namespace {
 
 constexpr std::string_view kUsage =
     "usage: jarvis compare BASELINE OTHER... --output-dir DIR [--names A,B...]\n"
-    "                      [--sheets NAME,...] [--compat tracelens]\n"
+    "                      [--sheets NAME,...] [--compat tracelens] [--overwrite]\n"
     "       jarvis compare BASELINE OTHER [--by op|category|kernel|module] [--json]\n"
     "\n"
-    "Each is a trace, or a directory of a report's CSV tables. Writes DIR/*.csv and\n"
-    "DIR/comparison.xlsx, with differences of the others to BASELINE. Of two traces it prints "
-    "what\n"
-    "takes longer in OTHER (the primary) than in BASELINE (the comparison), and longer than the\n"
-    "devices explain.\n"
+    "Each is a trace, or a report: a directory of CSV tables. Of two traces it prints what takes\n"
+    "longer in OTHER (the primary) than in BASELINE (the comparison), and longer than the devices\n"
+    "explain. With --output-dir it writes the reports side by side (DIR/*.csv, DIR/comparison.xlsx;\n"
+    "differences are the others minus BASELINE) and of two traces\n"
+    "DIR/comparative_analysis_fair.md and DIR/comparative_analysis_rough.md.\n"
     "\n"
     "  --names A,B...               what the runs are called in columns and file names\n"
     "  --sheets NAME,...            gpu_timeline, ops_summary, kernel_summary, ops_all, roofline;\n"
     "                               default: all\n"
     "  --compat tracelens           the tables as TraceLens writes them\n"
+    "  --overwrite                  replace files in DIR that jarvis did not write\n"
     "  --by NAME                    what a printed row is; default: op\n"
     "  --limit N                    how many rows are printed; default: 10\n"
     "  --platform NAME              the GPU of OTHER: MI300X, H100... or a JSON file\n"
@@ -41,9 +43,13 @@ constexpr std::string_view kUsage =
     "  --json                       print the answer as one line of JSON\n";
 
 struct Request {
-  engine::CompareRequest compare;
+  std::vector<std::string> inputs;
+  std::vector<std::string> names;
+  std::vector<std::string> sheets;
+  engine::Compat compat = engine::Compat::kNone;
   std::string output_dir;
   rpc::Json answer = rpc::Json::object();  // arguments of the tool
+  bool overwrite = false;
   bool json = false;
   bool help = false;
 };
@@ -62,14 +68,14 @@ Status SetOption(std::string_view option, std::string_view value, Request* reque
   if (option == "--output-dir" || option == "--output_dir" || option == "-o") {
     request->output_dir = value;
   } else if (option == "--names") {
-    request->compare.names = ListOf(value);
+    request->names = ListOf(value);
   } else if (option == "--sheets") {
-    request->compare.sheets = ListOf(value);
+    request->sheets = ListOf(value);
   } else if (option == "--compat") {
     if (value != "tracelens" && value != "none") {
       return Fail(ErrorCode::kBadValue, "--compat is tracelens or none");
     }
-    if (value == "tracelens") request->compare.compat = engine::Compat::kTraceLens;
+    if (value == "tracelens") request->compat = engine::Compat::kTraceLens;
   } else if (option == "--by" || option == "--limit" || option == "--platform") {
     request->answer[std::string(option.substr(2))] = value;
   } else if (option == "--comparison-platform") {
@@ -88,8 +94,10 @@ Result<Request> Parse(Arguments arguments) {
       request.help = true;
     } else if (argument == "--json") {
       request.json = true;
+    } else if (argument == "--overwrite") {
+      request.overwrite = true;
     } else if (!argument.starts_with("-")) {
-      request.compare.inputs.emplace_back(argument);
+      request.inputs.emplace_back(argument);
     } else if (const std::size_t equals = argument.find('='); equals != std::string_view::npos) {
       JV_TRY(SetOption(argument.substr(0, equals), argument.substr(equals + 1), &request));
     } else if (i + 1 < arguments.size()) {
@@ -98,7 +106,7 @@ Result<Request> Parse(Arguments arguments) {
       return Fail(ErrorCode::kBadValue, fmt::format("{} needs a value", argument));
     }
   }
-  const std::vector<std::string>& inputs = request.compare.inputs;
+  const std::vector<std::string>& inputs = request.inputs;
   if (!request.help && inputs.size() < 2) {
     return Fail(ErrorCode::kBadValue, "compare needs a baseline and at least one other run");
   }
@@ -108,20 +116,48 @@ Result<Request> Parse(Arguments arguments) {
   return request;
 }
 
-struct Written {
-  engine::ReportComparison comparison;
-  std::vector<engine::ComparisonFile> files;
-};
+// The platform that the user named for an input, or its device; only the first two have one.
+std::string PlatformName(const Request& request, std::size_t input) {
+  const char* const names[] = {"comparison_platform", "platform"};
+  return input < std::size(names) ? request.answer.value(names[input], "") : "";
+}
 
-Result<Written> WriteFiles(engine::Workspace& workspace, const Request& request, Job& job) {
-  Written written;
-  JV_ASSIGN(written.comparison, engine::CompareReports(workspace, request.compare, job));
-  JV_ASSIGN(written.files, engine::WriteComparison(written.comparison, request.output_dir));
-  return written;
+Result<std::vector<engine::ReportSource>> OpenAll(engine::Workspace& workspace,
+                                                  const Request& request, Job& job) {
+  const io::FilePolicy& files = workspace.files();
+  std::vector<engine::ReportSource> sources;
+  for (const std::string& input : request.inputs) {
+    const engine::SourceKind kind = engine::KindOf(files, input);
+    engine::ReportSource source;
+    if (kind == engine::SourceKind::kTrace) {
+      JV_ASSIGN(source.trace, workspace.Open(input, job));
+      source.path = source.trace->path();
+      JV_ASSIGN(const tools::PlatformChoice choice,
+                tools::ChoosePlatform(files, PlatformName(request, sources.size()),
+                                      source.trace.get()));
+      source.platform = choice.platform;
+    } else {
+      JV_ASSIGN(source, engine::ReadReport(files, input, kind, job));
+    }
+    sources.push_back(std::move(source));
+  }
+  return sources;
+}
+
+Result<engine::WrittenComparison> WriteFiles(engine::Workspace& workspace, const Request& request,
+                                             Job& job) {
+  engine::ComparisonRequest comparison;
+  comparison.reports.names = request.names;
+  comparison.reports.sheets = request.sheets;
+  comparison.reports.compat = request.compat;
+  comparison.overwrite = request.overwrite;
+  JV_ASSIGN(comparison.directory, workspace.files().ResolveOutput(request.output_dir));
+  JV_ASSIGN(comparison.reports.sources, OpenAll(workspace, request, job));
+  return engine::WriteComparisonOf(workspace.files(), comparison, job);
 }
 
 int WriteAndSay(engine::Workspace& workspace, const Request& request) {
-  Result<Written> written = Fail(ErrorCode::kInternal, "");
+  Result<engine::WrittenComparison> written;
   {
     ProgressLine line(STDERR_FILENO);
     Job job([&](std::uint64_t done, std::uint64_t total, std::string_view what) {
@@ -134,12 +170,11 @@ int WriteAndSay(engine::Workspace& workspace, const Request& request) {
     PrintError(mcp::ErrorReply(written.error()).text);
     return kExitFailure;
   }
-  // With --json stdout is one line of JSON.
   std::string text = fmt::format("Wrote {} tables and comparison.xlsx to {}; {} is the baseline.",
-                                 written->comparison.tables.size(), request.output_dir,
-                                 written->comparison.tags.front());
-  for (const std::string& note : written->comparison.notes)
+                                 written->tables, request.output_dir, written->tags.front());
+  for (const std::string& note : written->notes)
     text += "\nNote: " + note;
+  // With --json stdout is one line of JSON.
   if (request.json) {
     PrintError(text);
     return kExitOk;
@@ -157,15 +192,10 @@ int Compare(Arguments arguments) {
   Toolbox toolbox;
   if (!request->output_dir.empty()) {
     const int code = WriteAndSay(toolbox.workspace, *request);
-    if (code != kExitOk || request->compare.inputs.size() > 2) return code;
+    if (code != kExitOk || request->inputs.size() > 2) return code;
   }
-  const std::vector<std::string>& inputs = request->compare.inputs;
-  // Of directories all that there is to say stands in the files.
-  const bool directories =
-      engine::IsReportDirectory(inputs[0]) || engine::IsReportDirectory(inputs[1]);
-  if (directories && !request->output_dir.empty() && !request->json) return kExitOk;
-  request->answer["comparison"] = inputs[0];
-  request->answer["primary"] = inputs[1];
+  request->answer["comparison"] = request->inputs[0];
+  request->answer["primary"] = request->inputs[1];
   return RunTool(*toolbox.tools.Find("compare"), request->answer,
                  request->json ? Output::kJson : Output::kText);
 }

@@ -121,7 +121,7 @@ std::string DeviceNames(const LoadedTrace& trace) {
   return fmt::format("{}", fmt::join(names, ", "));
 }
 
-Comparability Compare(const LoadedTrace& primary, const LoadedTrace& comparison) {
+Comparability AssessComparability(const LoadedTrace& primary, const LoadedTrace& comparison) {
   Comparability result;
   const Work a = WorkOf(primary);
   const Work b = WorkOf(comparison);

@@ -23,7 +23,7 @@ struct Comparability {
   std::vector<std::string> reasons;  // what is the same, what differs
 };
 
-Comparability Compare(const LoadedTrace& primary, const LoadedTrace& comparison);
+Comparability AssessComparability(const LoadedTrace& primary, const LoadedTrace& comparison);
 
 // The trace's devices, each once, by name: "NVIDIA H100 80GB HBM3"; empty: not recorded.
 std::string DeviceNames(const LoadedTrace& trace);

@@ -1,5 +1,4 @@
-// Reports of several runs, sheet by sheet: from traces, or from directories of CSV tables, ours or
-// the reference's.
+// Reports of several runs, sheet by sheet.
 #pragma once
 
 #include <string>
@@ -8,15 +7,14 @@
 #include "analysis/compare_sheets.h"
 #include "base/job.h"
 #include "engine/report.h"
-#include "engine/workspace.h"
+#include "engine/report_source.h"
 
 namespace jarvis::engine {
 
 struct CompareRequest {
-  // At least two: ids or paths of traces, or directories. The first is the baseline; differences
-  // are the others minus it.
-  std::vector<std::string> inputs;
-  // Tags in columns and file names, by input; empty: from the inputs' file names.
+  // At least two. The first is the baseline; differences are the others minus it.
+  std::vector<ReportSource> sources;
+  // Tags in columns and file names, by source; empty: from the sources' file names.
   std::vector<std::string> names;
   std::vector<std::string> sheets;  // see analysis::ChooseSheets
   Compat compat = Compat::kNone;
@@ -27,22 +25,8 @@ struct ReportComparison {
   std::vector<Table> tables;
   std::vector<std::string> notes;
 };
-Result<ReportComparison> CompareReports(Workspace& workspace, const CompareRequest& request,
-                                        Job& job);
-
-struct ComparisonFile {
-  std::string path;
-  std::string what;
-  std::uint64_t rows = 0;
-};
-// One CSV file a table and comparison.xlsx, in the directory, which is made.
-Result<std::vector<ComparisonFile>> WriteComparison(const ReportComparison& comparison,
-                                                    const std::string& directory);
-
-// The tables of a directory: every *.csv, by name. Errors: kBadValue if there is none or one is no
-// table, kTooLarge.
-Result<std::vector<Table>> ReadReport(const std::string& directory);
-
-bool IsReportDirectory(const std::string& path);
+// Errors: kBadValue for names and sheets, and in compatible mode for a sheet that a report lacks;
+// kTooLarge.
+Result<ReportComparison> CompareReports(const CompareRequest& request, Job& job);
 
 }  // namespace jarvis::engine

@@ -86,9 +86,22 @@ class Roofs {
       : trace_(trace), platforms_{primary, comparison} {}
 
   struct Sum {
-    double us[2] = {0, 0};  // on the primary's platform, on the comparison's
-    double known_us = 0;    // GPU time of the work that has both
-    double memory_us = 0;   // ... and that memory bounds, on the primary's platform
+    double us[2] = {0, 0};         // on the primary's platform, on the comparison's
+    double memory_us[2] = {0, 0};  // ... of work that memory bounds there
+    double known_us = 0;           // GPU time of the work that has both
+
+    Sum& operator+=(const Sum& other) {
+      for (int i = 0; i < 2; ++i) {
+        us[i] += other.us[i];
+        memory_us[i] += other.memory_us[i];
+      }
+      known_us += other.known_us;
+      return *this;
+    }
+    // Of most of the work.
+    perf::Bound BoundOn(int platform) const {
+      return memory_us[platform] > us[platform] / 2 ? perf::Bound::kMemory : perf::Bound::kCompute;
+    }
   };
   Sum Of(const std::vector<std::uint32_t>& launchers) {
     Sum sum;
@@ -101,10 +114,11 @@ class Roofs {
       const double us = trace_.attribution().launchers[i].direct_us;
       // A call's work belongs to its launchers by their time.
       const double share = us / work.call_us;
-      sum.us[0] += share * *roof.us[0];
-      sum.us[1] += share * *roof.us[1];
+      for (int p = 0; p < 2; ++p) {
+        sum.us[p] += share * *roof.us[p];
+        if (roof.memory[p]) sum.memory_us[p] += share * *roof.us[p];
+      }
       sum.known_us += us;
-      if (roof.memory) sum.memory_us += us;
     }
     return sum;
   }
@@ -112,7 +126,7 @@ class Roofs {
  private:
   struct Roof {
     std::optional<double> us[2];
-    bool memory = false;
+    bool memory[2] = {false, false};
   };
   const Roof& RoofOf(const analysis::LauncherWork& work) {
     const auto [found, added] = roofs_.try_emplace(work.work);
@@ -121,7 +135,7 @@ class Roofs {
         const analysis::Metrics metrics =
             analysis::MetricsOf(work.work, work.call_us, {platforms_[i]});
         found->second.us[i] = metrics.roof_us;
-        if (i == 0) found->second.memory = metrics.bound == perf::Bound::kMemory;
+        found->second.memory[i] = metrics.bound == perf::Bound::kMemory;
       }
     }
     return found->second;
@@ -251,16 +265,21 @@ class Comparer {
                                              : CompareVerdict::kAsExpected;
   }
 
-  // By the primary's work on both platforms, or the comparison's where more of that is known.
+  // By the work of both sides, where most of it is known, so that the sides may be exchanged.
   void Expect(const Group& primary, const Group& comparison, CompareRow* row) {
     const Group* groups[2] = {&primary, &comparison};
+    std::optional<double>* roofs_ms[2] = {&row->primary_roof_ms, &row->comparison_roof_ms};
+    Roofs::Sum both;
     for (int i = 0; i < 2; ++i) {
       const Roofs::Sum sum = roofs_[i].Of(groups[i]->launchers);
-      if (!(sum.known_us > 0) || sum.known_us < kMost * groups[i]->us || !(sum.us[1] > 0)) continue;
-      row->expected = sum.us[0] / sum.us[1];
-      row->bound = sum.memory_us > sum.known_us / 2 ? perf::Bound::kMemory : perf::Bound::kCompute;
-      return;
+      if (!(sum.known_us > 0) || sum.known_us < kMost * groups[i]->us) continue;
+      *roofs_ms[i] = sum.us[i] / 1000 / parts_[i];
+      both += sum;
     }
+    if (!(both.us[0] > 0) || !(both.us[1] > 0)) return;
+    row->expected = both.us[0] / both.us[1];
+    row->primary_bound = both.BoundOn(0);
+    row->comparison_bound = both.BoundOn(1);
   }
 
   GroupBy by_;

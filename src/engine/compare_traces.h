@@ -42,11 +42,15 @@ struct CompareRow {
   bool arguments_differ = false;  // matched by the op's name alone
   std::optional<double> primary_ms;
   std::optional<double> comparison_ms;
-  double primary_calls = 0;  // of kernels: how often they ran
-  double comparison_calls = 0;
+  std::optional<double> primary_calls;  // of kernels: how often they ran
+  std::optional<double> comparison_calls;
   std::optional<double> ratio;
   std::optional<double> expected;
-  std::optional<perf::Bound> bound;  // of most of the work, on the primary's platform
+  std::optional<perf::Bound> primary_bound;  // of most of the work on that platform; with expected
+  std::optional<perf::Bound> comparison_bound;
+  // The least time that each one's own work can take on its platform; absent: not known.
+  std::optional<double> primary_roof_ms;
+  std::optional<double> comparison_roof_ms;
   std::optional<double> unexpected_ms;
   CompareVerdict verdict = CompareVerdict::kUnknown;
 };

@@ -1,5 +1,6 @@
 #include "io/text_file.h"
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 
@@ -17,7 +18,9 @@ Result<std::string> ReadTextFile(const FilePolicy& policy, const std::string& gi
     return Fail(ErrorCode::kBadValue, fmt::format("\"{}\" is no regular file", given));
   }
   if (!file) return tl::make_unexpected(file.error());
-  std::string text(bytes_max + 1, '\0');
+  // The limit may be far above what the file has.
+  const auto expected = static_cast<std::size_t>(std::min<std::uint64_t>(file->size, bytes_max));
+  std::string text(expected + 1, '\0');
   std::size_t filled = 0;
   while (filled < text.size()) {
     const ssize_t got = ::read(file->fd.get(), text.data() + filled, text.size() - filled);
@@ -32,6 +35,9 @@ Result<std::string> ReadTextFile(const FilePolicy& policy, const std::string& gi
   if (filled > bytes_max) {
     return Fail(ErrorCode::kTooLarge,
                 fmt::format("\"{}\" is larger than {} bytes", given, bytes_max));
+  }
+  if (filled > expected) {
+    return Fail(ErrorCode::kIo, fmt::format("\"{}\" grew while it was read", given), "try again");
   }
   text.resize(filled);
   return text;

@@ -3,7 +3,10 @@
 #include <algorithm>
 #include <charconv>
 #include <map>
+#include <optional>
 #include <vector>
+
+#include <fmt/format.h>
 
 namespace jarvis {
 namespace {
@@ -105,19 +108,17 @@ void Convert(const std::vector<Row>& rows, std::size_t column,
 
 }  // namespace
 
-std::optional<Table> ParseCsv(const std::string& name, std::string_view text,
-                              std::string* problem) {
+Result<Table> ParseCsv(const std::string& name, std::string_view text) {
   static constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
   if (text.starts_with(kByteOrderMark)) text.remove_prefix(kByteOrderMark.size());
-  const auto refuse = [&](std::size_t line, const char* why) {
-    if (problem != nullptr) *problem = "row " + std::to_string(line) + ": " + why;
-    return std::nullopt;
+  Reader reader(text);
+  const auto refuse = [&](ErrorCode code, const char* why) {
+    return Fail(code, fmt::format("table {}, row {}: {}", name, reader.line(), why));
   };
   Table table{name, {}, {}};
-  Reader reader(text);
   Row header;
   if (reader.AtEnd()) return table;
-  if (!reader.ReadRow(&header)) return refuse(reader.line(), "a quote does not end");
+  if (!reader.ReadRow(&header)) return refuse(ErrorCode::kBadValue, "a quote does not end");
   if (header.size() == 1 && header[0].text.empty()) header.clear();
   std::map<std::string, int> seen;
   for (const Field& field : header) {
@@ -127,9 +128,14 @@ std::optional<Table> ParseCsv(const std::string& name, std::string_view text,
   std::vector<Row> rows;
   Row row;
   while (!reader.AtEnd()) {
-    if (!reader.ReadRow(&row)) return refuse(reader.line(), "a quote does not end");
+    if (!reader.ReadRow(&row)) return refuse(ErrorCode::kBadValue, "a quote does not end");
     if (row.size() == 1 && row[0].text.empty() && !row[0].quoted && header.size() != 1) continue;
-    if (row.size() > header.size()) return refuse(reader.line(), "more cells than the header has");
+    if (row.size() > header.size()) {
+      return refuse(ErrorCode::kBadValue, "more cells than the header has");
+    }
+    if ((rows.size() + 1) * header.size() > kCsvCellsMax) {
+      return refuse(ErrorCode::kTooLarge, "more cells than a table may have");
+    }
     row.resize(header.size());
     rows.push_back(std::move(row));
   }
