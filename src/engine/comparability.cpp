@@ -9,7 +9,6 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "analysis/ops_tables.h"
 
 namespace jarvis::engine {
 namespace {
@@ -31,7 +30,7 @@ Work WorkOf(const LoadedTrace& trace) {
   for (const analysis::Launcher& launcher : trace.attribution().launchers) {
     work.calls += 1;
     if (launcher.op == trace::kNoEvent) {
-      work.ops[analysis::LauncherName(trace.events(), trace.attribution(), launcher)] += 1;
+      work.ops["(unlinked)"] += 1;  // kernels' names are the devices'
       continue;
     }
     const trace::Args& args = trace.events().args_of(launcher.op);

@@ -28,8 +28,8 @@ std::vector<Cell> CellsOf(const CompareRow& row, bool shapes) {
                {CellOf(row.primary_ms), CellOf(row.comparison_ms), CellOf(row.ratio),
                 Inverse(row.ratio), CellOf(row.expected), CellOf(row.unexpected_ms),
                 std::string(VerdictText(row.verdict)), CellOf(row.primary_calls),
-                CellOf(row.comparison_calls), BoundCell(row), CellOf(row.primary_roof_ms),
-                CellOf(row.comparison_roof_ms)});
+                CellOf(row.comparison_calls), BoundCell(row), CellOf(row.expected_with_fixed_cost),
+                CellOf(row.primary_roof_ms), CellOf(row.comparison_roof_ms)});
   return cells;
 }
 
@@ -44,7 +44,7 @@ CompareRow AllUnmatched(const TraceComparison& result, bool primary) {
     row.verdict = CompareVerdict::kOnlyInPrimary;
   } else {
     row.comparison_ms = result.only_comparison_ms;
-    row.unexpected_ms = -result.only_comparison_ms;
+    row.unexpected_ms = 0 - result.only_comparison_ms;
     row.verdict = CompareVerdict::kOnlyInComparison;
   }
   return row;
@@ -69,7 +69,8 @@ Table CompareTable(const TraceComparison& result, analysis::GroupBy by) {
       table.columns.end(),
       {"primary_ms", "comparison_ms", "primary_over_comparison", "comparison_over_primary",
        "expected_primary_over_comparison", "unexpected_ms", "verdict", "primary_calls",
-       "comparison_calls", "bound", "primary_roof_ms", "comparison_roof_ms"});
+       "comparison_calls", "bound", "expected_with_fixed_cost", "primary_roof_ms",
+       "comparison_roof_ms"});
   table.rows.reserve(result.rows.size() + kUnmatchedRows);
   table.rows.push_back(CellsOf(AllUnmatched(result, true), shapes));
   table.rows.push_back(CellsOf(AllUnmatched(result, false), shapes));

@@ -10,8 +10,8 @@ namespace jarvis::engine {
 inline constexpr std::size_t kUnmatchedRows = 2;
 // Columns: the name (as `by` is called), shape (by op), primary_ms, comparison_ms,
 // primary_over_comparison, comparison_over_primary, expected_primary_over_comparison,
-// unexpected_ms, verdict, primary_calls, comparison_calls, bound, primary_roof_ms,
-// comparison_roof_ms.
+// unexpected_ms, verdict, primary_calls, comparison_calls, bound,
+// expected_with_fixed_cost, primary_roof_ms, comparison_roof_ms.
 Table CompareTable(const TraceComparison& result, analysis::GroupBy by);
 
 // "op", "category", "kernel", "module".

@@ -16,8 +16,14 @@ namespace {
 
 using analysis::GroupBy;
 
+// How analysis::LauncherName begins for work without a launch call.
+constexpr std::string_view kUnlinked = "(unlinked) ";
+
 // A ratio within this factor of the expected one is as expected.
 constexpr double kTolerance = 1.15;
+// What a kernel may cost whatever its work is, about what the shortest kernels take: no ratio of the
+// devices explains it.
+constexpr double kFixedUs = 3;
 // The expected ratio is known if at least this share of a row's time has a roof.
 constexpr double kMost = 0.9;
 
@@ -89,6 +95,7 @@ class Roofs {
     double us[2] = {0, 0};         // on the primary's platform, on the comparison's
     double memory_us[2] = {0, 0};  // ... of work that memory bounds there
     double known_us = 0;           // GPU time of the work that has both
+    double kernels = 0;            // of that work
 
     Sum& operator+=(const Sum& other) {
       for (int i = 0; i < 2; ++i) {
@@ -96,6 +103,7 @@ class Roofs {
         memory_us[i] += other.memory_us[i];
       }
       known_us += other.known_us;
+      kernels += other.kernels;
       return *this;
     }
     // Of most of the work.
@@ -119,6 +127,7 @@ class Roofs {
         if (roof.memory[p]) sum.memory_us[p] += share * *roof.us[p];
       }
       sum.known_us += us;
+      sum.kernels += trace_.attribution().launchers[i].count;
     }
     return sum;
   }
@@ -156,7 +165,7 @@ class Comparer {
                              static_cast<double>(comparison.trace.steps().size())};
     out_.per_step = steps[0] > 0 && steps[1] > 0 && steps[0] != steps[1];
     for (int i = 0; i < 2; ++i)
-      parts_[i] = out_.per_step ? steps[i] : 1;
+      out_.parts[i] = out_.per_step ? steps[i] : 1;
     const std::string device = DeviceNames(primary.trace);
     if (primary.platform && comparison.platform) {
       out_.same_device = primary.platform->name == comparison.platform->name;
@@ -180,8 +189,18 @@ class Comparer {
     }
     for (auto& [key, group] : comparison)
       rest[key.first].second.emplace(key, std::move(group));
-    for (auto& [name, sides] : rest)
-      AddRest(name, sides.first, sides.second);
+    std::pair<Groups, Groups> unlinked;
+    for (auto& [name, sides] : rest) {
+      if (by_ == GroupBy::kOp && name.starts_with(kUnlinked)) {
+        unlinked.first.merge(sides.first);
+        unlinked.second.merge(sides.second);
+      } else {
+        AddRest(name, sides.first, sides.second);
+      }
+    }
+    if (!unlinked.first.empty() || !unlinked.second.empty()) {
+      AddUnlinked(unlinked.first, unlinked.second);
+    }
     if (expected_us_[1] > 0) out_.expected = expected_us_[0] / expected_us_[1];
     std::stable_sort(
         out_.rows.begin(), out_.rows.end(),
@@ -197,6 +216,17 @@ class Comparer {
   static double Weight(const CompareRow& row) {
     if (row.unexpected_ms) return std::abs(*row.unexpected_ms);
     return std::abs(row.primary_ms.value_or(0) - row.comparison_ms.value_or(0));
+  }
+
+  // Unlinked kernels have the devices' own names: what the other trace lacks is one row.
+  void AddUnlinked(const Groups& primary, const Groups& comparison) {
+    Group sums[2];
+    for (const auto& [key, group] : primary)
+      sums[0].Add(group);
+    for (const auto& [key, group] : comparison)
+      sums[1].Add(group);
+    Add(std::string(kUnlinked) + "kernels of other names", "", true,
+        primary.empty() ? nullptr : &sums[0], comparison.empty() ? nullptr : &sums[1]);
   }
 
   // Calls whose arguments the other trace does not have.
@@ -223,13 +253,13 @@ class Comparer {
     row.shape = shape;
     row.arguments_differ = arguments_differ;
     if (primary != nullptr) {
-      row.primary_ms = primary->us / 1000 / parts_[0];
-      row.primary_calls = primary->calls / parts_[0];
+      row.primary_ms = primary->us / 1000 / out_.parts[0];
+      row.primary_calls = primary->calls / out_.parts[0];
       out_.primary_ms += *row.primary_ms;
     }
     if (comparison != nullptr) {
-      row.comparison_ms = comparison->us / 1000 / parts_[1];
-      row.comparison_calls = comparison->calls / parts_[1];
+      row.comparison_ms = comparison->us / 1000 / out_.parts[1];
+      row.comparison_calls = comparison->calls / out_.parts[1];
       out_.comparison_ms += *row.comparison_ms;
     }
     if (comparison == nullptr) {
@@ -239,7 +269,7 @@ class Comparer {
       ++out_.only_primary_rows;
     } else if (primary == nullptr) {
       row.verdict = CompareVerdict::kOnlyInComparison;
-      row.unexpected_ms = -*row.comparison_ms;
+      row.unexpected_ms = 0 - *row.comparison_ms;
       out_.only_comparison_ms += *row.comparison_ms;
       ++out_.only_comparison_rows;
     } else {
@@ -252,14 +282,16 @@ class Comparer {
     if (*row->comparison_ms > 0) row->ratio = *row->primary_ms / *row->comparison_ms;
     // The work of a kernel is not known, only that of the op that launched it.
     if (by_ != GroupBy::kKernel) Expect(primary, comparison, row);
-    if (out_.same_device) row->expected = 1.0;
+    if (out_.same_device) row->expected = row->expected_with_fixed_cost = 1.0;
     if (!row->expected || row->arguments_differ) return;
-    row->unexpected_ms = *row->primary_ms - *row->expected * *row->comparison_ms;
+    const auto [low, high] = std::minmax(*row->expected, *row->expected_with_fixed_cost);
+    const double nearest = std::clamp(row->ratio.value_or(*row->expected), low, high);
+    row->unexpected_ms = *row->primary_ms - nearest * *row->comparison_ms;
     out_.expected_known_ms += *row->primary_ms;
     expected_us_[0] += *row->expected * *row->comparison_ms;
     expected_us_[1] += *row->comparison_ms;
     if (!row->ratio) return;
-    const double excess = *row->ratio / *row->expected;
+    const double excess = *row->ratio / nearest;
     row->verdict = excess > kTolerance       ? CompareVerdict::kSlower
                    : excess < 1 / kTolerance ? CompareVerdict::kFaster
                                              : CompareVerdict::kAsExpected;
@@ -273,18 +305,19 @@ class Comparer {
     for (int i = 0; i < 2; ++i) {
       const Roofs::Sum sum = roofs_[i].Of(groups[i]->launchers);
       if (!(sum.known_us > 0) || sum.known_us < kMost * groups[i]->us) continue;
-      *roofs_ms[i] = sum.us[i] / 1000 / parts_[i];
+      *roofs_ms[i] = sum.us[i] / 1000 / out_.parts[i];
       both += sum;
     }
     if (!(both.us[0] > 0) || !(both.us[1] > 0)) return;
     row->expected = both.us[0] / both.us[1];
+    const double fixed_us = kFixedUs * both.kernels;
+    row->expected_with_fixed_cost = (both.us[0] + fixed_us) / (both.us[1] + fixed_us);
     row->primary_bound = both.BoundOn(0);
     row->comparison_bound = both.BoundOn(1);
   }
 
   GroupBy by_;
   Roofs roofs_[2];
-  double parts_[2] = {1, 1};        // what times are divided by
   double expected_us_[2] = {0, 0};  // of rows with a known ratio: what is expected, what was
   TraceComparison out_;
 };

@@ -6,7 +6,11 @@
 //   expected   = the roofs of the row's work on the primary's platform / on the comparison's: the
 //                ratio of bandwidths where memory sets both roofs, of FLOP/s at the work's
 //                precision where arithmetic does; 1 on the same device
-//   unexpected = primary - expected * comparison
+//   with fixed cost = the same with 3 us a kernel added to both roofs: nearly expected for large
+//                kernels, nearly 1 for small ones, which no device's rates explain
+//   unexpected = primary - e * comparison, e: the ratio where it lies between those two, else the
+//                nearer of them
+// Exchanging the traces gives the same rows, with ratios and expected ones inverted.
 // Source of the roofs: perf/roofline.h, of the work that the calls' arguments tell.
 #pragma once
 
@@ -27,7 +31,7 @@ struct CompareSide {
 };
 
 enum class CompareVerdict : std::uint8_t {
-  kAsExpected,  // ratio / expected within 1.15 either way
+  kAsExpected,  // ratio / e within 1.15 either way
   kSlower,      // the primary is slower than expected
   kFaster,
   kUnknown,  // the work, or a platform, is not known; or the calls' arguments differ
@@ -39,13 +43,14 @@ std::string_view VerdictText(CompareVerdict verdict);
 struct CompareRow {
   std::string name;
   std::string shape;              // of ops: Input Dims as a tuple; empty: not recorded
-  bool arguments_differ = false;  // matched by the op's name alone
+  bool arguments_differ = false;  // matched by name alone, or kernels of different names together
   std::optional<double> primary_ms;
   std::optional<double> comparison_ms;
   std::optional<double> primary_calls;  // of kernels: how often they ran
   std::optional<double> comparison_calls;
   std::optional<double> ratio;
-  std::optional<double> expected;
+  std::optional<double> expected;  // by the devices' rates alone
+  std::optional<double> expected_with_fixed_cost;
   std::optional<perf::Bound> primary_bound;  // of most of the work on that platform; with expected
   std::optional<perf::Bound> comparison_bound;
   // The least time that each one's own work can take on its platform; absent: not known.
@@ -67,6 +72,7 @@ struct TraceComparison {
   double expected_known_ms = 0;    // time of the primary in rows whose expected ratio is known
   std::optional<double> expected;  // of those rows together
   bool per_step = false;
+  double parts[2] = {1, 1};  // what times and calls are divided by: primary's, comparison's steps
   bool same_device = false;
 };
 

@@ -43,8 +43,8 @@ std::string ShortShape(std::string shape) {
   return shape.size() > kLength ? std::string(Utf8Prefix(shape, kLength)) + "..." : shape;
 }
 
-// Where the windows of both went, in milliseconds (not a step).
-Json TimesOf(const engine::LoadedTrace& trace) {
+// Where the window went, in milliseconds; a step where rows are.
+Json TimesOf(const engine::LoadedTrace& trace, double parts) {
   Json times = Json::object();
   if (!trace.timeline()) return times;
   const analysis::GpuTimeline& timeline = *trace.timeline();
@@ -52,7 +52,7 @@ Json TimesOf(const engine::LoadedTrace& trace) {
        {std::pair("window_ms", timeline.total), std::pair("busy_ms", timeline.busy),
         std::pair("idle_ms", timeline.idle), std::pair("exposed_comm_ms", timeline.exposed_comm),
         std::pair("exposed_copy_ms", timeline.exposed_memcpy)}) {
-    times[name] = output::Rounded(us / 1000);
+    times[name] = output::Rounded(us / 1000 / parts);
   }
   return times;
 }
@@ -171,9 +171,9 @@ Result<Answer> CompareTables(const engine::Workspace& workspace, const Json& arg
 }
 
 void AddRows(Table table, GroupBy by, std::uint64_t limit, Answer* answer) {
-  // Roofs are for the files.
-  constexpr std::size_t kRoofs = 2;
-  const std::size_t columns = table.columns.size() - kRoofs;
+  // The last ones are for the files.
+  constexpr std::size_t kForFiles = 3;
+  const std::size_t columns = table.columns.size() - kForFiles;
   table.columns.resize(columns);
   answer->columns = std::move(table.columns);
   answer->total = table.rows.size();
@@ -197,7 +197,7 @@ void AddNotes(const engine::LoadedTrace& primary, const engine::LoadedTrace& com
   if (result.per_step) {
     answer->notes.push_back(
         fmt::format("the traces have {} and {} steps: times and calls of rows are those of all GPU "
-                    "work divided by the steps",
+                    "work divided by the steps, as are the windows'",
                     primary.steps().size(), comparison.steps().size()));
   } else if (primary.steps().empty() != comparison.steps().empty()) {
     answer->notes.emplace_back("only one trace marks steps: times are of the whole traces");
@@ -241,15 +241,16 @@ Result<Answer> Compare(engine::Workspace& workspace, const Json& arguments, Job&
                    {{"verdict", comparability.verdict},
                     {"score", comparability.score},
                     {"reasons", comparability.reasons}}},
-                  {"primary_times", TimesOf(*primary)},
-                  {"comparison_times", TimesOf(*comparison)}};
+                  {"primary_times", TimesOf(*primary, result.parts[0])},
+                  {"comparison_times", TimesOf(*comparison, result.parts[1])}};
   AddRows(engine::CompareTable(result, by), by, arguments.at("limit").get<std::uint64_t>(),
           &answer);
   AddNotes(*primary, *comparison, result, &answer);
   answer.notes.push_back(PlatformNote(platform, other, result.same_device));
   answer.notes.emplace_back(
-      "unexpected_ms = primary_ms - expected * comparison_ms, as expected within 15 %; rows by it, "
-      "unknown ones by the difference; small kernels may follow neither roof");
+      "unexpected_ms = primary_ms - expected * comparison_ms, as expected within 15 %; 3 us a kernel "
+      "count as fixed cost, so small ones may come near 1; rows by it, unknown ones by the "
+      "difference");
   JV_TRY(AddFiles(workspace, arguments, std::move(sources), job, &answer));
   answer.next = {{"ops_summary",
                   {{"trace", primary->id()}, {"by", by_name}},
