@@ -199,9 +199,9 @@ class Comparison {
           "Min Kernel Time (µs)", "Max Kernel Time (µs)", "Category"},
          {"Cumulative Percentage (%)"}, &tables);
     return AddWhole("kernel_summary", tables,
-             {{"name"},
-              {"Total Kernel Time (ms)", "Mean Kernel Time (µs)", "Count"},
-              "Total Kernel Time (ms)"});
+                    {{"name"},
+                     {"Total Kernel Time (ms)", "Mean Kernel Time (µs)", "Count"},
+                     "Total Kernel Time (ms)"});
   }
 
   void AddFurtherKeys(const std::vector<TaggedTable>& tables, JoinSpec* spec) const {

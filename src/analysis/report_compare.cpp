@@ -83,7 +83,8 @@ RowGroups GroupRows(const std::vector<TaggedTable>& tables, const JoinSpec& spec
 }
 
 // The n-th row of each table with the n-th of the others.
-std::vector<Match> PairRows(const Match& empty, const std::vector<std::vector<std::size_t>>& group) {
+std::vector<Match> PairRows(const Match& empty,
+                            const std::vector<std::vector<std::size_t>>& group) {
   std::size_t longest = 0;
   for (const auto& rows : group)
     longest = std::max(longest, rows.size());

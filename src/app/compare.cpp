@@ -27,7 +27,8 @@ constexpr std::string_view kUsage =
     "\n"
     "Each is a trace, or a report: a directory of CSV tables. Of two traces it prints what takes\n"
     "longer in OTHER (the primary) than in BASELINE (the comparison), and longer than the devices\n"
-    "explain. With --output-dir it writes the reports side by side (DIR/*.csv, DIR/comparison.xlsx;\n"
+    "explain. With --output-dir it writes the reports side by side (DIR/*.csv, "
+    "DIR/comparison.xlsx;\n"
     "differences are the others minus BASELINE) and of two traces\n"
     "DIR/comparative_analysis_fair.md and DIR/comparative_analysis_rough.md.\n"
     "\n"
@@ -132,9 +133,9 @@ Result<std::vector<engine::ReportSource>> OpenAll(engine::Workspace& workspace,
     if (kind == engine::SourceKind::kTrace) {
       JV_ASSIGN(source.trace, workspace.Open(input, job));
       source.path = source.trace->path();
-      JV_ASSIGN(const tools::PlatformChoice choice,
-                tools::ChoosePlatform(files, PlatformName(request, sources.size()),
-                                      source.trace.get()));
+      JV_ASSIGN(
+          const tools::PlatformChoice choice,
+          tools::ChoosePlatform(files, PlatformName(request, sources.size()), source.trace.get()));
       source.platform = choice.platform;
     } else {
       JV_ASSIGN(source, engine::ReadReport(files, input, kind, job));

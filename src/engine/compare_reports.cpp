@@ -90,8 +90,8 @@ Result<std::vector<Table>> TablesOf(const ReportSource& source, Compat compat, J
 Result<ReportComparison> CompareReports(const CompareRequest& request, Job& job) {
   const std::size_t count = request.sources.size();
   if (count < 2 || count > analysis::kReportsMax) {
-    return Fail(ErrorCode::kBadValue, fmt::format("{} reports; a comparison has 2 to {}", count,
-                                                  analysis::kReportsMax));
+    return Fail(ErrorCode::kBadValue,
+                fmt::format("{} reports; a comparison has 2 to {}", count, analysis::kReportsMax));
   }
   JV_ASSIGN(const analysis::SheetChoice choice, analysis::ChooseSheets(request.sheets));
   ReportComparison comparison;

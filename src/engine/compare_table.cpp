@@ -65,12 +65,11 @@ Table CompareTable(const TraceComparison& result, analysis::GroupBy by) {
   const bool shapes = by == analysis::GroupBy::kOp;
   Table table{fmt::format("compare_by_{}", CompareName(by)), {std::string(CompareName(by))}, {}};
   if (shapes) table.columns.emplace_back("shape");
-  table.columns.insert(
-      table.columns.end(),
-      {"primary_ms", "comparison_ms", "primary_over_comparison", "comparison_over_primary",
-       "expected_primary_over_comparison", "unexpected_ms", "verdict", "primary_calls",
-       "comparison_calls", "bound", "expected_with_fixed_cost", "primary_roof_ms",
-       "comparison_roof_ms"});
+  table.columns.insert(table.columns.end(),
+                       {"primary_ms", "comparison_ms", "primary_over_comparison",
+                        "comparison_over_primary", "expected_primary_over_comparison",
+                        "unexpected_ms", "verdict", "primary_calls", "comparison_calls", "bound",
+                        "expected_with_fixed_cost", "primary_roof_ms", "comparison_roof_ms"});
   table.rows.reserve(result.rows.size() + kUnmatchedRows);
   table.rows.push_back(CellsOf(AllUnmatched(result, true), shapes));
   table.rows.push_back(CellsOf(AllUnmatched(result, false), shapes));

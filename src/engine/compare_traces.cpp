@@ -21,8 +21,8 @@ constexpr std::string_view kUnlinked = "(unlinked) ";
 
 // A ratio within this factor of the expected one is as expected.
 constexpr double kTolerance = 1.15;
-// What a kernel may cost whatever its work is, about what the shortest kernels take: no ratio of the
-// devices explains it.
+// What a kernel may cost whatever its work is, about what the shortest kernels take: no ratio of
+// the devices explains it.
 constexpr double kFixedUs = 3;
 // The expected ratio is known if at least this share of a row's time has a roof.
 constexpr double kMost = 0.9;

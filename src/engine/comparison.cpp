@@ -8,8 +8,7 @@ namespace {
 using analysis::GroupBy;
 
 bool WantsAll(const CompareRequest& request) {
-  return request.sheets.empty() ||
-         (request.sheets.size() == 1 && request.sheets.front() == "all");
+  return request.sheets.empty() || (request.sheets.size() == 1 && request.sheets.front() == "all");
 }
 
 // Two traces, and nobody asked for certain sheets.
@@ -21,8 +20,7 @@ bool HasPair(const CompareRequest& request) {
 Status AddPair(const CompareRequest& request, std::vector<Table>* tables, Job& job) {
   const CompareSide primary{*request.sources[1].trace, request.sources[1].platform};
   const CompareSide comparison{*request.sources[0].trace, request.sources[0].platform};
-  for (const GroupBy by :
-       {GroupBy::kOp, GroupBy::kCategory, GroupBy::kKernel, GroupBy::kModule}) {
+  for (const GroupBy by : {GroupBy::kOp, GroupBy::kCategory, GroupBy::kKernel, GroupBy::kModule}) {
     JV_ASSIGN(const TraceComparison result, CompareTraces(primary, comparison, by, job));
     tables->push_back(CompareTable(result, by));
   }

@@ -12,7 +12,8 @@
 namespace jarvis::engine {
 
 struct ComparisonRequest {
-  CompareRequest reports;  // the first source is the baseline: the comparison; the second the primary
+  CompareRequest
+      reports;  // the first source is the baseline: the comparison; the second the primary
   std::string directory;   // from FilePolicy::ResolveOutput
   bool overwrite = false;  // files too that are in the way and not ours
 };

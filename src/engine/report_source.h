@@ -20,9 +20,9 @@ enum class SourceKind : std::uint8_t { kTrace, kFolder };
 SourceKind KindOf(const io::FilePolicy& files, const std::string& given);
 
 struct ReportSource {
-  std::string path;                              // absolute
-  std::shared_ptr<const LoadedTrace> trace;      // null: the tables are here
-  std::optional<perf::Platform> platform;        // of a trace: what its roofs are of
+  std::string path;                          // absolute
+  std::shared_ptr<const LoadedTrace> trace;  // null: the tables are here
+  std::optional<perf::Platform> platform;    // of a trace: what its roofs are of
   std::vector<Table> tables;
 };
 

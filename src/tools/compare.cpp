@@ -130,15 +130,18 @@ Status AddFiles(const engine::Workspace& workspace, const Json& arguments,
   JV_ASSIGN(const engine::WrittenComparison written,
             engine::WriteComparisonOf(workspace.files(), request, job));
   // What is read first; the others lie beside them.
-  static const std::set<std::string_view> kFirst = {
-      "comparative_analysis_fair.md", "comparative_analysis_rough.md", "workbook", "gpu_timeline",
-      "ops_summary", "compare_by_op"};
+  static const std::set<std::string_view> kFirst = {"comparative_analysis_fair.md",
+                                                    "comparative_analysis_rough.md",
+                                                    "workbook",
+                                                    "gpu_timeline",
+                                                    "ops_summary",
+                                                    "compare_by_op"};
   for (const engine::WrittenFile& file : written.files) {
     if (kFirst.contains(file.what)) answer->files.push_back({file.path, file.what, file.rows});
   }
-  answer->notes.push_back(fmt::format(
-      "{} tables in {}; in those of the report the comparison is the baseline", written.tables,
-      request.directory));
+  answer->notes.push_back(
+      fmt::format("{} tables in {}; in those of the report the comparison is the baseline",
+                  written.tables, request.directory));
   for (const std::string& note : written.notes)
     answer->notes.push_back(note);
   return {};
@@ -229,8 +232,7 @@ Result<Answer> Compare(engine::Workspace& workspace, const Json& arguments, Job&
   if (const auto cursor = TextArgument(arguments, "cursor")) {
     JV_ASSIGN(answer.offset, ReadCursor(answer.cursor_key, *cursor));
   }
-  const engine::Comparability comparability =
-      engine::AssessComparability(*primary, *comparison);
+  const engine::Comparability comparability = engine::AssessComparability(*primary, *comparison);
   JV_ASSIGN(
       const TraceComparison result,
       engine::CompareTraces({*primary, platform.platform}, {*comparison, other.platform}, by, job));
@@ -248,7 +250,8 @@ Result<Answer> Compare(engine::Workspace& workspace, const Json& arguments, Job&
   AddNotes(*primary, *comparison, result, &answer);
   answer.notes.push_back(PlatformNote(platform, other, result.same_device));
   answer.notes.emplace_back(
-      "unexpected_ms = primary_ms - expected * comparison_ms, as expected within 15 %; 3 us a kernel "
+      "unexpected_ms = primary_ms - expected * comparison_ms, as expected within 15 %; 3 us a "
+      "kernel "
       "count as fixed cost, so small ones may come near 1; rows by it, unknown ones by the "
       "difference");
   JV_TRY(AddFiles(workspace, arguments, std::move(sources), job, &answer));

@@ -39,7 +39,7 @@ TEST_CASE("differences in both directions, and absent where they are not known")
   const std::vector<TaggedTable> tables = {
       {"old", Csv("t", "name,ms,count\na,4,2\nb,0,1\nc,5,1\n")},
       {"new", Csv("t", "name,ms,count\nd,1,1\nb,3,1\na,6.0,2\n")}};
-  const Joined joined = Join(tables, kByName, {});
+  const Joined joined = *Join(tables, kByName, {});
   CHECK(joined.table.columns ==
         std::vector<std::string>{"name", "ms__new_minus_old", "ms__new_over_old",
                                  "ms__old_over_new", "count__new_minus_old", "count__new_over_old",
@@ -64,20 +64,29 @@ TEST_CASE("equal keys: paired by default, multiplied by the reference") {
   const std::vector<TaggedTable> tables = {
       {"old", Csv("t", "name,ms,count\nk,1,1\nk,2,1\n")},
       {"new", Csv("t", "name,ms,count\nk,10,1\nk,20,1\nk,30,1\n")}};
-  const Joined paired = Join(tables, kByName, {});
+  const Joined paired = *Join(tables, kByName, {});
   REQUIRE(paired.table.rows.size() == 3);
   CHECK(At(paired.table, 0, "ms__new_minus_old") == Cell(std::int64_t{9}));
   CHECK(At(paired.table, 1, "ms__new_minus_old") == Cell(std::int64_t{18}));
   CHECK(At(paired.table, 2, "old::ms") == Cell());
-  const Joined product = Join(tables, kByName, Reference());
+  const Joined product = *Join(tables, kByName, Reference());
   REQUIRE(product.table.rows.size() == 6);
   CHECK(At(product.table, 0, "ms__new_pct") == Cell(900.0));
+}
+
+TEST_CASE("equal keys cannot multiply without end") {
+  std::string text = "name,ms,count\n";
+  for (int i = 0; i < 1001; ++i)
+    text += "k,1,1\n";
+  const std::vector<TaggedTable> tables = {{"old", Csv("t", text)}, {"new", Csv("t", text)}};
+  CHECK(Join(tables, kByName, {})->table.rows.size() == 1001);
+  CHECK(Join(tables, kByName, Reference()).error().code == ErrorCode::kTooLarge);
 }
 
 TEST_CASE("keys compare by value, and absent equals absent") {
   const std::vector<TaggedTable> tables = {{"a", Csv("t", "name,dims,ms\nx,1,1\nx,,2\ny,,3\n")},
                                            {"b", Csv("t", "name,dims,ms\nx,1.0,4\nx,,5\n,,6\n")}};
-  const Joined joined = Join(tables, {{"name", "dims"}, {"ms"}, "ms"}, {});
+  const Joined joined = *Join(tables, {{"name", "dims"}, {"ms"}, "ms"}, {});
   REQUIRE(joined.table.rows.size() == 4);
   CHECK(joined.present == std::vector<std::uint64_t>{3, 3, 1, 2});
 }
@@ -86,7 +95,7 @@ TEST_CASE("three reports, and columns that differ") {
   const std::vector<TaggedTable> tables = {{"a", Csv("t", "name,ms\nx,1\n")},
                                            {"b", Csv("t", "name,ms,extra\nx,2,e\ny,5,f\n")},
                                            {"c", Csv("t", "name,other\nx,7\n")}};
-  const Joined joined = Join(tables, kByName, {});
+  const Joined joined = *Join(tables, kByName, {});
   CHECK(ColumnOf(joined.table, "ms__b_minus_a") != std::string::npos);
   CHECK(ColumnOf(joined.table, "ms__c_minus_a") == std::string::npos);
   const std::vector<Table> split = SplitByPresence(joined, "t", {});
@@ -106,7 +115,7 @@ TEST_CASE("a split table without rows has no columns in the reference's way") {
   const std::vector<TaggedTable> tables = {{"a", Csv("t", "name,ms,count\nx,1,1\n")},
                                            {"b", Csv("t", "name,ms,count\nx,2,\ny,,1\n")}};
   const std::vector<Table> split =
-      SplitByPresence(Join(tables, kByName, Reference()), "t", Reference());
+      SplitByPresence(*Join(tables, kByName, Reference()), "t", Reference());
   CHECK(split[0].rows.size() == 1);
   // b::count has no value there.
   CHECK(ColumnOf(split[0], "b::count") == std::string::npos);

@@ -18,6 +18,7 @@ TEST_CASE("cells get the type of their column") {
 }
 
 TEST_CASE("tables without rows, without columns, with equal names") {
+  REQUIRE(ParseCsv("t", "\n"));
   CHECK(ParseCsv("t", "\n")->columns.empty());
   CHECK(ParseCsv("t", "")->columns.empty());
   const auto header = ParseCsv("t", "a,a,a\n");
@@ -33,11 +34,16 @@ TEST_CASE("tables without rows, without columns, with equal names") {
 }
 
 TEST_CASE("what is no table is refused, with the row") {
-  std::string problem;
-  CHECK_FALSE(ParseCsv("t", "a,b\n1,2\n1,\"2\n", &problem));
-  CHECK(problem == "row 3: a quote does not end");
-  CHECK_FALSE(ParseCsv("t", "a\n1,2\n", &problem));
-  CHECK(problem == "row 2: more cells than the header has");
+  CHECK(ParseCsv("t", "a,b\n1,2\n1,\"2\n").error().message ==
+        "table t, row 3: a quote does not end");
+  CHECK(ParseCsv("t", "a\n1,2\n").error().message ==
+        "table t, row 2: more cells than the header has");
+  // A line of one blank cell each: small as a file, large as a table.
+  std::string wide(10'000, ',');
+  std::string text = wide + "\n";
+  for (int i = 0; i < 510; ++i)
+    text += ",\n";
+  CHECK(ParseCsv("t", text).error().code == ErrorCode::kTooLarge);
 }
 
 }  // namespace

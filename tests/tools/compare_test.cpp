@@ -2,6 +2,8 @@
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
+#include <initializer_list>
+#include <map>
 #include <set>
 #include <string>
 #include <utility>
@@ -161,9 +163,80 @@ TEST_CASE("what the devices explain") {
   CHECK(CellOf(bare, "aten::mm", "comparison_over_primary") == 2.0);
 }
 
+// Each column of one direction beside the one of the other that says the same.
+TEST_CASE("both directions are each other's mirror") {
+  Pair pair;
+  TraceText more = Model(280, 400, 80);
+  more.OpWithKernel("custom::new", 5000, 50, "new", 5100, 30, 4);
+  more.OpWithKernel("aten::neg", 6000, 50, "tiny", 6100, 2, 5,
+                    R"("Input Dims":[[64]],"Input type":["float"])");
+  TraceText less = Model(200, 300, 50);
+  less.OpWithKernel("aten::neg", 6000, 50, "tiny", 6100, 5, 5,
+                    R"("Input Dims":[[64]],"Input type":["float"])");
+  const std::string a = pair.Write("a", more, kMi300x);
+  const std::string b = pair.Write("b", less, kH100);
+  const std::map<std::string, std::string> kTurned = {
+      {"slower than expected", "faster than expected"},
+      {"faster than expected", "slower than expected"},
+      {"only in primary", "only in comparison"},
+      {"only in comparison", "only in primary"}};
+  const auto number = [](const Json& cell) { return cell.get<double>(); };
+  for (const char* by : {"op", "category", "kernel", "module"}) {
+    const Json one = pair.Ask(a, b, {{"by", by}});
+    const Json other = pair.Ask(b, a, {{"by", by}});
+    CHECK(ScoreOf(one) == ScoreOf(other));
+    CHECK(one["total"] == other["total"]);
+    for (std::size_t r = 2; r < one["rows"].size(); ++r) {
+      const std::string name = one["rows"][r][0];
+      const auto cell = [&](const Json& answer, const char* column) {
+        return CellOf(answer, name, column);
+      };
+      CHECK(cell(one, "primary_ms") == cell(other, "comparison_ms"));
+      CHECK(cell(one, "comparison_ms") == cell(other, "primary_ms"));
+      CHECK(cell(one, "primary_over_comparison") == cell(other, "comparison_over_primary"));
+      CHECK(cell(one, "primary_calls") == cell(other, "comparison_calls"));
+      const std::string verdict = cell(one, "verdict");
+      const auto turned = kTurned.find(verdict);
+      CHECK(cell(other, "verdict") == (turned == kTurned.end() ? verdict : turned->second));
+      const Json expected = cell(one, "expected_primary_over_comparison");
+      CHECK(expected.is_null() == cell(other, "expected_primary_over_comparison").is_null());
+      if (expected.is_null()) continue;
+      CHECK(number(expected) * number(cell(other, "expected_primary_over_comparison")) ==
+            doctest::Approx(1).epsilon(1e-3));
+      CHECK(number(cell(one, "unexpected_ms")) * number(cell(other, "unexpected_ms")) <= 0);
+    }
+  }
+  // A kernel too small for the rates to matter: slower than the ratio of bandwidths says, and as
+  // far as fixed costs explain.
+  const Json tiny = pair.Ask(pair.Write("c", less, kMi300x), b);
+  CHECK(CellOf(tiny, "aten::neg", "primary_over_comparison") == 1.0);
+  CHECK(CellOf(tiny, "aten::neg", "expected_primary_over_comparison").get<double>() < 0.7);
+  CHECK(CellOf(tiny, "aten::neg", "verdict") == "as expected");
+}
+
+TEST_CASE("unlinked kernels of other names are one row") {
+  Pair pair;
+  const auto with = [](std::initializer_list<const char*> names) {
+    TraceText text = Model(200, 300, 50);
+    int place = 0;
+    for (const char* name : names)
+      text.Kernel(name, 7000 + 100 * place++, 10, 0);
+    return text;
+  };
+  const std::string a = pair.Write("a", with({"both", "amd_gemm", "amd_copy"}), kMi300x);
+  const std::string b = pair.Write("b", with({"both", "sm90_gemm"}), kH100);
+  const Json answer = pair.Ask(a, b);
+  CHECK(CellOf(answer, "(unlinked) both", "primary_over_comparison") == 1.0);
+  CHECK(CellOf(answer, "(unlinked) kernels of other names", "primary_ms") == 0.02);
+  CHECK(CellOf(answer, "(unlinked) kernels of other names", "comparison_ms") == 0.01);
+  CHECK(CellOf(answer, "(unlinked) kernels of other names", "verdict") == "unknown");
+}
+
 TEST_CASE("an empty trace is equal to none") {
   Pair pair;
-  const std::string empty = pair.Write("e", TraceText(), kH100);
+  TraceText host;
+  host.Op("aten::add", 0, 10);
+  const std::string empty = pair.Write("e", host, kH100);
   const std::string full = pair.Write("a", Model(200, 300, 50), kH100);
   for (const auto& [a, b] : {std::pair(empty, full), {full, empty}, {empty, empty}}) {
     const Json answer = pair.Ask(a, b);
@@ -240,13 +313,17 @@ TEST_CASE("pages and files") {
   CHECK(seen.size() == 65);
 
   const std::string out = pair.folder() + "/out";
-  const Json written = pair.Ask(path, other, {{"output_dir", out}, {"names", {"new", "old"}}});
+  const Json written = pair.Ask(path, other, {{"output_dir", out}});
   for (const Json& file : written["files"])
     CHECK(std::filesystem::exists(file["path"].get<std::string>()));
   CHECK(std::filesystem::exists(out + "/comparison.xlsx"));
-  CHECK(std::filesystem::exists(out + "/ops_unique_args_only_baseline_new.csv"));
+  CHECK(std::filesystem::exists(out + "/ops_unique_args_only_baseline_primary.csv"));
   // The tables that were written are a report's directory too, with one timeline.
   CHECK(pair.Call(out, out, {}).is_error == false);
+  // Nothing that we did not write is replaced.
+  std::ofstream(out + "/compare_by_op.csv") << "mine";
+  CHECK(pair.Call(path, other, {{"output_dir", out}}).is_error);
+  CHECK(!pair.Call(path, other, {{"output_dir", out}, {"overwrite", true}}).is_error);
 }
 
 }  // namespace
