@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "app/commands.h"
+#include "app/compare_gate.h"
 #include "app/console.h"
 #include "app/exit_code.h"
 #include "app/progress_line.h"
@@ -41,6 +42,12 @@ constexpr std::string_view kUsage =
     "  --limit N                    how many rows are printed; default: 10\n"
     "  --platform NAME              the GPU of OTHER: MI300X, H100... or a JSON file\n"
     "  --comparison-platform NAME   the GPU of BASELINE\n"
+    "  --fail-on CONDITION          exit with 3 if it is so: 'total > +5%', 'op:aten::mm > +10%',\n"
+    "                               'category:* > +20% and > +0.1ms', 'idle > 3ms', 'window > "
+    "+2ms',\n"
+    "                               'unexpected > 1ms', 'comparability < 80'; may be repeated\n"
+    "  --baseline-runs TRACE,...    further runs of BASELINE and of OTHER: a change must then be\n"
+    "  --runs TRACE,...             larger than the runs differ among themselves\n"
     "  --json                       print the answer as one line of JSON\n";
 
 struct Request {
@@ -50,6 +57,7 @@ struct Request {
   engine::Compat compat = engine::Compat::kNone;
   std::string output_dir;
   rpc::Json answer = rpc::Json::object();  // arguments of the tool
+  GateRequest gate;
   bool overwrite = false;
   bool json = false;
   bool help = false;
@@ -81,6 +89,13 @@ Status SetOption(std::string_view option, std::string_view value, Request* reque
     request->answer[std::string(option.substr(2))] = value;
   } else if (option == "--comparison-platform") {
     request->answer["comparison_platform"] = value;
+  } else if (option == "--fail-on") {
+    JV_ASSIGN(auto condition, engine::ParseGateCondition(value));
+    request->gate.conditions.push_back(std::move(condition));
+  } else if (option == "--baseline-runs") {
+    request->gate.baseline = ListOf(value);
+  } else if (option == "--runs") {
+    request->gate.runs = ListOf(value);
   } else {
     return Fail(ErrorCode::kBadValue, fmt::format("compare does not take \"{}\"", option));
   }
@@ -113,6 +128,14 @@ Result<Request> Parse(Arguments arguments) {
   }
   if (!request.help && inputs.size() > 2 && request.output_dir.empty()) {
     return Fail(ErrorCode::kBadValue, "compare needs --output-dir for more than two runs");
+  }
+  const bool gate = !request.gate.conditions.empty();
+  if (gate && inputs.size() > 2) {
+    return Fail(ErrorCode::kBadValue, "--fail-on judges one run against one baseline",
+                "further runs of either go to --runs and --baseline-runs");
+  }
+  if (!gate && !(request.gate.runs.empty() && request.gate.baseline.empty())) {
+    return Fail(ErrorCode::kBadValue, "--runs and --baseline-runs go with --fail-on");
   }
   return request;
 }
@@ -183,6 +206,15 @@ int WriteAndSay(engine::Workspace& workspace, const Request& request) {
   return Print(text) ? kExitOk : kExitFailure;
 }
 
+int JudgeRequest(engine::Workspace& workspace, const Request& request) {
+  GateRequest gate = request.gate;
+  gate.baseline.insert(gate.baseline.begin(), request.inputs[0]);
+  gate.runs.insert(gate.runs.begin(), request.inputs[1]);
+  gate.platform = request.answer.value("platform", "");
+  gate.comparison_platform = request.answer.value("comparison_platform", "");
+  return RunGate(workspace, gate, request.json);
+}
+
 }  // namespace
 
 int Compare(Arguments arguments) {
@@ -197,8 +229,10 @@ int Compare(Arguments arguments) {
   }
   request->answer["comparison"] = request->inputs[0];
   request->answer["primary"] = request->inputs[1];
-  return RunTool(*toolbox.tools.Find("compare"), request->answer,
-                 request->json ? Output::kJson : Output::kText);
+  const int code = RunTool(*toolbox.tools.Find("compare"), request->answer,
+                           request->json ? Output::kJson : Output::kText);
+  if (code != kExitOk || request->gate.conditions.empty()) return code;
+  return JudgeRequest(toolbox.workspace, *request);
 }
 
 }  // namespace jarvis::app

@@ -24,7 +24,6 @@ BYTES_PER_TOKEN = 3.5
 TOOL_TOKENS_MAX = 300
 # Tools that may be larger, each with its reason.
 LARGE_TOOLS = {
-    "compare": 340,  # two traces, two GPUs, and where the files go
     "perf_report": 860,  # the options of two reports that it reproduces, name by name
 }
 ALL_TOKENS_MAX = 4000
