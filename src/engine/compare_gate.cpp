@@ -9,6 +9,7 @@
 
 #include "base/text.h"
 #include "engine/comparability.h"
+#include "engine/compare_table.h"
 #include "output/number_format.h"
 
 namespace jarvis::engine {
@@ -291,7 +292,7 @@ std::string GateText(const GateResult& result) {
     text += LineOf(row) + "\n";
   for (const CompareRow& row : result.grown) {
     text += fmt::format("     grew: {}{}{}: {}, baseline {}, {}\n", OneLine(row.name),
-                        row.shape.empty() ? "" : " ", OneLine(Utf8Prefix(row.shape, 100)),
+                        row.shape.empty() ? "" : " ", OneLine(ShortShape(row.shape)),
                         Ms(row.primary_ms), Ms(row.comparison_ms), VerdictText(row.verdict));
   }
   if (result.per_step) text += "     times are a step\n";

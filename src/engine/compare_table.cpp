@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include "base/text.h"
+
 namespace jarvis::engine {
 namespace {
 
@@ -51,6 +53,16 @@ CompareRow AllUnmatched(const TraceComparison& result, bool primary) {
 }
 
 }  // namespace
+
+std::string ShortShape(std::string shape) {
+  constexpr std::size_t kLength = 72;
+  static constexpr std::string_view kScalar = ", ()";
+  while (shape.size() > kScalar.size() + 1 &&
+         std::string_view(shape).substr(0, shape.size() - 1).ends_with(kScalar)) {
+    shape.erase(shape.size() - 1 - kScalar.size(), kScalar.size());
+  }
+  return shape.size() > kLength ? std::string(Utf8Prefix(shape, kLength)) + "..." : shape;
+}
 
 std::string_view CompareName(analysis::GroupBy by) {
   switch (by) {

@@ -14,6 +14,9 @@ inline constexpr std::size_t kUnmatchedRows = 2;
 // expected_with_fixed_cost, primary_roof_ms, comparison_roof_ms.
 Table CompareTable(const TraceComparison& result, analysis::GroupBy by);
 
+// A shape for reading: without the scalars at its end, at most about 72 bytes.
+std::string ShortShape(std::string shape);
+
 // "op", "category", "kernel", "module".
 std::string_view CompareName(analysis::GroupBy by);
 

@@ -255,11 +255,13 @@ class Comparer {
     if (primary != nullptr) {
       row.primary_ms = primary->us / 1000 / out_.parts[0];
       row.primary_calls = primary->calls / out_.parts[0];
+      row.primary_launchers = primary->launchers;
       out_.primary_ms += *row.primary_ms;
     }
     if (comparison != nullptr) {
       row.comparison_ms = comparison->us / 1000 / out_.parts[1];
       row.comparison_calls = comparison->calls / out_.parts[1];
+      row.comparison_launchers = comparison->launchers;
       out_.comparison_ms += *row.comparison_ms;
     }
     if (comparison == nullptr) {
@@ -288,6 +290,7 @@ class Comparer {
     const double nearest = std::clamp(row->ratio.value_or(*row->expected), low, high);
     row->unexpected_ms = *row->primary_ms - nearest * *row->comparison_ms;
     out_.expected_known_ms += *row->primary_ms;
+    out_.expected_known_comparison_ms += *row->comparison_ms;
     expected_us_[0] += *row->expected * *row->comparison_ms;
     expected_us_[1] += *row->comparison_ms;
     if (!row->ratio) return;

@@ -58,6 +58,9 @@ struct CompareRow {
   std::optional<double> comparison_roof_ms;
   std::optional<double> unexpected_ms;
   CompareVerdict verdict = CompareVerdict::kUnknown;
+  // Whose time it is: indices into each trace's Attribution::launchers.
+  std::vector<std::uint32_t> primary_launchers;
+  std::vector<std::uint32_t> comparison_launchers;
 };
 
 struct TraceComparison {
@@ -69,7 +72,9 @@ struct TraceComparison {
   double only_comparison_ms = 0;
   std::uint64_t only_primary_rows = 0;
   std::uint64_t only_comparison_rows = 0;
-  double expected_known_ms = 0;    // time of the primary in rows whose expected ratio is known
+  // Of the rows that are judged: the primary's time and the comparison's.
+  double expected_known_ms = 0;
+  double expected_known_comparison_ms = 0;
   std::optional<double> expected;  // of those rows together
   bool per_step = false;
   double parts[2] = {1, 1};  // what times and calls are divided by: primary's, comparison's steps

@@ -4,7 +4,6 @@
 
 #include <fmt/format.h>
 
-#include "base/text.h"
 #include "engine/comparability.h"
 #include "engine/compare_table.h"
 #include "engine/comparison.h"
@@ -31,16 +30,6 @@ std::string ShortName(const std::string& name, GroupBy by) {
   if (!name.starts_with(kUnlinked)) return name;
   return std::string(kUnlinked) +
          analysis::ShortKernelName(std::string_view(name).substr(kUnlinked.size()));
-}
-
-std::string ShortShape(std::string shape) {
-  constexpr std::size_t kLength = 72;
-  static constexpr std::string_view kScalar = ", ()";
-  while (shape.size() > kScalar.size() + 1 &&
-         std::string_view(shape).substr(0, shape.size() - 1).ends_with(kScalar)) {
-    shape.erase(shape.size() - 1 - kScalar.size(), kScalar.size());
-  }
-  return shape.size() > kLength ? std::string(Utf8Prefix(shape, kLength)) + "..." : shape;
 }
 
 // Where the window went, in milliseconds; a step where rows are.
@@ -188,7 +177,7 @@ void AddRows(Table table, GroupBy by, std::uint64_t limit, Answer* answer) {
     row.resize(columns);
     if (r >= engine::kUnmatchedRows) row[0] = ShortName(std::get<std::string>(row[0]), by);
     if (auto* shape = std::get_if<std::string>(&row[1]); shape != nullptr && by == GroupBy::kOp) {
-      *shape = ShortShape(std::move(*shape));
+      *shape = engine::ShortShape(std::move(*shape));
     }
     answer->rows.push_back(std::move(row));
   }
