@@ -139,23 +139,36 @@ std::string Delta(const std::optional<double>& value, const std::optional<double
   return fmt::format("{:+.1f} %", (*value / *from - 1) * 100);
 }
 
-std::string LongerText(double ratio) {
+std::string ChangeText(double ratio) {
   const double percent = (ratio - 1) * 100;
-  if (std::abs(percent) < 0.05) return "as long";
-  return fmt::format("{:.1f} % {}", std::abs(percent), percent > 0 ? "longer" : "shorter");
+  if (std::abs(percent) < 0.05) return "the same time";
+  return fmt::format("{:.1f} % {} time", std::abs(percent), percent > 0 ? "more" : "less");
 }
 
 std::string TitleOf(const CompareRow& row) {
+  static constexpr std::string_view kUnlinked = "(unlinked) ";
+  std::string name = row.name;
+  if (name.starts_with(kUnlinked) && !row.arguments_differ) {
+    name = std::string(kUnlinked) +
+           analysis::ShortKernelName(std::string_view(name).substr(kUnlinked.size()));
+  }
   const std::string shape = row.arguments_differ ? "" : ShortShape(row.shape);
-  return Md(row.name, 80) + (shape.empty() ? "" : " " + Md(shape));
+  return Md(name, 90) + (shape.empty() ? "" : " " + Md(shape));
 }
 
 std::string ExpectedText(const CompareRow& row) {
   if (!row.expected) return "not known";
-  const auto percent = [](double ratio) { return fmt::format("{:+.0f} %", (ratio - 1) * 100); };
-  const std::string rates = percent(*row.expected);
-  const std::string fixed = percent(row.expected_with_fixed_cost.value_or(*row.expected));
-  return rates == fixed ? rates : fmt::format("{} to {}", rates, fixed);
+  const auto percent = [](double ratio) {
+    return static_cast<int>(std::lround((ratio - 1) * 100));
+  };
+  const auto word = [](int change) { return change > 0 ? "more" : "less"; };
+  int near = percent(row.expected_with_fixed_cost.value_or(*row.expected));
+  int far = percent(*row.expected);
+  if (std::abs(near) > std::abs(far)) std::swap(near, far);
+  if (far == 0) return "the same";
+  if (near == 0) return fmt::format("the same to {} % {}", std::abs(far), word(far));
+  if (near == far) return fmt::format("{} % {}", std::abs(far), word(far));
+  return fmt::format("{} to {} % {}", std::abs(near), std::abs(far), word(far));
 }
 
 }  // namespace jarvis::engine

@@ -59,11 +59,11 @@ std::string Md(std::string_view text, std::size_t bytes = 120);
 std::string Ms(const std::optional<double>& value);  // "1.234 ms", "–"
 // How far `value` is from `from`: "+12.3 %"; "–" if that is not known.
 std::string Delta(const std::optional<double>& value, const std::optional<double>& from);
-// "43.6 % longer", "12 % shorter", "as long".
-std::string LongerText(double ratio);
+// "43.6 % more time", "12.0 % less time", "the same time".
+std::string ChangeText(double ratio);
 // A compared row's name with its shape, for headings.
 std::string TitleOf(const CompareRow& row);
-// What the devices explain, as a change in percent: "-34 %", or "-34 % to -12 %" with fixed costs.
+// What the devices explain: "34 % less", or "12 to 34 % less" with fixed costs.
 std::string ExpectedText(const CompareRow& row);
 
 }  // namespace jarvis::engine

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "base/text.h"
 #include "output/number_format.h"
@@ -12,6 +13,7 @@ namespace jarvis::engine {
 namespace {
 
 constexpr std::size_t kRecommendedMax = 5;
+constexpr double kLeastShare = 0.003;   // of the target's GPU time; the first is always there
 constexpr std::size_t kSlowerMax = 10;  // with a section of their own
 constexpr std::size_t kFasterMax = 5;
 constexpr std::size_t kListedMax = 6;
@@ -45,14 +47,14 @@ std::string_view PathA(std::string_view category) {
   return "look for a fused or newer op that does the same";
 }
 
-std::optional<double> Share(const std::optional<double>& part, const std::optional<double>& whole) {
-  if (!part || !whole || !(*whole > 0)) return std::nullopt;
-  return *part / *whole * 100;
-}
-
 std::optional<double> Over(const std::optional<double>& a, const std::optional<double>& b) {
   if (!a || !b || !(*b > 0)) return std::nullopt;
   return *a / *b;
+}
+
+std::string Percent(const std::optional<double>& part, const std::optional<double>& whole) {
+  const auto share = Over(part, whole);
+  return share ? fmt::format("{:.1f} %", *share * 100) : "–";
 }
 
 std::string_view BoundWord(perf::Bound bound) {
@@ -88,10 +90,14 @@ class Writer {
     Line("| Metric | Reference | Target | Δ |\n|---|---|---|---|");
     Line("| Total compute (GPU time) | {} | {} | {} |", Ms(f_.ops.comparison_ms),
          Ms(f_.ops.primary_ms), Delta(f_.ops.primary_ms, f_.ops.comparison_ms));
-    for (const WindowPart& part : WindowParts(f_)) {
+    const std::vector<WindowPart> parts = WindowParts(f_);
+    for (const WindowPart& part : parts) {
       Line("| {} | {} | {} | {} |", part.name, Ms(part.reference_ms), Ms(part.target_ms),
            Delta(part.target_ms, part.reference_ms));
     }
+    Line("| GPU utilization (busy / window) | {} | {} | – |",
+         Percent(parts[1].reference_ms, parts[0].reference_ms),
+         Percent(parts[1].target_ms, parts[0].target_ms));
     Line(
         "\nTarget: {}. Reference: {}. Δ = (target − reference) / reference: with + the target "
         "takes longer{}.\n",
@@ -120,7 +126,7 @@ class Writer {
     if (!ratio) return text + " At least one of them has no GPU time.";
     text +=
         fmt::format(" The target's GPU work takes {}{}, the reference's {}: {}.",
-                    Ms(f_.ops.primary_ms), PerStep(), Ms(f_.ops.comparison_ms), LongerText(*ratio));
+                    Ms(f_.ops.primary_ms), PerStep(), Ms(f_.ops.comparison_ms), ChangeText(*ratio));
     if (!f_.ops.expected) {
       return text + " What the hardware explains of that is not known (see the appendix).";
     }
@@ -140,25 +146,33 @@ class Writer {
     return sum;
   }
 
+  static std::string Operations(std::size_t count) {
+    return count == 1 ? "One operation of the target takes"
+                      : fmt::format("{} operations of the target take", count);
+  }
+
   void Findings() {
     Line("### Key Findings\n");
     int number = 0;
     const auto add = [&](const std::string& text) { Line("{}. {}", ++number, text); };
-    if (f_.slower.empty()) {
-      add("No operation on the target is slower than the hardware explains by more than 0.2 % of "
-          "its GPU time.");
+    const bool comparable = f_.comparability.verdict != "not comparable";
+    if (!comparable) {
+      add("Nothing is judged: the traces are not comparable.");
+    } else if (f_.slower.empty()) {
+      add("No operation of the target takes more than the hardware explains by 0.2 % of its GPU "
+          "time.");
     } else {
       add(
-          fmt::format("{} operations on the target take longer than the hardware explains, {} "
-                      "together; the largest is {} ({}).",
-                      f_.slower.size(), Ms(SumOf(f_.slower)), TitleOf(*f_.slower.front()),
-                      Ms(f_.slower.front()->unexpected_ms)));
+          fmt::format("{} more than the hardware explains, {} together; the largest excess is {} "
+                      "({}).",
+                      Operations(f_.slower.size()), Ms(SumOf(f_.slower)),
+                      TitleOf(*f_.slower.front()), Ms(f_.slower.front()->unexpected_ms)));
     }
-    if (!f_.faster.empty()) {
+    if (comparable && !f_.faster.empty()) {
       add(
-          fmt::format("{} take less than the hardware explains, {} together: the reference may "
-                      "have room there.",
-                      f_.faster.size(), Ms(SumOf(f_.faster))));
+          fmt::format("{} less than the hardware explains, {} together: the reference may have "
+                      "room there.",
+                      Operations(f_.faster.size()), Ms(SumOf(f_.faster))));
     }
     double unknown[2] = {0, 0};
     for (const CompareRow& row : f_.ops.rows) {
@@ -188,24 +202,31 @@ class Writer {
                               : "None: the traces are not comparable.");
       return;
     }
-    for (std::size_t i = 0; i < f_.slower.size() && i < kRecommendedMax; ++i)
+    for (std::size_t i = 0; i < f_.slower.size() && i < kRecommendedMax; ++i) {
+      if (i > 0 && *f_.slower[i]->unexpected_ms < kLeastShare * f_.ops.primary_ms) break;
       Recommend(*f_.slower[i], i + 1);
+    }
     Line("---\n");
   }
 
   void Recommend(const CompareRow& row, std::size_t priority) {
     Line("### {} Priority {}: {}\n", Icon(priority), priority, TitleOf(row));
     Line(
-        "**Gap**: the target takes {} than the reference here (unexpected: by the hardware it "
-        "would be about {}).",
-        LongerText(*row.ratio), ExpectedText(row));
+        "**Gap**: the target takes {} on this than the reference (unexpected: by the hardware it "
+        "would be {}).",
+        ChangeText(*row.ratio), ExpectedText(row));
     const std::string id = RowIdOf(Target(), row);
     const std::string replay =
         id.empty() ? ""
                    : fmt::format(" (`make_replay` with trace {} and row {})", Target().id(), id);
+    // Below this a call is mostly what any kernel costs.
+    constexpr double kShortMs = 0.01;
+    const bool is_short = *row.primary_ms < kShortMs * row.primary_calls.value_or(0);
     Line("**Action**: kernels only: give a kernel team a reproducer{}{}. Changing the code: {}.",
          replay,
-         *row.ratio > 2 ? "; at more than twice the time, check first which kernel is chosen" : "",
+         is_short         ? "; calls this short are mostly fixed cost"
+         : *row.ratio > 2 ? "; at more than twice the time, check first which kernel is chosen"
+                          : "",
          PathA(CategoryOf(Target(), row.primary_launchers)));
     Line(
         "**Impact**: up to {}{}, {:.1f} % of the target's GPU time, if it comes to what the "
@@ -246,9 +267,9 @@ class Writer {
     if (row.primary_roof_ms || row.comparison_roof_ms) {
       Line("| Least time by the hardware | {} | {} | {} | – |", Ms(row.comparison_roof_ms),
            Ms(row.primary_roof_ms), Delta(row.primary_roof_ms, row.comparison_roof_ms));
-      Line("| Efficiency (least / time) | {} % | {} % | – | – |",
-           Number(Share(row.comparison_roof_ms, row.comparison_ms)),
-           Number(Share(row.primary_roof_ms, row.primary_ms)));
+      Line("| Efficiency (least / time) | {} | {} | – | – |",
+           Percent(row.comparison_roof_ms, row.comparison_ms),
+           Percent(row.primary_roof_ms, row.primary_ms));
     }
     Line("");
     Kernels("Reference", Reference(), row.comparison_launchers, f_.ops.parts[1]);
@@ -345,8 +366,8 @@ class Writer {
       Line("| {} (TFLOPS/s) | {} | {} |", spec, RateText(target, spec), RateText(reference, spec));
     }
     Line("\n### Methodology\n");
-    for (const std::string& reason : f_.comparability.reasons)
-      Line("* Comparability: {}.", Md(reason, 400));
+    Line("* Comparability: {}.",
+         Md(fmt::format("{}", fmt::join(f_.comparability.reasons, "; ")), 800));
     Line(
         "* Rows are an op with its input shapes and types; calls whose arguments the other trace "
         "does not have are matched by name and not judged.");
