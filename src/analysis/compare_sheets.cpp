@@ -1,6 +1,7 @@
 #include "analysis/compare_sheets.h"
 
 #include <algorithm>
+#include <cctype>
 #include <set>
 
 #include <fmt/format.h>
@@ -39,8 +40,16 @@ const Table* TableOf(const ReportTables& report, const std::string& name) {
   return nullptr;
 }
 
+// Names of families become names of files.
+bool IsPlain(const std::string& name) {
+  constexpr std::size_t kNameMax = 40;
+  return !name.empty() && name.size() <= kNameMax &&
+         std::all_of(name.begin(), name.end(),
+                     [](unsigned char c) { return std::isalnum(c) != 0 || c == '_' || c == '-'; });
+}
+
 bool IsFamily(const Table& table) {
-  return ColumnOf(table, "name") != std::string::npos &&
+  return IsPlain(table.name) && ColumnOf(table, "name") != std::string::npos &&
          ColumnOf(table, "name_count") != std::string::npos &&
          ColumnOf(table, "Kernel Time (µs)_sum") != std::string::npos;
 }

@@ -7,6 +7,7 @@
 #include "io/input_folder.h"
 #include "io/text_file.h"
 #include "table/csv_reader.h"
+#include "table/xlsx_reader.h"
 
 namespace jarvis::engine {
 namespace {
@@ -39,17 +40,32 @@ Result<std::vector<Table>> ReadFolder(const io::FilePolicy& files, const std::st
   return tables;
 }
 
+Result<std::vector<Table>> ReadWorkbook(const io::FilePolicy& files, const std::string& given,
+                                        Job& job) {
+  JV_ASSIGN(const std::string bytes, io::ReadTextFile(files, given, kBytesMax));
+  auto tables = ParseXlsx(bytes, job);
+  if (!tables) {
+    return Fail(tables.error().code, fmt::format("\"{}\": {}", given, tables.error().message),
+                tables.error().hint);
+  }
+  return tables;
+}
+
 }  // namespace
 
 SourceKind KindOf(const io::FilePolicy& files, const std::string& given) {
-  return io::IsInputFolder(files, given) ? SourceKind::kFolder : SourceKind::kTrace;
+  if (io::IsInputFolder(files, given)) return SourceKind::kFolder;
+  constexpr std::size_t kStart = 8;
+  const auto start = io::ReadStart(files, given, kStart);
+  return start && LooksLikeXlsx(*start) ? SourceKind::kWorkbook : SourceKind::kTrace;
 }
 
 Result<ReportSource> ReadReport(const io::FilePolicy& files, const std::string& given,
-                                SourceKind /*kind*/, Job& job) {
+                                SourceKind kind, Job& job) {
   ReportSource source;
   JV_ASSIGN(source.path, files.ResolveInput(given));
-  JV_ASSIGN(source.tables, ReadFolder(files, given, job));
+  JV_ASSIGN(source.tables, kind == SourceKind::kWorkbook ? ReadWorkbook(files, given, job)
+                                                         : ReadFolder(files, given, job));
   return source;
 }
 

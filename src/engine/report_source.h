@@ -15,7 +15,7 @@
 
 namespace jarvis::engine {
 
-enum class SourceKind : std::uint8_t { kTrace, kFolder };
+enum class SourceKind : std::uint8_t { kTrace, kFolder, kWorkbook };
 // By what it is, not by its name. A trace's id, and whatever cannot be looked at, is a trace.
 SourceKind KindOf(const io::FilePolicy& files, const std::string& given);
 
@@ -26,8 +26,8 @@ struct ReportSource {
   std::vector<Table> tables;
 };
 
-// The tables of a directory (every *.csv, by name). Not for traces. Errors: kBadValue if there is
-// none or one is no table, kTooLarge, kNotAllowed, kIo.
+// The tables of a directory (every *.csv, by name) or of a workbook (its sheets). Not for traces.
+// Errors: kBadValue if there is none or one is no table, kTooLarge, kNotAllowed, kIo.
 Result<ReportSource> ReadReport(const io::FilePolicy& files, const std::string& given,
                                 SourceKind kind, Job& job);
 
