@@ -27,9 +27,12 @@ constexpr std::string_view kUsage =
     "       jarvis compare BASELINE OTHER [--by op|category|kernel|module] [--json]\n"
     "\n"
     "Each is a trace, or a report: a directory of CSV tables or a workbook (.xlsx), ours or\n"
-    "TraceLens's. Of two traces it prints what takes longer in OTHER (the primary) than in BASELINE\n"
-    "(the comparison), and longer than the devices explain. With --output-dir it writes the reports\n"
-    "side by side (DIR/*.csv, DIR/comparison.xlsx; differences are the others minus BASELINE) and,\n"
+    "TraceLens's. Of two traces it prints what takes longer in OTHER (the primary) than in "
+    "BASELINE\n"
+    "(the comparison), and longer than the devices explain. With --output-dir it writes the "
+    "reports\n"
+    "side by side (DIR/*.csv, DIR/comparison.xlsx; differences are the others minus BASELINE) "
+    "and,\n"
     "of two traces, DIR/compare_by_*.csv, DIR/comparative_analysis_fair.md and ..._rough.md.\n"
     "\n"
     "  --names A,B...               what the runs are called in columns and file names\n"
@@ -205,6 +208,12 @@ int WriteAndSay(engine::Workspace& workspace, const Request& request) {
   return Print(text) ? kExitOk : kExitFailure;
 }
 
+bool AreTraces(const io::FilePolicy& files, const std::vector<std::string>& inputs) {
+  return std::all_of(inputs.begin(), inputs.end(), [&](const std::string& input) {
+    return engine::KindOf(files, input) == engine::SourceKind::kTrace;
+  });
+}
+
 int JudgeRequest(engine::Workspace& workspace, const Request& request) {
   GateRequest gate = request.gate;
   gate.baseline.insert(gate.baseline.begin(), request.inputs[0]);
@@ -225,6 +234,10 @@ int Compare(Arguments arguments) {
   if (!request->output_dir.empty()) {
     const int code = WriteAndSay(toolbox.workspace, *request);
     if (code != kExitOk || request->inputs.size() > 2) return code;
+    // Of reports all that there is to say stands in the files.
+    const bool all_said = !request->json && request->gate.conditions.empty() &&
+                          !AreTraces(toolbox.workspace.files(), request->inputs);
+    if (all_said) return kExitOk;
   }
   request->answer["comparison"] = request->inputs[0];
   request->answer["primary"] = request->inputs[1];

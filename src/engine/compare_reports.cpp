@@ -36,12 +36,15 @@ std::string TagOf(const fs::path& path) {
   return FitsFileName(name) ? name : "report";
 }
 
-// Files of one name are told apart by their directories, then by numbers.
+// Files of one name are told apart by their directories, else by numbers.
 std::vector<std::string> TagsFromPaths(const std::vector<ReportSource>& sources) {
   std::set<std::string> files;
-  for (const ReportSource& source : sources)
+  std::set<std::string> folders;
+  for (const ReportSource& source : sources) {
     files.insert(TagOf(source.path));
-  const bool by_folder = files.size() == 1;
+    folders.insert(TagOf(fs::path(source.path).parent_path()));
+  }
+  const bool by_folder = files.size() == 1 && folders.size() == sources.size();
   std::vector<std::string> tags;
   std::set<std::string> taken;
   for (const ReportSource& source : sources) {

@@ -167,7 +167,9 @@ class Comparer {
     for (int i = 0; i < 2; ++i)
       out_.parts[i] = out_.per_step ? steps[i] : 1;
     const std::string device = DeviceNames(primary.trace);
-    if (primary.platform && comparison.platform) {
+    if (primary.trace.id() == comparison.trace.id() && !primary.platform && !comparison.platform) {
+      out_.same_device = true;
+    } else if (primary.platform && comparison.platform) {
       out_.same_device = primary.platform->name == comparison.platform->name;
     } else if (!primary.platform && !comparison.platform) {
       out_.same_device = !device.empty() && device.find(',') == std::string::npos &&

@@ -59,6 +59,27 @@ class Reports(unittest.TestCase):
                 self.assertEqual(made, {path.name for path in QWEN.glob("*.csv")})
                 self.assertTrue((pathlib.Path(out) / "comparison.xlsx").is_file())
 
+    def test_reports_as_workbooks(self):
+        with tempfile.TemporaryDirectory() as out:
+            books = []
+            for trace in self.qwen("trace"):
+                folder = pathlib.Path(out) / trace.parent.name
+                books.append(folder / "report.xlsx")
+                program.ask("perf_report", trace=str(trace), output_dir=str(folder),
+                            kernel_summary=True, output_xlsx=str(books[-1]), compat="tracelens")
+            compare(out + "/compared", *books, "--names", "h100,mi300", "--compat", "tracelens")
+            self.check(QWEN, out + "/compared")
+            # A workbook of the reference's own against itself.
+            theirs = program.DATA / ("sweep/expected/sweep_20251121_155219/samples/"
+                                     "256thread_perf_28ch_rank0.xlsx")
+            if theirs.is_file():
+                compare(out + "/theirs", theirs, theirs, "--names", "a,b")
+                for row in rows_of(pathlib.Path(out) / "theirs/gpu_timeline.csv"):
+                    self.assertEqual(float(row["time ms__b_minus_a"]), 0)
+                self.assertEqual(rows_of(pathlib.Path(out) / "theirs/GEMM_only_variant_b.csv"), [])
+                self.assertGreater(
+                    len(rows_of(pathlib.Path(out) / "theirs/GEMM_intersect_b.csv")), 5)
+
     def test_reports_of_a_kernel_profiler(self):
         with tempfile.TemporaryDirectory() as out:
             compare(out, THREADS / "input-256", THREADS / "input-512", "--names",
