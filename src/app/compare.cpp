@@ -22,6 +22,7 @@ namespace jarvis::app {
 namespace {
 
 constexpr std::string_view kUsage =
+    "Compare two traces, or the reports of several runs.\n\n"
     "usage: jarvis compare BASELINE OTHER... --output-dir DIR [--names A,B...]\n"
     "                      [--sheets NAME,...] [--compat tracelens] [--overwrite]\n"
     "       jarvis compare BASELINE OTHER [--by op|category|kernel|module] [--json]\n"
@@ -41,7 +42,8 @@ constexpr std::string_view kUsage =
     "  --compat tracelens           the tables as TraceLens writes them\n"
     "  --overwrite                  replace files in DIR that jarvis did not write\n"
     "  --by NAME                    what a printed row is; default: op\n"
-    "  --limit N                    how many rows are printed; default: 10\n"
+    "  --limit N, --cursor TEXT     how many rows are printed (default: 10), and from where\n"
+    "  --primary X, --comparison X  OTHER and BASELINE by name\n"
     "  --platform NAME              the GPU of OTHER: MI300X, H100... or a JSON file\n"
     "  --comparison-platform NAME   the GPU of BASELINE\n"
     "  --fail-on CONDITION          exit with 3 if it is so: 'total > +5%', 'op:aten::mm > +10%',\n"
@@ -87,9 +89,12 @@ Status SetOption(std::string_view option, std::string_view value, Request* reque
       return Fail(ErrorCode::kBadValue, "--compat is tracelens or none");
     }
     if (value == "tracelens") request->compat = engine::Compat::kTraceLens;
-  } else if (option == "--by" || option == "--limit" || option == "--platform") {
+  } else if (option == "--by" || option == "--limit" || option == "--cursor" ||
+             option == "--platform") {
     request->answer[std::string(option.substr(2))] = value;
-  } else if (option == "--comparison-platform") {
+  } else if (option == "--primary" || option == "--comparison") {
+    request->answer[std::string(option.substr(2))] = value;
+  } else if (option == "--comparison-platform" || option == "--comparison_platform") {
     request->answer["comparison_platform"] = value;
   } else if (option == "--fail-on") {
     JV_ASSIGN(auto condition, engine::ParseGateCondition(value));
@@ -123,6 +128,10 @@ Result<Request> Parse(Arguments arguments) {
     } else {
       return Fail(ErrorCode::kBadValue, fmt::format("{} needs a value", argument));
     }
+  }
+  // The two by name, in the order of those by place.
+  for (const char* side : {"comparison", "primary"}) {
+    if (request.answer.contains(side)) request.inputs.push_back(request.answer.at(side));
   }
   const std::vector<std::string>& inputs = request.inputs;
   if (!request.help && inputs.size() < 2) {
