@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "analysis/ops_tables.h"
 #include "analysis/summary.h"
 #include "base/text.h"
 #include "engine/compare_table.h"
@@ -108,10 +109,13 @@ std::vector<RowKernel> KernelsOf(const LoadedTrace& trace,
   return kernels;
 }
 
-std::string RowIdOf(const LoadedTrace& trace, const CompareRow& row) {
+std::string RowIdOf(const LoadedTrace& trace, const std::vector<std::uint32_t>& launchers) {
+  if (launchers.empty()) return {};
+  const std::string name = analysis::LauncherName(trace.events(), trace.attribution(),
+                                                  trace.attribution().launchers[launchers.front()]);
   const auto& rows = trace.SummaryBy(GroupBy::kOp).rows;
   const auto found = std::find_if(rows.begin(), rows.end(), [&](const analysis::SummaryRow& known) {
-    return known.name == row.name;
+    return known.name == name;
   });
   return found == rows.end() ? std::string() : found->id;
 }

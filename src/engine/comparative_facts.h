@@ -49,8 +49,8 @@ std::vector<RowKernel> KernelsOf(const LoadedTrace& trace,
                                  const std::vector<std::uint32_t>& launchers, double parts,
                                  std::size_t most, std::size_t* rest);
 
-// The row of ops_summary that the compared row's op is in: "op3"; empty: none.
-std::string RowIdOf(const LoadedTrace& trace, const CompareRow& row);
+// The row of ops_summary that the launchers' op is in: "op3"; empty: none.
+std::string RowIdOf(const LoadedTrace& trace, const std::vector<std::uint32_t>& launchers);
 // Its category: of the first call.
 std::string_view CategoryOf(const LoadedTrace& trace, const std::vector<std::uint32_t>& launchers);
 

@@ -215,7 +215,7 @@ class Writer {
         "**Gap**: the target takes {} on this than the reference (unexpected: by the hardware it "
         "would be {}).",
         ChangeText(*row.ratio), ExpectedText(row));
-    const std::string id = RowIdOf(Target(), row);
+    const std::string id = RowIdOf(Target(), row.primary_launchers);
     const std::string replay =
         id.empty() ? ""
                    : fmt::format(" (`make_replay` with trace {} and row {})", Target().id(), id);
@@ -370,7 +370,8 @@ class Writer {
          Md(fmt::format("{}", fmt::join(f_.comparability.reasons, "; ")), 800));
     Line(
         "* Rows are an op with its input shapes and types; calls whose arguments the other trace "
-        "does not have are matched by name and not judged.");
+        "does not have are matched by name and not judged, nor is communication, which is mostly "
+        "waiting for other ranks. \"a ~ b\" are two names for the same kind and amount of work.");
     Line(
         "* Expected = the least time that the row's work can take on the target over that on the "
         "reference: the ratio of memory bandwidths where traffic is the limit, of FLOP rates at "

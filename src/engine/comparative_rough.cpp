@@ -135,15 +135,16 @@ class Writer {
     for (std::size_t i = 0; i < f_.slower.size() && i < kWorkedMax; ++i) {
       const CompareRow& row = *f_.slower[i];
       Line("### {}\n", TitleOf(row));
-      Callers("Reference", f_.reference.side.trace, row);
-      Callers("Target", f_.target.side.trace, row);
+      Callers("Reference", f_.reference.side.trace, row.comparison_launchers);
+      Callers("Target", f_.target.side.trace, row.primary_launchers);
       Line("");
     }
   }
 
   // Of the op with all its shapes.
-  void Callers(const char* name, const LoadedTrace& trace, const CompareRow& row) {
-    const analysis::SummaryRow* summary = trace.FindRow(RowIdOf(trace, row));
+  void Callers(const char* name, const LoadedTrace& trace,
+               const std::vector<std::uint32_t>& launchers) {
+    const analysis::SummaryRow* summary = trace.FindRow(RowIdOf(trace, launchers));
     if (summary == nullptr) return;
     const auto& callers = trace.CallersOf(*summary);
     Line("* {} ({}, {} chains of callers):", name, summary->id, callers.size());

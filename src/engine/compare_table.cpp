@@ -20,6 +20,13 @@ Cell BoundCell(const CompareRow& row) {
   return fmt::format("{} / {}", text(*row.primary_bound), text(*row.comparison_bound));
 }
 
+Cell ReasonCell(const CompareRow& row) {
+  if (row.verdict != CompareVerdict::kUnknown) return Cell();
+  return std::string(row.communication      ? "communication"
+                     : row.arguments_differ ? "other arguments or names"
+                                            : "work or platform not known");
+}
+
 std::vector<Cell> CellsOf(const CompareRow& row, bool shapes) {
   std::vector<Cell> cells = {row.name};
   if (shapes) {
@@ -31,7 +38,7 @@ std::vector<Cell> CellsOf(const CompareRow& row, bool shapes) {
                 Inverse(row.ratio), CellOf(row.expected), CellOf(row.unexpected_ms),
                 std::string(VerdictText(row.verdict)), CellOf(row.primary_calls),
                 CellOf(row.comparison_calls), BoundCell(row), CellOf(row.expected_with_fixed_cost),
-                CellOf(row.primary_roof_ms), CellOf(row.comparison_roof_ms)});
+                CellOf(row.primary_roof_ms), CellOf(row.comparison_roof_ms), ReasonCell(row)});
   return cells;
 }
 
@@ -77,11 +84,12 @@ Table CompareTable(const TraceComparison& result, analysis::GroupBy by) {
   const bool shapes = by == analysis::GroupBy::kOp;
   Table table{fmt::format("compare_by_{}", CompareName(by)), {std::string(CompareName(by))}, {}};
   if (shapes) table.columns.emplace_back("shape");
-  table.columns.insert(table.columns.end(),
-                       {"primary_ms", "comparison_ms", "primary_over_comparison",
-                        "comparison_over_primary", "expected_primary_over_comparison",
-                        "unexpected_ms", "verdict", "primary_calls", "comparison_calls", "bound",
-                        "expected_with_fixed_cost", "primary_roof_ms", "comparison_roof_ms"});
+  table.columns.insert(
+      table.columns.end(),
+      {"primary_ms", "comparison_ms", "primary_over_comparison", "comparison_over_primary",
+       "expected_primary_over_comparison", "unexpected_ms", "verdict", "primary_calls",
+       "comparison_calls", "bound", "expected_with_fixed_cost", "primary_roof_ms",
+       "comparison_roof_ms", "not_judged"});
   table.rows.reserve(result.rows.size() + kUnmatchedRows);
   table.rows.push_back(CellsOf(AllUnmatched(result, true), shapes));
   table.rows.push_back(CellsOf(AllUnmatched(result, false), shapes));

@@ -11,7 +11,8 @@ inline constexpr std::size_t kUnmatchedRows = 2;
 // Columns: the name (as `by` is called), shape (by op), primary_ms, comparison_ms,
 // primary_over_comparison, comparison_over_primary, expected_primary_over_comparison,
 // unexpected_ms, verdict, primary_calls, comparison_calls, bound,
-// expected_with_fixed_cost, primary_roof_ms, comparison_roof_ms.
+// expected_with_fixed_cost, primary_roof_ms, comparison_roof_ms,
+// not_judged (why).
 Table CompareTable(const TraceComparison& result, analysis::GroupBy by);
 
 // A shape for reading: without the scalars at its end, at most about 72 bytes.

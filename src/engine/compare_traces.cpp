@@ -1,23 +1,18 @@
 #include "engine/compare_traces.h"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
-#include <map>
 #include <unordered_map>
 #include <utility>
+#include <vector>
 
-#include "analysis/arg_text.h"
-#include "analysis/ops_tables.h"
 #include "engine/comparability.h"
+#include "engine/compare_groups.h"
 
 namespace jarvis::engine {
 namespace {
 
 using analysis::GroupBy;
-
-// How analysis::LauncherName begins for work without a launch call.
-constexpr std::string_view kUnlinked = "(unlinked) ";
 
 // A ratio within this factor of the expected one is as expected.
 constexpr double kTolerance = 1.15;
@@ -26,64 +21,8 @@ constexpr double kTolerance = 1.15;
 constexpr double kFixedUs = 3;
 // The expected ratio is known if at least this share of a row's time has a roof.
 constexpr double kMost = 0.9;
-
-struct Group {
-  std::string shape;
-  double us = 0;
-  double calls = 0;
-  std::vector<std::uint32_t> launchers;
-
-  void Add(const Group& other) {
-    us += other.us;
-    calls += other.calls;
-    launchers.insert(launchers.end(), other.launchers.begin(), other.launchers.end());
-  }
-};
-// By name and arguments' signature; the latter is empty but for ops.
-using Groups = std::map<std::pair<std::string, std::string>, Group>;
-
-Groups OpGroups(const LoadedTrace& trace) {
-  const auto& events = trace.events();
-  const auto& launchers = trace.attribution().launchers;
-  Groups groups;
-  std::map<std::array<StringId, 3>, Group*> known;
-  for (std::uint32_t i = 0; i < launchers.size(); ++i) {
-    const analysis::Launcher& launcher = launchers[i];
-    const std::string name = analysis::LauncherName(events, trace.attribution(), launcher);
-    Group* group = nullptr;
-    if (launcher.op == trace::kNoEvent) {
-      group = &groups[{name, ""}];
-    } else {
-      const trace::Args& args = events.args_of(launcher.op);
-      Group*& of_ids = known[{events[launcher.op].name, args.dims, args.types}];
-      if (of_ids == nullptr) {
-        const auto text = [&](StringId id) {
-          return id == kNoString ? std::string() : analysis::TupleText(events.strings[id]);
-        };
-        const std::string shape = text(args.dims);
-        of_ids = &groups[{name, shape + '\n' + text(args.types)}];
-        of_ids->shape = shape;
-      }
-      group = of_ids;
-    }
-    group->us += launcher.direct_us;
-    group->calls += 1;
-    group->launchers.push_back(i);
-  }
-  return groups;
-}
-
-Groups GroupsOf(const LoadedTrace& trace, GroupBy by) {
-  if (by == GroupBy::kOp) return OpGroups(trace);
-  Groups groups;
-  for (const analysis::SummaryRow& row : trace.SummaryBy(by).rows) {
-    Group& group = groups[{row.name, ""}];
-    group.us = row.gpu_us;
-    group.calls = static_cast<double>(row.count);
-    group.launchers = row.launchers;
-  }
-  return groups;
-}
+// Rows with more communication than this are not judged: it is mostly waiting for other ranks.
+constexpr double kCommunication = 0.1;
 
 // The roofs of one trace's work on both platforms.
 class Roofs {
@@ -158,7 +97,9 @@ class Roofs {
 class Comparer {
  public:
   Comparer(const CompareSide& primary, const CompareSide& comparison, GroupBy by)
-      : by_(by),
+      : primary_(primary),
+        comparison_(comparison),
+        by_(by),
         roofs_{Roofs(primary.trace, Pointer(primary), Pointer(comparison)),
                Roofs(comparison.trace, Pointer(primary), Pointer(comparison))} {
     const double steps[2] = {static_cast<double>(primary.trace.steps().size()),
@@ -177,32 +118,12 @@ class Comparer {
     }
   }
 
-  Result<TraceComparison> Run(Groups primary, Groups comparison, Job& job) {
-    std::map<std::string, std::pair<Groups, Groups>> rest;  // by name
-    for (auto& [key, group] : primary) {
-      JV_TRY(job.Check());
-      const auto other = comparison.find(key);
-      if (other == comparison.end()) {
-        rest[key.first].first.emplace(key, std::move(group));
-        continue;
-      }
-      Add(key.first, group.shape, false, &group, &other->second);
-      comparison.erase(other);
-    }
-    for (auto& [key, group] : comparison)
-      rest[key.first].second.emplace(key, std::move(group));
-    std::pair<Groups, Groups> unlinked;
-    for (auto& [name, sides] : rest) {
-      if (by_ == GroupBy::kOp && name.starts_with(kUnlinked)) {
-        unlinked.first.merge(sides.first);
-        unlinked.second.merge(sides.second);
-      } else {
-        AddRest(name, sides.first, sides.second);
-      }
-    }
-    if (!unlinked.first.empty() || !unlinked.second.empty()) {
-      AddUnlinked(unlinked.first, unlinked.second);
-    }
+  Result<TraceComparison> Run(Job& job) {
+    JV_ASSIGN(std::vector<CompareMatch> matches,
+              MatchGroups(primary_.trace, comparison_.trace, by_, job));
+    for (CompareMatch& match : matches)
+      Add(std::move(match));
+    JV_TRY(job.Check());
     if (expected_us_[1] > 0) out_.expected = expected_us_[0] / expected_us_[1];
     std::stable_sort(
         out_.rows.begin(), out_.rows.end(),
@@ -220,70 +141,51 @@ class Comparer {
     return std::abs(row.primary_ms.value_or(0) - row.comparison_ms.value_or(0));
   }
 
-  // Unlinked kernels have the devices' own names: what the other trace lacks is one row.
-  void AddUnlinked(const Groups& primary, const Groups& comparison) {
-    Group sums[2];
-    for (const auto& [key, group] : primary)
-      sums[0].Add(group);
-    for (const auto& [key, group] : comparison)
-      sums[1].Add(group);
-    Add(std::string(kUnlinked) + "kernels of other names", "", true,
-        primary.empty() ? nullptr : &sums[0], comparison.empty() ? nullptr : &sums[1]);
-  }
-
-  // Calls whose arguments the other trace does not have.
-  void AddRest(const std::string& name, const Groups& primary, const Groups& comparison) {
-    if (primary.empty() || comparison.empty()) {
-      for (const auto& [key, group] : primary)
-        Add(name, group.shape, false, &group, nullptr);
-      for (const auto& [key, group] : comparison)
-        Add(name, group.shape, false, nullptr, &group);
-      return;
-    }
-    Group sums[2];
-    for (const auto& [key, group] : primary)
-      sums[0].Add(group);
-    for (const auto& [key, group] : comparison)
-      sums[1].Add(group);
-    Add(name, "", true, &sums[0], &sums[1]);
-  }
-
-  void Add(const std::string& name, const std::string& shape, bool arguments_differ,
-           const Group* primary, const Group* comparison) {
+  void Add(CompareMatch match) {
     CompareRow row;
-    row.name = name;
-    row.shape = shape;
-    row.arguments_differ = arguments_differ;
-    if (primary != nullptr) {
-      row.primary_ms = primary->us / 1000 / out_.parts[0];
-      row.primary_calls = primary->calls / out_.parts[0];
-      row.primary_launchers = primary->launchers;
+    row.name = std::move(match.name);
+    row.shape = std::move(match.shape);
+    row.arguments_differ = match.arguments_differ;
+    if (match.primary) {
+      row.primary_ms = match.primary->us / 1000 / out_.parts[0];
+      row.primary_calls = match.primary->calls / out_.parts[0];
       out_.primary_ms += *row.primary_ms;
     }
-    if (comparison != nullptr) {
-      row.comparison_ms = comparison->us / 1000 / out_.parts[1];
-      row.comparison_calls = comparison->calls / out_.parts[1];
-      row.comparison_launchers = comparison->launchers;
+    if (match.comparison) {
+      row.comparison_ms = match.comparison->us / 1000 / out_.parts[1];
+      row.comparison_calls = match.comparison->calls / out_.parts[1];
       out_.comparison_ms += *row.comparison_ms;
     }
-    if (comparison == nullptr) {
+    if (!match.comparison) {
       row.verdict = CompareVerdict::kOnlyInPrimary;
       row.unexpected_ms = row.primary_ms;
       out_.only_primary_ms += *row.primary_ms;
       ++out_.only_primary_rows;
-    } else if (primary == nullptr) {
+    } else if (!match.primary) {
       row.verdict = CompareVerdict::kOnlyInComparison;
       row.unexpected_ms = 0 - *row.comparison_ms;
       out_.only_comparison_ms += *row.comparison_ms;
       ++out_.only_comparison_rows;
     } else {
-      Judge(*primary, *comparison, &row);
+      Judge(*match.primary, *match.comparison, &row);
     }
+    if (match.primary) row.primary_launchers = std::move(match.primary->launchers);
+    if (match.comparison) row.comparison_launchers = std::move(match.comparison->launchers);
     out_.rows.push_back(std::move(row));
   }
 
-  void Judge(const Group& primary, const Group& comparison, CompareRow* row) {
+  bool IsCommunication(const CompareGroup& primary, const CompareGroup& comparison) const {
+    if (primary_.trace.id() == comparison_.trace.id()) return false;  // nothing to judge
+    return primary.communication_us > kCommunication * primary.us ||
+           comparison.communication_us > kCommunication * comparison.us;
+  }
+
+  void Judge(const CompareGroup& primary, const CompareGroup& comparison, CompareRow* row) {
     if (*row->comparison_ms > 0) row->ratio = *row->primary_ms / *row->comparison_ms;
+    if (IsCommunication(primary, comparison)) {
+      row->communication = true;
+      return;
+    }
     // The work of a kernel is not known, only that of the op that launched it.
     if (by_ != GroupBy::kKernel) Expect(primary, comparison, row);
     if (out_.same_device) row->expected = row->expected_with_fixed_cost = 1.0;
@@ -303,8 +205,8 @@ class Comparer {
   }
 
   // By the work of both sides, where most of it is known, so that the sides may be exchanged.
-  void Expect(const Group& primary, const Group& comparison, CompareRow* row) {
-    const Group* groups[2] = {&primary, &comparison};
+  void Expect(const CompareGroup& primary, const CompareGroup& comparison, CompareRow* row) {
+    const CompareGroup* groups[2] = {&primary, &comparison};
     std::optional<double>* roofs_ms[2] = {&row->primary_roof_ms, &row->comparison_roof_ms};
     Roofs::Sum both;
     for (int i = 0; i < 2; ++i) {
@@ -321,6 +223,8 @@ class Comparer {
     row->comparison_bound = both.BoundOn(1);
   }
 
+  const CompareSide& primary_;
+  const CompareSide& comparison_;
   GroupBy by_;
   Roofs roofs_[2];
   double expected_us_[2] = {0, 0};  // of rows with a known ratio: what is expected, what was
@@ -344,9 +248,7 @@ std::string_view VerdictText(CompareVerdict verdict) {
 Result<TraceComparison> CompareTraces(const CompareSide& primary, const CompareSide& comparison,
                                       analysis::GroupBy by, Job& job) {
   job.Report(0, 1, "comparing");
-  Groups groups[2] = {GroupsOf(primary.trace, by), GroupsOf(comparison.trace, by)};
-  JV_TRY(job.Check());
-  return Comparer(primary, comparison, by).Run(std::move(groups[0]), std::move(groups[1]), job);
+  return Comparer(primary, comparison, by).Run(job);
 }
 
 }  // namespace jarvis::engine

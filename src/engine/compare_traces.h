@@ -34,7 +34,7 @@ enum class CompareVerdict : std::uint8_t {
   kAsExpected,  // ratio / e within 1.15 either way
   kSlower,      // the primary is slower than expected
   kFaster,
-  kUnknown,  // the work, or a platform, is not known; or the calls' arguments differ
+  kUnknown,  // the work or a platform is not known, arguments differ, or it is communication
   kOnlyInPrimary,
   kOnlyInComparison,
 };
@@ -43,7 +43,8 @@ std::string_view VerdictText(CompareVerdict verdict);
 struct CompareRow {
   std::string name;
   std::string shape;              // of ops: Input Dims as a tuple; empty: not recorded
-  bool arguments_differ = false;  // matched by name alone, or kernels of different names together
+  bool arguments_differ = false;  // see MatchGroups
+  bool communication = false;     // not judged: it is mostly waiting for other ranks
   std::optional<double> primary_ms;
   std::optional<double> comparison_ms;
   std::optional<double> primary_calls;  // of kernels: how often they ran

@@ -164,7 +164,7 @@ Result<Answer> CompareTables(const engine::Workspace& workspace, const Json& arg
 
 void AddRows(Table table, GroupBy by, std::uint64_t limit, Answer* answer) {
   // The last ones are for the files.
-  constexpr std::size_t kForFiles = 3;
+  constexpr std::size_t kForFiles = 4;
   const std::size_t columns = table.columns.size() - kForFiles;
   table.columns.resize(columns);
   answer->columns = std::move(table.columns);
@@ -193,6 +193,11 @@ void AddNotes(const engine::LoadedTrace& primary, const engine::LoadedTrace& com
                     primary.steps().size(), comparison.steps().size()));
   } else if (primary.steps().empty() != comparison.steps().empty()) {
     answer->notes.emplace_back("only one trace marks steps: times are of the whole traces");
+  }
+  if (std::any_of(result.rows.begin(), result.rows.end(),
+                  [](const engine::CompareRow& row) { return row.communication; })) {
+    answer->notes.emplace_back(
+        "communication is not judged: its time is mostly waiting for other ranks");
   }
 }
 

@@ -232,6 +232,36 @@ TEST_CASE("unlinked kernels of other names are one row") {
   CHECK(CellOf(answer, "(unlinked) kernels of other names", "verdict") == "unknown");
 }
 
+TEST_CASE("one role under two names, kernels of two compilers, and communication") {
+  Pair pair;
+  const auto model = [](const char* product, const char* dims, const char* kernel, double wait) {
+    TraceText text;
+    text.OpWithKernel(product, 0, 50, kernel, 100, 200, 1,
+                      fmt::format(R"("Input Dims":{},"Input type":["float","float"])", dims));
+    text.OpWithKernel("record_param_comms", 1000, 50, "ncclDevKernel_AllReduce_Sum_f32", 1100, wait,
+                      2);
+    return text;
+  };
+  const std::string one = pair.Write(
+      "a", model("aten::mm", "[[512,256],[256,128]]", "void gemm<hip::Stream, float>(int)", 50),
+      kH100);
+  const std::string other = pair.Write(
+      "b",
+      model("aten::bmm", "[[1,512,256],[1,256,128]]", "void gemm<cuda::Stream, float>(int)", 500),
+      kH100);
+  const Json by_op = pair.Ask(one, other);
+  CHECK(CellOf(by_op, "aten::bmm ~ aten::mm", "primary_over_comparison") == 1.0);
+  CHECK(CellOf(by_op, "aten::bmm ~ aten::mm", "verdict") == "as expected");
+  CHECK(CellOf(by_op, "record_param_comms", "primary_over_comparison") == 0.1);
+  CHECK(CellOf(by_op, "record_param_comms", "verdict") == "unknown");
+  const Json by_kernel = pair.Ask(one, other, {{"by", "kernel"}});
+  CHECK(by_kernel["total"] == 4);  // two that always stand first, the product, the collective
+  // Other work under another name is no match.
+  const Json foreign =
+      pair.Ask(one, pair.Write("c", model("aten::bmm", "[[1,512,256],[1,256,256]]", "k", 50)));
+  CHECK(CellOf(foreign, "aten::mm", "verdict") == "only in primary");
+}
+
 TEST_CASE("an empty trace is equal to none") {
   Pair pair;
   TraceText host;
