@@ -15,6 +15,7 @@ int Serve(Arguments arguments);                                  // serve.cpp
 int Call(Arguments arguments);                                   // call.cpp
 int Analyze(Arguments arguments);                                // analyze.cpp
 int Install(Arguments arguments);                                // install.cpp
+int Compare(Arguments arguments);                                // compare.cpp
 int RunToolCommand(std::string_view tool, Arguments arguments);  // tool_command.cpp; a tool's name
 
 struct Command {
@@ -28,6 +29,8 @@ inline constexpr Command kCommands[] = {
     {"analyze", "TRACE --output-dir DIR", "Load, report, categories: where the time went.",
      &Analyze},
     {"install", "--client NAME", "Put the server into an MCP client's configuration.", &Install},
+    {"compare", "BASELINE OTHER...",
+     "Runs against the first: tables, and what is slower than expected.", &Compare},
     {"call", "TOOL [JSON | -]", "Call a tool with JSON arguments; prints its JSON.", &Call},
 };
 

@@ -14,4 +14,8 @@ namespace jarvis::io {
 Result<std::string> ReadTextFile(const FilePolicy& policy, const std::string& given,
                                  std::size_t bytes_max);
 
+// The first bytes of a file, fewer if it is shorter: to see what it is.
+Result<std::string> ReadStart(const FilePolicy& policy, const std::string& given,
+                              std::size_t bytes);
+
 }  // namespace jarvis::io

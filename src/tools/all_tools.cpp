@@ -38,6 +38,7 @@ constexpr Binding kBindings[] = {
     {"parent_chain", &ParentChain, mcp::ToolCost::kQuick, kCore | kMin},
     {"gemm_roofline", &GemmRoofline, mcp::ToolCost::kQuick, kCore},
     {"category_filter", &CategoryFilter, mcp::ToolCost::kQuick, kCore},
+    {"compare", &Compare, mcp::ToolCost::kLong, kCore},
     {"perf_report", &PerfReport, mcp::ToolCost::kLong, kFull},
     {"make_replay", &MakeReplay, mcp::ToolCost::kLong, kCore},
 };

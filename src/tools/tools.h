@@ -17,6 +17,7 @@ Result<Answer> OpsSummary(engine::Workspace& workspace, const Json& arguments, J
 Result<Answer> ParentChain(engine::Workspace& workspace, const Json& arguments, Job& job);
 Result<Answer> GemmRoofline(engine::Workspace& workspace, const Json& arguments, Job& job);
 Result<Answer> CategoryFilter(engine::Workspace& workspace, const Json& arguments, Job& job);
+Result<Answer> Compare(engine::Workspace& workspace, const Json& arguments, Job& job);
 Result<Answer> PerfReport(engine::Workspace& workspace, const Json& arguments, Job& job);
 Result<Answer> MakeReplay(engine::Workspace& workspace, const Json& arguments, Job& job);
 

@@ -209,6 +209,8 @@ class Tools(unittest.TestCase):
         trace = str(program.EXAMPLE)
         for tool in self.tools:
             arguments = {"trace": trace}
+            if tool["name"] == "compare":
+                arguments = {"primary": trace, "comparison": trace}
             properties = tool["inputSchema"]["properties"]
             if tool["name"] == "gemm_roofline":
                 yield tool, {**arguments, "row": "op1", "chart": f"{out}/row.svg"}

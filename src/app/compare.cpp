@@ -1,0 +1,259 @@
+// jarvis compare: two or more runs against the first, as tables; of two traces also as an answer.
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include "app/commands.h"
+#include "app/compare_gate.h"
+#include "app/console.h"
+#include "app/exit_code.h"
+#include "app/progress_line.h"
+#include "app/tool_run.h"
+#include "app/toolbox.h"
+#include "engine/comparison.h"
+#include "mcp/error_reply.h"
+#include "rpc/signal_watcher.h"
+#include "tools/platform_choice.h"
+
+namespace jarvis::app {
+namespace {
+
+constexpr std::string_view kUsage =
+    "Compare two traces, or the reports of several runs.\n\n"
+    "usage: jarvis compare BASELINE OTHER... --output-dir DIR [--names A,B...]\n"
+    "                      [--sheets NAME,...] [--compat tracelens] [--overwrite]\n"
+    "       jarvis compare BASELINE OTHER [--by op|category|kernel|module] [--json]\n"
+    "\n"
+    "Each is a trace, or a report: a directory of CSV tables or a workbook (.xlsx), ours or\n"
+    "TraceLens's. Of two traces it prints what takes longer in OTHER (the primary) than in "
+    "BASELINE\n"
+    "(the comparison), and longer than the devices explain. With --output-dir it writes the "
+    "reports\n"
+    "side by side (DIR/*.csv, DIR/comparison.xlsx; differences are the others minus BASELINE) "
+    "and,\n"
+    "of two traces, DIR/compare_by_*.csv, DIR/comparative_analysis_fair.md and ..._rough.md.\n"
+    "\n"
+    "  --names A,B...               what the runs are called in columns and file names\n"
+    "  --sheets NAME,...            gpu_timeline, ops_summary, kernel_summary, ops_all, roofline;\n"
+    "                               default: all\n"
+    "  --compat tracelens           the tables as TraceLens writes them\n"
+    "  --overwrite                  replace files in DIR that jarvis did not write\n"
+    "  --by NAME                    what a printed row is; default: op\n"
+    "  --limit N, --cursor TEXT     how many rows are printed (default: 10), and from where\n"
+    "  --primary X, --comparison X  OTHER and BASELINE by name\n"
+    "  --platform NAME              the GPU of OTHER: MI300X, H100... or a JSON file\n"
+    "  --comparison-platform NAME   the GPU of BASELINE\n"
+    "  --fail-on CONDITION          exit with 3 if it is so: 'total > +5%', 'op:aten::mm > +10%',\n"
+    "                               'category:* > +20% and > +0.1ms', 'idle > 3ms', 'window > "
+    "+2ms',\n"
+    "                               'unexpected > 1ms', 'comparability < 80'; may be repeated\n"
+    "  --baseline-runs TRACE,...    further runs of BASELINE and of OTHER: a change must then be\n"
+    "  --runs TRACE,...             larger than the runs differ among themselves\n"
+    "  --json                       print the answer as one line of JSON\n";
+
+struct Request {
+  std::vector<std::string> inputs;
+  std::vector<std::string> names;
+  std::vector<std::string> sheets;
+  engine::Compat compat = engine::Compat::kNone;
+  std::string output_dir;
+  rpc::Json answer = rpc::Json::object();  // arguments of the tool
+  GateRequest gate;
+  bool overwrite = false;
+  bool json = false;
+  bool help = false;
+};
+
+std::vector<std::string> ListOf(std::string_view text) {
+  std::vector<std::string> list;
+  while (!text.empty()) {
+    const std::string_view item = text.substr(0, text.find(','));
+    list.emplace_back(item);
+    text.remove_prefix(std::min(text.size(), item.size() + 1));
+  }
+  return list;
+}
+
+Status SetOption(std::string_view option, std::string_view value, Request* request) {
+  if (option == "--output-dir" || option == "--output_dir" || option == "-o") {
+    request->output_dir = value;
+  } else if (option == "--names") {
+    request->names = ListOf(value);
+  } else if (option == "--sheets") {
+    request->sheets = ListOf(value);
+  } else if (option == "--compat") {
+    if (value != "tracelens" && value != "none") {
+      return Fail(ErrorCode::kBadValue, "--compat is tracelens or none");
+    }
+    if (value == "tracelens") request->compat = engine::Compat::kTraceLens;
+  } else if (option == "--by" || option == "--limit" || option == "--cursor" ||
+             option == "--platform") {
+    request->answer[std::string(option.substr(2))] = value;
+  } else if (option == "--primary" || option == "--comparison") {
+    request->answer[std::string(option.substr(2))] = value;
+  } else if (option == "--comparison-platform" || option == "--comparison_platform") {
+    request->answer["comparison_platform"] = value;
+  } else if (option == "--fail-on") {
+    JV_ASSIGN(auto condition, engine::ParseGateCondition(value));
+    request->gate.conditions.push_back(std::move(condition));
+  } else if (option == "--baseline-runs") {
+    request->gate.baseline = ListOf(value);
+  } else if (option == "--runs") {
+    request->gate.runs = ListOf(value);
+  } else {
+    return Fail(ErrorCode::kBadValue, fmt::format("compare does not take \"{}\"", option));
+  }
+  return {};
+}
+
+Result<Request> Parse(Arguments arguments) {
+  Request request;
+  for (std::size_t i = 0; i < arguments.size(); ++i) {
+    std::string_view argument = arguments[i];
+    if (argument == "--help" || argument == "-h") {
+      request.help = true;
+    } else if (argument == "--json") {
+      request.json = true;
+    } else if (argument == "--overwrite") {
+      request.overwrite = true;
+    } else if (!argument.starts_with("-")) {
+      request.inputs.emplace_back(argument);
+    } else if (const std::size_t equals = argument.find('='); equals != std::string_view::npos) {
+      JV_TRY(SetOption(argument.substr(0, equals), argument.substr(equals + 1), &request));
+    } else if (i + 1 < arguments.size()) {
+      JV_TRY(SetOption(argument, arguments[++i], &request));
+    } else {
+      return Fail(ErrorCode::kBadValue, fmt::format("{} needs a value", argument));
+    }
+  }
+  // The two by name, in the order of those by place.
+  for (const char* side : {"comparison", "primary"}) {
+    if (request.answer.contains(side)) request.inputs.push_back(request.answer.at(side));
+  }
+  const std::vector<std::string>& inputs = request.inputs;
+  if (!request.help && inputs.size() < 2) {
+    return Fail(ErrorCode::kBadValue, "compare needs a baseline and at least one other run");
+  }
+  if (!request.help && inputs.size() > 2 && request.output_dir.empty()) {
+    return Fail(ErrorCode::kBadValue, "compare needs --output-dir for more than two runs");
+  }
+  const bool gate = !request.gate.conditions.empty();
+  if (gate && inputs.size() > 2) {
+    return Fail(ErrorCode::kBadValue, "--fail-on judges one run against one baseline",
+                "further runs of either go to --runs and --baseline-runs");
+  }
+  if (!gate && !(request.gate.runs.empty() && request.gate.baseline.empty())) {
+    return Fail(ErrorCode::kBadValue, "--runs and --baseline-runs go with --fail-on");
+  }
+  return request;
+}
+
+// The platform that the user named for an input, or its device; only the first two have one.
+std::string PlatformName(const Request& request, std::size_t input) {
+  const char* const names[] = {"comparison_platform", "platform"};
+  return input < std::size(names) ? request.answer.value(names[input], "") : "";
+}
+
+Result<std::vector<engine::ReportSource>> OpenAll(engine::Workspace& workspace,
+                                                  const Request& request, Job& job) {
+  const io::FilePolicy& files = workspace.files();
+  std::vector<engine::ReportSource> sources;
+  for (const std::string& input : request.inputs) {
+    const engine::SourceKind kind = engine::KindOf(files, input);
+    engine::ReportSource source;
+    if (kind == engine::SourceKind::kTrace) {
+      JV_ASSIGN(source.trace, workspace.Open(input, job));
+      source.path = source.trace->path();
+      JV_ASSIGN(
+          const tools::PlatformChoice choice,
+          tools::ChoosePlatform(files, PlatformName(request, sources.size()), source.trace.get()));
+      source.platform = choice.platform;
+    } else {
+      JV_ASSIGN(source, engine::ReadReport(files, input, kind, job));
+    }
+    sources.push_back(std::move(source));
+  }
+  return sources;
+}
+
+Result<engine::WrittenComparison> WriteFiles(engine::Workspace& workspace, const Request& request,
+                                             Job& job) {
+  engine::ComparisonRequest comparison;
+  comparison.reports.names = request.names;
+  comparison.reports.sheets = request.sheets;
+  comparison.reports.compat = request.compat;
+  comparison.overwrite = request.overwrite;
+  JV_ASSIGN(comparison.directory, workspace.files().ResolveOutput(request.output_dir));
+  JV_ASSIGN(comparison.reports.sources, OpenAll(workspace, request, job));
+  return engine::WriteComparisonOf(workspace.files(), comparison, job);
+}
+
+int WriteAndSay(engine::Workspace& workspace, const Request& request) {
+  Result<engine::WrittenComparison> written;
+  {
+    ProgressLine line(STDERR_FILENO);
+    Job job([&](std::uint64_t done, std::uint64_t total, std::string_view what) {
+      line.Show(done, total, what);
+    });
+    const auto watcher = rpc::SignalWatcher::Start([&](int) { job.Stop(); });
+    written = WriteFiles(workspace, request, job);
+  }
+  if (!written) {
+    PrintError(mcp::ErrorReply(written.error()).text);
+    return kExitFailure;
+  }
+  std::string text = fmt::format("Wrote {} tables and comparison.xlsx to {}; {} is the baseline.",
+                                 written->tables, request.output_dir, written->tags.front());
+  for (const std::string& note : written->notes)
+    text += "\nNote: " + note;
+  // With --json stdout is one line of JSON.
+  if (request.json) {
+    PrintError(text);
+    return kExitOk;
+  }
+  return Print(text) ? kExitOk : kExitFailure;
+}
+
+bool AreTraces(const io::FilePolicy& files, const std::vector<std::string>& inputs) {
+  return std::all_of(inputs.begin(), inputs.end(), [&](const std::string& input) {
+    return engine::KindOf(files, input) == engine::SourceKind::kTrace;
+  });
+}
+
+int JudgeRequest(engine::Workspace& workspace, const Request& request) {
+  GateRequest gate = request.gate;
+  gate.baseline.insert(gate.baseline.begin(), request.inputs[0]);
+  gate.runs.insert(gate.runs.begin(), request.inputs[1]);
+  gate.platform = request.answer.value("platform", "");
+  gate.comparison_platform = request.answer.value("comparison_platform", "");
+  return RunGate(workspace, gate, request.json);
+}
+
+}  // namespace
+
+int Compare(Arguments arguments) {
+  Result<Request> request = Parse(arguments);
+  if (!request) return UsageError(request.error().message, "jarvis compare --help");
+  if (request->help) return Print(kUsage) ? kExitOk : kExitFailure;
+  static_cast<void>(rpc::SignalWatcher::Block());
+  Toolbox toolbox;
+  if (!request->output_dir.empty()) {
+    const int code = WriteAndSay(toolbox.workspace, *request);
+    if (code != kExitOk || request->inputs.size() > 2) return code;
+    // Of reports all that there is to say stands in the files.
+    const bool all_said = !request->json && request->gate.conditions.empty() &&
+                          !AreTraces(toolbox.workspace.files(), request->inputs);
+    if (all_said) return kExitOk;
+  }
+  request->answer["comparison"] = request->inputs[0];
+  request->answer["primary"] = request->inputs[1];
+  const int code = RunTool(*toolbox.tools.Find("compare"), request->answer,
+                           request->json ? Output::kJson : Output::kText);
+  if (code != kExitOk || request->gate.conditions.empty()) return code;
+  return JudgeRequest(toolbox.workspace, *request);
+}
+
+}  // namespace jarvis::app

@@ -1,0 +1,25 @@
+// The gate of jarvis compare: --fail-on.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "engine/compare_gate.h"
+#include "engine/report_source.h"
+#include "engine/workspace.h"
+
+namespace jarvis::app {
+
+struct GateRequest {
+  std::vector<engine::GateCondition> conditions;
+  std::vector<std::string> baseline;  // traces: the baseline and further runs of it
+  std::vector<std::string> runs;      // the other and further runs of it
+  std::string platform;               // empty: the trace's device
+  std::string comparison_platform;
+};
+
+// kExitOk, kExitGate if a condition is broken or the runs are not comparable, kExitFailure. Prints
+// the verdict to stdout, or to stderr where stdout is JSON.
+int RunGate(engine::Workspace& workspace, const GateRequest& request, bool json);
+
+}  // namespace jarvis::app

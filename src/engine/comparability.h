@@ -1,0 +1,31 @@
+// May two traces be held against each other: the same model, arguments, precision and amount of
+// work?
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "engine/loaded_trace.h"
+
+namespace jarvis::engine {
+
+// Likeness of two sets of calls: sum of the smaller over sum of the larger shares of calls, by op,
+// by (op, Input Dims) and by (op, Input type); 1 if every op is called in the same proportion.
+// What was not recorded counts as half alike.
+//   score = 100 * ops * (0.3 + 0.4 shapes + 0.15 dtypes + 0.15 amount), 0.8 of it if the number of
+//   ranks differs; amount = calls (a step, if both have steps), the smaller over the larger
+// Devices and software do not change the score: to compare them is why one asks.
+struct Comparability {
+  int score = 0;  // 0 to 100; 0 if either has no GPU work
+  // "same file", "equal work", "comparable" (80 and more), "partly comparable" (40 and more),
+  // "not comparable".
+  std::string verdict;
+  std::vector<std::string> reasons;  // what is the same, what differs
+};
+
+Comparability AssessComparability(const LoadedTrace& primary, const LoadedTrace& comparison);
+
+// The trace's devices, each once, by name: "NVIDIA H100 80GB HBM3"; empty: not recorded.
+std::string DeviceNames(const LoadedTrace& trace);
+
+}  // namespace jarvis::engine

@@ -1,0 +1,30 @@
+// All that a comparison of two or more inputs leaves in a directory: their reports side by side; of
+// two traces also what one takes longer for than the other, as tables and as reports to read.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "engine/compare_reports.h"
+#include "engine/comparison_files.h"
+#include "io/file_policy.h"
+
+namespace jarvis::engine {
+
+struct ComparisonRequest {
+  CompareRequest
+      reports;  // the first source is the baseline: the comparison; the second the primary
+  std::string directory;   // from FilePolicy::ResolveOutput
+  bool overwrite = false;  // files too that are in the way and not ours
+};
+
+struct WrittenComparison {
+  std::vector<std::string> tags;
+  std::vector<WrittenFile> files;
+  std::size_t tables = 0;
+  std::vector<std::string> notes;
+};
+Result<WrittenComparison> WriteComparisonOf(const io::FilePolicy& files,
+                                            const ComparisonRequest& request, Job& job);
+
+}  // namespace jarvis::engine
