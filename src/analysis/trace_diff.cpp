@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "analysis/module_paths.h"
+#include "analysis/summary.h"
 
 namespace jarvis::analysis {
 namespace {
@@ -112,16 +113,45 @@ std::string TraceDiff::NameOf(int side, DiffIndex n) const {
   return tree.nodes[n].parent == kNoDiffNode ? "(trace)" : "(thread)";
 }
 
+std::string TraceDiff::NameOfMerged(std::uint32_t n) const {
+  const MergedNode& node = merged.nodes[n];
+  const std::string a = node.a == kNoDiffNode ? "" : WithoutPlaces(NameOf(0, node.a));
+  const std::string b = node.b == kNoDiffNode ? "" : WithoutPlaces(NameOf(1, node.b));
+  return a == b || b.empty() ? a : a.empty() ? b : a + " | " + b;
+}
+
 std::string TraceDiff::LcaName(const DiffGroup& group) const {
-  if (group.lca == kNoMerged) return "(unlinked)";
+  return group.lca == kNoMerged ? "(unlinked)" : NameOfMerged(group.lca);
+}
+
+std::uint32_t TraceDiff::PlaceOf(const DiffGroup& group) const {
   const MergedNode& node = merged.nodes[group.lca];
-  const std::string a = WithoutPlaces(NameOf(0, node.a));
-  const std::string b = WithoutPlaces(NameOf(1, node.b));
-  return a == b ? a : a + " | " + b;
+  if (node.parent == kNoMerged || node.a == kNoDiffNode || !sides[0].tree.IsGpu(node.a)) {
+    return group.lca;
+  }
+  const DiffIndex above = merged.nodes[node.parent].a;
+  const bool op = above != kNoDiffNode && sides[0].tree.nodes[above].kind == DiffKind::kOp;
+  return op ? node.parent : group.lca;
+}
+
+std::string TraceDiff::PlaceName(const DiffGroup& group) const {
+  if (group.lca == kNoMerged) return "(unlinked)";
+  const std::uint32_t place = PlaceOf(group);
+  const MergedNode& node = merged.nodes[place];
+  if (node.a != kNoDiffNode && sides[0].tree.IsGpu(node.a)) {
+    return ShortKernelName(NameOf(0, node.a));
+  }
+  return NameOfMerged(place);
 }
 
 Status AlignTraces(TraceDiff* diff, Job& job) {
-  JV_ASSIGN(diff->merged, MergeTrees(diff->sides[0].tree, diff->sides[1].tree, diff->rules, job));
+  const int first = diff->rules.second_first ? 1 : 0;
+  JV_ASSIGN(diff->merged,
+            MergeTrees(diff->sides[first].tree, diff->sides[1 - first].tree, diff->rules, job));
+  if (first == 1) {
+    for (MergedNode& node : diff->merged.nodes)
+      std::swap(node.a, node.b);
+  }
   Grouper(*diff).Run();
   return job.Check();
 }

@@ -41,6 +41,13 @@ struct TraceDiff {
   // Both names, "a | b" if they differ; without places in the code. "(unlinked)" for what has no
   // LCA in the default.
   std::string LcaName(const DiffGroup& group) const;
+  // The same for people: of work that both traces have, the op that did it.
+  std::string PlaceName(const DiffGroup& group) const;
+  // The node that it names; REQUIRES: the group has an LCA.
+  std::uint32_t PlaceOf(const DiffGroup& group) const;
+
+ private:
+  std::string NameOfMerged(std::uint32_t node) const;
 };
 
 // Aligns the sides and groups their GPU work. Every GPU event of both trees is in exactly one group

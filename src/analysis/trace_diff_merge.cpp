@@ -96,7 +96,8 @@ class Merger {
     Sort(side, list);
   }
 
-  // Down through wrappers: nodes with one child on the way to GPU work.
+  // Down through wrappers: nodes with one child on the way to GPU work. An op that launches itself
+  // is none.
   DiffIndex Collapsed(int side, DiffIndex n) const {
     for (;;) {
       if (IsLaunch(side, n)) return n;
@@ -109,7 +110,9 @@ class Merger {
         only = child;
         if (++count > 1) return n;
       }
-      if (count != 1 || (launches && Node(side, n).kind == DiffKind::kOp)) return n;
+      const DiffKind kind = Node(side, n).kind;
+      if (count != 1 || (launches && kind == DiffKind::kOp)) return n;
+      if (trees_[side]->IsGpu(only) && kind != DiffKind::kGraphLaunch) return n;
       n = only;
     }
   }

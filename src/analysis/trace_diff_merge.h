@@ -15,6 +15,9 @@ struct DiffRules {
   // A node is where two traces part only if both have GPU work below it; what one of them has
   // below other nodes is then shown child by child. By default one side is enough.
   bool both_sides_have_gpu_work = false;
+  // Ties go by the order of the traces. Whoever wants A against B to mirror B against A lets the
+  // same one come first both times.
+  bool second_first = false;
   AlignLimits limits;
 };
 

@@ -179,10 +179,10 @@ Table DiffStatsSummary(const Table& diff_stats, const std::vector<std::string>& 
 Table DiffSummary(const TraceDiff& diff) {
   std::map<std::pair<std::string, std::string>, Difference> places;
   for (const DiffGroup& group : diff.groups) {
-    std::string name = FoldedName(diff.LcaName(group));
+    std::string name = FoldedName(diff.PlaceName(group));
     std::string module;
     if (group.lca != kNoMerged) {
-      const MergedNode& node = diff.merged.nodes[group.lca];
+      const MergedNode& node = diff.merged.nodes[diff.PlaceOf(group)];
       const int side = node.a != kNoDiffNode ? 0 : 1;
       const DiffIndex at = side == 0 ? node.a : node.b;
       module = Joined(DiffModules(diff.sides[side], diff.sides[side].tree.nodes[at].event), ";");
@@ -324,7 +324,7 @@ ExtraColumns LcaColumns(const TraceDiff& diff) {
       in_both += group.gpu[1].empty() ? 0 : 1;
       shared += whole ? 0 : 1;
       ids.push_back(std::to_string(group.lca));
-      names.push_back(diff.LcaName(group));
+      names.push_back(diff.PlaceName(group));
     }
     const double t1 = KahanSum(us[0]);
     const double t2 = KahanSum(us[1]);

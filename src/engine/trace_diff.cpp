@@ -73,6 +73,7 @@ Result<std::unique_ptr<const AlignedTraces>> AlignLoaded(const LoadedTrace& prim
                   "repeat without compat: the default compares what there is");
     }
   } else {
+    made->diff_.rules.second_first = comparison.id() < primary.id();
     analysis::DiffNames names(&analysis::FoldedDiffName);
     for (const int side : {0, 1})
       made->diff_.sides[side] = SideOf(*traces[side], names);
