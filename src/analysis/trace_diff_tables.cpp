@@ -11,6 +11,7 @@
 #include "analysis/module_paths.h"
 #include "analysis/stats.h"
 #include "analysis/table_parts.h"
+#include "analysis/trace_diff_view.h"
 #include "base/text.h"
 #include "table/py_text.h"
 
@@ -111,11 +112,7 @@ struct Difference {
   double delta() const { return us[1] - us[0]; }
 
   std::string Words() const {
-    if (kernels[1] == 0) return "in trace 1 only";
-    if (kernels[0] == 0) return "in trace 2 only";
-    if (delta() == 0) return "equal";
-    return fmt::format("trace 2 takes {:.3f} us {}", std::abs(delta()),
-                       delta() > 0 ? "longer" : "less");
+    return DifferenceInWords(us[0], us[1], kernels[0] > 0, kernels[1] > 0, "us");
   }
 };
 

@@ -39,6 +39,7 @@ constexpr Binding kBindings[] = {
     {"gemm_roofline", &GemmRoofline, mcp::ToolCost::kQuick, kCore},
     {"category_filter", &CategoryFilter, mcp::ToolCost::kQuick, kCore},
     {"perf_report", &PerfReport, mcp::ToolCost::kLong, kFull},
+    {"trace_diff", &TraceDiffTool, mcp::ToolCost::kLong, kCore},
     {"make_replay", &MakeReplay, mcp::ToolCost::kLong, kCore},
 };
 

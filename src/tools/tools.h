@@ -18,6 +18,7 @@ Result<Answer> ParentChain(engine::Workspace& workspace, const Json& arguments, 
 Result<Answer> GemmRoofline(engine::Workspace& workspace, const Json& arguments, Job& job);
 Result<Answer> CategoryFilter(engine::Workspace& workspace, const Json& arguments, Job& job);
 Result<Answer> PerfReport(engine::Workspace& workspace, const Json& arguments, Job& job);
+Result<Answer> TraceDiffTool(engine::Workspace& workspace, const Json& arguments, Job& job);
 Result<Answer> MakeReplay(engine::Workspace& workspace, const Json& arguments, Job& job);
 
 // Shared by them.
