@@ -16,6 +16,7 @@ bool AnyHas(std::span<const std::string_view> names, std::string_view pattern) {
 }
 
 bool Fits(const RoleRule& rule, const RoleNames& names) {
+  if (!rule.within.empty() && !AnyHas(names.modules, rule.within)) return false;
   switch (rule.level) {
     case RoleLevel::kKernel: return ContainsNoCase(names.kernel, rule.pattern);
     case RoleLevel::kOp: return AnyHas(names.ops, rule.pattern);
@@ -57,7 +58,9 @@ class Classifier {
     std::vector<StringId> key = {events[e].name};  // the kernel; ops and modules, innermost first
     for (EventIndex up = side_.caller(e); up != kNoEvent; up = side_.caller(up)) {
       const StringId folded = Folded(events[up].name);
-      if (folded == kNoString && events[up].kind != trace::EventKind::kCpuOp) continue;
+      const trace::EventKind kind = events[up].kind;
+      const bool op = kind == trace::EventKind::kCpuOp || kind == trace::EventKind::kUserAnnotation;
+      if (folded == kNoString && !op) continue;
       key.push_back(folded == kNoString ? events[up].name : kModuleBit | folded);
     }
     const auto [known, added] = known_.try_emplace(std::move(key));
@@ -110,7 +113,7 @@ class Classifier {
   // The role of the nearest work on the same stream that says something; empty: none is near.
   std::string_view Neighbour(const std::vector<std::pair<EventIndex, std::string_view>>& work,
                              std::size_t at, bool after, bool past_norms) const {
-    constexpr std::size_t kReach = 4;
+    constexpr std::size_t kReach = 8;
     const EventStore& events = *side_.events;
     for (std::size_t far = 1; far <= kReach; ++far) {
       if (after ? at + far >= work.size() : far > at) return {};

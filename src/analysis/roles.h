@@ -22,8 +22,9 @@ struct RoleRule {
   std::string_view role;
   RoleLevel level;
   std::string_view pattern;  // in lower case; part of a name
-  // Only work that multiplies matrices, as another rule of the table says (role kProduct).
+  // Only work that multiplies matrices, as the rules of kProductRole say.
   bool products_only = false;
+  std::string_view within = {};  // and a module with this in its name is around it; empty: any
 };
 
 inline constexpr std::string_view kProductRole = "other matrix products";
@@ -40,7 +41,8 @@ struct RoleNeighbour {
 };
 std::span<const RoleNeighbour> RoleNeighbours();
 
-// The names around a GPU event: the ops that it is below, and the modules; innermost first.
+// The names around a GPU event: the ops and annotations that it is below, and the modules;
+// innermost first.
 struct RoleNames {
   std::string_view kernel;
   std::vector<std::string_view> ops;

@@ -41,6 +41,9 @@ TEST_CASE("the role of a kernel, by its name, its ops and its modules") {
       {{"sm90_xmma_fprop_implicit_gemm", {"aten::cudnn_convolution"}, {}}, "convolution"},
       {{"sm90_xmma_gemm_bf16", {"aten::mm"}, {}}, "other matrix products"},
       {{"Memcpy HtoD", {"aten::copy_"}, {}}, "copies and fills"},
+      {{"Cijk_Alik", {"aten::bmm"}, {"nn.Module: Owlv2Attention"}}, "attention"},
+      {{"Cijk_Alik", {"aten::bmm"}, {}}, "other matrix products"},
+      {{"elementwise", {"aten::add_", "Optimizer.step#SGD.step"}, {}}, "optimizer"},
       {{"strange", {"mine"}, {}}, "other"},
   };
   for (const Case& c : cases) {
@@ -93,7 +96,7 @@ TEST_CASE("products of a replayed graph are placed by what runs before and after
     at += 10;
   }
   CHECK(Roles(text) ==
-        "kv cache 1x 5, attention 1x 5, rotary embedding 1x 5, norm 3x 15, sampling 1x 5, "
+        "attention 1x 5, kv cache 1x 5, rotary embedding 1x 5, norm 3x 15, sampling 1x 5, "
         "logits 1x 5, mlp activation 1x 5, attention projections 2x 10, mlp up 1x 5, "
         "mlp down 1x 5, copies and fills 1x 5");
 }

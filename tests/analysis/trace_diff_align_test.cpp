@@ -22,8 +22,8 @@ TEST_CASE("names without what differs from run to run") {
   const Case cases[] = {
       {"launch 0xabc123 at 0xdead", "launch 0xXXXX at 0xXXXX", "launch 0xXXXX at 0xXXXX"},
       {"/src/train.py(128): forward", "/src/train.py: forward", "train.py"},
-      {"/home/user/proj/layer.py(99): matmul : detail", "/home/user/proj/layer.py: matmul : detail",
-       "/home/user/proj/layer.py: matmul "},
+      {"/srv/user/proj/layer.py(99): matmul : detail", "/srv/user/proj/layer.py: matmul : detail",
+       "/srv/user/proj/layer.py: matmul "},
       {"x.py(3): f: g", "x.py: f: g", "x.py: f"},
       {"nn.Module: Foo_0", "nn.Module: Foo_0", "nn.Module"},
       {"/a/b/x.py(3)", "/a/b/x.py(3)", "/a/b/x.py(3)"},
