@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include "analysis/module_paths.h"
 #include "analysis/roles.h"
 #include "analysis/trace_diff_view.h"
 #include "base/text.h"
@@ -43,10 +44,18 @@ double Ms(double us) {
 // How the GPU time of the traces falls into what is compared and what is not.
 struct Shares {
   double all[2] = {0, 0};
-  double compared[2] = {0, 0};  // in groups that both have work in
+  double compared[2] = {0, 0};  // below ops and modules that both have
+  double whole[2] = {0, 0};     // below frames, threads: only comparable as a whole
   double alone[2] = {0, 0};     // in groups that one has work in
   double unlinked[2] = {0, 0};
 };
+
+bool IsOpOrModule(const TraceDiff& diff, const DiffGroup& group) {
+  const analysis::DiffIndex at = diff.merged.nodes[group.lca].a;
+  if (at == analysis::kNoDiffNode) return false;
+  return diff.sides[0].tree.nodes[at].kind != analysis::DiffKind::kFrame ||
+         !analysis::ModuleClass(diff.NameOf(0, at)).empty();
+}
 
 Shares SharesOf(const TraceDiff& diff) {
   Shares shares;
@@ -55,8 +64,9 @@ Shares SharesOf(const TraceDiff& diff) {
     for (const int side : {0, 1}) {
       shares.all[side] += group.busy_us[side];
       double* part = group.lca == analysis::kNoMerged ? shares.unlinked
-                     : both                           ? shares.compared
-                                                      : shares.alone;
+                     : !both                          ? shares.alone
+                     : IsOpOrModule(diff, group)      ? shares.compared
+                                                      : shares.whole;
       part[side] += group.busy_us[side];
     }
   }
@@ -74,7 +84,8 @@ void AddTimes(const Pair& pair, Answer* answer) {
   for (const int side : {0, 1}) {
     answer->facts[side == 0 ? "trace1" : "trace2"] = {
         {"gpu_ms", output::Rounded(Ms(shares.all[side]))},
-        {"below_common_calls_ms", output::Rounded(Ms(shares.compared[side]))},
+        {"below_common_ops_ms", output::Rounded(Ms(shares.compared[side]))},
+        {"only_as_a_whole_ms", output::Rounded(Ms(shares.whole[side]))},
         {"alone_ms", output::Rounded(Ms(shares.alone[side]))},
         {"unlinked_ms", output::Rounded(Ms(shares.unlinked[side]))}};
   }
@@ -116,9 +127,13 @@ std::string Headline(const Pair& pair, bool equal) {
   const auto percent = [&](int side) {
     return Percent(shares.compared[side], shares.all[side]).value_or(0);
   };
-  return text +
-         fmt::format(" Below calls that both have: {:.1f} % of trace 1, {:.1f} % of trace 2.",
-                     percent(0), percent(1));
+  text += fmt::format(
+      " Below ops and modules that both have: {:.1f} % of trace 1, {:.1f} % of trace 2.",
+      percent(0), percent(1));
+  if (shares.whole[0] + shares.whole[1] > shares.compared[0] + shares.compared[1]) {
+    text += " Most is only comparable as a whole, because the call stacks differ.";
+  }
+  return text;
 }
 
 void AnswerCalls(const Pair& pair, const Json& arguments, Answer* answer) {
