@@ -159,6 +159,7 @@ constexpr RoleRule kRules[] = {
     {"mlp up", kModule, "mergedcolumnparallel", true},
     {"mlp up", kModule, "intermediate", true},
     {"mlp", kModule, "mlp", true},
+    {"mlp", kModule, "glu", true},
     {"mlp", kModule, "feedforward", true},
     {"mlp", kModule, "ffn", true},
     {"mlp down", kModule, "output", true},

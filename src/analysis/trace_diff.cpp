@@ -57,6 +57,7 @@ class Grouper {
       Add(std::move(group));
     }
     DiffGroup unlinked;
+    unlinked.unlinked = true;
     for (const int side : {0, 1})
       unlinked.gpu[side] = diff_.sides[side].unlinked;
     Add(std::move(unlinked));
@@ -121,7 +122,8 @@ std::string TraceDiff::NameOfMerged(std::uint32_t n) const {
 }
 
 std::string TraceDiff::LcaName(const DiffGroup& group) const {
-  return group.lca == kNoMerged ? "(unlinked)" : NameOfMerged(group.lca);
+  if (group.lca != kNoMerged) return NameOfMerged(group.lca);
+  return group.unlinked ? "(unlinked)" : "(no common call)";
 }
 
 std::uint32_t TraceDiff::PlaceOf(const DiffGroup& group) const {
@@ -135,7 +137,7 @@ std::uint32_t TraceDiff::PlaceOf(const DiffGroup& group) const {
 }
 
 std::string TraceDiff::PlaceName(const DiffGroup& group) const {
-  if (group.lca == kNoMerged) return "(unlinked)";
+  if (group.lca == kNoMerged) return LcaName(group);
   const std::uint32_t place = PlaceOf(group);
   const MergedNode& node = merged.nodes[place];
   if (node.a != kNoDiffNode && sides[0].tree.IsGpu(node.a)) {

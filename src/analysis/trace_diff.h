@@ -15,6 +15,7 @@ namespace jarvis::analysis {
 // ancestor did that are not the same calls.
 struct DiffGroup {
   std::uint32_t lca = kNoMerged;   // of MergedTree::nodes; kNoMerged: nothing in common
+  bool unlinked = false;           // work without a launch call, of both traces
   std::vector<EventIndex> gpu[2];  // of the primary, of the comparison trace
   double busy_us[2] = {0, 0};      // union of their intervals
 };
@@ -38,8 +39,8 @@ struct TraceDiff {
 
   // The name as recorded; ours for nodes without an event.
   std::string NameOf(int side, DiffIndex n) const;
-  // Both names, "a | b" if they differ; without places in the code. "(unlinked)" for what has no
-  // LCA in the default.
+  // Both names, "a | b" if they differ; without places in the code. "(unlinked)", or "(no common
+  // call)", for what has none.
   std::string LcaName(const DiffGroup& group) const;
   // The same for people: of work that both traces have, the op that did it.
   std::string PlaceName(const DiffGroup& group) const;

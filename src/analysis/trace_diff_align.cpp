@@ -55,7 +55,7 @@ AlignStep Insertion(std::size_t j) {
 
 // For lists too long to compare every pair: forward, to the nearest equal names ahead.
 Alignment LookAhead(Names a, Names b, const Job& job) {
-  constexpr std::size_t kAhead = 64;
+  constexpr std::size_t kAhead = 32;
   Alignment out;
   std::size_t i = 0;
   std::size_t j = 0;

@@ -24,7 +24,7 @@ using Alignment = std::vector<AlignStep>;
 
 struct AlignLimits {
   // Pairs of entries that the exact alignment looks at; longer lists are aligned by looking ahead.
-  std::uint64_t cells_max = std::uint64_t{1} << 28;
+  std::uint64_t cells_max = std::uint64_t{1} << 26;
   // Of telling equal names apart: pairs of distinct subtrees, times the entries.
   std::uint64_t score_steps_max = 400'000'000;
 };

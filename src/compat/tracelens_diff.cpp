@@ -137,6 +137,7 @@ analysis::DiffRules TraceLensDiffRules() {
   analysis::DiffRules rules;
   rules.pair_equal_lists_by_position = true;
   rules.both_sides_have_gpu_work = true;
+  rules.limits.cells_max = std::uint64_t{1} << 28;  // the reference knows no limit
   return rules;
 }
 

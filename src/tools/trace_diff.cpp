@@ -63,10 +63,10 @@ Shares SharesOf(const TraceDiff& diff) {
     const bool both = !group.gpu[0].empty() && !group.gpu[1].empty();
     for (const int side : {0, 1}) {
       shares.all[side] += group.busy_us[side];
-      double* part = group.lca == analysis::kNoMerged ? shares.unlinked
-                     : !both                          ? shares.alone
-                     : IsOpOrModule(diff, group)      ? shares.compared
-                                                      : shares.whole;
+      double* part = group.unlinked              ? shares.unlinked
+                     : !both                     ? shares.alone
+                     : IsOpOrModule(diff, group) ? shares.compared
+                                                 : shares.whole;
       part[side] += group.busy_us[side];
     }
   }
