@@ -4,6 +4,7 @@
 #include <cmath>
 #include <map>
 #include <memory>
+#include <set>
 #include <unordered_map>
 
 #include <fmt/format.h>
@@ -279,6 +280,7 @@ ExtraColumns LcaColumns(const TraceDiff& diff) {
     for (const EventIndex gpu : diff.groups[g].gpu[0])
       known->group_of[gpu] = g;
   }
+  constexpr std::size_t kIdsMax = 50;  // a row of a long trace has as many LCAs as calls
   ExtraColumns columns;
   columns.names = {"time_ratio (trace2/trace1)",
                    "delta_us (trace2 - trace1)",
@@ -303,7 +305,8 @@ ExtraColumns LcaColumns(const TraceDiff& diff) {
     }
     if (parts.empty()) return std::vector<Cell>(8);
     std::vector<double> us[2];
-    std::vector<std::string> ids, names;
+    std::vector<std::string> ids;
+    std::set<std::string> names;
     std::int64_t in_both = 0;
     std::int64_t shared = 0;
     for (const auto& [g, part] : parts) {
@@ -320,16 +323,17 @@ ExtraColumns LcaColumns(const TraceDiff& diff) {
         us[side].push_back(share * group.busy_us[side]);
       in_both += group.gpu[1].empty() ? 0 : 1;
       shared += whole ? 0 : 1;
-      ids.push_back(std::to_string(group.lca));
-      names.push_back(diff.PlaceName(group));
+      if (ids.size() < kIdsMax) ids.push_back(std::to_string(group.lca));
+      names.insert(diff.PlaceName(group));
     }
+    if (parts.size() > kIdsMax) ids.push_back(fmt::format("{} more", parts.size() - kIdsMax));
     const double t1 = KahanSum(us[0]);
     const double t2 = KahanSum(us[1]);
     return std::vector<Cell>{t1 > 0 ? Cell(t2 / t1) : Cell(),
                              t2 - t1,
                              in_both,
                              Joined(ids, "; "),
-                             Joined(names, "; "),
+                             Joined({names.begin(), names.end()}, "; "),
                              t1,
                              t2,
                              fmt::format("{} of {}", shared, parts.size())};

@@ -204,6 +204,12 @@ Result<Answer> PerfReport(engine::Workspace& workspace, const Json& arguments, J
       answer.notes.push_back(std::move(note));
     answer.notes.push_back(ModelNote(tables));
   }
+  if (options.comparison != nullptr) {
+    answer.notes.push_back(
+        fmt::format("compared with {}: trace 1 is {}, trace 2 the other; trace_diff answers where "
+                    "they part",
+                    options.comparison->id(), trace->id()));
+  }
   if (!platform.note.empty()) answer.notes.push_back(platform.note);
   answer.next = {{"ops_summary", {{"trace", trace->id()}}, "the same numbers as an answer"}};
   return answer;
