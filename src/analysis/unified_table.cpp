@@ -128,6 +128,9 @@ class Unified {
       moments("TFLOPS/s", {"mean", "std"});
     }
     moments(kKernelTime, {"mean", "std", "sum"});
+    if (options_.extra != nullptr) {
+      out.insert(out.end(), options_.extra->names.begin(), options_.extra->names.end());
+    }
     moments("duration_us", {"median", "min", "max"});
     if (with_metrics_) {
       moments("TB/s", {"median", "min", "max"});
@@ -231,6 +234,7 @@ class Unified {
       add(tflops, {"mean", "std"});
     }
     add(kernel, {"mean", "std", "sum"});
+    if (options_.extra != nullptr) AddExtra(row, kernel ? kernel->sum : 0, &cells);
     add(host, {"median", "min", "max"});
     if (with_metrics_) {
       add(tb, {"median", "min", "max"});
@@ -248,6 +252,15 @@ class Unified {
     cells.emplace_back(first.has_model);
     if (options_.call_stacks) AddStacks(row, &cells);
     return cells;
+  }
+
+  void AddExtra(const std::vector<std::size_t>& row, double kernel_us,
+                std::vector<Cell>* cells) const {
+    std::vector<EventIndex> kernels;
+    for (const std::size_t i : row)
+      kernels.insert(kernels.end(), calls_[i].kernels.begin(), calls_[i].kernels.end());
+    for (Cell& cell : options_.extra->cells(kernels, kernel_us))
+      cells->push_back(std::move(cell));
   }
 
   void AddKernels(const std::vector<std::size_t>& row, std::vector<Cell>* cells) const {

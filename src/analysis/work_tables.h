@@ -2,6 +2,7 @@
 // model_coverage.
 #pragma once
 
+#include <functional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -13,6 +14,12 @@
 
 namespace jarvis::analysis {
 
+// Columns after the sum of the kernel time, made from all GPU work of a row and that sum.
+struct ExtraColumns {
+  std::vector<std::string> names;
+  std::function<std::vector<Cell>(std::span<const EventIndex> kernels, double kernel_us)> cells;
+};
+
 struct WorkTableOptions {
   MetricRules metrics;
   bool call_stacks = false;  // columns entry_point and call_stack_full
@@ -22,6 +29,7 @@ struct WorkTableOptions {
   ParentFunction parent;     // callers, for call stacks
   // By call. With it the table is the _kl_overlap one; see OverlapColumns.
   const std::vector<Overlap>* overlaps = nullptr;
+  const ExtraColumns* extra = nullptr;  // of unified_perf_summary; null: none
 };
 
 // One row a distinct (op, arguments): all GPU work once, with what it achieved. By time, the

@@ -1,8 +1,12 @@
 #include "engine/report.h"
 
+#include <algorithm>
+#include <iterator>
+
 #include "analysis/collectives.h"
 #include "base/parallel.h"
 #include "compat/tracelens.h"
+#include "engine/trace_diff.h"
 #include "engine/work_report.h"
 #include "tree/recompute.h"
 
@@ -87,8 +91,26 @@ Result<void> AddOpsTables(const LoadedTrace& trace, const ReportParts& made,
   return {};
 }
 
+// The tables about the differences follow the one whose rows they explain.
+void AddDiffTables(const AlignedTraces& aligned, std::vector<Table>* tables) {
+  const auto unified = std::find_if(tables->begin(), tables->end(), [](const Table& table) {
+    return table.name == "unified_perf_summary";
+  });
+  std::vector<Table> more = aligned.Tables();
+  tables->insert(unified == tables->end() ? unified : unified + 1,
+                 std::make_move_iterator(more.begin()), std::make_move_iterator(more.end()));
+}
+
 Result<std::vector<Table>> MakeTables(const LoadedTrace& trace, ReportParts made,
                                       const ReportOptions& options, Job& job) {
+  std::unique_ptr<const AlignedTraces> aligned;
+  analysis::ExtraColumns comparison;
+  if (options.comparison != nullptr) {
+    JV_ASSIGN(aligned,
+              AlignLoaded(trace, *options.comparison, options.compat, made.python_frames, job));
+    comparison = aligned->Columns();
+    made.comparison = &comparison;
+  }
   analysis::Overlaps overlaps;
   if (options.include_overlap_info) {
     JV_ASSIGN(overlaps,
@@ -110,6 +132,7 @@ Result<std::vector<Table>> MakeTables(const LoadedTrace& trace, ReportParts made
   const bool about_ops = made.attribution.cpu_ops || !tracelens;
   if (about_ops) JV_TRY(AddOpsTables(trace, made, options, input, job, &tables));
   JV_TRY(job.Check());
+  if (aligned != nullptr) AddDiffTables(*aligned, &tables);
   if (options.kernel_summary) {
     tables.push_back(analysis::KernelSummary(input, timeline.total_us));
   }

@@ -43,6 +43,8 @@ struct ReportOptions {
   // Rows of unified_perf_summary and of the family tables; absent: all.
   std::optional<std::int64_t> topk_ops;
   std::optional<std::int64_t> topk_roofline_ops;
+  // A trace to compare with: columns of unified_perf_summary, and tables about the differences.
+  std::shared_ptr<const LoadedTrace> comparison;
   bool kernel_summary = false;
   bool short_kernel_study = false;
   analysis::ShortKernelOptions short_kernels;

@@ -145,8 +145,10 @@ class WorkReport {
 
   void AddUnified(const std::vector<WorkCall>& calls, std::vector<Table>* tables) const {
     if (calls.empty()) return;
-    tables->push_back(Top(analysis::UnifiedPerfSummary(input_, calls, table_options_),
-                          Unless(options_.topk_ops)));
+    analysis::WorkTableOptions compared = table_options_;
+    compared.extra = parts_.comparison;
+    tables->push_back(
+        Top(analysis::UnifiedPerfSummary(input_, calls, compared), Unless(options_.topk_ops)));
     if (parts_.overlaps == nullptr) return;
     std::vector<analysis::Overlap> overlaps;
     for (const WorkCall& call : calls)

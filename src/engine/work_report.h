@@ -26,6 +26,8 @@ struct ReportParts {
   const compat::TraceLensTree* reference_tree = nullptr;  // of the compatible mode
   bool python_frames = true;
   const analysis::Overlaps* overlaps = nullptr;  // if they were asked for
+  const analysis::ExtraColumns* comparison =
+      nullptr;  // of unified_perf_summary, with another trace
 };
 
 // Appends the tables in the report's order.

@@ -40,6 +40,7 @@ constexpr Binding kBindings[] = {
     {"category_filter", &CategoryFilter, mcp::ToolCost::kQuick, kCore},
     {"compare", &Compare, mcp::ToolCost::kLong, kCore},
     {"perf_report", &PerfReport, mcp::ToolCost::kLong, kFull},
+    {"trace_diff", &TraceDiffTool, mcp::ToolCost::kLong, kCore},
     {"make_replay", &MakeReplay, mcp::ToolCost::kLong, kCore},
 };
 

@@ -88,6 +88,12 @@ Result<std::shared_ptr<const perf::ModelRows>> ModelsOf(const io::FilePolicy& fi
   return engine::ModelsWithExtension(path, text, compatible);
 }
 
+// The trace to compare with; null: none was named.
+Result<TracePtr> ComparisonOf(engine::Workspace& workspace, const Json& arguments, Job& job) {
+  if (!arguments.contains("comparison")) return nullptr;
+  return OpenTrace(workspace, {{"trace", arguments.at("comparison")}}, job);
+}
+
 // Where a report goes: one folder for the tables and the workbook, or one for each.
 struct Places {
   std::string tables;
@@ -180,6 +186,7 @@ Result<Answer> PerfReport(engine::Workspace& workspace, const Json& arguments, J
   JV_ASSIGN(PlatformChoice platform, PlatformOf(workspace.files(), arguments, *trace, compatible));
   JV_ASSIGN(options.models, ModelsOf(workspace.files(), arguments, compatible));
   options.platform = platform.platform;
+  JV_ASSIGN(options.comparison, ComparisonOf(workspace, arguments, job));
   JV_ASSIGN(const std::vector<Table> tables, engine::MakeReport(*trace, options, job));
   Answer answer;
   answer.trace = trace->id();
@@ -196,6 +203,12 @@ Result<Answer> PerfReport(engine::Workspace& workspace, const Json& arguments, J
     for (std::string& note : CoverageNotes(*trace))
       answer.notes.push_back(std::move(note));
     answer.notes.push_back(ModelNote(tables));
+  }
+  if (options.comparison != nullptr) {
+    answer.notes.push_back(
+        fmt::format("compared with {}: trace 1 is {}, trace 2 the other; trace_diff answers where "
+                    "they part",
+                    options.comparison->id(), trace->id()));
   }
   if (!platform.note.empty()) answer.notes.push_back(platform.note);
   answer.next = {{"ops_summary", {{"trace", trace->id()}}, "the same numbers as an answer"}};

@@ -19,6 +19,7 @@ Result<Answer> GemmRoofline(engine::Workspace& workspace, const Json& arguments,
 Result<Answer> CategoryFilter(engine::Workspace& workspace, const Json& arguments, Job& job);
 Result<Answer> Compare(engine::Workspace& workspace, const Json& arguments, Job& job);
 Result<Answer> PerfReport(engine::Workspace& workspace, const Json& arguments, Job& job);
+Result<Answer> TraceDiffTool(engine::Workspace& workspace, const Json& arguments, Job& job);
 Result<Answer> MakeReplay(engine::Workspace& workspace, const Json& arguments, Job& job);
 
 // Shared by them.

@@ -1,0 +1,48 @@
+// Two loaded traces aligned, in either mode.
+#pragma once
+
+#include <memory>
+
+#include "analysis/trace_diff_tables.h"
+#include "engine/report.h"
+
+namespace jarvis::compat {
+struct TraceLensTree;
+}
+
+namespace jarvis::engine {
+
+class AlignedTraces {
+ public:
+  ~AlignedTraces();
+  AlignedTraces(const AlignedTraces&) = delete;
+  AlignedTraces& operator=(const AlignedTraces&) = delete;
+
+  const analysis::TraceDiff& diff() const { return diff_; }
+  bool compatible() const { return compatible_; }
+  // diff_stats and, where it is not in the reference's report, what is made of it.
+  std::vector<Table> Tables() const;
+  Table StatsSummary(const Table& diff_stats) const;
+  // Of unified_perf_summary of the primary trace. Refers to this object.
+  analysis::ExtraColumns Columns() const;
+
+ private:
+  friend Result<std::unique_ptr<const AlignedTraces>> AlignLoaded(const LoadedTrace& primary,
+                                                                  const LoadedTrace& comparison,
+                                                                  Compat compat, bool python_frames,
+                                                                  Job& job);
+  AlignedTraces() = default;
+
+  bool compatible_ = false;
+  std::unique_ptr<const compat::TraceLensTree> reference_trees_[2];
+  analysis::TraceDiff diff_;
+};
+
+// Both traces must outlive the result. `python_frames`: of the compatible mode. There a trace
+// without ops is an error, as it is in the reference.
+Result<std::unique_ptr<const AlignedTraces>> AlignLoaded(const LoadedTrace& primary,
+                                                         const LoadedTrace& comparison,
+                                                         Compat compat, bool python_frames,
+                                                         Job& job);
+
+}  // namespace jarvis::engine
