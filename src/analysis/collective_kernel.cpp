@@ -71,6 +71,17 @@ std::optional<double> MegabytesOf(const CollectiveKeys& keys, CollectiveKey elem
   return *count * static_cast<double>(*bytes) / kBytesPerMb;
 }
 
+CollectiveType CollectiveTypeOf(std::string_view name) {
+  std::string plain = LowerAscii(name);
+  std::erase(plain, '_');
+  const auto has = [&](std::string_view part) { return plain.find(part) != std::string::npos; };
+  if (has("allreduce")) return CollectiveType::kAllReduce;
+  if (has("reducescatter")) return CollectiveType::kReduceScatter;
+  if (has("allgather")) return CollectiveType::kAllGather;
+  if (has("alltoallv")) return CollectiveType::kAllToAllV;
+  return has("alltoall") ? CollectiveType::kAllToAll : CollectiveType::kOther;
+}
+
 std::optional<std::int64_t> CollectiveElementBytes(std::string_view dtype) {
   constexpr std::array<std::pair<std::string_view, std::int64_t>, 23> kBytes = {{
       {"BFloat16", 2},

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 #include <set>
+#include <utility>
 
 #include "analysis/collective_kernel.h"
 #include "analysis/stats.h"
@@ -46,43 +47,50 @@ void NameMissingGroups(std::vector<Collective>* found) {
 
 }  // namespace
 
+Table SummariseCollectives(std::string name, const std::vector<CollectiveSample>& samples,
+                           const TableRules& rules) {
+  using Key = std::pair<Cell, CollectiveKeys>;
+  std::map<Key, std::vector<double>> groups;  // durations by key, as rows stand
+  for (const CollectiveSample& sample : samples) {
+    const auto& keys = sample.keys;
+    if (rules.drop_null_keys && std::find(keys.begin(), keys.end(), Cell()) != keys.end()) continue;
+    groups[{sample.rank, keys}].push_back(sample.dur_us);
+  }
+  Table table{std::move(name), {"rank"}, {}};
+  table.columns.insert(table.columns.end(), kCollectiveKeyNames.begin(), kCollectiveKeyNames.end());
+  table.columns.insert(table.columns.end(),
+                       {"In msg size (MB)_first", "Out msg size (MB)_first", "dur_sum", "dur_mean",
+                        "dur_std", "dur_min", "dur_max", "operation_count"});
+  std::vector<std::vector<Cell>> rows;
+  std::vector<double> sums;
+  for (const auto& [key, durations] : groups) {
+    const auto& [rank, keys] = key;
+    const Moments moments = GroupMoments(durations);
+    std::vector<Cell> cells = {rank};
+    cells.insert(cells.end(), keys.begin(), keys.end());
+    cells.push_back(CellOf(MegabytesOf(keys, kIn, rules.collectives)));
+    cells.push_back(CellOf(MegabytesOf(keys, kOut, rules.collectives)));
+    cells.insert(cells.end(), {moments.sum, moments.mean, CellOf(moments.std), moments.min,
+                               moments.max, static_cast<std::int64_t>(durations.size())});
+    sums.push_back(moments.sum);
+    rows.push_back(std::move(cells));
+  }
+  for (const std::size_t row : rules.descending(sums))
+    table.rows.push_back(std::move(rows[row]));
+  return table;
+}
+
 Table CollAnalysis(const TableInput& input, std::optional<std::int64_t> rank) {
   const CollectiveRules& rules = input.rules.collectives;
   std::vector<Collective> found = FindCollectives(input);
   if (rules.name_missing_groups) NameMissingGroups(&found);
-  std::map<CollectiveKeys, std::vector<std::size_t>> groups;  // by key, as rows stand
-  for (std::size_t i = 0; i < found.size(); ++i) {
-    const auto& keys = found[i].keys;
-    if (input.rules.drop_null_keys && std::find(keys.begin(), keys.end(), Cell()) != keys.end())
-      continue;
-    groups[keys].push_back(i);
-  }
   if (rules.rank) rank = rules.rank;
-  Table table{"coll_analysis", {"rank"}, {}};
-  table.columns.insert(table.columns.end(), kCollectiveKeyNames.begin(), kCollectiveKeyNames.end());
-  table.columns.insert(table.columns.end(), {"In msg size (MB)_first", "Out msg size (MB)_first"});
-  const std::size_t sum_column = table.columns.size();
-  table.columns.insert(table.columns.end(),
-                       {"dur_sum", "dur_mean", "dur_std", "dur_min", "dur_max", "operation_count"});
-  std::vector<std::vector<Cell>> rows;
-  std::vector<double> sums;
-  for (const auto& [keys, members] : groups) {
-    std::vector<double> durations;
-    for (const std::size_t i : members)
-      durations.push_back(DurationUs(input.events, found[i].kernel, input.rules.clock));
-    const Moments moments = GroupMoments(durations);
-    std::vector<Cell> cells = {rank ? Cell(*rank) : Cell()};
-    cells.insert(cells.end(), keys.begin(), keys.end());
-    cells.push_back(CellOf(MegabytesOf(found[members[0]].keys, kIn, rules)));
-    cells.push_back(CellOf(MegabytesOf(found[members[0]].keys, kOut, rules)));
-    cells.insert(cells.end(), {moments.sum, moments.mean, CellOf(moments.std), moments.min,
-                               moments.max, static_cast<std::int64_t>(members.size())});
-    sums.push_back(std::get<double>(cells[sum_column]));
-    rows.push_back(std::move(cells));
+  std::vector<CollectiveSample> samples;
+  for (Collective& collective : found) {
+    samples.push_back({rank ? Cell(*rank) : Cell(), std::move(collective.keys),
+                       DurationUs(input.events, collective.kernel, input.rules.clock)});
   }
-  for (const std::size_t row : input.rules.descending(sums))
-    table.rows.push_back(std::move(rows[row]));
-  return table;
+  return SummariseCollectives("coll_analysis", samples, input.rules);
 }
 
 }  // namespace jarvis::analysis
