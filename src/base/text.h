@@ -15,6 +15,9 @@ bool ContainsNoCase(std::string_view text, std::string_view lower_part);
 bool EqualsNoCase(std::string_view a, std::string_view b);
 std::string_view Trim(std::string_view text);
 
+// In the order in which people read names: numbers in them by their value ("a2" before "a10").
+bool NaturallyBefore(std::string_view a, std::string_view b);
+
 // The whole text as a decimal integer.
 std::optional<std::int64_t> ParseInt(std::string_view text);
 std::optional<double> ParseDouble(std::string_view text);
