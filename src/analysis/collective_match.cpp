@@ -24,6 +24,20 @@ std::string TextOf(const Cell& cell) {
   return {};
 }
 
+// Stays within the type, whatever a file says.
+std::int64_t Plus(std::int64_t a, std::int64_t b) {
+  std::int64_t sum = 0;
+  if (!__builtin_add_overflow(a, b, &sum)) return sum;
+  return a < 0 ? std::numeric_limits<std::int64_t>::min()
+               : std::numeric_limits<std::int64_t>::max();
+}
+std::int64_t Minus(std::int64_t a, std::int64_t b) {
+  std::int64_t difference = 0;
+  if (!__builtin_sub_overflow(a, b, &difference)) return difference;
+  return a < 0 ? std::numeric_limits<std::int64_t>::min()
+               : std::numeric_limits<std::int64_t>::max();
+}
+
 class Matcher {
  public:
   Matcher(const RankSet& set, const TableRules& rules)
@@ -80,12 +94,7 @@ class Matcher {
       base = std::min(base, digest.base_ns);
     std::int64_t origin = std::numeric_limits<std::int64_t>::max();
     const auto shifted = [&](const RankDigest& digest, const CollectiveCall& call) {
-      std::int64_t shift = 0;
-      std::int64_t sum = 0;
-      if (__builtin_sub_overflow(digest.base_ns, base, &shift) ||
-          __builtin_add_overflow(call.ts_ns, shift, &sum))
-        return call.ts_ns;
-      return sum;
+      return Plus(call.ts_ns, Minus(digest.base_ns, base));
     };
     for (const RankDigest& digest : set_.ranks) {
       for (const CollectiveCall& call : digest.calls)
@@ -104,8 +113,9 @@ class Matcher {
           made.time = {call.ts_us, call.dur_us, call.ts_us + call.dur_us, call.ts_us};
         } else {
           const std::int64_t ts = shifted(digest, call);
-          made.time = {trace::MicrosOf(ts - origin), trace::MicrosOf(call.dur_ns),
-                       trace::MicrosOf(ts - origin + call.dur_ns), trace::MicrosOf(ts)};
+          const std::int64_t start = Minus(ts, origin);
+          made.time = {trace::MicrosOf(start), trace::MicrosOf(call.dur_ns),
+                       trace::MicrosOf(Plus(start, call.dur_ns)), trace::MicrosOf(ts)};
         }
         result_.calls.push_back(std::move(made));
       }

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <atomic>
+#include <chrono>
 #include <condition_variable>
 #include <exception>
 #include <mutex>
@@ -15,14 +16,13 @@
 #include "base/parallel.h"
 #include "base/text.h"
 #include "io/byte_source.h"
-#include "io/text_file.h"
 
 namespace jarvis::engine {
 namespace {
 
 constexpr int kDepthMax = 6;
-// A digest holds 100 bytes a collective: ten million of them.
-constexpr std::size_t kDigestBytesMax = std::size_t{1} << 30;
+// A digest holds 100 bytes a collective: two million of them.
+constexpr std::size_t kDigestBytesMax = std::size_t{256} << 20;
 constexpr std::chrono::milliseconds kLookEvery(20);
 
 using analysis::RankDigest;
@@ -54,7 +54,7 @@ class Reader {
     if (options_.is_digest) {
       JV_ASSIGN(const bool digest, BeginsLikeDigest(path));
       if (digest) {
-        JV_ASSIGN(const std::string text, io::ReadTextFile(files_, path, kDigestBytesMax));
+        JV_ASSIGN(const std::string text, ReadDigestText(path));
         return options_.read_digest(text);
       }
     }
@@ -80,6 +80,25 @@ class Reader {
     std::array<char, 256> begin{};
     JV_ASSIGN(const std::size_t got, bytes->Read(begin));
     return options_.is_digest({begin.data(), got});
+  }
+
+  Result<std::string> ReadDigestText(const std::string& path) const {
+    JV_ASSIGN(io::InputFile file, files_.OpenInput(path));
+    JV_ASSIGN(const auto bytes, io::OpenBytes(std::move(file)));
+    std::string text;
+    for (;;) {
+      const std::size_t filled = text.size();
+      text.resize(filled + limits::kSliceBytes);
+      JV_ASSIGN(const std::size_t got, bytes->Read({text.data() + filled, limits::kSliceBytes}));
+      text.resize(filled + got);
+      if (got == 0) break;
+      if (text.size() > kDigestBytesMax) {
+        return Fail(ErrorCode::kTooLarge,
+                    fmt::format("a digest of more than {} bytes", kDigestBytesMax));
+      }
+    }
+    if (!bytes->damage().empty()) return Fail(ErrorCode::kBadValue, bytes->damage());
+    return text;
   }
 
   const io::FilePolicy& files_;
@@ -190,7 +209,8 @@ Result<RankDigests> DigestFiles(const io::FilePolicy& files, const std::vector<s
     for (RankDigest& digest : *read[i]) {
       if (digest.source.empty()) {
         digest.source = name;
-        if (read[i]->size() == 1) digest.named_rank = RankInPath(names[i]);
+        if (read[i]->size() == 1)
+          digest.named_rank = RankInPath(paths.size() == 1 ? paths[i] : names[i]);
       }
       result.digests.push_back(std::move(digest));
     }

@@ -40,6 +40,8 @@ constexpr Binding kBindings[] = {
     {"category_filter", &CategoryFilter, mcp::ToolCost::kQuick, kCore},
     {"perf_report", &PerfReport, mcp::ToolCost::kLong, kFull},
     {"make_replay", &MakeReplay, mcp::ToolCost::kLong, kCore},
+    {"collectives", &Collectives, mcp::ToolCost::kLong, kCore},
+    {"digest", &Digest, mcp::ToolCost::kLong, kFull},
 };
 
 struct NamedProfile {

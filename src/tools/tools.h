@@ -19,6 +19,8 @@ Result<Answer> GemmRoofline(engine::Workspace& workspace, const Json& arguments,
 Result<Answer> CategoryFilter(engine::Workspace& workspace, const Json& arguments, Job& job);
 Result<Answer> PerfReport(engine::Workspace& workspace, const Json& arguments, Job& job);
 Result<Answer> MakeReplay(engine::Workspace& workspace, const Json& arguments, Job& job);
+Result<Answer> Collectives(engine::Workspace& workspace, const Json& arguments, Job& job);
+Result<Answer> Digest(engine::Workspace& workspace, const Json& arguments, Job& job);
 
 // Shared by them.
 using TracePtr = std::shared_ptr<const engine::LoadedTrace>;
