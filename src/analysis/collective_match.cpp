@@ -38,6 +38,17 @@ std::int64_t Minus(std::int64_t a, std::int64_t b) {
                : std::numeric_limits<std::int64_t>::max();
 }
 
+// A longer list is left out.
+constexpr std::int64_t kWorldShown = 1024;
+
+// "[0, 1, 2]": as groups are recorded.
+std::string WorldText(std::int64_t size) {
+  std::string text = "[";
+  for (std::int64_t rank = 0; rank < size; ++rank)
+    text += fmt::format("{}{}", rank == 0 ? "" : ", ", rank);
+  return text + "]";
+}
+
 class Matcher {
  public:
   Matcher(const RankSet& set, const TableRules& rules)
@@ -158,6 +169,8 @@ class Matcher {
       const bool world = size != nullptr && set_.world_size && *size == *set_.world_size;
       if (world) {
         call.keys[kGroup] = local > 1 ? fmt::format("world#{}", local) : std::string("world");
+        if (call.keys[kRanks] == Cell() && *size <= kWorldShown)
+          call.keys[kRanks] = WorldText(*size);
       } else if (size != nullptr) {
         call.keys[kGroup] = local > 1 ? fmt::format("nameless_{}#{}", *size, local)
                                       : fmt::format("nameless_{}", *size);

@@ -42,6 +42,7 @@ constexpr Binding kBindings[] = {
     {"make_replay", &MakeReplay, mcp::ToolCost::kLong, kCore},
     {"collectives", &Collectives, mcp::ToolCost::kLong, kCore},
     {"digest", &Digest, mcp::ToolCost::kLong, kFull},
+    {"merge_ranks", &MergeRanks, mcp::ToolCost::kLong, kFull},
 };
 
 struct NamedProfile {
