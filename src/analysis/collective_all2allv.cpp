@@ -12,6 +12,8 @@
 namespace jarvis::analysis {
 namespace {
 
+// Whole numbers that doubles hold exactly end here.
+constexpr double kWholeMax = 9007199254740992.0;
 constexpr std::int64_t kHeatmapRanksMax = 1024;
 constexpr std::int64_t kHeatmapRanksLarge = 256;
 
@@ -78,7 +80,9 @@ Instance Measure(const MatchedCollective& collective, const Matching& matching,
                 keys[kDtype],
                 keys[kStream],
                 CellOf(made.total_mb),
-                counted ? Cell(static_cast<std::int64_t>(std::llround(elements))) : Cell(),
+                counted && std::abs(elements) < kWholeMax
+                    ? Cell(static_cast<std::int64_t>(std::llround(elements)))
+                    : Cell(),
                 wall,
                 extreme(durations, true),
                 extreme(durations, false),

@@ -58,8 +58,9 @@ Cell CollectiveOfKernel(std::string_view kernel, bool name_from_kernel) {
 std::optional<double> NumberOf(const Cell& cell) {
   if (const auto* whole = std::get_if<std::int64_t>(&cell)) return static_cast<double>(*whole);
   if (const auto* number = std::get_if<double>(&cell)) return *number;
-  if (const auto* text = std::get_if<std::string>(&cell)) return ParseDouble(*text);
-  return std::nullopt;
+  const auto* text = std::get_if<std::string>(&cell);
+  const auto number = text == nullptr ? std::nullopt : ParseDouble(*text);
+  return number && std::isfinite(*number) ? number : std::nullopt;
 }
 
 std::optional<double> MegabytesOf(const CollectiveKeys& keys, CollectiveKey elements,

@@ -10,7 +10,7 @@ namespace jarvis::analysis {
 namespace {
 
 // More ranks than any job has: such a number is no size of a world.
-constexpr std::int64_t kWorldMax = 10'000'000;
+constexpr std::int64_t kWorldMax = 1'000'000;
 
 class Resolver {
  public:

@@ -30,6 +30,9 @@ QUESTIONS = [
     ("gemm_roofline", {"batch_size": 8, "seq_len": 128, "d_model": 512, "d_ff": 2048}),
     ("category_filter", {}),
     ("category_filter", {"categories": ["gemm", "norm"]}),
+    ("collectives", {"traces": [TRACE]}),
+    ("digest", {"traces": [TRACE]}),
+    ("merge_ranks", {"traces": [TRACE]}),
     ("perf_report", {}),
     ("perf_report", {"compat": "tracelens", "output_xlsx": "report.xlsx"}),
 ]
@@ -72,7 +75,7 @@ class Answers(unittest.TestCase):
 
     def questions(self):
         for tool, arguments in QUESTIONS:
-            no_trace = tool == "gemm_roofline" and "row" not in arguments
+            no_trace = "traces" in arguments or (tool == "gemm_roofline" and "row" not in arguments)
             yield tool, arguments if no_trace else {"trace": TRACE, **arguments}
 
     def test_both_halves_hold_the_same_facts(self):
