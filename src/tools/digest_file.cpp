@@ -7,7 +7,7 @@
 #include <fmt/format.h>
 
 #include "base/text.h"
-#include "rpc/json.h"
+#include "tools/answer.h"
 
 namespace jarvis::tools {
 namespace {
