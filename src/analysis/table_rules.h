@@ -20,6 +20,17 @@ std::vector<std::size_t> StableDescending(std::span<const double> values);
 // Bytes of one element of a tensor by PyTorch's name of its type ("BFloat16"); absent: unknown.
 std::optional<std::int64_t> CollectiveElementBytes(std::string_view dtype);
 
+enum class CollectiveType : std::uint8_t {
+  kOther,  // no rank waits for all others, or it is not known
+  kAllReduce,
+  kReduceScatter,
+  kAllGather,
+  kAllToAll,
+  kAllToAllV,
+};
+// By the recorded name, whatever its spelling: "all_reduce", "_allgather_base".
+CollectiveType CollectiveTypeOf(std::string_view name);
+
 struct CollectiveRules {
   std::optional<std::int64_t> (*element_bytes)(std::string_view dtype) = &CollectiveElementBytes;
   // Whatever the trace says, this is its rank.
@@ -29,6 +40,20 @@ struct CollectiveRules {
   bool name_missing_groups = false;
   // Where the name of the collective was not recorded it is taken from the kernel's.
   bool name_from_kernel = true;
+  // Collectives are kernels of the category "kernel" with a correlation or an External id, and
+  // their own args are all that is known of them.
+  bool kernel_args_only = false;
+  CollectiveType (*type_of)(std::string_view name) = &CollectiveTypeOf;
+  // Summaries keep groups apart.
+  bool split_groups = true;
+  // A rank's skew in end time is how long it ends before the last, not after the first.
+  bool skew_before_last_end = false;
+  // Destinations in the heat map are positions in the group, not ranks.
+  bool destination_is_position = false;
+  // Tables and columns that the reference does not have.
+  bool own_columns = true;
+  // Times of straggler_summary have one decimal.
+  bool tenths = false;
 };
 
 struct TableRules {

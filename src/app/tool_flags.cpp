@@ -32,6 +32,8 @@ class Parser {
         JV_TRY(Value(word));
       } else if (word == "-h") {
         flags_.help = true;
+      } else if (word == "-o" && Has("output_dir") && i + 1 < arguments.size()) {
+        JV_TRY(Set("output_dir", arguments[++i], true));
       } else if (!word.starts_with("--")) {
         return Fail(ErrorCode::kBadValue, fmt::format("flags start with two dashes: {}", word));
       } else {

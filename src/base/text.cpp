@@ -91,6 +91,41 @@ bool IsOneOf(std::string_view text, std::initializer_list<std::string_view> cand
   return std::find(candidates.begin(), candidates.end(), text) != candidates.end();
 }
 
+bool NaturallyBefore(std::string_view a, std::string_view b) {
+  const auto digit = [](char c) { return c >= '0' && c <= '9'; };
+  const auto number = [&](std::string_view text, std::size_t at) {
+    std::size_t end = at;
+    while (end < text.size() && digit(text[end]))
+      ++end;
+    while (at + 1 < end && text[at] == '0')
+      ++at;
+    return text.substr(at, end - at);
+  };
+  const auto after = [&](std::string_view text, std::size_t at) {
+    while (at < text.size() && digit(text[at]))
+      ++at;
+    return at;
+  };
+  std::size_t i = 0;
+  std::size_t j = 0;
+  while (i < a.size() && j < b.size()) {
+    if (digit(a[i]) && digit(b[j])) {
+      const std::string_view x = number(a, i);
+      const std::string_view y = number(b, j);
+      if (x != y) return x.size() != y.size() ? x.size() < y.size() : x < y;
+      i = after(a, i);
+      j = after(b, j);
+    } else if (a[i] != b[j]) {
+      return a[i] < b[j];
+    } else {
+      ++i;
+      ++j;
+    }
+  }
+  if (a.size() - i != b.size() - j) return a.size() - i < b.size() - j;
+  return a < b;  // "a01" and "a1" are not the same name
+}
+
 std::optional<std::int64_t> ParseInt(std::string_view text) {
   return ParseWhole<std::int64_t>(text);
 }

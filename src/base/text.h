@@ -17,6 +17,9 @@ bool EqualsNoCase(std::string_view a, std::string_view b);
 std::string_view Trim(std::string_view text);
 bool IsOneOf(std::string_view text, std::initializer_list<std::string_view> candidates);
 
+// In the order in which people read names: numbers in them by their value ("a2" before "a10").
+bool NaturallyBefore(std::string_view a, std::string_view b);
+
 // The whole text as a decimal integer.
 std::optional<std::int64_t> ParseInt(std::string_view text);
 std::optional<double> ParseDouble(std::string_view text);

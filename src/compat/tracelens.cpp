@@ -208,6 +208,29 @@ std::optional<std::int64_t> ElementBytes(std::string_view dtype) {
   return std::nullopt;
 }
 
+// Names as they are spelled in the reference's lists.
+analysis::CollectiveType TypeOf(std::string_view name) {
+  using analysis::CollectiveType;
+  constexpr std::pair<std::string_view, CollectiveType> kTypes[] = {
+      {"allreduce", CollectiveType::kAllReduce},
+      {"allreduce_coalesced", CollectiveType::kAllReduce},
+      {"reducescatter", CollectiveType::kReduceScatter},
+      {"_reduce_scatter_base", CollectiveType::kReduceScatter},
+      {"reduce_scatter_tensor_coalesced", CollectiveType::kReduceScatter},
+      {"allgather", CollectiveType::kAllGather},
+      {"all_gather", CollectiveType::kAllGather},
+      {"_allgather_base", CollectiveType::kAllGather},
+      {"all_gather_into_tensor_coalesced", CollectiveType::kAllGather},
+      {"allgather_into_tensor_coalesced", CollectiveType::kAllGather},
+      {"all_to_all", CollectiveType::kAllToAll},
+      {"all_to_allv", CollectiveType::kAllToAllV},
+  };
+  for (const auto& [known, type] : kTypes) {
+    if (name == known) return type;
+  }
+  return CollectiveType::kOther;
+}
+
 // T14.
 void OrderPartners(const EventStore& events, std::vector<EventIndex>* partners) {
   std::vector<std::uint64_t> uids;
@@ -238,7 +261,14 @@ analysis::TableRules TraceLensRules() {
   rules.collectives = {.element_bytes = &ElementBytes,
                        .rank = 0,
                        .name_missing_groups = true,
-                       .name_from_kernel = false};
+                       .name_from_kernel = false,
+                       .kernel_args_only = true,
+                       .type_of = &TypeOf,
+                       .split_groups = false,            // P19
+                       .skew_before_last_end = true,     // P20
+                       .destination_is_position = true,  // P21
+                       .own_columns = false,
+                       .tenths = true};
   return rules;
 }
 

@@ -1,6 +1,10 @@
 #include "engine/quality.h"
 
+#include <set>
+
 #include <fmt/format.h>
+
+#include "analysis/rank_set.h"
 
 namespace jarvis::engine {
 namespace {
@@ -11,6 +15,22 @@ void AddDamage(const LoadedTrace& trace, std::vector<QualityItem>* items) {
   if (trace.trace().damage.empty()) return;
   items->push_back(
       {"partial", "The file is damaged: " + trace.trace().damage + ".", 0, {}, {}, "partial"});
+}
+
+void AddMergedRanks(const LoadedTrace& trace, std::vector<QualityItem>* items) {
+  const std::vector<std::int64_t> of_tracks = analysis::MergedRanks(trace.track_names());
+  const std::set<std::int64_t> ranks(of_tracks.begin(), of_tracks.end());
+  std::vector<std::int64_t> list(ranks.begin(), ranks.end());
+  std::erase(list, -1);
+  if (list.size() < 2) return;
+  items->push_back({"merged_ranks",
+                    fmt::format("The file holds {} ranks ({}): totals are of all their GPUs "
+                                "together; collectives tells them apart.",
+                                list.size(), analysis::RankList(list)),
+                    0,
+                    {},
+                    {},
+                    "noted"});
 }
 
 void AddCoverage(const LoadedTrace& trace, std::vector<QualityItem>* items) {
@@ -96,6 +116,7 @@ void AddMissing(const LoadedTrace& trace, std::vector<QualityItem>* items) {
 std::vector<QualityItem> AssessQuality(const LoadedTrace& trace) {
   std::vector<QualityItem> items;
   AddDamage(trace, &items);
+  AddMergedRanks(trace, &items);
   AddCoverage(trace, &items);
   AddOddities(trace, &items);
   AddMissing(trace, &items);

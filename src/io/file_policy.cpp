@@ -217,6 +217,35 @@ Result<InputFile> FilePolicy::OpenInput(const std::string& given) const {
   return OpenResolved(given, path);
 }
 
+Result<std::vector<std::string>> FilePolicy::ListFolder(const std::string& given,
+                                                        const std::vector<std::string>& endings,
+                                                        int depth_max,
+                                                        std::size_t files_max) const {
+  namespace fs = std::filesystem;
+  JV_ASSIGN(const std::string folder, ResolveInput(given));
+  std::vector<std::string> files;
+  std::error_code error;
+  fs::recursive_directory_iterator entries(folder, fs::directory_options::skip_permission_denied,
+                                           error);
+  for (; !error && entries != fs::recursive_directory_iterator(); entries.increment(error)) {
+    const std::string name = entries->path().filename().string();
+    std::error_code ignored;
+    const fs::file_status status = entries->symlink_status(ignored);
+    if (fs::is_directory(status) && (name.starts_with('.') || entries.depth() >= depth_max))
+      entries.disable_recursion_pending();
+    const bool fits = std::any_of(endings.begin(), endings.end(),
+                                  [&](const std::string& end) { return name.ends_with(end); });
+    if (!fs::is_regular_file(status) || name.starts_with('.') || !fits) continue;
+    if (files.size() == files_max) {
+      return Fail(ErrorCode::kTooLarge,
+                  fmt::format("more than {} files below \"{}\"", files_max, Shown(given)));
+    }
+    files.push_back(entries->path().string());
+  }
+  std::sort(files.begin(), files.end(), NaturallyBefore);
+  return files;
+}
+
 Result<std::string> FilePolicy::ResolveOutput(const std::string& given) const {
   JV_ASSIGN(std::string path, Expanded(given));
   if (!may_write()) return tl::make_unexpected(NotWritable(given));

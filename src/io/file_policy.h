@@ -45,6 +45,14 @@ class FilePolicy {
   Result<std::string> ResolveInput(const std::string& given) const;
   Result<InputFile> OpenResolved(const std::string& given, const std::string& path) const;
 
+  // The files below a directory whose name ends in one of `endings`, at most `files_max` of them
+  // and `depth_max` directories down, as absolute paths in natural order ("rank2" before "rank10").
+  // Hidden files and directories are passed over, links are not followed. The list is empty if
+  // `given` is no directory. Errors: kNotAllowed; kTooLarge beyond the limit.
+  Result<std::vector<std::string>> ListFolder(const std::string& given,
+                                              const std::vector<std::string>& endings,
+                                              int depth_max, std::size_t files_max) const;
+
   bool may_write() const { return limits_ == nullptr || !limits_->output_root.empty(); }
   // The path that an output argument means; relative ones are below the output root, or the
   // working directory where there is no limit.

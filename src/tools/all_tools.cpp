@@ -42,6 +42,9 @@ constexpr Binding kBindings[] = {
     {"perf_report", &PerfReport, mcp::ToolCost::kLong, kFull},
     {"trace_diff", &TraceDiffTool, mcp::ToolCost::kLong, kCore},
     {"make_replay", &MakeReplay, mcp::ToolCost::kLong, kCore},
+    {"collectives", &Collectives, mcp::ToolCost::kLong, kCore},
+    {"digest", &Digest, mcp::ToolCost::kLong, kFull},
+    {"merge_ranks", &MergeRanks, mcp::ToolCost::kLong, kFull},
 };
 
 struct NamedProfile {

@@ -2,14 +2,12 @@
 
 #include <fmt/format.h>
 
-#include "base/parallel.h"
 #include "engine/extension.h"
 #include "engine/report.h"
 #include "io/output_folder.h"
 #include "io/text_file.h"
-#include "output/csv_writer.h"
-#include "output/xlsx_writer.h"
 #include "tools/platform_choice.h"
+#include "tools/table_files.h"
 #include "tools/tools.h"
 
 namespace jarvis::tools {
@@ -143,35 +141,9 @@ Result<Folders> OpenFolders(const io::FilePolicy& files, const Places& places,
   return folders;
 }
 
-// Writes all files; each is a piece of work of its own, and the workbook, the largest, goes first.
 Status WriteFiles(const std::vector<Table>& tables, const Places& places, Folders folders,
                   Answer* answer) {
-  const bool book = !places.book_folder.empty();
-  std::vector<Result<std::string>> paths(tables.size());
-  Result<output::XlsxFile> made_book;
-  ParallelFor(tables.size() + 1, 0, [&](std::size_t piece) {
-    if (piece > 0) {
-      const Table& table = tables[piece - 1];
-      paths[piece - 1] = folders.tables->Write(table.name + ".csv", output::ToCsv(table));
-    } else if (book) {
-      made_book = output::WriteXlsx(tables, folders.book().PathFor(places.book_name));
-    }
-  });
-  for (std::size_t i = 0; i < tables.size(); ++i) {
-    JV_ASSIGN(std::string path, std::move(paths[i]));
-    answer->files.push_back({std::move(path), tables[i].name, tables[i].rows.size()});
-  }
-  if (book) {
-    JV_ASSIGN(const output::XlsxFile made, std::move(made_book));
-    JV_ASSIGN(std::string path, folders.book().Adopt(places.book_name));
-    answer->files.push_back({std::move(path), "workbook", made.sheets.size()});
-    if (made.texts_cut > 0) {
-      answer->notes.push_back(
-          fmt::format("{} cells of the workbook are cut at Excel's limit; the CSV "
-                      "files hold them whole",
-                      made.texts_cut));
-    }
-  }
+  JV_TRY(WriteTables(tables, *folders.tables, folders.book(), places.book_name, answer));
   if (folders.apart != nullptr) JV_TRY(folders.apart->Commit());
   return folders.tables->Commit();
 }

@@ -21,6 +21,9 @@ Result<Answer> Compare(engine::Workspace& workspace, const Json& arguments, Job&
 Result<Answer> PerfReport(engine::Workspace& workspace, const Json& arguments, Job& job);
 Result<Answer> TraceDiffTool(engine::Workspace& workspace, const Json& arguments, Job& job);
 Result<Answer> MakeReplay(engine::Workspace& workspace, const Json& arguments, Job& job);
+Result<Answer> Collectives(engine::Workspace& workspace, const Json& arguments, Job& job);
+Result<Answer> Digest(engine::Workspace& workspace, const Json& arguments, Job& job);
+Result<Answer> MergeRanks(engine::Workspace& workspace, const Json& arguments, Job& job);
 
 // Shared by them.
 using TracePtr = std::shared_ptr<const engine::LoadedTrace>;

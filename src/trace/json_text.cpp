@@ -231,4 +231,31 @@ std::string_view MemberOf(std::string_view members, std::string_view key) {
   return {};
 }
 
+std::vector<std::string_view> ElementsOf(std::string_view list) {
+  list = Trim(list);
+  std::vector<std::string_view> elements;
+  if (list.size() < 2 || list.front() != '[' || list.back() != ']') return elements;
+  const std::string_view inside = list.substr(1, list.size() - 2);
+  int depth = 0;
+  std::size_t start = 0;
+  for (std::size_t at = 0; at < inside.size(); ++at) {
+    const char c = inside[at];
+    if (c == '"') {
+      for (++at; at < inside.size() && inside[at] != '"'; ++at) {
+        if (inside[at] == '\\') ++at;
+      }
+    } else if (c == '[' || c == '{') {
+      ++depth;
+    } else if (c == ']' || c == '}') {
+      --depth;
+    } else if (c == ',' && depth == 0) {
+      elements.push_back(Trim(inside.substr(start, at - start)));
+      start = at + 1;
+    }
+  }
+  const std::string_view last = Trim(inside.substr(start));
+  if (!last.empty() || !elements.empty()) elements.push_back(last);
+  return elements;
+}
+
 }  // namespace jarvis::trace

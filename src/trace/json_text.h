@@ -5,6 +5,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace jarvis::trace {
 
@@ -29,6 +30,9 @@ std::optional<TimeValue> TimeOf(std::string_view token);
 
 // Raw JSON members ("key": value, "key": value,): the raw value of one key, or empty.
 std::string_view MemberOf(std::string_view members, std::string_view key);
+
+// The raw elements of a JSON list; empty if the text is no list.
+std::vector<std::string_view> ElementsOf(std::string_view list);
 
 // A string token without its quotes, else the token itself.
 std::string_view Unquoted(std::string_view token);

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <atomic>
 #include <condition_variable>
-#include <cstring>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -17,101 +16,16 @@
 #include "trace/event_decoder.h"
 #include "trace/json_slicer.h"
 #include "trace/repair.h"
+#include "trace/slice_reader.h"
 #include "trace/store_builder.h"
 
 namespace jarvis::trace {
 namespace {
 
 // One slice on its way: its text, then its events.
-struct Piece {
-  std::vector<char> buffer;  // one byte, text, padding: what EventDecoder asks for
-  std::size_t text_size = 0;
+struct Piece : SliceText {
   std::uint64_t index = 0;
-  std::uint64_t first_uid = 0;
-  std::uint64_t elements = 0;
   DecodedSlice decoded;
-};
-
-// The file as slices, one after the other. One caller at a time.
-class SliceReader {
- public:
-  SliceReader(io::ByteSource& bytes, std::uint64_t bytes_max, Job& job)
-      : bytes_(bytes), bytes_max_(bytes_max), job_(job) {}
-
-  // Fills the piece with the next slice; false at the end.
-  Result<bool> Next(Piece* piece) {
-    std::size_t filled = carry_.size();
-    MakeRoom(piece, filled);
-    std::copy(carry_.begin(), carry_.end(), piece->buffer.begin() + 1);
-    for (;;) {
-      char* text = piece->buffer.data() + 1;
-      JV_TRY(slicer_.Feed({text, filled}));
-      const std::size_t consumed = slicer_.consumed();
-      if (slicer_.slice().elements > 0) {
-        carry_.assign(text + consumed, text + filled);
-        Take(slicer_.slice(), piece);
-        return true;
-      }
-      std::memmove(text, text + consumed, filled - consumed);
-      filled -= consumed;
-      // The end of an array hands back control before the rest of the text was looked at.
-      if (consumed > 0 && filled > 0 && !slicer_.inside_events()) continue;
-      if (filled > limits::kEventBytesMax) {
-        oversize_ = true;
-        return false;
-      }
-      MakeRoom(piece, filled);
-      text = piece->buffer.data() + 1;
-      JV_TRY(job_.Check());
-      JV_ASSIGN(const std::size_t got, bytes_.Read({text + filled, limits::kSliceBytes}));
-      if (got == 0) return false;
-      filled += got;
-      total_ += got;
-      JV_TRY(CheckSize());
-    }
-  }
-
-  JsonSlicer& slicer() { return slicer_; }
-  std::uint64_t total() const { return total_; }
-  bool oversize() const { return oversize_; }
-
- private:
-  Status CheckSize() const {
-    if (total_ > bytes_max_) {
-      return Fail(ErrorCode::kTooLarge,
-                  fmt::format("more than {} bytes of text in one trace", bytes_max_),
-                  "a server reads more with --max-trace-bytes BYTES");
-    }
-    if (bytes_.compressed() && total_ > limits::kExpansionFreeBytes &&
-        total_ / limits::kExpansionMax > bytes_.consumed()) {
-      return Fail(ErrorCode::kTooLarge,
-                  fmt::format("{} compressed bytes became {} bytes, more than {} times as many: no "
-                              "trace, or a trap",
-                              bytes_.consumed(), total_, limits::kExpansionMax));
-    }
-    return {};
-  }
-
-  static void MakeRoom(Piece* piece, std::size_t filled) {
-    const std::size_t needed = 1 + filled + limits::kSliceBytes + EventDecoder::kPaddingBytes;
-    if (piece->buffer.size() < needed) piece->buffer.resize(needed);
-  }
-
-  static void Take(const JsonSlicer::Slice& slice, Piece* piece) {
-    char* text = piece->buffer.data() + 1;
-    if (slice.text.data() != text) std::memmove(text, slice.text.data(), slice.text.size());
-    piece->text_size = slice.text.size();
-    piece->first_uid = slice.first_element;
-    piece->elements = slice.elements;
-  }
-
-  io::ByteSource& bytes_;
-  const std::uint64_t bytes_max_;
-  Job& job_;
-  JsonSlicer slicer_;
-  std::vector<char> carry_;  // the start of an event that the last slice ended before
-  std::uint64_t total_ = 0;
-  bool oversize_ = false;
 };
 
 // Every thread does the same: takes the next slice while no other does, decodes it while it is in

@@ -112,5 +112,15 @@ TEST_CASE("RunSort is a stable sort") {
   CHECK(none.empty());
 }
 
+TEST_CASE("names in natural order") {
+  std::vector<std::string> names = {"rank10", "rank2", "b",      "rank1.json", "rank01.json",
+                                    "a1b2",   "a1b",   "rank2a", "",           "a01b2"};
+  std::sort(names.begin(), names.end(), NaturallyBefore);
+  CHECK(names == std::vector<std::string>{"", "a1b", "a01b2", "a1b2", "b", "rank01.json",
+                                          "rank1.json", "rank2", "rank2a", "rank10"});
+  for (const std::string& one : names)
+    CHECK_FALSE(NaturallyBefore(one, one));
+}
+
 }  // namespace
 }  // namespace jarvis

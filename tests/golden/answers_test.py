@@ -30,6 +30,9 @@ QUESTIONS = [
     ("gemm_roofline", {"batch_size": 8, "seq_len": 128, "d_model": 512, "d_ff": 2048}),
     ("category_filter", {}),
     ("category_filter", {"categories": ["gemm", "norm"]}),
+    ("collectives", {"traces": [TRACE]}),
+    ("digest", {"traces": [TRACE]}),
+    ("merge_ranks", {"traces": [TRACE]}),
     ("perf_report", {}),
     *[("trace_diff", {"primary": TRACE, "comparison": TRACE, **more})
       for more in ({}, {"by": "role"}, {"at": "op1"}, {"at": "aten::mm", "limit": 1},
@@ -75,8 +78,8 @@ class Answers(unittest.TestCase):
 
     def questions(self):
         for tool, arguments in QUESTIONS:
-            no_trace = "primary" in arguments or (tool == "gemm_roofline"
-                                                  and "row" not in arguments)
+            no_trace = ("primary" in arguments or "traces" in arguments or
+                        (tool == "gemm_roofline" and "row" not in arguments))
             yield tool, arguments if no_trace else {"trace": TRACE, **arguments}
 
     def test_both_halves_hold_the_same_facts(self):

@@ -31,7 +31,7 @@ TOOLS_MAX = 25
 INSTRUCTIONS_MAX = 1000
 # What descriptions may name besides tools and arguments: columns and files of answers.
 WORDS = {"gpu_ms", "next_cursor", "category_data", "tree_data", "sdpa_fwd", "unified_perf_summary",
-         "ops_unique_args", "replay_ir", "replay_package", "diff_stats"}
+         "ops_unique_args", "replay_ir", "replay_package", "diff_stats", "merged_ranks"}
 # Arguments whose name says it all, or that the tool's description explains.
 SELF_EVIDENT = {"m", "n", "k", "batch", "batch_size", "seq_len", "d_model", "d_ff", "phase",
                 "out_dtype"}
@@ -219,6 +219,8 @@ class Tools(unittest.TestCase):
                 properties = {k: v for k, v in properties.items() if k != "phase"}
             if "primary" in properties:
                 arguments = {"primary": trace, "comparison": trace}
+            if "traces" in properties:
+                arguments = {"traces": [trace]}
             if "output_dir" in properties:
                 arguments["output_dir"] = f"{out}/{tool['name']}"
             if "row" in tool["inputSchema"].get("required", []):

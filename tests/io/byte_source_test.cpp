@@ -8,6 +8,7 @@
 #include <zlib.h>
 
 #include "io/atomic_file.h"
+#include "io/gzip_file.h"
 #include "support/temp_folder.h"
 
 namespace jarvis::io {
@@ -182,6 +183,35 @@ TEST_CASE("a file is written whole or not at all") {
   const Status below_a_file = WriteFileAtomically(path + "/below", "x");
   REQUIRE_FALSE(below_a_file.has_value());
   CHECK(below_a_file.error().code == ErrorCode::kIo);
+}
+
+TEST_CASE("a gzip file written piece by piece reads back; half of one is not there") {
+  TempFolder folder;
+  std::string wanted;
+  for (int i = 0; i < 50'000; ++i)
+    wanted += "event " + std::to_string(i * 7919 % 10'007) + "\n";
+  for (const std::size_t piece : {std::size_t{1} << 20, std::size_t{1000}}) {
+    auto file = GzipFile::Create(folder / "a.gz", "a.gz");
+    REQUIRE(file.has_value());
+    for (std::size_t at = 0; at < wanted.size(); at += piece)
+      REQUIRE((*file)->Write(std::string_view(wanted).substr(at, piece)).has_value());
+    CHECK((*file)->Write("").has_value());
+    const auto size = (*file)->Close();
+    REQUIRE(size.has_value());
+    CHECK(*size == std::filesystem::file_size(folder / "a.gz"));
+    const Content content = ReadAll(folder / "a.gz");
+    CHECK(content.compressed);
+    CHECK(content.damage.empty());
+    const bool same = content.text == wanted;
+    CHECK(same);
+  }
+  {
+    auto file = GzipFile::Create(folder / "b.gz", "b.gz");
+    REQUIRE(file.has_value());
+    CHECK((*file)->Write(wanted).has_value());
+  }
+  CHECK(std::distance(std::filesystem::directory_iterator(folder / ""), {}) == 1);
+  CHECK_FALSE(GzipFile::Create(folder / "no/c.gz", "c.gz").has_value());
 }
 
 }  // namespace

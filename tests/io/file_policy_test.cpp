@@ -203,5 +203,32 @@ TEST_CASE("outputs stay below their root") {
   CHECK(reader->ResolveOutput("x").error().code == ErrorCode::kNotAllowed);
 }
 
+TEST_CASE("files below a directory") {
+  Place place;
+  place.Write("in/rank10.json.gz", "");
+  place.Write("in/rank2.json.gz", "");
+  place.Write("in/notes.txt", "");
+  place.Write("in/.hidden.json", "");
+  const FilePolicy policy = place.Policy();
+  const auto list = [&](const std::string& folder, int depth) {
+    const auto files = policy.ListFolder(folder, {".json", ".json.gz"}, depth, 100);
+    REQUIRE(files.has_value());
+    std::string text;
+    for (const std::string& file : *files)
+      text += fs::path(file).lexically_relative(place / "in").string() + " ";
+    return text;
+  };
+  // Links lead nowhere, not even to files that may be read.
+  CHECK(list(place / "in", 5) == "a.json deep/b.json rank2.json.gz rank10.json.gz ");
+  CHECK(list(place / "in", 0) == "a.json rank2.json.gz rank10.json.gz ");
+  CHECK(list(place / "in/a.json", 5).empty());
+  CHECK(list(place / "in/none", 5).empty());
+  CHECK(policy.ListFolder(place / "secret", {".json"}, 5, 100).error().code ==
+        ErrorCode::kNotAllowed);
+  CHECK(policy.ListFolder(place / "in/folder_link", {".json"}, 5, 100).error().code ==
+        ErrorCode::kNotAllowed);
+  CHECK(policy.ListFolder(place / "in", {".json"}, 5, 1).error().code == ErrorCode::kTooLarge);
+}
+
 }  // namespace
 }  // namespace jarvis::io

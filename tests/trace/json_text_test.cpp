@@ -1,6 +1,7 @@
 #include "trace/json_text.h"
 
 #include <string>
+#include <vector>
 
 #include <doctest/doctest.h>
 
@@ -122,6 +123,17 @@ TEST_CASE("Unquoted") {
   CHECK(Unquoted("a") == "a");
   CHECK(Unquoted("\"") == "\"");
   CHECK(Unquoted("\"\"") == "");
+}
+
+TEST_CASE("ElementsOf") {
+  using Elements = std::vector<std::string_view>;
+  CHECK(ElementsOf(R"( ["a,]", [1, [2]], {"b": [3, 4]}, -5e1 ] )") ==
+        Elements{R"("a,]")", "[1, [2]]", R"({"b": [3, 4]})", "-5e1"});
+  CHECK(ElementsOf(R"(["\"", ""])") == Elements{R"("\"")", R"("")"});
+  CHECK(ElementsOf("[]").empty());
+  CHECK(ElementsOf("[1").empty());
+  CHECK(ElementsOf("7").empty());
+  CHECK(ElementsOf("").empty());
 }
 
 }  // namespace

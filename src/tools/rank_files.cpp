@@ -1,0 +1,40 @@
+#include "tools/rank_files.h"
+
+#include <algorithm>
+
+#include "tools/digest_file.h"
+
+namespace jarvis::tools {
+
+Result<std::vector<std::string>> RankFilesOf(const engine::Workspace& workspace,
+                                             const Json& arguments) {
+  std::vector<std::string> given;
+  const auto known = workspace.Known();
+  for (const Json& one : arguments.at("traces")) {
+    const auto text = one.get<std::string>();
+    const auto loaded = std::find_if(known.begin(), known.end(),
+                                     [&](const auto& pair) { return pair.first == text; });
+    given.push_back(loaded == known.end() ? text : loaded->second);
+  }
+  return engine::FindRankFiles(workspace.files(), given);
+}
+
+Result<engine::RankDigests> DigestsOf(const engine::Workspace& workspace, const Json& arguments,
+                                      Job& job) {
+  JV_ASSIGN(const std::vector<std::string> paths, RankFilesOf(workspace, arguments));
+  engine::RankDigestOptions options;
+  options.threads = workspace.options().threads;
+  options.trace_bytes_max = workspace.options().trace_bytes_max;
+  options.read_digest = &ReadDigest;
+  options.is_digest = &IsDigest;
+  return engine::DigestFiles(workspace.files(), paths, options, job);
+}
+
+Result<std::string> OutputDirectory(const engine::Workspace& workspace, const Json& arguments,
+                                    const char* tool) {
+  const io::FilePolicy& files = workspace.files();
+  return files.ResolveOutput(
+      TextArgument(arguments, "output_dir").value_or(files.DefaultOutput(tool)));
+}
+
+}  // namespace jarvis::tools

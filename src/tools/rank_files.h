@@ -1,0 +1,20 @@
+// The ranks of a job as arguments of tools: directories, traces, digests.
+#pragma once
+
+#include "engine/rank_digests.h"
+#include "tools/tools.h"
+
+namespace jarvis::tools {
+
+// The digests that the argument `traces` names; ids of loaded traces are taken too.
+Result<engine::RankDigests> DigestsOf(const engine::Workspace& workspace, const Json& arguments,
+                                      Job& job);
+// The files that it names.
+Result<std::vector<std::string>> RankFilesOf(const engine::Workspace& workspace,
+                                             const Json& arguments);
+
+// The argument output_dir, else a directory named after the tool: absolute, and allowed.
+Result<std::string> OutputDirectory(const engine::Workspace& workspace, const Json& arguments,
+                                    const char* tool);
+
+}  // namespace jarvis::tools
