@@ -28,8 +28,8 @@ std::vector<double> ExclusiveUs(const trace::EventStore& events,
   // A set is alone while one set alone has work that runs; unowned work is a set of its own.
   std::vector<std::uint32_t> running(groups + 1, 0);
   std::vector<std::int64_t> alone(groups + 1, 0);
-  std::size_t sets = 0;        // with work that runs
-  std::uint64_t sum = 0;       // of their indices: with one set it is the set
+  std::size_t sets = 0;   // with work that runs
+  std::uint64_t sum = 0;  // of their indices: with one set it is the set
   std::int64_t since = 0;
   for (const Edge& edge : edges) {
     if (sets == 1) alone[sum] += edge.at - since;

@@ -12,10 +12,18 @@ struct Rule {
 
 // In lower case.
 constexpr Rule kOps[] = {
-    {"aiter::", "AITER"},      {"rocm_aiter", "AITER"},       {"fbgemm", "FBGEMM"},
-    {"miopen", "MIOpen"},      {"cudnn", "cuDNN"},            {"triton", "Triton"},
-    {"flashinfer", "FlashInfer"}, {"flash_attn::", "FlashAttention"}, {"deep_gemm", "DeepGEMM"},
-    {"trtllm", "TensorRT-LLM"}, {"tensorrt_llm", "TensorRT-LLM"}, {"xformers", "xFormers"},
+    {"aiter::", "AITER"},
+    {"rocm_aiter", "AITER"},
+    {"fbgemm", "FBGEMM"},
+    {"miopen", "MIOpen"},
+    {"cudnn", "cuDNN"},
+    {"triton", "Triton"},
+    {"flashinfer", "FlashInfer"},
+    {"flash_attn::", "FlashAttention"},
+    {"deep_gemm", "DeepGEMM"},
+    {"trtllm", "TensorRT-LLM"},
+    {"tensorrt_llm", "TensorRT-LLM"},
+    {"xformers", "xFormers"},
 };
 
 // As written in kernel names; the first that occurs. Communication first, then the most special.

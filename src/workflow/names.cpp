@@ -72,12 +72,11 @@ Band BandOf(std::optional<double> efficiency) {
 }
 
 PriorityClass PriorityOf(double share, std::optional<double> efficiency, bool notable_pattern) {
-  if (share > limits::kCriticalShare && efficiency &&
-      *efficiency < limits::kCriticalEfficiency) {
+  if (share > limits::kCriticalShare && efficiency && *efficiency < limits::kCriticalEfficiency) {
     return PriorityClass::kCritical;
   }
-  const bool slow = efficiency && *efficiency < limits::kHighEfficiency &&
-                    share >= limits::kHighEfficiencyShare;
+  const bool slow =
+      efficiency && *efficiency < limits::kHighEfficiency && share >= limits::kHighEfficiencyShare;
   if (share > limits::kHighShare || slow) return PriorityClass::kHigh;
   if (share > limits::kMediumShare || notable_pattern) return PriorityClass::kMedium;
   return PriorityClass::kLow;

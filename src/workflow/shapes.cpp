@@ -77,11 +77,11 @@ std::string ShortType(std::string_view type) {
     std::string_view text;
   };
   static constexpr Known kKnown[] = {
-      {"bfloat16", "bf16"}, {"half", "fp16"},      {"float16", "fp16"},  {"float", "fp32"},
-      {"float32", "fp32"},  {"double", "fp64"},    {"float64", "fp64"},  {"long", "int64"},
-      {"long int", "int64"}, {"int64", "int64"},   {"int", "int32"},     {"int32", "int32"},
-      {"short", "int16"},   {"char", "int8"},      {"signed char", "int8"}, {"int8", "int8"},
-      {"unsigned char", "uint8"}, {"byte", "uint8"}, {"uint8", "uint8"}, {"bool", "bool"},
+      {"bfloat16", "bf16"},       {"half", "fp16"},   {"float16", "fp16"},     {"float", "fp32"},
+      {"float32", "fp32"},        {"double", "fp64"}, {"float64", "fp64"},     {"long", "int64"},
+      {"long int", "int64"},      {"int64", "int64"}, {"int", "int32"},        {"int32", "int32"},
+      {"short", "int16"},         {"char", "int8"},   {"signed char", "int8"}, {"int8", "int8"},
+      {"unsigned char", "uint8"}, {"byte", "uint8"},  {"uint8", "uint8"},      {"bool", "bool"},
       {"half8", "fp8"},
   };
   for (const Known& known : kKnown) {
