@@ -228,7 +228,9 @@ class Idle {
     sum->group.saved_low_us += std::max(0.0, us - limits::kLaunchMinUs);
   }
   GapGroup Finish(Sum* sum) const {
-    std::nth_element(sum->us.begin(), sum->us.begin() + sum->us.size() / 2, sum->us.end());
+    std::nth_element(sum->us.begin(),
+                     sum->us.begin() + static_cast<std::ptrdiff_t>(sum->us.size() / 2),
+                     sum->us.end());
     sum->group.median_us = sum->us[sum->us.size() / 2];
     if (out_.idle_us > 0) sum->group.percent_of_idle = sum->group.total_us / out_.idle_us * 100;
     return std::move(sum->group);

@@ -83,6 +83,8 @@ constexpr Threshold kThresholds[] = {
     {"fusion_impact_min", kFusionImpactMin, "% of window", "smaller fusions are dropped"},
     {"fusion_kernels_min", kFusionKernelsMin, "kernels", "of a fusion candidate"},
     {"fusion_gap_us", kFusionGapUs, "us", "neighbours of a chain are closer than this"},
+    {"attention_low", kAttentionLow, "of the roof", "fused attention, low estimate"},
+    {"attention_mid", kAttentionMid, "of the roof", "... middle"},
     {"launch_floor_us", kLaunchFloorUs, "us", "a kernel hardly takes less"},
 };
 

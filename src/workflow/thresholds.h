@@ -110,7 +110,9 @@ inline constexpr double kTransposeModerate = 10;
 // Fusion.
 inline constexpr double kFusionImpactMin = 0.5;  // high impact, percent of the window
 inline constexpr double kFusionKernelsMin = 2;
-inline constexpr double kFusionGapUs = 100;  // GPU time between neighbours of a chain, at most
+inline constexpr double kFusionGapUs = 100;   // GPU time between neighbours of a chain, at most
+inline constexpr double kAttentionLow = 0.3;  // of the roof: what a fused attention reaches
+inline constexpr double kAttentionMid = 0.5;
 inline constexpr double kLaunchFloorUs = 2;  // a kernel hardly takes less
 
 // One row a limit, for people: its key, value, unit and what depends on it.
