@@ -39,6 +39,7 @@ struct Group {
   std::vector<const Operation*> members;
   double mid = 0;
   double time_us = 0;
+  bool acceptable = true;  // all members are
 };
 
 class FindingMaker {
@@ -56,14 +57,20 @@ class FindingMaker {
                          : EstimateMethod::kNone;
       group.members.push_back(&operation);
       group.time_us += operation.gpu_us;
+      group.acceptable = group.acceptable && !IsNotable(operation) &&
+                         operation.efficiency.percent.value_or(0) >= limits::kAcceptable;
       if (operation.impact_percent) group.mid += operation.impact_percent->mid;
     }
     std::vector<const Group*> kept;
     for (const auto& [key, group] : groups) {
       const double share =
           calls_.computation_us > 0 ? group.time_us / calls_.computation_us * 100 : 0;
-      const bool matters = group.method == EstimateMethod::kNone ? share > limits::kMediumShare
-                                                                 : group.mid >= limits::kFindingMin;
+      // Without an estimate, or at an acceptable efficiency, only large times matter.
+      const bool large = share > limits::kMediumShare;
+      const bool fine = group.method == EstimateMethod::kRoof && group.acceptable;
+      const bool matters = group.method == EstimateMethod::kNone
+                               ? large
+                               : group.mid >= limits::kFindingMin && (large || !fine);
       if (matters) kept.push_back(&group);
     }
     // Those without an estimate come last, by time.
@@ -140,7 +147,7 @@ class FindingMaker {
       for (const PatternHit& hit : member->patterns)
         patterns.try_emplace(hit.pattern, &hit);
       if (member->efficiency.roof_us) {
-        roof_us += *member->efficiency.roof_us;
+        roof_us += *member->efficiency.percent / 100 * member->gpu_us;
         modeled_us += member->gpu_us;
       }
       if (member->starved_percent) {

@@ -303,6 +303,8 @@ class Finder {
     const bool chain = names.size() > 1;
     if (!chain && open->producer == kNone) return;
     if (!chain && open->calls.size() > 1) return;  // a loop
+    // A reduction has to see whole rows; it is no epilogue.
+    if (!chain && TraitsOf(open->calls.front()).kind != Kind::kElementwise) return;
     if (!chain) open->kind = FusionKind::kEpilogue;
     for (const std::uint32_t call : open->calls)
       used_[call] = 1;
@@ -439,7 +441,7 @@ class Finder {
                                  c.savings_ms->high * to_percent};
       }
     }
-    if (!c.impact_percent || c.impact_percent->high < limits::kFusionImpactMin) return;
+    if (!c.impact_percent || c.impact_percent->high < limits::kEstimateMin) return;
     Name(first, group, &c);
     out_.candidates.push_back(std::move(c));
   }
