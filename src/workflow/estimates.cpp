@@ -17,6 +17,12 @@ bool CopiesOnly(const trace::EventStore& events, const Operation& operation) {
   });
 }
 
+bool CollectivesOnly(const trace::EventStore& events, const Operation& operation) {
+  return std::all_of(operation.gpu.begin(), operation.gpu.end(), [&](trace::EventIndex e) {
+    return analysis::IsCollectiveName(events.name(e));
+  });
+}
+
 bool HasPattern(const Operation& operation, Pattern pattern) {
   return std::any_of(operation.patterns.begin(), operation.patterns.end(),
                      [&](const PatternHit& hit) { return hit.pattern == pattern; });
@@ -97,6 +103,7 @@ class FindingMaker {
       return Key{static_cast<int>(e.bound), operation.library, std::string(BucketOf(e.percent))};
     }
     if (CopiesOnly(calls_.events(), operation)) return std::nullopt;
+    if (CollectivesOnly(calls_.events(), operation)) return std::nullopt;
     return Key{100, operation.name, {}};
   }
 
@@ -232,14 +239,19 @@ void EstimateOperations(const Calls& calls, CategoryAnalysis* category) {
     }
     if (operation.gpu_us <= 0 || calls.window_us <= 0 || e.impossible) continue;
     if (category->kind == Kind::kCommunication || CopiesOnly(calls.events(), operation)) continue;
+    if (CollectivesOnly(calls.events(), operation)) continue;
     Range savings;
     if (e.percent) {
       const double gap = std::max(0.0, 1 - *e.percent / 100) * operation.gpu_us;
       savings = SavingsOf(std::min(gap, operation.exclusive_us) / 1000);
       operation.quantified = true;
     } else {
-      // A model without a roof says nothing about a gap; unlinked work says nothing at all.
-      if (e.flops || e.bytes || HasPattern(operation, Pattern::kUnlinked)) continue;
+      // A model without a roof says nothing about a gap, work without an op nothing at all.
+      if (e.flops || e.bytes || calls.platform == nullptr) continue;
+      if (HasPattern(operation, Pattern::kUnlinked) ||
+          trace::IsLaunchCall(calls.events()[operation.example].kind)) {
+        continue;
+      }
       savings = {limits::kGuessLow, limits::kGuessMid, limits::kGuessHigh};
       savings = Scaled(savings, operation.exclusive_us / 1000);
     }

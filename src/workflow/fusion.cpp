@@ -277,7 +277,9 @@ class Finder {
     const Place place = calls_.place_of[call];
     if (first.category == place.category && first.operation == place.operation) return false;
     const Traits& traits = TraitsOf(call);
-    if (traits.shapes.empty() || !open.shapes_known) return scope.module != kNoEvent;
+    if (traits.shapes.empty() || !open.shapes_known) {
+      return scope.module != kNoEvent && !calls_.trace.recorded().shapes;
+    }
     const Traits& last = TraitsOf(open.calls.back());
     return std::any_of(traits.shapes.begin(), traits.shapes.end(), [&](const Shape& shape) {
       return std::any_of(last.shapes.begin(), last.shapes.end(),
@@ -318,7 +320,8 @@ class Finder {
 
   FusionKind KindOfChain(const Instance& chain) const {
     if (Composition(chain) != FusionKind::kChain) return Composition(chain);
-    return Hint(chain);
+    // A module's name alone makes no attention.
+    return Hint(chain) == FusionKind::kAttention ? FusionKind::kChain : Hint(chain);
   }
 
   // By what it does.

@@ -144,8 +144,9 @@ Range CommunicationSavings(const MultiKernelAnalysis& multi, std::size_t steps) 
   Range out{target, std::max(target, split), exposed};
   // Nothing is hidden today: perhaps the next work needs the result, and nothing can be.
   if (ratio < 0.05) out = {0, split / 2, exposed};
-  // What runs beside communication is there today.
-  const double cap = std::min(exposed, multi.computation_us) / 1000;
+  // No more can be hidden than there is computation with nothing beside it.
+  const double free = std::max(0.0, multi.computation_us - (multi.comm_us - exposed));
+  const double cap = std::min(exposed, free) / 1000;
   return {std::min(out.low / 1000, cap), std::min(out.mid / 1000, cap),
           std::min(out.high / 1000, cap)};
 }
