@@ -37,7 +37,11 @@ constexpr Binding kBindings[] = {
     {"ops_summary", &OpsSummary, mcp::ToolCost::kQuick, kCore | kMin},
     {"parent_chain", &ParentChain, mcp::ToolCost::kQuick, kCore | kMin},
     {"gemm_roofline", &GemmRoofline, mcp::ToolCost::kQuick, kCore},
-    {"category_filter", &CategoryFilter, mcp::ToolCost::kQuick, kCore},
+    {"category_filter", &CategoryFilter, mcp::ToolCost::kLong, kCore},
+    {"category_analysis", &CategoryAnalysisTool, mcp::ToolCost::kLong, kCore},
+    {"idle_gaps", &IdleGaps, mcp::ToolCost::kLong, kFull},
+    {"fusion_candidates", &FusionCandidates, mcp::ToolCost::kLong, kFull},
+    {"prioritize", &Prioritize, mcp::ToolCost::kLong, kFull},
     {"perf_report", &PerfReport, mcp::ToolCost::kLong, kFull},
     {"make_replay", &MakeReplay, mcp::ToolCost::kLong, kCore},
 };
