@@ -17,6 +17,10 @@ Result<Answer> OpsSummary(engine::Workspace& workspace, const Json& arguments, J
 Result<Answer> ParentChain(engine::Workspace& workspace, const Json& arguments, Job& job);
 Result<Answer> GemmRoofline(engine::Workspace& workspace, const Json& arguments, Job& job);
 Result<Answer> CategoryFilter(engine::Workspace& workspace, const Json& arguments, Job& job);
+Result<Answer> CategoryAnalysisTool(engine::Workspace& workspace, const Json& arguments, Job& job);
+Result<Answer> IdleGaps(engine::Workspace& workspace, const Json& arguments, Job& job);
+Result<Answer> FusionCandidates(engine::Workspace& workspace, const Json& arguments, Job& job);
+Result<Answer> Prioritize(engine::Workspace& workspace, const Json& arguments, Job& job);
 Result<Answer> Compare(engine::Workspace& workspace, const Json& arguments, Job& job);
 Result<Answer> PerfReport(engine::Workspace& workspace, const Json& arguments, Job& job);
 Result<Answer> TraceDiffTool(engine::Workspace& workspace, const Json& arguments, Job& job);
