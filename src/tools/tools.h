@@ -11,6 +11,8 @@
 
 namespace jarvis::tools {
 
+class CallLog;
+
 Result<Answer> LoadTrace(engine::Workspace& workspace, const Json& arguments, Job& job);
 Result<Answer> GpuTimeline(engine::Workspace& workspace, const Json& arguments, Job& job);
 Result<Answer> OpsSummary(engine::Workspace& workspace, const Json& arguments, Job& job);
@@ -19,6 +21,11 @@ Result<Answer> GemmRoofline(engine::Workspace& workspace, const Json& arguments,
 Result<Answer> CategoryFilter(engine::Workspace& workspace, const Json& arguments, Job& job);
 Result<Answer> PerfReport(engine::Workspace& workspace, const Json& arguments, Job& job);
 Result<Answer> MakeReplay(engine::Workspace& workspace, const Json& arguments, Job& job);
+// Tells in its notes what was called before.
+Result<Answer> RenderReport(engine::Workspace& workspace, const Json& arguments, Job& job,
+                            const CallLog& log);
+Result<Answer> WriteFindings(engine::Workspace& workspace, const Json& arguments, Job& job);
+Result<Answer> Validate(engine::Workspace& workspace, const Json& arguments, Job& job);
 
 // Shared by them.
 using TracePtr = std::shared_ptr<const engine::LoadedTrace>;
