@@ -40,7 +40,7 @@ struct Gap {
   std::string thread;      // of the next launch
   std::int64_t step = -1;  // number; -1: outside every step
   int device = 0;
-  double saved_us = 0;  // if its cause were gone: duration minus limits::kLaunchMinUs
+  double saved_us = 0;  // if its cause were gone; 0: cannot be told
 };
 
 struct GapGroup {
@@ -49,7 +49,9 @@ struct GapGroup {
   double total_us = 0;
   double median_us = 0;
   double max_us = 0;
+  // If the causes were gone: limits::kGraphGapUs stays of each gap, at worst limits::kLaunchMinUs.
   double saved_us = 0;
+  double saved_low_us = 0;
   std::optional<double> percent_of_idle;
 };
 
@@ -64,7 +66,7 @@ struct IdleAnalysis {
   double graph_percent = 0;        // of kernel time under graph launches
   double micro_us = 0;             // in gaps below limits::kGapUs
   std::uint64_t micro_count = 0;
-  std::vector<GapGroup> by_class;   // most time first; classes that occur
+  std::vector<GapGroup> by_class;   // all gaps, micro gaps too: adds up to idle_us; most time first
   std::vector<GapGroup> by_module;  // of the next op; most time first
   std::vector<GapGroup> by_step;    // in order
   std::vector<Gap> gaps;            // the longest first, at most IdleOptions::gaps_max
@@ -77,6 +79,7 @@ struct IdleAnalysis {
 
 struct IdleOptions {
   std::size_t gaps_max = 50;
+  analysis::ChainTree* chains = nullptr;  // one to share; null: made here
 };
 IdleAnalysis AnalyzeIdle(const engine::LoadedTrace& trace, const IdleOptions& options = {});
 

@@ -42,6 +42,8 @@ constexpr Threshold kThresholds[] = {
     {"significant_share", kSignificantShare, "% of GPU time", "a row that matters"},
     {"gap_us", kGapUs, "us", "shorter gaps are summed as micro gaps"},
     {"launch_min_us", kLaunchMinUs, "us", "what stays of a gap when its cause is gone"},
+    {"graph_gap_us", kGraphGapUs, "us", "... at best, between kernels of a GPU graph"},
+    {"untraced_us", kUntracedUs, "us", "late launches below are the host's, traced or not"},
     {"launch_latency_us", kLaunchLatencyUs, "us", "launch to start on an idle GPU"},
     {"sync_look_back_us", kSyncLookBackUs, "us", "how far back a waiting call is looked for"},
     {"gap_runtime_share", kRuntimeShare, "of the gap", "a class of runtime call explains a gap"},
@@ -81,6 +83,8 @@ constexpr Threshold kThresholds[] = {
     {"fusion_impact_min", kFusionImpactMin, "% of window", "smaller fusions are dropped"},
     {"fusion_kernels_min", kFusionKernelsMin, "kernels", "of a fusion candidate"},
     {"fusion_gap_us", kFusionGapUs, "us", "neighbours of a chain are closer than this"},
+    {"attention_low", kAttentionLow, "of the roof", "fused attention, low estimate"},
+    {"attention_mid", kAttentionMid, "of the roof", "... middle"},
     {"launch_floor_us", kLaunchFloorUs, "us", "a kernel hardly takes less"},
 };
 

@@ -58,8 +58,10 @@ inline constexpr double kRowVariationShare = 5;  // percent of the window
 inline constexpr double kSignificantShare = 4;   // percent of GPU time: a row that matters
 
 // Idle gaps.
-inline constexpr double kGapUs = 5;             // shorter ones are summed as micro gaps
-inline constexpr double kLaunchMinUs = 4;       // what stays of a gap when its cause is gone
+inline constexpr double kGapUs = 5;         // shorter ones are summed as micro gaps
+inline constexpr double kGraphGapUs = 1;    // ... at best: between kernels of a GPU graph
+inline constexpr double kUntracedUs = 100;  // shorter late launches are the host's, traced or not
+inline constexpr double kLaunchMinUs = 4;   // what stays of a gap when its cause is gone
 inline constexpr double kLaunchLatencyUs = 10;  // launch to start of a kernel on an idle GPU
 inline constexpr double kSyncLookBackUs = 2000;
 inline constexpr double kRuntimeShare = 0.25;  // of a gap under one class of runtime call
@@ -108,7 +110,9 @@ inline constexpr double kTransposeModerate = 10;
 // Fusion.
 inline constexpr double kFusionImpactMin = 0.5;  // high impact, percent of the window
 inline constexpr double kFusionKernelsMin = 2;
-inline constexpr double kFusionGapUs = 100;  // GPU time between neighbours of a chain, at most
+inline constexpr double kFusionGapUs = 100;   // GPU time between neighbours of a chain, at most
+inline constexpr double kAttentionLow = 0.3;  // of the roof: what a fused attention reaches
+inline constexpr double kAttentionMid = 0.5;
 inline constexpr double kLaunchFloorUs = 2;  // a kernel hardly takes less
 
 // One row a limit, for people: its key, value, unit and what depends on it.
