@@ -1,5 +1,7 @@
 #include "workflow/prose.h"
 
+#include <algorithm>
+
 #include <fmt/format.h>
 
 #include "base/text.h"
@@ -44,7 +46,12 @@ const PatternInfo* LeadingPattern(const Finding& finding) {
 std::string MembersText(const Finding& finding) {
   const std::size_t more = finding.members.empty() ? 0 : finding.members.size() - 1;
   if (more == 0) return "";
-  return fmt::format(" and {} more", Calls(more, "rows"));
+  return fmt::format(" and {} more", Calls(more, "operations"));
+}
+
+bool HasPattern(const Finding& finding, Pattern pattern) {
+  return std::any_of(finding.patterns.begin(), finding.patterns.end(),
+                     [&](const PatternHit& hit) { return hit.pattern == pattern; });
 }
 
 std::string TitleOf(const Finding& finding) {
@@ -54,9 +61,12 @@ std::string TitleOf(const Finding& finding) {
     return pattern == nullptr ? about : about + ", " + std::string(pattern->what);
   }
   const std::string members = MembersText(finding);
-  const bool guess = finding.method == EstimateMethod::kGuess || !finding.efficiency;
-  if (guess) return about + members + " without a performance model";
-  return fmt::format("{}{} below the {} roof", about, members, BoundText(finding.bound));
+  if (!finding.efficiency) return about + members + ", efficiency not known";
+  const std::string text =
+      fmt::format("{}{} below the {} roof", about, members, BoundText(finding.bound));
+  const PatternInfo* pattern = LeadingPattern(finding);
+  const bool tells = pattern != nullptr && pattern->notable;
+  return tells ? text + ", " + std::string(pattern->what) : text;
 }
 
 std::string ComputeInsight(const Finding& finding) {
@@ -65,30 +75,53 @@ std::string ComputeInsight(const Finding& finding) {
   const std::string takes =
       fmt::format("{} {} {}", subject, several ? "take" : "takes", TimeText(finding));
   if (!finding.efficiency) {
-    return takes + "; no performance model covers the work, so its efficiency is not known.";
+    if (HasPattern(finding, Pattern::kUnlinked)) {
+      return takes +
+             "; its launch is not in the trace, so its op and its efficiency are not known.";
+    }
+    return takes + (finding.bound == Bound::kUnmodeled
+                        ? "; no performance model covers the work, so its efficiency is not known."
+                        : "; without a known platform its efficiency is not known.");
   }
-  return takes + " " + EfficiencyPhrase(finding) + ".";
+  return fmt::format("{} at {} of {} {} roof{}.", takes, Pct(*finding.efficiency),
+                     several ? "their" : "its", BoundText(finding.bound),
+                     *finding.efficiency > 100 ? " (anomaly)" : "");
+}
+
+const FusionCandidate* CandidateOf(const Analysis& analysis, const Finding& finding) {
+  for (const FusionCandidate& candidate : analysis.fusion.candidates) {
+    if (!finding.members.empty() && candidate.id == finding.members[0]) return &candidate;
+  }
+  return nullptr;
 }
 
 std::string FusionInsight(const Analysis& analysis, const Finding& finding) {
-  for (const FusionCandidate& candidate : analysis.fusion.candidates) {
-    if (finding.members.empty() || candidate.id != finding.members[0]) continue;
-    return fmt::format("{} run as {} each and take {} in all; one kernel could do it.",
-                       Calls(candidate.instances, "instances"),
-                       Calls(candidate.kernels.size(), "kernels"), TimeText(finding));
+  const std::string subject = SubjectText(finding);
+  const FusionCandidate* candidate = CandidateOf(analysis, finding);
+  if (candidate == nullptr || finding.members.size() > 1) {
+    return fmt::format("{} runs as separate kernels in {}, which take {} in all.", subject,
+                       Calls(finding.count, "instances"), TimeText(finding));
   }
-  return SubjectText(finding) + " takes " + TimeText(finding) + " in several kernels.";
+  if (candidate->kind == FusionKind::kEpilogue) {
+    return fmt::format("{} follows its product with {} of its own in {}, {} in all.", subject,
+                       Calls(candidate->kernels.size(), "kernels"),
+                       Calls(candidate->instances, "instances"), TimeText(finding));
+  }
+  return fmt::format("{} runs as {} in each of {}, {} in all; one kernel could do it.", subject,
+                     Calls(candidate->kernels.size(), "kernels"),
+                     Calls(candidate->instances, "instances"), TimeText(finding));
 }
 
 std::string SystemInsight(const Finding& finding) {
   const PatternInfo* pattern = LeadingPattern(finding);
-  std::string text = fmt::format("{} takes {}", Capital(SubjectText(finding)), TimeText(finding));
-  if (finding.count > 0) {
-    text += finding.category == "cpu_idle" ? " in " + Calls(finding.count, "gaps")
-                                           : " in " + Calls(finding.count);
+  const std::string what = pattern == nullptr ? "" : ": " + std::string(pattern->what);
+  if (finding.category == "cpu_idle") {
+    return fmt::format("The GPU waits {} in {}{}.", TimeText(finding), Calls(finding.count, "gaps"),
+                       what);
   }
-  if (pattern != nullptr) text += fmt::format(": {}", pattern->what);
-  return text + ".";
+  const std::string count = finding.count > 0 ? " in " + Calls(finding.count) : "";
+  return fmt::format("{} takes {}{}{}.", Capital(SubjectText(finding)), TimeText(finding), count,
+                     what);
 }
 
 std::string InsightOf(const Analysis& analysis, const Finding& finding) {
@@ -125,6 +158,10 @@ std::string ActionOf(const Finding& finding) {
     return a ? "Start with Path B; take Path A as well where the model may change."
              : "Take Path B; no change of the model is known to help.";
   }
+  if (HasPattern(finding, Pattern::kUnlinked)) {
+    return "Record again, starting before the work is launched; then its op, shapes and callers "
+           "are known.";
+  }
   return "No way out is known from the trace alone; keep it in view.";
 }
 
@@ -143,6 +180,13 @@ std::string IdentificationOf(const Finding& finding) {
   }();
   return fmt::format("{}. (source: {} \xE2\x86\x92 {})", how, Code(finding.source_file),
                      Code(finding.source_cell));
+}
+
+// Said by the pattern already.
+bool IsPattern(std::string_view code) {
+  const auto all = Patterns();
+  return std::any_of(all.begin(), all.end(),
+                     [&](const PatternInfo& info) { return info.key == code; });
 }
 
 std::string ReasoningOf(const Finding& finding) {
@@ -180,11 +224,13 @@ std::string PathText(const std::vector<Remedy>& path, std::string_view none) {
 std::string ResolutionOf(const Finding& finding) {
   std::string text;
   for (const auto& [letter, path] : {std::pair{'A', &finding.path_a}, {'B', &finding.path_b}}) {
+    std::string whys;
     for (const Remedy& remedy : *path) {
       const std::string_view why = WhyItHelps(remedy.advice);
-      if (why.empty()) continue;
-      text += fmt::format("{}Path {}: {}", text.empty() ? "" : " ", letter, why);
+      if (!why.empty()) whys += (whys.empty() ? "" : "; ") + std::string(why);
     }
+    if (whys.empty()) continue;
+    text += fmt::format("{}Why Path {} helps: {}.", text.empty() ? "" : " ", letter, whys);
   }
   return text.empty() ? "Nothing is known that would help; a reproducer lets others try." : text;
 }
@@ -195,20 +241,14 @@ std::string SubjectText(const Finding& finding) {
   return finding.tier == Tier::kSystem ? Words(finding.subject) : Code(finding.subject, 80);
 }
 
-std::string EfficiencyPhrase(const Finding& finding) {
-  if (!finding.efficiency) return "";
-  return fmt::format("at {} of its {} roof{}", Pct(*finding.efficiency), BoundText(finding.bound),
-                     *finding.efficiency > 100 ? " (anomaly)" : "");
-}
-
 std::string ImpactSentence(const Finding& finding, const Range* additional_ms) {
   if (!finding.savings_ms || finding.method == EstimateMethod::kNone) {
     return "Not quantifiable from trace data.";
   }
-  const Range& ms = additional_ms == nullptr ? *finding.savings_ms : *additional_ms;
-  std::string text = "saves " + RangeMs(ms);
+  std::string text =
+      "Saves " + RangeMs(additional_ms == nullptr ? *finding.savings_ms : *additional_ms);
   if (additional_ms != nullptr) {
-    text += " more than the recommendations above, which claim some of the same kernels";
+    text += " beyond the recommendations above, which claim some of the same kernels,";
   } else if (finding.impact_percent) {
     text += " (" + RangePct(*finding.impact_percent) + " of the window)";
   }

@@ -48,9 +48,7 @@ FindingText TextOf(const Analysis& analysis, const Finding& finding, const TextE
 // "aten::mm" of the costliest member, or what the finding is about in words; in backticks if it is
 // a name of the trace.
 std::string SubjectText(const Finding& finding);
-// "at 23.4% of its memory roof"; empty: no efficiency is known.
-std::string EfficiencyPhrase(const Finding& finding);
-// What it may save, of all that is recommended before it not counted again.
+// What it may save. `additional_ms`: what it adds to the findings before it; null: all its own.
 std::string ImpactSentence(const Finding& finding, const Range* additional_ms);
 
 }  // namespace jarvis::workflow

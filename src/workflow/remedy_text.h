@@ -8,7 +8,7 @@
 
 namespace jarvis::workflow {
 
-// Why a way out helps: a sentence without numbers and without a claim that the trace does not
+// Why a way out helps: half a sentence without numbers and without a claim that the trace does not
 // carry; empty for kNoneKnown.
 std::string_view WhyItHelps(Advice advice);
 // A code of Finding::warnings or CategoryAnalysis::notes as a sentence; an unknown one as words.

@@ -16,6 +16,7 @@ constexpr std::size_t kBottlenecks = 5;
 constexpr std::size_t kCardsMax = 8;         // further findings are rows of a table
 constexpr std::size_t kOperationsShown = 6;  // of a category
 constexpr double kCategoryShown = 1;         // percent of compute time, without a finding
+constexpr double kMovingShown = 0.5;         // percent of the window: communication and copies
 
 class Fair {
  public:
@@ -67,16 +68,17 @@ std::string Fair::SummaryParagraph() const {
     return "The trace has no GPU work, so nothing can be said about the GPU. Record with "
            "`activities=[ProfilerActivity.CPU, ProfilerActivity.CUDA]`.";
   }
-  std::string text = fmt::format("The GPU is busy {} of a window of {}",
-                                 PctOrDash(totals.Percent(totals.busy_ms)), Ms(totals.window_ms));
-  const auto compute = totals.Percent(totals.computation_ms);
-  text += compute.value_or(0) >= limits::kComputeShareGood
-              ? ", nearly all of it computing."
-              : fmt::format(", {} of it computing.", PctOrDash(compute));
+  std::string text =
+      fmt::format("The GPU is busy for {} of a window of {} ({})", Ms(totals.busy_ms),
+                  Ms(totals.window_ms), PctOrDash(totals.Percent(totals.busy_ms)));
+  const double beside = totals.busy_ms - totals.computation_ms;
+  text +=
+      totals.Percent(beside).value_or(0) < 0.5
+          ? ", all of it computing."
+          : fmt::format(" and computes for {}.", PctOrDash(totals.Percent(totals.computation_ms)));
   if (!analysis_.findings.empty()) {
     const Finding& first = analysis_.findings[0];
-    text += fmt::format(" First comes {}: {}", CellOfText(first.category_name),
-                        TextOf(analysis_, first, sources_.edits).insight);
+    text += " The first thing to work on: " + TextOf(analysis_, first, sources_.edits).insight;
   } else {
     text += " There is nothing to fix: " + NothingText(analysis_);
   }
@@ -249,8 +251,13 @@ std::string Fair::Details() {
     idle_text += "Gaps are not reliable here: " + WarningText(idle.unreliable_because) + "\n\n";
   }
   text += SystemSection("Idle time", "cpu_idle", idle_text);
-  text += SystemSection("Communication and copies", "multi_kernel", MultiKernelTables(analysis_));
-  text += SystemSection("Fusion opportunities", "kernel_fusion", FusionTables(analysis_, 8));
+  const Totals& totals = analysis_.totals;
+  const bool moves =
+      totals.Percent(totals.exposed_comm_ms + totals.exposed_copy_ms).value_or(0) >= kMovingShown ||
+      analysis_.multi_kernel.comm_count > 0;
+  text += SystemSection("Communication and copies", "multi_kernel",
+                        moves ? MultiKernelTables(analysis_) : "");
+  text += SystemSection("Fusion opportunities", "kernel_fusion", FusionTables(analysis_, 20));
   return text;
 }
 

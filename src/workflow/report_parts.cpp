@@ -1,6 +1,7 @@
 #include "workflow/report_parts.h"
 
 #include <algorithm>
+#include <set>
 
 #include <fmt/format.h>
 
@@ -130,8 +131,8 @@ std::string NumbersTable(const Finding& finding, const std::optional<Range>& add
         {finding.category == "cpu_idle" ? "Gaps" : "Count", fmt::format("{}", finding.count)});
   }
   if (finding.members.size() > 1) {
-    table.Row({"Rows", Calls(finding.members.size(), "rows")});
-    table.Row({"Rows beside the first", Calls(finding.members.size() - 1, "rows")});
+    table.Row({"Operations", Calls(finding.members.size(), "operations")});
+    table.Row({"Beside the first", Calls(finding.members.size() - 1, "operations")});
   }
   if (finding.tier == Tier::kCompute) {
     table.Row(
@@ -180,9 +181,16 @@ std::string ProjectionTable(const Finding& finding, const Analysis& analysis) {
 }
 
 std::string EvidenceTable(const Finding& finding) {
+  // What the table of its numbers says already.
+  static const std::set<std::string_view> kSaid = {
+      "time_ms",          "exclusive_ms",      "upper_bound_ms",    "percent_of_total",
+      "impact_score_low", "impact_score",      "impact_score_high", "percent_of_computation",
+      "savings_ms_low",   "savings_ms",        "savings_ms_high",   "count",
+      "member_count",     "efficiency_percent"};
   MarkdownTable table({"Metric", "Value"});
-  for (const Fact& fact : finding.evidence)
-    table.Row({Words(fact.key), FactText(fact)});
+  for (const Fact& fact : finding.evidence) {
+    if (!kSaid.contains(fact.key)) table.Row({Words(fact.key), FactText(fact)});
+  }
   return table.empty() ? "" : table.text() + "\n";
 }
 
@@ -200,11 +208,13 @@ std::string CallSites(const Analysis& analysis, const Finding& finding) {
     text += fmt::format("- {} from {}\n", Code(operation->name, 80), line);
     seen.push_back(std::move(line));
   }
+  const bool operations = !seen.empty();
   for (const std::string& path : finding.module_paths) {
-    if (!seen.empty()) break;
+    if (operations || std::find(seen.begin(), seen.end(), path) != seen.end()) continue;
     text += "- in " + Code(path, 160) + "\n";
+    seen.push_back(path);
   }
-  return text.empty() ? "" : "Called:\n\n" + text + "\n";
+  return text.empty() ? "" : "Where:\n\n" + text + "\n";
 }
 
 std::string DataTable(std::span<const Operation* const> operations) {
@@ -277,7 +287,8 @@ std::string QualityTable(const Analysis& analysis) {
   MarkdownTable table({"Code", "Severity", "What it means", "Record next time"});
   for (const QualityCode& code : analysis.quality) {
     table.Row({Code(code.code), std::string(SeverityText(code.severity)),
-               CellOfText(code.message + (code.cannot.empty() ? "" : " " + code.cannot)),
+               CellOfText(code.message +
+                          (code.cannot.empty() ? "" : " Cannot be told: " + code.cannot + ".")),
                CellOfText(code.record)});
   }
   return table.empty() ? "" : table.text() + "\n";

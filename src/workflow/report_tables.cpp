@@ -12,7 +12,8 @@ namespace {
 
 std::string Gigabytes(std::optional<double> bytes) {
   if (!bytes) return std::string(kAbsentText);
-  return *bytes >= 1e9 ? Digits(*bytes / 1e9) + " GB" : Digits(*bytes / 1e6) + " MB";
+  if (*bytes >= 1e9) return Digits(*bytes / 1e9) + " GB";
+  return *bytes >= 1e4 ? Digits(*bytes / 1e6) + " MB" : fmt::format("{:g} bytes", *bytes);
 }
 
 std::string GroupTable(std::string name, const std::vector<GapGroup>& groups, std::size_t max) {
@@ -112,12 +113,12 @@ std::string HardwareTable(const ReportSources& sources) {
   if (platform->mem_bw_gbps) {
     table.Row({"Peak HBM bandwidth", Digits(*platform->mem_bw_gbps / 1000) + " TB/s"});
   }
-  if (platform->memory_gb) table.Row({"Memory", Digits(*platform->memory_gb) + " GB"});
-  for (const auto& [kind, rates] : {std::pair{"Achievable", &platform->maf_tflops},
-                                    std::pair{"Peak", &platform->peak_tflops}}) {
-    for (const auto& [spec, rate] : *rates) {
-      table.Row({fmt::format("{} {}", kind, Words(spec)), Digits(rate.tflops) + " TFLOPS/s"});
-    }
+  if (platform->memory_gb) table.Row({"Memory", fmt::format("{:g} GB", *platform->memory_gb)});
+  for (const auto& [spec, rate] : platform->maf_tflops)
+    table.Row({"Achievable " + Words(spec), fmt::format("{:g} TFLOPS/s", rate.tflops)});
+  for (const auto& [spec, rate] : platform->peak_tflops) {
+    if (platform->maf_tflops.contains(spec)) continue;
+    table.Row({"Peak " + Words(spec), fmt::format("{:g} TFLOPS/s", rate.tflops)});
   }
   return table.text() + "\n";
 }
