@@ -68,8 +68,12 @@ class TreeBuilder {
  private:
   void LinkByExternalId(const std::vector<EventIndex>& orphans) {
     const CorrelationIndex ops(events_, CorrelationIndex::Key::kExternalIdOfOps);
+    const CorrelationIndex calls(events_, CorrelationIndex::Key::kExternalIdOfCalls);
     for (const EventIndex e : orphans) {
-      const EventIndex op = ops.Find(events_.args_of(e).external_id, events_[e].ts_ns);
+      const std::int64_t id = events_.args_of(e).external_id;
+      EventIndex op = ops.Find(id, events_[e].ts_ns);
+      // Where ops have none, the launch calls may.
+      if (op == kNoEvent) op = calls.Find(id, events_[e].ts_ns);
       tree_.parent_[e] = op;
       if (op == kNoEvent) {
         tree_.unlinked_.push_back(e);

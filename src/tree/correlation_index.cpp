@@ -12,8 +12,8 @@ using trace::EventIndex;
 CorrelationIndex::CorrelationIndex(const trace::EventStore& events, Key key) {
   for (EventIndex e = 0; e < events.size(); ++e) {
     const trace::Event& event = events[e];
-    const bool wanted = key == Key::kCorrelation ? trace::IsLaunchCall(event.kind)
-                                                 : event.kind == trace::EventKind::kCpuOp;
+    const bool wanted = key == Key::kExternalIdOfOps ? event.kind == trace::EventKind::kCpuOp
+                                                     : trace::IsLaunchCall(event.kind);
     if (!wanted || (event.flags & trace::kLeftOut) != 0) continue;
     const trace::Args& args = events.args_of(e);
     const std::int64_t id = key == Key::kCorrelation ? args.correlation : args.external_id;

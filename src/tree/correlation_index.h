@@ -12,7 +12,8 @@ class CorrelationIndex {
  public:
   enum class Key : std::uint8_t {
     kCorrelation,      // of runtime and driver calls
-    kExternalIdOfOps,  // of cpu_ops
+    kExternalIdOfOps,    // of cpu_ops
+    kExternalIdOfCalls,  // of runtime and driver calls
   };
 
   CorrelationIndex(const trace::EventStore& events, Key key);

@@ -14,19 +14,11 @@ bool IsSimple(std::string_view name) {
   return std::find(std::begin(kSimple), std::end(kSimple), name) != std::end(kSimple);
 }
 
-// Whether every recorded operand lies in memory without gaps. Unknown strides: taken as dense.
-bool IsDense(std::string_view raw_dims, std::string_view raw_strides) {
+bool AllDense(std::string_view raw_dims, std::string_view raw_strides) {
   const std::vector<Shape> dims = ParseShapes(raw_dims);
   const std::vector<Shape> strides = ParseShapes(raw_strides);
   for (std::size_t i = 0; i < std::min(dims.size(), strides.size()); ++i) {
-    if (strides[i].size() != dims[i].size()) continue;
-    // Whatever the order of the axes, the largest extent ends where the elements do.
-    double extent = 1;
-    for (std::size_t axis = 0; axis < dims[i].size(); ++axis) {
-      if (strides[i][axis] == 0 && dims[i][axis] > 1) return false;
-      extent += static_cast<double>(dims[i][axis] - 1) * static_cast<double>(strides[i][axis]);
-    }
-    if (extent > 1.05 * Elements(dims[i])) return false;
+    if (!IsDense(dims[i], strides[i])) return false;
   }
   return true;
 }
@@ -57,7 +49,7 @@ Baseline FindBaseline(const Calls& calls, const std::vector<CategoryAnalysis>& c
     peak = *calls.platform->mem_bw_gbps / 1000;
   const auto dense = [&](const Operation& operation) {
     const trace::Args& args = events.args_of(operation.example);
-    return IsDense(events.text(args.dims), events.text(args.strides));
+    return AllDense(events.text(args.dims), events.text(args.strides));
   };
   std::vector<Sample> samples;
   for (const CategoryAnalysis& category : categories) {

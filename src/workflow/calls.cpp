@@ -61,6 +61,18 @@ class Collector {
     double gpu_us = 0;
   };
 
+  struct Mean {
+    double sum = 0;
+    double count = 0;
+    void Add(double value) {
+      sum += value;
+      ++count;
+    }
+    std::optional<double> Get() const {
+      return count > 0 ? std::optional(sum / count) : std::nullopt;
+    }
+  };
+
   void FindFollowers() {
     const auto& work = in_.trace.attribution().timeline;
     std::vector<EventIndex> order(work.begin(), work.end());
@@ -273,8 +285,9 @@ class Collector {
 
   void AddEfficiency(const std::vector<std::uint32_t>& calls, Operation* out) const {
     Efficiency& e = out->efficiency;
-    double flops = 0, bytes = 0, roof = 0;
-    double flops_us = 0, bytes_us = 0, roof_us = 0;
+    // Means over calls, as the report's tables have them: one slow call does not hide the others.
+    Mean tflops, tb, percent;
+    double roof = 0;
     double by_bound[2] = {0, 0};
     for (const std::uint32_t i : calls) {
       const WorkCall& call = in_.calls[i];
@@ -287,20 +300,21 @@ class Collector {
         e.peak_tflops = one.ceiling->tflops;
         e.peak_source = perf::SourceText(one.ceiling->source);
       }
-      if (one.flops) flops += *one.flops, flops_us += call.kernel_us;
-      if (one.bytes) bytes += *one.bytes, bytes_us += call.kernel_us;
+      if (call.kernel_us <= 0) continue;
+      if (one.flops && *one.flops > 0) tflops.Add(*one.flops / call.kernel_us / 1e6);
+      if (one.bytes) tb.Add(*one.bytes / call.kernel_us / 1e6);
       if (!one.roof_us) continue;
       roof += *one.roof_us;
-      roof_us += call.kernel_us;
+      percent.Add(*one.roof_us / call.kernel_us * 100);
       by_bound[one.bound == perf::Bound::kMemory ? 1 : 0] += call.kernel_us;
     }
-    if (flops_us > 0 && e.flops && *e.flops > 0) e.tflops_per_s = flops / flops_us / 1e6;
-    if (bytes_us > 0) e.tb_per_s = bytes / bytes_us / 1e6;
+    e.tflops_per_s = tflops.Get();
+    e.tb_per_s = tb.Get();
     if (e.flops && e.bytes && *e.bytes > 0) e.flops_per_byte = *e.flops / *e.bytes;
     if (in_.platform != nullptr && in_.platform->mem_bw_gbps)
       e.peak_tb_per_s = *in_.platform->mem_bw_gbps / 1000;
-    if (roof_us > 0 && roof > 0) {
-      e.percent = roof / roof_us * 100;
+    if (roof > 0) {
+      e.percent = percent.Get();
       e.roof_us = roof;
       e.bound = by_bound[1] > by_bound[0] ? Bound::kMemory : Bound::kCompute;
       e.source = BoundSource::kRidge;
@@ -407,7 +421,7 @@ class Collector {
         category.calls += operation.count;
         if (!operation.efficiency.roof_us) continue;
         category.modeled_us += operation.gpu_us;
-        roof += operation.efficiency.impossible ? operation.gpu_us : *operation.efficiency.roof_us;
+        roof += std::min(100.0, *operation.efficiency.percent) / 100 * operation.gpu_us;
       }
       if (category.modeled_us > 0) category.efficiency = roof / category.modeled_us * 100;
       category.percent_of_total = Share(category.gpu_us, in_.window_us);
@@ -442,6 +456,13 @@ CallRoof RoofOf(const analysis::WorkCall& call, const perf::Platform* platform) 
   out.memory_us = roof.memory_us;
   out.bound = roof.bound;
   out.ceiling = roof.ceiling;
+  // Where the unit's rate is not known: no roof is below the memory's part, and with so few FLOPs
+  // none is far above it.
+  if (!out.roof_us && out.memory_us && out.flops && *out.memory_us > 0 &&
+      *out.flops < limits::kFewFlops * out.bytes.value_or(0)) {
+    out.roof_us = out.memory_us;
+    out.bound = perf::Bound::kMemory;
+  }
   return out;
 }
 

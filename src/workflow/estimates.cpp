@@ -17,6 +17,12 @@ bool CopiesOnly(const trace::EventStore& events, const Operation& operation) {
   });
 }
 
+bool CollectivesOnly(const trace::EventStore& events, const Operation& operation) {
+  return std::all_of(operation.gpu.begin(), operation.gpu.end(), [&](trace::EventIndex e) {
+    return analysis::IsCollectiveName(events.name(e));
+  });
+}
+
 bool HasPattern(const Operation& operation, Pattern pattern) {
   return std::any_of(operation.patterns.begin(), operation.patterns.end(),
                      [&](const PatternHit& hit) { return hit.pattern == pattern; });
@@ -39,6 +45,7 @@ struct Group {
   std::vector<const Operation*> members;
   double mid = 0;
   double time_us = 0;
+  bool acceptable = true;  // all members are
 };
 
 class FindingMaker {
@@ -56,14 +63,20 @@ class FindingMaker {
                          : EstimateMethod::kNone;
       group.members.push_back(&operation);
       group.time_us += operation.gpu_us;
+      group.acceptable = group.acceptable && !IsNotable(operation) &&
+                         operation.efficiency.percent.value_or(0) >= limits::kAcceptable;
       if (operation.impact_percent) group.mid += operation.impact_percent->mid;
     }
     std::vector<const Group*> kept;
     for (const auto& [key, group] : groups) {
       const double share =
           calls_.computation_us > 0 ? group.time_us / calls_.computation_us * 100 : 0;
-      const bool matters = group.method == EstimateMethod::kNone ? share > limits::kMediumShare
-                                                                 : group.mid >= limits::kFindingMin;
+      // Without an estimate, or at an acceptable efficiency, only large times matter.
+      const bool large = share > limits::kMediumShare;
+      const bool fine = group.method == EstimateMethod::kRoof && group.acceptable;
+      const bool matters = group.method == EstimateMethod::kNone
+                               ? large
+                               : group.mid >= limits::kFindingMin && (large || !fine);
       if (matters) kept.push_back(&group);
     }
     // Those without an estimate come last, by time.
@@ -90,6 +103,7 @@ class FindingMaker {
       return Key{static_cast<int>(e.bound), operation.library, std::string(BucketOf(e.percent))};
     }
     if (CopiesOnly(calls_.events(), operation)) return std::nullopt;
+    if (CollectivesOnly(calls_.events(), operation)) return std::nullopt;
     return Key{100, operation.name, {}};
   }
 
@@ -140,7 +154,7 @@ class FindingMaker {
       for (const PatternHit& hit : member->patterns)
         patterns.try_emplace(hit.pattern, &hit);
       if (member->efficiency.roof_us) {
-        roof_us += *member->efficiency.roof_us;
+        roof_us += *member->efficiency.percent / 100 * member->gpu_us;
         modeled_us += member->gpu_us;
       }
       if (member->starved_percent) {
@@ -225,14 +239,19 @@ void EstimateOperations(const Calls& calls, CategoryAnalysis* category) {
     }
     if (operation.gpu_us <= 0 || calls.window_us <= 0 || e.impossible) continue;
     if (category->kind == Kind::kCommunication || CopiesOnly(calls.events(), operation)) continue;
+    if (CollectivesOnly(calls.events(), operation)) continue;
     Range savings;
     if (e.percent) {
       const double gap = std::max(0.0, 1 - *e.percent / 100) * operation.gpu_us;
       savings = SavingsOf(std::min(gap, operation.exclusive_us) / 1000);
       operation.quantified = true;
     } else {
-      // A model without a roof says nothing about a gap; unlinked work says nothing at all.
-      if (e.flops || e.bytes || HasPattern(operation, Pattern::kUnlinked)) continue;
+      // A model without a roof says nothing about a gap, work without an op nothing at all.
+      if (e.flops || e.bytes || calls.platform == nullptr) continue;
+      if (HasPattern(operation, Pattern::kUnlinked) ||
+          trace::IsLaunchCall(calls.events()[operation.example].kind)) {
+        continue;
+      }
       savings = {limits::kGuessLow, limits::kGuessMid, limits::kGuessHigh};
       savings = Scaled(savings, operation.exclusive_us / 1000);
     }

@@ -277,7 +277,9 @@ class Finder {
     const Place place = calls_.place_of[call];
     if (first.category == place.category && first.operation == place.operation) return false;
     const Traits& traits = TraitsOf(call);
-    if (traits.shapes.empty() || !open.shapes_known) return scope.module != kNoEvent;
+    if (traits.shapes.empty() || !open.shapes_known) {
+      return scope.module != kNoEvent && !calls_.trace.recorded().shapes;
+    }
     const Traits& last = TraitsOf(open.calls.back());
     return std::any_of(traits.shapes.begin(), traits.shapes.end(), [&](const Shape& shape) {
       return std::any_of(last.shapes.begin(), last.shapes.end(),
@@ -303,6 +305,8 @@ class Finder {
     const bool chain = names.size() > 1;
     if (!chain && open->producer == kNone) return;
     if (!chain && open->calls.size() > 1) return;  // a loop
+    // A reduction has to see whole rows; it is no epilogue.
+    if (!chain && TraitsOf(open->calls.front()).kind != Kind::kElementwise) return;
     if (!chain) open->kind = FusionKind::kEpilogue;
     for (const std::uint32_t call : open->calls)
       used_[call] = 1;
@@ -316,7 +320,8 @@ class Finder {
 
   FusionKind KindOfChain(const Instance& chain) const {
     if (Composition(chain) != FusionKind::kChain) return Composition(chain);
-    return Hint(chain);
+    // A module's name alone makes no attention.
+    return Hint(chain) == FusionKind::kAttention ? FusionKind::kChain : Hint(chain);
   }
 
   // By what it does.
@@ -439,7 +444,7 @@ class Finder {
                                  c.savings_ms->high * to_percent};
       }
     }
-    if (!c.impact_percent || c.impact_percent->high < limits::kFusionImpactMin) return;
+    if (!c.impact_percent || c.impact_percent->high < limits::kEstimateMin) return;
     Name(first, group, &c);
     out_.candidates.push_back(std::move(c));
   }

@@ -53,6 +53,7 @@ class Idle {
     FindGaps();
     for (RawGap& gap : gaps_)
       Classify(&gap);
+    MeasureQueuedGap();
     Groups();
     Longest();
     return std::move(out_);
@@ -208,6 +209,20 @@ class Idle {
            name.find("torch/utils/data/dataloader.py") != std::string_view::npos;
   }
 
+  // How fast work follows work that is queued, as this trace shows it.
+  void MeasureQueuedGap() {
+    std::vector<double> queued;
+    for (const RawGap& gap : gaps_) {
+      if (gap.kind == GapClass::kLaunchDelay && gap.us() < limits::kGapUs)
+        queued.push_back(gap.us());
+    }
+    out_.queued_gap_us = limits::kGraphGapUs;
+    if (queued.empty()) return;
+    const auto middle = queued.begin() + static_cast<std::ptrdiff_t>(queued.size() / 2);
+    std::nth_element(queued.begin(), middle, queued.end());
+    out_.queued_gap_us = std::min(*middle, limits::kLaunchMinUs);
+  }
+
   static bool CanBeSaved(GapClass kind) {
     return kind != GapClass::kUnknown && kind != GapClass::kLaunchDelay &&
            kind != GapClass::kCommunicationWait;
@@ -224,7 +239,7 @@ class Idle {
     sum->group.max_us = std::max(sum->group.max_us, us);
     sum->us.push_back(us);
     if (!out_.reliable || !CanBeSaved(gap.kind)) return;
-    sum->group.saved_us += std::max(0.0, us - limits::kGraphGapUs);
+    sum->group.saved_us += std::max(0.0, us - out_.queued_gap_us);
     sum->group.saved_low_us += std::max(0.0, us - limits::kLaunchMinUs);
   }
   GapGroup Finish(Sum* sum) const {
@@ -323,7 +338,7 @@ class Idle {
       gap.dominant_us = raw.dominant_us;
     }
     if (out_.reliable && CanBeSaved(raw.kind))
-      gap.saved_us = std::max(0.0, gap.dur_us - limits::kGraphGapUs);
+      gap.saved_us = std::max(0.0, gap.dur_us - out_.queued_gap_us);
     const EventIndex launch = tree_.parent(raw.next);
     if (launch == kNoEvent) return gap;
     constexpr std::size_t kPlacesMax = 6;

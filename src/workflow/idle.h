@@ -49,7 +49,7 @@ struct GapGroup {
   double total_us = 0;
   double median_us = 0;
   double max_us = 0;
-  // If the causes were gone: limits::kGraphGapUs stays of each gap, at worst limits::kLaunchMinUs.
+  // If the causes were gone: queued_gap_us stays of each gap, at worst limits::kLaunchMinUs.
   double saved_us = 0;
   double saved_low_us = 0;
   std::optional<double> percent_of_idle;
@@ -64,6 +64,7 @@ struct IdleAnalysis {
   bool reliable = true;            // false: graph replay hides launches; see `unreliable_because`
   std::string unreliable_because;  // "graph_replay", "no_launches", "several_devices"
   double graph_percent = 0;        // of kernel time under graph launches
+  double queued_gap_us = 0;        // median gap before work that had been launched in time
   double micro_us = 0;             // in gaps below limits::kGapUs
   std::uint64_t micro_count = 0;
   std::vector<GapGroup> by_class;   // all gaps, micro gaps too: adds up to idle_us; most time first

@@ -60,6 +60,7 @@ constexpr Rule kKernels[] = {
     {"tensorrt_llm", "TensorRT-LLM"},
     {"deep_gemm", "DeepGEMM"},
     {"cudnn", "cuDNN"},
+    {"xmma_gemm", "cuBLAS"},
     {"xmma_", "cuDNN"},
     {"implicit_convolve", "cuDNN"},
     {"cublas", "cuBLAS"},

@@ -35,11 +35,11 @@ enum class BoundSource : std::uint8_t {
 std::string_view BoundSourceText(BoundSource source);
 
 struct Efficiency {
-  std::optional<double> percent;  // time at the roof / time * 100, over all calls
+  std::optional<double> percent;  // time at the roof / time * 100, mean over calls
   Bound bound = Bound::kUnknown;
   BoundSource source = BoundSource::kNone;
   Band band = Band::kUnknown;
-  std::optional<double> tflops_per_s;    // over all calls
+  std::optional<double> tflops_per_s;    // mean over calls
   std::optional<double> tb_per_s;        //
   std::optional<double> flops_per_byte;  // of one call
   std::optional<double> flops;           // of one call (the first)

@@ -187,15 +187,15 @@ class Rules {
     for (std::size_t i = 0; i < std::min(dims.size(), strides.size()); ++i) {
       if (dims[i].empty() || dims[i].size() != strides[i].size()) continue;
       bool broadcast = false;
-      bool unit = false;
-      for (std::size_t axis = 0; axis < dims[i].size(); ++axis) {
+      for (std::size_t axis = 0; axis < dims[i].size(); ++axis)
         broadcast = broadcast || (strides[i][axis] == 0 && dims[i][axis] > 1);
-        unit = unit || strides[i][axis] == 1 || dims[i][axis] == 1;
-      }
-      if (broadcast) Once(Pattern::kBroadcastOperand, Whole("argument", static_cast<double>(i)));
-      const bool inner = strides[i].back() == 1 || dims[i].back() == 1;
-      if (!broadcast && (!inner || !unit))
+      // Dense operands of one shape in two orders: one of them is read across its rows.
+      const bool crossed = dims[i] == dims[0] && strides[i] != strides[0];
+      if (broadcast) {
+        Once(Pattern::kBroadcastOperand, Whole("argument", static_cast<double>(i)));
+      } else if (crossed || !IsDense(dims[i], strides[i])) {
         Once(Pattern::kStridedOperand, Whole("argument", static_cast<double>(i)));
+      }
     }
     const std::vector<std::string> types = Types();
     if (operation_->name == "aten::copy_" && types.size() > 1 && types[0] != types[1] &&

@@ -61,6 +61,18 @@ std::vector<std::string> ParseTypes(std::string_view raw) {
   return types;
 }
 
+bool IsDense(const Shape& shape, const Shape& strides) {
+  if (strides.size() != shape.size()) return true;
+  // The largest extent ends where the elements do.
+  double extent = 1;
+  for (std::size_t axis = 0; axis < shape.size(); ++axis) {
+    if (strides[axis] == 0 && shape[axis] > 1) return false;
+    extent += static_cast<double>(shape[axis] - 1) * static_cast<double>(strides[axis]);
+  }
+  constexpr double kRoom = 1.05;  // rows that are padded
+  return extent <= kRoom * Elements(shape);
+}
+
 double Elements(const Shape& shape) {
   double n = 1;
   for (const std::int64_t size : shape)

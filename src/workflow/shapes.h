@@ -16,6 +16,10 @@ std::vector<Shape> ParseShapes(std::string_view raw);
 // ["c10::BFloat16", "", "Scalar"]: the texts.
 std::vector<std::string> ParseTypes(std::string_view raw);
 
+// Whether a tensor lies in memory without gaps, whatever the order of its axes. Unknown strides:
+// taken as dense.
+bool IsDense(const Shape& shape, const Shape& strides);
+
 double Elements(const Shape& shape);  // 1 for a shape without axes
 
 // "bf16", "fp32", "fp8", "int64"...; an unknown name as it is.

@@ -103,13 +103,9 @@ std::vector<Finding> IdleFindings(const Analysis& analysis) {
     if (unexplained) {
       f.method = EstimateMethod::kNone;
     } else {
-      // From all launches at their shortest to none but those of a GPU graph.
+      // From launches one by one to none at all; between them, as queued work follows.
       SetSavings(analysis,
-                 {group.saved_low_us / 1000, group.saved_us * limits::kImpactMid / 1000,
-                  group.saved_us / 1000},
-                 &f);
-      f.savings_ms->low = std::min(f.savings_ms->low, f.savings_ms->mid);
-      f.impact_percent->low = std::min(f.impact_percent->low, f.impact_percent->mid);
+                 {group.saved_low_us / 1000, group.saved_us / 1000, group.total_us / 1000}, &f);
     }
     if (rule != std::end(kGapRules)) {
       f.patterns.push_back(
@@ -148,8 +144,9 @@ Range CommunicationSavings(const MultiKernelAnalysis& multi, std::size_t steps) 
   Range out{target, std::max(target, split), exposed};
   // Nothing is hidden today: perhaps the next work needs the result, and nothing can be.
   if (ratio < 0.05) out = {0, split / 2, exposed};
-  // What runs beside communication is there today.
-  const double cap = std::min(exposed, multi.computation_us) / 1000;
+  // No more can be hidden than there is computation with nothing beside it.
+  const double free = std::max(0.0, multi.computation_us - (multi.comm_us - exposed));
+  const double cap = std::min(exposed, free) / 1000;
   return {std::min(out.low / 1000, cap), std::min(out.mid / 1000, cap),
           std::min(out.high / 1000, cap)};
 }
@@ -300,7 +297,8 @@ std::vector<Finding> FusionFindings(const Analysis& analysis) {
     Shares(analysis, &f);
     f.priority = PriorityOf(f.percent_of_computation.value_or(0), std::nullopt, IsNotable(f));
   }
-  std::erase_if(out, [](const Finding& f) { return f.impact_percent->mid < limits::kFindingMin; });
+  std::erase_if(out,
+                [](const Finding& f) { return f.impact_percent->high < limits::kFusionImpactMin; });
   Rank(&out);
   return out;
 }

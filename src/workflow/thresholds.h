@@ -89,6 +89,7 @@ inline constexpr double kSkinnyRidgeShare = 0.25;  // intensity below this part 
 inline constexpr double kComputeIntensity = 200;
 inline constexpr double kMemoryIntensity = 100;
 inline constexpr double kElementwiseIntensity = 50;
+inline constexpr double kFewFlops = 4;  // FLOP/byte: below the ridge of every unit of a GPU
 
 // Elementwise baseline.
 inline constexpr double kBaselineBytes = 16e6;  // a call
@@ -108,7 +109,7 @@ inline constexpr double kTransposeHigh = 20;  // percent of a convolution op
 inline constexpr double kTransposeModerate = 10;
 
 // Fusion.
-inline constexpr double kFusionImpactMin = 0.5;  // high impact, percent of the window
+inline constexpr double kFusionImpactMin = 2;  // high impact, percent of the window
 inline constexpr double kFusionKernelsMin = 2;
 inline constexpr double kFusionGapUs = 100;   // GPU time between neighbours of a chain, at most
 inline constexpr double kAttentionLow = 0.3;  // of the roof: what a fused attention reaches
