@@ -201,13 +201,14 @@ std::string ReasoningOf(const Finding& finding) {
     text +=
         *finding.efficiency > 100
             ? "Anomaly: more than the roof allows; verify the platform, dtype and model. "
-            : fmt::format("Measured against the {} roof, {} of the time is gap. ",
+            : fmt::format("Held against the {} roof, {} of the time is gap. ",
                           BoundText(finding.bound), *finding.efficiency < 50 ? "most" : "a part");
   }
-  for (const std::string& warning : finding.warnings)
-    text += WarningText(warning) + " ";
-  text += "The trace shows what is slow, not why.";
-  return text;
+  for (const std::string& warning : finding.warnings) {
+    const std::string sentence = WarningText(warning);
+    if (text.find(sentence) == std::string::npos && !IsPattern(warning)) text += sentence + " ";
+  }
+  return text.empty() ? "It stands out by its time alone." : std::string(Trim(text));
 }
 
 std::string PathText(const std::vector<Remedy>& path, std::string_view none) {
