@@ -1,28 +1,25 @@
 #include "tools/category_files.h"
 
 #include <filesystem>
+#include <functional>
+#include <map>
 
-#include "analysis/arg_text.h"
-#include "analysis/callers.h"
-#include "engine/report.h"
+#include "engine/category_names.h"
 #include "output/csv_writer.h"
 #include "output/number_format.h"
-#include "tools/platform_choice.h"
+#include "tools/analysis_json.h"
 #include "tools/tools.h"
+#include "tools/tree_data.h"
+#include "workflow/ops_tables.h"
 
 namespace jarvis::tools {
 namespace {
 
-using engine::Category;
-using engine::CategoryData;
-using engine::CategoryRow;
 using engine::LoadedTrace;
-using trace::EventIndex;
-using trace::kNoEvent;
+using workflow::Analysis;
+using workflow::CategoryAnalysis;
 
 constexpr const char* kManifest = "category_data/category_manifest.json";
-constexpr int kSubtreeDepth = 8;
-constexpr std::size_t kSubtreeNodes = 60;
 
 Json Number(double value) {
   return output::Rounded(value);
@@ -41,278 +38,300 @@ Json RatesOf(const perf::Ceilings& rates) {
   return out;
 }
 
+Table IdleTable(const workflow::IdleAnalysis& idle) {
+  Table table{
+      "cpu_idle_ops",
+      {"start_us", "dur_us", "class", "drained", "prev_op", "prev_kernel", "next_op", "next_kernel",
+       "module_path", "dominant", "dominant_us", "thread", "step", "saved_us"},
+      {}};
+  const auto text = [](const std::string& value) { return value.empty() ? Cell() : Cell(value); };
+  for (const workflow::Gap& gap : idle.gaps) {
+    table.rows.push_back({gap.start_us, gap.dur_us, std::string(workflow::GapText(gap.kind)),
+                          gap.drained, text(gap.previous_op), gap.previous_kernel,
+                          text(gap.next_op), gap.next_kernel, text(gap.module_path),
+                          text(gap.dominant), gap.dominant_us, text(gap.thread),
+                          gap.step < 0 ? Cell() : Cell(gap.step), gap.saved_us});
+  }
+  return table;
+}
+
+Table CondensedOps(const Analysis& analysis) {
+  Table table{"condensed_op_info", {"name", "Input type", "Input Dims"}, {}};
+  for (const CategoryAnalysis& category : analysis.categories) {
+    for (const workflow::Operation& o : category.operations) {
+      table.rows.push_back({o.name, o.types.empty() ? Cell() : Cell(o.types),
+                            o.dims.empty() ? Cell() : Cell(o.dims)});
+    }
+  }
+  return table;
+}
+
+std::string Lines(const std::vector<std::string>& lines) {
+  std::string text;
+  for (const std::string& line : lines)
+    text += line + "\n";
+  return text;
+}
+
 class Writer {
  public:
-  Writer(const LoadedTrace& trace, const CategoryData& data, io::OutputFolder& folder,
-         std::size_t rows_max)
+  Writer(const LoadedTrace& trace, const Analysis& analysis, const CategoryFilesOptions& options,
+         io::OutputFolder& folder)
       : trace_(trace),
-        data_(data),
+        in_(analysis),
+        options_(options),
         folder_(folder),
-        rows_max_(rows_max),
-        input_(trace.Input()),
-        chains_(trace.events(), trace.tree()) {
+        tree_data_(trace, options.rows_max) {
     std::filesystem::path relative =
         std::filesystem::path(trace.path()).lexically_relative(folder.path() + "/category_data");
-    if (auto choice = ChoosePlatform({}, "", &trace)) platform_ = std::move(choice->platform);
     trace_path_ = relative.empty() ? trace.path() : relative.string();
   }
 
-  Status WriteCategory(const Category& category) {
-    Table ops = data_.table;
-    ops.name = category.key + "_ops";
-    ops.columns.insert(ops.columns.end(), {"enhanced_category", "display_name"});
-    ops.rows.clear();
-    for (const CategoryRow& row : category.rows) {
-      ops.rows.push_back(data_.table.rows[row.row]);
-      ops.rows.back().insert(ops.rows.back().end(), {category.key, category.display_name});
+  Result<std::vector<FileLink>> Run(Job& job) {
+    JV_ASSIGN(ops_, workflow::OpsTables(trace_, options_.platform, perf::BuiltinRows(), job));
+    Queue();
+    std::vector<std::string> names;
+    for (const File& file : files_)
+      names.push_back(file.name);
+    JV_TRY(folder_.Claim(names, options_.overwrite));
+    for (const File& file : files_) {
+      JV_TRY(job.Check());
+      const Content content = file.make();
+      JV_ASSIGN(std::string path, folder_.Write(file.name, content.text));
+      written_.push_back({std::move(path), file.role, content.rows});
     }
-    JV_ASSIGN(std::string csv,
-              folder_.Write("category_data/" + ops.name + ".csv", output::ToCsv(ops)));
-    files_.push_back({std::move(csv), category.key + " operations", ops.rows.size()});
-    JV_TRY(WriteJson("category_data/" + category.key + "_tree_data.json", TreeData(category),
-                     category.key + " parent chains and subtrees",
-                     std::min(rows_max_, category.rows.size())));
-    JV_TRY(WriteJson("metadata/" + category.key + "_metadata.json", MetadataOf(category),
-                     category.key + " metadata", 1));
-    entries_.push_back(ManifestEntry(category));
-    return {};
+    JV_TRY(folder_.Commit());
+    return std::move(written_);
   }
-
-  Status WriteManifest() {
-    Json manifest = Head();
-    manifest["comparison_scope"] = "standalone";
-    manifest["categories"] = entries_;
-    manifest["time_metric_note"] =
-        "Rank by gpu_kernel_time_ms. cpu_duration_ms is host time; it includes launching and "
-        "waiting.";
-    const analysis::Coverage& coverage = trace_.coverage();
-    manifest["time_accounting"] = {
-        {"linked_kernel_ms", Number(coverage.linked.time_us / 1000)},
-        {"unlinked_kernel_ms", Number(coverage.unlinked.time_us / 1000)},
-        {"unlinked_kernel_count", coverage.unlinked.count},
-        {"category_sum_ms", Number(CategorySum() / 1000)},
-        {"kernel_union_ms",
-         trace_.timeline() ? Number(trace_.timeline()->busy / 1000) : Json(nullptr)}};
-    for (const FileLink& file : files_) {
-      std::error_code ignored;
-      manifest["files"].push_back(
-          {{"path", std::filesystem::path(file.path).lexically_relative(folder_.path()).string()},
-           {"role", file.what},
-           {"bytes", std::filesystem::file_size(file.path, ignored)}});
-    }
-    return WriteJson(kManifest, manifest, "manifest", entries_.size());
-  }
-
-  std::vector<FileLink> TakeFiles() { return std::move(files_); }
 
  private:
+  struct Content {
+    std::string text;
+    std::uint64_t rows = 1;
+  };
+  struct File {
+    std::string name;
+    std::string role;
+    std::function<Content()> make;
+  };
+
+  static Content Text(const Json& json, std::uint64_t rows = 1) {
+    return {json.dump(1, ' ', false, Json::error_handler_t::replace) + "\n", rows};
+  }
+  static Content Csv(const Table& table) { return {output::ToCsv(table), table.rows.size()}; }
+
+  void Add(std::string name, std::string role, std::function<Content()> make) {
+    files_.push_back({std::move(name), std::move(role), std::move(make)});
+  }
+
+  void Queue() {
+    for (const std::size_t i : options_.chosen)
+      QueueCategory(in_.categories[i]);
+    const std::string data = "category_data/";
+    Add(data + "cpu_idle_ops.csv", "idle gaps, the longest",
+        [this] { return Csv(IdleTable(in_.idle)); });
+    Add(data + "cpu_idle_metrics.json", "idle findings",
+        [this] { return Text(IdleMetricsJson(in_)); });
+    Add(data + "idle_gaps.json", "idle time by cause, module and step",
+        [this] { return Text(IdleGapsJson(in_.idle), in_.idle.gaps.size()); });
+    Add(data + "multi_kernel_data.json", "communication and copies", [this] {
+      return Text(MultiKernelDataJson(in_.multi_kernel), in_.multi_kernel.copy_sites.size());
+    });
+    Add(data + "multi_kernel_metrics.json", "communication and copy findings",
+        [this] { return Text(MultiKernelMetricsJson(in_)); });
+    Add(data + "fusion_candidates.json", "fusion candidates",
+        [this] { return Text(FusionCandidatesJson(in_.fusion), in_.fusion.candidates.size()); });
+    Add(data + "kernel_fusion_metrics.json", "fusion findings",
+        [this] { return Text(FusionMetricsJson(in_)); });
+    Add("metadata/cpu_idle_metadata.json", "idle metadata", [this] { return System("cpu_idle"); });
+    Add("metadata/multi_kernel_metadata.json", "communication metadata",
+        [this] { return System("multi_kernel"); });
+    Add("metadata/model_info.json", "the model", [this] { return Text(ModelInfoJson(in_.model)); });
+    Add("metadata/condensed_op_info.csv", "ops with shapes",
+        [this] { return Csv(CondensedOps(in_)); });
+    Add("metadata/nn_modules.txt", "module classes", [this] {
+      return Content{Lines(in_.model.module_classes), in_.model.module_classes.size()};
+    });
+    Add("metadata/trace_quality.json", "what limits statements about this trace",
+        [this] { return Text(QualityJson(in_), in_.quality.size()); });
+    Add("priority_data.json", "ranking",
+        [this] { return Text(PriorityJson(in_), in_.findings.size()); });
+    Add("kernel_candidates.json", "kernels by what they could save", [this] {
+      const Json candidates = KernelCandidatesJson(in_);
+      return Text(candidates, candidates.size());
+    });
+    Add(kManifest, "manifest", [this] { return Text(Manifest(), options_.chosen.size()); });
+  }
+
+  void QueueCategory(const CategoryAnalysis& category) {
+    const std::string base = "category_data/" + category.key;
+    Add(base + "_ops.csv", category.key + " operations",
+        [this, &category] { return Csv(ops_[category.key]); });
+    Add(base + "_metrics.json", category.key + " metrics and findings",
+        [&category] { return Text(CategoryMetricsJson(category), category.operations.size()); });
+    Add(base + "_tree_data.json", category.key + " parent chains and subtrees", [this, &category] {
+      const Json tree = tree_data_.Of(category);
+      return Text(tree, tree_data_.rows());
+    });
+    Add("metadata/" + category.key + "_metadata.json", category.key + " metadata",
+        [this, &category] { return Text(MetadataOf(category)); });
+  }
+
   // What every file of an analysis starts with.
   Json Head() const {
-    Json head = Json::object();
-    head["schema_version"] = 1;
-    head["tool_version"] = JARVIS_VERSION;
-    head["trace_id"] = trace_.id();
-    head["trace_path"] = trace_path_;  // relative to category_data/
-    const auto& devices = trace_.trace().metadata.devices;
-    head["platform"] = devices.empty() ? Json(nullptr) : TextOrNull(devices[0].name);
-    head["gpu_utilization"] = Utilization();
+    Json head = {{"schema_version", 1},
+                 {"tool_version", JARVIS_VERSION},
+                 {"trace_id", trace_.id()},
+                 {"trace_path", trace_path_},  // relative to category_data/
+                 {"platform", TextOrNull(in_.platform)},
+                 {"device", TextOrNull(in_.device)}};
+    const workflow::Totals& t = in_.totals;
+    if (!t.has_gpu_work) {
+      head["gpu_utilization"] = nullptr;
+      return head;
+    }
+    head["gpu_utilization"] = {
+        {"total_time_ms", Number(t.window_ms)},
+        {"computation_time_percent", NumberOrNull(t.Percent(t.computation_ms))},
+        {"exposed_comm_time_percent", NumberOrNull(t.Percent(t.exposed_comm_ms))},
+        {"exposed_memcpy_time_percent", NumberOrNull(t.Percent(t.exposed_copy_ms))},
+        {"idle_time_percent", NumberOrNull(t.Percent(t.idle_ms))}};
     return head;
   }
 
-  Json Utilization() const {
-    const auto& t = trace_.timeline();
-    if (!t) return nullptr;
-    const auto percent = [&](double us) { return NumberOrNull(Percent(us, t->total)); };
-    return {{"total_time_ms", Number(t->total / 1000)},
-            {"computation_time_percent", percent(t->computation)},
-            {"exposed_comm_time_percent", percent(t->exposed_comm)},
-            {"exposed_memcpy_time_percent", percent(t->exposed_memcpy)},
-            {"idle_time_percent", percent(t->idle)}};
+  Json Hardware(Json head) const {
+    // Absent, not 0, when the platform is not known.
+    const perf::Platform* p = options_.platform;
+    head["peak_hbm_bw_tbs"] = NumberOrNull(in_.peak_tb_per_s);
+    head["memory_gb"] = p == nullptr ? Json(nullptr) : NumberOrNull(p->memory_gb);
+    head["max_achievable_tflops"] = p == nullptr ? Json(nullptr) : RatesOf(p->maf_tflops);
+    head["peak_tflops_dense"] = p == nullptr ? Json(nullptr) : RatesOf(p->peak_tflops);
+    head["trace_loading_policy"] =
+        "Do not open the trace; ask the server's tools or read the files beside this one.";
+    return head;
   }
 
-  double CategorySum() const {
-    double sum = 0;
-    for (const Category& category : data_.categories)
-      sum += category.gpu_us;
-    return sum;
+  Content System(const char* name) const {
+    Json metadata = Hardware(Head());
+    metadata["category"] = name;
+    metadata["category_name"] = name;
+    metadata["tier"] = "system";
+    return Text(metadata);
   }
 
-  static Json TimeBreakdown(const Category& category) {
+  static Json TimeBreakdown(const CategoryAnalysis& category) {
+    // The host waited in synchronising calls below the ops: seen, not guessed from durations.
+    const double sync_ms = category.sync_us / 1000;
     return {{"gpu_kernel_time_ms", Number(category.gpu_us / 1000)},
             {"cpu_duration_ms", Number(category.host_us / 1000)},
-            {"sync_time_ms", Number(category.sync_us / 1000)},
-            {"sync_ops_count", category.sync_rows},
-            {"has_sync_bottleneck", category.has_sync_bottleneck()}};
+            {"sync_time_ms", Number(sync_ms)},
+            {"sync_ops_count", category.sync_calls},
+            {"has_sync_bottleneck", category.sync_us > 0.1 * category.gpu_us && sync_ms > 1}};
   }
 
-  Json MetadataOf(const Category& category) const {
-    Json metadata = Head();
+  Json MetadataOf(const CategoryAnalysis& category) const {
+    Json metadata = Hardware(Head());
     metadata["category"] = category.display_name;
     metadata["category_name"] = category.key;
-    // Absent, not 0, when the trace's device is not known.
-    metadata["peak_hbm_bw_tbs"] = platform_ && platform_->mem_bw_gbps
-                                      ? Number(*platform_->mem_bw_gbps / 1000)
-                                      : Json(nullptr);
-    metadata["memory_gb"] = platform_ ? NumberOrNull(platform_->memory_gb) : Json(nullptr);
-    metadata["max_achievable_tflops"] = platform_ ? RatesOf(platform_->maf_tflops) : Json(nullptr);
-    metadata["peak_tflops_dense"] = platform_ ? RatesOf(platform_->peak_tflops) : Json(nullptr);
-    metadata["trace_loading_policy"] =
-        "Do not open the trace; ask the server's tools or read the files beside this one.";
     Json breakdown = TimeBreakdown(category);
-    breakdown["note"] = "Host time far above GPU time hints at waiting; it is no proof.";
+    breakdown["note"] = "sync_time is spent in synchronising runtime calls below the ops.";
     metadata["time_breakdown"] = std::move(breakdown);
     return metadata;
   }
 
-  Json ManifestEntry(const Category& category) const {
-    Json entry = {{"name", category.key},
-                  {"display_name", category.display_name},
-                  {"tier", "compute_kernel"},
-                  {"ops_count", category.rows.size()},
-                  {"csv_file", "category_data/" + category.key + "_ops.csv"},
-                  {"metadata_file", "metadata/" + category.key + "_metadata.json"},
-                  {"tree_data_file", "category_data/" + category.key + "_tree_data.json"}};
-    entry.update(TimeBreakdown(category));
-    return entry;
+  static Json SystemEntry(const char* name, const char* display, std::size_t count,
+                          const char* data) {
+    const std::string base = std::string("category_data/") + name;
+    return {{"name", name},
+            {"display_name", display},
+            {"tier", "system"},
+            {"ops_count", count},
+            {"metrics_file", base + "_metrics.json"},
+            {"data_file", data}};
   }
 
-  Json TreeData(const Category& category) {
-    Json tree = Json::object();
-    for (std::size_t i = 0; i < category.rows.size() && i < rows_max_; ++i) {
-      const CategoryRow& row = category.rows[i];
-      const std::vector<Cell>& cells = data_.table.rows[row.row];
-      const auto& unique = data_.unique[row.row];
-      const analysis::Launcher& first = trace_.attribution().launchers[unique.launchers[0]];
-      const EventIndex example =
-          row.example == kNoEvent ? trace_.attribution().kernels[first.first] : row.example;
-      const std::uint32_t uid = trace_.events()[example].uid;
-      Json node = Json::object();
-      node["name"] = std::get<std::string>(cells[0]);
-      node["op_name"] = node["name"];
-      node["ex_uid"] = uid;
-      node["time_ms"] = Number(row.gpu_us / 1000);
-      node["count"] = row.count;
-      node["percent_of_category"] = NumberOrNull(Percent(row.gpu_us, category.gpu_us));
-      node["input_dims"] = CellText(cells[5]);
-      node["input_type"] = CellText(cells[6]);
-      node["parent_chain"] = ParentChainOf(row.example);
-      node["callers"] = CallersOf(row.row);
-      node["subtree"] = row.example == kNoEvent ? Json(nullptr) : SubtreeOf(row.example);
-      tree[std::to_string(uid)] = std::move(node);
+  Json CategoryEntries() const {
+    Json entries = Json::array();
+    entries.push_back(SystemEntry("cpu_idle", "CPU/Idle Analysis", in_.idle.gap_count,
+                                  "category_data/idle_gaps.json"));
+    entries.back()["priority"] = 0;
+    entries.back()["csv_file"] = "category_data/cpu_idle_ops.csv";
+    entries.back()["metadata_file"] = "metadata/cpu_idle_metadata.json";
+    for (const std::size_t i : options_.chosen) {
+      const CategoryAnalysis& category = in_.categories[i];
+      const std::string base = "category_data/" + category.key;
+      Json entry = {{"name", category.key},
+                    {"display_name", category.display_name},
+                    {"skill", std::string(workflow::KindText(category.kind)) + "-analysis"},
+                    {"tier", "compute_kernel"},
+                    {"ops_count", category.operations.size()},
+                    {"csv_file", base + "_ops.csv"},
+                    {"metrics_file", base + "_metrics.json"},
+                    {"metadata_file", "metadata/" + category.key + "_metadata.json"},
+                    {"tree_data_file", base + "_tree_data.json"},
+                    {"percent_of_computation", NumberOrNull(category.percent_of_computation)},
+                    {"findings", category.findings.size()},
+                    {"worth_work", category.worth_work}};
+      entry.update(TimeBreakdown(category));
+      entries.push_back(std::move(entry));
     }
-    return tree;
-  }
-
-  static Json CellText(const Cell& cell) {
-    const auto* text = std::get_if<std::string>(&cell);
-    return text == nullptr ? Json(nullptr) : Json(*text);
-  }
-
-  // From the op outward to the root.
-  Json ParentChainOf(EventIndex example) const {
-    Json chain = Json::array();
-    for (EventIndex up = example; up != kNoEvent; up = trace_.tree().parent(up)) {
-      const std::string_view name = trace_.events().name(up);
-      chain.push_back({{"uid", trace_.events()[up].uid},
-                       {"name", name},
-                       {"kind", analysis::KindText(trace_.events()[up].kind, name)}});
+    if (in_.multi_kernel.comm_count + in_.multi_kernel.copy_count > 0) {
+      entries.push_back(SystemEntry("multi_kernel", "Multi-Kernel Analysis",
+                                    in_.multi_kernel.comm_count + in_.multi_kernel.copy_count,
+                                    "category_data/multi_kernel_data.json"));
+      entries.back()["metadata_file"] = "metadata/multi_kernel_metadata.json";
     }
-    return chain;
+    if (!in_.fusion.candidates.empty()) {
+      entries.push_back(SystemEntry("kernel_fusion", "Kernel Fusion", in_.fusion.candidates.size(),
+                                    "category_data/fusion_candidates.json"));
+    }
+    return entries;
   }
 
-  Json CallersOf(std::size_t unique_row) {
-    analysis::SummaryRow row;
-    for (const std::size_t i : data_.unique[unique_row].launchers) {
-      row.launchers.push_back(static_cast<std::uint32_t>(i));
+  Json Manifest() const {
+    Json manifest = Head();
+    manifest["comparison_scope"] = "standalone";
+    manifest["categories"] = CategoryEntries();
+    manifest["time_metric_note"] =
+        "Rank by gpu_kernel_time_ms. cpu_duration_ms is host time; it includes launching and "
+        "waiting.";
+    manifest["time_accounting"] = {
+        {"linked_kernel_ms", Number(trace_.coverage().linked.time_us / 1000)},
+        {"unlinked_kernel_ms", Number(in_.totals.unlinked_ms)},
+        {"unlinked_kernel_count", in_.totals.unlinked_count},
+        {"category_sum_ms", Number(in_.totals.category_sum_ms)},
+        {"kernel_union_ms", in_.totals.has_gpu_work ? Number(in_.totals.busy_ms) : Json(nullptr)}};
+    manifest["unmodeled_ms"] = Number(in_.totals.unmodeled_ms);
+    manifest["trace_quality"] = QualityJson(in_);
+    manifest["files"] = Json::array();
+    for (const FileLink& file : written_) {
+      std::error_code ignored;
+      manifest["files"].push_back(
+          {{"path", std::filesystem::path(file.path).lexically_relative(folder_.path()).string()},
+           {"role", file.what},
+           {"bytes", std::filesystem::file_size(file.path, ignored)},
+           {"canonical", true}});
     }
-    Json callers = Json::array();
-    int number = 0;
-    for (const analysis::Caller& caller :
-         analysis::FindCallers(input_, row, analysis::GroupBy::kOp, &chains_)) {
-      const std::vector<std::string> code = analysis::CodePlaces(caller.frames, 8);
-      callers.push_back({{"chain_id", "c" + std::to_string(++number)},
-                         {"module_path", TextOrNull(analysis::ModulePath(caller.frames))},
-                         {"entry_point", code.empty() ? Json(nullptr) : Json(code.front())},
-                         {"code", code},
-                         {"count", caller.count},
-                         {"time_ms", Number(caller.gpu_us / 1000)}});
-      if (number == 20) break;
-    }
-    return callers;
-  }
-
-  Json SubtreeOf(EventIndex root) const {
-    const auto nodes = analysis::PrintableSubtree(input_, root, kSubtreeDepth, kSubtreeNodes);
-    // Depth first to nested: the open nodes are a stack.
-    std::vector<Json> open;
-    const auto close = [&](std::size_t depth) {
-      while (open.size() > depth + 1) {
-        Json done = std::move(open.back());
-        open.pop_back();
-        open.back()["children"].push_back(std::move(done));
-      }
-    };
-    for (const analysis::SubtreeNode& node : nodes) {
-      if (node.depth > 0) close(static_cast<std::size_t>(node.depth - 1));
-      Json json = Json::object();
-      if (node.kind == "more") {
-        json["truncated"] = true;
-      } else {
-        json["uid"] = node.uid;
-      }
-      json["name"] = node.name;
-      json["kind"] = node.kind;
-      json["dur_us"] = node.host_us > 0 ? Number(node.host_us) : Json(nullptr);
-      json["gpu_time_us"] = Number(node.gpu_us);
-      json["children"] = Json::array();
-      open.push_back(std::move(json));
-    }
-    close(0);
-    return open.empty() ? Json(nullptr) : std::move(open.front());
-  }
-
-  Status WriteJson(const std::string& name, const Json& json, const std::string& what,
-                   std::uint64_t rows) {
-    JV_ASSIGN(std::string path,
-              folder_.Write(name, json.dump(1, ' ', false, Json::error_handler_t::replace) + "\n"));
-    files_.push_back({std::move(path), what, rows});
-    return {};
+    return manifest;
   }
 
   const LoadedTrace& trace_;
-  const CategoryData& data_;
+  const Analysis& in_;
+  const CategoryFilesOptions& options_;
   io::OutputFolder& folder_;
-  std::size_t rows_max_;
-  analysis::SummaryInput input_;
-  analysis::ChainTree chains_;
+  TreeData tree_data_;
   std::string trace_path_;
-  std::optional<perf::Platform> platform_;  // by the trace's device
-  std::vector<FileLink> files_;
-  Json entries_ = Json::array();
+  std::map<std::string, Table> ops_;
+  std::vector<File> files_;
+  std::vector<FileLink> written_;
 };
 
 }  // namespace
 
-Result<std::vector<FileLink>> WriteCategoryFiles(const LoadedTrace& trace, const CategoryData& data,
-                                                 const std::vector<std::size_t>& chosen,
-                                                 io::OutputFolder& folder, std::size_t rows_max,
-                                                 bool overwrite, Job& job) {
-  std::vector<std::string> names = {kManifest};
-  for (const std::size_t i : chosen) {
-    const std::string& key = data.categories[i].key;
-    names.insert(names.end(),
-                 {"category_data/" + key + "_ops.csv", "category_data/" + key + "_tree_data.json",
-                  "metadata/" + key + "_metadata.json"});
-  }
-  JV_TRY(folder.Claim(names, overwrite));
-  Writer writer(trace, data, folder, rows_max);
-  for (const std::size_t i : chosen) {
-    JV_TRY(job.Check());
-    JV_TRY(writer.WriteCategory(data.categories[i]));
-  }
-  JV_TRY(writer.WriteManifest());
-  JV_TRY(folder.Commit());
-  return writer.TakeFiles();
+Result<std::vector<FileLink>> WriteCategoryFiles(const LoadedTrace& trace, const Analysis& analysis,
+                                                 const CategoryFilesOptions& options,
+                                                 io::OutputFolder& folder, Job& job) {
+  return Writer(trace, analysis, options, folder).Run(job);
 }
 
 }  // namespace jarvis::tools

@@ -1,24 +1,32 @@
-// The files that category_filter writes: one set a category, and the manifest that names them.
+// The files of an analysis: what stands under category_data/ and metadata/, the ranking and the
+// kernels worth work. All are made from one Analysis.
 #pragma once
 
 #include <string>
 #include <vector>
 
 #include "base/job.h"
-#include "engine/category_data.h"
 #include "io/output_folder.h"
+#include "perf/platform.h"
 #include "tools/answer.h"
+#include "workflow/analysis.h"
 
 namespace jarvis::tools {
 
-// Writes category_data/<key>_ops.csv, category_data/<key>_tree_data.json and
-// metadata/<key>_metadata.json for each of `chosen` (indices into data.categories), then
-// category_data/category_manifest.json, the last of the result. `rows_max`: rows of tree data a
-// category. `overwrite`: files too that are in the way and not ours.
+struct CategoryFilesOptions {
+  std::vector<std::size_t> chosen;           // indices into Analysis::categories
+  std::size_t rows_max = 50;                 // rows of tree data a category
+  bool overwrite = false;                    // files too that are in the way and not ours
+  const perf::Platform* platform = nullptr;  // null: none known
+};
+
+// Writes for each chosen category <key>_ops.csv, <key>_metrics.json, <key>_tree_data.json and its
+// metadata; then the files about idle time, communication, copies and fusion, the model, the
+// trace's quality, priority_data.json, kernel_candidates.json and, the last of the result,
+// category_data/category_manifest.json, which names all others.
 Result<std::vector<FileLink>> WriteCategoryFiles(const engine::LoadedTrace& trace,
-                                                 const engine::CategoryData& data,
-                                                 const std::vector<std::size_t>& chosen,
-                                                 io::OutputFolder& folder, std::size_t rows_max,
-                                                 bool overwrite, Job& job);
+                                                 const workflow::Analysis& analysis,
+                                                 const CategoryFilesOptions& options,
+                                                 io::OutputFolder& folder, Job& job);
 
 }  // namespace jarvis::tools

@@ -1,0 +1,642 @@
+#include "tools/analysis_json.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "output/number_format.h"
+#include "workflow/thresholds.h"
+
+namespace jarvis::tools {
+
+using namespace workflow;
+
+namespace {
+
+Json Number(double value) {
+  return output::Rounded(value);
+}
+Json Number(const std::optional<double>& value) {
+  return value ? Json(output::Rounded(*value)) : Json(nullptr);
+}
+Json TextOrNull(std::string_view text) {
+  return text.empty() ? Json(nullptr) : Json(text);
+}
+Json CellJson(const Cell& cell) {
+  if (const auto* number = std::get_if<double>(&cell)) return Number(*number);
+  if (const auto* whole = std::get_if<std::int64_t>(&cell)) return *whole;
+  if (const auto* text = std::get_if<std::string>(&cell)) return *text;
+  if (const auto* flag = std::get_if<bool>(&cell)) return *flag;
+  return nullptr;
+}
+
+Json PatternsJson(const std::vector<PatternHit>& patterns) {
+  Json out = Json::array();
+  for (const PatternHit& hit : patterns) {
+    const PatternInfo& info = Info(hit.pattern);
+    out.push_back({{"pattern", info.key}, {"what", info.what}, {"facts", FactsJson(hit.facts)}});
+  }
+  return out;
+}
+
+Json PathJson(const std::vector<Remedy>& path) {
+  Json out = Json::array();
+  for (const Remedy& remedy : path) {
+    const AdviceInfo& info = Info(remedy.advice);
+    out.push_back({{"advice", info.key},
+                   {"what", info.what},
+                   {"savings_ms", RangeJson(remedy.savings_ms)},
+                   {"facts", FactsJson(remedy.facts)}});
+  }
+  return out;
+}
+
+// The three numbers of an estimate under the names that all files use.
+void AddImpact(const std::optional<Range>& impact, Json* out) {
+  (*out)["impact_score"] = impact ? Number(impact->mid) : Json(nullptr);
+  (*out)["impact_score_low"] = impact ? Number(impact->low) : Json(nullptr);
+  (*out)["impact_score_high"] = impact ? Number(impact->high) : Json(nullptr);
+}
+
+Json EfficiencyJson(const Efficiency& e) {
+  Json out = {{"tflops_achieved", Number(e.tflops_per_s)},
+              {"tb_s_achieved", Number(e.tb_per_s)},
+              {"efficiency_percent", Number(e.percent)},
+              {"band", BandText(e.band)},
+              {"bound_type", BoundText(e.bound)},
+              {"bound_source", BoundSourceText(e.source)},
+              {"flops_per_byte", Number(e.flops_per_byte)},
+              {"compute_spec", TextOrNull(e.spec)},
+              {"resolved_peak_maf", Number(e.peak_tflops)},
+              {"peak_source", TextOrNull(e.peak_source)},
+              {"resolved_peak_hbm_bw", Number(e.peak_tb_per_s)},
+              {"roofline_us", Number(e.roof_us)},
+              {"is_anomaly", e.anomaly},
+              {"assumption", TextOrNull(e.assumption)}};
+  out["warning"] = e.impossible
+                       ? Json("[ANOMALY] faster than the roof allows; no saving is claimed")
+                   : e.anomaly ? Json("[WARNING] above the roof by less than a tenth")
+                               : Json(nullptr);
+  return out;
+}
+
+Json EstimateJson(const Operation& operation) {
+  Json out = {{"operation", operation.name},
+              {"operation_id", operation.id},
+              {"category", operation.category},
+              {"type", operation.quantified ? "kernel_tuning" : "unmodeled_significant"},
+              {"estimate_method", operation.quantified ? "quantified" : "heuristic"},
+              {"efficiency_pct", Number(operation.efficiency.percent)},
+              {"bound_type", BoundText(operation.efficiency.bound)},
+              {"library", TextOrNull(operation.library)},
+              {"time_ms", Number(operation.gpu_us / 1000)},
+              {"exclusive_ms", Number(operation.exclusive_us / 1000)},
+              {"savings_ms", RangeJson(operation.savings_ms)},
+              {"percent_of_total", Number(operation.percent_of_total)}};
+  AddImpact(operation.impact_percent, &out);
+  return out;
+}
+
+Json EstimatesJson(const CategoryAnalysis& category) {
+  Json out = Json::array();
+  for (const Operation& operation : category.operations) {
+    if (operation.impact_percent &&
+        operation.impact_percent->high >= workflow::limits::kEstimateMin)
+      out.push_back(EstimateJson(operation));
+  }
+  return out;
+}
+
+Json FindingsOf(const Analysis& analysis, std::string_view category) {
+  Json out = Json::array();
+  std::vector<const Finding*> mine;
+  for (const Finding& finding : analysis.findings) {
+    if (finding.category == category) mine.push_back(&finding);
+  }
+  std::sort(mine.begin(), mine.end(),
+            [](const Finding* a, const Finding* b) { return a->rank < b->rank; });
+  for (const Finding* finding : mine)
+    out.push_back(FindingJson(*finding));
+  return out;
+}
+
+// What metrics of every category start with.
+Json Metrics(std::string_view category, bool data) {
+  return {{"schema_version", 1},
+          {"category", category},
+          {"status", data ? "OK" : "NO_DATA"},
+          {"comparison_scope", "standalone"}};
+}
+
+Json Texts(const std::vector<std::string>& texts) {
+  return texts.empty() ? Json::array() : Json(texts);
+}
+
+}  // namespace
+
+Json FactsJson(const std::vector<Fact>& facts) {
+  Json out = Json::object();
+  for (const Fact& fact : facts)
+    out[fact.key] = CellJson(fact.value);
+  return out;
+}
+
+Json RangeJson(const std::optional<Range>& range) {
+  if (!range) return nullptr;
+  return {{"low", Number(range->low)}, {"mid", Number(range->mid)}, {"high", Number(range->high)}};
+}
+
+Json OperationJson(const Operation& o) {
+  Json kernels = Json::array();
+  for (const KernelShare& kernel : o.kernels) {
+    kernels.push_back(
+        {{"name", kernel.name},
+         {"row_id", TextOrNull(kernel.row_id)},
+         {"stream", kernel.stream == trace::kAbsent ? Json(nullptr) : Json(kernel.stream)},
+         {"count", kernel.count},
+         {"total_us", Number(kernel.total_us)}});
+  }
+  return {{"id", o.id},
+          {"row_id", TextOrNull(o.row_id)},
+          {"ex_uid", o.uid},
+          {"name", o.name},
+          {"count", o.count},
+          {"time_ms", Number(o.gpu_us / 1000)},
+          {"exclusive_ms", Number(o.exclusive_us / 1000)},
+          {"mean_us", Number(o.mean_us)},
+          {"min_us", Number(o.min_us)},
+          {"max_us", Number(o.max_us)},
+          {"cov", Number(o.variation)},
+          {"starved_percent", Number(o.starved_percent)},
+          {"percent_of_category", Number(o.percent_of_category)},
+          {"percent_of_total", Number(o.percent_of_total)},
+          {"percent_of_computation", Number(o.percent_of_computation)},
+          {"efficiency", EfficiencyJson(o.efficiency)},
+          {"Input Dims", TextOrNull(o.dims)},
+          {"Input type", TextOrNull(o.types)},
+          {"Input Strides", TextOrNull(o.strides)},
+          {"has_perf_model", o.has_model},
+          {"perf_params", TextOrNull(o.parameters)},
+          {"model_failure", TextOrNull(o.model_failure)},
+          {"args", o.args},
+          {"classification", o.classification},
+          {"library", TextOrNull(o.library)},
+          {"fusion_flagged", !o.fusion_candidate.empty()},
+          {"fusion_candidate_name", TextOrNull(o.fusion_candidate)},
+          {"launcher_path", TextOrNull(o.entry_point)},
+          {"module_path", TextOrNull(o.module_path)},
+          {"call_chain", Texts(o.call_chain)},
+          {"kernels", std::move(kernels)},
+          {"patterns", PatternsJson(o.patterns)},
+          {"details", FactsJson(o.details)},
+          {"sync_ms", Number(o.sync_us / 1000)},
+          {"sync_calls", o.sync_calls}};
+}
+
+Json FindingJson(const Finding& f) {
+  Json out = {{"rank", f.rank},
+              {"global_rank", f.global_rank},
+              {"id", f.id},
+              {"category", f.category},
+              {"tier", TierText(f.tier)},
+              {"subject", f.subject},
+              {"args", f.subject_args},
+              {"bound_type", BoundText(f.bound)},
+              {"library", f.library.empty() ? "Unknown" : f.library},
+              {"eff_bucket", f.bucket},
+              {"band", BandText(f.band)},
+              {"efficiency_percent", Number(f.efficiency)},
+              {"estimate_method", MethodText(f.method)},
+              {"priority_class", PriorityText(f.priority)},
+              {"priority", static_cast<int>(f.priority)},
+              {"time_ms", Number(f.time_ms)},
+              {"exclusive_ms", Number(f.exclusive_ms)},
+              {"upper_bound_ms", Number(f.upper_bound_ms)},
+              {"savings_ms", RangeJson(f.savings_ms)},
+              {"percent_of_total", Number(f.percent_of_total)},
+              {"percent_of_computation", Number(f.percent_of_computation)},
+              {"starved_percent", Number(f.starved_percent)},
+              {"count", f.count},
+              {"member_count", f.members.size()},
+              {"members", Texts(f.members)},
+              {"row_ids", Texts(f.row_ids)},
+              {"module_paths", Texts(f.module_paths)},
+              {"patterns", PatternsJson(f.patterns)},
+              {"path_a", PathJson(f.path_a)},
+              {"path_b", PathJson(f.path_b)},
+              {"replay_recommended", f.replay_recommended},
+              {"overlaps_with", Texts(f.overlaps_with)},
+              {"warnings", Texts(f.warnings)},
+              {"evidence", FactsJson(f.evidence)}};
+  AddImpact(f.impact_percent, &out);
+  return out;
+}
+
+Json CombinedJson(const Combined& combined) {
+  return {{"savings_ms", RangeJson(combined.savings_ms)},
+          {"percent", RangeJson(combined.percent)},
+          {"new_total_ms", RangeJson(combined.new_total_ms)},
+          {"sum_of_parts_ms", Number(combined.sum_of_parts_ms)},
+          {"cap_ms", Number(combined.cap_ms)},
+          {"capped", combined.capped},
+          {"findings", Texts(combined.findings)}};
+}
+
+Json CategoryMetricsJson(const CategoryAnalysis& c) {
+  Json out = Metrics(c.key, c.status == workflow::Status::kOk);
+  out["display_name"] = c.display_name;
+  out["kind"] = KindText(c.kind);
+  out["total_time_ms"] = Number(c.gpu_us / 1000);
+  out["exclusive_ms"] = Number(c.exclusive_us / 1000);
+  // Of the window: the name is older than the meaning.
+  out["percent_of_compute"] = Number(c.percent_of_total);
+  out["percent_of_total"] = Number(c.percent_of_total);
+  out["percent_of_computation"] = Number(c.percent_of_computation);
+  out["efficiency_percent"] = Number(c.efficiency);
+  out["modeled_ms"] = Number(c.modeled_us / 1000);
+  out["worth_work"] = c.worth_work;
+  out["operation_count"] = c.calls;
+  out["operations"] = Json::array();
+  for (const Operation& operation : c.operations)
+    out["operations"].push_back(OperationJson(operation));
+  out["category_specific"] = FactsJson(c.specifics);
+  out["patterns"] = PatternsJson(c.patterns);
+  out["impact_estimates"] = EstimatesJson(c);
+  out["category_findings"] = Json::array();
+  for (const Finding& finding : c.findings)
+    out["category_findings"].push_back(FindingJson(finding));
+  out["anomalies"] = Json::array();
+  for (const Anomaly& anomaly : c.anomalies) {
+    out["anomalies"].push_back({{"operation_id", anomaly.operation},
+                                {"name", anomaly.name},
+                                {"args", anomaly.args},
+                                {"efficiency_percent", Number(anomaly.efficiency)},
+                                {"time_ms", Number(anomaly.time_ms)},
+                                {"impossible", anomaly.impossible},
+                                {"assumption", TextOrNull(anomaly.assumption)}});
+  }
+  out["notes"] = Texts(c.notes);
+  return out;
+}
+
+namespace {
+
+Json GroupsJson(const std::vector<GapGroup>& groups) {
+  Json out = Json::array();
+  for (const GapGroup& group : groups) {
+    out.push_back({{"name", group.name},
+                   {"count", group.count},
+                   {"total_ms", Number(group.total_us / 1000)},
+                   {"percent_of_idle", Number(group.percent_of_idle)},
+                   {"p50_us", Number(group.median_us)},
+                   {"max_us", Number(group.max_us)},
+                   {"saved_ms", Number(group.saved_us / 1000)},
+                   {"saved_low_ms", Number(group.saved_low_us / 1000)}});
+  }
+  return out;
+}
+
+Json GapJson(const Gap& gap) {
+  return {{"start_us", Number(gap.start_us)},
+          {"dur_us", Number(gap.dur_us)},
+          {"class", GapText(gap.kind)},
+          {"drain", gap.drained ? "sync_drain" : "starved"},
+          {"prev_kernel", gap.previous_kernel},
+          {"prev_op", TextOrNull(gap.previous_op)},
+          {"next_kernel", gap.next_kernel},
+          {"next_op", TextOrNull(gap.next_op)},
+          {"next_uid", gap.next_uid},
+          {"module_path", TextOrNull(gap.module_path)},
+          {"call_stack", Texts(gap.call_stack)},
+          {"dominant", TextOrNull(gap.dominant)},
+          {"dominant_us", Number(gap.dominant_us)},
+          {"thread", TextOrNull(gap.thread)},
+          {"step", gap.step < 0 ? Json(nullptr) : Json(gap.step)},
+          {"saved_us", Number(gap.saved_us)}};
+}
+
+}  // namespace
+
+Json IdleGapsJson(const IdleAnalysis& idle) {
+  Json out = {{"schema_version", 1},
+              {"status", idle.has_gpu_work ? "OK" : "NO_DATA"},
+              {"window_ms", Number(idle.window_us / 1000)},
+              {"idle_ms", Number(idle.idle_us / 1000)},
+              {"idle_percent", Number(idle.idle_percent)},
+              {"idle_flagged", idle.flagged},
+              {"reliable", idle.reliable},
+              {"unreliable_because", TextOrNull(idle.unreliable_because)},
+              {"graph_replay_percent", Number(idle.graph_percent)},
+              {"micro_gap_ms", Number(idle.micro_us / 1000)},
+              {"micro_gap_count", idle.micro_count},
+              {"queued_gap_us", Number(idle.queued_gap_us)},
+              {"gap_count", idle.gap_count},
+              {"summary", GroupsJson(idle.by_class)},
+              {"by_module", GroupsJson(idle.by_module)},
+              {"by_step", GroupsJson(idle.by_step)}};
+  out["top_gaps"] = Json::array();
+  for (const Gap& gap : idle.gaps)
+    out["top_gaps"].push_back(GapJson(gap));
+  return out;
+}
+
+Json IdleMetricsJson(const Analysis& a) {
+  Json out = Metrics("cpu_idle", a.idle.has_gpu_work);
+  const Totals& t = a.totals;
+  out["idle_flagged"] = a.idle.flagged;
+  out["reliable"] = a.idle.reliable;
+  out["gpu_utilization"] = {{"total_time_ms", Number(t.window_ms)},
+                            {"idle_time_ms", Number(t.idle_ms)},
+                            {"idle_time_percent", Number(t.Percent(t.idle_ms))},
+                            {"computation_percent", Number(t.Percent(t.computation_ms))},
+                            {"communication_percent", Number(t.Percent(t.exposed_comm_ms))},
+                            {"memcpy_percent", Number(t.Percent(t.exposed_copy_ms))}};
+  out["kernel_analysis"] = {{"short_kernel_count", a.idle.short_kernels},
+                            {"total_kernel_count", a.idle.kernels},
+                            {"avg_kernel_time_us", Number(a.idle.mean_kernel_us)}};
+  out["classes"] = GroupsJson(a.idle.by_class);
+  out["impact_estimates"] = Json::array();
+  out["category_findings"] = FindingsOf(a, "cpu_idle");
+  return out;
+}
+
+Json MultiKernelDataJson(const MultiKernelAnalysis& m) {
+  Json copies = {{"total_count", m.copy_count},
+                 {"total_time_us", Number(m.copy_us)},
+                 {"by_direction", Json::object()}};
+  for (const CopyGroup& group : m.copies) {
+    const double count = static_cast<double>(std::max<std::uint64_t>(1, group.count));
+    copies["by_direction"][std::string(DirectionText(group.direction))] = {
+        {"count", group.count},
+        {"total_time_us", Number(group.total_us)},
+        {"exposed_us", Number(group.exposed_us)},
+        {"avg_time_us", Number(group.total_us / count)},
+        {"max_time_us", Number(group.max_us)},
+        {"total_bytes", Number(group.bytes)},
+        {"tb_per_s", Number(group.tb_per_s)},
+        {"pageable_count", group.pageable},
+        {"percent_of_total", Number(group.percent_of_total)},
+        {"flagged", group.flagged}};
+  }
+  Json sites = Json::array();
+  for (const CopySite& site : m.copy_sites) {
+    sites.push_back({{"direction", DirectionText(site.direction)},
+                     {"op", TextOrNull(site.op)},
+                     {"row_id", TextOrNull(site.row_id)},
+                     {"module_path", TextOrNull(site.module_path)},
+                     {"code", Texts(site.code)},
+                     {"count", site.count},
+                     {"total_us", Number(site.total_us)},
+                     {"bytes", Number(site.bytes)},
+                     {"blocking", site.blocking},
+                     {"ex_uid", site.uid}});
+  }
+  Json collectives = Json::array();
+  for (const CollectiveRow& row : m.collectives) {
+    collectives.push_back({{"name", row.name},
+                           {"dtype", TextOrNull(row.dtype)},
+                           {"bytes", Number(row.bytes)},
+                           {"group_size", row.group_size ? Json(*row.group_size) : Json(nullptr)},
+                           {"count", row.count},
+                           {"total_us", Number(row.total_us)},
+                           {"exposed_us", Number(row.exposed_us)},
+                           {"algorithm_gb_per_s", Number(row.algorithm_gb_per_s)},
+                           {"bus_gb_per_s", Number(row.bus_gb_per_s)},
+                           {"computation_beneath", Texts(row.beneath)},
+                           {"op", TextOrNull(row.op)},
+                           {"ex_uid", row.uid}});
+  }
+  const auto percent = [&](double us) {
+    return m.window_us > 0 ? Number(us / m.window_us * 100) : Json(nullptr);
+  };
+  return {{"schema_version", 1},
+          {"status", m.has_gpu_work ? "OK" : "NO_DATA"},
+          {"memcpy_summary", std::move(copies)},
+          {"copy_sites", std::move(sites)},
+          {"nccl_summary", {{"total_count", m.comm_count}, {"total_time_us", Number(m.comm_us)}}},
+          {"collectives", std::move(collectives)},
+          {"overlap_analysis",
+           {{"total_time_us", Number(m.window_us)},
+            {"computation_time_us", Number(m.computation_us)},
+            {"total_comm_time_us", Number(m.comm_us)},
+            {"exposed_comm_time_us", Number(m.exposed_comm_us)},
+            {"total_memcpy_time_us", Number(m.copy_us)},
+            {"exposed_memcpy_time_us", Number(m.exposed_copy_us)},
+            {"comm_overlap_ratio", Number(m.comm_overlap_ratio)},
+            {"memcpy_overlap_ratio", Number(m.copy_overlap_ratio)},
+            {"comm_percent_of_total", percent(m.exposed_comm_us)},
+            {"memcpy_percent_of_total", percent(m.exposed_copy_us)}}},
+          {"one_rank", m.one_rank}};
+}
+
+Json MultiKernelMetricsJson(const Analysis& a) {
+  const MultiKernelAnalysis& m = a.multi_kernel;
+  const Json data = MultiKernelDataJson(m);
+  Json out = Metrics("multi_kernel", m.has_gpu_work);
+  out["total_time_ms"] = Number(a.totals.window_ms);
+  for (const char* key : {"memcpy_summary", "nccl_summary", "overlap_analysis"})
+    out[key] = data[key];
+  bool copies = false;
+  for (const CopyGroup& group : m.copies)
+    copies = copies || group.flagged;
+  out["memcpy_assessment"] = {{"flagged", copies}, {"total_count", m.copy_count}};
+  out["nccl_blocking_assessment"] = {
+      {"flagged", m.comm_flagged},
+      {"exposed_comm_time_ms", Number(m.exposed_comm_us / 1000)},
+      {"exposed_percent_of_total", data["overlap_analysis"]["comm_percent_of_total"]}};
+  out["overlap_assessment"] = {{"flagged", m.overlap_flagged},
+                               {"overlap_ratio", Number(m.comm_overlap_ratio)},
+                               {"target_percent", workflow::limits::kOverlapRatio * 100}};
+  out["patterns_detected"] = Texts(m.patterns);
+  out["impact_estimates"] = Json::array();
+  out["category_findings"] = FindingsOf(a, "multi_kernel");
+  return out;
+}
+
+Json FusionCandidatesJson(const FusionAnalysis& fusion) {
+  Json out = Json::array();
+  for (const FusionCandidate& c : fusion.candidates) {
+    Json kernels = Json::array();
+    for (const FusionKernel& kernel : c.kernels) {
+      kernels.push_back({{"name", kernel.name},
+                         {"op", kernel.op},
+                         {"operation_id", kernel.operation},
+                         {"mean_us", Number(kernel.mean_us)},
+                         {"bytes", Number(kernel.bytes)}});
+    }
+    Json entry = {{"id", c.id},
+                  {"kind", FusionText(c.kind)},
+                  {"module_name", c.module_path},
+                  {"base_name", c.module_class},
+                  {"instance_count", c.instances},
+                  {"kernel_count", c.kernels.size()},
+                  {"modeled_kernel_count", c.modeled_kernels},
+                  {"kernels", std::move(kernels)},
+                  {"dependency", DependencyText(c.dependency)},
+                  {"confidence", c.confidence},
+                  {"total_kernel_time_us", Number(c.total_us)},
+                  {"exclusive_us", Number(c.exclusive_us)},
+                  {"instance_us",
+                   {{"min", Number(c.instance_min_us)},
+                    {"p50", Number(c.instance_median_us)},
+                    {"max", Number(c.instance_max_us)}}},
+                  {"upper_bound_ms", Number(c.total_us / 1000)},
+                  {"bytes_now", Number(c.bytes_now)},
+                  {"bytes_fused", Number(c.bytes_fused)},
+                  {"savings_ms", RangeJson(c.savings_ms)},
+                  {"operations", Texts(c.operations)},
+                  {"ex_uid", c.example_uid}};
+    AddImpact(c.impact_percent, &entry);
+    out.push_back(std::move(entry));
+  }
+  return out;
+}
+
+Json FusionMetricsJson(const Analysis& a) {
+  Json out = Metrics("kernel_fusion", !a.fusion.candidates.empty());
+  out["total_time_ms"] = Number(a.fusion.total_us / 1000);
+  out["candidate_count"] = a.fusion.candidates.size();
+  out["platform"] = TextOrNull(a.platform);
+  out["peak_hbm_bw_tbs"] = Number(a.peak_tb_per_s);
+  out["impact_estimates"] = Json::array();
+  out["category_findings"] = FindingsOf(a, "kernel_fusion");
+  out["warnings"] = Texts(a.fusion.notes);
+  return out;
+}
+
+Json ModelInfoJson(const ModelIdentity& model) {
+  Json out = {{"model", model.model.value},
+              {"architecture", model.architecture.value},
+              {"scale", model.scale.value},
+              {"precision", model.precision.value},
+              {"workload", TextOrNull(model.workload)}};
+  for (const auto& [name, field] :
+       {std::pair{"model", &model.model}, std::pair{"architecture", &model.architecture},
+        std::pair{"scale", &model.scale}, std::pair{"precision", &model.precision}}) {
+    out["evidence"][name] = Texts(field->evidence);
+    out["confidence"][name] = Number(field->confidence);
+  }
+  return out;
+}
+
+Json QualityJson(const Analysis& analysis) {
+  Json out = Json::array();
+  for (const QualityCode& code : analysis.quality) {
+    out.push_back({{"code", code.code},
+                   {"severity", SeverityText(code.severity)},
+                   {"value", Number(code.value)},
+                   {"threshold", Number(code.threshold)},
+                   {"unit", TextOrNull(code.unit)},
+                   {"message", code.message},
+                   {"evidence", TextOrNull(code.evidence)},
+                   {"cannot_say", TextOrNull(code.cannot)},
+                   {"record_next_time", TextOrNull(code.record)}});
+  }
+  return out;
+}
+
+Json PriorityJson(const Analysis& a) {
+  Json out = {{"schema_version", 1},
+              {"status", a.totals.has_gpu_work ? "OK" : "NO_DATA"},
+              {"trace_id", a.trace_id},
+              {"platform", TextOrNull(a.platform)},
+              {"baseline_ms", Number(a.totals.window_ms)},
+              {"findings", Json::array()},
+              {"priorities", Json::array()},
+              {"recommendations", Json::array()},
+              {"all_estimates", Json::array()},
+              {"combined", CombinedJson(a.combined)},
+              {"nothing_because", Texts(a.nothing_because)}};
+  for (const Finding& finding : a.findings) {
+    Json entry = FindingJson(finding);
+    entry["category_rank"] = finding.rank;
+    entry["source"] = {{"file", finding.source_file}, {"cell", finding.source_cell}};
+    out["findings"].push_back(std::move(entry));
+  }
+  for (const CategoryPriority& row : a.priorities) {
+    Json entry = {{"rank", row.rank},
+                  {"category", row.category},
+                  {"display_name", row.display_name},
+                  {"gpu_kernel_time_ms", Number(row.gpu_ms)},
+                  {"percent_of_computation", Number(row.percent_of_computation)},
+                  {"operation_count", row.operations},
+                  {"source", row.source},
+                  {"why_not", TextOrNull(row.why_not)}};
+    AddImpact(row.impact_percent, &entry);
+    if (row.impact_percent) {
+      Json plot = {{"category", row.category},
+                   {"operation_count", row.operations},
+                   {"type", "kernel_tuning"}};
+      AddImpact(row.impact_percent, &plot);
+      out["recommendations"].push_back(std::move(plot));
+    }
+    out["priorities"].push_back(std::move(entry));
+  }
+  for (const CategoryAnalysis& category : a.categories) {
+    for (Json& estimate : EstimatesJson(category))
+      out["all_estimates"].push_back(std::move(estimate));
+  }
+  return out;
+}
+
+namespace {
+
+// Whether somebody outside can replace the kernel: sealed libraries' cannot be.
+std::pair<bool, std::string> Routable(const Operation& o) {
+  for (const char* sealed :
+       {"cuBLAS", "cuBLASLt", "cuDNN", "NCCL", "RCCL", "Tensile", "rocBLAS", "MIOpen"}) {
+    if (o.library == sealed) return {false, "a kernel of " + o.library};
+  }
+  if (o.dims.empty()) return {false, "no shapes to reproduce it with"};
+  return {true, ""};
+}
+
+}  // namespace
+
+Json KernelCandidatesJson(const Analysis& a) {
+  std::vector<const Operation*> operations;
+  for (const CategoryAnalysis& category : a.categories) {
+    for (const Operation& operation : category.operations) {
+      if (operation.gpu_us > 0) operations.push_back(&operation);
+    }
+  }
+  std::stable_sort(operations.begin(), operations.end(),
+                   [](const Operation* x, const Operation* y) {
+                     const double p = x->savings_ms ? x->savings_ms->mid : 0;
+                     const double q = y->savings_ms ? y->savings_ms->mid : 0;
+                     return p != q ? p > q : x->gpu_us > y->gpu_us;
+                   });
+  constexpr std::size_t kMost = 100;
+  Json out = Json::array();
+  for (std::size_t i = 0; i < operations.size() && i < kMost; ++i) {
+    const Operation& o = *operations[i];
+    const auto [routable, reason] = Routable(o);
+    Json entry = {
+        {"rank", i + 1},
+        {"kernel", o.kernels.empty() ? Json(nullptr) : Json(o.kernels[0].name)},
+        {"kernel_id", o.kernels.empty() ? Json(nullptr) : TextOrNull(o.kernels[0].row_id)},
+        {"op", o.name},
+        {"operation_id", o.id},
+        {"row_id", TextOrNull(o.row_id)},
+        {"category", o.category},
+        {"time_ms", Number(o.gpu_us / 1000)},
+        {"percent_e2e", Number(o.percent_of_total)},
+        {"count", o.count},
+        {"bound", BoundText(o.efficiency.bound)},
+        {"efficiency", Number(o.efficiency.percent)},
+        {"roofline_us", Number(o.efficiency.roof_us)},
+        {"shapes", Json::array({{{"call_num", o.count}, {"shape", o.args}}})},
+        {"launcher", TextOrNull(o.entry_point)},
+        {"module_path", TextOrNull(o.module_path)},
+        {"library", TextOrNull(o.library)},
+        {"routable", routable},
+        {"routable_reason", TextOrNull(reason)},
+        {"replay", nullptr},
+        {"pairs_with", TextOrNull(o.fusion_candidate)},
+        {"savings_ms", RangeJson(o.savings_ms)}};
+    out.push_back(std::move(entry));
+  }
+  return out;
+}
+
+}  // namespace jarvis::tools
