@@ -112,8 +112,8 @@ std::vector<Step> StepsOf(const Request& request) {
             {"output_xlsx", directory + "/perf_report.xlsx"},
             {"kernel_summary", true},
             {"short_kernel_study", true}}},
-          {"category_filter", {{"output_dir", directory}}},
           {"render_report", std::move(reports)},
+          {"category_filter", {{"output_dir", directory}}},
           {"validate", {{"output_dir", directory}}}};
 }
 

@@ -67,7 +67,7 @@ Result<std::string> CategoryText(engine::Workspace& workspace, const std::string
   JV_ASSIGN(const std::string trace, TraceOf(workspace, absolute));
   JV_ASSIGN(const ReportCase one,
             OpenReportCase(workspace, {{"trace", trace}, {"output_dir", absolute}}, job));
-  const workflow::ReportSources sources = one.Sources({});
+  const workflow::ReportSources sources = one.Sources({}, {});
   std::string text;
   for (const workflow::CategoryAnalysis& candidate : one.analysis.categories) {
     if (!engine::CategoryMatches(category, candidate.display_name) &&

@@ -31,11 +31,10 @@ Result<Answer> RenderReport(engine::Workspace& workspace, const Json& arguments,
   const auto reports = arguments.at("reports").get<std::vector<std::string>>();
   Answer answer;
   answer.trace = one.trace->id();
-  JV_ASSIGN(
-      std::vector<FileLink> links,
-      WriteReports(workspace, one, reports, log.Of(one.trace->id()), MayOverwrite(arguments), job));
+  JV_ASSIGN(std::vector<FileLink> links,
+            WriteReports(workspace, one, reports, calls, MayOverwrite(arguments), job));
   std::size_t checked = 0;
-  JV_ASSIGN(const std::vector<workflow::Fault> faults, ValidateReports(one, &checked, job));
+  JV_ASSIGN(const std::vector<workflow::Fault> faults, ValidateReports(one, calls, &checked, job));
   const workflow::Combined& combined = one.analysis.combined;
   answer.summary = fmt::format("Wrote {} files to {}: {} findings", links.size(), one.folder,
                                one.analysis.findings.size());

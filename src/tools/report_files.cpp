@@ -78,13 +78,15 @@ bool Wants(const std::vector<std::string>& reports, std::string_view report) {
 
 }  // namespace
 
-workflow::ReportSources ReportCase::Sources(std::vector<workflow::CallRecord> calls) const {
+workflow::ReportSources ReportCase::Sources(std::vector<workflow::CallRecord> calls,
+                                            std::vector<std::string> reports) const {
   workflow::ReportSources sources{
       .analysis = analysis,
       .platform = platform.platform ? &*platform.platform : nullptr,
       .edits = edits,
       .calls = calls.empty() ? log : std::move(calls),
       .replay_files = {},
+      .reports = std::move(reports),
       .trace_name = std::filesystem::path(trace->path()).filename().string()};
   for (workflow::CallRecord& call : sources.calls) {
     // Where files went is no finding, and the notes of two directories are the same.
@@ -99,17 +101,23 @@ workflow::ReportSources ReportCase::Sources(std::vector<workflow::CallRecord> ca
   return sources;
 }
 
-Result<ReportCase> OpenReportCase(engine::Workspace& workspace, const Json& arguments, Job& job) {
-  ReportCase one;
-  JV_ASSIGN(one.trace, OpenTrace(workspace, arguments, job));
-  JV_ASSIGN(one.folder, OutputDirectory(workspace, arguments, *one.trace));
-  Json stored = OptionsOf(one.folder);
-  if (stored.value("trace_id", Json()) != Json(one.trace->id())) stored = Json::object();
-  one.platform_wanted = OptionOf(arguments, stored, "platform");
-  JV_ASSIGN(one.platform, ChoosePlatform(workspace.files(), one.platform_wanted, one.trace.get()));
-  JV_ASSIGN(one.analysis,
-            workflow::Analyze(*one.trace, one.platform.platform ? &*one.platform.platform : nullptr,
-                              {}, job));
+namespace {
+
+// The options that the directory's files of this trace were made with.
+Json StoredOptions(const std::string& folder, const engine::LoadedTrace& trace) {
+  Json stored = OptionsOf(folder);
+  return stored.value("trace_id", Json()) == Json(trace.id()) ? stored : Json::object();
+}
+
+ReportCase CaseOf(AnalysisCase analysed, std::string folder, std::string platform_wanted) {
+  ReportCase one{.trace = std::move(analysed.trace),
+                 .platform = std::move(analysed.platform),
+                 .platform_wanted = std::move(platform_wanted),
+                 .analysis = std::move(analysed.analysis),
+                 .folder = std::move(folder),
+                 .edits = {},
+                 .dropped_edits = {},
+                 .log = {}};
   for (const FindingsFile& file : FindingsFiles(one.analysis)) {
     const auto text = ReadOwn(one.folder, file.stem + ".json");
     if (!text) continue;
@@ -117,10 +125,31 @@ Result<ReportCase> OpenReportCase(engine::Workspace& workspace, const Json& argu
       ReadTwin(*twin, one.analysis, &one.edits, &one.dropped_edits);
     }
   }
-  if (const auto text = ReadOwn(one.folder, kLogFile); text && !stored.empty()) {
-    one.log = ReadLog(*text);
-  }
+  if (StoredOptions(one.folder, *one.trace).empty()) return one;
+  if (const auto text = ReadOwn(one.folder, kLogFile)) one.log = ReadLog(*text);
   return one;
+}
+
+}  // namespace
+
+Result<ReportCase> OpenReportCase(engine::Workspace& workspace, const Json& arguments, Job& job) {
+  JV_ASSIGN(const TracePtr trace, OpenTrace(workspace, arguments, job));
+  JV_ASSIGN(std::string folder, OutputDirectory(workspace, arguments, *trace));
+  std::string platform = OptionOf(arguments, StoredOptions(folder, *trace), "platform");
+  Json question = {{"trace", trace->id()}};
+  if (!platform.empty()) question["platform"] = platform;
+  JV_ASSIGN(AnalysisCase analysed, AnalyzeTrace(workspace, question, job));
+  return CaseOf(std::move(analysed), std::move(folder), std::move(platform));
+}
+
+Status WriteDrafts(engine::Workspace& workspace, AnalysisCase analysed, const Json& arguments,
+                   const std::string& folder, Job& job) {
+  const ReportCase one =
+      CaseOf(std::move(analysed), folder, TextArgument(arguments, "platform").value_or(""));
+  std::vector<std::string> reports = ReportsThere(folder);
+  if (reports.empty()) reports = {"fair", "rough", "analysis"};
+  JV_TRY(WriteReports(workspace, one, reports, {}, MayOverwrite(arguments), job));
+  return {};
 }
 
 std::vector<Document> Documents(const ReportCase& one, const workflow::ReportSources& sources,
@@ -149,7 +178,7 @@ Result<std::vector<FileLink>> WriteReports(engine::Workspace& workspace, const R
                                            const std::vector<std::string>& reports,
                                            const std::vector<workflow::CallRecord>& calls,
                                            bool overwrite, Job& job) {
-  const workflow::ReportSources sources = one.Sources(calls);
+  const workflow::ReportSources sources = one.Sources(calls, reports);
   std::vector<std::pair<std::string, std::string>> files;  // name, text
   for (Document& document : Documents(one, sources, reports))
     files.emplace_back(std::move(document.file), std::move(document.text));
@@ -195,15 +224,16 @@ std::vector<std::string> ReportsThere(const std::string& folder) {
   return there;
 }
 
-Result<std::vector<workflow::Fault>> ValidateReports(const ReportCase& one, std::size_t* checked,
-                                                     Job& job) {
+Result<std::vector<workflow::Fault>> ValidateReports(const ReportCase& one,
+                                                     const std::vector<workflow::CallRecord>& calls,
+                                                     std::size_t* checked, Job& job) {
   std::vector<workflow::Fault> faults;
   *checked = 0;
   const std::vector<std::string> reports = ReportsThere(one.folder);
   if (reports.empty()) {
     faults.push_back({"missing", "", 0, "no report is in the directory", "render_report"});
   }
-  for (const Document& document : Documents(one, one.Sources({}), reports)) {
+  for (const Document& document : Documents(one, one.Sources(calls, reports), reports)) {
     JV_TRY(job.Check());
     const auto text = ReadOwn(one.folder, document.file);
     if (!text) {

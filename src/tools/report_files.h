@@ -9,6 +9,7 @@
 #include "engine/workspace.h"
 #include "tools/answer.h"
 #include "tools/call_log.h"
+#include "tools/category_choice.h"
 #include "tools/platform_choice.h"
 #include "tools/tools.h"
 #include "workflow/report.h"
@@ -27,12 +28,20 @@ struct ReportCase {
   std::vector<std::string> dropped_edits;  // that belong to no finding of this analysis
   std::vector<workflow::CallRecord> log;   // from the directory
 
-  workflow::ReportSources Sources(std::vector<workflow::CallRecord> calls) const;
+  // `calls` empty: those of the log. `reports`: which of the three there are.
+  workflow::ReportSources Sources(std::vector<workflow::CallRecord> calls,
+                                  std::vector<std::string> reports) const;
 };
 
 // Arguments trace, platform, output_dir. Without `platform` it is the one that the directory's
 // files were made with.
 Result<ReportCase> OpenReportCase(engine::Workspace& workspace, const Json& arguments, Job& job);
+
+// For a tool that has an analysis and has written other files of it to `folder` (which is closed
+// again): documents as drafts, so that there are reports whatever is asked next. Reports that are
+// there are written anew, all three if there is none.
+Status WriteDrafts(engine::Workspace& workspace, AnalysisCase analysed, const Json& arguments,
+                   const std::string& folder, Job& job);
 
 struct Document {
   workflow::DocumentKind kind;
@@ -50,9 +59,10 @@ Result<std::vector<FileLink>> WriteReports(engine::Workspace& workspace, const R
                                            bool overwrite, Job& job);
 
 // Every document that is there, held against what the server would write; those that must be there
-// and are not are faults too. `checked`: how many were read.
-Result<std::vector<workflow::Fault>> ValidateReports(const ReportCase& one, std::size_t* checked,
-                                                     Job& job);
+// and are not are faults too. `calls`: as they were written with. `checked`: how many were read.
+Result<std::vector<workflow::Fault>> ValidateReports(const ReportCase& one,
+                                                     const std::vector<workflow::CallRecord>& calls,
+                                                     std::size_t* checked, Job& job);
 
 // The reports among "fair", "rough", "analysis" that the directory has.
 std::vector<std::string> ReportsThere(const std::string& folder);

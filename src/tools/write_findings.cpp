@@ -44,7 +44,7 @@ Result<std::map<std::string, std::string>> GivenTexts(const Json& arguments) {
 // Held against the document that has all tables about the finding.
 std::vector<workflow::Fault> FaultsOf(const ReportCase& one,
                                       const std::map<std::string, std::string>& texts) {
-  const std::string expected = workflow::RenderFair(one.Sources({}));
+  const std::string expected = workflow::RenderFair(one.Sources({}, {}));
   const workflow::Evidence evidence(workflow::ScanMarkdown(expected));
   std::vector<workflow::Fault> faults;
   for (const auto& [name, text] : texts) {

@@ -31,6 +31,7 @@ struct ReportSources {
   TextEdits edits;
   std::vector<CallRecord> calls;          // in order
   std::vector<std::string> replay_files;  // packages in the output directory, relative to it
+  std::vector<std::string> reports;       // which there are: "fair", "rough", "analysis"
   std::string trace_name;                 // the file's name
 };
 

@@ -273,6 +273,18 @@ std::string UsersNotes(const CategoryAnalysis& category) {
   return text + "\n";
 }
 
+std::string NoSystemFinding(const Analysis& analysis, std::string_view key) {
+  std::string text = "Nothing that is large enough to be a finding.";
+  if (key == "kernel_fusion") {
+    text = "No kernel fusion opportunities detected.";
+    for (const std::string& note : analysis.fusion.notes)
+      text += " " + WarningText(note);
+  } else if (key == "cpu_idle" && !analysis.idle.reliable) {
+    text += " Gaps are not reliable here: " + WarningText(analysis.idle.unreliable_because);
+  }
+  return text + "\n\n";
+}
+
 }  // namespace
 
 std::string RenderCategoryFindings(const ReportSources& sources, const CategoryAnalysis& category) {
@@ -305,6 +317,7 @@ std::string RenderSystemFindings(const ReportSources& sources, std::string_view 
   } else {
     text = "# Kernel Fusion Analysis Summary\n\n" + FusionTables(analysis, 20);
   }
+  if (cards.Of(key).empty()) text += NoSystemFinding(analysis, key);
   std::string details;
   text += "## Recommendations\n\n";
   int number = 0;

@@ -286,7 +286,14 @@ std::string Fair::Appendix() const {
     text += fmt::format(
         "- [category_findings/{0}_findings.md](category_findings/{0}_findings.md)\n", category.key);
   }
-  text += "- [analysis.md](analysis.md), [working notes](standalone_analysis_rough.md)\n\n";
+  for (const auto& [report, file] :
+       {std::pair{"analysis", kAnalysisFile}, std::pair{"rough", kRoughFile}}) {
+    const auto& there = sources_.reports;
+    if (std::find(there.begin(), there.end(), report) != there.end()) {
+      text += fmt::format("- [{0}]({0})\n", file);
+    }
+  }
+  text += "\n";
   const std::string quality = QualityTable(analysis_);
   if (!quality.empty()) text += "### Trace quality\n\n" + quality;
   text += "### What this trace cannot show\n\n";

