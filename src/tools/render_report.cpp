@@ -31,6 +31,7 @@ Result<Answer> RenderReport(engine::Workspace& workspace, const Json& arguments,
   const auto reports = arguments.at("reports").get<std::vector<std::string>>();
   Answer answer;
   answer.trace = one.trace->id();
+  const std::vector<workflow::CallRecord> calls = log.Of(one.trace->id());
   JV_ASSIGN(std::vector<FileLink> links,
             WriteReports(workspace, one, reports, calls, MayOverwrite(arguments), job));
   std::size_t checked = 0;
