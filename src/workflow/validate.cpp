@@ -36,10 +36,21 @@ Headings RequiredHeadings(DocumentKind kind) {
   return {"Recommendations", "Detailed Analysis"};
 }
 
-constexpr std::array<std::string_view, 14> kPlaceholders = {
-    "X ms",           "Y%",         "Z%",          "W%",      "<Brief Title>",
-    "<Library>",      "<platform>", "<model>",     "<Model>", "{{",
-    "<architecture>", "<scale>",    "<precision>", "TODO"};
+constexpr std::array<std::string_view, 14> kPlaceholders = {"X ms",
+                                                            "Y%",
+                                                            "Z%",
+                                                            "W%",
+                                                            "<Brief Title>",
+                                                            "<Library>",
+                                                            "<platform>",
+                                                            "<model>",
+                                                            "<Model>",
+                                                            "{{",
+                                                            "<architecture>",
+                                                            "<scale>",
+                                                            "<precision>",
+                                                            "TO"
+                                                            "DO"};
 
 class Validator {
  public:

@@ -82,16 +82,16 @@ def analyse(agent):
     timeline = {row["part"]: row["percent"] for row in rows(agent.call(2, "gpu_timeline",
                                                                        trace=trace))}
     categories = rows(agent.call(3, "category_filter", trace=trace, output_dir=out))
-    urgent = [row["category"] for row in categories if row.get("class") in ("Critical", "High")][:4]
     found = []
-    for category in urgent:
-        found += rows(agent.call(4, "category_analysis", trace=trace, category=category))
+    for row in [row for row in categories if row["findings"]][:4]:
+        found += rows(agent.call(4, "category_analysis", trace=trace, category=row["category"]))
     if (timeline.get("idle") or 0) > 15:
         agent.call(4, "category_analysis", trace=trace, category="idle")
-    for name in [row_ids(finding) for finding in found][:3]:
-        if name:
-            agent.call(5, "parent_chain", trace=trace, row=name[0])
-    replay = [name for finding in found if finding.get("replay") for name in row_ids(finding)]
+    places = [name for finding in found for name in (finding["rows"] or "").split()[:1]]
+    for name in list(dict.fromkeys(places))[:3]:
+        agent.call(5, "parent_chain", trace=trace, row=name)
+    replay = [name for finding in found if (finding["efficiency"] or 100) < 30
+              and (finding["percent"] or 0) > 10 for name in (finding["rows"] or "").split()]
     if replay:
         agent.call(6, "make_replay", trace=trace, rows=replay[:3], output_dir=out)
     report = agent.call(7, "render_report", trace=trace, output_dir=out)
@@ -99,11 +99,6 @@ def analyse(agent):
         agent.call(8, "write_findings", trace=trace, output_dir=out, finding=finding["finding"],
                    action="Ask the owner of the module first: both ways out change what they wrote.")
     return agent.call(9, "validate", trace=trace, output_dir=out)
-
-
-def row_ids(finding):
-    value = finding.get("rows") or finding.get("row") or ""
-    return re.findall(r"\b[a-z]+\d+\b", value if isinstance(value, str) else " ".join(value))
 
 
 class AgentSession(unittest.TestCase):
