@@ -1,5 +1,6 @@
-// jarvis analyze: the whole of an analysis without an agent, by the same tools: load, tables,
-// categories, and where the time went.
+// jarvis analyze: the whole of an analysis without an agent, by the same tools, step by step; ends
+// with a summary and the paths of the reports.
+#include <algorithm>
 #include <string>
 #include <vector>
 
@@ -10,28 +11,36 @@
 #include "app/exit_code.h"
 #include "app/tool_run.h"
 #include "app/toolbox.h"
+#include "base/text.h"
 #include "rpc/signal_watcher.h"
 
 namespace jarvis::app {
 namespace {
 
+using rpc::Json;
+
 constexpr std::string_view kUsage =
-    "usage: jarvis analyze TRACE --output-dir DIR [--platform NAME] [--extension FILE] "
-    "[--overwrite]\n"
+    "usage: jarvis analyze TRACE --output-dir DIR [--platform NAME] [--reports LIST]\n"
+    "                      [--extension FILE] [--overwrite]\n"
     "\n"
-    "Loads the trace, writes the report (DIR/perf_report.xlsx, DIR/perf_report_csvs/*.csv) and "
-    "the\n"
-    "category files (DIR/category_data/, DIR/metadata/), and prints where the GPU's time went.\n"
+    "Loads the trace, writes the tables (DIR/perf_report.xlsx, DIR/perf_report_csvs/*.csv), the\n"
+    "category files (DIR/category_data/, DIR/metadata/), the findings (DIR/category_findings/,\n"
+    "DIR/system_findings/) and the reports, checks them, and prints what comes first.\n"
     "\n"
     "  --platform NAME   the GPU that efficiency is measured against: MI300X, H100... or a JSON\n"
     "                    file; default: the trace's device\n"
-    "  --extension FILE  performance models of yours (docs/models.md)\n"
+    "  --reports LIST    of fair (standalone_analysis_fair.md), rough\n"
+    "                    (standalone_analysis_rough.md) and analysis (analysis.md); default: all\n"
+    "  --extension FILE  performance models of yours (docs/models.md), for the tables\n"
     "  --overwrite       replace files in DIR that jarvis did not write\n";
+
+constexpr std::size_t kFindingsShown = 5;
 
 struct Request {
   std::string trace;
   std::string output_dir;
   std::string platform;   // empty: the trace's device
+  std::string reports;    // empty: all
   std::string extension;  // empty: none
   bool overwrite = false;
   bool help = false;
@@ -44,6 +53,7 @@ std::string Request::*ValueOf(std::string_view option) {
     return &Request::output_dir;
   }
   if (option == "--platform") return &Request::platform;
+  if (option == "--reports") return &Request::reports;
   if (option == "--extension") return &Request::extension;
   return nullptr;
 }
@@ -73,33 +83,86 @@ Result<Request> Parse(Arguments arguments) {
   return request;
 }
 
+// "fair,analysis"
+Json ListOf(std::string_view text) {
+  Json list = Json::array();
+  while (!text.empty()) {
+    const std::string_view raw = text.substr(0, text.find(','));
+    if (const std::string_view name = Trim(raw); !name.empty()) list.push_back(name);
+    text.remove_prefix(std::min(text.size(), raw.size() + 1));
+  }
+  return list;
+}
+
 struct Step {
   std::string_view tool;
-  rpc::Json arguments;
-  Output output;
+  Json arguments;
 };
 
+// In the order in which an agent would ask.
 std::vector<Step> StepsOf(const Request& request) {
-  const rpc::Json& trace = request.trace;
-  rpc::Json summary = {{"trace", trace}};
-  rpc::Json report = {{"trace", trace},
-                      {"output_dir", request.output_dir + "/perf_report_csvs"},
-                      {"output_xlsx", request.output_dir + "/perf_report.xlsx"},
-                      {"overwrite", request.overwrite},
-                      {"kernel_summary", true},
-                      {"short_kernel_study", true}};
-  if (!request.platform.empty()) {
-    summary["platform"] = request.platform;
-    report["platform"] = request.platform;
+  const std::string& directory = request.output_dir;
+  Json reports = {{"output_dir", directory}};
+  if (!request.reports.empty()) reports["reports"] = ListOf(request.reports);
+  return {{"load_trace", Json::object()},
+          {"gpu_timeline", Json::object()},
+          {"ops_summary", Json::object()},
+          {"perf_report",
+           {{"output_dir", directory + "/perf_report_csvs"},
+            {"output_xlsx", directory + "/perf_report.xlsx"},
+            {"kernel_summary", true},
+            {"short_kernel_study", true}}},
+          {"render_report", std::move(reports)},
+          {"category_filter", {{"output_dir", directory}}},
+          {"validate", {{"output_dir", directory}}}};
+}
+
+// With what the request says of every step, as far as the tool takes it.
+Json ArgumentsOf(const mcp::Tool& tool, Step step, const Request& request) {
+  const Json& known = tool.input_schema().at("properties");
+  const auto add = [&](const char* name, Json value) {
+    if (known.contains(name)) step.arguments[name] = std::move(value);
+  };
+  add("trace", request.trace);
+  if (!request.platform.empty()) add("platform", request.platform);
+  if (!request.extension.empty()) add("extension", request.extension);
+  if (request.overwrite) add("overwrite", true);
+  return std::move(step.arguments);
+}
+
+// The answers of the steps, by tool.
+using Answers = std::vector<std::pair<std::string_view, Json>>;
+
+const Json& AnswerOf(const Answers& answers, std::string_view tool) {
+  static const Json kNone = Json::object();
+  const auto found = std::find_if(answers.begin(), answers.end(),
+                                  [&](const auto& answer) { return answer.first == tool; });
+  return found == answers.end() ? kNone : found->second;
+}
+
+// At most ten lines, then the paths.
+std::string SummaryOf(const Answers& answers) {
+  const Json& report = AnswerOf(answers, "render_report");
+  std::string text = "\n" + AnswerOf(answers, "gpu_timeline").value("summary", "") + "\n";
+  const Json rows = report.value("rows", Json::array());
+  for (std::size_t i = 0; i < rows.size() && i < kFindingsShown; ++i) {
+    const Json& row = rows[i];
+    const std::string saving =
+        row[4].is_number() ? fmt::format(" saves up to {:.2f} ms,", row[4].get<double>()) : "";
+    text += fmt::format("{}. {}:{} class {}\n", row[0].get<int>(), row[2].get<std::string>(),
+                        saving, row[5].get<std::string>());
   }
-  if (!request.extension.empty()) report["extension"] = request.extension;
-  return {{"load_trace", {{"trace", trace}}, Output::kText},
-          {"gpu_timeline", {{"trace", trace}}, Output::kText},
-          {"ops_summary", std::move(summary), Output::kText},
-          {"perf_report", std::move(report), Output::kSummary},
-          {"category_filter",
-           {{"trace", trace}, {"output_dir", request.output_dir}, {"overwrite", request.overwrite}},
-           Output::kSummary}};
+  if (rows.empty()) text += "Nothing to fix; the report says why.\n";
+  const auto total = report.value("total", rows.size());
+  if (total > rows.size()) text += fmt::format("and {} more in the reports\n", total - rows.size());
+  text += report.value("summary", "") + "\n";
+  for (const Json& file : report.value("files", Json::array())) {
+    const std::string path = file.value("path", "");
+    const std::string name = file.value("what", "");
+    if (name.find('/') == std::string::npos && name.ends_with(".md")) text += path + "\n";
+  }
+  text.pop_back();
+  return text;
 }
 
 }  // namespace
@@ -110,11 +173,20 @@ int Analyze(Arguments arguments) {
   if (request->help) return Print(kUsage) ? kExitOk : kExitFailure;
   static_cast<void>(rpc::SignalWatcher::Block());
   const Toolbox toolbox;
-  for (const Step& step : StepsOf(*request)) {
-    const int code = RunTool(*toolbox.tools.Find(step.tool), step.arguments, step.output);
+  const std::vector<Step> steps = StepsOf(*request);
+  Answers answers;
+  for (const Step& step : steps) {
+    const mcp::Tool& tool = *toolbox.tools.Find(step.tool);
+    mcp::ToolReply reply;
+    const int code = RunTool(tool, ArgumentsOf(tool, step, *request), &reply);
     if (code != kExitOk) return code;
+    const std::string line = fmt::format("[{}/{}] {}: {}", answers.size() + 1, steps.size(),
+                                         step.tool, reply.structured.value("summary", reply.text));
+    if (!Print(line)) return kExitFailure;
+    answers.emplace_back(step.tool, std::move(reply.structured));
   }
-  return kExitOk;
+  if (!Print(SummaryOf(answers))) return kExitFailure;
+  return AnswerOf(answers, "validate").value("valid", true) ? kExitOk : kExitFailure;
 }
 
 }  // namespace jarvis::app

@@ -14,6 +14,7 @@ using Arguments = std::span<const std::string_view>;
 int Serve(Arguments arguments);                                  // serve.cpp
 int Call(Arguments arguments);                                   // call.cpp
 int Analyze(Arguments arguments);                                // analyze.cpp
+int CategoryAnalysis(Arguments arguments);                       // category_analysis.cpp
 int Install(Arguments arguments);                                // install.cpp
 int Compare(Arguments arguments);                                // compare.cpp
 int RunToolCommand(std::string_view tool, Arguments arguments);  // tool_command.cpp; a tool's name
@@ -26,8 +27,10 @@ struct Command {
 };
 inline constexpr Command kCommands[] = {
     {"serve", "[--http ADDR]", "Answer an MCP client on stdin and stdout, or over HTTP.", &Serve},
-    {"analyze", "TRACE --output-dir DIR", "Load, report, categories: where the time went.",
+    {"analyze", "TRACE --output-dir DIR", "The whole analysis: tables, findings, reports.",
      &Analyze},
+    {"category-analysis", "CATEGORY --output-dir DIR", "Print a category of a finished analysis.",
+     &CategoryAnalysis},
     {"install", "--client NAME", "Put the server into an MCP client's configuration.", &Install},
     {"compare", "BASELINE OTHER...",
      "Runs against the first: tables, and what is slower than expected.", &Compare},

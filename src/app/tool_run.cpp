@@ -25,7 +25,7 @@ std::string TextOf(const mcp::ToolReply& reply, Output output) {
 
 }  // namespace
 
-int RunTool(const mcp::Tool& tool, const rpc::Json& arguments, Output output) {
+int RunTool(const mcp::Tool& tool, const rpc::Json& arguments, mcp::ToolReply* reply) {
   const auto normalized = mcp::Normalize(tool.input_schema(), arguments);
   if (!normalized) {
     PrintError(mcp::ErrorReply(normalized.error()).text);
@@ -45,11 +45,15 @@ int RunTool(const mcp::Tool& tool, const rpc::Json& arguments, Output output) {
     });
     outcome = mcp::RunTool(tool, *normalized, job);
   }
-  const mcp::ToolReply& reply = outcome.reply;
-  if (reply.is_error) {
-    PrintError(reply.text);
-    return signal == 0 ? kExitFailure : kExitSignal + signal;
-  }
+  *reply = std::move(outcome.reply);
+  if (!reply->is_error) return kExitOk;
+  PrintError(reply->text);
+  return signal == 0 ? kExitFailure : kExitSignal + signal;
+}
+
+int RunTool(const mcp::Tool& tool, const rpc::Json& arguments, Output output) {
+  mcp::ToolReply reply;
+  if (const int code = RunTool(tool, arguments, &reply); code != kExitOk) return code;
   if (Print(TextOf(reply, output))) return kExitOk;
   PrintError("cannot write to stdout");
   return kExitFailure;

@@ -13,6 +13,9 @@ enum class Output { kText, kJson, kSummary };
 // REQUIRES: rpc::SignalWatcher::Block() before any thread was started.
 int RunTool(const mcp::Tool& tool, const rpc::Json& arguments, Output output);
 
+// The same without printing the answer. REQUIRES: as above.
+int RunTool(const mcp::Tool& tool, const rpc::Json& arguments, mcp::ToolReply* reply);
+
 // The tool of this name, dashes counting as underscores; null if there is none.
 const mcp::Tool* FindTool(const mcp::ToolSet& tools, std::string_view name);
 

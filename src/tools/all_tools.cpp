@@ -10,6 +10,7 @@
 
 #include "base/text.h"
 #include "mcp/error_reply.h"
+#include "tools/call_log.h"
 #include "tools/loading.h"
 #include "tools/schema_files.h"
 #include "tools/tools.h"
@@ -28,6 +29,9 @@ struct Binding {
   Function function;
   mcp::ToolCost cost;
   unsigned profiles;
+  // Instead of `function`, for a tool that tells what was called before.
+  Result<Answer> (*with_log)(engine::Workspace& workspace, const Json& arguments, Job& job,
+                             const CallLog& log) = nullptr;
 };
 
 // In the order in which an analysis goes.
@@ -49,6 +53,9 @@ constexpr Binding kBindings[] = {
     {"collectives", &Collectives, mcp::ToolCost::kLong, kCore},
     {"digest", &Digest, mcp::ToolCost::kLong, kFull},
     {"merge_ranks", &MergeRanks, mcp::ToolCost::kLong, kFull},
+    {"render_report", nullptr, mcp::ToolCost::kLong, kCore, &RenderReport},
+    {"write_findings", &WriteFindings, mcp::ToolCost::kLong, kFull},
+    {"validate", &Validate, mcp::ToolCost::kLong, kFull},
 };
 
 struct NamedProfile {
@@ -150,9 +157,18 @@ void AddLinks(const std::vector<FileLink>& files, mcp::ToolReply& reply) {
   }
 }
 
+// The id of the trace that a failed call was about; empty: none that is known.
+std::string IdOf(const engine::Workspace& workspace, const Json& arguments) {
+  const Json trace = arguments.value("trace", Json());
+  for (const auto& [id, path] : workspace.Known()) {
+    if (trace == Json(id) || trace == Json(path)) return id;
+  }
+  return {};
+}
+
 Status AddTool(engine::Workspace& workspace, const Binding& binding, const Json& definition,
                std::shared_ptr<const Names> present, const std::shared_ptr<Shelf>& shelf,
-               mcp::ToolSet* tools) {
+               const std::shared_ptr<CallLog>& log, mcp::ToolSet* tools) {
   mcp::ToolOptions options = mcp::ToolOptions::For(binding.cost);
   // A call that has to wait for a load must not hold up those that do not.
   options.cost_of = [&workspace, usual = binding.cost](const Json& arguments) {
@@ -160,11 +176,18 @@ Status AddTool(engine::Workspace& workspace, const Binding& binding, const Json&
     const bool waits = trace.is_string() && !workspace.IsAtHand(trace.get<std::string>());
     return waits ? mcp::ToolCost::kLong : usual;
   };
-  const auto handler = [&workspace, function = binding.function, present = std::move(present),
-                        shelf](const Json& arguments, mcp::CallContext& context) {
-    Result<Answer> answer = function(workspace, arguments, context.job);
+  const auto handler = [&workspace, &binding, schema = definition.at("inputSchema"),
+                        present = std::move(present), shelf,
+                        log](const Json& arguments, mcp::CallContext& context) {
+    Result<Answer> answer = binding.with_log != nullptr
+                                ? binding.with_log(workspace, arguments, context.job, *log)
+                                : binding.function(workspace, arguments, context.job);
     const std::vector<FileLink> files = answer ? answer->files : std::vector<FileLink>();
-    mcp::ToolReply reply = ReplyOf(std::move(answer), *present);
+    const std::string trace = answer ? answer->trace : IdOf(workspace, arguments);
+    mcp::ToolReply reply = ReplyOf(answer, *present);
+    if (!trace.empty()) {
+      log->Note(trace, std::string(binding.name), arguments, schema, answer, reply.text.size());
+    }
     if (shelf == nullptr) return reply;
     AddLinks(files, reply);
     if (shelf->Note(workspace.Known().size(), files) && context.announce) {
@@ -196,8 +219,9 @@ Result<mcp::ToolSet> ChooseTools(engine::Workspace& workspace, const ToolChoice&
     definitions.emplace_back(&binding, std::move(definition));
   }
   mcp::ToolSet tools;
+  const auto log = std::make_shared<CallLog>();
   for (const auto& [binding, definition] : definitions)
-    JV_TRY(AddTool(workspace, *binding, definition, present, choice.shelf, &tools));
+    JV_TRY(AddTool(workspace, *binding, definition, present, choice.shelf, log, &tools));
   return tools;
 }
 

@@ -3,6 +3,7 @@
 #include "output/number_format.h"
 #include "tools/category_choice.h"
 #include "tools/category_files.h"
+#include "tools/report_files.h"
 #include "tools/tools.h"
 
 namespace jarvis::tools {
@@ -40,7 +41,7 @@ Shares FillRows(const workflow::Analysis& analysis, const std::vector<std::size_
 }  // namespace
 
 Result<Answer> CategoryFilter(engine::Workspace& workspace, const Json& arguments, Job& job) {
-  JV_ASSIGN(const AnalysisCase one, AnalyzeTrace(workspace, arguments, job));
+  JV_ASSIGN(AnalysisCase one, AnalyzeTrace(workspace, arguments, job));
   std::vector<std::string> names;
   if (arguments.contains("categories"))
     names = arguments.at("categories").get<std::vector<std::string>>();
@@ -52,10 +53,11 @@ Result<Answer> CategoryFilter(engine::Workspace& workspace, const Json& argument
   const bool writes = workspace.files().may_write() || arguments.contains("output_dir");
   std::string wrote = "Found";
   std::string where;
+  std::string directory;
   if (writes) {
     options.rows_max = arguments.at("limit_rows").get<std::size_t>();
     options.overwrite = MayOverwrite(arguments);
-    JV_ASSIGN(const std::string directory, OutputDirectory(workspace, arguments, *one.trace));
+    JV_ASSIGN(directory, OutputDirectory(workspace, arguments, *one.trace));
     JV_ASSIGN(const auto folder, io::OutputFolder::Open(workspace.files(), directory, job));
     JV_ASSIGN(std::vector<FileLink> files,
               WriteCategoryFiles(*one.trace, one.analysis, options, *folder, job));
@@ -76,6 +78,7 @@ Result<Answer> CategoryFilter(engine::Workspace& workspace, const Json& argument
                     {{"trace", one.trace->id()}, {"category", first}},
                     "findings of the largest category"}};
   }
+  if (writes) JV_TRY(WriteDrafts(workspace, std::move(one), arguments, directory, job));
   return answer;
 }
 

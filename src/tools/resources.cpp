@@ -16,6 +16,8 @@
 #include "tools/skills.h"
 #include "tools/tools.h"
 #include "tools/uri.h"
+#include "workflow/claims.h"
+#include "workflow/thresholds.h"
 
 namespace jarvis::tools {
 namespace {
@@ -83,6 +85,42 @@ Json PlatformJson(const perf::Platform& platform) {
   return json;
 }
 
+// Tables that a report's judgements rest on, by the name in their URI.
+struct Policy {
+  const char* name;
+  const char* title;
+  const char* description;
+  Json (*make)();
+};
+
+Json ClaimsJson() {
+  Json can = Json::array();
+  for (const workflow::Observable& one : workflow::Observables())
+    can.push_back({{"observable", one.what}, {"source", one.source}});
+  Json cannot = Json::array();
+  for (const workflow::ClaimRule& rule : workflow::ClaimRules()) {
+    cannot.push_back({{"id", rule.id},
+                      {"not_observable", rule.what},
+                      {"why", rule.why},
+                      {"instead_say", rule.instead}});
+  }
+  return {{"can_infer", can}, {"cannot_infer", cannot}};
+}
+
+Json ThresholdsJson() {
+  Json all = Json::array();
+  for (const workflow::limits::Threshold& one : workflow::limits::Thresholds())
+    all.push_back({{"key", one.key}, {"value", one.value}, {"unit", one.unit}, {"use", one.use}});
+  return all;
+}
+
+constexpr Policy kPolicies[] = {
+    {"claims-policy", "Claims policy",
+     "What a trace shows and what it cannot show, with the wording to use instead.", &ClaimsJson},
+    {"thresholds", "Thresholds", "Every limit that a judgement about a trace depends on.",
+     &ThresholdsJson},
+};
+
 class Resources : public mcp::ResourceSource {
  public:
   Resources(engine::Workspace& workspace, std::shared_ptr<const Shelf> shelf,
@@ -126,6 +164,14 @@ std::vector<mcp::Resource> Resources::List() const {
                   "The GPUs whose limits are known, with their rates.",
                   "application/json",
                   {}});
+  for (const Policy& policy : kPolicies) {
+    list.push_back({std::string("jarvis://") + policy.name,
+                    policy.name,
+                    policy.title,
+                    policy.description,
+                    "application/json",
+                    {}});
+  }
   for (const auto& [name, text] : schemas_) {
     list.push_back({"jarvis://schema/" + name,
                     name + " schema",
@@ -164,6 +210,11 @@ Result<std::optional<ResourceContent>> Resources::Read(const std::string& uri, J
     for (const perf::Platform& platform : perf::Platforms())
       all.push_back(PlatformJson(platform));
     return Part("application/json", uri, rpc::DumpLine(all), parsed->cursor, true);
+  }
+  for (const Policy& policy : kPolicies) {
+    if (parts.size() == 1 && parts[0] == policy.name) {
+      return ResourceContent{"application/json", policy.make().dump(1), false, true};
+    }
   }
   if (parts.size() != 2) return std::nullopt;
   if (parts[0] == "skill") {

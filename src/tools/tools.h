@@ -11,6 +11,8 @@
 
 namespace jarvis::tools {
 
+class CallLog;
+
 Result<Answer> LoadTrace(engine::Workspace& workspace, const Json& arguments, Job& job);
 Result<Answer> GpuTimeline(engine::Workspace& workspace, const Json& arguments, Job& job);
 Result<Answer> OpsSummary(engine::Workspace& workspace, const Json& arguments, Job& job);
@@ -28,6 +30,11 @@ Result<Answer> MakeReplay(engine::Workspace& workspace, const Json& arguments, J
 Result<Answer> Collectives(engine::Workspace& workspace, const Json& arguments, Job& job);
 Result<Answer> Digest(engine::Workspace& workspace, const Json& arguments, Job& job);
 Result<Answer> MergeRanks(engine::Workspace& workspace, const Json& arguments, Job& job);
+// Tells in its notes what was called before.
+Result<Answer> RenderReport(engine::Workspace& workspace, const Json& arguments, Job& job,
+                            const CallLog& log);
+Result<Answer> WriteFindings(engine::Workspace& workspace, const Json& arguments, Job& job);
+Result<Answer> Validate(engine::Workspace& workspace, const Json& arguments, Job& job);
 
 // Shared by them.
 using TracePtr = std::shared_ptr<const engine::LoadedTrace>;

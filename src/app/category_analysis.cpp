@@ -1,0 +1,66 @@
+// jarvis category-analysis CATEGORY --output-dir DIR: prints the analysis of a category of a
+// finished analysis as markdown, for agents that have a shell and no MCP.
+#include <string>
+
+#include <unistd.h>
+
+#include "app/commands.h"
+#include "app/console.h"
+#include "app/exit_code.h"
+#include "app/progress_line.h"
+#include "mcp/error_reply.h"
+#include "rpc/signal_watcher.h"
+#include "tools/category_text.h"
+
+namespace jarvis::app {
+namespace {
+
+constexpr std::string_view kUsage =
+    "usage: jarvis category-analysis CATEGORY --output-dir DIR\n"
+    "\n"
+    "Prints operations, bottlenecks and key figures of a category (gemm, elementwise, sdpa,\n"
+    "reduce, norm, convolution, moe, triton, idle, communication, fusion, other...) as markdown.\n"
+    "DIR is where jarvis analyze or category_filter wrote. With --trace it is the tool\n"
+    "category_analysis instead.\n";
+
+// The value behind an option; empty: not given.
+std::string ValueOf(Arguments arguments, std::string_view option) {
+  for (std::size_t i = 0; i < arguments.size(); ++i) {
+    const std::string_view argument = arguments[i];
+    if (argument == option && i + 1 < arguments.size()) return std::string(arguments[i + 1]);
+    if (argument.starts_with(option) && argument.substr(option.size()).starts_with("=")) {
+      return std::string(argument.substr(option.size() + 1));
+    }
+  }
+  return {};
+}
+
+}  // namespace
+
+int CategoryAnalysis(Arguments arguments) {
+  // Everything else is the tool of this name.
+  const bool script_like = !arguments.empty() && !arguments.front().starts_with("-");
+  if (!script_like) return RunToolCommand("category_analysis", arguments);
+  std::string folder = ValueOf(arguments, "--output-dir");
+  if (folder.empty()) folder = ValueOf(arguments, "--output_dir");
+  if (folder.empty() || arguments.size() > 3) {
+    PrintError(kUsage);
+    return kExitUsage;
+  }
+  static_cast<void>(rpc::SignalWatcher::Block());
+  engine::Workspace workspace;
+  Result<std::string> text;
+  {
+    ProgressLine line(STDERR_FILENO);
+    Job job([&](std::uint64_t done, std::uint64_t total, std::string_view what) {
+      line.Show(done, total, what);
+    });
+    const auto watcher = rpc::SignalWatcher::Start([&](int) { job.Stop(); });
+    text = tools::CategoryText(workspace, folder, std::string(arguments.front()), job);
+  }
+  if (text) return Print(*text) ? kExitOk : kExitFailure;
+  PrintError(mcp::ErrorReply(text.error()).text);
+  return kExitFailure;
+}
+
+}  // namespace jarvis::app
