@@ -208,7 +208,7 @@ class Tool(unittest.TestCase):
             answer = self.ask("bert-small-h100", "bert-small-mi300x", output_dir=out)
             names = {pathlib.Path(file["path"]).name for file in answer["files"]}
             self.assertEqual(names, {"diff_stats.csv", "diff_stats_unique_args_summary.csv",
-                                     "diff_summary.csv", "merged_tree_output.txt"})
+                                     "diff_summary.csv", "diff_roles.csv", "merged_tree_output.txt"})
             tree = pathlib.Path(out, "merged_tree_output.txt").read_text(encoding="utf-8")
             self.assertTrue(tree.startswith("└── (trace)\n"))
             self.assertIn("aten::addmm", tree)
