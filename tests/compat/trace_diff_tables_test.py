@@ -70,6 +70,27 @@ class Compatible(unittest.TestCase):
                 self.assertEqual(ran.returncode, 0, ran.stdout + ran.stderr)
                 self.assertIn("100.000 %", ran.stdout)
 
+    def test_the_example_of_the_specification(self):
+        with tempfile.TemporaryDirectory() as out:
+            rows = report(trace_of("bert-small-h100"), trace_of("bert-small-mi300x"), out,
+                          compat="tracelens")["unified_perf_summary"]
+        row = next(row for row in rows if "flash_attention" in row["name"])
+        self.assertEqual(row["lca_id"], "80; 160; 240; 320")
+        self.assertEqual(row["lca_name"], "; ".join(["aten::_flash_attention_forward"] * 4))
+        self.assertEqual(row["lca_count_trace2"], "4.0")
+        self.assertEqual(row["speedup (trace2/trace1)"], "3.0382805816937553")
+        self.assertAlmostEqual(float(row["delta_us (trace2 - trace1)"]), 76.247796875, places=6)
+
+    def test_identical_traces_have_zero_differences(self):
+        with tempfile.TemporaryDirectory() as out:
+            made = report(*[trace_of("bert-small-h100")] * 2, out, compat="tracelens")
+        self.assertEqual(len(made["diff_stats"]), 61)
+        self.assertNotIn("source", made["diff_stats"][0])
+        for row in made["unified_perf_summary"]:
+            self.assertEqual(row["speedup (trace2/trace1)"], "1.0")
+            # P14: two time bases.
+            self.assertAlmostEqual(float(row["delta_us (trace2 - trace1)"]), 0, places=2)
+
     def test_a_trace_without_ops_is_an_error(self):
         ran = program.call("perf_report", trace=trace_of("bert-small-h100"),
                            comparison=trace_of("gpu-only-mi210"), compat="tracelens")
