@@ -1,10 +1,12 @@
 #include "analysis/roles.h"
 
 #include <algorithm>
+#include <cmath>
 #include <map>
 #include <unordered_map>
 
 #include "analysis/module_paths.h"
+#include "analysis/trace_diff_view.h"
 #include "base/text.h"
 
 namespace jarvis::analysis {
@@ -160,6 +162,29 @@ std::vector<RoleTime> RolesOf(const DiffSide& side, Clock clock, const ProductSh
     ++time.count;
   }
   return out;
+}
+
+Table DiffRoles(const TraceDiff& diff, const ProductShape& first, const ProductShape& second) {
+  const std::vector<RoleTime> a = RolesOf(diff.sides[0], diff.clock, first);
+  const std::vector<RoleTime> b = RolesOf(diff.sides[1], diff.clock, second);
+  std::vector<std::size_t> order;
+  for (std::size_t i = 0; i < a.size(); ++i) {
+    if (a[i].count > 0 || b[i].count > 0) order.push_back(i);
+  }
+  const auto apart = [&](std::size_t i) { return std::abs(b[i].us - a[i].us); };
+  std::stable_sort(order.begin(), order.end(),
+                   [&](std::size_t x, std::size_t y) { return apart(x) > apart(y); });
+  Table table{"diff_roles",
+              {"role", "kernels_trace1", "kernels_trace2", "time_trace1_us", "time_trace2_us",
+               "delta_us (trace2 - trace1)", "time_ratio (trace2/trace1)", "difference"},
+              {}};
+  for (const std::size_t i : order) {
+    table.rows.push_back(
+        {std::string(a[i].role), a[i].count, b[i].count, a[i].us, b[i].us, b[i].us - a[i].us,
+         a[i].us > 0 ? Cell(b[i].us / a[i].us) : Cell(),
+         DifferenceInWords(a[i].us, b[i].us, a[i].count > 0, b[i].count > 0, "us")});
+  }
+  return table;
 }
 
 }  // namespace jarvis::analysis

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "analysis/trace_diff.h"
+#include "table/table.h"
 
 namespace jarvis::analysis {
 
@@ -61,5 +62,8 @@ struct RoleTime {
 };
 // All GPU work of a side, each event in one role; by the order of the rules.
 std::vector<RoleTime> RolesOf(const DiffSide& side, Clock clock, const ProductShape& shape);
+
+// Both sides' roles as a table, by the size of the difference.
+Table DiffRoles(const TraceDiff& diff, const ProductShape& first, const ProductShape& second);
 
 }  // namespace jarvis::analysis

@@ -1,5 +1,9 @@
 #include "engine/trace_diff.h"
 
+#include <algorithm>
+#include <unordered_map>
+
+#include "analysis/roles.h"
 #include "analysis/trace_diff_names.h"
 #include "compat/tracelens_diff.h"
 
@@ -24,6 +28,25 @@ analysis::DiffSide SideOf(const LoadedTrace& trace, analysis::DiffNames& names) 
   return side;
 }
 
+// Columns and rows of the matrix of a product, from its performance model.
+analysis::ProductShape ShapesOf(const LoadedTrace& trace) {
+  auto shapes =
+      std::make_shared<std::unordered_map<trace::EventIndex, std::pair<double, double>>>();
+  const std::vector<analysis::LauncherWork>& works = trace.Works();
+  const std::vector<analysis::Launcher>& launchers = trace.attribution().launchers;
+  for (std::size_t i = 0; i < launchers.size() && i < works.size(); ++i) {
+    if (works[i].work == nullptr) continue;
+    const auto n = works[i].work->NumberOf("N");
+    const auto k = works[i].work->NumberOf("K");
+    if (n && k) (*shapes)[launchers[i].op] = {*n, *k};
+  }
+  return [shapes](trace::EventIndex op) -> std::optional<std::pair<double, double>> {
+    const auto found = shapes->find(op);
+    if (found == shapes->end()) return std::nullopt;
+    return found->second;
+  };
+}
+
 }  // namespace
 
 AlignedTraces::~AlignedTraces() = default;
@@ -35,8 +58,13 @@ std::vector<Table> AlignedTraces::Tables() const {
     return tables;
   }
   tables.push_back(analysis::DiffSummary(diff_));
+  tables.push_back(Roles());
   tables.push_back(analysis::DiffStats(diff_, {}));
   return tables;
+}
+
+Table AlignedTraces::Roles() const {
+  return analysis::DiffRoles(diff_, ShapesOf(*traces_[0]), ShapesOf(*traces_[1]));
 }
 
 Table AlignedTraces::StatsSummary(const Table& diff_stats) const {
@@ -55,6 +83,7 @@ Result<std::unique_ptr<const AlignedTraces>> AlignLoaded(const LoadedTrace& prim
                                                          Job& job) {
   std::unique_ptr<AlignedTraces> made(new AlignedTraces);
   const LoadedTrace* traces[2] = {&primary, &comparison};
+  std::copy_n(traces, 2, made->traces_);
   if (compat == Compat::kTraceLens) {
     made->compatible_ = true;
     made->diff_.rules = compat::TraceLensDiffRules();

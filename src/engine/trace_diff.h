@@ -20,8 +20,10 @@ class AlignedTraces {
 
   const analysis::TraceDiff& diff() const { return diff_; }
   bool compatible() const { return compatible_; }
-  // diff_stats and, where it is not in the reference's report, what is made of it.
+  // Of a report: diff_stats; by default what sums it up too, by call and by role.
   std::vector<Table> Tables() const;
+  // See analysis::DiffRoles.
+  Table Roles() const;
   Table StatsSummary(const Table& diff_stats) const;
   // Of unified_perf_summary of the primary trace. Refers to this object.
   analysis::ExtraColumns Columns() const;
@@ -34,6 +36,7 @@ class AlignedTraces {
   AlignedTraces() = default;
 
   bool compatible_ = false;
+  const LoadedTrace* traces_[2] = {nullptr, nullptr};
   std::unique_ptr<const compat::TraceLensTree> reference_trees_[2];
   analysis::TraceDiff diff_;
 };

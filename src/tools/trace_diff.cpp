@@ -2,13 +2,11 @@
 
 #include <algorithm>
 #include <cmath>
-#include <map>
 #include <memory>
 
 #include <fmt/format.h>
 
 #include "analysis/module_paths.h"
-#include "analysis/roles.h"
 #include "analysis/trace_diff_view.h"
 #include "base/text.h"
 #include "io/output_folder.h"
@@ -170,54 +168,27 @@ void AnswerCalls(const Pair& pair, const Json& arguments, Answer* answer) {
   }
 }
 
-// Columns and rows of the matrix of a product, from its performance model.
-analysis::ProductShape ShapesOf(const engine::LoadedTrace& trace) {
-  auto shapes = std::make_shared<std::map<EventIndex, std::pair<double, double>>>();
-  const std::vector<analysis::LauncherWork>& works = trace.Works();
-  const std::vector<analysis::Launcher>& launchers = trace.attribution().launchers;
-  for (std::size_t i = 0; i < launchers.size() && i < works.size(); ++i) {
-    if (works[i].work == nullptr) continue;
-    const auto n = works[i].work->NumberOf("N");
-    const auto k = works[i].work->NumberOf("K");
-    if (n && k) (*shapes)[launchers[i].op] = {*n, *k};
-  }
-  return [shapes](EventIndex op) -> std::optional<std::pair<double, double>> {
-    const auto found = shapes->find(op);
-    if (found == shapes->end()) return std::nullopt;
-    return found->second;
-  };
-}
-
 void AnswerRoles(const Pair& pair, const Json& arguments, Answer* answer) {
-  std::vector<analysis::RoleTime> roles[2];
-  double all[2] = {0, 0};
-  for (const int side : {0, 1}) {
-    roles[side] =
-        analysis::RolesOf(pair.diff().sides[side], pair.diff().clock, ShapesOf(*pair.traces[side]));
-    for (const analysis::RoleTime& role : roles[side])
-      all[side] += role.us;
-  }
-  std::vector<std::size_t> order;
-  for (std::size_t i = 0; i < roles[0].size(); ++i) {
-    if (roles[0][i].count > 0 || roles[1][i].count > 0) order.push_back(i);
-  }
-  const auto apart = [&](std::size_t i) { return std::abs(roles[1][i].us - roles[0][i].us); };
-  std::stable_sort(order.begin(), order.end(),
-                   [&](std::size_t a, std::size_t b) { return apart(a) > apart(b); });
+  const Table roles = pair.aligned->Roles();
   answer->columns = {"role",           "trace1_ms",      "trace2_ms", "ratio",
                      "trace1_kernels", "trace2_kernels", "difference"};
-  for (const std::size_t i : order) {
-    if (answer->rows.size() == arguments.at("limit").get<std::size_t>()) break;
-    const analysis::RoleTime& a = roles[0][i];
-    const analysis::RoleTime& b = roles[1][i];
+  const auto limit = arguments.at("limit").get<std::size_t>();
+  double all[2] = {0, 0};
+  for (const std::vector<Cell>& row : roles.rows) {
+    const double us[2] = {std::get<double>(row[3]), std::get<double>(row[4])};
+    const std::int64_t kernels[2] = {std::get<std::int64_t>(row[1]),
+                                     std::get<std::int64_t>(row[2])};
+    for (const int side : {0, 1})
+      all[side] += us[side];
+    if (answer->rows.size() == limit) continue;
     answer->rows.push_back(
-        {std::string(a.role), Ms(a.us), Ms(b.us), a.us > 0 ? Cell(b.us / a.us) : Cell(), a.count,
-         b.count, analysis::DifferenceInWords(Ms(a.us), Ms(b.us), a.count > 0, b.count > 0, "ms")});
+        {row[0], Ms(us[0]), Ms(us[1]), row[6], kernels[0], kernels[1],
+         analysis::DifferenceInWords(Ms(us[0]), Ms(us[1]), kernels[0] > 0, kernels[1] > 0, "ms")});
   }
-  answer->total = order.size();
+  answer->total = roles.rows.size();
   answer->summary =
       fmt::format("{} roles by difference: kernels of trace 1 take {} ms, of trace 2 {} ms in all.",
-                  order.size(), output::Rounded(Ms(all[0])), output::Rounded(Ms(all[1])));
+                  roles.rows.size(), output::Rounded(Ms(all[0])), output::Rounded(Ms(all[1])));
   answer->notes = {
       "each GPU event is in one role, by names of kernel, ops and modules; products without such a "
       "name by what runs before and after them",

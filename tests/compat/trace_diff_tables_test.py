@@ -70,6 +70,27 @@ class Compatible(unittest.TestCase):
                 self.assertEqual(ran.returncode, 0, ran.stdout + ran.stderr)
                 self.assertIn("100.000 %", ran.stdout)
 
+    def test_the_example_of_the_specification(self):
+        with tempfile.TemporaryDirectory() as out:
+            rows = report(trace_of("bert-small-h100"), trace_of("bert-small-mi300x"), out,
+                          compat="tracelens")["unified_perf_summary"]
+        row = next(row for row in rows if "flash_attention" in row["name"])
+        self.assertEqual(row["lca_id"], "80; 160; 240; 320")
+        self.assertEqual(row["lca_name"], "; ".join(["aten::_flash_attention_forward"] * 4))
+        self.assertEqual(row["lca_count_trace2"], "4.0")
+        self.assertEqual(row["speedup (trace2/trace1)"], "3.0382805816937553")
+        self.assertAlmostEqual(float(row["delta_us (trace2 - trace1)"]), 76.247796875, places=6)
+
+    def test_identical_traces_have_zero_differences(self):
+        with tempfile.TemporaryDirectory() as out:
+            made = report(*[trace_of("bert-small-h100")] * 2, out, compat="tracelens")
+        self.assertEqual(len(made["diff_stats"]), 61)
+        self.assertNotIn("source", made["diff_stats"][0])
+        for row in made["unified_perf_summary"]:
+            self.assertEqual(row["speedup (trace2/trace1)"], "1.0")
+            # P14: two time bases.
+            self.assertAlmostEqual(float(row["delta_us (trace2 - trace1)"]), 0, places=2)
+
     def test_a_trace_without_ops_is_an_error(self):
         ran = program.call("perf_report", trace=trace_of("bert-small-h100"),
                            comparison=trace_of("gpu-only-mi210"), compat="tracelens")
@@ -152,6 +173,71 @@ class Default(unittest.TestCase):
         self.assertAlmostEqual(total(rows, "lca_total_kernel_time_trace2_us"), 800)
         self.assertAlmostEqual(total(rows, "delta_us (trace2 - trace1)"), -360)
         self.assertEqual({row["lca_shared"] for row in rows}, {"1 of 1"})
+
+
+class Tool(unittest.TestCase):
+    def ask(self, *pair, **options):
+        return program.ask("trace_diff", primary=trace_of(pair[0]), comparison=trace_of(pair[1]),
+                           **options)
+
+    def test_rows_and_roles_add_up_to_the_traces(self):
+        pair = ("qwen1.5-0.5b-mi300x", "qwen1.5-0.5b-h100")
+        for by in ("call", "role"):
+            answer = self.ask(*pair, by=by, limit=200)
+            self.assertEqual(answer["total"], answer["shown"])
+            for side in ("trace1", "trace2"):
+                self.assertAlmostEqual(math.fsum(program.column(answer, f"{side}_ms")),
+                                       answer[side]["gpu_ms"], delta=0.05)
+        roles = {row[0]: row for row in answer["rows"]}
+        # Of kernels that the profiler linked to an op: 24 calls, the flash kernel of each.
+        self.assertGreater(roles["attention"][1], 3.9)
+        self.assertIn("less", roles["attention"][-1])
+        for role in ("norm", "mlp up", "mlp down", "attention projections", "rotary embedding"):
+            self.assertGreater(roles[role][1], 0)
+
+    def test_frameworks_whose_stacks_differ_are_compared_by_role(self):
+        answer = self.ask("sglang-decode-mi300x", "vllm-decode-mi300x", by="role", limit=50)
+        roles = {row[0]: row[1:3] for row in answer["rows"]}
+        for role in ("attention", "attention projections", "norm", "rotary embedding", "kv cache"):
+            self.assertGreater(min(roles[role]), 0, role)
+        self.assertEqual(roles["experts"][0], 0)
+        self.assertGreater(roles["router"][1], 0)
+        self.assertGreater(roles["mlp up"][0], 0)
+
+    def test_identical_traces_and_traces_without_work(self):
+        same = self.ask("bert-small-h100", "bert-small-h100")
+        self.assertIn("No difference", same["summary"])
+        self.assertEqual(set(program.column(same, "difference")), {"equal"})
+        self.assertIn("neither has GPU work", self.ask("cpu-only", "cpu-only")["summary"])
+        one = self.ask("cpu-only", "bert-small-h100")
+        self.assertEqual(set(program.column(one, "difference")), {"in trace 2 only"})
+        self.assertIn("as a whole", self.ask("sam-fast-a100", "owlv2-mi300x")["summary"])
+
+    def test_a_place_side_by_side(self):
+        pair = ("bert-small-h100", "bert-small-mi300x")
+        uid = None
+        for at in ("op1", "k1", "BertLayer", "aten::addmm"):
+            answer = self.ask(*pair, at=at)
+            self.assertIn(" | ", answer["text"])
+            self.assertIn("trace 2 takes", answer["summary"])
+        chain = program.ask("parent_chain", trace=trace_of(pair[0]), row="op1")
+        uid = program.column(chain, "example_uid")[0]
+        self.assertIn("1 place ", self.ask(*pair, at=str(uid))["summary"])
+
+    def test_files(self):
+        with tempfile.TemporaryDirectory() as out:
+            answer = self.ask("bert-small-h100", "bert-small-mi300x", output_dir=out)
+            names = {pathlib.Path(file["path"]).name for file in answer["files"]}
+            self.assertEqual(names, {"diff_stats.csv", "diff_stats_unique_args_summary.csv",
+                                     "diff_summary.csv", "diff_roles.csv", "merged_tree_output.txt"})
+            tree = pathlib.Path(out, "merged_tree_output.txt").read_text(encoding="utf-8")
+            self.assertTrue(tree.startswith("└── (trace)\n"))
+            self.assertIn("aten::addmm", tree)
+            made = tables(out)
+            self.assertLess(len(made["diff_stats_unique_args_summary"]), len(made["diff_stats"]))
+            self.assertEqual(sum(int(row["operation_count"])
+                                 for row in made["diff_stats_unique_args_summary"]),
+                             len(made["diff_stats"]))
 
 
 if __name__ == "__main__":
