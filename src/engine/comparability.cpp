@@ -106,11 +106,24 @@ std::string SoftwareText(const LoadedTrace& a, const LoadedTrace& b) {
   return "software: " + fmt::format("{}", fmt::join(differ, ", "));
 }
 
-std::string Quoted(const std::string& text) {
-  return text.empty() ? "not recorded" : text;
+std::string BothText(const char* what, const std::string& a, const std::string& b) {
+  const auto shown = [](const std::string& text) { return text.empty() ? "not recorded" : text; };
+  if (a == b) return fmt::format("{}: {} in both", what, shown(a));
+  return fmt::format("{}: {} and {}", what, shown(a), shown(b));
 }
 
 }  // namespace
+
+std::string ModelName(const LoadedTrace& trace) {
+  std::map<std::string, double> roots;
+  for (const analysis::SummaryRow& row : trace.SummaryBy(analysis::GroupBy::kModule).rows) {
+    if (row.name.starts_with('(')) continue;  // (no module), (unlinked)
+    roots[row.name.substr(0, row.name.find(" / "))] += row.gpu_us;
+  }
+  const auto most = std::max_element(
+      roots.begin(), roots.end(), [](const auto& a, const auto& b) { return a.second < b.second; });
+  return most == roots.end() ? std::string() : most->first;
+}
 
 std::string DeviceNames(const LoadedTrace& trace) {
   std::set<std::string> names;
@@ -162,11 +175,9 @@ Comparability AssessComparability(const LoadedTrace& primary, const LoadedTrace&
   if (world_a || world_b) {
     result.reasons.push_back(fmt::format("ranks: {} and {}", Text(world_a), Text(world_b)));
   }
-  const std::string device_a = DeviceNames(primary);
-  const std::string device_b = DeviceNames(comparison);
-  result.reasons.push_back(
-      device_a == device_b ? fmt::format("device: {} in both", Quoted(device_a))
-                           : fmt::format("device: {} and {}", Quoted(device_a), Quoted(device_b)));
+  result.reasons.insert(result.reasons.begin(),
+                        BothText("model", ModelName(primary), ModelName(comparison)));
+  result.reasons.push_back(BothText("device", DeviceNames(primary), DeviceNames(comparison)));
   result.reasons.push_back(SoftwareText(primary, comparison));
   return result;
 }

@@ -25,6 +25,9 @@ struct Comparability {
 
 Comparability AssessComparability(const LoadedTrace& primary, const LoadedTrace& comparison);
 
+// What was run: the outermost module with the most time, "Qwen2Model"; empty: no modules recorded.
+std::string ModelName(const LoadedTrace& trace);
+
 // The trace's devices, each once, by name: "NVIDIA H100 80GB HBM3"; empty: not recorded.
 std::string DeviceNames(const LoadedTrace& trace);
 

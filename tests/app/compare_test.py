@@ -141,6 +141,21 @@ class Gate(Folder):
 
 
 class Reports(Folder):
+    def test_what_analyze_wrote_is_a_report(self):
+        folders = []
+        for name, us in (("a", 200), ("b", 260)):
+            folders.append(self.folder / f"out_{name}")
+            ran = subprocess.run([program.BINARY, "analyze", self.write(name, us, 300),
+                                  "--output-dir", folders[-1]], capture_output=True, check=False)
+            self.assertEqual(ran.returncode, 0, ran.stderr)
+        for a, b in (folders, [folder / "perf_report.xlsx" for folder in folders]):
+            ran = run(a, b, "--output-dir", self.folder / "out", "--names", "a,b")
+            self.assertEqual(ran.returncode, 0, ran.stderr)
+            with open(self.folder / "out/ops_summary.csv", newline="", encoding="utf-8") as file:
+                rows = {row["name"]: row for row in csv.DictReader(file)}
+            self.assertAlmostEqual(
+                float(rows["aten::mm"]["total_direct_kernel_time_ms__b_over_a"]), 1.3)
+
     def fair(self, *arguments):
         out = self.folder / "out"
         ran = run(*arguments, "--output-dir", out, "--overwrite")
