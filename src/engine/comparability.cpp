@@ -108,7 +108,8 @@ std::string SoftwareText(const LoadedTrace& a, const LoadedTrace& b) {
 
 std::string BothText(const char* what, const std::string& a, const std::string& b) {
   const auto shown = [](const std::string& text) { return text.empty() ? "not recorded" : text; };
-  if (a == b) return fmt::format("{}: {} in both", what, shown(a));
+  if (a == b && a.empty()) return fmt::format("{}: not recorded", what);
+  if (a == b) return fmt::format("{}: {} in both", what, a);
   return fmt::format("{}: {} and {}", what, shown(a), shown(b));
 }
 

@@ -129,7 +129,8 @@ std::string Ms(const std::optional<double>& value) {
 
 std::string Delta(const std::optional<double>& value, const std::optional<double>& from) {
   if (!value || !from || !(*from > 0)) return "–";
-  return fmt::format("{:+.1f} %", (*value / *from - 1) * 100);
+  const double percent = (*value / *from - 1) * 100;
+  return fmt::format("{:+.1f} %", std::abs(percent) < 0.05 ? 0.0 : percent);
 }
 
 std::string ChangeText(double ratio) {
