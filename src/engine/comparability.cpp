@@ -9,6 +9,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "engine/quality.h"
+
 namespace jarvis::engine {
 namespace {
 
@@ -113,6 +115,18 @@ std::string BothText(const char* what, const std::string& a, const std::string& 
   return fmt::format("{}: {} and {}", what, shown(a), shown(b));
 }
 
+// Files that are not whole.
+void AddMissing(const LoadedTrace& primary, const LoadedTrace& comparison, Comparability* result) {
+  for (const auto& [side, trace] :
+       {std::pair("primary", &primary), std::pair("comparison", &comparison)}) {
+    for (const QualityItem& item : AssessQuality(*trace)) {
+      if (item.remedy != "partial") continue;
+      result->reasons.push_back(fmt::format("{}: [{}] {}", side, item.code, item.text));
+      if (result->verdict == "equal work") result->verdict = "comparable";  // of what is there
+    }
+  }
+}
+
 }  // namespace
 
 std::string ModelName(const LoadedTrace& trace) {
@@ -141,6 +155,7 @@ Comparability AssessComparability(const LoadedTrace& primary, const LoadedTrace&
     result.verdict = "not comparable";
     if (!(a.calls > 0)) result.reasons.emplace_back("the primary trace has no GPU work");
     if (!(b.calls > 0)) result.reasons.emplace_back("the comparison trace has no GPU work");
+    AddMissing(primary, comparison, &result);
     return result;
   }
   const double steps_a = static_cast<double>(primary.steps().size());
@@ -180,6 +195,7 @@ Comparability AssessComparability(const LoadedTrace& primary, const LoadedTrace&
                         BothText("model", ModelName(primary), ModelName(comparison)));
   result.reasons.push_back(BothText("device", DeviceNames(primary), DeviceNames(comparison)));
   result.reasons.push_back(SoftwareText(primary, comparison));
+  AddMissing(primary, comparison, &result);
   return result;
 }
 
