@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "analysis/arg_text.h"
 #include "engine/quality.h"
 
 namespace jarvis::engine {
@@ -41,8 +42,10 @@ Work WorkOf(const LoadedTrace& trace) {
   for (const auto& [key, calls] : ids) {
     const std::string name(strings[key[0]]);
     work.ops[name] += calls;
-    if (key[1] != kNoString) work.shapes[name + '\n' + std::string(strings[key[1]])] += calls;
-    if (key[2] != kNoString) work.types[name + '\n' + std::string(strings[key[2]])] += calls;
+    // Blanks in the file's JSON do not count.
+    const auto with = [&](StringId id) { return name + '\n' + analysis::TupleText(strings[id]); };
+    if (key[1] != kNoString) work.shapes[with(key[1])] += calls;
+    if (key[2] != kNoString) work.types[with(key[2])] += calls;
   }
   return work;
 }

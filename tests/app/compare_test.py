@@ -131,6 +131,14 @@ class Gate(Folder):
         self.assertEqual(ran.returncode, 1)
         self.assertIn("of that name", ran.stderr)
 
+    def test_how_the_file_is_written_does_not_count(self):
+        base = self.write("base", 200, 300)
+        spaced = self.folder / "spaced.json"
+        spaced.write_text(json.dumps(json.loads(base.read_text(encoding="utf-8")), indent=3),
+                          encoding="utf-8")
+        self.assertIn("Equal work: 100 of 100", run(base, spaced).stdout)
+        self.judge(0, base, spaced, "--fail-on", "comparability < 100")
+
     def test_json_stays_json(self):
         base = self.write("base", 200, 300)
         slower = self.write("slower", 260, 300)
