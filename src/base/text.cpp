@@ -87,6 +87,10 @@ std::string_view Trim(std::string_view text) {
   return text;
 }
 
+bool IsOneOf(std::string_view text, std::initializer_list<std::string_view> candidates) {
+  return std::find(candidates.begin(), candidates.end(), text) != candidates.end();
+}
+
 std::optional<std::int64_t> ParseInt(std::string_view text) {
   return ParseWhole<std::int64_t>(text);
 }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <initializer_list>
 #include <optional>
 #include <span>
 #include <string>
@@ -14,6 +15,7 @@ std::string LowerAscii(std::string_view text);
 bool ContainsNoCase(std::string_view text, std::string_view lower_part);
 bool EqualsNoCase(std::string_view a, std::string_view b);
 std::string_view Trim(std::string_view text);
+bool IsOneOf(std::string_view text, std::initializer_list<std::string_view> candidates);
 
 // The whole text as a decimal integer.
 std::optional<std::int64_t> ParseInt(std::string_view text);

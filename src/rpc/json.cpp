@@ -3,6 +3,8 @@
 #include <array>
 #include <cstdint>
 
+template class nlohmann::basic_json<nlohmann::ordered_map>;
+
 namespace jarvis::rpc {
 namespace {
 

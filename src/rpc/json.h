@@ -10,6 +10,9 @@
 
 #include "base/result.h"
 
+// Made once, in json.cpp: nobody else spends time on compiling it.
+extern template class nlohmann::basic_json<nlohmann::ordered_map>;
+
 namespace jarvis::rpc {
 
 // Members keep the order in which they were written, so equal answers are equal bytes.

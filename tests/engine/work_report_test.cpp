@@ -1,16 +1,14 @@
 // The report's tables about work as a whole: nothing is lost or counted twice, and its options.
 #include <algorithm>
-#include <filesystem>
-#include <fstream>
 #include <string>
 
 #include <doctest/doctest.h>
-#include <unistd.h>
 
 #include "analysis/work_calls.h"
 #include "engine/loaded_trace.h"
 #include "engine/report.h"
 #include "support/table_rows.h"
+#include "support/temp_folder.h"
 #include "support/trace_builder.h"
 
 namespace jarvis::engine {
@@ -29,12 +27,8 @@ TracePtr Open(const std::string& path) {
 }
 
 TracePtr Open(const TraceText& text) {
-  std::string folder = (std::filesystem::temp_directory_path() / "jarvis_report_XXXXXX").string();
-  REQUIRE(::mkdtemp(folder.data()) != nullptr);
-  std::ofstream(folder + "/trace.json") << text.Json();
-  TracePtr trace = Open(folder + "/trace.json");
-  std::filesystem::remove_all(folder);
-  return trace;
+  const testing::TempFolder folder;
+  return Open(folder.Write("trace.json", text.Json()));
 }
 
 std::vector<Table> Report(const LoadedTrace& trace, const ReportOptions& options) {

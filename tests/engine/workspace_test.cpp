@@ -2,7 +2,6 @@
 
 #include <atomic>
 #include <chrono>
-#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <set>
@@ -11,8 +10,8 @@
 #include <vector>
 
 #include <doctest/doctest.h>
-#include <unistd.h>
 
+#include "support/temp_folder.h"
 #include "support/trace_builder.h"
 
 namespace jarvis::engine {
@@ -21,29 +20,15 @@ namespace {
 using testing::TraceText;
 using TracePtr = std::shared_ptr<const LoadedTrace>;
 
-class Folder {
+class Folder : public testing::TempFolder {
  public:
-  Folder() {
-    std::string name =
-        (std::filesystem::temp_directory_path() / "jarvis_workspace_XXXXXX").string();
-    path_ = ::mkdtemp(name.data());
-  }
-  Folder(const Folder&) = delete;
-  Folder& operator=(const Folder&) = delete;
-  ~Folder() { std::filesystem::remove_all(path_); }
-
   // A trace with so many ops.
   std::string Trace(const std::string& name, int ops) const {
     TraceText text;
     for (int i = 0; i < ops; ++i)
       text.OpWithKernel("aten::mm", 100 * i, 50, "gemm", 100 * i + 60, 30, i + 1);
-    std::ofstream(path_ + "/" + name, std::ios::trunc) << text.Json();
-    return path_ + "/" + name;
+    return Write(name, text.Json());
   }
-  const std::string& path() const { return path_; }
-
- private:
-  std::string path_;
 };
 
 TracePtr Open(Workspace& workspace, const std::string& trace) {

@@ -1,33 +1,19 @@
 #include "io/byte_source.h"
 
-#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <string>
 
 #include <doctest/doctest.h>
-#include <unistd.h>
 #include <zlib.h>
 
 #include "io/atomic_file.h"
+#include "support/temp_folder.h"
 
 namespace jarvis::io {
 namespace {
 
-class TempFolder {
- public:
-  TempFolder() {
-    std::string name = (std::filesystem::temp_directory_path() / "jarvis_io_XXXXXX").string();
-    path_ = ::mkdtemp(name.data());
-  }
-  TempFolder(const TempFolder&) = delete;
-  TempFolder& operator=(const TempFolder&) = delete;
-  ~TempFolder() { std::filesystem::remove_all(path_); }
-  std::string operator/(const std::string& name) const { return path_ + "/" + name; }
-
- private:
-  std::string path_;
-};
+using testing::TempFolder;
 
 void Write(const std::string& path, const std::string& bytes) {
   std::ofstream file(path, std::ios::binary);

@@ -1,8 +1,6 @@
 #include "io/file_policy.h"
 
-#include <cstdlib>
 #include <filesystem>
-#include <fstream>
 #include <string>
 #include <vector>
 
@@ -12,6 +10,7 @@
 
 #include "io/byte_source.h"
 #include "io/text_file.h"
+#include "support/temp_folder.h"
 
 namespace jarvis::io {
 namespace {
@@ -19,38 +18,25 @@ namespace {
 namespace fs = std::filesystem;
 
 // in/ is allowed, out/ is written to, secret/ is neither.
-class Place {
+class Place : public testing::TempFolder {
  public:
   Place() {
-    std::string name = (fs::temp_directory_path() / "jarvis_policy_XXXXXX").string();
-    root_ = fs::canonical(::mkdtemp(name.data())).string();
     for (const char* folder : {"in", "in/deep", "out", "secret"})
-      fs::create_directory(root_ + "/" + folder);
+      fs::create_directory(*this / folder);
     Write("in/a.json", "a");
     Write("in/deep/b.json", "b");
     Write("secret/s.json", "secret");
-    fs::create_symlink(root_ + "/secret", root_ + "/in/folder_link");
-    fs::create_symlink(root_ + "/secret/s.json", root_ + "/in/file_link");
-    fs::create_symlink(root_ + "/secret/none.json", root_ + "/in/dangling_link");
-    fs::create_symlink("../in/deep/../a.json", root_ + "/in/good_link");
-    fs::create_symlink("loop", root_ + "/in/loop");
-  }
-  Place(const Place&) = delete;
-  Place& operator=(const Place&) = delete;
-  ~Place() { fs::remove_all(root_); }
-
-  std::string operator/(const std::string& name) const { return root_ + "/" + name; }
-  void Write(const std::string& name, const std::string& text) const {
-    std::ofstream(*this / name, std::ios::trunc) << text;
+    fs::create_symlink(*this / "secret", *this / "in/folder_link");
+    fs::create_symlink(*this / "secret/s.json", *this / "in/file_link");
+    fs::create_symlink(*this / "secret/none.json", *this / "in/dangling_link");
+    fs::create_symlink("../in/deep/../a.json", *this / "in/good_link");
+    fs::create_symlink("loop", *this / "in/loop");
   }
   FilePolicy Policy() const {
     auto policy = FilePolicy::Limit({{*this / "in"}, *this / "out"});
     REQUIRE(policy.has_value());
     return *policy;
   }
-
- private:
-  std::string root_;
 };
 
 std::string Text(const FilePolicy& policy, const std::string& given) {

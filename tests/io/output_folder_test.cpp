@@ -2,7 +2,6 @@
 
 #include <atomic>
 #include <chrono>
-#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
@@ -10,24 +9,16 @@
 #include <thread>
 
 #include <doctest/doctest.h>
-#include <unistd.h>
+
+#include "support/temp_folder.h"
 
 namespace jarvis::io {
 namespace {
 
 namespace fs = std::filesystem;
 
-class Place {
+class Place : public testing::TempFolder {
  public:
-  Place() {
-    std::string name = (fs::temp_directory_path() / "jarvis_output_XXXXXX").string();
-    root_ = fs::canonical(::mkdtemp(name.data())).string();
-  }
-  Place(const Place&) = delete;
-  Place& operator=(const Place&) = delete;
-  ~Place() { fs::remove_all(root_); }
-  std::string operator/(const std::string& name) const { return root_ + "/" + name; }
-
   std::unique_ptr<OutputFolder> Open(const std::string& name = "out") const {
     Job job;
     auto folder = OutputFolder::Open(FilePolicy(), *this / name, job);
@@ -49,9 +40,6 @@ class Place {
   void Write(const std::string& name, const std::string& text) const {
     std::ofstream(*this / name, std::ios::trunc) << text;
   }
-
- private:
-  std::string root_;
 };
 
 TEST_CASE("our own files are replaced, others are not") {

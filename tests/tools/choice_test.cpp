@@ -1,6 +1,5 @@
 // Which tools there are, what they may write, and what a tool answers whose trace is not there yet.
 #include <chrono>
-#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <set>
@@ -8,9 +7,9 @@
 #include <thread>
 
 #include <doctest/doctest.h>
-#include <unistd.h>
 
 #include "mcp/call_tool.h"
+#include "support/temp_folder.h"
 #include "support/trace_builder.h"
 #include "tools/all_tools.h"
 #include "tools/loading.h"
@@ -20,30 +19,20 @@ namespace {
 
 namespace fs = std::filesystem;
 
-class Folder {
+class Folder : public testing::TempFolder {
  public:
   Folder() {
-    std::string name = (fs::temp_directory_path() / "jarvis_choice_XXXXXX").string();
-    path_ = fs::canonical(::mkdtemp(name.data())).string();
     testing::TraceText text;
     for (int i = 0; i < 200; ++i)
       text.OpWithKernel("aten::mm", 100 * i, 50, "gemm", 100 * i + 60, 30, i + 1,
                         R"("Input Dims":[[8,8],[8,8]],"Input type":["float","float"])");
-    std::ofstream(path_ + "/trace.json") << text.Json();
+    Write("trace.json", text.Json());
   }
-  Folder(const Folder&) = delete;
-  Folder& operator=(const Folder&) = delete;
-  ~Folder() { fs::remove_all(path_); }
-  std::string operator/(const std::string& name) const { return path_ + "/" + name; }
-
   io::FilePolicy Policy(const std::string& output) const {
-    auto policy = io::FilePolicy::Limit({{path_}, output.empty() ? output : *this / output});
+    auto policy = io::FilePolicy::Limit({{path()}, output.empty() ? output : *this / output});
     REQUIRE(policy.has_value());
     return *policy;
   }
-
- private:
-  std::string path_;
 };
 
 mcp::ToolSet Choose(engine::Workspace& workspace, const ToolChoice& choice) {

@@ -1,15 +1,13 @@
 // gemm_roofline as a client meets it.
-#include <cstdlib>
-#include <filesystem>
 #include <fstream>
 #include <string>
 
 #include <doctest/doctest.h>
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include "mcp/call_tool.h"
 #include "mcp/schema.h"
+#include "support/temp_folder.h"
 #include "support/trace_builder.h"
 #include "tools/all_tools.h"
 #include "tools/answer.h"
@@ -19,15 +17,7 @@ namespace {
 
 class Server {
  public:
-  Server() {
-    std::string name = (std::filesystem::temp_directory_path() / "jarvis_gemm_XXXXXX").string();
-    folder_ = ::mkdtemp(name.data());
-  }
-  Server(const Server&) = delete;
-  Server& operator=(const Server&) = delete;
-  ~Server() { std::filesystem::remove_all(folder_); }
-
-  std::string operator/(const std::string& name) const { return folder_ + "/" + name; }
+  std::string operator/(const std::string& name) const { return folder_ / name; }
   std::string Write(const std::string& name, const std::string& text) const {
     std::ofstream(*this / name, std::ios::trunc) << text;
     return *this / name;
@@ -53,7 +43,7 @@ class Server {
   }
 
  private:
-  std::string folder_;
+  testing::TempFolder folder_;
   engine::Workspace workspace_;
   mcp::ToolSet tools_ = AllTools(workspace_);
 };

@@ -5,13 +5,13 @@
 
 #include <doctest/doctest.h>
 #include <fmt/format.h>
-#include <unistd.h>
 #include <zip.h>
 
 #include "io/text_file.h"
 #include "mcp/call_tool.h"
 #include "mcp/schema.h"
 #include "rpc/json.h"
+#include "support/temp_folder.h"
 #include "support/trace_builder.h"
 #include "tools/all_tools.h"
 #include "tools/replay/entry.h"
@@ -223,18 +223,11 @@ TEST_CASE("equal files are an equal archive, in order") {
 // The tool as a client meets it.
 class Server {
  public:
-  explicit Server(const TraceText& text) {
-    std::string name = (std::filesystem::temp_directory_path() / "jarvis_replay_XXXXXX").string();
-    folder_ = ::mkdtemp(name.data());
-    std::ofstream(folder_ + "/trace.json") << text.Json();
-  }
-  Server(const Server&) = delete;
-  Server& operator=(const Server&) = delete;
-  ~Server() { std::filesystem::remove_all(folder_); }
+  explicit Server(const TraceText& text) { folder_.Write("trace.json", text.Json()); }
 
   mcp::ToolReply Call(Json arguments) {
-    arguments["trace"] = folder_ + "/trace.json";
-    if (!arguments.contains("output_dir")) arguments["output_dir"] = folder_ + "/out";
+    arguments["trace"] = folder_ / "trace.json";
+    if (!arguments.contains("output_dir")) arguments["output_dir"] = folder_ / "out";
     const mcp::Tool* tool = tools_.Find("make_replay");
     REQUIRE(tool != nullptr);
     const auto normalized = mcp::Normalize(tool->input_schema(), arguments);
@@ -242,14 +235,14 @@ class Server {
     Job job;
     return mcp::RunTool(*tool, *normalized, job).reply;
   }
-  std::string Path(const std::string& name) const { return folder_ + "/out/" + name; }
+  std::string Path(const std::string& name) const { return folder_ / ("out/" + name); }
   std::string Text(const std::string& name) const {
     return io::ReadTextFile(io::FilePolicy(), Path(name), 1 << 24).value_or("");
   }
   Json Ir() const { return Json::parse(Text("replay_ir.json")); }
 
  private:
-  std::string folder_;
+  testing::TempFolder folder_;
   engine::Workspace workspace_;
   mcp::ToolSet tools_ = AllTools(workspace_);
 };

@@ -2,16 +2,15 @@
 #include "tools/resources.h"
 
 #include <algorithm>
-#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <set>
 #include <string>
 
 #include <doctest/doctest.h>
-#include <unistd.h>
 
 #include "mcp/schema.h"
+#include "support/temp_folder.h"
 #include "support/trace_builder.h"
 #include "tools/all_tools.h"
 #include "tools/skills.h"
@@ -57,17 +56,12 @@ TEST_CASE("URIs are read in one way or not at all") {
 class Fixture {
  public:
   Fixture() {
-    std::string name = (std::filesystem::temp_directory_path() / "jarvis_res_XXXXXX").string();
-    folder_ = ::mkdtemp(name.data());
     choice_.shelf = shelf_;
     tools_ = std::move(*ChooseTools(workspace_, choice_));
     source_ = MakeResources(workspace_, shelf_, tools_);
-    std::ofstream(folder_ + "/trace.json")
-        << testing::TraceText().OpWithKernel("aten::mm", 0, 50, "gemm", 60, 30, 1).Json();
+    folder_.Write("trace.json",
+                  testing::TraceText().OpWithKernel("aten::mm", 0, 50, "gemm", 60, 30, 1).Json());
   }
-  Fixture(const Fixture&) = delete;
-  Fixture& operator=(const Fixture&) = delete;
-  ~Fixture() { std::filesystem::remove_all(folder_); }
 
   mcp::ToolReply Call(const std::string& tool, const Json& given) {
     Job job;
@@ -79,7 +73,7 @@ class Fixture {
     return tools_.Find(tool)->handler(arguments, context);
   }
   std::string Load() {
-    return Call("load_trace", {{"trace", folder_ + "/trace.json"}})
+    return Call("load_trace", {{"trace", folder_ / "trace.json"}})
         .structured.at("trace")
         .get<std::string>();
   }
@@ -99,7 +93,7 @@ class Fixture {
   }
 
  protected:
-  std::string folder_;
+  testing::TempFolder folder_;
   engine::Workspace workspace_;
   std::shared_ptr<Shelf> shelf_ = std::make_shared<Shelf>();
   ToolChoice choice_;
@@ -135,10 +129,10 @@ TEST_CASE_FIXTURE(Fixture, "tables of a trace are CSV; what does not exist is no
   for (const std::string& uri :
        {"jarvis://trace/" + id + "/table/no", std::string("jarvis://trace/t_00000000"),
         "jarvis://trace/" + id + "/table", "jarvis://trace/" + id + "/x/y",
-        "jarvis://trace//" + folder_, std::string("jarvis://skill/no"),
+        "jarvis://trace//" + folder_.path(), std::string("jarvis://skill/no"),
         std::string("jarvis://schema/no"), std::string("jarvis://platform/no"),
         std::string("jarvis://platforms/x"), std::string("file:///etc/passwd"),
-        FileUri(folder_ + "/trace.json")}) {
+        FileUri(folder_ / "trace.json")}) {
     CAPTURE(uri);
     CHECK_FALSE(Read(uri));
   }
@@ -147,7 +141,7 @@ TEST_CASE_FIXTURE(Fixture, "tables of a trace are CSV; what does not exist is no
 TEST_CASE_FIXTURE(Fixture, "written files can be read until somebody puts something else there") {
   const std::string id = Load();
   const mcp::ToolReply reply = Call(
-      "category_filter", {{"trace", id}, {"output_dir", folder_ + "/out"}, {"overwrite", false}});
+      "category_filter", {{"trace", id}, {"output_dir", folder_ / "out"}, {"overwrite", false}});
   REQUIRE_FALSE(reply.is_error);
   REQUIRE_FALSE(reply.blocks.empty());
   const std::string uri = reply.blocks.front().at("uri").get<std::string>();
@@ -163,7 +157,7 @@ TEST_CASE_FIXTURE(Fixture, "written files can be read until somebody puts someth
 }
 
 TEST_CASE_FIXTURE(Fixture, "a long text comes in parts that make the whole") {
-  const std::string path = folder_ + "/long.csv";
+  const std::string path = folder_ / "long.csv";
   std::string whole;
   for (int i = 0; whole.size() < 3 * kResourceBytesMax; ++i)
     whole += "row " + std::to_string(i) + "\n";

@@ -1,17 +1,14 @@
 // The tools as a client meets them, on traces that are hard on answers.
-#include <cstdlib>
-#include <filesystem>
-#include <fstream>
 #include <set>
 #include <string>
 
 #include <doctest/doctest.h>
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include "mcp/call_tool.h"
 #include "mcp/schema.h"
 #include "rpc/json.h"
+#include "support/temp_folder.h"
 #include "support/trace_builder.h"
 #include "tools/all_tools.h"
 #include "tools/answer.h"
@@ -23,23 +20,15 @@ using testing::TraceText;
 
 class Server {
  public:
-  Server() {
-    std::string name = (std::filesystem::temp_directory_path() / "jarvis_tools_XXXXXX").string();
-    folder_ = ::mkdtemp(name.data());
-  }
-  explicit Server(const TraceText& text) : Server() { Write(text); }
-  Server(const Server&) = delete;
-  Server& operator=(const Server&) = delete;
-  ~Server() { std::filesystem::remove_all(folder_); }
+  Server() = default;
+  explicit Server(const TraceText& text) { Write(text); }
 
-  void Write(const TraceText& text) {
-    std::ofstream(folder_ + "/trace.json", std::ios::trunc) << text.Json();
-  }
-  const std::string& folder() const { return folder_; }
+  void Write(const TraceText& text) { folder_.Write("trace.json", text.Json()); }
+  const std::string& folder() const { return folder_.path(); }
 
   mcp::ToolReply Call(const std::string& tool, Json arguments = Json::object()) {
     if (arguments.is_null()) arguments = Json::object();
-    if (!arguments.contains("trace")) arguments["trace"] = folder_ + "/trace.json";
+    if (!arguments.contains("trace")) arguments["trace"] = folder_ / "trace.json";
     const mcp::Tool* found = tools_.Find(tool);
     REQUIRE(found != nullptr);
     const auto normalized = mcp::Normalize(found->input_schema(), arguments);
@@ -65,7 +54,7 @@ class Server {
   }
 
  private:
-  std::string folder_;
+  testing::TempFolder folder_;
   engine::Workspace workspace_;
   mcp::ToolSet tools_ = AllTools(workspace_);
 };

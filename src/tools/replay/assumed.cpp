@@ -1,15 +1,12 @@
 #include "tools/replay/assumed.h"
 
 #include <algorithm>
-#include <initializer_list>
 #include <string_view>
+
+#include "base/text.h"
 
 namespace jarvis::tools::replay {
 namespace {
-
-bool IsOneOf(std::string_view name, std::initializer_list<std::string_view> names) {
-  return std::find(names.begin(), names.end(), name) != names.end();
-}
 
 // The recorded sizes of the schema's argument of that name; null: none.
 const Json* DimsOf(const OpSchema& schema, const ProfiledCall& call, std::string_view name) {

@@ -140,7 +140,7 @@ def tensors_of(entry):
 def input_bytes(entry):
     total = 0
     for config in tensors_of(entry):
-        strides = config.get("strides") or utils.contiguous_strides(config["shape"])
+        strides = utils.strides_of(config)
         # Types that this torch lacks are counted as small ones; they are refused later.
         attribute = utils.DTYPES.get(config["dtype"], "")
         dtype = getattr(torch, attribute, None)
@@ -165,7 +165,7 @@ def halve(entry, size):
     half = size // 2
     for config in tensors_of(entry):
         if size in config["shape"]:
-            old = config.get("strides") or utils.contiguous_strides(config["shape"])
+            old = utils.strides_of(config)
             config["shape"] = [half if one == size else one for one in config["shape"]]
             config["strides"] = dense_strides(config["shape"], old)
         if config.get("high") == size:
@@ -182,7 +182,7 @@ def size_to_halve(entry):
     """The first dimension of the largest tensor, which most operators only repeat over; where that
     is 1, the largest size."""
     def elements(config):
-        strides = config.get("strides") or utils.contiguous_strides(config["shape"])
+        strides = utils.strides_of(config)
         return utils.storage_elements(config["shape"], strides)[0]
     largest = max((config for config in tensors_of(entry)), key=elements, default=None)
     if largest is None:

@@ -2,16 +2,13 @@
 
 #include <algorithm>
 #include <cmath>
-#include <initializer_list>
 #include <limits>
 #include <string_view>
 
+#include "base/text.h"
+
 namespace jarvis::tools::replay {
 namespace {
-
-bool IsOneOf(std::string_view name, std::initializer_list<std::string_view> names) {
-  return std::find(names.begin(), names.end(), name) != names.end();
-}
 
 bool IsTensor(const Json& value) {
   return value.is_object() && value.contains("shape");

@@ -80,18 +80,17 @@ def contiguous_strides(shape):
     return strides
 
 
+def strides_of(config):
+    """As recorded, else those of a dense tensor."""
+    return config.get("strides") or contiguous_strides(config["shape"])
+
+
 def tensors_of(value):
     if isinstance(value, dict) and "shape" in value:
         yield value
     elif isinstance(value, list):
         for element in value:
             yield from tensors_of(element)
-
-
-def tensor_bytes(config):
-    width = torch.empty((), dtype=dtype_of(config["dtype"])).element_size()
-    strides = config.get("strides") or contiguous_strides(config["shape"])
-    return storage_elements(config["shape"], strides)[0] * width
 
 
 def fill(flat, config, generator):
