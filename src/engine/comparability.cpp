@@ -9,6 +9,9 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "analysis/arg_text.h"
+#include "engine/quality.h"
+
 namespace jarvis::engine {
 namespace {
 
@@ -39,8 +42,10 @@ Work WorkOf(const LoadedTrace& trace) {
   for (const auto& [key, calls] : ids) {
     const std::string name(strings[key[0]]);
     work.ops[name] += calls;
-    if (key[1] != kNoString) work.shapes[name + '\n' + std::string(strings[key[1]])] += calls;
-    if (key[2] != kNoString) work.types[name + '\n' + std::string(strings[key[2]])] += calls;
+    // Blanks in the file's JSON do not count.
+    const auto with = [&](StringId id) { return name + '\n' + analysis::TupleText(strings[id]); };
+    if (key[1] != kNoString) work.shapes[with(key[1])] += calls;
+    if (key[2] != kNoString) work.types[with(key[2])] += calls;
   }
   return work;
 }
@@ -106,11 +111,37 @@ std::string SoftwareText(const LoadedTrace& a, const LoadedTrace& b) {
   return "software: " + fmt::format("{}", fmt::join(differ, ", "));
 }
 
-std::string Quoted(const std::string& text) {
-  return text.empty() ? "not recorded" : text;
+std::string BothText(const char* what, const std::string& a, const std::string& b) {
+  const auto shown = [](const std::string& text) { return text.empty() ? "not recorded" : text; };
+  if (a == b && a.empty()) return fmt::format("{}: not recorded", what);
+  if (a == b) return fmt::format("{}: {} in both", what, a);
+  return fmt::format("{}: {} and {}", what, shown(a), shown(b));
+}
+
+// Files that are not whole.
+void AddMissing(const LoadedTrace& primary, const LoadedTrace& comparison, Comparability* result) {
+  for (const auto& [side, trace] :
+       {std::pair("primary", &primary), std::pair("comparison", &comparison)}) {
+    for (const QualityItem& item : AssessQuality(*trace)) {
+      if (item.remedy != "partial") continue;
+      result->reasons.push_back(fmt::format("{}: [{}] {}", side, item.code, item.text));
+      if (result->verdict == "equal work") result->verdict = "comparable";  // of what is there
+    }
+  }
 }
 
 }  // namespace
+
+std::string ModelName(const LoadedTrace& trace) {
+  std::map<std::string, double> roots;
+  for (const analysis::SummaryRow& row : trace.SummaryBy(analysis::GroupBy::kModule).rows) {
+    if (row.name.starts_with('(')) continue;  // (no module), (unlinked)
+    roots[row.name.substr(0, row.name.find(" / "))] += row.gpu_us;
+  }
+  const auto most = std::max_element(
+      roots.begin(), roots.end(), [](const auto& a, const auto& b) { return a.second < b.second; });
+  return most == roots.end() ? std::string() : most->first;
+}
 
 std::string DeviceNames(const LoadedTrace& trace) {
   std::set<std::string> names;
@@ -127,6 +158,7 @@ Comparability AssessComparability(const LoadedTrace& primary, const LoadedTrace&
     result.verdict = "not comparable";
     if (!(a.calls > 0)) result.reasons.emplace_back("the primary trace has no GPU work");
     if (!(b.calls > 0)) result.reasons.emplace_back("the comparison trace has no GPU work");
+    AddMissing(primary, comparison, &result);
     return result;
   }
   const double steps_a = static_cast<double>(primary.steps().size());
@@ -162,12 +194,11 @@ Comparability AssessComparability(const LoadedTrace& primary, const LoadedTrace&
   if (world_a || world_b) {
     result.reasons.push_back(fmt::format("ranks: {} and {}", Text(world_a), Text(world_b)));
   }
-  const std::string device_a = DeviceNames(primary);
-  const std::string device_b = DeviceNames(comparison);
-  result.reasons.push_back(
-      device_a == device_b ? fmt::format("device: {} in both", Quoted(device_a))
-                           : fmt::format("device: {} and {}", Quoted(device_a), Quoted(device_b)));
+  result.reasons.insert(result.reasons.begin(),
+                        BothText("model", ModelName(primary), ModelName(comparison)));
+  result.reasons.push_back(BothText("device", DeviceNames(primary), DeviceNames(comparison)));
   result.reasons.push_back(SoftwareText(primary, comparison));
+  AddMissing(primary, comparison, &result);
   return result;
 }
 

@@ -17,13 +17,16 @@ namespace jarvis::engine {
 // Devices and software do not change the score: to compare them is why one asks.
 struct Comparability {
   int score = 0;  // 0 to 100; 0 if either has no GPU work
-  // "same file", "equal work", "comparable" (80 and more), "partly comparable" (40 and more),
-  // "not comparable".
+  // "same file", "equal work" (100, and nothing is missing), "comparable" (80 and more), "partly
+  // comparable" (40 and more), "not comparable".
   std::string verdict;
   std::vector<std::string> reasons;  // what is the same, what differs
 };
 
 Comparability AssessComparability(const LoadedTrace& primary, const LoadedTrace& comparison);
+
+// What was run: the outermost module with the most time, "Qwen2Model"; empty: no modules recorded.
+std::string ModelName(const LoadedTrace& trace);
 
 // The trace's devices, each once, by name: "NVIDIA H100 80GB HBM3"; empty: not recorded.
 std::string DeviceNames(const LoadedTrace& trace);

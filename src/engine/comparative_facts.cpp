@@ -20,18 +20,6 @@ using analysis::GroupBy;
 // An excess below this share of the target's GPU time is not worth a reader's time.
 constexpr double kLeastShare = 0.002;
 
-// The outermost module with the most time: "Qwen2Model".
-std::string ModelOf(const LoadedTrace& trace) {
-  std::map<std::string, double> roots;
-  for (const analysis::SummaryRow& row : trace.SummaryBy(GroupBy::kModule).rows) {
-    if (row.name.starts_with('(')) continue;  // (no module), (unlinked)
-    roots[row.name.substr(0, row.name.find(" / "))] += row.gpu_us;
-  }
-  const auto most = std::max_element(
-      roots.begin(), roots.end(), [](const auto& a, const auto& b) { return a.second < b.second; });
-  return most == roots.end() ? "Workload" : Md(most->first, 60);
-}
-
 std::string PlatformNameOf(const CompareSide& side) {
   if (side.platform) return side.platform->name;
   const std::string devices = DeviceNames(side.trace);
@@ -51,8 +39,9 @@ std::vector<const CompareRow*> Judged(const TraceComparison& ops, CompareVerdict
 
 Result<ComparativeFacts> CollectFacts(const ComparativeSide& target,
                                       const ComparativeSide& reference, Job& job) {
-  ComparativeFacts facts{target, reference, ModelOf(target.side.trace), {}, {}, {}, {}, {}, {},
-                         {},     {}};
+  ComparativeFacts facts{
+      target, reference, Md(ModelName(target.side.trace), 60), {}, {}, {}, {}, {}, {}, {}, {}};
+  if (facts.model.empty()) facts.model = "Workload";
   facts.target_name = Md(PlatformNameOf(target.side), 60);
   facts.reference_name = Md(PlatformNameOf(reference.side), 60);
   if (facts.target_name == facts.reference_name) {
@@ -140,7 +129,8 @@ std::string Ms(const std::optional<double>& value) {
 
 std::string Delta(const std::optional<double>& value, const std::optional<double>& from) {
   if (!value || !from || !(*from > 0)) return "–";
-  return fmt::format("{:+.1f} %", (*value / *from - 1) * 100);
+  const double percent = (*value / *from - 1) * 100;
+  return fmt::format("{:+.1f} %", std::abs(percent) < 0.05 ? 0.0 : percent);
 }
 
 std::string ChangeText(double ratio) {

@@ -174,23 +174,50 @@ class Writer {
                       "room there.",
                       Operations(f_.faster.size()), Ms(SumOf(f_.faster))));
     }
-    double unknown[2] = {0, 0};
-    for (const CompareRow& row : f_.ops.rows) {
-      if (row.verdict != CompareVerdict::kUnknown) continue;
-      unknown[0] += row.primary_ms.value_or(0);
-      unknown[1] += row.comparison_ms.value_or(0);
-    }
-    if (unknown[0] + unknown[1] > 0) {
-      add(
-          fmt::format("{} of the target and {} of the reference are matched but not judged: their "
-                      "work, their arguments or their op are not known or differ.",
-                      Ms(unknown[0]), Ms(unknown[1])));
-    }
+    WindowFindings(add);
+    NotJudged(add, true);
+    NotJudged(add, false);
     if (f_.ops.only_primary_ms + f_.ops.only_comparison_ms > 0) {
       add(fmt::format("{} are in the target only and {} in the reference only.",
                       Ms(f_.ops.only_primary_ms), Ms(f_.ops.only_comparison_ms)));
     }
     Line("\n---\n");
+  }
+
+  // What is no computing: of both sides.
+  template <typename Add>
+  void WindowFindings(const Add& add) {
+    constexpr double kLeastOfWindow = 0.02;
+    const std::vector<WindowPart> parts = WindowParts(f_);
+    const double window = parts[0].target_ms.value_or(0);
+    for (std::size_t i = 2; i < parts.size(); ++i) {
+      const WindowPart& part = parts[i];
+      const double change = part.target_ms.value_or(0) - part.reference_ms.value_or(0);
+      if (!(window > 0) || std::abs(change) < kLeastOfWindow * window) continue;
+      add(
+          fmt::format("{}: {} in the target, {} in the reference: {} {}, {:.0f} % of the target's "
+                      "window.",
+                      part.name, Ms(part.target_ms), Ms(part.reference_ms), Ms(std::abs(change)),
+                      change > 0 ? "more" : "less", std::abs(change) / window * 100));
+    }
+  }
+
+  // Matched time without a verdict: communication, and the rest.
+  template <typename Add>
+  void NotJudged(const Add& add, bool communication) {
+    double target = 0;
+    double reference = 0;
+    for (const CompareRow& row : f_.ops.rows) {
+      if (row.verdict != CompareVerdict::kUnknown || row.communication != communication) continue;
+      target += row.primary_ms.value_or(0);
+      reference += row.comparison_ms.value_or(0);
+    }
+    if (!(target + reference > 0)) return;
+    add(fmt::format("{} of the target and {} of the reference are {}.", Ms(target), Ms(reference),
+                    communication ? "communication, which is not judged: it is mostly waiting for "
+                                    "other ranks, so compare all ranks of a job"
+                                  : "matched but not judged: their work, their arguments or their "
+                                    "op are not known or differ"));
   }
 
   void Recommendations() {

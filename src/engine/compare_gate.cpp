@@ -6,6 +6,7 @@
 #include <numeric>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "base/text.h"
 #include "engine/comparability.h"
@@ -117,8 +118,11 @@ class Judge {
     const LoadedTrace& comparison = *input_.baseline.front();
     comparability_ = AssessComparability(primary, comparison);
     if (comparability_.verdict == "not comparable") {
+      constexpr std::size_t kReasons = 4;
+      std::vector<std::string> reasons = comparability_.reasons;
+      if (reasons.size() > kReasons) reasons.resize(kReasons);
       result_.refusal = fmt::format("the runs are not comparable ({} of 100: {}), so none passes",
-                                    comparability_.score, comparability_.reasons.front());
+                                    comparability_.score, fmt::join(reasons, "; "));
     }
     JV_ASSIGN(pair_, CompareTraces({primary, input_.platform},
                                    {comparison, input_.comparison_platform}, GroupBy::kOp, job));

@@ -20,7 +20,10 @@ constexpr std::size_t kBytesMax = std::size_t{512} << 20;  // of all tables of a
 
 Result<std::vector<Table>> ReadFolder(const io::FilePolicy& files, const std::string& given,
                                       Job& job) {
-  JV_ASSIGN(const auto paths, io::FilesInFolder(files, given, ".csv", kEntriesMax));
+  // What jarvis analyze wrote has its report in a directory of its own.
+  const std::string inside = given + "/perf_report_csvs";
+  const std::string folder = io::IsInputFolder(files, inside) ? inside : given;
+  JV_ASSIGN(const auto paths, io::FilesInFolder(files, folder, ".csv", kEntriesMax));
   if (paths.empty() || paths.size() > kTablesMax) {
     return Fail(ErrorCode::kBadValue, fmt::format("{} CSV tables in \"{}\"", paths.size(), given),
                 "give a directory that perf_report wrote, or a trace");

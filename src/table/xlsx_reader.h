@@ -15,7 +15,7 @@ namespace jarvis {
 struct XlsxLimits {
   std::size_t sheets_max = 1'000;
   std::size_t cells_max = 5'000'000;               // of all sheets, blank ones within rows too
-  std::size_t bytes_max = std::size_t{512} << 20;  // of all parts read, decompressed
+  std::size_t bytes_max = std::size_t{256} << 20;  // of all parts read, decompressed
 };
 
 // Does the text begin as a workbook, or any other zip archive, does?

@@ -7,6 +7,7 @@
 #include "engine/comparability.h"
 #include "engine/compare_table.h"
 #include "engine/comparison.h"
+#include "engine/quality.h"
 #include "output/number_format.h"
 #include "tools/platform_choice.h"
 #include "tools/tools.h"
@@ -183,6 +184,22 @@ void AddRows(Table table, GroupBy by, std::uint64_t limit, Answer* answer) {
   }
 }
 
+// What bears on the totals of either side, in a few words; load_trace has them whole.
+void AddQuality(const engine::LoadedTrace& primary, const engine::LoadedTrace& comparison,
+                Answer* answer) {
+  constexpr double kLeastPercent = 1;
+  std::string text;
+  for (const auto& [side, trace] :
+       {std::pair("primary", &primary), std::pair("comparison", &comparison)}) {
+    for (const engine::QualityItem& item : engine::AssessQuality(*trace)) {
+      if (item.gpu_percent.value_or(0) < kLeastPercent) continue;
+      text += fmt::format("{}{}: {} {:.1f} % of GPU time", text.empty() ? "" : ", ", side,
+                          item.code, *item.gpu_percent);
+    }
+  }
+  if (!text.empty()) answer->notes.push_back(text);
+}
+
 // How times were made comparable, and what expected means.
 void AddNotes(const engine::LoadedTrace& primary, const engine::LoadedTrace& comparison,
               const TraceComparison& result, Answer* answer) {
@@ -242,6 +259,7 @@ Result<Answer> Compare(engine::Workspace& workspace, const Json& arguments, Job&
   AddRows(engine::CompareTable(result, by), by, arguments.at("limit").get<std::uint64_t>(),
           &answer);
   AddNotes(*primary, *comparison, result, &answer);
+  AddQuality(*primary, *comparison, &answer);
   answer.notes.push_back(PlatformNote(platform, other, result.same_device));
   answer.notes.emplace_back(
       "unexpected_ms = primary_ms - expected * comparison_ms, as expected within 15 %; 3 us a "

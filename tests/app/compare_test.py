@@ -131,6 +131,14 @@ class Gate(Folder):
         self.assertEqual(ran.returncode, 1)
         self.assertIn("of that name", ran.stderr)
 
+    def test_how_the_file_is_written_does_not_count(self):
+        base = self.write("base", 200, 300)
+        spaced = self.folder / "spaced.json"
+        spaced.write_text(json.dumps(json.loads(base.read_text(encoding="utf-8")), indent=3),
+                          encoding="utf-8")
+        self.assertIn("Equal work: 100 of 100", run(base, spaced).stdout)
+        self.judge(0, base, spaced, "--fail-on", "comparability < 100")
+
     def test_json_stays_json(self):
         base = self.write("base", 200, 300)
         slower = self.write("slower", 260, 300)
@@ -141,6 +149,21 @@ class Gate(Folder):
 
 
 class Reports(Folder):
+    def test_what_analyze_wrote_is_a_report(self):
+        folders = []
+        for name, us in (("a", 200), ("b", 260)):
+            folders.append(self.folder / f"out_{name}")
+            ran = subprocess.run([program.BINARY, "analyze", self.write(name, us, 300),
+                                  "--output-dir", folders[-1]], capture_output=True, check=False)
+            self.assertEqual(ran.returncode, 0, ran.stderr)
+        for a, b in (folders, [folder / "perf_report.xlsx" for folder in folders]):
+            ran = run(a, b, "--output-dir", self.folder / "out", "--names", "a,b")
+            self.assertEqual(ran.returncode, 0, ran.stderr)
+            with open(self.folder / "out/ops_summary.csv", newline="", encoding="utf-8") as file:
+                rows = {row["name"]: row for row in csv.DictReader(file)}
+            self.assertAlmostEqual(
+                float(rows["aten::mm"]["total_direct_kernel_time_ms__b_over_a"]), 1.3)
+
     def fair(self, *arguments):
         out = self.folder / "out"
         ran = run(*arguments, "--output-dir", out, "--overwrite")
