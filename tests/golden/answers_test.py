@@ -33,6 +33,15 @@ QUESTIONS = [
     ("collectives", {"traces": [TRACE]}),
     ("digest", {"traces": [TRACE]}),
     ("merge_ranks", {"traces": [TRACE]}),
+    *[("category_analysis", {"category": category, "show": show, "limit": limit})
+      for category in ("all", "gemm", "attention", "idle", "communication", "memcpy", "fusion")
+      for show in ("findings", "operations") for limit in (1, 200)],
+    ("category_analysis", {"platform": "MI300X"}),
+    *[("idle_gaps", {"by": by, "limit": limit}) for by in ("cause", "module", "step", "gap")
+      for limit in (2, 200)],
+    ("fusion_candidates", {}),
+    ("prioritize", {}),
+    ("prioritize", {"plan": ["f1", "gemm.1@80"]}),
     ("perf_report", {}),
     *[("trace_diff", {"primary": TRACE, "comparison": TRACE, **more})
       for more in ({}, {"by": "role"}, {"at": "op1"}, {"at": "aten::mm", "limit": 1},
@@ -179,6 +188,11 @@ class Answers(unittest.TestCase):
             ("bad_value", "gemm_roofline", {"trace": TRACE, "row": "op3"}),
             ("bad_value", "parent_chain", {"trace": TRACE, "row": "s1"}),
             ("bad_value", "category_filter", {"trace": TRACE, "categories": ["cooking"]}),
+            ("bad_value", "category_analysis", {"trace": TRACE, "category": "cooking"}),
+            ("bad_value", "category_analysis", {"trace": TRACE, "platform": "abacus"}),
+            ("bad_value", "prioritize", {"trace": TRACE, "plan": ["f99"]}),
+            ("bad_value", "prioritize", {"trace": TRACE, "plan": ["f1@0"]}),
+            ("bad_value", "prioritize", {"trace": TRACE, "plan": ["f1@fast"]}),
             ("unknown_trace", "gpu_timeline", {"trace": "t_00000000"}),
             ("trace_not_found", "load_trace", {"trace": str(self.folder / "none.json")}),
             ("not_allowed", "load_trace", {"trace": "/etc/hostname"}),
