@@ -19,6 +19,10 @@ Result<Answer> OpsSummary(engine::Workspace& workspace, const Json& arguments, J
 Result<Answer> ParentChain(engine::Workspace& workspace, const Json& arguments, Job& job);
 Result<Answer> GemmRoofline(engine::Workspace& workspace, const Json& arguments, Job& job);
 Result<Answer> CategoryFilter(engine::Workspace& workspace, const Json& arguments, Job& job);
+Result<Answer> CategoryAnalysisTool(engine::Workspace& workspace, const Json& arguments, Job& job);
+Result<Answer> IdleGaps(engine::Workspace& workspace, const Json& arguments, Job& job);
+Result<Answer> FusionCandidates(engine::Workspace& workspace, const Json& arguments, Job& job);
+Result<Answer> Prioritize(engine::Workspace& workspace, const Json& arguments, Job& job);
 Result<Answer> PerfReport(engine::Workspace& workspace, const Json& arguments, Job& job);
 Result<Answer> MakeReplay(engine::Workspace& workspace, const Json& arguments, Job& job);
 // Tells in its notes what was called before.
