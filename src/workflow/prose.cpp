@@ -116,8 +116,8 @@ std::string SystemInsight(const Finding& finding) {
   const PatternInfo* pattern = LeadingPattern(finding);
   const std::string what = pattern == nullptr ? "" : ": " + std::string(pattern->what);
   if (finding.category == "cpu_idle") {
-    return fmt::format("The GPU waits {} in {}{}.", TimeText(finding), Calls(finding.count, "gaps"),
-                       what);
+    const std::string gaps = finding.count > 0 ? " in " + Calls(finding.count, "gaps") : "";
+    return fmt::format("The GPU waits {}{}{}.", TimeText(finding), gaps, what);
   }
   const std::string count = finding.count > 0 ? " in " + Calls(finding.count) : "";
   return fmt::format("{} takes {}{}{}.", Capital(SubjectText(finding)), TimeText(finding), count,
