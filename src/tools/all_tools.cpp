@@ -49,7 +49,7 @@ constexpr Binding kBindings[] = {
     {"perf_report", &PerfReport, mcp::ToolCost::kLong, kFull},
     {"make_replay", &MakeReplay, mcp::ToolCost::kLong, kCore},
     {"render_report", nullptr, mcp::ToolCost::kLong, kCore, &RenderReport},
-    {"write_findings", &WriteFindings, mcp::ToolCost::kLong, kFull},
+    {"write_findings", nullptr, mcp::ToolCost::kLong, kFull, &WriteFindings},
     {"validate", &Validate, mcp::ToolCost::kLong, kFull},
 };
 

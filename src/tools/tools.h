@@ -25,10 +25,11 @@ Result<Answer> FusionCandidates(engine::Workspace& workspace, const Json& argume
 Result<Answer> Prioritize(engine::Workspace& workspace, const Json& arguments, Job& job);
 Result<Answer> PerfReport(engine::Workspace& workspace, const Json& arguments, Job& job);
 Result<Answer> MakeReplay(engine::Workspace& workspace, const Json& arguments, Job& job);
-// Tells in its notes what was called before.
+// Both tell in the working notes what was called before.
 Result<Answer> RenderReport(engine::Workspace& workspace, const Json& arguments, Job& job,
                             const CallLog& log);
-Result<Answer> WriteFindings(engine::Workspace& workspace, const Json& arguments, Job& job);
+Result<Answer> WriteFindings(engine::Workspace& workspace, const Json& arguments, Job& job,
+                             const CallLog& log);
 Result<Answer> Validate(engine::Workspace& workspace, const Json& arguments, Job& job);
 
 // Shared by them.

@@ -313,7 +313,7 @@ def score_coverage(report, truth, score):
     findings = [finding["global_rank"] for finding in truth.findings]
     covered = [rank for rank in findings if rank in numbers]
     faults += [f"finding {rank} is missing" for rank in findings if rank not in numbers]
-    if not findings and not re.search(r"nothing to fix", report.text, re.I) and truth.window_ms:
+    if not findings and not re.search(r"nothing to fix|no finding", report.text, re.I) and truth.window_ms:
         faults.append("no findings, and the report does not say so")
     large = {op["name"] for op in truth.operations
              if (op.get("percent_of_total") or 0) >= SIGNIFICANT}
