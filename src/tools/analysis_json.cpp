@@ -4,7 +4,7 @@
 
 #include <fmt/format.h>
 
-#include "output/number_format.h"
+#include "tools/json_parts.h"
 #include "workflow/thresholds.h"
 
 namespace jarvis::tools {
@@ -13,15 +13,6 @@ using namespace workflow;
 
 namespace {
 
-Json Number(double value) {
-  return output::Rounded(value);
-}
-Json Number(const std::optional<double>& value) {
-  return value ? Json(output::Rounded(*value)) : Json(nullptr);
-}
-Json TextOrNull(std::string_view text) {
-  return text.empty() ? Json(nullptr) : Json(text);
-}
 Json CellJson(const Cell& cell) {
   if (const auto* number = std::get_if<double>(&cell)) return Number(*number);
   if (const auto* whole = std::get_if<std::int64_t>(&cell)) return *whole;
@@ -49,13 +40,6 @@ Json PathJson(const std::vector<Remedy>& path) {
                    {"facts", FactsJson(remedy.facts)}});
   }
   return out;
-}
-
-// The three numbers of an estimate under the names that all files use.
-void AddImpact(const std::optional<Range>& impact, Json* out) {
-  (*out)["impact_score"] = impact ? Number(impact->mid) : Json(nullptr);
-  (*out)["impact_score_low"] = impact ? Number(impact->low) : Json(nullptr);
-  (*out)["impact_score_high"] = impact ? Number(impact->high) : Json(nullptr);
 }
 
 Json EfficiencyJson(const Efficiency& e) {
@@ -105,31 +89,6 @@ Json EstimatesJson(const CategoryAnalysis& category) {
       out.push_back(EstimateJson(operation));
   }
   return out;
-}
-
-Json FindingsOf(const Analysis& analysis, std::string_view category) {
-  Json out = Json::array();
-  std::vector<const Finding*> mine;
-  for (const Finding& finding : analysis.findings) {
-    if (finding.category == category) mine.push_back(&finding);
-  }
-  std::sort(mine.begin(), mine.end(),
-            [](const Finding* a, const Finding* b) { return a->rank < b->rank; });
-  for (const Finding* finding : mine)
-    out.push_back(FindingJson(*finding));
-  return out;
-}
-
-// What metrics of every category start with.
-Json Metrics(std::string_view category, bool data) {
-  return {{"schema_version", 1},
-          {"category", category},
-          {"status", data ? "OK" : "NO_DATA"},
-          {"comparison_scope", "standalone"}};
-}
-
-Json Texts(const std::vector<std::string>& texts) {
-  return texts.empty() ? Json::array() : Json(texts);
 }
 
 }  // namespace
@@ -185,7 +144,7 @@ Json OperationJson(const Operation& o) {
           {"fusion_candidate_name", TextOrNull(o.fusion_candidate)},
           {"launcher_path", TextOrNull(o.entry_point)},
           {"module_path", TextOrNull(o.module_path)},
-          {"call_chain", Texts(o.call_chain)},
+          {"call_chain", TextList(o.call_chain)},
           {"kernels", std::move(kernels)},
           {"patterns", PatternsJson(o.patterns)},
           {"details", FactsJson(o.details)},
@@ -218,15 +177,15 @@ Json FindingJson(const Finding& f) {
               {"starved_percent", Number(f.starved_percent)},
               {"count", f.count},
               {"member_count", f.members.size()},
-              {"members", Texts(f.members)},
-              {"row_ids", Texts(f.row_ids)},
-              {"module_paths", Texts(f.module_paths)},
+              {"members", TextList(f.members)},
+              {"row_ids", TextList(f.row_ids)},
+              {"module_paths", TextList(f.module_paths)},
               {"patterns", PatternsJson(f.patterns)},
               {"path_a", PathJson(f.path_a)},
               {"path_b", PathJson(f.path_b)},
               {"replay_recommended", f.replay_recommended},
-              {"overlaps_with", Texts(f.overlaps_with)},
-              {"warnings", Texts(f.warnings)},
+              {"overlaps_with", TextList(f.overlaps_with)},
+              {"warnings", TextList(f.warnings)},
               {"evidence", FactsJson(f.evidence)}};
   AddImpact(f.impact_percent, &out);
   return out;
@@ -239,11 +198,11 @@ Json CombinedJson(const Combined& combined) {
           {"sum_of_parts_ms", Number(combined.sum_of_parts_ms)},
           {"cap_ms", Number(combined.cap_ms)},
           {"capped", combined.capped},
-          {"findings", Texts(combined.findings)}};
+          {"findings", TextList(combined.findings)}};
 }
 
 Json CategoryMetricsJson(const CategoryAnalysis& c) {
-  Json out = Metrics(c.key, c.status == workflow::Status::kOk);
+  Json out = MetricsHead(c.key, c.status == workflow::Status::kOk);
   out["display_name"] = c.display_name;
   out["kind"] = KindText(c.kind);
   out["total_time_ms"] = Number(c.gpu_us / 1000);
@@ -275,232 +234,7 @@ Json CategoryMetricsJson(const CategoryAnalysis& c) {
                                 {"impossible", anomaly.impossible},
                                 {"assumption", TextOrNull(anomaly.assumption)}});
   }
-  out["notes"] = Texts(c.notes);
-  return out;
-}
-
-namespace {
-
-Json GroupsJson(const std::vector<GapGroup>& groups) {
-  Json out = Json::array();
-  for (const GapGroup& group : groups) {
-    out.push_back({{"name", group.name},
-                   {"count", group.count},
-                   {"total_ms", Number(group.total_us / 1000)},
-                   {"percent_of_idle", Number(group.percent_of_idle)},
-                   {"p50_us", Number(group.median_us)},
-                   {"max_us", Number(group.max_us)},
-                   {"saved_ms", Number(group.saved_us / 1000)},
-                   {"saved_low_ms", Number(group.saved_low_us / 1000)}});
-  }
-  return out;
-}
-
-Json GapJson(const Gap& gap) {
-  return {{"start_us", Number(gap.start_us)},
-          {"dur_us", Number(gap.dur_us)},
-          {"class", GapText(gap.kind)},
-          {"drain", gap.drained ? "sync_drain" : "starved"},
-          {"prev_kernel", gap.previous_kernel},
-          {"prev_op", TextOrNull(gap.previous_op)},
-          {"next_kernel", gap.next_kernel},
-          {"next_op", TextOrNull(gap.next_op)},
-          {"next_uid", gap.next_uid},
-          {"module_path", TextOrNull(gap.module_path)},
-          {"call_stack", Texts(gap.call_stack)},
-          {"dominant", TextOrNull(gap.dominant)},
-          {"dominant_us", Number(gap.dominant_us)},
-          {"thread", TextOrNull(gap.thread)},
-          {"step", gap.step < 0 ? Json(nullptr) : Json(gap.step)},
-          {"saved_us", Number(gap.saved_us)}};
-}
-
-}  // namespace
-
-Json IdleGapsJson(const IdleAnalysis& idle) {
-  Json out = {{"schema_version", 1},
-              {"status", idle.has_gpu_work ? "OK" : "NO_DATA"},
-              {"window_ms", Number(idle.window_us / 1000)},
-              {"idle_ms", Number(idle.idle_us / 1000)},
-              {"idle_percent", Number(idle.idle_percent)},
-              {"idle_flagged", idle.flagged},
-              {"reliable", idle.reliable},
-              {"unreliable_because", TextOrNull(idle.unreliable_because)},
-              {"graph_replay_percent", Number(idle.graph_percent)},
-              {"micro_gap_ms", Number(idle.micro_us / 1000)},
-              {"micro_gap_count", idle.micro_count},
-              {"queued_gap_us", Number(idle.queued_gap_us)},
-              {"gap_count", idle.gap_count},
-              {"summary", GroupsJson(idle.by_class)},
-              {"by_module", GroupsJson(idle.by_module)},
-              {"by_step", GroupsJson(idle.by_step)}};
-  out["top_gaps"] = Json::array();
-  for (const Gap& gap : idle.gaps)
-    out["top_gaps"].push_back(GapJson(gap));
-  return out;
-}
-
-Json IdleMetricsJson(const Analysis& a) {
-  Json out = Metrics("cpu_idle", a.idle.has_gpu_work);
-  const Totals& t = a.totals;
-  out["idle_flagged"] = a.idle.flagged;
-  out["reliable"] = a.idle.reliable;
-  out["gpu_utilization"] = {{"total_time_ms", Number(t.window_ms)},
-                            {"idle_time_ms", Number(t.idle_ms)},
-                            {"idle_time_percent", Number(t.Percent(t.idle_ms))},
-                            {"computation_percent", Number(t.Percent(t.computation_ms))},
-                            {"communication_percent", Number(t.Percent(t.exposed_comm_ms))},
-                            {"memcpy_percent", Number(t.Percent(t.exposed_copy_ms))}};
-  out["kernel_analysis"] = {{"short_kernel_count", a.idle.short_kernels},
-                            {"total_kernel_count", a.idle.kernels},
-                            {"avg_kernel_time_us", Number(a.idle.mean_kernel_us)}};
-  out["classes"] = GroupsJson(a.idle.by_class);
-  out["impact_estimates"] = Json::array();
-  out["category_findings"] = FindingsOf(a, "cpu_idle");
-  return out;
-}
-
-Json MultiKernelDataJson(const MultiKernelAnalysis& m) {
-  Json copies = {{"total_count", m.copy_count},
-                 {"total_time_us", Number(m.copy_us)},
-                 {"by_direction", Json::object()}};
-  for (const CopyGroup& group : m.copies) {
-    const double count = static_cast<double>(std::max<std::uint64_t>(1, group.count));
-    copies["by_direction"][std::string(DirectionText(group.direction))] = {
-        {"count", group.count},
-        {"total_time_us", Number(group.total_us)},
-        {"exposed_us", Number(group.exposed_us)},
-        {"avg_time_us", Number(group.total_us / count)},
-        {"max_time_us", Number(group.max_us)},
-        {"total_bytes", Number(group.bytes)},
-        {"tb_per_s", Number(group.tb_per_s)},
-        {"pageable_count", group.pageable},
-        {"percent_of_total", Number(group.percent_of_total)},
-        {"flagged", group.flagged}};
-  }
-  Json sites = Json::array();
-  for (const CopySite& site : m.copy_sites) {
-    sites.push_back({{"direction", DirectionText(site.direction)},
-                     {"op", TextOrNull(site.op)},
-                     {"row_id", TextOrNull(site.row_id)},
-                     {"module_path", TextOrNull(site.module_path)},
-                     {"code", Texts(site.code)},
-                     {"count", site.count},
-                     {"total_us", Number(site.total_us)},
-                     {"bytes", Number(site.bytes)},
-                     {"blocking", site.blocking},
-                     {"ex_uid", site.uid}});
-  }
-  Json collectives = Json::array();
-  for (const CollectiveRow& row : m.collectives) {
-    collectives.push_back({{"name", row.name},
-                           {"dtype", TextOrNull(row.dtype)},
-                           {"bytes", Number(row.bytes)},
-                           {"group_size", row.group_size ? Json(*row.group_size) : Json(nullptr)},
-                           {"count", row.count},
-                           {"total_us", Number(row.total_us)},
-                           {"exposed_us", Number(row.exposed_us)},
-                           {"algorithm_gb_per_s", Number(row.algorithm_gb_per_s)},
-                           {"bus_gb_per_s", Number(row.bus_gb_per_s)},
-                           {"computation_beneath", Texts(row.beneath)},
-                           {"op", TextOrNull(row.op)},
-                           {"ex_uid", row.uid}});
-  }
-  const auto percent = [&](double us) {
-    return m.window_us > 0 ? Number(us / m.window_us * 100) : Json(nullptr);
-  };
-  return {{"schema_version", 1},
-          {"status", m.has_gpu_work ? "OK" : "NO_DATA"},
-          {"memcpy_summary", std::move(copies)},
-          {"copy_sites", std::move(sites)},
-          {"nccl_summary", {{"total_count", m.comm_count}, {"total_time_us", Number(m.comm_us)}}},
-          {"collectives", std::move(collectives)},
-          {"overlap_analysis",
-           {{"total_time_us", Number(m.window_us)},
-            {"computation_time_us", Number(m.computation_us)},
-            {"total_comm_time_us", Number(m.comm_us)},
-            {"exposed_comm_time_us", Number(m.exposed_comm_us)},
-            {"total_memcpy_time_us", Number(m.copy_us)},
-            {"exposed_memcpy_time_us", Number(m.exposed_copy_us)},
-            {"comm_overlap_ratio", Number(m.comm_overlap_ratio)},
-            {"memcpy_overlap_ratio", Number(m.copy_overlap_ratio)},
-            {"comm_percent_of_total", percent(m.exposed_comm_us)},
-            {"memcpy_percent_of_total", percent(m.exposed_copy_us)}}},
-          {"one_rank", m.one_rank}};
-}
-
-Json MultiKernelMetricsJson(const Analysis& a) {
-  const MultiKernelAnalysis& m = a.multi_kernel;
-  const Json data = MultiKernelDataJson(m);
-  Json out = Metrics("multi_kernel", m.has_gpu_work);
-  out["total_time_ms"] = Number(a.totals.window_ms);
-  for (const char* key : {"memcpy_summary", "nccl_summary", "overlap_analysis"})
-    out[key] = data[key];
-  bool copies = false;
-  for (const CopyGroup& group : m.copies)
-    copies = copies || group.flagged;
-  out["memcpy_assessment"] = {{"flagged", copies}, {"total_count", m.copy_count}};
-  out["nccl_blocking_assessment"] = {
-      {"flagged", m.comm_flagged},
-      {"exposed_comm_time_ms", Number(m.exposed_comm_us / 1000)},
-      {"exposed_percent_of_total", data["overlap_analysis"]["comm_percent_of_total"]}};
-  out["overlap_assessment"] = {{"flagged", m.overlap_flagged},
-                               {"overlap_ratio", Number(m.comm_overlap_ratio)},
-                               {"target_percent", workflow::limits::kOverlapRatio * 100}};
-  out["patterns_detected"] = Texts(m.patterns);
-  out["impact_estimates"] = Json::array();
-  out["category_findings"] = FindingsOf(a, "multi_kernel");
-  return out;
-}
-
-Json FusionCandidatesJson(const FusionAnalysis& fusion) {
-  Json out = Json::array();
-  for (const FusionCandidate& c : fusion.candidates) {
-    Json kernels = Json::array();
-    for (const FusionKernel& kernel : c.kernels) {
-      kernels.push_back({{"name", kernel.name},
-                         {"op", kernel.op},
-                         {"operation_id", kernel.operation},
-                         {"mean_us", Number(kernel.mean_us)},
-                         {"bytes", Number(kernel.bytes)}});
-    }
-    Json entry = {{"id", c.id},
-                  {"kind", FusionText(c.kind)},
-                  {"module_name", c.module_path},
-                  {"base_name", c.module_class},
-                  {"instance_count", c.instances},
-                  {"kernel_count", c.kernels.size()},
-                  {"modeled_kernel_count", c.modeled_kernels},
-                  {"kernels", std::move(kernels)},
-                  {"dependency", DependencyText(c.dependency)},
-                  {"confidence", c.confidence},
-                  {"total_kernel_time_us", Number(c.total_us)},
-                  {"exclusive_us", Number(c.exclusive_us)},
-                  {"instance_us",
-                   {{"min", Number(c.instance_min_us)},
-                    {"p50", Number(c.instance_median_us)},
-                    {"max", Number(c.instance_max_us)}}},
-                  {"upper_bound_ms", Number(c.total_us / 1000)},
-                  {"bytes_now", Number(c.bytes_now)},
-                  {"bytes_fused", Number(c.bytes_fused)},
-                  {"savings_ms", RangeJson(c.savings_ms)},
-                  {"operations", Texts(c.operations)},
-                  {"ex_uid", c.example_uid}};
-    AddImpact(c.impact_percent, &entry);
-    out.push_back(std::move(entry));
-  }
-  return out;
-}
-
-Json FusionMetricsJson(const Analysis& a) {
-  Json out = Metrics("kernel_fusion", !a.fusion.candidates.empty());
-  out["total_time_ms"] = Number(a.fusion.total_us / 1000);
-  out["candidate_count"] = a.fusion.candidates.size();
-  out["platform"] = TextOrNull(a.platform);
-  out["peak_hbm_bw_tbs"] = Number(a.peak_tb_per_s);
-  out["impact_estimates"] = Json::array();
-  out["category_findings"] = FindingsOf(a, "kernel_fusion");
-  out["warnings"] = Texts(a.fusion.notes);
+  out["notes"] = TextList(c.notes);
   return out;
 }
 
@@ -513,7 +247,7 @@ Json ModelInfoJson(const ModelIdentity& model) {
   for (const auto& [name, field] :
        {std::pair{"model", &model.model}, std::pair{"architecture", &model.architecture},
         std::pair{"scale", &model.scale}, std::pair{"precision", &model.precision}}) {
-    out["evidence"][name] = Texts(field->evidence);
+    out["evidence"][name] = TextList(field->evidence);
     out["confidence"][name] = Number(field->confidence);
   }
   return out;
@@ -546,7 +280,7 @@ Json PriorityJson(const Analysis& a) {
               {"recommendations", Json::array()},
               {"all_estimates", Json::array()},
               {"combined", CombinedJson(a.combined)},
-              {"nothing_because", Texts(a.nothing_because)}};
+              {"nothing_because", TextList(a.nothing_because)}};
   for (const Finding& finding : a.findings) {
     Json entry = FindingJson(finding);
     entry["category_rank"] = finding.rank;

@@ -13,6 +13,7 @@
 #include "output/number_format.h"
 #include "perf/platform.h"
 #include "tools/platform_choice.h"
+#include "tools/schema_files.h"
 #include "tools/skills.h"
 #include "tools/tools.h"
 #include "tools/uri.h"
@@ -23,6 +24,9 @@ namespace jarvis::tools {
 namespace {
 
 using mcp::ResourceContent;
+
+// What the names of schemas of files start with.
+constexpr std::string_view kFileSchema = "file_";
 
 // A written file is read whole before a part of it is sent.
 constexpr std::size_t kTextBytesMax = std::size_t{16} << 20;
@@ -42,7 +46,7 @@ constexpr Kind kKinds[] = {
     {"jarvis://skill/{skill}", "skill", "Skill", "How to do a kind of analysis.", "text/markdown"},
     {"jarvis://platform/{platform}", "platform", "Platform",
      "Bandwidth and rates of a GPU, and where the figures come from.", "application/json"},
-    {"jarvis://schema/{tool}", "schema", "Tool schema", "A tool's definition.", "application/json"},
+    {"jarvis://schema/{tool}", "schema", "Tool schema", "A tool's definition, or a written file's schema.", "application/json"},
     {"file:///{path}", "file", "Written file", "A file that a tool wrote.", "text/plain"}};
 
 // Every table that a report can have; which ones a trace has depends on what it recorded.
@@ -128,6 +132,8 @@ class Resources : public mcp::ResourceSource {
       : workspace_(workspace), shelf_(std::move(shelf)) {
     for (const mcp::Tool& tool : tools.tools())
       schemas_[tool.name] = tool.definition.dump(2);
+    for (const EmbeddedFile& file : FileSchemaFiles())
+      schemas_[std::string(kFileSchema) + std::string(file.name)] = file.text;
   }
 
   std::vector<mcp::Resource> List() const override;
@@ -176,7 +182,8 @@ std::vector<mcp::Resource> Resources::List() const {
     list.push_back({"jarvis://schema/" + name,
                     name + " schema",
                     {},
-                    "Definition of the tool.",
+                    name.starts_with(kFileSchema) ? "Of a file of an analysis."
+                                                  : "Definition of the tool.",
                     "application/json",
                     text.size()});
   }

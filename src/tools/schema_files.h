@@ -1,4 +1,4 @@
-// The files of tools_schema/, as the build put them into the program.
+// The tools' definitions in tools_schema/, as the build put them into the program.
 #pragma once
 
 #include <span>
@@ -8,5 +8,8 @@
 namespace jarvis::tools {
 
 std::span<const EmbeddedFile> SchemaFiles();
+// tools_schema/files/: of the files that an analysis writes, by the file's name without its ending;
+// category_metrics, category_metadata and tree_data are those of every category.
+std::span<const EmbeddedFile> FileSchemaFiles();
 
 }  // namespace jarvis::tools

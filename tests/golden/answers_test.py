@@ -30,6 +30,15 @@ QUESTIONS = [
     ("gemm_roofline", {"batch_size": 8, "seq_len": 128, "d_model": 512, "d_ff": 2048}),
     ("category_filter", {}),
     ("category_filter", {"categories": ["gemm", "norm"]}),
+    *[("category_analysis", {"category": category, "show": show, "limit": limit})
+      for category in ("all", "gemm", "attention", "idle", "communication", "memcpy", "fusion")
+      for show in ("findings", "operations") for limit in (1, 200)],
+    ("category_analysis", {"platform": "MI300X"}),
+    *[("idle_gaps", {"by": by, "limit": limit}) for by in ("cause", "module", "step", "gap")
+      for limit in (2, 200)],
+    ("fusion_candidates", {}),
+    ("prioritize", {}),
+    ("prioritize", {"plan": ["f1", "gemm.1@80"]}),
     ("perf_report", {}),
     ("perf_report", {"compat": "tracelens", "output_xlsx": "report.xlsx"}),
 ]
@@ -172,6 +181,11 @@ class Answers(unittest.TestCase):
             ("bad_value", "gemm_roofline", {"trace": TRACE, "row": "op3"}),
             ("bad_value", "parent_chain", {"trace": TRACE, "row": "s1"}),
             ("bad_value", "category_filter", {"trace": TRACE, "categories": ["cooking"]}),
+            ("bad_value", "category_analysis", {"trace": TRACE, "category": "cooking"}),
+            ("bad_value", "category_analysis", {"trace": TRACE, "platform": "abacus"}),
+            ("bad_value", "prioritize", {"trace": TRACE, "plan": ["f99"]}),
+            ("bad_value", "prioritize", {"trace": TRACE, "plan": ["f1@0"]}),
+            ("bad_value", "prioritize", {"trace": TRACE, "plan": ["f1@fast"]}),
             ("unknown_trace", "gpu_timeline", {"trace": "t_00000000"}),
             ("trace_not_found", "load_trace", {"trace": str(self.folder / "none.json")}),
             ("not_allowed", "load_trace", {"trace": "/etc/hostname"}),

@@ -30,7 +30,8 @@ ALL_TOKENS_MAX = 4000
 TOOLS_MAX = 25
 INSTRUCTIONS_MAX = 1000
 # What descriptions may name besides tools and arguments: columns and files of answers.
-WORDS = {"gpu_ms", "next_cursor", "category_data", "tree_data", "sdpa_fwd", "unified_perf_summary",
+WORDS = {"gpu_ms", "next_cursor", "category_data", "priority_data", "tree_data", "sdpa_fwd",
+         "unified_perf_summary",
          "ops_unique_args", "replay_ir", "replay_package"}
 # Arguments whose name says it all, or that the tool's description explains.
 SELF_EVIDENT = {"m", "n", "k", "batch", "batch_size", "seq_len", "d_model", "d_ff", "phase",

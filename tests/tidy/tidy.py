@@ -192,7 +192,7 @@ def check_file(name, layers):
     if name.endswith((".h", ".cpp")):
         check_includes(name, lines, layers)
         check_code(name, lines)
-    if name.startswith("tools_schema/") and name.endswith(".json"):
+    if re.fullmatch(r"tools_schema/[^/]*\.json", name):
         check_schema(name, text)
     if name.endswith(".md"):
         check_links(name, text)
