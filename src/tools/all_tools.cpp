@@ -54,7 +54,7 @@ constexpr Binding kBindings[] = {
     {"digest", &Digest, mcp::ToolCost::kLong, kFull},
     {"merge_ranks", &MergeRanks, mcp::ToolCost::kLong, kFull},
     {"render_report", nullptr, mcp::ToolCost::kLong, kCore, &RenderReport},
-    {"write_findings", &WriteFindings, mcp::ToolCost::kLong, kFull},
+    {"write_findings", nullptr, mcp::ToolCost::kLong, kFull, &WriteFindings},
     {"validate", &Validate, mcp::ToolCost::kLong, kFull},
 };
 

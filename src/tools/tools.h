@@ -30,10 +30,11 @@ Result<Answer> MakeReplay(engine::Workspace& workspace, const Json& arguments, J
 Result<Answer> Collectives(engine::Workspace& workspace, const Json& arguments, Job& job);
 Result<Answer> Digest(engine::Workspace& workspace, const Json& arguments, Job& job);
 Result<Answer> MergeRanks(engine::Workspace& workspace, const Json& arguments, Job& job);
-// Tells in its notes what was called before.
+// Both tell in the working notes what was called before.
 Result<Answer> RenderReport(engine::Workspace& workspace, const Json& arguments, Job& job,
                             const CallLog& log);
-Result<Answer> WriteFindings(engine::Workspace& workspace, const Json& arguments, Job& job);
+Result<Answer> WriteFindings(engine::Workspace& workspace, const Json& arguments, Job& job,
+                             const CallLog& log);
 Result<Answer> Validate(engine::Workspace& workspace, const Json& arguments, Job& job);
 
 // Shared by them.

@@ -66,7 +66,8 @@ Error Refusal(const std::vector<workflow::Fault>& faults) {
 
 }  // namespace
 
-Result<Answer> WriteFindings(engine::Workspace& workspace, const Json& arguments, Job& job) {
+Result<Answer> WriteFindings(engine::Workspace& workspace, const Json& arguments, Job& job,
+                             const CallLog& log) {
   JV_ASSIGN(const auto texts, GivenTexts(arguments));
   JV_ASSIGN(ReportCase one, OpenReportCase(workspace, arguments, job));
   const std::string id = arguments.at("finding").get<std::string>();
@@ -86,8 +87,9 @@ Result<Answer> WriteFindings(engine::Workspace& workspace, const Json& arguments
     one.edits[id][name] = text;
   std::vector<std::string> reports = ReportsThere(one.folder);
   if (reports.empty()) reports = {"fair", "rough", "analysis"};
-  JV_ASSIGN(std::vector<FileLink> links,
-            WriteReports(workspace, one, reports, {}, MayOverwrite(arguments), job));
+  JV_ASSIGN(
+      std::vector<FileLink> links,
+      WriteReports(workspace, one, reports, log.Of(one.trace->id()), MayOverwrite(arguments), job));
   std::string names;
   for (const auto& [name, text] : texts)
     names += (names.empty() ? "" : ", ") + name;

@@ -1,5 +1,6 @@
 #include "workflow/markdown_text.h"
 
+#include <algorithm>
 #include <cmath>
 
 #include <fmt/format.h>
@@ -68,7 +69,7 @@ std::string Digits(double value) {
   if (!std::isfinite(value)) return std::string(kAbsentText);
   if (size >= 1 || size == 0) return Decimals(value, 2);
   const int zeros = static_cast<int>(std::floor(-std::log10(size)));  // behind the point
-  return zeros > 8 ? Decimals(0, 2) : Decimals(value, zeros + 3);
+  return Decimals(value, std::min(zeros + 3, 5));
 }
 
 std::string Ms(double ms) {

@@ -54,6 +54,11 @@ bool HasPattern(const Finding& finding, Pattern pattern) {
                      [&](const PatternHit& hit) { return hit.pattern == pattern; });
 }
 
+bool HasWarning(const Finding& finding, std::string_view code) {
+  return std::find(finding.warnings.begin(), finding.warnings.end(), code) !=
+         finding.warnings.end();
+}
+
 std::string TitleOf(const Finding& finding) {
   const std::string about = finding.category_name + ": " + SubjectText(finding);
   if (finding.tier != Tier::kCompute) {
@@ -116,8 +121,11 @@ std::string SystemInsight(const Finding& finding) {
   const PatternInfo* pattern = LeadingPattern(finding);
   const std::string what = pattern == nullptr ? "" : ": " + std::string(pattern->what);
   if (finding.category == "cpu_idle") {
-    return fmt::format("The GPU waits {} in {}{}.", TimeText(finding), Calls(finding.count, "gaps"),
-                       what);
+    const std::string gaps = finding.count > 0 ? " in " + Calls(finding.count, "gaps") : "";
+    return fmt::format("The GPU waits {}{}{}{}.", TimeText(finding), gaps, what,
+                       HasWarning(finding, "graph_replay")
+                           ? "; not reliable, because launches come from a GPU graph"
+                           : "");
   }
   const std::string count = finding.count > 0 ? " in " + Calls(finding.count) : "";
   return fmt::format("{} takes {}{}{}.", Capital(SubjectText(finding)), TimeText(finding), count,
@@ -157,6 +165,9 @@ std::string ActionOf(const Finding& finding) {
   if (b) {
     return a ? "Start with Path B; take Path A as well where the model may change."
              : "Take Path B; no change of the model is known to help.";
+  }
+  if (HasWarning(finding, "graph_replay")) {
+    return "Record the same step without GPU graphs; then its ops and gaps can be judged.";
   }
   if (HasPattern(finding, Pattern::kUnlinked)) {
     return "Record again, starting before the work is launched; then its op, shapes and callers "

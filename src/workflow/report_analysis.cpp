@@ -167,7 +167,7 @@ std::string Summary(const ReportSources& sources) {
     text += fmt::format("The GPU computes for {} of a window of {}.",
                         PctOrDash(totals.Percent(totals.computation_ms)), Ms(totals.window_ms));
     if (analysis.findings.empty()) {
-      text += " There is nothing to fix: " + NothingText(analysis);
+      text += " " + NothingText(analysis);
     } else {
       text += " First: " + TextOf(analysis, analysis.findings[0], sources.edits).insight;
     }
@@ -335,13 +335,18 @@ std::string RenderAnalysis(const ReportSources& sources) {
       fmt::format("# {} - {} Standalone Analysis\n\n", ModelName(analysis), PlatformName(analysis));
   text += Summary(sources) + Warnings(analysis);
   text += "## Compute Kernel Optimizations\n\n" + TopOps(analysis);
-  text += TierSection(cards, Tier::kCompute,
-                      "\xE2\x9C\x85 No compute kernel optimization opportunities identified. " +
-                          NothingText(analysis));
+  const bool judged = analysis.totals.has_gpu_work;
+  text += TierSection(
+      cards, Tier::kCompute,
+      analysis.findings.empty()
+          ? "No compute kernel optimization opportunities identified. " + NothingText(analysis)
+          : "No compute kernel optimization opportunities identified.");
   text += "## Kernel Fusion Opportunities (Experimental)\n\n";
   text += TierSection(cards, Tier::kFusion, "No kernel fusion opportunities detected.");
   text += "## System-Level Optimizations\n\n";
-  text += TierSection(cards, Tier::kSystem, "\xE2\x9C\x85 No system-level bottlenecks detected.");
+  text += TierSection(cards, Tier::kSystem,
+                      judged ? "\xE2\x9C\x85 No system-level bottlenecks detected."
+                             : "No system-level bottlenecks can be told: there is no GPU work.");
   text += "## Detailed Analysis\n\n";
   for (const TierWords& tier : kTiers) {
     text += fmt::format("### {}\n\n", tier.heading);

@@ -80,7 +80,7 @@ std::string Fair::SummaryParagraph() const {
     const Finding& first = analysis_.findings[0];
     text += " The first thing to work on: " + TextOf(analysis_, first, sources_.edits).insight;
   } else {
-    text += " There is nothing to fix: " + NothingText(analysis_);
+    text += " " + NothingText(analysis_);
   }
   if (analysis_.combined.savings_ms.high > 0) {
     text += fmt::format(" All recommendations together save at most {}{}.",
@@ -152,7 +152,7 @@ std::string Fair::Card(const Finding& finding) const {
 std::string Fair::Recommendations() const {
   std::string text = "## Recommendations\n\n";
   if (analysis_.findings.empty()) {
-    return text + "\xE2\x9C\x85 Nothing to fix. " + NothingText(analysis_) + "\n\n";
+    return text + NothingText(analysis_) + "\n\n";
   }
   MarkdownTable more({"Priority", "Finding", "Path A", "Path B", "Possible saving"});
   for (std::size_t i = 0; i < analysis_.findings.size(); ++i) {

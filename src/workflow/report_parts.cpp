@@ -249,6 +249,7 @@ std::string OperationsTable(std::span<const Operation* const> operations) {
 
 std::string TimeTable(const Analysis& analysis) {
   const Totals& totals = analysis.totals;
+  if (!totals.has_gpu_work) return "There is no GPU time to divide.\n\n";
   MarkdownTable table({"Part", "Time", "Share of the window"});
   const auto row = [&](std::string name, double ms) {
     table.Row({std::move(name), Ms(ms), PctOrDash(totals.Percent(ms))});
@@ -308,10 +309,15 @@ std::vector<const Operation*> TopOperations(const Analysis& analysis, std::size_
 }
 
 std::string NothingText(const Analysis& analysis) {
-  std::string text;
-  for (const std::string& code : analysis.nothing_because)
-    text += (text.empty() ? "" : " ") + WarningText(code);
-  return text.empty() ? "All categories are within target performance bounds." : text;
+  std::string why;
+  // What keeps the analysis from judging is no good news.
+  bool judged = analysis.totals.has_gpu_work;
+  for (const std::string& code : analysis.nothing_because) {
+    why += " " + WarningText(code);
+    if (code.starts_with("no_") || code == "graph_replay") judged = false;
+  }
+  if (judged) return "\xE2\x9C\x85 Nothing to fix." + why;
+  return "No finding, which does not mean that all is well." + why;
 }
 
 }  // namespace jarvis::workflow

@@ -60,7 +60,7 @@ std::string FusionTables(const Analysis& analysis, std::size_t candidates_max);
 
 // The costliest operations of the whole trace.
 std::vector<const Operation*> TopOperations(const Analysis& analysis, std::size_t count);
-// Why there is nothing to fix, in words.
+// That there is nothing to fix, or that it cannot be told, with the reasons.
 std::string NothingText(const Analysis& analysis);
 
 }  // namespace jarvis::workflow

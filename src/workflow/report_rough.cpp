@@ -80,7 +80,7 @@ std::string RawData(const ReportSources& sources) {
                finding.savings_ms ? RangeMs(*finding.savings_ms) : std::string(kAbsentText),
                Words(MethodText(finding.method)), CellOfText(overlaps)});
   }
-  text += table.empty() ? "No findings. " + NothingText(analysis) + "\n\n" : table.text() + "\n";
+  text += table.empty() ? NothingText(analysis) + "\n\n" : table.text() + "\n";
   MarkdownTable combined({"All together", "Value"});
   combined.Row({"Savings added up (middle)", Ms(analysis.combined.sum_of_parts_ms)});
   combined.Row({"Each kernel once", RangeMs(analysis.combined.savings_ms)});

@@ -15,6 +15,7 @@ weight  item        rule
 5       limits      claimed savings fit into the window and into the busy time
 """
 
+import bisect
 import csv
 import json
 import pathlib
@@ -31,6 +32,7 @@ FORBIDDEN = re.compile(r"\b(occupanc\w*|bank conflicts?|coalesc\w*|uncoalesced|c
                        r"(?:memory|instruction|pipeline|warp) stalls?|root causes?|throttl\w*|"
                        r"stragglers?|winner|better (?:vendor|platform)|guarantee\w*)\b", re.I)
 EXCUSE = re.compile(r"counter|rocprof|nsight|all ranks|other ranks", re.I)
+csv.field_size_limit(1 << 30)  # call stacks are long
 SUMMARY_LINES = 20
 CARD_LINES = 10
 SIGNIFICANT = 5.0  # percent of the window
@@ -162,6 +164,8 @@ class Truth:
         self.accounting = manifest.get("time_accounting") or {}
         use = manifest.get("gpu_utilization") or {}
         self.window_ms = use.get("total_time_ms") or 0
+        self.idle_percent = use.get("idle_time_percent")
+        self.exposed_comm_percent = use.get("exposed_comm_time_percent")
         self.busy_ms = self.window_ms * (100 - (use.get("idle_time_percent") or 0)) / 100
 
     def collect(self, data):
@@ -175,7 +179,6 @@ class Truth:
 
     def has(self, value, tolerance):
         """Some file has this figure, in whatever unit of the same kind."""
-        import bisect
         for scale in (1, 1e3, 1e-3, 1e2, 1e-2, 1e6, 1e-6):
             wanted = value * scale
             slack = tolerance * scale * 1.01 + abs(wanted) * 6e-4
@@ -266,6 +269,23 @@ def agrees(figure, table):
                for other, _, kind, _ in table if kind in (unit, None))
 
 
+def wrong_metrics(report, truth):
+    """Rows of the summary that are not what the manifest says."""
+    true = {"Total Time": truth.window_ms, "Idle": truth.idle_percent,
+            "Exposed Communication": truth.exposed_comm_percent}
+    wrong = []
+    for header, rows in report.tables:
+        if header != ["Metric", "Value"]:
+            continue
+        for row in rows:
+            if row[0] in true and true[row[0]] is not None:
+                value, tolerance, *_ = (figures(row[1]) or [(float("nan"), 0)])[0]
+                if not abs(value - true[row[0]]) <= tolerance * 1.01 + 6e-4 * value:
+                    wrong.append(f"{row[0]} is {row[1]}, not {true[row[0]]}")
+        break
+    return wrong
+
+
 def score_numbers(report, truth, score):
     table = table_figures(report)
     prose = [figure for line in report.prose for figure in figures(prose_of(line))]
@@ -277,7 +297,9 @@ def score_numbers(report, truth, score):
     # A wrong figure of twenty is a wrong report: the share counts threefold.
     prose_part = 1 - min(1.0, 3 * (1 - in_prose)) if unmatched else 1.0
     table_part = share_of(len(direct) - len(missing), len(direct))
-    score.set("numbers", 0.7 * prose_part + 0.3 * min(1.0, table_part / 0.85),
+    wrong = wrong_metrics(report, truth)
+    score.set("numbers",
+              0.7 * prose_part + 0.3 * min(1.0, table_part / 0.85) - 0.2 * len(wrong), *wrong,
               *[f"{text} stands in no table" for text in unmatched],
               *([f"{len(missing)} of {len(direct)} figures of tables are in no file: "
                  f"{missing[:8]}"] if table_part < 0.85 else []))
@@ -291,7 +313,7 @@ def score_coverage(report, truth, score):
     findings = [finding["global_rank"] for finding in truth.findings]
     covered = [rank for rank in findings if rank in numbers]
     faults += [f"finding {rank} is missing" for rank in findings if rank not in numbers]
-    if not findings and not re.search(r"nothing to fix", report.text, re.I) and truth.window_ms:
+    if not findings and not re.search(r"nothing to fix|no finding", report.text, re.I) and truth.window_ms:
         faults.append("no findings, and the report does not say so")
     large = {op["name"] for op in truth.operations
              if (op.get("percent_of_total") or 0) >= SIGNIFICANT}
