@@ -338,6 +338,13 @@ class Ranks(Case):
         self.assertIn("zzz.json: neither its trace nor its name", notes)
         self.assertEqual([row["rank"] for row in table(out, "rank_summary")], ["0", "1", "2"])
 
+    def test_a_world_that_only_groups_speak_of(self):
+        for rank in (0, 1, 3):
+            write(self.path / "in" / f"rank{rank}.json", trace(self.event(rank)))
+        answer, _ = self.report()
+        self.assertEqual((answer["world_size"], answer["missing_ranks"]), (4, "2"))
+        self.assertIn("[WORLD_SIZE_ASSUMED]", "\n".join(answer["notes"]))
+
     def test_worlds_that_do_not_agree(self):
         for rank, world in ((0, 4), (1, 4), (2, 2)):
             write(self.path / "in" / f"rank{rank}.json", trace(self.event(rank), rank, world))
