@@ -100,12 +100,14 @@ class Matcher {
   }
 
   void Collect() {
+    // 0: the trace does not say; its clock is taken to count from where the others' do.
     std::int64_t base = std::numeric_limits<std::int64_t>::max();
-    for (const RankDigest& digest : set_.ranks)
-      base = std::min(base, digest.base_ns);
+    for (const RankDigest& digest : set_.ranks) {
+      if (digest.base_ns != 0) base = std::min(base, digest.base_ns);
+    }
     std::int64_t origin = std::numeric_limits<std::int64_t>::max();
     const auto shifted = [&](const RankDigest& digest, const CollectiveCall& call) {
-      return Plus(call.ts_ns, Minus(digest.base_ns, base));
+      return digest.base_ns == 0 ? call.ts_ns : Plus(call.ts_ns, Minus(digest.base_ns, base));
     };
     for (const RankDigest& digest : set_.ranks) {
       for (const CollectiveCall& call : digest.calls)

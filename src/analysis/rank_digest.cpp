@@ -43,6 +43,11 @@ class Digester {
   }
 
  private:
+  struct Recorded {
+    CollectiveKeys keys;
+    std::optional<std::int64_t> sequence;
+  };
+
   bool IsCollective(EventIndex e) {
     const auto [found, added] = collective_names_.try_emplace(events_[e].name, false);
     if (added) found->second = IsCollectiveName(events_.name(e));
@@ -59,9 +64,11 @@ class Digester {
     call.linked = args.correlation != trace::kAbsent || args.external_id != trace::kAbsent;
     call.left_out = (events_[e].flags & trace::kLeftOut) != 0;
     call.modern = events_.categories[events_[e].category] == "kernel";
-    call.sequence = trace::IntegerOf(trace::MemberOf(events_.text(args.other), "Seq"));
+    const Recorded& recorded = RecordedBy(e);
+    call.sequence = recorded.sequence;
     CollectiveKind kind;
-    kind.recorded = RecordedCollective(events_, e);
+    kind.recorded = recorded.keys;
+    kind.recorded[kStream] = args.stream != trace::kAbsent ? Cell(args.stream) : Cell();
     kind.known = kind.recorded;
     kind.kernel = events_.name(e);
     if (IsSilent(kind.recorded)) JV_TRY(AskTheOp(e, &kind, &call));
@@ -94,13 +101,20 @@ class Digester {
   }
 
   std::size_t KindIndex(CollectiveKind kind) {
-    auto& same_kernel = kinds_by_kernel_[kind.kernel];
-    for (const std::size_t i : same_kernel) {
-      if (digest_.kinds[i] == kind) return i;
+    const auto [found, added] = kind_index_.try_emplace(std::move(kind), digest_.kinds.size());
+    if (added) digest_.kinds.push_back(found->first);
+    return found->second;
+  }
+
+  // What the kernel's args say; many kernels share theirs.
+  const Recorded& RecordedBy(EventIndex e) {
+    const StringId args = events_.args_of(e).other;
+    const auto [found, added] = recorded_.try_emplace(args);
+    if (added) {
+      found->second.keys = RecordedCollective(events_, e);
+      found->second.sequence = trace::IntegerOf(trace::MemberOf(events_.text(args), "Seq"));
     }
-    same_kernel.push_back(digest_.kinds.size());
-    digest_.kinds.push_back(std::move(kind));
-    return digest_.kinds.size() - 1;
+    return found->second;
   }
 
   // How much of each call the rank computed meanwhile.
@@ -143,7 +157,8 @@ class Digester {
   Job& job_;
   RankDigest digest_;
   std::unordered_map<StringId, bool> collective_names_;
-  std::unordered_map<std::string, std::vector<std::size_t>> kinds_by_kernel_;
+  std::map<CollectiveKind, std::size_t> kind_index_;
+  std::unordered_map<StringId, Recorded> recorded_;   // by the args' text
   std::map<Cell, std::vector<std::string>> handles_;  // of nameless groups, by size
 };
 

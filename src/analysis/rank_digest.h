@@ -3,6 +3,7 @@
 // collective_report.h, and may be made in other processes and on other machines.
 #pragma once
 
+#include <compare>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -27,7 +28,7 @@ struct CollectiveKind {
   // Nameless groups: which of those of this size that the rank was seen to use, from 1; 0: the
   // group has a name, or nothing tells it from others.
   std::int64_t local_group = 0;
-  friend bool operator==(const CollectiveKind&, const CollectiveKind&) = default;
+  friend auto operator<=>(const CollectiveKind&, const CollectiveKind&) = default;
 };
 
 // One communication kernel.

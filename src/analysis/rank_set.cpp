@@ -6,6 +6,8 @@
 
 #include <fmt/format.h>
 
+#include "analysis/collective_report.h"
+
 namespace jarvis::analysis {
 namespace {
 
@@ -100,7 +102,10 @@ class Resolver {
       if (digest.world_size && *digest.world_size > 0 && *digest.world_size <= kWorldMax)
         ++votes[*digest.world_size];
     }
-    if (votes.empty()) return;
+    if (votes.empty()) {
+      if (!set_.ranks.empty()) WorldOfGroups();
+      return;
+    }
     auto best = votes.begin();
     for (auto vote = votes.begin(); vote != votes.end(); ++vote) {
       if (vote->second >= best->second) best = vote;
@@ -117,6 +122,25 @@ class Resolver {
                                                 digest.source, *digest.rank, best->first));
       }
     }
+  }
+
+  // Where no trace says it: the ranks that groups list.
+  void WorldOfGroups() {
+    std::int64_t last = -1;
+    for (const RankDigest& digest : set_.ranks) {
+      for (const CollectiveKind& kind : digest.kinds) {
+        const auto* text = std::get_if<std::string>(&kind.known[kRanks]);
+        if (text == nullptr) continue;
+        for (const std::int64_t rank : RanksIn(*text))
+          last = std::max(last, rank);
+      }
+    }
+    if (last >= kWorldMax || last < *set_.ranks.back().rank) return;
+    set_.world_size = last + 1;
+    Warn("WORLD_SIZE_ASSUMED",
+         fmt::format("no trace says how many ranks there are; {} is the number that their process "
+                     "groups speak of",
+                     last + 1));
   }
 
   void FindMissing() {

@@ -121,9 +121,10 @@ class Merger {
   }
 
   Status WriteBegin(const analysis::RankSet& set) {
-    base_ns_ = set.ranks.front().base_ns;
-    for (const RankDigest& digest : set.ranks)
-      base_ns_ = std::min(base_ns_, digest.base_ns);
+    for (const RankDigest& digest : set.ranks) {
+      if (digest.base_ns != 0 && (base_ns_ == 0 || digest.base_ns < base_ns_))
+        base_ns_ = digest.base_ns;
+    }
     const Head& first = HeadOf(set.ranks.front());
     std::string text = "{\"schemaVersion\":1";
     if (set.world_size) {
@@ -148,7 +149,7 @@ class Merger {
 
   Status WriteRank(const RankDigest& digest, std::size_t ordinal, std::int64_t* next_pid) {
     std::int64_t shift = 0;
-    if (__builtin_sub_overflow(digest.base_ns, base_ns_, &shift)) shift = 0;
+    if (digest.base_ns == 0 || __builtin_sub_overflow(digest.base_ns, base_ns_, &shift)) shift = 0;
     trace::RankRewriter rewriter({.rank = *digest.rank,
                                   .ordinal = ordinal,
                                   .first_pid = *next_pid,

@@ -6,6 +6,7 @@
 #include <chrono>
 #include <condition_variable>
 #include <exception>
+#include <iterator>
 #include <mutex>
 #include <thread>
 #include <utility>
@@ -197,6 +198,7 @@ Result<RankDigests> DigestFiles(const io::FilePolicy& files, const std::vector<s
   RankDigests result;
   result.files = paths.size();
   const std::vector<std::string> names = ShortNames(paths);
+  Digests of_merged;
   for (std::size_t i = 0; i < paths.size(); ++i) {
     const std::string name = names[i].empty() ? FileName(paths[i]) : names[i];
     if (!read[i]) {
@@ -205,16 +207,19 @@ Result<RankDigests> DigestFiles(const io::FilePolicy& files, const std::vector<s
            fmt::format("{} gives nothing: {}", name, read[i].error().message)});
       continue;
     }
-    if (read[i]->size() > 1) ++result.merged_files;
+    const bool merged = read[i]->size() > 1;
+    if (merged) ++result.merged_files;
     for (RankDigest& digest : *read[i]) {
       if (digest.source.empty()) {
         digest.source = name;
         if (read[i]->size() == 1)
           digest.named_rank = RankInPath(paths.size() == 1 ? paths[i] : names[i]);
       }
-      result.digests.push_back(std::move(digest));
+      (merged ? of_merged : result.digests).push_back(std::move(digest));
     }
   }
+  // Of a rank that is there twice the trace of its own counts.
+  std::move(of_merged.begin(), of_merged.end(), std::back_inserter(result.digests));
   if (result.digests.empty()) {
     return Fail(ErrorCode::kNotATrace,
                 result.warnings.empty() ? "no trace was given" : result.warnings.front().text,

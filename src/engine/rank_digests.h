@@ -26,7 +26,8 @@ struct RankDigestOptions {
 };
 
 struct RankDigests {
-  std::vector<analysis::RankDigest> digests;    // in the order of the files
+  // In the order of the files, those of merged files last.
+  std::vector<analysis::RankDigest> digests;
   std::vector<analysis::RankWarning> warnings;  // files that gave none
   std::size_t files = 0;
   std::size_t merged_files = 0;  // with several ranks each

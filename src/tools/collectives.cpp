@@ -16,7 +16,6 @@ using analysis::CollectiveReport;
 using analysis::RankSet;
 
 constexpr const char* kBook = "nccl_analysis_report.xlsx";
-constexpr std::size_t kNotesMax = 8;
 constexpr std::size_t kStragglersMax = 5;
 
 analysis::CollectiveReportOptions OptionsOf(const Json& arguments) {
@@ -149,14 +148,7 @@ Result<Answer> Collectives(engine::Workspace& workspace, const Json& arguments, 
   JV_TRY(folder->Claim(names, MayOverwrite(arguments)));
   JV_TRY(WriteTables(report.tables, *folder, *folder, kBook, &answer));
   JV_TRY(folder->Commit());
-  for (const analysis::RankWarning& warning : report.warnings) {
-    if (answer.notes.size() == kNotesMax) {
-      answer.notes.push_back(
-          fmt::format("{} further warnings", report.warnings.size() - kNotesMax));
-      break;
-    }
-    answer.notes.push_back(fmt::format("[{}] {}", warning.code, warning.text));
-  }
+  AddRankNotes(report.warnings, &answer);
   if (read.merged_files > 0) {
     answer.notes.push_back(
         fmt::format("{} files hold several ranks, told apart by process", read.merged_files));

@@ -24,6 +24,7 @@ Result<Answer> Digest(engine::Workspace& workspace, const Json& arguments, Job& 
     names.push_back(NameOf(digest));
   JV_ASSIGN(const auto folder, io::OutputFolder::Open(workspace.files(), directory, job));
   JV_TRY(folder->Claim(names, MayOverwrite(arguments)));
+  std::vector<analysis::RankWarning> warnings = made.warnings;
   Answer answer;
   answer.columns = {"rank", "world_size", "collectives", "file"};
   for (std::size_t i = 0; i < names.size(); ++i) {
@@ -35,11 +36,10 @@ Result<Answer> Digest(engine::Workspace& workspace, const Json& arguments, Job& 
                            static_cast<std::int64_t>(digest.calls.size()), names[i]});
     answer.files.push_back({std::move(path), "digest of " + digest.source, digest.calls.size()});
     if (!digest.damage.empty())
-      answer.notes.push_back(fmt::format("[TRACE_TRUNCATED] {}: {}", digest.source, digest.damage));
+      warnings.push_back({"TRACE_TRUNCATED", fmt::format("{}: {}", digest.source, digest.damage)});
   }
   JV_TRY(folder->Commit());
-  for (const analysis::RankWarning& warning : made.warnings)
-    answer.notes.push_back(fmt::format("[{}] {}", warning.code, warning.text));
+  AddRankNotes(warnings, &answer);
   answer.total = answer.rows.size();
   answer.summary = fmt::format("Wrote {} digests to {}.", names.size(), directory);
   answer.next = {{"collectives", {{"traces", {directory}}}, "the report about all ranks"}};

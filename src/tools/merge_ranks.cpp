@@ -36,8 +36,7 @@ Result<Answer> MergeRanks(engine::Workspace& workspace, const Json& arguments, J
                            rank.source.substr(rank.source.rfind('/') + 1)});
   }
   answer.total = answer.rows.size();
-  for (const analysis::RankWarning& warning : merged.warnings)
-    answer.notes.push_back(fmt::format("[{}] {}", warning.code, warning.text));
+  AddRankNotes(merged.warnings, &answer);
   answer.next = {{"collectives", {{"traces", {path}}}, "it can be read back, rank by rank"}};
   answer.files = {{std::move(path), "trace of all ranks", merged.ranks.size()}};
   return answer;

@@ -2,6 +2,9 @@
 
 #include <algorithm>
 
+#include <fmt/format.h>
+
+#include "base/text.h"
 #include "tools/digest_file.h"
 
 namespace jarvis::tools {
@@ -28,6 +31,19 @@ Result<engine::RankDigests> DigestsOf(const engine::Workspace& workspace, const 
   options.read_digest = &ReadDigest;
   options.is_digest = &IsDigest;
   return engine::DigestFiles(workspace.files(), paths, options, job);
+}
+
+void AddRankNotes(const std::vector<analysis::RankWarning>& warnings, Answer* answer) {
+  constexpr std::size_t kNotesMax = 8;
+  constexpr std::size_t kNoteCharactersMax = 250;
+  for (std::size_t i = 0; i < std::min(warnings.size(), kNotesMax); ++i) {
+    const std::string text = OneLine(warnings[i].text);
+    const std::string_view shown = Utf8Characters(text, kNoteCharactersMax);
+    answer->notes.push_back(
+        fmt::format("[{}] {}{}", warnings[i].code, shown, shown.size() < text.size() ? "..." : ""));
+  }
+  if (warnings.size() > kNotesMax)
+    answer->notes.push_back(fmt::format("{} further warnings", warnings.size() - kNotesMax));
 }
 
 Result<std::string> OutputDirectory(const engine::Workspace& workspace, const Json& arguments,

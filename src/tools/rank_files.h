@@ -13,6 +13,9 @@ Result<engine::RankDigests> DigestsOf(const engine::Workspace& workspace, const 
 Result<std::vector<std::string>> RankFilesOf(const engine::Workspace& workspace,
                                              const Json& arguments);
 
+// Notes of an answer about what is wrong with the ranks, the first few of them.
+void AddRankNotes(const std::vector<analysis::RankWarning>& warnings, Answer* answer);
+
 // The argument output_dir, else a directory named after the tool: absolute, and allowed.
 Result<std::string> OutputDirectory(const engine::Workspace& workspace, const Json& arguments,
                                     const char* tool);

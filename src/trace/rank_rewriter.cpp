@@ -1,6 +1,8 @@
 #include "trace/rank_rewriter.h"
 
+#include <algorithm>
 #include <cstdlib>
+#include <limits>
 
 #include <fmt/format.h>
 #include <simdjson.h>
@@ -193,8 +195,10 @@ std::string RankRewriter::Linked(std::string_view raw_id) {
 
 std::string RankRewriter::Shifted(std::string_view raw_time) const {
   const auto time = TimeOf(raw_time);
-  if (!time) return std::string(raw_time);
-  const std::int64_t ns = time->ns + options_.shift_ns;
+  std::int64_t ns = 0;
+  if (!time || __builtin_add_overflow(time->ns, options_.shift_ns, &ns) ||
+      ns == std::numeric_limits<std::int64_t>::min())
+    return std::string(raw_time);
   return fmt::format("{}{}.{:03}", ns < 0 ? "-" : "", std::abs(ns) / 1000, std::abs(ns) % 1000);
 }
 

@@ -338,6 +338,13 @@ class Ranks(Case):
         self.assertIn("zzz.json: neither its trace nor its name", notes)
         self.assertEqual([row["rank"] for row in table(out, "rank_summary")], ["0", "1", "2"])
 
+    def test_a_world_that_only_groups_speak_of(self):
+        for rank in (0, 1, 3):
+            write(self.path / "in" / f"rank{rank}.json", trace(self.event(rank)))
+        answer, _ = self.report()
+        self.assertEqual((answer["world_size"], answer["missing_ranks"]), (4, "2"))
+        self.assertIn("[WORLD_SIZE_ASSUMED]", "\n".join(answer["notes"]))
+
     def test_worlds_that_do_not_agree(self):
         for rank, world in ((0, 4), (1, 4), (2, 2)):
             write(self.path / "in" / f"rank{rank}.json", trace(self.event(rank), rank, world))
@@ -402,8 +409,10 @@ class Ranks(Case):
             write(self.path / "in" / f"rank{rank}.json", trace(
                 [kernel(5000 - 1000 * rank + 10 * rank, 100 - 10 * rank, 1, **self.ARGS)], rank, 2,
                 baseTimeNanoseconds=10**18 + rank * 10**6))
+        write(self.path / "in/rank2.json", trace(  # a trace without a base counts as the others do
+            [kernel(5020, 80, 1, **self.ARGS)], 2, 3))
         _, out = self.report()
-        self.near(table(out, "nccl_implicit_sync")[0], **{"skew in start time": 10})
+        self.near(table(out, "nccl_implicit_sync")[0], **{"skew in start time": 20})
 
     def test_groups_without_a_name_that_are_not_the_world_stay_apart(self):
         op = {"ph": "X", "cat": "cpu_op", "name": "record_param_comms", "pid": 1, "tid": 1, "ts": 10,
