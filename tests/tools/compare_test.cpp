@@ -10,11 +10,11 @@
 
 #include <doctest/doctest.h>
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include "mcp/call_tool.h"
 #include "mcp/schema.h"
 #include "rpc/json.h"
+#include "support/temp_folder.h"
 #include "support/trace_builder.h"
 #include "tools/all_tools.h"
 #include "tools/answer.h"
@@ -29,24 +29,14 @@ constexpr const char* kMi300x = "AMD Instinct MI300X";
 
 class Pair {
  public:
-  Pair() {
-    std::string name = (std::filesystem::temp_directory_path() / "jarvis_compare_XXXXXX").string();
-    folder_ = ::mkdtemp(name.data());
-  }
-  Pair(const Pair&) = delete;
-  Pair& operator=(const Pair&) = delete;
-  ~Pair() { std::filesystem::remove_all(folder_); }
-
   std::string Write(const std::string& name, const TraceText& text,
                     const std::string& device = "") const {
-    const std::string path = folder_ + "/" + name + ".json";
-    std::ofstream file(path, std::ios::trunc);
-    file << "{";
-    if (!device.empty()) file << R"("deviceProperties":[{"id":0,"name":")" << device << "\"}],";
-    file << R"("traceEvents":[)" << text.Elements() << "]}";
-    return path;
+    const std::string devices =
+        device.empty() ? "" : R"("deviceProperties":[{"id":0,"name":")" + device + "\"}],";
+    return folder_.Write(name + ".json",
+                         "{" + devices + R"("traceEvents":[)" + text.Elements() + "]}");
   }
-  const std::string& folder() const { return folder_; }
+  const std::string& folder() const { return folder_.path(); }
 
   Json Ask(const std::string& primary, const std::string& comparison,
            Json arguments = Json::object()) {
@@ -68,7 +58,7 @@ class Pair {
   }
 
  private:
-  std::string folder_;
+  testing::TempFolder folder_;
   engine::Workspace workspace_;
   mcp::ToolSet tools_ = AllTools(workspace_);
 };
