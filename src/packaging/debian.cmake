@@ -42,6 +42,7 @@ install(FILES ${papers}/copyright ${papers}/changelog.gz ${PROJECT_SOURCE_DIR}/R
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/docs DESTINATION share/doc/jarvis
         COMPONENT system EXCLUDE_FROM_ALL FILES_MATCHING PATTERN "*.md")
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/examples/sessions ${PROJECT_SOURCE_DIR}/examples/extensions
+                  ${PROJECT_SOURCE_DIR}/examples/slurm
         DESTINATION share/doc/jarvis/examples COMPONENT system EXCLUDE_FROM_ALL
         USE_SOURCE_PERMISSIONS)
 install(FILES ${PROJECT_SOURCE_DIR}/examples/data/transformer_step.json.gz

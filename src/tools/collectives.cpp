@@ -130,7 +130,7 @@ Result<Answer> Collectives(engine::Workspace& workspace, const Json& arguments, 
   JV_ASSIGN(const std::string directory, OutputDirectory(workspace, arguments, "collectives"));
   JV_ASSIGN(engine::RankDigests read, DigestsOf(workspace, arguments, job));
   RankSet set = analysis::ResolveRanks(std::move(read.digests));
-  set.warnings.insert(set.warnings.begin(), read.warnings.begin(), read.warnings.end());
+  set.warnings.insert(set.warnings.end(), read.warnings.begin(), read.warnings.end());
   const bool compatible = arguments.at("compat").get<std::string>() == "tracelens";
   const analysis::TableRules rules =
       engine::CollectiveRulesFor(compatible ? engine::Compat::kTraceLens : engine::Compat::kNone);

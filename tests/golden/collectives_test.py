@@ -6,6 +6,7 @@ import csv
 import gzip
 import json
 import pathlib
+import subprocess
 import sys
 import tempfile
 import unittest
@@ -462,9 +463,9 @@ class RealRanks(Case):
 
     def test_digests_give_the_same_bytes(self):
         digests = self.path / "digests"
-        for rank in range(8):
-            program.ask("digest", traces=[str(MEGATRON / f"rank{rank}.json.gz")],
-                        output_dir=str(digests))
+        for rank in range(8):  # as a scheduler's tasks would
+            subprocess.run([program.BINARY, "digest", str(MEGATRON / f"rank{rank}.json.gz"), "-o",
+                            str(digests)], check=True, stdout=subprocess.DEVNULL, timeout=60)
         self.assertEqual(len(list(digests.glob("*.digest.json"))), 8)
         for options in ({}, {"compat": "tracelens"}):
             first, traced = self.report(MEGATRON, **options)
@@ -512,8 +513,7 @@ class RealRanks(Case):
                         for rank in range(8))
         named = sum(event.get("name") in ("process_name", "process_labels", "process_sort_index",
                                           "merged_by") for event in document["traceEvents"])
-        with gzip.open(MEGATRON / "rank0.json.gz") as file:
-            dropped = 0
+        dropped = 0
         for rank in range(8):
             with gzip.open(MEGATRON / f"rank{rank}.json.gz") as file:
                 dropped += sum(event.get("name") in ("process_name", "process_labels",
