@@ -32,10 +32,12 @@ INSTRUCTIONS_MAX = 1000
 # What descriptions may name besides tools and arguments: columns and files of answers.
 WORDS = {"gpu_ms", "next_cursor", "category_data", "priority_data", "tree_data", "sdpa_fwd",
          "unified_perf_summary",
-         "ops_unique_args", "replay_ir", "replay_package"}
+         "ops_unique_args", "replay_ir", "replay_package", "standalone_analysis_fair",
+         "standalone_analysis_rough"}
 # Arguments whose name says it all, or that the tool's description explains.
 SELF_EVIDENT = {"m", "n", "k", "batch", "batch_size", "seq_len", "d_model", "d_ff", "phase",
-                "out_dtype"}
+                "out_dtype", "title", "insight", "action", "identification", "reasoning",
+                "resolution", "path_a", "path_b"}
 HINTS = ("readOnlyHint", "destructiveHint", "idempotentHint", "openWorldHint")
 INPUT_KEYWORDS = {"type", "enum", "default", "description", "minimum", "maximum", "minLength",
                   "maxLength", "items", "minItems", "maxItems"}
@@ -218,6 +220,8 @@ class Tools(unittest.TestCase):
                 properties = {k: v for k, v in properties.items() if k != "phase"}
             if "output_dir" in properties:
                 arguments["output_dir"] = f"{out}/{tool['name']}"
+            if tool["name"] == "write_findings":
+                arguments.update({"finding": "f1", "action": "Ask the owner of the module first."})
             if "row" in tool["inputSchema"].get("required", []):
                 arguments["row"] = "op1"
             yield tool, arguments
