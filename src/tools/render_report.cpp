@@ -1,6 +1,7 @@
 // The reports of an analysis, from the analysis itself and from what agents wrote.
 #include <fmt/format.h>
 
+#include "base/text.h"
 #include "output/number_format.h"
 #include "tools/report_files.h"
 #include "tools/tools.h"
@@ -23,12 +24,23 @@ void AddFindings(const ReportCase& one, Answer* answer) {
   answer->total = one.analysis.findings.size();
 }
 
+Status CheckReports(const std::vector<std::string>& reports) {
+  for (const std::string& report : reports) {
+    if (report == "fair" || report == "rough" || report == "analysis") continue;
+    return Fail(ErrorCode::kBadValue,
+                fmt::format("reports: there is no \"{}\"; there are: fair, rough, analysis",
+                            Utf8Prefix(report, 40)));
+  }
+  return {};
+}
+
 }  // namespace
 
 Result<Answer> RenderReport(engine::Workspace& workspace, const Json& arguments, Job& job,
                             const CallLog& log) {
   JV_ASSIGN(const ReportCase one, OpenReportCase(workspace, arguments, job));
   const auto reports = arguments.at("reports").get<std::vector<std::string>>();
+  JV_TRY(CheckReports(reports));
   Answer answer;
   answer.trace = one.trace->id();
   const std::vector<workflow::CallRecord> calls = log.Of(one.trace->id());
@@ -52,14 +64,10 @@ Result<Answer> RenderReport(engine::Workspace& workspace, const Json& arguments,
   constexpr std::size_t kLinksShown = 8;  // a finding's file is named like its category
   if (links.size() > kLinksShown) links.resize(kLinksShown);
   answer.files = std::move(links);
-  const Json place = {{"trace", one.trace->id()}, {"output_dir", one.folder}};
-  if (!faults.empty()) {
-    answer.next = {{"validate", place, "what is wrong, and how to mend it"}};
-  } else if (!one.analysis.findings.empty()) {
-    Json edit = place;
-    edit["finding"] = one.analysis.findings[0].id;
-    answer.next = {{"write_findings", edit, "better words for a finding"}};
-  }
+  answer.next = {
+      {"validate",
+       {{"trace", one.trace->id()}, {"output_dir", one.folder}},
+       faults.empty() ? "check them again after changes" : "what is wrong, and the fix"}};
   return answer;
 }
 

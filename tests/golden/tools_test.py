@@ -26,16 +26,17 @@ TOOL_TOKENS_MAX = 300
 LARGE_TOOLS = {
     "perf_report": 880,  # the options of two reports that it reproduces, name by name
 }
-ALL_TOKENS_MAX = 4000
+ALL_TOKENS_MAX = {"min": 4000, "core": 4000, "full": 6000}  # full is for scripts and report writers
 TOOLS_MAX = 25
 INSTRUCTIONS_MAX = 1000
 # What descriptions may name besides tools and arguments: columns and files of answers.
 WORDS = {"gpu_ms", "next_cursor", "category_data", "priority_data", "tree_data", "sdpa_fwd",
          "unified_perf_summary", "ops_unique_args", "replay_ir", "replay_package", "diff_stats",
-         "merged_ranks"}
+         "merged_ranks", "standalone_analysis_fair", "standalone_analysis_rough"}
 # Arguments whose name says it all, or that the tool's description explains.
 SELF_EVIDENT = {"m", "n", "k", "batch", "batch_size", "seq_len", "d_model", "d_ff", "phase",
-                "out_dtype"}
+                "out_dtype", "title", "insight", "action", "identification", "reasoning",
+                "resolution", "path_a", "path_b"}
 HINTS = ("readOnlyHint", "destructiveHint", "idempotentHint", "openWorldHint")
 INPUT_KEYWORDS = {"type", "enum", "default", "description", "minimum", "maximum", "minLength",
                   "maxLength", "items", "minItems", "maxItems"}
@@ -132,7 +133,7 @@ class Profiles(unittest.TestCase):
                 self.assertLessEqual(len(tools), TOOLS_MAX)
                 self.assertLessEqual(len(instructions), INSTRUCTIONS_MAX)
                 self.assertLessEqual(sum(tokens_of(shown_to_a_model(tool)) for tool in tools),
-                                     ALL_TOKENS_MAX)
+                                     ALL_TOKENS_MAX[name])
             for tool in tools:
                 with self.subTest(name, tool=tool["name"]):
                     self.assertLessEqual(tokens_of(shown_to_a_model(tool)),
@@ -224,6 +225,8 @@ class Tools(unittest.TestCase):
                 arguments = {"traces": [trace]}
             if "output_dir" in properties:
                 arguments["output_dir"] = f"{out}/{tool['name']}"
+            if tool["name"] == "write_findings":
+                arguments.update({"finding": "f1", "action": "Ask the owner of the module first."})
             if "row" in tool["inputSchema"].get("required", []):
                 arguments["row"] = "op1"
             yield tool, arguments
