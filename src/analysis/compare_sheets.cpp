@@ -79,6 +79,7 @@ class Comparison {
       for (const std::string& family : Families())
         JV_TRY(Family(family));
     }
+    if (choice_.collectives && rules_.collectives) JV_TRY(Collectives());
     return std::move(out_);
   }
 
@@ -258,6 +259,41 @@ class Comparison {
     return names;
   }
 
+  // Of each table what the runs are told apart by and what is compared.
+  Status Collectives() {
+    const std::pair<const char*, JoinSpec> sheets[] = {
+        {"nccl_summary_implicit_sync",
+         {{"Collective name", "dtype", "In msg nelems", "Process Group Name", "Group size"},
+          {"Total comm latency (ms)", "comm_latency_mean", "skew in start time_mean",
+           "bus bw (GB/s)_mean", "count"},
+          "Total comm latency (ms)"}},
+        {"nccl_summary_long",
+         {{"rank", "Collective name", "dtype", "In msg nelems", "Process Group Name", "Group size"},
+          {"dur_sum", "dur_mean", "operation_count"},
+          "dur_sum"}},
+        {"rank_summary",
+         {{"rank"},
+          {"window (ms)", "computation (ms)", "communication (ms)", "exposed communication (ms)",
+           "idle (ms)", "wait in collectives (ms)"},
+          ""}}};
+    for (const auto& [name, spec] : sheets) {
+      JV_ASSIGN(auto tables, Collect(name, false, spec.keys.front()));
+      if (tables.empty()) continue;
+      for (TaggedTable& tagged : tables) {
+        Names others;
+        for (const std::string& column : tagged.table.columns) {
+          const auto is = [&](const Names& names) {
+            return std::find(names.begin(), names.end(), column) != names.end();
+          };
+          if (!is(spec.keys) && !is(spec.compared)) others.push_back(column);
+        }
+        DropColumns(others, &tagged.table);
+      }
+      JV_TRY(AddWhole(name, tables, spec));
+    }
+    return {};
+  }
+
   // A family that a trace has no calls of has no table in its report.
   Result<std::vector<TaggedTable>> CollectFamily(const std::string& family) {
     if (!rules_.skip_missing) return Collect(family, false, "name");
@@ -302,20 +338,21 @@ Result<SheetChoice> ChooseSheets(const std::vector<std::string>& names) {
   if (names.empty() || std::find(names.begin(), names.end(), "all") != names.end()) {
     return SheetChoice();
   }
-  SheetChoice choice{false, false, false, false, false, false};
+  SheetChoice choice{false, false, false, false, false, false, false};
   const std::pair<const char*, bool SheetChoice::*> groups[] = {
       {"gpu_timeline", &SheetChoice::gpu_timeline},
       {"ops_summary", &SheetChoice::ops_summary},
       {"kernel_summary", &SheetChoice::kernel_summary},
       {"ops_all", &SheetChoice::ops_all},
-      {"roofline", &SheetChoice::roofline}};
+      {"roofline", &SheetChoice::roofline},
+      {"collectives", &SheetChoice::collectives}};
   for (const std::string& name : names) {
     const auto group = std::find_if(std::begin(groups), std::end(groups),
                                     [&](const auto& known) { return known.first == name; });
     if (group == std::end(groups)) {
       return Fail(ErrorCode::kBadValue,
                   fmt::format("sheets: \"{}\" is not one of gpu_timeline, ops_summary, "
-                              "kernel_summary, ops_all, roofline, all",
+                              "kernel_summary, ops_all, roofline, collectives, all",
                               name.substr(0, 40)));
     }
     choice.*(group->second) = true;

@@ -1,6 +1,6 @@
 // Which sheets of perf reports are compared, and on what: gpu_timeline, ops_summary,
-// kernel_summary, the tables of signatures (ops_unique_args, unified_perf_summary) and one table a
-// family of models.
+// kernel_summary, the tables of signatures (ops_unique_args, unified_perf_summary), one table a
+// family of models, and of whole jobs the tables about their ranks and collectives.
 #pragma once
 
 #include <string>
@@ -18,12 +18,14 @@ struct ReportTables {
 
 // The sheet groups that can be asked for; "all" is every one of them.
 //   ops_all: ops_unique_args and unified_perf_summary    roofline: the families' tables
+//   collectives: nccl_summary_implicit_sync, nccl_summary_long and rank_summary
 struct SheetChoice {
   bool gpu_timeline = true;
   bool ops_summary = true;
   bool kernel_summary = true;
   bool ops_all = true;
   bool roofline = true;
+  bool collectives = true;
   bool all = true;  // nothing was picked: what no report has is not missed
 };
 // Errors: kBadValue for a name that is no group, with those that are. Empty: all.
@@ -39,6 +41,8 @@ struct CompareRules {
   bool further_keys = true;
   // Every family of models; else the seven that the reference lists.
   bool all_families = true;
+  // The reference compares no report about collectives.
+  bool collectives = true;
   // A sheet that a report does not have is left out, with a note. Else it is an error.
   bool skip_missing = true;
 };

@@ -21,7 +21,7 @@ using rpc::Json;
 
 constexpr std::string_view kUsage =
     "usage: jarvis analyze TRACE --output-dir DIR [--platform NAME] [--reports LIST]\n"
-    "                      [--extension FILE] [--overwrite]\n"
+    "                      [--extension FILE] [--compare TRACE] [--overwrite]\n"
     "\n"
     "Loads the trace, writes the tables (DIR/perf_report.xlsx, DIR/perf_report_csvs/*.csv), the\n"
     "category files (DIR/category_data/, DIR/metadata/), the findings (DIR/category_findings/,\n"
@@ -32,6 +32,9 @@ constexpr std::string_view kUsage =
     "  --reports LIST    of fair (standalone_analysis_fair.md), rough\n"
     "                    (standalone_analysis_rough.md) and analysis (analysis.md); default: all\n"
     "  --extension FILE  performance models of yours (docs/models.md), for the tables\n"
+    "  --compare TRACE   also holds the trace against this one: DIR/comparative_analysis_fair.md,\n"
+    "                    comparative_analysis_rough.md, comparison.xlsx, comparison_csvs/ and the\n"
+    "                    other trace's tables in DIR/reference_perf_report.xlsx and _csvs/\n"
     "  --overwrite       replace files in DIR that jarvis did not write\n";
 
 constexpr std::size_t kFindingsShown = 5;
@@ -42,6 +45,7 @@ struct Request {
   std::string platform;   // empty: the trace's device
   std::string reports;    // empty: all
   std::string extension;  // empty: none
+  std::string reference;  // a second trace; empty: none
   bool overwrite = false;
   bool help = false;
 };
@@ -55,6 +59,7 @@ std::string Request::*ValueOf(std::string_view option) {
   if (option == "--platform") return &Request::platform;
   if (option == "--reports") return &Request::reports;
   if (option == "--extension") return &Request::extension;
+  if (option == "--compare") return &Request::reference;
   return nullptr;
 }
 
@@ -99,22 +104,35 @@ struct Step {
   Json arguments;
 };
 
+Json ReportArguments(const std::string& path) {
+  return {{"output_dir", path + "_csvs"},
+          {"output_xlsx", path + ".xlsx"},
+          {"kernel_summary", true},
+          {"short_kernel_study", true}};
+}
+
 // In the order in which an agent would ask.
 std::vector<Step> StepsOf(const Request& request) {
   const std::string& directory = request.output_dir;
   Json reports = {{"output_dir", directory}};
   if (!request.reports.empty()) reports["reports"] = ListOf(request.reports);
-  return {{"load_trace", Json::object()},
-          {"gpu_timeline", Json::object()},
-          {"ops_summary", Json::object()},
-          {"perf_report",
-           {{"output_dir", directory + "/perf_report_csvs"},
-            {"output_xlsx", directory + "/perf_report.xlsx"},
-            {"kernel_summary", true},
-            {"short_kernel_study", true}}},
-          {"render_report", std::move(reports)},
-          {"category_filter", {{"output_dir", directory}}},
-          {"validate", {{"output_dir", directory}}}};
+  std::vector<Step> steps = {{"load_trace", Json::object()},
+                             {"gpu_timeline", Json::object()},
+                             {"ops_summary", Json::object()},
+                             {"perf_report", ReportArguments(directory + "/perf_report")},
+                             {"render_report", std::move(reports)},
+                             {"category_filter", {{"output_dir", directory}}},
+                             {"validate", {{"output_dir", directory}}}};
+  if (!request.reference.empty()) {
+    Json report = ReportArguments(directory + "/reference_perf_report");
+    report["trace"] = request.reference;
+    steps.push_back({"perf_report", std::move(report)});
+    steps.push_back({"compare",
+                     {{"primary", request.trace},
+                      {"comparison", request.reference},
+                      {"output_dir", directory}}});
+  }
+  return steps;
 }
 
 // With what the request says of every step, as far as the tool takes it.
@@ -123,8 +141,11 @@ Json ArgumentsOf(const mcp::Tool& tool, Step step, const Request& request) {
   const auto add = [&](const char* name, Json value) {
     if (known.contains(name)) step.arguments[name] = std::move(value);
   };
-  add("trace", request.trace);
-  if (!request.platform.empty()) add("platform", request.platform);
+  // A step that is about the other trace says so itself.
+  if (!step.arguments.contains("trace")) {
+    add("trace", request.trace);
+    if (!request.platform.empty()) add("platform", request.platform);
+  }
   if (!request.extension.empty()) add("extension", request.extension);
   if (request.overwrite) add("overwrite", true);
   return std::move(step.arguments);

@@ -16,6 +16,7 @@
 #include "engine/comparison.h"
 #include "mcp/error_reply.h"
 #include "rpc/signal_watcher.h"
+#include "tools/compare_source.h"
 #include "tools/platform_choice.h"
 
 namespace jarvis::app {
@@ -28,7 +29,8 @@ constexpr std::string_view kUsage =
     "       jarvis compare BASELINE OTHER [--by op|category|kernel|module] [--json]\n"
     "\n"
     "Each is a trace, or a report: a directory of CSV tables or a workbook (.xlsx), ours or\n"
-    "TraceLens's. Of two traces it prints what takes longer in OTHER (the primary) than in "
+    "TraceLens's, or the ranks of a job: a directory of traces or digests. Of two traces it prints "
+    "what takes longer in OTHER (the primary) than in "
     "BASELINE\n"
     "(the comparison), and longer than the devices explain. With --output-dir it writes the "
     "reports\n"
@@ -37,8 +39,8 @@ constexpr std::string_view kUsage =
     "of two traces, DIR/compare_by_*.csv, DIR/comparative_analysis_fair.md and ..._rough.md.\n"
     "\n"
     "  --names A,B...               what the runs are called in columns and file names\n"
-    "  --sheets NAME,...            gpu_timeline, ops_summary, kernel_summary, ops_all, roofline;\n"
-    "                               default: all\n"
+    "  --sheets NAME,...            gpu_timeline, ops_summary, kernel_summary, ops_all, roofline,\n"
+    "                               collectives; default: all\n"
     "  --compat tracelens           the tables as TraceLens writes them\n"
     "  --overwrite                  replace files in DIR that jarvis did not write\n"
     "  --by NAME                    what a printed row is; default: op\n"
@@ -162,17 +164,12 @@ Result<std::vector<engine::ReportSource>> OpenAll(engine::Workspace& workspace,
   const io::FilePolicy& files = workspace.files();
   std::vector<engine::ReportSource> sources;
   for (const std::string& input : request.inputs) {
-    const engine::SourceKind kind = engine::KindOf(files, input);
-    engine::ReportSource source;
-    if (kind == engine::SourceKind::kTrace) {
-      JV_ASSIGN(source.trace, workspace.Open(input, job));
-      source.path = source.trace->path();
+    JV_ASSIGN(engine::ReportSource source, tools::OpenSource(workspace, input, job));
+    if (source.trace != nullptr) {
       JV_ASSIGN(
           const tools::PlatformChoice choice,
           tools::ChoosePlatform(files, PlatformName(request, sources.size()), source.trace.get()));
       source.platform = choice.platform;
-    } else {
-      JV_ASSIGN(source, engine::ReadReport(files, input, kind, job));
     }
     sources.push_back(std::move(source));
   }

@@ -14,6 +14,7 @@ analysis::CompareRules TraceLensCompareRules() {
   rules.join.widen_integers = true;
   rules.further_keys = false;
   rules.all_families = false;
+  rules.collectives = false;
   rules.skip_missing = false;
   return rules;
 }

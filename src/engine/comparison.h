@@ -14,8 +14,9 @@ namespace jarvis::engine {
 struct ComparisonRequest {
   CompareRequest
       reports;  // the first source is the baseline: the comparison; the second the primary
-  std::string directory;   // from FilePolicy::ResolveOutput
-  bool overwrite = false;  // files too that are in the way and not ours
+  std::string directory;      // from FilePolicy::ResolveOutput
+  std::string tables_folder;  // below it, for the CSV files; empty: beside the others
+  bool overwrite = false;     // files too that are in the way and not ours
 };
 
 struct WrittenComparison {

@@ -10,14 +10,15 @@ namespace {
 
 constexpr const char* kWorkbook = "comparison.xlsx";
 
-std::string FileName(const Table& table) {
-  return table.name + ".csv";
+std::string FileName(const std::string& folder, const Table& table) {
+  return (folder.empty() ? "" : folder + "/") + table.name + ".csv";
 }
 
 }  // namespace
 
 Result<std::vector<WrittenFile>> WriteComparison(const io::FilePolicy& files,
                                                  const std::string& directory,
+                                                 const std::string& tables_folder,
                                                  const std::vector<Table>& tables,
                                                  const std::vector<NamedText>& texts,
                                                  bool overwrite, Job& job) {
@@ -26,7 +27,7 @@ Result<std::vector<WrittenFile>> WriteComparison(const io::FilePolicy& files,
   for (const NamedText& text : texts)
     names.push_back(text.name);
   for (const Table& table : tables)
-    names.push_back(FileName(table));
+    names.push_back(FileName(tables_folder, table));
   JV_TRY(folder->Claim(names, overwrite));
   JV_TRY(job.Check());
   std::vector<Result<std::string>> paths(tables.size());
@@ -35,7 +36,7 @@ Result<std::vector<WrittenFile>> WriteComparison(const io::FilePolicy& files,
   ParallelFor(tables.size() + 1, 0, [&](std::size_t piece) {
     if (piece > 0) {
       const Table& table = tables[piece - 1];
-      paths[piece - 1] = folder->Write(FileName(table), output::ToCsv(table));
+      paths[piece - 1] = folder->Write(FileName(tables_folder, table), output::ToCsv(table));
     } else {
       book = output::WriteXlsx(tables, folder->PathFor(kWorkbook));
     }

@@ -23,10 +23,12 @@ struct WrittenFile {
   std::uint64_t rows = 0;
 };
 
-// `directory`: from FilePolicy::ResolveOutput. Texts first, then the workbook, then the tables.
-// kExists: a file in the way that we did not write, unless `overwrite`.
+// `directory`: from FilePolicy::ResolveOutput; the CSV files go to `tables_folder` in it, beside
+// the others if that is empty. Texts first, then the workbook, then the tables. kExists: a file in
+// the way that we did not write, unless `overwrite`.
 Result<std::vector<WrittenFile>> WriteComparison(const io::FilePolicy& files,
                                                  const std::string& directory,
+                                                 const std::string& tables_folder,
                                                  const std::vector<Table>& tables,
                                                  const std::vector<NamedText>& texts,
                                                  bool overwrite, Job& job);

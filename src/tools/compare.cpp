@@ -9,6 +9,7 @@
 #include "engine/comparison.h"
 #include "engine/quality.h"
 #include "output/number_format.h"
+#include "tools/compare_source.h"
 #include "tools/platform_choice.h"
 #include "tools/tools.h"
 
@@ -94,15 +95,8 @@ Result<std::vector<engine::ReportSource>> SourcesOf(engine::Workspace& workspace
                                                     const Json& arguments, Job& job) {
   std::vector<engine::ReportSource> sources;
   for (const char* side : {"comparison", "primary"}) {
-    const std::string given = arguments.at(side).get<std::string>();
-    const engine::SourceKind kind = engine::KindOf(workspace.files(), given);
-    engine::ReportSource source;
-    if (kind == engine::SourceKind::kTrace) {
-      JV_ASSIGN(source.trace, OpenTrace(workspace, {{"trace", given}}, job));
-      source.path = source.trace->path();
-    } else {
-      JV_ASSIGN(source, engine::ReadReport(workspace.files(), given, kind, job));
-    }
+    JV_ASSIGN(engine::ReportSource source,
+              OpenSource(workspace, arguments.at(side).get<std::string>(), job));
     sources.push_back(std::move(source));
   }
   return sources;
@@ -116,6 +110,8 @@ Status AddFiles(const engine::Workspace& workspace, const Json& arguments,
   request.reports.sources = std::move(sources);
   request.reports.names = {"comparison", "primary"};
   JV_ASSIGN(request.directory, workspace.files().ResolveOutput(*given));
+  // As in all directories of an analysis, whose own tables are in perf_report_csvs.
+  request.tables_folder = "comparison_csvs";
   request.overwrite = MayOverwrite(arguments);
   JV_ASSIGN(const engine::WrittenComparison written,
             engine::WriteComparisonOf(workspace.files(), request, job));
@@ -130,20 +126,27 @@ Status AddFiles(const engine::Workspace& workspace, const Json& arguments,
     if (kFirst.contains(file.what)) answer->files.push_back({file.path, file.what, file.rows});
   }
   answer->notes.push_back(
-      fmt::format("{} tables in {}; in those of the report the comparison is the baseline",
-                  written.tables, request.directory));
+      fmt::format("{} tables in {}/{}; in those of the report the comparison is the baseline",
+                  written.tables, request.directory, request.tables_folder));
   for (const std::string& note : written.notes)
     answer->notes.push_back(note);
   return {};
 }
 
-// Reports without their traces: the timelines side by side, and the files.
+bool HasTimeline(const engine::ReportSource& source) {
+  return std::any_of(source.tables.begin(), source.tables.end(),
+                     [](const Table& table) { return table.name == "gpu_timeline"; });
+}
+
+// Reports without their traces: the timelines side by side, of jobs their collectives, and the
+// files.
 Result<Answer> CompareTables(const engine::Workspace& workspace, const Json& arguments,
                              std::vector<engine::ReportSource> sources, Job& job) {
   engine::CompareRequest request;
   request.sources = sources;
   request.names = {"comparison", "primary"};
-  request.sheets = {"gpu_timeline"};
+  const bool of_jobs = !HasTimeline(sources[0]) && !HasTimeline(sources[1]);
+  request.sheets = {of_jobs ? "collectives" : "gpu_timeline"};
   JV_ASSIGN(const engine::ReportComparison comparison, engine::CompareReports(request, job));
   Answer answer;
   answer.summary =
