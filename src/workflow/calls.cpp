@@ -379,8 +379,12 @@ class Collector {
       }
     }
     std::string_view library = LibraryOfOp(out->name);
-    for (std::size_t k = 0; library.empty() && k < out->kernels.size(); ++k)
-      library = LibraryOfKernel(out->kernels[k].name);
+    // A helper's library is not the op's: the kernel must be a large part of it.
+    constexpr double kLargePart = 0.3;
+    for (const KernelShare& kernel : out->kernels) {
+      if (!library.empty() || kernel.total_us < kLargePart * out->gpu_us) break;
+      library = LibraryOfKernel(kernel.name);
+    }
     out->library = library;
   }
 

@@ -55,6 +55,8 @@ constexpr Rule kKernels[] = {
     {"flash::", "FlashAttention"},
     {"flash_fwd", "FlashAttention"},
     {"flash_bwd", "FlashAttention"},
+    {"attn_fwd", "AOTriton"},
+    {"bwd_kernel_dk_dv", "AOTriton"},
     {"fmha_cutlass", "CUTLASS"},
     {"flashinfer", "FlashInfer"},
     {"tensorrt_llm", "TensorRT-LLM"},

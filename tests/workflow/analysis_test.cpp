@@ -245,6 +245,29 @@ TEST_CASE("one kernel without launch or op") {
   CHECK_FALSE(one.analysis.findings[0].savings_ms.has_value());
 }
 
+TEST_CASE("several devices in one file: no cause of idle time is named") {
+  TraceText text;
+  text.OpWithKernel("aten::relu", 0, 10, "k", 20, 50, 1);
+  text.Runtime("cudaLaunchKernel", 30, 3, 2);
+  text.Raw(R"({"ph":"X","cat":"kernel","name":"k","pid":1,"tid":7,"ts":500,"dur":50,)"
+           R"("args":{"stream":7,"correlation":2}})");
+  const Analyzed one = Analyze(text);
+  REQUIRE(one.Quality("MULTI_DEVICE") != nullptr);
+  CHECK(one.Quality("MULTI_DEVICE")->value == 2);
+  CHECK(one.analysis.idle.unreliable_because == "several_devices");
+  CHECK(one.Find("cpu_idle", "host_bound") == nullptr);
+}
+
+TEST_CASE("a kernel after which the GPU ran dry is starved") {
+  TraceText text;
+  text.OpWithKernel("aten::relu", 0, 10, "k1", 20, 50, 1);
+  text.OpWithKernel("aten::relu", 100, 10, "k2", 120, 50, 2);  // launched after k1 ended
+  text.OpWithKernel("aten::relu", 125, 10, "k3", 180, 50, 3);  // launched while k2 ran
+  const Analyzed one = Analyze(text);
+  REQUIRE(one.First("elementwise").starved_percent.has_value());
+  CHECK(*one.First("elementwise").starved_percent == doctest::Approx(50));
+}
+
 TEST_CASE("work without an op is linked by the External id of its launch") {
   TraceText text;
   text.Op("aten::relu", 0, 10);
