@@ -253,6 +253,14 @@ std::string Instructions(const mcp::ToolSet& tools) {
   if (!whole.empty() && !rows.empty()) text += ", then " + rows + " on single rows";
   if (!whole.empty()) text += ".";
   if (tools.Find("load_trace") != nullptr) text += " Read the quality list of load_trace first.";
+  const std::pair<const char*, std::string> uses[] = {
+      {"Findings", listed({"category_analysis"}, "")},
+      {"Reports", listed({"render_report"}, "")},
+      {"Two traces", listed({"compare", "trace_diff"}, ", ")},
+      {"All ranks", listed({"collectives"}, "")}};
+  for (const auto& [what, names] : uses) {
+    if (!names.empty()) text += fmt::format(" {}: {}.", what, names);
+  }
   std::string writers;
   for (const char* name : {"category_filter", "perf_report"}) {
     const mcp::Tool* tool = tools.Find(name);

@@ -84,7 +84,7 @@ class Advisor {
       A(Advice::kFlashAttention);
     if (Has(Pattern::kPrefillHeavy)) A(Advice::kChunkedPrefill, Find(Pattern::kPrefillHeavy));
     if (Has(Pattern::kDecodeHeavy)) A(Advice::kLargerBatch, Find(Pattern::kDecodeHeavy));
-    if (Has(Pattern::kShortSequence)) A(Advice::kLargerBatch, Find(Pattern::kShortSequence));
+    if (Has(Pattern::kShortSequence)) A(Advice::kPackSequences, Find(Pattern::kShortSequence));
     B(Advice::kKernelSelection);
   }
 

@@ -86,6 +86,7 @@ enum class Advice : std::uint8_t {
   kPadDimensions,
   kQuantise,
   kLargerBatch,
+  kPackSequences,
   kFuseNeighbours,
   kFuseEpilogue,
   kCompile,

@@ -16,6 +16,7 @@ constexpr Why kWhys[] = {
     {Advice::kPadDimensions, "sizes that divide evenly let the library take its regular kernels"},
     {Advice::kQuantise, "fewer bytes for each weight, and a higher rate where the GPU has one"},
     {Advice::kLargerBatch, "weights are read once for more rows"},
+    {Advice::kPackSequences, "attention over few tokens is mostly overhead"},
     {Advice::kFuseNeighbours, "intermediate results need not go through memory"},
     {Advice::kFuseEpilogue, "the output is written once, not read and written again"},
     {Advice::kCompile, "the compiler merges neighbouring ops into fewer kernels"},
