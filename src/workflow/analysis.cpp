@@ -44,14 +44,12 @@ class Analyzer {
     }
     JV_TRY(job_.Check());
     job_.Report(1, 3, "idle time, communication, fusion");
-    // Idle and fusion share the chains of callers; the rest has its own.
-    ParallelFor(2, 0, [&](std::size_t part) {
-      if (part == 0) {
-        out_.idle = AnalyzeIdle(trace_, {.chains = calls.chains.get()});
-        out_.fusion = FindFusions(calls, out_.categories, out_.baseline);
-      } else {
-        out_.multi_kernel = AnalyzeMultiKernel(trace_);
-        out_.model = IdentifyModel(trace_, out_.categories);
+    ParallelFor(4, 0, [&](std::size_t part) {
+      switch (part) {
+        case 0: out_.idle = AnalyzeIdle(trace_); break;
+        case 1: out_.fusion = FindFusions(calls, out_.categories, out_.baseline); break;
+        case 2: out_.multi_kernel = AnalyzeMultiKernel(trace_); break;
+        default: out_.model = IdentifyModel(trace_, out_.categories); break;
       }
     });
     JV_TRY(job_.Check());

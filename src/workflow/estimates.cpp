@@ -71,12 +71,11 @@ class FindingMaker {
     for (const auto& [key, group] : groups) {
       const double share =
           calls_.computation_us > 0 ? group.time_us / calls_.computation_us * 100 : 0;
-      // Without an estimate, or at an acceptable efficiency, only large times matter.
+      // What is a guess, without an estimate or at an acceptable efficiency matters only if large.
       const bool large = share > limits::kMediumShare;
-      const bool fine = group.method == EstimateMethod::kRoof && group.acceptable;
-      const bool matters = group.method == EstimateMethod::kNone
-                               ? large
-                               : group.mid >= limits::kFindingMin && (large || !fine);
+      const bool fine = group.acceptable || group.method != EstimateMethod::kRoof;
+      const bool enough = group.method == EstimateMethod::kNone || group.mid >= limits::kFindingMin;
+      const bool matters = enough && (large || !fine);
       if (matters) kept.push_back(&group);
     }
     // Those without an estimate come last, by time.

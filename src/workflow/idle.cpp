@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <map>
-#include <memory>
 #include <set>
 
 #include <fmt/format.h>
@@ -34,12 +33,11 @@ struct RawGap {
 class Idle {
  public:
   Idle(const engine::LoadedTrace& trace, const IdleOptions& options)
-      : trace_(trace), events_(trace.events()), tree_(trace.tree()), options_(options) {
-    if (options.chains == nullptr) {
-      own_chains_ = std::make_unique<analysis::ChainTree>(events_, tree_);
-    }
-    chains_ = options.chains == nullptr ? own_chains_.get() : options.chains;
-  }
+      : trace_(trace),
+        events_(trace.events()),
+        tree_(trace.tree()),
+        options_(options),
+        chains_(trace.events(), trace.tree()) {}
 
   IdleAnalysis Run() {
     if (!trace_.timeline()) return std::move(out_);
@@ -96,9 +94,11 @@ class Idle {
     for (const EventIndex e : tree_.preorder())
       hosts_[events_[e].track].push_back(e);
     for (std::vector<EventIndex>& hosts : hosts_) {
-      std::stable_sort(hosts.begin(), hosts.end(), [&](EventIndex a, EventIndex b) {
+      const auto earlier = [&](EventIndex a, EventIndex b) {
         return events_[a].ts_ns < events_[b].ts_ns;
-      });
+      };
+      if (!std::is_sorted(hosts.begin(), hosts.end(), earlier))
+        std::stable_sort(hosts.begin(), hosts.end(), earlier);
     }
   }
 
@@ -255,9 +255,9 @@ class Idle {
     static const std::string kNowhere;
     const EventIndex launch = tree_.parent(gpu);
     if (launch == kNoEvent) return kNowhere;
-    const auto node = chains_->Of(launch);
+    const auto node = chains_.Of(launch);
     const auto [path, added] = paths_.try_emplace(node);
-    if (added) path->second = analysis::ModulePath(chains_->Frames(node));
+    if (added) path->second = analysis::ModulePath(chains_.Frames(node));
     return path->second;
   }
 
@@ -342,7 +342,7 @@ class Idle {
     const EventIndex launch = tree_.parent(raw.next);
     if (launch == kNoEvent) return gap;
     constexpr std::size_t kPlacesMax = 6;
-    gap.call_stack = analysis::CodePlaces(chains_->Frames(chains_->Of(launch)), kPlacesMax);
+    gap.call_stack = analysis::CodePlaces(chains_.Frames(chains_.Of(launch)), kPlacesMax);
     gap.thread = trace_.track_names()[events_[launch].track].thread_name;
     return gap;
   }
@@ -351,8 +351,7 @@ class Idle {
   const trace::EventStore& events_;
   const tree::CallTree& tree_;
   const IdleOptions& options_;
-  std::unique_ptr<analysis::ChainTree> own_chains_;
-  analysis::ChainTree* chains_ = nullptr;
+  analysis::ChainTree chains_;
   std::vector<std::vector<EventIndex>> hosts_;  // by track
   std::vector<RawGap> gaps_;                    // by start
   std::map<analysis::ChainTree::Node, std::string> paths_;

@@ -80,7 +80,6 @@ struct IdleAnalysis {
 
 struct IdleOptions {
   std::size_t gaps_max = 50;
-  analysis::ChainTree* chains = nullptr;  // one to share; null: made here
 };
 IdleAnalysis AnalyzeIdle(const engine::LoadedTrace& trace, const IdleOptions& options = {});
 

@@ -297,8 +297,11 @@ std::vector<Finding> FusionFindings(const Analysis& analysis) {
     Shares(analysis, &f);
     f.priority = PriorityOf(f.percent_of_computation.value_or(0), std::nullopt, IsNotable(f));
   }
-  std::erase_if(out,
-                [](const Finding& f) { return f.impact_percent->high < limits::kFusionImpactMin; });
+  // Attention and norms in parts are known to pay; of other chains only large ones are named.
+  std::erase_if(out, [](const Finding& f) {
+    const bool small = f.impact_percent->mid < limits::kFindingMin;
+    return IsNotable(f) ? small : f.impact_percent->high < limits::kFusionImpactMin;
+  });
   Rank(&out);
   return out;
 }

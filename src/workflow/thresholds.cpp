@@ -82,7 +82,7 @@ constexpr Threshold kThresholds[] = {
     {"transpose_high", kTransposeHigh, "% of the op", "layout transposes: high above"},
     {"transpose_moderate", kTransposeModerate, "% of the op", "... moderate above"},
     {"fusion_impact_min", kFusionImpactMin, "% of window",
-     "fusions with a smaller high estimate are no finding"},
+     "smaller fusions are no finding, but for attention and norms"},
     {"fusion_kernels_min", kFusionKernelsMin, "kernels", "of a fusion candidate"},
     {"fusion_gap_us", kFusionGapUs, "us", "neighbours of a chain are closer than this"},
     {"attention_low", kAttentionLow, "of the roof", "fused attention, low estimate"},

@@ -248,6 +248,21 @@ class Cases(Files):
                 self.out = pathlib.Path(folder)
                 self.check_case(DATA / "cases" / name)
 
+    def test_fused_experts_are_modelled_and_nothing_is_claimed_above_the_roof(self):
+        wanted = {"moe_02_few_experts_many_tokens": (48.2, True), "moe_04_top2_dense": (103.6, False)}
+        for name, (efficiency, finding) in wanted.items():
+            if not (DATA / "cases").exists():
+                self.skipTest("no cases: set JARVIS_TEST_DATA")
+            with self.subTest(name), tempfile.TemporaryDirectory() as folder:
+                self.out = pathlib.Path(folder)
+                files = self.write(DATA / "cases" / name / "trace.json", platform="MI300X")
+                self.check(files)
+                metrics = files["category_data/moe_fused_metrics.json"]
+                self.assertAlmostEqual(
+                    metrics["operations"][0]["efficiency"]["efficiency_percent"], efficiency, delta=0.1)
+                self.assertEqual(bool(metrics["category_findings"]), finding)
+                self.assertEqual(bool(metrics["anomalies"]), not finding)
+
     def test_every_trace_fits_the_schemas(self):
         traces = [path for path in sorted((DATA / "traces").glob("*/*.json.gz"))
                   if path.stat().st_size < 3_000_000]
