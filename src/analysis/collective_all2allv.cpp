@@ -52,7 +52,7 @@ Instance Measure(const MatchedCollective& collective, const Matching& matching,
     first_end = first ? call.time.end : std::min(first_end, call.time.end);
     durations.push_back(call.time.dur);
     const auto mb = MegabytesOf(call.keys, kIn, rules.collectives);
-    const auto count = NumberOf(call.keys[kIn]);
+    const auto count = RecordedNumber(call.keys[kIn]);
     sized = sized && mb;
     counted = counted && count;
     if (mb) sizes.push_back(*mb);
@@ -211,7 +211,7 @@ Table NcclSummaryAllToAllV(const Table& detailed, const CollectiveReportOptions&
       const std::size_t column = ColumnOf(detailed, metric.name);
       std::vector<std::optional<double>> values;
       for (const auto* member : members)
-        values.push_back(NumberOf((*member)[column]));
+        values.push_back(RecordedNumber((*member)[column]));
       AddAggregates(values, names(metric), &row);
       if (std::string_view(metric.name) != "wall_time (us)") continue;
       for (const auto& value : values)
@@ -260,7 +260,7 @@ Table AllToAllVHeatmap(const RankSet& set, const Matching& matching, const Table
   for (const RankCall& call : matching.calls) {
     if (!IsAllToAllV(call, rules)) continue;
     const auto splits = SplitsIn(call.keys[kInSplit]);
-    const auto size = NumberOf(call.keys[kGroupSize]);
+    const auto size = RecordedNumber(call.keys[kGroupSize]);
     const auto* dtype = std::get_if<std::string>(&call.keys[kDtype]);
     const auto bytes = dtype == nullptr ? std::nullopt : rules.collectives.element_bytes(*dtype);
     if (!splits || !size || !bytes || splits->empty() ||

@@ -55,7 +55,7 @@ Cell CollectiveOfKernel(std::string_view kernel, bool name_from_kernel) {
   return {};
 }
 
-std::optional<double> NumberOf(const Cell& cell) {
+std::optional<double> RecordedNumber(const Cell& cell) {
   if (const auto* whole = std::get_if<std::int64_t>(&cell)) return static_cast<double>(*whole);
   if (const auto* number = std::get_if<double>(&cell)) return *number;
   const auto* text = std::get_if<std::string>(&cell);
@@ -66,7 +66,7 @@ std::optional<double> NumberOf(const Cell& cell) {
 std::optional<double> MegabytesOf(const CollectiveKeys& keys, CollectiveKey elements,
                                   const CollectiveRules& rules) {
   const auto* dtype = std::get_if<std::string>(&keys[kDtype]);
-  const auto count = NumberOf(keys[elements]);
+  const auto count = RecordedNumber(keys[elements]);
   const auto bytes = dtype == nullptr ? std::nullopt : rules.element_bytes(*dtype);
   if (!count || !bytes) return std::nullopt;
   return *count * static_cast<double>(*bytes) / kBytesPerMb;

@@ -36,7 +36,7 @@ CollectiveKeys RecordedCollective(const trace::EventStore& events, trace::EventI
 Cell CollectiveOfKernel(std::string_view kernel, bool name_from_kernel);
 
 // A whole or a fractional number, also one that was recorded as text.
-std::optional<double> NumberOf(const Cell& cell);
+std::optional<double> RecordedNumber(const Cell& cell);
 
 // Size of a message in units of 1024 * 1024 bytes; absent if its type or length is unknown.
 std::optional<double> MegabytesOf(const CollectiveKeys& keys, CollectiveKey elements,

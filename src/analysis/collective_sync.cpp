@@ -23,7 +23,7 @@ void AddBandwidth(const RankCall& first, const TableRules& rules, SyncedCollecti
       MegabytesOf(first.keys, type == CollectiveType::kAllGather ? kOut : kIn, rules.collectives);
   if (!made->full_mb || type == CollectiveType::kOther || !(made->latency > 0)) return;
   made->algorithm_gb_s = *made->full_mb / 1024 / (made->latency / 1e6);
-  const auto size = NumberOf(first.keys[kGroupSize]);
+  const auto size = RecordedNumber(first.keys[kGroupSize]);
   if (!size || !(*size > 0)) return;
   const double factor = (type == CollectiveType::kAllReduce ? 2 : 1) * (*size - 1) / *size;
   made->bus_gb_s = *made->algorithm_gb_s * factor;
@@ -143,7 +143,7 @@ Table NcclImplicitSync(const RankSet& set, const Matching& matching,
     row.push_back(CellOf(one.bus_gb_s));
     if (own) {
       const auto present = static_cast<std::int64_t>(one.ranks.size());
-      const auto size = NumberOf(keys[kGroupSize]);
+      const auto size = RecordedNumber(keys[kGroupSize]);
       row.push_back(present);
       row.push_back(size ? Cell(static_cast<double>(present) >= *size) : Cell());
       row.push_back(one.collective->agree);

@@ -25,8 +25,6 @@ ORCHESTRATORS = {"standalone-analysis": 3000, "comparative-analysis": 3000}
 # Files that tools write on request, beside those of `jarvis analyze`.
 MORE_FILES = {"replay_ir.json", "replay_package.zip", "comparative_analysis_fair.md",
               "comparative_analysis_rough.md", "category_findings/norm_fwd_findings.md"}
-# Tools that are not everywhere yet: a skill that needs one is handed out where it is there.
-LATER = {"compare", "collectives"}
 # Words of others: PyTorch, model files, warnings of findings.
 WORDS = {"channels_last", "non_blocking", "record_shapes", "scaled_dot_product_attention",
          "routing_assumed", "triton_poi_fused_add_mul_0", "memory_format"}
@@ -61,9 +59,7 @@ class SkillsTest(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
         cls.tools = schemas()
-        missing = LATER - set(cls.tools)
-        cls.skills = {name: skill for name, skill in skills().items()
-                      if not missing & set(names(skill[1]["tools"]))}
+        cls.skills = skills()
         with tempfile.TemporaryDirectory() as folder:
             out = pathlib.Path(folder) / "out"
             subprocess.run([program.BINARY, "analyze", str(program.EXAMPLE), "--output-dir",
