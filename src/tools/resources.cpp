@@ -46,7 +46,8 @@ constexpr Kind kKinds[] = {
     {"jarvis://skill/{skill}", "skill", "Skill", "How to do a kind of analysis.", "text/markdown"},
     {"jarvis://platform/{platform}", "platform", "Platform",
      "Bandwidth and rates of a GPU, and where the figures come from.", "application/json"},
-    {"jarvis://schema/{tool}", "schema", "Tool schema", "A tool's definition, or a written file's schema.", "application/json"},
+    {"jarvis://schema/{tool}", "schema", "Tool schema",
+     "A tool's definition, or a written file's schema.", "application/json"},
     {"file:///{path}", "file", "Written file", "A file that a tool wrote.", "text/plain"}};
 
 // Every table that a report can have; which ones a trace has depends on what it recorded.
@@ -179,13 +180,13 @@ std::vector<mcp::Resource> Resources::List() const {
                     {}});
   }
   for (const auto& [name, text] : schemas_) {
-    list.push_back({"jarvis://schema/" + name,
-                    name + " schema",
-                    {},
-                    name.starts_with(kFileSchema) ? "Of a file of an analysis."
-                                                  : "Definition of the tool.",
-                    "application/json",
-                    text.size()});
+    list.push_back(
+        {"jarvis://schema/" + name,
+         name + " schema",
+         {},
+         name.starts_with(kFileSchema) ? "Of a file of an analysis." : "Definition of the tool.",
+         "application/json",
+         text.size()});
   }
   for (const auto& [id, path] : workspace_.Known()) {
     list.push_back({"jarvis://trace/" + id, id, {}, "Loaded trace " + path, "text/markdown", {}});

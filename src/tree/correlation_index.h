@@ -11,7 +11,7 @@ namespace jarvis::tree {
 class CorrelationIndex {
  public:
   enum class Key : std::uint8_t {
-    kCorrelation,      // of runtime and driver calls
+    kCorrelation,        // of runtime and driver calls
     kExternalIdOfOps,    // of cpu_ops
     kExternalIdOfCalls,  // of runtime and driver calls
   };

@@ -1,9 +1,9 @@
 #include "workflow/claims.h"
 
-#include <doctest/doctest.h>
-
 #include <set>
 #include <string>
+
+#include <doctest/doctest.h>
 
 namespace jarvis::workflow {
 namespace {

@@ -1,9 +1,8 @@
 #include "workflow/sentences.h"
 
-#include <doctest/doctest.h>
-
 #include <string>
 
+#include <doctest/doctest.h>
 #include <fmt/format.h>
 
 namespace jarvis::workflow {
