@@ -126,7 +126,7 @@ class Advisor {
 
   // What holds for every kernel.
   void Kernel() {
-    if (Has(Pattern::kUnlinked)) return;
+    if (Has(Pattern::kUnlinked) || Has(Pattern::kGraphLaunch)) return;
     if (f_.method == EstimateMethod::kGuess || Has(Pattern::kMissingModel)) B(Advice::kAddModel);
     const bool slow = !f_.efficiency || *f_.efficiency < limits::kGood;
     if (slow) B(Advice::kReplay);

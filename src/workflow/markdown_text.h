@@ -38,6 +38,7 @@ class MarkdownTable {
   explicit MarkdownTable(std::vector<std::string> header);
   void Row(std::vector<std::string> cells, std::string_view behind = {});
   bool empty() const { return rows_ == 0; }
+  std::size_t rows() const { return rows_; }
   const std::string& text() const { return text_; }
 
  private:

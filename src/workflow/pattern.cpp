@@ -42,6 +42,8 @@ constexpr PatternInfo kPatterns[] = {
     {P::kUncategorised, "uncategorised", "ops of no known category", true},
     {P::kMissingModel, "missing_model", "no performance model", false},
     {P::kUnlinked, "unlinked", "work whose launch the trace does not have", false},
+    {P::kGraphLaunch, "graph_launch", "kernels of a replayed GPU graph, whose ops are not known",
+     true},
     {P::kHostBound, "host_bound", "the host launches too late", true},
     {P::kSynchronisation, "synchronisation", "the host waits for the GPU", true},
     {P::kDataLoading, "data_loading", "the host waits for data", true},

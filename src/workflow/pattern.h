@@ -52,6 +52,7 @@ enum class Pattern : std::uint8_t {
   kUncategorised,
   kMissingModel,
   kUnlinked,
+  kGraphLaunch,
   // System
   kHostBound,
   kSynchronisation,

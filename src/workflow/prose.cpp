@@ -84,6 +84,11 @@ std::string ComputeInsight(const Finding& finding) {
       return takes +
              "; its launch is not in the trace, so its op and its efficiency are not known.";
     }
+    if (HasPattern(finding, Pattern::kGraphLaunch)) {
+      return takes +
+             "; its kernels are those of a replayed GPU graph, so their ops and their "
+             "efficiency are not known.";
+    }
     return takes + (finding.bound == Bound::kUnmodeled
                         ? "; no performance model covers the work, so its efficiency is not known."
                         : "; without a known platform its efficiency is not known.");
@@ -166,7 +171,7 @@ std::string ActionOf(const Finding& finding) {
     return a ? "Start with Path B; take Path A as well where the model may change."
              : "Take Path B; no change of the model is known to help.";
   }
-  if (HasWarning(finding, "graph_replay")) {
+  if (HasWarning(finding, "graph_replay") || HasPattern(finding, Pattern::kGraphLaunch)) {
     return "Record the same step without GPU graphs; then its ops and gaps can be judged.";
   }
   if (HasPattern(finding, Pattern::kUnlinked)) {

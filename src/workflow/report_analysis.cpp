@@ -87,6 +87,7 @@ class Cards {
     if (finding.tier == Tier::kFusion) block += KernelsTable(finding);
     block += NumbersTable(finding, std::nullopt);
     if (finding.tier == Tier::kSystem) block += EvidenceTable(finding);
+    block += InnerKernels(analysis_, finding);
     block += PatternTable(finding);
     block += Bold("Reasoning for Slowdown", text.reasoning);
     block += Bold("Resolution", text.resolution);

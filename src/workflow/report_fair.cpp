@@ -179,6 +179,7 @@ std::string Fair::FindingBlock(const Finding& finding) const {
                       fmt::format("#### Priority {}: {}\n\n", finding.global_rank, text.title);
   block += NumbersTable(finding, AdditionalOf(finding));
   if (finding.tier == Tier::kSystem) block += EvidenceTable(finding);
+  block += InnerKernels(analysis_, finding);
   block += PatternTable(finding);
   block += Paragraph(text.reasoning) + Paragraph(text.resolution);
   if (!finding.overlaps_with.empty()) {

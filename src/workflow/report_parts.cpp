@@ -194,6 +194,21 @@ std::string EvidenceTable(const Finding& finding) {
   return table.empty() ? "" : table.text() + "\n";
 }
 
+std::string InnerKernels(const Analysis& analysis, const Finding& finding) {
+  constexpr std::size_t kKernelsMax = 10;
+  MarkdownTable table({"Kernel", "Calls", "Time", "Share of the operation"});
+  if (finding.efficiency) return "";
+  for (const Operation* operation : MembersOf(analysis, finding)) {
+    if (operation->kernels.size() < 2 || operation->efficiency.percent) continue;
+    for (const KernelShare& kernel : operation->kernels) {
+      if (table.rows() == kKernelsMax) break;
+      table.Row({Code(kernel.name, 75), fmt::format("{}", kernel.count), Ms(kernel.total_us / 1000),
+                 Pct(kernel.total_us / operation->gpu_us * 100)});
+    }
+  }
+  return table.empty() ? "" : table.text() + "\n";
+}
+
 std::string CallSites(const Analysis& analysis, const Finding& finding) {
   std::string text;
   std::vector<std::string> seen;

@@ -42,6 +42,9 @@ std::string PatternTable(const Finding& finding);
 std::string ProjectionTable(const Finding& finding, const Analysis& analysis);
 // What the system findings rest on: Metric | Value.
 std::string EvidenceTable(const Finding& finding);
+// Kernel | Calls | Time | Share: what is inside work of which nothing but its kernels is known;
+// empty: more is known, or there is one kernel.
+std::string InnerKernels(const Analysis& analysis, const Finding& finding);
 // "- module at code" lines.
 std::string CallSites(const Analysis& analysis, const Finding& finding);
 // The ten columns that programs look for.

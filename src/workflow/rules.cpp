@@ -5,6 +5,7 @@
 #include <map>
 
 #include "base/text.h"
+#include "workflow/runtime_calls.h"
 #include "workflow/shapes.h"
 #include "workflow/thresholds.h"
 
@@ -365,13 +366,14 @@ class Rules {
       if (Has(*operation_, part)) operation_->classification = "communication";
     }
     if (Has(*operation_, "graph")) operation_->classification = "graph";
-    if (out_.key == "other") Add(Pattern::kUncategorised);
+    if (out_.key == "other" && !IsGraphLaunch(operation_->name)) Add(Pattern::kUncategorised);
     if (out_.key == "multi_tensor_apply") SmallCalls(Pattern::kManySmallCalls);
   }
 
   void Shared() {
     Operation& o = *operation_;
     if (!call_->recorded_arguments) Add(Pattern::kUnlinked);
+    if (IsGraphLaunch(o.name)) Add(Pattern::kGraphLaunch);
     if (!o.efficiency.bytes && !o.efficiency.flops && out_.kind != Kind::kCommunication)
       Add(Pattern::kMissingModel);
     const auto row = against_.find(o.id);
