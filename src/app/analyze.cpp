@@ -177,10 +177,12 @@ std::string SummaryOf(const Answers& answers) {
   const auto total = report.value("total", rows.size());
   if (total > rows.size()) text += fmt::format("and {} more in the reports\n", total - rows.size());
   text += report.value("summary", "") + "\n";
-  for (const Json& file : report.value("files", Json::array())) {
-    const std::string path = file.value("path", "");
-    const std::string name = file.value("what", "");
-    if (name.find('/') == std::string::npos && name.ends_with(".md")) text += path + "\n";
+  for (const char* tool : {"render_report", "compare"}) {
+    for (const Json& file : AnswerOf(answers, tool).value("files", Json::array())) {
+      const std::string path = file.value("path", "");
+      const std::string name = file.value("what", "");
+      if (name.find('/') == std::string::npos && name.ends_with(".md")) text += path + "\n";
+    }
   }
   text.pop_back();
   return text;

@@ -164,6 +164,19 @@ class Reports(Folder):
             self.assertAlmostEqual(
                 float(rows["aten::mm"]["total_direct_kernel_time_ms__b_over_a"]), 1.3)
 
+    def test_an_analysis_against_another_trace(self):
+        a, b = self.write("a", 200, 300), self.write("b", 260, 300)
+        out = self.folder / "out"
+        ran = subprocess.run([program.BINARY, "analyze", b, "--compare", a, "--output-dir", out],
+                             capture_output=True, text=True, check=False)
+        self.assertEqual(ran.returncode, 0, ran.stderr)
+        self.assertTrue(ran.stdout.endswith(f"{out}/comparative_analysis_rough.md\n"), ran.stdout)
+        self.assertIn("aten::mm", (out / "comparative_analysis_fair.md").read_text("utf-8"))
+        for name in ("comparison.xlsx", "comparison_csvs/compare_by_op.csv", "perf_report.xlsx",
+                     "reference_perf_report.xlsx", "reference_perf_report_csvs/gpu_timeline.csv",
+                     "standalone_analysis_fair.md"):
+            self.assertTrue((out / name).is_file(), name)
+
     def fair(self, *arguments):
         out = self.folder / "out"
         ran = run(*arguments, "--output-dir", out, "--overwrite")

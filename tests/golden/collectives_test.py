@@ -415,6 +415,26 @@ class Ranks(Case):
         _, out = self.report()
         self.near(table(out, "nccl_implicit_sync")[0], **{"skew in start time": 20})
 
+    def test_jobs_are_compared_by_traces_digests_and_tables_alike(self):
+        for job, latency in (("a", 10), ("b", 15)):
+            for rank in range(2):
+                calls = [kernel(100 * number, latency, number,
+                                **collective("allreduce", "Float", 2, 1024, 1024))
+                         for number in (1, 2)]
+                write(self.path / job / f"rank{rank}.json", trace(calls, rank, 2))
+        program.ask("digest", traces=[str(self.path / "b")], output_dir=str(self.path / "digests"))
+        program.ask("collectives", traces=[str(self.path / "b")],
+                    output_dir=str(self.path / "tables"))
+        for number, other in enumerate(("b", "digests", "tables")):
+            out = self.path / f"compared{number}"
+            program.ask("compare", primary=str(self.path / other), comparison=str(self.path / "a"),
+                        output_dir=str(out))
+            [row] = table(out / "comparison_csvs", "nccl_summary_implicit_sync")
+            self.assertEqual([float(row[f"comm_latency_mean__primary_{other}"])
+                              for other in ("minus_comparison", "over_comparison")], [5, 1.5])
+            self.assertEqual([row["rank"] for row in table(out / "comparison_csvs", "rank_summary")],
+                             ["0", "1"])
+
     def test_groups_without_a_name_that_are_not_the_world_stay_apart(self):
         op = {"ph": "X", "cat": "cpu_op", "name": "record_param_comms", "pid": 1, "tid": 1, "ts": 10,
               "dur": 50, "args": {"External id": 5, "Input type": ["TensorList"] + ["Scalar"] * 7,
