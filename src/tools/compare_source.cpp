@@ -3,6 +3,8 @@
 #include "analysis/collective_report.h"
 #include "engine/collective_rules.h"
 #include "io/text_file.h"
+#include "output/csv_writer.h"
+#include "table/csv_reader.h"
 #include "tools/digest_file.h"
 #include "tools/rank_files.h"
 
@@ -22,12 +24,16 @@ Result<engine::ReportSource> SourceOfRanks(const engine::Workspace& workspace,
   const analysis::RankSet set = analysis::ResolveRanks(std::move(read.digests));
   analysis::CollectiveReportOptions options;
   options.heatmap = false;
-  JV_ASSIGN(analysis::CollectiveReport report,
+  JV_ASSIGN(const analysis::CollectiveReport report,
             analysis::MakeCollectiveReport(set, options,
                                            engine::CollectiveRulesFor(engine::Compat::kNone)));
   engine::ReportSource source;
   JV_ASSIGN(source.path, workspace.files().ResolveInput(given));
-  source.tables = std::move(report.tables);
+  // As they are read from files, where a group named "0" is a number: they may meet such.
+  for (const Table& table : report.tables) {
+    JV_ASSIGN(Table read_back, ParseCsv(table.name, output::ToCsv(table)));
+    source.tables.push_back(std::move(read_back));
+  }
   return source;
 }
 
