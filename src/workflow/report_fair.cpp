@@ -95,6 +95,14 @@ std::string Fair::SummaryParagraph() const {
         " {} of GPU work has no launch in the trace, so its ops and callers are not known.",
         Ms(totals.unlinked_ms));
   }
+  const bool several = std::any_of(analysis_.quality.begin(), analysis_.quality.end(),
+                                   [](const auto& code) { return code.code == "MULTI_DEVICE"; });
+  if (several) {
+    text +=
+        " The file holds the work of several devices: the window and busy time are of all "
+        "together, "
+        "and times of operations add up over them. Each rank's own trace says more.";
+  }
   for (const QualityCode& code : analysis_.quality) {
     if (code.severity != Severity::kHard) continue;
     text += fmt::format(" The trace is limited ({}); see the appendix.", Code(code.code));
