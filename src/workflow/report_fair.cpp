@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include "analysis/gpu_timeline.h"
 #include "workflow/claims.h"
 #include "workflow/markdown_text.h"
 #include "workflow/remedy_text.h"
@@ -17,6 +18,13 @@ constexpr std::size_t kCardsMax = 8;         // further findings are rows of a t
 constexpr std::size_t kOperationsShown = 6;  // of a category
 constexpr double kCategoryShown = 1;         // percent of compute time, without a finding
 constexpr double kMovingShown = 0.5;         // percent of the window: communication and copies
+
+// Whether the most of its time is that of communication kernels, which are no part of computing.
+bool IsCommunication(const Operation& operation) {
+  return !operation.kernels.empty() &&
+         analysis::ClassOf(trace::EventKind::kKernel, operation.kernels.front().name) ==
+             analysis::WorkClass::kCommunication;
+}
 
 class Fair {
  public:
@@ -133,8 +141,9 @@ std::string Fair::Summary() const {
   MarkdownTable table({"Rank", "Operation", "Time", "% Compute"});
   int rank = 0;
   for (const Operation* op : TopOperations(analysis_, kBottlenecks)) {
-    table.Row({fmt::format("{}", ++rank), Code(op->name, 80), Ms(op->gpu_us / 1000),
-               PctOrDash(op->percent_of_computation)});
+    table.Row(
+        {fmt::format("{}", ++rank), Code(op->name, 80), Ms(op->gpu_us / 1000),
+         IsCommunication(*op) ? std::string(kAbsentText) : PctOrDash(op->percent_of_computation)});
   }
   return text + table.text() +
          fmt::format("\n![Where the time goes, and what could be saved]({})\n\n", kChartFile);
