@@ -8,6 +8,7 @@
 
 #include "base/text.h"
 #include "tools/answer.h"
+#include "tools/timeline_parts.h"
 
 namespace jarvis::tools {
 namespace {
@@ -15,7 +16,6 @@ namespace {
 using analysis::CollectiveCall;
 using analysis::CollectiveKeys;
 using analysis::CollectiveKind;
-using analysis::GpuTimeline;
 using analysis::KnownBy;
 using analysis::RankDigest;
 using rpc::Json;
@@ -29,16 +29,6 @@ constexpr std::pair<const char*, KnownBy> kKnownBy[] = {
     {"kernel_args", KnownBy::kKernelArgs},
     {"record_param_comms", KnownBy::kParamComms},
     {"kernel_name", KnownBy::kKernelName},
-};
-constexpr std::pair<const char*, double GpuTimeline::*> kTimes[] = {
-    {"computation", &GpuTimeline::computation},
-    {"exposed_comm", &GpuTimeline::exposed_comm},
-    {"exposed_memcpy", &GpuTimeline::exposed_memcpy},
-    {"busy", &GpuTimeline::busy},
-    {"idle", &GpuTimeline::idle},
-    {"total", &GpuTimeline::total},
-    {"total_comm", &GpuTimeline::total_comm},
-    {"total_memcpy", &GpuTimeline::total_memcpy},
 };
 // Of a call, added up.
 constexpr std::int64_t kLinked = 1;
@@ -208,7 +198,7 @@ std::string DigestText(const RankDigest& digest) {
                {"damage", digest.damage}};
   Json& timeline = json["timeline_us"];
   if (digest.timeline) {
-    for (const auto& [name, which] : kTimes)
+    for (const auto& [name, which] : kTimelineParts)
       timeline[name] = (*digest.timeline).*which;
   }
   Json kinds = Json::array();
@@ -269,7 +259,7 @@ Result<std::vector<RankDigest>> ReadDigest(std::string_view text) {
     return Wrong("timeline_us", "is no object");
   if (timeline->is_object()) {
     digest.timeline.emplace();
-    for (const auto& [name, which] : kTimes) {
+    for (const auto& [name, which] : kTimelineParts) {
       JV_ASSIGN((*digest.timeline).*which,
                 Number(Member(*timeline, name), fmt::format("timeline_us.{}", name)));
     }

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "output/number_format.h"
+#include "tools/timeline_parts.h"
 #include "tools/tools.h"
 
 namespace jarvis::tools {
@@ -11,24 +12,9 @@ namespace {
 using analysis::GpuTimeline;
 using analysis::GroupBy;
 
-struct Part {
-  const char* name;
-  double GpuTimeline::*us;
-};
-constexpr Part kParts[] = {
-    {"computation", &GpuTimeline::computation},
-    {"exposed_comm", &GpuTimeline::exposed_comm},
-    {"exposed_memcpy", &GpuTimeline::exposed_memcpy},
-    {"busy", &GpuTimeline::busy},
-    {"idle", &GpuTimeline::idle},
-    {"total", &GpuTimeline::total},
-    {"total_comm", &GpuTimeline::total_comm},
-    {"total_memcpy", &GpuTimeline::total_memcpy},
-};
-
 // Rows of the whole trace, or of one stream or step.
 void AddRows(const GpuTimeline& timeline, const std::string& where, Answer* answer) {
-  for (const Part& part : kParts) {
+  for (const TimelinePart& part : kTimelineParts) {
     std::vector<Cell> row;
     if (!where.empty()) row.emplace_back(where);
     row.insert(row.end(), {std::string(part.name), timeline.*part.us / 1000,
