@@ -57,8 +57,17 @@ def analyse(command, environment):
                  "params": {"name": "load_trace", "arguments": {"trace": str(TRACE)}}}]
     lines = "".join(json.dumps({"jsonrpc": "2.0", "id": i, **request}) + "\n"
                     for i, request in enumerate(requests))
-    ran = run(*command, input=lines, cwd=TRACE.parent, env=environment)
-    answers = {answer["id"]: answer["result"] for answer in map(json.loads, ran.stdout.splitlines())}
+    answers = {}
+    with subprocess.Popen([*map(str, command)], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                          stderr=subprocess.DEVNULL, text=True, cwd=TRACE.parent,
+                          env=environment) as server:
+        server.stdin.write(lines)
+        server.stdin.flush()
+        # The end of the input stops what still runs, so it comes after the answers.
+        while len(answers) < len(requests):
+            answer = json.loads(server.stdout.readline())
+            answers[answer["id"]] = answer["result"]
+        server.stdin.close()
     return answers[0]["tools"], answers[1]["structuredContent"]["summary"]
 
 
