@@ -36,6 +36,9 @@ Result<Answer> RenderReport(engine::Workspace& workspace, const Json& arguments,
 Result<Answer> WriteFindings(engine::Workspace& workspace, const Json& arguments, Job& job,
                              const CallLog& log);
 Result<Answer> Validate(engine::Workspace& workspace, const Json& arguments, Job& job);
+Result<Answer> SweepScan(engine::Workspace& workspace, const Json& arguments, Job& job);
+Result<Answer> SweepPipeline(engine::Workspace& workspace, const Json& arguments, Job& job);
+Result<Answer> SweepRecommend(engine::Workspace& workspace, const Json& arguments, Job& job);
 
 // Shared by them.
 using TracePtr = std::shared_ptr<const engine::LoadedTrace>;
