@@ -22,6 +22,7 @@ namespace {
 using Function = Result<Answer> (*)(engine::Workspace& workspace, const Json& arguments, Job& job);
 
 // The profiles that a tool is in.
+// "all" asks for none.
 enum Profile : unsigned { kFull = 1, kCore = 2, kMin = 4, kSweep = 8 };
 
 struct Binding {
@@ -66,7 +67,7 @@ struct NamedProfile {
   unsigned bit;
 };
 constexpr NamedProfile kProfiles[] = {
-    {"core", kCore}, {"min", kMin}, {"full", kFull}, {"sweep", kSweep}};
+    {"core", kCore}, {"min", kMin}, {"full", kFull}, {"sweep", kSweep}, {"all", 0}};
 
 using Names = std::set<std::string, std::less<>>;
 
