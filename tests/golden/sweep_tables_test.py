@@ -82,7 +82,7 @@ class Sweep(unittest.TestCase):
     def out(cls, sweep, mode):
         return pathlib.Path(cls.folder.name) / mode / sweep
 
-    def agree(self, want, have, keys=None, absolute=0.0):
+    def agree(self, want, have, keys=None, absolute=0.0, loose={}):
         """Cells compared. Without keys: row by row."""
         self.assertEqual(len(want), len(have))
         if keys:
@@ -91,7 +91,8 @@ class Sweep(unittest.TestCase):
         cells = 0
         for number, (expected, actual) in enumerate(zip(want, have)):
             for column, value in expected.items():
-                self.assertTrue(same(column, value, actual.get(column), absolute),
+                small = loose.get(column, absolute)
+                self.assertTrue(same(column, value, actual.get(column), small),
                                 f"row {number} ({[expected[k] for k in keys or ()]}), {column}: "
                                 f"expected {value!r}, got {actual.get(column)!r}")
                 cells += 1
@@ -150,7 +151,10 @@ class Sweep(unittest.TestCase):
                     have = rows_of(self.out(sweep, mode) / "gemm_kernel_stability.csv")
                     self.agree(rows_of(path), have,
                                ("threads", "channels", "rank", "op", "dims", "kernel_name"),
-                               absolute=6e-7)  # six decimals were written
+                               absolute=6e-7,  # six decimals were written
+                               # made from overlaps that were calculated in doubles of 2e12 us
+                               loose={"overlap_frac_mean": 3e-6, "pearson_r": 3e-6,
+                                      "slope_us_per_full_overlap": 3e-3})
 
 
 if __name__ == "__main__":
