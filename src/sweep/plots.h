@@ -13,18 +13,22 @@
 #include <string_view>
 #include <vector>
 
+#include "base/interval.h"
 #include "output/chart.h"
 
 namespace jarvis::sweep {
 
 // One of the knobs that a sweep turns.
 struct PlotAxis {
-  std::string name;  // "threads": as in variance_by_threads_boxplot
-  std::string noun;  // "Thread": as in "by Thread Count"
-  std::string unit;  // " threads", behind a value
-  std::string mark;  // "t", behind a value where room is short
+  std::string name;   // "threads": as in variance_by_threads_boxplot
+  std::string noun;   // "Thread": as in Thread-Channel Interaction
+  std::string count;  // "Thread Count"
+  std::string title;  // "Thread Configuration"
+  std::string brief;  // "Threads"
+  std::string unit;   // " threads", behind a value
+  std::string mark;   // "t", behind a value where room is short
 };
-// Threads and channels as people know them; other names as they are ("algo=Ring").
+// Threads and channels as people know them; any other as it is called.
 PlotAxis PlotAxisNamed(std::string_view name);
 
 struct PlotConfig {
@@ -60,8 +64,8 @@ struct PlotBandwidth {
 
 struct PlotRankStep {
   std::int64_t rank = 0;
-  std::vector<output::Limits> compute;  // microseconds from the step's start
-  std::vector<output::Limits> comm;
+  IntervalSet<double> compute;  // microseconds from the step's start
+  IntervalSet<double> comm;
 };
 
 struct SweepPlotData {
