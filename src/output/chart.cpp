@@ -58,11 +58,9 @@ std::string RenderSheet(const ChartSheet& sheet, ChartTheme theme) {
   const std::size_t columns = sheet.columns == 0 ? count : std::min(sheet.columns, count);
   const std::size_t rows = (count + columns - 1) / columns;
   const double head = sheet.title.empty() ? 0 : 34;
-  std::string name = sheet.title;
-  if (name.empty() && !sheet.charts.empty()) name = sheet.charts.front().title;
 
-  Svg svg(width * static_cast<double>(columns), height * static_cast<double>(rows) + head, name,
-          theme);
+  Svg svg(width * static_cast<double>(columns), height * static_cast<double>(rows) + head,
+          TitleOf(sheet), theme);
   if (!sheet.title.empty()) {
     svg.Words({12, 26}, sheet.title, {.size = 17, .fill = ColoursOf(theme).ink, .bold = true});
   }
@@ -75,6 +73,16 @@ std::string RenderSheet(const ChartSheet& sheet, ChartTheme theme) {
     DrawChart(svg, sheet.charts[i], theme, {left, top, left + width, top + height});
   }
   return svg.Finish();
+}
+
+std::string TitleOf(const ChartSheet& sheet) {
+  if (!sheet.title.empty() || sheet.charts.empty()) return sheet.title;
+  return sheet.charts.front().title;
+}
+
+bool HasData(const ChartSheet& sheet) {
+  return std::any_of(sheet.charts.begin(), sheet.charts.end(),
+                     [](const Chart& chart) { return HasData(chart, ExtentsOfChart(chart)); });
 }
 
 void ShareAxes(std::span<ChartSheet* const> sheets) {

@@ -19,7 +19,7 @@
 namespace jarvis::output {
 
 struct ChartAxis {
-  std::string title;
+  std::string title = {};
   std::optional<Limits> limits =
       {};  // at least this much is shown, for axes alike in several charts
   bool from_zero = false;
@@ -97,7 +97,7 @@ struct TimelineStrip {
 };
 
 struct Chart {
-  std::string title;
+  std::string title = {};
   std::string subtitle = {};
   ChartAxis x = {};
   ChartAxis y = {};
@@ -115,6 +115,11 @@ struct ChartSheet {
 
 // The SVG document; with ChartTheme::kPage the element to put into an HTML page.
 std::string RenderSheet(const ChartSheet& sheet, ChartTheme theme = ChartTheme::kLight);
+
+// What a picture is called: its own title or that of its only chart.
+std::string TitleOf(const ChartSheet& sheet);
+// False if every chart would say "no data".
+bool HasData(const ChartSheet& sheet);
 
 // Widens the limits of charts at the same place of sheets that show the same of several runs, so
 // that they can be compared by eye.

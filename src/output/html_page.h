@@ -29,8 +29,8 @@ struct HtmlColumn {
 
 struct HtmlTable {
   std::string caption = {};
-  std::vector<HtmlColumn> columns;
-  std::vector<std::vector<HtmlCell>> rows;
+  std::vector<HtmlColumn> columns = {};
+  std::vector<std::vector<HtmlCell>> rows = {};
   std::string empty = "None.";  // instead of a table without rows
 };
 

@@ -1,0 +1,30 @@
+// Pieces that comparison pages of sweeps and of single configurations share.
+#pragma once
+
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "output/chart.h"
+#include "output/html_page.h"
+#include "sweep/page.h"
+
+namespace jarvis::sweep {
+
+// "+3.2 %"; two decimals below 1 %.
+std::string ChangeText(double percent);
+// A dash for what is absent.
+output::HtmlCell NumberCell(const std::optional<double>& value);
+// The change with its colour, and in words, so that nobody needs to see the colour.
+output::HtmlCell ChangeCell(const std::optional<double>& percent, PageVerdict verdict,
+                            std::string_view why);
+
+output::HtmlSection KernelSection(const ComparisonPage& page);
+
+// Sheets that show the same, side by side with the same axes, at a size for a page.
+output::HtmlFigures PageFigures(std::span<output::ChartSheet* const> sheets,
+                                std::span<const std::string> labels);
+
+}  // namespace jarvis::sweep
