@@ -63,7 +63,7 @@ struct HeatMap {
   std::optional<Limits> range = {};           // of the colours, at least
   bool diverging = false;                     // around 0: green for the better, red for the worse
   bool lower_is_better = true;                // of `diverging`
-  std::string unit;                           // of the scale beside it
+  std::string unit = {};                      // of the scale beside it
 };
 
 struct ScatterPoint {
