@@ -38,7 +38,7 @@ class Table {
       const std::optional<double> value = value_of(page_.runs[i]);
       row.push_back(NumberCell(value));
       if (i == 0) continue;
-      const std::optional<double> change = Change(base, value);
+      const std::optional<double> change = ChangePercent(base, value);
       row.push_back(
           ChangeCell(change, VerdictOf(change, page_.threshold_pct, lower_is_better), ""));
     }

@@ -72,7 +72,8 @@ std::optional<double> CollectiveValue(const SingleRun& run, const SingleNames::C
   return std::nullopt;
 }
 
-std::optional<double> Change(const std::optional<double>& base, const std::optional<double>& test) {
+std::optional<double> ChangePercent(const std::optional<double>& base,
+                                    const std::optional<double>& test) {
   if (!base || !test || *base == 0) return std::nullopt;
   return (*test - *base) / *base * 100;
 }

@@ -33,7 +33,8 @@ std::optional<double> CollectiveValue(const SingleRun& run, const SingleNames::C
                                       std::optional<double> SingleCollective::*value);
 
 // Percent of the base; absent where either is or the base is 0.
-std::optional<double> Change(const std::optional<double>& base, const std::optional<double>& test);
+std::optional<double> ChangePercent(const std::optional<double>& base,
+                                    const std::optional<double>& test);
 
 // A type of the timeline as part of a file's name: what is no letter, digit or sign is "_".
 std::string PlotFileName(std::string_view type);

@@ -50,8 +50,8 @@ SweepPlot Improvement(std::span<const SingleRun> runs, const SingleNames& names)
                                bars.by_sign = true;
                                bars.series.resize(1);
                                for (const std::string& type : names.types) {
-                                 bars.series[0].y.push_back(
-                                     Change(MeanTime(runs.front(), type), MeanTime(run, type)));
+                                 bars.series[0].y.push_back(ChangePercent(
+                                     MeanTime(runs.front(), type), MeanTime(run, type)));
                                }
                                return Chart{.y = {.title = "Change (%), less is better"},
                                             .body = std::move(bars)};
@@ -88,8 +88,8 @@ SweepPlot Heat(std::span<const SingleRun> runs, const SingleNames& names) {
                                map.unit = "change, %";
                                for (const std::string& type : names.types) {
                                  for (const std::int64_t rank : names.ranks) {
-                                   map.values.push_back(Change(TimeOf(runs.front(), type, rank),
-                                                               TimeOf(run, type, rank)));
+                                   map.values.push_back(ChangePercent(
+                                       TimeOf(runs.front(), type, rank), TimeOf(run, type, rank)));
                                  }
                                }
                                return Chart{.x = {.title = "Rank"}, .body = std::move(map)};
@@ -123,7 +123,8 @@ SweepPlot ChangeByRank(std::span<const SingleRun> runs, const SingleNames& names
     for (std::size_t i = 1; i < runs.size(); ++i) {
       output::ChartSeries series{runs.size() > 2 ? runs[i].label : "", {}};
       for (const std::int64_t rank : names.ranks) {
-        series.y.push_back(Change(TimeOf(runs.front(), type, rank), TimeOf(runs[i], type, rank)));
+        series.y.push_back(
+            ChangePercent(TimeOf(runs.front(), type, rank), TimeOf(runs[i], type, rank)));
       }
       bars.series.push_back(std::move(series));
     }
@@ -184,8 +185,8 @@ SweepPlot CollectiveChange(std::span<const SingleRun> runs, const SingleNames& n
       bars.lower_is_better = plot.lower_is_better;
       bars.series.resize(1);
       for (const auto& key : names.collectives) {
-        bars.series[0].y.push_back(Change(CollectiveValue(runs.front(), key, plot.value),
-                                          CollectiveValue(runs[i], key, plot.value)));
+        bars.series[0].y.push_back(ChangePercent(CollectiveValue(runs.front(), key, plot.value),
+                                                 CollectiveValue(runs[i], key, plot.value)));
       }
       charts.push_back({.title = plot.title,
                         .subtitle = fmt::format("{} against {}", runs[i].label, runs[0].label),
