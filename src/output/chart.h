@@ -53,8 +53,9 @@ struct BarChart {
   std::vector<std::string> groups;
   std::vector<ChartSeries> series;
   bool horizontal = false;
-  bool lower_is_better = true;  // of `by_sign`
-  bool by_sign = false;         // green for the better, red for the worse, one series
+  std::size_t colours_from = 0;  // colours left to what is not in this chart
+  bool lower_is_better = true;   // of `by_sign`
+  bool by_sign = false;          // green for the better, red for the worse, one series
 };
 struct HeatMap {
   std::vector<std::string> columns;

@@ -17,7 +17,9 @@ std::optional<double> ValueAt(const ChartSeries& series, std::size_t group) {
 }
 
 std::string ColourOf(const BarChart& body, std::size_t series, double value) {
-  if (!body.by_sign) return SeriesColour(series, body.series.size());
+  if (!body.by_sign) {
+    return SeriesColour(series + body.colours_from, body.series.size() + body.colours_from);
+  }
   const bool better = body.lower_is_better ? value < 0 : value > 0;
   return std::string(better ? kBetterColour : kWorseColour);
 }
@@ -29,29 +31,40 @@ void LegendOf(ChartFrame& frame, const BarChart& body) {
   } else {
     for (std::size_t i = 0; i < body.series.size(); ++i) {
       if (!body.series[i].label.empty())
-        entries.push_back({body.series[i].label, SeriesColour(i, body.series.size())});
+        entries.push_back({body.series[i].label, ColourOf(body, i, 0)});
     }
   }
   if (!entries.empty()) frame.Legend(entries);
 }
 
-// The figure at the end of a bar, where bars are thick enough for one each.
-void Figure(ChartFrame& frame, const BarChart& body, const PlotArea& plot, double value,
-            SvgPoint end, double thickness, bool negative) {
-  const std::string text = ValueText(value);
+struct Bar {
+  SvgPoint end;  // the middle of its end
+  double length = 0;
+  double thickness = 0;
+  double value = 0;
+  std::string colour;
+};
+
+// The figure behind the end of a bar, or within it where there is no room behind it; none where
+// bars are too thin.
+void Figure(ChartFrame& frame, bool horizontal, const PlotArea& plot, const Bar& bar) {
+  const std::string text = ValueText(bar.value);
   const double width = WordsWidth(text, kChartText);
-  const std::string_view ink = frame.colours().ink;
-  if (body.horizontal) {
-    if (thickness < kChartText) return;
-    double left = negative ? end.first - 4 - width : end.first + 4;
-    left = std::clamp(left, plot.area.left + 2, plot.area.right - width - 2);
-    frame.svg().Words({left, end.second + kChartText * 0.35}, text,
-                      {.size = kChartText, .fill = ink});
-  } else if (width + 4 <= thickness) {
-    const double y = negative ? end.second + kChartText * 1.1 : end.second - 4;
-    frame.svg().Words({end.first, std::clamp(y, plot.area.top + kChartText, plot.area.bottom - 2)},
-                      text, {.anchor = "middle", .size = kChartText, .fill = ink});
-  }
+  const double needed = horizontal ? width + 8 : kChartText * 1.4;
+  if (horizontal ? bar.thickness < kChartText : width + 4 > bar.thickness) return;
+  const double sign = (bar.value < 0) == horizontal ? -1 : 1;  // the way from 0 to the end
+  const double end = horizontal ? bar.end.first : bar.end.second;
+  const double edge = horizontal ? (sign < 0 ? plot.area.left : plot.area.right)
+                                 : (sign < 0 ? plot.area.top : plot.area.bottom);
+  const bool behind = (edge - end) * sign >= needed;
+  if (!behind && bar.length < needed) return;
+  const double middle = end + (behind ? sign : -sign) * needed / 2;
+  const SvgPoint at =
+      horizontal ? SvgPoint{middle, bar.end.second} : SvgPoint{bar.end.first, middle};
+  frame.svg().Words({at.first, at.second + kChartText * 0.35}, text,
+                    {.anchor = "middle",
+                     .size = kChartText,
+                     .fill = behind ? frame.colours().ink : InkOn(bar.colour)});
 }
 
 }  // namespace
@@ -97,9 +110,9 @@ void Draw(ChartFrame& frame, const Chart& chart, const BarChart& body, const Cha
         frame.svg().Rect({side, from}, thick, length, {.fill = colour}, tooltip);
       }
       const double middle = side + thickness / 2;
-      Figure(frame, body, plot, *value,
-             body.horizontal ? SvgPoint{end, middle} : SvgPoint{middle, end}, thickness,
-             *value < 0);
+      Figure(frame, body.horizontal, plot,
+             {body.horizontal ? SvgPoint{end, middle} : SvgPoint{middle, end}, length, thickness,
+              *value, colour});
     }
   }
   const SvgStyle line{.stroke = frame.colours().faint};

@@ -35,6 +35,13 @@ class HeatColours {
   Limits limits_;
 };
 
+// Enough decimals to tell cells apart whose colours differ.
+int DecimalsFor(const Limits& limits) {
+  const double span = limits.high - limits.low;
+  if (!(span > 0)) return 2;
+  return std::clamp(static_cast<int>(std::ceil(1.5 - std::log10(span))), 0, 4);
+}
+
 constexpr double kScaleRoom = 92;  // right of the map
 
 void DrawScale(ChartFrame& frame, const HeatColours& colours, const PlotArea& plot,
@@ -105,6 +112,8 @@ ChartExtents ExtentsOf(const TimelineStrip& body) {
 
 void Draw(ChartFrame& frame, const Chart& chart, const HeatMap& body, const ChartLimits& limits) {
   const HeatColours colours(body, limits.colour);
+  constexpr double kPlain = 1e6;
+  const int decimals = body.diverging ? 1 : DecimalsFor(colours.limits());
   frame.KeepRight(kScaleRoom);
   const PlotArea plot = frame.Axes({.title = chart.x.title, .names = body.columns},
                                    {.title = chart.y.title, .names = body.rows});
@@ -120,7 +129,8 @@ void Draw(ChartFrame& frame, const Chart& chart, const HeatMap& body, const Char
       frame.svg().Rect({left + 0.5, top + 0.5}, plot.x_slot - 1, plot.y_slot - 1, {.fill = colour},
                        fmt::format("{}\n{}\n{} {}", body.rows[row], body.columns[column],
                                    ValueText(value), body.unit));
-      const std::string text = body.diverging ? fmt::format("{:.1f}", value) : ValueText(value);
+      const std::string text =
+          std::abs(value) < kPlain ? fmt::format("{:.{}f}", value, decimals) : ValueText(value);
       if (WordsWidth(text, kChartText) + 4 <= plot.x_slot && plot.y_slot >= kChartText * 1.3) {
         frame.svg().Words({plot.X(column), plot.Y(row) + kChartText * 0.35}, text,
                           {.anchor = "middle", .size = kChartText, .fill = InkOn(colour)});

@@ -63,6 +63,7 @@ ChartSheet Alone(Chart chart, double width, double height) {
 
 Chart Boxes(std::string title, std::string x, std::vector<ChartGroup> groups) {
   return {.title = std::move(title),
+          .subtitle = "line: median, dashes: mean, whiskers: 1.5 interquartile ranges",
           .x = {.title = std::move(x)},
           .y = {.title = kSpread},
           .body = output::BoxPlot{std::move(groups)}};
@@ -70,6 +71,7 @@ Chart Boxes(std::string title, std::string x, std::vector<ChartGroup> groups) {
 
 Chart Violins(std::string title, std::string x, std::vector<ChartGroup> groups) {
   return {.title = std::move(title),
+          .subtitle = "line: median, dashes: mean",
           .x = {.title = std::move(x)},
           .y = {.title = kSpread},
           .body = output::ViolinPlot{std::move(groups)}};

@@ -129,6 +129,7 @@ SweepPlot ChangeByRank(std::span<const SingleRun> runs, const SingleNames& names
       bars.series.push_back(std::move(series));
     }
     bars.by_sign = runs.size() == 2;
+    bars.colours_from = 1;  // the baseline's
     charts.push_back({.title = type,
                       .x = {.title = "Rank"},
                       .y = {.title = "Change (%)"},
