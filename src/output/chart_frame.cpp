@@ -14,7 +14,7 @@ namespace {
 constexpr double kEdge = 12;       // between a chart and what is beside it
 constexpr double kAxisTitle = 12;  // size
 constexpr double kLine = 1.35;     // line height
-constexpr double kTickEvery = 44;  // pixels, at least, between ticks of the left axis
+constexpr double kTickEvery = 34;  // pixels, at least, between ticks of the left axis
 constexpr double kLetter = 0.6;    // of the size, see WordsWidth
 
 std::size_t Fitting(double width, double size) {

@@ -107,8 +107,8 @@ class Writer {
   }
 
   void Cell(const HtmlColumn& column, std::string_view key, const HtmlCell& cell) {
-    out_ += fmt::format("<td{}", Classes({column.number ? "n" : "", key,
-                                          cell.code ? "code" : "", ClassOf(cell.tone)}));
+    out_ += fmt::format("<td{}", Classes({column.number ? "n" : "", key, cell.code ? "code" : "",
+                                          ClassOf(cell.tone)}));
     if (cell.value && std::isfinite(*cell.value))
       out_ += fmt::format(" data-v=\"{}\"", *cell.value);
     const std::string text = XmlText(cell.text);
@@ -125,7 +125,7 @@ class Writer {
     if (figures.figures.empty()) return;
     out_ += "<div class=\"figures\">\n";
     for (const HtmlFigure& figure : figures.figures) {
-      out_ += "<figure>";
+      out_ += fmt::format("<figure{}>", Classes({figure.wide ? "wide" : ""}));
       if (!figure.caption.empty()) {
         out_ += fmt::format("<figcaption>{}</figcaption>", XmlText(figure.caption));
       }

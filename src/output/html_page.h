@@ -48,7 +48,8 @@ struct HtmlFacts {
 // Pictures side by side where there is room, below each other where there is not.
 struct HtmlFigure {
   std::string caption;
-  std::string svg;  // of RenderSheet(..., ChartTheme::kPage): put in as it is
+  std::string svg;    // of RenderSheet(..., ChartTheme::kPage): put in as it is
+  bool wide = false;  // alone in its row
 };
 struct HtmlFigures {
   std::string title = {};

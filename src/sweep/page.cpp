@@ -124,7 +124,7 @@ HtmlSection Best(const ComparisonPage& page) {
 void AddMetricCells(const PageValue& value, bool baseline, std::vector<HtmlCell>* row) {
   HtmlCell mean = NumberCell(value.mean);
   if (value.worst && value.mean) {
-    mean.detail = "worst rank " + output::ValueText(*value.worst);
+    mean.detail = "worst rank " + NumberCell(value.worst).text;
   }
   if (value.behind_best_pct && value.mean) {
     if (!mean.detail.empty()) mean.detail += "; ";
@@ -213,6 +213,13 @@ HtmlSection Plots(const ComparisonPage& page) {
       }
     }
   }
+  if (plots.size() == 1) {
+    std::vector<const SweepPlot*> all;
+    for (const SweepPlot& plot : plots.front())
+      all.push_back(&plot);
+    section.blocks.emplace_back(AllFigures(all));
+    return section;
+  }
   for (const std::string& name : names) {
     std::vector<output::ChartSheet*> same;
     std::vector<std::string> labels;
@@ -223,7 +230,7 @@ HtmlSection Plots(const ComparisonPage& page) {
         labels.push_back(page.sweeps[i].label);
       }
     }
-    if (!same.empty()) section.blocks.emplace_back(PageFigures(same, labels));
+    if (!same.empty()) section.blocks.emplace_back(SharedFigures(same, labels));
   }
   return section;
 }

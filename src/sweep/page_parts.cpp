@@ -12,6 +12,30 @@ using output::HtmlCell;
 using output::HtmlTable;
 using output::HtmlTone;
 
+// The parts of a name, between "_", that another name does not have: what tells two kernels with
+// long names apart.
+std::string OwnParts(std::string_view name, std::string_view other) {
+  constexpr std::size_t kMost = 4;
+  const auto parts_of = [](std::string_view text) {
+    std::vector<std::string_view> parts;
+    for (std::size_t at = 0; at <= text.size();) {
+      const std::size_t end = std::min(text.find('_', at), text.size());
+      if (end > at) parts.push_back(text.substr(at, end - at));
+      at = end + 1;
+    }
+    return parts;
+  };
+  const std::vector<std::string_view> others = parts_of(other);
+  std::string own;
+  std::size_t count = 0;
+  for (const std::string_view part : parts_of(name)) {
+    if (std::find(others.begin(), others.end(), part) != others.end()) continue;
+    if (++count > kMost) return own + " ...";
+    own += (own.empty() ? "" : " ") + output::Shortened(part, 24);
+  }
+  return own;
+}
+
 enum class KernelColumns { kChange, kBaseOnly, kTestOnly, kSelection };
 
 HtmlTable KernelTable(std::string caption, const PageKernelList& list, KernelColumns kind) {
@@ -26,7 +50,10 @@ HtmlTable KernelTable(std::string caption, const PageKernelList& list, KernelCol
   for (const PageKernel& kernel : list.kernels) {
     std::vector<HtmlCell> row = {{.text = kernel.kernel, .code = true}};
     if (kind == KernelColumns::kSelection) {
-      row.push_back({.text = kernel.other_kernel, .code = true});
+      row[0].detail = OwnParts(kernel.kernel, kernel.other_kernel);
+      row.push_back({.text = kernel.other_kernel,
+                     .detail = OwnParts(kernel.other_kernel, kernel.kernel),
+                     .code = true});
     }
     row.push_back({.text = kernel.op, .detail = kernel.shapes});
     if (base) row.push_back(NumberCell(kernel.base_us));
@@ -90,8 +117,6 @@ output::HtmlSection KernelSection(const ComparisonPage& page) {
   for (const PageKernelChanges& changes : page.kernels) {
     const std::string label =
         changes.sweep < page.sweeps.size() ? page.sweeps[changes.sweep].label : "?";
-    section.blocks.emplace_back(output::HtmlText{
-        fmt::format("{}: {} kernels are in both sweeps.", label, changes.matched)});
     struct List {
       const char* what;
       const PageKernelList& list;
@@ -102,9 +127,15 @@ output::HtmlSection KernelSection(const ComparisonPage& page) {
         {"improved", changes.improved, KernelColumns::kChange},
         {"another kernel for the same shapes", changes.selection, KernelColumns::kSelection},
         {"only in the baseline", changes.only_base, KernelColumns::kBaseOnly},
-        {"only in the test", changes.only_test, KernelColumns::kTestOnly},
+        {"only here", changes.only_test, KernelColumns::kTestOnly},
     };
+    std::string summary = fmt::format("{}: {} matched with the baseline", label, changes.matched);
     for (const List& one : lists) {
+      summary += fmt::format("; {}: {}", one.what, one.list.kernels.size() + one.list.more);
+    }
+    section.blocks.emplace_back(output::HtmlText{summary + "."});
+    for (const List& one : lists) {
+      if (one.list.kernels.empty()) continue;
       section.blocks.emplace_back(
           KernelTable(fmt::format("{}: {}", label, one.what), one.list, one.columns));
       if (one.list.more > 0) {
@@ -116,24 +147,44 @@ output::HtmlSection KernelSection(const ComparisonPage& page) {
   return section;
 }
 
-output::HtmlFigures PageFigures(std::span<output::ChartSheet* const> sheets,
-                                std::span<const std::string> labels) {
+output::HtmlFigure PageFigure(output::ChartSheet sheet, std::string caption, bool wide) {
+  // Small enough for a telephone, where it is not made much smaller; pages make it larger.
+  constexpr double kWidth = 460;
+  constexpr double kWide = 940;
+  const double ratio = sheet.height / std::max(sheet.width, 1.0);
+  const std::size_t columns =
+      wide && sheet.charts.size() > 1 ? std::max<std::size_t>(sheet.columns, 2) : 1;
+  sheet.columns = columns;
+  sheet.width = (wide ? kWide : kWidth) / static_cast<double>(columns);
+  sheet.height = std::clamp(sheet.width * ratio, 310.0, 520.0);
+  sheet.title.clear();
+  if (sheet.charts.size() == 1) sheet.charts.front().title.clear();
+  return {std::move(caption), output::RenderSheet(sheet, output::ChartTheme::kPage), wide};
+}
+
+output::HtmlFigures SharedFigures(std::span<output::ChartSheet* const> sheets,
+                                  std::span<const std::string> labels) {
   output::ShareAxes(sheets);
   output::HtmlFigures figures;
   if (!sheets.empty()) figures.title = output::TitleOf(*sheets.front());
-  // One alone has the whole width; several stand side by side.
-  const bool alone = sheets.size() == 1;
-  for (std::size_t i = 0; i < sheets.size(); ++i) {
-    output::ChartSheet sheet = *sheets[i];
-    const double wide = sheet.width;
-    sheet.width = alone && sheet.charts.size() == 1 ? std::min(wide, 900.0) : 520;
-    sheet.height = std::max(300.0, sheet.height * std::min(1.0, 0.35 + sheet.width / wide / 2));
-    sheet.columns = alone ? 2 : 1;
-    sheet.title.clear();
-    if (sheet.charts.size() == 1) sheet.charts.front().title.clear();
-    std::string svg = output::RenderSheet(sheet, output::ChartTheme::kPage);
-    figures.figures.push_back({i < labels.size() ? labels[i] : "", std::move(svg)});
+  for (std::size_t i = 0; i < sheets.size(); ++i)
+    figures.figures.push_back(PageFigure(*sheets[i], i < labels.size() ? labels[i] : ""));
+  return figures;
+}
+
+output::HtmlFigures AllFigures(std::span<const SweepPlot* const> plots) {
+  constexpr double kWide = 1000;  // natural width of pictures with many names or much time
+  output::HtmlFigures figures;
+  for (const SweepPlot* plot : plots) {
+    if (!output::HasData(plot->sheet)) continue;
+    const std::size_t columns =
+        plot->sheet.columns == 0 ? plot->sheet.charts.size() : plot->sheet.columns;
+    const bool wide = plot->sheet.width * static_cast<double>(columns) > kWide;
+    figures.figures.push_back(PageFigure(plot->sheet, output::TitleOf(plot->sheet), wide));
   }
+  // Those of the whole width last, so that no row is half empty.
+  std::stable_partition(figures.figures.begin(), figures.figures.end(),
+                        [](const output::HtmlFigure& figure) { return !figure.wide; });
   return figures;
 }
 

@@ -23,8 +23,12 @@ output::HtmlCell ChangeCell(const std::optional<double>& percent, PageVerdict ve
 
 output::HtmlSection KernelSection(const ComparisonPage& page);
 
-// Sheets that show the same, side by side with the same axes, at a size for a page.
-output::HtmlFigures PageFigures(std::span<output::ChartSheet* const> sheets,
-                                std::span<const std::string> labels);
+// A sheet at a size for a page, without its title. `wide`: over the whole width.
+output::HtmlFigure PageFigure(output::ChartSheet sheet, std::string caption, bool wide = false);
+// Sheets that show the same of several runs, side by side with the same axes.
+output::HtmlFigures SharedFigures(std::span<output::ChartSheet* const> sheets,
+                                  std::span<const std::string> labels);
+// All plots that have data, each under its own title.
+output::HtmlFigures AllFigures(std::span<const SweepPlot* const> plots);
 
 }  // namespace jarvis::sweep

@@ -103,13 +103,18 @@ std::string RenderSinglePage(const SinglePage& page) {
         {CollectiveTable(page, names, "Latency", "us, mean", &SingleCollective::latency_us, true),
          CollectiveTable(page, names, "Bus bandwidth", "GB/s", &SingleCollective::bus_gbps,
                          false)}};
-    for (SweepPlot& plot : MakeSinglePlots(page.runs)) {
-      if (!output::HasData(plot.sheet)) continue;
-      output::ChartSheet* const sheet = &plot.sheet;
+    const std::vector<SweepPlot> plots = MakeSinglePlots(page.runs);
+    std::vector<const SweepPlot*> of_overall, of_ranks, of_collectives;
+    for (const SweepPlot& plot : plots) {
       const bool first = plot.name == "improvement_chart" || plot.name == "abs_time_comparison";
-      HtmlSection& section = first ? overall : plot.name.starts_with("NCCL_") ? collectives : ranks;
-      section.blocks.emplace_back(PageFigures({&sheet, 1}, {}));
+      (first                            ? of_overall
+       : plot.name.starts_with("NCCL_") ? of_collectives
+                                        : of_ranks)
+          .push_back(&plot);
     }
+    overall.blocks.emplace_back(AllFigures(of_overall));
+    ranks.blocks.emplace_back(AllFigures(of_ranks));
+    collectives.blocks.emplace_back(AllFigures(of_collectives));
     html.sections = {Runs(page), std::move(overall), std::move(ranks), std::move(collectives)};
   }
   if (!page.method.empty()) {

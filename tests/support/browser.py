@@ -44,6 +44,7 @@ class Browser:
         page = next(target for target in targets if target["type"] == "page")
         attached = self.call("Target.attachToTarget", targetId=page["targetId"], flatten=True)
         self.session = attached["sessionId"]
+        self.call("Emulation.setFocusEmulationEnabled", enabled=True)
         for domain in ("Page", "Runtime", "Log", "Network"):
             self.call(f"{domain}.enable")
 

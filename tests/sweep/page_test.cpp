@@ -50,8 +50,8 @@ TEST_CASE("a page of one to eight sweeps") {
     CHECK(Has(html, "512 threads, 28ch"));
     CHECK(Has(html, "95 % interval -") == (sweeps > 1));
     CHECK(Has(html, "another kernel for the same shapes") == (sweeps > 1));
-    // Nine plots, one figure a sweep and plot: five of the variance and five more.
-    CHECK(CountOf(html, "<figure>") == 10 * sweeps);
+    // Five plots of the variance and five more of each sweep.
+    CHECK(CountOf(html, "<figure") == 10 * sweeps);
   }
 }
 
