@@ -32,7 +32,8 @@ HEADERS = [
     (r"pugixml\.hpp", ("src/table/xlsx_reader.cpp",)),
     (r"nlohmann/.*", ("src/rpc/", "src/mcp/", "src/tools/", "src/app/", "tests/")),
     (r"httplib\.h", ("src/rpc/http_writer.cpp",)),
-    (r"openssl/.*", ("src/mcp/request_state.cpp",)),
+    (r"openssl/.*", ("src/mcp/request_state.cpp", "src/output/html_policy.cpp")),
+    (r"librsvg/rsvg\.h", ("src/output/png.cpp",)),
     (r"doctest/.*|doctest\.h", ("tests/",)),
     (r"tl/expected\.hpp", ("src/base/result.h",)),
     (r"xxhash\.h", ("src/base/", "src/io/")),
@@ -41,7 +42,7 @@ HEADERS = [
 # Of the operating system.
 SYSTEM_HEADERS = re.compile(
     r"(sys|netinet|arpa|linux)/\w+\.h|(unistd|fcntl|poll|signal|pthread|spawn|netdb|sched|malloc"
-    r"|dirent|getopt|execinfo|immintrin|emmintrin|tmmintrin|nmmintrin|wmmintrin|arm_neon)\.h")
+    r"|dirent|dlfcn|getopt|execinfo|immintrin|emmintrin|tmmintrin|nmmintrin|wmmintrin|arm_neon)\.h")
 
 CODE = {".h", ".cpp", ".py", ".md", ".cmake", ".txt", ".sh", ".json", ".yml", ".yaml", ""}
 # Bytes in these are data, in the form someone else gave them.
