@@ -59,6 +59,7 @@ constexpr Binding kBindings[] = {
     {"validate", &Validate, mcp::ToolCost::kLong, kFull},
     {"sweep_scan", &SweepScan, mcp::ToolCost::kLong, kSweep},
     {"sweep_pipeline", &SweepPipeline, mcp::ToolCost::kLong, kSweep},
+    {"sweep_compare", &SweepCompare, mcp::ToolCost::kLong, kSweep},
     {"sweep_recommend", &SweepRecommend, mcp::ToolCost::kLong, kSweep},
 };
 

@@ -9,8 +9,10 @@
 #include "base/parallel.h"
 #include "io/output_folder.h"
 #include "output/csv_writer.h"
+#include "output/png.h"
 #include "output/xlsx_writer.h"
 #include "sweep/comms.h"
+#include "sweep/plot_data.h"
 #include "tools/sweep_parts.h"
 
 namespace jarvis::tools {
@@ -45,6 +47,7 @@ class Writer {
     if (Does(SweepStep::kGemmVariance)) Variance();
     if (Does(SweepStep::kGpuTimeline)) Timeline();
     if (Does(SweepStep::kComms)) Comms();
+    if (Does(SweepStep::kPlots)) Plots();
     if (!facts_.warnings.empty()) AddCsv("", WarningsTable(facts_.warnings));
     return {};
   }
@@ -158,6 +161,19 @@ class Writer {
       AddCsv("", master_[i]);
   }
 
+  void Plots() {
+    constexpr double kScale = 2;  // sharp on dense screens and on paper
+    plots_ = sweep::MakeSweepPlots(sweep::PlotDataOf(facts_));
+    for (const sweep::SweepPlot& plot : plots_) {
+      const auto svg = [&plot] { return output::RenderSheet(plot.sheet); };
+      pieces_.push_back({"plots/" + plot.name + ".svg", "plot", 0,
+                         [svg]() -> Result<std::string> { return svg(); }, false});
+      if (!options_.png) continue;
+      pieces_.push_back({"plots/" + plot.name + ".png", "plot", 0,
+                         [svg]() { return output::RenderPng(svg(), kScale); }, false});
+    }
+  }
+
   const sweep::SweepFacts& facts_;
   const SweepFileOptions& options_;
   std::vector<Piece> pieces_;
@@ -165,6 +181,7 @@ class Writer {
   std::optional<sweep::Reports> reports_;
   std::vector<Table> timeline_;
   std::vector<Table> master_;
+  std::vector<sweep::SweepPlot> plots_;
 };
 
 }  // namespace

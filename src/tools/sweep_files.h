@@ -22,8 +22,7 @@ struct SweepFileOptions {
   sweep::Aggregate aggregate = sweep::Aggregate::kMean;
   bool workbooks = true;  // .xlsx
   bool tables = true;     // .csv
-  bool svg = true;
-  bool png = false;
+  bool png = false;       // plots as PNG beside the SVG
   bool comparisons = true;
   bool overwrite = false;
 };

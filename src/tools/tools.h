@@ -38,6 +38,7 @@ Result<Answer> WriteFindings(engine::Workspace& workspace, const Json& arguments
 Result<Answer> Validate(engine::Workspace& workspace, const Json& arguments, Job& job);
 Result<Answer> SweepScan(engine::Workspace& workspace, const Json& arguments, Job& job);
 Result<Answer> SweepPipeline(engine::Workspace& workspace, const Json& arguments, Job& job);
+Result<Answer> SweepCompare(engine::Workspace& workspace, const Json& arguments, Job& job);
 Result<Answer> SweepRecommend(engine::Workspace& workspace, const Json& arguments, Job& job);
 
 // Shared by them.
