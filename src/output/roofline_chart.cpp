@@ -117,7 +117,7 @@ class Painter {
     const double drop = 14 + 15 * static_cast<double>(chart_.roofs.size() - 1 - i);
     svg_.Words({corner.first + 5, plot_.area.bottom - drop},
                fmt::format("ridge {} FLOP/B", Text(ridge)),
-               {.size = kChartText, .fill = roof_colour_});
+               {.size = kChartText, .fill = frame_.colours().ink});
     if (i == 0) SlopeLabel(left, ridge, bytes_per_us);
   }
 
@@ -126,7 +126,7 @@ class Painter {
     for (const ChartRoof& roof : chart_.roofs) {
       if (!Drawn(roof)) continue;
       svg_.Words({plot_.area.right - 6, plot_.y.At(roof.tflops) - 6}, roof.label,
-                 {.anchor = "end", .fill = roof_colour_, .bold = roof.main});
+                 {.anchor = "end", .fill = frame_.colours().ink, .bold = roof.main});
     }
   }
 
@@ -139,7 +139,7 @@ class Painter {
     const double angle = std::atan2(b.second - a.second, b.first - a.first) * kDegrees;
     svg_.Words({at.first - 6, at.second - 8},
                fmt::format("memory {} GB/s", Text(chart_.mem_bw_gbps)),
-               {.anchor = "middle", .fill = roof_colour_, .turned = angle});
+               {.anchor = "middle", .fill = frame_.colours().ink, .turned = angle});
   }
 
   // Of what can be drawn: large points first, so that small ones lie on top.
