@@ -62,7 +62,7 @@ class Chart {
       : analysis_(sources.analysis),
         segments_(SegmentsOf(analysis_)),
         findings_(std::min(kFindings, Quantified().size())),
-        height_(kTop + kRow * (3 + static_cast<double>(findings_) + LegendRows())),
+        height_(kTop + kRow * (2.6 + static_cast<double>(findings_)) + LegendHeight()),
         svg_(kWidth, height_, "Where the GPU's time goes, and what could be saved"),
         frame_(svg_, output::ChartTheme::kLight, {0, 0, kWidth, height_}) {}
 
@@ -87,7 +87,11 @@ class Chart {
   }
 
  private:
-  double LegendRows() const { return static_cast<double>(segments_.size() + 3) / 4; }
+  // Four entries a row fit even where names are long.
+  double LegendHeight() const {
+    constexpr double kLegendRow = 18;
+    return kLegendRow * static_cast<double>((segments_.size() + 3) / 4);
+  }
 
   std::vector<const Finding*> Quantified() const {
     std::vector<const Finding*> found;
