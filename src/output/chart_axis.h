@@ -44,6 +44,7 @@ Limits WholeDecades(const Limits& limits);
 class Scale {
  public:
   Scale(const Limits& limits, double from, double to, bool logarithmic = false);
+  // Values beyond the limits are put at them.
   double At(double value) const;
   const Limits& limits() const { return limits_; }
 

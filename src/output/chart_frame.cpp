@@ -164,8 +164,13 @@ PlotArea ChartFrame::Axes(const AxisPlan& x, const AxisPlan& y) {
   svg_.Words({(plot.left + plot.right) / 2, area_.bottom - 4},
              Shortened(x.title, Fitting(plot.width(), kAxisTitle)),
              {.anchor = "middle", .size = kAxisTitle, .fill = colours_.ink});
-  svg_.Words({area_.left + kAxisTitle * 0.8, (plot.top + plot.bottom) / 2},
-             Shortened(y.title, Fitting(plot.height(), kAxisTitle)),
+  // Beside the plot, and beyond it where the plot is less high than the title is long.
+  const std::string left_title = Shortened(y.title, Fitting(area_.height(), kAxisTitle));
+  const double half = WordsWidth(left_title, kAxisTitle) / 2;
+  const double middle =
+      std::clamp((plot.top + plot.bottom) / 2, area_.top + std::min(half, area_.height() / 2),
+                 area_.bottom - std::min(half, area_.height() / 2));
+  svg_.Words({area_.left + kAxisTitle * 0.8, middle}, left_title,
              {.anchor = "middle", .size = kAxisTitle, .fill = colours_.ink, .turned = -90});
   return out;
 }
@@ -213,6 +218,36 @@ void ChartFrame::ValuesLeft(const PlotArea& plot, std::span<const Tick> ticks) {
     svg_.Words({plot.area.left - 7, y + kChartText * 0.35}, tick.text,
                {.anchor = "end", .size = kChartText, .fill = colours_.ink});
   }
+}
+
+void PlacedNames::Put(std::string_view name, SvgPoint point, double radius) {
+  constexpr std::size_t kLongest = 28;
+  const std::string text = Shortened(name, kLongest);
+  const double width = WordsWidth(text, kChartText);
+  const double gap = radius + 4;
+  for (const double left :
+       {point.first + gap, point.first - gap - width, point.first - width / 2}) {
+    for (const double down : {4.0, -8.0, 16.0, -20.0, 28.0}) {
+      const double baseline = point.second + down;
+      const ChartArea place{left, baseline - kChartText, left + width, baseline + 2};
+      if (!Free(place)) continue;
+      taken_.push_back(place);
+      frame_.svg().Words({left, baseline}, text,
+                         {.size = kChartText, .fill = frame_.colours().ink});
+      return;
+    }
+  }
+}
+
+bool PlacedNames::Free(const ChartArea& place) const {
+  if (place.left < area_.left || place.right > area_.right || place.top < area_.top ||
+      place.bottom > area_.bottom) {
+    return false;
+  }
+  return std::none_of(taken_.begin(), taken_.end(), [&](const ChartArea& other) {
+    return place.left < other.right && other.left < place.right && place.top < other.bottom &&
+           other.top < place.bottom;
+  });
 }
 
 void DrawMarker(Svg& svg, SvgPoint at, std::size_t marker, double radius, const SvgStyle& style,

@@ -83,6 +83,22 @@ class ChartFrame {
   ChartArea area_;  // what is left
 };
 
+// Names beside points, each where nothing else is; a name without such a place is left out.
+class PlacedNames {
+ public:
+  PlacedNames(ChartFrame& frame, const ChartArea& area) : frame_(frame), area_(area) {}
+  // Nothing is written there.
+  void Keep(const ChartArea& taken) { taken_.push_back(taken); }
+  void Put(std::string_view name, SvgPoint point, double radius);
+
+ private:
+  bool Free(const ChartArea& place) const;
+
+  ChartFrame& frame_;
+  ChartArea area_;
+  std::vector<ChartArea> taken_;
+};
+
 // The shapes by which series are told apart besides their colour.
 void DrawMarker(Svg& svg, SvgPoint at, std::size_t marker, double radius, const SvgStyle& style,
                 std::string_view tooltip = {});

@@ -34,49 +34,6 @@ bool Drawable(const ScatterPoint& point) {
   return std::isfinite(point.x) && std::isfinite(point.y);
 }
 
-// Names beside points, each where no other is.
-class PointNames {
- public:
-  PointNames(ChartFrame& frame, const ChartArea& area) : frame_(frame), area_(area) {}
-
-  void Keep(SvgPoint at, double radius) {
-    taken_.push_back(
-        {at.first - radius, at.second - radius, at.first + radius, at.second + radius});
-  }
-  void Put(std::string_view label, SvgPoint at) {
-    const std::string text = Shortened(label, 24);
-    const double width = WordsWidth(text, kChartText);
-    constexpr double kGap = 8;
-    for (const double left : {at.first + kGap, at.first - kGap - width, at.first - width / 2}) {
-      for (const double baseline :
-           {at.second + 4, at.second - 8, at.second + 16, at.second - 20, at.second + 28}) {
-        const ChartArea box{left, baseline - kChartText, left + width, baseline + 2};
-        if (!Free(box)) continue;
-        taken_.push_back(box);
-        frame_.svg().Words({left, baseline}, text,
-                           {.size = kChartText, .fill = frame_.colours().ink});
-        return;
-      }
-    }
-  }
-
- private:
-  bool Free(const ChartArea& box) const {
-    if (box.left < area_.left || box.right > area_.right || box.top < area_.top ||
-        box.bottom > area_.bottom) {
-      return false;
-    }
-    return std::none_of(taken_.begin(), taken_.end(), [&](const ChartArea& other) {
-      return box.left < other.right && other.left < box.right && box.top < other.bottom &&
-             other.top < box.bottom;
-    });
-  }
-
-  ChartFrame& frame_;
-  const ChartArea& area_;
-  std::vector<ChartArea> taken_;
-};
-
 std::vector<SvgPoint> PlacesOf(const ScatterSeries& series) {
   std::vector<SvgPoint> places;
   for (const ScatterPoint& point : series.points) {
@@ -165,7 +122,7 @@ void Draw(ChartFrame& frame, const Chart& chart, const ScatterPlot& body,
   for (const ScatterSeries& series : body.series)
     count += series.points.size();
   const double radius = count > kFew ? 2.2 : 4.5;
-  PointNames names(frame, plot.area);
+  PlacedNames names(frame, plot.area);
   for (std::size_t i = 0; i < body.series.size(); ++i) {
     const ScatterSeries& series = body.series[i];
     const std::string colour = SeriesColour(i, body.series.size());
@@ -190,7 +147,7 @@ void Draw(ChartFrame& frame, const Chart& chart, const ScatterPlot& body,
       DrawMarker(frame.svg(), at, i, radius,
                  {.stroke = colour, .stroke_width = 1, .opacity = count > kFew ? 0.45 : 1},
                  tooltip);
-      names.Keep(at, radius);
+      names.Keep({at.first - radius, at.second - radius, at.first + radius, at.second + radius});
     }
   }
   for (std::size_t i = 0; i < body.series.size(); ++i) {
@@ -199,7 +156,7 @@ void Draw(ChartFrame& frame, const Chart& chart, const ScatterPlot& body,
     }
     for (const ScatterPoint& point : body.series[i].points) {
       if (!point.label.empty() && Drawable(point)) {
-        names.Put(point.label, {plot.x.At(point.x), plot.y.At(point.y)});
+        names.Put(point.label, {plot.x.At(point.x), plot.y.At(point.y)}, radius);
       }
     }
   }

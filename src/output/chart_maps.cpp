@@ -42,7 +42,7 @@ int DecimalsFor(const Limits& limits) {
   return std::clamp(static_cast<int>(std::ceil(1.5 - std::log10(span))), 0, 4);
 }
 
-constexpr double kScaleRoom = 92;  // right of the map
+constexpr double kScaleRoom = 76;  // right of the map
 
 void DrawScale(ChartFrame& frame, const HeatColours& colours, const PlotArea& plot,
                const std::string& unit) {
@@ -131,9 +131,11 @@ void Draw(ChartFrame& frame, const Chart& chart, const HeatMap& body, const Char
                                    ValueText(value), body.unit));
       const std::string text =
           std::abs(value) < kPlain ? fmt::format("{:.{}f}", value, decimals) : ValueText(value);
-      if (WordsWidth(text, kChartText) + 4 <= plot.x_slot && plot.y_slot >= kChartText * 1.3) {
-        frame.svg().Words({plot.X(column), plot.Y(row) + kChartText * 0.35}, text,
-                          {.anchor = "middle", .size = kChartText, .fill = InkOn(colour)});
+      for (const double size : {kChartText, kChartText - 2}) {
+        if (WordsWidth(text, size) + 2 > plot.x_slot || plot.y_slot < size * 1.3) continue;
+        frame.svg().Words({plot.X(column), plot.Y(row) + size * 0.35}, text,
+                          {.anchor = "middle", .size = size, .fill = InkOn(colour)});
+        break;
       }
     }
   }

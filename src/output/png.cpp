@@ -8,6 +8,20 @@
 #include <fmt/format.h>
 #include <librsvg/rsvg.h>
 
+// For builds with sanitizers, which do not see into the libraries: fonts that are found once and
+// kept (100 kB, however many pictures are drawn), and the thread of pango's that finds them.
+#if defined(__SANITIZE_ADDRESS__)
+extern "C" const char* __lsan_default_suppressions();
+extern "C" const char* __lsan_default_suppressions() {
+  return "leak:libfontconfig\nleak:libpango\nleak:librsvg\n";
+}
+#elif defined(__SANITIZE_THREAD__)
+extern "C" const char* __tsan_default_suppressions();
+extern "C" const char* __tsan_default_suppressions() {
+  return "race:libfontconfig\nrace:libpango\nrace:libglib\nrace:librsvg\n";
+}
+#endif
+
 namespace jarvis::output {
 namespace {
 

@@ -150,13 +150,12 @@ output::HtmlSection KernelSection(const ComparisonPage& page) {
 output::HtmlFigure PageFigure(output::ChartSheet sheet, std::string caption, bool wide) {
   // Small enough for a telephone, where it is not made much smaller; pages make it larger.
   constexpr double kWidth = 460;
-  constexpr double kWide = 940;
+  constexpr double kWide = 1100;
   const double ratio = sheet.height / std::max(sheet.width, 1.0);
-  const std::size_t columns =
-      wide && sheet.charts.size() > 1 ? std::max<std::size_t>(sheet.columns, 2) : 1;
-  sheet.columns = columns;
-  sheet.width = (wide ? kWide : kWidth) / static_cast<double>(columns);
-  sheet.height = std::clamp(sheet.width * ratio, 310.0, 520.0);
+  constexpr std::size_t kColumns = 3;
+  sheet.columns = wide ? std::clamp<std::size_t>(sheet.charts.size(), 1, kColumns) : 1;
+  sheet.width = (wide ? kWide : kWidth) / static_cast<double>(sheet.columns);
+  sheet.height = std::clamp(sheet.width * ratio, 320.0, 520.0);
   sheet.title.clear();
   if (sheet.charts.size() == 1) sheet.charts.front().title.clear();
   return {std::move(caption), output::RenderSheet(sheet, output::ChartTheme::kPage), wide};

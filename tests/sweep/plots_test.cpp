@@ -3,13 +3,17 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <map>
 #include <string>
 
 #include <doctest/doctest.h>
+#include <fmt/format.h>
 
+#include "io/byte_source.h"
 #include "output/chart_stats.h"
 #include "output/png.h"
 #include "sweep/page_support.h"
+#include "table/csv_reader.h"
 
 namespace jarvis::sweep {
 namespace {
@@ -120,6 +124,55 @@ TEST_CASE("a comparison of single runs, any number of them") {
     CHECK(output::HasData(SheetOf(plots, "NCCL_Bus_Bandwidth_comparison")));
   }
   CHECK(MakeSinglePlots({}).empty());
+}
+
+std::string WholeFile(const std::string& path) {
+  const auto source = io::OpenBytes(path);
+  REQUIRE_MESSAGE(source.has_value(), source.error().message);
+  std::string text;
+  std::vector<char> buffer(1 << 20);
+  while (const std::size_t size = (*source)->Read(buffer).value_or(0))
+    text.append(buffer.data(), size);
+  return text;
+}
+
+TEST_CASE("groups of a real sweep have the figures that the reference prints") {
+  const char* data = std::getenv("JARVIS_TEST_DATA");
+  const std::string expected = data == nullptr ? "" : std::string(data) + "/sweep/expected/";
+  if (data == nullptr || !std::filesystem::exists(expected)) {
+    MESSAGE("skipped: JARVIS_TEST_DATA has no sweep");
+    return;
+  }
+  const auto table = ParseCsv("variance", WholeFile(expected + "sweep_20251121_155219/" +
+                                                    "top5_gemm_kernels_time_variance.csv.gz"));
+  REQUIRE(table.has_value());
+  SweepPlotData sweep;
+  sweep.axes = {PlotAxisNamed("threads"), PlotAxisNamed("channels")};
+  std::map<std::vector<std::string>, std::size_t> configs;
+  for (const std::vector<Cell>& row : table->rows) {
+    const std::vector<std::string> at = {std::to_string(std::get<std::int64_t>(row[0])),
+                                         std::to_string(std::get<std::int64_t>(row[1]))};
+    const auto [config, added] = configs.try_emplace(at, sweep.configs.size());
+    if (added) sweep.configs.push_back({at, {}, {}, {}, {}, false});
+    sweep.variance.push_back(
+        {config->second, std::get<std::int64_t>(row[2]), std::get<double>(row[6])});
+  }
+  // "  256 threads: mean=126.67us, median=90.96us, max=391.78us, n=160"
+  const std::string console = WholeFile(expected + "console/A_plot.txt");
+  std::size_t checked = 0;
+  const auto plots = MakeSweepPlots(sweep);
+  for (std::size_t i = 0; i < 3; ++i) {
+    for (const output::ChartGroup& group :
+         std::get<output::BoxPlot>(plots[i].sheet.charts.front().body).groups) {
+      const auto box = output::BoxOf(group.values).value();
+      const std::string line =
+          fmt::format("  {}: mean={:.2f}us, median={:.2f}us, max={:.2f}us, n={}\n", group.label,
+                      box.mean, box.median, box.high, box.count);
+      CHECK_MESSAGE(Has(console, line), line);
+      ++checked;
+    }
+  }
+  CHECK(checked == 14);
 }
 
 // For tests/sweep/pages_test.py and for looking at: RenderSheet and RenderPng on all of it.
