@@ -28,7 +28,7 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 constexpr const char* kLock = ".jarvis-sweep.lock";
-constexpr const char* kEarlier = "earlier_attempts";
+constexpr const char* kEarlier = ".earlier_attempts";
 
 std::tm LocalTime() {
   const std::time_t now = std::time(nullptr);

@@ -71,10 +71,10 @@ is_complete() {
 # keep_earlier DIRECTORY: an earlier attempt moves aside, so that its traces and the new ones are
 # never taken for one run.
 keep_earlier() {
-  local number=1 kept=$sweep_dir/earlier_attempts/$1
+  local number=1 kept=$sweep_dir/.earlier_attempts/$1
   while [ -e "$kept.$number" ]; do number=$((number + 1)); done
   mkdir -p -- "${kept%/*}" && mv -- "$sweep_dir/$1" "$kept.$number" &&
-    say "Moved the earlier attempt to earlier_attempts/$1.$number"
+    say "Moved the earlier attempt to .earlier_attempts/$1.$number"
 }
 
 write_summary() {

@@ -101,7 +101,7 @@ std::uint64_t BytesBelow(int parent, const std::string& name, int depth) {
 
 class TraceFinder {
  public:
-  TraceFinder(int folder, const std::vector<TraceFile>& known) : folder_(folder), known_(known) {}
+  TraceFinder(int folder, const std::vector<RankTrace>& known) : folder_(folder), known_(known) {}
 
   RunTraces Find(int nproc) {
     const std::string top = "torch_profiler";
@@ -117,7 +117,7 @@ class TraceFinder {
       }
     }
     std::set<std::int64_t> there;
-    for (const TraceFile& file : found_.files)
+    for (const RankTrace& file : found_.files)
       there.insert(file.rank);
     for (int rank = 0; rank < nproc; ++rank) {
       if (!there.contains(rank)) found_.missing.push_back(rank);
@@ -128,7 +128,7 @@ class TraceFinder {
  private:
   void Look(const std::string& path, const Entry& entry, std::optional<std::int64_t> rank) {
     if (!rank || !(path.ends_with(".json") || path.ends_with(".json.gz"))) return;
-    const bool known = std::any_of(known_.begin(), known_.end(), [&](const TraceFile& file) {
+    const bool known = std::any_of(known_.begin(), known_.end(), [&](const RankTrace& file) {
       return file.file == path && file.bytes == entry.bytes;
     });
     if (known || IsWhole(folder_, path, entry.bytes)) {
@@ -139,7 +139,7 @@ class TraceFinder {
   }
 
   const int folder_;
-  const std::vector<TraceFile>& known_;
+  const std::vector<RankTrace>& known_;
   RunTraces found_;
 };
 
@@ -179,7 +179,7 @@ std::optional<std::string> ReadSmall(int folder, const std::string& name) {
   return text;
 }
 
-RunTraces FindTraces(int run_folder, int nproc, const std::vector<TraceFile>& known) {
+RunTraces FindTraces(int run_folder, int nproc, const std::vector<RankTrace>& known) {
   return TraceFinder(run_folder, known).Find(nproc);
 }
 
@@ -228,7 +228,7 @@ Completion SweepState::Check(const PlannedRun& run, int nproc) const {
   }
   const RunRecord* record = Find(run.directory);
   found.traces = FindTraces(folder.get(), nproc,
-                            record == nullptr ? std::vector<TraceFile>() : record->traces);
+                            record == nullptr ? std::vector<RankTrace>() : record->traces);
   found.complete = found.traces.missing.empty();
   if (!found.complete) {
     found.why = fmt::format("no whole trace of rank {}", Listed(found.traces.missing));

@@ -21,7 +21,7 @@ enum class RunState { kPlanned, kRunning, kSuccess, kFailed, kInterrupted };
 std::string_view StateName(RunState state);  // "success"
 std::optional<RunState> FindState(std::string_view name);
 
-struct TraceFile {
+struct RankTrace {
   std::int64_t rank = 0;
   std::string file;  // below the run's directory
   std::uint64_t bytes = 0;
@@ -37,19 +37,19 @@ struct RunRecord {
   std::optional<double> duration_s;
   std::string host;
   std::string note;  // why it failed, what was left behind
-  std::vector<TraceFile> traces;
+  std::vector<RankTrace> traces;
   std::vector<std::int64_t> missing_ranks;
 };
 using Records = std::map<std::string, RunRecord>;  // by directory
 
 struct RunTraces {
-  std::vector<TraceFile> files;       // whole ones, by rank and name
+  std::vector<RankTrace> files;       // whole ones, by rank and name
   std::vector<std::string> damaged;   // cut or corrupt
   std::vector<std::int64_t> missing;  // ranks of 0 to nproc-1 without a whole one
 };
 // In torch_profiler of a run: a rank is named by its directory (rank3, rank_3, rank_03) or by the
 // file. `known`: files of that size are taken as whole without reading them.
-RunTraces FindTraces(int run_folder, int nproc, const std::vector<TraceFile>& known);
+RunTraces FindTraces(int run_folder, int nproc, const std::vector<RankTrace>& known);
 
 struct Completion {
   bool exists = false;  // the directory is there
