@@ -7,6 +7,8 @@
 
 #include "base/text.h"
 #include "io/input_folder.h"
+#include "io/text_file.h"
+#include "sweep/run_yaml_check.h"
 #include "tools/tools.h"
 
 namespace jarvis::tools {
@@ -14,6 +16,7 @@ namespace {
 
 // What the runs may take of an answer; its rows say the rest.
 constexpr std::size_t kRunsBytesMax = 3500;
+constexpr std::size_t kYamlBytesMax = std::size_t{1} << 20;
 
 tl::unexpected<Error> WrongAxis(const Json& axis) {
   return Fail(ErrorCode::kBadValue, fmt::format("axes: {} is no axis", rpc::Excerpt(axis, 80)),
@@ -166,6 +169,11 @@ Result<PlannedSweep> PlanSweep(const engine::Workspace& workspace, const SweepRe
                                Job& job) {
   PlannedSweep planned;
   JV_ASSIGN(planned.plan, sweep::MakePlan(request.plan));
+  if (const std::string& yaml = request.plan.rocprof.input; !yaml.empty()) {
+    JV_ASSIGN(const std::string text, io::ReadTextFile(workspace.files(), yaml, kYamlBytesMax));
+    for (std::string& doubt : sweep::DoubtsAboutRocprofYaml(text))
+      planned.plan.warnings.push_back(std::move(doubt));
+  }
   struct stat status {};
   const bool there = ::stat(planned.plan.sweep_dir.c_str(), &status) == 0;
   if (there) {
