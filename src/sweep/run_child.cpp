@@ -26,14 +26,17 @@ using std::chrono::milliseconds;
 
 constexpr int kTickMs = 50;
 
-// Ends the run's group when we die without a word, be it by SIGKILL: its input is a pipe of ours,
-// which then ends. A shell, not a fork of us, so that it holds none of our memory.
-constexpr const char* kGuard =
-    "read -r word && exit 0\n"
-    "kill -s TERM -- \"-$1\" 2>/dev/null || exit 0\n"
-    "n=0\n"
-    "while [ $n -lt 50 ] && kill -s 0 -- \"-$1\" 2>/dev/null; do sleep 0.1; n=$((n + 1)); done\n"
-    "kill -s KILL -- \"-$1\" 2>/dev/null\n";
+// Ends the run's processes when we die without a word, be it by SIGKILL: its input is a pipe of
+// ours, which then ends. A shell, not a fork of us, so that it holds none of our memory.
+constexpr const char* kGuard = R"(
+read -r word && exit 0
+kill -s TERM -- "-$1" 2>/dev/null
+n=0
+while [ $n -lt 50 ] && kill -s 0 -- "-$1" 2>/dev/null; do sleep 0.1; n=$((n + 1)); done
+kill -s KILL -- "-$1" 2>/dev/null
+grep -lsxzF -- "$2" /proc/[0-9]*/environ | tr -dc '0-9\n' |
+  while read -r process; do kill -s KILL "$process" 2>/dev/null; done
+)";
 
 struct Pipe {
   FileDescriptor read;
@@ -128,10 +131,11 @@ std::vector<std::string> EnvironmentWith(const std::string& mark, const Environm
 // The guard of a group, for as long as it is there.
 class Guard {
  public:
-  explicit Guard(pid_t group) {
+  Guard(pid_t group, const std::string& mark) {
     auto pipe = MakePipe();
     if (!pipe) return;
-    auto process = Spawn({{"/bin/sh", "-c", kGuard, "jarvis-guard", std::to_string(group)},
+    auto process = Spawn({{"/bin/sh", "-c", kGuard, "jarvis-guard", std::to_string(group),
+                           fmt::format("{}={}", RunGroup::kMarkVariable, mark)},
                           {"PATH=/usr/bin:/bin"},
                           {},
                           pipe->read.get(),
@@ -160,7 +164,7 @@ class Running {
       : request_(request),
         leader_(leader),
         group_(leader, mark),
-        guard_(leader),
+        guard_(leader, mark),
         output_(std::move(output)),
         log_(request.log, request.log_bytes_max),
         began_(Clock::now()) {

@@ -97,7 +97,9 @@ std::string MakeScript(const Plan& plan, const ScriptOptions& options) {
       ShellQuote(options.workdir.empty() ? "." : options.workdir), plan.nproc,
       SkipName(options.skip), options.aggregate ? "yes" : "no", options.pause_s, kGraceSeconds,
       plan.runs.size(), GroupSize(plan), Words(AxisTitles(plan)));
-  script += "# describe N: what the run N is.\ndescribe() {\n  case $1 in\n";
+  script +=
+      "# describe N: what the run N is. Values are taken as they are.\n"
+      "# shellcheck disable=SC2016\ndescribe() {\n  case $1 in\n";
   for (std::size_t number = 0; number < plan.runs.size(); ++number)
     script += Described(plan, number);
   script += "  esac\n}\n\n";

@@ -1,6 +1,7 @@
 shopt -s nullglob
 
 stamp=$(date +%Y%m%d_%H%M%S)
+mark=$stamp.$$.$RANDOM
 log_file=$sweep_dir/nccl_thread_sweep_$stamp.log
 statuses=()
 durations=()
@@ -12,27 +13,49 @@ say() {
   printf '[%s] %s\n' "$(date '+%Y-%m-%d %H:%M:%S')" "$1" | tee -i -a -- "$log_file"
 }
 
-# group_lives GROUP: has it a process that has not ended? Ended ones may wait for their parent.
-group_lives() {
-  local file fields state group
-  for file in /proc/[0-9]*/stat; do
-    fields=
-    { read -r -d '' fields <"$file"; } 2>/dev/null
-    read -r state _ group _ <<<"${fields##*) }"
-    [ "$group" = "$1" ] && [ "$state" != Z ] && return 0
-  done
-  return 1
+# read_stat FILE: state and group of a process; of one that is gone, nothing.
+read_stat() {
+  local fields=
+  { read -r -d '' fields <"$1"; } 2>/dev/null
+  read -r state _ group _ <<<"${fields##*) }"
 }
 
-# stop_group GROUP: asks its processes to end, and ends those that do not. Nobody else's.
-stop_group() {
+# strays GROUP: processes of the run that left its group, as torchrun's workers do; they still
+# carry the run's mark in their environment.
+strays() {
+  local file state group
+  grep -lsxzF -- "JARVIS_SWEEP_RUN=$mark" /proc/[0-9]*/environ | while read -r file; do
+    read_stat "${file%environ}stat"
+    [ "$group" = "$1" ] || tr -dc '0-9\n' <<<"$file"
+  done
+}
+
+# run_lives GROUP: has the run a process that has not ended? Ended ones may wait for their parent.
+run_lives() {
+  local file state group
+  for file in /proc/[0-9]*/stat; do
+    read_stat "$file"
+    [ "$group" = "$1" ] && [ "$state" != Z ] && return 0
+  done
+  [ -n "$(strays "$1")" ]
+}
+
+# signal_run SIGNAL GROUP: to the run's processes and nobody else's.
+signal_run() {
+  local process
+  kill "-$1" -- "-$2" 2>/dev/null || kill "-$1" "$2" 2>/dev/null
+  strays "$2" | while read -r process; do kill "-$1" "$process" 2>/dev/null; done
+}
+
+# stop_run GROUP: asks its processes to end, and ends those that do not.
+stop_run() {
   local waited=0
-  kill -TERM -- "-$1" 2>/dev/null || kill -TERM "$1" 2>/dev/null
-  while group_lives "$1" && [ "$waited" -lt "$((grace_s * 5))" ]; do
+  signal_run TERM "$1"
+  while run_lives "$1" && [ "$waited" -lt "$((grace_s * 5))" ]; do
     sleep 0.2
     waited=$((waited + 1))
   done
-  kill -KILL -- "-$1" 2>/dev/null
+  signal_run KILL "$1"
   return 0
 }
 
@@ -126,7 +149,7 @@ on_signal() {
   trap '' INT TERM HUP
   if [ -n "$tee_process" ] && [ "$!" != "$tee_process" ]; then
     say "Interrupted: ending the processes of this run (group $!)"
-    stop_group "$!"
+    stop_run "$!"
     printf '130\n' >"$sweep_dir/$directory/exit_code"
   fi
   [ "$scheduler" = slurm ] || write_summary
@@ -139,10 +162,10 @@ execute() {
   pipe_dir=$(mktemp -d) && mkfifo -- "$pipe_dir/output" || return 1
   tee -i -- "$run_dir/run_output.log" <"$pipe_dir/output" &
   tee_process=$!
-  setsid env -- "${environment[@]}" "${command[@]}" </dev/null >"$pipe_dir/output" 2>&1 &
+  setsid env -- "JARVIS_SWEEP_RUN=$mark" "${environment[@]}" "${command[@]}" </dev/null >"$pipe_dir/output" 2>&1 &
   wait "$!"
   code=$?
-  group_lives "$!" && stop_group "$!"
+  run_lives "$!" && stop_run "$!"
   while kill -0 "$tee_process" 2>/dev/null && [ "$waited" -lt 50 ]; do
     sleep 0.1
     waited=$((waited + 1))
