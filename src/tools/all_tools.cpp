@@ -12,6 +12,7 @@
 #include "mcp/error_reply.h"
 #include "tools/call_log.h"
 #include "tools/loading.h"
+#include "tools/run_compare.h"
 #include "tools/schema_files.h"
 #include "tools/tools.h"
 #include "tools/uri.h"
@@ -55,6 +56,7 @@ constexpr Binding kBindings[] = {
     {"merge_ranks", &MergeRanks, mcp::ToolCost::kLong, kFull},
     {"sweep_plan", &SweepPlan, mcp::ToolCost::kLong, kFull},
     {"sweep_run", &SweepRun, mcp::ToolCost::kLong, kFull},
+    {"run_compare", &RunCompare, mcp::ToolCost::kLong, kFull},
     {"render_report", nullptr, mcp::ToolCost::kLong, kCore, &RenderReport},
     {"write_findings", nullptr, mcp::ToolCost::kLong, kFull, &WriteFindings},
     {"validate", &Validate, mcp::ToolCost::kLong, kFull},

@@ -10,6 +10,7 @@ import math
 import os
 import pathlib
 import re
+import shutil
 import sys
 import tempfile
 import unittest
@@ -26,7 +27,7 @@ TOOL_TOKENS_MAX = 300
 LARGE_TOOLS = {
     "perf_report": 880,  # the options of two reports that it reproduces, name by name
 }
-ALL_TOKENS_MAX = {"min": 4000, "core": 4000, "full": 6000}  # full is for scripts and report writers
+ALL_TOKENS_MAX = {"min": 4000, "core": 4000, "full": 6500}  # full is for scripts and report writers
 TOOLS_MAX = 25
 INSTRUCTIONS_MAX = 1000
 # What descriptions may name besides tools and arguments: columns and files of answers.
@@ -212,6 +213,14 @@ class Tools(unittest.TestCase):
         self.assertEqual(GOLDEN.read_text(encoding="utf-8"), text,
                          "UPDATE_GOLDEN=1 accepts what clients would see now")
 
+    def runs(self, out):
+        """Two runs of one rank."""
+        for run in ("a", "b"):
+            rank = pathlib.Path(out, run, "torch_profiler/rank0")
+            rank.mkdir(parents=True)
+            shutil.copy(program.EXAMPLE, rank / "trace.json.gz")
+        return [f"{out}/a", f"{out}/b"]
+
     def calls(self, out):
         trace = str(program.EXAMPLE)
         for tool in self.tools:
@@ -236,6 +245,8 @@ class Tools(unittest.TestCase):
                 arguments.update({"finding": "f1", "action": "Ask the owner of the module first."})
             if "row" in tool["inputSchema"].get("required", []):
                 arguments["row"] = "op1"
+            if tool["name"] == "run_compare":
+                arguments["runs"] = self.runs(out)
             yield tool, arguments
             for name, part in properties.items():
                 for choice in part.get("enum", []):
