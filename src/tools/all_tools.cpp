@@ -12,6 +12,7 @@
 #include "mcp/error_reply.h"
 #include "tools/call_log.h"
 #include "tools/loading.h"
+#include "tools/run_compare.h"
 #include "tools/schema_files.h"
 #include "tools/tools.h"
 #include "tools/uri.h"
@@ -61,6 +62,9 @@ constexpr Binding kBindings[] = {
     {"sweep_pipeline", &SweepPipeline, mcp::ToolCost::kLong, kSweep},
     {"sweep_compare", &SweepCompare, mcp::ToolCost::kLong, kSweep},
     {"sweep_recommend", &SweepRecommend, mcp::ToolCost::kLong, kSweep},
+    {"sweep_plan", &SweepPlan, mcp::ToolCost::kLong, kSweep},
+    {"sweep_run", &SweepRun, mcp::ToolCost::kLong, kSweep},
+    {"run_compare", &RunCompare, mcp::ToolCost::kLong, kSweep},
 };
 
 struct NamedProfile {

@@ -35,6 +35,9 @@ Result<Answer> RenderReport(engine::Workspace& workspace, const Json& arguments,
                             const CallLog& log);
 Result<Answer> WriteFindings(engine::Workspace& workspace, const Json& arguments, Job& job,
                              const CallLog& log);
+Result<Answer> SweepPlan(engine::Workspace& workspace, const Json& arguments, Job& job);
+// kExecDisabled unless the workspace may execute.
+Result<Answer> SweepRun(engine::Workspace& workspace, const Json& arguments, Job& job);
 Result<Answer> Validate(engine::Workspace& workspace, const Json& arguments, Job& job);
 Result<Answer> SweepScan(engine::Workspace& workspace, const Json& arguments, Job& job);
 Result<Answer> SweepPipeline(engine::Workspace& workspace, const Json& arguments, Job& job);
