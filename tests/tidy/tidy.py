@@ -22,7 +22,7 @@ LONG_FILES = {
 
 # Third-party headers: a pattern of the header, and where it may be included.
 HEADERS = [
-    (r"simdjson\.h", ("src/trace/", "src/perf/", "tests/")),
+    (r"simdjson\.h", ("src/trace/", "src/perf/", "src/rocprof/", "tests/")),
     (r"lua\.hpp", ("src/perf/sandbox.h",)),
     (r"xlsxwriter\.h", ("src/output/",)),
     (r"zlib\.h", ("examples/", "tests/")),
