@@ -53,6 +53,7 @@ constexpr Binding kBindings[] = {
     {"collectives", &Collectives, mcp::ToolCost::kLong, kCore},
     {"digest", &Digest, mcp::ToolCost::kLong, kFull},
     {"merge_ranks", &MergeRanks, mcp::ToolCost::kLong, kFull},
+    {"rocprof_counters", &RocprofCounters, mcp::ToolCost::kLong, kFull},
     {"render_report", nullptr, mcp::ToolCost::kLong, kCore, &RenderReport},
     {"write_findings", nullptr, mcp::ToolCost::kLong, kFull, &WriteFindings},
     {"validate", &Validate, mcp::ToolCost::kLong, kFull},

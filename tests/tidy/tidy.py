@@ -30,6 +30,7 @@ HEADERS = [
     (r"zip\.h", ("src/tools/replay/package.cpp", "src/table/xlsx_reader.cpp", "tests/tools/",
                 "tests/table/")),
     (r"pugixml\.hpp", ("src/table/xlsx_reader.cpp",)),
+    (r"re2/re2\.h", ("src/rocprof/kernel_filter.cpp",)),
     (r"nlohmann/.*", ("src/rpc/", "src/mcp/", "src/tools/", "src/app/", "tests/")),
     (r"httplib\.h", ("src/rpc/http_writer.cpp",)),
     (r"openssl/.*", ("src/mcp/request_state.cpp",)),
