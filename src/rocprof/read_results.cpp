@@ -321,16 +321,16 @@ class Reader {
   std::map<std::pair<std::int64_t, std::int32_t>, std::size_t> places_;
 };
 
-Result<std::string> ReadAll(io::ByteSource& source, const std::string& path, Job& job) {
+Result<std::string> ReadAll(io::ByteSource& source, const std::string& path, std::size_t bytes_max,
+                            Job& job) {
   std::string text;
   for (;;) {
     JV_TRY(job.Check());
     constexpr std::size_t kChunk = std::size_t{1} << 20;
     const std::size_t had = text.size();
-    if (had > kResultsBytesMax) {
+    if (had > bytes_max) {
       return Fail(ErrorCode::kTooLarge,
-                  fmt::format("\"{}\" is larger than {} bytes", path, kResultsBytesMax),
-                  "the CSV output of rocprofv3 has no such limit");
+                  fmt::format("\"{}\" is larger than {} bytes", path, bytes_max));
     }
     text.resize(had + kChunk);
     JV_ASSIGN(const std::size_t got, source.Read({text.data() + had, kChunk}));
@@ -378,11 +378,18 @@ Result<FileContent> ReadResults(std::string text, Job& job) {
   return content;
 }
 
+Result<std::string> ReadWhole(const io::FilePolicy& files, const std::string& path,
+                              std::size_t bytes_max, Job& job) {
+  JV_ASSIGN(io::InputFile file, files.OpenInput(path));
+  JV_ASSIGN(const auto source, io::OpenBytes(std::move(file)));
+  return ReadAll(*source, path, bytes_max, job);
+}
+
 Result<FileContent> ReadResultsFile(const io::FilePolicy& files, const std::string& path,
                                     Job& job) {
   JV_ASSIGN(io::InputFile file, files.OpenInput(path));
   JV_ASSIGN(const auto source, io::OpenBytes(std::move(file)));
-  JV_ASSIGN(std::string text, ReadAll(*source, path, job));
+  JV_ASSIGN(std::string text, ReadAll(*source, path, kResultsBytesMax, job));
   JV_ASSIGN(FileContent content, ReadResults(std::move(text), job));
   content.path = path;
   if (!source->damage().empty()) content.damage = source->damage();

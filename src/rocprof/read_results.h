@@ -18,6 +18,10 @@ Result<FileContent> ReadResultsFile(const io::FilePolicy& files, const std::stri
 // The same for a text in memory.
 Result<FileContent> ReadResults(std::string text, Job& job);
 
+// All bytes of a file, inflated if it is gzip. Errors: kTooLarge, those of opening it, kCancelled.
+Result<std::string> ReadWhole(const io::FilePolicy& files, const std::string& path,
+                              std::size_t bytes_max, Job& job);
+
 // The longest beginning of a cut JSON text that ends after a whole value at most `depth_max`
 // brackets deep, with the brackets closed that are open there; empty: there is none.
 std::string MendJson(std::string_view text, std::size_t depth_max);

@@ -54,6 +54,8 @@ constexpr Binding kBindings[] = {
     {"digest", &Digest, mcp::ToolCost::kLong, kFull},
     {"merge_ranks", &MergeRanks, mcp::ToolCost::kLong, kFull},
     {"rocprof_counters", &RocprofCounters, mcp::ToolCost::kLong, kFull},
+    {"rocprof_yaml", &RocprofYaml, mcp::ToolCost::kLong, kFull},
+    {"gemm_kernel_decode", &GemmKernelDecode, mcp::ToolCost::kQuick, kFull},
     {"render_report", nullptr, mcp::ToolCost::kLong, kCore, &RenderReport},
     {"write_findings", nullptr, mcp::ToolCost::kLong, kFull, &WriteFindings},
     {"validate", &Validate, mcp::ToolCost::kLong, kFull},
