@@ -150,6 +150,10 @@ Result<Answer> RocprofCounters(engine::Workspace& workspace, const Json& argumen
   JV_ASSIGN(const Capture capture,
             rocprof::ReadCapture(workspace.files(), arguments.at("path").get<std::string>(),
                                  {.threads = workspace.options().threads}, job));
+  const auto reports = arguments.value("reports", std::string("none"));
+  if (reports != "none" && !directory) {
+    return Fail(ErrorCode::kBadValue, "reports are files: give output_dir");
+  }
   JV_ASSIGN(std::vector<KernelRow> rows, rocprof::KernelRows(capture, options, job));
   const Seen seen = Overview(capture);
   Answer answer;
@@ -181,6 +185,15 @@ Result<Answer> RocprofCounters(engine::Workspace& workspace, const Json& argumen
     if (!capture.warnings.empty()) tables.push_back(rocprof::WarningTable(capture.warnings));
     JV_TRY(WriteTableFolder(workspace.files(), *directory, tables, MayOverwrite(arguments), job,
                             &answer));
+  }
+  if (reports != "none") {
+    // The documents know more of a run than the tables do.
+    JV_ASSIGN(
+        const Capture documents,
+        rocprof::ReadCapture(workspace.files(), arguments.at("path").get<std::string>(),
+                             {.threads = workspace.options().threads, .prefer_json = true}, job));
+    JV_TRY(WriteRocprofReports(workspace.files(), documents, *directory, reports == "tracelens",
+                               MayOverwrite(arguments), job, &answer));
   }
   AddRows(std::move(rows), options,
           static_cast<std::size_t>(arguments.at("limit").get<std::int64_t>()), &answer);
