@@ -144,6 +144,11 @@ class Comparer {
       shown.warnings.push_back(
           {one.config, one.rank ? std::to_string(*one.rank) : "", one.file, one.code, one.message});
     }
+    if (other_work_[s]) {
+      shown.warnings.push_back({"", "", "", "WORK_DIFFERS",
+                                "its ranks run other GEMM work than the baseline's: times of steps "
+                                "are not held against it"});
+    }
     AddBest(facts, &shown);
     shown.plots = PlotDataOf(facts);
     page_.sweeps.push_back(std::move(shown));
@@ -268,6 +273,29 @@ class Comparer {
     return found == of_sweeps.end() ? nullptr : found->second;
   }
 
+  // GEMM launches of the ranks that have fewest and most: of the same job they are nearly alike.
+  static std::pair<std::size_t, std::size_t> LaunchesOf(const SweepFacts& facts) {
+    std::pair<std::size_t, std::size_t> range = {SIZE_MAX, 0};
+    for (const ConfigFacts& config : facts.configs) {
+      for (const RankFacts& rank : config.ranks) {
+        std::size_t launches = 0;
+        for (const GemmKernel& gemm : rank.gemms)
+          launches += gemm.instances.size();
+        launches /= std::max<std::size_t>(1, rank.steps);
+        range = {std::min(range.first, launches), std::max(range.second, launches)};
+      }
+    }
+    return range;
+  }
+
+  static bool WorkDiffers(const SweepFacts& base, const SweepFacts& test) {
+    constexpr double kAlike = 1.1;
+    const auto [base_least, base_most] = LaunchesOf(base);
+    const auto [test_least, test_most] = LaunchesOf(test);
+    return static_cast<double>(test_least) > kAlike * static_cast<double>(base_most) ||
+           static_cast<double>(base_least) > kAlike * static_cast<double>(test_most);
+  }
+
   PageVerdict VerdictOf(const std::optional<Change>& change) const {
     if (!change) return PageVerdict::kUnknown;
     if (!change->significant || std::abs(change->percent) < options_.threshold_pct)
@@ -309,8 +337,12 @@ class Comparer {
           } else if (!base.empty()) {
             const auto change = ChangeOf(base, mine);
             if (Mean(base) != 0) value.change_pct = 100 * (*value.mean / Mean(base) - 1);
-            value.verdict = VerdictOf(change);
-            value.why = WhyOf(change);
+            if (other_work_[s]) {
+              value.why = "not the same work";
+            } else {
+              value.verdict = VerdictOf(change);
+              value.why = WhyOf(change);
+            }
           }
         }
         row.sweeps.push_back(std::move(value));
@@ -549,6 +581,7 @@ class Comparer {
   const std::vector<std::string>& labels_;
   const CompareOptions& options_;
   ComparisonPage page_;
+  std::vector<bool> other_work_;     // by sweep: not the baseline's
   std::vector<std::string> order_;   // configurations
   std::vector<std::string> common_;  // those that all have
   std::map<std::string, std::map<std::size_t, const ConfigFacts*>> places_;

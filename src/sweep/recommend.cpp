@@ -188,7 +188,7 @@ class Recommender {
     const bool whole = facts_.complete();
     if (!whole) why.emplace_back("the sweep is not complete, see the warnings");
     if (mismatch || untold > 0) return;
-    out_.confidence = alike == 0 && whole ? Confidence::kHigh : Confidence::kMedium;
+    out_.confidence = alike == 0 && whole && steps > 1 ? Confidence::kHigh : Confidence::kMedium;
     if (why.empty())
       why.emplace_back("the first differs from every other by more than the noise between ranks");
   }

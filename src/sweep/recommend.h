@@ -55,8 +55,9 @@ struct Recommendation {
   std::vector<std::string> why;  // of the confidence
 };
 
-// high: the best differs from every other by more than the noise between ranks, and nothing is
-// missing. low: the sweep's axes had no effect (CONFIG_MISMATCH), or there are too few ranks to
+// high: the best differs from every other by more than the noise between ranks, nothing is missing,
+// and there are several steps (one step's ranks wait for each other, so they are no samples of
+// their own). low: the sweep's axes had no effect (CONFIG_MISMATCH), or there are too few ranks to
 // tell. weighted: the sum of weight * value / best value.
 Recommendation Recommend(const SweepFacts& facts, Objective objective, const Weights& weights);
 

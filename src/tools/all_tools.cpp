@@ -65,6 +65,9 @@ constexpr Binding kBindings[] = {
     {"sweep_plan", &SweepPlan, mcp::ToolCost::kLong, kSweep},
     {"sweep_run", &SweepRun, mcp::ToolCost::kLong, kSweep},
     {"run_compare", &RunCompare, mcp::ToolCost::kLong, kSweep},
+    {"rocprof_counters", &RocprofCounters, mcp::ToolCost::kLong, kSweep},
+    {"rocprof_yaml", &RocprofYaml, mcp::ToolCost::kLong, kSweep},
+    {"gemm_kernel_decode", &GemmKernelDecode, mcp::ToolCost::kQuick, kSweep},
 };
 
 struct NamedProfile {

@@ -12,6 +12,11 @@
 namespace jarvis::tools {
 namespace {
 
+bool DoesOtherWork(const sweep::PageSweep& one) {
+  return std::any_of(one.warnings.begin(), one.warnings.end(),
+                     [](const auto& warning) { return warning.code == "WORK_DIFFERS"; });
+}
+
 constexpr const char* kPage = "sweep_comparison.html";
 
 // Of each sweep: as given, else the directory's name; told apart by numbers.
@@ -87,6 +92,10 @@ std::string Headline(const sweep::ComparisonPage& page) {
       fmt::format("{} sweeps; baseline {}", page.sweeps.size(), page.sweeps[page.baseline].label);
   for (std::size_t s = 0; s < page.sweeps.size(); ++s) {
     if (s == page.baseline || page.metrics.empty()) continue;
+    if (DoesOtherWork(page.sweeps[s])) {
+      text += fmt::format("; {} does other work", page.sweeps[s].label);
+      continue;
+    }
     double sum = 0;
     std::size_t count = 0;
     for (const sweep::PageMetric::Row& row : page.metrics.front().rows) {
