@@ -24,8 +24,7 @@ class Filler {
     for (const std::string& axis : facts_.sweep.axes)
       data_.axes.push_back(PlotAxisNamed(axis));
     Configs();
-    for (const VarianceRow& row :
-         MakeVariance(facts_, {.timestamps = false, .overlap = false}).rows) {
+    for (const VarianceRow& row : VarianceRows(facts_)) {
       data_.variance.push_back({row.config, row.rank, row.range_us});
     }
     Gemms();

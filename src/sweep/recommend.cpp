@@ -231,8 +231,7 @@ std::string_view ConfidenceName(Confidence confidence) {
 
 std::vector<ConfigMetrics> MetricsOfConfigs(const SweepFacts& facts) {
   std::vector<std::pair<double, std::size_t>> ranges(facts.configs.size());
-  for (const VarianceRow& row :
-       MakeVariance(facts, {.top_k = 5, .timestamps = false, .overlap = false}).rows) {
+  for (const VarianceRow& row : VarianceRows(facts)) {
     ranges[row.config].first += row.range_us;
     ++ranges[row.config].second;
   }

@@ -201,20 +201,23 @@ void AddOverlap(const SweepFacts& facts, const std::vector<Row>& rows, Table* ta
 
 }  // namespace
 
-Variance MakeVariance(const SweepFacts& facts, const VarianceOptions& options) {
-  Variance variance;
-  const std::vector<Row> rows = RowsOf(facts, options.top_k);
-  for (const Row& row : rows)
-    variance.rows.push_back(row.shown);
+std::vector<VarianceRow> VarianceRows(const SweepFacts& facts, std::size_t top_k) {
+  std::vector<VarianceRow> shown;
+  for (Row& row : RowsOf(facts, top_k))
+    shown.push_back(std::move(row.shown));
+  return shown;
+}
+
+std::vector<Table> VarianceTables(const SweepFacts& facts, std::size_t top_k) {
+  const std::vector<Row> rows = RowsOf(facts, top_k);
+  std::vector<Table> tables;
   Table table = BaseTable(facts, rows);
-  variance.tables.push_back(table);
-  if (!options.timestamps && !options.overlap) return variance;
+  tables.push_back(table);
   AddTimestamps(rows, &table);
-  variance.tables.push_back(table);
-  if (!options.overlap) return variance;
+  tables.push_back(table);
   AddOverlap(facts, rows, &table);
-  variance.tables.push_back(std::move(table));
-  return variance;
+  tables.push_back(std::move(table));
+  return tables;
 }
 
 }  // namespace jarvis::sweep

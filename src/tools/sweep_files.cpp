@@ -120,9 +120,8 @@ class Writer {
   }
 
   void Variance() {
-    sweep::Variance variance = sweep::MakeVariance(facts_, {.top_k = options_.top_k});
     bool first = true;
-    for (Table& table : variance.tables) {
+    for (Table& table : sweep::VarianceTables(facts_, options_.top_k)) {
       // The reference writes the first with another library than the rest.
       AddCsv("", std::move(table), first && facts_.reference_compat);
       first = false;
