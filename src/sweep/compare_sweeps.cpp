@@ -120,6 +120,8 @@ class Comparer {
   ComparisonPage Run() {
     page_.baseline = options_.baseline;
     for (std::size_t s = 0; s < sweeps_.size(); ++s)
+      other_work_.push_back(WorkDiffers(sweeps_[options_.baseline], sweeps_[s]));
+    for (std::size_t s = 0; s < sweeps_.size(); ++s)
       AddSweep(s);
     FindConfigs();
     for (const Metric& metric : kMetrics)
