@@ -129,7 +129,7 @@ Chart OverlapScatter(const SweepPlotData& data, const PlotGrid& grid) {
   }
   Chart chart{.title = "GEMM Duration vs Overlap with Collectives",
               .x = {.title = "Share of the launch under a collective (%)"},
-              .y = {.title = "Longer than clear launches (%)"},
+              .y = {.title = "Longer than clear (%)"},
               .body = std::move(plot)};
   if (shown > 0) {
     chart.subtitle = fmt::format(
