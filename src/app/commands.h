@@ -17,6 +17,7 @@ int Analyze(Arguments arguments);                                // analyze.cpp
 int CategoryAnalysis(Arguments arguments);                       // category_analysis.cpp
 int Install(Arguments arguments);                                // install.cpp
 int Compare(Arguments arguments);                                // compare.cpp
+int Sweep(Arguments arguments);                                  // sweep.cpp
 int RunToolCommand(std::string_view tool, Arguments arguments);  // tool_command.cpp; a tool's name
 
 struct Command {
@@ -34,6 +35,8 @@ inline constexpr Command kCommands[] = {
     {"install", "--client NAME", "Put the server into an MCP client's configuration.", &Install},
     {"compare", "BASELINE OTHER...",
      "Runs against the first: tables, and what is slower than expected.", &Compare},
+    {"sweep", "NAME --output-dir DIR",
+     "Runs over settings of the collectives: plan them, run them.", &Sweep},
     {"call", "TOOL [JSON | -]", "Call a tool with JSON arguments; prints its JSON.", &Call},
 };
 

@@ -6,6 +6,7 @@
 
 #include "app/commands.h"
 #include "app/tool_flags.h"
+#include "base/text.h"
 #include "mcp/closest_match.h"
 #include "mcp/schema.h"
 
@@ -80,10 +81,7 @@ std::string ProgramHelp(const mcp::ToolSet& tools) {
 
 std::string ToolHelp(const mcp::Tool& tool) {
   const Json& schema = tool.input_schema();
-  std::string positional = PositionalName(schema);
-  std::transform(positional.begin(), positional.end(), positional.begin(), [](char c) {
-    return c >= 'a' && c <= 'z' ? static_cast<char>(c - 'a' + 'A') : c;
-  });
+  const std::string positional = UpperAscii(PositionalName(schema));
   std::string text = tool.name + ": " + tool.definition.value("title", "") + "\n\n" +
                      Wrap(tool.definition.value("description", ""), 0) + "\n\nUsage: jarvis " +
                      tool.name + (positional.empty() ? "" : " [" + positional + "]") +

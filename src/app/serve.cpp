@@ -51,6 +51,12 @@ int Serve(Arguments arguments) {
     auto parsed = ParseHttpFlags(flags->rest);
     if (!parsed) return refuse(parsed.error());
     http = std::move(*parsed);
+    if (flags->allow_exec && http.token_file.empty()) {
+      return UsageError(
+          "--allow-exec over HTTP needs --token-file: without it every user of the "
+          "machine could run programs as you",
+          "jarvis serve --help");
+    }
   }
   auto options = WorkspaceOptionsOf(*flags);
   if (!options) return refuse(options.error());

@@ -103,6 +103,10 @@ Result<ServeFlags> ParseServeFlags(Arguments arguments) {
       flags.choice.read_only = true;
       continue;
     }
+    if (word == "--allow-exec") {
+      flags.allow_exec = true;
+      continue;
+    }
     if (word == "--legacy-only" || word == "--modern-only") {
       flags.eras = word == "--modern-only" ? mcp::Eras::kStateless : mcp::Eras::kHandshake;
       continue;
@@ -133,6 +137,9 @@ Result<ServeFlags> ParseServeFlags(Arguments arguments) {
     while (name == "--allow-root" && i + 1 < arguments.size() && !arguments[i + 1].starts_with("-"))
       flags.allow_roots.emplace_back(arguments[++i]);
   }
+  if (flags.allow_exec && flags.choice.read_only) {
+    return Fail(ErrorCode::kBadValue, "--allow-exec and --read-only exclude each other");
+  }
   return flags;
 }
 
@@ -151,6 +158,10 @@ std::string ServeFlagsHelp() {
       "      directory.\n"
       "  --read-only\n"
       "      No tool writes files.\n"
+      "  --allow-exec\n"
+      "      sweep_run may start programs. Whoever may call it can then run any command as the "
+      "user\n"
+      "      of this server. Over HTTP it needs --token-file.\n"
       "  --profile NAME (default core)\n"
       "      Which tools clients see: {}.\n"
       "  --tools NAME,NAME,...\n"
@@ -180,6 +191,7 @@ Result<engine::WorkspaceOptions> WorkspaceOptionsOf(const ServeFlags& flags) {
   options.memory_bytes_max = flags.memory_limit > 0 ? flags.memory_limit : HalfOfMemory();
   options.trace_bytes_max = flags.max_trace_bytes;
   options.patience = flags.answer_within;
+  options.may_execute = flags.allow_exec;
   return options;
 }
 

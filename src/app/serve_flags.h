@@ -24,6 +24,7 @@ struct ServeFlags {
   std::uint64_t max_trace_bytes = limits::kTraceBytesMax;
   std::chrono::milliseconds answer_within{45'000};
   mcp::Eras eras = mcp::Eras::kBoth;
+  bool allow_exec = false;  // sweep_run may start programs
   tools::ToolChoice choice{.profile = "core"};
   bool help = false;
   std::vector<std::string_view> rest;  // what is none of these, in order

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <atomic>
+#include <chrono>
+#include <condition_variable>
 #include <exception>
 #include <mutex>
 #include <thread>
@@ -37,6 +39,40 @@ void ParallelFor(std::size_t count, int threads, const std::function<void(std::s
   run();
   pool.clear();
   if (failure) std::rethrow_exception(failure);
+}
+
+Status ParallelJob(std::size_t count, int threads, std::string_view what, Job& job,
+                   const std::function<void(std::size_t, Job&)>& piece) {
+  constexpr std::chrono::milliseconds kLookEvery(20);
+  Job inner;  // without progress: several threads share it
+  std::mutex mutex;
+  std::condition_variable changed;
+  bool ended = false;
+  std::atomic<std::size_t> done = 0;
+  std::exception_ptr thrown;
+  std::thread runner([&] {
+    try {
+      ParallelFor(count, threads, [&](std::size_t i) {
+        if (!inner.stopped()) piece(i, inner);
+        ++done;
+      });
+    } catch (...) {
+      thrown = std::current_exception();
+    }
+    const std::lock_guard lock(mutex);
+    ended = true;
+    changed.notify_all();
+  });
+  {
+    std::unique_lock lock(mutex);
+    while (!changed.wait_for(lock, kLookEvery, [&] { return ended; })) {
+      job.Report(done.load(), count, what);
+      if (job.stopped()) inner.Stop();
+    }
+  }
+  runner.join();
+  if (thrown != nullptr) std::rethrow_exception(thrown);
+  return job.Check();
 }
 
 }  // namespace jarvis

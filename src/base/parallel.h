@@ -3,6 +3,9 @@
 
 #include <cstddef>
 #include <functional>
+#include <string_view>
+
+#include "base/job.h"
 
 namespace jarvis {
 
@@ -13,5 +16,11 @@ int DefaultThreads();
 // among them; returns when all are done. Pieces are handed out in order; their results must not
 // depend on that order. The first exception of a piece (memory) is rethrown here.
 void ParallelFor(std::size_t count, int threads, const std::function<void(std::size_t)>& work);
+
+// The same for pieces that take long: they run on other threads while this one passes on the
+// progress (pieces done, as `what`) and the wish to stop. A piece is handed a job of its own, which
+// reports nothing. The error of a stopped call if `job` was stopped.
+Status ParallelJob(std::size_t count, int threads, std::string_view what, Job& job,
+                   const std::function<void(std::size_t, Job&)>& piece);
 
 }  // namespace jarvis

@@ -22,6 +22,7 @@ std::string_view ErrorCodeName(ErrorCode code) {
     case ErrorCode::kTimeout: return "timeout";
     case ErrorCode::kBusy: return "busy";
     case ErrorCode::kLoading: return "loading";
+    case ErrorCode::kExecDisabled: return "EXEC_DISABLED";  // as the warnings of sweeps are written
     case ErrorCode::kIo: return "io";
     case ErrorCode::kInternal: return "internal";
   }

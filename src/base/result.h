@@ -33,6 +33,7 @@ enum class ErrorCode {
   kTimeout,          //
   kBusy,             // the queue is full
   kLoading,          // not there yet: a tool answers it as a result, not as an error
+  kExecDisabled,     // this server starts no programs
   kIo,               // the operating system said no
   kInternal,         // our bug
 };

@@ -68,6 +68,14 @@ std::string LowerAscii(std::string_view text) {
   return lower;
 }
 
+std::string UpperAscii(std::string_view text) {
+  std::string upper(text);
+  for (char& c : upper) {
+    if (c >= 'a' && c <= 'z') c = static_cast<char>(c - 'a' + 'A');
+  }
+  return upper;
+}
+
 bool ContainsNoCase(std::string_view text, std::string_view lower_part) {
   return std::search(text.begin(), text.end(), lower_part.begin(), lower_part.end(),
                      [](char a, char b) { return Lower(a) == b; }) != text.end();

@@ -11,6 +11,7 @@
 namespace jarvis {
 
 std::string LowerAscii(std::string_view text);
+std::string UpperAscii(std::string_view text);
 // True if `part` (given in lower case) occurs in `text`, whatever the case of ASCII letters there.
 bool ContainsNoCase(std::string_view text, std::string_view lower_part);
 bool EqualsNoCase(std::string_view a, std::string_view b);

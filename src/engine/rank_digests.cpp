@@ -2,13 +2,7 @@
 
 #include <algorithm>
 #include <array>
-#include <atomic>
-#include <chrono>
-#include <condition_variable>
-#include <exception>
 #include <iterator>
-#include <mutex>
-#include <thread>
 #include <utility>
 
 #include <fmt/format.h>
@@ -24,7 +18,6 @@ namespace {
 constexpr int kDepthMax = 6;
 // A digest holds 100 bytes a collective: two million of them.
 constexpr std::size_t kDigestBytesMax = std::size_t{256} << 20;
-constexpr std::chrono::milliseconds kLookEvery(20);
 
 using analysis::RankDigest;
 using Digests = std::vector<RankDigest>;
@@ -107,40 +100,6 @@ class Reader {
   const int threads_;
 };
 
-// Runs the pieces on other threads; this one passes on progress and the wish to stop.
-Status RunPieces(std::size_t count, int threads, Job& job,
-                 const std::function<void(std::size_t, Job&)>& piece) {
-  Job inner;  // without progress: several threads share it
-  std::mutex mutex;
-  std::condition_variable changed;
-  bool ended = false;
-  std::atomic<std::size_t> done = 0;
-  std::exception_ptr thrown;
-  std::thread runner([&] {
-    try {
-      ParallelFor(count, threads, [&](std::size_t i) {
-        if (!inner.stopped()) piece(i, inner);
-        ++done;
-      });
-    } catch (...) {
-      thrown = std::current_exception();
-    }
-    const std::lock_guard lock(mutex);
-    ended = true;
-    changed.notify_all();
-  });
-  {
-    std::unique_lock lock(mutex);
-    while (!changed.wait_for(lock, kLookEvery, [&] { return ended; })) {
-      job.Report(done.load(), count, "reading ranks");
-      if (job.stopped()) inner.Stop();
-    }
-  }
-  runner.join();
-  if (thrown != nullptr) std::rethrow_exception(thrown);
-  return job.Check();
-}
-
 }  // namespace
 
 std::optional<std::int64_t> RankInPath(std::string_view path) {
@@ -193,8 +152,8 @@ Result<RankDigests> DigestFiles(const io::FilePolicy& files, const std::vector<s
       static_cast<int>(std::min<std::size_t>(static_cast<std::size_t>(cores), paths.size()));
   const Reader reader(files, options, std::max(1, cores / std::max(1, at_once)));
   std::vector<Result<Digests>> read(paths.size());
-  JV_TRY(RunPieces(paths.size(), at_once, job,
-                   [&](std::size_t i, Job& inner) { read[i] = reader.Read(paths[i], inner); }));
+  JV_TRY(ParallelJob(paths.size(), at_once, "reading ranks", job,
+                     [&](std::size_t i, Job& inner) { read[i] = reader.Read(paths[i], inner); }));
   RankDigests result;
   result.files = paths.size();
   const std::vector<std::string> names = ShortNames(paths);

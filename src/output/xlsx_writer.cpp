@@ -10,9 +10,12 @@
 #include <memory>
 
 #include <fmt/format.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
 #include <unistd.h>
 #include <xlsxwriter.h>
 
+#include "base/file_descriptor.h"
 #include "base/text.h"
 #include "io/atomic_file.h"
 
@@ -337,6 +340,30 @@ Result<XlsxFile> WriteXlsx(std::span<const Table> tables, const std::string& pat
                 fmt::format("cannot replace \"{}\": {}", path, std::strerror(rename_errno)));
   }
   file->path = path;
+  return file;
+}
+
+Result<XlsxFile> ToXlsx(std::span<const Table> tables, std::string* content) {
+  // The library writes by name only; this file has one as long as it is open.
+  const FileDescriptor memory(::memfd_create("workbook", MFD_CLOEXEC));
+  if (!memory.valid()) {
+    return Fail(ErrorCode::kIo, fmt::format("no memory for a workbook: {}", std::strerror(errno)));
+  }
+  std::error_code ignored;
+  const std::string tmp = std::filesystem::temp_directory_path(ignored).string();
+  JV_ASSIGN(XlsxFile file, WriteBook(tables, fmt::format("/proc/self/fd/{}", memory.get()), tmp));
+  struct stat status {};
+  if (::fstat(memory.get(), &status) != 0) return Fail(ErrorCode::kIo, std::strerror(errno));
+  content->resize(static_cast<std::size_t>(status.st_size));
+  std::size_t filled = 0;
+  while (filled < content->size()) {
+    const ssize_t got = ::pread(memory.get(), content->data() + filled, content->size() - filled,
+                                static_cast<off_t>(filled));
+    if (got < 0 && errno == EINTR) continue;
+    if (got <= 0) return Fail(ErrorCode::kIo, "a workbook in memory could not be read back");
+    filled += static_cast<std::size_t>(got);
+  }
+  file.bytes = content->size();
   return file;
 }
 

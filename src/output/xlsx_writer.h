@@ -35,6 +35,9 @@ struct XlsxFile {
 // workbook with one empty sheet.
 Result<XlsxFile> WriteXlsx(std::span<const Table> tables, const std::string& path);
 
+// The same in memory, for a caller that writes the bytes itself; `path` of the result is empty.
+Result<XlsxFile> ToXlsx(std::span<const Table> tables, std::string* content);
+
 // The sheet's name for a table: at most 31 UTF-16 units, without the characters that Excel forbids,
 // other than all of `taken` whatever the case. Not empty.
 std::string SheetName(const std::string& table, std::span<const std::string> taken);

@@ -10,6 +10,7 @@ import math
 import os
 import pathlib
 import re
+import shutil
 import sys
 import tempfile
 import unittest
@@ -26,17 +27,21 @@ TOOL_TOKENS_MAX = 300
 LARGE_TOOLS = {
     "perf_report": 880,  # the options of two reports that it reproduces, name by name
 }
-ALL_TOKENS_MAX = {"min": 4000, "core": 4000, "full": 6000}  # full is for scripts and report writers
+ALL_TOKENS_MAX = {"min": 4000, "core": 4000, "full": 6500}  # full is for scripts and report writers
 TOOLS_MAX = 25
 INSTRUCTIONS_MAX = 1000
 # What descriptions may name besides tools and arguments: columns and files of answers.
 WORDS = {"gpu_ms", "next_cursor", "category_data", "priority_data", "tree_data", "sdpa_fwd",
          "unified_perf_summary", "ops_unique_args", "replay_ir", "replay_package", "diff_stats",
-         "merged_ranks", "standalone_analysis_fair", "standalone_analysis_rough"}
+         "merged_ranks", "run_dir", "nccl_algo", "standalone_analysis_fair", "standalone_analysis_rough"}
 # Arguments whose name says it all, or that the tool's description explains.
 SELF_EVIDENT = {"m", "n", "k", "batch", "batch_size", "seq_len", "d_model", "d_ff", "phase",
                 "out_dtype", "title", "insight", "action", "identification", "reasoning",
-                "resolution", "path_a", "path_b"}
+                "resolution", "path_a", "path_b", "vendor", "config", "nproc", "workdir", "skip",
+                "aggregate", "pause_s", "format"}
+# Tools whose arguments another tool's definition explains.
+EXPLAINED_BY = {"sweep_run": "sweep_plan"}
+EXECUTES = {"sweep_run"}  # refused here; tests/sweep runs it
 HINTS = ("readOnlyHint", "destructiveHint", "idempotentHint", "openWorldHint")
 INPUT_KEYWORDS = {"type", "enum", "default", "description", "minimum", "maximum", "minLength",
                   "maxLength", "items", "minItems", "maxItems"}
@@ -177,15 +182,16 @@ class Profiles(unittest.TestCase):
                                                    "additionalProperties"})
                 self.assertIs(schema["additionalProperties"], False)
                 for name, part in schema["properties"].items():
-                    self.check_argument(name, part)
+                    self.check_argument(tool["name"], name, part)
 
-    def check_argument(self, name, part):
+    def check_argument(self, tool, name, part):
         self.assertRegex(name, r"^[a-z][a-z0-9_]*$")
         self.assertLessEqual(set(part), INPUT_KEYWORDS, name)
-        self.assertIn(part["type"], ("string", "integer", "number", "boolean", "array"), name)
+        self.assertIn(part["type"], ("string", "integer", "number", "boolean", "array", "object"), name)
         if part["type"] == "array":
-            self.assertEqual(part["items"], {"type": "string"}, name)
-        if name not in SELF_EVIDENT:
+            self.assertIn(part["items"], ({"type": "string"}, {"type": ["string", "object"]}), name)
+        if name not in SELF_EVIDENT and tool not in EXPLAINED_BY and name not in (
+                "output_dir", "overwrite"):
             self.assertTrue(part.get("description"), name)
         self.assertLessEqual(len(part.get("description", "").split()), 12, name)
         if "default" in part:
@@ -207,10 +213,20 @@ class Tools(unittest.TestCase):
         self.assertEqual(GOLDEN.read_text(encoding="utf-8"), text,
                          "UPDATE_GOLDEN=1 accepts what clients would see now")
 
+    def runs(self, out):
+        """Two runs of one rank."""
+        for run in ("a", "b"):
+            rank = pathlib.Path(out, run, "torch_profiler/rank0")
+            rank.mkdir(parents=True)
+            shutil.copy(program.EXAMPLE, rank / "trace.json.gz")
+        return [f"{out}/a", f"{out}/b"]
+
     def calls(self, out):
         trace = str(program.EXAMPLE)
         for tool in self.tools:
-            arguments = {"trace": trace}
+            if tool["name"] in EXECUTES:
+                continue
+            arguments = {"trace": trace} if "trace" in tool["inputSchema"]["properties"] else {}
             if tool["name"] == "compare":
                 arguments = {"primary": trace, "comparison": trace}
             properties = tool["inputSchema"]["properties"]
@@ -229,6 +245,8 @@ class Tools(unittest.TestCase):
                 arguments.update({"finding": "f1", "action": "Ask the owner of the module first."})
             if "row" in tool["inputSchema"].get("required", []):
                 arguments["row"] = "op1"
+            if tool["name"] == "run_compare":
+                arguments["runs"] = self.runs(out)
             yield tool, arguments
             for name, part in properties.items():
                 for choice in part.get("enum", []):

@@ -22,7 +22,7 @@ LONG_FILES = {
 
 # Third-party headers: a pattern of the header, and where it may be included.
 HEADERS = [
-    (r"simdjson\.h", ("src/trace/", "src/perf/", "tests/")),
+    (r"simdjson\.h", ("src/trace/", "src/perf/", "src/rocprof/", "src/sweep/", "tests/")),
     (r"lua\.hpp", ("src/perf/sandbox.h",)),
     (r"xlsxwriter\.h", ("src/output/",)),
     (r"zlib\.h", ("examples/", "tests/")),
@@ -30,6 +30,7 @@ HEADERS = [
     (r"zip\.h", ("src/tools/replay/package.cpp", "src/table/xlsx_reader.cpp", "tests/tools/",
                 "tests/table/")),
     (r"pugixml\.hpp", ("src/table/xlsx_reader.cpp",)),
+    (r"re2/re2\.h", ("src/rocprof/kernel_filter.cpp",)),
     (r"nlohmann/.*", ("src/rpc/", "src/mcp/", "src/tools/", "src/app/", "tests/")),
     (r"httplib\.h", ("src/rpc/http_writer.cpp",)),
     (r"openssl/.*", ("src/mcp/request_state.cpp", "src/output/html_policy.cpp")),

@@ -1,0 +1,133 @@
+// jarvis sweep NAME ...: what there is for a sweep, each a tool with some arguments given.
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "app/commands.h"
+#include "app/console.h"
+#include "app/exit_code.h"
+#include "app/help.h"
+#include "app/sweep_flags.h"
+#include "app/tool_flags.h"
+#include "app/tool_run.h"
+#include "app/toolbox.h"
+#include "rpc/signal_watcher.h"
+
+namespace jarvis::app {
+namespace {
+
+struct Subcommand {
+  std::string_view name;
+  std::string_view tool;
+  std::string_view preset;  // JSON: arguments that are given
+  std::string_view summary;
+};
+
+constexpr Subcommand kSubcommands[] = {
+    {"scan", "sweep_scan", "{}", "What a sweep holds: ranks, damage, what was really launched."},
+    {"pipeline", "sweep_pipeline", "{}", "All tables, reports and plots of a sweep."},
+    {"report", "sweep_pipeline", R"({"steps": ["report"]})", "Reports of ranks and collectives."},
+    {"gemm-variance", "sweep_pipeline", R"({"steps": ["gemm_variance"]})",
+     "The least steady GEMM kernels, and what collectives cost them."},
+    {"gpu-timeline", "sweep_pipeline", R"({"steps": ["gpu_timeline"]})",
+     "Computing, communicating, idle: of every configuration."},
+    {"comms", "sweep_pipeline", R"({"steps": ["comms"]})",
+     "Latency and bandwidth of every collective."},
+    {"plots", "sweep_pipeline", R"({"steps": ["plots"]})", "Pictures (SVG; --png for PNG too)."},
+    {"compare", "sweep_compare", "{}", "Sweeps side by side, as a page for the browser."},
+    {"recommend", "sweep_recommend", "{}", "Which configuration, and how sure that is."},
+    {"compare-runs", "run_compare", "{}", "Single runs against the first."},
+    {"merge-trace", "merge_ranks", "{}", "One trace of all ranks of a run, for a viewer."},
+    {"rocprof-counters", "rocprof_counters", "{}", "Counters of rocprofv3 by kernel."},
+    {"rocprof-yaml", "rocprof_yaml", "{}", "A job for rocprofv3 that profiles chosen kernels."},
+    {"decode", "gemm_kernel_decode", "{}", "What the names of GEMM kernels say."},
+    {"plan", "sweep_plan", "{}", "What would run: a list, or a script for bash or Slurm."},
+    {"run", "sweep_run", "{}", "Run the job once for each setting; with --yes."},
+};
+
+std::string SweepHelp() {
+  std::string text =
+      "Runs of a training job over settings of its collectives, and what they show.\n\n"
+      "usage: jarvis sweep NAME [--name value ...]\n\n";
+  for (const Subcommand& one : kSubcommands)
+    text += fmt::format("  {:<16} {}\n", one.name, one.summary);
+  return text + "\njarvis sweep NAME --help says more.\n";
+}
+
+const Subcommand* Find(std::string_view name) {
+  std::string spelled(name);
+  std::replace(spelled.begin(), spelled.end(), '_', '-');
+  const auto* found = std::find_if(std::begin(kSubcommands), std::end(kSubcommands),
+                                   [&](const Subcommand& one) { return one.name == spelled; });
+  return found == std::end(kSubcommands) ? nullptr : found;
+}
+
+// The plan for the person's eyes, then the runs if they said yes.
+int RunRuns(const mcp::Tool& tool, const SweepFlags& flags) {
+  rpc::Json arguments = flags.arguments;
+  arguments["confirm"] = false;
+  mcp::ToolReply plan;
+  if (const int code = RunTool(tool, arguments, &plan); code != kExitOk) return code;
+  if (!flags.yes) {
+    if (!Print(flags.json ? rpc::DumpLine(plan.structured) : plan.text)) return kExitFailure;
+    PrintError("nothing was run: --yes runs it");
+    return kExitFailure;
+  }
+  PrintError(plan.text);
+  arguments["confirm"] = true;
+  arguments["output_dir"] = plan.structured["sweep_dir"];  // what was shown is what runs
+  mcp::ToolReply reply;
+  if (const int code = RunTool(tool, arguments, &reply); code != kExitOk) {
+    return code > kExitSignal ? kExitInterrupted : code;
+  }
+  if (!Print(flags.json ? rpc::DumpLine(reply.structured) : reply.text)) return kExitFailure;
+  return reply.structured["failed"] == rpc::Json(0) ? kExitOk : kExitFailure;
+}
+
+// plan and run take the flags of the script that they stand for.
+int PlanOrRun(const Subcommand& subcommand, Arguments arguments) {
+  const bool run = subcommand.name == "run";
+  engine::WorkspaceOptions options;
+  options.may_execute = run;  // the person at the keyboard may run anything anyway
+  const Toolbox toolbox{engine::Workspace(options)};
+  const mcp::Tool& tool = *toolbox.tools.Find(subcommand.tool);
+  const auto flags = ParseSweepFlags(tool.input_schema(), arguments);
+  if (!flags) {
+    return UsageError(flags.error().message,
+                      fmt::format("jarvis sweep {} --help", subcommand.name));
+  }
+  if (flags->help) return Print(SweepFlagsHelp(run)) ? kExitOk : kExitFailure;
+  if (run) return RunRuns(tool, *flags);
+  return RunTool(tool, flags->arguments, flags->json ? Output::kJson : Output::kText);
+}
+
+}  // namespace
+
+int Sweep(Arguments arguments) {
+  if (arguments.empty()) return UsageError("sweep what?", "jarvis sweep --help");
+  const std::string_view name = arguments.front();
+  if (name == "--help" || name == "-h") return Print(SweepHelp()) ? kExitOk : kExitFailure;
+  const Subcommand* subcommand = Find(name);
+  if (subcommand == nullptr) {
+    std::vector<std::string> known;
+    for (const Subcommand& one : kSubcommands)
+      known.emplace_back(one.name);
+    return UsageError(Unknown("subcommand", name, known), "jarvis sweep --help");
+  }
+  static_cast<void>(rpc::SignalWatcher::Block());
+  const Arguments rest = arguments.subspan(1);
+  if (subcommand->name == "plan" || subcommand->name == "run") return PlanOrRun(*subcommand, rest);
+  const Toolbox toolbox;
+  const mcp::Tool& tool = *toolbox.tools.Find(subcommand->tool);
+  const auto flags = ParseToolFlags(tool.input_schema(), rest);
+  if (!flags)
+    return UsageError(flags.error().message, "jarvis sweep " + std::string(name) + " --help");
+  if (flags->help) return Print(ToolHelp(tool)) ? kExitOk : kExitFailure;
+  rpc::Json all = *rpc::ParseJson(subcommand->preset);
+  all.update(flags->arguments);
+  return RunTool(tool, all, flags->json ? Output::kJson : Output::kText);
+}
+
+}  // namespace jarvis::app

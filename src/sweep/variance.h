@@ -1,0 +1,38 @@
+// The sweep's table of GEMM variance: for each rank the rows of its GEMM table whose calls differ
+// most, with the times of the extremes and the collectives beside the slowest.
+//
+// "Variance" is what the users' scripts call the range: the longest minus the shortest call of one
+// (op, shapes) in one rank. stability.h has real measures of spread.
+#pragma once
+
+#include "sweep/facts.h"
+
+namespace jarvis::sweep {
+
+struct VarianceOptions {
+  std::size_t top_k = 5;  // rows a rank
+  bool timestamps = true;
+  bool overlap = true;
+};
+
+// One row of the table, for those who draw it.
+struct VarianceRow {
+  std::size_t config = 0;  // SweepFacts::configs
+  std::int64_t rank = 0;
+  std::string kernel;
+  double min_us = 0, max_us = 0;
+  double range_us = 0;
+};
+
+struct Variance {
+  std::vector<VarianceRow> rows;  // by range, the largest first
+  // top<k>_gemm_kernels_time_variance, ..._with_timestamps, ..._with_collective_overlap: the named
+  // columns (threads, channel, rank...), then col_<column of the GEMM table>. The second and the
+  // third have more columns at the end. "top5" whatever top_k is, as those who read the files
+  // expect it.
+  std::vector<Table> tables;
+};
+
+Variance MakeVariance(const SweepFacts& facts, const VarianceOptions& options);
+
+}  // namespace jarvis::sweep
