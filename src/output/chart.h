@@ -73,10 +73,11 @@ struct ScatterPoint {
   std::string label = {};  // beside the point, where there is room, and in its tooltip
 };
 struct ScatterSeries {
-  std::string label;
-  std::vector<ScatterPoint> points;
+  std::string label = {};
+  std::vector<ScatterPoint> points = {};
   bool fit = false;     // the least-squares line
   bool joined = false;  // a line from point to point
+  bool marked = true;   // false: the line alone
 };
 struct ScatterPlot {
   std::vector<ScatterSeries> series;
