@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <map>
 
 #include "output/chart_frame.h"
 #include "output/chart_kinds.h"
@@ -10,10 +9,6 @@
 
 namespace jarvis::output {
 namespace {
-
-ChartExtents ExtentsOfChart(const Chart& chart) {
-  return std::visit([](const auto& body) { return ExtentsOf(body); }, chart.body);
-}
 
 bool HasData(const Chart& chart, const ChartExtents& extents) {
   if (std::holds_alternative<HeatMap>(chart.body)) return extents.colour.limits().has_value();
@@ -49,6 +44,10 @@ void DrawChart(Svg& svg, const Chart& chart, ChartTheme theme, const ChartArea& 
 
 }  // namespace
 
+ChartExtents ExtentsOfChart(const Chart& chart) {
+  return std::visit([](const auto& body) { return ExtentsOf(body); }, chart.body);
+}
+
 std::string RenderSheet(const ChartSheet& sheet, ChartTheme theme) {
   constexpr double kSmallest = 160;
   constexpr double kLargest = 8000;
@@ -83,27 +82,6 @@ std::string TitleOf(const ChartSheet& sheet) {
 bool HasData(const ChartSheet& sheet) {
   return std::any_of(sheet.charts.begin(), sheet.charts.end(),
                      [](const Chart& chart) { return HasData(chart, ExtentsOfChart(chart)); });
-}
-
-void ShareAxes(std::span<ChartSheet* const> sheets) {
-  std::map<std::string, ChartExtents> shared;
-  for (const ChartSheet* sheet : sheets) {
-    for (const Chart& chart : sheet->charts) {
-      const ChartExtents extents = ExtentsOfChart(chart);
-      ChartExtents& all = shared[chart.title];
-      all.x.Hold(extents.x.limits());
-      all.y.Hold(extents.y.limits());
-      all.colour.Hold(extents.colour.limits());
-    }
-  }
-  for (ChartSheet* sheet : sheets) {
-    for (Chart& chart : sheet->charts) {
-      const ChartExtents& all = shared[chart.title];
-      if (all.x.limits()) chart.x.limits = all.x.limits();
-      if (all.y.limits()) chart.y.limits = all.y.limits();
-      if (auto* map = std::get_if<HeatMap>(&chart.body)) map->range = all.colour.limits();
-    }
-  }
 }
 
 }  // namespace jarvis::output

@@ -73,10 +73,11 @@ struct ScatterPoint {
   std::string label = {};  // beside the point, where there is room, and in its tooltip
 };
 struct ScatterSeries {
-  std::string label;
-  std::vector<ScatterPoint> points;
+  std::string label = {};
+  std::vector<ScatterPoint> points = {};
   bool fit = false;     // the least-squares line
   bool joined = false;  // a line from point to point
+  bool marked = true;   // false: the line alone
 };
 struct ScatterPlot {
   std::vector<ScatterSeries> series;
@@ -122,8 +123,9 @@ std::string TitleOf(const ChartSheet& sheet);
 // False if every chart would say "no data".
 bool HasData(const ChartSheet& sheet);
 
-// Widens the limits of charts at the same place of sheets that show the same of several runs, so
-// that they can be compared by eye.
+// Makes charts of the same title alike in sheets that show the same of several runs, so that they
+// can be compared by eye: the same limits, and the same names at the same places and in the same
+// colours. What one of them does not have is empty there. Names that differ are in natural order.
 void ShareAxes(std::span<ChartSheet* const> sheets);
 
 }  // namespace jarvis::output

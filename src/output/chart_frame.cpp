@@ -75,6 +75,7 @@ void ChartFrame::Legend(std::span<const LegendEntry> entries) {
   double y = area_.top + kChartText;
   int row = 1;
   for (std::size_t i = 0; i < entries.size(); ++i) {
+    if (entries[i].label.empty()) continue;
     const std::string label =
         Shortened(entries[i].label, std::min(kLongest, Fitting(area_.width() - kSign, kChartText)));
     const double width = kSign + WordsWidth(label, kChartText);

@@ -59,7 +59,7 @@ class ChartFrame {
 
   // From top to bottom, before the axes.
   void Heading(std::string_view title, std::string_view subtitle);
-  void Legend(std::span<const LegendEntry> entries);
+  void Legend(std::span<const LegendEntry> entries);  // those with a label
   // Room kept free at the right of the plot.
   void KeepRight(double width) { area_.right -= width; }
   // Draws both axes into what is left.

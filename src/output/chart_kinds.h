@@ -21,6 +21,7 @@ ChartExtents ExtentsOf(const BarChart& body);
 ChartExtents ExtentsOf(const HeatMap& body);
 ChartExtents ExtentsOf(const ScatterPlot& body);
 ChartExtents ExtentsOf(const TimelineStrip& body);
+ChartExtents ExtentsOfChart(const Chart& chart);
 
 // `x` and `y`: the limits to show, with room around the data.
 struct ChartLimits {

@@ -19,15 +19,11 @@ SvgStyle LineStyle(const std::string& colour, std::size_t index) {
   return {.stroke = colour, .stroke_width = 2, .dash = kDashes[index / 5 % kDashes.size()]};
 }
 
-template <typename Series>
-void LegendOf(ChartFrame& frame, const std::vector<Series>& series) {
-  std::vector<LegendEntry> entries;
-  for (std::size_t i = 0; i < series.size(); ++i) {
-    if (!series[i].label.empty()) {
-      entries.push_back({series[i].label, SeriesColour(i, series.size()), i});
-    }
+void PutLegend(ChartFrame& frame, const std::vector<LegendEntry>& entries) {
+  if (std::any_of(entries.begin(), entries.end(),
+                  [](const LegendEntry& entry) { return !entry.label.empty(); })) {
+    frame.Legend(entries);
   }
-  if (!entries.empty()) frame.Legend(entries);
 }
 
 bool Drawable(const ScatterPoint& point) {
@@ -83,7 +79,10 @@ ChartExtents ExtentsOf(const ScatterPlot& body) {
 }
 
 void Draw(ChartFrame& frame, const Chart& chart, const LineChart& body, const ChartLimits& limits) {
-  LegendOf(frame, body.series);
+  std::vector<LegendEntry> legend;
+  for (std::size_t i = 0; i < body.series.size(); ++i)
+    legend.push_back({body.series[i].label, SeriesColour(i, body.series.size()), i});
+  PutLegend(frame, legend);
   const PlotArea plot = frame.Axes({.title = chart.x.title, .names = body.x},
                                    {.title = chart.y.title, .limits = limits.y});
   for (std::size_t i = 0; i < body.series.size(); ++i) {
@@ -112,42 +111,86 @@ void Draw(ChartFrame& frame, const Chart& chart, const LineChart& body, const Ch
   }
 }
 
+namespace {
+
+// Points for which the eye can follow each; more are dots.
+constexpr std::size_t kFew = 200;
+constexpr double kMarker = 4.5;
+
+// What would lie on the same pixel is drawn once.
+void DrawDots(ChartFrame& frame, const PlotArea& plot, const ScatterSeries& series,
+              const std::string& colour) {
+  std::set<std::pair<long, long>> drawn;
+  std::vector<SvgPoint> dots;
+  for (const auto& [x, y] : PlacesOf(series)) {
+    const std::pair<long, long> pixel{std::lround(plot.x.At(x)), std::lround(plot.y.At(y))};
+    if (drawn.insert(pixel).second) {
+      dots.emplace_back(static_cast<double>(pixel.first), static_cast<double>(pixel.second));
+    }
+  }
+  frame.svg().Dots(dots, kMarker, colour, 0.5);
+}
+
+void DrawMarkers(ChartFrame& frame, const PlotArea& plot, const ScatterSeries& series,
+                 std::size_t index, const std::string& colour, PlacedNames* names) {
+  for (const ScatterPoint& point : series.points) {
+    if (!Drawable(point)) continue;
+    const SvgPoint at{plot.x.At(point.x), plot.y.At(point.y)};
+    DrawMarker(frame.svg(), at, index, kMarker, {.stroke = colour, .stroke_width = 1},
+               fmt::format("{}{}{}, {}", point.label, point.label.empty() ? "" : "\n",
+                           ValueText(point.x), ValueText(point.y)));
+    names->Keep({at.first - kMarker, at.second - kMarker, at.first + kMarker, at.second + kMarker});
+  }
+}
+
+void DrawJoined(ChartFrame& frame, const PlotArea& plot, const ScatterSeries& series,
+                const std::string& colour, PlacedNames* names) {
+  std::vector<SvgPoint> line;
+  for (const auto& [x, y] : PlacesOf(series))
+    line.emplace_back(plot.x.At(x), plot.y.At(y));
+  frame.svg().Polyline(line, {.stroke = colour, .stroke_width = 1.5, .dash = "6 4"});
+  // No name across it.
+  constexpr double kStep = 8;
+  for (std::size_t i = 1; i < line.size(); ++i) {
+    const auto [x, y] = line[i - 1];
+    const double across = line[i].first - x;
+    const double down = line[i].second - y;
+    const double steps = std::ceil(std::hypot(across, down) / kStep);
+    for (double step = 1; step < steps; ++step) {
+      const double at_x = x + across * step / steps;
+      const double at_y = y + down * step / steps;
+      names->Keep({at_x - 1, at_y - 1, at_x + 1, at_y + 1});
+    }
+  }
+}
+
+}  // namespace
+
 void Draw(ChartFrame& frame, const Chart& chart, const ScatterPlot& body,
           const ChartLimits& limits) {
-  LegendOf(frame, body.series);
+  std::size_t points = 0;
+  std::vector<LegendEntry> legend;
+  for (std::size_t i = 0; i < body.series.size(); ++i) {
+    legend.push_back({body.series[i].label, SeriesColour(i, body.series.size())});
+    points += body.series[i].points.size();
+  }
+  const bool dots = points > kFew;
+  for (std::size_t i = 0; i < body.series.size(); ++i) {
+    if (body.series[i].marked) legend[i].marker = dots ? 0 : i;
+  }
+  PutLegend(frame, legend);
   const PlotArea plot = frame.Axes({.title = chart.x.title, .limits = limits.x},
                                    {.title = chart.y.title, .limits = limits.y});
-  constexpr std::size_t kFew = 200;  // points for which the eye can follow each
-  std::size_t count = 0;
-  for (const ScatterSeries& series : body.series)
-    count += series.points.size();
-  const double radius = count > kFew ? 2.2 : 4.5;
   PlacedNames names(frame, plot.area);
   for (std::size_t i = 0; i < body.series.size(); ++i) {
     const ScatterSeries& series = body.series[i];
     const std::string colour = SeriesColour(i, body.series.size());
-    if (series.joined) {
-      std::vector<SvgPoint> line;
-      for (const auto& [x, y] : PlacesOf(series))
-        line.emplace_back(plot.x.At(x), plot.y.At(y));
-      frame.svg().Polyline(line, {.stroke = colour, .stroke_width = 1.5, .dash = "6 4"});
-    }
-    // What would lie on the same pixel is drawn once.
-    std::set<std::pair<long, long>> drawn;
-    for (const ScatterPoint& point : series.points) {
-      if (!Drawable(point)) continue;
-      const SvgPoint at{plot.x.At(point.x), plot.y.At(point.y)};
-      if (count > kFew && !drawn.insert({std::lround(at.first), std::lround(at.second)}).second) {
-        continue;
-      }
-      const std::string tooltip =
-          count > kFew ? std::string()
-                       : fmt::format("{}{}{}, {}", point.label, point.label.empty() ? "" : "\n",
-                                     ValueText(point.x), ValueText(point.y));
-      DrawMarker(frame.svg(), at, i, radius,
-                 {.stroke = colour, .stroke_width = 1, .opacity = count > kFew ? 0.45 : 1},
-                 tooltip);
-      names.Keep({at.first - radius, at.second - radius, at.first + radius, at.second + radius});
+    if (series.joined) DrawJoined(frame, plot, series, colour, &names);
+    if (!series.marked) continue;
+    if (dots) {
+      DrawDots(frame, plot, series, colour);
+    } else {
+      DrawMarkers(frame, plot, series, i, colour, &names);
     }
   }
   for (std::size_t i = 0; i < body.series.size(); ++i) {
@@ -156,7 +199,7 @@ void Draw(ChartFrame& frame, const Chart& chart, const ScatterPlot& body,
     }
     for (const ScatterPoint& point : body.series[i].points) {
       if (!point.label.empty() && Drawable(point)) {
-        names.Put(point.label, {plot.x.At(point.x), plot.y.At(point.y)}, radius);
+        names.Put(point.label, {plot.x.At(point.x), plot.y.At(point.y)}, kMarker);
       }
     }
   }

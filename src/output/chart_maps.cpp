@@ -65,9 +65,9 @@ void DrawScale(ChartFrame& frame, const HeatColours& colours, const PlotArea& pl
                     {.anchor = "end", .size = kChartText, .fill = frame.colours().ink});
 }
 
-// Spans nearer than a quarter of a pixel are one.
+// Spans nearer than half a pixel are one.
 std::vector<Limits> Joined(const std::vector<Limits>& spans, const Scale& scale) {
-  constexpr double kNear = 0.25;
+  constexpr double kNear = 0.5;
   std::vector<Limits> pixels;
   for (const Limits& span : spans) {
     if (!std::isfinite(span.low) || !std::isfinite(span.high) || span.high < span.low) continue;

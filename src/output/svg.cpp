@@ -123,6 +123,17 @@ void Svg::Circle(SvgPoint center, double radius, const SvgStyle& style, std::str
   Close("circle", tooltip);
 }
 
+void Svg::Dots(std::span<const SvgPoint> centers, double diameter, std::string_view colour,
+               double opacity) {
+  text_ += fmt::format(
+      "<path fill=\"none\" stroke=\"{}\" stroke-width=\"{}\" stroke-linecap=\"round\" "
+      "opacity=\"{}\" d=\"",
+      XmlText(colour), SvgNumber(diameter), SvgNumber(opacity));
+  for (const auto& [x, y] : centers)
+    text_ += fmt::format("M{} {}h0", SvgNumber(x), SvgNumber(y));
+  text_ += "\"/>\n";
+}
+
 void Svg::Words(SvgPoint at, std::string_view words, const SvgWords& look) {
   text_ += fmt::format("<text x=\"{}\" y=\"{}\" font-size=\"{}\" fill=\"{}\"", SvgNumber(at.first),
                        SvgNumber(at.second), SvgNumber(look.size), XmlText(look.fill));

@@ -47,6 +47,9 @@ class Svg {
   void Rect(SvgPoint corner, double width, double height, const SvgStyle& style,
             std::string_view tooltip = {});
   void Circle(SvgPoint center, double radius, const SvgStyle& style, std::string_view tooltip = {});
+  // Many small dots as one shape: a tenth of the text that circles would take.
+  void Dots(std::span<const SvgPoint> centers, double diameter, std::string_view colour,
+            double opacity);
   void Words(SvgPoint at, std::string_view words, const SvgWords& look = {});
 
   // The whole text.

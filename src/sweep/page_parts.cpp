@@ -36,6 +36,21 @@ std::string OwnParts(std::string_view name, std::string_view other) {
   return own;
 }
 
+// For legends of several rows, so that they do not take it from the plot.
+double RoomForLegend(const output::ChartSheet& sheet) {
+  constexpr std::size_t kInRow = 3;
+  constexpr double kRow = 18;
+  std::size_t most = 0;
+  for (const output::Chart& chart : sheet.charts) {
+    if (const auto* lines = std::get_if<output::LineChart>(&chart.body)) {
+      most = std::max(most, lines->series.size());
+    } else if (const auto* points = std::get_if<output::ScatterPlot>(&chart.body)) {
+      most = std::max(most, points->series.size());
+    }
+  }
+  return kRow * static_cast<double>(std::min<std::size_t>(most / kInRow, 5));
+}
+
 enum class KernelColumns { kChange, kBaseOnly, kTestOnly, kSelection };
 
 HtmlTable KernelTable(std::string caption, const PageKernelList& list, KernelColumns kind) {
@@ -155,7 +170,7 @@ output::HtmlFigure PageFigure(output::ChartSheet sheet, std::string caption, boo
   constexpr std::size_t kColumns = 3;
   sheet.columns = wide ? std::clamp<std::size_t>(sheet.charts.size(), 1, kColumns) : 1;
   sheet.width = (wide ? kWide : kWidth) / static_cast<double>(sheet.columns);
-  sheet.height = std::clamp(sheet.width * ratio, 320.0, 520.0);
+  sheet.height = std::clamp(sheet.width * ratio, 320.0, 520.0) + RoomForLegend(sheet);
   sheet.title.clear();
   if (sheet.charts.size() == 1) sheet.charts.front().title.clear();
   return {std::move(caption), output::RenderSheet(sheet, output::ChartTheme::kPage), wide};

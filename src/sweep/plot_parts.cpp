@@ -41,6 +41,23 @@ std::map<std::size_t, double> ClearDurations(const std::vector<PlotGemm>& gemms)
   return medians;
 }
 
+// Of less than that a message's time is latency, and its bandwidth next to nothing.
+bool IsLarge(const PlotBandwidth& one) {
+  constexpr double kLarge = 65536;
+  return one.bytes >= kLarge;
+}
+
+// Of points by x, those that no other is below and left of.
+std::vector<output::ScatterPoint> FrontOf(std::vector<output::ScatterPoint> points) {
+  std::sort(points.begin(), points.end(),
+            [](const auto& a, const auto& b) { return std::pair(a.x, a.y) < std::pair(b.x, b.y); });
+  std::vector<output::ScatterPoint> front;
+  for (const output::ScatterPoint& point : points) {
+    if (front.empty() || point.y < front.back().y) front.push_back({point.x, point.y});
+  }
+  return front;
+}
+
 // "32 MiB".
 std::string SizeText(double bytes) {
   constexpr double kStep = 1024;
@@ -81,15 +98,16 @@ output::LineChart GridLines(const PlotGrid& grid) {
 ChartSheet ConfigHeatMaps(const SweepPlotData& data, const PlotGrid& grid) {
   struct Quantity {
     const char* title;
+    const char* of;
     std::optional<double> PlotConfig::*value;
   };
   static constexpr Quantity kQuantities[] = {
-      {"Step Time", &PlotConfig::step_ms},
-      {"Computation Time", &PlotConfig::computation_ms},
-      {"Exposed Communication Time", &PlotConfig::exposed_comm_ms},
+      {"Step Time", "of the slowest rank", &PlotConfig::step_ms},
+      {"Computation Time", "mean over ranks", &PlotConfig::computation_ms},
+      {"Exposed Communication Time", "mean over ranks", &PlotConfig::exposed_comm_ms},
   };
   ChartSheet sheet =
-      SideBySide("Time by Configuration (ms, mean over ranks)", 460,
+      SideBySide("Time by Configuration (ms)", 460,
                  std::max(300.0, 120 + 30 * static_cast<double>(grid.row_names().size())));
   for (const Quantity& quantity : kQuantities) {
     output::HeatMap map;
@@ -102,7 +120,7 @@ ChartSheet ConfigHeatMaps(const SweepPlotData& data, const PlotGrid& grid) {
         map.values[*row * map.columns.size() + *grid.Column(i)] = data.configs[i].*quantity.value;
       }
     }
-    Chart chart{.title = quantity.title, .body = std::move(map)};
+    Chart chart{.title = quantity.title, .subtitle = quantity.of, .body = std::move(map)};
     if (!data.axes.empty()) chart.x.title = data.axes.back().brief;
     sheet.charts.push_back(std::move(chart));
   }
@@ -129,7 +147,7 @@ Chart OverlapScatter(const SweepPlotData& data, const PlotGrid& grid) {
   }
   Chart chart{.title = "GEMM Duration vs Overlap with Collectives",
               .x = {.title = "Share of the launch under a collective (%)"},
-              .y = {.title = "Longer than clear launches (%)"},
+              .y = {.title = "Longer than clear (%)"},
               .body = std::move(plot)};
   if (shown > 0) {
     chart.subtitle = fmt::format(
@@ -148,9 +166,15 @@ ChartSheet BandwidthLines(const SweepPlotData& data, const PlotGrid& grid) {
   using Message = std::pair<std::string, double>;
   std::vector<std::map<Message, GridMean>> rows(grid.row_names().size());
   output::Extent all;
+  const bool large = std::any_of(data.bandwidth.begin(), data.bandwidth.end(), IsLarge);
+  std::size_t small = 0;
   for (const PlotBandwidth& one : data.bandwidth) {
     const auto row = grid.Row(one.config);
     if (!row || !std::isfinite(one.gbps)) continue;
+    if (large && !IsLarge(one)) {
+      ++small;
+      continue;
+    }
     rows[*row]
         .try_emplace({one.operation, one.bytes}, GridMean(columns.size()))
         .first->second.Add(*grid.Column(one.config), one.gbps);
@@ -166,6 +190,7 @@ ChartSheet BandwidthLines(const SweepPlotData& data, const PlotGrid& grid) {
           {fmt::format("{} {}", message.first, SizeText(message.second)), mean.Means()});
     }
     sheet.charts.push_back({.title = grid.row_names()[row],
+                            .subtitle = small > 0 ? "messages of 64 KiB and more" : "",
                             .x = {.title = data.axes.back().count},
                             .y = {.title = "Bus Bandwidth (GB/s)", .limits = all.limits()},
                             .body = std::move(lines)});
@@ -196,22 +221,25 @@ ChartSheet RankTimeline(const SweepPlotData& data) {
 }
 
 Chart Pareto(const SweepPlotData& data, const PlotGrid& grid) {
-  output::ScatterSeries all{"configurations", {}, false, false};
-  output::ScatterSeries best{"Pareto set", {}, false, true};
+  output::ScatterSeries others{.label = "configurations"};
+  output::ScatterSeries best{.label = "Pareto set, step time counted too"};
+  std::vector<output::ScatterPoint> all;
   for (std::size_t i = 0; i < data.configs.size(); ++i) {
     const PlotConfig& config = data.configs[i];
     if (!config.exposed_comm_ms || !config.gemm_slowdown_pct) continue;
-    output::ScatterSeries& series = config.pareto ? best : all;
-    series.points.push_back(
-        {*config.exposed_comm_ms, *config.gemm_slowdown_pct, grid.ConfigMark(i)});
+    all.push_back({*config.exposed_comm_ms, *config.gemm_slowdown_pct, grid.ConfigMark(i)});
+    (config.pareto ? best : others).points.push_back(all.back());
   }
-  std::stable_sort(best.points.begin(), best.points.end(),
-                   [](const auto& a, const auto& b) { return a.x < b.x; });
+  output::ScatterSeries front{.label = "best of these two", .points = FrontOf(std::move(all))};
+  front.joined = true;
+  front.marked = false;
+  output::ScatterPlot plot;
+  plot.series = {std::move(others), std::move(best), std::move(front)};
   return {.title = "Exposed Communication vs GEMM Slowdown",
           .subtitle = "Lower left is better",
           .x = {.title = "Exposed communication (ms, mean over ranks)"},
           .y = {.title = "GEMM slowdown under collectives (%)"},
-          .body = output::ScatterPlot{{std::move(all), std::move(best)}}};
+          .body = std::move(plot)};
 }
 
 }  // namespace jarvis::sweep

@@ -32,9 +32,9 @@ struct PlotAxis {
 PlotAxis PlotAxisNamed(std::string_view name);
 
 struct PlotConfig {
-  std::vector<std::string> at;    // its value on each axis
-  std::optional<double> step_ms;  // means over ranks
-  std::optional<double> computation_ms;
+  std::vector<std::string> at;           // its value on each axis
+  std::optional<double> step_ms;         // of the slowest rank
+  std::optional<double> computation_ms;  // means over ranks
   std::optional<double> exposed_comm_ms;
   std::optional<double> gemm_slowdown_pct;  // overlapped against clear instances
   bool pareto = false;                      // nothing is better in all of the objectives

@@ -217,6 +217,31 @@ TEST_CASE("axes that sheets share") {
   CHECK(Has(RenderSheet(a), ">400</text>"));
 }
 
+TEST_CASE("names that sheets share stand at the same places") {
+  ChartSheet a;
+  a.charts = {{.title = "lines", .body = LineChart{{"28ch", "100ch"}, {{"256", {1.0, 2.0}}}}},
+              {.title = "boxes", .body = BoxPlot{{{"R10", {1}}}}},
+              {.title = "map", .body = HeatMap{{"28"}, {"512"}, {7.0}, {}}}};
+  ChartSheet b;
+  b.charts = {{.title = "lines", .body = LineChart{{"42ch", "28ch"}, {{"512", {3.0, 4.0}}}}},
+              {.title = "boxes", .body = BoxPlot{{{"R2", {1}}}}},
+              {.title = "map", .body = HeatMap{{"42"}, {"256"}, {8.0}, {}}}};
+  ChartSheet* const both[] = {&a, &b};
+  ShareAxes(both);
+  using Values = std::vector<std::optional<double>>;
+  const auto& lines = std::get<LineChart>(b.charts[0].body);
+  CHECK(lines.x == std::vector<std::string>{"28ch", "42ch", "100ch"});
+  REQUIRE(lines.series.size() == 2);
+  CHECK(lines.series[0].label == "256");
+  CHECK(lines.series[0].y.empty());
+  CHECK(lines.series[1].y == Values{4.0, 3.0, std::nullopt});
+  CHECK(std::get<BoxPlot>(a.charts[1].body).groups[0].label == "R2");
+  CHECK(std::get<BoxPlot>(a.charts[1].body).groups[0].values.empty());
+  const auto& map = std::get<HeatMap>(a.charts[2].body);
+  CHECK(map.rows == std::vector<std::string>{"256", "512"});
+  CHECK(map.values == Values{{}, {}, 7.0, {}});
+}
+
 TEST_CASE("themes") {
   const Chart chart = OneOfEach("x", 1).front();
   CHECK(Has(Alone(chart, ChartTheme::kDark), "#16191d"));

@@ -17,7 +17,7 @@ from support import browser
 BINARY = os.environ.get("JARVIS_BINARY", "")
 WRITER = pathlib.Path(BINARY).parent / "tests/sweep_test"
 PICTURES = os.environ.get("PICTURES")
-PAGES = ("sweeps_1", "sweeps_3", "sweeps_8", "sweeps_hostile", "runs_3", "runs_hostile")
+PAGES = ("sweeps_1", "sweeps_8", "sweeps_hostile", "runs_3", "runs_hostile")
 CONTRAST_MIN = 4.5  # of text on what is behind it, as accessibility guidelines have it
 
 

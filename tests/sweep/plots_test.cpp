@@ -100,6 +100,41 @@ TEST_CASE("launches are measured against clear ones of the same work") {
   CHECK(chart.subtitle.starts_with("3 of 4 launches"));
 }
 
+TEST_CASE("the front holds what nothing beats in both") {
+  SweepPlotData data;
+  data.axes = {PlotAxisNamed("threads")};
+  const auto config = [](const char* name, double comm, double slowdown) {
+    return PlotConfig{{name}, {}, {}, comm, slowdown, false};
+  };
+  data.configs = {config("a", 3, 1), config("b", 1, 3), config("c", 2, 3), config("d", 2, 2)};
+  const auto plots = MakeSweepPlots(data);
+  const output::Chart& chart =
+      SheetOf(plots, "pareto_exposed_comm_vs_gemm_slowdown").charts.front();
+  const auto& front = std::get<output::ScatterPlot>(chart.body).series.at(2).points;
+  REQUIRE(front.size() == 3);
+  CHECK(front[0].x == 1);
+  CHECK(front[1].x == 2);
+  CHECK(front[1].y == 2);
+  CHECK(front[2].y == 1);
+}
+
+TEST_CASE("bandwidth leaves out what is latency") {
+  SweepPlotData data;
+  data.axes = {PlotAxisNamed("channels")};
+  data.configs = {{{"28"}, {}, {}, {}, {}, false}};
+  data.bandwidth = {{0, "allreduce", 4, 0.001}};
+  const auto lines_of = [&] {
+    const auto plots = MakeSweepPlots(data);
+    return std::get<output::LineChart>(
+               SheetOf(plots, "bus_bandwidth_by_channels").charts.at(0).body)
+        .series;
+  };
+  CHECK(lines_of().at(0).label == "allreduce 4 B");  // better than nothing
+  data.bandwidth.push_back({0, "allreduce", 33554432, 200});
+  REQUIRE(lines_of().size() == 1);
+  CHECK(lines_of()[0].label == "allreduce 32 MiB");
+}
+
 TEST_CASE("the strip shows what ran at once") {
   SweepPlotData data;
   data.step = {{4, {{0, 10}, {20, 30}}, {{5, 22}}}};
