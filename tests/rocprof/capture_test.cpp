@@ -8,6 +8,7 @@
 
 #include "files.h"
 #include "rocprof/csv_stream.h"
+#include "rocprof/join_rows.h"
 #include "rocprof/kernel_rows.h"
 #include "rocprof/ranks.h"
 #include "rocprof/read_results.h"
@@ -204,6 +205,35 @@ TEST_CASE("passes are joined by kernel and occurrence, and say so") {
   CHECK(*rows[0].metrics.mfma_per_wave == doctest::Approx((200.0 + 201) / (100 + 101)));
 }
 
+TEST_CASE("counters beside the rows of another table") {
+  const Files files;
+  const std::string folder = "256thread/nccl_28channels/rocprof_traces/n/";
+  files.Write(folder + "7_agent_info.csv", Agents());
+  files.Write(folder + "7_counter_collection.csv",
+              std::string(kCounters) + Counter(1, "Agent 1", "k", "SQ_WAVES", 5, 0, 1000));
+  const Capture capture = files.Read();
+  const Table rows{"t",
+                   {"threads", "channels", "rank", "kernel_name"},
+                   {{std::int64_t{256}, std::int64_t{28}, std::int64_t{0}, "k"},
+                    {std::int64_t{256}, std::int64_t{28}, std::int64_t{3}, "k"},
+                    {std::int64_t{512}, std::int64_t{28}, std::int64_t{0}, "k"},
+                    {std::int64_t{256}, std::int64_t{28}, std::int64_t{0}, "other"}}};
+  Job job;
+  const auto joined = JoinWithRows(rows, capture, {}, job);
+  REQUIRE(joined);
+  REQUIRE(joined->rows.size() == 4);
+  const std::vector<Cell> matches = {"rank", "config", "any", Cell()};
+  std::size_t waves = 0;
+  while (joined->columns[waves] != "rocprof_waves_per_dispatch")
+    ++waves;
+  for (std::size_t i = 0; i < 4; ++i) {
+    CHECK(joined->rows[i][4] == matches[i]);
+    CHECK(joined->rows[i].size() == joined->columns.size());
+    CHECK(joined->rows[i][waves] == (i < 3 ? Cell(5.0) : Cell()));
+  }
+  CHECK_FALSE(JoinWithRows({"t", {"a"}, {}}, capture, {}, job));
+}
+
 TEST_CASE("damage costs what it hit") {
   const std::string whole = std::string(kCounters) +
                             Counter(1, "Agent 1", "k", "SQ_WAVES", 1, 0, 1) +
@@ -247,7 +277,7 @@ TEST_CASE("damage costs what it hit") {
 
 TEST_CASE("rows of any cut into pieces") {
   const std::string text = "\xEF\xBB\xBF\"a\",b\r\n\"x,\"\"y\"\"\nz\",2\n\n3,\n";
-  for (const std::size_t piece : {1, 2, 5, 100}) {
+  for (const std::size_t piece : {1U, 2U, 5U, 100U}) {
     testing::MemorySource source(text, piece);
     CsvStream stream(source);
     std::vector<std::string> row;
