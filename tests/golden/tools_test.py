@@ -26,7 +26,7 @@ TOOL_TOKENS_MAX = 300
 LARGE_TOOLS = {
     "perf_report": 880,  # the options of two reports that it reproduces, name by name
 }
-ALL_TOKENS_MAX = {"min": 4000, "core": 4000, "full": 6000}  # full is for scripts and report writers
+ALL_TOKENS_MAX = {"min": 4000, "core": 4000, "full": 6500}  # full is for scripts and report writers
 TOOLS_MAX = 25
 INSTRUCTIONS_MAX = 1000
 # What descriptions may name besides tools and arguments: columns and files of answers.

@@ -175,6 +175,13 @@ TEST_CASE("ranks: GPUs before the order of process ids, which is that of numbers
                 std::string(kCounters) + Counter(1, "Agent 1", "k", "SQ_WAVES", 1, 0, 1));
   }
   CHECK(named.Read().processes[1].rank == 1);
+  const Files counted;
+  for (const int rank : {1, 0}) {
+    counted.Write(fmt::format("out_{}_counter_collection.csv", rank),
+                  std::string(kCounters) + Counter(1, "Agent 1", "k", "SQ_WAVES", 1, 0, 1));
+  }
+  CHECK(counted.Read().processes[0].prefix == "out_0");
+  CHECK(counted.Read().processes[0].rank_source == "name");
   CHECK(RankInText("train.py --local-rank=3 x") == 3);
   CHECK(RankInText("LOCAL_RANK=12") == 12);
   CHECK_FALSE(RankInText("frank7"));
@@ -273,6 +280,25 @@ TEST_CASE("damage costs what it hit") {
         CHECK(process.dispatches.size() <= 2);
     }
   }
+}
+
+TEST_CASE("statistics alone, and nothing at all") {
+  const Files files;
+  files.Write(
+      "7_kernel_stats.csv",
+      "\"Name\",\"Calls\",\"TotalDurationNs\",\"AverageNs\",\"Percentage\",\"MinNs\",\"MaxNs\","
+      "\"StdDev\"\n\"k\",2,5000,2500.0,100.0,1000,4000,1.0\n");
+  const Table stats = StatsTable(files.Read());
+  REQUIRE(stats.rows.size() == 1);
+  CHECK(stats.rows[0][5] == Cell(5.0));
+  CHECK(stats.rows[0][6] == Cell(2.5));
+  const Files launcher;
+  launcher.Write("7_agent_info.csv", Agents());
+  const Capture empty = launcher.Read();
+  CHECK(empty.processes.empty());
+  CHECK(FindWarning(empty, "TRACE_EMPTY") != nullptr);
+  Job job;
+  CHECK_FALSE(ReadCapture(io::FilePolicy(), files.path() + "/nowhere", {}, job));
 }
 
 TEST_CASE("rows of any cut into pieces") {
