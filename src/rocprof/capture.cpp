@@ -286,6 +286,9 @@ Result<Capture> ReadCapture(const io::FilePolicy& files, const std::string& give
                                 "--output-format csv json"});
   }
   DropIdle(&capture);
+  if (capture.processes.empty() && capture.complete) {
+    capture.warnings.push_back({"", {}, given, "TRACE_EMPTY", "no file has a kernel"});
+  }
   AssignRanks(&capture);
   JoinPasses(&capture);
   for (Warning& warning : capture.warnings) {

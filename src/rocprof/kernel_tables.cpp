@@ -157,15 +157,15 @@ Table AgentTable(const Capture& capture) {
 
 Table StatsTable(const Capture& capture) {
   Table table{"rocprof_stats",
-              {"config", "rank", "name", "calls", "total_us", "mean_us", "min_us", "max_us"},
+              {"config", "rank", "of", "name", "calls", "total_us", "mean_us", "min_us", "max_us"},
               {}};
   const auto us = [](const std::optional<double>& ns) { return ns ? Cell(*ns / 1000) : Cell(); };
   for (const Process& process : capture.processes) {
     for (const KernelStats& one : process.stats) {
       const auto total = static_cast<double>(one.total_ns);
       table.rows.push_back(
-          {TextOrAbsent(process.config.name()), Maybe(process.rank), one.name, one.calls,
-           total / 1000,
+          {TextOrAbsent(process.config.name()), Maybe(process.rank),
+           std::string(one.domain ? "domain" : "kernel"), one.name, one.calls, total / 1000,
            one.calls > 0 ? Cell(total / 1000 / static_cast<double>(one.calls)) : Cell(),
            us(one.min_ns), us(one.max_ns)});
     }

@@ -24,7 +24,7 @@ std::optional<double> Quotient(double a, double b, bool any) {
 std::string_view CyclesText(Cycles cycles) {
   switch (cycles) {
     case Cycles::kNone: return "";
-    case Cycles::kGrbm: return "grbm";
+    case Cycles::kGrbm: return "GRBM_GUI_ACTIVE";
     case Cycles::kMaxClock: return "max_clock";
     case Cycles::kGivenClock: return "given_clock";
   }

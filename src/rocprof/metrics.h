@@ -33,7 +33,7 @@ namespace jarvis::rocprof {
 // Where G comes from: of a group of dispatches, GRBM_GUI_ACTIVE if any of them has it, and then of
 // those alone.
 enum class Cycles : std::uint8_t { kNone, kGrbm, kMaxClock, kGivenClock };
-std::string_view CyclesText(Cycles cycles);  // "", "grbm", "max_clock", "given_clock"
+std::string_view CyclesText(Cycles cycles);  // "", "GRBM_GUI_ACTIVE", "max_clock", "given_clock"
 
 struct Metrics {
   Cycles cycles = Cycles::kNone;  // of the five that need G

@@ -107,13 +107,19 @@ void ByOrder(Group group, Capture* capture) {
 
 void AssignGroup(const Group& group, Capture* capture) {
   bool conflict = false;
-  const auto in_name = [](const Process& process) { return RankInText(process.prefix); };
+  const auto in_name = [](const Process& process) {
+    const auto rank = RankInText(process.prefix);
+    return rank ? rank : RankInText(process.host);
+  };
   if (Apply(group, in_name, "name", &conflict)) return;
-  // Names that are just 0, 1, 2... are no process ids.
+  // Names that differ in 0, 1, 2... alone are no process ids.
   const auto bare = [&](const Process& process) -> std::optional<std::int64_t> {
-    const auto number = ParseInt(process.prefix);
-    if (!number || *number < 0 || *number >= static_cast<std::int64_t>(group.size()))
-      return std::nullopt;
+    const std::string_view prefix = process.prefix;
+    const std::size_t digits = prefix.find_last_not_of("0123456789") + 1;
+    const std::string& first = group.front()->prefix;
+    const bool same = prefix.substr(0, digits) == std::string_view(first).substr(0, digits);
+    const auto number = ParseInt(prefix.substr(digits));
+    if (!same || !number || *number >= static_cast<std::int64_t>(group.size())) return std::nullopt;
     return number;
   };
   bool ignored = false;

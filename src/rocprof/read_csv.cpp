@@ -242,14 +242,15 @@ Status ReadKernelTrace(const Header& header, CsvStream& stream, Job& job, FileCo
 }
 
 Status ReadStats(const Header& header, CsvStream& stream, Job& job, FileContent* out) {
+  const bool domain = out->path.find("domain_stats.csv") != std::string::npos;
   const std::size_t name = header.Find({"Name"});
   const std::size_t calls = header.Find({"Calls"});
   const std::size_t total = header.Find({"TotalDurationNs", "TotalDuration(ns)"});
   const std::size_t min = header.Find({"MinNs"});
   const std::size_t max = header.Find({"MaxNs"});
   return ForEachRow(stream, header.size(), job, out, [&](const Row& row) {
-    KernelStats one{KernelName(row[name]), Whole(row, calls), Whole(row, total), Number(row, min),
-                    Number(row, max)};
+    KernelStats one{domain,           KernelName(row[name]), Whole(row, calls), Whole(row, total),
+                    Number(row, min), Number(row, max)};
     if (one.calls == kUnknown || one.total_ns == kUnknown || out->stats.size() == kStatsMax)
       return false;
     out->stats.push_back(std::move(one));
@@ -303,7 +304,11 @@ FileKind KindOfHeader(const std::vector<std::string>& names) {
 Result<FileContent> ReadCsvFile(const io::FilePolicy& files, const std::string& path, Job& job) {
   JV_ASSIGN(io::InputFile file, files.OpenInput(path));
   JV_ASSIGN(const auto source, io::OpenBytes(std::move(file)));
-  CsvStream stream(*source);
+  return ReadCsvSource(*source, path, job);
+}
+
+Result<FileContent> ReadCsvSource(io::ByteSource& source, const std::string& path, Job& job) {
+  CsvStream stream(source);
   Row names;
   JV_ASSIGN(const bool any, stream.Next(&names));
   FileContent content;

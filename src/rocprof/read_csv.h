@@ -8,6 +8,7 @@
 #include "base/job.h"
 #include "base/result.h"
 #include "base/string_pool.h"
+#include "io/byte_source.h"
 #include "io/file_policy.h"
 #include "rocprof/records.h"
 
@@ -50,6 +51,7 @@ inline constexpr std::size_t kNameBytesMax = 4096;        // of a kernel; longer
 
 // Errors: kNotATrace for a file of another kind, those of opening it, kCancelled.
 Result<FileContent> ReadCsvFile(const io::FilePolicy& files, const std::string& path, Job& job);
+Result<FileContent> ReadCsvSource(io::ByteSource& source, const std::string& path, Job& job);
 
 // The product of three sizes; kUnknown: one of them is not known.
 std::int64_t ProductOf(const std::array<std::int64_t, 3>& sizes);

@@ -84,6 +84,7 @@ struct Dispatch {
 
 // A row of a statistics file: timing alone.
 struct KernelStats {
+  bool domain = false;  // of a kind of calls (KERNEL_DISPATCH, HIP_API...), not of a kernel
   std::string name;
   std::int64_t calls = 0;
   std::int64_t total_ns = 0;

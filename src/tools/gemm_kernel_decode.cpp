@@ -10,20 +10,33 @@
 namespace jarvis::tools {
 namespace {
 
-constexpr std::size_t kShownMax = 6;  // with all their parameters
+constexpr std::size_t kDetailBytesMax = 3000;  // of kernels with all their parameters
 
 // Compute units (of NVIDIA: multiprocessors) by the name of the platform table; data sheets, from
 // memory. 0: not known here.
 std::int64_t ComputeUnits(std::string_view platform) {
-  constexpr std::pair<std::string_view, std::int64_t> kUnits[] = {
-      {"MI100", 120},          {"MI210", 104},          {"MI250", 208},
-      {"MI250-GCD", 104},      {"MI250X", 220},         {"MI250X-GCD", 110},
-      {"MI300A", 228},         {"MI300X", 304},         {"MI325X", 304},
-      {"MI350X", 256},         {"MI355X", 256},         {"A10", 72},
-      {"A40", 84},             {"A100-SXM4-40GB", 108}, {"A100-SXM4-80GB", 108},
-      {"A100-PCIE-40GB", 108}, {"A100-PCIE-80GB", 108}, {"H100-SXM", 132},
-      {"H100-PCIE", 114},      {"H100-NVL", 132},       {"H200-SXM", 132},
-      {"H200-NVL", 132}};
+  constexpr std::pair<std::string_view, std::int64_t> kUnits[] = {{"MI100", 120},
+                                                                  {"MI210", 104},
+                                                                  {"MI250", 208},
+                                                                  {"MI250-GCD", 104},
+                                                                  {"MI250X", 220},
+                                                                  {"MI250X-GCD", 110},
+                                                                  {"MI300A", 228},
+                                                                  {"MI300X", 304},
+                                                                  {"MI325X", 304},
+                                                                  {"MI350X", 256},
+                                                                  {"MI355X", 256},
+                                                                  {"A10", 72},
+                                                                  {"A40", 84},
+                                                                  {"A100-SXM4-40GB", 108},
+                                                                  {"A100-SXM4-80GB", 108},
+                                                                  {"A100-PCIE-40GB", 108},
+                                                                  {"A100-PCIE-80GB", 108},
+                                                                  {"H100-SXM", 132},
+                                                                  {"H100-PCIE", 114},
+                                                                  {"H100-NVL", 132},
+                                                                  {"H200-SXM", 132},
+                                                                  {"H200-NVL", 132}};
   for (const auto& [name, units] : kUnits) {
     if (name == platform) return units;
   }
@@ -53,6 +66,17 @@ Json TensileJson(const perf::TensileName& name) {
     instruction = {Maybe(name.mi_m), Maybe(name.mi_n), Maybe(name.mi_k), Maybe(name.mi_blocks)};
   }
   json["matrix_instruction"] = std::move(instruction);
+  // The parameters that people ask about, by their meaning.
+  const std::pair<const char*, const char*> named[] = {{"isa", "ISA"},
+                                                       {"work_group", "WG"},
+                                                       {"wave_tile", "MIWT"},
+                                                       {"prefetch_global", "PGR"},
+                                                       {"prefetch_local", "PLR"},
+                                                       {"split_k_reduction", "GSUA"}};
+  for (const auto& [meaning, key] : named) {
+    const perf::TensileParameter* parameter = name.Find(key);
+    json[meaning] = parameter == nullptr ? Json(nullptr) : Json(parameter->values);
+  }
   Json parameters = Json::object();
   for (const perf::TensileParameter& one : name.parameters) {
     std::string text;
@@ -65,7 +89,8 @@ Json TensileJson(const perf::TensileName& name) {
 }
 
 Json KernelJson(const perf::GemmKernel& kernel, const std::string& name) {
-  Json json = {{"name", name},
+  // Beyond what the table can hold, names are cut.
+  Json json = {{"name", std::string(Utf8Prefix(name, 600))},
                {"transpose", {Maybe(kernel.transpose_a), Maybe(kernel.transpose_b)}},
                {"types",
                 {{"a", TextOrNull(kernel.in_a)},
@@ -139,6 +164,7 @@ Result<Answer> GemmKernelDecode(engine::Workspace&, const Json& arguments, Job&)
                     "rounds",  "tail",   "round_efficiency"};
   Json kernels = Json::array();
   std::size_t decoded = 0;
+  std::size_t bytes = 0;
   bool assumed = false;
   bool streamed = false;
   for (const Json& one : arguments.at("names")) {
@@ -151,11 +177,18 @@ Result<Answer> GemmKernelDecode(engine::Workspace&, const Json& arguments, Job&)
     ++decoded;
     assumed = assumed || (launch.work_groups && launch.split_assumed);
     streamed = streamed || (kernel->tensile && kernel->tensile->stream_k());
-    if (kernels.size() < kShownMax) kernels.push_back(KernelJson(*kernel, name));
+    Json detail = KernelJson(*kernel, name);
+    bytes += detail.dump(-1, ' ', false, Json::error_handler_t::replace).size();
+    if (kernels.empty() || bytes <= kDetailBytesMax) kernels.push_back(std::move(detail));
   }
   answer.total = answer.rows.size();
   answer.summary = fmt::format("{} of {} names are of matrix products.", decoded, answer.total);
+  const std::size_t kernels_shown = kernels.size();
   answer.facts = {{"kernels", std::move(kernels)}};
+  if (kernels_shown < decoded) {
+    answer.notes.push_back(fmt::format("{} of {} names in full: ask about fewer for the others",
+                                       kernels_shown, decoded));
+  }
   answer.notes.emplace_back(
       "m, n, k are the operation's, row-major; tile_m lies along n and tile_n along m, as BLAS "
       "sees "

@@ -84,6 +84,7 @@ Seen Overview(const Capture& capture) {
 
 void AddNotes(const Capture& capture, const Seen& seen, const std::vector<KernelRow>& rows,
               Answer* answer) {
+  if (seen.dispatches == 0) return;
   if (seen.counted > 0) {
     answer->notes.emplace_back(
         "counter collection runs one kernel at a time: these are times of undisturbed kernels, not "
@@ -139,6 +140,16 @@ void AddRows(std::vector<KernelRow> rows, const rocprof::GroupOptions& options, 
   ShowColumns(table, shown, answer);
 }
 
+// Where nothing but statistics was recorded, those.
+void AddStats(const Capture& capture, std::size_t limit, Answer* answer) {
+  Table table = rocprof::StatsTable(capture);
+  if (table.rows.empty()) return;
+  answer->notes.emplace_back("statistics files alone: timing, no counters and no launches");
+  answer->total = table.rows.size();
+  table.rows.resize(std::min(table.rows.size(), limit));
+  ShowColumns(table, table.columns, answer);
+}
+
 }  // namespace
 
 Result<Answer> RocprofCounters(engine::Workspace& workspace, const Json& arguments, Job& job) {
@@ -163,7 +174,11 @@ Result<Answer> RocprofCounters(engine::Workspace& workspace, const Json& argumen
       seen.counted);
   answer.facts = Json::object();
   answer.facts["complete"] = capture.complete;
-  answer.facts["counters"] = capture.counters;
+  constexpr std::size_t kCountersShown = 40;
+  answer.facts["counters"] = std::vector<std::string>(
+      capture.counters.begin(),
+      capture.counters.begin() +
+          static_cast<std::ptrdiff_t>(std::min(capture.counters.size(), kCountersShown)));
   answer.facts["gpus"] = Gpus(capture);
   answer.facts["passes"] = capture.passes;
   answer.facts["warnings"] = WarningsJson(capture.warnings);
@@ -195,8 +210,12 @@ Result<Answer> RocprofCounters(engine::Workspace& workspace, const Json& argumen
     JV_TRY(WriteRocprofReports(workspace.files(), documents, *directory, reports == "tracelens",
                                MayOverwrite(arguments), job, &answer));
   }
-  AddRows(std::move(rows), options,
-          static_cast<std::size_t>(arguments.at("limit").get<std::int64_t>()), &answer);
+  const auto limit = static_cast<std::size_t>(arguments.at("limit").get<std::int64_t>());
+  if (seen.dispatches == 0) {
+    AddStats(capture, limit, &answer);
+  } else {
+    AddRows(std::move(rows), options, limit, &answer);
+  }
   return answer;
 }
 

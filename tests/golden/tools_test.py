@@ -198,6 +198,15 @@ class Profiles(unittest.TestCase):
             self.assertEqual(list(breaches(part["default"], part)), [])
 
 
+def counter_file(out):
+    path = pathlib.Path(out) / "7_counter_collection.csv"
+    names = ("Dispatch_Id,Agent_Id,Grid_Size,Kernel_Name,Workgroup_Size,Counter_Name,Counter_Value,"
+             "Start_Timestamp,End_Timestamp\n")
+    path.write_text(names + "".join(f'{i},0,640,"k{i % 150}",64,"SQ_WAVES",10,{i},{i + 5}\n'
+                                    for i in range(300)), encoding="utf-8")
+    return path
+
+
 class Tools(unittest.TestCase):
     maxDiff = None
 
@@ -241,6 +250,14 @@ class Tools(unittest.TestCase):
                 arguments = {"traces": [trace]}
             if "output_dir" in properties:
                 arguments["output_dir"] = f"{out}/{tool['name']}"
+            if tool["name"] == "rocprof_counters":
+                arguments = {"path": str(counter_file(out)), "output_dir": arguments["output_dir"]}
+            if tool["name"] == "rocprof_yaml":
+                arguments = {"kernels": ["Cijk_A"], "output_dir": arguments["output_dir"]}
+                properties = {k: v for k, v in properties.items() if k != "preset"}
+            if tool["name"] == "gemm_kernel_decode":
+                arguments = {"names": ["nvjet_tst_192x8_64x8_4x1_v_bz_TNT"] * 100, "m": 64, "n": 64,
+                             "k": 64, "cu_count": 132}
             if tool["name"] == "write_findings":
                 arguments.update({"finding": "f1", "action": "Ask the owner of the module first."})
             if "row" in tool["inputSchema"].get("required", []):

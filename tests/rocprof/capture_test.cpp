@@ -8,6 +8,7 @@
 
 #include "files.h"
 #include "rocprof/csv_stream.h"
+#include "rocprof/join_rows.h"
 #include "rocprof/kernel_rows.h"
 #include "rocprof/ranks.h"
 #include "rocprof/read_results.h"
@@ -174,6 +175,13 @@ TEST_CASE("ranks: GPUs before the order of process ids, which is that of numbers
                 std::string(kCounters) + Counter(1, "Agent 1", "k", "SQ_WAVES", 1, 0, 1));
   }
   CHECK(named.Read().processes[1].rank == 1);
+  const Files counted;
+  for (const int rank : {1, 0}) {
+    counted.Write(fmt::format("out_{}_counter_collection.csv", rank),
+                  std::string(kCounters) + Counter(1, "Agent 1", "k", "SQ_WAVES", 1, 0, 1));
+  }
+  CHECK(counted.Read().processes[0].prefix == "out_0");
+  CHECK(counted.Read().processes[0].rank_source == "name");
   CHECK(RankInText("train.py --local-rank=3 x") == 3);
   CHECK(RankInText("LOCAL_RANK=12") == 12);
   CHECK_FALSE(RankInText("frank7"));
@@ -202,6 +210,35 @@ TEST_CASE("passes are joined by kernel and occurrence, and say so") {
   const auto rows = Rows(capture);
   CHECK(rows[0].count == 3);
   CHECK(*rows[0].metrics.mfma_per_wave == doctest::Approx((200.0 + 201) / (100 + 101)));
+}
+
+TEST_CASE("counters beside the rows of another table") {
+  const Files files;
+  const std::string folder = "256thread/nccl_28channels/rocprof_traces/n/";
+  files.Write(folder + "7_agent_info.csv", Agents());
+  files.Write(folder + "7_counter_collection.csv",
+              std::string(kCounters) + Counter(1, "Agent 1", "k", "SQ_WAVES", 5, 0, 1000));
+  const Capture capture = files.Read();
+  const Table rows{"t",
+                   {"threads", "channels", "rank", "kernel_name"},
+                   {{std::int64_t{256}, std::int64_t{28}, std::int64_t{0}, "k"},
+                    {std::int64_t{256}, std::int64_t{28}, std::int64_t{3}, "k"},
+                    {std::int64_t{512}, std::int64_t{28}, std::int64_t{0}, "k"},
+                    {std::int64_t{256}, std::int64_t{28}, std::int64_t{0}, "other"}}};
+  Job job;
+  const auto joined = JoinWithRows(rows, capture, {}, job);
+  REQUIRE(joined);
+  REQUIRE(joined->rows.size() == 4);
+  const std::vector<Cell> matches = {"rank", "config", "any", Cell()};
+  std::size_t waves = 0;
+  while (joined->columns[waves] != "rocprof_waves_per_dispatch")
+    ++waves;
+  for (std::size_t i = 0; i < 4; ++i) {
+    CHECK(joined->rows[i][4] == matches[i]);
+    CHECK(joined->rows[i].size() == joined->columns.size());
+    CHECK(joined->rows[i][waves] == (i < 3 ? Cell(5.0) : Cell()));
+  }
+  CHECK_FALSE(JoinWithRows({"t", {"a"}, {}}, capture, {}, job));
 }
 
 TEST_CASE("damage costs what it hit") {
@@ -245,9 +282,28 @@ TEST_CASE("damage costs what it hit") {
   }
 }
 
+TEST_CASE("statistics alone, and nothing at all") {
+  const Files files;
+  files.Write(
+      "7_kernel_stats.csv",
+      "\"Name\",\"Calls\",\"TotalDurationNs\",\"AverageNs\",\"Percentage\",\"MinNs\",\"MaxNs\","
+      "\"StdDev\"\n\"k\",2,5000,2500.0,100.0,1000,4000,1.0\n");
+  const Table stats = StatsTable(files.Read());
+  REQUIRE(stats.rows.size() == 1);
+  CHECK(stats.rows[0][5] == Cell(5.0));
+  CHECK(stats.rows[0][6] == Cell(2.5));
+  const Files launcher;
+  launcher.Write("7_agent_info.csv", Agents());
+  const Capture empty = launcher.Read();
+  CHECK(empty.processes.empty());
+  CHECK(FindWarning(empty, "TRACE_EMPTY") != nullptr);
+  Job job;
+  CHECK_FALSE(ReadCapture(io::FilePolicy(), files.path() + "/nowhere", {}, job));
+}
+
 TEST_CASE("rows of any cut into pieces") {
   const std::string text = "\xEF\xBB\xBF\"a\",b\r\n\"x,\"\"y\"\"\nz\",2\n\n3,\n";
-  for (const std::size_t piece : {1, 2, 5, 100}) {
+  for (const std::size_t piece : {1U, 2U, 5U, 100U}) {
     testing::MemorySource source(text, piece);
     CsvStream stream(source);
     std::vector<std::string> row;
