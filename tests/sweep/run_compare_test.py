@@ -29,7 +29,6 @@ def same(ours, theirs):
         return False
 
 
-
 class RunCompare(unittest.TestCase):
     def compare(self, names, **more):
         temporary = tempfile.TemporaryDirectory(prefix="jarvis_runs_")

@@ -220,7 +220,7 @@ class Server(SweepCase):
     def test_a_server_that_may(self):
         with program.Session(self.flags("--allow-exec"), cwd=self.path) as session:
             planned = self.call(session)["structuredContent"]
-            self.assertIn("Nothing was run", planned["summary"])
+            self.assertIn("confirm: true runs it", planned["summary"])
             self.assertFalse(self.sweep.exists())
             done = self.call(session, confirm=True)["structuredContent"]
             self.assertTrue(done["complete"])
