@@ -18,13 +18,13 @@ from sweep_support import SweepCase, job, lives, main, program, wait_for
 SUMMARY = """NCCL Channel & Thread Sweep Summary
 Generated: DATE
 
-THREADS    CHANNELS        STATUS     DURATION(s)    
+THREADS    CHANNELS        STATUS     DURATION(s)    |
 ----------------------------------------------------
-256        28              SUCCESS    0              
-256        42              FAILED     0              
+256        28              SUCCESS    0              |
+256        42              FAILED     0              |
 
-512        28              UNKNOWN    N/A            
-512        42              UNKNOWN    N/A            
+512        28              UNKNOWN    N/A            |
+512        42              UNKNOWN    N/A            |
 
 
 Output directories:
@@ -34,7 +34,7 @@ Output directories:
   THREADS=512:
     - DIR/512thread/nccl_28channels/
     - DIR/512thread/nccl_42channels/
-"""
+""".replace("|\n", "\n")  # columns are padded to their end
 
 
 class Runs(SweepCase):
