@@ -71,6 +71,7 @@ class Runs(SweepCase):
         self.assertEqual(second["traces"][1]["file"],
                          "torch_profiler/rank1/customer_trace_step10.json.gz")
         self.assertEqual(second["host"], socket.gethostname())
+        self.assertIsInstance(second["versions"], dict)
         self.assertRegex(second["started"], r"^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$")
         self.assertEqual(second["command"][-2:], [str(run), "2"])
         driver = next(self.sweep.glob("nccl_thread_sweep_2*.log")).read_text()
@@ -203,7 +204,7 @@ class Server(SweepCase):
                                           "command": job(), "nproc": 2, **arguments})
 
     def flags(self, *more):
-        return ("--profile", "full", "--allow-root", str(self.path), "--output-root", str(self.path),
+        return ("--tools", "sweep_plan,sweep_run", "--allow-root", str(self.path), "--output-root", str(self.path),
                 *more)
 
     def test_a_server_starts_nothing_unless_it_is_told_so(self):
