@@ -26,6 +26,23 @@ struct Subcommand {
 };
 
 constexpr Subcommand kSubcommands[] = {
+    {"scan", "sweep_scan", "{}", "What a sweep holds: ranks, damage, what was really launched."},
+    {"pipeline", "sweep_pipeline", "{}", "All tables, reports and plots of a sweep."},
+    {"report", "sweep_pipeline", R"({"steps": ["report"]})", "Reports of ranks and collectives."},
+    {"gemm-variance", "sweep_pipeline", R"({"steps": ["gemm_variance"]})",
+     "The least steady GEMM kernels, and what collectives cost them."},
+    {"gpu-timeline", "sweep_pipeline", R"({"steps": ["gpu_timeline"]})",
+     "Computing, communicating, idle: of every configuration."},
+    {"comms", "sweep_pipeline", R"({"steps": ["comms"]})",
+     "Latency and bandwidth of every collective."},
+    {"plots", "sweep_pipeline", R"({"steps": ["plots"]})", "Pictures (SVG; --png for PNG too)."},
+    {"compare", "sweep_compare", "{}", "Sweeps side by side, as a page for the browser."},
+    {"recommend", "sweep_recommend", "{}", "Which configuration, and how sure that is."},
+    {"compare-runs", "run_compare", "{}", "Single runs against the first."},
+    {"merge-trace", "merge_ranks", "{}", "One trace of all ranks of a run, for a viewer."},
+    {"rocprof-counters", "rocprof_counters", "{}", "Counters of rocprofv3 by kernel."},
+    {"rocprof-yaml", "rocprof_yaml", "{}", "A job for rocprofv3 that profiles chosen kernels."},
+    {"decode", "gemm_kernel_decode", "{}", "What the names of GEMM kernels say."},
     {"plan", "sweep_plan", "{}", "What would run: a list, or a script for bash or Slurm."},
     {"run", "sweep_run", "{}", "Run the job once for each setting; with --yes."},
 };

@@ -1,6 +1,8 @@
 #include "compat/sweep_scripts.h"
 
 #include <algorithm>
+#include <cmath>
+#include <cstdlib>
 #include <unordered_map>
 
 #include <fmt/format.h>
@@ -13,6 +15,23 @@ namespace {
 
 // What is proportional to the size of the batch.
 constexpr const char* kOfBatch[] = {"GFLOPS_first", "Data Moved (MB)_first"};
+
+// Ops that had no category then.
+constexpr std::string_view kUncategorised[] = {"aten::native_layer_norm",
+                                               "aten::upsample_nearest1d"};
+
+void ForgetCategories(Table* table) {
+  const std::size_t op = analysis::ColumnOf(*table, "Parent cpu_op");
+  const std::size_t category = analysis::ColumnOf(*table, "Parent op category");
+  for (auto& row : table->rows) {
+    if (op >= row.size() || category >= row.size()) continue;
+    const auto* name = std::get_if<std::string>(&row[op]);
+    if (name != nullptr && std::find(std::begin(kUncategorised), std::end(kUncategorised), *name) !=
+                               std::end(kUncategorised)) {
+      row[category] = std::string("other");
+    }
+  }
+}
 
 void DivideByBatch(Table* table) {
   const std::size_t name = analysis::ColumnOf(*table, "name");
@@ -88,38 +107,32 @@ void ShapeAsOf2025(std::vector<Table>* tables) {
     } else if (table.name == "ops_summary") {
       analysis::DropColumns(
           {"total_subtree_kernel_time_sum", "total_subtree_kernel_time_ms", "Categories"}, &table);
+    } else if (table.name == "kernel_summary") {
+      ForgetCategories(&table);
     }
   }
 }
 
-ScriptOverlap OverlapWith(const std::vector<TimedName>& collectives, double start_ms,
-                          double dur_ms) {
-  ScriptOverlap overlap;
-  const double end_ms = start_ms + dur_ms;
-  std::vector<std::pair<double, double>> pieces;
-  for (const TimedName& one : collectives) {
-    const double end = one.start_ms + one.dur_ms;
-    if (!(one.start_ms < end_ms && end > start_ms)) continue;
-    const double from = std::max(start_ms, one.start_ms);
-    const double to = std::min(end_ms, end);
-    const double percent = dur_ms > 0 ? 100 * (to - from) / dur_ms : 0;
-    ++overlap.count;
-    if (!overlap.names.empty()) overlap.names += ';';
-    overlap.names += one.name;
-    if (percent > overlap.max_percent) {
-      overlap.max_percent = percent;
-      overlap.max_name = one.name;
+double ReadBack(double value) {
+  constexpr int kDigitsMax = 17;
+  const std::string text = fmt::format("{}", value);
+  if (text.find_first_not_of("0123456789.") != std::string::npos) return value;
+  double number = 0;
+  int digits = 0;
+  int decimals = 0;
+  bool fraction = false;
+  for (const char c : text) {
+    if (c == '.') {
+      fraction = true;
+    } else if (digits < kDigitsMax) {
+      number = number * 10 + (c - '0');
+      ++digits;
+      if (fraction) ++decimals;
+    } else if (!fraction) {
+      return value;
     }
-    pieces.emplace_back(from, to);
   }
-  std::sort(pieces.begin(), pieces.end());
-  for (std::size_t i = 0; i < pieces.size();) {
-    auto [from, to] = pieces[i];
-    for (++i; i < pieces.size() && pieces[i].first <= to; ++i)
-      to = std::max(to, pieces[i].second);
-    overlap.total_ms += to - from;
-  }
-  return overlap;
+  return number / std::pow(10.0, decimals);
 }
 
 std::string OperationName(double megabytes) {

@@ -26,24 +26,13 @@ std::optional<KernelExtremes> ExtremesByNamePrefix(const trace::EventStore& even
                                                    std::string_view prefix);
 
 // The tables of today's reference as the report tool of 2025-12 wrote them: 37 columns of GEMM and
-// 6 of ops_summary, and batched products counted as one (B = 1). Other tables stay as they are.
+// 6 of ops_summary, batched products counted as one (B = 1), and categories that it did not know
+// yet as "other". Other tables stay as they are.
 void ShapeAsOf2025(std::vector<Table>* tables);
 
-// Overlap of one kernel with collectives, in milliseconds as doubles.
-struct TimedName {
-  std::string name;
-  double start_ms = 0;
-  double dur_ms = 0;
-};
-struct ScriptOverlap {
-  std::int64_t count = 0;
-  std::string names;       // in the order of the collectives, joined with ';'
-  double max_percent = 0;  // of the kernel's duration; may exceed 100 by rounding
-  std::string max_name;
-  double total_ms = 0;
-};
-ScriptOverlap OverlapWith(const std::vector<TimedName>& collectives, double start_ms,
-                          double dur_ms);
+// A number that the scripts wrote as CSV and read back: their parser (pandas' "high" precision)
+// adds up 17 digits in a double, so that the last bit may differ.
+double ReadBack(double value);
 
 // "tiny_0.004KB", "medium_32.00MB": a thousandth of a MB counts as a KB.
 std::string OperationName(double megabytes);

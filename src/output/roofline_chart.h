@@ -6,6 +6,8 @@
 #include <string>
 #include <vector>
 
+#include "output/chart_theme.h"
+
 namespace jarvis::output {
 
 struct ChartRoof {
@@ -32,6 +34,6 @@ struct RooflineChart {
 
 // The SVG document. Points without a place on such axes (no FLOPs, no time) are left out and
 // counted in a line below the chart.
-std::string RenderRoofline(const RooflineChart& chart);
+std::string RenderRoofline(const RooflineChart& chart, ChartTheme theme = ChartTheme::kLight);
 
 }  // namespace jarvis::output

@@ -53,16 +53,21 @@ double WordsWidth(std::string_view words, double size) {
   return static_cast<double>(characters) * size * kCharacter;
 }
 
-Svg::Svg(double width, double height, std::string_view title) {
+Svg::Svg(double width, double height, std::string_view title, ChartTheme theme) {
   const std::string w = SvgNumber(width);
   const std::string h = SvgNumber(height);
-  text_ = fmt::format(
-      "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"
+  const std::string name = XmlText(title);
+  const bool page = theme == ChartTheme::kPage;
+  // In a page a <title> would pop up over the whole picture.
+  text_ = page ? "" : "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n";
+  text_ += fmt::format(
       "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{0}\" height=\"{1}\" "
-      "viewBox=\"0 0 {0} {1}\" role=\"img\" font-family=\"sans-serif\">\n"
-      "<title>{2}</title>\n"
-      "<rect width=\"{0}\" height=\"{1}\" fill=\"#ffffff\"/>\n",
-      w, h, XmlText(title));
+      "viewBox=\"0 0 {0} {1}\" role=\"img\" font-family=\"sans-serif\"",
+      w, h);
+  text_ += page ? fmt::format(" aria-label=\"{}\">\n", name)
+                : fmt::format(">\n<title>{}</title>\n", name);
+  text_ +=
+      fmt::format("<rect width=\"{}\" height=\"{}\" fill=\"{}\"/>\n", w, h, ColoursOf(theme).paper);
 }
 
 void Svg::AppendStyle(const SvgStyle& style) {

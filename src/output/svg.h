@@ -8,6 +8,8 @@
 #include <string_view>
 #include <utility>
 
+#include "output/chart_theme.h"
+
 namespace jarvis::output {
 
 // Text for XML, between tags or in a quoted attribute. Invalid UTF-8 and characters that XML
@@ -34,8 +36,9 @@ using SvgPoint = std::pair<double, double>;
 
 class Svg {
  public:
-  // `title` names the drawing for readers that do not see it.
-  Svg(double width, double height, std::string_view title);
+  // `title` names the drawing for readers that do not see it. For ChartTheme::kPage the text is an
+  // element to put into an HTML page, otherwise a document.
+  Svg(double width, double height, std::string_view title, ChartTheme theme = ChartTheme::kLight);
 
   // `tooltip`, where one is given, is shown over the shape.
   void Line(SvgPoint from, SvgPoint to, const SvgStyle& style);
@@ -46,7 +49,7 @@ class Svg {
   void Circle(SvgPoint center, double radius, const SvgStyle& style, std::string_view tooltip = {});
   void Words(SvgPoint at, std::string_view words, const SvgWords& look = {});
 
-  // The whole document.
+  // The whole text.
   std::string Finish() const;
 
  private:

@@ -110,32 +110,72 @@ void AddTimestamps(const std::vector<Row>& rows, Table* table) {
   }
 }
 
-// The collectives of one rank, in the order of the table nccl_long.
-std::vector<compat::TimedName> CollectivesOf(const ConfigFacts& config, std::int64_t rank) {
-  std::vector<compat::TimedName> out;
+// One collective, and what a stretch of time has of several, in whatever unit of time.
+struct TimedName {
+  std::string name;
+  double start = 0;
+  double dur = 0;
+};
+struct Beside {
+  std::int64_t count = 0;
+  std::string names;       // in the order of the collectives, joined with ';'
+  double max_percent = 0;  // of the stretch, by one collective
+  std::string max_name;
+  double total = 0;  // of the union of all
+};
+
+Beside BesideOf(const std::vector<TimedName>& collectives, double start, double dur) {
+  Beside beside;
+  const double end = start + dur;
+  std::vector<Interval<double>> pieces;
+  for (const TimedName& one : collectives) {
+    const double other_end = one.start + one.dur;
+    if (!(one.start < end && other_end > start)) continue;
+    pieces.push_back({std::max(start, one.start), std::min(end, other_end)});
+    const double percent = dur > 0 ? 100 * (pieces.back().end - pieces.back().start) / dur : 0;
+    ++beside.count;
+    beside.names += (beside.names.empty() ? "" : ";") + one.name;
+    if (percent > beside.max_percent) {
+      beside.max_percent = percent;
+      beside.max_name = one.name;
+    }
+  }
+  beside.total = Length(Union(std::move(pieces)));
+  return beside;
+}
+
+// The collectives of one rank, in the order of the table nccl_long; microseconds as in the file.
+std::vector<TimedName> CollectivesOf(const ConfigFacts& config, std::int64_t rank) {
+  std::vector<TimedName> out;
   if (!config.with_collectives) return out;
   for (const analysis::RankCall& call : config.collectives.matching.calls) {
     const analysis::RankDigest& digest = config.set->ranks[call.rank];
     if (digest.rank != rank) continue;
     const Cell& name = call.keys[analysis::kCollective];
     const auto* text = std::get_if<std::string>(&name);
-    out.push_back({text != nullptr ? *text : call.kind->kernel, call.call->ts_us / 1000,
-                   call.call->dur_us / 1000});
+    out.push_back(
+        {text != nullptr ? *text : call.kind->kernel, call.call->ts_us, call.call->dur_us});
   }
   return out;
 }
 
-// Exactly, in microseconds from the call's start.
-compat::ScriptOverlap ExactOverlap(std::vector<compat::TimedName> collectives, double start_us,
-                                   double dur_us) {
-  for (compat::TimedName& one : collectives) {
-    one.start_ms = one.start_ms * 1000 - start_us;
-    one.dur_ms *= 1000;
+// What ran beside the slowest call, times in milliseconds. The reference calculates in
+// milliseconds since 1970 or boot, where a double has half a nanosecond less than it needs; ours is
+// in microseconds since the call's start, and no share exceeds 100 %.
+Beside BesideSlowest(const Extremes& extremes, std::vector<TimedName> collectives,
+                     bool reference_compat) {
+  for (TimedName& one : collectives) {
+    one.start = reference_compat ? one.start / 1000 : one.start - extremes.max_start_us;
+    one.dur = reference_compat ? one.dur / 1000 : one.dur;
   }
-  compat::ScriptOverlap overlap = compat::OverlapWith(collectives, 0, dur_us);
-  overlap.max_percent = std::min(100.0, overlap.max_percent);
-  overlap.total_ms = std::min(overlap.total_ms, dur_us) / 1000;
-  return overlap;
+  if (reference_compat) {
+    return BesideOf(collectives, compat::ReadBack(extremes.max_start_us / 1000),
+                    extremes.max_us / 1000);
+  }
+  Beside beside = BesideOf(collectives, 0, extremes.max_us);
+  beside.max_percent = std::min(100.0, beside.max_percent);
+  beside.total /= 1000;
+  return beside;
 }
 
 void AddOverlap(const SweepFacts& facts, const std::vector<Row>& rows, Table* table) {
@@ -145,41 +185,39 @@ void AddOverlap(const SweepFacts& facts, const std::vector<Row>& rows, Table* ta
         "max_overlap_collective", "total_overlap_duration_ms"}) {
     table->columns.emplace_back(column);
   }
-  std::map<std::pair<std::size_t, std::int64_t>, std::vector<compat::TimedName>> known;
+  std::map<std::pair<std::size_t, std::int64_t>, std::vector<TimedName>> known;
+  const auto text = [](const std::string& value) { return value.empty() ? Cell() : Cell(value); };
   for (std::size_t i = 0; i < rows.size(); ++i) {
     const auto& extremes = rows[i].facts->gemm_rows[rows[i].place].extremes;
     const auto [collectives, added] = known.try_emplace({rows[i].shown.config, rows[i].shown.rank});
     if (added) collectives->second = CollectivesOf(*rows[i].config, rows[i].shown.rank);
-    compat::ScriptOverlap overlap;
-    if (extremes) {
-      overlap = facts.reference_compat
-                    ? compat::OverlapWith(collectives->second, extremes->max_start_us / 1000,
-                                          extremes->max_us / 1000)
-                    : ExactOverlap(collectives->second, extremes->max_start_us, extremes->max_us);
-    }
-    const auto text = [](const std::string& value) { return value.empty() ? Cell() : Cell(value); };
+    Beside beside;
+    if (extremes) beside = BesideSlowest(*extremes, collectives->second, facts.reference_compat);
     table->rows[i].insert(table->rows[i].end(),
-                          {overlap.count, text(overlap.names), overlap.max_percent,
-                           text(overlap.max_name), overlap.total_ms});
+                          {beside.count, text(beside.names), beside.max_percent,
+                           text(beside.max_name), beside.total});
   }
 }
 
 }  // namespace
 
-Variance MakeVariance(const SweepFacts& facts, const VarianceOptions& options) {
-  Variance variance;
-  const std::vector<Row> rows = RowsOf(facts, options.top_k);
-  for (const Row& row : rows)
-    variance.rows.push_back(row.shown);
+std::vector<VarianceRow> VarianceRows(const SweepFacts& facts, std::size_t top_k) {
+  std::vector<VarianceRow> shown;
+  for (Row& row : RowsOf(facts, top_k))
+    shown.push_back(std::move(row.shown));
+  return shown;
+}
+
+std::vector<Table> VarianceTables(const SweepFacts& facts, std::size_t top_k) {
+  const std::vector<Row> rows = RowsOf(facts, top_k);
+  std::vector<Table> tables;
   Table table = BaseTable(facts, rows);
-  variance.tables.push_back(table);
-  if (!options.timestamps && !options.overlap) return variance;
+  tables.push_back(table);
   AddTimestamps(rows, &table);
-  variance.tables.push_back(table);
-  if (!options.overlap) return variance;
+  tables.push_back(table);
   AddOverlap(facts, rows, &table);
-  variance.tables.push_back(std::move(table));
-  return variance;
+  tables.push_back(std::move(table));
+  return tables;
 }
 
 }  // namespace jarvis::sweep

@@ -9,13 +9,8 @@
 
 namespace jarvis::sweep {
 
-struct VarianceOptions {
-  std::size_t top_k = 5;  // rows a rank
-  bool timestamps = true;
-  bool overlap = true;
-};
+inline constexpr std::size_t kVarianceTop = 5;  // rows a rank
 
-// One row of the table, for those who draw it.
 struct VarianceRow {
   std::size_t config = 0;  // SweepFacts::configs
   std::int64_t rank = 0;
@@ -23,16 +18,13 @@ struct VarianceRow {
   double min_us = 0, max_us = 0;
   double range_us = 0;
 };
+// By range, the largest first.
+std::vector<VarianceRow> VarianceRows(const SweepFacts& facts, std::size_t top_k = kVarianceTop);
 
-struct Variance {
-  std::vector<VarianceRow> rows;  // by range, the largest first
-  // top<k>_gemm_kernels_time_variance, ..._with_timestamps, ..._with_collective_overlap: the named
-  // columns (threads, channel, rank...), then col_<column of the GEMM table>. The second and the
-  // third have more columns at the end. "top5" whatever top_k is, as those who read the files
-  // expect it.
-  std::vector<Table> tables;
-};
-
-Variance MakeVariance(const SweepFacts& facts, const VarianceOptions& options);
+// top5_gemm_kernels_time_variance, ..._with_timestamps, ..._with_collective_overlap: the same rows
+// with named columns (threads, channel, rank...), then col_<column of the GEMM table>. The second
+// and the third have more columns at the end. "top5" whatever top_k is, as those who read the files
+// expect it.
+std::vector<Table> VarianceTables(const SweepFacts& facts, std::size_t top_k = kVarianceTop);
 
 }  // namespace jarvis::sweep

@@ -22,8 +22,9 @@ namespace {
 
 using Function = Result<Answer> (*)(engine::Workspace& workspace, const Json& arguments, Job& job);
 
-// The profiles that a tool is in; all tools are in "full".
-enum Profile : unsigned { kFull = 0, kCore = 1, kMin = 2 };
+// The profiles that a tool is in.
+// "all" asks for none.
+enum Profile : unsigned { kFull = 1, kCore = 2, kMin = 4, kSweep = 8 };
 
 struct Binding {
   std::string_view name;
@@ -37,36 +38,44 @@ struct Binding {
 
 // In the order in which an analysis goes.
 constexpr Binding kBindings[] = {
-    {"load_trace", &LoadTrace, mcp::ToolCost::kLong, kCore | kMin},
-    {"gpu_timeline", &GpuTimeline, mcp::ToolCost::kQuick, kCore},
-    {"ops_summary", &OpsSummary, mcp::ToolCost::kQuick, kCore | kMin},
-    {"parent_chain", &ParentChain, mcp::ToolCost::kQuick, kCore | kMin},
-    {"gemm_roofline", &GemmRoofline, mcp::ToolCost::kQuick, kCore},
-    {"category_filter", &CategoryFilter, mcp::ToolCost::kLong, kCore},
-    {"category_analysis", &CategoryAnalysisTool, mcp::ToolCost::kLong, kCore},
+    {"load_trace", &LoadTrace, mcp::ToolCost::kLong, kFull | kCore | kMin | kSweep},
+    {"gpu_timeline", &GpuTimeline, mcp::ToolCost::kQuick, kFull | kCore},
+    {"ops_summary", &OpsSummary, mcp::ToolCost::kQuick, kFull | kCore | kMin | kSweep},
+    {"parent_chain", &ParentChain, mcp::ToolCost::kQuick, kFull | kCore | kMin | kSweep},
+    {"gemm_roofline", &GemmRoofline, mcp::ToolCost::kQuick, kFull | kCore | kSweep},
+    {"category_filter", &CategoryFilter, mcp::ToolCost::kLong, kFull | kCore},
+    {"category_analysis", &CategoryAnalysisTool, mcp::ToolCost::kLong, kFull | kCore},
     {"idle_gaps", &IdleGaps, mcp::ToolCost::kLong, kFull},
     {"fusion_candidates", &FusionCandidates, mcp::ToolCost::kLong, kFull},
     {"prioritize", &Prioritize, mcp::ToolCost::kLong, kFull},
-    {"compare", &Compare, mcp::ToolCost::kLong, kCore},
+    {"compare", &Compare, mcp::ToolCost::kLong, kFull | kCore},
     {"perf_report", &PerfReport, mcp::ToolCost::kLong, kFull},
-    {"trace_diff", &TraceDiffTool, mcp::ToolCost::kLong, kCore},
-    {"make_replay", &MakeReplay, mcp::ToolCost::kLong, kCore},
-    {"collectives", &Collectives, mcp::ToolCost::kLong, kCore},
+    {"trace_diff", &TraceDiffTool, mcp::ToolCost::kLong, kFull | kCore},
+    {"make_replay", &MakeReplay, mcp::ToolCost::kLong, kFull | kCore},
+    {"collectives", &Collectives, mcp::ToolCost::kLong, kFull | kCore | kSweep},
     {"digest", &Digest, mcp::ToolCost::kLong, kFull},
-    {"merge_ranks", &MergeRanks, mcp::ToolCost::kLong, kFull},
-    {"sweep_plan", &SweepPlan, mcp::ToolCost::kLong, kFull},
-    {"sweep_run", &SweepRun, mcp::ToolCost::kLong, kFull},
-    {"run_compare", &RunCompare, mcp::ToolCost::kLong, kFull},
-    {"render_report", nullptr, mcp::ToolCost::kLong, kCore, &RenderReport},
+    {"merge_ranks", &MergeRanks, mcp::ToolCost::kLong, kFull | kSweep},
+    {"render_report", nullptr, mcp::ToolCost::kLong, kFull | kCore, &RenderReport},
     {"write_findings", nullptr, mcp::ToolCost::kLong, kFull, &WriteFindings},
     {"validate", &Validate, mcp::ToolCost::kLong, kFull},
+    {"sweep_scan", &SweepScan, mcp::ToolCost::kLong, kSweep},
+    {"sweep_pipeline", &SweepPipeline, mcp::ToolCost::kLong, kSweep},
+    {"sweep_compare", &SweepCompare, mcp::ToolCost::kLong, kSweep},
+    {"sweep_recommend", &SweepRecommend, mcp::ToolCost::kLong, kSweep},
+    {"sweep_plan", &SweepPlan, mcp::ToolCost::kLong, kSweep},
+    {"sweep_run", &SweepRun, mcp::ToolCost::kLong, kSweep},
+    {"run_compare", &RunCompare, mcp::ToolCost::kLong, kSweep},
+    {"rocprof_counters", &RocprofCounters, mcp::ToolCost::kLong, kSweep},
+    {"rocprof_yaml", &RocprofYaml, mcp::ToolCost::kLong, kSweep},
+    {"gemm_kernel_decode", &GemmKernelDecode, mcp::ToolCost::kQuick, kSweep},
 };
 
 struct NamedProfile {
   std::string_view name;
   unsigned bit;
 };
-constexpr NamedProfile kProfiles[] = {{"core", kCore}, {"min", kMin}, {"full", kFull}};
+constexpr NamedProfile kProfiles[] = {
+    {"core", kCore}, {"min", kMin}, {"full", kFull}, {"sweep", kSweep}, {"all", 0}};
 
 using Names = std::set<std::string, std::less<>>;
 

@@ -15,7 +15,7 @@ namespace jarvis::tools {
 
 // Which tools clients see; it does not change while the process lives.
 struct ToolChoice {
-  std::string profile = "full";
+  std::string profile = "all";
   std::vector<std::string> tools{};  // these alone, whatever the profile; empty: the profile's
   // Leaves out what writes files: tools that do nothing else, arguments of those that can. The
   // workspace's files must not allow writing then.
@@ -30,7 +30,7 @@ Result<mcp::ToolSet> ChooseTools(engine::Workspace& workspace, const ToolChoice&
 // Every tool.
 mcp::ToolSet AllTools(engine::Workspace& workspace);
 
-// "core", "min", "full".
+// "core", "min", "full", "sweep", "all".
 std::vector<std::string> ProfileNames();
 
 // How to work with the server, for the model at the other end. Names none but the tools given.

@@ -8,6 +8,7 @@
 #include "engine/loaded_trace.h"
 #include "io/output_folder.h"
 #include "output/number_format.h"
+#include "output/png.h"
 #include "output/roofline_chart.h"
 #include "perf/roofline.h"
 #include "tools/gemm_question.h"
@@ -284,10 +285,16 @@ output::RooflineChart ChartOf(const std::vector<Judged>& all, const Platform& pl
 // `given`: where to write it.
 Status AddChart(const io::FilePolicy& files, const std::string& given,
                 const output::RooflineChart& chart, Job& job, Answer* answer) {
-  if (!given.ends_with(".svg")) {
+  const bool png = given.ends_with(".png");
+  if (!png && !given.ends_with(".svg")) {
     return Fail(ErrorCode::kBadValue,
-                fmt::format("chart: expected a path that ends in .svg, received \"{}\"",
+                fmt::format("chart: expected a path that ends in .svg or .png, received \"{}\"",
                             Utf8Prefix(given, 80)));
+  }
+  std::string picture = output::RenderRoofline(chart);
+  if (png) {
+    constexpr double kScale = 2;  // sharp on dense screens
+    JV_ASSIGN(picture, output::RenderPng(picture, kScale));
   }
   JV_ASSIGN(const std::string place, files.ResolveOutput(given));
   const std::filesystem::path split(place);
@@ -298,7 +305,7 @@ Status AddChart(const io::FilePolicy& files, const std::string& given,
     claimed.error().hint = "give another path for chart";
     return claimed;
   }
-  JV_ASSIGN(std::string path, folder->Write(name, output::RenderRoofline(chart)));
+  JV_ASSIGN(std::string path, folder->Write(name, picture));
   JV_TRY(folder->Commit());
   answer->files.push_back({std::move(path), "roofline chart, points", chart.points.size()});
   return {};

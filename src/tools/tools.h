@@ -30,6 +30,9 @@ Result<Answer> MakeReplay(engine::Workspace& workspace, const Json& arguments, J
 Result<Answer> Collectives(engine::Workspace& workspace, const Json& arguments, Job& job);
 Result<Answer> Digest(engine::Workspace& workspace, const Json& arguments, Job& job);
 Result<Answer> MergeRanks(engine::Workspace& workspace, const Json& arguments, Job& job);
+Result<Answer> RocprofCounters(engine::Workspace& workspace, const Json& arguments, Job& job);
+Result<Answer> RocprofYaml(engine::Workspace& workspace, const Json& arguments, Job& job);
+Result<Answer> GemmKernelDecode(engine::Workspace& workspace, const Json& arguments, Job& job);
 // Both tell in the working notes what was called before.
 Result<Answer> RenderReport(engine::Workspace& workspace, const Json& arguments, Job& job,
                             const CallLog& log);
@@ -39,6 +42,10 @@ Result<Answer> SweepPlan(engine::Workspace& workspace, const Json& arguments, Jo
 // kExecDisabled unless the workspace may execute.
 Result<Answer> SweepRun(engine::Workspace& workspace, const Json& arguments, Job& job);
 Result<Answer> Validate(engine::Workspace& workspace, const Json& arguments, Job& job);
+Result<Answer> SweepScan(engine::Workspace& workspace, const Json& arguments, Job& job);
+Result<Answer> SweepPipeline(engine::Workspace& workspace, const Json& arguments, Job& job);
+Result<Answer> SweepCompare(engine::Workspace& workspace, const Json& arguments, Job& job);
+Result<Answer> SweepRecommend(engine::Workspace& workspace, const Json& arguments, Job& job);
 
 // Shared by them.
 using TracePtr = std::shared_ptr<const engine::LoadedTrace>;

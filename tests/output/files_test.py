@@ -6,12 +6,14 @@ import csv
 import os
 import pathlib
 import shutil
+import struct
 import subprocess
 import sys
 import tempfile
 import unittest
 import xml.etree.ElementTree
 import zipfile
+import zlib
 
 try:
     import openpyxl
@@ -25,6 +27,33 @@ except ImportError:
 BINARY = os.environ.get("JARVIS_BINARY", "")
 WRITER = pathlib.Path(BINARY).parent / "tests/output_test"
 OFFICE = shutil.which("soffice")
+
+
+def pixels(png):
+    """Width, height and rows of (red, green, blue) of a PNG of three or four bytes a pixel."""
+    assert png.startswith(b"\x89PNG\r\n\x1a\n")
+    width, height, depth, colour = struct.unpack(">IIBB", png[16:26])
+    assert depth == 8 and colour in (2, 6)
+    size = 3 if colour == 2 else 4
+    data, at = b"", 8
+    while at < len(png):
+        length, kind = struct.unpack(">I4s", png[at:at + 8])
+        if kind == b"IDAT":
+            data += png[at + 8:at + 8 + length]
+        at += 12 + length
+    raw = zlib.decompress(data)
+    rows, before = [], bytes(width * size)
+    for y in range(height):
+        start = y * (width * size + 1)
+        kind, line = raw[start], bytearray(raw[start + 1:start + 1 + width * size])
+        for x in range(len(line)):
+            left = line[x - size] if x >= size else 0
+            up, corner = before[x], before[x - size] if x >= size else 0
+            nearest = min((left, up, corner), key=lambda v: abs(left + up - corner - v))
+            line[x] = (line[x] + (0, left, up, (left + up) // 2, nearest)[kind]) & 255
+        rows.append([tuple(line[x:x + 3]) for x in range(0, len(line), size)])
+        before = bytes(line)
+    return width, height, rows
 
 
 class Files(unittest.TestCase):
@@ -48,6 +77,33 @@ class Files(unittest.TestCase):
             for element in root.iter():
                 self.assertNotIn("script", element.tag)
                 self.assertFalse([a for a in element.attrib if a.startswith("on") or "href" in a])
+
+    def test_every_chart_is_xml_without_scripts(self):
+        charts = list(self.folder.glob("chart_*.svg"))
+        self.assertEqual(len(charts), 16)
+        for chart in charts:
+            for element in xml.etree.ElementTree.parse(chart).getroot().iter():
+                self.assertNotIn("script", element.tag)
+                self.assertFalse([a for a in element.attrib if a.startswith("on") or "href" in a])
+
+    def test_a_picture_has_its_shapes_and_its_words(self):
+        width, height, rows = pixels((self.folder / "sample.png").read_bytes())
+        self.assertEqual((width, height), (120, 80))
+        self.assertEqual(rows[2][2], (255, 255, 255))
+        self.assertEqual(rows[40][40], (0x00, 0x77, 0xbb))
+        words = [rows[y][x] for y in range(40, 64) for x in range(64, 112)]
+        self.assertGreater(sum(max(pixel) < 128 for pixel in words), 20)
+
+    def test_a_machine_without_librsvg_is_told_what_to_install(self):
+        with tempfile.TemporaryDirectory() as folder:
+            pathlib.Path(folder, "librsvg-2.so.2").write_bytes(b"no library")
+            run = subprocess.run(
+                [BINARY, "gemm_roofline", "--m", "64", "--n", "64", "--k", "64", "--platform", "MI300X",
+                 "--chart", f"{folder}/roof.png"], cwd=folder, capture_output=True, text=True,
+                env={**os.environ, "LD_LIBRARY_PATH": folder})
+            self.assertNotEqual(run.returncode, 0)
+            self.assertIn("librsvg2-2", run.stderr)
+            self.assertFalse(pathlib.Path(folder, "roof.png").exists())
 
     def test_every_part_of_the_workbook_is_xml(self):
         with zipfile.ZipFile(self.folder / "sample.xlsx") as book:

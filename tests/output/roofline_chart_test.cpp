@@ -8,6 +8,7 @@
 
 #include <doctest/doctest.h>
 
+#include "output/png.h"
 #include "output/svg.h"
 
 namespace jarvis::output {
@@ -56,6 +57,8 @@ TEST_CASE("a roofline chart") {
   if (const char* folder = std::getenv("JARVIS_SAMPLE_DIR")) {
     std::filesystem::create_directories(folder);
     std::ofstream(std::string(folder) + "/roofline.svg") << svg;
+    std::ofstream(std::string(folder) + "/roofline.png", std::ios::binary)
+        << RenderPng(RenderRoofline(chart, ChartTheme::kDark), 1).value();
     std::ofstream(std::string(folder) + "/nothing.svg") << RenderRoofline({});
   }
 }

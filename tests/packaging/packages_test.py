@@ -231,6 +231,9 @@ class DebianTest(PackagesTest):
         fields = run("dpkg-deb", "-I", self.package).stdout
         self.assertIn(f"Version: {version()}\n", fields)
         self.assertRegex(fields, r"Depends: .*libc6 \(>= .*libfmt9")
+        # Loaded when a PNG is asked for, so nothing to depend on.
+        self.assertIn("Recommends: librsvg2-2\n", fields)
+        self.assertNotRegex(fields, r"\n Depends: .*librsvg")
         self.assertIn("conffiles", fields)
         listed = run("dpkg-deb", "-c", self.package).stdout
         for line in listed.splitlines():

@@ -22,7 +22,7 @@ LONG_FILES = {
 
 # Third-party headers: a pattern of the header, and where it may be included.
 HEADERS = [
-    (r"simdjson\.h", ("src/trace/", "src/perf/", "src/sweep/", "tests/")),
+    (r"simdjson\.h", ("src/trace/", "src/perf/", "src/rocprof/", "src/sweep/", "tests/")),
     (r"lua\.hpp", ("src/perf/sandbox.h",)),
     (r"xlsxwriter\.h", ("src/output/",)),
     (r"zlib\.h", ("examples/", "tests/")),
@@ -30,9 +30,11 @@ HEADERS = [
     (r"zip\.h", ("src/tools/replay/package.cpp", "src/table/xlsx_reader.cpp", "tests/tools/",
                 "tests/table/")),
     (r"pugixml\.hpp", ("src/table/xlsx_reader.cpp",)),
+    (r"re2/re2\.h", ("src/rocprof/kernel_filter.cpp",)),
     (r"nlohmann/.*", ("src/rpc/", "src/mcp/", "src/tools/", "src/app/", "tests/")),
     (r"httplib\.h", ("src/rpc/http_writer.cpp",)),
-    (r"openssl/.*", ("src/mcp/request_state.cpp",)),
+    (r"openssl/.*", ("src/mcp/request_state.cpp", "src/output/html_policy.cpp")),
+    (r"librsvg/rsvg\.h", ("src/output/png.cpp",)),
     (r"doctest/.*|doctest\.h", ("tests/",)),
     (r"tl/expected\.hpp", ("src/base/result.h",)),
     (r"xxhash\.h", ("src/base/", "src/io/")),
@@ -41,7 +43,7 @@ HEADERS = [
 # Of the operating system.
 SYSTEM_HEADERS = re.compile(
     r"(sys|netinet|arpa|linux)/\w+\.h|(unistd|fcntl|poll|signal|pthread|spawn|netdb|sched|malloc"
-    r"|dirent|getopt|execinfo|immintrin|emmintrin|tmmintrin|nmmintrin|wmmintrin|arm_neon)\.h")
+    r"|dirent|dlfcn|getopt|execinfo|immintrin|emmintrin|tmmintrin|nmmintrin|wmmintrin|arm_neon)\.h")
 
 CODE = {".h", ".cpp", ".py", ".md", ".cmake", ".txt", ".sh", ".json", ".yml", ".yaml", ""}
 # Bytes in these are data, in the form someone else gave them.

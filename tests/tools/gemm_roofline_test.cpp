@@ -142,6 +142,12 @@ TEST_CASE("the products of a row") {
         doctest::Approx((100 - roof_us * 2) / 1000).epsilon(1e-3));
   CHECK(answer["next"][0]["tool"] == "parent_chain");
   CHECK(answer["files"][0]["path"] == server / "r.svg");
+  CHECK(server.Ask(
+            {{"trace", trace}, {"row", "op1"}, {"chart", server / "r.png"}})["files"][0]["path"] ==
+        server / "r.png");
+  char signature[4] = {};
+  std::ifstream(server / "r.png", std::ios::binary).read(signature, 4);
+  CHECK(std::string_view(signature, 4) == "\x89PNG");
   // Again, over the file that is ours.
   CHECK_FALSE(
       server.Call({{"trace", trace}, {"row", "op1"}, {"chart", server / "r.svg"}}).is_error);
@@ -206,7 +212,7 @@ TEST_CASE("questions that cannot be answered say what to ask") {
             "mem_bw_gbps: expected a number above 0"));
   CHECK(Has(server.Refused(with({{"out_dtype", "bf17"}})), "out_dtype: expected one of"));
   CHECK(Has(server.Refused(with({{"time_us", 0}})), "time_us: expected a number above 0"));
-  CHECK(Has(server.Refused(with({{"platform", "H100"}, {"chart", server / "x.png"}})), ".svg"));
+  CHECK(Has(server.Refused(with({{"platform", "H100"}, {"chart", server / "x.jpg"}})), ".svg"));
   const std::string other = server.Write("other.svg", "<svg/>");
   CHECK(Has(server.Refused(with({{"platform", "H100"}, {"chart", other}})), "[exists]"));
 }

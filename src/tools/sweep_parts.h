@@ -1,0 +1,36 @@
+// What the tools about sweeps share: arguments in, warnings and configurations out.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "sweep/facts.h"
+#include "sweep/recommend.h"
+#include "tools/tools.h"
+
+namespace jarvis::tools {
+
+// The sweep that the argument `sweep_dir` names, with every trace read. The arguments `configs`,
+// `ranks` and `reference_compat` count where the tool has them.
+Result<sweep::SweepFacts> MeasureSweepOf(const engine::Workspace& workspace, const Json& arguments,
+                                         Job& job);
+
+// [{config, rank, file, code, message}], the first few; the whole list is the file sweep_warnings.
+Json WarningsJson(const std::vector<sweep::Warning>& warnings);
+Table WarningsTable(const std::vector<sweep::Warning>& warnings);
+// A note that says how many there are, if any.
+void AddWarningNotes(const std::vector<sweep::Warning>& warnings, Answer* answer);
+
+// Where files of the sweep go: output_dir, else tracelens_analysis in the sweep where it may be
+// written, else a directory named after the sweep.
+Result<std::string> SweepOutput(const engine::Workspace& workspace, const Json& arguments,
+                                const sweep::Sweep& sweep);
+
+// Columns and cells of one configuration in an answer.
+std::vector<std::string> MetricColumns();
+std::vector<Cell> MetricCells(const sweep::SweepFacts& facts, const sweep::ConfigMetrics& metrics);
+
+// "rank 3 arrives last in 76.1 % of the collectives"; empty: no collective tells.
+std::string StragglerText(const sweep::SweepFacts& facts);
+
+}  // namespace jarvis::tools
