@@ -153,7 +153,7 @@ class Pair {
         table.columns = (run->*sheet)->columns;
         // Columns that the scripts' report tool did not have.
         std::erase_if(table.columns,
-                      [](const std::string& name) { return name.starts_with("node_"); });
+                      [](const std::string& column) { return column.starts_with("node_"); });
       }
       for (const Row& row : (run->*sheet)->rows) {
         Row cells;
