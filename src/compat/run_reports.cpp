@@ -149,7 +149,12 @@ class Pair {
     Table table{name, {}, {}};
     for (const RunTables* run : runs_) {
       if (run->*sheet == nullptr) continue;
-      if (table.columns.empty()) table.columns = (run->*sheet)->columns;
+      if (table.columns.empty()) {
+        table.columns = (run->*sheet)->columns;
+        // Columns that the scripts' report tool did not have.
+        std::erase_if(table.columns,
+                      [](const std::string& column) { return column.starts_with("node_"); });
+      }
       for (const Row& row : (run->*sheet)->rows) {
         Row cells;
         for (const std::string& column : table.columns)

@@ -6,6 +6,7 @@
 #include <cstdio>
 #include <cstring>
 #include <ctime>
+#include <fstream>
 #include <thread>
 
 #include <fcntl.h>
@@ -50,6 +51,19 @@ std::string HostName() {
   return name.data();
 }
 
+// What a later reader may ask of the machine; empty where there is no GPU.
+std::vector<std::pair<std::string, std::string>> HostVersions() {
+  std::vector<std::pair<std::string, std::string>> versions;
+  for (const auto& [name, path] : {std::pair("rocm", "/opt/rocm/.info/version"),
+                                   std::pair("nvidia_driver", "/proc/driver/nvidia/version")}) {
+    std::ifstream file(path);
+    std::string line;
+    if (std::getline(file, line) && !line.empty())
+      versions.emplace_back(name, ValidUtf8(Utf8Prefix(line, 200)));
+  }
+  return versions;
+}
+
 Status Failed(std::string_view what, const std::string& path) {
   return Fail(ErrorCode::kIo,
               fmt::format("cannot {} \"{}\": {}", what, path, std::strerror(errno)));
@@ -66,7 +80,8 @@ class Driver {
         state_(state),
         save_(save),
         job_(job),
-        host_(HostName()) {}
+        host_(HostName()),
+        versions_(HostVersions()) {}
 
   Result<Driven> Run() {
     JV_TRY(Lock());
@@ -156,6 +171,7 @@ class Driver {
     record.state = RunState::kRunning;
     record.started = UtcNow();
     record.host = host_;
+    record.versions = versions_;
     JV_TRY(save_(driven_.records));
     JV_TRY(Execute(number, folder.get(), &record));
     return Judge(number, folder.get(), title, &record);
@@ -293,6 +309,7 @@ class Driver {
   const SaveRecords& save_;
   Job& job_;
   const std::string host_;
+  const std::vector<std::pair<std::string, std::string>> versions_;
   std::string stamp_;
   FileDescriptor lock_;
   FileDescriptor log_;

@@ -116,6 +116,19 @@ Status CheckValues(const Axis& axis, bool integer) {
   return {};
 }
 
+// Names stand in titles, placeholders, and in comments of scripts.
+Status CheckName(std::string_view name) {
+  const bool plain =
+      !name.empty() && name.size() <= 64 && std::all_of(name.begin(), name.end(), [](char c) {
+        return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+               c == '_' || c == '-' || c == '.';
+      });
+  if (plain) return {};
+  return Fail(ErrorCode::kBadValue,
+              fmt::format("\"{}\" is no name of an axis: letters, digits, _ - and . make one",
+                          Utf8Prefix(OneLine(name), 60)));
+}
+
 Status CheckDirectory(const Axis& axis) {
   const std::string& pattern = axis.directory;
   if (pattern.find(kValue) == std::string::npos || pattern.find('/') != std::string::npos ||
@@ -170,6 +183,7 @@ Result<Axis> ResolveAxis(const AxisRequest& request, Vendor vendor) {
     axis.env = {axis.name};
   }
   if (axis.directory.empty()) axis.directory = LowerAscii(axis.name) + "_{value}";
+  JV_TRY(CheckName(axis.name));
   for (const std::string& name : axis.env) {
     if (IsVariableName(name)) continue;
     std::string known;

@@ -162,7 +162,7 @@ execute() {
   pipe_dir=$(mktemp -d) && mkfifo -- "$pipe_dir/output" || return 1
   tee -i -- "$run_dir/run_output.log" <"$pipe_dir/output" &
   tee_process=$!
-  setsid env -- "JARVIS_SWEEP_RUN=$mark" "${environment[@]}" "${command[@]}" </dev/null >"$pipe_dir/output" 2>&1 &
+  setsid env -- "${environment[@]}" "JARVIS_SWEEP_RUN=$mark" "${command[@]}" </dev/null >"$pipe_dir/output" 2>&1 &
   wait "$!"
   code=$?
   run_lives "$!" && stop_run "$!"

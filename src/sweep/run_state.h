@@ -36,7 +36,8 @@ struct RunRecord {
   std::string ended;
   std::optional<double> duration_s;
   std::string host;
-  std::string note;  // why it failed, what was left behind
+  std::vector<std::pair<std::string, std::string>> versions;  // of the host's GPU software
+  std::string note;                                           // why it failed, what was left behind
   std::vector<RankTrace> traces;
   std::vector<std::int64_t> missing_ranks;
 };

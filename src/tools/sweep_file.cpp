@@ -18,9 +18,12 @@ Json RecordJson(const sweep::RunRecord& record) {
                {"ended", text(record.ended)},
                {"duration_s", record.duration_s ? Json(*record.duration_s) : Json()},
                {"host", text(record.host)},
+               {"versions", Json::object()},
                {"note", text(record.note)},
                {"traces", Json::array()},
                {"missing_ranks", record.missing_ranks}};
+  for (const auto& [name, version] : record.versions)
+    json["versions"][name] = version;
   for (const sweep::RankTrace& trace : record.traces) {
     json["traces"].push_back({{"rank", trace.rank}, {"file", trace.file}, {"bytes", trace.bytes}});
   }
@@ -50,6 +53,11 @@ sweep::RunRecord ReadRecord(const Json& json) {
   record.started = TextOf(json, "started");
   record.ended = TextOf(json, "ended");
   record.host = TextOf(json, "host");
+  if (const Json* versions = rpc::FindMember(json, "versions"); versions != nullptr) {
+    for (const auto& [name, version] : versions->items()) {
+      if (version.is_string()) record.versions.emplace_back(name, version.get<std::string>());
+    }
+  }
   record.note = TextOf(json, "note");
   const Json* duration = rpc::FindMember(json, "duration_s");
   if (duration != nullptr && duration->is_number()) record.duration_s = duration->get<double>();

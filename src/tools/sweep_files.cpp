@@ -48,6 +48,8 @@ class Writer {
     if (Does(SweepStep::kGpuTimeline)) Timeline();
     if (Does(SweepStep::kComms)) Comms();
     if (Does(SweepStep::kPlots)) Plots();
+    for (const Table& table : options_.more)
+      AddCsv("", table);
     if (!facts_.warnings.empty()) AddCsv("", WarningsTable(facts_.warnings));
     return {};
   }

@@ -25,6 +25,7 @@ struct SweepFileOptions {
   bool png = false;       // plots as PNG beside the SVG
   bool comparisons = true;
   bool overwrite = false;
+  std::vector<Table> more = {};  // tables that the caller made, as CSV files
 };
 
 // Writes what the steps make into `directory` (from FilePolicy::ResolveOutput), all or nothing by

@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include "analysis/summary.h"
+#include "rocprof/capture.h"
+#include "rocprof/join_rows.h"
 #include "sweep/comms.h"
 #include "tools/json_parts.h"
 #include "tools/sweep_files.h"
@@ -107,11 +109,37 @@ Json StragglersJson(const sweep::SweepFacts& facts) {
   return list;
 }
 
+// Counters of rocprofv3 beside the variance table, where some runs have them.
+Status AddCounters(const engine::Workspace& workspace, Job& job, sweep::SweepFacts* facts,
+                   SweepFileOptions* options) {
+  const auto& configs = facts->sweep.configs;
+  if (!options->steps.contains(SweepStep::kGemmVariance) || facts->reference_compat ||
+      std::none_of(configs.begin(), configs.end(), [](const auto& one) { return one.rocprof; })) {
+    return {};
+  }
+  JV_ASSIGN(const rocprof::Capture capture,
+            rocprof::ReadCapture(workspace.files(), facts->sweep.path,
+                                 {.threads = workspace.options().threads}, job));
+  for (const rocprof::Warning& one : capture.warnings)
+    facts->warnings.push_back({one.config, one.rank, one.file, one.code, one.message});
+  const rocprof::GroupOptions by_rank{.by_rank = true};
+  JV_ASSIGN(const auto rows, rocprof::KernelRows(capture, by_rank, job));
+  options->more.push_back(rocprof::KernelTable(rows, "rocprof_kernels", by_rank));
+  Table variance = std::move(sweep::VarianceTables(*facts, options->top_k).front());
+  std::replace(variance.columns.begin(), variance.columns.end(), std::string("channel"),
+               std::string("channels"));
+  JV_ASSIGN(Table joined, rocprof::JoinWithRows(variance, capture, by_rank, job));
+  joined.name = "top5_gemm_kernels_with_rocprof";
+  options->more.push_back(std::move(joined));
+  return {};
+}
+
 }  // namespace
 
 Result<Answer> SweepPipeline(engine::Workspace& workspace, const Json& arguments, Job& job) {
-  JV_ASSIGN(const SweepFileOptions options, OptionsOf(arguments));
-  JV_ASSIGN(const sweep::SweepFacts facts, MeasureSweepOf(workspace, arguments, job));
+  JV_ASSIGN(SweepFileOptions options, OptionsOf(arguments));
+  JV_ASSIGN(sweep::SweepFacts facts, MeasureSweepOf(workspace, arguments, job));
+  JV_TRY(AddCounters(workspace, job, &facts, &options));
   JV_ASSIGN(const std::string directory, SweepOutput(workspace, arguments, facts.sweep));
   Answer answer;
   const std::vector<sweep::ConfigMetrics> metrics = sweep::MetricsOfConfigs(facts);

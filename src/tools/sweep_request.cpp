@@ -15,7 +15,7 @@ namespace jarvis::tools {
 namespace {
 
 // What the runs may take of an answer; its rows say the rest.
-constexpr std::size_t kRunsBytesMax = 3500;
+constexpr std::size_t kRunsBytesMax = 4400;
 constexpr std::size_t kYamlBytesMax = std::size_t{1} << 20;
 
 tl::unexpected<Error> WrongAxis(const Json& axis) {

@@ -33,7 +33,7 @@ INSTRUCTIONS_MAX = 1000
 # What descriptions may name besides tools and arguments: columns and files of answers.
 WORDS = {"gpu_ms", "next_cursor", "category_data", "priority_data", "tree_data", "sdpa_fwd",
          "unified_perf_summary", "ops_unique_args", "replay_ir", "replay_package", "diff_stats",
-         "merged_ranks", "run_dir", "nccl_algo", "standalone_analysis_fair", "standalone_analysis_rough"}
+         "merged_ranks", "run_dir", "nccl_algo", "change_pct", "standalone_analysis_fair", "standalone_analysis_rough"}
 # Arguments whose name says it all, or that the tool's description explains.
 SELF_EVIDENT = {"m", "n", "k", "batch", "batch_size", "seq_len", "d_model", "d_ff", "phase",
                 "out_dtype", "title", "insight", "action", "identification", "reasoning",

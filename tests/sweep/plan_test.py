@@ -107,7 +107,11 @@ class Plan(unittest.TestCase):
         self.refused("no-such.yaml", rocprof={"yaml": "no-such.yaml"})
 
     def test_refused(self):
-        self.refused("no environment variable", axes=["a b=1"])
+        self.refused("no environment variable", axes=["1a=1"])
+        self.refused("no environment variable", axes=[{"name": "x", "env": "A=B", "values": [1]}])
+        self.refused("is no name of an axis", axes=["a b=1"])
+        self.refused("is no name of an axis", axes=[{"name": "x\ntouch pwned\n#", "env": "X",
+                                                    "values": [1]}])
         self.refused("whole number", axes=["channels=28x"])
         self.refused("is given twice", axes=["channels=28,28"])
         self.refused("the axis algo is given twice", axes=["algo=Ring", "NCCL_ALGO=Tree"])

@@ -29,7 +29,6 @@ def same(ours, theirs):
         return False
 
 
-
 class RunCompare(unittest.TestCase):
     def compare(self, names, **more):
         temporary = tempfile.TemporaryDirectory(prefix="jarvis_runs_")
@@ -77,7 +76,7 @@ class RunCompare(unittest.TestCase):
         self.assertLess(float(row[column("latency_us_change_pct")]), 0)
         self.assertGreater(float(row[column("bus_gib_s_change_pct")]), 0)
         self.assertAlmostEqual(float(row[column("latency_us_speedup")]),
-                               float(row[column("bus_gib_s_speedup")]), places=6)
+                               float(row[column("bus_gib_s_speedup")]), places=2)
 
     def test_labels_and_mistakes(self):
         answer = program.ask("run_compare", runs=[RUNS["256t_28channels"]] * 2)
