@@ -36,8 +36,9 @@ bool IsWhole(const FileContent& content) {
 
 class ProcessReader {
  public:
-  ProcessReader(const io::FilePolicy& files, const CaptureOptions& options, Job& job)
-      : files_(files), options_(options), job_(job) {}
+  ProcessReader(const io::FilePolicy& files, const CaptureOptions& options,
+                std::size_t dispatches_max, Job& job)
+      : files_(files), options_(options), dispatches_max_(dispatches_max), job_(job) {}
 
   Contents Read(const ProcessFiles& of) const {
     Contents contents;
@@ -76,8 +77,8 @@ class ProcessReader {
       JV_ASSIGN(const std::string start, io::ReadStart(files_, path, 64));
       if (Trim(start).starts_with('{')) kind = FileKind::kResults;
     }
-    return kind == FileKind::kResults ? ReadResultsFile(files_, path, job_)
-                                      : ReadCsvFile(files_, path, job_);
+    return kind == FileKind::kResults ? ReadResultsFile(files_, path, dispatches_max_, job_)
+                                      : ReadCsvFile(files_, path, dispatches_max_, job_);
   }
 
   bool ReadOne(const Process& process, FileKind kind, const std::string& path,
@@ -110,6 +111,7 @@ class ProcessReader {
 
   const io::FilePolicy& files_;
   const CaptureOptions& options_;
+  std::size_t dispatches_max_;
   Job& job_;
 };
 
@@ -259,7 +261,9 @@ Result<Capture> ReadCapture(const io::FilePolicy& files, const std::string& give
                             const CaptureOptions& options, Job& job) {
   JV_ASSIGN(FoundFiles found, FindFiles(files, given));
   std::vector<Contents> contents(found.processes.size());
-  const ProcessReader reader(files, options, job);
+  // Shared by the processes, so that what is left out does not depend on who comes first.
+  const std::size_t share = kDispatchesMax / std::max<std::size_t>(found.processes.size(), 1);
+  const ProcessReader reader(files, options, share, job);
   ParallelFor(found.processes.size(), options.threads,
               [&](std::size_t i) { contents[i] = reader.Read(found.processes[i]); });
   JV_TRY(job.Check());

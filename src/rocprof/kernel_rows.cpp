@@ -4,6 +4,8 @@
 #include <map>
 #include <tuple>
 
+#include <fmt/format.h>
+
 #include "analysis/stats.h"
 #include "perf/gemm_decode.h"
 
@@ -145,6 +147,12 @@ Result<std::vector<KernelRow>> KernelRows(const Capture& capture, const GroupOpt
       if (dispatches) key.dispatch = number;
       groups[key].push_back({&process, &dispatch});
     }
+  }
+  if (dispatches && groups.size() > kDispatchRowsMax) {
+    return Fail(ErrorCode::kTooLarge,
+                fmt::format("{} dispatches are more than the {} rows of a table", groups.size(),
+                            kDispatchRowsMax),
+                "name fewer kernels, or group by kernel_grid");
   }
   const MetricRules rules(capture, options.clock_mhz);
   std::vector<KernelRow> rows;

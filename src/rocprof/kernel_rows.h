@@ -13,6 +13,8 @@
 
 namespace jarvis::rocprof {
 
+inline constexpr std::size_t kDispatchRowsMax = 200'000;
+
 enum class GroupBy { kKernel, kKernelGrid, kDispatch };
 
 struct GroupOptions {
@@ -54,7 +56,7 @@ struct KernelRow {
 };
 
 // By config, rank, then time, the longest first (kDispatch: in the order of the files).
-// Errors: kCancelled.
+// Errors: kCancelled, kTooLarge for more than kDispatchRowsMax dispatches one by one.
 Result<std::vector<KernelRow>> KernelRows(const Capture& capture, const GroupOptions& options,
                                           Job& job);
 

@@ -184,7 +184,7 @@ Status ReadCounters(const Header& header, CsvStream& stream, Job& job, FileConte
     const auto [found, fresh] =
         places.try_emplace({dispatch.id, dispatch.agent}, out->dispatches.size());
     if (fresh) {
-      if (out->dispatches.size() == kDispatchesMax) {
+      if (out->dispatches.size() == out->dispatches_max) {
         places.erase(found);
         full = true;
         return false;
@@ -203,7 +203,7 @@ Status ReadCounters(const Header& header, CsvStream& stream, Job& job, FileConte
     return true;
   }));
   if (full)
-    out->damage = fmt::format("more than {} dispatches: the rest is left out", kDispatchesMax);
+    out->damage = fmt::format("more than {} dispatches: the rest is left out", out->dispatches_max);
   return {};
 }
 
@@ -229,7 +229,7 @@ Status ReadKernelTrace(const Header& header, CsvStream& stream, Job& job, FileCo
     }
     dispatch.grid = ProductOf(dispatch.grid_xyz);
     dispatch.workgroup = ProductOf(dispatch.workgroup_xyz);
-    if (out->dispatches.size() == kDispatchesMax) {
+    if (out->dispatches.size() == out->dispatches_max) {
       full = true;
       return false;
     }
@@ -237,7 +237,7 @@ Status ReadKernelTrace(const Header& header, CsvStream& stream, Job& job, FileCo
     return true;
   }));
   if (full)
-    out->damage = fmt::format("more than {} dispatches: the rest is left out", kDispatchesMax);
+    out->damage = fmt::format("more than {} dispatches: the rest is left out", out->dispatches_max);
   return {};
 }
 
@@ -301,18 +301,21 @@ FileKind KindOfHeader(const std::vector<std::string>& names) {
   return FileKind::kOther;
 }
 
-Result<FileContent> ReadCsvFile(const io::FilePolicy& files, const std::string& path, Job& job) {
+Result<FileContent> ReadCsvFile(const io::FilePolicy& files, const std::string& path,
+                                std::size_t dispatches_max, Job& job) {
   JV_ASSIGN(io::InputFile file, files.OpenInput(path));
   JV_ASSIGN(const auto source, io::OpenBytes(std::move(file)));
-  return ReadCsvSource(*source, path, job);
+  return ReadCsvSource(*source, path, dispatches_max, job);
 }
 
-Result<FileContent> ReadCsvSource(io::ByteSource& source, const std::string& path, Job& job) {
+Result<FileContent> ReadCsvSource(io::ByteSource& source, const std::string& path,
+                                  std::size_t dispatches_max, Job& job) {
   CsvStream stream(source);
   Row names;
   JV_ASSIGN(const bool any, stream.Next(&names));
   FileContent content;
   content.path = path;
+  content.dispatches_max = dispatches_max;
   if (!any) {
     content.damage = stream.damage().empty() ? "the file is empty" : stream.damage();
     return content;

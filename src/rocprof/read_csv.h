@@ -21,6 +21,9 @@ FileKind KindOfName(std::string_view path);
 // By the first line of a CSV file.
 FileKind KindOfHeader(const std::vector<std::string>& header);
 
+inline constexpr std::size_t kDispatchesMax = 4'000'000;  // of all files; 300 bytes each
+inline constexpr std::size_t kNameBytesMax = 4096;        // of a kernel; longer ones are cut
+
 // What one file holds. Kernels and counters are numbered by their pools; agents of dispatches are
 // given by their text until the agents of the process are known.
 struct FileContent {
@@ -43,15 +46,16 @@ struct FileContent {
   std::uint64_t odd_rows = 0;    // left out: too few columns, numbers that are none
   std::uint64_t first_odd = 0;   // row of the first of them
   std::string damage;            // reading ended early; a sentence
-  std::string remark;            // worth saying, nothing is lost
+  std::size_t dispatches_max = kDispatchesMax;
+  std::string remark;  // worth saying, nothing is lost
 };
 
-inline constexpr std::size_t kDispatchesMax = 2'000'000;  // of a file; 300 bytes each
-inline constexpr std::size_t kNameBytesMax = 4096;        // of a kernel; longer ones are cut
-
 // Errors: kNotATrace for a file of another kind, those of opening it, kCancelled.
-Result<FileContent> ReadCsvFile(const io::FilePolicy& files, const std::string& path, Job& job);
-Result<FileContent> ReadCsvSource(io::ByteSource& source, const std::string& path, Job& job);
+// Dispatches beyond `dispatches_max` are left out, and said.
+Result<FileContent> ReadCsvFile(const io::FilePolicy& files, const std::string& path,
+                                std::size_t dispatches_max, Job& job);
+Result<FileContent> ReadCsvSource(io::ByteSource& source, const std::string& path,
+                                  std::size_t dispatches_max, Job& job);
 
 // The product of three sizes; kUnknown: one of them is not known.
 std::int64_t ProductOf(const std::array<std::int64_t, 3>& sizes);

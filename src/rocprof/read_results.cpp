@@ -209,9 +209,10 @@ class Reader {
     const auto [found, fresh] =
         places_.try_emplace({dispatch.id, dispatch.agent}, out_->dispatches.size());
     if (!fresh) return &out_->dispatches[found->second];
-    if (out_->dispatches.size() == kDispatchesMax) {
+    if (out_->dispatches.size() == out_->dispatches_max) {
       places_.erase(found);
-      out_->damage = fmt::format("more than {} dispatches: the rest is left out", kDispatchesMax);
+      out_->damage =
+          fmt::format("more than {} dispatches: the rest is left out", out_->dispatches_max);
       return nullptr;
     }
     out_->dispatches.push_back(std::move(dispatch));
@@ -341,8 +342,9 @@ Result<std::string> ReadAll(io::ByteSource& source, const std::string& path, std
 
 }  // namespace
 
-Result<FileContent> ReadResults(std::string text, Job& job) {
+Result<FileContent> ReadResults(std::string text, std::size_t dispatches_max, Job& job) {
   FileContent content;
+  content.dispatches_max = dispatches_max;
   content.kind = FileKind::kResults;
   simdjson::dom::parser parser;
   element document;
@@ -386,11 +388,11 @@ Result<std::string> ReadWhole(const io::FilePolicy& files, const std::string& pa
 }
 
 Result<FileContent> ReadResultsFile(const io::FilePolicy& files, const std::string& path,
-                                    Job& job) {
+                                    std::size_t dispatches_max, Job& job) {
   JV_ASSIGN(io::InputFile file, files.OpenInput(path));
   JV_ASSIGN(const auto source, io::OpenBytes(std::move(file)));
   JV_ASSIGN(std::string text, ReadAll(*source, path, kResultsBytesMax, job));
-  JV_ASSIGN(FileContent content, ReadResults(std::move(text), job));
+  JV_ASSIGN(FileContent content, ReadResults(std::move(text), dispatches_max, job));
   content.path = path;
   if (!source->damage().empty()) content.damage = source->damage();
   return content;

@@ -14,9 +14,10 @@ inline constexpr std::size_t kResultsBytesMax = std::size_t{1} << 30;
 // Records of one counter for one dispatch, one an instance of the hardware block, are summed.
 // A cut document gives the records before the cut. Errors: kNotATrace for a document of another
 // kind, kTooLarge, those of opening it, kCancelled.
-Result<FileContent> ReadResultsFile(const io::FilePolicy& files, const std::string& path, Job& job);
+Result<FileContent> ReadResultsFile(const io::FilePolicy& files, const std::string& path,
+                                    std::size_t dispatches_max, Job& job);
 // The same for a text in memory.
-Result<FileContent> ReadResults(std::string text, Job& job);
+Result<FileContent> ReadResults(std::string text, std::size_t dispatches_max, Job& job);
 
 // All bytes of a file, inflated if it is gzip. Errors: kTooLarge, those of opening it, kCancelled.
 Result<std::string> ReadWhole(const io::FilePolicy& files, const std::string& path,

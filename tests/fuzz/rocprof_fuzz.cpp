@@ -15,7 +15,7 @@ int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const std::string text(data + 1, data + size);
   jarvis::Job job;
   if (data[0] == 'j') {
-    static_cast<void>(jarvis::rocprof::ReadResults(text, job));
+    static_cast<void>(jarvis::rocprof::ReadResults(text, 50, job));
   } else if (data[0] == 'n') {
     const auto kernel = jarvis::perf::DecodeGemmKernel(text);
     if (!kernel) return 0;
@@ -23,7 +23,7 @@ int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
         jarvis::perf::LaunchOf(*kernel, jarvis::perf::GemmSizes{1000, 77, 1'000'000'000, 3}, 304));
   } else {
     jarvis::testing::MemorySource source(text, 7);
-    static_cast<void>(jarvis::rocprof::ReadCsvSource(source, "counter_collection.csv", job));
+    static_cast<void>(jarvis::rocprof::ReadCsvSource(source, "counter_collection.csv", 50, job));
   }
   return 0;
 }

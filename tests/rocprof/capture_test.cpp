@@ -365,7 +365,7 @@ TEST_CASE("a document: records of instances are summed, kernels without a symbol
 TEST_CASE("every beginning of a document is read or refused, and never half a record") {
   Job job;
   for (std::size_t bytes = 0; bytes < kResults.size(); ++bytes) {
-    const auto content = ReadResults(std::string(kResults.substr(0, bytes)), job);
+    const auto content = ReadResults(std::string(kResults.substr(0, bytes)), 100, job);
     if (!content) continue;
     CHECK_FALSE(content->damage.empty());
     for (const Dispatch& dispatch : content->dispatches) {
@@ -375,7 +375,7 @@ TEST_CASE("every beginning of a document is read or refused, and never half a re
   }
   for (const char* text : {"{}", "[]", "3", R"({"rocprofiler-sdk-tool":[]})",
                            R"({"rocprofiler-sdk-tool":7})", R"({"traceEvents":[]})"}) {
-    const auto content = ReadResults(text, job);
+    const auto content = ReadResults(text, 100, job);
     REQUIRE_FALSE(content);
     CHECK(content.error().message.starts_with("not a valid rocprofv3 file"));
   }
@@ -385,8 +385,16 @@ TEST_CASE("every beginning of a document is read or refused, and never half a re
       {R"({"rocprofiler-sdk-tool":[{}]})",
        R"({"rocprofiler-sdk-tool":[{"agents":{},"metadata":[],"kernel_symbols":3,"buffer_records":[]}]})",
        R"({"rocprofiler-sdk-tool":{"agents":[1,null],"counters":["x"],"callback_records":{"counter_collection":[{"dispatch_data":3}]},"buffer_records":{"kernel_dispatch":[7,{"dispatch_info":{}}]}}})"}) {
-    CHECK(ReadResults(text, job));
+    CHECK(ReadResults(text, 100, job));
   }
+}
+
+TEST_CASE("dispatches beyond the limit are left out, and said") {
+  Job job;
+  const auto content = ReadResults(std::string(kResults), 1, job);
+  REQUIRE(content);
+  CHECK(content->dispatches.size() == 1);
+  CHECK(content->damage == "more than 1 dispatches: the rest is left out");
 }
 
 TEST_CASE("a whole document stands for a damaged table") {
