@@ -208,11 +208,12 @@ TEST_CASE("axes that sheets share") {
   };
   ChartSheet a = sheet(1, 10);
   ChartSheet b = sheet(5, 400);
+  a.charts[0].y.limits = Limits{0.5, 0.5};  // asked for by whoever made the chart
   ChartSheet* const both[] = {&a, &b};
   ShareAxes(both);
-  CHECK(a.charts[0].y.limits.value().low == 1);
+  CHECK(b.charts[0].y.limits.value().low == 0.5);
+  CHECK(a.charts[0].y.limits.value().low == 0.5);
   CHECK(a.charts[0].y.limits.value().high == 400);
-  CHECK(b.charts[0].y.limits.value().low == 1);
   CHECK(std::get<HeatMap>(b.charts[1].body).range.value().low == 10);
   CHECK(Has(RenderSheet(a), ">400</text>"));
 }
