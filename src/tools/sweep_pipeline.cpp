@@ -122,7 +122,8 @@ Status AddCounters(const engine::Workspace& workspace, Job& job, sweep::SweepFac
                                  {.threads = workspace.options().threads}, job));
   for (const rocprof::Warning& one : capture.warnings)
     facts->warnings.push_back({one.config, one.rank, one.file, one.code, one.message});
-  const rocprof::GroupOptions by_rank{.by_rank = true};
+  rocprof::GroupOptions by_rank;
+  by_rank.by_rank = true;
   JV_ASSIGN(const auto rows, rocprof::KernelRows(capture, by_rank, job));
   options->more.push_back(rocprof::KernelTable(rows, "rocprof_kernels", by_rank));
   Table variance = std::move(sweep::VarianceTables(*facts, options->top_k).front());
