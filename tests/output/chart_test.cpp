@@ -142,6 +142,12 @@ TEST_CASE("names along an axis") {
   CHECK(LayOutNames(wide, 100, 11).turned < 0);
   CHECK(LayOutNames(wide, 100, 11).every == 1);
   CHECK(LayOutNames(wide, 5, 11).every > 1);
+  // Turned names end within the room there is.
+  const NameLayout tight = LayOutNames(wide, 40, 11, {.left = 50, .below = 90});
+  const double width = WordsWidth(Shortened(wide[0], tight.longest), 11);
+  CHECK(tight.turned < 0);
+  CHECK(width * 0.788 <= 50 + 20);
+  CHECK(tight.height <= 90);
 }
 
 TEST_CASE("long names lose their middle") {
