@@ -128,26 +128,38 @@ double Scale::At(double value) const {
   return from_ + std::clamp(std::isfinite(share) ? share : 0.0, 0.0, 1.0) * (to_ - from_);
 }
 
-NameLayout LayOutNames(std::span<const std::string> names, double slot, double size) {
-  constexpr std::size_t kLongest = 30;
+NameLayout LayOutNames(std::span<const std::string> names, double slot, double size,
+                       const NameRoom& room) {
+  constexpr double kLongest = 30;
+  constexpr double kShortest = 8;
   constexpr double kTurn = 38;
   constexpr double kSine = 0.616;
+  constexpr double kCosine = 0.788;
+  const double letter = WordsWidth("x", size);
+  const double margin = size * 1.6;
   NameLayout layout;
-  double widest = 0;
-  for (const std::string& name : names) {
-    layout.longest = std::max(layout.longest, std::min(Characters(name), kLongest));
-    widest = std::max(widest, WordsWidth(Shortened(name, kLongest), size));
-  }
+  const auto widest_of = [&] {
+    double widest = 0;
+    for (const std::string& name : names)
+      widest = std::max(widest, WordsWidth(Shortened(name, layout.longest), size));
+    return widest;
+  };
+  layout.longest = static_cast<std::size_t>(kLongest);
+  layout.height = margin;
+  double widest = widest_of();
   const double gap = size * 0.8;
-  layout.height = size * 1.6;
   if (widest + gap <= slot) return layout;
-  const double line = size * 1.5 / kSine;  // the distance that turned lines need along the axis
-  const bool short_names = widest < 6 * size;
-  if (!short_names) {
+  double needed = widest + gap;
+  if (widest >= 6 * size) {  // short ones are level, and only every so many of them
+    const double left = (room.left + slot / 2) / kCosine / letter;
+    const double below = (room.below - margin) / kSine / letter;
+    layout.longest =
+        static_cast<std::size_t>(std::clamp(std::min(left, below), kShortest, kLongest));
+    widest = widest_of();
     layout.turned = -kTurn;
-    layout.height = widest * kSine + size * 1.6;
+    layout.height = widest * kSine + margin;
+    needed = size * 1.5 / kSine;  // the distance that turned lines need along the axis
   }
-  const double needed = short_names ? widest + gap : line;
   layout.every = static_cast<std::size_t>(std::max(1.0, std::ceil(needed / std::max(slot, 0.01))));
   return layout;
 }

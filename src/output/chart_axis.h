@@ -64,7 +64,13 @@ struct NameLayout {
   double height = 0;        // that they need below the axis
   std::size_t longest = 0;  // characters that are shown of a name
 };
-NameLayout LayOutNames(std::span<const std::string> names, double slot, double size);
+// Room for turned names: left of the first one's place and below the axis.
+struct NameRoom {
+  double left = 1000;
+  double below = 1000;
+};
+NameLayout LayOutNames(std::span<const std::string> names, double slot, double size,
+                       const NameRoom& room = {});
 
 // At most so many characters, with an ellipsis in the middle.
 std::string Shortened(std::string_view text, std::size_t characters);

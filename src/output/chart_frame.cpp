@@ -70,7 +70,9 @@ void ChartFrame::Legend(std::span<const LegendEntry> entries) {
   constexpr std::size_t kLongest = 44;
   constexpr double kSign = 22;
   constexpr double kGap = 16;
-  constexpr int kRows = 5;
+  constexpr double kRow = kChartText * 1.6;
+  constexpr double kShare = 0.24;  // of the height, at most
+  const int rows = static_cast<int>(std::clamp(area_.height() * kShare / kRow, 1.0, 5.0));
   double x = area_.left;
   double y = area_.top + kChartText;
   int row = 1;
@@ -80,7 +82,7 @@ void ChartFrame::Legend(std::span<const LegendEntry> entries) {
         Shortened(entries[i].label, std::min(kLongest, Fitting(area_.width() - kSign, kChartText)));
     const double width = kSign + WordsWidth(label, kChartText);
     if (x > area_.left && x + width > area_.right) {
-      if (++row > kRows) {
+      if (++row > rows) {
         svg_.Words({area_.left, y + kChartText * 1.5},
                    fmt::format("and {} more", entries.size() - i),
                    {.size = kChartText, .fill = colours_.faint});
@@ -88,7 +90,7 @@ void ChartFrame::Legend(std::span<const LegendEntry> entries) {
         break;
       }
       x = area_.left;
-      y += kChartText * 1.6;
+      y += kRow;
     }
     const SvgStyle style{.stroke = entries[i].colour, .stroke_width = 2};
     const double middle = y - kChartText * 0.35;
@@ -144,7 +146,9 @@ PlotArea ChartFrame::Axes(const AxisPlan& x, const AxisPlan& y) {
   double x_slot = 0;
   if (x_names) {
     x_slot = plot.width() / static_cast<double>(x.names.size());
-    layout = LayOutNames(x.names, x_slot, kChartText);
+    constexpr double kShare = 0.3;  // of the height, at most, for names
+    layout = LayOutNames(x.names, x_slot, kChartText,
+                         {.left = plot.left - area_.left, .below = plot.height() * kShare});
   }
   plot.bottom = std::max(plot.bottom - layout.height - title_below, plot.top + 10);
 

@@ -135,6 +135,8 @@ void ShareAxes(std::span<ChartSheet* const> sheets) {
       Shared& shared = all[chart.title];
       shared.extents.x.Hold(extents.x.limits());
       shared.extents.y.Hold(extents.y.limits());
+      shared.extents.x.Hold(chart.x.limits);
+      shared.extents.y.Hold(chart.y.limits);
       shared.extents.colour.Hold(extents.colour.limits());
       const AxisNames names = NamesOf(chart);
       const bool distinct = Distinct(names.across) && Distinct(names.down);

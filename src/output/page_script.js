@@ -3,7 +3,8 @@
 for (const table of document.querySelectorAll("table")) {
   const body = table.tBodies[0];
   const rows = [...body.rows];
-  if (rows.length < 2) continue;
+  // A table of facts, without a heading over its names, has an order of its own.
+  if (rows.length < 2 || table.tHead.rows[0].cells[0].textContent === "") continue;
 
   const key = (row, column) => {
     const cell = row.cells[column];

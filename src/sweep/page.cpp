@@ -142,7 +142,7 @@ HtmlTable MetricTable(const ComparisonPage& page, const PageMetric& metric) {
   for (std::size_t i = 0; i < page.sweeps.size(); ++i) {
     const bool baseline = i == page.baseline;
     table.columns.push_back({page.sweeps[i].label, true, baseline ? "baseline" : ""});
-    if (!baseline) table.columns.push_back({"Change", true, "of " + page.sweeps[i].label});
+    if (!baseline) table.columns.push_back({"Change", true, page.sweeps[i].label});
   }
   for (const PageMetric::Row& config : metric.rows) {
     std::vector<HtmlCell> row = {{.text = config.config}};
@@ -176,7 +176,7 @@ HtmlSection Collectives(const ComparisonPage& page) {
   for (std::size_t i = 0; i < page.sweeps.size(); ++i) {
     const std::string& label = page.sweeps[i].label;
     table.columns.push_back({"Latency", true, "us, " + label});
-    if (i != page.baseline) table.columns.push_back({"Change", true, "of " + label});
+    if (i != page.baseline) table.columns.push_back({"Change", true, label});
     table.columns.push_back({"Bus bandwidth", true, "GB/s, " + label});
   }
   for (const PageCollective& collective : page.collectives) {

@@ -26,7 +26,7 @@ class Table {
       : page_(page), table_{.caption = std::move(caption), .columns = {{std::move(first)}}} {
     for (std::size_t i = 0; i < page.runs.size(); ++i) {
       table_.columns.push_back({page.runs[i].label, true, i == 0 ? unit + ", baseline" : unit});
-      if (i > 0) table_.columns.push_back({"Change", true, "of " + page.runs[i].label});
+      if (i > 0) table_.columns.push_back({"Change", true, page.runs[i].label});
     }
   }
 
