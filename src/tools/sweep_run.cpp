@@ -90,6 +90,7 @@ Result<Answer> SweepRun(engine::Workspace& workspace, const Json& arguments, Job
   }
   answer.files.push_back({directory + "/" + kSweepFile, "record", planned.plan.runs.size()});
   answer.notes = planned.plan.warnings;
+  answer.next = {{"sweep_pipeline", {{"sweep_dir", directory}}, "what the runs show"}};
   return answer;
 }
 

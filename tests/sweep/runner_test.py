@@ -135,7 +135,7 @@ class Runs(SweepCase):
 
     def test_time_limit(self):
         self.behave(t256c28="hang 1", t256c42="stubborn 1")
-        ran = self.run_sweep("--timeout", "1")
+        ran = self.run_sweep("--timeout", "3")
         self.assertEqual(ran.returncode, 1)
         runs = self.record()["runs"]
         self.assertEqual([(run["status"], run["exit_code"], run["timed_out"]) for run in runs],
