@@ -62,7 +62,7 @@ Result<Answer> SweepRun(engine::Workspace& workspace, const Json& arguments, Job
   JV_ASSIGN(PlannedSweep planned, PlanSweep(workspace, request, job));
   if (!arguments.value("confirm", false)) {
     Answer answer = PlanAnswer(planned, request);
-    answer.summary += " This is the plan: confirm: true runs it.";
+    answer.summary += " This is the plan; confirm: true runs it.";
     return answer;
   }
   const std::string& directory = planned.plan.sweep_dir;
