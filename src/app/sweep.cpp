@@ -103,7 +103,8 @@ int PlanOrRun(const Subcommand& subcommand, Arguments arguments) {
   }
   if (flags->help) return Print(SweepFlagsHelp(run)) ? kExitOk : kExitFailure;
   if (run) return RunRuns(tool, *flags);
-  if (flags->json) return RunTool(tool, flags->arguments, Output::kJson);
+  if (flags->json || flags->arguments.value("format", "") == "json")
+    return RunTool(tool, flags->arguments, Output::kJson);
   mcp::ToolReply reply;
   if (const int code = RunTool(tool, flags->arguments, &reply); code != kExitOk) return code;
   return Print(tools::PlanText(reply.structured)) ? kExitOk : kExitFailure;
