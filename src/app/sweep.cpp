@@ -14,6 +14,7 @@
 #include "app/tool_run.h"
 #include "app/toolbox.h"
 #include "rpc/signal_watcher.h"
+#include "tools/sweep_text.h"
 
 namespace jarvis::app {
 namespace {
@@ -71,11 +72,13 @@ int RunRuns(const mcp::Tool& tool, const SweepFlags& flags) {
   mcp::ToolReply plan;
   if (const int code = RunTool(tool, arguments, &plan); code != kExitOk) return code;
   if (!flags.yes) {
-    if (!Print(flags.json ? rpc::DumpLine(plan.structured) : plan.text)) return kExitFailure;
+    const std::string text =
+        flags.json ? rpc::DumpLine(plan.structured) : tools::PlanText(plan.structured);
+    if (!Print(text)) return kExitFailure;
     PrintError("nothing was run: --yes runs it");
     return kExitFailure;
   }
-  PrintError(plan.text);
+  PrintError(tools::PlanText(plan.structured));
   arguments["confirm"] = true;
   arguments["output_dir"] = plan.structured["sweep_dir"];  // what was shown is what runs
   mcp::ToolReply reply;
@@ -100,7 +103,11 @@ int PlanOrRun(const Subcommand& subcommand, Arguments arguments) {
   }
   if (flags->help) return Print(SweepFlagsHelp(run)) ? kExitOk : kExitFailure;
   if (run) return RunRuns(tool, *flags);
-  return RunTool(tool, flags->arguments, flags->json ? Output::kJson : Output::kText);
+  if (flags->json || flags->arguments.value("format", "") == "json")
+    return RunTool(tool, flags->arguments, Output::kJson);
+  mcp::ToolReply reply;
+  if (const int code = RunTool(tool, flags->arguments, &reply); code != kExitOk) return code;
+  return Print(tools::PlanText(reply.structured)) ? kExitOk : kExitFailure;
 }
 
 }  // namespace

@@ -6,10 +6,8 @@
 #include <optional>
 #include <set>
 
-#include <fmt/format.h>
-
 #include "analysis/report_compare.h"
-#include "analysis/stats.h"
+#include "compat/run_timeline.h"
 
 namespace jarvis::compat {
 namespace {
@@ -17,43 +15,6 @@ namespace {
 using Row = std::vector<Cell>;
 
 constexpr const char* kKeys[] = {"Collective name", "dtype", "In msg nelems"};
-
-Cell At(const Table& table, const Row& row, const std::string& column) {
-  const std::size_t place = analysis::ColumnOf(table, column);
-  return place < row.size() ? row[place] : Cell();
-}
-
-struct Share {
-  double ms = 0;
-  double percent = 0;
-};
-// By type, then rank.
-using Timeline = std::map<std::string, std::map<std::int64_t, Share>>;
-
-Timeline TimelineOf(const RunTables& run) {
-  Timeline timeline;
-  for (const auto& [rank, table] : run.timelines) {
-    for (const Row& row : table->rows) {
-      const Cell type = At(*table, row, "type");
-      const auto ms = analysis::NumberOf(At(*table, row, "time ms"));
-      const auto percent = analysis::NumberOf(At(*table, row, "percent"));
-      const auto* name = std::get_if<std::string>(&type);
-      if (name != nullptr && ms && percent) timeline[*name][rank] = {*ms, *percent};
-    }
-  }
-  return timeline;
-}
-
-Share MeanOf(const std::map<std::int64_t, Share>& ranks) {
-  std::vector<double> ms;
-  std::vector<double> percent;
-  for (const auto& [rank, share] : ranks) {
-    ms.push_back(share.ms);
-    percent.push_back(share.percent);
-  }
-  const auto count = static_cast<double>(ranks.size());
-  return {analysis::PairwiseSum(ms) / count, analysis::PairwiseSum(percent) / count};
-}
 
 // Positive: less time than the baseline.
 double Saved(double baseline, double test) {
@@ -72,8 +33,8 @@ class Pair {
   std::vector<Table> Make() const {
     return {SummaryRaw(),
             AllRanksRaw(),
-            ByRankRaw("GPU_Time_Raw", &Share::ms),
-            ByRankRaw("GPU_Pct_Raw", &Share::percent),
+            ByRankRaw("GPU_Time_Raw", &analysis::TimelineShare::ms),
+            ByRankRaw("GPU_Pct_Raw", &analysis::TimelineShare::percent),
             Combined("NCCL_ImplSync_Raw", &RunTables::summary_implicit_sync),
             Combined("NCCL_Long_Raw", &RunTables::summary_long),
             SummaryCompared(),
@@ -93,7 +54,7 @@ class Pair {
     Table table{"GPU_Summary_Raw", {"type", "time ms", "percent", "num_ranks", "source"}, {}};
     for (std::size_t side = 0; side < 2; ++side) {
       for (const auto& [type, ranks] : timelines_[side]) {
-        const Share mean = MeanOf(ranks);
+        const analysis::TimelineShare mean = MeanOf(ranks);
         table.rows.push_back(
             {type, mean.ms, mean.percent, static_cast<std::int64_t>(ranks.size()), Label(side)});
       }
@@ -124,7 +85,7 @@ class Pair {
     return ranks;
   }
 
-  Table ByRankRaw(const char* name, double Share::*value) const {
+  Table ByRankRaw(const char* name, double analysis::TimelineShare::*value) const {
     Table table{name, {"type"}, {}};
     std::set<std::int64_t> ranks = RanksOf(0);
     ranks.merge(RanksOf(1));
@@ -158,7 +119,7 @@ class Pair {
       for (const Row& row : (run->*sheet)->rows) {
         Row cells;
         for (const std::string& column : table.columns)
-          cells.push_back(At(*(run->*sheet), row, column));
+          cells.push_back(analysis::CellAt(*(run->*sheet), row, column));
         cells.emplace_back(run->label);
         table.rows.push_back(std::move(cells));
       }
@@ -167,7 +128,8 @@ class Pair {
     return table;
   }
 
-  void AddCompared(const Share& base, const Share& test, bool status, Row* row) const {
+  void AddCompared(const analysis::TimelineShare& base, const analysis::TimelineShare& test,
+                   bool status, Row* row) const {
     const double percent = Saved(base.ms, test.ms);
     row->insert(row->end(), {base.ms, test.ms, test.ms - base.ms, percent});
     if (status) row->emplace_back(percent > 1 ? "Better" : percent < -1 ? "Worse" : "Similar");
@@ -253,7 +215,7 @@ class Pair {
       for (const Row& row : rows.rows) {
         std::vector<Cell> key;
         for (const char* column : kKeys)
-          key.push_back(At(rows, row, column));
+          key.push_back(analysis::CellAt(rows, row, column));
         first.emplace(std::move(key), &row);
       }
       return first;
@@ -265,8 +227,8 @@ class Pair {
       Row cells = key;
       for (const Metric& metric : kMetrics) {
         if (!has_metrics) break;
-        const Cell b = At(*base, *row, metric.column);
-        const Cell t = At(*test, *other->second, metric.column);
+        const Cell b = analysis::CellAt(*base, *row, metric.column);
+        const Cell t = analysis::CellAt(*test, *other->second, metric.column);
         AddMetric(b, t, metric.sign, &cells);
       }
       table.rows.push_back(std::move(cells));
@@ -304,121 +266,13 @@ class Pair {
   }
 
   const RunTables* runs_[2];
-  const Timeline timelines_[2];
+  const RunTimeline timelines_[2];
 };
-
-Table AllRunsSummary(std::span<const RunTables> runs, const std::vector<Timeline>& timelines,
-                     const std::set<std::string>& types) {
-  Table table{"Summary", {"type"}, {}};
-  for (const RunTables& run : runs) {
-    for (const char* column : {"time ms_", "percent_", "num_ranks_"})
-      table.columns.push_back(column + run.label);
-  }
-  for (const RunTables& run : runs.subspan(1))
-    table.columns.push_back("percentage_change_" + run.label);
-  for (const std::string& type : types) {
-    Row row = {type};
-    std::vector<std::optional<double>> ms;
-    for (const Timeline& timeline : timelines) {
-      const auto found = timeline.find(type);
-      ms.emplace_back();
-      if (found == timeline.end()) {
-        row.insert(row.end(), {Cell(), Cell(), Cell()});
-        continue;
-      }
-      const Share mean = MeanOf(found->second);
-      ms.back() = mean.ms;
-      row.insert(row.end(),
-                 {mean.ms, mean.percent, static_cast<std::int64_t>(found->second.size())});
-    }
-    for (std::size_t i = 1; i < ms.size(); ++i) {
-      const bool known = ms[0] && ms[i] && *ms[0] != 0;
-      row.push_back(known ? Cell((*ms[i] - *ms[0]) / *ms[0] * 100) : Cell());
-    }
-    table.rows.push_back(std::move(row));
-  }
-  return table;
-}
-
-Table AllRunsByRank(std::span<const RunTables> runs, const std::vector<Timeline>& timelines,
-                    const std::set<std::string>& types) {
-  Table table{"Per_Rank_Time_ms", {"type"}, {}};
-  for (const RunTables& run : runs) {
-    for (const auto& [rank, timeline] : run.timelines)
-      table.columns.push_back(fmt::format("{}_{}", rank, run.label));
-  }
-  for (const std::string& type : types) {
-    Row row = {type};
-    for (std::size_t r = 0; r < runs.size(); ++r) {
-      const auto found = timelines[r].find(type);
-      for (const auto& [rank, table_of_rank] : runs[r].timelines) {
-        const bool known = found != timelines[r].end() && found->second.contains(rank);
-        row.push_back(known ? Cell(found->second.at(rank).ms) : Cell());
-      }
-    }
-    table.rows.push_back(std::move(row));
-  }
-  return table;
-}
-
-// Operations are told apart by "<collective>_<elements>" alone; of several the first row counts.
-Table AllRunsCollectives(std::span<const RunTables> runs) {
-  Table table{"NCCL_Summary", {}, {}};
-  std::map<std::string, std::size_t> places;
-  std::size_t index_column = 0;
-  for (const RunTables& run : runs) {
-    const Table* sheet = run.summary_implicit_sync;
-    if (sheet == nullptr) continue;
-    const std::size_t before = table.columns.size();
-    const bool first = before == 0;
-    for (const std::string& column : sheet->columns)
-      table.columns.push_back(column + "_" + run.label);
-    if (first) {
-      index_column = table.columns.size();
-      table.columns.emplace_back("index");
-    }
-    std::set<std::size_t> seen;
-    for (const Row& cells : sheet->rows) {
-      const Cell name = At(*sheet, cells, "Collective name");
-      const auto elements = analysis::NumberOf(At(*sheet, cells, "In msg nelems"));
-      const auto* text = std::get_if<std::string>(&name);
-      const std::string index =
-          fmt::format("{}_{:.0f}", text == nullptr ? "" : *text, elements.value_or(0));
-      const std::size_t place = places.emplace(index, places.size()).first->second;
-      if (!seen.insert(place).second) continue;
-      if (place == table.rows.size()) {
-        Row row(before);
-        if (!first) row[index_column] = index;
-        table.rows.push_back(std::move(row));
-      }
-      Row& row = table.rows[place];
-      row.resize(before);
-      row.insert(row.end(), cells.begin(), cells.end());
-      row.resize(before + sheet->columns.size());
-      if (first) row.emplace_back(index);
-    }
-    for (Row& row : table.rows)
-      row.resize(table.columns.size());
-  }
-  return table;
-}
 
 }  // namespace
 
 std::vector<Table> PairReport(const RunTables& baseline, const RunTables& test) {
   return Pair(baseline, test).Make();
-}
-
-std::vector<Table> AllRunsReport(std::span<const RunTables> runs) {
-  std::vector<Timeline> timelines;
-  std::set<std::string> types;
-  for (const RunTables& run : runs) {
-    timelines.push_back(TimelineOf(run));
-    for (const auto& [type, ranks] : timelines.back())
-      types.insert(type);
-  }
-  return {AllRunsSummary(runs, timelines, types), AllRunsByRank(runs, timelines, types),
-          AllRunsCollectives(runs)};
 }
 
 }  // namespace jarvis::compat

@@ -144,7 +144,7 @@ class Driver {
     const PlannedRun& run = plan_.runs[number];
     RunRecord& record = driven_.records[number];
     const std::string title = RunTitle(plan_, run);
-    Progress(number, run, 0);
+    Progress(number, run);
     const FileDescriptor there = io::OpenFolderBelow(folder_, run.directory, io::Missing::kFail);
     if (options_.skip != Skip::kNone && there.valid()) {
       const Completion found =
@@ -193,7 +193,7 @@ class Driver {
     const auto seconds = [&] {
       return std::chrono::duration<double>(Clock::now() - began).count();
     };
-    const auto ended = RunChild(child, job_, [&] { Progress(number, run, seconds()); });
+    const auto ended = RunChild(child, job_, [&] { Progress(number, run); });
     record->ended = UtcNow();
     record->duration_s = seconds();
     if (!ended) {
@@ -269,8 +269,14 @@ class Driver {
     return Failed("move aside", plan_.sweep_dir + "/" + run.directory);
   }
 
-  void Progress(std::size_t number, const PlannedRun& run, double seconds) {
-    job_.Report(number, plan_.runs.size(), fmt::format("{}, {:.0f} s", run.directory, seconds));
+  // In seconds, as nobody knows how long a run takes; every few, which keeps clients waiting.
+  void Progress(std::size_t number, const PlannedRun& run) {
+    constexpr std::int64_t kEvery = 5;
+    const auto seconds =
+        std::chrono::duration_cast<std::chrono::seconds>(Clock::now() - began_).count();
+    job_.Report(static_cast<std::uint64_t>(seconds / kEvery * kEvery), 0,
+                fmt::format("run {} of {}, {}; seconds so far", number + 1, plan_.runs.size(),
+                            run.directory));
   }
 
   void Pause() {
@@ -308,6 +314,7 @@ class Driver {
   const SweepState& state_;
   const SaveRecords& save_;
   Job& job_;
+  const Clock::time_point began_ = Clock::now();
   const std::string host_;
   const std::vector<std::pair<std::string, std::string>> versions_;
   std::string stamp_;

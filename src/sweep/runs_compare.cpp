@@ -10,6 +10,7 @@
 
 #include "analysis/report_compare.h"
 #include "analysis/stats.h"
+#include "analysis/timeline_shares.h"
 
 namespace jarvis::sweep {
 namespace {
@@ -27,11 +28,6 @@ const ConfigFacts* ConfigOf(const NamedRun& run) {
   return run.facts->configs.empty() ? nullptr : &run.facts->configs.front();
 }
 
-Cell At(const Table& table, const Row& row, const std::string& column) {
-  const std::size_t place = analysis::ColumnOf(table, column);
-  return place < row.size() ? row[place] : Cell();
-}
-
 Timeline TimelineOf(const NamedRun& run) {
   Timeline timeline;
   const ConfigFacts* config = ConfigOf(run);
@@ -39,13 +35,8 @@ Timeline TimelineOf(const NamedRun& run) {
   for (const RankFacts& rank : config->ranks) {
     const Table* table = rank.Find("gpu_timeline");
     if (table == nullptr) continue;
-    for (const Row& row : table->rows) {
-      const Cell type = At(*table, row, "type");
-      const auto ms = analysis::NumberOf(At(*table, row, "time ms"));
-      const auto percent = analysis::NumberOf(At(*table, row, "percent"));
-      const auto* name = std::get_if<std::string>(&type);
-      if (name != nullptr && ms && percent) timeline[*name].push_back({rank.rank, *ms, *percent});
-    }
+    for (const auto& [type, share] : analysis::TimelineShares(*table))
+      timeline[type].push_back({rank.rank, share.ms, share.percent});
   }
   return timeline;
 }
@@ -145,7 +136,7 @@ std::vector<Cell> OperationOf(const Table& table, const Row& row) {
   std::vector<Cell> key;
   for (const char* column :
        {"Collective name", "dtype", "In msg nelems", "Process Group Name", "Group size"})
-    key.push_back(At(table, row, column));
+    key.push_back(analysis::CellAt(table, row, column));
   return key;
 }
 
@@ -182,13 +173,14 @@ Table CollectivesTable(std::span<const NamedRun> runs, double threshold_pct) {
       const auto base = baseline.find(key);
       Row row = {runs[r].label};
       row.insert(row.end(), key.begin(), key.end());
-      row.push_back(At(*sheet, cells, "count"));
+      row.push_back(analysis::CellAt(*sheet, cells, "count"));
       for (const Metric& metric : kMetrics) {
-        const Cell value = At(*sheet, cells, metric.column);
+        const Cell value = analysis::CellAt(*sheet, cells, metric.column);
         row.push_back(value);
         const bool comparable = r > 0 && base != baseline.end();
-        AddChange(comparable ? analysis::NumberOf(At(*first, *base->second, metric.column))
-                             : std::nullopt,
+        AddChange(comparable
+                      ? analysis::NumberOf(analysis::CellAt(*first, *base->second, metric.column))
+                      : std::nullopt,
                   analysis::NumberOf(value), metric.better, threshold_pct, &row);
       }
       table.rows.push_back(std::move(row));

@@ -222,6 +222,12 @@ Answer PlanAnswer(const PlannedSweep& planned, const SweepRequest& request) {
   answer.facts = {{"sweep_dir", planned.plan.sweep_dir}, {"axes", AxesJson(planned.plan)}};
   AddRuns(planned, &answer.facts);
   answer.notes = planned.plan.warnings;
+  if (answer.facts.contains("runs_left_out")) {
+    answer.notes.emplace_back(
+        "runs lists the first ones in full, the others differ in their values alone; a script "
+        "(format "
+        "sh) has them all");
+  }
   AddEstimate(planned, to_run, request.drive.pause_s, &answer);
   answer.summary = fmt::format("{} runs in {}: {} to run, {} to skip.", planned.runs.size(),
                                planned.plan.sweep_dir, to_run, planned.runs.size() - to_run);

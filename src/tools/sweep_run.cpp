@@ -62,7 +62,7 @@ Result<Answer> SweepRun(engine::Workspace& workspace, const Json& arguments, Job
   JV_ASSIGN(PlannedSweep planned, PlanSweep(workspace, request, job));
   if (!arguments.value("confirm", false)) {
     Answer answer = PlanAnswer(planned, request);
-    answer.summary += " This is the plan: confirm: true runs it.";
+    answer.summary += " This is the plan; confirm: true runs it.";
     return answer;
   }
   const std::string& directory = planned.plan.sweep_dir;
@@ -90,6 +90,7 @@ Result<Answer> SweepRun(engine::Workspace& workspace, const Json& arguments, Job
   }
   answer.files.push_back({directory + "/" + kSweepFile, "record", planned.plan.runs.size()});
   answer.notes = planned.plan.warnings;
+  answer.next = {{"sweep_pipeline", {{"sweep_dir", directory}}, "what the runs show"}};
   return answer;
 }
 

@@ -154,6 +154,12 @@ class CommandLine(SweepCase):
         self.assertEqual(len(self.json_of("--axis", "NCCL_ALGO=Ring,Tree")["rows"]), 2)
         self.assertEqual(len(self.json_of("--axis", "algo=Ring,Tree", "-t", "256")["rows"]), 2)
         self.assertFalse((self.path / "D").exists())
+        as_json = subprocess.run([program.BINARY, "sweep", "plan", "--format", "json", "-t", "256"],
+                                 capture_output=True, text=True, timeout=60, cwd=self.path)
+        self.assertEqual(json.loads(as_json.stdout), self.json_of("-t", "256"))
+        for_people = self.plan()
+        self.assertIn("  NCCL_MAX_NCHANNELS=28 \\\n", for_people.stdout)
+        self.assertIn("256thread/nccl_42channels                run\n", for_people.stdout)
 
     def test_help_and_mistakes(self):
         for arguments in (("--help",), ("plan", "--help"), ("run", "-h")):

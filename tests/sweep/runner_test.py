@@ -135,7 +135,7 @@ class Runs(SweepCase):
 
     def test_time_limit(self):
         self.behave(t256c28="hang 1", t256c42="stubborn 1")
-        ran = self.run_sweep("--timeout", "1")
+        ran = self.run_sweep("--timeout", "3")
         self.assertEqual(ran.returncode, 1)
         runs = self.record()["runs"]
         self.assertEqual([(run["status"], run["exit_code"], run["timed_out"]) for run in runs],
@@ -157,6 +157,29 @@ class Runs(SweepCase):
         self.assertLess(len(log), 66 << 20)
         self.assertTrue(log.endswith(b"the end\n"))
         self.assertIn(b"bytes of output left out by jarvis", log)
+
+    def test_a_record_that_is_not_ours(self):
+        self.sweep.mkdir()
+        for text in ("{}", "mine", '{"format": "jarvis-sweep-1", "runs": [7, {"directory": 8}]}'):
+            with self.subTest(text):
+                (self.sweep / "sweep.json").write_text(text)
+                ran = self.run_sweep()
+                self.assertEqual(ran.returncode, 1)
+                self.assertIn("[exists]", ran.stderr)
+                self.assertEqual((self.sweep / "sweep.json").read_text(), text)
+                self.assertFalse(self.run_of(256, 28).exists())
+        self.assertEqual(self.run_sweep("--overwrite").returncode, 0)
+        self.assertTrue(self.record()["complete"])
+
+    def test_links_are_not_followed(self):
+        elsewhere = self.path / "elsewhere"
+        elsewhere.mkdir()
+        self.sweep.mkdir()
+        (self.sweep / "256thread").symlink_to(elsewhere)
+        ran = self.run_sweep()
+        self.assertEqual(ran.returncode, 1)
+        self.assertIn("256thread/nccl_28channels", ran.stderr)
+        self.assertEqual(list(elsewhere.iterdir()), [])
 
     def test_one_at_a_time(self):
         self.behave(t256c28="hang 1")
