@@ -140,11 +140,11 @@ class Sweep(Case):
         table = EXPECTED / SWEEP / "top5_gemm_kernels_time_variance.csv.gz"
         program.ask("rocprof_yaml", csv=str(table), match="short", output_dir=str(self.out))
         want = (EXPECTED / SWEEP / "rocprof_top5_kernels.yaml").read_bytes().split(b"\n")
-        got = (self.out / "rocprof_top_kernels.yaml").read_bytes().split(b"\n")
+        got = (self.out / "rocprof_top5_kernels.yaml").read_bytes().split(b"\n")
         self.assertTrue(got[1].startswith(b"# Generated from: "))
         got[1] = want[1]
         self.assertEqual(got, want)
-        self.assertEqual((self.out / "rocprof_top_kernels_kernel_list.txt").read_bytes(),
+        self.assertEqual((self.out / "rocprof_top5_kernels_kernel_list.txt").read_bytes(),
                          (EXPECTED / SWEEP / "rocprof_top5_kernels_kernel_list.txt").read_bytes())
 
     def test_reports_are_the_reference_s(self):
