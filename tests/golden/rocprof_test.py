@@ -237,6 +237,17 @@ class Decode(Case):
                 self.assertNotIn("?", fields["kernel"], name)
 
 
+    def test_names_of_other_libraries(self):
+        answer = program.ask("gemm_kernel_decode", m=788, n=768, k=768, cu_count=132, names=[
+            "nvjet_tst_128x64_64x6_2x1_v_bz_TNN", "void softmax<float>(int)"])
+        rows = [dict(zip(answer["columns"], row)) for row in answer["rows"]]
+        self.assertEqual((rows[0]["family"], rows[0]["work_groups"], rows[1]["family"]),
+                         ("nvjet", 6 * 13, None))
+        self.assertTrue(any("outside Tensile" in note for note in answer["notes"]))
+        refused = program.call("gemm_kernel_decode", names=["nvjet"], m=5)
+        self.assertIn("n: expected an integer from 1", refused.stderr)
+
+
 class Yaml(Case):
     def test_preset_and_errors(self):
         answer = program.ask("rocprof_yaml", preset="cu_only", output_dir=str(self.out),
