@@ -61,6 +61,7 @@ std::string_view Plain(std::string_view counter) {
 
 Result<CounterNames> CounterNames::For(std::string_view arch) {
   arch = arch.substr(0, arch.find(':'));
+  if (arch == "gfx940" || arch == "gfx941") arch = "gfx942";  // its early steppings
   const object archs = MemberOf(Root(), "archs");
   object own;
   if (archs[arch].get(own) != simdjson::SUCCESS) {

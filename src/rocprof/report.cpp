@@ -46,24 +46,31 @@ class Report {
  private:
   double Column(double ns) const { return options_.rules.nanoseconds ? ns : ns / 1000; }
 
+  // What the timeline calls total_time, ns.
+  std::optional<std::int64_t> Total() const {
+    if (options_.rules.tool_span) {
+      if (!process_.init_ns || !process_.fini_ns) return std::nullopt;
+      return *process_.fini_ns - *process_.init_ns;
+    }
+    std::optional<Interval<std::int64_t>> all;
+    for (const Spans* spans : {&kernels_, &process_.copies}) {
+      for (const auto& span : *spans) {
+        if (!all) all = span;
+        all->start = std::min(all->start, span.start);
+        all->end = std::max(all->end, span.end);
+      }
+    }
+    if (!all) return std::nullopt;
+    return all->end - all->start;
+  }
+
   Table Timeline() const {
     const std::int64_t kernel = Length(Union(kernels_));
     const std::int64_t memory = Length(Union(process_.copies));
     Spans busy_spans = kernels_;
     busy_spans.insert(busy_spans.end(), process_.copies.begin(), process_.copies.end());
     const std::int64_t busy = Length(Union(busy_spans));
-    std::optional<std::int64_t> total;
-    if (options_.rules.tool_span) {
-      if (process_.init_ns && process_.fini_ns) total = *process_.fini_ns - *process_.init_ns;
-    } else if (!busy_spans.empty()) {
-      std::int64_t first = busy_spans.front().start;
-      std::int64_t last = busy_spans.front().end;
-      for (const auto& span : busy_spans) {
-        first = std::min(first, span.start);
-        last = std::max(last, span.end);
-      }
-      total = last - first;
-    }
+    const std::optional<std::int64_t> total = Total();
     Table table{"gpu_timeline", {"type", "time ms", "percent"}, {}};
     if (!total) return table;
     const auto whole = static_cast<double>(*total);
@@ -158,12 +165,13 @@ class Report {
         {"name", "Short Kernel count", "Short Kernel duration (µs) sum",
          "Short Kernel duration (µs) mean", "Short Kernel duration (µs) percent of total time"},
         {}};
+    const double total_us = static_cast<double>(Total().value_or(0)) / 1000;
     for (const auto& [name, times] : times_) {
       const std::vector<double> own = ShortOf(times);
       if (own.empty()) continue;
       const double sum = analysis::KahanSum(own);
       table.rows.push_back({name, static_cast<std::int64_t>(own.size()), sum,
-                            sum / static_cast<double>(own.size()), CellOf(Share(sum, all_))});
+                            sum / static_cast<double>(own.size()), CellOf(Share(sum, total_us))});
     }
     std::stable_sort(table.rows.begin(), table.rows.end(), [](const auto& a, const auto& b) {
       if (a[2] != b[2]) return a[2] > b[2];

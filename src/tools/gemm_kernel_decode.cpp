@@ -167,6 +167,7 @@ Result<Answer> GemmKernelDecode(engine::Workspace&, const Json& arguments, Job&)
   std::size_t bytes = 0;
   bool assumed = false;
   bool streamed = false;
+  bool untold = false;
   for (const Json& one : arguments.at("names")) {
     const std::string name = OneLine(ValidUtf8(one.get<std::string>()));
     const auto kernel = perf::DecodeGemmKernel(name);
@@ -175,6 +176,7 @@ Result<Answer> GemmKernelDecode(engine::Workspace&, const Json& arguments, Job&)
     AddRow(name, kernel, launch, &answer);
     if (!kernel) continue;
     ++decoded;
+    untold = untold || (launch.work_groups && !kernel->tensile);
     assumed = assumed || (launch.work_groups && launch.split_assumed);
     streamed = streamed || (kernel->tensile && kernel->tensile->stream_k());
     Json detail = KernelJson(*kernel, name);
@@ -196,6 +198,12 @@ Result<Answer> GemmKernelDecode(engine::Workspace&, const Json& arguments, Job&)
   if (assumed) {
     answer.notes.emplace_back(
         "work_groups takes the split of K as 1 where the name does not give it (GSU at run time)");
+  }
+  if (untold) {
+    answer.notes.emplace_back(
+        "outside Tensile, work_groups are the tiles to be made: kernels that stay resident or "
+        "swizzle "
+        "their tiles launch another number");
   }
   if (streamed) {
     answer.notes.emplace_back(

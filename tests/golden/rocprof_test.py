@@ -140,11 +140,11 @@ class Sweep(Case):
         table = EXPECTED / SWEEP / "top5_gemm_kernels_time_variance.csv.gz"
         program.ask("rocprof_yaml", csv=str(table), match="short", output_dir=str(self.out))
         want = (EXPECTED / SWEEP / "rocprof_top5_kernels.yaml").read_bytes().split(b"\n")
-        got = (self.out / "rocprof_top_kernels.yaml").read_bytes().split(b"\n")
+        got = (self.out / "rocprof_top5_kernels.yaml").read_bytes().split(b"\n")
         self.assertTrue(got[1].startswith(b"# Generated from: "))
         got[1] = want[1]
         self.assertEqual(got, want)
-        self.assertEqual((self.out / "rocprof_top_kernels_kernel_list.txt").read_bytes(),
+        self.assertEqual((self.out / "rocprof_top5_kernels_kernel_list.txt").read_bytes(),
                          (EXPECTED / SWEEP / "rocprof_top5_kernels_kernel_list.txt").read_bytes())
 
     def test_reports_are_the_reference_s(self):
@@ -235,6 +235,17 @@ class Decode(Case):
                                      math.prod(int(size) for size in groups[:3]), name)
                 self.assertIn(fields["family"], ("hipblaslt", "tensile"))
                 self.assertNotIn("?", fields["kernel"], name)
+
+
+    def test_names_of_other_libraries(self):
+        answer = program.ask("gemm_kernel_decode", m=788, n=768, k=768, cu_count=132, names=[
+            "nvjet_tst_128x64_64x6_2x1_v_bz_TNN", "void softmax<float>(int)"])
+        rows = [dict(zip(answer["columns"], row)) for row in answer["rows"]]
+        self.assertEqual((rows[0]["family"], rows[0]["work_groups"], rows[1]["family"]),
+                         ("nvjet", 6 * 13, None))
+        self.assertTrue(any("outside Tensile" in note for note in answer["notes"]))
+        refused = program.call("gemm_kernel_decode", names=["nvjet"], m=5)
+        self.assertIn("n: expected an integer from 1", refused.stderr)
 
 
 class Yaml(Case):
