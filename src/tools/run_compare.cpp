@@ -7,6 +7,7 @@
 #include "io/output_folder.h"
 #include "sweep/measure.h"
 #include "sweep/runs_compare.h"
+#include "sweep/single_data.h"
 #include "tools/table_files.h"
 #include "tools/tools.h"
 
@@ -15,6 +16,7 @@ namespace {
 
 constexpr std::size_t kRunsMax = 16;
 constexpr const char* kBook = "runs_comparison.xlsx";
+constexpr const char* kPage = "runs_comparison.html";
 
 // What a run is called that nobody named: its directory, with the one above for "nccl_28channels".
 std::string LabelOf(const std::string& given) {
@@ -86,10 +88,20 @@ Result<Answer> RunCompare(engine::Workspace& workspace, const Json& arguments, J
     if (options.reference_compat) tables = ReferenceTables(runs);
     JV_ASSIGN(const std::string directory, files.ResolveOutput(*output));
     JV_ASSIGN(const auto folder, io::OutputFolder::Open(files, directory, job));
-    std::vector<std::string> names = {kBook};
+    sweep::SinglePage page;
+    page.runs = sweep::SingleRunsOf(runs);
+    page.threshold_pct = arguments.at("threshold_pct").get<double>();
+    const std::vector<sweep::SweepPlot> plots = sweep::MakeSinglePlots(page.runs);
+    std::vector<std::string> names = {kBook, kPage};
     for (const Table& table : tables)
       names.push_back(table.name + ".csv");
+    for (const sweep::SweepPlot& plot : plots)
+      names.push_back("plots/" + plot.name + ".svg");
     JV_TRY(folder->Claim(names, MayOverwrite(arguments)));
+    JV_ASSIGN(std::string path, folder->Write(kPage, sweep::RenderSinglePage(page)));
+    answer.files.push_back({std::move(path), "the comparison, for a browser", 0});
+    for (const sweep::SweepPlot& plot : plots)
+      JV_TRY(folder->Write("plots/" + plot.name + ".svg", output::RenderSheet(plot.sheet)));
     JV_TRY(WriteTables(tables, *folder, *folder, kBook, &answer));
     JV_TRY(folder->Commit());
   }

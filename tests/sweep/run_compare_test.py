@@ -69,6 +69,9 @@ class RunCompare(unittest.TestCase):
         self.assertEqual(other["verdict"], "similar")
         self.assertEqual(rows["512t_70channels", "exposed_comm_time"]["verdict"], "better")
         self.assertEqual(rows["512t_70channels", "computation_time"]["verdict"], "worse")
+        page = (folder / "runs_comparison.html").read_text(encoding="utf-8")
+        self.assertIn("512t_28channels", page)
+        self.assertTrue((folder / "plots/improvement_chart.svg").is_file())
         collectives = read(folder / "runs_collectives.csv")
         column = collectives[0].index
         row = next(row for row in collectives if row[0] == "512t_70channels" and row[1] == "allreduce")

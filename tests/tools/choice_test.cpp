@@ -54,9 +54,13 @@ bool Names(const std::string& text, const std::string& word) {
 
 TEST_CASE("profiles") {
   engine::Workspace workspace;
-  const mcp::ToolSet full = AllTools(workspace);
-  CHECK(Choose(workspace, {.profile = "full"}).Names() == full.Names());
+  CHECK(Choose(workspace, {.profile = "all"}).Names() == AllTools(workspace).Names());
+  const mcp::ToolSet full = Choose(workspace, {.profile = "full"});
   CHECK(full.Find("perf_report") != nullptr);
+  CHECK(full.Find("sweep_scan") == nullptr);
+  const mcp::ToolSet sweeps = Choose(workspace, {.profile = "sweep"});
+  CHECK(sweeps.Find("sweep_scan") != nullptr);
+  CHECK(sweeps.Find("perf_report") == nullptr);
   const mcp::ToolSet core = Choose(workspace, {.profile = "core"});
   CHECK(core.Find("perf_report") == nullptr);
   CHECK(core.Find("category_filter") != nullptr);
