@@ -34,7 +34,7 @@ struct WorkspaceOptions {
   std::uint64_t trace_bytes_max = limits::kTraceBytesMax;  // of text in one trace
   // How long a tool waits for a trace before it answers "still loading"; absent: until it is there.
   std::optional<std::chrono::milliseconds> patience{};
-  int loads_max = 2;  // at the same time; further ones wait
+  int loads_max = 2;         // at the same time; further ones wait
   bool may_execute = false;  // start programs that a caller names
 };
 

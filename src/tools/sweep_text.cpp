@@ -10,8 +10,6 @@
 namespace jarvis::tools {
 namespace {
 
-using rpc::Json;
-
 // The last two cells of a row: directory and what becomes of it.
 std::string RowLine(const Json& row) {
   if (row.size() < 2) return {};

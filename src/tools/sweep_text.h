@@ -3,10 +3,10 @@
 
 #include <string>
 
-#include "rpc/json.h"
+#include "tools/answer.h"
 
 namespace jarvis::tools {
 
-std::string PlanText(const rpc::Json& answer);
+std::string PlanText(const Json& answer);
 
 }  // namespace jarvis::tools

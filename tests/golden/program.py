@@ -61,7 +61,7 @@ def request_lines(requests):
 
 
 # A server with every tool that may read and write anywhere: tests have their files in many places.
-ANYTHING = ("--profile", "full", "--allow-root", "/", "--output-root", "/")
+ANYTHING = ("--profile", "all", "--allow-root", "/", "--output-root", "/")
 
 
 def serve(requests, timeout=300, flags=ANYTHING):
