@@ -89,6 +89,18 @@ int RunRuns(const mcp::Tool& tool, const SweepFlags& flags) {
   return reply.structured["failed"] == rpc::Json(0) ? kExitOk : kExitFailure;
 }
 
+// --sweep1 A --label1 B, as the users' script has them, and --sweep-dir, as the other subcommands.
+void NameSweeps(std::vector<std::string_view>* arguments) {
+  for (std::string_view& one : *arguments) {
+    if (one == "--sweep-dir" ||
+        (one.starts_with("--sweep") && one.size() == 8 && one[7] >= '1' && one[7] <= '8')) {
+      one = "--sweeps";
+    } else if (one.starts_with("--label") && one.size() == 8 && one[7] >= '1' && one[7] <= '8') {
+      one = "--labels";
+    }
+  }
+}
+
 // plan and run take the flags of the script that they stand for.
 int PlanOrRun(const Subcommand& subcommand, Arguments arguments) {
   const bool run = subcommand.name == "run";
@@ -124,7 +136,9 @@ int Sweep(Arguments arguments) {
     return UsageError(Unknown("subcommand", name, known), "jarvis sweep --help");
   }
   static_cast<void>(rpc::SignalWatcher::Block());
-  const Arguments rest = arguments.subspan(1);
+  std::vector<std::string_view> spelled(arguments.begin() + 1, arguments.end());
+  if (subcommand->name == "compare") NameSweeps(&spelled);
+  const Arguments rest(spelled);
   if (subcommand->name == "plan" || subcommand->name == "run") return PlanOrRun(*subcommand, rest);
   const Toolbox toolbox;
   const mcp::Tool& tool = *toolbox.tools.Find(subcommand->tool);

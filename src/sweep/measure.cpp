@@ -161,7 +161,7 @@ class Measurer {
     if (!options_.reference_compat && !facts.device.empty()) {
       if (const perf::Platform* known = perf::MatchDevice(facts.device)) options.platform = *known;
     }
-    if (trace->recorded().gpu_work) {
+    if (options_.tables && trace->recorded().gpu_work) {
       JV_ASSIGN(facts.tables, engine::MakeReport(*trace, options, job));
       if (options_.reference_compat) compat::ShapeAsOf2025(&facts.tables);
     }

@@ -12,6 +12,8 @@ struct MeasureOptions {
   std::uint64_t trace_bytes_max = 0;
   // The numbers of the reference's report tool of 2025-12, which sweeps were analysed with.
   bool reference_compat = false;
+  // The tables of reports; without them the facts about GEMM rows are missing too.
+  bool tables = true;
   std::vector<std::string> configs;  // labels; empty: all
   std::vector<std::int64_t> ranks;   // empty: all
 };

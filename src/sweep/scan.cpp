@@ -81,6 +81,8 @@ AxisValue ValueOf(std::string text) {
 // "algo=ring", "algo_ring", "28channels", "nccl_28channels": the axis and its value. Any other name
 // is a value of an axis without a name.
 std::pair<std::string, std::string> AxisOf(const std::string& part, std::size_t level) {
+  if (const auto threads = Between(part, "", "thread")) return {"threads", *threads};
+  if (const auto channels = Between(part, "nccl_", "channels")) return {"channels", *channels};
   const std::size_t equals = part.find('=');
   if (equals != std::string::npos && equals > 0 && equals + 1 < part.size())
     return {part.substr(0, equals), part.substr(equals + 1)};

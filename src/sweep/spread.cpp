@@ -5,6 +5,7 @@
 #include <cstdint>
 
 #include "analysis/stats.h"
+#include "output/chart_stats.h"
 
 namespace jarvis::sweep {
 namespace {
@@ -40,45 +41,18 @@ double ResampledMean(std::span<const double> values, Random* random) {
 
 }  // namespace
 
-double Quantile(std::span<const double> sorted, double q) {
-  const double place = q * static_cast<double>(sorted.size() - 1);
-  const auto below = static_cast<std::size_t>(place);
-  const std::size_t above = std::min(below + 1, sorted.size() - 1);
-  return sorted[below] + (sorted[above] - sorted[below]) * (place - static_cast<double>(below));
-}
-
 Spread SpreadOf(std::span<const double> values) {
   const analysis::Moments moments = analysis::GroupMoments(values);
   Spread spread{moments.mean, moments.median, moments.min, moments.max, moments.std, {}, 0, 0, 0};
   if (moments.std && moments.mean != 0) spread.cv = *moments.std / moments.mean;
   std::vector<double> sorted(values.begin(), values.end());
   std::sort(sorted.begin(), sorted.end());
-  spread.iqr = Quantile(sorted, 0.75) - Quantile(sorted, 0.25);
-  spread.p95 = Quantile(sorted, 0.95);
+  spread.iqr = output::Quantile(sorted, 0.75) - output::Quantile(sorted, 0.25);
+  spread.p95 = output::Quantile(sorted, 0.95);
   for (double& value : sorted)
     value = std::abs(value - spread.median);
   spread.mad = analysis::Median(std::move(sorted));
   return spread;
-}
-
-std::optional<Fit> LeastSquares(std::span<const double> x, std::span<const double> y) {
-  if (x.size() < 2 || x.size() != y.size()) return std::nullopt;
-  const double mean_x = Mean(x);
-  const double mean_y = Mean(y);
-  double xx = 0;
-  double xy = 0;
-  double yy = 0;
-  for (std::size_t i = 0; i < x.size(); ++i) {
-    xx += (x[i] - mean_x) * (x[i] - mean_x);
-    xy += (x[i] - mean_x) * (y[i] - mean_y);
-    yy += (y[i] - mean_y) * (y[i] - mean_y);
-  }
-  if (xx <= 0) return std::nullopt;
-  Fit fit;
-  fit.slope = xy / xx;
-  fit.intercept = mean_y - fit.slope * mean_x;
-  if (yy > 0) fit.r = xy / std::sqrt(xx * yy);
-  return fit;
 }
 
 std::optional<Change> ChangeOf(std::span<const double> a, std::span<const double> b) {
@@ -94,8 +68,8 @@ std::optional<Change> ChangeOf(std::span<const double> a, std::span<const double
   }
   if (resampled.empty()) return std::nullopt;
   std::sort(resampled.begin(), resampled.end());
-  change.low = Quantile(resampled, 0.025);
-  change.high = Quantile(resampled, 0.975);
+  change.low = output::Quantile(resampled, 0.025);
+  change.high = output::Quantile(resampled, 0.975);
   change.significant = change.low > 0 || change.high < 0;
   return change;
 }

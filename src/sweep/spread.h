@@ -18,17 +18,6 @@ struct Spread {
 };
 Spread SpreadOf(std::span<const double> values);
 
-// q in 0..1. REQUIRES: sorted, not empty.
-double Quantile(std::span<const double> sorted, double q);
-
-// Least squares of y over x, and Pearson's r. Absent where x or y do not vary.
-struct Fit {
-  double slope = 0;
-  double intercept = 0;
-  std::optional<double> r;
-};
-std::optional<Fit> LeastSquares(std::span<const double> x, std::span<const double> y);
-
 // The mean of b over the mean of a, as a change in percent of a, with the interval that holds 95 %
 // of 2,000 resamplings of both sets (Efron's percentile bootstrap, from a fixed seed: the same sets
 // give the same interval). `significant`: 0 is outside the interval. Absent with fewer than two

@@ -1,11 +1,13 @@
 #include "sweep/stability.h"
 
 #include <algorithm>
+#include <cmath>
 #include <map>
 #include <tuple>
 #include <utility>
 
 #include "analysis/stats.h"
+#include "output/chart_stats.h"
 #include "sweep/config_cells.h"
 
 namespace jarvis::sweep {
@@ -87,7 +89,16 @@ Stability StabilityOf(std::span<const GemmInstance> instances) {
     out.overlap_cost_us = cost;
   }
   const auto [least, most] = std::minmax_element(shares.begin(), shares.end());
-  if (*most - *least >= kVaries) out.fit = LeastSquares(shares, durations);
+  if (*most - *least >= kVaries) {
+    std::vector<output::SvgPoint> points;
+    for (const GemmInstance& one : instances)
+      points.push_back({one.overlap, one.dur_us});
+    if (const auto fit = output::FitOf(points)) {
+      out.slope_us = fit->slope;
+      if (out.spread.max > out.spread.min)
+        out.pearson = std::copysign(std::sqrt(fit->r_squared), fit->slope);
+    }
+  }
   return out;
 }
 
@@ -144,8 +155,8 @@ Table GemmKernelStability(const SweepFacts& facts) {
                            CellOf(one.clear_us),
                            CellOf(one.overlapped_us),
                            CellOf(one.slowdown_percent),
-                           one.fit ? Cell(one.fit->slope) : Cell(),
-                           one.fit ? CellOf(one.fit->r) : Cell(),
+                           CellOf(one.slope_us),
+                           CellOf(one.pearson),
                            one.excess_us,
                            CellOf(one.overlap_cost_us)});
     table.rows.push_back(std::move(row));

@@ -16,7 +16,8 @@ struct Stability {
   double overlap_mean = 0;  // share, 0..1
   std::size_t clear = 0, overlapped = 0;
   std::optional<double> clear_us, overlapped_us, slowdown_percent;
-  std::optional<Fit> fit;
+  std::optional<double> slope_us;  // for 0 -> 100 % overlap, by least squares
+  std::optional<double> pearson;
   double excess_us = 0;                   // sum of (duration - median)
   std::optional<double> overlap_cost_us;  // sum over the overlapped of (duration - clear median)
 };

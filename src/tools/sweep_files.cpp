@@ -34,7 +34,7 @@ struct Piece {
   std::string what;
   std::uint64_t rows = 0;
   std::function<Result<std::string>()> content;
-  bool listed = true;  // in the answer; reports are too many
+  bool listed = true;  // in the answer; reports, sheets and plots are too many
 };
 
 class Writer {
@@ -50,6 +50,10 @@ class Writer {
     if (Does(SweepStep::kPlots)) Plots();
     for (const Table& table : options_.more)
       AddCsv("", table);
+    for (const SweepFileOptions::TextFile& text : options_.texts) {
+      pieces_.push_back({text.name, text.what, 0,
+                         [&text]() -> Result<std::string> { return text.content; }, true});
+    }
     if (!facts_.warnings.empty()) AddCsv("", WarningsTable(facts_.warnings));
     return {};
   }
@@ -98,7 +102,8 @@ class Writer {
                            out += c;
                          }
                          return out;
-                       }});
+                       },
+                       folder.empty()});
   }
 
   void AddBook(const std::string& name, std::span<const Table> tables, bool listed) {
@@ -135,14 +140,17 @@ class Writer {
   }
 
   void Timeline() {
-    const std::string name =
-        fmt::format("gpu_timeline_all_configs_{}", sweep::AggregateName(options_.aggregate));
-    timeline_ = sweep::TimelineTables(facts_, options_.aggregate);
-    AddBook(name + ".xlsx", timeline_, true);
-    for (const Table& table : timeline_) {
-      Table one = table;
-      one.name = name + "__" + table.name;
-      AddCsv("tables/", std::move(one));
+    timelines_.reserve(options_.aggregates.size());  // books refer to its elements
+    for (const sweep::Aggregate aggregate : options_.aggregates) {
+      const std::string name =
+          fmt::format("gpu_timeline_all_configs_{}", sweep::AggregateName(aggregate));
+      timelines_.push_back(sweep::TimelineTables(facts_, aggregate));
+      AddBook(name + ".xlsx", timelines_.back(), true);
+      for (const Table& table : timelines_.back()) {
+        Table one = table;
+        one.name = name + "__" + table.name;
+        AddCsv("tables/", std::move(one));
+      }
     }
   }
 
@@ -180,7 +188,7 @@ class Writer {
   std::vector<Piece> pieces_;
   std::vector<std::unique_ptr<Table>> kept_;
   std::optional<sweep::Reports> reports_;
-  std::vector<Table> timeline_;
+  std::vector<std::vector<Table>> timelines_;
   std::vector<Table> master_;
   std::vector<sweep::SweepPlot> plots_;
 };

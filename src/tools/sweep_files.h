@@ -19,13 +19,19 @@ std::optional<SweepStep> SweepStepOf(std::string_view name);
 struct SweepFileOptions {
   std::set<SweepStep> steps;
   std::size_t top_k = 5;
-  sweep::Aggregate aggregate = sweep::Aggregate::kMean;
+  std::vector<sweep::Aggregate> aggregates = {sweep::Aggregate::kMean};
   bool workbooks = true;  // .xlsx
   bool tables = true;     // .csv
   bool png = false;       // plots as PNG beside the SVG
   bool comparisons = true;
   bool overwrite = false;
   std::vector<Table> more = {};  // tables that the caller made, as CSV files
+  struct TextFile {
+    std::string name;
+    std::string what;
+    std::string content;
+  };
+  std::vector<TextFile> texts = {};  // files that the caller made
 };
 
 // Writes what the steps make into `directory` (from FilePolicy::ResolveOutput), all or nothing by

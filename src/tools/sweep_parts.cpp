@@ -13,25 +13,29 @@
 namespace jarvis::tools {
 namespace {
 
-constexpr std::size_t kWarningsMax = 12;
-constexpr std::size_t kMessageMax = 200;  // characters
+// An answer has both, in one budget.
+constexpr std::size_t kWarningsMax = 8;
+constexpr std::size_t kNotesMax = 4;
+constexpr std::size_t kMessageMax = 160;  // characters
+constexpr std::size_t kNoteMax = 100;
 
-std::string Shown(const std::string& text) {
+std::string Shown(const std::string& text, std::size_t characters) {
   const std::string line = OneLine(ValidUtf8(text));
-  const std::string_view cut = Utf8Characters(line, kMessageMax);
+  const std::string_view cut = Utf8Characters(line, characters);
   return std::string(cut) + (cut.size() < line.size() ? "..." : "");
 }
 
 }  // namespace
 
 Result<sweep::SweepFacts> MeasureSweepOf(const engine::Workspace& workspace, const Json& arguments,
-                                         Job& job) {
+                                         Job& job, bool tables) {
   const io::FilePolicy& files = workspace.files();
   JV_ASSIGN(sweep::Sweep scanned,
             sweep::ScanSweep(files, arguments.at("sweep_dir").get<std::string>()));
   sweep::MeasureOptions options;
   options.threads = workspace.options().threads;
   options.trace_bytes_max = workspace.options().trace_bytes_max;
+  options.tables = tables;
   options.reference_compat = arguments.value("reference_compat", false);
   options.configs = arguments.value("configs", std::vector<std::string>());
   options.ranks = arguments.value("ranks", std::vector<std::int64_t>());
@@ -46,7 +50,7 @@ Json WarningsJson(const std::vector<sweep::Warning>& warnings) {
                     {"rank", one.rank ? Json(*one.rank) : Json(nullptr)},
                     {"file", TextOrNull(ValidUtf8(one.file))},
                     {"code", one.code},
-                    {"message", Shown(one.message)}});
+                    {"message", Shown(one.message, kMessageMax)}});
   }
   return list;
 }
@@ -62,16 +66,16 @@ Table WarningsTable(const std::vector<sweep::Warning>& warnings) {
 }
 
 void AddWarningNotes(const std::vector<sweep::Warning>& warnings, Answer* answer) {
-  for (std::size_t i = 0; i < std::min(warnings.size(), kWarningsMax); ++i) {
+  for (std::size_t i = 0; i < std::min(warnings.size(), kNotesMax); ++i) {
     const sweep::Warning& one = warnings[i];
     answer->notes.push_back(fmt::format(
         "[{}] {}{}{}", one.code, one.config.empty() ? "" : one.config + ": ",
         one.file.empty() ? "" : ValidUtf8(one.file.substr(one.file.rfind('/') + 1)) + " ",
-        Shown(one.message)));
+        Shown(one.message, kNoteMax)));
   }
-  if (warnings.size() > kWarningsMax) {
+  if (warnings.size() > kNotesMax) {
     answer->notes.push_back(
-        fmt::format("{} further warnings: see sweep_warnings.csv", warnings.size() - kWarningsMax));
+        fmt::format("{} further warnings: see sweep_warnings.csv", warnings.size() - kNotesMax));
   }
 }
 

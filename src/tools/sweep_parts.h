@@ -11,9 +11,9 @@
 namespace jarvis::tools {
 
 // The sweep that the argument `sweep_dir` names, with every trace read. The arguments `configs`,
-// `ranks` and `reference_compat` count where the tool has them.
+// `ranks` and `reference_compat` count where the tool has them. `tables`: see MeasureOptions.
 Result<sweep::SweepFacts> MeasureSweepOf(const engine::Workspace& workspace, const Json& arguments,
-                                         Job& job);
+                                         Job& job, bool tables = true);
 
 // [{config, rank, file, code, message}], the first few; the whole list is the file sweep_warnings.
 Json WarningsJson(const std::vector<sweep::Warning>& warnings);

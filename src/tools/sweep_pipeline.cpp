@@ -3,8 +3,10 @@
 #include <fmt/format.h>
 
 #include "analysis/summary.h"
+#include "base/text.h"
 #include "rocprof/capture.h"
 #include "rocprof/join_rows.h"
+#include "rocprof/yaml.h"
 #include "sweep/comms.h"
 #include "tools/json_parts.h"
 #include "tools/sweep_files.h"
@@ -29,7 +31,11 @@ Result<SweepFileOptions> OptionsOf(const Json& arguments) {
                      SweepStep::kComms, SweepStep::kPlots};
   }
   options.top_k = arguments.at("top_k").get<std::size_t>();
-  options.aggregate = sweep::AggregateOf(arguments.at("aggregate").get<std::string>()).value();
+  if (const auto aggregate = TextArgument(arguments, "aggregate")) {
+    options.aggregates = {sweep::AggregateOf(*aggregate).value()};
+  } else {
+    options.aggregates = {sweep::Aggregate::kMean, sweep::Aggregate::kGeomean};
+  }
   const auto format = arguments.at("format").get<std::string>();
   options.workbooks = format != "csv";
   options.tables = format != "xlsx";
@@ -109,6 +115,33 @@ Json StragglersJson(const sweep::SweepFacts& facts) {
   return list;
 }
 
+// The next step for AMD's GPUs: a job for rocprofv3 that counts the kernels of the variance table.
+Status AddRocprofJob(const sweep::SweepFacts& facts, const std::string& directory,
+                     SweepFileOptions* options) {
+  std::string device;
+  for (const sweep::ConfigFacts& config : facts.configs) {
+    if (!config.ranks.empty()) device = config.ranks.front().device;
+  }
+  if (!options->steps.contains(SweepStep::kGemmVariance) || !ContainsNoCase(device, "amd"))
+    return {};
+  rocprof::YamlOptions job;
+  std::set<std::string> kernels;
+  for (const sweep::VarianceRow& row : sweep::VarianceRows(facts, options->top_k))
+    kernels.insert(row.kernel);
+  if (kernels.empty()) return {};
+  job.kernels.assign(kernels.begin(), kernels.end());
+  job.match = facts.reference_compat ? rocprof::Match::kShort : rocprof::Match::kExact;
+  job.source = directory + "/top5_gemm_kernels_time_variance.csv";
+  if (ContainsNoCase(device, "mi2")) job.arch = "gfx90a";
+  if (ContainsNoCase(device, "mi35")) job.arch = "gfx950";
+  JV_ASSIGN(rocprof::YamlFile file, rocprof::MakeYaml(job));
+  options->texts.push_back(
+      {"rocprof_top5_kernels.yaml", "configuration: rocprofv3 -i FILE", std::move(file.yaml)});
+  options->texts.push_back(
+      {"rocprof_top5_kernels_kernel_list.txt", "its kernels", std::move(file.kernel_list)});
+  return {};
+}
+
 // Counters of rocprofv3 beside the variance table, where some runs have them.
 Status AddCounters(const engine::Workspace& workspace, Job& job, sweep::SweepFacts* facts,
                    SweepFileOptions* options) {
@@ -142,6 +175,7 @@ Result<Answer> SweepPipeline(engine::Workspace& workspace, const Json& arguments
   JV_ASSIGN(sweep::SweepFacts facts, MeasureSweepOf(workspace, arguments, job));
   JV_TRY(AddCounters(workspace, job, &facts, &options));
   JV_ASSIGN(const std::string directory, SweepOutput(workspace, arguments, facts.sweep));
+  JV_TRY(AddRocprofJob(facts, directory, &options));
   Answer answer;
   const std::vector<sweep::ConfigMetrics> metrics = sweep::MetricsOfConfigs(facts);
   answer.summary = Headline(facts, metrics);

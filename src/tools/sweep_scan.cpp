@@ -54,7 +54,8 @@ std::string Device(const sweep::SweepFacts& facts) {
 }  // namespace
 
 Result<Answer> SweepScan(engine::Workspace& workspace, const Json& arguments, Job& job) {
-  JV_ASSIGN(const sweep::SweepFacts facts, MeasureSweepOf(workspace, arguments, job));
+  JV_ASSIGN(const sweep::SweepFacts facts,
+            MeasureSweepOf(workspace, arguments, job, /*tables=*/false));
   Answer answer;
   std::size_t traces = 0;
   std::uint64_t bytes = 0;

@@ -107,6 +107,9 @@ class Files(Case):
                      "top5_gemm_kernels_time_variance.csv",
                      "top5_gemm_kernels_time_variance_with_timestamps.csv",
                      "top5_gemm_kernels_time_variance_with_collective_overlap.csv",
+                     "rocprof_top5_kernels.yaml", "rocprof_top5_kernels_kernel_list.txt",
+                     "top5_gemm_kernels_with_rocprof.csv", "rocprof_kernels.csv",
+                     "gpu_timeline_all_configs_geomean.xlsx",
                      "gemm_kernel_stability.csv", "gpu_timeline_all_configs_mean.xlsx",
                      "nccl_master_all_configs.xlsx", "nccl_master_all_configs.csv",
                      "plots/variance_by_threads_boxplot.png", "plots/variance_by_channels_boxplot.svg",
@@ -243,6 +246,17 @@ class Damage(Case):
         self.assertEqual({(row["algo"], row["buffer"]) for row in rows},
                          {("ring", "2"), ("ring", "16"), ("tree", "2"), ("tree", "16")})
 
+    def test_threads_and_channels_below_another_axis(self):
+        for proto in ("LL", "Simple"):
+            for threads in (256, 512):
+                write(self.path / f"s/proto_{proto}/{threads}thread/nccl_28channels/torch_profiler/"
+                      "rank0/t.json", trace([comm(1000, 50, 1, 28, 256), work(900, 80)], 0, 1))
+        answer = sweep("scan", self.path / "s")
+        self.assertEqual(answer["axes"], ["proto", "threads", "channels"])
+        self.assertEqual([config for code, config, _ in codes(answer) if code == "CONFIG_MISMATCH"],
+                         ["proto_LL_512thread_nccl_28channels",
+                          "proto_Simple_512thread_nccl_28channels"])
+
     def test_nothing_there_is_one_clear_error(self):
         self.assertIn("no directory", sweep("scan", self.path / "nowhere", fails=True))
         self.assertIn("no run in", sweep("scan", self.path, fails=True))
@@ -256,9 +270,9 @@ class Damage(Case):
 
 class Compare(Case):
     def test_three_sweeps(self):
-        answer = sweep("compare", SWEEPS / BASE, SWEEPS / SECOND, SWEEPS / DAMAGED, "--labels",
-                       "Base ROCm", "--labels", "<script>alert(1)</script>", "--labels", "cut",
-                       "--output-dir", self.path)
+        answer = sweep("compare", "--sweep1", SWEEPS / BASE, "--sweep2", SWEEPS / SECOND,
+                       "--sweep-dir", SWEEPS / DAMAGED, "--label1", "Base ROCm", "--label2",
+                       "<script>alert(1)</script>", "--labels", "cut", "--output-dir", self.path)
         self.assertIn("step time -4.3 % over 8 configurations", answer["summary"])
         self.assertIn("cut does other work", answer["summary"])
         page = (self.path / "sweep_comparison.html").read_text(encoding="utf-8")

@@ -20,14 +20,16 @@ import program  # noqa: E402
 
 GOLDEN = pathlib.Path(__file__).parent / "tools_list.json"
 PROFILES_GOLDEN = pathlib.Path(__file__).parent / "profiles.json"
-PROFILES = ("min", "core", "full")
+PROFILES = ("min", "core", "full", "sweep")
 BYTES_PER_TOKEN = 3.5
 TOOL_TOKENS_MAX = 300
 # Tools that may be larger, each with its reason.
 LARGE_TOOLS = {
     "perf_report": 880,  # the options of two reports that it reproduces, name by name
+    "sweep_pipeline": 450,  # five stages of a sweep's analysis in one tool
 }
-ALL_TOKENS_MAX = {"min": 4000, "core": 4000, "full": 6500}  # full is for scripts and report writers
+ALL_TOKENS_MAX = {"min": 4000, "core": 4000, "full": 6000,  # full is for scripts and report writers
+                  "sweep": 5000}
 TOOLS_MAX = 25
 INSTRUCTIONS_MAX = 1000
 # What descriptions may name besides tools and arguments: columns and files of answers.
@@ -35,7 +37,7 @@ WORDS = {"gpu_ms", "next_cursor", "category_data", "priority_data", "tree_data",
          "unified_perf_summary", "ops_unique_args", "replay_ir", "replay_package", "diff_stats",
          "merged_ranks", "run_dir", "nccl_algo", "change_pct", "standalone_analysis_fair", "standalone_analysis_rough"}
 # Arguments whose name says it all, or that the tool's description explains.
-SELF_EVIDENT = {"m", "n", "k", "batch", "batch_size", "seq_len", "d_model", "d_ff", "phase",
+SELF_EVIDENT = {"m", "n", "ranks", "limit", "objective", "k", "batch", "batch_size", "seq_len", "d_model", "d_ff", "phase",
                 "out_dtype", "title", "insight", "action", "identification", "reasoning",
                 "resolution", "path_a", "path_b", "vendor", "config", "nproc", "workdir", "skip",
                 "aggregate", "pause_s", "format"}
@@ -118,7 +120,7 @@ class Profiles(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
         cls.profiles = {name: profile_of("--profile", name) for name in PROFILES}
-        cls.every_tool = {tool["name"] for tool in cls.profiles["full"][0]}
+        cls.every_tool = {tool["name"] for tools, _ in cls.profiles.values() for tool in tools}
 
     def test_profiles_are_as_agreed(self):
         seen = {}
@@ -230,6 +232,15 @@ class Tools(unittest.TestCase):
             shutil.copy(program.EXAMPLE, rank / "trace.json.gz")
         return [f"{out}/a", f"{out}/b"]
 
+    def sweep(self, out):
+        """Two configurations of one rank."""
+        for channels in (28, 42):
+            rank = pathlib.Path(out, f"s/256thread/nccl_{channels}channels/torch_profiler/rank0")
+            if not rank.exists():
+                rank.mkdir(parents=True)
+                shutil.copy(program.EXAMPLE, rank / "trace.json.gz")
+        return f"{out}/s"
+
     def calls(self, out):
         trace = str(program.EXAMPLE)
         for tool in self.tools:
@@ -264,6 +275,10 @@ class Tools(unittest.TestCase):
                 arguments["row"] = "op1"
             if tool["name"] == "run_compare":
                 arguments["runs"] = self.runs(out)
+            if "sweep_dir" in properties:
+                arguments["sweep_dir"] = self.sweep(out)
+            if tool["name"] == "sweep_compare":
+                arguments["sweeps"] = [self.sweep(out)] * 8
             yield tool, arguments
             for name, part in properties.items():
                 for choice in part.get("enum", []):
