@@ -68,6 +68,5 @@ Table KernelTable(const std::vector<KernelRow>& rows, const std::string& name,
 Table AgentTable(const Capture& capture);
 // Statistics files: timing alone.
 Table StatsTable(const Capture& capture);
-Table WarningTable(const std::vector<Warning>& warnings);
 
 }  // namespace jarvis::rocprof

@@ -173,13 +173,4 @@ Table StatsTable(const Capture& capture) {
   return table;
 }
 
-Table WarningTable(const std::vector<Warning>& warnings) {
-  Table table{"rocprof_warnings", {"config", "rank", "file", "code", "message"}, {}};
-  for (const Warning& one : warnings) {
-    table.rows.push_back(
-        {TextOrAbsent(one.config), Maybe(one.rank), TextOrAbsent(one.file), one.code, one.message});
-  }
-  return table;
-}
-
 }  // namespace jarvis::rocprof

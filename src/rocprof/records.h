@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "base/interval.h"
+#include "base/part_warning.h"
 
 namespace jarvis::rocprof {
 
@@ -132,13 +133,7 @@ struct Process {
   }
 };
 
-struct Warning {
-  std::string config;
-  std::optional<std::int64_t> rank;
-  std::string file;
-  std::string code;     // stable
-  std::string message;  // one sentence
-};
+using Warning = PartWarning;
 
 // All that was read below a path.
 struct Capture {

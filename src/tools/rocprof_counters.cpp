@@ -8,6 +8,7 @@
 #include "output/number_format.h"
 #include "rocprof/capture.h"
 #include "rocprof/kernel_rows.h"
+#include "tools/part_warnings.h"
 #include "tools/rank_files.h"
 #include "tools/rocprof_parts.h"
 #include "tools/table_files.h"
@@ -197,7 +198,8 @@ Result<Answer> RocprofCounters(engine::Workspace& workspace, const Json& argumen
     tables.push_back(rocprof::AgentTable(capture));
     Table stats = rocprof::StatsTable(capture);
     if (!stats.rows.empty()) tables.push_back(std::move(stats));
-    if (!capture.warnings.empty()) tables.push_back(rocprof::WarningTable(capture.warnings));
+    if (!capture.warnings.empty())
+      tables.push_back(WarningsTable("rocprof_warnings", capture.warnings));
     JV_TRY(WriteTableFolder(workspace.files(), *directory, tables, MayOverwrite(arguments), job,
                             &answer));
   }

@@ -9,26 +9,6 @@
 
 namespace jarvis::tools {
 
-Json WarningsJson(const std::vector<rocprof::Warning>& warnings) {
-  constexpr std::size_t kMost = 8;
-  constexpr std::size_t kCharactersMax = 200;
-  Json list = Json::array();
-  for (const rocprof::Warning& one : warnings) {
-    if (list.size() == kMost) {
-      list.push_back({{"code", "MORE"},
-                      {"message", std::to_string(warnings.size() - kMost) + " further warnings"}});
-      break;
-    }
-    Json entry = {{"code", one.code},
-                  {"message", std::string(Utf8Characters(OneLine(one.message), kCharactersMax))}};
-    entry["config"] = one.config.empty() ? Json(nullptr) : Json(one.config);
-    entry["rank"] = one.rank ? Json(*one.rank) : Json(nullptr);
-    entry["file"] = one.file.empty() ? Json(nullptr) : Json(ValidUtf8(one.file));
-    list.push_back(std::move(entry));
-  }
-  return list;
-}
-
 std::string ShownKernel(const rocprof::KernelRow& row) {
   return row.label.empty() ? analysis::ShortKernelName(row.kernel) : row.label;
 }

@@ -9,9 +9,6 @@
 
 namespace jarvis::tools {
 
-// The first few warnings as {config, rank, file, code, message}; files have them all.
-Json WarningsJson(const std::vector<rocprof::Warning>& warnings);
-
 // A kernel's name for reading: its label, else shortened by rule.
 std::string ShownKernel(const rocprof::KernelRow& row);
 

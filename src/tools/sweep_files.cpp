@@ -54,7 +54,7 @@ class Writer {
       pieces_.push_back({text.name, text.what, 0,
                          [&text]() -> Result<std::string> { return text.content; }, true});
     }
-    if (!facts_.warnings.empty()) AddCsv("", WarningsTable(facts_.warnings));
+    if (!facts_.warnings.empty()) AddCsv("", WarningsTable("sweep_warnings", facts_.warnings));
     return {};
   }
 

@@ -6,6 +6,7 @@
 
 #include "sweep/facts.h"
 #include "sweep/recommend.h"
+#include "tools/part_warnings.h"
 #include "tools/tools.h"
 
 namespace jarvis::tools {
@@ -14,12 +15,6 @@ namespace jarvis::tools {
 // `ranks` and `reference_compat` count where the tool has them. `tables`: see MeasureOptions.
 Result<sweep::SweepFacts> MeasureSweepOf(const engine::Workspace& workspace, const Json& arguments,
                                          Job& job, bool tables = true);
-
-// [{config, rank, file, code, message}], the first few; the whole list is the file sweep_warnings.
-Json WarningsJson(const std::vector<sweep::Warning>& warnings);
-Table WarningsTable(const std::vector<sweep::Warning>& warnings);
-// A note that says how many there are, if any.
-void AddWarningNotes(const std::vector<sweep::Warning>& warnings, Answer* answer);
 
 // Where files of the sweep go: output_dir, else tracelens_analysis in the sweep where it may be
 // written, else a directory named after the sweep.

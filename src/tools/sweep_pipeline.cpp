@@ -153,8 +153,7 @@ Status AddCounters(const engine::Workspace& workspace, Job& job, sweep::SweepFac
   JV_ASSIGN(const rocprof::Capture capture,
             rocprof::ReadCapture(workspace.files(), facts->sweep.path,
                                  {.threads = workspace.options().threads}, job));
-  for (const rocprof::Warning& one : capture.warnings)
-    facts->warnings.push_back({one.config, one.rank, one.file, one.code, one.message});
+  facts->warnings.insert(facts->warnings.end(), capture.warnings.begin(), capture.warnings.end());
   rocprof::GroupOptions by_rank;
   by_rank.by_rank = true;
   JV_ASSIGN(const auto rows, rocprof::KernelRows(capture, by_rank, job));

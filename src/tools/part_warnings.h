@@ -1,0 +1,18 @@
+// Warnings about parts of what was read, as answers and files show them.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "base/part_warning.h"
+#include "tools/answer.h"
+
+namespace jarvis::tools {
+
+// [{config, rank, file, code, message}], the first few; files have them all.
+Json WarningsJson(const std::vector<PartWarning>& warnings);
+Table WarningsTable(std::string name, const std::vector<PartWarning>& warnings);
+// A note for each of the first, and how many more there are.
+void AddWarningNotes(const std::vector<PartWarning>& warnings, Answer* answer);
+
+}  // namespace jarvis::tools
