@@ -79,12 +79,13 @@ std::string ProgramHelp(const mcp::ToolSet& tools) {
          "  --version                The version.\n";
 }
 
-std::string ToolHelp(const mcp::Tool& tool) {
+std::string ToolHelp(const mcp::Tool& tool, std::string_view spelled) {
   const Json& schema = tool.input_schema();
   const std::string positional = UpperAscii(PositionalName(schema));
-  std::string text = tool.name + ": " + tool.definition.value("title", "") + "\n\n" +
+  const std::string name_shown(spelled.empty() ? tool.name : spelled);
+  std::string text = name_shown + ": " + tool.definition.value("title", "") + "\n\n" +
                      Wrap(tool.definition.value("description", ""), 0) + "\n\nUsage: jarvis " +
-                     tool.name + (positional.empty() ? "" : " [" + positional + "]") +
+                     name_shown + (positional.empty() ? "" : " [" + positional + "]") +
                      " [--name value ...]\n\nArguments:\n";
   const Json properties = schema.value("properties", Json::object());
   for (const auto& [name, property] : properties.items())

@@ -10,7 +10,8 @@
 namespace jarvis::app {
 
 std::string ProgramHelp(const mcp::ToolSet& tools);
-std::string ToolHelp(const mcp::Tool& tool);
+// `spelled`: what the command is called, if not by the tool's name.
+std::string ToolHelp(const mcp::Tool& tool, std::string_view spelled = {});
 
 // "unknown tool lod_trace; did you mean load_trace?" `spelled`: the name in the form of the known
 // ones, if that differs.

@@ -145,7 +145,10 @@ int Sweep(Arguments arguments) {
   const auto flags = ParseToolFlags(tool.input_schema(), rest);
   if (!flags)
     return UsageError(flags.error().message, "jarvis sweep " + std::string(name) + " --help");
-  if (flags->help) return Print(ToolHelp(tool)) ? kExitOk : kExitFailure;
+  if (flags->help) {
+    const std::string command = fmt::format("sweep {}", subcommand->name);
+    return Print(ToolHelp(tool, command)) ? kExitOk : kExitFailure;
+  }
   rpc::Json all = *rpc::ParseJson(subcommand->preset);
   all.update(flags->arguments);
   return RunTool(tool, all, flags->json ? Output::kJson : Output::kText);

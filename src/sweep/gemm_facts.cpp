@@ -10,7 +10,7 @@
 #include "analysis/report_compare.h"
 #include "analysis/work_calls.h"
 #include "compat/sweep_scripts.h"
-#include "perf/gemm_kernel_name.h"
+#include "perf/gemm_decode.h"
 #include "trace/json_text.h"
 
 namespace jarvis::sweep {
@@ -114,7 +114,7 @@ class Finder {
     if (call.model != nullptr ? call.model->sheet == "GEMM" : call.category == "GEMM") return true;
     // Work of a replayed graph has no op: its kernels' names tell.
     return call.model == nullptr && !call.recorded_arguments && !call.kernels.empty() &&
-           perf::ParseGemmKernelName(events_.name(call.kernels.front())).has_value();
+           perf::IsGemmKernel(events_.name(call.kernels.front()));
   }
 
   double Overlap(const trace::Event& event) const {

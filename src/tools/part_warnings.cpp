@@ -11,15 +11,12 @@
 namespace jarvis::tools {
 namespace {
 
-// An answer has both, in one budget.
 constexpr std::size_t kWarningsMax = 8;
-constexpr std::size_t kNotesMax = 4;
 constexpr std::size_t kMessageMax = 160;  // characters
-constexpr std::size_t kNoteMax = 100;
 
-std::string Shown(const std::string& text, std::size_t characters) {
+std::string Shown(const std::string& text) {
   const std::string line = OneLine(ValidUtf8(text));
-  const std::string_view cut = Utf8Characters(line, characters);
+  const std::string_view cut = Utf8Characters(line, kMessageMax);
   return std::string(cut) + (cut.size() < line.size() ? "..." : "");
 }
 
@@ -33,7 +30,7 @@ Json WarningsJson(const std::vector<PartWarning>& warnings) {
                     {"rank", one.rank ? Json(*one.rank) : Json(nullptr)},
                     {"file", TextOrNull(ValidUtf8(one.file))},
                     {"code", one.code},
-                    {"message", Shown(one.message, kMessageMax)}});
+                    {"message", Shown(one.message)}});
   }
   return list;
 }
@@ -48,16 +45,10 @@ Table WarningsTable(std::string name, const std::vector<PartWarning>& warnings) 
   return table;
 }
 
-void AddWarningNotes(const std::vector<PartWarning>& warnings, Answer* answer) {
-  for (std::size_t i = 0; i < std::min(warnings.size(), kNotesMax); ++i) {
-    const PartWarning& one = warnings[i];
-    answer->notes.push_back(fmt::format(
-        "[{}] {}{}{}", one.code, one.config.empty() ? "" : one.config + ": ",
-        one.file.empty() ? "" : ValidUtf8(one.file.substr(one.file.rfind('/') + 1)) + " ",
-        Shown(one.message, kNoteMax)));
-  }
-  if (warnings.size() > kNotesMax) {
-    answer->notes.push_back(fmt::format("{} further warnings", warnings.size() - kNotesMax));
+void AddMoreWarnings(const std::vector<PartWarning>& warnings, const char* file, Answer* answer) {
+  if (warnings.size() > kWarningsMax) {
+    answer->notes.push_back(
+        fmt::format("{} further warnings: {}", warnings.size() - kWarningsMax, file));
   }
 }
 

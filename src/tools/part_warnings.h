@@ -12,7 +12,7 @@ namespace jarvis::tools {
 // [{config, rank, file, code, message}], the first few; files have them all.
 Json WarningsJson(const std::vector<PartWarning>& warnings);
 Table WarningsTable(std::string name, const std::vector<PartWarning>& warnings);
-// A note for each of the first, and how many more there are.
-void AddWarningNotes(const std::vector<PartWarning>& warnings, Answer* answer);
+// A note if there are more than WarningsJson has.
+void AddMoreWarnings(const std::vector<PartWarning>& warnings, const char* file, Answer* answer);
 
 }  // namespace jarvis::tools

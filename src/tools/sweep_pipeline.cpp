@@ -4,6 +4,7 @@
 
 #include "analysis/summary.h"
 #include "base/text.h"
+#include "perf/gemm_decode.h"
 #include "rocprof/capture.h"
 #include "rocprof/join_rows.h"
 #include "rocprof/yaml.h"
@@ -86,12 +87,13 @@ void KernelRows(const sweep::SweepFacts& facts, sweep::RankBy by, std::size_t li
   }
   for (const std::size_t r : sweep::LeastSteady(facts, by, limit)) {
     const auto& row = table.rows[r];
-    const auto* kernel = std::get_if<std::string>(&row[column("kernel_name")]);
-    answer->rows.push_back({labels[r], row[column("rank")], row[column("op")],
-                            kernel == nullptr ? Cell() : Cell(analysis::ShortKernelName(*kernel)),
-                            row[column("count")], row[column("mean_us")], row[column("range_us")],
-                            row[column("overlap_frac_mean")], row[column("slowdown_pct")],
-                            row[column("pearson_r")]});
+    const auto& kernel = std::get<std::string>(row[column("kernel_name")]);
+    const auto decoded = perf::DecodeGemmKernel(kernel);
+    answer->rows.push_back(
+        {labels[r], row[column("rank")], row[column("op")],
+         decoded && !decoded->label.empty() ? decoded->label : analysis::ShortKernelName(kernel),
+         row[column("count")], row[column("mean_us")], row[column("range_us")],
+         row[column("overlap_frac_mean")], row[column("slowdown_pct")], row[column("pearson_r")]});
   }
   answer->total = table.rows.size();
 }
@@ -185,6 +187,9 @@ Result<Answer> SweepPipeline(engine::Workspace& workspace, const Json& arguments
     OperationRows(facts, &answer);
   } else {
     ConfigRows(facts, metrics, &answer);
+    answer.notes.emplace_back(
+        "step_ms is of the slowest rank, other times are means over ranks; gemm_slow_pct: launches "
+        "over 50 % below a collective against those under 5 %");
   }
   answer.total = std::max<std::uint64_t>(answer.total, answer.rows.size());
   answer.facts = {{"complete", facts.complete()},
@@ -192,10 +197,7 @@ Result<Answer> SweepPipeline(engine::Workspace& workspace, const Json& arguments
                   {"stragglers", StragglersJson(facts)},
                   {"warnings", WarningsJson(facts.warnings)}};
   JV_TRY(WriteSweepFiles(workspace, facts, directory, options, job, &answer));
-  answer.notes.emplace_back(
-      "step_ms is of the slowest rank, other times are means over ranks; gemm_slow_pct: launches "
-      "over 50 % below a collective against those under 5 %");
-  AddWarningNotes(facts.warnings, &answer);
+  AddMoreWarnings(facts.warnings, "sweep_warnings.csv", &answer);
   answer.next = {
       {"sweep_recommend", {{"sweep_dir", facts.sweep.path}}, "which configuration, how sure"}};
   return answer;

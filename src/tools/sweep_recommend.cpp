@@ -49,16 +49,7 @@ Result<Answer> SweepRecommend(engine::Workspace& workspace, const Json& argument
                   {"why", TextList(found.why)},
                   {"reasons", std::move(ranked)},
                   {"warnings", WarningsJson(facts.warnings)}};
-  for (const std::string& one : found.why)
-    answer.notes.push_back(one);
-  for (const sweep::Candidate& one : found.ranked) {
-    std::string text;
-    for (const std::string& reason : one.reasons)
-      text += (text.empty() ? "" : "; ") + reason;
-    if (!text.empty())
-      answer.notes.push_back(facts.sweep.configs[one.metrics.config].label + ": " + text);
-  }
-  AddWarningNotes(facts.warnings, &answer);
+  AddMoreWarnings(facts.warnings, "sweep_pipeline lists them in sweep_warnings.csv", &answer);
   return answer;
 }
 

@@ -99,7 +99,7 @@ Result<Answer> SweepScan(engine::Workspace& workspace, const Json& arguments, Jo
   answer.notes.emplace_back(
       "launched: channels x threads of the collective kernels as they ran, whatever the "
       "directories say");
-  AddWarningNotes(facts.warnings, &answer);
+  AddMoreWarnings(facts.warnings, "sweep_pipeline lists them in sweep_warnings.csv", &answer);
   answer.next = {{"sweep_pipeline", {{"sweep_dir", facts.sweep.path}}, "all tables of the sweep"}};
   return answer;
 }
