@@ -25,7 +25,8 @@ std::string Joined(const std::string& folder, const std::string& name) {
   return folder.empty() ? name : folder + "/" + name;
 }
 
-// Names of the entries, in natural order; links and hidden ones are passed over.
+// Names of the entries, in natural order; links, hidden ones and those with control characters are
+// passed over.
 struct Entries {
   std::vector<std::string> folders;
   std::vector<std::string> files;
@@ -40,7 +41,10 @@ Result<Entries> EntriesOf(const std::string& folder) {
                   fmt::format("\"{}\" has more than {} entries", folder, kEntriesMax));
     }
     std::string name = it->path().filename().string();
-    if (name.starts_with('.')) continue;
+    // Names of directories become names of files that we write, a line each in their list.
+    const bool odd = std::any_of(name.begin(), name.end(),
+                                 [](char c) { return static_cast<unsigned char>(c) < 0x20; });
+    if (name.starts_with('.') || odd) continue;
     std::error_code ignored;
     const fs::file_status status = it->symlink_status(ignored);
     if (fs::is_directory(status))

@@ -32,6 +32,12 @@ double Mean(std::span<const double> values) {
   return analysis::PairwiseSum(values) / static_cast<double>(values.size());
 }
 
+// The squared standard error of the mean.
+double ErrorSquared(std::span<const double> values) {
+  const double deviation = analysis::GroupMoments(values).std.value_or(0);
+  return deviation * deviation / static_cast<double>(values.size());
+}
+
 double ResampledMean(std::span<const double> values, Random* random) {
   double sum = 0;
   for (std::size_t i = 0; i < values.size(); ++i)
@@ -59,6 +65,15 @@ std::optional<Change> ChangeOf(std::span<const double> a, std::span<const double
   if (a.size() < 2 || b.size() < 2 || Mean(a) == 0) return std::nullopt;
   Change change;
   change.percent = 100 * (Mean(b) / Mean(a) - 1);
+  if (a.size() + b.size() > kResampledMax) {
+    constexpr double kWithin95 = 1.959964;
+    const double error = std::sqrt(ErrorSquared(a) + ErrorSquared(b));
+    const double half = std::abs(100 * kWithin95 * error / Mean(a));
+    change.low = change.percent - half;
+    change.high = change.percent + half;
+    change.significant = change.low > 0 || change.high < 0;
+    return change;
+  }
   Random random;
   std::vector<double> resampled;
   for (std::size_t i = 0; i < kResamples; ++i) {

@@ -20,8 +20,10 @@ Spread SpreadOf(std::span<const double> values);
 
 // The mean of b over the mean of a, as a change in percent of a, with the interval that holds 95 %
 // of 2,000 resamplings of both sets (Efron's percentile bootstrap, from a fixed seed: the same sets
-// give the same interval). `significant`: 0 is outside the interval. Absent with fewer than two
+// give the same interval); of more than kResampledMax values that of Welch's normal approximation,
+// which is the same there. `significant`: 0 is outside the interval. Absent with fewer than two
 // values in either set, or a mean of 0.
+inline constexpr std::size_t kResampledMax = 1000;  // of both sets together
 struct Change {
   double percent = 0;
   double low = 0, high = 0;
