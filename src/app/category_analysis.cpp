@@ -10,12 +10,12 @@
 #include "app/progress_line.h"
 #include "mcp/error_reply.h"
 #include "rpc/signal_watcher.h"
-#include "tools/category_text.h"
+#include "tools/trace/category_text.h"
 
 namespace jarvis::app {
 namespace {
 
-constexpr std::string_view kUsage =
+constexpr std::string_view kCategoryUsage =
     "usage: jarvis category-analysis CATEGORY --output-dir DIR\n"
     "\n"
     "Prints operations, bottlenecks and key figures of a category (gemm, elementwise, sdpa,\n"
@@ -44,11 +44,11 @@ int CategoryAnalysis(Arguments arguments) {
   std::string folder = ValueOf(arguments, "--output-dir");
   if (folder.empty()) folder = ValueOf(arguments, "--output_dir");
   if (folder.empty() || arguments.size() > 3) {
-    PrintError(kUsage);
+    PrintError(kCategoryUsage);
     return kExitUsage;
   }
   static_cast<void>(rpc::SignalWatcher::Block());
-  engine::Workspace workspace;
+  session::Workspace workspace;
   Result<std::string> text;
   {
     ProgressLine line(STDERR_FILENO);

@@ -13,16 +13,16 @@
 #include "app/progress_line.h"
 #include "app/tool_run.h"
 #include "app/toolbox.h"
-#include "engine/comparison.h"
+#include "documents/comparison.h"
 #include "mcp/error_reply.h"
 #include "rpc/signal_watcher.h"
-#include "tools/compare_source.h"
-#include "tools/platform_choice.h"
+#include "tools/compare/compare_source.h"
+#include "tools/shared/platform_choice.h"
 
 namespace jarvis::app {
 namespace {
 
-constexpr std::string_view kUsage =
+constexpr std::string_view kCompareUsage =
     "Compare two traces, or the reports of several runs.\n\n"
     "usage: jarvis compare BASELINE OTHER... --output-dir DIR [--names A,B...]\n"
     "                      [--sheets NAME,...] [--compat tracelens] [--overwrite]\n"
@@ -56,11 +56,11 @@ constexpr std::string_view kUsage =
     "  --runs TRACE,...             larger than the runs differ among themselves\n"
     "  --json                       print the answer as one line of JSON\n";
 
-struct Request {
+struct CompareArguments {
   std::vector<std::string> inputs;
   std::vector<std::string> names;
   std::vector<std::string> sheets;
-  engine::Compat compat = engine::Compat::kNone;
+  session::Compat compat = session::Compat::kNone;
   std::string output_dir;
   rpc::Json answer = rpc::Json::object();  // arguments of the tool
   GateRequest gate;
@@ -69,7 +69,7 @@ struct Request {
   bool help = false;
 };
 
-std::vector<std::string> ListOf(std::string_view text) {
+std::vector<std::string> NamesOf(std::string_view text) {
   std::vector<std::string> list;
   while (!text.empty()) {
     const std::string_view item = text.substr(0, text.find(','));
@@ -79,18 +79,18 @@ std::vector<std::string> ListOf(std::string_view text) {
   return list;
 }
 
-Status SetOption(std::string_view option, std::string_view value, Request* request) {
+Status SetOption(std::string_view option, std::string_view value, CompareArguments* request) {
   if (option == "--output-dir" || option == "--output_dir" || option == "-o") {
     request->output_dir = value;
   } else if (option == "--names") {
-    request->names = ListOf(value);
+    request->names = NamesOf(value);
   } else if (option == "--sheets") {
-    request->sheets = ListOf(value);
+    request->sheets = NamesOf(value);
   } else if (option == "--compat") {
     if (value != "tracelens" && value != "none") {
       return Fail(ErrorCode::kBadValue, "--compat is tracelens or none");
     }
-    if (value == "tracelens") request->compat = engine::Compat::kTraceLens;
+    if (value == "tracelens") request->compat = session::Compat::kTraceLens;
   } else if (option == "--by" || option == "--limit" || option == "--cursor" ||
              option == "--platform") {
     request->answer[std::string(option.substr(2))] = value;
@@ -99,20 +99,20 @@ Status SetOption(std::string_view option, std::string_view value, Request* reque
   } else if (option == "--comparison-platform" || option == "--comparison_platform") {
     request->answer["comparison_platform"] = value;
   } else if (option == "--fail-on") {
-    JV_ASSIGN(auto condition, engine::ParseGateCondition(value));
+    JV_ASSIGN(auto condition, findings::ParseGateCondition(value));
     request->gate.conditions.push_back(std::move(condition));
   } else if (option == "--baseline-runs") {
-    request->gate.baseline = ListOf(value);
+    request->gate.baseline = NamesOf(value);
   } else if (option == "--runs") {
-    request->gate.runs = ListOf(value);
+    request->gate.runs = NamesOf(value);
   } else {
     return Fail(ErrorCode::kBadValue, fmt::format("compare does not take \"{}\"", option));
   }
   return {};
 }
 
-Result<Request> Parse(Arguments arguments) {
-  Request request;
+Result<CompareArguments> ParseCompare(Arguments arguments) {
+  CompareArguments request;
   for (std::size_t i = 0; i < arguments.size(); ++i) {
     std::string_view argument = arguments[i];
     if (argument == "--help" || argument == "-h") {
@@ -154,17 +154,17 @@ Result<Request> Parse(Arguments arguments) {
 }
 
 // The platform that the user named for an input, or its device; only the first two have one.
-std::string PlatformName(const Request& request, std::size_t input) {
+std::string PlatformName(const CompareArguments& request, std::size_t input) {
   const char* const names[] = {"comparison_platform", "platform"};
   return input < std::size(names) ? request.answer.value(names[input], "") : "";
 }
 
-Result<std::vector<engine::ReportSource>> OpenAll(engine::Workspace& workspace,
-                                                  const Request& request, Job& job) {
+Result<std::vector<session::ReportSource>> OpenAll(session::Workspace& workspace,
+                                                   const CompareArguments& request, Job& job) {
   const io::FilePolicy& files = workspace.files();
-  std::vector<engine::ReportSource> sources;
+  std::vector<session::ReportSource> sources;
   for (const std::string& input : request.inputs) {
-    JV_ASSIGN(engine::ReportSource source, tools::OpenSource(workspace, input, job));
+    JV_ASSIGN(session::ReportSource source, tools::OpenSource(workspace, input, job));
     if (source.trace != nullptr) {
       JV_ASSIGN(
           const tools::PlatformChoice choice,
@@ -176,20 +176,20 @@ Result<std::vector<engine::ReportSource>> OpenAll(engine::Workspace& workspace,
   return sources;
 }
 
-Result<engine::WrittenComparison> WriteFiles(engine::Workspace& workspace, const Request& request,
-                                             Job& job) {
-  engine::ComparisonRequest comparison;
+Result<documents::WrittenComparison> WriteFiles(session::Workspace& workspace,
+                                                const CompareArguments& request, Job& job) {
+  documents::ComparisonRequest comparison;
   comparison.reports.names = request.names;
   comparison.reports.sheets = request.sheets;
   comparison.reports.compat = request.compat;
   comparison.overwrite = request.overwrite;
   JV_ASSIGN(comparison.directory, workspace.files().ResolveOutput(request.output_dir));
   JV_ASSIGN(comparison.reports.sources, OpenAll(workspace, request, job));
-  return engine::WriteComparisonOf(workspace.files(), comparison, job);
+  return documents::WriteComparisonOf(workspace.files(), comparison, job);
 }
 
-int WriteAndSay(engine::Workspace& workspace, const Request& request) {
-  Result<engine::WrittenComparison> written;
+int WriteAndSay(session::Workspace& workspace, const CompareArguments& request) {
+  Result<documents::WrittenComparison> written;
   {
     ProgressLine line(STDERR_FILENO);
     Job job([&](std::uint64_t done, std::uint64_t total, std::string_view what) {
@@ -216,11 +216,11 @@ int WriteAndSay(engine::Workspace& workspace, const Request& request) {
 
 bool AreTraces(const io::FilePolicy& files, const std::vector<std::string>& inputs) {
   return std::all_of(inputs.begin(), inputs.end(), [&](const std::string& input) {
-    return engine::KindOf(files, input) == engine::SourceKind::kTrace;
+    return session::KindOf(files, input) == session::SourceKind::kTrace;
   });
 }
 
-int JudgeRequest(engine::Workspace& workspace, const Request& request) {
+int JudgeRequest(session::Workspace& workspace, const CompareArguments& request) {
   GateRequest gate = request.gate;
   gate.baseline.insert(gate.baseline.begin(), request.inputs[0]);
   gate.runs.insert(gate.runs.begin(), request.inputs[1]);
@@ -232,9 +232,9 @@ int JudgeRequest(engine::Workspace& workspace, const Request& request) {
 }  // namespace
 
 int Compare(Arguments arguments) {
-  Result<Request> request = Parse(arguments);
+  Result<CompareArguments> request = ParseCompare(arguments);
   if (!request) return UsageError(request.error().message, "jarvis compare --help");
-  if (request->help) return Print(kUsage) ? kExitOk : kExitFailure;
+  if (request->help) return Print(kCompareUsage) ? kExitOk : kExitFailure;
   static_cast<void>(rpc::SignalWatcher::Block());
   Toolbox toolbox;
   if (!request->output_dir.empty()) {

@@ -8,16 +8,16 @@
 #include "app/progress_line.h"
 #include "mcp/error_reply.h"
 #include "rpc/signal_watcher.h"
-#include "tools/platform_choice.h"
+#include "tools/shared/platform_choice.h"
 
 namespace jarvis::app {
 namespace {
 
-Result<engine::TraceRuns> OpenRuns(engine::Workspace& workspace,
-                                   const std::vector<std::string>& paths, Job& job) {
-  engine::TraceRuns runs;
+Result<findings::TraceRuns> OpenRuns(session::Workspace& workspace,
+                                     const std::vector<std::string>& paths, Job& job) {
+  findings::TraceRuns runs;
   for (const std::string& path : paths) {
-    if (engine::KindOf(workspace.files(), path) != engine::SourceKind::kTrace) {
+    if (session::KindOf(workspace.files(), path) != session::SourceKind::kTrace) {
       return Fail(ErrorCode::kBadValue,
                   fmt::format("--fail-on needs traces; \"{}\" is a report", path));
     }
@@ -27,9 +27,9 @@ Result<engine::TraceRuns> OpenRuns(engine::Workspace& workspace,
   return runs;
 }
 
-Result<engine::GateResult> Judge(engine::Workspace& workspace, const GateRequest& request,
-                                 Job& job) {
-  engine::GateInput input;
+Result<findings::GateResult> Judge(session::Workspace& workspace, const GateRequest& request,
+                                   Job& job) {
+  findings::GateInput input;
   JV_ASSIGN(input.baseline, OpenRuns(workspace, request.baseline, job));
   JV_ASSIGN(input.runs, OpenRuns(workspace, request.runs, job));
   const io::FilePolicy& files = workspace.files();
@@ -40,13 +40,13 @@ Result<engine::GateResult> Judge(engine::Workspace& workspace, const GateRequest
       tools::ChoosePlatform(files, request.comparison_platform, input.baseline.front().get()));
   input.platform = std::move(of_runs.platform);
   input.comparison_platform = std::move(of_baseline.platform);
-  return engine::JudgeGate(input, request.conditions, job);
+  return findings::JudgeGate(input, request.conditions, job);
 }
 
 }  // namespace
 
-int RunGate(engine::Workspace& workspace, const GateRequest& request, bool json) {
-  Result<engine::GateResult> result;
+int RunGate(session::Workspace& workspace, const GateRequest& request, bool json) {
+  Result<findings::GateResult> result;
   {
     ProgressLine line(STDERR_FILENO);
     Job job([&](std::uint64_t done, std::uint64_t total, std::string_view what) {
@@ -62,7 +62,7 @@ int RunGate(engine::Workspace& workspace, const GateRequest& request, bool json)
   const bool broken = result->broken > 0 || !result->refusal.empty();
   const std::string text = fmt::format(
       "\nGate: {} of {} conditions broken{}\n{}", result->broken, request.conditions.size(),
-      result->refusal.empty() ? "" : ", not comparable", engine::GateText(*result));
+      result->refusal.empty() ? "" : ", not comparable", findings::GateText(*result));
   if (json) {
     PrintError(text);
   } else if (!Print(text)) {

@@ -4,14 +4,14 @@
 #include <string>
 #include <vector>
 
-#include "engine/compare_gate.h"
-#include "engine/report_source.h"
-#include "engine/workspace.h"
+#include "findings/two/compare_gate.h"
+#include "session/report_source.h"
+#include "session/workspace.h"
 
 namespace jarvis::app {
 
 struct GateRequest {
-  std::vector<engine::GateCondition> conditions;
+  std::vector<findings::GateCondition> conditions;
   std::vector<std::string> baseline;  // traces: the baseline and further runs of it
   std::vector<std::string> runs;      // the other and further runs of it
   std::string platform;               // empty: the trace's device
@@ -20,6 +20,6 @@ struct GateRequest {
 
 // kExitOk, kExitGate if a condition is broken or the runs are not comparable, kExitFailure. Prints
 // the verdict to stdout, or to stderr where stdout is JSON.
-int RunGate(engine::Workspace& workspace, const GateRequest& request, bool json);
+int RunGate(session::Workspace& workspace, const GateRequest& request, bool json);
 
 }  // namespace jarvis::app

@@ -29,7 +29,7 @@ constexpr std::size_t kConfigBytesMax = std::size_t{32} << 20;
 constexpr std::string_view kBackupSuffix = ".before-jarvis";
 constexpr std::string_view kHelpCommand = "jarvis install --help";
 
-constexpr std::string_view kUsage =
+constexpr std::string_view kInstallUsage =
     "install: put this server into the configuration of an MCP client.\n"
     "\n"
     "Usage: jarvis install --client NAME [...]\n"
@@ -57,7 +57,7 @@ constexpr std::string_view kUsage =
     ".before-jarvis. A file that is not plain JSON (comments) or TOML is left alone, and what to\n"
     "add is printed.\n";
 
-struct Request {
+struct InstallArguments {
   const Client* client = nullptr;
   ServerPlace place;
   bool project = false;
@@ -74,7 +74,7 @@ const Client* FindClient(std::string_view name) {
   return found == clients.data() + clients.size() ? nullptr : found;
 }
 
-Status SetClient(std::string_view name, Request& request) {
+Status SetClient(std::string_view name, InstallArguments& request) {
   request.client = FindClient(name);
   if (request.client != nullptr) return {};
   std::vector<std::string> known;
@@ -84,7 +84,7 @@ Status SetClient(std::string_view name, Request& request) {
               fmt::format("{}; jarvis install --list shows them", Unknown("client", name, known)));
 }
 
-Status SetRoot(std::string_view value, Request& request) {
+Status SetRoot(std::string_view value, InstallArguments& request) {
   std::error_code error;
   const fs::path root = fs::canonical(fs::path(value), error);
   if (error || !fs::is_directory(root, error)) {
@@ -94,7 +94,7 @@ Status SetRoot(std::string_view value, Request& request) {
   return {};
 }
 
-Status SetUrl(std::string_view value, Request& request) {
+Status SetUrl(std::string_view value, InstallArguments& request) {
   const bool has_scheme = value.starts_with("http://") || value.starts_with("https://");
   const bool plain = std::all_of(value.begin(), value.end(), [](char c) {
     return c > 0x20 && c < 0x7F && c != '"' && c != '\'' && c != '\\';
@@ -106,7 +106,7 @@ Status SetUrl(std::string_view value, Request& request) {
   return {};
 }
 
-Status SetTokenEnv(std::string_view value, Request& request) {
+Status SetTokenEnv(std::string_view value, InstallArguments& request) {
   const bool name = !value.empty() && std::isdigit(static_cast<unsigned char>(value[0])) == 0 &&
                     std::all_of(value.begin(), value.end(), [](char c) {
                       return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_';
@@ -119,7 +119,7 @@ Status SetTokenEnv(std::string_view value, Request& request) {
   return {};
 }
 
-Status SetScope(std::string_view value, Request& request) {
+Status SetScope(std::string_view value, InstallArguments& request) {
   if (value != "user" && value != "project") {
     return Fail(ErrorCode::kBadValue,
                 fmt::format("--scope: expected user or project, received \"{}\"", value));
@@ -131,7 +131,7 @@ Status SetScope(std::string_view value, Request& request) {
 
 struct ValueFlag {
   std::string_view name;
-  Status (*set)(std::string_view value, Request& request);
+  Status (*set)(std::string_view value, InstallArguments& request);
 };
 constexpr ValueFlag kValueFlags[] = {{"--client", &SetClient},
                                      {"--allow-root", &SetRoot},
@@ -139,15 +139,15 @@ constexpr ValueFlag kValueFlags[] = {{"--client", &SetClient},
                                      {"--token-env", &SetTokenEnv},
                                      {"--scope", &SetScope}};
 
-bool Request::*SwitchOf(std::string_view flag) {
-  if (flag == "--print") return &Request::print;
-  if (flag == "--uninstall") return &Request::uninstall;
-  if (flag == "--list") return &Request::list;
-  if (flag == "--help" || flag == "-h") return &Request::help;
+bool InstallArguments::*SwitchOf(std::string_view flag) {
+  if (flag == "--print") return &InstallArguments::print;
+  if (flag == "--uninstall") return &InstallArguments::uninstall;
+  if (flag == "--list") return &InstallArguments::list;
+  if (flag == "--help" || flag == "-h") return &InstallArguments::help;
   return nullptr;
 }
 
-Status Check(const Request& request) {
+Status Check(const InstallArguments& request) {
   if (request.help || request.list) return {};
   const auto bad = [](std::string message) {
     return Fail(ErrorCode::kBadValue, std::move(message));
@@ -176,11 +176,11 @@ Status Check(const Request& request) {
   return {};
 }
 
-Result<Request> Parse(Arguments arguments) {
-  Request request;
+Result<InstallArguments> ParseInstall(Arguments arguments) {
+  InstallArguments request;
   for (std::size_t i = 0; i < arguments.size(); ++i) {
     const std::string_view word = arguments[i];
-    if (bool Request::*const on = SwitchOf(word)) {
+    if (bool InstallArguments::*const on = SwitchOf(word)) {
       request.*on = true;
       continue;
     }
@@ -259,7 +259,7 @@ std::string HowToAdd(const Client& client, const ServerPlace& place, const std::
   return text;
 }
 
-int CannotEdit(const Request& request, const std::string& path, const Error& error) {
+int CannotEdit(const InstallArguments& request, const std::string& path, const Error& error) {
   PrintError(fmt::format("{} was not changed: {}", path, error.message));
   if (request.uninstall) {
     PrintError(fmt::format("take the entry \"{}\" out of it by hand", kServerName));
@@ -269,7 +269,7 @@ int CannotEdit(const Request& request, const std::string& path, const Error& err
   return kExitFailure;
 }
 
-int Change(const Request& request, const std::string& path) {
+int Change(const InstallArguments& request, const std::string& path) {
   const Client& client = *request.client;
   const auto old = ReadConfig(path);
   if (!old) return CannotEdit(request, path, old.error());
@@ -321,9 +321,9 @@ int List() {
 }  // namespace
 
 int Install(Arguments arguments) {
-  auto request = Parse(arguments);
+  auto request = ParseInstall(arguments);
   if (!request) return UsageError(request.error().message, kHelpCommand);
-  if (request->help) return Print(kUsage) ? kExitOk : kExitFailure;
+  if (request->help) return Print(kInstallUsage) ? kExitOk : kExitFailure;
   if (request->list) return List();
   std::error_code error;
   request->place.program = fs::read_symlink("/proc/self/exe", error).string();

@@ -13,8 +13,8 @@
 #include "app/serve_http.h"
 #include "app/serve_stdio.h"
 #include "rpc/signal_watcher.h"
-#include "tools/resources.h"
-#include "tools/skills.h"
+#include "tools/catalog/resources.h"
+#include "tools/catalog/skills.h"
 
 namespace jarvis::app {
 namespace {
@@ -26,7 +26,7 @@ mcp::ServerInfo ServerFace(const mcp::ToolSet& tools) {
           "Finds out why a PyTorch workload is slow on its GPU, from profiler traces."};
 }
 
-mcp::Catalog MakeCatalog(engine::Workspace& workspace,
+mcp::Catalog MakeCatalog(session::Workspace& workspace,
                          const std::shared_ptr<const tools::Shelf>& shelf, mcp::ToolSet tools) {
   mcp::Catalog catalog;
   catalog.resources = tools::MakeResources(workspace, shelf, tools);
@@ -61,7 +61,7 @@ int Serve(Arguments arguments) {
   auto options = WorkspaceOptionsOf(*flags);
   if (!options) return refuse(options.error());
   static_cast<void>(rpc::SignalWatcher::Block());
-  engine::Workspace workspace(std::move(*options));
+  session::Workspace workspace(std::move(*options));
   tools::ToolChoice choice = flags->choice;
   const auto shelf = choice.shelf = std::make_shared<tools::Shelf>();
   auto tools = tools::ChooseTools(workspace, choice);

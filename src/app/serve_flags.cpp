@@ -178,7 +178,7 @@ std::string ServeFlagsHelp() {
       profiles, limits::kTraceBytesMax >> 30);
 }
 
-Result<engine::WorkspaceOptions> WorkspaceOptionsOf(const ServeFlags& flags) {
+Result<session::WorkspaceOptions> WorkspaceOptionsOf(const ServeFlags& flags) {
   std::error_code ignored;
   const std::string here = std::filesystem::current_path(ignored).string();
   const bool here_is_ours = !here.empty() && here != "/";
@@ -186,7 +186,7 @@ Result<engine::WorkspaceOptions> WorkspaceOptionsOf(const ServeFlags& flags) {
   if (rules.allow_roots.empty() && here_is_ours) rules.allow_roots = {here};
   if (rules.output_root.empty() && here_is_ours) rules.output_root = here + "/jarvis_out";
   if (flags.choice.read_only) rules.output_root.clear();
-  engine::WorkspaceOptions options;
+  session::WorkspaceOptions options;
   JV_ASSIGN(options.files, io::FilePolicy::Limit(rules));
   options.memory_bytes_max = flags.memory_limit > 0 ? flags.memory_limit : HalfOfMemory();
   options.trace_bytes_max = flags.max_trace_bytes;

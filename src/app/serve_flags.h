@@ -11,9 +11,9 @@
 #include "app/commands.h"
 #include "base/limits.h"
 #include "base/result.h"
-#include "engine/workspace.h"
 #include "mcp/server.h"
-#include "tools/all_tools.h"
+#include "session/workspace.h"
+#include "tools/catalog/all_tools.h"
 
 namespace jarvis::app {
 
@@ -35,6 +35,6 @@ std::string ServeFlagsHelp();
 
 // The working directory decides what is not given: it is read and has jarvis_out below it, unless
 // it is "/", which is where some hosts start servers. kBadValue: a root that is no directory.
-Result<engine::WorkspaceOptions> WorkspaceOptionsOf(const ServeFlags& flags);
+Result<session::WorkspaceOptions> WorkspaceOptionsOf(const ServeFlags& flags);
 
 }  // namespace jarvis::app

@@ -18,8 +18,8 @@ namespace {
 using std::chrono::milliseconds;
 
 // Hosts kill what is still there two seconds after they closed our input. These make one second.
-constexpr milliseconds kFinishPatience(500);  // for calls that are nearly done
-constexpr milliseconds kStopPatience(300);    // for calls that were told to stop
+constexpr milliseconds kFinishPatience(500);     // for calls that are nearly done
+constexpr milliseconds kStdioStopPatience(300);  // for calls that were told to stop
 constexpr milliseconds kFlushPatience(200);
 
 // Leaves by _exit when a call does not stop or the client does not read: a thread is stuck then,
@@ -29,7 +29,7 @@ int End(rpc::StdioTransport& transport, rpc::StdioTransport::End reason,
   const bool input_ended = reason == rpc::StdioTransport::End::kInput;
   if (input_ended) connection.WaitIdle(kFinishPatience);
   connection.StopCalls();
-  const bool idle = connection.WaitIdle(kStopPatience);
+  const bool idle = connection.WaitIdle(kStdioStopPatience);
   const bool flushed = transport.Flush(kFlushPatience);
   if (!idle || !flushed) ::_exit(kExitOk);
   connection.Detach();

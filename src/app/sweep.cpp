@@ -14,7 +14,7 @@
 #include "app/tool_run.h"
 #include "app/toolbox.h"
 #include "rpc/signal_watcher.h"
-#include "tools/sweep_text.h"
+#include "tools/sweep/text.h"
 
 namespace jarvis::app {
 namespace {
@@ -104,9 +104,9 @@ void NameSweeps(std::vector<std::string_view>* arguments) {
 // plan and run take the flags of the script that they stand for.
 int PlanOrRun(const Subcommand& subcommand, Arguments arguments) {
   const bool run = subcommand.name == "run";
-  engine::WorkspaceOptions options;
+  session::WorkspaceOptions options;
   options.may_execute = run;  // the person at the keyboard may run anything anyway
-  const Toolbox toolbox{engine::Workspace(options)};
+  const Toolbox toolbox{session::Workspace(options)};
   const mcp::Tool& tool = *toolbox.tools.Find(subcommand.tool);
   const auto flags = ParseSweepFlags(tool.input_schema(), arguments);
   if (!flags) {

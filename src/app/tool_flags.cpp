@@ -15,9 +15,9 @@ namespace {
 
 using rpc::Json;
 
-class Parser {
+class ToolFlagParser {
  public:
-  explicit Parser(const Json& schema)
+  explicit ToolFlagParser(const Json& schema)
       : properties_(schema.value("properties", Json::object())),
         names_(mcp::PropertyNames(schema)),
         positional_(PositionalName(schema)) {}
@@ -126,7 +126,7 @@ class Parser {
 }  // namespace
 
 Result<ToolFlags> ParseToolFlags(const Json& schema, Arguments arguments) {
-  return Parser(schema).Parse(arguments);
+  return ToolFlagParser(schema).Parse(arguments);
 }
 
 std::string PositionalName(const Json& schema) {

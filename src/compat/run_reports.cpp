@@ -6,7 +6,7 @@
 #include <optional>
 #include <set>
 
-#include "analysis/report_compare.h"
+#include "analysis/join/report_compare.h"
 #include "compat/run_timeline.h"
 
 namespace jarvis::compat {

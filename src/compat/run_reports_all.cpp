@@ -4,7 +4,7 @@
 
 #include <fmt/format.h>
 
-#include "analysis/report_compare.h"
+#include "analysis/join/report_compare.h"
 #include "compat/run_reports.h"
 #include "compat/run_timeline.h"
 

@@ -2,7 +2,7 @@
 
 #include <vector>
 
-#include "analysis/stats.h"
+#include "analysis/attribution/stats.h"
 
 namespace jarvis::compat {
 

@@ -5,7 +5,7 @@
 #include <map>
 #include <string>
 
-#include "analysis/timeline_shares.h"
+#include "analysis/join/timeline_shares.h"
 #include "compat/run_reports.h"
 
 namespace jarvis::compat {

@@ -7,7 +7,7 @@
 
 #include <fmt/format.h>
 
-#include "analysis/report_compare.h"
+#include "analysis/join/report_compare.h"
 #include "trace/event.h"
 
 namespace jarvis::compat {

@@ -3,10 +3,10 @@
 // the default does instead.
 #pragma once
 
-#include "analysis/attribution.h"
-#include "analysis/ops_tables.h"
-#include "analysis/overlap.h"
-#include "analysis/table_rules.h"
+#include "analysis/attribution/attribution.h"
+#include "analysis/attribution/overlap.h"
+#include "analysis/attribution/table_rules.h"
+#include "analysis/tables/ops_tables.h"
 #include "compat/tracelens_tree.h"
 #include "table/table.h"
 

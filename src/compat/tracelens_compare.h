@@ -1,7 +1,7 @@
 // The reference's comparison of reports (TraceLens_compare_perf_reports_pytorch), quirks included.
 #pragma once
 
-#include "analysis/compare_sheets.h"
+#include "analysis/join/compare_sheets.h"
 
 namespace jarvis::compat {
 

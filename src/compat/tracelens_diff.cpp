@@ -9,7 +9,7 @@
 
 #include <fmt/format.h>
 
-#include "analysis/trace_diff_names.h"
+#include "analysis/align/names.h"
 #include "base/text.h"
 
 namespace jarvis::compat {

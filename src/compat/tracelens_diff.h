@@ -2,7 +2,7 @@
 // rewired, aligned by its rules, and what its tables make of that.
 #pragma once
 
-#include "analysis/trace_diff_tables.h"
+#include "analysis/align/tables.h"
 #include "compat/tracelens_tree.h"
 
 namespace jarvis::compat {

@@ -4,7 +4,7 @@
 // the tool's.
 #pragma once
 
-#include "rocprof/report.h"
+#include "rocprof/report/report.h"
 
 namespace jarvis::compat {
 

@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "analysis/work_calls.h"
-#include "analysis/work_tables.h"
+#include "analysis/attribution/work_calls.h"
+#include "analysis/tables/work_tables.h"
 #include "compat/tracelens_tree.h"
 
 namespace jarvis::compat {

@@ -38,12 +38,12 @@ HttpReply JsonReply(int status, const Json& body) {
   return reply;
 }
 
-HttpReply Error(int status, const rpc::RpcError& error, const Json& id = {}) {
+HttpReply HttpError(int status, const rpc::RpcError& error, const Json& id = {}) {
   return JsonReply(status, rpc::MakeError(id, error));
 }
 
 HttpReply Refusal(int status, std::string text) {
-  return Error(status, {rpc::kInvalidRequest, std::move(text), {}});
+  return HttpError(status, {rpc::kInvalidRequest, std::move(text), {}});
 }
 
 HttpReply Full() {
@@ -199,7 +199,7 @@ HttpReply HttpEndpoint::Refuse(rpc::HttpStatus status) {
     case 413: return Refusal(413, "the request is too large");
     case 414: return Refusal(414, "the path is too long");
     case 431: return Refusal(431, "the headers are too large");
-    case 500: return Error(500, {rpc::kInternalError, "Internal error", {}});
+    case 500: return HttpError(500, {rpc::kInternalError, "Internal error", {}});
     case 501: return Refusal(501, "this transfer coding is not known");
     default: return Refusal(status, "this is not HTTP as RFC 9112 writes it");
   }
@@ -207,7 +207,7 @@ HttpReply HttpEndpoint::Refuse(rpc::HttpStatus status) {
 
 HttpReply HttpEndpoint::Post(const HttpRequest& request, rpc::HttpPeer& peer) {
   Result<Json> value = rpc::ParseJson(request.body);
-  if (!value) return Error(400, UnreadableError(value.error()));
+  if (!value) return HttpError(400, UnreadableError(value.error()));
   if (value->is_array()) {
     const bool answered =
         value->empty() || std::any_of(value->begin(), value->end(), [](const Json& element) {
@@ -221,7 +221,7 @@ HttpReply HttpEndpoint::Post(const HttpRequest& request, rpc::HttpPeer& peer) {
         peer);
   }
   rpc::Message message = rpc::Classify(std::move(*value));
-  if (message.kind == rpc::MessageKind::kInvalid) return Error(400, message.error, message.id);
+  if (message.kind == rpc::MessageKind::kInvalid) return HttpError(400, message.error, message.id);
   const std::string* version = request.Find(kVersionHeader);
   const auto revision = version == nullptr ? std::nullopt : FindRevision(*version);
   const bool has_session = request.Find(kSessionHeader) != nullptr;
@@ -247,11 +247,11 @@ HttpReply HttpEndpoint::Post(const HttpRequest& request, rpc::HttpPeer& peer) {
 HttpReply HttpEndpoint::PostStateless(const HttpRequest& request, rpc::Message message,
                                       rpc::HttpPeer& peer) {
   if (!LooksStateless(message)) {
-    return Error(400,
-                 {rpc::kInvalidParams,
-                  std::string("params._meta[\"") + kMetaVersion + "\"]: expected a string",
-                  {}},
-                 message.id);
+    return HttpError(400,
+                     {rpc::kInvalidParams,
+                      std::string("params._meta[\"") + kMetaVersion + "\"]: expected a string",
+                      {}},
+                     message.id);
   }
   if (HasEnvelope(message)) {
     auto checked = CheckVersionHeader(request, message);
@@ -261,7 +261,7 @@ HttpReply HttpEndpoint::PostStateless(const HttpRequest& request, rpc::Message m
       checked = CheckMethodHeaders(request, message);
       if (checked) checked = CheckArguments(server_, request, message);
     }
-    if (!checked) return Error(400, checked.error(), message.id);
+    if (!checked) return HttpError(400, checked.error(), message.id);
   }
   const auto exchange = Begin(request, server_.ConnectAs(request.principal));
   if (!exchange) return Full();

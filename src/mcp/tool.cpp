@@ -11,12 +11,12 @@ namespace {
 using rpc::Json;
 
 // What every host takes. Hosts put a prefix before the name, so ours stay below half of it.
-constexpr std::size_t kNameBytesMax = 64;
+constexpr std::size_t kToolNameBytesMax = 64;
 constexpr const char* kHints[] = {"readOnlyHint", "destructiveHint", "idempotentHint",
                                   "openWorldHint"};
 
 bool IsName(const std::string& name) {
-  return !name.empty() && name.size() <= kNameBytesMax &&
+  return !name.empty() && name.size() <= kToolNameBytesMax &&
          std::all_of(name.begin(), name.end(), [](char c) {
            return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '_';
          });

@@ -41,7 +41,7 @@ bool IsIndices(std::string_view piece, char tag) {
 }
 
 // "256x192x64" as numbers; empty: something else.
-std::vector<std::int64_t> Sizes(std::string_view text) {
+std::vector<std::int64_t> SizesOf(std::string_view text) {
   std::vector<std::int64_t> sizes;
   for (const std::string_view piece : Split(text, 'x')) {
     if (!IsNumber(piece) || piece.size() > 9) return {};
@@ -135,7 +135,7 @@ void ReadTypes(std::vector<std::string_view>* pieces, TensileName* name) {
 // ---- the rest
 
 void ReadInstruction(std::string_view piece, TensileName* name) {
-  const std::vector<std::int64_t> sizes = Sizes(piece.substr(2));
+  const std::vector<std::int64_t> sizes = SizesOf(piece.substr(2));
   if (sizes.size() != 3 && sizes.size() != 4) return;
   name->mi_m = sizes[0];
   name->mi_n = sizes[1];
@@ -280,7 +280,7 @@ std::optional<TensileName> ParseTensileName(std::string_view kernel) {
   std::size_t tile = 0;
   for (; tile < pieces.size(); ++tile) {
     if (!pieces[tile].starts_with("MT")) continue;
-    const std::vector<std::int64_t> sizes = Sizes(pieces[tile].substr(2));
+    const std::vector<std::int64_t> sizes = SizesOf(pieces[tile].substr(2));
     if (sizes.size() != 3 || sizes[0] <= 0 || sizes[1] <= 0 || sizes[2] <= 0) continue;
     std::copy(sizes.begin(), sizes.end(), name.tile.begin());
     break;

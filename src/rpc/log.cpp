@@ -12,7 +12,7 @@ namespace jarvis::rpc {
 namespace {
 
 // A pipe that polls as writable takes this much without waiting (PIPE_BUF is 4096 on Linux).
-constexpr std::size_t kLineBytesMax = 1024;
+constexpr std::size_t kLogLineBytesMax = 1024;
 constexpr int kLinesPerSecond = 20;
 
 struct LogState {
@@ -49,7 +49,7 @@ void LogWarning(std::string_view text) {
   ++state.lines;
   std::string line = "jarvis: ";
   if (state.dropped > 0) line += "(" + std::to_string(state.dropped) + " lines dropped) ";
-  line += text.substr(0, kLineBytesMax);
+  line += text.substr(0, kLogLineBytesMax);
   for (char& c : line) {
     if (static_cast<unsigned char>(c) < 0x20) c = '?';
   }

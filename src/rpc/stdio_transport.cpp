@@ -14,7 +14,7 @@
 namespace jarvis::rpc {
 namespace {
 
-constexpr std::size_t kReadBytes = std::size_t{64} << 10;
+constexpr std::size_t kStdinReadBytes = std::size_t{64} << 10;
 
 // A program started with a standard descriptor closed would get it again for something else.
 void FillStandardDescriptors() {
@@ -71,7 +71,7 @@ void StdioTransport::Send(const Json& message) {
 
 StdioTransport::End StdioTransport::Run(Receiver& receiver) {
   LineSplitter lines(receiver);
-  std::string chunk(kReadBytes, '\0');
+  std::string chunk(kStdinReadBytes, '\0');
   while (true) {
     pollfd fds[] = {{in_, POLLIN, 0}, {wake_.get(), POLLIN, 0}};
     if (::poll(fds, 2, -1) < 0) {

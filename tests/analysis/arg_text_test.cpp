@@ -1,4 +1,4 @@
-#include "analysis/arg_text.h"
+#include "analysis/attribution/arg_text.h"
 
 #include <string>
 

@@ -1,4 +1,4 @@
-#include "analysis/attribution.h"
+#include "analysis/attribution/attribution.h"
 
 #include <string>
 

@@ -1,4 +1,4 @@
-#include "analysis/call_stack.h"
+#include "analysis/attribution/call_stack.h"
 
 #include <doctest/doctest.h>
 

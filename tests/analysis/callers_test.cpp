@@ -1,4 +1,4 @@
-#include "analysis/callers.h"
+#include "analysis/tables/callers.h"
 
 #include <string>
 

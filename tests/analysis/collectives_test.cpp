@@ -1,4 +1,4 @@
-#include "analysis/collectives.h"
+#include "analysis/tables/collectives.h"
 
 #include <string>
 

@@ -1,4 +1,4 @@
-#include "analysis/gpu_timeline.h"
+#include "analysis/attribution/gpu_timeline.h"
 
 #include <cmath>
 #include <string>

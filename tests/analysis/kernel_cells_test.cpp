@@ -1,4 +1,4 @@
-#include "analysis/kernel_cells.h"
+#include "analysis/attribution/kernel_cells.h"
 
 #include <string>
 #include <vector>

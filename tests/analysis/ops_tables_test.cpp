@@ -11,13 +11,13 @@
 //   (unlinked)       lost 2 [500,502]               2                2
 //
 // Sum 100, so that shares are the numbers: mm 64, custom 20, relu 14, lost 2.
-#include "analysis/ops_tables.h"
+#include "analysis/tables/ops_tables.h"
 
 #include <string>
 
 #include <doctest/doctest.h>
 
-#include "analysis/kernel_tables.h"
+#include "analysis/tables/kernel_tables.h"
 #include "support/table_rows.h"
 #include "support/trace_builder.h"
 

@@ -1,11 +1,11 @@
-#include "analysis/overlap.h"
+#include "analysis/attribution/overlap.h"
 
 #include <string>
 
 #include <doctest/doctest.h>
 #include <fmt/format.h>
 
-#include "analysis/attribution.h"
+#include "analysis/attribution/attribution.h"
 #include "support/trace_builder.h"
 
 namespace jarvis::analysis {

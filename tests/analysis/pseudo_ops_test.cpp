@@ -1,9 +1,9 @@
-#include "analysis/pseudo_ops.h"
+#include "analysis/attribution/pseudo_ops.h"
 
 #include <doctest/doctest.h>
 #include <fmt/format.h>
 
-#include "analysis/attribution.h"
+#include "analysis/attribution/attribution.h"
 #include "support/attribution_rows.h"
 
 namespace jarvis::analysis {

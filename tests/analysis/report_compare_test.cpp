@@ -1,10 +1,10 @@
-#include "analysis/report_compare.h"
+#include "analysis/join/report_compare.h"
 
 #include <map>
 
 #include <doctest/doctest.h>
 
-#include "analysis/compare_sheets.h"
+#include "analysis/join/compare_sheets.h"
 #include "table/csv_reader.h"
 
 namespace jarvis::analysis {

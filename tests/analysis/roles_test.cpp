@@ -1,9 +1,9 @@
-#include "analysis/roles.h"
+#include "analysis/align/roles.h"
 
 #include <doctest/doctest.h>
 #include <fmt/format.h>
 
-#include "analysis/trace_diff_names.h"
+#include "analysis/align/names.h"
 #include "support/diff_support.h"
 
 namespace jarvis::analysis {

@@ -1,4 +1,4 @@
-#include "analysis/stats.h"
+#include "analysis/attribution/stats.h"
 
 #include <cmath>
 #include <random>

@@ -1,4 +1,4 @@
-#include "analysis/summary.h"
+#include "analysis/tables/summary.h"
 
 #include <string>
 

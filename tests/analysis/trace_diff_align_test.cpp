@@ -1,4 +1,4 @@
-#include "analysis/trace_diff_align.h"
+#include "analysis/align/sequence.h"
 
 #include <algorithm>
 #include <map>
@@ -8,7 +8,7 @@
 #include <doctest/doctest.h>
 #include <fmt/format.h>
 
-#include "analysis/trace_diff_names.h"
+#include "analysis/align/names.h"
 
 namespace jarvis::analysis {
 namespace {

@@ -1,8 +1,8 @@
-#include "analysis/trace_diff.h"
+#include "analysis/align/diff.h"
 
 #include <doctest/doctest.h>
 
-#include "analysis/trace_diff_names.h"
+#include "analysis/align/names.h"
 #include "support/diff_support.h"
 #include "support/table_rows.h"
 

@@ -1,9 +1,9 @@
-#include "analysis/trace_diff_view.h"
+#include "analysis/align/view.h"
 
 #include <doctest/doctest.h>
 #include <fmt/format.h>
 
-#include "analysis/trace_diff_names.h"
+#include "analysis/align/names.h"
 #include "support/diff_support.h"
 
 namespace jarvis::analysis {

@@ -1,5 +1,5 @@
 // Which op owns each piece of GPU work, and what its work is.
-#include "analysis/work_calls.h"
+#include "analysis/attribution/work_calls.h"
 
 #include <string>
 

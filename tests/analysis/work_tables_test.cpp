@@ -3,7 +3,7 @@
 //
 //   aten::mm (1000,1000) x (1000,1000), fp32   2 * 10^9 FLOPs, 12 * 10^6 bytes: 10 us, 30 us
 //   aten::mm (100,1000) x (1000,1000), fp32    2 * 10^8 FLOPs, 4.8 * 10^6 bytes: 5 us
-#include "analysis/work_tables.h"
+#include "analysis/tables/work_tables.h"
 
 #include <string>
 

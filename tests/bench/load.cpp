@@ -9,7 +9,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "engine/loaded_trace.h"
+#include "session/loaded_trace.h"
 #include "io/byte_source.h"
 #include "trace/reader.h"
 
@@ -40,7 +40,7 @@ Report LoadHere(const std::string& path, bool read_only) {
     report.good = trace.has_value();
     return report;
   }
-  const auto loaded = engine::LoadTrace(path, 0, job);
+  const auto loaded = session::LoadTrace(path, 0, job);
   report.total_seconds = SecondsSince(start);
   if (!loaded) return report;
   report.json_bytes = static_cast<std::int64_t>((*loaded)->events().text_bytes);

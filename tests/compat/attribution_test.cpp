@@ -2,7 +2,7 @@
 
 #include <doctest/doctest.h>
 
-#include "analysis/gpu_timeline.h"
+#include "analysis/attribution/gpu_timeline.h"
 #include "compat/tracelens.h"
 #include "support/attribution_rows.h"
 

@@ -11,8 +11,8 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include "analysis/clock.h"
-#include "analysis/work_calls.h"
+#include "analysis/attribution/clock.h"
+#include "analysis/attribution/work_calls.h"
 #include "compat/tracelens_models.h"
 #include "perf/gemm_kernel_name.h"
 #include "perf/iteration_annotation.h"

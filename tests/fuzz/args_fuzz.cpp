@@ -3,9 +3,9 @@
 #include <cstdlib>
 #include <string>
 
-#include "analysis/arg_text.h"
-#include "analysis/module_paths.h"
-#include "analysis/summary.h"
+#include "analysis/attribution/arg_text.h"
+#include "analysis/attribution/module_paths.h"
+#include "analysis/tables/summary.h"
 #include "base/text.h"
 #include "perf/op_category.h"
 #include "table/py_text.h"

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <string>
 
-#include "analysis/compare_sheets.h"
+#include "analysis/join/compare_sheets.h"
 #include "table/csv_reader.h"
 #include "table/xlsx_reader.h"
 #include "table/zip_text.h"

@@ -5,7 +5,7 @@
 #include <string>
 
 #include "perf/gemm_decode.h"
-#include "rocprof/read_results.h"
+#include "rocprof/read/read_results.h"
 #include "support/memory_source.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size);

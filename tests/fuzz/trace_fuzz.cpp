@@ -4,11 +4,11 @@
 #include <cstdlib>
 #include <string>
 
-#include "analysis/collectives.h"
-#include "analysis/gpu_timeline.h"
-#include "analysis/kernel_tables.h"
-#include "analysis/module_paths.h"
-#include "analysis/summary.h"
+#include "analysis/tables/collectives.h"
+#include "analysis/attribution/gpu_timeline.h"
+#include "analysis/tables/kernel_tables.h"
+#include "analysis/attribution/module_paths.h"
+#include "analysis/tables/summary.h"
 #include "compat/tracelens.h"
 #include "support/memory_source.h"
 #include "trace/reader.h"

@@ -1,5 +1,5 @@
 // Files of every version that rocprofv3 wrote, their joins, ranks, and what damage does to them.
-#include "rocprof/capture.h"
+#include "rocprof/read/capture.h"
 
 #include <string>
 
@@ -7,11 +7,11 @@
 #include <fmt/format.h>
 
 #include "files.h"
-#include "rocprof/csv_stream.h"
-#include "rocprof/join_rows.h"
-#include "rocprof/kernel_rows.h"
-#include "rocprof/ranks.h"
-#include "rocprof/read_results.h"
+#include "rocprof/read/csv_stream.h"
+#include "rocprof/metrics/join_rows.h"
+#include "rocprof/metrics/kernel_rows.h"
+#include "rocprof/read/ranks.h"
+#include "rocprof/read/read_results.h"
 #include "support/memory_source.h"
 
 namespace jarvis::rocprof {

@@ -7,7 +7,7 @@
 
 #include <doctest/doctest.h>
 
-#include "rocprof/capture.h"
+#include "rocprof/read/capture.h"
 #include "support/temp_folder.h"
 
 namespace jarvis::rocprof {

@@ -1,5 +1,5 @@
 // The report about one process, worked by hand.
-#include "rocprof/report.h"
+#include "rocprof/report/report.h"
 
 #include <string>
 

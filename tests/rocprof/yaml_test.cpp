@@ -1,12 +1,12 @@
 // Configurations for rocprofv3: expressions that match what they should, counters in passes.
-#include "rocprof/yaml.h"
+#include "rocprof/job/yaml.h"
 
 #include <string>
 
 #include <doctest/doctest.h>
 
-#include "rocprof/counter_names.h"
-#include "rocprof/kernel_filter.h"
+#include "rocprof/job/counter_names.h"
+#include "rocprof/metrics/kernel_filter.h"
 
 namespace jarvis::rocprof {
 namespace {

@@ -6,7 +6,7 @@
 
 #include <fmt/format.h>
 
-#include "analysis/attribution.h"
+#include "analysis/attribution/attribution.h"
 #include "support/trace_builder.h"
 
 namespace jarvis::testing {

@@ -6,7 +6,7 @@
 #include <doctest/doctest.h>
 #include <fmt/format.h>
 
-#include "analysis/trace_diff_tables.h"
+#include "analysis/align/tables.h"
 #include "support/trace_builder.h"
 
 namespace jarvis::testing {

@@ -5,8 +5,8 @@
 #include <cstddef>
 #include <string>
 
-#include "sweep/page.h"
-#include "sweep/single_page.h"
+#include "sweep/draw/page.h"
+#include "sweep/draw/single_page.h"
 
 namespace jarvis::sweep {
 

@@ -1,4 +1,4 @@
-#include "sweep/page.h"
+#include "sweep/draw/page.h"
 
 #include <cstdlib>
 #include <filesystem>
@@ -8,7 +8,7 @@
 #include <doctest/doctest.h>
 #include <fmt/format.h>
 
-#include "sweep/page_parts.h"
+#include "sweep/draw/page_parts.h"
 #include "sweep/page_support.h"
 
 namespace jarvis::sweep {

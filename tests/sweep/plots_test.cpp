@@ -1,4 +1,4 @@
-#include "sweep/plots.h"
+#include "sweep/draw/plots.h"
 
 #include <cstdlib>
 #include <filesystem>

@@ -1,4 +1,4 @@
-#include "sweep/spread.h"
+#include "sweep/judge/spread.h"
 
 #include <doctest/doctest.h>
 

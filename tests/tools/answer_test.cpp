@@ -1,4 +1,4 @@
-#include "tools/answer.h"
+#include "tools/shared/answer.h"
 
 #include <algorithm>
 #include <set>

@@ -11,8 +11,8 @@
 #include "mcp/call_tool.h"
 #include "support/temp_folder.h"
 #include "support/trace_builder.h"
-#include "tools/all_tools.h"
-#include "tools/loading.h"
+#include "tools/catalog/all_tools.h"
+#include "tools/catalog/loading.h"
 
 namespace jarvis::tools {
 namespace {
@@ -35,7 +35,7 @@ class Folder : public testing::TempFolder {
   }
 };
 
-mcp::ToolSet Choose(engine::Workspace& workspace, const ToolChoice& choice) {
+mcp::ToolSet Choose(session::Workspace& workspace, const ToolChoice& choice) {
   auto tools = ChooseTools(workspace, choice);
   REQUIRE_MESSAGE(tools.has_value(), (tools ? "" : tools.error().message));
   return std::move(*tools);
@@ -53,7 +53,7 @@ bool Names(const std::string& text, const std::string& word) {
 }
 
 TEST_CASE("profiles") {
-  engine::Workspace workspace;
+  session::Workspace workspace;
   CHECK(Choose(workspace, {.profile = "all"}).Names() == AllTools(workspace).Names());
   const mcp::ToolSet full = Choose(workspace, {.profile = "full"});
   CHECK(full.Find("perf_report") != nullptr);
@@ -79,7 +79,7 @@ TEST_CASE("profiles") {
 
 TEST_CASE("nothing names a tool that is not there") {
   const Folder folder;
-  engine::Workspace workspace;
+  session::Workspace workspace;
   const std::vector<std::string> all = AllTools(workspace).Names();
   const std::vector<ToolChoice> choices = {{.profile = "full"},
                                            {.profile = "core"},
@@ -109,7 +109,7 @@ TEST_CASE("nothing names a tool that is not there") {
 
 TEST_CASE("read-only leaves out what writes, and nothing is written") {
   const Folder folder;
-  engine::Workspace workspace({.files = folder.Policy("")});
+  session::Workspace workspace({.files = folder.Policy("")});
   const mcp::ToolSet tools = Choose(workspace, {.profile = "full", .read_only = true});
   CHECK(tools.Find("perf_report") == nullptr);
   for (const mcp::Tool& tool : tools.tools()) {
@@ -138,7 +138,7 @@ TEST_CASE("read-only leaves out what writes, and nothing is written") {
 TEST_CASE("the paths of every argument are held to the roots") {
   const Folder folder;
   const Folder outside;
-  engine::Workspace workspace({.files = folder.Policy("out")});
+  session::Workspace workspace({.files = folder.Policy("out")});
   const mcp::ToolSet tools = AllTools(workspace);
   const std::string trace = folder / "trace.json";
   std::ofstream(outside / "platform.json") << "{}";
@@ -186,7 +186,7 @@ TEST_CASE("the paths of every argument are held to the roots") {
 
 TEST_CASE("files in the way are kept unless the caller says otherwise") {
   const Folder folder;
-  engine::Workspace workspace({.files = folder.Policy("out")});
+  session::Workspace workspace({.files = folder.Policy("out")});
   const mcp::ToolSet tools = AllTools(workspace);
   fs::create_directories(folder / "out/r/category_data");
   std::ofstream(folder / "out/r/gpu_timeline.csv") << "mine";
@@ -203,7 +203,7 @@ TEST_CASE("files in the way are kept unless the caller says otherwise") {
 
 TEST_CASE("a trace that takes long is a result, and asking again gets it") {
   const Folder folder;
-  engine::Workspace workspace({.patience = std::chrono::milliseconds(0)});
+  session::Workspace workspace({.patience = std::chrono::milliseconds(0)});
   const mcp::ToolSet tools = AllTools(workspace);
   const std::string trace = folder / "trace.json";
   const mcp::ToolReply first = Call(tools, "ops_summary", {{"trace", trace}});
@@ -236,7 +236,7 @@ TEST_CASE("a trace that takes long is a result, and asking again gets it") {
 
 TEST_CASE("a trace beyond the memory limit is loaded, and the answer says so") {
   const Folder folder;
-  engine::Workspace workspace({.memory_bytes_max = 1});
+  session::Workspace workspace({.memory_bytes_max = 1});
   const mcp::ToolSet tools = AllTools(workspace);
   const mcp::ToolReply reply = Call(tools, "load_trace", {{"trace", folder / "trace.json"}});
   REQUIRE_FALSE(reply.is_error);
@@ -251,7 +251,7 @@ TEST_CASE("the whole of a shortened kernel name is one call away") {
   testing::TraceText text;
   text.OpWithKernel("aten::add", 0, 50, full, 100, 60, 1);
   std::ofstream(folder / "t.json") << text.Json();
-  engine::Workspace workspace;
+  session::Workspace workspace;
   const mcp::ToolSet tools = AllTools(workspace);
   const Json trace = folder / "t.json";
   const mcp::ToolReply kernels = Call(tools, "ops_summary", {{"trace", trace}, {"by", "kernel"}});

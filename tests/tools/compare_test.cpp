@@ -16,8 +16,8 @@
 #include "rpc/json.h"
 #include "support/temp_folder.h"
 #include "support/trace_builder.h"
-#include "tools/all_tools.h"
-#include "tools/answer.h"
+#include "tools/catalog/all_tools.h"
+#include "tools/shared/answer.h"
 
 namespace jarvis::tools {
 namespace {
@@ -59,7 +59,7 @@ class Pair {
 
  private:
   testing::TempFolder folder_;
-  engine::Workspace workspace_;
+  session::Workspace workspace_;
   mcp::ToolSet tools_ = AllTools(workspace_);
 };
 

@@ -9,8 +9,8 @@
 #include "mcp/schema.h"
 #include "support/temp_folder.h"
 #include "support/trace_builder.h"
-#include "tools/all_tools.h"
-#include "tools/answer.h"
+#include "tools/catalog/all_tools.h"
+#include "tools/shared/answer.h"
 
 namespace jarvis::tools {
 namespace {
@@ -44,7 +44,7 @@ class Server {
 
  private:
   testing::TempFolder folder_;
-  engine::Workspace workspace_;
+  session::Workspace workspace_;
   mcp::ToolSet tools_ = AllTools(workspace_);
 };
 

@@ -13,27 +13,27 @@
 #include "rpc/json.h"
 #include "support/temp_folder.h"
 #include "support/trace_builder.h"
-#include "tools/all_tools.h"
-#include "tools/replay/entry.h"
-#include "tools/replay/initialisers.h"
-#include "tools/replay/match.h"
-#include "tools/replay/package.h"
-#include "tools/replay/schema_table.h"
-#include "tools/replay/values.h"
+#include "tools/catalog/all_tools.h"
+#include "replay/entry.h"
+#include "replay/initialisers.h"
+#include "replay/match.h"
+#include "replay/package.h"
+#include "replay/schema_table.h"
+#include "replay/values.h"
 
 namespace jarvis::tools::replay {
 namespace {
 
 using testing::TraceText;
 
-OpSchema Schema(std::string_view text) {
-  auto schema = ParseSchema(text);
+replay::OpSchema Schema(std::string_view text) {
+  auto schema = replay::ParseSchema(text);
   REQUIRE_MESSAGE(schema.has_value(), text);
   return std::move(*schema);
 }
 
 TEST_CASE("a schema's arguments, whatever its defaults hold") {
-  const OpSchema schema = Schema(
+  const replay::OpSchema schema = Schema(
       "ns::op.over(Tensor(a!) self, Tensor?[] many, int[2] stride=[1, 1], str x=\"a,b)\", *, "
       "Tensor(b!)[]? out=None, float? scale=1e-05, SymInt[] size) -> (Tensor(a!), int)");
   CHECK(schema.name == "ns::op");
@@ -62,7 +62,7 @@ TEST_CASE("text that is no schema is refused with its place") {
   for (const char* text : {"", "aten", "aten::", "aten::f", "aten::f(", "aten::f(Tensor)",
                            "aten::f(Tensor a", "aten::f(Tensor a)", "aten::f(int[2 a) -> ()",
                            "aten::f(str a=\"x) -> ()", "aten::f(Tensor a int b) -> ()"}) {
-    const auto schema = ParseSchema(text);
+    const auto schema = replay::ParseSchema(text);
     REQUIRE_MESSAGE(!schema.has_value(), text);
     CHECK(schema.error().message.find("character") != std::string::npos);
   }
@@ -79,22 +79,22 @@ TEST_CASE("every schema of the table can be read") {
       rest = end == std::string_view::npos ? std::string_view() : rest.substr(end + 1);
       if (line.empty() || line.front() == '#') continue;
       ++lines;
-      const auto schema = ParseSchema(line);
+      const auto schema = replay::ParseSchema(line);
       CHECK_MESSAGE(schema.has_value(), line);
       if (schema && schema->text == line) ++read;
     }
   }
   CHECK(lines > 3000);
   CHECK(read == lines);
-  CHECK(SchemaTableVersion().starts_with("1."));
-  CHECK(OverloadsOf("aten::add").front().overload == "Tensor");
-  CHECK(OverloadsOf("aten::no_such_op").empty());
+  CHECK(replay::SchemaTableVersion().starts_with("1."));
+  CHECK(replay::OverloadsOf("aten::add").front().overload == "Tensor");
+  CHECK(replay::OverloadsOf("aten::no_such_op").empty());
 }
 
 TEST_CASE("values as the profiler writes them") {
   const auto value = [](std::string_view type, std::string_view text) {
-    const OpSchema schema = Schema(fmt::format("a::b({} x) -> ()", type));
-    return ValueOf(schema.args[0].type, text);
+    const replay::OpSchema schema = Schema(fmt::format("a::b({} x) -> ()", type));
+    return replay::ValueOf(schema.args[0].type, text);
   };
   CHECK(value("bool", "True") == Json(true));
   CHECK(value("int", "-3") == Json(-3));
@@ -113,23 +113,23 @@ TEST_CASE("values as the profiler writes them") {
   }
 }
 
-ProfiledArg TensorArg(Json dims, const char* type, Json strides) {
+replay::ProfiledArg TensorArg(Json dims, const char* type, Json strides) {
   return {std::move(dims), type, std::move(strides), ""};
 }
-ProfiledArg ScalarArg(const char* text, const char* type = "Scalar") {
+replay::ProfiledArg ScalarArg(const char* text, const char* type = "Scalar") {
   return {Json::array(), type, Json::array(), text};
 }
-ProfiledCall Call(std::vector<ProfiledArg> args) {
+replay::ProfiledCall Call(std::vector<replay::ProfiledArg> args) {
   return {std::move(args), true, true, true};
 }
 const Json kTwoByFour = Json::array({2, 4});
 const Json kRows = Json::array({4, 1});
 
 TEST_CASE("a recorded call and its schema") {
-  const OpSchema add =
+  const replay::OpSchema add =
       Schema("aten::add.Tensor(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor");
-  const ProfiledArg tensor = TensorArg(kTwoByFour, "c10::BFloat16", kRows);
-  auto match = MatchCall(add, Call({tensor, tensor, ScalarArg("1.0")}), {});
+  const replay::ProfiledArg tensor = TensorArg(kTwoByFour, "c10::BFloat16", kRows);
+  auto match = replay::MatchCall(add, Call({tensor, tensor, ScalarArg("1.0")}), {});
   REQUIRE(match.has_value());
   CHECK(match->warnings.empty());
   CHECK(
@@ -137,34 +137,34 @@ TEST_CASE("a recorded call and its schema") {
       Json{{"shape", {2, 4}}, {"dtype", "c10::BFloat16"}, {"strides", {4, 1}}, {"init", "normal"}});
   CHECK(match->args[2].value == Json(1.0));
   // Too many arguments, no number, no tensor, a number for a tensor.
-  CHECK_FALSE(MatchCall(add, Call({tensor, tensor, tensor, tensor}), {}).has_value());
-  CHECK_FALSE(MatchCall(add, Call({tensor, tensor, ScalarArg("x")}), {}).has_value());
-  CHECK_FALSE(MatchCall(add, Call({tensor, ScalarArg("1"), ScalarArg("1")}), {}).has_value());
-  CHECK_FALSE(MatchCall(add, Call({tensor, tensor, tensor}), {}).has_value());
+  CHECK_FALSE(replay::MatchCall(add, Call({tensor, tensor, tensor, tensor}), {}).has_value());
+  CHECK_FALSE(replay::MatchCall(add, Call({tensor, tensor, ScalarArg("x")}), {}).has_value());
+  CHECK_FALSE(replay::MatchCall(add, Call({tensor, ScalarArg("1"), ScalarArg("1")}), {}).has_value());
+  CHECK_FALSE(replay::MatchCall(add, Call({tensor, tensor, tensor}), {}).has_value());
   // The profiler of that time did not know alpha.
-  CHECK(MatchCall(add, Call({tensor, tensor}), {})->args[2].value == Json(1));
-  CHECK_FALSE(MatchCall(add, Call({tensor}), {}).has_value());
+  CHECK(replay::MatchCall(add, Call({tensor, tensor}), {})->args[2].value == Json(1));
+  CHECK_FALSE(replay::MatchCall(add, Call({tensor}), {}).has_value());
 }
 
 TEST_CASE("what was not recorded is assumed, and said") {
-  const OpSchema sum = Schema(
+  const replay::OpSchema sum = Schema(
       "aten::sum.dim_IntList(Tensor self, int[1]? dim, bool keepdim=False, *, ScalarType? "
       "dtype=None) -> Tensor");
-  ProfiledCall old = Call({TensorArg(kTwoByFour, "float", nullptr), ScalarArg("", ""),
+  replay::ProfiledCall old = Call({TensorArg(kTwoByFour, "float", nullptr), ScalarArg("", ""),
                            ScalarArg(""), ScalarArg("", "")});
   old.values_recorded = false;
   old.strides_recorded = false;
-  const auto match = MatchCall(sum, old, {});
+  const auto match = replay::MatchCall(sum, old, {});
   REQUIRE(match.has_value());
   CHECK(match->args[0].value.at("strides") == Json::array({4, 1}));
   CHECK(match->args[1].value.is_null());
   CHECK(match->args[2].value == Json(false));
   CHECK(match->warnings.size() == 2);  // keepdim, strides
-  const OpSchema cat = Schema("aten::cat(Tensor[] tensors, int dim=0) -> Tensor");
-  const auto lost = MatchCall(cat, Call({ScalarArg("", "TensorList"), ScalarArg("1")}), {});
+  const replay::OpSchema cat = Schema("aten::cat(Tensor[] tensors, int dim=0) -> Tensor");
+  const auto lost = replay::MatchCall(cat, Call({ScalarArg("", "TensorList"), ScalarArg("1")}), {});
   REQUIRE_FALSE(lost.has_value());
   CHECK(lost.error().code == ErrorCode::kNoShapes);
-  const auto listed = MatchCall(
+  const auto listed = replay::MatchCall(
       cat, Call({{Json::array({kTwoByFour, {2, 4}}), "TensorList", nullptr, ""}, ScalarArg("-1")}),
       {"c10::Half", true});
   REQUIRE(listed.has_value());
@@ -173,14 +173,14 @@ TEST_CASE("what was not recorded is assumed, and said") {
 }
 
 TEST_CASE("indices stay within what they point into") {
-  const OpSchema gather = Schema(
+  const replay::OpSchema gather = Schema(
       "aten::gather(Tensor self, int dim, Tensor index, *, bool sparse_grad=False) -> Tensor");
-  auto match = MatchCall(gather,
+  auto match = replay::MatchCall(gather,
                          Call({TensorArg({6, 10}, "float", {10, 1}), ScalarArg("-1"),
                                TensorArg({6, 3}, "long int", {3, 1}), ScalarArg("False")}),
                          {});
   REQUIRE(match.has_value());
-  SetInitialisers(gather, &*match);
+  replay::SetInitialisers(gather, &*match);
   CHECK(match->args[0].value.at("init") == "normal");
   CHECK(match->args[2].value.at("init") == "randint");
   CHECK(match->args[2].value.at("high") == 10);
@@ -188,21 +188,21 @@ TEST_CASE("indices stay within what they point into") {
 
 TEST_CASE("names") {
   for (const char* name : {"aten::add_", "_C::op2", "fb::x"})
-    CHECK(IsOperatorName(name));
+    CHECK(replay::IsOperatorName(name));
   for (const char* name : {"aten", "aten::", "::add", "a::b::c", "aten::add;rm", "aten::a b",
                            "1::b", "aten::\nadd", "torch::autograd::CppNode<X>"})
-    CHECK_FALSE(IsOperatorName(name));
-  CHECK(SafeName("aten::add_") == "aten_add_");
-  CHECK(SafeName("../../etc/passwd") == "etc_passwd");
-  CHECK(SafeName("") == "op");
+    CHECK_FALSE(replay::IsOperatorName(name));
+  CHECK(replay::SafeName("aten::add_") == "aten_add_");
+  CHECK(replay::SafeName("../../etc/passwd") == "etc_passwd");
+  CHECK(replay::SafeName("") == "op");
 }
 
 TEST_CASE("equal files are an equal archive, in order") {
-  const std::vector<PackedFile> files = {{"b.txt", "two"}, {"a.txt", std::string(5000, 'x')}};
-  const auto one = MakeZip(files);
+  const std::vector<replay::PackedFile> files = {{"b.txt", "two"}, {"a.txt", std::string(5000, 'x')}};
+  const auto one = replay::MakeZip(files);
   ::setenv("TZ", "Asia/Tokyo", 1);
   ::tzset();
-  const auto two = MakeZip({files[1], files[0]});
+  const auto two = replay::MakeZip({files[1], files[0]});
   ::unsetenv("TZ");
   ::tzset();
   REQUIRE(one.has_value());
@@ -243,7 +243,7 @@ class Server {
 
  private:
   testing::TempFolder folder_;
-  engine::Workspace workspace_;
+  session::Workspace workspace_;
   mcp::ToolSet tools_ = AllTools(workspace_);
 };
 

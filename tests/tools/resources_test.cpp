@@ -1,5 +1,5 @@
 // What clients may read beside calling tools: by URI, by prompt, by completion.
-#include "tools/resources.h"
+#include "tools/catalog/resources.h"
 
 #include <algorithm>
 #include <filesystem>
@@ -12,9 +12,9 @@
 #include "mcp/schema.h"
 #include "support/temp_folder.h"
 #include "support/trace_builder.h"
-#include "tools/all_tools.h"
-#include "tools/skills.h"
-#include "tools/uri.h"
+#include "tools/catalog/all_tools.h"
+#include "tools/catalog/skills.h"
+#include "tools/catalog/uri.h"
 
 namespace jarvis::tools {
 namespace {
@@ -94,7 +94,7 @@ class Fixture {
 
  protected:
   testing::TempFolder folder_;
-  engine::Workspace workspace_;
+  session::Workspace workspace_;
   std::shared_ptr<Shelf> shelf_ = std::make_shared<Shelf>();
   ToolChoice choice_;
   mcp::ToolSet tools_;

@@ -1,0 +1,118 @@
+#include "analysis/attribution/collective_kernel.h"
+
+#include <cmath>
+
+#include "analysis/attribution/arg_text.h"
+#include "base/text.h"
+#include "trace/json_text.h"
+
+namespace jarvis::analysis {
+namespace {
+
+constexpr double kBytesPerMb = 1024.0 * 1024.0;
+
+// A raw JSON value as a cell.
+Cell ValueCell(std::string_view raw) {
+  if (raw.empty() || raw == "null") return {};
+  if (raw.front() == '"') return trace::Unescape(trace::Unquoted(raw));
+  if (raw.front() == '[' || raw.front() == '{') return TupleText(raw);
+  if (const auto whole = ParseInt(raw)) return *whole;
+  if (const auto number = ParseDouble(raw); number && std::isfinite(*number)) return *number;
+  return std::string(raw);
+}
+
+}  // namespace
+
+const std::array<const char*, kCollectiveKeyCount> kCollectiveKeyNames = {
+    "Process Group Name", "Process Group Ranks", "Collective name", "Group size",     "dtype",
+    "In msg nelems",      "Out msg nelems",      "In split size",   "Out split size", "stream"};
+
+CollectiveKeys RecordedCollective(const trace::EventStore& events, trace::EventIndex e) {
+  const trace::Args& args = events.args_of(e);
+  CollectiveKeys keys;
+  for (std::size_t key = 0; key < kStream; ++key)
+    keys[key] = ValueCell(trace::MemberOf(events.text(args.other), kCollectiveKeyNames[key]));
+  if (args.stream != trace::kAbsent) keys[kStream] = args.stream;
+  return keys;
+}
+
+Cell CollectiveOfKernel(std::string_view kernel, bool name_from_kernel) {
+  if (ContainsNoCase(kernel, "cross_device_reduce")) return std::string("allreduce");
+  if (!name_from_kernel) return {};
+  constexpr std::array<std::pair<const char*, const char*>, 8> kNames = {{
+      {"allreduce", "allreduce"},
+      {"allgather", "allgather"},
+      {"reducescatter", "reduce_scatter"},
+      {"alltoall", "all_to_all"},
+      {"broadcast", "broadcast"},
+      {"sendrecv", "send_recv"},
+      {"reduce_", "reduce"},
+      {"reducekernel", "reduce"},
+  }};
+  for (const auto& [part, name] : kNames) {
+    if (ContainsNoCase(kernel, part)) return std::string(name);
+  }
+  return {};
+}
+
+std::optional<double> RecordedNumber(const Cell& cell) {
+  if (const auto* whole = std::get_if<std::int64_t>(&cell)) return static_cast<double>(*whole);
+  if (const auto* number = std::get_if<double>(&cell)) return *number;
+  const auto* text = std::get_if<std::string>(&cell);
+  const auto number = text == nullptr ? std::nullopt : ParseDouble(*text);
+  return number && std::isfinite(*number) ? number : std::nullopt;
+}
+
+std::optional<double> MegabytesOf(const CollectiveKeys& keys, CollectiveKey elements,
+                                  const CollectiveRules& rules) {
+  const auto* dtype = std::get_if<std::string>(&keys[kDtype]);
+  const auto count = RecordedNumber(keys[elements]);
+  const auto bytes = dtype == nullptr ? std::nullopt : rules.element_bytes(*dtype);
+  if (!count || !bytes) return std::nullopt;
+  return *count * static_cast<double>(*bytes) / kBytesPerMb;
+}
+
+CollectiveType CollectiveTypeOf(std::string_view name) {
+  std::string plain = LowerAscii(name);
+  std::erase(plain, '_');
+  const auto has = [&](std::string_view part) { return plain.find(part) != std::string::npos; };
+  if (has("allreduce")) return CollectiveType::kAllReduce;
+  if (has("reducescatter")) return CollectiveType::kReduceScatter;
+  if (has("allgather")) return CollectiveType::kAllGather;
+  if (has("alltoallv")) return CollectiveType::kAllToAllV;
+  return has("alltoall") ? CollectiveType::kAllToAll : CollectiveType::kOther;
+}
+
+std::optional<std::int64_t> CollectiveElementBytes(std::string_view dtype) {
+  constexpr std::array<std::pair<std::string_view, std::int64_t>, 23> kBytes = {{
+      {"BFloat16", 2},
+      {"Bool", 1},
+      {"Byte", 1},
+      {"Char", 1},
+      {"ComplexDouble", 16},
+      {"ComplexFloat", 8},
+      {"ComplexHalf", 4},
+      {"Double", 8},
+      {"Float", 4},
+      {"Float8_e4m3fn", 1},
+      {"Float8_e4m3fnuz", 1},
+      {"Float8_e5m2", 1},
+      {"Float8_e5m2fnuz", 1},
+      {"Half", 2},
+      {"Int", 4},
+      {"Long", 8},
+      {"QInt32", 4},
+      {"QInt8", 1},
+      {"QUInt8", 1},
+      {"Short", 2},
+      {"UInt16", 2},
+      {"UInt32", 4},
+      {"UInt64", 8},
+  }};
+  for (const auto& [name, bytes] : kBytes) {
+    if (name == dtype) return bytes;
+  }
+  return std::nullopt;
+}
+
+}  // namespace jarvis::analysis

@@ -1,0 +1,134 @@
+#include "analysis/attribution/op_work.h"
+
+namespace jarvis::analysis {
+namespace {
+
+void Mix(std::uint64_t* hash, std::uint64_t value) {
+  *hash = (*hash ^ value) * 0xFF51AFD7ED558CCDu;
+  *hash ^= *hash >> 32;
+}
+
+constexpr std::uint64_t kSeed = 0x9E3779B97F4A7C15u;
+
+}  // namespace
+
+std::size_t OpWorks::Hash::operator()(const Key& key) const {
+  std::uint64_t hash = kSeed ^ (key.backward ? 1 : 0);
+  for (const std::uint64_t part :
+       {reinterpret_cast<std::uint64_t>(key.model), std::uint64_t{key.name},
+        std::uint64_t{key.dims}, std::uint64_t{key.strides}, std::uint64_t{key.types},
+        std::uint64_t{key.concrete}, std::uint64_t{key.other}, std::uint64_t{key.annotation},
+        std::uint64_t{key.forward}, reinterpret_cast<std::uint64_t>(key.arguments), key.kernels}) {
+    Mix(&hash, part);
+  }
+  return hash;
+}
+
+const perf::ModelRow* OpWorks::ModelOf(StringId name) {
+  constexpr int kNotAsked = -2;
+  if (model_of_.empty()) model_of_.assign(events_.strings.size(), kNotAsked);
+  int& known = model_of_[name];
+  if (known == kNotAsked) {
+    const perf::OpEntry* entry = set_.rows().Find(events_.strings[name]);
+    known = entry == nullptr ? -1 : entry->row;
+  }
+  return known < 0 ? nullptr : &set_.rows().rows()[static_cast<std::size_t>(known)];
+}
+
+bool OpWorks::Modelled(EventIndex op) {
+  const perf::ModelRow* model = ModelOf(events_[op].name);
+  if (model == nullptr) return false;
+  if (model->prefixes.empty() || set_.rows().FindExact(events_.name(op)) != nullptr) return true;
+  return !WorkOf(*model, op, {}).parameters.empty();
+}
+
+const OpWorks::Needs& OpWorks::NeedsOf(const perf::ModelRow& model) {
+  const auto [found, added] = needs_.try_emplace(&model);
+  if (added) {
+    const auto look = [&](std::string_view text) {
+      const auto has = [&](std::string_view word) {
+        return text.find(word) != std::string_view::npos;
+      };
+      found->second.kernels = found->second.kernels || has("kernel");
+      found->second.iteration = found->second.iteration || has("iteration");
+      found->second.forward = found->second.forward || has("forward");
+      found->second.extra = found->second.extra || has("extra");
+    };
+    const perf::ModelRows::Flat flat = set_.rows().Flatten(model);
+    for (const auto& [key, text] : flat.texts)
+      look(text);
+    for (const auto& [key, list] : flat.lists) {
+      for (const std::string& entry : *list)
+        look(entry);
+    }
+  }
+  return found->second;
+}
+
+const perf::OpCall* OpWorks::ArgumentsOf(const PseudoOp& op) {
+  const auto [found, added] = pseudo_.try_emplace(&op);
+  if (added) {
+    const trace::Args& args = events_.args_of(op.donor);
+    perf::OpCall& call = found->second;
+    call.name = op.name;
+    call.dims = events_.text(args.dims);
+    call.types = events_.text(args.types);
+    call.strides = events_.text(args.strides);
+    call.text = events_.text(args.concrete);
+    for (const auto& [key, value] : op.more)
+      call.extra.emplace_back(key, value);
+  }
+  return &found->second;
+}
+
+const perf::OpWork& OpWorks::WorkOf(const perf::ModelRow& model, EventIndex op,
+                                    const CallContext& given, bool backward) {
+  const Needs& needs = NeedsOf(model);
+  CallContext context = given;
+  if (!needs.kernels) context.kernels = {};
+  if (!needs.iteration) context.annotation = kNoString;
+  if (!needs.forward) context.forward = kNoEvent;
+  const trace::Args& args = events_.args_of(op);
+  Key key = {&model,
+             events_[op].name,
+             args.dims,
+             args.strides,
+             args.types,
+             args.concrete,
+             needs.extra ? args.other : kNoString,
+             context.annotation,
+             context.forward,
+             context.arguments,
+             kSeed,
+             backward};
+  for (const EventIndex kernel : context.kernels)
+    Mix(&key.kernels, events_[kernel].name);
+  const auto [found, added] = index_.try_emplace(key, nullptr);
+  if (!added) return *found->second;
+  const auto call_of = [&](EventIndex e) {
+    const trace::Args& recorded = events_.args_of(e);
+    perf::OpCall call;
+    call.name = events_.name(e);
+    call.dims = events_.text(recorded.dims);
+    call.types = events_.text(recorded.types);
+    call.strides = events_.text(recorded.strides);
+    call.text = events_.text(recorded.concrete);
+    if (needs.extra) call.more = events_.text(recorded.other);
+    return call;
+  };
+  perf::OpCall call = context.arguments != nullptr ? *context.arguments : call_of(op);
+  for (const EventIndex kernel : context.kernels)
+    call.kernels.push_back(events_.name(kernel));
+  call.annotation = events_.text(context.annotation);
+  perf::OpCall forward;
+  if (context.forward != kNoEvent) {
+    forward = call_of(context.forward);
+    call.forward = &forward;
+    call.forward_model = ModelOf(events_[context.forward].name);
+  }
+  works_.push_back(set_.Evaluate(model, call, backward));
+  found->second = &works_.back();
+  return works_.back();
+}
+
+}  // namespace jarvis::analysis

@@ -1,0 +1,85 @@
+// The work of recorded calls, evaluated once for every distinct call: same op, same arguments, same
+// kernels.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <span>
+#include <unordered_map>
+#include <vector>
+
+#include "analysis/attribution/pseudo_ops.h"
+#include "perf/model.h"
+#include "trace/event_store.h"
+
+namespace jarvis::analysis {
+
+using trace::EventIndex;
+using trace::EventStore;
+using trace::kNoEvent;
+
+// What an evaluation may depend on beside the op's own arguments.
+struct CallContext {
+  std::span<const EventIndex> kernels;  // of the call, by start
+  StringId annotation = kNoString;      // name of the engine step around it
+  EventIndex forward = kNoEvent;        // the forward call of a backward call
+  // Arguments that stand in for the event's own, of calls that are not in the trace; may be null.
+  const perf::OpCall* arguments = nullptr;
+};
+
+// Not thread-safe.
+class OpWorks {
+ public:
+  OpWorks(const EventStore& events, const perf::ModelRows& rows) : events_(events), set_(rows) {}
+
+  // The model of a name; null: none. Asked once a name.
+  const perf::ModelRow* ModelOf(StringId name);
+  const perf::ModelRow* ModelOf(std::string_view name) const { return set_.Find(name); }
+  // Whether the call has a model that can say something: of models that go by a name's beginning,
+  // only if its arguments are enough.
+  bool Modelled(EventIndex op);
+
+  // What a model's expressions mention beside the arguments.
+  struct Needs {
+    bool kernels = false;
+    bool iteration = false;
+    bool forward = false;
+    bool extra = false;
+  };
+  const Needs& NeedsOf(const perf::ModelRow& model);
+
+  // The work of a call of `model`; what the model does not need of the context plays no part.
+  // `backward`: of its backward pass. Stays valid.
+  const perf::OpWork& WorkOf(const perf::ModelRow& model, EventIndex op, const CallContext& context,
+                             bool backward = false);
+
+  // The call of a pseudo-op: its name, its donor's arguments and what it adds. Stays valid.
+  const perf::OpCall* ArgumentsOf(const PseudoOp& op);
+
+  const perf::ModelRows& rows() const { return set_.rows(); }
+  std::size_t evaluations() const { return works_.size(); }
+
+ private:
+  struct Key {
+    const perf::ModelRow* model;
+    StringId name, dims, strides, types, concrete, other, annotation;
+    EventIndex forward;
+    const perf::OpCall* arguments;
+    std::uint64_t kernels;  // hash of their names
+    bool backward;
+    friend bool operator==(const Key&, const Key&) = default;
+  };
+  struct Hash {
+    std::size_t operator()(const Key& key) const;
+  };
+
+  const EventStore& events_;
+  perf::ModelSet set_;
+  std::unordered_map<const perf::ModelRow*, Needs> needs_;
+  std::vector<int> model_of_;  // by name; -2: not asked yet, -1: none, else an index of rows()
+  std::unordered_map<Key, const perf::OpWork*, Hash> index_;
+  std::deque<perf::OpWork> works_;
+  std::unordered_map<const PseudoOp*, perf::OpCall> pseudo_;
+};
+
+}  // namespace jarvis::analysis

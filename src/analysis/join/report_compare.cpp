@@ -1,0 +1,406 @@
+#include "analysis/join/report_compare.h"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <numeric>
+#include <optional>
+
+#include <fmt/format.h>
+
+namespace jarvis::analysis {
+namespace {
+
+using Row = std::vector<Cell>;
+
+bool IsAbsent(const Cell& cell) {
+  const auto* number = std::get_if<double>(&cell);
+  return std::holds_alternative<std::monostate>(cell) || (number != nullptr && std::isnan(*number));
+}
+
+// Numbers, then text, then absent cells.
+int Compare(const Cell& a, const Cell& b) {
+  const auto kind = [](const Cell& cell) {
+    if (IsAbsent(cell)) return 2;
+    return std::holds_alternative<std::string>(cell) ? 1 : 0;
+  };
+  if (kind(a) != kind(b)) return kind(a) < kind(b) ? -1 : 1;
+  if (kind(a) == 2) return 0;
+  if (kind(a) == 1) return std::get<std::string>(a).compare(std::get<std::string>(b));
+  const auto* ia = std::get_if<std::int64_t>(&a);
+  const auto* ib = std::get_if<std::int64_t>(&b);
+  if (ia != nullptr && ib != nullptr) return *ia == *ib ? 0 : (*ia < *ib ? -1 : 1);
+  const double x = *NumberOf(a);
+  const double y = *NumberOf(b);
+  return x == y ? 0 : (x < y ? -1 : 1);
+}
+
+struct Less {
+  bool operator()(const Row& a, const Row& b) const {
+    for (std::size_t i = 0; i < a.size() && i < b.size(); ++i) {
+      const int order = Compare(a[i], b[i]);
+      if (order != 0) return order < 0;
+    }
+    return a.size() < b.size();
+  }
+};
+
+// A row of the join: which row of each table it is made of.
+struct Match {
+  Row key;
+  std::vector<std::optional<std::size_t>> rows;  // by table
+};
+
+std::vector<std::size_t> Places(const Table& table, const std::vector<std::string>& columns) {
+  std::vector<std::size_t> places;
+  for (const std::string& column : columns)
+    places.push_back(ColumnOf(table, column));
+  return places;
+}
+
+Row KeyOf(const Row& row, const std::vector<std::size_t>& places) {
+  Row key;
+  for (const std::size_t place : places)
+    key.push_back(place < row.size() ? row[place] : Cell());
+  return key;
+}
+
+// By key, each table's rows in order.
+using RowGroups = std::map<Row, std::vector<std::vector<std::size_t>>, Less>;
+
+RowGroups GroupRows(const std::vector<TaggedTable>& tables, const JoinSpec& spec) {
+  RowGroups groups;
+  for (std::size_t t = 0; t < tables.size(); ++t) {
+    const Table& table = tables[t].table;
+    const std::vector<std::size_t> places = Places(table, spec.keys);
+    for (std::size_t r = 0; r < table.rows.size(); ++r) {
+      auto& group = groups[KeyOf(table.rows[r], places)];
+      group.resize(tables.size());
+      group[t].push_back(r);
+    }
+  }
+  return groups;
+}
+
+// The n-th row of each table with the n-th of the others.
+std::vector<Match> PairRows(const Match& empty,
+                            const std::vector<std::vector<std::size_t>>& group) {
+  std::size_t longest = 0;
+  for (const auto& rows : group)
+    longest = std::max(longest, rows.size());
+  std::vector<Match> made(longest, empty);
+  for (std::size_t t = 0; t < group.size(); ++t) {
+    for (std::size_t i = 0; i < group[t].size(); ++i)
+      made[i].rows[t] = group[t][i];
+  }
+  return made;
+}
+
+// Each row with each of the other tables' rows.
+std::vector<Match> CrossRows(const Match& empty,
+                             const std::vector<std::vector<std::size_t>>& group) {
+  std::vector<Match> made = {empty};
+  for (std::size_t t = 0; t < group.size(); ++t) {
+    if (group[t].empty()) continue;
+    std::vector<Match> next;
+    for (const Match& match : made) {
+      for (const std::size_t r : group[t]) {
+        next.push_back(match);
+        next.back().rows[t] = r;
+      }
+    }
+    made = std::move(next);
+  }
+  return made;
+}
+
+// How many rows the group makes, up to one above the limit.
+std::size_t RowsOf(const std::vector<std::vector<std::size_t>>& group, bool pair) {
+  std::size_t count = pair ? 0 : 1;
+  for (const auto& rows : group) {
+    if (pair) {
+      count = std::max(count, rows.size());
+    } else if (!rows.empty()) {
+      count = rows.size() > kJoinedRowsMax / count ? kJoinedRowsMax + 1 : count * rows.size();
+    }
+  }
+  return std::min(count, kJoinedRowsMax + 1);
+}
+
+Result<std::vector<Match>> MatchRows(const std::vector<TaggedTable>& tables, const JoinSpec& spec,
+                                     bool pair) {
+  std::vector<Match> matches;
+  for (const auto& [key, group] : GroupRows(tables, spec)) {
+    if (matches.size() + RowsOf(group, pair) > kJoinedRowsMax) {
+      return Fail(ErrorCode::kTooLarge,
+                  fmt::format("{}: joining the reports makes more than {} rows",
+                              tables.front().table.name, kJoinedRowsMax));
+    }
+    const Match empty{key, std::vector<std::optional<std::size_t>>(tables.size())};
+    std::vector<Match> made = pair ? PairRows(empty, group) : CrossRows(empty, group);
+    std::move(made.begin(), made.end(), std::back_inserter(matches));
+  }
+  return matches;
+}
+
+// a - b; of two integers an integer. Absent if either is.
+Cell Difference(const Cell& a, const Cell& b) {
+  const auto* ia = std::get_if<std::int64_t>(&a);
+  const auto* ib = std::get_if<std::int64_t>(&b);
+  if (ia != nullptr && ib != nullptr) {
+    std::int64_t out = 0;
+    if (!__builtin_sub_overflow(*ia, *ib, &out)) return out;
+  }
+  const auto x = NumberOf(a);
+  const auto y = NumberOf(b);
+  return x && y ? Cell(*x - *y) : Cell();
+}
+
+Cell Quotient(const Cell& a, const Cell& b, double factor = 1) {
+  const auto x = NumberOf(a);
+  const auto y = NumberOf(b);
+  return x && y && *y != 0 ? Cell(factor * (*x / *y)) : Cell();
+}
+
+class Joiner {
+ public:
+  Joiner(const std::vector<TaggedTable>& tables, const JoinSpec& spec, const JoinRules& rules)
+      : tables_(tables), spec_(spec), rules_(rules) {}
+
+  Result<Joined> Run() {
+    JV_ASSIGN(matches_, MatchRows(tables_, spec_, rules_.pair_equal_keys));
+    out_.table.rows.resize(matches_.size());
+    out_.keys = spec_.keys.size();
+    out_.sort = spec_.sort;
+    for (const TaggedTable& table : tables_)
+      out_.tags.push_back(table.tag);
+    for (std::size_t k = 0; k < spec_.keys.size(); ++k) {
+      std::vector<Cell> cells;
+      for (const Match& match : matches_)
+        cells.push_back(match.key[k]);
+      Append(spec_.keys[k], 0, std::move(cells));
+    }
+    for (const std::string& column : spec_.compared)
+      AddDifferences(column);
+    for (std::size_t t = 0; t < tables_.size(); ++t)
+      AddOthers(t);
+    for (const Match& match : matches_)
+      out_.present.push_back(PresenceOf(match));
+    return std::move(out_);
+  }
+
+ private:
+  void Append(std::string name, std::uint64_t owners, std::vector<Cell> cells) {
+    out_.table.columns.push_back(std::move(name));
+    out_.owners.push_back(owners);
+    for (std::size_t r = 0; r < cells.size(); ++r)
+      out_.table.rows[r].push_back(std::move(cells[r]));
+  }
+
+  // A table's column in the rows of the join.
+  std::vector<Cell> CellsOf(std::size_t t, std::size_t column) const {
+    std::vector<Cell> cells(matches_.size());
+    bool absent = false;
+    for (std::size_t i = 0; i < matches_.size(); ++i) {
+      if (const auto r = matches_[i].rows[t]) cells[i] = tables_[t].table.rows[*r][column];
+      absent = absent || IsAbsent(cells[i]);
+    }
+    if (rules_.widen_integers && absent) {
+      for (Cell& cell : cells) {
+        if (const auto* whole = std::get_if<std::int64_t>(&cell))
+          cell = static_cast<double>(*whole);
+      }
+    }
+    return cells;
+  }
+
+  void AddDifferences(const std::string& column) {
+    const std::size_t base = ColumnOf(tables_[0].table, column);
+    if (base == std::string::npos) return;
+    const std::vector<Cell> old = CellsOf(0, base);
+    for (std::size_t t = 1; t < tables_.size(); ++t) {
+      const std::size_t place = ColumnOf(tables_[t].table, column);
+      if (place == std::string::npos) continue;
+      const std::vector<Cell> now = CellsOf(t, place);
+      const std::uint64_t owners = 1 | (std::uint64_t{1} << t);
+      const std::string head = column + "__" + tables_[t].tag;
+      const auto add = [&](const std::string& name, auto&& of) {
+        std::vector<Cell> cells(old.size());
+        for (std::size_t i = 0; i < old.size(); ++i)
+          cells[i] = of(now[i], old[i]);
+        Append(name, owners, std::move(cells));
+      };
+      if (rules_.ratios_both_ways) {
+        const std::string& first = tables_[0].tag;
+        add(head + "_minus_" + first, &Difference);
+        add(head + "_over_" + first, [](const Cell& a, const Cell& b) { return Quotient(a, b); });
+        add(column + "__" + first + "_over_" + tables_[t].tag,
+            [](const Cell& a, const Cell& b) { return Quotient(b, a); });
+      } else {
+        add(head + "_diff", &Difference);
+        add(head + "_pct",
+            [](const Cell& a, const Cell& b) { return Quotient(Difference(a, b), b, 100); });
+      }
+    }
+  }
+
+  void AddOthers(std::size_t t) {
+    const Table& table = tables_[t].table;
+    for (std::size_t c = 0; c < table.columns.size(); ++c) {
+      const auto& keys = spec_.keys;
+      if (std::find(keys.begin(), keys.end(), table.columns[c]) != keys.end()) continue;
+      Append(tables_[t].tag + "::" + table.columns[c], std::uint64_t{1} << t, CellsOf(t, c));
+    }
+  }
+
+  std::uint64_t PresenceOf(const Match& match) const {
+    std::uint64_t present = 0;
+    for (std::size_t t = 0; t < tables_.size(); ++t) {
+      if (!match.rows[t]) continue;
+      if (!rules_.presence_by_row && !spec_.compared.empty()) {
+        const std::size_t column = ColumnOf(tables_[t].table, spec_.compared[0]);
+        if (column == std::string::npos || IsAbsent(tables_[t].table.rows[*match.rows[t]][column]))
+          continue;
+      }
+      present |= std::uint64_t{1} << t;
+    }
+    return present;
+  }
+
+  const std::vector<TaggedTable>& tables_;
+  const JoinSpec& spec_;
+  const JoinRules& rules_;
+  std::vector<Match> matches_;
+  Joined out_;
+};
+
+void DropEmptyColumns(Table* table) {
+  std::vector<std::string> empty;
+  for (std::size_t c = 0; c < table->columns.size(); ++c) {
+    if (std::all_of(table->rows.begin(), table->rows.end(),
+                    [&](const Row& row) { return IsAbsent(row[c]); })) {
+      empty.push_back(table->columns[c]);
+    }
+  }
+  DropColumns(empty, table);
+  if (table->columns.empty()) table->rows.clear();
+}
+
+}  // namespace
+
+std::size_t ColumnOf(const Table& table, const std::string& column) {
+  const auto found = std::find(table.columns.begin(), table.columns.end(), column);
+  return found == table.columns.end() ? std::string::npos
+                                      : static_cast<std::size_t>(found - table.columns.begin());
+}
+
+void DropColumns(const std::vector<std::string>& columns, Table* table) {
+  std::vector<std::size_t> kept;
+  for (std::size_t c = 0; c < table->columns.size(); ++c) {
+    if (std::find(columns.begin(), columns.end(), table->columns[c]) == columns.end())
+      kept.push_back(c);
+  }
+  if (kept.size() == table->columns.size()) return;
+  std::vector<std::string> names;
+  for (const std::size_t c : kept)
+    names.push_back(std::move(table->columns[c]));
+  table->columns = std::move(names);
+  for (Row& row : table->rows) {
+    Row cells;
+    for (const std::size_t c : kept)
+      cells.push_back(std::move(row[c]));
+    row = std::move(cells);
+  }
+}
+
+std::optional<double> NumberOf(const Cell& cell) {
+  if (const auto* whole = std::get_if<std::int64_t>(&cell)) return static_cast<double>(*whole);
+  if (const auto* truth = std::get_if<bool>(&cell)) return *truth ? 1.0 : 0.0;
+  const auto* number = std::get_if<double>(&cell);
+  if (number == nullptr || std::isnan(*number)) return std::nullopt;
+  return *number;
+}
+
+Result<Joined> Join(const std::vector<TaggedTable>& tables, const JoinSpec& spec,
+                    const JoinRules& rules) {
+  return Joiner(tables, spec, rules).Run();
+}
+
+void SortDescending(const std::string& tag, const std::string& sort, Table* table) {
+  const std::size_t column = ColumnOf(*table, tag + "::" + sort);
+  if (column == std::string::npos) return;
+  std::stable_sort(table->rows.begin(), table->rows.end(), [column](const Row& a, const Row& b) {
+    const auto x = NumberOf(a[column]);
+    const auto y = NumberOf(b[column]);
+    return x && (!y || *x > *y);
+  });
+}
+
+std::vector<Table> SplitByPresence(const Joined& joined, const std::string& name,
+                                   const JoinRules& rules) {
+  struct Part {
+    const char* what;
+    bool base;
+    bool variant;
+  };
+  constexpr Part kParts[] = {{"_intersect_", true, true},
+                             {"_only_baseline_", true, false},
+                             {"_only_variant_", false, true}};
+  std::vector<Table> tables;
+  for (std::size_t v = 1; v < joined.tags.size(); ++v) {
+    for (const Part& part : kParts) {
+      const std::uint64_t of_variant = std::uint64_t{1} << v;
+      const std::uint64_t kept = (part.base ? 1u : 0u) | (part.variant ? of_variant : 0);
+      Table table{name + part.what + joined.tags[v], {}, {}};
+      std::vector<std::size_t> columns;
+      for (std::size_t c = 0; c < joined.owners.size(); ++c) {
+        if ((joined.owners[c] & ~kept) != 0) continue;
+        columns.push_back(c);
+        table.columns.push_back(joined.table.columns[c]);
+      }
+      for (std::size_t r = 0; r < joined.present.size(); ++r) {
+        if ((joined.present[r] & (1 | of_variant)) != kept) continue;
+        Row cells;
+        for (const std::size_t c : columns)
+          cells.push_back(joined.table.rows[r][c]);
+        table.rows.push_back(std::move(cells));
+      }
+      SortDescending(joined.tags[part.base ? 0 : v], joined.sort, &table);
+      if (!rules.keep_empty_columns) DropEmptyColumns(&table);
+      tables.push_back(std::move(table));
+    }
+  }
+  return tables;
+}
+
+Table AddUp(const Table& table, const std::vector<std::string>& keys,
+            const std::vector<std::string>& added) {
+  const std::vector<std::size_t> places = Places(table, keys);
+  Table out{table.name, table.columns, {}};
+  std::map<Row, std::size_t, Less> rows;
+  for (const Row& row : table.rows) {
+    const auto [found, first] = rows.try_emplace(KeyOf(row, places), out.rows.size());
+    if (first) {
+      out.rows.push_back(row);
+      continue;
+    }
+    Row& sum = out.rows[found->second];
+    for (const std::string& column : added) {
+      const std::size_t c = ColumnOf(table, column);
+      if (c == std::string::npos || IsAbsent(row[c])) continue;
+      const auto* ia = std::get_if<std::int64_t>(&sum[c]);
+      const auto* ib = std::get_if<std::int64_t>(&row[c]);
+      if (ia != nullptr && ib != nullptr) {
+        std::int64_t both = 0;
+        sum[c] = __builtin_add_overflow(*ia, *ib, &both)
+                     ? Cell(static_cast<double>(*ia) + static_cast<double>(*ib))
+                     : Cell(both);
+      } else if (const auto y = NumberOf(row[c])) {
+        sum[c] = NumberOf(sum[c]).value_or(0) + *y;
+      }
+    }
+  }
+  return out;
+}
+
+}  // namespace jarvis::analysis

@@ -1,0 +1,105 @@
+#include "analysis/ranks/collective_report.h"
+
+#include <algorithm>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "analysis/ranks/collective_aggregate.h"
+#include "base/parallel.h"
+
+namespace jarvis::analysis {
+namespace {
+
+// Beyond this the columns of each rank are left to nccl_long.
+constexpr std::size_t kRankColumnsMax = 256;
+// Clocks are apart when more than this share of collectives ends on a rank before it began on
+// another.
+constexpr double kImpossibleMax = 0.05;
+
+void CheckClocks(const CollectiveReport& report, std::vector<RankWarning>* warnings) {
+  std::uint64_t shared = 0;
+  std::uint64_t impossible = 0;
+  for (const SyncedCollective& one : report.synced) {
+    if (one.ranks.size() < 2) continue;
+    ++shared;
+    const auto ends_early = [&](const auto& rank) {
+      const CallTime& time = report.matching.calls[rank.call].time;
+      return time.start + rank.wait > time.end;
+    };
+    if (std::any_of(one.ranks.begin(), one.ranks.end(), ends_early)) ++impossible;
+  }
+  if (static_cast<double>(impossible) <= kImpossibleMax * static_cast<double>(shared)) return;
+  warnings->push_back(
+      {"CLOCKS_APART",
+       fmt::format("in {} of {} collectives a rank ended before another began: the "
+                   "clocks of the ranks (or the order of their calls) do not agree, "
+                   "so skews and waits are not to be trusted",
+                   impossible, shared)});
+}
+
+Table WarningsTable(const std::vector<RankWarning>& warnings) {
+  Table table{"warnings", {"code", "message"}, {}};
+  for (const RankWarning& warning : warnings)
+    table.rows.push_back({warning.code, warning.text});
+  return table;
+}
+
+void Append(std::vector<RankWarning> from, std::vector<RankWarning>* to) {
+  for (RankWarning& warning : from)
+    to->push_back(std::move(warning));
+}
+
+}  // namespace
+
+Result<CollectiveReport> MakeCollectiveReport(const RankSet& set,
+                                              const CollectiveReportOptions& options,
+                                              const TableRules& rules) {
+  JV_TRY(CheckAggregations(options.aggregations));
+  CollectiveReport report;
+  report.warnings = set.warnings;
+  report.matching = MatchCollectives(set, rules);
+  const Matching& matching = report.matching;
+  Append(matching.warnings, &report.warnings);
+  report.synced = FindSynced(matching, rules);
+  CheckClocks(report, &report.warnings);
+  const bool own = rules.collectives.own_columns;
+  const bool rank_columns = !own || set.ranks.size() <= kRankColumnsMax;
+
+  Table long_table;
+  Table summary_long;
+  Table synced_table;
+  Table all2allv;
+  Table heatmap;
+  std::vector<RankWarning> heatmap_warnings;
+  ParallelFor(4, 0, [&](std::size_t part) {
+    if (part == 0) long_table = NcclLong(set, matching, rules);
+    if (part == 1) summary_long = NcclSummaryLong(set, matching, rules);
+    if (part == 2) {
+      synced_table = NcclImplicitSync(set, matching, report.synced, rank_columns, rules);
+    }
+    if (part == 3) {
+      all2allv = NcclAllToAllV(set, matching, rank_columns, rules);
+      if (options.heatmap) heatmap = AllToAllVHeatmap(set, matching, rules, &heatmap_warnings);
+    }
+  });
+  Append(std::move(heatmap_warnings), &report.warnings);
+  std::vector<Table>& tables = report.tables;
+  if (own) tables.push_back(RankSummary(set, matching, report.synced));
+  tables.push_back(NcclSummaryImplicitSync(matching, report.synced, options, rules));
+  tables.push_back(std::move(summary_long));
+  if (!all2allv.rows.empty()) tables.push_back(NcclSummaryAllToAllV(all2allv, options, rules));
+  if (!heatmap.rows.empty()) tables.push_back(std::move(heatmap));
+  tables.push_back(std::move(long_table));
+  tables.push_back(std::move(synced_table));
+  if (!all2allv.rows.empty()) tables.push_back(std::move(all2allv));
+  tables.push_back(StragglerSummary(set, matching, report.synced, rules));
+  const auto nodes = options.gpus_per_node ? options.gpus_per_node
+                     : set.ranks.empty()   ? std::nullopt
+                                           : set.ranks.front().devices;
+  if (nodes && *nodes > 0) AddNodeColumns(set, *nodes, &tables);
+  if (own && !report.warnings.empty()) tables.push_back(WarningsTable(report.warnings));
+  return report;
+}
+
+}  // namespace jarvis::analysis

@@ -1,0 +1,213 @@
+#include "analysis/ranks/rank_digest.h"
+
+#include <algorithm>
+#include <map>
+#include <unordered_map>
+#include <utility>
+
+#include "analysis/attribution/attribution.h"
+#include "analysis/ranks/collective_params.h"
+#include "base/interval.h"
+#include "base/text.h"
+#include "trace/json_text.h"
+#include "tree/build.h"
+
+namespace jarvis::analysis {
+namespace {
+
+using trace::EventKind;
+
+// Does the kernel say nothing of its collective?
+bool IsSilent(const CollectiveKeys& keys) {
+  return keys[kCollective] == Cell() && keys[kIn] == Cell() && keys[kGroup] == Cell();
+}
+
+class Digester {
+ public:
+  // `tree`: of the trace, made when a rank needs it.
+  Digester(const trace::Trace& trace, std::optional<tree::CallTree>* tree, Job& job)
+      : trace_(trace), events_(trace.events), tree_(*tree), job_(job) {}
+
+  Result<RankDigest> Run(const std::vector<EventIndex>& gpu) {
+    for (const EventIndex e : gpu) {
+      if (events_[e].kind == EventKind::kKernel && IsCollective(e)) JV_TRY(AddCall(e));
+    }
+    std::vector<EventIndex> counted;
+    for (const EventIndex e : gpu) {
+      if ((events_[e].flags & trace::kLeftOut) == 0) counted.push_back(e);
+    }
+    digest_.timeline = ComputeGpuTimeline(events_, counted, Clock::kNanoseconds);
+    Cover(counted);
+    FillIn();
+    return std::move(digest_);
+  }
+
+ private:
+  struct Recorded {
+    CollectiveKeys keys;
+    std::optional<std::int64_t> sequence;
+  };
+
+  bool IsCollective(EventIndex e) {
+    const auto [found, added] = collective_names_.try_emplace(events_[e].name, false);
+    if (added) found->second = IsCollectiveName(events_.name(e));
+    return found->second;
+  }
+
+  Status AddCall(EventIndex e) {
+    const trace::Args& args = events_.args_of(e);
+    CollectiveCall call;
+    call.ts_ns = events_[e].ts_ns;
+    call.dur_ns = events_[e].dur_ns;
+    call.ts_us = events_.ts_us(e);
+    call.dur_us = DurationUs(events_, e, Clock::kDoubleMicros);
+    call.linked = args.correlation != trace::kAbsent || args.external_id != trace::kAbsent;
+    call.left_out = (events_[e].flags & trace::kLeftOut) != 0;
+    call.modern = events_.categories[events_[e].category] == "kernel";
+    const Recorded& recorded = RecordedBy(e);
+    call.sequence = recorded.sequence;
+    CollectiveKind kind;
+    kind.recorded = recorded.keys;
+    kind.recorded[kStream] = args.stream != trace::kAbsent ? Cell(args.stream) : Cell();
+    kind.known = kind.recorded;
+    kind.kernel = events_.name(e);
+    if (IsSilent(kind.recorded)) JV_TRY(AskTheOp(e, &kind, &call));
+    Cell& name = kind.known[kCollective];
+    if (name == Cell()) name = CollectiveOfKernel(kind.kernel, true);
+    call.kind = KindIndex(std::move(kind));
+    digest_.calls.push_back(call);
+    return {};
+  }
+
+  Status AskTheOp(EventIndex e, CollectiveKind* kind, CollectiveCall* call) {
+    kind->known_by = KnownBy::kKernelName;
+    if (!tree_) {
+      JV_ASSIGN(tree_, tree::BuildTree(events_, 1, job_));
+    }
+    const auto params = FindCollectiveParams(events_, *tree_, e);
+    if (!params) return {};
+    const Cell stream = kind->known[kStream];
+    kind->known = params->keys;
+    kind->known[kStream] = stream;
+    kind->known_by = KnownBy::kParamComms;
+    if (params->sequence) call->sequence = params->sequence;
+    if (kind->known[kGroup] == Cell() && !params->group_handle.empty()) {
+      auto& handles = handles_[kind->known[kGroupSize]];
+      const auto found = std::find(handles.begin(), handles.end(), params->group_handle);
+      kind->local_group = found - handles.begin() + 1;
+      if (found == handles.end()) handles.push_back(params->group_handle);
+    }
+    return {};
+  }
+
+  std::size_t KindIndex(CollectiveKind kind) {
+    const auto [found, added] = kind_index_.try_emplace(std::move(kind), digest_.kinds.size());
+    if (added) digest_.kinds.push_back(found->first);
+    return found->second;
+  }
+
+  // What the kernel's args say; many kernels share theirs.
+  const Recorded& RecordedBy(EventIndex e) {
+    const StringId args = events_.args_of(e).other;
+    const auto [found, added] = recorded_.try_emplace(args);
+    if (added) {
+      found->second.keys = RecordedCollective(events_, e);
+      found->second.sequence = trace::IntegerOf(trace::MemberOf(events_.text(args), "Seq"));
+    }
+    return found->second;
+  }
+
+  // How much of each call the rank computed meanwhile.
+  void Cover(const std::vector<EventIndex>& gpu) {
+    std::unordered_map<StringId, WorkClass> classes;  // of kernels, by name
+    std::vector<EventIndex> computing;
+    for (const EventIndex e : gpu) {
+      if (events_[e].kind == EventKind::kMemcpy) continue;
+      const auto [found, added] = classes.try_emplace(events_[e].name, WorkClass::kComputation);
+      if (added) found->second = ClassOf(events_[e].kind, events_.name(e));
+      if (found->second == WorkClass::kComputation) computing.push_back(e);
+    }
+    const auto busy = Union(IntervalsOf<std::int64_t>(events_, computing));
+    for (CollectiveCall& call : digest_.calls) {
+      const std::int64_t end = call.ts_ns + call.dur_ns;
+      auto piece = std::partition_point(busy.begin(), busy.end(),
+                                        [&](const auto& b) { return b.end <= call.ts_ns; });
+      for (; piece != busy.end() && piece->start < end; ++piece)
+        call.covered_ns += std::min(piece->end, end) - std::max(piece->start, call.ts_ns);
+    }
+  }
+
+  void FillIn() {
+    const trace::Metadata& metadata = trace_.metadata;
+    digest_.rank = metadata.rank;
+    digest_.world_size = metadata.world_size;
+    for (const trace::TopLevelValue& value : metadata.values) {
+      if (value.key == "deviceProperties") {
+        digest_.devices = static_cast<std::int64_t>(metadata.devices.size());
+      } else if (value.key == "baseTimeNanoseconds") {
+        digest_.base_ns = trace::IntegerOf(value.json).value_or(0);
+      }
+    }
+    if (!metadata.devices.empty()) digest_.device = metadata.devices.front().name;
+  }
+
+  const trace::Trace& trace_;
+  const EventStore& events_;
+  std::optional<tree::CallTree>& tree_;
+  Job& job_;
+  RankDigest digest_;
+  std::unordered_map<StringId, bool> collective_names_;
+  std::map<CollectiveKind, std::size_t> kind_index_;
+  std::unordered_map<StringId, Recorded> recorded_;   // by the args' text
+  std::map<Cell, std::vector<std::string>> handles_;  // of nameless groups, by size
+};
+
+// "rank 3: python", "RANK 3 - GPU".
+std::optional<std::int64_t> RankOfProcess(std::string_view name) {
+  constexpr std::string_view kWord = "rank ";
+  if (!EqualsNoCase(name.substr(0, kWord.size()), kWord)) return std::nullopt;
+  name.remove_prefix(kWord.size());
+  const std::size_t digits = name.find_first_not_of("0123456789");
+  if (digits == 0 || digits == std::string_view::npos) return std::nullopt;
+  if (!name.substr(digits).starts_with(": ") && !name.substr(digits).starts_with(" - "))
+    return std::nullopt;
+  return ParseInt(name.substr(0, digits));
+}
+
+}  // namespace
+
+std::vector<std::int64_t> MergedRanks(const std::vector<trace::TrackNames>& tracks) {
+  std::vector<std::int64_t> ranks(tracks.size(), -1);
+  bool any = false;
+  for (std::size_t i = 0; i < tracks.size(); ++i) {
+    const auto rank = RankOfProcess(tracks[i].process_name);
+    any = any || rank.has_value();
+    ranks[i] = rank.value_or(-1);
+  }
+  if (!any) ranks.clear();
+  return ranks;
+}
+
+Result<std::vector<RankDigest>> DigestTrace(const trace::Trace& trace, Job& job) {
+  const std::vector<std::int64_t> rank_of = MergedRanks(trace.track_names);
+  std::map<std::int64_t, std::vector<EventIndex>> gpu;  // by rank
+  for (const std::int64_t rank : rank_of)
+    gpu[rank];
+  if (rank_of.empty()) gpu[-1];
+  for (EventIndex e = 0; e < trace.events.size(); ++e) {
+    const trace::Event& event = trace.events[e];
+    if (trace::IsGpuWork(event.kind)) gpu[rank_of.empty() ? -1 : rank_of[event.track]].push_back(e);
+  }
+  std::vector<RankDigest> digests;
+  std::optional<tree::CallTree> tree;
+  for (const auto& [rank, work] : gpu) {
+    if (!rank_of.empty() && rank < 0) continue;  // tracks of no rank
+    JV_ASSIGN(RankDigest digest, Digester(trace, &tree, job).Run(work));
+    if (!rank_of.empty()) digest.rank = rank;
+    digests.push_back(std::move(digest));
+    JV_TRY(job.Check());
+  }
+  return digests;
+}
+
+}  // namespace jarvis::analysis

@@ -1,0 +1,71 @@
+// What the report about all ranks needs of one of them: its collectives and where its GPU's time
+// went. A few kilobytes for a trace of any size; digests of many ranks are reduced by
+// collective_report.h, and may be made in other processes and on other machines.
+#pragma once
+
+#include <compare>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "analysis/attribution/collective_kernel.h"
+#include "analysis/attribution/gpu_timeline.h"
+#include "base/job.h"
+#include "trace/reader.h"
+
+namespace jarvis::analysis {
+
+// Where what is known of a collective comes from.
+enum class KnownBy : std::uint8_t { kKernelArgs, kParamComms, kKernelName };
+
+// What equal calls have in common.
+struct CollectiveKind {
+  CollectiveKeys recorded;  // by the kernel's own args
+  CollectiveKeys known;     // with what the op around its launch and the kernel's name add
+  KnownBy known_by = KnownBy::kKernelArgs;
+  std::string kernel;  // its name
+  // Nameless groups: which of those of this size that the rank was seen to use, from 1; 0: the
+  // group has a name, or nothing tells it from others.
+  std::int64_t local_group = 0;
+  friend auto operator<=>(const CollectiveKind&, const CollectiveKind&) = default;
+};
+
+// One communication kernel.
+struct CollectiveCall {
+  std::size_t kind = 0;     // RankDigest::kinds
+  std::int64_t ts_ns = 0;   // on the trace's clock
+  std::int64_t dur_ns = 0;  // clipped where it could not be true
+  double ts_us = 0;         // as the file says, as doubles
+  double dur_us = 0;
+  std::int64_t covered_ns = 0;           // of dur_ns, while the same rank computed
+  std::optional<std::int64_t> sequence;  // running number in its group, where that was recorded
+  bool linked = false;                   // has a correlation or an external id
+  bool left_out = false;  // cannot be true (see trace/repair.h); only the compatible mode counts it
+  bool modern = true;     // of the category "kernel"
+};
+
+struct RankDigest {
+  std::string source;                      // name of the file
+  std::string trace_id;                    // of its content; ranks of one merged file share it
+  std::optional<std::int64_t> rank;        // as the trace says
+  std::optional<std::int64_t> world_size;  // as the trace says
+  std::optional<std::int64_t> named_rank;  // a rank that the file's name or folder speaks of
+  std::optional<std::int64_t> devices;     // GPUs that the trace lists
+  std::string device;                      // name of the first
+  std::int64_t base_ns = 0;                // what the trace's clock counts from
+  std::string damage;                      // a sentence if the trace is not whole; else empty
+  std::optional<GpuTimeline> timeline;     // absent: no GPU work
+  std::vector<CollectiveKind> kinds;       // in order of first appearance
+  std::vector<CollectiveCall> calls;       // in file order
+};
+
+// One digest, or one a rank if the file is several ranks merged (see MergedRanks). Names, ids and
+// damage of the file are the caller's to fill in.
+Result<std::vector<RankDigest>> DigestTrace(const trace::Trace& trace, Job& job);
+
+// The rank of each track by the names of its process ("rank 3: python", "RANK 3 - GPU"); empty
+// unless at least one process has such a name. -1: the track's process has none.
+std::vector<std::int64_t> MergedRanks(const std::vector<trace::TrackNames>& tracks);
+
+}  // namespace jarvis::analysis

@@ -1,0 +1,173 @@
+#include "documents/comparative_facts.h"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+
+#include <fmt/format.h>
+
+#include "analysis/tables/ops_tables.h"
+#include "analysis/tables/summary.h"
+#include "base/text.h"
+#include "findings/one/thresholds.h"
+#include "findings/two/compare_table.h"
+#include "output/number_format.h"
+
+namespace jarvis::documents {
+namespace {
+
+using analysis::GroupBy;
+
+std::string PlatformNameOf(const findings::CompareSide& side) {
+  if (side.platform) return side.platform->name;
+  const std::string devices = findings::DeviceNames(side.trace);
+  return devices.empty() ? "unknown device" : devices;
+}
+
+std::vector<const findings::CompareRow*> Judged(const findings::TraceComparison& ops,
+                                                findings::CompareVerdict verdict) {
+  std::vector<const findings::CompareRow*> rows;
+  for (const findings::CompareRow& row : ops.rows) {
+    if (row.verdict != verdict || !row.unexpected_ms) continue;
+    if (std::abs(*row.unexpected_ms) >= findings::limits::kSlowerShareListed * ops.primary_ms)
+      rows.push_back(&row);
+  }
+  return rows;
+}
+
+}  // namespace
+
+Result<ComparativeFacts> CollectFacts(const ComparativeSide& target,
+                                      const ComparativeSide& reference, Job& job) {
+  ComparativeFacts facts{
+      target, reference, Md(findings::ModelName(target.side.trace), 60), {}, {}, {}, {}, {}, {},
+      {},     {}};
+  if (facts.model.empty()) facts.model = "Workload";
+  facts.target_name = Md(PlatformNameOf(target.side), 60);
+  facts.reference_name = Md(PlatformNameOf(reference.side), 60);
+  if (facts.target_name == facts.reference_name) {
+    facts.target_name += fmt::format(" ({})", Md(target.name, 60));
+    facts.reference_name += fmt::format(" ({})", Md(reference.name, 60));
+  }
+  facts.comparability = findings::AssessComparability(target.side.trace, reference.side.trace);
+  JV_ASSIGN(facts.ops, findings::CompareTraces(target.side, reference.side, GroupBy::kOp, job));
+  JV_ASSIGN(facts.categories,
+            findings::CompareTraces(target.side, reference.side, GroupBy::kCategory, job));
+  JV_ASSIGN(facts.modules,
+            findings::CompareTraces(target.side, reference.side, GroupBy::kModule, job));
+  facts.slower = Judged(facts.ops, findings::CompareVerdict::kSlower);
+  facts.faster = Judged(facts.ops, findings::CompareVerdict::kFaster);
+  return facts;
+}
+
+std::vector<WindowPart> WindowParts(const ComparativeFacts& facts) {
+  const auto& target = facts.target.side.trace.timeline();
+  const auto& reference = facts.reference.side.trace.timeline();
+  const auto part = [&](const char* name, double analysis::GpuTimeline::*member) {
+    WindowPart made{name, std::nullopt, std::nullopt};
+    if (reference) made.reference_ms = (*reference).*member / 1000 / facts.ops.parts[1];
+    if (target) made.target_ms = (*target).*member / 1000 / facts.ops.parts[0];
+    return made;
+  };
+  using analysis::GpuTimeline;
+  return {part("Window", &GpuTimeline::total), part("GPU busy", &GpuTimeline::busy),
+          part("Idle", &GpuTimeline::idle),
+          part("Exposed communication", &GpuTimeline::exposed_comm),
+          part("Exposed copies", &GpuTimeline::exposed_memcpy)};
+}
+
+std::vector<RowKernel> KernelsOf(const session::LoadedTrace& trace,
+                                 const std::vector<std::uint32_t>& launchers, double parts,
+                                 std::size_t most, std::size_t* rest) {
+  std::map<std::string, RowKernel> by_name;
+  for (const std::uint32_t i : launchers) {
+    const auto& attribution = trace.attribution();
+    for (const auto kernel : attribution.KernelsOf(attribution.launchers[i])) {
+      const auto& event = trace.events()[kernel];
+      RowKernel& sum = by_name[std::string(trace.events().strings[event.name])];
+      sum.ms += static_cast<double>(event.dur_ns) / 1e6 / parts;
+      sum.count += 1 / parts;
+    }
+  }
+  std::vector<RowKernel> kernels;
+  for (auto& [name, kernel] : by_name) {
+    kernel.name = analysis::ShortKernelName(name);
+    kernels.push_back(std::move(kernel));
+  }
+  std::stable_sort(kernels.begin(), kernels.end(),
+                   [](const RowKernel& a, const RowKernel& b) { return a.ms > b.ms; });
+  *rest = kernels.size() > most ? kernels.size() - most : 0;
+  if (kernels.size() > most) kernels.resize(most);
+  return kernels;
+}
+
+std::string RowIdOf(const session::LoadedTrace& trace,
+                    const std::vector<std::uint32_t>& launchers) {
+  if (launchers.empty()) return {};
+  const std::string name = analysis::LauncherName(trace.events(), trace.attribution(),
+                                                  trace.attribution().launchers[launchers.front()]);
+  const auto& rows = trace.SummaryBy(GroupBy::kOp).rows;
+  const auto found = std::find_if(rows.begin(), rows.end(), [&](const analysis::SummaryRow& known) {
+    return known.name == name;
+  });
+  return found == rows.end() ? std::string() : found->id;
+}
+
+std::string_view CategoryOf(const session::LoadedTrace& trace,
+                            const std::vector<std::uint32_t>& launchers) {
+  return launchers.empty() ? std::string_view()
+                           : trace.attribution().launchers[launchers.front()].category;
+}
+
+std::string Md(std::string_view text, std::size_t bytes) {
+  std::string out = OneLine(Utf8Prefix(text, bytes));
+  for (char& c : out) {
+    if (c == '|') c = '/';
+    if (c == '`') c = '\'';
+  }
+  return text.size() > bytes ? out + "..." : out;
+}
+
+std::string Ms(const std::optional<double>& value) {
+  return value ? output::CellText(Cell(*value)) + " ms" : "–";
+}
+
+std::string Delta(const std::optional<double>& value, const std::optional<double>& from) {
+  if (!value || !from || !(*from > 0)) return "–";
+  const double percent = (*value / *from - 1) * 100;
+  return fmt::format("{:+.1f} %", std::abs(percent) < 0.05 ? 0.0 : percent);
+}
+
+std::string ChangeText(double ratio) {
+  const double percent = (ratio - 1) * 100;
+  if (std::abs(percent) < 0.05) return "the same time";
+  return fmt::format("{:.1f} % {} time", std::abs(percent), percent > 0 ? "more" : "less");
+}
+
+std::string TitleOf(const findings::CompareRow& row) {
+  static constexpr std::string_view kUnlinked = "(unlinked) ";
+  std::string name = row.name;
+  if (name.starts_with(kUnlinked) && !row.arguments_differ) {
+    name = std::string(kUnlinked) +
+           analysis::ShortKernelName(std::string_view(name).substr(kUnlinked.size()));
+  }
+  const std::string shape = row.arguments_differ ? "" : findings::ShortShape(row.shape);
+  return Md(name, 90) + (shape.empty() ? "" : " " + Md(shape));
+}
+
+std::string ExpectedText(const findings::CompareRow& row) {
+  if (!row.expected) return "not known";
+  const auto percent = [](double ratio) {
+    return static_cast<int>(std::lround((ratio - 1) * 100));
+  };
+  const auto word = [](int change) { return change > 0 ? "more" : "less"; };
+  int near = percent(row.expected_with_fixed_cost.value_or(*row.expected));
+  int far = percent(*row.expected);
+  if (std::abs(near) > std::abs(far)) std::swap(near, far);
+  if (far == 0) return "the same";
+  if (near == 0) return fmt::format("the same to {} % {}", std::abs(far), word(far));
+  if (near == far) return fmt::format("{} % {}", std::abs(far), word(far));
+  return fmt::format("{} to {} % {}", std::abs(near), std::abs(far), word(far));
+}
+
+}  // namespace jarvis::documents

@@ -1,0 +1,70 @@
+// What both forms of the comparative report say, before it is put into words.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "documents/comparative_report.h"
+#include "findings/two/comparability.h"
+
+namespace jarvis::documents {
+
+struct ComparativeFacts {
+  const ComparativeSide& target;
+  const ComparativeSide& reference;
+  std::string model;        // the outermost module; "Workload" if there is none
+  std::string target_name;  // of its platform
+  std::string reference_name;
+  findings::Comparability comparability;
+  findings::TraceComparison ops;
+  findings::TraceComparison categories;
+  findings::TraceComparison modules;
+  // Rows of `ops`: slower than expected, worth a look; the largest excess first.
+  std::vector<const findings::CompareRow*> slower;
+  std::vector<const findings::CompareRow*> faster;
+};
+
+Result<ComparativeFacts> CollectFacts(const ComparativeSide& target,
+                                      const ComparativeSide& reference, Job& job);
+
+// Where the windows went: name, milliseconds of the reference and of the target (a step if rows
+// are).
+struct WindowPart {
+  const char* name;
+  std::optional<double> reference_ms;
+  std::optional<double> target_ms;
+};
+std::vector<WindowPart> WindowParts(const ComparativeFacts& facts);
+
+// The kernels that a row's calls launched.
+struct RowKernel {
+  std::string name;  // short
+  double ms = 0;     // a step if rows are
+  double count = 0;
+};
+// The longest first, at most `most`; `rest`: how many other names there are.
+std::vector<RowKernel> KernelsOf(const session::LoadedTrace& trace,
+                                 const std::vector<std::uint32_t>& launchers, double parts,
+                                 std::size_t most, std::size_t* rest);
+
+// The row of ops_summary that the launchers' op is in: "op3"; empty: none.
+std::string RowIdOf(const session::LoadedTrace& trace, const std::vector<std::uint32_t>& launchers);
+// Its category: of the first call.
+std::string_view CategoryOf(const session::LoadedTrace& trace,
+                            const std::vector<std::uint32_t>& launchers);
+
+// Text for a cell of a table: one line, no bars, no code marks, at most `bytes`.
+std::string Md(std::string_view text, std::size_t bytes = 120);
+std::string Ms(const std::optional<double>& value);  // "1.234 ms", "–"
+// How far `value` is from `from`: "+12.3 %"; "–" if that is not known.
+std::string Delta(const std::optional<double>& value, const std::optional<double>& from);
+// "43.6 % more time", "12.0 % less time", "the same time".
+std::string ChangeText(double ratio);
+// A compared row's name with its shape, for headings.
+std::string TitleOf(const findings::CompareRow& row);
+// What the devices explain: "34 % less", or "12 to 34 % less" with fixed costs.
+std::string ExpectedText(const findings::CompareRow& row);
+
+}  // namespace jarvis::documents

@@ -1,0 +1,60 @@
+#include "documents/comparison_files.h"
+
+#include "base/parallel.h"
+#include "io/output_folder.h"
+#include "output/csv_writer.h"
+#include "output/xlsx_writer.h"
+
+namespace jarvis::documents {
+namespace {
+
+constexpr const char* kWorkbook = "comparison.xlsx";
+
+std::string FileName(const std::string& folder, const Table& table) {
+  return (folder.empty() ? "" : folder + "/") + table.name + ".csv";
+}
+
+}  // namespace
+
+Result<std::vector<WrittenFile>> WriteComparison(const io::FilePolicy& files,
+                                                 const std::string& directory,
+                                                 const std::string& tables_folder,
+                                                 const std::vector<Table>& tables,
+                                                 const std::vector<NamedText>& texts,
+                                                 bool overwrite, Job& job) {
+  JV_ASSIGN(const auto folder, io::OutputFolder::Open(files, directory, job));
+  std::vector<std::string> names = {kWorkbook};
+  for (const NamedText& text : texts)
+    names.push_back(text.name);
+  for (const Table& table : tables)
+    names.push_back(FileName(tables_folder, table));
+  JV_TRY(folder->Claim(names, overwrite));
+  JV_TRY(job.Check());
+  std::vector<Result<std::string>> paths(tables.size());
+  Result<output::XlsxFile> book;
+  // The workbook is the largest piece of work and goes first.
+  ParallelFor(tables.size() + 1, 0, [&](std::size_t piece) {
+    if (piece > 0) {
+      const Table& table = tables[piece - 1];
+      paths[piece - 1] = folder->Write(FileName(tables_folder, table), output::ToCsv(table));
+    } else {
+      book = output::WriteXlsx(tables, folder->PathFor(kWorkbook));
+    }
+  });
+  std::vector<WrittenFile> written;
+  for (const NamedText& text : texts) {
+    JV_ASSIGN(std::string path, folder->Write(text.name, text.text));
+    written.push_back({std::move(path), text.name, 0});
+  }
+  JV_TRY(book);
+  JV_ASSIGN(std::string book_path, folder->Adopt(kWorkbook));
+  written.push_back({std::move(book_path), "workbook", book->sheets.size()});
+  for (std::size_t i = 0; i < tables.size(); ++i) {
+    JV_ASSIGN(std::string path, std::move(paths[i]));
+    written.push_back({std::move(path), tables[i].name, tables[i].rows.size()});
+  }
+  JV_TRY(folder->Commit());
+  return written;
+}
+
+}  // namespace jarvis::documents

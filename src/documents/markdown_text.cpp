@@ -1,0 +1,125 @@
+#include "documents/markdown_text.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include <fmt/format.h>
+
+#include "base/text.h"
+
+namespace jarvis::documents {
+namespace {
+
+std::string Decimals(double value, int decimals) {
+  return fmt::format("{:.{}f}", value, decimals);
+}
+
+void AppendRow(const std::vector<std::string>& cells, std::string_view behind, std::string* text) {
+  *text += "|";
+  for (const std::string& cell : cells)
+    *text += " " + cell + " |";
+  if (!behind.empty()) *text += " " + std::string(behind);
+  *text += "\n";
+}
+
+}  // namespace
+
+std::string Code(std::string_view name, std::size_t bytes_max) {
+  std::string plain = OneLine(ValidUtf8(name));
+  if (bytes_max > 0 && plain.size() > bytes_max) {
+    plain = std::string(Utf8Prefix(plain, bytes_max)) + "...";
+  }
+  std::string code;
+  for (const char c : plain) {
+    if (c == '`') {
+      code += '\'';
+    } else if (c == '|') {
+      code += "\\|";
+    } else {
+      code += c;
+    }
+  }
+  const std::string_view shown = Trim(code);
+  return shown.empty() ? std::string(kAbsentText) : "`" + std::string(shown) + "`";
+}
+
+std::string CellOfText(std::string_view text) {
+  const std::string plain = OneLine(ValidUtf8(text));
+  std::string cell;
+  for (std::size_t i = 0; i < plain.size(); ++i) {
+    const std::string_view rest = std::string_view(plain).substr(i);
+    if (rest.starts_with("<br>")) {
+      cell += "<br>";
+      i += 3;
+    } else if (plain[i] == '<') {
+      cell += "&lt;";
+    } else if (plain[i] == '|') {
+      cell += "\\|";
+    } else if (plain[i] == '`') {
+      cell += '\'';
+    } else {
+      cell += plain[i];
+    }
+  }
+  return Trim(cell).empty() ? std::string(kAbsentText) : cell;
+}
+
+std::string Digits(double value) {
+  const double size = std::abs(value);
+  if (!std::isfinite(value)) return std::string(kAbsentText);
+  if (size >= 1 || size == 0) return Decimals(value, 2);
+  const int zeros = static_cast<int>(std::floor(-std::log10(size)));  // behind the point
+  return Decimals(value, std::min(zeros + 3, 5));
+}
+
+std::string Ms(double ms) {
+  return Digits(ms) + " ms";
+}
+
+std::string Pct(double percent) {
+  return Decimals(percent, std::abs(percent) < 1 && percent != 0 ? 2 : 1) + "%";
+}
+
+std::string PctOrDash(std::optional<double> percent) {
+  return percent ? Pct(*percent) : std::string(kAbsentText);
+}
+
+std::string RangeMs(const findings::Range& ms) {
+  return ms.low == ms.high ? Ms(ms.high) : Digits(ms.low) + " to " + Ms(ms.high);
+}
+
+std::string RangePct(const findings::Range& percent) {
+  return percent.low == percent.high ? Pct(percent.high)
+                                     : Pct(percent.low) + " to " + Pct(percent.high);
+}
+
+std::string Calls(std::uint64_t count, std::string_view what) {
+  const bool one = count == 1 && what.ends_with('s');
+  return fmt::format("{} {}", count, one ? what.substr(0, what.size() - 1) : what);
+}
+
+std::string FactText(const findings::Fact& fact) {
+  const std::string unit =
+      fact.unit.empty() ? "" : (fact.unit == "%" ? "%" : " " + std::string(fact.unit));
+  if (const auto* number = std::get_if<double>(&fact.value)) {
+    return (fact.unit == "%" ? Pct(*number) : Digits(*number) + unit);
+  }
+  if (const auto* number = std::get_if<std::int64_t>(&fact.value)) {
+    return fmt::format("{}{}", *number, unit);
+  }
+  if (const auto* flag = std::get_if<bool>(&fact.value)) return *flag ? "yes" : "no";
+  if (const auto* text = std::get_if<std::string>(&fact.value)) return Code(*text, 120);
+  return std::string(kAbsentText);
+}
+
+MarkdownTable::MarkdownTable(std::vector<std::string> header) {
+  AppendRow(header, {}, &text_);
+  AppendRow(std::vector<std::string>(header.size(), "---"), {}, &text_);
+}
+
+void MarkdownTable::Row(std::vector<std::string> cells, std::string_view behind) {
+  AppendRow(cells, behind, &text_);
+  ++rows_;
+}
+
+}  // namespace jarvis::documents

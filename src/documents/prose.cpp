@@ -1,0 +1,309 @@
+#include "documents/prose.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "base/text.h"
+#include "documents/markdown_text.h"
+#include "documents/remedy_text.h"
+
+namespace jarvis::documents {
+namespace {
+
+// The first letter large; names in backticks stay as they are.
+std::string Capital(std::string text) {
+  if (!text.empty() && text[0] >= 'a' && text[0] <= 'z') text[0] = static_cast<char>(text[0] - 32);
+  return text;
+}
+
+std::string ShareText(const findings::Finding& finding) {
+  if (finding.tier == findings::Tier::kSystem) {
+    return finding.percent_of_total ? Pct(*finding.percent_of_total) + " of the window" : "";
+  }
+  if (finding.percent_of_computation) {
+    return Pct(*finding.percent_of_computation) + " of compute time";
+  }
+  return finding.percent_of_total ? Pct(*finding.percent_of_total) + " of the window" : "";
+}
+
+std::string TimeText(const findings::Finding& finding) {
+  const std::string share = ShareText(finding);
+  return Ms(finding.time_ms) + (share.empty() ? "" : " (" + share + ")");
+}
+
+// The pattern that says most: the first notable one, else the first.
+const findings::PatternInfo* LeadingPattern(const findings::Finding& finding) {
+  const findings::PatternInfo* first = nullptr;
+  for (const findings::PatternHit& hit : finding.patterns) {
+    const findings::PatternInfo& info = findings::Info(hit.pattern);
+    if (info.notable) return &info;
+    if (first == nullptr) first = &info;
+  }
+  return first;
+}
+
+std::string MembersText(const findings::Finding& finding) {
+  const std::size_t more = finding.members.empty() ? 0 : finding.members.size() - 1;
+  if (more == 0) return "";
+  return fmt::format(" and {} more", Calls(more, "operations"));
+}
+
+bool HasPattern(const findings::Finding& finding, findings::Pattern pattern) {
+  return std::any_of(finding.patterns.begin(), finding.patterns.end(),
+                     [&](const findings::PatternHit& hit) { return hit.pattern == pattern; });
+}
+
+bool HasWarning(const findings::Finding& finding, std::string_view code) {
+  return std::find(finding.warnings.begin(), finding.warnings.end(), code) !=
+         finding.warnings.end();
+}
+
+std::string TitleOf(const findings::Finding& finding) {
+  const std::string about = finding.category_name + ": " + SubjectText(finding);
+  if (finding.tier != findings::Tier::kCompute) {
+    const findings::PatternInfo* pattern = LeadingPattern(finding);
+    return pattern == nullptr ? about : about + ", " + std::string(pattern->what);
+  }
+  const std::string members = MembersText(finding);
+  if (!finding.efficiency) return about + members + ", efficiency not known";
+  const std::string text =
+      fmt::format("{}{} below the {} roof", about, members, findings::BoundText(finding.bound));
+  const findings::PatternInfo* pattern = LeadingPattern(finding);
+  const bool tells = pattern != nullptr && pattern->notable;
+  return tells ? text + ", " + std::string(pattern->what) : text;
+}
+
+std::string ComputeInsight(const findings::Finding& finding) {
+  const bool several = finding.members.size() > 1;
+  const std::string subject = SubjectText(finding) + MembersText(finding);
+  const std::string takes =
+      fmt::format("{} {} {}", subject, several ? "take" : "takes", TimeText(finding));
+  if (!finding.efficiency) {
+    if (HasPattern(finding, findings::Pattern::kUnlinked)) {
+      return takes +
+             "; its launch is not in the trace, so its op and its efficiency are not known.";
+    }
+    if (HasPattern(finding, findings::Pattern::kGraphLaunch)) {
+      return takes +
+             "; its kernels are those of a replayed GPU graph, so their ops and their "
+             "efficiency are not known.";
+    }
+    return takes + (finding.bound == findings::Bound::kUnmodeled
+                        ? "; no performance model covers the work, so its efficiency is not known."
+                        : "; without a known platform its efficiency is not known.");
+  }
+  return fmt::format("{} at {} of {} {} roof{}.", takes, Pct(*finding.efficiency),
+                     several ? "their" : "its", findings::BoundText(finding.bound),
+                     *finding.efficiency > 100 ? " (anomaly)" : "");
+}
+
+const findings::FusionCandidate* CandidateOf(const findings::Analysis& analysis,
+                                             const findings::Finding& finding) {
+  for (const findings::FusionCandidate& candidate : analysis.fusion.candidates) {
+    if (!finding.members.empty() && candidate.id == finding.members[0]) return &candidate;
+  }
+  return nullptr;
+}
+
+std::string FusionInsight(const findings::Analysis& analysis, const findings::Finding& finding) {
+  const std::string subject = SubjectText(finding);
+  const findings::FusionCandidate* candidate = CandidateOf(analysis, finding);
+  if (candidate == nullptr || finding.members.size() > 1) {
+    return fmt::format("{} runs as separate kernels in {}, which take {} in all.", subject,
+                       Calls(finding.count, "instances"), TimeText(finding));
+  }
+  if (candidate->kind == findings::FusionKind::kEpilogue) {
+    return fmt::format("{} follows its product with {} of its own in {}, {} in all.", subject,
+                       Calls(candidate->kernels.size(), "kernels"),
+                       Calls(candidate->instances, "instances"), TimeText(finding));
+  }
+  return fmt::format("{} runs as {} in each of {}, {} in all; one kernel could do it.", subject,
+                     Calls(candidate->kernels.size(), "kernels"),
+                     Calls(candidate->instances, "instances"), TimeText(finding));
+}
+
+std::string SystemInsight(const findings::Finding& finding) {
+  const findings::PatternInfo* pattern = LeadingPattern(finding);
+  const std::string what = pattern == nullptr ? "" : ": " + std::string(pattern->what);
+  if (finding.category == "cpu_idle") {
+    const std::string gaps = finding.count > 0 ? " in " + Calls(finding.count, "gaps") : "";
+    return fmt::format("The GPU waits {}{}{}{}.", TimeText(finding), gaps, what,
+                       HasWarning(finding, "graph_replay")
+                           ? "; not reliable, because launches come from a GPU graph"
+                           : "");
+  }
+  const std::string count = finding.count > 0 ? " in " + Calls(finding.count) : "";
+  return fmt::format("{} takes {}{}{}.", Capital(SubjectText(finding)), TimeText(finding), count,
+                     what);
+}
+
+std::string InsightOf(const findings::Analysis& analysis, const findings::Finding& finding) {
+  switch (finding.tier) {
+    case findings::Tier::kFusion: return FusionInsight(analysis, finding);
+    case findings::Tier::kSystem: return SystemInsight(finding);
+    case findings::Tier::kCompute: break;
+  }
+  return ComputeInsight(finding);
+}
+
+bool HasWay(const std::vector<findings::Remedy>& path) {
+  return !path.empty() && path[0].advice != findings::Advice::kNoneKnown;
+}
+
+std::string ActionOf(const findings::Finding& finding) {
+  const bool a = HasWay(finding.path_a);
+  const bool b = HasWay(finding.path_b);
+  std::string rows;
+  for (std::size_t i = 0; i < finding.row_ids.size() && i < 3; ++i)
+    rows += (i == 0 ? "" : ", ") + Code(finding.row_ids[i]);
+  if (finding.replay_recommended && !rows.empty()) {
+    return fmt::format(
+        "Replay artifact recommended for the kernel team: `make_replay` with rows {}.{}", rows,
+        a ? " Where the model may change, take Path A as well." : "");
+  }
+  const bool model_first = finding.band == findings::Band::kExcellent ||
+                           finding.band == findings::Band::kGood ||
+                           finding.tier != findings::Tier::kCompute;
+  if (a && (model_first || !b)) {
+    return b ? "Start with Path A; Path B is what remains where the torch code must stay."
+             : "Take Path A; no kernel change alone is known to help.";
+  }
+  if (b) {
+    return a ? "Start with Path B; take Path A as well where the model may change."
+             : "Take Path B; no change of the model is known to help.";
+  }
+  if (HasWarning(finding, "graph_replay") || HasPattern(finding, findings::Pattern::kGraphLaunch)) {
+    return "Record the same step without GPU graphs; then its ops and gaps can be judged.";
+  }
+  if (HasPattern(finding, findings::Pattern::kUnlinked)) {
+    return "Record again, starting before the work is launched; then its op, shapes and callers "
+           "are known.";
+  }
+  return "No way out is known from the trace alone; keep it in view.";
+}
+
+std::string IdentificationOf(const findings::Finding& finding) {
+  const std::string how = [&]() -> std::string {
+    switch (finding.method) {
+      case findings::EstimateMethod::kRoof: return "Found by its gap to the roof of the platform";
+      case findings::EstimateMethod::kMeasured:
+        return "Found by time that was measured in the trace";
+      case findings::EstimateMethod::kTraffic:
+        return "Found as a chain of kernels that hand data on to each other";
+      case findings::EstimateMethod::kGuess:
+        return "Found by its share of the time; it has no performance model";
+      case findings::EstimateMethod::kNone: break;
+    }
+    return "Found by its share of the time";
+  }();
+  return fmt::format("{}. (source: {} \xE2\x86\x92 {})", how, Code(finding.source_file),
+                     Code(finding.source_cell));
+}
+
+// Said by the pattern already.
+bool IsPattern(std::string_view code) {
+  const auto all = findings::Patterns();
+  return std::any_of(all.begin(), all.end(),
+                     [&](const findings::PatternInfo& info) { return info.key == code; });
+}
+
+std::string ReasoningOf(const findings::Finding& finding) {
+  std::string text;
+  for (const findings::PatternHit& hit : finding.patterns) {
+    const std::string what(findings::Info(hit.pattern).what);
+    if (text.find(Capital(what)) == std::string::npos) text += Capital(what) + ". ";
+  }
+  if (finding.method == findings::EstimateMethod::kGuess) {
+    text += "Without a model the saving is a guess from the time alone. ";
+  } else if (finding.method == findings::EstimateMethod::kRoof && finding.efficiency) {
+    text += *finding.efficiency > 100
+                ? "Anomaly: more than the roof allows; verify the platform, dtype and model. "
+                : fmt::format("Held against the {} roof, {} of the time is gap. ",
+                              findings::BoundText(finding.bound),
+                              *finding.efficiency < 50 ? "most" : "a part");
+  }
+  for (const std::string& warning : finding.warnings) {
+    const std::string sentence = WarningText(warning);
+    if (text.find(sentence) == std::string::npos && !IsPattern(warning)) text += sentence + " ";
+  }
+  return text.empty() ? "It stands out by its time alone." : std::string(Trim(text));
+}
+
+std::string PathText(const std::vector<findings::Remedy>& path, std::string_view none) {
+  if (!HasWay(path)) return std::string(none);
+  std::string text;
+  for (const findings::Remedy& remedy : path) {
+    if (remedy.advice == findings::Advice::kNoneKnown) continue;
+    const std::string what = Capital(std::string(findings::Info(remedy.advice).what));
+    text += (text.empty() ? "" : " ") + what + (what.ends_with('.') ? "" : ".");
+  }
+  return text;
+}
+
+std::string ResolutionOf(const findings::Finding& finding) {
+  std::string text;
+  for (const auto& [letter, path] : {std::pair{'A', &finding.path_a}, {'B', &finding.path_b}}) {
+    std::string whys;
+    for (const findings::Remedy& remedy : *path) {
+      const std::string_view why = WhyItHelps(remedy.advice);
+      if (!why.empty()) whys += (whys.empty() ? "" : "; ") + std::string(why);
+    }
+    if (whys.empty()) continue;
+    text += fmt::format("{}Why Path {} helps: {}.", text.empty() ? "" : " ", letter, whys);
+  }
+  return text.empty() ? "Nothing is known that would help; a reproducer lets others try." : text;
+}
+
+}  // namespace
+
+std::string SubjectText(const findings::Finding& finding) {
+  return finding.tier == findings::Tier::kSystem ? Words(finding.subject)
+                                                 : Code(finding.subject, 80);
+}
+
+std::string ImpactSentence(const findings::Finding& finding, const findings::Range* additional_ms) {
+  if (!finding.savings_ms || finding.method == findings::EstimateMethod::kNone) {
+    return "Not quantifiable from trace data.";
+  }
+  std::string text =
+      "Saves " + RangeMs(additional_ms == nullptr ? *finding.savings_ms : *additional_ms);
+  if (additional_ms != nullptr) {
+    text += " beyond the recommendations above, which claim some of the same kernels,";
+  } else if (finding.impact_percent) {
+    text += " (" + RangePct(*finding.impact_percent) + " of the window)";
+  }
+  switch (finding.method) {
+    case findings::EstimateMethod::kRoof: return text + " if the gap to the roof closes.";
+    case findings::EstimateMethod::kMeasured: return text + " if the cause goes away.";
+    case findings::EstimateMethod::kTraffic: return text + " if the chain becomes one kernel.";
+    default: return text + "; a guess, for want of a model.";
+  }
+}
+
+FindingText DraftText(const findings::Analysis& analysis, const findings::Finding& finding) {
+  FindingText text;
+  text.title = TitleOf(finding);
+  text.insight = InsightOf(analysis, finding);
+  text.action = ActionOf(finding);
+  text.identification = IdentificationOf(finding);
+  text.reasoning = ReasoningOf(finding);
+  text.resolution = ResolutionOf(finding);
+  text.path_a = PathText(finding.path_a, "None known: no change of the model would help.");
+  text.path_b = PathText(finding.path_b, "None known: no kernel change alone would help.");
+  return text;
+}
+
+FindingText TextOf(const findings::Analysis& analysis, const findings::Finding& finding,
+                   const TextEdits& edits) {
+  FindingText text = DraftText(analysis, finding);
+  const auto found = edits.find(finding.id);
+  if (found == edits.end()) return text;
+  for (const TextField& field : kTextFields) {
+    const auto edit = found->second.find(std::string(field.name));
+    if (edit != found->second.end()) text.*field.member = edit->second;
+  }
+  return text;
+}
+
+}  // namespace jarvis::documents

@@ -1,0 +1,55 @@
+// What is said about a finding. Every finding has a draft, so that a report is whole without an
+// agent; an agent may replace the words, never the figures.
+#pragma once
+
+#include <array>
+#include <map>
+#include <string>
+#include <string_view>
+
+#include "findings/one/analysis.h"
+
+namespace jarvis::documents {
+
+struct FindingText {
+  std::string title;           // names the category and the op
+  std::string insight;         // what is wrong: one sentence
+  std::string action;          // where to start: one or two sentences
+  std::string identification;  // how it was found
+  std::string reasoning;       // what speaks for it, as far as a trace shows
+  std::string resolution;      // why the ways out help
+  std::string path_a;          // fusion, algorithm, API
+  std::string path_b;          // kernels
+};
+
+// The fields by name, in the order of a report.
+struct TextField {
+  std::string_view name;
+  std::string FindingText::*member;
+};
+inline constexpr std::array<TextField, 8> kTextFields = {{
+    {"title", &FindingText::title},
+    {"insight", &FindingText::insight},
+    {"action", &FindingText::action},
+    {"identification", &FindingText::identification},
+    {"reasoning", &FindingText::reasoning},
+    {"resolution", &FindingText::resolution},
+    {"path_a", &FindingText::path_a},
+    {"path_b", &FindingText::path_b},
+}};
+
+FindingText DraftText(const findings::Analysis& analysis, const findings::Finding& finding);
+
+// What agents wrote, by finding id and field.
+using TextEdits = std::map<std::string, std::map<std::string, std::string>>;
+// The draft with the edits over it.
+FindingText TextOf(const findings::Analysis& analysis, const findings::Finding& finding,
+                   const TextEdits& edits);
+
+// "aten::mm" of the costliest member, or what the finding is about in words; in backticks if it is
+// a name of the trace.
+std::string SubjectText(const findings::Finding& finding);
+// What it may save. `additional_ms`: what it adds to the findings before it; null: all its own.
+std::string ImpactSentence(const findings::Finding& finding, const findings::Range* additional_ms);
+
+}  // namespace jarvis::documents

@@ -1,0 +1,19 @@
+// Words for the keys of an analysis.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "findings/one/pattern.h"
+
+namespace jarvis::documents {
+
+// Why a way out helps: half a sentence without numbers and without a claim that the trace does not
+// carry; empty for kNoneKnown.
+std::string_view WhyItHelps(findings::Advice advice);
+// A code of Finding::warnings or CategoryAnalysis::notes as a sentence; an unknown one as words.
+std::string WarningText(std::string_view code);
+// "host_bound" as "host bound".
+std::string Words(std::string_view key);
+
+}  // namespace jarvis::documents

@@ -1,0 +1,346 @@
+#include "documents/report_parts.h"
+
+#include <algorithm>
+#include <set>
+
+#include <fmt/format.h>
+
+#include "base/text.h"
+#include "documents/markdown_text.h"
+#include "documents/remedy_text.h"
+#include "findings/one/thresholds.h"
+
+namespace jarvis::documents {
+namespace {
+
+constexpr std::size_t kKernelBytes = 75;
+
+findings::Range Difference(const findings::Range& whole, const findings::Range& part) {
+  const auto less = [](double a, double b) { return std::max(0.0, a - b); };
+  return {less(whole.low, part.low), less(whole.mid, part.mid), less(whole.high, part.high)};
+}
+
+std::string PercentOf(std::optional<double> value) {
+  return PctOrDash(value);
+}
+
+}  // namespace
+
+std::string ModelName(const findings::Analysis& analysis) {
+  const std::string& name = analysis.model.model.value;
+  return name == findings::kUnknownModel ? "Workload" : CellOfText(name);
+}
+
+std::string PlatformName(const findings::Analysis& analysis) {
+  if (!analysis.platform.empty()) return CellOfText(analysis.platform);
+  return analysis.device.empty() ? "Unknown GPU" : CellOfText(analysis.device);
+}
+
+std::vector<std::optional<findings::Range>> AdditionalSavings(const findings::Analysis& analysis) {
+  std::vector<std::optional<findings::Range>> additional(analysis.findings.size());
+  std::vector<findings::PlanItem> plan;
+  std::optional<findings::Range> before;
+  for (std::size_t i = 0; i < analysis.findings.size(); ++i) {
+    const findings::Finding& finding = analysis.findings[i];
+    if (!finding.savings_ms) continue;
+    plan.push_back({finding.id, std::nullopt});
+    const Result<findings::Combined> all = findings::WhatIf(analysis, plan);
+    if (!all) continue;
+    const bool overlaps = std::any_of(
+        finding.overlaps_with.begin(), finding.overlaps_with.end(), [&](const std::string& other) {
+          return std::any_of(plan.begin(), plan.end() - 1,
+                             [&](const findings::PlanItem& item) { return item.finding == other; });
+        });
+    if (overlaps && before) additional[i] = Difference(all->savings_ms, *before);
+    before = all->savings_ms;
+  }
+  return additional;
+}
+
+std::string_view Icon(int priority) {
+  if (priority == 1) return "\xF0\x9F\x94\xB4";
+  return priority == 2 ? "\xF0\x9F\x9F\xA1" : "\xF0\x9F\x9F\xA2";
+}
+
+std::string Paragraph(std::string_view text) {
+  return text.empty() ? "" : std::string(text) + "\n\n";
+}
+
+std::string Anchor(std::string_view id) {
+  return "detail-" + std::string(id);
+}
+
+std::string AnchorTag(std::string_view id) {
+  return "<a id=\"" + Anchor(id) + "\"></a>\n";
+}
+
+std::vector<const findings::Operation*> MembersOf(const findings::Analysis& analysis,
+                                                  const findings::Finding& finding) {
+  std::vector<const findings::Operation*> members;
+  for (const std::string& id : finding.members) {
+    if (const findings::Operation* operation = analysis.FindOperation(id))
+      members.push_back(operation);
+  }
+  return members;
+}
+
+std::string LauncherText(const findings::Operation& operation) {
+  if (!operation.entry_point.empty()) return CellOfText(operation.entry_point);
+  if (!operation.module_path.empty()) return CellOfText(operation.module_path);
+  if (!operation.library.empty()) return CellOfText(operation.library + " (vendor)");
+  return "Not found";
+}
+
+std::string KernelText(const findings::Operation& operation) {
+  if (operation.kernels.empty()) return std::string(kAbsentText);
+  if (operation.kernels.size() == 1) return Code(operation.kernels[0].name, kKernelBytes);
+  std::string text;
+  for (std::size_t i = 0; i < operation.kernels.size() && i < 3; ++i) {
+    text += fmt::format("{}Kernel {}: {}", i == 0 ? "" : "<br>", i + 1,
+                        Code(operation.kernels[i].name, kKernelBytes));
+  }
+  return text;
+}
+
+std::string EfficiencyText(const findings::Efficiency& efficiency) {
+  if (!efficiency.percent) return std::string(kAbsentText);
+  std::string text = fmt::format("{:.2f}%", *efficiency.percent);
+  if (efficiency.bound == findings::Bound::kMemory && efficiency.peak_tb_per_s) {
+    text += fmt::format(" of {} TB/s", Digits(*efficiency.peak_tb_per_s));
+  } else if (efficiency.bound == findings::Bound::kCompute && efficiency.peak_tflops) {
+    text += fmt::format(" of {} TFLOPS", Digits(*efficiency.peak_tflops));
+  }
+  return efficiency.anomaly ? text + " ANOMALY" : text;
+}
+
+std::string AchievedText(const findings::Efficiency& efficiency) {
+  const bool compute = efficiency.bound == findings::Bound::kCompute;
+  if (compute && efficiency.tflops_per_s) return Digits(*efficiency.tflops_per_s) + " TFLOPS/s";
+  if (efficiency.tb_per_s) return Digits(*efficiency.tb_per_s) + " TB/s";
+  if (efficiency.tflops_per_s) return Digits(*efficiency.tflops_per_s) + " TFLOPS/s";
+  return std::string(kAbsentText);
+}
+
+std::string NumbersTable(const findings::Finding& finding,
+                         const std::optional<findings::Range>& additional) {
+  MarkdownTable table({"Metric", "Value"});
+  table.Row({"Time", Ms(finding.time_ms)});
+  if (finding.percent_of_computation && finding.tier != findings::Tier::kSystem) {
+    table.Row({"Share of compute time", Pct(*finding.percent_of_computation)});
+  }
+  if (finding.percent_of_total) table.Row({"Share of the window", Pct(*finding.percent_of_total)});
+  if (finding.count > 0) {
+    table.Row(
+        {finding.category == "cpu_idle" ? "Gaps" : "Count", fmt::format("{}", finding.count)});
+  }
+  if (finding.members.size() > 1) {
+    table.Row({"Operations", Calls(finding.members.size(), "operations")});
+    table.Row({"Beside the first", Calls(finding.members.size() - 1, "operations")});
+  }
+  if (finding.tier == findings::Tier::kCompute) {
+    table.Row({"Efficiency",
+               PctOrDash(finding.efficiency) +
+                   (finding.efficiency.value_or(0) > findings::limits::kAtRoof ? " ANOMALY" : "")});
+    table.Row({"Assessment", std::string(findings::BandText(finding.band))});
+    table.Row({"Bound", std::string(findings::BoundText(finding.bound))});
+    if (!finding.library.empty()) table.Row({"Library", CellOfText(finding.library)});
+    table.Row({"Time while nothing else ran", Ms(finding.exclusive_ms)});
+  }
+  if (finding.starved_percent) {
+    table.Row({"Time after which the GPU ran dry", Pct(*finding.starved_percent)});
+  }
+  if (finding.savings_ms) {
+    table.Row({"Possible saving", RangeMs(*finding.savings_ms)});
+    if (finding.impact_percent) table.Row({"of the window", RangePct(*finding.impact_percent)});
+  }
+  if (additional) table.Row({"of it not claimed above", RangeMs(*additional)});
+  table.Row({"Estimate", Words(findings::MethodText(finding.method))});
+  return table.text() + "\n";
+}
+
+std::string PatternTable(const findings::Finding& finding) {
+  MarkdownTable table({"Pattern", "Evidence"});
+  for (const findings::PatternHit& hit : finding.patterns) {
+    std::string facts;
+    for (const findings::Fact& fact : hit.facts)
+      facts += (facts.empty() ? "" : "; ") + Words(fact.key) + ": " + FactText(fact);
+    table.Row({Words(findings::Info(hit.pattern).key),
+               facts.empty() ? std::string(kAbsentText) : std::move(facts)});
+  }
+  return table.empty() ? "" : table.text() + "\n";
+}
+
+std::string ProjectionTable(const findings::Finding& finding, const findings::Analysis& analysis) {
+  if (!finding.efficiency || *finding.efficiency > findings::limits::kAtRoof) return "";
+  MarkdownTable table({"Target Efficiency", "Time", "Saved", "E2E Improvement"});
+  for (const findings::Projection& row :
+       findings::ProjectionsOf(finding, analysis.totals.window_ms)) {
+    table.Row({Pct(row.target_percent) + " of peak", Ms(row.new_ms), Ms(row.saved_ms),
+               PctOrDash(row.percent_of_total)});
+  }
+  if (table.empty()) return "";
+  return "**Impact Projection** (if the work reaches so much of its roof, whatever else "
+         "runs):\n\n" +
+         table.text() + "\n";
+}
+
+std::string EvidenceTable(const findings::Finding& finding) {
+  // What the table of its numbers says already.
+  static const std::set<std::string_view> kSaid = {
+      "time_ms",          "exclusive_ms",      "upper_bound_ms",    "percent_of_total",
+      "impact_score_low", "impact_score",      "impact_score_high", "percent_of_computation",
+      "savings_ms_low",   "savings_ms",        "savings_ms_high",   "count",
+      "member_count",     "efficiency_percent"};
+  MarkdownTable table({"Metric", "Value"});
+  for (const findings::Fact& fact : finding.evidence) {
+    if (!kSaid.contains(fact.key)) table.Row({Words(fact.key), FactText(fact)});
+  }
+  return table.empty() ? "" : table.text() + "\n";
+}
+
+std::string InnerKernels(const findings::Analysis& analysis, const findings::Finding& finding) {
+  constexpr std::size_t kKernelsMax = 10;
+  MarkdownTable table({"Kernel", "Calls", "Time", "Share of the operation"});
+  if (finding.efficiency) return "";
+  for (const findings::Operation* operation : MembersOf(analysis, finding)) {
+    if (operation->kernels.size() < 2 || operation->efficiency.percent) continue;
+    for (const findings::KernelShare& kernel : operation->kernels) {
+      if (table.rows() == kKernelsMax) break;
+      table.Row({Code(kernel.name, 75), fmt::format("{}", kernel.count), Ms(kernel.total_us / 1000),
+                 Pct(kernel.total_us / operation->gpu_us * 100)});
+    }
+  }
+  return table.empty() ? "" : table.text() + "\n";
+}
+
+std::string CallSites(const findings::Analysis& analysis, const findings::Finding& finding) {
+  std::string text;
+  std::vector<std::string> seen;
+  for (const findings::Operation* operation : MembersOf(analysis, finding)) {
+    if (seen.size() == 3) break;
+    if (operation->entry_point.empty() && operation->module_path.empty()) continue;
+    std::string line = operation->module_path.empty() ? "" : Code(operation->module_path, 160);
+    if (!operation->entry_point.empty()) {
+      line += (line.empty() ? "" : " at ") + Code(operation->entry_point, 120);
+    }
+    if (std::find(seen.begin(), seen.end(), line) != seen.end()) continue;
+    text += fmt::format("- {} from {}\n", Code(operation->name, 80), line);
+    seen.push_back(std::move(line));
+  }
+  const bool operations = !seen.empty();
+  for (const std::string& path : finding.module_paths) {
+    if (operations || std::find(seen.begin(), seen.end(), path) != seen.end()) continue;
+    text += "- in " + Code(path, 160) + "\n";
+    seen.push_back(path);
+  }
+  return text.empty() ? "" : "Where:\n\n" + text + "\n";
+}
+
+std::string DataTable(std::span<const findings::Operation* const> operations) {
+  MarkdownTable table({"Operation", "Args", "Kernel Path", "Kernel Name", "Time (ms)", "%E2E",
+                       "Count", "FLOPS/Byte", "Efficiency", "Bound"});
+  for (const findings::Operation* op : operations) {
+    const findings::Efficiency& efficiency = op->efficiency;
+    const bool known = efficiency.bound == findings::Bound::kCompute ||
+                       efficiency.bound == findings::Bound::kMemory;
+    table.Row(
+        {Code(op->name, 80), CellOfText(op->args), LauncherText(*op), KernelText(*op),
+         Digits(op->gpu_us / 1000),
+         op->percent_of_total ? Digits(*op->percent_of_total) : std::string(kAbsentText),
+         fmt::format("{}", op->count),
+         efficiency.flops_per_byte ? Digits(*efficiency.flops_per_byte) : std::string(kAbsentText),
+         EfficiencyText(efficiency),
+         known ? std::string(findings::BoundText(efficiency.bound)) + "-bound"
+               : std::string(kAbsentText)});
+  }
+  return table.text() + "\n";
+}
+
+std::string OperationsTable(std::span<const findings::Operation* const> operations) {
+  MarkdownTable table({"Operation", "Args", "Kernel", "Time", "% Compute", "Calls", "Achieved",
+                       "Efficiency", "Bound"});
+  for (const findings::Operation* op : operations) {
+    table.Row({Code(op->name, 80), CellOfText(op->args), KernelText(*op), Ms(op->gpu_us / 1000),
+               PctOrDash(op->percent_of_computation), fmt::format("{}", op->count),
+               AchievedText(op->efficiency), EfficiencyText(op->efficiency),
+               std::string(findings::BoundText(op->efficiency.bound))});
+  }
+  return table.empty() ? "" : table.text() + "\n";
+}
+
+std::string TimeTable(const findings::Analysis& analysis) {
+  const findings::Totals& totals = analysis.totals;
+  if (!totals.has_gpu_work) return "There is no GPU time to divide.\n\n";
+  MarkdownTable table({"Part", "Time", "Share of the window"});
+  const auto row = [&](std::string name, double ms) {
+    table.Row({std::move(name), Ms(ms), PctOrDash(totals.Percent(ms))});
+  };
+  row("Window (first start to last end of GPU work)", totals.window_ms);
+  row("GPU busy", totals.busy_ms);
+  row("Computation", totals.computation_ms);
+  row("Exposed communication", totals.exposed_comm_ms);
+  row("Exposed copies", totals.exposed_copy_ms);
+  row("Idle", totals.idle_ms);
+  if (totals.unlinked_count > 0) {
+    row("Kernels without a launch in the trace", totals.unlinked_ms);
+  }
+  row("Work without a roof (no model, or no platform)", totals.unmodeled_ms);
+  row("Sum of the categories (concurrent work counts as often as it ran)", totals.category_sum_ms);
+  return table.text() + "\n";
+}
+
+std::string CategoryTable(const findings::Analysis& analysis) {
+  MarkdownTable table({"Category", "Time", "% Compute", "Calls", "Efficiency", "Findings"});
+  for (const findings::CategoryAnalysis& category : analysis.categories) {
+    std::string verdict = fmt::format("{}", category.findings.size());
+    if (category.findings.empty()) {
+      verdict = "none";
+      for (const std::string& note : category.notes)
+        verdict += (verdict == "none" ? ": " : ", ") + Words(note);
+    }
+    table.Row({CellOfText(category.display_name), Ms(category.gpu_us / 1000),
+               PercentOf(category.percent_of_computation), fmt::format("{}", category.calls),
+               PctOrDash(category.efficiency), verdict});
+  }
+  return table.empty() ? "" : table.text() + "\n";
+}
+
+std::string QualityTable(const findings::Analysis& analysis) {
+  MarkdownTable table({"Code", "Severity", "What it means", "Record next time"});
+  for (const findings::QualityCode& code : analysis.quality) {
+    table.Row({Code(code.code), std::string(findings::SeverityText(code.severity)),
+               CellOfText(code.message +
+                          (code.cannot.empty() ? "" : " Cannot be told: " + code.cannot + ".")),
+               CellOfText(code.record)});
+  }
+  return table.empty() ? "" : table.text() + "\n";
+}
+
+std::vector<const findings::Operation*> TopOperations(const findings::Analysis& analysis,
+                                                      std::size_t count) {
+  std::vector<const findings::Operation*> all;
+  for (const findings::CategoryAnalysis& category : analysis.categories) {
+    for (const findings::Operation& operation : category.operations)
+      all.push_back(&operation);
+  }
+  std::stable_sort(all.begin(), all.end(),
+                   [](const findings::Operation* a, const findings::Operation* b) {
+                     return a->gpu_us != b->gpu_us ? a->gpu_us > b->gpu_us : a->id < b->id;
+                   });
+  all.resize(std::min(all.size(), count));
+  return all;
+}
+
+std::string NothingText(const findings::Analysis& analysis) {
+  std::string why;
+  // What keeps the analysis from judging is no good news.
+  bool judged = analysis.totals.has_gpu_work;
+  for (const std::string& code : analysis.nothing_because) {
+    why += " " + WarningText(code);
+    if (code.starts_with("no_") || code == "graph_replay") judged = false;
+  }
+  if (judged) return "\xE2\x9C\x85 Nothing to fix." + why;
+  return "No finding, which does not mean that all is well." + why;
+}
+
+}  // namespace jarvis::documents

@@ -1,0 +1,74 @@
+// What several documents share: names, tables, savings that overlap. Markdown throughout.
+#pragma once
+
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "documents/report.h"
+
+namespace jarvis::documents {
+
+std::string ModelName(const findings::Analysis& analysis);  // "Workload" if the trace does not tell
+std::string PlatformName(
+    const findings::Analysis& analysis);  // the device's name if no platform is known
+
+// For findings that claim kernels of an earlier one: what they add to it. Absent for the others.
+// By place in analysis.findings.
+std::vector<std::optional<findings::Range>> AdditionalSavings(const findings::Analysis& analysis);
+
+std::string_view Icon(int priority);  // red, yellow, green circle
+// "\n**Label**: text"-like lines are written by hand; this is a blank-line separated paragraph.
+std::string Paragraph(std::string_view text);
+// The id of the place where a finding or a category is told in detail.
+std::string Anchor(std::string_view id);
+std::string AnchorTag(std::string_view id);  // "<a id=...></a>" and a line end
+
+// Members of a finding that are operations, in order.
+std::vector<const findings::Operation*> MembersOf(const findings::Analysis& analysis,
+                                                  const findings::Finding& finding);
+
+// Where an operation is launched from, in words: code, module, or whose library it is.
+std::string LauncherText(const findings::Operation& operation);
+std::string KernelText(const findings::Operation& operation);        // first names, in backticks
+std::string EfficiencyText(const findings::Efficiency& efficiency);  // "23.40% of 5.30 TB/s"
+std::string AchievedText(
+    const findings::Efficiency& efficiency);  // "1.20 TB/s" or "123.00 TFLOPS/s"
+
+// Metric | Value: time, shares, efficiency, savings of one finding.
+std::string NumbersTable(const findings::Finding& finding,
+                         const std::optional<findings::Range>& additional);
+// Pattern | Evidence; empty: no patterns.
+std::string PatternTable(const findings::Finding& finding);
+// Target Efficiency | Time | Saved | E2E Improvement; empty: no efficiency.
+std::string ProjectionTable(const findings::Finding& finding, const findings::Analysis& analysis);
+// What the system findings rest on: Metric | Value.
+std::string EvidenceTable(const findings::Finding& finding);
+// Kernel | Calls | Time | Share: what is inside work of which nothing but its kernels is known;
+// empty: more is known, or there is one kernel.
+std::string InnerKernels(const findings::Analysis& analysis, const findings::Finding& finding);
+// "- module at code" lines.
+std::string CallSites(const findings::Analysis& analysis, const findings::Finding& finding);
+// The ten columns that programs look for.
+std::string DataTable(std::span<const findings::Operation* const> operations);
+// The costliest operations of a category or of all: for people.
+std::string OperationsTable(std::span<const findings::Operation* const> operations);
+
+std::string TimeTable(const findings::Analysis& analysis);      // Part | Time | Share
+std::string CategoryTable(const findings::Analysis& analysis);  // all categories
+std::string QualityTable(const findings::Analysis& analysis);   // empty: nothing to say
+std::string HardwareTable(const ReportSources& sources);
+std::string ModelTable(const findings::Analysis& analysis);
+std::string IdleTables(const findings::Analysis& analysis);
+std::string MultiKernelTables(const findings::Analysis& analysis);
+std::string FusionTables(const findings::Analysis& analysis, std::size_t candidates_max);
+
+// The costliest operations of the whole trace.
+std::vector<const findings::Operation*> TopOperations(const findings::Analysis& analysis,
+                                                      std::size_t count);
+// That there is nothing to fix, or that it cannot be told, with the reasons.
+std::string NothingText(const findings::Analysis& analysis);
+
+}  // namespace jarvis::documents

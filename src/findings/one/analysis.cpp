@@ -1,0 +1,266 @@
+#include "findings/one/analysis.h"
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include <fmt/format.h>
+
+#include "base/parallel.h"
+#include "findings/one/calls.h"
+#include "findings/one/estimates.h"
+#include "findings/one/fact_places.h"
+#include "findings/one/fusion_finder.h"
+#include "findings/one/identify_model.h"
+#include "findings/one/rules.h"
+#include "findings/one/system_findings.h"
+#include "findings/one/thresholds.h"
+#include "findings/one/trace_quality_rules.h"
+
+namespace jarvis::findings {
+namespace {
+
+class Analyzer {
+ public:
+  Analyzer(const session::LoadedTrace& trace, const perf::Platform* platform,
+           const AnalysisOptions& options, Job& job)
+      : trace_(trace),
+        platform_(platform),
+        models_(options.models == nullptr ? perf::BuiltinRows() : *options.models),
+        job_(job) {}
+
+  Result<Analysis> Run() {
+    Head();
+    job_.Report(0, 3, "ops against their limits");
+    JV_ASSIGN(Collected collected, CollectOperations(trace_, platform_, models_, job_));
+    Calls& calls = collected.calls;
+    out_.categories = std::move(collected.categories);
+    out_.baseline = FindBaseline(calls, out_.categories);
+    std::size_t first = 0;
+    for (CategoryAnalysis& category : out_.categories) {
+      ApplyRules(calls, first, out_.baseline, &category);
+      EstimateOperations(calls, &category);
+      first += category.operations.size();
+    }
+    JV_TRY(job_.Check());
+    job_.Report(1, 3, "idle time, communication, fusion");
+    ParallelFor(4, 0, [&](std::size_t part) {
+      switch (part) {
+        case 0: out_.idle = AnalyzeIdle(trace_); break;
+        case 1: out_.fusion = FindFusions(calls, out_.categories, out_.baseline); break;
+        case 2: out_.multi_kernel = AnalyzeMultiKernel(trace_); break;
+        default: out_.model = IdentifyModel(trace_, out_.categories); break;
+      }
+    });
+    JV_TRY(job_.Check());
+    job_.Report(2, 3, "findings");
+    MarkFusions();
+    for (CategoryAnalysis& category : out_.categories)
+      MakeFindings(calls, &category);
+    Totals();
+    Rank();
+    Overlaps();
+    Priorities();
+    NothingBecause();
+    out_.quality = JudgeQuality(trace_, out_, platform_ != nullptr);
+    PlaceFacts(&out_);
+    return std::move(out_);
+  }
+
+ private:
+  void Head() {
+    out_.trace_id = trace_.id();
+    if (platform_ != nullptr) {
+      out_.platform = platform_->name;
+      if (platform_->mem_bw_gbps) out_.peak_tb_per_s = *platform_->mem_bw_gbps / 1000;
+    }
+    const auto& devices = trace_.trace().metadata.devices;
+    if (!devices.empty()) out_.device = devices.front().name;
+    if (!trace_.timeline()) return;
+    const analysis::GpuTimeline& t = *trace_.timeline();
+    findings::Totals& totals = out_.totals;
+    totals.has_gpu_work = true;
+    totals.window_ms = t.total / 1000;
+    totals.busy_ms = t.busy / 1000;
+    totals.idle_ms = t.idle / 1000;
+    totals.computation_ms = t.computation / 1000;
+    totals.exposed_comm_ms = t.exposed_comm / 1000;
+    totals.exposed_copy_ms = t.exposed_memcpy / 1000;
+    totals.unlinked_ms = trace_.coverage().unlinked.time_us / 1000;
+    totals.unlinked_count = trace_.coverage().unlinked.count;
+  }
+
+  void MarkFusions() {
+    std::map<std::string, std::string> taken;
+    for (const FusionCandidate& candidate : out_.fusion.candidates) {
+      for (const std::string& operation : candidate.operations)
+        taken.try_emplace(operation, candidate.id);
+    }
+    for (CategoryAnalysis& category : out_.categories) {
+      for (Operation& operation : category.operations) {
+        const auto found = taken.find(operation.id);
+        if (found != taken.end()) operation.fusion_candidate = found->second;
+        const bool softmax = operation.classification == "softmax";
+        if (softmax && found != taken.end() && OfAttention(found->second))
+          operation.patterns.push_back({Pattern::kSoftmaxOfAttention, {}});
+      }
+    }
+  }
+  bool OfAttention(const std::string& id) const {
+    return std::any_of(out_.fusion.candidates.begin(), out_.fusion.candidates.end(),
+                       [&](const FusionCandidate& candidate) {
+                         return candidate.id == id && candidate.kind == FusionKind::kAttention;
+                       });
+  }
+
+  void Totals() {
+    for (const CategoryAnalysis& category : out_.categories) {
+      out_.totals.category_sum_ms += category.gpu_us / 1000;
+      out_.totals.unmodeled_ms += (category.gpu_us - category.modeled_us) / 1000;
+    }
+  }
+
+  void Rank() {
+    std::vector<Finding>& all = out_.findings;
+    for (const CategoryAnalysis& category : out_.categories)
+      all.insert(all.end(), category.findings.begin(), category.findings.end());
+    for (std::vector<Finding> some :
+         {IdleFindings(out_), MultiKernelFindings(out_, trace_.steps().size()),
+          FusionFindings(out_)}) {
+      std::move(some.begin(), some.end(), std::back_inserter(all));
+    }
+    // By what they may save; without an estimate by time, after all others.
+    std::stable_sort(all.begin(), all.end(), [](const Finding& a, const Finding& b) {
+      if (a.impact_percent.has_value() != b.impact_percent.has_value())
+        return a.impact_percent.has_value();
+      return a.impact_percent ? a.impact_percent->mid > b.impact_percent->mid
+                              : a.time_ms > b.time_ms;
+    });
+    for (std::size_t i = 0; i < all.size(); ++i) {
+      all[i].global_rank = static_cast<int>(i) + 1;
+      all[i].id = fmt::format("f{}", i + 1);
+    }
+  }
+
+  // Operations that a finding claims time of.
+  std::set<std::string> OperationsOf(const Finding& finding) const {
+    std::set<std::string> out;
+    if (finding.tier == Tier::kCompute) out.insert(finding.members.begin(), finding.members.end());
+    if (finding.tier != Tier::kFusion) return out;
+    for (const FusionCandidate& candidate : out_.fusion.candidates) {
+      if (std::find(finding.members.begin(), finding.members.end(), candidate.id) !=
+          finding.members.end()) {
+        out.insert(candidate.operations.begin(), candidate.operations.end());
+      }
+    }
+    return out;
+  }
+
+  void Overlaps() {
+    std::vector<std::set<std::string>> claims;
+    for (const Finding& finding : out_.findings)
+      claims.push_back(OperationsOf(finding));
+    for (std::size_t i = 0; i < claims.size(); ++i) {
+      for (std::size_t j = 0; j < claims.size(); ++j) {
+        const bool meet =
+            i != j && std::any_of(claims[i].begin(), claims[i].end(),
+                                  [&](const auto& id) { return claims[j].contains(id); });
+        if (meet) out_.findings[i].overlaps_with.push_back(out_.findings[j].id);
+      }
+    }
+    // A category's own copies know their rank in the whole, too.
+    for (CategoryAnalysis& category : out_.categories) {
+      for (Finding& finding : category.findings) {
+        const auto same =
+            std::find_if(out_.findings.begin(), out_.findings.end(), [&](const Finding& other) {
+              return other.category == finding.category && other.rank == finding.rank;
+            });
+        finding = *same;
+      }
+    }
+    std::vector<PlanItem> plan;
+    for (const Finding& finding : out_.findings)
+      plan.push_back({finding.id, {}});
+    if (const auto combined = WhatIf(out_, plan)) out_.combined = *combined;
+  }
+
+  void Priorities() {
+    for (const CategoryAnalysis& category : out_.categories) {
+      CategoryPriority row;
+      row.category = category.key;
+      row.display_name = category.display_name;
+      row.gpu_ms = category.gpu_us / 1000;
+      row.percent_of_computation = category.percent_of_computation;
+      row.operations = category.calls;
+      bool guess = false;
+      for (const Finding& finding : category.findings) {
+        if (!finding.impact_percent) continue;
+        guess = guess || finding.method == EstimateMethod::kGuess;
+        if (!row.impact_percent) row.impact_percent = Range{};
+        for (double Range::*part : {&Range::low, &Range::mid, &Range::high})
+          (*row.impact_percent).*part += (*finding.impact_percent).*part;
+      }
+      row.source = !row.impact_percent ? "no_finding" : guess ? "guess" : "findings_rollup";
+      if (!row.impact_percent && !category.notes.empty()) row.why_not = category.notes.front();
+      out_.priorities.push_back(std::move(row));
+    }
+    std::stable_sort(out_.priorities.begin(), out_.priorities.end(),
+                     [](const CategoryPriority& a, const CategoryPriority& b) {
+                       const double x = a.impact_percent ? a.impact_percent->mid : -1;
+                       const double y = b.impact_percent ? b.impact_percent->mid : -1;
+                       return x != y ? x > y : a.gpu_ms > b.gpu_ms;
+                     });
+    for (std::size_t i = 0; i < out_.priorities.size(); ++i)
+      out_.priorities[i].rank = static_cast<int>(i) + 1;
+  }
+
+  void NothingBecause() {
+    if (!out_.findings.empty()) return;
+    if (!out_.totals.has_gpu_work) {
+      out_.nothing_because = {"no_gpu_work"};
+      return;
+    }
+    std::set<std::string> reasons;
+    for (const CategoryAnalysis& category : out_.categories) {
+      if (category.percent_of_computation.value_or(0) < limits::kSignificantShare) continue;
+      reasons.insert(category.notes.begin(), category.notes.end());
+    }
+    if (!out_.idle.flagged) reasons.insert("busy");
+    out_.nothing_because.assign(reasons.begin(), reasons.end());
+  }
+
+  const session::LoadedTrace& trace_;
+  const perf::Platform* platform_;
+  const perf::ModelRows& models_;
+  Job& job_;
+  Analysis out_;
+};
+
+}  // namespace
+
+const CategoryAnalysis* Analysis::FindCategory(std::string_view key) const {
+  const auto found = std::find_if(categories.begin(), categories.end(),
+                                  [&](const CategoryAnalysis& one) { return one.key == key; });
+  return found == categories.end() ? nullptr : &*found;
+}
+
+const Operation* Analysis::FindOperation(std::string_view id) const {
+  const CategoryAnalysis* category = FindCategory(id.substr(0, id.rfind('.')));
+  if (category == nullptr) return nullptr;
+  const auto found = std::find_if(category->operations.begin(), category->operations.end(),
+                                  [&](const Operation& operation) { return operation.id == id; });
+  return found == category->operations.end() ? nullptr : &*found;
+}
+
+const Finding* Analysis::FindFinding(std::string_view id) const {
+  const auto found = std::find_if(findings.begin(), findings.end(),
+                                  [&](const Finding& finding) { return finding.id == id; });
+  return found == findings.end() ? nullptr : &*found;
+}
+
+Result<Analysis> Analyze(const session::LoadedTrace& trace, const perf::Platform* platform,
+                         const AnalysisOptions& options, Job& job) {
+  return Analyzer(trace, platform, options, job).Run();
+}
+
+}  // namespace jarvis::findings

@@ -1,0 +1,76 @@
+// The whole analysis of one trace as one value. Everything that is written, shown or reported is
+// made from it, so that no two of them disagree.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "analysis/attribution/gpu_timeline.h"
+#include "base/job.h"
+#include "base/result.h"
+#include "findings/one/category_analysis.h"
+#include "findings/one/finding.h"
+#include "findings/one/fusion.h"
+#include "findings/one/idle.h"
+#include "findings/one/model_identity.h"
+#include "findings/one/multi_kernel.h"
+#include "findings/one/priorities.h"
+#include "findings/one/trace_quality.h"
+#include "perf/model_rows.h"
+#include "perf/platform.h"
+#include "session/loaded_trace.h"
+
+namespace jarvis::findings {
+
+struct AnalysisOptions {
+  // The performance models, a user's extension among them; null: the built-in ones.
+  const perf::ModelRows* models = nullptr;
+};
+
+struct Totals {
+  bool has_gpu_work = false;
+  double window_ms = 0;  // E2E: first start to last end of GPU work
+  double busy_ms = 0, idle_ms = 0, computation_ms = 0;
+  double exposed_comm_ms = 0, exposed_copy_ms = 0;
+  double category_sum_ms = 0;  // of all categories: concurrent work counts as often as it ran
+  double unlinked_ms = 0;
+  std::uint64_t unlinked_count = 0;
+  double unmodeled_ms = 0;  // time that has no roof
+  std::optional<double> Percent(double ms) const {
+    return window_ms > 0 ? std::optional(ms / window_ms * 100) : std::nullopt;
+  }
+};
+
+struct Analysis {
+  std::string trace_id;
+  std::string platform;  // name; empty: none known
+  std::string device;    // as the trace names it; empty: it does not
+  std::optional<double> peak_tb_per_s;
+  Totals totals;
+  std::vector<QualityCode> quality;          // the gravest first
+  std::vector<CategoryAnalysis> categories;  // the longest first, ties by name
+  IdleAnalysis idle;
+  MultiKernelAnalysis multi_kernel;
+  FusionAnalysis fusion;
+  Baseline baseline;
+  ModelIdentity model;
+  std::vector<Finding> findings;             // all tiers, by global_rank
+  std::vector<CategoryPriority> priorities;  // all categories
+  Combined combined;                         // of all findings
+  // Findings empty: why there is nothing to fix ("near_roof", "no_gpu_work", "no_platform"...).
+  std::vector<std::string> nothing_because;
+
+  const CategoryAnalysis* FindCategory(std::string_view key) const;  // by exact key
+  const Operation* FindOperation(std::string_view id) const;
+  const Finding* FindFinding(std::string_view id) const;
+};
+
+// `platform` null: no roofs, so no efficiency and no quantified finding; the analysis says so.
+// Errors: kCancelled. A trace without GPU work is an analysis that says what it cannot say.
+Result<Analysis> Analyze(const session::LoadedTrace& trace, const perf::Platform* platform,
+                         const AnalysisOptions& options, Job& job);
+
+}  // namespace jarvis::findings

@@ -1,0 +1,505 @@
+#include "findings/one/calls.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+#include <fmt/format.h>
+
+#include "analysis/attribution/arg_text.h"
+#include "analysis/attribution/clock.h"
+#include "analysis/attribution/group.h"
+#include "analysis/tables/callers.h"
+#include "base/parallel.h"
+#include "base/text.h"
+#include "findings/one/exclusive.h"
+#include "findings/one/library.h"
+#include "findings/one/runtime_calls.h"
+#include "findings/one/shapes.h"
+#include "findings/one/thresholds.h"
+#include "session/category_names.h"
+
+namespace jarvis::findings {
+namespace {
+
+using analysis::WorkCall;
+using trace::EventIndex;
+using trace::kNoEvent;
+
+double Us(const trace::EventStore& events, EventIndex e) {
+  return trace::MicrosOf(events[e].dur_ns);
+}
+
+std::optional<double> Share(double part, double whole) {
+  if (!(whole > 0)) return std::nullopt;
+  return part / whole * 100;
+}
+
+// Of each piece of GPU work: whether what follows it on its device had been launched when it ended.
+enum class Follower : std::uint8_t { kUnknown, kQueued, kLate };
+
+class Collector {
+ public:
+  Collector(Calls* calls, std::vector<CategoryAnalysis>* categories)
+      : in_(*calls), out_(*categories), events_(calls->trace.events()) {}
+
+  void Run() {
+    FindFollowers();
+    MapRows();
+    Group();
+    Sort();
+    AddExclusive();
+    Describe();
+    Total();
+  }
+
+ private:
+  struct Built {
+    std::string category;  // key
+    std::string display_name;
+    std::vector<std::uint32_t> calls;
+    double gpu_us = 0;
+  };
+
+  struct Mean {
+    double sum = 0;
+    double count = 0;
+    void Add(double value) {
+      sum += value;
+      ++count;
+    }
+    std::optional<double> Get() const {
+      return count > 0 ? std::optional(sum / count) : std::nullopt;
+    }
+  };
+
+  void FindFollowers() {
+    const auto& work = in_.trace.attribution().timeline;
+    std::vector<EventIndex> order(work.begin(), work.end());
+    std::stable_sort(order.begin(), order.end(), [&](EventIndex a, EventIndex b) {
+      return events_[a].ts_ns < events_[b].ts_ns;
+    });
+    follower_.assign(events_.size(), Follower::kUnknown);
+    // By device: what started last there.
+    std::map<std::string_view, EventIndex> last;
+    for (const EventIndex e : order) {
+      const auto [before, first] = last.try_emplace(events_.tracks[events_[e].track].pid, e);
+      if (!first) {
+        const EventIndex launch = in_.trace.tree().parent(e);
+        if (launch != kNoEvent && !IsGraphLaunch(events_.name(launch))) {
+          const bool late = events_[launch].ts_ns >= events_[before->second].end_ns();
+          follower_[before->second] = late ? Follower::kLate : Follower::kQueued;
+        }
+        before->second = e;
+      }
+    }
+  }
+
+  // Ids under which other tools know ops and kernels.
+  void MapRows() {
+    const auto& ops = in_.trace.SummaryBy(analysis::GroupBy::kOp).rows;
+    op_row_.assign(in_.trace.attribution().launchers.size(), nullptr);
+    for (const analysis::SummaryRow& row : ops) {
+      for (const std::uint32_t launcher : row.launchers)
+        op_row_[launcher] = &row;
+    }
+    launcher_of_.assign(events_.size(), kNone);
+    const analysis::Attribution& attribution = in_.trace.attribution();
+    for (std::size_t i = 0; i < attribution.launchers.size(); ++i) {
+      for (const EventIndex e : attribution.KernelsOf(attribution.launchers[i]))
+        launcher_of_[e] = static_cast<std::uint32_t>(i);
+    }
+    for (const analysis::SummaryRow& row : in_.trace.SummaryBy(analysis::GroupBy::kKernel).rows)
+      kernel_row_.emplace(row.name, &row);
+  }
+
+  void Group() {
+    StringPool names;
+    analysis::Grouping<7> groups;
+    for (std::size_t i = 0; i < in_.calls.size(); ++i) {
+      const WorkCall& call = in_.calls[i];
+      static const trace::Args kNoArguments;
+      const trace::Args& args = call.recorded_arguments ? events_.args_of(call.op) : kNoArguments;
+      groups.Add({names.Intern(in_.NameOf(call)), names.Intern(call.category), args.dims,
+                  args.types, args.strides, args.concrete, call.backward ? 1U : 0U},
+                 i);
+    }
+    for (const auto& group : groups.groups()) {
+      Built built;
+      const WorkCall& first = in_.calls[group.rows.front()];
+      built.category = session::CategoryKey(first.category);
+      built.display_name = first.category.empty() ? "other" : std::string(first.category);
+      for (const std::size_t i : group.rows) {
+        built.calls.push_back(static_cast<std::uint32_t>(i));
+        built.gpu_us += in_.calls[i].kernel_us;
+      }
+      built_.push_back(std::move(built));
+    }
+  }
+
+  void Sort() {
+    std::map<std::string, std::vector<std::size_t>> by_key;
+    for (std::size_t i = 0; i < built_.size(); ++i)
+      by_key[built_[i].category].push_back(i);
+    for (auto& [key, members] : by_key) {
+      std::stable_sort(members.begin(), members.end(), [&](std::size_t a, std::size_t b) {
+        return built_[a].gpu_us > built_[b].gpu_us;
+      });
+      CategoryAnalysis category;
+      category.key = key;
+      category.display_name = built_[members.front()].display_name;
+      category.kind = KindOf(key);
+      for (const std::size_t i : members)
+        category.gpu_us += built_[i].gpu_us;
+      out_.push_back(std::move(category));
+    }
+    std::stable_sort(out_.begin(), out_.end(),
+                     [](const auto& a, const auto& b) { return a.gpu_us > b.gpu_us; });
+    in_.place_of.assign(in_.calls.size(), {});
+    for (std::size_t c = 0; c < out_.size(); ++c) {
+      for (const std::size_t i : by_key[out_[c].key]) {
+        const auto o = static_cast<std::uint32_t>(out_[c].operations.size());
+        out_[c].operations.emplace_back();
+        for (const std::uint32_t call : built_[i].calls)
+          in_.place_of[call] = {static_cast<std::uint32_t>(c), o};
+        in_.of_operation.push_back(std::move(built_[i].calls));
+      }
+    }
+  }
+
+  void AddExclusive() {
+    const auto& work = in_.trace.attribution().timeline;
+    std::vector<std::uint32_t> first(out_.size() + 1, 0);
+    for (std::size_t c = 0; c < out_.size(); ++c)
+      first[c + 1] = first[c] + static_cast<std::uint32_t>(out_[c].operations.size());
+    std::vector<std::uint32_t> by_operation(work.size(), kNoOwner);
+    std::vector<std::uint32_t> by_category(work.size(), kNoOwner);
+    for (std::size_t i = 0; i < work.size(); ++i) {
+      const std::uint32_t call = in_.call_of[work[i]];
+      if (call == kNone) continue;
+      by_category[i] = in_.place_of[call].category;
+      by_operation[i] = first[by_category[i]] + in_.place_of[call].operation;
+    }
+    const std::vector<double> alone = ExclusiveUs(events_, work, by_operation, first.back());
+    const std::vector<double> category = ExclusiveUs(events_, work, by_category, out_.size());
+    for (std::size_t c = 0; c < out_.size(); ++c) {
+      out_[c].exclusive_us = category[c];
+      for (std::size_t o = 0; o < out_[c].operations.size(); ++o)
+        out_[c].operations[o].exclusive_us = alone[first[c] + o];
+    }
+  }
+
+  void Describe() {
+    std::size_t number = 0;
+    for (CategoryAnalysis& category : out_) {
+      for (std::size_t o = 0; o < category.operations.size(); ++o) {
+        Operation& operation = category.operations[o];
+        operation.id = fmt::format("{}.{}", category.key, o + 1);
+        operation.category = category.key;
+        const std::vector<std::uint32_t>& calls = in_.of_operation[number++];
+        AddTimes(calls, &operation);
+        AddArguments(in_.calls[calls.front()], &operation);
+        AddEfficiency(calls, &operation);
+        AddKernels(calls, &operation);
+        AddCallers(calls, &operation);
+        operation.percent_of_category = Share(operation.gpu_us, category.gpu_us);
+        operation.percent_of_total = Share(operation.gpu_us, in_.window_us);
+        operation.percent_of_computation = Share(operation.gpu_us, in_.computation_us);
+      }
+    }
+  }
+
+  void AddTimes(const std::vector<std::uint32_t>& calls, Operation* out) {
+    double sum = 0;
+    double squares = 0;
+    double known = 0;
+    double late = 0;
+    for (const std::uint32_t i : calls) {
+      const WorkCall& call = in_.calls[i];
+      const double us = call.kernel_us;
+      out->min_us = out->count == 0 ? us : std::min(out->min_us, us);
+      out->max_us = std::max(out->max_us, us);
+      ++out->count;
+      sum += us;
+      if (call.host_us) out->host_us += *call.host_us;
+      out->gpu.insert(out->gpu.end(), call.kernels.begin(), call.kernels.end());
+      for (const EventIndex e : call.kernels) {
+        if (follower_[e] == Follower::kUnknown) continue;
+        known += Us(events_, e);
+        if (follower_[e] == Follower::kLate) late += Us(events_, e);
+      }
+      AddSyncs(call, out);
+    }
+    out->gpu_us = sum;
+    out->mean_us = sum / static_cast<double>(out->count);
+    for (const std::uint32_t i : calls) {
+      const double off = in_.calls[i].kernel_us - out->mean_us;
+      squares += off * off;
+    }
+    if (out->count > 1 && out->mean_us > 0) {
+      out->variation = std::sqrt(squares / static_cast<double>(out->count - 1)) / out->mean_us;
+    }
+    if (known > 0) out->starved_percent = late / known * 100;
+  }
+
+  // Synchronising calls below an op, the outermost of nested ones.
+  void AddSyncs(const WorkCall& call, Operation* out) const {
+    const tree::CallTree& tree = in_.trace.tree();
+    if (!in_.IsHostCall(call)) return;
+    const auto below = tree.Subtree(call.op);
+    for (std::size_t i = 0; i < below.size();) {
+      const EventIndex e = below[i];
+      if (!trace::IsLaunchCall(events_[e].kind) || !IsSyncCall(events_.name(e))) {
+        ++i;
+        continue;
+      }
+      ++out->sync_calls;
+      out->sync_us += Us(events_, e);
+      i += tree.subtree_end(e) - tree.position(e);
+    }
+  }
+
+  void AddArguments(const WorkCall& call, Operation* out) const {
+    out->name = in_.NameOf(call);
+    out->uid = call.uid;
+    out->example = call.op;
+    out->has_model = call.has_model;
+    if (call.work != nullptr) {
+      if (call.work->failure == perf::OpWork::Failure::kNone) {
+        out->parameters = perf::DictText(call.work->parameters);
+      } else {
+        out->model_failure = call.work->reason;
+      }
+    }
+    if (!call.recorded_arguments) return;
+    const trace::Args& args = events_.args_of(call.op);
+    const auto tuple = [&](StringId id) {
+      return id == kNoString ? std::string() : analysis::TupleText(events_.text(id));
+    };
+    out->dims = tuple(args.dims);
+    out->types = tuple(args.types);
+    out->strides = tuple(args.strides);
+    out->concrete = tuple(args.concrete);
+    out->args = ArgsText(events_.text(args.dims), events_.text(args.types));
+  }
+
+  void AddEfficiency(const std::vector<std::uint32_t>& calls, Operation* out) const {
+    Efficiency& e = out->efficiency;
+    // Means over calls, as the report's tables have them: one slow call does not hide the others.
+    Mean tflops, tb, percent;
+    double roof = 0;
+    double by_bound[2] = {0, 0};
+    for (const std::uint32_t i : calls) {
+      const WorkCall& call = in_.calls[i];
+      if (CopyLeavesDevice(call)) continue;  // memory bandwidth is not its limit
+      const CallRoof one = RoofOf(call, in_.platform);
+      if (!e.flops && one.flops) e.flops = one.flops;
+      if (!e.bytes && one.bytes) e.bytes = one.bytes;
+      if (e.spec.empty()) e.spec = one.spec;
+      if (one.ceiling && !e.peak_tflops) {
+        e.peak_tflops = one.ceiling->tflops;
+        e.peak_source = perf::SourceText(one.ceiling->source);
+      }
+      if (call.kernel_us <= 0) continue;
+      if (one.flops && *one.flops > 0) tflops.Add(*one.flops / call.kernel_us / 1e6);
+      if (one.bytes) tb.Add(*one.bytes / call.kernel_us / 1e6);
+      if (!one.roof_us) continue;
+      roof += *one.roof_us;
+      percent.Add(*one.roof_us / call.kernel_us * 100);
+      by_bound[one.bound == perf::Bound::kMemory ? 1 : 0] += call.kernel_us;
+    }
+    e.tflops_per_s = tflops.Get();
+    e.tb_per_s = tb.Get();
+    if (e.flops && e.bytes && *e.bytes > 0) e.flops_per_byte = *e.flops / *e.bytes;
+    if (in_.platform != nullptr && in_.platform->mem_bw_gbps)
+      e.peak_tb_per_s = *in_.platform->mem_bw_gbps / 1000;
+    if (roof > 0) {
+      e.percent = percent.Get();
+      e.roof_us = roof;
+      e.bound = by_bound[1] > by_bound[0] ? Bound::kMemory : Bound::kCompute;
+      e.source = BoundSource::kRidge;
+    } else if (e.flops_per_byte) {
+      BoundByIntensity(&e);
+    } else {
+      e.bound = e.bytes ? Bound::kMemory : Bound::kUnmodeled;
+      e.source = e.bytes ? BoundSource::kIntensity : BoundSource::kNone;
+    }
+    e.band = BandOf(e.percent);
+    e.anomaly = e.percent && *e.percent > limits::kAtRoof;
+    e.impossible = e.percent && *e.percent > limits::kImpossible;
+    if (KindOf(out->category) == Kind::kMoe && e.bytes) e.assumption = "uniform_routing";
+  }
+
+  static void BoundByIntensity(Efficiency* e) {
+    const double intensity = *e->flops_per_byte;
+    const bool matrix = e->spec.starts_with("matrix");
+    const double compute = matrix ? limits::kComputeIntensity : limits::kMemoryIntensity;
+    const double memory = matrix ? limits::kMemoryIntensity : limits::kElementwiseIntensity;
+    e->bound = intensity > compute  ? Bound::kCompute
+               : intensity < memory ? Bound::kMemory
+                                    : Bound::kUnknown;
+    e->source = BoundSource::kIntensity;
+  }
+
+  // Whether all of its work is a copy between host and device, or between devices.
+  bool CopyLeavesDevice(const WorkCall& call) const {
+    return std::all_of(call.kernels.begin(), call.kernels.end(), [&](EventIndex e) {
+      if (events_[e].kind != trace::EventKind::kMemcpy) return false;
+      const std::string_view name = events_.name(e);
+      return !ContainsNoCase(name, "dtod") && !ContainsNoCase(name, "devicetodevice") &&
+             !ContainsNoCase(name, "device -> device");
+    });
+  }
+
+  void AddKernels(const std::vector<std::uint32_t>& calls, Operation* out) const {
+    std::map<std::string_view, KernelShare> by_name;
+    std::map<const analysis::SummaryRow*, double> rows;
+    for (const std::uint32_t i : calls) {
+      for (const EventIndex e : in_.calls[i].kernels) {
+        KernelShare& kernel = by_name[events_.name(e)];
+        if (kernel.count++ == 0) kernel.stream = events_.args_of(e).stream;
+        kernel.total_us += Us(events_, e);
+        if (launcher_of_[e] != kNone && op_row_[launcher_of_[e]] != nullptr)
+          rows[op_row_[launcher_of_[e]]] += Us(events_, e);
+      }
+    }
+    for (auto& [name, kernel] : by_name) {
+      kernel.name = name;
+      const auto row = kernel_row_.find(kernel.name);
+      if (row != kernel_row_.end()) kernel.row_id = row->second->id;
+      out->kernels.push_back(std::move(kernel));
+    }
+    std::stable_sort(out->kernels.begin(), out->kernels.end(),
+                     [](const auto& a, const auto& b) { return a.total_us > b.total_us; });
+    double most = -1;
+    for (const auto& [row, us] : rows) {
+      if (us > most || (us == most && row->id < out->row_id)) {
+        most = us;
+        out->row_id = row->id;
+      }
+    }
+    std::string_view library = LibraryOfOp(out->name);
+    // A helper's library is not the op's: the kernel must be a large part of it.
+    constexpr double kLargePart = 0.3;
+    for (const KernelShare& kernel : out->kernels) {
+      if (!library.empty() || kernel.total_us < kLargePart * out->gpu_us) break;
+      library = LibraryOfKernel(kernel.name);
+    }
+    out->library = library;
+  }
+
+  void AddCallers(const std::vector<std::uint32_t>& calls, Operation* out) {
+    std::map<analysis::ChainTree::Node, double> time;
+    for (const std::uint32_t i : calls) {
+      if (in_.IsHostCall(in_.calls[i]))
+        time[in_.chains->Of(in_.calls[i].op)] += in_.calls[i].kernel_us;
+    }
+    if (time.empty()) return;
+    const auto most = std::max_element(
+        time.begin(), time.end(), [](const auto& a, const auto& b) { return a.second < b.second; });
+    const auto frames = in_.chains->Frames(most->first);
+    out->module_path = analysis::ModulePath(frames);
+    const std::vector<std::string> code = analysis::CodePlaces(frames, 8);
+    for (const std::string& place : code) {
+      if (place.starts_with("...")) continue;
+      out->entry_point = place;
+      break;
+    }
+    constexpr std::size_t kChainMax = 24;
+    for (auto frame = frames.rbegin(); frame != frames.rend(); ++frame) {
+      const std::string_view name = frame->name;
+      if (frame->kind == trace::EventKind::kCpuOp || !analysis::ModuleClass(name).empty())
+        out->call_chain.emplace_back(name);
+    }
+    if (out->call_chain.size() > kChainMax)
+      out->call_chain.erase(out->call_chain.begin(), out->call_chain.end() - kChainMax);
+  }
+
+  void Total() {
+    for (CategoryAnalysis& category : out_) {
+      double roof = 0;
+      for (const Operation& operation : category.operations) {
+        category.host_us += operation.host_us;
+        category.sync_us += operation.sync_us;
+        category.sync_calls += operation.sync_calls;
+        category.calls += operation.count;
+        if (!operation.efficiency.roof_us) continue;
+        category.modeled_us += operation.gpu_us;
+        roof += std::min(100.0, *operation.efficiency.percent) / 100 * operation.gpu_us;
+      }
+      if (category.modeled_us > 0) category.efficiency = roof / category.modeled_us * 100;
+      category.percent_of_total = Share(category.gpu_us, in_.window_us);
+      category.percent_of_computation = Share(category.gpu_us, in_.computation_us);
+      category.worth_work =
+          category.percent_of_computation.value_or(0) > limits::kCategoryWorthWork;
+    }
+  }
+
+  Calls& in_;
+  std::vector<CategoryAnalysis>& out_;
+  const trace::EventStore& events_;
+  std::vector<Built> built_;
+  std::vector<Follower> follower_;                   // by event
+  std::vector<const analysis::SummaryRow*> op_row_;  // by launcher
+  std::vector<std::uint32_t> launcher_of_;           // by GPU event
+  std::map<std::string, const analysis::SummaryRow*, std::less<>> kernel_row_;
+};
+
+}  // namespace
+
+CallRoof RoofOf(const analysis::WorkCall& call, const perf::Platform* platform) {
+  CallRoof out;
+  if (call.work == nullptr || call.work->failure != perf::OpWork::Failure::kNone) return out;
+  out.flops = call.work->flops;
+  out.bytes = call.work->bytes;
+  out.spec = call.work->spec;
+  if (platform == nullptr) return out;
+  const perf::Roofline roof = perf::RooflineOf({out.flops, out.bytes, out.spec}, *platform);
+  out.roof_us = roof.roof_us;
+  out.compute_us = roof.compute_us;
+  out.memory_us = roof.memory_us;
+  out.bound = roof.bound;
+  out.ceiling = roof.ceiling;
+  // Where the unit's rate is not known: no roof is below the memory's part, and with so few FLOPs
+  // none is far above it.
+  if (!out.roof_us && out.memory_us && out.flops && *out.memory_us > 0 &&
+      *out.flops < limits::kFewFlops * out.bytes.value_or(0)) {
+    out.roof_us = out.memory_us;
+    out.bound = perf::Bound::kMemory;
+  }
+  return out;
+}
+
+Result<Collected> CollectOperations(const session::LoadedTrace& trace,
+                                    const perf::Platform* platform, const perf::ModelRows& models,
+                                    Job& job) {
+  Collected out{{trace,
+                 platform,
+                 std::make_unique<analysis::OpWorks>(trace.events(), models),
+                 {},
+                 {},
+                 {},
+                 {},
+                 std::make_unique<analysis::ChainTree>(trace.events(), trace.tree()),
+                 0,
+                 0},
+                {}};
+  Calls& calls = out.calls;
+  calls.calls =
+      analysis::CollectWorkCalls({trace.events(), trace.tree(), trace.attribution(), *calls.works});
+  JV_TRY(job.Check());
+  calls.call_of.assign(trace.events().size(), kNone);
+  for (std::size_t i = 0; i < calls.calls.size(); ++i) {
+    for (const EventIndex e : calls.calls[i].kernels)
+      calls.call_of[e] = static_cast<std::uint32_t>(i);
+  }
+  if (trace.timeline()) {
+    calls.window_us = trace.timeline()->total;
+    calls.computation_us = trace.timeline()->computation;
+  }
+  Collector(&calls, &out.categories).Run();
+  JV_TRY(job.Check());
+  return out;
+}
+
+}  // namespace jarvis::findings

@@ -1,0 +1,69 @@
+// The calls of a trace as the workflow sees them: which signature each belongs to, and who launched
+// it. Internal to the layer: what leaves it are Operations.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "analysis/attribution/module_paths.h"
+#include "analysis/attribution/work_calls.h"
+#include "findings/one/category_analysis.h"
+#include "perf/platform.h"
+#include "session/loaded_trace.h"
+
+namespace jarvis::findings {
+
+inline constexpr std::uint32_t kNone = 0xFFFFFFFFu;
+
+// Where an operation stands: its category's place and its own place in it.
+struct Place {
+  std::uint32_t category = kNone;
+  std::uint32_t operation = kNone;
+};
+
+struct Calls {
+  const session::LoadedTrace& trace;
+  const perf::Platform* platform;  // null: none known
+  std::unique_ptr<analysis::OpWorks> works;
+  std::vector<analysis::WorkCall> calls;                 // by start
+  std::vector<std::uint32_t> call_of;                    // by GPU event: the call, or kNone
+  std::vector<Place> place_of;                           // by call
+  std::vector<std::vector<std::uint32_t>> of_operation;  // by running number of the operation
+  std::unique_ptr<analysis::ChainTree> chains;
+  double window_us = 0;
+  double computation_us = 0;
+
+  const trace::EventStore& events() const { return trace.events(); }
+  bool IsHostCall(const analysis::WorkCall& call) const {
+    return trace.tree().position(call.op) != tree::kNoPosition;
+  }
+  std::string_view NameOf(const analysis::WorkCall& call) const {
+    return call.name.empty() ? events().name(call.op) : std::string_view(call.name);
+  }
+};
+
+// The work of one call on a platform: roof and achieved rates. A roof by its bytes alone where it
+// has no FLOPs.
+struct CallRoof {
+  std::optional<double> flops, bytes, roof_us, compute_us, memory_us;
+  std::optional<perf::Bound> bound;
+  std::optional<perf::Ceiling> ceiling;
+  std::string_view spec;
+};
+CallRoof RoofOf(const analysis::WorkCall& call, const perf::Platform* platform);
+
+// All calls with their signatures as operations in categories: sorted by time, with efficiency,
+// library, callers and shares; without patterns and estimates.
+struct Collected {
+  Calls calls;
+  std::vector<CategoryAnalysis> categories;
+};
+Result<Collected> CollectOperations(const session::LoadedTrace& trace,
+                                    const perf::Platform* platform, const perf::ModelRows& models,
+                                    Job& job);
+
+}  // namespace jarvis::findings

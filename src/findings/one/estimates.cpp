@@ -1,0 +1,268 @@
+#include "findings/one/estimates.h"
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <tuple>
+
+#include "findings/one/advice_rules.h"
+#include "findings/one/thresholds.h"
+
+namespace jarvis::findings {
+namespace {
+
+bool CopiesOnly(const trace::EventStore& events, const Operation& operation) {
+  return std::all_of(operation.gpu.begin(), operation.gpu.end(), [&](trace::EventIndex e) {
+    return events[e].kind == trace::EventKind::kMemcpy;
+  });
+}
+
+bool CollectivesOnly(const trace::EventStore& events, const Operation& operation) {
+  return std::all_of(operation.gpu.begin(), operation.gpu.end(), [&](trace::EventIndex e) {
+    return analysis::IsCollectiveName(events.name(e));
+  });
+}
+
+bool HasPattern(const Operation& operation, Pattern pattern) {
+  return std::any_of(operation.patterns.begin(), operation.patterns.end(),
+                     [&](const PatternHit& hit) { return hit.pattern == pattern; });
+}
+
+bool IsNotable(const Operation& operation) {
+  return std::any_of(operation.patterns.begin(), operation.patterns.end(),
+                     [](const PatternHit& hit) { return Info(hit.pattern).notable; });
+}
+
+std::string_view BucketOf(std::optional<double> efficiency) {
+  if (!efficiency) return "unknown";
+  if (*efficiency < limits::kBucketLow) return "0-30";
+  return *efficiency < limits::kBucketHigh ? "30-60" : "60-100";
+}
+
+// The parts of an operation that count for a finding.
+struct Group {
+  EstimateMethod method = EstimateMethod::kNone;
+  std::vector<const Operation*> members;
+  double mid = 0;
+  double time_us = 0;
+  bool acceptable = true;  // all members are
+};
+
+class FindingMaker {
+ public:
+  FindingMaker(const Calls& calls, CategoryAnalysis* out) : calls_(calls), out_(*out) {}
+
+  void Run() {
+    std::map<std::tuple<int, std::string, std::string>, Group> groups;
+    for (const Operation& operation : out_.operations) {
+      const auto key = KeyOf(operation);
+      if (!key) continue;
+      Group& group = groups[*key];
+      group.method = operation.impact_percent
+                         ? (operation.quantified ? EstimateMethod::kRoof : EstimateMethod::kGuess)
+                         : EstimateMethod::kNone;
+      group.members.push_back(&operation);
+      group.time_us += operation.gpu_us;
+      group.acceptable = group.acceptable && !IsNotable(operation) &&
+                         operation.efficiency.percent.value_or(0) >= limits::kAcceptable;
+      if (operation.impact_percent) group.mid += operation.impact_percent->mid;
+    }
+    std::vector<const Group*> kept;
+    for (const auto& [key, group] : groups) {
+      const double share =
+          calls_.computation_us > 0 ? group.time_us / calls_.computation_us * 100 : 0;
+      // What is a guess, without an estimate or at an acceptable efficiency matters only if large.
+      const bool large = share > limits::kMediumShare;
+      const bool fine = group.acceptable || group.method != EstimateMethod::kRoof;
+      const bool enough = group.method == EstimateMethod::kNone || group.mid >= limits::kFindingMin;
+      const bool matters = enough && (large || !fine);
+      if (matters) kept.push_back(&group);
+    }
+    // Those without an estimate come last, by time.
+    std::stable_sort(kept.begin(), kept.end(), [](const Group* a, const Group* b) {
+      const bool a_none = a->method == EstimateMethod::kNone;
+      const bool b_none = b->method == EstimateMethod::kNone;
+      if (a_none != b_none) return b_none;
+      return a_none ? a->time_us > b->time_us : a->mid > b->mid;
+    });
+    for (const Group* group : kept)
+      Add(*group);
+    Notes(groups.size());
+  }
+
+ private:
+  using Key = std::tuple<int, std::string, std::string>;
+
+  std::optional<Key> KeyOf(const Operation& operation) const {
+    if (operation.gpu_us <= 0 || out_.kind == Kind::kCommunication) return std::nullopt;
+    const Efficiency& e = operation.efficiency;
+    if (e.impossible) return std::nullopt;
+    if (operation.quantified) {
+      if (*e.percent >= limits::kGood && !IsNotable(operation)) return std::nullopt;
+      return Key{static_cast<int>(e.bound), operation.library, std::string(BucketOf(e.percent))};
+    }
+    if (CopiesOnly(calls_.events(), operation)) return std::nullopt;
+    if (CollectivesOnly(calls_.events(), operation)) return std::nullopt;
+    return Key{100, operation.name, {}};
+  }
+
+  void Add(const Group& group) {
+    Finding f;
+    f.category = out_.key;
+    f.category_name = out_.display_name;
+    f.tier = Tier::kCompute;
+    f.rank = static_cast<int>(out_.findings.size()) + 1;
+    f.method = group.method;
+    const Operation& first = *group.members.front();  // operations come by time
+    f.subject = first.name;
+    f.subject_args = first.args;
+    f.bound = group.method == EstimateMethod::kGuess ? Bound::kUnmodeled : first.efficiency.bound;
+    f.library = first.library;
+    Sum(group, &f);
+    f.bucket = group.method == EstimateMethod::kRoof ? BucketOf(first.efficiency.percent)
+                                                     : std::string_view("unknown");
+    f.band = BandOf(f.efficiency);
+    bool notable = false;
+    for (const PatternHit& hit : f.patterns)
+      notable = notable || Info(hit.pattern).notable;
+    f.priority = PriorityOf(f.percent_of_computation.value_or(0), f.efficiency, notable);
+    f.replay_recommended = f.percent_of_computation.value_or(0) > limits::kReplayShare &&
+                           f.efficiency && *f.efficiency < limits::kReplayEfficiency;
+    if (out_.kind == Kind::kMoe) f.warnings.emplace_back("routing_assumed");
+    if (f.starved_percent.value_or(0) > 50) f.warnings.emplace_back("starved");
+    if (HasPattern(first, Pattern::kUnlinked)) f.warnings.emplace_back("unlinked");
+    if (f.method == EstimateMethod::kGuess) f.warnings.emplace_back("not_quantified");
+    AddAdvice(out_.kind, out_.key, &f);
+    out_.findings.push_back(std::move(f));
+  }
+
+  void Sum(const Group& group, Finding* f) const {
+    Range impact, savings;
+    double roof_us = 0, modeled_us = 0, starved_us = 0, known_us = 0;
+    std::set<std::string> rows;
+    std::map<std::string, double> modules;
+    std::map<Pattern, const PatternHit*> patterns;
+    for (const Operation* member : group.members) {
+      f->time_ms += member->gpu_us / 1000;
+      f->exclusive_ms += member->exclusive_us / 1000;
+      f->count += member->count;
+      f->members.push_back(member->id);
+      if (!member->row_id.empty() && rows.insert(member->row_id).second)
+        f->row_ids.push_back(member->row_id);
+      if (!member->module_path.empty()) modules[member->module_path] += member->gpu_us;
+      for (const PatternHit& hit : member->patterns)
+        patterns.try_emplace(hit.pattern, &hit);
+      if (member->efficiency.roof_us) {
+        roof_us += *member->efficiency.percent / 100 * member->gpu_us;
+        modeled_us += member->gpu_us;
+      }
+      if (member->starved_percent) {
+        known_us += member->gpu_us;
+        starved_us += member->gpu_us * *member->starved_percent / 100;
+      }
+      if (!member->impact_percent) continue;
+      for (double Range::*part : {&Range::low, &Range::mid, &Range::high}) {
+        impact.*part += (*member->impact_percent).*part;
+        savings.*part += (*member->savings_ms).*part;
+      }
+    }
+    if (modeled_us > 0) f->efficiency = roof_us / modeled_us * 100;
+    if (modeled_us > 0) f->upper_bound_ms = std::max(0.0, modeled_us - roof_us) / 1000;
+    if (known_us > 0) f->starved_percent = starved_us / known_us * 100;
+    if (group.method != EstimateMethod::kNone) {
+      f->impact_percent = impact;
+      f->savings_ms = savings;
+    }
+    if (calls_.window_us > 0) f->percent_of_total = f->time_ms * 1e5 / calls_.window_us;
+    if (calls_.computation_us > 0)
+      f->percent_of_computation = f->time_ms * 1e5 / calls_.computation_us;
+    for (const auto& [pattern, hit] : patterns)
+      f->patterns.push_back(*hit);
+    std::vector<std::pair<double, std::string>> by_time;
+    for (const auto& [path, us] : modules)
+      by_time.emplace_back(-us, path);
+    std::sort(by_time.begin(), by_time.end());
+    for (std::size_t i = 0; i < by_time.size() && i < 3; ++i)
+      f->module_paths.push_back(by_time[i].second);
+  }
+
+  // Why a category has no finding, and what could not be judged.
+  void Notes(std::size_t groups) {
+    bool near_roof = false;
+    bool no_model = false;
+    bool no_shapes = false;
+    bool anomaly = false;
+    for (const Operation& operation : out_.operations) {
+      const Efficiency& e = operation.efficiency;
+      if (operation.percent_of_category.value_or(0) < limits::kSignificantShare) continue;
+      near_roof = near_roof || (e.percent && *e.percent >= limits::kGood && !e.impossible);
+      anomaly = anomaly || e.impossible;
+      if (e.flops || e.bytes) continue;
+      no_shapes = no_shapes || (operation.has_model && operation.dims.empty());
+      no_model = no_model || !operation.has_model;
+    }
+    const auto note = [&](bool holds, const char* key) {
+      if (holds) out_.notes.emplace_back(key);
+    };
+    const bool system = out_.kind == Kind::kCommunication;
+    note(system, "see_multi_kernel");
+    note(calls_.platform == nullptr && !system, "no_platform");
+    note(no_shapes, "no_shapes");
+    note(no_model && !system, "no_model");
+    note(near_roof, "near_roof");
+    note(anomaly, "above_roof");
+    note(out_.kind == Kind::kMoe, "routing_assumed");
+    note(out_.findings.empty() && groups > 0, "below_threshold");
+  }
+
+  const Calls& calls_;
+  CategoryAnalysis& out_;
+};
+
+}  // namespace
+
+Range Scaled(const Range& range, double by) {
+  return {range.low * by, range.mid * by, range.high * by};
+}
+
+Range SavingsOf(double upper_ms) {
+  return Scaled({limits::kImpactLow, limits::kImpactMid, limits::kImpactHigh}, upper_ms);
+}
+
+void EstimateOperations(const Calls& calls, CategoryAnalysis* category) {
+  for (Operation& operation : category->operations) {
+    const Efficiency& e = operation.efficiency;
+    if (e.anomaly) {
+      category->anomalies.push_back({operation.id, operation.name, operation.args, *e.percent,
+                                     operation.gpu_us / 1000, e.impossible, e.assumption});
+    }
+    if (operation.gpu_us <= 0 || calls.window_us <= 0 || e.impossible) continue;
+    if (category->kind == Kind::kCommunication || CopiesOnly(calls.events(), operation)) continue;
+    if (CollectivesOnly(calls.events(), operation)) continue;
+    Range savings;
+    if (e.percent) {
+      const double gap = std::max(0.0, 1 - *e.percent / 100) * operation.gpu_us;
+      savings = SavingsOf(std::min(gap, operation.exclusive_us) / 1000);
+      operation.quantified = true;
+    } else {
+      // A model without a roof says nothing about a gap, work without an op nothing at all.
+      if (e.flops || e.bytes || calls.platform == nullptr) continue;
+      if (HasPattern(operation, Pattern::kUnlinked) ||
+          trace::IsLaunchCall(calls.events()[operation.example].kind)) {
+        continue;
+      }
+      savings = {limits::kGuessLow, limits::kGuessMid, limits::kGuessHigh};
+      savings = Scaled(savings, operation.exclusive_us / 1000);
+    }
+    const Range impact = Scaled(savings, 1e5 / calls.window_us);
+    if (impact.high < limits::kEstimateMin && !e.percent) continue;
+    operation.savings_ms = savings;
+    operation.impact_percent = impact;
+  }
+}
+
+void MakeFindings(const Calls& calls, CategoryAnalysis* category) {
+  FindingMaker(calls, category).Run();
+}
+
+}  // namespace jarvis::findings

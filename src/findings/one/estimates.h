@@ -1,0 +1,24 @@
+// What getting faster would save, operation by operation, and the findings that come of it.
+#pragma once
+
+#include "findings/one/calls.h"
+#include "findings/one/category_analysis.h"
+
+namespace jarvis::findings {
+
+// Fills savings and impact of a category's operations:
+//   gap = time - time at the roof      savings_x = x min(gap, exclusive time)
+// with x of limits::kImpactLow and those after it; for work without a model the shares of
+// limits::kGuessLow of its time instead. No estimate: communication, copies between host and
+// device, unlinked work, work above its roof, and models without a platform to hold them against.
+void EstimateOperations(const Calls& calls, CategoryAnalysis* category);
+
+// Groups them: by (bound, library, efficiency bucket) where the roof is known, else by op name.
+// Operations in a good band without a notable pattern are no finding. Sorted by middle impact.
+void MakeFindings(const Calls& calls, CategoryAnalysis* category);
+
+// A share of the window, and low, middle and high of a saving.
+Range Scaled(const Range& range, double by);
+Range SavingsOf(double upper_ms);  // limits::kImpactLow... of it
+
+}  // namespace jarvis::findings

@@ -1,0 +1,33 @@
+// One number of an analysis, with the place in the written files where a reader finds it again.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "table/table.h"
+
+namespace jarvis::findings {
+
+// Numbers are kept with full precision; texts round.
+struct Fact {
+  std::string key;        // "time_ms", "tflops_achieved", "transpose_percent"
+  Cell value;             // monostate: not known
+  std::string_view unit;  // "ms", "%", "TB/s", "TFLOPS/s", "GB", "x", "us", "" (counts, texts)
+  std::string file;       // relative to the output directory; empty: in no file
+  std::string cell;       // JSON pointer into it: "/operations/0/time_ms"; of a CSV: "row/column"
+};
+
+// Low, middle and high estimate.
+struct Range {
+  double low = 0;
+  double mid = 0;
+  double high = 0;
+  friend bool operator==(const Range&, const Range&) = default;
+};
+
+inline Fact NumberFact(std::string key, double value, std::string_view unit = {}) {
+  return {std::move(key), value, unit, {}, {}};
+}
+
+}  // namespace jarvis::findings

@@ -1,0 +1,87 @@
+// A finding: what is worth work, how much it may save at most, and the ways out. No prose: facts
+// and keys, from which reports are written.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "findings/one/operation.h"
+#include "findings/one/pattern.h"
+
+namespace jarvis::findings {
+
+enum class Tier : std::uint8_t { kCompute, kFusion, kSystem };
+std::string_view TierText(Tier tier);  // "compute_kernel", "fusion", "system"
+
+// The users' classes; see limits::kCriticalShare and those after it.
+enum class PriorityClass : std::uint8_t { kCritical = 1, kHigh = 2, kMedium = 3, kLow = 4 };
+std::string_view PriorityText(PriorityClass priority);  // "Critical", "High", "Medium", "Low"
+// `share`: percent of compute time; efficiency absent: not known.
+PriorityClass PriorityOf(double share, std::optional<double> efficiency, bool notable_pattern);
+
+enum class EstimateMethod : std::uint8_t {
+  kRoof,      // the gap to the roof
+  kMeasured,  // time that was seen: gaps, exposed communication, transposes
+  kTraffic,   // bytes that fusion saves, at the bandwidth that the chain has now
+  kGuess,     // a share of the time of work without a model; "not quantified" in reports
+  kNone,      // no saving can be told from the trace
+};
+std::string_view MethodText(EstimateMethod method);  // "quantified", "measured", ...
+
+struct Finding {
+  std::string id;             // "f3": by global rank
+  std::string category;       // "gemm", "cpu_idle", "multi_kernel", "kernel_fusion"...
+  std::string category_name;  // display name: "GEMM"
+  Tier tier = Tier::kCompute;
+  int rank = 0;              // in the category, from 1
+  int global_rank = 0;       // from 1
+  std::string subject;       // what it is about: the costliest member's name, a gap class, ...
+  std::string subject_args;  // its args text; may be empty
+  Bound bound = Bound::kUnknown;
+  std::string library;  // empty: unknown
+  std::string bucket;   // "0-30", "30-60", "60-100", "unknown"
+  Band band = Band::kUnknown;
+  std::optional<double> efficiency;  // of all members together, percent
+  EstimateMethod method = EstimateMethod::kNone;
+  PriorityClass priority = PriorityClass::kLow;
+
+  double time_ms = 0;                            // of the members
+  double exclusive_ms = 0;                       // while nothing else ran
+  std::optional<double> upper_bound_ms;          // time minus roof time, whatever else runs
+  std::optional<Range> impact_percent;           // of the window
+  std::optional<Range> savings_ms;               // never above exclusive_ms
+  std::optional<double> percent_of_total;        // time of the window
+  std::optional<double> percent_of_computation;  // time of the computing time
+  std::uint64_t count = 0;                       // calls, gaps, copies, instances
+  std::optional<double> starved_percent;         // see Operation::starved_percent
+
+  std::vector<std::string> members;       // Operation ids, FusionCandidate ids, gap classes
+  std::vector<std::string> row_ids;       // "op3": rows that tools take
+  std::vector<std::string> module_paths;  // the members', the most time first, at most three
+  std::vector<PatternHit> patterns;
+  std::vector<Remedy> path_a;              // never empty: kNoneKnown if there is nothing
+  std::vector<Remedy> path_b;              // never empty
+  bool replay_recommended = false;         // see limits::kReplayShare
+  std::vector<Fact> evidence;              // the numbers that a report may cite
+  std::vector<std::string> overlaps_with;  // ids of findings that claim the same kernels
+  std::vector<std::string> warnings;       // codes: "graph_replay", "starved", "routing_assumed"
+  std::string source_file;                 // "category_data/gemm_metrics.json"
+  std::string source_cell;                 // "/category_findings/0"
+};
+
+// Something that cannot be: an efficiency above the roof. Shown as it is, with no saving and no
+// story.
+struct Anomaly {
+  std::string operation;  // Operation id
+  std::string name;
+  std::string args;
+  double efficiency = 0;  // percent
+  double time_ms = 0;
+  bool impossible = false;  // above limits::kImpossible
+  std::string assumption;   // what the model had to assume; empty: nothing
+};
+
+}  // namespace jarvis::findings

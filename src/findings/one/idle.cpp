@@ -1,0 +1,368 @@
+#include "findings/one/idle.h"
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include <fmt/format.h>
+
+#include "analysis/tables/callers.h"
+#include "base/text.h"
+#include "findings/one/runtime_calls.h"
+#include "findings/one/thresholds.h"
+
+namespace jarvis::findings {
+namespace {
+
+using trace::EventIndex;
+using trace::EventKind;
+using trace::kNoEvent;
+
+struct RawGap {
+  std::int64_t start;
+  std::int64_t end;
+  EventIndex previous;
+  EventIndex next;
+  GapClass kind = GapClass::kUnknown;
+  bool drained = false;
+  EventIndex dominant = kNoEvent;
+  double dominant_us = 0;
+  double us() const { return trace::MicrosOf(end - start); }
+};
+
+class Idle {
+ public:
+  Idle(const session::LoadedTrace& trace, const IdleOptions& options)
+      : trace_(trace),
+        events_(trace.events()),
+        tree_(trace.tree()),
+        options_(options),
+        chains_(trace.events(), trace.tree()) {}
+
+  IdleAnalysis Run() {
+    if (!trace_.timeline()) return std::move(out_);
+    out_.has_gpu_work = true;
+    out_.window_us = trace_.timeline()->total;
+    out_.idle_us = trace_.timeline()->idle;
+    if (out_.window_us > 0) out_.idle_percent = out_.idle_us / out_.window_us * 100;
+    out_.flagged = out_.idle_percent.value_or(0) > limits::kIdleShare;
+    CountKernels();
+    MapHosts();
+    FindGaps();
+    for (RawGap& gap : gaps_)
+      Classify(&gap);
+    MeasureQueuedGap();
+    Groups();
+    Longest();
+    return std::move(out_);
+  }
+
+ private:
+  void CountKernels() {
+    double all_us = 0;
+    double graph_us = 0;
+    double kernel_us = 0;
+    std::uint64_t launched = 0;
+    std::set<std::string_view> devices;
+    for (const EventIndex e : trace_.attribution().timeline) {
+      const double us = trace::MicrosOf(events_[e].dur_ns);
+      all_us += us;
+      devices.insert(events_.tracks[events_[e].track].pid);
+      const EventIndex launch = tree_.parent(e);
+      if (launch != kNoEvent) ++launched;
+      if (launch != kNoEvent && IsGraphLaunch(events_.name(launch))) graph_us += us;
+      if (events_[e].kind != EventKind::kKernel) continue;
+      ++out_.kernels;
+      kernel_us += us;
+      if (us < limits::kSmallKernelUs) ++out_.short_kernels;
+    }
+    if (out_.kernels > 0) out_.mean_kernel_us = kernel_us / static_cast<double>(out_.kernels);
+    if (all_us > 0) out_.graph_percent = graph_us / all_us * 100;
+    if (out_.graph_percent >= limits::kGraphReplayUnreliable) {
+      out_.unreliable_because = "graph_replay";
+    } else if (launched == 0) {
+      out_.unreliable_because = "no_launches";
+    } else if (devices.size() > 1) {
+      out_.unreliable_because = "several_devices";
+    }
+    out_.reliable = out_.unreliable_because.empty();
+  }
+
+  // By thread: host events by start.
+  void MapHosts() {
+    hosts_.resize(events_.tracks.size());
+    for (const EventIndex e : tree_.preorder())
+      hosts_[events_[e].track].push_back(e);
+    for (std::vector<EventIndex>& hosts : hosts_) {
+      const auto earlier = [&](EventIndex a, EventIndex b) {
+        return events_[a].ts_ns < events_[b].ts_ns;
+      };
+      if (!std::is_sorted(hosts.begin(), hosts.end(), earlier))
+        std::stable_sort(hosts.begin(), hosts.end(), earlier);
+    }
+  }
+
+  void FindGaps() {
+    const auto& work = trace_.attribution().timeline;
+    std::vector<EventIndex> order(work.begin(), work.end());
+    std::stable_sort(order.begin(), order.end(), [&](EventIndex a, EventIndex b) {
+      return events_[a].ts_ns < events_[b].ts_ns;
+    });
+    if (order.empty()) return;
+    first_ns_ = events_[order.front()].ts_ns;
+    EventIndex last = order.front();
+    std::int64_t end = events_[last].end_ns();
+    for (const EventIndex e : order) {
+      if (events_[e].ts_ns > end) gaps_.push_back({end, events_[e].ts_ns, last, e});
+      if (events_[e].end_ns() < end) continue;
+      end = events_[e].end_ns();
+      last = e;
+    }
+  }
+
+  bool IsCollective(EventIndex e) const {
+    return events_[e].kind == EventKind::kKernel && analysis::IsCollectiveName(events_.name(e));
+  }
+
+  void Classify(RawGap* gap) const {
+    const EventIndex launch = tree_.parent(gap->next);
+    if (launch == kNoEvent || !trace::IsLaunchCall(events_[launch].kind)) return;
+    constexpr std::int64_t kQueuedNs = 8000;
+    const trace::Event& call = events_[launch];
+    const bool collective = IsCollective(gap->previous) || IsCollective(gap->next);
+    if (call.end_ns() + kQueuedNs < gap->start || call.ts_ns < gap->start - kQueuedNs) {
+      gap->kind = collective ? GapClass::kCommunicationWait : GapClass::kLaunchDelay;
+      return;
+    }
+    const HostTime host = HostTimeIn(*gap, call.track);
+    gap->drained = host.sync_at_start;
+    gap->dominant = host.dominant;
+    gap->dominant_us = host.dominant_us;
+    const double us = gap->us();
+    const double latency = trace::MicrosOf(std::max<std::int64_t>(0, gap->end - call.end_ns()));
+    if (host.data >= limits::kRuntimeShare * us) {
+      gap->kind = GapClass::kDataLoading;
+    } else if (host.set_up >= limits::kRuntimeShare * us) {
+      gap->kind = GapClass::kStartUp;
+    } else if (host.sync_at_start || host.sync >= limits::kRuntimeShare * us) {
+      gap->kind =
+          IsCollective(gap->previous) ? GapClass::kCommunicationWait : GapClass::kSynchronisation;
+    } else if (latency > limits::kLaunchLatencyUs && latency > 0.5 * us) {
+      gap->kind = GapClass::kLaunchDelay;
+    } else if (host.traced >= limits::kHostOpShare * us || us < limits::kUntracedUs) {
+      gap->kind = GapClass::kHostBound;
+    }
+  }
+
+  // What a thread did in a gap, in microseconds.
+  struct HostTime {
+    double data = 0, set_up = 0, sync = 0, traced = 0;
+    bool sync_at_start = false;  // a waiting call was under way when the gap began
+    EventIndex dominant = kNoEvent;
+    double dominant_us = 0;
+  };
+  HostTime HostTimeIn(const RawGap& gap, std::uint32_t track) const {
+    const std::vector<EventIndex>& hosts = hosts_[track];
+    const auto from =
+        std::upper_bound(hosts.begin(), hosts.end(), gap.start,
+                         [&](std::int64_t at, EventIndex e) { return at < events_[e].ts_ns; });
+    std::vector<EventIndex> inside;
+    if (from != hosts.begin()) {
+      for (EventIndex up = *std::prev(from); up != kNoEvent; up = tree_.parent(up)) {
+        if (events_[up].track == track && events_[up].end_ns() > gap.start) inside.push_back(up);
+      }
+      std::reverse(inside.begin(), inside.end());
+    }
+    for (auto e = from; e != hosts.end() && events_[*e].ts_ns < gap.end; ++e)
+      inside.push_back(*e);
+    HostTime out;
+    std::map<EventIndex, double> self;
+    for (const EventIndex e : inside) {
+      const trace::Event& event = events_[e];
+      const double us =
+          trace::MicrosOf(std::min(gap.end, event.end_ns()) - std::max(gap.start, event.ts_ns));
+      const EventIndex up = tree_.parent(e);
+      if (const auto above = self.find(up); above != self.end()) above->second -= us;
+      self[e] = us;
+      const std::string_view name = events_.name(e);
+      if (IsLoader(name) && !(up != kNoEvent && IsLoader(events_.name(up)))) out.data += us;
+      if (!trace::IsLaunchCall(event.kind)) continue;
+      if (IsSetUpCall(name) || IsMemoryCall(name)) {
+        out.set_up += us;
+      } else if (IsSyncCall(name)) {
+        out.sync += us;
+        out.sync_at_start = out.sync_at_start || event.ts_ns < gap.start;
+      }
+    }
+    for (const auto& [e, us] : self) {
+      if (events_[e].kind == EventKind::kUserAnnotation) continue;
+      out.traced += us;
+      if (us <= out.dominant_us) continue;
+      out.dominant_us = us;
+      out.dominant = e;
+    }
+    return out;
+  }
+
+  static bool IsLoader(std::string_view name) {
+    return name.find("DataLoader") != std::string_view::npos ||
+           name.find("torch/utils/data/dataloader.py") != std::string_view::npos;
+  }
+
+  // How fast work follows work that is queued, as this trace shows it.
+  void MeasureQueuedGap() {
+    std::vector<double> queued;
+    for (const RawGap& gap : gaps_) {
+      if (gap.kind == GapClass::kLaunchDelay && gap.us() < limits::kGapUs)
+        queued.push_back(gap.us());
+    }
+    out_.queued_gap_us = limits::kGraphGapUs;
+    if (queued.empty()) return;
+    const auto middle = queued.begin() + static_cast<std::ptrdiff_t>(queued.size() / 2);
+    std::nth_element(queued.begin(), middle, queued.end());
+    out_.queued_gap_us = std::min(*middle, limits::kLaunchMinUs);
+  }
+
+  static bool CanBeSaved(GapClass kind) {
+    return kind != GapClass::kUnknown && kind != GapClass::kLaunchDelay &&
+           kind != GapClass::kCommunicationWait;
+  }
+
+  struct Sum {
+    GapGroup group;
+    std::vector<double> us;
+  };
+  void AddTo(const RawGap& gap, Sum* sum) const {
+    const double us = gap.us();
+    ++sum->group.count;
+    sum->group.total_us += us;
+    sum->group.max_us = std::max(sum->group.max_us, us);
+    sum->us.push_back(us);
+    if (!out_.reliable || !CanBeSaved(gap.kind)) return;
+    sum->group.saved_us += std::max(0.0, us - out_.queued_gap_us);
+    sum->group.saved_low_us += std::max(0.0, us - limits::kLaunchMinUs);
+  }
+  GapGroup Finish(Sum* sum) const {
+    std::nth_element(sum->us.begin(),
+                     sum->us.begin() + static_cast<std::ptrdiff_t>(sum->us.size() / 2),
+                     sum->us.end());
+    sum->group.median_us = sum->us[sum->us.size() / 2];
+    if (out_.idle_us > 0) sum->group.percent_of_idle = sum->group.total_us / out_.idle_us * 100;
+    return std::move(sum->group);
+  }
+
+  const std::string& ModulePathOf(EventIndex gpu) {
+    static const std::string kNowhere;
+    const EventIndex launch = tree_.parent(gpu);
+    if (launch == kNoEvent) return kNowhere;
+    const auto node = chains_.Of(launch);
+    const auto [path, added] = paths_.try_emplace(node);
+    if (added) path->second = analysis::ModulePath(chains_.Frames(node));
+    return path->second;
+  }
+
+  void Groups() {
+    std::map<GapClass, Sum> classes;
+    std::map<std::string, Sum> modules;
+    std::map<std::int64_t, Sum> steps;
+    for (const RawGap& gap : gaps_) {
+      AddTo(gap, &classes[gap.kind]);
+      if (gap.us() < limits::kGapUs) {
+        ++out_.micro_count;
+        out_.micro_us += gap.us();
+      } else {
+        ++out_.gap_count;
+      }
+      AddTo(gap, &modules[ModulePathOf(gap.next)]);
+      if (!trace_.steps().empty())
+        AddTo(gap, &steps[analysis::StepOf(events_, tree_, trace_.steps(), gap.next)]);
+    }
+    for (auto& [kind, sum] : classes) {
+      out_.by_class.push_back(Finish(&sum));
+      out_.by_class.back().name = GapText(kind);
+    }
+    for (auto& [path, sum] : modules) {
+      out_.by_module.push_back(Finish(&sum));
+      out_.by_module.back().name = path.empty() ? "(no module)" : path;
+    }
+    for (auto& [step, sum] : steps) {
+      out_.by_step.push_back(Finish(&sum));
+      out_.by_step.back().name =
+          step < 0 ? std::string("(outside steps)") : fmt::format("step {}", step);
+    }
+    const auto longest = [](const GapGroup& a, const GapGroup& b) {
+      return a.total_us > b.total_us;
+    };
+    std::stable_sort(out_.by_class.begin(), out_.by_class.end(), longest);
+    std::stable_sort(out_.by_module.begin(), out_.by_module.end(), longest);
+  }
+
+  std::string OpOf(EventIndex gpu) const {
+    for (EventIndex up = tree_.parent(gpu); up != kNoEvent; up = tree_.parent(up)) {
+      if (events_[up].kind == EventKind::kCpuOp) return std::string(events_.name(up));
+    }
+    return {};
+  }
+
+  void Longest() {
+    std::vector<const RawGap*> order;
+    for (const RawGap& gap : gaps_) {
+      if (gap.us() >= limits::kGapUs) order.push_back(&gap);
+    }
+    const auto longer = [](const RawGap* a, const RawGap* b) {
+      if (a->end - a->start != b->end - b->start) return a->end - a->start > b->end - b->start;
+      return a->start < b->start;
+    };
+    const std::size_t most = std::min(options_.gaps_max, order.size());
+    std::partial_sort(order.begin(), order.begin() + static_cast<std::ptrdiff_t>(most), order.end(),
+                      longer);
+    for (std::size_t i = 0; i < most; ++i)
+      out_.gaps.push_back(Describe(*order[i]));
+  }
+
+  Gap Describe(const RawGap& raw) {
+    Gap gap;
+    gap.start_us = trace::MicrosOf(raw.start - first_ns_);
+    gap.dur_us = raw.us();
+    gap.kind = raw.kind;
+    gap.drained = raw.drained;
+    gap.previous_kernel = events_.name(raw.previous);
+    gap.next_kernel = events_.name(raw.next);
+    gap.previous_op = OpOf(raw.previous);
+    gap.next_op = OpOf(raw.next);
+    gap.next_uid = events_[raw.next].uid;
+    gap.module_path = ModulePathOf(raw.next);
+    gap.step = analysis::StepOf(events_, tree_, trace_.steps(), raw.next);
+    if (raw.dominant != kNoEvent) {
+      gap.dominant = events_.name(raw.dominant);
+      gap.dominant_us = raw.dominant_us;
+    }
+    if (out_.reliable && CanBeSaved(raw.kind))
+      gap.saved_us = std::max(0.0, gap.dur_us - out_.queued_gap_us);
+    const EventIndex launch = tree_.parent(raw.next);
+    if (launch == kNoEvent) return gap;
+    constexpr std::size_t kPlacesMax = 6;
+    gap.call_stack = analysis::CodePlaces(chains_.Frames(chains_.Of(launch)), kPlacesMax);
+    gap.thread = trace_.track_names()[events_[launch].track].thread_name;
+    return gap;
+  }
+
+  const session::LoadedTrace& trace_;
+  const trace::EventStore& events_;
+  const tree::CallTree& tree_;
+  const IdleOptions& options_;
+  analysis::ChainTree chains_;
+  std::vector<std::vector<EventIndex>> hosts_;  // by track
+  std::vector<RawGap> gaps_;                    // by start
+  std::map<analysis::ChainTree::Node, std::string> paths_;
+  std::int64_t first_ns_ = 0;
+  IdleAnalysis out_;
+};
+
+}  // namespace
+
+IdleAnalysis AnalyzeIdle(const session::LoadedTrace& trace, const IdleOptions& options) {
+  return Idle(trace, options).Run();
+}
+
+}  // namespace jarvis::findings

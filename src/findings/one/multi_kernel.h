@@ -1,0 +1,78 @@
+// What stands beside computing: communication, copies, and how much of either computing hides.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "session/loaded_trace.h"
+
+namespace jarvis::findings {
+
+enum class CopyDirection : std::uint8_t { kToHost, kToDevice, kOnDevice, kBetweenDevices, kOther };
+std::string_view DirectionText(CopyDirection direction);  // "D2H", "H2D", "D2D", "P2P", "other"
+
+struct CopyGroup {
+  CopyDirection direction = CopyDirection::kOther;
+  std::uint64_t count = 0;
+  double total_us = 0;
+  double exposed_us = 0;  // nothing else ran
+  double max_us = 0;
+  std::optional<double> bytes;     // of those that recorded them; absent: none did
+  std::optional<double> tb_per_s;  // over the copies with bytes
+  std::optional<double> percent_of_total;
+  std::uint64_t pageable = 0;  // by the event's name: the host side is not pinned
+  bool flagged = false;        // limits::kCopyShare, limits::kCopyCount (D2H and H2D)
+};
+
+// Where copies come from: an op at a place in the code.
+struct CopySite {
+  CopyDirection direction = CopyDirection::kOther;
+  std::string op;      // "aten::copy_"; empty: not linked
+  std::string row_id;  // of the op in ops_summary; empty: none
+  std::string module_path;
+  std::vector<std::string> code;  // innermost first
+  std::uint64_t count = 0;
+  double total_us = 0;
+  std::optional<double> bytes;
+  bool blocking = false;  // the host waited: a synchronous copy call, .item(), nonzero
+  std::uint32_t uid = 0;  // an example
+};
+
+// One kind of collective: name, type and size together.
+struct CollectiveRow {
+  std::string name;  // "allreduce"; from the kernel's name where it was not recorded
+  std::string dtype;
+  std::optional<double> bytes;  // a call, of the larger side
+  std::optional<std::int64_t> group_size;
+  std::uint64_t count = 0;
+  double total_us = 0;
+  double exposed_us = 0;                     // not covered by computation
+  std::optional<double> algorithm_gb_per_s;  // bytes / time
+  std::optional<double> bus_gb_per_s;        // with the collective's traffic factor
+  std::vector<std::string> beneath;  // computation that ran at the same time: the longest names
+  std::string op;                    // its op; empty: not linked
+  std::uint32_t uid = 0;
+};
+
+struct MultiKernelAnalysis {
+  bool has_gpu_work = false;
+  double window_us = 0;
+  double computation_us = 0, comm_us = 0, exposed_comm_us = 0, copy_us = 0, exposed_copy_us = 0;
+  std::optional<double> comm_overlap_ratio;  // 1 - exposed/total; absent: none
+  std::optional<double> copy_overlap_ratio;
+  bool comm_flagged = false;         // exposed above limits::kExposedComm
+  bool overlap_flagged = false;      // ratio below limits::kOverlapRatio, with enough communication
+  bool one_rank = true;              // always said: stragglers cannot be told from one rank
+  std::vector<CopyGroup> copies;     // by direction
+  std::vector<CopySite> copy_sites;  // most time first, at most 20
+  std::vector<CollectiveRow> collectives;  // most time first, at most 50
+  std::uint64_t comm_count = 0;
+  std::uint64_t copy_count = 0;
+  std::vector<std::string> patterns;  // "high_d2h_memcpy", "nccl_blocking_compute", ...
+};
+MultiKernelAnalysis AnalyzeMultiKernel(const session::LoadedTrace& trace);
+
+}  // namespace jarvis::findings

@@ -1,0 +1,46 @@
+#include "findings/one/ops_tables.h"
+
+#include <algorithm>
+
+#include "analysis/tables/work_tables.h"
+#include "session/category_names.h"
+
+namespace jarvis::findings {
+
+Result<std::map<std::string, Table>> OpsTables(const session::LoadedTrace& trace,
+                                               const perf::Platform* platform,
+                                               const perf::ModelRows& models, Job& job) {
+  analysis::OpWorks works(trace.events(), models);
+  const std::vector<analysis::WorkCall> calls =
+      analysis::CollectWorkCalls({trace.events(), trace.tree(), trace.attribution(), works});
+  JV_TRY(job.Check());
+  std::map<std::string, Table> out;
+  if (calls.empty()) return out;
+  analysis::TableRules rules;
+  rules.models = &models;
+  const analysis::TableInput input{trace.events(), trace.track_names(), trace.attribution(), rules};
+  analysis::WorkTableOptions options;
+  options.metrics.platform = platform;
+  options.call_stacks = true;
+  options.parent = [&](trace::EventIndex e) { return trace.tree().parent(e); };
+  Table all = analysis::UnifiedPerfSummary(input, calls, options);
+  JV_TRY(job.Check());
+  const auto column = static_cast<std::size_t>(
+      std::find(all.columns.begin(), all.columns.end(), "op category") - all.columns.begin());
+  for (std::vector<Cell>& row : all.rows) {
+    const auto* text = std::get_if<std::string>(&row[column]);
+    const std::string category = text == nullptr ? std::string() : *text;
+    const std::string key = session::CategoryKey(category);
+    Table& table = out[key];
+    if (table.columns.empty()) {
+      table.name = key + "_ops";
+      table.columns = all.columns;
+      table.columns.insert(table.columns.end(), {"enhanced_category", "display_name"});
+    }
+    row.insert(row.end(), {key, category.empty() ? std::string("Other") : category});
+    table.rows.push_back(std::move(row));
+  }
+  return out;
+}
+
+}  // namespace jarvis::findings

@@ -1,0 +1,21 @@
+// The report's rows of work by category: category_data/<cat>_ops.csv.
+#pragma once
+
+#include <map>
+#include <string>
+
+#include "base/result.h"
+#include "perf/model_rows.h"
+#include "perf/platform.h"
+#include "session/loaded_trace.h"
+#include "table/table.h"
+
+namespace jarvis::findings {
+
+// By category key: the rows of unified_perf_summary, with two columns more, enhanced_category and
+// display_name. Call stacks are of each row's first call.
+Result<std::map<std::string, Table>> OpsTables(const session::LoadedTrace& trace,
+                                               const perf::Platform* platform,
+                                               const perf::ModelRows& models, Job& job);
+
+}  // namespace jarvis::findings

@@ -1,0 +1,143 @@
+// The patterns that an analysis looks for, and the ways out that it may name. Both are keys: what
+// is said about them is the business of whoever writes reports.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "findings/one/fact.h"
+
+namespace jarvis::findings {
+
+enum class Pattern : std::uint8_t {
+  // GEMM
+  kTinyBatchedGemm,
+  kComputeBoundGemm,
+  kMemoryBoundGemm,
+  kFewTiles,
+  kMisaligned,
+  kSkinnyGemm,
+  kDecodeGemm,
+  kQuantisedGemm,
+  kTransposedOperandCopy,
+  // Elementwise, reductions, norms
+  kBelowBaseline,
+  kStridedOperand,
+  kBroadcastOperand,
+  kManySmallCalls,
+  kBatchNorm,
+  kUnfusedNorm,
+  kSoftmaxOfAttention,
+  kDtypeCast,
+  // Attention
+  kShortSequence,
+  kUnfusedAttention,
+  kPagedAttention,
+  kPrefillHeavy,
+  kDecodeHeavy,
+  kCacheWrites,
+  kGroupedQueries,
+  // Convolution
+  kLayoutTransposes,
+  kDepthwise,
+  kPointwise,
+  kTransposedConvolution,
+  // MoE, Triton, other
+  kRoutingAssumed,
+  kUnderFused,
+  kUncategorised,
+  kMissingModel,
+  kUnlinked,
+  kGraphLaunch,
+  // System
+  kHostBound,
+  kSynchronisation,
+  kDataLoading,
+  kCommunicationWait,
+  kStartUp,
+  kExposedCommunication,
+  kPoorOverlap,
+  kCopiesToHost,
+  kCopiesToDevice,
+  kHighVariation,
+  kCount,
+};
+
+// Where the way out lies, in the users' words. A: fusion, algorithm, API (the model may be
+// changed); B: kernel tuning, or a reproducer for those who do it (the torch code must stay).
+enum class Path : std::uint8_t { kA, kB };
+
+struct PatternInfo {
+  Pattern pattern;
+  std::string_view key;   // "tiny_batched_gemm": stable, in files
+  std::string_view what;  // half a sentence without numbers
+  bool notable;           // makes an op of any share Medium
+};
+const PatternInfo& Info(Pattern pattern);
+std::span<const PatternInfo> Patterns();
+
+// What can be done. Keys in files; see Advices().
+enum class Advice : std::uint8_t {
+  // A
+  kBatchGemms,
+  kPadDimensions,
+  kQuantise,
+  kLargerBatch,
+  kPackSequences,
+  kFuseNeighbours,
+  kFuseEpilogue,
+  kCompile,
+  kFlashAttention,
+  kChannelsLast,
+  kFusedNorm,
+  kFusedOptimizer,
+  kChunkedPrefill,
+  kPreTransposeWeight,
+  kAvoidCasts,
+  kContiguousInputs,
+  kGpuGraphs,
+  kAvoidSyncs,
+  kPrefetchData,
+  kOverlapCommunication,
+  kPinnedCopies,
+  kKeepOnDevice,
+  kWarmUpFirst,
+  // B
+  kReplay,
+  kTuneGemm,
+  kSplitK,
+  kKernelSelection,
+  kBandwidthTuning,
+  kTuneCommunication,
+  kAddModel,
+  kProfileCounters,
+  // Either: nothing is known that would help.
+  kNoneKnown,
+  kCount,
+};
+struct AdviceInfo {
+  Advice advice;
+  std::string_view key;   // "channels_last"
+  std::string_view what;  // an imperative without numbers
+};
+const AdviceInfo& Info(Advice advice);
+std::span<const AdviceInfo> Advices();
+
+// One way out of one finding, with what it may save if that can be told apart from the finding's
+// own estimate (such as the time of layout transposes).
+struct Remedy {
+  Advice advice = Advice::kNoneKnown;
+  std::optional<Range> savings_ms;
+  std::vector<Fact> facts;
+};
+
+struct PatternHit {
+  Pattern pattern;
+  std::vector<Fact> facts;  // the numbers that make it one
+};
+
+}  // namespace jarvis::findings

@@ -1,0 +1,305 @@
+#include "findings/one/system_findings.h"
+
+#include <algorithm>
+#include <map>
+
+#include "findings/one/estimates.h"
+#include "findings/one/thresholds.h"
+
+namespace jarvis::findings {
+namespace {
+
+struct GapRule {
+  std::string_view name;
+  Pattern pattern;
+  Advice a;
+  Advice b;
+};
+constexpr GapRule kGapRules[] = {
+    {"host_bound", Pattern::kHostBound, Advice::kGpuGraphs, Advice::kNoneKnown},
+    {"synchronisation", Pattern::kSynchronisation, Advice::kAvoidSyncs, Advice::kNoneKnown},
+    {"data_loading", Pattern::kDataLoading, Advice::kPrefetchData, Advice::kNoneKnown},
+    {"communication_wait", Pattern::kCommunicationWait, Advice::kOverlapCommunication,
+     Advice::kTuneCommunication},
+    {"start_up", Pattern::kStartUp, Advice::kWarmUpFirst, Advice::kNoneKnown},
+};
+
+void SetSavings(const Analysis& analysis, const Range& savings, Finding* f) {
+  f->savings_ms = savings;
+  f->impact_percent = Scaled(savings, 100 / analysis.totals.window_ms);
+}
+
+void Shares(const Analysis& analysis, Finding* f) {
+  f->percent_of_total = analysis.totals.Percent(f->time_ms);
+  if (analysis.totals.computation_ms > 0)
+    f->percent_of_computation = f->time_ms / analysis.totals.computation_ms * 100;
+}
+
+bool IsNotable(const Finding& f) {
+  return std::any_of(f.patterns.begin(), f.patterns.end(),
+                     [](const PatternHit& hit) { return Info(hit.pattern).notable; });
+}
+
+void Rank(std::vector<Finding>* findings) {
+  std::stable_sort(findings->begin(), findings->end(), [](const Finding& a, const Finding& b) {
+    const double x = a.savings_ms ? a.savings_ms->mid : -1;
+    const double y = b.savings_ms ? b.savings_ms->mid : -1;
+    return x != y ? x > y : a.time_ms > b.time_ms;
+  });
+  int rank = 0;
+  for (Finding& f : *findings)
+    f.rank = ++rank;
+}
+
+Finding System(const char* category, const char* name, std::string subject) {
+  Finding f;
+  f.category = category;
+  f.category_name = name;
+  f.tier = Tier::kSystem;
+  f.subject = std::move(subject);
+  f.bucket = "unknown";
+  f.method = EstimateMethod::kMeasured;
+  return f;
+}
+
+}  // namespace
+
+std::vector<Finding> IdleFindings(const Analysis& analysis) {
+  std::vector<Finding> out;
+  const IdleAnalysis& idle = analysis.idle;
+  if (!idle.has_gpu_work) return out;
+  if (!idle.reliable) {
+    if (!idle.flagged) return out;
+    Finding f = System("cpu_idle", "CPU/Idle Analysis", "idle");
+    f.method = EstimateMethod::kNone;
+    f.time_ms = idle.idle_us / 1000;
+    f.exclusive_ms = f.time_ms;
+    Shares(analysis, &f);
+    f.warnings.push_back(idle.unreliable_because);
+    f.path_a = {{Advice::kNoneKnown, {}, {}}};
+    f.path_b = {{Advice::kNoneKnown, {}, {}}};
+    out.push_back(std::move(f));
+    Rank(&out);
+    return out;
+  }
+  for (const GapGroup& group : idle.by_class) {
+    const auto* rule = std::find_if(std::begin(kGapRules), std::end(kGapRules),
+                                    [&](const GapRule& one) { return one.name == group.name; });
+    const double share = analysis.totals.Percent(group.total_us / 1000).value_or(0);
+    const double saved = analysis.totals.Percent(group.saved_us / 1000).value_or(0);
+    const bool unexplained = rule == std::end(kGapRules) || group.saved_us <= 0;
+    if (unexplained ? share <= limits::kMediumShare : saved < limits::kFindingMin) continue;
+    Finding f = System("cpu_idle", "CPU/Idle Analysis", group.name);
+    f.members = {group.name};
+    f.count = group.count;
+    f.time_ms = group.total_us / 1000;
+    f.exclusive_ms = f.time_ms;
+    f.upper_bound_ms = f.time_ms;
+    Shares(analysis, &f);
+    if (unexplained) {
+      f.method = EstimateMethod::kNone;
+    } else {
+      // From launches one by one to none at all; between them, as queued work follows.
+      SetSavings(analysis,
+                 {group.saved_low_us / 1000, group.saved_us / 1000, group.total_us / 1000}, &f);
+    }
+    if (rule != std::end(kGapRules)) {
+      f.patterns.push_back({rule->pattern,
+                            {NumberFact("median_us", group.median_us, "us"),
+                             NumberFact("max_us", group.max_us, "us")}});
+    }
+    f.path_a = {{rule == std::end(kGapRules) ? Advice::kNoneKnown : rule->a, {}, {}}};
+    f.path_b = {{rule == std::end(kGapRules) ? Advice::kNoneKnown : rule->b, {}, {}}};
+    if (group.name == "host_bound") f.path_a.push_back({Advice::kCompile, {}, {}});
+    for (const Gap& gap : idle.gaps) {
+      if (GapText(gap.kind) != group.name || gap.module_path.empty()) continue;
+      if (std::find(f.module_paths.begin(), f.module_paths.end(), gap.module_path) ==
+              f.module_paths.end() &&
+          f.module_paths.size() < 3) {
+        f.module_paths.push_back(gap.module_path);
+      }
+    }
+    f.priority = PriorityOf(f.percent_of_total.value_or(0), std::nullopt, IsNotable(f));
+    out.push_back(std::move(f));
+  }
+  Rank(&out);
+  return out;
+}
+
+namespace {
+
+// One collective a step stays exposed, if all are of one size and start when they can.
+Range CommunicationSavings(const MultiKernelAnalysis& multi, std::size_t steps) {
+  const double exposed = multi.exposed_comm_us;
+  const double rounds = static_cast<double>(std::max<std::size_t>(1, steps));
+  const double each_round = static_cast<double>(multi.comm_count) / rounds;
+  const double ratio = multi.comm_overlap_ratio.value_or(0);
+  const double target = std::max(0.0, exposed - (1 - limits::kOverlapRatio) * multi.comm_us);
+  const double split = each_round >= 2 ? std::max(0.0, exposed - multi.comm_us / each_round)
+                                       : exposed * limits::kOverlapRatio;
+  Range out{target, std::max(target, split), exposed};
+  // Nothing is hidden today: perhaps the next work needs the result, and nothing can be.
+  if (ratio < 0.05) out = {0, split / 2, exposed};
+  // No more can be hidden than there is computation with nothing beside it.
+  const double free = std::max(0.0, multi.computation_us - (multi.comm_us - exposed));
+  const double cap = std::min(exposed, free) / 1000;
+  return {std::min(out.low / 1000, cap), std::min(out.mid / 1000, cap),
+          std::min(out.high / 1000, cap)};
+}
+
+Finding CommunicationFinding(const Analysis& analysis, std::size_t steps) {
+  const MultiKernelAnalysis& multi = analysis.multi_kernel;
+  Finding f = System("multi_kernel", "Multi-Kernel Analysis", "communication");
+  f.time_ms = multi.exposed_comm_us / 1000;
+  f.exclusive_ms = f.time_ms;
+  f.upper_bound_ms = f.time_ms;
+  f.count = multi.comm_count;
+  SetSavings(analysis, CommunicationSavings(multi, steps), &f);
+  Shares(analysis, &f);
+  std::vector<Fact> facts = {NumberFact("comm_ms", multi.comm_us / 1000, "ms"),
+                             NumberFact("exposed_comm_ms", multi.exposed_comm_us / 1000, "ms")};
+  if (multi.comm_overlap_ratio)
+    facts.push_back(NumberFact("overlap_percent", *multi.comm_overlap_ratio * 100, "%"));
+  f.patterns.push_back({Pattern::kExposedCommunication, facts});
+  if (multi.overlap_flagged) f.patterns.push_back({Pattern::kPoorOverlap, std::move(facts)});
+  f.path_a = {{Advice::kOverlapCommunication, {}, {}}};
+  f.path_b = {{Advice::kTuneCommunication, {}, {}}};
+  for (const CollectiveRow& row : multi.collectives) {
+    if (f.members.size() < 5) f.members.push_back(row.name);
+  }
+  if (multi.one_rank) f.warnings.emplace_back("one_rank");
+  f.priority = PriorityOf(f.percent_of_total.value_or(0), std::nullopt, true);
+  return f;
+}
+
+Finding CopyFinding(const Analysis& analysis, const CopyGroup& group) {
+  Finding f = System("multi_kernel", "Multi-Kernel Analysis",
+                     std::string(DirectionText(group.direction)) + " copies");
+  f.time_ms = group.total_us / 1000;
+  f.exclusive_ms = group.exposed_us / 1000;
+  f.upper_bound_ms = f.exclusive_ms;
+  f.count = group.count;
+  SetSavings(analysis, SavingsOf(f.exclusive_ms), &f);
+  Shares(analysis, &f);
+  const bool to_host = group.direction == CopyDirection::kToHost;
+  f.patterns.push_back({to_host ? Pattern::kCopiesToHost : Pattern::kCopiesToDevice,
+                        {NumberFact("copy_ms", f.time_ms, "ms")}});
+  f.path_a = {{to_host ? Advice::kKeepOnDevice : Advice::kPinnedCopies, {}, {}}};
+  if (group.pageable > 0 && to_host) f.path_a.push_back({Advice::kPinnedCopies, {}, {}});
+  f.path_b = {{Advice::kNoneKnown, {}, {}}};
+  for (const CopySite& site : analysis.multi_kernel.copy_sites) {
+    if (site.direction != group.direction) continue;
+    if (!site.row_id.empty() &&
+        std::find(f.row_ids.begin(), f.row_ids.end(), site.row_id) == f.row_ids.end()) {
+      f.row_ids.push_back(site.row_id);
+    }
+    if (!site.module_path.empty() && f.module_paths.size() < 3)
+      f.module_paths.push_back(site.module_path);
+  }
+  f.priority = PriorityOf(f.percent_of_total.value_or(0), std::nullopt, true);
+  return f;
+}
+
+}  // namespace
+
+std::vector<Finding> MultiKernelFindings(const Analysis& analysis, std::size_t steps) {
+  std::vector<Finding> out;
+  const MultiKernelAnalysis& multi = analysis.multi_kernel;
+  if (!multi.has_gpu_work || analysis.totals.window_ms <= 0) return out;
+  if (multi.comm_flagged || multi.overlap_flagged) {
+    Finding f = CommunicationFinding(analysis, steps);
+    if (f.percent_of_total.value_or(0) >= limits::kFindingMin) out.push_back(std::move(f));
+  }
+  for (const CopyGroup& group : multi.copies) {
+    if (!group.flagged || group.percent_of_total.value_or(0) < limits::kFindingMin) continue;
+    out.push_back(CopyFinding(analysis, group));
+  }
+  Rank(&out);
+  return out;
+}
+
+namespace {
+
+struct FusionRule {
+  FusionKind kind;
+  Advice a;
+  std::optional<Pattern> pattern;
+};
+constexpr FusionRule kFusionRules[] = {
+    {FusionKind::kAttention, Advice::kFlashAttention, Pattern::kUnfusedAttention},
+    {FusionKind::kNorm, Advice::kFusedNorm, Pattern::kUnfusedNorm},
+    {FusionKind::kActivation, Advice::kFuseNeighbours, {}},
+    {FusionKind::kRotary, Advice::kFuseNeighbours, {}},
+    {FusionKind::kEpilogue, Advice::kFuseEpilogue, {}},
+    {FusionKind::kOptimizer, Advice::kFusedOptimizer, {}},
+    {FusionKind::kChain, Advice::kFuseNeighbours, {}},
+};
+
+}  // namespace
+
+std::vector<Finding> FusionFindings(const Analysis& analysis) {
+  std::vector<Finding> out;
+  std::map<std::pair<FusionKind, std::string>, std::size_t> index;
+  for (const FusionCandidate& candidate : analysis.fusion.candidates) {
+    if (!candidate.savings_ms) continue;
+    const auto [found, added] =
+        index.try_emplace({candidate.kind, candidate.module_class}, out.size());
+    if (added) {
+      Finding f = System("kernel_fusion", "Kernel Fusion",
+                         candidate.module_class.empty() ? std::string(FusionText(candidate.kind))
+                                                        : candidate.module_class);
+      f.tier = Tier::kFusion;
+      f.bound = candidate.kind == FusionKind::kAttention ? Bound::kUnknown : Bound::kMemory;
+      f.method = EstimateMethod::kTraffic;
+      f.savings_ms = Range{};
+      const FusionRule& rule = kFusionRules[static_cast<std::size_t>(candidate.kind)];
+      f.path_a = {{rule.a, {}, {}}};
+      if (rule.a != Advice::kFusedOptimizer) f.path_a.push_back({Advice::kCompile, {}, {}});
+      f.path_b = {{Advice::kReplay, {}, {}}};
+      if (rule.pattern) {
+        f.patterns.push_back({*rule.pattern,
+                              {{"kernels_per_instance",
+                                static_cast<std::int64_t>(candidate.kernels.size()),
+                                {},
+                                {},
+                                {}}}});
+      }
+      out.push_back(std::move(f));
+    }
+    Finding& f = out[found->second];
+    f.members.push_back(candidate.id);
+    f.count += candidate.instances;
+    f.time_ms += candidate.total_us / 1000;
+    f.exclusive_ms += candidate.exclusive_us / 1000;
+    for (double Range::*part : {&Range::low, &Range::mid, &Range::high})
+      (*f.savings_ms).*part += (*candidate.savings_ms).*part;
+    if (!candidate.module_path.empty() && f.module_paths.size() < 3)
+      f.module_paths.push_back(candidate.module_path);
+    for (const std::string& operation : candidate.operations) {
+      const Operation* row = analysis.FindOperation(operation);
+      if (row != nullptr && !row->row_id.empty() &&
+          std::find(f.row_ids.begin(), f.row_ids.end(), row->row_id) == f.row_ids.end()) {
+        f.row_ids.push_back(row->row_id);
+      }
+    }
+    if (candidate.confidence == "low" &&
+        std::find(f.warnings.begin(), f.warnings.end(), "low_confidence") == f.warnings.end()) {
+      f.warnings.emplace_back("low_confidence");
+    }
+  }
+  for (Finding& f : out) {
+    f.impact_percent = Scaled(*f.savings_ms, 100 / analysis.totals.window_ms);
+    f.upper_bound_ms = f.time_ms;
+    Shares(analysis, &f);
+    f.priority = PriorityOf(f.percent_of_computation.value_or(0), std::nullopt, IsNotable(f));
+  }
+  // Attention and norms in parts are known to pay; of other chains only large ones are named.
+  std::erase_if(out, [](const Finding& f) {
+    const bool small = f.impact_percent->mid < limits::kFindingMin;
+    return IsNotable(f) ? small : f.impact_percent->high < limits::kFusionImpactMin;
+  });
+  Rank(&out);
+  return out;
+}
+
+}  // namespace jarvis::findings

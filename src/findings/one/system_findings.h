@@ -1,0 +1,16 @@
+// Findings about what is not a single op: idle time, communication, copies, fusion.
+#pragma once
+
+#include <vector>
+
+#include "findings/one/analysis.h"
+
+namespace jarvis::findings {
+
+std::vector<Finding> IdleFindings(const Analysis& analysis);
+// `steps`: marked steps of the trace; 0: none.
+std::vector<Finding> MultiKernelFindings(const Analysis& analysis, std::size_t steps);
+// Candidates of one kind and module class together.
+std::vector<Finding> FusionFindings(const Analysis& analysis);
+
+}  // namespace jarvis::findings

@@ -1,0 +1,132 @@
+// Every limit that a judgement about a trace depends on. Skills, docs and the validator cite this
+// table (Thresholds()); nothing else in the program repeats one of its numbers.
+//
+// Sources: the users' own documents (priority classes, efficiency bands, pattern bands), where they
+// name a number; else the reason stands beside it.
+#pragma once
+
+#include <span>
+#include <string_view>
+
+namespace jarvis::findings::limits {
+
+// Efficiency bands, percent of the roof.
+inline constexpr double kExcellent = 80;    // above: algorithmic work only
+inline constexpr double kGood = 60;         // above: little to gain
+inline constexpr double kAcceptable = 40;   // above: kernel work if the time is large
+inline constexpr double kAtRoof = 100;      // above: listed as an anomaly, not explained away
+inline constexpr double kImpossible = 110;  // above: no saving is claimed from it
+
+// Priority classes: share of compute time, efficiency.
+inline constexpr double kCriticalShare = 15;
+inline constexpr double kCriticalEfficiency = 30;
+inline constexpr double kHighShare = 10;
+inline constexpr double kHighEfficiency = 40;
+// Low efficiency alone makes an op High only if it has at least this share.
+inline constexpr double kHighEfficiencyShare = 1;
+inline constexpr double kMediumShare = 5;
+inline constexpr double kCategoryWorthWork = 10;  // share of compute time
+// A reproducer is recommended above this share and below this efficiency.
+inline constexpr double kReplayShare = 10;
+inline constexpr double kReplayEfficiency = 30;
+
+// Impact: the gap to the roof is not closed whole.
+inline constexpr double kImpactLow = 0.75;
+inline constexpr double kImpactMid = 0.875;
+inline constexpr double kImpactHigh = 1.0;
+// Of work without a model: shares of its time. A guess, and marked as one.
+inline constexpr double kGuessLow = 0.15;
+inline constexpr double kGuessMid = 0.30;
+inline constexpr double kGuessHigh = 0.45;
+inline constexpr double kEstimateMin = 0.01;  // high impact, percent of the window
+inline constexpr double kFindingMin = 0.5;    // mid impact, percent of the window
+// Edges of the groups that findings are made of, percent of the roof.
+inline constexpr double kBucketLow = 30;
+inline constexpr double kBucketHigh = 60;
+
+// The whole trace.
+inline constexpr double kComputeShareGood = 95;  // below: look at idle, copies, communication first
+inline constexpr double kIdleShare = 15;
+inline constexpr double kGraphReplayWarn = 10;  // percent of kernel time
+inline constexpr double kGraphReplayUnreliable = 50;
+inline constexpr double kTimeMismatch = 10;     // percent
+inline constexpr double kUnlinkedWarn = 5;      // percent of GPU time
+inline constexpr double kStepVariation = 0.25;  // coefficient of variation
+inline constexpr double kRowVariation = 1.0;    // of a row with more than kRowVariationCalls
+inline constexpr double kRowVariationCalls = 10;
+inline constexpr double kRowVariationShare = 5;  // percent of the window
+// Of two traces, as a fraction of the target's GPU time: what a row takes longer than expected is
+// not worth a reader's time below the first, and has no section of its own below the second.
+inline constexpr double kSlowerShareListed = 0.002;
+inline constexpr double kSlowerShareOwnSection = 0.003;
+inline constexpr double kSignificantShare = 4;  // percent of GPU time: a row that matters
+
+// Idle gaps.
+inline constexpr double kGapUs = 5;         // shorter ones are summed as micro gaps
+inline constexpr double kGraphGapUs = 1;    // ... at best: between kernels of a GPU graph
+inline constexpr double kUntracedUs = 100;  // shorter late launches are the host's, traced or not
+inline constexpr double kLaunchMinUs = 4;   // what stays of a gap when its cause is gone
+inline constexpr double kLaunchLatencyUs = 10;  // launch to start of a kernel on an idle GPU
+inline constexpr double kSyncLookBackUs = 2000;
+inline constexpr double kRuntimeShare = 0.25;  // of a gap under one class of runtime call
+inline constexpr double kHostOpShare = 0.20;   // of a gap under ops
+
+// Copies, communication.
+inline constexpr double kCopyShare = 5;  // percent of the window, a direction
+inline constexpr double kCopyCount = 10;
+inline constexpr double kExposedComm = 5;  // percent of the window
+inline constexpr double kOverlapRatio = 0.70;
+inline constexpr double kCommMinUs = 100;  // below: too little to judge overlap
+
+// GEMM patterns.
+inline constexpr double kTinyBatch = 256;
+inline constexpr double kTinyDimension = 64;
+inline constexpr double kTinyKernelUs = 10;
+inline constexpr double kTinyCalls = 1000;
+inline constexpr double kTile = 256;          // edge of a large output tile
+inline constexpr double kComputeUnits = 100;  // fewer tiles leave units of today's GPUs idle
+inline constexpr double kDeepK = 2048;        // K from which splitting it pays
+inline constexpr double kDecodeRows = 64;
+inline constexpr double kDecodeWidth = 1024;
+inline constexpr double kSkinnyRidgeShare = 0.25;  // intensity below this part of the ridge
+// Intensity bands for traces without a known platform, FLOP/byte.
+inline constexpr double kComputeIntensity = 200;
+inline constexpr double kMemoryIntensity = 100;
+inline constexpr double kElementwiseIntensity = 50;
+inline constexpr double kFewFlops = 4;  // FLOP/byte: below the ridge of every unit of a GPU
+
+// Elementwise baseline.
+inline constexpr double kBaselineBytes = 16e6;  // a call
+inline constexpr double kBaselinePercentile = 0.90;
+inline constexpr double kBaselineGood = 70;   // percent of the peak bandwidth
+inline constexpr double kBelowBaseline = 50;  // percent of the baseline: a slow simple op
+inline constexpr double kFarBelowPeak = 20;   // percent of the peak, with a good baseline
+inline constexpr double kManySmallCalls = 1000;
+inline constexpr double kSmallKernelUs = 10;
+
+// Attention, convolution.
+inline constexpr double kShortSequence = 1024;
+inline constexpr double kCacheWriteShare = 10;  // percent of a paged attention op
+inline constexpr double kPrefillRatio = 0.8;
+inline constexpr double kDecodeRatio = 0.2;
+inline constexpr double kTransposeHigh = 20;  // percent of a convolution op
+inline constexpr double kTransposeModerate = 10;
+
+// Fusion.
+inline constexpr double kFusionImpactMin = 2;  // high impact, percent of the window
+inline constexpr double kFusionKernelsMin = 2;
+inline constexpr double kFusionGapUs = 100;   // GPU time between neighbours of a chain, at most
+inline constexpr double kAttentionLow = 0.3;  // of the roof: what a fused attention reaches
+inline constexpr double kAttentionMid = 0.5;
+inline constexpr double kLaunchFloorUs = 2;  // a kernel hardly takes less
+
+// One row a limit, for people: its key, value, unit and what depends on it.
+struct Threshold {
+  std::string_view key;
+  double value;
+  std::string_view unit;
+  std::string_view use;
+};
+std::span<const Threshold> Thresholds();
+
+}  // namespace jarvis::findings::limits

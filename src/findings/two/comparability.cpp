@@ -1,0 +1,207 @@
+#include "findings/two/comparability.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <map>
+#include <set>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "analysis/attribution/arg_text.h"
+#include "findings/one/quality.h"
+
+namespace jarvis::findings {
+namespace {
+
+using Calls = std::map<std::string, double>;
+
+// Calls that launched GPU work.
+struct Work {
+  Calls ops;
+  Calls shapes;
+  Calls types;
+  double calls = 0;
+};
+
+Work WorkOf(const session::LoadedTrace& trace) {
+  // Ids first: a trace has many calls of few signatures.
+  std::map<std::array<StringId, 3>, double> ids;
+  Work work;
+  for (const analysis::Launcher& launcher : trace.attribution().launchers) {
+    work.calls += 1;
+    if (launcher.op == trace::kNoEvent) {
+      work.ops["(unlinked)"] += 1;  // kernels' names are the devices'
+      continue;
+    }
+    const trace::Args& args = trace.events().args_of(launcher.op);
+    ids[{trace.events()[launcher.op].name, args.dims, args.types}] += 1;
+  }
+  const auto& strings = trace.events().strings;
+  for (const auto& [key, calls] : ids) {
+    const std::string name(strings[key[0]]);
+    work.ops[name] += calls;
+    // Blanks in the file's JSON do not count.
+    const auto with = [&](StringId id) { return name + '\n' + analysis::TupleText(strings[id]); };
+    if (key[1] != kNoString) work.shapes[with(key[1])] += calls;
+    if (key[2] != kNoString) work.types[with(key[2])] += calls;
+  }
+  return work;
+}
+
+double SumOf(const Calls& calls) {
+  double sum = 0;
+  for (const auto& [key, count] : calls)
+    sum += count;
+  return sum;
+}
+
+// Absent: one of them has nothing.
+std::optional<double> Likeness(const Calls& a, const Calls& b) {
+  const double all_a = SumOf(a);
+  const double all_b = SumOf(b);
+  if (!(all_a > 0) || !(all_b > 0)) return std::nullopt;
+  double smaller = 0;
+  double larger = 0;
+  for (const auto& [key, count] : a) {
+    const auto found = b.find(key);
+    const double other = found == b.end() ? 0 : found->second / all_b;
+    smaller += std::min(count / all_a, other);
+    larger += std::max(count / all_a, other);
+  }
+  for (const auto& [key, count] : b) {
+    if (!a.contains(key)) larger += count / all_b;
+  }
+  return smaller / larger;
+}
+
+std::string AlikeText(const char* what, std::optional<double> alike) {
+  if (!alike) return fmt::format("{}: not recorded in both", what);
+  if (*alike >= 1 - 1e-12) return fmt::format("{}: the same", what);
+  return fmt::format("{}: {:.0f} % alike", what, std::floor(*alike * 100));
+}
+
+std::string Text(std::optional<std::int64_t> value) {
+  return value ? fmt::format("{}", *value) : "not recorded";
+}
+
+// Versions that differ, by name.
+std::string SoftwareText(const session::LoadedTrace& a, const session::LoadedTrace& b) {
+  constexpr std::size_t kShown = 3;
+  std::map<std::string, std::string> versions[2];
+  const session::LoadedTrace* traces[2] = {&a, &b};
+  for (int i = 0; i < 2; ++i) {
+    for (const trace::TopLevelValue& value : traces[i]->trace().metadata.values) {
+      if (value.key.find("version") != std::string::npos && value.json.size() <= 40)
+        versions[i].emplace(value.key, value.json);
+    }
+  }
+  std::vector<std::string> differ;
+  bool any = false;
+  for (const auto& [key, text] : versions[0]) {
+    const auto found = versions[1].find(key);
+    any = any || found != versions[1].end();
+    if (found != versions[1].end() && found->second != text)
+      differ.push_back(fmt::format("{} {} and {}", key, text, found->second));
+  }
+  if (differ.empty())
+    return any ? "software: the same versions" : "software: versions not recorded";
+  if (differ.size() > kShown) differ.resize(kShown);
+  return "software: " + fmt::format("{}", fmt::join(differ, ", "));
+}
+
+std::string BothText(const char* what, const std::string& a, const std::string& b) {
+  const auto shown = [](const std::string& text) { return text.empty() ? "not recorded" : text; };
+  if (a == b && a.empty()) return fmt::format("{}: not recorded", what);
+  if (a == b) return fmt::format("{}: {} in both", what, a);
+  return fmt::format("{}: {} and {}", what, shown(a), shown(b));
+}
+
+// Files that are not whole.
+void AddMissing(const session::LoadedTrace& primary, const session::LoadedTrace& comparison,
+                Comparability* result) {
+  for (const auto& [side, trace] :
+       {std::pair("primary", &primary), std::pair("comparison", &comparison)}) {
+    for (const QualityItem& item : AssessQuality(*trace)) {
+      if (item.remedy != "partial") continue;
+      result->reasons.push_back(fmt::format("{}: [{}] {}", side, item.code, item.text));
+      if (result->verdict == "equal work") result->verdict = "comparable";  // of what is there
+    }
+  }
+}
+
+}  // namespace
+
+std::string ModelName(const session::LoadedTrace& trace) {
+  std::map<std::string, double> roots;
+  for (const analysis::SummaryRow& row : trace.SummaryBy(analysis::GroupBy::kModule).rows) {
+    if (row.name.starts_with('(')) continue;  // (no module), (unlinked)
+    roots[row.name.substr(0, row.name.find(" / "))] += row.gpu_us;
+  }
+  const auto most = std::max_element(
+      roots.begin(), roots.end(), [](const auto& a, const auto& b) { return a.second < b.second; });
+  return most == roots.end() ? std::string() : most->first;
+}
+
+std::string DeviceNames(const session::LoadedTrace& trace) {
+  std::set<std::string> names;
+  for (const trace::Device& device : trace.trace().metadata.devices)
+    names.insert(device.name);
+  return fmt::format("{}", fmt::join(names, ", "));
+}
+
+Comparability AssessComparability(const session::LoadedTrace& primary,
+                                  const session::LoadedTrace& comparison) {
+  Comparability result;
+  const Work a = WorkOf(primary);
+  const Work b = WorkOf(comparison);
+  if (!(a.calls > 0) || !(b.calls > 0)) {
+    result.verdict = "not comparable";
+    if (!(a.calls > 0)) result.reasons.emplace_back("the primary trace has no GPU work");
+    if (!(b.calls > 0)) result.reasons.emplace_back("the comparison trace has no GPU work");
+    AddMissing(primary, comparison, &result);
+    return result;
+  }
+  const double steps_a = static_cast<double>(primary.steps().size());
+  const double steps_b = static_cast<double>(comparison.steps().size());
+  const bool per_step = steps_a > 0 && steps_b > 0;
+  const double calls_a = a.calls / (per_step ? steps_a : 1);
+  const double calls_b = b.calls / (per_step ? steps_b : 1);
+  const double amount = std::min(calls_a, calls_b) / std::max(calls_a, calls_b);
+  const double ops = Likeness(a.ops, b.ops).value_or(0);
+  const auto shapes = Likeness(a.shapes, b.shapes);
+  const auto types = Likeness(a.types, b.types);
+  const auto& world_a = primary.trace().metadata.world_size;
+  const auto& world_b = comparison.trace().metadata.world_size;
+  const bool ranks_differ = world_a.value_or(1) != world_b.value_or(1);
+  constexpr double kUnknown = 0.5;
+  double score = ops * (0.3 + 0.4 * shapes.value_or(kUnknown) + 0.15 * types.value_or(kUnknown) +
+                        0.15 * amount);
+  if (ranks_differ) score *= 0.8;
+  result.score = static_cast<int>(std::floor(100 * score + 1e-9));
+  if (primary.id() == comparison.id()) {
+    result.verdict = "same file";
+  } else if (result.score == 100) {
+    result.verdict = "equal work";
+  } else {
+    result.verdict = result.score >= 80   ? "comparable"
+                     : result.score >= 40 ? "partly comparable"
+                                          : "not comparable";
+  }
+  result.reasons = {
+      AlikeText("ops by calls", ops), AlikeText("shapes", shapes), AlikeText("dtypes", types),
+      fmt::format("calls{}: {:.6g} and {:.6g}", per_step ? " a step" : "", calls_a, calls_b),
+      fmt::format("steps: {:.0f} and {:.0f}", steps_a, steps_b)};
+  if (world_a || world_b) {
+    result.reasons.push_back(fmt::format("ranks: {} and {}", Text(world_a), Text(world_b)));
+  }
+  result.reasons.insert(result.reasons.begin(),
+                        BothText("model", ModelName(primary), ModelName(comparison)));
+  result.reasons.push_back(BothText("device", DeviceNames(primary), DeviceNames(comparison)));
+  result.reasons.push_back(SoftwareText(primary, comparison));
+  AddMissing(primary, comparison, &result);
+  return result;
+}
+
+}  // namespace jarvis::findings

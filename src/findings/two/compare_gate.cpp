@@ -1,0 +1,307 @@
+#include "findings/two/compare_gate.h"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <numeric>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "base/text.h"
+#include "findings/two/comparability.h"
+#include "findings/two/compare_table.h"
+#include "output/number_format.h"
+
+namespace jarvis::findings {
+namespace {
+
+using analysis::GroupBy;
+
+constexpr std::size_t kGrownMax = 5;
+
+// Half the width of the 95 % interval in standard errors (Student's t), by degrees of freedom.
+double StudentT(double freedom) {
+  static constexpr std::pair<double, double> kTable[] = {
+      {1, 12.706}, {2, 4.303}, {3, 3.182},  {4, 2.776},  {5, 2.571},  {6, 2.447},  {7, 2.365},
+      {8, 2.306},  {9, 2.262}, {10, 2.228}, {12, 2.179}, {15, 2.131}, {20, 2.086}, {30, 2.042}};
+  double t = kTable[0].second;
+  for (const auto& [least, value] : kTable) {
+    if (freedom >= least) t = value;
+  }
+  return t;
+}
+
+using Values = std::vector<double>;  // one a run
+
+double MeanOf(const Values& values) {
+  return std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
+}
+
+double VarianceOf(const Values& values) {
+  if (values.size() < 2) return 0;
+  const double mean = MeanOf(values);
+  double sum = 0;
+  for (const double value : values)
+    sum += (value - mean) * (value - mean);
+  return sum / static_cast<double>(values.size() - 1);
+}
+
+// See the header. Absent: one run of each.
+std::optional<double> NoiseOf(const Values& a, const Values& b) {
+  const auto count_a = static_cast<double>(a.size());
+  const auto count_b = static_cast<double>(b.size());
+  if (a.size() < 2 && b.size() < 2) return std::nullopt;
+  if (a.size() < 2 || b.size() < 2) {
+    const Values& several = a.size() < 2 ? b : a;
+    return StudentT(static_cast<double>(several.size() - 1)) *
+           std::sqrt(VarianceOf(several) * (1 / count_a + 1 / count_b));
+  }
+  const double part_a = VarianceOf(a) / count_a;
+  const double part_b = VarianceOf(b) / count_b;
+  if (!(part_a + part_b > 0)) return 0.0;
+  const double freedom = (part_a + part_b) * (part_a + part_b) /
+                         (part_a * part_a / (count_a - 1) + part_b * part_b / (count_b - 1));
+  return StudentT(freedom) * std::sqrt(part_a + part_b);
+}
+
+// Is the text one that the pattern, in which * is any text, describes?
+bool Fits(std::string_view pattern, std::string_view text) {
+  const std::size_t star = pattern.find('*');
+  if (star == std::string_view::npos) return pattern == text;
+  if (!text.starts_with(pattern.substr(0, star))) return false;
+  text.remove_prefix(star);
+  pattern.remove_prefix(star);
+  // Each piece between stars at its first place, the last one at the end.
+  while (!pattern.empty()) {
+    pattern.remove_prefix(1);
+    const std::size_t next = pattern.find('*');
+    const std::string_view piece = pattern.substr(0, next);
+    if (next == std::string_view::npos) return text.ends_with(piece);
+    const std::size_t at = text.find(piece);
+    if (at == std::string_view::npos) return false;
+    text.remove_prefix(at + piece.size());
+    pattern.remove_prefix(next);
+  }
+  return true;
+}
+
+GroupBy ByOf(const std::string& metric) {
+  if (metric == "category") return GroupBy::kCategory;
+  if (metric == "kernel") return GroupBy::kKernel;
+  if (metric == "module") return GroupBy::kModule;
+  return GroupBy::kOp;
+}
+
+double WholeOf(const session::LoadedTrace& trace, const std::string& metric) {
+  if (metric == "total") return trace.SummaryBy(GroupBy::kOp).gpu_us / 1000;
+  if (!trace.timeline()) return 0;
+  const analysis::GpuTimeline& timeline = *trace.timeline();
+  const double us = metric == "window"         ? timeline.total
+                    : metric == "busy"         ? timeline.busy
+                    : metric == "idle"         ? timeline.idle
+                    : metric == "exposed_comm" ? timeline.exposed_comm
+                                               : timeline.exposed_memcpy;
+  return us / 1000;
+}
+
+class Judge {
+ public:
+  explicit Judge(const GateInput& input) : input_(input) {
+    const auto marks = [](const auto& trace) { return !trace->steps().empty(); };
+    result_.per_step = std::all_of(input.baseline.begin(), input.baseline.end(), marks) &&
+                       std::all_of(input.runs.begin(), input.runs.end(), marks);
+  }
+
+  Result<GateResult> Run(const std::vector<GateCondition>& conditions, Job& job) {
+    const session::LoadedTrace& primary = *input_.runs.front();
+    const session::LoadedTrace& comparison = *input_.baseline.front();
+    comparability_ = AssessComparability(primary, comparison);
+    if (comparability_.verdict == "not comparable") {
+      constexpr std::size_t kReasons = 4;
+      std::vector<std::string> reasons = comparability_.reasons;
+      if (reasons.size() > kReasons) reasons.resize(kReasons);
+      result_.refusal = fmt::format("the runs are not comparable ({} of 100: {}), so none passes",
+                                    comparability_.score, fmt::join(reasons, "; "));
+    }
+    JV_ASSIGN(pair_, CompareTraces({primary, input_.platform},
+                                   {comparison, input_.comparison_platform}, GroupBy::kOp, job));
+    bool whole = false;
+    for (const GateCondition& condition : conditions) {
+      JV_TRY(job.Check());
+      JV_ASSIGN(std::vector<GateRow> rows, RowsOf(condition));
+      const bool broken =
+          std::any_of(rows.begin(), rows.end(), [](const GateRow& row) { return row.broken; });
+      if (broken) {
+        ++result_.broken;
+        whole = whole || condition.name.empty();
+        std::erase_if(rows, [](const GateRow& row) { return !row.broken; });
+      } else {
+        rows.resize(1);
+      }
+      std::move(rows.begin(), rows.end(), std::back_inserter(result_.rows));
+    }
+    if (whole) FindGrown();
+    return std::move(result_);
+  }
+
+ private:
+  double StepsOf(const session::LoadedTrace& trace) const {
+    return result_.per_step ? static_cast<double>(trace.steps().size()) : 1;
+  }
+
+  Result<std::vector<GateRow>> RowsOf(const GateCondition& condition) {
+    if (condition.metric == "comparability") {
+      return std::vector<GateRow>{Single(condition, comparability_.score)};
+    }
+    if (condition.metric == "unexpected") {
+      double sum = 0;
+      for (const CompareRow& row : pair_.rows) {
+        if (row.verdict == CompareVerdict::kSlower) sum += row.unexpected_ms.value_or(0);
+      }
+      return std::vector<GateRow>{Single(condition, sum)};
+    }
+    if (condition.name.empty()) {
+      Values sides[2];
+      for (const auto& trace : input_.baseline)
+        sides[0].push_back(WholeOf(*trace, condition.metric) / StepsOf(*trace));
+      for (const auto& trace : input_.runs)
+        sides[1].push_back(WholeOf(*trace, condition.metric) / StepsOf(*trace));
+      return std::vector<GateRow>{RowOf(condition, "", sides[0], sides[1])};
+    }
+    return NamedRows(condition);
+  }
+
+  // A value that is of the first pair alone.
+  static GateRow Single(const GateCondition& condition, double value) {
+    GateRow row;
+    row.condition = condition.text;
+    row.value = value;
+    row.broken = std::all_of(condition.limits.begin(), condition.limits.end(),
+                             [&](const GateLimit& limit) { return Passes(limit, value, 0); });
+    return row;
+  }
+
+  Result<std::vector<GateRow>> NamedRows(const GateCondition& condition) const {
+    // By name: one value a run, 0 where the run has no such row.
+    std::map<std::string, std::array<Values, 2>> values;
+    const TraceRuns* sides[2] = {&input_.baseline, &input_.runs};
+    for (int side = 0; side < 2; ++side) {
+      for (std::size_t run = 0; run < sides[side]->size(); ++run) {
+        const session::LoadedTrace& trace = *(*sides[side])[run];
+        for (const analysis::SummaryRow& row : trace.SummaryBy(ByOf(condition.metric)).rows) {
+          if (!Fits(condition.name, row.name)) continue;
+          Values& of_side = values[row.name][static_cast<std::size_t>(side)];
+          of_side.resize(sides[side]->size());
+          of_side[run] += row.gpu_us / 1000 / StepsOf(trace);
+        }
+      }
+    }
+    if (values.empty()) {
+      return Fail(ErrorCode::kBadValue,
+                  fmt::format("condition \"{}\": no run has a {} of that name",
+                              OneLine(Utf8Prefix(condition.text, 80)), condition.metric),
+                  "compare with --by lists the names; * stands for any text");
+    }
+    std::vector<GateRow> rows;
+    for (const auto& [name, of] : values)
+      rows.push_back(RowOf(condition, name, of[0], of[1]));
+    // The nearest to its limit, or the furthest beyond it, first.
+    const bool above = condition.limits.front().above;
+    std::stable_sort(rows.begin(), rows.end(), [&](const GateRow& a, const GateRow& b) {
+      const double x = a.value.value_or(0) - a.baseline.value_or(0);
+      const double y = b.value.value_or(0) - b.baseline.value_or(0);
+      return above ? x > y : x < y;
+    });
+    return rows;
+  }
+
+  GateRow RowOf(const GateCondition& condition, const std::string& name, const Values& baseline,
+                const Values& runs) const {
+    GateRow row;
+    row.condition = condition.text;
+    row.name = name;
+    if (!baseline.empty()) row.baseline = MeanOf(baseline);
+    if (!runs.empty()) row.value = MeanOf(runs);
+    const double before = row.baseline.value_or(0);
+    const double now = row.value.value_or(0);
+    const double change = now - before;
+    const auto noise = baseline.empty() || runs.empty() ? std::nullopt : NoiseOf(baseline, runs);
+    if (before > 0) row.change_percent = change / before * 100;
+    if (before > 0 && noise) row.noise_percent = *noise / before * 100;
+    row.broken =
+        std::all_of(condition.limits.begin(), condition.limits.end(), [&](const GateLimit& limit) {
+          if (limit.unit == GateUnit::kMs) return Passes(limit, now, 0);
+          if (limit.unit == GateUnit::kChangeMs) return Passes(limit, change, noise.value_or(0));
+          // What was not there before has grown beyond every percentage.
+          if (!(before > 0)) return limit.above && now > 0;
+          return Passes(limit, *row.change_percent, row.noise_percent.value_or(0));
+        });
+    return row;
+  }
+
+  // Is the value beyond the limit by more than the noise?
+  static bool Passes(const GateLimit& limit, double value, double noise) {
+    const double sure = limit.above ? value - noise : value + noise;
+    if (limit.inclusive && sure == limit.limit) return true;
+    return limit.above ? sure > limit.limit : sure < limit.limit;
+  }
+
+  void FindGrown() {
+    const auto growth = [](const CompareRow& row) {
+      return row.primary_ms.value_or(0) - row.comparison_ms.value_or(0);
+    };
+    std::vector<CompareRow> rows = pair_.rows;
+    std::erase_if(rows, [&](const CompareRow& row) { return !(growth(row) > 0); });
+    std::stable_sort(rows.begin(), rows.end(), [&](const CompareRow& a, const CompareRow& b) {
+      return growth(a) > growth(b);
+    });
+    if (rows.size() > kGrownMax) rows.resize(kGrownMax);
+    result_.grown = std::move(rows);
+  }
+
+  const GateInput& input_;
+  Comparability comparability_;
+  TraceComparison pair_;
+  GateResult result_;
+};
+
+std::string Ms(const std::optional<double>& value) {
+  return value ? output::CellText(Cell(*value)) + " ms" : "none";
+}
+
+std::string LineOf(const GateRow& row) {
+  std::string text = fmt::format("{} {}", row.broken ? "FAIL" : "ok  ", row.condition);
+  if (!row.name.empty()) text += fmt::format(": {}", OneLine(row.name));
+  if (!row.baseline && row.name.empty()) {
+    return text + fmt::format(": {}", output::CellText(CellOf(row.value)));
+  }
+  text += fmt::format(": {}, baseline {}", Ms(row.value), Ms(row.baseline));
+  if (row.change_percent) text += fmt::format(", {:+.2f} %", *row.change_percent);
+  if (row.noise_percent) text += fmt::format(" (noise {:.2f} %)", *row.noise_percent);
+  return text;
+}
+
+}  // namespace
+
+Result<GateResult> JudgeGate(const GateInput& input, const std::vector<GateCondition>& conditions,
+                             Job& job) {
+  return Judge(input).Run(conditions, job);
+}
+
+std::string GateText(const GateResult& result) {
+  std::string text;
+  if (!result.refusal.empty()) text += "FAIL " + OneLine(result.refusal) + "\n";
+  for (const GateRow& row : result.rows)
+    text += LineOf(row) + "\n";
+  for (const CompareRow& row : result.grown) {
+    text += fmt::format("     grew: {}{}{}: {}, baseline {}, {}\n", OneLine(row.name),
+                        row.shape.empty() ? "" : " ", OneLine(ShortShape(row.shape)),
+                        Ms(row.primary_ms), Ms(row.comparison_ms), VerdictText(row.verdict));
+  }
+  if (result.per_step) text += "     times are a step\n";
+  text.pop_back();
+  return text;
+}
+
+}  // namespace jarvis::findings

@@ -1,0 +1,81 @@
+// Conditions that runs must not meet when they are held against others: a gate for CI.
+//
+//   METRIC (> | >= | < | <=) LIMIT [and (> | ...) LIMIT]...
+//   METRIC   total (GPU time), window, busy, idle, exposed_comm, exposed_copy; op:NAME,
+//            category:NAME, kernel:NAME, module:NAME, where * in NAME is any text and each row that
+//            fits is judged by itself; unexpected (ms of rows slower than expected);
+//            comparability (the score)
+//   LIMIT    +5% or -5%: change against the baseline; +2ms, +50us: the same in time; 45ms without a
+//            sign: the time itself; of comparability a number
+//
+// Times are a step where all runs mark steps. With several runs of a side its value is their mean,
+// and a limit on a change counts as passed only if the change passes it by more than the noise: the
+// half width of the 95 % interval of the difference of the means (Welch's; where one side has one
+// run, the other's spread stands for both).
+#pragma once
+
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/job.h"
+#include "findings/two/compare_traces.h"
+
+namespace jarvis::findings {
+
+enum class GateUnit : std::uint8_t { kPercent, kChangeMs, kMs, kScore };
+
+struct GateLimit {
+  bool above = true;       // broken above the limit, else below
+  bool inclusive = false;  // and at it
+  double limit = 0;
+  GateUnit unit = GateUnit::kPercent;
+};
+
+struct GateCondition {
+  std::string text;               // as given
+  std::string metric;             // "total", "op"...
+  std::string name;               // of a row's metric
+  std::vector<GateLimit> limits;  // broken if all are
+};
+// kBadValue, with what was expected.
+Result<GateCondition> ParseGateCondition(std::string_view text);
+
+using TraceRuns = std::vector<std::shared_ptr<const session::LoadedTrace>>;
+
+struct GateInput {
+  TraceRuns baseline;                      // the comparison and further runs of it; at least one
+  TraceRuns runs;                          // the primary and further runs of it
+  std::optional<perf::Platform> platform;  // of the primary
+  std::optional<perf::Platform> comparison_platform;
+};
+
+struct GateRow {
+  std::string condition;
+  std::string name;  // of the row; empty: of the whole run
+  // Means over the runs; absent: not in any of them.
+  std::optional<double> baseline;
+  std::optional<double> value;
+  std::optional<double> change_percent;  // absent without a baseline
+  std::optional<double> noise_percent;   // absent: one run of each
+  bool broken = false;
+};
+
+struct GateResult {
+  std::vector<GateRow> rows;  // of broken conditions those that broke them; of others the nearest
+  std::size_t broken = 0;     // conditions
+  // What grew most, of the first run of each: rows that explain a broken condition of the whole.
+  std::vector<CompareRow> grown;
+  bool per_step = false;
+  std::string refusal;  // the pair cannot be compared, so nothing passes; empty: it can
+};
+
+// Errors: kBadValue for a row that no run has.
+Result<GateResult> JudgeGate(const GateInput& input, const std::vector<GateCondition>& conditions,
+                             Job& job);
+
+// As lines for a person.
+std::string GateText(const GateResult& result);
+
+}  // namespace jarvis::findings

@@ -1,0 +1,90 @@
+// Two traces side by side: which work takes longer in the one than in the other, and longer than
+// the two devices explain.
+//
+// For each row, in milliseconds of GPU time (a step, if the numbers of steps differ):
+//   ratio      = primary / comparison
+//   expected   = the roofs of the row's work on the primary's platform / on the comparison's: the
+//                ratio of bandwidths where memory sets both roofs, of FLOP/s at the work's
+//                precision where arithmetic does; 1 on the same device
+//   with fixed cost = the same with 3 us a kernel added to both roofs: nearly expected for large
+//                kernels, nearly 1 for small ones, which no device's rates explain
+//   unexpected = primary - e * comparison, e: the ratio where it lies between those two, else the
+//                nearer of them
+// Exchanging the traces gives the same rows, with ratios and expected ones inverted.
+// Source of the roofs: perf/roofline.h, of the work that the calls' arguments tell.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/job.h"
+#include "perf/platform.h"
+#include "perf/roofline.h"
+#include "session/loaded_trace.h"
+
+namespace jarvis::findings {
+
+struct CompareSide {
+  const session::LoadedTrace& trace;
+  std::optional<perf::Platform> platform;
+};
+
+enum class CompareVerdict : std::uint8_t {
+  kAsExpected,  // ratio / e within 1.15 either way
+  kSlower,      // the primary is slower than expected
+  kFaster,
+  kUnknown,  // the work or a platform is not known, arguments differ, or it is communication
+  kOnlyInPrimary,
+  kOnlyInComparison,
+};
+std::string_view VerdictText(CompareVerdict verdict);
+
+struct CompareRow {
+  std::string name;
+  std::string shape;              // of ops: Input Dims as a tuple; empty: not recorded
+  bool arguments_differ = false;  // see MatchGroups
+  bool communication = false;     // not judged: it is mostly waiting for other ranks
+  std::optional<double> primary_ms;
+  std::optional<double> comparison_ms;
+  std::optional<double> primary_calls;  // of kernels: how often they ran
+  std::optional<double> comparison_calls;
+  std::optional<double> ratio;
+  std::optional<double> expected;  // by the devices' rates alone
+  std::optional<double> expected_with_fixed_cost;
+  std::optional<perf::Bound> primary_bound;  // of most of the work on that platform; with expected
+  std::optional<perf::Bound> comparison_bound;
+  // The least time that each one's own work can take on its platform; absent: not known.
+  std::optional<double> primary_roof_ms;
+  std::optional<double> comparison_roof_ms;
+  std::optional<double> unexpected_ms;
+  CompareVerdict verdict = CompareVerdict::kUnknown;
+  // Whose time it is: indices into each trace's Attribution::launchers.
+  std::vector<std::uint32_t> primary_launchers;
+  std::vector<std::uint32_t> comparison_launchers;
+};
+
+struct TraceComparison {
+  // By |unexpected|; of rows in one trace their time, of unknown ones the difference.
+  std::vector<CompareRow> rows;
+  double primary_ms = 0;  // sums of the rows
+  double comparison_ms = 0;
+  double only_primary_ms = 0;
+  double only_comparison_ms = 0;
+  std::uint64_t only_primary_rows = 0;
+  std::uint64_t only_comparison_rows = 0;
+  // Of the rows that are judged: the primary's time and the comparison's.
+  double expected_known_ms = 0;
+  double expected_known_comparison_ms = 0;
+  std::optional<double> expected;  // of those rows together
+  bool per_step = false;
+  double parts[2] = {1, 1};  // what times and calls are divided by: primary's, comparison's steps
+  bool same_device = false;
+};
+
+// by: kOp (rows are an op with its Input Dims and types; calls of an op whose arguments occur in
+// one trace only are matched by name), kCategory, kKernel or kModule.
+Result<TraceComparison> CompareTraces(const CompareSide& primary, const CompareSide& comparison,
+                                      analysis::GroupBy by, Job& job);
+
+}  // namespace jarvis::findings

@@ -1,0 +1,5 @@
+#pragma once
+#include "rpc/json.h"
+namespace jarvis {
+using rpc::Json;
+}

@@ -1,0 +1,146 @@
+#include "session/loaded_trace.h"
+
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "base/parallel.h"
+#include "base/text.h"
+#include "io/byte_source.h"
+#include "tree/build.h"
+
+namespace jarvis::session {
+namespace {
+
+Recorded WhatWasRecorded(const trace::EventStore& events) {
+  Recorded recorded;
+  for (trace::EventIndex e = 0; e < events.size(); ++e) {
+    const trace::Event& event = events[e];
+    if (event.kind == trace::EventKind::kCpuOp) {
+      recorded.shapes = recorded.shapes || events.args_of(e).dims != kNoString;
+    } else if (event.kind == trace::EventKind::kPythonFunction) {
+      recorded.python_frames = true;
+      recorded.modules = recorded.modules || events.name(e).starts_with("nn.Module:");
+    }
+    if (recorded.shapes && recorded.modules) break;
+  }
+  return recorded;
+}
+
+}  // namespace
+
+std::size_t LoadedTrace::MemoryBytes() const {
+  const std::lock_guard lock(chains_mutex_);
+  return trace_.events.MemoryBytes() + tree_.MemoryBytes() +
+         (chains_ == nullptr ? 0 : chains_->MemoryBytes()) +
+         attribution_.timeline.size() * sizeof(trace::EventIndex) +
+         attribution_.kernels.size() * sizeof(trace::EventIndex) +
+         attribution_.launchers.size() * sizeof(analysis::Launcher) +
+         attribution_.places.size() * sizeof(analysis::KernelPlace);
+}
+
+const analysis::Summary& LoadedTrace::SummaryBy(analysis::GroupBy by) const {
+  const std::lock_guard lock(summaries_mutex_);
+  std::unique_ptr<const analysis::Summary>& summary = summaries_[static_cast<std::size_t>(by)];
+  if (summary == nullptr) {
+    const std::lock_guard chains_lock(chains_mutex_);
+    analysis::ChainTree* chains = by == analysis::GroupBy::kModule ? &Chains() : nullptr;
+    analysis::SummaryInput input = Input();
+    input.chains = chains;
+    summary = std::make_unique<const analysis::Summary>(analysis::Summarize(input, by));
+  }
+  return *summary;
+}
+
+analysis::ChainTree& LoadedTrace::Chains() const {
+  if (chains_ == nullptr) chains_ = std::make_unique<analysis::ChainTree>(events(), tree_);
+  return *chains_;
+}
+
+const std::vector<analysis::Caller>& LoadedTrace::CallersOf(const analysis::SummaryRow& row) const {
+  const std::lock_guard lock(chains_mutex_);
+  const auto [callers, added] = callers_.try_emplace(row.id);
+  if (added) {
+    const auto by = row.id.starts_with(analysis::IdPrefix(analysis::GroupBy::kKernel))
+                        ? analysis::GroupBy::kKernel
+                        : analysis::GroupBy::kOp;
+    callers->second = analysis::FindCallers(Input(), row, by, &Chains());
+  }
+  return callers->second;
+}
+
+const std::vector<analysis::LauncherWork>& LoadedTrace::Works() const {
+  const std::lock_guard lock(works_mutex_);
+  if (models_ == nullptr) {
+    models_ = std::make_unique<analysis::OpWorks>(events(), perf::BuiltinRows());
+    works_ = analysis::WorkOfLaunchers({events(), tree_, attribution_, *models_});
+  }
+  return works_;
+}
+
+const analysis::SummaryRow* LoadedTrace::FindRow(const std::string& id) const {
+  using analysis::GroupBy;
+  for (const GroupBy by : {GroupBy::kOp, GroupBy::kCategory, GroupBy::kKernel, GroupBy::kModule,
+                           GroupBy::kStream, GroupBy::kStep}) {
+    const std::string_view prefix = analysis::IdPrefix(by);
+    if (!id.starts_with(prefix)) continue;
+    const auto rank = ParseInt(std::string_view(id).substr(prefix.size()));
+    if (!rank || *rank < 1) continue;
+    const std::vector<analysis::SummaryRow>& rows = SummaryBy(by).rows;
+    const auto at = static_cast<std::size_t>(*rank - 1);
+    return at < rows.size() && rows[at].id == id ? &rows[at] : nullptr;
+  }
+  return nullptr;
+}
+
+Result<std::shared_ptr<const LoadedTrace>> LoadTrace(const std::string& path, int threads,
+                                                     Job& job) {
+  JV_ASSIGN(io::InputFile file, io::FilePolicy().OpenInput(path));
+  return LoadTrace(std::move(file), {.threads = threads}, job);
+}
+
+Result<std::shared_ptr<const LoadedTrace>> LoadTrace(io::InputFile file,
+                                                     const trace::ReadOptions& options, Job& job) {
+  auto loaded = std::make_shared<LoadedTrace>();
+  loaded->path_ = file.path;
+  const std::string given = file.given;
+  const int threads = options.threads;
+  JV_ASSIGN(const auto bytes, io::OpenBytes(std::move(file)));
+  auto read = trace::ReadTrace(*bytes, options, job);
+  if (!read) {
+    Error error = read.error();
+    if (error.code != ErrorCode::kCancelled) {
+      error.message = fmt::format("\"{}\": {}", given, error.message);
+    }
+    if (error.code == ErrorCode::kNotATrace && error.hint.empty()) {
+      error.hint = "give the path of a trace (.json or .json.gz) that torch.profiler exported";
+    }
+    return tl::make_unexpected(std::move(error));
+  }
+  loaded->trace_ = std::move(*read);
+  // Beyond this point no event changes.
+  loaded->id_ = fmt::format("t_{:08x}", bytes->content_hash() >> 32);
+  loaded->file_bytes_ = bytes->file_size();
+  const trace::EventStore& events = loaded->trace_.events;
+  JV_ASSIGN(loaded->tree_, tree::BuildTree(events, threads, job));
+  // Beyond this point no link changes.
+  job.Report(0, 1, "attributing");
+  ParallelFor(2, threads, [&](std::size_t part) {
+    if (part == 0) {
+      loaded->attribution_ = analysis::Attribute(events, loaded->tree_);
+      loaded->timeline_ = analysis::ComputeGpuTimeline(events, loaded->attribution_.timeline,
+                                                       analysis::Clock::kNanoseconds);
+    } else {
+      loaded->coverage_ = analysis::ComputeCoverage(events, loaded->tree_);
+      loaded->steps_ = analysis::FindSteps(events, loaded->tree_);
+      loaded->recorded_ = WhatWasRecorded(events);
+    }
+  });
+  JV_TRY(job.Check());
+  loaded->recorded_.gpu_work = loaded->coverage_.all.count > 0;
+  loaded->recorded_.cpu_ops = loaded->attribution_.cpu_ops;
+  loaded->recorded_.steps = !loaded->steps_.empty();
+  return loaded;
+}
+
+}  // namespace jarvis::session

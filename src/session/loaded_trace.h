@@ -1,0 +1,97 @@
+// One trace in memory with all that was derived from it. Const after loading, but for summaries
+// that are made once, when first asked for; any number of threads may use it, and whoever holds a
+// shared_ptr keeps it alive.
+#pragma once
+
+#include <array>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "analysis/attribution/attribution.h"
+#include "analysis/attribution/gpu_timeline.h"
+#include "analysis/attribution/steps.h"
+#include "analysis/attribution/work_calls.h"
+#include "analysis/tables/callers.h"
+#include "analysis/tables/summary.h"
+#include "base/job.h"
+#include "io/file_policy.h"
+#include "trace/reader.h"
+#include "tree/call_tree.h"
+
+namespace jarvis::session {
+
+// What was recorded, as far as answers depend on it.
+struct Recorded {
+  bool gpu_work = false;
+  bool cpu_ops = false;
+  bool shapes = false;  // Input Dims on ops
+  bool python_frames = false;
+  bool modules = false;  // nn.Module frames
+  bool steps = false;    // ProfilerStep marks
+};
+
+class LoadedTrace {
+ public:
+  const std::string& id() const { return id_; }      // "t_" and hex digits of the content's hash
+  const std::string& path() const { return path_; }  // absolute
+  std::uint64_t file_bytes() const { return file_bytes_; }
+  const trace::Trace& trace() const { return trace_; }
+  const trace::EventStore& events() const { return trace_.events; }
+  const std::vector<trace::TrackNames>& track_names() const { return trace_.track_names; }
+  const tree::CallTree& tree() const { return tree_; }
+  const analysis::Attribution& attribution() const { return attribution_; }
+  const analysis::Coverage& coverage() const { return coverage_; }
+  const std::optional<analysis::GpuTimeline>& timeline() const { return timeline_; }
+  const std::vector<analysis::Step>& steps() const { return steps_; }
+  const Recorded& recorded() const { return recorded_; }
+  // What summaries, callers and subtrees are made from.
+  analysis::SummaryInput Input() const {
+    return {events(), tree_, track_names(), attribution_, steps_};
+  }
+  const analysis::Summary& SummaryBy(analysis::GroupBy by) const;
+  // The row with an id such as "op3", whatever table it is of; null: there is none.
+  const analysis::SummaryRow* FindRow(const std::string& id) const;
+  // Where the row's work is called from; see analysis::FindCallers. The row must be one of this
+  // trace's summaries.
+  const std::vector<analysis::Caller>& CallersOf(const analysis::SummaryRow& row) const;
+  // The work of every launcher of the attribution, by our models. Made when first asked for.
+  const std::vector<analysis::LauncherWork>& Works() const;
+  std::size_t MemoryBytes() const;
+
+ private:
+  friend Result<std::shared_ptr<const LoadedTrace>> LoadTrace(io::InputFile file,
+                                                              const trace::ReadOptions& options,
+                                                              Job& job);
+  std::string id_;
+  std::string path_;
+  std::uint64_t file_bytes_ = 0;
+  trace::Trace trace_;
+  tree::CallTree tree_;
+  analysis::Attribution attribution_;
+  analysis::Coverage coverage_;
+  std::optional<analysis::GpuTimeline> timeline_;
+  std::vector<analysis::Step> steps_;
+  Recorded recorded_;
+  mutable std::mutex summaries_mutex_;
+  mutable std::array<std::unique_ptr<const analysis::Summary>, 6> summaries_;  // by GroupBy
+  analysis::ChainTree& Chains() const;  // REQUIRES: chains_mutex_ is held
+  mutable std::mutex chains_mutex_;     // taken after summaries_mutex_, where both are
+  mutable std::unique_ptr<analysis::ChainTree> chains_;
+  mutable std::map<std::string, std::vector<analysis::Caller>> callers_;  // by row id
+  mutable std::mutex works_mutex_;
+  mutable std::unique_ptr<analysis::OpWorks> models_;  // owns what works_ points to
+  mutable std::vector<analysis::LauncherWork> works_;
+};
+
+// The pipeline, top to bottom.
+Result<std::shared_ptr<const LoadedTrace>> LoadTrace(io::InputFile file,
+                                                     const trace::ReadOptions& options, Job& job);
+// From any path. threads: 0 means one per core.
+Result<std::shared_ptr<const LoadedTrace>> LoadTrace(const std::string& path, int threads,
+                                                     Job& job);
+
+}  // namespace jarvis::session

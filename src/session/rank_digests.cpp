@@ -1,0 +1,190 @@
+#include "session/rank_digests.h"
+
+#include <algorithm>
+#include <array>
+#include <iterator>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "base/limits.h"
+#include "base/parallel.h"
+#include "base/text.h"
+#include "io/byte_source.h"
+
+namespace jarvis::session {
+namespace {
+
+constexpr int kDepthMax = 6;
+// A digest holds 100 bytes a collective: two million of them.
+constexpr std::size_t kDigestBytesMax = std::size_t{256} << 20;
+
+using analysis::RankDigest;
+using Digests = std::vector<RankDigest>;
+
+std::string FileName(const std::string& path) {
+  return path.substr(path.rfind('/') + 1);
+}
+
+// What tells the files of a job apart: the path without what all have in common.
+std::vector<std::string> ShortNames(const std::vector<std::string>& paths) {
+  std::size_t common = paths.empty() ? 0 : paths.front().rfind('/') + 1;
+  for (const std::string& path : paths) {
+    while (common > 0 && path.compare(0, common, paths.front(), 0, common) != 0)
+      common = paths.front().rfind('/', common - 2) + 1;
+  }
+  std::vector<std::string> names;
+  for (const std::string& path : paths)
+    names.push_back(path.substr(common));
+  return names;
+}
+
+class Reader {
+ public:
+  Reader(const io::FilePolicy& files, const RankDigestOptions& options, int threads)
+      : files_(files), options_(options), threads_(threads) {}
+
+  Result<Digests> Read(const std::string& path, Job& job) const {
+    if (options_.is_digest) {
+      JV_ASSIGN(const bool digest, BeginsLikeDigest(path));
+      if (digest) {
+        JV_ASSIGN(const std::string text, ReadDigestText(path));
+        return options_.read_digest(text);
+      }
+    }
+    JV_ASSIGN(io::InputFile file, files_.OpenInput(path));
+    JV_ASSIGN(const auto bytes, io::OpenBytes(std::move(file)));
+    const std::uint64_t bytes_max =
+        options_.trace_bytes_max > 0 ? options_.trace_bytes_max : limits::kTraceBytesMax;
+    JV_ASSIGN(const trace::Trace trace,
+              trace::ReadTrace(*bytes, {.threads = threads_, .bytes_max = bytes_max}, job));
+    JV_ASSIGN(Digests digests, analysis::DigestTrace(trace, job));
+    const std::string id = fmt::format("t_{:08x}", bytes->content_hash() >> 32);
+    for (RankDigest& digest : digests) {
+      digest.trace_id = id;
+      digest.damage = trace.damage;
+    }
+    return digests;
+  }
+
+ private:
+  Result<bool> BeginsLikeDigest(const std::string& path) const {
+    JV_ASSIGN(io::InputFile file, files_.OpenInput(path));
+    JV_ASSIGN(const auto bytes, io::OpenBytes(std::move(file)));
+    std::array<char, 256> begin{};
+    JV_ASSIGN(const std::size_t got, bytes->Read(begin));
+    return options_.is_digest({begin.data(), got});
+  }
+
+  Result<std::string> ReadDigestText(const std::string& path) const {
+    JV_ASSIGN(io::InputFile file, files_.OpenInput(path));
+    JV_ASSIGN(const auto bytes, io::OpenBytes(std::move(file)));
+    std::string text;
+    for (;;) {
+      const std::size_t filled = text.size();
+      text.resize(filled + limits::kSliceBytes);
+      JV_ASSIGN(const std::size_t got, bytes->Read({text.data() + filled, limits::kSliceBytes}));
+      text.resize(filled + got);
+      if (got == 0) break;
+      if (text.size() > kDigestBytesMax) {
+        return Fail(ErrorCode::kTooLarge,
+                    fmt::format("a digest of more than {} bytes", kDigestBytesMax));
+      }
+    }
+    if (!bytes->damage().empty()) return Fail(ErrorCode::kBadValue, bytes->damage());
+    return text;
+  }
+
+  const io::FilePolicy& files_;
+  const RankDigestOptions& options_;
+  const int threads_;
+};
+
+}  // namespace
+
+std::optional<std::int64_t> RankInPath(std::string_view path) {
+  while (!path.empty()) {
+    const std::size_t slash = path.rfind('/');
+    const std::string part =
+        LowerAscii(path.substr(slash == std::string_view::npos ? 0 : slash + 1));
+    for (std::size_t at = part.find("rank"); at != std::string::npos;
+         at = part.find("rank", at + 4)) {
+      std::size_t digits = at + 4;
+      if (digits < part.size() && std::string_view("[-_").find(part[digits]) != std::string::npos)
+        ++digits;
+      const std::size_t end = std::min(part.find_first_not_of("0123456789", digits), part.size());
+      if (const auto rank = ParseInt(part.substr(digits, end - digits))) return rank;
+    }
+    if (slash == std::string_view::npos) break;
+    path = path.substr(0, slash);
+  }
+  return std::nullopt;
+}
+
+Result<std::vector<std::string>> FindRankFiles(const io::FilePolicy& files,
+                                               const std::vector<std::string>& given) {
+  std::vector<std::string> paths;
+  for (const std::string& one : given) {
+    JV_ASSIGN(const std::vector<std::string> below,
+              files.ListFolder(one, {".json", ".json.gz"}, kDepthMax, kRankFilesMax));
+    if (!below.empty()) {
+      paths.insert(paths.end(), below.begin(), below.end());
+    } else {
+      auto file = files.OpenInput(one);
+      if (!file && file.error().code == ErrorCode::kNotATrace) {
+        return Fail(ErrorCode::kTraceNotFound,
+                    fmt::format("no trace (.json, .json.gz) below \"{}\"", one),
+                    "give the directory that holds one trace a rank, or the traces");
+      }
+      if (!file) return tl::make_unexpected(std::move(file.error()));
+      paths.push_back(file->path);
+    }
+    if (paths.size() > kRankFilesMax)
+      return Fail(ErrorCode::kTooLarge, fmt::format("more than {} files", kRankFilesMax));
+  }
+  return paths;
+}
+
+Result<RankDigests> DigestFiles(const io::FilePolicy& files, const std::vector<std::string>& paths,
+                                const RankDigestOptions& options, Job& job) {
+  const int cores = options.threads > 0 ? options.threads : DefaultThreads();
+  const int at_once =
+      static_cast<int>(std::min<std::size_t>(static_cast<std::size_t>(cores), paths.size()));
+  const Reader reader(files, options, std::max(1, cores / std::max(1, at_once)));
+  std::vector<Result<Digests>> read(paths.size());
+  JV_TRY(ParallelJob(paths.size(), at_once, "reading ranks", job,
+                     [&](std::size_t i, Job& inner) { read[i] = reader.Read(paths[i], inner); }));
+  RankDigests result;
+  result.files = paths.size();
+  const std::vector<std::string> names = ShortNames(paths);
+  Digests of_merged;
+  for (std::size_t i = 0; i < paths.size(); ++i) {
+    const std::string name = names[i].empty() ? FileName(paths[i]) : names[i];
+    if (!read[i]) {
+      result.warnings.push_back(
+          {read[i].error().code == ErrorCode::kNotATrace ? "NOT_A_TRACE" : "TRACE_UNREADABLE",
+           fmt::format("{} gives nothing: {}", name, read[i].error().message)});
+      continue;
+    }
+    const bool merged = read[i]->size() > 1;
+    if (merged) ++result.merged_files;
+    for (RankDigest& digest : *read[i]) {
+      if (digest.source.empty()) {
+        digest.source = name;
+        if (read[i]->size() == 1)
+          digest.named_rank = RankInPath(paths.size() == 1 ? paths[i] : names[i]);
+      }
+      (merged ? of_merged : result.digests).push_back(std::move(digest));
+    }
+  }
+  // Of a rank that is there twice the trace of its own counts.
+  std::move(of_merged.begin(), of_merged.end(), std::back_inserter(result.digests));
+  if (result.digests.empty()) {
+    return Fail(ErrorCode::kNotATrace,
+                result.warnings.empty() ? "no trace was given" : result.warnings.front().text,
+                "give traces that torch.profiler exported, one a rank");
+  }
+  return result;
+}
+
+}  // namespace jarvis::session

@@ -1,0 +1,297 @@
+#include "session/workspace.h"
+
+#include <algorithm>
+#include <exception>
+#include <new>
+#include <system_error>
+#include <utility>
+
+#include <fmt/format.h>
+#include <malloc.h>
+
+namespace jarvis::session {
+namespace {
+
+using std::chrono::steady_clock;
+
+// Between two looks at whether a waiting caller was cancelled and at how far the load is.
+constexpr std::chrono::milliseconds kLookEvery(5);
+
+bool LooksLikeId(const std::string& trace) {
+  return trace.size() >= 10 && trace.starts_with("t_") &&
+         trace.find_first_not_of("0123456789abcdef", 2) == std::string::npos;
+}
+
+// Lets go of a lock for as long as it lives.
+class Unlocked {
+ public:
+  explicit Unlocked(std::unique_lock<std::mutex>& lock) : lock_(lock) { lock_.unlock(); }
+  Unlocked(const Unlocked&) = delete;
+  Unlocked& operator=(const Unlocked&) = delete;
+  ~Unlocked() { lock_.lock(); }
+
+ private:
+  std::unique_lock<std::mutex>& lock_;
+};
+
+}  // namespace
+
+// One reading of one file. Everything but the job's stop flag is guarded by the workspace's lock.
+struct Workspace::Load {
+  Load(Workspace& workspace, FileKey what, io::InputFile input)
+      : key(std::move(what)),
+        file(std::move(input)),
+        job([this, &workspace](std::uint64_t now, std::uint64_t all, std::string_view doing) {
+          const std::lock_guard lock(workspace.mutex_);
+          done_bytes = now;
+          total = all;
+          phase = doing;
+        }) {}
+
+  std::optional<double> percent() const {
+    if (total == 0) return std::nullopt;
+    return std::min(100.0, 100.0 * static_cast<double>(done_bytes) / static_cast<double>(total));
+  }
+
+  const FileKey key;
+  io::InputFile file;  // until Run takes it
+  Job job;
+  std::thread thread;
+  std::size_t waiters = 0;
+  bool keep = false;  // somebody was told that it goes on
+  bool done = false;
+  Result<std::shared_ptr<const LoadedTrace>> result = nullptr;
+  std::exception_ptr thrown;  // our bug: each waiter throws it on
+  std::uint64_t done_bytes = 0;
+  std::uint64_t total = 0;  // 0: not known
+  std::string phase = "waiting for other loads";
+};
+
+// A caller's place among those who wait for a load. REQUIRES: the lock is held at both ends.
+class Workspace::Seat {
+ public:
+  explicit Seat(Load& load) : load_(load) { ++load_.waiters; }
+  Seat(const Seat&) = delete;
+  Seat& operator=(const Seat&) = delete;
+  ~Seat() {
+    --load_.waiters;
+    if (load_.waiters == 0 && !load_.keep && !load_.done) load_.job.Stop();
+  }
+
+ private:
+  Load& load_;
+};
+
+Workspace::~Workspace() {
+  while (!StopLoads(std::chrono::seconds(1))) {
+  }
+  for (std::thread& thread : finished_)
+    thread.join();
+}
+
+bool Workspace::StopLoads(std::chrono::milliseconds patience) {
+  Lock lock(mutex_);
+  for (const LoadPtr& load : running_)
+    load->job.Stop();
+  changed_.notify_all();
+  return changed_.wait_for(lock, patience, [this] { return running_.empty(); });
+}
+
+// REQUIRES: the lock is held.
+Result<std::string> Workspace::PathOf(const std::string& trace) const {
+  if (!LooksLikeId(trace)) return trace;
+  const auto known = path_of_id_.find(trace);
+  if (known != path_of_id_.end()) return known->second;
+  std::string loaded;
+  for (const auto& [id, path] : path_of_id_) {
+    loaded += fmt::format("{}{} ({})", loaded.empty() ? "" : ", ", id, path);
+  }
+  return Fail(ErrorCode::kUnknownTrace,
+              fmt::format("no trace \"{}\" in this process; {}", trace,
+                          loaded.empty() ? "none is loaded" : "loaded: " + loaded),
+              "load_trace with the path of the trace file");
+}
+
+Result<std::shared_ptr<const LoadedTrace>> Workspace::Open(const std::string& trace, Job& job) {
+  JV_ASSIGN(Opened opened, Open(trace, job, OpenOptions{}));
+  return std::move(opened.trace);
+}
+
+Result<Opened> Workspace::Open(const std::string& trace, Job& job, const OpenOptions& options) {
+  Lock lock(mutex_);
+  JV_ASSIGN(const std::string given, PathOf(trace));
+  io::InputFile file;
+  {
+    const Unlocked unlocked(lock);
+    JV_ASSIGN(file, options_.files.OpenInput(given));
+  }
+  const FileKey key{file.path, file.size, file.modified_ns};
+  const auto found = entries_.find(key);
+  const bool loaded = found != entries_.end() && found->second.trace != nullptr;
+  if (loaded) found->second.used = ++clock_;
+  JV_ASSIGN(Opened opened, loaded ? Result<Opened>(Found(key, found->second.trace))
+                                  : Wait(lock, key, std::move(file), job, options));
+  if (opened.trace != nullptr && LooksLikeId(trace) && opened.trace->id() != trace) {
+    return Fail(ErrorCode::kUnknownTrace,
+                fmt::format("trace \"{}\" is stale: its file changed and is {} now", trace,
+                            opened.trace->id()),
+                fmt::format("load_trace {{\"trace\":\"{}\"}}", opened.trace->id()));
+  }
+  return opened;
+}
+
+// REQUIRES: the lock is held; it is again when this returns.
+Result<Opened> Workspace::Wait(Lock& lock, const FileKey& key, io::InputFile file, Job& job,
+                               const OpenOptions& options) {
+  const auto began = steady_clock::now();
+  JV_ASSIGN(const LoadPtr load, FindOrStart(key, std::move(file)));
+  const Seat seat(*load);
+  while (!load->done) {
+    JV_TRY(job.Check());
+    auto wait = steady_clock::duration(kLookEvery);
+    if (options.patience) {
+      const auto left = began + *options.patience - steady_clock::now();
+      if (left <= left.zero()) {
+        load->keep = true;
+        return Opened{nullptr, key.path, load->percent(), ""};
+      }
+      wait = std::min(wait, left);
+    }
+    changed_.wait_for(lock, wait);
+    const std::uint64_t done = load->done_bytes;
+    const std::uint64_t total = load->total;
+    const std::string phase = load->phase;
+    const Unlocked unlocked(lock);
+    job.Report(done, total, phase);
+  }
+  if (load->thrown) std::rethrow_exception(load->thrown);
+  if (!load->result) return tl::make_unexpected(load->result.error());
+  return Found(key, *load->result);
+}
+
+// REQUIRES: the lock is held.
+Opened Workspace::Found(const FileKey& key, std::shared_ptr<const LoadedTrace> trace) const {
+  const auto ids = ids_of_path_.find(key.path);
+  return {std::move(trace), key.path, 100, ids == ids_of_path_.end() ? "" : ids->second.before};
+}
+
+// REQUIRES: the lock is held.
+Result<Workspace::LoadPtr> Workspace::FindOrStart(const FileKey& key, io::InputFile file) {
+  for (std::thread& thread : finished_)
+    thread.join();  // it has nothing left to do
+  finished_.clear();
+  const auto found = loading_.find(key);
+  // One that was stopped is on its way out: whoever comes now needs another.
+  if (found != loading_.end() && !found->second->job.stopped()) {
+    LoadPtr load = found->second;
+    if (load->done) loading_.erase(found);
+    return load;
+  }
+  auto load = std::make_shared<Load>(*this, key, std::move(file));
+  running_.push_back(load);
+  try {
+    load->thread = std::thread([this, load] { Run(load); });
+  } catch (const std::system_error&) {
+    running_.pop_back();
+    return Fail(ErrorCode::kBusy, "no thread is left for loading", "call again later");
+  }
+  loading_[key] = load;
+  return load;
+}
+
+// The thread of a load.
+void Workspace::Run(const LoadPtr& load) {
+  Lock lock(mutex_);
+  while (busy_ >= options_.loads_max && !load->job.stopped())
+    changed_.wait_for(lock, kLookEvery);
+  ++busy_;
+  {
+    const Unlocked unlocked(lock);
+    Result<std::shared_ptr<const LoadedTrace>> result = nullptr;
+    std::exception_ptr thrown;
+    try {
+      const trace::ReadOptions options{.threads = options_.threads,
+                                       .bytes_max = options_.trace_bytes_max};
+      const Status unstopped = load->job.Check();
+      result = unstopped ? LoadTrace(std::move(load->file), options, load->job)
+                         : tl::make_unexpected(unstopped.error());
+    } catch (const std::bad_alloc&) {
+      result = Fail(ErrorCode::kOutOfMemory,
+                    fmt::format("not enough memory to load \"{}\"", load->key.path));
+    } catch (...) {
+      thrown = std::current_exception();
+    }
+    // Stopped too late to fail: all the same nobody wants it, so it must not take up memory.
+    if (result && load->job.stopped()) result = tl::make_unexpected(load->job.Check().error());
+    // The threads of a load have heaps of their own, which keep what a stopped load gave back.
+    if (thrown || !result) ::malloc_trim(0);
+    // Nobody looks at these before `done`.
+    load->result = std::move(result);
+    load->thrown = thrown;
+  }
+  --busy_;
+  try {
+    if (!load->thrown && load->result) Insert(load->key, *load->result);
+  } catch (const std::bad_alloc&) {
+    load->result = Fail(ErrorCode::kOutOfMemory, "not enough memory to keep the trace");
+  }
+  Finish(load);
+}
+
+// REQUIRES: the lock is held.
+void Workspace::Finish(const LoadPtr& load) {
+  load->done = true;
+  const bool failed = load->thrown != nullptr || !load->result;
+  const auto at = loading_.find(load->key);
+  // Who was told to come again must hear of a failure, or would start it anew for ever.
+  const bool unheard = failed && load->keep && load->waiters == 0;
+  if (at != loading_.end() && at->second == load && !unheard) loading_.erase(at);
+  std::erase(running_, load);
+  finished_.push_back(std::move(load->thread));
+  changed_.notify_all();
+}
+
+// REQUIRES: the lock is held.
+void Workspace::Insert(const FileKey& key, const std::shared_ptr<const LoadedTrace>& trace) {
+  // A changed file's old content is stale: nobody can ask for it any more.
+  std::erase_if(entries_, [&](const auto& entry) { return entry.first.path == key.path; });
+  entries_[key] = {trace, ++clock_};
+  path_of_id_[trace->id()] = key.path;
+  Ids& ids = ids_of_path_[key.path];
+  if (!ids.now.empty() && ids.now != trace->id()) ids.before = ids.now;
+  ids.now = trace->id();
+  std::uint64_t total = 0;
+  for (const auto& [other, entry] : entries_)
+    total += entry.trace ? entry.trace->MemoryBytes() : 0;
+  while (total > options_.memory_bytes_max) {
+    Entry* oldest = nullptr;
+    for (auto& [other, entry] : entries_) {
+      if (entry.trace == nullptr || entry.trace == trace) continue;
+      if (oldest == nullptr || entry.used < oldest->used) oldest = &entry;
+    }
+    if (oldest == nullptr) break;
+    total -= oldest->trace->MemoryBytes();
+    oldest->trace.reset();
+  }
+}
+
+bool Workspace::IsAtHand(const std::string& trace) const {
+  const std::lock_guard lock(mutex_);
+  const auto known = path_of_id_.find(trace);
+  const std::string& path = known == path_of_id_.end() ? trace : known->second;
+  return std::any_of(entries_.begin(), entries_.end(), [&](const auto& entry) {
+    return entry.first.path == path && entry.second.trace != nullptr;
+  });
+}
+
+std::size_t Workspace::Loads() const {
+  const std::lock_guard lock(mutex_);
+  return running_.size();
+}
+
+std::vector<std::pair<std::string, std::string>> Workspace::Known() const {
+  const std::lock_guard lock(mutex_);
+  return {path_of_id_.begin(), path_of_id_.end()};
+}
+
+}  // namespace jarvis::session

@@ -1,0 +1,126 @@
+// The open traces of a server: loaded once however many ask, shared, bounded. And what the server's
+// callers may do: which files they may name, how much may be loaded, how long they wait.
+//
+// A load runs on a thread of its own. Callers that ask for the same file wait for that one load,
+// and each sees its progress. A caller that is cancelled only leaves; the load stops when the last
+// one has left, unless somebody was told that it goes on.
+//
+// Threads: every method may be called from any thread.
+#pragma once
+
+#include <chrono>
+#include <condition_variable>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "base/job.h"
+#include "base/limits.h"
+#include "io/file_policy.h"
+#include "session/loaded_trace.h"
+
+namespace jarvis::session {
+
+struct WorkspaceOptions {
+  // Traces beyond this are dropped, the least recently used first; the one just asked for stays.
+  std::uint64_t memory_bytes_max = std::uint64_t{8} << 30;
+  int threads = 0;  // of one load; 0: one per core
+  io::FilePolicy files{};
+  std::uint64_t trace_bytes_max = limits::kTraceBytesMax;  // of text in one trace
+  // How long a tool waits for a trace before it answers "still loading"; absent: until it is there.
+  std::optional<std::chrono::milliseconds> patience{};
+  int loads_max = 2;         // at the same time; further ones wait
+  bool may_execute = false;  // start programs that a caller names
+};
+
+struct OpenOptions {
+  std::optional<std::chrono::milliseconds> patience;  // absent: until the trace is there
+};
+
+struct Opened {
+  std::shared_ptr<const LoadedTrace> trace;  // null: still loading, and the load goes on
+  std::string path;                          // absolute; asking for it again waits further
+  std::optional<double> percent;             // of a load: how much is done; absent: not known
+  std::string stale_id;  // the id of what this file held before it changed; mostly empty
+};
+
+class Workspace {
+ public:
+  explicit Workspace(WorkspaceOptions options = {}) : options_(std::move(options)) {}
+  Workspace(const Workspace&) = delete;
+  Workspace& operator=(const Workspace&) = delete;
+  // Stops the loads and waits for them. No call may be in progress.
+  ~Workspace();
+
+  // `trace`: an id that was given out before, or a path. Loads the file if it is not in memory or
+  // has changed. When the patience is over before the load is, the outcome has no trace.
+  Result<Opened> Open(const std::string& trace, Job& job, const OpenOptions& options);
+  // The same with all the patience in the world.
+  Result<std::shared_ptr<const LoadedTrace>> Open(const std::string& trace, Job& job);
+
+  // Can this be answered without waiting for a load? It may have changed by the next moment.
+  bool IsAtHand(const std::string& trace) const;
+
+  // Tells all loads to stop and waits this long for it; are they?
+  bool StopLoads(std::chrono::milliseconds patience);
+
+  // How many loads run or wait for their turn.
+  std::size_t Loads() const;
+
+  // Ids and paths of all traces that were loaded, by id.
+  std::vector<std::pair<std::string, std::string>> Known() const;
+
+  const WorkspaceOptions& options() const { return options_; }
+  const io::FilePolicy& files() const { return options_.files; }
+
+ private:
+  // What a file is, without reading it.
+  struct FileKey {
+    std::string path;
+    std::uint64_t size = 0;
+    std::int64_t modified_ns = 0;
+    auto operator<=>(const FileKey&) const = default;
+  };
+  struct Entry {
+    std::shared_ptr<const LoadedTrace> trace;  // null: evicted
+    std::uint64_t used = 0;
+  };
+  struct Load;
+  class Seat;
+  using LoadPtr = std::shared_ptr<Load>;
+  using Lock = std::unique_lock<std::mutex>;
+
+  Result<std::string> PathOf(const std::string& trace) const;
+  Result<Opened> Wait(Lock& lock, const FileKey& key, io::InputFile file, Job& job,
+                      const OpenOptions& options);
+  Opened Found(const FileKey& key, std::shared_ptr<const LoadedTrace> trace) const;
+  Result<LoadPtr> FindOrStart(const FileKey& key, io::InputFile file);
+  void Run(const LoadPtr& load);
+  void Finish(const LoadPtr& load);
+  void Insert(const FileKey& key, const std::shared_ptr<const LoadedTrace>& trace);
+
+  const WorkspaceOptions options_;
+  mutable std::mutex mutex_;  // guards everything below
+  std::condition_variable changed_;
+  std::map<FileKey, Entry> entries_;
+  std::map<std::string, std::string> path_of_id_;
+  struct Ids {
+    std::string now;
+    std::string before;
+  };
+  std::map<std::string, Ids> ids_of_path_;
+  // Loads that a caller can wait for: running, or failed after all who asked were told to come
+  // again.
+  std::map<FileKey, LoadPtr> loading_;
+  std::vector<LoadPtr> running_;       // with a thread
+  std::vector<std::thread> finished_;  // to be joined
+  int busy_ = 0;                       // running ones that hold a place among loads_max
+  std::uint64_t clock_ = 0;
+};
+
+}  // namespace jarvis::session

@@ -1,0 +1,281 @@
+#include <algorithm>
+#include <set>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "documents/comparison.h"
+#include "findings/one/quality.h"
+#include "findings/two/comparability.h"
+#include "findings/two/compare_table.h"
+#include "output/number_format.h"
+#include "tools/compare/compare_source.h"
+#include "tools/compare/compare_tools.h"
+#include "tools/shared/arguments.h"
+#include "tools/shared/platform_choice.h"
+
+namespace jarvis::tools {
+namespace {
+
+using analysis::GroupBy;
+using findings::TraceComparison;
+
+GroupBy GroupByOf(const std::string& by) {
+  if (by == "category") return GroupBy::kCategory;
+  if (by == "kernel") return GroupBy::kKernel;
+  if (by == "module") return GroupBy::kModule;
+  return GroupBy::kOp;
+}
+
+std::string ShortName(const std::string& name, GroupBy by) {
+  constexpr std::string_view kUnlinked = "(unlinked) ";
+  if (by == GroupBy::kKernel) return analysis::ShortKernelName(name);
+  if (!name.starts_with(kUnlinked)) return name;
+  return std::string(kUnlinked) +
+         analysis::ShortKernelName(std::string_view(name).substr(kUnlinked.size()));
+}
+
+// Where the window went, in milliseconds; a step where rows are.
+Json TimesOf(const session::LoadedTrace& trace, double parts) {
+  Json times = Json::object();
+  if (!trace.timeline()) return times;
+  const analysis::GpuTimeline& timeline = *trace.timeline();
+  for (const auto& [name, us] :
+       {std::pair("window_ms", timeline.total), std::pair("busy_ms", timeline.busy),
+        std::pair("idle_ms", timeline.idle), std::pair("exposed_comm_ms", timeline.exposed_comm),
+        std::pair("exposed_copy_ms", timeline.exposed_memcpy)}) {
+    times[name] = output::Rounded(us / 1000 / parts);
+  }
+  return times;
+}
+
+std::string Ratio(double a, double b) {
+  return b > 0 ? output::CellText(Cell(a / b)) : std::string("unknown");
+}
+
+std::string Headline(const findings::Comparability& comparability, const TraceComparison& result) {
+  std::string text = fmt::format("{}: {} of 100.", comparability.verdict, comparability.score);
+  text[0] = static_cast<char>(text[0] - 'a' + 'A');
+  if (!(result.primary_ms > 0) && !(result.comparison_ms > 0)) {
+    return text + " Neither trace has GPU time to compare.";
+  }
+  text += fmt::format(
+      " GPU time{}: primary {} ms, comparison {} ms; primary / comparison {}, comparison / primary "
+      "{}.",
+      result.per_step ? " a step" : "", output::CellText(Cell(result.primary_ms)),
+      output::CellText(Cell(result.comparison_ms)), Ratio(result.primary_ms, result.comparison_ms),
+      Ratio(result.comparison_ms, result.primary_ms));
+  if (result.expected) {
+    text += fmt::format(" Expected from the devices: {} for {:.1f} % of the primary's time.",
+                        output::CellText(Cell(*result.expected)),
+                        Percent(result.expected_known_ms, result.primary_ms).value_or(0));
+  } else {
+    text += " What the devices explain is not known.";
+  }
+  return text;
+}
+
+std::string PlatformNote(const PlatformChoice& primary, const PlatformChoice& comparison,
+                         bool same_device) {
+  if (same_device) return "the same device: expected is 1";
+  if (primary.platform && comparison.platform) {
+    return fmt::format(
+        "expected: the roofs of the rows' work on {} over those on {}; {} and {} GB/s, and "
+        "achievable FLOP/s where arithmetic sets the roof",
+        primary.platform->name, comparison.platform->name,
+        primary.platform->mem_bw_gbps.value_or(0), comparison.platform->mem_bw_gbps.value_or(0));
+  }
+  const bool of_primary = !primary.platform;
+  return fmt::format(
+      "no expected ratios: the {} trace: {}{}", of_primary ? "primary" : "comparison",
+      of_primary ? primary.note : comparison.note, of_primary ? "" : " (comparison_platform)");
+}
+
+// The primary and the comparison, in the order of files: the baseline first.
+Result<std::vector<session::ReportSource>> SourcesOf(session::Workspace& workspace,
+                                                     const Json& arguments, Job& job) {
+  std::vector<session::ReportSource> sources;
+  for (const char* side : {"comparison", "primary"}) {
+    JV_ASSIGN(session::ReportSource source,
+              OpenSource(workspace, arguments.at(side).get<std::string>(), job));
+    sources.push_back(std::move(source));
+  }
+  return sources;
+}
+
+Status AddFiles(const session::Workspace& workspace, const Json& arguments,
+                std::vector<session::ReportSource> sources, Job& job, Answer* answer) {
+  const auto given = TextArgument(arguments, "output_dir");
+  if (!given) return {};
+  documents::ComparisonRequest request;
+  request.reports.sources = std::move(sources);
+  request.reports.names = {"comparison", "primary"};
+  JV_ASSIGN(request.directory, workspace.files().ResolveOutput(*given));
+  // As in all directories of an analysis, whose own tables are in perf_report_csvs.
+  request.tables_folder = "comparison_csvs";
+  request.overwrite = MayOverwrite(arguments);
+  JV_ASSIGN(const documents::WrittenComparison written,
+            documents::WriteComparisonOf(workspace.files(), request, job));
+  // What is read first; the others lie beside them.
+  static const std::set<std::string_view> kFirst = {"comparative_analysis_fair.md",
+                                                    "comparative_analysis_rough.md",
+                                                    "workbook",
+                                                    "gpu_timeline",
+                                                    "ops_summary",
+                                                    "compare_by_op"};
+  for (const documents::WrittenFile& file : written.files) {
+    if (kFirst.contains(file.what)) answer->files.push_back({file.path, file.what, file.rows});
+  }
+  answer->notes.push_back(
+      fmt::format("{} tables in {}/{}; in those of the report the comparison is the baseline",
+                  written.tables, request.directory, request.tables_folder));
+  for (const std::string& note : written.notes)
+    answer->notes.push_back(note);
+  return {};
+}
+
+bool HasTimeline(const session::ReportSource& source) {
+  return std::any_of(source.tables.begin(), source.tables.end(),
+                     [](const Table& table) { return table.name == "gpu_timeline"; });
+}
+
+// Reports without their traces: the timelines side by side, of jobs their collectives, and the
+// files.
+Result<Answer> CompareTables(const session::Workspace& workspace, const Json& arguments,
+                             std::vector<session::ReportSource> sources, Job& job) {
+  session::CompareRequest request;
+  request.sources = sources;
+  request.names = {"comparison", "primary"};
+  const bool of_jobs = !HasTimeline(sources[0]) && !HasTimeline(sources[1]);
+  request.sheets = {of_jobs ? "collectives" : "gpu_timeline"};
+  JV_ASSIGN(const session::ReportComparison comparison, session::CompareReports(request, job));
+  Answer answer;
+  answer.summary =
+      "Reports without their traces: how comparable the runs are, and what the devices explain, is "
+      "known from traces only.";
+  answer.notes = comparison.notes;
+  if (!comparison.tables.empty()) {
+    const Table& table = comparison.tables.front();
+    answer.columns = table.columns;
+    answer.rows = table.rows;
+    answer.total = table.rows.size();
+  }
+  JV_TRY(AddFiles(workspace, arguments, std::move(sources), job, &answer));
+  if (answer.files.empty()) {
+    answer.notes.emplace_back("pass output_dir for every table of both reports");
+  }
+  return answer;
+}
+
+void AddRows(Table table, GroupBy by, std::uint64_t limit, Answer* answer) {
+  // The last ones are for the files.
+  constexpr std::size_t kForFiles = 4;
+  const std::size_t columns = table.columns.size() - kForFiles;
+  table.columns.resize(columns);
+  answer->columns = std::move(table.columns);
+  answer->total = table.rows.size();
+  // Beside those that always stand first.
+  const std::uint64_t end =
+      std::min(answer->total, answer->offset + limit + findings::kUnmatchedRows);
+  for (std::uint64_t r = answer->offset; r < end; ++r) {
+    std::vector<Cell>& row = table.rows[r];
+    row.resize(columns);
+    if (r >= findings::kUnmatchedRows) row[0] = ShortName(std::get<std::string>(row[0]), by);
+    if (auto* shape = std::get_if<std::string>(&row[1]); shape != nullptr && by == GroupBy::kOp) {
+      *shape = findings::ShortShape(std::move(*shape));
+    }
+    answer->rows.push_back(std::move(row));
+  }
+}
+
+// What bears on the totals of either side, in a few words; load_trace has them whole.
+void AddQuality(const session::LoadedTrace& primary, const session::LoadedTrace& comparison,
+                Answer* answer) {
+  constexpr double kLeastPercent = 1;
+  std::string text;
+  for (const auto& [side, trace] :
+       {std::pair("primary", &primary), std::pair("comparison", &comparison)}) {
+    for (const findings::QualityItem& item : findings::AssessQuality(*trace)) {
+      if (item.gpu_percent.value_or(0) < kLeastPercent) continue;
+      text += fmt::format("{}{}: {} {:.1f} % of GPU time", text.empty() ? "" : ", ", side,
+                          item.code, *item.gpu_percent);
+    }
+  }
+  if (!text.empty()) answer->notes.push_back(text);
+}
+
+// How times were made comparable, and what expected means.
+void AddNotes(const session::LoadedTrace& primary, const session::LoadedTrace& comparison,
+              const TraceComparison& result, Answer* answer) {
+  if (result.per_step) {
+    answer->notes.push_back(
+        fmt::format("the traces have {} and {} steps: times and calls of rows are those of all GPU "
+                    "work divided by the steps, as are the windows'",
+                    primary.steps().size(), comparison.steps().size()));
+  } else if (primary.steps().empty() != comparison.steps().empty()) {
+    answer->notes.emplace_back("only one trace marks steps: times are of the whole traces");
+  }
+  if (std::any_of(result.rows.begin(), result.rows.end(),
+                  [](const findings::CompareRow& row) { return row.communication; })) {
+    answer->notes.emplace_back(
+        "communication is not judged: its time is mostly waiting for other ranks");
+  }
+}
+
+}  // namespace
+
+Result<Answer> Compare(session::Workspace& workspace, const Json& arguments, Job& job) {
+  JV_ASSIGN(std::vector<session::ReportSource> sources, SourcesOf(workspace, arguments, job));
+  if (sources[0].trace == nullptr || sources[1].trace == nullptr) {
+    return CompareTables(workspace, arguments, std::move(sources), job);
+  }
+  const TracePtr comparison = sources[0].trace;
+  const TracePtr primary = sources[1].trace;
+  const std::string wanted[2] = {TextArgument(arguments, "platform").value_or(""),
+                                 TextArgument(arguments, "comparison_platform").value_or("")};
+  JV_ASSIGN(const PlatformChoice platform,
+            ChoosePlatform(workspace.files(), wanted[0], primary.get()));
+  JV_ASSIGN(const PlatformChoice other,
+            ChoosePlatform(workspace.files(), wanted[1], comparison.get()));
+  sources[1].platform = platform.platform;
+  sources[0].platform = other.platform;
+  const std::string by_name = arguments.at("by").get<std::string>();
+  const GroupBy by = GroupByOf(by_name);
+  Answer answer;
+  answer.cursor_key = fmt::format("compare/{}/{}/{}/{}/{}", primary->id(), comparison->id(),
+                                  by_name, wanted[0], wanted[1]);
+  if (const auto cursor = TextArgument(arguments, "cursor")) {
+    JV_ASSIGN(answer.offset, ReadCursor(answer.cursor_key, *cursor));
+  }
+  const findings::Comparability comparability =
+      findings::AssessComparability(*primary, *comparison);
+  JV_ASSIGN(const TraceComparison result,
+            findings::CompareTraces({*primary, platform.platform}, {*comparison, other.platform},
+                                    by, job));
+  answer.summary = Headline(comparability, result);
+  answer.facts = {{"primary", primary->id()},
+                  {"comparison", comparison->id()},
+                  {"comparability",
+                   {{"verdict", comparability.verdict},
+                    {"score", comparability.score},
+                    {"reasons", comparability.reasons}}},
+                  {"primary_times", TimesOf(*primary, result.parts[0])},
+                  {"comparison_times", TimesOf(*comparison, result.parts[1])}};
+  AddRows(findings::CompareTable(result, by), by, arguments.at("limit").get<std::uint64_t>(),
+          &answer);
+  AddNotes(*primary, *comparison, result, &answer);
+  AddQuality(*primary, *comparison, &answer);
+  answer.notes.push_back(PlatformNote(platform, other, result.same_device));
+  answer.notes.emplace_back(
+      "unexpected_ms = primary_ms - expected * comparison_ms, as expected within 15 %; 3 us a "
+      "kernel "
+      "count as fixed cost, so small ones may come near 1; rows by it, unknown ones by the "
+      "difference");
+  JV_TRY(AddFiles(workspace, arguments, std::move(sources), job, &answer));
+  answer.next = {{"ops_summary",
+                  {{"trace", primary->id()}, {"by", by_name}},
+                  "row ids of the primary's rows, for parent_chain"}};
+  return answer;
+}
+
+}  // namespace jarvis::tools

@@ -1,0 +1,60 @@
+#include "tools/compare/compare_source.h"
+
+#include "analysis/ranks/collective_report.h"
+#include "formats/digest_file.h"
+#include "io/text_file.h"
+#include "output/csv_writer.h"
+#include "session/collective_rules.h"
+#include "table/csv_reader.h"
+#include "tools/shared/rank_files.h"
+
+namespace jarvis::tools {
+namespace {
+
+bool IsDigestFile(const io::FilePolicy& files, const std::string& given) {
+  constexpr std::size_t kStart = 256;
+  const auto start = io::ReadStart(files, given, kStart);
+  return start && formats::IsDigest(*start);
+}
+
+Result<session::ReportSource> SourceOfRanks(const session::Workspace& workspace,
+                                            const std::string& given, Job& job) {
+  JV_ASSIGN(session::RankDigests read,
+            DigestsOf(workspace, {{"traces", Json::array({given})}}, job));
+  const analysis::RankSet set = analysis::ResolveRanks(std::move(read.digests));
+  analysis::CollectiveReportOptions options;
+  options.heatmap = false;
+  JV_ASSIGN(const analysis::CollectiveReport report,
+            analysis::MakeCollectiveReport(set, options,
+                                           session::CollectiveRulesFor(session::Compat::kNone)));
+  session::ReportSource source;
+  JV_ASSIGN(source.path, workspace.files().ResolveInput(given));
+  // As they are read from files, where a group named "0" is a number: they may meet such.
+  for (const Table& table : report.tables) {
+    JV_ASSIGN(Table read_back, ParseCsv(table.name, output::ToCsv(table)));
+    source.tables.push_back(std::move(read_back));
+  }
+  return source;
+}
+
+}  // namespace
+
+Result<session::ReportSource> OpenSource(session::Workspace& workspace, const std::string& given,
+                                         Job& job) {
+  const io::FilePolicy& files = workspace.files();
+  const session::SourceKind kind = session::KindOf(files, given);
+  if (kind == session::SourceKind::kTrace) {
+    if (IsDigestFile(files, given)) return SourceOfRanks(workspace, given, job);
+    session::ReportSource source;
+    JV_ASSIGN(source.trace, OpenTrace(workspace, {{"trace", given}}, job));
+    source.path = source.trace->path();
+    return source;
+  }
+  auto report = session::ReadReport(files, given, kind, job);
+  if (report || kind != session::SourceKind::kFolder) return report;
+  // A directory without tables may have ranks in it; if it has neither, tables were meant.
+  const auto ranks = session::FindRankFiles(files, {given});
+  return ranks && !ranks->empty() ? SourceOfRanks(workspace, given, job) : report;
+}
+
+}  // namespace jarvis::tools

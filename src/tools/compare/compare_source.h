@@ -1,0 +1,17 @@
+// One side of a comparison as callers name it.
+#pragma once
+
+#include <string>
+
+#include "session/report_source.h"
+#include "tools/shared/arguments.h"
+
+namespace jarvis::tools {
+
+// A trace (an id or a path), a report (a directory of CSV tables, a workbook), or the ranks of a
+// job (a digest, or a directory of traces and digests), of which there are the tables that
+// `collectives` writes.
+Result<session::ReportSource> OpenSource(session::Workspace& workspace, const std::string& given,
+                                         Job& job);
+
+}  // namespace jarvis::tools

@@ -1,0 +1,165 @@
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "analysis/ranks/collective_report.h"
+#include "output/number_format.h"
+#include "session/collective_rules.h"
+#include "tools/ranks/rank_tools.h"
+#include "tools/shared/arguments.h"
+#include "tools/shared/rank_files.h"
+#include "tools/shared/table_files.h"
+
+namespace jarvis::tools {
+namespace {
+
+using analysis::CollectiveReport;
+using analysis::RankSet;
+
+constexpr const char* kBook = "nccl_analysis_report.xlsx";
+constexpr std::size_t kStragglersMax = 5;
+
+analysis::CollectiveReportOptions OptionsOf(const Json& arguments) {
+  analysis::CollectiveReportOptions options;
+  if (arguments.contains("agg_metrics"))
+    options.aggregations = arguments.at("agg_metrics").get<std::vector<std::string>>();
+  if (arguments.contains("gpus_per_node"))
+    options.gpus_per_node = arguments.at("gpus_per_node").get<std::int64_t>();
+  options.heatmap = arguments.at("heatmap").get<bool>();
+  return options;
+}
+
+Json CellJson(const Cell& cell) {
+  if (const auto* number = std::get_if<double>(&cell)) return output::Rounded(*number);
+  if (const auto* whole = std::get_if<std::int64_t>(&cell)) return *whole;
+  return nullptr;
+}
+
+const Table* Find(const std::vector<Table>& tables, std::string_view name) {
+  const auto found =
+      std::find_if(tables.begin(), tables.end(), [&](const Table& t) { return t.name == name; });
+  return found == tables.end() ? nullptr : &*found;
+}
+
+// Who comes last, the worst first.
+Json Stragglers(const CollectiveReport& report) {
+  Json list = Json::array();
+  const Table* table = Find(report.tables, "straggler_summary");
+  if (table == nullptr) return list;
+  for (const auto& row : table->rows) {
+    if (list.size() == kStragglersMax) break;
+    list.push_back({{"rank", CellJson(row[0])},
+                    {"wait_us", CellJson(row[1])},
+                    {"arrived_last", CellJson(row[3])},
+                    {"arrived_last_percent", CellJson(row[5])}});
+  }
+  return list;
+}
+
+Json Facts(const RankSet& set, const CollectiveReport& report) {
+  Json facts = Json::object();
+  facts["ranks"] = set.ranks.size();
+  facts["world_size"] = set.world_size ? Json(*set.world_size) : Json(nullptr);
+  facts["missing_ranks"] = analysis::RankList(set.missing);
+  const bool whole = std::all_of(set.ranks.begin(), set.ranks.end(),
+                                 [](const auto& digest) { return digest.damage.empty(); });
+  facts["complete"] = set.missing.empty() && whole;
+  facts["collective_kernels"] = report.matching.calls.size();
+  facts["collectives"] = report.matching.collectives.size();
+  facts["unmatched_kernels"] = report.matching.unmatched;
+  facts["stragglers"] = Stragglers(report);
+  return facts;
+}
+
+std::string Headline(const RankSet& set, const CollectiveReport& report) {
+  const std::string ranks = set.world_size
+                                ? fmt::format("{} of {} ranks", set.ranks.size(), *set.world_size)
+                                : fmt::format("{} ranks", set.ranks.size());
+  if (report.matching.calls.empty()) return ranks + ": no communication kernel in any of them.";
+  std::string text = fmt::format("{}: {} communication kernels in {} collectives", ranks,
+                                 report.matching.calls.size(), report.matching.collectives.size());
+  double wait = 0;
+  double all = 0;
+  for (const analysis::SyncedCollective& one : report.synced) {
+    for (const auto& rank : one.ranks) {
+      wait += std::min(rank.wait, report.matching.calls[rank.call].time.dur);
+      all += report.matching.calls[rank.call].time.dur;
+    }
+  }
+  if (all > 0 && set.ranks.size() > 1) {
+    text += fmt::format(
+        "; {:.1f} % of the time in those that synchronise is waiting for the last "
+        "rank",
+        100 * wait / all);
+  }
+  return text + ".";
+}
+
+// The kinds of collectives, the longest first.
+void AddRows(const CollectiveReport& report, const analysis::TableRules& rules, Answer* answer) {
+  const Table table = analysis::NcclSummaryImplicitSync(
+      report.matching, report.synced, {.aggregations = {"mean"}, .gpus_per_node = {}}, rules);
+  const std::pair<const char*, const char*> columns[] = {
+      {"Collective name", "collective"},
+      {"dtype", "dtype"},
+      {"Process Group Name", "group"},
+      {"Full msg size (MB)", "MB"},
+      {"count", "count"},
+      {"comm_latency_mean", "latency_us"},
+      {"skew in start time_mean", "start_skew_us"},
+      {"algo bw (GB/s)_mean", "algo_GB_s"},
+      {"bus bw (GB/s)_mean", "bus_GB_s"},
+      {"Total comm latency (ms)", "total_ms"}};
+  std::vector<std::size_t> places;
+  for (const auto& [name, shown] : columns) {
+    answer->columns.emplace_back(shown);
+    places.push_back(static_cast<std::size_t>(
+        std::find(table.columns.begin(), table.columns.end(), name) - table.columns.begin()));
+  }
+  for (const auto& row : table.rows) {
+    std::vector<Cell> cells;
+    for (const std::size_t place : places)
+      cells.push_back(place < row.size() ? row[place] : Cell());
+    answer->rows.push_back(std::move(cells));
+  }
+  answer->total = answer->rows.size();
+}
+
+}  // namespace
+
+Result<Answer> Collectives(session::Workspace& workspace, const Json& arguments, Job& job) {
+  JV_ASSIGN(const std::string directory, OutputDirectory(workspace, arguments, "collectives"));
+  JV_ASSIGN(session::RankDigests read, DigestsOf(workspace, arguments, job));
+  RankSet set = analysis::ResolveRanks(std::move(read.digests));
+  set.warnings.insert(set.warnings.end(), read.warnings.begin(), read.warnings.end());
+  const bool compatible = arguments.at("compat").get<std::string>() == "tracelens";
+  const analysis::TableRules rules = session::CollectiveRulesFor(
+      compatible ? session::Compat::kTraceLens : session::Compat::kNone);
+  JV_ASSIGN(const CollectiveReport report,
+            analysis::MakeCollectiveReport(set, OptionsOf(arguments), rules));
+  JV_TRY(job.Check());
+  Answer answer;
+  answer.summary = Headline(set, report);
+  answer.facts = Facts(set, report);
+  AddRows(report, rules, &answer);
+  JV_ASSIGN(const auto folder, io::OutputFolder::Open(workspace.files(), directory, job));
+  std::vector<std::string> names = {kBook};
+  for (const Table& table : report.tables)
+    names.push_back(table.name + ".csv");
+  JV_TRY(folder->Claim(names, MayOverwrite(arguments)));
+  JV_TRY(WriteTables(report.tables, *folder, *folder, kBook, &answer));
+  JV_TRY(folder->Commit());
+  AddRankNotes(report.warnings, &answer);
+  if (read.merged_files > 0) {
+    answer.notes.push_back(
+        fmt::format("{} files hold several ranks, told apart by process", read.merged_files));
+  }
+  if (compatible) {
+    answer.notes.emplace_back(
+        "compat=tracelens reproduces the reference's numbers with its quirks: collectives whose "
+        "kernels carry no args have no metadata");
+  }
+  return answer;
+}
+
+}  // namespace jarvis::tools

@@ -1,0 +1,256 @@
+#include "tools/shared/report_files.h"
+
+#include <algorithm>
+#include <filesystem>
+
+#include <fmt/format.h>
+
+#include "formats/finding_twins.h"
+#include "io/output_folder.h"
+#include "io/text_file.h"
+
+namespace jarvis::tools {
+namespace {
+
+using documents::DocumentKind;
+
+constexpr const char* kOptionsFile = "metadata/report_options.json";
+constexpr const char* kLogFile = "run_log.jsonl";
+constexpr std::size_t kReportBytesMax = std::size_t{16} << 20;
+constexpr const char* kReplayFiles[] = {"replay_package.zip", "replay_ir.json"};
+
+constexpr const char* kSystemParts[] = {"cpu_idle", "multi_kernel", "kernel_fusion"};
+
+// A file of the directory itself, which the caller was allowed to name; empty: not there.
+std::optional<std::string> ReadOwn(const std::string& folder, const std::string& name) {
+  std::error_code error;
+  if (!std::filesystem::is_regular_file(folder + "/" + name, error)) return std::nullopt;
+  io::FileRules rules;
+  rules.allow_roots = {folder};
+  const Result<io::FilePolicy> policy = io::FilePolicy::Limit(rules);
+  if (!policy) return std::nullopt;
+  Result<std::string> text = io::ReadTextFile(*policy, folder + "/" + name, kReportBytesMax);
+  return text ? std::optional(std::move(*text)) : std::nullopt;
+}
+
+bool IsThere(const std::string& folder, const std::string& name) {
+  std::error_code error;
+  return std::filesystem::is_regular_file(folder + "/" + name, error);
+}
+
+Json OptionsOf(const std::string& folder) {
+  const auto text = ReadOwn(folder, kOptionsFile);
+  if (!text) return Json::object();
+  Result<Json> json = rpc::ParseJson(*text);
+  return json && json->is_object() ? std::move(*json) : Json::object();
+}
+
+// As given now, or when the directory's files were made.
+std::string OptionOf(const Json& arguments, const Json& stored, const char* name) {
+  if (const auto given = TextArgument(arguments, name)) return *given;
+  return TextArgument(stored, name).value_or("");
+}
+
+// Findings files, by category and tier.
+struct FindingsFile {
+  std::string key;
+  std::string stem;  // "category_findings/gemm_findings"
+};
+std::vector<FindingsFile> FindingsFiles(const findings::Analysis& analysis) {
+  std::vector<FindingsFile> files;
+  for (const findings::CategoryAnalysis& category : analysis.categories)
+    files.push_back({category.key, "category_findings/" + category.key + "_findings"});
+  if (!analysis.totals.has_gpu_work) return files;
+  for (const char* key : kSystemParts)
+    files.push_back({key, std::string("system_findings/") + key + "_findings"});
+  return files;
+}
+
+std::string FindingsText(const documents::ReportSources& sources, const std::string& key) {
+  const findings::CategoryAnalysis* category = sources.analysis.FindCategory(key);
+  return category == nullptr ? documents::RenderSystemFindings(sources, key)
+                             : documents::RenderCategoryFindings(sources, *category);
+}
+
+bool Wants(const std::vector<std::string>& reports, std::string_view report) {
+  return std::find(reports.begin(), reports.end(), report) != reports.end();
+}
+
+}  // namespace
+
+documents::ReportSources ReportCase::Sources(std::vector<documents::CallRecord> calls,
+                                             std::vector<std::string> reports) const {
+  documents::ReportSources sources{
+      .analysis = analysis,
+      .platform = platform.platform ? &*platform.platform : nullptr,
+      .edits = edits,
+      .calls = calls.empty() ? log : std::move(calls),
+      .replay_files = {},
+      .reports = std::move(reports),
+      .trace_name = std::filesystem::path(trace->path()).filename().string()};
+  for (documents::CallRecord& call : sources.calls) {
+    // Where files went is no finding, and the notes of two directories are the same.
+    for (std::size_t at = call.answer.find(folder); at != std::string::npos;
+         at = call.answer.find(folder, at + 1)) {
+      call.answer.replace(at, folder.size(), ".");
+    }
+  }
+  for (const char* file : kReplayFiles) {
+    if (IsThere(folder, file)) sources.replay_files.emplace_back(file);
+  }
+  return sources;
+}
+
+namespace {
+
+// The options that the directory's files of this trace were made with.
+Json StoredOptions(const std::string& folder, const session::LoadedTrace& trace) {
+  Json stored = OptionsOf(folder);
+  return stored.value("trace_id", Json()) == Json(trace.id()) ? stored : Json::object();
+}
+
+ReportCase CaseOf(AnalysisCase analysed, std::string folder, std::string platform_wanted) {
+  ReportCase one{.trace = std::move(analysed.trace),
+                 .platform = std::move(analysed.platform),
+                 .platform_wanted = std::move(platform_wanted),
+                 .analysis = std::move(analysed.analysis),
+                 .folder = std::move(folder),
+                 .edits = {},
+                 .dropped_edits = {},
+                 .log = {}};
+  for (const FindingsFile& file : FindingsFiles(one.analysis)) {
+    const auto text = ReadOwn(one.folder, file.stem + ".json");
+    if (!text) continue;
+    if (const Result<Json> twin = rpc::ParseJson(*text)) {
+      formats::ReadTwin(*twin, one.analysis, &one.edits, &one.dropped_edits);
+    }
+  }
+  if (StoredOptions(one.folder, *one.trace).empty()) return one;
+  if (const auto text = ReadOwn(one.folder, kLogFile)) one.log = ReadLog(*text);
+  return one;
+}
+
+}  // namespace
+
+Result<ReportCase> OpenReportCase(session::Workspace& workspace, const Json& arguments, Job& job) {
+  JV_ASSIGN(const TracePtr trace, OpenTrace(workspace, arguments, job));
+  JV_ASSIGN(std::string folder, OutputDirectory(workspace, arguments, *trace));
+  std::string platform = OptionOf(arguments, StoredOptions(folder, *trace), "platform");
+  Json question = {{"trace", trace->id()}};
+  if (!platform.empty()) question["platform"] = platform;
+  JV_ASSIGN(AnalysisCase analysed, AnalyzeTrace(workspace, question, job));
+  return CaseOf(std::move(analysed), std::move(folder), std::move(platform));
+}
+
+Status WriteDrafts(session::Workspace& workspace, AnalysisCase analysed, const Json& arguments,
+                   const std::string& folder, Job& job) {
+  const ReportCase one =
+      CaseOf(std::move(analysed), folder, TextArgument(arguments, "platform").value_or(""));
+  std::vector<std::string> reports = ReportsThere(folder);
+  if (reports.empty()) reports = {"fair", "rough", "analysis"};
+  JV_TRY(WriteReports(workspace, one, reports, {}, MayOverwrite(arguments), job));
+  return {};
+}
+
+std::vector<Document> Documents(const ReportCase& one, const documents::ReportSources& sources,
+                                const std::vector<std::string>& reports) {
+  std::vector<Document> documents;
+  for (const FindingsFile& file : FindingsFiles(one.analysis)) {
+    documents.push_back(
+        {DocumentKind::kFindings, file.stem + ".md", FindingsText(sources, file.key)});
+  }
+  if (Wants(reports, "analysis")) {
+    documents.push_back({DocumentKind::kAnalysis, std::string(documents::kAnalysisFile),
+                         documents::RenderAnalysis(sources)});
+  }
+  if (Wants(reports, "fair")) {
+    documents.push_back(
+        {DocumentKind::kFair, std::string(documents::kFairFile), documents::RenderFair(sources)});
+  }
+  if (Wants(reports, "rough")) {
+    documents.push_back({DocumentKind::kRough, std::string(documents::kRoughFile),
+                         documents::RenderRough(sources)});
+  }
+  return documents;
+}
+
+Result<std::vector<FileLink>> WriteReports(session::Workspace& workspace, const ReportCase& one,
+                                           const std::vector<std::string>& reports,
+                                           const std::vector<documents::CallRecord>& calls,
+                                           bool overwrite, Job& job) {
+  const documents::ReportSources sources = one.Sources(calls, reports);
+  std::vector<std::pair<std::string, std::string>> files;  // name, text
+  for (Document& document : Documents(one, sources, reports))
+    files.emplace_back(std::move(document.file), std::move(document.text));
+  for (const FindingsFile& file : FindingsFiles(one.analysis)) {
+    files.emplace_back(file.stem + ".json",
+                       formats::TwinOf(one.analysis, file.key, one.edits)
+                               .dump(1, ' ', false, Json::error_handler_t::replace) +
+                           "\n");
+  }
+  files.emplace_back(documents::kChartFile, documents::RenderChart(sources));
+  files.emplace_back(kLogFile, LogText(sources.calls));
+  files.emplace_back(
+      kOptionsFile,
+      Json({{"trace_id", one.trace->id()}, {"platform", one.platform_wanted}}).dump(1) + "\n");
+  JV_TRY(job.Check());
+  JV_ASSIGN(const auto folder, io::OutputFolder::Open(workspace.files(), one.folder, job));
+  std::vector<std::string> names;
+  for (const auto& [name, text] : files)
+    names.push_back(name);
+  JV_TRY(folder->Claim(names, overwrite));
+  std::vector<FileLink> links;
+  for (const auto& [name, text] : files) {
+    JV_TRY(job.Check());
+    JV_ASSIGN(std::string path, folder->Write(name, text));
+    const auto lines = static_cast<std::uint64_t>(std::count(text.begin(), text.end(), '\n'));
+    links.push_back({std::move(path), name, lines});
+  }
+  JV_TRY(folder->Commit());
+  // What a reader opens first.
+  std::stable_partition(links.begin(), links.end(), [](const FileLink& link) {
+    return link.what.find('/') == std::string::npos && link.what.ends_with(".md");
+  });
+  return links;
+}
+
+std::vector<std::string> ReportsThere(const std::string& folder) {
+  std::vector<std::string> there;
+  for (const auto& [report, file] :
+       {std::pair{"fair", documents::kFairFile}, std::pair{"rough", documents::kRoughFile},
+        std::pair{"analysis", documents::kAnalysisFile}}) {
+    if (IsThere(folder, std::string(file))) there.emplace_back(report);
+  }
+  return there;
+}
+
+Result<std::vector<documents::Fault>> ValidateReports(
+    const ReportCase& one, const std::vector<documents::CallRecord>& calls, std::size_t* checked,
+    Job& job) {
+  std::vector<documents::Fault> faults;
+  *checked = 0;
+  const std::vector<std::string> reports = ReportsThere(one.folder);
+  if (reports.empty()) {
+    faults.push_back({"missing", "", 0, "no report is in the directory", "render_report"});
+  }
+  for (const Document& document : Documents(one, one.Sources(calls, reports), reports)) {
+    JV_TRY(job.Check());
+    const auto text = ReadOwn(one.folder, document.file);
+    if (!text) {
+      faults.push_back({"missing", document.file, 0, "the file is missing", "render_report"});
+      continue;
+    }
+    ++*checked;
+    const documents::DocumentCheck check{
+        document.kind, document.file,
+        *text,         document.text,
+        &one.analysis, [&](const std::string& file) { return IsThere(one.folder, file); }};
+    for (documents::Fault& fault : documents::ValidateDocument(check))
+      faults.push_back(std::move(fault));
+  }
+  for (const std::string& dropped : one.dropped_edits)
+    faults.push_back({"stale", "", 0, dropped, "write_findings again"});
+  return faults;
+}
+
+}  // namespace jarvis::tools

@@ -1,0 +1,70 @@
+// The documents of an analysis on the disk: reports, findings with their machine twins, chart and
+// log. Numbers and ranking are made anew each time; what agents wrote is read from the twins.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "documents/report.h"
+#include "documents/validate.h"
+#include "session/workspace.h"
+#include "tools/shared/answer.h"
+#include "tools/shared/arguments.h"
+#include "tools/shared/call_log.h"
+#include "tools/shared/category_choice.h"
+#include "tools/shared/platform_choice.h"
+
+namespace jarvis::tools {
+
+// A trace with its analysis and the directory of its files.
+struct ReportCase {
+  TracePtr trace;
+  PlatformChoice platform;
+  std::string platform_wanted;  // as given, now or when the files were written; empty: the device
+  findings::Analysis analysis;
+  std::string folder;                      // absolute
+  documents::TextEdits edits;              // from the twins
+  std::vector<std::string> dropped_edits;  // that belong to no finding of this analysis
+  std::vector<documents::CallRecord> log;  // from the directory
+
+  // `calls` empty: those of the log. `reports`: which of the three there are.
+  documents::ReportSources Sources(std::vector<documents::CallRecord> calls,
+                                   std::vector<std::string> reports) const;
+};
+
+// Arguments trace, platform, output_dir. Without `platform` it is the one that the directory's
+// files were made with.
+Result<ReportCase> OpenReportCase(session::Workspace& workspace, const Json& arguments, Job& job);
+
+// For a tool that has an analysis and has written other files of it to `folder` (which is closed
+// again): documents as drafts, so that there are reports whatever is asked next. Reports that are
+// there are written anew, all three if there is none.
+Status WriteDrafts(session::Workspace& workspace, AnalysisCase analysed, const Json& arguments,
+                   const std::string& folder, Job& job);
+
+struct Document {
+  documents::DocumentKind kind;
+  std::string file;  // relative
+  std::string text;
+};
+// All documents but those of `reports` that are not wanted; `reports`: "fair", "rough", "analysis".
+std::vector<Document> Documents(const ReportCase& one, const documents::ReportSources& sources,
+                                const std::vector<std::string>& reports);
+
+// Writes documents, twins, chart and log. `calls` empty: the log that is there stays.
+Result<std::vector<FileLink>> WriteReports(session::Workspace& workspace, const ReportCase& one,
+                                           const std::vector<std::string>& reports,
+                                           const std::vector<documents::CallRecord>& calls,
+                                           bool overwrite, Job& job);
+
+// Every document that is there, held against what the server would write; those that must be there
+// and are not are faults too. `calls`: as they were written with. `checked`: how many were read.
+Result<std::vector<documents::Fault>> ValidateReports(
+    const ReportCase& one, const std::vector<documents::CallRecord>& calls, std::size_t* checked,
+    Job& job);
+
+// The reports among "fair", "rough", "analysis" that the directory has.
+std::vector<std::string> ReportsThere(const std::string& folder);
+
+}  // namespace jarvis::tools

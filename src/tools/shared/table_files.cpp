@@ -1,0 +1,49 @@
+#include "tools/shared/table_files.h"
+
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "base/parallel.h"
+#include "output/csv_writer.h"
+#include "output/xlsx_writer.h"
+
+namespace jarvis::tools {
+
+Status WriteTables(const std::vector<Table>& tables, io::OutputFolder& folder,
+                   io::OutputFolder& book_folder, const std::string& book_name, Answer* answer) {
+  const bool book = !book_name.empty();
+  std::vector<Result<std::string>> paths(tables.size());
+  Result<output::XlsxFile> made_book;
+  // The workbook, the largest, goes first.
+  ParallelFor(tables.size() + 1, 0, [&](std::size_t piece) {
+    if (piece > 0) {
+      const Table& table = tables[piece - 1];
+      paths[piece - 1] = folder.Write(table.name + ".csv", output::ToCsv(table));
+    } else if (book) {
+      made_book = output::WriteXlsx(tables, book_folder.PathFor(book_name));
+    }
+  });
+  for (std::size_t i = 0; i < tables.size(); ++i) {
+    JV_ASSIGN(std::string path, std::move(paths[i]));
+    answer->files.push_back({std::move(path), tables[i].name, tables[i].rows.size()});
+  }
+  if (!book) return {};
+  JV_ASSIGN(const output::XlsxFile made, std::move(made_book));
+  JV_ASSIGN(std::string path, book_folder.Adopt(book_name));
+  answer->files.push_back({std::move(path), "workbook", made.sheets.size()});
+  if (made.texts_cut > 0) {
+    answer->notes.push_back(
+        fmt::format("{} cells of the workbook are cut at Excel's limit; the CSV files hold them "
+                    "whole",
+                    made.texts_cut));
+  }
+  if (made.rows_left_out > 0 || made.columns_left_out > 0) {
+    answer->notes.push_back(
+        fmt::format("{} rows and {} columns are beyond Excel's limits; the CSV files hold them",
+                    made.rows_left_out, made.columns_left_out));
+  }
+  return {};
+}
+
+}  // namespace jarvis::tools

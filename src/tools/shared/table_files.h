@@ -1,0 +1,19 @@
+// Tables as the files of an answer.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "io/output_folder.h"
+#include "table/table.h"
+#include "tools/shared/answer.h"
+
+namespace jarvis::tools {
+
+// Writes NAME.csv for each table into `folder` and, unless its name is empty, a workbook of all of
+// them into `book_folder`; each file is a piece of work of its own. The names must be claimed;
+// committing is the caller's. Adds to the answer's files and notes.
+Status WriteTables(const std::vector<Table>& tables, io::OutputFolder& folder,
+                   io::OutputFolder& book_folder, const std::string& book_name, Answer* answer);
+
+}  // namespace jarvis::tools

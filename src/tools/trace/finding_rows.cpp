@@ -1,0 +1,140 @@
+#include "tools/trace/finding_rows.h"
+
+#include <fmt/format.h>
+
+#include "base/text.h"
+#include "output/number_format.h"
+
+namespace jarvis::tools {
+namespace {
+
+using findings::Analysis;
+using findings::Finding;
+
+std::string PathText(const std::vector<findings::Remedy>& path) {
+  std::string text;
+  for (const findings::Remedy& remedy : path) {
+    text += fmt::format("{}{}", text.empty() ? "" : " ", findings::Info(remedy.advice).key);
+  }
+  return text;
+}
+
+struct Reason {
+  std::string_view key;
+  std::string_view text;
+};
+constexpr Reason kReasons[] = {
+    {"near_roof", "what has a roof is near it"},
+    {"no_platform", "no platform to measure against: pass platform"},
+    {"no_shapes", "shapes were not recorded (record_shapes=True)"},
+    {"no_model", "some ops have no performance model"},
+    {"below_threshold", "what could be saved is too little to matter"},
+    {"above_roof", "rows above their roof claim nothing"},
+    {"routing_assumed", "expert routing is assumed uniform"},
+    {"see_multi_kernel", "see category communication"},
+    {"busy", "the GPU is busy"},
+    {"no_gpu_work", "the trace has no GPU work (ProfilerActivity.CUDA)"},
+};
+
+double PercentOrZero(double part, double whole) {
+  return whole > 0 ? part / whole * 100 : 0;
+}
+
+}  // namespace
+
+std::vector<std::string> FindingColumns() {
+  return {"finding", "category", "subject", "gpu_ms",   "percent",  "efficiency",
+          "bound",   "saves_ms", "low_ms",  "high_ms",  "priority", "estimate",
+          "rows",    "path_a",   "path_b",  "patterns", "warnings"};
+}
+
+std::vector<Cell> FindingRow(const Finding& f) {
+  const auto text = [](std::string value) {
+    return value.empty() ? Cell() : Cell(std::move(value));
+  };
+  std::string rows;
+  for (std::size_t i = 0; i < f.row_ids.size() && i < 3; ++i)
+    rows += (i == 0 ? "" : " ") + f.row_ids[i];
+  std::string patterns;
+  for (const findings::PatternHit& hit : f.patterns)
+    patterns += fmt::format("{}{}", patterns.empty() ? "" : " ", findings::Info(hit.pattern).key);
+  std::string warnings;
+  for (const std::string& warning : f.warnings)
+    warnings += (warnings.empty() ? "" : " ") + warning;
+  const auto saving = [&](double findings::Range::*part) {
+    return f.savings_ms ? Cell((*f.savings_ms).*part) : Cell();
+  };
+  std::string subject = OneLine(Utf8Prefix(f.subject, 60));
+  if (!f.subject_args.empty()) subject += " " + ShortArgs(f.subject_args);
+  return {f.id,
+          f.category,
+          subject,
+          f.time_ms,
+          CellOf(f.percent_of_total),
+          CellOf(f.efficiency),
+          std::string(findings::BoundText(f.bound)),
+          saving(&findings::Range::mid),
+          saving(&findings::Range::low),
+          saving(&findings::Range::high),
+          std::string(findings::PriorityText(f.priority)),
+          std::string(findings::MethodText(f.method)),
+          text(rows),
+          PathText(f.path_a),
+          PathText(f.path_b),
+          text(patterns),
+          text(warnings)};
+}
+
+std::string ReasonText(const std::string& key) {
+  for (const Reason& reason : kReasons) {
+    if (reason.key == key) return std::string(reason.text);
+  }
+  return key;
+}
+
+std::string ShortArgs(const std::string& args) {
+  std::string text;
+  std::size_t at = 0;
+  for (int tensors = 0; at < args.size(); ++tensors) {
+    const std::size_t end = std::min(args.find("<br>", at), args.size());
+    if (tensors == 3) return text + " ...";
+    text += (text.empty() ? "" : " ") + args.substr(at, end - at);
+    at = end == args.size() ? end : end + 4;
+  }
+  return text;
+}
+
+std::string WholeHeadline(const Analysis& a) {
+  if (!a.totals.has_gpu_work) return "The trace has no GPU work.";
+  std::string text = fmt::format("{} findings in {} ms: computing {:.1f} %, idle {:.1f} %",
+                                 a.findings.size(), output::Rounded(a.totals.window_ms),
+                                 PercentOrZero(a.totals.computation_ms, a.totals.window_ms),
+                                 PercentOrZero(a.totals.idle_ms, a.totals.window_ms));
+  if (!a.findings.empty() && a.combined.percent) {
+    text += fmt::format("; together they may save {} ms ({:.1f} %)",
+                        output::Rounded(a.combined.savings_ms.mid), a.combined.percent->mid);
+  }
+  return text + ".";
+}
+
+std::string SystemHeadline(const Analysis& a, std::string_view category) {
+  if (!a.totals.has_gpu_work) return "The trace has no GPU work.";
+  if (category == "cpu_idle") {
+    return fmt::format(
+        "The GPU is idle {} of {} ms ({:.1f} %){}.", output::Rounded(a.totals.idle_ms),
+        output::Rounded(a.totals.window_ms), a.idle.idle_percent.value_or(0),
+        a.idle.reliable ? "" : "; causes are unreliable: " + a.idle.unreliable_because);
+  }
+  if (category == "multi_kernel") {
+    return fmt::format(
+        "Communication {} ms, {} ms of it exposed; copies {} ms, {} ms of it exposed.",
+        output::Rounded(a.multi_kernel.comm_us / 1000),
+        output::Rounded(a.multi_kernel.exposed_comm_us / 1000),
+        output::Rounded(a.multi_kernel.copy_us / 1000),
+        output::Rounded(a.multi_kernel.exposed_copy_us / 1000));
+  }
+  return fmt::format("{} fusion candidates in {} ms of GPU time.", a.fusion.candidates.size(),
+                     output::Rounded(a.fusion.total_us / 1000));
+}
+
+}  // namespace jarvis::tools

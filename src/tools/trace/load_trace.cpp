@@ -1,0 +1,115 @@
+#include <map>
+
+#include <fmt/format.h>
+
+#include "findings/one/quality.h"
+#include "output/number_format.h"
+#include "tools/shared/arguments.h"
+#include "tools/trace/trace_tools.h"
+
+namespace jarvis::tools {
+namespace {
+
+std::string DeviceText(const session::LoadedTrace& trace) {
+  std::map<std::string, int> count;
+  for (const trace::Device& device : trace.trace().metadata.devices) {
+    ++count[device.name.empty() ? "unnamed GPU" : device.name];
+  }
+  std::string text;
+  for (const auto& [name, devices] : count) {
+    if (!text.empty()) text += ", ";
+    text += devices > 1 ? fmt::format("{} x{}", name, devices) : name;
+  }
+  return text;
+}
+
+std::string StepsText(const std::vector<analysis::Step>& steps) {
+  if (steps.empty()) return {};
+  return fmt::format("{} ({}-{})", steps.size(), steps.front().number, steps.back().number);
+}
+
+Json Facts(const session::LoadedTrace& trace) {
+  const trace::Metadata& metadata = trace.trace().metadata;
+  const trace::EventStore& events = trace.events();
+  Json facts = Json::object();
+  facts["path"] = trace.path();
+  facts["file_bytes"] = trace.file_bytes();
+  facts["text_bytes"] = events.text_bytes;
+  facts["events"] = events.elements;
+  facts["dialect"] = events.dialect.Name();
+  const std::string device = DeviceText(trace);
+  facts["device"] = device.empty() ? Json(nullptr) : Json(device);
+  facts["rank"] = metadata.rank ? Json(*metadata.rank) : Json(nullptr);
+  facts["world_size"] = metadata.world_size ? Json(*metadata.world_size) : Json(nullptr);
+  const std::string steps = StepsText(trace.steps());
+  facts["steps"] = steps.empty() ? Json(nullptr) : Json(steps);
+  const auto ms = [](double us) { return output::Rounded(us / 1000); };
+  const auto& timeline = trace.timeline();
+  facts["window_ms"] = timeline ? Json(ms(timeline->total)) : Json(nullptr);
+  facts["busy_ms"] = timeline ? Json(ms(timeline->busy)) : Json(nullptr);
+  facts["idle_ms"] = timeline ? Json(ms(timeline->idle)) : Json(nullptr);
+  facts["gpu_events"] = trace.coverage().all.count;
+  const session::Recorded& recorded = trace.recorded();
+  facts["recorded"] = Json{{"ops", recorded.cpu_ops},
+                           {"shapes", recorded.shapes},
+                           {"python_frames", recorded.python_frames},
+                           {"modules", recorded.modules},
+                           {"steps", recorded.steps}};
+  facts["partial"] = trace.trace().partial;
+  return facts;
+}
+
+std::string Headline(const session::LoadedTrace& trace) {
+  const auto& timeline = trace.timeline();
+  if (!timeline) {
+    return fmt::format("Loaded {} events; the trace has no GPU work.", trace.events().elements);
+  }
+  return fmt::format("Loaded {} events. GPU busy {} of {} ms ({:.1f} %).", trace.events().elements,
+                     output::Rounded(timeline->busy / 1000),
+                     output::Rounded(timeline->total / 1000),
+                     Percent(timeline->busy, timeline->total).value_or(100));
+}
+
+std::vector<std::string> NotesOf(const session::Opened& opened, std::uint64_t memory_bytes_max) {
+  std::vector<std::string> notes;
+  if (!opened.stale_id.empty()) {
+    notes.push_back(
+        fmt::format("the file changed: {} is stale, use {}", opened.stale_id, opened.trace->id()));
+  }
+  if (opened.trace->MemoryBytes() > memory_bytes_max) {
+    notes.push_back(
+        fmt::format("the trace takes {} MB of memory, more than the server's limit of {} MB: it is "
+                    "the only one kept while it is in use (serve --memory-limit)",
+                    opened.trace->MemoryBytes() >> 20, memory_bytes_max >> 20));
+  }
+  return notes;
+}
+
+}  // namespace
+
+Result<Answer> LoadTrace(session::Workspace& workspace, const Json& arguments, Job& job) {
+  JV_ASSIGN(const session::Opened opened, OpenTraceFully(workspace, arguments, job));
+  const TracePtr& trace = opened.trace;
+  Answer answer;
+  answer.trace = trace->id();
+  answer.summary = Headline(*trace);
+  answer.facts = Facts(*trace);
+  answer.columns = {"quality", "count", "gpu_percent", "first_uid", "what"};
+  for (const findings::QualityItem& item : findings::AssessQuality(*trace)) {
+    answer.rows.push_back(
+        {item.code, item.count > 0 ? Cell(static_cast<std::int64_t>(item.count)) : Cell(),
+         CellOf(item.gpu_percent),
+         item.first_uid ? Cell(static_cast<std::int64_t>(*item.first_uid)) : Cell(),
+         fmt::format("{} ({})", item.text, item.remedy)});
+  }
+  answer.total = answer.rows.size();
+  answer.notes = NotesOf(opened, workspace.options().memory_bytes_max);
+  const Json same = {{"trace", trace->id()}};
+  if (trace->timeline()) {
+    answer.next = {{"gpu_timeline", same, "how the GPU spent the window"},
+                   {"ops_summary", same, "which ops took the time"}};
+  }
+  return answer;
+}
+
+}  // namespace jarvis::tools

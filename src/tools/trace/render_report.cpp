@@ -1,0 +1,76 @@
+// The reports of an analysis, from the analysis itself and from what agents wrote.
+#include <fmt/format.h>
+
+#include "base/text.h"
+#include "documents/markdown_text.h"
+#include "output/number_format.h"
+#include "tools/shared/arguments.h"
+#include "tools/shared/report_files.h"
+#include "tools/trace/trace_tools.h"
+
+namespace jarvis::tools {
+namespace {
+
+// What the first findings are, for somebody who opens no file.
+void AddFindings(const ReportCase& one, Answer* answer) {
+  answer->columns = {"priority", "finding", "what", "gpu_ms", "save_ms_max", "class"};
+  for (const findings::Finding& finding : one.analysis.findings) {
+    if (answer->rows.size() == 5) break;
+    answer->rows.push_back(
+        {static_cast<std::int64_t>(finding.global_rank), finding.id,
+         documents::TextOf(one.analysis, finding, one.edits).title,
+         output::Rounded(finding.time_ms),
+         finding.savings_ms ? Cell(output::Rounded(finding.savings_ms->high)) : Cell(),
+         std::string(findings::PriorityText(finding.priority))});
+  }
+  answer->total = one.analysis.findings.size();
+}
+
+Status CheckReports(const std::vector<std::string>& reports) {
+  for (const std::string& report : reports) {
+    if (report == "fair" || report == "rough" || report == "analysis") continue;
+    return Fail(ErrorCode::kBadValue,
+                fmt::format("reports: there is no \"{}\"; there are: fair, rough, analysis",
+                            Utf8Prefix(report, 40)));
+  }
+  return {};
+}
+
+}  // namespace
+
+Result<Answer> RenderReport(session::Workspace& workspace, const Json& arguments, Job& job,
+                            const CallLog& log) {
+  JV_ASSIGN(const ReportCase one, OpenReportCase(workspace, arguments, job));
+  const auto reports = arguments.at("reports").get<std::vector<std::string>>();
+  JV_TRY(CheckReports(reports));
+  Answer answer;
+  answer.trace = one.trace->id();
+  const std::vector<documents::CallRecord> calls = log.Of(one.trace->id());
+  JV_ASSIGN(std::vector<FileLink> links,
+            WriteReports(workspace, one, reports, calls, MayOverwrite(arguments), job));
+  std::size_t checked = 0;
+  JV_ASSIGN(const std::vector<documents::Fault> faults, ValidateReports(one, calls, &checked, job));
+  const findings::Combined& combined = one.analysis.combined;
+  answer.summary = fmt::format("Wrote {} files to {}: {} findings", links.size(), one.folder,
+                               one.analysis.findings.size());
+  if (combined.savings_ms.high > 0) {
+    answer.summary +=
+        fmt::format(", together at most {} of {}", documents::Ms(combined.savings_ms.high),
+                    documents::Ms(one.analysis.totals.window_ms));
+  }
+  answer.summary += fmt::format("; {} documents checked, {} faults.", checked, faults.size());
+  AddFindings(one, &answer);
+  for (const std::string& dropped : one.dropped_edits)
+    answer.notes.push_back("left out: " + dropped);
+  if (!one.platform.note.empty()) answer.notes.push_back(one.platform.note);
+  constexpr std::size_t kLinksShown = 8;  // a finding's file is named like its category
+  if (links.size() > kLinksShown) links.resize(kLinksShown);
+  answer.files = std::move(links);
+  answer.next = {
+      {"validate",
+       {{"trace", one.trace->id()}, {"output_dir", one.folder}},
+       faults.empty() ? "check them again after changes" : "what is wrong, and the fix"}};
+  return answer;
+}
+
+}  // namespace jarvis::tools

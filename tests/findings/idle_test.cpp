@@ -1,0 +1,112 @@
+// Each class of gap, by what the host did in it.
+#include <doctest/doctest.h>
+
+#include "findings/analysis_support.h"
+#include "findings/one/thresholds.h"
+
+namespace jarvis::findings {
+namespace {
+
+using testing::Analyze;
+using testing::Analyzed;
+using testing::TraceText;
+
+// Two kernels with a gap from 100 to 200; the second is launched at `launch`.
+TraceText Two(double launch) {
+  TraceText text;
+  text.OpWithKernel("aten::relu", 0, 10, "k1", 50, 50, 1);
+  text.OpWithKernel("aten::relu", launch, 9, "k2", 200, 50, 2);
+  return text;
+}
+
+const findings::GapGroup& Only(const Analyzed& one) {
+  REQUIRE(one.analysis.idle.by_class.size() == 1);
+  return one.analysis.idle.by_class.front();
+}
+
+TEST_CASE("the host was busy with ops and launched late") {
+  TraceText text = Two(185);
+  text.Op("aten::view", 110, 60);
+  const Analyzed one = findings::Analyze(text);
+  CHECK(Only(one).name == "host_bound");
+  CHECK(Only(one).total_us == doctest::Approx(100));
+  CHECK(Only(one).saved_low_us == doctest::Approx(100 - limits::kLaunchMinUs));
+  CHECK(one.analysis.idle.flagged);
+  REQUIRE(one.analysis.idle.gaps.size() == 1);
+  CHECK(one.analysis.idle.gaps[0].dominant == "aten::view");
+  CHECK(one.analysis.idle.gaps[0].next_op == "aten::relu");
+  REQUIRE(one.Find("cpu_idle", "host_bound") != nullptr);
+}
+
+TEST_CASE("the host waited for the GPU before it went on") {
+  TraceText text = Two(185);
+  text.Runtime("cudaStreamSynchronize", 20, 85, 77);
+  CHECK(Only(findings::Analyze(text)).name == "synchronisation");
+  CHECK(findings::Analyze(text).analysis.idle.gaps[0].drained);
+}
+
+TEST_CASE("the host waited for data") {
+  TraceText text = Two(185);
+  text.Annotation("enumerate(DataLoader)#_SingleProcessDataLoaderIter.__next__", 105, 70);
+  CHECK(Only(findings::Analyze(text)).name == "data_loading");
+}
+
+TEST_CASE("memory and code were set up") {
+  TraceText text = Two(185);
+  text.Runtime("cudaMalloc", 110, 60, 77);
+  CHECK(Only(findings::Analyze(text)).name == "start_up");
+}
+
+TEST_CASE("work that was queued in time and started late claims no saving") {
+  const Analyzed one = findings::Analyze(Two(60));
+  CHECK(Only(one).name == "launch_delay");
+  CHECK(Only(one).saved_us == 0);
+}
+
+TEST_CASE("queued beside a collective it is a wait for communication") {
+  TraceText text;
+  text.OpWithKernel("aten::relu", 0, 10, "k1", 50, 50, 1);
+  text.OpWithKernel("c10d::allreduce_", 60, 9, "ncclDevKernel_AllReduce", 200, 50, 2);
+  CHECK(Only(findings::Analyze(text)).name == "communication_wait");
+}
+
+TEST_CASE("nothing on the host explains it") {
+  TraceText text;
+  text.OpWithKernel("aten::relu", 0, 10, "k1", 50, 50, 1);
+  text.OpWithKernel("aten::relu", 5000, 9, "k2", 5012, 50, 2);
+  const Analyzed one = findings::Analyze(text);
+  CHECK(Only(one).name == "unknown");
+  CHECK(Only(one).saved_us == 0);
+}
+
+TEST_CASE("graph replay hides launches, and the analysis says so") {
+  TraceText text;
+  text.Runtime("cudaGraphLaunch", 0, 10, 1);
+  text.Kernel("a", 20, 100, 1).Kernel("b", 1000, 100, 1);
+  const Analyzed one = findings::Analyze(text);
+  CHECK_FALSE(one.analysis.idle.reliable);
+  CHECK(one.analysis.idle.unreliable_because == "graph_replay");
+  CHECK(one.analysis.idle.graph_percent == doctest::Approx(100));
+  for (const findings::GapGroup& group : one.analysis.idle.by_class)
+    CHECK(group.saved_us == 0);
+  const findings::Finding* finding = one.Find("cpu_idle", "idle");
+  REQUIRE(finding != nullptr);
+  CHECK_FALSE(finding->savings_ms.has_value());
+  CHECK(one.Quality("GPU_GRAPH_REPLAY") != nullptr);
+  CHECK(one.Quality("HIGH_IDLE") == nullptr);
+}
+
+TEST_CASE("classes and short gaps together are the idle time") {
+  TraceText text;
+  for (int i = 0; i < 20; ++i)
+    text.OpWithKernel("aten::relu", 20 * i, 4, "k", 20 * i + 6, i % 2 == 0 ? 13 : 18, i + 1);
+  const Analyzed one = findings::Analyze(text);
+  double sum = 0;
+  for (const findings::GapGroup& group : one.analysis.idle.by_class)
+    sum += group.total_us;
+  CHECK(sum == doctest::Approx(one.analysis.idle.idle_us));
+  CHECK(one.analysis.idle.micro_count > 0);
+}
+
+}  // namespace
+}  // namespace jarvis::findings
