@@ -26,7 +26,7 @@ std::string Number(const std::optional<double>& value) {
   return value ? Number(*value) : "–";
 }
 
-std::string_view Icon(std::size_t priority) {
+std::string_view ComparativeIcon(std::size_t priority) {
   return priority == 1 ? "🔴" : priority == 2 ? "🟡" : "🟢";
 }
 
@@ -240,7 +240,7 @@ class FairWriter {
   }
 
   void Recommend(const findings::CompareRow& row, std::size_t priority) {
-    Line("### {} Priority {}: {}\n", Icon(priority), priority, TitleOf(row));
+    Line("### {} Priority {}: {}\n", ComparativeIcon(priority), priority, TitleOf(row));
     Line(
         "**Gap**: the target takes {} on this than the reference (unexpected: by the hardware it "
         "would be {}).",

@@ -11,7 +11,7 @@
 namespace jarvis::output {
 namespace {
 
-constexpr double kLargest = 1e15;  // beyond, axes are of no use and steps would lose digits
+constexpr double kLargestTick = 1e15;  // beyond, axes are of no use and steps would lose digits
 
 std::size_t Characters(std::string_view text) {
   return static_cast<std::size_t>(std::count_if(text.begin(), text.end(), [](char c) {
@@ -39,7 +39,7 @@ std::string TickText(double value, double step, double largest) {
 
 void Extent::Hold(double value) {
   if (!std::isfinite(value)) return;
-  value = std::clamp(value, -kLargest, kLargest);
+  value = std::clamp(value, -kLargestTick, kLargestTick);
   if (!limits_) limits_ = Limits{value, value};
   limits_ = Limits{std::min(limits_->low, value), std::max(limits_->high, value)};
 }

@@ -77,7 +77,7 @@ template <typename T>
 using Owned = std::unique_ptr<T, void (*)(T*)>;
 
 // No exception may cross the C code that calls it.
-cairo_status_t Append(void* to, const unsigned char* data, unsigned int size) {
+cairo_status_t AppendPng(void* to, const unsigned char* data, unsigned int size) {
   try {
     static_cast<std::string*>(to)->append(reinterpret_cast<const char*>(data), size);
   } catch (const std::bad_alloc&) {
@@ -136,7 +136,7 @@ Result<std::string> RenderPng(std::string_view svg, double scale) {
     return NotDrawn(library, error);
   }
   std::string png;
-  if (library.write(surface.get(), &Append, &png) != CAIRO_STATUS_SUCCESS) {
+  if (library.write(surface.get(), &AppendPng, &png) != CAIRO_STATUS_SUCCESS) {
     return Fail(ErrorCode::kOutOfMemory, "no memory for the picture's file");
   }
   return png;
