@@ -13,8 +13,6 @@
 namespace jarvis::app {
 namespace {
 
-using rpc::Json;
-
 class Parser {
  public:
   explicit Parser(const Json& schema)

@@ -180,7 +180,9 @@ Json Json::object(std::initializer_list<JsonItem> items) {
   return made;
 }
 
-const char* Json::kind_name() const { return kKindNames[static_cast<std::size_t>(kind_)]; }
+const char* Json::kind_name() const {
+  return kKindNames[static_cast<std::size_t>(kind_)];
+}
 
 void Json::Throw(const char* what) const {
   throw JsonError(std::string("JSON: ") + what + " (the value is: " + kind_name() + ")");
@@ -281,9 +283,13 @@ Json::const_iterator Json::begin() const {
   }
 }
 
-Json::iterator Json::end() { return begin() + static_cast<std::ptrdiff_t>(size()); }
+Json::iterator Json::end() {
+  return begin() + static_cast<std::ptrdiff_t>(size());
+}
 
-Json::const_iterator Json::end() const { return begin() + static_cast<std::ptrdiff_t>(size()); }
+Json::const_iterator Json::end() const {
+  return begin() + static_cast<std::ptrdiff_t>(size());
+}
 
 JsonMembers<JsonMember> Json::items() {
   if (!is_object()) return {nullptr, nullptr};
@@ -308,8 +314,7 @@ void Json::push_back(std::initializer_list<JsonItem> items) {
     Json made;
     made.MakeList(items.begin(), items.size());
     if (!contains(*made.front().held_.text)) {
-      held_.members->list.push_back(
-          {std::move(*made.front().held_.text), std::move(made.back())});
+      held_.members->list.push_back({std::move(*made.front().held_.text), std::move(made.back())});
     }
     return;
   }

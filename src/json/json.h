@@ -57,8 +57,7 @@ class Json {
   // From null, numbers, text and containers of what values can be made from. A template, so that a
   // braced list is never taken for one of these.
   template <typename T>
-    requires JsonSource<std::remove_cvref_t<T>>
-  Json(T&& value) {
+  requires JsonSource<std::remove_cvref_t<T>> Json(T&& value) {
     Make(JsonItem(std::forward<T>(value)));
   }
   // An object if every item is an array of two with text first, or there is none; else an array.
@@ -116,8 +115,8 @@ class Json {
   // The member, or what is given instead. Throws JsonError if the value is no object, or the member
   // of another kind than the fallback.
   template <typename T>
-    requires(!JsonText<T>)
-  T value(std::string_view name, T fallback) const {
+  requires(!JsonText<T>) T value(std::string_view name, T fallback)
+  const {
     const Json* found = MemberOrNull(name);
     return found == nullptr ? std::move(fallback) : found->get<T>();
   }
@@ -166,10 +165,8 @@ class Json {
     }
   }
   template <typename T>
-    requires std::same_as<T, const std::string&>
-  T get_ref() const {
-    return Text();
-  }
+  requires std::same_as<T, const std::string&> T get_ref()
+  const { return Text(); }
 
   // With no indent on one line.
   std::string dump(int indent = -1, char fill = ' ', BadUtf8 bad = BadUtf8::kThrow) const;
@@ -177,15 +174,11 @@ class Json {
   // Objects with the same members in another order differ.
   friend bool operator==(const Json& a, const Json& b) { return a.Equals(b); }
   template <typename T>
-    requires JsonText<T>
-  friend bool operator==(const Json& a, const T& b) {
-    return a.EqualsText(b);
-  }
+  requires JsonText<T>
+  friend bool operator==(const Json& a, const T& b) { return a.EqualsText(b); }
   // Values of different kinds by their kinds.
   friend std::partial_ordering operator<=>(const Json& a, const Json& b) { return a.Compare(b); }
-  friend std::ostream& operator<<(std::ostream& out, const Json& value) {
-    return value.Write(out);
-  }
+  friend std::ostream& operator<<(std::ostream& out, const Json& value) { return value.Write(out); }
 
  private:
   struct Elements;

@@ -84,7 +84,9 @@ bool Json::Equals(const Json& other) const {
   }
 }
 
-bool Json::EqualsText(std::string_view text) const { return is_string() && *held_.text == text; }
+bool Json::EqualsText(std::string_view text) const {
+  return is_string() && *held_.text == text;
+}
 
 std::partial_ordering Json::Compare(const Json& other) const {
   if (is_number() && other.is_number()) return CompareNumbers(*this, other);

@@ -26,20 +26,26 @@ constexpr bool IsJsonSource();
 
 // A map from text: becomes an object.
 template <typename T>
-concept JsonMap = !std::same_as<T, Json> && JsonText<typename T::key_type> && requires(const T& map) {
+concept JsonMap =
+    !std::same_as<T, Json> && JsonText<typename T::key_type> && requires(const T& map) {
   typename T::mapped_type;
   map.begin();
-} && IsJsonSource<typename T::mapped_type>();
+}
+&&IsJsonSource<typename T::mapped_type>();
 
 // Any other container: becomes an array.
 template <typename T>
 concept JsonList = !std::same_as<T, Json> && !JsonText<T> && requires(const T& list) {
   { *list.begin() } -> std::convertible_to<typename T::value_type>;
-} && !requires { typename T::mapped_type; } && IsJsonSource<typename T::value_type>();
+}
+&&!requires {
+  typename T::mapped_type;
+}
+&&IsJsonSource<typename T::value_type>();
 
 template <typename T>
 concept JsonSource = std::same_as<T, std::nullptr_t> || std::integral<T> ||
-                     std::floating_point<T> || JsonText<T> || JsonMap<T> || JsonList<T>;
+    std::floating_point<T> || JsonText<T> || JsonMap<T> || JsonList<T>;
 
 template <typename T>
 constexpr bool IsJsonSource() {
@@ -83,8 +89,7 @@ class JsonItem {
   template <std::floating_point T>
   constexpr JsonItem(T value) : kind_(Kind::kFloat), real_(static_cast<double>(value)), size_(0) {}
   template <typename T>
-    requires JsonMap<T> || JsonList<T>
-  JsonItem(const T& container)
+  requires JsonMap<T> || JsonList<T> JsonItem(const T& container)
       : kind_(Kind::kContainer), container_(&container), make_(&MakeJsonFrom<T>) {}
 
  private:

@@ -28,8 +28,8 @@ class JsonIterator {
   explicit JsonIterator(Member* member) : member_(member) {}
   // An iterator that may change values is also one that may not.
   template <typename Other>
-    requires(std::is_const_v<Value> && !std::is_const_v<Other>)
-  JsonIterator(const JsonIterator<Other>& other)
+  requires(std::is_const_v<Value> && !std::is_const_v<Other>)
+      JsonIterator(const JsonIterator<Other>& other)
       : element_(other.element_), member_(other.member_) {}
 
   Value& operator*() const { return member_ != nullptr ? member_->value : *element_; }

@@ -46,7 +46,9 @@ Status CheckShape(std::string_view text) {
   return {};
 }
 
-bool IsContinuation(char c) { return (static_cast<unsigned char>(c) & 0xC0U) == 0x80U; }
+bool IsContinuation(char c) {
+  return (static_cast<unsigned char>(c) & 0xC0U) == 0x80U;
+}
 
 // Makes a value of what the parser reports. Of a repeated name the last value counts, at the place
 // of the first.
@@ -286,7 +288,9 @@ std::string Json::dump(int indent, char fill, BadUtf8 bad) const {
   return printer.Take();
 }
 
-std::ostream& Json::Write(std::ostream& out) const { return out << DumpLine(*this); }
+std::ostream& Json::Write(std::ostream& out) const {
+  return out << DumpLine(*this);
+}
 
 Result<Json> ParseJson(std::string_view text) {
   JV_TRY(CheckShape(text));
@@ -297,7 +301,9 @@ Result<Json> ParseJson(std::string_view text) {
   return value;
 }
 
-std::string DumpLine(const Json& value) { return value.dump(-1, ' ', Json::BadUtf8::kReplace); }
+std::string DumpLine(const Json& value) {
+  return value.dump(-1, ' ', Json::BadUtf8::kReplace);
+}
 
 std::string Excerpt(const Json& value, std::size_t chars_max) {
   std::string text = DumpLine(value);

@@ -12,8 +12,6 @@
 
 namespace jarvis::tools {
 
-using rpc::Json;
-
 struct FileLink {
   std::string path;  // absolute
   std::string what;

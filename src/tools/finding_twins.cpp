@@ -108,7 +108,7 @@ void ReadTwin(const Json& twin, const workflow::Analysis& analysis, workflow::Te
     const Finding* finding = SameFinding(entry, analysis);
     if (finding == nullptr) {
       dropped->push_back(fmt::format("texts written for {}, which this analysis does not have",
-                                     rpc::DumpLine(entry.value("finding", Json()))));
+                                     DumpLine(entry.value("finding", Json()))));
       continue;
     }
     for (const workflow::TextField& field : workflow::kTextFields) {

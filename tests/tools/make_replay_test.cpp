@@ -8,9 +8,9 @@
 #include <zip.h>
 
 #include "io/text_file.h"
+#include "json/json.h"
 #include "mcp/call_tool.h"
 #include "mcp/schema.h"
-#include "rpc/json.h"
 #include "support/temp_folder.h"
 #include "support/trace_builder.h"
 #include "tools/all_tools.h"
