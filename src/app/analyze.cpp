@@ -17,8 +17,6 @@
 namespace jarvis::app {
 namespace {
 
-using rpc::Json;
-
 constexpr std::string_view kUsage =
     "usage: jarvis analyze TRACE --output-dir DIR [--platform NAME] [--reports LIST]\n"
     "                      [--extension FILE] [--compare TRACE] [--overwrite]\n"

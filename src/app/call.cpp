@@ -11,7 +11,7 @@
 #include "app/help.h"
 #include "app/tool_run.h"
 #include "app/toolbox.h"
-#include "rpc/json.h"
+#include "json/json.h"
 #include "rpc/signal_watcher.h"
 
 namespace jarvis::app {
@@ -36,7 +36,7 @@ int Call(Arguments arguments) {
   }
   std::string text = arguments.size() < 2 ? "{}" : std::string(arguments[1]);
   if (text == "-") text = ReadStdin();
-  const auto json = rpc::ParseJson(text);
+  const auto json = ParseJson(text);
   if (!json || !json->is_object()) {
     PrintError(fmt::format("the arguments of {}: {}", tool->name,
                            json ? "expected a JSON object" : json.error().message));

@@ -62,7 +62,7 @@ struct CompareArguments {
   std::vector<std::string> sheets;
   session::Compat compat = session::Compat::kNone;
   std::string output_dir;
-  rpc::Json answer = rpc::Json::object();  // arguments of the tool
+  Json answer = Json::object();  // arguments of the tool
   GateRequest gate;
   bool overwrite = false;
   bool json = false;
@@ -133,7 +133,8 @@ Result<CompareArguments> ParseCompare(Arguments arguments) {
   }
   // The two by name, in the order of those by place.
   for (const char* side : {"comparison", "primary"}) {
-    if (request.answer.contains(side)) request.inputs.push_back(request.answer.at(side));
+    if (request.answer.contains(side))
+      request.inputs.push_back(request.answer.at(side).get<std::string>());
   }
   const std::vector<std::string>& inputs = request.inputs;
   if (!request.help && inputs.size() < 2) {

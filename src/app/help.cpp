@@ -13,8 +13,6 @@
 namespace jarvis::app {
 namespace {
 
-using rpc::Json;
-
 constexpr std::size_t kLineChars = 88;
 
 // Breaks at blanks; lines after the first start with `indent` blanks.

@@ -6,8 +6,6 @@
 namespace jarvis::app {
 namespace {
 
-using rpc::Json;
-
 // @PROGRAM@ and @URL@ are texts, @ARGS@ is a list, @TOKEN_ENV@ the name of a variable. Headers are
 // left out when there is no token, and so is what stands in [...] in a command.
 constexpr Client kClients[] = {
@@ -178,7 +176,7 @@ std::string CommandFor(const Client& client, const ServerPlace& place) {
   line = WithOptional(std::move(line), !place.token_env.empty());
   line = Replaced(std::move(line), "@TOKEN_ENV@", place.token_env);
   line = Replaced(std::move(line), "@SCOPE@", place.scope);
-  line = Replaced(std::move(line), "@NAMED_ENTRY@", Quoted(rpc::DumpLine(named)));
+  line = Replaced(std::move(line), "@NAMED_ENTRY@", Quoted(DumpLine(named)));
   line = Replaced(std::move(line), "@COMMAND@", Quoted(place.program) + " " + arguments);
   line = Replaced(std::move(line), "@PROGRAM@", Quoted(place.program));
   line = Replaced(std::move(line), "@ARGS@", arguments);

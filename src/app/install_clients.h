@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "rpc/json.h"
+#include "json/json.h"
 
 namespace jarvis::app {
 
@@ -41,7 +41,7 @@ struct ServerPlace {
 inline constexpr std::string_view kServerName = "jarvis";
 
 // REQUIRES: client.http_entry is not empty if place.url is not.
-rpc::Json EntryFor(const Client& client, const ServerPlace& place);
+Json EntryFor(const Client& client, const ServerPlace& place);
 
 // A line for a shell; empty: the client has no command for it.
 std::string CommandFor(const Client& client, const ServerPlace& place);

@@ -6,23 +6,22 @@
 namespace jarvis::app {
 namespace {
 
-Result<std::string> Edit(const Client& client, const std::string& text, const rpc::Json& entry) {
+Result<std::string> Edit(const Client& client, const std::string& text, const Json& entry) {
   const auto edit = client.format == ConfigFormat::kJson ? &EditJson : &EditToml;
   return edit(client.servers, text, entry);
 }
 
 }  // namespace
 
-Result<std::string> WithEntry(const Client& client, const std::string& text,
-                              const rpc::Json& entry) {
+Result<std::string> WithEntry(const Client& client, const std::string& text, const Json& entry) {
   return Edit(client, text, entry);
 }
 
 Result<std::string> WithoutEntry(const Client& client, const std::string& text) {
-  return Edit(client, text, rpc::Json());
+  return Edit(client, text, Json());
 }
 
-std::string Snippet(const Client& client, const rpc::Json& entry) {
+std::string Snippet(const Client& client, const Json& entry) {
   return Edit(client, "", entry).value_or("");
 }
 

@@ -7,7 +7,7 @@
 
 #include "app/install_clients.h"
 #include "base/result.h"
-#include "rpc/json.h"
+#include "json/json.h"
 
 namespace jarvis::app {
 
@@ -15,20 +15,18 @@ namespace jarvis::app {
 // there; only how the server is reached is replaced. The same text: nothing was to be done.
 // Errors: kBadValue where the text is not what the client would read, or holds the servers in a
 // form that cannot be edited safely.
-Result<std::string> WithEntry(const Client& client, const std::string& text,
-                              const rpc::Json& entry);
+Result<std::string> WithEntry(const Client& client, const std::string& text, const Json& entry);
 Result<std::string> WithoutEntry(const Client& client, const std::string& text);
 
 // A configuration with our entry alone.
-std::string Snippet(const Client& client, const rpc::Json& entry);
+std::string Snippet(const Client& client, const Json& entry);
 
 // True for the members that say how a server is reached, as opposed to how it is treated.
 bool IsPlaceMember(std::string_view name);
 
 // The two formats.
 Result<std::string> EditJson(std::string_view servers, const std::string& text,
-                             const rpc::Json& entry);  // null: take it out
-Result<std::string> EditToml(std::string_view servers, const std::string& text,
-                             const rpc::Json& entry);
+                             const Json& entry);  // null: take it out
+Result<std::string> EditToml(std::string_view servers, const std::string& text, const Json& entry);
 
 }  // namespace jarvis::app

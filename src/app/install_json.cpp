@@ -8,8 +8,6 @@
 namespace jarvis::app {
 namespace {
 
-using rpc::Json;
-
 constexpr int kIndent = 2;
 
 bool IsBlank(std::string_view text) {
@@ -54,7 +52,7 @@ Json Merged(const Json& ours, const Json& old) {
 Result<std::string> EditJson(std::string_view servers, const std::string& text, const Json& entry) {
   Json root = Json::object();
   if (!IsBlank(text)) {
-    JV_ASSIGN(root, rpc::ParseJson(text));
+    JV_ASSIGN(root, ParseJson(text));
   }
   if (!root.is_object()) return Fail(ErrorCode::kBadValue, "it is not a JSON object");
   const std::string key(servers);
@@ -66,7 +64,7 @@ Result<std::string> EditJson(std::string_view servers, const std::string& text, 
   const Json old = found != root.end() ? found->value(name, Json()) : Json();
   const Json wanted = entry.is_null() ? Json() : Merged(entry, old);
   // Members in another order are no reason to write.
-  if (nlohmann::json(wanted) == nlohmann::json(old)) return text;
+  if (EqualInAnyOrder(wanted, old)) return text;
   if (entry.is_null()) {
     root[key].erase(name);
   } else {

@@ -10,7 +10,6 @@
 namespace jarvis::app {
 namespace {
 
-using rpc::Json;
 using Kind = TomlItem::Kind;
 
 std::string TomlText(const std::string& text) {

@@ -67,13 +67,13 @@ const Subcommand* Find(std::string_view name) {
 
 // The plan for the person's eyes, then the runs if they said yes.
 int RunRuns(const mcp::Tool& tool, const SweepFlags& flags) {
-  rpc::Json arguments = flags.arguments;
+  Json arguments = flags.arguments;
   arguments["confirm"] = false;
   mcp::ToolReply plan;
   if (const int code = RunTool(tool, arguments, &plan); code != kExitOk) return code;
   if (!flags.yes) {
     const std::string text =
-        flags.json ? rpc::DumpLine(plan.structured) : tools::PlanText(plan.structured);
+        flags.json ? DumpLine(plan.structured) : tools::PlanText(plan.structured);
     if (!Print(text)) return kExitFailure;
     PrintError("nothing was run: --yes runs it");
     return kExitFailure;
@@ -85,8 +85,8 @@ int RunRuns(const mcp::Tool& tool, const SweepFlags& flags) {
   if (const int code = RunTool(tool, arguments, &reply); code != kExitOk) {
     return code > kExitSignal ? kExitInterrupted : code;
   }
-  if (!Print(flags.json ? rpc::DumpLine(reply.structured) : reply.text)) return kExitFailure;
-  return reply.structured["failed"] == rpc::Json(0) ? kExitOk : kExitFailure;
+  if (!Print(flags.json ? DumpLine(reply.structured) : reply.text)) return kExitFailure;
+  return reply.structured["failed"] == Json(0) ? kExitOk : kExitFailure;
 }
 
 // --sweep1 A --label1 B, as the users' script has them, and --sweep-dir, as the other subcommands.
@@ -149,7 +149,7 @@ int Sweep(Arguments arguments) {
     const std::string command = fmt::format("sweep {}", subcommand->name);
     return Print(ToolHelp(tool, command)) ? kExitOk : kExitFailure;
   }
-  rpc::Json all = *rpc::ParseJson(subcommand->preset);
+  Json all = *ParseJson(subcommand->preset);
   all.update(flags->arguments);
   return RunTool(tool, all, flags->json ? Output::kJson : Output::kText);
 }

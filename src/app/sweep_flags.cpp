@@ -11,8 +11,6 @@
 namespace jarvis::app {
 namespace {
 
-using rpc::Json;
-
 // Other spellings of flags that the tool has. `value`: it needs one.
 struct Spelling {
   std::string_view given;
@@ -113,8 +111,7 @@ class Parser {
     if (threads_.empty() && channels_.empty() && axes_.empty()) return;
     Json& axes = out_.arguments["axes"] = Json::array();
     for (const std::string& axis : axes_)
-      axes.push_back(axis.starts_with('{') ? rpc::ParseJson(axis).value_or(Json(axis))
-                                           : Json(axis));
+      axes.push_back(axis.starts_with('{') ? ParseJson(axis).value_or(Json(axis)) : Json(axis));
     if (!threads_.empty() || axes_.empty()) axes.push_back(threads_.empty() ? "threads" : threads_);
     if (!channels_.empty() || axes_.empty())
       axes.push_back(channels_.empty() ? "channels" : channels_);

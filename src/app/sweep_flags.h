@@ -6,18 +6,18 @@
 
 #include "app/commands.h"
 #include "base/result.h"
-#include "rpc/json.h"
+#include "json/json.h"
 
 namespace jarvis::app {
 
 struct SweepFlags {
-  rpc::Json arguments = rpc::Json::object();  // of the tool
+  Json arguments = Json::object();  // of the tool
   bool yes = false;
   bool json = false;
   bool help = false;
 };
 
-Result<SweepFlags> ParseSweepFlags(const rpc::Json& schema, Arguments arguments);
+Result<SweepFlags> ParseSweepFlags(const Json& schema, Arguments arguments);
 std::string SweepFlagsHelp(bool run);
 
 }  // namespace jarvis::app

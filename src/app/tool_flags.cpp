@@ -13,8 +13,6 @@
 namespace jarvis::app {
 namespace {
 
-using rpc::Json;
-
 class ToolFlagParser {
  public:
   explicit ToolFlagParser(const Json& schema)

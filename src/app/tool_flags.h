@@ -10,20 +10,20 @@
 
 #include "app/commands.h"
 #include "base/result.h"
-#include "rpc/json.h"
+#include "json/json.h"
 
 namespace jarvis::app {
 
 struct ToolFlags {
-  rpc::Json arguments = rpc::Json::object();  // values as written; mcp::Normalize converts them
-  bool json = false;                          // --json
-  bool help = false;                          // --help, -h
+  Json arguments = Json::object();  // values as written; mcp::Normalize converts them
+  bool json = false;                // --json
+  bool help = false;                // --help, -h
 };
 
-Result<ToolFlags> ParseToolFlags(const rpc::Json& schema, Arguments arguments);
+Result<ToolFlags> ParseToolFlags(const Json& schema, Arguments arguments);
 
 // The argument that a value without a name fills; empty: none.
-std::string PositionalName(const rpc::Json& schema);
-bool HasSchemaType(const rpc::Json& property, std::string_view type);
+std::string PositionalName(const Json& schema);
+bool HasSchemaType(const Json& property, std::string_view type);
 
 }  // namespace jarvis::app

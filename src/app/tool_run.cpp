@@ -19,13 +19,13 @@ namespace {
 
 std::string TextOf(const mcp::ToolReply& reply, Output output) {
   if (reply.structured.is_null() || output == Output::kText) return reply.text;
-  if (output == Output::kJson) return rpc::DumpLine(reply.structured);
+  if (output == Output::kJson) return DumpLine(reply.structured);
   return reply.structured.value("summary", reply.text);
 }
 
 }  // namespace
 
-int RunTool(const mcp::Tool& tool, const rpc::Json& arguments, mcp::ToolReply* reply) {
+int RunTool(const mcp::Tool& tool, const Json& arguments, mcp::ToolReply* reply) {
   const auto normalized = mcp::Normalize(tool.input_schema(), arguments);
   if (!normalized) {
     PrintError(mcp::ErrorReply(normalized.error()).text);
@@ -51,7 +51,7 @@ int RunTool(const mcp::Tool& tool, const rpc::Json& arguments, mcp::ToolReply* r
   return signal == 0 ? kExitFailure : kExitSignal + signal;
 }
 
-int RunTool(const mcp::Tool& tool, const rpc::Json& arguments, Output output) {
+int RunTool(const mcp::Tool& tool, const Json& arguments, Output output) {
   mcp::ToolReply reply;
   if (const int code = RunTool(tool, arguments, &reply); code != kExitOk) return code;
   if (Print(TextOf(reply, output))) return kExitOk;

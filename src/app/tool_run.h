@@ -1,8 +1,8 @@
 // One tool call from the command line, with a progress line and Ctrl-C.
 #pragma once
 
+#include "json/json.h"
 #include "mcp/tool.h"
-#include "rpc/json.h"
 
 namespace jarvis::app {
 
@@ -11,10 +11,10 @@ enum class Output { kText, kJson, kSummary };
 
 // The exit code: kExitFailure when the arguments do not fit or the tool says no.
 // REQUIRES: rpc::SignalWatcher::Block() before any thread was started.
-int RunTool(const mcp::Tool& tool, const rpc::Json& arguments, Output output);
+int RunTool(const mcp::Tool& tool, const Json& arguments, Output output);
 
 // The same without printing the answer. REQUIRES: as above.
-int RunTool(const mcp::Tool& tool, const rpc::Json& arguments, mcp::ToolReply* reply);
+int RunTool(const mcp::Tool& tool, const Json& arguments, mcp::ToolReply* reply);
 
 // The tool of this name, dashes counting as underscores; null if there is none.
 const mcp::Tool* FindTool(const mcp::ToolSet& tools, std::string_view name);

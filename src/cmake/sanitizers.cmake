@@ -10,11 +10,3 @@ elseif(JARVIS_SANITIZE STREQUAL "thread")
 elseif(NOT JARVIS_SANITIZE STREQUAL "")
   message(FATAL_ERROR "JARVIS_SANITIZE is '${JARVIS_SANITIZE}': expected empty, address or thread")
 endif()
-
-# For targets that are full of JSON: these two checks take a third of the time that the JSON
-# library's templates cost, and the address sanitizer finds a null or wild pointer that is used.
-function(jarvis_fewer_checks target)
-  if(JARVIS_SANITIZE STREQUAL "address")
-    target_compile_options(${target} PRIVATE -fno-sanitize=null,alignment)
-  endif()
-endfunction()

@@ -18,7 +18,6 @@ using analysis::CollectiveKeys;
 using analysis::CollectiveKind;
 using analysis::KnownBy;
 using analysis::RankDigest;
-using rpc::Json;
 
 constexpr std::string_view kDigestFormat = "jarvis-rank-digest";
 constexpr std::int64_t kVersion = 1;
@@ -66,7 +65,7 @@ tl::unexpected<Error> Wrong(const std::string& where, std::string_view what) {
 }
 
 const Json* Member(const Json& object, const char* name) {
-  return rpc::FindMember(object, name);
+  return FindMember(object, name);
 }
 
 Result<std::int64_t> Whole(const Json* value, const std::string& where, std::int64_t least,
@@ -222,7 +221,7 @@ std::string DigestText(const RankDigest& digest) {
                      JsonOf(call.sequence), flags});
   }
   json["calls"] = std::move(calls);
-  return rpc::DumpLine(json) + "\n";
+  return DumpLine(json) + "\n";
 }
 
 bool IsDigest(std::string_view begin) {
@@ -234,7 +233,7 @@ bool IsDigest(std::string_view begin) {
 }
 
 Result<std::vector<RankDigest>> ReadDigest(std::string_view text) {
-  auto parsed = rpc::ParseJson(Trim(text));
+  auto parsed = ParseJson(Trim(text));
   if (!parsed) return Wrong("the file", "is no JSON: " + parsed.error().message);
   const Json& json = *parsed;
   const Json* format = Member(json, "format");

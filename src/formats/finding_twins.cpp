@@ -105,7 +105,7 @@ void ReadTwin(const Json& twin, const findings::Analysis& analysis, documents::T
     const Finding* finding = SameFinding(entry, analysis);
     if (finding == nullptr) {
       dropped->push_back(fmt::format("texts written for {}, which this analysis does not have",
-                                     rpc::DumpLine(entry.value("finding", Json()))));
+                                     DumpLine(entry.value("finding", Json()))));
       continue;
     }
     for (const documents::TextField& field : documents::kTextFields) {

@@ -31,12 +31,12 @@ Json RecordJson(const launch::RunRecord& record) {
 }
 
 std::string TextOf(const Json& json, const char* name) {
-  const Json* found = rpc::FindMember(json, name);
+  const Json* found = FindMember(json, name);
   return found != nullptr && found->is_string() ? found->get<std::string>() : std::string();
 }
 
 std::optional<std::int64_t> IntegerOf(const Json& json, const char* name) {
-  const Json* found = rpc::FindMember(json, name);
+  const Json* found = FindMember(json, name);
   if (found == nullptr || !found->is_number_integer()) return std::nullopt;
   return found->get<std::int64_t>();
 }
@@ -48,20 +48,20 @@ launch::RunRecord ReadRecord(const Json& json) {
   record.exit_code = IntegerOf(json, "exit_code");
   if (record.state == launch::RunState::kSuccess && record.exit_code != 0)
     record.state = launch::RunState::kFailed;
-  const Json* late = rpc::FindMember(json, "timed_out");
+  const Json* late = FindMember(json, "timed_out");
   record.timed_out = late != nullptr && *late == Json(true);
   record.started = TextOf(json, "started");
   record.ended = TextOf(json, "ended");
   record.host = TextOf(json, "host");
-  if (const Json* versions = rpc::FindMember(json, "versions"); versions != nullptr) {
+  if (const Json* versions = FindMember(json, "versions"); versions != nullptr) {
     for (const auto& [name, version] : versions->items()) {
       if (version.is_string()) record.versions.emplace_back(name, version.get<std::string>());
     }
   }
   record.note = TextOf(json, "note");
-  const Json* duration = rpc::FindMember(json, "duration_s");
+  const Json* duration = FindMember(json, "duration_s");
   if (duration != nullptr && duration->is_number()) record.duration_s = duration->get<double>();
-  const Json* traces = rpc::FindMember(json, "traces");
+  const Json* traces = FindMember(json, "traces");
   for (const Json& trace : traces != nullptr && traces->is_array() ? *traces : Json::array()) {
     const auto rank = IntegerOf(trace, "rank");
     const auto bytes = IntegerOf(trace, "bytes");
@@ -76,8 +76,8 @@ launch::RunRecord ReadRecord(const Json& json) {
 
 Result<SweepFile> ReadSweepFile(std::string_view text) {
   SweepFile file;
-  const auto json = rpc::ParseJson(text);
-  const Json* runs = json ? rpc::FindMember(*json, "runs") : nullptr;
+  const auto json = ParseJson(text);
+  const Json* runs = json ? FindMember(*json, "runs") : nullptr;
   if (!json || TextOf(*json, "format") != kFormat || runs == nullptr || !runs->is_array()) {
     return Fail(ErrorCode::kBadValue, fmt::format("{} is not a record of jarvis", kSweepFile));
   }
@@ -110,7 +110,7 @@ std::string SweepFileText(const launch::Plan& plan, const std::vector<launch::Ru
       json["runs"].push_back(run);
   }
   json["complete"] = complete;
-  return json.dump(1, ' ', false, Json::error_handler_t::replace) + "\n";
+  return json.dump(1, ' ', Json::BadUtf8::kReplace) + "\n";
 }
 
 Json AxesJson(const launch::Plan& plan) {

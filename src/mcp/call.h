@@ -10,10 +10,10 @@
 #include <utility>
 
 #include "base/job.h"
+#include "json/json.h"
 #include "mcp/call_context.h"
 #include "mcp/envelope.h"
 #include "mcp/tool.h"
-#include "rpc/json.h"
 #include "rpc/message.h"
 #include "rpc/transport.h"
 
@@ -44,7 +44,7 @@ class ProgressScale {
 };
 
 struct CallReply {
-  rpc::RpcResult<rpc::Json> result;     // in the form of the request's revision
+  rpc::RpcResult<Json> result;          // in the form of the request's revision
   std::optional<InputNeeded> ask = {};  // instead
 };
 
@@ -53,28 +53,28 @@ struct CallPlan {
   ToolCost cost = ToolCost::kQuick;
   TaskUse task = TaskUse::kNever;
   bool asks_first = false;
-  rpc::Json subject = {};  // what is asked for: the params that stay the same from round to round
-  std::function<CallReply(const rpc::Json& subject, CallContext& context)> run = {};
+  Json subject = {};  // what is asked for: the params that stay the same from round to round
+  std::function<CallReply(const Json& subject, CallContext& context)> run = {};
 };
 
 // Stays where it is made: the job knows its address.
 struct Call {
   using OnProgress = std::function<void(const Call& call, ProgressScale::Point, std::string_view)>;
 
-  Call(rpc::Json request_id, Envelope request_envelope, CallPlan call_plan, OnProgress on_progress)
+  Call(Json request_id, Envelope request_envelope, CallPlan call_plan, OnProgress on_progress)
       : id(std::move(request_id)),
         envelope(std::move(request_envelope)),
         plan(std::move(call_plan)),
         job(MakeProgress(std::move(on_progress))) {}
 
-  const rpc::Json id;
+  const Json id;
   const Envelope envelope;
   const CallPlan plan;
   Job job;
   std::shared_ptr<rpc::Channel> channel;  // of the answer and what comes before it
   // Of the run that is about to start, as in CallContext.
-  rpc::Json inputs = rpc::Json::object();
-  rpc::Json state;
+  Json inputs = Json::object();
+  Json state;
 
   // Guarded by the connection.
   bool withdrawn = false;   // by the client: nothing more is sent

@@ -12,16 +12,16 @@
 #include <string_view>
 
 #include "base/job.h"
+#include "json/json.h"
 #include "mcp/changes.h"
-#include "rpc/json.h"
 
 namespace jarvis::mcp {
 
 struct InputNeeded {
   // By a key of the asker's choice: {"method": "elicitation/create", "params": {...}}, or
   // sampling/createMessage or roots/list.
-  rpc::Json requests = rpc::Json::object();
-  rpc::Json state;  // given back in the next run, unread and unchanged by the client; null: none
+  Json requests = Json::object();
+  Json state;  // given back in the next run, unread and unchanged by the client; null: none
 };
 
 // In the order of their weight.
@@ -33,12 +33,12 @@ struct CallContext {
   explicit CallContext(Job& the_job) : job(the_job) {}
 
   Job& job;
-  rpc::Json capabilities = rpc::Json::object();  // of the client
-  rpc::Json inputs = rpc::Json::object();        // by key; empty in the first run
-  rpc::Json state;                               // null in the first run
+  Json capabilities = Json::object();  // of the client
+  Json inputs = Json::object();        // by key; empty in the first run
+  Json state;                          // null in the first run
 
   // Nobody listens where these are empty.
-  std::function<void(LogLevel level, const rpc::Json& data)> log;
+  std::function<void(LogLevel level, const Json& data)> log;
   std::function<void(const Change& change)> announce;
   // Ends the stream of the call's messages; the client comes back for the rest.
   std::function<void()> hang_up;

@@ -43,7 +43,7 @@ void AddNotes(const std::vector<std::string>& notes, ToolReply& reply) {
 
 }  // namespace
 
-CallOutcome CallTool(const Tool& tool, const rpc::Json& arguments, CallContext& context) {
+CallOutcome CallTool(const Tool& tool, const Json& arguments, CallContext& context) {
   if (tool.options.free_schema) return RunTool(tool, {arguments, {}}, context);
   const Result<Normalized> normalized = Normalize(tool.input_schema(), arguments);
   if (!normalized) return {ErrorReply(normalized.error()), ""};

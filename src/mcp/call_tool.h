@@ -14,10 +14,10 @@ struct CallOutcome {
 };
 
 // Checks and completes the arguments, then runs. An argument error is a reply with is_error.
-CallOutcome CallTool(const Tool& tool, const rpc::Json& arguments, CallContext& context);
+CallOutcome CallTool(const Tool& tool, const Json& arguments, CallContext& context);
 
 // The same without a client to talk to.
-inline CallOutcome CallTool(const Tool& tool, const rpc::Json& arguments, Job& job) {
+inline CallOutcome CallTool(const Tool& tool, const Json& arguments, Job& job) {
   CallContext context(job);
   return CallTool(tool, arguments, context);
 }

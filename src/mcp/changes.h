@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "rpc/json.h"
+#include "json/json.h"
 
 namespace jarvis::mcp {
 
@@ -17,7 +17,7 @@ struct Change {
   enum class Kind { kTools, kPrompts, kResources, kResource, kTask };
   Kind kind = Kind::kResources;
   std::string name;       // the resource's URI or the task's id
-  rpc::Json task;         // as tasks/get would tell it
+  Json task;              // as tasks/get would tell it
   std::string principal;  // whose task it is
 };
 

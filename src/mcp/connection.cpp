@@ -8,8 +8,6 @@
 namespace jarvis::mcp {
 namespace {
 
-using rpc::Json;
-
 constexpr std::size_t kBatchMax = 100;
 
 Json Rejected(std::string text) {
@@ -45,7 +43,7 @@ void Connection::OnOverlong() {
 }
 
 void Connection::Receive(std::string_view text) {
-  Result<Json> value = rpc::ParseJson(text);
+  Result<Json> value = ParseJson(text);
   if (!value) {
     Send(channel_, rpc::MakeError(Json(), UnreadableError(value.error())));
   } else if (value->is_array()) {

@@ -34,7 +34,7 @@ namespace jarvis::mcp {
 // The error for a call that found the queue full; nothing has happened and a retry may help.
 inline constexpr const char* kBusyText = "busy: too many calls are waiting; retry";
 
-// The answer to text that rpc::ParseJson refused.
+// The answer to text that ParseJson refused.
 rpc::RpcError UnreadableError(const Error& error);
 
 class Connection : public rpc::Receiver,
@@ -55,7 +55,7 @@ class Connection : public rpc::Receiver,
   // A message or a batch that somebody has parsed. The channel gets its answer, the progress of its
   // calls, and Finish() when it is cancelled and nothing more will come.
   void Accept(rpc::Message message, const std::shared_ptr<rpc::Channel>& channel);
-  void AcceptBatch(rpc::Json batch, const std::shared_ptr<rpc::Channel>& channel);
+  void AcceptBatch(Json batch, const std::shared_ptr<rpc::Channel>& channel);
 
   // Where news go that belong to no request; null: nowhere.
   void SetNewsChannel(const std::shared_ptr<rpc::Channel>& channel);
@@ -74,7 +74,7 @@ class Connection : public rpc::Receiver,
   using ChannelPtr = std::shared_ptr<rpc::Channel>;
   // What a message leads to: an answer, a call to run, or neither.
   struct Outcome {
-    std::optional<rpc::Json> response;
+    std::optional<Json> response;
     std::shared_ptr<Call> call;
   };
   struct Subscription {
@@ -86,7 +86,7 @@ class Connection : public rpc::Receiver,
   };
   struct InFlight {
     std::shared_ptr<Call> call;  // null: a subscription
-    rpc::Json id;
+    Json id;
     Revision revision;
     ChannelPtr channel;
     Subscription wants = {};
@@ -110,12 +110,12 @@ class Connection : public rpc::Receiver,
                                           const ChannelPtr& channel);
   rpc::RpcResult<Outcome> StatelessMethod(const rpc::Message& request, Envelope envelope,
                                           const ChannelPtr& channel);
-  std::optional<rpc::RpcResult<rpc::Json>> CommonMethod(const rpc::Message& request,
-                                                        Revision revision) const;
-  rpc::RpcResult<rpc::Json> Initialize(const rpc::Message& request);
-  rpc::RpcResult<rpc::Json> SetLevel(const rpc::Message& request, Revision revision);
-  rpc::RpcResult<rpc::Json> Subscribe(const rpc::Message& request, Revision revision);
-  rpc::RpcResult<rpc::Json> TaskMethod(const rpc::Message& request, const Envelope& envelope) const;
+  std::optional<rpc::RpcResult<Json>> CommonMethod(const rpc::Message& request,
+                                                   Revision revision) const;
+  rpc::RpcResult<Json> Initialize(const rpc::Message& request);
+  rpc::RpcResult<Json> SetLevel(const rpc::Message& request, Revision revision);
+  rpc::RpcResult<Json> Subscribe(const rpc::Message& request, Revision revision);
+  rpc::RpcResult<Json> TaskMethod(const rpc::Message& request, const Envelope& envelope) const;
   rpc::RpcResult<Outcome> Listen(const rpc::Message& request, const Envelope& envelope,
                                  const ChannelPtr& channel);
 
@@ -133,17 +133,17 @@ class Connection : public rpc::Receiver,
   CallReply Run(Call& call);
   CallContext MakeContext(Call& call);
   void Settle(const std::shared_ptr<Call>& call, CallReply reply);
-  void Answer(Call& call, const rpc::RpcResult<rpc::Json>& result);
+  void Answer(Call& call, const rpc::RpcResult<Json>& result);
   void Ask(const std::shared_ptr<Call>& call, InputNeeded needed);
   void AskOverChannel(const std::shared_ptr<Call>& call, InputNeeded needed);
-  bool MakeTask(const std::shared_ptr<Call>& call);              // true: it is one now
-  rpc::Json CollectBatch(const std::vector<Outcome>& outcomes);  // REQUIRES: mutex_ held
+  bool MakeTask(const std::shared_ptr<Call>& call);         // true: it is one now
+  Json CollectBatch(const std::vector<Outcome>& outcomes);  // REQUIRES: mutex_ held
   void ReportProgress(const Call& call, ProgressScale::Point point, std::string_view what);
   bool WantsLog(const Call& call, LogLevel level) const;
-  void SendLog(const Call& call, LogLevel level, const rpc::Json& data);
+  void SendLog(const Call& call, LogLevel level, const Json& data);
 
-  void Send(const ChannelPtr& channel, const rpc::Json& message);
-  void SendLocked(const ChannelPtr& channel, const rpc::Json& message);  // REQUIRES: mutex_ held
+  void Send(const ChannelPtr& channel, const Json& message);
+  void SendLocked(const ChannelPtr& channel, const Json& message);  // REQUIRES: mutex_ held
   // Takes a call out of flight. False: it was withdrawn. REQUIRES: mutex_ held
   bool Retire(const Call& call);
   void ForgetAsked(Call& call);  // REQUIRES: mutex_ held
@@ -152,7 +152,7 @@ class Connection : public rpc::Receiver,
   const std::string principal_;
   // Used by the thread that gives messages only.
   Revision negotiated_ = kNewestHandshake;
-  rpc::Json capabilities_ = rpc::Json::object();  // of a client that said them once
+  Json capabilities_ = Json::object();  // of a client that said them once
 
   std::atomic<LogLevel> log_level_ = LogLevel::kWarning;  // of the handshake era
 

@@ -15,14 +15,13 @@ namespace jarvis::mcp {
 namespace {
 
 using rpc::FailRpc;
-using rpc::Json;
 
 rpc::RpcError Busy() {
   return {rpc::kInternalError, kBusyText, {}};
 }
 
 tl::unexpected<rpc::RpcError> NoTool(const ToolSet& tools, const std::string& name) {
-  std::string message = "Unknown tool " + rpc::Excerpt(name);
+  std::string message = "Unknown tool " + Excerpt(name);
   const auto closest = ClosestMatch(name, tools.Names());
   if (closest) message += "; did you mean \"" + *closest + "\"?";
   message += closest ? " Tools: " : ". Tools: ";
@@ -99,7 +98,7 @@ rpc::RpcResult<CallPlan> PlanRead(const Server& server, const rpc::Message& requ
     if (!content) return {FailRpc(rpc::kInternalError, ErrorReply(content.error()).text)};
     if (*content) return {ReadResult(server.info(), wanted, **content, revision)};
     return {FailRpc(IsStateless(revision) ? rpc::kInvalidParams : kResourceNotFound,
-                    "No resource " + rpc::Excerpt(wanted) + "; resources/list names them",
+                    "No resource " + Excerpt(wanted) + "; resources/list names them",
                     {{"uri", wanted}})};
   };
   return plan;
@@ -135,7 +134,7 @@ rpc::RpcResult<CallPlan> PlanPrompt(const Server& server, const rpc::Message& re
   }
   if (prompt == nullptr) {
     return FailRpc(rpc::kInvalidParams,
-                   "Unknown prompt " + rpc::Excerpt(name) + ". Prompts: " + JoinNames(names));
+                   "Unknown prompt " + Excerpt(name) + ". Prompts: " + JoinNames(names));
   }
   if (auto checked = CheckPromptArguments(*prompt, arguments); !checked) {
     return tl::make_unexpected(checked.error());
@@ -219,7 +218,7 @@ rpc::RpcResult<void> Connection::ReadAnswers(const rpc::Message& request, Call& 
 }
 
 std::string Connection::Binding(const Call& call) const {
-  return rpc::DumpLine(Json::array({principal_, call.plan.label, call.plan.subject}));
+  return DumpLine(Json::array({principal_, call.plan.label, call.plan.subject}));
 }
 
 void Connection::Begin(const std::shared_ptr<Call>& call) {

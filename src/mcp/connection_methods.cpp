@@ -8,7 +8,6 @@ namespace jarvis::mcp {
 namespace {
 
 using rpc::FailRpc;
-using rpc::Json;
 
 constexpr std::size_t kSubscriptionsMax = 64;
 constexpr std::size_t kSubscribedUrisMax = 1000;
@@ -54,9 +53,8 @@ rpc::RpcResult<Json> Complete(const Server& server, const rpc::Message& request,
   if (!question) return tl::make_unexpected(question.error());
   const auto values = server.catalog().completer(*question);
   if (!values) {
-    return FailRpc(rpc::kInvalidParams, "params.ref: nothing named " +
-                                            rpc::Excerpt(question->name) + " has an argument " +
-                                            rpc::Excerpt(question->argument));
+    return FailRpc(rpc::kInvalidParams, "params.ref: nothing named " + Excerpt(question->name) +
+                                            " has an argument " + Excerpt(question->argument));
   }
   return CompletionResult(server.info(), *values, revision);
 }
@@ -168,10 +166,10 @@ rpc::RpcResult<Connection::Outcome> Connection::StatelessMethod(const rpc::Messa
 rpc::RpcResult<Json> Connection::Initialize(const rpc::Message& request) {
   const Json version = request.params.value("protocolVersion", Json());
   if (!version.is_string()) {
-    return FailRpc(rpc::kInvalidParams,
-                   "params.protocolVersion: expected a string, received " + rpc::Excerpt(version),
-                   {{"supported", RevisionNames(/*with_stateless=*/false)},
-                    {"requested", rpc::Excerpt(version)}});
+    return FailRpc(
+        rpc::kInvalidParams,
+        "params.protocolVersion: expected a string, received " + Excerpt(version),
+        {{"supported", RevisionNames(/*with_stateless=*/false)}, {"requested", Excerpt(version)}});
   }
   const auto wanted = FindRevision(version.get<std::string>());
   negotiated_ = wanted && !IsStateless(*wanted) ? *wanted : kNewestHandshake;
@@ -214,7 +212,7 @@ rpc::RpcResult<Json> Connection::TaskMethod(const rpc::Message& request,
   const std::string task = id.get<std::string>();
   const auto unknown = [&] {
     return FailRpc(rpc::kInvalidParams,
-                   "No task " + rpc::Excerpt(id) + ": unknown or expired; call the tool again");
+                   "No task " + Excerpt(id) + ": unknown or expired; call the tool again");
   };
   if (request.method == "tasks/get") {
     auto state = server_.tasks().Describe(task, principal_);

@@ -8,8 +8,6 @@ namespace jarvis::mcp {
 namespace {
 
 using rpc::FailRpc;
-using rpc::FindMember;
-using rpc::Json;
 
 // In the order of LogLevel.
 constexpr std::array<std::string_view, 8> kLogLevels = {"debug", "info",     "notice", "warning",
@@ -28,7 +26,7 @@ rpc::RpcResult<Revision> ReadStateless(const Json* meta) {
   }
   const auto revision = FindRevision(version->get<std::string>());
   if (revision && IsStateless(*revision)) return *revision;
-  const std::string requested = rpc::Excerpt(*version);
+  const std::string requested = Excerpt(*version);
   return FailRpc(kUnsupportedVersion,
                  revision ? "Version " + requested + " starts with initialize"
                           : "Version " + requested + " is not supported",
@@ -54,7 +52,7 @@ rpc::RpcResult<Envelope> ReadEnvelope(const rpc::Message& request, Revision nego
   const Json* meta = FindMember(request.params, "_meta");
   if (meta != nullptr && !meta->is_object()) {
     return FailRpc(rpc::kInvalidParams,
-                   "params._meta: expected an object, received " + rpc::Excerpt(*meta));
+                   "params._meta: expected an object, received " + Excerpt(*meta));
   }
   if (LooksStateless(request)) {
     const auto revision = ReadStateless(meta);
@@ -67,9 +65,9 @@ rpc::RpcResult<Envelope> ReadEnvelope(const rpc::Message& request, Revision nego
   const bool fits =
       token->is_string() && token->get_ref<const std::string&>().size() <= rpc::kIdBytesMax;
   if (!fits && !token->is_number_integer()) {
-    return FailRpc(rpc::kInvalidParams,
-                   "params._meta.progressToken: expected a string or an integer, received " +
-                       rpc::Excerpt(*token));
+    return FailRpc(
+        rpc::kInvalidParams,
+        "params._meta.progressToken: expected a string or an integer, received " + Excerpt(*token));
   }
   envelope.progress_token = *token;
   return envelope;
@@ -100,7 +98,7 @@ rpc::RpcResult<LogLevel> ReadLogLevel(const Json& level, std::string_view where)
     names += name;
   }
   return FailRpc(rpc::kInvalidParams, std::string(where) + ": expected one of " + names +
-                                          ", received " + rpc::Excerpt(level));
+                                          ", received " + Excerpt(level));
 }
 
 Json RevisionNames(bool with_stateless) {

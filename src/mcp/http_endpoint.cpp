@@ -14,7 +14,6 @@ namespace {
 
 using rpc::HttpReply;
 using rpc::HttpRequest;
-using rpc::Json;
 using std::chrono::milliseconds;
 using std::chrono::steady_clock;
 
@@ -34,7 +33,7 @@ HttpReply Empty(int status) {
 HttpReply JsonReply(int status, const Json& body) {
   HttpReply reply = Empty(status);
   reply.content_type = "application/json";
-  reply.body = rpc::DumpLine(body);
+  reply.body = DumpLine(body);
   return reply;
 }
 
@@ -81,15 +80,15 @@ bool IsJsonType(const HttpRequest& request) {
 }
 
 std::string Event(const Json& message) {
-  return "event: message\ndata: " + rpc::DumpLine(message) + "\n\n";
+  return "event: message\ndata: " + DumpLine(message) + "\n\n";
 }
 
 // Does the envelope name a version, so that headers can be compared with it?
 bool HasEnvelope(const rpc::Message& message) {
-  const Json* meta = rpc::FindMember(message.params, "_meta");
+  const Json* meta = FindMember(message.params, "_meta");
   if (meta == nullptr) return false;
-  const Json* version = rpc::FindMember(*meta, kMetaVersion);
-  const Json* capabilities = rpc::FindMember(*meta, kMetaCapabilities);
+  const Json* version = FindMember(*meta, kMetaVersion);
+  const Json* capabilities = FindMember(*meta, kMetaCapabilities);
   return version != nullptr && version->is_string() && capabilities != nullptr &&
          capabilities->is_object();
 }
@@ -97,8 +96,8 @@ bool HasEnvelope(const rpc::Message& message) {
 rpc::RpcResult<void> CheckArguments(const Server& server, const HttpRequest& request,
                                     const rpc::Message& message) {
   if (message.method != "tools/call") return {};
-  const Json* name = rpc::FindMember(message.params, "name");
-  const Json* arguments = rpc::FindMember(message.params, "arguments");
+  const Json* name = FindMember(message.params, "name");
+  const Json* arguments = FindMember(message.params, "arguments");
   const Tool* tool = name != nullptr && name->is_string()
                          ? server.catalog().tools.Find(name->get_ref<const std::string&>())
                          : nullptr;
@@ -206,7 +205,7 @@ HttpReply HttpEndpoint::Refuse(rpc::HttpStatus status) {
 }
 
 HttpReply HttpEndpoint::Post(const HttpRequest& request, rpc::HttpPeer& peer) {
-  Result<Json> value = rpc::ParseJson(request.body);
+  Result<Json> value = ParseJson(request.body);
   if (!value) return HttpError(400, UnreadableError(value.error()));
   if (value->is_array()) {
     const bool answered =

@@ -91,7 +91,7 @@ class HttpEndpoint : public rpc::HttpHandler {
   rpc::HttpReply Resume(const std::shared_ptr<Exchange>& exchange, std::uint64_t seen,
                         rpc::HttpPeer& peer);
   rpc::HttpReply Await(const std::shared_ptr<Exchange>& exchange, rpc::HttpPeer& peer);
-  static rpc::HttpReply Single(const Exchange& exchange, const rpc::Json& answer);
+  static rpc::HttpReply Single(const Exchange& exchange, const Json& answer);
   rpc::HttpReply Stream(const std::shared_ptr<Exchange>& exchange, Mailbox::Mail first,
                         rpc::HttpPeer& peer);
   // Until the answer, or the end without one. False: the client is gone.

@@ -76,9 +76,9 @@ void EventLog::Put(const Mailbox::Mail& mail) {
 
 void EventLog::PutLocked(const Mailbox::Mail& mail) {
   if (count_ == 0) Append({});  // an id from the start, so that any break can be mended
-  for (const rpc::Json& message : mail.notifications)
-    Append(rpc::DumpLine(message));
-  if (!mail.answer.is_null()) Append(rpc::DumpLine(mail.answer));
+  for (const Json& message : mail.notifications)
+    Append(DumpLine(message));
+  if (!mail.answer.is_null()) Append(DumpLine(mail.answer));
   hang_up_ = hang_up_ || mail.hang_up;
   if (mail.over) mailbox_ = nullptr;
 }

@@ -12,8 +12,6 @@ namespace jarvis::mcp {
 namespace {
 
 using rpc::FailRpc;
-using rpc::FindMember;
-using rpc::Json;
 
 struct NamedMethod {
   std::string_view method;
@@ -39,8 +37,8 @@ rpc::RpcResult<void> CheckHeader(const rpc::HttpRequest& http, const char* shown
   const auto decoded = encoded ? DecodeHeaderValue(*value) : std::optional(*value);
   if (!decoded) return Mismatch(std::string("the header ") + shown + " cannot be read");
   if (*decoded == wanted) return {};
-  return Mismatch(std::string("the header ") + shown + " says " + rpc::Excerpt(*decoded) +
-                  ", the body " + rpc::Excerpt(wanted));
+  return Mismatch(std::string("the header ") + shown + " says " + Excerpt(*decoded) +
+                  ", the body " + Excerpt(wanted));
 }
 
 // "7" and "07" say the same.
@@ -52,7 +50,7 @@ bool SameInteger(const std::string& text, const Json& argument) {
 rpc::RpcResult<void> CheckArgumentHeader(const rpc::HttpRequest& http, const std::string& shown,
                                          const std::string& lower, const Json& argument) {
   const std::string wanted =
-      argument.is_string() ? argument.get<std::string>() : rpc::DumpLine(argument);
+      argument.is_string() ? argument.get<std::string>() : DumpLine(argument);
   const std::string* value = http.Find(lower);
   if (value != nullptr && argument.is_number_integer() && http.Count(lower) == 1 &&
       SameInteger(*value, argument)) {

@@ -20,8 +20,8 @@ rpc::RpcResult<void> CheckMethodHeaders(const rpc::HttpRequest& http, const rpc:
 
 // Mcp-Param-NAME for every argument whose schema has "x-mcp-header": NAME. There if and only if the
 // argument is. `schema`: the tool's input schema.
-rpc::RpcResult<void> CheckArgumentHeaders(const rpc::HttpRequest& http, const rpc::Json& schema,
-                                          const rpc::Json& arguments);
+rpc::RpcResult<void> CheckArgumentHeaders(const rpc::HttpRequest& http, const Json& schema,
+                                          const Json& arguments);
 
 // "=?base64?...?=" decoded, any other value as it is. Nothing: bad base64, or bytes that no raw
 // value may have.

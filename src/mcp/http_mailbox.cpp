@@ -12,7 +12,7 @@ std::shared_ptr<Mailbox> Mailbox::Make() {
   return std::shared_ptr<Mailbox>(new Mailbox(std::move(wake)));
 }
 
-void Mailbox::Send(const rpc::Json& message) {
+void Mailbox::Send(const Json& message) {
   const std::lock_guard lock(mutex_);
   if (over_) return;
   if (message.is_array() || !message.contains("method")) {
@@ -81,7 +81,7 @@ Mailbox::Mail Mailbox::Take() {
   Mail mail;
   mail.notifications.assign(notifications_.begin(), notifications_.end());
   notifications_.clear();
-  mail.answer = std::exchange(answer_, rpc::Json());
+  mail.answer = std::exchange(answer_, Json());
   mail.over = over_;
   mail.hang_up = std::exchange(hang_up_, false);
   return mail;

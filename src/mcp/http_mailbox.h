@@ -26,7 +26,7 @@ class Mailbox : public rpc::Channel {
   // Null: there are no descriptors left.
   static std::shared_ptr<Mailbox> Make();
 
-  void Send(const rpc::Json& message) override;
+  void Send(const Json& message) override;
   void Finish() override;
   void HangUp() override;
   // Makes the reader look.
@@ -39,8 +39,8 @@ class Mailbox : public rpc::Channel {
   // Readable when something has come since the last Take(). REQUIRES: not asleep
   int wake_fd() const;
   struct Mail {
-    std::vector<rpc::Json> notifications;
-    rpc::Json answer;      // null: not yet; for a batch an array
+    std::vector<Json> notifications;
+    Json answer;           // null: not yet; for a batch an array
     bool over = false;     // the answer is here, or none will come
     bool hang_up = false;  // the connection is to be closed, although the answer is to come
   };
@@ -52,8 +52,8 @@ class Mailbox : public rpc::Channel {
 
   mutable std::mutex mutex_;
   FileDescriptor wake_;
-  std::deque<rpc::Json> notifications_;
-  rpc::Json answer_;
+  std::deque<Json> notifications_;
+  Json answer_;
   bool over_ = false;
   bool woken_up_ = false;  // the descriptor is readable
   bool hang_up_ = false;

@@ -9,8 +9,6 @@
 namespace jarvis::mcp {
 namespace {
 
-using rpc::Json;
-
 std::string CursorText(const std::string& list, std::uint64_t digest, std::size_t offset) {
   return rpc::EncodeBase64Url(list + ":" + std::to_string(offset) + ":" + std::to_string(digest));
 }
@@ -31,7 +29,7 @@ rpc::RpcResult<Page> TakePage(const std::string& list, const Json& items, const 
   std::size_t offset = 0;
   // Most lists have one page and need no digest.
   std::uint64_t digest = 0;
-  if (items.size() > size || !cursor.is_null()) digest = HashText(rpc::DumpLine(items));
+  if (items.size() > size || !cursor.is_null()) digest = HashText(DumpLine(items));
   if (!cursor.is_null()) {
     offset = items.size();
     if (cursor.is_string()) {

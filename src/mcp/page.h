@@ -9,13 +9,13 @@
 namespace jarvis::mcp {
 
 struct Page {
-  rpc::Json items = rpc::Json::array();
+  Json items = Json::array();
   std::string next_cursor;  // empty: this was the last
 };
 
 // `cursor` as received; null: from the start. A cursor belongs to one list as it is now: when the
 // list has changed, or the cursor is not ours, the request is refused. REQUIRES: size > 0
-rpc::RpcResult<Page> TakePage(const std::string& list, const rpc::Json& items,
-                              const rpc::Json& cursor, std::size_t size);
+rpc::RpcResult<Page> TakePage(const std::string& list, const Json& items, const Json& cursor,
+                              std::size_t size);
 
 }  // namespace jarvis::mcp

@@ -11,24 +11,24 @@
 namespace jarvis::mcp {
 
 inline tl::unexpected<rpc::RpcError> NoMethod(const rpc::Message& request) {
-  return rpc::FailRpc(rpc::kMethodNotFound, "Unknown method " + rpc::Excerpt(request.method));
+  return rpc::FailRpc(rpc::kMethodNotFound, "Unknown method " + Excerpt(request.method));
 }
 
 // `name`: of the member of params.
 inline tl::unexpected<rpc::RpcError> WrongMember(const std::string& name, const char* expected,
-                                                 const rpc::Json& received) {
+                                                 const Json& received) {
   return rpc::FailRpc(rpc::kInvalidParams, "params." + name + ": expected " + expected +
-                                               ", received " + rpc::Excerpt(received));
+                                               ", received " + Excerpt(received));
 }
 
 // `capability`: as an object of the kind that clients declare.
-inline tl::unexpected<rpc::RpcError> LacksCapability(std::string text, rpc::Json capability) {
+inline tl::unexpected<rpc::RpcError> LacksCapability(std::string text, Json capability) {
   return rpc::FailRpc(kMissingCapability, std::move(text),
                       {{"requiredCapabilities", std::move(capability)}});
 }
 
-inline rpc::Json TasksCapability() {
-  return {{"extensions", {{kTasksExtension, rpc::Json::object()}}}};
+inline Json TasksCapability() {
+  return {{"extensions", {{kTasksExtension, Json::object()}}}};
 }
 
 }  // namespace jarvis::mcp

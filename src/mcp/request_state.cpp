@@ -14,8 +14,6 @@
 namespace jarvis::mcp {
 namespace {
 
-using rpc::Json;
-
 std::int64_t Seconds(RequestStates::Clock::time_point time) {
   return std::chrono::duration_cast<std::chrono::seconds>(time.time_since_epoch()).count();
 }
@@ -51,7 +49,7 @@ std::string RequestStates::Seal(const Json& state, const std::string& binding,
   const Json held = {{"until", Seconds(now + kLife)},
                      {"binding", rpc::EncodeBase64Url(Digest(binding))},
                      {"state", state}};
-  const std::string text = rpc::EncodeBase64Url(rpc::DumpLine(held));
+  const std::string text = rpc::EncodeBase64Url(DumpLine(held));
   return text + "." + rpc::EncodeBase64Url(Sign(text));
 }
 
@@ -68,7 +66,7 @@ std::optional<Json> RequestStates::Open(const std::string& sealed, const std::st
   }
   // Signed, so it is our own text.
   const auto plain = rpc::DecodeBase64Url(text);
-  const auto held = plain ? rpc::ParseJson(*plain) : Result<Json>(Json());
+  const auto held = plain ? ParseJson(*plain) : Result<Json>(Json());
   if (!held || !held->is_object()) return std::nullopt;
   if (held->value("until", std::int64_t{0}) < Seconds(now)) return std::nullopt;
   if (held->value("binding", "") != rpc::EncodeBase64Url(Digest(binding))) return std::nullopt;

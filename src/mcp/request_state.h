@@ -9,7 +9,7 @@
 #include <optional>
 #include <string>
 
-#include "rpc/json.h"
+#include "json/json.h"
 
 namespace jarvis::mcp {
 
@@ -21,11 +21,11 @@ class RequestStates {
   RequestStates();
 
   // `binding`: text that names the request and its client.
-  std::string Seal(const rpc::Json& state, const std::string& binding,
+  std::string Seal(const Json& state, const std::string& binding,
                    Clock::time_point now = Clock::now()) const;
   // Nothing: changed, too old, of another request or of another process.
-  std::optional<rpc::Json> Open(const std::string& sealed, const std::string& binding,
-                                Clock::time_point now = Clock::now()) const;
+  std::optional<Json> Open(const std::string& sealed, const std::string& binding,
+                           Clock::time_point now = Clock::now()) const;
 
  private:
   std::string Sign(const std::string& text) const;

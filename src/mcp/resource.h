@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "base/result.h"
+#include "json/json.h"
 #include "mcp/call_context.h"
-#include "rpc/json.h"
 
 namespace jarvis::mcp {
 
@@ -59,8 +59,8 @@ struct PromptArgument {
 };
 
 struct PromptReply {
-  rpc::Json messages = rpc::Json::array();  // {"role": ..., "content": one block}
-  std::optional<InputNeeded> ask = {};      // instead
+  Json messages = Json::array();        // {"role": ..., "content": one block}
+  std::optional<InputNeeded> ask = {};  // instead
 };
 
 struct Prompt {
@@ -69,7 +69,7 @@ struct Prompt {
   std::string description;
   std::vector<PromptArgument> arguments;
   // Every argument is a string; required ones are there.
-  std::function<PromptReply(const rpc::Json& arguments, CallContext& context)> make;
+  std::function<PromptReply(const Json& arguments, CallContext& context)> make;
 };
 
 // What people may be about to type.
@@ -78,7 +78,7 @@ struct CompletionQuestion {
   std::string name;        // of the prompt, or the URI template
   std::string argument;
   std::string value;  // typed so far
-  rpc::Json others;   // further arguments that are known, by name
+  Json others;        // further arguments that are known, by name
 };
 // All values that fit, best first. Nothing: no such prompt, template or argument.
 using Completer =

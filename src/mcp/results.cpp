@@ -9,8 +9,6 @@
 namespace jarvis::mcp {
 namespace {
 
-using rpc::Json;
-
 // Lists that do not change while the process lives.
 constexpr int kListTtlMs = 3'600'000;
 // What a URI with a content's hash in it stands for.

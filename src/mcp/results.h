@@ -4,12 +4,12 @@
 
 #include <string>
 
+#include "json/json.h"
 #include "mcp/catalog.h"
 #include "mcp/page.h"
 #include "mcp/protocol.h"
 #include "mcp/resource.h"
 #include "mcp/tool.h"
-#include "rpc/json.h"
 
 namespace jarvis::mcp {
 
@@ -21,36 +21,35 @@ struct ServerInfo {
   std::string description = {};
 };
 
-rpc::Json InitializeResult(const ServerInfo& info, const Catalog& catalog, Revision revision);
-rpc::Json DiscoverResult(const ServerInfo& info, const Catalog& catalog, Revision revision);
-rpc::Json EmptyResult(const ServerInfo& info, Revision revision);
+Json InitializeResult(const ServerInfo& info, const Catalog& catalog, Revision revision);
+Json DiscoverResult(const ServerInfo& info, const Catalog& catalog, Revision revision);
+Json EmptyResult(const ServerInfo& info, Revision revision);
 
 // The entries of a list, before it is cut into pages.
-rpc::Json ToolEntries(const ToolSet& tools, Revision revision);
-rpc::Json ResourceEntries(const std::vector<Resource>& resources, Revision revision);
-rpc::Json TemplateEntries(const std::vector<ResourceTemplate>& templates, Revision revision);
-rpc::Json PromptEntries(const std::vector<Prompt>& prompts, Revision revision);
+Json ToolEntries(const ToolSet& tools, Revision revision);
+Json ResourceEntries(const std::vector<Resource>& resources, Revision revision);
+Json TemplateEntries(const std::vector<ResourceTemplate>& templates, Revision revision);
+Json PromptEntries(const std::vector<Prompt>& prompts, Revision revision);
 // `member`: "tools", "resources"... `grows`: the list may be another one the next time.
-rpc::Json ListResult(const ServerInfo& info, const char* member, Page page, bool grows,
-                     Revision revision);
+Json ListResult(const ServerInfo& info, const char* member, Page page, bool grows,
+                Revision revision);
 
-rpc::Json ToolCallResult(const ServerInfo& info, const ToolReply& reply, Revision revision);
-rpc::Json ReadResult(const ServerInfo& info, const std::string& uri, const ResourceContent& content,
-                     Revision revision);
-rpc::Json PromptResult(const ServerInfo& info, const Prompt& prompt, const PromptReply& reply,
-                       Revision revision);
+Json ToolCallResult(const ServerInfo& info, const ToolReply& reply, Revision revision);
+Json ReadResult(const ServerInfo& info, const std::string& uri, const ResourceContent& content,
+                Revision revision);
+Json PromptResult(const ServerInfo& info, const Prompt& prompt, const PromptReply& reply,
+                  Revision revision);
 // `all`: every value that fits; at most a hundred are told.
-rpc::Json CompletionResult(const ServerInfo& info, const std::vector<std::string>& all,
-                           Revision revision);
+Json CompletionResult(const ServerInfo& info, const std::vector<std::string>& all,
+                      Revision revision);
 // The answer to subscriptions/listen, sent when the server ends it.
-rpc::Json ListenResult(const ServerInfo& info, const rpc::Json& request_id, Revision revision);
+Json ListenResult(const ServerInfo& info, const Json& request_id, Revision revision);
 
 // Of the stateless era. `sealed_state`: null for none.
-rpc::Json InputRequiredResult(const ServerInfo& info, rpc::Json requests,
-                              const rpc::Json& sealed_state);
+Json InputRequiredResult(const ServerInfo& info, Json requests, const Json& sealed_state);
 // Instead of a call's own result: it became a task.
-rpc::Json TaskResult(const ServerInfo& info, rpc::Json task);
+Json TaskResult(const ServerInfo& info, Json task);
 // Of tasks/get: the same fields as an ordinary result.
-rpc::Json TaskStateResult(const ServerInfo& info, rpc::Json task, Revision revision);
+Json TaskStateResult(const ServerInfo& info, Json task, Revision revision);
 
 }  // namespace jarvis::mcp

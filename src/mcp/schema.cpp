@@ -12,7 +12,6 @@
 namespace jarvis::mcp {
 namespace {
 
-using rpc::FindMember;
 using schema_rules::CheckBounds;
 using schema_rules::ElementPath;
 using schema_rules::HasType;
@@ -65,7 +64,7 @@ class Normalizer {
     if (!TypeFits(schema, value)) return Mismatch(path, schema, given);
     if (value.is_string() && value.get_ref<const std::string&>().size() > kStringBytesMax) {
       return Fail(ErrorCode::kBadValue,
-                  path + ": expected at most 1 MiB of text, received " + rpc::Excerpt(value));
+                  path + ": expected at most 1 MiB of text, received " + Excerpt(value));
     }
     if (value.is_object()) return Object(schema, value, path);
     JV_TRY(CheckBounds(schema, value, path));
@@ -131,7 +130,7 @@ class Normalizer {
     const std::vector<std::string> names = PropertyNames(schema);
     for (const auto& [name, ignored] : given.items()) {
       if (std::find(names.begin(), names.end(), name) != names.end()) continue;
-      std::string message = "No argument is named " + rpc::Excerpt(name) + ".";
+      std::string message = "No argument is named " + Excerpt(name) + ".";
       if (const auto closest = ClosestMatch(name, names)) {
         message += " Did you mean \"" + *closest + "\"?";
       }
@@ -148,7 +147,7 @@ class Normalizer {
     if (name != "limit" || maximum == nullptr) return given;
     const Json value = Converted(property, given);
     if (!value.is_number() || value <= *maximum) return given;
-    notes_.push_back("limit " + rpc::Excerpt(value) + " was lowered to " + maximum->dump() +
+    notes_.push_back("limit " + Excerpt(value) + " was lowered to " + maximum->dump() +
                      ", the maximum.");
     return *maximum;
   }

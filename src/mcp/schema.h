@@ -11,11 +11,9 @@
 #include <vector>
 
 #include "base/result.h"
-#include "rpc/json.h"
+#include "json/json.h"
 
 namespace jarvis::mcp {
-
-using rpc::Json;
 
 // Longer strings are no sensible argument.
 inline constexpr std::size_t kStringBytesMax = std::size_t{1} << 20;

@@ -9,7 +9,6 @@
 namespace jarvis::mcp {
 namespace {
 
-using rpc::FindMember;
 using schema_rules::MemberPath;
 
 constexpr std::array<std::string_view, 7> kTypes = {"object", "array",   "string", "integer",
@@ -87,14 +86,14 @@ constexpr Keyword kKeywords[] = {
 
 Status CheckAt(const Json& schema, const std::string& path) {
   if (!schema.is_object()) return Fail(ErrorCode::kInternal, path + ": a schema is an object");
-  for (const auto& member : schema.items()) {
-    const std::string& name = member.key();
+  for (const JsonMember& member : schema.items()) {
+    const std::string& name = member.key;
     const auto* keyword = std::find_if(std::begin(kKeywords), std::end(kKeywords),
                                        [&](const Keyword& k) { return k.name == name; });
     if (keyword == std::end(kKeywords)) {
       return Fail(ErrorCode::kInternal, MemberPath(path, name) + ": no keyword of ours");
     }
-    if (!keyword->fits(member.value())) {
+    if (!keyword->fits(member.value)) {
       return Fail(ErrorCode::kInternal, MemberPath(path, name) + ": has the wrong form");
     }
   }

@@ -10,8 +10,6 @@
 namespace jarvis::mcp {
 namespace {
 
-using rpc::FindMember;
-
 // In the unit that minLength counts in.
 std::size_t CodePoints(const std::string& text) {
   return static_cast<std::size_t>(std::count_if(text.begin(), text.end(), [](char c) {
@@ -41,7 +39,7 @@ bool WithinCount(const Json& schema, const char* min_key, const char* max_key, s
          (max == nullptr || count <= max->get<std::size_t>());
 }
 
-// nlohmann compares integers of both signs and doubles by value.
+// Json compares integers of both signs and doubles by value.
 bool WithinRange(const Json& schema, const Json& value) {
   const Json* min = FindMember(schema, "minimum");
   const Json* max = FindMember(schema, "maximum");
@@ -105,7 +103,7 @@ bool TypeFits(const Json& schema, const Json& value) {
 
 tl::unexpected<Error> Mismatch(const std::string& path, const Json& schema, const Json& received) {
   return Fail(ErrorCode::kBadValue, (path.empty() ? "the value" : path) + ": expected " +
-                                        Expected(schema) + ", received " + rpc::Excerpt(received));
+                                        Expected(schema) + ", received " + Excerpt(received));
 }
 
 Status CheckBounds(const Json& schema, const Json& value, const std::string& path) {

@@ -7,11 +7,9 @@
 #include <vector>
 
 #include "base/result.h"
-#include "rpc/json.h"
+#include "json/json.h"
 
 namespace jarvis::mcp::schema_rules {
-
-using rpc::Json;
 
 std::vector<std::string> Types(const Json& schema);  // empty: any
 bool HasType(const Json& schema, std::string_view type);

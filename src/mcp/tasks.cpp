@@ -10,8 +10,6 @@
 namespace jarvis::mcp {
 namespace {
 
-using rpc::Json;
-
 std::string NowText() {
   const std::time_t now = std::time(nullptr);
   std::tm parts{};

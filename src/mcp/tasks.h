@@ -11,8 +11,8 @@
 #include <optional>
 #include <string>
 
+#include "json/json.h"
 #include "mcp/changes.h"
-#include "rpc/json.h"
 #include "rpc/message.h"
 
 namespace jarvis::mcp {
@@ -28,24 +28,24 @@ class Tasks {
   explicit Tasks(Changes& changes) : changes_(changes) {}
 
   struct Control {
-    std::function<void()> stop;                   // asks the work to stop
-    std::function<void(rpc::Json inputs)> go_on;  // runs it again with the client's answers
+    std::function<void()> stop;              // asks the work to stop
+    std::function<void(Json inputs)> go_on;  // runs it again with the client's answers
   };
   // The id, or nothing: too many tasks, or no random numbers.
   std::optional<std::string> Create(const std::string& principal, Control control);
 
   // From the work.
   void SetMessage(const std::string& id, std::string_view message);
-  void Ask(const std::string& id, rpc::Json requests);
+  void Ask(const std::string& id, Json requests);
   // Of the call: a JSON-RPC result, or an error. Of a task that was cancelled it is dropped.
-  void Complete(const std::string& id, rpc::Json result);
+  void Complete(const std::string& id, Json result);
   void Break(const std::string& id, const rpc::RpcError& error);
 
   // From its client. Nothing, or false: no such task of this principal.
-  std::optional<rpc::Json> Describe(const std::string& id, const std::string& principal);
+  std::optional<Json> Describe(const std::string& id, const std::string& principal);
   bool Cancel(const std::string& id, const std::string& principal);
   // Answers to some of what was asked; others are ignored.
-  bool Update(const std::string& id, const std::string& principal, const rpc::Json& inputs);
+  bool Update(const std::string& id, const std::string& principal, const Json& inputs);
 
   void StopAll();
 
@@ -62,18 +62,18 @@ class Tasks {
     Clock::time_point began = Clock::now();
     Clock::time_point ends = began + kLife;
     bool cancelled = false;  // the work may still be on its way to an end
-    rpc::Json outcome;       // {"result": ...} or {"error": ...}
-    rpc::Json asked;         // that nobody has answered yet
-    rpc::Json answers = rpc::Json::object();
+    Json outcome;            // {"result": ...} or {"error": ...}
+    Json asked;              // that nobody has answered yet
+    Json answers = Json::object();
   };
 
-  static rpc::Json Fields(const Task& task);
+  static Json Fields(const Task& task);
   static bool IsOver(const Task& task);
   void Touch(Task& task, std::string status);                         // REQUIRES: mutex_ held
   void Conclude(Task& task, std::string status);                      // REQUIRES: mutex_ held
   Task* Find(const std::string& id);                                  // REQUIRES: mutex_ held
   Task* FindOf(const std::string& id, const std::string& principal);  // REQUIRES: mutex_ held
-  void End(const std::string& id, std::string status, rpc::Json outcome);
+  void End(const std::string& id, std::string status, Json outcome);
   static Change News(const Task& task);
   void Sweep();  // REQUIRES: mutex_ held
 

@@ -8,8 +8,6 @@
 namespace jarvis::mcp {
 namespace {
 
-using rpc::Json;
-
 // What every host takes. Hosts put a prefix before the name, so ours stay below half of it.
 constexpr std::size_t kToolNameBytesMax = 64;
 constexpr const char* kHints[] = {"readOnlyHint", "destructiveHint", "idempotentHint",
@@ -69,10 +67,10 @@ Status ToolSet::Add(std::string_view schema_text, ToolCost cost, ToolHandler han
 
 Status ToolSet::Add(std::string_view schema_text, const ToolOptions& options,
                     TalkingHandler handler) {
-  JV_ASSIGN(Json definition, rpc::ParseJson(schema_text));
+  JV_ASSIGN(Json definition, ParseJson(schema_text));
   if (auto checked = CheckDefinition(definition, options.free_schema); !checked) {
     const std::string name =
-        definition.is_object() ? rpc::Excerpt(definition.value("name", Json())) : std::string("?");
+        definition.is_object() ? Excerpt(definition.value("name", Json())) : std::string("?");
     return Fail(ErrorCode::kInternal, "tool " + name + ": " + checked.error().message);
   }
   std::string name = definition.at("name").get<std::string>();

@@ -12,26 +12,26 @@
 
 #include "base/job.h"
 #include "base/result.h"
+#include "json/json.h"
 #include "mcp/call_context.h"
-#include "rpc/json.h"
 #include "rpc/message.h"
 
 namespace jarvis::mcp {
 
 struct ToolReply {
-  rpc::Json structured;   // an object, or null: none
+  Json structured;        // an object, or null: none
   std::string text;       // stands alone: some clients show nothing else
   bool is_error = false;  // then `structured` is not sent
   // Further content after the text: images, links, embedded resources, in the newest form.
-  std::vector<rpc::Json> blocks = {};
+  std::vector<Json> blocks = {};
   std::optional<InputNeeded> ask = {};        // instead of an answer
   std::optional<rpc::RpcError> refusal = {};  // instead of an answer: not for the model to mend
 };
 
 // The arguments fit the tool's inputSchema and have its defaults.
-using ToolHandler = std::function<ToolReply(const rpc::Json& arguments, Job& job)>;
+using ToolHandler = std::function<ToolReply(const Json& arguments, Job& job)>;
 // The same for a tool that talks with the client.
-using TalkingHandler = std::function<ToolReply(const rpc::Json& arguments, CallContext& context)>;
+using TalkingHandler = std::function<ToolReply(const Json& arguments, CallContext& context)>;
 
 enum class ToolCost {
   kQuick,  // answers from what is in memory
@@ -48,7 +48,7 @@ enum class TaskUse {
 struct ToolOptions {
   ToolCost cost = ToolCost::kQuick;
   // Of a call with these arguments, as received; empty: always `cost`.
-  std::function<ToolCost(const rpc::Json& arguments)> cost_of = {};
+  std::function<ToolCost(const Json& arguments)> cost_of = {};
   TaskUse task = TaskUse::kNever;
   // Of a task: what it asks of the client it asks before it becomes one.
   bool asks_first = false;
@@ -66,11 +66,11 @@ struct ToolOptions {
 
 struct Tool {
   std::string name;
-  rpc::Json definition;  // an entry of tools/list
+  Json definition;  // an entry of tools/list
   ToolOptions options;
   TalkingHandler handler;
 
-  const rpc::Json& input_schema() const { return definition.at("inputSchema"); }
+  const Json& input_schema() const { return definition.at("inputSchema"); }
 };
 
 class ToolSet {

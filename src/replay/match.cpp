@@ -12,10 +12,10 @@ namespace {
 
 // Strides of a tensor in row-major order.
 Json ContiguousStrides(const Json& shape) {
-  Json strides = Json::array();
+  std::vector<std::int64_t> strides(shape.size());
   std::int64_t step = 1;
   for (std::size_t i = shape.size(); i-- > 0;) {
-    strides.insert(strides.begin(), step);
+    strides[i] = step;
     // Sizes are checked one by one; the product of a tensor that fits memory cannot overflow.
     if (__builtin_mul_overflow(step, std::max<std::int64_t>(shape[i].get<std::int64_t>(), 1),
                                &step))

@@ -61,7 +61,7 @@ bool IsIntegers(const Json& value, int nested) {
 }
 
 Result<Json> ListOf(const trace::EventStore& events, StringId raw, std::string_view what) {
-  const Result<Json> list = rpc::ParseJson(events.text(raw));
+  const Result<Json> list = ParseJson(events.text(raw));
   if (!list || !list->is_array() || list->size() > kArgsMax) {
     return Fail(ErrorCode::kBadValue, std::string(what) + " is damaged in the trace");
   }

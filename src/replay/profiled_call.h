@@ -11,8 +11,6 @@
 
 namespace jarvis::replay {
 
-using rpc::Json;
-
 struct ProfiledArg {
   Json dims;         // a list of sizes; of a tensor list a list of such lists; [] for anything else
   std::string type;  // "c10::BFloat16", "Scalar", "TensorList"...; empty: not recorded or None

@@ -10,8 +10,6 @@
 
 namespace jarvis::replay {
 
-using rpc::Json;
-
 // "True", "-1", "1e-05", "[1, 1]", "inf" as a value of the type; nothing if it is none. A Scalar
 // without a point or an exponent stays an integer. What JSON has no number for is the text "inf",
 // "-inf" or "nan".

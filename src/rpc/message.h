@@ -4,7 +4,7 @@
 #include <string>
 #include <string_view>
 
-#include "rpc/json.h"
+#include "json/json.h"
 
 namespace jarvis::rpc {
 

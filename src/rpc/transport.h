@@ -7,7 +7,7 @@
 
 #include <string_view>
 
-#include "rpc/json.h"
+#include "json/json.h"
 
 namespace jarvis::rpc {
 

@@ -1,5 +1,3 @@
-#include "analysis/align/sequence.h"
-
 #include <algorithm>
 #include <map>
 #include <set>
@@ -9,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "analysis/align/names.h"
+#include "analysis/align/sequence.h"
 
 namespace jarvis::analysis {
 namespace {

@@ -1,7 +1,6 @@
-#include "analysis/align/diff.h"
-
 #include <doctest/doctest.h>
 
+#include "analysis/align/diff.h"
 #include "analysis/align/names.h"
 #include "support/diff_support.h"
 #include "support/table_rows.h"

@@ -1,9 +1,8 @@
-#include "analysis/align/view.h"
-
 #include <doctest/doctest.h>
 #include <fmt/format.h>
 
 #include "analysis/align/names.h"
+#include "analysis/align/view.h"
 #include "support/diff_support.h"
 
 namespace jarvis::analysis {

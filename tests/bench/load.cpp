@@ -9,8 +9,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "session/loaded_trace.h"
 #include "io/byte_source.h"
+#include "session/loaded_trace.h"
 #include "trace/reader.h"
 
 namespace jarvis::bench {

@@ -9,11 +9,11 @@
 
 #include <doctest/doctest.h>
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 
 #include "analysis/attribution/clock.h"
 #include "analysis/attribution/work_calls.h"
 #include "compat/tracelens_models.h"
+#include "json/json.h"
 #include "perf/gemm_kernel_name.h"
 #include "perf/iteration_annotation.h"
 #include "perf/model.h"
@@ -23,7 +23,6 @@
 namespace jarvis {
 namespace {
 
-using Json = nlohmann::ordered_json;
 using Failure = perf::OpWork::Failure;
 
 // What a check says of a vector: nothing wrong, what is wrong, or why it is not run.
@@ -74,7 +73,8 @@ Verdict FusedOps(const Json& vector) {
 }
 
 Verdict Iteration(const Json& vector) {
-  const std::string name = vector.at("input").is_null() ? "" : vector.at("input");
+  const Json& input = vector.at("input");
+  const std::string name = input.is_null() ? "" : input.get<std::string>();
   const Json& want = vector.at("expect");
   const auto got = perf::ParseIteration(name);
   const auto sums = perf::SumsOf(name);
@@ -107,7 +107,7 @@ Verdict Iteration(const Json& vector) {
 }
 
 Verdict Capture(const Json& vector) {
-  const std::string name = vector.at("input");
+  const auto name = vector.at("input").get<std::string>();
   const auto got = perf::ParseCapture(name);
   const Json& want = vector.at("expect");
   if (got.has_value() != want.at("matched").get<bool>()) return Wrong("matched");
@@ -205,7 +205,7 @@ const std::map<std::string, Static>& Statics() {
 }
 
 Verdict StaticFormula(perf::ModelSet& models, const Json& vector) {
-  const std::string function = vector.at("input").at("function");
+  const auto function = vector.at("input").at("function").get<std::string>();
   const auto found = Statics().find(function);
   if (found == Statics().end()) {
     return Skip(function.starts_with("softmax.")
@@ -302,7 +302,9 @@ Verdict Derived(perf::ModelSet& models, const Json& vector) {
     if (key.starts_with("Non-Data-Mov") || key.starts_with("param: ")) continue;
     if (!got.contains(key)) return Wrong("no " + key);
     const Json& other = got.at(key);
-    const bool same = value.is_number() ? other.is_number() && Near(other, value) : other == value;
+    const bool same = value.is_number()
+                          ? other.is_number() && Near(other.get<double>(), value.get<double>())
+                          : other == value;
     if (!same) return Wrong(key + " " + other.dump() + " instead of " + value.dump());
     ++checked;
   }
@@ -310,7 +312,7 @@ Verdict Derived(perf::ModelSet& models, const Json& vector) {
 }
 
 Verdict Check(perf::ModelSet& models, const Json& vector) {
-  const std::string kind = vector.at("kind");
+  const auto kind = vector.at("kind").get<std::string>();
   if (kind == "gemm_kernel_name") return GemmKernelName(vector);
   if (kind == "triton_fused_ops") return FusedOps(vector);
   if (kind == "iteration_annotation") return Iteration(vector);
@@ -342,7 +344,8 @@ TEST_CASE("the reference's helpers, vector by vector") {
     const Json vector = Json::parse(line);
     const Verdict verdict = Check(models, vector);
     CHECK_MESSAGE(verdict.wrong.empty(), line << "\n  " << verdict.wrong);
-    ++(verdict.skipped.empty() ? ran[vector.at("kind")] : skipped[verdict.skipped]);
+    ++(verdict.skipped.empty() ? ran[vector.at("kind").get<std::string>()]
+                               : skipped[verdict.skipped]);
   }
   for (const auto& [kind, n] : ran)
     fmt::print("{} vectors run: {}\n", n, kind);

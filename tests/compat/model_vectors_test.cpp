@@ -8,15 +8,13 @@
 
 #include <doctest/doctest.h>
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 
 #include "compat/tracelens_models.h"
+#include "json/json.h"
 #include "perf/model.h"
 
 namespace jarvis {
 namespace {
-
-using Json = nlohmann::ordered_json;
 
 // One vector's call, with the texts that it points into.
 struct Call {
@@ -82,8 +80,8 @@ std::string Compare(const Json& expect, const perf::ModelRow& row, const perf::O
     return same ? "" : fmt::format("{} {} instead of {}{}", key, Number(got), want.dump(), why);
   };
   if (expect.value("error", false)) {
-    const std::string kind = expect.at("kind");
-    const std::string stage = expect.at("stage");
+    const auto kind = expect.at("kind").get<std::string>();
+    const auto stage = expect.at("stage").get<std::string>();
     if (work.failure == Failure::kNone) {
       // A missing FLOP count counts as a failure there.
       if (!(stage == "flops" && !work.flops)) return "does not fail at " + stage;
@@ -156,10 +154,11 @@ TEST_CASE("the models reproduce the reference's vectors") {
   for (std::string line; std::getline(file, line);) {
     const Json vector = Json::parse(line);
     const Json& expect = vector.at("expect");
-    const std::string model = expect.at("model").is_null() ? "" : expect.at("model");
+    const std::string model =
+        expect.at("model").is_null() ? "" : expect.at("model").get<std::string>();
     if (only != nullptr && !model.starts_with(only)) continue;
     ++count;
-    const std::string op = vector.at("op");
+    const auto op = vector.at("op").get<std::string>();
     std::string bad;
     const perf::OpEntry* entry = models.rows().Find(op);
     if (model.empty()) {

@@ -3,13 +3,11 @@
 
 #include <string>
 
+#include "json/json.h"
 #include "mcp/call_context.h"
 #include "mcp/tool.h"
-#include "rpc/json.h"
 
 namespace jarvis {
-
-using rpc::Json;
 
 // One red pixel.
 inline constexpr const char* kPng =

@@ -50,11 +50,14 @@ TEST_CASE("a cell's figure takes its column's unit") {
 
 TEST_CASE("prose may round a figure, and no more than that") {
   const auto prose = [](std::string_view text) { return documents::Quantities(text).at(0); };
-  const auto cell = [](std::string_view text) { return documents::CellQuantities("Value", text).at(0); };
+  const auto cell = [](std::string_view text) {
+    return documents::CellQuantities("Value", text).at(0);
+  };
   CHECK(documents::Agree(prose("12.3 ms"), cell("12.34 ms")));
   CHECK(documents::Agree(prose("12 ms"), cell("12.34 ms")));
   CHECK_FALSE(documents::Agree(prose("12.4 ms"), cell("12.34 ms")));
-  CHECK_FALSE(documents::Agree(prose("12.34 ms"), cell("12.3 ms")));  // more digits than the table has
+  CHECK_FALSE(
+      documents::Agree(prose("12.34 ms"), cell("12.3 ms")));  // more digits than the table has
   CHECK_FALSE(documents::Agree(prose("12.3 ms"), cell("12.3%")));
   CHECK(documents::Agree(prose("0.3 ms"), cell("300 us")));
   CHECK(documents::Agree(prose("12 calls"), cell("12")));

@@ -4,8 +4,8 @@
 #include <memory>
 #include <string_view>
 
-#include "support/trace_builder.h"
 #include "findings/one/analysis.h"
+#include "support/trace_builder.h"
 
 namespace jarvis::testing {
 

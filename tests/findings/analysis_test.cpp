@@ -22,11 +22,14 @@ TEST_CASE("GEMM patterns by shape, type and kernels") {
     findings::Pattern wanted;
   };
   for (const Row& row :
-       {Row{"aten::mm", "[[256,131072],[131072,512]]", "c10::BFloat16", findings::Pattern::kFewTiles},
-        Row{"aten::mm", "[[4097,4097],[4097,4097]]", "c10::BFloat16", findings::Pattern::kMisaligned},
+       {Row{"aten::mm", "[[256,131072],[131072,512]]", "c10::BFloat16",
+            findings::Pattern::kFewTiles},
+        Row{"aten::mm", "[[4097,4097],[4097,4097]]", "c10::BFloat16",
+            findings::Pattern::kMisaligned},
         Row{"aten::mm", "[[131072,32],[32,32]]", "c10::BFloat16", findings::Pattern::kSkinnyGemm},
         Row{"aten::mm", "[[8,4096],[4096,4096]]", "c10::BFloat16", findings::Pattern::kDecodeGemm},
-        Row{"aten::mm", "[[8192,8192],[8192,8192]]", "c10::BFloat16", findings::Pattern::kComputeBoundGemm},
+        Row{"aten::mm", "[[8192,8192],[8192,8192]]", "c10::BFloat16",
+            findings::Pattern::kComputeBoundGemm},
         Row{"aten::bmm", "[[37632,8,64],[37632,64,8]]", "c10::BFloat16",
             findings::Pattern::kTinyBatchedGemm}}) {
     CAPTURE(row.dims);
@@ -181,10 +184,14 @@ TEST_CASE("a plan: targets, unknown names, nothing beyond the time there is") {
   REQUIRE(what.has_value());
   CHECK(what->savings_ms.mid == doctest::Approx(1 - efficiency / 50));
   const std::vector<findings::PlanItem> twice = {{"gemm.1", 50.0}, {"f1", 50.0}};
-  CHECK(findings::WhatIf(one.analysis, twice)->savings_ms.mid == doctest::Approx(what->savings_ms.mid));
-  CHECK_FALSE(findings::WhatIf(one.analysis, std::vector<findings::PlanItem>{{"f9", {}}}).has_value());
-  CHECK_FALSE(findings::WhatIf(one.analysis, std::vector<findings::PlanItem>{{"f1", 0.0}}).has_value());
-  const std::vector<findings::Projection> table = findings::ProjectionsOf(one.analysis.findings[0], 1);
+  CHECK(findings::WhatIf(one.analysis, twice)->savings_ms.mid ==
+        doctest::Approx(what->savings_ms.mid));
+  CHECK_FALSE(
+      findings::WhatIf(one.analysis, std::vector<findings::PlanItem>{{"f9", {}}}).has_value());
+  CHECK_FALSE(
+      findings::WhatIf(one.analysis, std::vector<findings::PlanItem>{{"f1", 0.0}}).has_value());
+  const std::vector<findings::Projection> table =
+      findings::ProjectionsOf(one.analysis.findings[0], 1);
   REQUIRE(!table.empty());
   CHECK(table[0].new_ms == doctest::Approx(efficiency / table[0].target_percent));
 }

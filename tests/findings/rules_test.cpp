@@ -4,13 +4,13 @@
 
 #include <doctest/doctest.h>
 
-#include "support/trace_builder.h"
 #include "findings/one/exclusive.h"
 #include "findings/one/finding.h"
 #include "findings/one/library.h"
 #include "findings/one/runtime_calls.h"
 #include "findings/one/shapes.h"
 #include "findings/one/thresholds.h"
+#include "support/trace_builder.h"
 
 namespace jarvis::findings {
 namespace {
@@ -23,11 +23,15 @@ TEST_CASE("the users' priority classes") {
     findings::PriorityClass wanted;
   };
   for (const Row& row :
-       {Row{16, 29, false, findings::PriorityClass::kCritical}, Row{16, 30, false, findings::PriorityClass::kHigh},
-        Row{15, 29, false, findings::PriorityClass::kHigh}, Row{11, 90, false, findings::PriorityClass::kHigh},
-        Row{11, {}, false, findings::PriorityClass::kHigh}, Row{2, 39, false, findings::PriorityClass::kHigh},
+       {Row{16, 29, false, findings::PriorityClass::kCritical},
+        Row{16, 30, false, findings::PriorityClass::kHigh},
+        Row{15, 29, false, findings::PriorityClass::kHigh},
+        Row{11, 90, false, findings::PriorityClass::kHigh},
+        Row{11, {}, false, findings::PriorityClass::kHigh},
+        Row{2, 39, false, findings::PriorityClass::kHigh},
         Row{0.1, 1, false, findings::PriorityClass::kLow},  // too little to be High
-        Row{0.1, 1, true, findings::PriorityClass::kMedium}, Row{6, 50, false, findings::PriorityClass::kMedium},
+        Row{0.1, 1, true, findings::PriorityClass::kMedium},
+        Row{6, 50, false, findings::PriorityClass::kMedium},
         Row{5, 50, false, findings::PriorityClass::kLow}}) {
     CAPTURE(row.share);
     CHECK(findings::PriorityOf(row.share, row.efficiency, row.notable) == row.wanted);
@@ -67,7 +71,8 @@ TEST_CASE("shapes and types as recorded") {
   CHECK(shapes[3] == findings::Shape{5, 6});
   CHECK(shapes[5] == findings::Shape{7});
   CHECK(findings::ParseShapes("[[1, 2").empty());
-  CHECK(findings::ArgsText("[[8, 4], [4], [], []]", R"(["c10::BFloat16", "float", "Scalar", "Half"])") ==
+  CHECK(findings::ArgsText("[[8, 4], [4], [], []]",
+                           R"(["c10::BFloat16", "float", "Scalar", "Half"])") ==
         "(8,4) bf16<br>(4,) fp32<br>() fp16");
   for (const char* name : {"BFloat16", "c10::BFloat16", "c10::bfloat16"})
     CHECK(findings::ShortType(name) == "bf16");
@@ -85,7 +90,8 @@ TEST_CASE("libraries by op and kernel") {
   CHECK(findings::LibraryOfKernel("Cijk_Ailk_Bljk_BBS") == "Tensile");
   CHECK(findings::LibraryOfKernel("sm80_xmma_gemm_bf16bf16") == "cuBLAS");
   CHECK(findings::LibraryOfKernel("nvjet_tst_128x256") == "cuBLASLt");
-  CHECK(findings::LibraryOfKernel("void at::native::vectorized_elementwise_kernel<4>") == "PyTorch Native");
+  CHECK(findings::LibraryOfKernel("void at::native::vectorized_elementwise_kernel<4>") ==
+        "PyTorch Native");
   CHECK(findings::LibraryOfKernel("ncclDevKernel_AllReduce") == "NCCL");
   CHECK(findings::LibraryOfKernel("my_kernel").empty());
 }
@@ -113,7 +119,8 @@ TEST_CASE("time alone counts what no other set covers") {
   const std::vector<std::uint32_t> owner = {0, 1, 2, 2};
   const std::vector<double> alone = findings::ExclusiveUs(loaded.events(), work, owner, 3);
   CHECK(alone == std::vector<double>{5, 5, 6});
-  const std::vector<std::uint32_t> others = {0, findings::kNoOwner, findings::kNoOwner, findings::kNoOwner};
+  const std::vector<std::uint32_t> others = {0, findings::kNoOwner, findings::kNoOwner,
+                                             findings::kNoOwner};
   CHECK(findings::ExclusiveUs(loaded.events(), work, others, 1) == std::vector<double>{5});
 }
 

@@ -23,13 +23,13 @@ void Require(bool holds) {
 
 class Client : public rpc::Channel {
  public:
-  void Send(const rpc::Json& message) override {
-    const std::string line = rpc::DumpLine(message);
+  void Send(const Json& message) override {
+    const std::string line = DumpLine(message);
     Require(line.find('\n') == std::string::npos);
-    const rpc::Json& first = message.is_array() ? message.front() : message;
+    const Json& first = message.is_array() ? message.front() : message;
     Require(first.at("jsonrpc") == "2.0");
     const std::lock_guard lock(mutex_);
-    if (first.value("id", rpc::Json()) == "the last one") answered_ = true;
+    if (first.value("id", Json()) == "the last one") answered_ = true;
   }
   bool answered() {
     const std::lock_guard lock(mutex_);

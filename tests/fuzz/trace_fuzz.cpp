@@ -4,10 +4,10 @@
 #include <cstdlib>
 #include <string>
 
-#include "analysis/tables/collectives.h"
 #include "analysis/attribution/gpu_timeline.h"
-#include "analysis/tables/kernel_tables.h"
 #include "analysis/attribution/module_paths.h"
+#include "analysis/tables/collectives.h"
+#include "analysis/tables/kernel_tables.h"
 #include "analysis/tables/summary.h"
 #include "compat/tracelens.h"
 #include "support/memory_source.h"

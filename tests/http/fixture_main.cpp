@@ -24,8 +24,6 @@
 namespace jarvis {
 namespace {
 
-using rpc::Json;
-
 struct Counts {
   std::atomic<int> running{0};
   std::atomic<int> stopped{0};

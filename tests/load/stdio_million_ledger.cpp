@@ -7,8 +7,6 @@
 namespace jarvis::load {
 namespace {
 
-using rpc::Json;
-
 constexpr int kInvalidRequest = -32600;
 constexpr int kFirstWithStructured = 2;  // 2025-06-18
 

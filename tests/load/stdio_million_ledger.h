@@ -15,8 +15,8 @@
 #include <unordered_map>
 #include <vector>
 
+#include "json/json.h"
 #include "load/stdio_million_messages.h"
-#include "rpc/json.h"
 
 namespace jarvis::load {
 
@@ -51,11 +51,11 @@ class Ledger {
     std::uint64_t message = 0;
   };
 
-  void SettleOne(const rpc::Json& answer);
-  void SettleNamed(const std::string& id, const rpc::Json& answer, std::uint64_t batch);
-  void SettleAnonymous(const rpc::Json& answer);
-  void SettleArray(const rpc::Json& answers);
-  void SettleNotification(const rpc::Json& message);
+  void SettleOne(const Json& answer);
+  void SettleNamed(const std::string& id, const Json& answer, std::uint64_t batch);
+  void SettleAnonymous(const Json& answer);
+  void SettleArray(const Json& answers);
+  void SettleNotification(const Json& message);
   bool SettleRepeated(std::string_view line);
   void Paid(const Entry& entry);
 

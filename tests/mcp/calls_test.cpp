@@ -53,7 +53,7 @@ TEST_CASE_FIXTURE(Fixture, "a lowered limit is told in both halves") {
 TEST_CASE_FIXTURE(Fixture, "what a tool throws does not get out") {
   const Json bug = One(Request(1, "tools/call", CallParams("throws")));
   CHECK(bug.at("error").at("code") == -32603);
-  CHECK(rpc::DumpLine(bug).find("secret") == std::string::npos);
+  CHECK(DumpLine(bug).find("secret") == std::string::npos);
   const Json memory = One(Request(2, "tools/call", CallParams("no_memory")));
   CHECK(memory.at("result").at("isError") == true);
   CHECK(Text(memory).starts_with("[out_of_memory]"));

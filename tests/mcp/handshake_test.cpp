@@ -49,7 +49,7 @@ TEST_CASE_FIXTURE(Fixture, "initialize answers with a version that both speak") 
           Json{{"tools", Json::object()}, {"logging", Json::object()}});
     CHECK(result.at("instructions") == "Use echo.");
     CHECK(result.at("serverInfo").contains("title") == (std::string(c.given) >= "2025-06-18"));
-    CHECK(rpc::DumpLine(result).find("2026") == std::string::npos);
+    CHECK(DumpLine(result).find("2026") == std::string::npos);
     CHECK_FALSE(result.contains("resultType"));
   }
   for (const Json& wanted : {Json(), Json(7)}) {
@@ -152,9 +152,9 @@ TEST_CASE_FIXTURE(Fixture, "notifications and responses are never answered") {
 }
 
 TEST_CASE_FIXTURE(Fixture, "tools/list is the same bytes every time") {
-  const std::string first = rpc::DumpLine(One(Request(1, "tools/list")));
+  const std::string first = DumpLine(One(Request(1, "tools/list")));
   for (int i = 0; i < 20; ++i)
-    CHECK(rpc::DumpLine(One(Request(1, "tools/list"))) == first);
+    CHECK(DumpLine(One(Request(1, "tools/list"))) == first);
 }
 
 TEST_CASE_FIXTURE(Fixture, "batches, in the one revision that has them") {

@@ -8,15 +8,13 @@
 #include <string>
 #include <vector>
 
+#include "json/json.h"
 #include "mcp/connection.h"
 #include "mcp/server.h"
 #include "mcp/tool.h"
-#include "rpc/json.h"
 #include "rpc/transport.h"
 
 namespace jarvis::mcp {
-
-using rpc::Json;
 
 // A definition with these properties (JSON text) and no required ones.
 std::string DefinitionText(const std::string& name, const std::string& properties = "{}");
@@ -48,10 +46,10 @@ class MemoryClient : public rpc::Channel {
 
   void Send(const Json& message) override;
   // Sends one message; the calls it starts need not be done.
-  void Put(const Json& message) { connection->OnMessage(rpc::DumpLine(message)); }
+  void Put(const Json& message) { connection->OnMessage(DumpLine(message)); }
   // Sends, waits until every call is answered and takes what has come.
   std::vector<Json> Ask(const std::string& line);
-  std::vector<Json> Ask(const Json& message) { return Ask(rpc::DumpLine(message)); }
+  std::vector<Json> Ask(const Json& message) { return Ask(DumpLine(message)); }
   std::vector<Json> Take();
   // True: a message with this member came, or had come.
   bool WaitFor(const std::string& member, const Json& value);

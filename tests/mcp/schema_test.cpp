@@ -28,7 +28,7 @@ constexpr const char* kSchema = R"({
 })";
 
 Json Schema() {
-  return *rpc::ParseJson(kSchema);
+  return *ParseJson(kSchema);
 }
 
 TEST_CASE("the schema of these tests is in the subset") {
@@ -74,9 +74,9 @@ TEST_CASE("arguments that are accepted, and how they reach the tool") {
   };
   for (const Case& c : cases) {
     CAPTURE(c.given);
-    const auto normalized = Normalize(Schema(), *rpc::ParseJson(c.given));
+    const auto normalized = Normalize(Schema(), *ParseJson(c.given));
     REQUIRE(normalized.has_value());
-    CHECK(rpc::DumpLine(normalized->value) == c.normalized);
+    CHECK(DumpLine(normalized->value) == c.normalized);
     CHECK(normalized->notes.size() == c.notes);
     CHECK(Validate(Schema(), normalized->value));
   }
@@ -136,7 +136,7 @@ TEST_CASE("arguments that are refused, and what the caller is told") {
   };
   for (const Case& c : cases) {
     CAPTURE(c.given);
-    const auto normalized = Normalize(Schema(), *rpc::ParseJson(c.given));
+    const auto normalized = Normalize(Schema(), *ParseJson(c.given));
     REQUIRE_FALSE(normalized.has_value());
     CHECK(normalized.error().code == c.code);
     CHECK(normalized.error().message == c.message);
@@ -151,14 +151,14 @@ TEST_CASE("an argument of more than 1 MiB is refused") {
 }
 
 TEST_CASE("without additionalProperties: false other names pass") {
-  const auto normalized = Normalize(*rpc::ParseJson(R"({"type":"object"})"), {{"x", 1}});
+  const auto normalized = Normalize(*ParseJson(R"({"type":"object"})"), {{"x", 1}});
   REQUIRE(normalized.has_value());
   CHECK(normalized->value == Json{{"x", 1}});
 }
 
 TEST_CASE("a tool without arguments says so") {
   const auto normalized =
-      Normalize(*rpc::ParseJson(R"({"type":"object","additionalProperties":false})"), {{"x", 1}});
+      Normalize(*ParseJson(R"({"type":"object","additionalProperties":false})"), {{"x", 1}});
   REQUIRE_FALSE(normalized.has_value());
   CHECK(normalized.error().message == "No argument is named \"x\". There are no arguments.");
 }
@@ -191,9 +191,9 @@ TEST_CASE("validation takes a value as it is") {
   for (const Case& c : cases) {
     CAPTURE(c.schema);
     CAPTURE(c.value);
-    const Json schema = *rpc::ParseJson(c.schema);
+    const Json schema = *ParseJson(c.schema);
     CHECK(CheckSchema(schema));
-    CHECK(Validate(schema, *rpc::ParseJson(c.value)).has_value() == c.fits);
+    CHECK(Validate(schema, *ParseJson(c.value)).has_value() == c.fits);
   }
 }
 
@@ -204,7 +204,7 @@ TEST_CASE("schemas outside the subset are refused") {
         R"({"required":["a"]})", R"({"items":[{}]})", R"({"type":"integer","default":"x"})",
         R"({"additionalProperties":{"type":7}})"}) {
     CAPTURE(text);
-    CHECK_FALSE(CheckSchema(*rpc::ParseJson(text)).has_value());
+    CHECK_FALSE(CheckSchema(*ParseJson(text)).has_value());
   }
 }
 

@@ -88,7 +88,7 @@ TEST_CASE_FIXTURE(Fixture, "what is wrong with a request, in the order of the ch
   for (const Case& c : cases) {
     CAPTURE(c.method);
     CAPTURE(c.meta);
-    const Json answer = One(Request(9, c.method, {{"_meta", *rpc::ParseJson(c.meta)}}));
+    const Json answer = One(Request(9, c.method, {{"_meta", *ParseJson(c.meta)}}));
     CHECK(answer.at("error").at("code") == c.code);
     CHECK(answer.at("id") == 9);
     if (c.code == -32022) CHECK(answer.at("error").at("data").at("supported").size() == 5);

@@ -28,9 +28,9 @@ TEST_CASE("tools keep the order in which they were added") {
 }
 
 TEST_CASE("definitions that clients would stumble over are refused") {
-  const Json good = *rpc::ParseJson(DefinitionText("good"));
+  const Json good = *ParseJson(DefinitionText("good"));
   const auto refused = [](const Json& definition) {
-    return !ToolSet().Add(rpc::DumpLine(definition), ToolCost::kQuick, Nothing).has_value();
+    return !ToolSet().Add(DumpLine(definition), ToolCost::kQuick, Nothing).has_value();
   };
   CHECK_FALSE(refused(good));
   CHECK_FALSE(ToolSet().Add("{", ToolCost::kQuick, Nothing).has_value());

@@ -5,18 +5,18 @@
 #include <deque>
 #include <filesystem>
 #include <fstream>
+#include <iterator>
 #include <set>
+#include <string>
 
 #include <doctest/doctest.h>
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 
+#include "json/json.h"
 #include "perf/model.h"
 
 namespace jarvis::perf {
 namespace {
-
-using Json = nlohmann::ordered_json;
 
 struct Vector {
   explicit Vector(const Json& json) {
@@ -28,10 +28,11 @@ struct Vector {
     call.types = raw("types");
     call.strides = raw("strides");
     call.text = raw("text");
-    if (json.contains("annotation")) call.annotation = Keep(json.at("annotation"));
+    if (json.contains("annotation"))
+      call.annotation = Keep(json.at("annotation").get<std::string>());
     if (json.contains("kernels")) {
       for (const Json& kernel : json.at("kernels"))
-        call.kernels.push_back(Keep(kernel));
+        call.kernels.push_back(Keep(kernel.get<std::string>()));
     }
     if (json.contains("extra")) {
       for (const auto& [key, value] : json.at("extra").items()) {
@@ -96,7 +97,8 @@ TEST_CASE("the models give the work derived by hand") {
   for (const auto& entry :
        std::filesystem::directory_iterator(JARVIS_SOURCE_DIR "/tests/perf/models")) {
     std::ifstream file(entry.path());
-    const Json vectors = Json::parse(file);
+    const std::string text(std::istreambuf_iterator<char>(file), {});
+    const Json vectors = Json::parse(text);
     CAPTURE(entry.path().string());
     ++files;
     std::deque<Vector> kept;

@@ -7,9 +7,9 @@
 #include <fmt/format.h>
 
 #include "files.h"
-#include "rocprof/read/csv_stream.h"
 #include "rocprof/metrics/join_rows.h"
 #include "rocprof/metrics/kernel_rows.h"
+#include "rocprof/read/csv_stream.h"
 #include "rocprof/read/ranks.h"
 #include "rocprof/read/read_results.h"
 #include "support/memory_source.h"

@@ -31,7 +31,8 @@ TracePtr Open(const TraceText& text) {
   return Open(folder.Write("trace.json", text.Json()));
 }
 
-std::vector<Table> Report(const session::LoadedTrace& trace, const session::ReportOptions& options) {
+std::vector<Table> Report(const session::LoadedTrace& trace,
+                          const session::ReportOptions& options) {
   Job job;
   auto tables = session::MakeReport(trace, options, job);
   REQUIRE_MESSAGE(tables.has_value(), (tables ? "" : tables.error().message));

@@ -6,14 +6,14 @@
 
 #include <doctest/doctest.h>
 
-#include "rpc/json.h"
+#include "json/json.h"
 
 namespace jarvis::tools {
 namespace {
 
 // The larger half of the reply, in bytes.
 std::size_t Bytes(const mcp::ToolReply& reply) {
-  return std::max(reply.text.size(), rpc::DumpLine(reply.structured).size());
+  return std::max(reply.text.size(), DumpLine(reply.structured).size());
 }
 
 Answer WithRows(std::size_t count, const std::string& text) {
@@ -42,7 +42,7 @@ TEST_CASE("both halves hold the same facts") {
                            "a note", "/tmp/a.csv", "ops_summary", "why not"}) {
     CAPTURE(part);
     CHECK(reply.text.find(part) != std::string::npos);
-    CHECK(rpc::DumpLine(reply.structured).find(part) != std::string::npos);
+    CHECK(DumpLine(reply.structured).find(part) != std::string::npos);
   }
   CHECK(reply.text.find("line 1\n  line 2") != std::string::npos);
   CHECK(reply.structured["text"] == "line 1\n  line 2");
@@ -67,7 +67,7 @@ TEST_CASE("rows are cut until the answer fits, and the cut is told") {
     const mcp::ToolReply reply = Render(WithRows(1000, std::string(length, 'x')));
     CAPTURE(length);
     CHECK(Bytes(reply) <= kAnswerBytesMax);
-    const std::size_t shown = reply.structured["shown"];
+    const auto shown = reply.structured["shown"].get<std::size_t>();
     CHECK(shown >= 3);
     CHECK(reply.structured["rows"].size() == shown);
     CHECK(reply.structured["truncated"] == true);
@@ -93,7 +93,7 @@ TEST_CASE("cursors walk every row exactly once") {
     for (const Json& row : reply.structured["rows"]) {
       CHECK_MESSAGE(seen.insert(row[0].get<std::string>()).second, row[0]);
     }
-    more = reply.structured["truncated"];
+    more = reply.structured["truncated"].get<bool>();
     CHECK(more == reply.structured.contains("next_cursor"));
     if (!more) break;
     const auto next = ReadCursor("question", reply.structured["next_cursor"].get<std::string>());

@@ -101,7 +101,7 @@ TEST_CASE("nothing names a tool that is not there") {
       if (tools.Find(name) != nullptr) continue;
       CAPTURE(name);
       CHECK_FALSE(Names(answer.text, "Next: " + name));
-      CHECK_FALSE(Names(rpc::DumpLine(answer.structured), "\"tool\":\"" + name));
+      CHECK_FALSE(Names(DumpLine(answer.structured), "\"tool\":\"" + name));
       CHECK_FALSE(Names(error.text, "Next: " + name));
     }
   }
@@ -119,7 +119,7 @@ TEST_CASE("read-only leaves out what writes, and nothing is written") {
       if (tool.name == "validate" && writing == "output_dir") continue;  // it reads there
       CHECK_FALSE(tool.input_schema()["properties"].contains(writing));
     }
-    CHECK_FALSE(Names(tool.definition["description"], "Writes"));
+    CHECK_FALSE(Names(tool.definition["description"].get<std::string>(), "Writes"));
   }
   const mcp::ToolReply categories =
       Call(tools, "category_filter", {{"trace", folder / "trace.json"}});
@@ -162,7 +162,7 @@ TEST_CASE("the paths of every argument are held to the roots") {
       {"perf_report", {{"trace", trace}, {"platform", stranger}}},
       {"perf_report", {{"trace", trace}, {"gpu_arch", stranger}}}};
   for (const auto& [tool, arguments] : calls) {
-    CAPTURE(rpc::DumpLine(arguments));
+    CAPTURE(DumpLine(arguments));
     const mcp::ToolReply reply = Call(tools, tool, arguments);
     CHECK(reply.is_error);
     CHECK_MESSAGE(reply.text.starts_with("[not_allowed] "), reply.text);
@@ -175,7 +175,7 @@ TEST_CASE("the paths of every argument are held to the roots") {
   // And where it is allowed it works, in a place of its own if none is named.
   const mcp::ToolReply report = Call(tools, "perf_report", {{"trace", trace}});
   REQUIRE_MESSAGE(!report.is_error, report.text);
-  const std::string id = report.structured["trace"];
+  const auto id = report.structured["trace"].get<std::string>();
   CHECK(fs::exists(folder / ("out/" + id + "/gpu_timeline.csv")));
   CHECK_FALSE(
       Call(tools, "perf_report", {{"trace", trace}, {"output_xlsx", "book.xlsx"}}).is_error);
@@ -241,7 +241,7 @@ TEST_CASE("a trace beyond the memory limit is loaded, and the answer says so") {
   const mcp::ToolReply reply = Call(tools, "load_trace", {{"trace", folder / "trace.json"}});
   REQUIRE_FALSE(reply.is_error);
   CHECK(Names(reply.text, "--memory-limit"));
-  CHECK(Names(rpc::DumpLine(reply.structured["notes"]), "--memory-limit"));
+  CHECK(Names(DumpLine(reply.structured["notes"]), "--memory-limit"));
 }
 
 TEST_CASE("the whole of a shortened kernel name is one call away") {

@@ -11,9 +11,9 @@
 #include <doctest/doctest.h>
 #include <fmt/format.h>
 
+#include "json/json.h"
 #include "mcp/call_tool.h"
 #include "mcp/schema.h"
-#include "rpc/json.h"
 #include "support/temp_folder.h"
 #include "support/trace_builder.h"
 #include "tools/catalog/all_tools.h"
@@ -43,7 +43,7 @@ class Pair {
     const mcp::ToolReply reply = Call(primary, comparison, std::move(arguments));
     CHECK_MESSAGE(!reply.is_error, reply.text);
     CHECK(reply.text.size() <= kAnswerBytesMax);
-    CHECK(rpc::DumpLine(reply.structured).size() <= kAnswerBytesMax);
+    CHECK(DumpLine(reply.structured).size() <= kAnswerBytesMax);
     return reply.structured;
   }
   mcp::ToolReply Call(const std::string& primary, const std::string& comparison, Json arguments) {
@@ -101,7 +101,7 @@ TEST_CASE("a trace against itself") {
     CHECK(answer["comparability"]["verdict"] == "same file");
     CHECK(ScoreOf(answer) == 100);
     for (std::size_t r = 2; r < answer["rows"].size(); ++r) {
-      const std::string name = answer["rows"][r][0];
+      const auto name = answer["rows"][r][0].get<std::string>();
       CHECK(CellOf(answer, name, "primary_over_comparison") == 1.0);
       CHECK(CellOf(answer, name, "comparison_over_primary") == 1.0);
       CHECK(CellOf(answer, name, "expected_primary_over_comparison") == 1.0);
@@ -177,7 +177,7 @@ TEST_CASE("both directions are each other's mirror") {
     CHECK(ScoreOf(one) == ScoreOf(other));
     CHECK(one["total"] == other["total"]);
     for (std::size_t r = 2; r < one["rows"].size(); ++r) {
-      const std::string name = one["rows"][r][0];
+      const auto name = one["rows"][r][0].get<std::string>();
       const auto cell = [&](const Json& answer, const char* column) {
         return CellOf(answer, name, column);
       };
@@ -185,7 +185,7 @@ TEST_CASE("both directions are each other's mirror") {
       CHECK(cell(one, "comparison_ms") == cell(other, "primary_ms"));
       CHECK(cell(one, "primary_over_comparison") == cell(other, "comparison_over_primary"));
       CHECK(cell(one, "primary_calls") == cell(other, "comparison_calls"));
-      const std::string verdict = cell(one, "verdict");
+      const auto verdict = cell(one, "verdict").get<std::string>();
       const auto turned = kTurned.find(verdict);
       CHECK(cell(other, "verdict") == (turned == kTurned.end() ? verdict : turned->second));
       const Json expected = cell(one, "expected_primary_over_comparison");
@@ -326,7 +326,7 @@ TEST_CASE("pages and files") {
   for (;;) {
     const Json answer = pair.Ask(path, other, arguments);
     for (const Json& row : answer["rows"])
-      CHECK(seen.insert(row[0]).second);
+      CHECK(seen.insert(row[0].get<std::string>()).second);
     if (!answer.contains("next_cursor")) break;
     arguments["cursor"] = answer["next_cursor"];
   }

@@ -8,18 +8,18 @@
 #include <zip.h>
 
 #include "io/text_file.h"
+#include "json/json.h"
 #include "mcp/call_tool.h"
 #include "mcp/schema.h"
-#include "rpc/json.h"
-#include "support/temp_folder.h"
-#include "support/trace_builder.h"
-#include "tools/catalog/all_tools.h"
 #include "replay/entry.h"
 #include "replay/initialisers.h"
 #include "replay/match.h"
 #include "replay/package.h"
 #include "replay/schema_table.h"
 #include "replay/values.h"
+#include "support/temp_folder.h"
+#include "support/trace_builder.h"
+#include "tools/catalog/all_tools.h"
 
 namespace jarvis::tools::replay {
 namespace {
@@ -139,7 +139,8 @@ TEST_CASE("a recorded call and its schema") {
   // Too many arguments, no number, no tensor, a number for a tensor.
   CHECK_FALSE(replay::MatchCall(add, Call({tensor, tensor, tensor, tensor}), {}).has_value());
   CHECK_FALSE(replay::MatchCall(add, Call({tensor, tensor, ScalarArg("x")}), {}).has_value());
-  CHECK_FALSE(replay::MatchCall(add, Call({tensor, ScalarArg("1"), ScalarArg("1")}), {}).has_value());
+  CHECK_FALSE(
+      replay::MatchCall(add, Call({tensor, ScalarArg("1"), ScalarArg("1")}), {}).has_value());
   CHECK_FALSE(replay::MatchCall(add, Call({tensor, tensor, tensor}), {}).has_value());
   // The profiler of that time did not know alpha.
   CHECK(replay::MatchCall(add, Call({tensor, tensor}), {})->args[2].value == Json(1));
@@ -151,7 +152,7 @@ TEST_CASE("what was not recorded is assumed, and said") {
       "aten::sum.dim_IntList(Tensor self, int[1]? dim, bool keepdim=False, *, ScalarType? "
       "dtype=None) -> Tensor");
   replay::ProfiledCall old = Call({TensorArg(kTwoByFour, "float", nullptr), ScalarArg("", ""),
-                           ScalarArg(""), ScalarArg("", "")});
+                                   ScalarArg(""), ScalarArg("", "")});
   old.values_recorded = false;
   old.strides_recorded = false;
   const auto match = replay::MatchCall(sum, old, {});
@@ -176,9 +177,9 @@ TEST_CASE("indices stay within what they point into") {
   const replay::OpSchema gather = Schema(
       "aten::gather(Tensor self, int dim, Tensor index, *, bool sparse_grad=False) -> Tensor");
   auto match = replay::MatchCall(gather,
-                         Call({TensorArg({6, 10}, "float", {10, 1}), ScalarArg("-1"),
-                               TensorArg({6, 3}, "long int", {3, 1}), ScalarArg("False")}),
-                         {});
+                                 Call({TensorArg({6, 10}, "float", {10, 1}), ScalarArg("-1"),
+                                       TensorArg({6, 3}, "long int", {3, 1}), ScalarArg("False")}),
+                                 {});
   REQUIRE(match.has_value());
   replay::SetInitialisers(gather, &*match);
   CHECK(match->args[0].value.at("init") == "normal");
@@ -198,7 +199,8 @@ TEST_CASE("names") {
 }
 
 TEST_CASE("equal files are an equal archive, in order") {
-  const std::vector<replay::PackedFile> files = {{"b.txt", "two"}, {"a.txt", std::string(5000, 'x')}};
+  const std::vector<replay::PackedFile> files = {{"b.txt", "two"},
+                                                 {"a.txt", std::string(5000, 'x')}};
   const auto one = replay::MakeZip(files);
   ::setenv("TZ", "Asia/Tokyo", 1);
   ::tzset();

@@ -5,9 +5,9 @@
 #include <doctest/doctest.h>
 #include <fmt/format.h>
 
+#include "json/json.h"
 #include "mcp/call_tool.h"
 #include "mcp/schema.h"
-#include "rpc/json.h"
 #include "support/temp_folder.h"
 #include "support/trace_builder.h"
 #include "tools/catalog/all_tools.h"
@@ -44,7 +44,7 @@ class Server {
     const mcp::ToolReply reply = Call(tool, arguments);
     CHECK_MESSAGE(!reply.is_error, reply.text);
     CHECK(reply.text.size() <= kAnswerBytesMax);
-    CHECK(rpc::DumpLine(reply.structured).size() <= kAnswerBytesMax);
+    CHECK(DumpLine(reply.structured).size() <= kAnswerBytesMax);
     return reply.structured;
   }
   std::string Refused(const std::string& tool, const Json& arguments) {
@@ -148,7 +148,7 @@ TEST_CASE("text in a trace cannot pass for ours") {
         reply.is_error ? 1 : reply.structured.value("next", Json::array()).size();
     CHECK(suggestions <= ours);
     if (!reply.is_error) {
-      const std::string next = rpc::DumpLine(reply.structured.value("next", Json::array()));
+      const std::string next = DumpLine(reply.structured.value("next", Json::array()));
       CHECK(next.find("do it") == std::string::npos);
     }
   };

@@ -5,12 +5,11 @@
 #include <vector>
 
 #include <doctest/doctest.h>
-#include <nlohmann/json.hpp>
+
+#include "json/json.h"
 
 namespace jarvis::trace {
 namespace {
-
-using Json = nlohmann::json;
 
 struct Sliced {
   std::vector<std::string> elements;  // re-dumped, so that white space does not matter
@@ -41,9 +40,8 @@ Sliced Slice(const std::vector<std::string>& pieces) {
         result.count += slice.elements;
         std::string_view text = slice.text;  // the comma after the last slice comes first
         text.remove_prefix(std::min(text.find_first_not_of(", \n\t\r"), text.size()));
-        const Json parsed = Json::parse("[" + std::string(text) + "]", nullptr, false);
-        if (!parsed.is_discarded()) {
-          for (const Json& element : parsed)
+        if (const auto parsed = ParseJson("[" + std::string(text) + "]")) {
+          for (const Json& element : *parsed)
             result.elements.push_back(element.dump());
         }
       }

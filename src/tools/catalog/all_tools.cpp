@@ -132,7 +132,7 @@ std::string_view SchemaOf(std::string_view tool) {
 // The tool's face; null: it can do nothing but write. `read_only` of a schema file says what is
 // left of a tool that can write: {"without": [arguments], "description": text}.
 Result<Json> DefinitionOf(std::string_view tool, bool read_only) {
-  JV_ASSIGN(Json definition, rpc::ParseJson(SchemaOf(tool)));
+  JV_ASSIGN(Json definition, ParseJson(SchemaOf(tool)));
   const Json less = definition.value("read_only", Json());
   definition.erase("read_only");
   Json& annotations = definition["annotations"];
@@ -213,7 +213,7 @@ Status AddTool(session::Workspace& workspace, const Binding& binding, const Json
     }
     return reply;
   };
-  return tools->Add(rpc::DumpLine(definition), options, handler);
+  return tools->Add(DumpLine(definition), options, handler);
 }
 
 }  // namespace

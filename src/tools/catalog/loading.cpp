@@ -24,7 +24,7 @@ Answer LoadingAnswer(const Error& error) {
 std::optional<NextCall> CallOf(const std::string& hint) {
   const std::size_t blank = hint.find(' ');
   if (blank == std::string::npos || hint[blank + 1] != '{') return std::nullopt;
-  auto arguments = rpc::ParseJson(std::string_view(hint).substr(blank + 1));
+  auto arguments = ParseJson(std::string_view(hint).substr(blank + 1));
   if (!arguments || !arguments->is_object()) return std::nullopt;
   return NextCall{hint.substr(0, blank), std::move(*arguments), ""};
 }

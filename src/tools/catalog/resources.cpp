@@ -217,7 +217,7 @@ Result<std::optional<ResourceContent>> Resources::Read(const std::string& uri, J
     Json all = Json::array();
     for (const perf::Platform& platform : perf::Platforms())
       all.push_back(PlatformJson(platform));
-    return Part("application/json", uri, rpc::DumpLine(all), parsed->cursor, true);
+    return Part("application/json", uri, DumpLine(all), parsed->cursor, true);
   }
   for (const Policy& policy : kPolicies) {
     if (parts.size() == 1 && parts[0] == policy.name) {

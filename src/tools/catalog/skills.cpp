@@ -8,8 +8,6 @@
 namespace jarvis::tools {
 namespace {
 
-using rpc::Json;
-
 constexpr std::string_view kFence = "---\n";
 
 // "key: value" of the front matter; empty: not there.
@@ -55,7 +53,7 @@ std::string Quoted(const std::string& text) {
   for (const char c : text) {
     if (static_cast<unsigned char>(c) >= 0x20 && c != 0x7F) plain += c;
   }
-  return Json(plain).dump(-1, ' ', false, Json::error_handler_t::replace);
+  return Json(plain).dump(-1, ' ', Json::BadUtf8::kReplace);
 }
 
 mcp::PromptReply PromptOf(const Skill& skill, const Json& arguments) {

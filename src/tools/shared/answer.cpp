@@ -72,7 +72,7 @@ Json Structured(const Answer& answer, std::size_t shown) {
 }
 
 std::string FactText(const Json& value) {
-  return value.is_string() ? OneLine(value.get_ref<const std::string&>()) : rpc::DumpLine(value);
+  return value.is_string() ? OneLine(value.get_ref<const std::string&>()) : DumpLine(value);
 }
 
 // Each part is on lines of its own, and what came from a trace cannot begin one: no name in it can
@@ -114,7 +114,7 @@ std::string Text(const Answer& answer, std::size_t shown) {
     out += fmt::format("File: {} ({}, {} rows)\n", file.path, file.what, file.rows);
   }
   for (const NextCall& call : answer.next) {
-    out += fmt::format("Next: {} {} ({})\n", call.tool, rpc::DumpLine(call.arguments), call.why);
+    out += fmt::format("Next: {} {} ({})\n", call.tool, DumpLine(call.arguments), call.why);
   }
   out.pop_back();
   return out;
@@ -127,7 +127,7 @@ mcp::ToolReply Render(const Answer& answer) {
   std::size_t shown = answer.rows.size();
   for (;;) {
     mcp::ToolReply reply{Structured(answer, shown), Text(answer, shown), false};
-    const std::size_t bytes = std::max(reply.text.size(), rpc::DumpLine(reply.structured).size());
+    const std::size_t bytes = std::max(reply.text.size(), DumpLine(reply.structured).size());
     if (bytes <= kAnswerBytesMax || shown <= kRowsMin) return reply;
     // Rows are of similar size: aim once, then row by row.
     const std::size_t aim = shown * kAnswerBytesMax / bytes;

@@ -14,7 +14,7 @@ Result<session::Opened> OpenTraceFully(session::Workspace& workspace, const Json
             workspace.Open(arguments.at("trace").get<std::string>(), job, options));
   if (opened.trace != nullptr) return opened;
   Error loading{ErrorCode::kLoading, fmt::format("\"{}\" is still loading", opened.path),
-                "load_trace " + rpc::DumpLine({{"trace", opened.path}}), opened.percent};
+                "load_trace " + DumpLine({{"trace", opened.path}}), opened.percent};
   return tl::make_unexpected(std::move(loading));
 }
 

@@ -33,7 +33,7 @@ void CallLog::Note(const std::string& trace, const std::string& tool, const Json
                    const Json& schema, const Result<Answer>& answer, std::size_t bytes) {
   documents::CallRecord record;
   record.tool = tool;
-  record.arguments = Utf8Prefix(rpc::DumpLine(Essential(arguments, schema)), kTextMax);
+  record.arguments = Utf8Prefix(DumpLine(Essential(arguments, schema)), kTextMax);
   record.answer = Utf8Prefix(OneLine(answer ? answer->summary : answer.error().message), kTextMax);
   record.rows = answer ? answer->rows.size() : 0;
   record.bytes = bytes;
@@ -54,13 +54,13 @@ std::string LogText(const std::vector<documents::CallRecord>& calls) {
   std::string text;
   int number = 0;
   for (const documents::CallRecord& call : calls) {
-    text += rpc::DumpLine({{"n", ++number},
-                           {"tool", call.tool},
-                           {"arguments", call.arguments},
-                           {"answer", call.answer},
-                           {"rows", call.rows},
-                           {"bytes", call.bytes},
-                           {"failed", call.failed}}) +
+    text += DumpLine({{"n", ++number},
+                      {"tool", call.tool},
+                      {"arguments", call.arguments},
+                      {"answer", call.answer},
+                      {"rows", call.rows},
+                      {"bytes", call.bytes},
+                      {"failed", call.failed}}) +
             "\n";
   }
   return text;
@@ -71,7 +71,7 @@ std::vector<documents::CallRecord> ReadLog(const std::string& text) {
   for (std::string_view rest = text; !rest.empty() && calls.size() < CallLog::kCallsMax;) {
     const std::string_view line = rest.substr(0, rest.find('\n'));
     rest.remove_prefix(std::min(rest.size(), line.size() + 1));
-    const Result<Json> json = rpc::ParseJson(line);
+    const Result<Json> json = ParseJson(line);
     if (!json || !json->is_object()) continue;
     const auto words = [&](const char* name) {
       const auto found = json->find(name);

@@ -107,7 +107,7 @@ class Writer {
   };
 
   static Content Text(const Json& json, std::uint64_t rows = 1) {
-    return {json.dump(1, ' ', false, Json::error_handler_t::replace) + "\n", rows};
+    return {json.dump(1, ' ', Json::BadUtf8::kReplace) + "\n", rows};
   }
   static Content Csv(const Table& table) { return {output::ToCsv(table), table.rows.size()}; }
 

@@ -41,7 +41,7 @@ bool IsThere(const std::string& folder, const std::string& name) {
 Json OptionsOf(const std::string& folder) {
   const auto text = ReadOwn(folder, kOptionsFile);
   if (!text) return Json::object();
-  Result<Json> json = rpc::ParseJson(*text);
+  Result<Json> json = ParseJson(*text);
   return json && json->is_object() ? std::move(*json) : Json::object();
 }
 
@@ -121,7 +121,7 @@ ReportCase CaseOf(AnalysisCase analysed, std::string folder, std::string platfor
   for (const FindingsFile& file : FindingsFiles(one.analysis)) {
     const auto text = ReadOwn(one.folder, file.stem + ".json");
     if (!text) continue;
-    if (const Result<Json> twin = rpc::ParseJson(*text)) {
+    if (const Result<Json> twin = ParseJson(*text)) {
       formats::ReadTwin(*twin, one.analysis, &one.edits, &one.dropped_edits);
     }
   }
@@ -183,10 +183,10 @@ Result<std::vector<FileLink>> WriteReports(session::Workspace& workspace, const 
   for (Document& document : Documents(one, sources, reports))
     files.emplace_back(std::move(document.file), std::move(document.text));
   for (const FindingsFile& file : FindingsFiles(one.analysis)) {
-    files.emplace_back(file.stem + ".json",
-                       formats::TwinOf(one.analysis, file.key, one.edits)
-                               .dump(1, ' ', false, Json::error_handler_t::replace) +
-                           "\n");
+    files.emplace_back(
+        file.stem + ".json",
+        formats::TwinOf(one.analysis, file.key, one.edits).dump(1, ' ', Json::BadUtf8::kReplace) +
+            "\n");
   }
   files.emplace_back(documents::kChartFile, documents::RenderChart(sources));
   files.emplace_back(kLogFile, LogText(sources.calls));

@@ -19,7 +19,7 @@ constexpr std::size_t kRunsBytesMax = 4400;
 constexpr std::size_t kYamlBytesMax = std::size_t{1} << 20;
 
 tl::unexpected<Error> WrongAxis(const Json& axis) {
-  return Fail(ErrorCode::kBadValue, fmt::format("axes: {} is no axis", rpc::Excerpt(axis, 80)),
+  return Fail(ErrorCode::kBadValue, fmt::format("axes: {} is no axis", Excerpt(axis, 80)),
               R"(write "NCCL_ALGO=Ring,Tree" or {"name": "algo", "env": ["NCCL_ALGO"], )"
               R"("values": ["Ring", "Tree"], "directory": "algo_{value}"})");
 }
@@ -68,8 +68,7 @@ Result<launch::RocprofRequest> ReadRocprof(const io::FilePolicy& files, const Js
     } else if (name == "yaml" && value.is_string()) {
       JV_ASSIGN(rocprof.input, files.ResolveInput(value.get<std::string>()));
     } else {
-      return Fail(ErrorCode::kBadValue,
-                  fmt::format("rocprof: {} is not known", rpc::Excerpt(json, 80)),
+      return Fail(ErrorCode::kBadValue, fmt::format("rocprof: {} is not known", Excerpt(json, 80)),
                   R"(write {"yaml": FILE}, {"stats": true} or {})");
     }
   }
@@ -100,7 +99,7 @@ void AddRuns(const PlannedSweep& planned, Json* facts) {
   std::size_t bytes = 0;
   for (const launch::PlannedRun& run : planned.plan.runs) {
     Json json = formats::RunJson(planned.plan, run);
-    bytes += rpc::DumpLine(json).size();
+    bytes += DumpLine(json).size();
     if (bytes > kRunsBytesMax && !runs.empty()) break;
     runs.push_back(std::move(json));
   }

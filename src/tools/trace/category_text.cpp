@@ -35,7 +35,7 @@ Result<std::string> TraceOf(const session::Workspace& workspace, const std::stri
                 "jarvis analyze TRACE --output-dir DIR writes it");
   }
   JV_ASSIGN(const std::string text, io::ReadTextFile(workspace.files(), place, kManifestBytesMax));
-  JV_ASSIGN(const Json manifest, rpc::ParseJson(text));
+  JV_ASSIGN(const Json manifest, ParseJson(text));
   const auto path = TextArgument(manifest, "trace_path");
   if (!path) {
     return Fail(ErrorCode::kBadValue, fmt::format("{} does not name its trace", kManifest),

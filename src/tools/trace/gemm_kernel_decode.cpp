@@ -179,7 +179,7 @@ Result<Answer> GemmKernelDecode(session::Workspace&, const Json& arguments, Job&
     assumed = assumed || (launch.work_groups && launch.split_assumed);
     streamed = streamed || (kernel->tensile && kernel->tensile->stream_k());
     Json detail = KernelJson(*kernel, name);
-    bytes += detail.dump(-1, ' ', false, Json::error_handler_t::replace).size();
+    bytes += detail.dump(-1, ' ', Json::BadUtf8::kReplace).size();
     if (kernels.empty() || bytes <= kDetailBytesMax) kernels.push_back(std::move(detail));
   }
   answer.total = answer.rows.size();

@@ -167,7 +167,7 @@ void AddProjection(const std::vector<Judged>& all, const GemmQuestion& question,
 }
 
 std::string GemmHeadline(const Judged& first, const GemmQuestion& question,
-                    const std::optional<Platform>& platform) {
+                         const std::optional<Platform>& platform) {
   const Gemm& gemm = first.item->gemm;
   std::string text;
   if (question.row != nullptr) {

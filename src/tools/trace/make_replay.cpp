@@ -124,7 +124,7 @@ Json ManifestOf(const session::LoadedTrace& trace, const Made& made) {
 }
 
 std::string Pretty(const Json& value) {
-  return value.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+  return value.dump(2, ' ', Json::BadUtf8::kReplace) + "\n";
 }
 
 // The packages that are in a directory already; anything else in the list's place is replaced, as
@@ -136,7 +136,7 @@ Json KnownPackages(const std::string& directory) {
   const auto there = io::FilePolicy::Limit(rules);
   if (!there) return none;
   const auto text = io::ReadTextFile(*there, directory + "/" + kIndexName, kIndexBytesMax);
-  const auto index = text ? rpc::ParseJson(*text) : Result<Json>(Json());
+  const auto index = text ? ParseJson(*text) : Result<Json>(Json());
   if (!index || !index->is_object()) return none;
   const Json packages = index->value("packages", none);
   return packages.is_array() ? packages : none;

@@ -1,11 +1,11 @@
-#include "rpc/json.h"
+#include "json/json.h"
 
 #include <limits>
 #include <string>
 
 #include <doctest/doctest.h>
 
-namespace jarvis::rpc {
+namespace jarvis {
 namespace {
 
 TEST_CASE("JSON that is read, and what is refused") {
@@ -69,4 +69,4 @@ TEST_CASE("an excerpt is cut between characters") {
 }
 
 }  // namespace
-}  // namespace jarvis::rpc
+}  // namespace jarvis
