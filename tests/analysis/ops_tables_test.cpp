@@ -46,7 +46,7 @@ TraceText Text() {
   return t.Kernel("lost", 500, 2, 99);
 }
 
-struct Made {
+struct MadeTables {
   Loaded loaded = Load(Text());
   Attribution attribution = Attribute(loaded.events(), loaded.tree);
   TableRules rules;
@@ -54,7 +54,7 @@ struct Made {
 };
 
 TEST_CASE("ops_summary") {
-  const Made made;
+  const MadeTables made;
   CHECK(Rows(OpsSummary(made.input),
              {"name", "total_direct_kernel_time_sum", "total_subtree_kernel_time_sum", "Count",
               "Categories", "Percentage (%)", "Cumulative Percentage (%)"}) ==
@@ -65,7 +65,7 @@ TEST_CASE("ops_summary") {
 }
 
 TEST_CASE("ops_summary_by_category") {
-  const Made made;
+  const MadeTables made;
   CHECK(Rows(OpsSummaryByCategory(made.input),
              {"op category", "Count", "total_direct_kernel_time_ms", "Percentage (%)"}) ==
         "GEMM | 2 | 0.064 | 64\n"
@@ -75,7 +75,7 @@ TEST_CASE("ops_summary_by_category") {
 }
 
 TEST_CASE("ops_unique_args") {
-  const Made made;
+  const MadeTables made;
   const Table table = OpsUniqueArgs(made.input, GroupUniqueArgs(made.input));
   CHECK(Rows(table,
              {"name", "Input Dims", "Input type", "operation_count",
@@ -91,8 +91,8 @@ TEST_CASE("ops_unique_args") {
         "[{'name': 'gemm', 'stream': 7, 'mean_duration_us': 32.0}]");
 }
 
-// Calls of one op: one kernel, two kernels, one kernel; the first of each runs beside "nccl".
-TraceText Calls() {
+// TableCalls of one op: one kernel, two kernels, one kernel; the first of each runs beside "nccl".
+TraceText TableCalls() {
   TraceText t;
   t.Module("Net_0", 0, 50).OpWithKernel("op", 5, 10, "a", 100, 10, 1);
   t.Module("Linear_1", 20, 20).Op("op", 22, 10);
@@ -104,7 +104,7 @@ TraceText Calls() {
 }
 
 TEST_CASE("ops_unique_args, by number of kernels and with the time of the first call") {
-  const Loaded loaded = Load(Calls());
+  const Loaded loaded = Load(TableCalls());
   const Attribution attribution = Attribute(loaded.events(), loaded.tree);
   const TableRules rules;
   const TableInput input{loaded.events(), loaded.trace.track_names, attribution, rules};
@@ -118,7 +118,7 @@ TEST_CASE("ops_unique_args, by number of kernels and with the time of the first 
 }
 
 TEST_CASE("ops_unique_args_kl_overlap") {
-  const Loaded loaded = Load(Calls());
+  const Loaded loaded = Load(TableCalls());
   const Attribution attribution = Attribute(loaded.events(), loaded.tree);
   const TableRules rules;
   const TableInput input{loaded.events(), loaded.trace.track_names, attribution, rules};
@@ -139,7 +139,7 @@ TEST_CASE("ops_unique_args_kl_overlap") {
 }
 
 TEST_CASE("the tables of the report about inference") {
-  const Loaded loaded = Load(Calls());
+  const Loaded loaded = Load(TableCalls());
   const Attribution attribution = Attribute(loaded.events(), loaded.tree);
   const TableRules rules;
   const LauncherModules modules = FindModules(loaded.events(), attribution,
@@ -167,7 +167,7 @@ TEST_CASE("the tables of the report about inference") {
 }
 
 TEST_CASE("kernel_summary") {
-  const Made made;
+  const MadeTables made;
   CHECK(Rows(KernelSummary(made.input, 200.0),
              {"Parent op category", "Parent cpu_op", "Kernel stream", "Kernel duration (µs)_sum",
               "Kernel duration (µs)_count", "Percent of kernels time (%)",
@@ -180,7 +180,7 @@ TEST_CASE("kernel_summary") {
 }
 
 TEST_CASE("short kernels") {
-  const Made made;
+  const MadeTables made;
   // Below 10: 6, 8, 2. Three bins of 2 over [2, 8]; the last includes its end.
   CHECK(Rows(ShortKernelHistogram(made.input, {10, 3, {}}), {"bin_start", "bin_end", "count"}) ==
         "2 | 4 | 1\n4 | 6 | 0\n6 | 8 | 2\n");

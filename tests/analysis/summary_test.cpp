@@ -38,8 +38,8 @@ TraceText Training() {
   return t.Kernel("lost", 1450, 7, 99);
 }
 
-struct Made {
-  explicit Made(const TraceText& text) : loaded(Load(text)) {}
+struct MadeSummary {
+  explicit MadeSummary(const TraceText& text) : loaded(Load(text)) {}
   Loaded loaded;
   Attribution attribution = Attribute(loaded.events(), loaded.tree);
   std::vector<Step> steps = FindSteps(loaded.events(), loaded.tree);
@@ -60,7 +60,7 @@ std::string Rows(const Summary& summary) {
 }
 
 TEST_CASE("each grouping of one trace") {
-  const Made made(Training());
+  const MadeSummary made(Training());
   SUBCASE("op") {
     CHECK(
         Rows(Summarize(made.input, GroupBy::kOp)) ==
@@ -91,7 +91,7 @@ TEST_CASE("each grouping of one trace") {
 }
 
 TEST_CASE("whatever the grouping, no GPU time is lost") {
-  const Made made(Training());
+  const MadeSummary made(Training());
   for (const GroupBy by : {GroupBy::kOp, GroupBy::kCategory, GroupBy::kKernel, GroupBy::kModule,
                            GroupBy::kStream, GroupBy::kStep}) {
     const Summary summary = Summarize(made.input, by);
@@ -108,13 +108,13 @@ TEST_CASE("the shape of an op is that of its costliest calls") {
   t.OpWithKernel("aten::mm", 0, 10, "k", 100, 30, 1, R"("Input Dims":[[8,4]])");
   t.OpWithKernel("aten::mm", 20, 10, "k", 200, 20, 2, R"("Input Dims":[[9,4]])");
   t.OpWithKernel("aten::mm", 40, 10, "k", 300, 20, 3, R"("Input Dims":[[9,4]])");
-  CHECK(Summarize(Made(t).input, GroupBy::kOp).rows[0].shape == "((9, 4),)");
+  CHECK(Summarize(MadeSummary(t).input, GroupBy::kOp).rows[0].shape == "((9, 4),)");
 }
 
 TEST_CASE("equal times are ordered by name") {
   TraceText t;
   t.OpWithKernel("b", 0, 10, "k", 100, 30, 1).OpWithKernel("a", 20, 10, "l", 200, 30, 2);
-  CHECK(Rows(Summarize(Made(t).input, GroupBy::kOp)) == "op1 a 30 1\nop2 b 30 1\n");
+  CHECK(Rows(Summarize(MadeSummary(t).input, GroupBy::kOp)) == "op1 a 30 1\nop2 b 30 1\n");
 }
 
 TEST_CASE("steps") {
@@ -125,7 +125,7 @@ TEST_CASE("steps") {
   t.Annotation("ProfilerStepper", 0, 5).Op("ProfilerStep#13", 300, 5);
   t.Runtime("in", 10, 2, 1).Kernel("launched_in_11", 120, 5, 1);
   t.Kernel("started_in_12", 130, 5, 2).Kernel("at_the_end", 150, 5, 3).Kernel("before", -10, 5, 4);
-  const Made made(t);
+  const MadeSummary made(t);
   REQUIRE(made.steps.size() == 2);
   CHECK(made.steps[0].number == 11);
   CHECK(made.steps[1].number == 12);

@@ -26,8 +26,8 @@ TraceText Layers(int layers, double us, const char* kernel) {
   return text;
 }
 
-struct Compared {
-  Compared(const TraceText& a, const TraceText& b) : loaded{Load(a), Load(b)} {
+struct ComparedView {
+  ComparedView(const TraceText& a, const TraceText& b) : loaded{Load(a), Load(b)} {
     DiffNames names(&FoldedDiffName);
     for (const int i : {0, 1}) {
       DiffSide& side = diff.sides[i];
@@ -51,7 +51,7 @@ std::string Text(const std::vector<DiffLine>& lines) {
 }
 
 TEST_CASE("a place side by side: equal siblings as one line, frames passed over") {
-  const Compared c(Layers(3, 5, "add_a"), Layers(3, 7, "add_b"));
+  const ComparedView c(Layers(3, 5, "add_a"), Layers(3, 7, "add_b"));
   const DiffView view(c.diff);
   CHECK(Text(view.Lines(view.NodesNamed("Net"), 20)) ==
         "nn.Module: Net x1 45|51\n"
@@ -71,7 +71,7 @@ TEST_CASE("a place side by side: equal siblings as one line, frames passed over"
 }
 
 TEST_CASE("the parts of a line add up to it, however few lines there are") {
-  const Compared c(Layers(4, 5, "add_a"), Layers(7, 7, "add_b"));
+  const ComparedView c(Layers(4, 5, "add_a"), Layers(7, 7, "add_b"));
   const DiffView view(c.diff);
   for (const std::size_t most : {1u, 2u, 3u, 4u, 6u, 30u}) {
     const std::vector<DiffLine> lines = view.Lines(view.NodesNamed("Net"), most);
@@ -93,7 +93,7 @@ TEST_CASE("the parts of a line add up to it, however few lines there are") {
 }
 
 TEST_CASE("events of a trace are found again in the merged tree") {
-  const Compared c(Layers(3, 5, "add_a"), Layers(3, 7, "add_b"));
+  const ComparedView c(Layers(3, 5, "add_a"), Layers(3, 7, "add_b"));
   const DiffView view(c.diff);
   const EventIndex ops[] = {c.loaded[0].Find("add"), c.loaded[0].Find("add", 2)};
   const auto nodes = view.NodesOf(0, ops);

@@ -15,8 +15,8 @@ using testing::Load;
 using testing::Loaded;
 using testing::TraceText;
 
-struct Made {
-  explicit Made(const TraceText& text) : loaded(Load(text)) {}
+struct MadeCalls {
+  explicit MadeCalls(const TraceText& text) : loaded(Load(text)) {}
 
   // "name [category] kernel kernel time"; "<- forward" of a sole backward; "!" before the reason
   // why there are no metrics.
@@ -42,7 +42,7 @@ struct Made {
 };
 
 std::string Lines(const TraceText& text) {
-  return Made(text).Lines();
+  return MadeCalls(text).Lines();
 }
 
 constexpr const char* kMm =
@@ -103,7 +103,7 @@ TraceText Backward(Below below) {
 }
 
 TEST_CASE("a backward op has the work of its forward op's backward pass") {
-  Made made(Backward([](TraceText& text) {
+  MadeCalls made(Backward([](TraceText& text) {
     text.Op("ConvolutionBackward0", 105, 60, R"("Sequence number":5)");
     text.OpWithKernel("custom::dgrad", 110, 10, "dgrad", 200, 6, 2);
     text.OpWithKernel("custom::wgrad", 130, 10, "wgrad", 210, 7, 3);
@@ -165,7 +165,7 @@ TEST_CASE("equal calls are evaluated once, other kernels only where a model look
     text.OpWithKernel("aten::add", 100 * i, 50, fmt::format("k{}", i), 100 * i + 60, 5, i + 1,
                       R"("Input Dims":[[8],[8]],"Input type":["float","float"])");
   }
-  Made made(text);
+  MadeCalls made(text);
   CHECK(made.calls.size() == 10);
   const std::size_t evaluations = made.works.evaluations();
   CHECK((evaluations == 1 || evaluations == 10));

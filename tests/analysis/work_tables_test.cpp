@@ -26,7 +26,7 @@ constexpr const char* kLarge =
 constexpr const char* kSmall =
     R"("Input Dims":[[100,1000],[1000,1000]],"Input type":["float","float"])";
 
-TraceText Text() {
+TraceText WorkText() {
   TraceText t;
   t.Meta("thread_name", R"("name":"main")");
   t.OpWithKernel("aten::mm", 0, 10, "gemm", 1000, 10, 1, kLarge);
@@ -38,8 +38,8 @@ TraceText Text() {
   return t.Kernel("lost", 1500, 2, 99);
 }
 
-struct Made {
-  explicit Made(const TraceText& text = Text()) : loaded(Load(text)) {}
+struct MadeWork {
+  explicit MadeWork(const TraceText& text = WorkText()) : loaded(Load(text)) {}
 
   Table Unified(const WorkTableOptions& options = {}) const {
     return UnifiedPerfSummary(input, calls, options);
@@ -71,7 +71,7 @@ perf::Platform Platform() {
 }
 
 TEST_CASE("unified_perf_summary: all GPU work once, by time") {
-  const Made made;
+  const MadeWork made;
   const Table table = made.Unified();
   CHECK(table.name == "unified_perf_summary");
   CHECK(Rows(table, {"name", "op category", "thread_name", "Input Dims", "operation_count",
@@ -87,7 +87,7 @@ TEST_CASE("unified_perf_summary: all GPU work once, by time") {
 }
 
 TEST_CASE("unified_perf_summary: metrics, absent where they are not known") {
-  const Table table = Made().Unified();
+  const Table table = MadeWork().Unified();
   CHECK(Rows(table, {"GFLOPS", "Data Moved (MB)", "FLOPS/Byte", "Compute Spec"}) ==
         "2 | 12 | 166.666667 | matrix_fp32\n"
         "0.2 | 4.8 | 41.666667 | matrix_fp32\n"
@@ -106,12 +106,12 @@ TEST_CASE("unified_perf_summary: metrics, absent where they are not known") {
 }
 
 TEST_CASE("columns of the roof only with a platform, cells only where it has a roof") {
-  CHECK_FALSE(HasColumn(Made().Unified(), "Pct Roofline_mean"));
-  CHECK_FALSE(HasColumn(Made().Unified(), "Roofline Bound"));
+  CHECK_FALSE(HasColumn(MadeWork().Unified(), "Pct Roofline_mean"));
+  CHECK_FALSE(HasColumn(MadeWork().Unified(), "Roofline Bound"));
   const perf::Platform platform = Platform();
   WorkTableOptions options;
   options.metrics.platform = &platform;
-  const Table table = Made().Unified(options);
+  const Table table = MadeWork().Unified(options);
   // 2 * 10^9 / 10^14 = 20 us, 12 * 10^6 / 10^12 = 12 us; 2 us and 4.8 us.
   CHECK(Rows(table, {"Roofline Bound", "Roofline Time (µs)_first", "Pct Roofline_mean",
                      "Pct Roofline_min", "Pct Roofline_max"}) ==
@@ -125,7 +125,7 @@ TEST_CASE("columns of the roof only with a platform, cells only where it has a r
 TEST_CASE("no metrics at all: no columns for them") {
   TraceText text;
   text.OpWithKernel("custom", 80, 10, "strange", 1400, 3, 5);
-  const Table table = Made(text).Unified();
+  const Table table = MadeWork(text).Unified();
   CHECK(table.rows.size() == 1);
   for (const char* column : {"GFLOPS", "TB/s_mean", "TFLOPS/s_mean"})
     CHECK_FALSE(HasColumn(table, column));
@@ -134,7 +134,7 @@ TEST_CASE("no metrics at all: no columns for them") {
 
 TEST_CASE("the first known value of a row") {
   // The kernel's name says how wide a copied list's elements are; the first call has no such name.
-  Made made;
+  MadeWork made;
   perf::OpWork unknown = *made.calls[0].work;
   unknown.bytes.reset();
   unknown.flops.reset();
@@ -146,14 +146,14 @@ TEST_CASE("the first known value of a row") {
 }
 
 TEST_CASE("megabytes are 10^6 bytes, or 2^20 by rule") {
-  Made made;
+  MadeWork made;
   made.rules.megabyte = 1024 * 1024;
   CHECK(Rows(made.Unified(), {"Data Moved (MB)"}).find("11.444092\n4.577637\n") == 0);
   CHECK(Rows(made.Family("GEMM"), {"Data Moved (MB)_first"}) == "11.444092\n4.577637\n");
 }
 
 TEST_CASE("recomputed calls are rows of their own") {
-  Made made;
+  MadeWork made;
   CHECK_FALSE(HasColumn(made.Unified(), "is_recompute"));
   std::vector<char> marks(made.loaded.events().size(), 0);
   marks[made.loaded.Find("aten::mm", 1)] = 1;
@@ -166,7 +166,7 @@ TEST_CASE("recomputed calls are rows of their own") {
 }
 
 TEST_CASE("a family's table") {
-  const Made made;
+  const MadeWork made;
   const Table table = made.Family("GEMM");
   CHECK(table.name == "GEMM");
   CHECK(Rows(table, {"name", "param: M", "param: N", "param: K", "GFLOPS_first",
@@ -190,7 +190,7 @@ TEST_CASE("parameters that a call does not have; numbers with a point only by ru
                       {"text", {perf::Value::Kind::kText, 0, 0, "a"}}};
   fractional.parameters = {{"M", {perf::Value::Kind::kFloat, 0, 2.5, ""}},
                            {"late", {perf::Value::Kind::kBool, 1, 0, ""}}};
-  Made made;
+  MadeWork made;
   made.calls[0].work = &plain;
   made.calls[1].work = &fractional;
   const WorkCall* const calls[] = {&made.calls[0], &made.calls[1]};
@@ -204,12 +204,13 @@ TEST_CASE("parameters that a call does not have; numbers with a point only by ru
 }
 
 TEST_CASE("model_coverage: what has a model, then every reason why not") {
-  CHECK(Rows(ModelCoverage(Made().input, Made().calls), {"op"}).find("(with a model)") == 0);
-  TraceText text = Text();
+  CHECK(Rows(ModelCoverage(MadeWork().input, MadeWork().calls), {"op"}).find("(with a model)") ==
+        0);
+  TraceText text = WorkText();
   text.OpWithKernel("aten::mm", 200, 10, "gemm", 1600, 6, 6, R"("Input Dims":[[8,4],[5,16]])");
   text.OpWithKernel("aten::nonzero", 220, 10, "scan", 1700, 40, 7,
                     R"("Input Dims":[[8]],"Input type":["float"])");
-  const Made made(text);
+  const MadeWork made(text);
   CHECK(Rows(ModelCoverage(made.input, made.calls),
              {"op", "why not", "calls", "time ms", "share of time (%)"}) ==
         "(with a model) | - | 4 | 0.049 | 49\n"
@@ -225,7 +226,7 @@ TEST_CASE("call stacks from the outermost caller down to the kernel") {
   text.Python("train.py(10): step", 0, 200).Module("Linear_3", 10, 100);
   text.OpWithKernel("aten::mm", 20, 10, "gemm", 1000, 10, 1, kLarge);
   text.Kernel("lost", 1500, 2, 99);
-  const Made made(text);
+  const MadeWork made(text);
   CHECK_FALSE(HasColumn(made.Unified(), "call_stack_full"));
   WorkTableOptions options;
   options.call_stacks = true;
@@ -236,7 +237,7 @@ TEST_CASE("call stacks from the outermost caller down to the kernel") {
 }
 
 TEST_CASE("the overlap forms keep calls with other partners apart, together in order") {
-  const Made made;
+  const MadeWork made;
   std::vector<Overlap> overlaps(made.calls.size());
   WorkTableOptions options;
   options.overlaps = &overlaps;

@@ -16,6 +16,8 @@
 namespace jarvis {
 namespace {
 
+using Failure = perf::OpWork::Failure;
+
 // One vector's call, with the texts that it points into.
 struct Call {
   explicit Call(const Json& vector) {
@@ -53,7 +55,7 @@ struct Call {
   std::deque<std::string> texts;
 };
 
-bool Near(double a, double b) {
+bool NearVector(double a, double b) {
   return a == b || std::abs(a - b) <= 1e-12 * std::max(std::abs(a), std::abs(b));
 }
 
@@ -64,7 +66,6 @@ std::string Number(const std::optional<double>& value) {
 // Where a result differs from what the reference gave; empty: nowhere.
 std::string Compare(const Json& expect, const perf::ModelRow& row, const perf::OpEntry& entry,
                     perf::ModelSet& models, const perf::OpCall& call) {
-  using Failure = perf::OpWork::Failure;
   const perf::OpWork work = models.Evaluate(row, call);
   const std::string why = fmt::format(" (stage {}: {})", work.stage, work.reason);
   if (entry.category != expect.at("category").get<std::string>())
@@ -76,7 +77,7 @@ std::string Compare(const Json& expect, const perf::ModelRow& row, const perf::O
   const auto number = [&](const char* key, const std::optional<double>& got) -> std::string {
     if (!expect.contains(key)) return {};
     const Json& want = expect.at(key);
-    const bool same = want.is_null() ? !got : got && Near(*got, want.get<double>());
+    const bool same = want.is_null() ? !got : got && NearVector(*got, want.get<double>());
     return same ? "" : fmt::format("{} {} instead of {}{}", key, Number(got), want.dump(), why);
   };
   if (expect.value("error", false)) {
@@ -115,10 +116,10 @@ std::string Compare(const Json& expect, const perf::ModelRow& row, const perf::O
     const bool failed = backward.failure != Failure::kNone || !backward.flops;
     if (failed != want.value("error", false)) return "as_bwd: " + backward.reason;
     if (failed) return {};
-    if (!Near(*backward.flops, want.at("flops").get<double>())) return "as_bwd flops";
+    if (!NearVector(*backward.flops, want.at("flops").get<double>())) return "as_bwd flops";
     const Json& bytes = want.at("bytes");
     if (bytes.is_null() != !backward.bytes) return "as_bwd bytes absence";
-    if (backward.bytes && !Near(*backward.bytes, bytes.get<double>())) {
+    if (backward.bytes && !NearVector(*backward.bytes, bytes.get<double>())) {
       return fmt::format("as_bwd bytes {} instead of {}", *backward.bytes, bytes.dump());
     }
   }

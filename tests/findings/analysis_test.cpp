@@ -35,7 +35,7 @@ TEST_CASE("GEMM patterns by shape, type and kernels") {
     CAPTURE(row.dims);
     TraceText text;
     text.OpWithKernel(row.op, 0, 10, "Cijk_x", 20, 5000, 1, Shapes(row.dims, row.type));
-    const Analyzed one = findings::Analyze(text);
+    const Analyzed one = Analyze(text);
     CHECK(one.Has(one.First("gemm"), row.wanted));
     CHECK(one.First("gemm").library == "Tensile");
   }
@@ -48,7 +48,7 @@ TEST_CASE("layout conversions are found among the kernels of a convolution") {
               R"(,"Concrete Inputs":["","","","[1, 1]","[1, 1]","[1, 1]","False","[0, 0]","1"])");
   text.Runtime("hipLaunchKernel", 2, 2, 1).Kernel("batched_transpose_32x32_dword", 50, 300, 1);
   text.Runtime("hipLaunchKernel", 6, 2, 2).Kernel("igemm_fwd_gtcx_nhwc_fp32", 350, 700, 2);
-  const Analyzed one = findings::Analyze(text);
+  const Analyzed one = Analyze(text);
   const findings::Operation& conv = one.First("conv_fwd");
   CHECK(one.Has(conv, findings::Pattern::kLayoutTransposes));
   const findings::Finding* finding = one.Find("conv_fwd", "aten::convolution");
@@ -62,7 +62,7 @@ TEST_CASE("an efficiency above the roof stays an anomaly and claims nothing") {
   TraceText text;
   text.OpWithKernel("aten::mm", 0, 10, "Cijk_x", 20, 100, 1,
                     Shapes("[[8192,8192],[8192,8192]]", "c10::BFloat16"));
-  const Analyzed one = findings::Analyze(text);
+  const Analyzed one = Analyze(text);
   const findings::CategoryAnalysis& gemm = *one.analysis.FindCategory("gemm");
   REQUIRE(gemm.anomalies.size() == 1);
   CHECK(gemm.anomalies[0].efficiency > limits::kImpossible);
@@ -76,7 +76,7 @@ TEST_CASE("what another stream covers saves nothing") {
   text.OpWithKernel("aten::mm", 0, 10, "Cijk_x", 20, 1000, 1,
                     Shapes("[[512,512],[512,512]]", "c10::BFloat16"));
   text.Op("aten::sort", 12, 8).Runtime("launch", 13, 2, 2).Kernel("sort", 20, 900, 2, 8);
-  const Analyzed one = findings::Analyze(text);
+  const Analyzed one = Analyze(text);
   const findings::Operation& mm = one.First("gemm");
   CHECK(mm.exclusive_us == doctest::Approx(100));
   REQUIRE(mm.savings_ms.has_value());
@@ -108,7 +108,7 @@ TraceText Norms(int n) {
 }
 
 TEST_CASE("a normalisation written out is one candidate with its true time") {
-  const Analyzed one = findings::Analyze(Norms(3));
+  const Analyzed one = Analyze(Norms(3));
   REQUIRE(one.analysis.fusion.candidates.size() == 1);
   const findings::FusionCandidate& candidate = one.analysis.fusion.candidates[0];
   CHECK(candidate.kind == findings::FusionKind::kNorm);
@@ -129,7 +129,7 @@ TEST_CASE("a loop of one op is no chain") {
     text.OpWithKernel("aten::add", 20 * i, 8, "add", 100 + 400 * i, 400, i + 1,
                       Shapes("[[8192,8192],[8192,8192]]", "float"));
   }
-  CHECK(findings::Analyze(text).analysis.fusion.candidates.empty());
+  CHECK(Analyze(text).analysis.fusion.candidates.empty());
 }
 
 TEST_CASE("attention in parts is one candidate, and its ops are in no other") {
@@ -143,7 +143,7 @@ TEST_CASE("attention in parts is one candidate, and its ops are in no other") {
                     Shapes("[[64,1024,1024],[],[]]", "c10::BFloat16", 3));
   text.OpWithKernel("aten::bmm", 32, 8, "gemm2", 1350, 400, 4,
                     Shapes("[[64,1024,1024],[64,1024,64]]", "c10::BFloat16"));
-  const Analyzed one = findings::Analyze(text);
+  const Analyzed one = Analyze(text);
   REQUIRE(one.analysis.fusion.candidates.size() == 1);
   CHECK(one.analysis.fusion.candidates[0].kind == findings::FusionKind::kAttention);
   CHECK(one.analysis.fusion.candidates[0].kernels.size() == 4);
@@ -166,7 +166,7 @@ TEST_CASE("copies are flagged by count above ten") {
       text.Runtime("cudaMemcpyAsync", 20 + i, 0.5, 100 + i);
       text.Memcpy("Memcpy DtoH (Device -> Pageable)", 200'000 + 10 * i, 1, 100 + i);
     }
-    const Analyzed one = findings::Analyze(text);
+    const Analyzed one = Analyze(text);
     REQUIRE(one.analysis.multi_kernel.copies.size() == 1);
     CHECK(one.analysis.multi_kernel.copies[0].flagged == (count == 11));
     CHECK(one.analysis.multi_kernel.copies[0].pageable == static_cast<std::uint64_t>(count));
@@ -177,7 +177,7 @@ TEST_CASE("a plan: targets, unknown names, nothing beyond the time there is") {
   TraceText text;
   text.OpWithKernel("aten::mm", 0, 10, "Cijk_x", 20, 1000, 1,
                     Shapes("[[4096,4096],[4096,4096]]", "c10::BFloat16"));
-  const Analyzed one = findings::Analyze(text);
+  const Analyzed one = Analyze(text);
   const double efficiency = *one.First("gemm").efficiency.percent;
   const std::vector<findings::PlanItem> plan = {{"gemm.1", 50.0}};
   const auto what = findings::WhatIf(one.analysis, plan);
@@ -201,7 +201,7 @@ TEST_CASE("a plan: targets, unknown names, nothing beyond the time there is") {
 TEST_CASE("no GPU work: said, with what to record") {
   TraceText text;
   text.Op("aten::mm", 0, 10);
-  const Analyzed one = findings::Analyze(text);
+  const Analyzed one = Analyze(text);
   CHECK(one.analysis.findings.empty());
   CHECK(one.analysis.nothing_because == std::vector<std::string>{"no_gpu_work"});
   REQUIRE(one.Quality("NO_GPU_KERNELS") != nullptr);
@@ -211,7 +211,7 @@ TEST_CASE("no GPU work: said, with what to record") {
 TEST_CASE("no shapes: time, no efficiency, and the option to record") {
   TraceText text;
   text.OpWithKernel("aten::mm", 0, 10, "Cijk_x", 20, 1000, 1);
-  const Analyzed one = findings::Analyze(text);
+  const Analyzed one = Analyze(text);
   CHECK_FALSE(one.First("gemm").efficiency.percent.has_value());
   REQUIRE(one.Quality("MISSING_CPU_OP_SHAPES") != nullptr);
   CHECK(one.Quality("MISSING_CPU_OP_SHAPES")->record == "record_shapes=True");
@@ -223,7 +223,7 @@ TEST_CASE("no platform: findings by time, none with a claim against a roof") {
   TraceText text;
   text.OpWithKernel("aten::mm", 0, 10, "Cijk_x", 20, 1000, 1,
                     Shapes("[[4096,4096],[4096,4096]]", "c10::BFloat16"));
-  const Analyzed one = findings::Analyze(text, "");
+  const Analyzed one = Analyze(text, "");
   REQUIRE(one.analysis.findings.size() == 1);
   CHECK(one.analysis.findings[0].method == findings::EstimateMethod::kNone);
   CHECK_FALSE(one.analysis.findings[0].savings_ms.has_value());
@@ -234,7 +234,7 @@ TEST_CASE("no platform: findings by time, none with a claim against a roof") {
 TEST_CASE("nothing but communication") {
   TraceText text;
   text.OpWithKernel("record_param_comms", 0, 10, "ncclDevKernel_AllReduce", 20, 1000, 1);
-  const Analyzed one = findings::Analyze(text);
+  const Analyzed one = Analyze(text);
   CHECK(one.analysis.totals.computation_ms == 0);
   const findings::Finding* finding = one.Find("multi_kernel", "communication");
   REQUIRE(finding != nullptr);
@@ -244,7 +244,7 @@ TEST_CASE("nothing but communication") {
 TEST_CASE("one kernel without launch or op") {
   TraceText text;
   text.Kernel("my_kernel", 0, 100, 1);
-  const Analyzed one = findings::Analyze(text);
+  const Analyzed one = Analyze(text);
   CHECK(one.analysis.totals.unlinked_count == 1);
   CHECK(one.Quality("UNLINKED_KERNELS") != nullptr);
   CHECK_FALSE(one.analysis.idle.reliable);
@@ -258,7 +258,7 @@ TEST_CASE("several devices in one file: no cause of idle time is named") {
   text.Runtime("cudaLaunchKernel", 30, 3, 2);
   text.Raw(R"({"ph":"X","cat":"kernel","name":"k","pid":1,"tid":7,"ts":500,"dur":50,)"
            R"("args":{"stream":7,"correlation":2}})");
-  const Analyzed one = findings::Analyze(text);
+  const Analyzed one = Analyze(text);
   REQUIRE(one.Quality("MULTI_DEVICE") != nullptr);
   CHECK(one.Quality("MULTI_DEVICE")->value == 2);
   CHECK(one.analysis.idle.unreliable_because == "several_devices");
@@ -270,7 +270,7 @@ TEST_CASE("a kernel after which the GPU ran dry is starved") {
   text.OpWithKernel("aten::relu", 0, 10, "k1", 20, 50, 1);
   text.OpWithKernel("aten::relu", 100, 10, "k2", 120, 50, 2);  // launched after k1 ended
   text.OpWithKernel("aten::relu", 125, 10, "k3", 180, 50, 3);  // launched while k2 ran
-  const Analyzed one = findings::Analyze(text);
+  const Analyzed one = Analyze(text);
   REQUIRE(one.First("elementwise").starved_percent.has_value());
   CHECK(*one.First("elementwise").starved_percent == doctest::Approx(50));
 }
@@ -282,7 +282,7 @@ TEST_CASE("work without an op is linked by the External id of its launch") {
            R"("ts":2,"dur":3,"args":{"External id":9}})");
   text.Raw(R"({"ph":"X","cat":"kernel","name":"k","pid":0,"tid":7,"ts":20,"dur":5,)"
            R"("args":{"stream":7,"External id":9}})");
-  const Analyzed one = findings::Analyze(text);
+  const Analyzed one = Analyze(text);
   CHECK(one.analysis.totals.unlinked_count == 0);
   CHECK(one.First("elementwise").name == "aten::relu");
 }

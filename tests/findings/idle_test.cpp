@@ -27,7 +27,7 @@ const findings::GapGroup& Only(const Analyzed& one) {
 TEST_CASE("the host was busy with ops and launched late") {
   TraceText text = Two(185);
   text.Op("aten::view", 110, 60);
-  const Analyzed one = findings::Analyze(text);
+  const Analyzed one = Analyze(text);
   CHECK(Only(one).name == "host_bound");
   CHECK(Only(one).total_us == doctest::Approx(100));
   CHECK(Only(one).saved_low_us == doctest::Approx(100 - limits::kLaunchMinUs));
@@ -41,24 +41,24 @@ TEST_CASE("the host was busy with ops and launched late") {
 TEST_CASE("the host waited for the GPU before it went on") {
   TraceText text = Two(185);
   text.Runtime("cudaStreamSynchronize", 20, 85, 77);
-  CHECK(Only(findings::Analyze(text)).name == "synchronisation");
-  CHECK(findings::Analyze(text).analysis.idle.gaps[0].drained);
+  CHECK(Only(Analyze(text)).name == "synchronisation");
+  CHECK(Analyze(text).analysis.idle.gaps[0].drained);
 }
 
 TEST_CASE("the host waited for data") {
   TraceText text = Two(185);
   text.Annotation("enumerate(DataLoader)#_SingleProcessDataLoaderIter.__next__", 105, 70);
-  CHECK(Only(findings::Analyze(text)).name == "data_loading");
+  CHECK(Only(Analyze(text)).name == "data_loading");
 }
 
 TEST_CASE("memory and code were set up") {
   TraceText text = Two(185);
   text.Runtime("cudaMalloc", 110, 60, 77);
-  CHECK(Only(findings::Analyze(text)).name == "start_up");
+  CHECK(Only(Analyze(text)).name == "start_up");
 }
 
 TEST_CASE("work that was queued in time and started late claims no saving") {
-  const Analyzed one = findings::Analyze(Two(60));
+  const Analyzed one = Analyze(Two(60));
   CHECK(Only(one).name == "launch_delay");
   CHECK(Only(one).saved_us == 0);
 }
@@ -67,14 +67,14 @@ TEST_CASE("queued beside a collective it is a wait for communication") {
   TraceText text;
   text.OpWithKernel("aten::relu", 0, 10, "k1", 50, 50, 1);
   text.OpWithKernel("c10d::allreduce_", 60, 9, "ncclDevKernel_AllReduce", 200, 50, 2);
-  CHECK(Only(findings::Analyze(text)).name == "communication_wait");
+  CHECK(Only(Analyze(text)).name == "communication_wait");
 }
 
 TEST_CASE("nothing on the host explains it") {
   TraceText text;
   text.OpWithKernel("aten::relu", 0, 10, "k1", 50, 50, 1);
   text.OpWithKernel("aten::relu", 5000, 9, "k2", 5012, 50, 2);
-  const Analyzed one = findings::Analyze(text);
+  const Analyzed one = Analyze(text);
   CHECK(Only(one).name == "unknown");
   CHECK(Only(one).saved_us == 0);
 }
@@ -83,7 +83,7 @@ TEST_CASE("graph replay hides launches, and the analysis says so") {
   TraceText text;
   text.Runtime("cudaGraphLaunch", 0, 10, 1);
   text.Kernel("a", 20, 100, 1).Kernel("b", 1000, 100, 1);
-  const Analyzed one = findings::Analyze(text);
+  const Analyzed one = Analyze(text);
   CHECK_FALSE(one.analysis.idle.reliable);
   CHECK(one.analysis.idle.unreliable_because == "graph_replay");
   CHECK(one.analysis.idle.graph_percent == doctest::Approx(100));
@@ -100,7 +100,7 @@ TEST_CASE("classes and short gaps together are the idle time") {
   TraceText text;
   for (int i = 0; i < 20; ++i)
     text.OpWithKernel("aten::relu", 20 * i, 4, "k", 20 * i + 6, i % 2 == 0 ? 13 : 18, i + 1);
-  const Analyzed one = findings::Analyze(text);
+  const Analyzed one = Analyze(text);
   double sum = 0;
   for (const findings::GapGroup& group : one.analysis.idle.by_class)
     sum += group.total_us;

@@ -17,7 +17,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-class Place : public testing::TempFolder {
+class OutputPlace : public testing::TempFolder {
  public:
   std::unique_ptr<OutputFolder> Open(const std::string& name = "out") const {
     Job job;
@@ -43,7 +43,7 @@ class Place : public testing::TempFolder {
 };
 
 TEST_CASE("our own files are replaced, others are not") {
-  const Place place;
+  const OutputPlace place;
   REQUIRE(place.Run("a.csv", "one").has_value());
   REQUIRE(place.Run("a.csv", "two").has_value());
   REQUIRE(place.Run("data/b.json", "three").has_value());
@@ -69,7 +69,7 @@ TEST_CASE("our own files are replaced, others are not") {
 }
 
 TEST_CASE("nothing is written if one file is in the way") {
-  const Place place;
+  const OutputPlace place;
   fs::create_directory(place / "out");
   place.Write("out/b.csv", "mine");
   const auto folder = place.Open();
@@ -79,7 +79,7 @@ TEST_CASE("nothing is written if one file is in the way") {
 }
 
 TEST_CASE("a directory or a link in the way") {
-  const Place place;
+  const OutputPlace place;
   fs::create_directories(place / "out/a.csv");
   for (const bool overwrite : {false, true}) {
     const Status refused = place.Run("a.csv", "x", overwrite);
@@ -102,7 +102,7 @@ TEST_CASE("a directory or a link in the way") {
 }
 
 TEST_CASE("after the user deleted files") {
-  const Place place;
+  const OutputPlace place;
   REQUIRE(place.Run("a.csv", "one").has_value());
   fs::remove(place / "out/a.csv");
   REQUIRE(place.Run("a.csv", "two").has_value());
@@ -115,7 +115,7 @@ TEST_CASE("after the user deleted files") {
 }
 
 TEST_CASE("what a run that died left is ours") {
-  const Place place;
+  const OutputPlace place;
   {
     const auto folder = place.Open();
     REQUIRE(folder->Claim({"a.csv", "b.csv"}, false).has_value());
@@ -126,7 +126,7 @@ TEST_CASE("what a run that died left is ours") {
 }
 
 TEST_CASE("a list that is not ours") {
-  const Place place;
+  const OutputPlace place;
   fs::create_directory(place / "out");
   place.Write("out/.jarvis-files", "my notes\n");
   Job job;
@@ -142,7 +142,7 @@ TEST_CASE("a list that is not ours") {
 }
 
 TEST_CASE("a library that writes by path") {
-  const Place place;
+  const OutputPlace place;
   for (const char* text : {"one", "two"}) {
     const auto folder = place.Open();
     REQUIRE(folder->Claim({"book.xlsx"}, false).has_value());
@@ -156,7 +156,7 @@ TEST_CASE("a library that writes by path") {
 }
 
 TEST_CASE("calls that write to the same place take turns, and can be cancelled") {
-  const Place place;
+  const OutputPlace place;
   std::atomic<int> failed{0};
   {
     std::vector<std::jthread> callers;

@@ -14,7 +14,7 @@ Json InitializeParams(const Json& version) {
           {"clientInfo", {{"name", "c"}, {"version", "1"}}}};
 }
 
-struct Fixture {
+struct HandshakeFixture {
   Gate gate;
   Server server{{TestTools(gate)}, TestInfo()};
   MemoryClient client{server};
@@ -29,7 +29,7 @@ struct Fixture {
   }
 };
 
-TEST_CASE_FIXTURE(Fixture, "initialize answers with a version that both speak") {
+TEST_CASE_FIXTURE(HandshakeFixture, "initialize answers with a version that both speak") {
   struct Case {
     Json wanted;
     const char* given;
@@ -59,12 +59,13 @@ TEST_CASE_FIXTURE(Fixture, "initialize answers with a version that both speak") 
   }
 }
 
-TEST_CASE_FIXTURE(Fixture, "without initialize the newest handshake revision is spoken") {
+TEST_CASE_FIXTURE(HandshakeFixture, "without initialize the newest handshake revision is spoken") {
   CHECK(One(Request(1, "tools/list")).at("result").at("tools").front().contains("outputSchema"));
   CHECK(One(Request(2, "ping")).at("result") == Json::object());
 }
 
-TEST_CASE_FIXTURE(Fixture, "older revisions get definitions and results without what they lack") {
+TEST_CASE_FIXTURE(HandshakeFixture,
+                  "older revisions get definitions and results without what they lack") {
   struct Case {
     const char* version;
     bool title;  // and outputSchema, structuredContent
@@ -88,7 +89,7 @@ TEST_CASE_FIXTURE(Fixture, "older revisions get definitions and results without 
   }
 }
 
-TEST_CASE_FIXTURE(Fixture, "requests that are wrong, and their codes") {
+TEST_CASE_FIXTURE(HandshakeFixture, "requests that are wrong, and their codes") {
   struct Case {
     const char* line;
     int code;
@@ -130,13 +131,13 @@ TEST_CASE_FIXTURE(Fixture, "requests that are wrong, and their codes") {
   CHECK(One(Request(6, "logging/setLevel", {{"level", "debug"}})).at("result") == Json::object());
 }
 
-TEST_CASE_FIXTURE(Fixture, "an unknown tool is answered with the one that was meant") {
+TEST_CASE_FIXTURE(HandshakeFixture, "an unknown tool is answered with the one that was meant") {
   const Json error = One(Request(1, "tools/call", CallParams("ecko"))).at("error");
   CHECK(error.at("message") ==
         "Unknown tool \"ecko\"; did you mean \"echo\"? Tools: echo, fail, throws, no_memory, gate");
 }
 
-TEST_CASE_FIXTURE(Fixture, "notifications and responses are never answered") {
+TEST_CASE_FIXTURE(HandshakeFixture, "notifications and responses are never answered") {
   for (const Json& message :
        {Notification("notifications/initialized"), Notification("no/such"), Notification("ping"),
         Notification("notifications/cancelled"), Notification("tools/call", CallParams("echo")),
@@ -151,13 +152,13 @@ TEST_CASE_FIXTURE(Fixture, "notifications and responses are never answered") {
   CHECK(One(Request(1, "ping")).contains("result"));
 }
 
-TEST_CASE_FIXTURE(Fixture, "tools/list is the same bytes every time") {
+TEST_CASE_FIXTURE(HandshakeFixture, "tools/list is the same bytes every time") {
   const std::string first = DumpLine(One(Request(1, "tools/list")));
   for (int i = 0; i < 20; ++i)
     CHECK(DumpLine(One(Request(1, "tools/list"))) == first);
 }
 
-TEST_CASE_FIXTURE(Fixture, "batches, in the one revision that has them") {
+TEST_CASE_FIXTURE(HandshakeFixture, "batches, in the one revision that has them") {
   Initialize("2025-03-26");
   Json batch = {Request(1, "ping"),
                 Notification("x"),

@@ -27,7 +27,7 @@ const Json kAll = {{"elicitation", Json::object()},
                    {"roots", Json::object()},
                    {"extensions", {{kTasksExtension, Json::object()}}}};
 
-struct Fixture {
+struct RoundsFixture {
   Server server{Fixtures(), TestInfo(), {.page_size = 7, .task_patience = milliseconds(20)}};
   MemoryClient client{server};
   int next_id = 1;
@@ -64,11 +64,11 @@ Json Accept(Json content) {
   return {{"action", "accept"}, {"content", std::move(content)}};
 }
 
-std::string Text(const Json& answer) {
+std::string RoundText(const Json& answer) {
   return answer.at("result").at("content").at(0).at("text").get<std::string>();
 }
 
-TEST_CASE_FIXTURE(Fixture, "a newer client sends the call again with the answers") {
+TEST_CASE_FIXTURE(RoundsFixture, "a newer client sends the call again with the answers") {
   const Json first = Call("test_input_required_result_request_state").at("result");
   CHECK(first.at("resultType") == "input_required");
   CHECK(first.at("inputRequests").at("confirm").at("method") == "elicitation/create");
@@ -76,7 +76,7 @@ TEST_CASE_FIXTURE(Fixture, "a newer client sends the call again with the answers
   const Json answers = {{"confirm", Accept({{"ok", true}})}};
   const Json done = Call("test_input_required_result_request_state",
                          {{"inputResponses", answers}, {"requestState", state}});
-  CHECK(Text(done) == "state-ok");
+  CHECK(RoundText(done) == "state-ok");
   // Not for another call, and not changed.
   const Json elsewhere = Call("test_input_required_result_tampered_state",
                               {{"inputResponses", answers}, {"requestState", state}});
@@ -105,14 +105,14 @@ TEST_CASE("a state is good for its request and its time") {
   CHECK_FALSE(RequestStates().Open(sealed, "binding", now));
 }
 
-TEST_CASE_FIXTURE(Fixture, "what the client cannot do is not asked of it") {
+TEST_CASE_FIXTURE(RoundsFixture, "what the client cannot do is not asked of it") {
   const Json error =
       Ask("tools/call", {{"name", "test_streaming_elicitation"}}, Json::object()).at("error");
   CHECK(error.at("code") == kMissingCapability);
   CHECK(error.at("data").at("requiredCapabilities") == Json{{"elicitation", Json::object()}});
 }
 
-TEST_CASE_FIXTURE(Fixture, "an older client is sent requests") {
+TEST_CASE_FIXTURE(RoundsFixture, "an older client is sent requests") {
   One(Request(1, "initialize",
               {{"protocolVersion", "2025-06-18"}, {"capabilities", kAll}, {"clientInfo", {}}}));
   client.Put(Request(2, "tools/call", CallParams("test_input_required_result_multiple_inputs")));
@@ -131,10 +131,10 @@ TEST_CASE_FIXTURE(Fixture, "an older client is sent requests") {
   }
   client.Put({{"jsonrpc", "2.0"}, {"id", "nobody"}, {"result", Json::object()}});
   REQUIRE(client.WaitFor("id", 2));
-  CHECK(Text(client.Take().back()) == "Hail for Ada");
+  CHECK(RoundText(client.Take().back()) == "Hail for Ada");
 }
 
-TEST_CASE_FIXTURE(Fixture,
+TEST_CASE_FIXTURE(RoundsFixture,
                   "a call that waits for its client can be cancelled, and ends at the end") {
   One(Request(1, "initialize",
               {{"protocolVersion", "2025-06-18"}, {"capabilities", kAll}, {"clientInfo", {}}}));
@@ -149,10 +149,10 @@ TEST_CASE_FIXTURE(Fixture,
   client.Take();
   client.connection->StopCalls();
   REQUIRE(client.WaitFor("id", 3));
-  CHECK(Text(client.Take().back()).starts_with("[cancelled]"));
+  CHECK(RoundText(client.Take().back()).starts_with("[cancelled]"));
 }
 
-TEST_CASE_FIXTURE(Fixture, "a task tells how it is, what it asks and how it ended") {
+TEST_CASE_FIXTURE(RoundsFixture, "a task tells how it is, what it asks and how it ended") {
   const Json made = Call("multi_input").at("result");
   CHECK(made.at("resultType") == "task");
   const std::string id = made.at("taskId").get<std::string>();
@@ -172,7 +172,8 @@ TEST_CASE_FIXTURE(Fixture, "a task tells how it is, what it asks and how it ende
   CHECK(done.at("result").at("resultType") == "complete");
 }
 
-TEST_CASE_FIXTURE(Fixture, "a task is cancelled while it works and while it asks; twice is once") {
+TEST_CASE_FIXTURE(RoundsFixture,
+                  "a task is cancelled while it works and while it asks; twice is once") {
   for (const char* tool : {"slow_compute", "confirm_delete"}) {
     Json more = Json::object();
     if (std::string(tool) == "slow_compute") more["arguments"] = {{"seconds", 30}};
@@ -187,7 +188,7 @@ TEST_CASE_FIXTURE(Fixture, "a task is cancelled while it works and while it asks
   CHECK(WaitForTask(failed, "failed").at("error").at("code") == -32603);
 }
 
-TEST_CASE_FIXTURE(Fixture, "tasks need the extension, and are nobody else's") {
+TEST_CASE_FIXTURE(RoundsFixture, "tasks need the extension, and are nobody else's") {
   const Json bare = Ask("tools/call", {{"name", "failing_job"}}, Json::object()).at("error");
   CHECK(bare.at("code") == kMissingCapability);
   CHECK(Ask("tasks/get", {{"taskId", "x"}}, Json::object()).at("error").at("code") ==
@@ -198,7 +199,7 @@ TEST_CASE_FIXTURE(Fixture, "tasks need the extension, and are nobody else's") {
   CHECK_FALSE(server.tasks().Cancel(id, "somebody"));
 }
 
-TEST_CASE_FIXTURE(Fixture, "lists come in pages, each entry once") {
+TEST_CASE_FIXTURE(RoundsFixture, "lists come in pages, each entry once") {
   for (const char* list : {"tools", "prompts", "resources"}) {
     CAPTURE(list);
     Json params = Json::object();
@@ -224,7 +225,8 @@ TEST_CASE_FIXTURE(Fixture, "lists come in pages, each entry once") {
   }
 }
 
-TEST_CASE_FIXTURE(Fixture, "resources and prompts say what is wrong in the words of the era") {
+TEST_CASE_FIXTURE(RoundsFixture,
+                  "resources and prompts say what is wrong in the words of the era") {
   const Json missing = Ask("resources/read", {{"uri", "test://no"}}).at("error");
   CHECK(missing.at("code") == -32602);
   CHECK(missing.at("data").at("uri") == "test://no");
@@ -241,7 +243,7 @@ TEST_CASE_FIXTURE(Fixture, "resources and prompts say what is wrong in the words
   CHECK(read.at("ttlMs") > 0);
 }
 
-TEST_CASE_FIXTURE(Fixture, "completion tells the values that fit and how many there are") {
+TEST_CASE_FIXTURE(RoundsFixture, "completion tells the values that fit and how many there are") {
   const Json ref = {{"type", "ref/prompt"}, {"name", "test_prompt_with_arguments"}};
   const auto ask = [&](const Json& of, const Json& argument) {
     return Ask("completion/complete", {{"ref", of}, {"argument", argument}});
@@ -255,7 +257,7 @@ TEST_CASE_FIXTURE(Fixture, "completion tells the values that fit and how many th
   CHECK(ask({{"type", "ref/other"}}, {{"name", "a"}, {"value", ""}}).contains("error"));
 }
 
-TEST_CASE_FIXTURE(Fixture, "each listener hears what it asked for, under its own id") {
+TEST_CASE_FIXTURE(RoundsFixture, "each listener hears what it asked for, under its own id") {
   const auto listen = [&](const Json& id, const Json& wanted) {
     client.Put(Stateless(id, "subscriptions/listen", {{"notifications", wanted}}));
     const std::vector<Json> got = client.Take();
@@ -278,7 +280,7 @@ TEST_CASE_FIXTURE(Fixture, "each listener hears what it asked for, under its own
   CHECK(got[1].at("params").at("_meta").at(kMetaSubscription) == 7);
 }
 
-TEST_CASE_FIXTURE(Fixture,
+TEST_CASE_FIXTURE(RoundsFixture,
                   "an older client hears of lists after the handshake, of what it subscribed to") {
   One(Request(1, "initialize", {{"protocolVersion", "2025-06-18"}}));
   server.Announce({Change::Kind::kTools, {}, {}, {}});
@@ -298,7 +300,7 @@ TEST_CASE_FIXTURE(Fixture,
   CHECK(client.Take().empty());
 }
 
-TEST_CASE_FIXTURE(Fixture, "messages are sent from the level on that was asked for") {
+TEST_CASE_FIXTURE(RoundsFixture, "messages are sent from the level on that was asked for") {
   const Json quiet = Stateless(1, "tools/call", CallParams("test_tool_with_logging"));
   CHECK(client.Ask(quiet).size() == 1);
   Json info = Stateless(2, "tools/call", CallParams("test_tool_with_logging"));
@@ -313,7 +315,7 @@ TEST_CASE_FIXTURE(Fixture, "messages are sent from the level on that was asked f
   CHECK(client.Ask(Request(5, "tools/call", CallParams("test_tool_with_logging"))).size() == 5);
 }
 
-TEST_CASE_FIXTURE(Fixture, "content that a revision does not know becomes text") {
+TEST_CASE_FIXTURE(RoundsFixture, "content that a revision does not know becomes text") {
   One(Request(1, "initialize", {{"protocolVersion", "2024-11-05"}}));
   const Json audio = One(Request(2, "tools/call", CallParams("test_audio_content")));
   CHECK(audio.at("result").at("content").at(0).at("type") == "text");

@@ -9,7 +9,7 @@
 namespace jarvis::mcp {
 namespace {
 
-struct Fixture {
+struct StatelessFixture {
   Gate gate;
   Server server{{TestTools(gate)}, TestInfo()};
   MemoryClient client{server};
@@ -26,7 +26,7 @@ void CheckComplete(const Json& result) {
   CHECK(result.at("_meta").at(kMetaServerInfo).at("name") == "jarvis");
 }
 
-TEST_CASE_FIXTURE(Fixture, "discover says what there is") {
+TEST_CASE_FIXTURE(StatelessFixture, "discover says what there is") {
   const Json answer = One(Stateless("probe-1", "server/discover"));
   CHECK(answer.at("id") == "probe-1");
   const Json& result = answer.at("result");
@@ -42,7 +42,7 @@ TEST_CASE_FIXTURE(Fixture, "discover says what there is") {
   CHECK(result.at("instructions") == "Use echo.");
 }
 
-TEST_CASE_FIXTURE(Fixture, "lists and calls carry the envelope of their results") {
+TEST_CASE_FIXTURE(StatelessFixture, "lists and calls carry the envelope of their results") {
   const Json list = One(Stateless(1, "tools/list")).at("result");
   CheckComplete(list);
   CHECK(list.at("ttlMs") == 3600000);
@@ -56,7 +56,7 @@ TEST_CASE_FIXTURE(Fixture, "lists and calls carry the envelope of their results"
   CHECK(failed.at("isError") == true);
 }
 
-TEST_CASE_FIXTURE(Fixture, "what is wrong with a request, in the order of the checks") {
+TEST_CASE_FIXTURE(StatelessFixture, "what is wrong with a request, in the order of the checks") {
   struct Case {
     const char* method;
     const char* meta;
@@ -95,14 +95,14 @@ TEST_CASE_FIXTURE(Fixture, "what is wrong with a request, in the order of the ch
   }
 }
 
-TEST_CASE_FIXTURE(Fixture, "methods of the handshake are gone") {
+TEST_CASE_FIXTURE(StatelessFixture, "methods of the handshake are gone") {
   for (const char* method : {"initialize", "ping", "logging/setLevel", "resources/subscribe"}) {
     CAPTURE(method);
     CHECK(One(Stateless(1, method)).at("error").at("code") == -32601);
   }
 }
 
-TEST_CASE_FIXTURE(Fixture, "clients are taken as they are") {
+TEST_CASE_FIXTURE(StatelessFixture, "clients are taken as they are") {
   Json request = Stateless(1, "tools/list");
   request["params"]["_meta"][kMetaCapabilities] = {{"roots", {{"listChanged", true}}}};
   request["params"]["_meta"][kMetaLogLevel] = "debug";
@@ -110,7 +110,7 @@ TEST_CASE_FIXTURE(Fixture, "clients are taken as they are") {
   CHECK(One(request).contains("result"));
 }
 
-TEST_CASE_FIXTURE(Fixture, "the eras do not touch each other") {
+TEST_CASE_FIXTURE(StatelessFixture, "the eras do not touch each other") {
   const Json handshake = {{"protocolVersion", "2024-11-05"}};
   CHECK(One(Request(1, "initialize", handshake)).at("result").at("protocolVersion") ==
         "2024-11-05");
@@ -121,7 +121,8 @@ TEST_CASE_FIXTURE(Fixture, "the eras do not touch each other") {
 }
 
 TEST_CASE_FIXTURE(
-    Fixture, "a subscription is acknowledged at once and ends with the server or by its client") {
+    StatelessFixture,
+    "a subscription is acknowledged at once and ends with the server or by its client") {
   const Json params = {{"notifications", {{"toolsListChanged", true}}}};
   const Json ack = One(Stateless("listen:0", "subscriptions/listen", params));
   CHECK(ack.at("method") == "notifications/subscriptions/acknowledged");

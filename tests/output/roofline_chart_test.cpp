@@ -14,7 +14,7 @@
 namespace jarvis::output {
 namespace {
 
-bool Has(const std::string& text, std::string_view part) {
+bool ChartHas(const std::string& text, std::string_view part) {
   return text.find(part) != std::string::npos;
 }
 
@@ -45,15 +45,15 @@ TEST_CASE("a roofline chart") {
                   {"bad", "", std::numeric_limits<double>::quiet_NaN(), 1, 5.0}};
   const std::string svg = RenderRoofline(chart);
   CHECK(svg == RenderRoofline(chart));
-  CHECK(Has(svg, "MI300X &lt;bf16&gt;"));
-  CHECK(Has(svg, "ridge 246.7 FLOP/B"));
-  CHECK(Has(svg, "ridge 133.6 FLOP/B"));
-  CHECK(Has(svg, "<title>aten::mm\n391 us</title>"));
-  CHECK(Has(svg, "<title>aten::bmm</title>"));
-  CHECK(Has(svg, "memory 5300 GB/s"));
-  CHECK(Has(svg, "2 not drawn"));
-  CHECK_FALSE(Has(svg, "nan"));
-  CHECK_FALSE(Has(svg, "<script"));
+  CHECK(ChartHas(svg, "MI300X &lt;bf16&gt;"));
+  CHECK(ChartHas(svg, "ridge 246.7 FLOP/B"));
+  CHECK(ChartHas(svg, "ridge 133.6 FLOP/B"));
+  CHECK(ChartHas(svg, "<title>aten::mm\n391 us</title>"));
+  CHECK(ChartHas(svg, "<title>aten::bmm</title>"));
+  CHECK(ChartHas(svg, "memory 5300 GB/s"));
+  CHECK(ChartHas(svg, "2 not drawn"));
+  CHECK_FALSE(ChartHas(svg, "nan"));
+  CHECK_FALSE(ChartHas(svg, "<script"));
   if (const char* folder = std::getenv("JARVIS_SAMPLE_DIR")) {
     std::filesystem::create_directories(folder);
     std::ofstream(std::string(folder) + "/roofline.svg") << svg;
@@ -64,10 +64,10 @@ TEST_CASE("a roofline chart") {
 }
 
 TEST_CASE("a chart without anything is a chart") {
-  CHECK(Has(RenderRoofline({}), "</svg>"));
+  CHECK(ChartHas(RenderRoofline({}), "</svg>"));
   RooflineChart wild{
       "wild", "", 1e-30, {{"tiny", 1e-300, true}}, {{"far", "", 1e200, 1e-200, 1.0}}};
-  CHECK(Has(RenderRoofline(wild), "</svg>"));
+  CHECK(ChartHas(RenderRoofline(wild), "</svg>"));
 }
 
 }  // namespace

@@ -24,7 +24,7 @@ std::string BytesOf(const std::string& path) {
   return {std::istreambuf_iterator<char>(file), {}};
 }
 
-std::vector<Table> Sample() {
+std::vector<Table> SampleTables() {
   Table ops{"ops_summary", {"name", "count", "gpu_us", "percent (%)", "shape", "linked"}, {}};
   ops.rows.push_back({std::string("aten::mm"), std::int64_t{96}, 1234.5678901234567, 12.345678,
                       std::string("((4096, 8192), (8192, 4096))"), true});
@@ -42,7 +42,7 @@ std::vector<Table> Sample() {
 
 TEST_CASE("a workbook of several tables") {
   const std::string path = Folder() + "/sample.xlsx";
-  const auto file = WriteXlsx(Sample(), path);
+  const auto file = WriteXlsx(SampleTables(), path);
   REQUIRE(file.has_value());
   CHECK(file->path == path);
   CHECK(file->bytes == std::filesystem::file_size(path));
@@ -52,7 +52,7 @@ TEST_CASE("a workbook of several tables") {
   CHECK(file->texts_mended == 1);
   CHECK(file->rows_left_out == 0);
   const std::string first = BytesOf(path);
-  REQUIRE(WriteXlsx(Sample(), path).has_value());
+  REQUIRE(WriteXlsx(SampleTables(), path).has_value());
   CHECK(BytesOf(path) == first);
   // Nothing is left beside it.
   int files = 0;
@@ -62,7 +62,7 @@ TEST_CASE("a workbook of several tables") {
 }
 
 TEST_CASE("a workbook that cannot be written") {
-  const auto file = WriteXlsx(Sample(), "/proc/no_such_folder/a.xlsx");
+  const auto file = WriteXlsx(SampleTables(), "/proc/no_such_folder/a.xlsx");
   REQUIRE_FALSE(file.has_value());
   CHECK(file.error().code == ErrorCode::kIo);
   // A directory in the way: nothing is left behind.

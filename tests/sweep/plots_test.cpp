@@ -18,7 +18,7 @@
 namespace jarvis::sweep {
 namespace {
 
-bool Has(const std::string& text, std::string_view part) {
+bool PlotHas(const std::string& text, std::string_view part) {
   return text.find(part) != std::string::npos;
 }
 
@@ -81,7 +81,7 @@ TEST_CASE("other axes, in natural order, with gaps") {
 TEST_CASE("a sweep without anything has plots without data") {
   for (const SweepPlot& plot : MakeSweepPlots({})) {
     CHECK_FALSE(output::HasData(plot.sheet));
-    CHECK(Has(output::RenderSheet(plot.sheet), "no data"));
+    CHECK(PlotHas(output::RenderSheet(plot.sheet), "no data"));
   }
 }
 
@@ -203,7 +203,7 @@ TEST_CASE("groups of a real sweep have the figures that the reference prints") {
       const std::string line =
           fmt::format("  {}: mean={:.2f}us, median={:.2f}us, max={:.2f}us, n={}\n", group.label,
                       box.mean, box.median, box.high, box.count);
-      CHECK_MESSAGE(Has(console, line), line);
+      CHECK_MESSAGE(PlotHas(console, line), line);
       ++checked;
     }
   }

@@ -21,7 +21,7 @@
 #include "support/trace_builder.h"
 #include "tools/catalog/all_tools.h"
 
-namespace jarvis::tools::replay {
+namespace jarvis::tools {
 namespace {
 
 using testing::TraceText;
@@ -71,7 +71,7 @@ TEST_CASE("text that is no schema is refused with its place") {
 TEST_CASE("every schema of the table can be read") {
   std::size_t lines = 0;
   std::size_t read = 0;
-  for (const EmbeddedFile& file : ReplaySchemaFiles()) {
+  for (const EmbeddedFile& file : replay::ReplaySchemaFiles()) {
     std::string_view rest = file.text;
     while (!rest.empty()) {
       const std::size_t end = rest.find('\n');
@@ -223,9 +223,9 @@ TEST_CASE("equal files are an equal archive, in order") {
 }
 
 // The tool as a client meets it.
-class Server {
+class ReplayServer {
  public:
-  explicit Server(const TraceText& text) { folder_.Write("trace.json", text.Json()); }
+  explicit ReplayServer(const TraceText& text) { folder_.Write("trace.json", text.Json()); }
 
   mcp::ToolReply Call(Json arguments) {
     arguments["trace"] = folder_ / "trace.json";
@@ -268,7 +268,7 @@ TraceText MixedTrace() {
 }
 
 TEST_CASE("rows become entries, or reasons") {
-  Server server(MixedTrace());
+  ReplayServer server(MixedTrace());
   const mcp::ToolReply reply = server.Call({{"rows", {"op1", "op2", "op3", "op4", "op5", "op6"}}});
   REQUIRE_MESSAGE(!reply.is_error, reply.text);
   const Json ir = server.Ir();
@@ -297,7 +297,7 @@ TEST_CASE("rows become entries, or reasons") {
 }
 
 TEST_CASE("the same question, the same bytes; files of others stay") {
-  Server server(MixedTrace());
+  ReplayServer server(MixedTrace());
   REQUIRE_FALSE(server.Call({{"op_names", {"aten::mm"}}}).is_error);
   const std::string zip = server.Text("replay_package.zip");
   CHECK(zip.size() > 10000);
@@ -314,7 +314,7 @@ TEST_CASE("the same question, the same bytes; files of others stay") {
 }
 
 TEST_CASE("questions that cannot be answered") {
-  Server server(MixedTrace());
+  ReplayServer server(MixedTrace());
   CHECK(server.Call({{"rows", {"op99"}}}).text.find("[unknown_row]") != std::string::npos);
   CHECK(server.Call({{"op_names", {"aten::nothing"}}}).text.find("no op") != std::string::npos);
   const mcp::ToolReply nothing = server.Call({{"op_names", {"triton_poi_fused_add_0"}}});
@@ -341,7 +341,7 @@ TEST_CASE("the sizes of a damaged trace") {
                     R"("Input Dims":[)" + std::string(500, '[') + std::string(500, ']') + "]");
   text.OpWithKernel("aten::exp", 300, 50, "k", 310, 6, 4,
                     R"("Input Dims":[[-3]],"Input type":["float"],"Concrete Inputs":["\ud800"])");
-  Server server(text);
+  ReplayServer server(text);
   const mcp::ToolReply reply = server.Call(Json::object());
   REQUIRE_MESSAGE(!reply.is_error, reply.text);
   CHECK(server.Ir()[0].at("op_name") == "aten::max_pool2d_with_indices_backward");
@@ -355,7 +355,7 @@ TEST_CASE("the engine's step around an operator of a package") {
   text.Annotation("execute_context_1(8)_generation_2(2)", 0, 100);
   text.OpWithKernel("_rocm_C::paged_attention", 10, 50, "k", 20, 9, 1,
                     R"("Input Dims":[[10,4]],"Input type":["c10::Half"])");
-  Server server(text);
+  ReplayServer server(text);
   REQUIRE_FALSE(server.Call(Json::object()).is_error);
   const Json context = server.Ir()[0].at("context");
   CHECK(context.at("prefills") == 1);
@@ -364,7 +364,7 @@ TEST_CASE("the engine's step around an operator of a package") {
 }
 
 TEST_CASE("without rows everything is taken that can be") {
-  Server server(MixedTrace());
+  ReplayServer server(MixedTrace());
   CHECK_FALSE(server.Call(Json::object()).is_error);
   CHECK(server.Ir().size() == 2);
 }
@@ -372,7 +372,7 @@ TEST_CASE("without rows everything is taken that can be") {
 TEST_CASE("a trace without GPU work has host ops, by name") {
   TraceText text;
   text.Op("aten::mm", 0, 50, kMmArgs).Op("aten::mm", 100, 70, kMmArgs);
-  Server server(text);
+  ReplayServer server(text);
   CHECK(server.Call(Json::object()).text.find("[no_gpu_events]") != std::string::npos);
   REQUIRE_FALSE(server.Call({{"op_names", {"mm"}}}).is_error);
   CHECK(server.Ir()[0].at("count") == 2);
@@ -381,7 +381,7 @@ TEST_CASE("a trace without GPU work has host ops, by name") {
 }
 
 TEST_CASE("a limit keeps the longest") {
-  Server server(MixedTrace());
+  ReplayServer server(MixedTrace());
   const mcp::ToolReply reply =
       server.Call({{"rows", {"op5", "op1"}}, {"limit", 1}, {"format", "ir"}});
   REQUIRE_MESSAGE(!reply.is_error, reply.text);
@@ -394,4 +394,4 @@ TEST_CASE("a limit keeps the longest") {
 }
 
 }  // namespace
-}  // namespace jarvis::tools::replay
+}  // namespace jarvis::tools

@@ -18,10 +18,10 @@ namespace {
 
 using testing::TraceText;
 
-class Server {
+class ToolServer {
  public:
-  Server() = default;
-  explicit Server(const TraceText& text) { Write(text); }
+  ToolServer() = default;
+  explicit ToolServer(const TraceText& text) { Write(text); }
 
   void Write(const TraceText& text) { folder_.Write("trace.json", text.Json()); }
   const std::string& folder() const { return folder_.path(); }
@@ -61,7 +61,7 @@ class Server {
 
 constexpr const char* kGroupings[] = {"op", "category", "kernel", "module", "stream", "step"};
 
-void AskEverything(Server& server) {
+void AskEverything(ToolServer& server) {
   server.Ask("load_trace");
   for (const char* by : {"all", "stream", "step"})
     server.Ask("gpu_timeline", {{"by", by}});
@@ -85,7 +85,7 @@ TEST_CASE("many rows") {
     text.OpWithKernel(fmt::format("custom::op_{}", i), 100 * i + 1, 50, fmt::format("kernel_{}", i),
                       100 * i + 60, 1 + i, i + 1);
   }
-  Server server(text);
+  ToolServer server(text);
   AskEverything(server);
 }
 
@@ -104,7 +104,7 @@ TEST_CASE("long names, long shapes") {
     text.OpWithKernel(name, 100 * i + 2, 50, "kernel_" + name, 2000 + 100 * i, 10 + i, i + 1,
                       "\"Input Dims\":" + shape);
   }
-  Server server(text);
+  ToolServer server(text);
   AskEverything(server);
 }
 
@@ -120,7 +120,7 @@ TEST_CASE("names in any script") {
     text.Module(name, 100 * i, 90);
     text.OpWithKernel(name + "op", 100 * i + 2, 50, name, 2000 + 100 * i, 10 + i, i + 1);
   }
-  Server server(text);
+  ToolServer server(text);
   AskEverything(server);
 }
 
@@ -131,7 +131,7 @@ TEST_CASE("text in a trace cannot pass for ours") {
   text.Python("f.py(1): " + evil, 0, 90).Module("M" + evil, 1, 85);
   text.OpWithKernel(evil, 2, 50, "kernel " + evil, 100, 60, 1, "\"Input Dims\":[[8],[8]]");
   text.Kernel("lost " + evil, 200, 30, 9);
-  Server server(text);
+  ToolServer server(text);
   const auto check = [&](const std::string& tool, const Json& arguments) {
     const mcp::ToolReply reply = server.Call(tool, arguments);
     std::size_t suggestions = 0;
@@ -170,7 +170,7 @@ TEST_CASE("the pages of a table hold each row once") {
     text.OpWithKernel(fmt::format("custom::op_{}", i), 100 * i, 50, "k", 100 * i + 60, 1 + i,
                       i + 1);
   }
-  Server server(text);
+  ToolServer server(text);
   std::set<std::string> seen;
   Json arguments = {{"limit", 50}};
   for (int page = 0; page < 60; ++page) {
@@ -197,7 +197,7 @@ TEST_CASE("filters") {
   text.OpWithKernel("aten::mm", 0, 50, "gemm", 100, 60, 1)
       .OpWithKernel("aten::Relu", 200, 50, "relu", 300, 39, 2);
   text.OpWithKernel("tiny", 400, 50, "tiny", 500, 1, 3);
-  Server server(text);
+  ToolServer server(text);
   const auto rows = [&](const Json& arguments) {
     std::string names;
     const Json answer = server.Ask("ops_summary", arguments);
@@ -216,7 +216,7 @@ TEST_CASE("filters") {
 
 TEST_CASE("rows that are not there") {
   TraceText text;
-  Server server(text.OpWithKernel("aten::mm", 0, 50, "gemm", 100, 60, 1));
+  ToolServer server(text.OpWithKernel("aten::mm", 0, 50, "gemm", 100, 60, 1));
   for (const char* row : {"op2", "op0", "k9", "nonsense", "op"}) {
     CHECK(server.Refused("parent_chain", {{"row", row}}).starts_with("[unknown_row]"));
   }
@@ -228,7 +228,7 @@ TEST_CASE("traces with little in them") {
        {TraceText().Op("only", 0, 1), TraceText().Kernel("only", 0, 1, 1),
         TraceText().Kernel("empty", 5, 0, 1),
         TraceText().Annotation("ProfilerStep#1", 0, 1).Memset("m", 0, 1, 1)}) {
-    Server server(text);
+    ToolServer server(text);
     const Json loaded = server.Ask("load_trace");
     for (const char* by : {"all", "stream", "step"})
       server.Ask("gpu_timeline", {{"by", by}});
