@@ -6,6 +6,7 @@
 #include <deque>
 #include <span>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "analysis/attribution/pseudo_ops.h"
@@ -58,6 +59,10 @@ class OpWorks {
 
   const perf::ModelRows& rows() const { return set_.rows(); }
   std::size_t evaluations() const { return works_.size(); }
+
+  // All works that were evaluated, at their places in memory: what points to one of them still
+  // does. For whoever keeps them longer than the sandbox that they came from.
+  std::deque<perf::OpWork> TakeWorks() && { return std::move(works_); }
 
  private:
   struct Key {

@@ -268,18 +268,18 @@ std::vector<WorkCall> CollectWorkCalls(const WorkInput& input) {
   return Collector(input).Run();
 }
 
-std::vector<LauncherWork> WorkOfLaunchers(const WorkInput& input) {
-  const std::vector<WorkCall> calls = CollectWorkCalls(input);
+std::vector<LauncherWork> WorkOfLaunchers(const EventStore& events, const Attribution& attribution,
+                                          std::span<const WorkCall> calls) {
   constexpr std::uint32_t kNone = 0xFFFFFFFFu;
-  std::vector<std::uint32_t> call_of(input.events.size(), kNone);  // by GPU event
+  std::vector<std::uint32_t> call_of(events.size(), kNone);  // by GPU event
   for (std::size_t i = 0; i < calls.size(); ++i) {
     for (const EventIndex kernel : calls[i].kernels)
       call_of[kernel] = static_cast<std::uint32_t>(i);
   }
   std::vector<LauncherWork> out;
-  out.reserve(input.attribution.launchers.size());
-  for (const Launcher& launcher : input.attribution.launchers) {
-    const std::uint32_t at = call_of[input.attribution.KernelsOf(launcher).front()];
+  out.reserve(attribution.launchers.size());
+  for (const Launcher& launcher : attribution.launchers) {
+    const std::uint32_t at = call_of[attribution.KernelsOf(launcher).front()];
     if (at == kNone) {
       out.emplace_back();
     } else {

@@ -24,10 +24,7 @@ class Analyzer {
  public:
   Analyzer(const session::LoadedTrace& trace, const perf::Platform* platform,
            const AnalysisOptions& options, Job& job)
-      : trace_(trace),
-        platform_(platform),
-        models_(options.models == nullptr ? perf::BuiltinRows() : *options.models),
-        job_(job) {}
+      : trace_(trace), platform_(platform), models_(options.models), job_(job) {}
 
   Result<Analysis> Run() {
     Head();
@@ -231,7 +228,7 @@ class Analyzer {
 
   const session::LoadedTrace& trace_;
   const perf::Platform* platform_;
-  const perf::ModelRows& models_;
+  const std::shared_ptr<const perf::ModelRows>& models_;
   Job& job_;
   Analysis out_;
 };

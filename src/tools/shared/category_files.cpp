@@ -79,7 +79,7 @@ class Writer {
   }
 
   Result<std::vector<FileLink>> Run(Job& job) {
-    JV_ASSIGN(ops_, findings::OpsTables(trace_, options_.platform, perf::BuiltinRows(), job));
+    JV_ASSIGN(ops_, findings::OpsTables(trace_, options_.platform, options_.models, job));
     Queue();
     std::vector<std::string> names;
     for (const File& file : files_)
