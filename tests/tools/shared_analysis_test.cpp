@@ -8,7 +8,6 @@
 
 #include "mcp/call_tool.h"
 #include "mcp/schema.h"
-#include "rpc/json.h"
 #include "support/temp_folder.h"
 #include "support/trace_builder.h"
 #include "tools/catalog/all_tools.h"

@@ -179,10 +179,12 @@ void OpWorks::Evaluate(std::span<const Question> questions) {
     pending.push_back(
         {question.model, Prepare(*question.model, question.op, needed), question.backward, &work});
   }
-  // A sandbox costs as much as some dozens of calls.
+  // A sandbox costs as much as some dozens of calls, and some megabytes while it is at work.
   constexpr std::size_t kCallsOfASandbox = 256;
-  const std::size_t sandboxes = std::clamp<std::size_t>(pending.size() / kCallsOfASandbox, 1,
-                                                        static_cast<std::size_t>(DefaultThreads()));
+  constexpr std::size_t kSandboxesMax = 8;
+  const std::size_t cores = static_cast<std::size_t>(DefaultThreads());
+  const std::size_t sandboxes =
+      std::clamp<std::size_t>(pending.size() / kCallsOfASandbox, 1, std::min(cores, kSandboxesMax));
   std::vector<perf::ModelSet> more;
   for (std::size_t i = 1; i < sandboxes; ++i)
     more.emplace_back(set_.rows());
