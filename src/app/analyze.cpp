@@ -29,7 +29,7 @@ constexpr std::string_view kUsage =
     "                    file; default: the trace's device\n"
     "  --reports LIST    of fair (standalone_analysis_fair.md), rough\n"
     "                    (standalone_analysis_rough.md) and analysis (analysis.md); default: all\n"
-    "  --extension FILE  performance models of yours (docs/models.md), for the tables\n"
+    "  --extension FILE  performance models of yours (docs/models.md)\n"
     "  --compare TRACE   also holds the trace against this one: DIR/comparative_analysis_fair.md,\n"
     "                    comparative_analysis_rough.md, comparison.xlsx, comparison_csvs/ and the\n"
     "                    other trace's tables in DIR/reference_perf_report.xlsx and _csvs/\n"

@@ -187,6 +187,13 @@ std::string ValidUtf8(std::string_view text, bool* changed) {
   valid.reserve(text.size());
   if (changed != nullptr) *changed = false;
   for (std::size_t i = 0; i < text.size();) {
+    // Almost every text is ASCII from end to end: it is copied by the run.
+    std::size_t ascii = i;
+    while (ascii < text.size() && static_cast<unsigned char>(text[ascii]) < 0x80)
+      ++ascii;
+    valid.append(text.substr(i, ascii - i));
+    i = ascii;
+    if (i == text.size()) break;
     const std::size_t length = Utf8Length(text.substr(i));
     if (length == 0) {
       valid += "\xEF\xBF\xBD";

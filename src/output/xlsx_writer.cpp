@@ -86,9 +86,20 @@ struct SafeText {
   bool cut = false;
 };
 
+// Printable ASCII that is no longer than a cell and has nothing that Excel would read otherwise.
+bool IsPlain(std::string_view text) {
+  if (text.size() > kXlsxTextMax || text.find("_x") != std::string_view::npos) return false;
+  return std::all_of(text.begin(), text.end(),
+                     [](char c) { return (c >= 0x20 && c < 0x7F) || c == '\t' || c == '\n'; });
+}
+
 // What a cell can hold of a text, as it stands in the file.
 SafeText MakeSafe(std::string_view raw) {
   SafeText safe;
+  if (IsPlain(raw)) {
+    safe.text = raw;
+    return safe;
+  }
   const std::string valid = ValidUtf8(raw, &safe.mended);
   std::string_view rest = valid;
   std::size_t units = 0;

@@ -32,6 +32,7 @@ bool IsPeak(Source source);
 struct Ceiling {
   double tflops = 0;
   Source source = Source::kPeak;
+  bool operator==(const Ceiling&) const = default;
 };
 using Ceilings = std::map<std::string, Ceiling, std::less<>>;  // by spec key
 
@@ -49,6 +50,7 @@ struct Platform {
   std::string note;
   std::vector<std::string> device_names;  // what traces call it
   std::vector<std::string> aliases;       // what people call it
+  bool operator==(const Platform&) const = default;
 };
 
 // The platforms that the program knows, in the order of platforms.json.

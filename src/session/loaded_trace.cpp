@@ -27,13 +27,28 @@ Recorded WhatWasRecorded(const trace::EventStore& events) {
   return recorded;
 }
 
+std::size_t BytesOf(const analysis::Summary& summary) {
+  std::size_t bytes = summary.rows.capacity() * sizeof(analysis::SummaryRow);
+  for (const analysis::SummaryRow& row : summary.rows) {
+    bytes += row.name.capacity() + row.category.capacity() + row.shape.capacity() +
+             row.launchers.capacity() * sizeof(std::uint32_t) +
+             row.gpu.capacity() * sizeof(trace::EventIndex);
+  }
+  return bytes;
+}
+
+std::size_t BytesOf(const std::vector<analysis::Caller>& callers) {
+  std::size_t bytes = callers.capacity() * sizeof(analysis::Caller);
+  for (const analysis::Caller& caller : callers)
+    bytes += caller.frames.capacity() * sizeof(analysis::ChainTree::Frame);
+  return bytes;
+}
+
 }  // namespace
 
 std::size_t LoadedTrace::MemoryBytes() const {
-  const std::lock_guard lock(chains_mutex_);
-  return trace_.events.MemoryBytes() + tree_.MemoryBytes() +
-         (chains_ == nullptr ? 0 : chains_->MemoryBytes()) +
-         attribution_.timeline.size() * sizeof(trace::EventIndex) +
+  return trace_.events.MemoryBytes() + tree_.MemoryBytes() + lazy_bytes_ + chains_bytes_ +
+         derived_.MemoryBytes() + attribution_.timeline.size() * sizeof(trace::EventIndex) +
          attribution_.kernels.size() * sizeof(trace::EventIndex) +
          attribution_.launchers.size() * sizeof(analysis::Launcher) +
          attribution_.places.size() * sizeof(analysis::KernelPlace);
@@ -48,6 +63,8 @@ const analysis::Summary& LoadedTrace::SummaryBy(analysis::GroupBy by) const {
     analysis::SummaryInput input = Input();
     input.chains = chains;
     summary = std::make_unique<const analysis::Summary>(analysis::Summarize(input, by));
+    lazy_bytes_ += BytesOf(*summary);
+    if (chains != nullptr) chains_bytes_ = chains->MemoryBytes();
   }
   return *summary;
 }
@@ -65,15 +82,19 @@ const std::vector<analysis::Caller>& LoadedTrace::CallersOf(const analysis::Summ
                         ? analysis::GroupBy::kKernel
                         : analysis::GroupBy::kOp;
     callers->second = analysis::FindCallers(Input(), row, by, &Chains());
+    lazy_bytes_ += BytesOf(callers->second);
+    chains_bytes_ = chains_->MemoryBytes();
   }
   return callers->second;
 }
 
 const std::vector<analysis::LauncherWork>& LoadedTrace::Works() const {
   const std::lock_guard lock(works_mutex_);
-  if (models_ == nullptr) {
-    models_ = std::make_unique<analysis::OpWorks>(events(), perf::BuiltinRows());
-    works_ = analysis::WorkOfLaunchers({events(), tree_, attribution_, *models_});
+  if (work_ == nullptr) {
+    // Nobody can stop this one, so that it cannot fail.
+    work_ = WorkOf(*this, nullptr, Job()).value();
+    works_ = analysis::WorkOfLaunchers(events(), attribution_, work_->calls);
+    lazy_bytes_ += works_.capacity() * sizeof(analysis::LauncherWork);
   }
   return works_;
 }

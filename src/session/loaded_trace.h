@@ -1,9 +1,10 @@
-// One trace in memory with all that was derived from it. Const after loading, but for summaries
-// that are made once, when first asked for; any number of threads may use it, and whoever holds a
-// shared_ptr keeps it alive.
+// One trace in memory with all that was derived from it. Const after loading, but for what is made
+// once, when first asked for; any number of threads may use it, and whoever holds a shared_ptr
+// keeps it alive.
 #pragma once
 
 #include <array>
+#include <atomic>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -19,6 +20,8 @@
 #include "analysis/tables/summary.h"
 #include "base/job.h"
 #include "io/file_policy.h"
+#include "session/derived_cache.h"
+#include "session/trace_work.h"
 #include "trace/reader.h"
 #include "tree/call_tree.h"
 
@@ -60,6 +63,9 @@ class LoadedTrace {
   const std::vector<analysis::Caller>& CallersOf(const analysis::SummaryRow& row) const;
   // The work of every launcher of the attribution, by our models. Made when first asked for.
   const std::vector<analysis::LauncherWork>& Works() const;
+  // What other layers derive from the trace and keep with it; see WorkOf and findings::AnalysisOf.
+  DerivedCache& derived() const { return derived_; }
+  // Of the events and of everything that was derived from them so far.
   std::size_t MemoryBytes() const;
 
  private:
@@ -83,8 +89,13 @@ class LoadedTrace {
   mutable std::unique_ptr<analysis::ChainTree> chains_;
   mutable std::map<std::string, std::vector<analysis::Caller>> callers_;  // by row id
   mutable std::mutex works_mutex_;
-  mutable std::unique_ptr<analysis::OpWorks> models_;  // owns what works_ points to
+  mutable std::shared_ptr<const TraceWork> work_;  // owns what works_ points to
   mutable std::vector<analysis::LauncherWork> works_;
+  // Of summaries, callers, chains and works: apart, so that whoever adds up the memory of all
+  // traces never waits for one of them to be made.
+  mutable std::atomic<std::size_t> lazy_bytes_{0};
+  mutable std::atomic<std::size_t> chains_bytes_{0};
+  mutable DerivedCache derived_;  // goes first, as it points into all above
 };
 
 // The pipeline, top to bottom.

@@ -193,15 +193,17 @@ Result<std::vector<Table>> MakeReport(const LoadedTrace& trace, const ReportOpti
   std::vector<char> recompute;
   if (options.detect_recompute) recompute = tree::MarkRecompute(trace.events(), trace.tree());
   std::optional<analysis::Attribution> with_pseudo_ops;
-  if (options.pseudo_ops || options.models != nullptr) {
+  std::shared_ptr<const TraceWork> work;  // shared with all others who ask for it
+  if (options.pseudo_ops) {
     with_pseudo_ops = analysis::Attribute(
-        trace.events(), trace.tree(),
-        options.pseudo_ops ? analysis::FindPseudoOps(trace.events(), trace.tree())
-                           : analysis::PseudoOps(),
+        trace.events(), trace.tree(), analysis::FindPseudoOps(trace.events(), trace.tree()),
         options.models != nullptr ? *options.models : perf::BuiltinRows());
+  } else {
+    JV_ASSIGN(work, WorkOf(trace, options.models, job));
   }
-  const analysis::Attribution& attribution =
-      with_pseudo_ops ? *with_pseudo_ops : trace.attribution();
+  const analysis::Attribution& attribution = with_pseudo_ops     ? *with_pseudo_ops
+                                             : work->attribution ? *work->attribution
+                                                                 : trace.attribution();
   std::vector<trace::EventIndex> op_of;  // by event
   if (options.include_overlap_info) {
     op_of.assign(trace.events().size(), trace::kNoEvent);
@@ -222,7 +224,8 @@ Result<std::vector<Table>> MakeReport(const LoadedTrace& trace, const ReportOpti
                         .recompute = options.detect_recompute ? &recompute : nullptr,
                         .overlap = {.op_of = op_of},
                         .parent = parent,
-                        .caller = [&](trace::EventIndex e) { return trace.tree().parent(e); }},
+                        .caller = [&](trace::EventIndex e) { return trace.tree().parent(e); },
+                        .work = work.get()},
                        options, job));
   tables.push_back(CoverageTable(trace.coverage()));
   return tables;

@@ -72,10 +72,18 @@ class WorkReport {
   }
 
   Result<void> Run(Job& job, std::vector<Table>* tables) {
+    if (parts_.work != nullptr) return Ours(parts_.work->calls, job, tables);
     analysis::OpWorks works(trace_.events(), *parts_.rules.models);
     if (Compatible()) return Reference(works, job, tables);
-    const std::vector<WorkCall> calls =
-        analysis::CollectWorkCalls({trace_.events(), trace_.tree(), parts_.attribution, works});
+    return Ours(
+        analysis::CollectWorkCalls({trace_.events(), trace_.tree(), parts_.attribution, works}),
+        job, tables);
+  }
+
+ private:
+  bool Compatible() const { return options_.compat == Compat::kTraceLens; }
+
+  Result<void> Ours(const std::vector<WorkCall>& calls, Job& job, std::vector<Table>* tables) {
     JV_TRY(job.Check());
     std::vector<Table> families;
     JV_TRY(AddAll(calls, FamiliesOf(calls), job, tables, &families));
@@ -84,9 +92,6 @@ class WorkReport {
     tables->push_back(analysis::ModelCoverage(input_, calls));
     return {};
   }
-
- private:
-  bool Compatible() const { return options_.compat == Compat::kTraceLens; }
 
   Result<void> Reference(analysis::OpWorks& works, Job& job, std::vector<Table>* tables) {
     const compat::TraceLensWork work =

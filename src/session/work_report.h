@@ -8,6 +8,7 @@
 #include "analysis/tables/work_tables.h"
 #include "base/job.h"
 #include "session/report.h"
+#include "session/trace_work.h"
 
 namespace jarvis::compat {
 struct TraceLensTree;
@@ -27,7 +28,8 @@ struct ReportParts {
   bool python_frames = true;
   const analysis::Overlaps* overlaps = nullptr;  // if they were asked for
   const analysis::ExtraColumns* comparison =
-      nullptr;  // of unified_perf_summary, with another trace
+      nullptr;                      // of unified_perf_summary, with another trace
+  const TraceWork* work = nullptr;  // of `attribution` by the rules' models, where it is known
 };
 
 // Appends the tables in the report's order.

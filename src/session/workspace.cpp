@@ -128,7 +128,10 @@ Result<Opened> Workspace::Open(const std::string& trace, Job& job, const OpenOpt
   const FileKey key{file.path, file.size, file.modified_ns};
   const auto found = entries_.find(key);
   const bool loaded = found != entries_.end() && found->second.trace != nullptr;
-  if (loaded) found->second.used = ++clock_;
+  if (loaded) {
+    found->second.used = ++clock_;
+    KeepWithinMemory(*found->second.trace);
+  }
   JV_ASSIGN(Opened opened, loaded ? Result<Opened>(Found(key, found->second.trace))
                                   : Wait(lock, key, std::move(file), job, options));
   if (opened.trace != nullptr && LooksLikeId(trace) && opened.trace->id() != trace) {
@@ -260,19 +263,28 @@ void Workspace::Insert(const FileKey& key, const std::shared_ptr<const LoadedTra
   Ids& ids = ids_of_path_[key.path];
   if (!ids.now.empty() && ids.now != trace->id()) ids.before = ids.now;
   ids.now = trace->id();
+  KeepWithinMemory(*trace);
+}
+
+// REQUIRES: the lock is held.
+void Workspace::KeepWithinMemory(const LoadedTrace& asked_for) {
   std::uint64_t total = 0;
   for (const auto& [other, entry] : entries_)
     total += entry.trace ? entry.trace->MemoryBytes() : 0;
   while (total > options_.memory_bytes_max) {
     Entry* oldest = nullptr;
     for (auto& [other, entry] : entries_) {
-      if (entry.trace == nullptr || entry.trace == trace) continue;
+      if (entry.trace == nullptr || entry.trace.get() == &asked_for) continue;
       if (oldest == nullptr || entry.used < oldest->used) oldest = &entry;
     }
     if (oldest == nullptr) break;
-    total -= oldest->trace->MemoryBytes();
+    total -= std::min<std::uint64_t>(total, oldest->trace->MemoryBytes());
     oldest->trace.reset();
   }
+  if (total <= options_.memory_bytes_max) return;
+  const std::uint64_t beyond = total - options_.memory_bytes_max;
+  const std::uint64_t derived = asked_for.derived().MemoryBytes();
+  asked_for.derived().Shrink(derived > beyond ? derived - beyond : 0);
 }
 
 bool Workspace::IsAtHand(const std::string& trace) const {

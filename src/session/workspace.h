@@ -27,7 +27,9 @@
 namespace jarvis::session {
 
 struct WorkspaceOptions {
-  // Traces beyond this are dropped, the least recently used first; the one just asked for stays.
+  // Traces beyond this are dropped with all that was derived from them, the least recently used
+  // first. The one just asked for stays, but for what can be derived from it again. Looked at
+  // whenever a trace is asked for.
   std::uint64_t memory_bytes_max = std::uint64_t{8} << 30;
   int threads = 0;  // of one load; 0: one per core
   io::FilePolicy files{};
@@ -103,6 +105,7 @@ class Workspace {
   void Run(const LoadPtr& load);
   void Finish(const LoadPtr& load);
   void Insert(const FileKey& key, const std::shared_ptr<const LoadedTrace>& trace);
+  void KeepWithinMemory(const LoadedTrace& asked_for);
 
   const WorkspaceOptions options_;
   mutable std::mutex mutex_;  // guards everything below

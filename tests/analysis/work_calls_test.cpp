@@ -172,6 +172,32 @@ TEST_CASE("equal calls are evaluated once, other kernels only where a model look
   CHECK(made.works.NeedsOf(*made.calls[0].model).kernels == (evaluations == 10));
 }
 
+TEST_CASE("many calls, evaluated several at a time, have the work that each has alone") {
+  TraceText text;
+  constexpr int kCalls = 1000;
+  for (int i = 0; i < kCalls; ++i) {
+    text.OpWithKernel(
+        "aten::mm", 100 * i, 50, "k", 100 * i + 60, 5, i + 1,
+        fmt::format(R"("Input Dims":[[8,{0}],[{0},16]],"Input type":["float","float"],)"
+                    R"("Input Strides":[[{0},1],[16,1]])",
+                    i + 1));
+  }
+  const testing::Loaded loaded = testing::Load(text);
+  const Attribution attribution = Attribute(loaded.events(), loaded.tree);
+  OpWorks together(loaded.events(), perf::BuiltinRows());
+  const auto calls = CollectWorkCalls({loaded.events(), loaded.tree, attribution, together});
+  REQUIRE(calls.size() == kCalls);
+  CHECK(together.evaluations() == kCalls);
+  OpWorks alone(loaded.events(), perf::BuiltinRows());
+  for (const WorkCall& call : calls) {
+    REQUIRE(call.work != nullptr);
+    const perf::OpWork& work = alone.WorkOf(*call.model, call.op, {.kernels = call.kernels});
+    CHECK(work.flops == call.work->flops);
+    CHECK(work.bytes == call.work->bytes);
+    CHECK(work.parameters.size() == call.work->parameters.size());
+  }
+}
+
 TEST_CASE("metrics") {
   perf::OpWork work;
   work.flops = 2e9;

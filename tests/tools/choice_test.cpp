@@ -159,6 +159,9 @@ TEST_CASE("the paths of every argument are held to the roots") {
       {"perf_report", {{"trace", trace}, {"output_dir", "../o"}}},
       {"perf_report", {{"trace", trace}, {"output_xlsx", outside / "a.xlsx"}}},
       {"perf_report", {{"trace", trace}, {"extension", stranger}}},
+      {"prioritize", {{"trace", trace}, {"extension", stranger}}},
+      {"category_filter", {{"trace", trace}, {"extension", stranger}}},
+      {"render_report", {{"trace", trace}, {"extension", stranger}}},
       {"perf_report", {{"trace", trace}, {"platform", stranger}}},
       {"perf_report", {{"trace", trace}, {"gpu_arch", stranger}}}};
   for (const auto& [tool, arguments] : calls) {

@@ -1,5 +1,9 @@
 #include "analysis/attribution/op_work.h"
 
+#include <algorithm>
+
+#include "base/parallel.h"
+
 namespace jarvis::analysis {
 namespace {
 
@@ -81,13 +85,17 @@ const perf::OpCall* OpWorks::ArgumentsOf(const PseudoOp& op) {
   return &found->second;
 }
 
-const perf::OpWork& OpWorks::WorkOf(const perf::ModelRow& model, EventIndex op,
-                                    const CallContext& given, bool backward) {
+CallContext OpWorks::Needed(const perf::ModelRow& model, const CallContext& given) {
   const Needs& needs = NeedsOf(model);
   CallContext context = given;
   if (!needs.kernels) context.kernels = {};
   if (!needs.iteration) context.annotation = kNoString;
   if (!needs.forward) context.forward = kNoEvent;
+  return context;
+}
+
+OpWorks::Key OpWorks::KeyOf(const perf::ModelRow& model, EventIndex op, const CallContext& needed,
+                            bool backward) {
   const trace::Args& args = events_.args_of(op);
   Key key = {&model,
              events_[op].name,
@@ -95,16 +103,20 @@ const perf::OpWork& OpWorks::WorkOf(const perf::ModelRow& model, EventIndex op,
              args.strides,
              args.types,
              args.concrete,
-             needs.extra ? args.other : kNoString,
-             context.annotation,
-             context.forward,
-             context.arguments,
+             NeedsOf(model).extra ? args.other : kNoString,
+             needed.annotation,
+             needed.forward,
+             needed.arguments,
              kSeed,
              backward};
-  for (const EventIndex kernel : context.kernels)
+  for (const EventIndex kernel : needed.kernels)
     Mix(&key.kernels, events_[kernel].name);
-  const auto [found, added] = index_.try_emplace(key, nullptr);
-  if (!added) return *found->second;
+  return key;
+}
+
+OpWorks::Prepared OpWorks::Prepare(const perf::ModelRow& model, EventIndex op,
+                                   const CallContext& needed) {
+  const bool extra = NeedsOf(model).extra;
   const auto call_of = [&](EventIndex e) {
     const trace::Args& recorded = events_.args_of(e);
     perf::OpCall call;
@@ -113,22 +125,76 @@ const perf::OpWork& OpWorks::WorkOf(const perf::ModelRow& model, EventIndex op,
     call.types = events_.text(recorded.types);
     call.strides = events_.text(recorded.strides);
     call.text = events_.text(recorded.concrete);
-    if (needs.extra) call.more = events_.text(recorded.other);
+    if (extra) call.more = events_.text(recorded.other);
     return call;
   };
-  perf::OpCall call = context.arguments != nullptr ? *context.arguments : call_of(op);
-  for (const EventIndex kernel : context.kernels)
-    call.kernels.push_back(events_.name(kernel));
-  call.annotation = events_.text(context.annotation);
-  perf::OpCall forward;
-  if (context.forward != kNoEvent) {
-    forward = call_of(context.forward);
-    call.forward = &forward;
-    call.forward_model = ModelOf(events_[context.forward].name);
+  Prepared out;
+  out.call = needed.arguments != nullptr ? *needed.arguments : call_of(op);
+  for (const EventIndex kernel : needed.kernels)
+    out.call.kernels.push_back(events_.name(kernel));
+  out.call.annotation = events_.text(needed.annotation);
+  if (needed.forward != kNoEvent) {
+    out.has_forward = true;
+    out.forward = call_of(needed.forward);
+    out.call.forward_model = ModelOf(events_[needed.forward].name);
   }
-  works_.push_back(set_.Evaluate(model, call, backward));
+  return out;
+}
+
+perf::OpWork OpWorks::EvaluateWith(perf::ModelSet& set, const perf::ModelRow& model,
+                                   Prepared* prepared, bool backward) {
+  if (prepared->has_forward) prepared->call.forward = &prepared->forward;
+  return set.Evaluate(model, prepared->call, backward);
+}
+
+const perf::OpWork& OpWorks::WorkOf(const perf::ModelRow& model, EventIndex op,
+                                    const CallContext& given, bool backward) {
+  const CallContext needed = Needed(model, given);
+  const auto [found, added] = index_.try_emplace(KeyOf(model, op, needed, backward), nullptr);
+  if (!added) return *found->second;
+  Prepared prepared = Prepare(model, op, needed);
+  works_.push_back(EvaluateWith(set_, model, &prepared, backward));
   found->second = &works_.back();
   return works_.back();
+}
+
+void OpWorks::Evaluate(std::span<const Question> questions) {
+  // How often a user's row was stopped decides whether it is asked again, so that those are asked
+  // in order, by WorkOf.
+  if (!set_.rows().trusted()) return;
+  struct Pending {
+    const perf::ModelRow* model;
+    Prepared prepared;
+    bool backward;
+    perf::OpWork* work;
+  };
+  std::vector<Pending> pending;
+  for (const Question& question : questions) {
+    const CallContext needed = Needed(*question.model, question.context);
+    const auto [found, added] =
+        index_.try_emplace(KeyOf(*question.model, question.op, needed, question.backward), nullptr);
+    if (!added) continue;
+    perf::OpWork& work = works_.emplace_back();
+    found->second = &work;
+    pending.push_back(
+        {question.model, Prepare(*question.model, question.op, needed), question.backward, &work});
+  }
+  // A sandbox costs as much as some dozens of calls, and some megabytes while it is at work.
+  constexpr std::size_t kCallsOfASandbox = 256;
+  constexpr std::size_t kSandboxesMax = 8;
+  const std::size_t cores = static_cast<std::size_t>(DefaultThreads());
+  const std::size_t sandboxes =
+      std::clamp<std::size_t>(pending.size() / kCallsOfASandbox, 1, std::min(cores, kSandboxesMax));
+  std::vector<perf::ModelSet> more;
+  for (std::size_t i = 1; i < sandboxes; ++i)
+    more.emplace_back(set_.rows());
+  ParallelFor(sandboxes, static_cast<int>(sandboxes), [&](std::size_t sandbox) {
+    perf::ModelSet& set = sandbox == 0 ? set_ : more[sandbox - 1];
+    for (std::size_t i = sandbox; i < pending.size(); i += sandboxes) {
+      Pending& one = pending[i];
+      *one.work = EvaluateWith(set, *one.model, &one.prepared, one.backward);
+    }
+  });
 }
 
 }  // namespace jarvis::analysis

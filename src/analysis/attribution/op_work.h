@@ -6,6 +6,7 @@
 #include <deque>
 #include <span>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "analysis/attribution/pseudo_ops.h"
@@ -53,11 +54,26 @@ class OpWorks {
   const perf::OpWork& WorkOf(const perf::ModelRow& model, EventIndex op, const CallContext& context,
                              bool backward = false);
 
+  // What WorkOf is going to be asked, told before: evaluates the distinct calls that are new,
+  // several at a time where they are many. What is known of a call afterwards is the same either
+  // way.
+  struct Question {
+    const perf::ModelRow* model;
+    EventIndex op;
+    CallContext context;
+    bool backward;
+  };
+  void Evaluate(std::span<const Question> questions);
+
   // The call of a pseudo-op: its name, its donor's arguments and what it adds. Stays valid.
   const perf::OpCall* ArgumentsOf(const PseudoOp& op);
 
   const perf::ModelRows& rows() const { return set_.rows(); }
   std::size_t evaluations() const { return works_.size(); }
+
+  // All works that were evaluated, at their places in memory: what points to one of them still
+  // does. For whoever keeps them longer than the sandbox that they came from.
+  std::deque<perf::OpWork> TakeWorks() && { return std::move(works_); }
 
  private:
   struct Key {
@@ -72,6 +88,20 @@ class OpWorks {
   struct Hash {
     std::size_t operator()(const Key& key) const;
   };
+  // The arguments of a call, and of its forward call if its model asks for that.
+  struct Prepared {
+    perf::OpCall call;
+    perf::OpCall forward;
+    bool has_forward = false;
+  };
+
+  // Without the parts of the context that the model does not need.
+  CallContext Needed(const perf::ModelRow& model, const CallContext& given);
+  Key KeyOf(const perf::ModelRow& model, EventIndex op, const CallContext& needed, bool backward);
+  Prepared Prepare(const perf::ModelRow& model, EventIndex op, const CallContext& needed);
+  // `prepared` stands where it will be read.
+  static perf::OpWork EvaluateWith(perf::ModelSet& set, const perf::ModelRow& model,
+                                   Prepared* prepared, bool backward);
 
   const EventStore& events_;
   perf::ModelSet set_;

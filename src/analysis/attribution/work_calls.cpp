@@ -56,8 +56,7 @@ class Collector {
       calls.back().kernels.assign(kernels.begin(), kernels.end());
     }
     SplitPseudoOps(&calls);
-    for (WorkCall& call : calls)
-      Evaluate(&call);
+    EvaluateAll(&calls);
     std::stable_sort(calls.begin(), calls.end(), [&](const WorkCall& a, const WorkCall& b) {
       return events_[a.op].ts_ns < events_[b.op].ts_ns;
     });
@@ -218,17 +217,32 @@ class Collector {
     return call;
   }
 
-  void Evaluate(WorkCall* call) {
-    std::stable_sort(call->kernels.begin(), call->kernels.end(), [&](EventIndex a, EventIndex b) {
-      return events_[a].ts_ns < events_[b].ts_ns;
-    });
-    call->kernel_us = BusyUs(events_, call->kernels, in_.attribution.clock);
-    if (!call->has_model) return;
-    const EventIndex op = call->backward ? call->forward : call->op;
+  void EvaluateAll(std::vector<WorkCall>* calls) {
+    std::vector<OpWorks::Question> questions;
+    std::vector<WorkCall*> asking;
+    for (WorkCall& call : *calls) {
+      std::stable_sort(call.kernels.begin(), call.kernels.end(), [&](EventIndex a, EventIndex b) {
+        return events_[a].ts_ns < events_[b].ts_ns;
+      });
+      call.kernel_us = BusyUs(events_, call.kernels, in_.attribution.clock);
+      if (!call.has_model) continue;
+      questions.push_back(QuestionOf(call));
+      asking.push_back(&call);
+    }
+    works_.Evaluate(questions);
+    for (std::size_t i = 0; i < asking.size(); ++i) {
+      const OpWorks::Question& question = questions[i];
+      asking[i]->work =
+          &works_.WorkOf(*question.model, question.op, question.context, question.backward);
+    }
+  }
+
+  OpWorks::Question QuestionOf(const WorkCall& call) {
+    const EventIndex op = call.backward ? call.forward : call.op;
     CallContext context = ContextOf(op);
-    if (call->pseudo != nullptr) context.arguments = works_.ArgumentsOf(*call->pseudo);
-    if (!call->backward) context.kernels = call->kernels;
-    call->work = &works_.WorkOf(*call->model, op, context, call->backward);
+    if (call.pseudo != nullptr) context.arguments = works_.ArgumentsOf(*call.pseudo);
+    if (!call.backward) context.kernels = call.kernels;
+    return {call.model, op, context, call.backward};
   }
 
   const WorkInput& in_;
@@ -268,18 +282,18 @@ std::vector<WorkCall> CollectWorkCalls(const WorkInput& input) {
   return Collector(input).Run();
 }
 
-std::vector<LauncherWork> WorkOfLaunchers(const WorkInput& input) {
-  const std::vector<WorkCall> calls = CollectWorkCalls(input);
+std::vector<LauncherWork> WorkOfLaunchers(const EventStore& events, const Attribution& attribution,
+                                          std::span<const WorkCall> calls) {
   constexpr std::uint32_t kNone = 0xFFFFFFFFu;
-  std::vector<std::uint32_t> call_of(input.events.size(), kNone);  // by GPU event
+  std::vector<std::uint32_t> call_of(events.size(), kNone);  // by GPU event
   for (std::size_t i = 0; i < calls.size(); ++i) {
     for (const EventIndex kernel : calls[i].kernels)
       call_of[kernel] = static_cast<std::uint32_t>(i);
   }
   std::vector<LauncherWork> out;
-  out.reserve(input.attribution.launchers.size());
-  for (const Launcher& launcher : input.attribution.launchers) {
-    const std::uint32_t at = call_of[input.attribution.KernelsOf(launcher).front()];
+  out.reserve(attribution.launchers.size());
+  for (const Launcher& launcher : attribution.launchers) {
+    const std::uint32_t at = call_of[attribution.KernelsOf(launcher).front()];
     if (at == kNone) {
       out.emplace_back();
     } else {

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -72,8 +73,9 @@ struct LauncherWork {
   const perf::ModelRow* model = nullptr;
   double call_us = 0;  // busy time of the whole call
 };
-// By launcher. The works live as long as input.works.
-std::vector<LauncherWork> WorkOfLaunchers(const WorkInput& input);
+// By launcher of the attribution that the calls were collected from.
+std::vector<LauncherWork> WorkOfLaunchers(const EventStore& events, const Attribution& attribution,
+                                          std::span<const WorkCall> calls);
 
 // How near a set of launchers comes to the roof: the mean over their time.
 struct RoofShare {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 #include <set>
+#include <unordered_map>
 #include <utility>
 
 #include "analysis/attribution/collective_kernel.h"
@@ -18,10 +19,13 @@ struct Collective {
 
 std::vector<Collective> FindCollectives(const TableInput& input) {
   std::vector<Collective> found;
+  std::unordered_map<StringId, bool> communicates;  // by name
   for (const KernelPlace& place : input.attribution.places) {
     const EventIndex e = place.kernel;
     if (input.events[e].kind != trace::EventKind::kKernel) continue;
-    if (!IsCollectiveName(input.events.name(e))) continue;
+    const auto [known, added] = communicates.try_emplace(input.events[e].name, false);
+    if (added) known->second = IsCollectiveName(input.events.name(e));
+    if (!known->second) continue;
     Collective collective{e, RecordedCollective(input.events, e)};
     Cell& name = collective.keys[kCollective];
     if (name == Cell()) {

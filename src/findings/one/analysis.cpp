@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "base/parallel.h"
+#include "base/text.h"
 #include "findings/one/calls.h"
 #include "findings/one/estimates.h"
 #include "findings/one/fact_places.h"
@@ -24,10 +25,7 @@ class Analyzer {
  public:
   Analyzer(const session::LoadedTrace& trace, const perf::Platform* platform,
            const AnalysisOptions& options, Job& job)
-      : trace_(trace),
-        platform_(platform),
-        models_(options.models == nullptr ? perf::BuiltinRows() : *options.models),
-        job_(job) {}
+      : trace_(trace), platform_(platform), models_(options.models), job_(job) {}
 
   Result<Analysis> Run() {
     Head();
@@ -231,7 +229,7 @@ class Analyzer {
 
   const session::LoadedTrace& trace_;
   const perf::Platform* platform_;
-  const perf::ModelRows& models_;
+  const std::shared_ptr<const perf::ModelRows>& models_;
   Job& job_;
   Analysis out_;
 };
@@ -247,6 +245,12 @@ const CategoryAnalysis* Analysis::FindCategory(std::string_view key) const {
 const Operation* Analysis::FindOperation(std::string_view id) const {
   const CategoryAnalysis* category = FindCategory(id.substr(0, id.rfind('.')));
   if (category == nullptr) return nullptr;
+  // Operations are numbered as they stand.
+  const auto number = ParseInt(id.substr(std::min(id.size(), id.rfind('.') + 1)));
+  if (number && *number >= 1 && static_cast<std::size_t>(*number) <= category->operations.size()) {
+    const Operation& there = category->operations[static_cast<std::size_t>(*number) - 1];
+    if (there.id == id) return &there;
+  }
   const auto found = std::find_if(category->operations.begin(), category->operations.end(),
                                   [&](const Operation& operation) { return operation.id == id; });
   return found == category->operations.end() ? nullptr : &*found;

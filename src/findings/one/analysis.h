@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -27,7 +28,8 @@ namespace jarvis::findings {
 
 struct AnalysisOptions {
   // The performance models, a user's extension among them; null: the built-in ones.
-  const perf::ModelRows* models = nullptr;
+  std::shared_ptr<const perf::ModelRows> models;
+  bool operator==(const AnalysisOptions&) const = default;
 };
 
 struct Totals {
@@ -72,5 +74,10 @@ struct Analysis {
 // Errors: kCancelled. A trace without GPU work is an analysis that says what it cannot say.
 Result<Analysis> Analyze(const session::LoadedTrace& trace, const perf::Platform* platform,
                          const AnalysisOptions& options, Job& job);
+// The same, made once for all who ask for it of this trace, platform and options, and kept with the
+// trace (see session::DerivedCache).
+Result<std::shared_ptr<const Analysis>> AnalysisOf(const session::LoadedTrace& trace,
+                                                   const perf::Platform* platform,
+                                                   const AnalysisOptions& options, Job& job);
 
 }  // namespace jarvis::findings

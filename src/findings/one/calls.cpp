@@ -471,12 +471,15 @@ CallRoof RoofOf(const analysis::WorkCall& call, const perf::Platform* platform) 
 }
 
 Result<Collected> CollectOperations(const session::LoadedTrace& trace,
-                                    const perf::Platform* platform, const perf::ModelRows& models,
+                                    const perf::Platform* platform,
+                                    const std::shared_ptr<const perf::ModelRows>& models,
                                     Job& job) {
+  JV_ASSIGN(std::shared_ptr<const session::TraceWork> work, session::WorkOf(trace, models, job));
+  const std::span<const WorkCall> all = work->calls;
   Collected out{{trace,
                  platform,
-                 std::make_unique<analysis::OpWorks>(trace.events(), models),
-                 {},
+                 std::move(work),
+                 all,
                  {},
                  {},
                  {},
@@ -485,9 +488,6 @@ Result<Collected> CollectOperations(const session::LoadedTrace& trace,
                  0},
                 {}};
   Calls& calls = out.calls;
-  calls.calls =
-      analysis::CollectWorkCalls({trace.events(), trace.tree(), trace.attribution(), *calls.works});
-  JV_TRY(job.Check());
   calls.call_of.assign(trace.events().size(), kNone);
   for (std::size_t i = 0; i < calls.calls.size(); ++i) {
     for (const EventIndex e : calls.calls[i].kernels)

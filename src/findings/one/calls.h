@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -14,6 +15,7 @@
 #include "findings/one/category_analysis.h"
 #include "perf/platform.h"
 #include "session/loaded_trace.h"
+#include "session/trace_work.h"
 
 namespace jarvis::findings {
 
@@ -27,9 +29,9 @@ struct Place {
 
 struct Calls {
   const session::LoadedTrace& trace;
-  const perf::Platform* platform;  // null: none known
-  std::unique_ptr<analysis::OpWorks> works;
-  std::vector<analysis::WorkCall> calls;                 // by start
+  const perf::Platform* platform;                        // null: none known
+  std::shared_ptr<const session::TraceWork> work;        // owns the calls
+  std::span<const analysis::WorkCall> calls;             // by start
   std::vector<std::uint32_t> call_of;                    // by GPU event: the call, or kNone
   std::vector<Place> place_of;                           // by call
   std::vector<std::vector<std::uint32_t>> of_operation;  // by running number of the operation
@@ -63,7 +65,7 @@ struct Collected {
   std::vector<CategoryAnalysis> categories;
 };
 Result<Collected> CollectOperations(const session::LoadedTrace& trace,
-                                    const perf::Platform* platform, const perf::ModelRows& models,
-                                    Job& job);
+                                    const perf::Platform* platform,
+                                    const std::shared_ptr<const perf::ModelRows>& models, Job& job);
 
 }  // namespace jarvis::findings

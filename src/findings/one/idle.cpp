@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 #include <set>
+#include <unordered_map>
 
 #include <fmt/format.h>
 
@@ -121,7 +122,10 @@ class Idle {
   }
 
   bool IsCollective(EventIndex e) const {
-    return events_[e].kind == EventKind::kKernel && analysis::IsCollectiveName(events_.name(e));
+    if (events_[e].kind != EventKind::kKernel) return false;
+    const auto [known, added] = collective_.try_emplace(events_[e].name, false);
+    if (added) known->second = analysis::IsCollectiveName(events_.name(e));
+    return known->second;
   }
 
   void Classify(RawGap* gap) const {
@@ -352,8 +356,9 @@ class Idle {
   const tree::CallTree& tree_;
   const IdleOptions& options_;
   analysis::ChainTree chains_;
-  std::vector<std::vector<EventIndex>> hosts_;  // by track
-  std::vector<RawGap> gaps_;                    // by start
+  std::vector<std::vector<EventIndex>> hosts_;             // by track
+  mutable std::unordered_map<StringId, bool> collective_;  // by name
+  std::vector<RawGap> gaps_;                               // by start
   std::map<analysis::ChainTree::Node, std::string> paths_;
   std::int64_t first_ns_ = 0;
   IdleAnalysis out_;

@@ -4,21 +4,24 @@
 
 #include "analysis/tables/work_tables.h"
 #include "session/category_names.h"
+#include "session/trace_work.h"
 
 namespace jarvis::findings {
 
 Result<std::map<std::string, Table>> OpsTables(const session::LoadedTrace& trace,
                                                const perf::Platform* platform,
-                                               const perf::ModelRows& models, Job& job) {
-  analysis::OpWorks works(trace.events(), models);
-  const std::vector<analysis::WorkCall> calls =
-      analysis::CollectWorkCalls({trace.events(), trace.tree(), trace.attribution(), works});
-  JV_TRY(job.Check());
+                                               const std::shared_ptr<const perf::ModelRows>& models,
+                                               Job& job) {
+  JV_ASSIGN(const std::shared_ptr<const session::TraceWork> work,
+            session::WorkOf(trace, models, job));
+  const std::vector<analysis::WorkCall>& calls = work->calls;
   std::map<std::string, Table> out;
   if (calls.empty()) return out;
   analysis::TableRules rules;
-  rules.models = &models;
-  const analysis::TableInput input{trace.events(), trace.track_names(), trace.attribution(), rules};
+  rules.models = &work->rows();
+  const analysis::TableInput input{trace.events(), trace.track_names(),
+                                   work->attribution ? *work->attribution : trace.attribution(),
+                                   rules};
   analysis::WorkTableOptions options;
   options.metrics.platform = platform;
   options.call_stacks = true;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <map>
+#include <memory>
 #include <string>
 
 #include "base/result.h"
@@ -13,9 +14,10 @@
 namespace jarvis::findings {
 
 // By category key: the rows of unified_perf_summary, with two columns more, enhanced_category and
-// display_name. Call stacks are of each row's first call.
+// display_name. Call stacks are of each row's first call. `models` null: the built-in ones.
 Result<std::map<std::string, Table>> OpsTables(const session::LoadedTrace& trace,
                                                const perf::Platform* platform,
-                                               const perf::ModelRows& models, Job& job);
+                                               const std::shared_ptr<const perf::ModelRows>& models,
+                                               Job& job);
 
 }  // namespace jarvis::findings

@@ -1,11 +1,14 @@
-// An analysis for a tool: of which trace, against which platform, which of its categories.
+// An analysis for a tool: of which trace, against which platform, by which models, which of its
+// categories.
 #pragma once
 
+#include <memory>
 #include <string>
 #include <vector>
 
 #include "findings/one/analysis.h"
 #include "tools/shared/arguments.h"
+#include "tools/shared/extension_choice.h"
 #include "tools/shared/platform_choice.h"
 
 namespace jarvis::tools {
@@ -13,9 +16,10 @@ namespace jarvis::tools {
 struct AnalysisCase {
   TracePtr trace;
   PlatformChoice platform;
-  findings::Analysis analysis;
+  ModelsPtr models;                                    // null: the built-in ones
+  std::shared_ptr<const findings::Analysis> analysis;  // shared with other calls
 };
-// Arguments trace and platform.
+// Arguments trace, platform and extension.
 Result<AnalysisCase> AnalyzeTrace(session::Workspace& workspace, const Json& arguments, Job& job);
 
 // Indices of the categories that the names mean; all if there are none. An error that lists the

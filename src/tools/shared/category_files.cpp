@@ -3,7 +3,10 @@
 #include <filesystem>
 #include <functional>
 #include <map>
+#include <mutex>
+#include <span>
 
+#include "base/parallel.h"
 #include "findings/one/ops_tables.h"
 #include "formats/analysis_json.h"
 #include "formats/json_parts.h"
@@ -79,18 +82,15 @@ class Writer {
   }
 
   Result<std::vector<FileLink>> Run(Job& job) {
-    JV_ASSIGN(ops_, findings::OpsTables(trace_, options_.platform, perf::BuiltinRows(), job));
+    JV_ASSIGN(ops_, findings::OpsTables(trace_, options_.platform, options_.models, job));
     Queue();
     std::vector<std::string> names;
     for (const File& file : files_)
       names.push_back(file.name);
     JV_TRY(folder_.Claim(names, options_.overwrite));
-    for (const File& file : files_) {
-      JV_TRY(job.Check());
-      const Content content = file.make();
-      JV_ASSIGN(std::string path, folder_.Write(file.name, content.text));
-      written_.push_back({std::move(path), file.role, content.rows});
-    }
+    // The manifest, which is the last, says of all others what was written.
+    JV_TRY(WriteAll(std::span(files_).first(files_.size() - 1), job));
+    JV_TRY(WriteAll(std::span(files_).last(1), job));
     JV_TRY(folder_.Commit());
     return std::move(written_);
   }
@@ -105,6 +105,25 @@ class Writer {
     std::string role;
     std::function<Content()> make;
   };
+
+  Status WriteAll(std::span<const File> files, Job& job) {
+    // A file of a large category takes tens of megabytes while it is made.
+    constexpr int kAtATime = 4;
+    std::vector<Result<FileLink>> links(files.size());
+    ParallelFor(files.size(), kAtATime, [&](std::size_t i) { links[i] = Write(files[i], job); });
+    for (Result<FileLink>& link : links) {
+      JV_ASSIGN(FileLink written, std::move(link));
+      written_.push_back(std::move(written));
+    }
+    return {};
+  }
+
+  Result<FileLink> Write(const File& file, Job& job) {
+    JV_TRY(job.Check());
+    const Content content = file.make();
+    JV_ASSIGN(std::string path, folder_.Write(file.name, content.text));
+    return FileLink{std::move(path), file.role, content.rows};
+  }
 
   static Content Text(const Json& json, std::uint64_t rows = 1) {
     return {json.dump(1, ' ', Json::BadUtf8::kReplace) + "\n", rows};
@@ -159,14 +178,19 @@ class Writer {
 
   void QueueCategory(const CategoryAnalysis& category) {
     const std::string base = "category_data/" + category.key;
-    Add(base + "_ops.csv", category.key + " operations",
-        [this, &category] { return Csv(ops_[category.key]); });
+    Add(base + "_ops.csv", category.key + " operations", [this, &category] {
+      const auto table = ops_.find(category.key);
+      return Csv(table == ops_.end() ? Table() : table->second);
+    });
     Add(base + "_metrics.json", category.key + " metrics and findings", [&category] {
       return Text(formats::CategoryMetricsJson(category), category.operations.size());
     });
     Add(base + "_tree_data.json", category.key + " parent chains and subtrees", [this, &category] {
+      std::unique_lock lock(tree_data_mutex_);
       const Json tree = tree_data_.Of(category);
-      return Text(tree, tree_data_.rows());
+      const std::size_t rows = tree_data_.rows();
+      lock.unlock();
+      return Text(tree, rows);
     });
     Add("metadata/" + category.key + "_metadata.json", category.key + " metadata",
         [this, &category] { return Text(MetadataOf(category)); });
@@ -315,6 +339,7 @@ class Writer {
   const Analysis& in_;
   const CategoryFilesOptions& options_;
   io::OutputFolder& folder_;
+  std::mutex tree_data_mutex_;  // guards the next, which remembers chains of callers
   formats::TreeData tree_data_;
   std::string trace_path_;
   std::map<std::string, Table> ops_;

@@ -10,6 +10,7 @@
 #include "io/output_folder.h"
 #include "perf/platform.h"
 #include "tools/shared/answer.h"
+#include "tools/shared/extension_choice.h"
 
 namespace jarvis::tools {
 
@@ -18,6 +19,7 @@ struct CategoryFilesOptions {
   std::size_t rows_max = 50;                 // rows of tree data a category
   bool overwrite = false;                    // files too that are in the way and not ours
   const perf::Platform* platform = nullptr;  // null: none known
+  ModelsPtr models;                          // that the analysis was made by; null: ours
 };
 
 // Writes for each chosen category <key>_ops.csv, <key>_metrics.json, <key>_tree_data.json and its

@@ -81,7 +81,7 @@ bool Wants(const std::vector<std::string>& reports, std::string_view report) {
 documents::ReportSources ReportCase::Sources(std::vector<documents::CallRecord> calls,
                                              std::vector<std::string> reports) const {
   documents::ReportSources sources{
-      .analysis = analysis,
+      .analysis = *analysis,
       .platform = platform.platform ? &*platform.platform : nullptr,
       .edits = edits,
       .calls = calls.empty() ? log : std::move(calls),
@@ -109,20 +109,22 @@ Json StoredOptions(const std::string& folder, const session::LoadedTrace& trace)
   return stored.value("trace_id", Json()) == Json(trace.id()) ? stored : Json::object();
 }
 
-ReportCase CaseOf(AnalysisCase analysed, std::string folder, std::string platform_wanted) {
+// `wanted`: arguments platform and extension.
+ReportCase CaseOf(AnalysisCase analysed, std::string folder, const Json& wanted) {
   ReportCase one{.trace = std::move(analysed.trace),
                  .platform = std::move(analysed.platform),
-                 .platform_wanted = std::move(platform_wanted),
+                 .platform_wanted = TextArgument(wanted, "platform").value_or(""),
+                 .extension = TextArgument(wanted, "extension").value_or(""),
                  .analysis = std::move(analysed.analysis),
                  .folder = std::move(folder),
                  .edits = {},
                  .dropped_edits = {},
                  .log = {}};
-  for (const FindingsFile& file : FindingsFiles(one.analysis)) {
+  for (const FindingsFile& file : FindingsFiles(*one.analysis)) {
     const auto text = ReadOwn(one.folder, file.stem + ".json");
     if (!text) continue;
     if (const Result<Json> twin = ParseJson(*text)) {
-      formats::ReadTwin(*twin, one.analysis, &one.edits, &one.dropped_edits);
+      formats::ReadTwin(*twin, *one.analysis, &one.edits, &one.dropped_edits);
     }
   }
   if (StoredOptions(one.folder, *one.trace).empty()) return one;
@@ -135,17 +137,19 @@ ReportCase CaseOf(AnalysisCase analysed, std::string folder, std::string platfor
 Result<ReportCase> OpenReportCase(session::Workspace& workspace, const Json& arguments, Job& job) {
   JV_ASSIGN(const TracePtr trace, OpenTrace(workspace, arguments, job));
   JV_ASSIGN(std::string folder, OutputDirectory(workspace, arguments, *trace));
-  std::string platform = OptionOf(arguments, StoredOptions(folder, *trace), "platform");
+  const Json stored = StoredOptions(folder, *trace);
   Json question = {{"trace", trace->id()}};
-  if (!platform.empty()) question["platform"] = platform;
+  for (const char* name : {"platform", "extension"}) {
+    if (std::string value = OptionOf(arguments, stored, name); !value.empty())
+      question[name] = std::move(value);
+  }
   JV_ASSIGN(AnalysisCase analysed, AnalyzeTrace(workspace, question, job));
-  return CaseOf(std::move(analysed), std::move(folder), std::move(platform));
+  return CaseOf(std::move(analysed), std::move(folder), question);
 }
 
 Status WriteDrafts(session::Workspace& workspace, AnalysisCase analysed, const Json& arguments,
                    const std::string& folder, Job& job) {
-  const ReportCase one =
-      CaseOf(std::move(analysed), folder, TextArgument(arguments, "platform").value_or(""));
+  const ReportCase one = CaseOf(std::move(analysed), folder, arguments);
   std::vector<std::string> reports = ReportsThere(folder);
   if (reports.empty()) reports = {"fair", "rough", "analysis"};
   JV_TRY(WriteReports(workspace, one, reports, {}, MayOverwrite(arguments), job));
@@ -155,7 +159,7 @@ Status WriteDrafts(session::Workspace& workspace, AnalysisCase analysed, const J
 std::vector<Document> Documents(const ReportCase& one, const documents::ReportSources& sources,
                                 const std::vector<std::string>& reports) {
   std::vector<Document> documents;
-  for (const FindingsFile& file : FindingsFiles(one.analysis)) {
+  for (const FindingsFile& file : FindingsFiles(*one.analysis)) {
     documents.push_back(
         {DocumentKind::kFindings, file.stem + ".md", FindingsText(sources, file.key)});
   }
@@ -182,17 +186,17 @@ Result<std::vector<FileLink>> WriteReports(session::Workspace& workspace, const 
   std::vector<std::pair<std::string, std::string>> files;  // name, text
   for (Document& document : Documents(one, sources, reports))
     files.emplace_back(std::move(document.file), std::move(document.text));
-  for (const FindingsFile& file : FindingsFiles(one.analysis)) {
+  for (const FindingsFile& file : FindingsFiles(*one.analysis)) {
     files.emplace_back(
         file.stem + ".json",
-        formats::TwinOf(one.analysis, file.key, one.edits).dump(1, ' ', Json::BadUtf8::kReplace) +
+        formats::TwinOf(*one.analysis, file.key, one.edits).dump(1, ' ', Json::BadUtf8::kReplace) +
             "\n");
   }
   files.emplace_back(documents::kChartFile, documents::RenderChart(sources));
   files.emplace_back(kLogFile, LogText(sources.calls));
-  files.emplace_back(
-      kOptionsFile,
-      Json({{"trace_id", one.trace->id()}, {"platform", one.platform_wanted}}).dump(1) + "\n");
+  Json options = {{"trace_id", one.trace->id()}, {"platform", one.platform_wanted}};
+  if (!one.extension.empty()) options["extension"] = one.extension;
+  files.emplace_back(kOptionsFile, options.dump(1) + "\n");
   JV_TRY(job.Check());
   JV_ASSIGN(const auto folder, io::OutputFolder::Open(workspace.files(), one.folder, job));
   std::vector<std::string> names;
@@ -242,9 +246,12 @@ Result<std::vector<documents::Fault>> ValidateReports(
     }
     ++*checked;
     const documents::DocumentCheck check{
-        document.kind, document.file,
-        *text,         document.text,
-        &one.analysis, [&](const std::string& file) { return IsThere(one.folder, file); }};
+        document.kind,
+        document.file,
+        *text,
+        document.text,
+        one.analysis.get(),
+        [&](const std::string& file) { return IsThere(one.folder, file); }};
     for (documents::Fault& fault : documents::ValidateDocument(check))
       faults.push_back(std::move(fault));
   }

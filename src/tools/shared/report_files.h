@@ -22,7 +22,8 @@ struct ReportCase {
   TracePtr trace;
   PlatformChoice platform;
   std::string platform_wanted;  // as given, now or when the files were written; empty: the device
-  findings::Analysis analysis;
+  std::string extension;        // likewise; empty: none
+  std::shared_ptr<const findings::Analysis> analysis;
   std::string folder;                      // absolute
   documents::TextEdits edits;              // from the twins
   std::vector<std::string> dropped_edits;  // that belong to no finding of this analysis
@@ -33,8 +34,8 @@ struct ReportCase {
                                    std::vector<std::string> reports) const;
 };
 
-// Arguments trace, platform, output_dir. Without `platform` it is the one that the directory's
-// files were made with.
+// Arguments trace, platform, extension, output_dir. Without `platform` or `extension` it is the one
+// that the directory's files were made with.
 Result<ReportCase> OpenReportCase(session::Workspace& workspace, const Json& arguments, Job& job);
 
 // For a tool that has an analysis and has written other files of it to `folder` (which is closed

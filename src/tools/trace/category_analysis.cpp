@@ -132,7 +132,7 @@ void AddNotes(const AnalysisCase& one, const std::vector<const CategoryAnalysis*
         "shapes and model before using them",
         category->anomalies.size(), category->key, worst.operation, worst.efficiency));
   }
-  for (const findings::QualityCode& code : one.analysis.quality) {
+  for (const findings::QualityCode& code : one.analysis->quality) {
     if (code.severity == findings::Severity::kNote || answer->notes.size() > 4) continue;
     answer->notes.push_back(fmt::format("[{}] {}{}{}", code.code, code.message,
                                         code.record.empty() ? "" : " Record: ", code.record));
@@ -145,7 +145,7 @@ void AddNotes(const AnalysisCase& one, const std::vector<const CategoryAnalysis*
 Result<Answer> CategoryAnalysisTool(session::Workspace& workspace, const Json& arguments,
                                     Job& job) {
   JV_ASSIGN(const AnalysisCase one, AnalyzeTrace(workspace, arguments, job));
-  const Analysis& analysis = one.analysis;
+  const Analysis& analysis = *one.analysis;
   const std::string wanted = arguments.at("category").get<std::string>();
   const auto limit = arguments.at("limit").get<std::size_t>();
   Answer answer;

@@ -47,8 +47,9 @@ Result<Answer> CategoryFilter(session::Workspace& workspace, const Json& argumen
   if (arguments.contains("categories"))
     names = arguments.at("categories").get<std::vector<std::string>>();
   CategoryFilesOptions options;
-  JV_ASSIGN(options.chosen, ChooseCategories(one.analysis, names));
+  JV_ASSIGN(options.chosen, ChooseCategories(*one.analysis, names));
   options.platform = one.platform.platform ? &*one.platform.platform : nullptr;
+  options.models = one.models;
   Answer answer;
   answer.trace = one.trace->id();
   const bool writes = workspace.files().may_write() || arguments.contains("output_dir");
@@ -61,12 +62,12 @@ Result<Answer> CategoryFilter(session::Workspace& workspace, const Json& argumen
     JV_ASSIGN(directory, OutputDirectory(workspace, arguments, *one.trace));
     JV_ASSIGN(const auto folder, io::OutputFolder::Open(workspace.files(), directory, job));
     JV_ASSIGN(std::vector<FileLink> files,
-              WriteCategoryFiles(*one.trace, one.analysis, options, *folder, job));
+              WriteCategoryFiles(*one.trace, *one.analysis, options, *folder, job));
     answer.files.push_back(std::move(files.back()));  // the manifest, which names all others
     wrote = "Wrote";
     where = " to " + directory;
   }
-  const Shares shares = FillRows(one.analysis, options.chosen, writes, &answer);
+  const Shares shares = FillRows(*one.analysis, options.chosen, writes, &answer);
   answer.total = answer.rows.size();
   answer.summary = fmt::format("{} {} categories = {:.1f} % of {} ms GPU time{}.", wrote,
                                options.chosen.size(), shares.percent, shares.gpu_ms, where);
@@ -74,7 +75,7 @@ Result<Answer> CategoryFilter(session::Workspace& workspace, const Json& argumen
   if (!one.platform.note.empty()) answer.notes.push_back(one.platform.note);
   if (!writes) answer.notes.insert(answer.notes.begin(), "this server writes no files: rows alone");
   if (!options.chosen.empty()) {
-    const std::string& first = one.analysis.categories[options.chosen[0]].key;
+    const std::string& first = one.analysis->categories[options.chosen[0]].key;
     answer.next = {{"category_analysis",
                     {{"trace", one.trace->id()}, {"category", first}},
                     "findings of the largest category"}};

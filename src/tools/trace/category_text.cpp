@@ -69,7 +69,7 @@ Result<std::string> CategoryText(session::Workspace& workspace, const std::strin
             OpenReportCase(workspace, {{"trace", trace}, {"output_dir", absolute}}, job));
   const documents::ReportSources sources = one.Sources({}, {});
   std::string text;
-  for (const findings::CategoryAnalysis& candidate : one.analysis.categories) {
+  for (const findings::CategoryAnalysis& candidate : one.analysis->categories) {
     if (!session::CategoryMatches(category, candidate.display_name) &&
         !EqualsNoCase(category, candidate.key))
       continue;
@@ -84,7 +84,7 @@ Result<std::string> CategoryText(session::Workspace& workspace, const std::strin
   }
   if (!text.empty()) return text;
   std::string known;
-  for (const findings::CategoryAnalysis& candidate : one.analysis.categories)
+  for (const findings::CategoryAnalysis& candidate : one.analysis->categories)
     known += (known.empty() ? "" : ", ") + candidate.key;
   return Fail(ErrorCode::kBadValue,
               fmt::format("the trace has no category \"{}\"; it has: {}, idle, communication, "

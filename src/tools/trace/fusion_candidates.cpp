@@ -11,11 +11,11 @@ namespace jarvis::tools {
 
 Result<Answer> FusionCandidates(session::Workspace& workspace, const Json& arguments, Job& job) {
   JV_ASSIGN(const AnalysisCase one, AnalyzeTrace(workspace, arguments, job));
-  const findings::FusionAnalysis& fusion = one.analysis.fusion;
+  const findings::FusionAnalysis& fusion = one.analysis->fusion;
   const auto limit = arguments.at("limit").get<std::size_t>();
   Answer answer;
-  answer.trace = one.analysis.trace_id;
-  answer.summary = SystemHeadline(one.analysis, "kernel_fusion");
+  answer.trace = one.analysis->trace_id;
+  answer.summary = SystemHeadline(*one.analysis, "kernel_fusion");
   answer.columns = {"candidate", "kind",   "module",  "instances",  "kernels",    "gpu_ms",
                     "saves_ms",  "low_ms", "high_ms", "dependency", "confidence", "ops"};
   for (std::size_t i = 0; i < fusion.candidates.size() && i < limit; ++i) {

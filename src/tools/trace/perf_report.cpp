@@ -3,18 +3,15 @@
 #include <fmt/format.h>
 
 #include "io/output_folder.h"
-#include "io/text_file.h"
-#include "session/extension.h"
 #include "session/report.h"
 #include "tools/shared/arguments.h"
+#include "tools/shared/extension_choice.h"
 #include "tools/shared/platform_choice.h"
 #include "tools/shared/table_files.h"
 #include "tools/trace/trace_tools.h"
 
 namespace jarvis::tools {
 namespace {
-
-constexpr std::size_t kExtensionBytesMax = std::size_t{4} << 20;
 
 session::ReportOptions OptionsOf(const Json& arguments) {
   session::ReportOptions options;
@@ -77,14 +74,6 @@ Result<PlatformChoice> PlatformOf(const io::FilePolicy& files, const Json& argum
   if (!file.empty()) wanted = file;
   if (wanted.empty() && compatible) return PlatformChoice{};
   return ChoosePlatform(files, wanted, &trace);
-}
-
-Result<std::shared_ptr<const perf::ModelRows>> ModelsOf(const io::FilePolicy& files,
-                                                        const Json& arguments, bool compatible) {
-  const std::string path = arguments.value("extension", "");
-  if (path.empty()) return nullptr;
-  JV_ASSIGN(const std::string text, io::ReadTextFile(files, path, kExtensionBytesMax));
-  return session::ModelsWithExtension(path, text, compatible);
 }
 
 // The trace to compare with; null: none was named.
@@ -157,7 +146,7 @@ Result<Answer> PerfReport(session::Workspace& workspace, const Json& arguments, 
   session::ReportOptions options = OptionsOf(arguments);
   const bool compatible = options.compat == session::Compat::kTraceLens;
   JV_ASSIGN(PlatformChoice platform, PlatformOf(workspace.files(), arguments, *trace, compatible));
-  JV_ASSIGN(options.models, ModelsOf(workspace.files(), arguments, compatible));
+  JV_ASSIGN(options.models, ChooseModels(workspace.files(), arguments, *trace, compatible, job));
   options.platform = platform.platform;
   JV_ASSIGN(options.comparison, ComparisonOf(workspace, arguments, job));
   JV_ASSIGN(const std::vector<Table> tables, session::MakeReport(*trace, options, job));

@@ -40,7 +40,7 @@ Result<std::vector<PlanItem>> ReadPlan(const Json& arguments) {
 
 Result<Answer> Prioritize(session::Workspace& workspace, const Json& arguments, Job& job) {
   JV_ASSIGN(const AnalysisCase one, AnalyzeTrace(workspace, arguments, job));
-  const Analysis& analysis = one.analysis;
+  const Analysis& analysis = *one.analysis;
   Answer answer;
   answer.trace = analysis.trace_id;
   answer.summary = WholeHeadline(analysis);

@@ -14,16 +14,16 @@ namespace {
 // What the first findings are, for somebody who opens no file.
 void AddFindings(const ReportCase& one, Answer* answer) {
   answer->columns = {"priority", "finding", "what", "gpu_ms", "save_ms_max", "class"};
-  for (const findings::Finding& finding : one.analysis.findings) {
+  for (const findings::Finding& finding : one.analysis->findings) {
     if (answer->rows.size() == 5) break;
     answer->rows.push_back(
         {static_cast<std::int64_t>(finding.global_rank), finding.id,
-         documents::TextOf(one.analysis, finding, one.edits).title,
+         documents::TextOf(*one.analysis, finding, one.edits).title,
          output::Rounded(finding.time_ms),
          finding.savings_ms ? Cell(output::Rounded(finding.savings_ms->high)) : Cell(),
          std::string(findings::PriorityText(finding.priority))});
   }
-  answer->total = one.analysis.findings.size();
+  answer->total = one.analysis->findings.size();
 }
 
 Status CheckReports(const std::vector<std::string>& reports) {
@@ -50,13 +50,13 @@ Result<Answer> RenderReport(session::Workspace& workspace, const Json& arguments
             WriteReports(workspace, one, reports, calls, MayOverwrite(arguments), job));
   std::size_t checked = 0;
   JV_ASSIGN(const std::vector<documents::Fault> faults, ValidateReports(one, calls, &checked, job));
-  const findings::Combined& combined = one.analysis.combined;
+  const findings::Combined& combined = one.analysis->combined;
   answer.summary = fmt::format("Wrote {} files to {}: {} findings", links.size(), one.folder,
-                               one.analysis.findings.size());
+                               one.analysis->findings.size());
   if (combined.savings_ms.high > 0) {
     answer.summary +=
         fmt::format(", together at most {} of {}", documents::Ms(combined.savings_ms.high),
-                    documents::Ms(one.analysis.totals.window_ms));
+                    documents::Ms(one.analysis->totals.window_ms));
   }
   answer.summary += fmt::format("; {} documents checked, {} faults.", checked, faults.size());
   AddFindings(one, &answer);

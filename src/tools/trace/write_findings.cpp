@@ -72,10 +72,10 @@ Result<Answer> WriteFindings(session::Workspace& workspace, const Json& argument
   JV_ASSIGN(const auto texts, GivenTexts(arguments));
   JV_ASSIGN(ReportCase one, OpenReportCase(workspace, arguments, job));
   const std::string id = arguments.at("finding").get<std::string>();
-  const findings::Finding* finding = one.analysis.FindFinding(id);
+  const findings::Finding* finding = one.analysis->FindFinding(id);
   if (finding == nullptr) {
     std::string known;
-    for (const findings::Finding& other : one.analysis.findings)
+    for (const findings::Finding& other : one.analysis->findings)
       known += (known.empty() ? "" : ", ") + other.id;
     return Fail(ErrorCode::kBadValue,
                 fmt::format("no finding \"{}\"; there are: {}", Utf8Prefix(id, 40),

@@ -1,0 +1,39 @@
+#include "tools/shared/extension_choice.h"
+
+#include <string>
+#include <utility>
+
+#include "io/text_file.h"
+#include "session/extension.h"
+#include "tools/shared/arguments.h"
+
+namespace jarvis::tools {
+namespace {
+
+constexpr std::size_t kExtensionBytesMax = std::size_t{4} << 20;
+
+struct ExtensionKey {
+  using Value = perf::ModelRows;
+  std::string path;
+  std::string text;
+  bool compatible = false;
+  bool operator==(const ExtensionKey&) const = default;
+};
+
+}  // namespace
+
+Result<ModelsPtr> ChooseModels(const io::FilePolicy& files, const Json& arguments,
+                               const session::LoadedTrace& trace, bool compatible, const Job& job) {
+  ExtensionKey key{TextArgument(arguments, "extension").value_or(""), {}, compatible};
+  if (key.path.empty()) return nullptr;
+  JV_ASSIGN(key.text, io::ReadTextFile(files, key.path, kExtensionBytesMax));
+  using Made = session::DerivedCache::Made<perf::ModelRows>;
+  return trace.derived().Get(key, job, [&]() -> Result<Made> {
+    JV_ASSIGN(ModelsPtr rows, session::ModelsWithExtension(key.path, key.text, compatible));
+    // The texts stand in the key and, in parts, in the rows; ours are not small either.
+    constexpr std::size_t kOurRows = std::size_t{1} << 20;
+    return Made{std::move(rows), kOurRows + 2 * key.text.size()};
+  });
+}
+
+}  // namespace jarvis::tools
