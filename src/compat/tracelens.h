@@ -15,7 +15,7 @@ namespace jarvis::compat {
 struct TraceLensOptions {
   bool include_unlinked_kernels = false;    // in the timeline
   bool python_frames = false;               // nest Python frames too
-  bool pseudo_ops = false;                  // see analysis/pseudo_ops.h
+  bool pseudo_ops = false;                  // see analysis/attribution/pseudo_ops.h
   const perf::ModelRows* models = nullptr;  // null: TraceLensModels()
 };
 

@@ -24,7 +24,7 @@ struct ReportOptions {
   bool include_unlinked_kernels = false;
   // Tell recomputed activations (torch.utils.checkpoint) apart: a column is_recompute.
   bool detect_recompute = false;
-  bool pseudo_ops = false;  // see analysis/pseudo_ops.h
+  bool pseudo_ops = false;  // see analysis/attribution/pseudo_ops.h
   // Keep calls that launched different numbers of kernels apart in ops_unique_args.
   bool group_by_num_kernels = false;
   bool include_first_occurrence_time = false;  // in ops_unique_args

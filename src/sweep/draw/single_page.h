@@ -1,6 +1,6 @@
 // The comparison of training runs that have no grid of configurations (one directory of ranks
 // each): its pictures and its page, for two or more runs. The first run is the baseline. Signs as
-// in sweep/page.h: change_pct = (test - base) / base * 100.
+// in sweep/draw/page.h: change_pct = (test - base) / base * 100.
 #pragma once
 
 #include <cstdint>
