@@ -5,6 +5,7 @@
 #include <unordered_map>
 #include <unordered_set>
 
+#include "analysis/tables/family_table.h"
 #include "compat/tracelens_annotations.h"
 #include "perf/op_category.h"
 

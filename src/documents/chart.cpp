@@ -1,5 +1,5 @@
-// The improvement chart: the window as one bar, the window after all findings as another, and what
-// each finding may save.
+#include "documents/chart.h"
+
 #include <algorithm>
 
 #include <fmt/format.h>

@@ -4,7 +4,10 @@
 #include <map>
 #include <unordered_map>
 
+#include "analysis/tables/family_table.h"
+#include "analysis/tables/unified_table.h"
 #include "base/parallel.h"
+#include "compat/move_backward_rows.h"
 #include "compat/tracelens_work.h"
 
 namespace jarvis::session {

@@ -40,6 +40,14 @@ HEADERS = [
     (r"xxhash\.h", ("src/base/", "src/io/")),
     (r"fmt/.*", ("src/", "tests/")),
 ]
+# A .cpp of src/ implements the header of its name. These implement another one: a pattern of the
+# file, the header that must name it, and why.
+OF_OTHER_HEADERS = [
+    (r"src/app/\w+\.cpp", "src/app/commands.h", "the commands are declared together"),
+    (r"src/json/json_\w+\.cpp", "src/json/json.h", "a part of the class Json"),
+    (r"src/perf/sandbox_\w+\.cpp", "src/perf/sandbox.h", "a part of the class Sandbox"),
+    (r"src/mcp/connection_\w+\.cpp", "src/mcp/connection.h", "a part of the class Connection"),
+]
 # Of the operating system.
 SYSTEM_HEADERS = re.compile(
     r"(sys|netinet|arpa|linux)/\w+\.h|(unistd|fcntl|poll|signal|pthread|spawn|netdb|sched|malloc"
@@ -126,6 +134,19 @@ def check_includes(name, lines, layers):
                 breach(name, number, f"{layer} may not include {target}, see src/layers.txt")
 
 
+def check_own_header(name):
+    """The tools of a folder are declared together in its *_tools.h; main() nowhere."""
+    path = pathlib.Path(name)
+    if (ROOT / path.with_suffix(".h")).exists() or name == "src/app/main.cpp":
+        return
+    if name.startswith("src/tools/") and (ROOT / f"tools_schema/{path.stem}.json").exists():
+        return
+    for pattern, header, _ in OF_OTHER_HEADERS:
+        if re.fullmatch(pattern, name) and path.name in (ROOT / header).read_text():
+            return
+    breach(name, 1, "has no header of its name, see OF_OTHER_HEADERS in tests/tidy/tidy.py")
+
+
 def check_code(name, lines):
     if name.endswith(".h") and not any(line == "#pragma once" for line in lines):
         breach(name, 1, "has no #pragma once")
@@ -196,6 +217,8 @@ def check_file(name, layers):
     if name.endswith((".h", ".cpp")):
         check_includes(name, lines, layers)
         check_code(name, lines)
+    if name.startswith("src/") and name.endswith(".cpp"):
+        check_own_header(name)
     if re.fullmatch(r"tools_schema/[^/]*\.json", name):
         check_schema(name, text)
     if name.endswith(".md"):

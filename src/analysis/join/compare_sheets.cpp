@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "analysis/tables/family_table.h"
 #include "analysis/tables/work_tables.h"
 
 namespace jarvis::analysis {

@@ -1,4 +1,5 @@
-// all_to_allv, in which each rank sends another amount to each other.
+#include "analysis/ranks/collective_all2allv.h"
+
 #include <algorithm>
 #include <cmath>
 #include <map>
@@ -8,6 +9,7 @@
 #include "analysis/attribution/stats.h"
 #include "analysis/ranks/collective_aggregate.h"
 #include "analysis/ranks/collective_report.h"
+#include "analysis/ranks/node_columns.h"
 
 namespace jarvis::analysis {
 namespace {

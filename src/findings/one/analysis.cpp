@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "base/parallel.h"
+#include "findings/one/baseline.h"
 #include "findings/one/calls.h"
 #include "findings/one/estimates.h"
 #include "findings/one/fact_places.h"

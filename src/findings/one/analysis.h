@@ -11,6 +11,7 @@
 #include "analysis/attribution/gpu_timeline.h"
 #include "base/job.h"
 #include "base/result.h"
+#include "findings/one/baseline.h"
 #include "findings/one/category_analysis.h"
 #include "findings/one/finding.h"
 #include "findings/one/fusion.h"

@@ -6,6 +6,8 @@
 #include <fmt/format.h>
 
 #include "base/text.h"
+#include "findings/one/baseline.h"
+#include "findings/one/enum_text.h"
 #include "findings/one/exclusive.h"
 #include "findings/one/fusion_finder.h"
 #include "findings/one/shapes.h"
@@ -577,6 +579,14 @@ class Finder {
 };
 
 }  // namespace
+
+std::string_view FusionText(FusionKind kind) {
+  return EnumText({"attention", "norm", "activation", "rotary", "epilogue", "optimizer", "chain"},
+                  kind);
+}
+std::string_view DependencyText(Dependency dependency) {
+  return EnumText({"proven", "plausible", "unknown"}, dependency);
+}
 
 FusionAnalysis FindFusions(Calls& calls, const std::vector<CategoryAnalysis>& categories,
                            const Baseline& baseline) {

@@ -11,6 +11,7 @@
 #include "base/text.h"
 #include "findings/two/comparability.h"
 #include "findings/two/compare_table.h"
+#include "findings/two/gate_condition.h"
 #include "output/number_format.h"
 
 namespace jarvis::findings {

@@ -23,8 +23,4 @@ Result<FileContent> ReadResults(std::string text, std::size_t dispatches_max, Jo
 Result<std::string> ReadWhole(const io::FilePolicy& files, const std::string& path,
                               std::size_t bytes_max, Job& job);
 
-// The longest beginning of a cut JSON text that ends after a whole value at most `depth_max`
-// brackets deep, with the brackets closed that are open there; empty: there is none.
-std::string MendJson(std::string_view text, std::size_t depth_max);
-
 }  // namespace jarvis::rocprof

@@ -12,6 +12,7 @@
 
 #include "analysis/attribution/stats.h"
 #include "analysis/join/report_compare.h"
+#include "analysis/ranks/collective_sync.h"
 #include "sweep/judge/comms.h"
 #include "sweep/judge/plot_data.h"
 #include "sweep/judge/recommend.h"

@@ -4,7 +4,9 @@
 
 #include <fmt/format.h>
 
+#include "compat/run_reports_all.h"
 #include "io/output_folder.h"
+#include "sweep/draw/single_plots.h"
 #include "sweep/judge/compare_runs.h"
 #include "sweep/judge/single_data.h"
 #include "sweep/measure/measure.h"
