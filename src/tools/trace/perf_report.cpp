@@ -80,11 +80,12 @@ Result<PlatformChoice> PlatformOf(const io::FilePolicy& files, const Json& argum
 }
 
 Result<std::shared_ptr<const perf::ModelRows>> ModelsOf(const io::FilePolicy& files,
-                                                        const Json& arguments, bool compatible) {
+                                                        const Json& arguments,
+                                                        session::Compat compat) {
   const std::string path = arguments.value("extension", "");
   if (path.empty()) return nullptr;
   JV_ASSIGN(const std::string text, io::ReadTextFile(files, path, kExtensionBytesMax));
-  return session::ModelsWithExtension(path, text, compatible);
+  return session::ModelsWithExtension(path, text, compat);
 }
 
 // The trace to compare with; null: none was named.
@@ -157,7 +158,7 @@ Result<Answer> PerfReport(session::Workspace& workspace, const Json& arguments, 
   session::ReportOptions options = OptionsOf(arguments);
   const bool compatible = options.compat == session::Compat::kTraceLens;
   JV_ASSIGN(PlatformChoice platform, PlatformOf(workspace.files(), arguments, *trace, compatible));
-  JV_ASSIGN(options.models, ModelsOf(workspace.files(), arguments, compatible));
+  JV_ASSIGN(options.models, ModelsOf(workspace.files(), arguments, options.compat));
   options.platform = platform.platform;
   JV_ASSIGN(options.comparison, ComparisonOf(workspace, arguments, job));
   JV_ASSIGN(const std::vector<Table> tables, session::MakeReport(*trace, options, job));
