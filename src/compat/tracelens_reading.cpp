@@ -51,7 +51,7 @@ analysis::ReportReading TraceLensReading(const trace::EventStore& events,
   reading.total_as_shown = true;
   reading.collectives_of_inference = false;  // P3: it cannot be asked for there
   reading.limits_rows = false;               // P1: the limits are read and not kept
-  // P9
+  // P9: the frames are there for another reason.
   reading.stacks_in_kernel_cells = how.python_frames && !options.include_call_stack;
   reading.overlaps_of_launchers = true;
   reading.has_coverage = false;

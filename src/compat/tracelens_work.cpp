@@ -123,8 +123,8 @@ class Walker {
       visit(tree_.hosts[i]);
   }
 
-  // 5.1 of the reference's model: one backward node a sequence number, and its forward op on
-  // another thread. T8: never on the same one.
+  // One backward node per sequence number, and its forward op on another thread. T8: never on the
+  // same one.
   void Gradients() {
     std::unordered_map<std::int64_t, std::vector<EventIndex>> by_sequence;
     std::vector<std::int64_t> order;

@@ -87,7 +87,7 @@ class Chart {
   }
 
  private:
-  // Four entries a row fit even where names are long.
+  // Four entries per row fit even where names are long.
   double LegendHeight() const {
     constexpr double kLegendRow = 18;
     return kLegendRow * static_cast<double>((segments_.size() + 3) / 4);

@@ -62,7 +62,7 @@ struct WorkInput {
 };
 
 // One call a top-most modelled op with GPU work below it (or a backward op whose forward call has a
-// model and that is the only one of that name below its autograd node); else one a launcher. All
+// model and that is the only one of that name below its autograd node); else one per launcher. All
 // GPU work of the attribution is in exactly one call; calls by start of the op.
 std::vector<WorkCall> CollectWorkCalls(const WorkInput& input);
 

@@ -98,7 +98,7 @@ Instance Measure(const MatchedCollective& collective, const Matching& matching,
   return made;
 }
 
-// Eight columns a rank, then two.
+// Eight columns per rank, then two.
 void AddRankCells(const RankSet& set, const Instance& one, const TableRules& rules,
                   std::vector<Cell>* row) {
   constexpr std::size_t kColumns = 8;

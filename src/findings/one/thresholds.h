@@ -120,7 +120,7 @@ inline constexpr double kAttentionLow = 0.3;  // of the roof: what a fused atten
 inline constexpr double kAttentionMid = 0.5;
 inline constexpr double kLaunchFloorUs = 2;  // a kernel hardly takes less
 
-// One row a limit, for people: its key, value, unit and what depends on it.
+// One row per limit, for people: its key, value, unit and what depends on it.
 struct Threshold {
   std::string_view key;
   double value;

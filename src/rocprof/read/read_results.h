@@ -11,7 +11,7 @@ namespace jarvis::rocprof {
 // Larger documents are not read: the CSV files of the same run have no such limit.
 inline constexpr std::size_t kResultsBytesMax = std::size_t{1} << 30;
 
-// Records of one counter for one dispatch, one an instance of the hardware block, are summed.
+// Records of one counter for one dispatch, one per instance of the hardware block, are summed.
 // A cut document gives the records before the cut. Errors: kNotATrace for a document of another
 // kind, kTooLarge, those of opening it, kCancelled.
 Result<FileContent> ReadResultsFile(const io::FilePolicy& files, const std::string& path,

@@ -43,7 +43,7 @@ Result<rocprof::GroupOptions> OptionsOf(const Json& arguments) {
   return options;
 }
 
-// Of which GPUs there are, one entry a kind.
+// Of which GPUs there are, one entry per kind.
 Json Gpus(const Capture& capture) {
   std::set<std::string> seen;
   Json list = Json::array();
