@@ -96,7 +96,7 @@ inline constexpr double kElementwiseIntensity = 50;
 inline constexpr double kFewFlops = 4;  // FLOP/byte: below the ridge of every unit of a GPU
 
 // Elementwise baseline.
-inline constexpr double kBaselineBytes = 16e6;  // a call
+inline constexpr double kBaselineBytes = 16e6;  // per call
 inline constexpr double kBaselinePercentile = 0.90;
 inline constexpr double kBaselineGood = 70;   // percent of the peak bandwidth
 inline constexpr double kBelowBaseline = 50;  // percent of the baseline: a slow simple op
