@@ -18,7 +18,7 @@ struct DiffStatsOptions {
   bool rounded = false;
 };
 
-// One row a GPU event of either trace: its op, its time, and the LCA under which it is compared.
+// One row per GPU event of either trace: its op, its time, and the LCA under which it is compared.
 // Rows of one LCA stand together, those of the primary trace first.
 Table DiffStats(const TraceDiff& diff, const DiffStatsOptions& options);
 

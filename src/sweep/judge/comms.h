@@ -6,7 +6,8 @@
 
 namespace jarvis::sweep {
 
-// nccl_master_all_configs. Latency and skew in microseconds, bandwidth in GB (2^30 bytes) a second.
+// nccl_master_all_configs. Latency and skew in microseconds, bandwidth in GB (2^30 bytes) per
+// second.
 Table NcclMaster(const SweepFacts& facts);
 
 // One row per operation: its best configuration by mean latency and by mean bus bandwidth.
