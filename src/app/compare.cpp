@@ -14,6 +14,7 @@
 #include "app/tool_run.h"
 #include "app/toolbox.h"
 #include "documents/comparison.h"
+#include "findings/two/gate_condition.h"
 #include "mcp/error_reply.h"
 #include "rpc/signal_watcher.h"
 #include "tools/compare/compare_source.h"

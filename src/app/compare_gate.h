@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "findings/two/compare_gate.h"
+#include "findings/two/gate_condition.h"
 #include "session/report_source.h"
 #include "session/workspace.h"
 

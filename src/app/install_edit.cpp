@@ -3,6 +3,9 @@
 #include <algorithm>
 #include <array>
 
+#include "app/install_json.h"
+#include "app/install_toml.h"
+
 namespace jarvis::app {
 namespace {
 

@@ -24,9 +24,4 @@ std::string Snippet(const Client& client, const Json& entry);
 // True for the members that say how a server is reached, as opposed to how it is treated.
 bool IsPlaceMember(std::string_view name);
 
-// The two formats.
-Result<std::string> EditJson(std::string_view servers, const std::string& text,
-                             const Json& entry);  // null: take it out
-Result<std::string> EditToml(std::string_view servers, const std::string& text, const Json& entry);
-
 }  // namespace jarvis::app

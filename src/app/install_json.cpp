@@ -1,4 +1,5 @@
-// JSON configurations: parsed and printed again, in the order and with the indentation they had.
+#include "app/install_json.h"
+
 #include <algorithm>
 
 #include <fmt/format.h>

@@ -1,4 +1,3 @@
-// TOML configurations: only the lines of our table are touched, so that comments and layout stay.
 #include "app/install_toml.h"
 
 #include <algorithm>
@@ -6,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "app/install_edit.h"
+#include "app/install_toml_scan.h"
 
 namespace jarvis::app {
 namespace {

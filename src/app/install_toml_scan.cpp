@@ -1,10 +1,10 @@
+#include "app/install_toml_scan.h"
+
 #include <algorithm>
 #include <cctype>
 #include <utility>
 
 #include <fmt/format.h>
-
-#include "app/install_toml.h"
 
 namespace jarvis::app {
 namespace {

@@ -1,6 +1,6 @@
-#include <algorithm>
+#include "compat/move_backward_rows.h"
 
-#include "compat/tracelens_work.h"
+#include <algorithm>
 
 namespace jarvis::compat {
 namespace {

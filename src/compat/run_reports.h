@@ -1,6 +1,6 @@
 // The comparison of whole runs as the reference's scripts for single configurations make it: of two
-// runs (combine_reports, add_comparison_sheets, add_collective_comparison, create_final_report) and
-// of any number (compare_all_runs). Cell for cell, with two opposite signs of "change".
+// runs (combine_reports, add_comparison_sheets, add_collective_comparison, create_final_report),
+// cell for cell. Those of any number are in run_reports_all.h, with the opposite sign of "change".
 #pragma once
 
 #include <cstdint>
@@ -23,9 +23,5 @@ struct RunTables {
 
 // The sheets of final_analysis_report.xlsx. In them positive percents mean that `test` is better.
 std::vector<Table> PairReport(const RunTables& baseline, const RunTables& test);
-
-// The sheets of final_analysis_report_for_all.xlsx; the first run is the baseline. In them negative
-// percents mean better.
-std::vector<Table> AllRunsReport(std::span<const RunTables> runs);
 
 }  // namespace jarvis::compat

@@ -1,3 +1,5 @@
+#include "compat/run_reports_all.h"
+
 #include <map>
 #include <optional>
 #include <set>
@@ -5,7 +7,6 @@
 #include <fmt/format.h>
 
 #include "analysis/join/report_compare.h"
-#include "compat/run_reports.h"
 #include "compat/run_timeline.h"
 
 namespace jarvis::compat {

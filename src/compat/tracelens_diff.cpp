@@ -216,4 +216,23 @@ analysis::ExtraColumns TraceLensLcaColumns(const analysis::TraceDiff& diff) {
   return columns;
 }
 
+analysis::DiffReading TraceLensDiffReading() {
+  return {.clock = analysis::Clock::kDoubleMicros,
+          .rules = &TraceLensDiffRules,
+          .in_any_order = false,
+          .needs_ops = true,
+          .has_summaries = false,
+          .names = &TraceLensDiffNames,
+          .stats = &TraceLensDiffStats,
+          .stats_summary = &TraceLensDiffStatsSummary,
+          .columns = &TraceLensLcaColumns};
+}
+
+analysis::ReadDiffSide ReadTraceLensDiffSide(const trace::EventStore& events, bool python_frames,
+                                             analysis::DiffNames& names) {
+  const auto tree =
+      std::make_shared<const TraceLensTree>(BuildTraceLensTree(events, python_frames));
+  return {TraceLensDiffSide(events, *tree, names), tree};
+}
+
 }  // namespace jarvis::compat

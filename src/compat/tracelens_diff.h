@@ -2,6 +2,7 @@
 // rewired, aligned by its rules, and what its tables make of that.
 #pragma once
 
+#include "analysis/align/diff_reading.h"
 #include "analysis/align/tables.h"
 #include "compat/tracelens_tree.h"
 
@@ -27,5 +28,10 @@ Table TraceLensDiffStatsSummary(const Table& diff_stats);
 // A12: each row is held against the whole time of the LCAs that it has a part in. P14: what is
 // called a speedup is trace 2's time by trace 1's. `diff` must outlive the result.
 analysis::ExtraColumns TraceLensLcaColumns(const analysis::TraceDiff& diff);
+
+// All of it as a reading, and one side as it is read: the tree is part of the result.
+analysis::DiffReading TraceLensDiffReading();
+analysis::ReadDiffSide ReadTraceLensDiffSide(const trace::EventStore& events, bool python_frames,
+                                             analysis::DiffNames& names);
 
 }  // namespace jarvis::compat

@@ -29,8 +29,4 @@ TraceLensWork CollectTraceLensWork(const trace::EventStore& events, const TraceL
                                    const analysis::Attribution& attribution,
                                    analysis::OpWorks& works, const TraceLensWorkOptions& options);
 
-// Rows of four backward ops stand in the forward table of their family; the reference moves them to
-// the backward table, and takes those of five forward ops out of it.
-void MoveBackwardRows(std::vector<Table>* tables, bool inference);
-
 }  // namespace jarvis::compat

@@ -1,5 +1,5 @@
-// The improvement chart: the window as one bar, the window after all findings as another, and what
-// each finding may save.
+#include "documents/chart.h"
+
 #include <algorithm>
 
 #include <fmt/format.h>
@@ -87,7 +87,7 @@ class Chart {
   }
 
  private:
-  // Four entries a row fit even where names are long.
+  // Four entries per row fit even where names are long.
   double LegendHeight() const {
     constexpr double kLegendRow = 18;
     return kLegendRow * static_cast<double>((segments_.size() + 3) / 4);

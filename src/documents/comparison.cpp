@@ -40,7 +40,7 @@ Result<WrittenComparison> WriteComparisonOf(const io::FilePolicy& files,
                                             const ComparisonRequest& request, Job& job) {
   JV_ASSIGN(session::ReportComparison comparison, session::CompareReports(request.reports, job));
   std::vector<NamedText> texts;
-  if (HasPair(request.reports) && request.reports.compat == session::Compat::kNone) {
+  if (HasPair(request.reports) && comparison.judged) {
     JV_TRY(AddPair(request.reports, comparison.tags, &comparison.tables, &texts, job));
   }
   WrittenComparison written;

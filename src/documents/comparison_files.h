@@ -1,5 +1,5 @@
-// What a comparison leaves in a directory: one CSV file a table, comparison.xlsx with all of them,
-// and texts.
+// What a comparison leaves in a directory: one CSV file per table, comparison.xlsx with all of
+// them, and texts.
 #pragma once
 
 #include <string>

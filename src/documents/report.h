@@ -1,6 +1,7 @@
-// The documents of an analysis, as markdown: the users' two reports, the report with markers that
-// programs read, and one file of findings a category. All are made from one Analysis, so their
-// figures agree; every figure in their prose stands in one of their tables too.
+// What the documents of an analysis are made from. They are markdown: the users' two reports
+// (report_fair.h, report_rough.h), and the report with markers that programs read with one file of
+// findings per category (report_analysis.h); chart.h draws. All are made from one Analysis, so
+// their figures agree; every figure in their prose stands in one of their tables too.
 #pragma once
 
 #include <cstdint>
@@ -40,19 +41,5 @@ inline constexpr std::string_view kFairFile = "standalone_analysis_fair.md";
 inline constexpr std::string_view kRoughFile = "standalone_analysis_rough.md";
 inline constexpr std::string_view kAnalysisFile = "analysis.md";
 inline constexpr std::string_view kChartFile = "perf_improvement.svg";
-
-// Standalone report for stakeholders: summary, recommendations with both paths, details, appendix.
-std::string RenderFair(const ReportSources& sources);
-// Working notes: what was called and what it said, raw tables, call sites, gaps, questions.
-std::string RenderRough(const ReportSources& sources);
-// The report with impact markers.
-std::string RenderAnalysis(const ReportSources& sources);
-// category_findings/<key>_findings.md.
-std::string RenderCategoryFindings(const ReportSources& sources,
-                                   const findings::CategoryAnalysis& category);
-// system_findings/<key>_findings.md; key: "cpu_idle", "multi_kernel", "kernel_fusion".
-std::string RenderSystemFindings(const ReportSources& sources, std::string_view key);
-// The SVG: where the time goes, and what of it the findings could save.
-std::string RenderChart(const ReportSources& sources);
 
 }  // namespace jarvis::documents

@@ -1,4 +1,5 @@
-// analysis.md and the files of findings: sections, markers and tables that programs look for.
+#include "documents/report_analysis.h"
+
 #include <algorithm>
 
 #include <fmt/format.h>
@@ -6,6 +7,7 @@
 #include "documents/markdown_text.h"
 #include "documents/remedy_text.h"
 #include "documents/report_parts.h"
+#include "documents/report_tables.h"
 
 namespace jarvis::documents {
 namespace {

@@ -1,4 +1,5 @@
-// The report for stakeholders: summary, recommendations, details, appendix. Each fact in one place.
+#include "documents/report_fair.h"
+
 #include <algorithm>
 
 #include <fmt/format.h>
@@ -8,6 +9,7 @@
 #include "documents/markdown_text.h"
 #include "documents/remedy_text.h"
 #include "documents/report_parts.h"
+#include "documents/report_tables.h"
 #include "findings/one/thresholds.h"
 
 namespace jarvis::documents {

@@ -59,11 +59,6 @@ std::string OperationsTable(std::span<const findings::Operation* const> operatio
 std::string TimeTable(const findings::Analysis& analysis);      // Part | Time | Share
 std::string CategoryTable(const findings::Analysis& analysis);  // all categories
 std::string QualityTable(const findings::Analysis& analysis);   // empty: nothing to say
-std::string HardwareTable(const ReportSources& sources);
-std::string ModelTable(const findings::Analysis& analysis);
-std::string IdleTables(const findings::Analysis& analysis);
-std::string MultiKernelTables(const findings::Analysis& analysis);
-std::string FusionTables(const findings::Analysis& analysis, std::size_t candidates_max);
 
 // The costliest operations of the whole trace.
 std::vector<const findings::Operation*> TopOperations(const findings::Analysis& analysis,

@@ -1,10 +1,12 @@
-// Working notes: what was really called and found, so that a reader can judge the report.
+#include "documents/report_rough.h"
+
 #include <fmt/format.h>
 
 #include "base/text.h"
 #include "documents/markdown_text.h"
 #include "documents/remedy_text.h"
 #include "documents/report_parts.h"
+#include "documents/report_tables.h"
 #include "findings/one/thresholds.h"
 
 namespace jarvis::documents {

@@ -1,4 +1,5 @@
-// Tables of what stands beside computing, and of what the figures are held against.
+#include "documents/report_tables.h"
+
 #include <algorithm>
 
 #include <fmt/format.h>

@@ -1,4 +1,5 @@
-// Idle time, communication, copies and fusion as JSON.
+#include "formats/system_json.h"
+
 #include <algorithm>
 
 #include "findings/one/thresholds.h"

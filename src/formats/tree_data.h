@@ -15,7 +15,7 @@ class TreeData {
   // pattern come whatever their rank, up to ten times as many.
   TreeData(const session::LoadedTrace& trace, std::size_t rows_max);
 
-  // One member an operation, by the uid of its example call.
+  // One member per operation, by the uid of its example call.
   Json Of(const findings::CategoryAnalysis& category);
   std::size_t rows() const { return rows_; }  // of the last call
 

@@ -3,7 +3,9 @@
 //
 // Members keep the order in which they were written, so equal answers are equal bytes; they are
 // found by a linear search. Functions have the names that standard containers give them. Whatever
-// can be is compiled once, in json.cpp: this header is read by every file that answers a message.
+// can be is compiled once: this header is read by every file that answers a message. json.cpp has
+// values and their members, json_compare.cpp equality and order, json_text.cpp reading and
+// printing.
 #pragma once
 
 #include <compare>

@@ -36,7 +36,7 @@ struct ChildEnd {
   std::uint64_t log_left_out = 0;  // bytes of output that are not in the log
 };
 
-// Calls `tick` some times a second. Error: the program cannot be started (kIo).
+// Calls `tick` some times per second. Error: the program cannot be started (kIo).
 Result<ChildEnd> RunChild(const ChildRequest& request, Job& job, const std::function<void()>& tick);
 
 }  // namespace jarvis::launch

@@ -33,7 +33,7 @@ struct PlanRequest {
 };
 
 struct PlannedRun {
-  std::vector<std::string> values;  // one an axis
+  std::vector<std::string> values;  // one per axis
   std::string directory;            // below the sweep's
   Environment env;                  // common and of the axes
   std::vector<std::string> command;

@@ -22,7 +22,7 @@ struct SummaryRow {
   std::optional<std::int64_t> duration_s;
 };
 
-// `rows`: one a run of the plan. `generated`: the date as text.
+// `rows`: one per run of the plan. `generated`: the date as text.
 std::string SummaryText(const Plan& plan, const std::vector<SummaryRow>& rows,
                         std::string_view generated);
 

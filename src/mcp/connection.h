@@ -7,6 +7,9 @@
 // A connection has one channel for everything (a pipe), or is given one with each message (HTTP):
 // what a message leads to goes where the message says.
 //
+// connection.cpp has messages and what is sent, connection_methods.cpp what is answered at once,
+// connection_calls.cpp what runs on a worker.
+//
 // Threads: OnMessage(), OnOverlong() and Accept() from one thread at a time; the rest from any.
 #pragma once
 

@@ -33,9 +33,6 @@ Result<Normalized> Normalize(const Json& schema, const Json& arguments);
 // Does the value fit, as it is?
 Status Validate(const Json& schema, const Json& value);
 
-// Is this a schema of the subset?
-Status CheckSchema(const Json& schema);
-
 // What a value must be, for people: "an integer from 1 to 200", "one of: a, b".
 std::string Expected(const Json& schema);
 

@@ -1,9 +1,9 @@
-// CheckSchema: a schema about schemas, small enough to be code.
+#include "mcp/schema_check.h"
+
 #include <algorithm>
 #include <array>
 #include <string_view>
 
-#include "mcp/schema.h"
 #include "mcp/schema_rules.h"
 
 namespace jarvis::mcp {

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "mcp/schema.h"
+#include "mcp/schema_check.h"
 
 namespace jarvis::mcp {
 namespace {

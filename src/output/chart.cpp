@@ -3,8 +3,12 @@
 #include <algorithm>
 #include <cmath>
 
+#include "output/chart_bars.h"
 #include "output/chart_frame.h"
+#include "output/chart_groups.h"
 #include "output/chart_kinds.h"
+#include "output/chart_lines.h"
+#include "output/chart_maps.h"
 #include "output/svg.h"
 
 namespace jarvis::output {

@@ -123,9 +123,4 @@ std::string TitleOf(const ChartSheet& sheet);
 // False if every chart would say "no data".
 bool HasData(const ChartSheet& sheet);
 
-// Makes charts of the same title alike in sheets that show the same of several runs, so that they
-// can be compared by eye: the same limits, and the same names at the same places and in the same
-// colours. What one of them does not have is empty there. Names that differ are in natural order.
-void ShareAxes(std::span<ChartSheet* const> sheets);
-
 }  // namespace jarvis::output

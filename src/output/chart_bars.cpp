@@ -1,10 +1,9 @@
-// Bars beside each other or below each other.
+#include "output/chart_bars.h"
+
 #include <algorithm>
 #include <cmath>
 
 #include <fmt/format.h>
-
-#include "output/chart_kinds.h"
 
 namespace jarvis::output {
 namespace {

@@ -1,10 +1,10 @@
-// Box plots and violins.
+#include "output/chart_groups.h"
+
 #include <algorithm>
 #include <cmath>
 
 #include <fmt/format.h>
 
-#include "output/chart_kinds.h"
 #include "output/chart_stats.h"
 
 namespace jarvis::output {

@@ -1,8 +1,9 @@
-// Each kind of chart: what its data span, and how they are drawn into a frame. For chart.cpp.
+// What every kind of chart says of its data and is told of its axes. A kind has ExtentsOf() and
+// Draw() for its body: chart_bars.h, chart_groups.h, chart_lines.h, chart_maps.h.
 #pragma once
 
 #include "output/chart.h"
-#include "output/chart_frame.h"
+#include "output/chart_axis.h"
 
 namespace jarvis::output {
 
@@ -14,13 +15,7 @@ struct ChartExtents {
   Extent colour;
 };
 
-ChartExtents ExtentsOf(const BoxPlot& body);
-ChartExtents ExtentsOf(const ViolinPlot& body);
-ChartExtents ExtentsOf(const LineChart& body);
-ChartExtents ExtentsOf(const BarChart& body);
-ChartExtents ExtentsOf(const HeatMap& body);
-ChartExtents ExtentsOf(const ScatterPlot& body);
-ChartExtents ExtentsOf(const TimelineStrip& body);
+// Of the chart's body, whatever its kind.
 ChartExtents ExtentsOfChart(const Chart& chart);
 
 // `x` and `y`: the limits to show, with room around the data.
@@ -29,14 +24,5 @@ struct ChartLimits {
   Limits y;
   Limits colour;
 };
-void Draw(ChartFrame& frame, const Chart& chart, const BoxPlot& body, const ChartLimits& limits);
-void Draw(ChartFrame& frame, const Chart& chart, const ViolinPlot& body, const ChartLimits& limits);
-void Draw(ChartFrame& frame, const Chart& chart, const LineChart& body, const ChartLimits& limits);
-void Draw(ChartFrame& frame, const Chart& chart, const BarChart& body, const ChartLimits& limits);
-void Draw(ChartFrame& frame, const Chart& chart, const HeatMap& body, const ChartLimits& limits);
-void Draw(ChartFrame& frame, const Chart& chart, const ScatterPlot& body,
-          const ChartLimits& limits);
-void Draw(ChartFrame& frame, const Chart& chart, const TimelineStrip& body,
-          const ChartLimits& limits);
 
 }  // namespace jarvis::output

@@ -1,4 +1,5 @@
-// Lines with markers, and points.
+#include "output/chart_lines.h"
+
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -6,7 +7,6 @@
 
 #include <fmt/format.h>
 
-#include "output/chart_kinds.h"
 #include "output/chart_stats.h"
 
 namespace jarvis::output {

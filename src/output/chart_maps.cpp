@@ -1,10 +1,9 @@
-// Heat maps and strips of time.
+#include "output/chart_maps.h"
+
 #include <algorithm>
 #include <cmath>
 
 #include <fmt/format.h>
-
-#include "output/chart_kinds.h"
 
 namespace jarvis::output {
 namespace {

@@ -1,4 +1,5 @@
-// Charts of several runs beside each other: one pair of axes for all.
+#include "output/chart_share.h"
+
 #include <algorithm>
 #include <map>
 

@@ -6,6 +6,7 @@
 
 #include "base/text.h"
 #include "output/html_files.h"
+#include "output/html_policy.h"
 #include "output/svg.h"
 
 namespace jarvis::output {

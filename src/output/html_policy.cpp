@@ -1,9 +1,9 @@
+#include "output/html_policy.h"
+
 #include <array>
 
 #include <fmt/format.h>
 #include <openssl/evp.h>
-
-#include "output/html_files.h"
 
 namespace jarvis::output {
 namespace {

@@ -1,4 +1,5 @@
-// Inside of ModelSet: the Lua state that rows run in. For model.cpp and sandbox_host.cpp only.
+// Inside of ModelSet: the Lua state that rows run in. For model.cpp only. sandbox.cpp runs rows,
+// sandbox_host.cpp has what prelude.lua calls.
 #pragma once
 
 #include <chrono>

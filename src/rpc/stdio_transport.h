@@ -1,4 +1,4 @@
-// JSON-RPC over standard input and output: one message a line.
+// JSON-RPC over standard input and output: one message per line.
 //
 // Sending never waits for the peer: a thread of its own writes, and only when kBacklogBytesMax are
 // waiting does Send() wait. A peer that stops reading therefore stops nothing but its own answers.

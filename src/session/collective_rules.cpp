@@ -1,11 +1,11 @@
 #include "session/collective_rules.h"
 
-#include "compat/tracelens.h"
+#include "session/mode.h"
 
 namespace jarvis::session {
 
 analysis::TableRules CollectiveRulesFor(Compat compat) {
-  return compat == Compat::kTraceLens ? compat::TraceLensRules() : analysis::TableRules();
+  return ModeOf(compat).collective_rules();
 }
 
 }  // namespace jarvis::session

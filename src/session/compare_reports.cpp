@@ -7,7 +7,7 @@
 #include <fmt/format.h>
 
 #include "base/text.h"
-#include "compat/tracelens_compare.h"
+#include "session/mode.h"
 
 namespace jarvis::session {
 namespace {
@@ -84,7 +84,7 @@ Result<std::vector<Table>> TablesOf(const ReportSource& source, Compat compat, J
   ReportOptions options;
   options.compat = compat;
   options.kernel_summary = true;
-  if (compat == Compat::kNone) options.platform = source.platform;
+  if (ModeOf(compat).judges_comparisons) options.platform = source.platform;
   return MakeReport(*source.trace, options, job);
 }
 
@@ -106,13 +106,13 @@ Result<ReportComparison> CompareReports(const CompareRequest& request, Job& job)
     JV_ASSIGN(std::vector<Table> tables, TablesOf(request.sources[i], request.compat, job));
     reports.push_back({comparison.tags[i], std::move(tables)});
   }
-  const analysis::CompareRules rules = request.compat == Compat::kTraceLens
-                                           ? compat::TraceLensCompareRules()
-                                           : analysis::CompareRules();
+  const Mode& mode = ModeOf(request.compat);
+  const analysis::CompareRules rules = mode.compare_rules();
   JV_ASSIGN(analysis::ComparedSheets sheets, analysis::CompareSheets(reports, choice, rules));
   JV_TRY(job.Check());
   comparison.tables = std::move(sheets.tables);
   comparison.notes = std::move(sheets.notes);
+  comparison.judged = mode.judges_comparisons;
   return comparison;
 }
 

@@ -24,6 +24,8 @@ struct ReportComparison {
   std::vector<std::string> tags;
   std::vector<Table> tables;
   std::vector<std::string> notes;
+  // The mode has findings about a pair of traces: see findings/two.
+  bool judged = false;
 };
 // Errors: kBadValue for names and sheets, and in compatible mode for a sheet that a report lacks;
 // kTooLarge.

@@ -3,24 +3,18 @@
 
 #include <memory>
 
-#include "analysis/align/tables.h"
+#include "analysis/align/diff_reading.h"
 #include "session/report.h"
-
-namespace jarvis::compat {
-struct TraceLensTree;
-}
 
 namespace jarvis::session {
 
 class AlignedTraces {
  public:
-  ~AlignedTraces();
   AlignedTraces(const AlignedTraces&) = delete;
   AlignedTraces& operator=(const AlignedTraces&) = delete;
 
   const analysis::TraceDiff& diff() const { return diff_; }
-  bool compatible() const { return compatible_; }
-  // Of a report: diff_stats; by default what sums it up too, by call and by role.
+  // Of a report: diff_stats, and what sums it up by call and by role if the reading has that.
   std::vector<Table> Tables() const;
   // See analysis::DiffRoles.
   Table Roles() const;
@@ -35,9 +29,9 @@ class AlignedTraces {
                                                                   Job& job);
   AlignedTraces() = default;
 
-  bool compatible_ = false;
+  analysis::DiffReading reading_;
   const LoadedTrace* traces_[2] = {nullptr, nullptr};
-  std::unique_ptr<const compat::TraceLensTree> reference_trees_[2];
+  std::shared_ptr<const void> refers_to_[2];  // of the sides of diff_
   analysis::TraceDiff diff_;
 };
 

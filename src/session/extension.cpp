@@ -7,8 +7,8 @@
 #include <fmt/format.h>
 
 #include "base/text.h"
-#include "compat/tracelens_models.h"
 #include "perf/model.h"
+#include "session/mode.h"
 
 namespace jarvis::session {
 namespace {
@@ -27,16 +27,13 @@ bool IsTaken(std::string_view sheet) {
 
 Result<std::shared_ptr<const perf::ModelRows>> ModelsWithExtension(std::string_view file,
                                                                    std::string_view json,
-                                                                   bool compatible) {
+                                                                   Compat compat) {
+  const Mode& mode = ModeOf(compat);
   std::vector<std::pair<std::string_view, std::string_view>> overlays;
-  if (compatible) {
-    for (const EmbeddedFile& overlay : compat::OverlayFiles()) {
-      overlays.emplace_back(overlay.name, overlay.text);
-    }
-  }
+  for (const EmbeddedFile& overlay : mode.model_overlays())
+    overlays.emplace_back(overlay.name, overlay.text);
   overlays.emplace_back(file, json);
-  JV_ASSIGN(perf::ModelRows rows,
-            perf::RowsWith(compatible ? &compat::InTheReference : nullptr, overlays));
+  JV_ASSIGN(perf::ModelRows rows, perf::RowsWith(mode.has_models_of, overlays));
   auto shared = std::make_shared<const perf::ModelRows>(std::move(rows));
   perf::ModelSet models(*shared);
   for (const perf::ModelRow& row : shared->rows()) {

@@ -16,7 +16,7 @@ namespace jarvis::session {
 namespace {
 
 constexpr int kDepthMax = 6;
-// A digest holds 100 bytes a collective: two million of them.
+// A digest holds 100 bytes per collective: two million of them.
 constexpr std::size_t kDigestBytesMax = std::size_t{256} << 20;
 
 using analysis::RankDigest;

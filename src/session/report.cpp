@@ -5,10 +5,9 @@
 
 #include "analysis/tables/collectives.h"
 #include "base/parallel.h"
-#include "compat/tracelens.h"
 #include "session/diff_report.h"
+#include "session/mode.h"
 #include "session/work_report.h"
-#include "tree/recompute.h"
 
 namespace jarvis::session {
 namespace {
@@ -18,22 +17,22 @@ struct Timeline {
   std::optional<double> total_us;  // what percent columns of other tables refer to
 };
 
-Timeline MakeTimeline(const LoadedTrace& trace, const ReportParts& made,
+Timeline MakeTimeline(const LoadedTrace& trace, const analysis::ReportReading& reading,
                       const ReportOptions& options) {
   const auto compute = [&](std::span<const trace::EventIndex> work) {
-    return analysis::ComputeGpuTimeline(trace.events(), work, made.rules.clock,
+    return analysis::ComputeGpuTimeline(trace.events(), work, reading.rules.clock,
                                         options.micro_idle_thresh_us);
   };
   const auto total = [](const std::optional<analysis::GpuTimeline>& timeline) {
     return timeline ? std::optional(timeline->total) : std::nullopt;
   };
-  if (made.recompute == nullptr) {
-    const auto timeline = compute(made.attribution.timeline);
+  if (reading.recompute == nullptr) {
+    const auto timeline = compute(reading.attribution->timeline);
     return {analysis::GpuTimelineTable(timeline), total(timeline)};
   }
   std::vector<trace::EventIndex> parts[2];
-  for (const trace::EventIndex e : made.attribution.timeline) {
-    parts[(*made.recompute)[e] != 0 ? 1 : 0].push_back(e);
+  for (const trace::EventIndex e : reading.attribution->timeline) {
+    parts[(*reading.recompute)[e] != 0 ? 1 : 0].push_back(e);
   }
   const auto first = compute(parts[0]);
   return {analysis::RecomputeTimelineTable(first, compute(parts[1])), total(first)};
@@ -41,12 +40,12 @@ Timeline MakeTimeline(const LoadedTrace& trace, const ReportParts& made,
 
 // By launcher.
 std::vector<analysis::Overlap> OverlapsOf(const LoadedTrace& trace, const ReportParts& made) {
-  const analysis::Attribution& attribution = made.attribution;
+  const analysis::Attribution& attribution = *made.reading.attribution;
   std::vector<analysis::Overlap> result;
   result.reserve(attribution.launchers.size());
   for (const analysis::Launcher& launcher : attribution.launchers) {
     result.push_back(analysis::OverlapOf(trace.events(), *made.overlaps,
-                                         attribution.KernelsOf(launcher), made.rules));
+                                         attribution.KernelsOf(launcher), made.reading.rules));
   }
   return result;
 }
@@ -58,7 +57,7 @@ Result<void> AddOpsTables(const LoadedTrace& trace, const ReportParts& made,
   analysis::LauncherModules modules;
   input.inference = options.inference;
   if (options.inference && options.group_by_parent_module) {
-    modules = analysis::FindModules(trace.events(), made.attribution, made.parent);
+    modules = analysis::FindModules(trace.events(), *made.reading.attribution, made.reading.parent);
     input.modules = &modules;
   }
   analysis::UniqueArgsOptions unique;
@@ -101,84 +100,63 @@ void AddDiffTables(const AlignedTraces& aligned, std::vector<Table>* tables) {
                  std::make_move_iterator(more.begin()), std::make_move_iterator(more.end()));
 }
 
-Result<std::vector<Table>> MakeTables(const LoadedTrace& trace, ReportParts made,
+// The tables of kernels, whose shares are of the timeline's total.
+void AddKernelTables(const analysis::TableInput& input, const analysis::ReportReading& reading,
+                     const ReportOptions& options, const std::optional<double>& total_us,
+                     std::vector<Table>* tables) {
+  if (options.kernel_summary) tables->push_back(analysis::KernelSummary(input, total_us));
+  if (!options.short_kernel_study) return;
+  tables->push_back(analysis::ShortKernelHistogram(input, options.short_kernels));
+  Table summary = analysis::ShortKernelsSummary(input, options.short_kernels, total_us);
+  if (reading.finish_short_kernels) {
+    reading.finish_short_kernels(input, options.short_kernels.threshold_us, &summary);
+  }
+  tables->push_back(std::move(summary));
+}
+
+Result<std::vector<Table>> MakeTables(const LoadedTrace& trace,
+                                      const analysis::ReportReading& reading,
                                       const ReportOptions& options, Job& job) {
+  ReportParts made{reading};
   std::unique_ptr<const AlignedTraces> aligned;
   analysis::ExtraColumns comparison;
   if (options.comparison != nullptr) {
     JV_ASSIGN(aligned,
-              AlignLoaded(trace, *options.comparison, options.compat, made.python_frames, job));
+              AlignLoaded(trace, *options.comparison, options.compat, reading.python_frames, job));
     comparison = aligned->Columns();
     made.comparison = &comparison;
   }
+  const analysis::Attribution& attribution = *reading.attribution;
   analysis::Overlaps overlaps;
   if (options.include_overlap_info) {
     JV_ASSIGN(overlaps,
-              analysis::FindOverlaps(trace.events(), made.attribution.timeline, made.overlap, job));
+              analysis::FindOverlaps(trace.events(), attribution.timeline, reading.overlap, job));
     made.overlaps = &overlaps;
   }
-  const bool tracelens = options.compat == Compat::kTraceLens;
-  const analysis::TableInput input{trace.events(), trace.track_names(), made.attribution,
-                                   made.rules, made.recompute};
-  if (made.attribution.timeline.empty() && tracelens) {
+  const analysis::TableInput input{trace.events(), trace.track_names(), attribution, reading.rules,
+                                   reading.recompute.get()};
+  if (attribution.timeline.empty() && reading.needs_gpu_work) {
     return Fail(ErrorCode::kNoGpuEvents, "No GPU events found in the trace",
                 "repeat without compat: the default also counts GPU work without launch arrows");
   }
-  Timeline timeline = MakeTimeline(trace, made, options);
-  // The reference takes the total from the table's milliseconds.
-  if (tracelens && timeline.total_us) timeline.total_us = *timeline.total_us / 1000 * 1e3;
+  Timeline timeline = MakeTimeline(trace, reading, options);
+  if (reading.total_as_shown && timeline.total_us) {
+    timeline.total_us = *timeline.total_us / 1000 * 1e3;
+  }
   std::vector<Table> tables;
   tables.push_back(std::move(timeline.table));
-  const bool about_ops = made.attribution.cpu_ops || !tracelens;
+  const bool about_ops = attribution.cpu_ops || !reading.needs_ops;
   if (about_ops) JV_TRY(AddOpsTables(trace, made, options, input, job, &tables));
   JV_TRY(job.Check());
   if (aligned != nullptr) AddDiffTables(*aligned, &tables);
-  if (options.kernel_summary) {
-    tables.push_back(analysis::KernelSummary(input, timeline.total_us));
-  }
-  if (options.short_kernel_study) {
-    tables.push_back(analysis::ShortKernelHistogram(input, options.short_kernels));
-    Table summary = analysis::ShortKernelsSummary(input, options.short_kernels, timeline.total_us);
-    if (tracelens) {
-      compat::ShapeEmptyShortKernels(input, options.short_kernels.threshold_us, &summary);
-    }
-    tables.push_back(std::move(summary));
-  }
-  // P3: the reference cannot be asked for it in the report about inference.
-  if (options.coll_analysis && about_ops && !(tracelens && options.inference)) {
+  AddKernelTables(input, reading, options, timeline.total_us, &tables);
+  if (options.coll_analysis && about_ops &&
+      (reading.collectives_of_inference || !options.inference)) {
     Table collectives = analysis::CollAnalysis(input, trace.trace().metadata.rank);
     if (!collectives.rows.empty()) tables.push_back(std::move(collectives));
   }
+  if (reading.has_coverage) tables.push_back(CoverageTable(trace.coverage()));
   return tables;
-}
-
-Result<std::vector<Table>> MakeLikeTraceLens(const LoadedTrace& trace, const ReportOptions& options,
-                                             Job& job) {
-  const trace::EventStore& events = trace.events();
-  const compat::TraceLensOptions how = {
-      .include_unlinked_kernels = options.include_unlinked_kernels,
-      .python_frames = options.detect_recompute || options.include_call_stack ||
-                       (options.inference && options.group_by_parent_module),
-      .pseudo_ops = options.pseudo_ops,
-      .models = options.models.get()};
-  const compat::TraceLensTree tree = compat::BuildTraceLensTree(events, how.python_frames);
-  std::vector<char> recompute;
-  std::vector<char>* marks = options.detect_recompute ? &recompute : nullptr;
-  const analysis::Attribution attribution =
-      compat::AttributeLikeTraceLens(events, tree, how, marks);
-  analysis::TableRules rules = compat::TraceLensRules();
-  if (options.models != nullptr) rules.models = options.models.get();
-  const auto parent = [&](trace::EventIndex e) { return tree.parent[e]; };
-  return MakeTables(trace,
-                    {.attribution = attribution,
-                     .rules = rules,
-                     .recompute = marks,
-                     .overlap = compat::TraceLensOverlapOptions(),
-                     .parent = parent,
-                     .caller = parent,
-                     .reference_tree = &tree,
-                     .python_frames = how.python_frames},
-                    options, job);
 }
 
 }  // namespace
@@ -189,46 +167,16 @@ Result<std::vector<Table>> MakeReport(const LoadedTrace& trace, const ReportOpti
     return Fail(ErrorCode::kBadValue, "group_by_parent_module is an option of the inference report",
                 "add inference: true");
   }
-  if (options.compat == Compat::kTraceLens) return MakeLikeTraceLens(trace, options, job);
-  std::vector<char> recompute;
-  if (options.detect_recompute) recompute = tree::MarkRecompute(trace.events(), trace.tree());
-  std::optional<analysis::Attribution> with_pseudo_ops;
-  std::shared_ptr<const TraceWork> work;  // shared with all others who ask for it
-  if (options.pseudo_ops) {
-    with_pseudo_ops = analysis::Attribute(
-        trace.events(), trace.tree(), analysis::FindPseudoOps(trace.events(), trace.tree()),
-        options.models != nullptr ? *options.models : perf::BuiltinRows());
-  } else {
-    JV_ASSIGN(work, WorkOf(trace, options.models, job));
-  }
-  const analysis::Attribution& attribution = with_pseudo_ops     ? *with_pseudo_ops
-                                             : work->attribution ? *work->attribution
-                                                                 : trace.attribution();
-  std::vector<trace::EventIndex> op_of;  // by event
-  if (options.include_overlap_info) {
-    op_of.assign(trace.events().size(), trace::kNoEvent);
-    for (const analysis::KernelPlace& place : attribution.places)
-      op_of[place.kernel] = place.op;
-  }
-  // Backward work belongs to the module of its forward op.
-  const auto parent = [&](trace::EventIndex e) {
-    const trace::EventIndex forward = trace.tree().ForwardOf(e);
-    return forward != trace::kNoEvent ? forward : trace.tree().parent(e);
-  };
-  analysis::TableRules rules;
-  if (options.models != nullptr) rules.models = options.models.get();
-  JV_ASSIGN(std::vector<Table> tables,
-            MakeTables(trace,
-                       {.attribution = attribution,
-                        .rules = rules,
-                        .recompute = options.detect_recompute ? &recompute : nullptr,
-                        .overlap = {.op_of = op_of},
-                        .parent = parent,
-                        .caller = [&](trace::EventIndex e) { return trace.tree().parent(e); },
-                        .work = work.get()},
-                       options, job));
-  tables.push_back(CoverageTable(trace.coverage()));
-  return tables;
+  const analysis::ReadingOptions asked = {
+      .include_unlinked_kernels = options.include_unlinked_kernels,
+      .detect_recompute = options.detect_recompute,
+      .pseudo_ops = options.pseudo_ops,
+      .include_call_stack = options.include_call_stack,
+      .inference = options.inference,
+      .group_by_parent_module = options.group_by_parent_module,
+      .include_overlap_info = options.include_overlap_info,
+      .models = options.models};
+  return MakeTables(trace, ModeOf(options.compat).read(trace, asked), options, job);
 }
 
 Table CoverageTable(const analysis::Coverage& coverage) {

@@ -56,7 +56,7 @@ struct ReportOptions {
 Result<std::vector<Table>> MakeReport(const LoadedTrace& trace, const ReportOptions& options,
                                       Job& job);
 
-// What every total of a trace leaves out: one row a part, with count, time and share.
+// What every total of a trace leaves out: one row per part, with count, time and share.
 Table CoverageTable(const analysis::Coverage& coverage);
 
 }  // namespace jarvis::session

@@ -1,13 +1,13 @@
 #include "session/rocprof_report.h"
 
-#include "compat/tracelens_rocprof.h"
+#include "session/mode.h"
 
 namespace jarvis::session {
 
 std::vector<Table> RocprofReport(const rocprof::Capture& capture, const rocprof::Process& process,
                                  Compat compat) {
   rocprof::ReportOptions options;
-  if (compat == Compat::kTraceLens) options.rules = compat::TraceLensRocprofRules();
+  options.rules = ModeOf(compat).rocprof_rules();
   return rocprof::MakeReport(capture, process, options);
 }
 

@@ -1,4 +1,4 @@
-// Excel workbooks (.xlsx) as tables: one a sheet, as report writers make them: a header row, then
+// Excel workbooks (.xlsx) as tables: one per sheet, as report writers make them: a header row, then
 // rows of values. Formulas count by the value that was stored with them; formats do not count.
 #pragma once
 

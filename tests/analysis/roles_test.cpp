@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include "analysis/align/names.h"
+#include "analysis/align/role_rules.h"
 #include "support/diff_support.h"
 
 namespace jarvis::analysis {

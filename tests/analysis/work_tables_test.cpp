@@ -9,6 +9,8 @@
 
 #include <doctest/doctest.h>
 
+#include "analysis/tables/family_table.h"
+#include "analysis/tables/unified_table.h"
 #include "support/table_rows.h"
 #include "support/trace_builder.h"
 

@@ -6,6 +6,7 @@
 #include <doctest/doctest.h>
 #include <fmt/format.h>
 
+#include "compat/move_backward_rows.h"
 #include "compat/tracelens.h"
 #include "compat/tracelens_models.h"
 #include "support/table_rows.h"

@@ -1,4 +1,6 @@
 // One analysis of a trace for all who ask: told apart by platform and models, counted, let go.
+#include "findings/one/analysis_cache.h"
+
 #include <filesystem>
 #include <string>
 

@@ -48,7 +48,7 @@ struct Options {
   std::size_t connections = 20;
   double seconds = 10;
   std::uint64_t calls = 0;  // 0: as many as fit into the time
-  double rate = 0;          // calls a second; 0: as fast as possible
+  double rate = 0;          // calls per second; 0: as fast as possible
 };
 
 Options ReadOptions(int argc, char** argv) {

@@ -4,6 +4,8 @@
 
 #include <doctest/doctest.h>
 
+#include "mcp/schema_check.h"
+
 namespace jarvis::mcp {
 namespace {
 

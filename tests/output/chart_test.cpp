@@ -10,6 +10,7 @@
 #include <doctest/doctest.h>
 #include <fmt/format.h>
 
+#include "output/chart_share.h"
 #include "output/chart_stats.h"
 #include "output/svg.h"
 

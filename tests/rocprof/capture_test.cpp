@@ -9,6 +9,7 @@
 #include "files.h"
 #include "rocprof/metrics/join_rows.h"
 #include "rocprof/metrics/kernel_rows.h"
+#include "rocprof/metrics/kernel_tables.h"
 #include "rocprof/read/csv_stream.h"
 #include "rocprof/read/ranks.h"
 #include "rocprof/read/read_results.h"

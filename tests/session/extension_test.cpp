@@ -21,7 +21,7 @@ using perf::OpWork;
 constexpr std::string_view kFile = "mine.json";
 
 std::string Message(std::string_view json) {
-  const auto rows = session::ModelsWithExtension(kFile, json, false);
+  const auto rows = session::ModelsWithExtension(kFile, json, session::Compat::kNone);
   return rows ? "" : rows.error().message;
 }
 
@@ -54,7 +54,7 @@ struct Evaluated {
   OpWork first, second;
 };
 Evaluated EvaluateTwice(const std::string& json) {
-  const auto rows = session::ModelsWithExtension(kFile, json, false);
+  const auto rows = session::ModelsWithExtension(kFile, json, session::Compat::kNone);
   CAPTURE(json.substr(0, 400));
   REQUIRE_MESSAGE(rows.has_value(), (rows ? "" : rows.error().message));
   ModelSet models(**rows);
@@ -115,7 +115,7 @@ TEST_CASE("what takes too long or too much is stopped") {
 
 TEST_CASE("a row that was stopped three times is not asked again") {
   const auto rows = session::ModelsWithExtension(
-      kFile, Row(R"~("flops": "(function() while true do end end)()")~"), false);
+      kFile, Row(R"~("flops": "(function() while true do end end)()")~"), session::Compat::kNone);
   REQUIRE(rows.has_value());
   ModelSet models(**rows);
   const OpCall call = Call();
@@ -344,7 +344,7 @@ TEST_CASE("many rows") {
 
 TEST_CASE("later files win, and only where they say so") {
   const auto entry_of = [](std::string_view json, std::string_view op) {
-    const auto rows = session::ModelsWithExtension(kFile, json, false);
+    const auto rows = session::ModelsWithExtension(kFile, json, session::Compat::kNone);
     REQUIRE_MESSAGE(rows.has_value(), (rows ? "" : rows.error().message));
     const perf::OpEntry* entry = (*rows)->Find(op);
     if (entry == nullptr) return std::string("none");

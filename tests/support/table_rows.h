@@ -29,7 +29,7 @@ inline bool HasColumn(const Table& table, const std::string& column) {
   return std::find(table.columns.begin(), table.columns.end(), column) != table.columns.end();
 }
 
-// The named columns, a line a row.
+// The named columns, a line per row.
 inline std::string Rows(const Table& table, const std::vector<std::string>& columns) {
   std::string text;
   for (const auto& row : table.rows) {

@@ -12,6 +12,7 @@
 #include "io/byte_source.h"
 #include "output/chart_stats.h"
 #include "output/png.h"
+#include "sweep/draw/single_plots.h"
 #include "sweep/page_support.h"
 #include "table/csv_reader.h"
 

@@ -22,15 +22,16 @@ LONG_FILES = {
 
 # Third-party headers: a pattern of the header, and where it may be included.
 HEADERS = [
-    (r"simdjson\.h", ("src/trace/", "src/perf/", "src/rocprof/", "src/sweep/", "tests/")),
+    (r"simdjson\.h", ("src/trace/", "src/perf/", "src/rocprof/read/", "src/rocprof/job/", "src/launch/",
+                     "tests/bench/")),
     (r"lua\.hpp", ("src/perf/sandbox.h",)),
-    (r"xlsxwriter\.h", ("src/output/",)),
+    (r"xlsxwriter\.h", ("src/output/xlsx_writer.cpp",)),
     (r"zlib\.h", ("examples/", "tests/")),
     (r"isa-l/.*", ("src/io/",)),
-    (r"zip\.h", ("src/tools/replay/package.cpp", "src/table/xlsx_reader.cpp", "tests/tools/",
+    (r"zip\.h", ("src/replay/package.cpp", "src/table/xlsx_reader.cpp", "tests/tools/",
                 "tests/table/")),
     (r"pugixml\.hpp", ("src/table/xlsx_reader.cpp",)),
-    (r"re2/re2\.h", ("src/rocprof/kernel_filter.cpp",)),
+    (r"re2/re2\.h", ("src/rocprof/metrics/kernel_filter.cpp",)),
     (r"nlohmann/.*", ("src/json/json_text.cpp", "tests/json/")),
     (r"httplib\.h", ("src/rpc/http_writer.cpp",)),
     (r"openssl/.*", ("src/mcp/request_state.cpp", "src/output/html_policy.cpp")),
@@ -39,6 +40,14 @@ HEADERS = [
     (r"tl/expected\.hpp", ("src/base/result.h",)),
     (r"xxhash\.h", ("src/base/", "src/io/")),
     (r"fmt/.*", ("src/", "tests/")),
+]
+# A .cpp of src/ implements the header of its name. These implement another one: a pattern of the
+# file, the header that must name it, and why.
+OF_OTHER_HEADERS = [
+    (r"src/app/\w+\.cpp", "src/app/commands.h", "the commands are declared together"),
+    (r"src/json/json_\w+\.cpp", "src/json/json.h", "a part of the class Json"),
+    (r"src/perf/sandbox_\w+\.cpp", "src/perf/sandbox.h", "a part of the class Sandbox"),
+    (r"src/mcp/connection_\w+\.cpp", "src/mcp/connection.h", "a part of the class Connection"),
 ]
 # Of the operating system.
 SYSTEM_HEADERS = re.compile(
@@ -83,16 +92,50 @@ def tracked_files():
     return sorted(names)
 
 
-def read_layers():
-    layers = {}
-    for line in (ROOT / "src/layers.txt").read_text().splitlines():
-        if line and not line.startswith("#"):
-            layer, _, uses = line.partition(":")
-            layers[layer] = set(uses.split())
-    for layer, uses in layers.items():
-        for used in uses - set(layers):
-            breach("src/layers.txt", 1, f"{layer} uses {used}, which is no layer")
-    return layers
+class Layers:
+    """The folders of src/layers.txt, and what each file of src/ includes of ours."""
+
+    def __init__(self, names):
+        self.uses = {}
+        for line in (ROOT / "src/layers.txt").read_text().splitlines():
+            if line and not line.startswith("#"):
+                layer, _, uses = line.partition(":")
+                for used in uses.split():
+                    if used not in self.uses:
+                        breach("src/layers.txt", 1, f"{layer} uses {used}, which has no line above its own")
+                self.uses[layer] = set(uses.split())
+        self.used = {layer: set() for layer in self.uses}
+        self.includes = {}
+        for name in names:
+            if name.startswith("src/") and name.endswith((".h", ".cpp")):
+                text = (ROOT / name).read_text(errors="replace")
+                self.includes[name.removeprefix("src/")] = re.findall(
+                    r'^\s*#\s*include\s+"([^"]+)"', text, re.M)
+
+    def of(self, path):
+        """Of a path below src/; None: it is in no layer."""
+        folder = path.rpartition("/")[0]
+        return folder if folder in self.uses else None
+
+    def chains(self, path):
+        """The shortest chain of includes to the first file of each other layer."""
+        chain_to = {path: [path]}
+        chain_of = {}
+        queue = [path]
+        for at in queue:
+            for target in self.includes.get(at, ()):
+                if target in chain_to:
+                    continue
+                chain_to[target] = chain_to[at] + [target]
+                queue.append(target)
+                if self.of(target) != self.of(path):
+                    chain_of.setdefault(self.of(target), chain_to[target])
+        return chain_of
+
+    def check_needless(self):
+        for layer, uses in self.uses.items():
+            for needless in sorted(uses - self.used[layer]):
+                breach("src/layers.txt", 1, f"{layer} does not need {needless}")
 
 
 def check_header_name(name, line, header):
@@ -107,23 +150,44 @@ def check_header_name(name, line, header):
 
 
 def check_includes(name, lines, layers):
-    parts = name.split("/")
-    layer = parts[1] if parts[0] == "src" and len(parts) > 2 else None
-    if layer is not None and layer not in layers:
-        breach(name, 1, f"{layer} is not in src/layers.txt")
-        return
+    ours = name.startswith("src/")
+    path = name.removeprefix("src/")
+    numbers = {}
     for number, text in enumerate(lines, 1):
         match = re.match(r'\s*#\s*include\s+(["<])([^">]+)[">]', text)
         if not match:
             continue
+        numbers[match[2]] = number
         if match[1] == "<":
             check_header_name(name, number, match[2])
-        elif layer is not None:
-            target = match[2].split("/")[0]
-            if "/" not in match[2]:
-                breach(name, number, f'"{match[2]}": include by the path from src/')
-            elif target != layer and target not in layers[layer]:
-                breach(name, number, f"{layer} may not include {target}, see src/layers.txt")
+        elif ours and match[2] not in layers.includes:
+            breach(name, number, f'"{match[2]}" is no file: include by the path from src/')
+    if not ours:
+        return
+    layer = layers.of(path)
+    if layer is None:
+        breach(name, 1, "its folder is not in src/layers.txt")
+        return
+    for reached, chain in layers.chains(path).items():
+        if reached is None:
+            continue
+        layers.used[layer].add(reached)
+        if reached not in layers.uses[layer]:
+            breach(name, numbers[chain[1]],
+                   f"{layer} may not reach {reached}, see src/layers.txt: {' > '.join(chain)}")
+
+
+def check_own_header(name):
+    """The tools of a folder are declared together in its *_tools.h; main() nowhere."""
+    path = pathlib.Path(name)
+    if (ROOT / path.with_suffix(".h")).exists() or name == "src/app/main.cpp":
+        return
+    if name.startswith("src/tools/") and (ROOT / f"tools_schema/{path.stem}.json").exists():
+        return
+    for pattern, header, _ in OF_OTHER_HEADERS:
+        if re.fullmatch(pattern, name) and path.name in (ROOT / header).read_text():
+            return
+    breach(name, 1, "has no header of its name, see OF_OTHER_HEADERS in tests/tidy/tidy.py")
 
 
 def check_code(name, lines):
@@ -196,6 +260,8 @@ def check_file(name, layers):
     if name.endswith((".h", ".cpp")):
         check_includes(name, lines, layers)
         check_code(name, lines)
+    if name.startswith("src/") and name.endswith(".cpp"):
+        check_own_header(name)
     if re.fullmatch(r"tools_schema/[^/]*\.json", name):
         check_schema(name, text)
     if name.endswith(".md"):
@@ -203,10 +269,11 @@ def check_file(name, layers):
 
 
 def main():
-    layers = read_layers()
     names = tracked_files()
+    layers = Layers(names)
     for name in names:
         check_file(name, layers)
+    layers.check_needless()
     for line in breaches:
         print(line)
     print(f"tidy: {len(names)} files, {len(breaches)} breaches")

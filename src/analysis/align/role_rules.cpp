@@ -1,4 +1,4 @@
-#include "analysis/align/roles.h"
+#include "analysis/align/role_rules.h"
 
 namespace jarvis::analysis {
 namespace {

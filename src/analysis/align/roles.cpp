@@ -5,6 +5,7 @@
 #include <map>
 #include <unordered_map>
 
+#include "analysis/align/role_rules.h"
 #include "analysis/align/view.h"
 #include "analysis/attribution/module_paths.h"
 #include "base/text.h"

@@ -1,5 +1,5 @@
 // What part of a model a piece of GPU work is: attention, norm, router... By a table of patterns on
-// names of kernels, ops and modules (role_rules.cpp), so that frameworks with other call stacks can
+// names of kernels, ops and modules (role_rules.h), so that frameworks with other call stacks can
 // be compared part by part.
 #pragma once
 
@@ -15,32 +15,6 @@
 #include "table/table.h"
 
 namespace jarvis::analysis {
-
-// What a pattern is looked for in.
-enum class RoleLevel : std::uint8_t { kKernel, kOp, kModule };
-
-struct RoleRule {
-  std::string_view role;
-  RoleLevel level;
-  std::string_view pattern;  // in lower case; part of a name
-  // Only work that multiplies matrices, as the rules of kProductRole say.
-  bool products_only = false;
-  std::string_view within = {};  // and a module with this in its name is around it; empty: any
-};
-
-inline constexpr std::string_view kProductRole = "other matrix products";
-inline constexpr std::string_view kOtherRole = "other";
-
-// In order: the first that fits decides.
-std::span<const RoleRule> RoleRules();
-
-// A product that no name places is told by the work before and after it on its stream.
-struct RoleNeighbour {
-  std::string_view role;
-  bool after;                  // the neighbour comes after the product
-  std::string_view neighbour;  // its role
-};
-std::span<const RoleNeighbour> RoleNeighbours();
 
 // The names around a GPU event: the ops and annotations that it is below, and the modules;
 // innermost first.

@@ -18,7 +18,7 @@ struct DiffStatsOptions {
   bool rounded = false;
 };
 
-// One row a GPU event of either trace: its op, its time, and the LCA under which it is compared.
+// One row per GPU event of either trace: its op, its time, and the LCA under which it is compared.
 // Rows of one LCA stand together, those of the primary trace first.
 Table DiffStats(const TraceDiff& diff, const DiffStatsOptions& options);
 
@@ -28,13 +28,13 @@ bool DiffIsEmpty(const Table& diff_stats);
 // diff_stats with equal rows added up: `left_out` columns are not looked at. The longest first.
 Table DiffStatsSummary(const Table& diff_stats, const std::vector<std::string>& left_out);
 
-// One row a distinct (LCA name, module): how often, both times, and the difference in words. All
+// One row per distinct (LCA name, module): how often, both times, and the difference in words. All
 // GPU work of both traces once, so that the columns of times add up to the totals. By the size of
 // the difference.
 Table DiffSummary(const TraceDiff& diff);
 
-// Both trees as one text, a line a node: "name", "combined: a | b", ">> trace1: a", "<< trace2: b".
-// At most `lines_max` lines; then one that says how many are missing.
+// Both trees as one text, a line per node: "name", "combined: a | b", ">> trace1: a", "<< trace2:
+// b". At most `lines_max` lines; then one that says how many are missing.
 std::string MergedTreeText(const TraceDiff& diff, std::size_t lines_max);
 
 // Columns of unified_perf_summary. An LCA that several rows share is split among them by their

@@ -17,7 +17,7 @@ namespace jarvis::analysis {
 
 // An op (or a bare launch call) together with the GPU work it launched itself.
 struct Launcher {
-  // kNoEvent: unlinked GPU work, one launcher an event. A Python frame: the pseudo-op at it.
+  // kNoEvent: unlinked GPU work, one launcher per event. A Python frame: the pseudo-op at it.
   EventIndex op = kNoEvent;
   std::uint32_t first = 0;  // its GPU events: Attribution::kernels[first, first + count), by start
   std::uint32_t count = 0;

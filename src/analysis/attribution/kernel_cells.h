@@ -17,7 +17,7 @@ struct KernelCell {
   std::string more;  // further members as Python text, "'overlap_pct': 1.0"; before the count
 };
 
-// One entry a kernel of the signature, over all calls; `calls`: each call's GPU events by start.
+// One entry per kernel of the signature, over all calls; `calls`: each call's GPU events by start.
 // Ordered by total time, then name. Kernels of different calls are matched by name and by how
 // often that name came before in the call (or, by the rule for it, by position).
 std::vector<KernelCell> SummarizeKernels(const trace::EventStore& events,

@@ -117,7 +117,7 @@ Interval<double> IntervalUs(const EventStore& events, EventIndex e, Clock clock,
   return {ts, ts + events.dur_us(e)};
 }
 
-// The parts of a kernel that its partners cover, one a partner.
+// The parts of a kernel that its partners cover, one per partner.
 std::vector<Interval<double>> Shared(const EventStore& events, EventIndex kernel,
                                      std::span<const EventIndex> partners, Clock clock) {
   const std::int64_t origin = events[kernel].ts_ns;

@@ -44,7 +44,7 @@ class Overlaps {
 Result<Overlaps> FindOverlaps(const EventStore& events, std::span<const EventIndex> work,
                               const OverlapOptions& options, Job& job);
 
-// What runs beside some kernels, one entry a name; by name (or, by the rule for it, in order of
+// What runs beside some kernels, one entry per name; by name (or, by the rule for it, in order of
 // first sight).
 struct OverlapPartner {
   std::string_view name;

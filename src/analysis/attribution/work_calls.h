@@ -62,9 +62,9 @@ struct WorkInput {
   OpWorks& works;
 };
 
-// One call a top-most modelled op with GPU work below it (or a backward op whose forward call has a
-// model and that is the only one of that name below its autograd node); else one a launcher. All
-// GPU work of the attribution is in exactly one call; calls by start of the op.
+// One call per top-most modelled op with GPU work below it (or a backward op whose forward call has
+// a model and that is the only one of that name below its autograd node); else one per launcher.
+// All GPU work of the attribution is in exactly one call; calls by start of the op.
 std::vector<WorkCall> CollectWorkCalls(const WorkInput& input);
 
 // The work that a launcher's time is part of.

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "analysis/tables/family_table.h"
 #include "analysis/tables/work_tables.h"
 
 namespace jarvis::analysis {
@@ -185,7 +186,7 @@ class Comparison {
     return AddWhole("kernel_summary", tables, spec);
   }
 
-  // One row a kernel and op, of all streams: streams have other numbers on other devices.
+  // One row per kernel and op, of all streams: streams have other numbers on other devices.
   static void AddStreams(const Names& keys, Table* table) {
     DropColumns({"Kernel stream"}, table);
     *table = AddUp(*table, keys,

@@ -1,4 +1,5 @@
-// all_to_allv, in which each rank sends another amount to each other.
+#include "analysis/ranks/collective_all2allv.h"
+
 #include <algorithm>
 #include <cmath>
 #include <map>
@@ -8,6 +9,7 @@
 #include "analysis/attribution/stats.h"
 #include "analysis/ranks/collective_aggregate.h"
 #include "analysis/ranks/collective_report.h"
+#include "analysis/ranks/node_columns.h"
 
 namespace jarvis::analysis {
 namespace {
@@ -96,7 +98,7 @@ Instance Measure(const MatchedCollective& collective, const Matching& matching,
   return made;
 }
 
-// Eight columns a rank, then two.
+// Eight columns per rank, then two.
 void AddRankCells(const RankSet& set, const Instance& one, const TableRules& rules,
                   std::vector<Cell>* row) {
   constexpr std::size_t kColumns = 8;

@@ -6,6 +6,10 @@
 #include <fmt/format.h>
 
 #include "analysis/ranks/collective_aggregate.h"
+#include "analysis/ranks/collective_all2allv.h"
+#include "analysis/ranks/collective_summaries.h"
+#include "analysis/ranks/collective_sync.h"
+#include "analysis/ranks/node_columns.h"
 #include "base/parallel.h"
 
 namespace jarvis::analysis {

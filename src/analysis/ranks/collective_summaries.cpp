@@ -1,10 +1,12 @@
-// Tables of all calls, and the summaries of both kinds.
+#include "analysis/ranks/collective_summaries.h"
+
 #include <algorithm>
 #include <map>
 
 #include "analysis/attribution/stats.h"
 #include "analysis/ranks/collective_aggregate.h"
 #include "analysis/ranks/collective_report.h"
+#include "analysis/ranks/collective_sync.h"
 #include "analysis/tables/collectives.h"
 
 namespace jarvis::analysis {

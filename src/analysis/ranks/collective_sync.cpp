@@ -1,4 +1,5 @@
-// Collectives in which all ranks wait for the last: nccl_implicit_sync and what is made from it.
+#include "analysis/ranks/collective_sync.h"
+
 #include <algorithm>
 #include <cmath>
 #include <map>
@@ -6,7 +7,6 @@
 #include <fmt/format.h>
 
 #include "analysis/attribution/stats.h"
-#include "analysis/ranks/collective_report.h"
 
 namespace jarvis::analysis {
 namespace {

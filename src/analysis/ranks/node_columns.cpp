@@ -1,8 +1,8 @@
-// Which node a rank is on, and whether a group stays on one.
+#include "analysis/ranks/node_columns.h"
+
 #include <algorithm>
 #include <set>
 
-#include "analysis/ranks/collective_report.h"
 #include "base/text.h"
 
 namespace jarvis::analysis {

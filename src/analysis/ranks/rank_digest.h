@@ -60,7 +60,7 @@ struct RankDigest {
   std::vector<CollectiveCall> calls;       // in file order
 };
 
-// One digest, or one a rank if the file is several ranks merged (see MergedRanks). Names, ids and
+// One digest, or one per rank if the file is several ranks merged (see MergedRanks). Names, ids and
 // damage of the file are the caller's to fill in.
 Result<std::vector<RankDigest>> DigestTrace(const trace::Trace& trace, Job& job);
 

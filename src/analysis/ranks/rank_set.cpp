@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "analysis/ranks/collective_report.h"
+#include "analysis/ranks/node_columns.h"
 
 namespace jarvis::analysis {
 namespace {

@@ -16,12 +16,12 @@ struct CollectiveSample {
   CollectiveKeys keys;
   double dur_us = 0;
 };
-// One row a rank and distinct collective, the longest sum first.
+// One row per rank and distinct collective, the longest sum first.
 Table SummariseCollectives(std::string name, const std::vector<CollectiveSample>& samples,
                            const TableRules& rules);
 
-// One row a distinct collective: what it is, the group it runs in, how much it moves, and the time
-// of its kernels in microseconds. Kernels count whether they are linked or not; what was not
+// One row per distinct collective: what it is, the group it runs in, how much it moves, and the
+// time of its kernels in microseconds. Kernels count whether they are linked or not; what was not
 // recorded of them is an empty cell. Ordered by time, the longest first. `rank`: of the trace in
 // its job, if it says so.
 Table CollAnalysis(const TableInput& input, std::optional<std::int64_t> rank);

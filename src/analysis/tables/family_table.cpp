@@ -1,3 +1,5 @@
+#include "analysis/tables/family_table.h"
+
 #include <algorithm>
 #include <array>
 #include <map>
@@ -6,7 +8,6 @@
 #include "analysis/attribution/kernel_cells.h"
 #include "analysis/attribution/stats.h"
 #include "analysis/tables/table_parts.h"
-#include "analysis/tables/work_tables.h"
 #include "table/py_text.h"
 
 namespace jarvis::analysis {

@@ -81,7 +81,7 @@ struct UniqueArgsOptions {
   const std::vector<Overlap>* overlaps = nullptr;
 };
 
-// One row a distinct (op, argument list), and whatever else the options keep apart.
+// One row per distinct (op, argument list), and whatever else the options keep apart.
 struct UniqueArgsRow {
   std::vector<std::size_t> launchers;  // indices into Attribution::launchers, in order
   double direct_us = 0;                // sum

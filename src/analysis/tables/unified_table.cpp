@@ -1,3 +1,5 @@
+#include "analysis/tables/unified_table.h"
+
 #include <algorithm>
 #include <map>
 
@@ -6,7 +8,6 @@
 #include "analysis/attribution/kernel_cells.h"
 #include "analysis/attribution/stats.h"
 #include "analysis/tables/table_parts.h"
-#include "analysis/tables/work_tables.h"
 #include "perf/value.h"
 
 namespace jarvis::analysis {

@@ -1,5 +1,4 @@
-// Tables about work: unified_perf_summary, one table a family of models (GEMM, SDPA_fwd...), and
-// model_coverage.
+// What the tables about work have in common: unified_table.h and family_table.h make them.
 #pragma once
 
 #include <functional>
@@ -31,21 +30,5 @@ struct WorkTableOptions {
   const std::vector<Overlap>* overlaps = nullptr;
   const ExtraColumns* extra = nullptr;  // of unified_perf_summary; null: none
 };
-
-// One row a distinct (op, arguments): all GPU work once, with what it achieved. By time, the
-// longest first.
-Table UnifiedPerfSummary(const TableInput& input, std::span<const WorkCall> calls,
-                         const WorkTableOptions& options);
-
-// One row a distinct (op, parameters) of a family's calls. The calls have metrics.
-Table FamilyTable(const TableInput& input, const std::string& name,
-                  std::span<const WorkCall* const> calls, const WorkTableOptions& options);
-
-// How much of the GPU time has a model: one row for all that has, then one a reason why not, the
-// longest first. Names the ops.
-Table ModelCoverage(const TableInput& input, std::span<const WorkCall> calls);
-
-// The family tables' names in the report's order; families that are not listed follow by name.
-std::span<const std::string_view> FamilyOrder();
 
 }  // namespace jarvis::analysis

@@ -8,6 +8,7 @@
 
 #include "base/parallel.h"
 #include "base/text.h"
+#include "findings/one/baseline.h"
 #include "findings/one/calls.h"
 #include "findings/one/estimates.h"
 #include "findings/one/fact_places.h"

@@ -12,6 +12,7 @@
 #include "analysis/attribution/gpu_timeline.h"
 #include "base/job.h"
 #include "base/result.h"
+#include "findings/one/baseline.h"
 #include "findings/one/category_analysis.h"
 #include "findings/one/finding.h"
 #include "findings/one/fusion.h"
@@ -74,10 +75,5 @@ struct Analysis {
 // Errors: kCancelled. A trace without GPU work is an analysis that says what it cannot say.
 Result<Analysis> Analyze(const session::LoadedTrace& trace, const perf::Platform* platform,
                          const AnalysisOptions& options, Job& job);
-// The same, made once for all who ask for it of this trace, platform and options, and kept with the
-// trace (see session::DerivedCache).
-Result<std::shared_ptr<const Analysis>> AnalysisOf(const session::LoadedTrace& trace,
-                                                   const perf::Platform* platform,
-                                                   const AnalysisOptions& options, Job& job);
 
 }  // namespace jarvis::findings

@@ -1,6 +1,6 @@
-#include <utility>
+#include "findings/one/analysis_cache.h"
 
-#include "findings/one/analysis.h"
+#include <utility>
 
 namespace jarvis::findings {
 namespace {

@@ -1,7 +1,9 @@
+#include "findings/one/baseline.h"
+
 #include <algorithm>
 
 #include "base/text.h"
-#include "findings/one/rules.h"
+#include "findings/one/calls.h"
 #include "findings/one/shapes.h"
 #include "findings/one/thresholds.h"
 

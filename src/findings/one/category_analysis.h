@@ -60,23 +60,4 @@ struct CategoryAnalysis {
   std::vector<std::string> notes;
 };
 
-// What this trace's hardware was seen to do with simple elementwise ops: the time-weighted 90th
-// percentile of their bandwidth over calls that move enough.
-struct Baseline {
-  std::optional<double> tb_per_s;         // absent: no such call
-  std::optional<double> percent_of_peak;  // absent: no platform either
-  bool assumed = false;                   // limits::kBaselineGood of the peak, for want of calls
-  double min_tb_per_s = 0, max_tb_per_s = 0;
-  std::uint64_t calls = 0;
-  std::vector<std::string> operations;  // ids of the rows that it is made of
-  // Every modelled memory-bound row against it, the longest first.
-  struct Row {
-    std::string operation;  // id
-    double tb_per_s = 0;
-    double percent_of_baseline = 0;
-    std::string verdict;  // "at_baseline", "below_baseline", "kernel_not_hardware", "strided"
-  };
-  std::vector<Row> rows;
-};
-
 }  // namespace jarvis::findings

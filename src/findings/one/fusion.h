@@ -36,7 +36,7 @@ struct FusionKernel {
   std::string op;
   std::string operation;        // Operation id
   double mean_us = 0;           // over the instances
-  std::optional<double> bytes;  // of its op, a call
+  std::optional<double> bytes;  // of its op, per call
 };
 
 struct FusionCandidate {

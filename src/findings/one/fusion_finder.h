@@ -1,6 +1,7 @@
 // Looks for fusion candidates among the calls of a trace. See fusion.h.
 #pragma once
 
+#include "findings/one/baseline.h"
 #include "findings/one/calls.h"
 #include "findings/one/category_analysis.h"
 #include "findings/one/fusion.h"

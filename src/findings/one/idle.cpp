@@ -9,6 +9,7 @@
 
 #include "analysis/tables/callers.h"
 #include "base/text.h"
+#include "findings/one/enum_text.h"
 #include "findings/one/runtime_calls.h"
 #include "findings/one/thresholds.h"
 
@@ -365,6 +366,12 @@ class Idle {
 };
 
 }  // namespace
+
+std::string_view GapText(GapClass kind) {
+  return EnumText({"host_bound", "synchronisation", "data_loading", "communication_wait",
+                   "start_up", "launch_delay", "unknown"},
+                  kind);
+}
 
 IdleAnalysis AnalyzeIdle(const session::LoadedTrace& trace, const IdleOptions& options) {
   return Idle(trace, options).Run();

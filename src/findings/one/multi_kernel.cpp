@@ -11,6 +11,7 @@
 #include "analysis/tables/callers.h"
 #include "base/interval.h"
 #include "base/text.h"
+#include "findings/one/enum_text.h"
 #include "findings/one/exclusive.h"
 #include "findings/one/runtime_calls.h"
 #include "findings/one/thresholds.h"
@@ -322,6 +323,10 @@ class MultiKernel {
 };
 
 }  // namespace
+
+std::string_view DirectionText(CopyDirection direction) {
+  return EnumText({"D2H", "H2D", "D2D", "P2P", "other"}, direction);
+}
 
 MultiKernelAnalysis AnalyzeMultiKernel(const session::LoadedTrace& trace) {
   return MultiKernel(trace).Run();

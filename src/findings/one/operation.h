@@ -81,7 +81,7 @@ struct Operation {
   double host_us = 0;       // host duration of all calls
   double sync_us = 0;       // in synchronising runtime calls below the op (evidence, not a guess)
   std::uint64_t sync_calls = 0;
-  double mean_us = 0, min_us = 0, max_us = 0;  // GPU time a call
+  double mean_us = 0, min_us = 0, max_us = 0;  // GPU time per call
   std::optional<double> variation;             // std/mean of that; absent: fewer than two calls
   // Share of the GPU time after which the GPU ran dry: the next work had not been launched when
   // this ended, so that a faster kernel means a longer wait. Absent: launches are not recorded.

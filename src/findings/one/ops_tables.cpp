@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "analysis/tables/unified_table.h"
 #include "analysis/tables/work_tables.h"
 #include "session/category_names.h"
 #include "session/trace_work.h"

@@ -14,7 +14,7 @@ namespace jarvis::findings {
 
 struct Analysis;
 
-// One row a category for the overview: all categories, also those with nothing to fix.
+// One row per category for the overview: all categories, also those with nothing to fix.
 struct CategoryPriority {
   int rank = 0;
   std::string category;

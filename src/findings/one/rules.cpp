@@ -5,6 +5,7 @@
 #include <map>
 
 #include "base/text.h"
+#include "findings/one/baseline.h"
 #include "findings/one/runtime_calls.h"
 #include "findings/one/shapes.h"
 #include "findings/one/thresholds.h"

@@ -1,13 +1,11 @@
 // What each kind of category looks for in its operations: classes, patterns, specifics.
 #pragma once
 
+#include "findings/one/baseline.h"
 #include "findings/one/calls.h"
 #include "findings/one/category_analysis.h"
 
 namespace jarvis::findings {
-
-// What the simple elementwise ops of the trace reach; see Baseline.
-Baseline FindBaseline(const Calls& calls, const std::vector<CategoryAnalysis>& categories);
 
 // Fills classification, patterns, details and specifics of a category. `first`: its first
 // operation's place in Calls::of_operation.

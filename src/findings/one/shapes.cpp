@@ -118,7 +118,7 @@ std::string ArgsText(std::string_view raw_shapes, std::string_view raw_types) {
   const std::vector<std::string> types = ParseTypes(raw_types);
   std::string text;
   for (std::size_t i = 0; i < shapes.size(); ++i) {
-    // With lists of tensors the two do not have one entry an argument.
+    // With lists of tensors the two do not have one entry per argument.
     const std::string type = shapes.size() == types.size() ? ShortType(types[i]) : std::string();
     const bool tensor = !shapes[i].empty() || TypeBytes(type) > 0;
     if (!tensor || type == "Scalar" || type == "ScalarList") continue;

@@ -10,7 +10,7 @@ namespace jarvis::findings {
 
 using Shape = std::vector<std::int64_t>;
 
-// One entry an argument: [[4, 8], [], [2]] as raw JSON; arguments without a shape are empty. Lists
+// One entry per argument: [[4, 8], [], [2]] as raw JSON; arguments without a shape are empty. Lists
 // of tensors ([[[4], [4]], ...]) are entries of their own, in order.
 std::vector<Shape> ParseShapes(std::string_view raw);
 // ["c10::BFloat16", "", "Scalar"]: the texts.

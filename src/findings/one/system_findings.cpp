@@ -128,7 +128,7 @@ std::vector<Finding> IdleFindings(const Analysis& analysis) {
 
 namespace {
 
-// One collective a step stays exposed, if all are of one size and start when they can.
+// One collective per step stays exposed, if all are of one size and start when they can.
 Range CommunicationSavings(const MultiKernelAnalysis& multi, std::size_t steps) {
   const double exposed = multi.exposed_comm_us;
   const double rounds = static_cast<double>(std::max<std::size_t>(1, steps));

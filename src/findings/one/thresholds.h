@@ -96,7 +96,7 @@ inline constexpr double kElementwiseIntensity = 50;
 inline constexpr double kFewFlops = 4;  // FLOP/byte: below the ridge of every unit of a GPU
 
 // Elementwise baseline.
-inline constexpr double kBaselineBytes = 16e6;  // a call
+inline constexpr double kBaselineBytes = 16e6;  // per call
 inline constexpr double kBaselinePercentile = 0.90;
 inline constexpr double kBaselineGood = 70;   // percent of the peak bandwidth
 inline constexpr double kBelowBaseline = 50;  // percent of the baseline: a slow simple op
@@ -120,7 +120,7 @@ inline constexpr double kAttentionLow = 0.3;  // of the roof: what a fused atten
 inline constexpr double kAttentionMid = 0.5;
 inline constexpr double kLaunchFloorUs = 2;  // a kernel hardly takes less
 
-// One row a limit, for people: its key, value, unit and what depends on it.
+// One row per limit, for people: its key, value, unit and what depends on it.
 struct Threshold {
   std::string_view key;
   double value;

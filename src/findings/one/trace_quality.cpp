@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "findings/one/enum_text.h"
 #include "findings/one/thresholds.h"
 #include "findings/one/trace_quality_rules.h"
 
@@ -235,6 +236,10 @@ class Judge {
 };
 
 }  // namespace
+
+std::string_view SeverityText(Severity severity) {
+  return EnumText({"hard", "warning", "note"}, severity);
+}
 
 std::vector<QualityCode> JudgeQuality(const session::LoadedTrace& trace, const Analysis& analysis,
                                       bool platform_known) {

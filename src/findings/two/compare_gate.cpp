@@ -11,6 +11,7 @@
 #include "base/text.h"
 #include "findings/two/comparability.h"
 #include "findings/two/compare_table.h"
+#include "findings/two/gate_condition.h"
 #include "output/number_format.h"
 
 namespace jarvis::findings {
@@ -32,7 +33,7 @@ double StudentT(double freedom) {
   return t;
 }
 
-using Values = std::vector<double>;  // one a run
+using Values = std::vector<double>;  // one per run
 
 double MeanOf(const Values& values) {
   return std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
@@ -183,7 +184,7 @@ class Judge {
   }
 
   Result<std::vector<GateRow>> NamedRows(const GateCondition& condition) const {
-    // By name: one value a run, 0 where the run has no such row.
+    // By name: one value per run, 0 where the run has no such row.
     std::map<std::string, std::array<Values, 2>> values;
     const TraceRuns* sides[2] = {&input_.baseline, &input_.runs};
     for (int side = 0; side < 2; ++side) {

@@ -1,13 +1,5 @@
 // Conditions that runs must not meet when they are held against others: a gate for CI.
 //
-//   METRIC (> | >= | < | <=) LIMIT [and (> | ...) LIMIT]...
-//   METRIC   total (GPU time), window, busy, idle, exposed_comm, exposed_copy; op:NAME,
-//            category:NAME, kernel:NAME, module:NAME, where * in NAME is any text and each row that
-//            fits is judged by itself; unexpected (ms of rows slower than expected);
-//            comparability (the score)
-//   LIMIT    +5% or -5%: change against the baseline; +2ms, +50us: the same in time; 45ms without a
-//            sign: the time itself; of comparability a number
-//
 // Times are a step where all runs mark steps. With several runs of a side its value is their mean,
 // and a limit on a change counts as passed only if the change passes it by more than the noise: the
 // half width of the 95 % interval of the difference of the means (Welch's; where one side has one
@@ -21,26 +13,9 @@
 
 #include "base/job.h"
 #include "findings/two/compare_traces.h"
+#include "findings/two/gate_condition.h"
 
 namespace jarvis::findings {
-
-enum class GateUnit : std::uint8_t { kPercent, kChangeMs, kMs, kScore };
-
-struct GateLimit {
-  bool above = true;       // broken above the limit, else below
-  bool inclusive = false;  // and at it
-  double limit = 0;
-  GateUnit unit = GateUnit::kPercent;
-};
-
-struct GateCondition {
-  std::string text;               // as given
-  std::string metric;             // "total", "op"...
-  std::string name;               // of a row's metric
-  std::vector<GateLimit> limits;  // broken if all are
-};
-// kBadValue, with what was expected.
-Result<GateCondition> ParseGateCondition(std::string_view text);
 
 using TraceRuns = std::vector<std::shared_ptr<const session::LoadedTrace>>;
 

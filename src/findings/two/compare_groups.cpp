@@ -75,7 +75,7 @@ CompareGroups OpGroups(const session::LoadedTrace& trace) {
 // What an op does, whatever it is called; absent: not known.
 struct Role {
   std::string_view category;
-  double flops = 0;  // a call
+  double flops = 0;  // per call
 };
 std::optional<Role> RoleOf(const session::LoadedTrace& trace, const CompareGroup& group) {
   if (group.launchers.empty()) return std::nullopt;

@@ -37,7 +37,7 @@ struct CompareMatch {
 //   the same name and arguments
 //   kernels: the same short name; what differs is the compiler's or the device's
 //   ops: the same name, with other arguments, if both have such calls
-//   ops: another name for the same role: one category and FLOPs a call that agree within 2 % (the
+//   ops: another name for the same role: one category and FLOPs per call that agree within 2 % (the
 //   convolutions of two vendors, two attention backends); named "a ~ b"
 //   unlinked kernels of other names: all together
 // Exchanging the traces exchanges the sides of each match.

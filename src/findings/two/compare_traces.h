@@ -6,7 +6,7 @@
 //   expected   = the roofs of the row's work on the primary's platform / on the comparison's: the
 //                ratio of bandwidths where memory sets both roofs, of FLOP/s at the work's
 //                precision where arithmetic does; 1 on the same device
-//   with fixed cost = the same with 3 us a kernel added to both roofs: nearly expected for large
+//   with fixed cost = the same with 3 us per kernel added to both roofs: nearly expected for large
 //                kernels, nearly 1 for small ones, which no device's rates explain
 //   unexpected = primary - e * comparison, e: the ratio where it lies between those two, else the
 //                nearer of them

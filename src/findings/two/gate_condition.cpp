@@ -1,11 +1,11 @@
-// How the gate's conditions are written.
+#include "findings/two/gate_condition.h"
+
 #include <algorithm>
 #include <array>
 
 #include <fmt/format.h>
 
 #include "base/text.h"
-#include "findings/two/compare_gate.h"
 
 namespace jarvis::findings {
 namespace {

@@ -4,6 +4,8 @@
 #include <map>
 #include <tuple>
 
+#include "rocprof/metrics/kernel_tables.h"
+
 namespace jarvis::rocprof {
 namespace {
 

@@ -9,7 +9,6 @@
 #include "rocprof/metrics/kernel_filter.h"
 #include "rocprof/metrics/metrics.h"
 #include "rocprof/metrics/occupancy.h"
-#include "table/table.h"
 
 namespace jarvis::rocprof {
 
@@ -59,14 +58,5 @@ struct KernelRow {
 // Errors: kCancelled, kTooLarge for more than kDispatchRowsMax dispatches one by one.
 Result<std::vector<KernelRow>> KernelRows(const Capture& capture, const GroupOptions& options,
                                           Job& job);
-
-// As a table with a column for everything.
-Table KernelTable(const std::vector<KernelRow>& rows, const std::string& name,
-                  const GroupOptions& options);
-
-// GPUs and CPUs of the processes.
-Table AgentTable(const Capture& capture);
-// Statistics files: timing alone.
-Table StatsTable(const Capture& capture);
 
 }  // namespace jarvis::rocprof

@@ -1,6 +1,6 @@
-#include <functional>
+#include "rocprof/metrics/kernel_tables.h"
 
-#include "rocprof/metrics/kernel_rows.h"
+#include <functional>
 
 namespace jarvis::rocprof {
 namespace {

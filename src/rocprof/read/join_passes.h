@@ -8,7 +8,7 @@
 
 namespace jarvis::rocprof {
 
-// REQUIRES: ranks are assigned. Of each config one process a rank is left; sets Capture::passes,
+// REQUIRES: ranks are assigned. Of each config one process per rank is left; sets Capture::passes,
 // joined and unjoined.
 void JoinPasses(Capture* capture);
 

@@ -1,3 +1,5 @@
+#include "rocprof/read/json_mend.h"
+
 #include "rocprof/read/read_results.h"
 
 namespace jarvis::rocprof {

@@ -194,7 +194,7 @@ Status ReadCounters(const Header& header, CsvStream& stream, Job& job, FileConte
     if (out->counters.size() == kCountersMax) return false;
     Dispatch& of = out->dispatches[found->second];
     const std::uint32_t id = out->counters.Intern(OneLine(ValidUtf8(Text(row, counter))));
-    // A counter twice in one dispatch: files of early versions have a row an instance.
+    // A counter twice in one dispatch: files of early versions have a row per instance.
     if (CounterValue* had = of.Find(id)) {
       had->value += *number;
     } else {

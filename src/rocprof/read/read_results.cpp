@@ -10,6 +10,7 @@
 
 #include "base/text.h"
 #include "io/byte_source.h"
+#include "rocprof/read/json_mend.h"
 
 namespace jarvis::rocprof {
 namespace {

@@ -11,7 +11,7 @@ namespace jarvis::rocprof {
 // Larger documents are not read: the CSV files of the same run have no such limit.
 inline constexpr std::size_t kResultsBytesMax = std::size_t{1} << 30;
 
-// Records of one counter for one dispatch, one an instance of the hardware block, are summed.
+// Records of one counter for one dispatch, one per instance of the hardware block, are summed.
 // A cut document gives the records before the cut. Errors: kNotATrace for a document of another
 // kind, kTooLarge, those of opening it, kCancelled.
 Result<FileContent> ReadResultsFile(const io::FilePolicy& files, const std::string& path,
@@ -22,9 +22,5 @@ Result<FileContent> ReadResults(std::string text, std::size_t dispatches_max, Jo
 // All bytes of a file, inflated if it is gzip. Errors: kTooLarge, those of opening it, kCancelled.
 Result<std::string> ReadWhole(const io::FilePolicy& files, const std::string& path,
                               std::size_t bytes_max, Job& job);
-
-// The longest beginning of a cut JSON text that ends after a whole value at most `depth_max`
-// brackets deep, with the brackets closed that are open there; empty: there is none.
-std::string MendJson(std::string_view text, std::size_t depth_max);
 
 }  // namespace jarvis::rocprof

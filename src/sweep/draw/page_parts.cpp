@@ -5,6 +5,8 @@
 
 #include <fmt/format.h>
 
+#include "output/chart_share.h"
+
 namespace jarvis::sweep {
 namespace {
 

@@ -89,7 +89,7 @@ ChartSheet AllViolins(const SweepPlotData& data, const PlotGrid& grid) {
   return sheet;
 }
 
-// The mean of each configuration: a line a row of the grid.
+// The mean of each configuration: a line per row of the grid.
 Chart Interaction(const SweepPlotData& data, const PlotGrid& grid) {
   std::vector<std::string> nouns;
   for (const PlotAxis& axis : data.axes)

@@ -2,7 +2,9 @@
 // axis, by rank and together; what a configuration costs; what overlap does to GEMMs. Axes are the
 // sweep's own (threads and channels, or any others), values are shown in natural order.
 //
-// Source: sections 7 and 14 of the sweep description, plot_gemm_variance.py for the titles.
+// File names, titles and axes of the plots of variance are those of the users' script
+// plot_gemm_variance.py, so that pictures of both can be laid beside each other. The others are
+// ours.
 #pragma once
 
 #include <cstddef>

@@ -7,6 +7,7 @@
 #include "output/html_page.h"
 #include "sweep/draw/page_parts.h"
 #include "sweep/draw/single_parts.h"
+#include "sweep/draw/single_plots.h"
 
 namespace jarvis::sweep {
 namespace {

@@ -36,10 +36,6 @@ struct SingleRun {
   std::vector<SingleCollective> collectives;
 };
 
-// improvement_chart, abs_time_comparison, gpu_time_heatmap, <type>_by_rank,
-// gpu_time_change_percentage_summary_by_rank, and five of the collectives.
-std::vector<SweepPlot> MakeSinglePlots(std::span<const SingleRun> runs);
-
 struct SinglePage {
   std::string title = "Performance comparison";
   std::vector<SingleRun> runs;

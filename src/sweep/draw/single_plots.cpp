@@ -1,3 +1,5 @@
+#include "sweep/draw/single_plots.h"
+
 #include <algorithm>
 #include <set>
 

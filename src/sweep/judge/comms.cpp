@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include "analysis/join/report_compare.h"
+#include "analysis/ranks/collective_sync.h"
 #include "compat/sweep_scripts.h"
 #include "sweep/scan/config_cells.h"
 

@@ -6,10 +6,11 @@
 
 namespace jarvis::sweep {
 
-// nccl_master_all_configs. Latency and skew in microseconds, bandwidth in GB (2^30 bytes) a second.
+// nccl_master_all_configs. Latency and skew in microseconds, bandwidth in GB (2^30 bytes) per
+// second.
 Table NcclMaster(const SweepFacts& facts);
 
-// One row an operation: its best configuration by mean latency and by mean bus bandwidth.
+// One row per operation: its best configuration by mean latency and by mean bus bandwidth.
 Table BestByOperation(const SweepFacts& facts);
 
 // Who waits and who is waited for, of the collectives in which every rank waits for all.
@@ -21,7 +22,7 @@ struct Straggler {
 };
 // By how often they arrived last, the worst first. `config`: null: all configurations together.
 std::vector<Straggler> Stragglers(const SweepFacts& facts, const ConfigFacts* config);
-// sweep_stragglers: one row a (configuration, rank); "all" for all configurations together.
+// sweep_stragglers: one row per configuration and rank; "all" for all configurations together.
 Table StragglerTable(const SweepFacts& facts);
 
 // The sum of the latencies of a configuration's collectives, ms; absent: none was matched.

@@ -11,6 +11,8 @@
 #include "analysis/attribution/stats.h"
 #include "analysis/join/report_compare.h"
 #include "analysis/join/timeline_shares.h"
+#include "compat/run_reports.h"
+#include "compat/run_reports_all.h"
 
 namespace jarvis::sweep {
 namespace {
@@ -189,6 +191,22 @@ Table CollectivesTable(std::span<const NamedRun> runs, double threshold_pct) {
   return table;
 }
 
+compat::RunTables RunTablesOf(const NamedRun& run) {
+  compat::RunTables tables;
+  tables.label = run.label;
+  tables.summary_implicit_sync = SheetOf(run, "nccl_summary_implicit_sync");
+  tables.summary_long = SheetOf(run, "nccl_summary_long");
+  const ConfigFacts* config = ConfigOf(run);
+  if (config != nullptr) {
+    for (const RankFacts& rank : config->ranks) {
+      if (const Table* timeline = rank.Find("gpu_timeline")) {
+        tables.timelines.emplace_back(rank.rank, timeline);
+      }
+    }
+  }
+  return tables;
+}
+
 }  // namespace
 
 std::vector<std::string> DifferentLabels(std::vector<std::string> labels) {
@@ -209,20 +227,12 @@ std::vector<Table> CompareRuns(std::span<const NamedRun> runs, double threshold_
           ByRankTable(runs, timelines, threshold_pct), CollectivesTable(runs, threshold_pct)};
 }
 
-compat::RunTables TablesOf(const NamedRun& run) {
-  compat::RunTables tables;
-  tables.label = run.label;
-  tables.summary_implicit_sync = SheetOf(run, "nccl_summary_implicit_sync");
-  tables.summary_long = SheetOf(run, "nccl_summary_long");
-  const ConfigFacts* config = ConfigOf(run);
-  if (config != nullptr) {
-    for (const RankFacts& rank : config->ranks) {
-      if (const Table* timeline = rank.Find("gpu_timeline")) {
-        tables.timelines.emplace_back(rank.rank, timeline);
-      }
-    }
-  }
-  return tables;
+std::vector<Table> ReferenceSheets(std::span<const NamedRun> runs) {
+  std::vector<compat::RunTables> tables;
+  for (const NamedRun& run : runs)
+    tables.push_back(RunTablesOf(run));
+  if (tables.size() == 2) return compat::PairReport(tables[0], tables[1]);
+  return compat::AllRunsReport(tables);
 }
 
 }  // namespace jarvis::sweep

@@ -26,8 +26,4 @@ struct CompareOptions {
 ComparisonPage CompareSweeps(const std::vector<SweepFacts>& sweeps,
                              const std::vector<std::string>& labels, const CompareOptions& options);
 
-// The page's numbers as tables: sweep_comparison_metrics, sweep_comparison_kernels,
-// sweep_comparison_collectives.
-std::vector<Table> ComparisonTables(const ComparisonPage& page);
-
 }  // namespace jarvis::sweep

@@ -1,8 +1,8 @@
+#include "sweep/judge/comparison_tables.h"
+
 #include <string>
 #include <utility>
 #include <vector>
-
-#include "sweep/judge/compare_sweeps.h"
 
 namespace jarvis::sweep {
 namespace {

@@ -1,5 +1,5 @@
-// The reports of a sweep: a workbook a rank, one of collectives a configuration, and the ranks of
-// configurations that differ in the first axis alone side by side.
+// The reports of a sweep: a workbook per rank, one of collectives per configuration, and the ranks
+// of configurations that differ in the first axis alone side by side.
 #pragma once
 
 #include <span>
@@ -18,8 +18,9 @@ struct Book {
 
 struct Reports {
   std::vector<Book> books;
-  // individual_<sheet>, collective_<sheet>, comparison_<sheet>: the same as one table a sheet, with
-  // the axes and the rank as first columns. Sheets that the sweep's other tables are made from.
+  // individual_<sheet>, collective_<sheet>, comparison_<sheet>: the same as one table per sheet,
+  // with the axes and the rank as first columns. Sheets that the sweep's other tables are made
+  // from.
   std::vector<Table> stacked;
   std::vector<std::vector<Table>> compared;                     // what books of comparisons hold
   std::size_t individual = 0, collective = 0, comparisons = 0;  // books

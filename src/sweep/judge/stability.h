@@ -23,13 +23,13 @@ struct Stability {
 };
 Stability StabilityOf(std::span<const GemmInstance> instances);
 
-// One row a (configuration, rank, op, shapes, kernel).
+// One row per configuration, rank, op, shapes and kernel.
 Table GemmKernelStability(const SweepFacts& facts);
-// One row a (configuration, op, shapes, kernel): the spread between ranks.
+// One row per configuration, op, shapes and kernel: the spread between ranks.
 Table GemmKernelRanks(const SweepFacts& facts);
-// One row a (op, shapes, kernel): the change of its mean over the configurations.
+// One row per op, shapes and kernel: the change of its mean over the configurations.
 Table GemmKernelConfigs(const SweepFacts& facts);
-// One row a (configuration, collective): the GEMM time that ran beside it.
+// One row per configuration and collective: the GEMM time that ran beside it.
 Table CollectiveGemmOverlap(const SweepFacts& facts);
 
 // The mean over ranks, ops, shapes and kernels of their slowdowns, in percent; absent: no kernel

@@ -12,8 +12,8 @@ enum class Aggregate : std::uint8_t { kMean, kGeomean, kMedian, kMax };
 std::optional<Aggregate> AggregateOf(std::string_view name);
 std::string_view AggregateName(Aggregate aggregate);
 
-// All_Data: one row a (configuration, type) with time in ms and percent of the total, over ranks;
-// Pivot_Time_ms, Pivot_Percent: types by configurations; Summary_By_Config. By default also
+// All_Data: one row per configuration and type with time in ms and percent of the total, over
+// ranks; Pivot_Time_ms, Pivot_Percent: types by configurations; Summary_By_Config. By default also
 // Per_Rank and Rank_Spread, and of Summary_By_Config the slowest rank: in a synchronous job it sets
 // the time of a step.
 std::vector<Table> TimelineTables(const SweepFacts& facts, Aggregate aggregate);

@@ -9,7 +9,7 @@
 
 namespace jarvis::sweep {
 
-inline constexpr std::size_t kVarianceTop = 5;  // rows a rank
+inline constexpr std::size_t kVarianceTop = 5;  // rows per rank
 
 struct VarianceRow {
   std::size_t config = 0;  // SweepFacts::configs

@@ -35,7 +35,7 @@ struct Config {
   std::vector<AxisValue> values;   // by Sweep::axes
   std::string label;               // "256thread_28ch"
   std::string folder;              // below the sweep: "256thread/nccl_28channels"
-  std::vector<TraceFile> traces;   // one a rank as far as paths tell, in the order of ranks
+  std::vector<TraceFile> traces;   // one per rank as far as paths tell, in the order of ranks
   std::optional<std::string> log;  // below the sweep: run_output.log
   bool rocprof = false;            // there is a rocprof_traces folder
 };

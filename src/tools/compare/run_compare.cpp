@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "io/output_folder.h"
+#include "sweep/draw/single_plots.h"
 #include "sweep/judge/compare_runs.h"
 #include "sweep/judge/single_data.h"
 #include "sweep/measure/measure.h"
@@ -44,14 +45,6 @@ Result<std::vector<std::string>> LabelsOf(const Json& arguments) {
   return sweep::DifferentLabels(std::move(labels));
 }
 
-std::vector<Table> ReferenceTables(const std::vector<sweep::NamedRun>& runs) {
-  std::vector<compat::RunTables> tables;
-  for (const sweep::NamedRun& run : runs)
-    tables.push_back(sweep::TablesOf(run));
-  if (tables.size() == 2) return compat::PairReport(tables[0], tables[1]);
-  return compat::AllRunsReport(tables);
-}
-
 }  // namespace
 
 Result<Answer> RunCompare(session::Workspace& workspace, const Json& arguments, Job& job) {
@@ -85,7 +78,7 @@ Result<Answer> RunCompare(session::Workspace& workspace, const Json& arguments, 
                                runs.size() - 1, labels.front());
   answer.facts = {{"complete", complete}, {"baseline", labels.front()}, {"labels", labels}};
   if (const auto output = TextArgument(arguments, "output_dir")) {
-    if (options.reference_compat) tables = ReferenceTables(runs);
+    if (options.reference_compat) tables = sweep::ReferenceSheets(runs);
     JV_ASSIGN(const std::string directory, files.ResolveOutput(*output));
     JV_ASSIGN(const auto folder, io::OutputFolder::Open(files, directory, job));
     sweep::SinglePage page;

@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include "analysis/ranks/collective_report.h"
+#include "analysis/ranks/collective_summaries.h"
+#include "analysis/ranks/collective_sync.h"
 #include "output/number_format.h"
 #include "session/collective_rules.h"
 #include "tools/ranks/rank_tools.h"

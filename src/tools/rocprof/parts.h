@@ -19,9 +19,4 @@ void ShowColumns(const Table& table, const std::vector<std::string>& columns, An
 Status WriteTableFolder(const io::FilePolicy& files, const std::string& directory,
                         const std::vector<Table>& tables, bool overwrite, Job& job, Answer* answer);
 
-// A workbook a process: DIRECTORY/<T>thread/individual_reports/perf_<C>ch_rank<R>.xlsx.
-Status WriteRocprofReports(const io::FilePolicy& files, const rocprof::Capture& capture,
-                           const std::string& directory, bool compatible, bool overwrite, Job& job,
-                           Answer* answer);
-
 }  // namespace jarvis::tools

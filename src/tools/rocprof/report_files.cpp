@@ -1,3 +1,5 @@
+#include "tools/rocprof/report_files.h"
+
 #include <algorithm>
 #include <map>
 
@@ -7,7 +9,6 @@
 #include "output/xlsx_writer.h"
 #include "rocprof/read/capture.h"
 #include "session/rocprof_report.h"
-#include "tools/rocprof/parts.h"
 
 namespace jarvis::tools {
 namespace {

@@ -7,8 +7,10 @@
 #include "io/output_folder.h"
 #include "output/number_format.h"
 #include "rocprof/metrics/kernel_rows.h"
+#include "rocprof/metrics/kernel_tables.h"
 #include "rocprof/read/capture.h"
 #include "tools/rocprof/parts.h"
+#include "tools/rocprof/report_files.h"
 #include "tools/rocprof/rocprof_tools.h"
 #include "tools/shared/arguments.h"
 #include "tools/shared/part_warnings.h"
@@ -41,7 +43,7 @@ Result<rocprof::GroupOptions> OptionsOf(const Json& arguments) {
   return options;
 }
 
-// Of which GPUs there are, one entry a kind.
+// Of which GPUs there are, one entry per kind.
 Json Gpus(const Capture& capture) {
   std::set<std::string> seen;
   Json list = Json::array();

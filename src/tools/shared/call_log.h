@@ -30,7 +30,7 @@ class CallLog {
   std::map<std::string, std::vector<documents::CallRecord>> calls_;  // by trace id
 };
 
-// One line a call. Of a damaged file: the lines that can be read.
+// One line per call. Of a damaged file: the lines that can be read.
 std::string LogText(const std::vector<documents::CallRecord>& calls);
 std::vector<documents::CallRecord> ReadLog(const std::string& text);
 

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "base/text.h"
+#include "findings/one/analysis_cache.h"
 #include "session/category_names.h"
 
 namespace jarvis::tools {
@@ -16,7 +17,8 @@ Result<AnalysisCase> AnalyzeTrace(session::Workspace& workspace, const Json& arg
             ChoosePlatform(workspace.files(), TextArgument(arguments, "platform").value_or(""),
                            out.trace.get()));
   const perf::Platform* platform = out.platform.platform ? &*out.platform.platform : nullptr;
-  JV_ASSIGN(out.models, ChooseModels(workspace.files(), arguments, *out.trace, false, job));
+  JV_ASSIGN(out.models,
+            ChooseModels(workspace.files(), arguments, *out.trace, session::Compat::kNone, job));
   JV_ASSIGN(out.analysis, findings::AnalysisOf(*out.trace, platform, {out.models}, job));
   return out;
 }

@@ -10,6 +10,7 @@
 #include "findings/one/ops_tables.h"
 #include "formats/analysis_json.h"
 #include "formats/json_parts.h"
+#include "formats/system_json.h"
 #include "formats/tree_data.h"
 #include "output/csv_writer.h"
 #include "output/number_format.h"

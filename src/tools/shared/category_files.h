@@ -16,7 +16,7 @@ namespace jarvis::tools {
 
 struct CategoryFilesOptions {
   std::vector<std::size_t> chosen;           // indices into Analysis::categories
-  std::size_t rows_max = 50;                 // rows of tree data a category
+  std::size_t rows_max = 50;                 // rows of tree data per category
   bool overwrite = false;                    // files too that are in the way and not ours
   const perf::Platform* platform = nullptr;  // null: none known
   ModelsPtr models;                          // that the analysis was made by; null: ours

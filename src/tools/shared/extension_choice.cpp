@@ -16,20 +16,21 @@ struct ExtensionKey {
   using Value = perf::ModelRows;
   std::string path;
   std::string text;
-  bool compatible = false;
+  session::Compat compat = session::Compat::kNone;
   bool operator==(const ExtensionKey&) const = default;
 };
 
 }  // namespace
 
 Result<ModelsPtr> ChooseModels(const io::FilePolicy& files, const Json& arguments,
-                               const session::LoadedTrace& trace, bool compatible, const Job& job) {
-  ExtensionKey key{TextArgument(arguments, "extension").value_or(""), {}, compatible};
+                               const session::LoadedTrace& trace, session::Compat compat,
+                               const Job& job) {
+  ExtensionKey key{TextArgument(arguments, "extension").value_or(""), {}, compat};
   if (key.path.empty()) return nullptr;
   JV_ASSIGN(key.text, io::ReadTextFile(files, key.path, kExtensionBytesMax));
   using Made = session::DerivedCache::Made<perf::ModelRows>;
   return trace.derived().Get(key, job, [&]() -> Result<Made> {
-    JV_ASSIGN(ModelsPtr rows, session::ModelsWithExtension(key.path, key.text, compatible));
+    JV_ASSIGN(ModelsPtr rows, session::ModelsWithExtension(key.path, key.text, key.compat));
     // The texts stand in the key and, in parts, in the rows; ours are not small either.
     constexpr std::size_t kOurRows = std::size_t{1} << 20;
     return Made{std::move(rows), kOurRows + 2 * key.text.size()};

@@ -5,6 +5,10 @@
 
 #include <fmt/format.h>
 
+#include "documents/chart.h"
+#include "documents/report_analysis.h"
+#include "documents/report_fair.h"
+#include "documents/report_rough.h"
 #include "formats/finding_twins.h"
 #include "io/output_folder.h"
 #include "io/text_file.h"

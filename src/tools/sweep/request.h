@@ -36,7 +36,7 @@ Result<PlannedSweep> PlanSweep(const session::Workspace& workspace, const SweepR
 // Would it run, and if not, why?
 bool WouldRun(const launch::Completion& run, launch::Skip skip);
 
-// The answer that shows the plan: a row a run, the runs in full as far as they fit.
+// The answer that shows the plan: a row per run, the runs in full as far as they fit.
 Answer PlanAnswer(const PlannedSweep& planned, const SweepRequest& request);
 
 }  // namespace jarvis::tools

@@ -4,6 +4,7 @@
 
 #include "formats/json_parts.h"
 #include "sweep/judge/compare_sweeps.h"
+#include "sweep/judge/comparison_tables.h"
 #include "sweep/measure/measure.h"
 #include "tools/shared/arguments.h"
 #include "tools/shared/table_files.h"

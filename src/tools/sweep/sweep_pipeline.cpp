@@ -8,6 +8,7 @@
 #include "perf/gemm_decode.h"
 #include "rocprof/job/yaml.h"
 #include "rocprof/metrics/join_rows.h"
+#include "rocprof/metrics/kernel_tables.h"
 #include "rocprof/read/capture.h"
 #include "sweep/judge/comms.h"
 #include "tools/shared/arguments.h"

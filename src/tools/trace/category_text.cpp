@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "base/text.h"
+#include "documents/report_analysis.h"
 #include "documents/report_parts.h"
 #include "io/text_file.h"
 #include "session/category_names.h"

@@ -24,7 +24,7 @@ struct GemmItem {
 struct GemmQuestion {
   TracePtr trace;                        // null: none was named
   const analysis::SummaryRow* row = {};  // null: not about a row
-  std::vector<GemmItem> items;           // of a row: one a signature, the longest first
+  std::vector<GemmItem> items;           // of a row: one per signature, the longest first
   double other_us = 0;  // of a row: time of calls that are no product or have no shapes
 };
 

@@ -146,7 +146,8 @@ Result<Answer> PerfReport(session::Workspace& workspace, const Json& arguments, 
   session::ReportOptions options = OptionsOf(arguments);
   const bool compatible = options.compat == session::Compat::kTraceLens;
   JV_ASSIGN(PlatformChoice platform, PlatformOf(workspace.files(), arguments, *trace, compatible));
-  JV_ASSIGN(options.models, ChooseModels(workspace.files(), arguments, *trace, compatible, job));
+  JV_ASSIGN(options.models,
+            ChooseModels(workspace.files(), arguments, *trace, options.compat, job));
   options.platform = platform.platform;
   JV_ASSIGN(options.comparison, ComparisonOf(workspace, arguments, job));
   JV_ASSIGN(const std::vector<Table> tables, session::MakeReport(*trace, options, job));

@@ -5,6 +5,7 @@
 
 #include "base/text.h"
 #include "documents/claims.h"
+#include "documents/report_fair.h"
 #include "tools/shared/arguments.h"
 #include "tools/shared/report_files.h"
 #include "tools/trace/trace_tools.h"

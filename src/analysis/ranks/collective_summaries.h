@@ -1,0 +1,23 @@
+// Tables of all calls (nccl_long), and the summaries over collectives and over ranks.
+#pragma once
+
+#include <vector>
+
+#include "analysis/ranks/collective_match.h"
+#include "analysis/ranks/collective_sync.h"
+#include "table/table.h"
+
+namespace jarvis::analysis {
+
+struct CollectiveReportOptions;
+
+Table NcclLong(const RankSet& set, const Matching& matching, const TableRules& rules);
+Table NcclSummaryLong(const RankSet& set, const Matching& matching, const TableRules& rules);
+Table NcclSummaryImplicitSync(const Matching& matching, const std::vector<SyncedCollective>& synced,
+                              const CollectiveReportOptions& options, const TableRules& rules);
+// What each rank did: time, communication, how much of it computation covers, wait. Not of the
+// reference.
+Table RankSummary(const RankSet& set, const Matching& matching,
+                  const std::vector<SyncedCollective>& synced);
+
+}  // namespace jarvis::analysis

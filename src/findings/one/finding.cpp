@@ -1,0 +1,31 @@
+#include "findings/one/finding.h"
+
+#include "findings/one/enum_text.h"
+#include "findings/one/thresholds.h"
+
+namespace jarvis::findings {
+
+std::string_view TierText(Tier tier) {
+  return EnumText({"compute_kernel", "fusion", "system"}, tier);
+}
+
+std::string_view PriorityText(PriorityClass priority) {
+  return EnumText({"", "Critical", "High", "Medium", "Low"}, priority);
+}
+
+PriorityClass PriorityOf(double share, std::optional<double> efficiency, bool notable_pattern) {
+  if (share > limits::kCriticalShare && efficiency && *efficiency < limits::kCriticalEfficiency) {
+    return PriorityClass::kCritical;
+  }
+  const bool slow =
+      efficiency && *efficiency < limits::kHighEfficiency && share >= limits::kHighEfficiencyShare;
+  if (share > limits::kHighShare || slow) return PriorityClass::kHigh;
+  if (share > limits::kMediumShare || notable_pattern) return PriorityClass::kMedium;
+  return PriorityClass::kLow;
+}
+
+std::string_view MethodText(EstimateMethod method) {
+  return EnumText({"quantified", "measured", "traffic", "heuristic", "none"}, method);
+}
+
+}  // namespace jarvis::findings

@@ -1,0 +1,141 @@
+#include "findings/one/fusion_calls.h"
+
+#include <algorithm>
+#include <map>
+
+#include "base/text.h"
+#include "findings/one/thresholds.h"
+
+namespace jarvis::findings {
+namespace {
+
+using analysis::WorkCall;
+using trace::EventIndex;
+using trace::kNoEvent;
+
+}  // namespace
+
+bool ContainsAny(std::string_view text, std::initializer_list<std::string_view> lower_parts) {
+  return std::any_of(lower_parts.begin(), lower_parts.end(),
+                     [&](std::string_view part) { return ContainsNoCase(text, part); });
+}
+
+FusionCalls::FusionCalls(Calls& calls, const std::vector<CategoryAnalysis>& categories)
+    : calls_(calls), categories_(categories), events_(calls.events()), tree_(calls.trace.tree()) {
+  traits_.resize(categories_.size());
+  for (std::size_t c = 0; c < categories_.size(); ++c)
+    traits_[c].resize(categories_[c].operations.size());
+  std::vector<std::vector<char>> made(categories_.size());
+  for (std::size_t c = 0; c < categories_.size(); ++c)
+    made[c].assign(categories_[c].operations.size(), 0);
+  std::map<std::uint32_t, std::vector<std::uint32_t>> by_track;
+  for (std::size_t i = 0; i < calls_.calls.size(); ++i) {
+    const WorkCall& call = calls_.calls[i];
+    const Place place = calls_.place_of[i];
+    if (made[place.category][place.operation] == 0) {
+      made[place.category][place.operation] = 1;
+      Describe(call, categories_[place.category].kind, &traits_[place.category][place.operation]);
+    }
+    if (calls_.IsHostCall(call))
+      by_track[events_[call.op].track].push_back(static_cast<std::uint32_t>(i));
+  }
+  for (auto& [track, members] : by_track)
+    threads_.push_back(std::move(members));
+}
+
+void FusionCalls::Describe(const WorkCall& call, Kind kind, FusionTraits* out) const {
+  out->kind = kind;
+  const trace::Args& args = events_.args_of(call.op);
+  const std::vector<Shape> shapes = ParseShapes(events_.text(args.dims));
+  const std::vector<std::string> types = ParseTypes(events_.text(args.types));
+  for (std::size_t i = 0; i < shapes.size(); ++i) {
+    if (shapes[i].empty()) continue;
+    double size = types.size() == shapes.size() ? TypeBytes(ShortType(types[i])) : 2;
+    if (size <= 0) size = 4;
+    const double bytes = Elements(shapes[i]) * size;
+    out->shapes.push_back(shapes[i]);
+    out->input_bytes += bytes;
+    out->largest_bytes = std::max(out->largest_bytes, bytes);
+  }
+  if (call.work != nullptr && call.work->failure == perf::OpWork::Failure::kNone) {
+    out->bytes = call.work->bytes;
+    out->flops = call.work->flops;
+    out->spec = call.work->spec;
+    out->m = call.work->NumberOf("M").value_or(0);
+    out->n = call.work->NumberOf("N").value_or(0);
+    out->k = call.work->NumberOf("K").value_or(0);
+    out->batch = std::max(1.0, call.work->NumberOf("B").value_or(1));
+  }
+  out->product = kind == Kind::kGemm;
+  const bool kernels_only =
+      std::all_of(call.kernels.begin(), call.kernels.end(), [&](EventIndex e) {
+        return events_[e].kind == trace::EventKind::kKernel &&
+               !events_.name(e).starts_with("triton_");
+      });
+  out->fusible = kernels_only && !call.name.starts_with("(unlinked)") &&
+                 (kind == Kind::kElementwise || kind == Kind::kReduce || kind == Kind::kNorm) &&
+                 !ContainsAny(calls_.NameOf(call), {"_foreach", "_fused", "fused_"});
+}
+
+const FusionTraits& FusionCalls::TraitsOf(std::uint32_t call) const {
+  const Place place = calls_.place_of[call];
+  return traits_[place.category][place.operation];
+}
+
+FusionScope FusionCalls::ScopeOf(std::uint32_t call) const {
+  FusionScope scope;
+  EventIndex frame = kNoEvent;
+  for (EventIndex e = calls_.calls[call].op; e != kNoEvent;) {
+    const trace::Event& event = events_[e];
+    if (event.kind == trace::EventKind::kPythonFunction) {
+      if (!analysis::ModuleClass(events_.name(e)).empty()) {
+        scope.module = e;
+        return scope;
+      }
+      if (frame == kNoEvent && !scope.backward) frame = e;
+    }
+    const EventIndex forward = tree_.ForwardOf(e);
+    scope.backward = scope.backward || forward != kNoEvent;
+    e = forward != kNoEvent ? forward : tree_.parent(e);
+  }
+  scope.module = frame;
+  return scope;
+}
+
+bool FusionCalls::Neighbours(std::uint32_t a, std::uint32_t b) const {
+  const std::vector<EventIndex>& before = calls_.calls[a].kernels;
+  const std::vector<EventIndex>& after = calls_.calls[b].kernels;
+  const double gap =
+      trace::MicrosOf(events_[after.front()].ts_ns - events_[before.back()].end_ns());
+  return events_.args_of(before.front()).stream == events_.args_of(after.front()).stream &&
+         gap >= 0 && gap <= limits::kFusionGapUs;
+}
+
+bool FusionCalls::Any(const FusionInstance& instance,
+                      std::initializer_list<std::string_view> parts) const {
+  return std::any_of(instance.calls.begin(), instance.calls.end(),
+                     [&](std::uint32_t call) { return ContainsAny(NameOf(call), parts); });
+}
+
+FusionKind FusionCalls::Composition(const FusionInstance& chain) const {
+  if (chain.kind == FusionKind::kAttention) return FusionKind::kAttention;
+  const bool mean = Any(chain, {"::mean", "::var", "::sum"});
+  if (Any(chain, {"rsqrt"}) || (mean && Any(chain, {"::pow", "::var"}))) return FusionKind::kNorm;
+  if (Any(chain, {"addcdiv", "addcmul", "::lerp"})) return FusionKind::kOptimizer;
+  if (Any(chain, {"::neg"}) && Any(chain, {"::cat"})) return FusionKind::kRotary;
+  if (Any(chain, {"silu", "gelu", "sigmoid", "tanh", "relu"})) return FusionKind::kActivation;
+  return FusionKind::kChain;
+}
+
+FusionKind FusionCalls::Hint(const FusionInstance& instance) const {
+  if (instance.scope.module == kNoEvent) return FusionKind::kChain;
+  const std::string_view name = events_.name(instance.scope.module);
+  if (ContainsAny(name, {"attention", "sdpa", "attn"})) return FusionKind::kAttention;
+  if (ContainsAny(name, {"norm"})) return FusionKind::kNorm;
+  if (ContainsAny(name, {"rotary", "rope"})) return FusionKind::kRotary;
+  if (ContainsAny(name, {"silu", "swiglu", "gelu", "mlp", "activation", "feedforward"}))
+    return FusionKind::kActivation;
+  return FusionKind::kChain;
+}
+
+}  // namespace jarvis::findings

@@ -1,0 +1,39 @@
+// How the conditions of the gate are written.
+//
+//   METRIC (> | >= | < | <=) LIMIT [and (> | ...) LIMIT]...
+//   METRIC   total (GPU time), window, busy, idle, exposed_comm, exposed_copy; op:NAME,
+//            category:NAME, kernel:NAME, module:NAME, where * in NAME is any text and each row that
+//            fits is judged by itself; unexpected (ms of rows slower than expected);
+//            comparability (the score)
+//   LIMIT    +5% or -5%: change against the baseline; +2ms, +50us: the same in time; 45ms without a
+//            sign: the time itself; of comparability a number
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+
+namespace jarvis::findings {
+
+enum class GateUnit : std::uint8_t { kPercent, kChangeMs, kMs, kScore };
+
+struct GateLimit {
+  bool above = true;       // broken above the limit, else below
+  bool inclusive = false;  // and at it
+  double limit = 0;
+  GateUnit unit = GateUnit::kPercent;
+};
+
+struct GateCondition {
+  std::string text;               // as given
+  std::string metric;             // "total", "op"...
+  std::string name;               // of a row's metric
+  std::vector<GateLimit> limits;  // broken if all are
+};
+// kBadValue, with what was expected.
+Result<GateCondition> ParseGateCondition(std::string_view text);
+
+}  // namespace jarvis::findings

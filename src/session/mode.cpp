@@ -1,0 +1,51 @@
+#include "session/mode.h"
+
+#include "compat/tracelens.h"
+#include "compat/tracelens_compare.h"
+#include "compat/tracelens_diff.h"
+#include "compat/tracelens_models.h"
+#include "compat/tracelens_reading.h"
+#include "compat/tracelens_rocprof.h"
+#include "session/own_diff_reading.h"
+#include "session/own_reading.h"
+
+namespace jarvis::session {
+namespace {
+
+constexpr Mode kOwnMode = {
+    .read = &OwnReading,
+    .diff = &OwnDiffReading,
+    .read_diff_side = &ReadOwnDiffSide,
+    .collective_rules = [] { return analysis::TableRules(); },
+    .compare_rules = [] { return analysis::CompareRules(); },
+    .rocprof_rules = [] { return rocprof::ReportRules(); },
+    .has_models_of = nullptr,
+    .model_overlays = [] { return std::span<const EmbeddedFile>(); },
+    .judges_comparisons = true,
+};
+
+constexpr Mode kTraceLensMode = {
+    .read =
+        [](const LoadedTrace& trace, const analysis::ReadingOptions& options) {
+          return compat::TraceLensReading(trace.events(), options);
+        },
+    .diff = &compat::TraceLensDiffReading,
+    .read_diff_side =
+        [](const LoadedTrace& trace, bool python_frames, analysis::DiffNames& names) {
+          return compat::ReadTraceLensDiffSide(trace.events(), python_frames, names);
+        },
+    .collective_rules = &compat::TraceLensRules,
+    .compare_rules = &compat::TraceLensCompareRules,
+    .rocprof_rules = &compat::TraceLensRocprofRules,
+    .has_models_of = &compat::InTheReference,
+    .model_overlays = &compat::OverlayFiles,
+    .judges_comparisons = false,
+};
+
+}  // namespace
+
+const Mode& ModeOf(Compat compat) {
+  return compat == Compat::kTraceLens ? kTraceLensMode : kOwnMode;
+}
+
+}  // namespace jarvis::session
