@@ -22,6 +22,8 @@ const auto& Led(const Table& table, std::size_t id) {
 bool StoreBuilder::Append(const DecodedSlice& slice) {
   const std::size_t marks = begin_ends_.size() + slice.begin_ends.size();
   if (store_.events.size() + slice.events.size() + marks > limits::kEventsMax) return false;
+  JV_DCHECK(slice.events.empty() || store_.events.empty() ||
+            slice.events.front().uid > store_.events.back().uid);
   MapNames(slice);
   MapTracks(slice);
   MapCategories(slice);

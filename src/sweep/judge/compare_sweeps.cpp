@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <functional>
 #include <map>
 #include <set>
 #include <tuple>
@@ -12,6 +11,7 @@
 
 #include "analysis/attribution/stats.h"
 #include "analysis/join/report_compare.h"
+#include "base/check.h"
 #include "sweep/judge/comms.h"
 #include "sweep/judge/plot_data.h"
 #include "sweep/judge/recommend.h"
@@ -594,6 +594,7 @@ class Comparer {
 ComparisonPage CompareSweeps(const std::vector<SweepFacts>& sweeps,
                              const std::vector<std::string>& labels,
                              const CompareOptions& options) {
+  JV_CHECK(labels.size() == sweeps.size() && options.baseline < sweeps.size());
   return Comparer(sweeps, labels, options).Run();
 }
 
