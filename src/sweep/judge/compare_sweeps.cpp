@@ -30,9 +30,8 @@ double Mean(const Values& values) {
 
 Values StepTimes(const ConfigFacts& config) {
   Values values;
-  for (std::size_t r = 0; r < config.ranks.size(); ++r) {
+  for (std::size_t r = 0; r < config.ranks.size(); ++r)
     if (const auto one = StepTimeMs(config.set->ranks[r], config.ranks[r])) values.push_back(*one);
-  }
   return values;
 }
 
