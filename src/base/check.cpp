@@ -7,11 +7,11 @@ namespace jarvis {
 
 void FailCheck(const char* file, int line, const char* condition) {
   // The path inside src/: where the source lay on the machine that built this is nobody's business.
-  constexpr std::string_view kSources = "src/";
+  constexpr std::string_view kSources = "/src/";
   std::string_view path = file;
-  if (const std::size_t at = path.rfind(kSources); at != std::string_view::npos) {
-    path.remove_prefix(at + kSources.size());
-  }
+  const std::size_t sources = path.rfind(kSources);
+  path.remove_prefix(sources == std::string_view::npos ? path.rfind('/') + 1
+                                                       : sources + kSources.size());
   throw CheckFailure("check failed at " + std::string(path) + ":" + std::to_string(line) + ": " +
                      condition);
 }
