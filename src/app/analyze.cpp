@@ -9,10 +9,12 @@
 #include "app/commands.h"
 #include "app/console.h"
 #include "app/exit_code.h"
+#include "app/flags.h"
 #include "app/tool_run.h"
 #include "app/toolbox.h"
 #include "base/text.h"
 #include "rpc/signal_watcher.h"
+#include "table/column_place.h"
 
 namespace jarvis::app {
 namespace {
@@ -24,16 +26,7 @@ constexpr std::string_view kUsage =
     "Loads the trace, writes the tables (DIR/perf_report.xlsx, DIR/perf_report_csvs/*.csv), the\n"
     "category files (DIR/category_data/, DIR/metadata/), the findings (DIR/category_findings/,\n"
     "DIR/system_findings/) and the reports, checks them, and prints what comes first.\n"
-    "\n"
-    "  --platform NAME   the GPU that efficiency is measured against: MI300X, H100... or a JSON\n"
-    "                    file; default: the trace's device\n"
-    "  --reports LIST    of fair (standalone_analysis_fair.md), rough\n"
-    "                    (standalone_analysis_rough.md) and analysis (analysis.md); default: all\n"
-    "  --extension FILE  performance models of yours (docs/models.md)\n"
-    "  --compare TRACE   also holds the trace against this one: DIR/comparative_analysis_fair.md,\n"
-    "                    comparative_analysis_rough.md, comparison.xlsx, comparison_csvs/ and the\n"
-    "                    other trace's tables in DIR/reference_perf_report.xlsx and _csvs/\n"
-    "  --overwrite       replace files in DIR that jarvis did not write\n";
+    "\n";
 
 constexpr std::size_t kFindingsShown = 5;
 
@@ -48,42 +41,58 @@ struct Request {
   bool help = false;
 };
 
-// The member that an option sets; null: no option.
-std::string Request::*ValueOf(std::string_view option) {
-  if (option == "--trace") return &Request::trace;
-  if (option == "--output-dir" || option == "--output_dir" || option == "-o") {
-    return &Request::output_dir;
-  }
-  if (option == "--platform") return &Request::platform;
-  if (option == "--reports") return &Request::reports;
-  if (option == "--extension") return &Request::extension;
-  if (option == "--compare") return &Request::reference;
-  return nullptr;
+std::vector<Flag> AnalyzeFlags(Request* request) {
+  return {
+      {{"--trace"}, &request->trace},
+      {{"--output-dir", "--output_dir", "-o"}, &request->output_dir},
+      {{"--platform"},
+       &request->platform,
+       "  --platform NAME   the GPU that efficiency is measured against: MI300X, H100... or a "
+       "JSON\n"
+       "                    file; default: the trace's device\n"},
+      {{"--reports"},
+       &request->reports,
+       "  --reports LIST    of fair (standalone_analysis_fair.md), rough\n"
+       "                    (standalone_analysis_rough.md) and analysis (analysis.md); default: "
+       "all\n"},
+      {{"--extension"},
+       &request->extension,
+       "  --extension FILE  performance models of yours (docs/models.md)\n"},
+      {{"--compare"},
+       &request->reference,
+       "  --compare TRACE   also holds the trace against this one: "
+       "DIR/comparative_analysis_fair.md,\n"
+       "                    comparative_analysis_rough.md, comparison.xlsx, comparison_csvs/ and "
+       "the\n"
+       "                    other trace's tables in DIR/reference_perf_report.xlsx and _csvs/\n"},
+      {{"--overwrite"},
+       &request->overwrite,
+       "  --overwrite       replace files in DIR that jarvis did not write\n"},
+      {{"--help", "-h"}, &request->help},
+  };
 }
 
 Result<Request> Parse(Arguments arguments) {
   Request request;
-  for (std::size_t i = 0; i < arguments.size(); ++i) {
-    const std::string_view argument = arguments[i];
-    if (argument == "--help" || argument == "-h") {
-      request.help = true;
-    } else if (argument == "--overwrite") {
-      request.overwrite = true;
-    } else if (std::string Request::*const value = ValueOf(argument)) {
-      if (++i == arguments.size()) {
-        return Fail(ErrorCode::kBadValue, fmt::format("{} needs a value", argument));
-      }
-      request.*value = arguments[i];
-    } else if (argument.starts_with("-") || !request.trace.empty()) {
-      return Fail(ErrorCode::kBadValue, fmt::format("analyze does not take \"{}\"", argument));
-    } else {
-      request.trace = argument;
+  FlagRules rules;
+  rules.joined = false;
+  rules.other = [&](std::string_view word, bool) -> Status {
+    if (word.starts_with("-") || !request.trace.empty()) {
+      return Fail(ErrorCode::kBadValue, fmt::format("analyze does not take \"{}\"", word));
     }
-  }
+    request.trace = word;
+    return {};
+  };
+  JV_TRY(ParseFlags(AnalyzeFlags(&request), arguments, rules));
   if (!request.help && (request.trace.empty() || request.output_dir.empty())) {
     return Fail(ErrorCode::kBadValue, "analyze needs a trace and --output-dir");
   }
   return request;
+}
+
+std::string AnalyzeHelp() {
+  Request request;
+  return std::string(kUsage) + FlagsHelp(AnalyzeFlags(&request));
 }
 
 // "fair,analysis"
@@ -163,13 +172,17 @@ const Json& AnswerOf(const Answers& answers, std::string_view tool) {
 std::string SummaryOf(const Answers& answers) {
   const Json& report = AnswerOf(answers, "render_report");
   std::string text = "\n" + AnswerOf(answers, "gpu_timeline").value("summary", "") + "\n";
+  const auto columns = report.value("columns", std::vector<std::string>());
   const Json rows = report.value("rows", Json::array());
   for (std::size_t i = 0; i < rows.size() && i < kFindingsShown; ++i) {
-    const Json& row = rows[i];
+    const auto cell = [&](std::string_view column) -> const Json& {
+      return rows[i][PlaceOf(columns, column)];
+    };
+    const Json& saved = cell("save_ms_max");
     const std::string saving =
-        row[4].is_number() ? fmt::format(" saves up to {:.2f} ms,", row[4].get<double>()) : "";
-    text += fmt::format("{}. {}:{} class {}\n", row[0].get<int>(), row[2].get<std::string>(),
-                        saving, row[5].get<std::string>());
+        saved.is_number() ? fmt::format(" saves up to {:.2f} ms,", saved.get<double>()) : "";
+    text += fmt::format("{}. {}:{} class {}\n", cell("priority").get<int>(),
+                        cell("what").get<std::string>(), saving, cell("class").get<std::string>());
   }
   if (rows.empty()) text += "Nothing to fix; the report says why.\n";
   const auto total = report.value("total", rows.size());
@@ -191,7 +204,7 @@ std::string SummaryOf(const Answers& answers) {
 int Analyze(Arguments arguments) {
   const Result<Request> request = Parse(arguments);
   if (!request) return UsageError(request.error().message);
-  if (request->help) return Print(kUsage) ? kExitOk : kExitFailure;
+  if (request->help) return Print(AnalyzeHelp()) ? kExitOk : kExitFailure;
   static_cast<void>(rpc::SignalWatcher::Block());
   const Toolbox toolbox;
   const std::vector<Step> steps = StepsOf(*request);

@@ -1,12 +1,14 @@
 // jarvis category-analysis CATEGORY --output-dir DIR: prints the analysis of a category of a
 // finished analysis as markdown, for agents that have a shell and no MCP.
 #include <string>
+#include <vector>
 
 #include <unistd.h>
 
 #include "app/commands.h"
 #include "app/console.h"
 #include "app/exit_code.h"
+#include "app/flags.h"
 #include "app/progress_line.h"
 #include "mcp/error_reply.h"
 #include "rpc/signal_watcher.h"
@@ -23,16 +25,13 @@ constexpr std::string_view kCategoryUsage =
     "DIR is where jarvis analyze or category_filter wrote. With --trace it is the tool\n"
     "category_analysis instead.\n";
 
-// The value behind an option; empty: not given.
-std::string ValueOf(Arguments arguments, std::string_view option) {
-  for (std::size_t i = 0; i < arguments.size(); ++i) {
-    const std::string_view argument = arguments[i];
-    if (argument == option && i + 1 < arguments.size()) return std::string(arguments[i + 1]);
-    if (argument.starts_with(option) && argument.substr(option.size()).starts_with("=")) {
-      return std::string(argument.substr(option.size() + 1));
-    }
-  }
-  return {};
+// The folder that the flags name; empty: none.
+std::string FolderOf(Arguments arguments) {
+  std::string folder;
+  FlagRules rules;
+  rules.other = [](std::string_view, bool) { return Status(); };
+  const std::vector<Flag> flags = {{{"--output-dir", "--output_dir"}, &folder}};
+  return ParseFlags(flags, arguments, rules) ? folder : std::string();
 }
 
 }  // namespace
@@ -41,8 +40,7 @@ int CategoryAnalysis(Arguments arguments) {
   // Everything else is the tool of this name.
   const bool script_like = !arguments.empty() && !arguments.front().starts_with("-");
   if (!script_like) return RunToolCommand("category_analysis", arguments);
-  std::string folder = ValueOf(arguments, "--output-dir");
-  if (folder.empty()) folder = ValueOf(arguments, "--output_dir");
+  const std::string folder = FolderOf(arguments);
   if (folder.empty() || arguments.size() > 3) {
     PrintError(kCategoryUsage);
     return kExitUsage;

@@ -10,6 +10,7 @@
 #include "app/compare_gate.h"
 #include "app/console.h"
 #include "app/exit_code.h"
+#include "app/flags.h"
 #include "app/progress_line.h"
 #include "app/tool_run.h"
 #include "app/toolbox.h"
@@ -38,24 +39,7 @@ constexpr std::string_view kCompareUsage =
     "side by side (DIR/*.csv, DIR/comparison.xlsx; differences are the others minus BASELINE) "
     "and,\n"
     "of two traces, DIR/compare_by_*.csv, DIR/comparative_analysis_fair.md and ..._rough.md.\n"
-    "\n"
-    "  --names A,B...               what the runs are called in columns and file names\n"
-    "  --sheets NAME,...            gpu_timeline, ops_summary, kernel_summary, ops_all, roofline,\n"
-    "                               collectives; default: all\n"
-    "  --compat tracelens           the tables as TraceLens writes them\n"
-    "  --overwrite                  replace files in DIR that jarvis did not write\n"
-    "  --by NAME                    what a printed row is; default: op\n"
-    "  --limit N, --cursor TEXT     how many rows are printed (default: 10), and from where\n"
-    "  --primary X, --comparison X  OTHER and BASELINE by name\n"
-    "  --platform NAME              the GPU of OTHER: MI300X, H100... or a JSON file\n"
-    "  --comparison-platform NAME   the GPU of BASELINE\n"
-    "  --fail-on CONDITION          exit with 3 if it is so: 'total > +5%', 'op:aten::mm > +10%',\n"
-    "                               'category:* > +20% and > +0.1ms', 'idle > 3ms', 'window > "
-    "+2ms',\n"
-    "                               'unexpected > 1ms', 'comparability < 80'; may be repeated\n"
-    "  --baseline-runs TRACE,...    further runs of BASELINE and of OTHER: a change must then be\n"
-    "  --runs TRACE,...             larger than the runs differ among themselves\n"
-    "  --json                       print the answer as one line of JSON\n";
+    "\n";
 
 struct CompareArguments {
   std::vector<std::string> inputs;
@@ -70,73 +54,84 @@ struct CompareArguments {
   bool help = false;
 };
 
-std::vector<std::string> NamesOf(std::string_view text) {
-  std::vector<std::string> list;
-  while (!text.empty()) {
-    const std::string_view item = text.substr(0, text.find(','));
-    list.emplace_back(item);
-    text.remove_prefix(std::min(text.size(), item.size() + 1));
-  }
-  return list;
-}
-
-Status SetOption(std::string_view option, std::string_view value, CompareArguments* request) {
-  if (option == "--output-dir" || option == "--output_dir" || option == "-o") {
-    request->output_dir = value;
-  } else if (option == "--names") {
-    request->names = NamesOf(value);
-  } else if (option == "--sheets") {
-    request->sheets = NamesOf(value);
-  } else if (option == "--compat") {
+std::vector<Flag> CompareFlags(CompareArguments* request) {
+  // Arguments of the tool are called as it calls them.
+  const SetValue answer = [request](std::string_view name, std::string_view value) -> Status {
+    std::string argument(name.substr(2));
+    std::replace(argument.begin(), argument.end(), '-', '_');
+    request->answer[argument] = value;
+    return {};
+  };
+  const SetValue compat = [request](std::string_view, std::string_view value) -> Status {
     if (value != "tracelens" && value != "none") {
       return Fail(ErrorCode::kBadValue, "--compat is tracelens or none");
     }
     if (value == "tracelens") request->compat = session::Compat::kTraceLens;
-  } else if (option == "--by" || option == "--limit" || option == "--cursor" ||
-             option == "--platform") {
-    request->answer[std::string(option.substr(2))] = value;
-  } else if (option == "--primary" || option == "--comparison") {
-    request->answer[std::string(option.substr(2))] = value;
-  } else if (option == "--comparison-platform" || option == "--comparison_platform") {
-    request->answer["comparison_platform"] = value;
-  } else if (option == "--fail-on") {
+    return {};
+  };
+  const SetValue fail_on = [request](std::string_view, std::string_view value) -> Status {
     JV_ASSIGN(auto condition, findings::ParseGateCondition(value));
     request->gate.conditions.push_back(std::move(condition));
-  } else if (option == "--baseline-runs") {
-    request->gate.baseline = NamesOf(value);
-  } else if (option == "--runs") {
-    request->gate.runs = NamesOf(value);
-  } else {
-    return Fail(ErrorCode::kBadValue, fmt::format("compare does not take \"{}\"", option));
-  }
-  return {};
+    return {};
+  };
+  return {
+      {{"--output-dir", "--output_dir", "-o"}, &request->output_dir},
+      {{"--names"},
+       CommaList{&request->names},
+       "  --names A,B...               what the runs are called in columns and file names\n"},
+      {{"--sheets"},
+       CommaList{&request->sheets},
+       "  --sheets NAME,...            gpu_timeline, ops_summary, kernel_summary, ops_all, "
+       "roofline,\n"
+       "                               collectives; default: all\n"},
+      {{"--compat"},
+       compat,
+       "  --compat tracelens           the tables as TraceLens writes them\n"},
+      {{"--overwrite"},
+       &request->overwrite,
+       "  --overwrite                  replace files in DIR that jarvis did not write\n"},
+      {{"--by"}, answer, "  --by NAME                    what a printed row is; default: op\n"},
+      {{"--limit", "--cursor"},
+       answer,
+       "  --limit N, --cursor TEXT     how many rows are printed (default: 10), and from where\n"},
+      {{"--primary", "--comparison"},
+       answer,
+       "  --primary X, --comparison X  OTHER and BASELINE by name\n"},
+      {{"--platform"},
+       answer,
+       "  --platform NAME              the GPU of OTHER: MI300X, H100... or a JSON file\n"},
+      {{"--comparison-platform", "--comparison_platform"},
+       answer,
+       "  --comparison-platform NAME   the GPU of BASELINE\n"},
+      {{"--fail-on"},
+       fail_on,
+       "  --fail-on CONDITION          exit with 3 if it is so: 'total > +5%', 'op:aten::mm > "
+       "+10%',\n"
+       "                               'category:* > +20% and > +0.1ms', 'idle > 3ms', 'window > "
+       "+2ms',\n"
+       "                               'unexpected > 1ms', 'comparability < 80'; may be "
+       "repeated\n"},
+      {{"--baseline-runs"},
+       CommaList{&request->gate.baseline},
+       "  --baseline-runs TRACE,...    further runs of BASELINE and of OTHER: a change must then "
+       "be\n"},
+      {{"--runs"},
+       CommaList{&request->gate.runs},
+       "  --runs TRACE,...             larger than the runs differ among themselves\n"},
+      {{"--json"},
+       &request->json,
+       "  --json                       print the answer as one line of JSON\n"},
+      {{"--help", "-h"}, &request->help},
+  };
 }
 
-Result<CompareArguments> ParseCompare(Arguments arguments) {
+std::string CompareHelp() {
   CompareArguments request;
-  for (std::size_t i = 0; i < arguments.size(); ++i) {
-    std::string_view argument = arguments[i];
-    if (argument == "--help" || argument == "-h") {
-      request.help = true;
-    } else if (argument == "--json") {
-      request.json = true;
-    } else if (argument == "--overwrite") {
-      request.overwrite = true;
-    } else if (!argument.starts_with("-")) {
-      request.inputs.emplace_back(argument);
-    } else if (const std::size_t equals = argument.find('='); equals != std::string_view::npos) {
-      JV_TRY(SetOption(argument.substr(0, equals), argument.substr(equals + 1), &request));
-    } else if (i + 1 < arguments.size()) {
-      JV_TRY(SetOption(argument, arguments[++i], &request));
-    } else {
-      return Fail(ErrorCode::kBadValue, fmt::format("{} needs a value", argument));
-    }
-  }
-  // The two by name, in the order of those by place.
-  for (const char* side : {"comparison", "primary"}) {
-    if (request.answer.contains(side))
-      request.inputs.push_back(request.answer.at(side).get<std::string>());
-  }
+  return std::string(kCompareUsage) + FlagsHelp(CompareFlags(&request));
+}
+
+// What the flags do not say by themselves.
+Status CheckCompare(const CompareArguments& request) {
   const std::vector<std::string>& inputs = request.inputs;
   if (!request.help && inputs.size() < 2) {
     return Fail(ErrorCode::kBadValue, "compare needs a baseline and at least one other run");
@@ -152,6 +147,28 @@ Result<CompareArguments> ParseCompare(Arguments arguments) {
   if (!gate && !(request.gate.runs.empty() && request.gate.baseline.empty())) {
     return Fail(ErrorCode::kBadValue, "--runs and --baseline-runs go with --fail-on");
   }
+  return {};
+}
+
+Result<CompareArguments> ParseCompare(Arguments arguments) {
+  CompareArguments request;
+  FlagRules rules;
+  rules.other = [&](std::string_view word, bool last) -> Status {
+    if (!word.starts_with("-")) {
+      request.inputs.emplace_back(word);
+      return {};
+    }
+    if (last && word.find('=') == std::string_view::npos) return NeedsValue(word);
+    return Fail(ErrorCode::kBadValue,
+                fmt::format("compare does not take \"{}\"", word.substr(0, word.find('='))));
+  };
+  JV_TRY(ParseFlags(CompareFlags(&request), arguments, rules));
+  // The two by name, in the order of those by place.
+  for (const char* side : {"comparison", "primary"}) {
+    if (request.answer.contains(side))
+      request.inputs.push_back(request.answer.at(side).get<std::string>());
+  }
+  JV_TRY(CheckCompare(request));
   return request;
 }
 
@@ -236,7 +253,7 @@ int JudgeRequest(session::Workspace& workspace, const CompareArguments& request)
 int Compare(Arguments arguments) {
   Result<CompareArguments> request = ParseCompare(arguments);
   if (!request) return UsageError(request.error().message, "jarvis compare --help");
-  if (request->help) return Print(kCompareUsage) ? kExitOk : kExitFailure;
+  if (request->help) return Print(CompareHelp()) ? kExitOk : kExitFailure;
   static_cast<void>(rpc::SignalWatcher::Block());
   Toolbox toolbox;
   if (!request->output_dir.empty()) {

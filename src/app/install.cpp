@@ -14,6 +14,7 @@
 #include "app/commands.h"
 #include "app/console.h"
 #include "app/exit_code.h"
+#include "app/flags.h"
 #include "app/help.h"
 #include "app/install_clients.h"
 #include "app/install_edit.h"
@@ -34,24 +35,8 @@ constexpr std::string_view kInstallUsage =
     "\n"
     "Usage: jarvis install --client NAME [...]\n"
     "       jarvis install --list\n"
-    "\n"
-    "  --client NAME\n"
-    "      claude-code, claude-desktop, vscode, cursor, codex or gemini.\n"
-    "  --scope user|project (default user)\n"
-    "      Your own configuration, or the one of the project in the working directory.\n"
-    "  --allow-root DIR\n"
-    "      The server may only use files below DIR; repeat for more.\n"
-    "  --http URL\n"
-    "      A server that runs already (jarvis serve --http) instead of one that the client\n"
-    "      starts, for example http://127.0.0.1:8765/mcp.\n"
-    "  --token-env NAME\n"
-    "      With --http: the environment variable that holds the token.\n"
-    "  --print\n"
-    "      Change nothing; print what to add and where.\n"
-    "  --uninstall\n"
-    "      Take it out again.\n"
-    "  --list\n"
-    "      The clients, their files, and whether the server is in them.\n"
+    "\n";
+constexpr std::string_view kInstallNotes =
     "\n"
     "What else is in the file stays; the file as it was is kept beside it, with the ending\n"
     ".before-jarvis. A file that is not plain JSON (comments) or TOML is left alone, and what to\n"
@@ -129,22 +114,53 @@ Status SetScope(std::string_view value, InstallArguments& request) {
   return {};
 }
 
-struct ValueFlag {
-  std::string_view name;
-  Status (*set)(std::string_view value, InstallArguments& request);
-};
-constexpr ValueFlag kValueFlags[] = {{"--client", &SetClient},
-                                     {"--allow-root", &SetRoot},
-                                     {"--http", &SetUrl},
-                                     {"--token-env", &SetTokenEnv},
-                                     {"--scope", &SetScope}};
+std::vector<Flag> InstallFlags(InstallArguments* request) {
+  const auto with = [request](Status (*set)(std::string_view, InstallArguments&)) -> SetValue {
+    return
+        [request, set](std::string_view, std::string_view value) { return set(value, *request); };
+  };
+  return {
+      {{"--client"},
+       with(&SetClient),
+       "  --client NAME\n"
+       "      claude-code, claude-desktop, vscode, cursor, codex or gemini.\n"},
+      {{"--scope"},
+       with(&SetScope),
+       "  --scope user|project (default user)\n"
+       "      Your own configuration, or the one of the project in the working directory.\n"},
+      {{"--allow-root"},
+       with(&SetRoot),
+       "  --allow-root DIR\n"
+       "      The server may only use files below DIR; repeat for more.\n"},
+      {{"--http"},
+       with(&SetUrl),
+       "  --http URL\n"
+       "      A server that runs already (jarvis serve --http) instead of one that the client\n"
+       "      starts, for example http://127.0.0.1:8765/mcp.\n"},
+      {{"--token-env"},
+       with(&SetTokenEnv),
+       "  --token-env NAME\n"
+       "      With --http: the environment variable that holds the token.\n"},
+      {{"--print"},
+       &request->print,
+       "  --print\n"
+       "      Change nothing; print what to add and where.\n"},
+      {{"--uninstall"},
+       &request->uninstall,
+       "  --uninstall\n"
+       "      Take it out again.\n"},
+      {{"--list"},
+       &request->list,
+       "  --list\n"
+       "      The clients, their files, and whether the server is in them.\n"},
+      {{"--help", "-h"}, &request->help},
+  };
+}
 
-bool InstallArguments::*SwitchOf(std::string_view flag) {
-  if (flag == "--print") return &InstallArguments::print;
-  if (flag == "--uninstall") return &InstallArguments::uninstall;
-  if (flag == "--list") return &InstallArguments::list;
-  if (flag == "--help" || flag == "-h") return &InstallArguments::help;
-  return nullptr;
+std::string InstallHelp() {
+  InstallArguments request;
+  return std::string(kInstallUsage) + FlagsHelp(InstallFlags(&request)) +
+         std::string(kInstallNotes);
 }
 
 Status Check(const InstallArguments& request) {
@@ -178,25 +194,11 @@ Status Check(const InstallArguments& request) {
 
 Result<InstallArguments> ParseInstall(Arguments arguments) {
   InstallArguments request;
-  for (std::size_t i = 0; i < arguments.size(); ++i) {
-    const std::string_view word = arguments[i];
-    if (bool InstallArguments::*const on = SwitchOf(word)) {
-      request.*on = true;
-      continue;
-    }
-    const std::size_t equals = word.find('=');
-    const std::string_view name = word.substr(0, equals);
-    const auto* flag = std::find_if(std::begin(kValueFlags), std::end(kValueFlags),
-                                    [&](const ValueFlag& known) { return known.name == name; });
-    if (flag == std::end(kValueFlags)) {
-      return Fail(ErrorCode::kBadValue, fmt::format("install does not take \"{}\"", word));
-    }
-    if (equals == std::string_view::npos && i + 1 == arguments.size()) {
-      return Fail(ErrorCode::kBadValue, fmt::format("{} needs a value", name));
-    }
-    JV_TRY(flag->set(equals == std::string_view::npos ? arguments[++i] : word.substr(equals + 1),
-                     request));
-  }
+  FlagRules rules;
+  rules.other = [](std::string_view word, bool) -> Status {
+    return Fail(ErrorCode::kBadValue, fmt::format("install does not take \"{}\"", word));
+  };
+  JV_TRY(ParseFlags(InstallFlags(&request), arguments, rules));
   JV_TRY(Check(request));
   return request;
 }
@@ -323,7 +325,7 @@ int List() {
 int Install(Arguments arguments) {
   auto request = ParseInstall(arguments);
   if (!request) return UsageError(request.error().message, kHelpCommand);
-  if (request->help) return Print(kInstallUsage) ? kExitOk : kExitFailure;
+  if (request->help) return Print(InstallHelp()) ? kExitOk : kExitFailure;
   if (request->list) return List();
   std::error_code error;
   request->place.program = fs::read_symlink("/proc/self/exe", error).string();

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cctype>
 
+#include "base/check.h"
+
 namespace jarvis::app {
 namespace {
 
@@ -158,6 +160,7 @@ std::span<const Client> Clients() {
 }
 
 Json EntryFor(const Client& client, const ServerPlace& place) {
+  JV_CHECK(place.url.empty() || !client.http_entry.empty());
   Json entry = Json::parse(place.url.empty() ? client.local_entry : client.http_entry);
   if (place.token_env.empty()) {
     entry.erase("headers");

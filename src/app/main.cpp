@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <exception>
 #include <iterator>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -10,6 +11,7 @@
 #include "app/exit_code.h"
 #include "app/help.h"
 #include "app/toolbox.h"
+#include "base/check.h"
 
 namespace jarvis::app {
 namespace {
@@ -38,6 +40,9 @@ int main(int argc, char** argv) {
   try {
     const std::vector<std::string_view> arguments(argv + 1, argv + argc);
     return jarvis::app::Run(arguments);
+  } catch (const jarvis::CheckFailure& failure) {
+    jarvis::app::PrintError(std::string("internal error: ") + failure.what());
+    return jarvis::app::kExitFailure;
   } catch (const std::exception& exception) {
     jarvis::app::PrintError(exception.what());
     return jarvis::app::kExitFailure;

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include "app/flags.h"
 #include "base/text.h"
 
 namespace jarvis::app {
@@ -35,11 +36,13 @@ tl::unexpected<Error> Wrong(std::string_view flag, std::string_view expected,
               fmt::format("{}: expected {}, received {}", flag, expected, received));
 }
 
-Status SetBytes(std::string_view flag, std::string_view value, std::uint64_t* bytes) {
-  const auto read = Bytes(value);
-  if (!read) return Wrong(flag, "bytes, such as 8G or 512M", value);
-  *bytes = *read;
-  return {};
+SetValue BytesOf(std::uint64_t* bytes) {
+  return [bytes](std::string_view flag, std::string_view value) -> Status {
+    const auto read = Bytes(value);
+    if (!read) return Wrong(flag, "bytes, such as 8G or 512M", value);
+    *bytes = *read;
+    return {};
+  };
 }
 
 std::vector<std::string> SplitAtCommas(std::string_view text) {
@@ -53,36 +56,86 @@ std::vector<std::string> SplitAtCommas(std::string_view text) {
   return parts;
 }
 
-Status SetPatience(std::string_view flag, std::string_view value, ServeFlags* flags) {
-  const auto seconds = ParseDouble(value);
-  if (!seconds || !(*seconds >= 0 && *seconds <= 1e6)) {
-    return Wrong(flag, "seconds", value);
-  }
-  flags->answer_within = std::chrono::milliseconds(static_cast<std::int64_t>(*seconds * 1000));
-  return {};
+SetValue SecondsOf(std::chrono::milliseconds* time) {
+  return [time](std::string_view flag, std::string_view value) -> Status {
+    const auto seconds = ParseDouble(value);
+    if (!seconds || !(*seconds >= 0 && *seconds <= 1e6)) return Wrong(flag, "seconds", value);
+    *time = std::chrono::milliseconds(static_cast<std::int64_t>(*seconds * 1000));
+    return {};
+  };
 }
 
-// False: no flag of these.
-Result<bool> SetFlag(std::string_view name, const std::string& value, ServeFlags* flags) {
-  if (name == "--allow-root") {
-    flags->allow_roots.push_back(value);
-  } else if (name == "--output-root") {
-    flags->output_root = value;
-  } else if (name == "--memory-limit") {
-    JV_TRY(SetBytes(name, value, &flags->memory_limit));
-  } else if (name == "--max-trace-bytes") {
-    JV_TRY(SetBytes(name, value, &flags->max_trace_bytes));
-  } else if (name == "--answer-within") {
-    JV_TRY(SetPatience(name, value, flags));
-  } else if (name == "--profile") {
-    flags->choice.profile = value;
-  } else if (name == "--tools") {
-    flags->choice.tools = SplitAtCommas(value);
-    if (flags->choice.tools.empty()) return Wrong(name, "names of tools", "nothing");
-  } else {
-    return false;
-  }
-  return true;
+SetValue NamesOfTools(std::vector<std::string>* names) {
+  return [names](std::string_view flag, std::string_view value) -> Status {
+    *names = SplitAtCommas(value);
+    if (names->empty()) return Wrong(flag, "names of tools", "nothing");
+    return {};
+  };
+}
+
+std::string NamesOfProfiles() {
+  std::string profiles;
+  for (const std::string& name : tools::ProfileNames())
+    profiles += (profiles.empty() ? "" : ", ") + name;
+  return profiles;
+}
+
+std::vector<Flag> FlagsOfServe(ServeFlags* flags) {
+  const auto answer = [flags](mcp::Eras eras) -> SetSwitch {
+    return [flags, eras] { flags->eras = eras; };
+  };
+  return {
+      {{"--allow-root"},
+       Repeated{&flags->allow_roots, /*words=*/true},  // as some hosts write a list of directories
+       "  --allow-root DIR\n"
+       "      Tools read traces and other files below this directory; repeat for more. Default: "
+       "the\n"
+       "      working directory, unless that is /.\n"},
+      {{"--output-root"},
+       &flags->output_root,
+       "  --output-root DIR\n"
+       "      Tools write files below this directory alone. Default: jarvis_out in the working\n"
+       "      directory.\n"},
+      {{"--read-only"},
+       &flags->choice.read_only,
+       "  --read-only\n"
+       "      No tool writes files.\n"},
+      {{"--allow-exec"},
+       &flags->allow_exec,
+       "  --allow-exec\n"
+       "      sweep_run may start programs. Whoever may call it can then run any command as the "
+       "user\n"
+       "      of this server. Over HTTP it needs --token-file.\n"},
+      {{"--profile"},
+       &flags->choice.profile,
+       fmt::format("  --profile NAME (default core)\n"
+                   "      Which tools clients see: {}.\n",
+                   NamesOfProfiles())},
+      {{"--tools"},
+       NamesOfTools(&flags->choice.tools),
+       "  --tools NAME,NAME,...\n"
+       "      These tools alone.\n"},
+      {{"--memory-limit"},
+       BytesOf(&flags->memory_limit),
+       "  --memory-limit BYTES (default: half of the machine's memory, at least 1G)\n"
+       "      Traces beyond this leave memory, the longest unused first, and are read again when\n"
+       "      they are asked for. K, M, G and T are powers of 1024.\n"},
+      {{"--max-trace-bytes"},
+       BytesOf(&flags->max_trace_bytes),
+       fmt::format("  --max-trace-bytes BYTES (default {}G)\n"
+                   "      Text of one trace, decompressed.\n",
+                   limits::kTraceBytesMax >> 30)},
+      {{"--legacy-only"},
+       answer(mcp::Eras::kHandshake),
+       "  --legacy-only, --modern-only\n"
+       "      Answer clients of the handshake revisions, or of 2026-07-28, alone.\n"},
+      {{"--modern-only"}, answer(mcp::Eras::kStateless)},
+      {{"--answer-within"},
+       SecondsOf(&flags->answer_within),
+       "  --answer-within SECONDS (default 45)\n"
+       "      A tool whose trace takes longer answers \"loading\"; the load goes on.\n"},
+      {{"--help", "-h"}, &flags->help},
+  };
 }
 
 std::uint64_t HalfOfMemory() {
@@ -97,46 +150,13 @@ std::uint64_t HalfOfMemory() {
 
 Result<ServeFlags> ParseServeFlags(Arguments arguments) {
   ServeFlags flags;
-  for (std::size_t i = 0; i < arguments.size(); ++i) {
-    const std::string_view word = arguments[i];
-    if (word == "--read-only") {
-      flags.choice.read_only = true;
-      continue;
-    }
-    if (word == "--allow-exec") {
-      flags.allow_exec = true;
-      continue;
-    }
-    if (word == "--legacy-only" || word == "--modern-only") {
-      flags.eras = word == "--modern-only" ? mcp::Eras::kStateless : mcp::Eras::kHandshake;
-      continue;
-    }
-    if (word == "--help" || word == "-h") {
-      flags.help = true;
-      continue;
-    }
-    const std::size_t equals = word.find('=');
-    const std::string_view name = word.substr(0, equals);
-    const bool has_next = equals == std::string_view::npos && i + 1 < arguments.size();
-    const std::string value(equals != std::string_view::npos ? word.substr(equals + 1)
-                            : has_next                       ? arguments[i + 1]
-                                                             : std::string_view());
-    // Asked with a value that fits anything, to tell our flags from the others'.
-    ServeFlags ignored;
-    const Result<bool> set = SetFlag(name, value, value.empty() ? &ignored : &flags);
-    if (set && !*set) {
-      flags.rest.push_back(word);
-      continue;
-    }
-    if (value.empty()) {
-      return Fail(ErrorCode::kBadValue, fmt::format("{} needs a value", name));
-    }
-    if (!set) return tl::make_unexpected(set.error());
-    if (has_next) ++i;
-    // Some hosts put a list of directories after one flag.
-    while (name == "--allow-root" && i + 1 < arguments.size() && !arguments[i + 1].starts_with("-"))
-      flags.allow_roots.emplace_back(arguments[++i]);
-  }
+  FlagRules rules;
+  rules.no_value = FlagRules::NoValue::kRefuseEmpty;
+  rules.other = [&](std::string_view word, bool) -> Status {
+    flags.rest.push_back(word);
+    return {};
+  };
+  JV_TRY(ParseFlags(FlagsOfServe(&flags), arguments, rules));
   if (flags.allow_exec && flags.choice.read_only) {
     return Fail(ErrorCode::kBadValue, "--allow-exec and --read-only exclude each other");
   }
@@ -144,38 +164,8 @@ Result<ServeFlags> ParseServeFlags(Arguments arguments) {
 }
 
 std::string ServeFlagsHelp() {
-  std::string profiles;
-  for (const std::string& name : tools::ProfileNames())
-    profiles += (profiles.empty() ? "" : ", ") + name;
-  return fmt::format(
-      "\nFor either:\n\n"
-      "  --allow-root DIR\n"
-      "      Tools read traces and other files below this directory; repeat for more. Default: "
-      "the\n"
-      "      working directory, unless that is /.\n"
-      "  --output-root DIR\n"
-      "      Tools write files below this directory alone. Default: jarvis_out in the working\n"
-      "      directory.\n"
-      "  --read-only\n"
-      "      No tool writes files.\n"
-      "  --allow-exec\n"
-      "      sweep_run may start programs. Whoever may call it can then run any command as the "
-      "user\n"
-      "      of this server. Over HTTP it needs --token-file.\n"
-      "  --profile NAME (default core)\n"
-      "      Which tools clients see: {}.\n"
-      "  --tools NAME,NAME,...\n"
-      "      These tools alone.\n"
-      "  --memory-limit BYTES (default: half of the machine's memory, at least 1G)\n"
-      "      Traces beyond this leave memory, the longest unused first, and are read again when\n"
-      "      they are asked for. K, M, G and T are powers of 1024.\n"
-      "  --max-trace-bytes BYTES (default {}G)\n"
-      "      Text of one trace, decompressed.\n"
-      "  --legacy-only, --modern-only\n"
-      "      Answer clients of the handshake revisions, or of 2026-07-28, alone.\n"
-      "  --answer-within SECONDS (default 45)\n"
-      "      A tool whose trace takes longer answers \"loading\"; the load goes on.\n",
-      profiles, limits::kTraceBytesMax >> 30);
+  ServeFlags flags;
+  return "\nFor either:\n\n" + FlagsHelp(FlagsOfServe(&flags));
 }
 
 Result<session::WorkspaceOptions> WorkspaceOptionsOf(const ServeFlags& flags) {

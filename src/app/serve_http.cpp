@@ -1,10 +1,10 @@
 #include "app/serve_http.h"
 
 #include <algorithm>
-#include <charconv>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <utility>
 
@@ -13,6 +13,8 @@
 
 #include "app/console.h"
 #include "app/exit_code.h"
+#include "app/flags.h"
+#include "base/check.h"
 #include "mcp/http_endpoint.h"
 #include "rpc/http_access.h"
 #include "rpc/signal_watcher.h"
@@ -26,82 +28,67 @@ using std::chrono::milliseconds;
 constexpr milliseconds kStopPatience(700);     // for calls that were told to stop
 constexpr milliseconds kAbandonPatience(500);  // for streams that were cut
 
-struct NumberFlag {
-  std::string_view name;
-  std::uint64_t min;
-  std::uint64_t max;
-  void (*set)(HttpFlags& flags, std::uint64_t value);
-};
-constexpr NumberFlag kNumberFlags[] = {
-    {"--max-connections", 2, 4096,
-     [](HttpFlags& flags, std::uint64_t value) { flags.limits.connections = value; }},
-    {"--max-body-bytes", 1024, std::uint64_t{64} << 20,
-     [](HttpFlags& flags, std::uint64_t value) { flags.limits.body_bytes = value; }},
-    {"--request-timeout", 1, 3600,
-     [](HttpFlags& flags, std::uint64_t value) {
-       flags.limits.request_time = std::chrono::seconds(value);
-     }},
-    {"--idle-timeout", 1, 3600,
-     [](HttpFlags& flags, std::uint64_t value) {
-       flags.limits.idle_time = std::chrono::seconds(value);
-     }},
-    {"--write-timeout", 1, 3600,
-     [](HttpFlags& flags, std::uint64_t value) {
-       flags.limits.write_stall = std::chrono::seconds(value);
-     }},
-    {"--session-timeout", 1, 1'000'000,
-     [](HttpFlags& flags, std::uint64_t value) {
-       flags.session_time = std::chrono::seconds(value);
-     }},
-};
-
-struct TextFlag {
-  std::string_view name;
-  std::string HttpFlags::*one;                // or
-  std::vector<std::string> HttpFlags::*many;  // may be given several times
-};
-constexpr TextFlag kTextFlags[] = {
-    {"--token-file", &HttpFlags::token_file, nullptr},
-    {"--allow-origin", nullptr, &HttpFlags::origins},
-    {"--allow-host", nullptr, &HttpFlags::hosts},
-    {"--authorization-server", &HttpFlags::authorization_server, nullptr},
-    {"--resource-url", &HttpFlags::resource_url, nullptr},
-};
-
-Status SetNumber(const NumberFlag& flag, const std::string& text, HttpFlags& flags) {
-  std::uint64_t value = 0;
-  const auto read = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (read.ec != std::errc() || read.ptr != text.data() + text.size() || value < flag.min ||
-      value > flag.max) {
-    return Fail(ErrorCode::kBadValue,
-                fmt::format("{}: expected a number from {} to {}, received {}", flag.name, flag.min,
-                            flag.max, text));
-  }
-  flag.set(flags, value);
-  return {};
+// `text`: the flag as the help has it.
+Flag NumberOf(std::string_view text, std::uint64_t min, std::uint64_t max, std::uint64_t now,
+              std::function<void(std::uint64_t)> set) {
+  return {{text.substr(0, text.find(' '))},
+          WholeNumber{min, max, std::move(set)},
+          fmt::format("  {} (default {})\n", text, now)};
 }
 
-Status SetFlag(std::string_view name, const std::string& value, HttpFlags& flags,
-               bool& has_address) {
-  if (name == "--http") {
-    JV_ASSIGN(flags.address, rpc::ParseHttpAddress(value));
-    has_address = true;
+Flag TimeOf(std::string_view text, std::uint64_t max, milliseconds* time) {
+  const auto now = static_cast<std::uint64_t>(time->count()) / 1000;
+  return NumberOf(text, 1, max, now,
+                  [time](std::uint64_t value) { *time = std::chrono::seconds(value); });
+}
+
+std::vector<Flag> FlagsOfHttp(HttpFlags* flags, bool* has_address) {
+  rpc::HttpLimits& limits = flags->limits;
+  const SetValue address = [=](std::string_view, std::string_view value) -> Status {
+    JV_ASSIGN(flags->address, rpc::ParseHttpAddress(std::string(value)));
+    *has_address = true;
     return {};
-  }
-  for (const NumberFlag& flag : kNumberFlags) {
-    if (flag.name == name) return SetNumber(flag, value, flags);
-  }
-  for (const TextFlag& flag : kTextFlags) {
-    if (flag.name != name) continue;
-    if (value.empty()) return Fail(ErrorCode::kBadValue, fmt::format("{} needs a value", name));
-    if (flag.one != nullptr) {
-      flags.*flag.one = value;
-    } else {
-      (flags.*flag.many).push_back(value);
-    }
-    return {};
-  }
-  return Fail(ErrorCode::kBadValue, fmt::format("serve: unknown argument {}", name));
+  };
+  return {
+      {{"--http"},
+       address,
+       "  --http HOST:PORT\n"
+       "      Where to listen: a numeric address or localhost; port 0 takes any free one. Any "
+       "other\n"
+       "      address than loopback needs a token.\n"},
+      {{"--token-file"},
+       &flags->token_file,
+       "  --token-file FILE\n"
+       "      Clients must send one of these tokens (Authorization: Bearer TOKEN). Lines of\n"
+       "      TOKEN [NAME], readable by the owner alone.\n"},
+      {{"--allow-origin"},
+       Repeated{&flags->origins},
+       "  --allow-origin ORIGIN\n"
+       "      Let pages of this origin use the server from a browser; repeat for more.\n"},
+      {{"--allow-host"},
+       Repeated{&flags->hosts},
+       "  --allow-host HOST[:PORT]\n"
+       "      A name that clients may use for this server, besides loopback's; repeat for more.\n"},
+      {{"--authorization-server"},
+       &flags->authorization_server,
+       "  --authorization-server URL\n"
+       "      Publish where tokens come from (RFC 9728).\n"},
+      {{"--resource-url"},
+       &flags->resource_url,
+       "  --resource-url URL\n"
+       "      This server's URL as clients know it, behind a proxy.\n"},
+      NumberOf("--max-connections N", 2, 4096, limits.connections,
+               [&limits](std::uint64_t value) { limits.connections = value; }),
+      NumberOf("--max-body-bytes N", 1024, std::uint64_t{64} << 20, limits.body_bytes,
+               [&limits](std::uint64_t value) { limits.body_bytes = value; }),
+      TimeOf("--request-timeout SECONDS   for a request to arrive", 3600, &limits.request_time),
+      TimeOf("--idle-timeout SECONDS      between requests of a connection", 3600,
+             &limits.idle_time),
+      TimeOf("--write-timeout SECONDS     without the client reading", 3600, &limits.write_stall),
+      TimeOf("--session-timeout SECONDS   until an unused session ends", 1'000'000,
+             &flags->session_time),
+      {{"--help", "-h"}, &flags->help},
+  };
 }
 
 // These go into headers and JSON as they are.
@@ -175,64 +162,34 @@ Result<mcp::HttpEndpointOptions> EndpointOptions(const HttpFlags& flags, int por
 Result<HttpFlags> ParseHttpFlags(Arguments arguments) {
   HttpFlags flags;
   bool has_address = false;
-  for (std::size_t i = 0; i < arguments.size(); ++i) {
-    const std::string_view word = arguments[i];
-    if (word == "--help" || word == "-h") {
-      flags.help = true;
-      return flags;
-    }
+  FlagRules rules;
+  rules.no_value = FlagRules::NoValue::kEmpty;
+  rules.other = [](std::string_view word, bool) -> Status {
     if (!word.starts_with("--")) {
       return Fail(ErrorCode::kBadValue,
                   fmt::format("serve takes no arguments but flags, received {}", word));
     }
-    const std::size_t equals = word.find('=');
-    std::string value;
-    if (equals != std::string_view::npos) {
-      value = word.substr(equals + 1);
-    } else if (i + 1 < arguments.size()) {
-      value = arguments[++i];
-    }
-    JV_TRY(SetFlag(word.substr(0, equals), value, flags, has_address));
-  }
+    return Fail(ErrorCode::kBadValue,
+                fmt::format("serve: unknown argument {}", word.substr(0, word.find('='))));
+  };
+  JV_TRY(ParseFlags(FlagsOfHttp(&flags, &has_address), arguments, rules));
+  if (flags.help) return flags;
   JV_TRY(Check(flags, has_address));
   return flags;
 }
 
 std::string HttpFlagsHelp() {
-  const HttpFlags defaults;
-  const auto seconds = [](milliseconds time) { return time.count() / 1000; };
-  return fmt::format(
-      "serve: answer MCP clients.\n\n"
-      "Usage: jarvis serve                       one client, on stdin and stdout\n"
-      "       jarvis serve --http HOST:PORT ...  any number, at http://HOST:PORT/mcp\n\n"
-      "  --http HOST:PORT\n"
-      "      Where to listen: a numeric address or localhost; port 0 takes any free one. Any "
-      "other\n"
-      "      address than loopback needs a token.\n"
-      "  --token-file FILE\n"
-      "      Clients must send one of these tokens (Authorization: Bearer TOKEN). Lines of\n"
-      "      TOKEN [NAME], readable by the owner alone.\n"
-      "  --allow-origin ORIGIN\n"
-      "      Let pages of this origin use the server from a browser; repeat for more.\n"
-      "  --allow-host HOST[:PORT]\n"
-      "      A name that clients may use for this server, besides loopback's; repeat for more.\n"
-      "  --authorization-server URL\n"
-      "      Publish where tokens come from (RFC 9728).\n"
-      "  --resource-url URL\n"
-      "      This server's URL as clients know it, behind a proxy.\n"
-      "  --max-connections N (default {})\n"
-      "  --max-body-bytes N (default {})\n"
-      "  --request-timeout SECONDS   for a request to arrive (default {})\n"
-      "  --idle-timeout SECONDS      between requests of a connection (default {})\n"
-      "  --write-timeout SECONDS     without the client reading (default {})\n"
-      "  --session-timeout SECONDS   until an unused session ends (default {})\n",
-      defaults.limits.connections, defaults.limits.body_bytes,
-      seconds(defaults.limits.request_time), seconds(defaults.limits.idle_time),
-      seconds(defaults.limits.write_stall), seconds(defaults.session_time));
+  HttpFlags flags;
+  bool has_address = false;
+  return "serve: answer MCP clients.\n\n"
+         "Usage: jarvis serve                       one client, on stdin and stdout\n"
+         "       jarvis serve --http HOST:PORT ...  any number, at http://HOST:PORT/mcp\n\n" +
+         FlagsHelp(FlagsOfHttp(&flags, &has_address));
 }
 
 int ServeHttp(const HttpFlags& flags, mcp::Catalog catalog, mcp::ServerInfo info,
               const mcp::ServerOptions& server_options) {
+  JV_CHECK(rpc::SignalWatcher::Blocked());
   const auto fail = [](const Error& error) {
     PrintError(error.message);
     return kExitFailure;

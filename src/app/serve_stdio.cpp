@@ -8,6 +8,7 @@
 
 #include "app/console.h"
 #include "app/exit_code.h"
+#include "base/check.h"
 #include "mcp/connection.h"
 #include "rpc/signal_watcher.h"
 #include "rpc/stdio_transport.h"
@@ -39,6 +40,7 @@ int End(rpc::StdioTransport& transport, rpc::StdioTransport::End reason,
 }  // namespace
 
 int ServeStdio(mcp::Catalog catalog, mcp::ServerInfo info, const mcp::ServerOptions& options) {
+  JV_CHECK(rpc::SignalWatcher::Blocked());
   auto transport = rpc::StdioTransport::Open();
   if (!transport) {
     PrintError(transport.error().message);

@@ -1,171 +1,178 @@
 #include "app/sweep_flags.h"
 
-#include <optional>
+#include <algorithm>
 #include <string_view>
 #include <vector>
 
 #include <fmt/format.h>
 
+#include "app/flags.h"
 #include "app/tool_flags.h"
 
 namespace jarvis::app {
 namespace {
 
-// Other spellings of flags that the tool has. `value`: it needs one.
-struct Spelling {
-  std::string_view given;
-  std::string_view flag;
-  bool value;
-};
-constexpr Spelling kSpellings[] = {
-    {"-f", "--config", true},           {"-p", "--nproc", true},
-    {"-o", "--output-dir", true},       {"--sweep-dir", "--output-dir", true},
-    {"-s", "--skip=existing", false},   {"--skip-existing", "--skip=existing", false},
-    {"-n", "--no-aggregate", false},    {"--pause", "--pause-s", true},
-    {"--timeout", "--timeout-s", true},
+// What the flags said, before it becomes arguments of the tool.
+struct SweepWords {
+  std::string threads;   // "threads=256,512"; empty: not given
+  std::string channels;  // likewise
+  std::vector<std::string> axes;
+  Json rocprof = Json::object();  // how it runs
+  bool rocprof_on = false;
+  bool yes = false;
+  bool help = false;
+  std::vector<std::string> left;  // for the tool's own flags
 };
 
-class Parser {
- public:
-  explicit Parser(Arguments arguments) : arguments_(arguments) {}
-
-  Result<SweepFlags> Parse(const Json& schema) {
-    while (at_ < arguments_.size() && arguments_[at_] != "--")
-      JV_TRY(One());
-    for (++at_; at_ < arguments_.size(); ++at_)
-      command_.push_back(arguments_[at_]);
-    std::vector<std::string_view> words(left_.begin(), left_.end());
-    JV_ASSIGN(ToolFlags flags, ParseToolFlags(schema, words));
-    out_.arguments = std::move(flags.arguments);
-    out_.json = flags.json;
-    out_.help = out_.help || flags.help;
-    if (!command_.empty()) out_.arguments["command"] = command_;
-    AddAxes();
-    AddRocprof();
-    return std::move(out_);
-  }
-
- private:
-  Status One() {
-    const std::string_view word = arguments_[at_];
-    const std::size_t equals = word.starts_with("--") ? word.find('=') : std::string_view::npos;
-    const std::string_view name = word.substr(0, equals);
-    std::string value;
-    const auto take = [&]() -> Status {
-      if (equals != std::string_view::npos) {
-        value = word.substr(equals + 1);
-      } else if (at_ + 1 < arguments_.size()) {
-        value = arguments_[++at_];
-      } else {
-        return Fail(ErrorCode::kBadValue, fmt::format("{} needs a value", name));
-      }
-      return {};
-    };
-    if (name == "-c" || name == "--channels") {
-      JV_TRY(take());
-      channels_ = "channels=" + value;
-    } else if (name == "-t" || name == "--threads") {
-      JV_TRY(take());
-      threads_ = "threads=" + value;
-    } else if (name == "--axis" || name == "--axes") {
-      JV_TRY(take());
-      axes_.push_back(value);
-    } else if (name == "--rocprof-input" || name == "--rocprof_input") {
-      JV_TRY(take());
-      rocprof_["yaml"] = value;
-    } else if (name == "-m" || name == "--stats") {
-      rocprof_["stats"] = true;
-    } else if (name == "-r" || name == "--rocprof") {
-      rocprof_on_ = true;
-    } else if (name == "-y" || name == "--yes" || name == "--confirm") {
-      out_.yes = true;
-    } else if (name == "-h") {
-      out_.help = true;
-    } else {
-      JV_TRY(Other(word, name, take, value));
-    }
-    ++at_;
+// Another spelling of a flag that the tool has.
+SetValue As(std::string_view flag, SweepWords* words) {
+  return [flag, words](std::string_view, std::string_view value) -> Status {
+    words->left.push_back(fmt::format("{}={}", flag, value));
     return {};
-  }
+  };
+}
 
-  template <typename Take>
-  Status Other(std::string_view word, std::string_view name, const Take& take,
-               const std::string& value) {
-    for (const Spelling& spelling : kSpellings) {
-      if (spelling.given != name) continue;
-      if (!spelling.value) {
-        left_.emplace_back(spelling.flag);
-        return {};
-      }
-      JV_TRY(take());
-      left_.push_back(fmt::format("{}={}", spelling.flag, value));
-      return {};
-    }
-    left_.emplace_back(word);
+SetSwitch Instead(std::string_view flag, SweepWords* words) {
+  return [flag, words] { words->left.emplace_back(flag); };
+}
+
+SetValue Axis(std::string_view name, std::string* axis) {
+  return [name, axis](std::string_view, std::string_view values) -> Status {
+    *axis = fmt::format("{}={}", name, values);
     return {};
-  }
+  };
+}
 
-  // As in the script: threads alone are with the usual channels, and the other way round. With
-  // other axes there are these alone.
-  void AddAxes() {
-    if (threads_.empty() && channels_.empty() && axes_.empty()) return;
-    Json& axes = out_.arguments["axes"] = Json::array();
-    for (const std::string& axis : axes_)
-      axes.push_back(axis.starts_with('{') ? ParseJson(axis).value_or(Json(axis)) : Json(axis));
-    if (!threads_.empty() || axes_.empty()) axes.push_back(threads_.empty() ? "threads" : threads_);
-    if (!channels_.empty() || axes_.empty())
-      axes.push_back(channels_.empty() ? "channels" : channels_);
-  }
+// Told among ours, in its place; the tool's own parser takes it.
+Flag OfTool(std::string_view help) {
+  return {{}, SetSwitch([] {}), std::string(help)};
+}
 
-  void AddRocprof() {
-    if (!rocprof_on_ && rocprof_.empty()) return;
-    rocprof_["enable"] = rocprof_on_;
-    out_.arguments["rocprof"] = rocprof_;
-  }
+std::vector<Flag> FlagsOfAxes(SweepWords* words) {
+  return {
+      {{"--threads", "-t"},
+       Axis("threads", &words->threads),
+       "  -t, --threads LIST       NCCL/RCCL threads per block; default: 256,512\n"},
+      {{"--channels", "-c"},
+       Axis("channels", &words->channels),
+       "  -c, --channels LIST      at most so many channels; default: 28,42,56,70\n"},
+      {{"--axis", "--axes"},
+       Repeated{&words->axes},
+       "  --axis NAME=V,V          a further axis: a knob (exact_channels, min_channels, algo, "
+       "proto,\n"
+       "                           buffsize, hw_queues) or any environment variable; or JSON:\n"
+       "                           {\"name\":..., \"env\":[...], \"values\":[...], "
+       "\"directory\":...};\n"
+       "                           repeat for more. With --axis the first two must be named to be "
+       "axes\n"},
+      OfTool("  --vendor amd|nvidia      whose variables; default: amd\n"),
+  };
+}
 
-  const Arguments arguments_;
-  std::size_t at_ = 0;
-  std::string threads_;
-  std::string channels_;
-  std::vector<std::string> axes_;
-  Json rocprof_ = Json::object();
-  bool rocprof_on_ = false;
-  std::vector<std::string> left_;  // for the tool's own flags
-  std::vector<std::string_view> command_;
-  SweepFlags out_;
-};
+std::vector<Flag> FlagsOfRuns(SweepWords* words) {
+  return {
+      {{"--config", "-f"},
+       As("--config", words),
+       "  -f, --config FILE        of the workload; default: config/distributed.yaml\n"},
+      {{"--nproc", "-p"},
+       As("--nproc", words),
+       "  -p, --nproc N            processes; default: 8\n"},
+      {{"-o", "--sweep-dir"},
+       As("--output-dir", words),
+       "  -o, --output-dir DIR     the sweep's directory (--sweep-dir is the same);\n"
+       "                           default: experiments/sweep, with the time for run\n"},
+      {{"--rocprof", "-r"},
+       &words->rocprof_on,
+       "  -r, --rocprof            run under rocprofv3, all kernels\n"},
+      {{"--stats", "-m"},
+       SetSwitch([words] { words->rocprof["stats"] = true; }),
+       "  -m, --stats              with its statistics\n"},
+      {{"--rocprof-input", "--rocprof_input"},
+       SetValue([words](std::string_view, std::string_view value) -> Status {
+         words->rocprof["yaml"] = value;
+         return {};
+       }),
+       "  --rocprof-input FILE     with the jobs of this YAML file\n"},
+      {{"--skip-existing", "-s"},
+       Instead("--skip=existing", words),
+       "  -s, --skip-existing      pass over runs whose directory is there, finished or not\n"},
+      OfTool(
+          "  --skip WHICH             none, existing or complete (ended well and a whole trace of "
+          "every\n"
+          "                           rank); default: complete\n"),
+      {{"-n"},
+       Instead("--no-aggregate", words),
+       "  -n, --no-aggregate       no table of runs at the end\n"},
+      {{"--pause"},
+       As("--pause-s", words),
+       "  --pause SECONDS          between runs; default: 0, as a run is over when all its "
+       "processes\n"
+       "                           are gone\n"},
+      OfTool("  --workdir DIR            where commands start; default: here\n"
+             "  --json                   print the answer as one line of JSON\n"),
+  };
+}
 
-constexpr std::string_view kFlags =
-    "  -t, --threads LIST       NCCL/RCCL threads per block; default: 256,512\n"
-    "  -c, --channels LIST      at most so many channels; default: 28,42,56,70\n"
-    "  --axis NAME=V,V          a further axis: a knob (exact_channels, min_channels, algo, "
-    "proto,\n"
-    "                           buffsize, hw_queues) or any environment variable; or JSON:\n"
-    "                           {\"name\":..., \"env\":[...], \"values\":[...], "
-    "\"directory\":...};\n"
-    "                           repeat for more. With --axis the first two must be named to be "
-    "axes\n"
-    "  --vendor amd|nvidia      whose variables; default: amd\n"
-    "  -f, --config FILE        of the workload; default: config/distributed.yaml\n"
-    "  -p, --nproc N            processes; default: 8\n"
-    "  -o, --output-dir DIR     the sweep's directory (--sweep-dir is the same);\n"
-    "                           default: experiments/sweep, with the time for run\n"
-    "  -r, --rocprof            run under rocprofv3, all kernels\n"
-    "  -m, --stats              with its statistics\n"
-    "  --rocprof-input FILE     with the jobs of this YAML file\n"
-    "  -s, --skip-existing      pass over runs whose directory is there, finished or not\n"
-    "  --skip WHICH             none, existing or complete (ended well and a whole trace of every\n"
-    "                           rank); default: complete\n"
-    "  -n, --no-aggregate       no table of runs at the end\n"
-    "  --pause SECONDS          between runs; default: 0, as a run is over when all its processes\n"
-    "                           are gone\n"
-    "  --workdir DIR            where commands start; default: here\n"
-    "  --json                   print the answer as one line of JSON\n";
+std::vector<Flag> FlagsOfRun(SweepWords* words) {
+  return {
+      {{"--timeout"},
+       As("--timeout-s", words),
+       "  --timeout SECONDS        of one run, which has failed then\n"},
+      OfTool("  --max-failures N         stop after so many failed runs\n"),
+      {{"--yes", "-y", "--confirm"}, &words->yes},
+      {{"-h"}, &words->help},
+  };
+}
+
+std::vector<Flag> AllSweepFlags(SweepWords* words) {
+  std::vector<Flag> all = FlagsOfAxes(words);
+  for (std::vector<Flag> some : {FlagsOfRuns(words), FlagsOfRun(words)})
+    all.insert(all.end(), some.begin(), some.end());
+  return all;
+}
+
+// As in the script: threads alone are with the usual channels, and the other way round. With other
+// axes there are these alone.
+void AddAxes(const SweepWords& words, Json* arguments) {
+  if (words.threads.empty() && words.channels.empty() && words.axes.empty()) return;
+  Json& axes = (*arguments)["axes"] = Json::array();
+  for (const std::string& axis : words.axes)
+    axes.push_back(axis.starts_with('{') ? ParseJson(axis).value_or(Json(axis)) : Json(axis));
+  const bool usual = words.axes.empty();
+  if (!words.threads.empty() || usual)
+    axes.push_back(words.threads.empty() ? "threads" : words.threads);
+  if (!words.channels.empty() || usual)
+    axes.push_back(words.channels.empty() ? "channels" : words.channels);
+}
+
+void AddRocprof(const SweepWords& words, Json* arguments) {
+  if (!words.rocprof_on && words.rocprof.empty()) return;
+  Json& rocprof = (*arguments)["rocprof"] = words.rocprof;
+  rocprof["enable"] = words.rocprof_on;
+}
 
 }  // namespace
 
 Result<SweepFlags> ParseSweepFlags(const Json& schema, Arguments arguments) {
-  return Parser(arguments).Parse(schema);
+  const auto dashes = std::find(arguments.begin(), arguments.end(), "--");
+  const auto ours = static_cast<std::size_t>(dashes - arguments.begin());
+  SweepWords words;
+  FlagRules rules;
+  rules.other = [&](std::string_view word, bool) -> Status {
+    words.left.emplace_back(word);
+    return {};
+  };
+  JV_TRY(ParseFlags(AllSweepFlags(&words), arguments.first(ours), rules));
+  const std::vector<std::string_view> left(words.left.begin(), words.left.end());
+  JV_ASSIGN(ToolFlags flags, ParseToolFlags(schema, left));
+  SweepFlags out{std::move(flags.arguments), words.yes, flags.json, words.help || flags.help};
+  if (dashes != arguments.end()) {
+    const std::vector<std::string_view> command(dashes + 1, arguments.end());
+    if (!command.empty()) out.arguments["command"] = command;
+  }
+  AddAxes(words, &out.arguments);
+  AddRocprof(words, &out.arguments);
+  return out;
 }
 
 std::string SweepFlagsHelp(bool run) {
@@ -188,13 +195,9 @@ std::string SweepFlagsHelp(bool run) {
       "\nCOMMAND: torchrun --nproc_per_node N train.py --config FILE --override ..., or yours, "
       "where\n"
       "{run_dir}, {config}, {nproc} and {AXIS} stand for the run's. No shell looks at it.\n\n";
-  text += kFlags;
-  if (run) {
-    text +=
-        "  --timeout SECONDS        of one run, which has failed then\n"
-        "  --max-failures N         stop after so many failed runs\n";
-  }
-  return text;
+  SweepWords words;
+  text += FlagsHelp(FlagsOfAxes(&words)) + FlagsHelp(FlagsOfRuns(&words));
+  return run ? text + FlagsHelp(FlagsOfRun(&words)) : text;
 }
 
 }  // namespace jarvis::app

@@ -9,6 +9,7 @@
 #include "app/console.h"
 #include "app/exit_code.h"
 #include "app/progress_line.h"
+#include "base/check.h"
 #include "mcp/call_tool.h"
 #include "mcp/error_reply.h"
 #include "rpc/signal_watcher.h"
@@ -26,6 +27,7 @@ std::string TextOf(const mcp::ToolReply& reply, Output output) {
 }  // namespace
 
 int RunTool(const mcp::Tool& tool, const Json& arguments, mcp::ToolReply* reply) {
+  JV_CHECK(rpc::SignalWatcher::Blocked());
   const auto normalized = mcp::Normalize(tool.input_schema(), arguments);
   if (!normalized) {
     PrintError(mcp::ErrorReply(normalized.error()).text);

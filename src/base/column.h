@@ -12,6 +12,8 @@
 #include <type_traits>
 #include <utility>
 
+#include "base/check.h"
+
 namespace jarvis {
 
 template <typename T>
@@ -37,13 +39,22 @@ class Column {
   bool empty() const { return size_ == 0; }
   T* data() { return data_; }
   const T* data() const { return data_; }
-  T& operator[](std::size_t i) { return data_[i]; }
-  const T& operator[](std::size_t i) const { return data_[i]; }
+  T& operator[](std::size_t i) {
+    JV_DCHECK(i < size_);
+    return data_[i];
+  }
+  const T& operator[](std::size_t i) const {
+    JV_DCHECK(i < size_);
+    return data_[i];
+  }
   T* begin() { return data_; }
   T* end() { return data_ + size_; }
   const T* begin() const { return data_; }
   const T* end() const { return data_ + size_; }
-  T& back() { return data_[size_ - 1]; }
+  T& back() {
+    JV_DCHECK(size_ > 0);
+    return data_[size_ - 1];
+  }
   std::span<const T> span() const { return {data_, size_}; }
   std::size_t bytes() const { return size_ * sizeof(T); }
 

@@ -50,7 +50,8 @@ Status ParallelJob(std::size_t count, int threads, std::string_view what, Job& j
   bool ended = false;
   std::atomic<std::size_t> done = 0;
   std::exception_ptr thrown;
-  std::thread runner([&] {
+  // Joined also if passing on the progress throws.
+  std::jthread runner([&] {
     try {
       ParallelFor(count, threads, [&](std::size_t i) {
         if (!inner.stopped()) piece(i, inner);

@@ -14,7 +14,7 @@ int DefaultThreads();
 
 // Calls work(i) for every i below count, on `threads` threads (0: DefaultThreads()), the caller's
 // among them; returns when all are done. Pieces are handed out in order; their results must not
-// depend on that order. The first exception of a piece (memory) is rethrown here.
+// depend on that order. The first exception of a piece (memory, a check) is rethrown here.
 void ParallelFor(std::size_t count, int threads, const std::function<void(std::size_t)>& work);
 
 // The same for pieces that take long: they run on other threads while this one passes on the

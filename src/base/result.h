@@ -1,6 +1,6 @@
 // Errors as values. Three kinds, never mixed: an Error (this call cannot be done), an oddity
-// (this event of the trace is strange: counted, work goes on; see trace/oddities.h) and JV_CHECK
-// (our own bug). Nothing here throws.
+// (this event of the trace is strange: counted, work goes on; see trace/oddities.h) and a failed
+// JV_CHECK (our own bug; see base/check.h). Nothing here throws.
 #pragma once
 
 #include <optional>

@@ -17,6 +17,7 @@ std::uint64_t HashText(std::string_view text) {
 }
 
 StringId StringPool::Intern(std::string_view text, std::uint64_t hash) {
+  JV_DCHECK(hash == HashText(text));
   const std::size_t mask = slots_.size() - 1;
   std::size_t slot = hash & mask;
   while (slots_[slot] != kNoString) {

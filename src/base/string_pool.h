@@ -9,6 +9,8 @@
 #include <string_view>
 #include <vector>
 
+#include "base/check.h"
+
 namespace jarvis {
 
 using StringId = std::uint32_t;
@@ -31,8 +33,14 @@ class StringPool {
   // The text's id, or kNoString.
   StringId Find(std::string_view text) const;
 
-  std::string_view operator[](StringId id) const { return texts_[id]; }
-  std::uint64_t hash(StringId id) const { return hashes_[id]; }
+  std::string_view operator[](StringId id) const {
+    JV_DCHECK(id < texts_.size());
+    return texts_[id];
+  }
+  std::uint64_t hash(StringId id) const {
+    JV_DCHECK(id < hashes_.size());
+    return hashes_[id];
+  }
   std::size_t size() const { return texts_.size(); }
   std::size_t bytes() const;
 

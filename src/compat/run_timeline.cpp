@@ -3,6 +3,7 @@
 #include <vector>
 
 #include "analysis/attribution/stats.h"
+#include "base/check.h"
 
 namespace jarvis::compat {
 
@@ -16,6 +17,7 @@ RunTimeline TimelineOf(const RunTables& run) {
 }
 
 analysis::TimelineShare MeanOf(const ShareOfRank& ranks) {
+  JV_CHECK(!ranks.empty());
   std::vector<double> ms;
   std::vector<double> percent;
   for (const auto& [rank, share] : ranks) {

@@ -66,7 +66,13 @@ class PlainSource : public ByteSource {
   }
   std::uint64_t consumed() const override { return file_->read(); }
   std::uint64_t file_size() const override { return file_->size(); }
-  std::uint64_t content_hash() override { return file_->hash(); }
+  std::uint64_t content_hash() override {
+    // The rest of a file that was not read to its end is part of the identity all the same.
+    std::vector<char> rest(kInputBytes);
+    while (file_->Read(rest.data(), rest.size()).value_or(0) > 0) {
+    }
+    return file_->hash();
+  }
   const std::string& damage() const override { return damage_; }
   bool compressed() const override { return false; }
 

@@ -22,7 +22,7 @@ class ByteSource {
   // Bytes of the file on disk consumed so far, and its size.
   virtual std::uint64_t consumed() const = 0;
   virtual std::uint64_t file_size() const = 0;
-  // XXH3 of the file's bytes as they are on disk; REQUIRES: Read has returned 0.
+  // XXH3 of the file's bytes as they are on disk; reads those that Read has not come to.
   virtual std::uint64_t content_hash() = 0;
   // What was wrong with the container, as a sentence; empty if nothing.
   virtual const std::string& damage() const = 0;

@@ -13,6 +13,7 @@
 #include <sys/stat.h>
 #include <xxhash.h>
 
+#include "base/check.h"
 #include "io/atomic_file.h"
 #include "io/below.h"
 
@@ -162,6 +163,10 @@ Status OutputFolder::Claim(const std::vector<std::string>& names, bool overwrite
 }
 
 Result<std::string> OutputFolder::Write(const std::string& name, std::string_view content) {
+  {
+    const std::lock_guard lock(mutex_);
+    JV_CHECK(known_.contains(name));
+  }
   const std::string path = path_ + "/" + name;
   const std::size_t slash = name.rfind('/');
   const FileDescriptor inner = OpenFolderBelow(

@@ -8,6 +8,7 @@
 
 #include <sys/random.h>
 
+#include "base/check.h"
 #include "mcp/error_reply.h"
 #include "rpc/log.h"
 
@@ -20,8 +21,9 @@ CallOutcome OutOfMemory() {
           ""};
 }
 
-// The text of a foreign exception goes to the log only: it may repeat what is in a trace.
-CallOutcome Incident(const Tool& tool, std::string_view what) {
+// The text of a foreign exception goes to the log only: it may repeat what is in a trace. `told` is
+// what may be told.
+CallOutcome Incident(const Tool& tool, std::string_view what, std::string_view told = {}) {
   std::uint32_t word = 0;
   static_cast<void>(::getrandom(&word, sizeof word, GRND_NONBLOCK));
   constexpr std::string_view kDigits = "0123456789abcdef";
@@ -29,8 +31,9 @@ CallOutcome Incident(const Tool& tool, std::string_view what) {
   for (int shift = 28; shift >= 0; shift -= 4)
     id += kDigits[(word >> shift) & 0xFU];
   rpc::LogWarning("incident " + id + " in " + tool.name + ": " + std::string(what));
-  ToolReply reply = ErrorReply({ErrorCode::kInternal, "Internal error, incident " + id, ""});
-  return {std::move(reply), std::move(id)};
+  std::string message = "Internal error, incident " + id;
+  if (!told.empty()) message.append(": ").append(told);
+  return {ErrorReply({ErrorCode::kInternal, message, ""}), message};
 }
 
 void AddNotes(const std::vector<std::string>& notes, ToolReply& reply) {
@@ -57,6 +60,8 @@ CallOutcome RunTool(const Tool& tool, const Normalized& arguments, CallContext& 
     return outcome;
   } catch (const std::bad_alloc&) {
     return OutOfMemory();
+  } catch (const CheckFailure& failure) {
+    return Incident(tool, failure.what(), failure.what());
   } catch (const std::exception& exception) {
     return Incident(tool, exception.what());
   } catch (...) {

@@ -10,7 +10,8 @@ namespace jarvis::mcp {
 
 struct CallOutcome {
   ToolReply reply;
-  std::string incident;  // not empty: our bug; the same short word is in the log
+  // Not empty: our bug, told as "Internal error, incident 1f00ba47"; the same word is in the log.
+  std::string incident;
 };
 
 // Checks and completes the arguments, then runs. An argument error is a reply with is_error.

@@ -37,7 +37,7 @@ CallReply RunTool(const Server& server, const Tool& tool, Revision revision, con
     outcome = CallTool(tool, arguments, context);
   }
   if (!outcome.incident.empty()) {
-    return {FailRpc(rpc::kInternalError, "Internal error, incident " + outcome.incident)};
+    return {FailRpc(rpc::kInternalError, outcome.incident)};
   }
   if (outcome.reply.refusal) return {tl::make_unexpected(*outcome.reply.refusal)};
   if (outcome.reply.ask) return {Json(), std::move(outcome.reply.ask)};

@@ -4,6 +4,7 @@
 #include <array>
 #include <cstddef>
 
+#include "base/check.h"
 #include "base/text.h"
 #include "mcp/protocol.h"
 #include "rpc/base64.h"
@@ -75,6 +76,7 @@ std::optional<std::string> DecodeHeaderValue(std::string_view value) {
 
 rpc::RpcResult<void> CheckVersionHeader(const rpc::HttpRequest& http, const rpc::Message& request) {
   const Json& version = request.params.at("_meta").at(kMetaVersion);
+  JV_CHECK(version.is_string());
   return CheckHeader(http, "MCP-Protocol-Version", "mcp-protocol-version",
                      version.get<std::string>(), /*encoded=*/false);
 }

@@ -4,6 +4,8 @@
 
 #include <sys/eventfd.h>
 
+#include "base/check.h"
+
 namespace jarvis::mcp {
 
 std::shared_ptr<Mailbox> Mailbox::Make() {
@@ -71,6 +73,7 @@ bool Mailbox::Rouse() {
 
 int Mailbox::wake_fd() const {
   const std::lock_guard lock(mutex_);
+  JV_DCHECK(wake_.valid());
   return wake_.get();
 }
 

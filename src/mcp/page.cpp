@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/check.h"
 #include "base/string_pool.h"
 #include "mcp/refusals.h"
 #include "rpc/base64.h"
@@ -26,6 +27,7 @@ std::size_t OffsetOf(const std::string& list, std::uint64_t digest, std::size_t 
 
 rpc::RpcResult<Page> TakePage(const std::string& list, const Json& items, const Json& cursor,
                               std::size_t size) {
+  JV_CHECK(size > 0);
   std::size_t offset = 0;
   // Most lists have one page and need no digest.
   std::uint64_t digest = 0;

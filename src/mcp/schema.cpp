@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <utility>
 
+#include "base/check.h"
 #include "base/text.h"
 #include "mcp/closest_match.h"
 #include "mcp/schema_rules.h"
@@ -188,6 +189,7 @@ Status ValidateAt(const Json& schema, const Json& value, const std::string& path
 }  // namespace
 
 Result<Normalized> Normalize(const Json& schema, const Json& arguments) {
+  JV_CHECK(arguments.is_object());
   Normalizer normalizer;
   Normalized normalized;
   JV_ASSIGN(normalized.value, normalizer.Value(schema, arguments, ""));

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/check.h"
+
 namespace jarvis::output {
 namespace {
 
@@ -24,6 +26,8 @@ double MeanOf(std::span<const double> values) {
 }  // namespace
 
 double Quantile(std::span<const double> sorted, double share) {
+  JV_CHECK(!sorted.empty());
+  JV_DCHECK(std::is_sorted(sorted.begin(), sorted.end()));
   const double at = std::clamp(share, 0.0, 1.0) * static_cast<double>(sorted.size() - 1);
   const auto below = static_cast<std::size_t>(at);
   const std::size_t above = std::min(below + 1, sorted.size() - 1);

@@ -29,6 +29,13 @@ Status SignalWatcher::Block() {
   return Fail(ErrorCode::kIo, "cannot block signals");
 }
 
+bool SignalWatcher::Blocked() {
+  sigset_t mask;
+  ::sigemptyset(&mask);
+  return ::pthread_sigmask(SIG_BLOCK, nullptr, &mask) == 0 && ::sigismember(&mask, SIGINT) == 1 &&
+         ::sigismember(&mask, SIGTERM) == 1;
+}
+
 Result<std::unique_ptr<SignalWatcher>> SignalWatcher::Start(Callback on_signal) {
   JV_TRY(Block());
   const sigset_t mask = Watched();

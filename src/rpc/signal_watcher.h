@@ -23,6 +23,8 @@ class SignalWatcher {
   // Holds both signals back until Start(), in this thread and those it starts from now on. For
   // programs whose other threads come before what the callback needs.
   static Status Block();
+  // Are they, in this thread?
+  static bool Blocked();
   // The callback runs on the watcher's own thread.
   static Result<std::unique_ptr<SignalWatcher>> Start(Callback on_signal);
   SignalWatcher(const SignalWatcher&) = delete;

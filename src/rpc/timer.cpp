@@ -1,6 +1,10 @@
 #include "rpc/timer.h"
 
+#include <exception>
+#include <string>
 #include <utility>
+
+#include "rpc/log.h"
 
 namespace jarvis::rpc {
 
@@ -39,7 +43,11 @@ void Timer::Run() {
     auto action = std::move(first->second);
     due_.erase(first);
     lock.unlock();
-    action();
+    try {
+      action();
+    } catch (const std::exception& exception) {  // the other actions must not suffer
+      LogWarning(std::string("a timed action failed: ") + exception.what());
+    }
     action = nullptr;  // what it holds may come here again when it goes
     lock.lock();
   }

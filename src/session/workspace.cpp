@@ -237,6 +237,8 @@ void Workspace::Run(const LoadPtr& load) {
     if (!load->thrown && load->result) Insert(load->key, *load->result);
   } catch (const std::bad_alloc&) {
     load->result = Fail(ErrorCode::kOutOfMemory, "not enough memory to keep the trace");
+  } catch (...) {
+    load->thrown = std::current_exception();
   }
   Finish(load);
 }

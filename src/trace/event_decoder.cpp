@@ -6,6 +6,7 @@
 
 #include <simdjson.h>
 
+#include "base/check.h"
 #include "base/limits.h"
 #include "base/text.h"
 #include "trace/json_slicer.h"
@@ -42,23 +43,27 @@ char PhaseOf(std::string_view token) {
   return text.size() == 1 ? text[0] : '\0';
 }
 
+// Empties the parts of a slice; what has memory keeps it for the next slice.
+template <typename... Parts>
+void EmptyAll(Parts&... parts) {
+  const auto empty = [](auto& part) {
+    if constexpr (requires { part.clear(); }) {
+      part.clear();
+    } else if constexpr (requires { part.Clear(); }) {
+      part.Clear();
+    } else {
+      part = {};
+    }
+  };
+  (empty(parts), ...);
+}
+
 }  // namespace
 
 void DecodedSlice::Clear() {
-  events.clear();
-  args.clear();
-  flows.clear();
-  begin_ends.clear();
-  inexact.clear();
-  meta_events.clear();
-  categories.clear();
-  tracks.clear();
-  names.Clear();
-  raws.Clear();
-  track_keys.Clear();
-  oddities = {};
-  dialect = {};
-  ignored_events = 0;
+  // A part that is added and not named here does not compile.
+  auto& [a, b, c, d, e, f, g, h, i, j, k, l, m, n] = *this;
+  EmptyAll(a, b, c, d, e, f, g, h, i, j, k, l, m, n);
 }
 
 const std::size_t EventDecoder::kPaddingBytes = simdjson::SIMDJSON_PADDING + 1;
@@ -153,17 +158,24 @@ class EventDecoder::Impl {
     uid_ = uid + elements;
   }
 
+  // Nothing of an event that turns out to be broken may stay behind, in whatever part of the slice.
+  // So it is decoded for trial first, and into the slice only if it is whole.
   bool TryAlone(const std::string& text) {
-    const std::size_t events = out_->events.size();
-    const std::size_t args = out_->args.size();
-    const std::size_t flows = out_->flows.size();
     const simdjson::padded_string padded("[" + text + "]");
     const std::uint64_t uid = uid_;
-    if (DecodeArray(padded.data(), padded.size()) && uid_ == uid + 1) return true;
-    out_->events.resize(events);
-    out_->args.resize(args);
-    out_->flows.resize(flows);
-    return false;
+    const auto decode = [&](DecodedSlice* to) {
+      out_ = to;
+      uid_ = uid;
+      return DecodeArray(padded.data(), padded.size()) && uid_ == uid + 1;
+    };
+    DecodedSlice* const slice = out_;
+    trial_.Clear();
+    const bool whole = decode(&trial_);
+    out_ = slice;
+    if (!whole) return false;
+    const bool again = decode(slice);
+    JV_CHECK(again);
+    return true;
   }
 
   // The raw text of a scalar. In text that is out of order simdjson may count beyond the end.
@@ -490,6 +502,7 @@ class EventDecoder::Impl {
 
   od::parser parser_;
   DecodedSlice* out_ = nullptr;
+  DecodedSlice trial_;         // of one event, see TryAlone
   const char* end_ = nullptr;  // of the text being decoded
   std::uint64_t uid_ = 0;
   EventKind kind_ = EventKind::kOther;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <atomic>
 #include <condition_variable>
+#include <exception>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -47,6 +48,11 @@ class Pipeline {
         workers.emplace_back([this] { Work(false); });
       Work(true);
     }
+    try {
+      if (thrown_ != nullptr) std::rethrow_exception(thrown_);
+    } catch (const std::bad_alloc&) {
+      return Fail(ErrorCode::kOutOfMemory, "not enough memory for this trace");
+    }
     return std::move(status_);
   }
 
@@ -59,8 +65,11 @@ class Pipeline {
                        piece->elements, &piece->decoded);
         Commit(std::move(piece));
       }
-    } catch (const std::bad_alloc&) {
-      End(Fail(ErrorCode::kOutOfMemory, "not enough memory for this trace"));
+    } catch (...) {  // whatever it is goes to the caller's thread, see Run()
+      const std::lock_guard lock(mutex_);
+      if (thrown_ == nullptr) thrown_ = std::current_exception();
+      ended_ = true;
+      changed_.notify_all();
     }
   }
 
@@ -134,6 +143,7 @@ class Pipeline {
   bool committing_ = false;
   std::atomic<bool> ended_{false};
   Status status_;
+  std::exception_ptr thrown_;  // the first
 };
 
 std::string DamageOf(const io::ByteSource& bytes, SliceReader& reader, EventStore* events) {

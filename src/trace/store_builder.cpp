@@ -2,39 +2,53 @@
 
 #include <algorithm>
 
+#include "base/check.h"
 #include "base/limits.h"
 #include "trace/json_text.h"
 
 namespace jarvis::trace {
+namespace {
+
+// Where a table leads from an id of the slice. Ids are checked here, where the store is built, so
+// that whoever reads it later may index without looking.
+template <typename Table>
+const auto& Led(const Table& table, std::size_t id) {
+  JV_CHECK(id < table.size());
+  return table[id];
+}
+
+}  // namespace
 
 bool StoreBuilder::Append(const DecodedSlice& slice) {
-  if (store_.events.size() + slice.events.size() > limits::kEventsMax) return false;
+  const std::size_t marks = begin_ends_.size() + slice.begin_ends.size();
+  if (store_.events.size() + slice.events.size() + marks > limits::kEventsMax) return false;
+  JV_DCHECK(slice.events.empty() || store_.events.empty() ||
+            slice.events.front().uid > store_.events.back().uid);
   MapNames(slice);
   MapTracks(slice);
   MapCategories(slice);
-  const auto args_offset = static_cast<std::uint32_t>(store_.args.size());
   for (const Event& event : slice.events)
-    store_.events.push_back(Mapped(event, args_offset));
+    store_.events.push_back(Mapped(event, slice));
   for (const DecodedSlice::BeginEnd& mark : slice.begin_ends) {
     Event event = mark.event;
     if (mark.phase == 'B') {
-      event = Mapped(event, args_offset);
+      event = Mapped(event, slice);
     } else {
-      event.track = tracks_[event.track];
+      event.track = Led(tracks_, event.track);
     }
     begin_ends_.push_back({event, mark.phase});
   }
   AppendArgs(slice);
   for (Flow flow : slice.flows) {
-    flow.track = tracks_[flow.track];
+    flow.track = Led(tracks_, flow.track);
     store_.flows.push_back(flow);
   }
   for (const DecodedSlice::LocalMeta& meta : slice.meta_events) {
-    store_.meta_events.push_back({tracks_[meta.track], names_[meta.name],
-                                  meta.args == kNoString ? kNoString : raws_[meta.args]});
+    store_.meta_events.push_back({Led(tracks_, meta.track), Led(names_, meta.name),
+                                  meta.args == kNoString ? kNoString : Led(raws_, meta.args)});
   }
   for (const DecodedSlice::Inexact& time : slice.inexact) {
-    store_.exact_times[slice.events[time.event].uid] = {time.ts_us, time.dur_us};
+    store_.exact_times[Led(slice.events, time.event).uid] = {time.ts_us, time.dur_us};
   }
   store_.oddities.Merge(slice.oddities);
   store_.dialect.Merge(slice.dialect);
@@ -59,8 +73,8 @@ void StoreBuilder::MapNames(const DecodedSlice& slice) {
 void StoreBuilder::MapTracks(const DecodedSlice& slice) {
   tracks_.resize(slice.tracks.size());
   for (std::size_t i = 0; i < tracks_.size(); ++i) {
-    const StringId pid = names_[slice.tracks[i].pid];
-    const StringId tid = names_[slice.tracks[i].tid];
+    const StringId pid = Led(names_, slice.tracks[i].pid);
+    const StringId tid = Led(names_, slice.tracks[i].tid);
     scratch_.assign(store_.strings[pid]).append(1, '\0').append(store_.strings[tid]);
     tracks_[i] = track_keys_.Intern(scratch_);
     if (tracks_[i] == track_pids_.size()) {
@@ -77,7 +91,7 @@ void StoreBuilder::MapCategories(const DecodedSlice& slice) {
     if (local.rule.rule == Rule::kUnknown && local.events > 0) {
       store_.oddities.Count(Oddity::kUnknownCategory, local.first_uid, local.events);
     }
-    const StringId name = names_[local.name];
+    const StringId name = Led(names_, local.name);
     auto found = std::find(category_names_.begin(), category_names_.end(), name);
     if (found == category_names_.end()) {
       if (category_names_.size() == 255) {
@@ -90,17 +104,21 @@ void StoreBuilder::MapCategories(const DecodedSlice& slice) {
   }
 }
 
-Event StoreBuilder::Mapped(Event event, std::uint32_t args_offset) const {
-  event.name = names_[event.name];
-  event.track = tracks_[event.track];
-  event.category = categories_[event.category];
-  if (event.args != kNoArgs) event.args += args_offset;
+// Before the slice's args are appended: they begin where the store's end.
+Event StoreBuilder::Mapped(Event event, const DecodedSlice& slice) const {
+  event.name = Led(names_, event.name);
+  event.track = Led(tracks_, event.track);
+  event.category = Led(categories_, event.category);
+  if (event.args != kNoArgs) {
+    JV_CHECK(event.args < slice.args.size());
+    event.args += static_cast<std::uint32_t>(store_.args.size());
+  }
   return event;
 }
 
 void StoreBuilder::AppendArgs(const DecodedSlice& slice) {
   const auto map = [&](StringId& id) {
-    if (id != kNoString) id = raws_[id];
+    if (id != kNoString) id = Led(raws_, id);
   };
   for (Args args : slice.args) {
     map(args.dims);

@@ -29,7 +29,7 @@ class StoreBuilder {
   void MapNames(const DecodedSlice& slice);
   void MapTracks(const DecodedSlice& slice);
   void MapCategories(const DecodedSlice& slice);
-  Event Mapped(Event event, std::uint32_t args_offset) const;
+  Event Mapped(Event event, const DecodedSlice& slice) const;
   void AppendArgs(const DecodedSlice& slice);
   void PairBeginEnds();
   bool PairTrack(std::vector<BeginEnd*>& marks, bool count_oddities);

@@ -46,7 +46,7 @@ std::shared_ptr<const perf::ModelRows> Extension() {
   constexpr std::string_view kJson =
       R"({"rows": [{"model": "mine", "like": "op", "ops": ["mylib::op"], "category": "mine",
           "flops": 1000, "bytes": 1000}]})";
-  auto rows = session::ModelsWithExtension("mine.json", kJson, false);
+  auto rows = session::ModelsWithExtension("mine.json", kJson, session::Compat::kNone);
   REQUIRE_MESSAGE(rows.has_value(), (rows ? "" : rows.error().message));
   return *rows;
 }

@@ -54,6 +54,11 @@ TEST_CASE_FIXTURE(Fixture, "what a tool throws does not get out") {
   const Json bug = One(Request(1, "tools/call", CallParams("throws")));
   CHECK(bug.at("error").at("code") == -32603);
   CHECK(DumpLine(bug).find("secret") == std::string::npos);
+  const Json check = One(Request(4, "tools/call", CallParams("breaks")));
+  const auto told = check.at("error").at("message").get<std::string>();
+  CHECK(told.starts_with("Internal error, incident "));
+  CHECK(told.find(": check failed at ") != std::string::npos);
+  CHECK(told.ends_with("1 + 1 == 3"));
   const Json memory = One(Request(2, "tools/call", CallParams("no_memory")));
   CHECK(memory.at("result").at("isError") == true);
   CHECK(Text(memory).starts_with("[out_of_memory]"));

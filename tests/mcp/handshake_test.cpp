@@ -134,7 +134,8 @@ TEST_CASE_FIXTURE(HandshakeFixture, "requests that are wrong, and their codes") 
 TEST_CASE_FIXTURE(HandshakeFixture, "an unknown tool is answered with the one that was meant") {
   const Json error = One(Request(1, "tools/call", CallParams("ecko"))).at("error");
   CHECK(error.at("message") ==
-        "Unknown tool \"ecko\"; did you mean \"echo\"? Tools: echo, fail, throws, no_memory, gate");
+        "Unknown tool \"ecko\"; did you mean \"echo\"? Tools: echo, fail, throws, breaks, "
+        "no_memory, gate");
 }
 
 TEST_CASE_FIXTURE(HandshakeFixture, "notifications and responses are never answered") {

@@ -4,6 +4,7 @@
 #include <stdexcept>
 #include <utility>
 
+#include "base/check.h"
 #include "mcp/error_reply.h"
 #include "mcp/protocol.h"
 
@@ -73,6 +74,10 @@ ToolSet TestTools(Gate& gate) {
   });
   add(DefinitionText("throws"), ToolCost::kQuick,
       [](const Json&, Job&) -> ToolReply { throw std::runtime_error("secret"); });
+  add(DefinitionText("breaks"), ToolCost::kQuick, [](const Json&, Job&) -> ToolReply {
+    JV_CHECK(1 + 1 == 3);
+    return {};
+  });
   add(DefinitionText("no_memory"), ToolCost::kQuick,
       [](const Json&, Job&) -> ToolReply { throw std::bad_alloc(); });
   add(DefinitionText("gate", R"({"note":{"type":"string"}})"), ToolCost::kLong,

@@ -46,7 +46,7 @@ TEST_CASE_FIXTURE(StatelessFixture, "lists and calls carry the envelope of their
   const Json list = One(Stateless(1, "tools/list")).at("result");
   CheckComplete(list);
   CHECK(list.at("ttlMs") == 3600000);
-  CHECK(list.at("tools").size() == 5);
+  CHECK(list.at("tools").size() == 6);
   const Json result = One(Stateless(2, "tools/call", CallParams("echo"))).at("result");
   CheckComplete(result);
   CHECK_FALSE(result.contains("ttlMs"));

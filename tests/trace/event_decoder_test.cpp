@@ -56,6 +56,42 @@ TEST_CASE("a bracket of the wrong kind does not invent events") {
   CHECK(trace.events.oddities.first(Oddity::kMalformedEvent) == 1);
 }
 
+TEST_CASE("a broken event leaves nothing behind") {
+  // Each of its own kind, right up to a bracket of the wrong kind.
+  for (
+      const char* element :
+      {R"({"ph":"X","cat":"kernel","name":"k","pid":0,"tid":7,"ts":20.1234,"dur":5,"args":{"stream":7},"foo":{1]}})",
+       R"({"ph":"B","cat":"cpu_op","name":"b","pid":1,"tid":1,"ts":20,"args":{"External id":5},"foo":{1]}})",
+       R"({"ph":"E","pid":1,"tid":1,"ts":20,"foo":{1]}})",
+       R"({"ph":"M","name":"process_name","pid":1,"tid":1,"args":{"name":"other"},"foo":{1]}})",
+       R"({"ph":"s","cat":"ac2g","id":3,"pid":1,"tid":1,"ts":20,"foo":{1]}})",
+       R"({"ph":"i","cat":"nobody knows","name":"x","pid":1,"tid":1,"ts":20,"foo":{1]}})",
+       R"({"cat":"nobody knows","pid":9,"tid":9,"ts":20,"dur":1,"foo":{1]}})"}) {
+    LeftOut(element, Oddity::kMalformedEvent);
+    const Trace trace = Among(element);
+    const EventStore& events = trace.events;
+    CHECK(events.args.empty());
+    CHECK(events.flows.empty());
+    CHECK(events.meta_events.empty());
+    CHECK(events.exact_times.empty());
+    CHECK(events.ignored_events == 0);
+    CHECK_FALSE(events.dialect.begin_end_pairs);
+    CHECK_FALSE(events.dialect.arrows_ac2g);
+    CHECK(events.tracks.size() == 1);
+    CHECK(events.categories == std::vector<std::string_view>{"cpu_op"});
+  }
+}
+
+TEST_CASE("the end of a broken begin event is an end alone") {
+  const Trace trace = Among(
+      R"({"ph":"B","cat":"cpu_op","name":"b","pid":1,"tid":1,"ts":20,"args":{"External id":5},"foo":{1]}},)"
+      R"({"ph":"E","pid":1,"tid":1,"ts":21})");
+  CHECK(trace.events.size() == 2);
+  CHECK(trace.events.oddities.count(Oddity::kMalformedEvent) == 1);
+  CHECK(trace.events.oddities.count(Oddity::kUnmatchedEnd) == 1);
+  CHECK(trace.events.oddities.count(Oddity::kUnmatchedBegin) == 0);
+}
+
 TEST_CASE("members in any order") {
   for (
       const char* element :

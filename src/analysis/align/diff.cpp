@@ -4,6 +4,7 @@
 
 #include "analysis/attribution/module_paths.h"
 #include "analysis/tables/summary.h"
+#include "base/check.h"
 
 namespace jarvis::analysis {
 namespace {
@@ -127,6 +128,7 @@ std::string TraceDiff::LcaName(const DiffGroup& group) const {
 }
 
 std::uint32_t TraceDiff::PlaceOf(const DiffGroup& group) const {
+  JV_CHECK(group.lca < merged.nodes.size());
   const MergedNode& node = merged.nodes[group.lca];
   if (node.parent == kNoMerged || node.a == kNoDiffNode || !sides[0].tree.IsGpu(node.a)) {
     return group.lca;

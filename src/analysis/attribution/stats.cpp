@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/check.h"
+
 namespace jarvis::analysis {
 
 double KahanSum(std::span<const double> values) {
@@ -49,6 +51,7 @@ double Median(std::vector<double> values) {
 }
 
 Moments GroupMoments(std::span<const double> values) {
+  JV_CHECK(!values.empty());
   const auto n = static_cast<double>(values.size());
   Moments m{};
   m.sum = KahanSum(values);

@@ -9,6 +9,7 @@
 
 #include "analysis/tables/family_table.h"
 #include "analysis/tables/work_tables.h"
+#include "base/check.h"
 
 namespace jarvis::analysis {
 namespace {
@@ -363,6 +364,8 @@ Result<SheetChoice> ChooseSheets(const std::vector<std::string>& names) {
 
 Result<ComparedSheets> CompareSheets(const std::vector<ReportTables>& reports,
                                      const SheetChoice& choice, const CompareRules& rules) {
+  JV_CHECK(reports.size() >= 2 && reports.size() <= kReportsMax);
+  JV_DCHECK(TagsDiffer(reports));
   return Comparison(reports, choice, rules).Run();
 }
 

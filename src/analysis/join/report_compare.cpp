@@ -8,6 +8,8 @@
 
 #include <fmt/format.h>
 
+#include "base/check.h"
+
 namespace jarvis::analysis {
 namespace {
 
@@ -323,6 +325,8 @@ std::optional<double> NumberOf(const Cell& cell) {
 
 Result<Joined> Join(const std::vector<TaggedTable>& tables, const JoinSpec& spec,
                     const JoinRules& rules) {
+  JV_CHECK(!tables.empty() && tables.size() <= kReportsMax);
+  JV_DCHECK(TagsDiffer(tables));
   return Joiner(tables, spec, rules).Run();
 }
 

@@ -5,7 +5,9 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <set>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/result.h"
@@ -34,6 +36,15 @@ struct TaggedTable {
   std::string tag;
   Table table;
 };
+
+// Are the tags all different? Of reports or their tables.
+template <typename Tagged>
+bool TagsDiffer(const std::vector<Tagged>& all) {
+  std::set<std::string_view> tags;
+  for (const Tagged& one : all)
+    tags.insert(one.tag);
+  return tags.size() == all.size();
+}
 
 struct JoinSpec {
   std::vector<std::string> keys;      // columns that every table has

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "base/check.h"
 #include "base/text.h"
 
 namespace jarvis::rocprof {
@@ -43,6 +44,7 @@ std::string ShortPattern(std::string_view kernel) {
 
 void WriteShort(const std::vector<std::string>& names, const std::string& source,
                 const std::string& range, const std::vector<std::string>& formats, YamlFile* file) {
+  JV_CHECK(!file->passes.empty());
   std::map<std::string, std::vector<std::string>> originals;  // by pattern
   for (const std::string& name : names) {
     const std::string pattern = ShortPattern(name);

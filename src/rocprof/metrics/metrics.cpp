@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/check.h"
 #include "perf/tensile_name.h"
 
 namespace jarvis::rocprof {
@@ -142,6 +143,9 @@ std::optional<double> MetricRules::Mean(std::span<const DispatchRef> dispatches,
 }
 
 Metrics MetricRules::Of(std::span<const DispatchRef> dispatches, std::string_view kernel) const {
+  JV_DCHECK(std::all_of(dispatches.begin(), dispatches.end(), [](const DispatchRef& one) {
+    return one.process != nullptr && one.dispatch != nullptr;
+  }));
   Metrics out;
   const Cycles source = SourceFor(dispatches);
   const auto cus = [](const Agent& agent) { return Positive(agent.cus); };

@@ -6,6 +6,7 @@
 #include <tuple>
 
 #include "analysis/attribution/stats.h"
+#include "base/check.h"
 #include "base/text.h"
 
 namespace jarvis::rocprof {
@@ -250,6 +251,8 @@ std::string_view CategoryOfKernel(std::string_view kernel) {
 
 std::vector<Table> MakeReport(const Capture& capture, const Process& process,
                               const ReportOptions& options) {
+  JV_CHECK(std::any_of(capture.processes.begin(), capture.processes.end(),
+                       [&](const Process& one) { return &one == &process; }));
   return Report(capture, process, options).Make();
 }
 

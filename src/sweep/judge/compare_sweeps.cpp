@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "base/check.h"
 #include "sweep/judge/compare_collectives.h"
 #include "sweep/judge/compare_kernels.h"
 #include "sweep/judge/compare_metrics.h"
@@ -57,6 +58,7 @@ std::vector<std::string> MissingOf(const ComparedSweeps& compared,
 ComparisonPage CompareSweeps(const std::vector<SweepFacts>& sweeps,
                              const std::vector<std::string>& labels,
                              const CompareOptions& options) {
+  JV_CHECK(labels.size() == sweeps.size() && options.baseline < sweeps.size());
   const ComparedSweeps compared = ArrangeSweeps(sweeps, options);
   ComparisonPage page;
   page.baseline = options.baseline;

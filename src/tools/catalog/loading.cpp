@@ -4,9 +4,12 @@
 
 #include <fmt/format.h>
 
+#include "base/check.h"
+
 namespace jarvis::tools {
 
 Answer LoadingAnswer(const Error& error) {
+  JV_CHECK(error.code == ErrorCode::kLoading);
   Answer answer;
   answer.summary = error.percent
                        ? fmt::format("{}, {:.0f} % done. Ask again.", error.message, *error.percent)

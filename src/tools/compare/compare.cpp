@@ -9,6 +9,7 @@
 #include "findings/two/comparability.h"
 #include "findings/two/compare_table.h"
 #include "output/number_format.h"
+#include "table/column_place.h"
 #include "tools/compare/compare_source.h"
 #include "tools/compare/compare_tools.h"
 #include "tools/shared/arguments.h"
@@ -170,6 +171,9 @@ Result<Answer> CompareTables(const session::Workspace& workspace, const Json& ar
 void AddRows(Table table, GroupBy by, std::uint64_t limit, Answer* answer) {
   // The last ones are for the files.
   constexpr std::size_t kForFiles = 4;
+  const std::size_t name = PlaceOf(table.columns, findings::CompareName(by));
+  const bool shapes = by == GroupBy::kOp;
+  const std::size_t place_of_shape = shapes ? PlaceOf(table.columns, "shape") : 0;
   const std::size_t columns = table.columns.size() - kForFiles;
   table.columns.resize(columns);
   answer->columns = std::move(table.columns);
@@ -180,10 +184,9 @@ void AddRows(Table table, GroupBy by, std::uint64_t limit, Answer* answer) {
   for (std::uint64_t r = answer->offset; r < end; ++r) {
     std::vector<Cell>& row = table.rows[r];
     row.resize(columns);
-    if (r >= findings::kUnmatchedRows) row[0] = ShortName(std::get<std::string>(row[0]), by);
-    if (auto* shape = std::get_if<std::string>(&row[1]); shape != nullptr && by == GroupBy::kOp) {
-      *shape = findings::ShortShape(std::move(*shape));
-    }
+    if (r >= findings::kUnmatchedRows) row[name] = ShortName(std::get<std::string>(row[name]), by);
+    auto* shape = shapes ? std::get_if<std::string>(&row[place_of_shape]) : nullptr;
+    if (shape != nullptr) *shape = findings::ShortShape(std::move(*shape));
     answer->rows.push_back(std::move(row));
   }
 }

@@ -11,6 +11,7 @@
 #include "output/csv_writer.h"
 #include "output/number_format.h"
 #include "session/diff_report.h"
+#include "table/column_place.h"
 #include "tools/compare/compare_tools.h"
 #include "tools/shared/arguments.h"
 
@@ -139,9 +140,16 @@ void AnswerCalls(const Pair& pair, const Json& arguments, Answer* answer) {
   answer->summary = Headline(pair, AllEqual(summary));
   answer->columns = {"call", "module", "count", "trace1_ms", "trace2_ms", "ratio", "difference"};
   const auto limit = arguments.at("limit").get<std::size_t>();
+  const auto place = [&](const char* column) { return PlaceOf(summary.columns, column); };
+  const std::size_t name = place("lca_name");
+  const std::size_t stack = place("nn_module_stack");
+  const std::size_t count = place("lca_count");
+  const std::size_t ratio = place("time_ratio (trace2/trace1)");
+  const std::size_t kernels[2] = {place("kernels_trace1"), place("kernels_trace2")};
+  const std::size_t times[2] = {place("time_trace1_us"), place("time_trace2_us")};
   for (const std::vector<Cell>& row : summary.rows) {
     if (answer->rows.size() == limit) break;
-    const auto* modules = std::get_if<std::string>(&row[1]);
+    const auto* modules = std::get_if<std::string>(&row[stack]);
     // The innermost three tell the place.
     std::string module = modules == nullptr ? "" : *modules;
     std::size_t at = module.size();
@@ -150,13 +158,14 @@ void AnswerCalls(const Pair& pair, const Json& arguments, Answer* answer) {
     if (at != std::string::npos) module.erase(0, at + 1);
     for (std::size_t cut; (cut = module.find("nn.Module: ")) != std::string::npos;)
       module.erase(cut, 11);
-    const double first = std::get<double>(row[5]);
-    const double second = std::get<double>(row[6]);
-    answer->rows.push_back(
-        {Shown(std::get<std::string>(row[0])), module.empty() ? Cell() : Cell(Shown(module)),
-         row[2], Ms(first), Ms(second), row[8],
-         analysis::DifferenceInWords(Ms(first), Ms(second), std::get<std::int64_t>(row[3]) > 0,
-                                     std::get<std::int64_t>(row[4]) > 0, "ms")});
+    const double first = std::get<double>(row[times[0]]);
+    const double second = std::get<double>(row[times[1]]);
+    const auto any = [&](std::size_t of) { return std::get<std::int64_t>(row[of]) > 0; };
+    answer->rows.push_back({Shown(std::get<std::string>(row[name])),
+                            module.empty() ? Cell() : Cell(Shown(module)), row[count], Ms(first),
+                            Ms(second), row[ratio],
+                            analysis::DifferenceInWords(Ms(first), Ms(second), any(kernels[0]),
+                                                        any(kernels[1]), "ms")});
   }
   answer->total = summary.rows.size();
   AddNotes(pair, answer);
@@ -174,15 +183,20 @@ void AnswerRoles(const Pair& pair, const Json& arguments, Answer* answer) {
                      "trace1_kernels", "trace2_kernels", "difference"};
   const auto limit = arguments.at("limit").get<std::size_t>();
   double all[2] = {0, 0};
+  const auto place = [&](const char* column) { return PlaceOf(roles.columns, column); };
+  const std::size_t name = place("role");
+  const std::size_t ratio = place("time_ratio (trace2/trace1)");
+  const std::size_t times[2] = {place("time_trace1_us"), place("time_trace2_us")};
+  const std::size_t counts[2] = {place("kernels_trace1"), place("kernels_trace2")};
   for (const std::vector<Cell>& row : roles.rows) {
-    const double us[2] = {std::get<double>(row[3]), std::get<double>(row[4])};
-    const std::int64_t kernels[2] = {std::get<std::int64_t>(row[1]),
-                                     std::get<std::int64_t>(row[2])};
+    const double us[2] = {std::get<double>(row[times[0]]), std::get<double>(row[times[1]])};
+    const std::int64_t kernels[2] = {std::get<std::int64_t>(row[counts[0]]),
+                                     std::get<std::int64_t>(row[counts[1]])};
     for (const int side : {0, 1})
       all[side] += us[side];
     if (answer->rows.size() == limit) continue;
     answer->rows.push_back(
-        {row[0], Ms(us[0]), Ms(us[1]), row[6], kernels[0], kernels[1],
+        {row[name], Ms(us[0]), Ms(us[1]), row[ratio], kernels[0], kernels[1],
          analysis::DifferenceInWords(Ms(us[0]), Ms(us[1]), kernels[0] > 0, kernels[1] > 0, "ms")});
   }
   answer->total = roles.rows.size();

@@ -11,6 +11,7 @@
 #include "rocprof/metrics/kernel_tables.h"
 #include "rocprof/read/capture.h"
 #include "sweep/judge/comms.h"
+#include "table/column_place.h"
 #include "tools/shared/arguments.h"
 #include "tools/sweep/files.h"
 #include "tools/sweep/parts.h"
@@ -78,10 +79,7 @@ void KernelRows(const sweep::SweepFacts& facts, sweep::RankBy by, std::size_t li
   const Table table = sweep::GemmKernelStability(facts);
   answer->columns = {"config",  "rank",     "op",      "kernel",       "count",
                      "mean_us", "range_us", "overlap", "slowdown_pct", "pearson_r"};
-  const auto column = [&](const char* name) {
-    return static_cast<std::size_t>(std::find(table.columns.begin(), table.columns.end(), name) -
-                                    table.columns.begin());
-  };
+  const auto column = [&](const char* name) { return PlaceOf(table.columns, name); };
   std::vector<std::string> labels;  // by row of the table
   for (std::size_t c = 0; c < facts.configs.size(); ++c) {
     for (const sweep::RankFacts& rank : facts.configs[c].ranks)

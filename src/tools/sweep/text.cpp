@@ -6,15 +6,22 @@
 
 #include "base/text.h"
 #include "launch/plan.h"
+#include "table/column_place.h"
 
 namespace jarvis::tools {
 namespace {
 
-// The last two cells of a row: directory and what becomes of it.
-std::string RowLine(const Json& row) {
-  if (row.size() < 2) return {};
-  return fmt::format("  {:<40} {}\n", OneLine(row[row.size() - 2].get<std::string>()),
-                     OneLine(row[row.size() - 1].get<std::string>()));
+// A line a run: its directory and what becomes of it.
+std::string RowLines(const Json& answer) {
+  const auto columns = answer.at("columns").get<std::vector<std::string>>();
+  const std::size_t directory = PlaceOf(columns, "directory");
+  const std::size_t what = PlaceOf(columns, "what");
+  std::string lines;
+  for (const Json& row : answer.at("rows")) {
+    lines += fmt::format("  {:<40} {}\n", OneLine(row[directory].get<std::string>()),
+                         OneLine(row[what].get<std::string>()));
+  }
+  return lines;
 }
 
 // As it could be typed.
@@ -30,8 +37,7 @@ std::string RunLines(const Json& run) {
 
 std::string PlanText(const Json& answer) {
   std::string text = answer.at("summary").get<std::string>() + "\n\n";
-  for (const Json& row : answer.at("rows"))
-    text += RowLine(row);
+  text += RowLines(answer);
   if (answer.at("truncated") == Json(true))
     text += fmt::format("  ... {} in all\n", answer.at("total").get<std::uint64_t>());
   if (!answer.at("runs").empty()) {

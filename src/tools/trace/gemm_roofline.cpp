@@ -93,8 +93,9 @@ void AddTable(const std::vector<Judged>& all, bool platform, Answer* answer) {
     const Gemm& gemm = one.item->gemm;
     std::vector<Cell> row = {one.item->name, gemm.batch, gemm.m, gemm.n, gemm.k};
     row.push_back(gemm.in == nullptr ? Cell() : Cell(std::string(gemm.in->name)));
-    row.insert(row.end(), {*one.work.flops / 1e9, Cell(), CellOf(one.roof.intensity)});
-    if (one.work.bytes) row[row.size() - 2] = *one.work.bytes / 1e6;
+    row.insert(row.end(),
+               {*one.work.flops / 1e9, one.work.bytes ? Cell(*one.work.bytes / 1e6) : Cell(),
+                CellOf(one.roof.intensity)});
     if (platform) {
       row.push_back(one.roof.bound ? Cell(std::string(perf::BoundText(*one.roof.bound))) : Cell());
       row.insert(row.end(),

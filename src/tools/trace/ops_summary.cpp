@@ -90,6 +90,26 @@ const SummaryRow* TopOf(const std::vector<const SummaryRow*>& rows, GroupBy by) 
   return rows.front();
 }
 
+// Rows from `first` to before `last` are shown.
+std::vector<NextCall> NextCalls(const std::string& trace,
+                                const std::vector<const SummaryRow*>& rows, GroupBy by,
+                                std::size_t first, std::size_t last) {
+  std::vector<NextCall> next;
+  if (const SummaryRow* top = TopOf(rows, by)) {
+    next.push_back(
+        {"parent_chain", {{"trace", trace}, {"row", top->id}}, "where the top row is called"});
+  }
+  // Products have a roof that is known from their shapes.
+  for (std::size_t r = first; by == GroupBy::kOp && r < last; ++r) {
+    if (rows[r]->category != "GEMM" || rows[r]->shape.empty()) continue;
+    next.push_back({"gemm_roofline",
+                    {{"trace", trace}, {"row", rows[r]->id}},
+                    "how far it is from what the GPU can do"});
+    break;
+  }
+  return next;
+}
+
 }  // namespace
 
 Result<Answer> OpsSummary(session::Workspace& workspace, const Json& arguments, Job& job) {
@@ -150,20 +170,8 @@ Result<Answer> OpsSummary(session::Workspace& workspace, const Json& arguments, 
   if (HasWork(by) && !platform.platform)
     answer.notes.insert(answer.notes.begin() + 1, platform.note);
   if (answer.notes.size() > 3) answer.notes.resize(3);
-  if (const SummaryRow* top = TopOf(rows, by)) {
-    answer.next = {{"parent_chain",
-                    {{"trace", trace->id()}, {"row", top->id}},
-                    "where the top row is called"}};
-  }
-  // Products have a roof that is known from their shapes.
   const std::size_t last = std::min<std::size_t>(rows.size(), answer.offset + answer.rows.size());
-  for (std::size_t r = answer.offset; by == GroupBy::kOp && r < last; ++r) {
-    if (rows[r]->category != "GEMM" || rows[r]->shape.empty()) continue;
-    answer.next.push_back({"gemm_roofline",
-                           {{"trace", trace->id()}, {"row", rows[r]->id}},
-                           "how far it is from what the GPU can do"});
-    break;
-  }
+  answer.next = NextCalls(trace->id(), rows, by, answer.offset, last);
   return answer;
 }
 

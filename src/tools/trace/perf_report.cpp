@@ -4,6 +4,7 @@
 
 #include "io/output_folder.h"
 #include "session/report.h"
+#include "table/column_place.h"
 #include "tools/shared/arguments.h"
 #include "tools/shared/extension_choice.h"
 #include "tools/shared/platform_choice.h"
@@ -53,7 +54,8 @@ session::ReportOptions OptionsOf(const Json& arguments) {
 std::string ModelNote(const std::vector<Table>& tables) {
   for (const Table& table : tables) {
     if (table.name != "model_coverage" || table.rows.empty()) continue;
-    const auto* share = std::get_if<double>(&table.rows[0].back());
+    const auto* share =
+        std::get_if<double>(&table.rows.front()[PlaceOf(table.columns, "share of time (%)")]);
     if (share == nullptr) return "no GPU time, so no work to judge";
     return fmt::format(
         "{:.1f} % of the GPU time has a performance model; model_coverage says why "
