@@ -251,8 +251,8 @@ std::string_view CategoryOfKernel(std::string_view kernel) {
 
 std::vector<Table> MakeReport(const Capture& capture, const Process& process,
                               const ReportOptions& options) {
-  JV_CHECK(std::any_of(capture.processes.begin(), capture.processes.end(),
-                       [&](const Process& one) { return &one == &process; }));
+  for (const Dispatch& dispatch : process.dispatches)
+    JV_CHECK(dispatch.kernel < capture.kernels.size());
   return Report(capture, process, options).Make();
 }
 

@@ -26,7 +26,7 @@ struct ReportOptions {
   std::size_t histogram_bins = 100;
 };
 
-// REQUIRES: `process` is of `capture`.
+// REQUIRES: the kernels that `process` names are of `capture`.
 std::vector<Table> MakeReport(const Capture& capture, const Process& process,
                               const ReportOptions& options);
 
