@@ -55,11 +55,14 @@ analysis::ReportReading TraceLensReading(const trace::EventStore& events,
   reading.stacks_in_kernel_cells = how.python_frames && !options.include_call_stack;
   reading.overlaps_of_launchers = true;
   reading.has_coverage = false;
-  reading.calls = [&events, tree, attribution = reading.attribution, how,
-                   inference = options.inference](analysis::OpWorks& works,
-                                                  const Job&) -> Result<analysis::ReportCalls> {
-    return CallsOf(
-        CollectTraceLensWork(events, *tree, *attribution, works, {how.python_frames, inference}));
+  reading.calls = [&events, tree, attribution = reading.attribution, rows = reading.rules.models,
+                   how,
+                   inference = options.inference](const Job&) -> Result<analysis::ReportCalls> {
+    auto works = std::make_unique<analysis::OpWorks>(events, *rows);
+    analysis::ReportCalls calls = CallsOf(
+        CollectTraceLensWork(events, *tree, *attribution, *works, {how.python_frames, inference}));
+    calls.works = std::move(works);
+    return calls;
   };
   reading.finish_families = [inference = options.inference](std::vector<Table>* families) {
     MoveBackwardRows(families, inference);

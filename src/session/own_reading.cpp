@@ -100,12 +100,13 @@ analysis::ReportReading OwnReading(const LoadedTrace& trace,
   };
   reading.caller = [&trace](trace::EventIndex e) { return trace.tree().parent(e); };
   if (options.models != nullptr) reading.rules.models = options.models.get();
-  reading.calls = [&trace, options, attribution = reading.attribution](
-                      analysis::OpWorks& works, const Job& job) -> Result<analysis::ReportCalls> {
+  reading.calls = [&trace, options, attribution = reading.attribution,
+                   rows = reading.rules.models](const Job& job) -> Result<analysis::ReportCalls> {
     analysis::ReportCalls calls;
     if (options.pseudo_ops) {
+      calls.works = std::make_unique<analysis::OpWorks>(trace.events(), *rows);
       calls.unified = std::make_shared<const std::vector<WorkCall>>(
-          analysis::CollectWorkCalls({trace.events(), trace.tree(), *attribution, works}));
+          analysis::CollectWorkCalls({trace.events(), trace.tree(), *attribution, *calls.works}));
     } else {
       // Shared with all others who ask for them.
       JV_ASSIGN(const auto known, WorkOf(trace, options.models, job));

@@ -24,8 +24,7 @@ class WorkReport {
   }
 
   Result<void> Run(Job& job, std::vector<Table>* tables) {
-    analysis::OpWorks works(trace_.events(), *reading_.rules.models);
-    JV_ASSIGN(const analysis::ReportCalls calls, reading_.calls(works, job));
+    JV_ASSIGN(const analysis::ReportCalls calls, reading_.calls(job));
     JV_TRY(job.Check());
     std::vector<Table> families;
     JV_TRY(AddAll(calls, job, tables, &families));

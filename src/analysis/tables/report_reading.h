@@ -12,6 +12,7 @@
 
 #include "analysis/attribution/attribution.h"
 #include "analysis/attribution/call_stack.h"
+#include "analysis/attribution/op_work.h"
 #include "analysis/attribution/overlap.h"
 #include "analysis/attribution/work_calls.h"
 #include "analysis/tables/ops_tables.h"
@@ -43,6 +44,7 @@ struct ReportCalls {
   ReportCalls& operator=(ReportCalls&&) = default;
 
   std::shared_ptr<const std::vector<WorkCall>> unified;  // never null
+  std::unique_ptr<OpWorks> works;  // what the calls point to; null: it is kept with the trace
   // By table of a family, in the report's order. The calls are some of `unified` or of `others`.
   std::vector<std::pair<std::string, std::vector<const WorkCall*>>> families;
   std::vector<std::vector<WorkCall>> others;
@@ -79,8 +81,8 @@ struct ReportReading {
   // model_coverage and coverage are among the tables.
   bool has_coverage = true;
 
-  // `works` evaluates what is not known yet, and must outlive the calls. Errors: kCancelled.
-  std::function<Result<ReportCalls>(OpWorks& works, const Job& job)> calls;
+  // Errors: kCancelled.
+  std::function<Result<ReportCalls>(const Job& job)> calls;
   // Last changes to finished tables: of the families, and of short_kernels_summary. Empty: none.
   std::function<void(std::vector<Table>* families)> finish_families;
   std::function<void(const TableInput& input, double threshold_us, Table* summary)>

@@ -4,6 +4,7 @@
 
 #include "base/text.h"
 #include "output/number_format.h"
+#include "tools/shared/arguments.h"
 
 namespace jarvis::tools {
 namespace {
@@ -35,10 +36,6 @@ constexpr Reason kReasons[] = {
     {"busy", "the GPU is busy"},
     {"no_gpu_work", "the trace has no GPU work (ProfilerActivity.CUDA)"},
 };
-
-double PercentOrZero(double part, double whole) {
-  return whole > 0 ? part / whole * 100 : 0;
-}
 
 }  // namespace
 
@@ -108,8 +105,8 @@ std::string WholeHeadline(const Analysis& a) {
   if (!a.totals.has_gpu_work) return "The trace has no GPU work.";
   std::string text = fmt::format("{} findings in {} ms: computing {:.1f} %, idle {:.1f} %",
                                  a.findings.size(), output::Rounded(a.totals.window_ms),
-                                 PercentOrZero(a.totals.computation_ms, a.totals.window_ms),
-                                 PercentOrZero(a.totals.idle_ms, a.totals.window_ms));
+                                 Percent(a.totals.computation_ms, a.totals.window_ms).value_or(0),
+                                 Percent(a.totals.idle_ms, a.totals.window_ms).value_or(0));
   if (!a.findings.empty() && a.combined.percent) {
     text += fmt::format("; together they may save {} ms ({:.1f} %)",
                         output::Rounded(a.combined.savings_ms.mid), a.combined.percent->mid);
