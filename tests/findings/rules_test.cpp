@@ -4,10 +4,10 @@
 
 #include <doctest/doctest.h>
 
+#include "analysis/host/runtime_calls.h"
 #include "findings/one/exclusive.h"
 #include "findings/one/finding.h"
 #include "findings/one/library.h"
-#include "findings/one/runtime_calls.h"
 #include "findings/one/shapes.h"
 #include "findings/one/thresholds.h"
 #include "support/trace_builder.h"
@@ -99,12 +99,12 @@ TEST_CASE("libraries by op and kernel") {
 TEST_CASE("runtime calls by what they do") {
   for (const char* name : {"cudaStreamSynchronize", "hipDeviceSynchronize", "cudaMemcpy",
                            "hipMemcpyWithStream", "cudaEventSynchronize"})
-    CHECK(findings::IsSyncCall(name));
+    CHECK(analysis::IsSyncCall(name));
   for (const char* name : {"cudaMemcpyAsync", "cudaLaunchKernel", "cudaStreamWaitEvent"})
-    CHECK_FALSE(findings::IsSyncCall(name));
-  CHECK(findings::IsMemoryCall("cudaMalloc"));
-  CHECK(findings::IsSetUpCall("hipModuleLoadData"));
-  CHECK(findings::IsGraphLaunch("hipGraphLaunch"));
+    CHECK_FALSE(analysis::IsSyncCall(name));
+  CHECK(analysis::IsMemoryCall("cudaMalloc"));
+  CHECK(analysis::IsSetUpCall("hipModuleLoadData"));
+  CHECK(analysis::IsGraphLaunch("hipGraphLaunch"));
 }
 
 TEST_CASE("time alone counts what no other set covers") {

@@ -9,12 +9,12 @@
 #include "analysis/attribution/arg_text.h"
 #include "analysis/attribution/clock.h"
 #include "analysis/attribution/group.h"
+#include "analysis/host/runtime_calls.h"
 #include "analysis/tables/callers.h"
 #include "base/parallel.h"
 #include "base/text.h"
 #include "findings/one/exclusive.h"
 #include "findings/one/library.h"
-#include "findings/one/runtime_calls.h"
 #include "findings/one/shapes.h"
 #include "findings/one/thresholds.h"
 #include "session/category_names.h"
@@ -86,7 +86,7 @@ class Collector {
       const auto [before, first] = last.try_emplace(events_.tracks[events_[e].track].pid, e);
       if (!first) {
         const EventIndex launch = in_.trace.tree().parent(e);
-        if (launch != kNoEvent && !IsGraphLaunch(events_.name(launch))) {
+        if (launch != kNoEvent && !analysis::IsGraphLaunch(events_.name(launch))) {
           const bool late = events_[launch].ts_ns >= events_[before->second].end_ns();
           follower_[before->second] = late ? Follower::kLate : Follower::kQueued;
         }
@@ -249,7 +249,7 @@ class Collector {
     const auto below = tree.Subtree(call.op);
     for (std::size_t i = 0; i < below.size();) {
       const EventIndex e = below[i];
-      if (!trace::IsLaunchCall(events_[e].kind) || !IsSyncCall(events_.name(e))) {
+      if (!trace::IsLaunchCall(events_[e].kind) || !analysis::IsSyncCall(events_.name(e))) {
         ++i;
         continue;
       }

@@ -7,10 +7,10 @@
 
 #include <fmt/format.h>
 
+#include "analysis/host/runtime_calls.h"
 #include "analysis/tables/callers.h"
 #include "base/text.h"
 #include "findings/one/enum_text.h"
-#include "findings/one/runtime_calls.h"
 #include "findings/one/thresholds.h"
 
 namespace jarvis::findings {
@@ -72,7 +72,7 @@ class Idle {
       devices.insert(events_.tracks[events_[e].track].pid);
       const EventIndex launch = tree_.parent(e);
       if (launch != kNoEvent) ++launched;
-      if (launch != kNoEvent && IsGraphLaunch(events_.name(launch))) graph_us += us;
+      if (launch != kNoEvent && analysis::IsGraphLaunch(events_.name(launch))) graph_us += us;
       if (events_[e].kind != EventKind::kKernel) continue;
       ++out_.kernels;
       kernel_us += us;
@@ -192,9 +192,9 @@ class Idle {
       const std::string_view name = events_.name(e);
       if (IsLoader(name) && !(up != kNoEvent && IsLoader(events_.name(up)))) out.data += us;
       if (!trace::IsLaunchCall(event.kind)) continue;
-      if (IsSetUpCall(name) || IsMemoryCall(name)) {
+      if (analysis::IsSetUpCall(name) || analysis::IsMemoryCall(name)) {
         out.set_up += us;
-      } else if (IsSyncCall(name)) {
+      } else if (analysis::IsSyncCall(name)) {
         out.sync += us;
         out.sync_at_start = out.sync_at_start || event.ts_ns < gap.start;
       }

@@ -8,12 +8,12 @@
 #include "analysis/attribution/clock.h"
 #include "analysis/attribution/gpu_timeline.h"
 #include "analysis/attribution/table_rules.h"
+#include "analysis/host/runtime_calls.h"
 #include "analysis/tables/callers.h"
 #include "base/interval.h"
 #include "base/text.h"
 #include "findings/one/enum_text.h"
 #include "findings/one/exclusive.h"
-#include "findings/one/runtime_calls.h"
 #include "findings/one/thresholds.h"
 #include "trace/json_text.h"
 
@@ -200,11 +200,11 @@ class MultiKernel {
   // Whether the host waited for the copy: a synchronous call, or a synchronisation in its op.
   bool Blocks(EventIndex launch, EventIndex op) const {
     if (launch == kNoEvent || !trace::IsLaunchCall(events_[launch].kind)) return false;
-    if (IsSyncCall(events_.name(launch))) return true;
+    if (analysis::IsSyncCall(events_.name(launch))) return true;
     if (op == kNoEvent) return false;
     const auto below = tree_.Subtree(op);
     return std::any_of(below.begin(), below.end(), [&](EventIndex e) {
-      return trace::IsLaunchCall(events_[e].kind) && IsSyncCall(events_.name(e));
+      return trace::IsLaunchCall(events_[e].kind) && analysis::IsSyncCall(events_.name(e));
     });
   }
 

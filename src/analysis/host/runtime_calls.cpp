@@ -1,6 +1,6 @@
-#include "findings/one/runtime_calls.h"
+#include "analysis/host/runtime_calls.h"
 
-namespace jarvis::findings {
+namespace jarvis::analysis {
 namespace {
 
 bool Has(std::string_view name, std::string_view part) {
@@ -35,4 +35,23 @@ bool IsGraphLaunch(std::string_view name) {
   return Has(name, "GraphLaunch");
 }
 
-}  // namespace jarvis::findings
+RuntimeKind RuntimeKindOf(std::string_view name) {
+  if (IsGraphLaunch(name)) return RuntimeKind::kGraphLaunch;
+  if (Has(name, "EventSynchronize")) return RuntimeKind::kEventSync;
+  if (Has(name, "StreamSynchronize")) return RuntimeKind::kStreamSync;
+  if (Has(name, "Synchronize")) return RuntimeKind::kDeviceSync;
+  if (Has(name, "StreamWaitEvent")) return RuntimeKind::kStreamWait;
+  if (Has(name, "EventRecord")) return RuntimeKind::kEventRecord;
+  if (IsSetUpCall(name)) return RuntimeKind::kSetUp;
+  if (IsCopy(name) || Has(name, "Memset") || Has(name, "memset")) return RuntimeKind::kCopy;
+  if (IsMemoryCall(name)) {
+    // Freeing on a stream (cudaFreeAsync) waits for nobody.
+    const bool gives_back = Has(name, "Free") || Has(name, "Unregister");
+    if (Has(name, "Async") || Has(name, "MemPool")) return RuntimeKind::kOther;
+    return gives_back ? RuntimeKind::kFree : RuntimeKind::kAllocate;
+  }
+  if (Has(name, "Launch")) return RuntimeKind::kLaunch;
+  return RuntimeKind::kOther;
+}
+
+}  // namespace jarvis::analysis
