@@ -8,6 +8,7 @@
 
 #include "base/text.h"
 #include "findings/one/thresholds.h"
+#include "findings/two/balance.h"
 #include "output/number_format.h"
 
 namespace jarvis::documents {
@@ -105,7 +106,44 @@ class FairWriter {
         f_.ops.per_step ? fmt::format("; times are a step ({} and {} steps)",
                                       Number(f_.ops.parts[1]), Number(f_.ops.parts[0]))
                         : "");
+    BalanceTable();
     Findings();
+  }
+
+  // What the difference of the windows is made of.
+  void BalanceTable() {
+    constexpr std::size_t kNamesMax = 3;
+    const findings::Balance balance =
+        findings::BalanceOf(Target(), Reference(), f_.comparability.order);
+    if (balance.lines.empty() || f_.comparability.verdict == "same file" ||
+        f_.comparability.verdict == "not comparable")
+      return;
+    Line("### Where the difference comes from\n");
+    Line("| Part | Reference | Target | Difference |\n|---|---|---|---|");
+    for (const findings::BalanceLine& line : balance.lines) {
+      Line("| {} | {} | {} | {:+.3g} ms |", BalancePart(line, kNamesMax), Ms(line.comparison.ms),
+           Ms(line.primary.ms), line.difference_ms());
+    }
+    Line("| **Window** | {} | {} | **{:+.3g} ms** |\n", Ms(balance.comparison_ms),
+         Ms(balance.primary_ms), balance.primary_ms - balance.comparison_ms);
+  }
+
+  static std::string BalancePart(const findings::BalanceLine& line, std::size_t names) {
+    using findings::BalanceKind;
+    switch (line.kind) {
+      case BalanceKind::kIdle: return "GPU idle";
+      case BalanceKind::kUnlinked: return "GPU work launched before the recording";
+      case BalanceKind::kOverlap: return "less what ran beside other work";
+      case BalanceKind::kRest: return "all else, each below 1 % of the window";
+      case BalanceKind::kCommon:
+        return fmt::format("`{}`, the same {} calls", Md(line.name), line.count);
+      case BalanceKind::kChanged: break;
+    }
+    std::string text = findings::ChangedText(line, names);
+    if (line.count > 1) text += fmt::format(", {} times", line.count);
+    if (!line.after.empty() && !line.before.empty())
+      text += fmt::format(" (between `{}` and `{}`)", Md(line.after, 40), Md(line.before, 40));
+    return text;
   }
 
   std::string Paragraph() const {
