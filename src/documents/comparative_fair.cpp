@@ -121,29 +121,11 @@ class FairWriter {
     Line("### Where the difference comes from\n");
     Line("| Part | Reference | Target | Difference |\n|---|---|---|---|");
     for (const findings::BalanceLine& line : balance.lines) {
-      Line("| {} | {} | {} | {:+.3g} ms |", BalancePart(line, kNamesMax), Ms(line.comparison.ms),
-           Ms(line.primary.ms), line.difference_ms());
+      Line("| {} | {} | {} | {:+.3g} ms |", findings::LineText(line, kNamesMax),
+           Ms(line.comparison.ms), Ms(line.primary.ms), line.difference_ms());
     }
     Line("| **Window** | {} | {} | **{:+.3g} ms** |\n", Ms(balance.comparison_ms),
          Ms(balance.primary_ms), balance.primary_ms - balance.comparison_ms);
-  }
-
-  static std::string BalancePart(const findings::BalanceLine& line, std::size_t names) {
-    using findings::BalanceKind;
-    switch (line.kind) {
-      case BalanceKind::kIdle: return "GPU idle";
-      case BalanceKind::kUnlinked: return "GPU work launched before the recording";
-      case BalanceKind::kOverlap: return "less what ran beside other work";
-      case BalanceKind::kRest: return "all else, each below 1 % of the window";
-      case BalanceKind::kCommon:
-        return fmt::format("`{}`, the same {} calls", Md(line.name), line.count);
-      case BalanceKind::kChanged: break;
-    }
-    std::string text = findings::ChangedText(line, names);
-    if (line.count > 1) text += fmt::format(", {} times", line.count);
-    if (!line.after.empty() && !line.before.empty())
-      text += fmt::format(" (between `{}` and `{}`)", Md(line.after, 40), Md(line.before, 40));
-    return text;
   }
 
   std::string Paragraph() const {

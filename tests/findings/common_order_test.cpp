@@ -85,8 +85,9 @@ TEST_CASE("the lines of the balance add up to the difference of the windows") {
   REQUIRE(balance.lines.size() == 3);
   CHECK(balance.lines[0].kind == BalanceKind::kChanged);
   CHECK(balance.lines[0].difference_ms() == doctest::Approx(-0.7));
-  CHECK(ChangedText(balance.lines[0], 1) ==
-        "`mylib::flash` (0.3) instead of `aten::bmm` (0.8) and 1 more");
+  CHECK(LineText(balance.lines[0], 1) ==
+        "`mylib::flash` (0.3) instead of `aten::bmm` (0.8) and 1 more, 10 times (between "
+        "`aten::layer_norm` and `aten::linear`)");
   CHECK(balance.lines[1].kind == BalanceKind::kIdle);
   CHECK(balance.lines[1].difference_ms() == doctest::Approx(-0.05));
   CHECK(balance.lines[2].kind == BalanceKind::kRest);

@@ -29,16 +29,34 @@ double CallsMs(const session::LoadedTrace& trace) {
   return us / 1000;
 }
 
+std::string Named(std::string_view text) {
+  std::string name = OneLine(Utf8Prefix(text, kNameBytes));
+  std::replace(name.begin(), name.end(), '`', '\'');
+  std::replace(name.begin(), name.end(), '|', '/');
+  return "`" + name + "`";
+}
+
 std::string SideText(const BlockSide& side, std::size_t most) {
   std::string text;
   for (std::size_t i = 0; i < side.names.size() && i < most; ++i) {
-    std::string name = OneLine(Utf8Prefix(side.names[i].first, kNameBytes));
-    std::replace(name.begin(), name.end(), '`', '\'');
-    text += fmt::format("{}`{}` ({})", text.empty() ? "" : ", ", name,
+    text += fmt::format("{}{} ({})", text.empty() ? "" : ", ", Named(side.names[i].first),
                         output::CellText(Cell(side.names[i].second)));
   }
   if (side.names.size() > most) text += fmt::format(" and {} more", side.names.size() - most);
   return text;
+}
+
+std::string ChangedText(const BalanceLine& line, std::size_t most) {
+  const std::string target = SideText(line.primary, most);
+  const std::string reference = SideText(line.comparison, most);
+  std::string text = reference.empty() ? target + " added"
+                     : target.empty()  ? reference + " dropped"
+                                       : target + " instead of " + reference;
+  if (line.count > 1) text += fmt::format(", {} times", line.count);
+  if (line.after.empty() && line.before.empty()) return text;
+  if (line.after.empty()) return text + fmt::format(" (before {})", Named(line.before));
+  if (line.before.empty()) return text + fmt::format(" (after {})", Named(line.after));
+  return text + fmt::format(" (between {} and {})", Named(line.after), Named(line.before));
 }
 
 }  // namespace
@@ -90,12 +108,17 @@ Balance BalanceOf(const session::LoadedTrace& primary, const session::LoadedTrac
   return balance;
 }
 
-std::string ChangedText(const BalanceLine& line, std::size_t most) {
-  const std::string target = SideText(line.primary, most);
-  const std::string reference = SideText(line.comparison, most);
-  if (reference.empty()) return target + " added";
-  if (target.empty()) return reference + " dropped";
-  return target + " instead of " + reference;
+std::string LineText(const BalanceLine& line, std::size_t most) {
+  switch (line.kind) {
+    case BalanceKind::kIdle: return "GPU idle";
+    case BalanceKind::kUnlinked: return "GPU work launched before the recording";
+    case BalanceKind::kOverlap: return "less what ran beside other work";
+    case BalanceKind::kRest: return "all else, each below 1 % of the window";
+    case BalanceKind::kCommon:
+      return fmt::format("{}, the same {} calls", Named(line.name), line.count);
+    case BalanceKind::kChanged: break;
+  }
+  return ChangedText(line, most);
 }
 
 }  // namespace jarvis::findings

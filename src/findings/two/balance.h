@@ -41,8 +41,8 @@ struct Balance {
 Balance BalanceOf(const session::LoadedTrace& primary, const session::LoadedTrace& comparison,
                   const CommonOrder& order);
 
-// "`a` (1.2), `b` (0.3) instead of `c` (2.0)": what a changed line is about, in milliseconds, at
-// most `most` names a side.
-std::string ChangedText(const BalanceLine& line, std::size_t most);
+// What a line is about: "GPU idle", "`a` (1.2), `b` (0.3) instead of `c` (2), 10 times (between `x`
+// and `y`)"; numbers in milliseconds, at most `most` names a side.
+std::string LineText(const BalanceLine& line, std::size_t most);
 
 }  // namespace jarvis::findings
