@@ -113,7 +113,12 @@ bool IsLoaderName(std::string_view name) {
 }
 
 bool IsAutogradNode(std::string_view name) {
-  return name.starts_with("autograd::engine::evaluate_function");
+  if (name.starts_with("autograd::engine::evaluate_function")) return true;
+  // Producers before those marks name the nodes alone: "CudnnConvolutionBackward", "MulBackward0".
+  if (name.starts_with("torch::autograd::")) return true;
+  while (!name.empty() && name.back() >= '0' && name.back() <= '9')
+    name.remove_suffix(1);
+  return name.ends_with("Backward") && NameHolds(name, "::") == false;
 }
 
 bool IsRangeName(std::string_view name) {

@@ -1,9 +1,9 @@
 #include "analysis/host/host_stretches.h"
 
 #include <algorithm>
+#include <array>
 #include <map>
 #include <tuple>
-#include <unordered_map>
 
 namespace jarvis::analysis {
 namespace {
@@ -29,7 +29,7 @@ std::int64_t ThresholdOf(const ThreadTimes& threads) {
 
 // What stands around one stretch, while the threads are walked.
 struct Around {
-  HostStretch at;
+  EmptyStretch at;
   EventIndex before = kNoEvent;  // ended last before it
   EventIndex after = kNoEvent;   // begins first after it
   EventIndex range = kNoEvent;   // innermost annotation that encloses it
@@ -108,7 +108,8 @@ struct FrameKey {
   auto operator<=>(const FrameKey&) const = default;
 };
 
-// Adds up the Python frames that are innermost inside the stretches.
+// Adds up the Python frames that are innermost inside the stretches. What a built-in takes is its
+// caller's time, which has a file and a line; a built-in that only waits keeps its name.
 class FrameGatherer {
  public:
   FrameGatherer(const HostInput& input, HostNames* names, const std::vector<Around>& stretches,
@@ -117,12 +118,16 @@ class FrameGatherer {
 
   void StartThread() { next_ = 0; }
   void Open(EventIndex e, std::int64_t) {
-    StringId code = codes_.empty() ? kNoString : codes_.back();
-    if (events_[e].kind == EventKind::kPythonFunction && names_.Of(e).user_frame)
-      code = events_[e].name;
-    codes_.push_back(code);
+    Level level = levels_.empty() ? Level{} : levels_.back();
+    if (events_[e].kind == EventKind::kPythonFunction) {
+      if (names_.Of(e).user_frame) level.code = events_[e].name;
+      const bool built_in = events_.name(e).starts_with("<built-in");
+      if (!built_in || level.frame == kNoString || names_.Of(e).waiting_frame)
+        level.frame = events_[e].name;
+    }
+    levels_.push_back(level);
   }
-  void Close(EventIndex, std::int64_t) { codes_.pop_back(); }
+  void Close(EventIndex, std::int64_t) { levels_.pop_back(); }
   void Piece(EventIndex e, std::int64_t start, std::int64_t end) {
     if (events_[e].kind != EventKind::kPythonFunction) return;
     while (next_ < stretches_.size() && stretches_[next_].at.end_ns <= start)
@@ -130,7 +135,7 @@ class FrameGatherer {
     for (std::size_t i = next_; i < stretches_.size() && stretches_[i].at.start_ns < end; ++i) {
       const std::int64_t ns =
           std::min(end, stretches_[i].at.end_ns) - std::max(start, stretches_[i].at.start_ns);
-      sums_[{group_of_[i], events_[e].name, codes_.back()}] += ns;
+      sums_[{group_of_[i], levels_.back().frame, levels_.back().code}] += ns;
     }
   }
 
@@ -138,7 +143,7 @@ class FrameGatherer {
   void Tell(std::vector<StretchGroup>* groups) {
     std::map<std::tuple<std::uint32_t, std::string, std::string>, std::int64_t> shown;
     for (const auto& [key, ns] : sums_) {
-      std::string name = ShownHostName(EventKind::kPythonFunction, events_.strings[key.frame]);
+      std::string name = ShownHostName(EventKind::kPythonFunction, events_.text(key.frame));
       std::string code(events_.text(key.code));
       if (code == name) code.clear();
       shown[{key.group, std::move(name), std::move(code)}] += ns;
@@ -148,32 +153,45 @@ class FrameGatherer {
       (*groups)[group].frames.push_back({name, code, ns, IsWaitingFrame(name)});
       (*groups)[group].frames_ns += ns;
     }
-    for (StretchGroup& group : *groups) {
-      std::stable_sort(group.frames.begin(), group.frames.end(),
-                       [](const StretchFrame& a, const StretchFrame& b) { return a.ns > b.ns; });
-      if (group.frames.size() > kStretchFramesMax) group.frames.resize(kStretchFramesMax);
-    }
+    for (StretchGroup& group : *groups)
+      OrderFrames(&group);
   }
 
  private:
+  struct Level {
+    StringId frame = kNoString;  // the nearest that is no built-in
+    StringId code = kNoString;   // the nearest of the user's
+  };
+
+  // A thread that waits beside one that works says nothing: it comes after the work, unless there
+  // is next to no work.
+  static void OrderFrames(StretchGroup* group) {
+    std::int64_t worked = 0;
+    for (const StretchFrame& frame : group->frames)
+      worked += frame.waits ? 0 : frame.ns;
+    const bool work_first = worked * 2 >= group->total_ns;
+    std::stable_sort(group->frames.begin(), group->frames.end(),
+                     [&](const StretchFrame& a, const StretchFrame& b) {
+                       if (work_first && a.waits != b.waits) return b.waits;
+                       return a.ns > b.ns;
+                     });
+    if (group->frames.size() > kStretchFramesMax) group->frames.resize(kStretchFramesMax);
+  }
+
   const trace::EventStore& events_;
   HostNames& names_;
   const std::vector<Around>& stretches_;
   const std::vector<std::uint32_t>& group_of_;  // by stretch
   std::size_t next_ = 0;
-  std::vector<StringId> codes_;  // by open event: the nearest user frame
+  std::vector<Level> levels_;  // by open event
   std::map<FrameKey, std::int64_t> sums_;
 };
-
-std::string NameOrNone(const trace::EventStore& events, EventIndex e) {
-  return e == kNoEvent ? std::string() : std::string(events.name(e));
-}
 
 void FinishStretches(const HostGpuWork& gpu, StretchGroup* group) {
   std::vector<std::int64_t> lengths;
   std::vector<std::int64_t> periods;
   for (std::size_t i = 0; i < group->stretches.size(); ++i) {
-    const HostStretch& one = group->stretches[i];
+    const EmptyStretch& one = group->stretches[i];
     lengths.push_back(one.end_ns - one.start_ns);
     if (i > 0) periods.push_back(one.start_ns - group->stretches[i - 1].start_ns);
     group->gpu_busy_ns += gpu.BusyNs(one.start_ns, one.end_ns);
@@ -190,25 +208,78 @@ void FinishStretches(const HostGpuWork& gpu, StretchGroup* group) {
   if (!periods.empty()) group->period_ns = median(&periods);
 }
 
-// Groups in the order of their first stretch; says the group of each stretch.
+using NeighbourIds = std::tuple<StringId, StringId, StringId>;  // before, after, range
+
+// Stretches with the same neighbours on both sides.
+struct SameStretches {
+  NeighbourIds ids;
+  std::vector<std::uint32_t> members;  // into the list of stretches, by start
+  std::int64_t total_ns = 0;
+  std::int64_t MeanNs() const { return total_ns / static_cast<std::int64_t>(members.size()); }
+};
+
+std::vector<SameStretches> BySameNeighbours(const trace::EventStore& events,
+                                            const std::vector<Around>& stretches) {
+  std::vector<SameStretches> out;
+  std::map<NeighbourIds, std::size_t> known;
+  const auto id = [&](EventIndex e) { return e == kNoEvent ? kNoString : events[e].name; };
+  for (std::uint32_t i = 0; i < stretches.size(); ++i) {
+    const Around& around = stretches[i];
+    const NeighbourIds ids(id(around.before), id(around.after), id(around.range));
+    const auto [found, added] = known.try_emplace(ids, out.size());
+    if (added) out.push_back({ids, {}, 0});
+    out[found->second].members.push_back(i);
+    out[found->second].total_ns += around.at.end_ns - around.at.start_ns;
+  }
+  std::stable_sort(out.begin(), out.end(), [](const SameStretches& a, const SameStretches& b) {
+    return a.total_ns > b.total_ns;
+  });
+  return out;
+}
+
+// The first and the last turn of a loop often have another neighbour on one side: such stragglers
+// join the group of the other side, if they are of about its length and few beside it. Says the
+// group of each stretch; the first of a group's neighbours name it.
 std::vector<StretchGroup> GroupStretches(const trace::EventStore& events,
                                          const std::vector<Around>& stretches,
                                          std::vector<std::uint32_t>* group_of) {
+  constexpr std::int64_t kAlike = 3;  // times as long, or as short
   std::vector<StretchGroup> groups;
-  std::map<std::tuple<StringId, StringId, StringId>, std::uint32_t> known;
-  const auto id = [&](EventIndex e) { return e == kNoEvent ? kNoString : events[e].name; };
-  for (const Around& around : stretches) {
-    const std::tuple key(id(around.before), id(around.after), id(around.range));
-    const auto [found, added] = known.try_emplace(key, static_cast<std::uint32_t>(groups.size()));
-    if (added) {
-      groups.emplace_back();
-      groups.back().before = NameOrNone(events, around.before);
-      groups.back().after = NameOrNone(events, around.after);
-      groups.back().range = NameOrNone(events, around.range);
+  std::vector<std::int64_t> means;                // of the group's first members
+  std::vector<std::size_t> sizes;                 // their number
+  std::map<NeighbourIds, std::uint32_t> by_side;  // with kNoString for the other side
+  group_of->assign(stretches.size(), 0);
+  const auto name = [&](StringId id) {
+    return id == kNoString ? std::string() : std::string(events.strings[id]);
+  };
+  for (const SameStretches& same : BySameNeighbours(events, stretches)) {
+    const auto& [before, after, range] = same.ids;
+    const std::array<NeighbourIds, 2> sides = {NeighbourIds(before, kNoString, range),
+                                               NeighbourIds(kNoString, after, range)};
+    auto group = static_cast<std::uint32_t>(groups.size());
+    for (const NeighbourIds& side : sides) {
+      const auto found = by_side.find(side);
+      if (found == by_side.end() || std::get<0>(side) == std::get<1>(side)) continue;
+      const std::int64_t mean = means[found->second];
+      const bool alike = same.MeanNs() * kAlike >= mean && same.MeanNs() <= mean * kAlike;
+      if (alike && same.members.size() * 2 <= sizes[found->second]) group = found->second;
+      if (group < groups.size()) break;
     }
-    group_of->push_back(found->second);
-    groups[found->second].stretches.push_back(around.at);
+    if (group == groups.size()) {
+      groups.emplace_back();
+      groups.back().before = name(before);
+      groups.back().after = name(after);
+      groups.back().range = name(range);
+      means.push_back(same.MeanNs());
+      sizes.push_back(same.members.size());
+      for (const NeighbourIds& side : sides)
+        by_side.try_emplace(side, group);
+    }
+    for (const std::uint32_t member : same.members)
+      (*group_of)[member] = group;
   }
+  for (std::uint32_t i = 0; i < stretches.size(); ++i)
+    groups[(*group_of)[i]].stretches.push_back(stretches[i].at);
   return groups;
 }
 

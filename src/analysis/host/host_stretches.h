@@ -19,7 +19,7 @@ struct StretchFrame {
   bool waits;        // it only waits
 };
 
-struct HostStretch {
+struct EmptyStretch {
   std::int64_t start_ns;
   std::int64_t end_ns;
 };
@@ -35,9 +35,9 @@ struct StretchGroup {
   std::int64_t gpu_busy_ns = 0;  // of total_ns: the GPU worked meanwhile
   // Median from one's begin to the next one's; absent for a single one.
   std::optional<std::int64_t> period_ns;
-  std::vector<StretchFrame> frames;    // the most time first, at most kStretchFramesMax
-  std::int64_t frames_ns = 0;          // of total_ns: inside Python frames that are recorded
-  std::vector<HostStretch> stretches;  // by start
+  std::vector<StretchFrame> frames;     // the most time first, at most kStretchFramesMax
+  std::int64_t frames_ns = 0;           // of total_ns: inside Python frames that are recorded
+  std::vector<EmptyStretch> stretches;  // by start
 };
 inline constexpr std::size_t kStretchFramesMax = 8;
 

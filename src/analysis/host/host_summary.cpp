@@ -8,14 +8,14 @@ std::size_t HostSummary::MemoryBytes() const {
   std::size_t bytes = sizeof(*this) + launches.all().size() * (sizeof(Launch) + 16) +
                       threads.pieces.capacity() * sizeof(ThreadPiece) +
                       threads.between.capacity() * sizeof(Interval<std::int64_t>) +
-                      threads.threads.capacity() * (sizeof(HostThread) + 64) +
+                      threads.threads.capacity() * (sizeof(WorkingThread) + 64) +
                       by_step.capacity() * sizeof(LaunchFigures);
   for (const HostTimeRow& row : time.rows)
     bytes += sizeof(row) + row.name.capacity() + row.code.capacity();
   for (const WaitGroup& group : waits)
     bytes += sizeof(group) + group.code.capacity() + group.waits_for.capacity();
   for (const StretchGroup& group : stretches.groups)
-    bytes += sizeof(group) + group.stretches.capacity() * sizeof(HostStretch) +
+    bytes += sizeof(group) + group.stretches.capacity() * sizeof(EmptyStretch) +
              group.frames.capacity() * sizeof(StretchFrame);
   return bytes;
 }

@@ -36,7 +36,7 @@ std::optional<double> PerStep(const HostSummary& summary, double all) {
 
 }  // namespace
 
-std::string ThreadLabel(const HostThread& thread) {
+std::string ThreadLabel(const WorkingThread& thread) {
   std::string label(ThreadRoleText(thread.role));
   return label + ", " + (thread.name.empty() ? "thread " + thread.tid : thread.name);
 }
@@ -48,7 +48,7 @@ Table HostTimeTable(const HostSummary& summary, HostRowKind kind) {
                    "total_ms", "ms_per_step", "thread",  "waits", "code"};
   for (const HostTimeRow& row : summary.time.rows) {
     if (row.kind != kind) continue;
-    const HostThread& thread = summary.threads.threads[row.thread];
+    const WorkingThread& thread = summary.threads.threads[row.thread];
     table.rows.push_back(
         {row.name, HostMs(row.self_ns), BaseShare(summary, row.self_ns), CountCell(row.count),
          trace::MicrosOf(row.median_self_ns), HostMs(row.total_ns),
@@ -62,9 +62,10 @@ Table HostTimeTable(const HostSummary& summary, HostRowKind kind) {
 Table SynchronisationsTable(const HostSummary& summary) {
   Table table;
   table.name = "synchronisations";
-  table.columns = {"call",         "op",       "code",      "range",         "ms",        "percent",
-                   "count",        "per_step", "median_us", "max_ms",        "waits_for", "work",
-                   "work_percent", "gpu_ms",   "copy_ms",   "unrecorded_ms", "found_done"};
+  table.columns = {
+      "call",     "op",         "code",          "range",     "ms",   "percent",      "count",
+      "per_step", "median_us",  "max_ms",        "waits_for", "work", "work_percent", "gpu_ms",
+      "copy_ms",  "foreign_ms", "unrecorded_ms", "found_done"};
   for (const WaitGroup& group : summary.waits) {
     const bool named = !group.waits_for.empty() && group.cause != WaitCause::kNothing;
     table.rows.push_back(
@@ -74,7 +75,7 @@ Table SynchronisationsTable(const HostSummary& summary) {
          trace::MicrosOf(group.median_ns), HostMs(group.max_ns),
          std::string(WaitCauseText(group.cause)), named ? Cell(group.waits_for) : Cell(),
          named ? Cell(group.waits_for_percent) : Cell(), NonZeroMs(group.gpu_ns),
-         NonZeroMs(group.copy_ns), NonZeroMs(group.unrecorded_ns),
+         NonZeroMs(group.copy_ns), NonZeroMs(group.foreign_ns), NonZeroMs(group.unrecorded_ns),
          group.found_done == 0 ? Cell() : CountCell(group.found_done)});
   }
   return table;
@@ -120,15 +121,15 @@ Table HostThreadsTable(const HostSummary& summary) {
   table.columns = {"thread",   "role",        "span_ms",   "work_ms",  "percent",     "ops_ms",
                    "calls_ms", "gpu_wait_ms", "python_ms", "pause_ms", "loader_ms",   "backward_ms",
                    "launches", "to_next_us",  "work_us",   "lead_us",  "idle_percent"};
-  std::vector<const HostThread*> order;
-  for (const HostThread& thread : summary.threads.threads)
+  std::vector<const WorkingThread*> order;
+  for (const WorkingThread& thread : summary.threads.threads)
     order.push_back(&thread);
-  std::stable_sort(order.begin(), order.end(), [](const HostThread* a, const HostThread* b) {
+  std::stable_sort(order.begin(), order.end(), [](const WorkingThread* a, const WorkingThread* b) {
     if ((a->role == ThreadRole::kMain) != (b->role == ThreadRole::kMain))
       return a->role == ThreadRole::kMain;
     return a->WorkNs() > b->WorkNs();
   });
-  for (const HostThread* thread : order) {
+  for (const WorkingThread* thread : order) {
     const auto ns = [&](HostState state) {
       return NonZeroMs(thread->ns[static_cast<std::size_t>(state)]);
     };

@@ -10,7 +10,7 @@ namespace jarvis::analysis {
 // name, self_ms, percent, count, median_us, total_ms, ms_per_step, thread, waits, code
 Table HostTimeTable(const HostSummary& summary, HostRowKind kind);
 // call, op, code, range, ms, percent, count, per_step, median_us, max_ms, waits_for, work,
-// work_percent, gpu_ms, copy_ms, unrecorded_ms, found_done
+// work_percent, gpu_ms, copy_ms, foreign_ms, unrecorded_ms, found_done
 Table SynchronisationsTable(const HostSummary& summary);
 // before, after, range, ms, percent, count, per_step, median_ms, max_ms, period_ms, gpu_busy_ms,
 // frame, frame_ms, code
@@ -24,6 +24,6 @@ Table HostThreadsTable(const HostSummary& summary);
 // step is in one part, so that shares add up to 100.
 Table StepPartsTable(const HostSummary& summary);
 
-std::string ThreadLabel(const HostThread& thread);  // "main, thread 17751 (python3)"
+std::string ThreadLabel(const WorkingThread& thread);  // "main, thread 17751 (python3)"
 
 }  // namespace jarvis::analysis

@@ -13,7 +13,7 @@ using trace::EventKind;
 class StateVisitor {
  public:
   StateVisitor(const HostInput& input, const Waits& waits, HostNames* names, std::uint32_t thread,
-               HostThread* out, std::vector<ThreadPiece>* pieces)
+               WorkingThread* out, std::vector<ThreadPiece>* pieces)
       : events_(input.events),
         waits_(waits),
         names_(*names),
@@ -62,14 +62,14 @@ class StateVisitor {
   const Waits& waits_;
   HostNames& names_;
   std::uint32_t at_;
-  HostThread& out_;
+  WorkingThread& out_;
   std::vector<ThreadPiece>& pieces_;
   int loaders_ = 0;  // open events of the loader
   int nodes_ = 0;    // open nodes of autograd
 };
 
-HostThread Introduce(const HostInput& input, std::span<const EventIndex> events) {
-  HostThread thread;
+WorkingThread Introduce(const HostInput& input, std::span<const EventIndex> events) {
+  WorkingThread thread;
   thread.track = input.events[events.front()].track;
   thread.events = events.size();
   thread.pid = input.events.tracks[thread.track].pid;
@@ -82,9 +82,9 @@ HostThread Introduce(const HostInput& input, std::span<const EventIndex> events)
   return thread;
 }
 
-void GiveRoles(std::vector<HostThread>* threads) {
-  HostThread* main = nullptr;
-  const auto better = [](const HostThread& a, const HostThread& b) {
+void GiveRoles(std::vector<WorkingThread>* threads) {
+  WorkingThread* main = nullptr;
+  const auto better = [](const WorkingThread& a, const WorkingThread& b) {
     // A thread that runs little else than the backward pass serves the one that asked for it.
     const bool a_serves = a.backward_ns * 2 > a.WorkNs();
     const bool b_serves = b.backward_ns * 2 > b.WorkNs();
@@ -92,10 +92,10 @@ void GiveRoles(std::vector<HostThread>* threads) {
     if (a_serves != b_serves) return b_serves;
     return a.WorkNs() > b.WorkNs();
   };
-  for (HostThread& thread : *threads) {
+  for (WorkingThread& thread : *threads) {
     if (main == nullptr || better(thread, *main)) main = &thread;
   }
-  for (HostThread& thread : *threads) {
+  for (WorkingThread& thread : *threads) {
     const std::int64_t work = thread.WorkNs();
     const std::int64_t covered = work + thread.ns[static_cast<std::size_t>(HostState::kPause)];
     constexpr std::int64_t kMonitorShare = 50;  // a fiftieth of its time at most is work
@@ -266,7 +266,7 @@ std::string_view StepPartText(StepPart part) {
                                                                "autograd thread",
                                                                "other launching threads",
                                                                "waiting for the GPU",
-                                                               "nothing recorded"};
+                                                               "between ops: no op, call or frame"};
   return kTexts[static_cast<std::size_t>(part)];
 }
 
@@ -278,7 +278,7 @@ ThreadTimes MeasureThreads(const HostInput& input, const Launches& launches, con
     ++launched[launch.thread];
   for (const std::span<const EventIndex> thread : ThreadsOf(input.events, input.tree)) {
     times.threads.push_back(Introduce(input, thread));
-    HostThread& out = times.threads.back();
+    WorkingThread& out = times.threads.back();
     if (const auto found = launched.find(out.track); found != launched.end())
       out.launches = found->second;
     StateVisitor visitor(input, waits, names, static_cast<std::uint32_t>(times.threads.size() - 1),
@@ -290,7 +290,7 @@ ThreadTimes MeasureThreads(const HostInput& input, const Launches& launches, con
     return !IsSwept(times.threads[piece.thread].role);
   });
   bool first = true;
-  for (const HostThread& thread : times.threads) {
+  for (const WorkingThread& thread : times.threads) {
     if (!Launching(thread.role)) continue;
     times.span.start = first ? thread.span.start : std::min(times.span.start, thread.span.start);
     times.span.end = first ? thread.span.end : std::max(times.span.end, thread.span.end);

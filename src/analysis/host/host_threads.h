@@ -48,7 +48,7 @@ enum class HostState : std::uint8_t {
 };
 inline constexpr std::size_t kHostStates = 6;
 
-struct HostThread {
+struct WorkingThread {
   std::uint32_t track = 0;
   std::string name;  // as recorded; empty: none
   std::string pid;
@@ -95,9 +95,9 @@ struct StepThreads {
 };
 
 struct ThreadTimes {
-  std::vector<HostThread> threads;    // in the tree's order
-  std::vector<ThreadPiece> pieces;    // of the threads that launch, and of loaders; by thread
-  Interval<std::int64_t> span{0, 0};  // of the threads whose pieces these are
+  std::vector<WorkingThread> threads;  // in the tree's order
+  std::vector<ThreadPiece> pieces;     // of the threads that launch, and of loaders; by thread
+  Interval<std::int64_t> span{0, 0};   // of the threads whose pieces these are
   // When no thread that launches runs an op or a call, within the span.
   IntervalSet<std::int64_t> between;
   std::vector<StepThreads> steps;  // one for the span if no steps are known

@@ -50,46 +50,83 @@ class QueueState {
   std::int64_t device_end_ = trace::kAbsent;
 };
 
+// Gathers what figures are made of.
+class FigureBuilder {
+ public:
+  void Add(const Launch& launch) {
+    ++out_.launches;
+    if (launch.pieces > 1) {
+      ++out_.graph_launches;
+      graph_ns_ += launch.work_ns;
+    }
+    all_ns_ += launch.work_ns;
+    if (launch.kernel) AddKernel(launch);
+    if (launch.stream_idle) ++found_idle_;
+    const std::int64_t lead = launch.start_ns - launch.call_ns;
+    lead_.push_back(lead);
+    if (launch.device_idle) latency_.push_back(lead);
+    if (lead >= 0) return;
+    ++out_.before_call;
+    before_.push_back(-lead);
+  }
+
+  LaunchFigures Finish() {
+    if (out_.launches == 0) return out_;
+    const std::size_t tenth = std::max<std::size_t>(1, lead_.size() / 10);
+    const auto end = static_cast<std::ptrdiff_t>(tenth);
+    std::vector<std::int64_t> begin_part(lead_.begin(), lead_.begin() + end);
+    std::vector<std::int64_t> end_part(lead_.end() - end, lead_.end());
+    out_.lead_first_us = MedianMicros(&begin_part);
+    out_.lead_last_us = MedianMicros(&end_part);
+    out_.lead_median_us = MedianMicros(&lead_);
+    out_.clocks_off_us = MedianMicros(&before_);
+    out_.to_next_mean_us = MeanMicros(to_next_);
+    out_.work_mean_us = MeanMicros(work_);
+    out_.to_next_median_us = MedianMicros(&to_next_);
+    out_.work_median_us = MedianMicros(&work_);
+    constexpr std::size_t kLatenciesLeast = 3;
+    if (latency_.size() >= kLatenciesLeast) out_.latency_median_us = MedianMicros(&latency_);
+    if (out_.latency_median_us && *out_.latency_median_us < 0) out_.latency_median_us.reset();
+    const auto launches = static_cast<double>(out_.launches);
+    out_.idle_percent = 100.0 * static_cast<double>(found_idle_) / launches;
+    if (all_ns_ > 0) {
+      out_.graph_percent = 100.0 * static_cast<double>(graph_ns_) / static_cast<double>(all_ns_);
+    }
+    constexpr double kMost = 50;
+    constexpr std::uint64_t kLaunchesLeast = 32;  // fewer say nothing about how a program runs
+    out_.launch_bound = out_.launches >= kLaunchesLeast && *out_.idle_percent >= kMost &&
+                        out_.graph_percent < kMost && out_.to_next_median_us &&
+                        *out_.to_next_median_us > *out_.work_median_us;
+    return out_;
+  }
+
+ private:
+  void AddKernel(const Launch& launch) {
+    const auto [last, first] = last_call_.try_emplace(launch.thread, launch.call_ns);
+    if (!first) to_next_.push_back(launch.call_ns - last->second);
+    last->second = launch.call_ns;
+    work_.push_back(launch.work_ns);
+  }
+
+  LaunchFigures out_;
+  std::map<std::uint32_t, std::int64_t> last_call_;  // by thread
+  std::vector<std::int64_t> to_next_;
+  std::vector<std::int64_t> work_;
+  std::vector<std::int64_t> latency_;
+  std::vector<std::int64_t> lead_;    // by begin of the call
+  std::vector<std::int64_t> before_;  // by how much work starts before its call
+  std::uint64_t found_idle_ = 0;
+  std::int64_t graph_ns_ = 0;
+  std::int64_t all_ns_ = 0;
+};
+
 template <typename Take>
 LaunchFigures FiguresOf(std::span<const Launch> launches, const Take& take) {
-  LaunchFigures out;
-  std::map<std::uint32_t, std::int64_t> last_call;  // by thread
-  std::vector<std::int64_t> to_next;
-  std::vector<std::int64_t> work;
-  std::vector<std::int64_t> latency;
-  std::vector<std::int64_t> lead;
-  std::uint64_t found_idle = 0;
+  FigureBuilder figures;
   for (const Launch& launch : launches) {
-    if (!take(launch)) continue;
-    ++out.launches;
-    if (launch.pieces > 1) ++out.graph_launches;
-    const auto [last, first] = last_call.try_emplace(launch.thread, launch.call_ns);
-    if (!first) to_next.push_back(launch.call_ns - last->second);
-    last->second = launch.call_ns;
-    work.push_back(launch.work_ns);
-    if (launch.stream_idle) ++found_idle;
-    const std::int64_t wait = launch.start_ns - launch.call_ns;
-    if (launch.device_idle) latency.push_back(wait);
-    lead.push_back(wait);
+    if (take(launch)) figures.Add(launch);
   }
-  if (out.launches == 0) return out;
-  const std::size_t tenth = std::max<std::size_t>(1, lead.size() / 10);
-  const auto end = static_cast<std::ptrdiff_t>(tenth);
-  std::vector<std::int64_t> begin_part(lead.begin(), lead.begin() + end);
-  std::vector<std::int64_t> end_part(lead.end() - end, lead.end());
-  out.lead_first_us = MedianMicros(&begin_part);
-  out.lead_last_us = MedianMicros(&end_part);
-  out.to_next_mean_us = MeanMicros(to_next);
-  out.work_mean_us = MeanMicros(work);
-  out.to_next_median_us = MedianMicros(&to_next);
-  out.work_median_us = MedianMicros(&work);
-  out.latency_median_us = MedianMicros(&latency);
-  out.lead_median_us = MedianMicros(&lead);
-  out.idle_percent = 100.0 * static_cast<double>(found_idle) / static_cast<double>(out.launches);
-  constexpr double kMostIdle = 50;
-  out.launch_bound = *out.idle_percent >= kMostIdle && out.to_next_median_us &&
-                     *out.to_next_median_us > *out.work_median_us;
-  return out;
+  return figures.Finish();
 }
 
 std::vector<std::uint32_t> MostFirst(const std::map<std::uint32_t, std::uint64_t>& counts) {
@@ -117,8 +154,17 @@ Launches::Launches(const trace::EventStore& events, const tree::CallTree& tree,
       starts_.push_back(work.ts_ns);
       calls_.push_back(at.ts_ns);
       if (launch_of[call] == 0) {
-        all_.push_back({call, e, at.track, work.track, at.ts_ns, at.end_ns(), work.ts_ns, 0, 0,
-                        queue.StreamEnd(work.track) <= at.ts_ns, queue.DeviceEnd() <= at.ts_ns});
+        all_.push_back({.call = call,
+                        .work = e,
+                        .thread = at.track,
+                        .stream = work.track,
+                        .call_ns = at.ts_ns,
+                        .start_ns = work.ts_ns,
+                        .work_ns = 0,
+                        .pieces = 0,
+                        .kernel = work.kind == trace::EventKind::kKernel,
+                        .stream_idle = queue.StreamEnd(work.track) <= at.ts_ns,
+                        .device_idle = queue.DeviceEnd() <= at.ts_ns});
         launch_of[call] = all_.size();
         ++threads[at.track];
         ++streams[work.track];

@@ -42,6 +42,13 @@ class WaitFinder {
       : events_(events), tree_(tree), gpu_(gpu), launches_(launches), names_(*names) {}
 
   Waits Find() {
+    std::vector<Interval<std::int64_t>> foreign;
+    // Where no launches are recorded at all, none is missing.
+    if (!launches_.all().empty()) {
+      for (const EventIndex e : tree_.unlinked())
+        foreign.push_back({events_[e].ts_ns, events_[e].end_ns()});
+    }
+    foreign_ = CoveredTime(Union(std::move(foreign)));
     out_.is_wait.assign(events_.size(), false);
     for (const EventIndex e : tree_.preorder()) {
       const Event& event = events_[e];
@@ -56,7 +63,7 @@ class WaitFinder {
 
  private:
   void Look(EventIndex e, const Event& event) {
-    WaitingCall wait{e, event.ts_ns, event.end_ns(), 0, 0, WaitCause::kNothing};
+    WaitingCall wait{e, event.ts_ns, event.end_ns(), 0, 0, 0, WaitCause::kNothing};
     bool full_queue = false;
     switch (names_.Of(e).call) {
       case RuntimeKind::kDeviceSync:
@@ -76,6 +83,7 @@ class WaitFinder {
       default: return;
     }
     wait.gpu_ns = gpu_.BusyNs(wait.start_ns, wait.end_ns);
+    wait.foreign_ns = foreign_.Within(wait.start_ns, wait.end_ns);
     wait.cause = full_queue ? WaitCause::kFullQueue : CauseOf(wait);
     out_.is_wait[e] = true;
     out_.calls.push_back(wait);
@@ -95,12 +103,16 @@ class WaitFinder {
       }
     }
     if (names_.Of(e).sync_call) return true;
-    return to_or_from_host && end <= event.end_ns() + kClockSlackNs;
+    if (!to_or_from_host) return false;
+    // A copy from pageable memory lets the host go when the bytes are on their way.
+    const bool copied_along = event.dur_ns >= kUnrecordedNs && wait->copy_ns * 2 >= event.dur_ns;
+    return copied_along || end <= event.end_ns() + kClockSlackNs;
   }
 
   static WaitCause CauseOf(const WaitingCall& wait) {
     const std::int64_t took = wait.end_ns - wait.start_ns;
     if (wait.copy_ns * 2 > took) return WaitCause::kOwnCopy;
+    if (wait.foreign_ns * 2 >= took && wait.foreign_ns > 0) return WaitCause::kForeign;
     if (wait.gpu_ns * 2 >= took && wait.gpu_ns > 0) return WaitCause::kGpuWork;
     if (took >= kUnrecordedNs) return WaitCause::kUnrecorded;
     return wait.gpu_ns > wait.copy_ns ? WaitCause::kGpuWork : WaitCause::kNothing;
@@ -111,6 +123,7 @@ class WaitFinder {
   const HostGpuWork& gpu_;
   const Launches& launches_;
   HostNames& names_;
+  CoveredTime foreign_;  // work without a recorded launch
   Waits out_;
 };
 
@@ -148,7 +161,7 @@ CallerNames CallerOf(const trace::EventStore& events, const tree::CallTree& tree
 struct GatheredWaits {
   WaitGroup group;
   std::vector<const WaitingCall*> calls;
-  std::array<std::int64_t, 5> by_cause{};  // time, by WaitCause
+  std::array<std::int64_t, 6> by_cause{};  // time, by WaitCause
 };
 
 void AddWait(const WaitingCall& wait, GatheredWaits* to) {
@@ -160,6 +173,7 @@ void AddWait(const WaitingCall& wait, GatheredWaits* to) {
   to->group.max_ns = std::max(to->group.max_ns, took);
   to->group.gpu_ns += wait.gpu_ns;
   to->group.copy_ns += wait.copy_ns;
+  to->group.foreign_ns += wait.foreign_ns;
   if (wait.cause == WaitCause::kUnrecorded) to->group.unrecorded_ns += took - wait.gpu_ns;
   if (wait.gpu_ns == 0) ++to->group.found_done;
 }
@@ -211,8 +225,12 @@ void NameWork(const trace::EventStore& events, const HostGpuWork& gpu, GatheredW
 }  // namespace
 
 std::string_view WaitCauseText(WaitCause cause) {
-  constexpr std::array<std::string_view, 5> kTexts = {
-      "gpu work", "its own copy", "work that is not recorded", "a full launch queue", "nothing"};
+  constexpr std::array<std::string_view, 6> kTexts = {"gpu work",
+                                                      "work launched before the recording",
+                                                      "its own copy",
+                                                      "work that is not recorded",
+                                                      "a full launch queue",
+                                                      "nothing"};
   return kTexts[static_cast<std::size_t>(cause)];
 }
 

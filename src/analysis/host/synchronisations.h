@@ -3,7 +3,9 @@
 // Method: a call waits if its name says so (synchronisations, blocking copies), if the copy that it
 // asked for was over when it returned, if it frees memory while the GPU works, or if it launches
 // into a full queue. A wait is the victim of what it waits for: the GPU work that ran meanwhile,
-// its own copy, or, where nothing recorded ran, work that is not in the trace.
+// its own copy, or, where nothing recorded ran, work that is not in the trace. Work without a
+// recorded launch was launched before the recording began: a wait for it belongs to an earlier
+// step.
 #pragma once
 
 #include <cstdint>
@@ -19,6 +21,7 @@ namespace jarvis::analysis {
 
 enum class WaitCause : std::uint8_t {
   kGpuWork,     // queued before; `waits_for` names the kernel with most of the time
+  kForeign,     // recorded, but launched before the recording began
   kOwnCopy,     // the bytes that the call itself moves
   kUnrecorded,  // nothing recorded ran meanwhile
   kFullQueue,   // the GPU's queue of launches had no place left
@@ -30,8 +33,9 @@ struct WaitingCall {
   trace::EventIndex call;
   std::int64_t start_ns;
   std::int64_t end_ns;
-  std::int64_t gpu_ns;   // GPU work ran meanwhile, its own copy included
-  std::int64_t copy_ns;  // its own copy ran meanwhile
+  std::int64_t gpu_ns;      // GPU work ran meanwhile, its own copy included
+  std::int64_t copy_ns;     // its own copy ran meanwhile
+  std::int64_t foreign_ns;  // work without a recorded launch ran meanwhile
   WaitCause cause;
 };
 
@@ -47,6 +51,7 @@ struct WaitGroup {
   std::int64_t max_ns = 0;
   std::int64_t gpu_ns = 0;                // of total_ns: recorded GPU work ran
   std::int64_t copy_ns = 0;               // of total_ns: its own copies ran
+  std::int64_t foreign_ns = 0;     // of total_ns: work launched before the recording ran
   std::int64_t unrecorded_ns = 0;         // of total_ns: in calls that waited for nothing recorded
   std::uint64_t found_done = 0;           // calls at which nothing ran: cost only
   WaitCause cause = WaitCause::kNothing;  // with most of the time

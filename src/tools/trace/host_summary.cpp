@@ -87,6 +87,24 @@ Cell CellIn(const Table& table, const std::vector<Cell>& row, std::string_view c
   return at == table.columns.size() ? Cell() : row[at];
 }
 
+// Annotations by total time, which their share is of, too; steps themselves are none.
+Table RangesTable(const HostSummary& summary, double min_percent) {
+  Table table = analysis::HostTimeTable(summary, HostRowKind::kRange);
+  const std::size_t total = ColumnOf(table, "total_ms");
+  const auto& base = summary.time.base;
+  const double base_ms = trace::MicrosOf(base.end - base.start) / 1000;
+  for (std::vector<Cell>& row : table.rows)
+    row[ColumnOf(table, "percent")] = CellOf(Percent(std::get<double>(row[total]), base_ms));
+  std::erase_if(table.rows, [&](const std::vector<Cell>& row) {
+    return std::get<std::string>(row[0]).starts_with("ProfilerStep#");
+  });
+  std::stable_sort(table.rows.begin(), table.rows.end(), [&](const auto& a, const auto& b) {
+    return std::get<double>(a[total]) > std::get<double>(b[total]);
+  });
+  DropSmall(min_percent, &table);
+  return table;
+}
+
 class Overview {
  public:
   Overview(const HostSummary& summary, double min_percent, Answer* answer)
@@ -96,6 +114,7 @@ class Overview {
     answer_.columns = {"kind", "name", "ms", "percent", "count", "median_us", "detail"};
     ShowSteps();
     ShowThreads();
+    ShowRanges();
     ShowTime(HostRowKind::kFrame, "frame");
     ShowTime(HostRowKind::kOp, "op");
     ShowTime(HostRowKind::kCall, "call");
@@ -115,9 +134,15 @@ class Overview {
 
   void ShowSteps() {
     const Table table = analysis::StepPartsTable(summary_);
+    const std::size_t steps = summary_.threads.steps.size();
     for (const auto& row : table.rows) {
+      const std::string spread =
+          steps < 2 ? std::string()
+                    : fmt::format("{} to {} ms; the longest part of {} of {} steps",
+                                  TextIn(table, row, "min_ms"), TextIn(table, row, "max_ms"),
+                                  TextIn(table, row, "critical_in"), steps);
       Add(summary_.steps_marked ? "step" : "span", TextIn(table, row, "part"),
-          CellIn(table, row, "ms"), CellIn(table, row, "percent_of_step"), {}, {}, {});
+          CellIn(table, row, "ms"), CellIn(table, row, "percent_of_step"), {}, {}, spread);
     }
   }
 
@@ -131,6 +156,16 @@ class Overview {
           CellIn(table, row, "percent"), {}, {},
           fmt::format("{}; {} launches", TextIn(table, row, "role"),
                       TextIn(table, row, "launches")));
+    }
+  }
+
+  // By all that is inside: an annotation's own time says little.
+  void ShowRanges() {
+    const Table table = RangesTable(summary_, min_percent_);
+    for (std::size_t i = 0; i < table.rows.size() && i < kOverviewRowsMax; ++i) {
+      const auto& row = table.rows[i];
+      Add("range", TextIn(table, row, "name"), CellIn(table, row, "total_ms"),
+          CellIn(table, row, "percent"), CellIn(table, row, "count"), {}, {});
     }
   }
 
@@ -172,11 +207,12 @@ class Overview {
     for (std::size_t i = 0; i < table.rows.size() && i < kOverviewRowsMax; ++i) {
       const auto& row = table.rows[i];
       const auto& group = groups[i];
-      std::string detail = TextIn(table, row, "range");
+      std::string detail;
       for (std::size_t f = 0; f < group.frames.size() && f < 2; ++f) {
         detail += fmt::format("{}{} ({} ms)", detail.empty() ? "" : "; ", group.frames[f].name,
                               HostMsText(group.frames[f].ns));
       }
+      if (!group.range.empty()) detail += (detail.empty() ? "in " : "; in ") + group.range;
       Add("stretch",
           fmt::format("{} .. {}", group.before.empty() ? "(begin)" : group.before,
                       group.after.empty() ? "(end)" : group.after),
@@ -245,6 +281,13 @@ void AddHostNotes(const HostSummary& summary, const std::string& by, Answer* ans
         *launching.idle_percent, output::Rounded(*launching.to_next_median_us),
         output::Rounded(*launching.work_median_us)));
   }
+  constexpr std::uint64_t kFewPerHundred = 1;  // single ones are a slip of the recording
+  if (launching.before_call * 100 > launching.launches * kFewPerHundred) {
+    answer->notes.push_back(fmt::format(
+        "{} pieces of GPU work start before their call, by {} us in the median: the clocks of "
+        "host and GPU disagree",
+        launching.before_call, output::Rounded(launching.clocks_off_us.value_or(0))));
+  }
   if (!summary.has_frames && (by == "overview" || by == "frame" || by == "stretch")) {
     answer->notes.emplace_back(
         "[no_stacks] no Python frames in the trace: plain Python is a stretch between ops; record "
@@ -304,10 +347,11 @@ Result<Answer> HostSummaryTool(session::Workspace& workspace, const Json& argume
     const std::map<std::string_view, HostRowKind> kinds = {
         {"op", HostRowKind::kOp}, {"frame", HostRowKind::kFrame}, {"call", HostRowKind::kCall}};
     const auto kind = kinds.find(by);
-    ShowTable(kind != kinds.end() ? analysis::HostTimeTable(*summary, kind->second)
-              : by == "thread"    ? analysis::HostThreadsTable(*summary)
-              : by == "sync"      ? analysis::SynchronisationsTable(*summary)
-                                  : analysis::HostStretchesTable(*summary),
+    ShowTable(by == "range"         ? RangesTable(*summary, min_percent)
+              : kind != kinds.end() ? analysis::HostTimeTable(*summary, kind->second)
+              : by == "thread"      ? analysis::HostThreadsTable(*summary)
+              : by == "sync"        ? analysis::SynchronisationsTable(*summary)
+                                    : analysis::HostStretchesTable(*summary),
               min_percent, limit, &answer);
   }
   AddHostNotes(*summary, by, &answer);
