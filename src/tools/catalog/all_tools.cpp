@@ -51,6 +51,7 @@ constexpr Binding kBindings[] = {
     {"category_filter", &CategoryFilter, mcp::ToolCost::kLong, kFull | kCore},
     {"category_analysis", &CategoryAnalysisTool, mcp::ToolCost::kLong, kFull | kCore},
     {"idle_gaps", &IdleGaps, mcp::ToolCost::kLong, kFull},
+    {"host_summary", &HostSummaryTool, mcp::ToolCost::kLong, kFull | kCore},
     {"fusion_candidates", &FusionCandidates, mcp::ToolCost::kLong, kFull},
     {"prioritize", &Prioritize, mcp::ToolCost::kLong, kFull},
     {"compare", &Compare, mcp::ToolCost::kLong, kFull | kCore},

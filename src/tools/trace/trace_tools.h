@@ -18,6 +18,7 @@ Result<Answer> ParentChain(session::Workspace& workspace, const Json& arguments,
 Result<Answer> GemmRoofline(session::Workspace& workspace, const Json& arguments, Job& job);
 Result<Answer> CategoryFilter(session::Workspace& workspace, const Json& arguments, Job& job);
 Result<Answer> CategoryAnalysisTool(session::Workspace& workspace, const Json& arguments, Job& job);
+Result<Answer> HostSummaryTool(session::Workspace& workspace, const Json& arguments, Job& job);
 Result<Answer> IdleGaps(session::Workspace& workspace, const Json& arguments, Job& job);
 Result<Answer> FusionCandidates(session::Workspace& workspace, const Json& arguments, Job& job);
 Result<Answer> Prioritize(session::Workspace& workspace, const Json& arguments, Job& job);
