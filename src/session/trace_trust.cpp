@@ -12,14 +12,15 @@ struct ProfilingCostKey {
   bool operator==(const ProfilingCostKey&) const = default;
 };
 
-struct FirstCallsKey {
-  using Value = analysis::FirstCalls;
-  bool operator==(const FirstCallsKey&) const = default;
+// Two answers of one search: each has what the other has not.
+struct HostTrouble {
+  analysis::FirstCalls first_calls;
+  analysis::Descheduled descheduled;
 };
 
-struct DescheduledKey {
-  using Value = analysis::Descheduled;
-  bool operator==(const DescheduledKey&) const = default;
+struct HostTroubleKey {
+  using Value = HostTrouble;
+  bool operator==(const HostTroubleKey&) const = default;
 };
 
 std::size_t BytesOf(const analysis::ProfilingCost& cost) {
@@ -29,14 +30,11 @@ std::size_t BytesOf(const analysis::ProfilingCost& cost) {
          cost.artefact.capacity() * sizeof(Interval<std::int64_t>);
 }
 
-std::size_t BytesOf(const analysis::FirstCalls& first) {
-  return sizeof(first) + first.calls.capacity() * sizeof(analysis::FirstCall) +
-         first.intervals.capacity() * sizeof(Interval<std::int64_t>);
-}
-
-std::size_t BytesOf(const analysis::Descheduled& descheduled) {
-  return sizeof(descheduled) + descheduled.pieces.capacity() * sizeof(analysis::HostPiece) +
-         descheduled.intervals.capacity() * sizeof(Interval<std::int64_t>);
+std::size_t BytesOf(const HostTrouble& trouble) {
+  return sizeof(trouble) + trouble.first_calls.calls.capacity() * sizeof(analysis::FirstCall) +
+         trouble.descheduled.pieces.capacity() * sizeof(analysis::HostPiece) +
+         (trouble.first_calls.intervals.capacity() + trouble.descheduled.intervals.capacity()) *
+             sizeof(Interval<std::int64_t>);
 }
 
 // Keeps what `make` returns with the trace.
@@ -53,6 +51,20 @@ Result<std::shared_ptr<const typename Key::Value>> Keep(const LoadedTrace& trace
   });
 }
 
+Result<std::shared_ptr<const HostTrouble>> HostTroubleOf(const LoadedTrace& trace, const Job& job) {
+  return Keep<HostTroubleKey>(trace, job, [&]() -> Result<HostTrouble> {
+    const analysis::HostPieces pieces =
+        analysis::FindHostPieces(trace.events(), trace.tree(), analysis::kFirstCallMinNs);
+    JV_TRY(job.Check());
+    HostTrouble found;
+    found.first_calls = analysis::FindFirstCalls(trace.events(), trace.tree(), pieces,
+                                                 trace.attribution().timeline);
+    found.descheduled =
+        analysis::FindDescheduled(trace.events(), trace.tree(), pieces, &found.first_calls);
+    return found;
+  });
+}
+
 }  // namespace
 
 Result<std::shared_ptr<const analysis::ProfilingCost>> ProfilingCostOf(const LoadedTrace& trace,
@@ -65,22 +77,14 @@ Result<std::shared_ptr<const analysis::ProfilingCost>> ProfilingCostOf(const Loa
 
 Result<std::shared_ptr<const analysis::FirstCalls>> FirstCallsOf(const LoadedTrace& trace,
                                                                  const Job& job) {
-  return Keep<FirstCallsKey>(trace, job, [&]() -> Result<analysis::FirstCalls> {
-    const analysis::HostPieces pieces =
-        analysis::FindHostPieces(trace.events(), trace.tree(), analysis::kFirstCallMinNs);
-    return analysis::FindFirstCalls(trace.events(), trace.tree(), pieces,
-                                    trace.attribution().timeline);
-  });
+  JV_ASSIGN(const auto found, HostTroubleOf(trace, job));
+  return std::shared_ptr<const analysis::FirstCalls>(found, &found->first_calls);
 }
 
 Result<std::shared_ptr<const analysis::Descheduled>> DescheduledOf(const LoadedTrace& trace,
                                                                    const Job& job) {
-  return Keep<DescheduledKey>(trace, job, [&]() -> Result<analysis::Descheduled> {
-    JV_ASSIGN(const auto first_calls, FirstCallsOf(trace, job));
-    const analysis::HostPieces pieces =
-        analysis::FindHostPieces(trace.events(), trace.tree(), analysis::kDescheduledMinNs);
-    return analysis::FindDescheduled(trace.events(), trace.tree(), pieces, *first_calls);
-  });
+  JV_ASSIGN(const auto found, HostTroubleOf(trace, job));
+  return std::shared_ptr<const analysis::Descheduled>(found, &found->descheduled);
 }
 
 }  // namespace jarvis::session

@@ -3,11 +3,9 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
-#include <numbers>
 #include <string_view>
 #include <tuple>
 #include <unordered_map>
-#include <unordered_set>
 #include <utility>
 
 #include "analysis/host/runtime_calls.h"
@@ -24,6 +22,7 @@ constexpr std::size_t kNamesMin = 5;
 constexpr double kOverUsualSelf = 100;   // a piece is that many times the usual call
 constexpr double kLongShareMax = 0.1;    // of the calls of a name
 constexpr std::uint64_t kCallsMin = 10;  // of a name, to know what is usual
+constexpr double kOfOneNameMax = 0.4;    // of the pieces: else it is that call which is slow
 constexpr double kSharePercentMin = 1;   // of the host's time: less is noise of any machine
 constexpr double kBetweenCalls = 1.5;    // times the longest piece inside a call
 constexpr std::int64_t kActiveMin = 3;   // events of other threads
@@ -31,25 +30,29 @@ constexpr std::int64_t kActiveMin = 3;   // events of other threads
 class FreezeFinder {
  public:
   FreezeFinder(const trace::EventStore& events, const tree::CallTree& tree,
-               const HostPieces& pieces, const FirstCalls& first_calls)
-      : events_(events), tree_(tree), pieces_(pieces), first_calls_(first_calls) {}
+               const HostPieces& pieces, FirstCalls* first_calls)
+      : events_(events), tree_(tree), pieces_(pieces), first_calls_(*first_calls) {}
 
   Descheduled Run() {
     Starts();
     std::vector<HostPiece> inside = InsideCalls();
-    std::unordered_set<StringId> names;
+    std::unordered_map<StringId, std::size_t> names;
+    std::size_t most = 0;
     std::int64_t longest = 0;
     for (const HostPiece& piece : inside) {
-      names.insert(events_[piece.owner].name);
+      most = std::max(most, ++names[events_[piece.owner].name]);
       longest = std::max(longest, piece.ns());
     }
-    if (inside.size() < kPiecesMin || names.size() < kNamesMin) return {};
+    if (inside.size() < kPiecesMin || names.size() < kNamesMin ||
+        static_cast<double>(most) > kOfOneNameMax * static_cast<double>(inside.size()))
+      return {};
     out_.names = names.size();
     out_.pieces = std::move(inside);
     BetweenCalls(longest);
     Sum();
     if (out_.share_percent < kSharePercentMin) return {};
-    out_.tick_ms = Tick();
+    TakeFromFirstCalls();
+    out_.tick = Tick();
     return std::move(out_);
   }
 
@@ -127,12 +130,29 @@ class FreezeFinder {
         continue;
       if (!IsFirstCall(piece) && !OthersRun(piece)) out_.pieces.push_back(piece);
     }
-    std::sort(out_.pieces.begin(), out_.pieces.end(), [](const HostPiece& a, const HostPiece& b) {
-      return std::tuple(a.begin_ns, a.track) < std::tuple(b.begin_ns, b.track);
-    });
+  }
+
+  void TakeFromFirstCalls() {
+    const auto by_chance = [](const FirstCall& call) {
+      return (call.kind == FirstCallKind::kLaunch || call.kind == FirstCallKind::kOp) &&
+             call.end_ns - call.begin_ns >= kDescheduledMinNs;
+    };
+    std::vector<FirstCall>& calls = first_calls_.calls;
+    const auto taken = std::count_if(calls.begin(), calls.end(), by_chance);
+    if (taken == 0 || static_cast<std::size_t>(taken) * 2 > out_.pieces.size()) return;
+    for (const FirstCall& call : calls) {
+      if (by_chance(call))
+        out_.pieces.push_back({call.call, events_[call.call].track, call.begin_ns, call.end_ns});
+    }
+    std::erase_if(calls, by_chance);
+    first_calls_.AddUp();
+    Sum();
   }
 
   void Sum() {
+    std::sort(out_.pieces.begin(), out_.pieces.end(), [](const HostPiece& a, const HostPiece& b) {
+      return std::tuple(a.begin_ns, a.track) < std::tuple(b.begin_ns, b.track);
+    });
     std::vector<Interval<std::int64_t>> intervals;
     std::int64_t shortest = out_.pieces.front().ns();
     std::int64_t longest = 0;
@@ -155,35 +175,47 @@ class FreezeFinder {
     out_.share_percent = out_.total_ms / (static_cast<double>(end - begin) / 1e6) * 100;
   }
 
-  // How much instants agree modulo a period: length of the mean of their phases as unit vectors.
-  // n times its square is distributed as an exponential with mean 1 if they do not (Rayleigh).
-  double Agreement(double period_ns, bool of_ends) const {
-    double x = 0;
-    double y = 0;
-    for (const HostPiece& piece : out_.pieces) {
-      const auto at = static_cast<double>((of_ends ? piece.end_ns : piece.begin_ns) %
-                                          static_cast<std::int64_t>(period_ns));
-      x += std::cos(at / period_ns * 2 * std::numbers::pi);
-      y += std::sin(at / period_ns * 2 * std::numbers::pi);
+  // Most instants that lie within kWidth of each other modulo a period of the usual kernel clocks
+  // (1000, 250, 100 Hz). The logarithm of the chance for so many is that of a Poisson tail; it has
+  // to be below one in a thousand for any of the windows looked at.
+  std::optional<SchedulerTick> Tick() const {
+    constexpr std::int64_t kWidth = 100'000;
+    std::optional<SchedulerTick> best;
+    double best_surprise = std::log(1000.0);
+    for (const std::int64_t period : {1'000'000, 4'000'000, 10'000'000}) {
+      std::vector<std::int64_t> phases;
+      for (const HostPiece& piece : out_.pieces) {
+        for (const std::int64_t at : {piece.begin_ns, piece.end_ns})
+          phases.push_back(((at % period) + period) % period);
+      }
+      std::sort(phases.begin(), phases.end());
+      const std::size_t n = phases.size();
+      for (std::size_t i = 0; i < n; ++i)  // windows may reach over the end of the period
+        phases.push_back(phases[i] + period);
+      const auto all = static_cast<double>(n);
+      const double expected = all * static_cast<double>(kWidth) / static_cast<double>(period);
+      std::size_t end = 0;
+      for (std::size_t i = 0; i < n; ++i) {
+        while (end < phases.size() && phases[end] <= phases[i] + kWidth)
+          ++end;
+        const auto count = static_cast<double>(std::min(end - i, n));
+        if (count <= expected) continue;
+        const double surprise =
+            count * std::log(count / expected) - (count - expected) - std::log(3 * all);
+        if (surprise <= best_surprise) continue;
+        best_surprise = surprise;
+        const std::int64_t middle = phases[i + (end - i) / 2] % period;
+        best = {static_cast<double>(period) / 1e6, static_cast<double>(middle) / 1e6,
+                count / all * 100};
+      }
     }
-    return (x * x + y * y) / static_cast<double>(out_.pieces.size());
-  }
-
-  // The longest of the usual kernel clocks (1000, 250, 100 Hz) that the instants keep to. Eight
-  // questions are asked, so that chance alone gives a yes in one of a thousand cases.
-  std::optional<double> Tick() const {
-    constexpr double kAgreementMin = 9;
-    for (const double ms : {10.0, 4.0, 2.0, 1.0}) {
-      if (Agreement(ms * 1e6, false) > kAgreementMin || Agreement(ms * 1e6, true) > kAgreementMin)
-        return ms;
-    }
-    return std::nullopt;
+    return best;
   }
 
   const trace::EventStore& events_;
   const tree::CallTree& tree_;
   const HostPieces& pieces_;
-  const FirstCalls& first_calls_;
+  FirstCalls& first_calls_;
   std::map<std::string_view, std::vector<std::int64_t>> starts_;
   Descheduled out_;
 };
@@ -191,7 +223,7 @@ class FreezeFinder {
 }  // namespace
 
 Descheduled FindDescheduled(const trace::EventStore& events, const tree::CallTree& tree,
-                            const HostPieces& pieces, const FirstCalls& first_calls) {
+                            const HostPieces& pieces, FirstCalls* first_calls) {
   return FreezeFinder(events, tree, pieces, first_calls).Run();
 }
 

@@ -6,8 +6,8 @@
 // call that does not wait, whose name usually takes less than a hundredth of it and is long in few
 // calls only, while no other thread of the process records anything (a thread that waits for the
 // interpreter's lock looks the same otherwise). Pieces count as evidence if there are at least
-// eight, in calls of at least five names. Then silent stretches between calls are counted, too,
-// as far as they are not longer than what is seen inside calls.
+// eight, in calls of at least five names, no name with most of them. Then silent stretches between
+// calls are counted, too, as far as they are not longer than what is seen inside calls.
 #pragma once
 
 #include <cstdint>
@@ -19,6 +19,14 @@
 
 namespace jarvis::analysis {
 
+// The scheduler's clock: instants that pieces begin or end at, modulo its period. Ranks on one
+// machine have the same.
+struct SchedulerTick {
+  double period_ms = 0;
+  double phase_ms = 0;       // of the trace's clock
+  double share_percent = 0;  // of begins and ends that lie within 0.1 ms
+};
+
 struct Descheduled {
   std::vector<HostPiece> pieces;        // by begin; empty: nothing of the kind
   std::uint64_t names = 0;              // of calls that pieces are in
@@ -27,13 +35,14 @@ struct Descheduled {
   double share_percent = 0;             // of the time from the first to the last host event
   double shortest_ms = 0;
   double longest_ms = 0;
-  // The scheduler's clock: pieces begin or end at multiples of it more than chance allows.
-  std::optional<double> tick_ms;
+  std::optional<SchedulerTick> tick;  // absent: instants are where chance would have them
 };
 
-// `pieces`: of at least kDescheduledMinNs or shorter. What `first_calls` has is left out. Pure.
+// `pieces`: of at least kDescheduledMinNs or shorter. What `first_calls` has is left out; but
+// launches and ops in it that took over a millisecond are moved from there to here where pieces of
+// a host that did not run are twice as many: then chance made them long. Pure.
 inline constexpr std::int64_t kDescheduledMinNs = 1'000'000;
 Descheduled FindDescheduled(const trace::EventStore& events, const tree::CallTree& tree,
-                            const HostPieces& pieces, const FirstCalls& first_calls);
+                            const HostPieces& pieces, FirstCalls* first_calls);
 
 }  // namespace jarvis::analysis

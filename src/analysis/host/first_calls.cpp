@@ -1,6 +1,7 @@
 #include "analysis/host/first_calls.h"
 
 #include <algorithm>
+#include <map>
 #include <tuple>
 #include <unordered_map>
 #include <unordered_set>
@@ -15,9 +16,10 @@ using trace::EventIndex;
 using trace::EventKind;
 using trace::kNoEvent;
 
-constexpr double kOverUsual = 10;           // a first call is that many times the usual one
-constexpr std::int64_t kOpMinNs = 300'000;  // ops: their own time varies more than that of calls
-constexpr double kQueueFull = 250;          // launches under way: the next one has to wait
+constexpr double kOverUsual = 10;            // a first call is that many times the usual one
+constexpr std::int64_t kOpMinNs = 300'000;   // ops: their own time varies more than that of calls
+constexpr std::uint64_t kComparableMin = 3;  // of a name, to know what is usual
+constexpr double kQueueFull = 250;           // launches under way: the next one has to wait
 
 // Frames below which code is made, not run.
 bool IsCompiling(std::string_view name) {
@@ -59,18 +61,13 @@ class FirstCallFinder {
   }
 
   FirstCalls Run() {
+    FindUsualOp();
     CollectSlowOps();
     for (const HostPiece& piece : pieces_.pieces)
       Judge(piece);
     Compiling();
     Loading();
-    std::stable_sort(out_.calls.begin(), out_.calls.end(),
-                     [](const FirstCall& a, const FirstCall& b) { return a.ms() > b.ms(); });
-    std::vector<Interval<std::int64_t>> intervals;
-    for (const FirstCall& call : out_.calls)
-      intervals.push_back({call.begin_ns, call.end_ns});
-    out_.intervals = Union(std::move(intervals));
-    out_.total_ms = static_cast<double>(Length(out_.intervals)) / 1e6;
+    out_.AddUp();
     return std::move(out_);
   }
 
@@ -145,8 +142,36 @@ class FirstCallFinder {
 
   bool IsSlowOp(const HostPiece& piece) const {
     if (piece.owner == kNoEvent || events_[piece.owner].kind != EventKind::kCpuOp) return false;
-    const UsualCall usual = pieces_.UsualOf(events_[piece.owner].name);
-    return piece.ns() >= kOpMinNs && static_cast<double>(piece.ns()) > kOverUsual * usual.self_ns;
+    const double usual_ns = UsualOfOp(piece.owner);
+    return piece.ns() >= kOpMinNs && static_cast<double>(piece.ns()) > kOverUsual * usual_ns;
+  }
+
+  // Of an op that has few calls: what is usual for all ops.
+  double UsualOfOp(EventIndex op) const {
+    const UsualCall usual = pieces_.UsualOf(events_[op].name);
+    return usual.count < kComparableMin ? usual_op_ns_ : usual.self_ns;
+  }
+
+  // Median over names, each counted as often as it is called.
+  void FindUsualOp() {
+    std::map<StringId, UsualCall> ops;
+    std::uint64_t calls = 0;
+    for (const EventIndex e : tree_.preorder()) {
+      if (events_[e].kind != EventKind::kCpuOp) continue;
+      ops.try_emplace(events_[e].name, pieces_.UsualOf(events_[e].name));
+      ++calls;
+    }
+    std::vector<UsualCall> order;
+    for (const auto& [name, usual] : ops)
+      order.push_back(usual);
+    std::stable_sort(order.begin(), order.end(),
+                     [](const UsualCall& a, const UsualCall& b) { return a.self_ns < b.self_ns; });
+    std::uint64_t seen = 0;
+    for (const UsualCall& usual : order) {
+      usual_op_ns_ = usual.self_ns;
+      seen += usual.count;
+      if (seen * 2 >= calls) break;
+    }
   }
 
   void Judge(const HostPiece& piece) {
@@ -165,17 +190,15 @@ class FirstCallFinder {
       case RuntimeKind::kSetUp: Add(FirstCallKind::kSetUp, piece, 0); return;
       case RuntimeKind::kAllocate:
       case RuntimeKind::kFree: Allocation(piece); return;
-      case RuntimeKind::kLaunch:
-      case RuntimeKind::kGraphLaunch: break;
-      default: return;
+      case RuntimeKind::kLaunch: break;
+      default: return;  // launching a graph takes long every time
     }
     const auto first = first_launches_.find(piece.owner);
     if (first == first_launches_.end() || QueueIsFull(piece.begin_ns)) return;
-    // The only launch of its name has no later one to be compared with: its kernel is new all the
-    // same, and nothing makes a launch last that long.
-    const double usual_ns = usual.count > 1 ? usual.self_ns : 0;
-    if (static_cast<double>(piece.ns()) <= kOverUsual * usual_ns) return;
-    Add(FirstCallKind::kLaunch, piece, usual_ns).kernel = first->second;
+    if (usual.count < kComparableMin ||
+        static_cast<double>(piece.ns()) <= kOverUsual * usual.self_ns)
+      return;
+    Add(FirstCallKind::kLaunch, piece, usual.self_ns).kernel = first->second;
   }
 
   // What of it passed while the GPU worked is a wait: freeing waits for the device.
@@ -199,17 +222,21 @@ class FirstCallFinder {
     const std::int64_t again =
         repeated == repeated_.end() ? of.later_max : std::max(of.later_max, repeated->second);
     if (again * 2 > piece.ns()) return;
-    // Without a later call like it, its kernel must be a new one: host work that was done once
-    // may just be long.
+    // Without a later call like it, it must be an op (old traces list steps as ops, too) that
+    // launches a new kernel itself: host work that was done once may just be long.
     if (of.count < 2 && !LaunchesNewKernel(piece.owner)) return;
-    Add(FirstCallKind::kOp, piece, of.count < 2 ? 0 : pieces_.UsualOf(name).self_ns);
+    Add(FirstCallKind::kOp, piece, of.count < 2 ? 0 : UsualOfOp(piece.owner));
   }
 
   bool LaunchesNewKernel(EventIndex op) const {
     constexpr std::size_t kLookAt = 16;
+    if (events_.name(op).find("::") == std::string_view::npos) return false;
     const auto gpu = tree_.GpuBelow(op);
     for (std::size_t i = 0; i < std::min(kLookAt, gpu.size()); ++i) {
-      if (first_launches_.contains(tree_.parent(gpu[i]))) return true;
+      const EventIndex launch = tree_.parent(gpu[i]);
+      if (first_launches_.contains(launch) &&
+          tree_.Enclosing(events_, launch, EventKind::kCpuOp) == op)
+        return true;
     }
     return false;
   }
@@ -274,6 +301,7 @@ class FirstCallFinder {
   std::unordered_map<CallKey, Instances, CallKeyHash> instances_;
   std::unordered_map<StringId, std::int64_t> repeated_;  // longest piece in calls not the first
   std::unordered_map<StringId, bool> compiles_;
+  double usual_op_ns_ = 0;
   FirstCalls out_;
 };
 
@@ -298,6 +326,16 @@ double MsInside(const IntervalSet<std::int64_t>& set, std::int64_t begin, std::i
   for (; piece != set.end() && piece->start < end; ++piece)
     inside += std::min(end, piece->end) - std::max(begin, piece->start);
   return static_cast<double>(inside) / 1e6;
+}
+
+void FirstCalls::AddUp() {
+  std::stable_sort(calls.begin(), calls.end(),
+                   [](const FirstCall& a, const FirstCall& b) { return a.ms() > b.ms(); });
+  std::vector<Interval<std::int64_t>> all;
+  for (const FirstCall& call : calls)
+    all.push_back({call.begin_ns, call.end_ns});
+  intervals = Union(std::move(all));
+  total_ms = static_cast<double>(Length(intervals)) / 1e6;
 }
 
 double FirstCalls::MsWithin(std::int64_t begin_ns, std::int64_t end_ns) const {

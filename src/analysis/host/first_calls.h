@@ -38,6 +38,8 @@ struct FirstCalls {
   IntervalSet<std::int64_t> intervals;  // theirs, of all threads as a set
   double total_ms = 0;                  // length of the set: the host's wall time
 
+  // Makes `intervals` and `total_ms` of `calls`, and puts these in order.
+  void AddUp();
   // Of the set, inside [begin_ns, end_ns).
   double MsWithin(std::int64_t begin_ns, std::int64_t end_ns) const;
 };

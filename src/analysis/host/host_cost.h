@@ -1,16 +1,17 @@
-// Time of a host thread that would not have passed without a certain cause, as a range.
+// A stretch of a thread in which part of the time is a cost that the program would not have without
+// the profiler.
 #pragma once
 
 #include <cstdint>
 
 namespace jarvis::analysis {
 
-// Within [begin_ns, end_ns) of a thread's time at least low_ns and at most high_ns are the cause's.
-// Stretches of one thread may overlap; their costs add up.
 struct HostCost {
-  std::uint32_t track;
-  std::int64_t begin_ns, end_ns;
-  double low_ns, high_ns;
+  std::uint32_t track = 0;  // of EventStore::tracks
+  std::int64_t begin_ns = 0;  // on the trace's clock
+  std::int64_t end_ns = 0;
+  double low_ns = 0;  // at least so much of it is the cost; never more than the stretch
+  double high_ns = 0;
 };
 
 }  // namespace jarvis::analysis

@@ -244,13 +244,17 @@ class CostMeter {
     frame.typical_cost_us = typical / 1000;
     std::size_t at = 0;
     for (const FrameInstance* instance : instances) {
+      double lost = 0;
       for (const FrameGap& gap : instance->gaps) {
         const double cost = costs[at++];
-        frame.ms += cost / 1e6;
+        lost += cost / 1e6;
         if (cost <= 0) continue;
         out_.stretches.push_back({gap.track, gap.begin, gap.end, cost, cost});
         out_.artefact.push_back({gap.begin, gap.end});
       }
+      frame.ms += lost;
+      const trace::Event& whole = events_[instance->frame];
+      lost_.push_back({{whole.ts_ns, whole.end_ns()}, lost});
     }
     frame.typical_gap_us = static_cast<double>(Quantile(&gaps, 0.5)) / 1000;
     out_.frames.push_back(frame);
@@ -271,6 +275,9 @@ class CostMeter {
     HostCost run{0, 0, 0, 0, 0};
     const auto flush = [&](std::int64_t end) {
       run.end_ns = std::max(run.begin_ns, end);
+      const auto length = static_cast<double>(run.end_ns - run.begin_ns);
+      run.low_ns = std::min(run.low_ns, length);
+      run.high_ns = std::min(run.high_ns, length);
       if (run.high_ns > 0) out_.stretches.push_back(run);
       run = {0, 0, 0, 0, 0};
     };
@@ -369,21 +376,44 @@ class CostMeter {
       out_.low_ms += (*cost)->low_ms();
       out_.high_ms += (*cost)->high_ms();
     }
-    if (out_.artefact.empty() || gpu_work_.empty()) return;
+    IdleOfFrames();
+  }
+
+  void IdleOfFrames() {
+    if (lost_.empty() || gpu_work_.empty()) return;
     std::vector<Interval<std::int64_t>> busy;
     for (const EventIndex e : gpu_work_)
       busy.push_back({events_[e].ts_ns, events_[e].end_ns()});
     const IntervalSet<std::int64_t> work = Union(std::move(busy));
-    const IntervalSet<std::int64_t> window{{work.front().start, work.back().end}};
-    const IntervalSet<std::int64_t> idle = Subtract(window, work);
-    const std::int64_t outside = Length(Subtract(idle, out_.artefact));
-    out_.idle_in_artefact_ms = static_cast<double>(Length(idle) - outside) / 1e6;
+    std::sort(lost_.begin(), lost_.end(),
+              [](const LostTime& a, const LostTime& b) { return a.frame.start < b.frame.start; });
+    std::int64_t until = work.front().start;
+    std::size_t piece = 0;
+    for (const LostTime& lost : lost_) {
+      // Frames on several threads, or one in another, share their idle time.
+      const std::int64_t begin = std::max(lost.frame.start, until);
+      const std::int64_t end = std::min(lost.frame.end, work.back().end);
+      if (begin >= end) continue;
+      until = end;
+      std::int64_t idle = end - begin;
+      while (piece < work.size() && work[piece].end <= begin)
+        ++piece;
+      for (std::size_t i = piece; i < work.size() && work[i].start < end; ++i)
+        idle -= std::min(end, work[i].end) - std::max(begin, work[i].start);
+      out_.idle_ms += std::min(lost.ms, static_cast<double>(idle) / 1e6);
+    }
   }
 
   const EventStore& events_;
   const tree::CallTree& tree_;
   const std::span<const EventIndex> gpu_work_;
+  struct LostTime {
+    Interval<std::int64_t> frame;
+    double ms;
+  };
+
   SpacingScan scan_;
+  std::vector<LostTime> lost_;  // of each instance of an accepted frame
   ProfilingCost out_;
 };
 

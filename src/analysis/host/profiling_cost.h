@@ -68,10 +68,12 @@ struct ProfilingCost {
   // What to shorten when time without the profiler is asked for; by thread, then by begin. Events
   // between two runtime calls share a stretch.
   std::vector<HostCost> stretches;
-  std::vector<Interval<std::int64_t>> artefact;  // gaps of `frames`, of all threads, as a set
-  double artefact_ms = 0;                        // sum over `frames`
-  // GPU idle inside `artefact`: while it lasts, the GPU waits for the profiler.
-  double idle_in_artefact_ms = 0;
+  // The stretches that gaps of `frames` are, of all threads as a set.
+  IntervalSet<std::int64_t> artefact;
+  double artefact_ms = 0;  // sum over `frames`
+  // GPU idle while such frames ran, at most what each lost: about what the step gains without the
+  // artefact, as the host is only late for the GPU until it has caught up.
+  double idle_ms = 0;
   double overhead_ms = 0;  // of `overheads` that are the profiler's
   double low_ms = 0;       // artefact, overhead and events
   double high_ms = 0;
