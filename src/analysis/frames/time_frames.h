@@ -58,7 +58,7 @@ struct StepFrame {
   std::int64_t exposed_comm_ns = 0;
   std::int64_t exposed_copy_ns = 0;
   std::int64_t unrecorded_ns = 0;  // within `gpu`
-  std::int64_t first_call_ns = 0;  // host time in first calls; see FirstCalls
+  std::int64_t first_call_ns = 0;  // host time in first calls; see FrameFirstCalls
   // How far the GPU runs behind the host: first GPU work after the step's begin, last after its
   // end (negative: the host went on after it). Absent without GPU work.
   std::optional<std::int64_t> lag_begin_ns;
@@ -76,7 +76,7 @@ struct StepFrame {
 };
 
 // Loading of code, memory taken or given back, first launches that loaded their kernel.
-struct FirstCalls {
+struct FrameFirstCalls {
   std::int64_t set_up_ns = 0;
   std::int64_t memory_ns = 0;
   std::int64_t loading_launches_ns =
@@ -123,7 +123,7 @@ struct TimeFrames {
   TimeSet foreign_busy;
   TimeSet unrecorded;
   std::int64_t host_waits_foreign_ns = 0;  // host blocked while only foreign work ran
-  FirstCalls first_calls;                  // of the frame
+  FrameFirstCalls first_calls;                  // of the frame
 
   HostOnlyTime host_only;
 
