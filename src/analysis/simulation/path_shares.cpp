@@ -55,8 +55,8 @@ class OwnerFinder {
       const PathClass path_class = ClassOf(step);
       const bool on_thread = step.thread != kNoPlace;
       if (path_class == PathClass::kHost && on_thread) {
-        pieces.push_back({recorded_.threads[step.thread].track, Nanos(step.begin_us),
-                          Nanos(step.end_us)});
+        pieces.push_back(
+            {recorded_.threads[step.thread].track, Nanos(step.begin_us), Nanos(step.end_us)});
       } else if (path_class == PathClass::kGpu || path_class == PathClass::kLaunch) {
         OwnerOf(OpOf(step.event)).gpu_us += step.us();
       } else {
@@ -80,7 +80,8 @@ class OwnerFinder {
   }
 
   EventIndex OpOf(EventIndex gpu) const {
-    const auto found = std::lower_bound(op_of_.begin(), op_of_.end(), std::pair(gpu, EventIndex{0}));
+    const auto found =
+        std::lower_bound(op_of_.begin(), op_of_.end(), std::pair(gpu, EventIndex{0}));
     if (found != op_of_.end() && found->first == gpu) return found->second;
     return gpu;
   }
@@ -112,7 +113,8 @@ class OwnerFinder {
     std::sort(host.begin(), host.end(), [&](EventIndex a, EventIndex b) {
       const Event& x = events_[a];
       const Event& y = events_[b];
-      return std::tuple(x.track, x.ts_ns, -x.dur_ns, a) < std::tuple(y.track, y.ts_ns, -y.dur_ns, b);
+      return std::tuple(x.track, x.ts_ns, -x.dur_ns, a) <
+             std::tuple(y.track, y.ts_ns, -y.dur_ns, b);
     });
     std::size_t next = 0;
     for (std::size_t first = 0, end = 0; first < pieces.size(); first = end) {

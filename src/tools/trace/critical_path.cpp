@@ -28,28 +28,24 @@ void ShowParts(const PathShares& shares, Answer* answer) {
 void ShowOps(const session::LoadedTrace& trace, const analysis::Simulation& simulation,
              std::span<const PathStep> path, double total_us, std::size_t limit, Answer* answer) {
   answer->columns = {"op", "ms", "percent", "host_ms", "gpu_ms", "wait_ms"};
-  const auto owners =
-      OwnersOf(trace.events(), trace.attribution(), simulation.recorded(), path);
+  const auto owners = OwnersOf(trace.events(), trace.attribution(), simulation.recorded(), path);
   for (std::size_t i = 0; i < owners.size() && i < limit; ++i) {
     const analysis::PathOwner& owner = owners[i];
     const std::string name =
         owner.name.empty() ? "(outside ops and frames)" : std::string(Utf8Prefix(owner.name, 100));
-    answer->rows.push_back({OneLine(name), owner.us() / 1000,
-                            CellOf(Percent(owner.us(), total_us)), owner.host_us / 1000,
-                            owner.gpu_us / 1000, owner.wait_us / 1000});
+    answer->rows.push_back({OneLine(name), owner.us() / 1000, CellOf(Percent(owner.us(), total_us)),
+                            owner.host_us / 1000, owner.gpu_us / 1000, owner.wait_us / 1000});
   }
   answer->total = owners.size();
 }
 
-void ShowStretches(std::span<const PathStep> path,
-                   std::size_t limit, Answer* answer) {
+void ShowStretches(std::span<const PathStep> path, std::size_t limit, Answer* answer) {
   constexpr std::size_t kParts = 200;
   answer->columns = {"start_ms", "ms", "bound_by", "percent_of_it"};
   const auto stretches = analysis::StretchesOf(path, kParts);
   for (std::size_t i = 0; i < stretches.size() && i < limit; ++i) {
     const analysis::PathStretch& one = stretches[i];
-    answer->rows.push_back({one.begin_us / 1000,
-                            (one.end_us - one.begin_us) / 1000,
+    answer->rows.push_back({one.begin_us / 1000, (one.end_us - one.begin_us) / 1000,
                             std::string(PathClassText(one.prevails)),
                             one.shares.PercentOf(one.prevails)});
   }

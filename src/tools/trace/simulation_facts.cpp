@@ -33,9 +33,10 @@ std::vector<std::string> SimulationNotes(const analysis::Simulation& simulation)
                                 Rounded(quality.clock_shift_us)));
   }
   if (quality.hidden_waits > 0) {
-    notes.push_back(fmt::format("{} stretches of silence of the host are taken for waits for the "
-                                "GPU that no recorded call shows",
-                                quality.hidden_waits));
+    notes.push_back(
+        fmt::format("{} stretches of silence of the host are taken for waits for the "
+                    "GPU that no recorded call shows",
+                    quality.hidden_waits));
   }
   return notes;
 }
