@@ -284,11 +284,17 @@ class Applier {
 
   void Capture(const std::vector<std::uint32_t>& nodes, const GraphCost& cost, const Run& run) {
     if (run.points < kGraphPointsMin) return;
+    double now = 0;
+    for (std::size_t p = run.first + 1; p <= run.last; ++p) {
+      const std::uint32_t edge = OwnTime(nodes[p]);
+      if (edge != kNoPlace && HoldsEdge(delays_[edge])) now += delays_[edge];
+    }
+    const double as_graph = cost.fixed + cost.a_node * static_cast<double>(run.calls);
+    if (as_graph >= now) return;  // nobody would make a graph of it
     for (std::size_t p = run.first + 1; p <= run.last; ++p) {
       const std::uint32_t edge = OwnTime(nodes[p]);
       if (edge == kNoPlace || !HoldsEdge(delays_[edge])) continue;
-      delays_[edge] =
-          p == run.first + 1 ? cost.fixed + cost.a_node * static_cast<double>(run.calls) : 0;
+      delays_[edge] = p == run.first + 1 ? as_graph : 0;
     }
   }
 

@@ -231,6 +231,10 @@ Outcome Simulation::WhatIf(std::span<const Change> changes) const {
   const auto consider = [&](const ReadingDelays& reading, Estimate estimate) {
     const double after = WallAfter(reading, changes, estimate, &times);
     const double saved = (reading.wall_us - after) * kToMs;
+    if (reading.reading == Reading::kCollectivesPinned) {
+      outcome.this_rank_ms = saved;
+      return;
+    }
     if (first) {
       outcome.saved_ms = outcome.low_ms = outcome.high_ms = saved;
       outcome.after_ms = outcome.before_ms - saved;

@@ -11,6 +11,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -70,6 +71,9 @@ struct Outcome {
   double high_ms = 0;
   double gpu_ms = 0;                // GPU time that the changes take away, summed
   double host_ms = 0;               // host time outside waits that they take away
+  // Saved if this rank alone changes, and others still decide when collectives end. Absent: the
+  // trace has none. The other figures are of a change on every rank.
+  std::optional<double> this_rank_ms;
   Reading lowest = Reading::kOurs;  // which readings the ends of the range are from
   Reading highest = Reading::kOurs;
 };
