@@ -266,6 +266,7 @@ Json QualityJson(const findings::Analysis& analysis) {
                    {"ms", Number(one.ms)},
                    {"ms_high", Number(one.ms_high)},
                    {"percent", Number(one.percent)},
+                   {"percent_high", Number(one.percent_high)},
                    {"percent_of", TextOrNull(one.base)},
                    {"count", one.count},
                    {"gpu_percent", Number(one.gpu_percent)},

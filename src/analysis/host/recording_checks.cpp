@@ -99,6 +99,7 @@ class RecordingCheck {
       EventIndex work;
     };
     std::vector<Launched> launched;
+    std::vector<Interval<std::int64_t>> later;
     for (const EventIndex e : work_) {
       const EventIndex launch = tree_.parent(e);
       if (launch == kNoEvent || !trace::IsLaunchCall(events_[launch].kind)) continue;
@@ -108,6 +109,7 @@ class RecordingCheck {
         if (++out_.launched_later == 1) out_.launched_later_first = e;
         out_.launched_later_us =
             std::max(out_.launched_later_us, static_cast<double>(early) / 1000);
+        later.push_back({events_[e].ts_ns, events_[e].end_ns()});
         launched.pop_back();
         continue;
       }
@@ -115,6 +117,7 @@ class RecordingCheck {
       if (++found.early_starts == 1) found.early_first = e;
       found.early_us = std::max(found.early_us, static_cast<double>(early) / 1000);
     }
+    out_.launched_later_ms = static_cast<double>(Length(Union(std::move(later)))) / 1e6;
     found.launched = launched.size();
     std::stable_sort(launched.begin(), launched.end(),
                      [](const Launched& a, const Launched& b) { return a.at < b.at; });

@@ -48,6 +48,7 @@ struct RecordingChecks {
   // link is.
   std::uint64_t launched_later = 0;
   double launched_later_us = 0;  // the most
+  double launched_later_ms = 0;  // GPU time of it, as a union
   trace::EventIndex launched_later_first = trace::kNoEvent;
   bool whole_microseconds = false;
   double median_kernel_us = 0;             // 0: no kernels

@@ -59,6 +59,9 @@ enum class Pattern : std::uint8_t {
   kDataLoading,
   kCommunicationWait,
   kStartUp,
+  kProfilerCost,
+  kFirstCalls,
+  kDescheduled,
   kExposedCommunication,
   kPoorOverlap,
   kCopiesToHost,
@@ -106,6 +109,8 @@ enum class Advice : std::uint8_t {
   kPinnedCopies,
   kKeepOnDevice,
   kWarmUpFirst,
+  kRecordWithoutStacks,
+  kGiveCores,
   // B
   kReplay,
   kTuneGemm,

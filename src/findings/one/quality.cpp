@@ -52,6 +52,13 @@ std::string MsOf(const Quality& quality) {
   return ShortNumber(*quality.ms) + " to " + ShortNumber(*quality.ms_high) + " ms";
 }
 
+std::string ShareOf(const Quality& quality) {
+  if (!quality.percent) return {};
+  const std::string of = " % of the " + quality.base;
+  if (!quality.percent_high) return ShortNumber(*quality.percent) + of;
+  return ShortNumber(*quality.percent) + " to " + ShortNumber(*quality.percent_high) + of;
+}
+
 Result<std::shared_ptr<const QualityList>> QualityOf(const session::LoadedTrace& trace,
                                                      const Job& job) {
   using Made = session::DerivedCache::Made<QualityList>;

@@ -32,8 +32,9 @@ struct Quality {
   // Wall time concerned, in milliseconds; a range where only bounds are known.
   std::optional<double> ms;
   std::optional<double> ms_high;
-  std::optional<double> percent;  // of `base`, of the high end if there is a range
-  std::string base;               // "steps" or "trace"; empty with `percent`
+  std::optional<double> percent;       // `ms` of `base`
+  std::optional<double> percent_high;  // `ms_high` of it
+  std::string base;                    // "step", "steps" or "trace"; empty without `percent`
   // Of what was measured against a limit.
   std::optional<double> value;
   std::optional<double> threshold;
@@ -55,10 +56,13 @@ Result<std::shared_ptr<const std::vector<Quality>>> QualityOf(const session::Loa
 Result<std::vector<Quality>> JudgeQuality(const session::LoadedTrace& trace,
                                           const Analysis& analysis, const Job& job);
 
-// Those that touch limits::kQualityLead percent of their base or more, in the list's order.
+// Those that touch limits::kQualityLead percent of their base or more for certain (of a range: its
+// low end), in the list's order.
 std::vector<const Quality*> LeadingQualities(const std::vector<Quality>& list);
 
 // "361 ms", "5.7 to 28.6 ms"; empty if it has no time.
 std::string MsOf(const Quality& quality);
+// "30 % of the step", "2.6 to 15 % of the step"; empty if it has no share.
+std::string ShareOf(const Quality& quality);
 
 }  // namespace jarvis::findings

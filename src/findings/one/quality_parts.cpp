@@ -11,7 +11,8 @@ TimeBase TimeBaseOf(const session::LoadedTrace& trace) {
   std::int64_t length = 0;
   for (const analysis::Step& step : trace.steps())
     length += step.end_ns - step.start_ns;
-  if (length > 0) return {static_cast<double>(length) / 1e6, "steps"};
+  if (length > 0)
+    return {static_cast<double>(length) / 1e6, trace.steps().size() == 1 ? "step" : "steps"};
   const trace::EventStore& events = trace.events();
   std::int64_t begin = 0;
   std::int64_t end = 0;
@@ -32,7 +33,8 @@ void SetTime(const TimeBase& base, double ms, double high_ms, Quality* quality) 
   quality->ms = ms;
   if (high_ms > ms) quality->ms_high = high_ms;
   if (base.ms <= 0) return;
-  quality->percent = std::max(ms, high_ms) / base.ms * 100;
+  quality->percent = ms / base.ms * 100;
+  if (high_ms > ms) quality->percent_high = high_ms / base.ms * 100;
   quality->base = base.name;
 }
 

@@ -10,7 +10,7 @@ namespace jarvis::findings {
 // What times are compared with: the steps of the trace together, or its span without steps.
 struct TimeBase {
   double ms = 0;
-  std::string name;  // "steps", "trace"
+  std::string name;  // "step", "steps", "trace"
 };
 TimeBase TimeBaseOf(const session::LoadedTrace& trace);
 

@@ -87,10 +87,13 @@ class RecordingQualities {
   void OneRank() {
     const trace::Metadata& metadata = trace_.trace().metadata;
     const std::int64_t world = metadata.world_size.value_or(0);
-    const double comm_ms = trace_.timeline() ? trace_.timeline()->total_comm / 1000 : 0;
-    const double exposed_ms = trace_.timeline() ? trace_.timeline()->exposed_comm / 1000 : 0;
-    // The sum in which collectives of a world of one take nothing.
-    if (world == 1 || (world == 0 && comm_ms <= 0) || !trace_.timeline()) return;
+    if (!trace_.timeline()) return;
+    const double exposed_ms = trace_.timeline()->exposed_comm / 1000;
+    // Some all-reduces go by other names: a little of it says nothing of all of it.
+    constexpr double kTold = 0.005;
+    const bool told = trace_.timeline()->total_comm > kTold * trace_.timeline()->total;
+    const double comm_ms = told ? trace_.timeline()->total_comm / 1000 : 0;
+    if (world == 1 || (world == 0 && comm_ms <= 0)) return;
     const std::string who =
         metadata.rank ? fmt::format("rank {}", *metadata.rank) : std::string("one rank");
     std::string text = world > 1 ? fmt::format("This is {} of {}", who, world)
@@ -99,8 +102,8 @@ class RecordingQualities {
       text += fmt::format("; of {} ms in collectives {} ms are exposed", ShortNumber(comm_ms),
                           ShortNumber(exposed_ms));
     }
-    Quality& q = Add("one_rank", exposed_ms > 0 ? Severity::kWarning : Severity::kNote, text + ".");
-    if (exposed_ms > 0) SetTime(base_, exposed_ms, 0, &q);
+    Quality& q = Add("one_rank", comm_ms > 0 ? Severity::kWarning : Severity::kNote, text + ".");
+    if (comm_ms > 0) SetTime(base_, exposed_ms, 0, &q);
     q.consequence =
         comm_ms > 0
             ? "Waiting for a slower rank and slow transfer look the same here: no bandwidth "

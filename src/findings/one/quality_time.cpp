@@ -19,6 +19,9 @@ namespace {
 using analysis::FirstCall;
 using analysis::FirstCallKind;
 
+// Percent of a step: less of it is no more than noise.
+constexpr double kToldFrom = 0.5;
+
 class TimeQualities {
  public:
   TimeQualities(const session::LoadedTrace& trace, std::vector<Quality>* list)
@@ -125,9 +128,12 @@ class TimeQualities {
     add("ops", cost.ops);
     add("runtime calls", cost.runtime);
     if (kinds.empty()) return;
+    // While the GPU works, the host's time costs nothing.
+    const double waiting =
+        trace_.timeline() ? std::max(0.0, base_.ms - trace_.timeline()->busy / 1000) : high;
     Quality q;
-    SetTime(base_, low, high, &q);
-    if (q.percent.value_or(0) < 1) return;
+    SetTime(base_, std::min(low, waiting), std::min(high, waiting), &q);
+    if (q.percent_high.value_or(q.percent.value_or(0)) < kToldFrom) return;
     q.code = "profiler_events";
     q.text = fmt::format("Recording slowed the host by {} to {} ms ({}).", Of(low), Of(high),
                          fmt::join(kinds, ", "));
@@ -168,6 +174,29 @@ class TimeQualities {
     return text;
   }
 
+  // Equal ones together.
+  std::string Longest(const std::vector<FirstCall>& calls) const {
+    constexpr std::size_t kShown = 3;
+    std::map<std::string, std::pair<std::size_t, double>> sums;
+    for (const FirstCall& call : calls) {
+      auto& [count, ms] = sums[CallText(call)];
+      ++count;
+      ms += call.ms();
+    }
+    std::vector<std::pair<double, std::string>> order;
+    for (const auto& [name, sum] : sums) {
+      const std::string times = sum.first > 1 ? fmt::format("{} x ", sum.first) : std::string();
+      order.emplace_back(-sum.second, fmt::format("{}{} {} ms", times, name, Of(sum.second)));
+    }
+    std::sort(order.begin(), order.end());
+    std::vector<std::string> shown;
+    for (std::size_t i = 0; i < std::min(kShown, order.size()); ++i)
+      shown.push_back(order[i].second);
+    return fmt::format(
+        "{}{}", fmt::join(shown, ", "),
+        order.size() > kShown ? fmt::format(" and {} more", order.size() - kShown) : std::string());
+  }
+
   // The wall time of some of them: what several threads do at once counts once.
   static double WallMs(const std::vector<FirstCall>& calls) {
     analysis::FirstCalls some;
@@ -181,18 +210,14 @@ class TimeQualities {
     std::erase_if(calls,
                   [](const FirstCall& one) { return one.kind == FirstCallKind::kAllocation; });
     if (calls.empty()) return;
-    constexpr std::size_t kShown = 3;
-    std::vector<std::string> longest;
-    for (std::size_t i = 0; i < std::min(kShown, calls.size()); ++i)
-      longest.push_back(fmt::format("{} {} ms", CallText(calls[i]), Of(calls[i].ms())));
     const double ms = WallMs(calls);
     Quality q;
     SetTime(base_, ms, 0, &q);
+    if (q.percent.value_or(0) < kToldFrom) return;
     q.code = "first_calls";
     q.severity = Matters(q) ? Severity::kWarning : Severity::kNote;
-    q.text = fmt::format("{} ms are {} first calls that load code or set libraries up{}: {}{}.",
-                         Of(ms), calls.size(), StepsWith(calls), fmt::join(longest, ", "),
-                         calls.size() > kShown ? ", ..." : "");
+    q.text = fmt::format("{} ms are {} first calls that load code or set libraries up{}: {}.",
+                         Of(ms), calls.size(), StepsWith(calls), Longest(calls));
     q.count = calls.size();
     q.first_uid = events_[calls.front().call].uid;
     const double usual_us = calls.front().usual_us;
@@ -226,6 +251,7 @@ class TimeQualities {
     const double ms = WallMs(calls);
     Quality q;
     SetTime(base_, ms, 0, &q);
+    if (q.percent.value_or(0) < kToldFrom) return;
     q.code = "allocator_growth";
     q.severity = Matters(q) ? Severity::kWarning : Severity::kNote;
     q.text =
@@ -246,12 +272,17 @@ class TimeQualities {
     if (found.pieces.empty()) return;
     std::map<std::string_view, int> names;
     for (const analysis::HostPiece& piece : found.pieces) {
-      if (piece.owner != trace::kNoEvent) ++names[events_.name(piece.owner)];
+      if (piece.owner != trace::kNoEvent &&
+          events_[piece.owner].kind != trace::EventKind::kUserAnnotation)
+        ++names[events_.name(piece.owner)];
     }
+    std::vector<std::pair<int, std::string_view>> order;
+    for (const auto& [name, count] : names)
+      order.emplace_back(-count, name);
+    std::sort(order.begin(), order.end());
     std::vector<std::string_view> some;
-    for (const auto& [name, count] : names) {
-      if (some.size() < 4) some.push_back(name);
-    }
+    for (std::size_t i = 0; i < std::min<std::size_t>(4, order.size()); ++i)
+      some.push_back(order[i].second);
     std::string text = fmt::format(
         "The host was not running for {} ms ({} % of its time): {} pieces of {} to {} ms are "
         "missing inside calls that take microseconds otherwise ({}, ...)",
@@ -319,6 +350,7 @@ class TimeQualities {
                                  checks.launched_later, Of(checks.launched_later_us / 1000)));
     q.count = checks.launched_later;
     q.first_uid = events_[checks.launched_later_first].uid;
+    SetTime(base_, checks.launched_later_ms, 0, &q);
     q.consequence =
         "They are work of an unrecorded step whose ids are used again: their ops, and "
         "what is said of the first steps' GPU time, are wrong.";

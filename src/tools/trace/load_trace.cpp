@@ -78,8 +78,8 @@ std::string TrustText(const std::vector<findings::Quality>& list) {
   const auto leading = findings::LeadingQualities(list);
   for (std::size_t i = 0; i < std::min(kTold, leading.size()); ++i) {
     const findings::Quality& one = *leading[i];
-    text += fmt::format("{} {} ({}, {}{:.0f} % of the {})", i == 0 ? " Trust:" : ",", one.code,
-                        findings::MsOf(one), one.ms_high ? "up to " : "", *one.percent, one.base);
+    text += fmt::format("{} {} ({}, {})", i == 0 ? " Trust:" : ",", one.code, findings::MsOf(one),
+                        findings::ShareOf(one));
   }
   if (leading.size() > kTold) text += fmt::format(" and {} more", leading.size() - kTold);
   return text.empty() ? text : text + ".";
