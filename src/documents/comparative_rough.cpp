@@ -164,7 +164,8 @@ class RoughWriter {
     Line("What the traces do not show, and how much of the time it touches:\n");
     for (const auto& [name, side] :
          {std::pair("Reference", &f_.reference), std::pair("Target", &f_.target)}) {
-      for (const findings::QualityItem& item : findings::AssessQuality(side->side.trace)) {
+      // Nobody can stop this one, so that it cannot fail.
+      for (const findings::Quality& item : *findings::QualityOf(side->side.trace, Job()).value()) {
         Line("* {}: [{}] {}{}", name, item.code, Md(item.text, 300),
              item.gpu_percent ? fmt::format(" ({:.1f} % of GPU time)", *item.gpu_percent) : "");
       }

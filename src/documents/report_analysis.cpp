@@ -188,9 +188,9 @@ std::string Summary(const ReportSources& sources) {
 
 std::string Warnings(const findings::Analysis& analysis) {
   MarkdownTable table({"Code", "What it means"});
-  for (const findings::QualityCode& code : analysis.quality) {
-    if (code.severity == findings::Severity::kNote) continue;
-    table.Row({Code(code.code), CellOfText(code.message)});
+  for (const findings::Quality& quality : analysis.quality) {
+    if (quality.severity == findings::Severity::kNote) continue;
+    table.Row({Code(quality.code), CellOfText(quality.text)});
   }
   return table.empty() ? "" : "## Warnings\n\n" + table.text() + "\n";
 }

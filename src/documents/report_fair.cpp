@@ -106,16 +106,16 @@ std::string Fair::SummaryParagraph() const {
         Ms(totals.unlinked_ms));
   }
   const bool several = std::any_of(analysis_.quality.begin(), analysis_.quality.end(),
-                                   [](const auto& code) { return code.code == "MULTI_DEVICE"; });
+                                   [](const auto& one) { return one.code == "multi_device"; });
   if (several) {
     text +=
         " The file holds the work of several devices: the window and busy time are of all "
         "together, "
         "and times of operations add up over them. Each rank's own trace says more.";
   }
-  for (const findings::QualityCode& code : analysis_.quality) {
-    if (code.severity != findings::Severity::kHard) continue;
-    text += fmt::format(" The trace is limited ({}); see the appendix.", Code(code.code));
+  for (const findings::Quality& quality : analysis_.quality) {
+    if (quality.severity != findings::Severity::kHard) continue;
+    text += fmt::format(" The trace is limited ({}); see the appendix.", Code(quality.code));
     break;
   }
   return text;

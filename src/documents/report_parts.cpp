@@ -306,12 +306,14 @@ std::string CategoryTable(const findings::Analysis& analysis) {
 }
 
 std::string QualityTable(const findings::Analysis& analysis) {
-  MarkdownTable table({"Code", "Severity", "What it means", "Record next time"});
-  for (const findings::QualityCode& code : analysis.quality) {
-    table.Row({Code(code.code), std::string(findings::SeverityText(code.severity)),
-               CellOfText(code.message +
-                          (code.cannot.empty() ? "" : " Cannot be told: " + code.cannot + ".")),
-               CellOfText(code.record)});
+  MarkdownTable table({"Code", "Severity", "Time", "What it means", "Record next time"});
+  for (const findings::Quality& quality : analysis.quality) {
+    const std::string time = findings::MsOf(quality);
+    table.Row(
+        {Code(quality.code), std::string(findings::SeverityText(quality.severity)),
+         time.empty() ? std::string(kAbsentText) : time,
+         CellOfText(quality.text + (quality.consequence.empty() ? "" : " " + quality.consequence)),
+         CellOfText(quality.record)});
   }
   return table.empty() ? "" : table.text() + "\n";
 }

@@ -151,8 +151,9 @@ std::string Questions(const findings::Analysis& analysis) {
                           Code(anomaly.name, 80));
     }
   }
-  for (const findings::QualityCode& code : analysis.quality) {
-    if (!code.record.empty()) text += "- Would a new trace answer more? " + code.record + "\n";
+  for (const findings::Quality& quality : analysis.quality) {
+    if (!quality.record.empty())
+      text += "- Would a new trace answer more? " + quality.record + "\n";
   }
   if (!analysis.totals.unlinked_count && text.size() == before) text += "- None.\n";
   if (analysis.totals.unlinked_count > 0) {

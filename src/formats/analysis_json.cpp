@@ -253,16 +253,25 @@ Json ModelInfoJson(const findings::ModelIdentity& model) {
 
 Json QualityJson(const findings::Analysis& analysis) {
   Json out = Json::array();
-  for (const findings::QualityCode& code : analysis.quality) {
-    out.push_back({{"code", code.code},
-                   {"severity", findings::SeverityText(code.severity)},
-                   {"value", Number(code.value)},
-                   {"threshold", Number(code.threshold)},
-                   {"unit", TextOrNull(code.unit)},
-                   {"message", code.message},
-                   {"evidence", TextOrNull(code.evidence)},
-                   {"cannot_say", TextOrNull(code.cannot)},
-                   {"record_next_time", TextOrNull(code.record)}});
+  for (const findings::Quality& one : analysis.quality) {
+    out.push_back({{"code", one.code},
+                   {"severity", findings::SeverityText(one.severity)},
+                   {"value", Number(one.value)},
+                   {"threshold", Number(one.threshold)},
+                   {"unit", TextOrNull(one.unit)},
+                   {"message", one.text},
+                   {"evidence", TextOrNull(one.evidence)},
+                   {"cannot_say", TextOrNull(one.consequence)},
+                   {"record_next_time", TextOrNull(one.record)},
+                   {"ms", Number(one.ms)},
+                   {"ms_high", Number(one.ms_high)},
+                   {"percent", Number(one.percent)},
+                   {"percent_high", Number(one.percent_high)},
+                   {"percent_of", TextOrNull(one.base)},
+                   {"count", one.count},
+                   {"gpu_percent", Number(one.gpu_percent)},
+                   {"first_uid", one.first_uid ? Json(*one.first_uid) : Json(nullptr)},
+                   {"done", one.remedy}});
   }
   return out;
 }

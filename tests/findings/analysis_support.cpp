@@ -28,8 +28,8 @@ const findings::Finding* Analyzed::Find(std::string_view category, std::string_v
   return nullptr;
 }
 
-const findings::QualityCode* Analyzed::Quality(std::string_view code) const {
-  for (const findings::QualityCode& one : analysis.quality) {
+const findings::Quality* Analyzed::Quality(std::string_view code) const {
+  for (const findings::Quality& one : analysis.quality) {
     if (one.code == code) return &one;
   }
   return nullptr;

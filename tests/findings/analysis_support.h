@@ -17,7 +17,7 @@ struct Analyzed {
   bool Has(const findings::Operation& operation, findings::Pattern pattern) const;
   // The finding of a category and subject; null: none.
   const findings::Finding* Find(std::string_view category, std::string_view subject) const;
-  const findings::QualityCode* Quality(std::string_view code) const;
+  const findings::Quality* Quality(std::string_view code) const;
   const findings::GapGroup* Gap(std::string_view name) const;
 };
 

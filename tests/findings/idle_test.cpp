@@ -92,8 +92,8 @@ TEST_CASE("graph replay hides launches, and the analysis says so") {
   const findings::Finding* finding = one.Find("cpu_idle", "idle");
   REQUIRE(finding != nullptr);
   CHECK_FALSE(finding->savings_ms.has_value());
-  CHECK(one.Quality("GPU_GRAPH_REPLAY") != nullptr);
-  CHECK(one.Quality("HIGH_IDLE") == nullptr);
+  CHECK(one.Quality("gpu_graph_replay") != nullptr);
+  CHECK(one.Quality("high_idle") == nullptr);
 }
 
 TEST_CASE("classes and short gaps together are the idle time") {

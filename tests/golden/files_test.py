@@ -204,7 +204,7 @@ class Planted(Files):
         self.assertIn(("gemm", "aten::mm"), subjects)
         self.assertIn(("cpu_idle", "host_bound"), subjects)
         codes = {code["code"] for code in files["metadata/trace_quality.json"]}
-        self.assertIn("MISSING_CALL_STACKS", codes)
+        self.assertIn("no_stacks", codes)
 
 
 class Cases(Files):

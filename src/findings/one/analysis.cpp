@@ -19,7 +19,6 @@
 #include "findings/one/rules.h"
 #include "findings/one/system_findings.h"
 #include "findings/one/thresholds.h"
-#include "findings/one/trace_quality_rules.h"
 #include "session/trace_frames.h"
 #include "session/trace_host.h"
 #include "session/trace_simulation.h"
@@ -68,7 +67,7 @@ class Analyzer {
     Overlaps();
     Priorities();
     NothingBecause();
-    out_.quality = JudgeQuality(trace_, out_, platform_ != nullptr);
+    JV_ASSIGN(out_.quality, JudgeQuality(trace_, out_, job_));
     PlaceFacts(&out_);
     return std::move(out_);
   }

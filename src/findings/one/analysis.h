@@ -20,7 +20,7 @@
 #include "findings/one/model_identity.h"
 #include "findings/one/multi_kernel.h"
 #include "findings/one/priorities.h"
-#include "findings/one/trace_quality.h"
+#include "findings/one/quality.h"
 #include "findings/one/wall_savings.h"
 #include "perf/model_rows.h"
 #include "perf/platform.h"
@@ -54,7 +54,7 @@ struct Analysis {
   std::string device;    // as the trace names it; empty: it does not
   std::optional<double> peak_tb_per_s;
   Totals totals;
-  std::vector<QualityCode> quality;          // the gravest first
+  std::vector<Quality> quality;              // the gravest first
   std::vector<CategoryAnalysis> categories;  // the longest first, ties by name
   IdleAnalysis idle;
   MultiKernelAnalysis multi_kernel;

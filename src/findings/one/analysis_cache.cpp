@@ -61,6 +61,8 @@ std::size_t BytesOf(const Analysis& analysis) {
     for (const Operation& operation : category.operations)
       bytes += BytesOf(operation);
   }
+  for (const Quality& one : analysis.quality)
+    bytes += sizeof(one) + one.text.capacity() + one.consequence.capacity();
   for (const Gap& gap : analysis.idle.gaps) {
     bytes += sizeof(gap) + gap.previous_kernel.capacity() + gap.next_kernel.capacity() +
              gap.module_path.capacity() + BytesOf(gap.call_stack);

@@ -108,7 +108,7 @@ class HostFindingMaker {
     cause.total_ms = d.total_ms;
     cause.each_ms = d.longest_ms;
     cause.changes = {analysis::ScaleHost{StretchesOf(d.intervals), 0}};
-    Add("descheduled_host", Pattern::kDescheduledHost, {Advice::kGiveCpus}, std::move(cause));
+    Add("descheduled_host", Pattern::kDescheduled, {Advice::kGiveCores}, std::move(cause));
   }
 
   void FirstCalls() {
@@ -128,7 +128,7 @@ class HostFindingMaker {
       cause.places.push_back(std::move(place));
     }
     cause.changes = {analysis::ScaleHost{StretchesOf(calls.intervals), 0}};
-    Add("first_calls", Pattern::kStartUp, {Advice::kWarmUpFirst}, std::move(cause));
+    Add("first_calls", Pattern::kFirstCalls, {Advice::kWarmUpFirst}, std::move(cause));
   }
 
   void Waits() {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <memory>
 #include <set>
 #include <unordered_map>
 
@@ -12,6 +13,7 @@
 #include "base/text.h"
 #include "findings/one/enum_text.h"
 #include "findings/one/thresholds.h"
+#include "session/trace_trust.h"
 
 namespace jarvis::findings {
 namespace {
@@ -39,7 +41,11 @@ class Idle {
         events_(trace.events()),
         tree_(trace.tree()),
         options_(options),
-        chains_(trace.events(), trace.tree()) {}
+        chains_(trace.events(), trace.tree()),
+        // Nobody can stop these, so that they cannot fail.
+        profiling_(session::ProfilingCostOf(trace, Job()).value()),
+        first_calls_(session::FirstCallsOf(trace, Job()).value()),
+        descheduled_(session::DescheduledOf(trace, Job()).value()) {}
 
   IdleAnalysis Run() {
     if (!trace_.timeline()) return std::move(out_);
@@ -149,6 +155,8 @@ class Idle {
       gap->kind = GapClass::kDataLoading;
     } else if (host.set_up >= limits::kRuntimeShare * us) {
       gap->kind = GapClass::kStartUp;
+    } else if (const auto trouble = TroubleIn(*gap)) {
+      gap->kind = *trouble;
     } else if (host.sync_at_start || host.sync >= limits::kRuntimeShare * us) {
       gap->kind =
           IsCollective(gap->previous) ? GapClass::kCommunicationWait : GapClass::kSynchronisation;
@@ -157,6 +165,18 @@ class Idle {
     } else if (host.traced >= limits::kHostOpShare * us || us < limits::kUntracedUs) {
       gap->kind = GapClass::kHostBound;
     }
+  }
+
+  // What most of the gap is due to, if the program is not at fault.
+  std::optional<GapClass> TroubleIn(const RawGap& gap) const {
+    const double half_ms = gap.us() / 2000;
+    const auto covers = [&](const IntervalSet<std::int64_t>& set) {
+      return analysis::MsInside(set, gap.start, gap.end) >= half_ms;
+    };
+    if (covers(profiling_->artefact)) return GapClass::kProfilerCost;
+    if (covers(descheduled_->intervals)) return GapClass::kDescheduled;
+    if (covers(first_calls_->intervals)) return GapClass::kFirstCalls;
+    return std::nullopt;
   }
 
   // What a thread did in a gap, in microseconds.
@@ -230,7 +250,8 @@ class Idle {
 
   static bool CanBeSaved(GapClass kind) {
     return kind != GapClass::kUnknown && kind != GapClass::kLaunchDelay &&
-           kind != GapClass::kCommunicationWait;
+           kind != GapClass::kCommunicationWait && kind != GapClass::kProfilerCost &&
+           kind != GapClass::kFirstCalls;
   }
 
   struct Sum {
@@ -357,6 +378,9 @@ class Idle {
   const tree::CallTree& tree_;
   const IdleOptions& options_;
   analysis::ChainTree chains_;
+  const std::shared_ptr<const analysis::ProfilingCost> profiling_;
+  const std::shared_ptr<const analysis::FirstCalls> first_calls_;
+  const std::shared_ptr<const analysis::Descheduled> descheduled_;
   std::vector<std::vector<EventIndex>> hosts_;             // by track
   mutable std::unordered_map<StringId, bool> collective_;  // by name
   std::vector<RawGap> gaps_;                               // by start
@@ -368,9 +392,10 @@ class Idle {
 }  // namespace
 
 std::string_view GapText(GapClass kind) {
-  return EnumText({"host_bound", "synchronisation", "data_loading", "communication_wait",
-                   "start_up", "launch_delay", "unknown"},
-                  kind);
+  return EnumText(
+      {"host_bound", "synchronisation", "data_loading", "communication_wait", "start_up",
+       "profiler_cost", "first_calls", "descheduled", "launch_delay", "unknown"},
+      kind);
 }
 
 IdleAnalysis AnalyzeIdle(const session::LoadedTrace& trace, const IdleOptions& options) {

@@ -17,10 +17,13 @@ enum class GapClass : std::uint8_t {
   kDataLoading,        // the host waited for data
   kCommunicationWait,  // the work before or after is a collective, or the host waited for one
   kStartUp,            // memory, modules and libraries set up; the first steps
+  kProfilerCost,       // the profiler held the host up: without it there would be no gap
+  kFirstCalls,         // code loaded and libraries set up by what ran for the first time
+  kDescheduled,        // the host was not running: it had no CPU
   kLaunchDelay,        // launched in time, started late: queueing, dependencies between streams
   kUnknown,            // nothing on the host explains it
 };
-inline constexpr int kGapClasses = 7;
+inline constexpr int kGapClasses = 10;
 std::string_view GapText(GapClass kind);  // "host_bound", "synchronisation", ...
 
 struct Gap {

@@ -22,6 +22,10 @@ constexpr GapRule kGapRules[] = {
     {"communication_wait", Pattern::kCommunicationWait, Advice::kOverlapCommunication,
      Advice::kTuneCommunication},
     {"start_up", Pattern::kStartUp, Advice::kWarmUpFirst, Advice::kNoneKnown},
+    {"profiler_cost", Pattern::kProfilerCost, Advice::kRecordWithoutStacks,
+     Advice::kRecordWithoutStacks},
+    {"first_calls", Pattern::kFirstCalls, Advice::kWarmUpFirst, Advice::kWarmUpFirst},
+    {"descheduled", Pattern::kDescheduled, Advice::kGiveCores, Advice::kGiveCores},
 };
 
 void SetSavings(const Analysis& analysis, const Range& savings, Finding* f) {

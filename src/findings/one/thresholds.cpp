@@ -92,6 +92,7 @@ constexpr Threshold kThresholds[] = {
      "smaller fusions are no finding, but for attention and norms"},
     {"fusion_kernels_min", kFusionKernelsMin, "kernels", "of a fusion candidate"},
     {"fusion_gap_us", kFusionGapUs, "us", "neighbours of a chain are closer than this"},
+    {"quality_lead", kQualityLead, "% of steps", "qualities of the recording that are told first"},
     {"attention_low", kAttentionLow, "of the roof", "fused attention, low estimate"},
     {"attention_mid", kAttentionMid, "of the roof", "... middle"},
     {"launch_floor_us", kLaunchFloorUs, "us", "a kernel hardly takes less"},

@@ -59,6 +59,8 @@ inline constexpr double kRowVariationShare = 5;  // percent of the window
 // not worth a reader's time below the first, and has no section of its own below the second.
 inline constexpr double kSlowerShareListed = 0.002;
 inline constexpr double kSlowerShareOwnSection = 0.003;
+// What a recording is trusted less for is told first from this share of a step on.
+inline constexpr double kQualityLead = 2;
 inline constexpr double kSignificantShare = 4;  // percent of GPU time: a row that matters
 
 // Idle gaps.

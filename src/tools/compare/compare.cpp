@@ -214,7 +214,8 @@ void AddQuality(const session::LoadedTrace& primary, const session::LoadedTrace&
   std::string text;
   for (const auto& [side, trace] :
        {std::pair("primary", &primary), std::pair("comparison", &comparison)}) {
-    for (const findings::QualityItem& item : findings::AssessQuality(*trace)) {
+    // Nobody can stop this one, so that it cannot fail.
+    for (const findings::Quality& item : *findings::QualityOf(*trace, Job()).value()) {
       if (item.gpu_percent.value_or(0) < kLeastPercent) continue;
       text += fmt::format("{}{}: {} {:.1f} % of GPU time", text.empty() ? "" : ", ", side,
                           item.code, *item.gpu_percent);

@@ -60,7 +60,8 @@ std::optional<double> Percent(double part, double whole) {
 
 std::vector<std::string> CoverageNotes(const session::LoadedTrace& trace) {
   std::vector<std::string> notes;
-  for (const findings::QualityItem& item : findings::AssessQuality(trace)) {
+  // Nobody can stop this one, so that it cannot fail.
+  for (const findings::Quality& item : *findings::QualityOf(trace, Job()).value()) {
     const bool about_time = item.gpu_percent.has_value() || item.remedy == "partial" ||
                             item.remedy == "left_out" || item.remedy == "clipped";
     if (!about_time || notes.size() == 3) continue;

@@ -132,10 +132,10 @@ void AddNotes(const AnalysisCase& one, const std::vector<const CategoryAnalysis*
         "shapes and model before using them",
         category->anomalies.size(), category->key, worst.operation, worst.efficiency));
   }
-  for (const findings::QualityCode& code : one.analysis->quality) {
-    if (code.severity == findings::Severity::kNote || answer->notes.size() > 4) continue;
-    answer->notes.push_back(fmt::format("[{}] {}{}{}", code.code, code.message,
-                                        code.record.empty() ? "" : " Record: ", code.record));
+  for (const findings::Quality& quality : one.analysis->quality) {
+    if (quality.severity == findings::Severity::kNote || answer->notes.size() > 4) continue;
+    answer->notes.push_back(fmt::format("[{}] {}{}{}", quality.code, quality.text,
+                                        quality.record.empty() ? "" : " Record: ", quality.record));
   }
   if (!one.platform.note.empty()) answer->notes.push_back(one.platform.note);
 }

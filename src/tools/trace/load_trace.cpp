@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <map>
 
 #include <fmt/format.h>
@@ -70,6 +71,34 @@ std::string Headline(const session::LoadedTrace& trace) {
                      Percent(timeline->busy, timeline->total).value_or(100));
 }
 
+// What the reader has to know before any figure: qualities that touch a notable part of a step.
+std::string TrustText(const std::vector<findings::Quality>& list) {
+  constexpr std::size_t kTold = 3;
+  std::string text;
+  const auto leading = findings::LeadingQualities(list);
+  for (std::size_t i = 0; i < std::min(kTold, leading.size()); ++i) {
+    const findings::Quality& one = *leading[i];
+    text += fmt::format("{} {} ({}, {})", i == 0 ? " Trust:" : ",", one.code, findings::MsOf(one),
+                        findings::ShareOf(one));
+  }
+  if (leading.size() > kTold) text += fmt::format(" and {} more", leading.size() - kTold);
+  return text.empty() ? text : text + ".";
+}
+
+std::vector<Cell> RowOf(const findings::Quality& one) {
+  const auto text = [](const std::string& t) { return t.empty() ? Cell() : Cell(t); };
+  return {one.code,
+          one.count > 0 ? Cell(static_cast<std::int64_t>(one.count)) : Cell(),
+          CellOf(one.gpu_percent),
+          one.first_uid ? Cell(static_cast<std::int64_t>(*one.first_uid)) : Cell(),
+          fmt::format("{} ({})", one.text, one.remedy),
+          CellOf(one.ms),
+          CellOf(one.ms_high),
+          CellOf(one.percent),
+          text(one.consequence),
+          text(one.record)};
+}
+
 std::vector<std::string> NotesOf(const session::Opened& opened, std::uint64_t memory_bytes_max) {
   std::vector<std::string> notes;
   if (!opened.stale_id.empty()) {
@@ -92,16 +121,13 @@ Result<Answer> LoadTrace(session::Workspace& workspace, const Json& arguments, J
   const TracePtr& trace = opened.trace;
   Answer answer;
   answer.trace = trace->id();
-  answer.summary = Headline(*trace);
+  JV_ASSIGN(const auto quality, findings::QualityOf(*trace, job));
+  answer.summary = Headline(*trace) + TrustText(*quality);
   answer.facts = Facts(*trace);
-  answer.columns = {"quality", "count", "gpu_percent", "first_uid", "what"};
-  for (const findings::QualityItem& item : findings::AssessQuality(*trace)) {
-    answer.rows.push_back(
-        {item.code, item.count > 0 ? Cell(static_cast<std::int64_t>(item.count)) : Cell(),
-         CellOf(item.gpu_percent),
-         item.first_uid ? Cell(static_cast<std::int64_t>(*item.first_uid)) : Cell(),
-         fmt::format("{} ({})", item.text, item.remedy)});
-  }
+  answer.columns = {"quality", "count",   "gpu_percent", "first_uid",   "what",
+                    "ms",      "ms_high", "percent",     "consequence", "record_next"};
+  for (const findings::Quality& item : *quality)
+    answer.rows.push_back(RowOf(item));
   answer.total = answer.rows.size();
   answer.notes = NotesOf(opened, workspace.options().memory_bytes_max);
   const Json same = {{"trace", trace->id()}};

@@ -1,0 +1,199 @@
+#include "findings/one/quality_analysis.h"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "findings/one/analysis.h"
+#include "findings/one/quality_parts.h"
+#include "findings/one/thresholds.h"
+
+namespace jarvis::findings {
+namespace {
+
+class AnalysisQualities {
+ public:
+  AnalysisQualities(const session::LoadedTrace& trace, const Analysis& analysis,
+                    std::vector<Quality>* list)
+      : trace_(trace), in_(analysis), list_(*list) {}
+
+  void Run() {
+    Platform();
+    if (trace_.recorded().gpu_work) {
+      if (in_.totals.window_ms <= 0)
+        Add("empty_window", Severity::kHard, "All GPU work takes no time.");
+      if (trace_.recorded().shapes) Arguments();
+    }
+    Graphs();
+    Accounting();
+    Efficiency();
+    Steps();
+  }
+
+ private:
+  Quality& Add(const char* code, Severity severity, std::string text) {
+    Quality& added = list_.emplace_back();
+    added.code = code;
+    added.severity = severity;
+    added.text = std::move(text);
+    return added;
+  }
+  Quality& Measured(const char* code, Severity severity, std::string text, double value,
+                    double threshold, const char* unit) {
+    Quality& added = Add(code, severity, std::move(text));
+    added.value = value;
+    added.threshold = threshold;
+    added.unit = unit;
+    return added;
+  }
+
+  void Platform() {
+    if (!in_.platform.empty() || !trace_.recorded().gpu_work) return;
+    Quality& q = Add("no_platform", Severity::kWarning,
+                     in_.device.empty() ? "The trace does not name its GPU."
+                                        : "The figures of the trace's GPU are not known.");
+    q.evidence = in_.device;
+    q.consequence = "Efficiency and savings against the roof cannot be told.";
+    q.record = "give platform: a name (MI300X, H100...) or a JSON file";
+  }
+
+  void Arguments() {
+    bool strides = false;
+    bool concrete = false;
+    for (const CategoryAnalysis& category : in_.categories) {
+      for (const Operation& operation : category.operations) {
+        strides = strides || !operation.strides.empty();
+        concrete = concrete || !operation.concrete.empty();
+      }
+    }
+    if (!strides) {
+      Add("no_strides", Severity::kNote, "No strides were recorded.").consequence =
+          "Whether operands are contiguous cannot be told.";
+    }
+    if (!concrete) {
+      Add("no_concrete_inputs", Severity::kNote, "No scalar arguments were recorded.").consequence =
+          "Models that depend on scalar arguments (causal, transposed, strides) take defaults.";
+    }
+  }
+
+  void Graphs() {
+    const IdleAnalysis& idle = in_.idle;
+    const bool unreliable = idle.graph_percent >= limits::kGraphReplayUnreliable;
+    if (idle.graph_percent >= limits::kGraphReplayWarn) {
+      Quality& q =
+          Measured("gpu_graph_replay", unreliable ? Severity::kWarning : Severity::kNote,
+                   fmt::format("{} % of the kernel time ran in graph replays, whose ops are not in "
+                               "the trace.",
+                               ShortNumber(idle.graph_percent)),
+                   idle.graph_percent, limits::kGraphReplayWarn, "%");
+      q.consequence =
+          "Ops, shapes and modules of replayed kernels, and idle time by cause, cannot be told.";
+      q.record = "record one run without graphs, or the capture, beside the replay";
+    }
+    if (idle.flagged && !unreliable) {
+      Measured("high_idle", Severity::kWarning,
+               fmt::format("The GPU is idle for {} % of the window.",
+                           ShortNumber(idle.idle_percent.value_or(0))),
+               idle.idle_percent.value_or(0), limits::kIdleShare, "%")
+          .evidence = "idle_gaps.json";
+    }
+  }
+
+  void Accounting() {
+    const Totals& t = in_.totals;
+    const double all = t.category_sum_ms;
+    if (t.computation_ms > 0) {
+      const double busy = t.busy_ms > 0 ? t.busy_ms : t.computation_ms;
+      const double off = std::abs(all - busy) / busy * 100;
+      if (off > limits::kTimeMismatch) {
+        Measured("time_mismatch", Severity::kNote,
+                 fmt::format("Categories add up to {} ms, the GPU was busy for {}: work runs "
+                             "concurrently.",
+                             ShortNumber(all), ShortNumber(busy)),
+                 off, limits::kTimeMismatch, "%")
+            .consequence = "Shares of categories are of their sum, not of the busy time.";
+      }
+    }
+    const double unmodeled = all > 0 ? t.unmodeled_ms / all * 100 : 0;
+    if (!in_.platform.empty() && unmodeled > limits::kTimeMismatch) {
+      Quality& q = Measured("roofline_pct_missing", Severity::kNote,
+                            fmt::format("{} ms of GPU time have no performance model, so no "
+                                        "efficiency.",
+                                        ShortNumber(t.unmodeled_ms)),
+                            unmodeled, limits::kTimeMismatch, "%");
+      q.consequence = "Whether this time could be shorter cannot be told.";
+      q.record = "give extension: models of your own ops";
+    }
+    for (const CategoryAnalysis& category : in_.categories) {
+      if (category.key != "other" || all <= 0) continue;
+      const double percent = category.gpu_us / 10 / all;
+      if (percent < limits::kSignificantShare) continue;
+      Measured(
+          "unclassified_op_significant", Severity::kNote,
+          fmt::format("Ops of no known category take {} ms.", ShortNumber(category.gpu_us / 1000)),
+          percent, limits::kSignificantShare, "%");
+    }
+  }
+
+  void Efficiency() {
+    double worst = 0;
+    std::size_t count = 0;
+    for (const CategoryAnalysis& category : in_.categories) {
+      for (const Anomaly& anomaly : category.anomalies) {
+        worst = std::max(worst, anomaly.efficiency);
+        ++count;
+      }
+    }
+    if (count == 0) return;
+    Measured("efficiency_anomaly",
+             worst > limits::kImpossible ? Severity::kWarning : Severity::kNote,
+             fmt::format("{} rows are faster than their roof: wrong platform, data in cache, or a "
+                         "model that counts too much.",
+                         count),
+             worst, limits::kAtRoof, "%")
+        .consequence = "Efficiencies of these rows, and savings from them, are not to be used.";
+  }
+
+  void Steps() {
+    const auto& steps = trace_.steps();
+    if (steps.size() < 2) return;
+    double sum = 0;
+    double squares = 0;
+    double shortest = static_cast<double>(steps[0].end_ns - steps[0].start_ns);
+    double longest = shortest;
+    for (const analysis::Step& step : steps) {
+      const auto ns = static_cast<double>(step.end_ns - step.start_ns);
+      sum += ns;
+      shortest = std::min(shortest, ns);
+      longest = std::max(longest, ns);
+    }
+    const double mean = sum / static_cast<double>(steps.size());
+    for (const analysis::Step& step : steps) {
+      const double off = static_cast<double>(step.end_ns - step.start_ns) - mean;
+      squares += off * off;
+    }
+    const double variation = std::sqrt(squares / static_cast<double>(steps.size() - 1)) / mean;
+    if (!(mean > 0) || variation <= limits::kStepVariation) return;
+    Quality& q = Measured("runtime_instability", Severity::kNote,
+                          fmt::format("Steps take {} to {} ms.", ShortNumber(shortest / 1e6),
+                                      ShortNumber(longest / 1e6)),
+                          variation, limits::kStepVariation, "");
+    q.consequence = "A mean over the steps is of none of them.";
+    q.record = "record steady steps: schedule(wait, warmup, active)";
+  }
+
+  const session::LoadedTrace& trace_;
+  const Analysis& in_;
+  std::vector<Quality>& list_;
+};
+
+}  // namespace
+
+void AddAnalysisQualities(const session::LoadedTrace& trace, const Analysis& analysis,
+                          std::vector<Quality>* list) {
+  AnalysisQualities(trace, analysis, list).Run();
+}
+
+}  // namespace jarvis::findings

@@ -1,0 +1,266 @@
+#include "findings/one/quality_recording.h"
+
+#include <algorithm>
+#include <set>
+#include <utility>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "analysis/ranks/rank_set.h"
+#include "findings/one/quality_parts.h"
+#include "findings/one/thresholds.h"
+#include "trace/secrets.h"
+
+namespace jarvis::findings {
+namespace {
+
+using trace::Oddity;
+
+class RecordingQualities {
+ public:
+  RecordingQualities(const session::LoadedTrace& trace, std::vector<Quality>* list)
+      : trace_(trace), base_(TimeBaseOf(trace)), list_(*list) {}
+
+  void Run() {
+    Damage();
+    Ranks();
+    Coverage();
+    Oddities();
+    Missing();
+    Secrets();
+  }
+
+ private:
+  Quality& Add(std::string code, Severity severity, std::string text) {
+    Quality& added = list_.emplace_back();
+    added.code = std::move(code);
+    added.severity = severity;
+    added.text = std::move(text);
+    return added;
+  }
+
+  void Damage() {
+    if (trace_.trace().damage.empty()) return;
+    Quality& q =
+        Add("partial", Severity::kHard, "The file is damaged: " + trace_.trace().damage + ".");
+    q.remedy = "partial";
+    q.consequence = "Nothing can be said about the time after the damage.";
+    q.record = "stop the profiler before the process ends, and copy the whole file";
+  }
+
+  void Ranks() {
+    const std::vector<std::int64_t> of_tracks = analysis::MergedRanks(trace_.track_names());
+    const std::set<std::int64_t> ranks(of_tracks.begin(), of_tracks.end());
+    std::vector<std::int64_t> merged(ranks.begin(), ranks.end());
+    std::erase(merged, -1);
+    if (merged.size() >= 2) {
+      Quality& q = Add("merged_ranks", Severity::kNote,
+                       fmt::format("The file holds {} ranks ({}): totals are of all their GPUs "
+                                   "together; collectives tells them apart.",
+                                   merged.size(), analysis::RankList(merged)));
+      q.consequence = "Busy and idle time of one GPU cannot be read from the totals.";
+      return;
+    }
+    if (Devices() > 1) {
+      const double devices = static_cast<double>(Devices());
+      Quality& q = Add("multi_device", Severity::kWarning,
+                       fmt::format("GPU work of {} devices is in one file; busy time is of all "
+                                   "together.",
+                                   devices));
+      q.value = devices;
+      q.threshold = 1;
+      q.consequence = "Idle time of one device cannot be told.";
+      q.record = "analyse each rank's trace by itself";
+    }
+    OneRank();
+  }
+
+  std::size_t Devices() const {
+    std::set<std::string_view> devices;
+    const trace::EventStore& events = trace_.events();
+    for (const trace::EventIndex e : trace_.attribution().timeline)
+      devices.insert(events.tracks[events[e].track].pid);
+    return devices.size();
+  }
+
+  void OneRank() {
+    const trace::Metadata& metadata = trace_.trace().metadata;
+    const std::int64_t world = metadata.world_size.value_or(0);
+    if (!trace_.timeline()) return;
+    const double exposed_ms = trace_.timeline()->exposed_comm / 1000;
+    // Some all-reduces go by other names: a little of it says nothing of all of it.
+    constexpr double kTold = 0.005;
+    const bool told = trace_.timeline()->total_comm > kTold * trace_.timeline()->total;
+    const double comm_ms = told ? trace_.timeline()->total_comm / 1000 : 0;
+    if (world == 1 || (world == 0 && comm_ms <= 0)) return;
+    const std::string who =
+        metadata.rank ? fmt::format("rank {}", *metadata.rank) : std::string("one rank");
+    std::string text = world > 1 ? fmt::format("This is {} of {}", who, world)
+                                 : std::string("Collectives ran, so this is one rank of several");
+    if (comm_ms > 0) {
+      text += fmt::format("; of {} ms in collectives {} ms are exposed", ShortNumber(comm_ms),
+                          ShortNumber(exposed_ms));
+    }
+    Quality& q = Add("one_rank", comm_ms > 0 ? Severity::kWarning : Severity::kNote, text + ".");
+    if (comm_ms > 0) SetTime(base_, exposed_ms, 0, &q);
+    q.consequence =
+        comm_ms > 0
+            ? "Waiting for a slower rank and slow transfer look the same here: no bandwidth "
+              "and no straggler can be told from it."
+            : "Whether other ranks wait for this one cannot be told.";
+    q.record = "record all ranks over the same steps, and give their folder to collectives";
+  }
+
+  void Coverage() {
+    const analysis::Coverage& coverage = trace_.coverage();
+    const auto share = [&](const analysis::Coverage::Part& part) -> std::optional<double> {
+      if (coverage.all.time_us <= 0) return std::nullopt;
+      return part.time_us / coverage.all.time_us * 100;
+    };
+    if (coverage.unlinked.count > 0) Unlinked(share(coverage.unlinked));
+    const std::uint64_t without_op = coverage.linked.count - coverage.with_op.count;
+    if (without_op > 0 && trace_.attribution().cpu_ops) {
+      const double us = coverage.linked.time_us - coverage.with_op.time_us;
+      Quality& q = Add("gpu_work_without_op", Severity::kNote,
+                       "GPU work launched outside of any op (graph replays, raw launches) stands "
+                       "under its launch call.");
+      q.count = without_op;
+      q.gpu_percent = share({without_op, us});
+      q.consequence = "Ops, shapes and modules of this work cannot be told.";
+    }
+    if (trace_.tree().linked_by_external_id() > 0) {
+      Quality& q = Add("linked_by_external_id", Severity::kNote,
+                       "GPU work whose launch calls are not in the trace was linked to its op by "
+                       "External id.");
+      q.count = trace_.tree().linked_by_external_id();
+      q.remedy = "repaired";
+      q.consequence = "How far the host runs ahead of the GPU cannot be told for it.";
+    }
+  }
+
+  void Unlinked(std::optional<double> percent) {
+    const analysis::Coverage& coverage = trace_.coverage();
+    const trace::EventStore& events = trace_.events();
+    std::vector<Interval<std::int64_t>> work;
+    for (const trace::EventIndex e : trace_.tree().unlinked())
+      work.push_back({events[e].ts_ns, events[e].end_ns()});
+    const double busy_ms = static_cast<double>(Length(Union(std::move(work)))) / 1e6;
+    const bool grave = percent.value_or(0) >= limits::kUnlinkedWarn;
+    Quality& q = Add("unlinked_gpu_work", grave ? Severity::kWarning : Severity::kNote,
+                     fmt::format("{:.3f} ms of GPU work has no launch call in the trace; it counts "
+                                 "in every total and is named \"(unlinked)\".",
+                                 coverage.unlinked.time_us / 1000));
+    q.count = coverage.unlinked.count;
+    q.gpu_percent = percent;
+    q.value = percent;
+    q.threshold = limits::kUnlinkedWarn;
+    q.unit = "%";
+    if (!trace_.tree().unlinked().empty()) q.first_uid = events[trace_.tree().unlinked()[0]].uid;
+    SetTime(base_, busy_ms, 0, &q);
+    q.consequence =
+        AtStart() ? "It is at the start, before any recorded launch could have run: work of an "
+                    "unrecorded step, which totals, window and averages per step include."
+                  : "The op of this work cannot be told.";
+    q.record = "start recording before the work is launched (warm-up steps), or synchronise first";
+  }
+
+  // All of it begins before the first linked work does.
+  bool AtStart() const {
+    const trace::EventStore& events = trace_.events();
+    const auto unlinked = trace_.tree().unlinked();
+    if (unlinked.empty()) return false;
+    const std::int64_t last = events[unlinked.back()].ts_ns;
+    std::uint64_t before = 0;
+    for (const trace::EventIndex e : trace_.attribution().timeline) {
+      if (trace_.tree().parent(e) != trace::kNoEvent && events[e].ts_ns < last) ++before;
+    }
+    return before * 20 <= unlinked.size();
+  }
+
+  void Oddities() {
+    const trace::Oddities& oddities = trace_.events().oddities;
+    for (const Oddity oddity : oddities.Seen()) {
+      if (oddity == Oddity::kTruncated || oddity == Oddity::kDamagedContainer) continue;
+      const trace::OddityInfo& info = trace::Info(oddity);
+      const bool noted = info.remedy == trace::Remedy::kNoted;
+      Quality& q = Add(std::string(info.name), noted ? Severity::kNote : Severity::kWarning,
+                       std::string(info.text));
+      q.count = oddities.count(oddity);
+      q.first_uid = oddities.first(oddity);
+      q.remedy = trace::RemedyName(info.remedy);
+    }
+  }
+
+  void Lacks(const char* code, Severity severity, const char* text, const char* consequence,
+             const char* record) {
+    Quality& q = Add(code, severity, text);
+    q.consequence = consequence;
+    q.record = record;
+  }
+
+  void Missing() {
+    const session::Recorded& recorded = trace_.recorded();
+    constexpr const char* kBoth = "activities=[ProfilerActivity.CPU, ProfilerActivity.CUDA]";
+    if (!recorded.gpu_work) {
+      Lacks("no_gpu_work", Severity::kHard, "The trace has no GPU work.",
+            "Nothing can be said about the GPU.", kBoth);
+    }
+    if (!recorded.cpu_ops) {
+      Lacks("no_cpu_ops", Severity::kWarning, "No ops were recorded.",
+            "Which op ran a kernel, its efficiency and fusions cannot be told.", kBoth);
+    } else if (!recorded.shapes) {
+      Lacks("no_shapes", Severity::kWarning, "Ops were recorded without shapes.",
+            "Efficiency, savings against the roof and reproducers are not possible.",
+            "record_shapes=True");
+    }
+    if (recorded.cpu_ops && !recorded.python_frames) {
+      Lacks("no_stacks", Severity::kNote, "No Python frames were recorded.",
+            "The line of code that calls an op, and what Python did between ops, cannot be told.",
+            "with_stack=True");
+    } else if (recorded.cpu_ops && !recorded.modules) {
+      Lacks("no_modules", Severity::kNote, "No nn.Module frames were recorded.",
+            "The module that an op belongs to cannot be told.",
+            "with_stack=True, with_modules=True");
+    }
+  }
+
+  // Keys only: a value must never get out of here.
+  void Secrets() {
+    const trace::Secrets secrets = trace::FindSecrets(trace_.trace().metadata);
+    if (!secrets.any()) return;
+    constexpr std::size_t kShown = 5;
+    constexpr std::size_t kLong = 60;
+    std::vector<std::string> keys;
+    for (std::size_t i = 0; i < std::min(kShown, secrets.keys.size()); ++i)
+      keys.push_back(secrets.keys[i].substr(0, kLong));
+    std::string text = "The file's metadata holds ";
+    if (secrets.environment > 0) {
+      text += fmt::format("a process's whole environment ({} variables)", secrets.environment);
+      if (!keys.empty()) text += ", with ";
+    }
+    if (!keys.empty()) {
+      text += fmt::format("what looks like secrets: {}{}", fmt::join(keys, ", "),
+                          secrets.keys.size() > kShown ? ", ..." : "");
+    }
+    const bool grave = !secrets.keys.empty();
+    Quality& q = Add("secrets", grave ? Severity::kWarning : Severity::kNote, text + ".");
+    q.count = secrets.keys.size();
+    q.consequence =
+        "No output repeats a value of it; the file itself gives them to whoever gets it.";
+    q.record =
+        "remove them from the file before it is shared, and replace tokens of files that were";
+  }
+
+  const session::LoadedTrace& trace_;
+  const TimeBase base_;
+  std::vector<Quality>& list_;
+};
+
+}  // namespace
+
+void AddRecordingQualities(const session::LoadedTrace& trace, std::vector<Quality>* list) {
+  RecordingQualities(trace, list).Run();
+}
+
+}  // namespace jarvis::findings

@@ -1,0 +1,447 @@
+#include "findings/one/quality_time.h"
+
+#include <algorithm>
+#include <map>
+#include <utility>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "analysis/host/recording_checks.h"
+#include "analysis/tables/summary.h"
+#include "findings/one/quality_parts.h"
+#include "findings/one/thresholds.h"
+#include "session/trace_trust.h"
+
+namespace jarvis::findings {
+namespace {
+
+using analysis::FirstCall;
+using analysis::FirstCallKind;
+
+// Percent of a step: less of it is no more than noise.
+constexpr double kToldFrom = 0.5;
+
+class TimeQualities {
+ public:
+  TimeQualities(const session::LoadedTrace& trace, std::vector<Quality>* list)
+      : trace_(trace), events_(trace.events()), base_(TimeBaseOf(trace)), list_(*list) {}
+
+  Result<void> Run(const Job& job) {
+    JV_ASSIGN(const auto cost, session::ProfilingCostOf(trace_, job));
+    Frames(*cost);
+    Overheads(*cost);
+    EventsCost(*cost);
+    JV_ASSIGN(const auto first, session::FirstCallsOf(trace_, job));
+    FirstTime(*first);
+    Allocations(*first);
+    JV_ASSIGN(const auto descheduled, session::DescheduledOf(trace_, job));
+    NotRunning(*descheduled);
+    const analysis::RecordingChecks checks =
+        analysis::CheckRecording(events_, trace_.tree(), trace_.attribution().timeline);
+    JV_TRY(job.Check());
+    Dispatch(checks);
+    Clocks(checks);
+    Twice(checks);
+    return {};
+  }
+
+ private:
+  Quality& Add(const char* code, Severity severity, std::string text) {
+    Quality& added = list_.emplace_back();
+    added.code = code;
+    added.severity = severity;
+    added.text = std::move(text);
+    return added;
+  }
+  bool Matters(const Quality& q) const { return q.percent.value_or(0) >= limits::kQualityLead; }
+  static std::string Of(double value) { return ShortNumber(value); }
+
+  // A frame's function and the end of its file's path: "a.py(3): call".
+  static std::string FrameText(std::string_view name) {
+    constexpr std::size_t kLong = 80;
+    const std::size_t file_end = name.find('(');
+    const std::size_t slash = name.substr(0, file_end).rfind('/');
+    if (slash != std::string_view::npos) name.remove_prefix(slash + 1);
+    return std::string(name.size() > kLong ? name.substr(name.size() - kLong) : name);
+  }
+
+  void Frames(const analysis::ProfilingCost& cost) {
+    if (cost.frames.empty()) return;
+    const analysis::FrameCost& first = cost.frames.front();
+    std::uint64_t gaps = 0;
+    for (const analysis::FrameCost& frame : cost.frames)
+      gaps += frame.gaps;
+    std::string text = fmt::format(
+        "In {}{} every traced call is followed by a pause of {} us ({} in other Python frames): "
+        "{} pauses, {} ms of host time that the profiler takes",
+        FrameText(events_.strings[first.name]),
+        cost.frames.size() > 1 ? fmt::format(" and {} more frames", cost.frames.size() - 1) : "",
+        Of(first.typical_gap_us), Of(cost.usual_gap_us.value_or(0)), gaps, Of(cost.artefact_ms));
+    if (cost.idle_ms > 0)
+      text += fmt::format("; about {} ms of the GPU's idle time are due to it", Of(cost.idle_ms));
+    Quality& q = Add("profiler_frames", Severity::kWarning, text + ".");
+    q.count = gaps;
+    q.first_uid = events_[first.first].uid;
+    SetTime(base_, trace_.timeline() ? cost.idle_ms : cost.artefact_ms, 0, &q);
+    q.consequence =
+        "Late launches in this frame are no reason for graphs or fewer kernels: without stacks the "
+        "host is that much faster.";
+    q.record = "with_stack=False for times; a second, short run with stacks for the places";
+  }
+
+  void Overheads(const analysis::ProfilingCost& cost) {
+    std::vector<std::string> names;
+    std::uint64_t count = 0;
+    for (const analysis::OverheadCost& one : cost.overheads) {
+      if (!one.profiler) continue;
+      names.push_back(
+          fmt::format("{} x {} {} ms", one.count, events_.strings[one.name], Of(one.ms)));
+      count += one.count;
+    }
+    if (names.empty()) return;
+    Quality& q = Add("profiler_overhead", Severity::kNote,
+                     fmt::format("The profiler stopped the program to work on its own buffers: {}.",
+                                 fmt::join(names, ", ")));
+    q.count = count;
+    SetTime(base_, cost.overhead_ms, 0, &q);
+    q.consequence =
+        "A launch that waits for it is not slow, and the gap behind it is no idle time "
+        "of the program.";
+    q.record = "a longer warm-up in schedule(wait, warmup, active), so that buffers are there";
+  }
+
+  void EventsCost(const analysis::ProfilingCost& cost) {
+    double low = 0;
+    double high = 0;
+    std::vector<std::string> kinds;
+    std::uint64_t count = 0;
+    const auto add = [&](const char* name, const std::optional<analysis::EventCost>& one) {
+      if (!one) return;
+      low += one->low_ms();
+      high += one->high_ms();
+      count += one->events;
+      kinds.push_back(fmt::format("{} {}: {} to {} ms", one->events, name, Of(one->low_ms()),
+                                  Of(one->high_ms())));
+    };
+    add("Python calls", cost.python);
+    add("ops", cost.ops);
+    add("runtime calls", cost.runtime);
+    if (kinds.empty()) return;
+    // While the GPU works, the host's time costs nothing.
+    const double waiting =
+        trace_.timeline() ? std::max(0.0, base_.ms - trace_.timeline()->busy / 1000) : high;
+    Quality q;
+    SetTime(base_, std::min(low, waiting), std::min(high, waiting), &q);
+    if (q.percent_high.value_or(q.percent.value_or(0)) < kToldFrom) return;
+    q.code = "profiler_events";
+    q.text = fmt::format("Recording slowed the host by {} to {} ms ({}).", Of(low), Of(high),
+                         fmt::join(kinds, ", "));
+    q.count = count;
+    q.consequence =
+        "Where the GPU waits for the host, its idle time is up to that much too long; "
+        "where the host waits for the GPU, nothing changes.";
+    q.record = cost.python ? "with_stack=False, profile_memory=False to measure the host"
+                           : "the wall time of the same steps without a profiler";
+    list_.push_back(std::move(q));
+  }
+
+  std::string StepsWith(const std::vector<FirstCall>& calls) const {
+    std::map<std::int64_t, double> by_step;
+    for (const FirstCall& call : calls) {
+      for (const analysis::Step& step : trace_.steps()) {
+        if (call.begin_ns >= step.start_ns && call.begin_ns < step.end_ns) {
+          by_step[step.number] += call.ms();
+          break;
+        }
+      }
+    }
+    if (by_step.empty() || trace_.steps().size() < 2) return {};
+    std::vector<std::string> steps;
+    for (const auto& [number, ms] : by_step) {
+      if (steps.size() < 3) steps.push_back(fmt::format("{} ms in step {}", Of(ms), number));
+    }
+    return fmt::format(", {}", fmt::join(steps, ", "));
+  }
+
+  std::string CallText(const FirstCall& call) const {
+    std::string text = call.kind == FirstCallKind::kCompile ? FrameText(events_.name(call.call))
+                                                            : std::string(events_.name(call.call));
+    if (call.kernel != trace::kNoEvent)
+      text = "launch of " + analysis::ShortKernelName(events_.name(call.kernel));
+    if (call.op != trace::kNoEvent && call.op != call.call)
+      text += fmt::format(" in {}", events_.name(call.op));
+    return text;
+  }
+
+  // Equal ones together.
+  std::string Longest(const std::vector<FirstCall>& calls) const {
+    constexpr std::size_t kShown = 3;
+    std::map<std::string, std::pair<std::size_t, double>> sums;
+    for (const FirstCall& call : calls) {
+      auto& [count, ms] = sums[CallText(call)];
+      ++count;
+      ms += call.ms();
+    }
+    std::vector<std::pair<double, std::string>> order;
+    for (const auto& [name, sum] : sums) {
+      const std::string times = sum.first > 1 ? fmt::format("{} x ", sum.first) : std::string();
+      order.emplace_back(-sum.second, fmt::format("{}{} {} ms", times, name, Of(sum.second)));
+    }
+    std::sort(order.begin(), order.end());
+    std::vector<std::string> shown;
+    for (std::size_t i = 0; i < std::min(kShown, order.size()); ++i)
+      shown.push_back(order[i].second);
+    return fmt::format(
+        "{}{}", fmt::join(shown, ", "),
+        order.size() > kShown ? fmt::format(" and {} more", order.size() - kShown) : std::string());
+  }
+
+  // The wall time of some of them: what several threads do at once counts once.
+  static double WallMs(const std::vector<FirstCall>& calls) {
+    analysis::FirstCalls some;
+    some.calls = calls;
+    some.AddUp();
+    return some.total_ms;
+  }
+
+  void FirstTime(const analysis::FirstCalls& all) {
+    std::vector<FirstCall> calls = all.calls;
+    std::erase_if(calls,
+                  [](const FirstCall& one) { return one.kind == FirstCallKind::kAllocation; });
+    if (calls.empty()) return;
+    const double ms = WallMs(calls);
+    Quality q;
+    SetTime(base_, ms, 0, &q);
+    if (q.percent.value_or(0) < kToldFrom) return;
+    q.code = "first_calls";
+    q.severity = Matters(q) ? Severity::kWarning : Severity::kNote;
+    q.text = fmt::format("{} ms are {} first calls that load code or set libraries up{}: {}.",
+                         Of(ms), calls.size(), StepsWith(calls), Longest(calls));
+    q.count = calls.size();
+    q.first_uid = events_[calls.front().call].uid;
+    const double usual_us = calls.front().usual_us;
+    q.consequence =
+        usual_us > 0
+            ? fmt::format(
+                  "Whatever runs first looks slow: the first of these takes {} us later. "
+                  "Averages over steps that hold them mean nothing.",
+                  Of(usual_us))
+            : std::string(
+                  "Whatever runs first looks slow. Averages over steps that hold them mean "
+                  "nothing.");
+    q.record = "run the same steps before recording: schedule(wait=1, warmup=2, active=3)";
+    list_.push_back(std::move(q));
+  }
+
+  void Allocations(const analysis::FirstCalls& all) {
+    std::vector<FirstCall> calls = all.calls;
+    std::erase_if(calls,
+                  [](const FirstCall& one) { return one.kind != FirstCallKind::kAllocation; });
+    if (calls.empty()) return;
+    std::map<std::string_view, std::pair<std::uint64_t, double>> names;
+    for (const FirstCall& call : calls) {
+      auto& [count, ms] = names[events_.name(call.call)];
+      ++count;
+      ms += call.ms();
+    }
+    std::vector<std::string> parts;
+    for (const auto& [name, sum] : names)
+      parts.push_back(fmt::format("{} x {} {} ms", sum.first, name, Of(sum.second)));
+    const double ms = WallMs(calls);
+    Quality q;
+    SetTime(base_, ms, 0, &q);
+    if (q.percent.value_or(0) < kToldFrom) return;
+    q.code = "allocator_growth";
+    q.severity = Matters(q) ? Severity::kWarning : Severity::kNote;
+    q.text =
+        fmt::format("{} ms went to the driver's allocator while the GPU had nothing to do ({}{}).",
+                    Of(ms), fmt::join(parts, ", "), StepsWith(calls));
+    q.count = calls.size();
+    q.first_uid = events_[calls.front().call].uid;
+    q.consequence =
+        "Ops around them are not slow; steps whose memory is there already do not have "
+        "it, unless memory is short and the cache is emptied again.";
+    q.record =
+        "more warm-up steps; if steady steps have it too, memory_stats() and "
+        "expandable_segments";
+    list_.push_back(std::move(q));
+  }
+
+  void NotRunning(const analysis::Descheduled& found) {
+    if (found.pieces.empty()) return;
+    std::map<std::string_view, int> names;
+    for (const analysis::HostPiece& piece : found.pieces) {
+      if (piece.owner != trace::kNoEvent &&
+          events_[piece.owner].kind != trace::EventKind::kUserAnnotation)
+        ++names[events_.name(piece.owner)];
+    }
+    std::vector<std::pair<int, std::string_view>> order;
+    for (const auto& [name, count] : names)
+      order.emplace_back(-count, name);
+    std::sort(order.begin(), order.end());
+    std::vector<std::string_view> some;
+    for (std::size_t i = 0; i < std::min<std::size_t>(4, order.size()); ++i)
+      some.push_back(order[i].second);
+    std::string text = fmt::format(
+        "The host was not running for {} ms ({} % of its time): {} pieces of {} to {} ms are "
+        "missing inside calls that take microseconds otherwise ({}, ...)",
+        Of(found.total_ms), Of(found.share_percent), found.pieces.size(), Of(found.shortest_ms),
+        Of(found.longest_ms), fmt::join(some, ", "));
+    if (found.tick) {
+      text += fmt::format("; {} % of their ends lie on one tick of {} ms",
+                          Of(found.tick->share_percent), Of(found.tick->period_ms));
+    }
+    Quality& q = Add("descheduled_host", Severity::kWarning, text + ".");
+    q.count = found.pieces.size();
+    const auto inside = std::find_if(
+        found.pieces.begin(), found.pieces.end(),
+        [](const analysis::HostPiece& piece) { return piece.owner != trace::kNoEvent; });
+    if (inside != found.pieces.end()) q.first_uid = events_[inside->owner].uid;
+    SetTime(base_, found.total_ms, 0, &q);
+    q.consequence =
+        "No op is slow because of it, and no kernel: the process lacked a CPU. Other "
+        "ranks wait for it in collectives.";
+    q.record =
+        "give each process cores of its own (fewer processes, affinity, cpuset quota); "
+        "record with perf sched beside the profiler";
+  }
+
+  void Dispatch(const analysis::RecordingChecks& checks) {
+    if (!checks.touching) return;
+    constexpr double kFloorMaxUs = 12;  // longer: the trace has no short kernels to tell from
+    const analysis::TouchingKernels& t = *checks.touching;
+    const double share = static_cast<double>(t.touching) / static_cast<double>(t.neighbours) * 100;
+    const bool floor = t.floor_us <= kFloorMaxUs;
+    std::string text = fmt::format(
+        "{} of {} neighbouring kernels ({} %) touch with a gap of exactly 0: the time to dispatch "
+        "a kernel is inside its duration",
+        t.touching, t.neighbours, Of(share));
+    if (floor) {
+      text += fmt::format("; none is much shorter than {} us, so up to {} ms of {} kernels",
+                          Of(t.floor_us), Of(t.bound_ms()), t.kernels);
+    }
+    Quality& q = Add("dispatch_in_durations", Severity::kNote, text + ".");
+    q.count = t.touching;
+    // A bound of what may be dispatch; none of it may be.
+    if (floor) SetTime(base_, 0, t.bound_ms(), &q);
+    q.consequence =
+        "Compare windows, not busy times or sums of kernels, with traces of other "
+        "producers; rates of kernels near the floor are not rates of the kernel.";
+    q.record = "rocprofv3 counters for single kernels";
+  }
+
+  void Clocks(const analysis::RecordingChecks& checks) {
+    if (checks.whole_microseconds) {
+      Quality& q = Add("whole_microseconds", Severity::kNote,
+                       checks.median_kernel_us > 0
+                           ? fmt::format("All times are whole microseconds; half of the kernels "
+                                         "take {} us or less.",
+                                         Of(checks.median_kernel_us))
+                           : std::string("All times are whole microseconds."));
+      q.consequence = "Durations, gaps and rates of the shortest kernels may be off by half.";
+      q.record = "PyTorch 2.3 or newer, which writes nanoseconds";
+    }
+    if (checks.clock) Clock(*checks.clock);
+    if (checks.launched_later == 0) return;
+    Quality& q = Add("work_before_launch", Severity::kWarning,
+                     fmt::format("{} pieces of GPU work start up to {} ms before the call that is "
+                                 "said to launch them.",
+                                 checks.launched_later, Of(checks.launched_later_us / 1000)));
+    q.count = checks.launched_later;
+    q.first_uid = events_[checks.launched_later_first].uid;
+    SetTime(base_, checks.launched_later_ms, 0, &q);
+    q.consequence =
+        "They are work of an unrecorded step whose ids are used again: their ops, and "
+        "what is said of the first steps' GPU time, are wrong.";
+    q.record = "synchronise before recording starts";
+  }
+
+  void Clock(const analysis::ClockCheck& clock) {
+    std::vector<std::string> parts;
+    if (clock.early_starts > 0) {
+      parts.push_back(
+          fmt::format("{} of {} pieces of GPU work start up to {} us before their "
+                      "launch call does",
+                      clock.early_starts, clock.launched, Of(clock.early_us)));
+    }
+    if (clock.late_ends > 0) {
+      parts.push_back(fmt::format("{} waits for the device return up to {} us before its work ends",
+                                  clock.late_ends, Of(clock.late_us)));
+    }
+    Quality& q =
+        Add("clocks_disagree", Severity::kNote,
+            fmt::format("Host and GPU go by different clocks: {}.", fmt::join(parts, "; ")));
+    q.count = clock.early_starts + clock.late_ends;
+    q.first_uid = events_[clock.early_starts > 0 ? clock.early_first : clock.late_first].uid;
+    q.consequence = fmt::format("Launch latencies and waits are off by as much as {} us.",
+                                Of(std::max(clock.early_us, clock.late_us)));
+    q.record = "a shorter recording: the clocks drift apart";
+  }
+
+  void Twice(const analysis::RecordingChecks& checks) {
+    Wrappers(checks);
+    if (checks.repeated_annotations > 0) {
+      Quality& q =
+          Add("repeated_annotations", Severity::kNote,
+              fmt::format("{} annotations stand inside another of the same name and time "
+                          "({} ms).",
+                          checks.repeated_annotations, Of(checks.repeated_annotations_ms)));
+      q.count = checks.repeated_annotations;
+      q.consequence = "Their time must be counted once.";
+    }
+    const double idle_ms = checks.gpu_annotations_ms - checks.gpu_annotations_busy_ms;
+    if (idle_ms > 0.5 * checks.gpu_annotations_ms) {
+      Quality& q = Add("gpu_annotation_rows", Severity::kNote,
+                       fmt::format("{} rows of annotations on the GPU cover {} ms, in {} ms of "
+                                   "which the GPU worked.",
+                                   checks.gpu_annotations, Of(checks.gpu_annotations_ms),
+                                   Of(checks.gpu_annotations_busy_ms)));
+      q.count = checks.gpu_annotations;
+      q.consequence = "The length of such a row is no GPU time of what it names.";
+    }
+  }
+
+  void Wrappers(const analysis::RecordingChecks& checks) {
+    std::uint64_t count = 0;
+    double ms = 0;
+    std::uint64_t ops = 0;
+    for (const analysis::WrapperOps& one : checks.wrappers) {
+      count += one.count;
+      ms += one.ms;
+    }
+    for (const trace::EventIndex e : trace_.tree().preorder())
+      ops += events_[e].kind == trace::EventKind::kCpuOp ? 1U : 0U;
+    constexpr double kShareMin = 0.05;  // an overload that calls another one is nothing unusual
+    if (static_cast<double>(count) < kShareMin * static_cast<double>(ops)) return;
+    const analysis::WrapperOps& most = checks.wrappers.front();
+    Quality& q = Add("ops_counted_twice", Severity::kNote,
+                     fmt::format("{} of {} ops only stand for the op below them ({}{}, {} times).",
+                                 count, ops, events_.strings[most.name],
+                                 most.name == most.inner
+                                     ? std::string(" below itself")
+                                     : fmt::format(" around {}", events_.strings[most.inner]),
+                                 most.count));
+    q.count = count;
+    q.value = ms;
+    q.unit = "ms";
+    q.consequence = fmt::format(
+        "Calls of such names, and {} ms of host time, count twice in sums "
+        "over ops; GPU time does not.",
+        Of(ms));
+  }
+
+  const session::LoadedTrace& trace_;
+  const trace::EventStore& events_;
+  const TimeBase base_;
+  std::vector<Quality>& list_;
+};
+
+}  // namespace
+
+Result<void> AddTimeQualities(const session::LoadedTrace& trace, const Job& job,
+                              std::vector<Quality>* list) {
+  return TimeQualities(trace, list).Run(job);
+}
+
+}  // namespace jarvis::findings
