@@ -108,15 +108,35 @@ struct FrameKey {
   auto operator<=>(const FrameKey&) const = default;
 };
 
+// Cuts pieces of a thread's time by the stretches that they overlap; pieces come in order.
+class StretchCursor {
+ public:
+  explicit StretchCursor(const std::vector<Around>& stretches) : stretches_(stretches) {}
+  void StartThread() { next_ = 0; }
+  // take(stretch, ns) for each overlap.
+  template <typename Take>
+  void Cut(std::int64_t start, std::int64_t end, const Take& take) {
+    while (next_ < stretches_.size() && stretches_[next_].at.end_ns <= start)
+      ++next_;
+    for (std::size_t i = next_; i < stretches_.size() && stretches_[i].at.start_ns < end; ++i) {
+      take(i, std::min(end, stretches_[i].at.end_ns) - std::max(start, stretches_[i].at.start_ns));
+    }
+  }
+
+ private:
+  const std::vector<Around>& stretches_;  // by start, disjoint
+  std::size_t next_ = 0;
+};
+
 // Adds up the Python frames that are innermost inside the stretches. What a built-in takes is its
 // caller's time, which has a file and a line; a built-in that only waits keeps its name.
 class FrameGatherer {
  public:
   FrameGatherer(const HostInput& input, HostNames* names, const std::vector<Around>& stretches,
                 const std::vector<std::uint32_t>& group_of)
-      : events_(input.events), names_(*names), stretches_(stretches), group_of_(group_of) {}
+      : events_(input.events), names_(*names), cursor_(stretches), group_of_(group_of) {}
 
-  void StartThread() { next_ = 0; }
+  void StartThread() { cursor_.StartThread(); }
   void Open(EventIndex e, std::int64_t) {
     Level level = levels_.empty() ? Level{} : levels_.back();
     if (events_[e].kind == EventKind::kPythonFunction) {
@@ -130,13 +150,9 @@ class FrameGatherer {
   void Close(EventIndex, std::int64_t) { levels_.pop_back(); }
   void Piece(EventIndex e, std::int64_t start, std::int64_t end) {
     if (events_[e].kind != EventKind::kPythonFunction) return;
-    while (next_ < stretches_.size() && stretches_[next_].at.end_ns <= start)
-      ++next_;
-    for (std::size_t i = next_; i < stretches_.size() && stretches_[i].at.start_ns < end; ++i) {
-      const std::int64_t ns =
-          std::min(end, stretches_[i].at.end_ns) - std::max(start, stretches_[i].at.start_ns);
-      sums_[{group_of_[i], levels_.back().frame, levels_.back().code}] += ns;
-    }
+    cursor_.Cut(start, end, [&](std::size_t stretch, std::int64_t ns) {
+      sums_[{group_of_[stretch], levels_.back().frame, levels_.back().code}] += ns;
+    });
   }
 
   // Names that look alike (an object's address apart) are one frame.
@@ -180,11 +196,45 @@ class FrameGatherer {
 
   const trace::EventStore& events_;
   HostNames& names_;
-  const std::vector<Around>& stretches_;
+  StretchCursor cursor_;
   const std::vector<std::uint32_t>& group_of_;  // by stretch
-  std::size_t next_ = 0;
-  std::vector<Level> levels_;  // by open event
+  std::vector<Level> levels_;                   // by open event
   std::map<FrameKey, std::int64_t> sums_;
+};
+
+// Adds up what threads that launch nothing do in the stretches.
+class MeanwhileGatherer {
+ public:
+  MeanwhileGatherer(const HostInput& input, HostNames* names, const std::vector<Around>& stretches,
+                    const std::vector<std::uint32_t>& group_of)
+      : events_(input.events), names_(*names), cursor_(stretches), group_of_(group_of) {}
+
+  void StartThread() { cursor_.StartThread(); }
+  void Open(EventIndex, std::int64_t) {}
+  void Close(EventIndex, std::int64_t) {}
+  void Piece(EventIndex e, std::int64_t start, std::int64_t end) {
+    if (names_.Of(e).waiting_frame) return;
+    cursor_.Cut(start, end, [&](std::size_t stretch, std::int64_t ns) {
+      sums_[{group_of_[stretch], events_[e].name}] += ns;
+    });
+  }
+
+  void Tell(std::vector<StretchGroup>* groups) const {
+    for (const auto& [key, ns] : sums_) {
+      StretchGroup& group = (*groups)[key.first];
+      constexpr std::int64_t kWorthTelling = 10;  // a tenth of the group's time
+      if (ns <= group.meanwhile_ns || ns * kWorthTelling < group.total_ns) continue;
+      group.meanwhile_ns = ns;
+      group.meanwhile = events_.strings[key.second];
+    }
+  }
+
+ private:
+  const trace::EventStore& events_;
+  HostNames& names_;
+  StretchCursor cursor_;
+  const std::vector<std::uint32_t>& group_of_;  // by stretch
+  std::map<std::pair<std::uint32_t, StringId>, std::int64_t> sums_;
 };
 
 void FinishStretches(const HostGpuWork& gpu, StretchGroup* group) {
@@ -308,14 +358,21 @@ HostStretches FindStretches(const HostInput& input, const ThreadTimes& threads,
   std::vector<std::uint32_t> group_of;
   out.groups = GroupStretches(input.events, stretches, &group_of);
   FrameGatherer frames(input, names, stretches, group_of);
+  MeanwhileGatherer meanwhile(input, names, stretches, group_of);
   for (std::size_t t = 0; t < slices.size(); ++t) {
-    if (!IsLaunchingRole(threads.threads[t].role)) continue;
-    frames.StartThread();
-    WalkThread(input.events, input.tree, slices[t], &frames);
+    const ThreadRole role = threads.threads[t].role;
+    if (IsLaunchingRole(role)) {
+      frames.StartThread();
+      WalkThread(input.events, input.tree, slices[t], &frames);
+    } else if (role != ThreadRole::kMonitor) {
+      meanwhile.StartThread();
+      WalkThread(input.events, input.tree, slices[t], &meanwhile);
+    }
   }
   for (StretchGroup& group : out.groups)
     FinishStretches(gpu, &group);
   frames.Tell(&out.groups);
+  meanwhile.Tell(&out.groups);
   std::stable_sort(
       out.groups.begin(), out.groups.end(),
       [](const StretchGroup& a, const StretchGroup& b) { return a.total_ns > b.total_ns; });

@@ -28,6 +28,12 @@ Cell BaseShare(const HostSummary& summary, std::int64_t ns) {
   return base <= 0 ? Cell() : Cell(100.0 * static_cast<double>(ns) / static_cast<double>(base));
 }
 
+// Of the span of the threads that launch.
+Cell SpanShare(const HostSummary& summary, std::int64_t ns) {
+  const std::int64_t span = summary.threads.span.end - summary.threads.span.start;
+  return span <= 0 ? Cell() : Cell(100.0 * static_cast<double>(ns) / static_cast<double>(span));
+}
+
 // Absent without steps.
 std::optional<double> PerStep(const HostSummary& summary, double all) {
   if (!summary.steps_marked || summary.threads.steps.empty()) return {};
@@ -84,9 +90,9 @@ Table SynchronisationsTable(const HostSummary& summary) {
 Table HostStretchesTable(const HostSummary& summary) {
   Table table;
   table.name = "host_stretches";
-  table.columns = {"before",      "after",    "range",     "ms",     "percent",
-                   "count",       "per_step", "median_ms", "max_ms", "period_ms",
-                   "gpu_busy_ms", "frame",    "frame_ms",  "code"};
+  table.columns = {"before",       "after",     "range",    "ms",        "percent",     "count",
+                   "per_step",     "median_ms", "max_ms",   "period_ms", "gpu_busy_ms", "meanwhile",
+                   "meanwhile_ms", "frame",     "frame_ms", "code"};
   for (const StretchGroup& group : summary.stretches.groups) {
     const StretchFrame* frame = group.frames.empty() ? nullptr : &group.frames.front();
     table.rows.push_back(
@@ -94,7 +100,8 @@ Table HostStretchesTable(const HostSummary& summary) {
          HostMs(group.total_ns), BaseShare(summary, group.total_ns), CountCell(group.count),
          CellOf(PerStep(summary, static_cast<double>(group.count))), HostMs(group.median_ns),
          HostMs(group.max_ns), group.period_ns ? Cell(HostMs(*group.period_ns)) : Cell(),
-         NonZeroMs(group.gpu_busy_ns), frame == nullptr ? Cell() : Cell(frame->name),
+         NonZeroMs(group.gpu_busy_ns), TextOrNone(group.meanwhile), NonZeroMs(group.meanwhile_ns),
+         frame == nullptr ? Cell() : Cell(frame->name),
          frame == nullptr ? Cell() : Cell(HostMs(frame->ns)),
          frame == nullptr ? Cell() : TextOrNone(frame->code)});
   }
@@ -140,7 +147,7 @@ Table HostThreadsTable(const HostSummary& summary) {
     table.rows.push_back({thread->name.empty() ? thread->tid : thread->name,
                           std::string(ThreadRoleText(thread->role)),
                           HostMs(thread->span.end - thread->span.start), HostMs(thread->WorkNs()),
-                          BaseShare(summary, thread->WorkNs()), ns(HostState::kOp),
+                          SpanShare(summary, thread->WorkNs()), ns(HostState::kOp),
                           ns(HostState::kCall), ns(HostState::kGpuWait), ns(HostState::kPython),
                           ns(HostState::kPause), NonZeroMs(thread->loader_ns),
                           NonZeroMs(thread->backward_ns), CountCell(thread->launches),

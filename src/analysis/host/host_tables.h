@@ -13,6 +13,7 @@ Table HostTimeTable(const HostSummary& summary, HostRowKind kind);
 // work_percent, gpu_ms, copy_ms, foreign_ms, unrecorded_ms, found_done
 Table SynchronisationsTable(const HostSummary& summary);
 // before, after, range, ms, percent, count, per_step, median_ms, max_ms, period_ms, gpu_busy_ms,
+// meanwhile (what other threads did), meanwhile_ms,
 // frame, frame_ms, code
 Table HostStretchesTable(const HostSummary& summary);
 // The frames of all stretches: before, after, frame, ms, waits, code.

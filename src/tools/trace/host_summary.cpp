@@ -212,6 +212,10 @@ class Overview {
         detail += fmt::format("{}{} ({} ms)", detail.empty() ? "" : "; ", group.frames[f].name,
                               HostMsText(group.frames[f].ns));
       }
+      if (!group.meanwhile.empty()) {
+        detail += fmt::format("{}other threads: {} ({} ms)", detail.empty() ? "" : "; ",
+                              group.meanwhile, HostMsText(group.meanwhile_ns));
+      }
       if (!group.range.empty()) detail += (detail.empty() ? "in " : "; in ") + group.range;
       Add("stretch",
           fmt::format("{} .. {}", group.before.empty() ? "(begin)" : group.before,
