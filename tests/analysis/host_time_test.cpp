@@ -116,7 +116,7 @@ TEST_CASE("a wait for the GPU is no work, nor is a frame that only waits") {
 }
 
 // main: forward 0-100, run_backward 100-400; autograd 120-380; a monitor over everything; a loader.
-TraceText Training() {
+TraceText TrainingThreads() {
   TraceText t;
   t.Thread(1, 1).Op("aten::mm", 0, 100).Runtime("cudaLaunchKernel", 10, 5, 1);
   t.Python("<built-in method run_backward of torch._C._EngineBase object at 0x1>", 100, 300);
@@ -133,7 +133,7 @@ TraceText Training() {
 }
 
 TEST_CASE("roles of threads, and whose a moment is") {
-  const HostSummary host = HostOf(Training());
+  const HostSummary host = HostOf(TrainingThreads());
   CHECK(ThreadOf(host, "1").role == ThreadRole::kMain);
   CHECK(ThreadOf(host, "2").role == ThreadRole::kAutograd);
   CHECK(ThreadOf(host, "3").role == ThreadRole::kMonitor);
@@ -148,7 +148,7 @@ TEST_CASE("roles of threads, and whose a moment is") {
 }
 
 TEST_CASE("parts of steps add up to them, whatever overlaps") {
-  TraceText t = Training();
+  TraceText t = TrainingThreads();
   t.Thread(1, 1).Annotation("enumerate(DataLoader)#_SingleProcessDataLoaderIter.__next__", 400,
                             100);
   t.Op("aten::stack", 420, 30);

@@ -13,8 +13,8 @@ using testing::Load;
 using testing::Loaded;
 using testing::TraceText;
 
-struct Made {
-  explicit Made(const TraceText& text)
+struct Launching {
+  explicit Launching(const TraceText& text)
       : loaded(Load(text)), gpu(loaded.events()), launches(loaded.events(), loaded.tree, gpu) {}
   Loaded loaded;
   HostGpuWork gpu;
@@ -33,7 +33,7 @@ TEST_CASE("the GPU waits for each launch") {
   Launched(t, 50, 61, 2, 2);
   Launched(t, 100, 110, 2, 3);
   Launched(t, 150, 162, 2, 4);
-  const LaunchFigures all = Made(t).launches.All();
+  const LaunchFigures all = Launching(t).launches.All();
   CHECK(all.launches == 4);
   CHECK(all.to_next_median_us == 50);
   CHECK(all.to_next_mean_us == 50);
@@ -49,7 +49,7 @@ TEST_CASE("the host runs ahead") {
   TraceText t;
   for (int i = 0; i < 40; ++i)
     Launched(t, 10 * i, 10 + 100 * i, 100, i + 1);
-  const LaunchFigures all = Made(t).launches.All();
+  const LaunchFigures all = Launching(t).launches.All();
   CHECK(all.to_next_median_us == 10);
   CHECK(all.work_mean_us == 100);
   CHECK(all.lead_first_us == 10 + 90 * 2);  // the median of the first four
@@ -64,11 +64,11 @@ TEST_CASE("launch-bound: short kernels on idle streams, many of them") {
   TraceText t;
   for (int i = 0; i < 40; ++i)
     Launched(t, 50 * i, 50 * i + 10, 3, i + 1);
-  CHECK(Made(t).launches.All().launch_bound);
+  CHECK(Launching(t).launches.All().launch_bound);
   // The same as one graph launch among them that does most of the work.
   t.Runtime("cudaGraphLaunch", 3000, 10, 100);
   t.Kernel("a", 3020, 500, 100).Kernel("b", 3520, 500, 100);
-  const LaunchFigures graph = Made(t).launches.All();
+  const LaunchFigures graph = Launching(t).launches.All();
   CHECK(graph.graph_launches == 1);
   CHECK(graph.graph_percent > 85);
   CHECK_FALSE(graph.launch_bound);
@@ -79,7 +79,7 @@ TEST_CASE("a stream can be idle while the device is not") {
   Launched(t, 0, 10, 1000, 1, 7);
   Launched(t, 20, 32, 5, 2, 8);
   Launched(t, 40, 52, 5, 3, 8);
-  const Made made(t);
+  const Launching made(t);
   CHECK(made.launches.All().idle_percent == 100);
   CHECK_FALSE(made.launches.All().latency_median_us.has_value());  // one launch found all idle
   CHECK(made.launches.all()[1].stream_idle);
@@ -98,7 +98,7 @@ TEST_CASE("copies do not count as launch to launch; threads are apart") {
   t.Thread(1, 2);
   Launched(t, 50, 60, 2, 4);
   Launched(t, 80, 90, 2, 5);
-  const Made made(t);
+  const Launching made(t);
   CHECK(made.launches.All().launches == 5);
   CHECK(made.launches.All().to_next_mean_us == 65);  // 100 and 30
   const std::uint32_t first = made.launches.threads()[0];
@@ -110,7 +110,7 @@ TEST_CASE("an interval of calls") {
   TraceText t;
   for (int i = 0; i < 10; ++i)
     Launched(t, 100 * i, 100 * i + 10, 5, i + 1);
-  const Made made(t);
+  const Launching made(t);
   CHECK(made.launches.In({100'000, 400'000}).launches == 3);
   CHECK(made.launches.In({400'000, 100'000}).launches == 0);
   CHECK(made.launches.In({0, 1}).to_next_median_us == std::nullopt);
@@ -122,12 +122,12 @@ TEST_CASE("clocks that disagree; work without a call; an empty trace") {
   TraceText t;
   for (int i = 0; i < 4; ++i)
     Launched(t, 100 * i + 40, 100 * i, 5, i + 1);
-  const LaunchFigures off = Made(t).launches.All();
+  const LaunchFigures off = Launching(t).launches.All();
   CHECK(off.before_call == 4);
   CHECK(off.clocks_off_us == 40);
   CHECK_FALSE(off.latency_median_us.has_value());
 
-  CHECK(Made(TraceText().Kernel("k", 0, 5, 1)).launches.All().launches == 0);
+  CHECK(Launching(TraceText().Kernel("k", 0, 5, 1)).launches.All().launches == 0);
   CHECK(Launches().All().launches == 0);
 }
 
