@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <map>
 
+#include "base/run_sort.h"
+
 namespace jarvis::analysis {
 namespace {
 
@@ -192,7 +194,7 @@ class ThreadSweep {
       edges.push_back({times_.pieces[i].start_ns, i, 1});
       edges.push_back({times_.pieces[i].end_ns, i, -1});
     }
-    std::sort(edges.begin(), edges.end(), [](const Edge& a, const Edge& b) {
+    RunSort(edges, [](const Edge& a, const Edge& b) {  // each thread's are in order
       if (a.at_ns != b.at_ns) return a.at_ns < b.at_ns;
       return a.piece != b.piece ? a.piece < b.piece : a.by < b.by;
     });
