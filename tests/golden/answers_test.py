@@ -40,7 +40,8 @@ QUESTIONS = [
     *[("idle_gaps", {"by": by, "limit": limit}) for by in ("cause", "module", "step", "gap")
       for limit in (2, 200)],
     *[("host_summary", {"by": by, "limit": limit, "min_percent": least})
-      for by in ("overview", "op", "frame", "call", "range", "thread", "sync", "stretch")
+      for by in ("overview", "op", "frame", "call", "range", "thread", "step", "sync",
+                 "stretch")
       for limit, least in ((2, 0.1), (200, 0))],
     ("fusion_candidates", {}),
     ("render_report", {}),

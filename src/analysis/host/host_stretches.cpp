@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <limits>
 #include <map>
 #include <tuple>
 
@@ -45,19 +46,22 @@ bool IsLaunchingRole(ThreadRole role) {
 class NeighbourFinder {
  public:
   NeighbourFinder(const HostInput& input, HostNames* names, std::vector<Around>* stretches)
-      : events_(input.events), tree_(input.tree), names_(*names), stretches_(*stretches) {}
+      : events_(input.events), names_(*names), stretches_(*stretches) {}
 
   void Thread(std::span<const EventIndex> thread) {
+    next_ = 0;
+    open_.clear();
     for (const EventIndex e : thread) {
       const Event& event = events_[e];
       const bool range = event.kind == EventKind::kUserAnnotation ||
                          (event.kind == EventKind::kCpuOp && names_.Of(e).range);
       if (range) {
-        Enclose(e, event);
+        OpenRange(e, event);
       } else if (event.kind != EventKind::kPythonFunction) {
         Neighbour(e, event);
       }
     }
+    Settle(std::numeric_limits<std::int64_t>::max());
   }
 
  private:
@@ -80,24 +84,40 @@ class NeighbourFinder {
     if (last.after == kNoEvent || events_[last.after].ts_ns > event.ts_ns) last.after = e;
   }
 
-  // Each annotation asks for the stretches in it; one stretch is in few that nest, and of these the
-  // innermost comes last. Only the first so many in an annotation are told, as annotations may nest
-  // without limit.
-  void Enclose(EventIndex e, const Event& event) {
+  struct OpenedRange {
+    EventIndex event;
+    std::int64_t end_ns;  // not after that of what encloses it
+  };
+
+  void OpenRange(EventIndex e, const Event& event) {
     if (events_.name(e).starts_with("ProfilerStep#")) return;
-    constexpr int kEnclosedMax = 4096;
-    auto at = std::lower_bound(
-        stretches_.begin(), stretches_.end(), event.ts_ns,
-        [](const Around& around, std::int64_t ts) { return around.at.start_ns < ts; });
-    for (int told = 0; told < kEnclosedMax && at != stretches_.end(); ++told, ++at) {
-      if (at->at.end_ns > event.end_ns()) break;
-      at->range = e;
+    Settle(event.ts_ns);
+    CloseUntil(event.ts_ns);
+    const std::int64_t end =
+        open_.empty() ? event.end_ns() : std::min(event.end_ns(), open_.back().end_ns);
+    open_.push_back({e, end});
+  }
+  void CloseUntil(std::int64_t at_ns) {
+    while (!open_.empty() && open_.back().end_ns <= at_ns)
+      open_.pop_back();
+  }
+  // Names the innermost annotation around each stretch that begins before that moment. Ends of open
+  // ones fall inwards, so that it is found by bisection.
+  void Settle(std::int64_t until_ns) {
+    for (; next_ < stretches_.size() && stretches_[next_].at.start_ns < until_ns; ++next_) {
+      Around& around = stretches_[next_];
+      CloseUntil(around.at.start_ns);
+      const auto inner = std::partition_point(
+          open_.begin(), open_.end(),
+          [&](const OpenedRange& range) { return range.end_ns >= around.at.end_ns; });
+      if (inner != open_.begin()) around.range = std::prev(inner)->event;
     }
   }
 
   const trace::EventStore& events_;
-  const tree::CallTree& tree_;
   HostNames& names_;
+  std::size_t next_ = 0;            // the first stretch whose annotation is not settled
+  std::vector<OpenedRange> open_;   // outermost first
   std::vector<Around>& stretches_;  // by start, disjoint
 };
 

@@ -42,11 +42,6 @@ std::optional<double> PerStep(const HostSummary& summary, double all) {
 
 }  // namespace
 
-std::string ThreadLabel(const WorkingThread& thread) {
-  std::string label(ThreadRoleText(thread.role));
-  return label + ", " + (thread.name.empty() ? "thread " + thread.tid : thread.name);
-}
-
 Table HostTimeTable(const HostSummary& summary, HostRowKind kind) {
   Table table;
   table.name = "host_time";
@@ -186,6 +181,30 @@ Table StepPartsTable(const HostSummary& summary) {
   std::stable_sort(table.rows.begin(), table.rows.end(), [](const auto& a, const auto& b) {
     return std::get<double>(a[1]) > std::get<double>(b[1]);
   });
+  return table;
+}
+
+Table HostStepsTable(const HostSummary& summary) {
+  Table table;
+  table.name = "host_steps";
+  table.columns = {"step",       "start_ms",  "ms",          "longest_part", "main_ms",
+                   "python_ms",  "loader_ms", "autograd_ms", "other_ms",     "gpu_wait_ms",
+                   "between_ms", "launches",  "to_next_us",  "lead_us",      "idle_percent"};
+  const std::vector<StepThreads>& steps = summary.threads.steps;
+  for (std::size_t i = 0; i < steps.size(); ++i) {
+    const StepThreads& step = steps[i];
+    const LaunchFigures& figures = summary.by_step[i];
+    table.rows.push_back(
+        {static_cast<std::int64_t>(i + 1), HostMs(step.window.start - steps.front().window.start),
+         HostMs(step.window.end - step.window.start), std::string(StepPartText(step.critical))});
+    std::vector<Cell>& row = table.rows.back();
+    for (const std::int64_t ns : step.ns)
+      row.push_back(NonZeroMs(ns));
+    row.push_back(CountCell(figures.launches));
+    row.push_back(CellOf(figures.to_next_median_us));
+    row.push_back(CellOf(figures.lead_median_us));
+    row.push_back(CellOf(figures.idle_percent));
+  }
   return table;
 }
 

@@ -24,7 +24,8 @@ Table HostThreadsTable(const HostSummary& summary);
 // part, ms (mean of steps), percent_of_step, min_ms, max_ms, critical_in (steps); every moment of a
 // step is in one part, so that shares add up to 100.
 Table StepPartsTable(const HostSummary& summary);
-
-std::string ThreadLabel(const WorkingThread& thread);  // "main, thread 17751 (python3)"
+// One row a step: step (number in time), start_ms (from the first), ms, longest_part, the parts in
+// ms, launches, to_next_us, lead_us, idle_percent.
+Table HostStepsTable(const HostSummary& summary);
 
 }  // namespace jarvis::analysis

@@ -249,6 +249,17 @@ Json LaunchFacts(const analysis::LaunchFigures& figures) {
   return facts;
 }
 
+// Streams that work is launched into.
+Json StreamFacts(const session::LoadedTrace& trace, const HostSummary& summary) {
+  Json streams = Json::array();
+  for (const analysis::TrackLaunches& stream : summary.by_stream) {
+    Json facts = LaunchFacts(stream.figures);
+    facts["stream"] = std::string(trace.events().tracks[stream.track].tid);
+    streams.push_back(std::move(facts));
+  }
+  return streams;
+}
+
 std::string BaseText(const HostSummary& summary) {
   const auto& base = summary.time.base;
   const std::string ms = HostMsText(base.end - base.start);
@@ -345,6 +356,8 @@ Result<Answer> HostSummaryTool(session::Workspace& workspace, const Json& argume
   }
   answer.summary = Headline(*summary);
   if (by == "overview" || by == "thread") answer.facts = LaunchFacts(summary->launching);
+  if (by == "thread" && summary->by_stream.size() > 1)
+    answer.facts["streams"] = StreamFacts(*trace, *summary);
   if (by == "overview") {
     Overview(*summary, min_percent, &answer).Show();
   } else {
@@ -354,6 +367,7 @@ Result<Answer> HostSummaryTool(session::Workspace& workspace, const Json& argume
     ShowTable(by == "range"         ? RangesTable(*summary, min_percent)
               : kind != kinds.end() ? analysis::HostTimeTable(*summary, kind->second)
               : by == "thread"      ? analysis::HostThreadsTable(*summary)
+              : by == "step"        ? analysis::HostStepsTable(*summary)
               : by == "sync"        ? analysis::SynchronisationsTable(*summary)
                                     : analysis::HostStretchesTable(*summary),
               min_percent, limit, &answer);
