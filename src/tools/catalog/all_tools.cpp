@@ -45,6 +45,8 @@ struct Binding {
 constexpr Binding kBindings[] = {
     {"load_trace", &LoadTrace, mcp::ToolCost::kLong, kFull | kCore | kMin | kSweep},
     {"gpu_timeline", &GpuTimeline, mcp::ToolCost::kQuick, kFull | kCore},
+    {"critical_path", &CriticalPath, mcp::ToolCost::kLong, kFull | kCore},
+    {"what_if", &WhatIf, mcp::ToolCost::kLong, kFull | kCore},
     {"ops_summary", &OpsSummary, mcp::ToolCost::kQuick, kFull | kCore | kMin | kSweep},
     {"parent_chain", &ParentChain, mcp::ToolCost::kQuick, kFull | kCore | kMin | kSweep},
     {"gemm_roofline", &GemmRoofline, mcp::ToolCost::kQuick, kFull | kCore | kSweep},

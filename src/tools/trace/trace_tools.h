@@ -13,6 +13,8 @@ class CallLog;
 
 Result<Answer> LoadTrace(session::Workspace& workspace, const Json& arguments, Job& job);
 Result<Answer> GpuTimeline(session::Workspace& workspace, const Json& arguments, Job& job);
+Result<Answer> CriticalPath(session::Workspace& workspace, const Json& arguments, Job& job);
+Result<Answer> WhatIf(session::Workspace& workspace, const Json& arguments, Job& job);
 Result<Answer> OpsSummary(session::Workspace& workspace, const Json& arguments, Job& job);
 Result<Answer> ParentChain(session::Workspace& workspace, const Json& arguments, Job& job);
 Result<Answer> GemmRoofline(session::Workspace& workspace, const Json& arguments, Job& job);
