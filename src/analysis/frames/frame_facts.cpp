@@ -78,20 +78,21 @@ class FactCollector {
         facts_.gpu.push_back({e, launch, At(launch).ts_ns});
       }
     }
-    const auto earlier = [&](const GpuWork& a, const GpuWork& b) {
+    const auto earlier = [&](const LaunchedWork& a, const LaunchedWork& b) {
       return At(a.event).ts_ns < At(b.event).ts_ns;
     };
     std::stable_sort(facts_.gpu.begin(), facts_.gpu.end(), earlier);
     TimeSet busy;
-    for (const GpuWork& work : facts_.gpu) {
+    for (const LaunchedWork& work : facts_.gpu) {
       busy.push_back({At(work.event).ts_ns, At(work.event).end_ns()});
       if (work.launch != trace::kNoEvent) facts_.launched.push_back(work);
     }
     facts_.busy = Union(std::move(busy));
-    std::stable_sort(facts_.launched.begin(), facts_.launched.end(),
-                     [](const GpuWork& a, const GpuWork& b) { return a.launch_ns < b.launch_ns; });
+    std::stable_sort(
+        facts_.launched.begin(), facts_.launched.end(),
+        [](const LaunchedWork& a, const LaunchedWork& b) { return a.launch_ns < b.launch_ns; });
     facts_.launched_before.push_back(0);
-    for (const GpuWork& work : facts_.launched)
+    for (const LaunchedWork& work : facts_.launched)
       facts_.launched_before.push_back(facts_.launched_before.back() + At(work.event).dur_ns);
   }
 
@@ -109,7 +110,7 @@ class FactCollector {
       if (in_.tree.parent(e) == trace::kNoEvent) vote.rooted += At(e).dur_ns;
       if (IsStepMark(e)) vote.marks += At(e).dur_ns;
     }
-    for (const GpuWork& work : facts_.launched)
+    for (const LaunchedWork& work : facts_.launched)
       ++votes[At(work.launch).track].launches;
     constexpr std::uint64_t kFifth = 5;  // a thread that launches less is a helper
     const std::uint64_t all = facts_.launched.size();
@@ -243,7 +244,7 @@ class FactCollector {
     }
     for (const EventIndex e : facts_.on_thread)
       add(&facts_.thread, &thread, At(e));
-    for (const GpuWork& work : facts_.gpu)
+    for (const LaunchedWork& work : facts_.gpu)
       add(&facts_.recording, &recording, At(work.event));
   }
 
@@ -267,7 +268,7 @@ TimeSet Within(const TimeSet& set, TimeSpan span) {
 }
 
 std::pair<std::size_t, std::size_t> FrameFacts::LaunchedIn(TimeSpan span) const {
-  const auto before = [](const GpuWork& work, std::int64_t at) { return work.launch_ns < at; };
+  const auto before = [](const LaunchedWork& work, std::int64_t at) { return work.launch_ns < at; };
   const auto place = [&](std::int64_t at) {
     return static_cast<std::size_t>(std::lower_bound(launched.begin(), launched.end(), at, before) -
                                     launched.begin());

@@ -35,12 +35,12 @@ class StepCutter {
  public:
   StepCutter(const FrameFacts& facts, TimeSpan span) : facts_(facts), span_(span) { Collect(); }
 
-  std::vector<StepPart> Run() {
+  std::vector<FramePart> Run() {
     std::vector<Node> all = Roots();
     parts_ = Descend(std::move(all));
     AddBetween();
-    std::vector<StepPart> out;
-    for (const StepPart& part : parts_) {
+    std::vector<FramePart> out;
+    for (const FramePart& part : parts_) {
       out.push_back(part);
       AddWithin(part, &out);
     }
@@ -109,7 +109,7 @@ class StepCutter {
     return facts_.launched_before[past] - facts_.launched_before[first];
   }
 
-  StepPart PartOf(Node node) const {
+  FramePart PartOf(Node node) const {
     const PhaseSource source = SourceOf(node);
     std::string name = LabelOf(node);
     const PhaseKind kind = IsSyncCall(NameOf(node)) && trace::IsLaunchCall(At(node).kind)
@@ -138,16 +138,16 @@ class StepCutter {
   }
 
   // Down through calls around nearly all of the step, keeping what stands beside them.
-  std::vector<StepPart> Descend(std::vector<Node> siblings) {
-    std::vector<StepPart> before;
-    std::vector<StepPart> after;  // the innermost last
+  std::vector<FramePart> Descend(std::vector<Node> siblings) {
+    std::vector<FramePart> before;
+    std::vector<FramePart> after;  // the innermost last
     TimeSpan inner = span_;
     while (true) {
       const auto around = std::find_if(siblings.begin(), siblings.end(), [&](Node node) {
         return ShareOf(At(node).dur_ns) >= kAroundShare && past_[node] > node + 1;
       });
       if (around == siblings.end()) break;
-      std::vector<StepPart> later;
+      std::vector<FramePart> later;
       for (const Node node : Worth(siblings)) {
         if (node == *around) continue;
         (node < *around ? before : later).push_back(PartOf(node));
@@ -156,7 +156,7 @@ class StepCutter {
       inner = {At(*around).ts_ns, At(*around).end_ns()};
       siblings = ChildrenOf(*around);
     }
-    std::vector<StepPart> middle = CutFlat(siblings, inner);
+    std::vector<FramePart> middle = CutFlat(siblings, inner);
     before.insert(before.end(), middle.begin(), middle.end());
     before.insert(before.end(), after.begin(), after.end());
     return before;
@@ -164,8 +164,8 @@ class StepCutter {
 
   // No sibling is around nearly all: by their names, if named calls make up most of the time, else
   // as a training step, else by what repeats, else the named ones all the same.
-  std::vector<StepPart> CutFlat(const std::vector<Node>& siblings, TimeSpan inner) const {
-    std::vector<StepPart> named;
+  std::vector<FramePart> CutFlat(const std::vector<Node>& siblings, TimeSpan inner) const {
+    std::vector<FramePart> named;
     std::int64_t scopes = 0;
     for (const Node node : Worth(siblings)) {
       named.push_back(PartOf(node));
@@ -180,7 +180,7 @@ class StepCutter {
   }
 
   // What repeats in the kernels launched in a span, with what comes before and after.
-  std::vector<StepPart> BlocksIn(TimeSpan span, int level) const {
+  std::vector<FramePart> BlocksIn(TimeSpan span, int level) const {
     const LaunchSequence sequence = LaunchesIn(facts_, span);
     const auto found = FindRepetition(sequence.items, span.end);
     if (!found || found->coverage < kNamedShare) return {};
@@ -188,7 +188,7 @@ class StepCutter {
       return item < sequence.items.size() ? sequence.items[item].at_ns : span.end;
     };
     const std::string count = std::to_string(found->starts.size());
-    std::vector<StepPart> out;
+    std::vector<FramePart> out;
     if (level == 0 && ShareOf(at(found->starts.front()) - span.start) >= kLeastShare) {
       out.push_back({"before the " + count + " repeated blocks",
                      PhaseKind::kOther,
@@ -216,7 +216,7 @@ class StepCutter {
 
   // Time between parts that is worth mentioning.
   void AddBetween() {
-    std::vector<StepPart> all;
+    std::vector<FramePart> all;
     std::int64_t at = span_.start;
     const auto fill = [&](std::int64_t until, const std::string& next) {
       if (until <= at || ShareOf(until - at) < kLeastShare) return;
@@ -227,7 +227,7 @@ class StepCutter {
                                                           : "between " + previous + " and " + next;
       all.push_back({std::move(name), PhaseKind::kBetween, PhaseSource::kRest, {at, until}, 0});
     };
-    for (const StepPart& part : parts_) {
+    for (const FramePart& part : parts_) {
       fill(part.host.start, part.name);
       all.push_back(part);
       at = std::max(at, part.host.end);
@@ -237,7 +237,7 @@ class StepCutter {
   }
 
   // Repeated calls within a large part: layers, batches.
-  void AddWithin(const StepPart& part, std::vector<StepPart>* out) const {
+  void AddWithin(const FramePart& part, std::vector<FramePart>* out) const {
     const std::int64_t weight = std::max(part.host.end - part.host.start, LaunchedIn(part.host));
     if (part.source == PhaseSource::kRepetition || ShareOf(weight) < kLookInShare) return;
     const auto begin =
@@ -257,12 +257,12 @@ class StepCutter {
       });
       siblings = ChildrenOf(largest);
     }
-    const std::vector<StepPart> blocks = BlocksIn(part.host, 1);
+    const std::vector<FramePart> blocks = BlocksIn(part.host, 1);
     out->insert(out->end(), blocks.begin(), blocks.end());
   }
 
-  bool AddRepeated(const std::vector<Node>& siblings, const StepPart& part,
-                   std::vector<StepPart>* out) const {
+  bool AddRepeated(const std::vector<Node>& siblings, const FramePart& part,
+                   std::vector<FramePart>* out) const {
     std::map<std::string, std::pair<std::size_t, std::int64_t>> labels;
     for (const Node node : siblings) {
       const PhaseSource source = SourceOf(node);
@@ -277,7 +277,7 @@ class StepCutter {
         continue;
       for (const Node node : siblings) {
         if (SourceOf(node) == PhaseSource::kOp || LabelOf(node) != label) continue;
-        StepPart one = PartOf(node);
+        FramePart one = PartOf(node);
         one.level = 1;
         out->push_back(std::move(one));
       }
@@ -290,12 +290,12 @@ class StepCutter {
   TimeSpan span_;
   std::vector<EventIndex> inside_;  // outer before inner
   std::vector<Node> past_;          // by node: one past its last descendant
-  std::vector<StepPart> parts_;
+  std::vector<FramePart> parts_;
 };
 
 }  // namespace
 
-std::vector<StepPart> PartsOf(const FrameFacts& facts, TimeSpan span) {
+std::vector<FramePart> PartsOf(const FrameFacts& facts, TimeSpan span) {
   return StepCutter(facts, span).Run();
 }
 

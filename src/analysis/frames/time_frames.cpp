@@ -114,7 +114,7 @@ class FrameMaker {
     std::vector<EventIndex> own;
     std::vector<EventIndex> foreign = unseen_.foreign;
     std::sort(foreign.begin(), foreign.end());
-    for (const GpuWork& work : facts_.gpu) {
+    for (const LaunchedWork& work : facts_.gpu) {
       const bool unlinked = work.launch == trace::kNoEvent;
       const std::int64_t at = unlinked ? At(work.event).ts_ns : work.launch_ns;
       if (at < host.start || at >= host.end) {
@@ -306,7 +306,7 @@ class FrameMaker {
     std::unordered_map<std::uint32_t, std::int64_t> end;  // by stream's track
     std::vector<std::int64_t> leads;
     std::uint64_t idle = 0;
-    for (const GpuWork& work : facts_.gpu) {
+    for (const LaunchedWork& work : facts_.gpu) {
       const trace::Event& event = At(work.event);
       const auto [last, first] = end.try_emplace(event.track, trace::kAbsent);
       if (work.launch != trace::kNoEvent && trace::IsLaunchCall(At(work.launch).kind) &&

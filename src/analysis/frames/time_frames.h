@@ -123,7 +123,7 @@ struct TimeFrames {
   TimeSet foreign_busy;
   TimeSet unrecorded;
   std::int64_t host_waits_foreign_ns = 0;  // host blocked while only foreign work ran
-  FrameFirstCalls first_calls;                  // of the frame
+  FrameFirstCalls first_calls;             // of the frame
 
   HostOnlyTime host_only;
 

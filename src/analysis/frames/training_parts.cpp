@@ -13,13 +13,13 @@ class TrainingCutter {
  public:
   TrainingCutter(const FrameFacts& facts, TimeSpan span) : facts_(facts), span_(span) {}
 
-  std::vector<StepPart> Run() {
+  std::vector<FramePart> Run() {
     CollectOnThread();
     CollectBackward();
     if (backward_.empty()) return {};
     for (const TimeSpan& one : backward_)
       marks_.push_back({"backward", PhaseKind::kBackward, PhaseSource::kTraining, one, 0});
-    std::stable_sort(marks_.begin(), marks_.end(), [](const StepPart& a, const StepPart& b) {
+    std::stable_sort(marks_.begin(), marks_.end(), [](const FramePart& a, const FramePart& b) {
       return a.host.start < b.host.start;
     });
     Fill();
@@ -115,10 +115,10 @@ class TrainingCutter {
 
   const FrameFacts& facts_;
   TimeSpan span_;
-  std::vector<StepPart> marks_;
+  std::vector<FramePart> marks_;
   TimeSet ops_;  // outermost, apart
   TimeSet backward_;
-  std::vector<StepPart> out_;
+  std::vector<FramePart> out_;
 };
 
 }  // namespace
@@ -133,7 +133,7 @@ PhaseKind PhaseKindOf(std::string_view name, PhaseSource source) {
   return PhaseKind::kOther;
 }
 
-std::vector<StepPart> TrainingPartsOf(const FrameFacts& facts, TimeSpan span) {
+std::vector<FramePart> TrainingPartsOf(const FrameFacts& facts, TimeSpan span) {
   return TrainingCutter(facts, span).Run();
 }
 

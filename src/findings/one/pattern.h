@@ -59,6 +59,9 @@ enum class Pattern : std::uint8_t {
   kDataLoading,
   kCommunicationWait,
   kStartUp,
+  kHostSection,
+  kLaunchBound,
+  kDescheduledHost,
   kExposedCommunication,
   kPoorOverlap,
   kCopiesToHost,
@@ -106,6 +109,8 @@ enum class Advice : std::uint8_t {
   kPinnedCopies,
   kKeepOnDevice,
   kWarmUpFirst,
+  kOverlapHostWork,
+  kGiveCpus,
   // B
   kReplay,
   kTuneGemm,
