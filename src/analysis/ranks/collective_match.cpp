@@ -89,6 +89,7 @@ class Matcher {
   }
 
   bool Counts(const CollectiveCall& call) const {
+    if (!call.counted) return false;
     return rules_.collectives.kernel_args_only ? call.linked && call.modern : !call.left_out;
   }
 

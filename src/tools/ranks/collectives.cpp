@@ -8,6 +8,7 @@
 #include "output/number_format.h"
 #include "session/collective_rules.h"
 #include "tools/ranks/rank_tools.h"
+#include "tools/ranks/rank_words.h"
 #include "tools/shared/arguments.h"
 #include "tools/shared/rank_files.h"
 #include "tools/shared/table_files.h"
@@ -97,8 +98,9 @@ std::string Headline(const RankSet& set, const CollectiveReport& report) {
   return text + ".";
 }
 
-// The kinds of collectives, the longest first.
-void AddRows(const CollectiveReport& report, const analysis::TableRules& rules, Answer* answer) {
+// The kinds of collectives, the longest first, with what was recorded of them.
+Json Kinds(const CollectiveReport& report, const analysis::TableRules& rules) {
+  constexpr std::size_t kKindsMax = 8;
   const Table table = analysis::NcclSummaryImplicitSync(
       report.matching, report.synced, {.aggregations = {"mean"}, .gpus_per_node = {}}, rules);
   const std::pair<const char*, const char*> columns[] = {
@@ -112,19 +114,20 @@ void AddRows(const CollectiveReport& report, const analysis::TableRules& rules, 
       {"algo bw (GB/s)_mean", "algo_GB_s"},
       {"bus bw (GB/s)_mean", "bus_GB_s"},
       {"Total comm latency (ms)", "total_ms"}};
-  std::vector<std::size_t> places;
-  for (const auto& [name, shown] : columns) {
-    answer->columns.emplace_back(shown);
-    places.push_back(static_cast<std::size_t>(
-        std::find(table.columns.begin(), table.columns.end(), name) - table.columns.begin()));
-  }
+  Json kinds = Json::array();
   for (const auto& row : table.rows) {
-    std::vector<Cell> cells;
-    for (const std::size_t place : places)
-      cells.push_back(place < row.size() ? row[place] : Cell());
-    answer->rows.push_back(std::move(cells));
+    if (kinds.size() == kKindsMax) break;
+    Json one = Json::object();
+    for (const auto& [name, shown] : columns) {
+      const auto found = std::find(table.columns.begin(), table.columns.end(), name);
+      const auto place = static_cast<std::size_t>(found - table.columns.begin());
+      if (place >= row.size() || row[place] == Cell()) continue;
+      const auto* text = std::get_if<std::string>(&row[place]);
+      one[shown] = text != nullptr ? Json(*text) : CellJson(row[place]);
+    }
+    kinds.push_back(std::move(one));
   }
-  answer->total = answer->rows.size();
+  return kinds;
 }
 
 }  // namespace
@@ -143,7 +146,13 @@ Result<Answer> Collectives(session::Workspace& workspace, const Json& arguments,
   Answer answer;
   answer.summary = Headline(set, report);
   answer.facts = Facts(set, report);
-  AddRows(report, rules, &answer);
+  const analysis::JointTimeline joint = analysis::JoinCollectives(set);
+  const analysis::JobStory story = analysis::TellJob(set, joint);
+  const JobView view{set, joint, story};
+  if (const std::string verdict = RanksVerdict(view); !verdict.empty()) answer.summary = verdict;
+  answer.facts["verdict"] = VerdictJson(view);
+  answer.facts["kinds"] = Kinds(report, rules);
+  AddRankRows(view, &answer);
   JV_ASSIGN(const auto folder, io::OutputFolder::Open(workspace.files(), directory, job));
   std::vector<std::string> names = {kBook};
   for (const Table& table : report.tables)

@@ -1,0 +1,345 @@
+#include "tools/ranks/rank_words.h"
+
+#include <algorithm>
+#include <cmath>
+#include <tuple>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "base/text.h"
+
+namespace jarvis::tools {
+namespace {
+
+using analysis::HostPlace;
+using analysis::HostStall;
+using analysis::JobLever;
+using analysis::JointCollective;
+using analysis::LateCause;
+using analysis::LeverKind;
+using analysis::RankRole;
+using analysis::RankStory;
+
+constexpr std::size_t kNameCharactersMax = 60;
+// With more ranks those that are nothing special are folded into ranges.
+constexpr std::size_t kRankRowsMax = 16;
+constexpr std::size_t kLeversShown = 5;
+
+double MsOf(std::int64_t ns) {
+  return static_cast<double>(ns) / 1e6;
+}
+
+// Names come from the trace: one line, not endless.
+std::string Quoted(const std::string& name) {
+  const std::string line = OneLine(name);
+  const std::string_view shown = Utf8Characters(line, kNameCharactersMax);
+  return std::string(shown) + (shown.size() < line.size() ? "..." : "");
+}
+
+std::int64_t LostBy(const RankStory& rank, LateCause cause) {
+  return rank.lost_by[static_cast<std::size_t>(cause)];
+}
+
+// "435 to 467", or one number.
+std::string Between(std::int64_t least, std::int64_t most) {
+  const std::string low = MsText(least);
+  const std::string high = MsText(most);
+  return low == high ? low : low + " to " + high;
+}
+
+// How long the others waited each time that the rank was late by so much or more.
+std::int64_t OthersWait(const JobView& job, std::size_t rank, std::int64_t least) {
+  std::vector<std::int64_t> waits;
+  for (const JointCollective& one : job.joint.collectives) {
+    if (one.parts[one.last].rank != rank || one.late_ns < least) continue;
+    for (std::size_t i = 0; i < one.parts.size(); ++i) {
+      if (i != one.last) waits.push_back(one.parts[i].wait_ns);
+    }
+  }
+  if (waits.empty()) return 0;
+  std::sort(waits.begin(), waits.end());
+  return waits[waits.size() / 2];
+}
+
+std::string Without(const JobView& job, const JobLever& lever) {
+  const std::int64_t wall = job.story.wall_ns;
+  return fmt::format("the job takes {} ms instead of {} ({} less)", MsText(wall - lever.saved_ns),
+                     MsText(wall), ShareText(lever.saved_ns, wall));
+}
+
+std::string TimesText(std::int64_t times) {
+  return times == 1 ? "once" : times == 2 ? "twice" : fmt::format("{} times", times);
+}
+
+std::string StallVerdict(const JobView& job, const JobLever& lever) {
+  const HostStall& stall = job.story.stalls[lever.which];
+  std::string text = fmt::format(
+      "rank {} stops for {} ms {} before its {} ({})", *job.set.ranks[stall.rank].rank,
+      MsText(stall.typical_ns), TimesText(stall.times),
+      analysis::CommFamilyName(stall.next), StallPlace(stall));
+  const std::int64_t wait = OthersWait(job, stall.rank, stall.typical_ns / 2);
+  if (wait > 0) text += fmt::format("; the others wait {} ms each time", MsText(wait));
+  return text + "; without it " + Without(job, lever) + ".";
+}
+
+std::string StarvedVerdict(const JobView& job, const JobLever& lever) {
+  std::int64_t least = 0;
+  std::int64_t most = 0;
+  std::int64_t host = 0;
+  std::vector<std::pair<std::int64_t, std::size_t>> last;
+  for (const std::size_t rank : lever.ranks) {
+    const RankStory& of = job.story.ranks[rank];
+    least = rank == lever.ranks.front() ? of.starved_ns : std::min(least, of.starved_ns);
+    most = std::max(most, of.starved_ns);
+    host = std::max(host, of.host_ns);
+    if (of.role == RankRole::kCause) last.emplace_back(-of.lost_ns, rank);
+  }
+  std::sort(last.begin(), last.end());
+  std::string text = fmt::format(
+      "the hosts of {} do not get the processor: {} of {} ms are missing on each, in pieces inside "
+      "arbitrary ops{}",
+      lever.ranks.size() == job.set.ranks.size() ? fmt::format("all {} ranks", lever.ranks.size())
+                                                 : RanksText(job, lever.ranks),
+      Between(least, most), MsText(host),
+      job.story.tick_ns
+          ? fmt::format(" that begin on a common {} ms tick", MsText(*job.story.tick_ns))
+          : "");
+  text += "; with enough cores " + Without(job, lever);
+  if (!last.empty()) {
+    std::vector<std::string> who;
+    for (const auto& [lost, rank] : last) {
+      who.push_back(fmt::format("rank {} ({}x, {} ms)", *job.set.ranks[rank].rank,
+                                job.story.ranks[rank].came_last, MsText(-lost)));
+    }
+    text += fmt::format(". Last to arrive is {}: {} less work queued ahead, not another cause",
+                        fmt::join(who, ", "), who.size() == 1 ? "it has" : "they have");
+    for (const JobLever& other : job.story.levers) {
+      if (other.kind == LeverKind::kStarvedLate) {
+        text += fmt::format("; curing {} alone saves {} ms", RanksText(job, other.ranks),
+                            MsText(other.saved_ns));
+      }
+    }
+  }
+  return text + ".";
+}
+
+std::string PlainVerdict(const JobView& job) {
+  std::int64_t wait = 0;
+  std::int64_t comm = 0;
+  for (const analysis::RankCommTime& of : job.joint.ranks) {
+    wait += of.wait_ns;
+    comm += of.comm_ns;
+  }
+  std::vector<std::size_t> order;
+  for (std::size_t rank = 0; rank < job.story.ranks.size(); ++rank) {
+    if (job.story.ranks[rank].role == RankRole::kCause) order.push_back(rank);
+  }
+  std::sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
+    return std::pair(-job.story.ranks[a].lost_ns, a) < std::pair(-job.story.ranks[b].lost_ns, b);
+  });
+  if (order.empty()) {
+    return fmt::format(
+        "no rank keeps the others waiting for long: {} of the communication time is waiting, and "
+        "it changes hands.",
+        ShareText(wait, comm));
+  }
+  const RankStory& worst = job.story.ranks[order.front()];
+  return fmt::format(
+      "rank {} comes last {} times and keeps the others waiting {} ms in all; {} of the "
+      "communication time of the job is waiting, and no single stop or imbalance explains it.",
+      *job.set.ranks[order.front()].rank, worst.came_last, MsText(worst.lost_ns),
+      ShareText(wait, comm));
+}
+
+std::string_view RoleWord(RankRole role) {
+  switch (role) {
+    case RankRole::kCause: return "cause";
+    case RankRole::kVictim: return "victim";
+    case RankRole::kNeither: return "neither";
+  }
+  return "neither";
+}
+
+// The rows of a table of ranks, before they are shown.
+struct RankRow {
+  std::string_view role;
+  std::array<double, 9> ms{};  // window .. idle, lost
+  std::int64_t last = 0;
+};
+
+RankRow RowOf(const JobView& job, std::size_t rank) {
+  const RankStory& story = job.story.ranks[rank];
+  const analysis::RankCommTime& comm = job.joint.ranks[rank];
+  const auto& facts = job.set.ranks[rank].facts;
+  const auto& timeline = job.set.ranks[rank].timeline;
+  RankRow row;
+  row.role = RoleWord(story.role);
+  double busy = 0;
+  double compute = 0;
+  if (facts) {
+    busy = MsOf(facts->busy_ns);
+    compute = MsOf(facts->compute_ns);
+  } else if (timeline) {
+    busy = timeline->busy / 1000;
+    compute = timeline->computation / 1000;
+  }
+  const double window = MsOf(story.window_ns);
+  row.ms = {window,
+            busy,
+            compute,
+            MsOf(comm.comm_ns),
+            MsOf(comm.wait_ns),
+            MsOf(comm.transfer_ns),
+            MsOf(comm.unmatched_ns),
+            window - busy,
+            MsOf(story.lost_ns)};
+  row.last = story.came_last;
+  return row;
+}
+
+}  // namespace
+
+std::string MsText(std::int64_t ns) {
+  const double ms = MsOf(ns);
+  const double size = std::abs(ms);
+  if (size < 9.995) return fmt::format("{:.2f}", ms);
+  if (size < 99.95) return fmt::format("{:.1f}", ms);
+  std::string digits = fmt::format("{:.0f}", size);
+  for (std::size_t at = digits.size(); at > 3; at -= 3)
+    digits.insert(at - 3, ",");
+  return (ms < 0 ? "-" : "") + digits;
+}
+
+std::string ShareText(std::int64_t part, std::int64_t whole) {
+  if (whole <= 0) return "0 %";
+  const double share = 100 * static_cast<double>(part) / static_cast<double>(whole);
+  return share < 10 ? fmt::format("{:.1f} %", share) : fmt::format("{:.0f} %", share);
+}
+
+std::string RanksText(const JobView& job, const std::vector<std::size_t>& ranks) {
+  std::vector<std::int64_t> numbers;
+  for (const std::size_t rank : ranks)
+    numbers.push_back(*job.set.ranks[rank].rank);
+  return fmt::format("rank{} {}", numbers.size() == 1 ? "" : "s", analysis::RankList(numbers));
+}
+
+std::string StallPlace(const HostStall& stall) {
+  const std::string neighbours =
+      fmt::format("between {} and {}", Quoted(stall.before), Quoted(stall.after));
+  switch (stall.place) {
+    case HostPlace::kEmpty: return "host empty " + neighbours;
+    case HostPlace::kOp: return fmt::format("in {}, {}", Quoted(stall.inside), neighbours);
+    case HostPlace::kCall:
+    case HostPlace::kMemory: return "in " + Quoted(stall.inside);
+  }
+  return neighbours;
+}
+
+std::string LeverText(const JobView& job, const JobLever& lever) {
+  switch (lever.kind) {
+    case LeverKind::kStall: {
+      const HostStall& stall = job.story.stalls[lever.which];
+      return fmt::format("rank {} does not stop before its {} ({} x {} ms, {})",
+                         *job.set.ranks[stall.rank].rank, analysis::CommFamilyName(stall.next),
+                         stall.times, MsText(stall.typical_ns), StallPlace(stall));
+    }
+    case LeverKind::kStarvedLate:
+      return fmt::format("a processor for the host of {} alone, which come last",
+                         RanksText(job, lever.ranks));
+    case LeverKind::kStarvedAll:
+      return fmt::format("a processor for the host of {}", RanksText(job, lever.ranks));
+    case LeverKind::kBalance:
+      return fmt::format("{} compute as long as the others before the collectives they are late at",
+                         RanksText(job, lever.ranks));
+  }
+  return {};
+}
+
+std::string RanksVerdict(const JobView& job) {
+  if (job.joint.collectives.empty()) return {};
+  if (job.story.levers.empty()) return PlainVerdict(job);
+  const JobLever& best = job.story.levers.front();
+  switch (best.kind) {
+    case LeverKind::kStall: return StallVerdict(job, best);
+    case LeverKind::kStarvedLate:
+    case LeverKind::kStarvedAll: return StarvedVerdict(job, best);
+    case LeverKind::kBalance: {
+      std::int64_t lost = 0;
+      for (const std::size_t rank : best.ranks)
+        lost += LostBy(job.story.ranks[rank], LateCause::kCompute);
+      return fmt::format("{} {} more to compute than the others before collectives, which costs "
+                         "{} ms; balanced, {}.",
+                         RanksText(job, best.ranks), best.ranks.size() == 1 ? "has" : "have",
+                         MsText(lost), Without(job, best));
+    }
+  }
+  return {};
+}
+
+void AddRankRows(const JobView& job, Answer* answer) {
+  answer->columns = {"rank",        "role",      "window_ms",   "busy_ms",
+                     "compute_ms",  "comm_ms",   "wait_ms",     "transfer_ms",
+                     "unmatched_ms", "idle_ms",  "last",        "lost_ms"};
+  std::vector<std::vector<std::size_t>> folds;  // ranks of one row
+  std::vector<std::size_t> order(job.set.ranks.size());
+  for (std::size_t i = 0; i < order.size(); ++i)
+    order[i] = i;
+  if (order.size() > kRankRowsMax) {
+    std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
+      return job.story.ranks[a].lost_ns > job.story.ranks[b].lost_ns;
+    });
+    std::vector<std::size_t> rest(order.begin() + kRankRowsMax / 2, order.end());
+    order.resize(kRankRowsMax / 2);
+    for (const RankRole role : {RankRole::kCause, RankRole::kVictim, RankRole::kNeither}) {
+      std::vector<std::size_t> same;
+      for (const std::size_t rank : rest) {
+        if (job.story.ranks[rank].role == role) same.push_back(rank);
+      }
+      std::sort(same.begin(), same.end());
+      if (!same.empty()) folds.push_back(std::move(same));
+    }
+  }
+  for (std::size_t i = order.size(); i-- > 0;)
+    folds.insert(folds.begin(), {order[i]});
+  for (const auto& ranks : folds) {
+    RankRow mean;
+    for (const std::size_t rank : ranks) {
+      const RankRow row = RowOf(job, rank);
+      mean.role = row.role;
+      mean.last += row.last;
+      for (std::size_t i = 0; i < row.ms.size(); ++i)
+        mean.ms[i] += row.ms[i] / static_cast<double>(ranks.size());
+    }
+    std::vector<std::int64_t> numbers;
+    for (const std::size_t rank : ranks)
+      numbers.push_back(*job.set.ranks[rank].rank);
+    std::vector<Cell> cells = {
+        numbers.size() == 1 ? Cell(numbers.front())
+                            : Cell(analysis::RankList(numbers) + " (mean)"),
+        std::string(mean.role)};
+    for (std::size_t i = 0; i + 1 < mean.ms.size(); ++i)
+      cells.emplace_back(mean.ms[i]);
+    cells.emplace_back(mean.last);
+    cells.emplace_back(mean.ms.back());
+    answer->rows.push_back(std::move(cells));
+  }
+  answer->total = answer->rows.size();
+}
+
+Json VerdictJson(const JobView& job) {
+  Json verdict = Json::object();
+  verdict["text"] = RanksVerdict(job);
+  verdict["wall_ms"] = std::round(MsOf(job.story.wall_ns) * 1000) / 1000;
+  verdict["lost_ms"] = std::round(MsOf(job.story.lost_ns) * 1000) / 1000;
+  Json levers = Json::array();
+  for (const JobLever& lever : job.story.levers) {
+    if (levers.size() == kLeversShown) break;
+    levers.push_back({{"change", LeverText(job, lever)},
+                      {"saved_ms", std::round(MsOf(lever.saved_ns) * 1000) / 1000}});
+  }
+  verdict["levers"] = std::move(levers);
+  return verdict;
+}
+
+}  // namespace jarvis::tools
