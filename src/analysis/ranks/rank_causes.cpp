@@ -323,6 +323,7 @@ class Teller {
                {}});
     }
     StarvationLevers(attempt);
+    MemoryLever(attempt);
     if (std::any_of(extra_.begin(), extra_.end(), [](const auto& of) { return !of.empty(); })) {
       JobLever lever{LeverKind::kBalance, 0, {}, 0};
       for (std::size_t rank = 0; rank < extra_.size(); ++rank) {
@@ -365,6 +366,22 @@ class Teller {
     // Also where it is nothing: that is what a reader of the table of ranks expects to help.
     story_.levers.push_back({LeverKind::kStarvedLate, 0, late,
                              unedited - Replay(set_, joint_, without(late)).wall_ns});
+  }
+
+  template <typename Attempt>
+  void MemoryLever(const Attempt& attempt) {
+    JobLever lever{LeverKind::kMemory, 0, {}, 0};
+    for (std::size_t rank = 0; rank < set_.ranks.size(); ++rank) {
+      const std::vector<HostPiece>& pieces = FactsOf(rank)->pieces;
+      if (std::any_of(pieces.begin(), pieces.end(),
+                      [](const HostPiece& one) { return one.place == HostPlace::kMemory; }))
+        lever.ranks.push_back(rank);
+    }
+    if (lever.ranks.empty()) return;
+    attempt(std::move(lever), {[](std::size_t, const HostPiece& piece) {
+                                 return piece.place == HostPlace::kMemory ? piece.dur_ns : 0;
+                               },
+                               {}});
   }
 
   void FindRoles() {

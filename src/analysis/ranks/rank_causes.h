@@ -64,6 +64,7 @@ enum class LeverKind : std::uint8_t {
   kStall,         // JobStory::stalls[which] not there
   kStarvedLate,   // no starvation on the ranks that come late
   kStarvedAll,    // on no rank
+  kMemory,        // no rank takes or gives back memory in long calls that do not wait for the GPU
   kBalance,       // each rank computes as long as the median before the collectives it is late at
 };
 

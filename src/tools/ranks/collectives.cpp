@@ -7,6 +7,7 @@
 #include "analysis/ranks/collective_sync.h"
 #include "output/number_format.h"
 #include "session/collective_rules.h"
+#include "tools/ranks/rank_report.h"
 #include "tools/ranks/rank_tools.h"
 #include "tools/ranks/rank_words.h"
 #include "tools/shared/arguments.h"
@@ -20,6 +21,7 @@ using analysis::CollectiveReport;
 using analysis::RankSet;
 
 constexpr const char* kBook = "nccl_analysis_report.xlsx";
+constexpr const char* kFairReport = "ranks_analysis_fair.md";
 constexpr std::size_t kStragglersMax = 5;
 
 analysis::CollectiveReportOptions OptionsOf(const Json& arguments) {
@@ -70,7 +72,6 @@ Json Facts(const RankSet& set, const CollectiveReport& report) {
   facts["collective_kernels"] = report.matching.calls.size();
   facts["collectives"] = report.matching.collectives.size();
   facts["unmatched_kernels"] = report.matching.unmatched;
-  facts["stragglers"] = Stragglers(report);
   return facts;
 }
 
@@ -99,8 +100,7 @@ std::string Headline(const RankSet& set, const CollectiveReport& report) {
 }
 
 // The kinds of collectives, the longest first, with what was recorded of them.
-Json Kinds(const CollectiveReport& report, const analysis::TableRules& rules) {
-  constexpr std::size_t kKindsMax = 8;
+void AddKinds(const CollectiveReport& report, const analysis::TableRules& rules, Answer* answer) {
   const Table table = analysis::NcclSummaryImplicitSync(
       report.matching, report.synced, {.aggregations = {"mean"}, .gpus_per_node = {}}, rules);
   const std::pair<const char*, const char*> columns[] = {
@@ -114,20 +114,57 @@ Json Kinds(const CollectiveReport& report, const analysis::TableRules& rules) {
       {"algo bw (GB/s)_mean", "algo_GB_s"},
       {"bus bw (GB/s)_mean", "bus_GB_s"},
       {"Total comm latency (ms)", "total_ms"}};
-  Json kinds = Json::array();
-  for (const auto& row : table.rows) {
-    if (kinds.size() == kKindsMax) break;
-    Json one = Json::object();
-    for (const auto& [name, shown] : columns) {
-      const auto found = std::find(table.columns.begin(), table.columns.end(), name);
-      const auto place = static_cast<std::size_t>(found - table.columns.begin());
-      if (place >= row.size() || row[place] == Cell()) continue;
-      const auto* text = std::get_if<std::string>(&row[place]);
-      one[shown] = text != nullptr ? Json(*text) : CellJson(row[place]);
-    }
-    kinds.push_back(std::move(one));
+  std::vector<std::size_t> places;
+  for (const auto& [name, shown] : columns) {
+    answer->columns.emplace_back(shown);
+    places.push_back(static_cast<std::size_t>(
+        std::find(table.columns.begin(), table.columns.end(), name) - table.columns.begin()));
   }
-  return kinds;
+  for (const auto& row : table.rows) {
+    std::vector<Cell> cells;
+    for (const std::size_t place : places)
+      cells.push_back(place < row.size() ? row[place] : Cell());
+    answer->rows.push_back(std::move(cells));
+  }
+  answer->total = answer->rows.size();
+}
+
+// The same as members, without what is not known.
+Json KindsJson(const CollectiveReport& report, const analysis::TableRules& rules) {
+  constexpr std::size_t kKindsMax = 8;
+  Answer kinds;
+  AddKinds(report, rules, &kinds);
+  Json list = Json::array();
+  for (const auto& row : kinds.rows) {
+    if (list.size() == kKindsMax) break;
+    Json one = Json::object();
+    for (std::size_t i = 0; i < row.size(); ++i) {
+      if (row[i] == Cell()) continue;
+      const auto* text = std::get_if<std::string>(&row[i]);
+      one[kinds.columns[i]] = text != nullptr ? Json(*text) : CellJson(row[i]);
+    }
+    list.push_back(std::move(one));
+  }
+  return list;
+}
+
+// Leads with the cause; the rest is what the tables cannot say.
+void AddJudgement(const RankSet& set, const CollectiveReport& report,
+                  const analysis::TableRules& rules, std::string* document, Answer* answer) {
+  const analysis::JointTimeline joint = analysis::JoinCollectives(set);
+  const analysis::JobStory story = analysis::TellJob(set, joint);
+  std::vector<analysis::LoneKind> lone;
+  if (set.ranks.size() == 1) lone = analysis::LookAtLoneRank(set.ranks.front());
+  const JobView view{set, joint, story};
+  std::string verdict = RanksVerdict(view);
+  if (!lone.empty()) verdict = LoneVerdict(view, lone);
+  answer->facts["verdict"] = VerdictJson(view, verdict);
+  answer->facts["kinds"] = KindsJson(report, rules);
+  AddRankRows(view, answer);
+  if (verdict.empty()) return;
+  const std::string comm = CommText(view);
+  answer->summary = verdict + " " + answer->summary + (comm.empty() ? "" : " In ms: " + comm + ".");
+  *document = RanksReport(view, verdict, lone);
 }
 
 }  // namespace
@@ -146,18 +183,23 @@ Result<Answer> Collectives(session::Workspace& workspace, const Json& arguments,
   Answer answer;
   answer.summary = Headline(set, report);
   answer.facts = Facts(set, report);
-  const analysis::JointTimeline joint = analysis::JoinCollectives(set);
-  const analysis::JobStory story = analysis::TellJob(set, joint);
-  const JobView view{set, joint, story};
-  if (const std::string verdict = RanksVerdict(view); !verdict.empty()) answer.summary = verdict;
-  answer.facts["verdict"] = VerdictJson(view);
-  answer.facts["kinds"] = Kinds(report, rules);
-  AddRankRows(view, &answer);
+  std::string document;
+  if (compatible) {
+    answer.facts["stragglers"] = Stragglers(report);
+    AddKinds(report, rules, &answer);
+  } else {
+    AddJudgement(set, report, rules, &document, &answer);
+  }
   JV_ASSIGN(const auto folder, io::OutputFolder::Open(workspace.files(), directory, job));
   std::vector<std::string> names = {kBook};
   for (const Table& table : report.tables)
     names.push_back(table.name + ".csv");
+  if (!document.empty()) names.emplace_back(kFairReport);
   JV_TRY(folder->Claim(names, MayOverwrite(arguments)));
+  if (!document.empty()) {
+    JV_ASSIGN(std::string path, folder->Write(kFairReport, document));
+    answer.files.push_back({std::move(path), "what the ranks wait for, and what to do", 0});
+  }
   JV_TRY(WriteTables(report.tables, *folder, *folder, kBook, &answer));
   JV_TRY(folder->Commit());
   AddRankNotes(report.warnings, &answer);

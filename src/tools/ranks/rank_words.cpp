@@ -249,9 +249,118 @@ std::string LeverText(const JobView& job, const JobLever& lever) {
                          RanksText(job, lever.ranks));
     case LeverKind::kStarvedAll:
       return fmt::format("a processor for the host of {}", RanksText(job, lever.ranks));
+    case LeverKind::kMemory:
+      return fmt::format("{} take and give back no memory in the recorded steps",
+                         RanksText(job, lever.ranks));
     case LeverKind::kBalance:
       return fmt::format("{} compute as long as the others before the collectives they are late at",
                          RanksText(job, lever.ranks));
+  }
+  return {};
+}
+
+std::string BytesText(std::int64_t bytes) {
+  const auto size = static_cast<double>(bytes);
+  if (bytes < 1000) return fmt::format("{} B", bytes);
+  if (bytes < 1'000'000) return fmt::format("{:.3g} kB", size / 1e3);
+  return bytes < 1'000'000'000 ? fmt::format("{:.3g} MB", size / 1e6)
+                               : fmt::format("{:.3g} GB", size / 1e9);
+}
+
+std::string LoneText(const analysis::LoneKind& kind) {
+  if (!kind.sign) return {};
+  std::string text = fmt::format(
+      "{}{} takes {} ms ({}, {} ms in all)", analysis::CommFamilyName(kind.family),
+      kind.bytes ? " of " + BytesText(*kind.bytes) : "", Between(kind.shortest_ns, kind.longest_ns),
+      kind.calls == 1 ? "1 call" : fmt::format("{} calls", kind.calls), MsText(kind.total_ns));
+  switch (*kind.sign) {
+    case analysis::WaitSign::kTiny: return text + ": so few bytes need microseconds";
+    case analysis::WaitSign::kSizeBlind:
+      return text + fmt::format(": {} take no more than {} ms", BytesText(*kind.twin_bytes),
+                                MsText(kind.twin_ns));
+    case analysis::WaitSign::kSpread: return text + ": the same size at very different times";
+  }
+  return text;
+}
+
+std::string LoneVerdict(const JobView& job, const std::vector<analysis::LoneKind>& kinds) {
+  std::string text = fmt::format(
+      "one rank{} of a job: who comes late is not in it",
+      job.set.world_size ? fmt::format(" of {}", *job.set.world_size) : "");
+  constexpr std::size_t kShown = 2;
+  std::size_t shown = 0;
+  bool sized = false;
+  for (const analysis::LoneKind& kind : kinds) {
+    sized = sized || kind.bytes;
+    if (!kind.sign || shown == kShown) continue;
+    text += fmt::format("{}{}", shown == 0 ? ". What looks like waiting: " : "; ", LoneText(kind));
+    ++shown;
+  }
+  if (shown > 0) {
+    text += ". Late partners or a slow transport: the other ranks' traces tell";
+  } else if (!sized) {
+    text += ", and sizes were not recorded, so that waiting and transfer cannot be told apart";
+  } else {
+    text += ", and none of its collectives takes long for its size";
+  }
+  return text + ".";
+}
+
+std::string CommText(const JobView& job) {
+  std::int64_t comm = 0;
+  std::int64_t wait = 0;
+  std::int64_t transfer = 0;
+  std::int64_t unmatched = 0;
+  for (const analysis::RankCommTime& of : job.joint.ranks) {
+    comm += of.comm_ns;
+    wait += of.wait_ns;
+    transfer += of.transfer_ns;
+    unmatched += of.unmatched_ns;
+  }
+  if (comm == 0) return {};
+  return fmt::format(
+      "communication of all ranks {} ms = waiting {} ({}) + transfer {} ({}) + unmatched {} ({})",
+      MsText(comm), MsText(wait), ShareText(wait, comm), MsText(transfer),
+      ShareText(transfer, comm), MsText(unmatched), ShareText(unmatched, comm));
+}
+
+PathTexts PathsOf(const JobView& job, const JobLever& lever) {
+  switch (lever.kind) {
+    case LeverKind::kStall: {
+      const HostStall& stall = job.story.stalls[lever.which];
+      const std::int64_t rank = *job.set.ranks[stall.rank].rank;
+      if (stall.place != HostPlace::kEmpty) {
+        return {fmt::format("find why {} takes {} ms on rank {} and not on the others: its inputs, "
+                            "its disk or network, what else runs on that node",
+                            Quoted(stall.inside), MsText(stall.typical_ns), rank),
+                fmt::format("issue the {} before {}, or from another thread",
+                            analysis::CommFamilyName(stall.next), Quoted(stall.inside))};
+      }
+      return {fmt::format("look at rank {}'s Python between {} and {} (py-spy dump --pid while it "
+                          "stands, or one step with with_stack=True): a sleep, a lock, a log or "
+                          "checkpoint write, data read by this rank alone",
+                          rank, Quoted(stall.before), Quoted(stall.after)),
+              fmt::format("launch the {} asynchronously ahead of that place (async_op=True, a "
+                          "prefetched batch), so that a late host costs the overlap only",
+                          analysis::CommFamilyName(stall.next))};
+    }
+    case LeverKind::kStarvedLate:
+      return {"pin these ranks' processes alone; the others bind next, see the lever for all",
+              "none of its own"};
+    case LeverKind::kStarvedAll:
+      return {fmt::format("cores for {} processes: compare nproc and the container's CPU limit "
+                          "with the ranks of a node, one core range a rank (numactl, taskset, "
+                          "Slurm --cpus-per-task), OMP_NUM_THREADS=1, data workers elsewhere",
+                          lever.ranks.size()),
+              "replay the step as a CUDA or HIP graph: its launches then need the host once a step"};
+    case LeverKind::kMemory:
+      return {"keep memory: warm up with the largest batch before measuring, "
+              "PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True, no torch.cuda.empty_cache()",
+              "preallocate the buffers whose sizes change between steps"};
+    case LeverKind::kBalance:
+      return {fmt::format("give {} less: batch sizes, sequence lengths, shards of tables or experts",
+                          RanksText(job, lever.ranks)),
+              "overlap the collective with what the early ranks can compute next"};
   }
   return {};
 }
@@ -264,6 +373,11 @@ std::string RanksVerdict(const JobView& job) {
     case LeverKind::kStall: return StallVerdict(job, best);
     case LeverKind::kStarvedLate:
     case LeverKind::kStarvedAll: return StarvedVerdict(job, best);
+    case LeverKind::kMemory:
+      return fmt::format(
+          "no rank keeps the others waiting for long; the hosts of {} take or give back memory in "
+          "long calls, without which {}.",
+          RanksText(job, best.ranks), Without(job, best));
     case LeverKind::kBalance: {
       std::int64_t lost = 0;
       for (const std::size_t rank : best.ranks)
@@ -327,9 +441,9 @@ void AddRankRows(const JobView& job, Answer* answer) {
   answer->total = answer->rows.size();
 }
 
-Json VerdictJson(const JobView& job) {
+Json VerdictJson(const JobView& job, const std::string& text) {
   Json verdict = Json::object();
-  verdict["text"] = RanksVerdict(job);
+  verdict["text"] = text;
   verdict["wall_ms"] = std::round(MsOf(job.story.wall_ns) * 1000) / 1000;
   verdict["lost_ms"] = std::round(MsOf(job.story.lost_ns) * 1000) / 1000;
   Json levers = Json::array();

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "analysis/ranks/lone_rank.h"
 #include "analysis/ranks/rank_causes.h"
 #include "analysis/ranks/rank_set.h"
 #include "json/json.h"
@@ -33,11 +34,27 @@ std::string LeverText(const JobView& job, const analysis::JobLever& lever);
 // One or two sentences: the cause, who waits for it, what the job takes without it.
 std::string RanksVerdict(const JobView& job);
 
+// Of one rank: which of its collectives look like waits, and that it cannot tell for whom.
+std::string LoneVerdict(const JobView& job, const std::vector<analysis::LoneKind>& kinds);
+// "AllGather of 128 B takes 212 to 486 us (10 calls, 3.93 ms): ..."; nothing if it is no wait.
+std::string LoneText(const analysis::LoneKind& kind);
+// "5.75 MB": decimal units.
+std::string BytesText(std::int64_t bytes);
+
+// "waiting 3,125 ms (97 %), transfer ...": of the communication time of all ranks together.
+std::string CommText(const JobView& job);
+
+struct PathTexts {
+  std::string a;  // what the job's owner can do
+  std::string b;  // what a developer of the framework or of kernels can do
+};
+PathTexts PathsOf(const JobView& job, const analysis::JobLever& lever);
+
 // Rows of ranks, equal ones folded: rank, role, window, busy, computation, communication, wait,
 // transfer, unmatched, idle, times last, lost. Milliseconds.
 void AddRankRows(const JobView& job, Answer* answer);
 
-// The same facts as members of the structured answer.
-Json VerdictJson(const JobView& job);
+// The levers as members of the structured answer; `text`: the verdict.
+Json VerdictJson(const JobView& job, const std::string& text);
 
 }  // namespace jarvis::tools
