@@ -49,10 +49,10 @@ constexpr std::pair<const char*, HostPlace> kPlaces[] = {
     {"memory", HostPlace::kMemory},
 };
 // Sums that a rank's facts hold, in this order.
-constexpr std::int64_t RankFacts::* kFactSums[] = {
+constexpr std::int64_t RankFacts::*kFactSums[] = {
     &RankFacts::busy_ns, &RankFacts::compute_ns, &RankFacts::comm_ns, &RankFacts::exposed_ns,
     &RankFacts::copy_ns, &RankFacts::wait_ns,    &RankFacts::step_ns, &RankFacts::steps};
-constexpr std::optional<std::int64_t> RankFacts::* kFactInstants[] = {
+constexpr std::optional<std::int64_t> RankFacts::*kFactInstants[] = {
     &RankFacts::host_start_ns, &RankFacts::host_end_ns, &RankFacts::gpu_start_ns,
     &RankFacts::gpu_end_ns};
 // No sum of an hour of them leaves the type.
@@ -338,8 +338,9 @@ Result<RankFacts> FactsFrom(const Json& json, const std::vector<CollectiveCall>&
   if (instants->size() != std::size(kFactInstants) || sums->size() != std::size(kFactSums))
     return Wrong("facts", "has too few times");
   for (std::size_t i = 0; i < std::size(kFactInstants); ++i) {
-    JV_ASSIGN(facts.*kFactInstants[i], MaybeWhole(&(*instants)[i], fmt::format("facts.span_ns[{}]", i),
-                                                  -kTimeMax, kTimeMax));
+    JV_ASSIGN(
+        facts.*kFactInstants[i],
+        MaybeWhole(&(*instants)[i], fmt::format("facts.span_ns[{}]", i), -kTimeMax, kTimeMax));
   }
   if (facts.gpu_start_ns.has_value() != facts.gpu_end_ns.has_value() ||
       facts.host_start_ns.has_value() != facts.host_end_ns.has_value() ||
@@ -369,8 +370,8 @@ Result<RankFacts> FactsFrom(const Json& json, const std::vector<CollectiveCall>&
   JV_TRY(ReadWaits(*waits, &facts));
   if (arrivals->size() != calls.size()) return Wrong("facts.arrivals", "is not one for each call");
   for (std::size_t i = 0; i < calls.size(); ++i) {
-    JV_ASSIGN(CollectiveArrival how, ArrivalFrom(&(*arrivals)[i], fmt::format("facts.arrivals[{}]", i),
-                                                 calls[i].ts_ns));
+    JV_ASSIGN(CollectiveArrival how,
+              ArrivalFrom(&(*arrivals)[i], fmt::format("facts.arrivals[{}]", i), calls[i].ts_ns));
     facts.arrivals.push_back(how);
   }
   JV_ASSIGN(facts.tail,
@@ -436,7 +437,8 @@ Result<std::vector<RankDigest>> ReadDigest(std::string_view text) {
   const Json& json = *parsed;
   const Json* format = Member(json, "format");
   if (format == nullptr || *format != Json(kDigestFormat)) return Wrong("format", "is another one");
-  JV_ASSIGN(const std::int64_t version, Whole(Member(json, "version"), "version", kOldestVersion, INT32_MAX));
+  JV_ASSIGN(const std::int64_t version,
+            Whole(Member(json, "version"), "version", kOldestVersion, INT32_MAX));
   if (version > kVersion) {
     return Wrong("version", fmt::format("is {}; this jarvis reads versions {} to {}", version,
                                         kOldestVersion, kVersion));

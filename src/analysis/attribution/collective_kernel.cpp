@@ -45,8 +45,8 @@ bool HasAnyPart(std::string_view text, std::initializer_list<std::string_view> p
 // Words that are in the names of local kernels too ("DispatchReduceByKey", a flash combine) count
 // beside a library or a collective alone.
 constexpr std::array<std::string_view, 13> kCommLibraries = {
-    "nccl",      "rccl",    "nvshmem",  "rocshmem",   "mscclpp",   "deepep",
-    "intranode", "internode", "multimem", "crossdevice", "quickreduce", "symmmem", "oneccl"};
+    "nccl",      "rccl",     "nvshmem",     "rocshmem",    "mscclpp", "deepep", "intranode",
+    "internode", "multimem", "crossdevice", "quickreduce", "symmmem", "oneccl"};
 // What prepares an exchange is no exchange.
 constexpr std::array<std::string_view, 7> kCommPreparation = {
     "precompute", "offset", "getdispatchlayout", "memset", "permute", "routing", "layout"};

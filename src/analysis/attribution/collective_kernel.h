@@ -36,9 +36,9 @@ CollectiveKeys RecordedCollective(const trace::EventStore& events, trace::EventI
 // cross_device_reduce alone is known if `name_from_kernel` is off.
 Cell CollectiveOfKernel(std::string_view kernel, bool name_from_kernel);
 
-// What a communication kernel does to the ranks, by whichever name it is known. Kernels of different
-// names are one collective if they are of one family: a grouped send_recv is how NCCL does an
-// all_to_all.
+// What a communication kernel does to the ranks, by whichever name it is known. Kernels of
+// different names are one collective if they are of one family: a grouped send_recv is how NCCL
+// does an all_to_all.
 enum class CommFamily : std::uint8_t {
   kAllReduce,
   kReduceScatter,

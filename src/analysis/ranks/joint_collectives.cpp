@@ -49,9 +49,9 @@ constexpr std::int64_t kInstantMaxNs = 400'000'000'000'000'000;
 // The same instant counted from `base`; unsigned arithmetic wraps, whatever a file says. A trace
 // that does not say what its clock counts from (0) is taken to count from where the others do.
 std::int64_t OnBase(const RankDigest& digest, std::int64_t base, std::int64_t ns) {
-  const std::uint64_t shift =
-      digest.base_ns == 0 ? 0
-                          : static_cast<std::uint64_t>(digest.base_ns) - static_cast<std::uint64_t>(base);
+  const std::uint64_t shift = digest.base_ns == 0 ? 0
+                                                  : static_cast<std::uint64_t>(digest.base_ns) -
+                                                        static_cast<std::uint64_t>(base);
   return static_cast<std::int64_t>(static_cast<std::uint64_t>(ns) + shift);
 }
 
@@ -96,7 +96,8 @@ class Joiner {
     bool first = true;
     for (const RankDigest& digest : set_.ranks) {
       if (digest.base_ns != 0)
-        made_.base_ns = made_.base_ns == 0 ? digest.base_ns : std::min(made_.base_ns, digest.base_ns);
+        made_.base_ns =
+            made_.base_ns == 0 ? digest.base_ns : std::min(made_.base_ns, digest.base_ns);
     }
     for (const RankDigest& digest : set_.ranks) {
       for (const CollectiveCall& call : digest.calls) {

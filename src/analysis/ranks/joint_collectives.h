@@ -3,8 +3,8 @@
 //
 // This is for judging, where tables (collective_match.h) are for looking things up: kernels of
 // every library count, a collective goes by what it does and not by its name (a grouped send_recv
-// is the all_to_all of another rank), and a kernel whose op was not recorded belongs to the group of
-// its stream.
+// is the all_to_all of another rank), and a kernel whose op was not recorded belongs to the group
+// of its stream.
 //
 // Times are nanoseconds.
 #pragma once
@@ -21,8 +21,8 @@ namespace jarvis::analysis {
 
 // One rank's part of a collective.
 struct JointPart {
-  std::size_t rank = 0;  // RankSet::ranks
-  std::size_t call = 0;  // RankDigest::calls
+  std::size_t rank = 0;       // RankSet::ranks
+  std::size_t call = 0;       // RankDigest::calls
   std::int64_t start_ns = 0;  // on the common clock
   std::int64_t end_ns = 0;
   std::int64_t wait_ns = 0;  // until the last rank's start, at most the call's length
@@ -46,7 +46,8 @@ struct JointGroup {
 };
 
 // Where the communication time of a rank went. The three add up to comm_ns: each instant in which
-// a communication kernel runs counts once, for the first of transfer, wait, unmatched that it is of.
+// a communication kernel runs counts once, for the first of transfer, wait, unmatched that it is
+// of.
 struct RankCommTime {
   std::int64_t comm_ns = 0;
   std::int64_t wait_ns = 0;
@@ -61,8 +62,9 @@ struct RankCommTime {
 struct FamilyTime {
   CommFamily family = CommFamily::kOther;
   std::int64_t matched = 0;
-  std::int64_t shortest_ns = 0;           // the shortest call of each, summed
-  std::vector<std::int64_t> by_rank_ns;   // what each rank spent in calls of the family, matched or not
+  std::int64_t shortest_ns = 0;  // the shortest call of each, summed
+  std::vector<std::int64_t>
+      by_rank_ns;  // what each rank spent in calls of the family, matched or not
 };
 
 // What is added to a rank's clock, and how far the ends of its collectives still disagree.

@@ -75,11 +75,18 @@ class Teller {
       story_.step_ns = std::max(story_.step_ns, facts->step_ns);
       story_.steps = std::max(story_.steps, facts->steps);
       if (facts->gpu_start_ns) of.window_ns = *facts->gpu_end_ns - *facts->gpu_start_ns;
-      if (facts->host_start_ns) of.host_ns = *facts->host_end_ns - *facts->host_start_ns;
+      if (facts->host_start_ns)
+        of.host_ns = std::max<std::int64_t>(0, HostEnd(*facts) - *facts->host_start_ns);
     }
     if (HasFacts(set_)) story_.wall_ns = Replay(set_, joint_, {}).observed_ns;
     for (const RankStory& of : story_.ranks)
       story_.wall_ns = std::max(story_.wall_ns, of.window_ns);
+  }
+
+  // What the host does after the GPU's work delays nobody.
+  static std::int64_t HostEnd(const RankFacts& facts) {
+    const std::int64_t end = facts.host_end_ns.value_or(0);
+    return facts.gpu_end_ns ? std::min(end, *facts.gpu_end_ns) : end;
   }
 
   // What pieces took beyond the usual, and whether that is all over the place.
@@ -91,6 +98,7 @@ class Teller {
     std::int64_t times = 0;
     for (const HostPiece& piece : facts->pieces) {
       if (!IsUnusual(piece) || piece.place == HostPlace::kMemory) continue;
+      if (piece.ts_ns >= HostEnd(*facts)) break;
       const std::int64_t beyond = piece.dur_ns - piece.usual_ns;
       places[PlaceKeyOf(*facts, piece)] += beyond;
       extra += beyond;
@@ -118,7 +126,8 @@ class Teller {
     for (std::size_t rank = 0; rank < set_.ranks.size(); ++rank) {
       if (!story_.ranks[rank].starved) continue;
       for (const HostPiece& piece : FactsOf(rank)->pieces) {
-        if (IsStarved(rank, piece)) starts.push_back(OnCommonClock(set_, joint_, rank, piece.ts_ns));
+        if (IsStarved(rank, piece))
+          starts.push_back(OnCommonClock(set_, joint_, rank, piece.ts_ns));
       }
     }
     if (starts.size() < kTickStartsMin) return;
@@ -178,7 +187,7 @@ class Teller {
         RankStory& of = story_.ranks[last.rank];
         if (&one == &joint_.collectives.front()) {
           of.lost_by[static_cast<std::size_t>(LateCause::kStart)] += one.late_ns;
-          story_.start_ns = one.late_ns;
+          story_.start_ns = one.skew_ns;
         } else {
           of.lost_ns += one.late_ns;
           story_.lost_ns += one.late_ns;
@@ -234,9 +243,9 @@ class Teller {
   void BlameHost(const RankFacts& facts, const JointPart& last, CommFamily family,
                  std::int64_t from, std::int64_t to, std::int64_t* left) {
     std::vector<std::pair<std::int64_t, const HostPiece*>> found;
-    auto piece = std::partition_point(
-        facts.pieces.begin(), facts.pieces.end(),
-        [&](const HostPiece& one) { return one.ts_ns + one.dur_ns <= from; });
+    auto piece =
+        std::partition_point(facts.pieces.begin(), facts.pieces.end(),
+                             [&](const HostPiece& one) { return one.ts_ns + one.dur_ns <= from; });
     for (; piece != facts.pieces.end() && piece->ts_ns < to; ++piece) {
       const std::int64_t inside =
           std::min(piece->ts_ns + piece->dur_ns, to) - std::max(piece->ts_ns, from);
@@ -247,8 +256,8 @@ class Teller {
     for (const auto& [negative, one] : found) {
       const std::int64_t part = std::min(-negative, *left);
       if (part == 0) break;
-      const LateCause cause = IsStarved(last.rank, *one)             ? LateCause::kStarved
-                              : one->place == HostPlace::kMemory     ? LateCause::kMemory
+      const LateCause cause = IsStarved(last.rank, *one)         ? LateCause::kStarved
+                              : one->place == HostPlace::kMemory ? LateCause::kMemory
                               : one->place == HostPlace::kEmpty || IsUnusual(*one)
                                   ? LateCause::kStall
                                   : LateCause::kLongOp;
@@ -274,9 +283,8 @@ class Teller {
       }
       story_.stalls.push_back(std::move(stall));
     }
-    std::stable_sort(
-        story_.stalls.begin(), story_.stalls.end(),
-        [](const HostStall& a, const HostStall& b) { return a.late_ns > b.late_ns; });
+    std::stable_sort(story_.stalls.begin(), story_.stalls.end(),
+                     [](const HostStall& a, const HostStall& b) { return a.late_ns > b.late_ns; });
     if (story_.stalls.size() > kStallsMax) story_.stalls.resize(kStallsMax);
     for (HostStall& stall : story_.stalls)
       Measure(&stall);
@@ -334,9 +342,8 @@ class Teller {
                                    return found == extra_[rank].end() ? 0 : found->second;
                                  }});
     }
-    std::stable_sort(
-        story_.levers.begin(), story_.levers.end(),
-        [](const JobLever& a, const JobLever& b) { return a.saved_ns > b.saved_ns; });
+    std::stable_sort(story_.levers.begin(), story_.levers.end(),
+                     [](const JobLever& a, const JobLever& b) { return a.saved_ns > b.saved_ns; });
   }
 
   template <typename Attempt>
@@ -352,20 +359,19 @@ class Teller {
         late.push_back(rank);
     }
     const auto without = [&](const std::vector<std::size_t>& ranks) {
-      return ReplayEdit{[this, of = std::set<std::size_t>(ranks.begin(), ranks.end())](
-                            std::size_t rank, const HostPiece& piece) {
-                          return of.contains(rank) && IsStarved(rank, piece)
-                                     ? piece.dur_ns - piece.usual_ns
-                                     : 0;
-                        },
-                        {}};
+      return ReplayEdit{
+          [this, of = std::set<std::size_t>(ranks.begin(), ranks.end())](std::size_t rank,
+                                                                         const HostPiece& piece) {
+            return of.contains(rank) && IsStarved(rank, piece) ? piece.dur_ns - piece.usual_ns : 0;
+          },
+          {}};
     };
     attempt({LeverKind::kStarvedAll, 0, all, 0}, without(all));
     if (late.empty() || late.size() == all.size()) return;
     const std::int64_t unedited = Replay(set_, joint_, {}).wall_ns;
     // Also where it is nothing: that is what a reader of the table of ranks expects to help.
-    story_.levers.push_back({LeverKind::kStarvedLate, 0, late,
-                             unedited - Replay(set_, joint_, without(late)).wall_ns});
+    story_.levers.push_back(
+        {LeverKind::kStarvedLate, 0, late, unedited - Replay(set_, joint_, without(late)).wall_ns});
   }
 
   template <typename Attempt>

@@ -37,13 +37,13 @@ struct HostStall {
   std::int64_t times = 0;
   std::int64_t typical_ns = 0;  // the median of them
   std::int64_t total_ns = 0;
-  std::int64_t late_ns = 0;           // of what it cost at collectives
+  std::int64_t late_ns = 0;              // of what it cost at collectives
   CommFamily next = CommFamily::kOther;  // the collective that most of them delay
 };
 
 enum class RankRole : std::uint8_t {
-  kCause,    // others wait for it
-  kVictim,   // it waits for others
+  kCause,   // others wait for it
+  kVictim,  // it waits for others
   kNeither,
 };
 
@@ -51,9 +51,10 @@ struct RankStory {
   RankRole role = RankRole::kNeither;
   std::int64_t window_ns = 0;  // of its GPU
   std::int64_t came_last = 0;
-  std::int64_t lost_ns = 0;  // how much later than the others' median it came, summed; not the first
+  std::int64_t lost_ns =
+      0;  // how much later than the others' median it came, summed; not the first
   std::array<std::int64_t, kLateCauseCount> lost_by{};
-  std::int64_t starved_ns = 0;    // pieces beyond the usual, at places all over
+  std::int64_t starved_ns = 0;  // pieces beyond the usual, at places all over
   std::int64_t starved_times = 0;
   std::int64_t lead_ns = 0;  // median from launch to start of its collectives
   bool starved = false;      // a good part of the host's time
@@ -61,11 +62,11 @@ struct RankStory {
 };
 
 enum class LeverKind : std::uint8_t {
-  kStall,         // JobStory::stalls[which] not there
-  kStarvedLate,   // no starvation on the ranks that come late
-  kStarvedAll,    // on no rank
-  kMemory,        // no rank takes or gives back memory in long calls that do not wait for the GPU
-  kBalance,       // each rank computes as long as the median before the collectives it is late at
+  kStall,        // JobStory::stalls[which] not there
+  kStarvedLate,  // no starvation on the ranks that come late
+  kStarvedAll,   // on no rank
+  kMemory,       // no rank takes or gives back memory in long calls that do not wait for the GPU
+  kBalance,      // each rank computes as long as the median before the collectives it is late at
 };
 
 struct JobLever {
@@ -79,15 +80,15 @@ struct JobStory {
   std::int64_t wall_ns = 0;  // from the first event of any rank to the last
   std::int64_t step_ns = 0;  // the longest of the ranks' median steps; 0: none recorded
   std::int64_t steps = 0;
-  std::vector<RankStory> ranks;    // as RankSet::ranks
-  std::vector<HostStall> stalls;   // that cost something, the worst first
-  std::vector<JobLever> levers;    // the best first
-  std::int64_t lost_ns = 0;        // by all ranks
-  std::int64_t start_ns = 0;       // waiting at the first collective: recordings begin apart
+  std::vector<RankStory> ranks;   // as RankSet::ranks
+  std::vector<HostStall> stalls;  // that cost something, the worst first
+  std::vector<JobLever> levers;   // the best first
+  std::int64_t lost_ns = 0;       // by all ranks
+  std::int64_t start_ns = 0;      // waiting at the first collective: recordings begin apart
   std::size_t starved_ranks = 0;
   // The starts of lost pieces of several ranks fall on one grid (a scheduler's tick); absent: not.
   std::optional<std::int64_t> tick_ns;
-  bool replayed = false;           // every rank has facts, so that levers could be computed
+  bool replayed = false;             // every rank has facts, so that levers could be computed
   std::int64_t replay_error_ns = 0;  // of the replay without any change
 };
 

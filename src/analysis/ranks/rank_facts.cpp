@@ -119,9 +119,8 @@ class FactFinder {
     launch_of_.reserve(by_start_.size());
     for (const EventIndex e : by_start_) {
       const std::int64_t correlation = events_.args_of(e).correlation;
-      EventIndex call = correlation == trace::kAbsent
-                            ? kNoEvent
-                            : launch_index_.Find(correlation, Start(e));
+      EventIndex call =
+          correlation == trace::kAbsent ? kNoEvent : launch_index_.Find(correlation, Start(e));
       if (call != kNoEvent && !host_[events_[call].track]) call = kNoEvent;
       launch_of_.push_back(call);
       if (call == kNoEvent) continue;
@@ -368,12 +367,10 @@ class FactFinder {
   void FindHostPieces() {
     const std::vector<Stretch> stretches = FindStretches();
     // By place; then, over places of one op or call, its own usual.
-    std::vector<Long> long_ones = LongOnes(stretches, [&](const Stretch& s) {
-      return std::tuple(InsideOf(s), s.before, s.after);
-    });
+    std::vector<Long> long_ones = LongOnes(
+        stretches, [&](const Stretch& s) { return std::tuple(InsideOf(s), s.before, s.after); });
     std::unordered_map<std::size_t, std::int64_t> usual_inside;
-    for (const Long& one :
-         LongOnes(stretches, [&](const Stretch& s) { return InsideOf(s); }))
+    for (const Long& one : LongOnes(stretches, [&](const Stretch& s) { return InsideOf(s); }))
       usual_inside.emplace(one.stretch, one.usual);
     for (Long& one : long_ones) {
       if (one.times < kPlaceSeenMin) one.usual = usual_inside.at(one.stretch);
@@ -443,7 +440,7 @@ class FactFinder {
   IntervalSet<std::int64_t> waiting_;
   std::vector<std::int64_t> ends_;  // of GPU work, ascending
   std::vector<EventIndex> by_start_;
-  std::vector<EventIndex> launch_of_;  // by place in by_start_
+  std::vector<EventIndex> launch_of_;                  // by place in by_start_
   std::unordered_map<std::uint32_t, bool> launching_;  // tracks
   std::unordered_map<StringId, std::uint32_t> name_index_;
 };

@@ -51,8 +51,8 @@ struct CollectiveArrival {
   // was not recorded.
   std::optional<std::int64_t> anchor_ns;
   std::int64_t after_anchor_ns = 0;  // from anchor_ns to the call's start
-  std::int64_t busy_ns = 0;          // GPU work other than communication since the call before ended
-  std::int64_t compute_ns = 0;       // ... since the call before started
+  std::int64_t busy_ns = 0;     // GPU work other than communication since the call before ended
+  std::int64_t compute_ns = 0;  // ... since the call before started
   // Of another library than IsCollectiveName knows; tables leave it out.
   CommFamily family = CommFamily::kOther;
 };
@@ -69,15 +69,15 @@ struct RankFacts {
   std::int64_t comm_ns = 0;     // union of communication
   std::int64_t exposed_ns = 0;  // of it, without computation
   std::int64_t copy_ns = 0;     // copies beside neither
-  std::int64_t wait_ns = 0;   // in calls that waited for the GPU
+  std::int64_t wait_ns = 0;     // in calls that waited for the GPU
   std::uint64_t launches = 0;
-  std::int64_t step_ns = 0;   // median of the ProfilerStep annotations; 0: none
+  std::int64_t step_ns = 0;  // median of the ProfilerStep annotations; 0: none
   std::int64_t steps = 0;
   std::vector<std::string> names;  // the first is empty
   // Of kPieceMinNs and kWaitMinNs and more, by start; the longest if there are many.
   std::vector<HostPiece> pieces;
   std::vector<HostWait> waits;
-  std::uint64_t left_out = 0;      // pieces and waits beyond kPiecesMax
+  std::uint64_t left_out = 0;               // pieces and waits beyond kPiecesMax
   std::vector<CollectiveArrival> arrivals;  // by place in RankDigest::calls
   // What comes after the last collective: GPU work and the launch that the GPU's end hung on.
   CollectiveArrival tail;

@@ -19,9 +19,8 @@ class ReplayHost {
       : set_(set), joint_(joint), rank_(rank), waits_(set.ranks[rank].facts->waits) {
     const RankFacts& facts = *set.ranks[rank].facts;
     for (const HostPiece& piece : facts.pieces) {
-      const std::int64_t less = edit.host ? std::clamp<std::int64_t>(edit.host(rank, piece), 0,
-                                                                     piece.dur_ns)
-                                          : 0;
+      const std::int64_t less =
+          edit.host ? std::clamp<std::int64_t>(edit.host(rank, piece), 0, piece.dur_ns) : 0;
       if (less > 0) cuts_.push_back({At(piece.ts_ns), At(piece.ts_ns) + piece.dur_ns, less});
     }
     // Time is added up in order.
@@ -180,8 +179,7 @@ class Replayer {
         std::max(before.new_end + std::max<std::int64_t>(0, how.busy_ns - less),
                  before.new_start + std::max<std::int64_t>(0, how.compute_ns - less));
     if (!how.anchor_ns) {
-      return std::max(by_gpu,
-                      before.new_end + std::max<std::int64_t>(0, at - before.end - less));
+      return std::max(by_gpu, before.new_end + std::max<std::int64_t>(0, at - before.end - less));
     }
     const std::int64_t launched = Where(rank, hosts_[rank].At(*how.anchor_ns));
     return std::max(by_gpu, launched + how.after_anchor_ns - less);
@@ -203,8 +201,8 @@ class Replayer {
       const auto [found, first] = state_[part.rank].by_stream.try_emplace(stream);
       if (first) found->second = Beginning(part.rank);
       const std::int64_t less = edit_.gpu ? edit_.gpu(part.rank, part.call) : 0;
-      starts.push_back(Arrive(part.rank, digest.facts->arrivals[part.call], found->second,
-                              part.start_ns, less));
+      starts.push_back(
+          Arrive(part.rank, digest.facts->arrivals[part.call], found->second, part.start_ns, less));
       last = starts.size() == 1 ? starts.back() : std::max(last, starts.back());
     }
     for (std::size_t i = 0; i < one.parts.size(); ++i) {
@@ -233,8 +231,8 @@ class Replayer {
     for (const auto& [stream, one] : state_[rank].by_stream) {
       if (one.end > before.end) before = one;
     }
-    return std::max(before.new_end, Arrive(rank, facts.tail, before,
-                                           hosts_[rank].At(*facts.gpu_end_ns), 0));
+    return std::max(before.new_end,
+                    Arrive(rank, facts.tail, before, hosts_[rank].At(*facts.gpu_end_ns), 0));
   }
 
   const RankSet& set_;

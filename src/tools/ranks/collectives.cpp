@@ -75,7 +75,8 @@ Json Facts(const RankSet& set, const CollectiveReport& report) {
   return facts;
 }
 
-std::string Headline(const RankSet& set, const CollectiveReport& report) {
+// `with_waits`: with the share of waiting by the tables.
+std::string Headline(const RankSet& set, const CollectiveReport& report, bool with_waits) {
   const std::string ranks = set.world_size
                                 ? fmt::format("{} of {} ranks", set.ranks.size(), *set.world_size)
                                 : fmt::format("{} ranks", set.ranks.size());
@@ -90,7 +91,7 @@ std::string Headline(const RankSet& set, const CollectiveReport& report) {
       all += report.matching.calls[rank.call].time.dur;
     }
   }
-  if (all > 0 && set.ranks.size() > 1) {
+  if (with_waits && all > 0 && set.ranks.size() > 1) {
     text += fmt::format(
         "; {:.1f} % of the time in those that synchronise is waiting for the last "
         "rank",
@@ -181,7 +182,7 @@ Result<Answer> Collectives(session::Workspace& workspace, const Json& arguments,
             analysis::MakeCollectiveReport(set, OptionsOf(arguments), rules));
   JV_TRY(job.Check());
   Answer answer;
-  answer.summary = Headline(set, report);
+  answer.summary = Headline(set, report, compatible);
   answer.facts = Facts(set, report);
   std::string document;
   if (compatible) {

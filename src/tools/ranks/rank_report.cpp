@@ -1,6 +1,7 @@
 #include "tools/ranks/rank_report.h"
 
 #include <algorithm>
+#include <map>
 #include <utility>
 
 #include <fmt/format.h>
@@ -74,9 +75,9 @@ class ReportWriter {
                            : fmt::format("{} ranks", ranks.size());
     if (!ranks.front().device.empty()) text += ", " + documents::Code(ranks.front().device, 60);
     if (job_.story.steps > 0) {
-      text += fmt::format("; {} recorded step{} of {} ms (the slowest rank's median)",
-                          job_.story.steps, job_.story.steps == 1 ? "" : "s",
-                          MsText(job_.story.step_ns));
+      text +=
+          fmt::format("; {} recorded step{} of {} ms (the slowest rank's median)", job_.story.steps,
+                      job_.story.steps == 1 ? "" : "s", MsText(job_.story.step_ns));
     }
     Line("{}; from the first event to the end of the last GPU work {} ms.", text,
          MsText(job_.story.wall_ns));
@@ -94,18 +95,18 @@ class ReportWriter {
       std::vector<std::string> cells;
       for (std::size_t i = 0; i < row.size(); ++i) {
         const auto* number = std::get_if<double>(&row[i]);
-        cells.push_back(number == nullptr
-                            ? CellOfText(output::CellText(row[i]))
-                            : MsText(static_cast<std::int64_t>(*number * 1e6)));
+        cells.push_back(number == nullptr ? CellOfText(output::CellText(row[i]))
+                                          : MsText(static_cast<std::int64_t>(*number * 1e6)));
       }
       table.Row(std::move(cells));
     }
     out_ += table.text();
     Line("");
-    if (!lone_.empty()) return;
-    Line("wait + transfer + unmatched = comm. `last`: arrivals later than the clocks may be wrong "
-         "({} ms); `lost`: how much later than the others' median, the first collective apart.",
-         MsText(job_.joint.clock_error_ns));
+    if (job_.joint.collectives.empty()) return;
+    Line(
+        "wait + transfer + unmatched = comm. `last`: arrivals later than the clocks may be wrong "
+        "({} ms); `lost`: how much later than the others' median, the first collective apart.",
+        MsText(job_.joint.clock_error_ns));
     Line("");
   }
 
@@ -124,9 +125,10 @@ class ReportWriter {
     for (const std::size_t rank : order)
       Line("- rank {}: {}", *job_.set.ranks[rank].rank, WhyText(job_.story.ranks[rank]));
     if (job_.story.start_ns > job_.joint.clock_error_ns) {
-      Line("- the first collective is {} ms late; its recording begins later, so the cause lies "
-           "before it",
-           MsText(job_.story.start_ns));
+      Line(
+          "- the first collective is {} ms late; its recording begins later, so the cause lies "
+          "before it",
+          MsText(job_.story.start_ns));
     }
     Line("");
     Stalls();
@@ -143,7 +145,8 @@ class ReportWriter {
     std::stable_sort(parts.begin(), parts.end(),
                      [](const auto& a, const auto& b) { return a.first < b.first; });
     for (std::size_t i = 0; i < parts.size(); ++i)
-      text += fmt::format("{}{} {}", i == 0 ? ": " : ", ", MsText(-parts[i].first), parts[i].second);
+      text +=
+          fmt::format("{}{} {}", i == 0 ? ": " : ", ", MsText(-parts[i].first), parts[i].second);
     return text;
   }
 
@@ -175,10 +178,11 @@ class ReportWriter {
       most = first ? on : std::max(most, on);
       first = false;
     }
-    Line("{} of {} ranks lose pieces of their host's time at places all over; what is left for work "
-         "is {} to {} ms. A rank whose GPU has work queued hides its losses, one that has none "
-         "comes last: median lead of its launches {}.",
-         job_.story.starved_ranks, job_.story.ranks.size(), MsText(least), MsText(most), Leads());
+    Line(
+        "{} of {} ranks lose pieces of their host's time at places all over; what is left for work "
+        "is {} to {} ms. A rank whose GPU has work queued hides its losses, one that has none "
+        "comes last: median lead of its launches {}.",
+        job_.story.starved_ranks, job_.story.ranks.size(), MsText(least), MsText(most), Leads());
     Line("");
   }
 
@@ -199,7 +203,8 @@ class ReportWriter {
     if (job_.story.levers.empty() && HiddenTransfer() == 0) return;
     Line("## What to change, by wall time saved");
     Line("");
-    MarkdownTable table({"#", "change", "saves (ms)", "share", "Path A: the job", "Path B: the code"});
+    MarkdownTable table(
+        {"#", "change", "saves (ms)", "share", "Path A: the job", "Path B: the code"});
     std::size_t row = 0;
     for (const JobLever& lever : job_.story.levers) {
       if (row == kLeversMax) break;
@@ -209,18 +214,20 @@ class ReportWriter {
                  CellOfText(paths.a), CellOfText(paths.b)});
     }
     if (const std::int64_t hidden = HiddenTransfer(); hidden > 0) {
-      table.Row({fmt::format("{}", ++row), "hide the transfers behind computation",
-                 "at most " + MsText(hidden), ShareText(hidden, job_.story.wall_ns),
-                 CellOfText("larger or earlier buckets where the framework has them"),
-                 CellOfText("split the product before a collective and send the finished part while "
-                            "the rest computes")});
+      table.Row(
+          {fmt::format("{}", ++row), "hide the transfers behind computation",
+           "at most " + MsText(hidden), ShareText(hidden, job_.story.wall_ns),
+           CellOfText("larger or earlier buckets where the framework has them"),
+           CellOfText("split the product before a collective and send the finished part while "
+                      "the rest computes")});
     }
     out_ += table.text();
     Line("");
     if (job_.story.levers.empty()) return;
-    Line("Each saving is of the job's {} ms, alone, by replaying the collectives with the change "
-         "made; they do not add up.",
-         MsText(job_.story.wall_ns));
+    Line(
+        "Each saving is of the job's {} ms, alone, by replaying the collectives with the change "
+        "made; they do not add up.",
+        MsText(job_.story.wall_ns));
     Line("");
   }
 
@@ -241,13 +248,13 @@ class ReportWriter {
     Line("## Its collectives");
     Line("");
     MarkdownTable table({"collective", "size", "calls", "shortest", "median", "longest", "total",
-                         "looks like waiting"});
+                         "best bus GB/s", "looks like waiting"});
     for (const analysis::LoneKind& kind : lone_) {
       if (table.rows() == kListedMax) break;
       table.Row({std::string(analysis::CommFamilyName(kind.family)),
                  kind.bytes ? BytesText(*kind.bytes) : std::string(documents::kAbsentText),
                  fmt::format("{}", kind.calls), MsText(kind.shortest_ns), MsText(kind.median_ns),
-                 MsText(kind.longest_ns), MsText(kind.total_ns),
+                 MsText(kind.longest_ns), MsText(kind.total_ns), BusText(kind.bus_gb_s),
                  kind.sign ? fmt::format("{} of it", MsText(kind.excess_ns)) : "no sign"});
     }
     out_ += table.text();
@@ -257,11 +264,46 @@ class ReportWriter {
     }
     const auto& facts = job_.set.ranks.front().facts;
     if (facts) {
-      Line("- {} of {} ms of communication run beside no computation: that, and not more, can be "
-           "won on this rank",
-           MsText(facts->exposed_ns), MsText(facts->comm_ns));
+      Line(
+          "- {} of {} ms of communication run beside no computation: that, and not more, can be "
+          "won on this rank",
+          MsText(facts->exposed_ns), MsText(facts->comm_ns));
     }
     Line("");
+  }
+
+  static std::string BusText(const std::optional<double>& bus) {
+    return bus ? fmt::format("{:.3g}", *bus) : std::string(documents::kAbsentText);
+  }
+
+  // The best rate of each size, of whichever rank waited least for it.
+  void Rates() {
+    std::map<std::pair<std::string_view, std::int64_t>, analysis::LoneKind> best;
+    for (const analysis::RankDigest& digest : job_.set.ranks) {
+      for (const analysis::LoneKind& kind : analysis::LookAtLoneRank(digest)) {
+        if (!kind.bus_gb_s) continue;
+        const auto [found, added] =
+            best.try_emplace({analysis::CommFamilyName(kind.family), *kind.bytes}, kind);
+        if (added) continue;
+        found->second.calls = std::max(found->second.calls, kind.calls);
+        if (kind.bus_gb_s <= found->second.bus_gb_s) continue;
+        found->second.bus_gb_s = kind.bus_gb_s;
+        found->second.shortest_ns = kind.shortest_ns;
+      }
+    }
+    std::vector<analysis::LoneKind> kinds;
+    for (const auto& [key, kind] : best)
+      kinds.push_back(kind);
+    std::stable_sort(kinds.begin(), kinds.end(), [](const auto& a, const auto& b) {
+      return *a.bytes * a.calls > *b.bytes * b.calls;
+    });
+    if (kinds.size() > kListedMax) kinds.resize(kListedMax);
+    for (const analysis::LoneKind& kind : kinds) {
+      Line("- {} of {}, {} calls a rank: {} ms at best, {} GB/s on the bus",
+           analysis::CommFamilyName(kind.family), BytesText(*kind.bytes), kind.calls,
+           MsText(kind.shortest_ns), BusText(kind.bus_gb_s));
+    }
+    if (!kinds.empty()) Line("");
   }
 
   void Collectives() {
@@ -279,19 +321,21 @@ class ReportWriter {
     }
     out_ += table.text();
     Line("");
+    Rates();
   }
 
   void Trust() {
     Line("## How far to trust it");
     Line("");
     if (!job_.joint.collectives.empty()) {
-      Line("- Clocks: ends of matched collectives agree within {} ms after shifting ranks by at "
-           "most {} ms{}.",
-           MsText(job_.joint.clock_error_ns), MsText(LargestShift()),
-           job_.joint.impossible == 0
-               ? ""
-               : fmt::format("; in {} of {} a rank still ends before another begins",
-                             job_.joint.impossible, job_.joint.collectives.size()));
+      Line(
+          "- Clocks: ends of matched collectives agree within {} ms after shifting ranks by at "
+          "most {} ms{}.",
+          MsText(job_.joint.clock_error_ns), MsText(LargestShift()),
+          job_.joint.impossible == 0
+              ? ""
+              : fmt::format("; in {} of {} a rank still ends before another begins",
+                            job_.joint.impossible, job_.joint.collectives.size()));
     }
     std::int64_t unmatched = 0;
     std::int64_t calls = 0;
@@ -300,19 +344,22 @@ class ReportWriter {
       calls += of.unmatched + of.matched;
     }
     if (lone_.empty() && unmatched > 0) {
-      Line("- {} of {} calls have no partner on all ranks (recordings begin or end apart, or "
-           "groups are not named); their time is in `unmatched`.",
-           unmatched, calls);
+      Line(
+          "- {} of {} calls have no partner on all ranks (recordings begin or end apart, or "
+          "groups are not named); their time is in `unmatched`.",
+          unmatched, calls);
     }
     Unlinked();
     if (lone_.empty() && !job_.story.replayed) {
-      Line("- No savings: a digest of an older version says nothing of its host; make it again "
-           "with `jarvis digest`.");
+      Line(
+          "- No savings: a digest of an older version says nothing of its host; make it again "
+          "with `jarvis digest`.");
     } else if (!job_.story.levers.empty()) {
-      Line("- Savings rest on the recorded times: the same kernels, transfers as short as the last "
-           "rank saw them, hosts that take as long as now but for the change.");
+      Line(
+          "- Savings rest on the recorded times: the same kernels, transfers as short as the last "
+          "rank saw them, hosts that take as long as now but for the change.");
     }
-    if (!job_.set.missing.empty()) {
+    if (!job_.set.missing.empty() && lone_.empty()) {
       Line("- No trace of rank {}: waits are lower bounds, and the cause may be there.",
            analysis::RankList(job_.set.missing));
     }
@@ -335,9 +382,10 @@ class ReportWriter {
                                 [](const auto& how) { return !how.launch_ns; });
     }
     if (unlinked > 0) {
-      Line("- {} communication kernels were launched before the recording began: what the host did "
-           "before them is not there.",
-           unlinked);
+      Line(
+          "- {} communication kernels were launched before the recording began: what the host did "
+          "before them is not there.",
+          unlinked);
     }
   }
 
@@ -345,23 +393,28 @@ class ReportWriter {
     Line("## What to record next");
     Line("");
     if (!lone_.empty() || !job_.set.missing.empty()) {
-      Line("- The same step on every rank (one trace a rank, same schedule), then `jarvis "
-           "collectives DIRECTORY`.");
+      Line(
+          "- The same step on every rank (one trace a rank, same schedule), then `jarvis "
+          "collectives DIRECTORY`.");
     }
-    if (std::any_of(job_.story.stalls.begin(), job_.story.stalls.end(), [](const auto& stall) {
-          return stall.place == analysis::HostPlace::kEmpty;
-        })) {
-      Line("- One step with `with_stack=True` on rank {}: the stretch has no op, only Python can "
-           "name it.",
-           *job_.set.ranks[job_.story.stalls.front().rank].rank);
+    if (std::any_of(job_.story.stalls.begin(), job_.story.stalls.end(),
+                    [](const auto& stall) { return stall.place == analysis::HostPlace::kEmpty; })) {
+      Line(
+          "- One step with `with_stack=True` on rank {}: the stretch has no op, only Python can "
+          "name it.",
+          *job_.set.ranks[job_.story.stalls.front().rank].rank);
     }
     if (job_.story.starved_ranks > 0) {
-      Line("- `pidstat -wt 1` or `perf sched record` beside the job: involuntary context switches of "
-           "the ranks' processes.");
+      Line(
+          "- `pidstat -wt 1` or `perf sched record` beside the job: involuntary context switches "
+          "of "
+          "the ranks' processes.");
     }
     if (!SizesKnown()) {
-      Line("- Sizes of messages are not recorded, so there is no bandwidth: PyTorch 2.2 or newer, or "
-           "`record_shapes=True`.");
+      Line(
+          "- Sizes of messages are not recorded, so there is no bandwidth: PyTorch 2.2 or newer, "
+          "or "
+          "`record_shapes=True`.");
     }
   }
 

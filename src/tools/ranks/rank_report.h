@@ -1,5 +1,5 @@
-// ranks_analysis_fair.md: what the ranks of a job wait for, whose doing that is, what to do, how far
-// to trust it. At most 120 lines whatever the job.
+// ranks_analysis_fair.md: what the ranks of a job wait for, whose doing that is, what to do, how
+// far to trust it. At most 120 lines whatever the job.
 #pragma once
 
 #include <string>

@@ -74,10 +74,10 @@ std::string TimesText(std::int64_t times) {
 
 std::string StallVerdict(const JobView& job, const JobLever& lever) {
   const HostStall& stall = job.story.stalls[lever.which];
-  std::string text = fmt::format(
-      "rank {} stops for {} ms {} before its {} ({})", *job.set.ranks[stall.rank].rank,
-      MsText(stall.typical_ns), TimesText(stall.times),
-      analysis::CommFamilyName(stall.next), StallPlace(stall));
+  std::string text =
+      fmt::format("rank {} stops for {} ms {} before its {} ({})", *job.set.ranks[stall.rank].rank,
+                  MsText(stall.typical_ns), TimesText(stall.times),
+                  analysis::CommFamilyName(stall.next), StallPlace(stall));
   const std::int64_t wait = OthersWait(job, stall.rank, stall.typical_ns / 2);
   if (wait > 0) text += fmt::format("; the others wait {} ms each time", MsText(wait));
   return text + "; without it " + Without(job, lever) + ".";
@@ -167,6 +167,13 @@ struct RankRow {
   std::array<double, 9> ms{};  // window .. idle, lost
   std::int64_t last = 0;
 };
+
+// Whether a place of RankRow::ms is known only where calls of several ranks were matched.
+bool IsOfOthers(std::size_t place) {
+  constexpr std::size_t kWait = 4;
+  constexpr std::size_t kUnmatched = 6;
+  return place >= kWait && place <= kUnmatched;
+}
 
 RankRow RowOf(const JobView& job, std::size_t rank) {
   const RankStory& story = job.story.ranks[rank];
@@ -278,15 +285,17 @@ std::string LoneText(const analysis::LoneKind& kind) {
     case analysis::WaitSign::kSizeBlind:
       return text + fmt::format(": {} take no more than {} ms", BytesText(*kind.twin_bytes),
                                 MsText(kind.twin_ns));
+    case analysis::WaitSign::kFirst:
+      return text + ": the first call, which sets up the connection or meets a late start";
     case analysis::WaitSign::kSpread: return text + ": the same size at very different times";
   }
   return text;
 }
 
 std::string LoneVerdict(const JobView& job, const std::vector<analysis::LoneKind>& kinds) {
-  std::string text = fmt::format(
-      "one rank{} of a job: who comes late is not in it",
-      job.set.world_size ? fmt::format(" of {}", *job.set.world_size) : "");
+  std::string text =
+      fmt::format("one rank{} of a job: who comes late is not in it",
+                  job.set.world_size ? fmt::format(" of {}", *job.set.world_size) : "");
   constexpr std::size_t kShown = 2;
   std::size_t shown = 0;
   bool sized = false;
@@ -318,6 +327,12 @@ std::string CommText(const JobView& job) {
     unmatched += of.unmatched_ns;
   }
   if (comm == 0) return {};
+  if (job.set.ranks.size() == 1) {
+    const auto& facts = job.set.ranks.front().facts;
+    if (!facts) return {};
+    return fmt::format("communication {} ms, {} of it beside no computation", MsText(comm),
+                       MsText(facts->exposed_ns));
+  }
   return fmt::format(
       "communication of all ranks {} ms = waiting {} ({}) + transfer {} ({}) + unmatched {} ({})",
       MsText(comm), MsText(wait), ShareText(wait, comm), MsText(transfer),
@@ -348,19 +363,22 @@ PathTexts PathsOf(const JobView& job, const JobLever& lever) {
       return {"pin these ranks' processes alone; the others bind next, see the lever for all",
               "none of its own"};
     case LeverKind::kStarvedAll:
-      return {fmt::format("cores for {} processes: compare nproc and the container's CPU limit "
-                          "with the ranks of a node, one core range a rank (numactl, taskset, "
-                          "Slurm --cpus-per-task), OMP_NUM_THREADS=1, data workers elsewhere",
-                          lever.ranks.size()),
-              "replay the step as a CUDA or HIP graph: its launches then need the host once a step"};
+      return {
+          fmt::format("cores for {} processes: compare nproc and the container's CPU limit "
+                      "with the ranks of a node, one core range a rank (numactl, taskset, "
+                      "Slurm --cpus-per-task), OMP_NUM_THREADS=1, data workers elsewhere",
+                      lever.ranks.size()),
+          "replay the step as a CUDA or HIP graph: its launches then need the host once a step"};
     case LeverKind::kMemory:
-      return {"keep memory: warm up with the largest batch before measuring, "
-              "PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True, no torch.cuda.empty_cache()",
-              "preallocate the buffers whose sizes change between steps"};
+      return {
+          "keep memory: warm up with the largest batch before measuring, "
+          "PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True, no torch.cuda.empty_cache()",
+          "preallocate the buffers whose sizes change between steps"};
     case LeverKind::kBalance:
-      return {fmt::format("give {} less: batch sizes, sequence lengths, shards of tables or experts",
-                          RanksText(job, lever.ranks)),
-              "overlap the collective with what the early ranks can compute next"};
+      return {
+          fmt::format("give {} less: batch sizes, sequence lengths, shards of tables or experts",
+                      RanksText(job, lever.ranks)),
+          "overlap the collective with what the early ranks can compute next"};
   }
   return {};
 }
@@ -382,19 +400,25 @@ std::string RanksVerdict(const JobView& job) {
       std::int64_t lost = 0;
       for (const std::size_t rank : best.ranks)
         lost += LostBy(job.story.ranks[rank], LateCause::kCompute);
-      return fmt::format("{} {} more to compute than the others before collectives, which costs "
-                         "{} ms; balanced, {}.",
-                         RanksText(job, best.ranks), best.ranks.size() == 1 ? "has" : "have",
-                         MsText(lost), Without(job, best));
+      return fmt::format(
+          "{} {} more to compute than the others before collectives, which costs "
+          "{} ms; balanced, {}.",
+          RanksText(job, best.ranks), best.ranks.size() == 1 ? "has" : "have", MsText(lost),
+          Without(job, best));
     }
   }
   return {};
 }
 
 void AddRankRows(const JobView& job, Answer* answer) {
-  answer->columns = {"rank",        "role",      "window_ms",   "busy_ms",
-                     "compute_ms",  "comm_ms",   "wait_ms",     "transfer_ms",
-                     "unmatched_ms", "idle_ms",  "last",        "lost_ms"};
+  const bool matched = !job.joint.collectives.empty();
+  if (matched) {
+    answer->columns = {"rank",         "role",    "window_ms", "busy_ms",
+                       "compute_ms",   "comm_ms", "wait_ms",   "transfer_ms",
+                       "unmatched_ms", "idle_ms", "last",      "lost_ms"};
+  } else {
+    answer->columns = {"rank", "window_ms", "busy_ms", "compute_ms", "comm_ms", "idle_ms"};
+  }
   std::vector<std::vector<std::size_t>> folds;  // ranks of one row
   std::vector<std::size_t> order(job.set.ranks.size());
   for (std::size_t i = 0; i < order.size(); ++i)
@@ -428,14 +452,13 @@ void AddRankRows(const JobView& job, Answer* answer) {
     std::vector<std::int64_t> numbers;
     for (const std::size_t rank : ranks)
       numbers.push_back(*job.set.ranks[rank].rank);
-    std::vector<Cell> cells = {
-        numbers.size() == 1 ? Cell(numbers.front())
-                            : Cell(analysis::RankList(numbers) + " (mean)"),
-        std::string(mean.role)};
-    for (std::size_t i = 0; i + 1 < mean.ms.size(); ++i)
-      cells.emplace_back(mean.ms[i]);
-    cells.emplace_back(mean.last);
-    cells.emplace_back(mean.ms.back());
+    std::vector<Cell> cells = {numbers.size() == 1 ? Cell(numbers.front())
+                                                   : Cell(analysis::RankList(numbers) + " (mean)")};
+    if (matched) cells.emplace_back(std::string(mean.role));
+    for (std::size_t i = 0; i + 1 < mean.ms.size(); ++i) {
+      if (matched || !IsOfOthers(i)) cells.emplace_back(mean.ms[i]);
+    }
+    if (matched) cells.insert(cells.end(), {mean.last, mean.ms.back()});
     answer->rows.push_back(std::move(cells));
   }
   answer->total = answer->rows.size();
