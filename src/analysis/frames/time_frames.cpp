@@ -431,7 +431,8 @@ std::size_t TimeFrames::MemoryBytes() const {
                       (foreign_busy.capacity() + unrecorded.capacity()) * sizeof(TimeSpan) +
                       host_only.groups.capacity() * sizeof(HostOnlyGroup);
   for (const HostOnlyGroup& group : host_only.groups)
-    bytes += group.before.capacity() + group.after.capacity() + group.where.capacity();
+    bytes += group.before.capacity() + group.after.capacity() + group.where.capacity() +
+             group.within.capacity();
   return bytes;
 }
 
