@@ -37,13 +37,23 @@ class FactCollector {
   const trace::Event& At(EventIndex e) const { return in_.events[e]; }
   std::string_view PidOf(EventIndex e) const { return in_.events.tracks[At(e).track].pid; }
 
+  // The launch of GPU work. External id 0 is the profiler's word for no op at all.
+  EventIndex LaunchOf(EventIndex gpu) const {
+    const EventIndex launch = in_.tree.parent(gpu);
+    if (launch == trace::kNoEvent) return launch;
+    const trace::Args& work = in_.events.args_of(gpu);
+    const bool same = work.correlation != trace::kAbsent &&
+                      work.correlation == in_.events.args_of(launch).correlation;
+    return same || work.external_id != 0 ? launch : trace::kNoEvent;
+  }
+
   void ChooseProcess() {
     std::map<std::string_view, std::uint64_t> launches;
     std::map<std::string_view, std::uint64_t> hosts;
     for (const EventIndex e : in_.tree.preorder())
       ++hosts[PidOf(e)];
     for (const EventIndex e : in_.attribution.timeline) {
-      const EventIndex launch = in_.tree.parent(e);
+      const EventIndex launch = LaunchOf(e);
       if (launch != trace::kNoEvent) ++launches[PidOf(launch)];
     }
     const auto& votes = launches.empty() ? hosts : launches;
@@ -65,12 +75,12 @@ class FactCollector {
   void CollectGpu() {
     std::unordered_set<std::string_view> devices;
     for (const EventIndex e : in_.attribution.timeline) {
-      const EventIndex launch = in_.tree.parent(e);
+      const EventIndex launch = LaunchOf(e);
       if (launch != trace::kNoEvent && facts_.in_process[At(launch).track])
         devices.insert(PidOf(e));
     }
     for (const EventIndex e : in_.attribution.timeline) {
-      const EventIndex launch = in_.tree.parent(e);
+      const EventIndex launch = LaunchOf(e);
       if (launch == trace::kNoEvent) {
         if (devices.empty() || devices.contains(PidOf(e)))
           facts_.gpu.push_back({e, trace::kNoEvent, trace::kAbsent});
@@ -135,6 +145,20 @@ class FactCollector {
     return StepNumberOf(in_.events.name(e)).has_value();
   }
 
+  // Threads that run ops, if any does: others look after the GPU (watchdogs ask for events) and do
+  // nothing of the step.
+  std::vector<bool> WorkingThreads() const {
+    std::vector<bool> works(in_.events.tracks.size());
+    bool any = false;
+    for (const EventIndex e : in_.tree.preorder()) {
+      if (At(e).kind != EventKind::kCpuOp) continue;
+      works[At(e).track] = true;
+      any = true;
+    }
+    if (!any) works.assign(works.size(), true);
+    return works;
+  }
+
   // Outermost, but for a runtime thread's frames.
   bool IsAutogradNode(EventIndex e) const {
     if (At(e).kind != EventKind::kCpuOp) return false;
@@ -146,13 +170,15 @@ class FactCollector {
   }
 
   void CollectHost() {
+    const std::vector<bool> works = WorkingThreads();
     TimeSet in_ops;
     for (const EventIndex e : in_.tree.preorder()) {
       const trace::Event& event = At(e);
       if (!facts_.in_process[event.track]) continue;
       if (trace::IsLaunchCall(event.kind)) facts_.calls.push_back(e);
       const bool op = event.kind == EventKind::kCpuOp && !IsScopeName(in_.events.name(e));
-      if (op || trace::IsLaunchCall(event.kind)) in_ops.push_back({event.ts_ns, event.end_ns()});
+      if (works[event.track] && (op || trace::IsLaunchCall(event.kind)))
+        in_ops.push_back({event.ts_ns, event.end_ns()});
       if (event.track != facts_.track) {
         if (IsAutogradNode(e)) facts_.autograd.push_back(e);
         continue;

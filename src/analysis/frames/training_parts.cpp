@@ -80,6 +80,12 @@ class TrainingCutter {
     }
   }
 
+  // What stands between two parts may hold an op or two of no pass.
+  bool IsWorthNaming(TimeSpan span) const {
+    constexpr std::int64_t kLeast = 100;  // a hundredth
+    return (span.end - span.start) * kLeast >= span_.end - span_.start;
+  }
+
   bool HasOps(TimeSpan span) const {
     const auto op =
         std::lower_bound(ops_.begin(), ops_.end(), span.start,
@@ -99,7 +105,7 @@ class TrainingCutter {
     std::int64_t at = span_.start;
     for (std::size_t i = 0; i <= marks_.size(); ++i) {
       const std::int64_t until = i < marks_.size() ? marks_[i].host.start : span_.end;
-      if (until > at && HasOps({at, until})) {
+      if (IsWorthNaming({at, until}) && HasOps({at, until})) {
         const bool forward = backward_next[i];
         out_.push_back({forward ? "forward" : "other ops",
                         forward ? PhaseKind::kForward : PhaseKind::kOther,
