@@ -13,11 +13,11 @@
 #include "findings/one/estimates.h"
 #include "findings/one/fact_places.h"
 #include "findings/one/fusion_finder.h"
-#include "findings/one/identify_model.h"
 #include "findings/one/rules.h"
 #include "findings/one/system_findings.h"
 #include "findings/one/thresholds.h"
 #include "findings/one/trace_quality_rules.h"
+#include "findings/one/workload_finder.h"
 
 namespace jarvis::findings {
 namespace {
@@ -48,7 +48,7 @@ class Analyzer {
         case 0: out_.idle = AnalyzeIdle(trace_); break;
         case 1: out_.fusion = FindFusions(calls, out_.categories, out_.baseline); break;
         case 2: out_.multi_kernel = AnalyzeMultiKernel(trace_); break;
-        default: out_.model = IdentifyModel(trace_, out_.categories); break;
+        default: out_.workload = FindWorkload(trace_, out_.categories); break;
       }
     });
     JV_TRY(job_.Check());

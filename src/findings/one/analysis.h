@@ -17,10 +17,10 @@
 #include "findings/one/finding.h"
 #include "findings/one/fusion.h"
 #include "findings/one/idle.h"
-#include "findings/one/model_identity.h"
 #include "findings/one/multi_kernel.h"
 #include "findings/one/priorities.h"
 #include "findings/one/trace_quality.h"
+#include "findings/one/workload.h"
 #include "perf/model_rows.h"
 #include "perf/platform.h"
 #include "session/loaded_trace.h"
@@ -59,7 +59,7 @@ struct Analysis {
   MultiKernelAnalysis multi_kernel;
   FusionAnalysis fusion;
   Baseline baseline;
-  ModelIdentity model;
+  Workload workload;
   std::vector<Finding> findings;             // all tiers, by global_rank
   std::vector<CategoryPriority> priorities;  // all categories
   Combined combined;                         // of all findings
