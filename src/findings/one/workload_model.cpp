@@ -423,4 +423,8 @@ std::uint64_t ForwardPasses(const WorkloadFacts& facts) {
   return std::max<std::uint64_t>(facts.trace.steps().size(), 1);
 }
 
+void TellModel(const WorkloadFacts& facts, const WorkloadSizes& sizes, Workload* out) {
+  ModelTeller(facts, sizes, out).Run();
+}
+
 }  // namespace jarvis::findings
