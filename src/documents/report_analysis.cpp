@@ -361,7 +361,7 @@ std::string RenderAnalysis(const ReportSources& sources) {
   }
   text +=
       "## Appendix\n\n### Where the time goes\n\n" + TimeTable(analysis) + CategoryTable(analysis);
-  text += "### Model Architecture\n\n" + ModelTable(analysis);
+  text += "### Workload\n\n" + WorkloadTable(analysis);
   return text + "### Hardware Reference\n\n" + HardwareTable(sources);
 }
 

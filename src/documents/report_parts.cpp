@@ -27,8 +27,12 @@ std::string PercentOf(std::optional<double> value) {
 }  // namespace
 
 std::string ModelName(const findings::Analysis& analysis) {
-  const std::string& name = analysis.model.model.value;
-  return name == findings::kUnknownModel ? "Workload" : CellOfText(name);
+  return CellOfText(findings::WorkloadName(analysis.workload));
+}
+
+std::string WorkloadParagraph(const findings::Analysis& analysis) {
+  const std::string line = findings::WorkloadLine(analysis.workload);
+  return line.empty() ? "" : "**Workload**: " + CellOfText(line) + "\n\n";
 }
 
 std::string PlatformName(const findings::Analysis& analysis) {

@@ -14,11 +14,11 @@
 #include "findings/one/fact_places.h"
 #include "findings/one/fusion_finder.h"
 #include "findings/one/host_findings.h"
-#include "findings/one/identify_model.h"
 #include "findings/one/idle_sections.h"
 #include "findings/one/rules.h"
 #include "findings/one/system_findings.h"
 #include "findings/one/thresholds.h"
+#include "findings/one/workload_finder.h"
 #include "session/trace_frames.h"
 #include "session/trace_host.h"
 #include "session/trace_simulation.h"
@@ -53,7 +53,7 @@ class Analyzer {
         case 0: out_.idle = AnalyzeIdle(trace_); break;
         case 1: out_.fusion = FindFusions(calls, out_.categories, out_.baseline); break;
         case 2: out_.multi_kernel = AnalyzeMultiKernel(trace_); break;
-        default: out_.model = IdentifyModel(trace_, out_.categories); break;
+        default: out_.workload = FindWorkload(trace_, out_.categories); break;
       }
     });
     JV_TRY(job_.Check());
