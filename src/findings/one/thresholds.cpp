@@ -88,6 +88,23 @@ constexpr Threshold kThresholds[] = {
     {"attention_low", kAttentionLow, "of the roof", "fused attention, low estimate"},
     {"attention_mid", kAttentionMid, "of the roof", "... middle"},
     {"launch_floor_us", kLaunchFloorUs, "us", "a kernel hardly takes less"},
+    {"tensor_low", kTensorLow, "of the peak", "tensor cores instead of fp32, least saving"},
+    {"tensor_mid", kTensorMid, "of the peak", "... middle"},
+    {"tensor_high", kTensorHigh, "of the peak", "... most"},
+    {"large_gemm_measured", kLargeGemmMeasured, "of the rate", "large products, measured rate"},
+    {"large_gemm_nvidia", kLargeGemmNvidia, "of the peak", "... NVIDIA, no measured rate"},
+    {"large_gemm_amd", kLargeGemmAmd, "of the peak", "... AMD, no measured rate"},
+    {"attention_other", kAttentionOther, "of the peak", "fused attention, no published rate"},
+    {"stream_share", kStreamShare, "of the bandwidth", "large reads and writes"},
+    {"target_slack", kTargetSlack, "of a target", "for the least saving"},
+    {"cause_share", kCauseShare, "% of compute time", "smaller causes are not named"},
+    {"sibling_flops", kSiblingFlops, "x", "siblings differ at most so much in work"},
+    {"sibling_gain", kSiblingGain, "x", "a better rate than this is a sibling's"},
+    {"sibling_us", kSiblingUs, "us", "shorter products are launch and tail"},
+    {"few_queries", kFewQueries, "queries", "attention of few queries: at most, with"},
+    {"few_queries_keys", kFewQueriesKeys, "x", "... this many times as many keys"},
+    {"few_rows_share", kFewRowsShare, "of the units", "a normalisation uses less: few rows"},
+    {"repeats", kRepeats, "calls", "a parameter's cast is repeated from"},
 };
 
 }  // namespace
