@@ -63,7 +63,10 @@ bool HasWarning(const findings::Finding& finding, std::string_view code) {
 // Facts of the rule that found it, as the evidence and the ways out cite them.
 std::string WriteFact(const findings::Fact& fact) {
   const auto* text = std::get_if<std::string>(&fact.value);
-  return fact.unit == "words" && text != nullptr ? CellOfText(*text) : FactText(fact);
+  if (text == nullptr) return FactText(fact);
+  if (fact.unit == "words") return *text;  // ours
+  if (fact.unit == "place") return text->empty() ? "" : " at " + Code(*text, 120);
+  return FactText(fact);
 }
 
 std::span<const findings::Fact> RuleFacts(const findings::Finding& finding) {
@@ -95,9 +98,9 @@ std::string RuleTitle(const findings::Finding& finding) {
 
 std::string RuleInsight(const findings::Finding& finding) {
   const bool several = finding.members.size() > 1;
-  return fmt::format("{}{} {} {} {}{}.", SubjectWithArgs(finding), MembersText(finding),
+  return fmt::format("{}{} {} {}{} {}.", SubjectWithArgs(finding), MembersText(finding),
                      several ? "take" : "takes", TimeText(finding),
-                     several ? "; the first runs " : "",
+                     several ? "; the first runs" : "",
                      findings::FillRule(RowOf(finding)->evidence, RuleFacts(finding), &WriteFact));
 }
 
@@ -115,7 +118,8 @@ std::string RulePath(const findings::Finding& finding, std::string_view text,
 }
 
 std::string TitleOf(const findings::Finding& finding) {
-  if (RowOf(finding) != nullptr) return RuleTitle(finding);
+  if (RowOf(finding) != nullptr && finding.tier == findings::Tier::kCompute)
+    return RuleTitle(finding);
   const std::string about = finding.category_name + ": " + SubjectText(finding);
   if (finding.tier != findings::Tier::kCompute) {
     const findings::PatternInfo* pattern = LeadingPattern(finding);
@@ -164,6 +168,12 @@ const findings::FusionCandidate* CandidateOf(const findings::Analysis& analysis,
 
 std::string FusionInsight(const findings::Analysis& analysis, const findings::Finding& finding) {
   const std::string subject = SubjectText(finding);
+  if (RowOf(finding) != nullptr) {
+    return fmt::format(
+        "{} runs {} in {}, which take {} in all.", subject,
+        findings::FillRule(RowOf(finding)->evidence, RuleFacts(finding), &WriteFact),
+        Calls(finding.count, "instances"), TimeText(finding));
+  }
   const findings::FusionCandidate* candidate = CandidateOf(analysis, finding);
   if (candidate == nullptr || finding.members.size() > 1) {
     return fmt::format("{} runs as separate kernels in {}, which take {} in all.", subject,

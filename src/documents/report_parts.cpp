@@ -153,6 +153,14 @@ std::string NumbersTable(const findings::Finding& finding,
     table.Row({"Possible saving", RangeMs(*finding.savings_ms)});
     if (finding.impact_percent) table.Row({"of the window", RangePct(*finding.impact_percent)});
   }
+  for (const auto& [path, change] : {std::pair{"Path A", &finding.change_a},
+                                     {"Path B", &finding.change_b}}) {
+    if (!*change || !finding.rule) continue;
+    table.Row({fmt::format("{} saves", path), RangeMs((*change)->savings_ms)});
+    table.Row({fmt::format("{} reaches", path),
+               fmt::format("{} ({})", CellOfText((*change)->target),
+                           CellOfText((*change)->source))});
+  }
   if (additional) table.Row({"of it not claimed above", RangeMs(*additional)});
   table.Row({"Estimate", Words(findings::MethodText(finding.method))});
   return table.text() + "\n";
@@ -163,7 +171,7 @@ std::string PatternTable(const findings::Finding& finding) {
   for (const findings::PatternHit& hit : finding.patterns) {
     std::string facts;
     for (const findings::Fact& fact : hit.facts) {
-      if (fact.unit == "words") continue;  // pieces of sentences
+      if (fact.unit == "words" || fact.unit == "place") continue;  // pieces of sentences
       facts += (facts.empty() ? "" : "; ") + Words(fact.key) + ": " + FactText(fact);
     }
     table.Row({Words(findings::Info(hit.pattern).key),

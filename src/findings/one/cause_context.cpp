@@ -50,10 +50,13 @@ void CauseContext::LookAtEvents() {
   }
   if (first == trace::kNoEvent) return;
   double_op_ = events.name(first);
+  const trace::Args& args = events.args_of(first);
+  const std::string shapes = ArgsText(events.text(args.dims), events.text(args.types));
+  double_op_ += " " + shapes.substr(0, shapes.find("<br>"));
   for (const std::string& place :
        analysis::CodePlaces(calls_.chains->Frames(calls_.chains->Of(first)), 8)) {
     if (place.starts_with("...")) continue;
-    double_place_ = " at " + place;
+    double_place_ = place;
     break;
   }
 }

@@ -27,7 +27,7 @@ class CauseContext {
   int newest_architecture() const { return newest_; }  // in kernel names; 0: none has one
   std::optional<double> compute_units() const;
 
-  // The first host op on a fp64 tensor of more than one element, and " at file.py(3): f" or "".
+  // The first host op on a fp64 tensor of more than one element, and "file.py(3): f" or "".
   const std::string& first_double_op() const { return double_op_; }
   const std::string& first_double_place() const { return double_place_; }
 

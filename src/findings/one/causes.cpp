@@ -186,7 +186,7 @@ class CauseFinder {
     Set(o, Pattern::kAccidentalDouble, "fp64",
         {CauseText("model_type", context_.model_type()),
          CauseText("first_op", context_.first_double_op()),
-         CauseWords("first_place", context_.first_double_place())});
+         Fact{"first_place", context_.first_double_place(), "place", {}, {}}});
     o->cause->a = Target{{0.35, 0.5, 0.6}, "half of the bytes", "bytes of an element"};
     return true;
   }
@@ -299,10 +299,11 @@ class CauseFinder {
     const double usual = context_.LargeGemm(e.spec);
     const double sibling = best == nullptr ? 0 : *best->efficiency.tflops_per_s;
     const double most = std::max(usual, sibling);
-    const double likely = std::max(0.95 * usual, sibling);
     const double now = *e.tflops_per_s;
     if (most < limits::kSiblingGain * now) return;
-    const bool by_sibling = sibling >= likely && best != nullptr;
+    // What this trace shows is believed before what is usual.
+    const bool by_sibling = best != nullptr && sibling >= 0.9 * usual && sibling > now;
+    const double likely = by_sibling ? sibling : 0.95 * usual;
     Facts facts = {
         KernelFact(*o), NumberFact("tflops_achieved", now, "TFLOPS/s"),
         NumberFact("target_tflops", likely, "TFLOPS/s"),

@@ -37,7 +37,8 @@ constexpr RuleRow kRows[] = {
     {Pattern::kUnfusedAttention,
      "A product, then scaling, mask, softmax, dropout and a second product in launch order whose "
      "shapes fit, forward or backward; module names are not needed",
-     "as {kernels_per_instance} kernels for each call: scores of {score_shape} go through memory",
+     "as {kernels_per_instance} kernels, with scores of {score_shape} through memory (head size "
+     "{head_size}),",
      "Use `torch.nn.functional.scaled_dot_product_attention` (for transformers: "
      "`attn_implementation=\"sdpa\"`); masks and biases go in as `attn_mask`.",
      "", "Attention that a flash or FMHA kernel does already.",

@@ -116,8 +116,8 @@ inline constexpr double kTransposeModerate = 10;
 inline constexpr double kFusionImpactMin = 2;  // high impact, percent of the window
 inline constexpr double kFusionKernelsMin = 2;
 inline constexpr double kFusionGapUs = 100;   // GPU time between neighbours of a chain, at most
-inline constexpr double kAttentionLow = 0.3;  // of the roof: what a fused attention reaches
-inline constexpr double kAttentionMid = 0.5;
+inline constexpr double kAttentionLow = 0.6;  // of the rate that fused attention reaches
+inline constexpr double kAttentionMid = 0.8;
 inline constexpr double kLaunchFloorUs = 2;  // a kernel hardly takes less
 
 // Targets: shares of what the hardware could do that libraries are known to reach. 100 % of a roof
