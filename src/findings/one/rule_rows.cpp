@@ -41,7 +41,7 @@ constexpr RuleRow kRows[] = {
      "{head_size}),",
      "Use `torch.nn.functional.scaled_dot_product_attention` (for transformers: "
      "`attn_implementation=\"sdpa\"`); masks and biases go in as `attn_mask`.",
-     "", "Attention that a flash or FMHA kernel does already.",
+     "", "Attention that a flash or FMHA kernel does already; at most 32 queries or keys.",
      "what fused kernels reach on the device at this head size, and 60 % of it",
      "the table of published rates below"},
     {Pattern::kSlowAttentionKernel,

@@ -30,7 +30,4 @@ const RuleRow* RuleOf(Pattern pattern);  // null: no rule of this kind
 std::string FillRule(std::string_view text, std::span<const Fact> facts,
                      std::string (*write)(const Fact&));
 
-// docs/rules.md.
-std::string RulesPage();
-
 }  // namespace jarvis::findings
