@@ -80,7 +80,9 @@ std::vector<Flag> CompareFlags(CompareArguments* request) {
        CommaList{&request->names},
        "  --names A,B...               what the runs are called in columns and file names\n"},
       {{"--sheets"},
-       CommaList{&request->sheets},
+       CommaList{&request->sheets,
+                 {"gpu_timeline", "ops_summary", "kernel_summary", "ops_all", "roofline",
+                  "collectives", "all"}},
        "  --sheets NAME,...            gpu_timeline, ops_summary, kernel_summary, ops_all, "
        "roofline,\n"
        "                               collectives; default: all\n"},

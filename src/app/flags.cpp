@@ -100,6 +100,7 @@ class FlagParser {
                    },
                    [&](const CommaList& many) {
                      *many.list = ItemsOf(value);
+                     TakeKnown(many);
                      return Status();
                    },
                    [&](const Repeated& many) {
@@ -110,6 +111,14 @@ class FlagParser {
                    [&](const WholeNumber& number) { return SetNumber(number, name, value); },
                    [&](const SetValue& set) { return set(name, value); }},
         to);
+  }
+
+  void TakeKnown(const CommaList& many) {
+    const auto is_known = [&](std::string_view word) {
+      return std::find(many.known.begin(), many.known.end(), word) != many.known.end();
+    };
+    while (at_ + 1 < arguments_.size() && is_known(arguments_[at_ + 1]))
+      many.list->emplace_back(arguments_[++at_]);
   }
 
   void TakeWords(std::vector<std::string>* list) {

@@ -17,6 +17,8 @@ namespace jarvis::app {
 // Where the value goes.
 struct CommaList {
   std::vector<std::string>* list;  // "a,b"; the last one given counts
+  // Of these words further ones may follow: "a b".
+  std::vector<std::string_view> known = {};
 };
 struct Repeated {
   std::vector<std::string>* list;  // one each time the flag is given

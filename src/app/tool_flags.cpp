@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <fmt/format.h>
@@ -38,20 +39,56 @@ class ToolFlagParser {
         const bool has_next = i + 1 < arguments.size() && !arguments[i + 1].starts_with("--");
         JV_ASSIGN(const bool took_next,
                   Flag(word, has_next ? std::optional(arguments[i + 1]) : std::nullopt));
-        if (took_next) ++i;
+        if (!took_next) continue;
+        // "--ranks 0 1 2": the words behind are of the list as long as they fit it.
+        const std::string list = NameOf(word);
+        for (++i; i + 1 < arguments.size() && Continues(list, arguments[i + 1]);)
+          JV_TRY(Set(list, arguments[++i], true));
       }
     }
     return std::move(flags_);
   }
 
  private:
+  // Whether a word behind a list's first value is one of it, too: a number where numbers are meant,
+  // one of the known words where there are such; else any word, unless it could be the value
+  // without a name.
+  bool Continues(const std::string& name, std::string_view word) const {
+    if (!IsArray(name) || word.starts_with('-')) return false;
+    const Json items = properties_.at(name).value("items", Json::object());
+    if (HasSchemaType(items, "integer") || HasSchemaType(items, "number")) {
+      return word.find_first_not_of("0123456789.,") == std::string_view::npos;
+    }
+    if (items.contains("enum")) {
+      const Json& known = items.at("enum");
+      return std::find(known.begin(), known.end(), Json(word)) != known.end();
+    }
+    return positional_.empty() || name == positional_ || flags_.arguments.contains(positional_);
+  }
+
+  // The argument that a flag is about.
+  std::string NameOf(std::string_view word) const {
+    std::string name(word.substr(
+        2, word.find('=') == std::string_view::npos ? std::string_view::npos : word.find('=') - 2));
+    std::replace(name.begin(), name.end(), '-', '_');
+    if (name == "trace" && !Has(name) && Has("trace_id")) return "trace_id";
+    // Spellings of the reference's programs.
+    static constexpr std::pair<std::string_view, std::string_view> kOthers[] = {
+        {"profile_json_path", "trace"},
+        {"output_xlsx_path", "output_xlsx"},
+        {"output_csvs_dir", "output_dir"},
+        {"input_csv", "csv"}};
+    for (const auto& [spelling, own] : kOthers) {
+      if (name == spelling && !Has(name) && Has(std::string(own))) return std::string(own);
+    }
+    return name;
+  }
+
   // True: the next word was this flag's value.
   Result<bool> Flag(std::string_view word, std::optional<std::string_view> next) {
     const std::size_t equals = word.find('=');
     const bool has_value = equals != std::string_view::npos;
-    std::string name(word.substr(2, has_value ? equals - 2 : equals));
-    std::replace(name.begin(), name.end(), '-', '_');
-    if (name == "trace" && !Has(name) && Has("trace_id")) name = "trace_id";
+    const std::string name = NameOf(word);
     if (!Has(name) && (name == "help" || name == "json") && !has_value) {
       (name == "help" ? flags_.help : flags_.json) = true;
       return false;

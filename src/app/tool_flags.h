@@ -2,10 +2,13 @@
 //
 //   --name value, --name=value     underscores and dashes in names are the same
 //   --flag, --no-flag              for booleans
-//   --name a --name b, --name a,b  for arrays
+//   --name a --name b, --name a,b, --name a b
+//                                  for arrays; words behind the first are of the list if they fit
+//                                  it: numbers, known words, or anything once the trace is named
 //   value                          the first one fills the trace (or the first required argument);
 //                                  an array takes all that follow
-//   --trace                        short for --trace-id
+//   --trace                        short for --trace-id; --profile-json-path, --output-xlsx-path,
+//                                  --output-csvs-dir and --input-csv are the reference's names
 #pragma once
 
 #include "app/commands.h"

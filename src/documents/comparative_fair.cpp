@@ -8,6 +8,7 @@
 
 #include "base/text.h"
 #include "findings/one/thresholds.h"
+#include "findings/two/balance.h"
 #include "output/number_format.h"
 
 namespace jarvis::documents {
@@ -105,7 +106,26 @@ class FairWriter {
         f_.ops.per_step ? fmt::format("; times are a step ({} and {} steps)",
                                       Number(f_.ops.parts[1]), Number(f_.ops.parts[0]))
                         : "");
+    BalanceTable();
     Findings();
+  }
+
+  // What the difference of the windows is made of.
+  void BalanceTable() {
+    constexpr std::size_t kNamesMax = 3;
+    const findings::Balance balance =
+        findings::BalanceOf(Target(), Reference(), f_.comparability.order);
+    if (balance.lines.empty() || f_.comparability.verdict == "same file" ||
+        f_.comparability.verdict == "not comparable")
+      return;
+    Line("### Where the difference comes from\n");
+    Line("| Part | Reference | Target | Difference |\n|---|---|---|---|");
+    for (const findings::BalanceLine& line : balance.lines) {
+      Line("| {} | {} | {} | {:+.3g} ms |", findings::LineText(line, kNamesMax),
+           Ms(line.comparison.ms), Ms(line.primary.ms), line.difference_ms());
+    }
+    Line("| **Window** | {} | {} | **{:+.3g} ms** |\n", Ms(balance.comparison_ms),
+         Ms(balance.primary_ms), balance.primary_ms - balance.comparison_ms);
   }
 
   std::string Paragraph() const {

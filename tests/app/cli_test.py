@@ -6,7 +6,9 @@
 
 import json
 import os
+import pathlib
 import subprocess
+import tempfile
 import sys
 import unittest
 
@@ -111,6 +113,24 @@ class CliTest(unittest.TestCase):
             self.assertEqual(ran.returncode, 2)
             self.assertIn("--limit needs a value", ran.stderr)
         self.assertGreater(checked, 0)
+
+    def test_lists_of_words(self):
+        """As the users' scripts have them: words behind a flag are of its list as long as they fit."""
+        with tempfile.TemporaryDirectory() as sweep:
+            for threads in (256, 512):
+                for channels in (28, 42):
+                    rank = pathlib.Path(sweep, "%dthread/nccl_%dchannels/torch_profiler/rank0" % (threads, channels))
+                    rank.mkdir(parents=True)
+                    kernel = {"ph": "X", "cat": "kernel", "name": "gemm", "pid": 0, "tid": 7, "ts": 1, "dur": 2, "args": {}}
+                    (rank / "trace.json").write_text(json.dumps({"traceEvents": [kernel]}), encoding="utf-8")
+            ran = run("sweep", "gemm-variance", "--base-path", sweep + "/tracelens_analysis", "--threads", "256", "512",
+                      "--channels", "28", "--ranks", "0", "1", "--top-k", "5", "--output-dir", sweep + "/out", "--json")
+            self.assertEqual(ran.returncode, 0, ran.stderr)
+            self.assertIn("256thread_28ch", ran.stdout)
+            self.assertNotIn("42ch", ran.stdout)
+            ran = run("sweep", "gemm-variance", sweep, "--ranks", "0", "one")
+            self.assertEqual(ran.returncode, 2)
+            self.assertIn("one", ran.stderr)
 
     def test_a_tool_that_says_no(self):
         for arguments in (("load_trace", "/no/such/trace.json"),

@@ -1,16 +1,410 @@
 #include "analysis/frames/time_frames.h"
 
-namespace jarvis::analysis {
+#include <algorithm>
+#include <map>
+#include <unordered_map>
 
-std::string_view StepSourceText(StepSource source) {
-  switch (source) {
-    case StepSource::kMarks: return "marks";
-    case StepSource::kAnnotation: return "annotation";
-    case StepSource::kModule: return "module";
-    case StepSource::kKernelPeriod: return "kernel_period";
-    case StepSource::kNone: break;
+#include <fmt/format.h>
+
+#include "analysis/attribution/gpu_timeline.h"
+#include "analysis/frames/unseen_work.h"
+
+namespace jarvis::analysis {
+namespace {
+
+// A step this many times as long as the middle one, or as short, is none of the usual ones.
+constexpr double kOddFactor = 1.5;
+// A step of which first calls take this share is none of the usual ones.
+constexpr double kFirstCallShare = 0.2;
+// Work before the last unrecorded stretch that is less than this share of all is a stray.
+constexpr double kStrayShare = 0.02;
+
+// Own GPU work as sets of time by what it is.
+struct WorkSets {
+  TimeSet computation, communication, copies, all;
+};
+
+class FrameMaker {
+ public:
+  explicit FrameMaker(const FrameFacts& facts) : facts_(facts), unseen_(FindUnseenWork(facts)) {}
+
+  TimeFrames Run() {
+    out_.track = facts_.track;
+    out_.process = facts_.process;
+    out_.several_processes = facts_.several_processes;
+    out_.foreign = unseen_.foreign;
+    out_.foreign_busy = unseen_.foreign_busy;
+    out_.unrecorded = unseen_.unrecorded;
+    MakeSteps();
+    MakeFrame();
+    MakeWindow();
+    MakeStepTime();
+    SetOddStepsApart();
+    AddFirstCalls();
+    out_.host_only = FindHostOnly(facts_, out_.frame, out_.unrecorded);
+    JudgeBound();
+    ListWhatIsAbsent();
+    return std::move(out_);
   }
-  return "none";
+
+ private:
+  const trace::Event& At(EventIndex e) const { return facts_.events[e]; }
+
+  WorkClass KindOf(EventIndex e) {
+    const trace::Event& event = At(e);
+    const std::uint64_t key =
+        (std::uint64_t{event.name} << 8) | static_cast<std::uint64_t>(event.kind);
+    const auto [found, added] = class_of_.try_emplace(key, WorkClass::kComputation);
+    if (added) found->second = ClassOf(event.kind, facts_.events.strings[event.name]);
+    return found->second;
+  }
+
+  WorkSets SetsOf(const std::vector<EventIndex>& work) {
+    WorkSets sets;
+    for (const EventIndex e : work) {
+      const TimeSpan span{At(e).ts_ns, At(e).end_ns()};
+      switch (KindOf(e)) {
+        case WorkClass::kComputation: sets.computation.push_back(span); break;
+        case WorkClass::kCommunication: sets.communication.push_back(span); break;
+        case WorkClass::kMemcpy: sets.copies.push_back(span); break;
+      }
+      sets.all.push_back(span);
+    }
+    for (TimeSet* set : {&sets.computation, &sets.communication, &sets.copies, &sets.all})
+      *set = Union(std::move(*set));
+    return sets;
+  }
+
+  void MakeSteps() {
+    FoundSteps found = FindStepFrames(facts_);
+    out_.source = found.source;
+    out_.source_name = std::move(found.name);
+    out_.reason = std::move(found.reason);
+    for (FoundStep& one : found.steps) {
+      StepFrame step;
+      step.name = std::move(one.name);
+      step.number = one.number;
+      step.host = one.host;
+      std::vector<EventIndex> own;
+      const auto [first, past] = facts_.LaunchedIn(step.host);
+      for (std::size_t at = first; at < past; ++at)
+        own.push_back(facts_.launched[at].event);
+      if (!own.empty()) FillGpu(own, &step);
+      out_.steps.push_back(std::move(step));
+    }
+  }
+
+  void FillGpu(const std::vector<EventIndex>& own, StepFrame* step) {
+    const WorkSets sets = SetsOf(own);
+    step->gpu = TimeSpan{sets.all.front().start, sets.all.back().end};
+    step->gpu_events = own.size();
+    step->busy_ns = Length(sets.all);
+    step->computation_ns = Length(sets.computation);
+    step->exposed_comm_ns = Length(Subtract(sets.communication, sets.computation));
+    step->exposed_copy_ns =
+        Length(Subtract(Subtract(sets.copies, sets.computation), sets.communication));
+    step->unrecorded_ns = Length(Within(out_.unrecorded, *step->gpu));
+    step->lag_begin_ns = step->gpu->start - step->host.start;
+    step->lag_end_ns = step->gpu->end - step->host.end;
+  }
+
+  // Work of the frame: whatever its host time launched, and what has no launch though it is not
+  // foreign.
+  std::vector<EventIndex> OwnWork(TimeSpan host) const {
+    std::vector<EventIndex> own;
+    std::vector<EventIndex> foreign = unseen_.foreign;
+    std::sort(foreign.begin(), foreign.end());
+    for (const GpuWork& work : facts_.gpu) {
+      const bool unlinked = work.launch == trace::kNoEvent;
+      const std::int64_t at = unlinked ? At(work.event).ts_ns : work.launch_ns;
+      if (at < host.start || at >= host.end) {
+        if (facts_.host_events()) continue;
+      }
+      if (unlinked && std::binary_search(foreign.begin(), foreign.end(), work.event)) continue;
+      own.push_back(work.event);
+    }
+    return own;
+  }
+
+  void MakeFrame() {
+    out_.frame = facts_.recording;
+    if (!out_.steps.empty()) {
+      out_.frame = {out_.steps.front().host.start, out_.steps.back().host.end};
+      for (const StepFrame& step : out_.steps)
+        out_.frame.end = std::max(out_.frame.end, step.host.end);
+    }
+    host_end_ = out_.frame.end;
+    const std::vector<EventIndex> own = OwnWork(out_.frame);
+    out_.gpu_events = own.size();
+    sets_ = SetsOf(own);
+    if (!sets_.all.empty()) {
+      out_.frame.end = std::max(out_.frame.end, sets_.all.back().end);
+      own_ = TimeSpan{sets_.all.front().start, sets_.all.back().end};
+    }
+    out_.whole = BalanceOf(out_.frame);
+  }
+
+  Balance BalanceOf(TimeSpan span) const {
+    Balance out;
+    out.total_ns = span.end - span.start;
+    const TimeSet computation = Within(sets_.computation, span);
+    const TimeSet communication = Subtract(Within(sets_.communication, span), computation);
+    const TimeSet copies = Subtract(Subtract(Within(sets_.copies, span), computation),
+                                    Within(sets_.communication, span));
+    out.computation_ns = Length(computation);
+    out.exposed_comm_ns = Length(communication);
+    out.exposed_copy_ns = Length(copies);
+    TimeSet rest = Subtract({span}, sets_.all);
+    const auto take = [&rest](const TimeSet& what, std::int64_t* ns) {
+      TimeSet left = Subtract(rest, what);
+      *ns = Length(rest) - Length(left);
+      rest = std::move(left);
+    };
+    take(facts_.busy, &out.foreign_ns);
+    take(out_.unrecorded, &out.unrecorded_ns);
+    if (!own_) {
+      out.host_before_ns = Length(rest);
+      return out;
+    }
+    take({{std::min(span.start, own_->start), own_->start}}, &out.host_before_ns);
+    take({{own_->end, std::max(span.end, own_->end)}}, &out.after_ns);
+    take(facts_.in_first_calls, &out.idle_first_call_ns);
+    take(facts_.in_calls_that_wait, &out.idle_sync_ns);
+    take(facts_.in_ops, &out.idle_host_ops_ns);
+    out.idle_host_only_ns = Length(rest);
+    return out;
+  }
+
+  void MakeWindow() {
+    if (!own_) return;
+    TimeSpan window = *own_;
+    const TimeSet unrecorded = Within(out_.unrecorded, window);
+    const std::int64_t busy = Length(sets_.all);
+    const TimeMeter meter(sets_.all);
+    for (const TimeSpan& stretch : unrecorded) {
+      const std::int64_t before = meter.In({own_->start, stretch.start});
+      if (static_cast<double>(before) <= kStrayShare * static_cast<double>(busy))
+        window.start = stretch.end;
+    }
+    out_.window = window;
+    out_.window_ns = window.end - window.start - Length(Within(out_.unrecorded, window));
+    const TimeSet computation = Within(sets_.computation, window);
+    const TimeSet communication = Within(sets_.communication, window);
+    out_.window_busy_ns = Length(Within(sets_.all, window));
+    out_.window_computation_ns = Length(computation);
+    out_.window_comm_ns = Length(Subtract(communication, computation));
+    out_.window_copy_ns =
+        Length(Subtract(Subtract(Within(sets_.copies, window), computation), communication));
+  }
+
+  // The first launch of the frame's own work.
+  std::optional<std::int64_t> FirstLaunch() const {
+    const auto [first, past] = facts_.LaunchedIn({out_.frame.start, host_end_});
+    if (first == past) return std::nullopt;
+    return facts_.launched[first].launch_ns;
+  }
+
+  // What others' work took away from the frame: host waits for it before anything was launched, own
+  // work that was launched and could not start because of it, and unrecorded stretches since. While
+  // others' work runs and the host goes on undisturbed, nothing is lost.
+  void MakeStepTime() {
+    std::int64_t lost = 0;
+    const auto first = FirstLaunch();
+    const TimeSpan before{out_.frame.start, first ? *first : out_.frame.end};
+    TimeSet waits;
+    const TimeSet others = Union([&] {
+      TimeSet both = out_.foreign_busy;
+      both.insert(both.end(), out_.unrecorded.begin(), out_.unrecorded.end());
+      return both;
+    }());
+    for (const EventIndex call : facts_.waiting_calls) {
+      if (At(call).ts_ns >= before.end) break;
+      waits.push_back({At(call).ts_ns, At(call).end_ns()});
+    }
+    // The whole of a call that waited for foreign work, spaces between that work included.
+    for (const TimeSpan& wait : Within(Union(std::move(waits)), before)) {
+      const TimeSet foreign = Within(out_.foreign_busy, wait);
+      const std::int64_t seen = foreign.empty() ? 0 : foreign.back().end - wait.start;
+      out_.host_waits_foreign_ns += seen;
+      lost += seen + Length(Within(out_.unrecorded, {wait.start + seen, wait.end}));
+    }
+    if (first && own_) {
+      if (own_->start > *first) lost += Length(Within(others, {*first, own_->start}));
+      lost += Length(Within(out_.unrecorded, {std::max(own_->start, *first), own_->end}));
+    }
+    const auto steps = static_cast<std::int64_t>(std::max<std::size_t>(1, out_.steps.size()));
+    out_.step_ns = std::max<std::int64_t>(0, out_.frame.end - out_.frame.start - lost) / steps;
+  }
+
+  void SetOddStepsApart() {
+    std::vector<std::int64_t> lengths;
+    bool any_gpu = false;
+    for (const StepFrame& step : out_.steps)
+      any_gpu = any_gpu || step.gpu_events > 0;
+    for (const StepFrame& step : out_.steps) {
+      if (!any_gpu || step.gpu_events > 0) lengths.push_back(step.host_ns());
+    }
+    const auto middle = MedianOf(lengths);
+    auto first = facts_.first_calls.begin();
+    for (StepFrame& step : out_.steps) {
+      const auto length = static_cast<double>(step.host_ns());
+      for (; first != facts_.first_calls.end() && At(first->call).ts_ns < step.host.end; ++first) {
+        if (At(first->call).ts_ns >= step.host.start) step.first_call_ns += At(first->call).dur_ns;
+      }
+      if (any_gpu && step.gpu_events == 0) {
+        step.odd_because = "no GPU work";
+      } else if (out_.steps.size() < 2 || !middle) {
+        continue;
+      } else if (static_cast<double>(step.first_call_ns) > kFirstCallShare * length) {
+        step.odd_because = "first calls";
+      } else if (length > kOddFactor * static_cast<double>(*middle)) {
+        step.odd_because = "longer than the others";
+      } else if (length * kOddFactor < static_cast<double>(*middle)) {
+        step.odd_because = "shorter than the others";
+      }
+      step.steady = step.odd_because.empty();
+    }
+    std::int64_t host = 0;
+    std::int64_t window = 0;
+    std::int64_t busy = 0;
+    std::int64_t with_gpu = 0;
+    for (const StepFrame& step : out_.steps) {
+      if (!step.steady) continue;
+      ++out_.steady_steps;
+      host += step.host_ns();
+      if (!step.gpu) continue;
+      ++with_gpu;
+      window += *step.window_ns() - step.unrecorded_ns;
+      busy += step.busy_ns;
+    }
+    if (out_.steady_steps == 0) return;
+    out_.steady_host_ns = host / static_cast<std::int64_t>(out_.steady_steps);
+    if (with_gpu == 0) return;
+    out_.steady_window_ns = window / with_gpu;
+    out_.steady_busy_ns = busy / with_gpu;
+  }
+
+  void AddFirstCalls() {
+    for (const FrameFacts::FirstCall& one : facts_.first_calls) {
+      const trace::Event& event = At(one.call);
+      if (event.ts_ns < out_.frame.start || event.ts_ns >= out_.frame.end) continue;
+      ++out_.first_calls.calls;
+      switch (one.kind) {
+        case FrameFacts::FirstCall::Kind::kSetUp: out_.first_calls.set_up_ns += event.dur_ns; break;
+        case FrameFacts::FirstCall::Kind::kMemory:
+          out_.first_calls.memory_ns += event.dur_ns;
+          break;
+        case FrameFacts::FirstCall::Kind::kLoadingLaunch:
+          out_.first_calls.loading_launches_ns += event.dur_ns;
+          break;
+      }
+    }
+  }
+
+  // By stream, in order: was the work before it over when the launch began?
+  void MeasureLaunches() {
+    std::unordered_map<std::uint32_t, std::int64_t> end;  // by stream's track
+    std::vector<std::int64_t> leads;
+    std::uint64_t idle = 0;
+    for (const GpuWork& work : facts_.gpu) {
+      const trace::Event& event = At(work.event);
+      const auto [last, first] = end.try_emplace(event.track, trace::kAbsent);
+      if (work.launch != trace::kNoEvent && trace::IsLaunchCall(At(work.launch).kind) &&
+          work.launch_ns >= out_.frame.start && work.launch_ns < host_end_) {
+        leads.push_back(std::max<std::int64_t>(0, event.ts_ns - At(work.launch).end_ns()));
+        if (last->second <= work.launch_ns) ++idle;
+      }
+      last->second = std::max(last->second, event.end_ns());
+    }
+    if (leads.empty()) return;
+    out_.launched_idle_share = static_cast<double>(idle) / static_cast<double>(leads.size());
+    out_.launch_lead_ns = MedianOf(std::move(leads));
+  }
+
+  void JudgeBound() {
+    MeasureLaunches();
+    const Balance& all = out_.whole;
+    const std::int64_t own = all.total_ns - all.foreign_ns - all.unrecorded_ns;
+    if (!own_ || own <= 0) return;
+    const auto share = [&](std::int64_t ns) {
+      return static_cast<double>(ns) / static_cast<double>(own) * 100;
+    };
+    constexpr double kMostly = 50;
+    constexpr double kMuch = 30;
+    constexpr double kLittle = 10;
+    const double comm = share(all.exposed_comm_ns);
+    const double idle = share(all.host_before_ns + all.idle_ns() + all.after_ns);
+    const double launched_idle = out_.launched_idle_share.value_or(0) * 100;
+    if (comm >= kMostly) {
+      out_.bound = FrameBound::kWaiting;
+      out_.bound_because = fmt::format("communication alone for {:.0f} % of the time", comm);
+    } else if (idle >= kMuch || (idle >= kLittle && launched_idle >= kMostly)) {
+      out_.bound = FrameBound::kHost;
+      out_.bound_because = fmt::format("the GPU has nothing to do for {:.0f} % of the time", idle);
+      if (out_.launched_idle_share) {
+        out_.bound_because +=
+            fmt::format(", {:.0f} % of its work was launched into an idle stream", launched_idle);
+      }
+    } else {
+      out_.bound = FrameBound::kGpu;
+      out_.bound_because = fmt::format("the GPU has nothing to do for {:.0f} % of the time", idle);
+      if (out_.launch_lead_ns) {
+        out_.bound_because += fmt::format(", work waits {:.3g} ms in queue (median)",
+                                          static_cast<double>(*out_.launch_lead_ns) / 1e6);
+      }
+    }
+  }
+
+  void ListWhatIsAbsent() {
+    if (!out_.reason.empty()) out_.absent.push_back("steps: " + out_.reason);
+    if (!facts_.gpu_work()) {
+      out_.absent.emplace_back("GPU time: no GPU work is recorded");
+    } else if (facts_.launched.empty()) {
+      out_.absent.emplace_back(
+          "GPU time of a step, launch lead: no launch is recorded with its GPU work");
+    }
+    if (!unseen_.foreign_unknown.empty())
+      out_.absent.push_back("foreign work: " + unseen_.foreign_unknown);
+    if (out_.several_processes) {
+      out_.absent.push_back(fmt::format(
+          "other processes: several launch GPU work, the frames are those of process {}",
+          out_.process));
+    }
+  }
+
+  const FrameFacts& facts_;
+  UnseenWork unseen_;
+  TimeFrames out_;
+  WorkSets sets_;                // own work of the frame
+  std::optional<TimeSpan> own_;  // from its first to its last
+  std::int64_t host_end_ = 0;    // of the last step
+  std::unordered_map<std::uint64_t, WorkClass> class_of_;
+};
+
+}  // namespace
+
+std::string_view FrameBoundText(FrameBound bound) {
+  switch (bound) {
+    case FrameBound::kHost: return "host-bound";
+    case FrameBound::kGpu: return "GPU-bound";
+    case FrameBound::kWaiting: return "waiting";
+    case FrameBound::kUnknown: break;
+  }
+  return "unknown";
+}
+
+TimeFrames MakeTimeFrames(const FrameFacts& facts) {
+  return FrameMaker(facts).Run();
+}
+
+std::size_t TimeFrames::MemoryBytes() const {
+  std::size_t bytes = sizeof(*this) + steps.capacity() * sizeof(StepFrame) +
+                      foreign.capacity() * sizeof(EventIndex) +
+                      (foreign_busy.capacity() + unrecorded.capacity()) * sizeof(TimeSpan) +
+                      host_only.groups.capacity() * sizeof(HostOnlyGroup);
+  for (const HostOnlyGroup& group : host_only.groups)
+    bytes += group.before.capacity() + group.after.capacity() + group.where.capacity();
+  return bytes;
 }
 
 }  // namespace jarvis::analysis

@@ -1,16 +1,143 @@
-// Whose time it is: the step that the user waits for, and what in it the GPU did, what it did for
-// others, and when nothing was recorded.
+// Whose time it is: the step that the user waits for, what the GPU did of it, what it did for work
+// that was not recorded, and what the host did alone.
+//
+// Times are nanoseconds on the trace's clock. What a trace does not tell is absent (std::nullopt or
+// an empty list) and `absent` says why; nothing here is ever 0 for want of knowledge.
+// Pure functions of a trace: any thread, same bytes for the same input. O(n log n) in events.
 #pragma once
 
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
+
+#include "analysis/frames/frame_facts.h"
+#include "analysis/frames/host_only.h"
+#include "analysis/frames/step_finder.h"
 
 namespace jarvis::analysis {
 
-// How the steps of a trace were found; best evidence first.
-enum class StepSource : std::uint8_t { kNone, kMarks, kAnnotation, kModule, kKernelPeriod };
-std::string_view StepSourceText(StepSource source);
+// What limits a step, by simple evidence: see TimeFrames::bound.
+enum class FrameBound : std::uint8_t { kUnknown, kHost, kGpu, kWaiting };
+std::string_view FrameBoundText(FrameBound bound);
+
+// A stretch of time by what happened in it. Every part is exclusive, so they add up to `total_ns`.
+struct Balance {
+  std::int64_t total_ns = 0;
+  std::int64_t host_before_ns = 0;  // before the first own GPU work, GPU not busy for others
+  // Own GPU work: a part of the time counts as computation if any runs, else as communication, else
+  // as copies.
+  std::int64_t computation_ns = 0;
+  std::int64_t exposed_comm_ns = 0;
+  std::int64_t exposed_copy_ns = 0;
+  // Idle between own GPU work, by what the host did meanwhile; the first that fits counts.
+  std::int64_t idle_first_call_ns = 0;  // loading code, taking memory
+  std::int64_t idle_sync_ns = 0;        // in a call that waits for the GPU
+  std::int64_t idle_host_ops_ns = 0;    // in ops or runtime calls
+  std::int64_t idle_host_only_ns = 0;   // in neither: Python, or nothing that was recorded
+  std::int64_t unrecorded_ns = 0;       // the GPU was busy with work that is not in the trace
+  std::int64_t foreign_ns = 0;          // ... with work whose launch is not in the trace
+  std::int64_t after_ns = 0;            // host after the last own GPU work
+
+  std::int64_t busy_ns() const { return computation_ns + exposed_comm_ns + exposed_copy_ns; }
+  std::int64_t idle_ns() const {
+    return idle_first_call_ns + idle_sync_ns + idle_host_ops_ns + idle_host_only_ns;
+  }
+};
+
+struct StepFrame {
+  std::string name;
+  std::int64_t number = 0;  // of ProfilerStep#n; else counted from 1
+  TimeSpan host{};          // on the thread that was marked; of found steps, start to start
+  // GPU work that the step's host time launched, on whatever thread; absent: none.
+  std::optional<TimeSpan> gpu;
+  std::uint64_t gpu_events = 0;
+  std::int64_t busy_ns = 0;
+  std::int64_t computation_ns = 0;
+  std::int64_t exposed_comm_ns = 0;
+  std::int64_t exposed_copy_ns = 0;
+  std::int64_t unrecorded_ns = 0;  // within `gpu`
+  std::int64_t first_call_ns = 0;  // host time in first calls; see FrameFirstCalls
+  // How far the GPU runs behind the host: first GPU work after the step's begin, last after its
+  // end (negative: the host went on after it). Absent without GPU work.
+  std::optional<std::int64_t> lag_begin_ns;
+  std::optional<std::int64_t> lag_end_ns;
+  bool steady = true;
+  std::string odd_because;  // empty if steady
+
+  std::int64_t host_ns() const { return host.end - host.start; }
+  std::optional<std::int64_t> window_ns() const {
+    return gpu ? std::optional(gpu->end - gpu->start) : std::nullopt;
+  }
+  std::optional<std::int64_t> idle_ns() const {
+    return gpu ? std::optional(gpu->end - gpu->start - busy_ns - unrecorded_ns) : std::nullopt;
+  }
+};
+
+// Loading of code, memory taken or given back, first launches that loaded their kernel.
+struct FrameFirstCalls {
+  std::int64_t set_up_ns = 0;
+  std::int64_t memory_ns = 0;
+  std::int64_t loading_launches_ns =
+      0;  // long launches of a kernel's first call, GPU idle meanwhile
+  std::uint64_t calls = 0;
+  std::int64_t total_ns() const { return set_up_ns + memory_ns + loading_launches_ns; }
+};
+
+struct TimeFrames {
+  StepSource source = StepSource::kNone;
+  std::string source_name;          // of the mark, annotation or module
+  std::string reason;               // why there are no steps; empty if there are
+  std::vector<std::string> absent;  // what this trace does not tell, and why; sentences
+
+  std::uint32_t track = 0;  // the thread that the frames are of
+  std::string process;      // its process id as recorded
+  bool several_processes = false;
+  std::vector<StepFrame> steps;  // by start; of the chosen process
+
+  // From the first step's begin (without steps: of the recording) to the end of the last step or of
+  // its GPU work, whichever is later.
+  TimeSpan frame{};
+  Balance whole;  // of `frame`
+
+  // Own GPU work of the frame from its first to its last, without what was not recorded; absent
+  // without GPU work. Begins after the last unrecorded stretch if nearly nothing ran before it.
+  std::optional<TimeSpan> window;
+  std::int64_t window_ns = 0;  // its length less unrecorded time in it
+  std::int64_t window_busy_ns = 0;
+  std::int64_t window_computation_ns = 0;
+  std::int64_t window_comm_ns = 0;  // exposed
+  std::int64_t window_copy_ns = 0;  // exposed
+
+  // What the user waits for, a step: `frame` less waits for foreign and unrecorded work, over the
+  // number of steps.
+  std::int64_t step_ns = 0;
+  // Over the steady steps: mean length, GPU busy; absent without steps.
+  std::optional<std::int64_t> steady_host_ns;
+  std::optional<std::int64_t> steady_window_ns;
+  std::optional<std::int64_t> steady_busy_ns;
+  std::uint64_t steady_steps = 0;
+
+  std::vector<EventIndex> foreign;  // GPU work without a recorded launch, by start
+  TimeSet foreign_busy;
+  TimeSet unrecorded;
+  std::int64_t host_waits_foreign_ns = 0;  // host blocked while only foreign work ran
+  FrameFirstCalls first_calls;                  // of the frame
+
+  HostOnlyTime host_only;
+
+  FrameBound bound = FrameBound::kUnknown;
+  std::string bound_because;
+  // Evidence: share of GPU events (by count) whose stream had nothing left to do when they were
+  // launched, and the median time from the end of the launch to the start. Absent without launches.
+  std::optional<double> launched_idle_share;
+  std::optional<std::int64_t> launch_lead_ns;
+  std::uint64_t gpu_events = 0;  // own
+
+  std::size_t MemoryBytes() const;
+};
+
+TimeFrames MakeTimeFrames(const FrameFacts& facts);
 
 }  // namespace jarvis::analysis

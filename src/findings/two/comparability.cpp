@@ -180,10 +180,18 @@ Comparability AssessComparability(const session::LoadedTrace& primary,
                         0.15 * amount);
   if (ranks_differ) score *= 0.8;
   result.score = static_cast<int>(std::floor(100 * score + 1e-9));
+  result.order = FindCommonOrder(primary, comparison);
+  const bool changed_part = result.score < 80 && !ranks_differ && result.order.surrounds();
+  if (changed_part) {
+    const double share = result.order.common_calls / std::max(a.calls, b.calls);
+    result.score = std::max({result.score, 40, static_cast<int>(100 * share)});
+  }
   if (primary.id() == comparison.id()) {
     result.verdict = "same file";
   } else if (result.score == 100) {
     result.verdict = "equal work";
+  } else if (changed_part) {
+    result.verdict = "the same but for a changed part";
   } else {
     result.verdict = result.score >= 80   ? "comparable"
                      : result.score >= 40 ? "partly comparable"
@@ -193,6 +201,13 @@ Comparability AssessComparability(const session::LoadedTrace& primary,
       AlikeText("ops by calls", ops), AlikeText("shapes", shapes), AlikeText("dtypes", types),
       fmt::format("calls{}: {:.6g} and {:.6g}", per_step ? " a step" : "", calls_a, calls_b),
       fmt::format("steps: {:.0f} and {:.0f}", steps_a, steps_b)};
+  if (changed_part) {
+    result.reasons.push_back(fmt::format(
+        "{:.0f} calls ({:.0f} and {:.0f} % of all) are the same ones in the same order, all along "
+        "both traces",
+        result.order.common_calls, 100 * result.order.common_calls / result.order.primary_calls,
+        100 * result.order.common_calls / result.order.comparison_calls));
+  }
   if (world_a || world_b) {
     result.reasons.push_back(fmt::format("ranks: {} and {}", Text(world_a), Text(world_b)));
   }

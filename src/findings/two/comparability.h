@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "findings/two/common_order.h"
 #include "session/loaded_trace.h"
 
 namespace jarvis::findings {
@@ -14,12 +15,15 @@ namespace jarvis::findings {
 // What was not recorded counts as half alike.
 //   score = 100 * ops * (0.3 + 0.4 shapes + 0.15 dtypes + 0.15 amount), 0.8 of it if the number of
 //   ranks differs; amount = calls (a step, if both have steps), the smaller over the larger
-// Devices and software do not change the score: to compare them is why one asks.
+// Devices and software do not change the score: to compare them is why one asks. Nor does a layer
+// that was replaced: where what surrounds it is the same (CommonOrder::surrounds), the score is at
+// least 40 and the share of corresponding calls.
 struct Comparability {
   int score = 0;  // 0 to 100; 0 if either has no GPU work
-  // "same file", "equal work" (100, and nothing is missing), "comparable" (80 and more), "partly
-  // comparable" (40 and more), "not comparable".
+  // "same file", "equal work" (100, and nothing is missing), "comparable" (80 and more), "the same
+  // but for a changed part", "partly comparable" (40 and more), "not comparable".
   std::string verdict;
+  CommonOrder order;
   std::vector<std::string> reasons;  // what is the same, what differs
 };
 

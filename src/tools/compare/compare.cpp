@@ -6,6 +6,7 @@
 
 #include "documents/comparison.h"
 #include "findings/one/quality.h"
+#include "findings/two/balance.h"
 #include "findings/two/comparability.h"
 #include "findings/two/compare_table.h"
 #include "output/number_format.h"
@@ -102,6 +103,21 @@ Result<std::vector<session::ReportSource>> SourcesOf(session::Workspace& workspa
     sources.push_back(std::move(source));
   }
   return sources;
+}
+
+// What the difference of the windows is made of, the largest first.
+Json BalanceJson(const findings::Balance& balance) {
+  constexpr std::size_t kLinesMax = 8;
+  constexpr std::size_t kNamesMax = 2;
+  Json lines = Json::array();
+  for (const findings::BalanceLine& line : balance.lines) {
+    if (lines.size() == kLinesMax) break;
+    lines.push_back({{"part", findings::LineText(line, kNamesMax)},
+                     {"primary_ms", output::Rounded(line.primary.ms)},
+                     {"comparison_ms", output::Rounded(line.comparison.ms)},
+                     {"difference_ms", output::Rounded(line.difference_ms())}});
+  }
+  return lines;
 }
 
 Status AddFiles(const session::Workspace& workspace, const Json& arguments,
@@ -264,6 +280,10 @@ Result<Answer> Compare(session::Workspace& workspace, const Json& arguments, Job
                     {"reasons", comparability.reasons}}},
                   {"primary_times", TimesOf(*primary, result.parts[0])},
                   {"comparison_times", TimesOf(*comparison, result.parts[1])}};
+  if (comparability.verdict != "same file" && comparability.verdict != "not comparable") {
+    const Json lines = BalanceJson(findings::BalanceOf(*primary, *comparison, comparability.order));
+    if (!lines.empty()) answer.facts["balance"] = lines;
+  }
   AddRows(findings::CompareTable(result, by), by, arguments.at("limit").get<std::uint64_t>(),
           &answer);
   AddNotes(*primary, *comparison, result, &answer);

@@ -13,11 +13,14 @@ class CallLog;
 
 Result<Answer> LoadTrace(session::Workspace& workspace, const Json& arguments, Job& job);
 Result<Answer> GpuTimeline(session::Workspace& workspace, const Json& arguments, Job& job);
+Result<Answer> CriticalPath(session::Workspace& workspace, const Json& arguments, Job& job);
+Result<Answer> WhatIf(session::Workspace& workspace, const Json& arguments, Job& job);
 Result<Answer> OpsSummary(session::Workspace& workspace, const Json& arguments, Job& job);
 Result<Answer> ParentChain(session::Workspace& workspace, const Json& arguments, Job& job);
 Result<Answer> GemmRoofline(session::Workspace& workspace, const Json& arguments, Job& job);
 Result<Answer> CategoryFilter(session::Workspace& workspace, const Json& arguments, Job& job);
 Result<Answer> CategoryAnalysisTool(session::Workspace& workspace, const Json& arguments, Job& job);
+Result<Answer> HostSummaryTool(session::Workspace& workspace, const Json& arguments, Job& job);
 Result<Answer> IdleGaps(session::Workspace& workspace, const Json& arguments, Job& job);
 Result<Answer> FusionCandidates(session::Workspace& workspace, const Json& arguments, Job& job);
 Result<Answer> Prioritize(session::Workspace& workspace, const Json& arguments, Job& job);

@@ -1,0 +1,319 @@
+#include "analysis/frames/frame_facts.h"
+
+#include <algorithm>
+#include <map>
+#include <tuple>
+#include <unordered_set>
+
+#include "analysis/host/runtime_calls.h"
+#include "base/text.h"
+
+namespace jarvis::analysis {
+namespace {
+
+using trace::EventKind;
+
+// A call as long as this may have loaded code; below it nobody would notice.
+constexpr std::int64_t kLongLaunchNs = 1'000'000;
+// Clocks of host and GPU agree about this well.
+constexpr std::int64_t kClockNs = 5'000;
+
+class FactCollector {
+ public:
+  explicit FactCollector(const FrameInput& input)
+      : in_(input), facts_{.events = input.events, .tree = input.tree} {}
+
+  FrameFacts Run() {
+    ChooseProcess();
+    CollectGpu();
+    ChooseThread();
+    CollectHost();
+    CollectCalls();
+    Extents();
+    return std::move(facts_);
+  }
+
+ private:
+  const trace::Event& At(EventIndex e) const { return in_.events[e]; }
+  std::string_view PidOf(EventIndex e) const { return in_.events.tracks[At(e).track].pid; }
+
+  void ChooseProcess() {
+    std::map<std::string_view, std::uint64_t> launches;
+    std::map<std::string_view, std::uint64_t> hosts;
+    for (const EventIndex e : in_.tree.preorder())
+      ++hosts[PidOf(e)];
+    for (const EventIndex e : in_.attribution.timeline) {
+      const EventIndex launch = in_.tree.parent(e);
+      if (launch != trace::kNoEvent) ++launches[PidOf(launch)];
+    }
+    const auto& votes = launches.empty() ? hosts : launches;
+    std::uint64_t most = 0;
+    std::string_view chosen;
+    for (const auto& [pid, count] : votes) {
+      if (count <= most) continue;
+      most = count;
+      chosen = pid;
+    }
+    facts_.process = std::string(chosen);
+    // Threads of helpers have pids of their own in some traces; a second job launches.
+    facts_.several_processes = launches.size() > 1;
+    facts_.in_process.resize(in_.events.tracks.size());
+    for (std::size_t t = 0; t < in_.events.tracks.size(); ++t)
+      facts_.in_process[t] = in_.events.tracks[t].pid == chosen;
+  }
+
+  void CollectGpu() {
+    std::unordered_set<std::string_view> devices;
+    for (const EventIndex e : in_.attribution.timeline) {
+      const EventIndex launch = in_.tree.parent(e);
+      if (launch != trace::kNoEvent && facts_.in_process[At(launch).track])
+        devices.insert(PidOf(e));
+    }
+    for (const EventIndex e : in_.attribution.timeline) {
+      const EventIndex launch = in_.tree.parent(e);
+      if (launch == trace::kNoEvent) {
+        if (devices.empty() || devices.contains(PidOf(e)))
+          facts_.gpu.push_back({e, trace::kNoEvent, trace::kAbsent});
+      } else if (facts_.in_process[At(launch).track]) {
+        facts_.gpu.push_back({e, launch, At(launch).ts_ns});
+      }
+    }
+    const auto earlier = [&](const GpuWork& a, const GpuWork& b) {
+      return At(a.event).ts_ns < At(b.event).ts_ns;
+    };
+    std::stable_sort(facts_.gpu.begin(), facts_.gpu.end(), earlier);
+    TimeSet busy;
+    for (const GpuWork& work : facts_.gpu) {
+      busy.push_back({At(work.event).ts_ns, At(work.event).end_ns()});
+      if (work.launch != trace::kNoEvent) facts_.launched.push_back(work);
+    }
+    facts_.busy = Union(std::move(busy));
+    std::stable_sort(facts_.launched.begin(), facts_.launched.end(),
+                     [](const GpuWork& a, const GpuWork& b) { return a.launch_ns < b.launch_ns; });
+    facts_.launched_before.push_back(0);
+    for (const GpuWork& work : facts_.launched)
+      facts_.launched_before.push_back(facts_.launched_before.back() + At(work.event).dur_ns);
+  }
+
+  void ChooseThread() {
+    struct Vote {
+      std::int64_t marks = 0;      // time in step marks
+      std::uint64_t launches = 0;  // of GPU work
+      std::int64_t rooted = 0;     // time in outermost events
+      bool any = false;
+    };
+    std::vector<Vote> votes(in_.events.tracks.size());
+    for (const EventIndex e : in_.tree.preorder()) {
+      Vote& vote = votes[At(e).track];
+      vote.any = true;
+      if (in_.tree.parent(e) == trace::kNoEvent) vote.rooted += At(e).dur_ns;
+      if (IsStepMark(e)) vote.marks += At(e).dur_ns;
+    }
+    for (const GpuWork& work : facts_.launched)
+      ++votes[At(work.launch).track].launches;
+    constexpr std::uint64_t kFifth = 5;  // a thread that launches less is a helper
+    const std::uint64_t all = facts_.launched.size();
+    const Vote* best = nullptr;
+    for (std::uint32_t t = 0; t < votes.size(); ++t) {
+      const Vote& vote = votes[t];
+      if (!vote.any || !facts_.in_process[t]) continue;
+      const bool launches = all == 0 || vote.launches * kFifth >= all;
+      const auto rank = [&](const Vote& v, bool l) { return std::tuple(v.marks, l, v.rooted); };
+      if (best != nullptr &&
+          rank(vote, launches) <= rank(*best, all == 0 || best->launches * kFifth >= all)) {
+        continue;
+      }
+      best = &vote;
+      facts_.track = t;
+    }
+  }
+
+  bool IsStepMark(EventIndex e) const {
+    const EventKind kind = At(e).kind;
+    if (kind != EventKind::kUserAnnotation && kind != EventKind::kCpuOp) return false;
+    return StepNumberOf(in_.events.name(e)).has_value();
+  }
+
+  // Outermost, but for a runtime thread's frames.
+  bool IsAutogradNode(EventIndex e) const {
+    if (At(e).kind != EventKind::kCpuOp) return false;
+    const EventIndex up = in_.tree.parent(e);
+    if (up != trace::kNoEvent && At(up).kind == EventKind::kCpuOp) return false;
+    const std::string_view name = in_.events.name(e);
+    return name.starts_with("autograd::") || name.starts_with("torch::autograd::") ||
+           name.find("Backward") != std::string_view::npos;
+  }
+
+  void CollectHost() {
+    TimeSet in_ops;
+    for (const EventIndex e : in_.tree.preorder()) {
+      const trace::Event& event = At(e);
+      if (!facts_.in_process[event.track]) continue;
+      if (trace::IsLaunchCall(event.kind)) facts_.calls.push_back(e);
+      const bool op = event.kind == EventKind::kCpuOp && !IsScopeName(in_.events.name(e));
+      if (op || trace::IsLaunchCall(event.kind)) in_ops.push_back({event.ts_ns, event.end_ns()});
+      if (event.track != facts_.track) {
+        if (IsAutogradNode(e)) facts_.autograd.push_back(e);
+        continue;
+      }
+      facts_.on_thread.push_back(e);
+      if (IsStepMark(e)) facts_.marks.push_back(e);
+    }
+    facts_.in_ops = Union(std::move(in_ops));
+    const auto earlier = [&](EventIndex a, EventIndex b) { return At(a).ts_ns < At(b).ts_ns; };
+    std::stable_sort(facts_.calls.begin(), facts_.calls.end(), earlier);
+    std::stable_sort(facts_.autograd.begin(), facts_.autograd.end(), earlier);
+    std::stable_sort(facts_.marks.begin(), facts_.marks.end(), earlier);
+    // A mark within a mark is the same step again.
+    std::int64_t end = trace::kAbsent;
+    std::erase_if(facts_.marks, [&](EventIndex e) {
+      if (At(e).ts_ns < end) return true;
+      end = At(e).end_ns();
+      return false;
+    });
+  }
+
+  // A copy of pageable memory holds its caller until it is done, whatever its name says.
+  bool Waits(EventIndex call, RuntimeKind kind) const {
+    if (kind == RuntimeKind::kDeviceSync || kind == RuntimeKind::kStreamSync ||
+        kind == RuntimeKind::kEventSync || IsSyncCall(in_.events.name(call))) {
+      return true;
+    }
+    if (kind != RuntimeKind::kCopy) return false;
+    const auto copies = in_.tree.GpuOf(call);
+    return !copies.empty() && At(copies.back()).end_ns() <= At(call).end_ns() + kClockNs;
+  }
+
+  void CollectCalls() {
+    std::vector<RuntimeKind> kinds(in_.events.strings.size(), RuntimeKind::kOther);
+    std::vector<bool> known(in_.events.strings.size());
+    std::unordered_set<StringId> seen;  // kernels that were launched before
+    const TimeMeter busy(facts_.busy);
+    TimeSet waiting;
+    TimeSet first;
+    std::int64_t end = trace::kAbsent;
+    for (const EventIndex call : facts_.calls) {
+      const trace::Event& event = At(call);
+      if (!known[event.name]) {
+        known[event.name] = true;
+        kinds[event.name] = RuntimeKindOf(in_.events.name(call));
+      }
+      const RuntimeKind kind = kinds[event.name];
+      if (Waits(call, kind)) {
+        facts_.waiting_calls.push_back(call);
+        waiting.push_back({event.ts_ns, event.end_ns()});
+      }
+      const auto first_kind = FirstKindOf(call, kind, busy, &seen);
+      if (!first_kind || event.ts_ns < end) continue;
+      end = event.end_ns();
+      facts_.first_calls.push_back({call, *first_kind});
+      first.push_back({event.ts_ns, event.end_ns()});
+    }
+    facts_.in_calls_that_wait = Union(std::move(waiting));
+    facts_.in_first_calls = Union(std::move(first));
+  }
+
+  std::optional<FrameFacts::FirstCall::Kind> FirstKindOf(EventIndex call, RuntimeKind kind,
+                                                         const TimeMeter& busy_meter,
+                                                         std::unordered_set<StringId>* seen) const {
+    using Kind = FrameFacts::FirstCall::Kind;
+    if (kind == RuntimeKind::kSetUp) return Kind::kSetUp;
+    if (kind == RuntimeKind::kAllocate || kind == RuntimeKind::kFree) return Kind::kMemory;
+    bool fresh = false;
+    for (const EventIndex gpu : in_.tree.GpuOf(call))
+      fresh = seen->insert(At(gpu).name).second || fresh;
+    const trace::Event& event = At(call);
+    if (!fresh || kind != RuntimeKind::kLaunch || event.dur_ns < kLongLaunchNs) return {};
+    // A launch is also long when the queue is full: then the GPU works meanwhile.
+    const std::int64_t busy = busy_meter.In({event.ts_ns, event.end_ns()});
+    if (busy * 2 > event.dur_ns) return {};
+    return Kind::kLoadingLaunch;
+  }
+
+  void Extents() {
+    const auto add = [](TimeSpan* span, bool* any, const trace::Event& event) {
+      span->start = *any ? std::min(span->start, event.ts_ns) : event.ts_ns;
+      span->end = *any ? std::max(span->end, event.end_ns()) : event.end_ns();
+      *any = true;
+    };
+    bool recording = false;
+    bool thread = false;
+    for (const EventIndex e : in_.tree.preorder()) {
+      if (facts_.in_process[At(e).track]) add(&facts_.recording, &recording, At(e));
+    }
+    for (const EventIndex e : facts_.on_thread)
+      add(&facts_.thread, &thread, At(e));
+    for (const GpuWork& work : facts_.gpu)
+      add(&facts_.recording, &recording, At(work.event));
+  }
+
+  const FrameInput& in_;
+  FrameFacts facts_;
+};
+
+}  // namespace
+
+TimeSet Intersect(const TimeSet& a, const TimeSet& b) {
+  return Subtract(a, Subtract(a, b));
+}
+
+TimeSet Within(const TimeSet& set, TimeSpan span) {
+  TimeSet out;
+  auto piece = std::lower_bound(set.begin(), set.end(), span.start,
+                                [](const TimeSpan& s, std::int64_t at) { return s.end <= at; });
+  for (; piece != set.end() && piece->start < span.end; ++piece)
+    out.push_back({std::max(piece->start, span.start), std::min(piece->end, span.end)});
+  return out;
+}
+
+std::pair<std::size_t, std::size_t> FrameFacts::LaunchedIn(TimeSpan span) const {
+  const auto before = [](const GpuWork& work, std::int64_t at) { return work.launch_ns < at; };
+  const auto place = [&](std::int64_t at) {
+    return static_cast<std::size_t>(std::lower_bound(launched.begin(), launched.end(), at, before) -
+                                    launched.begin());
+  };
+  const std::size_t first = place(span.start);
+  return {first, std::max(first, place(span.end))};
+}
+
+TimeMeter::TimeMeter(const TimeSet& set) : set_(set) {
+  std::int64_t length = 0;
+  before_.reserve(set.size());
+  for (const TimeSpan& piece : set) {
+    before_.push_back(length);
+    length += piece.end - piece.start;
+  }
+}
+
+std::int64_t TimeMeter::Until(std::int64_t at) const {
+  const auto after =
+      std::upper_bound(set_.begin(), set_.end(), at,
+                       [](std::int64_t t, const TimeSpan& piece) { return t < piece.start; });
+  if (after == set_.begin()) return 0;
+  const auto piece = static_cast<std::size_t>(after - set_.begin()) - 1;
+  return before_[piece] + std::min(at, set_[piece].end) - set_[piece].start;
+}
+
+std::optional<std::int64_t> MedianOf(std::vector<std::int64_t> values) {
+  if (values.empty()) return std::nullopt;
+  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
+  std::nth_element(values.begin(), middle, values.end());
+  return *middle;
+}
+
+std::optional<std::int64_t> StepNumberOf(std::string_view name) {
+  static constexpr std::string_view kPrefix = "ProfilerStep#";
+  if (!name.starts_with(kPrefix)) return std::nullopt;
+  return ParseInt(name.substr(kPrefix.size()));
+}
+
+bool IsScopeName(std::string_view name) {
+  return name.starts_with("ProfilerStep#") || name.starts_with("Optimizer.") ||
+         name.starts_with("enumerate(DataLoader)") || name.starts_with("## ");
+}
+
+FrameFacts CollectFrameFacts(const FrameInput& input) {
+  return FactCollector(input).Run();
+}
+
+}  // namespace jarvis::analysis

@@ -1,0 +1,102 @@
+// What all frames of time are made from: the process and the thread that the trace is about, its
+// GPU work with its launches, its runtime calls by what they do.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "analysis/attribution/attribution.h"
+#include "base/interval.h"
+#include "tree/call_tree.h"
+
+namespace jarvis::analysis {
+
+using TimeSpan = Interval<std::int64_t>;
+using TimeSet = IntervalSet<std::int64_t>;
+
+TimeSet Intersect(const TimeSet& a, const TimeSet& b);
+// What of the set lies in the span.
+TimeSet Within(const TimeSet& set, TimeSpan span);
+// How much of a set of time lies in a span, in O(log n).
+class TimeMeter {
+ public:
+  explicit TimeMeter(const TimeSet& set);  // REQUIRES: the set outlives it
+  std::int64_t In(TimeSpan span) const { return Until(span.end) - Until(span.start); }
+
+ private:
+  std::int64_t Until(std::int64_t at) const;
+
+  const TimeSet& set_;
+  std::vector<std::int64_t> before_;  // by piece: the length of those before it
+};
+// The middle value (of an even number the upper one); absent for none.
+std::optional<std::int64_t> MedianOf(std::vector<std::int64_t> values);
+
+struct FrameInput {
+  const trace::EventStore& events;
+  const tree::CallTree& tree;
+  const Attribution& attribution;
+};
+
+// One piece of GPU work.
+struct GpuWork {
+  EventIndex event;
+  EventIndex launch;       // the call or op that launched it, or kNoEvent
+  std::int64_t launch_ns;  // that one's start; kAbsent without one
+};
+
+struct FrameFacts {
+  const trace::EventStore& events;
+  const tree::CallTree& tree;
+
+  // The process that launched most GPU work (without launches: that has most host events), and its
+  // thread with the step marks; without marks the one that launches and is busiest. kNoTrack
+  // without host events.
+  static constexpr std::uint32_t kNoTrack = 0xFFFFFFFFu;
+  std::uint32_t track = kNoTrack;
+  std::string process{};
+  bool several_processes = false;
+  std::vector<bool> in_process{};  // by track
+
+  TimeSpan recording{};                         // of the process's host events and its GPU work
+  TimeSpan thread{};                            // of the chosen thread's events
+  std::vector<GpuWork> gpu{};                   // of the process, by start
+  std::vector<GpuWork> launched{};              // those with a launch, by launch, then start
+  std::vector<std::int64_t> launched_before{};  // by place in `launched`, and one more: sum of
+                                                // durations of those before it
+  std::vector<EventIndex> autograd{};  // outermost nodes on other threads than the chosen, by start
+  std::vector<EventIndex> calls{};     // runtime and driver calls of the process, by start
+  std::vector<EventIndex> on_thread{};  // host events of the chosen thread, outer before inner
+  std::vector<EventIndex> marks{};      // ProfilerStep#n on that thread, by start, apart
+  TimeSet busy{};                       // of all of `gpu`
+
+  // Host time of the process, threads together.
+  TimeSet in_ops{};              // ops and runtime calls; marks recorded as ops do not count
+  TimeSet in_calls_that_wait{};  // for the GPU
+  TimeSet in_first_calls{};      // see FirstCallsIn
+  std::vector<EventIndex> waiting_calls{};  // by start
+  struct FirstCall {
+    EventIndex call;
+    enum class Kind : std::uint8_t { kSetUp, kMemory, kLoadingLaunch } kind;
+  };
+  std::vector<FirstCall> first_calls{};  // by start; none lies in another
+
+  // Places in `launched` of what was launched in the span.
+  std::pair<std::size_t, std::size_t> LaunchedIn(TimeSpan span) const;
+  bool gpu_work() const { return !gpu.empty(); }
+  bool host_events() const { return track != kNoTrack; }
+};
+
+FrameFacts CollectFrameFacts(const FrameInput& input);
+
+// "ProfilerStep#12" -> 12.
+std::optional<std::int64_t> StepNumberOf(std::string_view name);
+// Names that profilers of old recorded as ops, though they are scopes: marks of steps, of
+// optimizers, of loaders.
+bool IsScopeName(std::string_view name);
+
+}  // namespace jarvis::analysis

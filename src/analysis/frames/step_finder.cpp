@@ -1,0 +1,223 @@
+#include "analysis/frames/step_finder.h"
+
+#include <algorithm>
+#include <map>
+
+#include "analysis/attribution/module_paths.h"
+#include "analysis/frames/launch_sequence.h"
+#include "analysis/frames/repetition.h"
+
+namespace jarvis::analysis {
+namespace {
+
+using trace::EventKind;
+
+constexpr double kNearlyAll = 0.9;
+
+// Scopes that communication libraries and torch itself open many times in a step.
+bool IsPartOfStep(std::string_view name) {
+  static constexpr std::string_view kPrefixes[] = {"nccl:",
+                                                   "gloo:",
+                                                   "mpi:",
+                                                   "ucc:",
+                                                   "xccl:",
+                                                   "hccl:",
+                                                   "c10d",
+                                                   "DistributedDataParallel",
+                                                   "Optimizer.zero_grad"};
+  return std::any_of(std::begin(kPrefixes), std::end(kPrefixes),
+                     [&](std::string_view prefix) { return name.starts_with(prefix); });
+}
+
+// "request 17 of 32" -> "request * of *".
+std::string WithoutDigits(std::string_view name) {
+  std::string out;
+  for (const char c : name) {
+    const bool digit = c >= '0' && c <= '9';
+    if (!digit) {
+      out += c;
+    } else if (out.empty() || out.back() != '*') {
+      out += '*';
+    }
+  }
+  return out;
+}
+
+class StepFinder {
+ public:
+  explicit StepFinder(const FrameFacts& facts) : facts_(facts) {}
+
+  FoundSteps Run() {
+    if (!facts_.host_events()) {
+      return Nothing("no host events are recorded, so there is nothing that marks a step");
+    }
+    if (!facts_.marks.empty()) return FromMarks();
+    CollectScopes();
+    if (auto found = AroundAll(); !found.steps.empty()) return found;
+    if (auto found = Repeating(); !found.steps.empty()) return found;
+    if (auto found = FromKernels(); !found.steps.empty()) return found;
+    return Nothing(
+        "no ProfilerStep marks (schedule= with prof.step()), no annotation or module call "
+        "around or all over the recording, no kernel sequence that repeats all over it");
+  }
+
+ private:
+  const trace::Event& At(EventIndex e) const { return facts_.events[e]; }
+
+  static FoundSteps Nothing(std::string_view reason) {
+    FoundSteps out;
+    out.reason = std::string(reason);
+    return out;
+  }
+
+  FoundSteps FromMarks() const {
+    FoundSteps out;
+    out.source = StepSource::kMarks;
+    out.name = "ProfilerStep";
+    for (const EventIndex e : facts_.marks) {
+      const std::string_view name = facts_.events.name(e);
+      out.steps.push_back(
+          {std::string(name), StepNumberOf(name).value_or(0), {At(e).ts_ns, At(e).end_ns()}});
+    }
+    return out;
+  }
+
+  struct Scope {
+    std::string name;
+    bool module = false;
+    std::vector<EventIndex> events;  // by start, apart
+    std::int64_t total_ns = 0;
+  };
+
+  // Annotations and outermost module calls by name, outermost of their name.
+  void CollectScopes() {
+    std::map<std::pair<bool, std::string>, std::size_t> known;
+    std::int64_t module_end = trace::kAbsent;
+    for (const EventIndex e : facts_.on_thread) {
+      const trace::Event& event = At(e);
+      const std::string_view name = facts_.events.name(e);
+      const bool module = event.kind == EventKind::kPythonFunction && !ModuleClass(name).empty();
+      const bool annotation = event.kind == EventKind::kUserAnnotation ||
+                              (event.kind == EventKind::kCpuOp && IsScopeName(name));
+      if ((!module && !annotation) || (annotation && IsPartOfStep(name))) continue;
+      if (module) {
+        if (event.ts_ns < module_end) continue;
+        module_end = event.end_ns();
+      }
+      const auto [found, added] = known.try_emplace(
+          {module, module ? std::string(name) : WithoutDigits(name)}, scopes_.size());
+      if (added) scopes_.push_back({std::string(name), module, {}, 0});
+      Scope& scope = scopes_[found->second];
+      if (!scope.events.empty() && event.ts_ns < At(scope.events.back()).end_ns()) continue;
+      scope.events.push_back(e);
+      scope.total_ns += event.dur_ns;
+    }
+  }
+
+  // Nearly all of the thread's time: Python frames that stay open all along do not count as time of
+  // their own, as profilers start and stop inside them.
+  TimeSpan Busy() const {
+    TimeSpan span{};
+    bool any = false;
+    for (const EventIndex e : facts_.on_thread) {
+      if (At(e).kind == EventKind::kPythonFunction) continue;
+      span.start = any ? std::min(span.start, At(e).ts_ns) : At(e).ts_ns;
+      span.end = any ? std::max(span.end, At(e).end_ns()) : At(e).end_ns();
+      any = true;
+    }
+    return any ? span : facts_.thread;
+  }
+
+  static bool Covers(std::int64_t length, TimeSpan all) {
+    return static_cast<double>(length) >= kNearlyAll * static_cast<double>(all.end - all.start);
+  }
+
+  FoundSteps AroundAll() const {
+    const TimeSpan all = Busy();
+    for (const Scope& scope : scopes_) {
+      if (scope.module || scope.events.size() != 1) continue;
+      const trace::Event& event = At(scope.events.front());
+      if (!Covers(event.dur_ns, all)) continue;
+      FoundSteps out;
+      out.source = StepSource::kAnnotation;
+      out.name = scope.name;
+      out.steps.push_back({scope.name, 1, {event.ts_ns, event.end_ns()}});
+      return out;
+    }
+    return {};
+  }
+
+  FoundSteps Repeating() const {
+    const TimeSpan all = Busy();
+    const Scope* best = nullptr;
+    const auto covers = [&](const Scope& scope) {
+      return scope.events.size() >= 2 &&
+             Covers(At(scope.events.back()).end_ns() - At(scope.events.front()).ts_ns, all);
+    };
+    for (const Scope& scope : scopes_) {
+      if (covers(scope) && (best == nullptr || scope.total_ns > best->total_ns)) best = &scope;
+    }
+    if (best == nullptr) return {};
+    // A step begins with whatever comes first of those that come as often.
+    for (const Scope& scope : scopes_) {
+      if (scope.events.size() == best->events.size() && covers(scope) &&
+          At(scope.events.front()).ts_ns < At(best->events.front()).ts_ns) {
+        best = &scope;
+      }
+    }
+    std::vector<std::int64_t> starts;
+    for (const EventIndex e : best->events)
+      starts.push_back(At(e).ts_ns);
+    FoundSteps out = StartToStart(starts, std::max(all.end, At(best->events.back()).end_ns()));
+    out.source = best->module ? StepSource::kModule : StepSource::kAnnotation;
+    out.name = best->name;
+    return out;
+  }
+
+  FoundSteps FromKernels() const {
+    const LaunchSequence sequence = LaunchesIn(facts_, facts_.recording);
+    const auto found = FindRepetition(sequence.items, facts_.recording.end);
+    if (!found || found->coverage < kNearlyAll) return {};
+    std::vector<std::int64_t> starts;
+    for (const std::size_t at : found->starts)
+      starts.push_back(sequence.items[at].at_ns);
+    const std::int64_t end =
+        found->end < sequence.items.size() ? sequence.items[found->end].at_ns : facts_.thread.end;
+    FoundSteps out = StartToStart(starts, end);
+    out.source = StepSource::kKernelPeriod;
+    out.name = std::string(facts_.events.name(sequence.work[found->starts.front()].event));
+    return out;
+  }
+
+  static FoundSteps StartToStart(const std::vector<std::int64_t>& starts, std::int64_t end) {
+    FoundSteps out;
+    for (std::size_t i = 0; i < starts.size(); ++i) {
+      const std::int64_t until = i + 1 < starts.size() ? starts[i + 1] : std::max(end, starts[i]);
+      const auto number = static_cast<std::int64_t>(i + 1);
+      out.steps.push_back({std::to_string(number), number, {starts[i], until}});
+    }
+    return out;
+  }
+
+  const FrameFacts& facts_;
+  std::vector<Scope> scopes_;  // by first start
+};
+
+}  // namespace
+
+std::string_view StepSourceText(StepSource source) {
+  switch (source) {
+    case StepSource::kMarks: return "marks";
+    case StepSource::kAnnotation: return "annotation";
+    case StepSource::kModule: return "module";
+    case StepSource::kKernelPeriod: return "kernel_period";
+    case StepSource::kNone: break;
+  }
+  return "none";
+}
+
+FoundSteps FindStepFrames(const FrameFacts& facts) {
+  return StepFinder(facts).Run();
+}
+
+}  // namespace jarvis::analysis

@@ -1,0 +1,22 @@
+// One step cut into parts, by what stands in it.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "analysis/frames/phases.h"
+
+namespace jarvis::analysis {
+
+struct StepPart {
+  std::string name;
+  PhaseKind kind = PhaseKind::kOther;
+  PhaseSource source = PhaseSource::kRest;
+  TimeSpan host{};
+  int level = 0;
+};
+
+// By start, those of level 1 after the part they are in. `span`: the step on the frames' thread.
+std::vector<StepPart> PartsOf(const FrameFacts& facts, TimeSpan span);
+
+}  // namespace jarvis::analysis

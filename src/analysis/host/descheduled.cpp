@@ -1,0 +1,230 @@
+#include "analysis/host/descheduled.h"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <string_view>
+#include <tuple>
+#include <unordered_map>
+#include <utility>
+
+#include "analysis/host/runtime_calls.h"
+
+namespace jarvis::analysis {
+namespace {
+
+using trace::EventIndex;
+using trace::EventKind;
+using trace::kNoEvent;
+
+constexpr std::size_t kPiecesMin = 8;
+constexpr std::size_t kNamesMin = 5;
+constexpr double kOverUsualSelf = 100;   // a piece is that many times the usual call
+constexpr double kLongShareMax = 0.1;    // of the calls of a name
+constexpr std::uint64_t kCallsMin = 10;  // of a name, to know what is usual
+constexpr double kOfOneNameMax = 0.4;    // of the pieces: else it is that call which is slow
+constexpr double kSharePercentMin = 1;   // of the host's time: less is noise of any machine
+constexpr double kBetweenCalls = 1.5;    // times the longest piece inside a call
+constexpr std::int64_t kActiveMin = 3;   // events of other threads
+
+class FreezeFinder {
+ public:
+  FreezeFinder(const trace::EventStore& events, const tree::CallTree& tree,
+               const HostPieces& pieces, FirstCalls* first_calls)
+      : events_(events), tree_(tree), pieces_(pieces), first_calls_(*first_calls) {}
+
+  Descheduled Run() {
+    Starts();
+    std::vector<HostPiece> inside = InsideCalls();
+    std::unordered_map<StringId, std::size_t> names;
+    std::size_t most = 0;
+    std::int64_t longest = 0;
+    for (const HostPiece& piece : inside) {
+      most = std::max(most, ++names[events_[piece.owner].name]);
+      longest = std::max(longest, piece.ns());
+    }
+    if (inside.size() < kPiecesMin || names.size() < kNamesMin ||
+        static_cast<double>(most) > kOfOneNameMax * static_cast<double>(inside.size()))
+      return {};
+    out_.names = names.size();
+    out_.pieces = std::move(inside);
+    BetweenCalls(longest);
+    Sum();
+    if (out_.share_percent < kSharePercentMin) return {};
+    TakeFromFirstCalls();
+    out_.tick = Tick();
+    return std::move(out_);
+  }
+
+ private:
+  // When host events begin, by process.
+  void Starts() {
+    for (const EventIndex e : tree_.preorder())
+      starts_[ProcessOf(events_[e].track)].push_back(events_[e].ts_ns);
+    for (auto& [process, starts] : starts_)
+      std::sort(starts.begin(), starts.end());
+  }
+  std::string_view ProcessOf(std::uint32_t track) const { return events_.tracks[track].pid; }
+
+  // Its own thread is silent: what begins inside is of other threads.
+  bool OthersRun(const HostPiece& piece) const {
+    const std::vector<std::int64_t>& starts = starts_.at(ProcessOf(piece.track));
+    const auto from = std::upper_bound(starts.begin(), starts.end(), piece.begin_ns);
+    const auto to = std::lower_bound(from, starts.end(), piece.end_ns);
+    return to - from >= kActiveMin;
+  }
+
+  bool IsFirstCall(const HostPiece& piece) const {
+    return first_calls_.MsWithin(piece.begin_ns, piece.end_ns) * 1e6 >
+           static_cast<double>(piece.ns()) / 2;
+  }
+
+  // The call may wait for the GPU, or for room in its queue.
+  static bool MayWait(std::string_view name) {
+    switch (RuntimeKindOf(name)) {
+      case RuntimeKind::kDeviceSync:
+      case RuntimeKind::kStreamSync:
+      case RuntimeKind::kEventSync:
+      case RuntimeKind::kCopy:
+      case RuntimeKind::kFree:
+      case RuntimeKind::kAllocate:
+      case RuntimeKind::kSetUp:
+      case RuntimeKind::kGraphLaunch: return name.find("Memset") == std::string_view::npos;
+      default: return false;
+    }
+  }
+
+  bool IsUnusual(const HostPiece& piece) const {
+    if (piece.ns() < kDescheduledMinNs || piece.owner == kNoEvent) return false;
+    const trace::Event& owner = events_[piece.owner];
+    if (owner.kind == EventKind::kUserAnnotation) return false;
+    const UsualCall usual = pieces_.UsualOf(owner.name);
+    if (usual.count < kCallsMin) return false;
+    if (static_cast<double>(piece.ns()) < kOverUsualSelf * usual.self_ns) return false;
+    if (trace::IsLaunchCall(owner.kind) && MayWait(events_.name(piece.owner))) return false;
+    return !IsFirstCall(piece) && !OthersRun(piece);
+  }
+
+  std::vector<HostPiece> InsideCalls() const {
+    std::vector<HostPiece> unusual;
+    std::unordered_map<StringId, std::uint64_t> long_calls;
+    for (const HostPiece& piece : pieces_.pieces) {
+      if (!IsUnusual(piece)) continue;
+      unusual.push_back(piece);
+      ++long_calls[events_[piece.owner].name];
+    }
+    std::erase_if(unusual, [&](const HostPiece& piece) {
+      const StringId name = events_[piece.owner].name;
+      return static_cast<double>(long_calls[name]) >
+             kLongShareMax * static_cast<double>(pieces_.UsualOf(name).count);
+    });
+    return unusual;
+  }
+
+  void BetweenCalls(std::int64_t longest) {
+    const double most = kBetweenCalls * static_cast<double>(longest);
+    for (const HostPiece& piece : pieces_.pieces) {
+      const bool outside =
+          piece.owner == kNoEvent || events_[piece.owner].kind == EventKind::kUserAnnotation;
+      if (!outside || piece.ns() < kDescheduledMinNs || static_cast<double>(piece.ns()) > most)
+        continue;
+      if (!IsFirstCall(piece) && !OthersRun(piece)) out_.pieces.push_back(piece);
+    }
+  }
+
+  void TakeFromFirstCalls() {
+    const auto by_chance = [](const FirstCall& call) {
+      return (call.kind == FirstCallKind::kLaunch || call.kind == FirstCallKind::kOp) &&
+             call.end_ns - call.begin_ns >= kDescheduledMinNs;
+    };
+    std::vector<FirstCall>& calls = first_calls_.calls;
+    const auto taken = std::count_if(calls.begin(), calls.end(), by_chance);
+    if (taken == 0 || static_cast<std::size_t>(taken) * 2 > out_.pieces.size()) return;
+    for (const FirstCall& call : calls) {
+      if (by_chance(call))
+        out_.pieces.push_back({call.call, events_[call.call].track, call.begin_ns, call.end_ns});
+    }
+    std::erase_if(calls, by_chance);
+    first_calls_.AddUp();
+    Sum();
+  }
+
+  void Sum() {
+    std::sort(out_.pieces.begin(), out_.pieces.end(), [](const HostPiece& a, const HostPiece& b) {
+      return std::tuple(a.begin_ns, a.track) < std::tuple(b.begin_ns, b.track);
+    });
+    std::vector<Interval<std::int64_t>> intervals;
+    std::int64_t shortest = out_.pieces.front().ns();
+    std::int64_t longest = 0;
+    for (const HostPiece& piece : out_.pieces) {
+      intervals.push_back({piece.begin_ns, piece.end_ns});
+      shortest = std::min(shortest, piece.ns());
+      longest = std::max(longest, piece.ns());
+    }
+    out_.intervals = Union(std::move(intervals));
+    out_.total_ms = static_cast<double>(Length(out_.intervals)) / 1e6;
+    out_.shortest_ms = static_cast<double>(shortest) / 1e6;
+    out_.longest_ms = static_cast<double>(longest) / 1e6;
+    std::int64_t begin = out_.intervals.front().start;
+    std::int64_t end = out_.intervals.back().end;
+    for (const EventIndex e : tree_.preorder()) {
+      if (tree_.parent(e) != kNoEvent) continue;
+      begin = std::min(begin, events_[e].ts_ns);
+      end = std::max(end, events_[e].end_ns());
+    }
+    out_.share_percent = out_.total_ms / (static_cast<double>(end - begin) / 1e6) * 100;
+  }
+
+  // Most instants that lie within kWidth of each other modulo a period of the usual kernel clocks
+  // (1000, 250, 100 Hz). The logarithm of the chance for so many is that of a Poisson tail; it has
+  // to be below one in a thousand for any of the windows looked at.
+  std::optional<SchedulerTick> Tick() const {
+    constexpr std::int64_t kWidth = 100'000;
+    std::optional<SchedulerTick> best;
+    double best_surprise = std::log(1000.0);
+    for (const std::int64_t period : {1'000'000, 4'000'000, 10'000'000}) {
+      std::vector<std::int64_t> phases;
+      for (const HostPiece& piece : out_.pieces) {
+        for (const std::int64_t at : {piece.begin_ns, piece.end_ns})
+          phases.push_back(((at % period) + period) % period);
+      }
+      std::sort(phases.begin(), phases.end());
+      const std::size_t n = phases.size();
+      for (std::size_t i = 0; i < n; ++i)  // windows may reach over the end of the period
+        phases.push_back(phases[i] + period);
+      const auto all = static_cast<double>(n);
+      const double expected = all * static_cast<double>(kWidth) / static_cast<double>(period);
+      std::size_t end = 0;
+      for (std::size_t i = 0; i < n; ++i) {
+        while (end < phases.size() && phases[end] <= phases[i] + kWidth)
+          ++end;
+        const auto count = static_cast<double>(std::min(end - i, n));
+        if (count <= expected) continue;
+        const double surprise =
+            count * std::log(count / expected) - (count - expected) - std::log(3 * all);
+        if (surprise <= best_surprise) continue;
+        best_surprise = surprise;
+        const std::int64_t middle = phases[i + (end - i) / 2] % period;
+        best = {static_cast<double>(period) / 1e6, static_cast<double>(middle) / 1e6,
+                count / all * 100};
+      }
+    }
+    return best;
+  }
+
+  const trace::EventStore& events_;
+  const tree::CallTree& tree_;
+  const HostPieces& pieces_;
+  FirstCalls& first_calls_;
+  std::map<std::string_view, std::vector<std::int64_t>> starts_;
+  Descheduled out_;
+};
+
+}  // namespace
+
+Descheduled FindDescheduled(const trace::EventStore& events, const tree::CallTree& tree,
+                            const HostPieces& pieces, FirstCalls* first_calls) {
+  return FreezeFinder(events, tree, pieces, first_calls).Run();
+}
+
+}  // namespace jarvis::analysis

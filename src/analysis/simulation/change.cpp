@@ -1,0 +1,361 @@
+#include "analysis/simulation/change.h"
+
+#include <algorithm>
+#include <limits>
+#include <type_traits>
+#include <utility>
+
+namespace jarvis::analysis {
+namespace {
+
+// What a graph's launch costs: at once, and for each of its nodes. Published figures are about
+// 1 us a node (CUDA 12); the larger ones are of the first launches and of older drivers.
+struct GraphCost {
+  double fixed;
+  double a_node;
+};
+constexpr GraphCost kGraphCost = {8, 1};
+constexpr GraphCost kDearGraphCost = {30, 3};
+constexpr std::size_t kGraphPointsMin = 8;  // fewer launches are no graph worth having
+
+// Bytes per microsecond over PCIe from pinned memory: generation 4 and 5 with 16 lanes.
+constexpr double kPinnedRates[] = {25e3, 35e3, 50e3};  // by Estimate
+constexpr double kPinnedLaunch = 10;                   // us
+
+constexpr double kHostShareMax = 0.95;  // of a stretch that can be the profiler's cost
+
+bool HoldsEdge(double delay) {
+  return delay > kNoEdge / 2;
+}
+
+class Applier {
+ public:
+  Applier(const ChangeTarget& target, Estimate estimate, Delays* delays)
+      : recorded_(target.recorded),
+        graph_(target.graph),
+        waits_(target.waits),
+        estimate_(estimate),
+        delays_(*delays) {}
+
+  void operator()(const ScaleGpu& change) {
+    if (change.factors.empty()) return;
+    for (std::size_t i = 0; i < change.events.size(); ++i) {
+      const double factor = change.factors[std::min(i, change.factors.size() - 1)];
+      const std::uint32_t work = recorded_.WorkAt(change.events[i]);
+      if (work != kNoPlace) SetWork(work, delays_[WorkEdge(work)] * factor);
+    }
+    EndWorks();
+  }
+
+  void operator()(const SetGpuTime& change) {
+    if (change.us.empty()) return;
+    for (std::size_t i = 0; i < change.events.size(); ++i) {
+      const std::uint32_t work = recorded_.WorkAt(change.events[i]);
+      if (work != kNoPlace) SetWork(work, change.us[std::min(i, change.us.size() - 1)]);
+    }
+    EndWorks();
+  }
+
+  void operator()(const RemoveGpu& change) {
+    std::vector<std::uint32_t> removed_of_call(recorded_.calls.size(), 0);
+    for (const trace::EventIndex event : change.events) {
+      const std::uint32_t work = recorded_.WorkAt(event);
+      if (work == kNoPlace) continue;
+      SetWork(work, 0);
+      RemoveStart(work);
+      const std::uint32_t call = recorded_.works[work].call;
+      if (call != kNoPlace && ++removed_of_call[call] == recorded_.calls[call].works) {
+        RemoveCall(call);
+      }
+    }
+    EndWorks();
+  }
+
+  void operator()(const ScaleHost& change) {
+    for (const HostStretch& stretch : change.stretches) {
+      ForHostEdges(stretch, [&](std::uint32_t edge, double overlap, double) {
+        delays_[edge] -= std::min(delays_[edge], (1 - change.factor) * overlap);
+      });
+    }
+  }
+
+  void operator()(const RemoveProfilerCost& change) {
+    std::vector<std::pair<std::uint32_t, double>> less;  // by edge
+    for (const HostCost& cost : change.costs) {
+      const double us = (estimate_ == Estimate::kLeast  ? cost.low_ns
+                         : estimate_ == Estimate::kMost ? cost.high_ns
+                                                        : (cost.low_ns + cost.high_ns) / 2) /
+                        1000;
+      ForHostEdges({cost.track, cost.begin_ns, cost.end_ns},
+                   [&](std::uint32_t edge, double overlap, double length) {
+                     if (length > 0) less.emplace_back(edge, us * std::min(1.0, overlap / length));
+                   });
+    }
+    std::sort(less.begin(), less.end());
+    for (std::size_t first = 0, end = 0; first < less.size(); first = end) {
+      double sum = 0;
+      for (end = first; end < less.size() && less[end].first == less[first].first; ++end)
+        sum += less[end].second;
+      double& delay = delays_[less[first].first];
+      delay -= std::min(sum, kHostShareMax * std::max(0.0, delay));
+    }
+  }
+
+  void operator()(const GraphLaunches& change) {
+    const double begin = recorded_.Micros(change.begin_ns) - graph_.start;
+    const double end = recorded_.Micros(change.end_ns) - graph_.start;
+    const GraphCost cost = estimate_ == Estimate::kLeast ? kDearGraphCost : kGraphCost;
+    const std::vector<std::uint32_t> call_of_node = CallsOfNodes();
+    for (const std::vector<std::uint32_t>& nodes : graph_.threads) {
+      Run run;
+      for (std::size_t p = 0; p < nodes.size(); ++p) {
+        const std::uint32_t call = call_of_node[nodes[p]];
+        const double at = graph_.observed[nodes[p]];
+        const bool inside = at >= begin && at <= end;
+        if (!inside || !Extend(call, p, graph_.call_begin, nodes[p], &run)) {
+          Capture(nodes, cost, run);
+          run = {};
+        }
+      }
+      Capture(nodes, cost, run);
+    }
+  }
+
+  void operator()(const PinCopies& change) {
+    for (const trace::EventIndex event : change.copies) {
+      const std::uint32_t w = recorded_.WorkAt(event);
+      if (w == kNoPlace || recorded_.works[w].kind != trace::EventKind::kMemcpy) continue;
+      const GpuWork& work = recorded_.works[w];
+      if (!work.to_host && !work.from_host) continue;
+      if (work.bytes > 0) {
+        const double rate = kPinnedRates[static_cast<std::size_t>(estimate_)];
+        SetWork(w, std::min(delays_[WorkEdge(w)], work.bytes / rate));
+      }
+      if (work.from_host && work.call != kNoPlace) ReleaseUpload(w);
+    }
+    EndWorks();
+  }
+
+  void operator()(const RemoveWaits& change) {
+    if (change.all) {
+      for (std::size_t e = 0; e < graph_.edges.size(); ++e) {
+        const EdgeKind kind = graph_.edges[e].kind;
+        if (kind == EdgeKind::kReturn || kind == EdgeKind::kHiddenWait) delays_[e] = kNoEdge;
+      }
+    }
+    for (const trace::EventIndex event : change.calls) {
+      const std::uint32_t call = recorded_.CallAt(event);
+      if (call != kNoPlace) Release(graph_.call_end[call]);
+    }
+  }
+
+ private:
+  std::uint32_t EdgeOf(std::uint32_t node, EdgeKind kind) const {
+    for (std::uint32_t e = graph_.EdgesBegin(node); e < graph_.EdgesEnd(node); ++e) {
+      if (graph_.edges[e].kind == kind) return e;
+    }
+    return kNoPlace;
+  }
+  std::uint32_t WorkEdge(std::uint32_t work) const {
+    return EdgeOf(graph_.work_end[work], EdgeKind::kGpuWork);
+  }
+
+  // What waits for room beside it waits as much shorter; see EndWorks.
+  void SetWork(std::uint32_t work, double us) {
+    double& delay = delays_[WorkEdge(work)];
+    if (delay > 0) scaled_.emplace_back(work, us / delay);
+    delay = us;
+  }
+
+  void EndWorks() {
+    if (scaled_.empty()) return;
+    std::stable_sort(scaled_.begin(), scaled_.end(),
+                     [](const auto& a, const auto& b) { return a.first < b.first; });
+    for (std::size_t e = 0; e < graph_.edges.size(); ++e) {
+      if (graph_.edges[e].kind != EdgeKind::kRoom || !HoldsEdge(delays_[e])) continue;
+      const auto found =
+          std::lower_bound(scaled_.begin(), scaled_.end(), graph_.edges[e].item,
+                           [](const auto& one, std::uint32_t work) { return one.first < work; });
+      if (found == scaled_.end() || found->first != graph_.edges[e].item) continue;
+      delays_[e] *= found->second;
+    }
+    scaled_.clear();
+  }
+
+  // Nothing is launched for it, and nothing comes between the works around it.
+  void RemoveStart(std::uint32_t work) {
+    const std::uint32_t node = graph_.work_start[work];
+    const std::uint32_t stream = EdgeOf(node, EdgeKind::kStream);
+    if (stream == kNoPlace) return;
+    delays_[stream] = std::min(delays_[stream], 0.0);
+    const std::uint32_t launch = EdgeOf(node, EdgeKind::kLaunch);
+    if (launch != kNoPlace) delays_[launch] = kNoEdge;
+  }
+
+  void RemoveCall(std::uint32_t call) {
+    const std::uint32_t own = EdgeOf(graph_.call_end[call], EdgeKind::kHostCall);
+    if (own == kNoPlace) return;
+    delays_[own] = 0;
+    Release(graph_.call_end[call]);
+    const std::uint32_t queue = EdgeOf(graph_.call_end[call], EdgeKind::kQueueFull);
+    if (queue != kNoPlace) delays_[queue] = kNoEdge;
+  }
+
+  void Release(std::uint32_t call_end) {
+    const std::uint32_t edge = EdgeOf(call_end, EdgeKind::kReturn);
+    if (edge != kNoPlace) delays_[edge] = kNoEdge;
+  }
+
+  // The host no longer stages an upload nor waits for it.
+  void ReleaseUpload(std::uint32_t work) {
+    const std::uint32_t call = recorded_.works[work].call;
+    if (waits_.by_call[call].kind != WaitKind::kCopy) return;
+    const std::uint32_t own = EdgeOf(graph_.call_end[call], EdgeKind::kHostCall);
+    if (own == kNoPlace) return;
+    Release(graph_.call_end[call]);
+    delays_[own] = kPinnedLaunch;
+    const std::uint32_t launch = EdgeOf(graph_.work_start[work], EdgeKind::kLaunch);
+    if (launch != kNoPlace && HoldsEdge(delays_[launch])) {
+      delays_[launch] = std::min(delays_[launch], kPinnedLaunch);
+    }
+  }
+
+  // use(edge, microseconds of it in the stretch, microseconds of the stretch) for the host's own
+  // time.
+  template <typename Use>
+  void ForHostEdges(const HostStretch& stretch, const Use& use) {
+    const double begin = recorded_.Micros(stretch.begin_ns) - graph_.start;
+    const double end = recorded_.Micros(stretch.end_ns) - graph_.start;
+    for (std::size_t t = 0; t < graph_.threads.size(); ++t) {
+      if (stretch.track != kAllTracks && recorded_.threads[t].track != stretch.track) continue;
+      const std::vector<std::uint32_t>& nodes = graph_.threads[t];
+      auto node =
+          std::upper_bound(nodes.begin(), nodes.end(), begin,
+                           [&](double time, std::uint32_t n) { return time < graph_.observed[n]; });
+      if (node == nodes.begin() && node != nodes.end()) ++node;
+      for (; node != nodes.end(); ++node) {
+        const double from = graph_.observed[*std::prev(node)];
+        if (from >= end) break;
+        const std::uint32_t edge = OwnTime(*node);
+        if (edge == kNoPlace || !HoldsEdge(delays_[edge])) continue;
+        const double to = std::min(graph_.observed[*node], from + std::max(0.0, delays_[edge]));
+        const double overlap = std::min(to, end) - std::max(from, begin);
+        if (overlap > 0) use(edge, overlap, end - begin);
+      }
+    }
+  }
+
+  std::uint32_t OwnTime(std::uint32_t node) const {
+    const std::uint32_t segment = EdgeOf(node, EdgeKind::kHostSegment);
+    return segment != kNoPlace ? segment : EdgeOf(node, EdgeKind::kHostCall);
+  }
+
+  struct Run {
+    std::size_t first = 0;
+    std::size_t last = 0;
+    std::size_t points = 0;
+    std::size_t calls = 0;
+  };
+
+  std::vector<std::uint32_t> CallsOfNodes() const {
+    std::vector<std::uint32_t> calls(graph_.nodes(), kNoPlace);
+    for (std::uint32_t c = 0; c < recorded_.calls.size(); ++c) {
+      calls[graph_.call_begin[c]] = c;
+      calls[graph_.call_end[c]] = c;
+    }
+    return calls;
+  }
+
+  // Whether the point may be in a graph. Launches and what orders streams may be; waits, uploads
+  // and allocations may not.
+  bool Extend(std::uint32_t c, std::size_t p, const std::vector<std::uint32_t>& begins,
+              std::uint32_t node, Run* run) const {
+    if (c == kNoPlace || waits_.by_call[c].kind != WaitKind::kNone) return false;
+    const HostCall& call = recorded_.calls[c];
+    const bool launches = call.works > 0;
+    if (launches && recorded_.works[recorded_.WorksOf(call).front()].from_host) return false;
+    if (!launches && call.role == CallRole::kMayWait) return false;
+    if (!launches && run->points == 0) return true;
+    if (run->points++ == 0) run->first = p;
+    run->last = p;
+    if (begins[c] == node) ++run->calls;
+    return true;
+  }
+
+  void Capture(const std::vector<std::uint32_t>& nodes, const GraphCost& cost, const Run& run) {
+    if (run.points < kGraphPointsMin) return;
+    double now = 0;
+    for (std::size_t p = run.first + 1; p <= run.last; ++p) {
+      const std::uint32_t edge = OwnTime(nodes[p]);
+      if (edge != kNoPlace && HoldsEdge(delays_[edge])) now += delays_[edge];
+    }
+    const double as_graph = cost.fixed + cost.a_node * static_cast<double>(run.calls);
+    if (as_graph >= now) return;  // nobody would make a graph of it
+    for (std::size_t p = run.first + 1; p <= run.last; ++p) {
+      const std::uint32_t edge = OwnTime(nodes[p]);
+      if (edge == kNoPlace || !HoldsEdge(delays_[edge])) continue;
+      delays_[edge] = p == run.first + 1 ? as_graph : 0;
+    }
+  }
+
+  const RecordedWork& recorded_;
+  const DependencyGraph& graph_;
+  const HostWaits& waits_;
+  const Estimate estimate_;
+  Delays& delays_;
+  std::vector<std::pair<std::uint32_t, double>> scaled_;  // works and factors of this change
+};
+
+}  // namespace
+
+bool IsUncertain(const Change& change) {
+  return std::holds_alternative<GraphLaunches>(change) ||
+         std::holds_alternative<PinCopies>(change) ||
+         std::holds_alternative<RemoveProfilerCost>(change);
+}
+
+void ApplyChanges(const ChangeTarget& target, std::span<const Change> changes, Estimate estimate,
+                  Delays* delays) {
+  Applier applier(target, estimate, delays);
+  for (const Change& change : changes)
+    std::visit(applier, change);
+}
+
+void ZeroGpu(const DependencyGraph& graph, Delays* delays) {
+  for (std::uint32_t node = 1; node < graph.nodes(); ++node) {
+    for (std::uint32_t e = graph.EdgesBegin(node); e < graph.EdgesEnd(node); ++e) {
+      double& delay = (*delays)[e];
+      if (!HoldsEdge(delay)) continue;
+      const EdgeKind kind = graph.edges[e].kind;
+      if (kind == EdgeKind::kGpuWork || kind == EdgeKind::kRoom) delay = 0;
+      if (kind == EdgeKind::kStream) delay = std::min(delay, 0.0);
+      if (kind == EdgeKind::kStart && graph.kinds[node] == NodeKind::kWorkStart) delay = 0;
+    }
+  }
+}
+
+void ZeroHost(const DependencyGraph& graph, Delays* delays) {
+  constexpr double kLaunchMin = 3;  // us: the GPU's own part of a launch
+  for (std::uint32_t node = 1; node < graph.nodes(); ++node) {
+    const bool on_host =
+        graph.kinds[node] == NodeKind::kHostPoint || graph.kinds[node] == NodeKind::kWake;
+    for (std::uint32_t e = graph.EdgesBegin(node); e < graph.EdgesEnd(node); ++e) {
+      double& delay = (*delays)[e];
+      if (!HoldsEdge(delay)) continue;
+      switch (graph.edges[e].kind) {
+        case EdgeKind::kHostSegment:
+        case EdgeKind::kHostCall:
+        case EdgeKind::kHandOver:
+        case EdgeKind::kHiddenWait: delay = 0; break;
+        case EdgeKind::kReturn: delay = std::min(delay, 0.0); break;
+        case EdgeKind::kLaunch: delay = std::clamp(delay, 0.0, kLaunchMin); break;
+        case EdgeKind::kStart:
+          if (on_host) delay = 0;
+          break;
+        default: break;
+      }
+    }
+  }
+}
+
+}  // namespace jarvis::analysis

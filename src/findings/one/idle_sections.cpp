@@ -1,0 +1,209 @@
+#include "findings/one/idle_sections.h"
+
+#include <algorithm>
+#include <map>
+#include <unordered_map>
+
+#include "analysis/host/host_names.h"
+
+namespace jarvis::findings {
+namespace {
+
+using trace::EventIndex;
+using Stretch = Interval<std::int64_t>;
+
+constexpr std::int64_t kSectionMinNs = 200'000;
+constexpr std::int64_t kSectionsPerSpan = 500;  // at most about so many: 0.2 % each
+
+struct Section {
+  Stretch time;
+  std::string before;
+  std::string after;
+};
+
+class SectionFinder {
+ public:
+  SectionFinder(const session::LoadedTrace& trace, const analysis::HostSummary& host,
+                const IntervalSet<std::int64_t>& not_idle)
+      : trace_(trace), events_(trace.events()), tree_(trace.tree()), host_(host), names_(events_) {
+    work_.assign(trace.attribution().timeline.begin(), trace.attribution().timeline.end());
+    std::sort(work_.begin(), work_.end(), [&](EventIndex a, EventIndex b) {
+      return events_[a].ts_ns != events_[b].ts_ns ? events_[a].ts_ns < events_[b].ts_ns : a < b;
+    });
+    for (const EventIndex e : work_)
+      busy_.push_back({events_[e].ts_ns, events_[e].end_ns()});
+    busy_.insert(busy_.end(), not_idle.begin(), not_idle.end());
+    busy_ = Union(std::move(busy_));
+  }
+
+  IdleSections Run() {
+    IdleSections out;
+    if (work_.empty() || !host_.has_host_events) return out;
+    Stretch span = host_.threads.span;
+    span.start = std::min(span.start, busy_.front().start);
+    span.end = std::max(span.end, busy_.back().end);
+    out.span_ms = Ms(span.end - span.start);
+    FindSections(span);
+    MeasureWork();
+    out.groups = Groups();
+    for (const SectionGroup& group : out.groups)
+      out.total_ms += group.total_ms;
+    return out;
+  }
+
+ private:
+  // What one section's host did: self time by name of event.
+  using SelfTimes = std::unordered_map<StringId, std::pair<std::int64_t, std::uint64_t>>;
+
+  static double Ms(std::int64_t ns) { return static_cast<double>(ns) / 1e6; }
+
+  void FindSections(Stretch span) {
+    const std::int64_t least =
+        std::max(kSectionMinNs, (span.end - span.start) / kSectionsPerSpan);
+    std::int64_t from = span.start;
+    for (std::size_t i = 0; i <= busy_.size(); ++i) {
+      const std::int64_t to = i < busy_.size() ? busy_[i].start : span.end;
+      if (to - from >= least) sections_.push_back({{from, to}, Before(from), After(to)});
+      if (i < busy_.size()) from = std::max(from, busy_[i].end);
+    }
+    self_.resize(sections_.size());
+    recorded_.resize(sections_.size());
+    loading_.resize(sections_.size());
+  }
+
+  std::string OpOf(EventIndex gpu) const {
+    for (EventIndex e = tree_.parent(gpu); e != trace::kNoEvent; e = tree_.parent(e)) {
+      if (events_[e].kind == trace::EventKind::kCpuOp) return std::string(events_.name(e));
+    }
+    return std::string(events_.name(gpu));
+  }
+  // Of the GPU work that had started last before, and of the first to start from then on.
+  std::string Before(std::int64_t at) const {
+    const auto next = FirstFrom(at);
+    return next == work_.begin() ? std::string() : OpOf(*std::prev(next));
+  }
+  std::string After(std::int64_t at) const {
+    const auto next = FirstFrom(at);
+    return next == work_.end() ? std::string() : OpOf(*next);
+  }
+  std::vector<EventIndex>::const_iterator FirstFrom(std::int64_t at) const {
+    return std::lower_bound(work_.begin(), work_.end(), at, [&](EventIndex e, std::int64_t t) {
+      return events_[e].ts_ns < t;
+    });
+  }
+
+  // Each event's overlap with the sections is its own time, less that of the events it encloses.
+  void MeasureWork() {
+    std::vector<bool> looked_at(events_.tracks.size(), false);
+    for (const analysis::WorkingThread& thread : host_.threads.threads) {
+      const bool waits = thread.role == analysis::ThreadRole::kMonitor ||
+                         thread.role == analysis::ThreadRole::kWorker;
+      if (!waits && thread.track < looked_at.size()) looked_at[thread.track] = true;
+    }
+    for (const EventIndex e : tree_.preorder()) {
+      const trace::Event& event = events_[e];
+      if (!looked_at[event.track] || event.dur_ns <= 0) continue;
+      const EventIndex parent = tree_.parent(e);
+      const bool nested = parent != trace::kNoEvent && events_[parent].track == event.track;
+      auto at = std::lower_bound(
+          sections_.begin(), sections_.end(), event.ts_ns,
+          [](const Section& section, std::int64_t t) { return section.time.end <= t; });
+      for (; at != sections_.end() && at->time.start < event.end_ns(); ++at) {
+        const std::int64_t inside = std::min(at->time.end, event.end_ns()) -
+                                    std::max(at->time.start, event.ts_ns);
+        Add(static_cast<std::size_t>(at - sections_.begin()), e, nested ? parent : trace::kNoEvent,
+            inside);
+      }
+    }
+  }
+
+  void Add(std::size_t section, EventIndex e, EventIndex parent, std::int64_t inside) {
+    auto& [ns, count] = self_[section][events_[e].name];
+    ns += inside;
+    ++count;
+    if (names_.Of(e).loader && (parent == trace::kNoEvent || !names_.Of(parent).loader))
+      loading_[section] += inside;
+    if (parent == trace::kNoEvent) {
+      recorded_[section] += inside;
+    } else {
+      self_[section][events_[parent].name].first -=
+          std::min(inside, events_[parent].end_ns() - events_[parent].ts_ns);
+    }
+  }
+
+  std::vector<SectionGroup> Groups() {
+    std::map<std::pair<std::string, std::string>, std::vector<std::size_t>> groups;
+    for (std::size_t i = 0; i < sections_.size(); ++i)
+      groups[{sections_[i].before, sections_[i].after}].push_back(i);
+    std::vector<SectionGroup> out;
+    for (const auto& [key, sections] : groups)
+      out.push_back(GroupOf(key.first, key.second, sections));
+    std::stable_sort(out.begin(), out.end(), [](const SectionGroup& a, const SectionGroup& b) {
+      return a.total_ms > b.total_ms;
+    });
+    return out;
+  }
+
+  SectionGroup GroupOf(const std::string& before, const std::string& after,
+                       const std::vector<std::size_t>& sections) const {
+    SectionGroup group;
+    group.before = before;
+    group.after = after;
+    std::vector<double> lengths;
+    std::vector<double> periods;
+    std::map<std::string, std::pair<std::int64_t, std::uint64_t>> work;
+    std::int64_t loading = 0;
+    for (const std::size_t i : sections) {
+      const Stretch& time = sections_[i].time;
+      if (!group.stretches.empty()) periods.push_back(Ms(time.start - group.stretches.back().start));
+      group.stretches.push_back(time);
+      lengths.push_back(Ms(time.end - time.start));
+      group.total_ms += lengths.back();
+      group.nothing_ms += std::max(0.0, lengths.back() - Ms(recorded_[i]));
+      loading += loading_[i];
+      for (const auto& [name, self] : self_[i]) {
+        auto& sum = work[std::string(events_.strings[name])];
+        sum.first += self.first;
+        sum.second += self.second;
+      }
+    }
+    group.loading = 2 * Ms(loading) > group.total_ms;
+    group.median_ms = MedianOf(lengths);
+    if (!periods.empty()) group.period_ms = MedianOf(periods);
+    for (const auto& [name, self] : work) {
+      if (self.first > 0) group.work.push_back({name, self.second, Ms(self.first)});
+    }
+    std::stable_sort(group.work.begin(), group.work.end(),
+                     [](const SectionWork& a, const SectionWork& b) { return a.ms > b.ms; });
+    if (group.work.size() > kSectionWorkMax) group.work.resize(kSectionWorkMax);
+    return group;
+  }
+
+  static double MedianOf(std::vector<double> values) {
+    const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
+    std::nth_element(values.begin(), middle, values.end());
+    return *middle;
+  }
+
+  const session::LoadedTrace& trace_;
+  const trace::EventStore& events_;
+  const tree::CallTree& tree_;
+  const analysis::HostSummary& host_;
+  analysis::HostNames names_;
+  std::vector<EventIndex> work_;  // by start
+  IntervalSet<std::int64_t> busy_;
+  std::vector<Section> sections_;       // by time
+  std::vector<SelfTimes> self_;         // by section
+  std::vector<std::int64_t> recorded_;  // by section: inside outermost events
+  std::vector<std::int64_t> loading_;
+};
+
+}  // namespace
+
+IdleSections FindIdleSections(const session::LoadedTrace& trace,
+                              const analysis::HostSummary& host,
+                              const IntervalSet<std::int64_t>& not_idle) {
+  return SectionFinder(trace, host, not_idle).Run();
+}
+
+}  // namespace jarvis::findings

@@ -1,0 +1,51 @@
+// Long stretches in which the GPU has nothing to do, and what the host does in them: preprocessing,
+// loading, plain Python between batches. Stretches between the same work are one.
+//
+// Method: the time from the first to the last activity less GPU work and less what is known to have
+// been GPU work that was not recorded. Stretches of at least 0.2 % of it (and 0.2 ms) count. Self
+// time in them is time inside an event and inside none of those it encloses, on the threads that
+// launch and on loaders.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "analysis/host/host_summary.h"
+#include "base/interval.h"
+#include "session/loaded_trace.h"
+
+namespace jarvis::findings {
+
+struct SectionWork {
+  std::string name;  // Python frame with file and line, op, call, annotation
+  std::uint64_t count = 0;
+  double ms = 0;  // self time in the group's stretches
+};
+
+struct SectionGroup {
+  std::string before;  // the op whose GPU work ended before; empty: nothing had run
+  std::string after;   // the op whose GPU work came next; empty: none came
+  IntervalSet<std::int64_t> stretches;  // by start
+  double total_ms = 0;
+  double median_ms = 0;
+  std::optional<double> period_ms;  // median from begin to begin; absent for a single one
+  bool loading = false;             // most of it is inside the loader's annotations or code
+  std::vector<SectionWork> work;    // the most time first, at most kSectionWorkMax
+  double nothing_ms = 0;            // no event was recorded on these threads
+};
+inline constexpr std::size_t kSectionWorkMax = 4;
+
+struct IdleSections {
+  double span_ms = 0;   // first to last activity
+  double total_ms = 0;  // of all that are long enough
+  std::vector<SectionGroup> groups;  // the most time first
+};
+
+// `not_idle`: when the GPU was busy with what is not recorded. `host`: of this trace.
+IdleSections FindIdleSections(const session::LoadedTrace& trace,
+                              const analysis::HostSummary& host,
+                              const IntervalSet<std::int64_t>& not_idle);
+
+}  // namespace jarvis::findings

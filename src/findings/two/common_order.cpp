@@ -1,0 +1,262 @@
+#include "findings/two/common_order.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <map>
+#include <unordered_map>
+
+#include "analysis/attribution/arg_text.h"
+#include "analysis/tables/ops_tables.h"
+
+namespace jarvis::findings {
+namespace {
+
+constexpr std::uint32_t kNoPair = 0xFFFFFFFFu;
+
+// The calls of one trace that launch GPU work, in order of their start.
+struct CallSequence {
+  std::vector<std::uint32_t> keys;  // of name, shapes and types; the same numbers in both traces
+  std::vector<std::uint32_t> names;
+  std::vector<double> us;
+  std::vector<std::uint32_t> pair;  // the place of the corresponding call in the other trace
+  double unlinked_us = 0;
+};
+
+class Names {
+ public:
+  std::uint32_t Of(const std::string& text) {
+    const auto [found, added] = ids_.try_emplace(text, static_cast<std::uint32_t>(texts_.size()));
+    if (added) texts_.push_back(text);
+    return found->second;
+  }
+  const std::string& operator[](std::uint32_t id) const { return texts_[id]; }
+  std::size_t size() const { return texts_.size(); }
+
+ private:
+  std::unordered_map<std::string, std::uint32_t> ids_;
+  std::vector<std::string> texts_;
+};
+
+CallSequence SequenceOf(const session::LoadedTrace& trace, Names* keys, Names* names) {
+  const trace::EventStore& events = trace.events();
+  CallSequence sequence;
+  std::map<std::array<StringId, 3>, std::pair<std::uint32_t, std::uint32_t>> known;
+  for (const analysis::Launcher& launcher : trace.attribution().launchers) {
+    if (launcher.op == trace::kNoEvent) {
+      sequence.unlinked_us += launcher.direct_us;
+      continue;
+    }
+    const trace::Args& args = events.args_of(launcher.op);
+    const auto [found, added] =
+        known.try_emplace({events[launcher.op].name, args.dims, args.types}, 0u, 0u);
+    if (added) {
+      const std::string name = analysis::LauncherName(events, trace.attribution(), launcher);
+      const auto text = [&](StringId id) {
+        return id == kNoString ? std::string() : analysis::TupleText(events.strings[id]);
+      };
+      found->second = {keys->Of(name + '\n' + text(args.dims) + '\n' + text(args.types)),
+                       names->Of(name)};
+    }
+    sequence.keys.push_back(found->second.first);
+    sequence.names.push_back(found->second.second);
+    sequence.us.push_back(launcher.direct_us);
+  }
+  sequence.pair.assign(sequence.keys.size(), kNoPair);
+  return sequence;
+}
+
+// Places by key, in order.
+std::vector<std::vector<std::uint32_t>> PlacesOf(const CallSequence& sequence, std::size_t keys) {
+  std::vector<std::vector<std::uint32_t>> places(keys);
+  for (std::uint32_t i = 0; i < sequence.keys.size(); ++i)
+    places[sequence.keys[i]].push_back(i);
+  return places;
+}
+
+// Pairs calls up: a longest increasing subsequence of the candidates. Returns how many candidates
+// there were.
+std::size_t PairUp(CallSequence* a, CallSequence* b, std::size_t keys) {
+  const auto of_a = PlacesOf(*a, keys);
+  const auto of_b = PlacesOf(*b, keys);
+  std::vector<std::uint32_t> candidate(a->keys.size(), kNoPair);
+  std::size_t candidates = 0;
+  for (std::size_t key = 0; key < keys; ++key) {
+    if (of_a[key].size() != of_b[key].size()) continue;
+    candidates += of_a[key].size();
+    for (std::size_t k = 0; k < of_a[key].size(); ++k)
+      candidate[of_a[key][k]] = of_b[key][k];
+  }
+  // Patience sorting: tails[n] ends the chain of n + 1 pairs whose end is least.
+  std::vector<std::uint32_t> tails;
+  std::vector<std::uint32_t> before(a->keys.size(), kNoPair);
+  for (std::uint32_t i = 0; i < candidate.size(); ++i) {
+    if (candidate[i] == kNoPair) continue;
+    const auto place = std::lower_bound(
+        tails.begin(), tails.end(), candidate[i],
+        [&](std::uint32_t tail, std::uint32_t value) { return candidate[tail] < value; });
+    if (place != tails.begin()) before[i] = *std::prev(place);
+    if (place == tails.end()) {
+      tails.push_back(i);
+    } else {
+      *place = i;
+    }
+  }
+  for (std::uint32_t i = tails.empty() ? kNoPair : tails.back(); i != kNoPair; i = before[i]) {
+    a->pair[i] = candidate[i];
+    b->pair[candidate[i]] = i;
+  }
+  return candidates;
+}
+
+double LongestGap(const CallSequence& sequence) {
+  std::size_t longest = 0;
+  std::size_t run = 0;
+  for (const std::uint32_t pair : sequence.pair) {
+    run = pair == kNoPair ? run + 1 : 0;
+    longest = std::max(longest, run);
+  }
+  return sequence.pair.empty()
+             ? 0
+             : static_cast<double>(longest) / static_cast<double>(sequence.pair.size());
+}
+
+struct Piece {
+  double us = 0;
+  std::uint64_t calls = 0;
+  std::map<std::uint32_t, double> names;
+};
+
+// What lies between corresponding calls, added up by their names.
+class BlockFinder {
+ public:
+  BlockFinder(const CallSequence& a, const CallSequence& b, const Names& names)
+      : sides_{&a, &b}, names_(names) {}
+
+  std::vector<ChangedBlock> Run() {
+    std::size_t b = 0;
+    std::size_t begin = 0;
+    std::uint32_t after = kNoPair;
+    for (std::size_t a = 0; a <= sides_[0]->pair.size(); ++a) {
+      const bool at_end = a == sides_[0]->pair.size();
+      if (!at_end && sides_[0]->pair[a] == kNoPair) continue;
+      const std::size_t b_end = at_end ? sides_[1]->pair.size() : sides_[0]->pair[a];
+      const std::uint32_t before = at_end ? kNoPair : sides_[0]->names[a];
+      Add({after, before}, {begin, a}, {b, b_end});
+      after = before;
+      begin = a + 1;
+      b = b_end + 1;
+    }
+    std::vector<ChangedBlock> blocks;
+    for (const auto& [neighbours, block] : blocks_) {
+      ChangedBlock made;
+      if (neighbours.first != kNoPair) made.after = names_[neighbours.first];
+      if (neighbours.second != kNoPair) made.before = names_[neighbours.second];
+      made.count = block.count;
+      made.primary = SideOf(block.sides[0]);
+      made.comparison = SideOf(block.sides[1]);
+      blocks.push_back(std::move(made));
+    }
+    std::stable_sort(blocks.begin(), blocks.end(),
+                     [](const ChangedBlock& x, const ChangedBlock& y) {
+                       return std::abs(x.difference_ms()) > std::abs(y.difference_ms());
+                     });
+    return blocks;
+  }
+
+ private:
+  struct Pieces {
+    std::uint64_t count = 0;
+    Piece sides[2];
+  };
+  using Range = std::pair<std::size_t, std::size_t>;
+
+  void Add(std::pair<std::uint32_t, std::uint32_t> neighbours, Range a, Range b) {
+    if (a.first == a.second && b.first == b.second) return;
+    Pieces& block = blocks_[neighbours];
+    ++block.count;
+    const Range ranges[] = {a, b};
+    for (int side = 0; side < 2; ++side) {
+      for (std::size_t i = ranges[side].first; i < ranges[side].second; ++i) {
+        Piece& piece = block.sides[side];
+        piece.us += sides_[side]->us[i];
+        piece.calls += 1;
+        piece.names[sides_[side]->names[i]] += sides_[side]->us[i];
+      }
+    }
+  }
+
+  BlockSide SideOf(const Piece& piece) const {
+    BlockSide side;
+    side.ms = piece.us / 1000;
+    side.calls = piece.calls;
+    for (const auto& [name, us] : piece.names)
+      side.names.emplace_back(names_[name], us / 1000);
+    std::sort(side.names.begin(), side.names.end(), [](const auto& x, const auto& y) {
+      return x.second != y.second ? x.second > y.second : x.first < y.first;
+    });
+    return side;
+  }
+
+  const CallSequence* sides_[2];
+  const Names& names_;
+  std::map<std::pair<std::uint32_t, std::uint32_t>, Pieces> blocks_;
+};
+
+std::vector<CommonCalls> CommonOf(const CallSequence& a, const CallSequence& b,
+                                  const Names& names) {
+  std::map<std::uint32_t, CommonCalls> by_name;
+  for (std::size_t i = 0; i < a.pair.size(); ++i) {
+    if (a.pair[i] == kNoPair) continue;
+    CommonCalls& calls = by_name[a.names[i]];
+    calls.calls += 1;
+    calls.primary_ms += a.us[i] / 1000;
+    calls.comparison_ms += b.us[a.pair[i]] / 1000;
+  }
+  std::vector<CommonCalls> common;
+  for (auto& [name, calls] : by_name) {
+    calls.name = names[name];
+    common.push_back(std::move(calls));
+  }
+  std::sort(common.begin(), common.end(), [](const CommonCalls& x, const CommonCalls& y) {
+    const double of_x = std::abs(x.primary_ms - x.comparison_ms);
+    const double of_y = std::abs(y.primary_ms - y.comparison_ms);
+    return of_x != of_y ? of_x > of_y : x.name < y.name;
+  });
+  return common;
+}
+
+}  // namespace
+
+bool CommonOrder::surrounds() const {
+  // A fifth of the calls in the same order, all along both traces, is no accident: workloads of
+  // different kinds share few calls of the same shapes in the same number.
+  constexpr double kShareMin = 0.2;
+  constexpr double kOrderMin = 0.9;
+  constexpr double kGapMax = 0.25;
+  const double larger = std::max(primary_calls, comparison_calls);
+  return larger > 0 && common_calls >= kShareMin * larger &&
+         common_calls >= kOrderMin * candidates && longest_gap <= kGapMax;
+}
+
+CommonOrder FindCommonOrder(const session::LoadedTrace& primary,
+                            const session::LoadedTrace& comparison) {
+  Names keys;
+  Names names;
+  CallSequence a = SequenceOf(primary, &keys, &names);
+  CallSequence b = SequenceOf(comparison, &keys, &names);
+  CommonOrder order;
+  order.candidates = static_cast<double>(PairUp(&a, &b, keys.size()));
+  order.primary_calls = static_cast<double>(a.keys.size());
+  order.comparison_calls = static_cast<double>(b.keys.size());
+  order.common_calls = static_cast<double>(
+      std::count_if(a.pair.begin(), a.pair.end(), [](auto pair) { return pair != kNoPair; }));
+  order.longest_gap = std::max(LongestGap(a), LongestGap(b));
+  order.blocks = BlockFinder(a, b, names).Run();
+  order.common = CommonOf(a, b, names);
+  order.primary_unlinked_ms = a.unlinked_us / 1000;
+  order.comparison_unlinked_ms = b.unlinked_us / 1000;
+  return order;
+}
+
+}  // namespace jarvis::findings

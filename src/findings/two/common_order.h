@@ -1,0 +1,62 @@
+// What two traces launch in the same order, and what lies between: of an A/B of one changed part
+// the surroundings are the same calls, and the change is what they surround.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "session/loaded_trace.h"
+
+namespace jarvis::findings {
+
+// What one trace launches between two calls that both have.
+struct BlockSide {
+  double ms = 0;
+  std::uint64_t calls = 0;
+  // Distinct names with their time, the longest first.
+  std::vector<std::pair<std::string, double>> names;
+};
+
+// Blocks between the same neighbours are one.
+struct ChangedBlock {
+  std::string after;   // the name of the common call before it; empty: the trace's begin
+  std::string before;  // of the one after it; empty: the trace's end
+  std::uint64_t count = 0;
+  BlockSide primary;
+  BlockSide comparison;
+  double difference_ms() const { return primary.ms - comparison.ms; }
+};
+
+// Calls of one name that both have, with the same arguments, at corresponding places.
+struct CommonCalls {
+  std::string name;
+  std::uint64_t calls = 0;
+  double primary_ms = 0;
+  double comparison_ms = 0;
+};
+
+// Calls are those that launch GPU work themselves. Two calls correspond if they are the k-th of
+// their name, shapes and types in their traces, if both traces have equally many of these, and if
+// they are on a longest chain of such pairs that is in order in both (longest increasing
+// subsequence, so n log n).
+struct CommonOrder {
+  double primary_calls = 0;  // all of each trace, unlinked work left out
+  double comparison_calls = 0;
+  double common_calls = 0;  // that correspond
+  double candidates = 0;    // that both have equally often
+  // Of each trace's calls, the longest stretch without a common one: 0 to 1.
+  double longest_gap = 0;
+  // The neighbours are the same and the order is: what differs is a part that they surround.
+  bool surrounds() const;
+
+  std::vector<ChangedBlock> blocks;  // by |difference|
+  std::vector<CommonCalls> common;   // by |difference|
+  double primary_unlinked_ms = 0;    // no launch in the trace: in no block
+  double comparison_unlinked_ms = 0;
+};
+
+CommonOrder FindCommonOrder(const session::LoadedTrace& primary,
+                            const session::LoadedTrace& comparison);
+
+}  // namespace jarvis::findings

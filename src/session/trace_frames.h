@@ -1,0 +1,23 @@
+// The frames of time of a trace, made once whoever asks.
+#pragma once
+
+#include <memory>
+
+#include "analysis/frames/phases.h"
+#include "analysis/frames/time_frames.h"
+#include "base/job.h"
+#include "base/result.h"
+
+namespace jarvis::session {
+
+class LoadedTrace;
+
+struct TraceFrames {
+  analysis::TimeFrames frames;
+  analysis::Phases phases;
+};
+
+// Kept with the trace. Errors: kCancelled.
+Result<std::shared_ptr<const TraceFrames>> FramesOf(const LoadedTrace& trace, const Job& job);
+
+}  // namespace jarvis::session

@@ -1,0 +1,111 @@
+#include <cmath>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "base/text.h"
+#include "output/number_format.h"
+#include "session/trace_simulation.h"
+#include "tools/shared/arguments.h"
+#include "tools/trace/change_arguments.h"
+#include "tools/trace/simulation_facts.h"
+#include "tools/trace/trace_tools.h"
+
+namespace jarvis::tools {
+namespace {
+
+using analysis::OrderedOutcome;
+using analysis::Outcome;
+using output::Rounded;
+
+void AddOutcome(const Outcome& outcome, Json* facts) {
+  (*facts)["after_ms"] = Rounded(outcome.after_ms);
+  (*facts)["saved_ms"] = Rounded(outcome.saved_ms);
+  (*facts)["saved_low_ms"] = Rounded(outcome.low_ms);
+  (*facts)["saved_high_ms"] = Rounded(outcome.high_ms);
+  (*facts)["gpu_ms_removed"] = Rounded(outcome.gpu_ms);
+  if (outcome.this_rank_ms)
+    (*facts)["saved_on_this_rank_alone_ms"] = Rounded(*outcome.this_rank_ms);
+}
+
+std::string HeadlineOf(const Outcome& all, const std::string& range_only) {
+  if (!range_only.empty()) {
+    return fmt::format("The changes save {} to {} of {} ms of wall time.", Rounded(all.low_ms),
+                       Rounded(all.high_ms), Rounded(all.before_ms));
+  }
+  return fmt::format("{} ms of wall time become {}: the changes save {} ms ({} to {}).",
+                     Rounded(all.before_ms), Rounded(all.after_ms), Rounded(all.saved_ms),
+                     Rounded(all.low_ms), Rounded(all.high_ms));
+}
+
+// What saves next to nothing by itself, and does once those before it are made.
+void NoteHidden(const std::vector<NamedChange>& changes,
+                const std::vector<OrderedOutcome>& outcomes, Answer* answer) {
+  for (std::size_t i = 1; i < outcomes.size(); ++i) {
+    const double alone = outcomes[i].alone.saved_ms;
+    const double after = outcomes[i].after_others_ms;
+    const bool shows = after > 0.005 * outcomes[i].alone.before_ms && after > 2 * alone;
+    if (!shows) continue;
+    answer->notes.push_back(
+        fmt::format("\"{}\" shows only after those before it: {} ms alone, {} ms then",
+                    OneLine(changes[i].text), Rounded(alone), Rounded(after)));
+  }
+}
+
+void ExplainRange(const Outcome& all, Answer* answer) {
+  if (all.lowest != analysis::Reading::kOurs) {
+    answer->notes.push_back(fmt::format("lowest if {}", ReadingText(all.lowest)));
+  }
+  if (all.highest != analysis::Reading::kOurs) {
+    answer->notes.push_back(fmt::format("highest if {}", ReadingText(all.highest)));
+  }
+}
+
+}  // namespace
+
+Result<Answer> WhatIf(session::Workspace& workspace, const Json& arguments, Job& job) {
+  JV_ASSIGN(const TracePtr trace, OpenTrace(workspace, arguments, job));
+  JV_ASSIGN(const auto simulation, session::SimulationOf(*trace, job));
+  Answer answer;
+  answer.trace = trace->id();
+  if (simulation->empty()) {
+    ExplainNothingToSimulate(&answer);
+    return answer;
+  }
+  JV_ASSIGN(const std::vector<NamedChange> changes,
+            ReadChanges(workspace, *trace, *simulation, arguments, job));
+  answer.facts = SimulationFacts(*simulation);
+  answer.notes = SimulationNotes(*simulation);
+  const analysis::SimulationQuality& quality = simulation->quality();
+  if (!quality.refusal.empty()) {
+    answer.facts["refused"] = quality.refusal;
+    answer.summary = fmt::format(
+        "No wall time is told: {}. What is left: at least {} ms of host, at least {} ms of GPU.",
+        quality.refusal, Rounded(simulation->host_floor_ms()), Rounded(simulation->gpu_floor_ms()));
+    return answer;
+  }
+  std::vector<std::vector<analysis::Change>> lists;
+  std::vector<analysis::Change> together;
+  for (const NamedChange& change : changes) {
+    lists.push_back(change.changes);
+    together.insert(together.end(), change.changes.begin(), change.changes.end());
+    if (!change.note.empty()) answer.notes.push_back(change.note);
+  }
+  const Outcome all = simulation->WhatIf(together);
+  AddOutcome(all, &answer.facts);
+  if (!quality.range_only.empty()) answer.facts["range_only"] = quality.range_only;
+  answer.summary = HeadlineOf(all, quality.range_only);
+  const std::vector<OrderedOutcome> outcomes = simulation->WhatIfInOrder(lists);
+  answer.columns = {"change", "alone_ms", "low_ms", "high_ms", "after_those_before_ms"};
+  for (std::size_t i = 0; i < changes.size(); ++i) {
+    const Outcome& alone = outcomes[i].alone;
+    answer.rows.push_back({OneLine(changes[i].text), alone.saved_ms, alone.low_ms, alone.high_ms,
+                           outcomes[i].after_others_ms});
+  }
+  answer.total = changes.size();
+  NoteHidden(changes, outcomes, &answer);
+  ExplainRange(all, &answer);
+  return answer;
+}
+
+}  // namespace jarvis::tools

@@ -1,0 +1,134 @@
+// An A/B of one changed layer: what surrounds it is found, and the difference is accounted for.
+#include <doctest/doctest.h>
+#include <fmt/format.h>
+
+#include "findings/analysis_support.h"
+#include "findings/two/balance.h"
+#include "findings/two/comparability.h"
+
+namespace jarvis::findings {
+namespace {
+
+using testing::Analyze;
+using testing::Shapes;
+using testing::TraceText;
+
+// Calls one after another, each with a kernel; the GPU is never idle unless `idle` says so.
+class Calls {
+ public:
+  Calls& Add(std::string_view op, double us, int size = 64) {
+    const std::string dims = fmt::format("[[{0},{0}],[{0},{0}]]", size);
+    text_.OpWithKernel(op, host_, 2, fmt::format("kernel_of_{}", op), gpu_, us, ++correlation_,
+                       Shapes(dims, "float"));
+    host_ += 3;
+    gpu_ += us;
+    return *this;
+  }
+  Calls& Idle(double us) {
+    gpu_ += us;
+    return *this;
+  }
+  const TraceText& text() const { return text_; }
+
+ private:
+  TraceText text_;
+  double host_ = 0;
+  double gpu_ = 1000;
+  int correlation_ = 0;
+};
+
+// Ten layers of norm, attention, projection, add; `changed` puts another attention in.
+TraceText Layers(bool changed) {
+  Calls calls;
+  for (int layer = 0; layer < 10; ++layer) {
+    calls.Add("aten::layer_norm", 10);
+    if (changed) {
+      calls.Add("mylib::flash", 30, 32);
+    } else {
+      calls.Add("aten::bmm", 40, 32).Add("aten::softmax", 20, 16).Add("aten::bmm", 40, 32).Idle(5);
+    }
+    calls.Add("aten::linear", 50).Add("aten::add", changed ? 6 : 5);
+  }
+  return calls.text();
+}
+
+TEST_CASE("a changed layer between equal neighbours") {
+  const auto target = Analyze(Layers(true));
+  const auto reference = Analyze(Layers(false));
+  const Comparability c = AssessComparability(*target.trace, *reference.trace);
+  CHECK(c.verdict == "the same but for a changed part");
+  CHECK(c.order.common_calls == 30);
+  REQUIRE(c.order.blocks.size() == 1);
+  const ChangedBlock& block = c.order.blocks.front();
+  CHECK(block.after == "aten::layer_norm");
+  CHECK(block.before == "aten::linear");
+  CHECK(block.count == 10);
+  CHECK(block.primary.ms == doctest::Approx(0.3));
+  CHECK(block.comparison.ms == doctest::Approx(1.0));
+  REQUIRE(block.comparison.names.size() == 2);
+  CHECK(block.comparison.names[0].first == "aten::bmm");
+  CHECK(block.comparison.names[0].second == doctest::Approx(0.8));
+}
+
+TEST_CASE("the lines of the balance add up to the difference of the windows") {
+  const auto target = Analyze(Layers(true));
+  const auto reference = Analyze(Layers(false));
+  const CommonOrder order = FindCommonOrder(*target.trace, *reference.trace);
+  const Balance balance = BalanceOf(*target.trace, *reference.trace, order);
+  // 10 x (10 + 30 + 50 + 6) us against 10 x (10 + 100 + 5 idle + 50 + 5).
+  CHECK(balance.primary_ms == doctest::Approx(0.96));
+  CHECK(balance.comparison_ms == doctest::Approx(1.70));
+  double sum = 0;
+  for (const BalanceLine& line : balance.lines)
+    sum += line.difference_ms();
+  CHECK(sum == doctest::Approx(0.96 - 1.70));
+  REQUIRE(balance.lines.size() == 3);
+  CHECK(balance.lines[0].kind == BalanceKind::kChanged);
+  CHECK(balance.lines[0].difference_ms() == doctest::Approx(-0.7));
+  CHECK(LineText(balance.lines[0], 1) ==
+        "`mylib::flash` (0.3) instead of `aten::bmm` (0.8) and 1 more, 10 times (between "
+        "`aten::layer_norm` and `aten::linear`)");
+  CHECK(balance.lines[1].kind == BalanceKind::kIdle);
+  CHECK(balance.lines[1].difference_ms() == doctest::Approx(-0.05));
+  CHECK(balance.lines[2].kind == BalanceKind::kRest);
+}
+
+TEST_CASE("different workloads that share a few calls are not one with a changed part") {
+  Calls other;
+  for (int i = 0; i < 30; ++i)
+    other.Add("aten::convolution", 20, 8 + i).Add("aten::batch_norm", 5, 8 + i);
+  other.Add("aten::linear", 50).Add("aten::add", 5);
+  const auto target = Analyze(other.text());
+  const auto reference = Analyze(Layers(false));
+  const Comparability c = AssessComparability(*target.trace, *reference.trace);
+  CHECK(c.verdict == "not comparable");
+  CHECK_FALSE(c.order.surrounds());
+}
+
+TEST_CASE("the same calls in another order are not common") {
+  Calls forward;
+  Calls backward;
+  for (int i = 0; i < 20; ++i) {
+    forward.Add("aten::mm", 10, 8 + i);
+    backward.Add("aten::mm", 10, 28 - 1 - i);
+  }
+  const auto a = Analyze(forward.text());
+  const auto b = Analyze(backward.text());
+  const CommonOrder order = FindCommonOrder(*a.trace, *b.trace);
+  CHECK(order.candidates == 20);
+  CHECK(order.common_calls == 1);
+  CHECK_FALSE(order.surrounds());
+}
+
+TEST_CASE("exchanging the traces exchanges the sides") {
+  const auto a = Analyze(Layers(true));
+  const auto b = Analyze(Layers(false));
+  const CommonOrder one = FindCommonOrder(*a.trace, *b.trace);
+  const CommonOrder other = FindCommonOrder(*b.trace, *a.trace);
+  CHECK(one.common_calls == other.common_calls);
+  REQUIRE(one.blocks.size() == other.blocks.size());
+  CHECK(one.blocks[0].difference_ms() == doctest::Approx(-other.blocks[0].difference_ms()));
+}
+
+}  // namespace
+}  // namespace jarvis::findings
