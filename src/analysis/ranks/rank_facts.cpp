@@ -415,7 +415,7 @@ class FactFinder {
   }
 
   void AddPiece(const Stretch& stretch, const Long& found) {
-    HostPiece piece;
+    RankHostPiece piece;
     piece.ts_ns = stretch.ts;
     piece.dur_ns = stretch.dur;
     piece.usual_ns = std::min(found.usual, stretch.dur);

@@ -18,7 +18,7 @@ class ReplayHost {
              const ReplayEdit& edit)
       : set_(set), joint_(joint), rank_(rank), waits_(set.ranks[rank].facts->waits) {
     const RankFacts& facts = *set.ranks[rank].facts;
-    for (const HostPiece& piece : facts.pieces) {
+    for (const RankHostPiece& piece : facts.pieces) {
       const std::int64_t less =
           edit.host ? std::clamp<std::int64_t>(edit.host(rank, piece), 0, piece.dur_ns) : 0;
       if (less > 0) cuts_.push_back({At(piece.ts_ns), At(piece.ts_ns) + piece.dur_ns, less});
@@ -52,7 +52,7 @@ class ReplayHost {
   template <typename Gpu>
   std::int64_t Where(std::int64_t at, const Gpu& gpu) {
     while (next_wait_ < waits_.size() && At(waits_[next_wait_].ts_ns) < at) {
-      const HostWait& wait = waits_[next_wait_++];
+      const RankHostWait& wait = waits_[next_wait_++];
       const std::int64_t end = At(wait.ts_ns) + wait.dur_ns;
       if (end > at) {
         // What launched within a call that waits did so on another thread.
@@ -76,7 +76,7 @@ class ReplayHost {
   const RankSet& set_;
   const JointTimeline& joint_;
   const std::size_t rank_;
-  const std::vector<HostWait>& waits_;
+  const std::vector<RankHostWait>& waits_;
   std::vector<Cut> cuts_;
   std::vector<std::int64_t> taken_;
   std::size_t next_wait_ = 0;
