@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "session/loaded_trace.h"
+#include "session/trace_frames.h"
 
 namespace jarvis::session {
 namespace {
@@ -19,8 +20,9 @@ Result<std::shared_ptr<const analysis::HostSummary>> HostOf(const LoadedTrace& t
   using Made = DerivedCache::Made<analysis::HostSummary>;
   return trace.derived().Get(HostKey{}, job, [&]() -> Result<Made> {
     analysis::HostInput input{trace.events(), trace.tree(), trace.track_names(), {}};
-    for (const analysis::Step& step : trace.steps())
-      input.steps.push_back({step.start_ns, step.end_ns});
+    JV_ASSIGN(const std::shared_ptr<const TraceFrames> frames, FramesOf(trace, job));
+    for (const analysis::StepFrame& step : frames->frames.steps)
+      input.steps.push_back({step.host.start, step.host.end});
     JV_ASSIGN(analysis::HostSummary summary, analysis::SummariseHost(input, job));
     const std::size_t bytes = summary.MemoryBytes();
     return Made{std::make_shared<const analysis::HostSummary>(std::move(summary)), bytes};
