@@ -21,8 +21,10 @@ Result<std::shared_ptr<const analysis::HostSummary>> HostOf(const LoadedTrace& t
   return trace.derived().Get(HostKey{}, job, [&]() -> Result<Made> {
     analysis::HostInput input{trace.events(), trace.tree(), trace.track_names(), {}};
     JV_ASSIGN(const std::shared_ptr<const TraceFrames> frames, FramesOf(trace, job));
-    for (const analysis::StepFrame& step : frames->frames.steps)
+    for (const analysis::StepFrame& step : frames->frames.steps) {
       input.steps.push_back({step.host.start, step.host.end});
+      input.odd.push_back(!step.steady);
+    }
     JV_ASSIGN(analysis::HostSummary summary, analysis::SummariseHost(input, job));
     const std::size_t bytes = summary.MemoryBytes();
     return Made{std::make_shared<const analysis::HostSummary>(std::move(summary)), bytes};

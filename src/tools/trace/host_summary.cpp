@@ -134,7 +134,7 @@ class Overview {
 
   void ShowSteps() {
     const Table table = analysis::StepPartsTable(summary_);
-    const std::size_t steps = summary_.threads.steps.size();
+    const std::size_t steps = analysis::SteadySteps(summary_).size();
     for (const auto& row : table.rows) {
       const std::string spread =
           steps < 2 ? std::string()
@@ -276,10 +276,13 @@ std::string Headline(const HostSummary& summary) {
                         std::get<std::string>(parts.rows[i][0]), output::CellText(parts.rows[i][1]),
                         std::get<double>(parts.rows[i][2]));
   }
-  const std::string whole =
-      summary.steps_marked && summary.threads.steps.size() > 1
-          ? "A step, mean: "
-          : (summary.steps_marked ? std::string("The step: ") : std::string("The host: "));
+  const std::size_t all = summary.threads.steps.size();
+  const std::size_t steady = analysis::SteadySteps(summary).size();
+  const std::string whole = !summary.steps_marked ? std::string("The host: ")
+                            : all == 1            ? std::string("The step: ")
+                            : steady == all
+                                ? std::string("A step, mean: ")
+                                : fmt::format("A step, mean of the {} steady of {}: ", steady, all);
   return fmt::format("{}{}. Shares are of {}.", whole, text, BaseText(summary));
 }
 
@@ -311,7 +314,7 @@ void AddHostNotes(const HostSummary& summary, const std::string& by, Answer* ans
     answer->notes.emplace_back("recording stacks costs host time: see the quality list");
   }
   if (!summary.steps_marked)
-    answer->notes.emplace_back("no steps are marked: shares are of the whole recording");
+    answer->notes.emplace_back("no steps are known: shares are of the whole recording");
   const analysis::HostStretches& stretches = summary.stretches;
   if (by == "stretch" && stretches.short_count > 0) {
     answer->notes.push_back(fmt::format("{} ms more in {} stretches below {} ms",
