@@ -111,20 +111,6 @@ Table HostStretchesTable(const HostSummary& summary) {
   return table;
 }
 
-Table StretchFramesTable(const HostSummary& summary) {
-  Table table;
-  table.name = "stretch_frames";
-  table.columns = {"before", "after", "frame", "ms", "waits", "code"};
-  for (const StretchGroup& group : summary.stretches.groups) {
-    for (const StretchFrame& frame : group.frames) {
-      table.rows.push_back({TextOrNone(group.before), TextOrNone(group.after), frame.name,
-                            HostMs(frame.ns), frame.waits ? Cell(true) : Cell(),
-                            TextOrNone(frame.code)});
-    }
-  }
-  return table;
-}
-
 Table HostThreadsTable(const HostSummary& summary) {
   Table table;
   table.name = "host_threads";

@@ -16,8 +16,6 @@ Table SynchronisationsTable(const HostSummary& summary);
 // meanwhile (what other threads did), meanwhile_ms,
 // frame, frame_ms, code
 Table HostStretchesTable(const HostSummary& summary);
-// The frames of all stretches: before, after, frame, ms, waits, code.
-Table StretchFramesTable(const HostSummary& summary);
 // thread, role, span_ms, work_ms, percent, ops_ms, calls_ms, gpu_wait_ms, foreign_wait_ms,
 // python_ms, pause_ms, loader_ms, backward_ms, launches, to_next_us, work_us, lead_us, idle_percent
 Table HostThreadsTable(const HostSummary& summary);

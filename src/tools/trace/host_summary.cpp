@@ -260,6 +260,21 @@ Json StreamFacts(const session::LoadedTrace& trace, const HostSummary& summary) 
   return streams;
 }
 
+// What the longest stretches are made of: "1: images.py(30): normalize 105 ms".
+Json FrameFacts(const HostSummary& summary) {
+  constexpr std::size_t kGroupsMax = 3;
+  Json frames = Json::array();
+  const auto& groups = summary.stretches.groups;
+  for (std::size_t i = 0; i < groups.size() && i < kGroupsMax; ++i) {
+    for (const analysis::StretchFrame& frame : groups[i].frames) {
+      frames.push_back(
+          OneLine(fmt::format("{}: {} {} ms{}", i + 1, Utf8Prefix(frame.name, kHostNameBytesMax),
+                              HostMsText(frame.ns), frame.waits ? " (waits)" : "")));
+    }
+  }
+  return frames;
+}
+
 std::string BaseText(const HostSummary& summary) {
   const auto& base = summary.time.base;
   const std::string ms = HostMsText(base.end - base.start);
@@ -283,7 +298,7 @@ std::string Headline(const HostSummary& summary) {
                             : steady == all
                                 ? std::string("A step, mean: ")
                                 : fmt::format("A step, mean of the {} steady of {}: ", steady, all);
-  return fmt::format("{}{}. Shares are of {}.", whole, text, BaseText(summary));
+  return fmt::format("{}{}. Shares of rows are of {}.", whole, text, BaseText(summary));
 }
 
 void AddHostNotes(const HostSummary& summary, const std::string& by, Answer* answer) {
@@ -361,6 +376,7 @@ Result<Answer> HostSummaryTool(session::Workspace& workspace, const Json& argume
   if (by == "overview" || by == "thread") answer.facts = LaunchFacts(summary->launching);
   if (by == "thread" && summary->by_stream.size() > 1)
     answer.facts["streams"] = StreamFacts(*trace, *summary);
+  if (by == "stretch" && summary->has_frames) answer.facts["frames_of_rows"] = FrameFacts(*summary);
   if (by == "overview") {
     Overview(*summary, min_percent, &answer).Show();
   } else {
