@@ -267,6 +267,7 @@ Json FrameFacts(const HostSummary& summary) {
   const auto& groups = summary.stretches.groups;
   for (std::size_t i = 0; i < groups.size() && i < kGroupsMax; ++i) {
     for (const analysis::StretchFrame& frame : groups[i].frames) {
+      if (frame.ns * 100 < groups[i].total_ns) continue;  // below a hundredth: noise
       frames.push_back(
           OneLine(fmt::format("{}: {} {} ms{}", i + 1, Utf8Prefix(frame.name, kHostNameBytesMax),
                               HostMsText(frame.ns), frame.waits ? " (waits)" : "")));
