@@ -39,6 +39,9 @@ QUESTIONS = [
     ("category_analysis", {"platform": "MI300X"}),
     *[("idle_gaps", {"by": by, "limit": limit}) for by in ("cause", "module", "step", "gap")
       for limit in (2, 200)],
+    *[("critical_path", {"by": by, "limit": limit}) for by in ("part", "op", "time") for limit in (2, 200)],
+    ("what_if", {"changes": ["op1*0.5", {"kernel": "e", "remove": True}, {"graph": True},
+                             {"remove_waits": "all"}, {"host_op": "aten::", "factor": 0}]}),
     ("fusion_candidates", {}),
     ("render_report", {}),
     ("render_report", {"reports": ["fair"], "platform": "MI300X"}),
