@@ -43,6 +43,9 @@ QUESTIONS = [
       for by in ("overview", "op", "frame", "call", "range", "thread", "step", "sync",
                  "stretch")
       for limit, least in ((2, 0.1), (200, 0))],
+    *[("critical_path", {"by": by, "limit": limit}) for by in ("part", "op", "time") for limit in (2, 200)],
+    ("what_if", {"changes": ["op1*0.5", {"kernel": "e", "remove": True}, {"graph": True},
+                             {"remove_waits": "all"}, {"host_op": "aten::", "factor": 0}]}),
     ("fusion_candidates", {}),
     ("render_report", {}),
     ("render_report", {"reports": ["fair"], "platform": "MI300X"}),
