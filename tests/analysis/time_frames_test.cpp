@@ -191,6 +191,16 @@ TEST_CASE("a launch that is long because the queue is full loads nothing") {
   CHECK(FramesIn(t).first_calls.calls == 0);
 }
 
+TEST_CASE("giving memory back is a first call only as far as it is no wait for work") {
+  TraceText t;
+  t.Annotation("ProfilerStep#1", 0, 20000);
+  t.OpWithKernel("aten::mm", 0, 50, "gemm", 100, 10000, 1);
+  t.Runtime("cudaFree", 200, 10900, 2);
+  const TimeFrames frames = FramesIn(t);
+  CHECK(frames.first_calls.calls == 1);
+  CHECK(Us(frames.first_calls.memory_ns) == 1000);
+}
+
 TEST_CASE("without marks and names, the launched kernels tell the period") {
   TraceText t;
   int id = 0;

@@ -277,7 +277,7 @@ class FrameMaker {
     for (StepFrame& step : out_.steps) {
       const auto length = static_cast<double>(step.host_ns());
       for (; first != facts_.first_calls.end() && At(first->call).ts_ns < step.host.end; ++first) {
-        if (At(first->call).ts_ns >= step.host.start) step.first_call_ns += At(first->call).dur_ns;
+        if (At(first->call).ts_ns >= step.host.start) step.first_call_ns += first->idle_ns;
       }
       if (any_gpu && step.gpu_events == 0) {
         step.odd_because = "no GPU work";
@@ -318,12 +318,10 @@ class FrameMaker {
       if (event.ts_ns < out_.frame.start || event.ts_ns >= out_.frame.end) continue;
       ++out_.first_calls.calls;
       switch (one.kind) {
-        case FrameFacts::FirstCall::Kind::kSetUp: out_.first_calls.set_up_ns += event.dur_ns; break;
-        case FrameFacts::FirstCall::Kind::kMemory:
-          out_.first_calls.memory_ns += event.dur_ns;
-          break;
+        case FrameFacts::FirstCall::Kind::kSetUp: out_.first_calls.set_up_ns += one.idle_ns; break;
+        case FrameFacts::FirstCall::Kind::kMemory: out_.first_calls.memory_ns += one.idle_ns; break;
         case FrameFacts::FirstCall::Kind::kLoadingLaunch:
-          out_.first_calls.loading_launches_ns += event.dur_ns;
+          out_.first_calls.loading_launches_ns += one.idle_ns;
           break;
       }
     }

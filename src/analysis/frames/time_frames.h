@@ -75,7 +75,8 @@ struct StepFrame {
   }
 };
 
-// Loading of code, memory taken or given back, first launches that loaded their kernel.
+// Loading of code, memory taken or given back, first launches that loaded their kernel: host time
+// while the GPU had nothing to do.
 struct FirstCalls {
   std::int64_t set_up_ns = 0;
   std::int64_t memory_ns = 0;
