@@ -75,6 +75,18 @@ TEST_CASE(
   CHECK(frames.step_ns / 1000 <= 9600);
 }
 
+TEST_CASE("a step whose window holds another's work has no idle for it") {
+  TraceText t;
+  t.Annotation("ProfilerStep#1", 0, 1000).OpWithKernel("aten::a", 0, 50, "a", 100, 400, 1);
+  t.Op("aten::b", 60, 50).Runtime("cudaLaunchKernel", 65, 5, 2).Kernel("b", 3000, 500, 2);
+  t.Annotation("ProfilerStep#2", 1000, 1000).OpWithKernel("aten::a", 1000, 50, "a", 1500, 1000, 3);
+  const TimeFrames frames = FramesIn(t);
+  REQUIRE(frames.steps.size() == 2);
+  CHECK(Us(*frames.steps[0].window_ns()) == 3400);
+  CHECK(Us(frames.steps[0].others_ns) == 1000);
+  CHECK(Us(*frames.steps[0].idle_ns()) == 1500);
+}
+
 TEST_CASE("a host that waits for foreign work has lost that time to others") {
   TraceText t;
   t.Kernel("old", 100, 5000, 900).Kernel("old", 5200, 8800, 901);

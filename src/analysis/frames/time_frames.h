@@ -57,6 +57,7 @@ struct StepFrame {
   std::int64_t computation_ns = 0;
   std::int64_t exposed_comm_ns = 0;
   std::int64_t exposed_copy_ns = 0;
+  std::int64_t others_ns = 0;  // within `gpu`: work of other steps, while none of this one's ran
   std::int64_t unrecorded_ns = 0;  // within `gpu`
   std::int64_t first_call_ns = 0;  // host time in first calls; see FirstCalls
   // How far the GPU runs behind the host: first GPU work after the step's begin, last after its
@@ -71,7 +72,8 @@ struct StepFrame {
     return gpu ? std::optional(gpu->end - gpu->start) : std::nullopt;
   }
   std::optional<std::int64_t> idle_ns() const {
-    return gpu ? std::optional(gpu->end - gpu->start - busy_ns - unrecorded_ns) : std::nullopt;
+    return gpu ? std::optional(gpu->end - gpu->start - busy_ns - others_ns - unrecorded_ns)
+               : std::nullopt;
   }
 };
 
