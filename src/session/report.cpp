@@ -3,10 +3,12 @@
 #include <algorithm>
 #include <iterator>
 
+#include "analysis/frames/frame_tables.h"
 #include "analysis/tables/collectives.h"
 #include "base/parallel.h"
 #include "session/diff_report.h"
 #include "session/mode.h"
+#include "session/trace_frames.h"
 #include "session/work_report.h"
 
 namespace jarvis::session {
@@ -155,7 +157,13 @@ Result<std::vector<Table>> MakeTables(const LoadedTrace& trace,
     Table collectives = analysis::CollAnalysis(input, trace.trace().metadata.rank);
     if (!collectives.rows.empty()) tables.push_back(std::move(collectives));
   }
-  if (reading.has_coverage) tables.push_back(CoverageTable(trace.coverage()));
+  if (reading.has_coverage) {
+    tables.push_back(CoverageTable(trace.coverage()));
+    JV_ASSIGN(const auto frames, FramesOf(trace, job));
+    tables.push_back(analysis::TimeFramesTable(frames->frames));
+    tables.push_back(analysis::TimePartsTable(frames->frames));
+    tables.push_back(analysis::PhasesTable(frames->phases));
+  }
   return tables;
 }
 
