@@ -11,6 +11,7 @@
 #include "analysis/tables/summary.h"
 #include "findings/one/quality_parts.h"
 #include "findings/one/thresholds.h"
+#include "session/trace_frames.h"
 #include "session/trace_trust.h"
 
 namespace jarvis::findings {
@@ -28,6 +29,8 @@ class TimeQualities {
       : trace_(trace), events_(trace.events()), base_(TimeBaseOf(trace)), list_(*list) {}
 
   Result<void> Run(const Job& job) {
+    JV_ASSIGN(const auto frames, session::FramesOf(trace_, job));
+    Unrecorded(frames->frames);
     JV_ASSIGN(const auto cost, session::ProfilingCostOf(trace_, job));
     Frames(*cost);
     Overheads(*cost);
@@ -56,6 +59,26 @@ class TimeQualities {
   }
   bool Matters(const Quality& q) const { return q.percent.value_or(0) >= limits::kQualityLead; }
   static std::string Of(double value) { return ShortNumber(value); }
+
+  void Unrecorded(const analysis::TimeFrames& frames) {
+    const double ms = static_cast<double>(Length(frames.unrecorded)) / 1e6;
+    if (ms <= 0) return;
+    Quality q;
+    SetTime(base_, ms, 0, &q);
+    if (q.percent.value_or(0) < kToldFrom) return;
+    q.code = "unrecorded_gpu_work";
+    q.severity = Matters(q) ? Severity::kWarning : Severity::kNote;
+    q.text = fmt::format(
+        "For {} ms the GPU worked on something that is not in the trace: the host waited for it, "
+        "and work that was queued meanwhile began only after it.",
+        Of(ms));
+    q.count = frames.unrecorded.size();
+    q.consequence =
+        "It is neither idle time nor the time of the copy or wait that holds the host "
+        "up: nothing of it can be saved here.";
+    q.record = "synchronise before recording starts, or record the steps before, too";
+    list_.push_back(std::move(q));
+  }
 
   // A frame's function and the end of its file's path: "a.py(3): call".
   static std::string FrameText(std::string_view name) {
