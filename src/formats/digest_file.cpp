@@ -13,14 +13,21 @@
 namespace jarvis::formats {
 namespace {
 
+using analysis::CollectiveArrival;
 using analysis::CollectiveCall;
 using analysis::CollectiveKeys;
 using analysis::CollectiveKind;
+using analysis::HostPiece;
+using analysis::HostPlace;
+using analysis::HostWait;
 using analysis::KnownBy;
 using analysis::RankDigest;
+using analysis::RankFacts;
 
 constexpr std::string_view kDigestFormat = "jarvis-rank-digest";
-constexpr std::int64_t kVersion = 1;
+constexpr std::int64_t kVersion = 2;
+// The first one has no facts of the host; it is read as ever.
+constexpr std::int64_t kOldestVersion = 1;
 // Times that sums cannot leave the type with: +-97 years.
 constexpr std::int64_t kTimeMax = 3'060'000'000'000'000'000;
 
@@ -33,6 +40,23 @@ constexpr std::pair<const char*, KnownBy> kKnownBy[] = {
 constexpr std::int64_t kLinked = 1;
 constexpr std::int64_t kLeftOut = 2;
 constexpr std::int64_t kModern = 4;
+constexpr std::int64_t kNotCounted = 8;
+
+constexpr std::pair<const char*, HostPlace> kPlaces[] = {
+    {"empty", HostPlace::kEmpty},
+    {"op", HostPlace::kOp},
+    {"call", HostPlace::kCall},
+    {"memory", HostPlace::kMemory},
+};
+// Sums that a rank's facts hold, in this order.
+constexpr std::int64_t RankFacts::*kFactSums[] = {
+    &RankFacts::busy_ns, &RankFacts::compute_ns, &RankFacts::comm_ns, &RankFacts::exposed_ns,
+    &RankFacts::copy_ns, &RankFacts::wait_ns,    &RankFacts::step_ns, &RankFacts::steps};
+constexpr std::optional<std::int64_t> RankFacts::*kFactInstants[] = {
+    &RankFacts::host_start_ns, &RankFacts::host_end_ns, &RankFacts::gpu_start_ns,
+    &RankFacts::gpu_end_ns};
+// No sum of an hour of them leaves the type.
+constexpr std::int64_t kPieceMaxNs = 3'600'000'000'000;
 
 Json JsonOf(const Cell& cell) {
   return std::visit(
@@ -156,10 +180,11 @@ Result<CollectiveCall> CallFrom(const Json& row, std::size_t kinds, const std::s
   JV_ASSIGN(call.covered_ns, Whole(&row[5], where + "[5]", 0, call.dur_ns));
   JV_ASSIGN(call.sequence, MaybeWhole(&row[6], where + "[6]", INT64_MIN, INT64_MAX));
   JV_ASSIGN(const std::int64_t flags,
-            Whole(&row[7], where + "[7]", 0, kLinked | kLeftOut | kModern));
+            Whole(&row[7], where + "[7]", 0, kLinked | kLeftOut | kModern | kNotCounted));
   call.linked = (flags & kLinked) != 0;
   call.left_out = (flags & kLeftOut) != 0;
   call.modern = (flags & kModern) != 0;
+  call.counted = (flags & kNotCounted) == 0;
   return call;
 }
 
@@ -179,6 +204,179 @@ Status ReadLists(const Json& json, RankDigest* digest) {
     digest->calls.push_back(call);
   }
   return {};
+}
+
+// How long before an instant something lies, so that numbers stay short.
+Json Before(const std::optional<std::int64_t>& when, std::int64_t instant) {
+  return when ? Json(instant - *when) : Json();
+}
+
+// [launched before, anchored before, after the anchor, busy, compute]
+Json JsonOf(const CollectiveArrival& how, std::int64_t at) {
+  return {Before(how.launch_ns, at), Before(how.anchor_ns, at), how.after_anchor_ns, how.busy_ns,
+          how.compute_ns};
+}
+
+Json JsonOf(const RankFacts& facts, const std::vector<CollectiveCall>& calls) {
+  Json json = Json::object();
+  Json& instants = json["span_ns"] = Json::array();
+  for (const auto which : kFactInstants)
+    instants.push_back(JsonOf(facts.*which));
+  Json& sums = json["sums_ns"] = Json::array();
+  for (const auto which : kFactSums)
+    sums.push_back(facts.*which);
+  json["launches"] = facts.launches;
+  json["left_out"] = facts.left_out;
+  json["names"] = facts.names;
+  Json& pieces = json["pieces"] = Json::array();
+  for (const HostPiece& piece : facts.pieces) {
+    const char* place = nullptr;
+    for (const auto& [name, which] : kPlaces) {
+      if (which == piece.place) place = name;
+    }
+    pieces.push_back({piece.ts_ns, piece.dur_ns, piece.usual_ns, piece.times, place, piece.inside,
+                      piece.before, piece.after});
+  }
+  Json& waits = json["waits"] = Json::array();
+  for (const HostWait& wait : facts.waits)
+    waits.push_back({wait.ts_ns, wait.dur_ns, wait.call});
+  Json& arrivals = json["arrivals"] = Json::array();
+  for (std::size_t i = 0; i < calls.size(); ++i)
+    arrivals.push_back(JsonOf(facts.arrivals[i], calls[i].ts_ns));
+  json["tail"] = JsonOf(facts.tail, facts.gpu_end_ns.value_or(0));
+  return json;
+}
+
+Result<std::optional<std::int64_t>> InstantBefore(const Json& value, const std::string& where,
+                                                  std::int64_t instant) {
+  JV_ASSIGN(const auto lag, MaybeWhole(&value, where, -kTimeMax, kTimeMax));
+  return lag ? std::optional(instant - *lag) : std::nullopt;
+}
+
+Result<CollectiveArrival> ArrivalFrom(const Json* row, const std::string& where, std::int64_t at) {
+  constexpr std::size_t kValues = 5;
+  if (row == nullptr || !row->is_array() || row->size() != kValues)
+    return Wrong(where, fmt::format("is no list of {} values", kValues));
+  CollectiveArrival how;
+  JV_ASSIGN(how.launch_ns, InstantBefore((*row)[0], where + "[0]", at));
+  JV_ASSIGN(how.anchor_ns, InstantBefore((*row)[1], where + "[1]", at));
+  JV_ASSIGN(how.after_anchor_ns, Whole(&(*row)[2], where + "[2]", -kPieceMaxNs, kPieceMaxNs));
+  JV_ASSIGN(how.busy_ns, Whole(&(*row)[3], where + "[3]", 0, kPieceMaxNs));
+  JV_ASSIGN(how.compute_ns, Whole(&(*row)[4], where + "[4]", 0, kPieceMaxNs));
+  return how;
+}
+
+Result<std::uint32_t> NameFrom(const Json& value, const std::string& where,
+                               const RankFacts& facts) {
+  JV_ASSIGN(const std::int64_t name,
+            Whole(&value, where, 0, static_cast<std::int64_t>(facts.names.size()) - 1));
+  return static_cast<std::uint32_t>(name);
+}
+
+Result<HostPiece> PieceFrom(const Json& row, const std::string& where, const RankFacts& facts) {
+  constexpr std::size_t kValues = 8;
+  if (!row.is_array() || row.size() != kValues)
+    return Wrong(where, fmt::format("is no list of {} values", kValues));
+  HostPiece piece;
+  JV_ASSIGN(piece.ts_ns, Whole(&row[0], where + "[0]", -kTimeMax, kTimeMax));
+  JV_ASSIGN(piece.dur_ns, Whole(&row[1], where + "[1]", 1, kPieceMaxNs));
+  JV_ASSIGN(piece.usual_ns, Whole(&row[2], where + "[2]", 0, piece.dur_ns));
+  JV_ASSIGN(piece.times, Whole(&row[3], where + "[3]", 1, INT64_MAX));
+  JV_ASSIGN(const std::string place, Text(&row[4], where + "[4]"));
+  bool found = false;
+  for (const auto& [name, which] : kPlaces) {
+    if (place != name) continue;
+    piece.place = which;
+    found = true;
+  }
+  if (!found) return Wrong(where + "[4]", "is none of its values");
+  JV_ASSIGN(piece.inside, NameFrom(row[5], where + "[5]", facts));
+  JV_ASSIGN(piece.before, NameFrom(row[6], where + "[6]", facts));
+  JV_ASSIGN(piece.after, NameFrom(row[7], where + "[7]", facts));
+  return piece;
+}
+
+// Stretches are by start and do not overlap.
+Status ReadPieces(const Json& list, RankFacts* facts) {
+  for (const Json& row : list) {
+    const std::string where = fmt::format("facts.pieces[{}]", facts->pieces.size());
+    JV_ASSIGN(const HostPiece piece, PieceFrom(row, where, *facts));
+    if (!facts->pieces.empty() &&
+        piece.ts_ns < facts->pieces.back().ts_ns + facts->pieces.back().dur_ns)
+      return Wrong(where, "begins before the one before it ends");
+    facts->pieces.push_back(piece);
+  }
+  return {};
+}
+
+Status ReadWaits(const Json& list, RankFacts* facts) {
+  for (const Json& row : list) {
+    const std::string where = fmt::format("facts.waits[{}]", facts->waits.size());
+    if (!row.is_array() || row.size() != 3) return Wrong(where, "is no list of 3 values");
+    HostWait wait;
+    JV_ASSIGN(wait.ts_ns, Whole(&row[0], where + "[0]", -kTimeMax, kTimeMax));
+    JV_ASSIGN(wait.dur_ns, Whole(&row[1], where + "[1]", 0, kPieceMaxNs));
+    JV_ASSIGN(wait.call, NameFrom(row[2], where + "[2]", *facts));
+    if (!facts->waits.empty() && wait.ts_ns < facts->waits.back().ts_ns)
+      return Wrong(where, "begins before the one before it");
+    facts->waits.push_back(wait);
+  }
+  return {};
+}
+
+Result<const Json*> ListIn(const Json& json, const char* name, std::size_t most) {
+  const Json* list = Member(json, name);
+  if (list == nullptr || !list->is_array() || list->size() > most)
+    return Wrong(fmt::format("facts.{}", name), fmt::format("is no list of at most {}", most));
+  return list;
+}
+
+Result<RankFacts> FactsFrom(const Json& json, const std::vector<CollectiveCall>& calls) {
+  RankFacts facts;
+  JV_ASSIGN(const Json* instants, ListIn(json, "span_ns", std::size(kFactInstants)));
+  JV_ASSIGN(const Json* sums, ListIn(json, "sums_ns", std::size(kFactSums)));
+  if (instants->size() != std::size(kFactInstants) || sums->size() != std::size(kFactSums))
+    return Wrong("facts", "has too few times");
+  for (std::size_t i = 0; i < std::size(kFactInstants); ++i) {
+    JV_ASSIGN(
+        facts.*kFactInstants[i],
+        MaybeWhole(&(*instants)[i], fmt::format("facts.span_ns[{}]", i), -kTimeMax, kTimeMax));
+  }
+  if (facts.gpu_start_ns.has_value() != facts.gpu_end_ns.has_value() ||
+      facts.host_start_ns.has_value() != facts.host_end_ns.has_value() ||
+      (!calls.empty() && !facts.gpu_start_ns))
+    return Wrong("facts.span_ns", "has a beginning without an end");
+  for (std::size_t i = 0; i < std::size(kFactSums); ++i) {
+    JV_ASSIGN(facts.*kFactSums[i],
+              Whole(&(*sums)[i], fmt::format("facts.sums_ns[{}]", i), 0, kTimeMax));
+  }
+  JV_ASSIGN(const std::int64_t launches,
+            Whole(Member(json, "launches"), "facts.launches", 0, INT64_MAX));
+  JV_ASSIGN(const std::int64_t left_out,
+            Whole(Member(json, "left_out"), "facts.left_out", 0, INT64_MAX));
+  facts.launches = static_cast<std::uint64_t>(launches);
+  facts.left_out = static_cast<std::uint64_t>(left_out);
+  JV_ASSIGN(const Json* names, ListIn(json, "names", 4 * analysis::kPiecesMax + 1));
+  for (const Json& name : *names) {
+    JV_ASSIGN(std::string text, Text(&name, fmt::format("facts.names[{}]", facts.names.size())));
+    facts.names.push_back(std::move(text));
+  }
+  if (facts.names.empty() || !facts.names.front().empty())
+    return Wrong("facts.names", "does not begin with an empty one");
+  JV_ASSIGN(const Json* pieces, ListIn(json, "pieces", analysis::kPiecesMax));
+  JV_ASSIGN(const Json* waits, ListIn(json, "waits", analysis::kPiecesMax));
+  JV_ASSIGN(const Json* arrivals, ListIn(json, "arrivals", calls.size()));
+  JV_TRY(ReadPieces(*pieces, &facts));
+  JV_TRY(ReadWaits(*waits, &facts));
+  if (arrivals->size() != calls.size()) return Wrong("facts.arrivals", "is not one for each call");
+  for (std::size_t i = 0; i < calls.size(); ++i) {
+    JV_ASSIGN(CollectiveArrival how,
+              ArrivalFrom(&(*arrivals)[i], fmt::format("facts.arrivals[{}]", i), calls[i].ts_ns));
+    facts.arrivals.push_back(how);
+  }
+  JV_ASSIGN(facts.tail,
+            ArrivalFrom(Member(json, "tail"), "facts.tail", facts.gpu_end_ns.value_or(0)));
+  return facts;
 }
 
 }  // namespace
@@ -215,12 +413,13 @@ std::string DigestText(const RankDigest& digest) {
   json["kinds"] = std::move(kinds);
   Json calls = Json::array();
   for (const CollectiveCall& call : digest.calls) {
-    const std::int64_t flags =
-        (call.linked ? kLinked : 0) | (call.left_out ? kLeftOut : 0) | (call.modern ? kModern : 0);
+    const std::int64_t flags = (call.linked ? kLinked : 0) | (call.left_out ? kLeftOut : 0) |
+                               (call.modern ? kModern : 0) | (call.counted ? 0 : kNotCounted);
     calls.push_back({call.kind, call.ts_ns, call.dur_ns, call.ts_us, call.dur_us, call.covered_ns,
                      JsonOf(call.sequence), flags});
   }
   json["calls"] = std::move(calls);
+  json["facts"] = digest.facts ? JsonOf(*digest.facts, digest.calls) : Json();
   return DumpLine(json) + "\n";
 }
 
@@ -238,9 +437,11 @@ Result<std::vector<RankDigest>> ReadDigest(std::string_view text) {
   const Json& json = *parsed;
   const Json* format = Member(json, "format");
   if (format == nullptr || *format != Json(kDigestFormat)) return Wrong("format", "is another one");
-  JV_ASSIGN(const std::int64_t version, Whole(Member(json, "version"), "version", 1, INT32_MAX));
-  if (version != kVersion) {
-    return Wrong("version", fmt::format("is {}; this jarvis reads version {}", version, kVersion));
+  JV_ASSIGN(const std::int64_t version,
+            Whole(Member(json, "version"), "version", kOldestVersion, INT32_MAX));
+  if (version > kVersion) {
+    return Wrong("version", fmt::format("is {}; this jarvis reads versions {} to {}", version,
+                                        kOldestVersion, kVersion));
   }
   RankDigest digest;
   JV_ASSIGN(digest.source, Text(Member(json, "source"), "source"));
@@ -264,6 +465,14 @@ Result<std::vector<RankDigest>> ReadDigest(std::string_view text) {
     }
   }
   JV_TRY(ReadLists(json, &digest));
+  if (version > kOldestVersion) {
+    const Json* facts = Member(json, "facts");
+    if (facts == nullptr || (!facts->is_null() && !facts->is_object()))
+      return Wrong("facts", "is no object");
+    if (facts->is_object()) {
+      JV_ASSIGN(digest.facts, FactsFrom(*facts, digest.calls));
+    }
+  }
   std::vector<RankDigest> digests;
   digests.push_back(std::move(digest));
   return digests;

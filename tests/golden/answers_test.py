@@ -39,6 +39,10 @@ QUESTIONS = [
     ("category_analysis", {"platform": "MI300X"}),
     *[("idle_gaps", {"by": by, "limit": limit}) for by in ("cause", "module", "step", "gap")
       for limit in (2, 200)],
+    *[("host_summary", {"by": by, "limit": limit, "min_percent": least})
+      for by in ("overview", "op", "frame", "call", "range", "thread", "step", "sync",
+                 "stretch")
+      for limit, least in ((2, 0.1), (200, 0))],
     ("fusion_candidates", {}),
     ("render_report", {}),
     ("render_report", {"reports": ["fair"], "platform": "MI300X"}),

@@ -37,13 +37,23 @@ class FactCollector {
   const trace::Event& At(EventIndex e) const { return in_.events[e]; }
   std::string_view PidOf(EventIndex e) const { return in_.events.tracks[At(e).track].pid; }
 
+  // The launch of GPU work. External id 0 is the profiler's word for no op at all.
+  EventIndex LaunchOf(EventIndex gpu) const {
+    const EventIndex launch = in_.tree.parent(gpu);
+    if (launch == trace::kNoEvent) return launch;
+    const trace::Args& work = in_.events.args_of(gpu);
+    const bool same = work.correlation != trace::kAbsent &&
+                      work.correlation == in_.events.args_of(launch).correlation;
+    return same || work.external_id != 0 ? launch : trace::kNoEvent;
+  }
+
   void ChooseProcess() {
     std::map<std::string_view, std::uint64_t> launches;
     std::map<std::string_view, std::uint64_t> hosts;
     for (const EventIndex e : in_.tree.preorder())
       ++hosts[PidOf(e)];
     for (const EventIndex e : in_.attribution.timeline) {
-      const EventIndex launch = in_.tree.parent(e);
+      const EventIndex launch = LaunchOf(e);
       if (launch != trace::kNoEvent) ++launches[PidOf(launch)];
     }
     const auto& votes = launches.empty() ? hosts : launches;
@@ -65,12 +75,12 @@ class FactCollector {
   void CollectGpu() {
     std::unordered_set<std::string_view> devices;
     for (const EventIndex e : in_.attribution.timeline) {
-      const EventIndex launch = in_.tree.parent(e);
+      const EventIndex launch = LaunchOf(e);
       if (launch != trace::kNoEvent && facts_.in_process[At(launch).track])
         devices.insert(PidOf(e));
     }
     for (const EventIndex e : in_.attribution.timeline) {
-      const EventIndex launch = in_.tree.parent(e);
+      const EventIndex launch = LaunchOf(e);
       if (launch == trace::kNoEvent) {
         if (devices.empty() || devices.contains(PidOf(e)))
           facts_.gpu.push_back({e, trace::kNoEvent, trace::kAbsent});
@@ -78,20 +88,21 @@ class FactCollector {
         facts_.gpu.push_back({e, launch, At(launch).ts_ns});
       }
     }
-    const auto earlier = [&](const GpuWork& a, const GpuWork& b) {
+    const auto earlier = [&](const LaunchedWork& a, const LaunchedWork& b) {
       return At(a.event).ts_ns < At(b.event).ts_ns;
     };
     std::stable_sort(facts_.gpu.begin(), facts_.gpu.end(), earlier);
     TimeSet busy;
-    for (const GpuWork& work : facts_.gpu) {
+    for (const LaunchedWork& work : facts_.gpu) {
       busy.push_back({At(work.event).ts_ns, At(work.event).end_ns()});
       if (work.launch != trace::kNoEvent) facts_.launched.push_back(work);
     }
     facts_.busy = Union(std::move(busy));
-    std::stable_sort(facts_.launched.begin(), facts_.launched.end(),
-                     [](const GpuWork& a, const GpuWork& b) { return a.launch_ns < b.launch_ns; });
+    std::stable_sort(
+        facts_.launched.begin(), facts_.launched.end(),
+        [](const LaunchedWork& a, const LaunchedWork& b) { return a.launch_ns < b.launch_ns; });
     facts_.launched_before.push_back(0);
-    for (const GpuWork& work : facts_.launched)
+    for (const LaunchedWork& work : facts_.launched)
       facts_.launched_before.push_back(facts_.launched_before.back() + At(work.event).dur_ns);
   }
 
@@ -109,7 +120,7 @@ class FactCollector {
       if (in_.tree.parent(e) == trace::kNoEvent) vote.rooted += At(e).dur_ns;
       if (IsStepMark(e)) vote.marks += At(e).dur_ns;
     }
-    for (const GpuWork& work : facts_.launched)
+    for (const LaunchedWork& work : facts_.launched)
       ++votes[At(work.launch).track].launches;
     constexpr std::uint64_t kFifth = 5;  // a thread that launches less is a helper
     const std::uint64_t all = facts_.launched.size();
@@ -134,6 +145,20 @@ class FactCollector {
     return StepNumberOf(in_.events.name(e)).has_value();
   }
 
+  // Threads that run ops, if any does: others look after the GPU (watchdogs ask for events) and do
+  // nothing of the step.
+  std::vector<bool> WorkingThreads() const {
+    std::vector<bool> works(in_.events.tracks.size());
+    bool any = false;
+    for (const EventIndex e : in_.tree.preorder()) {
+      if (At(e).kind != EventKind::kCpuOp) continue;
+      works[At(e).track] = true;
+      any = true;
+    }
+    if (!any) works.assign(works.size(), true);
+    return works;
+  }
+
   // Outermost, but for a runtime thread's frames.
   bool IsAutogradNode(EventIndex e) const {
     if (At(e).kind != EventKind::kCpuOp) return false;
@@ -145,13 +170,15 @@ class FactCollector {
   }
 
   void CollectHost() {
+    const std::vector<bool> works = WorkingThreads();
     TimeSet in_ops;
     for (const EventIndex e : in_.tree.preorder()) {
       const trace::Event& event = At(e);
       if (!facts_.in_process[event.track]) continue;
       if (trace::IsLaunchCall(event.kind)) facts_.calls.push_back(e);
       const bool op = event.kind == EventKind::kCpuOp && !IsScopeName(in_.events.name(e));
-      if (op || trace::IsLaunchCall(event.kind)) in_ops.push_back({event.ts_ns, event.end_ns()});
+      if (works[event.track] && (op || trace::IsLaunchCall(event.kind)))
+        in_ops.push_back({event.ts_ns, event.end_ns()});
       if (event.track != facts_.track) {
         if (IsAutogradNode(e)) facts_.autograd.push_back(e);
         continue;
@@ -243,7 +270,7 @@ class FactCollector {
     }
     for (const EventIndex e : facts_.on_thread)
       add(&facts_.thread, &thread, At(e));
-    for (const GpuWork& work : facts_.gpu)
+    for (const LaunchedWork& work : facts_.gpu)
       add(&facts_.recording, &recording, At(work.event));
   }
 
@@ -267,7 +294,7 @@ TimeSet Within(const TimeSet& set, TimeSpan span) {
 }
 
 std::pair<std::size_t, std::size_t> FrameFacts::LaunchedIn(TimeSpan span) const {
-  const auto before = [](const GpuWork& work, std::int64_t at) { return work.launch_ns < at; };
+  const auto before = [](const LaunchedWork& work, std::int64_t at) { return work.launch_ns < at; };
   const auto place = [&](std::int64_t at) {
     return static_cast<std::size_t>(std::lower_bound(launched.begin(), launched.end(), at, before) -
                                     launched.begin());

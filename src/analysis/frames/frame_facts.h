@@ -43,7 +43,7 @@ struct FrameInput {
 };
 
 // One piece of GPU work.
-struct GpuWork {
+struct LaunchedWork {
   EventIndex event;
   EventIndex launch;       // the call or op that launched it, or kNoEvent
   std::int64_t launch_ns;  // that one's start; kAbsent without one
@@ -64,8 +64,8 @@ struct FrameFacts {
 
   TimeSpan recording{};                         // of the process's host events and its GPU work
   TimeSpan thread{};                            // of the chosen thread's events
-  std::vector<GpuWork> gpu{};                   // of the process, by start
-  std::vector<GpuWork> launched{};              // those with a launch, by launch, then start
+  std::vector<LaunchedWork> gpu{};              // of the process, by start
+  std::vector<LaunchedWork> launched{};         // those with a launch, by launch, then start
   std::vector<std::int64_t> launched_before{};  // by place in `launched`, and one more: sum of
                                                 // durations of those before it
   std::vector<EventIndex> autograd{};  // outermost nodes on other threads than the chosen, by start

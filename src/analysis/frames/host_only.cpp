@@ -23,6 +23,7 @@ class HostOnlyFinder {
       : facts_(facts) {
     out_.least_ns = LeastOf(span);
     const TimeSet free = Subtract(Subtract(Subtract({span}, facts.busy), facts.in_ops), unrecorded);
+    out_.all_ns = Length(free);
     for (const TimeSpan& piece : free) {
       if (piece.end - piece.start >= out_.least_ns) stretches_.push_back(piece);
     }
@@ -30,6 +31,7 @@ class HostOnlyFinder {
 
   HostOnlyTime Run() {
     out_.count = stretches_.size();
+    if (stretches_.empty()) return std::move(out_);
     out_.total_ns = Length(stretches_);
     FindNeighbours();
     FindFrames();
@@ -64,15 +66,23 @@ class HostOnlyFinder {
     }
   }
 
-  // The Python frame that was innermost for most of each stretch.
+  // The Python frame that was innermost for most of each stretch, and the annotation.
   void FindFrames() {
-    where_.assign(stretches_.size(), kNoString);
-    if (stretches_.empty()) return;
+    where_ = InnermostOf([&](EventIndex e) { return At(e).kind == EventKind::kPythonFunction; });
+    within_ = InnermostOf([&](EventIndex e) {
+      return At(e).kind == EventKind::kUserAnnotation && !StepNumberOf(facts_.events.name(e));
+    });
+  }
+
+  // By stretch: the name of the event of that sort that was the innermost open one for most of it.
+  template <typename Sort>
+  std::vector<StringId> InnermostOf(const Sort& sort) const {
+    std::vector<StringId> names(stretches_.size(), kNoString);
     std::vector<EventIndex> open;
     std::unordered_map<StringId, std::int64_t> time;  // of the current stretch
     std::size_t stretch = 0;
     std::int64_t at = trace::kAbsent;
-    // The time since `at` was the innermost open frame's.
+    // The time since `at` was the innermost open one's.
     const auto spend = [&](std::int64_t until) {
       while (stretch < stretches_.size() && at < until) {
         const TimeSpan& now = stretches_[stretch];
@@ -80,12 +90,12 @@ class HostOnlyFinder {
         const std::int64_t to = std::min(until, now.end);
         if (to > from && !open.empty()) time[At(open.back()).name] += to - from;
         if (until < now.end) break;
-        Settle(stretch++, &time);
+        names[stretch++] = MostOf(&time);
       }
       at = std::max(at, until);
     };
     for (const EventIndex e : facts_.on_thread) {
-      if (At(e).kind != EventKind::kPythonFunction) continue;
+      if (!sort(e)) continue;
       while (!open.empty() && At(open.back()).end_ns() <= At(e).ts_ns) {
         spend(At(open.back()).end_ns());
         open.pop_back();
@@ -97,17 +107,20 @@ class HostOnlyFinder {
       spend(At(open.back()).end_ns());
       open.pop_back();
     }
-    if (stretch < stretches_.size()) Settle(stretch, &time);
+    if (stretch < stretches_.size()) names[stretch] = MostOf(&time);
+    return names;
   }
 
-  void Settle(std::size_t stretch, std::unordered_map<StringId, std::int64_t>* time) {
+  static StringId MostOf(std::unordered_map<StringId, std::int64_t>* time) {
+    StringId name = kNoString;
     std::int64_t most = 0;
-    for (const auto& [name, ns] : *time) {
-      if (ns < most || (ns == most && name >= where_[stretch])) continue;
+    for (const auto& [id, ns] : *time) {
+      if (ns < most || (ns == most && id >= name)) continue;
       most = ns;
-      where_[stretch] = name;
+      name = id;
     }
     time->clear();
+    return name;
   }
 
   std::string TextOf(StringId name) const { return std::string(facts_.events.text(name)); }
@@ -132,6 +145,7 @@ class HostOnlyFinder {
         if (m > 0) periods.push_back(one.start - stretches_[members[m - 1]].start);
       }
       group.where = TextOf(std::get<0>(key));
+      group.within = TextOf(within_[members.front()]);
       group.before = TextOf(before_[members.front()]);
       group.after = TextOf(after_[members.front()]);
       group.thread = facts_.host_events() ? std::string(facts_.events.tracks[facts_.track].tid)
@@ -153,6 +167,7 @@ class HostOnlyFinder {
   std::vector<StringId> before_;
   std::vector<StringId> after_;
   std::vector<StringId> where_;
+  std::vector<StringId> within_;
   HostOnlyTime out_;
 };
 

@@ -17,6 +17,7 @@ struct HostOnlyGroup {
   std::string before;  // the op or runtime call that ended before; empty: the frame began
   std::string after;   // ... that came next; empty: the frame ended
   std::string where;   // innermost Python frame with most of the time; empty: none recorded
+  std::string within;  // innermost annotation around it; empty: none
   std::string thread;  // that it is of
   std::uint64_t count = 0;
   std::int64_t total_ns = 0;
@@ -27,6 +28,7 @@ struct HostOnlyGroup {
 };
 
 struct HostOnlyTime {
+  std::int64_t all_ns = 0;    // of all stretches, however short
   std::int64_t total_ns = 0;  // of all stretches of at least `least_ns`
   std::int64_t least_ns = 0;
   std::uint64_t count = 0;

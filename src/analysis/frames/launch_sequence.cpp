@@ -9,7 +9,7 @@ namespace {
 constexpr int kMostFrames = 256;
 
 // The kernel, and the op with its shapes that launched it, as one number.
-std::uint64_t KeyOf(const FrameFacts& facts, const GpuWork& work) {
+std::uint64_t KeyOf(const FrameFacts& facts, const LaunchedWork& work) {
   EventIndex op = work.launch;
   int left = kMostFrames;
   while (op != trace::kNoEvent && facts.events[op].kind != trace::EventKind::kCpuOp)

@@ -10,7 +10,7 @@ namespace jarvis::analysis {
 
 struct LaunchSequence {
   std::vector<SequenceItem> items;  // by launch; equal: same kernel, same op, same shapes
-  std::vector<GpuWork> work;        // the same places
+  std::vector<LaunchedWork> work;   // the same places
 };
 
 // What was launched in the span, on whatever thread.

@@ -15,7 +15,7 @@ constexpr std::size_t kLeastToDiffer = 3;
 
 // One part of one step, measured.
 struct Instance {
-  StepPart part;
+  FramePart part;
   std::optional<std::size_t> within;  // index of the part it is in, in the same list
   std::uint64_t gpu_events = 0;
   std::int64_t window_ns = 0;
@@ -61,7 +61,7 @@ class PhaseMaker {
   void Measure(TimeSpan span) {
     out_.total_ns += span.end - span.start;
     std::optional<std::size_t> outer;
-    for (StepPart& part : PartsOf(facts_, span)) {
+    for (FramePart& part : PartsOf(facts_, span)) {
       Instance one;
       one.part = std::move(part);
       if (one.part.level == 0) {

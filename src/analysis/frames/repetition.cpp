@@ -12,6 +12,7 @@ constexpr std::size_t kLeastItems = 12;  // of a sequence that can show anything
 constexpr std::size_t kCandidates = 24;  // numbers of blocks that are looked at in full
 constexpr double kLeastInTurn = 0.6;     // of the keys that occur that often
 constexpr double kLeastAlike = 0.5;      // median likeness of neighbouring blocks
+constexpr std::size_t kProof = 8;        // keys in turn
 constexpr double kNearlyTheSame = 0.93;  // of two spreads
 
 class RepetitionFinder {
@@ -98,7 +99,8 @@ class RepetitionFinder {
     if (!best || static_cast<double>(most) < kLeastInTurn * static_cast<double>(keys.size()))
       return std::nullopt;
     Finish(&*best);
-    if (!Alike(*best)) return std::nullopt;
+    // Many keys in turn prove it, however much else varies from block to block.
+    if (most < kProof && !Alike(*best)) return std::nullopt;
     return best;
   }
 

@@ -114,13 +114,13 @@ class StepFinder {
     }
   }
 
-  // Nearly all of the thread's time: Python frames that stay open all along do not count as time of
-  // their own, as profilers start and stop inside them.
+  // From the thread's first op or scope to its last: Python frames stay open around the profiler's
+  // start and stop, and a last synchronisation is the profiler's own.
   TimeSpan Busy() const {
     TimeSpan span{};
     bool any = false;
     for (const EventIndex e : facts_.on_thread) {
-      if (At(e).kind == EventKind::kPythonFunction) continue;
+      if (At(e).kind != EventKind::kCpuOp && At(e).kind != EventKind::kUserAnnotation) continue;
       span.start = any ? std::min(span.start, At(e).ts_ns) : At(e).ts_ns;
       span.end = any ? std::max(span.end, At(e).end_ns()) : At(e).end_ns();
       any = true;
@@ -134,14 +134,13 @@ class StepFinder {
 
   FoundSteps AroundAll() const {
     const TimeSpan all = Busy();
-    for (const Scope& scope : scopes_) {
-      if (scope.module || scope.events.size() != 1) continue;
-      const trace::Event& event = At(scope.events.front());
-      if (!Covers(event.dur_ns, all)) continue;
+    for (const EventIndex e : facts_.on_thread) {
+      const trace::Event& event = At(e);
+      if (event.kind != EventKind::kUserAnnotation || !Covers(event.dur_ns, all)) continue;
       FoundSteps out;
       out.source = StepSource::kAnnotation;
-      out.name = scope.name;
-      out.steps.push_back({scope.name, 1, {event.ts_ns, event.end_ns()}});
+      out.name = std::string(facts_.events.name(e));
+      out.steps.push_back({out.name, 1, {event.ts_ns, event.end_ns()}});
       return out;
     }
     return {};

@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <map>
+#include <optional>
 
+#include "analysis/attribution/call_stack.h"
 #include "analysis/attribution/module_paths.h"
 #include "analysis/frames/launch_sequence.h"
 #include "analysis/frames/repetition.h"
@@ -17,6 +19,7 @@ using trace::EventKind;
 
 constexpr double kLeastShare = 0.01;  // of a part in its step
 constexpr double kAroundShare = 0.8;  // a call around nearly all is looked into
+constexpr double kSameShare = 0.9;    // of a call in the one around it: the same for the eye
 constexpr double kNamedShare = 0.5;   // of a call that its named parts must make up
 constexpr double kLookInShare = 0.3;  // of a part in its step for repetition to be looked for
 constexpr std::size_t kLeastRepeats = 3;
@@ -35,12 +38,12 @@ class StepCutter {
  public:
   StepCutter(const FrameFacts& facts, TimeSpan span) : facts_(facts), span_(span) { Collect(); }
 
-  std::vector<StepPart> Run() {
+  std::vector<FramePart> Run() {
     std::vector<Node> all = Roots();
     parts_ = Descend(std::move(all));
     AddBetween();
-    std::vector<StepPart> out;
-    for (const StepPart& part : parts_) {
+    std::vector<FramePart> out;
+    for (const FramePart& part : parts_) {
       out.push_back(part);
       AddWithin(part, &out);
     }
@@ -68,7 +71,7 @@ class StepCutter {
       const trace::Event& event = facts_.events[*e];
       if (event.end_ns() > span_.end) continue;
       if (StepNumberOf(facts_.events.name(*e))) continue;
-      while (!open.empty() && At(open.back()).end_ns() <= event.ts_ns) {
+      while (!open.empty() && IsOver(At(open.back()), event)) {
         past_[open.back()] = inside_.size();
         open.pop_back();
       }
@@ -78,6 +81,13 @@ class StepCutter {
     }
     for (const std::size_t node : open)
       past_[node] = inside_.size();
+  }
+
+  // A scope that is entered inside a frame and left long after it is not within it: the frame only
+  // opened it (__enter__).
+  static bool IsOver(const trace::Event& open, const trace::Event& next) {
+    if (open.end_ns() <= next.ts_ns) return true;
+    return open.end_ns() < next.end_ns() && (open.end_ns() - next.ts_ns) * 2 < next.dur_ns;
   }
 
   std::vector<Node> Siblings(Node first, Node past) const {
@@ -109,13 +119,42 @@ class StepCutter {
     return facts_.launched_before[past] - facts_.launched_before[first];
   }
 
-  StepPart PartOf(Node node) const {
+  // The call that says most of those around the same time: a module if there is one, else the
+  // outermost that is no mere passing on.
+  Node NamedBy(Node node) const {
+    std::optional<Node> named;
+    for (Node at = node;;) {
+      const PhaseSource source = SourceOf(at);
+      if (source == PhaseSource::kAnnotation || source == PhaseSource::kModule) return at;
+      if (source == PhaseSource::kOp) break;
+      if (!named && !PassesOn(NameOf(at))) named = at;
+      const std::vector<Node> children = ChildrenOf(at);
+      const auto same = std::find_if(children.begin(), children.end(), [&](Node child) {
+        return static_cast<double>(At(child).dur_ns) >=
+               kSameShare * static_cast<double>(At(node).dur_ns);
+      });
+      if (same == children.end()) break;
+      at = *same;
+    }
+    return named.value_or(node);
+  }
+
+  static bool PassesOn(std::string_view name) {
+    const std::size_t colon = name.rfind(": ");
+    const std::string_view function =
+        colon == std::string_view::npos ? name : name.substr(colon + 2);
+    return name.starts_with("<built-in") || function.starts_with("__") || function == "wrapper" ||
+           function == "decorate_context" || IsWrapperFrame(name);
+  }
+
+  FramePart PartOf(Node outer) const {
+    const Node node = NamedBy(outer);
     const PhaseSource source = SourceOf(node);
     std::string name = LabelOf(node);
     const PhaseKind kind = IsSyncCall(NameOf(node)) && trace::IsLaunchCall(At(node).kind)
                                ? PhaseKind::kWait
                                : PhaseKindOf(name, source);
-    return {std::move(name), kind, source, {At(node).ts_ns, At(node).end_ns()}, 0};
+    return {std::move(name), kind, source, {At(outer).ts_ns, At(outer).end_ns()}, 0};
   }
 
   // The siblings that are worth a name. Ops are so by themselves only; calls of one name together.
@@ -137,17 +176,23 @@ class StepCutter {
     return std::max(At(node).dur_ns, LaunchedIn({At(node).ts_ns, At(node).end_ns()}));
   }
 
+  // A scope that the user named as a phase is one, however long it takes.
+  bool IsPhase(Node node) const {
+    return SourceOf(node) == PhaseSource::kAnnotation &&
+           PhaseKindOf(NameOf(node), PhaseSource::kAnnotation) != PhaseKind::kOther;
+  }
+
   // Down through calls around nearly all of the step, keeping what stands beside them.
-  std::vector<StepPart> Descend(std::vector<Node> siblings) {
-    std::vector<StepPart> before;
-    std::vector<StepPart> after;  // the innermost last
+  std::vector<FramePart> Descend(std::vector<Node> siblings) {
+    std::vector<FramePart> before;
+    std::vector<FramePart> after;  // the innermost last
     TimeSpan inner = span_;
     while (true) {
       const auto around = std::find_if(siblings.begin(), siblings.end(), [&](Node node) {
-        return ShareOf(At(node).dur_ns) >= kAroundShare && past_[node] > node + 1;
+        return ShareOf(At(node).dur_ns) >= kAroundShare && past_[node] > node + 1 && !IsPhase(node);
       });
       if (around == siblings.end()) break;
-      std::vector<StepPart> later;
+      std::vector<FramePart> later;
       for (const Node node : Worth(siblings)) {
         if (node == *around) continue;
         (node < *around ? before : later).push_back(PartOf(node));
@@ -156,7 +201,7 @@ class StepCutter {
       inner = {At(*around).ts_ns, At(*around).end_ns()};
       siblings = ChildrenOf(*around);
     }
-    std::vector<StepPart> middle = CutFlat(siblings, inner);
+    std::vector<FramePart> middle = CutFlat(siblings, inner);
     before.insert(before.end(), middle.begin(), middle.end());
     before.insert(before.end(), after.begin(), after.end());
     return before;
@@ -164,8 +209,8 @@ class StepCutter {
 
   // No sibling is around nearly all: by their names, if named calls make up most of the time, else
   // as a training step, else by what repeats, else the named ones all the same.
-  std::vector<StepPart> CutFlat(const std::vector<Node>& siblings, TimeSpan inner) const {
-    std::vector<StepPart> named;
+  std::vector<FramePart> CutFlat(const std::vector<Node>& siblings, TimeSpan inner) const {
+    std::vector<FramePart> named;
     std::int64_t scopes = 0;
     for (const Node node : Worth(siblings)) {
       named.push_back(PartOf(node));
@@ -173,14 +218,18 @@ class StepCutter {
     }
     const auto covered = static_cast<double>(scopes);
     const bool mostly = covered >= kNamedShare * static_cast<double>(inner.end - inner.start);
-    if (mostly) return named;
+    const bool backward = std::any_of(named.begin(), named.end(), [](const FramePart& part) {
+      return part.kind == PhaseKind::kBackward;
+    });
+    if (mostly && backward) return named;
     if (auto training = TrainingPartsOf(facts_, inner); !training.empty()) return training;
+    if (mostly) return named;
     if (auto blocks = BlocksIn(inner, 0); !blocks.empty()) return blocks;
     return named;
   }
 
   // What repeats in the kernels launched in a span, with what comes before and after.
-  std::vector<StepPart> BlocksIn(TimeSpan span, int level) const {
+  std::vector<FramePart> BlocksIn(TimeSpan span, int level) const {
     const LaunchSequence sequence = LaunchesIn(facts_, span);
     const auto found = FindRepetition(sequence.items, span.end);
     if (!found || found->coverage < kNamedShare) return {};
@@ -188,7 +237,7 @@ class StepCutter {
       return item < sequence.items.size() ? sequence.items[item].at_ns : span.end;
     };
     const std::string count = std::to_string(found->starts.size());
-    std::vector<StepPart> out;
+    std::vector<FramePart> out;
     if (level == 0 && ShareOf(at(found->starts.front()) - span.start) >= kLeastShare) {
       out.push_back({"before the " + count + " repeated blocks",
                      PhaseKind::kOther,
@@ -216,7 +265,7 @@ class StepCutter {
 
   // Time between parts that is worth mentioning.
   void AddBetween() {
-    std::vector<StepPart> all;
+    std::vector<FramePart> all;
     std::int64_t at = span_.start;
     const auto fill = [&](std::int64_t until, const std::string& next) {
       if (until <= at || ShareOf(until - at) < kLeastShare) return;
@@ -227,7 +276,7 @@ class StepCutter {
                                                           : "between " + previous + " and " + next;
       all.push_back({std::move(name), PhaseKind::kBetween, PhaseSource::kRest, {at, until}, 0});
     };
-    for (const StepPart& part : parts_) {
+    for (const FramePart& part : parts_) {
       fill(part.host.start, part.name);
       all.push_back(part);
       at = std::max(at, part.host.end);
@@ -237,32 +286,54 @@ class StepCutter {
   }
 
   // Repeated calls within a large part: layers, batches.
-  void AddWithin(const StepPart& part, std::vector<StepPart>* out) const {
+  void AddWithin(const FramePart& part, std::vector<FramePart>* out) const {
     const std::int64_t weight = std::max(part.host.end - part.host.start, LaunchedIn(part.host));
     if (part.source == PhaseSource::kRepetition || ShareOf(weight) < kLookInShare) return;
-    const auto begin =
-        static_cast<Node>(std::lower_bound(inside_.begin(), inside_.end(), part.host.start,
-                                           [&](EventIndex e, std::int64_t at) {
-                                             return facts_.events[e].ts_ns < at;
-                                           }) -
-                          inside_.begin());
-    std::vector<Node> siblings;
-    for (Node node = begin; node < inside_.size() && At(node).ts_ns < part.host.end;
-         node = past_[node])
-      siblings.push_back(node);
+    std::vector<Node> siblings = NodesIn(part.host);
     while (!siblings.empty()) {
       if (AddRepeated(siblings, part, out)) return;
-      const Node largest = *std::max_element(siblings.begin(), siblings.end(), [&](Node a, Node b) {
-        return At(a).dur_ns < At(b).dur_ns;
-      });
-      siblings = ChildrenOf(largest);
+      siblings = ChildrenOf(Largest(siblings));
     }
-    const std::vector<StepPart> blocks = BlocksIn(part.host, 1);
-    out->insert(out->end(), blocks.begin(), blocks.end());
+    std::vector<FramePart> inner = BlocksIn(part.host, 1);
+    if (inner.empty()) inner = NamedWithin(part);
+    out->insert(out->end(), inner.begin(), inner.end());
   }
 
-  bool AddRepeated(const std::vector<Node>& siblings, const StepPart& part,
-                   std::vector<StepPart>* out) const {
+  // The named calls of a part in which nothing repeats.
+  std::vector<FramePart> NamedWithin(const FramePart& part) const {
+    std::vector<Node> siblings = NodesIn(part.host);
+    while (!siblings.empty()) {
+      const std::vector<Node> worth = Worth(siblings);
+      if (worth.size() > 1) {
+        std::vector<FramePart> named;
+        for (const Node node : worth) {
+          named.push_back(PartOf(node));
+          named.back().level = 1;
+        }
+        return named;
+      }
+      siblings = ChildrenOf(Largest(siblings));
+    }
+    return {};
+  }
+
+  // Outermost of what lies in a part.
+  std::vector<Node> NodesIn(TimeSpan span) const {
+    const auto before = [&](EventIndex e, std::int64_t at) { return facts_.events[e].ts_ns < at; };
+    const auto begin = std::lower_bound(inside_.begin(), inside_.end(), span.start, before);
+    std::vector<Node> nodes;
+    for (auto node = static_cast<Node>(begin - inside_.begin());
+         node < inside_.size() && At(node).ts_ns < span.end; node = past_[node])
+      nodes.push_back(node);
+    return nodes;
+  }
+  Node Largest(const std::vector<Node>& siblings) const {
+    return *std::max_element(siblings.begin(), siblings.end(),
+                             [&](Node a, Node b) { return At(a).dur_ns < At(b).dur_ns; });
+  }
+
+  bool AddRepeated(const std::vector<Node>& siblings, const FramePart& part,
+                   std::vector<FramePart>* out) const {
     std::map<std::string, std::pair<std::size_t, std::int64_t>> labels;
     for (const Node node : siblings) {
       const PhaseSource source = SourceOf(node);
@@ -277,7 +348,7 @@ class StepCutter {
         continue;
       for (const Node node : siblings) {
         if (SourceOf(node) == PhaseSource::kOp || LabelOf(node) != label) continue;
-        StepPart one = PartOf(node);
+        FramePart one = PartOf(node);
         one.level = 1;
         out->push_back(std::move(one));
       }
@@ -290,12 +361,12 @@ class StepCutter {
   TimeSpan span_;
   std::vector<EventIndex> inside_;  // outer before inner
   std::vector<Node> past_;          // by node: one past its last descendant
-  std::vector<StepPart> parts_;
+  std::vector<FramePart> parts_;
 };
 
 }  // namespace
 
-std::vector<StepPart> PartsOf(const FrameFacts& facts, TimeSpan span) {
+std::vector<FramePart> PartsOf(const FrameFacts& facts, TimeSpan span) {
   return StepCutter(facts, span).Run();
 }
 

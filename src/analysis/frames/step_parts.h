@@ -8,7 +8,7 @@
 
 namespace jarvis::analysis {
 
-struct StepPart {
+struct FramePart {
   std::string name;
   PhaseKind kind = PhaseKind::kOther;
   PhaseSource source = PhaseSource::kRest;
@@ -17,6 +17,6 @@ struct StepPart {
 };
 
 // By start, those of level 1 after the part they are in. `span`: the step on the frames' thread.
-std::vector<StepPart> PartsOf(const FrameFacts& facts, TimeSpan span);
+std::vector<FramePart> PartsOf(const FrameFacts& facts, TimeSpan span);
 
 }  // namespace jarvis::analysis

@@ -114,7 +114,7 @@ class FrameMaker {
     std::vector<EventIndex> own;
     std::vector<EventIndex> foreign = unseen_.foreign;
     std::sort(foreign.begin(), foreign.end());
-    for (const GpuWork& work : facts_.gpu) {
+    for (const LaunchedWork& work : facts_.gpu) {
       const bool unlinked = work.launch == trace::kNoEvent;
       const std::int64_t at = unlinked ? At(work.event).ts_ns : work.launch_ns;
       if (at < host.start || at >= host.end) {
@@ -187,7 +187,9 @@ class FrameMaker {
         window.start = stretch.end;
     }
     out_.window = window;
-    out_.window_ns = window.end - window.start - Length(Within(out_.unrecorded, window));
+    const TimeSet others = Subtract(Within(facts_.busy, window), sets_.all);
+    out_.window_ns =
+        window.end - window.start - Length(Within(out_.unrecorded, window)) - Length(others);
     const TimeSet computation = Within(sets_.computation, window);
     const TimeSet communication = Within(sets_.communication, window);
     out_.window_busy_ns = Length(Within(sets_.all, window));
@@ -202,6 +204,29 @@ class FrameMaker {
     const auto [first, past] = facts_.LaunchedIn({out_.frame.start, host_end_});
     if (first == past) return std::nullopt;
     return facts_.launched[first].launch_ns;
+  }
+
+  // On the stream with most own work: from its first launch to its start. Copies on other streams
+  // may pass by what holds it up.
+  TimeSpan MainStreamHeldUp() const {
+    struct Stream {
+      std::int64_t busy_ns = 0;
+      TimeSpan held{};
+    };
+    std::map<std::uint32_t, Stream> streams;
+    const auto [first, past] = facts_.LaunchedIn({out_.frame.start, host_end_});
+    for (std::size_t i = first; i < past; ++i) {
+      const LaunchedWork& work = facts_.launched[i];
+      const trace::Event& event = At(work.event);
+      const auto [found, added] = streams.try_emplace(event.track);
+      if (added) found->second.held = {work.launch_ns, std::max(work.launch_ns, event.ts_ns)};
+      found->second.busy_ns += event.dur_ns;
+    }
+    const Stream* most = nullptr;
+    for (const auto& [track, stream] : streams) {
+      if (most == nullptr || stream.busy_ns > most->busy_ns) most = &stream;
+    }
+    return most == nullptr ? TimeSpan{} : most->held;
   }
 
   // What others' work took away from the frame: host waits for it before anything was launched, own
@@ -229,8 +254,11 @@ class FrameMaker {
       lost += seen + Length(Within(out_.unrecorded, {wait.start + seen, wait.end}));
     }
     if (first && own_) {
-      if (own_->start > *first) lost += Length(Within(others, {*first, own_->start}));
-      lost += Length(Within(out_.unrecorded, {std::max(own_->start, *first), own_->end}));
+      const TimeSpan held = MainStreamHeldUp();
+      const TimeSet in_between = Within(others, held);
+      // What runs at the front of the queue is one piece, its own gaps included.
+      if (!in_between.empty()) lost += in_between.back().end - held.start;
+      lost += Length(Within(out_.unrecorded, {std::max(held.end, *first), own_->end}));
     }
     const auto steps = static_cast<std::int64_t>(std::max<std::size_t>(1, out_.steps.size()));
     out_.step_ns = std::max<std::int64_t>(0, out_.frame.end - out_.frame.start - lost) / steps;
@@ -306,7 +334,7 @@ class FrameMaker {
     std::unordered_map<std::uint32_t, std::int64_t> end;  // by stream's track
     std::vector<std::int64_t> leads;
     std::uint64_t idle = 0;
-    for (const GpuWork& work : facts_.gpu) {
+    for (const LaunchedWork& work : facts_.gpu) {
       const trace::Event& event = At(work.event);
       const auto [last, first] = end.try_emplace(event.track, trace::kAbsent);
       if (work.launch != trace::kNoEvent && trace::IsLaunchCall(At(work.launch).kind) &&
@@ -330,7 +358,7 @@ class FrameMaker {
       return static_cast<double>(ns) / static_cast<double>(own) * 100;
     };
     constexpr double kMostly = 50;
-    constexpr double kMuch = 30;
+    constexpr double kMuch = 15;
     constexpr double kLittle = 10;
     const double comm = share(all.exposed_comm_ns);
     const double idle = share(all.host_before_ns + all.idle_ns() + all.after_ns);
@@ -403,7 +431,8 @@ std::size_t TimeFrames::MemoryBytes() const {
                       (foreign_busy.capacity() + unrecorded.capacity()) * sizeof(TimeSpan) +
                       host_only.groups.capacity() * sizeof(HostOnlyGroup);
   for (const HostOnlyGroup& group : host_only.groups)
-    bytes += group.before.capacity() + group.after.capacity() + group.where.capacity();
+    bytes += group.before.capacity() + group.after.capacity() + group.where.capacity() +
+             group.within.capacity();
   return bytes;
 }
 

@@ -104,7 +104,7 @@ struct TimeFrames {
   // Own GPU work of the frame from its first to its last, without what was not recorded; absent
   // without GPU work. Begins after the last unrecorded stretch if nearly nothing ran before it.
   std::optional<TimeSpan> window;
-  std::int64_t window_ns = 0;  // its length less unrecorded time in it
+  std::int64_t window_ns = 0;  // its length less unrecorded time and others' work in it
   std::int64_t window_busy_ns = 0;
   std::int64_t window_computation_ns = 0;
   std::int64_t window_comm_ns = 0;  // exposed
@@ -123,7 +123,7 @@ struct TimeFrames {
   TimeSet foreign_busy;
   TimeSet unrecorded;
   std::int64_t host_waits_foreign_ns = 0;  // host blocked while only foreign work ran
-  FrameFirstCalls first_calls;                  // of the frame
+  FrameFirstCalls first_calls;             // of the frame
 
   HostOnlyTime host_only;
 

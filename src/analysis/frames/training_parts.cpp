@@ -13,13 +13,13 @@ class TrainingCutter {
  public:
   TrainingCutter(const FrameFacts& facts, TimeSpan span) : facts_(facts), span_(span) {}
 
-  std::vector<StepPart> Run() {
+  std::vector<FramePart> Run() {
     CollectOnThread();
     CollectBackward();
     if (backward_.empty()) return {};
     for (const TimeSpan& one : backward_)
       marks_.push_back({"backward", PhaseKind::kBackward, PhaseSource::kTraining, one, 0});
-    std::stable_sort(marks_.begin(), marks_.end(), [](const StepPart& a, const StepPart& b) {
+    std::stable_sort(marks_.begin(), marks_.end(), [](const FramePart& a, const FramePart& b) {
       return a.host.start < b.host.start;
     });
     Fill();
@@ -80,6 +80,12 @@ class TrainingCutter {
     }
   }
 
+  // What stands between two parts may hold an op or two of no pass.
+  bool IsWorthNaming(TimeSpan span) const {
+    constexpr std::int64_t kLeast = 100;  // a hundredth
+    return (span.end - span.start) * kLeast >= span_.end - span_.start;
+  }
+
   bool HasOps(TimeSpan span) const {
     const auto op =
         std::lower_bound(ops_.begin(), ops_.end(), span.start,
@@ -99,7 +105,7 @@ class TrainingCutter {
     std::int64_t at = span_.start;
     for (std::size_t i = 0; i <= marks_.size(); ++i) {
       const std::int64_t until = i < marks_.size() ? marks_[i].host.start : span_.end;
-      if (until > at && HasOps({at, until})) {
+      if (IsWorthNaming({at, until}) && HasOps({at, until})) {
         const bool forward = backward_next[i];
         out_.push_back({forward ? "forward" : "other ops",
                         forward ? PhaseKind::kForward : PhaseKind::kOther,
@@ -115,10 +121,10 @@ class TrainingCutter {
 
   const FrameFacts& facts_;
   TimeSpan span_;
-  std::vector<StepPart> marks_;
+  std::vector<FramePart> marks_;
   TimeSet ops_;  // outermost, apart
   TimeSet backward_;
-  std::vector<StepPart> out_;
+  std::vector<FramePart> out_;
 };
 
 }  // namespace
@@ -133,7 +139,7 @@ PhaseKind PhaseKindOf(std::string_view name, PhaseSource source) {
   return PhaseKind::kOther;
 }
 
-std::vector<StepPart> TrainingPartsOf(const FrameFacts& facts, TimeSpan span) {
+std::vector<FramePart> TrainingPartsOf(const FrameFacts& facts, TimeSpan span) {
   return TrainingCutter(facts, span).Run();
 }
 

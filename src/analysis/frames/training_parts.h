@@ -16,6 +16,6 @@ PhaseKind PhaseKindOf(std::string_view name, PhaseSource source);
 // The span cut by loader and optimizer scopes and by the work of autograd's own threads; what
 // launches or computes before a backward pass is its forward pass. Empty if there is no backward
 // pass in it.
-std::vector<StepPart> TrainingPartsOf(const FrameFacts& facts, TimeSpan span);
+std::vector<FramePart> TrainingPartsOf(const FrameFacts& facts, TimeSpan span);
 
 }  // namespace jarvis::analysis

@@ -47,7 +47,7 @@ class UnseenFinder {
     }
     std::map<std::uint64_t, std::int64_t> first;  // by stream: start of the first with a launch
     std::int64_t earliest = facts_.recording.end;
-    for (const GpuWork& work : facts_.gpu) {
+    for (const LaunchedWork& work : facts_.gpu) {
       if (work.launch == trace::kNoEvent) continue;
       const std::int64_t at = At(work.event).ts_ns;
       first.try_emplace(StreamOf(work.event), at);
@@ -57,7 +57,7 @@ class UnseenFinder {
     std::int64_t end = earliest;  // of foreign work on streams that show it
     std::uint64_t later = 0;
     std::vector<EventIndex> alone;  // on streams without any launch
-    for (const GpuWork& work : facts_.gpu) {
+    for (const LaunchedWork& work : facts_.gpu) {
       if (work.launch != trace::kNoEvent) continue;
       const auto known = first.find(StreamOf(work.event));
       if (known == first.end()) {
@@ -105,7 +105,7 @@ class UnseenFinder {
   }
 
   // When the work could have started, or kAbsent if that cannot be told.
-  std::int64_t ReadyAt(const GpuWork& work) const {
+  std::int64_t ReadyAt(const LaunchedWork& work) const {
     if (work.launch == trace::kNoEvent) return trace::kAbsent;
     const trace::Event& launch = At(work.launch);
     if (!trace::IsLaunchCall(launch.kind)) return trace::kAbsent;
@@ -124,7 +124,7 @@ class UnseenFinder {
   void FindGaps() {
     std::int64_t end = facts_.recording.start;
     bool first = true;
-    for (const GpuWork& work : facts_.gpu) {
+    for (const LaunchedWork& work : facts_.gpu) {
       const std::int64_t start = At(work.event).ts_ns;
       if (start > end) AddGap({end, start}, work, first);
       end = std::max(end, At(work.event).end_ns());
@@ -132,7 +132,7 @@ class UnseenFinder {
     }
   }
 
-  void AddGap(TimeSpan gap, const GpuWork& next, bool first) {
+  void AddGap(TimeSpan gap, const LaunchedWork& next, bool first) {
     const std::int64_t ready = ReadyAt(next);
     if (ready == trace::kAbsent) return;
     const std::int64_t from = std::max(gap.start, ready + kLaunchNs);

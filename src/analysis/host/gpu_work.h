@@ -38,7 +38,6 @@ class HostGpuWork {
   std::int64_t BusyNs(std::int64_t start_ns, std::int64_t end_ns) const {
     return busy_.Within(start_ns, end_ns);
   }
-  bool RunsAt(std::int64_t at_ns) const { return BusyNs(at_ns, at_ns + 1) > 0; }
 
  private:
   std::vector<trace::EventIndex> by_start_;

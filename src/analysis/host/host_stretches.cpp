@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <limits>
 #include <map>
 #include <tuple>
 
@@ -45,19 +46,22 @@ bool IsLaunchingRole(ThreadRole role) {
 class NeighbourFinder {
  public:
   NeighbourFinder(const HostInput& input, HostNames* names, std::vector<Around>* stretches)
-      : events_(input.events), tree_(input.tree), names_(*names), stretches_(*stretches) {}
+      : events_(input.events), names_(*names), stretches_(*stretches) {}
 
   void Thread(std::span<const EventIndex> thread) {
+    next_ = 0;
+    open_.clear();
     for (const EventIndex e : thread) {
       const Event& event = events_[e];
       const bool range = event.kind == EventKind::kUserAnnotation ||
                          (event.kind == EventKind::kCpuOp && names_.Of(e).range);
       if (range) {
-        Enclose(e, event);
+        OpenRange(e, event);
       } else if (event.kind != EventKind::kPythonFunction) {
         Neighbour(e, event);
       }
     }
+    Settle(std::numeric_limits<std::int64_t>::max());
   }
 
  private:
@@ -80,24 +84,40 @@ class NeighbourFinder {
     if (last.after == kNoEvent || events_[last.after].ts_ns > event.ts_ns) last.after = e;
   }
 
-  // Each annotation asks for the stretches in it; one stretch is in few that nest, and of these the
-  // innermost comes last. Only the first so many in an annotation are told, as annotations may nest
-  // without limit.
-  void Enclose(EventIndex e, const Event& event) {
+  struct OpenedRange {
+    EventIndex event;
+    std::int64_t end_ns;  // not after that of what encloses it
+  };
+
+  void OpenRange(EventIndex e, const Event& event) {
     if (events_.name(e).starts_with("ProfilerStep#")) return;
-    constexpr int kEnclosedMax = 4096;
-    auto at = std::lower_bound(
-        stretches_.begin(), stretches_.end(), event.ts_ns,
-        [](const Around& around, std::int64_t ts) { return around.at.start_ns < ts; });
-    for (int told = 0; told < kEnclosedMax && at != stretches_.end(); ++told, ++at) {
-      if (at->at.end_ns > event.end_ns()) break;
-      at->range = e;
+    Settle(event.ts_ns);
+    CloseUntil(event.ts_ns);
+    const std::int64_t end =
+        open_.empty() ? event.end_ns() : std::min(event.end_ns(), open_.back().end_ns);
+    open_.push_back({e, end});
+  }
+  void CloseUntil(std::int64_t at_ns) {
+    while (!open_.empty() && open_.back().end_ns <= at_ns)
+      open_.pop_back();
+  }
+  // Names the innermost annotation around each stretch that begins before that moment. Ends of open
+  // ones fall inwards, so that it is found by bisection.
+  void Settle(std::int64_t until_ns) {
+    for (; next_ < stretches_.size() && stretches_[next_].at.start_ns < until_ns; ++next_) {
+      Around& around = stretches_[next_];
+      CloseUntil(around.at.start_ns);
+      const auto inner = std::partition_point(
+          open_.begin(), open_.end(),
+          [&](const OpenedRange& range) { return range.end_ns >= around.at.end_ns; });
+      if (inner != open_.begin()) around.range = std::prev(inner)->event;
     }
   }
 
   const trace::EventStore& events_;
-  const tree::CallTree& tree_;
   HostNames& names_;
+  std::size_t next_ = 0;            // the first stretch whose annotation is not settled
+  std::vector<OpenedRange> open_;   // outermost first
   std::vector<Around>& stretches_;  // by start, disjoint
 };
 
@@ -108,15 +128,35 @@ struct FrameKey {
   auto operator<=>(const FrameKey&) const = default;
 };
 
+// Cuts pieces of a thread's time by the stretches that they overlap; pieces come in order.
+class StretchCursor {
+ public:
+  explicit StretchCursor(const std::vector<Around>& stretches) : stretches_(stretches) {}
+  void StartThread() { next_ = 0; }
+  // take(stretch, ns) for each overlap.
+  template <typename Take>
+  void Cut(std::int64_t start, std::int64_t end, const Take& take) {
+    while (next_ < stretches_.size() && stretches_[next_].at.end_ns <= start)
+      ++next_;
+    for (std::size_t i = next_; i < stretches_.size() && stretches_[i].at.start_ns < end; ++i) {
+      take(i, std::min(end, stretches_[i].at.end_ns) - std::max(start, stretches_[i].at.start_ns));
+    }
+  }
+
+ private:
+  const std::vector<Around>& stretches_;  // by start, disjoint
+  std::size_t next_ = 0;
+};
+
 // Adds up the Python frames that are innermost inside the stretches. What a built-in takes is its
 // caller's time, which has a file and a line; a built-in that only waits keeps its name.
 class FrameGatherer {
  public:
   FrameGatherer(const HostInput& input, HostNames* names, const std::vector<Around>& stretches,
                 const std::vector<std::uint32_t>& group_of)
-      : events_(input.events), names_(*names), stretches_(stretches), group_of_(group_of) {}
+      : events_(input.events), names_(*names), cursor_(stretches), group_of_(group_of) {}
 
-  void StartThread() { next_ = 0; }
+  void StartThread() { cursor_.StartThread(); }
   void Open(EventIndex e, std::int64_t) {
     Level level = levels_.empty() ? Level{} : levels_.back();
     if (events_[e].kind == EventKind::kPythonFunction) {
@@ -130,13 +170,9 @@ class FrameGatherer {
   void Close(EventIndex, std::int64_t) { levels_.pop_back(); }
   void Piece(EventIndex e, std::int64_t start, std::int64_t end) {
     if (events_[e].kind != EventKind::kPythonFunction) return;
-    while (next_ < stretches_.size() && stretches_[next_].at.end_ns <= start)
-      ++next_;
-    for (std::size_t i = next_; i < stretches_.size() && stretches_[i].at.start_ns < end; ++i) {
-      const std::int64_t ns =
-          std::min(end, stretches_[i].at.end_ns) - std::max(start, stretches_[i].at.start_ns);
-      sums_[{group_of_[i], levels_.back().frame, levels_.back().code}] += ns;
-    }
+    cursor_.Cut(start, end, [&](std::size_t stretch, std::int64_t ns) {
+      sums_[{group_of_[stretch], levels_.back().frame, levels_.back().code}] += ns;
+    });
   }
 
   // Names that look alike (an object's address apart) are one frame.
@@ -180,11 +216,45 @@ class FrameGatherer {
 
   const trace::EventStore& events_;
   HostNames& names_;
-  const std::vector<Around>& stretches_;
+  StretchCursor cursor_;
   const std::vector<std::uint32_t>& group_of_;  // by stretch
-  std::size_t next_ = 0;
-  std::vector<Level> levels_;  // by open event
+  std::vector<Level> levels_;                   // by open event
   std::map<FrameKey, std::int64_t> sums_;
+};
+
+// Adds up what threads that launch nothing do in the stretches.
+class MeanwhileGatherer {
+ public:
+  MeanwhileGatherer(const HostInput& input, HostNames* names, const std::vector<Around>& stretches,
+                    const std::vector<std::uint32_t>& group_of)
+      : events_(input.events), names_(*names), cursor_(stretches), group_of_(group_of) {}
+
+  void StartThread() { cursor_.StartThread(); }
+  void Open(EventIndex, std::int64_t) {}
+  void Close(EventIndex, std::int64_t) {}
+  void Piece(EventIndex e, std::int64_t start, std::int64_t end) {
+    if (names_.Of(e).waiting_frame) return;
+    cursor_.Cut(start, end, [&](std::size_t stretch, std::int64_t ns) {
+      sums_[{group_of_[stretch], events_[e].name}] += ns;
+    });
+  }
+
+  void Tell(std::vector<StretchGroup>* groups) const {
+    for (const auto& [key, ns] : sums_) {
+      StretchGroup& group = (*groups)[key.first];
+      constexpr std::int64_t kWorthTelling = 10;  // a tenth of the group's time
+      if (ns <= group.meanwhile_ns || ns * kWorthTelling < group.total_ns) continue;
+      group.meanwhile_ns = ns;
+      group.meanwhile = events_.strings[key.second];
+    }
+  }
+
+ private:
+  const trace::EventStore& events_;
+  HostNames& names_;
+  StretchCursor cursor_;
+  const std::vector<std::uint32_t>& group_of_;  // by stretch
+  std::map<std::pair<std::uint32_t, StringId>, std::int64_t> sums_;
 };
 
 void FinishStretches(const HostGpuWork& gpu, StretchGroup* group) {
@@ -308,14 +378,21 @@ HostStretches FindStretches(const HostInput& input, const ThreadTimes& threads,
   std::vector<std::uint32_t> group_of;
   out.groups = GroupStretches(input.events, stretches, &group_of);
   FrameGatherer frames(input, names, stretches, group_of);
+  MeanwhileGatherer meanwhile(input, names, stretches, group_of);
   for (std::size_t t = 0; t < slices.size(); ++t) {
-    if (!IsLaunchingRole(threads.threads[t].role)) continue;
-    frames.StartThread();
-    WalkThread(input.events, input.tree, slices[t], &frames);
+    const ThreadRole role = threads.threads[t].role;
+    if (IsLaunchingRole(role)) {
+      frames.StartThread();
+      WalkThread(input.events, input.tree, slices[t], &frames);
+    } else if (role != ThreadRole::kMonitor) {
+      meanwhile.StartThread();
+      WalkThread(input.events, input.tree, slices[t], &meanwhile);
+    }
   }
   for (StretchGroup& group : out.groups)
     FinishStretches(gpu, &group);
   frames.Tell(&out.groups);
+  meanwhile.Tell(&out.groups);
   std::stable_sort(
       out.groups.begin(), out.groups.end(),
       [](const StretchGroup& a, const StretchGroup& b) { return a.total_ns > b.total_ns; });

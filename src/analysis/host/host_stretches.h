@@ -33,6 +33,10 @@ struct StretchGroup {
   std::int64_t median_ns = 0;
   std::int64_t max_ns = 0;
   std::int64_t gpu_busy_ns = 0;  // of total_ns: the GPU worked meanwhile
+  // What threads that launch nothing did meanwhile, the name with most time (a loader, a collective
+  // of the CPU); empty: nothing. Time of several such threads adds up.
+  std::string meanwhile;
+  std::int64_t meanwhile_ns = 0;
   // Median from one's begin to the next one's; absent for a single one.
   std::optional<std::int64_t> period_ns;
   std::vector<StretchFrame> frames;     // the most time first, at most kStretchFramesMax

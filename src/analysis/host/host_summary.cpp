@@ -6,7 +6,6 @@ namespace jarvis::analysis {
 
 std::size_t HostSummary::MemoryBytes() const {
   std::size_t bytes = sizeof(*this) + launches.all().size() * (sizeof(Launch) + 16) +
-                      threads.pieces.capacity() * sizeof(ThreadPiece) +
                       threads.between.capacity() * sizeof(Interval<std::int64_t>) +
                       threads.threads.capacity() * (sizeof(WorkingThread) + 64) +
                       by_step.capacity() * sizeof(LaunchFigures);

@@ -28,6 +28,12 @@ Cell BaseShare(const HostSummary& summary, std::int64_t ns) {
   return base <= 0 ? Cell() : Cell(100.0 * static_cast<double>(ns) / static_cast<double>(base));
 }
 
+// Of the span of the threads that launch.
+Cell SpanShare(const HostSummary& summary, std::int64_t ns) {
+  const std::int64_t span = summary.threads.span.end - summary.threads.span.start;
+  return span <= 0 ? Cell() : Cell(100.0 * static_cast<double>(ns) / static_cast<double>(span));
+}
+
 // Absent without steps.
 std::optional<double> PerStep(const HostSummary& summary, double all) {
   if (!summary.steps_marked || summary.threads.steps.empty()) return {};
@@ -35,11 +41,6 @@ std::optional<double> PerStep(const HostSummary& summary, double all) {
 }
 
 }  // namespace
-
-std::string ThreadLabel(const WorkingThread& thread) {
-  std::string label(ThreadRoleText(thread.role));
-  return label + ", " + (thread.name.empty() ? "thread " + thread.tid : thread.name);
-}
 
 Table HostTimeTable(const HostSummary& summary, HostRowKind kind) {
   Table table;
@@ -84,9 +85,9 @@ Table SynchronisationsTable(const HostSummary& summary) {
 Table HostStretchesTable(const HostSummary& summary) {
   Table table;
   table.name = "host_stretches";
-  table.columns = {"before",      "after",    "range",     "ms",     "percent",
-                   "count",       "per_step", "median_ms", "max_ms", "period_ms",
-                   "gpu_busy_ms", "frame",    "frame_ms",  "code"};
+  table.columns = {"before",       "after",     "range",    "ms",        "percent",     "count",
+                   "per_step",     "median_ms", "max_ms",   "period_ms", "gpu_busy_ms", "meanwhile",
+                   "meanwhile_ms", "frame",     "frame_ms", "code"};
   for (const StretchGroup& group : summary.stretches.groups) {
     const StretchFrame* frame = group.frames.empty() ? nullptr : &group.frames.front();
     table.rows.push_back(
@@ -94,7 +95,8 @@ Table HostStretchesTable(const HostSummary& summary) {
          HostMs(group.total_ns), BaseShare(summary, group.total_ns), CountCell(group.count),
          CellOf(PerStep(summary, static_cast<double>(group.count))), HostMs(group.median_ns),
          HostMs(group.max_ns), group.period_ns ? Cell(HostMs(*group.period_ns)) : Cell(),
-         NonZeroMs(group.gpu_busy_ns), frame == nullptr ? Cell() : Cell(frame->name),
+         NonZeroMs(group.gpu_busy_ns), TextOrNone(group.meanwhile), NonZeroMs(group.meanwhile_ns),
+         frame == nullptr ? Cell() : Cell(frame->name),
          frame == nullptr ? Cell() : Cell(HostMs(frame->ns)),
          frame == nullptr ? Cell() : TextOrNone(frame->code)});
   }
@@ -140,7 +142,7 @@ Table HostThreadsTable(const HostSummary& summary) {
     table.rows.push_back({thread->name.empty() ? thread->tid : thread->name,
                           std::string(ThreadRoleText(thread->role)),
                           HostMs(thread->span.end - thread->span.start), HostMs(thread->WorkNs()),
-                          BaseShare(summary, thread->WorkNs()), ns(HostState::kOp),
+                          SpanShare(summary, thread->WorkNs()), ns(HostState::kOp),
                           ns(HostState::kCall), ns(HostState::kGpuWait), ns(HostState::kPython),
                           ns(HostState::kPause), NonZeroMs(thread->loader_ns),
                           NonZeroMs(thread->backward_ns), CountCell(thread->launches),
@@ -179,6 +181,30 @@ Table StepPartsTable(const HostSummary& summary) {
   std::stable_sort(table.rows.begin(), table.rows.end(), [](const auto& a, const auto& b) {
     return std::get<double>(a[1]) > std::get<double>(b[1]);
   });
+  return table;
+}
+
+Table HostStepsTable(const HostSummary& summary) {
+  Table table;
+  table.name = "host_steps";
+  table.columns = {"step",       "start_ms",  "ms",          "longest_part", "main_ms",
+                   "python_ms",  "loader_ms", "autograd_ms", "other_ms",     "gpu_wait_ms",
+                   "between_ms", "launches",  "to_next_us",  "lead_us",      "idle_percent"};
+  const std::vector<StepThreads>& steps = summary.threads.steps;
+  for (std::size_t i = 0; i < steps.size(); ++i) {
+    const StepThreads& step = steps[i];
+    const LaunchFigures& figures = summary.by_step[i];
+    table.rows.push_back(
+        {static_cast<std::int64_t>(i + 1), HostMs(step.window.start - steps.front().window.start),
+         HostMs(step.window.end - step.window.start), std::string(StepPartText(step.critical))});
+    std::vector<Cell>& row = table.rows.back();
+    for (const std::int64_t ns : step.ns)
+      row.push_back(NonZeroMs(ns));
+    row.push_back(CountCell(figures.launches));
+    row.push_back(CellOf(figures.to_next_median_us));
+    row.push_back(CellOf(figures.lead_median_us));
+    row.push_back(CellOf(figures.idle_percent));
+  }
   return table;
 }
 

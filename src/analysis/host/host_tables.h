@@ -13,6 +13,7 @@ Table HostTimeTable(const HostSummary& summary, HostRowKind kind);
 // work_percent, gpu_ms, copy_ms, foreign_ms, unrecorded_ms, found_done
 Table SynchronisationsTable(const HostSummary& summary);
 // before, after, range, ms, percent, count, per_step, median_ms, max_ms, period_ms, gpu_busy_ms,
+// meanwhile (what other threads did), meanwhile_ms,
 // frame, frame_ms, code
 Table HostStretchesTable(const HostSummary& summary);
 // The frames of all stretches: before, after, frame, ms, waits, code.
@@ -23,7 +24,8 @@ Table HostThreadsTable(const HostSummary& summary);
 // part, ms (mean of steps), percent_of_step, min_ms, max_ms, critical_in (steps); every moment of a
 // step is in one part, so that shares add up to 100.
 Table StepPartsTable(const HostSummary& summary);
-
-std::string ThreadLabel(const WorkingThread& thread);  // "main, thread 17751 (python3)"
+// One row a step: step (number in time), start_ms (from the first), ms, longest_part, the parts in
+// ms, launches, to_next_us, lead_us, idle_percent.
+Table HostStepsTable(const HostSummary& summary);
 
 }  // namespace jarvis::analysis

@@ -3,11 +3,22 @@
 #include <algorithm>
 #include <map>
 
+#include "base/run_sort.h"
+
 namespace jarvis::analysis {
 namespace {
 
 using trace::EventIndex;
 using trace::EventKind;
+
+// What one thread did, in order: neighbours of one kind are one piece.
+struct ThreadPiece {
+  std::int64_t start_ns;
+  std::int64_t end_ns;
+  std::uint32_t thread;  // into the list of threads
+  HostState state;
+  bool loader;
+};
 
 // Cuts a thread's time into pieces of one state.
 class StateVisitor {
@@ -181,18 +192,19 @@ std::vector<StepThreads> WindowsOf(const HostInput& input, Interval<std::int64_t
 
 class ThreadSweep {
  public:
-  ThreadSweep(const HostInput& input, ThreadTimes* times) : times_(*times) {
+  ThreadSweep(const HostInput& input, const std::vector<ThreadPiece>& pieces, ThreadTimes* times)
+      : pieces_(pieces), times_(*times) {
     times_.steps = WindowsOf(input, times_.span);
   }
 
   void Run() {
     std::vector<Edge> edges;
-    edges.reserve(times_.pieces.size() * 2);
-    for (std::uint32_t i = 0; i < times_.pieces.size(); ++i) {
-      edges.push_back({times_.pieces[i].start_ns, i, 1});
-      edges.push_back({times_.pieces[i].end_ns, i, -1});
+    edges.reserve(pieces_.size() * 2);
+    for (std::uint32_t i = 0; i < pieces_.size(); ++i) {
+      edges.push_back({pieces_[i].start_ns, i, 1});
+      edges.push_back({pieces_[i].end_ns, i, -1});
     }
-    std::sort(edges.begin(), edges.end(), [](const Edge& a, const Edge& b) {
+    RunSort(edges, [](const Edge& a, const Edge& b) {  // each thread's are in order
       if (a.at_ns != b.at_ns) return a.at_ns < b.at_ns;
       return a.piece != b.piece ? a.piece < b.piece : a.by < b.by;
     });
@@ -200,7 +212,7 @@ class ThreadSweep {
     for (const Edge& edge : edges) {
       Cover(now, edge.at_ns);
       now = std::max(now, edge.at_ns);
-      const ThreadPiece& piece = times_.pieces[edge.piece];
+      const ThreadPiece& piece = pieces_[edge.piece];
       moment_.Change(times_.threads[piece.thread].role, piece, edge.by);
     }
     Cover(now, times_.span.end);
@@ -246,6 +258,7 @@ class ThreadSweep {
     step->critical = static_cast<StepPart>(most - step->ns.begin());
   }
 
+  const std::vector<ThreadPiece>& pieces_;
   ThreadTimes& times_;
   Moment moment_;
   std::size_t step_ = 0;  // the first that may not be over
@@ -273,6 +286,7 @@ std::string_view StepPartText(StepPart part) {
 ThreadTimes MeasureThreads(const HostInput& input, const Launches& launches, const Waits& waits,
                            HostNames* names) {
   ThreadTimes times;
+  std::vector<ThreadPiece> pieces;  // of all threads, then of those that a step can wait for
   std::map<std::uint32_t, std::uint64_t> launched;  // by track
   for (const Launch& launch : launches.all())
     ++launched[launch.thread];
@@ -282,13 +296,12 @@ ThreadTimes MeasureThreads(const HostInput& input, const Launches& launches, con
     if (const auto found = launched.find(out.track); found != launched.end())
       out.launches = found->second;
     StateVisitor visitor(input, waits, names, static_cast<std::uint32_t>(times.threads.size() - 1),
-                         &out, &times.pieces);
+                         &out, &pieces);
     WalkThread(input.events, input.tree, thread, &visitor);
   }
   GiveRoles(&times.threads);
-  std::erase_if(times.pieces, [&](const ThreadPiece& piece) {
-    return !IsSwept(times.threads[piece.thread].role);
-  });
+  std::erase_if(
+      pieces, [&](const ThreadPiece& piece) { return !IsSwept(times.threads[piece.thread].role); });
   bool first = true;
   for (const WorkingThread& thread : times.threads) {
     if (!Launching(thread.role)) continue;
@@ -296,7 +309,7 @@ ThreadTimes MeasureThreads(const HostInput& input, const Launches& launches, con
     times.span.end = first ? thread.span.end : std::max(times.span.end, thread.span.end);
     first = false;
   }
-  ThreadSweep(input, &times).Run();
+  ThreadSweep(input, pieces, &times).Run();
   return times;
 }
 

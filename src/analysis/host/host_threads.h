@@ -66,15 +66,6 @@ struct WorkingThread {
   }
 };
 
-// What one thread did, in order: neighbours of one kind are one piece.
-struct ThreadPiece {
-  std::int64_t start_ns;
-  std::int64_t end_ns;
-  std::uint32_t thread;  // into the list of threads
-  HostState state;
-  bool loader;
-};
-
 // Whose a moment of a step is.
 enum class StepPart : std::uint8_t {
   kMain,        // the main thread runs ops and calls
@@ -96,8 +87,7 @@ struct StepThreads {
 
 struct ThreadTimes {
   std::vector<WorkingThread> threads;  // in the tree's order
-  std::vector<ThreadPiece> pieces;     // of the threads that launch, and of loaders; by thread
-  Interval<std::int64_t> span{0, 0};   // of the threads whose pieces these are
+  Interval<std::int64_t> span{0, 0};   // of the threads that launch
   // When no thread that launches runs an op or a call, within the span.
   IntervalSet<std::int64_t> between;
   std::vector<StepThreads> steps;  // one for the span if no steps are known

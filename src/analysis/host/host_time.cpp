@@ -17,7 +17,9 @@ struct RowBuild {
   std::uint32_t open = 0;                              // events of the row around this moment
   std::int64_t open_since = 0;                         // begin of the outermost
   std::unordered_map<StringId, std::int64_t> by_code;  // self time by user frame
-  std::unordered_map<std::uint32_t, std::int64_t> by_thread;
+  std::int64_t thread_ns = 0;                          // self time on the thread being walked
+  std::int64_t most_ns = -1;                           // on the thread with most of it so far
+  bool touched = false;                                // on the thread being walked
 };
 
 // Gathers rows from the walks over all threads.
@@ -32,6 +34,19 @@ class TimeGatherer {
         row_of_name_(input.events.strings.size(), kNoRow) {}
 
   void StartThread(std::uint32_t thread) { thread_ = thread; }
+  void EndThread() {
+    for (const std::uint32_t row : touched_) {
+      RowBuild& build = rows_[row];
+      if (build.thread_ns > build.most_ns) {
+        build.most_ns = build.thread_ns;
+        build.row.thread = thread_;
+      }
+      build.row.self_ns += build.thread_ns;
+      build.thread_ns = 0;
+      build.touched = false;
+    }
+    touched_.clear();
+  }
 
   void Open(EventIndex e, std::int64_t start) {
     const std::uint32_t row = RowOf(e);
@@ -48,18 +63,17 @@ class TimeGatherer {
   void Piece(EventIndex, std::int64_t start, std::int64_t end) {
     const std::int64_t ns = std::min(end, base_.end) - std::max(start, base_.start);
     if (ns <= 0) return;
-    Level& level = open_.back();
-    level.self_ns += ns;
-    RowBuild& build = rows_[level.row];
-    build.row.self_ns += ns;
-    build.by_thread[thread_] += ns;
-    if (level.code != kNoString) build.by_code[level.code] += ns;
+    open_.back().self_ns += ns;
   }
 
   void Close(EventIndex e, std::int64_t end) {
     const Level level = open_.back();
     open_.pop_back();
     RowBuild& build = rows_[level.row];
+    build.thread_ns += level.self_ns;
+    if (!build.touched) touched_.push_back(level.row);
+    build.touched = true;
+    if (level.code != kNoString && level.self_ns > 0) build.by_code[level.code] += level.self_ns;
     if (--build.open == 0) {
       build.row.total_ns += std::max<std::int64_t>(
           0, std::min(end, base_.end) - std::max(build.open_since, base_.start));
@@ -72,8 +86,7 @@ class TimeGatherer {
     std::vector<HostTimeRow> rows;
     for (RowBuild& build : rows_) {
       if (build.row.count == 0) continue;
-      build.row.thread = MostOf(build.by_thread, std::uint32_t{0});
-      const StringId code = MostOf(build.by_code, kNoString);
+      const StringId code = MostOf(build.by_code);
       build.row.code = code == kNoString ? std::string_view() : events_.strings[code];
       if (build.row.code == build.row.name) build.row.code.clear();
       rows.push_back(std::move(build.row));
@@ -133,26 +146,35 @@ class TimeGatherer {
     return known = found->second;
   }
 
+  // Puts the self times in place by row, then takes each row's middle.
   void Medians() {
-    std::stable_sort(selves_.begin(), selves_.end(), [](const Self& a, const Self& b) {
-      return a.row != b.row ? a.row < b.row : a.ns < b.ns;
-    });
-    for (std::size_t begin = 0; begin < selves_.size();) {
-      std::size_t end = begin;
-      while (end < selves_.size() && selves_[end].row == selves_[begin].row)
-        ++end;
-      rows_[selves_[begin].row].row.median_self_ns = selves_[(begin + end) / 2].ns;
-      begin = end;
+    std::vector<std::size_t> begin(rows_.size() + 1, 0);
+    for (const Self& self : selves_)
+      ++begin[self.row + 1];
+    for (std::size_t r = 0; r < rows_.size(); ++r)
+      begin[r + 1] += begin[r];
+    std::vector<std::int64_t> by_row(selves_.size());
+    std::vector<std::size_t> next(begin.begin(), begin.end() - 1);
+    for (const Self& self : selves_)
+      by_row[next[self.row]++] = self.ns;
+    for (std::size_t r = 0; r < rows_.size(); ++r) {
+      if (begin[r] == begin[r + 1]) continue;
+      const auto at = [&](std::size_t i) {
+        return by_row.begin() + static_cast<std::ptrdiff_t>(i);
+      };
+      const auto middle = at((begin[r] + begin[r + 1]) / 2);
+      std::nth_element(at(begin[r]), middle, at(begin[r + 1]));
+      rows_[r].row.median_self_ns = *middle;
     }
   }
 
-  template <typename Key>
-  static Key MostOf(const std::unordered_map<Key, std::int64_t>& sums, Key none) {
-    Key best = none;
+  // The smallest id of those with equal time, so that the order in the table does not matter.
+  static StringId MostOf(const std::unordered_map<StringId, std::int64_t>& sums) {
+    StringId best = kNoString;
     std::int64_t most = -1;
-    for (const auto& [key, ns] : sums) {
-      if (ns < most || (ns == most && key > best)) continue;
-      best = key;
+    for (const auto& [id, ns] : sums) {
+      if (ns < most || (ns == most && id > best)) continue;
+      best = id;
       most = ns;
     }
     return best;
@@ -166,6 +188,7 @@ class TimeGatherer {
   std::vector<std::uint32_t> row_of_name_;  // by StringId
   std::unordered_map<std::string, std::uint32_t> by_key_;
   std::vector<RowBuild> rows_;
+  std::vector<std::uint32_t> touched_;  // rows with events on the thread being walked
   std::vector<Level> open_;
   std::vector<Self> selves_;
 };
@@ -187,6 +210,7 @@ HostTime MeasureHostTime(const HostInput& input, const ThreadTimes& threads, con
     if (threads.threads[t].role == ThreadRole::kMonitor) continue;
     gatherer.StartThread(t);
     WalkThread(input.events, input.tree, slices[t], &gatherer);
+    gatherer.EndThread();
   }
   out.rows = gatherer.Take();
   return out;

@@ -24,7 +24,6 @@ constexpr std::uint64_t kFullQueue = 900;
 constexpr std::int64_t kFullQueueCallNs = 50'000;
 // A wait without recorded work is a wait for something from here on; below, it is a call's cost.
 constexpr std::int64_t kUnrecordedNs = 100'000;
-constexpr std::int64_t kSlowFreeNs = 100'000;
 // Callers nest without limit, and each wait may be at their bottom.
 constexpr int kLevelsMax = 256;
 
@@ -73,7 +72,8 @@ class WaitFinder {
         if (!WaitsForCopy(e, event, &wait)) return;
         break;
       case RuntimeKind::kFree:
-        if (event.dur_ns < kSlowFreeNs && !gpu_.RunsAt(event.ts_ns)) return;
+        // Giving memory back has work of its own, and the first such call sets the device up.
+        if (gpu_.BusyNs(wait.start_ns, wait.end_ns) * 2 < event.dur_ns) return;
         break;
       case RuntimeKind::kLaunch:
         full_queue =

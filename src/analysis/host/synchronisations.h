@@ -1,11 +1,11 @@
 // Where the host waits for the GPU, by caller, and what it waits for.
 //
 // Method: a call waits if its name says so (synchronisations, blocking copies), if the copy that it
-// asked for was over when it returned, if it frees memory while the GPU works, or if it launches
-// into a full queue. A wait is the victim of what it waits for: the GPU work that ran meanwhile,
-// its own copy, or, where nothing recorded ran, work that is not in the trace. Work without a
-// recorded launch was launched before the recording began: a wait for it belongs to an earlier
-// step.
+// asked for was over when it returned, if the GPU works most of the time in which it frees memory,
+// or if it launches into a full queue. A wait is the victim of what it waits for: the GPU work that
+// ran meanwhile, its own copy, or, where nothing recorded ran, work that is not in the trace. Work
+// without a recorded launch was launched before the recording began: a wait for it belongs to an
+// earlier step.
 #pragma once
 
 #include <cstdint>
@@ -51,7 +51,7 @@ struct WaitGroup {
   std::int64_t max_ns = 0;
   std::int64_t gpu_ns = 0;                // of total_ns: recorded GPU work ran
   std::int64_t copy_ns = 0;               // of total_ns: its own copies ran
-  std::int64_t foreign_ns = 0;     // of total_ns: work launched before the recording ran
+  std::int64_t foreign_ns = 0;            // of total_ns: work launched before the recording ran
   std::int64_t unrecorded_ns = 0;         // of total_ns: in calls that waited for nothing recorded
   std::uint64_t found_done = 0;           // calls at which nothing ran: cost only
   WaitCause cause = WaitCause::kNothing;  // with most of the time

@@ -89,6 +89,7 @@ class Matcher {
   }
 
   bool Counts(const CollectiveCall& call) const {
+    if (!call.counted) return false;
     return rules_.collectives.kernel_args_only ? call.linked && call.modern : !call.left_out;
   }
 
@@ -232,6 +233,17 @@ class Matcher {
     }
   }
 
+  // What one rank did not record contradicts nobody, and a grouped send_recv is an all_to_all.
+  bool MayBeEqual(CollectiveKey key, const Cell& a, const Cell& b) const {
+    if (rules_.collectives.kernel_args_only) return false;
+    if (a == Cell() || b == Cell()) return true;
+    const auto* one = std::get_if<std::string>(&a);
+    const auto* other = std::get_if<std::string>(&b);
+    return key == kCollective && one != nullptr && other != nullptr &&
+           CommFamilyOfName(*one) == CommFamily::kExchange &&
+           CommFamilyOfName(*other) == CommFamily::kExchange;
+  }
+
   // Ranks of an all_to_allv send different amounts.
   bool SameCall(const RankCall& a, const RankCall& b) const {
     const auto* name = std::get_if<std::string>(&a.keys[kCollective]);
@@ -239,7 +251,7 @@ class Matcher {
         name != nullptr && rules_.collectives.type_of(*name) == CollectiveType::kAllToAllV;
     for (const CollectiveKey key : {kCollective, kDtype, kIn, kOut, kGroupSize}) {
       if (own_amounts && (key == kIn || key == kOut)) continue;
-      if (a.keys[key] != b.keys[key]) return false;
+      if (a.keys[key] != b.keys[key] && !MayBeEqual(key, a.keys[key], b.keys[key])) return false;
     }
     return true;
   }

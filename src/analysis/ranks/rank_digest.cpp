@@ -11,6 +11,7 @@
 #include "base/text.h"
 #include "trace/json_text.h"
 #include "tree/build.h"
+#include "tree/correlation_index.h"
 
 namespace jarvis::analysis {
 namespace {
@@ -28,9 +29,15 @@ class Digester {
   Digester(const trace::Trace& trace, std::optional<tree::CallTree>* tree, Job& job)
       : trace_(trace), events_(trace.events), tree_(*tree), job_(job) {}
 
-  Result<RankDigest> Run(const std::vector<EventIndex>& gpu) {
+  // `host`: whether a track is of the rank.
+  Result<RankDigest> Run(const std::vector<EventIndex>& gpu, const std::vector<bool>& host,
+                         const tree::CorrelationIndex& launches) {
+    std::vector<EventIndex> comm;
     for (const EventIndex e : gpu) {
-      if (events_[e].kind == EventKind::kKernel && IsCollective(e)) JV_TRY(AddCall(e));
+      if (events_[e].kind != EventKind::kKernel) continue;
+      if (!IsCommunication(e)) continue;
+      JV_TRY(AddCall(e));
+      comm.push_back(e);
     }
     std::vector<EventIndex> counted;
     for (const EventIndex e : gpu) {
@@ -38,6 +45,7 @@ class Digester {
     }
     digest_.timeline = ComputeGpuTimeline(events_, counted, Clock::kNanoseconds);
     Cover(counted);
+    digest_.facts = FindRankFacts(events_, counted, comm, host, launches);
     FillIn();
     return std::move(digest_);
   }
@@ -48,9 +56,12 @@ class Digester {
     std::optional<std::int64_t> sequence;
   };
 
-  bool IsCollective(EventIndex e) {
-    const auto [found, added] = collective_names_.try_emplace(events_[e].name, false);
-    if (added) found->second = IsCollectiveName(events_.name(e));
+  bool IsCommunication(EventIndex e) {
+    const auto [found, added] = communication_.try_emplace(events_[e].name, false);
+    if (added) {
+      const std::string_view name = events_.name(e);
+      found->second = IsCollectiveName(name) || CommFamilyOfKernel(name).has_value();
+    }
     return found->second;
   }
 
@@ -64,6 +75,7 @@ class Digester {
     call.linked = args.correlation != trace::kAbsent || args.external_id != trace::kAbsent;
     call.left_out = (events_[e].flags & trace::kLeftOut) != 0;
     call.modern = events_.categories[events_[e].category] == "kernel";
+    call.counted = IsCollectiveName(events_.name(e));
     const Recorded& recorded = RecordedBy(e);
     call.sequence = recorded.sequence;
     CollectiveKind kind;
@@ -156,7 +168,7 @@ class Digester {
   std::optional<tree::CallTree>& tree_;
   Job& job_;
   RankDigest digest_;
-  std::unordered_map<StringId, bool> collective_names_;
+  std::unordered_map<StringId, bool> communication_;  // by the kernel's name
   std::map<CollectiveKind, std::size_t> kind_index_;
   std::unordered_map<StringId, Recorded> recorded_;   // by the args' text
   std::map<Cell, std::vector<std::string>> handles_;  // of nameless groups, by size
@@ -200,9 +212,13 @@ Result<std::vector<RankDigest>> DigestTrace(const trace::Trace& trace, Job& job)
   }
   std::vector<RankDigest> digests;
   std::optional<tree::CallTree> tree;
+  const tree::CorrelationIndex launches(trace.events, tree::CorrelationIndex::Key::kCorrelation);
   for (const auto& [rank, work] : gpu) {
     if (!rank_of.empty() && rank < 0) continue;  // tracks of no rank
-    JV_ASSIGN(RankDigest digest, Digester(trace, &tree, job).Run(work));
+    std::vector<bool> host(trace.events.tracks.size(), true);
+    for (std::size_t track = 0; track < rank_of.size(); ++track)
+      host[track] = rank_of[track] == rank;
+    JV_ASSIGN(RankDigest digest, Digester(trace, &tree, job).Run(work, host, launches));
     if (!rank_of.empty()) digest.rank = rank;
     digests.push_back(std::move(digest));
     JV_TRY(job.Check());

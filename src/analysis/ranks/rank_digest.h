@@ -11,6 +11,7 @@
 
 #include "analysis/attribution/collective_kernel.h"
 #include "analysis/attribution/gpu_timeline.h"
+#include "analysis/ranks/rank_facts.h"
 #include "base/job.h"
 #include "trace/reader.h"
 
@@ -43,6 +44,7 @@ struct CollectiveCall {
   bool linked = false;                   // has a correlation or an external id
   bool left_out = false;  // cannot be true (see trace/repair.h); only the compatible mode counts it
   bool modern = true;     // of the category "kernel"
+  bool counted = true;    // communication that tables know; else of another library by its name
 };
 
 struct RankDigest {
@@ -58,6 +60,7 @@ struct RankDigest {
   std::optional<GpuTimeline> timeline;     // absent: no GPU work
   std::vector<CollectiveKind> kinds;       // in order of first appearance
   std::vector<CollectiveCall> calls;       // in file order
+  std::optional<RankFacts> facts;          // absent: an older digest
 };
 
 // One digest, or one per rank if the file is several ranks merged (see MergedRanks). Names, ids and

@@ -108,16 +108,14 @@ void Calibration::MeasureGaps() {
   by_kinds.Seal();
   gap_ = std::max(0.0, ClippedMean(by_name.All(), 1));
   for (const GpuWork& work : recorded_.works) {
-    const auto samples = by_name.Of(work.name);
-    if (samples.size() < kSamplesMin || gap_by_name_.contains(work.name)) continue;
-    gap_by_name_[work.name] = ClippedMean(samples, 0);
+    if (gap_by_name_.contains(work.name) || by_name.Of(work.name).size() < kSamplesMin) continue;
+    gap_by_name_[work.name] = by_name.ClippedMeanOf(work.name, 0);
   }
   for (std::uint32_t a = 0; a < 16; ++a) {
     for (std::uint32_t b = 0; b < 16; ++b) {
-      const auto samples = by_kinds.Of(PairKey(a, b));
-      if (samples.size() < kSamplesMin) continue;
+      if (by_kinds.Of(PairKey(a, b)).size() < kSamplesMin) continue;
       has_gap_[a][b] = true;
-      gap_by_kinds_[a][b] = std::max(0.0, ClippedMean(samples, 0));
+      gap_by_kinds_[a][b] = std::max(0.0, by_kinds.ClippedMeanOf(PairKey(a, b), 0));
     }
   }
 }

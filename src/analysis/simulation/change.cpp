@@ -74,6 +74,7 @@ class Applier {
   void operator()(const ScaleHost& change) {
     for (const HostStretch& stretch : change.stretches) {
       ForHostEdges(stretch, [&](std::uint32_t edge, double overlap, double) {
+        if (!change.calls && graph_.edges[edge].kind == EdgeKind::kHostCall) return;
         delays_[edge] -= std::min(delays_[edge], (1 - change.factor) * overlap);
       });
     }
@@ -294,7 +295,9 @@ class Applier {
     for (std::size_t p = run.first + 1; p <= run.last; ++p) {
       const std::uint32_t edge = OwnTime(nodes[p]);
       if (edge == kNoPlace || !HoldsEdge(delays_[edge])) continue;
-      delays_[edge] = p == run.first + 1 ? as_graph : 0;
+      // Calls begin where segments end: each node costs a little before its work can start.
+      const bool is_segment = graph_.edges[edge].kind == EdgeKind::kHostSegment;
+      delays_[edge] = (p == run.first + 1 ? cost.fixed : 0) + (is_segment ? cost.a_node : 0);
     }
   }
 

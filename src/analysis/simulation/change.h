@@ -39,6 +39,7 @@ struct HostStretch {
 struct ScaleHost {
   std::vector<HostStretch> stretches;
   double factor = 1;
+  bool calls = true;  // false: what runtime calls cost stays as it is
 };
 // Launches between two waits of the host become one launch of a graph. An upper bound: it leaves
 // out all host time between them, whatever it is for.

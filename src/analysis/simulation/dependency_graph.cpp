@@ -26,6 +26,8 @@ class GraphMaker {
   DependencyGraph Run() {
     CollectCauses();
     NumberNodes();
+    // About three edges for two nodes: a work has one in, one from its launch, one of its own.
+    edges_.reserve(draft_.nodes() + draft_.nodes() / 2);
     for (std::uint32_t t = 0; t < d_.points.size(); ++t)
       LinkThread(t);
     NextWait next{d_.stream_waits, 0};
@@ -123,9 +125,10 @@ class GraphMaker {
       } else if (p == 0) {
         AnchorAt(nodes[p]);
       } else {
-        const bool in_call = point.kind == HostPointKind::kCallEnd &&
-                             points[p - 1].kind == HostPointKind::kCallBegin &&
-                             points[p - 1].call == point.call;
+        // A call that holds others ends after their ends, and may wait all the same.
+        const bool ends = point.kind == HostPointKind::kCallEnd;
+        const bool in_call = ends && (points[p - 1].call == point.call ||
+                                      d_.host_waits.by_call[point.call].kind != WaitKind::kNone);
         const double took = point.time - points[p - 1].time;
         if (in_call) {
           LinkCallEnd(point.call, nodes[p - 1], nodes[p], took);

@@ -4,6 +4,8 @@
 #include <limits>
 #include <tuple>
 
+#include "base/run_sort.h"
+
 namespace jarvis::analysis {
 namespace {
 
@@ -88,7 +90,7 @@ HostPoints CallPoints(const RecordedWork& recorded) {
     }
     const double end = std::max(thread.last_end, thread.activity.back());
     if (end > last) mine.push_back({end, HostPointKind::kLast, kNoPlace});
-    std::sort(mine.begin(), mine.end(), [&](const HostPoint& a, const HostPoint& b) {
+    RunSort(mine, [&](const HostPoint& a, const HostPoint& b) {
       return OrderOf(recorded, a) < OrderOf(recorded, b);
     });
   }

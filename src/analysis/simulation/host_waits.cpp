@@ -155,6 +155,7 @@ class WaitFinder {
     returns_.Seal();
     costs_.Seal();
     waits_.measured = returns_.size();
+    usual_return_ = MedianOr(returns_.All(), kUsualReturn);
     if (waits_.return_delays.empty()) {
       waits_.return_delays.assign(returns_.All().begin(), returns_.All().end());
     }
@@ -166,9 +167,7 @@ class WaitFinder {
     HostWait& wait = waits_.by_call[c];
     const HostCall& call = recorded_.calls[c];
     const double lag = call.end - EndOf(wait.work);
-    const auto returns = returns_.Of(KeyOf(c));
-    double delay =
-        returns.empty() ? MedianOr(returns_.All(), kUsualReturn) : ClippedMean(returns, 0);
+    double delay = returns_.ClippedMeanOf(KeyOf(c), usual_return_);
     if (wait.kind == WaitKind::kCopy) {
       // The copy itself starts after the call. A much later return is work of the host: staging.
       wait.own_cost = 0;
@@ -179,9 +178,7 @@ class WaitFinder {
     if (wait.kind == WaitKind::kNotBinding) {
       wait.own_cost = call.duration();
       wait.return_delay =
-          std::min(delay, EndOf(wait.work) > call.begin - 50
-                              ? lag
-                              : std::max(0.0, MedianOr(returns_.All(), kUsualReturn)));
+          std::min(delay, EndOf(wait.work) > call.begin - 50 ? lag : std::max(0.0, usual_return_));
       return;
     }
     const auto costs = costs_.Of(KeyOf(c));
@@ -201,6 +198,7 @@ class WaitFinder {
   HostWaits waits_;
   std::vector<std::uint32_t> last_stream_;  // that a thread launched on
   SampleTable returns_;
+  double usual_return_ = kUsualReturn;
   SampleTable costs_;
 };
 

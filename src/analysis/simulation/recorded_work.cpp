@@ -1,6 +1,7 @@
 #include "analysis/simulation/recorded_work.h"
 
 #include <algorithm>
+#include <functional>
 #include <optional>
 #include <string_view>
 #include <tuple>
@@ -8,6 +9,7 @@
 
 #include "analysis/attribution/attribution.h"
 #include "analysis/host/runtime_calls.h"
+#include "base/run_sort.h"
 #include "base/text.h"
 #include "trace/json_text.h"
 
@@ -120,13 +122,28 @@ class Collector {
       work.name = event.name;
       work.event = e;
       work.kind = event.kind;
-      DescribeWork(events_.name(e), &work);
+      Describe(&work);
       if (event.kind == EventKind::kMemcpy) work.bytes = BytesOf(e);
       out_.works.push_back(work);
       const EventIndex call = tree_.parent(e);
       if (call != trace::kNoEvent && trace::IsLaunchCall(events_[call].kind))
         launches_[call] = true;
     }
+  }
+
+  // Names repeat: each is looked at once for kernels, and copies are few kinds.
+  void Describe(GpuWork* work) {
+    if (known_works_.size() <= work->name) known_works_.resize(events_.strings.size());
+    std::optional<GpuWork>& known = known_works_[work->name];
+    if (!known || known->kind != work->kind) {
+      known = *work;
+      DescribeWork(events_.strings[work->name], &*known);
+    }
+    work->to_host = known->to_host;
+    work->from_host = known->from_host;
+    work->pageable = known->pageable;
+    work->pinned = known->pinned;
+    work->collective = known->collective;
   }
 
   double BytesOf(EventIndex e) const {
@@ -162,7 +179,7 @@ class Collector {
       call.returns_late = traits.returns_late;
       out_.calls.push_back(call);
     }
-    std::sort(out_.calls.begin(), out_.calls.end(), [](const HostCall& a, const HostCall& b) {
+    RunSort(out_.calls, [](const HostCall& a, const HostCall& b) {
       return std::tuple(a.begin, -a.end, a.event) < std::tuple(b.begin, -b.end, b.event);
     });
   }
@@ -181,6 +198,11 @@ class Collector {
       HostCall& call = out_.calls[i];
       call.thread = place[call.thread];
       HostThread& thread = out_.threads[call.thread];
+      if (!thread.calls.empty()) {
+        // A call that seems to end in the next one ended before it: times were rounded.
+        HostCall& last = out_.calls[thread.calls.back()];
+        if (last.end > call.begin && last.end < call.end) last.end = call.begin;
+      }
       thread.calls.push_back(i);
       if (launches_[call.event]) ++thread.launches;
     }
@@ -190,10 +212,10 @@ class Collector {
       AddActivity(e, &out_.threads[place[event.track]]);
     }
     for (HostThread& thread : out_.threads) {
-      std::sort(thread.activity.begin(), thread.activity.end());
+      RunSort(thread.activity, std::less<>());
       thread.activity.erase(std::unique(thread.activity.begin(), thread.activity.end()),
                             thread.activity.end());
-      std::sort(thread.in_calls.begin(), thread.in_calls.end(), [](const auto& a, const auto& b) {
+      RunSort(thread.in_calls, [](const auto& a, const auto& b) {
         return std::tie(a.start, a.end) < std::tie(b.start, b.end);
       });
     }
@@ -238,8 +260,9 @@ class Collector {
   const trace::EventStore& events_;
   const tree::CallTree& tree_;
   RecordedWork out_;
-  std::vector<bool> launches_;                    // by event: a call with GPU work
-  std::vector<std::optional<CallTraits>> known_;  // by name
+  std::vector<bool> launches_;                       // by event: a call with GPU work
+  std::vector<std::optional<CallTraits>> known_;     // by name
+  std::vector<std::optional<GpuWork>> known_works_;  // by name
 };
 
 std::uint32_t PlaceOf(const std::vector<EventPlace>& places, EventIndex event) {
@@ -283,7 +306,7 @@ void OrderWorks(RecordedWork* recorded) {
   const auto launch = [&](const GpuWork& work) {
     return work.call == kNoPlace ? -1.0 : recorded->calls[work.call].begin;
   };
-  std::sort(works.begin(), works.end(), [&](const GpuWork& a, const GpuWork& b) {
+  RunSort(works, [&](const GpuWork& a, const GpuWork& b) {
     return std::tuple(a.start, launch(a), a.end, a.event) <
            std::tuple(b.start, launch(b), b.end, b.event);
   });

@@ -35,6 +35,14 @@ double ClippedMean(std::span<const double> sorted, double otherwise) {
   return count == 0 ? middle : sum / static_cast<double>(count);
 }
 
+double Mean(std::span<const double> values, double otherwise) {
+  if (values.empty()) return otherwise;
+  double sum = 0;
+  for (const double value : values)
+    sum += value;
+  return sum / static_cast<double>(values.size());
+}
+
 double MedianDeviation(std::span<const double> sorted) {
   if (sorted.empty()) return 1e9;
   const double middle = MedianOr(sorted, 0);
@@ -53,21 +61,41 @@ void SampleTable::Seal() {
   values_.reserve(samples_.size());
   for (std::size_t i = 0; i < samples_.size(); ++i) {
     if (groups_.empty() || groups_.back().key != samples_[i].key) {
-      groups_.push_back({samples_[i].key, i, i});
+      groups_.push_back({samples_[i].key, i, i, 0, 0});
     }
     groups_.back().end = i + 1;
     values_.push_back(samples_[i].value);
+  }
+  for (Group& group : groups_) {
+    const auto values = std::span(values_).subspan(group.first, group.end - group.first);
+    group.mean = Mean(values, 0);
+    group.clipped_mean = ClippedMean(values, 0);
   }
   all_ = values_;
   std::sort(all_.begin(), all_.end());
 }
 
-std::span<const double> SampleTable::Of(std::uint64_t key) const {
+const SampleTable::Group* SampleTable::Find(std::uint64_t key) const {
   const auto found =
       std::lower_bound(groups_.begin(), groups_.end(), key,
                        [](const Group& group, std::uint64_t wanted) { return group.key < wanted; });
-  if (found == groups_.end() || found->key != key) return {};
-  return std::span(values_).subspan(found->first, found->end - found->first);
+  return found == groups_.end() || found->key != key ? nullptr : &*found;
+}
+
+std::span<const double> SampleTable::Of(std::uint64_t key) const {
+  const Group* group = Find(key);
+  if (group == nullptr) return {};
+  return std::span(values_).subspan(group->first, group->end - group->first);
+}
+
+double SampleTable::MeanOf(std::uint64_t key, double otherwise) const {
+  const Group* group = Find(key);
+  return group == nullptr ? otherwise : group->mean;
+}
+
+double SampleTable::ClippedMeanOf(std::uint64_t key, double otherwise) const {
+  const Group* group = Find(key);
+  return group == nullptr ? otherwise : group->clipped_mean;
 }
 
 }  // namespace jarvis::analysis

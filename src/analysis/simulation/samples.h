@@ -16,6 +16,7 @@ double MedianOr(std::span<const double> sorted, double otherwise);
 // The mean without the outermost twentieths and without what lies more than four interquartile
 // ranges from the middle: a median would be off by a little at every link of a long chain.
 double ClippedMean(std::span<const double> sorted, double otherwise);
+double Mean(std::span<const double> values, double otherwise);
 // The median distance from the median; huge without values.
 double MedianDeviation(std::span<const double> sorted);
 
@@ -25,6 +26,9 @@ class SampleTable {
   // To be called once, after the last Add and before the first question.
   void Seal();
   std::span<const double> Of(std::uint64_t key) const;
+  // Of the values of a key: these are asked for once a value, and cost nothing.
+  double MeanOf(std::uint64_t key, double otherwise) const;
+  double ClippedMeanOf(std::uint64_t key, double otherwise) const;
   std::span<const double> All() const { return all_; }
   std::size_t size() const { return samples_.size(); }
 
@@ -37,7 +41,11 @@ class SampleTable {
     std::uint64_t key;
     std::size_t first;
     std::size_t end;
+    double mean;
+    double clipped_mean;
   };
+  const Group* Find(std::uint64_t key) const;
+
   std::vector<Sample> samples_;
   std::vector<double> values_;  // by key, then value
   std::vector<double> all_;

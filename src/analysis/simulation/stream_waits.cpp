@@ -7,6 +7,7 @@
 #include <unordered_map>
 
 #include "analysis/simulation/launch_order.h"
+#include "analysis/simulation/samples.h"
 
 namespace jarvis::analysis {
 namespace {
@@ -157,28 +158,22 @@ class StreamWaitFinder {
     }
   }
 
-  static double Mean(std::span<const double> values, double otherwise) {
-    if (values.empty()) return otherwise;
-    double sum = 0;
-    for (const double value : values)
-      sum += value;
-    return sum / static_cast<double>(values.size());
-  }
-
   // What is usual for the kernel that waits, or in the trace.
   void SetDelays() {
     constexpr double kUsual = 3;
     constexpr double kOddLag = 25;
+    constexpr std::size_t kSamplesMin = 3;
     lags_.Seal();
     const double all = Mean(lags_.All(), kUsual);
     for (StreamWait& wait : found_) {
       if (wait.kind == StreamWaitKind::kRoom) continue;
-      const auto samples = lags_.Of(recorded_.works[wait.work].name);
-      const bool known = samples.size() >= 3;
+      const StringId name = recorded_.works[wait.work].name;
+      const bool known = lags_.Of(name).size() >= kSamplesMin;
+      const double usual = known ? lags_.MeanOf(name, all) : all;
       if (wait.kind == StreamWaitKind::kNotBinding) {
-        wait.delay = std::min(known ? Mean(samples, all) : all, wait.delay);
+        wait.delay = std::min(usual, wait.delay);
       } else if (known || wait.delay <= kOddLag) {
-        wait.delay = known ? Mean(samples, all) : all;
+        wait.delay = usual;
       }
     }
   }

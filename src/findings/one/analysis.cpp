@@ -13,10 +13,16 @@
 #include "findings/one/estimates.h"
 #include "findings/one/fact_places.h"
 #include "findings/one/fusion_finder.h"
+#include "findings/one/host_findings.h"
 #include "findings/one/identify_model.h"
+#include "findings/one/idle_sections.h"
 #include "findings/one/rules.h"
 #include "findings/one/system_findings.h"
 #include "findings/one/thresholds.h"
+#include "session/trace_frames.h"
+#include "session/trace_host.h"
+#include "session/trace_simulation.h"
+#include "session/trace_trust.h"
 
 namespace jarvis::findings {
 namespace {
@@ -56,6 +62,7 @@ class Analyzer {
     for (CategoryAnalysis& category : out_.categories)
       MakeFindings(calls, &category);
     Totals();
+    JV_TRY(CollectHost());
     Rank();
     Overlaps();
     Priorities();
@@ -122,9 +129,10 @@ class Analyzer {
     std::vector<Finding>& all = out_.findings;
     for (const CategoryAnalysis& category : out_.categories)
       all.insert(all.end(), category.findings.begin(), category.findings.end());
+    const bool simulated = !simulation_->empty() && simulation_->quality().refusal.empty();
     for (std::vector<Finding> some :
-         {IdleFindings(out_), MultiKernelFindings(out_, trace_.steps().size()),
-          FusionFindings(out_)}) {
+         {simulated ? FindHost() : IdleFindings(out_),
+          MultiKernelFindings(out_, trace_.steps().size()), FusionFindings(out_)}) {
       std::move(some.begin(), some.end(), std::back_inserter(all));
     }
     // By what they may save; without an estimate by time, after all others.
@@ -134,10 +142,54 @@ class Analyzer {
       return a.impact_percent ? a.impact_percent->mid > b.impact_percent->mid
                               : a.time_ms > b.time_ms;
     });
+    FillWallSavings(*simulation_, ProfilerCosts(), &out_);
     for (std::size_t i = 0; i < all.size(); ++i) {
       all[i].global_rank = static_cast<int>(i) + 1;
       all[i].id = fmt::format("f{}", i + 1);
     }
+  }
+
+  jarvis::Status CollectHost() {
+    JV_ASSIGN(simulation_, session::SimulationOf(trace_, job_));
+    JV_ASSIGN(profiling_, session::ProfilingCostOf(trace_, job_));
+    JV_ASSIGN(first_calls_, session::FirstCallsOf(trace_, job_));
+    JV_ASSIGN(descheduled_, session::DescheduledOf(trace_, job_));
+    JV_ASSIGN(host_, session::HostOf(trace_, job_));
+    JV_ASSIGN(frames_, session::FramesOf(trace_, job_));
+    return {};
+  }
+
+  std::vector<Finding> FindHost() {
+    const IdleSections sections = FindIdleSections(trace_, *host_, frames_->frames.unrecorded);
+    const auto& events = trace_.events();
+    const bool compiled = std::any_of(
+        trace_.tree().preorder().begin(), trace_.tree().preorder().end(), [&](trace::EventIndex e) {
+          return events.name(e).starts_with("Torch-Compiled Region") ||
+                 events.name(e).starts_with("## Call CompiledFxGraph");
+        });
+    std::vector<Finding> found = HostFindings(
+        {events, *host_, sections, *first_calls_, *descheduled_, *profiling_, compiled});
+    int rank = 0;
+    for (Finding& f : found) {
+      f.rank = ++rank;
+      f.percent_of_total = out_.totals.Percent(f.time_ms);
+      f.impact_percent = out_.totals.window_ms > 0
+                             ? std::optional(Scaled(*f.savings_ms, 100 / out_.totals.window_ms))
+                             : std::nullopt;
+      f.priority = PriorityOf(f.percent_of_total.value_or(0), std::nullopt, true);
+    }
+    return found;
+  }
+
+  // What the profiler charged frames for: to be left out before anything is asked.
+  std::vector<analysis::HostCost> ProfilerCosts() const {
+    std::vector<analysis::HostCost> costs;
+    for (const analysis::HostCost& cost : profiling_->stretches) {
+      if (analysis::MsInside(profiling_->artefact, cost.begin_ns, cost.end_ns) <= 0) continue;
+      costs.push_back(cost);
+      costs.back().high_ns = cost.low_ns;
+    }
+    return costs;
   }
 
   // Operations that a finding claims time of.
@@ -231,6 +283,12 @@ class Analyzer {
   const perf::Platform* platform_;
   const std::shared_ptr<const perf::ModelRows>& models_;
   Job& job_;
+  std::shared_ptr<const analysis::Simulation> simulation_;
+  std::shared_ptr<const analysis::ProfilingCost> profiling_;
+  std::shared_ptr<const analysis::FirstCalls> first_calls_;
+  std::shared_ptr<const analysis::Descheduled> descheduled_;
+  std::shared_ptr<const analysis::HostSummary> host_;
+  std::shared_ptr<const session::TraceFrames> frames_;
   Analysis out_;
 };
 

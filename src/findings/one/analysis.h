@@ -21,6 +21,7 @@
 #include "findings/one/multi_kernel.h"
 #include "findings/one/priorities.h"
 #include "findings/one/quality.h"
+#include "findings/one/wall_savings.h"
 #include "perf/model_rows.h"
 #include "perf/platform.h"
 #include "session/loaded_trace.h"
@@ -62,7 +63,8 @@ struct Analysis {
   ModelIdentity model;
   std::vector<Finding> findings;             // all tiers, by global_rank
   std::vector<CategoryPriority> priorities;  // all categories
-  Combined combined;                         // of all findings
+  Combined combined;                         // of all findings, GPU time
+  WallBase wall;                             // what savings of wall time are of
   // Findings empty: why there is nothing to fix ("near_roof", "no_gpu_work", "no_platform"...).
   std::vector<std::string> nothing_because;
 

@@ -1,5 +1,7 @@
 #include "findings/one/finding.h"
 
+#include <algorithm>
+
 #include "findings/one/enum_text.h"
 #include "findings/one/thresholds.h"
 
@@ -26,6 +28,12 @@ PriorityClass PriorityOf(double share, std::optional<double> efficiency, bool no
 
 std::string_view MethodText(EstimateMethod method) {
   return EnumText({"quantified", "measured", "traffic", "heuristic", "none"}, method);
+}
+
+std::optional<double> WallMs(const Finding& finding) {
+  if (!finding.wall_a && !finding.wall_b) return std::nullopt;
+  return std::max(finding.wall_a ? finding.wall_a->ms.mid : 0,
+                  finding.wall_b ? finding.wall_b->ms.mid : 0);
 }
 
 }  // namespace jarvis::findings

@@ -3,11 +3,13 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "findings/one/host_cause.h"
 #include "findings/one/operation.h"
 #include "findings/one/pattern.h"
 
@@ -30,6 +32,13 @@ enum class EstimateMethod : std::uint8_t {
   kNone,      // no saving can be told from the trace
 };
 std::string_view MethodText(EstimateMethod method);  // "quantified", "measured", ...
+
+// What a way out saves of wall time: the trace's dependencies replayed with the change made (see
+// wall_savings.h).
+struct WallSaving {
+  Range ms;                    // alone; low and high by the replay's readings and the target
+  double after_others_ms = 0;  // middle, once what is ranked before it is done
+};
 
 struct Finding {
   std::string id;             // "f3": by global rank
@@ -67,10 +76,17 @@ struct Finding {
   bool replay_recommended = false;         // see limits::kReplayShare
   std::vector<Fact> evidence;              // the numbers that a report may cite
   std::vector<std::string> overlaps_with;  // ids of findings that claim the same kernels
-  std::vector<std::string> warnings;       // codes: "graph_replay", "starved", "routing_assumed"
-  std::string source_file;                 // "category_data/gemm_metrics.json"
-  std::string source_cell;                 // "/category_findings/0"
+  std::shared_ptr<const HostCause> host;   // of findings about the host; null: another finding
+  std::optional<WallSaving> wall_a;        // absent: nothing to ask, or no simulation
+  std::optional<WallSaving> wall_b;
+  std::string shows_after;            // id of the finding before which it saves next to nothing
+  std::vector<std::string> warnings;  // codes: "graph_replay", "starved", "routing_assumed"
+  std::string source_file;            // "category_data/gemm_metrics.json"
+  std::string source_cell;            // "/category_findings/0"
 };
+
+// The larger of what the paths save, middle; absent: neither is known.
+std::optional<double> WallMs(const Finding& finding);
 
 // Something that cannot be: an efficiency above the roof. Shown as it is, with no saving and no
 // story.

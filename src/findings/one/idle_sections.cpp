@@ -58,8 +58,7 @@ class SectionFinder {
   static double Ms(std::int64_t ns) { return static_cast<double>(ns) / 1e6; }
 
   void FindSections(Stretch span) {
-    const std::int64_t least =
-        std::max(kSectionMinNs, (span.end - span.start) / kSectionsPerSpan);
+    const std::int64_t least = std::max(kSectionMinNs, (span.end - span.start) / kSectionsPerSpan);
     std::int64_t from = span.start;
     for (std::size_t i = 0; i <= busy_.size(); ++i) {
       const std::int64_t to = i < busy_.size() ? busy_[i].start : span.end;
@@ -87,9 +86,8 @@ class SectionFinder {
     return next == work_.end() ? std::string() : OpOf(*next);
   }
   std::vector<EventIndex>::const_iterator FirstFrom(std::int64_t at) const {
-    return std::lower_bound(work_.begin(), work_.end(), at, [&](EventIndex e, std::int64_t t) {
-      return events_[e].ts_ns < t;
-    });
+    return std::lower_bound(work_.begin(), work_.end(), at,
+                            [&](EventIndex e, std::int64_t t) { return events_[e].ts_ns < t; });
   }
 
   // Each event's overlap with the sections is its own time, less that of the events it encloses.
@@ -109,8 +107,8 @@ class SectionFinder {
           sections_.begin(), sections_.end(), event.ts_ns,
           [](const Section& section, std::int64_t t) { return section.time.end <= t; });
       for (; at != sections_.end() && at->time.start < event.end_ns(); ++at) {
-        const std::int64_t inside = std::min(at->time.end, event.end_ns()) -
-                                    std::max(at->time.start, event.ts_ns);
+        const std::int64_t inside =
+            std::min(at->time.end, event.end_ns()) - std::max(at->time.start, event.ts_ns);
         Add(static_cast<std::size_t>(at - sections_.begin()), e, nested ? parent : trace::kNoEvent,
             inside);
       }
@@ -155,7 +153,8 @@ class SectionFinder {
     std::int64_t loading = 0;
     for (const std::size_t i : sections) {
       const Stretch& time = sections_[i].time;
-      if (!group.stretches.empty()) periods.push_back(Ms(time.start - group.stretches.back().start));
+      if (!group.stretches.empty())
+        periods.push_back(Ms(time.start - group.stretches.back().start));
       group.stretches.push_back(time);
       lengths.push_back(Ms(time.end - time.start));
       group.total_ms += lengths.back();
@@ -200,8 +199,7 @@ class SectionFinder {
 
 }  // namespace
 
-IdleSections FindIdleSections(const session::LoadedTrace& trace,
-                              const analysis::HostSummary& host,
+IdleSections FindIdleSections(const session::LoadedTrace& trace, const analysis::HostSummary& host,
                               const IntervalSet<std::int64_t>& not_idle) {
   return SectionFinder(trace, host, not_idle).Run();
 }

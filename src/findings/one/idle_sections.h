@@ -38,14 +38,13 @@ struct SectionGroup {
 inline constexpr std::size_t kSectionWorkMax = 4;
 
 struct IdleSections {
-  double span_ms = 0;   // first to last activity
-  double total_ms = 0;  // of all that are long enough
+  double span_ms = 0;                // first to last activity
+  double total_ms = 0;               // of all that are long enough
   std::vector<SectionGroup> groups;  // the most time first
 };
 
 // `not_idle`: when the GPU was busy with what is not recorded. `host`: of this trace.
-IdleSections FindIdleSections(const session::LoadedTrace& trace,
-                              const analysis::HostSummary& host,
+IdleSections FindIdleSections(const session::LoadedTrace& trace, const analysis::HostSummary& host,
                               const IntervalSet<std::int64_t>& not_idle);
 
 }  // namespace jarvis::findings

@@ -59,6 +59,8 @@ enum class Pattern : std::uint8_t {
   kDataLoading,
   kCommunicationWait,
   kStartUp,
+  kHostSection,
+  kLaunchBound,
   kProfilerCost,
   kFirstCalls,
   kDescheduled,
@@ -109,6 +111,7 @@ enum class Advice : std::uint8_t {
   kPinnedCopies,
   kKeepOnDevice,
   kWarmUpFirst,
+  kOverlapHostWork,
   kRecordWithoutStacks,
   kGiveCores,
   // B

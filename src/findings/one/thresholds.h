@@ -73,6 +73,15 @@ inline constexpr double kSyncLookBackUs = 2000;
 inline constexpr double kRuntimeShare = 0.25;  // of a gap under one class of runtime call
 inline constexpr double kHostOpShare = 0.20;   // of a gap under ops
 
+// The host, and savings of wall time.
+inline constexpr double kHostShareMin = 1.5;    // percent of the wall: host time that matters
+inline constexpr double kWaitsMin = 8;          // fewer waits are how a result is read
+inline constexpr double kGraphShareMax = 50;    // percent of GPU time that graphs launch already
+inline constexpr double kIdleLaunchShare = 30;  // percent of launches that find their stream idle
+inline constexpr double kFindingsAsked = 40;    // findings that the simulation is asked about
+inline constexpr double kProfilerShare = 2;     // percent of the wall that the profiler cost
+inline constexpr double kShowsAfter = 2;        // times as much after others as alone
+
 // Copies, communication.
 inline constexpr double kCopyShare = 5;  // percent of the window, a direction
 inline constexpr double kCopyCount = 10;

@@ -7,7 +7,9 @@
 #include "analysis/ranks/collective_sync.h"
 #include "output/number_format.h"
 #include "session/collective_rules.h"
+#include "tools/ranks/rank_report.h"
 #include "tools/ranks/rank_tools.h"
+#include "tools/ranks/rank_words.h"
 #include "tools/shared/arguments.h"
 #include "tools/shared/rank_files.h"
 #include "tools/shared/table_files.h"
@@ -19,6 +21,7 @@ using analysis::CollectiveReport;
 using analysis::RankSet;
 
 constexpr const char* kBook = "nccl_analysis_report.xlsx";
+constexpr const char* kFairReport = "ranks_analysis_fair.md";
 constexpr std::size_t kStragglersMax = 5;
 
 analysis::CollectiveReportOptions OptionsOf(const Json& arguments) {
@@ -69,11 +72,11 @@ Json Facts(const RankSet& set, const CollectiveReport& report) {
   facts["collective_kernels"] = report.matching.calls.size();
   facts["collectives"] = report.matching.collectives.size();
   facts["unmatched_kernels"] = report.matching.unmatched;
-  facts["stragglers"] = Stragglers(report);
   return facts;
 }
 
-std::string Headline(const RankSet& set, const CollectiveReport& report) {
+// `with_waits`: with the share of waiting by the tables.
+std::string Headline(const RankSet& set, const CollectiveReport& report, bool with_waits) {
   const std::string ranks = set.world_size
                                 ? fmt::format("{} of {} ranks", set.ranks.size(), *set.world_size)
                                 : fmt::format("{} ranks", set.ranks.size());
@@ -88,7 +91,7 @@ std::string Headline(const RankSet& set, const CollectiveReport& report) {
       all += report.matching.calls[rank.call].time.dur;
     }
   }
-  if (all > 0 && set.ranks.size() > 1) {
+  if (with_waits && all > 0 && set.ranks.size() > 1) {
     text += fmt::format(
         "; {:.1f} % of the time in those that synchronise is waiting for the last "
         "rank",
@@ -97,8 +100,8 @@ std::string Headline(const RankSet& set, const CollectiveReport& report) {
   return text + ".";
 }
 
-// The kinds of collectives, the longest first.
-void AddRows(const CollectiveReport& report, const analysis::TableRules& rules, Answer* answer) {
+// The kinds of collectives, the longest first, with what was recorded of them.
+void AddKinds(const CollectiveReport& report, const analysis::TableRules& rules, Answer* answer) {
   const Table table = analysis::NcclSummaryImplicitSync(
       report.matching, report.synced, {.aggregations = {"mean"}, .gpus_per_node = {}}, rules);
   const std::pair<const char*, const char*> columns[] = {
@@ -127,6 +130,44 @@ void AddRows(const CollectiveReport& report, const analysis::TableRules& rules, 
   answer->total = answer->rows.size();
 }
 
+// The same as members, without what is not known.
+Json KindsJson(const CollectiveReport& report, const analysis::TableRules& rules) {
+  constexpr std::size_t kKindsMax = 8;
+  Answer kinds;
+  AddKinds(report, rules, &kinds);
+  Json list = Json::array();
+  for (const auto& row : kinds.rows) {
+    if (list.size() == kKindsMax) break;
+    Json one = Json::object();
+    for (std::size_t i = 0; i < row.size(); ++i) {
+      if (row[i] == Cell()) continue;
+      const auto* text = std::get_if<std::string>(&row[i]);
+      one[kinds.columns[i]] = text != nullptr ? Json(*text) : CellJson(row[i]);
+    }
+    list.push_back(std::move(one));
+  }
+  return list;
+}
+
+// Leads with the cause; the rest is what the tables cannot say.
+void AddJudgement(const RankSet& set, const CollectiveReport& report,
+                  const analysis::TableRules& rules, std::string* document, Answer* answer) {
+  const analysis::JointTimeline joint = analysis::JoinCollectives(set);
+  const analysis::JobStory story = analysis::TellJob(set, joint);
+  std::vector<analysis::LoneKind> lone;
+  if (set.ranks.size() == 1) lone = analysis::LookAtLoneRank(set.ranks.front());
+  const JobView view{set, joint, story};
+  std::string verdict = RanksVerdict(view);
+  if (!lone.empty()) verdict = LoneVerdict(view, lone);
+  answer->facts["verdict"] = VerdictJson(view, verdict);
+  answer->facts["kinds"] = KindsJson(report, rules);
+  AddRankRows(view, answer);
+  if (verdict.empty()) return;
+  const std::string comm = CommText(view);
+  answer->summary = verdict + " " + answer->summary + (comm.empty() ? "" : " In ms: " + comm + ".");
+  *document = RanksReport(view, verdict, lone);
+}
+
 }  // namespace
 
 Result<Answer> Collectives(session::Workspace& workspace, const Json& arguments, Job& job) {
@@ -141,14 +182,25 @@ Result<Answer> Collectives(session::Workspace& workspace, const Json& arguments,
             analysis::MakeCollectiveReport(set, OptionsOf(arguments), rules));
   JV_TRY(job.Check());
   Answer answer;
-  answer.summary = Headline(set, report);
+  answer.summary = Headline(set, report, compatible);
   answer.facts = Facts(set, report);
-  AddRows(report, rules, &answer);
+  std::string document;
+  if (compatible) {
+    answer.facts["stragglers"] = Stragglers(report);
+    AddKinds(report, rules, &answer);
+  } else {
+    AddJudgement(set, report, rules, &document, &answer);
+  }
   JV_ASSIGN(const auto folder, io::OutputFolder::Open(workspace.files(), directory, job));
   std::vector<std::string> names = {kBook};
   for (const Table& table : report.tables)
     names.push_back(table.name + ".csv");
+  if (!document.empty()) names.emplace_back(kFairReport);
   JV_TRY(folder->Claim(names, MayOverwrite(arguments)));
+  if (!document.empty()) {
+    JV_ASSIGN(std::string path, folder->Write(kFairReport, document));
+    answer.files.push_back({std::move(path), "what the ranks wait for, and what to do", 0});
+  }
   JV_TRY(WriteTables(report.tables, *folder, *folder, kBook, &answer));
   JV_TRY(folder->Commit());
   AddRankNotes(report.warnings, &answer);

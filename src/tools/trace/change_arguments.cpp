@@ -257,12 +257,15 @@ class ChangeReader {
     return fmt::format("from {} to {} ms", text("from_ms", "the start"), text("to_ms", "the end"));
   }
 
+  // Faster code makes no call of the runtime faster; what goes takes its calls along.
+  bool WithCalls(double factor) const { return object_->value("calls", factor == 0); }
+
   Result<NamedChange> ReadHost() {
     const auto factor = Number("factor");
     if (!factor) return Bad(place_, "host needs factor; 0 takes the time away");
     const Json& stretch = object_->at("host");
     return NamedChange{fmt::format("host {} x {}", StretchText(stretch), output::Rounded(*factor)),
-                       {analysis::ScaleHost{{StretchOf(stretch)}, *factor}},
+                       {analysis::ScaleHost{{StretchOf(stretch)}, *factor, WithCalls(*factor)}},
                        {}};
   }
 
@@ -270,7 +273,7 @@ class ChangeReader {
     const auto factor = Number("factor");
     if (!factor) return Bad(place_, "host_op needs factor; 0 takes the time away");
     const std::string wanted = TextOf("host_op");
-    analysis::ScaleHost scale{{}, *factor};
+    analysis::ScaleHost scale{{}, *factor, WithCalls(*factor)};
     std::uint32_t covered = 0;  // places before it are below an event that was taken
     const std::span<const EventIndex> order = trace_.tree().preorder();
     for (std::uint32_t at = 0; at < order.size() && !wanted.empty(); ++at) {

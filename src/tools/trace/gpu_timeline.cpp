@@ -2,9 +2,12 @@
 
 #include <fmt/format.h>
 
+#include "documents/frame_text.h"
 #include "formats/timeline_parts.h"
 #include "output/number_format.h"
+#include "session/trace_frames.h"
 #include "tools/shared/arguments.h"
+#include "tools/shared/frame_facts.h"
 #include "tools/trace/trace_tools.h"
 
 namespace jarvis::tools {
@@ -22,6 +25,20 @@ void AddRows(const GpuTimeline& timeline, const std::string& where, Answer* answ
                            CellOf(Percent(timeline.*part.us, timeline.total))});
     answer->rows.push_back(std::move(row));
   }
+}
+
+// A line each of what the window alone does not tell. Their base is the step, so they have no
+// percent of the window.
+void AddFrameRows(const analysis::TimeFrames& frames, Answer* answer) {
+  const auto add = [&](const char* part, std::int64_t ns) {
+    answer->rows.push_back({std::string(part), static_cast<double>(ns) / 1e6, Cell()});
+  };
+  if (frames.source != analysis::StepSource::kNone) add("step", frames.step_ns);
+  if (!frames.window) return;
+  add("step_host_before_gpu", frames.whole.host_before_ns);
+  if (frames.whole.unrecorded_ns > 0) add("unrecorded", frames.whole.unrecorded_ns);
+  if (frames.whole.foreign_ns > 0) add("foreign", frames.whole.foreign_ns);
+  if (frames.first_calls.calls > 0) add("first_calls", frames.first_calls.total_ns());
 }
 
 // The next question by the largest loss.
@@ -53,16 +70,19 @@ Result<Answer> GpuTimeline(session::Workspace& workspace, const Json& arguments,
     answer.notes = {"record with activities=[ProfilerActivity.CPU, ProfilerActivity.CUDA]"};
     return answer;
   }
+  JV_ASSIGN(const auto made, session::FramesOf(*trace, job));
+  const analysis::TimeFrames& frames = made->frames;
   answer.summary = fmt::format(
-      "GPU busy {:.1f} % of {} ms: computation {:.1f} %, exposed communication {:.1f} %, exposed "
-      "copies {:.1f} %; idle {:.1f} %.",
-      Percent(whole->busy, whole->total).value_or(0), output::Rounded(whole->total / 1000),
-      Percent(whole->computation, whole->total).value_or(0),
+      "{} From the first GPU event to the last: busy {:.1f} % of {} ms: computation {:.1f} %, "
+      "exposed communication {:.1f} %, exposed copies {:.1f} %; idle {:.1f} %.",
+      documents::StepSentence(frames), Percent(whole->busy, whole->total).value_or(0),
+      output::Rounded(whole->total / 1000), Percent(whole->computation, whole->total).value_or(0),
       Percent(whole->exposed_comm, whole->total).value_or(0),
       Percent(whole->exposed_memcpy, whole->total).value_or(0),
       Percent(whole->idle, whole->total).value_or(0));
   if (by == "all") {
     AddRows(*whole, {}, &answer);
+    AddFrameRows(frames, &answer);
   } else {
     answer.columns.insert(answer.columns.begin(), by);
     const GroupBy group = by == "step" ? GroupBy::kStep : GroupBy::kStream;
@@ -73,7 +93,14 @@ Result<Answer> GpuTimeline(session::Workspace& workspace, const Json& arguments,
     }
   }
   answer.total = answer.rows.size();
-  answer.notes = CoverageNotes(*trace);
+  answer.facts = Json{{"step", StepFacts(frames)}};
+  answer.notes = documents::FrameNotes(frames);
+  for (std::string& note : CoverageNotes(*trace))
+    answer.notes.push_back(std::move(note));
+  if (by == "all") {
+    answer.notes.emplace_back(
+        "rows from step on are of the step, not of the window: they have no percent");
+  }
   answer.next = {NextOf(trace->id(), *whole)};
   return answer;
 }

@@ -212,6 +212,10 @@ class Overview {
         detail += fmt::format("{}{} ({} ms)", detail.empty() ? "" : "; ", group.frames[f].name,
                               HostMsText(group.frames[f].ns));
       }
+      if (!group.meanwhile.empty()) {
+        detail += fmt::format("{}other threads: {} ({} ms)", detail.empty() ? "" : "; ",
+                              group.meanwhile, HostMsText(group.meanwhile_ns));
+      }
       if (!group.range.empty()) detail += (detail.empty() ? "in " : "; in ") + group.range;
       Add("stretch",
           fmt::format("{} .. {}", group.before.empty() ? "(begin)" : group.before,
@@ -243,6 +247,17 @@ Json LaunchFacts(const analysis::LaunchFigures& figures) {
   add("lead_last_us", figures.lead_last_us);
   add("found_stream_idle_percent", figures.idle_percent);
   return facts;
+}
+
+// Streams that work is launched into.
+Json StreamFacts(const session::LoadedTrace& trace, const HostSummary& summary) {
+  Json streams = Json::array();
+  for (const analysis::TrackLaunches& stream : summary.by_stream) {
+    Json facts = LaunchFacts(stream.figures);
+    facts["stream"] = std::string(trace.events().tracks[stream.track].tid);
+    streams.push_back(std::move(facts));
+  }
+  return streams;
 }
 
 std::string BaseText(const HostSummary& summary) {
@@ -341,6 +356,8 @@ Result<Answer> HostSummaryTool(session::Workspace& workspace, const Json& argume
   }
   answer.summary = Headline(*summary);
   if (by == "overview" || by == "thread") answer.facts = LaunchFacts(summary->launching);
+  if (by == "thread" && summary->by_stream.size() > 1)
+    answer.facts["streams"] = StreamFacts(*trace, *summary);
   if (by == "overview") {
     Overview(*summary, min_percent, &answer).Show();
   } else {
@@ -350,6 +367,7 @@ Result<Answer> HostSummaryTool(session::Workspace& workspace, const Json& argume
     ShowTable(by == "range"         ? RangesTable(*summary, min_percent)
               : kind != kinds.end() ? analysis::HostTimeTable(*summary, kind->second)
               : by == "thread"      ? analysis::HostThreadsTable(*summary)
+              : by == "step"        ? analysis::HostStepsTable(*summary)
               : by == "sync"        ? analysis::SynchronisationsTable(*summary)
                                     : analysis::HostStretchesTable(*summary),
               min_percent, limit, &answer);

@@ -3,9 +3,12 @@
 
 #include <fmt/format.h>
 
+#include "documents/frame_text.h"
 #include "findings/one/quality.h"
 #include "output/number_format.h"
+#include "session/trace_frames.h"
 #include "tools/shared/arguments.h"
+#include "tools/shared/frame_facts.h"
 #include "tools/trace/trace_tools.h"
 
 namespace jarvis::tools {
@@ -29,7 +32,7 @@ std::string StepsText(const std::vector<analysis::Step>& steps) {
   return fmt::format("{} ({}-{})", steps.size(), steps.front().number, steps.back().number);
 }
 
-Json Facts(const session::LoadedTrace& trace) {
+Json Facts(const session::LoadedTrace& trace, const analysis::TimeFrames& frames) {
   const trace::Metadata& metadata = trace.trace().metadata;
   const trace::EventStore& events = trace.events();
   Json facts = Json::object();
@@ -50,6 +53,7 @@ Json Facts(const session::LoadedTrace& trace) {
   facts["busy_ms"] = timeline ? Json(ms(timeline->busy)) : Json(nullptr);
   facts["idle_ms"] = timeline ? Json(ms(timeline->idle)) : Json(nullptr);
   facts["gpu_events"] = trace.coverage().all.count;
+  facts["step"] = StepFacts(frames);
   const session::Recorded& recorded = trace.recorded();
   facts["recorded"] = Json{{"ops", recorded.cpu_ops},
                            {"shapes", recorded.shapes},
@@ -60,12 +64,13 @@ Json Facts(const session::LoadedTrace& trace) {
   return facts;
 }
 
-std::string Headline(const session::LoadedTrace& trace) {
+std::string Headline(const session::LoadedTrace& trace, const analysis::TimeFrames& frames) {
   const auto& timeline = trace.timeline();
   if (!timeline) {
     return fmt::format("Loaded {} events; the trace has no GPU work.", trace.events().elements);
   }
-  return fmt::format("Loaded {} events. GPU busy {} of {} ms ({:.1f} %).", trace.events().elements,
+  return fmt::format("Loaded {} events. {} All GPU events: busy {} of {} ms ({:.1f} %).",
+                     trace.events().elements, documents::StepSentence(frames),
                      output::Rounded(timeline->busy / 1000),
                      output::Rounded(timeline->total / 1000),
                      Percent(timeline->busy, timeline->total).value_or(100));
@@ -99,8 +104,9 @@ std::vector<Cell> RowOf(const findings::Quality& one) {
           text(one.record)};
 }
 
-std::vector<std::string> NotesOf(const session::Opened& opened, std::uint64_t memory_bytes_max) {
-  std::vector<std::string> notes;
+std::vector<std::string> NotesOf(const session::Opened& opened, std::uint64_t memory_bytes_max,
+                                 const analysis::TimeFrames& frames) {
+  std::vector<std::string> notes = documents::FrameNotes(frames);
   if (!opened.stale_id.empty()) {
     notes.push_back(
         fmt::format("the file changed: {} is stale, use {}", opened.stale_id, opened.trace->id()));
@@ -119,17 +125,19 @@ std::vector<std::string> NotesOf(const session::Opened& opened, std::uint64_t me
 Result<Answer> LoadTrace(session::Workspace& workspace, const Json& arguments, Job& job) {
   JV_ASSIGN(const session::Opened opened, OpenTraceFully(workspace, arguments, job));
   const TracePtr& trace = opened.trace;
+  JV_ASSIGN(const auto made, session::FramesOf(*trace, job));
+  const analysis::TimeFrames& frames = made->frames;
   Answer answer;
   answer.trace = trace->id();
   JV_ASSIGN(const auto quality, findings::QualityOf(*trace, job));
-  answer.summary = Headline(*trace) + TrustText(*quality);
-  answer.facts = Facts(*trace);
+  answer.summary = Headline(*trace, frames) + TrustText(*quality);
+  answer.facts = Facts(*trace, frames);
   answer.columns = {"quality", "count",   "gpu_percent", "first_uid",   "what",
                     "ms",      "ms_high", "percent",     "consequence", "record_next"};
   for (const findings::Quality& item : *quality)
     answer.rows.push_back(RowOf(item));
   answer.total = answer.rows.size();
-  answer.notes = NotesOf(opened, workspace.options().memory_bytes_max);
+  answer.notes = NotesOf(opened, workspace.options().memory_bytes_max, frames);
   const Json same = {{"trace", trace->id()}};
   if (trace->timeline()) {
     answer.next = {{"gpu_timeline", same, "how the GPU spent the window"},

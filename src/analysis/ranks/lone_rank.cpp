@@ -1,0 +1,156 @@
+#include "analysis/ranks/lone_rank.h"
+
+#include <algorithm>
+#include <map>
+#include <string>
+#include <tuple>
+#include <utility>
+
+#include "analysis/attribution/table_rules.h"
+
+namespace jarvis::analysis {
+namespace {
+
+// A message so small is there in microseconds; one that takes so much longer is waited for.
+constexpr std::int64_t kTinyBytes = 65'536;
+constexpr std::int64_t kTinyUsualNs = 30'000;
+constexpr std::int64_t kTinyLongNs = 100'000;
+// Calls of one size whose longest takes so many times the shortest do not differ by transfer.
+constexpr std::int64_t kSpreadTimes = 2;
+constexpr std::int64_t kSpreadCallsMin = 3;
+// A first call that takes so many times the median pays for setting up.
+constexpr std::int64_t kFirstTimes = 3;
+// Less than this share of all communication is not worth a sign.
+constexpr double kExcessShare = 0.02;
+// Sizes apart by this factor or more, times by less than the square root of the sizes' ratio.
+constexpr double kSizesApart = 2;
+
+// More sizes than a program has on purpose: nothing is compared.
+constexpr std::size_t kComparedMax = 1000;
+
+// Of what equal calls have in common.
+using LoneKey = std::tuple<CommFamily, std::string, std::optional<std::int64_t>, Cell, Cell>;
+// Start and duration.
+using LoneCall = std::pair<std::int64_t, std::int64_t>;
+
+std::optional<std::int64_t> BytesOf(const CollectiveKeys& keys) {
+  const CollectiveRules rules;
+  std::optional<double> most;
+  for (const CollectiveKey which : {kIn, kOut}) {
+    const auto mb = MegabytesOf(keys, which, rules);
+    if (mb && *mb >= 0 && *mb < 1e9) most = std::max(most.value_or(0), *mb);
+  }
+  if (!most) return std::nullopt;
+  return static_cast<std::int64_t>(*most * 1024 * 1024 + 0.5);
+}
+
+// What each byte of a message is to a rank's link, of a group of `size` ranks.
+std::optional<double> BusFactor(CommFamily family, double size) {
+  if (!(size > 1)) return std::nullopt;
+  switch (family) {
+    case CommFamily::kAllReduce: return 2 * (size - 1) / size;
+    case CommFamily::kReduceScatter:
+    case CommFamily::kAllGather:
+    case CommFamily::kExchange: return (size - 1) / size;
+    default: return std::nullopt;
+  }
+}
+
+LoneKind MeasureLone(CommFamily family, std::optional<std::int64_t> bytes,
+                     std::vector<LoneCall> calls) {
+  std::sort(calls.begin(), calls.end());
+  std::vector<std::int64_t> durations;
+  for (const auto& [start, dur] : calls)
+    durations.push_back(dur);
+  const std::int64_t first = durations.front();
+  LoneKind kind;
+  kind.family = family;
+  kind.bytes = bytes;
+  std::sort(durations.begin(), durations.end());
+  kind.calls = static_cast<std::int64_t>(durations.size());
+  kind.shortest_ns = durations.front();
+  kind.median_ns = durations[durations.size() / 2];
+  kind.longest_ns = durations.back();
+  for (const std::int64_t one : durations)
+    kind.total_ns += one;
+  if (!bytes) return kind;
+  if (*bytes <= kTinyBytes && kind.median_ns >= kTinyLongNs) {
+    kind.sign = WaitSign::kTiny;
+    kind.excess_ns = kind.total_ns - kind.calls * kTinyUsualNs;
+  } else if (kind.calls >= kSpreadCallsMin && first >= kTinyLongNs && first == kind.longest_ns &&
+             first / kFirstTimes >= kind.median_ns) {
+    kind.sign = WaitSign::kFirst;
+    kind.excess_ns = first - kind.median_ns;
+  } else if (kind.calls >= kSpreadCallsMin && kind.longest_ns / kSpreadTimes >= kind.shortest_ns) {
+    kind.sign = WaitSign::kSpread;
+    kind.excess_ns = kind.total_ns - kind.calls * kind.shortest_ns;
+  }
+  return kind;
+}
+
+// Of two sizes of one family the larger moves its bytes faster, so the smaller could have as well.
+void CompareSizes(std::vector<LoneKind>* kinds) {
+  if (kinds->size() > kComparedMax) return;
+  for (LoneKind& small : *kinds) {
+    if (small.sign || !small.bytes || *small.bytes <= kTinyBytes) continue;
+    for (const LoneKind& large : *kinds) {
+      if (large.family != small.family || !large.bytes) continue;
+      const double sizes = static_cast<double>(*large.bytes) / static_cast<double>(*small.bytes);
+      const double times = static_cast<double>(large.median_ns) /
+                           static_cast<double>(std::max<std::int64_t>(1, small.median_ns));
+      if (sizes < kSizesApart || times * times >= sizes) continue;
+      const auto by_rate = static_cast<std::int64_t>(static_cast<double>(large.median_ns) / sizes);
+      const std::int64_t excess = (small.median_ns - by_rate) * small.calls;
+      if (excess <= small.excess_ns) continue;
+      small.sign = WaitSign::kSizeBlind;
+      small.excess_ns = excess;
+      small.twin_bytes = large.bytes;
+      small.twin_ns = large.median_ns;
+    }
+  }
+}
+
+}  // namespace
+
+std::vector<LoneKind> LookAtLoneRank(const RankDigest& digest) {
+  constexpr std::int64_t kLongestNs = 3'600'000'000'000;  // sums of a digest stay within the type
+  std::map<LoneKey, std::vector<LoneCall>> calls;
+  for (const CollectiveCall& call : digest.calls) {
+    if (call.left_out) continue;
+    const CollectiveKind& kind = digest.kinds[call.kind];
+    CommFamily family = CommFamilyOfKernel(kind.kernel).value_or(CommFamily::kOther);
+    if (const auto* name = std::get_if<std::string>(&kind.known[kCollective]);
+        name != nullptr && family == CommFamily::kOther)
+      family = CommFamilyOfName(*name);
+    const auto bytes = BytesOf(kind.known);
+    const auto* group = std::get_if<std::string>(&kind.known[kGroup]);
+    calls[{family, group == nullptr ? std::string() : *group, bytes, kind.known[kDtype],
+           kind.known[kGroupSize]}]
+        .emplace_back(call.ts_ns, std::min(call.dur_ns, kLongestNs));
+  }
+  std::vector<LoneKind> kinds;
+  double all = 0;
+  for (auto& [key, of] : calls) {
+    LoneKind kind = MeasureLone(std::get<0>(key), std::get<2>(key), std::move(of));
+    const auto size = RecordedNumber(std::get<4>(key));
+    const auto factor = size ? BusFactor(kind.family, *size) : std::nullopt;
+    if (factor && kind.bytes && kind.shortest_ns > 0) {
+      kind.bus_gb_s =
+          *factor * static_cast<double>(*kind.bytes) / static_cast<double>(kind.shortest_ns);
+    }
+    all += static_cast<double>(kind.total_ns);
+    kinds.push_back(std::move(kind));
+  }
+  CompareSizes(&kinds);
+  for (LoneKind& kind : kinds) {
+    if (static_cast<double>(kind.excess_ns) >= kExcessShare * all) continue;
+    kind.sign.reset();
+    kind.excess_ns = 0;
+  }
+  std::stable_sort(kinds.begin(), kinds.end(), [](const LoneKind& a, const LoneKind& b) {
+    return std::tuple(-a.excess_ns, -a.total_ns) < std::tuple(-b.excess_ns, -b.total_ns);
+  });
+  return kinds;
+}
+
+}  // namespace jarvis::analysis

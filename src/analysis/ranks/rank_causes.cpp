@@ -1,0 +1,426 @@
+#include "analysis/ranks/rank_causes.h"
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <tuple>
+#include <utility>
+
+#include "analysis/ranks/rank_replay.h"
+
+namespace jarvis::analysis {
+namespace {
+
+// Lost pieces are a processor's doing if they lie at so many places or more, none of which has
+// more than half of them.
+constexpr std::size_t kScatteredPlaces = 5;
+constexpr double kScatteredShare = 0.5;
+// ... and a rank is starved if they take this share of its host's time.
+constexpr double kStarvedShare = 0.1;
+// Less than this share of the wall is not worth a lever.
+constexpr double kLeverShare = 0.005;
+// A rank is a cause, or a victim, by at least this share of the wall.
+constexpr double kRoleShare = 0.02;
+constexpr std::size_t kStallsMax = 6;
+// Grids on which schedulers act; starts are on one if so many of them lie in two neighbouring bins,
+// and so many times more than by chance.
+constexpr std::array<std::int64_t, 3> kTicks = {10'000'000, 4'000'000, 1'000'000};
+constexpr std::int64_t kTickBinNs = 100'000;
+constexpr double kTickShareMin = 0.2;
+constexpr double kTickTimesChance = 3;
+constexpr std::size_t kTickStartsMin = 30;
+
+using PlaceKey = std::tuple<std::string, std::string, std::string>;  // inside, before, after
+
+std::int64_t MedianOfNs(std::vector<std::int64_t> values) {
+  if (values.empty()) return 0;
+  std::sort(values.begin(), values.end());
+  return values[values.size() / 2];
+}
+
+PlaceKey PlaceKeyOf(const RankFacts& facts, const HostPiece& piece) {
+  return {facts.names[piece.inside], facts.names[piece.before], facts.names[piece.after]};
+}
+
+class Teller {
+ public:
+  Teller(const RankSet& set, const JointTimeline& joint)
+      : set_(set), joint_(joint), scattered_(set.ranks.size(), false), extra_(set.ranks.size()) {
+    story_.ranks.resize(set.ranks.size());
+  }
+
+  JobStory Run() {
+    FindWindows();
+    for (std::size_t rank = 0; rank < set_.ranks.size(); ++rank)
+      LookAtHost(rank);
+    FindTick();
+    FindLead();
+    Blame();
+    NameStalls();
+    FindLevers();
+    FindRoles();
+    return std::move(story_);
+  }
+
+ private:
+  const std::optional<RankFacts>& FactsOf(std::size_t rank) const { return set_.ranks[rank].facts; }
+
+  void FindWindows() {
+    for (std::size_t rank = 0; rank < set_.ranks.size(); ++rank) {
+      RankStory& of = story_.ranks[rank];
+      if (const auto& timeline = set_.ranks[rank].timeline)
+        of.window_ns = static_cast<std::int64_t>(timeline->total * 1000);
+      const auto& facts = FactsOf(rank);
+      if (!facts) continue;
+      story_.step_ns = std::max(story_.step_ns, facts->step_ns);
+      story_.steps = std::max(story_.steps, facts->steps);
+      if (facts->gpu_start_ns) of.window_ns = *facts->gpu_end_ns - *facts->gpu_start_ns;
+      if (facts->host_start_ns)
+        of.host_ns = std::max<std::int64_t>(0, HostEnd(*facts) - *facts->host_start_ns);
+    }
+    if (HasFacts(set_)) story_.wall_ns = Replay(set_, joint_, {}).observed_ns;
+    for (const RankStory& of : story_.ranks)
+      story_.wall_ns = std::max(story_.wall_ns, of.window_ns);
+  }
+
+  // What the host does after the GPU's work delays nobody.
+  static std::int64_t HostEnd(const RankFacts& facts) {
+    const std::int64_t end = facts.host_end_ns.value_or(0);
+    return facts.gpu_end_ns ? std::min(end, *facts.gpu_end_ns) : end;
+  }
+
+  // What pieces took beyond the usual, and whether that is all over the place.
+  void LookAtHost(std::size_t rank) {
+    const auto& facts = FactsOf(rank);
+    if (!facts) return;
+    std::map<PlaceKey, std::int64_t> places;
+    std::int64_t extra = 0;
+    std::int64_t times = 0;
+    for (const HostPiece& piece : facts->pieces) {
+      if (!IsUnusual(piece) || piece.place == HostPlace::kMemory) continue;
+      if (piece.ts_ns >= HostEnd(*facts)) break;
+      const std::int64_t beyond = piece.dur_ns - piece.usual_ns;
+      places[PlaceKeyOf(*facts, piece)] += beyond;
+      extra += beyond;
+      ++times;
+    }
+    std::int64_t most = 0;
+    for (const auto& [place, sum] : places)
+      most = std::max(most, sum);
+    scattered_[rank] = places.size() >= kScatteredPlaces &&
+                       static_cast<double>(most) <= kScatteredShare * static_cast<double>(extra);
+    if (!scattered_[rank]) return;
+    RankStory& of = story_.ranks[rank];
+    of.starved_ns = extra;
+    of.starved_times = times;
+    of.starved = static_cast<double>(extra) >= kStarvedShare * static_cast<double>(of.host_ns);
+    if (of.starved) ++story_.starved_ranks;
+  }
+
+  bool IsStarved(std::size_t rank, const HostPiece& piece) const {
+    return scattered_[rank] && IsUnusual(piece) && piece.place != HostPlace::kMemory;
+  }
+
+  void FindTick() {
+    std::vector<std::int64_t> starts;
+    for (std::size_t rank = 0; rank < set_.ranks.size(); ++rank) {
+      if (!story_.ranks[rank].starved) continue;
+      for (const HostPiece& piece : FactsOf(rank)->pieces) {
+        if (IsStarved(rank, piece))
+          starts.push_back(OnCommonClock(set_, joint_, rank, piece.ts_ns));
+      }
+    }
+    if (starts.size() < kTickStartsMin) return;
+    for (const std::int64_t tick : kTicks) {
+      std::vector<std::int64_t> bins(static_cast<std::size_t>(tick / kTickBinNs));
+      for (const std::int64_t start : starts)
+        ++bins[static_cast<std::size_t>((start % tick + tick) % tick / kTickBinNs)];
+      std::int64_t most = 0;
+      for (std::size_t i = 0; i < bins.size(); ++i)
+        most = std::max(most, bins[i] + bins[(i + 1) % bins.size()]);
+      const double share = static_cast<double>(most) / static_cast<double>(starts.size());
+      const double by_chance = 2 * static_cast<double>(kTickBinNs) / static_cast<double>(tick);
+      if (share < std::max(kTickShareMin, kTickTimesChance * by_chance)) continue;
+      story_.tick_ns = tick;
+      return;
+    }
+  }
+
+  void FindLead() {
+    std::vector<std::vector<std::int64_t>> leads(set_.ranks.size());
+    for (const JointCollective& one : joint_.collectives) {
+      for (const JointPart& part : one.parts) {
+        const auto& facts = FactsOf(part.rank);
+        if (!facts || !facts->arrivals[part.call].launch_ns) continue;
+        leads[part.rank].push_back(set_.ranks[part.rank].calls[part.call].ts_ns -
+                                   *facts->arrivals[part.call].launch_ns);
+      }
+    }
+    for (std::size_t rank = 0; rank < leads.size(); ++rank)
+      story_.ranks[rank].lead_ns = MedianOfNs(std::move(leads[rank]));
+  }
+
+  // How much more GPU work the last rank had before the collective than the others.
+  std::int64_t MoreWork(const JointCollective& one) const {
+    std::vector<std::int64_t> others;
+    std::int64_t own = 0;
+    for (std::size_t i = 0; i < one.parts.size(); ++i) {
+      const auto& facts = FactsOf(one.parts[i].rank);
+      if (!facts) continue;
+      const std::int64_t busy = facts->arrivals[one.parts[i].call].busy_ns;
+      if (i == one.last) {
+        own = busy;
+      } else {
+        others.push_back(busy);
+      }
+    }
+    return own - MedianOfNs(std::move(others));
+  }
+
+  void Blame() {
+    // Of each rank, when the host issued its collective before.
+    std::vector<std::optional<std::int64_t>> issued(set_.ranks.size());
+    std::vector<std::optional<std::int64_t>> ended(set_.ranks.size());
+    for (const JointCollective& one : joint_.collectives) {
+      const JointPart& last = one.parts[one.last];
+      if (one.late_ns > joint_.clock_error_ns) {
+        RankStory& of = story_.ranks[last.rank];
+        if (&one == &joint_.collectives.front()) {
+          of.lost_by[static_cast<std::size_t>(LateCause::kStart)] += one.late_ns;
+          story_.start_ns = one.skew_ns;
+        } else {
+          of.lost_ns += one.late_ns;
+          story_.lost_ns += one.late_ns;
+          BlameOne(one, issued[last.rank], ended[last.rank]);
+        }
+      }
+      for (const JointPart& part : one.parts) {
+        const auto& facts = FactsOf(part.rank);
+        ended[part.rank] = part.end_ns;
+        if (!facts) continue;
+        const CollectiveArrival& how = facts->arrivals[part.call];
+        const auto at = how.anchor_ns ? how.anchor_ns : how.launch_ns;
+        if (at) issued[part.rank] = *at;
+      }
+    }
+  }
+
+  void BlameOne(const JointCollective& one, std::optional<std::int64_t> issued,
+                std::optional<std::int64_t> ended) {
+    const JointPart& last = one.parts[one.last];
+    RankStory& of = story_.ranks[last.rank];
+    std::int64_t left = one.late_ns;
+    const auto blame = [&](LateCause cause, std::int64_t ns) {
+      const std::int64_t part = std::clamp<std::int64_t>(ns, 0, left);
+      of.lost_by[static_cast<std::size_t>(cause)] += part;
+      left -= part;
+      return part;
+    };
+    const auto& facts = FactsOf(last.rank);
+    if (!facts) {
+      blame(LateCause::kUnknown, left);
+      return;
+    }
+    const std::int64_t more = MoreWork(one);
+    if (more > joint_.clock_error_ns) {
+      extra_[last.rank][last.call] = std::min(more, left);
+      blame(LateCause::kCompute, more);
+    }
+    const CollectiveArrival& how = facts->arrivals[last.call];
+    const auto to = how.anchor_ns ? how.anchor_ns : how.launch_ns;
+    if (!to) {
+      blame(LateCause::kUnknown, left);
+      return;
+    }
+    std::int64_t from = issued.value_or(*to - one.skew_ns);
+    // The host may have lost its lead before the last collective ended.
+    if (ended) from = std::min(from, *to - (last.start_ns - *ended));
+    BlameHost(*facts, last, one.family, from, *to, &left);
+    blame(LateCause::kHost, left);
+  }
+
+  // Long stretches of the host between two instants, the longest first.
+  void BlameHost(const RankFacts& facts, const JointPart& last, CommFamily family,
+                 std::int64_t from, std::int64_t to, std::int64_t* left) {
+    std::vector<std::pair<std::int64_t, const HostPiece*>> found;
+    auto piece =
+        std::partition_point(facts.pieces.begin(), facts.pieces.end(),
+                             [&](const HostPiece& one) { return one.ts_ns + one.dur_ns <= from; });
+    for (; piece != facts.pieces.end() && piece->ts_ns < to; ++piece) {
+      const std::int64_t inside =
+          std::min(piece->ts_ns + piece->dur_ns, to) - std::max(piece->ts_ns, from);
+      found.emplace_back(-inside, &*piece);
+    }
+    std::stable_sort(found.begin(), found.end(),
+                     [](const auto& a, const auto& b) { return a.first < b.first; });
+    for (const auto& [negative, one] : found) {
+      const std::int64_t part = std::min(-negative, *left);
+      if (part == 0) break;
+      const LateCause cause = IsStarved(last.rank, *one)         ? LateCause::kStarved
+                              : one->place == HostPlace::kMemory ? LateCause::kMemory
+                              : one->place == HostPlace::kEmpty || IsUnusual(*one)
+                                  ? LateCause::kStall
+                                  : LateCause::kLongOp;
+      story_.ranks[last.rank].lost_by[static_cast<std::size_t>(cause)] += part;
+      *left -= part;
+      if (cause == LateCause::kStarved) continue;
+      Delay& delay = delays_[{last.rank, PlaceKeyOf(facts, *one)}];
+      delay.late_ns += part;
+      delay.families[family] += part;
+    }
+  }
+
+  void NameStalls() {
+    for (const auto& [key, delay] : delays_) {
+      const auto& [rank, place] = key;
+      HostStall stall;
+      stall.rank = rank;
+      std::tie(stall.inside, stall.before, stall.after) = place;
+      stall.late_ns = delay.late_ns;
+      std::int64_t most = 0;
+      for (const auto& [family, ns] : delay.families) {
+        if (ns > most) std::tie(stall.next, most) = std::pair(family, ns);
+      }
+      story_.stalls.push_back(std::move(stall));
+    }
+    std::stable_sort(story_.stalls.begin(), story_.stalls.end(),
+                     [](const HostStall& a, const HostStall& b) { return a.late_ns > b.late_ns; });
+    if (story_.stalls.size() > kStallsMax) story_.stalls.resize(kStallsMax);
+    for (HostStall& stall : story_.stalls)
+      Measure(&stall);
+  }
+
+  void Measure(HostStall* stall) const {
+    const PlaceKey place{stall->inside, stall->before, stall->after};
+    const RankFacts& facts = *FactsOf(stall->rank);
+    std::vector<std::int64_t> durations;
+    for (const HostPiece& piece : facts.pieces) {
+      if (PlaceKeyOf(facts, piece) != place) continue;
+      stall->place = piece.place;
+      durations.push_back(piece.dur_ns);
+      stall->total_ns += piece.dur_ns;
+    }
+    stall->times = static_cast<std::int64_t>(durations.size());
+    stall->typical_ns = MedianOfNs(std::move(durations));
+  }
+
+  bool Worth(std::int64_t ns) const {
+    return static_cast<double>(ns) >= kLeverShare * static_cast<double>(story_.wall_ns);
+  }
+
+  void FindLevers() {
+    story_.replayed = set_.ranks.size() > 1 && !joint_.collectives.empty() && HasFacts(set_);
+    if (!story_.replayed) return;
+    const std::int64_t unedited = Replay(set_, joint_, {}).wall_ns;
+    story_.replay_error_ns = unedited - story_.wall_ns;
+    const auto attempt = [&](JobLever lever, const ReplayEdit& edit) {
+      lever.saved_ns = unedited - Replay(set_, joint_, edit).wall_ns;
+      if (Worth(lever.saved_ns)) story_.levers.push_back(std::move(lever));
+    };
+    for (std::size_t i = 0; i < story_.stalls.size(); ++i) {
+      const HostStall& stall = story_.stalls[i];
+      if (!Worth(stall.late_ns)) continue;
+      const PlaceKey place{stall.inside, stall.before, stall.after};
+      attempt({LeverKind::kStall, i, {stall.rank}, 0},
+              {[&](std::size_t rank, const HostPiece& piece) {
+                 if (rank != stall.rank || PlaceKeyOf(*FactsOf(rank), piece) != place)
+                   return std::int64_t{0};
+                 // Elsewhere such a place is passed faster than anything that is listed.
+                 return IsUnusual(piece) ? piece.dur_ns - piece.usual_ns : piece.dur_ns;
+               },
+               {}});
+    }
+    StarvationLevers(attempt);
+    MemoryLever(attempt);
+    if (std::any_of(extra_.begin(), extra_.end(), [](const auto& of) { return !of.empty(); })) {
+      JobLever lever{LeverKind::kBalance, 0, {}, 0};
+      for (std::size_t rank = 0; rank < extra_.size(); ++rank) {
+        if (!extra_[rank].empty()) lever.ranks.push_back(rank);
+      }
+      attempt(std::move(lever), {{}, [&](std::size_t rank, std::size_t call) {
+                                   const auto found = extra_[rank].find(call);
+                                   return found == extra_[rank].end() ? 0 : found->second;
+                                 }});
+    }
+    std::stable_sort(story_.levers.begin(), story_.levers.end(),
+                     [](const JobLever& a, const JobLever& b) { return a.saved_ns > b.saved_ns; });
+  }
+
+  template <typename Attempt>
+  void StarvationLevers(const Attempt& attempt) {
+    if (story_.starved_ranks == 0) return;
+    std::vector<std::size_t> late;
+    std::vector<std::size_t> all;
+    for (std::size_t rank = 0; rank < story_.ranks.size(); ++rank) {
+      const RankStory& of = story_.ranks[rank];
+      if (of.starved_ns > 0) all.push_back(rank);
+      const std::int64_t by = of.lost_by[static_cast<std::size_t>(LateCause::kStarved)];
+      if (static_cast<double>(by) >= kRoleShare * static_cast<double>(story_.wall_ns))
+        late.push_back(rank);
+    }
+    const auto without = [&](const std::vector<std::size_t>& ranks) {
+      return ReplayEdit{
+          [this, of = std::set<std::size_t>(ranks.begin(), ranks.end())](std::size_t rank,
+                                                                         const HostPiece& piece) {
+            return of.contains(rank) && IsStarved(rank, piece) ? piece.dur_ns - piece.usual_ns : 0;
+          },
+          {}};
+    };
+    attempt({LeverKind::kStarvedAll, 0, all, 0}, without(all));
+    if (late.empty() || late.size() == all.size()) return;
+    const std::int64_t unedited = Replay(set_, joint_, {}).wall_ns;
+    // Also where it is nothing: that is what a reader of the table of ranks expects to help.
+    story_.levers.push_back(
+        {LeverKind::kStarvedLate, 0, late, unedited - Replay(set_, joint_, without(late)).wall_ns});
+  }
+
+  template <typename Attempt>
+  void MemoryLever(const Attempt& attempt) {
+    JobLever lever{LeverKind::kMemory, 0, {}, 0};
+    for (std::size_t rank = 0; rank < set_.ranks.size(); ++rank) {
+      const std::vector<HostPiece>& pieces = FactsOf(rank)->pieces;
+      if (std::any_of(pieces.begin(), pieces.end(),
+                      [](const HostPiece& one) { return one.place == HostPlace::kMemory; }))
+        lever.ranks.push_back(rank);
+    }
+    if (lever.ranks.empty()) return;
+    attempt(std::move(lever), {[](std::size_t, const HostPiece& piece) {
+                                 return piece.place == HostPlace::kMemory ? piece.dur_ns : 0;
+                               },
+                               {}});
+  }
+
+  void FindRoles() {
+    const double least = kRoleShare * static_cast<double>(story_.wall_ns);
+    for (std::size_t rank = 0; rank < story_.ranks.size(); ++rank) {
+      RankStory& of = story_.ranks[rank];
+      of.came_last = joint_.ranks[rank].came_last;
+      const auto lost = static_cast<double>(of.lost_ns);
+      const auto waited = static_cast<double>(joint_.ranks[rank].wait_ns);
+      if (lost >= least && lost * 2 >= waited) {
+        of.role = RankRole::kCause;
+      } else if (waited >= least) {
+        of.role = RankRole::kVictim;
+      }
+    }
+  }
+
+  struct Delay {
+    std::int64_t late_ns = 0;
+    std::map<CommFamily, std::int64_t> families;
+  };
+  const RankSet& set_;
+  const JointTimeline& joint_;
+  JobStory story_;
+  std::vector<bool> scattered_;
+  std::vector<std::map<std::size_t, std::int64_t>> extra_;  // GPU work too many, by call
+  std::map<std::pair<std::size_t, PlaceKey>, Delay> delays_;
+};
+
+}  // namespace
+
+JobStory TellJob(const RankSet& set, const JointTimeline& joint) {
+  return Teller(set, joint).Run();
+}
+
+}  // namespace jarvis::analysis

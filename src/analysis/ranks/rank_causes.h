@@ -1,0 +1,97 @@
+// Whose fault the waiting of a job's ranks is: who arrives last, what its host or GPU did before,
+// and what the job would take otherwise.
+//
+// Times are nanoseconds.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "analysis/ranks/joint_collectives.h"
+
+namespace jarvis::analysis {
+
+// Why a rank was late at a collective.
+enum class LateCause : std::uint8_t {
+  kStart,    // the first collective of the recording: what came before is not there
+  kStall,    // the host stood still at one place, which its other visits or ranks pass quickly
+  kStarved,  // the host lost pieces at places all over: it was not given a processor
+  kMemory,   // calls that take or give back memory
+  kLongOp,   // a long op or call, each time
+  kCompute,  // its GPU had more to compute
+  kHost,     // its host was later without a single long stretch: more work, or slower
+  kUnknown,  // nothing recorded explains it
+};
+inline constexpr std::size_t kLateCauseCount = 8;
+
+// Long stretches of a rank's host at one place.
+struct HostStall {
+  std::size_t rank = 0;
+  HostPlace place = HostPlace::kEmpty;
+  std::string inside;  // the op or call; "": none
+  std::string before;
+  std::string after;
+  std::int64_t times = 0;
+  std::int64_t typical_ns = 0;  // the median of them
+  std::int64_t total_ns = 0;
+  std::int64_t late_ns = 0;              // of what it cost at collectives
+  CommFamily next = CommFamily::kOther;  // the collective that most of them delay
+};
+
+enum class RankRole : std::uint8_t {
+  kCause,   // others wait for it
+  kVictim,  // it waits for others
+  kNeither,
+};
+
+struct RankStory {
+  RankRole role = RankRole::kNeither;
+  std::int64_t window_ns = 0;  // of its GPU
+  std::int64_t came_last = 0;
+  std::int64_t lost_ns =
+      0;  // how much later than the others' median it came, summed; not the first
+  std::array<std::int64_t, kLateCauseCount> lost_by{};
+  std::int64_t starved_ns = 0;  // pieces beyond the usual, at places all over
+  std::int64_t starved_times = 0;
+  std::int64_t lead_ns = 0;  // median from launch to start of its collectives
+  bool starved = false;      // a good part of the host's time
+  std::int64_t host_ns = 0;  // from the host's first event to its last
+};
+
+enum class LeverKind : std::uint8_t {
+  kStall,        // JobStory::stalls[which] not there
+  kStarvedLate,  // no starvation on the ranks that come late
+  kStarvedAll,   // on no rank
+  kMemory,       // no rank takes or gives back memory in long calls that do not wait for the GPU
+  kBalance,      // each rank computes as long as the median before the collectives it is late at
+};
+
+struct JobLever {
+  LeverKind kind = LeverKind::kStall;
+  std::size_t which = 0;
+  std::vector<std::size_t> ranks;
+  std::int64_t saved_ns = 0;  // of wall_ns, by replaying
+};
+
+struct JobStory {
+  std::int64_t wall_ns = 0;  // from the first event of any rank to the last
+  std::int64_t step_ns = 0;  // the longest of the ranks' median steps; 0: none recorded
+  std::int64_t steps = 0;
+  std::vector<RankStory> ranks;   // as RankSet::ranks
+  std::vector<HostStall> stalls;  // that cost something, the worst first
+  std::vector<JobLever> levers;   // the best first
+  std::int64_t lost_ns = 0;       // by all ranks
+  std::int64_t start_ns = 0;      // waiting at the first collective: recordings begin apart
+  std::size_t starved_ranks = 0;
+  // The starts of lost pieces of several ranks fall on one grid (a scheduler's tick); absent: not.
+  std::optional<std::int64_t> tick_ns;
+  bool replayed = false;             // every rank has facts, so that levers could be computed
+  std::int64_t replay_error_ns = 0;  // of the replay without any change
+};
+
+JobStory TellJob(const RankSet& set, const JointTimeline& joint);
+
+}  // namespace jarvis::analysis

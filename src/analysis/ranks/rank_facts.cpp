@@ -1,0 +1,456 @@
+#include "analysis/ranks/rank_facts.h"
+
+#include <algorithm>
+#include <map>
+#include <tuple>
+#include <unordered_map>
+#include <utility>
+
+#include "analysis/attribution/gpu_timeline.h"
+#include "analysis/host/runtime_calls.h"
+#include "base/interval.h"
+#include "tree/call_tree.h"
+
+namespace jarvis::analysis {
+namespace {
+
+using trace::EventIndex;
+using trace::EventKind;
+using trace::EventStore;
+using trace::kNoEvent;
+
+// Between works that are launched in time the GPU pauses for no longer than this.
+constexpr std::int64_t kGpuPauseNs = 15'000;
+// Work that starts so soon after its launch waited for the host, not in a queue.
+constexpr std::int64_t kDirectStartNs = 100'000;
+// A call that waited for the GPU returns so soon after the GPU's work, or within this part of its
+// length: giving memory back takes a while by itself.
+constexpr std::int64_t kReturnLagNs = 120'000;
+constexpr std::int64_t kReturnLagPart = 100;
+constexpr std::int64_t kClockLagNs = 5'000;
+
+// One end of a host event.
+struct Edge {
+  std::int64_t at;
+  StringId name;
+  EventIndex event;
+};
+
+class FactFinder {
+ public:
+  FactFinder(const EventStore& events, const std::vector<EventIndex>& gpu,
+             const std::vector<EventIndex>& comm, const std::vector<bool>& host,
+             const tree::CorrelationIndex& launches)
+      : events_(events), gpu_(gpu), comm_(comm), host_(host), launch_index_(launches) {}
+
+  RankFacts Run() {
+    facts_.names.emplace_back();
+    FindGpuTimes();
+    FindLaunches();
+    FindArrivals();
+    FindHostPieces();
+    return std::move(facts_);
+  }
+
+ private:
+  std::int64_t Start(EventIndex e) const { return events_[e].ts_ns; }
+  std::int64_t End(EventIndex e) const { return events_[e].end_ns(); }
+
+  void FindGpuTimes() {
+    std::unordered_map<EventIndex, bool> is_comm;
+    for (const EventIndex e : comm_)
+      is_comm.emplace(e, true);
+    std::vector<Interval<std::int64_t>> sets[3];
+    for (const EventIndex e : gpu_) {
+      const Interval<std::int64_t> at{Start(e), End(e)};
+      const WorkClass work = is_comm.contains(e) ? WorkClass::kCommunication
+                                                 : ClassOf(events_[e].kind, events_.name(e));
+      sets[static_cast<std::size_t>(work)].push_back(at);
+      ends_.push_back(at.end);
+    }
+    std::sort(ends_.begin(), ends_.end());
+    if (gpu_.empty()) return;
+    const auto compute = Union(std::move(sets[0]));
+    const auto comm = Union(std::move(sets[1]));
+    const auto copies = Union(std::move(sets[2]));
+    std::vector<Interval<std::int64_t>> own = compute;
+    own.insert(own.end(), copies.begin(), copies.end());
+    own_work_ = Union(std::move(own));
+    std::vector<Interval<std::int64_t>> all = own_work_;
+    all.insert(all.end(), comm.begin(), comm.end());
+    busy_ = Union(std::move(all));
+    for (const auto& piece : busy_) {
+      if (!unpaused_.empty() && piece.start - unpaused_.back().end <= kGpuPauseNs) {
+        unpaused_.back().end = piece.end;
+      } else {
+        unpaused_.push_back(piece);
+      }
+    }
+    facts_.compute_ns = Length(compute);
+    facts_.comm_ns = Length(comm);
+    facts_.exposed_ns = Length(Subtract(comm, compute));
+    facts_.copy_ns = Length(Subtract(Subtract(copies, compute), comm));
+    facts_.busy_ns = Length(busy_);
+    facts_.gpu_start_ns = busy_.front().start;
+    facts_.gpu_end_ns = busy_.back().end;
+    own_before_.reserve(own_work_.size() + 1);
+    own_before_.push_back(0);
+    for (const auto& piece : own_work_)
+      own_before_.push_back(own_before_.back() + piece.end - piece.start);
+  }
+
+  // Of own_work_, before an instant.
+  std::int64_t OwnWorkBefore(std::int64_t at) const {
+    const auto next = std::partition_point(own_work_.begin(), own_work_.end(),
+                                           [&](const auto& piece) { return piece.start < at; });
+    if (next == own_work_.begin()) return 0;
+    const auto last = static_cast<std::size_t>(next - own_work_.begin()) - 1;
+    const auto& piece = own_work_[last];
+    return own_before_[last] + std::min(piece.end, at) - piece.start;
+  }
+  std::int64_t OwnWork(std::int64_t from, std::int64_t to) const {
+    return to > from ? OwnWorkBefore(to) - OwnWorkBefore(from) : 0;
+  }
+
+  void FindLaunches() {
+    by_start_ = gpu_;
+    std::stable_sort(by_start_.begin(), by_start_.end(),
+                     [&](EventIndex a, EventIndex b) { return Start(a) < Start(b); });
+    launch_of_.reserve(by_start_.size());
+    for (const EventIndex e : by_start_) {
+      const std::int64_t correlation = events_.args_of(e).correlation;
+      EventIndex call =
+          correlation == trace::kAbsent ? kNoEvent : launch_index_.Find(correlation, Start(e));
+      if (call != kNoEvent && !host_[events_[call].track]) call = kNoEvent;
+      launch_of_.push_back(call);
+      if (call == kNoEvent) continue;
+      ++facts_.launches;
+      launching_[events_[call].track] = true;
+    }
+  }
+
+  std::optional<std::int64_t> LaunchOf(std::size_t place) const {
+    const EventIndex call = launch_of_[place];
+    return call == kNoEvent ? std::nullopt : std::optional(Start(call));
+  }
+
+  // The place in by_start_ of what began the stretch of GPU work without a pause that `at` is in.
+  std::size_t StretchBegin(std::int64_t at) const {
+    const auto next = std::partition_point(unpaused_.begin(), unpaused_.end(),
+                                           [&](const auto& one) { return one.start <= at; });
+    const std::int64_t start = next == unpaused_.begin() ? at : std::prev(next)->start;
+    const auto first = std::partition_point(by_start_.begin(), by_start_.end(),
+                                            [&](EventIndex e) { return Start(e) < start; });
+    return static_cast<std::size_t>(first - by_start_.begin());
+  }
+
+  void FindArrivals() {
+    facts_.arrivals.resize(comm_.size());
+    std::unordered_map<EventIndex, std::size_t> place_of;  // in by_start_
+    for (std::size_t i = 0; i < by_start_.size(); ++i)
+      place_of.emplace(by_start_[i], i);
+    std::vector<std::size_t> order(comm_.size());
+    for (std::size_t i = 0; i < order.size(); ++i)
+      order[i] = i;
+    std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
+      return Start(comm_[a]) < Start(comm_[b]);
+    });
+    std::map<std::int64_t, EventIndex> previous;  // by stream
+    EventIndex last = kNoEvent;
+    for (const std::size_t i : order) {
+      const EventIndex e = comm_[i];
+      CollectiveArrival& made = facts_.arrivals[i];
+      const auto found = place_of.find(e);
+      if (found == place_of.end()) continue;  // left out
+      EventIndex& before = previous.try_emplace(events_.args_of(e).stream, kNoEvent).first->second;
+      const std::int64_t began = before == kNoEvent ? *facts_.gpu_start_ns : Start(before);
+      const std::int64_t ended = before == kNoEvent ? *facts_.gpu_start_ns : End(before);
+      Arrive(found->second, Start(e), before != kNoEvent, began, ended, &made);
+      before = e;
+      if (last == kNoEvent || End(e) > End(last)) last = e;
+    }
+    if (last == kNoEvent || by_start_.empty()) return;
+    Arrive(by_start_.size() - 1, *facts_.gpu_end_ns, true, Start(last), End(last), &facts_.tail);
+  }
+
+  // `began`, `ended`: of the collective before, or the GPU's beginning.
+  void Arrive(std::size_t place, std::int64_t at, bool has_before, std::int64_t began,
+              std::int64_t ended, CollectiveArrival* made) const {
+    made->busy_ns = OwnWork(ended, at);
+    made->compute_ns = OwnWork(began, at);
+    made->launch_ns = LaunchOf(place);
+    const std::int64_t start = Start(by_start_[place]);
+    if (made->launch_ns && start - *made->launch_ns <= kDirectStartNs) {
+      made->anchor_ns = made->launch_ns;
+      made->after_anchor_ns = at - *made->launch_ns;
+      return;
+    }
+    const std::size_t first = StretchBegin(start);
+    if (has_before && Start(by_start_[first]) <= ended) return;  // the GPU had no pause
+    const auto launch = LaunchOf(first);
+    if (!launch) return;
+    made->anchor_ns = launch;
+    made->after_anchor_ns = at - *launch;
+  }
+
+  std::uint32_t NameIndex(StringId id) {
+    const auto [found, added] =
+        name_index_.try_emplace(id, static_cast<std::uint32_t>(facts_.names.size()));
+    if (added) facts_.names.emplace_back(events_.strings[id]);
+    return found->second;
+  }
+
+  bool EndsWithGpu(std::int64_t at, std::int64_t dur) const {
+    const std::int64_t lag = std::max(kReturnLagNs, dur / kReturnLagPart);
+    const auto found = std::lower_bound(ends_.begin(), ends_.end(), at - lag);
+    return found != ends_.end() && *found <= at + kClockLagNs;
+  }
+
+  // Whether a call waits for the GPU if that is when it ends.
+  static bool MayWait(std::string_view name, std::int64_t dur) {
+    switch (RuntimeKindOf(name)) {
+      case RuntimeKind::kDeviceSync:
+      case RuntimeKind::kStreamSync:
+      case RuntimeKind::kEventSync:
+      case RuntimeKind::kFree:
+      case RuntimeKind::kAllocate: return true;
+      case RuntimeKind::kCopy: return IsSyncCall(name) || dur >= kWaitMinNs;
+      default: return false;
+    }
+  }
+
+  HostPlace PlaceOf(EventIndex e) const {
+    if (e == kNoEvent) return HostPlace::kEmpty;
+    if (events_[e].kind == EventKind::kCpuOp) return HostPlace::kOp;
+    if (!trace::IsLaunchCall(events_[e].kind)) return HostPlace::kEmpty;
+    const RuntimeKind kind = RuntimeKindOf(events_.name(e));
+    return kind == RuntimeKind::kFree || kind == RuntimeKind::kAllocate ? HostPlace::kMemory
+                                                                        : HostPlace::kCall;
+  }
+
+  void FindWaits(const std::vector<EventIndex>& host) {
+    std::vector<EventIndex> found;
+    for (const EventIndex e : host) {
+      const trace::Event& event = events_[e];
+      if (event.dur_ns < kWaitMinNs || !trace::IsLaunchCall(event.kind)) continue;
+      if (MayWait(events_.name(e), event.dur_ns) && EndsWithGpu(event.end_ns(), event.dur_ns))
+        found.push_back(e);
+    }
+    if (found.size() > kPiecesMax) {
+      std::sort(found.begin(), found.end(), [&](EventIndex a, EventIndex b) {
+        return std::pair(-events_[a].dur_ns, a) < std::pair(-events_[b].dur_ns, b);
+      });
+      facts_.left_out += found.size() - kPiecesMax;
+      found.resize(kPiecesMax);
+    }
+    std::sort(found.begin(), found.end(), [&](EventIndex a, EventIndex b) {
+      return std::pair(Start(a), a) < std::pair(Start(b), b);
+    });
+    std::vector<Interval<std::int64_t>> waiting;
+    for (const EventIndex e : found) {
+      facts_.waits.push_back({Start(e), events_[e].dur_ns, NameIndex(events_[e].name)});
+      waiting.push_back({Start(e), End(e)});
+    }
+    waiting_ = Union(std::move(waiting));
+    facts_.wait_ns = Length(waiting_);
+  }
+
+  // Whether some thread waited for the GPU at that instant.
+  bool Waits(std::int64_t at) const {
+    const auto next = std::partition_point(waiting_.begin(), waiting_.end(),
+                                           [&](const auto& one) { return one.start <= at; });
+    return next != waiting_.begin() && at < std::prev(next)->end;
+  }
+
+  // Which events have begun and not ended; each is met twice.
+  class OpenCalls {
+   public:
+    explicit OpenCalls(std::size_t events) : met_(events, 0) {}
+    // Whether this is the event's beginning.
+    bool Begin(EventIndex e) { return ++met_[e] == 1; }
+    // The latest that is open; what has ended leaves the stack.
+    EventIndex Last(std::vector<EventIndex>* stack) const {
+      while (!stack->empty() && met_[stack->back()] > 1)
+        stack->pop_back();
+      return stack->empty() ? kNoEvent : stack->back();
+    }
+
+   private:
+    std::vector<std::uint8_t> met_;
+  };
+
+  // Every stretch between two edges of the threads that launch, with what is open on the thread
+  // that acts next.
+  struct Stretch {
+    std::int64_t ts;
+    std::int64_t dur;
+    StringId before;
+    StringId after;
+    EventIndex inside;  // kNoEvent: nothing
+  };
+
+  std::vector<EventIndex> HostEvents() {
+    std::vector<EventIndex> host;
+    std::vector<std::int64_t> steps;
+    for (EventIndex e = 0; e < events_.size(); ++e) {
+      const trace::Event& event = events_[e];
+      if (!tree::IsHost(event.kind) || (event.flags & trace::kLeftOut) != 0) continue;
+      if (!host_[event.track]) continue;
+      const std::int64_t start = event.ts_ns;
+      const std::int64_t end = event.end_ns();
+      facts_.host_start_ns = std::min(facts_.host_start_ns.value_or(start), start);
+      facts_.host_end_ns = std::max(facts_.host_end_ns.value_or(end), end);
+      if (event.kind == EventKind::kUserAnnotation &&
+          events_.name(e).starts_with("ProfilerStep#")) {
+        steps.push_back(event.dur_ns);
+      }
+      if (launching_.contains(event.track)) host.push_back(e);
+    }
+    if (!steps.empty()) {
+      std::sort(steps.begin(), steps.end());
+      facts_.steps = static_cast<std::int64_t>(steps.size());
+      facts_.step_ns = steps[steps.size() / 2];
+    }
+    return host;
+  }
+
+  std::vector<Edge> EdgesOf(const std::vector<EventIndex>& host) const {
+    std::vector<Edge> edges;
+    edges.reserve(2 * host.size());
+    for (const EventIndex e : host) {
+      edges.push_back({Start(e), events_[e].name, e});
+      edges.push_back({End(e), events_[e].name, e});
+    }
+    // An event that ends at an instant lies before one that starts at it.
+    std::stable_sort(edges.begin(), edges.end(), [&](const Edge& a, const Edge& b) {
+      return a.at != b.at ? a.at < b.at : IsEnd(a) > IsEnd(b);
+    });
+    return edges;
+  }
+  bool IsEnd(const Edge& edge) const {
+    return edge.at == End(edge.event) && edge.at != Start(edge.event);
+  }
+
+  std::vector<Stretch> FindStretches() {
+    const std::vector<EventIndex> host = HostEvents();
+    FindWaits(host);
+    const std::vector<Edge> edges = EdgesOf(host);
+    OpenCalls open(events_.size());
+    std::unordered_map<std::uint32_t, std::vector<EventIndex>> by_track;  // ops and calls
+    std::vector<Stretch> stretches;
+    stretches.reserve(edges.size());
+    for (std::size_t i = 0; i < edges.size(); ++i) {
+      const Edge& edge = edges[i];
+      const EventKind kind = events_[edge.event].kind;
+      std::vector<EventIndex>& stack = by_track[events_[edge.event].track];
+      if (i > 0 && edge.at > edges[i - 1].at) {
+        stretches.push_back({edges[i - 1].at, edge.at - edges[i - 1].at, edges[i - 1].name,
+                             edge.name, open.Last(&stack)});
+      }
+      if (kind == EventKind::kUserAnnotation || kind == EventKind::kPythonFunction) continue;
+      if (open.Begin(edge.event)) stack.push_back(edge.event);
+    }
+    return stretches;
+  }
+
+  // A long stretch with the usual of its place and how often that was passed.
+  struct Long {
+    std::size_t stretch;
+    std::int64_t usual;
+    std::int64_t times;
+  };
+
+  StringId InsideOf(const Stretch& s) const {
+    return s.inside == kNoEvent ? kNoString : events_[s.inside].name;
+  }
+
+  void FindHostPieces() {
+    const std::vector<Stretch> stretches = FindStretches();
+    // By place; then, over places of one op or call, its own usual.
+    std::vector<Long> long_ones = LongOnes(
+        stretches, [&](const Stretch& s) { return std::tuple(InsideOf(s), s.before, s.after); });
+    std::unordered_map<std::size_t, std::int64_t> usual_inside;
+    for (const Long& one : LongOnes(stretches, [&](const Stretch& s) { return InsideOf(s); }))
+      usual_inside.emplace(one.stretch, one.usual);
+    for (Long& one : long_ones) {
+      if (one.times < kPlaceSeenMin) one.usual = usual_inside.at(one.stretch);
+    }
+    if (long_ones.size() > kPiecesMax) {
+      std::sort(long_ones.begin(), long_ones.end(), [&](const Long& a, const Long& b) {
+        return std::pair(-stretches[a.stretch].dur, a.stretch) <
+               std::pair(-stretches[b.stretch].dur, b.stretch);
+      });
+      facts_.left_out += long_ones.size() - kPiecesMax;
+      long_ones.resize(kPiecesMax);
+    }
+    std::sort(long_ones.begin(), long_ones.end(),
+              [](const Long& a, const Long& b) { return a.stretch < b.stretch; });
+    for (const Long& one : long_ones)
+      AddPiece(stretches[one.stretch], one);
+  }
+
+  template <typename Key>
+  std::vector<Long> LongOnes(const std::vector<Stretch>& stretches, const Key& key) const {
+    std::vector<std::size_t> order(stretches.size());
+    for (std::size_t i = 0; i < order.size(); ++i)
+      order[i] = i;
+    std::sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
+      return std::tuple(key(stretches[a]), stretches[a].dur, a) <
+             std::tuple(key(stretches[b]), stretches[b].dur, b);
+    });
+    std::vector<Long> found;
+    for (std::size_t begin = 0; begin < order.size();) {
+      std::size_t end = begin;
+      while (end < order.size() && key(stretches[order[end]]) == key(stretches[order[begin]]))
+        ++end;
+      const std::int64_t usual = stretches[order[begin + (end - begin) / 2]].dur;
+      for (std::size_t i = begin; i < end; ++i) {
+        const Stretch& one = stretches[order[i]];
+        if (one.dur >= kPieceMinNs && !Waits(one.ts))
+          found.push_back({order[i], usual, static_cast<std::int64_t>(end - begin)});
+      }
+      begin = end;
+    }
+    return found;
+  }
+
+  void AddPiece(const Stretch& stretch, const Long& found) {
+    HostPiece piece;
+    piece.ts_ns = stretch.ts;
+    piece.dur_ns = stretch.dur;
+    piece.usual_ns = std::min(found.usual, stretch.dur);
+    piece.times = found.times;
+    piece.place = PlaceOf(stretch.inside);
+    piece.inside = piece.place == HostPlace::kEmpty ? 0 : NameIndex(events_[stretch.inside].name);
+    piece.before = NameIndex(stretch.before);
+    piece.after = NameIndex(stretch.after);
+    facts_.pieces.push_back(piece);
+  }
+
+  const EventStore& events_;
+  const std::vector<EventIndex>& gpu_;
+  const std::vector<EventIndex>& comm_;
+  const std::vector<bool>& host_;
+  const tree::CorrelationIndex& launch_index_;
+  RankFacts facts_;
+  IntervalSet<std::int64_t> own_work_;  // all but communication
+  std::vector<std::int64_t> own_before_;
+  IntervalSet<std::int64_t> busy_;
+  IntervalSet<std::int64_t> unpaused_;  // busy_ without its short gaps
+  IntervalSet<std::int64_t> waiting_;
+  std::vector<std::int64_t> ends_;  // of GPU work, ascending
+  std::vector<EventIndex> by_start_;
+  std::vector<EventIndex> launch_of_;                  // by place in by_start_
+  std::unordered_map<std::uint32_t, bool> launching_;  // tracks
+  std::unordered_map<StringId, std::uint32_t> name_index_;
+};
+
+}  // namespace
+
+RankFacts FindRankFacts(const EventStore& events, const std::vector<EventIndex>& gpu,
+                        const std::vector<EventIndex>& comm, const std::vector<bool>& host,
+                        const tree::CorrelationIndex& launches) {
+  return FactFinder(events, gpu, comm, host, launches).Run();
+}
+
+}  // namespace jarvis::analysis

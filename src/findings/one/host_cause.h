@@ -1,0 +1,48 @@
+// What the host did that made the GPU wait: facts of one finding.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "analysis/simulation/change.h"
+
+namespace jarvis::findings {
+
+enum class HostCauseKind : std::uint8_t {
+  kSection,      // long stretches between the same GPU work: preprocessing, loading, plain Python
+  kWaits,        // calls that wait for the GPU, one after the other
+  kLaunchBound,  // launching takes longer than the work that is launched
+  kFirstCalls,   // code loaded, memory taken, libraries set up: once
+  kDescheduled,  // the process had no CPU
+};
+
+// Something that the host did, or a place that waits.
+struct HostPlace {
+  std::string name;       // frame with file and line, op, runtime call
+  std::string code;       // line of user code; empty: none recorded
+  std::string waits_for;  // of waits: the kernel with most of the time; empty: not of waits
+  std::uint64_t count = 0;
+  double ms = 0;
+};
+
+struct HostCause {
+  HostCauseKind kind = HostCauseKind::kSection;
+  std::uint64_t count = 0;  // stretches, waits, launches, calls, pieces
+  double total_ms = 0;      // host time
+  double each_ms = 0;       // median
+  std::optional<double> period_ms;
+  std::string before;             // of a section: the op whose work ended before; may be empty
+  std::string after;              // the op whose work came next; may be empty
+  bool loading = false;           // of a section: inside a data loader
+  double nothing_ms = 0;          // of a section: no event recorded meanwhile
+  double launch_us = 0;           // of a launch-bound host: launch to launch, median
+  double kernel_us = 0;           // median kernel
+  double idle_percent = 0;        // launches that found their stream idle
+  std::vector<HostPlace> places;  // the most time first
+  std::vector<analysis::Change> changes;  // what the simulation is asked
+};
+
+}  // namespace jarvis::findings

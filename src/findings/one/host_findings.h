@@ -1,0 +1,31 @@
+// Findings about the host: what it does while the GPU has nothing to do, where it waits, how fast
+// it launches, and what happened only once. Each with the change that a simulation is asked.
+#pragma once
+
+#include <vector>
+
+#include "analysis/host/descheduled.h"
+#include "analysis/host/first_calls.h"
+#include "analysis/host/host_summary.h"
+#include "analysis/host/profiling_cost.h"
+#include "findings/one/finding.h"
+#include "findings/one/idle_sections.h"
+
+namespace jarvis::findings {
+
+struct HostEvidence {
+  const trace::EventStore& events;
+  const analysis::HostSummary& host;
+  const IdleSections& sections;
+  const analysis::FirstCalls& first_calls;
+  const analysis::Descheduled& descheduled;
+  const analysis::ProfilingCost& profiling;
+  bool compiled = false;  // a compiler made kernels of the traced code
+};
+
+// What the profiler itself cost is no finding; see the qualities. Stretches that first calls, a
+// host without CPU or the profiler explain are not told twice. Savings are host time until a
+// simulation says what they are worth (FillWallSavings).
+std::vector<Finding> HostFindings(const HostEvidence& evidence);
+
+}  // namespace jarvis::findings

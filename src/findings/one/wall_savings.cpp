@@ -1,0 +1,220 @@
+#include "findings/one/wall_savings.h"
+
+#include <algorithm>
+#include <map>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "findings/one/analysis.h"
+#include "findings/one/thresholds.h"
+
+namespace jarvis::findings {
+namespace {
+
+using analysis::Change;
+using Changes = std::vector<Change>;
+
+// A way out as the simulation is asked: its middle, and how far its ends are from that.
+struct WayOut {
+  Changes changes;
+  double low_part = 1;   // of the middle's GPU time: what is sure
+  double high_part = 1;  // what is possible
+};
+
+double PartOf(double saved_ms, double time_ms) {
+  return time_ms > 0 ? std::clamp(saved_ms / time_ms, 0.0, 1.0) : 0;
+}
+
+class WallAsker {
+ public:
+  WallAsker(const analysis::Simulation& simulation, std::vector<analysis::HostCost> profiler,
+            Analysis* analysis)
+      : simulation_(simulation), analysis_(*analysis) {
+    if (!profiler.empty()) first_ = {analysis::RemoveProfilerCost{std::move(profiler)}};
+  }
+
+  void Run() {
+    Base();
+    if (!analysis_.wall.known) return;
+    std::vector<std::optional<WayOut>> best;
+    for (std::size_t i = 0; i < analysis_.findings.size(); ++i)
+      best.push_back(static_cast<double>(i) < limits::kFindingsAsked
+                         ? AskBoth(&analysis_.findings[i])
+                         : std::nullopt);
+    Order(&best);
+    InOrder(best);
+    LeaveOut();
+  }
+
+ private:
+  bool Shows(double ms) const { return ms >= limits::kHostShareMin / 100 * analysis_.wall.wall_ms; }
+
+  void Base() {
+    WallBase& wall = analysis_.wall;
+    const analysis::SimulationQuality& quality = simulation_.quality();
+    if (simulation_.empty()) {
+      wall.why_not = "The trace has no launches, so what waits for what is not known.";
+      return;
+    }
+    wall.known = quality.refusal.empty();
+    wall.why_not = quality.refusal;
+    wall.range_only = quality.range_only;
+    wall.recorded_ms = quality.wall_ms;
+    wall.wall_ms = quality.wall_ms;
+    wall.host_floor_ms = simulation_.host_floor_ms();
+    wall.gpu_floor_ms = simulation_.gpu_floor_ms();
+    wall.replay_error_percent = quality.replay_error_percent;
+    wall.matched_waits_percent = quality.matched_waits_percent;
+    wall.opaque_percent = quality.opaque_percent;
+    if (!wall.known || first_.empty()) return;
+    first_saved_ = simulation_.WhatIf(first_).saved_ms;
+    if (first_saved_ < limits::kProfilerShare / 100 * quality.wall_ms) {
+      first_.clear();
+      first_saved_ = 0;
+      return;
+    }
+    wall.wall_ms = quality.wall_ms - first_saved_;
+  }
+
+  // Of a path's remedies: what they do to the operations' GPU work, as the finding estimates it.
+  std::optional<WayOut> OfEstimate(const Finding& finding) const {
+    if (!finding.savings_ms || finding.savings_ms->mid <= 0) return std::nullopt;
+    analysis::ScaleGpu scale;
+    const auto take = [&](const std::vector<trace::EventIndex>& gpu, double part) {
+      if (part <= 0) return;
+      scale.events.insert(scale.events.end(), gpu.begin(), gpu.end());
+      scale.factors.insert(scale.factors.end(), gpu.size(), 1 - part);
+    };
+    for (const std::string& member : finding.members) {
+      if (finding.tier == Tier::kFusion) {
+        for (const FusionCandidate& candidate : analysis_.fusion.candidates) {
+          if (candidate.id == member && candidate.savings_ms)
+            take(candidate.gpu, PartOf(candidate.savings_ms->mid, candidate.total_us / 1000));
+        }
+      } else if (const Operation* operation = analysis_.FindOperation(member)) {
+        if (operation->savings_ms)
+          take(operation->gpu, PartOf(operation->savings_ms->mid, operation->gpu_us / 1000));
+      }
+    }
+    if (scale.events.empty()) return std::nullopt;
+    return WayOut{{std::move(scale)},
+                  finding.savings_ms->low / finding.savings_ms->mid,
+                  finding.savings_ms->high / finding.savings_ms->mid};
+  }
+
+  // Alone, on top of leaving the profiler out.
+  WallSaving Ask(const WayOut& way) const {
+    Changes changes = first_;
+    changes.insert(changes.end(), way.changes.begin(), way.changes.end());
+    const analysis::Outcome outcome = simulation_.WhatIf(changes);
+    const auto alone = [&](double saved) { return std::max(0.0, saved - first_saved_); };
+    WallSaving saving;
+    saving.ms = {alone(outcome.low_ms) * way.low_part, alone(outcome.saved_ms),
+                 alone(outcome.high_ms) * way.high_part};
+    saving.ms.low = std::min(saving.ms.low, saving.ms.mid);
+    saving.ms.high = std::max(saving.ms.high, saving.ms.mid);
+    return saving;
+  }
+
+  // Both ways; returns the one that saves more.
+  std::optional<WayOut> AskBoth(Finding* finding) const {
+    if (finding->host != nullptr) {
+      const WayOut way{finding->host->changes, 1, 1};
+      finding->wall_a = Ask(way);
+      return way;
+    }
+    const std::optional<WayOut> way = OfEstimate(*finding);
+    if (!way) return std::nullopt;
+    const WallSaving saving = Ask(*way);
+    const auto has = [](const std::vector<Remedy>& path) {
+      return !path.empty() && path.front().advice != Advice::kNoneKnown;
+    };
+    if (has(finding->path_a)) finding->wall_a = saving;
+    if (has(finding->path_b)) finding->wall_b = saving;
+    return way;
+  }
+
+  // By wall time; `best` goes with the findings.
+  void Order(std::vector<std::optional<WayOut>>* best) {
+    std::vector<std::size_t> order(analysis_.findings.size());
+    for (std::size_t i = 0; i < order.size(); ++i)
+      order[i] = i;
+    std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
+      const auto x = WallMs(analysis_.findings[a]);
+      const auto y = WallMs(analysis_.findings[b]);
+      return x.value_or(-1) > y.value_or(-1);
+    });
+    std::vector<Finding> findings;
+    std::vector<std::optional<WayOut>> ways;
+    for (const std::size_t i : order) {
+      findings.push_back(std::move(analysis_.findings[i]));
+      ways.push_back(std::move((*best)[i]));
+    }
+    analysis_.findings = std::move(findings);
+    *best = std::move(ways);
+  }
+
+  // What each adds to those before it; what shows only then is said so.
+  void InOrder(const std::vector<std::optional<WayOut>>& best) {
+    std::vector<Changes> lists = {first_};
+    std::vector<std::size_t> asked;
+    Changes all = first_;
+    for (std::size_t i = 0; i < best.size(); ++i) {
+      if (!best[i]) continue;
+      asked.push_back(i);
+      lists.push_back(best[i]->changes);
+      all.insert(all.end(), best[i]->changes.begin(), best[i]->changes.end());
+    }
+    if (asked.empty()) return;
+    const std::vector<analysis::OrderedOutcome> outcomes = simulation_.WhatIfInOrder(lists);
+    for (std::size_t k = 0; k < asked.size(); ++k) {
+      Finding& finding = analysis_.findings[asked[k]];
+      const double after = outcomes[k + 1].after_others_ms;
+      for (std::optional<WallSaving>* saving : {&finding.wall_a, &finding.wall_b}) {
+        if (*saving) (*saving)->after_others_ms = after;
+      }
+      const double alone = WallMs(finding).value_or(0);
+      if (Shows(after) && after > limits::kShowsAfter * alone) hidden_.push_back(asked[k]);
+    }
+    const analysis::Outcome together = simulation_.WhatIf(all);
+    analysis_.wall.together_ms = Range{std::max(0.0, together.low_ms - first_saved_),
+                                       std::max(0.0, together.saved_ms - first_saved_),
+                                       std::max(0.0, together.high_ms - first_saved_)};
+  }
+
+  // What is worth nothing on the clock, whatever else is done, is no finding about the host. Of
+  // what shows only later, the finding about the host before it is the reason, else the first.
+  void LeaveOut() {
+    std::vector<Finding>& all = analysis_.findings;
+    std::vector<Finding> kept;
+    std::size_t next = 0;
+    std::string host_before;
+    for (std::size_t i = 0; i < all.size(); ++i) {
+      const bool hidden = next < hidden_.size() && hidden_[next] == i;
+      if (hidden) ++next;
+      Finding& f = all[i];
+      if (f.host != nullptr && !hidden && !Shows(f.wall_a ? f.wall_a->ms.mid : 0)) continue;
+      const std::string id = fmt::format("f{}", kept.size() + 1);  // as it will be called
+      if (hidden && !kept.empty()) f.shows_after = host_before.empty() ? "f1" : host_before;
+      if (f.host != nullptr && host_before.empty()) host_before = id;
+      kept.push_back(std::move(f));
+    }
+    all = std::move(kept);
+  }
+
+  const analysis::Simulation& simulation_;
+  Analysis& analysis_;
+  std::vector<std::size_t> hidden_;  // findings that show only after others, ascending
+  Changes first_;                    // the profiler's cost removed; empty: there is none worth it
+  double first_saved_ = 0;
+};
+
+}  // namespace
+
+void FillWallSavings(const analysis::Simulation& simulation,
+                     std::vector<analysis::HostCost> profiler, Analysis* analysis) {
+  WallAsker(simulation, std::move(profiler), analysis).Run();
+}
+
+}  // namespace jarvis::findings

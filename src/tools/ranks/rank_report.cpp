@@ -1,0 +1,442 @@
+#include "tools/ranks/rank_report.h"
+
+#include <algorithm>
+#include <map>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "documents/markdown_text.h"
+#include "output/number_format.h"
+
+namespace jarvis::tools {
+namespace {
+
+using analysis::JobLever;
+using analysis::LateCause;
+using analysis::RankStory;
+using documents::CellOfText;
+using documents::MarkdownTable;
+
+constexpr std::size_t kListedMax = 6;
+constexpr std::size_t kLeversMax = 5;
+
+// Why a rank was late, as a sentence has it.
+constexpr std::pair<LateCause, const char*> kCauseWords[] = {
+    {LateCause::kStall, "its host stood still"},
+    {LateCause::kStarved, "its host was not given a processor"},
+    {LateCause::kMemory, "its host took or gave back memory"},
+    {LateCause::kLongOp, "a long op or call of its host"},
+    {LateCause::kCompute, "more GPU work than the others"},
+    {LateCause::kHost, "its host was later without a single long stop"},
+    {LateCause::kUnknown, "not recorded"},
+};
+
+std::string Sentence(std::string text) {
+  if (!text.empty() && text[0] >= 'a' && text[0] <= 'z')
+    text[0] = static_cast<char>(text[0] - 'a' + 'A');
+  return text;
+}
+
+class ReportWriter {
+ public:
+  ReportWriter(const JobView& job, const std::vector<analysis::LoneKind>& lone)
+      : job_(job), lone_(lone) {}
+
+  std::string Write(const std::string& verdict) {
+    Line("# What the ranks wait for");
+    Line("");
+    Line("**{}**", CellOfText(Sentence(verdict)));
+    Line("");
+    Job();
+    Ranks();
+    if (lone_.empty()) {
+      Causes();
+      Levers();
+    } else {
+      LoneKinds();
+    }
+    Collectives();
+    Trust();
+    Limits();
+    return std::move(out_);
+  }
+
+ private:
+  template <typename... T>
+  void Line(fmt::format_string<T...> format, T&&... values) {
+    out_ += fmt::format(format, std::forward<T>(values)...) + "\n";
+  }
+
+  void Job() {
+    const auto& ranks = job_.set.ranks;
+    std::string text = job_.set.world_size
+                           ? fmt::format("{} of {} ranks", ranks.size(), *job_.set.world_size)
+                           : fmt::format("{} ranks", ranks.size());
+    if (!ranks.front().device.empty()) text += ", " + documents::Code(ranks.front().device, 60);
+    if (job_.story.steps > 0) {
+      text +=
+          fmt::format("; {} recorded step{} of {} ms (the slowest rank's median)", job_.story.steps,
+                      job_.story.steps == 1 ? "" : "s", MsText(job_.story.step_ns));
+    }
+    Line("{}; from the first event to the end of the last GPU work {} ms.", text,
+         MsText(job_.story.wall_ns));
+    if (const std::string comm = CommText(job_); !comm.empty()) Line("In ms: {}.", comm);
+    Line("");
+  }
+
+  void Ranks() {
+    Line("## Where each rank's time goes (ms)");
+    Line("");
+    Answer rows;
+    AddRankRows(job_, &rows);
+    MarkdownTable table(rows.columns);
+    for (const auto& row : rows.rows) {
+      std::vector<std::string> cells;
+      for (std::size_t i = 0; i < row.size(); ++i) {
+        const auto* number = std::get_if<double>(&row[i]);
+        cells.push_back(number == nullptr ? CellOfText(output::CellText(row[i]))
+                                          : MsText(static_cast<std::int64_t>(*number * 1e6)));
+      }
+      table.Row(std::move(cells));
+    }
+    out_ += table.text();
+    Line("");
+    if (job_.joint.collectives.empty()) return;
+    Line(
+        "wait + transfer + unmatched = comm. `last`: arrivals later than the clocks may be wrong "
+        "({} ms); `lost`: how much later than the others' median, the first collective apart.",
+        MsText(job_.joint.clock_error_ns));
+    Line("");
+  }
+
+  void Causes() {
+    std::vector<std::size_t> order;
+    for (std::size_t rank = 0; rank < job_.story.ranks.size(); ++rank) {
+      if (job_.story.ranks[rank].lost_ns > job_.joint.clock_error_ns) order.push_back(rank);
+    }
+    if (order.empty()) return;
+    std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
+      return job_.story.ranks[a].lost_ns > job_.story.ranks[b].lost_ns;
+    });
+    if (order.size() > kListedMax) order.resize(kListedMax);
+    Line("## Who comes last, and why");
+    Line("");
+    for (const std::size_t rank : order)
+      Line("- rank {}: {}", *job_.set.ranks[rank].rank, WhyText(job_.story.ranks[rank]));
+    if (job_.story.start_ns > job_.joint.clock_error_ns) {
+      Line(
+          "- the first collective is {} ms late; its recording begins later, so the cause lies "
+          "before it",
+          MsText(job_.story.start_ns));
+    }
+    Line("");
+    Stalls();
+    Hosts();
+  }
+
+  std::string WhyText(const RankStory& of) const {
+    std::string text = fmt::format("last {} times, {} ms", of.came_last, MsText(of.lost_ns));
+    std::vector<std::pair<std::int64_t, const char*>> parts;
+    for (const auto& [cause, words] : kCauseWords) {
+      const std::int64_t ns = of.lost_by[static_cast<std::size_t>(cause)];
+      if (ns > 0 && ns * 50 >= of.lost_ns) parts.emplace_back(-ns, words);
+    }
+    std::stable_sort(parts.begin(), parts.end(),
+                     [](const auto& a, const auto& b) { return a.first < b.first; });
+    for (std::size_t i = 0; i < parts.size(); ++i)
+      text +=
+          fmt::format("{}{} {}", i == 0 ? ": " : ", ", MsText(-parts[i].first), parts[i].second);
+    return text;
+  }
+
+  void Stalls() {
+    if (job_.story.stalls.empty()) return;
+    MarkdownTable table({"rank", "where its host stood", "times", "each", "cost", "before"});
+    for (const analysis::HostStall& stall : job_.story.stalls) {
+      if (stall.late_ns * 100 < job_.story.lost_ns) continue;
+      table.Row({fmt::format("{}", *job_.set.ranks[stall.rank].rank), CellOfText(StallPlace(stall)),
+                 fmt::format("{}", stall.times), MsText(stall.typical_ns), MsText(stall.late_ns),
+                 std::string(analysis::CommFamilyName(stall.next))});
+    }
+    if (table.empty()) return;
+    out_ += table.text();
+    Line("");
+  }
+
+  // Where processors are short: what each host had of the time.
+  void Hosts() {
+    if (job_.story.starved_ranks == 0) return;
+    std::int64_t least = 0;
+    std::int64_t most = 0;
+    bool first = true;
+    for (std::size_t rank = 0; rank < job_.story.ranks.size(); ++rank) {
+      const RankStory& of = job_.story.ranks[rank];
+      if (!of.starved) continue;
+      const std::int64_t on = of.host_ns - of.starved_ns - job_.set.ranks[rank].facts->wait_ns;
+      least = first ? on : std::min(least, on);
+      most = first ? on : std::max(most, on);
+      first = false;
+    }
+    Line(
+        "{} of {} ranks lose pieces of their host's time at places all over; what is left for work "
+        "is {} to {} ms. A rank whose GPU has work queued hides its losses, one that has none "
+        "comes last: median lead of its launches {}.",
+        job_.story.starved_ranks, job_.story.ranks.size(), MsText(least), MsText(most), Leads());
+    Line("");
+  }
+
+  std::string Leads() const {
+    std::vector<std::int64_t> causes;
+    std::vector<std::int64_t> others;
+    for (const RankStory& of : job_.story.ranks)
+      (of.role == analysis::RankRole::kCause ? causes : others).push_back(of.lead_ns);
+    const auto middle = [](std::vector<std::int64_t> of) {
+      std::sort(of.begin(), of.end());
+      return MsText(of[of.size() / 2]) + " ms";
+    };
+    if (causes.empty() || others.empty()) return middle(causes.empty() ? others : causes);
+    return fmt::format("{} against {} on the others", middle(causes), middle(others));
+  }
+
+  void Levers() {
+    if (job_.story.levers.empty() && HiddenTransfer() == 0) return;
+    Line("## What to change, by wall time saved");
+    Line("");
+    MarkdownTable table(
+        {"#", "change", "saves (ms)", "share", "Path A: the job", "Path B: the code"});
+    std::size_t row = 0;
+    for (const JobLever& lever : job_.story.levers) {
+      if (row == kLeversMax) break;
+      const PathTexts paths = PathsOf(job_, lever);
+      table.Row({fmt::format("{}", ++row), CellOfText(LeverText(job_, lever)),
+                 MsText(lever.saved_ns), ShareText(lever.saved_ns, job_.story.wall_ns),
+                 CellOfText(paths.a), CellOfText(paths.b)});
+    }
+    if (const std::int64_t hidden = HiddenTransfer(); hidden > 0) {
+      table.Row(
+          {fmt::format("{}", ++row), "hide the transfers behind computation",
+           "at most " + MsText(hidden), ShareText(hidden, job_.story.wall_ns),
+           CellOfText("larger or earlier buckets where the framework has them"),
+           CellOfText("split the product before a collective and send the finished part while "
+                      "the rest computes")});
+    }
+    out_ += table.text();
+    Line("");
+    if (job_.story.levers.empty()) return;
+    Line(
+        "Each saving is of the job's {} ms, alone, by replaying the collectives with the change "
+        "made; they do not add up.",
+        MsText(job_.story.wall_ns));
+    Line("");
+  }
+
+  // Transfer time without computation beside it, of the rank that waits least.
+  std::int64_t HiddenTransfer() const {
+    std::optional<std::pair<std::int64_t, std::int64_t>> least;  // wait, exposed transfer
+    for (std::size_t rank = 0; rank < job_.set.ranks.size(); ++rank) {
+      const auto& facts = job_.set.ranks[rank].facts;
+      if (!facts) return 0;
+      const std::int64_t wait = job_.joint.ranks[rank].wait_ns;
+      const std::pair one{wait, std::max<std::int64_t>(0, facts->exposed_ns - wait)};
+      least = least ? std::min(*least, one) : one;
+    }
+    return least && least->second * 100 >= job_.story.wall_ns ? least->second : 0;
+  }
+
+  void LoneKinds() {
+    Line("## Its collectives");
+    Line("");
+    MarkdownTable table({"collective", "size", "calls", "shortest", "median", "longest", "total",
+                         "best bus GB/s", "looks like waiting"});
+    for (const analysis::LoneKind& kind : lone_) {
+      if (table.rows() == kListedMax) break;
+      table.Row({std::string(analysis::CommFamilyName(kind.family)),
+                 kind.bytes ? BytesText(*kind.bytes) : std::string(documents::kAbsentText),
+                 fmt::format("{}", kind.calls), MsText(kind.shortest_ns), MsText(kind.median_ns),
+                 MsText(kind.longest_ns), MsText(kind.total_ns), BusText(kind.bus_gb_s),
+                 kind.sign ? fmt::format("{} of it", MsText(kind.excess_ns)) : "no sign"});
+    }
+    out_ += table.text();
+    Line("");
+    for (const analysis::LoneKind& kind : lone_) {
+      if (const std::string text = LoneText(kind); !text.empty()) Line("- {}", text);
+    }
+    const auto& facts = job_.set.ranks.front().facts;
+    if (facts) {
+      Line(
+          "- {} of {} ms of communication run beside no computation: that, and not more, can be "
+          "won on this rank",
+          MsText(facts->exposed_ns), MsText(facts->comm_ns));
+    }
+    Line("");
+  }
+
+  static std::string BusText(const std::optional<double>& bus) {
+    return bus ? fmt::format("{:.3g}", *bus) : std::string(documents::kAbsentText);
+  }
+
+  // The best rate of each size, of whichever rank waited least for it.
+  void Rates() {
+    std::map<std::pair<std::string_view, std::int64_t>, analysis::LoneKind> best;
+    for (const analysis::RankDigest& digest : job_.set.ranks) {
+      for (const analysis::LoneKind& kind : analysis::LookAtLoneRank(digest)) {
+        if (!kind.bus_gb_s) continue;
+        const auto [found, added] =
+            best.try_emplace({analysis::CommFamilyName(kind.family), *kind.bytes}, kind);
+        if (added) continue;
+        found->second.calls = std::max(found->second.calls, kind.calls);
+        if (kind.bus_gb_s <= found->second.bus_gb_s) continue;
+        found->second.bus_gb_s = kind.bus_gb_s;
+        found->second.shortest_ns = kind.shortest_ns;
+      }
+    }
+    std::vector<analysis::LoneKind> kinds;
+    for (const auto& [key, kind] : best)
+      kinds.push_back(kind);
+    std::stable_sort(kinds.begin(), kinds.end(), [](const auto& a, const auto& b) {
+      return *a.bytes * a.calls > *b.bytes * b.calls;
+    });
+    if (kinds.size() > kListedMax) kinds.resize(kListedMax);
+    for (const analysis::LoneKind& kind : kinds) {
+      Line("- {} of {}, {} calls a rank: {} ms at best, {} GB/s on the bus",
+           analysis::CommFamilyName(kind.family), BytesText(*kind.bytes), kind.calls,
+           MsText(kind.shortest_ns), BusText(kind.bus_gb_s));
+    }
+    if (!kinds.empty()) Line("");
+  }
+
+  void Collectives() {
+    if (job_.joint.collectives.empty()) return;
+    Line("## What the collectives cost by themselves");
+    Line("");
+    MarkdownTable table({"collective", "matched", "shortest call of each, summed",
+                         "a rank spent at least", "at most"});
+    for (const analysis::FamilyTime& family : job_.joint.families) {
+      const auto [least, most] =
+          std::minmax_element(family.by_rank_ns.begin(), family.by_rank_ns.end());
+      table.Row({std::string(analysis::CommFamilyName(family.family)),
+                 fmt::format("{}", family.matched), MsText(family.shortest_ns), MsText(*least),
+                 MsText(*most)});
+    }
+    out_ += table.text();
+    Line("");
+    Rates();
+  }
+
+  void Trust() {
+    Line("## How far to trust it");
+    Line("");
+    if (!job_.joint.collectives.empty()) {
+      Line(
+          "- Clocks: ends of matched collectives agree within {} ms after shifting ranks by at "
+          "most {} ms{}.",
+          MsText(job_.joint.clock_error_ns), MsText(LargestShift()),
+          job_.joint.impossible == 0
+              ? ""
+              : fmt::format("; in {} of {} a rank still ends before another begins",
+                            job_.joint.impossible, job_.joint.collectives.size()));
+    }
+    std::int64_t unmatched = 0;
+    std::int64_t calls = 0;
+    for (const analysis::RankCommTime& of : job_.joint.ranks) {
+      unmatched += of.unmatched;
+      calls += of.unmatched + of.matched;
+    }
+    if (lone_.empty() && unmatched > 0) {
+      Line(
+          "- {} of {} calls have no partner on all ranks (recordings begin or end apart, or "
+          "groups are not named); their time is in `unmatched`.",
+          unmatched, calls);
+    }
+    Unlinked();
+    if (lone_.empty() && !job_.story.replayed) {
+      Line(
+          "- No savings: a digest of an older version says nothing of its host; make it again "
+          "with `jarvis digest`.");
+    } else if (!job_.story.levers.empty()) {
+      Line(
+          "- Savings rest on the recorded times: the same kernels, transfers as short as the last "
+          "rank saw them, hosts that take as long as now but for the change.");
+    }
+    if (!job_.set.missing.empty() && lone_.empty()) {
+      Line("- No trace of rank {}: waits are lower bounds, and the cause may be there.",
+           analysis::RankList(job_.set.missing));
+    }
+    Line("");
+  }
+
+  std::int64_t LargestShift() const {
+    std::int64_t most = 0;
+    for (const analysis::RankClock& clock : job_.joint.clocks)
+      most = std::max(most, std::abs(clock.offset_ns));
+    return most;
+  }
+
+  // Calls whose launch was not recorded cannot be blamed on the host.
+  void Unlinked() {
+    std::int64_t unlinked = 0;
+    for (const analysis::RankDigest& digest : job_.set.ranks) {
+      if (!digest.facts) continue;
+      unlinked += std::count_if(digest.facts->arrivals.begin(), digest.facts->arrivals.end(),
+                                [](const auto& how) { return !how.launch_ns; });
+    }
+    if (unlinked > 0) {
+      Line(
+          "- {} communication kernels were launched before the recording began: what the host did "
+          "before them is not there.",
+          unlinked);
+    }
+  }
+
+  void Limits() {
+    Line("## What to record next");
+    Line("");
+    if (!lone_.empty() || !job_.set.missing.empty()) {
+      Line(
+          "- The same step on every rank (one trace a rank, same schedule), then `jarvis "
+          "collectives DIRECTORY`.");
+    }
+    if (std::any_of(job_.story.stalls.begin(), job_.story.stalls.end(),
+                    [](const auto& stall) { return stall.place == analysis::HostPlace::kEmpty; })) {
+      Line(
+          "- One step with `with_stack=True` on rank {}: the stretch has no op, only Python can "
+          "name it.",
+          *job_.set.ranks[job_.story.stalls.front().rank].rank);
+    }
+    if (job_.story.starved_ranks > 0) {
+      Line(
+          "- `pidstat -wt 1` or `perf sched record` beside the job: involuntary context switches "
+          "of "
+          "the ranks' processes.");
+    }
+    if (!SizesKnown()) {
+      Line(
+          "- Sizes of messages are not recorded, so there is no bandwidth: PyTorch 2.2 or newer, "
+          "or "
+          "`record_shapes=True`.");
+    }
+  }
+
+  bool SizesKnown() const {
+    for (const analysis::RankDigest& digest : job_.set.ranks) {
+      for (const analysis::CollectiveKind& kind : digest.kinds) {
+        if (kind.known[analysis::kIn] != Cell()) return true;
+      }
+    }
+    return false;
+  }
+
+  const JobView& job_;
+  const std::vector<analysis::LoneKind>& lone_;
+  std::string out_;
+};
+
+}  // namespace
+
+std::string RanksReport(const JobView& job, const std::string& verdict,
+                        const std::vector<analysis::LoneKind>& lone) {
+  return ReportWriter(job, lone).Write(verdict);
+}
+
+}  // namespace jarvis::tools

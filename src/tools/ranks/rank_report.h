@@ -1,0 +1,16 @@
+// ranks_analysis_fair.md: what the ranks of a job wait for, whose doing that is, what to do, how
+// far to trust it. At most 120 lines whatever the job.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "tools/ranks/rank_words.h"
+
+namespace jarvis::tools {
+
+// `verdict`: of RanksVerdict, or of LoneVerdict with `lone`.
+std::string RanksReport(const JobView& job, const std::string& verdict,
+                        const std::vector<analysis::LoneKind>& lone);
+
+}  // namespace jarvis::tools

@@ -1,0 +1,482 @@
+#include "tools/ranks/rank_words.h"
+
+#include <algorithm>
+#include <cmath>
+#include <tuple>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "base/text.h"
+
+namespace jarvis::tools {
+namespace {
+
+using analysis::HostPlace;
+using analysis::HostStall;
+using analysis::JobLever;
+using analysis::JointCollective;
+using analysis::LateCause;
+using analysis::LeverKind;
+using analysis::RankRole;
+using analysis::RankStory;
+
+constexpr std::size_t kNameCharactersMax = 60;
+// With more ranks those that are nothing special are folded into ranges.
+constexpr std::size_t kRankRowsMax = 16;
+constexpr std::size_t kLeversShown = 5;
+
+double MsOf(std::int64_t ns) {
+  return static_cast<double>(ns) / 1e6;
+}
+
+// Names come from the trace: one line, not endless.
+std::string Quoted(const std::string& name) {
+  const std::string line = OneLine(name);
+  const std::string_view shown = Utf8Characters(line, kNameCharactersMax);
+  return std::string(shown) + (shown.size() < line.size() ? "..." : "");
+}
+
+std::int64_t LostBy(const RankStory& rank, LateCause cause) {
+  return rank.lost_by[static_cast<std::size_t>(cause)];
+}
+
+// "435 to 467", or one number.
+std::string Between(std::int64_t least, std::int64_t most) {
+  const std::string low = MsText(least);
+  const std::string high = MsText(most);
+  return low == high ? low : low + " to " + high;
+}
+
+// How long the others waited each time that the rank was late by so much or more.
+std::int64_t OthersWait(const JobView& job, std::size_t rank, std::int64_t least) {
+  std::vector<std::int64_t> waits;
+  for (const JointCollective& one : job.joint.collectives) {
+    if (one.parts[one.last].rank != rank || one.late_ns < least) continue;
+    for (std::size_t i = 0; i < one.parts.size(); ++i) {
+      if (i != one.last) waits.push_back(one.parts[i].wait_ns);
+    }
+  }
+  if (waits.empty()) return 0;
+  std::sort(waits.begin(), waits.end());
+  return waits[waits.size() / 2];
+}
+
+std::string Without(const JobView& job, const JobLever& lever) {
+  const std::int64_t wall = job.story.wall_ns;
+  return fmt::format("the job takes {} ms instead of {} ({} less)", MsText(wall - lever.saved_ns),
+                     MsText(wall), ShareText(lever.saved_ns, wall));
+}
+
+std::string TimesText(std::int64_t times) {
+  return times == 1 ? "once" : times == 2 ? "twice" : fmt::format("{} times", times);
+}
+
+std::string StallVerdict(const JobView& job, const JobLever& lever) {
+  const HostStall& stall = job.story.stalls[lever.which];
+  std::string text =
+      fmt::format("rank {} stops for {} ms {} before its {} ({})", *job.set.ranks[stall.rank].rank,
+                  MsText(stall.typical_ns), TimesText(stall.times),
+                  analysis::CommFamilyName(stall.next), StallPlace(stall));
+  const std::int64_t wait = OthersWait(job, stall.rank, stall.typical_ns / 2);
+  if (wait > 0) text += fmt::format("; the others wait {} ms each time", MsText(wait));
+  return text + "; without it " + Without(job, lever) + ".";
+}
+
+std::string StarvedVerdict(const JobView& job, const JobLever& lever) {
+  std::int64_t least = 0;
+  std::int64_t most = 0;
+  std::int64_t host = 0;
+  std::vector<std::pair<std::int64_t, std::size_t>> last;
+  for (const std::size_t rank : lever.ranks) {
+    const RankStory& of = job.story.ranks[rank];
+    least = rank == lever.ranks.front() ? of.starved_ns : std::min(least, of.starved_ns);
+    most = std::max(most, of.starved_ns);
+    host = std::max(host, of.host_ns);
+    if (of.role == RankRole::kCause) last.emplace_back(-of.lost_ns, rank);
+  }
+  std::sort(last.begin(), last.end());
+  std::string text = fmt::format(
+      "the hosts of {} do not get the processor: {} of {} ms are missing on each, in pieces inside "
+      "arbitrary ops{}",
+      lever.ranks.size() == job.set.ranks.size() ? fmt::format("all {} ranks", lever.ranks.size())
+                                                 : RanksText(job, lever.ranks),
+      Between(least, most), MsText(host),
+      job.story.tick_ns
+          ? fmt::format(" that begin on a common {} ms tick", MsText(*job.story.tick_ns))
+          : "");
+  text += "; with enough cores " + Without(job, lever);
+  if (!last.empty()) {
+    std::vector<std::string> who;
+    for (const auto& [lost, rank] : last) {
+      who.push_back(fmt::format("rank {} ({}x, {} ms)", *job.set.ranks[rank].rank,
+                                job.story.ranks[rank].came_last, MsText(-lost)));
+    }
+    text += fmt::format(". Last to arrive is {}: {} less work queued ahead, not another cause",
+                        fmt::join(who, ", "), who.size() == 1 ? "it has" : "they have");
+    for (const JobLever& other : job.story.levers) {
+      if (other.kind == LeverKind::kStarvedLate) {
+        text += fmt::format("; curing {} alone saves {} ms", RanksText(job, other.ranks),
+                            MsText(other.saved_ns));
+      }
+    }
+  }
+  return text + ".";
+}
+
+std::string PlainVerdict(const JobView& job) {
+  std::int64_t wait = 0;
+  std::int64_t comm = 0;
+  for (const analysis::RankCommTime& of : job.joint.ranks) {
+    wait += of.wait_ns;
+    comm += of.comm_ns;
+  }
+  std::vector<std::size_t> order;
+  for (std::size_t rank = 0; rank < job.story.ranks.size(); ++rank) {
+    if (job.story.ranks[rank].role == RankRole::kCause) order.push_back(rank);
+  }
+  std::sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
+    return std::pair(-job.story.ranks[a].lost_ns, a) < std::pair(-job.story.ranks[b].lost_ns, b);
+  });
+  if (order.empty()) {
+    return fmt::format(
+        "no rank keeps the others waiting for long: {} of the communication time is waiting, and "
+        "it changes hands.",
+        ShareText(wait, comm));
+  }
+  const RankStory& worst = job.story.ranks[order.front()];
+  return fmt::format(
+      "rank {} comes last {} times and keeps the others waiting {} ms in all; {} of the "
+      "communication time of the job is waiting, and no single stop or imbalance explains it.",
+      *job.set.ranks[order.front()].rank, worst.came_last, MsText(worst.lost_ns),
+      ShareText(wait, comm));
+}
+
+std::string_view RoleWord(RankRole role) {
+  switch (role) {
+    case RankRole::kCause: return "cause";
+    case RankRole::kVictim: return "victim";
+    case RankRole::kNeither: return "neither";
+  }
+  return "neither";
+}
+
+// The rows of a table of ranks, before they are shown.
+struct RankRow {
+  std::string_view role;
+  std::array<double, 9> ms{};  // window .. idle, lost
+  std::int64_t last = 0;
+};
+
+// Whether a place of RankRow::ms is known only where calls of several ranks were matched.
+bool IsOfOthers(std::size_t place) {
+  constexpr std::size_t kWait = 4;
+  constexpr std::size_t kUnmatched = 6;
+  return place >= kWait && place <= kUnmatched;
+}
+
+RankRow RowOf(const JobView& job, std::size_t rank) {
+  const RankStory& story = job.story.ranks[rank];
+  const analysis::RankCommTime& comm = job.joint.ranks[rank];
+  const auto& facts = job.set.ranks[rank].facts;
+  const auto& timeline = job.set.ranks[rank].timeline;
+  RankRow row;
+  row.role = RoleWord(story.role);
+  double busy = 0;
+  double compute = 0;
+  if (facts) {
+    busy = MsOf(facts->busy_ns);
+    compute = MsOf(facts->compute_ns);
+  } else if (timeline) {
+    busy = timeline->busy / 1000;
+    compute = timeline->computation / 1000;
+  }
+  const double window = MsOf(story.window_ns);
+  row.ms = {window,
+            busy,
+            compute,
+            MsOf(comm.comm_ns),
+            MsOf(comm.wait_ns),
+            MsOf(comm.transfer_ns),
+            MsOf(comm.unmatched_ns),
+            window - busy,
+            MsOf(story.lost_ns)};
+  row.last = story.came_last;
+  return row;
+}
+
+}  // namespace
+
+std::string MsText(std::int64_t ns) {
+  const double ms = MsOf(ns);
+  const double size = std::abs(ms);
+  if (size < 9.995) return fmt::format("{:.2f}", ms);
+  if (size < 99.95) return fmt::format("{:.1f}", ms);
+  std::string digits = fmt::format("{:.0f}", size);
+  for (std::size_t at = digits.size(); at > 3; at -= 3)
+    digits.insert(at - 3, ",");
+  return (ms < 0 ? "-" : "") + digits;
+}
+
+std::string ShareText(std::int64_t part, std::int64_t whole) {
+  if (whole <= 0) return "0 %";
+  const double share = 100 * static_cast<double>(part) / static_cast<double>(whole);
+  return share < 10 ? fmt::format("{:.1f} %", share) : fmt::format("{:.0f} %", share);
+}
+
+std::string RanksText(const JobView& job, const std::vector<std::size_t>& ranks) {
+  std::vector<std::int64_t> numbers;
+  for (const std::size_t rank : ranks)
+    numbers.push_back(*job.set.ranks[rank].rank);
+  return fmt::format("rank{} {}", numbers.size() == 1 ? "" : "s", analysis::RankList(numbers));
+}
+
+std::string StallPlace(const HostStall& stall) {
+  const std::string neighbours =
+      fmt::format("between {} and {}", Quoted(stall.before), Quoted(stall.after));
+  switch (stall.place) {
+    case HostPlace::kEmpty: return "host empty " + neighbours;
+    case HostPlace::kOp: return fmt::format("in {}, {}", Quoted(stall.inside), neighbours);
+    case HostPlace::kCall:
+    case HostPlace::kMemory: return "in " + Quoted(stall.inside);
+  }
+  return neighbours;
+}
+
+std::string LeverText(const JobView& job, const JobLever& lever) {
+  switch (lever.kind) {
+    case LeverKind::kStall: {
+      const HostStall& stall = job.story.stalls[lever.which];
+      return fmt::format("rank {} does not stop before its {} ({} x {} ms, {})",
+                         *job.set.ranks[stall.rank].rank, analysis::CommFamilyName(stall.next),
+                         stall.times, MsText(stall.typical_ns), StallPlace(stall));
+    }
+    case LeverKind::kStarvedLate:
+      return fmt::format("a processor for the host of {} alone, which come last",
+                         RanksText(job, lever.ranks));
+    case LeverKind::kStarvedAll:
+      return fmt::format("a processor for the host of {}", RanksText(job, lever.ranks));
+    case LeverKind::kMemory:
+      return fmt::format("{} take and give back no memory in the recorded steps",
+                         RanksText(job, lever.ranks));
+    case LeverKind::kBalance:
+      return fmt::format("{} compute as long as the others before the collectives they are late at",
+                         RanksText(job, lever.ranks));
+  }
+  return {};
+}
+
+std::string BytesText(std::int64_t bytes) {
+  const auto size = static_cast<double>(bytes);
+  if (bytes < 1000) return fmt::format("{} B", bytes);
+  if (bytes < 1'000'000) return fmt::format("{:.3g} kB", size / 1e3);
+  return bytes < 1'000'000'000 ? fmt::format("{:.3g} MB", size / 1e6)
+                               : fmt::format("{:.3g} GB", size / 1e9);
+}
+
+std::string LoneText(const analysis::LoneKind& kind) {
+  if (!kind.sign) return {};
+  std::string text = fmt::format(
+      "{}{} takes {} ms ({}, {} ms in all)", analysis::CommFamilyName(kind.family),
+      kind.bytes ? " of " + BytesText(*kind.bytes) : "", Between(kind.shortest_ns, kind.longest_ns),
+      kind.calls == 1 ? "1 call" : fmt::format("{} calls", kind.calls), MsText(kind.total_ns));
+  switch (*kind.sign) {
+    case analysis::WaitSign::kTiny: return text + ": so few bytes need microseconds";
+    case analysis::WaitSign::kSizeBlind:
+      return text + fmt::format(": {} take no more than {} ms", BytesText(*kind.twin_bytes),
+                                MsText(kind.twin_ns));
+    case analysis::WaitSign::kFirst:
+      return text + ": the first call, which sets up the connection or meets a late start";
+    case analysis::WaitSign::kSpread: return text + ": the same size at very different times";
+  }
+  return text;
+}
+
+std::string LoneVerdict(const JobView& job, const std::vector<analysis::LoneKind>& kinds) {
+  std::string text =
+      fmt::format("one rank{} of a job: who comes late is not in it",
+                  job.set.world_size ? fmt::format(" of {}", *job.set.world_size) : "");
+  constexpr std::size_t kShown = 2;
+  std::size_t shown = 0;
+  bool sized = false;
+  for (const analysis::LoneKind& kind : kinds) {
+    sized = sized || kind.bytes;
+    if (!kind.sign || shown == kShown) continue;
+    text += fmt::format("{}{}", shown == 0 ? ". What looks like waiting: " : "; ", LoneText(kind));
+    ++shown;
+  }
+  if (shown > 0) {
+    text += ". Late partners or a slow transport: the other ranks' traces tell";
+  } else if (!sized) {
+    text += ", and sizes were not recorded, so that waiting and transfer cannot be told apart";
+  } else {
+    text += ", and none of its collectives takes long for its size";
+  }
+  return text + ".";
+}
+
+std::string CommText(const JobView& job) {
+  std::int64_t comm = 0;
+  std::int64_t wait = 0;
+  std::int64_t transfer = 0;
+  std::int64_t unmatched = 0;
+  for (const analysis::RankCommTime& of : job.joint.ranks) {
+    comm += of.comm_ns;
+    wait += of.wait_ns;
+    transfer += of.transfer_ns;
+    unmatched += of.unmatched_ns;
+  }
+  if (comm == 0) return {};
+  if (job.set.ranks.size() == 1) {
+    const auto& facts = job.set.ranks.front().facts;
+    if (!facts) return {};
+    return fmt::format("communication {} ms, {} of it beside no computation", MsText(comm),
+                       MsText(facts->exposed_ns));
+  }
+  return fmt::format(
+      "communication of all ranks {} ms = waiting {} ({}) + transfer {} ({}) + unmatched {} ({})",
+      MsText(comm), MsText(wait), ShareText(wait, comm), MsText(transfer),
+      ShareText(transfer, comm), MsText(unmatched), ShareText(unmatched, comm));
+}
+
+PathTexts PathsOf(const JobView& job, const JobLever& lever) {
+  switch (lever.kind) {
+    case LeverKind::kStall: {
+      const HostStall& stall = job.story.stalls[lever.which];
+      const std::int64_t rank = *job.set.ranks[stall.rank].rank;
+      if (stall.place != HostPlace::kEmpty) {
+        return {fmt::format("find why {} takes {} ms on rank {} and not on the others: its inputs, "
+                            "its disk or network, what else runs on that node",
+                            Quoted(stall.inside), MsText(stall.typical_ns), rank),
+                fmt::format("issue the {} before {}, or from another thread",
+                            analysis::CommFamilyName(stall.next), Quoted(stall.inside))};
+      }
+      return {fmt::format("look at rank {}'s Python between {} and {} (py-spy dump --pid while it "
+                          "stands, or one step with with_stack=True): a sleep, a lock, a log or "
+                          "checkpoint write, data read by this rank alone",
+                          rank, Quoted(stall.before), Quoted(stall.after)),
+              fmt::format("launch the {} asynchronously ahead of that place (async_op=True, a "
+                          "prefetched batch), so that a late host costs the overlap only",
+                          analysis::CommFamilyName(stall.next))};
+    }
+    case LeverKind::kStarvedLate:
+      return {"pin these ranks' processes alone; the others bind next, see the lever for all",
+              "none of its own"};
+    case LeverKind::kStarvedAll:
+      return {
+          fmt::format("cores for {} processes: compare nproc and the container's CPU limit "
+                      "with the ranks of a node, one core range a rank (numactl, taskset, "
+                      "Slurm --cpus-per-task), OMP_NUM_THREADS=1, data workers elsewhere",
+                      lever.ranks.size()),
+          "replay the step as a CUDA or HIP graph: its launches then need the host once a step"};
+    case LeverKind::kMemory:
+      return {
+          "keep memory: warm up with the largest batch before measuring, "
+          "PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True, no torch.cuda.empty_cache()",
+          "preallocate the buffers whose sizes change between steps"};
+    case LeverKind::kBalance:
+      return {
+          fmt::format("give {} less: batch sizes, sequence lengths, shards of tables or experts",
+                      RanksText(job, lever.ranks)),
+          "overlap the collective with what the early ranks can compute next"};
+  }
+  return {};
+}
+
+std::string RanksVerdict(const JobView& job) {
+  if (job.joint.collectives.empty()) return {};
+  if (job.story.levers.empty()) return PlainVerdict(job);
+  const JobLever& best = job.story.levers.front();
+  switch (best.kind) {
+    case LeverKind::kStall: return StallVerdict(job, best);
+    case LeverKind::kStarvedLate:
+    case LeverKind::kStarvedAll: return StarvedVerdict(job, best);
+    case LeverKind::kMemory:
+      return fmt::format(
+          "no rank keeps the others waiting for long; the hosts of {} take or give back memory in "
+          "long calls, without which {}.",
+          RanksText(job, best.ranks), Without(job, best));
+    case LeverKind::kBalance: {
+      std::int64_t lost = 0;
+      for (const std::size_t rank : best.ranks)
+        lost += LostBy(job.story.ranks[rank], LateCause::kCompute);
+      return fmt::format(
+          "{} {} more to compute than the others before collectives, which costs "
+          "{} ms; balanced, {}.",
+          RanksText(job, best.ranks), best.ranks.size() == 1 ? "has" : "have", MsText(lost),
+          Without(job, best));
+    }
+  }
+  return {};
+}
+
+void AddRankRows(const JobView& job, Answer* answer) {
+  const bool matched = !job.joint.collectives.empty();
+  if (matched) {
+    answer->columns = {"rank",         "role",    "window_ms", "busy_ms",
+                       "compute_ms",   "comm_ms", "wait_ms",   "transfer_ms",
+                       "unmatched_ms", "idle_ms", "last",      "lost_ms"};
+  } else {
+    answer->columns = {"rank", "window_ms", "busy_ms", "compute_ms", "comm_ms", "idle_ms"};
+  }
+  std::vector<std::vector<std::size_t>> folds;  // ranks of one row
+  std::vector<std::size_t> order(job.set.ranks.size());
+  for (std::size_t i = 0; i < order.size(); ++i)
+    order[i] = i;
+  if (order.size() > kRankRowsMax) {
+    std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
+      return job.story.ranks[a].lost_ns > job.story.ranks[b].lost_ns;
+    });
+    std::vector<std::size_t> rest(order.begin() + kRankRowsMax / 2, order.end());
+    order.resize(kRankRowsMax / 2);
+    for (const RankRole role : {RankRole::kCause, RankRole::kVictim, RankRole::kNeither}) {
+      std::vector<std::size_t> same;
+      for (const std::size_t rank : rest) {
+        if (job.story.ranks[rank].role == role) same.push_back(rank);
+      }
+      std::sort(same.begin(), same.end());
+      if (!same.empty()) folds.push_back(std::move(same));
+    }
+  }
+  for (std::size_t i = order.size(); i-- > 0;)
+    folds.insert(folds.begin(), {order[i]});
+  for (const auto& ranks : folds) {
+    RankRow mean;
+    for (const std::size_t rank : ranks) {
+      const RankRow row = RowOf(job, rank);
+      mean.role = row.role;
+      mean.last += row.last;
+      for (std::size_t i = 0; i < row.ms.size(); ++i)
+        mean.ms[i] += row.ms[i] / static_cast<double>(ranks.size());
+    }
+    std::vector<std::int64_t> numbers;
+    for (const std::size_t rank : ranks)
+      numbers.push_back(*job.set.ranks[rank].rank);
+    std::vector<Cell> cells = {numbers.size() == 1 ? Cell(numbers.front())
+                                                   : Cell(analysis::RankList(numbers) + " (mean)")};
+    if (matched) cells.emplace_back(std::string(mean.role));
+    for (std::size_t i = 0; i + 1 < mean.ms.size(); ++i) {
+      if (matched || !IsOfOthers(i)) cells.emplace_back(mean.ms[i]);
+    }
+    if (matched) cells.insert(cells.end(), {mean.last, mean.ms.back()});
+    answer->rows.push_back(std::move(cells));
+  }
+  answer->total = answer->rows.size();
+}
+
+Json VerdictJson(const JobView& job, const std::string& text) {
+  Json verdict = Json::object();
+  verdict["text"] = text;
+  verdict["wall_ms"] = std::round(MsOf(job.story.wall_ns) * 1000) / 1000;
+  verdict["lost_ms"] = std::round(MsOf(job.story.lost_ns) * 1000) / 1000;
+  Json levers = Json::array();
+  for (const JobLever& lever : job.story.levers) {
+    if (levers.size() == kLeversShown) break;
+    levers.push_back({{"change", LeverText(job, lever)},
+                      {"saved_ms", std::round(MsOf(lever.saved_ns) * 1000) / 1000}});
+  }
+  verdict["levers"] = std::move(levers);
+  return verdict;
+}
+
+}  // namespace jarvis::tools

@@ -1,0 +1,60 @@
+// What is said about the ranks of a job: one verdict, and the parts that the answer and the report
+// share.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "analysis/ranks/lone_rank.h"
+#include "analysis/ranks/rank_causes.h"
+#include "analysis/ranks/rank_set.h"
+#include "json/json.h"
+#include "tools/shared/answer.h"
+
+namespace jarvis::tools {
+
+struct JobView {
+  const analysis::RankSet& set;
+  const analysis::JointTimeline& joint;
+  const analysis::JobStory& story;
+};
+
+// "1,001", "84.3", "0.62": milliseconds of nanoseconds.
+std::string MsText(std::int64_t ns);
+// "81 %"
+std::string ShareText(std::int64_t part, std::int64_t whole);
+// "rank 2", "ranks 0, 6", by places in RankSet::ranks.
+std::string RanksText(const JobView& job, const std::vector<std::size_t>& ranks);
+// "host empty between `a` and `b`"
+std::string StallPlace(const analysis::HostStall& stall);
+// What a lever changes: "rank 2 without its stop before all_to_all".
+std::string LeverText(const JobView& job, const analysis::JobLever& lever);
+
+// One or two sentences: the cause, who waits for it, what the job takes without it.
+std::string RanksVerdict(const JobView& job);
+
+// Of one rank: which of its collectives look like waits, and that it cannot tell for whom.
+std::string LoneVerdict(const JobView& job, const std::vector<analysis::LoneKind>& kinds);
+// "AllGather of 128 B takes 212 to 486 us (10 calls, 3.93 ms): ..."; nothing if it is no wait.
+std::string LoneText(const analysis::LoneKind& kind);
+// "5.75 MB": decimal units.
+std::string BytesText(std::int64_t bytes);
+
+// "waiting 3,125 ms (97 %), transfer ...": of the communication time of all ranks together.
+std::string CommText(const JobView& job);
+
+struct PathTexts {
+  std::string a;  // what the job's owner can do
+  std::string b;  // what a developer of the framework or of kernels can do
+};
+PathTexts PathsOf(const JobView& job, const analysis::JobLever& lever);
+
+// Rows of ranks, equal ones folded: rank, role, window, busy, computation, communication, wait,
+// transfer, unmatched, idle, times last, lost. Milliseconds.
+void AddRankRows(const JobView& job, Answer* answer);
+
+// The levers as members of the structured answer; `text`: the verdict.
+Json VerdictJson(const JobView& job, const std::string& text);
+
+}  // namespace jarvis::tools

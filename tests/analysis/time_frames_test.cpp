@@ -1,0 +1,338 @@
+#include "analysis/frames/time_frames.h"
+
+#include <string>
+
+#include <doctest/doctest.h>
+
+#include "analysis/frames/frame_tables.h"
+#include "support/trace_builder.h"
+
+namespace jarvis::analysis {
+namespace {
+
+using testing::Load;
+using testing::Loaded;
+using testing::TraceText;
+
+TimeFrames FramesIn(const TraceText& text) {
+  const Loaded loaded = Load(text);
+  const Attribution attribution = Attribute(loaded.events(), loaded.tree);
+  const FrameFacts facts = CollectFrameFacts({loaded.events(), loaded.tree, attribution});
+  TimeFrames frames = MakeTimeFrames(facts);
+  const Balance& all = frames.whole;
+  CHECK(all.host_before_ns + all.busy_ns() + all.idle_ns() + all.unrecorded_ns + all.foreign_ns +
+            all.after_ns ==
+        all.total_ns);
+  return frames;
+}
+
+std::int64_t Us(std::int64_t ns) {
+  CHECK(ns % 1000 == 0);
+  return ns / 1000;
+}
+
+// Spans of microseconds: "[10, 20)".
+std::string Text(TimeSpan span) {
+  return "[" + std::to_string(Us(span.start)) + ", " + std::to_string(Us(span.end)) + ")";
+}
+
+// Two steps whose GPU work waits for an earlier step's.
+TraceText Behind() {
+  TraceText t;
+  t.Kernel("old", 0, 30000, 900);
+  t.Annotation("ProfilerStep#7", 0, 10000);
+  t.OpWithKernel("aten::mm", 100, 50, "gemm", 30000, 9000, 1);
+  t.Annotation("ProfilerStep#8", 10000, 10000);
+  t.OpWithKernel("aten::mm", 10100, 50, "gemm", 39000, 10000, 2);
+  return t.Runtime("cudaDeviceSynchronize", 20100, 28900, 3);
+}
+
+TEST_CASE("the GPU work of a step is what it launched, however late it runs") {
+  const TimeFrames frames = FramesIn(Behind());
+  CHECK(frames.source == StepSource::kMarks);
+  REQUIRE(frames.steps.size() == 2);
+  CHECK(frames.steps[0].number == 7);
+  CHECK(Text(frames.steps[0].host) == "[0, 10000)");
+  REQUIRE(frames.steps[0].gpu.has_value());
+  CHECK(Text(*frames.steps[0].gpu) == "[30000, 39000)");
+  CHECK(Text(*frames.steps[1].gpu) == "[39000, 49000)");
+  CHECK(Us(*frames.steps[0].lag_begin_ns) == 30000);
+  CHECK(Us(*frames.steps[0].lag_end_ns) == 29000);
+  CHECK(Us(*frames.steps[1].lag_end_ns) == 29000);
+  CHECK(frames.steady_steps == 2);
+  CHECK(frames.bound == FrameBound::kGpu);
+}
+
+TEST_CASE(
+    "work without a recorded launch at the start is an earlier step's, and its time is not ours") {
+  const TimeFrames frames = FramesIn(Behind());
+  CHECK(frames.foreign.size() == 1);
+  CHECK(Us(frames.whole.foreign_ns) == 30000);
+  CHECK(Us(frames.whole.busy_ns()) == 19000);
+  CHECK(Us(frames.window_ns) == 19000);
+  // From the launch at 100 (the call in OpWithKernel begins a little after the op) to 30000.
+  CHECK(frames.step_ns / 1000 >= 9500);
+  CHECK(frames.step_ns / 1000 <= 9600);
+}
+
+TEST_CASE("a host that waits for foreign work has lost that time to others") {
+  TraceText t;
+  t.Kernel("old", 100, 5000, 900).Kernel("old", 5200, 8800, 901);
+  t.Annotation("ProfilerStep#1", 0, 30000);
+  t.Runtime("cudaDeviceSynchronize", 200, 13900, 5);
+  t.OpWithKernel("aten::mm", 15000, 50, "gemm", 15100, 14000, 1);
+  const TimeFrames frames = FramesIn(t);
+  CHECK(Us(frames.host_waits_foreign_ns) == 13800);
+  CHECK(Us(frames.step_ns) == 30000 - 13800);
+  CHECK(Us(frames.window_ns) == 14000);
+  CHECK(frames.unrecorded.empty());
+}
+
+TEST_CASE(
+    "a device that still works for an earlier step while the host prepares takes nothing away") {
+  TraceText t;
+  t.Kernel("old", 0, 8000, 900);
+  t.Annotation("ProfilerStep#1", 0, 30000);
+  t.Op("aten::stack", 10, 9000);
+  t.OpWithKernel("aten::mm", 10000, 50, "gemm", 10100, 5000, 1);
+  const TimeFrames frames = FramesIn(t);
+  CHECK(Us(frames.step_ns) == 30000);
+  CHECK(Us(frames.whole.foreign_ns) == 8000);
+  CHECK(Us(frames.whole.host_before_ns) == 2100);
+}
+
+TEST_CASE("a copy that waits while nothing recorded runs waits for what was not recorded") {
+  TraceText t;
+  t.Annotation("serve 1", 0, 60000);
+  t.Runtime("hipLaunchKernel", 100, 10, 1).Kernel("fill", 50100, 100, 1, 3);
+  t.Op("aten::copy_", 190, 49820).Runtime("hipMemcpyWithStream", 200, 49800, 2);
+  t.Memcpy("Memcpy DtoH (Device -> Host)", 49990, 5, 2);
+  t.OpWithKernel("aten::mm", 50300, 50, "gemm", 50400, 9000, 4);
+  const TimeFrames frames = FramesIn(t);
+  CHECK(frames.source == StepSource::kAnnotation);
+  REQUIRE(frames.unrecorded.size() == 1);
+  CHECK(Text(frames.unrecorded[0]) == "[220, 49990)");
+  CHECK(Us(frames.whole.unrecorded_ns) == 49770);
+  // Nothing but a stray ran before, so the window begins where it ends.
+  CHECK(Us(frames.window->start) == 49990);
+  // All of the wait is lost, from the call on.
+  CHECK(Us(frames.step_ns) == 60000 - 49790);
+}
+
+TEST_CASE("a copy to the device may start late because the host brings the data along") {
+  TraceText t;
+  t.Annotation("serve 1", 0, 60000);
+  t.Op("aten::copy_", 190, 49820).Runtime("hipMemcpyWithStream", 200, 49800, 2);
+  t.Memcpy("Memcpy HtoD (Host -> Device)", 49990, 5, 2);
+  t.OpWithKernel("aten::mm", 50300, 50, "gemm", 50400, 9000, 4);
+  CHECK(FramesIn(t).unrecorded.empty());
+}
+
+TEST_CASE("work that was queued long before it starts on an idle GPU shows a busy one") {
+  const auto queued = [](double start) {
+    TraceText t;
+    t.Annotation("serve 1", 0, 2400);
+    t.Op("aten::copy_", 490, 20).Runtime("hipMemcpyAsync", 500, 5, 1);
+    t.Memcpy("Memcpy HtoD (Host -> Device)", start, 5, 1);
+    return t.OpWithKernel("aten::mm", 600, 50, "gemm", start + 10, 9000, 4);
+  };
+  const TimeFrames late = FramesIn(queued(8370));
+  REQUIRE(late.unrecorded.size() == 1);
+  CHECK(Text(late.unrecorded[0]) == "[525, 8370)");
+  CHECK(Us(late.whole.host_before_ns) == 525);
+  // A quarter of a millisecond is within what a start may take.
+  CHECK(FramesIn(queued(700)).unrecorded.empty());
+}
+
+TEST_CASE("amid the work, only a start that is very late shows a busy GPU") {
+  const auto later = [](double start) {
+    TraceText t;
+    t.Annotation("serve 1", 0, 5000);
+    t.OpWithKernel("aten::mm", 0, 50, "gemm", 100, 400, 1);
+    return t.OpWithKernel("aten::mm", 200, 50, "gemm", start, 400, 2);
+  };
+  CHECK(FramesIn(later(1200)).unrecorded.empty());
+  CHECK(FramesIn(later(2000)).unrecorded.size() == 1);
+}
+
+TEST_CASE("a step that loads code is set apart, and the others are steady") {
+  TraceText t;
+  const double starts[] = {0, 100000, 103000, 106000};
+  int id = 0;
+  for (const double start : starts) {
+    t.Module("Net_0", start, 1500);
+    const bool first = id == 0;
+    t.Op("aten::mm", start + 100, first ? 90000 : 100)
+        .Runtime("hipLaunchKernel", start + 110, first ? 89000 : 20, ++id);
+    t.Kernel("gemm", start + (first ? 89200 : 200), 300, id);
+    t.Op("aten::add_", start + 2500, 400);
+  }
+  const TimeFrames frames = FramesIn(t);
+  CHECK(frames.source == StepSource::kModule);
+  CHECK(frames.source_name == "nn.Module: Net_0");
+  REQUIRE(frames.steps.size() == 4);
+  CHECK(Text(frames.steps[0].host) == "[0, 100000)");
+  CHECK_FALSE(frames.steps[0].steady);
+  CHECK(frames.steps[0].odd_because == "first calls");
+  CHECK(Us(frames.steps[0].first_call_ns) == 89000);
+  CHECK(frames.steps[1].steady);
+  CHECK(Text(frames.steps[3].host) == "[106000, 108900)");
+  CHECK(frames.steady_steps == 3);
+  CHECK(Us(*frames.steady_busy_ns) == 300);
+  CHECK(Us(frames.first_calls.loading_launches_ns) == 89000);
+}
+
+TEST_CASE("a launch that is long because the queue is full loads nothing") {
+  TraceText t;
+  t.Annotation("ProfilerStep#1", 0, 20000);
+  t.OpWithKernel("aten::mm", 0, 50, "gemm", 100, 15000, 1);
+  t.Op("aten::add", 100, 9900).Runtime("cudaLaunchKernel", 110, 9000, 2);
+  t.Kernel("add", 15100, 10, 2);
+  CHECK(FramesIn(t).first_calls.calls == 0);
+}
+
+TEST_CASE("without marks and names, the launched kernels tell the period") {
+  TraceText t;
+  int id = 0;
+  for (int i = 0; i < 6; ++i) {
+    const double at = 1000.0 * i;
+    for (const char* kernel : {"k_in", "k_mid", "k_mid", "k_out"}) {
+      const double launch = at + 200 * (id % 4);
+      t.OpWithKernel(std::string("op::") + kernel, launch, 50, kernel, launch + 60, 30, id + 1);
+      ++id;
+    }
+  }
+  const TimeFrames frames = FramesIn(t);
+  CHECK(frames.source == StepSource::kKernelPeriod);
+  CHECK(frames.source_name == "k_in");
+  REQUIRE(frames.steps.size() == 6);
+  CHECK(frames.steps[2].gpu_events == 4);
+}
+
+TEST_CASE("stretches in which the host is alone are grouped, with neighbours and period") {
+  TraceText t;
+  t.Annotation("ProfilerStep#1", 0, 100000);
+  for (int i = 0; i < 4; ++i) {
+    const double at = 20000.0 * i;
+    t.Annotation("filter", at + 5000, 11000);
+    t.OpWithKernel("aten::cat", at, 50, "cat", at + 100, 4000, i + 1);
+    t.Op("aten::lift_fresh", at + 16000, 1000);
+  }
+  const TimeFrames frames = FramesIn(t);
+  REQUIRE(!frames.host_only.groups.empty());
+  const HostOnlyGroup& group = frames.host_only.groups.front();
+  CHECK(group.count == 4);
+  CHECK(Us(group.median_ns) == 11900);
+  CHECK(group.before == "aten::cat");
+  CHECK(group.after == "aten::lift_fresh");
+  CHECK(group.within == "filter");
+  REQUIRE(group.period_ns.has_value());
+  CHECK(Us(*group.period_ns) == 20000);
+  CHECK(frames.bound == FrameBound::kHost);
+}
+
+TEST_CASE("a watchdog's calls do not keep the host company") {
+  TraceText t;
+  t.Annotation("ProfilerStep#1", 0, 10000);
+  t.OpWithKernel("aten::view", 0, 50, "k", 60, 140, 1).Op("_AlltoAllSingle", 9000, 100);
+  t.Thread(100, 7).Runtime("cudaEventQuery", 4000, 2, 0);
+  const TimeFrames frames = FramesIn(t);
+  REQUIRE(!frames.host_only.groups.empty());
+  CHECK(frames.host_only.groups.front().count == 1);
+  CHECK(Us(frames.host_only.groups.front().total_ns) == 8800);
+}
+
+TEST_CASE("what a recording lacks is absent, with the reason") {
+  SUBCASE("no host events") {
+    TraceText t;
+    t.Kernel("a", 0, 100, 1).Kernel("b", 200, 100, 2);
+    const TimeFrames frames = FramesIn(t);
+    CHECK(frames.source == StepSource::kNone);
+    CHECK(frames.reason.find("no host events") != std::string::npos);
+    CHECK(frames.foreign.empty());
+    CHECK(Us(frames.window_busy_ns) == 200);
+    CHECK(Us(frames.step_ns) == 300);
+    CHECK_FALSE(frames.launch_lead_ns.has_value());
+    CHECK(frames.absent.size() == 3);
+  }
+  SUBCASE("no GPU work") {
+    TraceText t;
+    t.Annotation("ProfilerStep#1", 0, 100).Op("aten::mm", 10, 50);
+    t.Annotation("ProfilerStep#2", 100, 100).Op("aten::mm", 110, 50);
+    const TimeFrames frames = FramesIn(t);
+    CHECK(frames.steps.size() == 2);
+    CHECK_FALSE(frames.window.has_value());
+    CHECK_FALSE(frames.steps[0].gpu.has_value());
+    CHECK_FALSE(frames.steady_busy_ns.has_value());
+    CHECK(Us(frames.step_ns) == 100);
+    CHECK(frames.bound == FrameBound::kUnknown);
+  }
+  SUBCASE("one kernel") {
+    TraceText t;
+    t.OpWithKernel("aten::mm", 0, 20, "gemm", 30, 70, 1);
+    const TimeFrames frames = FramesIn(t);
+    CHECK(frames.steps.empty());
+    CHECK(Us(frames.window_ns) == 70);
+    CHECK(Us(frames.whole.host_before_ns) == 30);
+  }
+  SUBCASE("nothing at all") {
+    TraceText t;
+    t.Raw(R"({"ph":"X","cat":"Trace","name":"x","ts":1,"dur":1,"pid":1,"tid":1})");
+    const TimeFrames frames = FramesIn(t);
+    CHECK(frames.frame == TimeSpan{0, 0});
+    CHECK_FALSE(frames.window.has_value());
+  }
+  SUBCASE("a step without GPU work") {
+    TraceText t;
+    t.Annotation("ProfilerStep#1", 0, 100).OpWithKernel("aten::mm", 0, 20, "gemm", 30, 50, 1);
+    t.Annotation("ProfilerStep#2", 100, 5);
+    const TimeFrames frames = FramesIn(t);
+    REQUIRE(frames.steps.size() == 2);
+    CHECK(frames.steps[1].odd_because == "no GPU work");
+    CHECK(frames.steady_steps == 1);
+  }
+}
+
+TEST_CASE("of several processes, the frames are those of the one that launches most") {
+  TraceText t;
+  t.Thread(2, 2).Annotation("ProfilerStep#1", 0, 500);
+  t.OpWithKernel("aten::mm", 0, 20, "gemm", 30, 50, 1);
+  t.Thread(1, 1).Annotation("ProfilerStep#1", 0, 1000);
+  t.OpWithKernel("aten::mm", 0, 20, "gemm", 100, 50, 2);
+  t.OpWithKernel("aten::mm", 300, 20, "gemm", 400, 50, 3);
+  const TimeFrames frames = FramesIn(t);
+  CHECK(frames.several_processes);
+  CHECK(frames.process == "1");
+  REQUIRE(frames.steps.size() == 1);
+  CHECK(frames.steps[0].gpu_events == 2);
+  CHECK(frames.absent.size() == 1);
+}
+
+TEST_CASE("a clock that jumps makes a long frame, nothing worse") {
+  TraceText t;
+  t.Annotation("ProfilerStep#1", 0, 1000).OpWithKernel("aten::mm", 10, 20, "gemm", 50, 50, 1);
+  t.Annotation("ProfilerStep#2", 9e9, 1000)
+      .OpWithKernel("aten::mm", 9e9 + 10, 20, "gemm", 500, 50, 2);
+  const TimeFrames frames = FramesIn(t);
+  CHECK(frames.steps.size() == 2);
+  CHECK(Us(frames.frame.end - frames.frame.start) == 9000001000);
+}
+
+TEST_CASE("the tables say what is absent with empty cells") {
+  TraceText t;
+  t.Annotation("ProfilerStep#1", 0, 100).Op("aten::mm", 10, 50);
+  const TimeFrames frames = FramesIn(t);
+  const Table table = TimeFramesTable(frames);
+  REQUIRE(table.rows.size() == 2);
+  for (const auto& row : table.rows)
+    REQUIRE(row.size() == table.columns.size());
+  CHECK(std::holds_alternative<std::monostate>(table.rows[1][5]));
+  const Table parts = TimePartsTable(frames);
+  double sum = 0;
+  for (const auto& row : parts.rows)
+    sum += std::get<double>(row[2]);
+  CHECK(sum == doctest::Approx(200));  // the parts, and their total
+}
+
+}  // namespace
+}  // namespace jarvis::analysis
