@@ -294,7 +294,7 @@ class TimeQualities {
   void NotRunning(const analysis::Descheduled& found) {
     if (found.pieces.empty()) return;
     std::map<std::string_view, int> names;
-    for (const analysis::HostPiece& piece : found.pieces) {
+    for (const analysis::SilentPiece& piece : found.pieces) {
       if (piece.owner != trace::kNoEvent &&
           events_[piece.owner].kind != trace::EventKind::kUserAnnotation)
         ++names[events_.name(piece.owner)];
@@ -319,7 +319,7 @@ class TimeQualities {
     q.count = found.pieces.size();
     const auto inside = std::find_if(
         found.pieces.begin(), found.pieces.end(),
-        [](const analysis::HostPiece& piece) { return piece.owner != trace::kNoEvent; });
+        [](const analysis::SilentPiece& piece) { return piece.owner != trace::kNoEvent; });
     if (inside != found.pieces.end()) q.first_uid = events_[inside->owner].uid;
     SetTime(base_, found.total_ms, 0, &q);
     q.consequence =
