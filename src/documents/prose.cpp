@@ -7,6 +7,7 @@
 #include "base/text.h"
 #include "documents/markdown_text.h"
 #include "documents/remedy_text.h"
+#include "findings/one/rule_rows.h"
 
 namespace jarvis::documents {
 namespace {
@@ -59,7 +60,66 @@ bool HasWarning(const findings::Finding& finding, std::string_view code) {
          finding.warnings.end();
 }
 
+// Facts of the rule that found it, as the evidence and the ways out cite them.
+std::string WriteFact(const findings::Fact& fact) {
+  const auto* text = std::get_if<std::string>(&fact.value);
+  if (text == nullptr) return FactText(fact);
+  if (fact.unit == "words") return *text;  // ours
+  if (fact.unit == "place") return text->empty() ? "" : " at " + Code(*text, 120);
+  return FactText(fact);
+}
+
+std::span<const findings::Fact> RuleFacts(const findings::Finding& finding) {
+  for (const findings::PatternHit& hit : finding.patterns) {
+    if (finding.rule && hit.pattern == *finding.rule) return hit.facts;
+  }
+  return {};
+}
+
+const findings::RuleRow* RowOf(const findings::Finding& finding) {
+  return finding.rule ? findings::RuleOf(*finding.rule) : nullptr;
+}
+
+// "`aten::mm` (8,4) bf16 x (4,2) bf16": what tells it from others of its name.
+std::string SubjectWithArgs(const findings::Finding& finding) {
+  std::string args = CellOfText(finding.subject_args);
+  for (std::size_t at = args.find("<br>"); at != std::string::npos; at = args.find("<br>"))
+    args.replace(at, 4, " x ");
+  constexpr std::size_t kArgsMax = 90;
+  const bool shown = !args.empty() && args.size() <= kArgsMax;
+  return SubjectText(finding) + (shown ? " " + args : "");
+}
+
+std::string RuleTitle(const findings::Finding& finding) {
+  return fmt::format("{}: {}: {}{}", finding.category_name,
+                     findings::Info(*finding.rule).what, SubjectWithArgs(finding),
+                     MembersText(finding));
+}
+
+std::string RuleInsight(const findings::Finding& finding) {
+  const bool several = finding.members.size() > 1;
+  return fmt::format("{}{} {} {}{} {}.", SubjectWithArgs(finding), MembersText(finding),
+                     several ? "take" : "takes", TimeText(finding),
+                     several ? "; the first runs" : "",
+                     findings::FillRule(RowOf(finding)->evidence, RuleFacts(finding), &WriteFact));
+}
+
+std::string RulePath(const findings::Finding& finding, std::string_view text,
+                     const std::optional<findings::Change>& change) {
+  std::string filled(
+      Trim(findings::FillRule(text, RuleFacts(finding), &WriteFact)));
+  if (filled.empty()) return filled;
+  if (!filled.ends_with('.')) filled += '.';
+  if (change && change->savings_ms.high > 0) {
+    filled += fmt::format(" Saves {} at {} ({}).", RangeMs(change->savings_ms), change->target,
+                          change->source);
+  }
+  return filled;
+}
+
 std::string TitleOf(const findings::Finding& finding) {
+  if (RowOf(finding) != nullptr && finding.tier == findings::Tier::kCompute)
+    return RuleTitle(finding);
   const std::string about = finding.category_name + ": " + SubjectText(finding);
   if (finding.tier != findings::Tier::kCompute) {
     const findings::PatternInfo* pattern = LeadingPattern(finding);
@@ -108,6 +168,12 @@ const findings::FusionCandidate* CandidateOf(const findings::Analysis& analysis,
 
 std::string FusionInsight(const findings::Analysis& analysis, const findings::Finding& finding) {
   const std::string subject = SubjectText(finding);
+  if (RowOf(finding) != nullptr) {
+    return fmt::format(
+        "{} runs {} in {}, which take {} in all.", subject,
+        findings::FillRule(RowOf(finding)->evidence, RuleFacts(finding), &WriteFact),
+        Calls(finding.count, "instances"), TimeText(finding));
+  }
   const findings::FusionCandidate* candidate = CandidateOf(analysis, finding);
   if (candidate == nullptr || finding.members.size() > 1) {
     return fmt::format("{} runs as separate kernels in {}, which take {} in all.", subject,
@@ -139,6 +205,8 @@ std::string SystemInsight(const findings::Finding& finding) {
 }
 
 std::string InsightOf(const findings::Analysis& analysis, const findings::Finding& finding) {
+  if (RowOf(finding) != nullptr && finding.tier == findings::Tier::kCompute)
+    return RuleInsight(finding);
   switch (finding.tier) {
     case findings::Tier::kFusion: return FusionInsight(analysis, finding);
     case findings::Tier::kSystem: return SystemInsight(finding);
@@ -191,6 +259,7 @@ std::string IdentificationOf(const findings::Finding& finding) {
         return "Found by time that was measured in the trace";
       case findings::EstimateMethod::kTraffic:
         return "Found as a chain of kernels that hand data on to each other";
+      case findings::EstimateMethod::kTarget: return "Found by a rule (docs/rules.md)";
       case findings::EstimateMethod::kGuess:
         return "Found by its share of the time; it has no performance model";
       case findings::EstimateMethod::kNone: break;
@@ -277,6 +346,11 @@ std::string ImpactSentence(const findings::Finding& finding, const findings::Ran
     case findings::EstimateMethod::kRoof: return text + " if the gap to the roof closes.";
     case findings::EstimateMethod::kMeasured: return text + " if the cause goes away.";
     case findings::EstimateMethod::kTraffic: return text + " if the chain becomes one kernel.";
+    case findings::EstimateMethod::kTarget: {
+      const auto& change = finding.change_a ? finding.change_a : finding.change_b;
+      if (!change) return text + ".";
+      return text + fmt::format(" at {} ({}).", change->target, change->source);
+    }
     default: return text + "; a guess, for want of a model.";
   }
 }
@@ -289,8 +363,16 @@ FindingText DraftText(const findings::Analysis& analysis, const findings::Findin
   text.identification = IdentificationOf(finding);
   text.reasoning = ReasoningOf(finding);
   text.resolution = ResolutionOf(finding);
-  text.path_a = PathText(finding.path_a, "None known: no change of the model would help.");
-  text.path_b = PathText(finding.path_b, "None known: no kernel change alone would help.");
+  const findings::RuleRow* row = RowOf(finding);
+  if (row != nullptr) {
+    text.path_a = RulePath(finding, row->path_a, finding.change_a);
+    text.path_b = RulePath(finding, row->path_b, finding.change_b);
+  } else {
+    text.path_a = PathText(finding.path_a, "");
+    text.path_b = PathText(finding.path_b, "");
+  }
+  if (text.path_a.empty()) text.path_a = "None known: no change of the model would help.";
+  if (text.path_b.empty()) text.path_b = "None known: no kernel change alone would help.";
   return text;
 }
 

@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "analysis/tables/summary.h"
 #include "documents/markdown_text.h"
 #include "documents/remedy_text.h"
 #include "documents/report_parts.h"
@@ -125,7 +126,7 @@ class Cards {
     for (const findings::FusionCandidate& candidate : analysis_.fusion.candidates) {
       if (finding.members.empty() || candidate.id != finding.members[0]) continue;
       for (const findings::FusionKernel& kernel : candidate.kernels) {
-        table.Row({Code(kernel.name, 75), Code(kernel.op, 60), Digits(kernel.mean_us),
+        table.Row({Code(analysis::ShortKernelName(kernel.name)), Code(kernel.op, 60), Digits(kernel.mean_us),
                    kernel.bytes ? "yes" : "no"});
       }
       MarkdownTable whole({"Instances", "Kernels each", "Data flow", "Confidence"});
@@ -361,7 +362,7 @@ std::string RenderAnalysis(const ReportSources& sources) {
   }
   text +=
       "## Appendix\n\n### Where the time goes\n\n" + TimeTable(analysis) + CategoryTable(analysis);
-  text += "### Model Architecture\n\n" + ModelTable(analysis);
+  text += "### Workload\n\n" + WorkloadTable(analysis);
   return text + "### Hardware Reference\n\n" + HardwareTable(sources);
 }
 

@@ -123,7 +123,8 @@ std::string Fair::SummaryParagraph() const {
 
 std::string Fair::Summary() const {
   const findings::Totals& totals = analysis_.totals;
-  std::string text = "## Executive Summary\n\n" + SummaryParagraph() + "\n\n";
+  std::string text =
+      "## Executive Summary\n\n" + WorkloadParagraph(analysis_) + SummaryParagraph() + "\n\n";
   if (!totals.has_gpu_work) return text;
   MarkdownTable metrics({"Metric", "Value"});
   metrics.Row({"Total Time", Ms(totals.window_ms)});
@@ -285,7 +286,7 @@ std::string Fair::Details() {
 
 std::string Fair::Appendix() const {
   std::string text = "## Appendix\n\n### Hardware Reference\n\n" + HardwareTable(sources_);
-  text += "### Model Architecture\n\n" + ModelTable(analysis_);
+  text += "### Workload\n\n" + WorkloadTable(analysis_);
   text += "### Replay Artifacts\n\n";
   if (sources_.replay_files.empty()) {
     std::string rows;

@@ -7,13 +7,13 @@
 
 #include "base/text.h"
 #include "documents/markdown_text.h"
+#include "analysis/tables/summary.h"
 #include "documents/remedy_text.h"
 #include "findings/one/thresholds.h"
 
 namespace jarvis::documents {
 namespace {
 
-constexpr std::size_t kKernelBytes = 75;
 
 findings::Range Difference(const findings::Range& whole, const findings::Range& part) {
   const auto less = [](double a, double b) { return std::max(0.0, a - b); };
@@ -27,8 +27,12 @@ std::string PercentOf(std::optional<double> value) {
 }  // namespace
 
 std::string ModelName(const findings::Analysis& analysis) {
-  const std::string& name = analysis.model.model.value;
-  return name == findings::kUnknownModel ? "Workload" : CellOfText(name);
+  return CellOfText(findings::WorkloadName(analysis.workload));
+}
+
+std::string WorkloadParagraph(const findings::Analysis& analysis) {
+  const std::string line = findings::WorkloadLine(analysis.workload);
+  return line.empty() ? "" : "**Workload**: " + CellOfText(line) + "\n\n";
 }
 
 std::string PlatformName(const findings::Analysis& analysis) {
@@ -93,11 +97,11 @@ std::string LauncherText(const findings::Operation& operation) {
 
 std::string KernelText(const findings::Operation& operation) {
   if (operation.kernels.empty()) return std::string(kAbsentText);
-  if (operation.kernels.size() == 1) return Code(operation.kernels[0].name, kKernelBytes);
+  if (operation.kernels.size() == 1) return Code(analysis::ShortKernelName(operation.kernels[0].name));
   std::string text;
   for (std::size_t i = 0; i < operation.kernels.size() && i < 3; ++i) {
     text += fmt::format("{}Kernel {}: {}", i == 0 ? "" : "<br>", i + 1,
-                        Code(operation.kernels[i].name, kKernelBytes));
+                        Code(analysis::ShortKernelName(operation.kernels[i].name)));
   }
   return text;
 }
@@ -153,6 +157,14 @@ std::string NumbersTable(const findings::Finding& finding,
     table.Row({"Possible saving", RangeMs(*finding.savings_ms)});
     if (finding.impact_percent) table.Row({"of the window", RangePct(*finding.impact_percent)});
   }
+  for (const auto& [path, change] : {std::pair{"Path A", &finding.change_a},
+                                     {"Path B", &finding.change_b}}) {
+    if (!*change || !finding.rule) continue;
+    table.Row({fmt::format("{} saves", path), RangeMs((*change)->savings_ms)});
+    table.Row({fmt::format("{} reaches", path),
+               fmt::format("{} ({})", CellOfText((*change)->target),
+                           CellOfText((*change)->source))});
+  }
   if (additional) table.Row({"of it not claimed above", RangeMs(*additional)});
   table.Row({"Estimate", Words(findings::MethodText(finding.method))});
   return table.text() + "\n";
@@ -162,8 +174,10 @@ std::string PatternTable(const findings::Finding& finding) {
   MarkdownTable table({"Pattern", "Evidence"});
   for (const findings::PatternHit& hit : finding.patterns) {
     std::string facts;
-    for (const findings::Fact& fact : hit.facts)
+    for (const findings::Fact& fact : hit.facts) {
+      if (fact.unit == "words" || fact.unit == "place") continue;  // pieces of sentences
       facts += (facts.empty() ? "" : "; ") + Words(fact.key) + ": " + FactText(fact);
+    }
     table.Row({Words(findings::Info(hit.pattern).key),
                facts.empty() ? std::string(kAbsentText) : std::move(facts)});
   }
@@ -206,7 +220,7 @@ std::string InnerKernels(const findings::Analysis& analysis, const findings::Fin
     if (operation->kernels.size() < 2 || operation->efficiency.percent) continue;
     for (const findings::KernelShare& kernel : operation->kernels) {
       if (table.rows() == kKernelsMax) break;
-      table.Row({Code(kernel.name, 75), fmt::format("{}", kernel.count), Ms(kernel.total_us / 1000),
+      table.Row({Code(analysis::ShortKernelName(kernel.name)), fmt::format("{}", kernel.count), Ms(kernel.total_us / 1000),
                  Pct(kernel.total_us / operation->gpu_us * 100)});
     }
   }

@@ -12,6 +12,8 @@
 namespace jarvis::documents {
 
 std::string ModelName(const findings::Analysis& analysis);  // "Workload" if the trace does not tell
+// What the trace is of in one line, as a paragraph; empty if nothing is known.
+std::string WorkloadParagraph(const findings::Analysis& analysis);
 std::string PlatformName(
     const findings::Analysis& analysis);  // the device's name if no platform is known
 

@@ -103,7 +103,7 @@ std::string Trees(const findings::Analysis& analysis) {
       chain += (chain.empty() ? "" : " > ") + OneLine(ValidUtf8(frame));
     if (!chain.empty()) text += "Parent chain: " + Code(chain, 1200) + "\n\n";
     for (std::size_t i = 0; i < operation->kernels.size() && i < 5; ++i)
-      text += "- " + Code(operation->kernels[i].name, 160) + "\n";
+      text += "- " + Code(operation->kernels[i].name, 400) + "\n";
     if (!operation->kernels.empty()) text += "\n";
   }
   if (shown == 0) {

@@ -126,17 +126,19 @@ std::string HardwareTable(const ReportSources& sources) {
   return table.text() + "\n";
 }
 
-std::string ModelTable(const findings::Analysis& analysis) {
-  MarkdownTable table({"Field", "Value", "Evidence"});
-  const findings::ModelIdentity& model = analysis.model;
-  for (const auto& [name, field] :
-       {std::pair{"Model", &model.model}, std::pair{"Architecture", &model.architecture},
-        std::pair{"Scale", &model.scale}, std::pair{"Precision", &model.precision}}) {
+std::string WorkloadTable(const findings::Analysis& analysis) {
+  MarkdownTable table({"Field", "Value", "Certainty", "Evidence"});
+  for (std::size_t i = 0; i < findings::kWorkloadParts; ++i) {
+    const auto part = static_cast<findings::WorkloadPart>(i);
+    const findings::WorkloadField& field = analysis.workload[part];
+    if (!field.known()) continue;
     std::string evidence;
-    for (std::size_t i = 0; i < field->evidence.size() && i < 3; ++i)
-      evidence += (evidence.empty() ? "" : "; ") + field->evidence[i];
-    table.Row({name, CellOfText(field->value), CellOfText(evidence)});
+    for (std::size_t e = 0; e < field.evidence.size() && e < 3; ++e)
+      evidence += (evidence.empty() ? "" : "; ") + field.evidence[e];
+    table.Row({std::string(findings::WorkloadTitle(part)), CellOfText(field.value),
+               std::string(findings::CertaintyText(field.certainty)), CellOfText(evidence)});
   }
+  if (table.empty()) return "Nothing that the trace records tells what it is of.\n\n";
   return table.text() + "\n";
 }
 

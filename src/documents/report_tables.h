@@ -9,7 +9,8 @@
 namespace jarvis::documents {
 
 std::string HardwareTable(const ReportSources& sources);
-std::string ModelTable(const findings::Analysis& analysis);
+// Field, value, certainty, evidence of what the trace is of.
+std::string WorkloadTable(const findings::Analysis& analysis);
 std::string IdleTables(const findings::Analysis& analysis);
 std::string MultiKernelTables(const findings::Analysis& analysis);
 std::string FusionTables(const findings::Analysis& analysis, std::size_t candidates_max);

@@ -236,17 +236,16 @@ Json CategoryMetricsJson(const findings::CategoryAnalysis& c) {
   return out;
 }
 
-Json ModelInfoJson(const findings::ModelIdentity& model) {
-  Json out = {{"model", model.model.value},
-              {"architecture", model.architecture.value},
-              {"scale", model.scale.value},
-              {"precision", model.precision.value},
-              {"workload", TextOrNull(model.workload)}};
-  for (const auto& [name, field] :
-       {std::pair{"model", &model.model}, std::pair{"architecture", &model.architecture},
-        std::pair{"scale", &model.scale}, std::pair{"precision", &model.precision}}) {
-    out["evidence"][name] = TextList(field->evidence);
-    out["confidence"][name] = Number(field->confidence);
+Json WorkloadJson(const findings::Workload& workload) {
+  Json out = {{"line", TextOrNull(findings::WorkloadLine(workload))}, {"fields", Json::object()}};
+  for (std::size_t i = 0; i < findings::kWorkloadParts; ++i) {
+    const auto part = static_cast<findings::WorkloadPart>(i);
+    const findings::WorkloadField& field = workload[part];
+    if (!field.known()) continue;
+    out["fields"][std::string(findings::WorkloadKey(part))] = {
+        {"value", field.value},
+        {"certainty", findings::CertaintyText(field.certainty)},
+        {"evidence", TextList(field.evidence)}};
   }
   return out;
 }

@@ -16,7 +16,7 @@ Json FindingJson(const findings::Finding& finding);
 Json CombinedJson(const findings::Combined& combined);
 
 Json CategoryMetricsJson(const findings::CategoryAnalysis& category);  // <cat>_metrics.json
-Json ModelInfoJson(const findings::ModelIdentity& model);              // metadata/model_info.json
+Json WorkloadJson(const findings::Workload& workload);                 // metadata/model_info.json
 Json QualityJson(const findings::Analysis& analysis);           // metadata/trace_quality.json
 Json PriorityJson(const findings::Analysis& analysis);          // priority_data.json
 Json KernelCandidatesJson(const findings::Analysis& analysis);  // kernel_candidates.json

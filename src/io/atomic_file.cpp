@@ -1,8 +1,6 @@
 #include "io/atomic_file.h"
 
-#include <atomic>
 #include <cerrno>
-#include <cstdio>
 #include <cstring>
 #include <filesystem>
 #include <system_error>
@@ -10,6 +8,8 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <unistd.h>
+
+#include "io/temporary_file.h"
 
 namespace jarvis::io {
 namespace {
@@ -49,24 +49,9 @@ Status WriteFileAtomically(const std::string& path, std::string_view content) {
 
 Status WriteFileAt(int folder, const std::string& name, std::string_view content,
                    const std::string& path) {
-  static std::atomic<unsigned> counter{0};
-  const std::string beside = fmt::format("{}.{}.{}.tmp", name, ::getpid(), counter++);
-  const int fd = ::openat(folder, beside.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
-  if (fd < 0) return Failed("write", path);
-  const bool written = WriteAll(fd, content);
-  const int write_errno = errno;
-  const bool closed = ::close(fd) == 0;
-  if (!written || !closed) {
-    ::unlinkat(folder, beside.c_str(), 0);
-    if (!written) errno = write_errno;
-    return Failed("write", path);
-  }
-  if (::renameat(folder, beside.c_str(), folder, name.c_str()) != 0) {
-    const int rename_errno = errno;
-    ::unlinkat(folder, beside.c_str(), 0);
-    errno = rename_errno;
-    return Failed("replace", path);
-  }
+  TemporaryFile file = TemporaryFile::Beside(folder, name);
+  if (!file.valid() || !WriteAll(file.fd(), content)) return Failed("write", path);
+  if (!file.Finish()) return Failed("replace", path);
   return {};
 }
 

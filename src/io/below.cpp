@@ -4,7 +4,9 @@
 #include <cerrno>
 #include <climits>
 #include <deque>
+#include <memory>
 
+#include <dirent.h>
 #include <fcntl.h>
 #include <sys/stat.h>
 
@@ -21,6 +23,17 @@ std::string LinkText(const std::string& path) {
   std::array<char, PATH_MAX> text{};
   const ssize_t length = ::readlink(path.c_str(), text.data(), text.size());
   return length <= 0 ? std::string() : std::string(text.data(), static_cast<std::size_t>(length));
+}
+
+FolderEntry::Kind KindOf(int folder, const dirent& entry) {
+  if (entry.d_type == DT_REG) return FolderEntry::Kind::kFile;
+  if (entry.d_type == DT_DIR) return FolderEntry::Kind::kFolder;
+  if (entry.d_type != DT_UNKNOWN) return FolderEntry::Kind::kOther;
+  struct stat status {};
+  if (::fstatat(folder, entry.d_name, &status, AT_SYMLINK_NOFOLLOW) != 0)
+    return FolderEntry::Kind::kOther;
+  if (S_ISREG(status.st_mode)) return FolderEntry::Kind::kFile;
+  return S_ISDIR(status.st_mode) ? FolderEntry::Kind::kFolder : FolderEntry::Kind::kOther;
 }
 
 }  // namespace
@@ -78,6 +91,22 @@ FileDescriptor OpenFolderBelow(int root, std::string_view relative, Missing miss
     folder = FileDescriptor(::openat(folder.get(), part.c_str(), kFolderFlags));
   }
   return folder;
+}
+
+bool ReadFolder(int folder, std::size_t entries_max, std::vector<FolderEntry>* entries) {
+  FileDescriptor again(::openat(folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  if (!again.valid()) return false;
+  const std::unique_ptr<DIR, int (*)(DIR*)> stream(::fdopendir(again.get()), &::closedir);
+  if (stream == nullptr) return false;
+  const int fd = again.release();
+  while (entries->size() < entries_max) {
+    errno = 0;
+    const dirent* entry = ::readdir(stream.get());
+    if (entry == nullptr) return errno == 0;
+    const std::string_view name = entry->d_name;
+    if (name != "." && name != "..") entries->push_back({std::string(name), KindOf(fd, *entry)});
+  }
+  return true;
 }
 
 FileDescriptor OpenFileBelow(int root, std::string_view relative, int flags) {

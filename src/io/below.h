@@ -5,6 +5,7 @@
 // Threads: any. Errors are in errno.
 #pragma once
 
+#include <cstddef>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -31,5 +32,14 @@ FileDescriptor OpenFolderBelow(int root, std::string_view relative, Missing miss
 // A file below `root`. `flags` as of open(2); O_NOFOLLOW, O_NONBLOCK and O_CLOEXEC are added, so
 // that a pipe or a device does not make us wait.
 FileDescriptor OpenFileBelow(int root, std::string_view relative, int flags);
+
+// What lies in an open directory, in no order, without "." and "..". `folder` is any descriptor of
+// it, O_PATH too, and is not moved. Reading ends after `entries_max`; false: errno says why.
+struct FolderEntry {
+  enum class Kind { kFile, kFolder, kOther };
+  std::string name;
+  Kind kind = Kind::kOther;  // links are not followed
+};
+bool ReadFolder(int folder, std::size_t entries_max, std::vector<FolderEntry>* entries);
 
 }  // namespace jarvis::io

@@ -31,6 +31,10 @@ std::string WorkingDirectory() {
   return std::filesystem::current_path(ignored).string();
 }
 
+std::int64_t Nanoseconds(const timespec& time) {
+  return std::int64_t{time.tv_sec} * 1'000'000'000 + time.tv_nsec;
+}
+
 // An address such as https://...; file:// is a path.
 bool IsAddress(std::string_view given) {
   const std::size_t colon = given.find("://");
@@ -75,26 +79,25 @@ tl::unexpected<Error> OpenFailed(const std::string& given, int error) {
 }
 
 // The file in a directory that may have been meant.
-std::string FirstTraceIn(const std::string& folder) {
-  constexpr int kEntriesMax = 10'000;
+std::string FirstTraceIn(int folder, const std::string& path) {
+  constexpr std::size_t kEntriesMax = 10'000;
+  std::vector<FolderEntry> entries;
+  static_cast<void>(ReadFolder(folder, kEntriesMax, &entries));
   std::string first;
-  std::error_code error;
-  std::filesystem::directory_iterator entries(folder, error);
-  for (int i = 0; !error && entries != std::filesystem::directory_iterator() && i < kEntriesMax;
-       ++i, entries.increment(error)) {
-    const std::string name = entries->path().filename().string();
+  for (const FolderEntry& entry : entries) {
+    const std::string& name = entry.name;
     const bool fits = name.ends_with(".json") || name.ends_with(".json.gz");
     if (fits && (first.empty() || name < first)) first = name;
   }
-  return first.empty() ? first : folder + "/" + first;
+  return first.empty() ? first : path + "/" + first;
 }
 
-tl::unexpected<Error> NoRegularFile(const std::string& given, const std::string& path,
+tl::unexpected<Error> NoRegularFile(const std::string& given, const InputFile& file,
                                     bool is_folder) {
   if (!is_folder) {
     return Fail(ErrorCode::kNotATrace, fmt::format("\"{}\" is not a regular file", Shown(given)));
   }
-  const std::string first = FirstTraceIn(path);
+  const std::string first = FirstTraceIn(file.fd.get(), file.path);
   return Fail(ErrorCode::kNotATrace,
               fmt::format("\"{}\" is a directory; name one trace file in it", Shown(given)),
               first.empty() ? "" : fmt::format("the first one in it is \"{}\"", first));
@@ -202,13 +205,13 @@ Result<InputFile> FilePolicy::OpenResolved(const std::string& given,
   if (!file.fd.valid()) return OpenFailed(given, errno);
   struct stat status {};
   if (::fstat(file.fd.get(), &status) != 0) return OpenFailed(given, errno);
-  if (!S_ISREG(status.st_mode)) return NoRegularFile(given, path, S_ISDIR(status.st_mode));
+  if (!S_ISREG(status.st_mode)) return NoRegularFile(given, file, S_ISDIR(status.st_mode));
   if (limits_ != nullptr && IsKernelFile(file.fd.get())) {
     return Fail(ErrorCode::kNotAllowed,
                 fmt::format("\"{}\" is a file of the kernel", Shown(given)));
   }
   file.size = static_cast<std::uint64_t>(status.st_size);
-  file.modified_ns = std::int64_t{status.st_mtim.tv_sec} * 1'000'000'000 + status.st_mtim.tv_nsec;
+  file.modified_ns = Nanoseconds(status.st_mtim);
   return file;
 }
 
@@ -217,31 +220,103 @@ Result<InputFile> FilePolicy::OpenInput(const std::string& given) const {
   return OpenResolved(given, path);
 }
 
+Result<InputFile> FilePolicy::OpenUnchanged(const std::string& path) {
+  InputFile file;
+  file.given = path;
+  file.path = path;
+  const FileDescriptor root(::open("/", O_PATH | O_DIRECTORY | O_CLOEXEC));
+  if (root.valid()) file.fd = OpenFileBelow(root.get(), path, O_RDONLY);
+  struct stat status {};
+  const bool opened = file.fd.valid() && ::fstat(file.fd.get(), &status) == 0;
+  if (!opened || !S_ISREG(status.st_mode)) {
+    const int error = opened || errno == ELOOP || errno == ENOTDIR ? ENOENT : errno;
+    return Fail(ErrorCode::kIo,
+                fmt::format("cannot read \"{}\": {}", Shown(path),
+                            error == ENOENT ? "it is not there any more" : std::strerror(error)));
+  }
+  file.size = static_cast<std::uint64_t>(status.st_size);
+  file.modified_ns = Nanoseconds(status.st_mtim);
+  return file;
+}
+
+Result<FilePolicy::InputFolder> FilePolicy::OpenInputFolder(const std::string& given) const {
+  JV_ASSIGN(const std::string path, ResolveInput(given));
+  InputFolder folder{{}, path};
+  if (limits_ == nullptr) {
+    folder.fd = FileDescriptor(::open(path.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
+  } else {
+    const Root* root = RootOf(path);
+    if (root == nullptr) return tl::make_unexpected(Refused(given));
+    folder.fd = OpenFolderBelow(root->fd.get(), std::string_view(path).substr(root->path.size()),
+                                Missing::kFail);
+    if (!folder.fd.valid() && errno == ELOOP) return tl::make_unexpected(Refused(given));
+  }
+  if (!folder.fd.valid()) {
+    return Fail(ErrorCode::kTraceNotFound,
+                fmt::format("no directory \"{}\": {}", Shown(given), std::strerror(errno)));
+  }
+  return folder;
+}
+
+namespace {
+
+// A walk through what lies below an open directory; directories that cannot be opened, or that have
+// become something else, are passed over.
+class FolderWalk {
+ public:
+  FolderWalk(const std::vector<std::string>& endings, int depth_max, std::size_t files_max)
+      : endings_(endings), depth_max_(depth_max), files_max_(files_max) {}
+
+  // False: there are more files than the limit.
+  bool Add(int folder, const std::string& path, int depth) {
+    constexpr std::size_t kEntriesMax = 1'000'000;  // of one directory
+    std::vector<FolderEntry> entries;
+    static_cast<void>(ReadFolder(folder, kEntriesMax, &entries));
+    for (const FolderEntry& entry : entries) {
+      if (entry.name.starts_with('.')) continue;
+      const std::string entry_path = (path == "/" ? "" : path) + "/" + entry.name;
+      if (entry.kind == FolderEntry::Kind::kFolder && depth < depth_max_) {
+        const FileDescriptor inner = OpenFolderBelow(folder, entry.name, Missing::kFail);
+        if (inner.valid() && !Add(inner.get(), entry_path, depth + 1)) return false;
+      } else if (entry.kind == FolderEntry::Kind::kFile && Fits(entry.name)) {
+        if (files_.size() == files_max_) return false;
+        files_.push_back(entry_path);
+      }
+    }
+    return true;
+  }
+
+  std::vector<std::string> TakeFiles() { return std::move(files_); }
+
+ private:
+  bool Fits(const std::string& name) const {
+    return std::any_of(endings_.begin(), endings_.end(),
+                       [&](const std::string& end) { return name.ends_with(end); });
+  }
+
+  const std::vector<std::string>& endings_;
+  int depth_max_;
+  std::size_t files_max_;
+  std::vector<std::string> files_;
+};
+
+}  // namespace
+
 Result<std::vector<std::string>> FilePolicy::ListFolder(const std::string& given,
                                                         const std::vector<std::string>& endings,
                                                         int depth_max,
                                                         std::size_t files_max) const {
-  namespace fs = std::filesystem;
-  JV_ASSIGN(const std::string folder, ResolveInput(given));
-  std::vector<std::string> files;
-  std::error_code error;
-  fs::recursive_directory_iterator entries(folder, fs::directory_options::skip_permission_denied,
-                                           error);
-  for (; !error && entries != fs::recursive_directory_iterator(); entries.increment(error)) {
-    const std::string name = entries->path().filename().string();
-    std::error_code ignored;
-    const fs::file_status status = entries->symlink_status(ignored);
-    if (fs::is_directory(status) && (name.starts_with('.') || entries.depth() >= depth_max))
-      entries.disable_recursion_pending();
-    const bool fits = std::any_of(endings.begin(), endings.end(),
-                                  [&](const std::string& end) { return name.ends_with(end); });
-    if (!fs::is_regular_file(status) || name.starts_with('.') || !fits) continue;
-    if (files.size() == files_max) {
-      return Fail(ErrorCode::kTooLarge,
-                  fmt::format("more than {} files below \"{}\"", files_max, Shown(given)));
-    }
-    files.push_back(entries->path().string());
+  const Result<InputFolder> folder = OpenInputFolder(given);
+  if (!folder) {
+    if (folder.error().code == ErrorCode::kTraceNotFound) return std::vector<std::string>();
+    return tl::make_unexpected(folder.error());
   }
+  FolderWalk walk(endings, depth_max, files_max);
+  if (!walk.Add(folder->fd.get(), folder->path, 0)) {
+    return Fail(ErrorCode::kTooLarge,
+                fmt::format("more than {} files below \"{}\"", files_max, Shown(given)));
+  }
+  std::vector<std::string> files = walk.TakeFiles();
   std::sort(files.begin(), files.end(), NaturallyBefore);
   return files;
 }

@@ -45,6 +45,18 @@ class FilePolicy {
   Result<std::string> ResolveInput(const std::string& given) const;
   Result<InputFile> OpenResolved(const std::string& given, const std::string& path) const;
 
+  // A file at a path that was resolved before, by ResolveOutput or by an InputFile: any path, but
+  // no part of it may have become a link since. kIo names the path alone.
+  static Result<InputFile> OpenUnchanged(const std::string& path);
+
+  // A directory that the caller names, opened as files are.
+  struct InputFolder {
+    FileDescriptor fd;
+    std::string path;  // absolute, without links
+  };
+  // Errors: kNotAllowed; kTraceNotFound where there is no directory.
+  Result<InputFolder> OpenInputFolder(const std::string& given) const;
+
   // The files below a directory whose name ends in one of `endings`, at most `files_max` of them
   // and `depth_max` directories down, as absolute paths in natural order ("rank2" before "rank10").
   // Hidden files and directories are passed over, links are not followed. The list is empty if

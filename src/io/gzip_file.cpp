@@ -2,17 +2,15 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <cstdio>
 #include <cstring>
 #include <limits>
 #include <vector>
 
-#include <fcntl.h>
 #include <fmt/format.h>
 #include <isa-l/igzip_lib.h>
 #include <unistd.h>
 
-#include "base/file_descriptor.h"
+#include "io/temporary_file.h"
 
 namespace jarvis::io {
 namespace {
@@ -24,8 +22,8 @@ constexpr int kLevel = 1;
 
 class GzipFile::Deflater {
  public:
-  explicit Deflater(FileDescriptor fd)
-      : fd_(std::move(fd)), level_(ISAL_DEF_LVL1_DEFAULT), out_(kOutBytes) {
+  explicit Deflater(TemporaryFile file)
+      : file_(std::move(file)), level_(ISAL_DEF_LVL1_DEFAULT), out_(kOutBytes) {
     isal_deflate_init(&stream_);
     stream_.level = kLevel;
     stream_.level_buf = level_.data();
@@ -58,13 +56,13 @@ class GzipFile::Deflater {
     return true;
   }
 
-  bool Close() { return ::close(fd_.release()) == 0; }
+  bool Finish() { return file_.Finish(); }
   std::uint64_t written() const { return written_; }
 
  private:
   bool Flush(std::size_t size) {
     for (std::size_t at = 0; at < size;) {
-      const ssize_t got = ::write(fd_.get(), out_.data() + at, size - at);
+      const ssize_t got = ::write(file_.fd(), out_.data() + at, size - at);
       if (got < 0 && errno == EINTR) continue;
       if (got < 0) return false;
       at += static_cast<std::size_t>(got);
@@ -73,7 +71,7 @@ class GzipFile::Deflater {
     return true;
   }
 
-  FileDescriptor fd_;
+  TemporaryFile file_;
   isal_zstream stream_{};
   std::vector<std::uint8_t> level_;
   std::vector<std::uint8_t> out_;
@@ -81,26 +79,19 @@ class GzipFile::Deflater {
 };
 
 GzipFile::GzipFile() = default;
+GzipFile::~GzipFile() = default;
 
 Result<std::unique_ptr<GzipFile>> GzipFile::Create(const std::string& path,
                                                    const std::string& given) {
   std::unique_ptr<GzipFile> file(new GzipFile());
-  file->path_ = path;
   file->given_ = given;
-  file->beside_ = fmt::format("{}.{}.tmp", path, ::getpid());
-  FileDescriptor fd(
-      ::open(file->beside_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0644));
-  if (!fd.valid()) {
-    file->beside_.clear();
+  TemporaryFile beside = TemporaryFile::Beside(path);
+  if (!beside.valid()) {
     return Fail(ErrorCode::kIo,
                 fmt::format("cannot write \"{}\": {}", given, std::strerror(errno)));
   }
-  file->deflater_ = std::make_unique<Deflater>(std::move(fd));
+  file->deflater_ = std::make_unique<Deflater>(std::move(beside));
   return file;
-}
-
-GzipFile::~GzipFile() {
-  if (!beside_.empty()) ::unlink(beside_.c_str());
 }
 
 Status GzipFile::Write(std::string_view text) {
@@ -109,13 +100,10 @@ Status GzipFile::Write(std::string_view text) {
 }
 
 Result<std::uint64_t> GzipFile::Close() {
-  const bool good = deflater_->Add({}, true) && deflater_->Close() &&
-                    std::rename(beside_.c_str(), path_.c_str()) == 0;
-  if (!good) {
+  if (!deflater_->Add({}, true) || !deflater_->Finish()) {
     return Fail(ErrorCode::kIo,
                 fmt::format("cannot write \"{}\": {}", given_, std::strerror(errno)));
   }
-  beside_.clear();
   return deflater_->written();
 }
 

@@ -30,8 +30,6 @@ class GzipFile {
   class Deflater;
   GzipFile();
 
-  std::string path_;
-  std::string beside_;
   std::string given_;
   std::unique_ptr<Deflater> deflater_;
 };

@@ -1,36 +1,41 @@
 #include "io/input_folder.h"
 
 #include <algorithm>
-#include <filesystem>
+#include <cerrno>
+#include <cstring>
 
 #include <fmt/format.h>
 
+#include "io/below.h"
+
 namespace jarvis::io {
 
-namespace fs = std::filesystem;
-
 bool IsInputFolder(const FilePolicy& policy, const std::string& given) {
-  const Result<std::string> path = policy.ResolveInput(given);
-  std::error_code ignored;
-  return path && fs::is_directory(*path, ignored);
+  return policy.OpenInputFolder(given).has_value();
+}
+
+Result<std::vector<FolderEntry>> EntriesOfFolder(const FilePolicy& policy, const std::string& given,
+                                                 std::size_t entries_max) {
+  JV_ASSIGN(const FilePolicy::InputFolder folder, policy.OpenInputFolder(given));
+  std::vector<FolderEntry> entries;
+  if (!ReadFolder(folder.fd.get(), entries_max + 1, &entries)) {
+    return Fail(ErrorCode::kIo, fmt::format("cannot list \"{}\": {}", given, std::strerror(errno)));
+  }
+  if (entries.size() > entries_max) {
+    return Fail(ErrorCode::kTooLarge,
+                fmt::format("\"{}\" has more than {} entries", given, entries_max));
+  }
+  return entries;
 }
 
 Result<std::vector<std::string>> FilesInFolder(const FilePolicy& policy, const std::string& given,
                                                std::string_view ending, std::size_t entries_max) {
   JV_ASSIGN(const std::string folder, policy.ResolveInput(given));
+  JV_ASSIGN(const std::vector<FolderEntry> entries, EntriesOfFolder(policy, folder, entries_max));
   std::vector<std::string> paths;
-  std::size_t entries = 0;
-  std::error_code error;
-  for (fs::directory_iterator it(folder, error), end; !error && it != end; it.increment(error)) {
-    if (++entries > entries_max) {
-      return Fail(ErrorCode::kTooLarge,
-                  fmt::format("\"{}\" has more than {} entries", given, entries_max));
-    }
-    const std::string name = it->path().filename().string();
+  for (const FolderEntry& entry : entries) {
+    const std::string& name = entry.name;
     if (name.ends_with(ending) && !name.starts_with('.')) paths.push_back(folder + "/" + name);
-  }
-  if (error) {
-    return Fail(ErrorCode::kIo, fmt::format("cannot list \"{}\": {}", given, error.message()));
   }
   std::sort(paths.begin(), paths.end());
   return paths;

@@ -1,5 +1,6 @@
 #include "io/output_folder.h"
 
+#include <algorithm>
 #include <cerrno>
 #include <charconv>
 #include <chrono>
@@ -16,6 +17,7 @@
 #include "base/check.h"
 #include "io/atomic_file.h"
 #include "io/below.h"
+#include "io/temporary_file.h"
 
 namespace jarvis::io {
 namespace {
@@ -95,6 +97,12 @@ Result<std::unique_ptr<OutputFolder>> OutputFolder::Open(const FilePolicy& polic
 Status OutputFolder::ReadList() {
   const FileDescriptor file = OpenFileBelow(folder_.get(), kFileList, O_RDONLY);
   if (!file.valid() && errno == ENOENT) return {};
+  // Another file in its place is a reason of its own; all else (too many open files) is none to
+  // doubt what is there.
+  if (!file.valid() && errno != ELOOP && errno != ENXIO) {
+    return Fail(ErrorCode::kIo,
+                fmt::format("cannot read \"{}/{}\": {}", path_, kFileList, std::strerror(errno)));
+  }
   std::string text;
   if (!file.valid() ||
       !ReadAll(file.get(),
@@ -148,6 +156,11 @@ Status OutputFolder::CheckOurs(const std::string& name) const {
 
 Status OutputFolder::Claim(const std::vector<std::string>& names, bool overwrite) {
   for (const std::string& name : names) {
+    if (name == kFileList) {
+      return Fail(ErrorCode::kBadValue,
+                  fmt::format("\"{}\" is the list of our files, it can be no other", kFileList),
+                  "give another name");
+    }
     const auto status = StatusOf(folder_.get(), name);
     if (!status) continue;
     if (S_ISDIR(status->st_mode)) {
@@ -159,7 +172,31 @@ Status OutputFolder::Claim(const std::vector<std::string>& names, bool overwrite
   // Before anything is written: what is left by a run that dies is ours too.
   for (const std::string& name : names)
     known_[name] = {};
+  RemoveLeftovers(names);
   return WriteList();
+}
+
+void OutputFolder::RemoveLeftovers(const std::vector<std::string>& names) {
+  constexpr std::size_t kEntriesMax = 100'000;
+  std::map<std::string, std::vector<std::string>> by_folder;
+  by_folder[""].emplace_back(kFileList);
+  for (const std::string& name : names) {
+    const std::size_t slash = name.rfind('/');
+    const bool top = slash == std::string::npos;
+    by_folder[top ? "" : name.substr(0, slash)].push_back(top ? name : name.substr(slash + 1));
+  }
+  for (const auto& [folder, files] : by_folder) {
+    const FileDescriptor inner = OpenFolderBelow(folder_.get(), folder, Missing::kFail);
+    std::vector<FolderEntry> entries;
+    if (!inner.valid() || !ReadFolder(inner.get(), kEntriesMax, &entries)) continue;
+    for (const FolderEntry& entry : entries) {
+      if (entry.kind != FolderEntry::Kind::kFile || !entry.name.ends_with(".tmp")) continue;
+      const bool ours = std::any_of(files.begin(), files.end(), [&](const std::string& file) {
+        return IsTemporaryOf(entry.name, file);
+      });
+      if (ours) ::unlinkat(inner.get(), entry.name.c_str(), 0);
+    }
+  }
 }
 
 Result<std::string> OutputFolder::Write(const std::string& name, std::string_view content) {

@@ -63,6 +63,8 @@ class OutputFolder {
       : path_(std::move(path)), folder_(std::move(folder)) {}
   Status ReadList();
   Status WriteList();
+  // What a run that was killed left behind of these files.
+  void RemoveLeftovers(const std::vector<std::string>& names);
   Status CheckOurs(const std::string& name) const;
 
   std::string path_;

@@ -39,22 +39,32 @@ Result<std::string> Read(const InputFile& file, std::size_t bytes) {
   return text;
 }
 
-}  // namespace
-
-Result<std::string> ReadTextFile(const FilePolicy& policy, const std::string& given,
-                                 std::size_t bytes_max) {
-  JV_ASSIGN(const InputFile file, Open(policy, given));
+Result<std::string> ReadWhole(const InputFile& file, std::size_t bytes_max) {
   // The limit may be far above what the file has; the byte beyond shows that there is more.
   const auto expected = static_cast<std::size_t>(std::min<std::uint64_t>(file.size, bytes_max));
   JV_ASSIGN(std::string text, Read(file, expected + 1));
   if (text.size() > bytes_max) {
     return Fail(ErrorCode::kTooLarge,
-                fmt::format("\"{}\" is larger than {} bytes", given, bytes_max));
+                fmt::format("\"{}\" is larger than {} bytes", file.given, bytes_max));
   }
   if (text.size() > expected) {
-    return Fail(ErrorCode::kIo, fmt::format("\"{}\" grew while it was read", given), "try again");
+    return Fail(ErrorCode::kIo, fmt::format("\"{}\" grew while it was read", file.given),
+                "try again");
   }
   return text;
+}
+
+}  // namespace
+
+Result<std::string> ReadTextFile(const FilePolicy& policy, const std::string& given,
+                                 std::size_t bytes_max) {
+  JV_ASSIGN(const InputFile file, Open(policy, given));
+  return ReadWhole(file, bytes_max);
+}
+
+Result<std::string> ReadUnchangedFile(const std::string& path, std::size_t bytes_max) {
+  JV_ASSIGN(const InputFile file, FilePolicy::OpenUnchanged(path));
+  return ReadWhole(file, bytes_max);
 }
 
 Result<std::string> ReadStart(const FilePolicy& policy, const std::string& given,

@@ -14,6 +14,9 @@ namespace jarvis::io {
 Result<std::string> ReadTextFile(const FilePolicy& policy, const std::string& given,
                                  std::size_t bytes_max);
 
+// The same of a path that was resolved before: any file, but no link on the way.
+Result<std::string> ReadUnchangedFile(const std::string& path, std::size_t bytes_max);
+
 // The first bytes of a file, fewer if it is shorter: to see what it is.
 Result<std::string> ReadStart(const FilePolicy& policy, const std::string& given,
                               std::size_t bytes);

@@ -1,13 +1,13 @@
 #include "output/xlsx_writer.h"
 
 #include <algorithm>
-#include <atomic>
 #include <cerrno>
 #include <cmath>
 #include <cstdio>
 #include <cstring>
 #include <filesystem>
 #include <memory>
+#include <utility>
 
 #include <fmt/format.h>
 #include <sys/mman.h>
@@ -18,6 +18,7 @@
 #include "base/file_descriptor.h"
 #include "base/text.h"
 #include "io/atomic_file.h"
+#include "io/temporary_file.h"
 
 namespace jarvis::output {
 namespace {
@@ -267,41 +268,127 @@ class Sheet {
   lxw_error error_ = LXW_NO_ERROR;
 };
 
-tl::unexpected<Error> Failed(const std::string& path, lxw_error error) {
+tl::unexpected<Error> FailedFor(const std::string& path, int error) {
+  return Fail(ErrorCode::kIo, fmt::format("cannot write \"{}\": {}", path, std::strerror(error)),
+              error == EMFILE || error == ENFILE
+                  ? "close files, or allow the server more of them (ulimit -n)"
+                  : "is the directory writable, and is there space on it?");
+}
+
+// `error_number`: errno when the library gave up. It calls want of a descriptor want of memory.
+tl::unexpected<Error> Failed(const std::string& path, lxw_error error, int error_number) {
+  if (error_number == EMFILE || error_number == ENFILE || error_number == ENOSPC ||
+      error_number == EFBIG) {
+    return FailedFor(path, error_number);
+  }
   return Fail(ErrorCode::kIo, fmt::format("cannot write \"{}\": {}", path, lxw_strerror(error)),
               "is the directory writable, and is there space on it?");
 }
 
-// Writes the file at `path` as it goes; the caller makes it atomic.
+// The name of an open file, which lasts as long as it is open.
+std::string PathOf(int fd) {
+  return fmt::format("/proc/self/fd/{}", fd);
+}
+
+// The files that the library keeps the rows of unfinished sheets in. When a workbook fails it
+// forgets to close them, and does not say which ones it has closed; so they go through streams of
+// ours, which know.
+class SheetFiles {
+ public:
+  SheetFiles() = default;
+  SheetFiles(const SheetFiles&) = delete;
+  SheetFiles& operator=(const SheetFiles&) = delete;
+  ~SheetFiles() {  // after the workbook is closed
+    for (const auto& file : files_) {
+      if (file->theirs != nullptr) std::fclose(file->stream);
+    }
+  }
+
+  // False: no memory.
+  bool Watch(lxw_worksheet* sheet) {
+    auto file = std::make_unique<File>();
+    file->theirs = sheet->optimize_tmpfile;
+    const cookie_io_functions_t functions{&Read, &Write, &Seek, &Close};
+    file->stream = ::fopencookie(file.get(), "w+", functions);
+    if (file->stream == nullptr) return false;
+    sheet->optimize_tmpfile = file->stream;
+    sheet->file = file->stream;
+    files_.push_back(std::move(file));
+    return true;
+  }
+
+ private:
+  struct File {
+    FILE* theirs = nullptr;  // null: closed
+    FILE* stream = nullptr;
+  };
+
+  static int Descriptor(void* cookie) { return ::fileno(static_cast<File*>(cookie)->theirs); }
+  static ssize_t Read(void* cookie, char* buffer, std::size_t size) {
+    return ::read(Descriptor(cookie), buffer, size);
+  }
+  static ssize_t Write(void* cookie, const char* buffer, std::size_t size) {
+    std::size_t written = 0;
+    while (written < size) {
+      const ssize_t got = ::write(Descriptor(cookie), buffer + written, size - written);
+      if (got < 0 && errno == EINTR) continue;
+      if (got < 0) return 0;
+      written += static_cast<std::size_t>(got);
+    }
+    return static_cast<ssize_t>(written);
+  }
+  static int Seek(void* cookie, off64_t* offset, int from) {
+    const off64_t place = ::lseek64(Descriptor(cookie), *offset, from);
+    if (place < 0) return -1;
+    *offset = place;
+    return 0;
+  }
+  static int Close(void* cookie) {
+    return std::fclose(std::exchange(static_cast<File*>(cookie)->theirs, nullptr));
+  }
+
+  std::vector<std::unique_ptr<File>> files_;
+};
+
+// Writes the file at `path` as it goes; the caller makes it atomic. `told`: its name in messages.
 Result<XlsxFile> WriteBook(std::span<const Table> tables, const std::string& path,
-                           const std::string& tmp_dir) {
+                           const std::string& told, const std::string& tmp_dir) {
   XlsxFile file;
   std::string tmp = tmp_dir;
   lxw_workbook_options options{};
   options.constant_memory = LXW_TRUE;  // rows go to a file beside the result as they are written
   options.tmpdir = tmp.data();
   options.use_zip64 = LXW_FALSE;
+  SheetFiles files;
   lxw_workbook* book = workbook_new_opt(path.c_str(), &options);
-  if (book == nullptr) return Failed(path, LXW_ERROR_MEMORY_MALLOC_FAILED);
+  if (book == nullptr) return Failed(told, LXW_ERROR_MEMORY_MALLOC_FAILED, errno);
   lxw_doc_properties properties{};
   properties.created = kCreated;
   workbook_set_properties(book, &properties);
   const Formats formats = MakeFormats(book);
   lxw_error error = LXW_NO_ERROR;
-  for (const Table& table : tables) {
+  int error_number = 0;
+  // A workbook has one sheet at least.
+  const Table nothing{"Sheet1", {}, {}};
+  const std::span<const Table> sheets = tables.empty() ? std::span(&nothing, 1) : tables;
+  for (const Table& table : sheets) {
     file.sheets.push_back(SheetName(table.name, file.sheets));
+    errno = 0;
     lxw_worksheet* sheet = workbook_add_worksheet(book, file.sheets.back().c_str());
-    if (sheet == nullptr) {
-      error = LXW_ERROR_MEMORY_MALLOC_FAILED;
-      break;
+    if (sheet == nullptr || !files.Watch(sheet)) {
+      error_number = errno;
+      lxw_workbook_free(book);  // to close it would add a sheet where there is none, and crash
+      return Failed(told, LXW_ERROR_MEMORY_MALLOC_FAILED, error_number);
     }
     Sheet writer(sheet, formats, &file);
     writer.Write(table);
     if (error == LXW_NO_ERROR) error = writer.error();
   }
+  errno = 0;
   const lxw_error closed = workbook_close(book);  // frees it, whatever happens
+  error_number = errno;
   if (error == LXW_NO_ERROR) error = closed;
-  if (error != LXW_NO_ERROR) return Failed(path, error);
+  if (error != LXW_NO_ERROR) return Failed(told, error, error_number);
   return file;
 }
 
@@ -335,22 +422,15 @@ std::string SheetName(const std::string& table, std::span<const std::string> tak
 Result<XlsxFile> WriteXlsx(std::span<const Table> tables, const std::string& path) {
   const std::filesystem::path parent = std::filesystem::path(path).parent_path();
   if (!parent.empty()) JV_TRY(io::MakeDirectories(parent.string()));
-  static std::atomic<unsigned> counter{0};
-  const std::string beside = fmt::format("{}.{}.{}.tmp", path, ::getpid(), counter++);
-  Result<XlsxFile> file = WriteBook(tables, beside, parent.empty() ? "." : parent.string());
-  if (!file) {
-    ::unlink(beside.c_str());
-    return file;
-  }
-  std::error_code ignored;
-  file->bytes = std::filesystem::file_size(beside, ignored);
-  if (std::rename(beside.c_str(), path.c_str()) != 0) {
-    const int rename_errno = errno;
-    ::unlink(beside.c_str());
-    return Fail(ErrorCode::kIo,
-                fmt::format("cannot replace \"{}\": {}", path, std::strerror(rename_errno)));
-  }
-  file->path = path;
+  io::TemporaryFile beside = io::TemporaryFile::Beside(path);
+  if (!beside.valid()) return FailedFor(path, errno);
+  // Through the descriptor: the library would follow a link that takes the name's place.
+  JV_ASSIGN(XlsxFile file,
+            WriteBook(tables, PathOf(beside.fd()), path, parent.empty() ? "." : parent.string()));
+  struct stat status {};
+  if (::fstat(beside.fd(), &status) == 0) file.bytes = static_cast<std::uint64_t>(status.st_size);
+  if (!beside.Finish()) return FailedFor(path, errno);
+  file.path = path;
   return file;
 }
 
@@ -362,7 +442,7 @@ Result<XlsxFile> ToXlsx(std::span<const Table> tables, std::string* content) {
   }
   std::error_code ignored;
   const std::string tmp = std::filesystem::temp_directory_path(ignored).string();
-  JV_ASSIGN(XlsxFile file, WriteBook(tables, fmt::format("/proc/self/fd/{}", memory.get()), tmp));
+  JV_ASSIGN(XlsxFile file, WriteBook(tables, PathOf(memory.get()), "a workbook", tmp));
   struct stat status {};
   if (::fstat(memory.get(), &status) != 0) return Fail(ErrorCode::kIo, std::strerror(errno));
   content->resize(static_cast<std::size_t>(status.st_size));

@@ -34,7 +34,18 @@ void ReadDevices(dom::element list, Metadata* metadata) {
     d.memory_bytes = Integer(device, "totalGlobalMem");
     d.sm_count = Integer(device, "numSms");
     d.warp_size = Integer(device, "warpSize");
+    d.compute_major = Integer(device, "computeMajor");
+    d.compute_minor = Integer(device, "computeMinor");
     metadata->devices.push_back(std::move(d));
+  }
+}
+
+void ReadGroups(dom::element list, Metadata* metadata) {
+  dom::array groups;
+  if (list.get_array().get(groups)) return;
+  for (const dom::element group : groups) {
+    const auto size = group.is_object() ? Integer(group, "pg_size") : std::nullopt;
+    if (size) metadata->groups.push_back({Text(group, "pg_name"), Text(group, "pg_desc"), *size});
   }
 }
 
@@ -50,6 +61,8 @@ void ReadValue(const TopLevelValue& value, dom::parser& parser, Metadata* metada
     metadata->rank = Integer(element, "rank");
     metadata->world_size = Integer(element, "world_size");
     metadata->backend = Text(element, "backend");
+    dom::element groups;
+    if (!element["pg_config"].get(groups)) ReadGroups(groups, metadata);
   } else if (value.key == "traceName") {
     std::string_view name;
     if (!element.get_string().get(name)) metadata->trace_name = name;

@@ -17,6 +17,13 @@ struct Device {
   std::optional<std::int64_t> memory_bytes;
   std::optional<std::int64_t> sm_count;
   std::optional<std::int64_t> warp_size;
+  std::optional<std::int64_t> compute_major, compute_minor;  // 9, 0: sm90; of AMD 9, 4: gfx94x
+};
+
+// A group of ranks that communicate, as torch.distributed had them.
+struct ProcessGroup {
+  std::string name, description;
+  std::int64_t size = 0;  // ranks
 };
 
 struct Metadata {
@@ -24,6 +31,7 @@ struct Metadata {
   std::optional<std::int64_t> rank;
   std::optional<std::int64_t> world_size;
   std::string backend;  // of torch.distributed; empty: not initialised
+  std::vector<ProcessGroup> groups;
   std::string trace_name;
   bool amd = false;                   // the producer's versions are ROCm's
   bool nvidia = false;                // ... are CUDA's

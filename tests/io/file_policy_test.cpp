@@ -1,14 +1,20 @@
 #include "io/file_policy.h"
 
+#include <algorithm>
+#include <atomic>
+#include <cstdio>
 #include <filesystem>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include <doctest/doctest.h>
+#include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "io/byte_source.h"
+#include "io/input_folder.h"
 #include "io/text_file.h"
 #include "support/temp_folder.h"
 
@@ -228,6 +234,53 @@ TEST_CASE("files below a directory") {
   CHECK(policy.ListFolder(place / "in/folder_link", {".json"}, 5, 100).error().code ==
         ErrorCode::kNotAllowed);
   CHECK(policy.ListFolder(place / "in", {".json"}, 5, 1).error().code == ErrorCode::kTooLarge);
+}
+
+TEST_CASE("names below a directory that is swapped for a link while it is listed stay secret") {
+  Place place;
+  for (int i = 0; i < 50; ++i)
+    place.Write("secret/secret" + std::to_string(i) + ".json", "");
+  place.Write("secret/inner.csv", "");
+  fs::create_directories(place / "in/lists/below");
+  fs::create_symlink(place / "secret", place / "in/other");
+  const FilePolicy policy = place.Policy();
+  std::atomic<bool> stop{false};
+  std::thread swapper([&] {
+    while (!stop) {
+      ::renameat2(AT_FDCWD, (place / "in/lists/below").c_str(), AT_FDCWD,
+                  (place / "in/other").c_str(), RENAME_EXCHANGE);
+    }
+  });
+  const auto leaks = [](const Result<std::vector<std::string>>& files) {
+    return files && std::any_of(files->begin(), files->end(), [](const std::string& file) {
+             return file.find("secret") != std::string::npos ||
+                    file.find("inner") != std::string::npos;
+           });
+  };
+  int leaked = 0;
+  for (int i = 0; i < 3000; ++i) {
+    leaked += leaks(policy.ListFolder(place / "in/lists", {".json"}, 5, 1000)) ? 1 : 0;
+    leaked += leaks(policy.ListFolder(place / "in/lists/below", {".json"}, 5, 1000)) ? 1 : 0;
+    leaked += leaks(FilesInFolder(policy, place / "in/lists/below", ".csv", 1000)) ? 1 : 0;
+    const auto opened = policy.OpenInput("in/lists/below");
+    if (!opened) leaked += opened.error().hint.find("secret") != std::string::npos ? 1 : 0;
+  }
+  stop = true;
+  swapper.join();
+  CHECK(leaked == 0);
+}
+
+TEST_CASE("a path that was resolved once is opened without a link") {
+  const Place place;
+  CHECK(ReadUnchangedFile(place / "in/deep/b.json", 10) == "b");
+  CHECK_FALSE(ReadUnchangedFile(place / "in/deep", 10).has_value());
+  CHECK(ReadUnchangedFile(place / "in/none", 10).error().message.find("not there any more") !=
+        std::string::npos);
+  CHECK_FALSE(ReadUnchangedFile(place / "in/good_link", 10).has_value());
+  fs::rename(place / "in/deep", place / "in/gone");
+  fs::create_symlink(place / "secret", place / "in/deep");
+  place.Write("secret/b.json", "secret");
+  CHECK_FALSE(ReadUnchangedFile(place / "in/deep/b.json", 10).has_value());
 }
 
 }  // namespace

@@ -9,6 +9,8 @@
 #include <thread>
 
 #include <doctest/doctest.h>
+#include <sys/resource.h>
+#include <unistd.h>
 
 #include "support/temp_folder.h"
 
@@ -123,6 +125,57 @@ TEST_CASE("what a run that died left is ours") {
   }
   CHECK(place.Run("a.csv", "whole").has_value());
   CHECK(place.Text("out/a.csv") == "whole");
+}
+
+TEST_CASE("temporary files of a run that was killed go with the next; users' files stay") {
+  const OutputPlace place;
+  REQUIRE(place.Run("a.csv", "one").has_value());
+  fs::create_directory(place / "out/data");
+  const char* gone[] = {"out/a.csv.jarvis-0123456789abcdef.tmp",
+                        "out/data/b.json.jarvis-0123456789abcdef.tmp",
+                        "out/.jarvis-files.jarvis-0123456789abcdef.tmp"};
+  const char* kept[] = {"out/a.csv.tmp", "out/a.csv.jarvis-0123456789abcdeX.tmp",
+                        "out/other.csv.jarvis-0123456789abcdef.tmp"};
+  for (const char* name : gone)
+    place.Write(name, "half");
+  for (const char* name : kept)
+    place.Write(name, "mine");
+  REQUIRE(place.Open()->Claim({"a.csv", "data/b.json"}, false).has_value());
+  for (const char* name : gone)
+    CHECK_FALSE(fs::exists(place / name));
+  for (const char* name : kept)
+    CHECK(place.Text(name) == "mine");
+}
+
+TEST_CASE("the list of our files is no name for a file") {
+  const OutputPlace place;
+  const auto folder = place.Open();
+  const Status claimed = folder->Claim({OutputFolder::kFileList}, true);
+  REQUIRE_FALSE(claimed.has_value());
+  CHECK(claimed.error().code == ErrorCode::kBadValue);
+}
+
+TEST_CASE("a list that cannot be opened for now is nobody else's") {
+  const OutputPlace place;
+  REQUIRE(place.Run("a.csv", "one").has_value());
+  Job job;
+  // With one descriptor left, the folder opens and its list does not.
+  struct rlimit before {};
+  ::getrlimit(RLIMIT_NOFILE, &before);
+  const int next = ::dup(0);
+  ::close(next);
+  bool told = false;
+  for (int more = 1; more <= 4; ++more) {
+    struct rlimit few = before;
+    few.rlim_cur = static_cast<rlim_t>(next + more);
+    ::setrlimit(RLIMIT_NOFILE, &few);
+    const auto short_of = OutputFolder::Open(FilePolicy(), place / "out", job);
+    ::setrlimit(RLIMIT_NOFILE, &before);
+    if (short_of) continue;
+    CHECK(short_of.error().code == ErrorCode::kIo);
+    told = told || short_of.error().message.find("Too many open files") != std::string::npos;
+  }
+  CHECK(told);
 }
 
 TEST_CASE("a list that is not ours") {

@@ -9,6 +9,8 @@
 #include <string>
 
 #include <doctest/doctest.h>
+#include <sys/resource.h>
+#include <unistd.h>
 
 namespace jarvis::output {
 namespace {
@@ -72,6 +74,56 @@ TEST_CASE("a workbook that cannot be written") {
   std::filesystem::remove_all(folder);
   for (const auto& entry : std::filesystem::directory_iterator(Folder()))
     CHECK_FALSE(entry.path().string().ends_with(".tmp"));
+}
+
+std::size_t OpenDescriptors() {
+  return static_cast<std::size_t>(
+      std::distance(std::filesystem::directory_iterator("/proc/self/fd"), {}));
+}
+
+TEST_CASE("a workbook that runs out of descriptors says so and keeps none") {
+  const std::string path = Folder() + "/descriptors.xlsx";
+  struct rlimit before {};
+  ::getrlimit(RLIMIT_NOFILE, &before);
+  const int next = ::dup(0);
+  ::close(next);
+  int failures = 0;
+  bool written = false;
+  for (int more = 1; more < 40 && !written; ++more) {
+    const std::size_t open = OpenDescriptors();
+    struct rlimit few = before;
+    few.rlim_cur = static_cast<rlim_t>(next + more);
+    ::setrlimit(RLIMIT_NOFILE, &few);
+    const auto file = WriteXlsx(SampleTables(), path);
+    ::setrlimit(RLIMIT_NOFILE, &before);
+    CAPTURE(more);
+    CHECK(OpenDescriptors() == open);
+    written = file.has_value();
+    if (written) continue;
+    ++failures;
+    CHECK(file.error().message.find("Too many open files") != std::string::npos);
+    CHECK(file.error().message.find("/proc/") == std::string::npos);
+  }
+  CHECK(written);
+  CHECK(failures > 2);
+}
+
+TEST_CASE("a link in the way of a workbook, or of its temporary file, is not followed") {
+  const std::string folder = Folder() + "/planted";
+  std::filesystem::remove_all(folder);
+  std::filesystem::create_directories(folder);
+  std::ofstream(folder + "/outside") << "mine";
+  const std::string path = folder + "/report.xlsx";
+  std::filesystem::create_symlink("outside", path);
+  // Whoever knows the process and how many workbooks there were knows no name that it will use.
+  for (int n = 0; n < 200; ++n) {
+    std::filesystem::create_symlink(
+        "outside", path + "." + std::to_string(::getpid()) + "." + std::to_string(n) + ".tmp");
+  }
+  REQUIRE(WriteXlsx(SampleTables(), path).has_value());
+  CHECK(BytesOf(folder + "/outside") == "mine");
+  CHECK(std::filesystem::is_regular_file(std::filesystem::symlink_status(path)));
+  std::filesystem::remove_all(folder);
 }
 
 TEST_CASE("no tables") {

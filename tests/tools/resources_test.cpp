@@ -149,10 +149,21 @@ TEST_CASE_FIXTURE(Fixture, "written files can be read until somebody puts someth
   const auto content = Read(uri);
   REQUIRE(content);
   CHECK(content->data.starts_with("{"));
-  const std::string path = ParseResourceUri(uri)->path;
+  const std::filesystem::path path = ParseResourceUri(uri)->path;
+  Job job;
+  // A link in the place of its directory, with a file of the same name where it leads.
+  const std::filesystem::path there = path.parent_path();
+  const std::filesystem::path other = folder_ / "other";
+  std::filesystem::create_directory(other);
+  std::ofstream(other / path.filename()) << "{}";
+  std::filesystem::rename(there, folder_ / "moved");
+  std::filesystem::create_directory_symlink(other, there);
+  CHECK_FALSE(source_->Read(uri, job).has_value());
+  std::filesystem::remove(there);
+  std::filesystem::rename(folder_ / "moved", there);
+  REQUIRE(Read(uri));
   std::filesystem::remove(path);
   std::filesystem::create_symlink("/etc/hostname", path);
-  Job job;
   CHECK_FALSE(source_->Read(uri, job).has_value());
 }
 

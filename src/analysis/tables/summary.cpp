@@ -253,6 +253,39 @@ std::string InstanceText(std::string_view name, std::string_view arguments) {
   return text.empty() ? text : "<" + text + ">";
 }
 
+// CUTLASS's entries are all called Kernel, Kernel2 or device_kernel: which one it is stands in the
+// first template argument, itself a template at times. Empty: no such entry.
+std::string_view InsideEntry(std::string_view name, std::string_view arguments) {
+  static constexpr std::string_view kEntries[] = {"Kernel", "Kernel2", "device_kernel",
+                                                  "enable_3x_kernel_for_sm9x", "kernel_entry"};
+  if (std::find(std::begin(kEntries), std::end(kEntries), name) == std::end(kEntries)) return {};
+  if (arguments.empty()) return {};
+  std::string_view inner = arguments.substr(1);
+  int depth = 0;
+  for (std::size_t i = 0; i < inner.size(); ++i) {
+    if (inner[i] == '<' || inner[i] == '(') ++depth;
+    const bool ends = depth == 0 && (inner[i] == ',' || inner[i] == '>');
+    if (ends) return inner.substr(0, i);
+    if (inner[i] == '>' || inner[i] == ')') --depth;
+  }
+  return inner;
+}
+
+// The name without its return type and entries around what says which kernel it is.
+std::string_view Unwrapped(std::string_view name) {
+  if (name.starts_with("void ")) name.remove_prefix(5);
+  constexpr int kDeep = 3;
+  for (int level = 0; level < kDeep; ++level) {
+    const std::size_t arguments = name.find('<');
+    if (arguments == std::string_view::npos) break;
+    const std::string_view inner =
+        InsideEntry(LastName(name.substr(0, arguments)), name.substr(arguments));
+    if (inner.empty()) break;
+    name = inner;
+  }
+  return name;
+}
+
 // Tensile: "Cijk_Alik_Bljk_BBS_BH_..._MT128x128x32_MI16x16x16x1_..." -> layout, types and tiles.
 std::string TensileName(std::string_view name) {
   std::string out;
@@ -298,15 +331,24 @@ std::string ShortKernelName(std::string_view name) {
   } else if (name.starts_with("Memcpy") || name.starts_with("Memset")) {
     text = name;
   } else {
-    if (name.starts_with("void ")) name.remove_prefix(5);
+    name = Unwrapped(name);
     const std::size_t arguments = name.find('<');
     text = LastName(WithoutGroups(WithoutGroups(name, '(', ')'), '<', '>'));
     while (!text.empty() && text.back() == ' ')
       text.pop_back();
-    if (arguments != std::string_view::npos) text += InstanceText(text, name.substr(arguments));
+    if (arguments != std::string_view::npos) {
+      text += InstanceText(text, name.substr(arguments));
+    }
     if (text.empty()) text = name;
   }
-  if (text.size() > kLength) text = std::string(Utf8Prefix(text, kLength - 3)) + "...";
+  // The end says as much as the beginning: tile, layout, alignment.
+  if (text.size() > kLength) {
+    constexpr std::size_t kTail = 26;
+    std::size_t tail = text.size() - kTail;
+    while (tail < text.size() && (static_cast<unsigned char>(text[tail]) & 0xC0U) == 0x80U)
+      ++tail;
+    text = std::string(Utf8Prefix(text, kLength - 3 - kTail)) + "..." + text.substr(tail);
+  }
   return text;
 }
 

@@ -53,7 +53,8 @@ class Advisor {
 
   void Gemm() {
     if (Has(Pattern::kTinyBatchedGemm)) {
-      A(Advice::kBatchGemms, Find(Pattern::kTinyBatchedGemm));
+      if (f_.subject.find("bmm") == std::string::npos)
+        A(Advice::kBatchGemms, Find(Pattern::kTinyBatchedGemm));
       A(Advice::kCompile);
       B(Advice::kKernelSelection);
     }
@@ -63,10 +64,10 @@ class Advisor {
     if (Has(Pattern::kTransposedOperandCopy))
       A(Advice::kPreTransposeWeight, Find(Pattern::kTransposedOperandCopy));
     if (Memory()) {
-      if (!Has(Pattern::kQuantisedGemm)) A(Advice::kQuantise);
+      // Batched products are of activations, which have no weights to store in fewer bits.
+      const bool weights = f_.subject.find("bmm") == std::string::npos;
+      if (weights && !Has(Pattern::kQuantisedGemm)) A(Advice::kQuantise);
       A(Advice::kFuseEpilogue);
-    } else if (f_.path_a.empty() && !Has(Pattern::kQuantisedGemm)) {
-      A(Advice::kQuantise);
     }
     B(Advice::kTuneGemm);
   }
@@ -80,8 +81,11 @@ class Advisor {
   }
 
   void Attention() {
-    if (f_.subject.find("flash") == std::string::npos && !Has(Pattern::kPagedAttention))
+    // What a library's attention kernel does is fused already.
+    if (f_.subject.find("flash") == std::string::npos && !Has(Pattern::kPagedAttention) &&
+        (f_.library.empty() || f_.library == "PyTorch Native")) {
       A(Advice::kFlashAttention);
+    }
     if (Has(Pattern::kPrefillHeavy)) A(Advice::kChunkedPrefill, Find(Pattern::kPrefillHeavy));
     if (Has(Pattern::kDecodeHeavy)) A(Advice::kLargerBatch, Find(Pattern::kDecodeHeavy));
     if (Has(Pattern::kShortSequence)) A(Advice::kPackSequences, Find(Pattern::kShortSequence));
@@ -129,7 +133,10 @@ class Advisor {
     if (Has(Pattern::kUnlinked) || Has(Pattern::kGraphLaunch)) return;
     if (f_.method == EstimateMethod::kGuess || Has(Pattern::kMissingModel)) B(Advice::kAddModel);
     const bool slow = !f_.efficiency || *f_.efficiency < limits::kGood;
-    if (slow) B(Advice::kReplay);
+    // A reproducer is for whoever writes the kernel: not the compiler, and no simple op's kernel.
+    const bool generated = kind_ == Kind::kTriton || f_.library == "Triton" ||
+                           kind_ == Kind::kElementwise || kind_ == Kind::kReduce;
+    if (slow && !generated) B(Advice::kReplay);
     if (f_.replay_recommended) B(Advice::kProfileCounters);
   }
 

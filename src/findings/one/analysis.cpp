@@ -10,15 +10,16 @@
 #include "base/text.h"
 #include "findings/one/baseline.h"
 #include "findings/one/calls.h"
+#include "findings/one/causes.h"
 #include "findings/one/estimates.h"
 #include "findings/one/fact_places.h"
 #include "findings/one/fusion_finder.h"
 #include "findings/one/host_findings.h"
-#include "findings/one/identify_model.h"
 #include "findings/one/idle_sections.h"
 #include "findings/one/rules.h"
 #include "findings/one/system_findings.h"
 #include "findings/one/thresholds.h"
+#include "findings/one/workload_finder.h"
 #include "session/trace_frames.h"
 #include "session/trace_host.h"
 #include "session/trace_simulation.h"
@@ -53,12 +54,14 @@ class Analyzer {
         case 0: out_.idle = AnalyzeIdle(trace_); break;
         case 1: out_.fusion = FindFusions(calls, out_.categories, out_.baseline); break;
         case 2: out_.multi_kernel = AnalyzeMultiKernel(trace_); break;
-        default: out_.model = IdentifyModel(trace_, out_.categories); break;
+        default: out_.workload = FindWorkload(trace_, out_.categories); break;
       }
     });
     JV_TRY(job_.Check());
     job_.Report(2, 3, "findings");
     MarkFusions();
+    FindCauses(calls, &out_.categories);
+    MakeCauseFindings(calls, &out_.categories);
     for (CategoryAnalysis& category : out_.categories)
       MakeFindings(calls, &category);
     Totals();
@@ -97,17 +100,23 @@ class Analyzer {
 
   void MarkFusions() {
     std::map<std::string, std::string> taken;
+    std::map<std::string, double> claimed_us;  // by operation, of attention
     for (const FusionCandidate& candidate : out_.fusion.candidates) {
       for (const std::string& operation : candidate.operations)
         taken.try_emplace(operation, candidate.id);
+      if (candidate.kind != FusionKind::kAttention) continue;
+      for (const FusionKernel& kernel : candidate.kernels) {
+        claimed_us[kernel.operation] += kernel.mean_us * static_cast<double>(candidate.instances);
+      }
     }
     for (CategoryAnalysis& category : out_.categories) {
       for (Operation& operation : category.operations) {
         const auto found = taken.find(operation.id);
         if (found != taken.end()) operation.fusion_candidate = found->second;
-        const bool softmax = operation.classification == "softmax";
-        if (softmax && found != taken.end() && OfAttention(found->second))
+        if (found == taken.end() || !OfAttention(found->second)) continue;
+        if (operation.classification == "softmax")
           operation.patterns.push_back({Pattern::kSoftmaxOfAttention, {}});
+        operation.claimed = claimed_us[operation.id] >= operation.gpu_us / 2;
       }
     }
   }

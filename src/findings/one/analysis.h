@@ -17,11 +17,11 @@
 #include "findings/one/finding.h"
 #include "findings/one/fusion.h"
 #include "findings/one/idle.h"
-#include "findings/one/model_identity.h"
 #include "findings/one/multi_kernel.h"
 #include "findings/one/priorities.h"
 #include "findings/one/quality.h"
 #include "findings/one/wall_savings.h"
+#include "findings/one/workload.h"
 #include "perf/model_rows.h"
 #include "perf/platform.h"
 #include "session/loaded_trace.h"
@@ -60,7 +60,7 @@ struct Analysis {
   MultiKernelAnalysis multi_kernel;
   FusionAnalysis fusion;
   Baseline baseline;
-  ModelIdentity model;
+  Workload workload;
   std::vector<Finding> findings;             // all tiers, by global_rank
   std::vector<CategoryPriority> priorities;  // all categories
   Combined combined;                         // of all findings, GPU time

@@ -54,7 +54,7 @@ std::size_t BytesOf(const Analysis& analysis) {
   std::size_t bytes = sizeof(analysis) + BytesOf(analysis.findings) +
                       BytesOf(analysis.baseline.operations) +
                       analysis.baseline.rows.capacity() * sizeof(Baseline::Row) +
-                      BytesOf(analysis.model.module_classes);
+                      BytesOf(analysis.workload.module_classes);
   for (const CategoryAnalysis& category : analysis.categories) {
     bytes += sizeof(category) + BytesOf(category.findings) +
              category.anomalies.capacity() * sizeof(Anomaly);

@@ -6,6 +6,7 @@
 #include <tuple>
 
 #include "findings/one/advice_rules.h"
+#include "findings/one/rule_rows.h"
 #include "findings/one/thresholds.h"
 
 namespace jarvis::findings {
@@ -41,6 +42,7 @@ std::string_view BucketOf(std::optional<double> efficiency) {
 
 // The parts of an operation that count for a finding.
 struct Group {
+  const Cause* cause = nullptr;  // of all members
   EstimateMethod method = EstimateMethod::kNone;
   std::vector<const Operation*> members;
   double mid = 0;
@@ -51,6 +53,18 @@ struct Group {
 class FindingMaker {
  public:
   FindingMaker(const Calls& calls, CategoryAnalysis* out) : calls_(calls), out_(*out) {}
+
+  // Of operations of any category that have one cause; the longest first.
+  void AddCause(const std::vector<const Operation*>& members) {
+    Group group;
+    group.cause = &*members.front()->cause;
+    group.members = members;
+    const bool target = group.cause->a || group.cause->b;
+    group.method = target ? EstimateMethod::kTarget : EstimateMethod::kNone;
+    for (const Operation* member : members)
+      group.time_us += member->gpu_us;
+    Add(group);
+  }
 
   void Run() {
     std::map<std::tuple<int, std::string, std::string>, Group> groups;
@@ -95,11 +109,19 @@ class FindingMaker {
 
   std::optional<Key> KeyOf(const Operation& operation) const {
     if (operation.gpu_us <= 0 || out_.kind == Kind::kCommunication) return std::nullopt;
+    if (operation.cause || operation.claimed) return std::nullopt;
     const Efficiency& e = operation.efficiency;
     if (e.impossible) return std::nullopt;
     if (operation.quantified) {
       if (*e.percent >= limits::kGood && !IsNotable(operation)) return std::nullopt;
-      return Key{static_cast<int>(e.bound), operation.library, std::string(BucketOf(e.percent))};
+      // One cause a finding: what stands out of one operation is not said of others.
+      std::string library = operation.library + "/";
+      for (const PatternHit& hit : operation.patterns) {
+        if (!Info(hit.pattern).notable) continue;
+        library += Info(hit.pattern).key;
+        break;
+      }
+      return Key{static_cast<int>(e.bound), std::move(library), std::string(BucketOf(e.percent))};
     }
     if (CopiesOnly(calls_.events(), operation)) return std::nullopt;
     if (CollectivesOnly(calls_.events(), operation)) return std::nullopt;
@@ -132,8 +154,54 @@ class FindingMaker {
     if (f.starved_percent.value_or(0) > 50) f.warnings.emplace_back("starved");
     if (HasPattern(first, Pattern::kUnlinked)) f.warnings.emplace_back("unlinked");
     if (f.method == EstimateMethod::kGuess) f.warnings.emplace_back("not_quantified");
-    AddAdvice(out_.kind, out_.key, &f);
+    if (group.cause != nullptr) {
+      AddPaths(group, &f);
+    } else {
+      AddAdvice(out_.kind, out_.key, &f);
+    }
+    Changes(group, &f);
     out_.findings.push_back(std::move(f));
+  }
+
+  // A rule's own ways out; its texts stand in its row.
+  static void AddPaths(const Group& group, Finding* f) {
+    f->rule = group.cause->pattern;
+    const RuleRow* row = RuleOf(group.cause->pattern);
+    for (const auto& [path, text] :
+         {std::pair{&f->path_a, row == nullptr ? std::string_view() : row->path_a},
+          {&f->path_b, row == nullptr ? std::string_view() : row->path_b}}) {
+      path->push_back({text.empty() ? Advice::kNoneKnown : Advice::kRule, {}, {}});
+    }
+  }
+
+  void Changes(const Group& group, Finding* f) const {
+    for (const auto& [path, change] :
+         {std::pair{&Cause::a, &f->change_a}, {&Cause::b, &f->change_b}}) {
+      Change made;
+      for (const Operation* member : group.members) {
+        std::optional<Target> target;
+        if (group.cause != nullptr) {
+          target = (*member->cause).*path;
+        } else if (path == &Cause::b && member->savings_ms && member->gpu_us > 0) {
+          target =
+              Target{Scaled(*member->savings_ms, 1000 / member->gpu_us), "its roof", "platform"};
+        }
+        if (!target) continue;
+        if (made.parts.empty()) {
+          made.target = target->text;
+          made.source = target->source;
+        }
+        const Range saved = TargetSavings(*target, *member);
+        for (double Range::*part : {&Range::low, &Range::mid, &Range::high})
+          made.savings_ms.*part += saved.*part;
+        made.parts.push_back({target->saved_part, member->gpu});
+      }
+      if (!made.parts.empty()) *change = std::move(made);
+    }
+    for (const auto& [path, change] :
+         {std::pair{&f->path_a, &f->change_a}, {&f->path_b, &f->change_b}}) {
+      if (f->rule && *change && !path->empty()) path->front().savings_ms = (*change)->savings_ms;
+    }
   }
 
   void Sum(const Group& group, Finding* f) const {
@@ -176,8 +244,11 @@ class FindingMaker {
     if (calls_.window_us > 0) f->percent_of_total = f->time_ms * 1e5 / calls_.window_us;
     if (calls_.computation_us > 0)
       f->percent_of_computation = f->time_ms * 1e5 / calls_.computation_us;
-    for (const auto& [pattern, hit] : patterns)
-      f->patterns.push_back(*hit);
+    // The cause first: its facts are those of the costliest member.
+    if (group.cause != nullptr) f->patterns.push_back({group.cause->pattern, group.cause->facts});
+    for (const auto& [pattern, hit] : patterns) {
+      if (group.cause == nullptr || pattern != group.cause->pattern) f->patterns.push_back(*hit);
+    }
     std::vector<std::pair<double, std::string>> by_time;
     for (const auto& [path, us] : modules)
       by_time.emplace_back(-us, path);
@@ -258,6 +329,32 @@ void EstimateOperations(const Calls& calls, CategoryAnalysis* category) {
     if (impact.high < limits::kEstimateMin && !e.percent) continue;
     operation.savings_ms = savings;
     operation.impact_percent = impact;
+  }
+}
+
+Range TargetSavings(const Target& target, const Operation& operation) {
+  const auto saved = [&](double part) {
+    return std::min(part * operation.gpu_us, operation.exclusive_us) / 1000;
+  };
+  return {saved(target.saved_part.low), saved(target.saved_part.mid),
+          saved(target.saved_part.high)};
+}
+
+void MakeCauseFindings(const Calls& calls, std::vector<CategoryAnalysis>* categories) {
+  std::map<std::pair<Pattern, std::string_view>, std::vector<const Operation*>> groups;
+  for (const CategoryAnalysis& category : *categories) {
+    for (const Operation& operation : category.operations) {
+      if (operation.cause)
+        groups[{operation.cause->pattern, operation.cause->group}].push_back(&operation);
+    }
+  }
+  for (auto& [key, members] : groups) {
+    std::stable_sort(members.begin(), members.end(),
+                     [](const Operation* a, const Operation* b) { return a->gpu_us > b->gpu_us; });
+    const auto home = std::find_if(
+        categories->begin(), categories->end(),
+        [&](const CategoryAnalysis& one) { return one.key == members.front()->category; });
+    FindingMaker(calls, &*home).AddCause(members);
   }
 }
 

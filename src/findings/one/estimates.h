@@ -1,6 +1,8 @@
 // What getting faster would save, operation by operation, and the findings that come of it.
 #pragma once
 
+#include <vector>
+
 #include "findings/one/calls.h"
 #include "findings/one/category_analysis.h"
 
@@ -15,7 +17,15 @@ void EstimateOperations(const Calls& calls, CategoryAnalysis* category);
 
 // Groups them: by (bound, library, efficiency bucket) where the roof is known, else by op name.
 // Operations in a good band without a notable pattern are no finding. Sorted by middle impact.
+// Operations with a cause are those of MakeCauseFindings.
 void MakeFindings(const Calls& calls, CategoryAnalysis* category);
+
+// One finding for each cause and group, in the category of its costliest operation; before
+// MakeFindings, whose findings come behind.
+void MakeCauseFindings(const Calls& calls, std::vector<CategoryAnalysis>* categories);
+
+// What a target saves of an operation, in ms: at most what ran alone.
+Range TargetSavings(const Target& target, const Operation& operation);
 
 // A share of the window, and low, middle and high of a saving.
 Range Scaled(const Range& range, double by);

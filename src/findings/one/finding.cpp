@@ -27,7 +27,7 @@ PriorityClass PriorityOf(double share, std::optional<double> efficiency, bool no
 }
 
 std::string_view MethodText(EstimateMethod method) {
-  return EnumText({"quantified", "measured", "traffic", "heuristic", "none"}, method);
+  return EnumText({"quantified", "measured", "traffic", "target", "heuristic", "none"}, method);
 }
 
 std::optional<double> WallMs(const Finding& finding) {

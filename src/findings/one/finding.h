@@ -28,6 +28,7 @@ enum class EstimateMethod : std::uint8_t {
   kRoof,      // the gap to the roof
   kMeasured,  // time that was seen: gaps, exposed communication, transposes
   kTraffic,   // bytes that fusion saves, at the bandwidth that the chain has now
+  kTarget,    // a target with a source: a sibling in the trace, a published rate
   kGuess,     // a share of the time of work without a model; "not quantified" in reports
   kNone,      // no saving can be told from the trace
 };
@@ -38,6 +39,18 @@ std::string_view MethodText(EstimateMethod method);  // "quantified", "measured"
 struct WallSaving {
   Range ms;                    // alone; low and high by the replay's readings and the target
   double after_others_ms = 0;  // middle, once what is ranked before it is done
+};
+
+// What a way out does to GPU work, so that a simulation can be asked what it saves in wall time.
+struct Change {
+  struct Part {
+    Range saved_part;                    // of each event's duration, from 0 to 1
+    std::vector<trace::EventIndex> gpu;  // the events that get shorter
+  };
+  std::vector<Part> parts;
+  Range savings_ms;    // GPU time, each part at most what ran alone
+  std::string target;  // of the costliest part; see Target
+  std::string source;
 };
 
 struct Finding {
@@ -71,8 +84,11 @@ struct Finding {
   std::vector<std::string> row_ids;       // "op3": rows that tools take
   std::vector<std::string> module_paths;  // the members', the most time first, at most three
   std::vector<PatternHit> patterns;
-  std::vector<Remedy> path_a;              // never empty: kNoneKnown if there is nothing
-  std::vector<Remedy> path_b;              // never empty
+  std::vector<Remedy> path_a;      // never empty: kNoneKnown if there is nothing
+  std::vector<Remedy> path_b;      // never empty
+  std::optional<Pattern> rule;     // what found it; absent: the roof, or gaps and copies
+  std::optional<Change> change_a;  // absent: the path has no target
+  std::optional<Change> change_b;
   bool replay_recommended = false;         // see limits::kReplayShare
   std::vector<Fact> evidence;              // the numbers that a report may cite
   std::vector<std::string> overlaps_with;  // ids of findings that claim the same kernels

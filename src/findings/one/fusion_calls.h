@@ -50,6 +50,8 @@ struct FusionInstance {
   std::uint32_t producer = kNone;  // of an epilogue
   FusionScope scope;
   bool shapes_known = true;
+  Shape scores;          // of attention: what softmax reads
+  double head_size = 0;  // of attention
 };
 
 class FusionCalls {

@@ -40,8 +40,11 @@ std::vector<FusionGroup> GroupAlike(const FusionCalls& in,
   std::vector<FusionGroup> groups;
   std::map<std::string, std::size_t> index;
   for (const FusionInstance& instance : instances) {
+    // Attention is told by its shapes; where no module holds it, wherever it stands.
+    const bool anywhere =
+        instance.kind == FusionKind::kAttention && instance.scope.module == kNoEvent;
     std::string key = fmt::format("{}/{}/{}/", static_cast<int>(instance.kind),
-                                  in.calls().chains->Of(ScopeEvent(in, instance)),
+                                  anywhere ? 0 : in.calls().chains->Of(ScopeEvent(in, instance)),
                                   instance.scope.backward ? 1 : 0);
     for (const std::uint32_t call : instance.calls) {
       const Place place = in.calls().place_of[call];
@@ -116,6 +119,17 @@ void NameCandidate(const FusionCalls& in, const FusionInstance& first,
     kernel.bytes = in.TraitsOf(call).bytes;
     if (kernel.bytes) ++c->modeled_kernels;
     c->kernels.push_back(std::move(kernel));
+  }
+  c->scores = first.scores;
+  c->head_size = first.head_size;
+  for (const std::uint32_t call : first.calls) {
+    if (c->kind != FusionKind::kAttention || in.calls().platform == nullptr) break;
+    if (!in.TraitsOf(call).product) continue;
+    const AttentionTarget target =
+        AttentionTargetOf(first.head_size, in.TraitsOf(call).spec, *in.calls().platform);
+    c->target = fmt::format("{:.0f} TFLOPS/s, the rate of {}", target.tflops, target.kernels);
+    c->source = target.source;
+    break;
   }
   c->operations.assign(operations.begin(), operations.end());
   if (const auto bytes = FusionBytes(in, first)) {

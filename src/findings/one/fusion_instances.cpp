@@ -11,7 +11,7 @@ namespace {
 using trace::kNoEvent;
 
 constexpr std::size_t kChainMax = 40;
-constexpr std::size_t kReachMax = 10;  // calls between a softmax and its products
+constexpr std::size_t kReachMax = 14;  // calls between a softmax and its products
 
 struct Found {
   std::vector<char> used;  // by call
@@ -29,48 +29,101 @@ bool Fits(const Shape& a, const Shape& b) {
   return n > 0;
 }
 
-// The nearest product before or after a call with nothing but memory-bound work between;
-// thread.size(): none.
-std::size_t NearestProduct(const FusionCalls& in, const Found& found,
-                           const std::vector<std::uint32_t>& thread, std::size_t from, int way) {
-  std::size_t at = from;
-  for (std::size_t n = 0; n < kReachMax; ++n) {
-    if (way < 0 && at == 0) break;
-    at = way < 0 ? at - 1 : at + 1;
-    if (at >= thread.size() || found.used[thread[at]] != 0) break;
-    const FusionTraits& traits = in.TraitsOf(thread[at]);
-    if (traits.product) return at;
-    if (!traits.fusible && !ContainsAny(in.NameOf(thread[at]), {"dropout", "masked_fill"})) break;
-  }
-  return thread.size();
+bool IsSoftmax(std::string_view name) {
+  return ContainsNoCase(name, "softmax") && !ContainsNoCase(name, "log_softmax");
 }
 
-void AddAttention(const FusionCalls& in, const std::vector<std::uint32_t>& thread, Found* found) {
-  for (std::size_t i = 0; i < thread.size(); ++i) {
-    if (!ContainsNoCase(in.NameOf(thread[i]), "softmax") || found->used[thread[i]] != 0) continue;
-    if (ContainsNoCase(in.NameOf(thread[i]), "backward")) continue;
-    const std::size_t first = NearestProduct(in, *found, thread, i, -1);
-    const std::size_t last = NearestProduct(in, *found, thread, i, +1);
-    if (first == thread.size() || last == thread.size()) continue;
-    const FusionScope scope = in.ScopeOf(thread[i]);
-    if (scope.module == kNoEvent || !(in.ScopeOf(thread[first]) == scope) ||
-        !(in.ScopeOf(thread[last]) == scope)) {
-      continue;
+// Attention is told by its shapes alone. Of scores of E = B m L elements, softmax over L:
+//   products that make something like scores      B m n = E and n = L      (Q K', dO V')
+//   products that read something like scores      B m k = E                (P V, dS K, P' dO, dS'
+//   Q)
+class AttentionFinder {
+ public:
+  AttentionFinder(const FusionCalls& in, const std::vector<std::uint32_t>& thread, Found* found)
+      : in_(in), thread_(thread), found_(*found) {}
+
+  void Run() {
+    for (std::size_t i = 0; i < thread_.size(); ++i) {
+      if (!IsSoftmax(in_.NameOf(thread_[i])) || Used(i)) continue;
+      const FusionTraits& traits = in_.TraitsOf(thread_[i]);
+      if (traits.shapes.empty() || traits.shapes.front().size() < 2) continue;
+      scores_ = traits.shapes.front();
+      length_ = static_cast<double>(scores_.back());
+      elements_ = Elements(scores_);
+      // Few queries or keys: fused kernels, which give a block to some queries, gain nothing there.
+      constexpr double kFew = 32;
+      const double queries = static_cast<double>(scores_[scores_.size() - 2]);
+      if (length_ <= kFew || queries <= kFew) continue;
+      Around(i, ContainsNoCase(in_.NameOf(thread_[i]), "backward"));
     }
-    // Scores are as wide as the softmax, and the second product sums over them.
-    const FusionTraits& scores = in.TraitsOf(thread[first]);
-    const FusionTraits& values = in.TraitsOf(thread[last]);
-    if (scores.n != values.k || scores.m != values.m) continue;
+  }
+
+ private:
+  bool Used(std::size_t at) const { return found_.used[thread_[at]] != 0; }
+  bool Makes(std::size_t at) const {
+    const FusionTraits& t = in_.TraitsOf(thread_[at]);
+    return t.product && t.n == length_ && t.batch * t.m * t.n == elements_;
+  }
+  bool Reads(std::size_t at) const {
+    const FusionTraits& t = in_.TraitsOf(thread_[at]);
+    return t.product && t.batch * t.m * t.k == elements_ && (t.k == length_ || t.m == length_);
+  }
+
+  // Forward: Q K' before, P V after. Backward: P' dO and dO V' before, dS K and dS' Q after.
+  void Around(std::size_t softmax, bool backward) {
+    const std::size_t wanted = backward ? 2 : 1;
+    std::vector<std::size_t> products;
+    for (std::size_t n = 1; n <= kReachMax && n <= softmax && products.size() < wanted; ++n) {
+      const std::size_t at = softmax - n;
+      if (Used(at) || IsSoftmax(in_.NameOf(thread_[at]))) break;
+      if (Makes(at) || (backward && Reads(at))) products.push_back(at);
+    }
+    const std::size_t before = products.size();
+    for (std::size_t n = 1; n <= kReachMax && softmax + n < thread_.size(); ++n) {
+      const std::size_t at = softmax + n;
+      if (products.size() == before + wanted) break;
+      if (Used(at) || IsSoftmax(in_.NameOf(thread_[at]))) break;
+      if (Reads(at)) products.push_back(at);
+    }
+    if (before == 0 || products.size() == before) return;
+    Add(softmax, products);
+  }
+
+  void Add(std::size_t softmax, const std::vector<std::size_t>& products) {
+    const auto [first, last] = std::minmax_element(products.begin(), products.end());
     FusionInstance instance;
     instance.kind = FusionKind::kAttention;
-    instance.scope = scope;
-    for (std::size_t at = first; at <= last; ++at) {
-      instance.calls.push_back(thread[at]);
-      found->used[thread[at]] = 1;
+    instance.scope = in_.ScopeOf(thread_[softmax]);
+    instance.scores = scores_;
+    // 2 E d FLOPs, whichever of the products it is.
+    const FusionTraits& product = in_.TraitsOf(thread_[*first]);
+    instance.head_size = product.batch * product.m * product.n * product.k / elements_;
+    for (std::size_t at = *first; at <= *last; ++at) {
+      const bool member = at == softmax || IsScoreWork(at) ||
+                          std::find(products.begin(), products.end(), at) != products.end();
+      if (!member || Used(at)) continue;
+      instance.calls.push_back(thread_[at]);
+      found_.used[thread_[at]] = 1;
     }
-    found->instances.push_back(std::move(instance));
+    found_.instances.push_back(std::move(instance));
   }
-}
+
+  // Scaling, masks, biases, dropout, casts of scores.
+  bool IsScoreWork(std::size_t at) const {
+    const FusionTraits& traits = in_.TraitsOf(thread_[at]);
+    if (!traits.fusible && !ContainsAny(in_.NameOf(thread_[at]), {"dropout", "masked_fill"}))
+      return false;
+    return std::any_of(traits.shapes.begin(), traits.shapes.end(),
+                       [&](const Shape& shape) { return Elements(shape) == elements_; });
+  }
+
+  const FusionCalls& in_;
+  const std::vector<std::uint32_t>& thread_;
+  Found& found_;
+  Shape scores_;
+  double length_ = 0;
+  double elements_ = 0;
+};
 
 bool JoinsChain(const FusionCalls& in, const FusionInstance& open, std::uint32_t call,
                 const FusionScope& scope) {
@@ -156,7 +209,7 @@ std::vector<FusionInstance> FindFusionInstances(const FusionCalls& in) {
   Found found;
   found.used.assign(in.calls().calls.size(), 0);
   for (const std::vector<std::uint32_t>& thread : in.threads()) {
-    AddAttention(in, thread, &found);
+    AttentionFinder(in, thread, &found).Run();
     AddChains(in, thread, &found);
   }
   return std::move(found.instances);

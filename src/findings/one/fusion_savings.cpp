@@ -2,31 +2,52 @@
 
 #include <algorithm>
 
+#include "findings/one/published_rates.h"
 #include "findings/one/thresholds.h"
 
 namespace jarvis::findings {
 namespace {
 
+// Time that a fused kernel takes at the rate that such kernels reach, never below memory's part.
 std::optional<std::array<double, 3>> AttentionSavings(const FusionCalls& in,
                                                       const FusionInstance& instance, double us) {
-  const FusionTraits& scores = in.TraitsOf(instance.calls.front());
-  const FusionTraits& values = in.TraitsOf(instance.calls.back());
-  if (!scores.flops || !values.flops || in.calls().platform == nullptr) return std::nullopt;
-  double size = 2;
-  if (scores.spec.ends_with("fp32")) size = 4;
-  const double bytes =
-      size * scores.batch *
-      (scores.m * scores.k + scores.n * scores.k + values.k * values.n + values.m * values.n);
-  const perf::Roofline roof =
-      perf::RooflineOf({*scores.flops + *values.flops, bytes, scores.spec}, *in.calls().platform);
-  if (!roof.roof_us) return std::nullopt;
+  const perf::Platform* platform = in.calls().platform;
+  double flops = 0;
+  const FusionTraits* product = nullptr;
+  for (const std::uint32_t call : instance.calls) {
+    const FusionTraits& traits = in.TraitsOf(call);
+    if (!traits.product) continue;
+    if (!traits.flops) return std::nullopt;
+    flops += *traits.flops;
+    product = &traits;
+  }
+  if (platform == nullptr || product == nullptr) return std::nullopt;
+  const AttentionTarget target = AttentionTargetOf(instance.head_size, product->spec, *platform);
+  if (target.tflops <= 0 || instance.scores.empty()) return std::nullopt;
+  const double size = product->spec.ends_with("32") ? 4 : 2;
+  const double rows = Elements(instance.scores) / static_cast<double>(instance.scores.back());
+  const double keys = product->batch * static_cast<double>(instance.scores.back());
+  const double bytes = 2 * size * instance.head_size * (rows + keys);
+  const double memory_us =
+      platform->mem_bw_gbps ? bytes / (limits::kStreamShare * *platform->mem_bw_gbps * 1e3) : 0;
   const auto saved = [&](double share) {
-    return std::max(0.0, us - std::max(*roof.roof_us / share, limits::kLaunchFloorUs));
+    const double fused = flops / (share * target.tflops * 1e6);
+    return std::max(0.0, us - std::max({fused, memory_us, limits::kLaunchFloorUs}));
   };
   return std::array{saved(limits::kAttentionLow), saved(limits::kAttentionMid), saved(1)};
 }
 
 }  // namespace
+
+AttentionTarget AttentionTargetOf(double head_size, std::string_view spec,
+                                  const perf::Platform& platform) {
+  const bool half = spec.ends_with("bf16") || spec.ends_with("fp16");
+  const PublishedAttention* rate = half ? PublishedAttentionFor(platform, head_size) : nullptr;
+  if (rate != nullptr) return {rate->tflops, std::string(rate->kernels), std::string(rate->source)};
+  const auto peak = perf::PeakFor(platform, spec);
+  return {peak ? limits::kAttentionOther * peak->tflops : 0, "fused kernels",
+          "share of the peak of " + platform.name + ", for want of published rates"};
+}
 
 std::optional<std::pair<double, double>> FusionBytes(const FusionCalls& in,
                                                      const FusionInstance& instance) {
@@ -60,7 +81,7 @@ std::optional<std::pair<double, double>> FusionBytes(const FusionCalls& in,
 std::optional<std::array<double, 3>> FusionSavingsUs(const FusionCalls& in,
                                                      const FusionInstance& instance,
                                                      const Baseline& baseline, double us) {
-  if (instance.kind == FusionKind::kAttention && in.TraitsOf(instance.calls.front()).product)
+  if (instance.kind == FusionKind::kAttention && !instance.scores.empty())
     return AttentionSavings(in, instance, us);
   const auto bytes = FusionBytes(in, instance);
   if (!bytes || us <= 0) return std::nullopt;

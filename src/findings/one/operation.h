@@ -62,6 +62,22 @@ struct KernelShare {
   double total_us = 0;
 };
 
+// What a way out makes of a piece of work, and why that is believed.
+struct Target {
+  Range saved_part;    // of its time, from 0 to 1: what goes away
+  std::string text;    // "60 % of the TF32 rate"
+  std::string source;  // of the figure: "best sibling in this trace", "FlashAttention-3, 2024"
+};
+
+// The one reason why a piece of work takes longer than it must, found by a rule (see rule_rows.h).
+// Operations with the same pattern and group are one finding.
+struct Cause {
+  Pattern pattern = Pattern::kCount;
+  std::string group;
+  std::vector<Fact> facts;  // evidence of this operation
+  std::optional<Target> a, b;
+};
+
 struct Operation {
   std::string id;         // "gemm.1": category key and rank in it
   std::string row_id;     // "op3": the op's row in ops_summary, for tools; all shapes together
@@ -103,6 +119,8 @@ struct Operation {
   std::optional<Range> savings_ms;
   bool quantified = false;             // from the roof; else a guess (limits::kGuessMid)
   std::string fusion_candidate;        // "fusion.2" if one takes kernels of this; empty: none
+  std::optional<Cause> cause;          // absent: no rule explains it
+  bool claimed = false;                // most of its time belongs to the finding of a chain
   std::vector<trace::EventIndex> gpu;  // its GPU events
 };
 

@@ -60,6 +60,18 @@ constexpr PatternInfo kPatterns[] = {
     {P::kCopiesToHost, "high_d2h_memcpy", "copies to the host", true},
     {P::kCopiesToDevice, "high_h2d_memcpy", "copies from the host", true},
     {P::kHighVariation, "high_variation", "calls that differ widely in time", false},
+    {P::kTf32Off, "tf32_off", "fp32 products without TF32", true},
+    {P::kAccidentalDouble, "accidental_fp64", "fp64 in a model of lower precision", true},
+    {P::kOldKernel, "unaligned_kernel", "sizes that no fast kernel takes", true},
+    {P::kSlowAttentionKernel, "slow_attention_kernel",
+     "an attention kernel below what others reach", true},
+    {P::kFewQueries, "few_queries", "attention of few queries against many keys", true},
+    {P::kSlowerThanSiblings, "slower_than_siblings",
+     "products below the rate of others in the trace", true},
+    {P::kWeightBound, "weight_bound", "weights read below the bandwidth", true},
+    {P::kParameterCast, "parameter_cast", "a parameter cast again in each call", true},
+    {P::kSumOfOne, "sum_of_one", "a reduction over a dimension of size one", true},
+    {P::kFewRowsNorm, "few_rows_norm", "a normalisation of few rows", true},
 };
 static_assert(std::size(kPatterns) == static_cast<std::size_t>(P::kCount));
 
@@ -107,6 +119,7 @@ constexpr AdviceInfo kAdvices[] = {
     {A::kAddModel, "add_model", "add a performance model, to see how far the op is from its limit"},
     {A::kProfileCounters, "profile_counters",
      "profile the reproducer with a counter tool (rocprof, Nsight Compute)"},
+    {A::kRule, "rule", "see the finding's rule"},
     {A::kNoneKnown, "none_known", "none known from the trace"},
 };
 static_assert(std::size(kAdvices) == static_cast<std::size_t>(A::kCount));

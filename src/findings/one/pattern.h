@@ -69,6 +69,17 @@ enum class Pattern : std::uint8_t {
   kCopiesToHost,
   kCopiesToDevice,
   kHighVariation,
+  // Causes: rules over operations, see rule_rows.h
+  kTf32Off,
+  kAccidentalDouble,
+  kOldKernel,
+  kSlowAttentionKernel,
+  kFewQueries,
+  kSlowerThanSiblings,
+  kWeightBound,
+  kParameterCast,
+  kSumOfOne,
+  kFewRowsNorm,
   kCount,
 };
 
@@ -123,6 +134,8 @@ enum class Advice : std::uint8_t {
   kTuneCommunication,
   kAddModel,
   kProfileCounters,
+  // What the row of a finding's rule says.
+  kRule,
   // Either: nothing is known that would help.
   kNoneKnown,
   kCount,

@@ -130,7 +130,7 @@ class Rules {
     if (tiles<limits::kComputeUnits&& * k >= limits::kDeepK&& * k> 4 * std::max(*m, *n)) {
       Add(Pattern::kFewTiles, {Whole("tiles", tiles), Whole("K", *k)});
     }
-    Misaligned(*m, *n, *k);
+    Misaligned(*n, *k);
     const bool decode = *m <= limits::kDecodeRows && *n >= limits::kDecodeWidth &&
                         *k >= limits::kDecodeWidth && batch == 1;
     if (decode) Add(Pattern::kDecodeGemm, {Whole("M", *m)});
@@ -143,14 +143,15 @@ class Rules {
     }
   }
 
-  void Misaligned(double m, double n, double k) {
+  void Misaligned(double n, double k) {
     const double bytes = operation_->efficiency.spec.ends_with("fp32")  ? 4
                          : operation_->efficiency.spec.ends_with("fp8") ? 1
                                                                         : 2;
     const double unit = 16 / bytes;  // elements of one 16-byte access
     const auto off = [&](double size) { return size > unit && std::fmod(size, unit) != 0; };
     std::string which;
-    for (const auto& [name, size] : {std::pair{"M", m}, std::pair{"N", n}, std::pair{"K", k}}) {
+    // Rows of operands are as long as N and K; how many rows there are aligns nothing.
+    for (const auto& [name, size] : {std::pair{"N", n}, std::pair{"K", k}}) {
       if (off(size)) which += std::string(which.empty() ? "" : ",") + name;
     }
     if (!which.empty()) {

@@ -239,6 +239,49 @@ constexpr FusionRule kFusionRules[] = {
     {FusionKind::kChain, Advice::kFuseNeighbours, {}},
 };
 
+std::string ScoresText(const FusionCandidate& candidate) {
+  std::string text;
+  for (const std::int64_t size : candidate.scores)
+    text += (text.empty() ? "(" : ",") + std::to_string(size);
+  return text.empty() ? text : text + ")";
+}
+
+// "aten::add, aten::mul": what a chain without a module is called.
+std::string OpsText(const FusionCandidate& candidate) {
+  constexpr std::size_t kOpsMax = 4;
+  std::vector<std::string> names;
+  for (const FusionKernel& kernel : candidate.kernels) {
+    if (std::find(names.begin(), names.end(), kernel.op) == names.end()) names.push_back(kernel.op);
+  }
+  std::string text;
+  for (std::size_t i = 0; i < std::min(names.size(), kOpsMax); ++i)
+    text += (i == 0 ? "" : ", ") + names[i];
+  return names.size() > kOpsMax ? text + ", ..." : text;
+}
+
+std::vector<Fact> FusionFacts(const FusionCandidate& candidate) {
+  std::vector<Fact> facts;
+  facts.push_back(
+      {"kernels_per_instance", static_cast<std::int64_t>(candidate.kernels.size()), {}, {}, {}});
+  if (candidate.kind != FusionKind::kAttention) return facts;
+  facts.push_back({"score_shape", ScoresText(candidate), {}, {}, {}});
+  facts.push_back({"head_size", static_cast<std::int64_t>(candidate.head_size), {}, {}, {}});
+  facts.push_back({"instance_us", candidate.instance_median_us, "us", {}, {}});
+  return facts;
+}
+
+void AddChange(const FusionCandidate& candidate, Finding* f) {
+  if (candidate.total_us <= 0) return;
+  if (!f->change_a) {
+    f->change_a = Change{};
+    f->change_a->target = candidate.target.empty() ? "one kernel" : candidate.target;
+    f->change_a->source = candidate.source.empty() ? "traffic of the chain" : candidate.source;
+  }
+  f->change_a->parts.push_back(
+      {Scaled(*candidate.savings_ms, 1000 / candidate.total_us), candidate.gpu});
+  f->change_a->savings_ms = *f->savings_ms;
+}
+
 }  // namespace
 
 std::vector<Finding> FusionFindings(const Analysis& analysis) {
@@ -246,12 +289,13 @@ std::vector<Finding> FusionFindings(const Analysis& analysis) {
   std::map<std::pair<FusionKind, std::string>, std::size_t> index;
   for (const FusionCandidate& candidate : analysis.fusion.candidates) {
     if (!candidate.savings_ms) continue;
-    const auto [found, added] =
-        index.try_emplace({candidate.kind, candidate.module_class}, out.size());
+    const bool attention = candidate.kind == FusionKind::kAttention;
+    const auto [found, added] = index.try_emplace(
+        {candidate.kind, candidate.module_class + ScoresText(candidate)}, out.size());
     if (added) {
-      Finding f = System("kernel_fusion", "Kernel Fusion",
-                         candidate.module_class.empty() ? std::string(FusionText(candidate.kind))
-                                                        : candidate.module_class);
+      Finding f =
+          System("kernel_fusion", "Kernel Fusion",
+                 candidate.module_class.empty() ? OpsText(candidate) : candidate.module_class);
       f.tier = Tier::kFusion;
       f.bound = candidate.kind == FusionKind::kAttention ? Bound::kUnknown : Bound::kMemory;
       f.method = EstimateMethod::kTraffic;
@@ -259,15 +303,13 @@ std::vector<Finding> FusionFindings(const Analysis& analysis) {
       const FusionRule& rule = kFusionRules[static_cast<std::size_t>(candidate.kind)];
       f.path_a = {{rule.a, {}, {}}};
       if (rule.a != Advice::kFusedOptimizer) f.path_a.push_back({Advice::kCompile, {}, {}});
-      f.path_b = {{Advice::kReplay, {}, {}}};
-      if (rule.pattern) {
-        f.patterns.push_back({*rule.pattern,
-                              {{"kernels_per_instance",
-                                static_cast<std::int64_t>(candidate.kernels.size()),
-                                {},
-                                {},
-                                {}}}});
+      f.path_b = {{Advice::kNoneKnown, {}, {}}};
+      if (attention) {
+        f.rule = Pattern::kUnfusedAttention;
+        f.method = EstimateMethod::kTarget;
+        f.path_a = {{Advice::kFlashAttention, {}, {}}};
       }
+      if (rule.pattern) f.patterns.push_back({*rule.pattern, FusionFacts(candidate)});
       out.push_back(std::move(f));
     }
     Finding& f = out[found->second];
@@ -277,6 +319,7 @@ std::vector<Finding> FusionFindings(const Analysis& analysis) {
     f.exclusive_ms += candidate.exclusive_us / 1000;
     for (double Range::*part : {&Range::low, &Range::mid, &Range::high})
       (*f.savings_ms).*part += (*candidate.savings_ms).*part;
+    AddChange(candidate, &f);
     if (!candidate.module_path.empty() && f.module_paths.size() < 3)
       f.module_paths.push_back(candidate.module_path);
     for (const std::string& operation : candidate.operations) {

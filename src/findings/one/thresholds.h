@@ -127,9 +127,31 @@ inline constexpr double kTransposeModerate = 10;
 inline constexpr double kFusionImpactMin = 2;  // high impact, percent of the window
 inline constexpr double kFusionKernelsMin = 2;
 inline constexpr double kFusionGapUs = 100;   // GPU time between neighbours of a chain, at most
-inline constexpr double kAttentionLow = 0.3;  // of the roof: what a fused attention reaches
-inline constexpr double kAttentionMid = 0.5;
+inline constexpr double kAttentionLow = 0.6;  // of the rate that fused attention reaches
+inline constexpr double kAttentionMid = 0.8;
 inline constexpr double kLaunchFloorUs = 2;  // a kernel hardly takes less
+
+// Targets: shares of what the hardware could do that libraries are known to reach. 100 % of a roof
+// is a bound and no target. Sources stand in rule_rows.cpp.
+inline constexpr double kTensorLow = 0.35;          // of the TF32 peak, for the least saving
+inline constexpr double kTensorMid = 0.5;           //
+inline constexpr double kTensorHigh = 0.6;          //
+inline constexpr double kLargeGemmMeasured = 0.95;  // of a measured achievable rate
+inline constexpr double kLargeGemmNvidia = 0.75;    // of the dense peak, where no rate is measured
+inline constexpr double kLargeGemmAmd = 0.52;       //
+inline constexpr double kAttentionOther = 0.4;      // of the dense peak, no published rate known
+inline constexpr double kStreamShare = 0.8;         // of the bandwidth: large reads and writes
+inline constexpr double kTargetSlack = 0.85;        // of a target, for the least saving
+
+// Causes.
+inline constexpr double kCauseShare = 0.5;   // percent of compute time: smaller ones are not named
+inline constexpr double kSiblingFlops = 8;   // siblings differ at most by this factor in work
+inline constexpr double kSiblingGain = 1.1;  // a better rate than this factor is one
+inline constexpr double kSiblingUs = 20;     // shorter products are launch and tail
+inline constexpr double kFewQueries = 32;    // queries of a call, with
+inline constexpr double kFewQueriesKeys = 16;  // ... this many times as many keys
+inline constexpr double kFewRowsShare = 0.25;  // of the compute units have a block
+inline constexpr double kRepeats = 4;          // calls from which a parameter's cast is repeated
 
 // One row per limit, for people: its key, value, unit and what depends on it.
 struct Threshold {

@@ -12,8 +12,7 @@
 namespace jarvis::findings {
 namespace {
 
-using analysis::Change;
-using Changes = std::vector<Change>;
+using Changes = std::vector<analysis::Change>;
 
 // A way out as the simulation is asked: its middle, and how far its ends are from that.
 struct WayOut {
@@ -117,12 +116,35 @@ class WallAsker {
     return saving;
   }
 
+  // Of a path that has a target of its own.
+  static WayOut OfChange(const Change& change) {
+    analysis::ScaleGpu scale;
+    for (const Change::Part& part : change.parts) {
+      scale.events.insert(scale.events.end(), part.gpu.begin(), part.gpu.end());
+      scale.factors.insert(scale.factors.end(), part.gpu.size(),
+                           1 - std::clamp(part.saved_part.mid, 0.0, 1.0));
+    }
+    WayOut way{{std::move(scale)}, 1, 1};
+    if (change.savings_ms.mid > 0) {
+      way.low_part = change.savings_ms.low / change.savings_ms.mid;
+      way.high_part = change.savings_ms.high / change.savings_ms.mid;
+    }
+    return way;
+  }
+
   // Both ways; returns the one that saves more.
   std::optional<WayOut> AskBoth(Finding* finding) const {
     if (finding->host != nullptr) {
       const WayOut way{finding->host->changes, 1, 1};
       finding->wall_a = Ask(way);
       return way;
+    }
+    if (finding->change_a || finding->change_b) {
+      std::optional<WayOut> a, b;
+      if (finding->change_a) finding->wall_a = Ask(*(a = OfChange(*finding->change_a)));
+      if (finding->change_b) finding->wall_b = Ask(*(b = OfChange(*finding->change_b)));
+      const bool first = a && (!b || finding->wall_a->ms.mid >= finding->wall_b->ms.mid);
+      return first ? a : b;
     }
     const std::optional<WayOut> way = OfEstimate(*finding);
     if (!way) return std::nullopt;

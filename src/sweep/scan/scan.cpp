@@ -1,19 +1,17 @@
 #include "sweep/scan/scan.h"
 
 #include <algorithm>
-#include <filesystem>
 #include <map>
 #include <set>
 
 #include <fmt/format.h>
 
 #include "base/text.h"
+#include "io/input_folder.h"
 #include "session/rank_digests.h"
 
 namespace jarvis::sweep {
 namespace {
-
-namespace fs = std::filesystem;
 
 constexpr int kDepthMax = 4;       // directories of a run below the sweep
 constexpr int kTraceDepthMax = 4;  // directories of a trace below its run's profiler folder
@@ -31,29 +29,21 @@ struct Entries {
   std::vector<std::string> folders;
   std::vector<std::string> files;
 };
-Result<Entries> EntriesOf(const std::string& folder) {
+Result<Entries> EntriesOf(const io::FilePolicy& files, const std::string& folder) {
   Entries entries;
-  std::error_code error;
-  std::size_t count = 0;
-  for (fs::directory_iterator it(folder, error), end; !error && it != end; it.increment(error)) {
-    if (++count > kEntriesMax) {
-      return Fail(ErrorCode::kTooLarge,
-                  fmt::format("\"{}\" has more than {} entries", folder, kEntriesMax));
-    }
-    std::string name = it->path().filename().string();
+  JV_ASSIGN(const std::vector<io::FolderEntry> found,
+            io::EntriesOfFolder(files, folder, kEntriesMax));
+  for (const io::FolderEntry& entry : found) {
+    const std::string& name = entry.name;
     // Names of directories become names of files that we write, a line each in their list.
     const bool odd = std::any_of(name.begin(), name.end(),
                                  [](char c) { return static_cast<unsigned char>(c) < 0x20; });
     if (name.starts_with('.') || odd) continue;
-    std::error_code ignored;
-    const fs::file_status status = it->symlink_status(ignored);
-    if (fs::is_directory(status))
-      entries.folders.push_back(std::move(name));
-    else if (fs::is_regular_file(status))
-      entries.files.push_back(std::move(name));
+    if (entry.kind == io::FolderEntry::Kind::kFolder)
+      entries.folders.push_back(name);
+    else if (entry.kind == io::FolderEntry::Kind::kFile)
+      entries.files.push_back(name);
   }
-  if (error)
-    return Fail(ErrorCode::kIo, fmt::format("cannot list \"{}\": {}", folder, error.message()));
   std::sort(entries.folders.begin(), entries.folders.end(), NaturallyBefore);
   std::sort(entries.files.begin(), entries.files.end(), NaturallyBefore);
   return entries;
@@ -130,7 +120,7 @@ class Scanner {
   // Fills in what a run's directory holds.
   Status ReadRun(Config* config) {
     const std::string folder = sweep_.path + (config->folder.empty() ? "" : "/") + config->folder;
-    JV_ASSIGN(const Entries entries, EntriesOf(folder));
+    JV_ASSIGN(const Entries entries, EntriesOf(files_, folder));
     config->rocprof = Has(entries.folders, "rocprof_traces");
     if (Has(entries.files, "run_output.log"))
       config->log = Joined(config->folder, "run_output.log");
@@ -159,8 +149,8 @@ class Scanner {
       TraceFile file;
       file.path = path;
       file.name = path.substr(sweep_.path.size() + 1);
-      std::error_code ignored;
-      file.bytes = fs::file_size(path, ignored);
+      const auto opened = files_.OpenInput(path);
+      if (opened) file.bytes = opened->size;
       file.path_rank = session::RankInPath(path.substr(folder.size() + 1));
       (file.path_rank ? ranked[*file.path_rank] : unranked).push_back(std::move(file));
     }
@@ -176,7 +166,7 @@ class Scanner {
       config->traces.push_back(std::move(*best));
     }
     std::move(unranked.begin(), unranked.end(), std::back_inserter(config->traces));
-    JV_ASSIGN(const Entries entries, EntriesOf(folder));
+    JV_ASSIGN(const Entries entries, EntriesOf(files_, folder));
     for (const std::string& name : entries.folders) {
       const auto rank = IsRankFolder(name) ? session::RankInPath(name) : std::nullopt;
       if (rank && !ranked.contains(*rank)) {
@@ -197,14 +187,14 @@ void AddOther(const std::string& name, Sweep* sweep) {
 }
 
 // <n>thread/nccl_<n>channels.
-Status FindThreadsByChannels(const Entries& top, Sweep* sweep) {
+Status FindThreadsByChannels(const io::FilePolicy& files, const Entries& top, Sweep* sweep) {
   for (const std::string& threads : top.folders) {
     const auto value = Between(threads, "", "thread");
     if (!value) {
       if (threads != "tracelens_analysis") AddOther(threads, sweep);
       continue;
     }
-    JV_ASSIGN(const Entries inner, EntriesOf(sweep->path + "/" + threads));
+    JV_ASSIGN(const Entries inner, EntriesOf(files, sweep->path + "/" + threads));
     for (const std::string& channels : inner.folders) {
       const auto count = Between(channels, "nccl_", "channels");
       if (!count) {
@@ -226,10 +216,10 @@ Status FindThreadsByChannels(const Entries& top, Sweep* sweep) {
 }
 
 // Every directory that looks like a run, whatever it is called.
-Status FindRuns(const std::string& folder, int depth, std::vector<std::string>* runs,
-                Sweep* sweep) {
+Status FindRuns(const io::FilePolicy& files, const std::string& folder, int depth,
+                std::vector<std::string>* runs, Sweep* sweep) {
   JV_ASSIGN(const Entries entries,
-            EntriesOf(folder.empty() ? sweep->path : sweep->path + "/" + folder));
+            EntriesOf(files, folder.empty() ? sweep->path : sweep->path + "/" + folder));
   if (!folder.empty() && LooksLikeRun(entries)) {
     runs->push_back(folder);
     return {};
@@ -237,14 +227,14 @@ Status FindRuns(const std::string& folder, int depth, std::vector<std::string>* 
   if (depth == kDepthMax) return {};
   for (const std::string& name : entries.folders) {
     if (name == "tracelens_analysis") continue;
-    JV_TRY(FindRuns(Joined(folder, name), depth + 1, runs, sweep));
+    JV_TRY(FindRuns(files, Joined(folder, name), depth + 1, runs, sweep));
   }
   return {};
 }
 
-Status FindOtherLayout(Sweep* sweep) {
+Status FindOtherLayout(const io::FilePolicy& files, Sweep* sweep) {
   std::vector<std::string> runs;
-  JV_TRY(FindRuns("", 0, &runs, sweep));
+  JV_TRY(FindRuns(files, "", 0, &runs, sweep));
   std::vector<std::map<std::string, std::string>> found;
   for (const std::string& run : runs) {
     std::map<std::string, std::string> values;
@@ -283,8 +273,7 @@ bool Before(const Config& a, const Config& b) {
 Result<Sweep> OpenFolder(const io::FilePolicy& files, const std::string& given) {
   Sweep sweep;
   JV_ASSIGN(sweep.path, files.ResolveInput(given));
-  std::error_code ignored;
-  if (!fs::is_directory(sweep.path, ignored)) {
+  if (!io::IsInputFolder(files, sweep.path)) {
     return Fail(ErrorCode::kTraceNotFound, fmt::format("no directory \"{}\"", given),
                 "give the directory of the sweep");
   }
@@ -298,11 +287,11 @@ Result<Sweep> OpenFolder(const io::FilePolicy& files, const std::string& given) 
 
 Result<Sweep> ScanSweep(const io::FilePolicy& files, const std::string& given) {
   JV_ASSIGN(Sweep sweep, OpenFolder(files, given));
-  JV_ASSIGN(const Entries top, EntriesOf(sweep.path));
-  JV_TRY(FindThreadsByChannels(top, &sweep));
+  JV_ASSIGN(const Entries top, EntriesOf(files, sweep.path));
+  JV_TRY(FindThreadsByChannels(files, top, &sweep));
   if (sweep.configs.empty()) {
     sweep.other.clear();
-    JV_TRY(FindOtherLayout(&sweep));
+    JV_TRY(FindOtherLayout(files, &sweep));
   }
   if (sweep.configs.empty()) {
     return Fail(ErrorCode::kTraceNotFound,

@@ -44,6 +44,7 @@ struct Binding {
 // In the order in which an analysis goes.
 constexpr Binding kBindings[] = {
     {"load_trace", &LoadTrace, mcp::ToolCost::kLong, kFull | kCore | kMin | kSweep},
+    {"workload", nullptr, mcp::ToolCost::kLong, kFull | kCore, &WorkloadTool},
     {"gpu_timeline", &GpuTimeline, mcp::ToolCost::kQuick, kFull | kCore},
     {"critical_path", &CriticalPath, mcp::ToolCost::kLong, kFull | kCore},
     {"what_if", &WhatIf, mcp::ToolCost::kLong, kFull | kCore},

@@ -159,12 +159,12 @@ class Writer {
     Add("metadata/cpu_idle_metadata.json", "idle metadata", [this] { return System("cpu_idle"); });
     Add("metadata/multi_kernel_metadata.json", "communication metadata",
         [this] { return System("multi_kernel"); });
-    Add("metadata/model_info.json", "the model",
-        [this] { return Text(formats::ModelInfoJson(in_.model)); });
+    Add("metadata/model_info.json", "the workload",
+        [this] { return Text(formats::WorkloadJson(in_.workload)); });
     Add("metadata/condensed_op_info.csv", "ops with shapes",
         [this] { return Csv(CondensedOps(in_)); });
     Add("metadata/nn_modules.txt", "module classes", [this] {
-      return Content{Lines(in_.model.module_classes), in_.model.module_classes.size()};
+      return Content{Lines(in_.workload.module_classes), in_.workload.module_classes.size()};
     });
     Add("metadata/trace_quality.json", "what limits statements about this trace",
         [this] { return Text(formats::QualityJson(in_), in_.quality.size()); });

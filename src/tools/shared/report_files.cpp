@@ -113,6 +113,30 @@ Json StoredOptions(const std::string& folder, const session::LoadedTrace& trace)
   return stored.value("trace_id", Json()) == Json(trace.id()) ? stored : Json::object();
 }
 
+// Values by WorkloadKey, as the directory or a caller has them; others are left out.
+Json CorrectionsOf(const Json& given) {
+  Json kept = Json::object();
+  for (std::size_t i = 0; i < findings::kWorkloadParts; ++i) {
+    const std::string key(findings::WorkloadKey(static_cast<findings::WorkloadPart>(i)));
+    const auto value = TextArgument(given, key.c_str());
+    if (value && !Trim(*value).empty()) kept[key] = OneLine(ValidUtf8(Trim(*value)));
+  }
+  return kept;
+}
+
+std::shared_ptr<const findings::Analysis> WithWorkload(
+    std::shared_ptr<const findings::Analysis> analysis, const Json& corrections) {
+  if (corrections.empty()) return analysis;
+  auto corrected = std::make_shared<findings::Analysis>(*analysis);
+  for (std::size_t i = 0; i < findings::kWorkloadParts; ++i) {
+    const auto part = static_cast<findings::WorkloadPart>(i);
+    const auto value = TextArgument(corrections, std::string(findings::WorkloadKey(part)).c_str());
+    if (!value) continue;
+    corrected->workload[part] = {*value, {"given"}, findings::Certainty::kGiven};
+  }
+  return corrected;
+}
+
 // `wanted`: arguments platform and extension.
 ReportCase CaseOf(AnalysisCase analysed, std::string folder, const Json& wanted) {
   ReportCase one{.trace = std::move(analysed.trace),
@@ -123,7 +147,10 @@ ReportCase CaseOf(AnalysisCase analysed, std::string folder, const Json& wanted)
                  .folder = std::move(folder),
                  .edits = {},
                  .dropped_edits = {},
-                 .log = {}};
+                 .log = {},
+                 .workload = Json::object(),
+                 .uncorrected = {}};
+  one.uncorrected = one.analysis;
   for (const FindingsFile& file : FindingsFiles(*one.analysis)) {
     const auto text = ReadOwn(one.folder, file.stem + ".json");
     if (!text) continue;
@@ -131,12 +158,29 @@ ReportCase CaseOf(AnalysisCase analysed, std::string folder, const Json& wanted)
       formats::ReadTwin(*twin, *one.analysis, &one.edits, &one.dropped_edits);
     }
   }
-  if (StoredOptions(one.folder, *one.trace).empty()) return one;
+  const Json stored = StoredOptions(one.folder, *one.trace);
+  if (stored.empty()) return one;
+  one.workload = CorrectionsOf(stored.value("workload", Json::object()));
+  one.analysis = WithWorkload(std::move(one.analysis), one.workload);
   if (const auto text = ReadOwn(one.folder, kLogFile)) one.log = ReadLog(*text);
   return one;
 }
 
 }  // namespace
+
+std::shared_ptr<const findings::Analysis> CorrectedAnalysis(
+    std::shared_ptr<const findings::Analysis> analysis, const std::string& folder,
+    const session::LoadedTrace& trace) {
+  const Json stored = StoredOptions(folder, trace);
+  return WithWorkload(std::move(analysis), CorrectionsOf(stored.value("workload", Json::object())));
+}
+
+void SetWorkload(const Json& corrections, ReportCase* one) {
+  Json all = one->workload;
+  all.update(corrections);
+  one->workload = CorrectionsOf(all);
+  one->analysis = WithWorkload(one->uncorrected, one->workload);
+}
 
 Result<ReportCase> OpenReportCase(session::Workspace& workspace, const Json& arguments, Job& job) {
   JV_ASSIGN(const TracePtr trace, OpenTrace(workspace, arguments, job));
@@ -200,6 +244,7 @@ Result<std::vector<FileLink>> WriteReports(session::Workspace& workspace, const 
   files.emplace_back(kLogFile, LogText(sources.calls));
   Json options = {{"trace_id", one.trace->id()}, {"platform", one.platform_wanted}};
   if (!one.extension.empty()) options["extension"] = one.extension;
+  if (!one.workload.empty()) options["workload"] = one.workload;
   files.emplace_back(kOptionsFile, options.dump(1) + "\n");
   JV_TRY(job.Check());
   JV_ASSIGN(const auto folder, io::OutputFolder::Open(workspace.files(), one.folder, job));

@@ -28,11 +28,21 @@ struct ReportCase {
   documents::TextEdits edits;              // from the twins
   std::vector<std::string> dropped_edits;  // that belong to no finding of this analysis
   std::vector<documents::CallRecord> log;  // from the directory
+  Json workload;                           // corrections: values by WorkloadKey
+  std::shared_ptr<const findings::Analysis> uncorrected;
 
   // `calls` empty: those of the log. `reports`: which of the three there are.
   documents::ReportSources Sources(std::vector<documents::CallRecord> calls,
                                    std::vector<std::string> reports) const;
 };
+
+// The analysis with the corrections of the workload that the directory has; the same one if it has
+// none for this trace.
+std::shared_ptr<const findings::Analysis> CorrectedAnalysis(
+    std::shared_ptr<const findings::Analysis> analysis, const std::string& folder,
+    const session::LoadedTrace& trace);
+// Adds corrections of the workload: values by WorkloadKey. An empty one takes back what was given.
+void SetWorkload(const Json& corrections, ReportCase* one);
 
 // Arguments trace, platform, extension, output_dir. Without `platform` or `extension` it is the one
 // that the directory's files were made with.

@@ -46,10 +46,8 @@ Result<Answer> Prioritize(session::Workspace& workspace, const Json& arguments, 
   answer.summary = WholeHeadline(analysis);
   answer.facts = Json::object();
   answer.facts["combined"] = formats::CombinedJson(analysis.combined);
-  answer.facts["model"] = {{"model", analysis.model.model.value},
-                           {"architecture", analysis.model.architecture.value},
-                           {"scale", analysis.model.scale.value},
-                           {"precision", analysis.model.precision.value}};
+  if (const std::string workload = findings::WorkloadLine(analysis.workload); !workload.empty())
+    answer.facts["workload"] = workload;
   if (arguments.contains("plan")) {
     JV_ASSIGN(const std::vector<PlanItem> plan, ReadPlan(arguments));
     JV_ASSIGN(const findings::Combined combined, findings::WhatIf(analysis, plan));

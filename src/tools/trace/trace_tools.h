@@ -27,11 +27,13 @@ Result<Answer> Prioritize(session::Workspace& workspace, const Json& arguments, 
 Result<Answer> PerfReport(session::Workspace& workspace, const Json& arguments, Job& job);
 Result<Answer> MakeReplay(session::Workspace& workspace, const Json& arguments, Job& job);
 Result<Answer> GemmKernelDecode(session::Workspace& workspace, const Json& arguments, Job& job);
-// Both tell in the working notes what was called before.
+// These tell in the working notes what was called before.
 Result<Answer> RenderReport(session::Workspace& workspace, const Json& arguments, Job& job,
                             const CallLog& log);
 Result<Answer> WriteFindings(session::Workspace& workspace, const Json& arguments, Job& job,
                              const CallLog& log);
+Result<Answer> WorkloadTool(session::Workspace& workspace, const Json& arguments, Job& job,
+                            const CallLog& log);
 Result<Answer> Validate(session::Workspace& workspace, const Json& arguments, Job& job);
 
 }  // namespace jarvis::tools

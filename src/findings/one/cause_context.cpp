@@ -1,0 +1,182 @@
+#include "findings/one/cause_context.h"
+
+#include <algorithm>
+#include <charconv>
+
+#include "analysis/tables/callers.h"
+#include "base/text.h"
+#include "findings/one/causes.h"
+#include "findings/one/thresholds.h"
+
+namespace jarvis::findings {
+namespace {
+
+// "[[1, 2]]" or "[1]": the only number; absent: none, or several.
+std::optional<std::int64_t> OnlyNumber(std::string_view text) {
+  const std::size_t open = text.find('[');
+  const std::size_t close = text.find(']');
+  if (open == text.npos || close == text.npos || close < open) return std::nullopt;
+  return ParseInt(Trim(text.substr(open + 1, close - open - 1)));
+}
+
+}  // namespace
+
+CauseContext::CauseContext(const Calls& calls, const std::vector<CategoryAnalysis>& categories)
+    : calls_(calls) {
+  LookAtEvents();
+  LookAtOperations(categories);
+}
+
+void CauseContext::LookAtEvents() {
+  const trace::EventStore& events = calls_.events();
+  std::map<StringId, bool> has_double;
+  trace::EventIndex first = trace::kNoEvent;
+  for (trace::EventIndex e = 0; e < events.size(); ++e) {
+    const trace::Event& event = events[e];
+    if ((event.flags & trace::kLeftOut) != 0) continue;
+    if (event.kind != trace::EventKind::kCpuOp) continue;
+    training_ = training_ || calls_.trace.tree().ForwardOf(e) != trace::kNoEvent;
+    const trace::Args& args = events.args_of(e);
+    if (args.types == kNoString || args.dims == kNoString) continue;
+    const auto [known, added] = has_double.try_emplace(args.types);
+    if (added) known->second = events.text(args.types).find("\"double\"") != std::string_view::npos;
+    if (!known->second) continue;
+    if (first != trace::kNoEvent && events[first].ts_ns <= event.ts_ns) continue;
+    const std::vector<Shape> shapes = ParseShapes(events.text(args.dims));
+    const std::vector<std::string> types = ParseTypes(events.text(args.types));
+    for (std::size_t i = 0; i < std::min(shapes.size(), types.size()); ++i) {
+      if (ShortType(types[i]) == "fp64" && !shapes[i].empty() && Elements(shapes[i]) > 1) first = e;
+    }
+  }
+  if (first == trace::kNoEvent) return;
+  double_op_ = events.name(first);
+  const trace::Args& args = events.args_of(first);
+  const std::string shapes = ArgsText(events.text(args.dims), events.text(args.types));
+  double_op_ += " " + shapes.substr(0, shapes.find("<br>"));
+  for (const std::string& place :
+       analysis::CodePlaces(calls_.chains->Frames(calls_.chains->Of(first)), 8)) {
+    if (place.starts_with("...")) continue;
+    double_place_ = place;
+    break;
+  }
+}
+
+void CauseContext::LookAtOperations(const std::vector<CategoryAnalysis>& categories) {
+  std::set<std::string_view> names;
+  std::map<std::string, double, std::less<>> time;
+  std::size_t number = 0;
+  for (const CategoryAnalysis& category : categories) {
+    for (const Operation& o : category.operations) {
+      first_.emplace(o.id, calls_.of_operation[number++].front());
+      for (const KernelShare& kernel : o.kernels) {
+        if (names.insert(kernel.name).second)
+          newest_ = std::max(newest_, ArchitectureOf(kernel.name));
+      }
+      training_ = training_ || category.key == "multi_tensor_apply";
+      const bool product = category.kind == Kind::kGemm || category.kind == Kind::kConvolution;
+      if (!product || o.efficiency.spec.empty()) continue;
+      const std::string& spec = o.efficiency.spec;
+      time[spec.substr(std::min(spec.size(), spec.find('_') + 1))] += o.gpu_us;
+    }
+  }
+  double most = 0;
+  for (const auto& [type, us] : time) {
+    if (us <= most) continue;
+    most = us;
+    model_type_ = type;
+  }
+  for (const CategoryAnalysis& category : categories) {
+    if (category.kind != Kind::kGemm) continue;
+    for (const Operation& o : category.operations) {
+      const auto shapes =
+          o.dims.empty()
+              ? std::vector<Shape>()
+              : ParseShapes(calls_.events().text(calls_.events().args_of(o.example).dims));
+      // The last operand of two axes is the weight, of mm as of addmm.
+      for (auto shape = shapes.rbegin(); shape != shapes.rend(); ++shape) {
+        if (shape->size() != 2) continue;
+        weights_.insert(*shape);
+        weights_.insert({(*shape)[1], (*shape)[0]});
+        break;
+      }
+      const bool aligned =
+          !o.kernels.empty() && !IsUnalignedKernel(o.kernels.front().name, newest_);
+      if (!aligned || !o.efficiency.tflops_per_s || o.efficiency.impossible) continue;
+      if (o.mean_us < limits::kSiblingUs) continue;
+      double& best = best_aligned_[o.efficiency.spec];
+      best = std::max(best, *o.efficiency.tflops_per_s);
+    }
+  }
+}
+
+std::optional<double> CauseContext::compute_units() const {
+  const auto& devices = calls_.trace.trace().metadata.devices;
+  if (devices.empty() || !devices.front().sm_count) return std::nullopt;
+  return static_cast<double>(*devices.front().sm_count);
+}
+
+double CauseContext::LargeGemm(std::string_view spec) const {
+  if (calls_.platform == nullptr) return 0;
+  const auto ceiling = perf::CeilingFor(*calls_.platform, spec);
+  if (ceiling && ceiling->source == perf::Source::kAchievable)
+    return limits::kLargeGemmMeasured * ceiling->tflops;
+  const auto peak = perf::PeakFor(*calls_.platform, spec);
+  if (!peak) return 0;
+  const bool amd = calls_.platform->vendor == "AMD";
+  return (amd ? limits::kLargeGemmAmd : limits::kLargeGemmNvidia) * peak->tflops;
+}
+
+std::string CauseContext::LargeGemmSource() const {
+  return "share of the rate of " + (calls_.platform == nullptr ? "" : calls_.platform->name) +
+         " that large products usually reach";
+}
+
+double CauseContext::BestAligned(const Operation& operation) const {
+  const auto found = best_aligned_.find(operation.efficiency.spec);
+  return found == best_aligned_.end() ? 0 : found->second;
+}
+
+std::string CauseContext::Tuning() const {
+  const bool amd = calls_.platform != nullptr && calls_.platform->vendor == "AMD";
+  return amd ? "TunableOp (PYTORCH_TUNABLEOP_ENABLED=1), or hipBLASLt's offline tuning"
+             : "TunableOp (PYTORCH_TUNABLEOP_ENABLED=1), or max-autotune where the model is "
+               "compiled";
+}
+
+std::string CauseContext::Fp8Option(std::string_view spec) const {
+  const bool half = spec.ends_with("bf16") || spec.ends_with("fp16");
+  if (calls_.platform == nullptr || !half || !perf::PeakFor(*calls_.platform, "matrix_fp8"))
+    return {};
+  return "fp8 products are an option that changes accuracy";
+}
+
+std::optional<double> CauseContext::BlocksOf(trace::EventIndex gpu) const {
+  const trace::EventStore& events = calls_.events();
+  const StringId other = events.args_of(gpu).other;
+  // Tensile's grids, alone, count work-items.
+  if (other == kNoString || events.name(gpu).starts_with("Cijk_")) return std::nullopt;
+  const std::string_view text = events.text(other);
+  const std::size_t key = text.find("\"grid\"");
+  if (key == text.npos) return std::nullopt;
+  const std::size_t open = text.find('[', key);
+  const std::size_t close = text.find(']', key);
+  if (open == text.npos || close == text.npos || close < open) return std::nullopt;
+  double blocks = 1;
+  for (std::size_t at = open + 1; at < close;) {
+    std::size_t end = std::min(text.find(',', at), close);
+    const auto size = ParseInt(Trim(text.substr(at, end - at)));
+    if (!size || *size <= 0) return std::nullopt;
+    blocks *= static_cast<double>(*size);
+    at = end + 1;
+  }
+  return blocks;
+}
+
+std::optional<std::int64_t> CauseContext::ReducedDimension(const trace::Args& args) const {
+  if (args.concrete == kNoString) return std::nullopt;
+  // ["", "[1]", "False", ""]: the second argument.
+  const std::vector<std::string> values = ParseTypes(calls_.events().text(args.concrete));
+  return values.size() < 2 ? std::nullopt : OnlyNumber(values[1]);
+}
+
+}  // namespace jarvis::findings

@@ -1,0 +1,65 @@
+// What the rules of causes.cpp ask of a trace as a whole.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "findings/one/calls.h"
+#include "findings/one/category_analysis.h"
+#include "findings/one/shapes.h"
+
+namespace jarvis::findings {
+
+class CauseContext {
+ public:
+  // Both must outlive the object.
+  CauseContext(const Calls& calls, const std::vector<CategoryAnalysis>& categories);
+
+  // The type in which most of the time of products is spent: "bf16"; empty: no product.
+  const std::string& model_type() const { return model_type_; }
+  // Whether backward work or an optimizer is in the trace.
+  bool training() const { return training_; }
+  int newest_architecture() const { return newest_; }  // in kernel names; 0: none has one
+  std::optional<double> compute_units() const;
+
+  // The first host op on a fp64 tensor of more than one element, and "file.py(3): f" or "".
+  const std::string& first_double_op() const { return double_op_; }
+  const std::string& first_double_place() const { return double_place_; }
+
+  // Whether a shape is that of the second operand of a product, either way round.
+  bool IsWeight(const Shape& shape) const { return weights_.contains(shape); }
+
+  // TFLOPS/s that large products of this type reach on the platform; 0: not known.
+  double LargeGemm(std::string_view spec) const;
+  std::string LargeGemmSource() const;
+  // The best rate of products of the same type on aligned kernels; 0: none.
+  double BestAligned(const Operation& operation) const;
+  std::string Tuning() const;                          // how its library is tuned
+  std::string Fp8Option(std::string_view spec) const;  // empty: no such unit
+
+  std::uint32_t FirstCallOf(const Operation& operation) const { return first_.at(operation.id); }
+  // Of a kernel's recorded grid; absent: not recorded, or counted in work-items.
+  std::optional<double> BlocksOf(trace::EventIndex gpu) const;
+  // The only dimension that a reduction names; absent: several, all, or not recorded.
+  std::optional<std::int64_t> ReducedDimension(const trace::Args& args) const;
+
+ private:
+  void LookAtEvents();
+  void LookAtOperations(const std::vector<CategoryAnalysis>& categories);
+
+  const Calls& calls_;
+  std::string model_type_;
+  bool training_ = false;
+  int newest_ = 0;
+  std::string double_op_, double_place_;
+  std::set<Shape> weights_;
+  std::map<std::string, double, std::less<>> best_aligned_;  // by spec
+  std::map<std::string, std::uint32_t, std::less<>> first_;  // by operation id
+};
+
+}  // namespace jarvis::findings

@@ -1,0 +1,515 @@
+#include "findings/one/causes.h"
+
+#include <algorithm>
+#include <cctype>
+#include <cmath>
+#include <functional>
+#include <iterator>
+#include <map>
+#include <set>
+
+#include <fmt/format.h>
+
+#include "analysis/tables/summary.h"
+#include "base/text.h"
+#include "findings/one/cause_context.h"
+#include "findings/one/estimates.h"
+#include "findings/one/published_rates.h"
+#include "findings/one/shapes.h"
+#include "findings/one/thresholds.h"
+
+namespace jarvis::findings {
+namespace {
+
+using Facts = std::vector<Fact>;
+
+Fact CauseText(std::string key, std::string value) {
+  return {std::move(key), std::move(value), {}, {}, {}};
+}
+// A piece of a sentence, not a name of the trace.
+Fact CauseWords(std::string key, std::string value) {
+  return {std::move(key), std::move(value), "words", {}, {}};
+}
+Fact CauseCount(std::string key, double value) {
+  return {std::move(key), static_cast<std::int64_t>(value), {}, {}, {}};
+}
+
+// The part of the time that goes away if a rate becomes `target`.
+double SavedPart(double now, double target) {
+  return target > now && target > 0 ? 1 - now / target : 0;
+}
+
+std::string ShapeText(const Shape& shape) {
+  std::string text;
+  for (const std::int64_t size : shape)
+    text += fmt::format("{}{}", text.empty() ? "(" : ",", size);
+  return text.empty() ? "()" : text + ")";
+}
+
+class CauseFinder {
+ public:
+  CauseFinder(const Calls& calls, std::vector<CategoryAnalysis>* categories)
+      : calls_(calls), out_(*categories), context_(calls, *categories) {}
+
+  void Run() {
+    for (CategoryAnalysis& category : out_) {
+      for (Operation& operation : category.operations) {
+        if (operation.gpu_us <= 0 || operation.claimed || operation.count == 0) continue;
+        Explain(category.kind, &operation);
+      }
+    }
+    Siblings();
+    DropSmall();
+    for (CategoryAnalysis& category : out_) {
+      for (Operation& operation : category.operations)
+        Settle(&operation);
+      Average(&category);
+    }
+  }
+
+ private:
+  // The first rule that holds; the order is from the most certain to the least.
+  void Explain(Kind kind, Operation* o) {
+    const bool product = kind == Kind::kGemm || kind == Kind::kConvolution;
+    if (product && Tf32(o)) return;
+    if (o->efficiency.impossible) return;
+    if (!product && AccidentalDouble(o)) return;
+    if (kind == Kind::kGemm && (Unaligned(o) || WeightBound(o))) return;
+    if (kind == Kind::kSdpa && (FewQueries(o) || SlowAttention(o))) return;
+    if (kind == Kind::kReduce && SumOfOne(o)) return;
+    if (kind == Kind::kElementwise && ParameterCast(o)) return;
+    if (kind == Kind::kNorm) FewRows(o);
+  }
+
+  void Set(Operation* o, Pattern pattern, std::string group, Facts facts) const {
+    o->cause = Cause{pattern, std::move(group), std::move(facts), {}, {}};
+  }
+
+  double KernelPart(const Operation& o, const std::function<bool(std::string_view)>& wanted) const {
+    double us = 0;
+    for (const KernelShare& kernel : o.kernels) {
+      if (wanted(kernel.name)) us += kernel.total_us;
+    }
+    return us / o.gpu_us;
+  }
+  static Fact KernelFact(const Operation& o) {
+    return CauseText("kernel", o.kernels.empty()
+                                   ? std::string()
+                                   : analysis::ShortKernelName(o.kernels.front().name));
+  }
+  const analysis::WorkCall& FirstCall(const Operation& o) const {
+    return calls_.calls[context_.FirstCallOf(o)];
+  }
+  std::optional<double> Number(const Operation& o, std::string_view key) const {
+    const analysis::WorkCall& call = FirstCall(o);
+    return call.work == nullptr ? std::nullopt : call.work->NumberOf(key);
+  }
+  const trace::Args& ArgsOf(const Operation& o) const { return calls_.events().args_of(o.example); }
+  std::vector<Shape> ShapesOf(const Operation& o) const {
+    if (o.dims.empty()) return {};
+    return ParseShapes(calls_.events().text(ArgsOf(o).dims));
+  }
+  std::vector<std::string> TypesOf(const Operation& o) const {
+    if (o.types.empty()) return {};
+    return ParseTypes(calls_.events().text(ArgsOf(o).types));
+  }
+  double MemoryPart(const Operation& o) const {
+    const Efficiency& e = o.efficiency;
+    if (!e.bytes || !e.peak_tb_per_s || *e.peak_tb_per_s <= 0 || o.mean_us <= 0) return 0;
+    return *e.bytes / *e.peak_tb_per_s / 1e6 / o.mean_us;
+  }
+
+  // ---- precision
+
+  bool Tf32(Operation* o) {
+    const perf::Platform* platform = calls_.platform;
+    if (platform == nullptr || !o->efficiency.spec.ends_with("fp32")) return false;
+    const auto peak = perf::PeakFor(*platform, "matrix_tf32");
+    const auto fp32 = perf::PeakFor(*platform, "matrix_fp32");
+    if (!peak || (fp32 && peak->tflops < limits::kSiblingGain * fp32->tflops)) return false;
+    if (KernelPart(*o, &IsFp32ProductKernel) < 0.5) return false;
+    const auto now = o->efficiency.tflops_per_s;
+    if (!now || *now <= 0) return false;
+    const double least = MemoryPart(*o);
+    const auto saved = [&](double share) {
+      return std::max(0.0, 1 - std::max(*now / (share * peak->tflops), least));
+    };
+    const Range part{saved(limits::kTensorLow), saved(limits::kTensorMid),
+                     saved(limits::kTensorHigh)};
+    if (part.high <= 0) return false;
+    const bool amd = platform->vendor == "AMD";
+    Set(o, Pattern::kTf32Off, "tf32",
+        {KernelFact(*o), NumberFact("tflops_achieved", *now, "TFLOPS/s"),
+         NumberFact("tf32_peak", peak->tflops, "TFLOPS/s"),
+         CauseText("environment",
+                   amd ? "HIPBLASLT_ALLOW_TF32=1" : "TORCH_ALLOW_TF32_CUBLAS_OVERRIDE=1")});
+    const Target target{part, fmt::format("{:.0f} % of the TF32 peak", limits::kTensorHigh * 100),
+                        "dense peak of " + platform->name};
+    o->cause->a = target;
+    o->cause->b = target;
+    HoldAgainstTf32(peak->tflops, o);
+    return true;
+  }
+
+  // What matters is what the device could do with one flag, not the unit that is used today.
+  void HoldAgainstTf32(double peak, Operation* o) const {
+    Efficiency& e = o->efficiency;
+    const perf::Roofline roof = perf::RooflineOf({e.flops, e.bytes, "matrix_tf32"},
+                                                 *calls_.platform, perf::RoofRule::kPeak);
+    if (!roof.roof_us || o->mean_us <= 0) return;
+    if (e.percent) o->details.push_back(NumberFact("percent_of_fp32_roof", *e.percent, "%"));
+    e.percent = *roof.roof_us / o->mean_us * 100;
+    e.roof_us = *roof.roof_us * static_cast<double>(o->count);
+    e.bound = roof.bound == perf::Bound::kMemory ? Bound::kMemory : Bound::kCompute;
+    e.peak_tflops = peak;
+    e.peak_source = "peak";
+    e.spec = "matrix_tf32";
+    e.band = BandOf(e.percent);
+    e.anomaly = *e.percent > limits::kAtRoof;
+    e.impossible = *e.percent > limits::kImpossible;
+  }
+
+  bool AccidentalDouble(Operation* o) {
+    if (context_.model_type().empty() || context_.model_type() == "fp64") return false;
+    const std::vector<std::string> types = TypesOf(*o);
+    const std::vector<Shape> shapes = ShapesOf(*o);
+    if (types.size() != shapes.size()) return false;
+    bool large = false;
+    for (std::size_t i = 0; i < types.size(); ++i) {
+      large =
+          large || (ShortType(types[i]) == "fp64" && !shapes[i].empty() && Elements(shapes[i]) > 1);
+    }
+    if (!large) return false;
+    Set(o, Pattern::kAccidentalDouble, "fp64",
+        {CauseText("model_type", context_.model_type()),
+         CauseText("first_op", context_.first_double_op()),
+         Fact{"first_place", context_.first_double_place(), "place", {}, {}}});
+    o->cause->a = Target{{0.35, 0.5, 0.6}, "half of the bytes", "bytes of an element"};
+    return true;
+  }
+
+  bool ParameterCast(Operation* o) {
+    if (context_.training() || static_cast<double>(o->count) < limits::kRepeats) return false;
+    const auto cast =
+        std::find_if(o->patterns.begin(), o->patterns.end(),
+                     [](const PatternHit& hit) { return hit.pattern == Pattern::kDtypeCast; });
+    const std::vector<Shape> shapes = ShapesOf(*o);
+    if (cast == o->patterns.end() || shapes.empty()) return false;
+    if (!context_.IsWeight(shapes.front())) return false;
+    Facts facts = cast->facts;
+    facts.push_back(CauseText("shape", ShapeText(shapes.front())));
+    facts.push_back(CauseCount("calls", static_cast<double>(o->count)));
+    Set(o, Pattern::kParameterCast, "cast", std::move(facts));
+    const double most = 1 - 1 / static_cast<double>(o->count);
+    o->cause->a = Target{{most / 2, 0.9 * most, most}, "one call", "calls in this trace"};
+    return true;
+  }
+
+  // ---- products
+
+  bool Unaligned(Operation* o) {
+    const auto now = o->efficiency.tflops_per_s;
+    const int newest = context_.newest_architecture();
+    if (!now || *now <= 0) return false;
+    if (KernelPart(*o, [&](std::string_view name) { return IsUnalignedKernel(name, newest); }) <
+        0.5) {
+      return false;
+    }
+    const std::vector<std::string> types = TypesOf(*o);
+    const double bytes = o->efficiency.spec.ends_with("32") ? 4 : 2;
+    const double unit = 16 / bytes;
+    std::string sizes;
+    std::string padded;
+    std::set<double> seen;
+    for (const char* key : {"M", "N", "K"}) {
+      const double size = Number(*o, key).value_or(0);
+      if (size <= unit || std::fmod(size, unit) == 0 || !seen.insert(size).second) continue;
+      sizes += fmt::format("{}{:.0f}", sizes.empty() ? "" : ", ", size);
+      padded += fmt::format("{}{:.0f}", padded.empty() ? "" : ", ", std::ceil(size / unit) * unit);
+    }
+    if (sizes.empty()) return false;
+    const double target =
+        std::max(context_.BestAligned(*o), context_.LargeGemm(o->efficiency.spec));
+    const double least = MemoryPart(*o) / limits::kStreamShare;
+    const auto saved = [&](double rate) {
+      return std::max(0.0, std::min(SavedPart(*now, rate), 1 - least));
+    };
+    Set(o, Pattern::kOldKernel, "align",
+        {KernelFact(*o), NumberFact("tflops_achieved", *now, "TFLOPS/s"), CauseText("sizes", sizes),
+         CauseText("padded", padded), CauseCount("multiple_of", unit)});
+    if (target > 0) {
+      o->cause->a =
+          Target{{saved(0.6 * target), saved(limits::kTargetSlack * target), saved(target)},
+                 fmt::format("{:.0f} TFLOPS/s", target),
+                 "aligned products of the same type"};
+    }
+    return true;
+  }
+
+  bool WeightBound(Operation* o) {
+    const Efficiency& e = o->efficiency;
+    const bool decode =
+        std::any_of(o->patterns.begin(), o->patterns.end(),
+                    [](const PatternHit& hit) { return hit.pattern == Pattern::kDecodeGemm; });
+    if (!decode || !e.tb_per_s || !e.peak_tb_per_s || o->mean_us < 5) return false;
+    const double goal = limits::kStreamShare * *e.peak_tb_per_s;
+    if (*e.tb_per_s <= 0 || *e.tb_per_s >= goal) return false;
+    Set(o, Pattern::kWeightBound, "weights",
+        {CauseCount("rows", Number(*o, "M").value_or(0)),
+         NumberFact("tb_s_achieved", *e.tb_per_s, "TB/s"),
+         NumberFact("bandwidth_percent", *e.tb_per_s / *e.peak_tb_per_s * 100, "%"),
+         CauseWords("tuning", context_.Tuning())});
+    const Range part{SavedPart(*e.tb_per_s, limits::kTargetSlack * goal),
+                     SavedPart(*e.tb_per_s, 0.93 * goal), SavedPart(*e.tb_per_s, goal)};
+    o->cause->b = Target{part, fmt::format("{:.0f} % of the bandwidth", limits::kStreamShare * 100),
+                         "bandwidth of " + calls_.platform->name};
+    return true;
+  }
+
+  // Products of one type against each other, after all else that explains a product.
+  void Siblings() {
+    for (CategoryAnalysis& category : out_) {
+      if (category.kind != Kind::kGemm || calls_.platform == nullptr) continue;
+      for (Operation& operation : category.operations) {
+        if (!operation.cause && !operation.claimed) Sibling(category, &operation);
+      }
+    }
+  }
+
+  static bool IsLargeProduct(const Operation& o) {
+    const Efficiency& e = o.efficiency;
+    return e.flops && e.tflops_per_s && *e.tflops_per_s > 0 && !e.impossible &&
+           e.bound == Bound::kCompute && o.mean_us >= limits::kSiblingUs;
+  }
+
+  void Sibling(const CategoryAnalysis& category, Operation* o) {
+    if (!IsLargeProduct(*o)) return;
+    const Efficiency& e = o->efficiency;
+    const Operation* best = nullptr;
+    for (const Operation& other : category.operations) {
+      if (&other == o || !IsLargeProduct(other) || other.efficiency.spec != e.spec) continue;
+      const double ratio = *other.efficiency.flops / *e.flops;
+      if (ratio > limits::kSiblingFlops || ratio < 1 / limits::kSiblingFlops) continue;
+      if (best == nullptr || *other.efficiency.tflops_per_s > *best->efficiency.tflops_per_s)
+        best = &other;
+    }
+    const double usual = context_.LargeGemm(e.spec);
+    const double sibling = best == nullptr ? 0 : *best->efficiency.tflops_per_s;
+    const double most = std::max(usual, sibling);
+    const double now = *e.tflops_per_s;
+    if (most < limits::kSiblingGain * now) return;
+    // What this trace shows is believed before what is usual.
+    const bool by_sibling = best != nullptr && sibling >= 0.9 * usual && sibling > now;
+    const double likely = by_sibling ? sibling : 0.95 * usual;
+    Facts facts = {KernelFact(*o),
+                   NumberFact("tflops_achieved", now, "TFLOPS/s"),
+                   NumberFact("target_tflops", likely, "TFLOPS/s"),
+                   by_sibling ? CauseText("reference", SiblingText(*best))
+                              : CauseWords("reference", "large products on this device"),
+                   CauseWords("tuning", context_.Tuning()),
+                   CauseWords("fp8", context_.Fp8Option(e.spec))};
+    Set(o, Pattern::kSlowerThanSiblings, e.spec, std::move(facts));
+    o->cause->b = Target{{SavedPart(now, limits::kTargetSlack * likely), SavedPart(now, likely),
+                          SavedPart(now, most)},
+                         fmt::format("{:.0f} TFLOPS/s", likely),
+                         by_sibling ? "another product of this trace" : context_.LargeGemmSource()};
+  }
+
+  static std::string SiblingText(const Operation& o) {
+    std::string args = o.args;
+    for (std::size_t at = args.find("<br>"); at != std::string::npos; at = args.find("<br>"))
+      args.replace(at, 4, " x ");
+    return o.name + " " + args;
+  }
+
+  // ---- attention
+
+  bool FewQueries(Operation* o) {
+    const Efficiency& e = o->efficiency;
+    const auto queries = Number(*o, "N_Q");
+    const auto keys = Number(*o, "N_KV");
+    if (!queries || !keys || !e.tb_per_s || !e.peak_tb_per_s || *e.tb_per_s <= 0) return false;
+    if (o->classification == "paged") return false;
+    const double few = std::min(*queries, *keys);
+    const double many = std::max(*queries, *keys);
+    if (few > limits::kFewQueries || few <= 0 || many < limits::kFewQueriesKeys * few) return false;
+    const double peak = *e.peak_tb_per_s;
+    if (*e.tb_per_s >= peak / 2) return false;
+    Set(o, Pattern::kFewQueries, "few_queries",
+        {CauseCount("queries", *queries), CauseCount("keys", *keys), KernelFact(*o),
+         NumberFact("tb_s_achieved", *e.tb_per_s, "TB/s")});
+    const Target target{{SavedPart(*e.tb_per_s, peak / 4), SavedPart(*e.tb_per_s, 0.4 * peak),
+                         SavedPart(*e.tb_per_s, peak / 2)},
+                        "half of the bandwidth",
+                        "bandwidth of " + calls_.platform->name};
+    o->cause->a = target;
+    return true;
+  }
+
+  bool SlowAttention(Operation* o) {
+    const Efficiency& e = o->efficiency;
+    if (calls_.platform == nullptr || !e.tflops_per_s || e.bound != Bound::kCompute) return false;
+    if (!e.spec.ends_with("bf16") && !e.spec.ends_with("fp16")) return false;
+    const auto head = Number(*o, "d_h_qk");
+    const auto length = Number(*o, "N_Q");
+    if (!head || !length || *length < limits::kShortSequence) return false;
+    const PublishedAttention* rate = PublishedAttentionFor(*calls_.platform, *head);
+    if (rate == nullptr || o->library == rate->library || o->library == "AITER") return false;
+    const double goal = rate->tflops * (ContainsNoCase(o->name, "backward") ? 0.75 : 1);
+    const double now = *e.tflops_per_s;
+    if (now <= 0 || now >= 0.8 * goal) return false;
+    const bool amd = calls_.platform->vendor == "AMD";
+    Set(o, Pattern::kSlowAttentionKernel, o->library,
+        {KernelFact(*o), NumberFact("tflops_achieved", now, "TFLOPS/s"),
+         CauseCount("head_size", *head), CauseWords("reference", std::string(rate->kernels)),
+         NumberFact("target_tflops", goal, "TFLOPS/s"),
+         CauseWords("choice",
+                    amd ? "`torch.backends.cuda.preferred_rocm_fa_library(\"ck\")`, or "
+                          "flash-attn / AITER's kernels"
+                        : "`torch.nn.attention.sdpa_kernel(SDPBackend.CUDNN_ATTENTION)`, or "
+                          "flash-attn"),
+         CauseWords("switch", amd ? "Without a change of the code: TORCH_ROCM_FA_PREFER_CK=1."
+                                  : "Without a change of the code: TORCH_CUDNN_SDPA_ENABLED=1.")});
+    const Target target{
+        {SavedPart(now, 0.75 * goal), SavedPart(now, 0.9 * goal), SavedPart(now, goal)},
+        fmt::format("{:.0f} TFLOPS/s", goal),
+        std::string(rate->source)};
+    o->cause->a = target;
+    o->cause->b = target;
+    return true;
+  }
+
+  // ---- the rest
+
+  bool SumOfOne(Operation* o) {
+    const std::vector<Shape> shapes = ShapesOf(*o);
+    if (shapes.empty() || shapes.front().empty() || o->concrete.empty()) return false;
+    const bool plain = o->name == "aten::sum" || o->name == "aten::mean" ||
+                       o->name == "aten::amax" || o->name == "aten::amin";
+    if (!plain) return false;
+    const auto dimension = context_.ReducedDimension(ArgsOf(*o));
+    if (!dimension) return false;
+    const auto rank = static_cast<std::int64_t>(shapes.front().size());
+    const std::int64_t at = *dimension < 0 ? *dimension + rank : *dimension;
+    if (at < 0 || at >= rank || shapes.front()[static_cast<std::size_t>(at)] != 1) return false;
+    Set(o, Pattern::kSumOfOne, o->name,
+        {CauseCount("dimension", static_cast<double>(*dimension)),
+         CauseText("shape", ShapeText(shapes.front()))});
+    o->cause->a = Target{{0.9, 0.95, 1}, "nothing", "squeeze() moves no data"};
+    return true;
+  }
+
+  void FewRows(Operation* o) {
+    const auto units = context_.compute_units();
+    if (!units || o->mean_us < limits::kSmallKernelUs || o->gpu.empty()) return;
+    const auto blocks = context_.BlocksOf(o->gpu.front());
+    if (!blocks || *blocks >= limits::kFewRowsShare * *units) return;
+    Set(o, Pattern::kFewRowsNorm, o->name,
+        {CauseCount("blocks", *blocks), CauseCount("compute_units", *units), KernelFact(*o)});
+    const Target target{{0.3, 0.5, 0.75}, "four times as many blocks", "blocks against units"};
+    o->cause->a = target;
+    o->cause->b = target;
+  }
+
+  // ---- all together
+
+  void DropSmall() {
+    std::map<std::pair<Pattern, std::string>, double> time;
+    for (const CategoryAnalysis& category : out_) {
+      for (const Operation& o : category.operations) {
+        if (o.cause) time[{o.cause->pattern, o.cause->group}] += o.gpu_us;
+      }
+    }
+    for (CategoryAnalysis& category : out_) {
+      for (Operation& o : category.operations) {
+        if (!o.cause) continue;
+        const double share = time[{o.cause->pattern, o.cause->group}] * 100;
+        if (share < limits::kCauseShare * calls_.computation_us) o.cause.reset();
+      }
+    }
+  }
+
+  void Settle(Operation* o) const {
+    if (!o->cause) return;
+    o->patterns.insert(o->patterns.begin(), {o->cause->pattern, o->cause->facts});
+    const Target* best = nullptr;
+    for (const auto* target : {&o->cause->a, &o->cause->b}) {
+      if (*target && (best == nullptr || (*target)->saved_part.mid > best->saved_part.mid))
+        best = &**target;
+    }
+    o->savings_ms.reset();
+    o->impact_percent.reset();
+    if (best == nullptr || calls_.window_us <= 0) return;
+    o->savings_ms = TargetSavings(*best, *o);
+    o->impact_percent = Scaled(*o->savings_ms, 1e5 / calls_.window_us);
+    o->quantified = true;
+  }
+
+  // Some operations are held against another roof now.
+  static void Average(CategoryAnalysis* category) {
+    double roof = 0;
+    double time = 0;
+    for (const Operation& o : category->operations) {
+      if (!o.efficiency.roof_us || !o.efficiency.percent) continue;
+      time += o.gpu_us;
+      roof += std::min(100.0, *o.efficiency.percent) / 100 * o.gpu_us;
+    }
+    if (time > 0) category->efficiency = roof / time * 100;
+  }
+
+  const Calls& calls_;
+  std::vector<CategoryAnalysis>& out_;
+  const CauseContext context_;
+};
+
+}  // namespace
+
+int ArchitectureOf(std::string_view kernel) {
+  for (const std::string_view mark : {"cutlass_", "cutlass3x_sm", "sm"}) {
+    for (std::size_t at = kernel.find(mark); at != kernel.npos; at = kernel.find(mark, at + 1)) {
+      if (mark == "sm" && at > 0 && std::isalnum(static_cast<unsigned char>(kernel[at - 1])) != 0)
+        continue;
+      int number = 0;
+      std::size_t digit = at + mark.size();
+      while (digit < kernel.size() && number < 1000 &&
+             std::isdigit(static_cast<unsigned char>(kernel[digit])) != 0) {
+        number = 10 * number + (kernel[digit++] - '0');
+      }
+      if (number >= 50 && number < 200) return number;
+    }
+  }
+  return 0;
+}
+
+bool IsFp32ProductKernel(std::string_view kernel) {
+  if (ContainsNoCase(kernel, "tf32") || kernel.find("s1688") != kernel.npos ||
+      kernel.find("tensorop") != kernel.npos || ContainsNoCase(kernel, "xf32")) {
+    return false;
+  }
+  if (kernel.starts_with("Cijk_")) {
+    return kernel.find("_SB_") != kernel.npos || kernel.find("_S_B_") != kernel.npos ||
+           kernel.find("_SS_") != kernel.npos;
+  }
+  return ContainsNoCase(kernel, "sgemm") || kernel.find("simt") != kernel.npos ||
+         kernel.find("ffma") != kernel.npos || kernel.find("gemmSN") != kernel.npos ||
+         kernel.find("scudnn") != kernel.npos;
+}
+
+bool IsUnalignedKernel(std::string_view kernel, int newest_architecture) {
+  for (const std::string_view mark : {"align1", "align2"}) {
+    for (std::size_t at = kernel.find(mark); at != kernel.npos; at = kernel.find(mark, at + 1)) {
+      const std::size_t end = at + mark.size();
+      if (end >= kernel.size() || std::isdigit(static_cast<unsigned char>(kernel[end])) == 0)
+        return true;
+    }
+  }
+  constexpr int kAmpere = 80;
+  const int own = ArchitectureOf(kernel);
+  return own > 0 && own < kAmpere && newest_architecture >= kAmpere;
+}
+
+void FindCauses(const Calls& calls, std::vector<CategoryAnalysis>* categories) {
+  CauseFinder(calls, categories).Run();
+}
+
+}  // namespace jarvis::findings

@@ -1,0 +1,49 @@
+#include "findings/one/published_rates.h"
+
+#include <algorithm>
+#include <iterator>
+
+namespace jarvis::findings {
+namespace {
+
+// Rounded down from plots and tables: a target has to be within reach. Rows of a device by head
+// size.
+constexpr PublishedAttention kRates[] = {
+    {"H100", 64, 400, "FlashAttention-3 and cuDNN 9", "Shah et al., FlashAttention-3, 2024",
+     "FlashAttention"},
+    {"H100", 128, 600, "FlashAttention-3 and cuDNN 9", "Shah et al., FlashAttention-3, 2024",
+     "FlashAttention"},
+    {"H100", 256, 650, "FlashAttention-3 and cuDNN 9", "Shah et al., FlashAttention-3, 2024",
+     "FlashAttention"},
+    {"H200", 64, 400, "FlashAttention-3 and cuDNN 9", "Shah et al., FlashAttention-3, 2024",
+     "FlashAttention"},
+    {"H200", 256, 600, "FlashAttention-3 and cuDNN 9", "Shah et al., FlashAttention-3, 2024",
+     "FlashAttention"},
+    {"A100", 64, 175, "FlashAttention-2", "Dao, FlashAttention-2, 2023", "FlashAttention"},
+    {"A100", 256, 200, "FlashAttention-2", "Dao, FlashAttention-2, 2023", "FlashAttention"},
+    {"MI300X", 256, 500, "Composable Kernel and AITER", "AMD, ROCm blogs on CK and AITER, 2025",
+     "CK"},
+    {"MI325X", 256, 520, "Composable Kernel and AITER", "AMD, ROCm blogs on CK and AITER, 2025",
+     "CK"},
+    {"MI355X", 256, 1000, "Composable Kernel and AITER", "AMD, ROCm blogs on AITER, 2025", "CK"},
+    {"B200", 64, 900, "cuDNN 9 and FlashAttention-4", "NVIDIA and Dao-AILab, 2025",
+     "FlashAttention"},
+    {"B200", 256, 1200, "cuDNN 9 and FlashAttention-4", "NVIDIA and Dao-AILab, 2025",
+     "FlashAttention"},
+};
+
+}  // namespace
+
+std::span<const PublishedAttention> PublishedAttentionRates() {
+  return kRates;
+}
+
+const PublishedAttention* PublishedAttentionFor(const perf::Platform& platform, double head_size) {
+  const auto* found =
+      std::find_if(std::begin(kRates), std::end(kRates), [&](const PublishedAttention& row) {
+        return platform.name.starts_with(row.platform) && head_size <= row.head_size;
+      });
+  return found == std::end(kRates) ? nullptr : found;
+}
+
+}  // namespace jarvis::findings

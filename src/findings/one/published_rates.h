@@ -1,0 +1,26 @@
+// What published attention kernels reach on a device: a target that does not take attention for a
+// matrix product.
+#pragma once
+
+#include <optional>
+#include <span>
+#include <string_view>
+
+#include "perf/platform.h"
+
+namespace jarvis::findings {
+
+struct PublishedAttention {
+  std::string_view platform;  // beginning of perf::Platform::name: "H100"
+  double head_size;           // up to this
+  double tflops;              // forward, 16-bit operands, long sequences
+  std::string_view kernels;   // whose: "FlashAttention-3"
+  std::string_view source;    // with the year
+  std::string_view library;   // as LibraryOfKernel names them; those kernels are the reference
+};
+std::span<const PublishedAttention> PublishedAttentionRates();
+
+// The rate for a device and head size; null: none is published.
+const PublishedAttention* PublishedAttentionFor(const perf::Platform& platform, double head_size);
+
+}  // namespace jarvis::findings

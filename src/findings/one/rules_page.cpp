@@ -1,0 +1,52 @@
+#include "findings/one/rules_page.h"
+
+#include <fmt/format.h>
+
+#include "findings/one/published_rates.h"
+#include "findings/one/rule_rows.h"
+
+namespace jarvis::findings {
+namespace {
+
+std::string RuleLine(std::string_view name, std::string_view text) {
+  return fmt::format("| {} | {} |\n", name, text.empty() ? std::string_view("none known") : text);
+}
+
+}  // namespace
+
+std::string RulesPage() {
+  std::string page =
+      "# Rules\n\n"
+      "What the analysis looks for beside the distance to a roof. The page is made from the rows "
+      "in\n"
+      "`src/findings/one/rule_rows.cpp` (`UPDATE_GOLDEN=1 build/release/tests/findings_test` "
+      "rewrites it).\n"
+      "Words in braces stand for figures and names of the trace. Path A: the model may change; "
+      "Path B: the\n"
+      "torch code stays. A saving is of GPU time; what it makes of the wall time depends on the "
+      "host.\n";
+  for (const RuleRow& row : RuleRows()) {
+    page += fmt::format("\n## {}\n\n`{}`\n\n| | |\n|---|---|\n", Info(row.pattern).what,
+                        Info(row.pattern).key);
+    page += RuleLine("signature", row.signature);
+    page += RuleLine("evidence", row.evidence);
+    page += RuleLine("Path A", row.path_a);
+    page += RuleLine("Path B", row.path_b);
+    page += RuleLine("not where", row.excluded);
+    page += RuleLine("target", row.target);
+    page += RuleLine("source", row.source);
+  }
+  page +=
+      "\n## Published rates of fused attention\n\n"
+      "Forward, operands of 16 bits, long sequences; rounded down. Without a row: 40 % of the "
+      "dense "
+      "peak.\n\n"
+      "| device | head size up to | TFLOPS/s | kernels | source |\n|---|---|---|---|---|\n";
+  for (const PublishedAttention& rate : PublishedAttentionRates()) {
+    page += fmt::format("| {} | {:.0f} | {:.0f} | {} | {} |\n", rate.platform, rate.head_size,
+                        rate.tflops, rate.kernels, rate.source);
+  }
+  return page;
+}
+
+}  // namespace jarvis::findings

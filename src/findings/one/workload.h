@@ -1,0 +1,77 @@
+// What a trace is of: model, phase, sizes, precision, machine. Every statement has its evidence and
+// says whether the trace records it or whether it is inferred; what cannot be said is absent.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace jarvis::findings {
+
+inline constexpr std::string_view kUnknownModel = "Cannot be inferred from trace";
+
+enum class Certainty : std::uint8_t {
+  kRecorded,  // stands in the trace: a name, a shape, a member of its metadata
+  kInferred,  // follows from what stands there by a rule that may be wrong
+  kGiven,     // somebody who knows said so
+};
+std::string_view CertaintyText(Certainty certainty);  // "recorded", "inferred", "given"
+
+struct WorkloadField {
+  std::string value;  // empty: not known
+  std::vector<std::string> evidence;
+  Certainty certainty = Certainty::kInferred;
+
+  bool known() const { return !value.empty(); }
+};
+
+// In the order in which they are told.
+enum class WorkloadPart : std::uint8_t {
+  kModel,        // "Owlv2ForObjectDetection", "ResNet-50"
+  kFamily,       // "mixture-of-experts decoder", "CNN"
+  kComponents,   // further parts with their share of GPU time: "T5EncoderModel 3 %"
+  kFramework,    // "vLLM, FlashInfer"
+  kPhase,        // "prefill", "training: forward, backward, optimizer"
+  kBatch,        // "16 x 559 tokens", "32 requests"
+  kInput,        // "128 frames of 224 x 224"
+  kLayers,       // "36"
+  kHidden,       // "2880"
+  kHeads,        // "64 x 64, 8 of keys and values"
+  kExperts,      // "128, top 4"
+  kVocabulary,   // "201088"
+  kPrecision,    // "bf16 92 %, fp32 8 %"
+  kExecution,    // "eager", "graph replay"
+  kDevice,       // "MI300X"
+  kParallelism,  // "tensor parallel 8, rank 0 of 8"
+  kSteps,        // "3 steps"
+};
+inline constexpr std::size_t kWorkloadParts = 17;
+
+// The name of a part in files and arguments ("model"), and for people ("Model").
+std::string_view WorkloadKey(WorkloadPart part);
+std::string_view WorkloadTitle(WorkloadPart part);
+std::optional<WorkloadPart> WorkloadPartOf(std::string_view key);
+
+struct Workload {
+  std::array<WorkloadField, kWorkloadParts> fields;
+  std::vector<std::string> module_classes;  // all of the trace, sorted
+
+  const WorkloadField& operator[](WorkloadPart part) const {
+    return fields[static_cast<std::size_t>(part)];
+  }
+  WorkloadField& operator[](WorkloadPart part) { return fields[static_cast<std::size_t>(part)]; }
+  // Sets a part if it is not known yet.
+  void Set(WorkloadPart part, std::string value, Certainty certainty, std::string evidence);
+};
+
+// What the workload is called in a title: the model, else the family, else "Workload".
+std::string WorkloadName(const Workload& workload);
+// All that is known in one line, for the top of reports and answers: "GptOssForCausalLM (vLLM),
+// prefill, 1 request of 888 tokens, 36 layers, [inferred: 128 experts], ...". Empty: nothing known.
+std::string WorkloadLine(const Workload& workload);
+
+}  // namespace jarvis::findings

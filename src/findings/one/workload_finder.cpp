@@ -1,0 +1,22 @@
+#include "findings/one/workload_finder.h"
+
+#include "findings/one/workload_facts.h"
+#include "findings/one/workload_machine.h"
+#include "findings/one/workload_model.h"
+#include "findings/one/workload_phase.h"
+#include "findings/one/workload_sizes.h"
+
+namespace jarvis::findings {
+
+Workload FindWorkload(const session::LoadedTrace& trace,
+                      const std::vector<CategoryAnalysis>& categories) {
+  const WorkloadFacts facts = CollectWorkloadFacts(trace, categories);
+  const WorkloadSizes sizes = FindWorkloadSizes(facts);
+  Workload workload;
+  TellModel(facts, sizes, &workload);
+  TellPhase(facts, sizes, &workload);
+  TellMachine(facts, sizes, &workload);
+  return workload;
+}
+
+}  // namespace jarvis::findings

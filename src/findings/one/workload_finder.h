@@ -1,0 +1,17 @@
+// Tells what a trace is of, from its modules, names, shapes and metadata. See workload.h.
+#pragma once
+
+#include <vector>
+
+#include "findings/one/category_analysis.h"
+#include "findings/one/workload.h"
+#include "session/loaded_trace.h"
+
+namespace jarvis::findings {
+
+// `categories`: the trace's own, as CollectOperations makes them (with details). Linear in events,
+// but for sorting.
+Workload FindWorkload(const session::LoadedTrace& trace,
+                      const std::vector<CategoryAnalysis>& categories);
+
+}  // namespace jarvis::findings

@@ -1,0 +1,430 @@
+#include "findings/one/workload_model.h"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <set>
+#include <string>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "base/text.h"
+#include "perf/iteration_annotation.h"
+
+namespace jarvis::findings {
+namespace {
+
+// A module owns the GPU time from this share of computing on.
+constexpr double kOwns = 0.25;
+constexpr double kComponentShown = 0.01;
+constexpr double kLayerShare = 0.3;
+constexpr double kRepeatedShare = 0.4;  // of computing: kernels that run once a layer
+
+// Classes that only pass calls on.
+bool IsWrapper(std::string_view name) {
+  constexpr std::string_view kWrappers[] = {"DistributedDataParallel",
+                                            "FullyShardedDataParallel",
+                                            "DataParallel",
+                                            "OptimizedModule",
+                                            "CheckpointWrapper",
+                                            "Sequential",
+                                            "ModuleList",
+                                            "Float16Module",
+                                            "DeepSpeedEngine",
+                                            "ActivationWrapper",
+                                            "GraphModule",
+                                            "LoraModel",
+                                            "PipelineStage",
+                                            "MegatronModule",
+                                            "SentenceTransformer"};
+  return std::find(std::begin(kWrappers), std::end(kWrappers), name) != std::end(kWrappers) ||
+         name.starts_with("FSDP") || name.starts_with("PeftModel");
+}
+
+// Layers of torch.nn and of servers that no model is named after.
+bool IsBuildingBlock(const ModulePlace& place) {
+  constexpr std::string_view kBlocks[] = {
+      "Linear",  "Conv1d",    "Conv2d",          "Conv3d",           "Embedding", "EmbeddingBag",
+      "Dropout", "LayerNorm", "RMSNorm",         "BatchNorm2d",      "GroupNorm", "ReLU",
+      "GELU",    "SiLU",      "Softmax",         "Identity",         "MaxPool2d", "Sampler",
+      "Tanh",    "Sigmoid",   "LogitsProcessor", "AdaptiveAvgPool2d"};
+  return place.file.starts_with("torch/nn/modules/") || place.name.ends_with("Loss") ||
+         std::find(std::begin(kBlocks), std::end(kBlocks), place.name) != std::end(kBlocks);
+}
+
+bool IsNormClass(std::string_view name) {
+  return ContainsNoCase(name, "norm");
+}
+
+// Number of convolutions of a forward pass: the residual network of that depth.
+std::string_view ResNetOf(std::uint64_t convolutions) {
+  switch (convolutions) {
+    case 20: return "ResNet-18";
+    case 36: return "ResNet-34";
+    case 53: return "ResNet-50";
+    case 104: return "ResNet-101";
+    case 155: return "ResNet-152";
+    default: return "";
+  }
+}
+
+// The published sizes of vision transformers.
+std::string_view VitOf(std::int64_t hidden, std::int64_t heads) {
+  struct Row {
+    std::int64_t hidden, heads;
+    std::string_view name;
+  };
+  for (const Row& row :
+       {Row{192, 3, "ViT-Ti"}, Row{384, 6, "ViT-S"}, Row{768, 12, "ViT-B"}, Row{1024, 16, "ViT-L"},
+        Row{1280, 16, "ViT-H"}, Row{1408, 16, "ViT-g"}, Row{1664, 16, "ViT-G"}}) {
+    if (row.hidden == hidden && row.heads == heads) return row.name;
+  }
+  return "";
+}
+
+class ModelTeller {
+ public:
+  ModelTeller(const WorkloadFacts& facts, const WorkloadSizes& sizes, Workload* out)
+      : facts_(facts), sizes_(sizes), out_(*out), main_(MainModule(facts)) {
+    for (const CategoryAnalysis& category : facts.categories)
+      kinds_[category.kind] += category.gpu_us;
+    passes_ = ForwardPasses(facts);
+  }
+
+  void Run() {
+    std::set<std::string> classes;
+    for (const ModulePlace& place : facts_.modules)
+      classes.insert(std::string(place.name));
+    out_.module_classes.assign(classes.begin(), classes.end());
+    if (main_ != nullptr) FromModules();
+    Residual();
+    Family();
+    Layers();
+  }
+
+ private:
+  double Time(Kind kind) const {
+    const auto found = kinds_.find(kind);
+    return found == kinds_.end() ? 0 : found->second;
+  }
+  double ShareOfCompute(double us) const {
+    return facts_.ComputeUs() > 0 ? us / facts_.ComputeUs() : 0;
+  }
+  NamedWork Ops(std::initializer_list<std::string_view> parts) const {
+    return Containing(facts_.ops, parts);
+  }
+  NamedWork Kernels(std::initializer_list<std::string_view> parts) const {
+    return Containing(facts_.kernels, parts);
+  }
+  NamedWork Notes(std::initializer_list<std::string_view> parts) const {
+    return Containing(facts_.annotations, parts);
+  }
+  bool MainIs(std::initializer_list<std::string_view> lower_parts) const {
+    return main_ != nullptr &&
+           std::any_of(lower_parts.begin(), lower_parts.end(),
+                       [&](std::string_view part) { return ContainsNoCase(main_->name, part); });
+  }
+
+  void FromModules() {
+    out_.Set(WorkloadPart::kModel, std::string(main_->name), Certainty::kRecorded,
+             fmt::format("module class with {:.0f} % of the time of computing{}{}",
+                         100 * ShareOfCompute(main_->gpu_us), main_->file.empty() ? "" : ", ",
+                         main_->file));
+    std::string others;
+    std::size_t shown = 0;
+    for (const std::uint32_t root : facts_.roots) {
+      const ModulePlace& place = facts_.modules[root];
+      if (IsBelowOrSame(*main_, root) || IsBuildingBlock(place) || shown == 4 ||
+          ShareOfCompute(place.gpu_us) < kComponentShown) {
+        continue;
+      }
+      ++shown;
+      others += fmt::format("{}{} {:.0f} %", others.empty() ? "" : ", ", place.name,
+                            100 * ShareOfCompute(place.gpu_us));
+    }
+    out_.Set(WorkloadPart::kComponents, std::move(others), Certainty::kRecorded,
+             "module calls beside the model's, by their share of the time of computing");
+  }
+
+  bool IsBelowOrSame(const ModulePlace& place, std::uint32_t root) const {
+    const ModulePlace* at = &place;
+    while (at->parent != ModulePlace::kNoParent)
+      at = &facts_.modules[at->parent];
+    return at == &facts_.modules[root];
+  }
+
+  std::uint64_t Convolutions() const {
+    std::uint64_t calls = Ops({"aten::conv2d"}).count;
+    if (calls == 0) calls = Ops({"aten::cudnn_convolution", "aten::miopen_convolution"}).count;
+    return calls;
+  }
+
+  // Residual networks are told apart by how many convolutions a forward pass has.
+  void Residual() {
+    const std::uint64_t norms = Ops({"aten::batch_norm"}).count;
+    const std::uint64_t convolutions = Convolutions();
+    if (convolutions == 0 || norms == 0) return;
+    const std::uint64_t recomputed = Recomputed(convolutions);
+    if (recomputed == 0 || norms % passes_ != 0) return;
+    const std::string_view name = ResNetOf(recomputed);
+    if (name.empty()) return;
+    if (main_ != nullptr && !MainIs({"resnet"})) return;
+    WorkloadField& model = out_[WorkloadPart::kModel];
+    model.evidence.push_back(
+        fmt::format("{} convolutions with batch norms a forward pass", recomputed));
+    model.value = name;
+    model.certainty = Certainty::kInferred;
+  }
+
+  // Convolutions of one forward pass, without those that checkpointing runs a second time: these
+  // are below a backward node or a checkpoint's backward.
+  std::uint64_t Recomputed(std::uint64_t convolutions) const {
+    if (convolutions % passes_ != 0) return 0;
+    const std::uint64_t each = convolutions / passes_;
+    if (!ResNetOf(each).empty()) return each;
+    // Distinct modules count once however often they run.
+    std::uint64_t modules = 0;
+    for (const ModulePlace& place : facts_.modules)
+      modules += place.name == "Conv2d" ? place.instances : 0;
+    return modules;
+  }
+
+  bool Causal() const {
+    const AttentionSizes* attention = sizes_.Attention();
+    return (attention != nullptr && attention->causal.value_or(false)) ||
+           Ops({"triangmaskedsoftmax", "triang_masked"}).count > 0 ||
+           Kernels({"triang_masked", "causal"}).count > 0;
+  }
+  bool KeepsCache() const {
+    return Ops({"reshape_and_cache", "store_cache", "paged", "set_kv_buffer"}).count > 0 ||
+           Kernels({"reshape_and_cache", "store_kvcache", "paged", "kv_indices",
+                    "unified_attention", "append_paged", "kvcache"})
+                   .count > 0;
+  }
+  bool HasAttention() const {
+    return !sizes_.attentions.empty() || Time(Kind::kSdpa) > 0 ||
+           Kernels({"attention", "fmha", "flash_fwd", "attn_fwd", "mla_"}).count > 0;
+  }
+
+  std::string TransformerFamily(std::string* why) const {
+    if (MainIs({"transformer2d", "dit", "flux", "mmdit"}) &&
+        (MainIs({"transformer2d"}) || Notes({"diffusion"}).count > 0)) {
+      *why = "class name";
+      return "diffusion transformer";
+    }
+    const ImageSizes* image = sizes_.image ? &*sizes_.image : nullptr;
+    if (image != nullptr && image->patch > 0 && sizes_.hidden) return VisionFamily(why);
+    const bool decoder = Causal() || KeepsCache() || MainIs({"causallm", "lmhead", "decoder"});
+    const std::string experts = sizes_.has_experts ? "mixture-of-experts " : "";
+    if (decoder || (sizes_.vocabulary && !MainIs({"bert", "masked"}))) {
+      *why = KeepsCache()        ? "attention over a cache of keys and values"
+             : Causal()          ? "causal attention"
+             : sizes_.vocabulary ? "attention and " + sizes_.vocabulary_evidence
+                                 : "class name";
+      return experts + "decoder";
+    }
+    *why = "attention ops";
+    return sizes_.has_experts                   ? "mixture-of-experts transformer"
+           : MainIs({"bert", "encoder", "vit"}) ? "transformer encoder"
+                                                : "transformer";
+  }
+
+  std::string VisionFamily(std::string* why) const {
+    const ImageSizes& image = *sizes_.image;
+    *why = fmt::format("convolution cuts patches of {} x {} to {} channels", image.patch,
+                       image.patch, image.channels);
+    std::string name = "vision transformer";
+    const AttentionSizes* attention = sizes_.Attention();
+    if (attention != nullptr) {
+      const std::string_view size = VitOf(attention->heads * attention->head, attention->heads);
+      if (!size.empty()) {
+        name = fmt::format("{} ({})", size, name);
+        *why += fmt::format("; {} heads of {}", attention->heads, attention->head);
+      }
+    }
+    // A few prompt tokens that attend to the whole image, and masks that are enlarged from it.
+    const bool prompts = std::any_of(
+        sizes_.attentions.begin(), sizes_.attentions.end(), [](const AttentionSizes& one) {
+          return one.queries > 0 && one.queries <= 16 && one.keys >= 64 * one.queries;
+        });
+    if (prompts && Ops({"conv_transpose2d"}).count > 0) {
+      *why += "; few queries over all image tokens, transposed convolutions";
+      name += " with a promptable mask decoder (as Segment Anything has)";
+    }
+    return name;
+  }
+
+  void Family() {
+    std::string why, family;
+    const double convolution = Time(Kind::kConvolution);
+    const bool bags = Ops({"embedding_bag", "fbgemm::", "split_embedding"}).count > 0 ||
+                      Kernels({"split_embedding", "embeddingbag"}).count > 0;
+    const bool products = Time(Kind::kGemm) > 0 || Time(Kind::kMoe) > 0;
+    if (bags) {
+      family = "recommendation model (DLRM-like)";
+      why = "embedding bags and dense layers";
+    } else if (MainIs({"unet"})) {
+      family = "diffusion U-Net";
+      why = "class name";
+    } else if (HasAttention() && convolution < 0.5 * facts_.ComputeUs()) {
+      family = TransformerFamily(&why);
+    } else if (sizes_.has_experts) {
+      family = "mixture-of-experts layer";
+      why = "expert kernels, no attention";
+    } else if (convolution > 0 || Kernels({"igemm_fwd", "implicit_gemm", "winograd"}).count > 0) {
+      family = "convolutional network";
+      why = "convolutions";
+    } else if (OnlyNorms()) {
+      family = "normalisation layers (microbenchmark)";
+      why = "all modules or ops with GPU time are norms";
+    } else if (products) {
+      family = "dense layers";
+      why = "matrix products without attention, convolutions or embeddings";
+    } else if (const ShapedOperation* one = SingleOp()) {
+      family = fmt::format("{} (microbenchmark)", one->operation->name);
+      why = "nearly all GPU time is of this op";
+    }
+    out_.Set(WorkloadPart::kFamily, std::move(family), Certainty::kInferred, std::move(why));
+  }
+
+  const ShapedOperation* SingleOp() const {
+    if (facts_.operations.empty()) return nullptr;
+    const ShapedOperation& first = facts_.operations.front();
+    return first.operation->gpu_us >= 0.9 * facts_.gpu_us ? &first : nullptr;
+  }
+
+  bool OnlyNorms() const {
+    if (main_ != nullptr && !main_->children.empty()) {
+      return std::all_of(main_->children.begin(), main_->children.end(), [&](std::uint32_t child) {
+        const ModulePlace& place = facts_.modules[child];
+        return IsNormClass(place.name) || place.gpu_us <= 0.05 * main_->gpu_us;
+      });
+    }
+    return Time(Kind::kGemm) <= 0 && Time(Kind::kNorm) > 0.5 * facts_.ComputeUs();
+  }
+
+  void Layers() {
+    if (OnlyNorms()) return NormLayers();
+    if (main_ != nullptr) {
+      if (const ModulePlace* layer = LayerModule(facts_, *main_)) {
+        const bool blocks = layer->name.ends_with("Bottleneck") || layer->name == "BasicBlock";
+        if (blocks) return;
+        out_.Set(WorkloadPart::kLayers, fmt::format("{}", layer->instances), Certainty::kRecorded,
+                 fmt::format("{} modules of class {}", layer->instances, layer->name));
+        return;
+      }
+    }
+    if (Time(Kind::kConvolution) > 0.5 * facts_.ComputeUs()) return;
+    if (const AttentionSizes* attention = sizes_.Attention();
+        attention != nullptr && passes_ > 0 && attention->calls % passes_ == 0) {
+      const std::uint64_t layers = LayersByAttention(*attention) / passes_;
+      out_.Set(WorkloadPart::kLayers, fmt::format("{}", layers), Certainty::kInferred,
+               fmt::format("{} attention calls of {} heads of {} in {} forward passes",
+                           layers * passes_, attention->heads, attention->head, passes_));
+      return;
+    }
+    LayersByKernels();
+  }
+
+  // Windowed and global attention of one model differ in sizes but not in heads.
+  std::uint64_t LayersByAttention(const AttentionSizes& main) const {
+    std::uint64_t calls = 0;
+    for (const AttentionSizes& one : sizes_.attentions) {
+      if (one.heads == main.heads && one.head == main.head && one.op == main.op) calls += one.calls;
+    }
+    return calls % passes_ == 0 ? calls : main.calls;
+  }
+
+  void NormLayers() {
+    std::uint64_t norms = 0;
+    for (const ModulePlace& place : facts_.modules)
+      norms += IsNormClass(place.name) ? place.instances : 0;
+    if (norms == 0) return;
+    out_.Set(WorkloadPart::kLayers, fmt::format("{}", norms), Certainty::kRecorded,
+             fmt::format("{} modules of norm classes", norms));
+  }
+
+  // Without modules and shapes: how often the kernels of the most time run.
+  void LayersByKernels() {
+    std::map<std::uint64_t, double> by_count;
+    for (const NamedWork& kernel : facts_.kernels) {
+      if (!ContainsNoCase(kernel.name, "nccl") && !ContainsNoCase(kernel.name, "all_reduce"))
+        by_count[kernel.count] += kernel.us;
+    }
+    const auto most =
+        std::max_element(by_count.begin(), by_count.end(),
+                         [](const auto& a, const auto& b) { return a.second < b.second; });
+    if (most == by_count.end() || !HasAttention()) return;
+    const std::uint64_t layers = most->first / passes_;
+    if (most->first % passes_ != 0 || layers < 4 || ShareOfCompute(most->second) < kRepeatedShare) {
+      return;
+    }
+    out_.Set(WorkloadPart::kLayers, fmt::format("{}", layers), Certainty::kInferred,
+             fmt::format("kernels with {:.0f} % of the time of computing run {} times each",
+                         100 * ShareOfCompute(most->second), most->first));
+  }
+
+  const WorkloadFacts& facts_;
+  const WorkloadSizes& sizes_;
+  Workload& out_;
+  const ModulePlace* main_;
+  std::uint64_t passes_ = 1;
+  std::map<Kind, double> kinds_;
+};
+
+}  // namespace
+
+const ModulePlace* MainModule(const WorkloadFacts& facts) {
+  for (const std::uint32_t root : facts.roots) {
+    const ModulePlace* place = &facts.modules[root];
+    while (IsWrapper(place->name) && !place->children.empty())
+      place = &facts.modules[place->children.front()];
+    if (IsBuildingBlock(*place) || IsWrapper(place->name)) continue;
+    return place->gpu_us >= kOwns * facts.ComputeUs() ? place : nullptr;
+  }
+  return nullptr;
+}
+
+const ModulePlace* LayerModule(const WorkloadFacts& facts, const ModulePlace& main) {
+  const ModulePlace* best = nullptr;
+  const auto at = static_cast<std::uint32_t>(&main - facts.modules.data());
+  std::vector<std::uint32_t> open = {at};
+  while (!open.empty()) {
+    const std::uint32_t next = open.back();
+    open.pop_back();
+    const ModulePlace& place = facts.modules[next];
+    if (place.gpu_us < kLayerShare * main.gpu_us) continue;
+    open.insert(open.end(), place.children.begin(), place.children.end());
+    if (place.instances < 2 || next == at || IsWrapper(place.name) || IsBuildingBlock(place))
+      continue;
+    if (best == nullptr || place.depth < best->depth ||
+        (place.depth == best->depth && place.gpu_us > best->gpu_us)) {
+      best = &place;
+    }
+  }
+  return best;
+}
+
+std::uint64_t ForwardPasses(const WorkloadFacts& facts) {
+  if (const ModulePlace* main = MainModule(facts)) {
+    return std::max<std::uint64_t>(main->calls, 1);
+  }
+  std::uint64_t iterations = 0;
+  for (const NamedWork& note : facts.annotations) {
+    if (perf::ParseIteration(note.name)) iterations += note.count;
+  }
+  // Servers put two annotations around one step.
+  std::set<std::string_view> formats;
+  for (const NamedWork& note : facts.annotations) {
+    if (const auto sums = perf::ParseIteration(note.name)) formats.insert(sums->format);
+  }
+  if (iterations > 0) return std::max<std::uint64_t>(iterations / formats.size(), 1);
+  return std::max<std::uint64_t>(facts.trace.steps().size(), 1);
+}
+
+void TellModel(const WorkloadFacts& facts, const WorkloadSizes& sizes, Workload* out) {
+  ModelTeller(facts, sizes, out).Run();
+}
+
+}  // namespace jarvis::findings

@@ -1,0 +1,27 @@
+// Which model a trace is of: by the module that owns the most GPU time, else by what its operations
+// look like. Internal to the layer.
+#pragma once
+
+#include <cstdint>
+
+#include "findings/one/workload.h"
+#include "findings/one/workload_facts.h"
+#include "findings/one/workload_sizes.h"
+
+namespace jarvis::findings {
+
+// The module that owns the trace's GPU time: the outermost class that is neither a wrapper nor one
+// of PyTorch's own building blocks. Null: no module owns enough of it.
+const ModulePlace* MainModule(const WorkloadFacts& facts);
+
+// The outermost class below it that is repeated and that most of its time passes through. Null:
+// none.
+const ModulePlace* LayerModule(const WorkloadFacts& facts, const ModulePlace& main);
+
+// How often the model ran: calls of its module, iterations of a server, steps; at least 1.
+std::uint64_t ForwardPasses(const WorkloadFacts& facts);
+
+// Model, family, components, layers.
+void TellModel(const WorkloadFacts& facts, const WorkloadSizes& sizes, Workload* out);
+
+}  // namespace jarvis::findings

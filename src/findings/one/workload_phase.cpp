@@ -1,0 +1,430 @@
+#include "findings/one/workload_phase.h"
+
+#include <algorithm>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "base/text.h"
+#include "findings/one/workload_model.h"
+#include "perf/iteration_annotation.h"
+
+namespace jarvis::findings {
+namespace {
+
+constexpr double kExecutionShown = 0.05;  // of GPU time
+constexpr std::int64_t kDecodeRows = 256;
+
+enum class Source : std::uint8_t { kFrame, kOp, kAnnotation, kKernel };
+
+// What shows that a framework is at work. The first row of a framework that is found counts.
+struct Sign {
+  std::string_view framework;
+  Source source;
+  std::string_view lower_part;
+};
+constexpr Sign kSigns[] = {
+    {"SGLang", Source::kFrame, "sglang/"},
+    {"SGLang", Source::kOp, "sglang"},
+    {"SGLang", Source::kAnnotation, "step[decode"},
+    {"SGLang", Source::kAnnotation, "step[extend"},
+    {"vLLM", Source::kFrame, "vllm/"},
+    {"vLLM", Source::kOp, "vllm::"},
+    {"vLLM", Source::kOp, "_c_cache_ops::"},
+    {"vLLM", Source::kKernel, "vllm::"},
+    {"TensorRT-LLM kernels", Source::kKernel, "tensorrt_llm::"},
+    {"FlashInfer", Source::kFrame, "flashinfer/"},
+    {"FlashInfer", Source::kOp, "flashinfer"},
+    {"aiter", Source::kOp, "aiter::"},
+    {"aiter", Source::kFrame, "aiter/"},
+    {"xDiT", Source::kFrame, "xfuser/"},
+    {"diffusers", Source::kFrame, "diffusers/"},
+    {"transformers", Source::kFrame, "transformers/models/"},
+    {"transformers", Source::kFrame, "transformers/pipelines/"},
+    {"timm", Source::kFrame, "timm/models/"},
+    {"torchvision", Source::kFrame, "torchvision/models/"},
+    {"Megatron", Source::kFrame, "megatron/"},
+    {"Megatron", Source::kOp, "_reducefrommodelparallelregion"},
+    {"Megatron", Source::kOp, "linearwithgradaccumulationandasynccommunication"},
+    {"DeepSpeed", Source::kFrame, "deepspeed/"},
+    {"Transformer Engine", Source::kFrame, "transformer_engine/"},
+    {"Transformer Engine", Source::kKernel, "transformer_engine::"},
+    {"TorchRec", Source::kAnnotation, "all2all_data:"},
+    {"TorchRec", Source::kFrame, "torchrec/"},
+    {"FBGEMM", Source::kOp, "fbgemm"},
+    {"FBGEMM", Source::kKernel, "split_embedding"},
+    {"torchao", Source::kFrame, "torchao/"},
+    {"torchao", Source::kKernel, "torchao"},
+    {"Lightning", Source::kFrame, "lightning/"},
+    {"FSDP", Source::kFrame, "torch/distributed/fsdp/"},
+    {"FSDP", Source::kAnnotation, "fsdp::"},
+    {"FSDP", Source::kAnnotation, "fullyshardeddataparallel"},
+    {"DDP", Source::kAnnotation, "distributeddataparallel"},
+    {"DDP", Source::kOp, "torch::distributed::reducer"},
+    {"Apex", Source::kOp, "fusedlayernormaffinefunction"},
+    {"Apex", Source::kKernel, "adamfunctor"},
+};
+
+class PhaseTeller {
+ public:
+  PhaseTeller(const WorkloadFacts& facts, const WorkloadSizes& sizes, Workload* out)
+      : facts_(facts), sizes_(sizes), out_(*out), passes_(ForwardPasses(facts)) {}
+
+  void Run() {
+    ReadIterations();
+    Framework();
+    Phase();
+    Input();
+    Batch();
+    Execution();
+    Steps();
+  }
+
+ private:
+  const std::vector<NamedWork>& NamesOf(Source source) const {
+    switch (source) {
+      case Source::kFrame: return facts_.frames;
+      case Source::kOp: return facts_.ops;
+      case Source::kAnnotation: return facts_.annotations;
+      case Source::kKernel: return facts_.kernels;
+    }
+    return facts_.ops;
+  }
+  NamedWork Ops(std::initializer_list<std::string_view> parts) const {
+    return Containing(facts_.ops, parts);
+  }
+  NamedWork Notes(std::initializer_list<std::string_view> parts) const {
+    return Containing(facts_.annotations, parts);
+  }
+  NamedWork Kernels(std::initializer_list<std::string_view> parts) const {
+    return Containing(facts_.kernels, parts);
+  }
+
+  // Of an inference server. Names that only begin as its annotations do give the requests.
+  void ReadIterations() {
+    for (const NamedWork& note : facts_.annotations) {
+      if (const auto sums = perf::ParseIteration(note.name)) {
+        if (!iteration_ || sums->g_sk + sums->c_sk > iteration_->g_sk + iteration_->c_sk) {
+          iteration_ = sums;
+          iteration_name_ = note.name;
+        }
+        continue;
+      }
+      if (!iteration_) ReadShortened(note.name);
+    }
+  }
+
+  // "execute_context_1(888_788544)_generation_0(0)": tokens, then further sums.
+  void ReadShortened(std::string_view name) {
+    constexpr std::string_view kContext = "execute_context_", kGeneration = ")_generation_";
+    const std::size_t middle = name.find(kGeneration);
+    if (!name.starts_with(kContext) || middle == std::string_view::npos) return;
+    const auto read = [](std::string_view part, std::int64_t* requests, std::int64_t* tokens) {
+      const std::size_t open = part.find('(');
+      if (open == std::string_view::npos) return false;
+      const auto first = ParseInt(part.substr(0, open));
+      const std::string_view rest = part.substr(open + 1);
+      const auto second = ParseInt(rest.substr(0, rest.find_first_not_of("0123456789")));
+      if (!first || !second) return false;
+      *requests = *first;
+      *tokens = *second;
+      return true;
+    };
+    perf::IterationSums sums;
+    if (!read(name.substr(kContext.size(), middle - kContext.size()), &sums.context_requests,
+              &sums.c_sq) ||
+        !read(name.substr(middle + kGeneration.size()), &sums.generation_requests, &sums.g_sq)) {
+      return;
+    }
+    iteration_ = sums;
+    iteration_name_ = name;
+  }
+
+  void Framework() {
+    std::string value, evidence;
+    std::vector<std::string_view> found;
+    for (const Sign& sign : kSigns) {
+      if (std::find(found.begin(), found.end(), sign.framework) != found.end()) continue;
+      // Servers use each other's kernels and files.
+      const bool other_server = sign.framework == "vLLM" &&
+                                (std::find(found.begin(), found.end(), "SGLang") != found.end());
+      if (other_server) continue;
+      const NamedWork work = Containing(NamesOf(sign.source), {sign.lower_part});
+      if (work.count == 0) continue;
+      found.push_back(sign.framework);
+      value += (value.empty() ? "" : ", ") + std::string(sign.framework);
+      if (found.size() <= 3)
+        evidence += (evidence.empty() ? "" : "; ") + OneLine(Utf8Prefix(work.name, 60));
+    }
+    out_.Set(WorkloadPart::kFramework, std::move(value), Certainty::kRecorded, std::move(evidence));
+  }
+
+  // The optimizer that runs, or empty.
+  std::string Optimizer(std::string* evidence) const {
+    for (const NamedWork& note : facts_.annotations) {
+      constexpr std::string_view kStep = "Optimizer.step#";
+      if (!note.name.starts_with(kStep)) continue;
+      *evidence = note.name;
+      const std::string_view rest = note.name.substr(kStep.size());
+      return std::string(rest.substr(0, rest.find('.')));
+    }
+    for (const auto& [part, name] :
+         {std::pair{"_fused_adamw", "AdamW"}, std::pair{"_fused_adam", "Adam"},
+          std::pair{"adagrad", "Adagrad"}, std::pair{"_fused_sgd", "SGD"}}) {
+      const NamedWork op = Ops({part});
+      if (op.count == 0) continue;
+      *evidence = op.name;
+      return name;
+    }
+    if (const NamedWork kernel = Kernels({"adamfunctor", "adamcapturable", "fusedadam"});
+        kernel.count > 0) {
+      *evidence = Utf8Prefix(kernel.name, 60);
+      return "Adam";
+    }
+    for (const NamedWork& frame : facts_.frames) {
+      if (!frame.name.starts_with("torch/optim/") || !frame.name.ends_with(": step")) continue;
+      *evidence = frame.name;
+      const std::string_view file = frame.name.substr(12);
+      const std::string name(file.substr(0, file.find(".py")));
+      if (name == "optimizer" || name == "lr_scheduler") continue;
+      return UpperAscii(name);
+    }
+    if (const NamedWork note = Notes({"## optimizer"}); note.count > 0) {
+      *evidence = note.name;
+      return "optimizer";
+    }
+    return UnnamedOptimizer(evidence);
+  }
+
+  // Old profilers name no optimizer: in-place updates of all parameters after their gradients.
+  std::string UnnamedOptimizer(std::string* evidence) const {
+    const NamedWork accumulated = Ops({"accumulategrad"});
+    const NamedWork scaled = Ops({"aten::mul_"});
+    const NamedWork added = Ops({"aten::add_"});
+    if (accumulated.count == 0 || added.count < 3 * accumulated.count ||
+        scaled.count < accumulated.count) {
+      return "";
+    }
+    *evidence = "in-place scaling and adding for every gradient, as SGD with momentum does";
+    return "SGD";
+  }
+
+  bool Backward() const {
+    return facts_.backward || Ops({"autograd::engine::evaluate_function"}).count > 0 ||
+           Ops({"_backward", "backward0", "backward1"}).count > 0 ||
+           Notes({"## backward"}).count > 0 ||
+           Kernels({"_backward_kernel", "_bwd_", "dgrad", "wgrad"}).count > 0;
+  }
+
+  void Phase() {
+    std::string evidence;
+    const std::string optimizer = Optimizer(&evidence);
+    if (!optimizer.empty()) {
+      const bool named = optimizer != "optimizer";
+      out_.Set(WorkloadPart::kPhase,
+               named ? fmt::format("training with {}", optimizer) : "training",
+               Certainty::kRecorded, std::move(evidence));
+      return;
+    }
+    if (Backward()) {
+      const bool sees_host = facts_.trace.recorded().cpu_ops;
+      out_.Set(WorkloadPart::kPhase, sees_host ? "forward and backward, no optimizer" : "training",
+               sees_host ? Certainty::kRecorded : Certainty::kInferred, "backward ops or kernels");
+      return;
+    }
+    if (iteration_) return ServerPhase();
+    if (Notes({"execute_diffusion"}).count > 0 ||
+        ContainsNoCase(out_[WorkloadPart::kFamily].value, "diffusion")) {
+      out_.Set(WorkloadPart::kPhase,
+               passes_ > 1 ? fmt::format("image generation, {} denoising steps", passes_)
+                           : std::string("denoising"),
+               Certainty::kRecorded, fmt::format("the model runs {} times", passes_));
+      return;
+    }
+    InferencePhase();
+  }
+
+  void ServerPhase() {
+    const bool context = iteration_->context_requests > 0;
+    const bool generation = iteration_->generation_requests > 0;
+    out_.Set(WorkloadPart::kPhase,
+             context && generation ? "prefill and decode mixed"
+             : context             ? "prefill"
+                                   : "decode",
+             Certainty::kRecorded, std::string(iteration_name_));
+  }
+
+  void InferencePhase() {
+    const NamedWork loss = Ops({"nll_loss", "mse_loss", "cross_entropy", "crossentropy", "bce_"});
+    if (loss.count > 0) {
+      out_.Set(WorkloadPart::kPhase, "forward and loss only", Certainty::kRecorded,
+               std::string(loss.name));
+      return;
+    }
+    const AttentionSizes* attention = sizes_.Attention();
+    const bool decoder = ContainsNoCase(out_[WorkloadPart::kFamily].value, "decoder");
+    const NamedWork paged = Kernels({"paged_attention", "batchdecode", "splitkv", "mla_decode"});
+    if (decoder && attention != nullptr && attention->queries == 1 && attention->keys != 1) {
+      out_.Set(WorkloadPart::kPhase, "decode", Certainty::kInferred,
+               fmt::format("attention of one query over {} keys", attention->keys));
+    } else if (decoder && attention != nullptr && attention->queries > 1) {
+      out_.Set(WorkloadPart::kPhase, "forward only (prefill)", Certainty::kInferred,
+               fmt::format("attention over {} tokens, no backward ops", attention->queries));
+    } else if (decoder && paged.count > 0 && sizes_.tokens.value_or(0) <= kDecodeRows) {
+      out_.Set(WorkloadPart::kPhase, "decode", Certainty::kInferred,
+               std::string(Utf8Prefix(paged.name, 60)));
+    } else if (facts_.trace.recorded().cpu_ops && facts_.trace.recorded().gpu_work) {
+      out_.Set(WorkloadPart::kPhase, "forward only (inference)", Certainty::kInferred,
+               "no backward ops, no optimizer");
+    }
+  }
+
+  void Input() {
+    if (!sizes_.image) return;
+    const ImageSizes& image = *sizes_.image;
+    std::string text = fmt::format("{} x {} pixels", image.height, image.width);
+    if (image.patch > 0) text += fmt::format(", patches of {0} x {0}", image.patch);
+    out_.Set(WorkloadPart::kInput, std::move(text), Certainty::kRecorded,
+             "input of the first convolution");
+  }
+
+  static std::string Counted(std::int64_t n, std::string_view what) {
+    return fmt::format("{} {}{}", n, what, n == 1 ? "" : "s");
+  }
+
+  void Batch() {
+    if (iteration_) return ServerBatch();
+    if (sizes_.image) return ImageBatch();
+    const AttentionSizes* attention = sizes_.Attention();
+    const std::int64_t tokens = sizes_.tokens.value_or(0);
+    if (attention != nullptr && attention->queries > 0) {
+      const std::int64_t length = attention->queries;
+      // Batch by tokens of one pass, where the products have all of them as rows.
+      if (attention->batch && (*attention->batch * length == tokens || tokens % length != 0)) {
+        return SetBatch(*attention->batch, length, attention->keys, "attention's operands");
+      }
+      if (tokens > 0 && tokens % length == 0 && tokens / length < 65536) {
+        return SetBatch(tokens / length, length, attention->keys,
+                        "rows of the products by length of the attention");
+      }
+      if (attention->batch)
+        return SetBatch(*attention->batch, length, attention->keys, "attention's operands");
+    }
+    if (sizes_.has_experts && tokens > 0) {
+      out_.Set(WorkloadPart::kBatch, fmt::format("{} tokens", tokens), Certainty::kRecorded,
+               "rows of the longest matrix products");
+    } else if (tokens > 0) {
+      out_.Set(WorkloadPart::kBatch, fmt::format("batch {}", tokens), Certainty::kInferred,
+               "rows of the longest matrix products");
+    } else {
+      BatchOfTensor();
+    }
+  }
+
+  void SetBatch(std::int64_t batch, std::int64_t length, std::int64_t keys, std::string evidence) {
+    std::string text = fmt::format("batch {} x {}", batch, Counted(length, "token"));
+    if (keys != length && keys > 0) text += fmt::format(" over {} keys", keys);
+    out_.Set(WorkloadPart::kBatch, std::move(text), Certainty::kRecorded, std::move(evidence));
+  }
+
+  void ServerBatch() {
+    const perf::IterationSums& sums = *iteration_;
+    std::string text;
+    if (sums.context_requests > 0) {
+      text = Counted(sums.context_requests, "request");
+      if (sums.c_sq > 0)
+        text +=
+            fmt::format(" of {} tokens{}", sums.c_sq, sums.context_requests > 1 ? " together" : "");
+    }
+    if (sums.generation_requests > 0) {
+      text += fmt::format("{}{}", text.empty() ? "" : " and ",
+                          Counted(sums.generation_requests, "request"));
+      if (sums.g_sk > 0) text += fmt::format(" over {} cached tokens", sums.g_sk);
+    }
+    out_.Set(WorkloadPart::kBatch, std::move(text), Certainty::kRecorded,
+             std::string(iteration_name_));
+  }
+
+  void ImageBatch() {
+    const ImageSizes& image = *sizes_.image;
+    std::string text = fmt::format("batch {}", image.images);
+    if (image.frames > 0) text += fmt::format(" x {} frames", image.frames);
+    const AttentionSizes* attention = sizes_.Attention();
+    if (attention != nullptr && attention->queries > 1)
+      text += fmt::format(", attention over {} tokens", attention->queries);
+    out_.Set(WorkloadPart::kBatch, std::move(text), Certainty::kRecorded,
+             "input of the first convolution");
+  }
+
+  // Without products: the tensor that ops of the most GPU time have.
+  void BatchOfTensor() {
+    for (const ShapedOperation& one : facts_.operations) {
+      if (one.shapes.empty() || one.shapes[0].size() < 2 || one.kind == Kind::kCommunication)
+        continue;
+      std::string text;
+      for (const std::int64_t axis : one.shapes[0])
+        text += fmt::format("{}{}", text.empty() ? "tensors of " : " x ", axis);
+      out_.Set(WorkloadPart::kBatch, std::move(text), Certainty::kInferred,
+               "first operand of " + one.operation->name);
+      return;
+    }
+  }
+
+  void Execution() {
+    if (facts_.gpu_us <= 0) return;
+    const double graph = facts_.graph_us / facts_.gpu_us;
+    const double generated = std::max(facts_.compiled_us, facts_.triton_us);
+    const double compiled = std::min(facts_.compiled_us > 0 ? facts_.compiled_us : generated,
+                                     facts_.gpu_us - facts_.graph_us) /
+                            facts_.gpu_us;
+    const double eager = std::max(0.0, 1 - graph - compiled);
+    const std::string graphs =
+        facts_.trace.trace().metadata.amd ? "HIP graph replay" : "CUDA graph replay";
+    std::string text;
+    for (const auto& [share, name] :
+         {std::pair{graph, graphs}, std::pair{compiled, std::string("torch.compile")},
+          std::pair{eager, std::string("eager")}}) {
+      if (share < kExecutionShown) continue;
+      text += fmt::format("{}{}", text.empty() ? "" : ", ", name);
+      if (share < 1 - kExecutionShown) text += fmt::format(" {:.0f} %", 100 * share);
+    }
+    // Without launches or ops nobody can tell eager work from a replay.
+    if (!facts_.trace.recorded().cpu_ops && graph < kExecutionShown) return;
+    out_.Set(WorkloadPart::kExecution, std::move(text), Certainty::kRecorded,
+             "share of GPU time by its launch");
+  }
+
+  void Steps() {
+    const auto& steps = facts_.trace.steps();
+    std::string text;
+    if (!steps.empty()) {
+      text = steps.size() == 1 ? fmt::format("step {}", steps.front().number)
+                               : fmt::format("{} steps ({} to {})", steps.size(),
+                                             steps.front().number, steps.back().number);
+    }
+    if (iteration_) {
+      text = fmt::format("{} engine step{}", passes_, passes_ == 1 ? "" : "s");
+    } else if (MainModule(facts_) != nullptr && passes_ > std::max<std::size_t>(steps.size(), 1)) {
+      text += fmt::format("{}{} forward passes", text.empty() ? "" : ", ", passes_);
+    }
+    out_.Set(WorkloadPart::kSteps, std::move(text), Certainty::kRecorded,
+             iteration_ ? "annotations of the server" : "ProfilerStep marks, module calls");
+  }
+
+  const WorkloadFacts& facts_;
+  const WorkloadSizes& sizes_;
+  Workload& out_;
+  std::uint64_t passes_ = 1;
+  std::optional<perf::IterationSums> iteration_;
+  std::string_view iteration_name_;
+};
+
+}  // namespace
+
+void TellPhase(const WorkloadFacts& facts, const WorkloadSizes& sizes, Workload* out) {
+  PhaseTeller(facts, sizes, out).Run();
+}
+
+}  // namespace jarvis::findings

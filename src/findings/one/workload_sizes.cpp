@@ -1,0 +1,314 @@
+#include "findings/one/workload_sizes.h"
+
+#include <algorithm>
+#include <map>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "base/text.h"
+
+namespace jarvis::findings {
+namespace {
+
+// No width of a layer is this large; vocabularies are.
+constexpr std::int64_t kVocabularyMin = 16000;
+constexpr std::int64_t kHeadMax = 512;
+constexpr std::int64_t kExpertsMax = 1024;
+
+std::optional<std::int64_t> DetailOf(const Operation& operation, std::string_view key) {
+  for (const Fact& fact : operation.details) {
+    const auto* value = std::get_if<std::int64_t>(&fact.value);
+    if (fact.key == key && value != nullptr) return *value;
+  }
+  return std::nullopt;
+}
+
+bool IsAttentionName(std::string_view name) {
+  return ContainsNoCase(name, "attention") || ContainsNoCase(name, "attn") ||
+         ContainsNoCase(name, "mha_") || ContainsNoCase(name, "fmha") ||
+         ContainsNoCase(name, "mla_");
+}
+
+bool IsConvolution(const ShapedOperation& one) {
+  return one.kind == Kind::kConvolution && !ContainsNoCase(one.operation->name, "backward");
+}
+
+class SizeFinder {
+ public:
+  explicit SizeFinder(const WorkloadFacts& facts) : facts_(facts) {}
+
+  WorkloadSizes Run() {
+    for (const ShapedOperation& one : facts_.operations) {
+      AddGemm(one);
+      AddFusedAttention(one);
+      AddExperts(one);
+      if (!out_.image && IsConvolution(one)) AddImage(one);
+    }
+    AddUnfusedAttention();
+    std::stable_sort(
+        out_.attentions.begin(), out_.attentions.end(),
+        [](const AttentionSizes& a, const AttentionSizes& b) { return a.gpu_us > b.gpu_us; });
+    Vocabulary();
+    Hidden();
+    Experts();
+    ChooseAttention();
+    return std::move(out_);
+  }
+
+ private:
+  void AddGemm(const ShapedOperation& one) {
+    if (one.kind != Kind::kGemm) return;
+    const auto m = DetailOf(*one.operation, "M"), n = DetailOf(*one.operation, "N"),
+               k = DetailOf(*one.operation, "K");
+    if (!m || !n || !k || *m <= 0 || *n <= 0 || *k <= 0) return;
+    const GemmSizes gemm{*m,
+                         *n,
+                         *k,
+                         DetailOf(*one.operation, "batch").value_or(1),
+                         one.operation->count,
+                         one.operation->gpu_us};
+    (gemm.batch > 1 ? batched_ : out_.gemms).push_back(gemm);
+  }
+
+  void AddFusedAttention(const ShapedOperation& one) {
+    const Operation& op = *one.operation;
+    if (ContainsNoCase(op.name, "backward") || ContainsNoCase(op.name, "cache_flash")) return;
+    AttentionSizes sizes;
+    sizes.op = op.name;
+    sizes.calls = op.count;
+    sizes.gpu_us = op.gpu_us;
+    if (const auto heads = DetailOf(op, "H_Q")) {
+      sizes.heads = *heads;
+      sizes.kv_heads = DetailOf(op, "H_KV").value_or(*heads);
+      sizes.head = DetailOf(op, "d_h_qk").value_or(0);
+      sizes.queries = DetailOf(op, "N_Q").value_or(0);
+      sizes.keys = DetailOf(op, "N_KV").value_or(0);
+      sizes.batch = DetailOf(op, "B");
+      if (op.parameters.find("'causal': ") != std::string::npos)
+        sizes.causal = op.parameters.find("'causal': True") != std::string::npos;
+    } else if (IsAttentionName(op.name) && one.shapes.size() >= 2 && one.shapes[0].size() == 3 &&
+               (one.shapes[1].size() == 3 || one.shapes[1].size() == 4)) {
+      // [tokens, heads, head size] with keys the same way, or as pages of a cache.
+      const Shape& q = one.shapes[0];
+      const Shape& k = one.shapes[1];
+      if (q.back() != k.back() || q.back() > kHeadMax) return;
+      sizes.queries = q[0];
+      sizes.heads = q[1];
+      sizes.kv_heads = k[k.size() - 2];
+      sizes.head = q[2];
+      if (sizes.kv_heads > sizes.heads) return;
+    } else {
+      return;
+    }
+    if (sizes.heads > 0 && sizes.head > 0) out_.attentions.push_back(std::move(sizes));
+  }
+
+  // The batch and the heads that a product over both stands for, from a tensor that has them apart.
+  std::optional<std::pair<std::int64_t, std::int64_t>> Split(std::int64_t both, std::int64_t rows,
+                                                             std::int64_t keys,
+                                                             std::int64_t head) const {
+    std::optional<std::pair<std::int64_t, std::int64_t>> best;
+    std::uint64_t most = 0;
+    for (const auto& [shape, count] : facts_.shapes) {
+      if (shape.size() != 4 || shape[0] <= 0 || shape[1] <= 0) continue;
+      const bool scores = shape[2] == rows && shape[3] == keys;
+      const bool operand = (shape[2] == rows || shape[2] == keys) && shape[3] == head;
+      if ((!scores && !operand) || shape[1] > both || shape[0] != both / shape[1] ||
+          shape[0] * shape[1] != both || shape[1] == 1 || count <= most) {
+        continue;
+      }
+      most = count;
+      best = {shape[0], shape[1]};
+    }
+    return best;
+  }
+
+  // softmax(Q K') V of batched products: the scores of the one go through a softmax.
+  void AddUnfusedAttention() {
+    std::map<std::pair<std::int64_t, std::int64_t>, double> softmax;  // last two axes: time
+    for (const ShapedOperation& one : facts_.operations) {
+      if (one.shapes.empty() || one.shapes[0].size() < 2) continue;
+      if (!ContainsNoCase(one.operation->name, "softmax") ||
+          ContainsNoCase(one.operation->name, "backward")) {
+        continue;
+      }
+      const Shape& s = one.shapes[0];
+      softmax[{s[s.size() - 2], s.back()}] += one.operation->gpu_us;
+    }
+    for (const GemmSizes& gemm : batched_) {
+      const auto found = softmax.find({gemm.m, gemm.n});
+      if (found == softmax.end() || gemm.k > kHeadMax || gemm.k < 8) continue;
+      AttentionSizes sizes;
+      sizes.op = "batched products and a softmax";
+      sizes.fused = false;
+      sizes.queries = gemm.m;
+      sizes.keys = gemm.n;
+      sizes.head = gemm.k;
+      sizes.calls = gemm.calls;
+      sizes.gpu_us = gemm.gpu_us + found->second;
+      if (const auto split = Split(gemm.batch, gemm.m, gemm.n, gemm.k)) {
+        sizes.batch = split->first;
+        sizes.heads = sizes.kv_heads = split->second;
+      }
+      softmax.erase(found);
+      out_.attentions.push_back(std::move(sizes));
+    }
+  }
+
+  void AddImage(const ShapedOperation& one) {
+    if (one.shapes.size() < 2) return;
+    const Shape& x = one.shapes[0];
+    const Shape& w = one.shapes[1];
+    if (x.size() < 4 || w.size() != x.size() || x[1] != 3 || x[1] != w[1]) return;
+    ImageSizes image;
+    image.images = x[0];
+    image.height = x[x.size() - 2];
+    image.width = x.back();
+    image.channels = w[0];
+    if (x.size() == 5) image.frames = x[2];
+    // A kernel of 7 is a stem whatever its stride; patches are larger and even.
+    if (w.back() == w[w.size() - 2] && w.back() >= 8 && w.back() % 2 == 0) image.patch = w.back();
+    if (x.size() == 4) {
+      for (const auto& [shape, count] : facts_.shapes) {
+        const bool video = shape.size() == 5 && shape[3] == image.height &&
+                           shape[4] == image.width && shape[1] > 1 && shape[2] == 3 &&
+                           shape[0] > 0 && shape[0] <= x[0] && shape[1] == x[0] / shape[0] &&
+                           shape[0] * shape[1] == x[0];
+        if (!video) continue;
+        image.images = shape[0];
+        image.frames = shape[1];
+        break;
+      }
+    }
+    out_.image = image;
+  }
+
+  void AddExperts(const ShapedOperation& one) {
+    const std::string_view name = one.operation->name;
+    if (!out_.top_k && EqualsNoCase(name, "aten::topk") && !one.shapes.empty() &&
+        one.shapes[0].size() == 2 && one.shapes[0][1] <= kExpertsMax) {
+      // "Concrete Inputs": ["", "4", "-1", "True", "True"]
+      const std::vector<std::string> values = ParseTypes(one.concrete);
+      routed_ = one.shapes[0][1];
+      if (values.size() >= 2) top_k_ = ParseInt(values[1]);
+    }
+    if (one.kind == Kind::kMoe || ContainsNoCase(name, "moe") || ContainsNoCase(name, "expert") ||
+        ContainsNoCase(name, "grouped_mm") || ContainsNoCase(name, "grouped_gemm")) {
+      experts_seen_ = true;
+      for (const Shape& shape : one.shapes) {
+        // Weights of all experts of a rank: [experts, rows, columns].
+        if (shape.size() != 3 || shape[0] < 2 || shape[0] > kExpertsMax || shape[1] < 64 ||
+            shape[2] < 64) {
+          continue;
+        }
+        if (!out_.local_experts) out_.local_experts = shape[0];
+      }
+    }
+    for (const KernelShare& kernel : one.operation->kernels)
+      experts_seen_ |= IsExpertKernel(kernel.name);
+  }
+
+  static bool IsExpertKernel(std::string_view name) {
+    return ContainsNoCase(name, "moe") || ContainsNoCase(name, "grouped_gemm") ||
+           ContainsNoCase(name, "groupproblemshape") ||
+           ContainsNoCase(name, "groupedblockscaled") || ContainsNoCase(name, "matmul_ogs") ||
+           ContainsNoCase(name, "expert");
+  }
+
+  void Vocabulary() {
+    std::uint64_t repeated = 0;
+    for (const GemmSizes& gemm : out_.gemms)
+      repeated = std::max(repeated, gemm.calls);
+    for (const GemmSizes& gemm : out_.gemms) {
+      if (gemm.n < kVocabularyMin || gemm.n < 3 * gemm.k || gemm.calls * 2 > repeated + 2) continue;
+      out_.vocabulary = gemm.n;
+      out_.vocabulary_evidence = fmt::format("product {} x {} -> {}", gemm.m, gemm.k, gemm.n);
+      head_width_ = gemm.k;
+      return;
+    }
+    for (const ShapedOperation& one : facts_.operations) {
+      const std::string_view name = one.operation->name;
+      if (!ContainsNoCase(name, "argmax") && !ContainsNoCase(name, "softmax") &&
+          !ContainsNoCase(name, "sampling") && !ContainsNoCase(name, "cross_entropy")) {
+        continue;
+      }
+      for (const Shape& shape : one.shapes) {
+        if (shape.size() != 2 || shape[1] < kVocabularyMin) continue;
+        out_.vocabulary = shape[1];
+        out_.vocabulary_evidence = fmt::format("{} of [{}, {}]", name, shape[0], shape[1]);
+        return;
+      }
+    }
+  }
+
+  // The width that most of the time of products has on one of its sides: that of the residual.
+  void Hidden() {
+    std::map<std::int64_t, double> score;
+    std::map<std::int64_t, double> rows;
+    for (const GemmSizes& gemm : out_.gemms) {
+      rows[gemm.m] += gemm.gpu_us;
+      if (out_.vocabulary && gemm.n == *out_.vocabulary) continue;
+      score[gemm.k] += gemm.gpu_us;
+      if (gemm.n != gemm.k) score[gemm.n] += gemm.gpu_us;
+    }
+    const auto longest = [](const auto& of) {
+      return std::max_element(of.begin(), of.end(),
+                              [](const auto& a, const auto& b) { return a.second < b.second; });
+    };
+    if (!rows.empty()) out_.tokens = longest(rows)->first;
+    if (!score.empty()) {
+      out_.hidden = longest(score)->first;
+    } else if (head_width_) {
+      out_.hidden = head_width_;
+    }
+  }
+
+  void Experts() {
+    out_.has_experts = experts_seen_;
+    if (!experts_seen_) {
+      out_.local_experts.reset();
+      return;
+    }
+    if (routed_) {
+      out_.experts = routed_;
+      out_.top_k = top_k_;
+    }
+    // The router: the narrowest product of the hidden width, once a layer.
+    const GemmSizes* router = nullptr;
+    for (const GemmSizes& gemm : out_.gemms) {
+      const bool narrow = out_.hidden && gemm.k == *out_.hidden && gemm.n <= kExpertsMax &&
+                          gemm.n >= 2 && gemm.n * 8 <= gemm.k;
+      if (narrow && (router == nullptr || gemm.n < router->n)) router = &gemm;
+    }
+    if (!out_.experts && router != nullptr) out_.experts = router->n;
+    if (!out_.hidden && router != nullptr) out_.hidden = router->k;
+    if (out_.experts && out_.local_experts && *out_.local_experts > *out_.experts)
+      out_.local_experts.reset();
+  }
+
+  // Of several attentions the one whose heads make up the hidden width, else the longest.
+  void ChooseAttention() {
+    for (std::size_t i = 0; i < out_.attentions.size(); ++i) {
+      const AttentionSizes& one = out_.attentions[i];
+      if (!out_.hidden || one.heads * one.head != *out_.hidden) continue;
+      out_.main = i;
+      return;
+    }
+    if (!out_.attentions.empty()) out_.main = 0;
+  }
+
+  const WorkloadFacts& facts_;
+  std::vector<GemmSizes> batched_;
+  bool experts_seen_ = false;
+  std::optional<std::int64_t> routed_, top_k_, head_width_;
+  WorkloadSizes out_;
+};
+
+}  // namespace
+
+WorkloadSizes FindWorkloadSizes(const WorkloadFacts& facts) {
+  return SizeFinder(facts).Run();
+}
+
+}  // namespace jarvis::findings

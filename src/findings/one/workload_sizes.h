@@ -1,0 +1,59 @@
+// Sizes of a model from the recorded shapes of its operations. Absent is what they do not tell.
+// Internal to the layer.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "findings/one/workload_facts.h"
+
+namespace jarvis::findings {
+
+// An attention with its sizes, fused into one op or made of two batched products and a softmax.
+struct AttentionSizes {
+  std::optional<std::int64_t> batch;  // absent: requests of different lengths in one
+  std::int64_t queries = 0, keys = 0;
+  std::int64_t heads = 0, kv_heads = 0, head = 0;  // heads 0: not known
+  std::uint64_t calls = 0;
+  double gpu_us = 0;
+  bool fused = true;
+  std::optional<bool> causal;
+  std::string op;
+};
+
+struct GemmSizes {
+  std::int64_t m = 0, n = 0, k = 0, batch = 1;
+  std::uint64_t calls = 0;
+  double gpu_us = 0;
+};
+
+// The first convolution of a vision model.
+struct ImageSizes {
+  std::int64_t images = 0, frames = 0;  // frames 0: no video; else images are videos
+  std::int64_t height = 0, width = 0;
+  std::int64_t patch = 0;     // 0: the convolution does not cut patches
+  std::int64_t channels = 0;  // that it makes
+};
+
+struct WorkloadSizes {
+  std::vector<AttentionSizes> attentions;  // the longest first
+  std::vector<GemmSizes> gemms;            // without those of attention, the longest first
+  std::optional<std::size_t> main;         // of attentions: the model's own
+  std::optional<std::int64_t> hidden;
+  std::optional<std::int64_t> tokens;      // rows of the products of the longest time
+  std::optional<std::int64_t> vocabulary;  // columns of the last product, on this rank
+  std::string vocabulary_evidence;
+  std::optional<std::int64_t> experts, local_experts, top_k;
+  bool has_experts = false;
+  std::optional<ImageSizes> image;
+
+  // Null: there is none.
+  const AttentionSizes* Attention() const { return main ? &attentions[*main] : nullptr; }
+};
+
+WorkloadSizes FindWorkloadSizes(const WorkloadFacts& facts);
+
+}  // namespace jarvis::findings

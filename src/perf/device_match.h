@@ -1,0 +1,26 @@
+// The platform of a device that the trace does not name, or names without telling ("AMD Radeon
+// Graphics"): by its compute units, its memory and its architecture.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "perf/platform.h"
+
+namespace jarvis::perf {
+
+struct DeviceProperties {
+  std::optional<std::int64_t> units;         // streaming multiprocessors, compute units
+  std::optional<std::int64_t> memory_bytes;  // as the driver reports it
+  std::optional<std::int64_t> compute_major, compute_minor;
+};
+
+// Null: several platforms have these properties, or none that is known. Units, architecture and
+// memory must all be given and fit.
+const Platform* MatchProperties(const DeviceProperties& properties);
+
+// "304 units, 206 GB, compute 9.4"; empty: nothing is known.
+std::string PropertiesText(const DeviceProperties& properties);
+
+}  // namespace jarvis::perf

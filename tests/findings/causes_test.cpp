@@ -1,0 +1,309 @@
+// The rules of rule_rows.h: for each a trace that has it, and one that nearly has it.
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <set>
+#include <sstream>
+#include <string>
+
+#include <doctest/doctest.h>
+
+#include "findings/analysis_support.h"
+#include "findings/one/causes.h"
+#include "findings/one/published_rates.h"
+#include "findings/one/rule_rows.h"
+#include "findings/one/rules_page.h"
+
+namespace jarvis::findings {
+namespace {
+
+using testing::Analyze;
+using testing::Analyzed;
+using testing::Shapes;
+using testing::TraceText;
+
+const Finding* FindRule(const Analyzed& one, Pattern rule) {
+  for (const Finding& finding : one.analysis.findings) {
+    if (finding.rule == rule) return &finding;
+  }
+  return nullptr;
+}
+
+constexpr const char* kSquare = "[[4096,4096],[4096,4096]]";
+
+TraceText Product(std::string_view kernel, double us, std::string_view dims,
+                  std::string_view type) {
+  TraceText text;
+  text.OpWithKernel("aten::mm", 0, 10, kernel, 20, us, 1, Shapes(dims, type));
+  return text;
+}
+
+TEST_CASE("fp32 kernels on a device with TF32 are no limit, whatever their share of the fp32 roof") {
+  // 137 GFLOP in 7.2 ms: 19.1 TFLOPS/s, 98 % of the fp32 peak.
+  const Analyzed one = Analyze(Product("ampere_sgemm_128x64_tn", 7200, kSquare, "float"),
+                               "A100-SXM4-80GB");
+  const Finding* finding = FindRule(one, Pattern::kTf32Off);
+  REQUIRE(finding != nullptr);
+  CHECK(finding->band == Band::kInvestigate);
+  CHECK(*finding->efficiency < 15);
+  REQUIRE(finding->change_a.has_value());
+  REQUIRE(finding->change_b.has_value());
+  // 137.4 GFLOP at 60 % of 156 TFLOPS/s take 1.468 ms.
+  CHECK(finding->change_a->savings_ms.high == doctest::Approx(7.2 - 1.468).epsilon(0.001));
+  CHECK(finding->change_a->savings_ms.low < finding->change_a->savings_ms.mid);
+  CHECK(finding->change_a->parts.size() == 1);
+  CHECK(finding->change_a->parts[0].gpu.size() == 1);
+  CHECK(one.analysis.combined.savings_ms.high < 7.2);
+}
+
+TEST_CASE("nearly TF32 off: TF32 kernels, other types, devices without such units") {
+  const char* tf32 = "ampere_s1688gemm_128x128_tn";
+  CHECK(FindRule(Analyze(Product(tf32, 1500, kSquare, "float"), "A100-SXM4-80GB"),
+                 Pattern::kTf32Off) == nullptr);
+  const Analyzed tensor = Analyze(Product(tf32, 1500, kSquare, "float"), "A100-SXM4-80GB");
+  CHECK(tensor.First("gemm").efficiency.spec == "matrix_tf32");
+  CHECK(*tensor.First("gemm").efficiency.percent < 100);  // not held against 19.5 TFLOPS/s
+  CHECK(FindRule(Analyze(Product("ampere_sgemm_128x64_tn", 9000, kSquare, "float"), "V100-SXM2-16GB"),
+                 Pattern::kTf32Off) == nullptr);
+  CHECK(FindRule(Analyze(Product("ampere_h1688gemm_128x128", 900, kSquare, "c10::Half"),
+                         "A100-SXM4-80GB"),
+                 Pattern::kTf32Off) == nullptr);
+}
+
+TEST_CASE("fp64 in a model of fewer bits is one finding over all its ops") {
+  const auto trace = [](const char* type) {
+    TraceText text = Product("ampere_s1688gemm_128x128_tn", 3000, kSquare, "float");
+    text.OpWithKernel("aten::add", 30, 5, "add", 4000, 500, 2,
+                      Shapes("[[64,1024],[64,1024],[]]", type, 3));
+    text.OpWithKernel("aten::upsample_bilinear2d", 40, 5, "upsample", 5000, 900, 3,
+                      Shapes("[[64,3,256,256],[],[]]", type, 3));
+    return text;
+  };
+  const Analyzed one = Analyze(trace("double"), "A100-SXM4-80GB");
+  const Finding* finding = FindRule(one, Pattern::kAccidentalDouble);
+  REQUIRE(finding != nullptr);
+  CHECK(finding->members.size() == 2);
+  CHECK(finding->time_ms == doctest::Approx(1.4));
+  CHECK(std::get<std::string>(finding->patterns[0].facts[1].value).starts_with("aten::add "));
+  CHECK_FALSE(finding->change_b.has_value());
+  CHECK(FindRule(Analyze(trace("float"), "A100-SXM4-80GB"), Pattern::kAccidentalDouble) == nullptr);
+  // A model that computes in fp64 means it.
+  TraceText meant = Product("ampere_dgemm_128x64", 90'000, kSquare, "double");
+  meant.OpWithKernel("aten::add", 30, 5, "add", 95'000, 5000, 2,
+                     Shapes("[[64,1024],[64,1024],[]]", "double", 3));
+  CHECK(FindRule(Analyze(meant, "A100-SXM4-80GB"), Pattern::kAccidentalDouble) == nullptr);
+}
+
+TEST_CASE("a product below its sibling has the sibling's rate as target") {
+  const auto trace = [](double us) {
+    TraceText text = Product("Cijk_Alik_Bljk_BBS_BH_MT256x192x64_MI16x16x1", 220, kSquare,
+                             "c10::BFloat16");  // 625 TFLOPS/s
+    text.OpWithKernel("aten::mm", 30, 10, "Cijk_Alik_Bljk_BBS_BH_MT128x256x32_MI16x16x1", 300, us, 2,
+                      Shapes("[[4096,4096],[4096,8192]]", "c10::BFloat16"));
+    return text;
+  };
+  const Analyzed one = Analyze(trace(600), "MI300X");  // 458 TFLOPS/s
+  const Finding* finding = FindRule(one, Pattern::kSlowerThanSiblings);
+  REQUIRE(finding != nullptr);
+  CHECK(finding->subject_args.find("8192") != std::string::npos);
+  REQUIRE(finding->change_b.has_value());
+  CHECK(finding->change_b->savings_ms.mid == doctest::Approx(0.6 - 0.44).epsilon(0.01));
+  CHECK(finding->change_b->source == "another product of this trace");
+  CHECK(FindRule(Analyze(trace(445), "MI300X"), Pattern::kSlowerThanSiblings) == nullptr);
+}
+
+TEST_CASE("kernels for unaligned operands are named with the size to pad") {
+  const auto trace = [](const char* kernel, const char* dims) {
+    TraceText text;
+    text.OpWithKernel("aten::bmm", 0, 10, kernel, 20, 2000, 1, Shapes(dims, "c10::BFloat16"));
+    return text;
+  };
+  const char* old = "void cutlass::Kernel2<cutlass_75_tensorop_bf16_s1688gemm_bf16_128x128_nn_align1>"
+                    "(cutlass_75_tensorop_bf16_s1688gemm_bf16_128x128_nn_align1::Params)";
+  const char* odd = "[[96,3137,512],[96,512,3137]]";
+  const Analyzed one = Analyze(trace(old, odd), "H100-SXM");
+  const Finding* finding = FindRule(one, Pattern::kOldKernel);
+  REQUIRE(finding != nullptr);
+  const std::vector<Fact>& facts = finding->patterns[0].facts;
+  CHECK(std::get<std::string>(facts[0].value) ==
+        "cutlass_75_tensorop_bf16_s1688gemm_bf16_128x128_nn_align1");
+  CHECK(std::get<std::string>(facts[2].value) == "3137");
+  CHECK(std::get<std::string>(facts[3].value) == "3144");
+  CHECK(FindRule(Analyze(trace(old, "[[96,3136,512],[96,512,3136]]"), "H100-SXM"),
+                 Pattern::kOldKernel) == nullptr);
+  CHECK(FindRule(Analyze(trace("cutlass_80_tensorop_bf16_s16816gemm_align8", odd), "H100-SXM"),
+                 Pattern::kOldKernel) == nullptr);
+  CHECK(IsUnalignedKernel("x_align2", 0));
+  CHECK_FALSE(IsUnalignedKernel("x_align16", 0));
+  CHECK(IsUnalignedKernel("cutlass_75_wmma", 90));
+  CHECK_FALSE(IsUnalignedKernel("cutlass_75_wmma", 75));
+}
+
+TraceText Attention(std::string_view softmax_dims, std::string_view values_dims) {
+  TraceText text;
+  text.OpWithKernel("aten::bmm", 2, 8, "gemm1", 50, 400, 1,
+                    Shapes("[[64,1024,64],[64,64,1024]]", "c10::BFloat16"));
+  text.OpWithKernel("aten::mul", 12, 8, "scale", 450, 300, 2,
+                    Shapes("[[64,1024,1024],[]]", "c10::BFloat16"));
+  text.OpWithKernel("aten::_softmax", 22, 8, "softmax", 750, 600, 3,
+                    Shapes(softmax_dims, "c10::BFloat16", 3));
+  text.OpWithKernel("aten::bmm", 32, 8, "gemm2", 1350, 400, 4,
+                    Shapes(values_dims, "c10::BFloat16"));
+  return text;
+}
+
+TEST_CASE("attention in parts needs no modules, only shapes that fit") {
+  const char* values = "[[64,1024,1024],[64,1024,64]]";
+  const Analyzed one = Analyze(Attention("[[8,8,1024,1024],[],[]]", values));
+  const Finding* finding = FindRule(one, Pattern::kUnfusedAttention);
+  REQUIRE(finding != nullptr);
+  CHECK(finding->time_ms == doctest::Approx(1.7));
+  REQUIRE(finding->change_a.has_value());
+  CHECK(finding->change_a->parts.at(0).gpu.size() == 4);
+  // 2 x 2 x 64 x 1024^2 x 64 FLOPs at 500 TFLOPS/s take 0.0344 ms.
+  CHECK(finding->change_a->savings_ms.high == doctest::Approx(1.7 - 0.0344).epsilon(0.001));
+  CHECK(one.Find("gemm", "aten::bmm") == nullptr);
+  CHECK(FindRule(Analyze(Attention("[[8,8,1024,512],[],[]]", values)),
+                 Pattern::kUnfusedAttention) == nullptr);
+  CHECK(FindRule(Analyze(Attention("[[8,8,1024,1024],[],[]]", "[[64,512,64],[64,64,512]]")),
+                 Pattern::kUnfusedAttention) == nullptr);
+}
+
+TEST_CASE("attention backward: two products on either side of softmax's") {
+  TraceText text;
+  const std::string scores = "[64,1024,1024]";
+  text.OpWithKernel("aten::bmm", 2, 8, "dv", 50, 400, 1,
+                    Shapes("[" + scores + ",[64,1024,64]]", "c10::BFloat16"));
+  text.OpWithKernel("aten::bmm", 12, 8, "dp", 450, 400, 2,
+                    Shapes("[[64,1024,64],[64,64,1024]]", "c10::BFloat16"));
+  text.OpWithKernel("aten::_softmax_backward_data", 22, 8, "softmax", 850, 600, 3,
+                    Shapes("[" + scores + "," + scores + ",[],[]]", "c10::BFloat16", 4));
+  text.OpWithKernel("aten::bmm", 32, 8, "dk", 1450, 400, 4,
+                    Shapes("[" + scores + ",[64,1024,64]]", "c10::BFloat16"));
+  text.OpWithKernel("aten::bmm", 42, 8, "dq", 1850, 400, 5,
+                    Shapes("[" + scores + ",[64,1024,64]]", "c10::BFloat16"));
+  const Analyzed one = Analyze(text);
+  const Finding* finding = FindRule(one, Pattern::kUnfusedAttention);
+  REQUIRE(finding != nullptr);
+  CHECK(finding->change_a->parts.at(0).gpu.size() == 5);
+}
+
+TEST_CASE("a fused attention kernel is held against published rates of others") {
+  const auto trace = [](double us, const char* kernel) {
+    TraceText text;
+    text.OpWithKernel("aten::_scaled_dot_product_flash_attention", 0, 10, kernel, 20, us, 1,
+                      Shapes("[[2,32,4096,64],[2,32,4096,64],[2,32,4096,64]]", "c10::BFloat16", 3) +
+                          R"(,"Concrete Inputs":["","","","0.","False","False",""])");
+    return text;
+  };
+  // 275 GFLOP.
+  const Analyzed one = Analyze(trace(1000, "attn_fwd"), "MI300X");
+  const Finding* finding = FindRule(one, Pattern::kSlowAttentionKernel);
+  REQUIRE(finding != nullptr);
+  CHECK(finding->change_b->savings_ms.high == doctest::Approx(1 - 0.55).epsilon(0.01));
+  CHECK(FindRule(Analyze(trace(600, "attn_fwd"), "MI300X"), Pattern::kSlowAttentionKernel) ==
+        nullptr);
+  CHECK(FindRule(Analyze(trace(1000, "ck_tile::FmhaFwdKernel"), "MI300X"),
+                 Pattern::kSlowAttentionKernel) == nullptr);
+}
+
+TEST_CASE("few queries against many keys") {
+  const auto trace = [](int queries) {
+    const std::string q = "[64,8," + std::to_string(queries) + ",16]";
+    TraceText text;
+    text.OpWithKernel("aten::_scaled_dot_product_flash_attention", 0, 10, "attn_fwd", 20, 1000, 1,
+                      Shapes("[" + q + ",[64,8,4096,16],[64,8,4096,16]]", "c10::BFloat16", 3) +
+                          R"(,"Concrete Inputs":["","","","0.","False","False",""])");
+    return text;
+  };
+  const Analyzed one = Analyze(trace(7), "MI300X");
+  const Finding* finding = FindRule(one, Pattern::kFewQueries);
+  REQUIRE(finding != nullptr);
+  CHECK(finding->change_a.has_value());
+  CHECK(FindRule(Analyze(trace(64), "MI300X"), Pattern::kFewQueries) == nullptr);
+}
+
+TEST_CASE("weights read below the bandwidth") {
+  const auto trace = [](double us) {
+    return Product("Cijk_x_MT16x16x256", us, "[[8,8192],[8192,8192]]", "c10::BFloat16");
+  };
+  // 134 MB: 25 us at the peak.
+  const Finding* finding = nullptr;
+  const Analyzed one = Analyze(trace(60), "MI300X");
+  finding = FindRule(one, Pattern::kWeightBound);
+  REQUIRE(finding != nullptr);
+  CHECK(finding->change_b->savings_ms.high == doctest::Approx(0.060 - 0.0317).epsilon(0.01));
+  CHECK(FindRule(Analyze(trace(30), "MI300X"), Pattern::kWeightBound) == nullptr);
+}
+
+TEST_CASE("a weight that is cast in each call") {
+  const auto trace = [](const char* dims, int calls) {
+    TraceText text;
+    for (int i = 0; i < calls; ++i) {
+      text.OpWithKernel("aten::copy_", 30.0 * i, 5, "copy", 1000 + 300.0 * i, 80, 2 * i + 1,
+                        std::string("\"Input Dims\":") + dims +
+                            R"(,"Input type":["c10::BFloat16","float",""])");
+      text.OpWithKernel("aten::mm", 30.0 * i + 10, 5, "Cijk_x_MT256x256x32", 1100 + 300.0 * i, 200,
+                        2 * i + 2, Shapes("[[4096,2048],[2048,8192]]", "c10::BFloat16"));
+    }
+    return text;
+  };
+  const Analyzed one = Analyze(trace("[[8192,2048],[8192,2048],[]]", 5), "MI300X");
+  const Finding* finding = FindRule(one, Pattern::kParameterCast);
+  REQUIRE(finding != nullptr);
+  CHECK(finding->change_a->savings_ms.high == doctest::Approx(0.32));
+  CHECK(FindRule(Analyze(trace("[[8192,2048],[8192,2048],[]]", 3), "MI300X"),
+                 Pattern::kParameterCast) == nullptr);
+  CHECK(FindRule(Analyze(trace("[[8192,2000],[8192,2000],[]]", 5), "MI300X"),
+                 Pattern::kParameterCast) == nullptr);
+}
+
+TEST_CASE("a sum over a dimension of size one") {
+  const auto trace = [](const char* dimension) {
+    TraceText text;
+    text.OpWithKernel("aten::sum", 0, 10, "reduce", 20, 500, 1,
+                      Shapes("[[8192,1,7168],[],[],[]]", "c10::BFloat16", 4) +
+                          ",\"Concrete Inputs\":[\"\",\"[" + dimension + "]\",\"False\",\"\"]");
+    return text;
+  };
+  CHECK(FindRule(Analyze(trace("1"), "MI300X"), Pattern::kSumOfOne) != nullptr);
+  CHECK(FindRule(Analyze(trace("-2"), "MI300X"), Pattern::kSumOfOne) != nullptr);
+  CHECK(FindRule(Analyze(trace("2"), "MI300X"), Pattern::kSumOfOne) == nullptr);
+  CHECK(FindRule(Analyze(trace("1, 2"), "MI300X"), Pattern::kSumOfOne) == nullptr);
+}
+
+TEST_CASE("arithmetic by kernel name") {
+  for (const char* name : {"ampere_sgemm_128x64_tn", "cutlass_80_simt_sgemm_256x128_8x4_tn_align1",
+                           "volta_scudnn_128x64_relu_interior_nn_v1", "sm80_xmma_gemm_ffma"})
+    CHECK(IsFp32ProductKernel(name));
+  for (const char* name : {"ampere_s1688gemm_128x128", "cutlass_80_tensorop_s1688gemm_128x128",
+                           "sm80_xmma_gemm_f32f32_tf32f32_f32", "ampere_fp16_s16816gemm"})
+    CHECK_FALSE(IsFp32ProductKernel(name));
+  CHECK(ArchitectureOf("cutlass_75_tensorop") == 75);
+  CHECK(ArchitectureOf("sm90_xmma_gemm") == 90);
+  CHECK(ArchitectureOf("volta_sgemm") == 0);
+  CHECK(ArchitectureOf("prism90") == 0);
+}
+
+TEST_CASE("each rule has its row, and the page says what the rows say") {
+  std::set<Pattern> seen;
+  for (const RuleRow& row : RuleRows()) {
+    CHECK(seen.insert(row.pattern).second);
+    CHECK_FALSE(row.signature.empty());
+    CHECK_FALSE(row.excluded.empty());
+    CHECK_FALSE(row.source.empty());
+    CHECK(RuleOf(row.pattern) == &row);
+  }
+  const char* root = std::getenv("JARVIS_SOURCE_DIR");
+  const std::filesystem::path path =
+      (root != nullptr ? std::filesystem::path(root)
+                       : std::filesystem::path(__FILE__).parent_path() / "../..") /
+      "docs/rules.md";
+  if (std::getenv("UPDATE_GOLDEN") != nullptr) std::ofstream(path) << RulesPage();
+  std::stringstream text;
+  text << std::ifstream(path).rdbuf();
+  CHECK(text.str() == RulesPage());
+}
+
+}  // namespace
+}  // namespace jarvis::findings
