@@ -1,6 +1,7 @@
 #include "findings/one/quality_time.h"
 
 #include <algorithm>
+#include <iterator>
 #include <map>
 #include <utility>
 
@@ -171,13 +172,13 @@ class TimeQualities {
 
   std::string StepsWith(const std::vector<FirstCall>& calls) const {
     std::map<std::int64_t, double> by_step;
+    const std::vector<analysis::Step>& marked = trace_.steps();
     for (const FirstCall& call : calls) {
-      for (const analysis::Step& step : trace_.steps()) {
-        if (call.begin_ns >= step.start_ns && call.begin_ns < step.end_ns) {
-          by_step[step.number] += call.ms();
-          break;
-        }
-      }
+      const auto after = std::upper_bound(
+          marked.begin(), marked.end(), call.begin_ns,
+          [](std::int64_t at, const analysis::Step& step) { return at < step.start_ns; });
+      if (after == marked.begin() || call.begin_ns >= std::prev(after)->end_ns) continue;
+      by_step[std::prev(after)->number] += call.ms();
     }
     if (by_step.empty() || trace_.steps().size() < 2) return {};
     std::vector<std::string> steps;
