@@ -20,7 +20,7 @@ using trace::kNoEvent;
 constexpr std::int64_t kNeighbourNs = 5000;
 constexpr std::uint64_t kNeighboursMin = 10;
 constexpr double kTouchingShare = 0.5;
-constexpr std::int64_t kOneClockNs = 1000;
+constexpr std::int64_t kCheckSlackNs = 1000;
 constexpr std::int64_t kWrongLinkNs = 1'000'000;
 constexpr std::uint64_t kDisagreeMin = 3;  // one event may be wrong for a reason of its own
 
@@ -93,7 +93,7 @@ class RecordingCheck {
 
   void Clock() {
     ClockCheck found;
-    const std::int64_t slack = out_.whole_microseconds ? 2 * kOneClockNs : kOneClockNs;
+    const std::int64_t slack = out_.whole_microseconds ? 2 * kCheckSlackNs : kCheckSlackNs;
     struct Launched {
       std::int64_t at;
       EventIndex work;
