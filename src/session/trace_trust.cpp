@@ -32,7 +32,7 @@ std::size_t BytesOf(const analysis::ProfilingCost& cost) {
 
 std::size_t BytesOf(const HostTrouble& trouble) {
   return sizeof(trouble) + trouble.first_calls.calls.capacity() * sizeof(analysis::FirstCall) +
-         trouble.descheduled.pieces.capacity() * sizeof(analysis::HostPiece) +
+         trouble.descheduled.pieces.capacity() * sizeof(analysis::SilentPiece) +
          (trouble.first_calls.intervals.capacity() + trouble.descheduled.intervals.capacity()) *
              sizeof(Interval<std::int64_t>);
 }

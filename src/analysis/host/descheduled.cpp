@@ -35,11 +35,11 @@ class FreezeFinder {
 
   Descheduled Run() {
     Starts();
-    std::vector<HostPiece> inside = InsideCalls();
+    std::vector<SilentPiece> inside = InsideCalls();
     std::unordered_map<StringId, std::size_t> names;
     std::size_t most = 0;
     std::int64_t longest = 0;
-    for (const HostPiece& piece : inside) {
+    for (const SilentPiece& piece : inside) {
       most = std::max(most, ++names[events_[piece.owner].name]);
       longest = std::max(longest, piece.ns());
     }
@@ -67,14 +67,14 @@ class FreezeFinder {
   std::string_view ProcessOf(std::uint32_t track) const { return events_.tracks[track].pid; }
 
   // Its own thread is silent: what begins inside is of other threads.
-  bool OthersRun(const HostPiece& piece) const {
+  bool OthersRun(const SilentPiece& piece) const {
     const std::vector<std::int64_t>& starts = starts_.at(ProcessOf(piece.track));
     const auto from = std::upper_bound(starts.begin(), starts.end(), piece.begin_ns);
     const auto to = std::lower_bound(from, starts.end(), piece.end_ns);
     return to - from >= kActiveMin;
   }
 
-  bool IsFirstCall(const HostPiece& piece) const {
+  bool IsFirstCall(const SilentPiece& piece) const {
     return first_calls_.MsWithin(piece.begin_ns, piece.end_ns) * 1e6 >
            static_cast<double>(piece.ns()) / 2;
   }
@@ -94,7 +94,7 @@ class FreezeFinder {
     }
   }
 
-  bool IsUnusual(const HostPiece& piece) const {
+  bool IsUnusual(const SilentPiece& piece) const {
     if (piece.ns() < kDescheduledMinNs || piece.owner == kNoEvent) return false;
     const trace::Event& owner = events_[piece.owner];
     if (owner.kind == EventKind::kUserAnnotation) return false;
@@ -105,15 +105,15 @@ class FreezeFinder {
     return !IsFirstCall(piece) && !OthersRun(piece);
   }
 
-  std::vector<HostPiece> InsideCalls() const {
-    std::vector<HostPiece> unusual;
+  std::vector<SilentPiece> InsideCalls() const {
+    std::vector<SilentPiece> unusual;
     std::unordered_map<StringId, std::uint64_t> long_calls;
-    for (const HostPiece& piece : pieces_.pieces) {
+    for (const SilentPiece& piece : pieces_.pieces) {
       if (!IsUnusual(piece)) continue;
       unusual.push_back(piece);
       ++long_calls[events_[piece.owner].name];
     }
-    std::erase_if(unusual, [&](const HostPiece& piece) {
+    std::erase_if(unusual, [&](const SilentPiece& piece) {
       const StringId name = events_[piece.owner].name;
       return static_cast<double>(long_calls[name]) >
              kLongShareMax * static_cast<double>(pieces_.UsualOf(name).count);
@@ -123,7 +123,7 @@ class FreezeFinder {
 
   void BetweenCalls(std::int64_t longest) {
     const double most = kBetweenCalls * static_cast<double>(longest);
-    for (const HostPiece& piece : pieces_.pieces) {
+    for (const SilentPiece& piece : pieces_.pieces) {
       const bool outside =
           piece.owner == kNoEvent || events_[piece.owner].kind == EventKind::kUserAnnotation;
       if (!outside || piece.ns() < kDescheduledMinNs || static_cast<double>(piece.ns()) > most)
@@ -150,13 +150,13 @@ class FreezeFinder {
   }
 
   void Sum() {
-    std::sort(out_.pieces.begin(), out_.pieces.end(), [](const HostPiece& a, const HostPiece& b) {
+    std::sort(out_.pieces.begin(), out_.pieces.end(), [](const SilentPiece& a, const SilentPiece& b) {
       return std::tuple(a.begin_ns, a.track) < std::tuple(b.begin_ns, b.track);
     });
     std::vector<Interval<std::int64_t>> intervals;
     std::int64_t shortest = out_.pieces.front().ns();
     std::int64_t longest = 0;
-    for (const HostPiece& piece : out_.pieces) {
+    for (const SilentPiece& piece : out_.pieces) {
       intervals.push_back({piece.begin_ns, piece.end_ns});
       shortest = std::min(shortest, piece.ns());
       longest = std::max(longest, piece.ns());
@@ -184,7 +184,7 @@ class FreezeFinder {
     double best_surprise = std::log(1000.0);
     for (const std::int64_t period : {1'000'000, 4'000'000, 10'000'000}) {
       std::vector<std::int64_t> phases;
-      for (const HostPiece& piece : out_.pieces) {
+      for (const SilentPiece& piece : out_.pieces) {
         for (const std::int64_t at : {piece.begin_ns, piece.end_ns})
           phases.push_back(((at % period) + period) % period);
       }

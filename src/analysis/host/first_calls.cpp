@@ -63,7 +63,7 @@ class FirstCallFinder {
   FirstCalls Run() {
     FindUsualOp();
     CollectSlowOps();
-    for (const HostPiece& piece : pieces_.pieces)
+    for (const SilentPiece& piece : pieces_.pieces)
       Judge(piece);
     Compiling();
     Loading();
@@ -120,7 +120,7 @@ class FirstCallFinder {
   // Only ops that have a long piece somewhere need their instances known.
   void CollectSlowOps() {
     std::unordered_set<StringId> names;
-    for (const HostPiece& piece : pieces_.pieces) {
+    for (const SilentPiece& piece : pieces_.pieces) {
       if (IsSlowOp(piece)) names.insert(events_[piece.owner].name);
     }
     if (names.empty()) return;
@@ -130,7 +130,7 @@ class FirstCallFinder {
       ++of.count;
       if (of.first == kNoEvent || Earlier(e, of.first)) of.first = e;
     }
-    for (const HostPiece& piece : pieces_.pieces) {
+    for (const SilentPiece& piece : pieces_.pieces) {
       if (!IsSlowOp(piece)) continue;
       Instances& of = instances_[KeyOf(events_, piece.owner)];
       if (piece.owner == of.first) continue;
@@ -140,7 +140,7 @@ class FirstCallFinder {
     }
   }
 
-  bool IsSlowOp(const HostPiece& piece) const {
+  bool IsSlowOp(const SilentPiece& piece) const {
     if (piece.owner == kNoEvent || events_[piece.owner].kind != EventKind::kCpuOp) return false;
     const double usual_ns = UsualOfOp(piece.owner);
     return piece.ns() >= kOpMinNs && static_cast<double>(piece.ns()) > kOverUsual * usual_ns;
@@ -174,7 +174,7 @@ class FirstCallFinder {
     }
   }
 
-  void Judge(const HostPiece& piece) {
+  void Judge(const SilentPiece& piece) {
     if (piece.owner == kNoEvent) return;
     const trace::Event& owner = events_[piece.owner];
     if (owner.kind == EventKind::kCpuOp) {
@@ -184,7 +184,7 @@ class FirstCallFinder {
     }
   }
 
-  void JudgeCall(const HostPiece& piece, RuntimeKind kind) {
+  void JudgeCall(const SilentPiece& piece, RuntimeKind kind) {
     const UsualCall usual = pieces_.UsualOf(events_[piece.owner].name);
     switch (kind) {
       case RuntimeKind::kSetUp: Add(FirstCallKind::kSetUp, piece, 0); return;
@@ -202,17 +202,17 @@ class FirstCallFinder {
   }
 
   // What of it passed while the GPU worked is a wait: freeing waits for the device.
-  void Allocation(const HostPiece& piece) {
+  void Allocation(const SilentPiece& piece) {
     const double busy_ms = MsInside(busy_, piece.begin_ns, piece.end_ns);
     const auto idle = piece.ns() - static_cast<std::int64_t>(busy_ms * 1e6);
     if (idle < kFirstCallMinNs) return;
-    HostPiece rest = piece;
+    SilentPiece rest = piece;
     // Waiting comes first in a call that waits.
     rest.begin_ns = piece.end_ns - idle;
     Add(FirstCallKind::kAllocation, rest, 0);
   }
 
-  void JudgeOp(const HostPiece& piece) {
+  void JudgeOp(const SilentPiece& piece) {
     if (!IsSlowOp(piece)) return;
     const auto found = instances_.find(KeyOf(events_, piece.owner));
     if (found == instances_.end() || found->second.first != piece.owner) return;
@@ -278,7 +278,7 @@ class FirstCallFinder {
     }
   }
 
-  FirstCall& Add(FirstCallKind kind, const HostPiece& piece, double usual_ns) {
+  FirstCall& Add(FirstCallKind kind, const SilentPiece& piece, double usual_ns) {
     FirstCall call;
     call.kind = kind;
     call.call = piece.owner;

@@ -11,7 +11,7 @@
 
 namespace jarvis::analysis {
 
-struct HostPiece {
+struct SilentPiece {
   // The innermost host event around it; kNoEvent: between the outermost events of its thread.
   trace::EventIndex owner = trace::kNoEvent;
   std::uint32_t track = 0;
@@ -27,7 +27,7 @@ struct UsualCall {
 };
 
 struct HostPieces {
-  std::vector<HostPiece> pieces;  // by thread as in the tree, then by begin
+  std::vector<SilentPiece> pieces;  // by thread as in the tree, then by begin
   std::unordered_map<StringId, UsualCall> usual;
 
   UsualCall UsualOf(StringId name) const {

@@ -5,28 +5,18 @@
 
 #include <fmt/format.h>
 
+#include "session/trace_frames.h"
+
 namespace jarvis::findings {
 
 TimeBase TimeBaseOf(const session::LoadedTrace& trace) {
-  std::int64_t length = 0;
-  for (const analysis::Step& step : trace.steps())
-    length += step.end_ns - step.start_ns;
-  if (length > 0)
-    return {static_cast<double>(length) / 1e6, trace.steps().size() == 1 ? "step" : "steps"};
-  const trace::EventStore& events = trace.events();
-  std::int64_t begin = 0;
-  std::int64_t end = 0;
-  bool any = false;
-  const auto add = [&](trace::EventIndex e) {
-    begin = any ? std::min(begin, events[e].ts_ns) : events[e].ts_ns;
-    end = any ? std::max(end, events[e].end_ns()) : events[e].end_ns();
-    any = true;
-  };
-  for (const trace::EventIndex e : trace.tree().preorder())
-    add(e);
-  for (const trace::EventIndex e : trace.attribution().timeline)
-    add(e);
-  return {static_cast<double>(end - begin) / 1e6, "trace"};
+  // Nobody can stop this one, so that it cannot fail.
+  const auto found = session::FramesOf(trace, Job()).value();
+  const analysis::TimeFrames& frames = found->frames;
+  const std::string name = frames.steps.empty()       ? "trace"
+                           : frames.steps.size() == 1 ? "step"
+                                                      : "steps";
+  return {static_cast<double>(frames.frame.end - frames.frame.start) / 1e6, name};
 }
 
 void SetTime(const TimeBase& base, double ms, double high_ms, Quality* quality) {

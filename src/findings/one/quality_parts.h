@@ -7,7 +7,8 @@
 
 namespace jarvis::findings {
 
-// What times are compared with: the steps of the trace together, or its span without steps.
+// What times are compared with: the steps of the trace together, up to the end of their GPU work,
+// or all that was recorded if no steps are found.
 struct TimeBase {
   double ms = 0;
   std::string name;  // "step", "steps", "trace"

@@ -1,6 +1,7 @@
 #include "findings/one/quality_time.h"
 
 #include <algorithm>
+#include <iterator>
 #include <map>
 #include <utility>
 
@@ -11,6 +12,7 @@
 #include "analysis/tables/summary.h"
 #include "findings/one/quality_parts.h"
 #include "findings/one/thresholds.h"
+#include "session/trace_frames.h"
 #include "session/trace_trust.h"
 
 namespace jarvis::findings {
@@ -28,6 +30,8 @@ class TimeQualities {
       : trace_(trace), events_(trace.events()), base_(TimeBaseOf(trace)), list_(*list) {}
 
   Result<void> Run(const Job& job) {
+    JV_ASSIGN(const auto frames, session::FramesOf(trace_, job));
+    Unrecorded(frames->frames);
     JV_ASSIGN(const auto cost, session::ProfilingCostOf(trace_, job));
     Frames(*cost);
     Overheads(*cost);
@@ -56,6 +60,26 @@ class TimeQualities {
   }
   bool Matters(const Quality& q) const { return q.percent.value_or(0) >= limits::kQualityLead; }
   static std::string Of(double value) { return ShortNumber(value); }
+
+  void Unrecorded(const analysis::TimeFrames& frames) {
+    const double ms = static_cast<double>(Length(frames.unrecorded)) / 1e6;
+    if (ms <= 0) return;
+    Quality q;
+    SetTime(base_, ms, 0, &q);
+    if (q.percent.value_or(0) < kToldFrom) return;
+    q.code = "unrecorded_gpu_work";
+    q.severity = Matters(q) ? Severity::kWarning : Severity::kNote;
+    q.text = fmt::format(
+        "For {} ms the GPU worked on something that is not in the trace: the host waited for it, "
+        "and work that was queued meanwhile began only after it.",
+        Of(ms));
+    q.count = frames.unrecorded.size();
+    q.consequence =
+        "It is neither idle time nor the time of the copy or wait that holds the host "
+        "up: nothing of it can be saved here.";
+    q.record = "synchronise before recording starts, or record the steps before, too";
+    list_.push_back(std::move(q));
+  }
 
   // A frame's function and the end of its file's path: "a.py(3): call".
   static std::string FrameText(std::string_view name) {
@@ -148,13 +172,13 @@ class TimeQualities {
 
   std::string StepsWith(const std::vector<FirstCall>& calls) const {
     std::map<std::int64_t, double> by_step;
+    const std::vector<analysis::Step>& marked = trace_.steps();
     for (const FirstCall& call : calls) {
-      for (const analysis::Step& step : trace_.steps()) {
-        if (call.begin_ns >= step.start_ns && call.begin_ns < step.end_ns) {
-          by_step[step.number] += call.ms();
-          break;
-        }
-      }
+      const auto after = std::upper_bound(
+          marked.begin(), marked.end(), call.begin_ns,
+          [](std::int64_t at, const analysis::Step& step) { return at < step.start_ns; });
+      if (after == marked.begin() || call.begin_ns >= std::prev(after)->end_ns) continue;
+      by_step[std::prev(after)->number] += call.ms();
     }
     if (by_step.empty() || trace_.steps().size() < 2) return {};
     std::vector<std::string> steps;
@@ -271,7 +295,7 @@ class TimeQualities {
   void NotRunning(const analysis::Descheduled& found) {
     if (found.pieces.empty()) return;
     std::map<std::string_view, int> names;
-    for (const analysis::HostPiece& piece : found.pieces) {
+    for (const analysis::SilentPiece& piece : found.pieces) {
       if (piece.owner != trace::kNoEvent &&
           events_[piece.owner].kind != trace::EventKind::kUserAnnotation)
         ++names[events_.name(piece.owner)];
@@ -296,7 +320,7 @@ class TimeQualities {
     q.count = found.pieces.size();
     const auto inside = std::find_if(
         found.pieces.begin(), found.pieces.end(),
-        [](const analysis::HostPiece& piece) { return piece.owner != trace::kNoEvent; });
+        [](const analysis::SilentPiece& piece) { return piece.owner != trace::kNoEvent; });
     if (inside != found.pieces.end()) q.first_uid = events_[inside->owner].uid;
     SetTime(base_, found.total_ms, 0, &q);
     q.consequence =

@@ -1,0 +1,388 @@
+// What recording cost, what ran for the first time, when the host had no CPU: each with a trace
+// that has it, and one that nearly has it.
+#include <cmath>
+#include <string>
+#include <utility>
+
+#include <doctest/doctest.h>
+#include <fmt/format.h>
+
+#include "analysis/attribution/attribution.h"
+#include "analysis/host/descheduled.h"
+#include "analysis/host/profiling_cost.h"
+#include "analysis/host/recording_checks.h"
+#include "support/trace_builder.h"
+
+namespace jarvis::analysis {
+namespace {
+
+using testing::Load;
+using testing::Loaded;
+using testing::TraceText;
+
+ProfilingCost CostOf(const Loaded& loaded) {
+  const Attribution attribution = Attribute(loaded.events(), loaded.tree);
+  return MeasureProfilingCost(loaded.events(), loaded.tree, attribution.timeline);
+}
+
+struct HostTrust {
+  Loaded loaded;
+  FirstCalls first;
+  Descheduled descheduled;
+};
+HostTrust TrustOf(const TraceText& text) {
+  HostTrust out{Load(text), {}, {}};
+  const Attribution attribution = Attribute(out.loaded.events(), out.loaded.tree);
+  const HostPieces pieces = FindHostPieces(out.loaded.events(), out.loaded.tree, kFirstCallMinNs);
+  out.first = FindFirstCalls(out.loaded.events(), out.loaded.tree, pieces, attribution.timeline);
+  out.descheduled = FindDescheduled(out.loaded.events(), out.loaded.tree, pieces, &out.first);
+  return out;
+}
+
+// 1,000 calls of 1 us in frames with gaps of 1 us (four of them, so that they are the median), then
+// 300 calls of 1 us in one frame with the gaps that `gap_of` says.
+template <typename GapOf>
+TraceText Framed(GapOf gap_of) {
+  TraceText text;
+  double at = 0;
+  for (int frame = 0; frame < 4; ++frame) {
+    text.Python(fmt::format("a.py({}): usual", frame), at, 501);
+    for (int i = 0; i < 250; ++i)
+      text.Python("b.py(1): call", at + 1 + 2 * i, 1);
+    at += 600;
+  }
+  double length = 1;
+  for (int i = 0; i < 300; ++i)
+    length += 1 + gap_of(i);
+  text.Python("c.py(7): generated", at, length + 1);
+  at += 1;
+  for (int i = 0; i < 300; ++i) {
+    text.Python("b.py(1): call", at, 1);
+    at += 1 + gap_of(i);
+  }
+  return text;
+}
+
+// A floor that drifts from 20 to 60 us and back.
+double Drifting(int i) {
+  return 20 + 40.0 * (i < 150 ? i : 300 - i) / 150;
+}
+
+TEST_CASE("a frame that is charged for every call is found, with what it costs") {
+  const ProfilingCost cost = CostOf(Load(Framed(Drifting)));
+  CHECK(cost.usual_gap_us == doctest::Approx(1));
+  REQUIRE(cost.frames.size() == 1);
+  CHECK(cost.frames[0].gaps == 299);
+  CHECK(cost.frames[0].correlation > 0.9);
+  CHECK(cost.frames[0].typical_gap_us == doctest::Approx(40).epsilon(0.05));
+  // The gaps are 11.98 ms; the floor lies at most four of 41 neighbours below a gap.
+  CHECK(cost.frames[0].ms > 10.5);
+  CHECK(cost.frames[0].ms < 11.7);
+  CHECK(cost.artefact_ms == doctest::Approx(cost.frames[0].ms));
+  CHECK(cost.idle_ms == 0);  // no GPU work: nothing waits
+}
+
+TEST_CASE("gaps that differ from call to call are the program's") {
+  const ProfilingCost cost = CostOf(Load(Framed([](int i) { return i % 2 == 0 ? 20.0 : 60.0; })));
+  CHECK(cost.frames.empty());
+  CHECK(cost.artefact_ms == 0);
+}
+
+TEST_CASE("a floor of little more than the usual gap is no artefact") {
+  const ProfilingCost cost = CostOf(Load(Framed([](int i) { return 2 + Drifting(i) / 40; })));
+  CHECK(cost.frames.empty());
+}
+
+TEST_CASE("GPU idle while such a frame runs is the profiler's, at most what the frame lost") {
+  TraceText text = Framed(Drifting);
+  // The frame is at 2400 to 14,700: 6,000 us of it the GPU works, and it works before and after.
+  text.Runtime("cudaLaunchKernel", 14'800, 5, 1).Kernel("k", 14'900, 10, 1);
+  text.Runtime("cudaLaunchKernel", -50, 5, 2).Kernel("k", -20, 10, 2);
+  text.Runtime("cudaLaunchKernel", 14'850, 5, 3).Kernel("k", 5000, 6000, 3);
+  const ProfilingCost cost = CostOf(Load(text));
+  const auto& frame = Load(text).events()[cost.frames.at(0).first];
+  CHECK(cost.idle_ms == doctest::Approx(static_cast<double>(frame.dur_ns) / 1e6 - 6));
+}
+
+TEST_CASE("events have a price, as a range, and stretches add up to it") {
+  TraceText text;
+  // 100 leaf calls 3 us apart in one frame, 60 ops with one op inside them: 4 us around it.
+  text.Python("a.py(1): f", 0, 400);
+  for (int i = 0; i < 100; ++i)
+    text.Python("b.py(1): g", 1 + 3 * i, 1);
+  for (int i = 0; i < 60; ++i) {
+    text.Op("aten::outer", 1000 + 20 * i, 10);
+    text.Op("aten::inner", 1002 + 20 * i, 6);
+  }
+  const ProfilingCost cost = CostOf(Load(text));
+  REQUIRE(cost.python.has_value());
+  CHECK(cost.python->events == 101);
+  CHECK(cost.python->low_us == doctest::Approx(1.5));
+  CHECK(cost.python->high_us == doctest::Approx(3));
+  REQUIRE(cost.ops.has_value());
+  CHECK(cost.ops->events == 120);
+  CHECK(cost.ops->low_us == doctest::Approx(2));
+  CHECK(cost.ops->high_us == doctest::Approx(4));
+  CHECK_FALSE(cost.runtime.has_value());
+  CHECK(cost.low_ms == doctest::Approx((101 * 1.5 + 120 * 2) / 1000));
+  double low = 0;
+  for (const HostCost& stretch : cost.stretches) {
+    CHECK(stretch.begin_ns <= stretch.end_ns);
+    low += stretch.low_ns / 1e6;
+  }
+  CHECK(low == doctest::Approx(cost.low_ms).epsilon(0.05));
+}
+
+TEST_CASE("too few events tell no price") {
+  TraceText text;
+  text.Python("a.py(1): f", 0, 400);
+  for (int i = 0; i < 40; ++i)
+    text.Python("b.py(1): g", 1 + 3 * i, 1);
+  CHECK_FALSE(CostOf(Load(text)).python.has_value());
+}
+
+TEST_CASE("the profiler's own events are its cost, loading code is not") {
+  TraceText text;
+  text.Op("aten::mm", 0, 100).Runtime("cudaLaunchKernel", 10, 60, 1).Kernel("k", 90, 5, 1);
+  const auto overhead = [&](const char* name, double ts, double dur) {
+    text.Raw(fmt::format(R"({{"ph":"X","cat":"overhead","name":"{}","pid":-1,"tid":0,"ts":{},)"
+                         R"("dur":{}}})",
+                         name, ts, dur));
+  };
+  overhead("Activity Buffer Request", 20, 40);
+  overhead("Lazy Function Loading", 12, 5);
+  const ProfilingCost cost = CostOf(Load(text));
+  CHECK(cost.overhead_ms == doctest::Approx(0.04));
+  REQUIRE(cost.overheads.size() == 2);
+  CHECK(cost.overheads[0].profiler);
+  CHECK_FALSE(cost.overheads[1].profiler);
+  REQUIRE(cost.stretches.size() == 1);  // on the thread whose call was under way
+  CHECK(cost.stretches[0].low_ns == doctest::Approx(40'000));
+  CHECK(Load(text).events().tracks[cost.stretches[0].track].tid == "100");
+  const HostTrust trust = TrustOf(text);
+  REQUIRE(trust.first.calls.size() == 1);
+  CHECK(trust.first.calls[0].kind == FirstCallKind::kSetUp);
+  CHECK(trust.first.total_ms == doctest::Approx(0.005));
+}
+
+// Ops that launch `kernels` different kernels, `rounds` times each; the launches of the round
+// `slow` take 20 ms more.
+TraceText Rounds(int kernels, int rounds, int slow) {
+  TraceText text;
+  double at = 0;
+  int correlation = 0;
+  for (int round = 0; round < rounds; ++round) {
+    for (int k = 0; k < kernels; ++k) {
+      const double launch = round == slow ? 20'010 : 10;
+      text.Op(fmt::format("aten::op{}", k), at, launch + 20);
+      text.Runtime("hipLaunchKernel", at + 5, launch, ++correlation);
+      text.Kernel(fmt::format("kernel{}", k), at + launch + 10, 5, correlation);
+      at += launch + 100;
+    }
+  }
+  return text;
+}
+
+TEST_CASE("launches that load their kernel are first calls") {
+  const HostTrust trust = TrustOf(Rounds(4, 5, 0));
+  REQUIRE(trust.first.calls.size() == 4);
+  CHECK(trust.first.total_ms == doctest::Approx(80.04));
+  const FirstCall& call = trust.first.calls[0];
+  CHECK(call.kind == FirstCallKind::kLaunch);
+  CHECK(trust.loaded.NameOf(call.op) == "aten::op0");
+  CHECK(trust.loaded.NameOf(call.kernel) == "kernel0");
+  CHECK(call.usual_us == doctest::Approx(10));
+  CHECK(trust.first.MsWithin(0, 20'000'000) == doctest::Approx(19.995));
+  CHECK(trust.descheduled.pieces.empty());
+}
+
+TEST_CASE("slow launches of kernels that ran before are no first calls") {
+  CHECK(TrustOf(Rounds(4, 5, 3)).first.calls.empty());
+}
+
+TEST_CASE("a first launch into a full queue waits for room") {
+  TraceText text;
+  // 300 launches that the GPU has not begun, then the first one of another kernel.
+  for (int i = 0; i < 300; ++i)
+    text.Runtime("cudaLaunchKernel", i * 10, 5, i + 1).Kernel("a", 10'000 + i * 10, 10, i + 1);
+  text.Runtime("cudaLaunchKernel", 3000, 2000, 999).Kernel("b", 13'000, 10, 999);
+  CHECK(TrustOf(text).first.calls.empty());
+}
+
+TEST_CASE("an op that sets itself up is slow once") {
+  TraceText text;
+  for (int i = 0; i < 5; ++i)
+    text.Op("aten::addmm", i * 10'000, i == 0 ? 5000 : 20, R"("Input Dims":[[8,8]])");
+  const HostTrust once = TrustOf(text);
+  REQUIRE(once.first.calls.size() == 1);
+  CHECK(once.first.calls[0].kind == FirstCallKind::kOp);
+  CHECK(once.first.total_ms == doctest::Approx(5));
+  // Slow again: it is just slow.
+  text.Op("aten::addmm", 60'000, 4000, R"("Input Dims":[[8,8]])");
+  CHECK(TrustOf(text).first.calls.empty());
+}
+
+TEST_CASE("taking memory counts as far as the GPU does nothing meanwhile") {
+  TraceText text;
+  text.Runtime("cudaLaunchKernel", 0, 5, 1).Kernel("k", 100, 900, 1);
+  text.Op("aten::empty", 200, 3000).Runtime("cudaFree", 210, 2000, 2);
+  const HostTrust trust = TrustOf(text);
+  REQUIRE(trust.first.calls.size() == 1);
+  CHECK(trust.first.calls[0].kind == FirstCallKind::kAllocation);
+  CHECK(trust.first.total_ms == doctest::Approx(1.21));  // 210 to 1000 is a wait
+}
+
+TEST_CASE("compiling is a first call from its outermost frame on") {
+  TraceText text;
+  text.Python("triton/compiler/compiler.py(226): compile", 0, 50'000);
+  text.Python("triton/compiler/compiler.py(10): inner", 10, 40'000);
+  const HostTrust trust = TrustOf(text);
+  REQUIRE(trust.first.calls.size() == 1);
+  CHECK(trust.first.calls[0].kind == FirstCallKind::kCompile);
+  CHECK(trust.first.total_ms == doctest::Approx(50));
+}
+
+// `names` kinds of ops of 10 us, 40 calls each; every `every`-th call lasts `ms` longer.
+TraceText Freezing(int names, int every, double ms, double grid_us = 0) {
+  TraceText text;
+  double at = 0;
+  for (int i = 0; i < 40 * names; ++i) {
+    double length = 10;
+    if (i % every == every / 2) {
+      // The scheduler takes the CPU on its tick.
+      if (grid_us > 0) at = grid_us * std::ceil(at / grid_us);
+      length += ms * 1000;
+    }
+    text.Op(fmt::format("aten::op{}", i % names), at, length);
+    at += length + 15;
+  }
+  return text;
+}
+
+TEST_CASE("milliseconds missing in arbitrary short calls: the host was not running") {
+  const HostTrust trust = TrustOf(Freezing(7, 23, 8));
+  const Descheduled& found = trust.descheduled;
+  REQUIRE(found.pieces.size() == 12);
+  CHECK(found.names >= 5);
+  CHECK(found.total_ms == doctest::Approx(12 * 8.01));
+  CHECK(found.share_percent > 90);
+  CHECK(found.longest_ms == doctest::Approx(8.01));
+  CHECK(trust.first.calls.empty());
+}
+
+TEST_CASE("begins on one tick are the scheduler's") {
+  const Descheduled found = TrustOf(Freezing(7, 23, 6, 4000)).descheduled;
+  REQUIRE(found.tick.has_value());
+  CHECK(found.tick->period_ms == doctest::Approx(4));
+  CHECK(found.tick->share_percent >= 50);
+}
+
+TEST_CASE("one op that is slow at times is a slow op") {
+  TraceText text = Freezing(7, 1000, 8);
+  for (int i = 0; i < 200; ++i)
+    text.Op("aten::cpu_sort", 100'000 + i * 10'000, i % 15 == 0 ? 8000 : 10);
+  CHECK(TrustOf(text).descheduled.pieces.empty());
+}
+
+TEST_CASE("waits for the GPU are no missing time") {
+  TraceText text;
+  for (int i = 0; i < 300; ++i)
+    text.Runtime(fmt::format("cudaStreamSynchronize{}", i % 7), i * 10'000.0,
+                 i % 23 == 11 ? 8000 : 10, i);
+  CHECK(TrustOf(text).descheduled.pieces.empty());
+}
+
+TEST_CASE("while another thread of the process works, a thread may wait for its lock") {
+  TraceText text = Freezing(7, 23, 8);
+  text.Thread(100, 200);
+  for (int i = 0; i < 2000; ++i)
+    text.Op("aten::other", i * 60, 30);
+  CHECK(TrustOf(text).descheduled.pieces.empty());
+}
+
+RecordingChecks ChecksOf(const TraceText& text) {
+  const Loaded loaded = Load(text);
+  const Attribution attribution = Attribute(loaded.events(), loaded.tree);
+  return CheckRecording(loaded.events(), loaded.tree, attribution.timeline);
+}
+
+// Kernels of 4.5 us with `gap` between them.
+TraceText Neighbours(double gap) {
+  TraceText text;
+  for (int i = 0; i < 50; ++i)
+    text.Runtime("hipLaunchKernel", i * 2.5, 1, i + 1)
+        .Kernel("k", 200 + i * (4.5 + gap), 4.5, i + 1);
+  return text;
+}
+
+TEST_CASE("kernels that touch have their dispatch inside") {
+  const RecordingChecks touching = ChecksOf(Neighbours(0));
+  REQUIRE(touching.touching.has_value());
+  CHECK(touching.touching->touching == 49);
+  CHECK(touching.touching->floor_us == doctest::Approx(4.5));
+  CHECK(touching.touching->bound_ms() == doctest::Approx(0.225));
+  CHECK_FALSE(ChecksOf(Neighbours(1.25)).touching.has_value());
+}
+
+TEST_CASE("whole microseconds touch by rounding") {
+  TraceText text;
+  for (int i = 0; i < 50; ++i)
+    text.Runtime("cudaLaunchKernel", i * 3, 1, i + 1).Kernel("k", 200 + i * 4, 4, i + 1);
+  const RecordingChecks checks = ChecksOf(text);
+  CHECK(checks.whole_microseconds);
+  CHECK_FALSE(checks.touching.has_value());
+}
+
+TEST_CASE("work before its launch: a clock if it is microseconds, a wrong link if it is more") {
+  TraceText text;
+  for (int i = 0; i < 5; ++i)
+    text.Runtime("cudaLaunchKernel", i * 100.5, 5, i + 1).Kernel("k", i * 100.5 - 30, 10, i + 1);
+  const RecordingChecks drift = ChecksOf(text);
+  REQUIRE(drift.clock.has_value());
+  CHECK(drift.clock->early_starts == 5);
+  CHECK(drift.clock->early_us == doctest::Approx(30));
+  CHECK(drift.launched_later == 0);
+  text.Runtime("cudaLaunchKernel", 50'000, 5, 77).Kernel("k", 2000, 10, 77);
+  const RecordingChecks linked = ChecksOf(text);
+  CHECK(linked.launched_later == 1);
+  CHECK(linked.clock->early_us == doctest::Approx(30));
+}
+
+TEST_CASE("a wait for the device that returns before its work ends goes by another clock") {
+  TraceText text;
+  text.Runtime("cudaLaunchKernel", 0, 5, 1).Kernel("k", 10, 100.5, 1);
+  text.Runtime("cudaDeviceSynchronize", 20, 80, 2);
+  REQUIRE(ChecksOf(text).clock.has_value());
+  CHECK(ChecksOf(text).clock->late_us == doctest::Approx(10.5));
+}
+
+TEST_CASE("ops that only stand for others are known") {
+  TraceText text;
+  for (int i = 0; i < 4; ++i) {
+    text.Op("aten::add_", i * 100, 20).Op("aten::add_", i * 100 + 5, 10);
+    text.Op("my_profiler::norm_3", i * 100 + 30, 20).Op("fast::norm", i * 100 + 35, 10);
+    text.Op("aten::linear", i * 100 + 60, 20).Op("aten::addmm", i * 100 + 65, 10);
+  }
+  const RecordingChecks checks = ChecksOf(text);
+  REQUIRE(checks.wrappers.size() == 2);
+  for (const WrapperOps& one : checks.wrappers) {
+    CHECK(one.count == 4);
+    CHECK(one.ms == doctest::Approx(0.04));
+  }
+}
+
+TEST_CASE("annotations in themselves, and rows of them on an idle GPU") {
+  TraceText text;
+  text.Annotation("step", 0, 100).Annotation("step", 1, 99).Annotation("other", 2, 20);
+  text.Runtime("cudaLaunchKernel", 3, 5, 1).Kernel("k", 20, 10, 1);
+  text.Raw(
+      R"({"ph":"X","cat":"gpu_user_annotation","name":"step","pid":0,"tid":7,"ts":20,"dur":80})");
+  const RecordingChecks checks = ChecksOf(text);
+  CHECK(checks.repeated_annotations == 1);
+  CHECK(checks.gpu_annotations == 1);
+  CHECK(checks.gpu_annotations_ms == doctest::Approx(0.08));
+  CHECK(checks.gpu_annotations_busy_ms == doctest::Approx(0.01));
+}
+
+}  // namespace
+}  // namespace jarvis::analysis

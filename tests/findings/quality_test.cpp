@@ -1,0 +1,167 @@
+// The one list of qualities: what is in it, in which order, with which time.
+#include "findings/one/quality.h"
+
+#include <set>
+
+#include <doctest/doctest.h>
+#include <fmt/format.h>
+
+#include "findings/analysis_support.h"
+#include "findings/one/thresholds.h"
+
+namespace jarvis::findings {
+namespace {
+
+using testing::Analyze;
+using testing::Analyzed;
+using testing::TraceText;
+
+// Two steps of 100 ms. The first holds a launch of 60 ms that loads its kernel.
+TraceText FirstStepLoads() {
+  TraceText text;
+  int correlation = 0;
+  for (int step = 0; step < 2; ++step) {
+    const double at = step * 100'000.0;
+    text.Annotation(fmt::format("ProfilerStep#{}", step + 3), at, 100'000);
+    for (int i = 0; i < 10; ++i) {
+      const double launch = step == 0 && i == 0 ? 60'000 : 5;
+      const double begin = at + (i == 0 ? 0 : 60'000) + i * 1000;
+      text.Op("aten::relu", begin + 10, launch + 10);
+      text.Runtime("hipLaunchKernel", begin + 12, launch, ++correlation);
+      text.Kernel("relu_kernel", begin + launch + 15, 800.25, correlation);
+    }
+  }
+  return text;
+}
+
+TEST_CASE("first calls lead, with their time, their step and what they take later") {
+  const Analyzed one = Analyze(FirstStepLoads());
+  const Quality* q = one.Quality("first_calls");
+  REQUIRE(q != nullptr);
+  CHECK(q->ms == doctest::Approx(60));
+  CHECK(q->base == "steps");
+  CHECK(q->percent == doctest::Approx(30).epsilon(0.01));
+  CHECK(q->severity == Severity::kWarning);
+  CHECK(q->text.find("60.0 ms in step 3") != std::string::npos);
+  CHECK(q->text.find("relu_kernel") != std::string::npos);
+  CHECK(q->consequence.find("5.00 us later") != std::string::npos);
+  CHECK_FALSE(q->record.empty());
+  CHECK(one.analysis.quality.front().code == "first_calls");
+  const auto leading = LeadingQualities(one.analysis.quality);
+  REQUIRE_FALSE(leading.empty());
+  CHECK(leading[0]->code == "first_calls");
+  CHECK(MsOf(*q) == "60.0 ms");
+  CHECK(ShareOf(*q).find(" % of the steps") != std::string::npos);
+}
+
+TEST_CASE("a little of it is not told") {
+  TraceText text = FirstStepLoads();
+  text.Annotation("ProfilerStep#5", 200'000, 100'000'000);
+  CHECK(Analyze(text).Quality("first_calls") == nullptr);
+}
+
+TEST_CASE("the GPU's wait for a first call saves nothing in another step") {
+  TraceText text;
+  for (int i = 0; i < 6; ++i) {
+    const double launch = i == 5 ? 3000 : 5;
+    text.Op("aten::relu", i * 1000, launch + 10);
+    text.Runtime("cudaLaunchKernel", i * 1000 + 2, launch, i + 1);
+    text.Kernel(i == 5 ? "new" : "k", i * 1000 + launch + 5, 950, i + 1);
+  }
+  const Analyzed one = Analyze(text);
+  const findings::GapGroup* gap = one.Gap("first_calls");
+  REQUIRE(gap != nullptr);
+  CHECK(gap->total_us > 2900);
+  CHECK(gap->saved_us == 0);
+  const findings::Finding* finding = one.Find("cpu_idle", "first_calls");
+  REQUIRE(finding != nullptr);
+  CHECK_FALSE(finding->savings_ms.has_value());
+}
+
+TEST_CASE("the GPU's wait for a host without a CPU can be saved, and is nobody's op") {
+  TraceText text;
+  double at = 0;
+  for (int i = 0; i < 280; ++i) {
+    const double length = i % 23 == 11 ? 8000 : 14;
+    text.Op(fmt::format("aten::op{}", i % 7), at, length);
+    text.Runtime("cudaLaunchKernel", at + length - 6, 5, i + 1);
+    text.Kernel("k", at + length + 1, 20.5, i + 1);
+    at += length + 10;
+  }
+  const Analyzed one = Analyze(text);
+  REQUIRE(one.Quality("descheduled_host") != nullptr);
+  CHECK(one.Quality("descheduled_host")->count == 12);
+  const findings::GapGroup* gap = one.Gap("descheduled");
+  REQUIRE(gap != nullptr);
+  CHECK(gap->count == 12);
+  CHECK(gap->saved_us > 90'000);
+  const findings::Finding* finding = one.Find("cpu_idle", "descheduled");
+  REQUIRE(finding != nullptr);
+  CHECK(finding->path_a.at(0).advice == findings::Advice::kGiveCores);
+}
+
+TEST_CASE("late launches in a frame that is charged for its calls are the profiler's") {
+  TraceText text;
+  text.Python("a.py(1): usual", 0, 3000);
+  for (int i = 0; i < 1000; ++i)
+    text.Python("b.py(1): call", 1 + 2 * i, 1);
+  text.Python("c.py(7): generated", 4000, 13'000);
+  double at = 4001;
+  for (int i = 0; i < 300; ++i) {
+    text.Runtime("cudaLaunchKernel", at, 1, i + 1).Kernel("k", at + 3.5, 2, i + 1);
+    at += 21 + 40.0 * (i < 150 ? i : 300 - i) / 150;
+  }
+  const Analyzed one = Analyze(text);
+  const Quality* q = one.Quality("profiler_frames");
+  REQUIRE(q != nullptr);
+  CHECK(q->count == 299);
+  CHECK(q->ms.value_or(0) > 10);
+  CHECK(q->text.find("c.py(7): generated") != std::string::npos);
+  const findings::GapGroup* gap = one.Gap("profiler_cost");
+  REQUIRE(gap != nullptr);
+  CHECK(gap->saved_us == 0);
+  CHECK(one.Gap("host_bound") == nullptr);
+  CHECK(one.Find("cpu_idle", "host_bound") == nullptr);
+}
+
+TEST_CASE("one rank of several is told with what it cannot tell; a world of one is not") {
+  TraceText text;
+  text.OpWithKernel("c10d::allreduce_", 0, 10, "ncclDevKernel_AllReduce", 20, 100.5, 1);
+  const Quality* q = nullptr;
+  const Analyzed one = Analyze(text);
+  q = one.Quality("one_rank");
+  REQUIRE(q != nullptr);
+  CHECK(q->ms == doctest::Approx(0.1005));
+  CHECK(q->consequence.find("straggler") != std::string::npos);
+  TraceText alone;
+  alone.OpWithKernel("aten::relu", 0, 10, "k", 20, 100.5, 1);
+  CHECK(Analyze(alone).Quality("one_rank") == nullptr);
+}
+
+TEST_CASE("each matter has one code, and hard ones come first") {
+  TraceText text;
+  text.Op("aten::mm", 0, 10);
+  const Analyzed one = Analyze(text, "");
+  REQUIRE(one.Quality("no_gpu_work") != nullptr);
+  CHECK(one.analysis.quality.front().code == "no_gpu_work");
+  CHECK(one.analysis.quality.front().severity == Severity::kHard);
+  std::set<std::string> codes;
+  for (const Quality& quality : one.analysis.quality) {
+    CHECK_MESSAGE(codes.insert(quality.code).second, quality.code);
+    CHECK_FALSE(quality.text.empty());
+  }
+}
+
+TEST_CASE("the list of the trace alone is in the list of its analysis") {
+  const Analyzed one = Analyze(FirstStepLoads());
+  const auto of_trace = QualityOf(*one.trace, Job());
+  REQUIRE(of_trace.has_value());
+  for (const Quality& quality : **of_trace) {
+    const Quality* same = one.Quality(quality.code);
+    REQUIRE(same != nullptr);
+    CHECK(same->text == quality.text);
+  }
+}
+
+}  // namespace
+}  // namespace jarvis::findings
