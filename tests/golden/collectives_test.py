@@ -563,7 +563,7 @@ class HostileDigests(Case):
 
     def test_each_is_one_clear_error(self):
         for change, text in (
-                (lambda d: d.update(version=2), "version is 2; this jarvis reads version 1"),
+                (lambda d: d.update(version=3), "version is 3; this jarvis reads versions 1 to 2"),
                 (lambda d: d.update(calls=5), "calls is no list"),
                 (lambda d: d["calls"][0].pop(), "calls[0] is no list of 8 values"),
                 (lambda d: d["calls"][0].__setitem__(0, 9), "calls[0][0] is not between 0 and 0"),
@@ -576,11 +576,32 @@ class HostileDigests(Case):
                 (lambda d: d["kinds"][0].update(known_by="hearsay"), "known_by is none of"),
                 (lambda d: d.update(rank="0"), "rank is no whole number"),
                 (lambda d: d.update(source=7), "source is no text"),
-                (lambda d: d["timeline_us"].update(busy=None), "timeline_us.busy is no number")):
+                (lambda d: d["timeline_us"].update(busy=None), "timeline_us.busy is no number"),
+                (lambda d: d.pop("facts"), "facts is no object"),
+                (lambda d: d["facts"].update(names=[]), "facts.names does not begin with an empty"),
+                (lambda d: d["facts"].update(pieces=7), "facts.pieces is no list of at most 4096"),
+                (lambda d: d["facts"].update(pieces=[[0, 1, 0, 1, "empty", 0, 0, 5]]),
+                 "facts.pieces[0][7] is not between 0 and 0"),
+                (lambda d: d["facts"].update(pieces=[[0, 9, 0, 1, "bed", 0, 0, 0]]),
+                 "facts.pieces[0][4] is none of its values"),
+                (lambda d: d["facts"].update(pieces=[[0, 9, 0, 1, "op", 0, 0, 0]] * 2),
+                 "facts.pieces[1] begins before the one before it ends"),
+                (lambda d: d["facts"].update(waits=[[0, -1, 0]]), "facts.waits[0][1] is not between"),
+                (lambda d: d["facts"].update(arrivals=[]), "facts.arrivals is not one for each call"),
+                (lambda d: d["facts"].update(span_ns=[None, None, None, 5]), "facts.span_ns has a"),
+                (lambda d: d["facts"].update(tail=None), "facts.tail is no list of 5 values")):
             with self.subTest(text):
                 self.assertIn(text, self.changed(change))
         self.assertIn("is no JSON", self.refused(self.text[:-20]))
         self.assertIn("is no JSON", self.refused(self.text.replace('"kinds":', '"kinds":' + "[" * 500)))
+
+    def test_the_first_version_is_read_without_facts(self):
+        digest = json.loads(self.text)
+        digest["version"] = 1
+        del digest["facts"]
+        file = write(self.path / "old/x.digest.json", json.dumps(digest))
+        old, _ = self.report(file)
+        self.assertEqual((old["ranks"], old["collectives"]), (1, 1))
 
     def test_times_at_the_edge_do_no_harm(self):
         digest = json.loads(self.text)

@@ -90,6 +90,8 @@ inline constexpr std::int64_t kPlaceSeenMin = 4;
 inline constexpr std::int64_t kUnusualTimes = 10;
 inline constexpr std::int64_t kWaitMinNs = 50'000;
 inline constexpr std::size_t kPiecesMax = 4096;
+// Lengths are cut to an hour: nothing real is longer, and sums stay within the type.
+inline constexpr std::int64_t kFactMaxNs = 3'600'000'000'000;
 
 // Whether it took far longer than such stretches do.
 inline bool IsUnusual(const HostPiece& piece) {
