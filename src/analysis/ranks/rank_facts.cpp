@@ -169,8 +169,12 @@ class FactFinder {
       before = e;
       if (last == kNoEvent || End(e) > End(last)) last = e;
     }
-    if (last == kNoEvent || by_start_.empty()) return;
-    Arrive(by_start_.size() - 1, *facts_.gpu_end_ns, true, Start(last), End(last), &facts_.tail);
+    if (last == kNoEvent || End(last) >= *facts_.gpu_end_ns) return;
+    // What ends later is other work; the last of it decides.
+    std::size_t tail = by_start_.size() - 1;
+    while (tail > 0 && End(by_start_[tail]) <= End(last))
+      --tail;
+    Arrive(tail, *facts_.gpu_end_ns, true, Start(last), End(last), &facts_.tail);
   }
 
   // `began`, `ended`: of the collective before, or the GPU's beginning.

@@ -79,7 +79,8 @@ struct RankFacts {
   std::vector<HostWait> waits;
   std::uint64_t left_out = 0;               // pieces and waits beyond kPiecesMax
   std::vector<CollectiveArrival> arrivals;  // by place in RankDigest::calls
-  // What comes after the last collective: GPU work and the launch that the GPU's end hung on.
+  // What comes after the end of the last collective: GPU work and the launch that the GPU's end
+  // hung on; nothing if nothing does.
   CollectiveArrival tail;
 };
 
