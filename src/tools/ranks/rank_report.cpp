@@ -126,8 +126,8 @@ class ReportWriter {
       Line("- rank {}: {}", *job_.set.ranks[rank].rank, WhyText(job_.story.ranks[rank]));
     if (job_.story.start_ns > job_.joint.clock_error_ns) {
       Line(
-          "- the first collective is {} ms late; its recording begins later, so the cause lies "
-          "before it",
+          "- at the first collective the ranks are {} ms apart, as their recordings begin; not "
+          "counted",
           MsText(job_.story.start_ns));
     }
     Line("");
