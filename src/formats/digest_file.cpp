@@ -55,8 +55,6 @@ constexpr std::int64_t RankFacts::*kFactSums[] = {
 constexpr std::optional<std::int64_t> RankFacts::*kFactInstants[] = {
     &RankFacts::host_start_ns, &RankFacts::host_end_ns, &RankFacts::gpu_start_ns,
     &RankFacts::gpu_end_ns};
-// No sum of an hour of them leaves the type.
-constexpr std::int64_t kPieceMaxNs = 3'600'000'000'000;
 
 Json JsonOf(const Cell& cell) {
   return std::visit(
@@ -260,9 +258,10 @@ Result<CollectiveArrival> ArrivalFrom(const Json* row, const std::string& where,
   CollectiveArrival how;
   JV_ASSIGN(how.launch_ns, InstantBefore((*row)[0], where + "[0]", at));
   JV_ASSIGN(how.anchor_ns, InstantBefore((*row)[1], where + "[1]", at));
-  JV_ASSIGN(how.after_anchor_ns, Whole(&(*row)[2], where + "[2]", -kPieceMaxNs, kPieceMaxNs));
-  JV_ASSIGN(how.busy_ns, Whole(&(*row)[3], where + "[3]", 0, kPieceMaxNs));
-  JV_ASSIGN(how.compute_ns, Whole(&(*row)[4], where + "[4]", 0, kPieceMaxNs));
+  JV_ASSIGN(how.after_anchor_ns,
+            Whole(&(*row)[2], where + "[2]", -analysis::kFactMaxNs, analysis::kFactMaxNs));
+  JV_ASSIGN(how.busy_ns, Whole(&(*row)[3], where + "[3]", 0, analysis::kFactMaxNs));
+  JV_ASSIGN(how.compute_ns, Whole(&(*row)[4], where + "[4]", 0, analysis::kFactMaxNs));
   return how;
 }
 
@@ -279,7 +278,7 @@ Result<RankHostPiece> PieceFrom(const Json& row, const std::string& where, const
     return Wrong(where, fmt::format("is no list of {} values", kValues));
   RankHostPiece piece;
   JV_ASSIGN(piece.ts_ns, Whole(&row[0], where + "[0]", -kTimeMax, kTimeMax));
-  JV_ASSIGN(piece.dur_ns, Whole(&row[1], where + "[1]", 1, kPieceMaxNs));
+  JV_ASSIGN(piece.dur_ns, Whole(&row[1], where + "[1]", 1, analysis::kFactMaxNs));
   JV_ASSIGN(piece.usual_ns, Whole(&row[2], where + "[2]", 0, piece.dur_ns));
   JV_ASSIGN(piece.times, Whole(&row[3], where + "[3]", 1, INT64_MAX));
   JV_ASSIGN(const std::string place, Text(&row[4], where + "[4]"));
@@ -315,7 +314,7 @@ Status ReadWaits(const Json& list, RankFacts* facts) {
     if (!row.is_array() || row.size() != 3) return Wrong(where, "is no list of 3 values");
     RankHostWait wait;
     JV_ASSIGN(wait.ts_ns, Whole(&row[0], where + "[0]", -kTimeMax, kTimeMax));
-    JV_ASSIGN(wait.dur_ns, Whole(&row[1], where + "[1]", 0, kPieceMaxNs));
+    JV_ASSIGN(wait.dur_ns, Whole(&row[1], where + "[1]", 0, analysis::kFactMaxNs));
     JV_ASSIGN(wait.call, NameFrom(row[2], where + "[2]", *facts));
     if (!facts->waits.empty() && wait.ts_ns < facts->waits.back().ts_ns)
       return Wrong(where, "begins before the one before it");

@@ -22,6 +22,8 @@ constexpr double kLeverShare = 0.005;
 // A rank is a cause, or a victim, by at least this share of the wall.
 constexpr double kRoleShare = 0.02;
 constexpr std::size_t kStallsMax = 6;
+// A longer window (30 years) is no window.
+constexpr double kWindowMaxUs = 1e15;
 // Grids on which schedulers act; starts are on one if so many of them lie in two neighbouring bins,
 // and so many times more than by chance.
 constexpr std::array<std::int64_t, 3> kTicks = {10'000'000, 4'000'000, 1'000'000};
@@ -69,7 +71,7 @@ class Teller {
     for (std::size_t rank = 0; rank < set_.ranks.size(); ++rank) {
       RankStory& of = story_.ranks[rank];
       if (const auto& timeline = set_.ranks[rank].timeline)
-        of.window_ns = static_cast<std::int64_t>(timeline->total * 1000);
+        of.window_ns = static_cast<std::int64_t>(std::min(timeline->total, kWindowMaxUs) * 1000);
       const auto& facts = FactsOf(rank);
       if (!facts) continue;
       story_.step_ns = std::max(story_.step_ns, facts->step_ns);

@@ -79,7 +79,8 @@ struct RankFacts {
   std::vector<RankHostWait> waits;
   std::uint64_t left_out = 0;               // pieces and waits beyond kPiecesMax
   std::vector<CollectiveArrival> arrivals;  // by place in RankDigest::calls
-  // What comes after the last collective: GPU work and the launch that the GPU's end hung on.
+  // What comes after the end of the last collective: GPU work and the launch that the GPU's end
+  // hung on; nothing if nothing does.
   CollectiveArrival tail;
 };
 
@@ -90,6 +91,8 @@ inline constexpr std::int64_t kPlaceSeenMin = 4;
 inline constexpr std::int64_t kUnusualTimes = 10;
 inline constexpr std::int64_t kWaitMinNs = 50'000;
 inline constexpr std::size_t kPiecesMax = 4096;
+// Lengths are cut to an hour: nothing real is longer, and sums stay within the type.
+inline constexpr std::int64_t kFactMaxNs = 3'600'000'000'000;
 
 // Whether it took far longer than such stretches do.
 inline bool IsUnusual(const RankHostPiece& piece) {

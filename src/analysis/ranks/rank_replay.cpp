@@ -11,6 +11,12 @@ namespace {
 // A wait returns so much earlier than work that it waited for, as clocks are.
 constexpr std::int64_t kReturnClockNs = 5'000;
 
+// Stays within the type, whatever a digest says.
+std::int64_t Later(std::int64_t at, std::int64_t by) {
+  std::int64_t sum = 0;
+  return __builtin_add_overflow(at, by, &sum) ? at : sum;
+}
+
 // The host of one rank: observed instants and where they come to lie.
 class ReplayHost {
  public:
@@ -147,7 +153,8 @@ class Replayer {
       for (std::size_t i = 0; i < calls.size(); ++i) {
         if (matched[rank][i] || calls[i].left_out) continue;
         const std::int64_t start = OnCommonClock(set_, joint_, rank, calls[i].ts_ns);
-        all.push_back({{{rank, i, start, start + calls[i].dur_ns, 0}}, start});
+        const std::int64_t end = start + std::min(calls[i].dur_ns, kCallMaxNs);
+        all.push_back({{{rank, i, start, end, 0}}, start});
       }
     }
     std::stable_sort(all.begin(), all.end(), [](const Meeting& a, const Meeting& b) {
@@ -176,13 +183,14 @@ class Replayer {
   std::int64_t Arrive(std::size_t rank, const CollectiveArrival& how, const Before& before,
                       std::int64_t at, std::int64_t less) {
     const std::int64_t by_gpu =
-        std::max(before.new_end + std::max<std::int64_t>(0, how.busy_ns - less),
-                 before.new_start + std::max<std::int64_t>(0, how.compute_ns - less));
+        std::max(Later(before.new_end, std::max<std::int64_t>(0, how.busy_ns - less)),
+                 Later(before.new_start, std::max<std::int64_t>(0, how.compute_ns - less)));
     if (!how.anchor_ns) {
-      return std::max(by_gpu, before.new_end + std::max<std::int64_t>(0, at - before.end - less));
+      return std::max(by_gpu,
+                      Later(before.new_end, std::max<std::int64_t>(0, at - before.end - less)));
     }
     const std::int64_t launched = Where(rank, hosts_[rank].At(*how.anchor_ns));
-    return std::max(by_gpu, launched + how.after_anchor_ns - less);
+    return std::max(by_gpu, Later(launched, how.after_anchor_ns - less));
   }
 
   // Before the first call of a stream there is the GPU's beginning.
@@ -207,7 +215,7 @@ class Replayer {
     }
     for (std::size_t i = 0; i < one.parts.size(); ++i) {
       const JointPart& part = one.parts[i];
-      const std::int64_t end = last + std::max<std::int64_t>(0, part.end_ns - one.last_start);
+      const std::int64_t end = Later(last, std::max<std::int64_t>(0, part.end_ns - one.last_start));
       const RankDigest& digest = set_.ranks[part.rank];
       State& state = state_[part.rank];
       state.by_stream[digest.kinds[digest.calls[part.call].kind].known[kStream]] = {
