@@ -170,6 +170,16 @@ class MachineTeller {
     return false;
   }
 
+  // Without copies from and to the host, which do not compute.
+  static double KernelUs(const Operation& operation) {
+    double us = 0;
+    for (const KernelShare& kernel : operation.kernels) {
+      const bool copy = kernel.name.starts_with("Memcpy") || kernel.name.starts_with("Memset");
+      us += copy ? 0 : kernel.total_us;
+    }
+    return us;
+  }
+
   void Precision() {
     std::map<std::string, double> us;
     double all = 0, accidental = 0;
@@ -177,8 +187,7 @@ class MachineTeller {
       const bool matrix =
           one.kind == Kind::kGemm || one.kind == Kind::kSdpa || one.kind == Kind::kConvolution;
       const std::string operand = OperandType(one);
-      const bool doubles = HasDoubles(one);
-      if (doubles) accidental += one.operation->gpu_us;
+      if (HasDoubles(one)) accidental += KernelUs(*one.operation);
       for (const KernelShare& kernel : one.operation->kernels) {
         if (!IsMatrixKernel(kernel.name) && !matrix) continue;
         std::string type = PrecisionOfKernel(kernel.name);
@@ -366,6 +375,8 @@ std::string PrecisionOfKernel(std::string_view name) {
   if (mx4) return mx8 ? "mxfp4 x mxfp8" : Has(name, "bf16") ? "mxfp4 x bf16" : "mxfp4";
   if (mx8) return "mxfp8";
   if (Has(name, "nvfp4") || Has(name, "e2m1")) return "fp4";
+  // Scales of blocks in e8m0 make it the OCP format.
+  if (Has(name, "e4m3") && (Has(name, "ue8m0") || Has(name, "blockscaled"))) return "mxfp8";
   if (Has(name, "e4m3") || Has(name, "float8") || Has(name, "_fp8")) return "fp8";
   if (Has(name, "dgemm") || Has(name, "<double")) return "fp64";
   if (Has(name, "imma") || Has(name, "i8816") || Has(name, "i16832") || Has(name, "int8"))

@@ -223,6 +223,10 @@ class ModelTeller {
       *why = "class name";
       return "diffusion transformer";
     }
+    if (MainIs({"conditionalgeneration", "seq2seq", "encoderdecoder"})) {
+      *why = "class name";
+      return "encoder-decoder transformer";
+    }
     const ImageSizes* image = sizes_.image ? &*sizes_.image : nullptr;
     if (image != nullptr && image->patch > 0 && sizes_.hidden) return VisionFamily(why);
     const bool looks_both_ways = sizes_.Attention() != nullptr && sizes_.Attention()->fused &&
@@ -237,7 +241,7 @@ class ModelTeller {
              : Causal()          ? "causal attention"
              : sizes_.vocabulary ? "attention and " + sizes_.vocabulary_evidence
                                  : "class name";
-      return experts + "decoder";
+      return experts.empty() ? "decoder-only transformer" : experts + "decoder";
     }
     *why = looks_both_ways ? "attention ops that are not causal" : "attention ops";
     if (encoder && main_ != nullptr) return experts + "transformer encoder";

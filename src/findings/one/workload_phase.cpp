@@ -15,7 +15,7 @@ namespace jarvis::findings {
 namespace {
 
 constexpr double kExecutionShown = 0.05;  // of GPU time
-constexpr double kRepeatedAll = 0.6;      // of the time of computing
+constexpr double kRepeatedAll = 0.4;      // of the time of computing
 constexpr std::int64_t kDecodeRows = 256;
 
 enum class Source : std::uint8_t { kFrame, kOp, kAnnotation, kKernel };
@@ -281,7 +281,8 @@ class PhaseTeller {
       return;
     }
     const AttentionSizes* attention = sizes_.Attention();
-    const bool decoder = ContainsNoCase(out_[WorkloadPart::kFamily].value, "decoder");
+    const bool decoder =
+        !sizes_.image && ContainsNoCase(out_[WorkloadPart::kFamily].value, "decoder");
     const NamedWork paged = Kernels({"paged_attention", "batchdecode", "splitkv", "mla_decode"});
     if (decoder && attention != nullptr && attention->queries == 1 && attention->keys != 1) {
       out_.Set(WorkloadPart::kPhase, "decode", Certainty::kInferred,
