@@ -280,8 +280,9 @@ TEST_CASE("what computes nothing known is still told by its op; an empty trace s
   CHECK(Of(one, WorkloadPart::kFamily) == "aten::add (microbenchmark)");
   CHECK(Of(one, WorkloadPart::kBatch) == "tensors of 4096 x 4096");
 
-  TraceText empty;
-  const Analyzed none = Analyze(empty);
+  TraceText host_alone;
+  host_alone.Op("aten::add", 0, 5);
+  const Analyzed none = Analyze(host_alone);
   CHECK(WorkloadLine(none.analysis.workload).empty());
   CHECK(WorkloadName(none.analysis.workload) == "Workload");
 }

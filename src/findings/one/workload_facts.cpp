@@ -153,7 +153,8 @@ class FactCollector {
             EnterModule(e, module);
           } else {
             SeeForward(name);
-            Count(&frames_, e);
+            // Names of built-in methods have an address in them and say nothing of files.
+            if (!name.starts_with("<built-in")) Count(&frames_, e);
           }
           break;
         case EventKind::kUserAnnotation: Count(&annotations_, e); break;

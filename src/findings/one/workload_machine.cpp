@@ -161,13 +161,16 @@ class MachineTeller {
     return "";
   }
 
-  // A tensor of doubles among the operands; numbers from Python are doubles without axes.
+  // Most tensors among the operands are of doubles; numbers from Python are doubles without axes.
   static bool HasDoubles(const ShapedOperation& one) {
     if (one.types.size() != one.shapes.size()) return false;
+    std::size_t tensors = 0, doubles = 0;
     for (std::size_t i = 0; i < one.types.size(); ++i) {
-      if (one.types[i] == "double" && !one.shapes[i].empty()) return true;
+      if (one.shapes[i].empty()) continue;
+      ++tensors;
+      if (one.types[i] == "double") ++doubles;
     }
-    return false;
+    return doubles * 2 > tensors;
   }
 
   // Without copies from and to the host, which do not compute.

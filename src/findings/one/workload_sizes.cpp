@@ -15,6 +15,7 @@ namespace {
 constexpr std::int64_t kVocabularyMin = 16000;
 constexpr std::int64_t kHeadMax = 512;
 constexpr std::int64_t kExpertsMax = 1024;
+constexpr std::size_t kUnfusedMax = 32;  // attentions that are taken apart
 
 std::optional<std::int64_t> DetailOf(const Operation& operation, std::string_view key) {
   for (const Fact& fact : operation.details) {
@@ -137,7 +138,9 @@ class SizeFinder {
       const Shape& s = one.shapes[0];
       softmax[{s[s.size() - 2], s.back()}] += one.operation->gpu_us;
     }
+    std::size_t taken = 0;
     for (const GemmSizes& gemm : batched_) {
+      if (taken == kUnfusedMax) break;
       const auto found = softmax.find({gemm.m, gemm.n});
       if (found == softmax.end() || gemm.k > kHeadMax || gemm.k < 8) continue;
       AttentionSizes sizes;
@@ -153,6 +156,7 @@ class SizeFinder {
         sizes.heads = sizes.kv_heads = split->second;
       }
       softmax.erase(found);
+      ++taken;
       out_.attentions.push_back(std::move(sizes));
     }
   }
