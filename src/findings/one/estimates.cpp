@@ -5,6 +5,7 @@
 #include <set>
 #include <tuple>
 
+#include "analysis/attribution/gpu_timeline.h"
 #include "findings/one/advice_rules.h"
 #include "findings/one/rule_rows.h"
 #include "findings/one/thresholds.h"
@@ -20,7 +21,8 @@ bool CopiesOnly(const trace::EventStore& events, const Operation& operation) {
 
 bool CollectivesOnly(const trace::EventStore& events, const Operation& operation) {
   return std::all_of(operation.gpu.begin(), operation.gpu.end(), [&](trace::EventIndex e) {
-    return analysis::IsCollectiveName(events.name(e));
+    return analysis::ClassOf(events[e].kind, events.name(e), analysis::Communicators::kAll) ==
+           analysis::WorkClass::kCommunication;
   });
 }
 
@@ -184,8 +186,8 @@ class FindingMaker {
         if (group.cause != nullptr) {
           target = (*member->cause).*path;
         } else if (path == &Cause::b && member->savings_ms && member->gpu_us > 0) {
-          target = Target{Scaled(*member->savings_ms, 1000 / member->gpu_us), "its roof",
-                          "platform"};
+          target = Target{Scaled(*member->savings_ms, 1000 / member->gpu_us), "60 to 90 % of its roof",
+                          "share of the roof of the platform"};
         }
         if (!target) continue;
         if (made.parts.empty()) {
@@ -313,8 +315,12 @@ void EstimateOperations(const Calls& calls, CategoryAnalysis* category) {
     if (CollectivesOnly(calls.events(), operation)) continue;
     Range savings;
     if (e.percent) {
-      const double gap = std::max(0.0, 1 - *e.percent / 100) * operation.gpu_us;
-      savings = SavingsOf(std::min(gap, operation.exclusive_us) / 1000);
+      // The roof itself is a bound and no target.
+      const auto saved = [&](double share) {
+        const double part = std::max(0.0, 1 - *e.percent / (100 * share));
+        return std::min(part * operation.gpu_us, operation.exclusive_us) / 1000;
+      };
+      savings = {saved(limits::kRoofLow), saved(limits::kRoofMid), saved(limits::kRoofHigh)};
       operation.quantified = true;
     } else {
       // A model without a roof says nothing about a gap, work without an op nothing at all.

@@ -117,6 +117,9 @@ enum class Advice : std::uint8_t {
   kPinnedCopies,
   kKeepOnDevice,
   kWarmUpFirst,
+  kGatherInstead,
+  kPreallocate,
+  kSplitBatch,
   // B
   kReplay,
   kTuneGemm,
