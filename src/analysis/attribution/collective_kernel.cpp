@@ -1,6 +1,10 @@
 #include "analysis/attribution/collective_kernel.h"
 
+#include <algorithm>
 #include <cmath>
+#include <initializer_list>
+#include <span>
+#include <string>
 
 #include "analysis/attribution/arg_text.h"
 #include "base/text.h"
@@ -21,7 +25,77 @@ Cell ValueCell(std::string_view raw) {
   return std::string(raw);
 }
 
+// Letters and digits alone, lower case: "all_to_all" and "AllToAll" are one word.
+std::string PlainWord(std::string_view name) {
+  std::string plain = LowerAscii(name);
+  std::erase_if(plain, [](char c) { return c == '_' || c == '-' || c == ' '; });
+  return plain;
+}
+
+bool HasAnyPart(std::string_view text, std::span<const std::string_view> parts) {
+  return std::any_of(parts.begin(), parts.end(), [&](std::string_view part) {
+    return text.find(part) != std::string_view::npos;
+  });
+}
+
+bool HasAnyPart(std::string_view text, std::initializer_list<std::string_view> parts) {
+  return HasAnyPart(text, std::span(parts.begin(), parts.size()));
+}
+
+// Words that are in the names of local kernels too ("DispatchReduceByKey", a flash combine) count
+// beside a library or a collective alone.
+constexpr std::array<std::string_view, 13> kCommLibraries = {
+    "nccl",      "rccl",     "nvshmem",     "rocshmem",    "mscclpp", "deepep", "intranode",
+    "internode", "multimem", "crossdevice", "quickreduce", "symmmem", "oneccl"};
+// What prepares an exchange is no exchange.
+constexpr std::array<std::string_view, 7> kCommPreparation = {
+    "precompute", "offset", "getdispatchlayout", "memset", "permute", "routing", "layout"};
+
 }  // namespace
+
+std::string_view CommFamilyName(CommFamily family) {
+  switch (family) {
+    case CommFamily::kAllReduce: return "AllReduce";
+    case CommFamily::kReduceScatter: return "ReduceScatter";
+    case CommFamily::kAllGather: return "AllGather";
+    case CommFamily::kExchange: return "all_to_all";
+    case CommFamily::kBroadcast: return "Broadcast";
+    case CommFamily::kReduce: return "Reduce";
+    case CommFamily::kBarrier: return "Barrier";
+    case CommFamily::kOther: return "collective";
+  }
+  return "collective";
+}
+
+CommFamily CommFamilyOfName(std::string_view name) {
+  const std::string plain = PlainWord(name);
+  if (HasAnyPart(plain, {"reducescatter"})) return CommFamily::kReduceScatter;
+  if (HasAnyPart(plain, {"allgather", "gatherinto"})) return CommFamily::kAllGather;
+  if (HasAnyPart(plain, {"allreduce", "crossdevicereduce", "quickreduce"}))
+    return CommFamily::kAllReduce;
+  if (HasAnyPart(plain, {"alltoall", "all2all", "sendrecv", "send", "recv", "dispatch", "combine"}))
+    return CommFamily::kExchange;
+  if (HasAnyPart(plain, {"broadcast"})) return CommFamily::kBroadcast;
+  if (HasAnyPart(plain, {"barrier"})) return CommFamily::kBarrier;
+  if (HasAnyPart(plain, {"reduce"})) return CommFamily::kReduce;
+  return CommFamily::kOther;
+}
+
+std::optional<CommFamily> CommFamilyOfKernel(std::string_view kernel) {
+  // Arguments of templates and functions speak of types, not of what the kernel does.
+  const std::string plain = PlainWord(kernel.substr(0, kernel.find('(', 32)));
+  if (HasAnyPart(plain, kCommPreparation)) return std::nullopt;
+  const bool library = HasAnyPart(plain, kCommLibraries);
+  if (library) return CommFamilyOfName(plain);
+  if (HasAnyPart(plain, {"oneshot", "twoshot"}) && HasAnyPart(plain, {"reduce"}))
+    return CommFamily::kAllReduce;
+  if (HasAnyPart(plain, {"allreduce", "reducescatter", "allgather", "alltoall", "all2all"})) {
+    // Reductions within one block or warp are local.
+    if (HasAnyPart(plain, {"blockallreduce", "warpallreduce", "cub::"})) return std::nullopt;
+    return CommFamilyOfName(plain);
+  }
+  return std::nullopt;
+}
 
 const std::array<const char*, kCollectiveKeyCount> kCollectiveKeyNames = {
     "Process Group Name", "Process Group Ranks", "Collective name", "Group size",     "dtype",

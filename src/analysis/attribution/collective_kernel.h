@@ -2,6 +2,7 @@
 #pragma once
 
 #include <array>
+#include <cstdint>
 #include <optional>
 #include <string_view>
 
@@ -34,6 +35,29 @@ CollectiveKeys RecordedCollective(const trace::EventStore& events, trace::EventI
 // The collective that a kernel is named after ("allreduce"); absent: its name does not say.
 // cross_device_reduce alone is known if `name_from_kernel` is off.
 Cell CollectiveOfKernel(std::string_view kernel, bool name_from_kernel);
+
+// What a communication kernel does to the ranks, by whichever name it is known. Kernels of
+// different names are one collective if they are of one family: a grouped send_recv is how NCCL
+// does an all_to_all.
+enum class CommFamily : std::uint8_t {
+  kAllReduce,
+  kReduceScatter,
+  kAllGather,
+  kExchange,  // all_to_all, send_recv, and what an expert-parallel layer calls dispatch and combine
+  kBroadcast,
+  kReduce,
+  kBarrier,
+  kOther,  // communication, but the name does not say which
+};
+// "AllReduce", "all_to_all": what a reader calls it.
+std::string_view CommFamilyName(CommFamily family);
+
+// Of a kernel's name, whatever library it is of: NCCL, RCCL, the reductions of serving engines
+// (cross_device, quick, one and two shot), symmetric memory, multimem, NVSHMEM, MSCCL++, DeepEP.
+// Absent: no communication. Wider than IsCollectiveName, which decides what tables count.
+std::optional<CommFamily> CommFamilyOfKernel(std::string_view kernel);
+// Of a collective's or an op's name ("all_to_allv", "_allgather_base", "nccl:all_reduce").
+CommFamily CommFamilyOfName(std::string_view name);
 
 // A whole or a fractional number, also one that was recorded as text.
 std::optional<double> RecordedNumber(const Cell& cell);
