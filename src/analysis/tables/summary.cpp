@@ -271,8 +271,9 @@ std::string_view InsideEntry(std::string_view name, std::string_view arguments) 
   return inner;
 }
 
-// "_ZN5aiter24add_rmsnorm_quant_kernelI...": the last name of the nested ones, which is the kernel's;
-// of ck_tile's entry the name behind it. Names stand behind their lengths. Empty: no such name.
+// "_ZN5aiter24add_rmsnorm_quant_kernelI...": the last name of the nested ones, which is the
+// kernel's; of ck_tile's entry the name behind it. Names stand behind their lengths. Empty: no such
+// name.
 std::string MangledName(std::string_view name) {
   if (!name.starts_with("_ZN")) return {};
   std::string_view last;

@@ -117,8 +117,7 @@ class Analyzer {
         taken.try_emplace(operation, candidate.id);
       if (candidate.kind != FusionKind::kAttention) continue;
       for (const FusionKernel& kernel : candidate.kernels) {
-        claimed_us[kernel.operation] +=
-            kernel.mean_us * static_cast<double>(candidate.instances);
+        claimed_us[kernel.operation] += kernel.mean_us * static_cast<double>(candidate.instances);
       }
     }
     for (CategoryAnalysis& category : out_.categories) {

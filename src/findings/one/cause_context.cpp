@@ -88,10 +88,10 @@ void CauseContext::LookAtOperations(const std::vector<CategoryAnalysis>& categor
   for (const CategoryAnalysis& category : categories) {
     if (category.kind != Kind::kGemm) continue;
     for (const Operation& o : category.operations) {
-      const auto shapes = o.dims.empty()
-                              ? std::vector<Shape>()
-                              : ParseShapes(calls_.events().text(
-                                    calls_.events().args_of(o.example).dims));
+      const auto shapes =
+          o.dims.empty()
+              ? std::vector<Shape>()
+              : ParseShapes(calls_.events().text(calls_.events().args_of(o.example).dims));
       // The last operand of two axes is the weight, of mm as of addmm.
       for (auto shape = shapes.rbegin(); shape != shapes.rend(); ++shape) {
         if (shape->size() != 2) continue;
@@ -99,7 +99,8 @@ void CauseContext::LookAtOperations(const std::vector<CategoryAnalysis>& categor
         weights_.insert({(*shape)[1], (*shape)[0]});
         break;
       }
-      const bool aligned = !o.kernels.empty() && !IsUnalignedKernel(o.kernels.front().name, newest_);
+      const bool aligned =
+          !o.kernels.empty() && !IsUnalignedKernel(o.kernels.front().name, newest_);
       if (!aligned || !o.efficiency.tflops_per_s || o.efficiency.impossible) continue;
       if (o.mean_us < limits::kSiblingUs) continue;
       double& best = best_aligned_[o.efficiency.spec];

@@ -39,7 +39,7 @@ class CauseContext {
   std::string LargeGemmSource() const;
   // The best rate of products of the same type on aligned kernels; 0: none.
   double BestAligned(const Operation& operation) const;
-  std::string Tuning() const;                         // how its library is tuned
+  std::string Tuning() const;                          // how its library is tuned
   std::string Fp8Option(std::string_view spec) const;  // empty: no such unit
 
   std::uint32_t FirstCallOf(const Operation& operation) const { return first_.at(operation.id); }

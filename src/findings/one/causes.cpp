@@ -104,9 +104,7 @@ class CauseFinder {
     const analysis::WorkCall& call = FirstCall(o);
     return call.work == nullptr ? std::nullopt : call.work->NumberOf(key);
   }
-  const trace::Args& ArgsOf(const Operation& o) const {
-    return calls_.events().args_of(o.example);
-  }
+  const trace::Args& ArgsOf(const Operation& o) const { return calls_.events().args_of(o.example); }
   std::vector<Shape> ShapesOf(const Operation& o) const {
     if (o.dims.empty()) return {};
     return ParseShapes(calls_.events().text(ArgsOf(o).dims));
@@ -145,8 +143,7 @@ class CauseFinder {
          NumberFact("tf32_peak", peak->tflops, "TFLOPS/s"),
          CauseText("environment",
                    amd ? "HIPBLASLT_ALLOW_TF32=1" : "TORCH_ALLOW_TF32_CUBLAS_OVERRIDE=1")});
-    const Target target{part,
-                        fmt::format("{:.0f} % of the TF32 peak", limits::kTensorHigh * 100),
+    const Target target{part, fmt::format("{:.0f} % of the TF32 peak", limits::kTensorHigh * 100),
                         "dense peak of " + platform->name};
     o->cause->a = target;
     o->cause->b = target;
@@ -179,8 +176,8 @@ class CauseFinder {
     if (types.size() != shapes.size()) return false;
     bool large = false;
     for (std::size_t i = 0; i < types.size(); ++i) {
-      large = large ||
-              (ShortType(types[i]) == "fp64" && !shapes[i].empty() && Elements(shapes[i]) > 1);
+      large =
+          large || (ShortType(types[i]) == "fp64" && !shapes[i].empty() && Elements(shapes[i]) > 1);
     }
     if (!large) return false;
     Set(o, Pattern::kAccidentalDouble, "fp64",
@@ -231,29 +228,29 @@ class CauseFinder {
       padded += fmt::format("{}{:.0f}", padded.empty() ? "" : ", ", std::ceil(size / unit) * unit);
     }
     if (sizes.empty()) return false;
-    const double target = std::max(context_.BestAligned(*o), context_.LargeGemm(o->efficiency.spec));
+    const double target =
+        std::max(context_.BestAligned(*o), context_.LargeGemm(o->efficiency.spec));
     const double least = MemoryPart(*o) / limits::kStreamShare;
     const auto saved = [&](double rate) {
       return std::max(0.0, std::min(SavedPart(*now, rate), 1 - least));
     };
     Set(o, Pattern::kOldKernel, "align",
-        {KernelFact(*o), NumberFact("tflops_achieved", *now, "TFLOPS/s"),
-         CauseText("sizes", sizes), CauseText("padded", padded),
-         CauseCount("multiple_of", unit)});
+        {KernelFact(*o), NumberFact("tflops_achieved", *now, "TFLOPS/s"), CauseText("sizes", sizes),
+         CauseText("padded", padded), CauseCount("multiple_of", unit)});
     if (target > 0) {
-      o->cause->a = Target{{saved(0.6 * target), saved(limits::kTargetSlack * target),
-                            saved(target)},
-                           fmt::format("{:.0f} TFLOPS/s", target),
-                           "aligned products of the same type"};
+      o->cause->a =
+          Target{{saved(0.6 * target), saved(limits::kTargetSlack * target), saved(target)},
+                 fmt::format("{:.0f} TFLOPS/s", target),
+                 "aligned products of the same type"};
     }
     return true;
   }
 
   bool WeightBound(Operation* o) {
     const Efficiency& e = o->efficiency;
-    const bool decode = std::any_of(
-        o->patterns.begin(), o->patterns.end(),
-        [](const PatternHit& hit) { return hit.pattern == Pattern::kDecodeGemm; });
+    const bool decode =
+        std::any_of(o->patterns.begin(), o->patterns.end(),
+                    [](const PatternHit& hit) { return hit.pattern == Pattern::kDecodeGemm; });
     if (!decode || !e.tb_per_s || !e.peak_tb_per_s || o->mean_us < 5) return false;
     const double goal = limits::kStreamShare * *e.peak_tb_per_s;
     if (*e.tb_per_s <= 0 || *e.tb_per_s >= goal) return false;
@@ -304,12 +301,13 @@ class CauseFinder {
     // What this trace shows is believed before what is usual.
     const bool by_sibling = best != nullptr && sibling >= 0.9 * usual && sibling > now;
     const double likely = by_sibling ? sibling : 0.95 * usual;
-    Facts facts = {
-        KernelFact(*o), NumberFact("tflops_achieved", now, "TFLOPS/s"),
-        NumberFact("target_tflops", likely, "TFLOPS/s"),
-        by_sibling ? CauseText("reference", SiblingText(*best))
-                   : CauseWords("reference", "large products on this device"),
-        CauseWords("tuning", context_.Tuning()), CauseWords("fp8", context_.Fp8Option(e.spec))};
+    Facts facts = {KernelFact(*o),
+                   NumberFact("tflops_achieved", now, "TFLOPS/s"),
+                   NumberFact("target_tflops", likely, "TFLOPS/s"),
+                   by_sibling ? CauseText("reference", SiblingText(*best))
+                              : CauseWords("reference", "large products on this device"),
+                   CauseWords("tuning", context_.Tuning()),
+                   CauseWords("fp8", context_.Fp8Option(e.spec))};
     Set(o, Pattern::kSlowerThanSiblings, e.spec, std::move(facts));
     o->cause->b = Target{{SavedPart(now, limits::kTargetSlack * likely), SavedPart(now, likely),
                           SavedPart(now, most)},
@@ -372,10 +370,10 @@ class CauseFinder {
                           "flash-attn"),
          CauseWords("switch", amd ? "Without a change of the code: TORCH_ROCM_FA_PREFER_CK=1."
                                   : "Without a change of the code: TORCH_CUDNN_SDPA_ENABLED=1.")});
-    const Target target{{SavedPart(now, 0.75 * goal), SavedPart(now, 0.9 * goal),
-                         SavedPart(now, goal)},
-                        fmt::format("{:.0f} TFLOPS/s", goal),
-                        std::string(rate->source)};
+    const Target target{
+        {SavedPart(now, 0.75 * goal), SavedPart(now, 0.9 * goal), SavedPart(now, goal)},
+        fmt::format("{:.0f} TFLOPS/s", goal),
+        std::string(rate->source)};
     o->cause->a = target;
     o->cause->b = target;
     return true;

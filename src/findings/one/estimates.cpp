@@ -123,8 +123,7 @@ class FindingMaker {
         library += Info(hit.pattern).key;
         break;
       }
-      return Key{static_cast<int>(e.bound), std::move(library),
-                 std::string(BucketOf(e.percent))};
+      return Key{static_cast<int>(e.bound), std::move(library), std::string(BucketOf(e.percent))};
     }
     if (CopiesOnly(calls_.events(), operation)) return std::nullopt;
     if (CollectivesOnly(calls_.events(), operation)) return std::nullopt;
@@ -144,8 +143,9 @@ class FindingMaker {
     f.bound = group.method == EstimateMethod::kGuess ? Bound::kUnmodeled : first.efficiency.bound;
     f.library = first.library;
     Sum(group, &f);
-    f.bucket = group.method == EstimateMethod::kRoof ? BucketOf(first.efficiency.percent)
-                                                     : std::string_view("unknown");
+    f.bucket = group.method == EstimateMethod::kRoof || group.cause != nullptr
+                   ? BucketOf(first.efficiency.percent)
+                   : std::string_view("unknown");
     f.band = BandOf(f.efficiency);
     bool notable = false;
     for (const PatternHit& hit : f.patterns)
@@ -177,6 +177,14 @@ class FindingMaker {
     }
   }
 
+  // The roof itself is a bound and no target.
+  static Target RoofTarget(double percent) {
+    const auto part = [&](double share) { return std::max(0.0, 1 - percent / (100 * share)); };
+    return {{part(limits::kRoofLow), part(limits::kRoofMid), part(limits::kRoofHigh)},
+            "60 to 90 % of its roof",
+            "the roof of the platform"};
+  }
+
   void Changes(const Group& group, Finding* f) const {
     for (const auto& [path, change] :
          {std::pair{&Cause::a, &f->change_a}, {&Cause::b, &f->change_b}}) {
@@ -185,9 +193,8 @@ class FindingMaker {
         std::optional<Target> target;
         if (group.cause != nullptr) {
           target = (*member->cause).*path;
-        } else if (path == &Cause::b && member->savings_ms && member->gpu_us > 0) {
-          target = Target{Scaled(*member->savings_ms, 1000 / member->gpu_us), "60 to 90 % of its roof",
-                          "share of the roof of the platform"};
+        } else if (path == &Cause::b && member->efficiency.percent) {
+          target = RoofTarget(*member->efficiency.percent);
         }
         if (!target) continue;
         if (made.parts.empty()) {
@@ -201,8 +208,8 @@ class FindingMaker {
       }
       if (!made.parts.empty()) *change = std::move(made);
     }
-    for (const auto& [path, change] : {std::pair{&f->path_a, &f->change_a},
-                                       {&f->path_b, &f->change_b}}) {
+    for (const auto& [path, change] :
+         {std::pair{&f->path_a, &f->change_a}, {&f->path_b, &f->change_b}}) {
       if (f->rule && *change && !path->empty()) path->front().savings_ms = (*change)->savings_ms;
     }
   }
@@ -315,12 +322,8 @@ void EstimateOperations(const Calls& calls, CategoryAnalysis* category) {
     if (CollectivesOnly(calls.events(), operation)) continue;
     Range savings;
     if (e.percent) {
-      // The roof itself is a bound and no target.
-      const auto saved = [&](double share) {
-        const double part = std::max(0.0, 1 - *e.percent / (100 * share));
-        return std::min(part * operation.gpu_us, operation.exclusive_us) / 1000;
-      };
-      savings = {saved(limits::kRoofLow), saved(limits::kRoofMid), saved(limits::kRoofHigh)};
+      const double gap = std::max(0.0, 1 - *e.percent / 100) * operation.gpu_us;
+      savings = SavingsOf(std::min(gap, operation.exclusive_us) / 1000);
       operation.quantified = true;
     } else {
       // A model without a roof says nothing about a gap, work without an op nothing at all.
@@ -356,13 +359,11 @@ void MakeCauseFindings(const Calls& calls, std::vector<CategoryAnalysis>* catego
     }
   }
   for (auto& [key, members] : groups) {
-    std::stable_sort(members.begin(), members.end(), [](const Operation* a, const Operation* b) {
-      return a->gpu_us > b->gpu_us;
-    });
-    const auto home =
-        std::find_if(categories->begin(), categories->end(), [&](const CategoryAnalysis& one) {
-          return one.key == members.front()->category;
-        });
+    std::stable_sort(members.begin(), members.end(),
+                     [](const Operation* a, const Operation* b) { return a->gpu_us > b->gpu_us; });
+    const auto home = std::find_if(
+        categories->begin(), categories->end(),
+        [&](const CategoryAnalysis& one) { return one.key == members.front()->category; });
     FindingMaker(calls, &*home).AddCause(members);
   }
 }

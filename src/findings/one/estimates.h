@@ -9,8 +9,8 @@
 namespace jarvis::findings {
 
 // Fills savings and impact of a category's operations:
-//   savings_x = min(time (1 - efficiency / x), exclusive time)
-// with x of limits::kRoofLow and those after it, for the roof is a bound and no target; for work without a model the shares of
+//   gap = time - time at the roof      savings_x = x min(gap, exclusive time)
+// with x of limits::kImpactLow and those after it; for work without a model the shares of
 // limits::kGuessLow of its time instead. No estimate: communication, copies between host and
 // device, unlinked work, work above its roof, and models without a platform to hold them against.
 void EstimateOperations(const Calls& calls, CategoryAnalysis* category);

@@ -43,10 +43,9 @@ std::vector<FusionGroup> GroupAlike(const FusionCalls& in,
     // Attention is told by its shapes; where no module holds it, wherever it stands.
     const bool anywhere =
         instance.kind == FusionKind::kAttention && instance.scope.module == kNoEvent;
-    std::string key =
-        fmt::format("{}/{}/{}/", static_cast<int>(instance.kind),
-                    anywhere ? 0 : in.calls().chains->Of(ScopeEvent(in, instance)),
-                    instance.scope.backward ? 1 : 0);
+    std::string key = fmt::format("{}/{}/{}/", static_cast<int>(instance.kind),
+                                  anywhere ? 0 : in.calls().chains->Of(ScopeEvent(in, instance)),
+                                  instance.scope.backward ? 1 : 0);
     for (const std::uint32_t call : instance.calls) {
       const Place place = in.calls().place_of[call];
       if (instance.kind == FusionKind::kOptimizer) {

@@ -35,7 +35,8 @@ bool IsSoftmax(std::string_view name) {
 
 // Attention is told by its shapes alone. Of scores of E = B m L elements, softmax over L:
 //   products that make something like scores      B m n = E and n = L      (Q K', dO V')
-//   products that read something like scores      B m k = E                (P V, dS K, P' dO, dS' Q)
+//   products that read something like scores      B m k = E                (P V, dS K, P' dO, dS'
+//   Q)
 class AttentionFinder {
  public:
   AttentionFinder(const FusionCalls& in, const std::vector<std::uint32_t>& thread, Found* found)

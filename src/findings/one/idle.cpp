@@ -127,8 +127,9 @@ class Idle {
     if (events_[e].kind != EventKind::kKernel) return false;
     const auto [known, added] = collective_.try_emplace(events_[e].name, false);
     if (added) {
-      known->second = analysis::ClassOf(EventKind::kKernel, events_.name(e), analysis::Communicators::kAll) ==
-                      analysis::WorkClass::kCommunication;
+      known->second =
+          analysis::ClassOf(EventKind::kKernel, events_.name(e), analysis::Communicators::kAll) ==
+          analysis::WorkClass::kCommunication;
     }
     return known->second;
   }

@@ -4,9 +4,9 @@
 #include <map>
 #include <tuple>
 
-#include "analysis/attribution/collective_kernel.h"
 #include "analysis/attribution/arg_text.h"
 #include "analysis/attribution/clock.h"
+#include "analysis/attribution/collective_kernel.h"
 #include "analysis/attribution/gpu_timeline.h"
 #include "analysis/attribution/table_rules.h"
 #include "analysis/host/runtime_calls.h"
@@ -185,11 +185,11 @@ class MultiKernel {
       if (out_.window_us > 0) group.percent_of_total = group.total_us / out_.window_us * 100;
       const bool crosses =
           direction == CopyDirection::kToHost || direction == CopyDirection::kToDevice;
-      const double exposed =
-          out_.window_us > 0 ? group.exposed_us / out_.window_us * 100 : 0;
+      const double exposed = out_.window_us > 0 ? group.exposed_us / out_.window_us * 100 : 0;
       const bool pageable = group.pageable > 0 && exposed > limits::kPageableShare;
-      group.flagged = crosses && (pageable || group.percent_of_total.value_or(0) > limits::kCopyShare ||
-                                  static_cast<double>(group.count) > limits::kCopyCount);
+      group.flagged =
+          crosses && (pageable || group.percent_of_total.value_or(0) > limits::kCopyShare ||
+                      static_cast<double>(group.count) > limits::kCopyCount);
       out_.copies.push_back(std::move(group));
     }
     for (auto& [key, place] : sites) {

@@ -84,13 +84,16 @@ constexpr AdviceInfo kAdvices[] = {
     {A::kChannelsLast, "channels_last",
      "keep activations in NHWC: model.to(memory_format=torch.channels_last)"},
     {A::kFusedNorm, "fused_norm", "use a fused normalisation"},
-    {A::kFusedOptimizer, "fused_optimizer", "use a foreach or fused optimizer, and zero_grad(set_to_none=True)"},
+    {A::kFusedOptimizer, "fused_optimizer",
+     "use a foreach or fused optimizer, and zero_grad(set_to_none=True)"},
     {A::kChunkedPrefill, "chunked_prefill", "use chunked prefill"},
     {A::kPreTransposeWeight, "pre_transpose_weight",
      "store the operand in the layout that the kernel wants"},
     {A::kAvoidCasts, "avoid_casts", "keep one number format across the ops"},
     {A::kContiguousInputs, "contiguous_inputs", "hand over contiguous tensors"},
-    {A::kGpuGraphs, "gpu_graphs", "capture the step as a GPU graph (torch.cuda.graph; for compiled code mode=\"reduce-overhead\")"},
+    {A::kGpuGraphs, "gpu_graphs",
+     "capture the step as a GPU graph (torch.cuda.graph; for compiled code "
+     "mode=\"reduce-overhead\")"},
     {A::kAvoidSyncs, "avoid_syncs", "remove .item(), nonzero and blocking copies from the step"},
     {A::kPrefetchData, "prefetch_data", "prefetch batches with more workers and pinned memory"},
     {A::kOverlapCommunication, "overlap_communication",
@@ -101,9 +104,11 @@ constexpr AdviceInfo kAdvices[] = {
     {A::kGatherInstead, "gather_instead",
      "read by index instead of writing by index: index_select with the inverse permutation, or "
      "index_copy_ where indices occur once"},
-    {A::kPreallocate, "preallocate", "write the parts into one buffer instead of concatenating them"},
+    {A::kPreallocate, "preallocate",
+     "write the parts into one buffer instead of concatenating them"},
     {A::kSplitBatch, "split_batch",
-     "overlap it with the computation of another half of the batch, or fuse the all-reduce with the "
+     "overlap it with the computation of another half of the batch, or fuse the all-reduce with "
+     "the "
      "normalisation behind it"},
     {A::kReplay, "replay", "hand a reproducer to those who write the kernel"},
     {A::kTuneGemm, "tune_gemm", "tune the GEMM library for these sizes"},

@@ -8,7 +8,8 @@ namespace {
 
 constexpr RuleRow kRows[] = {
     {Pattern::kTf32Off,
-     "Products of fp32 tensors whose kernels are fp32 ones by name (`sgemm`, `simt`, `ffma`, Tensile "
+     "Products of fp32 tensors whose kernels are fp32 ones by name (`sgemm`, `simt`, `ffma`, "
+     "Tensile "
      "of type S) on a device with TF32 or XF32 units",
      "on fp32 kernels ({kernel}) at {tflops_achieved}; the TF32 rate of the device is {tf32_peak}",
      "Allow TF32: `torch.set_float32_matmul_precision(\"high\")`, or "
@@ -16,7 +17,8 @@ constexpr RuleRow kRows[] = {
      "bits of mantissa. Autocast to bf16 goes further where accuracy allows it.",
      "The same without touching the code: set {environment} before the program starts.",
      "Products of fewer bits; kernels that use TF32 already; devices without such units.",
-     "35, 50 and 60 % of the TF32 peak, never faster than memory", "dense TF32 peak of the platform"},
+     "35, 50 and 60 % of the TF32 peak, never faster than memory",
+     "dense TF32 peak of the platform"},
     {Pattern::kAccidentalDouble,
      "Ops on fp64 tensors outside of products, in a trace whose products run in fewer bits",
      "on fp64 tensors, while the model's products run in {model_type}; the first of them is "
@@ -29,10 +31,12 @@ constexpr RuleRow kRows[] = {
      "Products on kernels for operands that are not aligned (`align1`, `align2`) or of an older "
      "architecture than the trace's newest, with a size that 16 bytes do not divide",
      "on {kernel}, at {tflops_achieved}: size {sizes} is no multiple of {multiple_of}",
-     "Pad {sizes} to {padded}: then the library takes its regular kernels. Where the size comes from "
+     "Pad {sizes} to {padded}: then the library takes its regular kernels. Where the size comes "
+     "from "
      "the input (tokens, classes), pad it there once and mask the rest.",
      "", "Products that memory bounds; attention in parts, which is one finding of its own.",
-     "the best aligned product of the trace of the same type, else a large product's share of the peak",
+     "the best aligned product of the trace of the same type, else a large product's share of the "
+     "peak",
      "this trace; large-product share"},
     {Pattern::kUnfusedAttention,
      "A product, then scaling, mask, softmax, dropout and a second product in launch order whose "
@@ -47,23 +51,27 @@ constexpr RuleRow kRows[] = {
     {Pattern::kSlowAttentionKernel,
      "A fused attention kernel below 80 % of the published rate of another one for the device and "
      "head size",
-     "with {kernel} at {tflops_achieved} (head size {head_size}); {reference} reach {target_tflops}",
+     "with {kernel} at {tflops_achieved} (head size {head_size}); {reference} reach "
+     "{target_tflops}",
      "Choose the backend: {choice}. If the attention is meant to be causal, pass "
      "`is_causal=True`: that halves the work.",
      "{switch}", "Few queries; the published kernels themselves; short sequences.",
      "the published rate, and 85 % of it", "the table of published rates below"},
     {Pattern::kFewQueries,
-     "Attention of at most 32 queries against at least 16 times as many keys, or the reverse, below "
+     "Attention of at most 32 queries against at least 16 times as many keys, or the reverse, "
+     "below "
      "half of the bandwidth",
-     "for {queries} queries against {keys} keys at {tb_s_achieved}: few blocks walk through all keys",
+     "for {queries} queries against {keys} keys at {tb_s_achieved}: few blocks walk through all "
+     "keys",
      "Use a kernel that splits the keys (flash-decoding, `torch.nn.attention.flex_attention`), or "
      "fold heads and batch into the rows of two products.",
      "Try the other backends of `scaled_dot_product_attention` (`torch.nn.attention.sdpa_kernel`): "
      "for such shapes the one that is chosen by default is often not the fastest.",
-     "Paged decoding, whose kernels split the keys already.",
-     "25, 40 and 50 % of the bandwidth", "share of the platform's bandwidth"},
+     "Paged decoding, whose kernels split the keys already.", "25, 40 and 50 % of the bandwidth",
+     "share of the platform's bandwidth"},
     {Pattern::kSlowerThanSiblings,
-     "Products that arithmetic bounds, slower than another product of the trace of the same type and "
+     "Products that arithmetic bounds, slower than another product of the trace of the same type "
+     "and "
      "similar size, or than large products on this device usually are",
      "at {tflops_achieved} with {kernel}; {reference} reach {target_tflops}",
      "Merge products that share their input (Q, K and V; gate and up). {fp8}",
@@ -74,7 +82,8 @@ constexpr RuleRow kRows[] = {
     {Pattern::kWeightBound,
      "Products of few rows against a large weight, below 80 % of the bandwidth",
      "for {rows} rows: weights are read at {tb_s_achieved}, {bandwidth_percent} of the bandwidth",
-     "More rows for each reading of the weights (larger batch), or fewer bits a weight (fp8, int4), "
+     "More rows for each reading of the weights (larger batch), or fewer bits a weight (fp8, "
+     "int4), "
      "where accuracy allows it.",
      "Tune the library for few rows: {tuning}; kernels that split K.",
      "Weights that fit the caches; products below 5 us.", "80 % of the bandwidth, and 68 %",

@@ -17,7 +17,8 @@ std::string RuleLine(std::string_view name, std::string_view text) {
 std::string RulesPage() {
   std::string page =
       "# Rules\n\n"
-      "What the analysis looks for beside the distance to a roof. The page is made from the rows in\n"
+      "What the analysis looks for beside the distance to a roof. The page is made from the rows "
+      "in\n"
       "`src/findings/one/rule_rows.cpp` (`UPDATE_GOLDEN=1 build/release/tests/findings_test` "
       "rewrites it).\n"
       "Words in braces stand for figures and names of the trace. Path A: the model may change; "
@@ -37,7 +38,8 @@ std::string RulesPage() {
   }
   page +=
       "\n## Published rates of fused attention\n\n"
-      "Forward, operands of 16 bits, long sequences; rounded down. Without a row: 40 % of the dense "
+      "Forward, operands of 16 bits, long sequences; rounded down. Without a row: 40 % of the "
+      "dense "
       "peak.\n\n"
       "| device | head size up to | TFLOPS/s | kernels | source |\n|---|---|---|---|---|\n";
   for (const PublishedAttention& rate : PublishedAttentionRates()) {

@@ -174,7 +174,8 @@ Finding CommunicationFinding(const Analysis& analysis, std::size_t steps) {
     facts.push_back(NumberFact("overlap_percent", *multi.comm_overlap_ratio * 100, "%"));
   f.patterns.push_back({Pattern::kExposedCommunication, facts});
   if (multi.overlap_flagged) f.patterns.push_back({Pattern::kPoorOverlap, std::move(facts)});
-  const Advice way = analysis.context.training ? Advice::kOverlapCommunication : Advice::kSplitBatch;
+  const Advice way =
+      analysis.context.training ? Advice::kOverlapCommunication : Advice::kSplitBatch;
   f.path_a = {{way, {}, {}}};
   f.path_b = {{Advice::kTuneCommunication, {}, {}}};
   for (const CollectiveRow& row : multi.collectives) {
@@ -283,8 +284,8 @@ std::string OpsText(const FusionCandidate& candidate) {
 
 std::vector<Fact> FusionFacts(const FusionCandidate& candidate) {
   std::vector<Fact> facts;
-  facts.push_back({"kernels_per_instance", static_cast<std::int64_t>(candidate.kernels.size()), {},
-                   {}, {}});
+  facts.push_back(
+      {"kernels_per_instance", static_cast<std::int64_t>(candidate.kernels.size()), {}, {}, {}});
   if (candidate.kind != FusionKind::kAttention) return facts;
   facts.push_back({"score_shape", ScoresText(candidate), {}, {}, {}});
   facts.push_back({"head_size", static_cast<std::int64_t>(candidate.head_size), {}, {}, {}});
@@ -312,13 +313,12 @@ std::vector<Finding> FusionFindings(const Analysis& analysis) {
   for (const FusionCandidate& candidate : analysis.fusion.candidates) {
     if (!candidate.savings_ms) continue;
     const bool attention = candidate.kind == FusionKind::kAttention;
-    const auto [found, added] =
-        index.try_emplace({candidate.kind, candidate.module_class + ScoresText(candidate)},
-                          out.size());
+    const auto [found, added] = index.try_emplace(
+        {candidate.kind, candidate.module_class + ScoresText(candidate)}, out.size());
     if (added) {
-      Finding f = System("kernel_fusion", "Kernel Fusion",
-                         candidate.module_class.empty() ? OpsText(candidate)
-                                                        : candidate.module_class);
+      Finding f =
+          System("kernel_fusion", "Kernel Fusion",
+                 candidate.module_class.empty() ? OpsText(candidate) : candidate.module_class);
       f.tier = Tier::kFusion;
       f.bound = candidate.kind == FusionKind::kAttention ? Bound::kUnknown : Bound::kMemory;
       f.method = EstimateMethod::kTraffic;
