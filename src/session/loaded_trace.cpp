@@ -150,7 +150,8 @@ Result<std::shared_ptr<const LoadedTrace>> LoadTrace(io::InputFile file,
     if (part == 0) {
       loaded->attribution_ = analysis::Attribute(events, loaded->tree_);
       loaded->timeline_ = analysis::ComputeGpuTimeline(events, loaded->attribution_.timeline,
-                                                       analysis::Clock::kNanoseconds);
+                                                       analysis::Clock::kNanoseconds, {},
+                                                       analysis::Communicators::kAll);
     } else {
       loaded->coverage_ = analysis::ComputeCoverage(events, loaded->tree_);
       loaded->steps_ = analysis::FindSteps(events, loaded->tree_);

@@ -23,7 +23,10 @@ Timeline MakeTimeline(const LoadedTrace& trace, const analysis::ReportReading& r
                       const ReportOptions& options) {
   const auto compute = [&](std::span<const trace::EventIndex> work) {
     return analysis::ComputeGpuTimeline(trace.events(), work, reading.rules.clock,
-                                        options.micro_idle_thresh_us);
+                                        options.micro_idle_thresh_us,
+                                        reading.rules.clock == analysis::Clock::kNanoseconds
+                                            ? analysis::Communicators::kAll
+                                            : analysis::Communicators::kCollectiveLibraries);
   };
   const auto total = [](const std::optional<analysis::GpuTimeline>& timeline) {
     return timeline ? std::optional(timeline->total) : std::nullopt;

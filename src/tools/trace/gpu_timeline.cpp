@@ -93,7 +93,8 @@ Result<Answer> GpuTimeline(session::Workspace& workspace, const Json& arguments,
     const GroupBy group = by == "step" ? GroupBy::kStep : GroupBy::kStream;
     for (const analysis::SummaryRow& row : trace->SummaryBy(group).rows) {
       const auto part =
-          analysis::ComputeGpuTimeline(trace->events(), row.gpu, analysis::Clock::kNanoseconds);
+          analysis::ComputeGpuTimeline(trace->events(), row.gpu, analysis::Clock::kNanoseconds, {},
+                                       analysis::Communicators::kAll);
       if (part) AddRows(*part, row.name, &answer);
     }
   }
