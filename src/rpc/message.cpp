@@ -1,5 +1,6 @@
 #include "rpc/message.h"
 
+#include <algorithm>
 #include <utility>
 
 namespace jarvis::rpc {
@@ -57,6 +58,41 @@ Message Classify(Json value) {
                    "params: expected an object, received " + Excerpt(*params));
   }
   return message;
+}
+
+Json IdInText(std::string_view text) {
+  constexpr std::string_view kBlanks = " \t\r\n";
+  const auto skip = [&](std::size_t at) {
+    return std::min(text.find_first_not_of(kBlanks, at), text.size());
+  };
+  int depth = 0;
+  for (std::size_t at = 0; at < text.size(); ++at) {
+    const char c = text[at];
+    if (c == '{' || c == '[') ++depth;
+    if (c == '}' || c == ']') --depth;
+    if (c != '"') continue;
+    const std::size_t begin = at;
+    for (++at; at < text.size() && text[at] != '"'; ++at) {
+      if (text[at] == '\\') ++at;
+    }
+    if (at >= text.size()) break;
+    if (depth != 1 || text.substr(begin, at + 1 - begin) != "\"id\"") continue;
+    const std::size_t colon = skip(at + 1);
+    if (colon == text.size() || text[colon] != ':') continue;
+    const std::size_t value = skip(colon + 1);
+    std::size_t end = value;
+    if (value < text.size() && text[value] == '"') {
+      for (++end; end < text.size() && text[end] != '"'; ++end) {
+        if (text[end] == '\\') ++end;
+      }
+      end = std::min(end + 1, text.size());
+    } else {
+      end = std::min(text.find_first_of(",}] \t\r\n", value), text.size());
+    }
+    const auto id = ParseJson(text.substr(value, std::min(end - value, 2 * kIdBytesMax)));
+    return id && IsId(*id) ? *id : Json();
+  }
+  return Json();
 }
 
 std::string IdKey(const Json& id) {
