@@ -121,6 +121,21 @@ std::string_view CategoryOf(const session::LoadedTrace& trace,
 }
 
 std::string Md(std::string_view text, std::size_t bytes) {
+  const std::string plain = MdCode(text, bytes);
+  const bool link = plain.find("](") != std::string::npos || plain.find("][") != std::string::npos;
+  std::string out;
+  for (const char c : plain) {
+    if (c == '<')
+      out += "&lt;";
+    else if (c == '[' && link)
+      out += "\\[";
+    else
+      out += c;
+  }
+  return out;
+}
+
+std::string MdCode(std::string_view text, std::size_t bytes) {
   std::string out = OneLine(Utf8Prefix(text, bytes));
   for (char& c : out) {
     if (c == '|') c = '/';
