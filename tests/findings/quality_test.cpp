@@ -152,6 +152,15 @@ TEST_CASE("each matter has one code, and hard ones come first") {
   }
 }
 
+TEST_CASE("a trace without any host event has its list, too") {
+  TraceText text;
+  text.Kernel("k", 0, 5.5, 1).Kernel("k", 10, 5.5, 2);
+  const Analyzed one = Analyze(text);
+  CHECK(one.Quality("no_cpu_ops") != nullptr);
+  CHECK(one.Quality("unlinked_gpu_work") != nullptr);
+  CHECK(one.Quality("ops_counted_twice") == nullptr);
+}
+
 TEST_CASE("the list of the trace alone is in the list of its analysis") {
   const Analyzed one = Analyze(FirstStepLoads());
   const auto of_trace = QualityOf(*one.trace, Job());
