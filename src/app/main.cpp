@@ -1,5 +1,6 @@
 // Picks a command. The second wall: nothing thrown leaves the program.
 #include <algorithm>
+#include <csignal>
 #include <exception>
 #include <iterator>
 #include <string>
@@ -37,6 +38,8 @@ int Run(Arguments arguments) {
 }  // namespace jarvis::app
 
 int main(int argc, char** argv) {
+  // A file that would grow beyond its limit is an error of the write, not the end of the server.
+  std::signal(SIGXFSZ, SIG_IGN);
   try {
     const std::vector<std::string_view> arguments(argv + 1, argv + argc);
     return jarvis::app::Run(arguments);

@@ -17,6 +17,10 @@ inline constexpr std::size_t kEventBytesMax = std::size_t{64} << 20;
 // One top-level value beside traceEvents (deviceProperties, distributedInfo, user metadata).
 inline constexpr std::size_t kMetadataBytesMax = std::size_t{16} << 20;
 
+// All of them together, with what each costs beside its text. Real traces have a few dozen of a few
+// kB; those of thousands of merged ranks a few MB.
+inline constexpr std::size_t kMetadataBytesAllMax = std::size_t{32} << 20;
+
 // Events are named by 32-bit indices; one value is reserved.
 inline constexpr std::uint64_t kEventsMax = 0xFFFFFFFEu;
 

@@ -59,6 +59,24 @@ bool IsContinuation(char c) {
   return (static_cast<unsigned char>(c) & 0xC0) == 0x80;
 }
 
+// How many bytes at the start of a text are one control character, of ASCII, of Latin 1 (U+0080 to
+// U+009F), a line end of Unicode's, or one that turns the direction of writing; 0: none.
+std::size_t ControlBytes(std::string_view text) {
+  const auto byte = [&](std::size_t at) {
+    return at < text.size() ? static_cast<unsigned char>(text[at]) : 0U;
+  };
+  if (byte(0) < 0x20 || byte(0) == 0x7F) return 1;
+  if (byte(0) == 0xC2 && byte(1) >= 0x80 && byte(1) <= 0x9F) return 2;
+  if (byte(0) == 0xD8 && byte(1) == 0x9C) return 2;  // U+061C
+  if (byte(0) != 0xE2) return 0;
+  const unsigned third = byte(2);
+  // U+200E, U+200F, U+2028 to U+202E
+  if (byte(1) == 0x80 && (third == 0x8E || third == 0x8F || (third >= 0xA8 && third <= 0xAE)))
+    return 3;
+  // U+2066 to U+2069
+  return byte(1) == 0x81 && third >= 0xA6 && third <= 0xA9 ? 3 : 0;
+}
+
 }  // namespace
 
 std::string LowerAscii(std::string_view text) {
@@ -156,11 +174,28 @@ std::optional<std::string_view> Closest(std::string_view text,
 }
 
 std::string OneLine(std::string_view text) {
-  std::string line(text);
-  for (char& c : line) {
-    if (static_cast<unsigned char>(c) < 0x20 || c == 0x7F) c = ' ';
+  std::string line;
+  line.reserve(text.size());
+  for (std::size_t at = 0; at < text.size();) {
+    const std::size_t bytes = ControlBytes(text.substr(at));
+    line += bytes == 0 ? text[at] : ' ';
+    at += std::max<std::size_t>(bytes, 1);
   }
   return line;
+}
+
+std::string Shortened(std::string_view text, std::size_t bytes_max) {
+  constexpr std::string_view kEllipsis = "...";
+  if (text.size() <= bytes_max) return std::string(text);
+  if (bytes_max <= kEllipsis.size()) return std::string(kEllipsis.substr(0, bytes_max));
+  const std::size_t room = bytes_max - kEllipsis.size();
+  std::string shown(Utf8Prefix(text, room - room / 3));
+  shown += kEllipsis;
+  std::size_t end = text.size() - room / 3;
+  while (end < text.size() && IsContinuation(text[end]))
+    ++end;
+  shown += text.substr(end);
+  return shown;
 }
 
 std::string_view Utf8Prefix(std::string_view text, std::size_t bytes_max) {

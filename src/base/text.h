@@ -32,8 +32,12 @@ std::optional<std::string_view> Closest(std::string_view text,
 // Invalid UTF-8 becomes U+FFFD. `changed`, if given, says whether anything was.
 std::string ValidUtf8(std::string_view text, bool* changed = nullptr);
 
-// Line ends, tabs and other control characters become blanks.
+// Line ends, tabs and other control characters become blanks, and so do those that turn the
+// direction of what follows: a name must not look like something else.
 std::string OneLine(std::string_view text);
+
+// At most so many bytes: the start, an ellipsis and the end, in whole characters.
+std::string Shortened(std::string_view text, std::size_t bytes_max);
 
 // The longest beginning of at most that many bytes that does not end inside a character.
 std::string_view Utf8Prefix(std::string_view text, std::size_t bytes_max);

@@ -10,6 +10,7 @@
 #include "analysis/tables/summary.h"
 #include "base/text.h"
 #include "findings/one/thresholds.h"
+#include "findings/one/workload_finder.h"
 #include "findings/two/compare_table.h"
 #include "output/number_format.h"
 
@@ -40,7 +41,7 @@ std::vector<const findings::CompareRow*> Judged(const findings::TraceComparison&
 Result<ComparativeFacts> CollectFacts(const ComparativeSide& target,
                                       const ComparativeSide& reference, Job& job) {
   ComparativeFacts facts{
-      target, reference, Md(findings::ModelName(target.side.trace), 60), {}, {}, {}, {}, {}, {},
+      target, reference, Md(findings::ModelClass(target.side.trace), 60), {}, {}, {}, {}, {}, {},
       {},     {}};
   if (facts.model.empty()) facts.model = "Workload";
   facts.target_name = Md(PlatformNameOf(target.side), 60);
@@ -120,6 +121,21 @@ std::string_view CategoryOf(const session::LoadedTrace& trace,
 }
 
 std::string Md(std::string_view text, std::size_t bytes) {
+  const std::string plain = MdCode(text, bytes);
+  const bool link = plain.find("](") != std::string::npos || plain.find("][") != std::string::npos;
+  std::string out;
+  for (const char c : plain) {
+    if (c == '<')
+      out += "&lt;";
+    else if (c == '[' && link)
+      out += "\\[";
+    else
+      out += c;
+  }
+  return out;
+}
+
+std::string MdCode(std::string_view text, std::size_t bytes) {
   std::string out = OneLine(Utf8Prefix(text, bytes));
   for (char& c : out) {
     if (c == '|') c = '/';

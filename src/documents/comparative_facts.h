@@ -55,8 +55,11 @@ std::string RowIdOf(const session::LoadedTrace& trace, const std::vector<std::ui
 std::string_view CategoryOf(const session::LoadedTrace& trace,
                             const std::vector<std::uint32_t>& launchers);
 
-// Text for a cell of a table: one line, no bars, no code marks, at most `bytes`.
+// Text for a cell of a table: one line, no bars, no code marks, tags, links or images, at most
+// `bytes`.
 std::string Md(std::string_view text, std::size_t bytes = 120);
+// The same for what stands in backticks, where nothing but these and bars means anything.
+std::string MdCode(std::string_view text, std::size_t bytes = 120);
 std::string Ms(const std::optional<double>& value);  // "1.234 ms", "–"
 // How far `value` is from `from`: "+12.3 %"; "–" if that is not known.
 std::string Delta(const std::optional<double>& value, const std::optional<double>& from);

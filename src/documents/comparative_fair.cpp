@@ -332,7 +332,7 @@ class FairWriter {
     std::size_t rest = 0;
     std::string text;
     for (const RowKernel& kernel : KernelsOf(trace, launchers, parts, kKernelsMax, &rest)) {
-      text += fmt::format("{}`{}` ({}, {} times)", text.empty() ? "" : ", ", Md(kernel.name),
+      text += fmt::format("{}`{}` ({}, {} times)", text.empty() ? "" : ", ", MdCode(kernel.name),
                           Ms(kernel.ms), Number(kernel.count));
     }
     if (rest > 0) text += fmt::format(" and {} others", rest);

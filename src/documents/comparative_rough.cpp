@@ -77,7 +77,7 @@ class RoughWriter {
     const session::LoadedTrace& trace = side.side.trace;
     const std::string device = findings::DeviceNames(trace);
     Line("* {}: `{}`, trace {}, {} steps (divided by {}), device {}, figures of {}", name,
-         Md(trace.path(), 300), trace.id(), trace.steps().size(), parts,
+         MdCode(trace.path(), 300), trace.id(), trace.steps().size(), parts,
          device.empty() ? "not recorded" : Md(device),
          side.side.platform ? Md(side.side.platform->name) : "no known platform");
   }

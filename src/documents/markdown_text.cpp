@@ -45,6 +45,8 @@ std::string Code(std::string_view name, std::size_t bytes_max) {
 
 std::string CellOfText(std::string_view text) {
   const std::string plain = OneLine(ValidUtf8(text));
+  // Of a link or an image; brackets of shapes stay as they are.
+  const bool link = plain.find("](") != std::string::npos || plain.find("][") != std::string::npos;
   std::string cell;
   for (std::size_t i = 0; i < plain.size(); ++i) {
     const std::string_view rest = std::string_view(plain).substr(i);
@@ -55,6 +57,8 @@ std::string CellOfText(std::string_view text) {
       cell += "&lt;";
     } else if (plain[i] == '|') {
       cell += "\\|";
+    } else if (plain[i] == '[' && link) {
+      cell += "\\[";
     } else if (plain[i] == '`') {
       cell += '\'';
     } else {

@@ -18,7 +18,8 @@ inline constexpr std::string_view kAbsentText = "\xE2\x80\x94";  // em dash
 
 // `name` in backticks, at most `bytes_max` bytes of it and "..." (0: all); empty: kAbsentText.
 std::string Code(std::string_view name, std::size_t bytes_max = 0);
-// A cell with its text as it is, but for what would end the cell or begin a tag; "<br>" stays.
+// A cell with its text as it is, but for what would end the cell, begin a tag or be a link; "<br>"
+// stays.
 std::string CellOfText(std::string_view text);
 
 // Numbers as reports show them, the unit behind: "12.35 ms", "0.0412 ms", "23.5%", "0.42%". A

@@ -91,9 +91,8 @@ std::string SubjectWithArgs(const findings::Finding& finding) {
 }
 
 std::string RuleTitle(const findings::Finding& finding) {
-  return fmt::format("{}: {}: {}{}", finding.category_name,
-                     findings::Info(*finding.rule).what, SubjectWithArgs(finding),
-                     MembersText(finding));
+  return fmt::format("{}: {}: {}{}", finding.category_name, findings::Info(*finding.rule).what,
+                     SubjectWithArgs(finding), MembersText(finding));
 }
 
 std::string RuleInsight(const findings::Finding& finding) {
@@ -106,8 +105,7 @@ std::string RuleInsight(const findings::Finding& finding) {
 
 std::string RulePath(const findings::Finding& finding, std::string_view text,
                      const std::optional<findings::Change>& change) {
-  std::string filled(
-      Trim(findings::FillRule(text, RuleFacts(finding), &WriteFact)));
+  std::string filled(Trim(findings::FillRule(text, RuleFacts(finding), &WriteFact)));
   if (filled.empty()) return filled;
   if (!filled.ends_with('.')) filled += '.';
   if (change && change->savings_ms.high > 0) {
@@ -169,10 +167,9 @@ const findings::FusionCandidate* CandidateOf(const findings::Analysis& analysis,
 std::string FusionInsight(const findings::Analysis& analysis, const findings::Finding& finding) {
   const std::string subject = SubjectText(finding);
   if (RowOf(finding) != nullptr) {
-    return fmt::format(
-        "{} runs {} in {}, which take {} in all.", subject,
-        findings::FillRule(RowOf(finding)->evidence, RuleFacts(finding), &WriteFact),
-        Calls(finding.count, "instances"), TimeText(finding));
+    return fmt::format("{} runs {} in {}, which take {} in all.", subject,
+                       findings::FillRule(RowOf(finding)->evidence, RuleFacts(finding), &WriteFact),
+                       Calls(finding.count, "instances"), TimeText(finding));
   }
   const findings::FusionCandidate* candidate = CandidateOf(analysis, finding);
   if (candidate == nullptr || finding.members.size() > 1) {

@@ -126,8 +126,8 @@ class Cards {
     for (const findings::FusionCandidate& candidate : analysis_.fusion.candidates) {
       if (finding.members.empty() || candidate.id != finding.members[0]) continue;
       for (const findings::FusionKernel& kernel : candidate.kernels) {
-        table.Row({Code(analysis::ShortKernelName(kernel.name)), Code(kernel.op, 60), Digits(kernel.mean_us),
-                   kernel.bytes ? "yes" : "no"});
+        table.Row({Code(analysis::ShortKernelName(kernel.name)), Code(kernel.op, 60),
+                   Digits(kernel.mean_us), kernel.bytes ? "yes" : "no"});
       }
       MarkdownTable whole({"Instances", "Kernels each", "Data flow", "Confidence"});
       whole.Row(

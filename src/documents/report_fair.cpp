@@ -24,7 +24,8 @@ constexpr double kMovingShown = 0.5;         // percent of the window: communica
 // Whether the most of its time is that of communication kernels, which are no part of computing.
 bool IsCommunication(const findings::Operation& operation) {
   return !operation.kernels.empty() &&
-         analysis::ClassOf(trace::EventKind::kKernel, operation.kernels.front().name) ==
+         analysis::ClassOf(trace::EventKind::kKernel, operation.kernels.front().name,
+                           analysis::Communicators::kAll) ==
              analysis::WorkClass::kCommunication;
 }
 

@@ -5,15 +5,14 @@
 
 #include <fmt/format.h>
 
+#include "analysis/tables/summary.h"
 #include "base/text.h"
 #include "documents/markdown_text.h"
-#include "analysis/tables/summary.h"
 #include "documents/remedy_text.h"
 #include "findings/one/thresholds.h"
 
 namespace jarvis::documents {
 namespace {
-
 
 findings::Range Difference(const findings::Range& whole, const findings::Range& part) {
   const auto less = [](double a, double b) { return std::max(0.0, a - b); };
@@ -97,7 +96,8 @@ std::string LauncherText(const findings::Operation& operation) {
 
 std::string KernelText(const findings::Operation& operation) {
   if (operation.kernels.empty()) return std::string(kAbsentText);
-  if (operation.kernels.size() == 1) return Code(analysis::ShortKernelName(operation.kernels[0].name));
+  if (operation.kernels.size() == 1)
+    return Code(analysis::ShortKernelName(operation.kernels[0].name));
   std::string text;
   for (std::size_t i = 0; i < operation.kernels.size() && i < 3; ++i) {
     text += fmt::format("{}Kernel {}: {}", i == 0 ? "" : "<br>", i + 1,
@@ -157,13 +157,13 @@ std::string NumbersTable(const findings::Finding& finding,
     table.Row({"Possible saving", RangeMs(*finding.savings_ms)});
     if (finding.impact_percent) table.Row({"of the window", RangePct(*finding.impact_percent)});
   }
-  for (const auto& [path, change] : {std::pair{"Path A", &finding.change_a},
-                                     {"Path B", &finding.change_b}}) {
+  for (const auto& [path, change] :
+       {std::pair{"Path A", &finding.change_a}, {"Path B", &finding.change_b}}) {
     if (!*change || !finding.rule) continue;
     table.Row({fmt::format("{} saves", path), RangeMs((*change)->savings_ms)});
-    table.Row({fmt::format("{} reaches", path),
-               fmt::format("{} ({})", CellOfText((*change)->target),
-                           CellOfText((*change)->source))});
+    table.Row(
+        {fmt::format("{} reaches", path),
+         fmt::format("{} ({})", CellOfText((*change)->target), CellOfText((*change)->source))});
   }
   if (additional) table.Row({"of it not claimed above", RangeMs(*additional)});
   table.Row({"Estimate", Words(findings::MethodText(finding.method))});
@@ -220,8 +220,8 @@ std::string InnerKernels(const findings::Analysis& analysis, const findings::Fin
     if (operation->kernels.size() < 2 || operation->efficiency.percent) continue;
     for (const findings::KernelShare& kernel : operation->kernels) {
       if (table.rows() == kKernelsMax) break;
-      table.Row({Code(analysis::ShortKernelName(kernel.name)), fmt::format("{}", kernel.count), Ms(kernel.total_us / 1000),
-                 Pct(kernel.total_us / operation->gpu_us * 100)});
+      table.Row({Code(analysis::ShortKernelName(kernel.name)), fmt::format("{}", kernel.count),
+                 Ms(kernel.total_us / 1000), Pct(kernel.total_us / operation->gpu_us * 100)});
     }
   }
   return table.empty() ? "" : table.text() + "\n";

@@ -17,12 +17,12 @@ using analysis::CollectiveArrival;
 using analysis::CollectiveCall;
 using analysis::CollectiveKeys;
 using analysis::CollectiveKind;
-using analysis::HostPiece;
 using analysis::HostPlace;
-using analysis::HostWait;
 using analysis::KnownBy;
 using analysis::RankDigest;
 using analysis::RankFacts;
+using analysis::RankHostPiece;
+using analysis::RankHostWait;
 
 constexpr std::string_view kDigestFormat = "jarvis-rank-digest";
 constexpr std::int64_t kVersion = 2;
@@ -55,8 +55,6 @@ constexpr std::int64_t RankFacts::*kFactSums[] = {
 constexpr std::optional<std::int64_t> RankFacts::*kFactInstants[] = {
     &RankFacts::host_start_ns, &RankFacts::host_end_ns, &RankFacts::gpu_start_ns,
     &RankFacts::gpu_end_ns};
-// No sum of an hour of them leaves the type.
-constexpr std::int64_t kPieceMaxNs = 3'600'000'000'000;
 
 Json JsonOf(const Cell& cell) {
   return std::visit(
@@ -229,7 +227,7 @@ Json JsonOf(const RankFacts& facts, const std::vector<CollectiveCall>& calls) {
   json["left_out"] = facts.left_out;
   json["names"] = facts.names;
   Json& pieces = json["pieces"] = Json::array();
-  for (const HostPiece& piece : facts.pieces) {
+  for (const RankHostPiece& piece : facts.pieces) {
     const char* place = nullptr;
     for (const auto& [name, which] : kPlaces) {
       if (which == piece.place) place = name;
@@ -238,7 +236,7 @@ Json JsonOf(const RankFacts& facts, const std::vector<CollectiveCall>& calls) {
                       piece.before, piece.after});
   }
   Json& waits = json["waits"] = Json::array();
-  for (const HostWait& wait : facts.waits)
+  for (const RankHostWait& wait : facts.waits)
     waits.push_back({wait.ts_ns, wait.dur_ns, wait.call});
   Json& arrivals = json["arrivals"] = Json::array();
   for (std::size_t i = 0; i < calls.size(); ++i)
@@ -260,9 +258,10 @@ Result<CollectiveArrival> ArrivalFrom(const Json* row, const std::string& where,
   CollectiveArrival how;
   JV_ASSIGN(how.launch_ns, InstantBefore((*row)[0], where + "[0]", at));
   JV_ASSIGN(how.anchor_ns, InstantBefore((*row)[1], where + "[1]", at));
-  JV_ASSIGN(how.after_anchor_ns, Whole(&(*row)[2], where + "[2]", -kPieceMaxNs, kPieceMaxNs));
-  JV_ASSIGN(how.busy_ns, Whole(&(*row)[3], where + "[3]", 0, kPieceMaxNs));
-  JV_ASSIGN(how.compute_ns, Whole(&(*row)[4], where + "[4]", 0, kPieceMaxNs));
+  JV_ASSIGN(how.after_anchor_ns,
+            Whole(&(*row)[2], where + "[2]", -analysis::kFactMaxNs, analysis::kFactMaxNs));
+  JV_ASSIGN(how.busy_ns, Whole(&(*row)[3], where + "[3]", 0, analysis::kFactMaxNs));
+  JV_ASSIGN(how.compute_ns, Whole(&(*row)[4], where + "[4]", 0, analysis::kFactMaxNs));
   return how;
 }
 
@@ -273,13 +272,13 @@ Result<std::uint32_t> NameFrom(const Json& value, const std::string& where,
   return static_cast<std::uint32_t>(name);
 }
 
-Result<HostPiece> PieceFrom(const Json& row, const std::string& where, const RankFacts& facts) {
+Result<RankHostPiece> PieceFrom(const Json& row, const std::string& where, const RankFacts& facts) {
   constexpr std::size_t kValues = 8;
   if (!row.is_array() || row.size() != kValues)
     return Wrong(where, fmt::format("is no list of {} values", kValues));
-  HostPiece piece;
+  RankHostPiece piece;
   JV_ASSIGN(piece.ts_ns, Whole(&row[0], where + "[0]", -kTimeMax, kTimeMax));
-  JV_ASSIGN(piece.dur_ns, Whole(&row[1], where + "[1]", 1, kPieceMaxNs));
+  JV_ASSIGN(piece.dur_ns, Whole(&row[1], where + "[1]", 1, analysis::kFactMaxNs));
   JV_ASSIGN(piece.usual_ns, Whole(&row[2], where + "[2]", 0, piece.dur_ns));
   JV_ASSIGN(piece.times, Whole(&row[3], where + "[3]", 1, INT64_MAX));
   JV_ASSIGN(const std::string place, Text(&row[4], where + "[4]"));
@@ -300,7 +299,7 @@ Result<HostPiece> PieceFrom(const Json& row, const std::string& where, const Ran
 Status ReadPieces(const Json& list, RankFacts* facts) {
   for (const Json& row : list) {
     const std::string where = fmt::format("facts.pieces[{}]", facts->pieces.size());
-    JV_ASSIGN(const HostPiece piece, PieceFrom(row, where, *facts));
+    JV_ASSIGN(const RankHostPiece piece, PieceFrom(row, where, *facts));
     if (!facts->pieces.empty() &&
         piece.ts_ns < facts->pieces.back().ts_ns + facts->pieces.back().dur_ns)
       return Wrong(where, "begins before the one before it ends");
@@ -313,9 +312,9 @@ Status ReadWaits(const Json& list, RankFacts* facts) {
   for (const Json& row : list) {
     const std::string where = fmt::format("facts.waits[{}]", facts->waits.size());
     if (!row.is_array() || row.size() != 3) return Wrong(where, "is no list of 3 values");
-    HostWait wait;
+    RankHostWait wait;
     JV_ASSIGN(wait.ts_ns, Whole(&row[0], where + "[0]", -kTimeMax, kTimeMax));
-    JV_ASSIGN(wait.dur_ns, Whole(&row[1], where + "[1]", 0, kPieceMaxNs));
+    JV_ASSIGN(wait.dur_ns, Whole(&row[1], where + "[1]", 0, analysis::kFactMaxNs));
     JV_ASSIGN(wait.call, NameFrom(row[2], where + "[2]", *facts));
     if (!facts->waits.empty() && wait.ts_ns < facts->waits.back().ts_ns)
       return Wrong(where, "begins before the one before it");

@@ -35,6 +35,13 @@ std::int64_t Nanoseconds(const timespec& time) {
   return std::int64_t{time.tv_sec} * 1'000'000'000 + time.tv_nsec;
 }
 
+void Describe(const struct stat& status, InputFile* file) {
+  file->size = static_cast<std::uint64_t>(status.st_size);
+  file->modified_ns = Nanoseconds(status.st_mtim);
+  file->changed_ns = Nanoseconds(status.st_ctim);
+  file->inode = status.st_ino;
+}
+
 // An address such as https://...; file:// is a path.
 bool IsAddress(std::string_view given) {
   const std::size_t colon = given.find("://");
@@ -210,8 +217,7 @@ Result<InputFile> FilePolicy::OpenResolved(const std::string& given,
     return Fail(ErrorCode::kNotAllowed,
                 fmt::format("\"{}\" is a file of the kernel", Shown(given)));
   }
-  file.size = static_cast<std::uint64_t>(status.st_size);
-  file.modified_ns = Nanoseconds(status.st_mtim);
+  Describe(status, &file);
   return file;
 }
 
@@ -234,8 +240,7 @@ Result<InputFile> FilePolicy::OpenUnchanged(const std::string& path) {
                 fmt::format("cannot read \"{}\": {}", Shown(path),
                             error == ENOENT ? "it is not there any more" : std::strerror(error)));
   }
-  file.size = static_cast<std::uint64_t>(status.st_size);
-  file.modified_ns = Nanoseconds(status.st_mtim);
+  Describe(status, &file);
   return file;
 }
 

@@ -29,6 +29,9 @@ struct InputFile {
   std::string path;              // absolute, without links
   std::uint64_t size = 0;        // bytes
   std::int64_t modified_ns = 0;  // since 1970
+  // Tell two contents of one size and time of change apart: nobody can set these.
+  std::int64_t changed_ns = 0;  // of the inode, since 1970
+  std::uint64_t inode = 0;
 };
 
 class FilePolicy {

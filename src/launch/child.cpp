@@ -78,7 +78,7 @@ Result<pid_t> Spawn(Spawned spawned) {
   sigset_t usual;
   ::sigemptyset(&none);
   ::sigemptyset(&usual);
-  for (const int signal : {SIGINT, SIGTERM, SIGPIPE, SIGHUP, SIGCHLD})
+  for (const int signal : {SIGINT, SIGTERM, SIGPIPE, SIGHUP, SIGCHLD, SIGXFSZ})
     ::sigaddset(&usual, signal);
   ::posix_spawnattr_setsigmask(&attributes, &none);
   ::posix_spawnattr_setsigdefault(&attributes, &usual);

@@ -45,7 +45,7 @@ void Connection::OnOverlong() {
 void Connection::Receive(std::string_view text) {
   Result<Json> value = ParseJson(text);
   if (!value) {
-    Send(channel_, rpc::MakeError(Json(), UnreadableError(value.error())));
+    Send(channel_, rpc::MakeError(rpc::IdInText(text), UnreadableError(value.error())));
   } else if (value->is_array()) {
     AcceptBatch(std::move(*value), channel_);
   } else {

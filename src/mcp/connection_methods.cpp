@@ -11,6 +11,9 @@ using rpc::FailRpc;
 
 constexpr std::size_t kSubscriptionsMax = 64;
 constexpr std::size_t kSubscribedUrisMax = 1000;
+// Nothing that can be subscribed to has a longer name.
+constexpr std::size_t kSubscribedUriBytesMax = 16 << 10;
+constexpr std::size_t kSubscribedBytesMax = 256 << 10;  // of all
 
 rpc::RpcResult<Json> ListOf(const Server& server, const char* member, const Json& entries,
                             bool grows, const rpc::Message& request, Revision revision) {
@@ -63,10 +66,20 @@ bool Wants(const Json& wanted, const char* key) {
   return wanted.value(key, Json()) == true;
 }
 
+// May one more be remembered for a client?
+bool HasRoomFor(const std::set<std::string>& texts, const std::string& text) {
+  if (text.size() > kSubscribedUriBytesMax || texts.size() >= kSubscribedUrisMax) return false;
+  std::size_t bytes = text.size();
+  for (const std::string& other : texts)
+    bytes += other.size();
+  return bytes <= kSubscribedBytesMax;
+}
+
+// What there is no room for is not among those that are granted.
 std::set<std::string> Texts(const Json& wanted, const char* key) {
   std::set<std::string> texts;
   for (const Json& text : wanted.value(key, Json::array())) {
-    if (text.is_string() && texts.size() < kSubscribedUrisMax) {
+    if (text.is_string() && HasRoomFor(texts, text.get_ref<const std::string&>())) {
       texts.insert(text.get<std::string>());
     }
   }
@@ -191,13 +204,17 @@ rpc::RpcResult<Json> Connection::Subscribe(const rpc::Message& request, Revision
   if (!server_.catalog().resources) return NoMethod(request);
   const Json uri = request.params.value("uri", Json());
   if (!uri.is_string()) return WrongMember("uri", "a string", uri);
+  const std::string& name = uri.get_ref<const std::string&>();
+  if (name.size() > kSubscribedUriBytesMax) {
+    return FailRpc(rpc::kInvalidParams, "params.uri: longer than that of any resource");
+  }
   const std::lock_guard lock(mutex_);
   if (request.method == "resources/unsubscribe") {
-    subscribed_.erase(uri.get<std::string>());
-  } else if (subscribed_.size() >= kSubscribedUrisMax) {
+    subscribed_.erase(name);
+  } else if (!HasRoomFor(subscribed_, name)) {
     return FailRpc(rpc::kInternalError, "too many subscriptions; unsubscribe from one");
   } else {
-    subscribed_.insert(uri.get<std::string>());
+    subscribed_.insert(name);
   }
   return EmptyResult(server_.info(), revision);
 }

@@ -3,7 +3,15 @@
 #include <string>
 #include <string_view>
 
+#include "base/text.h"
+
 namespace jarvis::mcp {
+namespace {
+
+constexpr std::size_t kMessageBytesMax = 4000;
+constexpr std::size_t kHintBytesMax = 2000;
+
+}  // namespace
 
 ToolReply ErrorReply(const Error& error) {
   ToolReply reply;
@@ -11,12 +19,16 @@ ToolReply ErrorReply(const Error& error) {
   reply.text = "[";
   reply.text += ErrorCodeName(error.code);
   reply.text += "] ";
-  reply.text += error.message;
+  // File names and names of a trace may hold anything, and are as long as they like.
+  const std::string message = Shortened(OneLine(error.message), kMessageBytesMax);
+  reply.text += message;
   constexpr std::string_view kEndings = ".?!";
-  if (!error.message.empty() && kEndings.find(error.message.back()) == std::string_view::npos) {
+  if (!message.empty() && kEndings.find(message.back()) == std::string_view::npos) {
     reply.text += '.';
   }
-  if (!error.hint.empty()) reply.text += "\nNext: " + error.hint;
+  if (!error.hint.empty()) {
+    reply.text += "\nNext: " + Shortened(OneLine(error.hint), kHintBytesMax);
+  }
   return reply;
 }
 

@@ -206,7 +206,7 @@ HttpReply HttpEndpoint::Refuse(rpc::HttpStatus status) {
 
 HttpReply HttpEndpoint::Post(const HttpRequest& request, rpc::HttpPeer& peer) {
   Result<Json> value = ParseJson(request.body);
-  if (!value) return HttpError(400, UnreadableError(value.error()));
+  if (!value) return HttpError(400, UnreadableError(value.error()), rpc::IdInText(request.body));
   if (value->is_array()) {
     const bool answered =
         value->empty() || std::any_of(value->begin(), value->end(), [](const Json& element) {
@@ -462,8 +462,13 @@ HttpReply HttpEndpoint::Stream(const std::shared_ptr<Exchange>& exchange, Mailbo
     exchange->log = sessions_.OpenLog(exchange->session, exchange->mailbox, exchange->quiet);
     exchange->log->Put(first);
   }
-  reply.stream = [exchange, first = std::move(first), &peer](rpc::HttpStream& stream) mutable {
-    if (exchange->log) return PumpLogged(*exchange, peer, stream);
+  reply.stream = [this, exchange, first = std::move(first),
+                  &peer](rpc::HttpStream& stream) mutable {
+    if (exchange->log) {
+      const bool alive = PumpLogged(*exchange, peer, stream);
+      sessions_.TrimLogs();
+      return alive;
+    }
     if (Pump(*exchange, std::move(first), peer, stream)) return true;
     Abort(*exchange);
     return false;

@@ -66,7 +66,13 @@ std::string EventLog::Text(std::uint64_t number, std::string_view data) const {
 
 void EventLog::Append(std::string_view data) {
   events_.push_back(Text(++count_, data));
-  if (events_.size() > kEventsMax) events_.pop_front();
+  bytes_ += events_.back().size();
+  if (events_.size() > kEventsMax) DropOldest();
+}
+
+void EventLog::DropOldest() {
+  bytes_ -= events_.front().size();
+  events_.pop_front();
 }
 
 void EventLog::Put(const Mailbox::Mail& mail) {
@@ -92,6 +98,8 @@ EventLog::Batch EventLog::Collect(std::uint64_t seen) {
   for (std::uint64_t number = std::max(first, seen + 1); number <= count_; ++number)
     batch.events.push_back(events_[number - first]);
   batch.seen = count_;
+  while (bytes_ > kBytesMax && events_.size() > 1)
+    DropOldest();
   batch.over = mailbox_ == nullptr;
   return batch;
 }
@@ -104,6 +112,11 @@ bool EventLog::IsStale(std::chrono::steady_clock::time_point now) const {
 bool EventLog::HasReader() const {
   const std::lock_guard lock(mutex_);
   return has_reader_;
+}
+
+std::size_t EventLog::bytes() const {
+  const std::lock_guard lock(mutex_);
+  return bytes_;
 }
 
 }  // namespace jarvis::mcp

@@ -28,7 +28,9 @@ std::optional<EventId> ParseEventId(std::string_view text);
 
 class EventLog {
  public:
-  static constexpr std::size_t kEventsMax = 1000;   // the oldest go first
+  static constexpr std::size_t kEventsMax = 1000;  // the oldest go first
+  // Of events that somebody has collected; the last is kept whatever its size.
+  static constexpr std::size_t kBytesMax = std::size_t{4} << 20;
   static constexpr std::chrono::seconds kKept{60};  // after the end, or without a reader
 
   EventLog(std::uint64_t stream, std::shared_ptr<Mailbox> mailbox, bool of_news)
@@ -57,10 +59,13 @@ class EventLog {
   // Nobody will come back for it.
   bool IsStale(std::chrono::steady_clock::time_point now) const;
   bool HasReader() const;
+  // Of the events that are kept.
+  std::size_t bytes() const;
 
  private:
   std::string Text(std::uint64_t number, std::string_view data) const;
   void Append(std::string_view data);         // REQUIRES: mutex_ held
+  void DropOldest();                          // REQUIRES: mutex_ held
   void PutLocked(const Mailbox::Mail& mail);  // REQUIRES: mutex_ held
 
   const std::uint64_t stream_;
@@ -68,6 +73,7 @@ class EventLog {
   mutable std::mutex mutex_;
   std::shared_ptr<Mailbox> mailbox_;  // null: over
   std::deque<std::string> events_;    // the last of them has the number count_
+  std::size_t bytes_ = 0;             // of them
   std::uint64_t count_ = 0;
   std::uint64_t turn_ = 0;
   bool has_reader_ = false;

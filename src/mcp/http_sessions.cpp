@@ -1,6 +1,7 @@
 #include "mcp/http_sessions.h"
 
 #include <algorithm>
+#include <iterator>
 #include <utility>
 
 #include "rpc/base64.h"
@@ -12,6 +13,24 @@ using std::chrono::milliseconds;
 using std::chrono::steady_clock;
 
 constexpr milliseconds kSweepInterval(1000);
+
+using Logs = std::map<std::uint64_t, std::shared_ptr<EventLog>>;
+
+std::size_t BytesOf(const Logs& logs) {
+  std::size_t bytes = 0;
+  for (const auto& [number, log] : logs)
+    bytes += log->bytes();
+  return bytes;
+}
+
+// The oldest that nobody reads. False: there is none.
+bool DropOneOf(Logs& logs) {
+  const auto unread = std::find_if(logs.begin(), logs.end(),
+                                   [](const auto& entry) { return !entry.second->HasReader(); });
+  if (unread == logs.end()) return false;
+  logs.erase(unread);
+  return true;
+}
 
 }  // namespace
 
@@ -110,14 +129,37 @@ std::shared_ptr<EventLog> SessionTable::OpenLog(const Hold& session,
                                                 bool of_news) {
   const std::lock_guard lock(mutex_);
   auto& logs = session->logs;
-  if (logs.size() >= limits_.logs) {
-    const auto unread = std::find_if(logs.begin(), logs.end(),
-                                     [](const auto& entry) { return !entry.second->HasReader(); });
-    if (unread != logs.end()) logs.erase(unread);
-  }
+  if (logs.size() >= limits_.logs) DropOneOf(logs);
+  TrimLogsLocked();
   auto log = std::make_shared<EventLog>(++session->streams, mailbox, of_news);
   logs[session->streams] = log;
   return log;
+}
+
+void SessionTable::TrimLogs() {
+  const std::lock_guard lock(mutex_);
+  TrimLogsLocked();
+}
+
+void SessionTable::TrimLogsLocked() {
+  std::size_t all = 0;
+  std::multimap<std::size_t, Session*> by_bytes;
+  for (const auto& [id, session] : sessions_) {
+    std::size_t bytes = BytesOf(session->logs);
+    while (bytes > limits_.session_log_bytes && DropOneOf(session->logs))
+      bytes = BytesOf(session->logs);
+    all += bytes;
+    if (bytes > 0) by_bytes.emplace(bytes, session.get());
+  }
+  while (all > limits_.log_bytes && !by_bytes.empty()) {
+    const auto most = std::prev(by_bytes.end());
+    const auto [bytes, session] = *most;
+    by_bytes.erase(most);
+    if (!DropOneOf(session->logs)) continue;  // all of them are being read
+    const std::size_t left = BytesOf(session->logs);
+    all -= bytes - left;
+    by_bytes.emplace(left, session);
+  }
 }
 
 std::shared_ptr<EventLog> SessionTable::FindLog(const Hold& session, std::uint64_t stream) {

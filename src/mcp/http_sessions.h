@@ -21,7 +21,11 @@ namespace jarvis::mcp {
 
 struct SessionLimits {
   std::size_t count = 256;
-  std::size_t logs = 64;                           // of a session
+  std::size_t logs = 64;  // of a session
+  // Of the events that logs keep. Beyond these, logs that nobody reads go: the session's own
+  // oldest; of all sessions, first those of the one that has most.
+  std::size_t session_log_bytes = std::size_t{16} << 20;
+  std::size_t log_bytes = std::size_t{128} << 20;
   std::chrono::milliseconds idle_time{3'600'000};  // without a request, a stream or a call
 };
 
@@ -66,7 +70,9 @@ class SessionTable {
   // A log of what the mailbox gets. The oldest that nobody reads makes room.
   std::shared_ptr<EventLog> OpenLog(const Hold& session, const std::shared_ptr<Mailbox>& mailbox,
                                     bool of_news);
-  // Null: unknown, or too long ago.
+  // Holds the logs to their limits; after one has grown.
+  void TrimLogs();
+  // Null: unknown, too long ago, or dropped for want of room.
   std::shared_ptr<EventLog> FindLog(const Hold& session, std::uint64_t stream);
   // Ends those whose time is over; looks for them once in a while however often it is called.
   void Sweep();
@@ -77,6 +83,7 @@ class SessionTable {
   std::shared_ptr<Session> Remove(const std::string& id);
   static void Close(const std::shared_ptr<Session>& session);
   std::vector<std::shared_ptr<Session>> TakeExpired();  // REQUIRES: mutex_ held
+  void TrimLogsLocked();                                // REQUIRES: mutex_ held
   static bool IsIdle(const Session& session);
 
   const SessionLimits limits_;

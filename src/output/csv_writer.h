@@ -7,6 +7,11 @@
 
 namespace jarvis::output {
 
-std::string ToCsv(const Table& table);
+// What a spreadsheet does with a text cell that looks like a formula.
+enum class CsvFormulas {
+  kQuoted,  // such a text is given an apostrophe in front, so that it stays a text
+  kAsIs,    // for programs alone, and for tables that are another program's byte for byte
+};
+std::string ToCsv(const Table& table, CsvFormulas formulas = CsvFormulas::kQuoted);
 
 }  // namespace jarvis::output

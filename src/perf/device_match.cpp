@@ -1,18 +1,19 @@
 #include "perf/device_match.h"
 
+#include <cstddef>
+
 #include <fmt/format.h>
 
 namespace jarvis::perf {
 namespace {
 
 struct Row {
-  std::string_view platform;
+  std::string_view name;
   std::int64_t units, major, minor;
   double memory_low, memory_high;  // 10^9 bytes: reported memory is a little off the nominal
 };
-// Full devices, from the vendors' specifications. Left out are those that another device equals
-// (MI210 and a die of an MI250; A100 and H200 as module and card; L40 and L40S).
-constexpr Row kRows[] = {
+// Whole devices, by the vendors' specifications.
+constexpr Row kPlatformRows[] = {
     {"MI100", 120, 9, 0, 30, 36},     {"MI250X-GCD", 110, 9, 0, 60, 72},
     {"MI300A", 228, 9, 4, 120, 140},  {"MI300X", 304, 9, 4, 186, 210},
     {"MI325X", 304, 9, 4, 250, 280},  {"H100-SXM", 132, 9, 0, 79, 87},
@@ -20,23 +21,43 @@ constexpr Row kRows[] = {
     {"T4", 40, 7, 5, 14, 17},         {"A10", 72, 8, 6, 22, 25},
     {"L4", 58, 8, 9, 22, 25},
 };
+// Devices that another one equals in all of these.
+constexpr Row kClassRows[] = {
+    {"V100 16 GB", 80, 7, 0, 15, 18},
+    {"V100 32 GB", 80, 7, 0, 31, 36},
+    {"A100 40 GB", 108, 8, 0, 39, 44},
+    {"A100 80 GB", 108, 8, 0, 79, 87},
+    {"H200 141 GB", 132, 9, 0, 139, 152},
+    {"L40 or L40S", 142, 8, 9, 44, 52},
+    {"MI210 or one die of an MI250", 104, 9, 0, 60, 72},
+};
+
+template <std::size_t N>
+std::string_view NameIn(const Row (&rows)[N], const DeviceProperties& properties) {
+  if (!properties.units || !properties.memory_bytes || !properties.compute_major ||
+      !properties.compute_minor) {
+    return {};
+  }
+  const double memory = static_cast<double>(*properties.memory_bytes) / 1e9;
+  for (const Row& row : rows) {
+    if (row.units == *properties.units && row.major == *properties.compute_major &&
+        row.minor == *properties.compute_minor && memory >= row.memory_low &&
+        memory <= row.memory_high) {
+      return row.name;
+    }
+  }
+  return {};
+}
 
 }  // namespace
 
 const Platform* MatchProperties(const DeviceProperties& properties) {
-  if (!properties.units || !properties.memory_bytes || !properties.compute_major ||
-      !properties.compute_minor) {
-    return nullptr;
-  }
-  const double memory = static_cast<double>(*properties.memory_bytes) / 1e9;
-  for (const Row& row : kRows) {
-    if (row.units == *properties.units && row.major == *properties.compute_major &&
-        row.minor == *properties.compute_minor && memory >= row.memory_low &&
-        memory <= row.memory_high) {
-      return FindPlatform(row.platform);
-    }
-  }
-  return nullptr;
+  const std::string_view name = NameIn(kPlatformRows, properties);
+  return name.empty() ? nullptr : FindPlatform(name);
+}
+
+std::string_view ClassOfProperties(const DeviceProperties& properties) {
+  return NameIn(kClassRows, properties);
 }
 
 std::string PropertiesText(const DeviceProperties& properties) {

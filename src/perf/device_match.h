@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 
 #include "perf/platform.h"
 
@@ -19,6 +20,10 @@ struct DeviceProperties {
 // Null: several platforms have these properties, or none that is known. Units, architecture and
 // memory must all be given and fit.
 const Platform* MatchProperties(const DeviceProperties& properties);
+
+// What is sure of a device that is one of several: "A100 80 GB" (module or card), "MI210 or one die
+// of an MI250"; empty: nothing.
+std::string_view ClassOfProperties(const DeviceProperties& properties);
 
 // "304 units, 206 GB, compute 9.4"; empty: nothing is known.
 std::string PropertiesText(const DeviceProperties& properties);

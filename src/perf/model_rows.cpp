@@ -141,6 +141,13 @@ const OpEntry* ModelRows::FindExact(std::string_view op) const {
   return found == by_op_.end() ? nullptr : &found->second;
 }
 
+std::string_view ModelRows::CategoryByPart(std::string_view name) const {
+  for (const auto& [part, category] : category_parts_) {
+    if (ContainsNoCase(name, part)) return category;
+  }
+  return {};
+}
+
 const OpEntry* ModelRows::Find(std::string_view op) const {
   if (const OpEntry* exact = FindExact(op)) return exact;
   for (const auto& [prefix, entry] : prefixes_) {
@@ -174,7 +181,19 @@ Status ModelRows::Add(std::string_view file, std::string_view json) {
       }
       continue;
     }
-    if (key != "rows") return in.Bad(key, "\"about\", \"rows\" or \"category_only\"");
+    if (key == "category_parts") {
+      object categories;
+      if (value.get(categories) != simdjson::SUCCESS) return in.Bad(key, "an object");
+      for (const auto [category, parts] : categories) {
+        JV_ASSIGN(const std::vector<std::string> names, in.Texts(category, parts));
+        for (const std::string& name : names)
+          category_parts_.emplace_back(LowerAscii(name), std::string(category));
+      }
+      continue;
+    }
+    if (key != "rows") {
+      return in.Bad(key, "\"about\", \"rows\", \"category_only\" or \"category_parts\"");
+    }
     array rows;
     if (value.get(rows) != simdjson::SUCCESS) return in.Bad(key, "a list of rows");
     std::size_t number = 0;

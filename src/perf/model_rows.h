@@ -65,6 +65,9 @@ class ModelRows {
   const std::map<std::string, std::string, std::less<>>& category_only() const {
     return category_only_;
   }
+  // Of a name that is not listed: the category whose parts of names, in lower case, occur in it;
+  // the first that does. Empty: none.
+  std::string_view CategoryByPart(std::string_view name) const;
 
  private:
   void SetOps(int index, std::vector<std::string> ops);
@@ -87,6 +90,7 @@ class ModelRows {
   Index<OpEntry> by_op_;
   std::vector<std::pair<std::string, OpEntry>> prefixes_;  // longest first
   std::map<std::string, std::string, std::less<>> category_only_;
+  std::vector<std::pair<std::string, std::string>> category_parts_;  // part, category
 };
 
 // The built-in rows, read once. Thread-safe.

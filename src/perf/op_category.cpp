@@ -7,7 +7,13 @@ std::string_view CategoryOfOp(const ModelRows& rows, std::string_view op,
   if (const OpEntry* entry = rows.FindExact(op)) return entry->category;
   if (op.starts_with("triton")) return "triton";
   if (op.starts_with("record_param_comms")) return "record_param_comms";
-  if (first_kernel.starts_with("void at::native")) {
+  // A kernel of PyTorch's own says nothing about the op around it, of others the name is all there
+  // is.
+  const bool native = first_kernel.starts_with("void at::native");
+  std::string_view by_part = rows.CategoryByPart(op);
+  if (by_part.empty() && !native) by_part = rows.CategoryByPart(first_kernel);
+  if (!by_part.empty()) return by_part;
+  if (native) {
     if (first_kernel.find("elementwise") != std::string_view::npos) return "elementwise";
     if (first_kernel.find("reduce") != std::string_view::npos) return "reduce";
     if (first_kernel.find("multi_tensor_apply") != std::string_view::npos) {

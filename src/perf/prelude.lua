@@ -28,15 +28,20 @@ local function to_null() return null end
 setmetatable(null, {
   __add = to_null, __sub = to_null, __mul = to_null, __div = to_null, __idiv = to_null,
   __mod = to_null, __unm = to_null, __pow = to_null,
-  __index = function(_, i) fail("asked for [" .. shown(i) .. "] of something that was not recorded") end,
+  __index = function(_, i)
+    if i == "n" then return false end
+    fail("asked for [" .. shown(i) .. "] of something that was not recorded")
+  end,
   __newindex = function() fail("a value cannot be changed") end,
   __name = "null",
 })
 -- absent: a parameter marked "?" with this value is left out of the list.
-local absent = setmetatable({}, {__name = "absent", __newindex = function() fail("a value cannot be changed") end})
-
-rawset(null, "n", false)
-rawset(absent, "n", false)
+local absent = setmetatable({}, {
+  __index = function(_, i) if i == "n" then return false end end,
+  __newindex = function() fail("a value cannot be changed") end,
+  __name = "absent",
+})
+-- Both have no member of their own: one that is there could be set, and all rows share them.
 
 -- Sequences count from 0 and know their length; t[-1] is the last item, as in Python.
 local Tuple, List = {__name = "tuple"}, {__name = "list"}

@@ -86,16 +86,23 @@ bool ModelSet::Sandbox::Call(int arguments, int results) {
     began_ = std::chrono::steady_clock::now();
     lua_sethook(lua_, &Hook, LUA_MASKCOUNT, kStepsBetween);
   }
-  return lua_pcall(lua_, arguments, results, 0) == LUA_OK;
+  const bool good = lua_pcall(lua_, arguments, results, 0) == LUA_OK;
+  if (!rows_.trusted()) spent_ += std::chrono::steady_clock::now() - began_;
+  return good;
 }
 
 // After the limit each further look raises the error again, so that catching it gains nothing.
 void ModelSet::Sandbox::Hook(lua_State* lua, lua_Debug*) {
   Sandbox& self = Self(lua);
   self.steps_ += kStepsBetween;
-  if (self.steps_ <= kStepsMax && std::chrono::steady_clock::now() - self.began_ < kTimeMax) return;
+  const auto time = std::chrono::steady_clock::now() - self.began_;
+  const bool all = self.spent_ + time >= kTimeAllMax;
+  if (self.steps_ <= kStepsMax && time < kTimeMax && !all) return;
   self.stopped_ = true;
-  lua_pushliteral(lua, "the model ran for too long");
+  if (all)
+    lua_pushliteral(lua, "the extension's models ran for too long together");
+  else
+    lua_pushliteral(lua, "the model ran for too long");
   lua_error(lua);
 }
 

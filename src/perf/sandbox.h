@@ -25,6 +25,8 @@ constexpr int kStepsMax = 20'000'000;
 // How often the limits are looked at, in steps; between two looks a step may handle a long text.
 constexpr int kStepsBetween = 1000;
 constexpr std::chrono::seconds kTimeMax{2};
+// Of all evaluations of a user's rows together: each may be slow without being stopped.
+constexpr std::chrono::seconds kTimeAllMax{10};
 // Of one text: few steps can make long ones, and one step can be busy with one for long.
 constexpr std::size_t kTextMax = std::size_t{256} << 10;
 constexpr std::size_t kPatternMax = 256;  // of what is looked for in a text
@@ -132,6 +134,7 @@ class ModelSet::Sandbox {
   bool stopped_ = false;             // in this call
   int steps_ = 0;
   std::chrono::steady_clock::time_point began_;
+  std::chrono::steady_clock::duration spent_{};  // by a user's rows, before this call
   simdjson::dom::parser parser_;
 };
 

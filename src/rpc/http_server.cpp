@@ -24,9 +24,10 @@ namespace {
 using std::chrono::milliseconds;
 
 constexpr int kBacklog = 128;
-constexpr milliseconds kTurnTime(1000);     // for a refused client to take its answer
-constexpr std::size_t kTurnedMax = 64;      // that are still being refused
-constexpr milliseconds kNoDescriptors(20);  // between attempts when there are none left
+constexpr milliseconds kTurnTime(1000);      // for a refused client to take its answer
+constexpr std::size_t kTurnedMax = 64;       // that are still being refused
+constexpr milliseconds kHeadPatience(2000);  // when there is no room for others
+constexpr milliseconds kNoDescriptors(20);   // between attempts when there are none left
 constexpr std::string_view kFull =
     "HTTP/1.1 503 Service Unavailable\r\nRetry-After: 1\r\nContent-Length: 0\r\n"
     "Connection: close\r\n\r\n";
@@ -186,13 +187,21 @@ void HttpServer::Accept(HttpHandler& handler) {
 bool HttpServer::MakeRoom() {
   if (open_.size() >= limits_.connections + kTurnedMax) return false;
   Connection* oldest = nullptr;
+  Connection* slowest = nullptr;
+  const auto slow = HttpClock::now() - kHeadPatience;
   for (auto& [id, connection] : open_) {
     if (connection.idle && (oldest == nullptr || connection.since < oldest->since)) {
       oldest = &connection;
     }
+    if (connection.in_head && connection.since < slow &&
+        (slowest == nullptr || connection.since < slowest->since)) {
+      slowest = &connection;
+    }
   }
+  // Whoever dawdles over a head has shown no token yet, and one who is idle may have.
+  if (slowest != nullptr) oldest = slowest;
   if (oldest == nullptr) return false;
-  oldest->idle = false;
+  oldest->idle = oldest->in_head = false;
   oldest->socket->ShutRead();
   return true;
 }
@@ -226,7 +235,7 @@ void HttpServer::Serve(std::uint64_t id, Connection& connection, HttpHandler& ha
   {
     // From here on nobody else knows the socket.
     const std::lock_guard lock(mutex_);
-    connection.idle = connection.reading = false;
+    connection.idle = connection.reading = connection.in_head = false;
     mine = std::move(connection.socket);
   }
   mine->CloseGently();
@@ -242,7 +251,7 @@ bool HttpServer::ServeOne(Connection& connection, HttpHandler& handler, HttpWrit
   HttpSocket& socket = *connection.socket;
   if (!Note(connection, /*reading=*/true, /*idle=*/true)) return false;
   if (!socket.WaitForRequest(limits_.idle_time)) return false;
-  if (!Note(connection, /*reading=*/true, /*idle=*/false)) return false;
+  if (!Note(connection, /*reading=*/true, /*idle=*/false, /*in_head=*/true)) return false;
   const auto deadline = HttpClock::now() + limits_.request_time;
   auto request = socket.ReadHead(limits_.head, deadline);
   const auto refuse = [&](HttpReply reply, bool head_only) {
@@ -253,6 +262,7 @@ bool HttpServer::ServeOne(Connection& connection, HttpHandler& handler, HttpWrit
   if (!request) return request.error() != 0 && refuse(handler.Refuse(request.error()), false);
   const bool head_only = request->method == "HEAD";
   if (auto refusal = handler.Admit(*request)) return refuse(std::move(*refusal), head_only);
+  Note(connection, /*reading=*/true, /*idle=*/false);
   if (const auto read = socket.ReadBody(*request, limits_.body_bytes, deadline); !read) {
     return read.error() != 0 && refuse(handler.Refuse(read.error()), head_only);
   }
@@ -272,10 +282,11 @@ bool HttpServer::ServeOne(Connection& connection, HttpHandler& handler, HttpWrit
   return writer.Write(socket, std::move(reply), head_only, close) && !close;
 }
 
-bool HttpServer::Note(Connection& connection, bool reading, bool idle) {
+bool HttpServer::Note(Connection& connection, bool reading, bool idle, bool in_head) {
   const std::lock_guard lock(mutex_);
   connection.reading = reading;
   connection.idle = idle;
+  connection.in_head = in_head;
   connection.since = HttpClock::now();
   return !stopping_;
 }

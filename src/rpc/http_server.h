@@ -82,8 +82,9 @@ class HttpServer {
   struct Connection {
     std::thread thread;
     std::unique_ptr<HttpSocket> socket;
-    bool reading = true;  // between requests or in one
-    bool idle = false;    // between requests
+    bool reading = true;   // between requests or in one
+    bool idle = false;     // between requests
+    bool in_head = false;  // of a request that nobody has admitted yet
     HttpClock::time_point since = HttpClock::now();
   };
   struct Refused {
@@ -99,7 +100,7 @@ class HttpServer {
   void Serve(std::uint64_t id, Connection& connection, HttpHandler& handler);
   bool ServeOne(Connection& connection, HttpHandler& handler, class HttpWriter& writer);
   // False: the server is stopping or wants the connection's place.
-  bool Note(Connection& connection, bool reading, bool idle);
+  bool Note(Connection& connection, bool reading, bool idle, bool in_head = false);
   void Reap();
 
   const FileDescriptor listener_;

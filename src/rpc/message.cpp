@@ -1,5 +1,6 @@
 #include "rpc/message.h"
 
+#include <algorithm>
 #include <utility>
 
 namespace jarvis::rpc {
@@ -57,6 +58,41 @@ Message Classify(Json value) {
                    "params: expected an object, received " + Excerpt(*params));
   }
   return message;
+}
+
+Json IdInText(std::string_view text) {
+  constexpr std::string_view kBlanks = " \t\r\n";
+  const auto skip = [&](std::size_t at) {
+    return std::min(text.find_first_not_of(kBlanks, at), text.size());
+  };
+  const auto text_end = [&](std::size_t quote) {  // past the quote that ends it
+    std::size_t at = quote + 1;
+    while (at < text.size() && text[at] != '"')
+      at += text[at] == '\\' ? 2 : 1;
+    return std::min(at + 1, text.size());
+  };
+  int depth = 0;
+  std::string_view id;
+  for (std::size_t at = 0; at < text.size(); ++at) {
+    const char c = text[at];
+    if (c == '{' || c == '[') ++depth;
+    if (c == '}' || c == ']') --depth;
+    if (c != '"') continue;
+    const std::size_t end = text_end(at);
+    const bool is_id = depth == 1 && text.substr(at, end - at) == "\"id\"";
+    const std::size_t colon = skip(end);
+    at = end - 1;
+    if (!is_id || colon == text.size() || text[colon] != ':') continue;
+    const std::size_t value = skip(colon + 1);
+    const bool quoted = value < text.size() && text[value] == '"';
+    const std::size_t value_end =
+        quoted ? text_end(value) : std::min(text.find_first_of(",}] \t\r\n", value), text.size());
+    id = text.substr(value, value_end - value);
+  }
+  // A message that was cut short may be a part of any other.
+  if (depth != 0 || id.empty() || id.size() > 2 * kIdBytesMax) return Json();
+  const auto read = ParseJson(id);
+  return read && IsId(*read) ? *read : Json();
 }
 
 std::string IdKey(const Json& id) {

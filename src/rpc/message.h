@@ -48,6 +48,10 @@ struct Message {
 // Takes one message, not a batch.
 Message Classify(Json value);
 
+// The id of a message that could not be read as JSON (half a surrogate pair will do), as far as it
+// can be found: whoever sent it waits for an answer to it. Null: there is none.
+Json IdInText(std::string_view text);
+
 // Names a request among those in flight: 1 and "1" differ.
 std::string IdKey(const Json& id);
 

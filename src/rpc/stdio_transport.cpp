@@ -61,8 +61,10 @@ void StdioTransport::Send(const Json& message) {
   line += '\n';
   {
     std::unique_lock lock(mutex_);
-    changed_.wait(lock, [this] { return backlog_bytes_ < kBacklogBytesMax || broken_; });
-    if (broken_) return;
+    changed_.wait(lock,
+                  [this] { return backlog_bytes_ < kBacklogBytesMax || broken_ || stopping_; });
+    // A client that has not read for so long, and is told to go, gets no more.
+    if (broken_ || backlog_bytes_ >= kBacklogBytesMax) return;
     backlog_bytes_ += line.size();
     backlog_.push_back(std::move(line));
   }
@@ -92,6 +94,15 @@ StdioTransport::End StdioTransport::Run(Receiver& receiver) {
 }
 
 void StdioTransport::Stop() {
+  {
+    const std::lock_guard lock(mutex_);
+    stopping_ = true;
+  }
+  changed_.notify_all();
+  Wake();
+}
+
+void StdioTransport::Wake() {
   ::eventfd_write(wake_.get(), 1);
 }
 
@@ -120,7 +131,7 @@ void StdioTransport::Write() {
     }
     changed_.notify_all();
     if (broken_) {
-      Stop();
+      Wake();
       return;
     }
   }

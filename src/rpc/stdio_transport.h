@@ -47,6 +47,7 @@ class StdioTransport : public Channel {
 
  private:
   StdioTransport(int in, FileDescriptor out, FileDescriptor wake);
+  void Wake();
   void Write();
   bool WriteAll(const std::string& bytes);
 
@@ -59,7 +60,8 @@ class StdioTransport : public Channel {
   std::deque<std::string> backlog_;  // the first one may be half written
   std::size_t backlog_bytes_ = 0;
   bool closing_ = false;
-  bool broken_ = false;  // nobody reads
+  bool stopping_ = false;  // nobody waits any more for a client that does not read
+  bool broken_ = false;    // nobody reads
   std::thread writer_;
 };
 

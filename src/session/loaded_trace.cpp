@@ -114,6 +114,14 @@ const analysis::SummaryRow* LoadedTrace::FindRow(const std::string& id) const {
   return nullptr;
 }
 
+std::string ShortId(std::uint64_t content_hash) {
+  return fmt::format("t_{:08x}", content_hash >> 32);
+}
+
+std::string LongId(std::uint64_t content_hash) {
+  return fmt::format("t_{:016x}", content_hash);
+}
+
 Result<std::shared_ptr<const LoadedTrace>> LoadTrace(const std::string& path, int threads,
                                                      Job& job) {
   JV_ASSIGN(io::InputFile file, io::FilePolicy().OpenInput(path));
@@ -121,7 +129,8 @@ Result<std::shared_ptr<const LoadedTrace>> LoadTrace(const std::string& path, in
 }
 
 Result<std::shared_ptr<const LoadedTrace>> LoadTrace(io::InputFile file,
-                                                     const trace::ReadOptions& options, Job& job) {
+                                                     const trace::ReadOptions& options, Job& job,
+                                                     const IdChoice& id_of) {
   auto loaded = std::make_shared<LoadedTrace>();
   loaded->path_ = file.path;
   const std::string given = file.given;
@@ -140,7 +149,7 @@ Result<std::shared_ptr<const LoadedTrace>> LoadTrace(io::InputFile file,
   }
   loaded->trace_ = std::move(*read);
   // Beyond this point no event changes.
-  loaded->id_ = fmt::format("t_{:08x}", bytes->content_hash() >> 32);
+  loaded->id_ = id_of(bytes->content_hash());
   loaded->file_bytes_ = bytes->file_size();
   const trace::EventStore& events = loaded->trace_.events;
   JV_ASSIGN(loaded->tree_, tree::BuildTree(events, threads, job));
@@ -150,7 +159,8 @@ Result<std::shared_ptr<const LoadedTrace>> LoadTrace(io::InputFile file,
     if (part == 0) {
       loaded->attribution_ = analysis::Attribute(events, loaded->tree_);
       loaded->timeline_ = analysis::ComputeGpuTimeline(events, loaded->attribution_.timeline,
-                                                       analysis::Clock::kNanoseconds);
+                                                       analysis::Clock::kNanoseconds, {},
+                                                       analysis::Communicators::kAll);
     } else {
       loaded->coverage_ = analysis::ComputeCoverage(events, loaded->tree_);
       loaded->steps_ = analysis::FindSteps(events, loaded->tree_);

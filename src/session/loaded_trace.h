@@ -5,6 +5,7 @@
 
 #include <array>
 #include <atomic>
+#include <functional>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -69,9 +70,9 @@ class LoadedTrace {
   std::size_t MemoryBytes() const;
 
  private:
-  friend Result<std::shared_ptr<const LoadedTrace>> LoadTrace(io::InputFile file,
-                                                              const trace::ReadOptions& options,
-                                                              Job& job);
+  friend Result<std::shared_ptr<const LoadedTrace>> LoadTrace(
+      io::InputFile file, const trace::ReadOptions& options, Job& job,
+      const std::function<std::string(std::uint64_t)>& id_of);
   std::string id_;
   std::string path_;
   std::uint64_t file_bytes_ = 0;
@@ -98,9 +99,17 @@ class LoadedTrace {
   mutable DerivedCache derived_;  // goes first, as it points into all above
 };
 
+// An id of the content's hash: half of it, which is enough to tell traces apart that nobody made to
+// be confused, or all of it.
+std::string ShortId(std::uint64_t content_hash);
+std::string LongId(std::uint64_t content_hash);
+// Chooses one of them.
+using IdChoice = std::function<std::string(std::uint64_t content_hash)>;
+
 // The pipeline, top to bottom.
 Result<std::shared_ptr<const LoadedTrace>> LoadTrace(io::InputFile file,
-                                                     const trace::ReadOptions& options, Job& job);
+                                                     const trace::ReadOptions& options, Job& job,
+                                                     const IdChoice& id_of = ShortId);
 // From any path. threads: 0 means one per core.
 Result<std::shared_ptr<const LoadedTrace>> LoadTrace(const std::string& path, int threads,
                                                      Job& job);

@@ -9,6 +9,7 @@
 
 #include "base/limits.h"
 #include "io/byte_source.h"
+#include "session/loaded_trace.h"
 #include "session/rank_digests.h"
 #include "trace/json_text.h"
 #include "trace/metadata.h"
@@ -73,7 +74,7 @@ class Merger {
     if (events == 0) return Fail(ErrorCode::kNotATrace, "no event in it");
     Head head;
     head.digest.source = path;
-    head.digest.trace_id = fmt::format("t_{:08x}", bytes->content_hash() >> 32);
+    head.digest.trace_id = ShortId(bytes->content_hash());
     head.digest.named_rank = RankInPath(path);
     if (!bytes->damage().empty() || !reader.slicer().complete()) {
       head.digest.damage =

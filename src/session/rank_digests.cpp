@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <array>
+#include <cstdint>
 #include <iterator>
+#include <map>
 #include <utility>
 
 #include <fmt/format.h>
@@ -11,6 +13,7 @@
 #include "base/parallel.h"
 #include "base/text.h"
 #include "io/byte_source.h"
+#include "session/loaded_trace.h"
 
 namespace jarvis::session {
 namespace {
@@ -44,7 +47,8 @@ class Reader {
   Reader(const io::FilePolicy& files, const RankDigestOptions& options, int threads)
       : files_(files), options_(options), threads_(threads) {}
 
-  Result<Digests> Read(const std::string& path, Job& job) const {
+  // `hash`: of a trace's content.
+  Result<Digests> Read(const std::string& path, std::uint64_t* hash, Job& job) const {
     if (options_.is_digest) {
       JV_ASSIGN(const bool digest, BeginsLikeDigest(path));
       if (digest) {
@@ -59,9 +63,9 @@ class Reader {
     JV_ASSIGN(const trace::Trace trace,
               trace::ReadTrace(*bytes, {.threads = threads_, .bytes_max = bytes_max}, job));
     JV_ASSIGN(Digests digests, analysis::DigestTrace(trace, job));
-    const std::string id = fmt::format("t_{:08x}", bytes->content_hash() >> 32);
+    *hash = bytes->content_hash();
     for (RankDigest& digest : digests) {
-      digest.trace_id = id;
+      digest.trace_id = ShortId(*hash);
       digest.damage = trace.damage;
     }
     return digests;
@@ -152,12 +156,15 @@ Result<RankDigests> DigestFiles(const io::FilePolicy& files, const std::vector<s
       static_cast<int>(std::min<std::size_t>(static_cast<std::size_t>(cores), paths.size()));
   const Reader reader(files, options, std::max(1, cores / std::max(1, at_once)));
   std::vector<Result<Digests>> read(paths.size());
-  JV_TRY(ParallelJob(paths.size(), at_once, "reading ranks", job,
-                     [&](std::size_t i, Job& inner) { read[i] = reader.Read(paths[i], inner); }));
+  std::vector<std::uint64_t> hashes(paths.size());
+  JV_TRY(ParallelJob(paths.size(), at_once, "reading ranks", job, [&](std::size_t i, Job& inner) {
+    read[i] = reader.Read(paths[i], &hashes[i], inner);
+  }));
   RankDigests result;
   result.files = paths.size();
   const std::vector<std::string> names = ShortNames(paths);
   Digests of_merged;
+  std::map<std::string, std::uint64_t> hash_of_id;
   for (std::size_t i = 0; i < paths.size(); ++i) {
     const std::string name = names[i].empty() ? FileName(paths[i]) : names[i];
     if (!read[i]) {
@@ -169,6 +176,11 @@ Result<RankDigests> DigestFiles(const io::FilePolicy& files, const std::vector<s
     const bool merged = read[i]->size() > 1;
     if (merged) ++result.merged_files;
     for (RankDigest& digest : *read[i]) {
+      // Other content with the same short id is no copy of it.
+      const bool taken =
+          hashes[i] != 0 &&
+          hash_of_id.try_emplace(digest.trace_id, hashes[i]).first->second != hashes[i];
+      if (taken) digest.trace_id = LongId(hashes[i]);
       if (digest.source.empty()) {
         digest.source = name;
         if (read[i]->size() == 1)

@@ -3,10 +3,12 @@
 #include <algorithm>
 #include <iterator>
 
+#include "analysis/frames/frame_tables.h"
 #include "analysis/tables/collectives.h"
 #include "base/parallel.h"
 #include "session/diff_report.h"
 #include "session/mode.h"
+#include "session/trace_frames.h"
 #include "session/work_report.h"
 
 namespace jarvis::session {
@@ -21,7 +23,10 @@ Timeline MakeTimeline(const LoadedTrace& trace, const analysis::ReportReading& r
                       const ReportOptions& options) {
   const auto compute = [&](std::span<const trace::EventIndex> work) {
     return analysis::ComputeGpuTimeline(trace.events(), work, reading.rules.clock,
-                                        options.micro_idle_thresh_us);
+                                        options.micro_idle_thresh_us,
+                                        reading.rules.clock == analysis::Clock::kNanoseconds
+                                            ? analysis::Communicators::kAll
+                                            : analysis::Communicators::kCollectiveLibraries);
   };
   const auto total = [](const std::optional<analysis::GpuTimeline>& timeline) {
     return timeline ? std::optional(timeline->total) : std::nullopt;
@@ -155,7 +160,13 @@ Result<std::vector<Table>> MakeTables(const LoadedTrace& trace,
     Table collectives = analysis::CollAnalysis(input, trace.trace().metadata.rank);
     if (!collectives.rows.empty()) tables.push_back(std::move(collectives));
   }
-  if (reading.has_coverage) tables.push_back(CoverageTable(trace.coverage()));
+  if (reading.has_coverage) {
+    tables.push_back(CoverageTable(trace.coverage()));
+    JV_ASSIGN(const auto frames, FramesOf(trace, job));
+    tables.push_back(analysis::TimeFramesTable(frames->frames));
+    tables.push_back(analysis::TimePartsTable(frames->frames));
+    tables.push_back(analysis::PhasesTable(frames->phases));
+  }
   return tables;
 }
 

@@ -1,4 +1,4 @@
-// What the host of a trace did; made once for a trace.
+// What the host of a trace did, by the steps that FramesOf finds; made once for a trace.
 #pragma once
 
 #include <memory>

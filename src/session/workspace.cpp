@@ -102,10 +102,17 @@ Result<std::string> Workspace::PathOf(const std::string& trace) const {
   if (!LooksLikeId(trace)) return trace;
   const auto known = path_of_id_.find(trace);
   if (known != path_of_id_.end()) return known->second;
+  constexpr std::size_t kShownMax = 5;
+  constexpr std::size_t kPathBytesMax = 150;
   std::string loaded;
+  std::size_t shown = 0;
   for (const auto& [id, path] : path_of_id_) {
-    loaded += fmt::format("{}{} ({})", loaded.empty() ? "" : ", ", id, path);
+    if (shown++ == kShownMax) break;
+    loaded +=
+        fmt::format("{}{} ({})", loaded.empty() ? "" : ", ", id, Shortened(path, kPathBytesMax));
   }
+  if (path_of_id_.size() > kShownMax)
+    loaded += fmt::format(" and {} more", path_of_id_.size() - kShownMax);
   return Fail(ErrorCode::kUnknownTrace,
               fmt::format("no trace \"{}\" in this process; {}", trace,
                           loaded.empty() ? "none is loaded" : "loaded: " + loaded),
@@ -125,7 +132,7 @@ Result<Opened> Workspace::Open(const std::string& trace, Job& job, const OpenOpt
     const Unlocked unlocked(lock);
     JV_ASSIGN(file, options_.files.OpenInput(given));
   }
-  const FileKey key{file.path, file.size, file.modified_ns};
+  const FileKey key{file.path, file.size, file.modified_ns, file.changed_ns, file.inode};
   const auto found = entries_.find(key);
   const bool loaded = found != entries_.end() && found->second.trace != nullptr;
   if (loaded) {
@@ -202,6 +209,15 @@ Result<Workspace::LoadPtr> Workspace::FindOrStart(const FileKey& key, io::InputF
   return load;
 }
 
+// The short id, unless other content has it already.
+std::string Workspace::IdOf(std::uint64_t content_hash) {
+  const Lock lock(mutex_);
+  for (std::string id : {ShortId(content_hash), LongId(content_hash)}) {
+    if (hash_of_id_.try_emplace(id, content_hash).first->second == content_hash) return id;
+  }
+  return LongId(content_hash);
+}
+
 // The thread of a load.
 void Workspace::Run(const LoadPtr& load) {
   Lock lock(mutex_);
@@ -216,7 +232,8 @@ void Workspace::Run(const LoadPtr& load) {
       const trace::ReadOptions options{.threads = options_.threads,
                                        .bytes_max = options_.trace_bytes_max};
       const Status unstopped = load->job.Check();
-      result = unstopped ? LoadTrace(std::move(load->file), options, load->job)
+      result = unstopped ? LoadTrace(std::move(load->file), options, load->job,
+                                     [this](std::uint64_t hash) { return IdOf(hash); })
                          : tl::make_unexpected(unstopped.error());
     } catch (const std::bad_alloc&) {
       result = Fail(ErrorCode::kOutOfMemory,

@@ -86,6 +86,8 @@ class Workspace {
     std::string path;
     std::uint64_t size = 0;
     std::int64_t modified_ns = 0;
+    std::int64_t changed_ns = 0;
+    std::uint64_t inode = 0;
     auto operator<=>(const FileKey&) const = default;
   };
   struct Entry {
@@ -104,6 +106,7 @@ class Workspace {
   Result<LoadPtr> FindOrStart(const FileKey& key, io::InputFile file);
   void Run(const LoadPtr& load);
   void Finish(const LoadPtr& load);
+  std::string IdOf(std::uint64_t content_hash);
   void Insert(const FileKey& key, const std::shared_ptr<const LoadedTrace>& trace);
   void KeepWithinMemory(const LoadedTrace& asked_for);
 
@@ -112,6 +115,7 @@ class Workspace {
   std::condition_variable changed_;
   std::map<FileKey, Entry> entries_;
   std::map<std::string, std::string> path_of_id_;
+  std::map<std::string, std::uint64_t> hash_of_id_;  // of the content that an id was given to
   struct Ids {
     std::string now;
     std::string before;

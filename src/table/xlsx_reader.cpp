@@ -36,7 +36,7 @@ tl::unexpected<Error> TooLarge(std::string_view part) {
 // The archive: parts by name, read whole and within the limit.
 class Archive {
  public:
-  static Result<Archive> Open(std::string_view bytes, std::size_t bytes_max) {
+  static Result<Archive> Open(std::string_view bytes, const XlsxLimits& limits) {
     zip_error_t error;
     zip_error_init(&error);
     zip_source_t* source = zip_source_buffer_create(bytes.data(), bytes.size(), 0, &error);
@@ -50,13 +50,16 @@ class Archive {
     }
     Archive archive;
     archive.zip_.reset(zip);
-    archive.left_ = bytes_max;
+    archive.left_ = limits.bytes_max;
+    archive.nodes_max_ = limits.nodes_max;
     return archive;
   }
 
   bool Has(const std::string& name) const {
     return zip_name_locate(zip_.get(), name.c_str(), 0) >= 0;
   }
+
+  std::size_t nodes_max() const { return nodes_max_; }
 
   Result<std::string> Read(const std::string& name, Job& job) {
     const std::unique_ptr<zip_file_t, CloseFile> file(zip_fopen(zip_.get(), name.c_str(), 0));
@@ -87,7 +90,20 @@ class Archive {
   Archive() = default;
   std::unique_ptr<zip_t, CloseZip> zip_;
   std::size_t left_ = 0;
+  std::size_t nodes_max_ = 0;
 };
+
+// At most so many nodes come of a text: elements, attributes and texts between them. A node costs
+// some 60 bytes where its mark in the text may be the only one.
+std::size_t NodesIn(std::string_view text) {
+  std::size_t nodes = 0;
+  for (std::size_t at = 0; at + 1 < text.size(); ++at) {
+    const char c = text[at];
+    const char next = text[at + 1];
+    nodes += c == '=' || (c == '<' && next != '/') || (c == '>' && next != '<') ? 1 : 0;
+  }
+  return nodes;
+}
 
 struct Document {
   std::string text;  // parsed in place
@@ -97,6 +113,7 @@ struct Document {
 Result<std::unique_ptr<Document>> ReadXml(Archive& archive, const std::string& name, Job& job) {
   auto document = std::make_unique<Document>();
   JV_ASSIGN(document->text, archive.Read(name, job));
+  if (NodesIn(document->text) > archive.nodes_max()) return TooLarge(name);
   const pugi::xml_parse_result parsed = document->xml.load_buffer_inplace(
       document->text.data(), document->text.size(),
       pugi::parse_default | pugi::parse_ws_pcdata_single, pugi::encoding_utf8);
@@ -207,8 +224,12 @@ Result<std::vector<Sheet>> SheetsOf(Archive& archive, std::size_t sheets_max, Jo
 
 class SheetReader {
  public:
-  SheetReader(const std::vector<std::string>& texts, std::size_t* cells_left)
-      : texts_(texts), cells_left_(cells_left) {}
+  // What is left of the limits of all sheets.
+  struct Budget {
+    std::size_t cells;
+    std::size_t text_bytes;
+  };
+  SheetReader(const std::vector<std::string>& texts, Budget* left) : texts_(texts), left_(*left) {}
 
   Result<Table> Read(const Sheet& sheet, const pugi::xml_node& data, Job& job) {
     std::vector<std::vector<Cell>> rows;
@@ -233,8 +254,8 @@ class SheetReader {
       if (column >= kColumnsMax) return Damaged(sheet.part, "a cell beyond the last column");
       if (column >= cells.size()) {
         const std::size_t more = column + 1 - cells.size();
-        if (more > *cells_left_) return TooLarge(sheet.part);
-        *cells_left_ -= more;
+        if (more > left_.cells) return TooLarge(sheet.part);
+        left_.cells -= more;
         cells.resize(column + 1);
       }
       JV_ASSIGN(cells[column], ReadCell(sheet, node));
@@ -242,21 +263,28 @@ class SheetReader {
     return cells;
   }
 
-  static Cell TextCell(std::string text) { return text.empty() ? Cell() : Cell(std::move(text)); }
+  Result<Cell> TextCell(const Sheet& sheet, std::string text) {
+    if (text.empty()) return Cell();
+    if (text.size() > left_.text_bytes) return TooLarge(sheet.part);
+    left_.text_bytes -= text.size();
+    return Cell(std::move(text));
+  }
 
-  Result<Cell> ReadCell(const Sheet& sheet, const pugi::xml_node& node) const {
+  Result<Cell> ReadCell(const Sheet& sheet, const pugi::xml_node& node) {
     const std::string_view type = Attribute(node, "t");
-    if (type == "inlineStr") return TextCell(TextOf(Child(node, "is")));
+    if (type == "inlineStr") return TextCell(sheet, TextOf(Child(node, "is")));
     const std::string_view value = Child(node, "v").child_value();
     if (type == "e" || value.empty()) return Cell();
-    if (type == "str") return TextCell(Unescaped(value));
+    if (type == "str") return TextCell(sheet, Unescaped(value));
     if (type == "b") return Cell(value == "1");
     if (type == "s") {
       const auto index = ParseInt(value);
       if (!index || *index < 0 || static_cast<std::size_t>(*index) >= texts_.size()) {
         return Damaged(sheet.part, "a cell without its text");
       }
-      return TextCell(texts_[static_cast<std::size_t>(*index)]);
+      const std::string& text = texts_[static_cast<std::size_t>(*index)];
+      if (text.size() > left_.text_bytes) return TooLarge(sheet.part);
+      return TextCell(sheet, text);
     }
     if (const auto whole = ParseInt(value)) return Cell(*whole);
     const auto number = ParseDouble(value);
@@ -279,8 +307,8 @@ class SheetReader {
         return Damaged(sheet.part, "a row that is longer than the header");
       }
       const std::size_t more = table.columns.size() - row.size();
-      if (more > *cells_left_) return TooLarge(sheet.part);
-      *cells_left_ -= more;
+      if (more > left_.cells) return TooLarge(sheet.part);
+      left_.cells -= more;
       row.resize(table.columns.size());
     }
     table.rows = std::move(rows);
@@ -308,7 +336,7 @@ class SheetReader {
   }
 
   const std::vector<std::string>& texts_;
-  std::size_t* cells_left_;
+  Budget& left_;
 };
 
 Result<std::vector<std::string>> SharedTexts(Archive& archive, Job& job) {
@@ -329,15 +357,15 @@ bool LooksLikeXlsx(std::string_view start) {
 }
 
 Result<std::vector<Table>> ParseXlsx(std::string_view bytes, Job& job, const XlsxLimits& limits) {
-  JV_ASSIGN(Archive archive, Archive::Open(bytes, limits.bytes_max));
+  JV_ASSIGN(Archive archive, Archive::Open(bytes, limits));
   JV_ASSIGN(const std::vector<Sheet> sheets, SheetsOf(archive, limits.sheets_max, job));
   JV_ASSIGN(const std::vector<std::string> texts, SharedTexts(archive, job));
-  std::size_t cells_left = limits.cells_max;
+  SheetReader::Budget left{limits.cells_max, limits.text_bytes_max};
   std::vector<Table> tables;
   for (const Sheet& sheet : sheets) {
     JV_ASSIGN(const auto document, ReadXml(archive, sheet.part, job));
     const pugi::xml_node data = Child(Child(document->xml, "worksheet"), "sheetData");
-    JV_ASSIGN(Table table, SheetReader(texts, &cells_left).Read(sheet, data, job));
+    JV_ASSIGN(Table table, SheetReader(texts, &left).Read(sheet, data, job));
     tables.push_back(std::move(table));
   }
   return tables;

@@ -16,6 +16,9 @@ struct XlsxLimits {
   std::size_t sheets_max = 1'000;
   std::size_t cells_max = 5'000'000;               // of all sheets, blank ones within rows too
   std::size_t bytes_max = std::size_t{256} << 20;  // of all parts read, decompressed
+  // Of the texts of all cells: a workbook names a text once and uses it in any number of cells.
+  std::size_t text_bytes_max = std::size_t{256} << 20;
+  std::size_t nodes_max = 12'000'000;  // elements, attributes and texts of one part
 };
 
 // Does the text begin as a workbook, or any other zip archive, does?

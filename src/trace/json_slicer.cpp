@@ -335,7 +335,14 @@ void JsonSlicer::ValueChar(char c) {
 }
 
 void JsonSlicer::EndValue(char c) {
-  values_.push_back({key_, value_});
+  // Many short ones cost more than their text.
+  const std::size_t bytes = key_.size() + value_.size() + sizeof(TopLevelValue);
+  if (bytes > limits::kMetadataBytesAllMax - values_bytes_) {
+    ++values_left_out_;
+  } else {
+    values_bytes_ += bytes;
+    values_.push_back({key_, value_});
+  }
   phase_ = c == '}' ? Phase::kDone : Phase::kKeyOrEnd;
 }
 

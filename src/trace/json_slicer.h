@@ -87,6 +87,8 @@ class JsonSlicer {
     return phase_ == Phase::kEvents && scanner_.state() != EventScanner::State::kBetween;
   }
   std::vector<TopLevelValue>& values() { return values_; }
+  // Members beyond limits::kMetadataBytesAllMax, which are not among values().
+  std::uint64_t values_left_out() const { return values_left_out_; }
 
  private:
   enum class Phase : std::uint8_t {
@@ -124,6 +126,8 @@ class JsonSlicer {
   bool in_string_ = false;
   bool escaped_ = false;
   std::vector<TopLevelValue> values_;
+  std::size_t values_bytes_ = 0;
+  std::uint64_t values_left_out_ = 0;
 };
 
 }  // namespace jarvis::trace

@@ -4,6 +4,7 @@
 
 #include <simdjson.h>
 
+#include "base/text.h"
 #include "trace/json_text.h"
 
 namespace jarvis::trace {
@@ -53,6 +54,8 @@ void ReadValue(const TopLevelValue& value, dom::parser& parser, Metadata* metada
   const auto starts = [&](std::string_view prefix) { return value.key.starts_with(prefix); };
   metadata->amd |= starts("roctracer") || starts("hip_") || starts("rocprofiler");
   metadata->nvidia |= starts("cupti") || starts("cuda_");
+  // The others may be long, and nobody asks for them here.
+  if (!IsOneOf(value.key, {"deviceProperties", "distributedInfo", "traceName"})) return;
   dom::element element;
   if (parser.parse(value.json).get(element)) return;
   if (value.key == "deviceProperties") {

@@ -43,6 +43,8 @@ constexpr OddityInfo kInfos[] = {
      "Events of categories that no rule knows; kept, not analysed."},
     {Oddity::kTextAfterEnd, "text_after_end", Remedy::kPartial,
      "Text follows the end of the trace."},
+    {Oddity::kLongMetadata, "long_metadata", Remedy::kLeftOut,
+     "The members beside traceEvents are larger than the limit of 32 MiB; the rest is not read."},
 };
 static_assert(std::size(kInfos) == static_cast<std::size_t>(Oddity::kCount));
 

@@ -31,6 +31,7 @@ enum class Oddity : std::uint8_t {
   kOversizeEvent,
   kUnknownCategory,
   kTextAfterEnd,
+  kLongMetadata,
   kCount,
 };
 

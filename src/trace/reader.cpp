@@ -217,6 +217,8 @@ Result<Trace> ReadTrace(io::ByteSource& bytes, const ReadOptions& options, Job& 
     JV_TRY(CheckIsTrace(trace.events, reader));
     trace.damage = DamageOf(bytes, reader, &trace.events);
     trace.partial = !trace.damage.empty();
+    if (const std::uint64_t left_out = reader.slicer().values_left_out(); left_out > 0)
+      trace.events.oddities.Count(Oddity::kLongMetadata, trace.events.elements, left_out);
     trace.metadata = ReadMetadata(std::move(reader.slicer().values()));
   }
   trace.track_names = ReadTrackNames(trace.events);

@@ -5,6 +5,7 @@
 #include <doctest/doctest.h>
 
 #include "analysis/host/host_summary.h"
+#include "analysis/host/host_tables.h"
 #include "support/trace_builder.h"
 
 namespace jarvis::analysis {
@@ -165,6 +166,28 @@ TEST_CASE("parts of steps add up to them, whatever overlaps") {
   CHECK(host.threads.steps[1].window.start == 90'000);  // no moment is in two steps
   CHECK(PartMs(host, 1, StepPart::kLoader) == doctest::Approx(0.050));
   CHECK(PartMs(host, 2, StepPart::kLoader) == doctest::Approx(0.050));
+}
+
+TEST_CASE("a wait for what no step asked for is a part of its own; odd steps are told apart") {
+  TraceText t;
+  t.Op("aten::mm", 0, 20).Runtime("cudaLaunchKernel", 5, 5, 1).Kernel("gemm", 30, 10, 1);
+  t.Runtime("cudaDeviceSynchronize", 100, 400, 2).Kernel("earlier", 90, 405, 99);
+  t.Runtime("hipMemcpyWithStream", 600, 3000, 3).Memcpy("Memcpy DtoH", 3590, 5, 3);
+  const Loaded loaded = Load(t);
+  HostInput input{loaded.events(), loaded.tree, loaded.trace.track_names, {}};
+  input.steps = {{0, 550'000}, {550'000, 3'600'000}};
+  input.odd = {true, false};
+  const auto host = SummariseHost(input, Job());
+  REQUIRE(host.has_value());
+  CHECK(PartMs(*host, 0, StepPart::kForeignWait) == doctest::Approx(0.400));
+  CHECK(PartMs(*host, 0, StepPart::kGpuWait) == 0);
+  CHECK(PartMs(*host, 1, StepPart::kForeignWait) == doctest::Approx(3.0));
+  CHECK(host->threads.steps[0].odd);
+  CHECK_FALSE(host->threads.steps[1].odd);
+  REQUIRE(SteadySteps(*host).size() == 1);
+  const Table parts = StepPartsTable(*host);
+  CHECK(std::get<std::string>(parts.rows[0][0]) == "waiting for work outside the recording");
+  CHECK(std::get<double>(parts.rows[0][1]) == doctest::Approx(3.0));
 }
 
 TEST_CASE("nodes of autograd as old producers name them") {

@@ -154,6 +154,17 @@ TEST_CASE("short kernel names") {
       "vectorized_elementwise_kernel<CUDAFunctor_add, fp32>");
   check("void (anonymous namespace)::softmax_warp_forward<float, 8>(float*)",
         "softmax_warp_forward<fp32>");
+  check("void cutlass::Kernel2<cutlass_75_tensorop_bf16_s1688gemm_bf16_128x128_nn_align1>(Params)",
+        "cutlass_75_tensorop_bf16_s1688gemm_bf16_128x128_nn_align1");
+  check("void cutlass::device_kernel<enable_3x_kernel_for_sm9x<my::Gemm<int, 4>, 2> >(Params)",
+        "Gemm");
+  check("_ZN5aiter24add_rmsnorm_quant_kernelIDF16bDF16bLi64EEEvPT_", "add_rmsnorm_quant_kernel");
+  check("_ZN7ck_tile6kentryILi1ENS_12Rmsnorm2dFwdINS_1EEEJEEEvDpT1_", "Rmsnorm2dFwd");
+  check("_ZN999zz", "_ZN999zz");
+  check(
+      "sm80_xmma_gemm_bf16bf16_bf16f32_f32_tn_n_tilesize160x128x32_stage4_warpsize2x2x1_"
+      "tensor16x8x16",
+      "sm80_xmma_gemm_bf16bf16_bf16f32_f32...warpsize2x2x1_tensor16x8x16");
   check(
       "void at::native::vectorized_elementwise_kernel<4, at::native::BinaryFunctor<c10::BFloat16, "
       "c10::BFloat16, c10::BFloat16, at::native::binary_internal::MulFunctor<float> > >(int)",

@@ -75,6 +75,18 @@ TEST_CASE(
   CHECK(frames.step_ns / 1000 <= 9600);
 }
 
+TEST_CASE("a step whose window holds another's work has no idle for it") {
+  TraceText t;
+  t.Annotation("ProfilerStep#1", 0, 1000).OpWithKernel("aten::a", 0, 50, "a", 100, 400, 1);
+  t.Op("aten::b", 60, 50).Runtime("cudaLaunchKernel", 65, 5, 2).Kernel("b", 3000, 500, 2);
+  t.Annotation("ProfilerStep#2", 1000, 1000).OpWithKernel("aten::a", 1000, 50, "a", 1500, 1000, 3);
+  const TimeFrames frames = FramesIn(t);
+  REQUIRE(frames.steps.size() == 2);
+  CHECK(Us(*frames.steps[0].window_ns()) == 3400);
+  CHECK(Us(frames.steps[0].others_ns) == 1000);
+  CHECK(Us(*frames.steps[0].idle_ns()) == 1500);
+}
+
 TEST_CASE("a host that waits for foreign work has lost that time to others") {
   TraceText t;
   t.Kernel("old", 100, 5000, 900).Kernel("old", 5200, 8800, 901);
@@ -189,6 +201,16 @@ TEST_CASE("a launch that is long because the queue is full loads nothing") {
   t.Op("aten::add", 100, 9900).Runtime("cudaLaunchKernel", 110, 9000, 2);
   t.Kernel("add", 15100, 10, 2);
   CHECK(FramesIn(t).first_calls.calls == 0);
+}
+
+TEST_CASE("giving memory back is a first call only as far as it is no wait for work") {
+  TraceText t;
+  t.Annotation("ProfilerStep#1", 0, 20000);
+  t.OpWithKernel("aten::mm", 0, 50, "gemm", 100, 10000, 1);
+  t.Runtime("cudaFree", 200, 10900, 2);
+  const TimeFrames frames = FramesIn(t);
+  CHECK(frames.first_calls.calls == 1);
+  CHECK(Us(frames.first_calls.memory_ns) == 1000);
 }
 
 TEST_CASE("without marks and names, the launched kernels tell the period") {

@@ -10,6 +10,7 @@ import pathlib
 import subprocess
 import tempfile
 import sys
+import tempfile
 import unittest
 
 BINARY = os.environ.get("JARVIS_BINARY", "")
@@ -26,6 +27,17 @@ def tools():
 
 
 class CliTest(unittest.TestCase):
+    def test_a_file_beyond_the_limit_of_its_size_is_an_error(self):
+        trace = pathlib.Path(__file__).parents[2] / "examples/data/transformer_step.json.gz"
+        with tempfile.TemporaryDirectory() as folder:
+            ran = subprocess.run(
+                ["bash", "-c", 'ulimit -f 1; exec "$@"', "_", BINARY, "perf_report", str(trace),
+                 "--output-dir", folder], capture_output=True, text=True, timeout=60)
+            self.assertEqual(ran.returncode, 1, ran)
+            self.assertIn("File too large", ran.stderr)
+            left = [name for name in os.listdir(folder) if name.endswith(".tmp")]
+            self.assertEqual(left, [])
+
     def test_usage_errors(self):
         cases = [
             ((), "no command given"),

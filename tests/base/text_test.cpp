@@ -122,5 +122,29 @@ TEST_CASE("names in natural order") {
     CHECK_FALSE(NaturallyBefore(one, one));
 }
 
+TEST_CASE("control characters of all kinds become blanks, other text stays") {
+  CHECK(OneLine("a\nb\tc\x7f") == "a b c ");
+  CHECK(OneLine("a\xC2\x80"
+                "b\xC2\x9F"
+                "c\xC2\xA0") == "a b c\xC2\xA0");
+  CHECK(OneLine("\xE2\x80\xAE\xE2\x80\xA8\xE2\x81\xA6\xD8\x9C") == "    ");
+  CHECK(OneLine("\xE2\x80\x94 \xC3\xA4 \xE2\x82\xAC") == "\xE2\x80\x94 \xC3\xA4 \xE2\x82\xAC");
+}
+
+TEST_CASE("a shortened text has its start and its end") {
+  CHECK(Shortened("abc", 3) == "abc");
+  CHECK(Shortened("abcdefghijkl", 9) == "abcd...kl");
+  CHECK(Shortened("abcdef", 2) == "..");
+  CHECK(Shortened("\xC3\xA4\xC3\xA4\xC3\xA4\xC3\xA4\xC3\xA4", 8) == "\xC3\xA4\xC3\xA4...");
+  for (std::size_t bytes = 0; bytes < 40; ++bytes) {
+    const std::string shown = Shortened(
+        "a\xE2\x82\xAC"
+        "b\xF0\x9F\x98\x80 and some more of \xC3\xA4\xC3\xB6",
+        bytes);
+    CHECK(shown.size() <= bytes);
+    CHECK(ValidUtf8(shown) == shown);
+  }
+}
+
 }  // namespace
 }  // namespace jarvis

@@ -1,4 +1,6 @@
 // The rules of rule_rows.h: for each a trace that has it, and one that nearly has it.
+#include "findings/one/causes.h"
+
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
@@ -9,7 +11,6 @@
 #include <doctest/doctest.h>
 
 #include "findings/analysis_support.h"
-#include "findings/one/causes.h"
 #include "findings/one/published_rates.h"
 #include "findings/one/rule_rows.h"
 #include "findings/one/rules_page.h"
@@ -38,10 +39,11 @@ TraceText Product(std::string_view kernel, double us, std::string_view dims,
   return text;
 }
 
-TEST_CASE("fp32 kernels on a device with TF32 are no limit, whatever their share of the fp32 roof") {
+TEST_CASE(
+    "fp32 kernels on a device with TF32 are no limit, whatever their share of the fp32 roof") {
   // 137 GFLOP in 7.2 ms: 19.1 TFLOPS/s, 98 % of the fp32 peak.
-  const Analyzed one = Analyze(Product("ampere_sgemm_128x64_tn", 7200, kSquare, "float"),
-                               "A100-SXM4-80GB");
+  const Analyzed one =
+      Analyze(Product("ampere_sgemm_128x64_tn", 7200, kSquare, "float"), "A100-SXM4-80GB");
   const Finding* finding = FindRule(one, Pattern::kTf32Off);
   REQUIRE(finding != nullptr);
   CHECK(finding->band == Band::kInvestigate);
@@ -63,8 +65,9 @@ TEST_CASE("nearly TF32 off: TF32 kernels, other types, devices without such unit
   const Analyzed tensor = Analyze(Product(tf32, 1500, kSquare, "float"), "A100-SXM4-80GB");
   CHECK(tensor.First("gemm").efficiency.spec == "matrix_tf32");
   CHECK(*tensor.First("gemm").efficiency.percent < 100);  // not held against 19.5 TFLOPS/s
-  CHECK(FindRule(Analyze(Product("ampere_sgemm_128x64_tn", 9000, kSquare, "float"), "V100-SXM2-16GB"),
-                 Pattern::kTf32Off) == nullptr);
+  CHECK(
+      FindRule(Analyze(Product("ampere_sgemm_128x64_tn", 9000, kSquare, "float"), "V100-SXM2-16GB"),
+               Pattern::kTf32Off) == nullptr);
   CHECK(FindRule(Analyze(Product("ampere_h1688gemm_128x128", 900, kSquare, "c10::Half"),
                          "A100-SXM4-80GB"),
                  Pattern::kTf32Off) == nullptr);
@@ -98,8 +101,8 @@ TEST_CASE("a product below its sibling has the sibling's rate as target") {
   const auto trace = [](double us) {
     TraceText text = Product("Cijk_Alik_Bljk_BBS_BH_MT256x192x64_MI16x16x1", 220, kSquare,
                              "c10::BFloat16");  // 625 TFLOPS/s
-    text.OpWithKernel("aten::mm", 30, 10, "Cijk_Alik_Bljk_BBS_BH_MT128x256x32_MI16x16x1", 300, us, 2,
-                      Shapes("[[4096,4096],[4096,8192]]", "c10::BFloat16"));
+    text.OpWithKernel("aten::mm", 30, 10, "Cijk_Alik_Bljk_BBS_BH_MT128x256x32_MI16x16x1", 300, us,
+                      2, Shapes("[[4096,4096],[4096,8192]]", "c10::BFloat16"));
     return text;
   };
   const Analyzed one = Analyze(trace(600), "MI300X");  // 458 TFLOPS/s
@@ -118,8 +121,9 @@ TEST_CASE("kernels for unaligned operands are named with the size to pad") {
     text.OpWithKernel("aten::bmm", 0, 10, kernel, 20, 2000, 1, Shapes(dims, "c10::BFloat16"));
     return text;
   };
-  const char* old = "void cutlass::Kernel2<cutlass_75_tensorop_bf16_s1688gemm_bf16_128x128_nn_align1>"
-                    "(cutlass_75_tensorop_bf16_s1688gemm_bf16_128x128_nn_align1::Params)";
+  const char* old =
+      "void cutlass::Kernel2<cutlass_75_tensorop_bf16_s1688gemm_bf16_128x128_nn_align1>"
+      "(cutlass_75_tensorop_bf16_s1688gemm_bf16_128x128_nn_align1::Params)";
   const char* odd = "[[96,3137,512],[96,512,3137]]";
   const Analyzed one = Analyze(trace(old, odd), "H100-SXM");
   const Finding* finding = FindRule(one, Pattern::kOldKernel);
@@ -240,9 +244,9 @@ TEST_CASE("a weight that is cast in each call") {
   const auto trace = [](const char* dims, int calls) {
     TraceText text;
     for (int i = 0; i < calls; ++i) {
-      text.OpWithKernel("aten::copy_", 30.0 * i, 5, "copy", 1000 + 300.0 * i, 80, 2 * i + 1,
-                        std::string("\"Input Dims\":") + dims +
-                            R"(,"Input type":["c10::BFloat16","float",""])");
+      text.OpWithKernel(
+          "aten::copy_", 30.0 * i, 5, "copy", 1000 + 300.0 * i, 80, 2 * i + 1,
+          std::string("\"Input Dims\":") + dims + R"(,"Input type":["c10::BFloat16","float",""])");
       text.OpWithKernel("aten::mm", 30.0 * i + 10, 5, "Cijk_x_MT256x256x32", 1100 + 300.0 * i, 200,
                         2 * i + 2, Shapes("[[4096,2048],[2048,8192]]", "c10::BFloat16"));
     }
@@ -270,6 +274,51 @@ TEST_CASE("a sum over a dimension of size one") {
   CHECK(FindRule(Analyze(trace("-2"), "MI300X"), Pattern::kSumOfOne) != nullptr);
   CHECK(FindRule(Analyze(trace("2"), "MI300X"), Pattern::kSumOfOne) == nullptr);
   CHECK(FindRule(Analyze(trace("1, 2"), "MI300X"), Pattern::kSumOfOne) == nullptr);
+}
+
+TEST_CASE("communication, experts and quantisation are no other work") {
+  TraceText text;
+  text.OpWithKernel(
+      "symm_mem::multimem_all_reduce_", 0, 10,
+      "void (anonymous namespace)::multimem_all_reduce_kernel<c10::BFloat16, 16>(int)", 20, 1000,
+      1);
+  text.OpWithKernel("vllm::moe_forward", 20, 10, "bmm_MxE4m3_MxE2m1MxE4m3", 1020, 3000, 2);
+  text.OpWithKernel("_C::static_scaled_fp8_quant", 40, 10, "scaled_fp8_quant_kernel", 4020, 100, 3);
+  text.OpWithKernel("TokenCombine", 60, 10, "_combine_all_to_all_kernel", 4120, 300, 4);
+  text.OpWithKernel("my::op", 80, 10, "my_kernel", 4420, 100, 5);
+  const Analyzed one = Analyze(text, "B200");
+  for (const auto& [key, ms] : {std::pair{"customcollective", 1.0},
+                                {"moe_fused", 3.0},
+                                {"quantize", 0.1},
+                                {"moe_comm_fwd", 0.3},
+                                {"other", 0.1}}) {
+    CAPTURE(key);
+    REQUIRE(one.analysis.FindCategory(key) != nullptr);
+    CHECK(one.analysis.FindCategory(key)->gpu_us == doctest::Approx(1000 * ms));
+  }
+  CHECK(one.analysis.totals.computation_ms == doctest::Approx(3.2));
+  CHECK(one.analysis.totals.exposed_comm_ms == doctest::Approx(1.3));
+}
+
+TEST_CASE("graphs come after synchronisation is gone, and the optimizer is told of in training") {
+  const auto trace = [](int syncs, bool backward) {
+    TraceText text;
+    for (int i = 0; i < 40; ++i) {
+      const double at = 500.0 * i;
+      text.Op(backward ? "aten::convolution_backward" : "aten::relu", at, 30);
+      text.Runtime("cudaLaunchKernel", at + 2, 3, i + 1).Kernel("k", at + 12, 5, i + 1);
+      if (i < syncs) text.Runtime("cudaStreamSynchronize", at + 8, 10, 1000 + i);
+    }
+    return text;
+  };
+  const auto first = [](const Analyzed& one) {
+    const Finding* finding = one.Find("cpu_idle", "host_bound");
+    REQUIRE(finding != nullptr);
+    return finding->path_a.front().advice;
+  };
+  CHECK(first(Analyze(trace(0, false))) == Advice::kCompile);
+  CHECK(first(Analyze(trace(30, false))) == Advice::kAvoidSyncs);
+  CHECK(first(Analyze(trace(0, true))) == Advice::kFusedOptimizer);
 }
 
 TEST_CASE("arithmetic by kernel name") {

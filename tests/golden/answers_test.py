@@ -16,7 +16,7 @@ import program  # noqa: E402
 ANSWER_BYTES_MAX = 7000
 ERROR_BYTES_MAX = 700  # 200 tokens; most of it lists what exists
 TRACE = str(program.EXAMPLE)
-GROUPINGS = ("op", "category", "kernel", "module", "stream", "step")
+GROUPINGS = ("op", "category", "kernel", "module", "stream", "step", "phase")
 
 QUESTIONS = [
     ("load_trace", {}),
@@ -43,6 +43,9 @@ QUESTIONS = [
       for by in ("overview", "op", "frame", "call", "range", "thread", "step", "sync",
                  "stretch")
       for limit, least in ((2, 0.1), (200, 0))],
+    *[("critical_path", {"by": by, "limit": limit}) for by in ("part", "op", "time") for limit in (2, 200)],
+    ("what_if", {"changes": ["op1*0.5", {"kernel": "e", "remove": True}, {"graph": True},
+                             {"remove_waits": "all"}, {"host_op": "aten::", "factor": 0}]}),
     ("fusion_candidates", {}),
     ("render_report", {}),
     ("render_report", {"reports": ["fair"], "platform": "MI300X"}),

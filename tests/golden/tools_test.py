@@ -35,7 +35,9 @@ INSTRUCTIONS_MAX = 1000
 # What descriptions may name besides tools and arguments: columns and files of answers.
 WORDS = {"gpu_ms", "next_cursor", "category_data", "priority_data", "tree_data", "sdpa_fwd",
          "unified_perf_summary", "ops_unique_args", "replay_ir", "replay_package", "diff_stats",
-         "merged_ranks", "run_dir", "nccl_algo", "change_pct", "standalone_analysis_fair", "standalone_analysis_rough"}
+         "merged_ranks", "run_dir", "nccl_algo", "change_pct", "standalone_analysis_fair", "standalone_analysis_rough",
+         # members of a change
+         "host_op", "from_ms", "to_ms", "pin_copies", "remove_waits", "profiler_cost"}
 # Arguments whose name says it all, or that the tool's description explains.
 SELF_EVIDENT = {"m", "n", "ranks", "limit", "objective", "k", "batch", "batch_size", "seq_len", "d_model", "d_ff", "phase",
                 "out_dtype", "title", "insight", "action", "identification", "reasoning",
@@ -269,6 +271,8 @@ class Tools(unittest.TestCase):
             if tool["name"] == "gemm_kernel_decode":
                 arguments = {"names": ["nvjet_tst_192x8_64x8_4x1_v_bz_TNT"] * 100, "m": 64, "n": 64,
                              "k": 64, "cu_count": 132}
+            if tool["name"] == "what_if":
+                arguments["changes"] = [{"row": "op1", "factor": 0.5}] * 50
             if tool["name"] == "write_findings":
                 arguments.update({"finding": "f1", "action": "Ask the owner of the module first."})
             if "row" in tool["inputSchema"].get("required", []):

@@ -63,6 +63,28 @@ def test_hosts_and_origins():
         assert status(ask(server, "Origin: http://localhost", method="OPTIONS")) == 405
 
 
+def test_slow_heads_make_room():
+    """More clients than there is room for send half a head each: who sends a whole one is answered."""
+    with Server() as server:
+        slow = []
+        try:
+            for _ in range(600):
+                client = socket.create_connection(("127.0.0.1", server.port))
+                slow.append(client)
+                client.sendall(b"POST /mcp HTTP/1.1\r\nHost: x")
+            assert wait_for(lambda: status(ask_or_nothing(server)) == 200, 10)
+        finally:
+            for client in slow:
+                client.close()
+
+
+def ask_or_nothing(server):
+    try:
+        return ask(server, *MODERN, "Content-Length: %d" % len(DISCOVER), body=DISCOVER)
+    except OSError:
+        return b"HTTP/1.1 503 \r\n\r\n"
+
+
 def test_a_refused_request_hides_no_other():
     """The body of a refused request is itself a good request. It must never be answered."""
     with Server() as server:

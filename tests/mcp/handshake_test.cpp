@@ -97,6 +97,8 @@ TEST_CASE_FIXTURE(HandshakeFixture, "requests that are wrong, and their codes") 
   };
   const Case cases[] = {
       {"nonsense", -32700, Json()},
+      // Half a surrogate pair is no JSON, and whoever sent it waits for an answer all the same.
+      {R"({"jsonrpc":"2.0","id":31,"method":"ping","params":{"x":"\ud800"}})", -32700, 31},
       {"\"text\"", -32600, Json()},
       {"[]", -32600, Json()},
       {R"([{"jsonrpc":"2.0","id":1,"method":"ping"}])", -32600, Json()},

@@ -300,6 +300,21 @@ TEST_CASE_FIXTURE(RoundsFixture,
   CHECK(client.Take().empty());
 }
 
+TEST_CASE_FIXTURE(RoundsFixture, "subscriptions hold no more than names of resources") {
+  One(Request(0, "initialize", {{"protocolVersion", "2025-06-18"}}));
+  const auto subscribe = [&](int id, const std::string& uri) {
+    return One(Request(id, "resources/subscribe", {{"uri", uri}}));
+  };
+  CHECK(subscribe(1, "test://" + std::string(1'000'000, 'x')).at("error").at("code") == -32602);
+  int granted = 0;
+  while (granted < 1000 &&
+         subscribe(2, "test://" + std::to_string(granted) + std::string(10'000, 'x'))
+             .contains("result"))
+    ++granted;
+  CHECK(granted > 10);
+  CHECK(granted < 30);
+}
+
 TEST_CASE_FIXTURE(RoundsFixture, "messages are sent from the level on that was asked for") {
   const Json quiet = Stateless(1, "tools/call", CallParams("test_tool_with_logging"));
   CHECK(client.Ask(quiet).size() == 1);

@@ -29,6 +29,19 @@ TEST_CASE("cells in a CSV file") {
   CHECK(ToCsv(Table{"header", {"a", "b"}, {}}) == "a,b\n");
 }
 
+TEST_CASE("texts that a spreadsheet would evaluate are quoted, numbers and signs are not") {
+  Table table{"t", {"=name"}, {}};
+  for (const char* text : {"=cmd|'/C calc'!A0", "@SUM(A1)", "\t=1", "+cmd", "-2+cmd"})
+    table.rows.push_back({std::string(text)});
+  for (const char* text : {"-1.5", "+3", "-", "a=b", "aten::mm"})
+    table.rows.push_back({std::string(text)});
+  table.rows.push_back({std::int64_t{-7}});
+  CHECK(ToCsv(table) ==
+        "'=name\n'=cmd|'/C calc'!A0\n'@SUM(A1)\n'\t=1\n'+cmd\n'-2+cmd\n-1.5\n+3\n-\na=b\naten::mm\n"
+        "-7\n");
+  CHECK(ToCsv(table, CsvFormulas::kAsIs).starts_with("=name\n=cmd"));
+}
+
 TEST_CASE("numbers in answers") {
   const auto check = [](double value, double rounded) { CHECK(Rounded(value) == rounded); };
   check(0, 0);

@@ -132,6 +132,9 @@ TEST_CASE("a filter is an expression that is searched") {
   CHECK_FALSE(KernelFilter::Make("(a"));
   // Exponential for a matcher that tries every way.
   CHECK_FALSE(KernelFilter::Make("(a+)+$")->Takes(std::string(5000, 'a') + "b"));
+  // Short to write, long to run.
+  CHECK_FALSE(KernelFilter::Make("((x{30}.*){30}y){3}"));
+  CHECK(KernelFilter::Make("(gemm|conv[0-9]{1,3}_.*kernel)+x{20}"));
 }
 
 }  // namespace

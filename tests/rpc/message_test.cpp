@@ -77,5 +77,20 @@ TEST_CASE("answers") {
         R"({"jsonrpc":"2.0","method":"n","params":{"x":1}})");
 }
 
+TEST_CASE("the id of a text that is no JSON is found where there is one") {
+  CHECK(IdInText(R"({"id":7,"method":"x\ud800"})") == 7);
+  CHECK(IdInText(R"({"params":{"id":1,"a":["]"]},"x":"\"id\":3", "id" : "se\"ven" ,})") ==
+        "se\"ven");
+  CHECK(IdInText(R"({"a":"\ud800","id":-3})") == -3);
+  // What was cut short may be a part of anything.
+  for (const char* none : {"", "{", "\"", R"({"id":7,"method":"x")", R"([{"id":1}])", R"({"id"})",
+                           R"({"id":})", R"({"id":{"id":1}})", R"({"id":1.5})", R"({"id":null})",
+                           R"("id":1)", R"({"id":"\ud800"})"}) {
+    CAPTURE(none);
+    CHECK(IdInText(none).is_null());
+  }
+  CHECK(IdInText(R"({"id":")" + std::string(10'000, 'x') + "\"}").is_null());
+}
+
 }  // namespace
 }  // namespace jarvis::rpc

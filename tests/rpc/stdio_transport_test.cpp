@@ -1,6 +1,7 @@
 #include "rpc/stdio_transport.h"
 
 #include <array>
+#include <atomic>
 #include <chrono>
 #include <csignal>
 #include <string>
@@ -155,6 +156,31 @@ TEST_CASE("messages of many threads stay whole") {
     if (all.compare(at, 10003, expected) == 0) ++whole;
   }
   CHECK(whole == 200);
+}
+
+TEST_CASE("Stop frees who sends to a peer that does not read, and ends Run") {
+  std::signal(SIGPIPE, SIG_IGN);
+  Pipe to;
+  Pipe from;
+  auto transport = StdioTransport::Over(to.out.get(), std::move(from.in));
+  const std::string big(1 << 20, 'x');
+  std::atomic<bool> done{false};
+  std::atomic<int> sent{0};
+  std::thread sender([&] {
+    for (; !done; ++sent)
+      (*transport)->Send(big);
+  });
+  // Until it waits.
+  for (int before = -1; before != sent; std::this_thread::sleep_for(milliseconds(500)))
+    before = sent;
+  done = true;
+  const auto start = std::chrono::steady_clock::now();
+  (*transport)->Stop();
+  sender.join();
+  Echo echo(**transport);
+  CHECK((*transport)->Run(echo) == StdioTransport::End::kStopped);
+  CHECK(std::chrono::steady_clock::now() - start < std::chrono::seconds(1));
+  from.CloseOut();
 }
 
 }  // namespace

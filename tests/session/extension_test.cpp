@@ -158,6 +158,30 @@ TEST_CASE("there is no library") {
   }
 }
 
+TEST_CASE("all rows together have a limit of time") {
+  // Slow, and never so slow that it is stopped by itself.
+  const auto rows = session::ModelsWithExtension(
+      kFile, Row(R"~("flops": "(function() for i = 1, 15000000 do end return 1 end)()")~"),
+      session::Compat::kNone);
+  REQUIRE(rows.has_value());
+  ModelSet models(**rows);
+  const OpCall call = Call();
+  const perf::ModelRow* mine = models.Find(call.name);
+  const Timer timer;
+  bool ended = false;
+  for (int i = 0; i < 2000 && !ended; ++i)
+    ended = models.Evaluate(*mine, call).reason.find("together") != std::string::npos;
+  CHECK(ended);
+  CHECK(timer.Seconds() < 60);
+}
+
+TEST_CASE("what stands for an absent value cannot be changed") {
+  const Evaluated done = EvaluateTwice(
+      Row(R"~("flops": "(function() local x = dims[0] null.n = 0 return 7 end)()", "bytes": 1)~"));
+  CHECK(done.first.reason.find("cannot be changed") != std::string::npos);
+  CHECK_FALSE(done.first.flops);
+}
+
 TEST_CASE("nothing that a call changes is there in the next") {
   const std::string_view changes[] = {
       "(function() local n = el(dims[0]) el = nil return n end)()",

@@ -11,6 +11,7 @@
 
 #include <doctest/doctest.h>
 
+#include "session/rank_digests.h"
 #include "support/temp_folder.h"
 #include "support/trace_builder.h"
 
@@ -347,6 +348,70 @@ TEST_CASE("a stopped load leaves room for the next") {
   REQUIRE_FALSE(opened.has_value());
   CHECK(opened.error().code == ErrorCode::kCancelled);
   CHECK(Open(workspace, path)->coverage().all.count == 2000);
+}
+
+// The halves of these contents' hashes that short ids are made of are equal.
+std::string OneKernel(int duration) {
+  return R"({"traceEvents":[{"ph":"X","cat":"kernel","name":"gemm","pid":0,"tid":7,"ts":1,"dur":)" +
+         std::to_string(duration) + R"(,"args":{"device":0,"stream":7,"correlation":1}}]})";
+}
+constexpr int kEqualIds[] = {88291, 90752};
+
+TEST_CASE("two traces whose short ids are equal are two traces") {
+  const Folder folder;
+  const std::string paths[] = {folder.Write("a.json", OneKernel(kEqualIds[0])),
+                               folder.Write("b.json", OneKernel(kEqualIds[1]))};
+  session::Workspace workspace;
+  const TracePtr first = Open(workspace, paths[0]);
+  const TracePtr second = Open(workspace, paths[1]);
+  CHECK(first->id().size() == 10);
+  CHECK(second->id().starts_with(first->id()));
+  CHECK(second->id().size() == 18);
+  CHECK(Open(workspace, first->id()) == first);
+  CHECK(Open(workspace, second->id()) == second);
+  // The longer id is kept, also for a copy.
+  CHECK(Open(workspace, folder.Write("copy.json", OneKernel(kEqualIds[1])))->id() == second->id());
+}
+
+TEST_CASE("ranks whose short ids are equal are two ranks") {
+  const Folder folder;
+  const std::vector<std::string> paths = {folder.Write("rank0.json", OneKernel(kEqualIds[0])),
+                                          folder.Write("rank1.json", OneKernel(kEqualIds[1])),
+                                          folder.Write("rank2.json", OneKernel(kEqualIds[1]))};
+  Job job;
+  const auto digests = DigestFiles(io::FilePolicy(), paths, {}, job);
+  REQUIRE(digests.has_value());
+  REQUIRE(digests->digests.size() == 3);
+  CHECK(digests->digests[0].trace_id != digests->digests[1].trace_id);
+  CHECK(digests->digests[1].trace_id == digests->digests[2].trace_id);
+}
+
+TEST_CASE("a file that was changed and given its old size and time is read again") {
+  const Folder folder;
+  const std::string path = folder.Write("a.json", OneKernel(11111));
+  const auto time = std::filesystem::last_write_time(path);
+  session::Workspace workspace;
+  const TracePtr before = Open(workspace, path);
+  folder.Write("a.json", OneKernel(22222));
+  std::filesystem::last_write_time(path, time);
+  const TracePtr after = Open(workspace, path);
+  CHECK(after->id() != before->id());
+  // Another file in its place.
+  folder.Write("other.json", OneKernel(33333));
+  std::filesystem::last_write_time(folder / "other.json", time);
+  std::filesystem::rename(folder / "other.json", path);
+  CHECK(Open(workspace, path)->id() != after->id());
+}
+
+TEST_CASE("an unknown id names a few of the loaded traces") {
+  const Folder folder;
+  session::Workspace workspace;
+  for (int i = 0; i < 20; ++i)
+    Open(workspace, folder.Write("trace" + std::to_string(i) + ".json", OneKernel(i + 1)));
+  const Error error = Refused(workspace, "t_ffffffff");
+  CHECK(error.code == ErrorCode::kUnknownTrace);
+  CHECK(error.message.find("and 15 more") != std::string::npos);
+  CHECK(error.message.size() < 1500);
 }
 
 }  // namespace

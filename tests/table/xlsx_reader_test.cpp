@@ -100,5 +100,29 @@ TEST_CASE("what is no workbook, or more than one may be") {
   CHECK(ParseXlsx(whole, job).error().code == ErrorCode::kCancelled);
 }
 
+TEST_CASE("one text in many cells, and elements within elements, are within limits") {
+  XlsxLimits limits;
+  limits.text_bytes_max = 1'000'000;
+  const auto cells = [](int count) {
+    std::string rows;
+    for (int i = 0; i < count; ++i)
+      rows += "<row><c t=\"s\"><v>0</v></c></row>";
+    ZipParts parts = OneSheet(rows);
+    parts["xl/sharedStrings.xml"] = "<sst><si><t>" + std::string(1000, 'x') + "</t></si></sst>";
+    return parts;
+  };
+  CHECK(Parse(cells(1000), limits).has_value());
+  CHECK(Parse(cells(1001), limits).error().code == ErrorCode::kTooLarge);
+  std::string nested;
+  for (int i = 0; i < 1000; ++i)
+    nested += "<a x='' y=''>";
+  for (int i = 0; i < 1000; ++i)
+    nested += "</a>";
+  CHECK(Parse(OneSheet("<row><c><v>1</v></c></row>" + nested), limits).has_value());
+  limits.nodes_max = 2000;
+  CHECK(Parse(OneSheet("<row><c><v>1</v></c></row>" + nested), limits).error().code ==
+        ErrorCode::kTooLarge);
+}
+
 }  // namespace
 }  // namespace jarvis

@@ -6,6 +6,7 @@
 
 #include <doctest/doctest.h>
 
+#include "base/limits.h"
 #include "json/json.h"
 
 namespace jarvis::trace {
@@ -214,6 +215,32 @@ TEST_CASE("the same elements as a JSON parser finds, for random documents") {
       CHECK(Slice(InPieces(text, bytes)) == whole);
     }
   }
+}
+
+TEST_CASE("members beside the events are kept up to a limit in all") {
+  JsonSlicer slicer;
+  const auto feed = [&](std::string text) {
+    while (!text.empty()) {
+      REQUIRE(slicer.Feed(text).has_value());
+      if (slicer.consumed() == 0) break;
+      text.erase(0, slicer.consumed());
+    }
+  };
+  feed(R"({"first":1,)");
+  const std::string mebibyte(std::size_t{1} << 20, 'x');
+  for (int i = 0; i < 100; ++i)
+    feed("\"" + std::to_string(i) + "\":\"" + mebibyte + "\",");
+  feed(R"("small":2,"traceEvents":[{}]})");
+  CHECK(slicer.complete());
+  CHECK(slicer.elements() == 1);
+  std::size_t bytes = 0;
+  for (const TopLevelValue& value : slicer.values())
+    bytes += value.key.size() + value.json.size();
+  CHECK(bytes < limits::kMetadataBytesAllMax);
+  CHECK(bytes > limits::kMetadataBytesAllMax / 2);
+  CHECK(slicer.values_left_out() == 102 - slicer.values().size());
+  // What is small still fits.
+  CHECK(slicer.values().back().key == "small");
 }
 
 }  // namespace

@@ -2,6 +2,8 @@
 
 #include <unordered_map>
 
+#include "analysis/attribution/collective_kernel.h"
+
 namespace jarvis::analysis {
 namespace {
 
@@ -70,16 +72,19 @@ GpuTimeline Compute(const EventStore& events, const std::vector<EventIndex> (&by
 
 }  // namespace
 
-WorkClass ClassOf(EventKind kind, std::string_view name) {
+WorkClass ClassOf(EventKind kind, std::string_view name, Communicators who) {
   if (kind == EventKind::kMemcpy) return WorkClass::kMemcpy;
   if (kind == EventKind::kKernel && IsCopyKernel(name)) return WorkClass::kMemcpy;
   if (IsCollectiveName(name)) return WorkClass::kCommunication;
+  if (who == Communicators::kAll && kind == EventKind::kKernel && CommFamilyOfKernel(name))
+    return WorkClass::kCommunication;
   return WorkClass::kComputation;
 }
 
 std::optional<GpuTimeline> ComputeGpuTimeline(const EventStore& events,
                                               std::span<const EventIndex> work, Clock clock,
-                                              std::optional<double> micro_idle_thresh_us) {
+                                              std::optional<double> micro_idle_thresh_us,
+                                              Communicators who) {
   if (work.empty()) return std::nullopt;
   std::vector<EventIndex> by_class[3];
   std::unordered_map<std::uint64_t, WorkClass> known;  // by kind and name
@@ -88,7 +93,7 @@ std::optional<GpuTimeline> ComputeGpuTimeline(const EventStore& events,
     const std::uint64_t key =
         (std::uint64_t{event.name} << 8) | static_cast<std::uint64_t>(event.kind);
     const auto [found, added] = known.try_emplace(key, WorkClass::kComputation);
-    if (added) found->second = ClassOf(event.kind, events.strings[event.name]);
+    if (added) found->second = ClassOf(event.kind, events.strings[event.name], who);
     by_class[static_cast<std::size_t>(found->second)].push_back(e);
   }
   return clock == Clock::kDoubleMicros

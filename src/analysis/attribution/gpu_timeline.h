@@ -12,9 +12,15 @@ namespace jarvis::analysis {
 
 enum class WorkClass : std::uint8_t { kComputation, kCommunication, kMemcpy };
 
+// Whose kernels are communication.
+enum class Communicators : std::uint8_t {
+  kCollectiveLibraries,  // IsCollectiveName: what the reference's tables count
+  kAll,                  // and those of CommFamilyOfKernel: serving engines, symmetric memory, MoE
+};
 // Copies are gpu_memcpy events and the copy kernels of ROCm; communication is known by its kernels'
 // names; all else, memsets included, is computation.
-WorkClass ClassOf(trace::EventKind kind, std::string_view name);
+WorkClass ClassOf(trace::EventKind kind, std::string_view name,
+                  Communicators who = Communicators::kCollectiveLibraries);
 
 // In microseconds. Sets of intervals, so overlapping work counts once:
 // computation = |C|; exposed_comm = |N \ C|; exposed_memcpy = |M \ C \ N|; busy = |C u N u M|;
@@ -35,7 +41,9 @@ struct GpuTimeline {
 // Absent if there is no GPU work.
 std::optional<GpuTimeline> ComputeGpuTimeline(const EventStore& events,
                                               std::span<const EventIndex> work, Clock clock,
-                                              std::optional<double> micro_idle_thresh_us = {});
+                                              std::optional<double> micro_idle_thresh_us = {},
+                                              Communicators who =
+                                                  Communicators::kCollectiveLibraries);
 
 // type, time ms, percent (of total). Without GPU work the cells are absent.
 Table GpuTimelineTable(const std::optional<GpuTimeline>& timeline);

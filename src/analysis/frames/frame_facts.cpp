@@ -233,7 +233,8 @@ class FactCollector {
       const auto first_kind = FirstKindOf(call, kind, busy, &seen);
       if (!first_kind || event.ts_ns < end) continue;
       end = event.end_ns();
-      facts_.first_calls.push_back({call, *first_kind});
+      facts_.first_calls.push_back(
+          {call, *first_kind, event.dur_ns - busy.In({event.ts_ns, event.end_ns()})});
       first.push_back({event.ts_ns, event.end_ns()});
     }
     facts_.in_calls_that_wait = Union(std::move(waiting));

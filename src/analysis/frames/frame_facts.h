@@ -82,6 +82,7 @@ struct FrameFacts {
   struct FirstCall {
     EventIndex call;
     enum class Kind : std::uint8_t { kSetUp, kMemory, kLoadingLaunch } kind;
+    std::int64_t idle_ns;  // of it, the GPU had nothing to do: a call may also wait for work
   };
   std::vector<FirstCall> first_calls{};  // by start; none lies in another
 

@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <map>
+#include <span>
 #include <tuple>
+#include <utility>
 
 #include "analysis/frames/step_parts.h"
 
@@ -166,21 +168,20 @@ class PhaseMaker {
     std::stable_sort(made.begin(), made.end(), [](const auto& a, const auto& b) {
       return a.first != b.first ? a.first < b.first : a.second.level < b.second.level;
     });
-    std::map<std::string, std::size_t> outer;
+    std::map<std::string, std::vector<Phase>> within;  // by name of the outer part
     for (auto& [first, phase] : made) {
-      if (phase.level != 0) continue;
-      outer.try_emplace(phase.name, out_.phases.size());
+      const auto& outer = instances_[first].within;
+      if (outer) within[instances_[*outer].part.name].push_back(std::move(phase));
+    }
+    for (auto& [first, phase] : made) {
+      if (instances_[first].within) continue;
+      const std::size_t at = out_.phases.size();
       const std::string name = phase.name;
       out_.phases.push_back(std::move(phase));
-      const std::size_t at = outer.at(name);
-      if (at + 1 != out_.phases.size()) continue;
-      for (auto& [inner_first, inner] : made) {
-        if (inner.level == 0 || !instances_[inner_first].within ||
-            instances_[*instances_[inner_first].within].part.name != name) {
-          continue;
-        }
-        inner.within = at;
-        out_.phases.push_back(std::move(inner));
+      std::vector<Phase> inner = std::exchange(within[name], {});
+      for (Phase& one : inner) {
+        one.within = at;
+        out_.phases.push_back(std::move(one));
       }
     }
   }

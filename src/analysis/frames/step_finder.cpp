@@ -125,7 +125,11 @@ class StepFinder {
       span.end = any ? std::max(span.end, At(e).end_ns()) : At(e).end_ns();
       any = true;
     }
-    return any ? span : facts_.thread;
+    if (!any) return facts_.thread;
+    // Another thread may launch after this one's last op: autograd's.
+    if (!facts_.launched.empty())
+      span.end = std::max(span.end, At(facts_.launched.back().launch).end_ns());
+    return span;
   }
 
   static bool Covers(std::int64_t length, TimeSpan all) {

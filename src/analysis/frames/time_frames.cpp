@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 #include <unordered_map>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -26,7 +27,11 @@ struct WorkSets {
 
 class FrameMaker {
  public:
-  explicit FrameMaker(const FrameFacts& facts) : facts_(facts), unseen_(FindUnseenWork(facts)) {}
+  explicit FrameMaker(const FrameFacts& facts)
+      : facts_(facts),
+        unseen_(FindUnseenWork(facts)),
+        busy_meter_(facts.busy),
+        unrecorded_meter_(unseen_.unrecorded) {}
 
   TimeFrames Run() {
     out_.track = facts_.track;
@@ -103,7 +108,8 @@ class FrameMaker {
     step->exposed_comm_ns = Length(Subtract(sets.communication, sets.computation));
     step->exposed_copy_ns =
         Length(Subtract(Subtract(sets.copies, sets.computation), sets.communication));
-    step->unrecorded_ns = Length(Within(out_.unrecorded, *step->gpu));
+    step->unrecorded_ns = unrecorded_meter_.In(*step->gpu);
+    step->others_ns = busy_meter_.In(*step->gpu) - step->busy_ns;
     step->lag_begin_ns = step->gpu->start - step->host.start;
     step->lag_end_ns = step->gpu->end - step->host.end;
   }
@@ -206,10 +212,11 @@ class FrameMaker {
     return facts_.launched[first].launch_ns;
   }
 
-  // On the stream with most own work: from its first launch to its start. Copies on other streams
-  // may pass by what holds it up.
-  TimeSpan MainStreamHeldUp() const {
+  // On the stream that computes most: from its first launch to its start. Copies and communication
+  // on other streams may pass by what holds it up.
+  TimeSpan MainStreamHeldUp() {
     struct Stream {
+      std::int64_t computation_ns = 0;
       std::int64_t busy_ns = 0;
       TimeSpan held{};
     };
@@ -221,10 +228,15 @@ class FrameMaker {
       const auto [found, added] = streams.try_emplace(event.track);
       if (added) found->second.held = {work.launch_ns, std::max(work.launch_ns, event.ts_ns)};
       found->second.busy_ns += event.dur_ns;
+      if (KindOf(work.event) == WorkClass::kComputation)
+        found->second.computation_ns += event.dur_ns;
     }
     const Stream* most = nullptr;
     for (const auto& [track, stream] : streams) {
-      if (most == nullptr || stream.busy_ns > most->busy_ns) most = &stream;
+      if (most == nullptr || std::pair(stream.computation_ns, stream.busy_ns) >
+                                 std::pair(most->computation_ns, most->busy_ns)) {
+        most = &stream;
+      }
     }
     return most == nullptr ? TimeSpan{} : most->held;
   }
@@ -277,7 +289,7 @@ class FrameMaker {
     for (StepFrame& step : out_.steps) {
       const auto length = static_cast<double>(step.host_ns());
       for (; first != facts_.first_calls.end() && At(first->call).ts_ns < step.host.end; ++first) {
-        if (At(first->call).ts_ns >= step.host.start) step.first_call_ns += At(first->call).dur_ns;
+        if (At(first->call).ts_ns >= step.host.start) step.first_call_ns += first->idle_ns;
       }
       if (any_gpu && step.gpu_events == 0) {
         step.odd_because = "no GPU work";
@@ -318,12 +330,10 @@ class FrameMaker {
       if (event.ts_ns < out_.frame.start || event.ts_ns >= out_.frame.end) continue;
       ++out_.first_calls.calls;
       switch (one.kind) {
-        case FrameFacts::FirstCall::Kind::kSetUp: out_.first_calls.set_up_ns += event.dur_ns; break;
-        case FrameFacts::FirstCall::Kind::kMemory:
-          out_.first_calls.memory_ns += event.dur_ns;
-          break;
+        case FrameFacts::FirstCall::Kind::kSetUp: out_.first_calls.set_up_ns += one.idle_ns; break;
+        case FrameFacts::FirstCall::Kind::kMemory: out_.first_calls.memory_ns += one.idle_ns; break;
         case FrameFacts::FirstCall::Kind::kLoadingLaunch:
-          out_.first_calls.loading_launches_ns += event.dur_ns;
+          out_.first_calls.loading_launches_ns += one.idle_ns;
           break;
       }
     }
@@ -402,6 +412,8 @@ class FrameMaker {
 
   const FrameFacts& facts_;
   UnseenWork unseen_;
+  TimeMeter busy_meter_;
+  TimeMeter unrecorded_meter_;
   TimeFrames out_;
   WorkSets sets_;                // own work of the frame
   std::optional<TimeSpan> own_;  // from its first to its last

@@ -57,6 +57,7 @@ struct StepFrame {
   std::int64_t computation_ns = 0;
   std::int64_t exposed_comm_ns = 0;
   std::int64_t exposed_copy_ns = 0;
+  std::int64_t others_ns = 0;  // within `gpu`: work of other steps, while none of this one's ran
   std::int64_t unrecorded_ns = 0;  // within `gpu`
   std::int64_t first_call_ns = 0;  // host time in first calls; see FrameFirstCalls
   // How far the GPU runs behind the host: first GPU work after the step's begin, last after its
@@ -71,11 +72,13 @@ struct StepFrame {
     return gpu ? std::optional(gpu->end - gpu->start) : std::nullopt;
   }
   std::optional<std::int64_t> idle_ns() const {
-    return gpu ? std::optional(gpu->end - gpu->start - busy_ns - unrecorded_ns) : std::nullopt;
+    return gpu ? std::optional(gpu->end - gpu->start - busy_ns - others_ns - unrecorded_ns)
+               : std::nullopt;
   }
 };
 
-// Loading of code, memory taken or given back, first launches that loaded their kernel.
+// Loading of code, memory taken or given back, first launches that loaded their kernel: host time
+// while the GPU had nothing to do.
 struct FrameFirstCalls {
   std::int64_t set_up_ns = 0;
   std::int64_t memory_ns = 0;

@@ -42,6 +42,14 @@ std::optional<double> PerStep(const HostSummary& summary, double all) {
 
 }  // namespace
 
+std::vector<StepThreads> SteadySteps(const HostSummary& summary) {
+  std::vector<StepThreads> steps;
+  for (const StepThreads& step : summary.threads.steps) {
+    if (!step.odd) steps.push_back(step);
+  }
+  return steps.empty() ? summary.threads.steps : steps;
+}
+
 Table HostTimeTable(const HostSummary& summary, HostRowKind kind) {
   Table table;
   table.name = "host_time";
@@ -103,26 +111,13 @@ Table HostStretchesTable(const HostSummary& summary) {
   return table;
 }
 
-Table StretchFramesTable(const HostSummary& summary) {
-  Table table;
-  table.name = "stretch_frames";
-  table.columns = {"before", "after", "frame", "ms", "waits", "code"};
-  for (const StretchGroup& group : summary.stretches.groups) {
-    for (const StretchFrame& frame : group.frames) {
-      table.rows.push_back({TextOrNone(group.before), TextOrNone(group.after), frame.name,
-                            HostMs(frame.ns), frame.waits ? Cell(true) : Cell(),
-                            TextOrNone(frame.code)});
-    }
-  }
-  return table;
-}
-
 Table HostThreadsTable(const HostSummary& summary) {
   Table table;
   table.name = "host_threads";
-  table.columns = {"thread",   "role",        "span_ms",   "work_ms",  "percent",     "ops_ms",
-                   "calls_ms", "gpu_wait_ms", "python_ms", "pause_ms", "loader_ms",   "backward_ms",
-                   "launches", "to_next_us",  "work_us",   "lead_us",  "idle_percent"};
+  table.columns = {"thread",   "role",      "span_ms",     "work_ms",         "percent",
+                   "ops_ms",   "calls_ms",  "gpu_wait_ms", "foreign_wait_ms", "python_ms",
+                   "pause_ms", "loader_ms", "backward_ms", "launches",        "to_next_us",
+                   "work_us",  "lead_us",   "idle_percent"};
   std::vector<const WorkingThread*> order;
   for (const WorkingThread& thread : summary.threads.threads)
     order.push_back(&thread);
@@ -139,15 +134,15 @@ Table HostThreadsTable(const HostSummary& summary) {
     for (const TrackLaunches& one : summary.by_thread) {
       if (one.track == thread->track) figures = one.figures;
     }
-    table.rows.push_back({thread->name.empty() ? thread->tid : thread->name,
-                          std::string(ThreadRoleText(thread->role)),
-                          HostMs(thread->span.end - thread->span.start), HostMs(thread->WorkNs()),
-                          SpanShare(summary, thread->WorkNs()), ns(HostState::kOp),
-                          ns(HostState::kCall), ns(HostState::kGpuWait), ns(HostState::kPython),
-                          ns(HostState::kPause), NonZeroMs(thread->loader_ns),
-                          NonZeroMs(thread->backward_ns), CountCell(thread->launches),
-                          CellOf(figures.to_next_median_us), CellOf(figures.work_median_us),
-                          CellOf(figures.lead_median_us), CellOf(figures.idle_percent)});
+    table.rows.push_back(
+        {thread->name.empty() ? thread->tid : thread->name,
+         std::string(ThreadRoleText(thread->role)), HostMs(thread->span.end - thread->span.start),
+         HostMs(thread->WorkNs()), SpanShare(summary, thread->WorkNs()), ns(HostState::kOp),
+         ns(HostState::kCall), ns(HostState::kGpuWait), ns(HostState::kForeignWait),
+         ns(HostState::kPython), ns(HostState::kPause), NonZeroMs(thread->loader_ns),
+         NonZeroMs(thread->backward_ns), CountCell(thread->launches),
+         CellOf(figures.to_next_median_us), CellOf(figures.work_median_us),
+         CellOf(figures.lead_median_us), CellOf(figures.idle_percent)});
   }
   return table;
 }
@@ -156,7 +151,7 @@ Table StepPartsTable(const HostSummary& summary) {
   Table table;
   table.name = "step_parts";
   table.columns = {"part", "ms", "percent_of_step", "min_ms", "max_ms", "critical_in"};
-  const std::vector<StepThreads>& steps = summary.threads.steps;
+  const std::vector<StepThreads> steps = SteadySteps(summary);
   std::int64_t all = 0;
   for (const StepThreads& step : steps)
     all += step.window.end - step.window.start;
@@ -187,9 +182,10 @@ Table StepPartsTable(const HostSummary& summary) {
 Table HostStepsTable(const HostSummary& summary) {
   Table table;
   table.name = "host_steps";
-  table.columns = {"step",       "start_ms",  "ms",          "longest_part", "main_ms",
-                   "python_ms",  "loader_ms", "autograd_ms", "other_ms",     "gpu_wait_ms",
-                   "between_ms", "launches",  "to_next_us",  "lead_us",      "idle_percent"};
+  table.columns = {
+      "step",      "start_ms",    "ms",       "longest_part", "main_ms",         "python_ms",
+      "loader_ms", "autograd_ms", "other_ms", "gpu_wait_ms",  "foreign_wait_ms", "between_ms",
+      "launches",  "to_next_us",  "lead_us",  "idle_percent"};
   const std::vector<StepThreads>& steps = summary.threads.steps;
   for (std::size_t i = 0; i < steps.size(); ++i) {
     const StepThreads& step = steps[i];

@@ -16,13 +16,13 @@ Table SynchronisationsTable(const HostSummary& summary);
 // meanwhile (what other threads did), meanwhile_ms,
 // frame, frame_ms, code
 Table HostStretchesTable(const HostSummary& summary);
-// The frames of all stretches: before, after, frame, ms, waits, code.
-Table StretchFramesTable(const HostSummary& summary);
-// thread, role, span_ms, work_ms, percent, ops_ms, calls_ms, gpu_wait_ms, python_ms, pause_ms,
-// loader_ms, backward_ms, launches, to_next_us, work_us, lead_us, idle_percent
+// thread, role, span_ms, work_ms, percent, ops_ms, calls_ms, gpu_wait_ms, foreign_wait_ms,
+// python_ms, pause_ms, loader_ms, backward_ms, launches, to_next_us, work_us, lead_us, idle_percent
 Table HostThreadsTable(const HostSummary& summary);
-// part, ms (mean of steps), percent_of_step, min_ms, max_ms, critical_in (steps); every moment of a
-// step is in one part, so that shares add up to 100.
+// The steps but for the odd ones; all where all are odd.
+std::vector<StepThreads> SteadySteps(const HostSummary& summary);
+// part, ms (mean of SteadySteps), percent_of_step, min_ms, max_ms, critical_in (steps); every
+// moment of a step is in one part, so that shares add up to 100.
 Table StepPartsTable(const HostSummary& summary);
 // One row a step: step (number in time), start_ms (from the first), ms, longest_part, the parts in
 // ms, launches, to_next_us, lead_us, idle_percent.

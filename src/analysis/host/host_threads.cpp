@@ -59,7 +59,7 @@ class StateVisitor {
 
  private:
   HostState StateOf(EventIndex e) const {
-    if (waits_.Is(e)) return HostState::kGpuWait;
+    if (waits_.Is(e)) return waits_.IsForeign(e) ? HostState::kForeignWait : HostState::kGpuWait;
     switch (events_[e].kind) {
       case EventKind::kCpuOp: return names_.Of(e).range ? HostState::kRange : HostState::kOp;
       case EventKind::kPythonFunction:
@@ -142,15 +142,18 @@ class Moment {
   }
   bool Active() const {
     return Works(ThreadRole::kMain) || Works(ThreadRole::kAutograd) ||
-           Works(ThreadRole::kLauncher) || Waits();
+           Works(ThreadRole::kLauncher) || Waits(HostState::kGpuWait) ||
+           Waits(HostState::kForeignWait);
   }
   StepPart Part() const {
     if (main_loads_ > 0) return StepPart::kLoader;
     if (Works(ThreadRole::kMain)) return StepPart::kMain;
     if (Works(ThreadRole::kAutograd)) return StepPart::kAutograd;
     if (In(ThreadRole::kMain, HostState::kGpuWait)) return StepPart::kGpuWait;
+    if (In(ThreadRole::kMain, HostState::kForeignWait)) return StepPart::kForeignWait;
     if (Works(ThreadRole::kLauncher)) return StepPart::kOther;
-    if (Waits()) return StepPart::kGpuWait;
+    if (Waits(HostState::kGpuWait)) return StepPart::kGpuWait;
+    if (Waits(HostState::kForeignWait)) return StepPart::kForeignWait;
     if (In(ThreadRole::kMain, HostState::kPython)) return StepPart::kMainPython;
     if (In(ThreadRole::kAutograd, HostState::kPython)) return StepPart::kAutograd;
     if (Works(ThreadRole::kLoader) || In(ThreadRole::kLoader, HostState::kPython))
@@ -166,10 +169,9 @@ class Moment {
   bool Works(ThreadRole role) const {
     return In(role, HostState::kOp) || In(role, HostState::kCall);
   }
-  bool Waits() const {
-    return In(ThreadRole::kMain, HostState::kGpuWait) ||
-           In(ThreadRole::kAutograd, HostState::kGpuWait) ||
-           In(ThreadRole::kLauncher, HostState::kGpuWait);
+  bool Waits(HostState state) const {
+    return In(ThreadRole::kMain, state) || In(ThreadRole::kAutograd, state) ||
+           In(ThreadRole::kLauncher, state);
   }
 
   std::array<std::array<int, kHostStates>, 6> count_{};  // by role, state
@@ -180,13 +182,15 @@ class Moment {
 std::vector<StepThreads> WindowsOf(const HostInput& input, Interval<std::int64_t> span) {
   std::vector<StepThreads> windows;
   std::int64_t free = trace::kAbsent;
-  for (Interval<std::int64_t> step : input.steps) {
+  for (std::size_t i = 0; i < input.steps.size(); ++i) {
+    Interval<std::int64_t> step = input.steps[i];
     step.start = std::max(step.start, free);
     if (step.start >= step.end) continue;
-    windows.push_back({step, {}, StepPart::kNothing});
+    windows.push_back({step, {}, StepPart::kNothing, i < input.odd.size() && input.odd[i]});
     free = step.end;
   }
-  if (windows.empty() && span.start < span.end) windows.push_back({span, {}, StepPart::kNothing});
+  if (windows.empty() && span.start < span.end)
+    windows.push_back({span, {}, StepPart::kNothing, false});
   return windows;
 }
 
@@ -273,13 +277,15 @@ std::string_view ThreadRoleText(ThreadRole role) {
 }
 
 std::string_view StepPartText(StepPart part) {
-  constexpr std::array<std::string_view, kStepParts> kTexts = {"main thread: ops and calls",
-                                                               "main thread: plain Python",
-                                                               "loading data",
-                                                               "autograd thread",
-                                                               "other launching threads",
-                                                               "waiting for the GPU",
-                                                               "between ops: no op, call or frame"};
+  constexpr std::array<std::string_view, kStepParts> kTexts = {
+      "main thread: ops and calls",
+      "main thread: plain Python",
+      "loading data",
+      "autograd thread",
+      "other launching threads",
+      "waiting for the GPU",
+      "waiting for work outside the recording",
+      "between ops: no op, call or frame"};
   return kTexts[static_cast<std::size_t>(part)];
 }
 

@@ -26,6 +26,8 @@ struct HostInput {
   const tree::CallTree& tree;
   std::span<const trace::TrackNames> names;   // by track; may be empty
   std::vector<Interval<std::int64_t>> steps;  // by start; empty: no steps are known
+  // By step: it is unlike the others (set-up, first calls). Empty: all are alike.
+  std::vector<bool> odd = {};
 };
 
 enum class ThreadRole : std::uint8_t {
@@ -39,14 +41,15 @@ enum class ThreadRole : std::uint8_t {
 std::string_view ThreadRoleText(ThreadRole role);
 
 enum class HostState : std::uint8_t {
-  kOp,       // torch ops
-  kCall,     // runtime and driver calls that do not wait
-  kGpuWait,  // calls that wait for the GPU
-  kPython,   // Python frames
-  kPause,    // Python frames that only wait
-  kRange,    // inside an annotation and nothing else
+  kOp,           // torch ops
+  kCall,         // runtime and driver calls that do not wait
+  kGpuWait,      // calls that wait for the GPU
+  kPython,       // Python frames
+  kPause,        // Python frames that only wait
+  kRange,        // inside an annotation and nothing else
+  kForeignWait,  // calls that wait for work of before the recording, or outside of it
 };
-inline constexpr std::size_t kHostStates = 6;
+inline constexpr std::size_t kHostStates = 7;
 
 struct WorkingThread {
   std::uint32_t track = 0;
@@ -68,21 +71,23 @@ struct WorkingThread {
 
 // Whose a moment of a step is.
 enum class StepPart : std::uint8_t {
-  kMain,        // the main thread runs ops and calls
-  kMainPython,  // the main thread runs plain Python
-  kLoader,      // the main thread loads data, or waits while the loader does
-  kAutograd,    // the autograd thread works
-  kOther,       // another thread that launches works
-  kGpuWait,     // a launching thread waits for the GPU, and none works
-  kNothing,     // nothing is recorded
+  kMain,         // the main thread runs ops and calls
+  kMainPython,   // the main thread runs plain Python
+  kLoader,       // the main thread loads data, or waits while the loader does
+  kAutograd,     // the autograd thread works
+  kOther,        // another thread that launches works
+  kGpuWait,      // a launching thread waits for the GPU, and none works
+  kForeignWait,  // the same, for work of before the recording or outside of it: not the step's
+  kNothing,      // nothing is recorded
 };
-inline constexpr std::size_t kStepParts = 7;
+inline constexpr std::size_t kStepParts = 8;
 std::string_view StepPartText(StepPart part);
 
 struct StepThreads {
   Interval<std::int64_t> window;
   std::array<std::int64_t, kStepParts> ns{};  // by StepPart; adds up to the window
   StepPart critical = StepPart::kNothing;     // with most of the time
+  bool odd = false;                           // see HostInput
 };
 
 struct ThreadTimes {

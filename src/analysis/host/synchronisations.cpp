@@ -23,7 +23,9 @@ constexpr std::int64_t kClockSlackNs = 2000;
 constexpr std::uint64_t kFullQueue = 900;
 constexpr std::int64_t kFullQueueCallNs = 50'000;
 // A wait without recorded work is a wait for something from here on; below, it is a call's cost.
-constexpr std::int64_t kUnrecordedNs = 100'000;
+constexpr std::int64_t kUnrecordedNs = 1'000'000;
+// Shorter copies are too short to tell whether the host went along with them.
+constexpr std::int64_t kCopiedAlongNs = 100'000;
 // Callers nest without limit, and each wait may be at their bottom.
 constexpr int kLevelsMax = 256;
 
@@ -48,7 +50,7 @@ class WaitFinder {
         foreign.push_back({events_[e].ts_ns, events_[e].end_ns()});
     }
     foreign_ = CoveredTime(Union(std::move(foreign)));
-    out_.is_wait.assign(events_.size(), false);
+    out_.is_wait.assign(events_.size(), 0);
     for (const EventIndex e : tree_.preorder()) {
       const Event& event = events_[e];
       if (!trace::IsLaunchCall(event.kind)) continue;
@@ -85,7 +87,7 @@ class WaitFinder {
     wait.gpu_ns = gpu_.BusyNs(wait.start_ns, wait.end_ns);
     wait.foreign_ns = foreign_.Within(wait.start_ns, wait.end_ns);
     wait.cause = full_queue ? WaitCause::kFullQueue : CauseOf(wait);
-    out_.is_wait[e] = true;
+    out_.is_wait[e] = static_cast<std::uint8_t>(1 + static_cast<std::uint8_t>(wait.cause));
     out_.calls.push_back(wait);
   }
 
@@ -105,7 +107,7 @@ class WaitFinder {
     if (names_.Of(e).sync_call) return true;
     if (!to_or_from_host) return false;
     // A copy from pageable memory lets the host go when the bytes are on their way.
-    const bool copied_along = event.dur_ns >= kUnrecordedNs && wait->copy_ns * 2 >= event.dur_ns;
+    const bool copied_along = event.dur_ns >= kCopiedAlongNs && wait->copy_ns * 2 >= event.dur_ns;
     return copied_along || end <= event.end_ns() + kClockSlackNs;
   }
 

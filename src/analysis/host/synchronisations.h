@@ -60,9 +60,14 @@ struct WaitGroup {
 };
 
 struct Waits {
-  std::vector<WaitingCall> calls;  // in the tree's order
-  std::vector<bool> is_wait;       // by event
-  bool Is(trace::EventIndex e) const { return is_wait[e]; }
+  std::vector<WaitingCall> calls;     // in the tree's order
+  std::vector<std::uint8_t> is_wait;  // by event: 0, or one more than its WaitCause
+  bool Is(trace::EventIndex e) const { return is_wait[e] != 0; }
+  // For work that no recorded step asked for.
+  bool IsForeign(trace::EventIndex e) const {
+    return is_wait[e] == 1 + static_cast<std::uint8_t>(WaitCause::kForeign) ||
+           is_wait[e] == 1 + static_cast<std::uint8_t>(WaitCause::kUnrecorded);
+  }
 };
 
 Waits FindWaits(const trace::EventStore& events, const tree::CallTree& tree, const HostGpuWork& gpu,

@@ -41,9 +41,7 @@ std::string NameIn(const Cell& cell) {
   return {};
 }
 
-// Longer calls are no calls; sums of as many as a digest holds stay within the type, and so do
-// differences of instants that are at most so far from the origin.
-constexpr std::int64_t kCallMaxNs = 3'600'000'000'000;
+// Differences of instants that are at most so far from the origin stay within the type.
 constexpr std::int64_t kInstantMaxNs = 400'000'000'000'000'000;
 
 // The same instant counted from `base`; unsigned arithmetic wraps, whatever a file says. A trace
@@ -385,8 +383,8 @@ class Joiner {
       part.wait_ns = std::min(last_start - part.start_ns, part.end_ns - part.start_ns);
       if (i != one->last) others.push_back(part.start_ns);
     }
-    one->late_ns = last_start - MedianNs(std::move(others));
-    one->skew_ns = last_start - first_start;
+    one->late_ns = std::min(last_start - MedianNs(std::move(others)), kCallMaxNs);
+    one->skew_ns = std::min(last_start - first_start, kCallMaxNs);
     one->transfer_ns = std::max<std::int64_t>(0, first_end - last_start);
     if (last_start - first_end > made_.clock_error_ns) ++made_.impossible;
   }

@@ -88,6 +88,10 @@ struct JointTimeline {
   std::int64_t impossible = 0;
 };
 
+// Longer calls are no calls, and nobody is later than that: sums of as many as a digest holds stay
+// within the type.
+inline constexpr std::int64_t kCallMaxNs = 3'600'000'000'000;
+
 JointTimeline JoinCollectives(const RankSet& set);
 
 // The place of an instant of a rank's trace on the common clock; instants that are years from the

@@ -22,6 +22,8 @@ constexpr double kLeverShare = 0.005;
 // A rank is a cause, or a victim, by at least this share of the wall.
 constexpr double kRoleShare = 0.02;
 constexpr std::size_t kStallsMax = 6;
+// A longer window (30 years) is no window.
+constexpr double kWindowMaxUs = 1e15;
 // Grids on which schedulers act; starts are on one if so many of them lie in two neighbouring bins,
 // and so many times more than by chance.
 constexpr std::array<std::int64_t, 3> kTicks = {10'000'000, 4'000'000, 1'000'000};
@@ -38,7 +40,7 @@ std::int64_t MedianOfNs(std::vector<std::int64_t> values) {
   return values[values.size() / 2];
 }
 
-PlaceKey PlaceKeyOf(const RankFacts& facts, const HostPiece& piece) {
+PlaceKey PlaceKeyOf(const RankFacts& facts, const RankHostPiece& piece) {
   return {facts.names[piece.inside], facts.names[piece.before], facts.names[piece.after]};
 }
 
@@ -69,7 +71,7 @@ class Teller {
     for (std::size_t rank = 0; rank < set_.ranks.size(); ++rank) {
       RankStory& of = story_.ranks[rank];
       if (const auto& timeline = set_.ranks[rank].timeline)
-        of.window_ns = static_cast<std::int64_t>(timeline->total * 1000);
+        of.window_ns = static_cast<std::int64_t>(std::min(timeline->total, kWindowMaxUs) * 1000);
       const auto& facts = FactsOf(rank);
       if (!facts) continue;
       story_.step_ns = std::max(story_.step_ns, facts->step_ns);
@@ -96,7 +98,7 @@ class Teller {
     std::map<PlaceKey, std::int64_t> places;
     std::int64_t extra = 0;
     std::int64_t times = 0;
-    for (const HostPiece& piece : facts->pieces) {
+    for (const RankHostPiece& piece : facts->pieces) {
       if (!IsUnusual(piece) || piece.place == HostPlace::kMemory) continue;
       if (piece.ts_ns >= HostEnd(*facts)) break;
       const std::int64_t beyond = piece.dur_ns - piece.usual_ns;
@@ -117,7 +119,7 @@ class Teller {
     if (of.starved) ++story_.starved_ranks;
   }
 
-  bool IsStarved(std::size_t rank, const HostPiece& piece) const {
+  bool IsStarved(std::size_t rank, const RankHostPiece& piece) const {
     return scattered_[rank] && IsUnusual(piece) && piece.place != HostPlace::kMemory;
   }
 
@@ -125,7 +127,7 @@ class Teller {
     std::vector<std::int64_t> starts;
     for (std::size_t rank = 0; rank < set_.ranks.size(); ++rank) {
       if (!story_.ranks[rank].starved) continue;
-      for (const HostPiece& piece : FactsOf(rank)->pieces) {
+      for (const RankHostPiece& piece : FactsOf(rank)->pieces) {
         if (IsStarved(rank, piece))
           starts.push_back(OnCommonClock(set_, joint_, rank, piece.ts_ns));
       }
@@ -242,10 +244,10 @@ class Teller {
   // Long stretches of the host between two instants, the longest first.
   void BlameHost(const RankFacts& facts, const JointPart& last, CommFamily family,
                  std::int64_t from, std::int64_t to, std::int64_t* left) {
-    std::vector<std::pair<std::int64_t, const HostPiece*>> found;
-    auto piece =
-        std::partition_point(facts.pieces.begin(), facts.pieces.end(),
-                             [&](const HostPiece& one) { return one.ts_ns + one.dur_ns <= from; });
+    std::vector<std::pair<std::int64_t, const RankHostPiece*>> found;
+    auto piece = std::partition_point(
+        facts.pieces.begin(), facts.pieces.end(),
+        [&](const RankHostPiece& one) { return one.ts_ns + one.dur_ns <= from; });
     for (; piece != facts.pieces.end() && piece->ts_ns < to; ++piece) {
       const std::int64_t inside =
           std::min(piece->ts_ns + piece->dur_ns, to) - std::max(piece->ts_ns, from);
@@ -294,7 +296,7 @@ class Teller {
     const PlaceKey place{stall->inside, stall->before, stall->after};
     const RankFacts& facts = *FactsOf(stall->rank);
     std::vector<std::int64_t> durations;
-    for (const HostPiece& piece : facts.pieces) {
+    for (const RankHostPiece& piece : facts.pieces) {
       if (PlaceKeyOf(facts, piece) != place) continue;
       stall->place = piece.place;
       durations.push_back(piece.dur_ns);
@@ -322,7 +324,7 @@ class Teller {
       if (!Worth(stall.late_ns)) continue;
       const PlaceKey place{stall.inside, stall.before, stall.after};
       attempt({LeverKind::kStall, i, {stall.rank}, 0},
-              {[&](std::size_t rank, const HostPiece& piece) {
+              {[&](std::size_t rank, const RankHostPiece& piece) {
                  if (rank != stall.rank || PlaceKeyOf(*FactsOf(rank), piece) != place)
                    return std::int64_t{0};
                  // Elsewhere such a place is passed faster than anything that is listed.
@@ -360,8 +362,8 @@ class Teller {
     }
     const auto without = [&](const std::vector<std::size_t>& ranks) {
       return ReplayEdit{
-          [this, of = std::set<std::size_t>(ranks.begin(), ranks.end())](std::size_t rank,
-                                                                         const HostPiece& piece) {
+          [this, of = std::set<std::size_t>(ranks.begin(), ranks.end())](
+              std::size_t rank, const RankHostPiece& piece) {
             return of.contains(rank) && IsStarved(rank, piece) ? piece.dur_ns - piece.usual_ns : 0;
           },
           {}};
@@ -378,13 +380,13 @@ class Teller {
   void MemoryLever(const Attempt& attempt) {
     JobLever lever{LeverKind::kMemory, 0, {}, 0};
     for (std::size_t rank = 0; rank < set_.ranks.size(); ++rank) {
-      const std::vector<HostPiece>& pieces = FactsOf(rank)->pieces;
+      const std::vector<RankHostPiece>& pieces = FactsOf(rank)->pieces;
       if (std::any_of(pieces.begin(), pieces.end(),
-                      [](const HostPiece& one) { return one.place == HostPlace::kMemory; }))
+                      [](const RankHostPiece& one) { return one.place == HostPlace::kMemory; }))
         lever.ranks.push_back(rank);
     }
     if (lever.ranks.empty()) return;
-    attempt(std::move(lever), {[](std::size_t, const HostPiece& piece) {
+    attempt(std::move(lever), {[](std::size_t, const RankHostPiece& piece) {
                                  return piece.place == HostPlace::kMemory ? piece.dur_ns : 0;
                                },
                                {}});

@@ -169,20 +169,24 @@ class FactFinder {
       before = e;
       if (last == kNoEvent || End(e) > End(last)) last = e;
     }
-    if (last == kNoEvent || by_start_.empty()) return;
-    Arrive(by_start_.size() - 1, *facts_.gpu_end_ns, true, Start(last), End(last), &facts_.tail);
+    if (last == kNoEvent || End(last) >= *facts_.gpu_end_ns) return;
+    // What ends later is other work; the last of it decides.
+    std::size_t tail = by_start_.size() - 1;
+    while (tail > 0 && End(by_start_[tail]) <= End(last))
+      --tail;
+    Arrive(tail, *facts_.gpu_end_ns, true, Start(last), End(last), &facts_.tail);
   }
 
   // `began`, `ended`: of the collective before, or the GPU's beginning.
   void Arrive(std::size_t place, std::int64_t at, bool has_before, std::int64_t began,
               std::int64_t ended, CollectiveArrival* made) const {
-    made->busy_ns = OwnWork(ended, at);
-    made->compute_ns = OwnWork(began, at);
+    made->busy_ns = std::min(OwnWork(ended, at), kFactMaxNs);
+    made->compute_ns = std::min(OwnWork(began, at), kFactMaxNs);
     made->launch_ns = LaunchOf(place);
     const std::int64_t start = Start(by_start_[place]);
     if (made->launch_ns && start - *made->launch_ns <= kDirectStartNs) {
       made->anchor_ns = made->launch_ns;
-      made->after_anchor_ns = at - *made->launch_ns;
+      made->after_anchor_ns = std::clamp(at - *made->launch_ns, -kFactMaxNs, kFactMaxNs);
       return;
     }
     const std::size_t first = StretchBegin(start);
@@ -190,7 +194,7 @@ class FactFinder {
     const auto launch = LaunchOf(first);
     if (!launch) return;
     made->anchor_ns = launch;
-    made->after_anchor_ns = at - *launch;
+    made->after_anchor_ns = std::clamp(at - *launch, -kFactMaxNs, kFactMaxNs);
   }
 
   std::uint32_t NameIndex(StringId id) {
@@ -248,7 +252,8 @@ class FactFinder {
     });
     std::vector<Interval<std::int64_t>> waiting;
     for (const EventIndex e : found) {
-      facts_.waits.push_back({Start(e), events_[e].dur_ns, NameIndex(events_[e].name)});
+      facts_.waits.push_back(
+          {Start(e), std::min(events_[e].dur_ns, kFactMaxNs), NameIndex(events_[e].name)});
       waiting.push_back({Start(e), End(e)});
     }
     waiting_ = Union(std::move(waiting));
@@ -415,10 +420,10 @@ class FactFinder {
   }
 
   void AddPiece(const Stretch& stretch, const Long& found) {
-    HostPiece piece;
+    RankHostPiece piece;
     piece.ts_ns = stretch.ts;
-    piece.dur_ns = stretch.dur;
-    piece.usual_ns = std::min(found.usual, stretch.dur);
+    piece.dur_ns = std::min(stretch.dur, kFactMaxNs);
+    piece.usual_ns = std::min(found.usual, piece.dur_ns);
     piece.times = found.times;
     piece.place = PlaceOf(stretch.inside);
     piece.inside = piece.place == HostPlace::kEmpty ? 0 : NameIndex(events_[stretch.inside].name);

@@ -23,7 +23,7 @@ enum class HostPlace : std::uint8_t {
 };
 
 // A stretch without a recorded event of any thread that launches GPU work.
-struct HostPiece {
+struct RankHostPiece {
   std::int64_t ts_ns = 0;
   std::int64_t dur_ns = 0;
   // The median of the rank's stretches at this place, between the same two neighbours; where there
@@ -37,7 +37,7 @@ struct HostPiece {
 };
 
 // A call that returned when GPU work ended: the host was not free to go on.
-struct HostWait {
+struct RankHostWait {
   std::int64_t ts_ns = 0;
   std::int64_t dur_ns = 0;
   std::uint32_t call = 0;  // RankFacts::names
@@ -75,11 +75,12 @@ struct RankFacts {
   std::int64_t steps = 0;
   std::vector<std::string> names;  // the first is empty
   // Of kPieceMinNs and kWaitMinNs and more, by start; the longest if there are many.
-  std::vector<HostPiece> pieces;
-  std::vector<HostWait> waits;
+  std::vector<RankHostPiece> pieces;
+  std::vector<RankHostWait> waits;
   std::uint64_t left_out = 0;               // pieces and waits beyond kPiecesMax
   std::vector<CollectiveArrival> arrivals;  // by place in RankDigest::calls
-  // What comes after the last collective: GPU work and the launch that the GPU's end hung on.
+  // What comes after the end of the last collective: GPU work and the launch that the GPU's end
+  // hung on; nothing if nothing does.
   CollectiveArrival tail;
 };
 
@@ -90,9 +91,11 @@ inline constexpr std::int64_t kPlaceSeenMin = 4;
 inline constexpr std::int64_t kUnusualTimes = 10;
 inline constexpr std::int64_t kWaitMinNs = 50'000;
 inline constexpr std::size_t kPiecesMax = 4096;
+// Lengths are cut to an hour: nothing real is longer, and sums stay within the type.
+inline constexpr std::int64_t kFactMaxNs = 3'600'000'000'000;
 
 // Whether it took far longer than such stretches do.
-inline bool IsUnusual(const HostPiece& piece) {
+inline bool IsUnusual(const RankHostPiece& piece) {
   return piece.dur_ns / kUnusualTimes >= piece.usual_ns;
 }
 

@@ -11,6 +11,12 @@ namespace {
 // A wait returns so much earlier than work that it waited for, as clocks are.
 constexpr std::int64_t kReturnClockNs = 5'000;
 
+// Stays within the type, whatever a digest says.
+std::int64_t Later(std::int64_t at, std::int64_t by) {
+  std::int64_t sum = 0;
+  return __builtin_add_overflow(at, by, &sum) ? at : sum;
+}
+
 // The host of one rank: observed instants and where they come to lie.
 class ReplayHost {
  public:
@@ -18,7 +24,7 @@ class ReplayHost {
              const ReplayEdit& edit)
       : set_(set), joint_(joint), rank_(rank), waits_(set.ranks[rank].facts->waits) {
     const RankFacts& facts = *set.ranks[rank].facts;
-    for (const HostPiece& piece : facts.pieces) {
+    for (const RankHostPiece& piece : facts.pieces) {
       const std::int64_t less =
           edit.host ? std::clamp<std::int64_t>(edit.host(rank, piece), 0, piece.dur_ns) : 0;
       if (less > 0) cuts_.push_back({At(piece.ts_ns), At(piece.ts_ns) + piece.dur_ns, less});
@@ -52,7 +58,7 @@ class ReplayHost {
   template <typename Gpu>
   std::int64_t Where(std::int64_t at, const Gpu& gpu) {
     while (next_wait_ < waits_.size() && At(waits_[next_wait_].ts_ns) < at) {
-      const HostWait& wait = waits_[next_wait_++];
+      const RankHostWait& wait = waits_[next_wait_++];
       const std::int64_t end = At(wait.ts_ns) + wait.dur_ns;
       if (end > at) {
         // What launched within a call that waits did so on another thread.
@@ -76,7 +82,7 @@ class ReplayHost {
   const RankSet& set_;
   const JointTimeline& joint_;
   const std::size_t rank_;
-  const std::vector<HostWait>& waits_;
+  const std::vector<RankHostWait>& waits_;
   std::vector<Cut> cuts_;
   std::vector<std::int64_t> taken_;
   std::size_t next_wait_ = 0;
@@ -147,7 +153,8 @@ class Replayer {
       for (std::size_t i = 0; i < calls.size(); ++i) {
         if (matched[rank][i] || calls[i].left_out) continue;
         const std::int64_t start = OnCommonClock(set_, joint_, rank, calls[i].ts_ns);
-        all.push_back({{{rank, i, start, start + calls[i].dur_ns, 0}}, start});
+        const std::int64_t end = start + std::min(calls[i].dur_ns, kCallMaxNs);
+        all.push_back({{{rank, i, start, end, 0}}, start});
       }
     }
     std::stable_sort(all.begin(), all.end(), [](const Meeting& a, const Meeting& b) {
@@ -176,13 +183,14 @@ class Replayer {
   std::int64_t Arrive(std::size_t rank, const CollectiveArrival& how, const Before& before,
                       std::int64_t at, std::int64_t less) {
     const std::int64_t by_gpu =
-        std::max(before.new_end + std::max<std::int64_t>(0, how.busy_ns - less),
-                 before.new_start + std::max<std::int64_t>(0, how.compute_ns - less));
+        std::max(Later(before.new_end, std::max<std::int64_t>(0, how.busy_ns - less)),
+                 Later(before.new_start, std::max<std::int64_t>(0, how.compute_ns - less)));
     if (!how.anchor_ns) {
-      return std::max(by_gpu, before.new_end + std::max<std::int64_t>(0, at - before.end - less));
+      return std::max(by_gpu,
+                      Later(before.new_end, std::max<std::int64_t>(0, at - before.end - less)));
     }
     const std::int64_t launched = Where(rank, hosts_[rank].At(*how.anchor_ns));
-    return std::max(by_gpu, launched + how.after_anchor_ns - less);
+    return std::max(by_gpu, Later(launched, how.after_anchor_ns - less));
   }
 
   // Before the first call of a stream there is the GPU's beginning.
@@ -207,7 +215,7 @@ class Replayer {
     }
     for (std::size_t i = 0; i < one.parts.size(); ++i) {
       const JointPart& part = one.parts[i];
-      const std::int64_t end = last + std::max<std::int64_t>(0, part.end_ns - one.last_start);
+      const std::int64_t end = Later(last, std::max<std::int64_t>(0, part.end_ns - one.last_start));
       const RankDigest& digest = set_.ranks[part.rank];
       State& state = state_[part.rank];
       state.by_stream[digest.kinds[digest.calls[part.call].kind].known[kStream]] = {

@@ -20,7 +20,7 @@ namespace jarvis::analysis {
 
 struct ReplayEdit {
   // What is taken out of a host piece of a rank; absent: nothing.
-  std::function<std::int64_t(std::size_t rank, const HostPiece& piece)> host;
+  std::function<std::int64_t(std::size_t rank, const RankHostPiece& piece)> host;
   // What is taken out of a rank's GPU work before a call (place in RankDigest::calls).
   std::function<std::int64_t(std::size_t rank, std::size_t call)> gpu;
 };

@@ -8,6 +8,7 @@ namespace {
 
 constexpr double kLongCallFactor = 3;
 constexpr double kLongCallExtra = 20;
+constexpr double kWaitingFactor = 3;
 
 }  // namespace
 
@@ -37,14 +38,19 @@ void Calibration::MeasureCalls() {
     durations.Add(call.name, call.duration());
   durations.Seal();
   for (const HostCall& call : recorded_.calls) {
-    double& median = median_call_[call.name];
-    if (median == 0) median = MedianOr(durations.Of(call.name), 0);
+    const auto [usual, added] = usual_call_.try_emplace(call.name, 0);
+    if (!added) continue;
+    const auto sorted = durations.Of(call.name);
+    usual->second = MedianOr(sorted, 0);
+    // Where many calls wait for something, what one costs shows in the shortest.
+    const double shortest = Quantile(sorted, 0.1);
+    if (shortest > 0 && usual->second > kWaitingFactor * shortest) usual->second = shortest;
   }
 }
 
-double Calibration::MedianCall(StringId name) const {
-  const auto found = median_call_.find(name);
-  return found == median_call_.end() ? 0 : found->second;
+double Calibration::UsualCall(StringId name) const {
+  const auto found = usual_call_.find(name);
+  return found == usual_call_.end() ? 0 : found->second;
 }
 
 std::uint64_t Calibration::LaunchKey(const GpuWork& work) const {
@@ -68,7 +74,7 @@ void Calibration::MeasureDelays() {
     if (work.call == kNoPlace || work.previous == kNoPlace || !recorded_.IsFirstOfCall(w)) continue;
     const HostCall& call = recorded_.calls[work.call];
     if (ordered_calls_[work.call] || recorded_.works[work.previous].end >= call.begin - 1) continue;
-    if (call.duration() >= kLongCallFactor * MedianCall(call.name) + kLongCallExtra) continue;
+    if (call.duration() >= kLongCallFactor * UsualCall(call.name) + kLongCallExtra) continue;
     if (work.start - call.begin >= kDelayMax) continue;
     from_begin.Add(LaunchKey(work), work.start - call.begin);
     from_end.Add(LaunchKey(work), work.start - call.end);
@@ -158,7 +164,7 @@ LaunchAnchor Calibration::AnchorOf(std::uint32_t work, bool waits) const {
   if (waits)
     return delays.at_end ? LaunchAnchor{false, DelayOfWaiting(work)}
                          : LaunchAnchor{false, delays.from_begin};
-  if (call.duration() > kLongCallFactor * MedianCall(call.name) + kLongCallExtra) {
+  if (call.duration() > kLongCallFactor * UsualCall(call.name) + kLongCallExtra) {
     // Was the work submitted early, and the thread interrupted after that, or late, after the
     // loading of code? The start tells.
     if (one.start < call.end - 3) return {false, delays.from_begin};

@@ -21,8 +21,8 @@ class Calibration {
  public:
   explicit Calibration(const RecordedWork& recorded);
 
-  // Of calls of that name.
-  double MedianCall(StringId name) const;
+  // What a call of that name takes.
+  double UsualCall(StringId name) const;
   // What a work waits for after the one before it on its stream. Negative where kernels of that
   // name were seen to start before it ended (programmatic dependent launch).
   double GapBefore(std::uint32_t work) const;
@@ -47,7 +47,7 @@ class Calibration {
 
   const RecordedWork& recorded_;
   std::vector<bool> ordered_calls_;  // a stream was told to wait just before
-  std::unordered_map<StringId, double> median_call_;
+  std::unordered_map<StringId, double> usual_call_;
   std::unordered_map<std::uint64_t, Delays> delays_;  // by name of the call, kind of work
   Delays all_delays_;
   std::unordered_map<StringId, double> gap_by_name_;

@@ -203,8 +203,9 @@ class Applier {
   }
 
   void Release(std::uint32_t call_end) {
-    const std::uint32_t edge = EdgeOf(call_end, EdgeKind::kReturn);
-    if (edge != kNoPlace) delays_[edge] = kNoEdge;
+    for (std::uint32_t e = graph_.EdgesBegin(call_end); e < graph_.EdgesEnd(call_end); ++e) {
+      if (graph_.edges[e].kind == EdgeKind::kReturn) delays_[e] = kNoEdge;
+    }
   }
 
   // The host no longer stages an upload nor waits for it.

@@ -144,6 +144,10 @@ class GraphMaker {
     if (wait.kind != WaitKind::kNone) {
       AddEdge(begin, end, std::min(wait.own_cost, took), EdgeKind::kHostCall, c);
       AddEdge(draft_.work_end[wait.work], end, wait.return_delay, EdgeKind::kReturn, c);
+      for (std::uint32_t i = 0; i < wait.others; ++i) {
+        AddEdge(draft_.work_end[d_.host_waits.others[wait.first_other + i]], end, wait.return_delay,
+                EdgeKind::kReturn, c);
+      }
       return;
     }
     const std::uint32_t room = d_.queue.room_after[c];
@@ -154,7 +158,7 @@ class GraphMaker {
     const HostCall& call = recorded_.calls[c];
     const double lag = call.end - recorded_.works[room].start;
     const bool waited = IsSlowLaunch(call, d_.calibration) && lag >= -2 && lag <= 25;
-    AddEdge(begin, end, waited ? d_.calibration.MedianCall(call.name) : took, EdgeKind::kHostCall,
+    AddEdge(begin, end, waited ? d_.calibration.UsualCall(call.name) : took, EdgeKind::kHostCall,
             c);
     if (waited || lag > kQueueReturn) {
       AddEdge(draft_.work_start[room], end, kQueueReturn, EdgeKind::kQueueFull, c);

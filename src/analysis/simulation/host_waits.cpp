@@ -98,7 +98,7 @@ class WaitFinder {
     return {};
   }
 
-  HostWait OfDevice(const HostCall& call) const {
+  HostWait OfDevice(const HostCall& call) {
     const std::uint32_t last = order_.LatestEndBefore(call.begin);
     if (last == kNoPlace) return {};
     const double end = EndOf(last);
@@ -111,7 +111,26 @@ class WaitFinder {
     const double lag = call.end - end;
     const double lag_max = call.role == CallRole::kDeviceWait ? 200 : kReturnMax;
     if (!frees && lag > lag_max) return {};
-    return {WaitKind::kWait, last};
+    HostWait wait{WaitKind::kWait, last};
+    AddOthers(call, &wait);
+    return wait;
+  }
+
+  // The last works of some other streams, those that ended last.
+  void AddOthers(const HostCall& call, HostWait* wait) {
+    constexpr std::uint32_t kOthersMax = 4;
+    constexpr std::size_t kOthersLooks = 64;
+    wait->first_other = static_cast<std::uint32_t>(waits_.others.size());
+    std::size_t at = order_.EndedBy(EndOf(wait->work));
+    for (std::size_t looks = 0; at > 0 && looks < kOthersLooks && wait->others < kOthersMax;
+         ++looks) {
+      const std::uint32_t work = order_.by_end()[--at];
+      const std::uint32_t stream = recorded_.works[work].stream;
+      if (stream == recorded_.works[wait->work].stream) continue;
+      if (order_.LastBefore(stream, call.begin) != work) continue;
+      waits_.others.push_back(work);
+      ++wait->others;
+    }
   }
 
   // Other calls wait if work launched before them, that ran when they were half through, ended just

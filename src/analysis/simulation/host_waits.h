@@ -20,10 +20,15 @@ struct HostWait {
   std::uint32_t work = kNoPlace;
   double own_cost = 0;      // of the call without anything to wait for
   double return_delay = 0;  // from the end of the work to the return of the call
+  // Of waits for the device: HostWaits::others[first_other, first_other + others), work of other
+  // streams that it would have waited for had it ended later.
+  std::uint32_t first_other = 0;
+  std::uint32_t others = 0;
 };
 
 struct HostWaits {
   std::vector<HostWait> by_call;
+  std::vector<std::uint32_t> others;
   std::vector<double> return_delays;  // of synchronising calls, ascending: what a wait looks like
   std::size_t measured = 0;           // waits that were seen; below 3 return_delays say little
 };

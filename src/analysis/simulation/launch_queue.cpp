@@ -6,7 +6,7 @@
 namespace jarvis::analysis {
 
 bool IsSlowLaunch(const HostCall& call, const Calibration& calibration) {
-  return call.duration() > std::max(30.0, 5 * calibration.MedianCall(call.name));
+  return call.duration() > std::max(30.0, 5 * calibration.UsualCall(call.name));
 }
 
 LaunchQueue FindLaunchQueue(const RecordedWork& recorded, const Calibration& calibration,

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
-#include <iterator>
+#include <variant>
 
 #include <fmt/format.h>
 
@@ -222,6 +222,18 @@ void Simulation::SetRemoved(std::span<const Change> changes, Outcome* outcome) c
   }
 }
 
+// The part of all host time that the changes take away, if it is not known to be no wait.
+double Simulation::SilentShare(std::span<const Change> changes) const {
+  std::vector<Change> of_code;
+  for (const Change& change : changes) {
+    if (!std::holds_alternative<RemoveProfilerCost>(change)) of_code.push_back(change);
+  }
+  if (of_code.empty() || host_path_us_ <= 0) return 0;
+  Outcome outcome;
+  SetRemoved(of_code, &outcome);
+  return std::clamp(outcome.host_ms / (host_path_us_ * kToMs), 0.0, 1.0);
+}
+
 Outcome Simulation::WhatIf(std::span<const Change> changes) const {
   Outcome outcome;
   if (empty()) return outcome;
@@ -263,9 +275,7 @@ Outcome Simulation::WhatIf(std::span<const Change> changes) const {
   if (outcome.gpu_ms > 0) {
     outcome.high_ms = std::max(outcome.high_ms, std::min(outcome.gpu_ms, outcome.high_ms + silent));
   }
-  if (outcome.host_ms > 0 && host_path_us_ > 0) {
-    outcome.low_ms -= silent * std::min(1.0, outcome.host_ms / (host_path_us_ * kToMs));
-  }
+  outcome.low_ms -= silent * SilentShare(changes);
   const double margin = std::abs(quality_.replay_error_percent) / 100 * outcome.before_ms +
                         kSavingShare * std::abs(outcome.saved_ms) + kWallShare * outcome.before_ms;
   outcome.low_ms -= margin;

@@ -136,6 +136,7 @@ class Simulation {
   double WallAfter(const ReadingDelays& reading, std::span<const Change> changes, Estimate estimate,
                    std::vector<double>* times) const;
   void SetRemoved(std::span<const Change> changes, Outcome* outcome) const;
+  double SilentShare(std::span<const Change> changes) const;
   ChangeTarget Target() const { return {recorded_, graph_, waits_}; }
 
   RecordedWork recorded_;

@@ -271,6 +271,40 @@ std::string_view InsideEntry(std::string_view name, std::string_view arguments) 
   return inner;
 }
 
+// "_ZN5aiter24add_rmsnorm_quant_kernelI...": the last name of the nested ones, which is the
+// kernel's; of ck_tile's entry the name behind it. Names stand behind their lengths. Empty: no such
+// name.
+std::string MangledName(std::string_view name) {
+  if (!name.starts_with("_ZN")) return {};
+  std::string_view last;
+  std::size_t at = 3;
+  const auto next = [&] {
+    std::size_t length = 0;
+    const std::size_t digits = at;
+    while (at < name.size() && at < digits + 4 &&
+           std::isdigit(static_cast<unsigned char>(name[at])) != 0) {
+      length = 10 * length + static_cast<std::size_t>(name[at++] - '0');
+    }
+    if (at == digits || length == 0 || length > name.size() - at) return false;
+    last = name.substr(at, length);
+    at += length;
+    return true;
+  };
+  while (next()) {
+  }
+  if (last != "kentry") return std::string(last);
+  // Template arguments: the first nested name that starts upper case.
+  for (++at; at < name.size(); ++at) {
+    const std::size_t here = at;
+    if (std::isdigit(static_cast<unsigned char>(name[at])) != 0 && next() &&
+        std::isupper(static_cast<unsigned char>(last.front())) != 0) {
+      return std::string(last);
+    }
+    at = here;
+  }
+  return "kentry";
+}
+
 // The name without its return type and entries around what says which kernel it is.
 std::string_view Unwrapped(std::string_view name) {
   if (name.starts_with("void ")) name.remove_prefix(5);
@@ -326,6 +360,8 @@ std::string ShortKernelName(std::string_view name) {
   std::string text;
   if (name.starts_with("Cijk_")) {
     text = TensileName(name);
+  } else if (std::string plain = MangledName(name); !plain.empty()) {
+    text = std::move(plain);
   } else if (name.find('<') == std::string_view::npos && name.find('(') == std::string_view::npos) {
     text = name;
   } else if (name.starts_with("Memcpy") || name.starts_with("Memset")) {

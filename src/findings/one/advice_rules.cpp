@@ -21,7 +21,10 @@ class Advisor {
       case Kind::kReduce: Reduce(); break;
       case Kind::kNorm: Norm(); break;
       case Kind::kConvolution: Convolution(); break;
-      case Kind::kMoe: A(Memory() ? Advice::kLargerBatch : Advice::kQuantise); break;
+      case Kind::kMoe:
+        if (Memory()) A(Advice::kLargerBatch);
+        B(Advice::kKernelSelection);
+        break;
       case Kind::kTriton: A(Advice::kFuseNeighbours); break;
       case Kind::kCommunication: A(Advice::kOverlapCommunication); break;
       case Kind::kOther: Other(); break;
@@ -124,6 +127,11 @@ class Advisor {
   }
 
   void Other() {
+    if (f_.subject.find("index_put") != std::string::npos ||
+        f_.subject.find("scatter") != std::string::npos) {
+      A(Advice::kGatherInstead);
+    }
+    if (f_.subject == "aten::cat" || f_.subject == "aten::stack") A(Advice::kPreallocate);
     if (category_ == "multi_tensor_apply") A(Advice::kFusedOptimizer);
     if (Has(Pattern::kManySmallCalls)) A(Advice::kFuseNeighbours);
   }
@@ -135,7 +143,8 @@ class Advisor {
     const bool slow = !f_.efficiency || *f_.efficiency < limits::kGood;
     // A reproducer is for whoever writes the kernel: not the compiler, and no simple op's kernel.
     const bool generated = kind_ == Kind::kTriton || f_.library == "Triton" ||
-                           kind_ == Kind::kElementwise || kind_ == Kind::kReduce;
+                           kind_ == Kind::kElementwise || kind_ == Kind::kReduce ||
+                           f_.library == "PyTorch Native" || f_.library == "CUB";
     if (slow && !generated) B(Advice::kReplay);
     if (f_.replay_recommended) B(Advice::kProfileCounters);
   }

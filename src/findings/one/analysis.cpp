@@ -28,6 +28,8 @@
 namespace jarvis::findings {
 namespace {
 
+constexpr std::uint64_t kCompiledCalls = 10;  // of generated kernels
+
 class Analyzer {
  public:
   Analyzer(const session::LoadedTrace& trace, const perf::Platform* platform,
@@ -60,6 +62,7 @@ class Analyzer {
     JV_TRY(job_.Check());
     job_.Report(2, 3, "findings");
     MarkFusions();
+    Context(calls);
     FindCauses(calls, &out_.categories);
     MakeCauseFindings(calls, &out_.categories);
     for (CategoryAnalysis& category : out_.categories)
@@ -96,6 +99,20 @@ class Analyzer {
     totals.exposed_copy_ms = t.exposed_memcpy / 1000;
     totals.unlinked_ms = trace_.coverage().unlinked.time_us / 1000;
     totals.unlinked_count = trace_.coverage().unlinked.count;
+  }
+
+  void Context(const Calls& calls) {
+    WorkContext& context = out_.context;
+    for (const analysis::WorkCall& call : calls.calls)
+      context.training = context.training || call.backward;
+    for (const CategoryAnalysis& category : out_.categories) {
+      context.sync_calls += category.sync_calls;
+      context.foreach_optimizer = context.foreach_optimizer || category.key == "multi_tensor_apply";
+      context.training = context.training || category.key.ends_with("_bwd");
+      context.compiled =
+          context.compiled || (category.kind == Kind::kTriton && category.calls >= kCompiledCalls);
+    }
+    context.training = context.training || context.foreach_optimizer;
   }
 
   void MarkFusions() {

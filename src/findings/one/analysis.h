@@ -48,13 +48,22 @@ struct Totals {
   }
 };
 
+// What advice has to fit to.
+struct WorkContext {
+  bool training = false;  // backward work or an optimizer
+  bool compiled = false;  // kernels that Inductor generated, or a compiled function
+  bool foreach_optimizer = false;
+  std::uint64_t sync_calls = 0;  // of runtime calls below ops that wait for the GPU
+};
+
 struct Analysis {
   std::string trace_id;
   std::string platform;  // name; empty: none known
   std::string device;    // as the trace names it; empty: it does not
   std::optional<double> peak_tb_per_s;
   Totals totals;
-  std::vector<Quality> quality;              // the gravest first
+  std::vector<Quality> quality;  // the gravest first
+  WorkContext context;
   std::vector<CategoryAnalysis> categories;  // the longest first, ties by name
   IdleAnalysis idle;
   MultiKernelAnalysis multi_kernel;

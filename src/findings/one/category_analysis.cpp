@@ -22,7 +22,8 @@ Kind KindOf(std::string_view key) {
   if (key.starts_with("norm") || key == "rmsnorm" || key == "batchnorm") return Kind::kNorm;
   if (key.starts_with("conv")) return Kind::kConvolution;
   if (key.starts_with("moe_comm")) return Kind::kCommunication;
-  if (key == "moe_fused" || key == "moe_unfused") return Kind::kMoe;
+  if (key == "moe_fused" || key == "moe_unfused" || key == "moe_aux") return Kind::kMoe;
+  if (key == "quantize" || key == "groupquant") return Kind::kElementwise;
   if (key == "triton") return Kind::kTriton;
   if (key == "record_param_comms" || key == "customcollective") return Kind::kCommunication;
   return Kind::kOther;

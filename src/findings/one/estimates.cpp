@@ -5,6 +5,7 @@
 #include <set>
 #include <tuple>
 
+#include "analysis/attribution/gpu_timeline.h"
 #include "findings/one/advice_rules.h"
 #include "findings/one/rule_rows.h"
 #include "findings/one/thresholds.h"
@@ -20,7 +21,8 @@ bool CopiesOnly(const trace::EventStore& events, const Operation& operation) {
 
 bool CollectivesOnly(const trace::EventStore& events, const Operation& operation) {
   return std::all_of(operation.gpu.begin(), operation.gpu.end(), [&](trace::EventIndex e) {
-    return analysis::IsCollectiveName(events.name(e));
+    return analysis::ClassOf(events[e].kind, events.name(e), analysis::Communicators::kAll) ==
+           analysis::WorkClass::kCommunication;
   });
 }
 
@@ -141,8 +143,9 @@ class FindingMaker {
     f.bound = group.method == EstimateMethod::kGuess ? Bound::kUnmodeled : first.efficiency.bound;
     f.library = first.library;
     Sum(group, &f);
-    f.bucket = group.method == EstimateMethod::kRoof ? BucketOf(first.efficiency.percent)
-                                                     : std::string_view("unknown");
+    f.bucket = group.method == EstimateMethod::kRoof || group.cause != nullptr
+                   ? BucketOf(first.efficiency.percent)
+                   : std::string_view("unknown");
     f.band = BandOf(f.efficiency);
     bool notable = false;
     for (const PatternHit& hit : f.patterns)
@@ -174,6 +177,14 @@ class FindingMaker {
     }
   }
 
+  // The roof itself is a bound and no target.
+  static Target RoofTarget(double percent) {
+    const auto part = [&](double share) { return std::max(0.0, 1 - percent / (100 * share)); };
+    return {{part(limits::kRoofLow), part(limits::kRoofMid), part(limits::kRoofHigh)},
+            "60 to 90 % of its roof",
+            "the roof of the platform"};
+  }
+
   void Changes(const Group& group, Finding* f) const {
     for (const auto& [path, change] :
          {std::pair{&Cause::a, &f->change_a}, {&Cause::b, &f->change_b}}) {
@@ -182,9 +193,8 @@ class FindingMaker {
         std::optional<Target> target;
         if (group.cause != nullptr) {
           target = (*member->cause).*path;
-        } else if (path == &Cause::b && member->savings_ms && member->gpu_us > 0) {
-          target =
-              Target{Scaled(*member->savings_ms, 1000 / member->gpu_us), "its roof", "platform"};
+        } else if (path == &Cause::b && member->efficiency.percent) {
+          target = RoofTarget(*member->efficiency.percent);
         }
         if (!target) continue;
         if (made.parts.empty()) {

@@ -8,6 +8,7 @@
 
 #include <fmt/format.h>
 
+#include "analysis/attribution/gpu_timeline.h"
 #include "analysis/host/runtime_calls.h"
 #include "analysis/tables/callers.h"
 #include "base/text.h"
@@ -131,7 +132,11 @@ class Idle {
   bool IsCollective(EventIndex e) const {
     if (events_[e].kind != EventKind::kKernel) return false;
     const auto [known, added] = collective_.try_emplace(events_[e].name, false);
-    if (added) known->second = analysis::IsCollectiveName(events_.name(e));
+    if (added) {
+      known->second =
+          analysis::ClassOf(EventKind::kKernel, events_.name(e), analysis::Communicators::kAll) ==
+          analysis::WorkClass::kCommunication;
+    }
     return known->second;
   }
 

@@ -6,6 +6,7 @@
 
 #include "analysis/attribution/arg_text.h"
 #include "analysis/attribution/clock.h"
+#include "analysis/attribution/collective_kernel.h"
 #include "analysis/attribution/gpu_timeline.h"
 #include "analysis/attribution/table_rules.h"
 #include "analysis/host/runtime_calls.h"
@@ -103,7 +104,7 @@ class MultiKernel {
 
   void Split() {
     for (const EventIndex e : trace_.attribution().timeline) {
-      switch (analysis::ClassOf(events_[e].kind, events_.name(e))) {
+      switch (analysis::ClassOf(events_[e].kind, events_.name(e), analysis::Communicators::kAll)) {
         case analysis::WorkClass::kComputation: computation_.push_back(e); break;
         case analysis::WorkClass::kCommunication: communication_.push_back(e); break;
         case analysis::WorkClass::kMemcpy: copies_.push_back(e); break;
@@ -184,8 +185,11 @@ class MultiKernel {
       if (out_.window_us > 0) group.percent_of_total = group.total_us / out_.window_us * 100;
       const bool crosses =
           direction == CopyDirection::kToHost || direction == CopyDirection::kToDevice;
-      group.flagged = crosses && (group.percent_of_total.value_or(0) > limits::kCopyShare ||
-                                  static_cast<double>(group.count) > limits::kCopyCount);
+      const double exposed = out_.window_us > 0 ? group.exposed_us / out_.window_us * 100 : 0;
+      const bool pageable = group.pageable > 0 && exposed > limits::kPageableShare;
+      group.flagged =
+          crosses && (pageable || group.percent_of_total.value_or(0) > limits::kCopyShare ||
+                      static_cast<double>(group.count) > limits::kCopyCount);
       out_.copies.push_back(std::move(group));
     }
     for (auto& [key, place] : sites) {
@@ -293,7 +297,8 @@ class MultiKernel {
     for (const auto& [part, name] : kNames) {
       if (ContainsNoCase(kernel, part)) return std::string(name);
     }
-    return "collective";
+    const auto family = analysis::CommFamilyOfKernel(kernel);
+    return std::string(analysis::CommFamilyName(family.value_or(analysis::CommFamily::kOther)));
   }
 
   void Patterns() {

@@ -125,6 +125,9 @@ enum class Advice : std::uint8_t {
   kOverlapHostWork,
   kRecordWithoutStacks,
   kGiveCores,
+  kGatherInstead,
+  kPreallocate,
+  kSplitBatch,
   // B
   kReplay,
   kTuneGemm,

@@ -66,6 +66,18 @@ Finding System(const char* category, const char* name, std::string subject) {
   return f;
 }
 
+// Graphs hold no synchronisation, and what is compiled needs no compiling.
+std::vector<Remedy> LaunchAdvice(const WorkContext& context) {
+  std::vector<Remedy> out;
+  if (static_cast<double>(context.sync_calls) > limits::kCopyCount)
+    out.push_back({Advice::kAvoidSyncs, {}, {}});
+  if (context.training && !context.foreach_optimizer)
+    out.push_back({Advice::kFusedOptimizer, {}, {}});
+  if (!context.compiled) out.push_back({Advice::kCompile, {}, {}});
+  out.push_back({Advice::kGpuGraphs, {}, {}});
+  return out;
+}
+
 }  // namespace
 
 std::vector<Finding> IdleFindings(const Analysis& analysis) {
@@ -114,7 +126,7 @@ std::vector<Finding> IdleFindings(const Analysis& analysis) {
     }
     f.path_a = {{rule == std::end(kGapRules) ? Advice::kNoneKnown : rule->a, {}, {}}};
     f.path_b = {{rule == std::end(kGapRules) ? Advice::kNoneKnown : rule->b, {}, {}}};
-    if (group.name == "host_bound") f.path_a.push_back({Advice::kCompile, {}, {}});
+    if (group.name == "host_bound") f.path_a = LaunchAdvice(analysis.context);
     for (const Gap& gap : idle.gaps) {
       if (GapText(gap.kind) != group.name || gap.module_path.empty()) continue;
       if (std::find(f.module_paths.begin(), f.module_paths.end(), gap.module_path) ==
@@ -166,9 +178,18 @@ Finding CommunicationFinding(const Analysis& analysis, std::size_t steps) {
     facts.push_back(NumberFact("overlap_percent", *multi.comm_overlap_ratio * 100, "%"));
   f.patterns.push_back({Pattern::kExposedCommunication, facts});
   if (multi.overlap_flagged) f.patterns.push_back({Pattern::kPoorOverlap, std::move(facts)});
-  f.path_a = {{Advice::kOverlapCommunication, {}, {}}};
+  const Advice way =
+      analysis.context.training ? Advice::kOverlapCommunication : Advice::kSplitBatch;
+  f.path_a = {{way, {}, {}}};
   f.path_b = {{Advice::kTuneCommunication, {}, {}}};
   for (const CollectiveRow& row : multi.collectives) {
+    const double mean = row.total_us / static_cast<double>(std::max<std::uint64_t>(1, row.count));
+    if (row.bytes && *row.bytes < limits::kTinyMessage && mean > limits::kCommMinUs) {
+      f.patterns.push_back({Pattern::kCommunicationWait,
+                            {{"collective", row.name, {}, {}, {}},
+                             NumberFact("message_bytes", *row.bytes, "B"),
+                             NumberFact("mean_us", mean, "us")}});
+    }
     if (f.members.size() < 5) f.members.push_back(row.name);
   }
   if (multi.one_rank) f.warnings.emplace_back("one_rank");
@@ -188,8 +209,14 @@ Finding CopyFinding(const Analysis& analysis, const CopyGroup& group) {
   const bool to_host = group.direction == CopyDirection::kToHost;
   f.patterns.push_back({to_host ? Pattern::kCopiesToHost : Pattern::kCopiesToDevice,
                         {NumberFact("copy_ms", f.time_ms, "ms")}});
-  f.path_a = {{to_host ? Advice::kKeepOnDevice : Advice::kPinnedCopies, {}, {}}};
-  if (group.pageable > 0 && to_host) f.path_a.push_back({Advice::kPinnedCopies, {}, {}});
+  if (group.tb_per_s)
+    f.patterns.back().facts.push_back(NumberFact("rate", *group.tb_per_s * 1000, "GB/s"));
+  if (group.pageable > 0) {
+    f.patterns.back().facts.push_back(
+        {"pageable", static_cast<std::int64_t>(group.pageable), {}, {}, {}});
+  }
+  if (to_host || group.pageable == 0) f.path_a.push_back({Advice::kKeepOnDevice, {}, {}});
+  if (group.pageable > 0) f.path_a.push_back({Advice::kPinnedCopies, {}, {}});
   f.path_b = {{Advice::kNoneKnown, {}, {}}};
   for (const CopySite& site : analysis.multi_kernel.copy_sites) {
     if (site.direction != group.direction) continue;

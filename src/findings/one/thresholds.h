@@ -85,7 +85,9 @@ inline constexpr double kShowsAfter = 2;        // times as much after others as
 // Copies, communication.
 inline constexpr double kCopyShare = 5;  // percent of the window, a direction
 inline constexpr double kCopyCount = 10;
-inline constexpr double kExposedComm = 5;  // percent of the window
+inline constexpr double kPageableShare = 1;    // percent of the window, exposed and not pinned
+inline constexpr double kTinyMessage = 65536;  // bytes; what takes long with less is a wait
+inline constexpr double kExposedComm = 5;      // percent of the window
 inline constexpr double kOverlapRatio = 0.70;
 inline constexpr double kCommMinUs = 100;  // below: too little to judge overlap
 
@@ -133,6 +135,9 @@ inline constexpr double kLaunchFloorUs = 2;  // a kernel hardly takes less
 
 // Targets: shares of what the hardware could do that libraries are known to reach. 100 % of a roof
 // is a bound and no target. Sources stand in rule_rows.cpp.
+inline constexpr double kRoofLow = 0.6;             // of a roof, for the least saving
+inline constexpr double kRoofMid = 0.75;            //
+inline constexpr double kRoofHigh = 0.9;            //
 inline constexpr double kTensorLow = 0.35;          // of the TF32 peak, for the least saving
 inline constexpr double kTensorMid = 0.5;           //
 inline constexpr double kTensorHigh = 0.6;          //

@@ -37,8 +37,8 @@ std::string InLine(WorkloadPart part, const std::string& value) {
   switch (part) {
     case WorkloadPart::kLayers: return value + (value == "1" ? " layer" : " layers");
     case WorkloadPart::kHidden: return "hidden " + value;
-    case WorkloadPart::kHeads: return value + " heads";
-    case WorkloadPart::kExperts: return value + " experts";
+    case WorkloadPart::kHeads: return "heads " + value;
+    case WorkloadPart::kExperts: return "experts " + value;
     case WorkloadPart::kVocabulary: return "vocabulary " + value;
     case WorkloadPart::kComponents: return "with " + value;
     default: return value;

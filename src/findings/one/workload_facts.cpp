@@ -4,6 +4,7 @@
 #include <initializer_list>
 #include <set>
 #include <unordered_map>
+#include <unordered_set>
 #include <utility>
 
 #include "analysis/attribution/gpu_timeline.h"
@@ -86,10 +87,15 @@ class FactCollector {
   void AddUp() {
     const auto order = tree_.preorder();
     before_.assign(order.size() + 1, 0);
+    replayed_.assign(order.size() + 1, 0);
     for (std::size_t i = 0; i < order.size(); ++i) {
       before_[i + 1] = before_[i];
+      replayed_[i + 1] = replayed_[i];
+      double us = 0;
       for (const EventIndex gpu : tree_.GpuOf(order[i]))
-        before_[i + 1] += Us(gpu);
+        us += Us(gpu);
+      before_[i + 1] += us;
+      if (analysis::IsGraphLaunch(events_.name(order[i]))) replayed_[i + 1] += us;
     }
   }
 
@@ -119,6 +125,7 @@ class FactCollector {
     ++place.calls;
     place.gpu_us += GpuBelow(e);
     if (instances_.insert({at, events_[e].name}).second) ++place.instances;
+    if (modules_.insert(events_[e].name).second) ++out_.instances[name];
     if (place.example == kNoEvent || GpuBelow(e) > GpuBelow(place.example)) place.example = e;
     open_.emplace_back(at, tree_.subtree_end(e));
   }
@@ -146,7 +153,8 @@ class FactCollector {
             EnterModule(e, module);
           } else {
             SeeForward(name);
-            Count(&frames_, e);
+            // Names of built-in methods have an address in them and say nothing of files.
+            if (!name.starts_with("<built-in")) Count(&frames_, e);
           }
           break;
         case EventKind::kUserAnnotation: Count(&annotations_, e); break;
@@ -160,7 +168,8 @@ class FactCollector {
           (name.starts_with("Torch-Compiled Region") || name.starts_with("CompiledFunction") ||
            name.starts_with("## Call CompiledFxGraph"))) {
         compiled_until = tree_.subtree_end(e);
-        out_.compiled_us += GpuBelow(e);
+        out_.compiled_us +=
+            GpuBelow(e) - (replayed_[compiled_until] - replayed_[tree_.position(e)]);
       }
       place_of_[i] = open_.empty() ? ModulePlace::kNoParent : open_.back().first;
     }
@@ -233,11 +242,13 @@ class FactCollector {
   WorkloadFacts& out_;
   const trace::EventStore& events_;
   const tree::CallTree& tree_;
-  std::vector<double> before_;  // by place in preorder: GPU time launched before it
+  std::vector<double> before_;    // by place in preorder: GPU time launched before it
+  std::vector<double> replayed_;  // the same, of recorded graphs
   Names ops_, annotations_, frames_, kernels_, copies_;
   std::unordered_map<StringId, std::uint64_t> dims_;
   std::map<std::pair<std::uint32_t, std::string_view>, std::uint32_t> places_;
   std::set<std::pair<std::uint32_t, StringId>> instances_;
+  std::unordered_set<StringId> modules_;
   std::vector<std::pair<std::uint32_t, std::uint32_t>> open_;  // module place, end in preorder
   std::vector<std::uint32_t> place_of_;                        // by place in preorder
 };

@@ -55,10 +55,12 @@ struct WorkloadFacts {
   std::vector<ShapedOperation> operations = {};  // the longest first
   std::map<Shape, std::uint64_t> shapes = {};    // of all ops, views too: how often
 
+  std::map<std::string_view, std::uint64_t> instances = {};  // of a module class: different ones
+
   double gpu_us = 0;       // sum of GPU work
   double comm_us = 0;      // of it communication
   double graph_us = 0;     // of it replayed from recorded graphs
-  double compiled_us = 0;  // of it launched by compiled regions
+  double compiled_us = 0;  // of it launched by compiled regions, replays apart
   double triton_us = 0;    // of it kernels that Inductor made
   bool backward = false;   // links from backward nodes to forward ops
 

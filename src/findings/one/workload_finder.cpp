@@ -19,4 +19,11 @@ Workload FindWorkload(const session::LoadedTrace& trace,
   return workload;
 }
 
+std::string ModelClass(const session::LoadedTrace& trace) {
+  const std::vector<CategoryAnalysis> none;
+  const WorkloadFacts facts = CollectWorkloadFacts(trace, none);
+  const ModulePlace* main = MainModule(facts);
+  return main == nullptr ? std::string() : std::string(main->name);
+}
+
 }  // namespace jarvis::findings

@@ -1,6 +1,7 @@
 // Tells what a trace is of, from its modules, names, shapes and metadata. See workload.h.
 #pragma once
 
+#include <string>
 #include <vector>
 
 #include "findings/one/category_analysis.h"
@@ -13,5 +14,8 @@ namespace jarvis::findings {
 // but for sorting.
 Workload FindWorkload(const session::LoadedTrace& trace,
                       const std::vector<CategoryAnalysis>& categories);
+
+// The class of the module that owns the trace's GPU time; empty: none does, or none is recorded.
+std::string ModelClass(const session::LoadedTrace& trace);
 
 }  // namespace jarvis::findings

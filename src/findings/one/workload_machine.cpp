@@ -161,6 +161,28 @@ class MachineTeller {
     return "";
   }
 
+  // Most tensors among the operands are of doubles; numbers from Python are doubles without axes.
+  static bool HasDoubles(const ShapedOperation& one) {
+    if (one.types.size() != one.shapes.size()) return false;
+    std::size_t tensors = 0, doubles = 0;
+    for (std::size_t i = 0; i < one.types.size(); ++i) {
+      if (one.shapes[i].empty()) continue;
+      ++tensors;
+      if (one.types[i] == "double") ++doubles;
+    }
+    return doubles * 2 > tensors;
+  }
+
+  // Without copies from and to the host, which do not compute.
+  static double KernelUs(const Operation& operation) {
+    double us = 0;
+    for (const KernelShare& kernel : operation.kernels) {
+      const bool copy = kernel.name.starts_with("Memcpy") || kernel.name.starts_with("Memset");
+      us += copy ? 0 : kernel.total_us;
+    }
+    return us;
+  }
+
   void Precision() {
     std::map<std::string, double> us;
     double all = 0, accidental = 0;
@@ -168,10 +190,7 @@ class MachineTeller {
       const bool matrix =
           one.kind == Kind::kGemm || one.kind == Kind::kSdpa || one.kind == Kind::kConvolution;
       const std::string operand = OperandType(one);
-      const bool doubles =
-          std::find(one.types.begin(), one.types.end(), "double") != one.types.end() &&
-          !one.shapes.empty() && !one.shapes[0].empty();
-      if (doubles) accidental += one.operation->gpu_us;
+      if (HasDoubles(one)) accidental += KernelUs(*one.operation);
       for (const KernelShare& kernel : one.operation->kernels) {
         if (!IsMatrixKernel(kernel.name) && !matrix) continue;
         std::string type = PrecisionOfKernel(kernel.name);
@@ -235,7 +254,14 @@ class MachineTeller {
                              perf::PropertiesText(properties)));
         return;
       }
-      std::string text = device.name;
+      std::string text(perf::ClassOfProperties(properties));
+      if (!text.empty()) {
+        out_.Set(WorkloadPart::kDevice,
+                 device.name.empty() ? text : fmt::format("{} ({})", text, OneLine(device.name)),
+                 Certainty::kInferred, perf::PropertiesText(properties));
+        return;
+      }
+      text = device.name;
       if (const std::string more = perf::PropertiesText(properties); !more.empty())
         text += text.empty() ? "GPU with " + more : " (" + more + ")";
       out_.Set(WorkloadPart::kDevice, OneLine(text), Certainty::kRecorded, "deviceProperties");
@@ -348,13 +374,15 @@ bool IsMatrixKernel(std::string_view kernel) {
 std::string PrecisionOfKernel(std::string_view name) {
   if (name.starts_with("Cijk_")) return PrecisionOfTensile(name);
   const bool mx4 = Has(name, "mxe2m1") || Has(name, "mxfp4");
-  const bool mx8 = Has(name, "mxe4m3") || Has(name, "mxfp8");
+  const bool mx8 = Has(name, "mxe4m3") || Has(name, "mxfp8") || Has(name, "mx_float8");
   if (mx4) return mx8 ? "mxfp4 x mxfp8" : Has(name, "bf16") ? "mxfp4 x bf16" : "mxfp4";
   if (mx8) return "mxfp8";
   if (Has(name, "nvfp4") || Has(name, "e2m1")) return "fp4";
+  // Scales of blocks in e8m0 make it the OCP format.
+  if (Has(name, "e4m3") && (Has(name, "ue8m0") || Has(name, "blockscaled"))) return "mxfp8";
   if (Has(name, "e4m3") || Has(name, "float8") || Has(name, "_fp8")) return "fp8";
   if (Has(name, "dgemm") || Has(name, "<double")) return "fp64";
-  if (Has(name, "imma") || Has(name, "i8816") || Has(name, "i16832") || Has(name, "s8_"))
+  if (Has(name, "imma") || Has(name, "i8816") || Has(name, "i16832") || Has(name, "int8"))
     return "int8";
   if (Has(name, "tf32")) return "tf32";
   if (Has(name, "bf16") || Has(name, "bfloat16")) return "bf16";

@@ -9,6 +9,7 @@
 
 #include <fmt/format.h>
 
+#include "analysis/attribution/attribution.h"
 #include "base/text.h"
 #include "perf/iteration_annotation.h"
 
@@ -99,6 +100,7 @@ class ModelTeller {
     out_.module_classes.assign(classes.begin(), classes.end());
     if (main_ != nullptr) FromModules();
     Residual();
+    FromBenchmark();
     Family();
     Layers();
   }
@@ -147,6 +149,19 @@ class ModelTeller {
              "module calls beside the model's, by their share of the time of computing");
   }
 
+  // "[param|pytorch.model.alex_net|0|0|0|measure|forward]": PARAM names what it runs.
+  void FromBenchmark() {
+    constexpr std::string_view kMark = "|pytorch.model.";
+    for (const NamedWork& note : facts_.annotations) {
+      const std::size_t at = note.name.find(kMark);
+      if (!note.name.starts_with("[param") || at == std::string_view::npos) continue;
+      const std::string_view rest = note.name.substr(at + kMark.size());
+      out_.Set(WorkloadPart::kModel, OneLine(rest.substr(0, rest.find('|'))), Certainty::kRecorded,
+               "annotation " + OneLine(note.name));
+      return;
+    }
+  }
+
   bool IsBelowOrSame(const ModulePlace& place, std::uint32_t root) const {
     const ModulePlace* at = &place;
     while (at->parent != ModulePlace::kNoParent)
@@ -165,29 +180,24 @@ class ModelTeller {
     const std::uint64_t norms = Ops({"aten::batch_norm"}).count;
     const std::uint64_t convolutions = Convolutions();
     if (convolutions == 0 || norms == 0) return;
-    const std::uint64_t recomputed = Recomputed(convolutions);
-    if (recomputed == 0 || norms % passes_ != 0) return;
-    const std::string_view name = ResNetOf(recomputed);
+    const std::uint64_t each = OfOnePass(convolutions);
+    const std::string_view name = ResNetOf(each);
     if (name.empty()) return;
     if (main_ != nullptr && !MainIs({"resnet"})) return;
     WorkloadField& model = out_[WorkloadPart::kModel];
-    model.evidence.push_back(
-        fmt::format("{} convolutions with batch norms a forward pass", recomputed));
+    model.evidence.push_back(fmt::format("{} convolutions with batch norms a forward pass", each));
     model.value = name;
     model.certainty = Certainty::kInferred;
   }
 
-  // Convolutions of one forward pass, without those that checkpointing runs a second time: these
-  // are below a backward node or a checkpoint's backward.
-  std::uint64_t Recomputed(std::uint64_t convolutions) const {
+  // Convolutions of one forward pass, without those that checkpointing runs a second time.
+  std::uint64_t OfOnePass(std::uint64_t convolutions) const {
     if (convolutions % passes_ != 0) return 0;
     const std::uint64_t each = convolutions / passes_;
     if (!ResNetOf(each).empty()) return each;
-    // Distinct modules count once however often they run.
-    std::uint64_t modules = 0;
-    for (const ModulePlace& place : facts_.modules)
-      modules += place.name == "Conv2d" ? place.instances : 0;
-    return modules;
+    // Modules count once however often they run.
+    const auto modules = facts_.instances.find("Conv2d");
+    return modules == facts_.instances.end() ? 0 : modules->second;
   }
 
   bool Causal() const {
@@ -213,28 +223,36 @@ class ModelTeller {
       *why = "class name";
       return "diffusion transformer";
     }
+    if (MainIs({"conditionalgeneration", "seq2seq", "encoderdecoder"})) {
+      *why = "class name";
+      return "encoder-decoder transformer";
+    }
     const ImageSizes* image = sizes_.image ? &*sizes_.image : nullptr;
     if (image != nullptr && image->patch > 0 && sizes_.hidden) return VisionFamily(why);
-    const bool decoder = Causal() || KeepsCache() || MainIs({"causallm", "lmhead", "decoder"});
+    const bool looks_both_ways = sizes_.Attention() != nullptr && sizes_.Attention()->fused &&
+                                 !sizes_.Attention()->causal.value_or(true);
+    const bool encoder = MainIs({"bert", "maskedlm", "encoder"}) ||
+                         (looks_both_ways && !KeepsCache() && !sizes_.vocabulary);
+    const bool decoder =
+        Causal() || KeepsCache() || MainIs({"causallm", "lmhead", "decoder"}) || sizes_.vocabulary;
     const std::string experts = sizes_.has_experts ? "mixture-of-experts " : "";
-    if (decoder || (sizes_.vocabulary && !MainIs({"bert", "masked"}))) {
+    if (decoder && (!encoder || KeepsCache() || Causal())) {
       *why = KeepsCache()        ? "attention over a cache of keys and values"
              : Causal()          ? "causal attention"
              : sizes_.vocabulary ? "attention and " + sizes_.vocabulary_evidence
                                  : "class name";
-      return experts + "decoder";
+      return experts.empty() ? "decoder-only transformer" : experts + "decoder";
     }
-    *why = "attention ops";
-    return sizes_.has_experts                   ? "mixture-of-experts transformer"
-           : MainIs({"bert", "encoder", "vit"}) ? "transformer encoder"
-                                                : "transformer";
+    *why = looks_both_ways ? "attention ops that are not causal" : "attention ops";
+    if (encoder && main_ != nullptr) return experts + "transformer encoder";
+    return experts + (looks_both_ways ? "transformer (attention not causal)" : "transformer");
   }
 
   std::string VisionFamily(std::string* why) const {
     const ImageSizes& image = *sizes_.image;
     *why = fmt::format("convolution cuts patches of {} x {} to {} channels", image.patch,
                        image.patch, image.channels);
-    std::string name = "vision transformer";
+    std::string name = image.frames > 0 ? "video transformer" : "vision transformer";
     const AttentionSizes* attention = sizes_.Attention();
     if (attention != nullptr) {
       const std::string_view size = VitOf(attention->heads * attention->head, attention->heads);
@@ -347,22 +365,14 @@ class ModelTeller {
 
   // Without modules and shapes: how often the kernels of the most time run.
   void LayersByKernels() {
-    std::map<std::uint64_t, double> by_count;
-    for (const NamedWork& kernel : facts_.kernels) {
-      if (!ContainsNoCase(kernel.name, "nccl") && !ContainsNoCase(kernel.name, "all_reduce"))
-        by_count[kernel.count] += kernel.us;
-    }
-    const auto most =
-        std::max_element(by_count.begin(), by_count.end(),
-                         [](const auto& a, const auto& b) { return a.second < b.second; });
-    if (most == by_count.end() || !HasAttention()) return;
-    const std::uint64_t layers = most->first / passes_;
-    if (most->first % passes_ != 0 || layers < 4 || ShareOfCompute(most->second) < kRepeatedShare) {
+    const RepeatedWork most = RepeatedKernels(facts_);
+    if (!HasAttention() || most.count % passes_ != 0 || most.count / passes_ < 4 ||
+        most.share < kRepeatedShare) {
       return;
     }
-    out_.Set(WorkloadPart::kLayers, fmt::format("{}", layers), Certainty::kInferred,
+    out_.Set(WorkloadPart::kLayers, fmt::format("{}", most.count / passes_), Certainty::kInferred,
              fmt::format("kernels with {:.0f} % of the time of computing run {} times each",
-                         100 * ShareOfCompute(most->second), most->first));
+                         100 * most.share, most.count));
   }
 
   const WorkloadFacts& facts_;
@@ -420,7 +430,25 @@ std::uint64_t ForwardPasses(const WorkloadFacts& facts) {
     if (const auto sums = perf::ParseIteration(note.name)) formats.insert(sums->format);
   }
   if (iterations > 0) return std::max<std::uint64_t>(iterations / formats.size(), 1);
-  return std::max<std::uint64_t>(facts.trace.steps().size(), 1);
+  std::uint64_t steps = facts.trace.steps().size();
+  if (steps == 0) {  // the oldest profilers wrote the marks as ops
+    for (const NamedWork& op : facts.ops)
+      if (op.name.starts_with("ProfilerStep#")) ++steps;
+  }
+  return std::max<std::uint64_t>(steps, 1);
+}
+
+RepeatedWork RepeatedKernels(const WorkloadFacts& facts) {
+  std::map<std::uint64_t, double> by_count;
+  for (const NamedWork& kernel : facts.kernels) {
+    if (!analysis::IsCollectiveName(kernel.name) && !ContainsNoCase(kernel.name, "all_reduce"))
+      by_count[kernel.count] += kernel.us;
+  }
+  const auto most =
+      std::max_element(by_count.begin(), by_count.end(),
+                       [](const auto& a, const auto& b) { return a.second < b.second; });
+  if (most == by_count.end() || facts.ComputeUs() <= 0) return {};
+  return {most->first, most->second / facts.ComputeUs()};
 }
 
 void TellModel(const WorkloadFacts& facts, const WorkloadSizes& sizes, Workload* out) {

@@ -21,6 +21,14 @@ const ModulePlace* LayerModule(const WorkloadFacts& facts, const ModulePlace& ma
 // How often the model ran: calls of its module, iterations of a server, steps; at least 1.
 std::uint64_t ForwardPasses(const WorkloadFacts& facts);
 
+// The number of runs that kernels with the most time have in common, and their share of the time of
+// computing (0 to 1).
+struct RepeatedWork {
+  std::uint64_t count = 0;
+  double share = 0;
+};
+RepeatedWork RepeatedKernels(const WorkloadFacts& facts);
+
 // Model, family, components, layers.
 void TellModel(const WorkloadFacts& facts, const WorkloadSizes& sizes, Workload* out);
 

@@ -15,6 +15,7 @@ namespace jarvis::findings {
 namespace {
 
 constexpr double kExecutionShown = 0.05;  // of GPU time
+constexpr double kRepeatedAll = 0.4;      // of the time of computing
 constexpr std::int64_t kDecodeRows = 256;
 
 enum class Source : std::uint8_t { kFrame, kOp, kAnnotation, kKernel };
@@ -38,7 +39,7 @@ constexpr Sign kSigns[] = {
     {"FlashInfer", Source::kFrame, "flashinfer/"},
     {"FlashInfer", Source::kOp, "flashinfer"},
     {"aiter", Source::kOp, "aiter::"},
-    {"aiter", Source::kFrame, "aiter/"},
+    {"aiter", Source::kKernel, "aiter"},
     {"xDiT", Source::kFrame, "xfuser/"},
     {"diffusers", Source::kFrame, "diffusers/"},
     {"transformers", Source::kFrame, "transformers/models/"},
@@ -106,6 +107,7 @@ class PhaseTeller {
   void ReadIterations() {
     for (const NamedWork& note : facts_.annotations) {
       if (const auto sums = perf::ParseIteration(note.name)) {
+        if (sums->format.find("diffusion") != std::string_view::npos) continue;
         if (!iteration_ || sums->g_sk + sums->c_sk > iteration_->g_sk + iteration_->c_sk) {
           iteration_ = sums;
           iteration_name_ = note.name;
@@ -161,15 +163,23 @@ class PhaseTeller {
     out_.Set(WorkloadPart::kFramework, std::move(value), Certainty::kRecorded, std::move(evidence));
   }
 
-  // The optimizer that runs, or empty.
+  // The optimizers that run, or empty.
   std::string Optimizer(std::string* evidence) const {
+    std::string names;
+    const auto add = [&](std::string_view name, std::string_view why) {
+      if (names.find(name) != std::string::npos) return;
+      names += (names.empty() ? "" : ", ") + OneLine(name);
+      *evidence += (evidence->empty() ? "" : "; ") + OneLine(Utf8Prefix(why, 60));
+    };
     for (const NamedWork& note : facts_.annotations) {
       constexpr std::string_view kStep = "Optimizer.step#";
       if (!note.name.starts_with(kStep)) continue;
-      *evidence = note.name;
       const std::string_view rest = note.name.substr(kStep.size());
-      return std::string(rest.substr(0, rest.find('.')));
+      add(rest.substr(0, rest.find('.')), note.name);
     }
+    if (const NamedWork fused = Kernels({"rowwise_adagrad"}); fused.count > 0)
+      add("rowwise Adagrad", "embedding backward with rowwise_adagrad");
+    if (!names.empty()) return names;
     for (const auto& [part, name] :
          {std::pair{"_fused_adamw", "AdamW"}, std::pair{"_fused_adam", "Adam"},
           std::pair{"adagrad", "Adagrad"}, std::pair{"_fused_sgd", "SGD"}}) {
@@ -215,7 +225,14 @@ class PhaseTeller {
     return facts_.backward || Ops({"autograd::engine::evaluate_function"}).count > 0 ||
            Ops({"_backward", "backward0", "backward1"}).count > 0 ||
            Notes({"## backward"}).count > 0 ||
-           Kernels({"_backward_kernel", "_bwd_", "dgrad", "wgrad"}).count > 0;
+           (!facts_.trace.recorded().cpu_ops &&
+            Kernels({"_backward", "_bwd_", "dgrad", "wgrad"}).count > 0);
+  }
+
+  // Parts of the forward pass run again in the backward pass.
+  std::string Checkpoints() const {
+    const NamedWork frames = Containing(facts_.frames, {"torch/utils/checkpoint.py"});
+    return frames.count > 0 ? ", activation checkpointing" : "";
   }
 
   void Phase() {
@@ -224,7 +241,7 @@ class PhaseTeller {
     if (!optimizer.empty()) {
       const bool named = optimizer != "optimizer";
       out_.Set(WorkloadPart::kPhase,
-               named ? fmt::format("training with {}", optimizer) : "training",
+               (named ? "training with " + optimizer : std::string("training")) + Checkpoints(),
                Certainty::kRecorded, std::move(evidence));
       return;
     }
@@ -264,7 +281,8 @@ class PhaseTeller {
       return;
     }
     const AttentionSizes* attention = sizes_.Attention();
-    const bool decoder = ContainsNoCase(out_[WorkloadPart::kFamily].value, "decoder");
+    const bool decoder =
+        !sizes_.image && ContainsNoCase(out_[WorkloadPart::kFamily].value, "decoder");
     const NamedWork paged = Kernels({"paged_attention", "batchdecode", "splitkv", "mla_decode"});
     if (decoder && attention != nullptr && attention->queries == 1 && attention->keys != 1) {
       out_.Set(WorkloadPart::kPhase, "decode", Certainty::kInferred,
@@ -282,6 +300,12 @@ class PhaseTeller {
   }
 
   void Input() {
+    if (!sizes_.image && sizes_.made) {
+      out_.Set(WorkloadPart::kInput,
+               fmt::format("makes {} x {} pixels", sizes_.made->first, sizes_.made->second),
+               Certainty::kRecorded, "convolution to three channels");
+      return;
+    }
     if (!sizes_.image) return;
     const ImageSizes& image = *sizes_.image;
     std::string text = fmt::format("{} x {} pixels", image.height, image.width);
@@ -404,10 +428,21 @@ class PhaseTeller {
                                : fmt::format("{} steps ({} to {})", steps.size(),
                                              steps.front().number, steps.back().number);
     }
+    if (text.empty() && !iteration_ && passes_ > 1 && MainModule(facts_) == nullptr)
+      text = fmt::format("{} steps", passes_);
     if (iteration_) {
       text = fmt::format("{} engine step{}", passes_, passes_ == 1 ? "" : "s");
     } else if (MainModule(facts_) != nullptr && passes_ > std::max<std::size_t>(steps.size(), 1)) {
       text += fmt::format("{}{} forward passes", text.empty() ? "" : ", ", passes_);
+    }
+    const RepeatedWork repeated = RepeatedKernels(facts_);
+    if (passes_ == 1 && !out_[WorkloadPart::kLayers].known() && repeated.count >= 4 &&
+        repeated.share >= kRepeatedAll) {
+      text += fmt::format("{}its work repeated {} times", text.empty() ? "" : ", ", repeated.count);
+      out_.Set(WorkloadPart::kSteps, std::move(text), Certainty::kInferred,
+               fmt::format("kernels with {:.0f} % of the time of computing run {} times each",
+                           100 * repeated.share, repeated.count));
+      return;
     }
     out_.Set(WorkloadPart::kSteps, std::move(text), Certainty::kRecorded,
              iteration_ ? "annotations of the server" : "ProfilerStep marks, module calls");

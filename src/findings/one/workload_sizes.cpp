@@ -15,6 +15,7 @@ namespace {
 constexpr std::int64_t kVocabularyMin = 16000;
 constexpr std::int64_t kHeadMax = 512;
 constexpr std::int64_t kExpertsMax = 1024;
+constexpr std::size_t kUnfusedMax = 32;  // attentions that are taken apart
 
 std::optional<std::int64_t> DetailOf(const Operation& operation, std::string_view key) {
   for (const Fact& fact : operation.details) {
@@ -43,7 +44,7 @@ class SizeFinder {
       AddGemm(one);
       AddFusedAttention(one);
       AddExperts(one);
-      if (!out_.image && IsConvolution(one)) AddImage(one);
+      if (IsConvolution(one)) AddImage(one);
     }
     AddUnfusedAttention();
     std::stable_sort(
@@ -111,15 +112,16 @@ class SizeFinder {
     std::optional<std::pair<std::int64_t, std::int64_t>> best;
     std::uint64_t most = 0;
     for (const auto& [shape, count] : facts_.shapes) {
-      if (shape.size() != 4 || shape[0] <= 0 || shape[1] <= 0) continue;
-      const bool scores = shape[2] == rows && shape[3] == keys;
-      const bool operand = (shape[2] == rows || shape[2] == keys) && shape[3] == head;
-      if ((!scores && !operand) || shape[1] > both || shape[0] != both / shape[1] ||
-          shape[0] * shape[1] != both || shape[1] == 1 || count <= most) {
-        continue;
-      }
+      Shape four = shape;
+      // Queries, keys and values in one tensor: [3, batch, heads, rows, head size].
+      if (four.size() == 5 && four[0] == 3) four.erase(four.begin());
+      if (four.size() != 4 || four[0] <= 0 || four[1] <= 1 || count <= most) continue;
+      const bool scores = four[2] == rows && four[3] == keys;
+      const bool operand = (four[2] == rows || four[2] == keys) && four[3] == head;
+      const bool product = four[0] <= both && four[1] <= both && four[0] * four[1] == both;
+      if (!product || (!scores && !operand)) continue;
       most = count;
-      best = {shape[0], shape[1]};
+      best = {four[0], four[1]};
     }
     return best;
   }
@@ -136,7 +138,9 @@ class SizeFinder {
       const Shape& s = one.shapes[0];
       softmax[{s[s.size() - 2], s.back()}] += one.operation->gpu_us;
     }
+    std::size_t taken = 0;
     for (const GemmSizes& gemm : batched_) {
+      if (taken == kUnfusedMax) break;
       const auto found = softmax.find({gemm.m, gemm.n});
       if (found == softmax.end() || gemm.k > kHeadMax || gemm.k < 8) continue;
       AttentionSizes sizes;
@@ -152,6 +156,7 @@ class SizeFinder {
         sizes.heads = sizes.kv_heads = split->second;
       }
       softmax.erase(found);
+      ++taken;
       out_.attentions.push_back(std::move(sizes));
     }
   }
@@ -160,7 +165,9 @@ class SizeFinder {
     if (one.shapes.size() < 2) return;
     const Shape& x = one.shapes[0];
     const Shape& w = one.shapes[1];
-    if (x.size() < 4 || w.size() != x.size() || x[1] != 3 || x[1] != w[1]) return;
+    if (x.size() < 4 || w.size() != x.size()) return;
+    if (w[0] == 3 && w[1] > 4 && !out_.made) out_.made = {x[x.size() - 2], x.back()};
+    if (out_.image || x[1] != 3 || x[1] != w[1]) return;
     ImageSizes image;
     image.images = x[0];
     image.height = x[x.size() - 2];
@@ -220,8 +227,15 @@ class SizeFinder {
     std::uint64_t repeated = 0;
     for (const GemmSizes& gemm : out_.gemms)
       repeated = std::max(repeated, gemm.calls);
+    // A rank may have its part of the columns alone.
+    const std::int64_t ranks =
+        std::clamp<std::int64_t>(facts_.trace.trace().metadata.world_size.value_or(1), 1, 64);
     for (const GemmSizes& gemm : out_.gemms) {
-      if (gemm.n < kVocabularyMin || gemm.n < 3 * gemm.k || gemm.calls * 2 > repeated + 2) continue;
+      const bool whole =
+          gemm.n >= kVocabularyMin && gemm.n >= 3 * gemm.k && gemm.calls * 2 <= repeated + 2;
+      const bool part = gemm.n * ranks >= kVocabularyMin && gemm.n > gemm.k &&
+                        gemm.n * ranks >= 3 * gemm.k && gemm.calls * 4 <= repeated;
+      if (!whole && !part) continue;
       out_.vocabulary = gemm.n;
       out_.vocabulary_evidence = fmt::format("product {} x {} -> {}", gemm.m, gemm.k, gemm.n);
       head_width_ = gemm.k;
@@ -252,9 +266,11 @@ class SizeFinder {
       score[gemm.k] += gemm.gpu_us;
       if (gemm.n != gemm.k) score[gemm.n] += gemm.gpu_us;
     }
+    // Of equal ones the larger: a router has few columns.
     const auto longest = [](const auto& of) {
-      return std::max_element(of.begin(), of.end(),
-                              [](const auto& a, const auto& b) { return a.second < b.second; });
+      return std::max_element(of.begin(), of.end(), [](const auto& a, const auto& b) {
+        return a.second < b.second || (a.second == b.second && a.first < b.first);
+      });
     };
     if (!rows.empty()) out_.tokens = longest(rows)->first;
     if (!score.empty()) {

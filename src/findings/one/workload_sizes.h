@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "findings/one/workload_facts.h"
@@ -49,6 +50,8 @@ struct WorkloadSizes {
   std::optional<std::int64_t> experts, local_experts, top_k;
   bool has_experts = false;
   std::optional<ImageSizes> image;
+  std::optional<std::pair<std::int64_t, std::int64_t>>
+      made;  // height, width of images that are made
 
   // Null: there is none.
   const AttentionSizes* Attention() const { return main ? &attentions[*main] : nullptr; }

@@ -11,6 +11,7 @@
 
 #include "analysis/attribution/arg_text.h"
 #include "findings/one/quality.h"
+#include "findings/one/workload_finder.h"
 
 namespace jarvis::findings {
 namespace {
@@ -134,17 +135,6 @@ void AddMissing(const session::LoadedTrace& primary, const session::LoadedTrace&
 
 }  // namespace
 
-std::string ModelName(const session::LoadedTrace& trace) {
-  std::map<std::string, double> roots;
-  for (const analysis::SummaryRow& row : trace.SummaryBy(analysis::GroupBy::kModule).rows) {
-    if (row.name.starts_with('(')) continue;  // (no module), (unlinked)
-    roots[row.name.substr(0, row.name.find(" / "))] += row.gpu_us;
-  }
-  const auto most = std::max_element(
-      roots.begin(), roots.end(), [](const auto& a, const auto& b) { return a.second < b.second; });
-  return most == roots.end() ? std::string() : most->first;
-}
-
 std::string DeviceNames(const session::LoadedTrace& trace) {
   std::set<std::string> names;
   for (const trace::Device& device : trace.trace().metadata.devices)
@@ -213,7 +203,7 @@ Comparability AssessComparability(const session::LoadedTrace& primary,
     result.reasons.push_back(fmt::format("ranks: {} and {}", Text(world_a), Text(world_b)));
   }
   result.reasons.insert(result.reasons.begin(),
-                        BothText("model", ModelName(primary), ModelName(comparison)));
+                        BothText("model", ModelClass(primary), ModelClass(comparison)));
   result.reasons.push_back(BothText("device", DeviceNames(primary), DeviceNames(comparison)));
   result.reasons.push_back(SoftwareText(primary, comparison));
   AddMissing(primary, comparison, &result);

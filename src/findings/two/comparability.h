@@ -30,9 +30,6 @@ struct Comparability {
 Comparability AssessComparability(const session::LoadedTrace& primary,
                                   const session::LoadedTrace& comparison);
 
-// What was run: the outermost module with the most time, "Qwen2Model"; empty: no modules recorded.
-std::string ModelName(const session::LoadedTrace& trace);
-
 // The trace's devices, each once, by name: "NVIDIA H100 80GB HBM3"; empty: not recorded.
 std::string DeviceNames(const session::LoadedTrace& trace);
 

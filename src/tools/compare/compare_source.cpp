@@ -31,7 +31,8 @@ Result<session::ReportSource> SourceOfRanks(const session::Workspace& workspace,
   JV_ASSIGN(source.path, workspace.files().ResolveInput(given));
   // As they are read from files, where a group named "0" is a number: they may meet such.
   for (const Table& table : report.tables) {
-    JV_ASSIGN(Table read_back, ParseCsv(table.name, output::ToCsv(table)));
+    JV_ASSIGN(Table read_back,
+              ParseCsv(table.name, output::ToCsv(table, output::CsvFormulas::kAsIs)));
     source.tables.push_back(std::move(read_back));
   }
   return source;

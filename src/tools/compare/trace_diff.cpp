@@ -275,6 +275,9 @@ Status WriteFiles(const Pair& pair, const session::Workspace& workspace, const J
                   Job& job, Answer* answer) {
   std::vector<Table> tables = pair.aligned->Tables();
   tables.push_back(pair.aligned->StatsSummary(tables.back()));
+  const auto formulas = arguments.at("compat").get<std::string>() == "tracelens"
+                            ? output::CsvFormulas::kAsIs
+                            : output::CsvFormulas::kQuoted;
   constexpr const char* kMergedTree = "merged_tree_output.txt";
   std::vector<std::string> names = {kMergedTree};
   for (const Table& table : tables)
@@ -284,7 +287,7 @@ Status WriteFiles(const Pair& pair, const session::Workspace& workspace, const J
   JV_TRY(folder->Claim(names, MayOverwrite(arguments)));
   for (const Table& table : tables) {
     JV_TRY(job.Check());
-    JV_ASSIGN(std::string path, folder->Write(table.name + ".csv", output::ToCsv(table)));
+    JV_ASSIGN(std::string path, folder->Write(table.name + ".csv", output::ToCsv(table, formulas)));
     answer->files.push_back({std::move(path), table.name, table.rows.size()});
   }
   JV_ASSIGN(std::string path,

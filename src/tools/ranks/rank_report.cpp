@@ -96,7 +96,7 @@ class ReportWriter {
       for (std::size_t i = 0; i < row.size(); ++i) {
         const auto* number = std::get_if<double>(&row[i]);
         cells.push_back(number == nullptr ? CellOfText(output::CellText(row[i]))
-                                          : MsText(static_cast<std::int64_t>(*number * 1e6)));
+                                          : MsDigits(*number));
       }
       table.Row(std::move(cells));
     }
@@ -126,8 +126,8 @@ class ReportWriter {
       Line("- rank {}: {}", *job_.set.ranks[rank].rank, WhyText(job_.story.ranks[rank]));
     if (job_.story.start_ns > job_.joint.clock_error_ns) {
       Line(
-          "- the first collective is {} ms late; its recording begins later, so the cause lies "
-          "before it",
+          "- at the first collective the ranks are {} ms apart, as their recordings begin; not "
+          "counted",
           MsText(job_.story.start_ns));
     }
     Line("");
@@ -140,7 +140,7 @@ class ReportWriter {
     std::vector<std::pair<std::int64_t, const char*>> parts;
     for (const auto& [cause, words] : kCauseWords) {
       const std::int64_t ns = of.lost_by[static_cast<std::size_t>(cause)];
-      if (ns > 0 && ns * 50 >= of.lost_ns) parts.emplace_back(-ns, words);
+      if (ns > 0 && ns >= of.lost_ns / 50) parts.emplace_back(-ns, words);
     }
     std::stable_sort(parts.begin(), parts.end(),
                      [](const auto& a, const auto& b) { return a.first < b.first; });
@@ -154,7 +154,7 @@ class ReportWriter {
     if (job_.story.stalls.empty()) return;
     MarkdownTable table({"rank", "where its host stood", "times", "each", "cost", "before"});
     for (const analysis::HostStall& stall : job_.story.stalls) {
-      if (stall.late_ns * 100 < job_.story.lost_ns) continue;
+      if (stall.late_ns < job_.story.lost_ns / 100) continue;
       table.Row({fmt::format("{}", *job_.set.ranks[stall.rank].rank), CellOfText(StallPlace(stall)),
                  fmt::format("{}", stall.times), MsText(stall.typical_ns), MsText(stall.late_ns),
                  std::string(analysis::CommFamilyName(stall.next))});
@@ -241,7 +241,7 @@ class ReportWriter {
       const std::pair one{wait, std::max<std::int64_t>(0, facts->exposed_ns - wait)};
       least = least ? std::min(*least, one) : one;
     }
-    return least && least->second * 100 >= job_.story.wall_ns ? least->second : 0;
+    return least && least->second >= job_.story.wall_ns / 100 ? least->second : 0;
   }
 
   void LoneKinds() {
@@ -295,7 +295,8 @@ class ReportWriter {
     for (const auto& [key, kind] : best)
       kinds.push_back(kind);
     std::stable_sort(kinds.begin(), kinds.end(), [](const auto& a, const auto& b) {
-      return *a.bytes * a.calls > *b.bytes * b.calls;
+      return static_cast<double>(*a.bytes) * static_cast<double>(a.calls) >
+             static_cast<double>(*b.bytes) * static_cast<double>(b.calls);
     });
     if (kinds.size() > kListedMax) kinds.resize(kListedMax);
     for (const analysis::LoneKind& kind : kinds) {

@@ -125,11 +125,11 @@ std::string StarvedVerdict(const JobView& job, const JobLever& lever) {
 }
 
 std::string PlainVerdict(const JobView& job) {
-  std::int64_t wait = 0;
-  std::int64_t comm = 0;
+  double wait = 0;
+  double comm = 0;
   for (const analysis::RankCommTime& of : job.joint.ranks) {
-    wait += of.wait_ns;
-    comm += of.comm_ns;
+    wait += MsOf(of.wait_ns);
+    comm += MsOf(of.comm_ns);
   }
   std::vector<std::size_t> order;
   for (std::size_t rank = 0; rank < job.story.ranks.size(); ++rank) {
@@ -142,14 +142,14 @@ std::string PlainVerdict(const JobView& job) {
     return fmt::format(
         "no rank keeps the others waiting for long: {} of the communication time is waiting, and "
         "it changes hands.",
-        ShareText(wait, comm));
+        PartText(wait, comm));
   }
   const RankStory& worst = job.story.ranks[order.front()];
   return fmt::format(
       "rank {} comes last {} times and keeps the others waiting {} ms in all; {} of the "
       "communication time of the job is waiting, and no single stop or imbalance explains it.",
       *job.set.ranks[order.front()].rank, worst.came_last, MsText(worst.lost_ns),
-      ShareText(wait, comm));
+      PartText(wait, comm));
 }
 
 std::string_view RoleWord(RankRole role) {
@@ -208,7 +208,10 @@ RankRow RowOf(const JobView& job, std::size_t rank) {
 }  // namespace
 
 std::string MsText(std::int64_t ns) {
-  const double ms = MsOf(ns);
+  return MsDigits(MsOf(ns));
+}
+
+std::string MsDigits(double ms) {
   const double size = std::abs(ms);
   if (size < 9.995) return fmt::format("{:.2f}", ms);
   if (size < 99.95) return fmt::format("{:.1f}", ms);
@@ -219,8 +222,12 @@ std::string MsText(std::int64_t ns) {
 }
 
 std::string ShareText(std::int64_t part, std::int64_t whole) {
-  if (whole <= 0) return "0 %";
-  const double share = 100 * static_cast<double>(part) / static_cast<double>(whole);
+  return PartText(static_cast<double>(part), static_cast<double>(whole));
+}
+
+std::string PartText(double part, double whole) {
+  if (!(whole > 0)) return "0 %";
+  const double share = 100 * part / whole;
   return share < 10 ? fmt::format("{:.1f} %", share) : fmt::format("{:.0f} %", share);
 }
 
@@ -295,7 +302,7 @@ std::string LoneText(const analysis::LoneKind& kind) {
 std::string LoneVerdict(const JobView& job, const std::vector<analysis::LoneKind>& kinds) {
   std::string text =
       fmt::format("one rank{} of a job: who comes late is not in it",
-                  job.set.world_size ? fmt::format(" of {}", *job.set.world_size) : "");
+                  job.set.world_size ? fmt::format(" of the {}", *job.set.world_size) : "");
   constexpr std::size_t kShown = 2;
   std::size_t shown = 0;
   bool sized = false;
@@ -316,27 +323,27 @@ std::string LoneVerdict(const JobView& job, const std::vector<analysis::LoneKind
 }
 
 std::string CommText(const JobView& job) {
-  std::int64_t comm = 0;
-  std::int64_t wait = 0;
-  std::int64_t transfer = 0;
-  std::int64_t unmatched = 0;
+  double comm = 0;
+  double wait = 0;
+  double transfer = 0;
+  double unmatched = 0;
   for (const analysis::RankCommTime& of : job.joint.ranks) {
-    comm += of.comm_ns;
-    wait += of.wait_ns;
-    transfer += of.transfer_ns;
-    unmatched += of.unmatched_ns;
+    comm += MsOf(of.comm_ns);
+    wait += MsOf(of.wait_ns);
+    transfer += MsOf(of.transfer_ns);
+    unmatched += MsOf(of.unmatched_ns);
   }
-  if (comm == 0) return {};
+  if (!(comm > 0)) return {};
   if (job.set.ranks.size() == 1) {
     const auto& facts = job.set.ranks.front().facts;
     if (!facts) return {};
-    return fmt::format("communication {} ms, {} of it beside no computation", MsText(comm),
+    return fmt::format("communication {} ms, {} of it beside no computation", MsDigits(comm),
                        MsText(facts->exposed_ns));
   }
   return fmt::format(
       "communication of all ranks {} ms = waiting {} ({}) + transfer {} ({}) + unmatched {} ({})",
-      MsText(comm), MsText(wait), ShareText(wait, comm), MsText(transfer),
-      ShareText(transfer, comm), MsText(unmatched), ShareText(unmatched, comm));
+      MsDigits(comm), MsDigits(wait), PartText(wait, comm), MsDigits(transfer),
+      PartText(transfer, comm), MsDigits(unmatched), PartText(unmatched, comm));
 }
 
 PathTexts PathsOf(const JobView& job, const JobLever& lever) {

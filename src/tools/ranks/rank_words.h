@@ -22,7 +22,9 @@ struct JobView {
 
 // "1,001", "84.3", "0.62": milliseconds of nanoseconds.
 std::string MsText(std::int64_t ns);
+std::string MsDigits(double ms);  // the same of milliseconds
 // "81 %"
+std::string PartText(double part, double whole);
 std::string ShareText(std::int64_t part, std::int64_t whole);
 // "rank 2", "ranks 0, 6", by places in RankSet::ranks.
 std::string RanksText(const JobView& job, const std::vector<std::size_t>& ranks);

@@ -43,7 +43,8 @@ struct Answer {
 // 2,000 tokens at 3.5 bytes each.
 inline constexpr std::size_t kAnswerBytesMax = 7000;
 
-// Cuts rows from the end until the larger half fits, never below three.
+// Cuts rows from the end until the larger half fits, never below three; if that is not enough,
+// texts and lists are shortened too, and a note says so. What comes from a trace stays on its line.
 mcp::ToolReply Render(const Answer& answer);
 
 // Cursors: opaque to the caller, bound to one question.

@@ -7,6 +7,7 @@
 
 #include "base/text.h"
 #include "io/text_file.h"
+#include "perf/device_match.h"
 
 namespace jarvis::tools {
 namespace {
@@ -45,6 +46,18 @@ Result<PlatformChoice> Named(const io::FilePolicy& files, const std::string& wan
               kHowToGive);
 }
 
+// Of a device whose name tells nothing. All devices of the machine have the same name here.
+const perf::Platform* ByProperties(const session::LoadedTrace& trace) {
+  const perf::Platform* known = nullptr;
+  for (const trace::Device& device : trace.trace().metadata.devices) {
+    const perf::Platform* one = perf::MatchProperties(
+        {device.sm_count, device.memory_bytes, device.compute_major, device.compute_minor});
+    if (one == nullptr || (known != nullptr && one != known)) return nullptr;
+    known = one;
+  }
+  return known;
+}
+
 }  // namespace
 
 Result<PlatformChoice> ChoosePlatform(const io::FilePolicy& files, const std::string& wanted,
@@ -67,6 +80,12 @@ Result<PlatformChoice> ChoosePlatform(const io::FilePolicy& files, const std::st
   if (const perf::Platform* known = perf::MatchDevice(name)) {
     choice.platform = *known;
     choice.note = fmt::format("platform {} by the trace's device \"{}\"", known->name, name);
+    return choice;
+  }
+  if (const perf::Platform* known = ByProperties(*trace)) {
+    choice.platform = *known;
+    choice.note = fmt::format("platform {} by the properties of device \"{}\"", known->name,
+                              Utf8Prefix(name, 60));
     return choice;
   }
   const std::string_view refusal = perf::RefusalOf(name);

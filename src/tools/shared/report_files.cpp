@@ -21,6 +21,7 @@ using documents::DocumentKind;
 constexpr const char* kOptionsFile = "metadata/report_options.json";
 constexpr const char* kLogFile = "run_log.jsonl";
 constexpr std::size_t kReportBytesMax = std::size_t{16} << 20;
+constexpr std::size_t kCorrectionBytesMax = 240;
 constexpr const char* kReplayFiles[] = {"replay_package.zip", "replay_ir.json"};
 
 constexpr const char* kSystemParts[] = {"cpu_idle", "multi_kernel", "kernel_fusion"};
@@ -119,7 +120,8 @@ Json CorrectionsOf(const Json& given) {
   for (std::size_t i = 0; i < findings::kWorkloadParts; ++i) {
     const std::string key(findings::WorkloadKey(static_cast<findings::WorkloadPart>(i)));
     const auto value = TextArgument(given, key.c_str());
-    if (value && !Trim(*value).empty()) kept[key] = OneLine(ValidUtf8(Trim(*value)));
+    if (value && !Trim(*value).empty())
+      kept[key] = OneLine(ValidUtf8(Utf8Prefix(Trim(*value), kCorrectionBytesMax)));
   }
   return kept;
 }

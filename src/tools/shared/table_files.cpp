@@ -11,7 +11,8 @@
 namespace jarvis::tools {
 
 Status WriteTables(const std::vector<Table>& tables, io::OutputFolder& folder,
-                   io::OutputFolder& book_folder, const std::string& book_name, Answer* answer) {
+                   io::OutputFolder& book_folder, const std::string& book_name, Answer* answer,
+                   output::CsvFormulas formulas) {
   const bool book = !book_name.empty();
   std::vector<Result<std::string>> paths(tables.size());
   Result<output::XlsxFile> made_book;
@@ -19,7 +20,7 @@ Status WriteTables(const std::vector<Table>& tables, io::OutputFolder& folder,
   ParallelFor(tables.size() + 1, 0, [&](std::size_t piece) {
     if (piece > 0) {
       const Table& table = tables[piece - 1];
-      paths[piece - 1] = folder.Write(table.name + ".csv", output::ToCsv(table));
+      paths[piece - 1] = folder.Write(table.name + ".csv", output::ToCsv(table, formulas));
     } else if (book) {
       made_book = output::WriteXlsx(tables, book_folder.PathFor(book_name));
     }

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "io/output_folder.h"
+#include "output/csv_writer.h"
 #include "table/table.h"
 #include "tools/shared/answer.h"
 
@@ -14,6 +15,7 @@ namespace jarvis::tools {
 // them into `book_folder`; each file is a piece of work of its own. The names must be claimed;
 // committing is the caller's. Adds to the answer's files and notes.
 Status WriteTables(const std::vector<Table>& tables, io::OutputFolder& folder,
-                   io::OutputFolder& book_folder, const std::string& book_name, Answer* answer);
+                   io::OutputFolder& book_folder, const std::string& book_name, Answer* answer,
+                   output::CsvFormulas formulas = output::CsvFormulas::kQuoted);
 
 }  // namespace jarvis::tools

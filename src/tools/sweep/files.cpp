@@ -94,7 +94,9 @@ class Writer {
     const Table* table = Keep(std::move(made));
     pieces_.push_back({folder + table->name + ".csv", table->name, table->rows.size(),
                        [table, carriage_returns]() -> Result<std::string> {
-                         std::string text = output::ToCsv(*table);
+                         std::string text =
+                             output::ToCsv(*table, carriage_returns ? output::CsvFormulas::kAsIs
+                                                                    : output::CsvFormulas::kQuoted);
                          if (!carriage_returns) return text;
                          std::string out;
                          for (const char c : text) {

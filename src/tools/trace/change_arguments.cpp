@@ -1,8 +1,7 @@
 #include "tools/trace/change_arguments.h"
 
 #include <algorithm>
-#include <cmath>
-#include <limits>
+#include <iterator>
 #include <optional>
 #include <span>
 #include <utility>
@@ -30,6 +29,34 @@ constexpr std::string_view kKinds[] = {"row",          "kernel",        "categor
                                        "host",         "host_op",       "graph",    "pin_copies",
                                        "remove_waits", "profiler_cost", "gpu"};
 
+// All that a change can have. n: a number from 0, s: text, b: true or false, a: an array, o: an
+// object, g: true or an object.
+struct Member {
+  std::string_view name;
+  char kind;
+  std::string_view expected;
+};
+constexpr Member kMembers[] = {
+    {"row", 's', "a row's id"},
+    {"kernel", 's', "part of a name"},
+    {"category", 's', "a category's name"},
+    {"fuse", 'a', "an array of row ids"},
+    {"host", 'o', "{from_ms, to_ms}"},
+    {"host_op", 's', "part of a name"},
+    {"graph", 'g', "true or {from_ms, to_ms}"},
+    {"pin_copies", 'b', "true"},
+    {"remove_waits", 's', "\"all\" or part of a name"},
+    {"profiler_cost", 's', "\"remove\""},
+    {"gpu", 's', "the name of a platform"},
+    {"from_gpu", 's', "the name of a platform"},
+    {"factor", 'n', "a number from 0"},
+    {"ms", 'n', "milliseconds"},
+    {"tflops", 'n', "a number above 0"},
+    {"gbps", 'n', "a number above 0"},
+    {"remove", 'b', "true"},
+    {"calls", 'b', "true or false: calls of the runtime change, too"},
+};
+
 std::string AllKinds() {
   std::string all;
   for (const std::string_view kind : kKinds)
@@ -43,6 +70,20 @@ tl::unexpected<Error> Bad(std::size_t place, std::string text, std::string hint 
 
 bool IsCopyBetweenMemories(const analysis::GpuWork& work) {
   return work.to_host || work.from_host;
+}
+
+// "op3*0.5", or the name of a change that needs nothing else.
+Json FromText(const std::string& text) {
+  if (text == "graph" || text == "pin_copies") return {{text, true}};
+  if (text == "remove_waits") return {{text, "all"}};
+  if (text == "profiler_cost") return {{text, "remove"}};
+  const std::size_t star = text.find('*');
+  const auto factor = star == std::string::npos
+                          ? std::nullopt
+                          : ParseDouble(std::string_view(text).substr(star + 1));
+  Json object = {{"row", text.substr(0, star)}};
+  if (factor) object["factor"] = *factor;
+  return object;
 }
 
 // One change at a time.
@@ -59,6 +100,7 @@ class ChangeReader {
   Result<NamedChange> Read(const Json& object, std::size_t place) {
     object_ = &object;
     place_ = place;
+    JV_TRY(CheckMembers());
     std::string_view kind;
     for (const std::string_view one : kKinds) {
       if (!object.contains(one)) continue;
@@ -79,9 +121,35 @@ class ChangeReader {
   }
 
  private:
+  // That there are no others, and each is of its kind.
+  Status CheckMembers() const {
+    for (const auto& [name, value] : object_->items()) {
+      const auto* member = std::find_if(std::begin(kMembers), std::end(kMembers),
+                                        [&](const Member& one) { return one.name == name; });
+      if (member == std::end(kMembers)) {
+        std::vector<std::string_view> names;
+        for (const Member& one : kMembers)
+          names.push_back(one.name);
+        const auto close = Closest(name, names);
+        return Bad(place_,
+                   fmt::format("no change has \"{}\"{}", Utf8Prefix(name, 40),
+                               close ? fmt::format("; did you mean {}?", *close) : ""),
+                   "what_if --help lists them");
+      }
+      const bool fits = member->kind == 'n'   ? value.is_number() && value.get<double>() >= 0
+                        : member->kind == 's' ? value.is_string()
+                        : member->kind == 'b' ? value.is_boolean()
+                        : member->kind == 'a' ? value.is_array()
+                        : member->kind == 'o' ? value.is_object()
+                                              : value.is_boolean() || value.is_object();
+      if (!fits) return Bad(place_, fmt::format("{}: expected {}", name, member->expected));
+    }
+    return {};
+  }
+
   std::optional<double> Number(std::string_view name) const {
     const auto found = object_->find(name);
-    if (found == object_->end() || !found->is_number()) return std::nullopt;
+    if (found == object_->end()) return std::nullopt;
     return found->get<double>();
   }
   std::string TextOf(std::string_view name) const {
@@ -251,10 +319,10 @@ class ChangeReader {
     const auto text = [&](std::string_view name, const char* otherwise) {
       const auto found = object.find(name);
       return found != object.end() && found->is_number()
-                 ? fmt::format("{}", output::Rounded(found->get<double>()))
+                 ? fmt::format("{} ms", output::Rounded(found->get<double>()))
                  : std::string(otherwise);
     };
-    return fmt::format("from {} to {} ms", text("from_ms", "the start"), text("to_ms", "the end"));
+    return fmt::format("from {} to {}", text("from_ms", "the start"), text("to_ms", "the end"));
   }
 
   // Faster code makes no call of the runtime faster; what goes takes its calls along.
@@ -356,6 +424,8 @@ class ChangeReader {
   }
 
   Result<NamedChange> ReadProfiler() {
+    if (TextOf("profiler_cost") != "remove")
+      return Bad(place_, "profiler_cost: expected \"remove\"");
     JV_ASSIGN(const auto cost, session::ProfilingCostOf(trace_, job_));
     if (cost->stretches.empty()) {
       return Bad(place_, "no cost of profiling shows in the trace");
@@ -437,7 +507,8 @@ Result<std::vector<NamedChange>> ReadChanges(const session::Workspace& workspace
                                              const Json& arguments, Job& job) {
   ChangeReader reader(workspace, trace, simulation, job);
   std::vector<NamedChange> changes;
-  for (const Json& object : arguments.at("changes")) {
+  for (const Json& given : arguments.at("changes")) {
+    const Json object = given.is_string() ? FromText(given.get<std::string>()) : given;
     JV_ASSIGN(NamedChange change, reader.Read(object, changes.size()));
     JV_TRY(job.Check());
     changes.push_back(std::move(change));

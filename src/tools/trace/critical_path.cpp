@@ -41,12 +41,12 @@ void ShowOps(const session::LoadedTrace& trace, const analysis::Simulation& simu
 
 void ShowStretches(std::span<const PathStep> path, std::size_t limit, Answer* answer) {
   constexpr std::size_t kParts = 200;
-  answer->columns = {"start_ms", "ms", "bound_by", "percent_of_it"};
+  answer->columns = {"bound_by", "start_ms", "ms", "percent_of_it"};
   const auto stretches = analysis::StretchesOf(path, kParts);
   for (std::size_t i = 0; i < stretches.size() && i < limit; ++i) {
     const analysis::PathStretch& one = stretches[i];
-    answer->rows.push_back({one.begin_us / 1000, (one.end_us - one.begin_us) / 1000,
-                            std::string(PathClassText(one.prevails)),
+    answer->rows.push_back({std::string(PathClassText(one.prevails)), one.begin_us / 1000,
+                            (one.end_us - one.begin_us) / 1000,
                             one.shares.PercentOf(one.prevails)});
   }
   answer->total = stretches.size();

@@ -41,17 +41,22 @@ void AddFrameRows(const analysis::TimeFrames& frames, Answer* answer) {
   if (frames.first_calls.calls > 0) add("first_calls", frames.first_calls.total_ns());
 }
 
-// The next question by the largest loss.
-NextCall NextOf(const std::string& id, const GpuTimeline& timeline) {
+// The next question by the largest loss; of the step, without what others did in it.
+NextCall NextOf(const std::string& id, const analysis::TimeFrames& frames) {
   constexpr double kIdleShare = 20;
   constexpr double kCommShare = 15;
-  if (Percent(timeline.exposed_comm, timeline.total).value_or(0) > kCommShare) {
+  const analysis::Balance& all = frames.whole;
+  const auto own = static_cast<double>(all.total_ns - all.unrecorded_ns - all.foreign_ns);
+  const std::int64_t idle = all.host_before_ns + all.idle_ns() + all.after_ns;
+  if (Percent(static_cast<double>(all.exposed_comm_ns), own).value_or(0) > kCommShare) {
     return {"ops_summary",
             {{"trace", id}, {"by", "op"}, {"category", "record_param_comms"}},
             "exposed communication is large: which collectives"};
   }
-  if (Percent(timeline.idle, timeline.total).value_or(0) > kIdleShare) {
-    return {"ops_summary", {{"trace", id}, {"by", "step"}}, "the GPU idles: in which steps"};
+  if (Percent(static_cast<double>(idle), own).value_or(0) > kIdleShare) {
+    return {"ops_summary",
+            {{"trace", id}, {"by", "phase"}},
+            "the GPU has nothing to do: in which part of the step"};
   }
   return {"ops_summary", {{"trace", id}, {"by", "op"}}, "which ops took the time"};
 }
@@ -88,7 +93,8 @@ Result<Answer> GpuTimeline(session::Workspace& workspace, const Json& arguments,
     const GroupBy group = by == "step" ? GroupBy::kStep : GroupBy::kStream;
     for (const analysis::SummaryRow& row : trace->SummaryBy(group).rows) {
       const auto part =
-          analysis::ComputeGpuTimeline(trace->events(), row.gpu, analysis::Clock::kNanoseconds);
+          analysis::ComputeGpuTimeline(trace->events(), row.gpu, analysis::Clock::kNanoseconds, {},
+                                       analysis::Communicators::kAll);
       if (part) AddRows(*part, row.name, &answer);
     }
   }
@@ -101,7 +107,7 @@ Result<Answer> GpuTimeline(session::Workspace& workspace, const Json& arguments,
     answer.notes.emplace_back(
         "rows from step on are of the step, not of the window: they have no percent");
   }
-  answer.next = {NextOf(trace->id(), *whole)};
+  answer.next = {NextOf(trace->id(), frames)};
   return answer;
 }
 

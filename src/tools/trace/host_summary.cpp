@@ -134,7 +134,7 @@ class Overview {
 
   void ShowSteps() {
     const Table table = analysis::StepPartsTable(summary_);
-    const std::size_t steps = summary_.threads.steps.size();
+    const std::size_t steps = analysis::SteadySteps(summary_).size();
     for (const auto& row : table.rows) {
       const std::string spread =
           steps < 2 ? std::string()
@@ -260,6 +260,22 @@ Json StreamFacts(const session::LoadedTrace& trace, const HostSummary& summary) 
   return streams;
 }
 
+// What the longest stretches are made of: "1: images.py(30): normalize 105 ms".
+Json FrameFacts(const HostSummary& summary) {
+  constexpr std::size_t kGroupsMax = 3;
+  Json frames = Json::array();
+  const auto& groups = summary.stretches.groups;
+  for (std::size_t i = 0; i < groups.size() && i < kGroupsMax; ++i) {
+    for (const analysis::StretchFrame& frame : groups[i].frames) {
+      if (frame.ns * 100 < groups[i].total_ns) continue;  // below a hundredth: noise
+      frames.push_back(
+          OneLine(fmt::format("{}: {} {} ms{}", i + 1, Utf8Prefix(frame.name, kHostNameBytesMax),
+                              HostMsText(frame.ns), frame.waits ? " (waits)" : "")));
+    }
+  }
+  return frames;
+}
+
 std::string BaseText(const HostSummary& summary) {
   const auto& base = summary.time.base;
   const std::string ms = HostMsText(base.end - base.start);
@@ -276,11 +292,14 @@ std::string Headline(const HostSummary& summary) {
                         std::get<std::string>(parts.rows[i][0]), output::CellText(parts.rows[i][1]),
                         std::get<double>(parts.rows[i][2]));
   }
-  const std::string whole =
-      summary.steps_marked && summary.threads.steps.size() > 1
-          ? "A step, mean: "
-          : (summary.steps_marked ? std::string("The step: ") : std::string("The host: "));
-  return fmt::format("{}{}. Shares are of {}.", whole, text, BaseText(summary));
+  const std::size_t all = summary.threads.steps.size();
+  const std::size_t steady = analysis::SteadySteps(summary).size();
+  const std::string whole = !summary.steps_marked ? std::string("The host: ")
+                            : all == 1            ? std::string("The step: ")
+                            : steady == all
+                                ? std::string("A step, mean: ")
+                                : fmt::format("A step, mean of the {} steady of {}: ", steady, all);
+  return fmt::format("{}{}. Shares of rows are of {}.", whole, text, BaseText(summary));
 }
 
 void AddHostNotes(const HostSummary& summary, const std::string& by, Answer* answer) {
@@ -311,7 +330,7 @@ void AddHostNotes(const HostSummary& summary, const std::string& by, Answer* ans
     answer->notes.emplace_back("recording stacks costs host time: see the quality list");
   }
   if (!summary.steps_marked)
-    answer->notes.emplace_back("no steps are marked: shares are of the whole recording");
+    answer->notes.emplace_back("no steps are known: shares are of the whole recording");
   const analysis::HostStretches& stretches = summary.stretches;
   if (by == "stretch" && stretches.short_count > 0) {
     answer->notes.push_back(fmt::format("{} ms more in {} stretches below {} ms",
@@ -358,6 +377,7 @@ Result<Answer> HostSummaryTool(session::Workspace& workspace, const Json& argume
   if (by == "overview" || by == "thread") answer.facts = LaunchFacts(summary->launching);
   if (by == "thread" && summary->by_stream.size() > 1)
     answer.facts["streams"] = StreamFacts(*trace, *summary);
+  if (by == "stretch" && summary->has_frames) answer.facts["frames_of_rows"] = FrameFacts(*summary);
   if (by == "overview") {
     Overview(*summary, min_percent, &answer).Show();
   } else {

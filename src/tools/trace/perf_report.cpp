@@ -97,6 +97,10 @@ Result<Places> PlacesOf(const session::Workspace& workspace, const Json& argumen
   JV_ASSIGN(places.tables, OutputDirectory(workspace, arguments, trace));
   const std::string book = arguments.value("output_xlsx", "");
   if (book.empty()) return places;
+  if (!book.ends_with(".xlsx")) {
+    return Fail(ErrorCode::kBadValue, "output_xlsx: the name of a workbook ends in .xlsx",
+                "give one such as report.xlsx");
+  }
   JV_ASSIGN(const std::string path, workspace.files().ResolveOutput(book));
   const std::filesystem::path split(path);
   places.book_folder = split.parent_path().string();
@@ -134,8 +138,8 @@ Result<Folders> OpenFolders(const io::FilePolicy& files, const Places& places,
 }
 
 Status WriteFiles(const std::vector<Table>& tables, const Places& places, Folders folders,
-                  Answer* answer) {
-  JV_TRY(WriteTables(tables, *folders.tables, folders.book(), places.book_name, answer));
+                  output::CsvFormulas formulas, Answer* answer) {
+  JV_TRY(WriteTables(tables, *folders.tables, folders.book(), places.book_name, answer, formulas));
   if (folders.apart != nullptr) JV_TRY(folders.apart->Commit());
   return folders.tables->Commit();
 }
@@ -158,7 +162,9 @@ Result<Answer> PerfReport(session::Workspace& workspace, const Json& arguments, 
   JV_ASSIGN(Folders folders,
             OpenFolders(workspace.files(), places, tables, MayOverwrite(arguments), job));
   JV_TRY(job.Check());
-  JV_TRY(WriteFiles(tables, places, std::move(folders), &answer));
+  JV_TRY(WriteFiles(tables, places, std::move(folders),
+                    compatible ? output::CsvFormulas::kAsIs : output::CsvFormulas::kQuoted,
+                    &answer));
   answer.summary = fmt::format("Wrote {} tables to {}.", tables.size(), places.tables);
   if (options.compat == session::Compat::kTraceLens) {
     answer.notes.push_back(

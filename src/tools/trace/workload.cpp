@@ -69,18 +69,41 @@ Status Store(session::Workspace& workspace, const Json& arguments, const ReportC
   return {};
 }
 
+// "phase=decode": by key.
+Result<Json> ReadCorrections(const Json& arguments) {
+  Json corrections = Json::object();
+  if (!arguments.contains("set")) return corrections;
+  for (const auto& text : arguments.at("set").get<std::vector<std::string>>()) {
+    const std::size_t equals = text.find('=');
+    const std::string key(Trim(std::string_view(text).substr(0, equals)));
+    if (equals == std::string::npos || !findings::WorkloadPartOf(key)) {
+      std::string keys;
+      for (std::size_t i = 0; i < findings::kWorkloadParts; ++i) {
+        keys += (i == 0 ? "" : ", ") +
+                std::string(findings::WorkloadKey(static_cast<findings::WorkloadPart>(i)));
+      }
+      return Fail(ErrorCode::kBadValue,
+                  fmt::format("set: expected field=value, received \"{}\"; fields: {}",
+                              Utf8Prefix(text, 40), keys));
+    }
+    corrections[key] = text.substr(equals + 1);
+  }
+  return corrections;
+}
+
 }  // namespace
 
 Result<Answer> WorkloadTool(session::Workspace& workspace, const Json& arguments, Job& job,
                             const CallLog& log) {
   Answer answer;
-  const bool sets = arguments.contains("set") && !arguments.at("set").empty();
+  JV_ASSIGN(const Json corrections, ReadCorrections(arguments));
+  const bool sets = !corrections.empty();
   std::shared_ptr<const findings::Analysis> analysis;
   TracePtr trace;
   if (sets || arguments.contains("output_dir")) {
     JV_ASSIGN(ReportCase one, OpenReportCase(workspace, arguments, job));
     if (sets) {
-      SetWorkload(arguments.at("set"), &one);
+      SetWorkload(corrections, &one);
       JV_TRY(Store(workspace, arguments, one, log, job, &answer));
     }
     analysis = one.analysis;

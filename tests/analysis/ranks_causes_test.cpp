@@ -1,0 +1,274 @@
+#include <string>
+#include <vector>
+
+#include <doctest/doctest.h>
+#include <fmt/format.h>
+
+#include "analysis/ranks/lone_rank.h"
+#include "analysis/ranks/rank_causes.h"
+#include "analysis/ranks/rank_replay.h"
+#include "support/trace_builder.h"
+
+namespace jarvis::analysis {
+namespace {
+
+using testing::Read;
+using testing::TraceText;
+
+constexpr const char* kReduce = "ncclDevKernel_AllReduce_Sum_f16_RING_LL";
+
+// One rank's trace: ops with kernels, times in microseconds.
+class RankTrace {
+ public:
+  // An op of 20 us whose launch is 5 us in; the kernel starts `lag` after the launch.
+  RankTrace& Work(std::string_view op, double ts, std::string_view kernel, double lag, double dur,
+                  std::string_view args = {}) {
+    ++id_;
+    text_.Op(op, ts, 20).Runtime("cudaLaunchKernel", ts + 5, 5, id_);
+    text_.Kernel(kernel, ts + 5 + lag, dur, id_, 7, args);
+    return *this;
+  }
+  RankTrace& Op(std::string_view name, double ts, double dur) {
+    text_.Op(name, ts, dur);
+    return *this;
+  }
+
+  RankDigest Digest(std::int64_t rank) const {
+    Job job;
+    auto made = DigestTrace(Read(text_.Json()), job);
+    REQUIRE(made.has_value());
+    REQUIRE(made->size() == 1);
+    made->front().rank = rank;
+    made->front().source = fmt::format("rank{}.json", rank);
+    return made->front();
+  }
+
+ private:
+  TraceText text_;
+  int id_ = 0;
+};
+
+struct Judged {
+  RankSet set;
+  JointTimeline joint;
+  JobStory story;
+};
+
+Judged Judge(std::vector<RankDigest> digests) {
+  Judged judged;
+  judged.set = ResolveRanks(std::move(digests));
+  judged.joint = JoinCollectives(judged.set);
+  judged.story = TellJob(judged.set, judged.joint);
+  // Whatever the ranks, the parts make up the whole, and nothing changed replays as recorded.
+  for (const RankCommTime& of : judged.joint.ranks)
+    CHECK(of.wait_ns + of.transfer_ns + of.unmatched_ns == of.comm_ns);
+  if (judged.story.replayed) CHECK(judged.story.replay_error_ns == 0);
+  return judged;
+}
+
+std::int64_t Lost(const Judged& judged, std::size_t rank, LateCause cause) {
+  return judged.story.ranks[rank].lost_by[static_cast<std::size_t>(cause)];
+}
+
+// Five rounds: a product, then an AllReduce whose transfer takes 100 us. From round 2 on the rank
+// launches it late by `late`, and the last of all ranks starts late by `latest`.
+RankTrace Rounds(double late, double latest, double product = 300) {
+  RankTrace trace;
+  double at = 0;
+  for (int round = 0; round < 5; ++round) {
+    const double own = round < 2 ? 0 : late;
+    const double last = round < 2 ? 0 : latest;
+    trace.Work("aten::mm", at, "gemm", 10, product);
+    trace.Work("c10d::allreduce_", at + 400 + own, kReduce, 10, last - own + 100);
+    at += 1000 + (round < 2 ? 0 : 5000);
+  }
+  return trace;
+}
+
+TEST_CASE("a rank whose host stands at one place is the cause, the busy ones are victims") {
+  const Judged judged =
+      Judge({Rounds(4000, 4000).Digest(0), Rounds(0, 4000).Digest(1), Rounds(0, 4000).Digest(2)});
+  REQUIRE(judged.joint.collectives.size() == 5);
+  CHECK(judged.story.ranks[0].role == RankRole::kCause);
+  CHECK(judged.story.ranks[1].role == RankRole::kVictim);
+  CHECK(judged.story.ranks[0].came_last == 3);
+  CHECK(judged.story.lost_ns == 12'000'000);
+  CHECK(judged.joint.ranks[1].wait_ns == 12'000'000);
+  CHECK(judged.joint.ranks[1].transfer_ns == 500'000);
+  CHECK(judged.joint.ranks[0].wait_ns == 0);
+  CHECK(Lost(judged, 0, LateCause::kStall) == 12'000'000);
+  REQUIRE(judged.story.stalls.size() == 1);
+  const HostStall& stall = judged.story.stalls[0];
+  CHECK(stall.before == "aten::mm");
+  CHECK(stall.after == "c10d::allreduce_");
+  CHECK(stall.place == HostPlace::kEmpty);
+  CHECK(stall.times == 3);
+  CHECK(stall.typical_ns == 4'380'000);
+  CHECK(stall.next == CommFamily::kAllReduce);
+  REQUIRE(!judged.story.levers.empty());
+  CHECK(judged.story.levers[0].kind == LeverKind::kStall);
+  // The rounds of the others are 6 ms apart whatever rank 0 does: the last round alone is shorter.
+  CHECK(judged.story.levers[0].saved_ns >= 3'900'000);
+  CHECK(judged.story.levers[0].saved_ns <= 4'400'000);
+}
+
+TEST_CASE("a rank that has more to compute is late by that") {
+  // Its collective is launched in time and starts when the longer product is done.
+  RankTrace heavy;
+  double at = 0;
+  for (int round = 0; round < 5; ++round) {
+    const double own = round < 2 ? 0 : 2000;
+    heavy.Work("aten::mm", at, "gemm", 10, 390 + own);
+    heavy.Work("c10d::allreduce_", at + 400, kReduce, 10 + own, 100);
+    at += 1000 + (round < 2 ? 0 : 5000);
+  }
+  const Judged judged =
+      Judge({heavy.Digest(0), Rounds(0, 2000, 390).Digest(1), Rounds(0, 2000, 390).Digest(2)});
+  CHECK(judged.story.ranks[0].role == RankRole::kCause);
+  CHECK(Lost(judged, 0, LateCause::kCompute) == 6'000'000);
+  CHECK(judged.story.stalls.empty());
+  REQUIRE(!judged.story.levers.empty());
+  CHECK(judged.story.levers[0].kind == LeverKind::kBalance);
+}
+
+// Ops of 30 us at 59 places; every fortieth takes `missing` microseconds more. `ends`: of the
+// collectives, one for each hundred ops.
+RankTrace Scattered(double missing, int seed, const std::vector<double>& ends,
+                    std::vector<double>* starts) {
+  RankTrace trace;
+  double at = 0;
+  for (int i = 0; i < 1200; ++i) {
+    const bool lost = (i * 7 + seed) % 40 == 0;
+    const double dur = 30 + (lost ? missing : 0);
+    trace.Op(fmt::format("aten::op{}", i % 59), at, dur);
+    at += dur + 2;
+    if (i % 100 != 99) continue;
+    const double start = at + 15;
+    const std::size_t which = starts->size();
+    starts->push_back(start);
+    trace.Work("c10d::allreduce_", at, kReduce, 10, which < ends.size() ? ends[which] - start : 0);
+    at += 30;
+  }
+  return trace;
+}
+
+TEST_CASE("pieces missing all over are a processor that is not there") {
+  std::vector<double> ends(12);  // 50 us after the last start
+  for (int rank = 0; rank < 3; ++rank) {
+    std::vector<double> starts;
+    Scattered(3000, rank * 11, {}, &starts);
+    for (std::size_t i = 0; i < ends.size(); ++i)
+      ends[i] = std::max(ends[i], starts[i] + 50);
+  }
+  std::vector<RankDigest> digests;
+  for (int rank = 0; rank < 3; ++rank) {
+    std::vector<double> starts;
+    digests.push_back(Scattered(3000, rank * 11, ends, &starts).Digest(rank));
+  }
+  const Judged judged = Judge(std::move(digests));
+  CHECK(judged.story.starved_ranks == 3);
+  // 30 pieces of 3 ms beyond the usual of such a stretch; what follows the last collective counts
+  // for nothing.
+  CHECK(judged.story.ranks[0].starved_times == 30);
+  CHECK(judged.story.ranks[0].starved_ns == 30 * 3'000'000);
+  REQUIRE(!judged.story.levers.empty());
+  CHECK(judged.story.levers[0].kind == LeverKind::kStarvedAll);
+  CHECK(judged.story.levers[0].ranks.size() == 3);
+  // The hosts need 1,200 x 32 us and 12 x 30; with the processor that is what the job takes.
+  CHECK(judged.story.wall_ns - judged.story.levers[0].saved_ns < 45'000'000);
+  CHECK(judged.story.wall_ns - judged.story.levers[0].saved_ns > 38'000'000);
+}
+
+// Calls alone, without a host: kernels by name and time in microseconds.
+struct KernelCall {
+  const char* kernel;
+  double ts;
+  double dur;
+};
+RankDigest CallsOf(std::int64_t rank, const std::vector<KernelCall>& calls) {
+  TraceText text;
+  int id = 0;
+  for (const KernelCall& call : calls)
+    text.Kernel(call.kernel, call.ts, call.dur, ++id);
+  Job job;
+  auto made = DigestTrace(Read(text.Json()), job);
+  REQUIRE(made.has_value());
+  made->front().rank = rank;
+  return made->front();
+}
+
+constexpr const char* kSend = "ncclDevKernel_SendRecv(ncclDevComm*, unsigned long, ncclWork*)";
+
+TEST_CASE("what was recorded by one rank alone is unmatched, at either end") {
+  const Judged judged = Judge(
+      {CallsOf(0, {{kSend, 0, 10}, {kReduce, 100, 10}, {kSend, 250, 60}, {kReduce, 400, 20}}),
+       CallsOf(1, {{kReduce, 90, 20}, {kSend, 200, 110}, {kReduce, 405, 15}, {kSend, 900, 7}})});
+  REQUIRE(judged.joint.collectives.size() == 3);
+  CHECK(judged.joint.ranks[0].unmatched == 1);
+  CHECK(judged.joint.ranks[0].unmatched_ns == 10'000);
+  CHECK(judged.joint.ranks[1].unmatched == 1);
+  CHECK(judged.joint.ranks[1].unmatched_ns == 7'000);
+  CHECK(judged.joint.ranks[1].wait_ns == 60'000);
+  CHECK(judged.joint.ranks[0].wait_ns == 5'000);
+}
+
+TEST_CASE("calls are matched by when they end, whatever the clocks count from") {
+  std::vector<KernelCall> calls;
+  std::vector<KernelCall> later;
+  for (int i = 0; i < 40; ++i) {
+    const double at = i * 1000 + (i * i) % 37 * 10;
+    calls.push_back({kReduce, at, 100});
+    // 5 ms behind, and without the first two and one in the middle.
+    if (i > 1 && i != 20) later.push_back({kReduce, at + 5000 + 30, 70});
+  }
+  const Judged judged = Judge({CallsOf(0, calls), CallsOf(1, later)});
+  CHECK(judged.joint.collectives.size() == 37);
+  CHECK(judged.joint.ranks[0].unmatched == 3);
+  CHECK(judged.joint.ranks[0].wait_ns == 37 * 30'000);
+  CHECK(judged.joint.ranks[1].wait_ns == 0);
+}
+
+TEST_CASE("one rank: a few bytes that take long look like waiting") {
+  TraceText text;
+  const std::string tiny =
+      R"("Collective name":"_allgather_base","In msg nelems":8,"Out msg nelems":16,)"
+      R"("Group size":2,"dtype":"Long","Process Group Name":"0","Process Group Ranks":"[0, 1]")";
+  for (int i = 0; i < 4; ++i)
+    text.Kernel("ncclDevKernel_AllGather_RING_LL", i * 1000, 400, i + 1, 7, tiny);
+  Job job;
+  const auto made = DigestTrace(Read(text.Json()), job);
+  REQUIRE(made.has_value());
+  const std::vector<LoneKind> kinds = LookAtLoneRank(made->front());
+  REQUIRE(kinds.size() == 1);
+  CHECK(kinds[0].sign == WaitSign::kTiny);
+  CHECK(kinds[0].bytes == 128);
+  CHECK(kinds[0].excess_ns == 4 * (400'000 - 30'000));
+  const Judged judged = Judge({made->front()});
+  CHECK(judged.joint.collectives.empty());
+  CHECK(judged.story.levers.empty());
+}
+
+TEST_CASE("communication is known by its kernels, whatever library they are of") {
+  CHECK(CommFamilyOfKernel(kSend) == CommFamily::kExchange);
+  CHECK(CommFamilyOfKernel("ncclDevKernel_Generic(ncclDevKernelArgsStorage<4096ul>)") ==
+        CommFamily::kOther);
+  CHECK(
+      CommFamilyOfKernel("void (anonymous namespace)::multimem_all_reduce_kernel<c10::BFloat16>") ==
+      CommFamily::kAllReduce);
+  CHECK(CommFamilyOfKernel("void vllm::cross_device_reduce_2stage<__half, 8>") ==
+        CommFamily::kAllReduce);
+  CHECK(CommFamilyOfKernel("void flashinfer::trtllm_allreduce_fusion::allreduce_fusion_kernel") ==
+        CommFamily::kAllReduce);
+  CHECK(CommFamilyOfKernel("_mxfp8_all_to_all_expert_major_kernel") == CommFamily::kExchange);
+  CHECK(CommFamilyOfKernel("_combine_all_to_all_kernel") == CommFamily::kExchange);
+  CHECK(CommFamilyOfKernel("void deep_ep::intranode::dispatch<4, 768>") == CommFamily::kExchange);
+  for (const char* local :
+       {"void cub::DeviceReduceByKeyKernel<cub::DispatchReduceByKey<long*>>", "gemm",
+        "void flash::flash_fwd_splitkv_combine_kernel<Flash_fwd_kernel_traits>",
+        "groupnorm_kernel_dispatch_up", "_combined_routing_compute",
+        "_precompute_combine_offsets_kernel", "void at::native::reduce_kernel<512, 1>"})
+    CHECK_MESSAGE(!CommFamilyOfKernel(local), local);
+}
+
+}  // namespace
+}  // namespace jarvis::analysis

@@ -1,0 +1,405 @@
+// What a trace is of: models by their modules, families by shapes, phases, sizes, machines; small
+// traces by hand, then the facts of real ones.
+#include <cstdlib>
+#include <filesystem>
+#include <string>
+
+#include <doctest/doctest.h>
+#include <fmt/format.h>
+
+#include "findings/analysis_support.h"
+#include "findings/one/shape_story.h"
+#include "findings/one/workload_machine.h"
+#include "perf/device_match.h"
+
+namespace jarvis::findings {
+namespace {
+
+using testing::Analyze;
+using testing::Analyzed;
+using testing::Shapes;
+using testing::TraceText;
+
+constexpr const char* kBf16 = "c10::BFloat16";
+
+// Work that follows work: ops of 10 us, each with one kernel.
+class Script {
+ public:
+  Script& Op(std::string_view name, std::string_view kernel, double us, std::string_view dims,
+             std::string_view type = kBf16, int operands = 2, std::string_view more = {}) {
+    text_.OpWithKernel(
+        name, host_, 8, kernel, gpu_, us, ++id_,
+        dims.empty() ? std::string() : Shapes(dims, type, operands) + std::string(more));
+    host_ += 10;
+    gpu_ += us + 1;
+    return *this;
+  }
+  Script& Replayed(std::string_view kernel, double us) {  // from the graph launched before
+    text_.Kernel(kernel, gpu_, us, graph_);
+    gpu_ += us + 1;
+    return *this;
+  }
+  Script& Graph() {
+    graph_ = ++id_;
+    text_.Runtime("cudaGraphLaunch", host_, 8, graph_);
+    host_ += 10;
+    return *this;
+  }
+  // A module around the work of `ops` of 10 us each, which come next.
+  Script& Module(std::string_view name, int ops) {
+    text_.Module(name, host_ - 0.5, 10.0 * ops);
+    return *this;
+  }
+  Script& Note(std::string_view name, int ops) {
+    text_.Annotation(name, host_ - 0.5, 10.0 * ops);
+    return *this;
+  }
+  TraceText& text() { return text_; }
+
+ private:
+  TraceText text_;
+  double host_ = 10, gpu_ = 1000;
+  std::int64_t id_ = 0, graph_ = 0;
+};
+
+std::string Of(const Analyzed& one, WorkloadPart part) {
+  return one.analysis.workload[part].value;
+}
+Certainty SureOf(const Analyzed& one, WorkloadPart part) {
+  return one.analysis.workload[part].certainty;
+}
+
+std::string JsonWith(const TraceText& text, const std::string& members) {
+  std::string json = text.Json();
+  return json.insert(json.find('{') + 1, members + ",");
+}
+
+Analyzed AnalyzeJson(const std::string& json) {
+  const std::filesystem::path path =
+      std::filesystem::temp_directory_path() / fmt::format("workload_test.{}.json", json.size());
+  {
+    std::FILE* file = std::fopen(path.c_str(), "w");
+    REQUIRE(file != nullptr);
+    std::fputs(json.c_str(), file);
+    std::fclose(file);
+  }
+  Job job;
+  auto trace = session::LoadTrace(path.string(), 1, job);
+  std::filesystem::remove(path);
+  REQUIRE(trace.has_value());
+  auto analysis = findings::Analyze(**trace, nullptr, {}, job);
+  REQUIRE(analysis.has_value());
+  return {*trace, std::move(*analysis)};
+}
+
+// A layer of a decoder: projections, causal attention, and the two products of its MLP.
+void AddLayer(Script* script, std::string_view name) {
+  script->Module(name, 4);
+  script->Op("aten::mm", "gemm_qkv", 100, "[[1024,512],[512,1536]]");
+  script->Op("aten::_scaled_dot_product_flash_attention", "flash_fwd_kernel", 50,
+             "[[2,8,512,64],[2,8,512,64],[2,8,512,64]]", kBf16, 3,
+             R"(,"Concrete Inputs":["","","","0.0","True","False",""])");
+  script->Op("aten::mm", "gemm_up", 120, "[[1024,512],[512,2048]]");
+  script->Op("aten::mm", "gemm_down", 120, "[[1024,2048],[2048,512]]");
+}
+
+TEST_CASE("the model is the module that owns the GPU time, not the one with the most calls") {
+  Script script;
+  script.Module("TextEncoder_0", 1);
+  script.Op("aten::mm", "small", 10, "[[8,512],[512,512]]");
+  script.Module("OptimizedModule_0", 8).Module("BigForCausalLM_0", 8);
+  AddLayer(&script, "BigLayer_0");
+  AddLayer(&script, "BigLayer_1");
+  const Analyzed one = Analyze(script.text());
+  CHECK(Of(one, WorkloadPart::kModel) == "BigForCausalLM");
+  CHECK(SureOf(one, WorkloadPart::kModel) == Certainty::kRecorded);
+  CHECK(Of(one, WorkloadPart::kFamily) == "decoder-only transformer");
+  CHECK(Of(one, WorkloadPart::kComponents) == "TextEncoder 1 %");
+  CHECK(Of(one, WorkloadPart::kLayers) == "2");
+  CHECK(Of(one, WorkloadPart::kHeads) == "8 x 64");
+  CHECK(Of(one, WorkloadPart::kHidden) == "512");
+  CHECK(Of(one, WorkloadPart::kBatch) == "batch 2 x 512 tokens");
+  CHECK(Of(one, WorkloadPart::kPhase) == "forward only (prefill)");
+  CHECK(Of(one, WorkloadPart::kPrecision) == "bf16");
+  CHECK_FALSE(one.analysis.workload[WorkloadPart::kVocabulary].known());
+  const std::string line = WorkloadLine(one.analysis.workload);
+  CHECK(line.starts_with("BigForCausalLM, [inferred: decoder-only transformer], with TextEncoder"));
+
+  Job job;
+  const auto story = TellShapes(*one.trace, one.analysis.categories, one.analysis.workload, job);
+  REQUIRE(story.has_value());
+  CHECK(story->block == "one BigLayer");
+  CHECK(story->repeats == 2);
+  REQUIRE(story->rows.size() == 4);
+  CHECK(story->rows[0].op == "aten::mm");
+  CHECK(story->rows[0].args == "(1024,512) bf16<br>(512,1536) bf16");
+  CHECK(story->gpu_us == doctest::Approx(390));
+}
+
+TEST_CASE("without modules the same decoder is told by its shapes, and says that it is inferred") {
+  Script script;
+  for (int layer = 0; layer < 4; ++layer) {
+    script.Op("aten::mm", "gemm_qkv", 100, "[[1024,512],[512,1536]]");
+    script.Op("aten::_scaled_dot_product_flash_attention", "flash_fwd_kernel", 50,
+              "[[2,8,512,64],[2,8,512,64],[2,8,512,64]]", kBf16, 3);
+    script.Op("aten::mm", "gemm_down", 120, "[[1024,2048],[2048,512]]");
+  }
+  script.Op("aten::mm", "gemm_head", 300, "[[1024,512],[512,32000]]");
+  const Analyzed one = Analyze(script.text());
+  CHECK_FALSE(one.analysis.workload[WorkloadPart::kModel].known());
+  CHECK(Of(one, WorkloadPart::kFamily) == "decoder-only transformer");
+  CHECK(Of(one, WorkloadPart::kLayers) == "4");
+  CHECK(SureOf(one, WorkloadPart::kLayers) == Certainty::kInferred);
+  CHECK(Of(one, WorkloadPart::kVocabulary) == "32000");
+  CHECK(Of(one, WorkloadPart::kHidden) == "512");
+  CHECK(WorkloadName(one.analysis.workload) == "decoder-only transformer");
+  Job job;
+  const auto story = TellShapes(*one.trace, one.analysis.categories, one.analysis.workload, job);
+  REQUIRE(story.has_value());
+  CHECK(story->rows.size() == 3);
+  CHECK(story->repeats == 4);
+}
+
+TEST_CASE("attention that is not causal makes no decoder") {
+  Script script;
+  script.Op("aten::_scaled_dot_product_flash_attention", "attn_fwd", 50,
+            "[[2,8,512,64],[2,8,512,64],[2,8,512,64],[],[]]", kBf16, 5,
+            R"(,"Concrete Inputs":["","","","0.","False","False",""])");
+  script.Op("aten::mm", "gemm", 120, "[[1024,512],[512,2048]]");
+  const Analyzed one = Analyze(script.text());
+  CHECK(Of(one, WorkloadPart::kFamily) == "transformer (attention not causal)");
+  CHECK(Of(one, WorkloadPart::kPhase) == "forward only (inference)");
+}
+
+TEST_CASE("a rank's part of heads and vocabulary is not the model's") {
+  Script script;
+  for (int layer = 0; layer < 4; ++layer) {
+    script.Op("LinearWithGradAccumulationAndAsyncCommunication", "", 0.0, "");
+    script.Op("aten::mm", "gemm_qkv", 100, "[[1024,512],[512,384]]");
+    script.Op("aten::_scaled_dot_product_flash_attention", "flash_fwd_kernel", 50,
+              "[[2,2,512,64],[2,2,512,64],[2,2,512,64]]", kBf16, 3,
+              R"(,"Concrete Inputs":["","","","0.0","True","False",""])");
+    script.Op("_ReduceFromModelParallelRegion", "ncclDevKernel_AllReduce_Sum_f16", 30,
+              "[[1024,512],[]]");
+    script.Op("aten::mm", "gemm_down", 120, "[[1024,512],[512,512]]");
+  }
+  script.Op("aten::mm", "gemm_head", 300, "[[1024,512],[512,8000]]");
+  const Analyzed one =
+      AnalyzeJson(JsonWith(script.text(), R"("distributedInfo":{"rank":1,"world_size":4})"));
+  CHECK(Of(one, WorkloadPart::kHeads) == "8 x 64 (2 on this rank)");
+  CHECK(Of(one, WorkloadPart::kVocabulary) == "32000 (8000 on this rank)");
+  CHECK(Of(one, WorkloadPart::kParallelism) == "tensor parallel 4, rank 1 of 4");
+  CHECK(Of(one, WorkloadPart::kFramework) == "Megatron");
+}
+
+TEST_CASE("products and a softmax are an attention; patches make a vision transformer") {
+  Script script;
+  script.Op("aten::convolution", "conv", 60, "[[2,3,224,224],[768,3,16,16]]", "float", 2);
+  for (int layer = 0; layer < 2; ++layer) {
+    script.Op("aten::addmm", "gemm_qkv", 90, "[[2304],[394,768],[768,2304]]", "float", 3);
+    script.Op("aten::view", "copy", 1, "[[2,12,197,64]]", "float", 1);
+    script.Op("aten::bmm", "bmm", 20, "[[24,197,64],[24,64,197]]", "float");
+    script.Op("aten::_softmax", "softmax", 15, "[[24,197,197],[],[]]", "float", 1);
+    script.Op("aten::bmm", "bmm", 20, "[[24,197,197],[24,197,64]]", "float");
+  }
+  const Analyzed one = Analyze(script.text());
+  CHECK(Of(one, WorkloadPart::kFamily) == "ViT-B (vision transformer)");
+  CHECK(Of(one, WorkloadPart::kHeads) == "12 x 64");
+  CHECK(Of(one, WorkloadPart::kInput) == "224 x 224 pixels, patches of 16 x 16");
+  CHECK(Of(one, WorkloadPart::kBatch) == "batch 2, attention over 197 tokens");
+  CHECK(Of(one, WorkloadPart::kPrecision) == "fp32");
+}
+
+TEST_CASE("a server's annotation tells phase and requests; a graph's kernels tell the layers") {
+  Script script;
+  script.Note("execute_32_context_0(sq0sk0sqsq0sqsk0)_generation_32(sq32sk55086sqsq32sqsk55086)",
+              3);
+  script.Graph();
+  for (int layer = 0; layer < 6; ++layer) {
+    script.Replayed("_matmul_ogs_NNT_bf16xbf16xmxfp4_16x128x256x1", 100);
+    script.Replayed("kernel_unified_attention_3d", 20);
+    script.Replayed("vllm::reshape_and_cache_flash_kernel", 5);
+  }
+  const Analyzed one = AnalyzeJson(JsonWith(
+      script.text(),
+      R"("deviceProperties":[{"id":0,"name":"","totalGlobalMem":206141652992,"computeMajor":9,)"
+      R"("computeMinor":4,"numSms":304}])"));
+  CHECK(Of(one, WorkloadPart::kPhase) == "decode");
+  CHECK(Of(one, WorkloadPart::kBatch) == "32 requests over 55086 cached tokens");
+  CHECK(Of(one, WorkloadPart::kLayers) == "6");
+  CHECK(Of(one, WorkloadPart::kFamily) == "mixture-of-experts decoder");
+  CHECK(Of(one, WorkloadPart::kFramework) == "vLLM");
+  CHECK(Of(one, WorkloadPart::kExecution) == "CUDA graph replay");
+  CHECK(Of(one, WorkloadPart::kPrecision) == "mxfp4 x bf16");
+  CHECK(Of(one, WorkloadPart::kDevice) == "MI300X");
+  CHECK(SureOf(one, WorkloadPart::kDevice) == Certainty::kInferred);
+}
+
+TEST_CASE("a shortened annotation of a server is read; a label of a diffusion is no decode") {
+  Script server;
+  server.Note("execute_context_1(888_788544)_generation_0(0)", 2);
+  server.Op("vllm::unified_attention_with_output", "fmhaSm100aKernel_QkvE4m3", 50,
+            "[[888,8,64],[888,1,64],[888,1,64],[888,8,64]]", kBf16, 4);
+  const Analyzed prefill = Analyze(server.text());
+  CHECK(Of(prefill, WorkloadPart::kPhase) == "prefill");
+  CHECK(Of(prefill, WorkloadPart::kBatch) == "1 request of 888 tokens");
+  CHECK(Of(prefill, WorkloadPart::kHeads) == "8 x 64 (1 of keys and values)");
+
+  Script diffusion;
+  diffusion.Note("execute_diffusion_1_256x256", 4);
+  for (int step = 0; step < 4; ++step) {
+    diffusion.Module("SomeTransformer2DModel_0", 1);
+    diffusion.Op("aten::mm", "gemm", 100, "[[8192,2432],[2432,2432]]");
+  }
+  const Analyzed image = Analyze(diffusion.text());
+  CHECK(Of(image, WorkloadPart::kPhase) == "image generation, 4 denoising steps");
+  CHECK_FALSE(WorkloadLine(image.analysis.workload).find("256") != std::string::npos);
+}
+
+TEST_CASE("recommendation: embedding bags and dense layers, trained by two optimizers") {
+  Script script;
+  script.Note("Optimizer.step#FusedAdam.step", 1);
+  script.Op("aten::_foreach_add_", "multi_tensor_apply_kernel", 5, "");
+  script.Op("fbgemm::split_embedding_codegen_lookup_rowwise_adagrad_function",
+            "split_embedding_backward_codegen_rowwise_adagrad_unweighted_kernel", 40, "");
+  script.Op("c10d::alltoall_base_", "ncclKernel_SendRecv_RING", 60, "");
+  script.Op("aten::addmm", "volta_sgemm_128x64_nn", 50, "[[512],[1024,256],[256,512]]", "float", 3);
+  const Analyzed one =
+      AnalyzeJson(JsonWith(script.text(), R"("distributedInfo":{"rank":1,"world_size":2})"));
+  CHECK(Of(one, WorkloadPart::kFamily) == "recommendation model (DLRM-like)");
+  CHECK(Of(one, WorkloadPart::kPhase) == "training with FusedAdam, rowwise Adagrad");
+  CHECK(Of(one, WorkloadPart::kParallelism) == "embeddings split over ranks, rank 1 of 2");
+  CHECK(Of(one, WorkloadPart::kBatch) == "batch 1024");
+  CHECK(Of(one, WorkloadPart::kDevice) == "Volta GPU (V100 class)");
+}
+
+TEST_CASE("what computes nothing known is still told by its op; an empty trace says nothing") {
+  Script script;
+  script.Op("aten::add", "vectorized_elementwise_kernel", 50, "[[4096,4096],[4096,4096]]");
+  const Analyzed one = Analyze(script.text());
+  CHECK(Of(one, WorkloadPart::kFamily) == "aten::add (microbenchmark)");
+  CHECK(Of(one, WorkloadPart::kBatch) == "tensors of 4096 x 4096");
+
+  TraceText host_alone;
+  host_alone.Op("aten::add", 0, 5);
+  const Analyzed none = Analyze(host_alone);
+  CHECK(WorkloadLine(none.analysis.workload).empty());
+  CHECK(WorkloadName(none.analysis.workload) == "Workload");
+}
+
+TEST_CASE("precision by the names of kernels") {
+  CHECK(PrecisionOfKernel("Cijk_Alik_Bljk_BBS_BH_Bias_HA_S_SAV") == "bf16");
+  CHECK(PrecisionOfKernel("Cijk_Alik_Bljk_HHS_BH") == "fp16");
+  CHECK(PrecisionOfKernel("Cijk_Ailk_Bjlk_SB_Bias_AS") == "fp32");
+  CHECK(PrecisionOfKernel("Cijk_Alik_Bljk_F8BS_BH") == "fp8");
+  CHECK(PrecisionOfKernel("volta_sgemm_128x64_nn") == "fp32");
+  CHECK(PrecisionOfKernel("cutlass_tensorop_s1688dgrad_optimized_tf32_128x64") == "tf32");
+  CHECK(PrecisionOfKernel("cutlass_75_tensorop_bf16_s1688gemm_bf16_128x128_nn_align1") == "bf16");
+  CHECK(PrecisionOfKernel("ampere_fp16_s16816gemm_fp16_128x128_ldg8_f2f_stages_32x5_tn") == "fp16");
+  CHECK(PrecisionOfKernel("bmm_Bfloat16_MxE2m1MxE4m3_Fp32_t128x16x256u2") == "mxfp4 x mxfp8");
+  CHECK(PrecisionOfKernel("_ZN7ck_tile6kentryILi2ENS_38FmhaBatchPrefillS4_S8_") == "");
+}
+
+TEST_CASE("a device by its properties") {
+  using perf::MatchProperties;
+  const perf::Platform* h100 = MatchProperties({132, 85018279936, 9, 0});
+  REQUIRE(h100 != nullptr);
+  CHECK(h100->name == "H100-SXM");
+  CHECK(MatchProperties({304, 270000000000, 9, 4})->name == "MI325X");
+  CHECK(MatchProperties({304, std::nullopt, 9, 4}) == nullptr);
+  CHECK(MatchProperties({108, 85000000000, 8, 0}) == nullptr);  // module or card
+  CHECK(perf::ClassOfProperties({108, 85000000000, 8, 0}) == "A100 80 GB");
+  CHECK(perf::ClassOfProperties({38, 24000000000, 9, 4}).empty());
+}
+
+TEST_CASE("real traces") {
+  const char* data = std::getenv("JARVIS_TEST_DATA");
+  if (data == nullptr || !std::filesystem::exists(std::string(data) + "/traces")) {
+    MESSAGE("skipped: JARVIS_TEST_DATA has no traces");
+    return;
+  }
+  struct Row {
+    const char* trace;
+    const char* file;
+    std::vector<std::pair<WorkloadPart, const char*>> wanted;
+  };
+  using Part = WorkloadPart;
+  const Row rows[] = {
+      {"timesformer-h100",
+       "trace",
+       {{Part::kModel, "TimesformerForVideoClassification"},
+        {Part::kLayers, "12"},
+        {Part::kHeads, "12 x 64"},
+        {Part::kBatch, "batch 1 x 128 frames, attention over 3137 tokens"},
+        {Part::kDevice, "H100-SXM"}}},
+      {"sd35-xdit-mi300x",
+       "trace",
+       {{Part::kModel, "SD3Transformer2DModel"},
+        {Part::kPhase, "image generation, 4 denoising steps"},
+        {Part::kBatch, "batch 2 x 4429 tokens"},
+        {Part::kInput, "makes 1024 x 1024 pixels"},
+        {Part::kLayers, "38"},
+        {Part::kHeads, "38 x 64"}}},
+      {"gptoss-vllm-b200",
+       "trace",
+       {{Part::kModel, "GptOssForCausalLM"},
+        {Part::kPhase, "prefill"},
+        {Part::kVocabulary, "201088 (25136 on this rank)"},
+        {Part::kExperts, "128"},
+        {Part::kParallelism, "tensor parallel 8, rank 0 of 8"}}},
+      {"sam-masks-a100",
+       "trace",
+       {{Part::kFamily,
+         "ViT-H (vision transformer) with a promptable mask decoder (as Segment "
+         "Anything has)"},
+        {Part::kLayers, "32"},
+        {Part::kPhase, "forward only (inference)"},
+        {Part::kDevice, "A100 80 GB (NVIDIA PG509-210)"}}},
+      {"kineto18-resnet50-v100",
+       "trace",
+       {{Part::kModel, "ResNet-50"},
+        {Part::kPhase, "training with SGD"},
+        {Part::kBatch, "batch 32"}}},
+      {"resnet-recompute-mi300x",
+       "trace",
+       {{Part::kModel, "ResNet-18"},
+        {Part::kPhase, "training with SGD, activation checkpointing"},
+        {Part::kBatch, "batch 10"}}},
+      {"megatron-tp8-a100",
+       "rank0",
+       {{Part::kPhase, "forward and loss only"},
+        {Part::kBatch, "batch 4 x 2048 tokens"},
+        {Part::kHeads, "64 x 64 (8 on this rank)"},
+        {Part::kVocabulary, "51200 (6400 on this rank)"}}},
+      {"vllm-decode-mi300x",
+       "trace",
+       {{Part::kPhase, "decode"}, {Part::kLayers, "24"}, {Part::kDevice, "MI300X"}}},
+      {"ep-moe-b200",
+       "new",
+       {{Part::kFamily, "mixture-of-experts layer"},
+        {Part::kExperts, "8 (top 1) (4 on this rank)"},
+        {Part::kHidden, "7168"},
+        {Part::kParallelism, "expert parallel 2, rank 0 of 2"}}},
+      {"norm-layers",
+       "trace",
+       {{Part::kFamily, "normalisation layers (microbenchmark)"},
+        {Part::kPhase, "forward and backward, no optimizer"},
+        {Part::kLayers, "10"}}},
+  };
+  for (const Row& row : rows) {
+    CAPTURE(row.trace);
+    Job job;
+    const auto trace = session::LoadTrace(
+        fmt::format("{}/traces/{}/{}.json.gz", data, row.trace, row.file), 1, job);
+    REQUIRE(trace.has_value());
+    const auto analysis = findings::Analyze(**trace, nullptr, {}, job);
+    REQUIRE(analysis.has_value());
+    for (const auto& [part, value] : row.wanted) {
+      CAPTURE(WorkloadKey(part));
+      CHECK(analysis->workload[part].value == value);
+    }
+  }
+}
+
+}  // namespace
+}  // namespace jarvis::findings
