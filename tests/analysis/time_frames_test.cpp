@@ -190,6 +190,7 @@ TEST_CASE("a step that loads code is set apart, and the others are steady") {
   CHECK(frames.steps[1].steady);
   CHECK(Text(frames.steps[3].host) == "[106000, 108900)");
   CHECK(frames.steady_steps == 3);
+  CHECK(frames.step_ns == *frames.steady_host_ns);
   CHECK(Us(*frames.steady_busy_ns) == 300);
   CHECK(Us(frames.first_calls.loading_launches_ns) == 89000);
 }
