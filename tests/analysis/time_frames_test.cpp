@@ -265,6 +265,14 @@ TEST_CASE("a watchdog's calls do not keep the host company") {
   CHECK(Us(frames.host_only.groups.front().total_ns) == 8800);
 }
 
+TEST_CASE("hosts that talk to each other are not idle") {
+  TraceText t;
+  t.Annotation("ProfilerStep#1", 0, 10000).Op("aten::mm", 0, 100).Op("aten::add", 9000, 100);
+  t.Thread(100, 7).Annotation("gloo:all_reduce", 200, 8700);
+  for (const HostOnlyGroup& group : FramesIn(t).host_only.groups)
+    CHECK(Us(group.total_ns) < 1000);
+}
+
 TEST_CASE("what a recording lacks is absent, with the reason") {
   SUBCASE("no host events") {
     TraceText t;
