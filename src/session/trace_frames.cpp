@@ -15,18 +15,17 @@ struct FramesKey {
 }  // namespace
 
 Result<std::shared_ptr<const TraceFrames>> FramesOf(const LoadedTrace& trace, const Job& job) {
-  return trace.derived().Get(
-      FramesKey{}, job, [&]() -> Result<DerivedCache::Made<TraceFrames>> {
-        const analysis::FrameFacts facts = analysis::CollectFrameFacts(
-            {trace.events(), trace.tree(), trace.attribution()});
-        auto made = std::make_shared<TraceFrames>();
-        made->frames = analysis::MakeTimeFrames(facts);
-        JV_TRY(job.Check());
-        made->phases = analysis::MakePhases(facts, made->frames);
-        JV_TRY(job.Check());
-        const std::size_t bytes = made->frames.MemoryBytes() + made->phases.MemoryBytes();
-        return DerivedCache::Made<TraceFrames>{std::move(made), bytes};
-      });
+  return trace.derived().Get(FramesKey{}, job, [&]() -> Result<DerivedCache::Made<TraceFrames>> {
+    const analysis::FrameFacts facts =
+        analysis::CollectFrameFacts({trace.events(), trace.tree(), trace.attribution()});
+    auto made = std::make_shared<TraceFrames>();
+    made->frames = analysis::MakeTimeFrames(facts);
+    JV_TRY(job.Check());
+    made->phases = analysis::MakePhases(facts, made->frames);
+    JV_TRY(job.Check());
+    const std::size_t bytes = made->frames.MemoryBytes() + made->phases.MemoryBytes();
+    return DerivedCache::Made<TraceFrames>{std::move(made), bytes};
+  });
 }
 
 }  // namespace jarvis::session

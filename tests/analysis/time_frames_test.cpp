@@ -190,6 +190,7 @@ TEST_CASE("a step that loads code is set apart, and the others are steady") {
   CHECK(frames.steps[1].steady);
   CHECK(Text(frames.steps[3].host) == "[106000, 108900)");
   CHECK(frames.steady_steps == 3);
+  CHECK(frames.step_ns == *frames.steady_host_ns);
   CHECK(Us(*frames.steady_busy_ns) == 300);
   CHECK(Us(frames.first_calls.loading_launches_ns) == 89000);
 }
@@ -262,6 +263,14 @@ TEST_CASE("a watchdog's calls do not keep the host company") {
   REQUIRE(!frames.host_only.groups.empty());
   CHECK(frames.host_only.groups.front().count == 1);
   CHECK(Us(frames.host_only.groups.front().total_ns) == 8800);
+}
+
+TEST_CASE("hosts that talk to each other are not idle") {
+  TraceText t;
+  t.Annotation("ProfilerStep#1", 0, 10000).Op("aten::mm", 0, 100).Op("aten::add", 9000, 100);
+  t.Thread(100, 7).Annotation("gloo:all_reduce", 200, 8700);
+  for (const HostOnlyGroup& group : FramesIn(t).host_only.groups)
+    CHECK(Us(group.total_ns) < 1000);
 }
 
 TEST_CASE("what a recording lacks is absent, with the reason") {

@@ -159,6 +159,13 @@ class FactCollector {
     return works;
   }
 
+  // Communication between hosts, which has threads of its own and records only its scope there.
+  bool IsCommunication(EventIndex e) const {
+    if (At(e).kind != EventKind::kUserAnnotation || At(e).track == facts_.track) return false;
+    const std::string_view name = in_.events.name(e);
+    return name.starts_with("gloo:") || name.starts_with("mpi:") || name.starts_with("ucc:");
+  }
+
   // Outermost, but for a runtime thread's frames.
   bool IsAutogradNode(EventIndex e) const {
     if (At(e).kind != EventKind::kCpuOp) return false;
@@ -177,7 +184,7 @@ class FactCollector {
       if (!facts_.in_process[event.track]) continue;
       if (trace::IsLaunchCall(event.kind)) facts_.calls.push_back(e);
       const bool op = event.kind == EventKind::kCpuOp && !IsScopeName(in_.events.name(e));
-      if (works[event.track] && (op || trace::IsLaunchCall(event.kind)))
+      if (IsCommunication(e) || (works[event.track] && (op || trace::IsLaunchCall(event.kind))))
         in_ops.push_back({event.ts_ns, event.end_ns()});
       if (event.track != facts_.track) {
         if (IsAutogradNode(e)) facts_.autograd.push_back(e);

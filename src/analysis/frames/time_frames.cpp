@@ -319,6 +319,7 @@ class FrameMaker {
     }
     if (out_.steady_steps == 0) return;
     out_.steady_host_ns = host / static_cast<std::int64_t>(out_.steady_steps);
+    if (out_.steady_steps < out_.steps.size()) out_.step_ns = *out_.steady_host_ns;
     if (with_gpu == 0) return;
     out_.steady_window_ns = window / with_gpu;
     out_.steady_busy_ns = busy / with_gpu;

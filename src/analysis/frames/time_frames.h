@@ -114,7 +114,8 @@ struct TimeFrames {
   std::int64_t window_copy_ns = 0;  // exposed
 
   // What the user waits for, a step: `frame` less waits for foreign and unrecorded work, over the
-  // number of steps.
+  // number of steps; where odd steps are set apart, the mean length of the others. Without steps it
+  // is that of the recording.
   std::int64_t step_ns = 0;
   // Over the steady steps: mean length, GPU busy; absent without steps.
   std::optional<std::int64_t> steady_host_ns;

@@ -67,7 +67,8 @@ Json Facts(const session::LoadedTrace& trace, const analysis::TimeFrames& frames
 std::string Headline(const session::LoadedTrace& trace, const analysis::TimeFrames& frames) {
   const auto& timeline = trace.timeline();
   if (!timeline) {
-    return fmt::format("Loaded {} events; the trace has no GPU work.", trace.events().elements);
+    return fmt::format("Loaded {} events; the trace has no GPU work. {}", trace.events().elements,
+                       documents::StepSentence(frames));
   }
   return fmt::format("Loaded {} events. {} All GPU events: busy {} of {} ms ({:.1f} %).",
                      trace.events().elements, documents::StepSentence(frames),
