@@ -68,7 +68,7 @@ Json IdInText(std::string_view text) {
   const auto text_end = [&](std::size_t quote) {  // past the quote that ends it
     std::size_t at = quote + 1;
     while (at < text.size() && text[at] != '"')
-      at += text[at] == '\\' ? 2u : 1u;
+      at += text[at] == '\\' ? std::size_t{2} : std::size_t{1};
     return std::min(at + 1, text.size());
   };
   int depth = 0;

@@ -19,6 +19,7 @@
 #include "tools/catalog/uri.h"
 #include "tools/shared/arguments.h"
 #include "tools/shared/platform_choice.h"
+#include "tools/trace/trace_tools.h"
 
 namespace jarvis::tools {
 namespace {
