@@ -72,6 +72,9 @@ void AskEverything(ToolServer& server) {
       server.Ask("parent_chain", {{"row", row}, {"mode", mode}, {"limit", 200}, {"depth", 64}});
     }
   }
+  for (const char* by : {"part", "op", "time"})
+    server.Ask("critical_path", {{"by", by}, {"limit", 200}});
+  server.Ask("what_if", {{"changes", Json::array({"graph", "remove_waits"})}});
   server.Ask("category_filter", {{"output_dir", server.folder() + "/out"}});
   server.Ask("perf_report", {{"output_dir", server.folder() + "/out"},
                              {"kernel_summary", true},
@@ -246,6 +249,45 @@ TEST_CASE("traces with little in them") {
         server.Ask("parent_chain", {{"row", "op1"}, {"mode", mode}});
     }
   }
+}
+
+TEST_CASE("what_if: what was asked, in order, and what cannot be asked") {
+  // Host 100, launch, kernel 90 from 8 us after the launch's begin, ten times; a wait at the end:
+  // bound by the host.
+  TraceText text;
+  for (int i = 0; i < 10; ++i) {
+    text.Op("aten::mm", 104 * i, 104).Runtime("cudaLaunchKernel", 104 * i + 100, 4, i + 1);
+    text.Kernel("gemm", 104 * i + 108, 90, i + 1);
+  }
+  text.Runtime("cudaDeviceSynchronize", 1040, 102, 99);
+  ToolServer server(text);
+  const Json bound = server.Ask("critical_path");
+  CHECK(bound["wall_ms"] == 1.142);
+  CHECK(bound["summary"].get<std::string>().find("bound by the host") != std::string::npos);
+  // Kernels alone: the last one's 45 us. After the host they are all that is left.
+  const Json saved = server.Ask(
+      "what_if",
+      {{"changes", Json::array({{{"host", Json::object()}, {"factor", 0.1}}, "op1*0.5"})}});
+  CHECK(saved["rows"].size() == 2);
+  CHECK(saved["rows"][1][1] == 0.045);
+  CHECK(saved["rows"][1][4].get<double>() > 0.4);
+  CHECK(saved["saved_low_ms"].get<double>() <= saved["saved_ms"].get<double>());
+  CHECK(saved["saved_ms"].get<double>() <= saved["saved_high_ms"].get<double>());
+  CHECK(DumpLine(saved["notes"]).find("shows only after") != std::string::npos);
+  const auto refused = [&](const Json& change) {
+    return server.Refused("what_if", {{"changes", Json::array({change})}});
+  };
+  CHECK(refused("op99*0.5").find("there is no row \"op99\"") != std::string::npos);
+  CHECK(refused("op1").find("expected one of factor") != std::string::npos);
+  CHECK(refused({{"row", "op1"}, {"factor", "half"}}).find("factor: expected a number") !=
+        std::string::npos);
+  CHECK(refused({{"row", "op1"}, {"kernel", "gemm"}, {"factor", 1}}).find("give two changes") !=
+        std::string::npos);
+  CHECK(refused({{"kernal", "gemm"}}).find("did you mean kernel") != std::string::npos);
+  CHECK(refused({{"kernel", "conv"}, {"remove", true}}).find("no GPU work is of") !=
+        std::string::npos);
+  CHECK(refused("pin_copies").find("no copy uses memory that is not pinned") != std::string::npos);
+  CHECK(refused({{"gpu", "H9000"}}).find("not known") != std::string::npos);
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 #include <tuple>
+#include <unordered_map>
 #include <utility>
 
 #include <fmt/format.h>
@@ -27,6 +28,20 @@ void Join(PathStretch* stretch, const PathStretch& next) {
   stretch->end_us = next.end_us;
   for (std::size_t c = 0; c < kPathClasses; ++c)
     stretch->shares.us[c] += next.shares.us[c];
+}
+
+// "<built-in method f of C object at 0x7f01>" without what differs from run to run.
+std::string WithoutAddress(std::string_view name) {
+  constexpr std::string_view kAt = " at 0x";
+  std::string kept;
+  for (;;) {
+    const std::size_t at = name.find(kAt);
+    kept += name.substr(0, at);
+    if (at == std::string_view::npos) return kept;
+    const std::size_t end = name.find_first_not_of("0123456789abcdefABCDEF", at + kAt.size());
+    if (end == std::string_view::npos) return kept;
+    name.remove_prefix(end);
+  }
 }
 
 // A piece of host time on the path.
@@ -87,10 +102,14 @@ class OwnerFinder {
   }
 
   PathOwner& OwnerOf(EventIndex e) {
-    if (e == trace::kNoEvent) return owners_[kNoString];
-    PathOwner& owner = owners_[events_[e].name];
-    owner.name = events_.name(e);
+    if (e == trace::kNoEvent) return owners_[{}];
+    PathOwner*& known = owner_of_[events_[e].name];
+    if (known != nullptr) return *known;
+    const std::string name = WithoutAddress(events_.name(e));
+    PathOwner& owner = owners_[name];
+    owner.name = name;
     owner.is_op = events_[e].kind == EventKind::kCpuOp;
+    known = &owner;
     return owner;
   }
 
@@ -132,16 +151,22 @@ class OwnerFinder {
     }
   }
 
+  void Close(std::int64_t now_ns, std::vector<EventIndex>* open) const {
+    while (!open->empty() && events_[open->back()].end_ns() <= now_ns)
+      open->pop_back();
+  }
+
   void Sweep(std::span<const HostPiece> pieces, std::span<const EventIndex> host) {
     std::vector<EventIndex> open;
     std::size_t next = 0;
     for (const HostPiece& piece : pieces) {
       std::int64_t at = piece.begin_ns;
       while (at < piece.end_ns) {
-        while (next < host.size() && events_[host[next]].ts_ns <= at)
-          open.push_back(host[next++]);
-        while (!open.empty() && events_[open.back()].end_ns() <= at)
-          open.pop_back();
+        for (; next < host.size() && events_[host[next]].ts_ns <= at; ++next) {
+          Close(events_[host[next]].ts_ns, &open);
+          open.push_back(host[next]);
+        }
+        Close(at, &open);
         std::int64_t until = piece.end_ns;
         if (next < host.size()) until = std::min(until, events_[host[next]].ts_ns);
         if (!open.empty()) until = std::min(until, events_[open.back()].end_ns());
@@ -164,7 +189,8 @@ class OwnerFinder {
   const trace::EventStore& events_;
   const RecordedWork& recorded_;
   std::vector<std::pair<EventIndex, EventIndex>> op_of_;  // by GPU event
-  std::map<StringId, PathOwner> owners_;                  // by name
+  std::map<std::string, PathOwner> owners_;               // by name
+  std::unordered_map<StringId, PathOwner*> owner_of_;
 };
 
 }  // namespace

@@ -49,7 +49,7 @@ std::vector<PathStretch> StretchesOf(std::span<const PathStep> path, std::size_t
 // An op's part of the path: of the host's time the innermost op's (a Python frame's or an
 // annotation's where no op runs), of GPU work the op's that launched it.
 struct PathOwner {
-  std::string_view name;  // empty: no op, frame or annotation
+  std::string name;  // without addresses of objects; empty: no op, frame or annotation
   bool is_op = false;
   double host_us = 0;
   double gpu_us = 0;   // with the launches' and streams' latencies

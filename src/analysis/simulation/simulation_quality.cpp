@@ -9,6 +9,12 @@
 namespace jarvis::analysis {
 namespace {
 
+// There to wait for the GPU.
+bool IsWait(CallRole role) {
+  return role == CallRole::kDeviceWait || role == CallRole::kStreamWait ||
+         role == CallRole::kEventWait;
+}
+
 bool MayWait(const HostCall& call) {
   switch (call.role) {
     case CallRole::kDeviceWait:
@@ -59,6 +65,7 @@ class BusyClock {
 MatchedWaits MatchWaits(const RecordedWork& recorded, const HostWaits& waits,
                         const LaunchQueue& queue) {
   constexpr double kUnexplained = 100;
+  const BusyClock busy(recorded);
   MatchedWaits matched;
   for (std::uint32_t c = 0; c < recorded.calls.size(); ++c) {
     const HostCall& call = recorded.calls[c];
@@ -73,8 +80,12 @@ MatchedWaits MatchWaits(const RecordedWork& recorded, const HostWaits& waits,
       matched.matched_us += waited;
       matched.waited_us += waited + (rest > kUnexplained ? rest : 0);
     } else if (call.duration() > kUnexplained && MayWait(call)) {
-      matched.waited_us += call.duration();
-      if (queue.room_after[c] != kNoPlace) matched.matched_us += call.duration();
+      const bool queued = queue.room_after[c] != kNoPlace;
+      // A launch or an allocation waits for work that runs, or does something else: loads code.
+      const bool is_wait = queued || IsWait(call.role);
+      const double waited = is_wait ? call.duration() : busy.At(call.end) - busy.At(call.begin);
+      matched.waited_us += waited;
+      if (queued) matched.matched_us += waited;
     }
   }
   return matched;

@@ -11,7 +11,8 @@
 namespace jarvis::analysis {
 
 struct MatchedWaits {
-  double waited_us = 0;   // by calls that wait or may wait
+  // By calls that wait; by others that may and take long, while the GPU works.
+  double waited_us = 0;
   double matched_us = 0;  // until work ended that explains the return
 };
 MatchedWaits MatchWaits(const RecordedWork& recorded, const HostWaits& waits,
