@@ -305,9 +305,9 @@ TEST_CASE("graphs come after synchronisation is gone, and the optimizer is told 
     TraceText text;
     for (int i = 0; i < 40; ++i) {
       const double at = 500.0 * i;
-      text.Op(backward ? "aten::convolution_backward" : "aten::relu", at, 30);
-      text.Runtime("cudaLaunchKernel", at + 2, 3, i + 1).Kernel("k", at + 12, 5, i + 1);
-      if (i < syncs) text.Runtime("cudaStreamSynchronize", at + 8, 10, 1000 + i);
+      text.Op(backward ? "aten::convolution_backward" : "aten::relu", at, 490);
+      if (i < syncs) text.Runtime("cudaStreamSynchronize", at + 2, 1, 1000 + i);
+      text.Runtime("cudaLaunchKernel", at + 470, 3, i + 1).Kernel("k", at + 480, 5, i + 1);
     }
     return text;
   };

@@ -395,7 +395,7 @@ class CauseFinder {
     Set(o, Pattern::kSumOfOne, o->name,
         {CauseCount("dimension", static_cast<double>(*dimension)),
          CauseText("shape", ShapeText(shapes.front()))});
-    o->cause->a = Target{{0.9, 0.95, 1}, "nothing", "squeeze() moves no data"};
+    o->cause->a = Target{{0.9, 0.95, 1}, "no kernel", "squeeze() moves no data"};
     return true;
   }
 
