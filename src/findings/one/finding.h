@@ -75,10 +75,10 @@ struct Finding {
   std::vector<std::string> row_ids;       // "op3": rows that tools take
   std::vector<std::string> module_paths;  // the members', the most time first, at most three
   std::vector<PatternHit> patterns;
-  std::vector<Remedy> path_a;              // never empty: kNoneKnown if there is nothing
-  std::vector<Remedy> path_b;              // never empty
-  std::optional<Pattern> rule;             // what found it; absent: the roof, or gaps and copies
-  std::optional<Change> change_a;          // absent: the path has no target
+  std::vector<Remedy> path_a;      // never empty: kNoneKnown if there is nothing
+  std::vector<Remedy> path_b;      // never empty
+  std::optional<Pattern> rule;     // what found it; absent: the roof, or gaps and copies
+  std::optional<Change> change_a;  // absent: the path has no target
   std::optional<Change> change_b;
   bool replay_recommended = false;         // see limits::kReplayShare
   std::vector<Fact> evidence;              // the numbers that a report may cite

@@ -47,9 +47,9 @@ struct FusionCandidate {
   std::string module_path;   // "GPT2 / Block[*] / RMSNorm"; empty: no modules recorded
   std::string module_class;  // "RMSNorm", or the op around; may be empty
   std::vector<FusionKernel> kernels;  // of one instance, in order
-  std::vector<std::int64_t> scores;  // of attention: the shape of what softmax reads
-  double head_size = 0;              // of attention
-  std::string target, source;        // of the saving, where it is no traffic
+  std::vector<std::int64_t> scores;   // of attention: the shape of what softmax reads
+  double head_size = 0;               // of attention
+  std::string target, source;         // of the saving, where it is no traffic
   std::uint64_t instances = 0;
   double total_us = 0;  // true durations, all instances
   double exclusive_us = 0;

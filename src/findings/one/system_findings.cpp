@@ -67,7 +67,7 @@ std::vector<Remedy> LaunchAdvice(const WorkContext& context) {
   std::vector<Remedy> out;
   if (static_cast<double>(context.sync_calls) > limits::kCopyCount)
     out.push_back({Advice::kAvoidSyncs, {}, {}});
-  if (context.training && !context.foreach_optimizer)
+  if (context.optimizer && !context.foreach_optimizer)
     out.push_back({Advice::kFusedOptimizer, {}, {}});
   if (!context.compiled) out.push_back({Advice::kCompile, {}, {}});
   out.push_back({Advice::kGpuGraphs, {}, {}});

@@ -74,9 +74,9 @@ inline constexpr double kHostOpShare = 0.20;   // of a gap under ops
 // Copies, communication.
 inline constexpr double kCopyShare = 5;  // percent of the window, a direction
 inline constexpr double kCopyCount = 10;
-inline constexpr double kPageableShare = 1;  // percent of the window, exposed and not pinned
+inline constexpr double kPageableShare = 1;    // percent of the window, exposed and not pinned
 inline constexpr double kTinyMessage = 65536;  // bytes; what takes long with less is a wait
-inline constexpr double kExposedComm = 5;  // percent of the window
+inline constexpr double kExposedComm = 5;      // percent of the window
 inline constexpr double kOverlapRatio = 0.70;
 inline constexpr double kCommMinUs = 100;  // below: too little to judge overlap
 
@@ -124,25 +124,25 @@ inline constexpr double kLaunchFloorUs = 2;  // a kernel hardly takes less
 
 // Targets: shares of what the hardware could do that libraries are known to reach. 100 % of a roof
 // is a bound and no target. Sources stand in rule_rows.cpp.
-inline constexpr double kRoofLow = 0.6;   // of a roof, for the least saving
-inline constexpr double kRoofMid = 0.75;  //
-inline constexpr double kRoofHigh = 0.9;  //
-inline constexpr double kTensorLow = 0.35;         // of the TF32 peak, for the least saving
-inline constexpr double kTensorMid = 0.5;          //
-inline constexpr double kTensorHigh = 0.6;         //
+inline constexpr double kRoofLow = 0.6;             // of a roof, for the least saving
+inline constexpr double kRoofMid = 0.75;            //
+inline constexpr double kRoofHigh = 0.9;            //
+inline constexpr double kTensorLow = 0.35;          // of the TF32 peak, for the least saving
+inline constexpr double kTensorMid = 0.5;           //
+inline constexpr double kTensorHigh = 0.6;          //
 inline constexpr double kLargeGemmMeasured = 0.95;  // of a measured achievable rate
-inline constexpr double kLargeGemmNvidia = 0.75;   // of the dense peak, where no rate is measured
-inline constexpr double kLargeGemmAmd = 0.52;      //
-inline constexpr double kAttentionOther = 0.4;     // of the dense peak, no published rate known
-inline constexpr double kStreamShare = 0.8;        // of the bandwidth: large reads and writes
-inline constexpr double kTargetSlack = 0.85;       // of a target, for the least saving
+inline constexpr double kLargeGemmNvidia = 0.75;    // of the dense peak, where no rate is measured
+inline constexpr double kLargeGemmAmd = 0.52;       //
+inline constexpr double kAttentionOther = 0.4;      // of the dense peak, no published rate known
+inline constexpr double kStreamShare = 0.8;         // of the bandwidth: large reads and writes
+inline constexpr double kTargetSlack = 0.85;        // of a target, for the least saving
 
 // Causes.
-inline constexpr double kCauseShare = 0.5;     // percent of compute time: smaller ones are not named
-inline constexpr double kSiblingFlops = 8;     // siblings differ at most by this factor in work
-inline constexpr double kSiblingGain = 1.1;    // a better rate than this factor is one
-inline constexpr double kSiblingUs = 20;       // shorter products are launch and tail
-inline constexpr double kFewQueries = 32;      // queries of a call, with
+inline constexpr double kCauseShare = 0.5;   // percent of compute time: smaller ones are not named
+inline constexpr double kSiblingFlops = 8;   // siblings differ at most by this factor in work
+inline constexpr double kSiblingGain = 1.1;  // a better rate than this factor is one
+inline constexpr double kSiblingUs = 20;     // shorter products are launch and tail
+inline constexpr double kFewQueries = 32;    // queries of a call, with
 inline constexpr double kFewQueriesKeys = 16;  // ... this many times as many keys
 inline constexpr double kFewRowsShare = 0.25;  // of the compute units have a block
 inline constexpr double kRepeats = 4;          // calls from which a parameter's cast is repeated
