@@ -25,8 +25,7 @@ constexpr double kMovingShown = 0.5;         // percent of the window: communica
 bool IsCommunication(const findings::Operation& operation) {
   return !operation.kernels.empty() &&
          analysis::ClassOf(trace::EventKind::kKernel, operation.kernels.front().name,
-                           analysis::Communicators::kAll) ==
-             analysis::WorkClass::kCommunication;
+                           analysis::Communicators::kAll) == analysis::WorkClass::kCommunication;
 }
 
 class Fair {

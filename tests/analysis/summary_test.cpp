@@ -164,7 +164,7 @@ TEST_CASE("short kernel names") {
   check(
       "sm80_xmma_gemm_bf16bf16_bf16f32_f32_tn_n_tilesize160x128x32_stage4_warpsize2x2x1_"
       "tensor16x8x16",
-      "sm80_xmma_gemm_bf16bf16_bf16f32_f32...warpsize2x2x1_tensor16x8x16");
+      "sm80_xmma_gemm_bf16bf16_bf16f32_f32...arpsize2x2x1_tensor16x8x16");
   check(
       "void at::native::vectorized_elementwise_kernel<4, at::native::BinaryFunctor<c10::BFloat16, "
       "c10::BFloat16, c10::BFloat16, at::native::binary_internal::MulFunctor<float> > >(int)",

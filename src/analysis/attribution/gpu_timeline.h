@@ -39,11 +39,10 @@ struct GpuTimeline {
 };
 
 // Absent if there is no GPU work.
-std::optional<GpuTimeline> ComputeGpuTimeline(const EventStore& events,
-                                              std::span<const EventIndex> work, Clock clock,
-                                              std::optional<double> micro_idle_thresh_us = {},
-                                              Communicators who =
-                                                  Communicators::kCollectiveLibraries);
+std::optional<GpuTimeline> ComputeGpuTimeline(
+    const EventStore& events, std::span<const EventIndex> work, Clock clock,
+    std::optional<double> micro_idle_thresh_us = {},
+    Communicators who = Communicators::kCollectiveLibraries);
 
 // type, time ms, percent (of total). Without GPU work the cells are absent.
 Table GpuTimelineTable(const std::optional<GpuTimeline>& timeline);

@@ -296,7 +296,7 @@ std::string MangledName(std::string_view name) {
   // Template arguments: the first nested name that starts upper case.
   for (++at; at < name.size(); ++at) {
     const std::size_t here = at;
-    if (std::isdigit(static_cast<unsigned char>(name[at])) != 0 && next() &&
+    if (std::isdigit(static_cast<unsigned char>(name[at])) != 0 && next() && last.size() > 2 &&
         std::isupper(static_cast<unsigned char>(last.front())) != 0) {
       return std::string(last);
     }

@@ -146,6 +146,7 @@ class Advisor {
                            kind_ == Kind::kElementwise || kind_ == Kind::kReduce ||
                            f_.library == "PyTorch Native" || f_.library == "CUB";
     if (slow && !generated) B(Advice::kReplay);
+    f_.replay_recommended = f_.replay_recommended && !generated;
     if (f_.replay_recommended) B(Advice::kProfileCounters);
   }
 

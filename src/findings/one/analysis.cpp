@@ -113,6 +113,11 @@ class Analyzer {
           context.compiled || (category.kind == Kind::kTriton && category.calls >= kCompiledCalls);
     }
     context.training = context.training || context.foreach_optimizer;
+    const trace::EventStore& events = trace_.events();
+    for (trace::EventIndex e = 0; e < events.size() && !context.optimizer; ++e) {
+      context.optimizer = events[e].kind == trace::EventKind::kUserAnnotation &&
+                          events.name(e).starts_with("Optimizer.");
+    }
   }
 
   void MarkFusions() {

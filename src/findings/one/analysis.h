@@ -50,8 +50,9 @@ struct Totals {
 
 // What advice has to fit to.
 struct WorkContext {
-  bool training = false;  // backward work or an optimizer
-  bool compiled = false;  // kernels that Inductor generated, or a compiled function
+  bool training = false;   // backward work or an optimizer
+  bool compiled = false;   // kernels that Inductor generated, or a compiled function
+  bool optimizer = false;  // an optimizer's step is marked
   bool foreach_optimizer = false;
   std::uint64_t sync_calls = 0;  // of runtime calls below ops that wait for the GPU
 };

@@ -395,7 +395,7 @@ class CauseFinder {
     Set(o, Pattern::kSumOfOne, o->name,
         {CauseCount("dimension", static_cast<double>(*dimension)),
          CauseText("shape", ShapeText(shapes.front()))});
-    o->cause->a = Target{{0.9, 0.95, 1}, "nothing", "squeeze() moves no data"};
+    o->cause->a = Target{{0.9, 0.95, 1}, "no kernel", "squeeze() moves no data"};
     return true;
   }
 
@@ -404,7 +404,7 @@ class CauseFinder {
     if (!units || o->mean_us < limits::kSmallKernelUs || o->gpu.empty()) return;
     const auto blocks = context_.BlocksOf(o->gpu.front());
     if (!blocks || *blocks >= limits::kFewRowsShare * *units) return;
-    Set(o, Pattern::kFewRowsNorm, o->name,
+    Set(o, Pattern::kFewRowsNorm, "rows",
         {CauseCount("blocks", *blocks), CauseCount("compute_units", *units), KernelFact(*o)});
     const Target target{{0.3, 0.5, 0.75}, "four times as many blocks", "blocks against units"};
     o->cause->a = target;
@@ -423,8 +423,10 @@ class CauseFinder {
     for (CategoryAnalysis& category : out_) {
       for (Operation& o : category.operations) {
         if (!o.cause) continue;
-        const double share = time[{o.cause->pattern, o.cause->group}] * 100;
-        if (share < limits::kCauseShare * calls_.computation_us) o.cause.reset();
+        const double us = time[{o.cause->pattern, o.cause->group}] * 100;
+        const bool small = us < limits::kCauseShare * calls_.computation_us ||
+                           us < limits::kFindingMin * calls_.window_us;
+        if (small) o.cause.reset();
       }
     }
   }

@@ -12,7 +12,8 @@ namespace jarvis::findings {
 // Gives operations their cause, with evidence and targets, and replaces their estimate by that of
 // the cause: savings_x = part_x of the time that goes away, at most the exclusive time. Operations
 // that a chain has claimed (Operation::claimed) keep out. Causes that take less than
-// limits::kCauseShare of the computing time are dropped. n log n in operations and events.
+// limits::kCauseShare of the computing time or limits::kFindingMin of the window are dropped. n log
+// n in operations and events.
 void FindCauses(const Calls& calls, std::vector<CategoryAnalysis>* categories);
 
 // Which matrix arithmetic a kernel's name tells. "sgemm" is fp32; "s1688" with fp32 operands TF32.

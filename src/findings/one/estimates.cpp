@@ -169,6 +169,7 @@ class FindingMaker {
   // A rule's own ways out; its texts stand in its row.
   static void AddPaths(const Group& group, Finding* f) {
     f->rule = group.cause->pattern;
+    f->replay_recommended = false;  // the cause is known; a reproducer would show it again
     const RuleRow* row = RuleOf(group.cause->pattern);
     for (const auto& [path, text] :
          {std::pair{&f->path_a, row == nullptr ? std::string_view() : row->path_a},

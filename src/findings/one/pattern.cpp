@@ -47,7 +47,7 @@ constexpr PatternInfo kPatterns[] = {
     {P::kHostBound, "host_bound", "the host launches too late", true},
     {P::kSynchronisation, "synchronisation", "the host waits for the GPU", true},
     {P::kDataLoading, "data_loading", "the host waits for data", true},
-    {P::kCommunicationWait, "communication_wait", "waits around collectives", true},
+    {P::kCommunicationWait, "communication_wait", "waits for other ranks around collectives", true},
     {P::kStartUp, "start_up", "set-up inside the recorded window", false},
     {P::kHostSection, "host_section", "the host works while the GPU has nothing to do", true},
     {P::kLaunchBound, "launch_bound", "launching takes longer than the work that is launched",

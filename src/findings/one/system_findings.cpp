@@ -71,7 +71,7 @@ std::vector<Remedy> LaunchAdvice(const WorkContext& context) {
   std::vector<Remedy> out;
   if (static_cast<double>(context.sync_calls) > limits::kCopyCount)
     out.push_back({Advice::kAvoidSyncs, {}, {}});
-  if (context.training && !context.foreach_optimizer)
+  if (context.optimizer && !context.foreach_optimizer)
     out.push_back({Advice::kFusedOptimizer, {}, {}});
   if (!context.compiled) out.push_back({Advice::kCompile, {}, {}});
   out.push_back({Advice::kGpuGraphs, {}, {}});
@@ -185,10 +185,14 @@ Finding CommunicationFinding(const Analysis& analysis, std::size_t steps) {
   for (const CollectiveRow& row : multi.collectives) {
     const double mean = row.total_us / static_cast<double>(std::max<std::uint64_t>(1, row.count));
     if (row.bytes && *row.bytes < limits::kTinyMessage && mean > limits::kCommMinUs) {
-      f.patterns.push_back({Pattern::kCommunicationWait,
-                            {{"collective", row.name, {}, {}, {}},
-                             NumberFact("message_bytes", *row.bytes, "B"),
-                             NumberFact("mean_us", mean, "us")}});
+      PatternHit wait{Pattern::kCommunicationWait,
+                      {{"collective", row.name, {}, {}, {}},
+                       NumberFact("message_bytes", *row.bytes, "B"),
+                       NumberFact("mean_us", mean, "us")}};
+      // What takes long with next to nothing waits for another rank; if that is most of the time,
+      // the title says so.
+      const bool most = row.total_us > 0.4 * multi.comm_us;
+      f.patterns.insert(most ? f.patterns.begin() : f.patterns.end(), std::move(wait));
     }
     if (f.members.size() < 5) f.members.push_back(row.name);
   }
