@@ -174,11 +174,16 @@ class CauseFinder {
     const std::vector<std::string> types = TypesOf(*o);
     const std::vector<Shape> shapes = ShapesOf(*o);
     if (types.size() != shapes.size()) return false;
-    bool large = false;
+    // One fp64 operand among many of a compiled function is not what its time goes to.
+    if (!o->name.starts_with("aten::")) return false;
+    double doubles = 0;
+    double others = 0;
     for (std::size_t i = 0; i < types.size(); ++i) {
-      large =
-          large || (ShortType(types[i]) == "fp64" && !shapes[i].empty() && Elements(shapes[i]) > 1);
+      if (shapes[i].empty() || TypeBytes(ShortType(types[i])) <= 0) continue;
+      double& size = ShortType(types[i]) == "fp64" ? doubles : others;
+      size = std::max(size, Elements(shapes[i]));
     }
+    const bool large = doubles > 1 && 2 * doubles >= others;
     if (!large) return false;
     Set(o, Pattern::kAccidentalDouble, "fp64",
         {CauseText("model_type", context_.model_type()),
