@@ -1,6 +1,8 @@
 // jarvis analyze: the whole of an analysis without an agent, by the same tools, step by step; ends
 // with a summary and the paths of the reports.
 #include <algorithm>
+#include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -168,21 +170,45 @@ const Json& AnswerOf(const Answers& answers, std::string_view tool) {
   return found == answers.end() ? kNone : found->second;
 }
 
+// By which way how much of the wall time, and what is left of it after those above.
+std::string SavingText(const std::function<const Json&(std::string_view column)>& cell) {
+  const auto number = [&](const char* column) {
+    const Json& value = cell(column);
+    return value.is_number() ? std::optional(value.get<double>()) : std::nullopt;
+  };
+  const auto a = number("path_a_ms");
+  const auto b = number("path_b_ms");
+  std::string text;
+  if (a) text += fmt::format(" Path A saves up to {:.4g} ms", *a);
+  if (b) text += fmt::format("{} Path B {}up to {:.4g} ms", a ? "," : "", a ? "" : "saves ", *b);
+  if (a || b) {
+    text += " of wall time";
+    const auto after = number("after_others_ms");
+    const double best = std::max(a.value_or(0), b.value_or(0));
+    if (after && (*after < 0.5 * best || *after > 2 * best))
+      text += fmt::format(" ({:.4g} after those above)", *after);
+    return text + ",";
+  }
+  const auto saved = number("save_ms_max");
+  return saved ? fmt::format(" saves up to {:.2f} ms of GPU time,", *saved) : text;
+}
+
 // At most ten lines, then the paths.
 std::string SummaryOf(const Answers& answers) {
   const Json& report = AnswerOf(answers, "render_report");
-  std::string text = "\n" + AnswerOf(answers, "gpu_timeline").value("summary", "") + "\n";
+  std::string text = "\n";
+  if (const std::string workload = report.value("workload", ""); !workload.empty())
+    text += workload + "\n";
+  text += AnswerOf(answers, "gpu_timeline").value("summary", "") + "\n";
   const auto columns = report.value("columns", std::vector<std::string>());
   const Json rows = report.value("rows", Json::array());
   for (std::size_t i = 0; i < rows.size() && i < kFindingsShown; ++i) {
     const auto cell = [&](std::string_view column) -> const Json& {
       return rows[i][PlaceOf(columns, column)];
     };
-    const Json& saved = cell("save_ms_max");
-    const std::string saving =
-        saved.is_number() ? fmt::format(" saves up to {:.2f} ms,", saved.get<double>()) : "";
     text += fmt::format("{}. {}:{} class {}\n", cell("priority").get<int>(),
-                        cell("what").get<std::string>(), saving, cell("class").get<std::string>());
+                        cell("what").get<std::string>(), SavingText(cell),
+                        cell("class").get<std::string>());
   }
   if (rows.empty()) text += "Nothing to fix; the report says why.\n";
   const auto total = report.value("total", rows.size());

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "base/text.h"
+#include "documents/host_prose.h"
 #include "documents/markdown_text.h"
 #include "documents/remedy_text.h"
 #include "findings/one/rule_rows.h"
@@ -103,19 +104,27 @@ std::string RuleInsight(const findings::Finding& finding) {
                      findings::FillRule(RowOf(finding)->evidence, RuleFacts(finding), &WriteFact));
 }
 
+// What a way out saves alone, of the wall time where that is known.
+std::string SavesText(const std::optional<findings::WallSaving>& wall) {
+  if (!wall || wall->ms.high <= 0) return "";
+  return " Alone it saves " + RangeMs(wall->ms) + " of wall time.";
+}
+
 std::string RulePath(const findings::Finding& finding, std::string_view text,
-                     const std::optional<findings::Change>& change) {
+                     const std::optional<findings::Change>& change,
+                     const std::optional<findings::WallSaving>& wall) {
   std::string filled(Trim(findings::FillRule(text, RuleFacts(finding), &WriteFact)));
   if (filled.empty()) return filled;
   if (!filled.ends_with('.')) filled += '.';
   if (change && change->savings_ms.high > 0) {
-    filled += fmt::format(" Saves {} at {} ({}).", RangeMs(change->savings_ms), change->target,
-                          change->source);
+    filled += fmt::format(" Saves {}{} at {} ({}).", RangeMs(wall ? wall->ms : change->savings_ms),
+                          wall ? " of wall time" : " of GPU time", change->target, change->source);
   }
   return filled;
 }
 
 std::string TitleOf(const findings::Finding& finding) {
+  if (finding.host != nullptr) return HostTitle(finding);
   if (RowOf(finding) != nullptr && finding.tier == findings::Tier::kCompute)
     return RuleTitle(finding);
   const std::string about = finding.category_name + ": " + SubjectText(finding);
@@ -202,6 +211,7 @@ std::string SystemInsight(const findings::Finding& finding) {
 }
 
 std::string InsightOf(const findings::Analysis& analysis, const findings::Finding& finding) {
+  if (finding.host != nullptr) return HostInsight(analysis, finding);
   if (RowOf(finding) != nullptr && finding.tier == findings::Tier::kCompute)
     return RuleInsight(finding);
   switch (finding.tier) {
@@ -328,12 +338,30 @@ std::string SubjectText(const findings::Finding& finding) {
                                                  : Code(finding.subject, 80);
 }
 
-std::string ImpactSentence(const findings::Finding& finding, const findings::Range* additional_ms) {
+namespace {
+
+std::string WallSentence(const findings::Analysis& analysis, const findings::Finding& finding) {
+  const findings::WallSaving* best = findings::BestWall(finding);
+  const double after = std::max(0.0, best->after_others_ms);
+  const double wall = analysis.wall.wall_ms;
+  std::string text = fmt::format("Saves {} of wall time", Ms(after));
+  if (wall > 0) text += fmt::format(" ({})", Pct(after / wall * 100));
+  if (finding.global_rank > 1) text += " once the recommendations above are done";
+  if (!finding.shows_after.empty()) text += "; without " + finding.shows_after + " it hardly shows";
+  return text + ".";
+}
+
+}  // namespace
+
+std::string ImpactSentence(const findings::Analysis& analysis, const findings::Finding& finding,
+                           const findings::Range* additional_ms) {
+  if (finding.wall_a || finding.wall_b) return WallSentence(analysis, finding);
   if (!finding.savings_ms || finding.method == findings::EstimateMethod::kNone) {
     return "Not quantifiable from trace data.";
   }
-  std::string text =
-      "Saves " + RangeMs(additional_ms == nullptr ? *finding.savings_ms : *additional_ms);
+  std::string text = "Saves " +
+                     RangeMs(additional_ms == nullptr ? *finding.savings_ms : *additional_ms) +
+                     " of GPU time";
   if (additional_ms != nullptr) {
     text += " beyond the recommendations above, which claim some of the same kernels,";
   } else if (finding.impact_percent) {
@@ -362,11 +390,13 @@ FindingText DraftText(const findings::Analysis& analysis, const findings::Findin
   text.resolution = ResolutionOf(finding);
   const findings::RuleRow* row = RowOf(finding);
   if (row != nullptr) {
-    text.path_a = RulePath(finding, row->path_a, finding.change_a);
-    text.path_b = RulePath(finding, row->path_b, finding.change_b);
+    text.path_a = RulePath(finding, row->path_a, finding.change_a, finding.wall_a);
+    text.path_b = RulePath(finding, row->path_b, finding.change_b, finding.wall_b);
   } else {
-    text.path_a = PathText(finding.path_a, "");
+    text.path_a = finding.host != nullptr ? HostPathA(finding) : PathText(finding.path_a, "");
     text.path_b = PathText(finding.path_b, "");
+    if (!text.path_a.empty()) text.path_a += SavesText(finding.wall_a);
+    if (!text.path_b.empty()) text.path_b += SavesText(finding.wall_b);
   }
   if (text.path_a.empty()) text.path_a = "None known: no change of the model would help.";
   if (text.path_b.empty()) text.path_b = "None known: no kernel change alone would help.";

@@ -88,7 +88,7 @@ class Cards {
     block += "**Data:**\n\n";
     if (finding.tier == findings::Tier::kCompute) block += DataTable(MembersOf(analysis_, finding));
     if (finding.tier == findings::Tier::kFusion) block += KernelsTable(finding);
-    block += NumbersTable(finding, std::nullopt);
+    block += NumbersTable(analysis_, finding, std::nullopt);
     if (finding.tier == findings::Tier::kSystem) block += EvidenceTable(finding);
     block += InnerKernels(analysis_, finding);
     block += PatternTable(finding);
@@ -114,11 +114,11 @@ class Cards {
   }
 
  private:
-  static std::string Impact(const findings::Finding& finding) {
+  std::string Impact(const findings::Finding& finding) const {
     if (finding.tier == findings::Tier::kSystem && !finding.impact_percent) {
       return "Not quantifiable from trace data";
     }
-    return ImpactSentence(finding, nullptr);
+    return ImpactSentence(analysis_, finding, nullptr);
   }
 
   std::string KernelsTable(const findings::Finding& finding) const {

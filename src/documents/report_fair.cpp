@@ -1,11 +1,13 @@
 #include "documents/report_fair.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include <fmt/format.h>
 
 #include "analysis/attribution/gpu_timeline.h"
 #include "documents/claims.h"
+#include "documents/frame_text.h"
 #include "documents/markdown_text.h"
 #include "documents/remedy_text.h"
 #include "documents/report_parts.h"
@@ -28,6 +30,12 @@ bool IsCommunication(const findings::Operation& operation) {
                            analysis::Communicators::kAll) == analysis::WorkClass::kCommunication;
 }
 
+// What the better way saves of wall time alone; absent: not known.
+std::optional<std::string> WallCell(const findings::Finding& finding) {
+  const findings::WallSaving* best = findings::BestWall(finding);
+  return best == nullptr ? std::nullopt : std::optional(RangeMs(best->ms));
+}
+
 class Fair {
  public:
   explicit Fair(const ReportSources& sources)
@@ -36,13 +44,14 @@ class Fair {
   std::string Render() {
     std::string text = fmt::format("# {} - {} Standalone Analysis\n\n", ModelName(analysis_),
                                    PlatformName(analysis_));
-    text += Summary() + "---\n\n" + Recommendations() + "---\n\n" + Details() + "---\n\n";
+    text += Summary() + "---\n\n" + Trust() + Recommendations() + "---\n\n" + Details() + "---\n\n";
     return text + Appendix();
   }
 
  private:
   std::string Summary() const;
   std::string SummaryParagraph() const;
+  std::string Trust() const;
   std::string Recommendations() const;
   std::string Card(const findings::Finding& finding) const;
   std::string Details();
@@ -78,9 +87,9 @@ std::string Fair::SummaryParagraph() const {
     return "The trace has no GPU work, so nothing can be said about the GPU. Record with "
            "`activities=[ProfilerActivity.CPU, ProfilerActivity.CUDA]`.";
   }
-  std::string text =
-      fmt::format("The GPU is busy for {} of a window of {} ({})", Ms(totals.busy_ms),
-                  Ms(totals.window_ms), PctOrDash(totals.Percent(totals.busy_ms)));
+  std::string text = StepSentence(analysis_.frames->frames) + " ";
+  text += fmt::format("The GPU is busy for {} of a window of {} ({})", Ms(totals.busy_ms),
+                      Ms(totals.window_ms), PctOrDash(totals.Percent(totals.busy_ms)));
   const double beside = totals.busy_ms - totals.computation_ms;
   text +=
       totals.Percent(beside).value_or(0) < 0.5
@@ -92,8 +101,11 @@ std::string Fair::SummaryParagraph() const {
   } else {
     text += " " + NothingText(analysis_);
   }
-  if (analysis_.combined.savings_ms.high > 0) {
-    text += fmt::format(" All recommendations together save at most {}{}.",
+  if (analysis_.wall.together_ms) {
+    text += fmt::format(" All recommendations together save {} of {} of wall time.",
+                        RangeMs(*analysis_.wall.together_ms), Ms(analysis_.wall.wall_ms));
+  } else if (analysis_.combined.savings_ms.high > 0) {
+    text += fmt::format(" All recommendations together save at most {}{} of GPU time.",
                         Ms(analysis_.combined.savings_ms.high),
                         analysis_.combined.percent
                             ? " (" + Pct(analysis_.combined.percent->high) + " of the window)"
@@ -127,14 +139,25 @@ std::string Fair::Summary() const {
       "## Executive Summary\n\n" + WorkloadParagraph(analysis_) + SummaryParagraph() + "\n\n";
   if (!totals.has_gpu_work) return text;
   MarkdownTable metrics({"Metric", "Value"});
+  const analysis::TimeFrames& frames = analysis_.frames->frames;
+  if (frames.step_ns > 0 && !frames.steps.empty()) {
+    metrics.Row(
+        {frames.steps.size() == 1 ? "Step" : "Step (mean)", FrameMs(frames.step_ns) + " ms"});
+  }
+  if (frames.steps.size() != 1) metrics.Row({"Recorded", FrameMs(frames.whole.total_ns) + " ms"});
   metrics.Row({"Total Time", Ms(totals.window_ms)});
   metrics.Row(
       {"Total Compute Time", fmt::format("{} ({})", Ms(totals.computation_ms),
                                          PctOrDash(totals.Percent(totals.computation_ms)))});
   metrics.Row({"GPU Utilization", PctOrDash(totals.Percent(totals.busy_ms))});
   metrics.Row({"Idle", PctOrDash(totals.Percent(totals.idle_ms))});
-  metrics.Row({"Exposed Communication", PctOrDash(totals.Percent(totals.exposed_comm_ms))});
-  if (analysis_.combined.savings_ms.high > 0) {
+  if (totals.Percent(totals.exposed_comm_ms).value_or(0) >= kMovingShown)
+    metrics.Row({"Exposed Communication", PctOrDash(totals.Percent(totals.exposed_comm_ms))});
+  if (analysis_.wall.together_ms) {
+    metrics.Row({"Possible saving, all together",
+                 fmt::format("{} ({}) of wall time", RangeMs(*analysis_.wall.together_ms),
+                             Pct(analysis_.wall.together_ms->mid / analysis_.wall.wall_ms * 100))});
+  } else if (analysis_.combined.savings_ms.high > 0) {
     metrics.Row({"Possible saving, all together",
                  fmt::format("{} ({})", RangeMs(analysis_.combined.savings_ms),
                              analysis_.combined.percent ? RangePct(*analysis_.combined.percent)
@@ -152,6 +175,40 @@ std::string Fair::Summary() const {
          fmt::format("\n![Where the time goes, and what could be saved]({})\n\n", kChartFile);
 }
 
+// What the reader has to know before any figure, and how far savings of wall time can be believed.
+std::string Fair::Trust() const {
+  if (!analysis_.totals.has_gpu_work) return "";
+  constexpr std::size_t kTold = 2;
+  std::string text;
+  const auto leading = findings::LeadingQualities(analysis_.quality);
+  for (std::size_t i = 0; i < std::min(kTold, leading.size()); ++i) {
+    const findings::Quality& one = *leading[i];
+    text += fmt::format("- {} ({})", CellOfText(one.text), findings::ShareOf(one));
+    if (!one.consequence.empty()) text += " " + CellOfText(one.consequence);
+    if (!one.record.empty()) text += " Record next: " + CellOfText(one.record) + ".";
+    text += "\n";
+  }
+  const findings::WallBase& wall = analysis_.wall;
+  if (!wall.known) {
+    text += "- Savings are of GPU time: " + CellOfText(wall.why_not) + "\n";
+  } else {
+    text += fmt::format(
+        "- Savings are of wall time: the trace's dependencies replayed with the change made "
+        "(replayed unchanged it is off by {}; {} of the host's waits are explained{}).",
+        Pct(std::abs(wall.replay_error_percent)), Pct(wall.matched_waits_percent),
+        wall.wall_ms < wall.recorded_ms
+            ? fmt::format("; of {} recorded {} are without the profiler's cost and unrecorded "
+                          "work: that is "
+                          "what savings are of",
+                          Ms(wall.recorded_ms), Ms(wall.wall_ms))
+            : "");
+    text +=
+        fmt::format(" If GPU work took no time it would still be {}, if the host took none {}.\n",
+                    Ms(wall.host_floor_ms), Ms(wall.gpu_floor_ms));
+  }
+  return "## How far to trust it\n\n" + text + "\n---\n\n";
+}
+
 std::string Fair::Card(const findings::Finding& finding) const {
   const FindingText text = TextOf(analysis_, finding, sources_.edits);
   const std::optional<findings::Range> additional = AdditionalOf(finding);
@@ -162,7 +219,7 @@ std::string Fair::Card(const findings::Finding& finding) const {
   card += fmt::format("**Path A** (the model may change): {}  \n", text.path_a);
   card += fmt::format("**Path B** (the torch code stays): {}  \n", text.path_b);
   card += fmt::format("**Impact**: {} Class {}.  \n",
-                      ImpactSentence(finding, additional ? &*additional : nullptr),
+                      ImpactSentence(analysis_, finding, additional ? &*additional : nullptr),
                       findings::PriorityText(finding.priority));
   card += fmt::format("\xE2\x86\x92 *See [Detailed Analysis: {}](#{}) for details*\n\n",
                       CellOfText(finding.category_name), Anchor(finding.id));
@@ -185,7 +242,8 @@ std::string Fair::Recommendations() const {
     const std::optional<findings::Range> additional = AdditionalOf(finding);
     more.Row({fmt::format("[{}](#{})", finding.global_rank, Anchor(finding.id)), words.title,
               words.path_a, words.path_b,
-              additional           ? RangeMs(*additional)
+              WallCell(finding)    ? *WallCell(finding)
+              : additional         ? RangeMs(*additional)
               : finding.savings_ms ? RangeMs(*finding.savings_ms)
                                    : std::string(kAbsentText)});
   }
@@ -197,7 +255,7 @@ std::string Fair::FindingBlock(const findings::Finding& finding) const {
   const FindingText text = TextOf(analysis_, finding, sources_.edits);
   std::string block = AnchorTag(finding.id) +
                       fmt::format("#### Priority {}: {}\n\n", finding.global_rank, text.title);
-  block += NumbersTable(finding, AdditionalOf(finding));
+  block += NumbersTable(analysis_, finding, AdditionalOf(finding));
   if (finding.tier == findings::Tier::kSystem) block += EvidenceTable(finding);
   block += InnerKernels(analysis_, finding);
   block += PatternTable(finding);
@@ -263,7 +321,8 @@ std::string Fair::SystemSection(std::string_view title, std::string_view categor
 
 std::string Fair::Details() {
   std::string text = "## Detailed Analysis\n\n";
-  text += Heading("Where the time goes") + TimeTable(analysis_) + CategoryTable(analysis_);
+  text += Heading("Where the time goes") + PhaseTable(analysis_) + WallTable(analysis_) +
+          TimeTable(analysis_) + CategoryTable(analysis_);
   for (const findings::CategoryAnalysis& category : analysis_.categories) {
     const bool large = category.percent_of_computation.value_or(0) >= kCategoryShown;
     if (large || !FindingsOf(category.key).empty()) text += CategorySection(category);

@@ -1,6 +1,7 @@
 #include "documents/report_parts.h"
 
 #include <algorithm>
+#include <cmath>
 #include <set>
 
 #include <fmt/format.h>
@@ -125,7 +126,31 @@ std::string AchievedText(const findings::Efficiency& efficiency) {
   return std::string(kAbsentText);
 }
 
-std::string NumbersTable(const findings::Finding& finding,
+namespace {
+
+// What a finding about the host rests on.
+void AddHostRows(const findings::Analysis& analysis, const findings::HostCause& cause,
+                 MarkdownTable* table) {
+  if (analysis.wall.recorded_ms > 0)
+    table->Row({"of the recorded time", Pct(cause.total_ms / analysis.wall.recorded_ms * 100)});
+  if (cause.each_ms > 0) table->Row({"Each", Ms(cause.each_ms)});
+  if (cause.period_ms) table->Row({"Every", Ms(*cause.period_ms)});
+  if (cause.nothing_ms > 0) table->Row({"Nothing recorded meanwhile", Ms(cause.nothing_ms)});
+  if (cause.launch_us > 0) {
+    table->Row({"Launch to launch", fmt::format("{:.3g} µs", cause.launch_us)});
+    table->Row({"Median kernel", fmt::format("{:.3g} µs", cause.kernel_us)});
+    table->Row({"Launches that find their stream idle", Pct(cause.idle_percent)});
+  }
+  for (const findings::HostPlace& place : cause.places) {
+    table->Row({Code(place.name, 90), place.count > 0
+                                          ? fmt::format("{}, {} times", Ms(place.ms), place.count)
+                                          : Ms(place.ms)});
+  }
+}
+
+}  // namespace
+
+std::string NumbersTable(const findings::Analysis& analysis, const findings::Finding& finding,
                          const std::optional<findings::Range>& additional) {
   MarkdownTable table({"Metric", "Value"});
   table.Row({"Time", Ms(finding.time_ms)});
@@ -165,7 +190,19 @@ std::string NumbersTable(const findings::Finding& finding,
         {fmt::format("{} reaches", path),
          fmt::format("{} ({})", CellOfText((*change)->target), CellOfText((*change)->source))});
   }
-  if (additional) table.Row({"of it not claimed above", RangeMs(*additional)});
+  const findings::WallSaving* best = findings::BestWall(finding);
+  if (best != nullptr) {
+    for (const auto& [path, saving] :
+         {std::pair{"Path A", &finding.wall_a}, {"Path B", &finding.wall_b}}) {
+      if (*saving) table.Row({fmt::format("{} alone, wall time", path), RangeMs((*saving)->ms)});
+    }
+    const double after = std::max(0.0, best->after_others_ms);
+    table.Row({"After those above, wall time",
+               fmt::format("{} ({})", Ms(after), Pct(after / analysis.wall.wall_ms * 100))});
+  } else if (additional) {
+    table.Row({"of it not claimed above", RangeMs(*additional)});
+  }
+  if (finding.host != nullptr) AddHostRows(analysis, *finding.host, &table);
   table.Row({"Estimate", Words(findings::MethodText(finding.method))});
   return table.text() + "\n";
 }
@@ -303,6 +340,34 @@ std::string TimeTable(const findings::Analysis& analysis) {
   return table.text() + "\n";
 }
 
+std::string WallTable(const findings::Analysis& analysis) {
+  const findings::WallBase& wall = analysis.wall;
+  if (!wall.known) return "";
+  MarkdownTable table({"Wall time", "Value"});
+  table.Row({"Recorded, first to last activity", Ms(wall.recorded_ms)});
+  table.Row({"What savings are of", Ms(wall.wall_ms)});
+  table.Row({"If GPU work took no time", Ms(wall.host_floor_ms)});
+  table.Row({"If the host took no time", Ms(wall.gpu_floor_ms)});
+  table.Row({"Replayed unchanged, off by", Pct(std::abs(wall.replay_error_percent))});
+  table.Row({"Waits of the host that are explained", Pct(wall.matched_waits_percent)});
+  return table.text() + "\n";
+}
+
+std::string PhaseTable(const findings::Analysis& analysis) {
+  constexpr std::size_t kPhasesMax = 8;
+  MarkdownTable table({"Phase", "Times", "Host, each", "GPU busy, each", "GPU idle, all"});
+  std::size_t rows = 0;
+  for (const analysis::Phase& phase : analysis.frames->phases.phases) {
+    if (phase.level != 0 || rows == kPhasesMax) continue;
+    ++rows;
+    table.Row({Code(phase.name, 90), fmt::format("{}", phase.count),
+               Ms(static_cast<double>(phase.host_each_ns) / 1e6),
+               Ms(static_cast<double>(phase.gpu_each_ns) / 1e6),
+               Ms(static_cast<double>(phase.gpu_idle_ns) / 1e6)});
+  }
+  return rows < 2 ? "" : table.text() + "\n";
+}
+
 std::string CategoryTable(const findings::Analysis& analysis) {
   MarkdownTable table({"Category", "Time", "% Compute", "Calls", "Efficiency", "Findings"});
   for (const findings::CategoryAnalysis& category : analysis.categories) {
@@ -322,7 +387,9 @@ std::string CategoryTable(const findings::Analysis& analysis) {
 std::string QualityTable(const findings::Analysis& analysis) {
   MarkdownTable table({"Code", "Severity", "Time", "What it means", "Record next time"});
   for (const findings::Quality& quality : analysis.quality) {
-    const std::string time = findings::MsOf(quality);
+    std::string time = findings::MsOf(quality);
+    if (const std::string share = findings::ShareOf(quality); !time.empty() && !share.empty())
+      time += " (" + share + ")";
     table.Row(
         {Code(quality.code), std::string(findings::SeverityText(quality.severity)),
          time.empty() ? std::string(kAbsentText) : time,

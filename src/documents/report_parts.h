@@ -40,7 +40,7 @@ std::string AchievedText(
     const findings::Efficiency& efficiency);  // "1.20 TB/s" or "123.00 TFLOPS/s"
 
 // Metric | Value: time, shares, efficiency, savings of one finding.
-std::string NumbersTable(const findings::Finding& finding,
+std::string NumbersTable(const findings::Analysis& analysis, const findings::Finding& finding,
                          const std::optional<findings::Range>& additional);
 // Pattern | Evidence; empty: no patterns.
 std::string PatternTable(const findings::Finding& finding);
@@ -59,6 +59,10 @@ std::string DataTable(std::span<const findings::Operation* const> operations);
 std::string OperationsTable(std::span<const findings::Operation* const> operations);
 
 std::string TimeTable(const findings::Analysis& analysis);      // Part | Time | Share
+// Wall time and how well its replay holds; empty: nothing is known of it.
+std::string WallTable(const findings::Analysis& analysis);
+// The parts of a step, at most eight; empty: it has none.
+std::string PhaseTable(const findings::Analysis& analysis);
 std::string CategoryTable(const findings::Analysis& analysis);  // all categories
 std::string QualityTable(const findings::Analysis& analysis);   // empty: nothing to say
 

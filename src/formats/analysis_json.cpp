@@ -28,6 +28,15 @@ Json PatternsJson(const std::vector<findings::PatternHit>& patterns) {
   return out;
 }
 
+// Milliseconds of wall time: alone, and after what is ranked before it.
+Json WallJson(const std::optional<findings::WallSaving>& saving) {
+  if (!saving) return nullptr;
+  return {{"low", Number(saving->ms.low)},
+          {"mid", Number(saving->ms.mid)},
+          {"high", Number(saving->ms.high)},
+          {"after_others", Number(saving->after_others_ms)}};
+}
+
 Json PathJson(const std::vector<findings::Remedy>& path) {
   Json out = Json::array();
   for (const findings::Remedy& remedy : path) {
@@ -170,6 +179,10 @@ Json FindingJson(const findings::Finding& f) {
               {"exclusive_ms", Number(f.exclusive_ms)},
               {"upper_bound_ms", Number(f.upper_bound_ms)},
               {"savings_ms", RangeJson(f.savings_ms)},
+              {"wall_savings_ms",
+               {{"path_a", WallJson(f.wall_a)},
+                {"path_b", WallJson(f.wall_b)},
+                {"shows_after", f.shows_after.empty() ? Json(nullptr) : Json(f.shows_after)}}},
               {"percent_of_total", Number(f.percent_of_total)},
               {"percent_of_computation", Number(f.percent_of_computation)},
               {"starved_percent", Number(f.starved_percent)},

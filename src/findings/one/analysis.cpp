@@ -187,6 +187,7 @@ class Analyzer {
     JV_ASSIGN(descheduled_, session::DescheduledOf(trace_, job_));
     JV_ASSIGN(host_, session::HostOf(trace_, job_));
     JV_ASSIGN(frames_, session::FramesOf(trace_, job_));
+    out_.frames = frames_;
     return {};
   }
 
@@ -212,15 +213,20 @@ class Analyzer {
     return found;
   }
 
-  // What the profiler charged frames for: to be left out before anything is asked.
-  std::vector<analysis::HostCost> ProfilerCosts() const {
-    std::vector<analysis::HostCost> costs;
-    for (const analysis::HostCost& cost : profiling_->stretches) {
-      if (analysis::MsInside(profiling_->artefact, cost.begin_ns, cost.end_ns) <= 0) continue;
-      costs.push_back(cost);
-      costs.back().high_ns = cost.low_ns;
+  ProfilerShare ProfilerCosts() const {
+    ProfilerShare share;
+    for (analysis::HostCost cost : profiling_->stretches) {
+      cost.low_ns = cost.high_ns;
+      share.most.push_back(cost);
     }
-    return costs;
+    // What frames were charged for is known by more than the price of single events.
+    for (analysis::HostCost cost : profiling_->stretches) {
+      if (analysis::MsInside(profiling_->artefact, cost.begin_ns, cost.end_ns) <= 0) continue;
+      cost.high_ns = cost.low_ns;
+      share.artefact.push_back(cost);
+    }
+    share.unrecorded_ms = static_cast<double>(frames_->frames.whole.unrecorded_ns) / 1e6;
+    return share;
   }
 
   // Operations that a finding claims time of.

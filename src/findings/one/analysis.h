@@ -25,6 +25,7 @@
 #include "perf/model_rows.h"
 #include "perf/platform.h"
 #include "session/loaded_trace.h"
+#include "session/trace_frames.h"
 
 namespace jarvis::findings {
 
@@ -63,7 +64,8 @@ struct Analysis {
   std::string device;    // as the trace names it; empty: it does not
   std::optional<double> peak_tb_per_s;
   Totals totals;
-  std::vector<Quality> quality;  // the gravest first
+  std::shared_ptr<const session::TraceFrames> frames;  // whose time it is; never null
+  std::vector<Quality> quality;                        // the gravest first
   WorkContext context;
   std::vector<CategoryAnalysis> categories;  // the longest first, ties by name
   IdleAnalysis idle;

@@ -1,7 +1,5 @@
 #include "findings/one/finding.h"
 
-#include <algorithm>
-
 #include "findings/one/enum_text.h"
 #include "findings/one/thresholds.h"
 
@@ -30,10 +28,10 @@ std::string_view MethodText(EstimateMethod method) {
   return EnumText({"quantified", "measured", "traffic", "target", "heuristic", "none"}, method);
 }
 
-std::optional<double> WallMs(const Finding& finding) {
-  if (!finding.wall_a && !finding.wall_b) return std::nullopt;
-  return std::max(finding.wall_a ? finding.wall_a->ms.mid : 0,
-                  finding.wall_b ? finding.wall_b->ms.mid : 0);
+const WallSaving* BestWall(const Finding& finding) {
+  if (!finding.wall_a) return finding.wall_b ? &*finding.wall_b : nullptr;
+  const bool second = finding.wall_b && finding.wall_b->ms.mid > finding.wall_a->ms.mid;
+  return second ? &*finding.wall_b : &*finding.wall_a;
 }
 
 }  // namespace jarvis::findings

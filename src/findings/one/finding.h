@@ -101,8 +101,8 @@ struct Finding {
   std::string source_cell;            // "/category_findings/0"
 };
 
-// The larger of what the paths save, middle; absent: neither is known.
-std::optional<double> WallMs(const Finding& finding);
+// The way out that saves more wall time (middle), the first of equals; null: neither is known.
+const WallSaving* BestWall(const Finding& finding);
 
 // Something that cannot be: an efficiency above the roof. Shown as it is, with no saving and no
 // story.

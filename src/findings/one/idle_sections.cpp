@@ -1,10 +1,12 @@
 #include "findings/one/idle_sections.h"
 
 #include <algorithm>
+#include <array>
 #include <map>
 #include <unordered_map>
 
 #include "analysis/host/host_names.h"
+#include "analysis/host/host_walk.h"
 
 namespace jarvis::findings {
 namespace {
@@ -12,7 +14,7 @@ namespace {
 using trace::EventIndex;
 using Stretch = Interval<std::int64_t>;
 
-constexpr std::int64_t kSectionMinNs = 200'000;
+constexpr std::int64_t kSectionMinNs = 500'000;
 constexpr std::int64_t kSectionsPerSpan = 500;  // at most about so many: 0.2 % each
 
 struct Section {
@@ -90,7 +92,42 @@ class SectionFinder {
                             [&](EventIndex e, std::int64_t t) { return events_[e].ts_ns < t; });
   }
 
-  // Each event's overlap with the sections is its own time, less that of the events it encloses.
+  // Adds each piece of a thread's time to the section that it lies in.
+  struct PieceAdder {
+    SectionFinder& finder;
+    std::size_t next = 0;  // the first section that may still be met
+    bool loading = false;
+    std::vector<bool> loaders;  // of the open events
+    void Open(EventIndex e, std::int64_t) {
+      loaders.push_back(loading);
+      loading = loading || finder.names_.Of(e).loader;
+    }
+    void Close(EventIndex, std::int64_t) {
+      loading = loaders.back();
+      loaders.pop_back();
+    }
+    void Piece(EventIndex innermost, std::int64_t start, std::int64_t end) {
+      const auto& sections = finder.sections_;
+      while (next < sections.size() && sections[next].time.end <= start)
+        ++next;
+      for (std::size_t i = next; i < sections.size() && sections[i].time.start < end; ++i) {
+        const std::int64_t inside =
+            std::min(end, sections[i].time.end) - std::max(start, sections[i].time.start);
+        finder.recorded_[i] += inside;
+        if (loading) finder.loading_[i] += inside;
+        // What lies in a mark and in nothing else is not work that was recorded.
+        const trace::EventKind kind = finder.events_[innermost].kind;
+        if (kind == trace::EventKind::kUserAnnotation || finder.names_.Of(innermost).range) {
+          finder.recorded_[i] -= inside;
+          continue;
+        }
+        auto& [ns, count] = finder.self_[i][finder.events_[innermost].name];
+        ns += inside;
+        ++count;
+      }
+    }
+  };
+
   void MeasureWork() {
     std::vector<bool> looked_at(events_.tracks.size(), false);
     for (const analysis::WorkingThread& thread : host_.threads.threads) {
@@ -98,48 +135,45 @@ class SectionFinder {
                          thread.role == analysis::ThreadRole::kWorker;
       if (!waits && thread.track < looked_at.size()) looked_at[thread.track] = true;
     }
-    for (const EventIndex e : tree_.preorder()) {
-      const trace::Event& event = events_[e];
-      if (!looked_at[event.track] || event.dur_ns <= 0) continue;
-      const EventIndex parent = tree_.parent(e);
-      const bool nested = parent != trace::kNoEvent && events_[parent].track == event.track;
-      auto at = std::lower_bound(
-          sections_.begin(), sections_.end(), event.ts_ns,
-          [](const Section& section, std::int64_t t) { return section.time.end <= t; });
-      for (; at != sections_.end() && at->time.start < event.end_ns(); ++at) {
-        const std::int64_t inside =
-            std::min(at->time.end, event.end_ns()) - std::max(at->time.start, event.ts_ns);
-        Add(static_cast<std::size_t>(at - sections_.begin()), e, nested ? parent : trace::kNoEvent,
-            inside);
-      }
-    }
-  }
-
-  void Add(std::size_t section, EventIndex e, EventIndex parent, std::int64_t inside) {
-    auto& [ns, count] = self_[section][events_[e].name];
-    ns += inside;
-    ++count;
-    if (names_.Of(e).loader && (parent == trace::kNoEvent || !names_.Of(parent).loader))
-      loading_[section] += inside;
-    if (parent == trace::kNoEvent) {
-      recorded_[section] += inside;
-    } else {
-      self_[section][events_[parent].name].first -=
-          std::min(inside, events_[parent].end_ns() - events_[parent].ts_ns);
+    for (const auto& thread : analysis::ThreadsOf(events_, tree_)) {
+      if (thread.empty() || !looked_at[events_[thread.front()].track]) continue;
+      PieceAdder adder{*this, 0, false, {}};
+      analysis::WalkThread(events_, tree_, thread, &adder);
     }
   }
 
   std::vector<SectionGroup> Groups() {
-    std::map<std::pair<std::string, std::string>, std::vector<std::size_t>> groups;
-    for (std::size_t i = 0; i < sections_.size(); ++i)
-      groups[{sections_[i].before, sections_[i].after}].push_back(i);
+    // Stretches of the same work are one, wherever they are; without such work those between the
+    // same neighbours.
+    std::map<std::array<std::string, 3>, std::vector<std::size_t>> groups;
+    for (std::size_t i = 0; i < sections_.size(); ++i) {
+      const Stretch& time = sections_[i].time;
+      const bool loading = 2 * loading_[i] > time.end - time.start;
+      const std::string leading = loading ? "data loading" : Leading(i);
+      if (leading.empty()) {
+        groups[{"", sections_[i].before, sections_[i].after}].push_back(i);
+      } else {
+        groups[{leading, "", ""}].push_back(i);
+      }
+    }
     std::vector<SectionGroup> out;
-    for (const auto& [key, sections] : groups)
-      out.push_back(GroupOf(key.first, key.second, sections));
+    for (const auto& [key, sections] : groups) {
+      const Section& first = sections_[sections[sections.size() / 2]];
+      out.push_back(GroupOf(first.before, first.after, sections));
+    }
     std::stable_sort(out.begin(), out.end(), [](const SectionGroup& a, const SectionGroup& b) {
       return a.total_ms > b.total_ms;
     });
     return out;
+  }
+
+  // What takes at least a quarter of a section; empty: nothing does.
+  std::string Leading(std::size_t section) const {
+    const Stretch& time = sections_[section].time;
+    std::pair<std::int64_t, std::string> most{0, ""};
+    for (const auto& [name, self] : self_[section])
+      most = std::max(most, {self.first, std::string(events_.strings[name])});
+    return 4 * most.first >= time.end - time.start ? most.second : std::string();
   }
 
   SectionGroup GroupOf(const std::string& before, const std::string& after,
@@ -193,7 +227,7 @@ class SectionFinder {
   IntervalSet<std::int64_t> busy_;
   std::vector<Section> sections_;       // by time
   std::vector<SelfTimes> self_;         // by section
-  std::vector<std::int64_t> recorded_;  // by section: inside outermost events
+  std::vector<std::int64_t> recorded_;  // by section: inside events, threads added up
   std::vector<std::int64_t> loading_;
 };
 

@@ -2,9 +2,9 @@
 // loading, plain Python between batches. Stretches between the same work are one.
 //
 // Method: the time from the first to the last activity less GPU work and less what is known to have
-// been GPU work that was not recorded. Stretches of at least 0.2 % of it (and 0.2 ms) count. Self
+// been GPU work that was not recorded. Stretches of at least 0.2 % of it (and 0.5 ms) count. Self
 // time in them is time inside an event and inside none of those it encloses, on the threads that
-// launch and on loaders.
+// launch and on loaders; in annotations alone it is nobody's.
 #pragma once
 
 #include <cstdint>

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "findings/one/analysis.h"
+#include "findings/one/estimates.h"
 #include "findings/one/thresholds.h"
 
 namespace jarvis::findings {
@@ -27,10 +28,11 @@ double PartOf(double saved_ms, double time_ms) {
 
 class WallAsker {
  public:
-  WallAsker(const analysis::Simulation& simulation, std::vector<analysis::HostCost> profiler,
-            Analysis* analysis)
-      : simulation_(simulation), analysis_(*analysis) {
-    if (!profiler.empty()) first_ = {analysis::RemoveProfilerCost{std::move(profiler)}};
+  WallAsker(const analysis::Simulation& simulation, ProfilerShare profiler, Analysis* analysis)
+      : simulation_(simulation), analysis_(*analysis), unrecorded_ms_(profiler.unrecorded_ms) {
+    if (!profiler.artefact.empty())
+      first_ = {analysis::RemoveProfilerCost{std::move(profiler.artefact)}};
+    if (!profiler.most.empty()) most_ = {analysis::RemoveProfilerCost{std::move(profiler.most)}};
   }
 
   void Run() {
@@ -60,20 +62,22 @@ class WallAsker {
     wall.why_not = quality.refusal;
     wall.range_only = quality.range_only;
     wall.recorded_ms = quality.wall_ms;
-    wall.wall_ms = quality.wall_ms;
+    wall.wall_ms = quality.wall_ms - unrecorded_ms_;
     wall.host_floor_ms = simulation_.host_floor_ms();
     wall.gpu_floor_ms = simulation_.gpu_floor_ms();
     wall.replay_error_percent = quality.replay_error_percent;
     wall.matched_waits_percent = quality.matched_waits_percent;
     wall.opaque_percent = quality.opaque_percent;
-    if (!wall.known || first_.empty()) return;
+    if (!wall.known) return;
+    if (!most_.empty()) most_saved_ = simulation_.WhatIf(most_).saved_ms;
+    if (first_.empty()) return;
     first_saved_ = simulation_.WhatIf(first_).saved_ms;
     if (first_saved_ < limits::kProfilerShare / 100 * quality.wall_ms) {
       first_.clear();
       first_saved_ = 0;
       return;
     }
-    wall.wall_ms = quality.wall_ms - first_saved_;
+    wall.wall_ms -= first_saved_;
   }
 
   // Of a path's remedies: what they do to the operations' GPU work, as the finding estimates it.
@@ -116,6 +120,18 @@ class WallAsker {
     return saving;
   }
 
+  // What the host takes is inflated by recording it: the least saving is that of a host without.
+  WallSaving AskOfHost(const WayOut& way) const {
+    WallSaving saving = Ask(way);
+    if (most_.empty()) return saving;
+    Changes changes = most_;
+    changes.insert(changes.end(), way.changes.begin(), way.changes.end());
+    const double least = std::max(0.0, simulation_.WhatIf(changes).saved_ms - most_saved_);
+    saving.ms.low = std::min(saving.ms.low, least);
+    if (least < saving.ms.mid) saving.ms.mid = (least + saving.ms.mid) / 2;
+    return saving;
+  }
+
   // Of a path that has a target of its own.
   static WayOut OfChange(const Change& change) {
     analysis::ScaleGpu scale;
@@ -136,7 +152,9 @@ class WallAsker {
   std::optional<WayOut> AskBoth(Finding* finding) const {
     if (finding->host != nullptr) {
       const WayOut way{finding->host->changes, 1, 1};
-      finding->wall_a = Ask(way);
+      finding->wall_a = AskOfHost(way);
+      finding->savings_ms = finding->wall_a->ms;
+      finding->impact_percent = Scaled(finding->wall_a->ms, 100 / analysis_.wall.recorded_ms);
       return way;
     }
     if (finding->change_a || finding->change_b) {
@@ -163,9 +181,9 @@ class WallAsker {
     for (std::size_t i = 0; i < order.size(); ++i)
       order[i] = i;
     std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
-      const auto x = WallMs(analysis_.findings[a]);
-      const auto y = WallMs(analysis_.findings[b]);
-      return x.value_or(-1) > y.value_or(-1);
+      const WallSaving* x = BestWall(analysis_.findings[a]);
+      const WallSaving* y = BestWall(analysis_.findings[b]);
+      return (x == nullptr ? -1 : x->ms.mid) > (y == nullptr ? -1 : y->ms.mid);
     });
     std::vector<Finding> findings;
     std::vector<std::optional<WayOut>> ways;
@@ -196,7 +214,7 @@ class WallAsker {
       for (std::optional<WallSaving>* saving : {&finding.wall_a, &finding.wall_b}) {
         if (*saving) (*saving)->after_others_ms = after;
       }
-      const double alone = WallMs(finding).value_or(0);
+      const double alone = BestWall(finding)->ms.mid;
       if (Shows(after) && after > limits::kShowsAfter * alone) hidden_.push_back(asked[k]);
     }
     const analysis::Outcome together = simulation_.WhatIf(all);
@@ -228,14 +246,17 @@ class WallAsker {
   const analysis::Simulation& simulation_;
   Analysis& analysis_;
   std::vector<std::size_t> hidden_;  // findings that show only after others, ascending
-  Changes first_;                    // the profiler's cost removed; empty: there is none worth it
+  const double unrecorded_ms_;
+  Changes first_;  // the profiler's artefact removed; empty: there is none worth it
   double first_saved_ = 0;
+  Changes most_;  // all that profiling may have cost removed
+  double most_saved_ = 0;
 };
 
 }  // namespace
 
-void FillWallSavings(const analysis::Simulation& simulation,
-                     std::vector<analysis::HostCost> profiler, Analysis* analysis) {
+void FillWallSavings(const analysis::Simulation& simulation, ProfilerShare profiler,
+                     Analysis* analysis) {
   WallAsker(simulation, std::move(profiler), analysis).Run();
 }
 

@@ -13,15 +13,23 @@ namespace {
 
 // What the first findings are, for somebody who opens no file.
 void AddFindings(const ReportCase& one, Answer* answer) {
-  answer->columns = {"priority", "finding", "what", "gpu_ms", "save_ms_max", "class"};
+  answer->columns = {"priority",  "finding",         "what", "gpu_ms", "save_ms_max", "path_a_ms",
+                     "path_b_ms", "after_others_ms", "class"};
+  const auto alone = [](const std::optional<findings::WallSaving>& saving) {
+    return saving ? Cell(output::Rounded(saving->ms.high)) : Cell();
+  };
   for (const findings::Finding& finding : one.analysis->findings) {
     if (answer->rows.size() == 5) break;
-    answer->rows.push_back(
-        {static_cast<std::int64_t>(finding.global_rank), finding.id,
-         documents::TextOf(*one.analysis, finding, one.edits).title,
-         output::Rounded(finding.time_ms),
-         finding.savings_ms ? Cell(output::Rounded(finding.savings_ms->high)) : Cell(),
-         std::string(findings::PriorityText(finding.priority))});
+    const findings::WallSaving* best = findings::BestWall(finding);
+    answer->rows.push_back({static_cast<std::int64_t>(finding.global_rank), finding.id,
+                            documents::TextOf(*one.analysis, finding, one.edits).title,
+                            output::Rounded(finding.time_ms),
+                            best != nullptr      ? Cell(output::Rounded(best->ms.high))
+                            : finding.savings_ms ? Cell(output::Rounded(finding.savings_ms->high))
+                                                 : Cell(),
+                            alone(finding.wall_a), alone(finding.wall_b),
+                            best != nullptr ? Cell(output::Rounded(best->after_others_ms)) : Cell(),
+                            std::string(findings::PriorityText(finding.priority))});
   }
   answer->total = one.analysis->findings.size();
 }
@@ -53,7 +61,13 @@ Result<Answer> RenderReport(session::Workspace& workspace, const Json& arguments
   const findings::Combined& combined = one.analysis->combined;
   answer.summary = fmt::format("Wrote {} files to {}: {} findings", links.size(), one.folder,
                                one.analysis->findings.size());
-  if (combined.savings_ms.high > 0) {
+  const findings::WallBase& wall = one.analysis->wall;
+  answer.facts["workload"] = findings::WorkloadLine(one.analysis->workload);
+  if (wall.together_ms) {
+    answer.summary +=
+        fmt::format(", together {} of {} of wall time", documents::Ms(wall.together_ms->mid),
+                    documents::Ms(wall.wall_ms));
+  } else if (combined.savings_ms.high > 0) {
     answer.summary +=
         fmt::format(", together at most {} of {}", documents::Ms(combined.savings_ms.high),
                     documents::Ms(one.analysis->totals.window_ms));
