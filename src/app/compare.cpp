@@ -54,6 +54,32 @@ struct CompareArguments {
   bool help = false;
 };
 
+// Of the gate: what makes the program fail, and the runs that say what is noise.
+std::vector<Flag> GateFlags(CompareArguments* request) {
+  const SetValue fail_on = [request](std::string_view, std::string_view value) -> Status {
+    JV_ASSIGN(auto condition, findings::ParseGateCondition(value));
+    request->gate.conditions.push_back(std::move(condition));
+    return {};
+  };
+  return {
+      {{"--fail-on"},
+       fail_on,
+       "  --fail-on CONDITION          exit with 3 if it is so: 'total > +5%', 'op:aten::mm > "
+       "+10%',\n"
+       "                               'category:* > +20% and > +0.1ms', 'idle > 3ms', 'window > "
+       "+2ms',\n"
+       "                               'unexpected > 1ms', 'comparability < 80'; may be "
+       "repeated\n"},
+      {{"--baseline-runs"},
+       CommaList{&request->gate.baseline},
+       "  --baseline-runs TRACE,...    further runs of BASELINE and of OTHER: a change must then "
+       "be\n"},
+      {{"--runs"},
+       CommaList{&request->gate.runs},
+       "  --runs TRACE,...             larger than the runs differ among themselves\n"},
+  };
+}
+
 std::vector<Flag> CompareFlags(CompareArguments* request) {
   // Arguments of the tool are called as it calls them.
   const SetValue answer = [request](std::string_view name, std::string_view value) -> Status {
@@ -69,12 +95,7 @@ std::vector<Flag> CompareFlags(CompareArguments* request) {
     if (value == "tracelens") request->compat = session::Compat::kTraceLens;
     return {};
   };
-  const SetValue fail_on = [request](std::string_view, std::string_view value) -> Status {
-    JV_ASSIGN(auto condition, findings::ParseGateCondition(value));
-    request->gate.conditions.push_back(std::move(condition));
-    return {};
-  };
-  return {
+  std::vector<Flag> flags = {
       {{"--output-dir", "--output_dir", "-o"}, &request->output_dir},
       {{"--names"},
        CommaList{&request->names},
@@ -105,26 +126,14 @@ std::vector<Flag> CompareFlags(CompareArguments* request) {
       {{"--comparison-platform", "--comparison_platform"},
        answer,
        "  --comparison-platform NAME   the GPU of BASELINE\n"},
-      {{"--fail-on"},
-       fail_on,
-       "  --fail-on CONDITION          exit with 3 if it is so: 'total > +5%', 'op:aten::mm > "
-       "+10%',\n"
-       "                               'category:* > +20% and > +0.1ms', 'idle > 3ms', 'window > "
-       "+2ms',\n"
-       "                               'unexpected > 1ms', 'comparability < 80'; may be "
-       "repeated\n"},
-      {{"--baseline-runs"},
-       CommaList{&request->gate.baseline},
-       "  --baseline-runs TRACE,...    further runs of BASELINE and of OTHER: a change must then "
-       "be\n"},
-      {{"--runs"},
-       CommaList{&request->gate.runs},
-       "  --runs TRACE,...             larger than the runs differ among themselves\n"},
-      {{"--json"},
-       &request->json,
-       "  --json                       print the answer as one line of JSON\n"},
-      {{"--help", "-h"}, &request->help},
   };
+  for (Flag& flag : GateFlags(request))
+    flags.push_back(std::move(flag));
+  flags.push_back({{"--json"},
+                   &request->json,
+                   "  --json                       print the answer as one line of JSON\n"});
+  flags.push_back({{"--help", "-h"}, &request->help});
+  return flags;
 }
 
 std::string CompareHelp() {

@@ -354,7 +354,7 @@ TEST_CASE("real traces") {
          "Anything has)"},
         {Part::kLayers, "32"},
         {Part::kPhase, "forward only (inference)"},
-        {Part::kDevice, "A100 80 GB (NVIDIA PG509-210)"}}},
+        {Part::kDevice, "A100-SXM4-80GB"}}},
       {"kineto18-resnet50-v100",
        "trace",
        {{Part::kModel, "ResNet-50"},

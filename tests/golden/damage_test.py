@@ -203,8 +203,11 @@ class Damage(unittest.TestCase):
     def check_same(self, kind, answer, reports, _):
         self.assertFalse(answer["partial"])
         self.assertEqual(answer["gpu_events"], self.undamaged["gpu_events"])
+        # An array of events alone has no metadata, so none that is secret either.
+        lost = {"secrets"} if kind == "bare_array" else set()
         self.assertEqual(program.column(answer, "quality"),
-                         program.column(self.undamaged, "quality"))
+                         [code for code in program.column(self.undamaged, "quality")
+                          if code not in lost])
         self.same_report(reports / "undamaged", reports / kind)
 
     def check_flagged(self, kind, answer, reports, damaged):

@@ -28,8 +28,8 @@ LARGE_TOOLS = {
     "perf_report": 880,  # the options of two reports that it reproduces, name by name
     "sweep_pipeline": 450,  # five stages of a sweep's analysis in one tool
 }
-ALL_TOKENS_MAX = {"min": 4000, "core": 4000, "full": 6000,  # full is for scripts and report writers
-                  "sweep": 5000}
+# full is for scripts and report writers: every tool about traces and ranks.
+ALL_TOKENS_MAX = {"min": 4000, "core": 4000, "full": 6500, "sweep": 5000}
 TOOLS_MAX = 25
 INSTRUCTIONS_MAX = 1000
 # What descriptions may name besides tools and arguments: columns and files of answers.

@@ -63,8 +63,9 @@ std::string Text(const std::string& path) {
 TEST_CASE("tools share the analysis of a trace") {
   Session session;
   session.Ask("prioritize", {{"platform", "MI300X"}});
+  // Whatever it takes to judge a trace: of this one each thing once.
   const std::uint64_t made = session.Made();
-  CHECK(made == 2);  // the work of the calls, and the analysis
+  CHECK(made > 0);
   session.Ask("prioritize", {{"platform", "MI300X"}});
   session.Ask("category_analysis", {{"platform", "MI300X"}, {"category", "all"}});
   session.Ask("fusion_candidates", {{"platform", "MI300X"}});
@@ -72,10 +73,13 @@ TEST_CASE("tools share the analysis of a trace") {
   session.Ask("render_report", {{"platform", "MI300X"}, {"output_dir", session.out()}});
   session.Ask("category_filter", {{"platform", "MI300X"}, {"output_dir", session.out()}});
   session.Ask("validate", {{"output_dir", session.out()}});
-  CHECK(session.Made() == made + 1);  // the report's frames of time
-  session.Ask("gpu_timeline", {});
+  // What the host did, the frames of time and the simulation are the analysis' own.
+  for (const char* tool : {"gpu_timeline", "host_summary", "critical_path", "idle_gaps"})
+    session.Ask(tool);
+  CHECK(session.Made() == made);
+  // Another platform is another analysis, of the same work on the same host.
   session.Ask("prioritize", {{"platform", "H100"}});
-  CHECK(session.Made() == made + 2);
+  CHECK(session.Made() == made + 1);
 }
 
 TEST_CASE("an extension reaches tables, findings and reports alike") {
@@ -87,6 +91,7 @@ TEST_CASE("an extension reaches tables, findings and reports alike") {
     return all;
   };
   session.Ask("prioritize", {{"platform", "MI300X"}});
+  const std::uint64_t ours = session.Made();
   session.Ask("perf_report", and_output());
   CHECK(Text(session.out() + "/unified_perf_summary.csv").find("mine") != std::string::npos);
   session.Ask("render_report", and_output());
@@ -98,11 +103,11 @@ TEST_CASE("an extension reaches tables, findings and reports alike") {
   about["category"] = "mine";
   CHECK(
       session.Ask("category_analysis", about).at("summary").get<std::string>().starts_with("mine"));
-  // The models' rows, the work by them and the analysis, once each, beside ours; and the frames.
-  CHECK(session.Made() == 2 + 3 + 1);
+  // The models' rows, the work by them and the analysis, once each, beside ours.
+  CHECK(session.Made() == ours + 3);
   // The directory remembers what its files were made with.
   CHECK(session.Ask("validate", {{"output_dir", session.out()}}).at("valid") == true);
-  CHECK(session.Made() == 2 + 3 + 1);
+  CHECK(session.Made() == ours + 3);
 }
 
 }  // namespace
