@@ -99,6 +99,8 @@ class Program:
         kind = "Pageable" if self.pageable else "Pinned"
         code.append(("copy", MAIN, COMPUTE, "Memcpy HtoD (%s -> Device)" % kind, self.lognormal(60), self.pageable))
         for i in range(self.layers):
+            if self.stalls and i == self.layers // 2:
+                code.append(("stall", MAIN, self.lognormal(3000, 0.5)))
             self.layer(MAIN, "aten::op")
             if self.two_streams and i % 3 == 2:
                 code += [("record", MAIN, COMPUTE, 0), ("wait_event", MAIN, SIDE, 0),
@@ -108,8 +110,6 @@ class Program:
                     code.append(("wait_event", MAIN, COMPUTE, 1))
         if self.two_streams:
             code.append(("wait_event", MAIN, COMPUTE, 1))
-        if self.stalls:
-            code.append(("stall", MAIN, self.lognormal(3000, 0.5)))
         if self.backward:
             code.append(("hand_over", MAIN, AUTOGRAD))
             for _ in range(self.layers):

