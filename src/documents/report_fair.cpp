@@ -13,6 +13,7 @@
 #include "documents/report_parts.h"
 #include "documents/report_tables.h"
 #include "findings/one/thresholds.h"
+#include "session/trace_frames.h"
 
 namespace jarvis::documents {
 namespace {

@@ -11,6 +11,7 @@
 #include "documents/markdown_text.h"
 #include "documents/remedy_text.h"
 #include "findings/one/thresholds.h"
+#include "session/trace_frames.h"
 
 namespace jarvis::documents {
 namespace {

@@ -56,20 +56,24 @@ Result<DerivedCache::Erased> DerivedCache::FindOrClaim(std::type_index type, Sam
 }
 
 void DerivedCache::Shrink(std::size_t bytes_max) {
-  std::vector<Slot> dropped;  // let go of without the lock
-  const std::lock_guard lock(mutex_);
-  while (statistics_.bytes > bytes_max) {
-    auto oldest = slots_.end();
-    for (auto slot = slots_.begin(); slot != slots_.end(); ++slot) {
-      // Values are handed out under the lock alone, so that one which nobody holds stays so.
-      if (slot->value == nullptr || slot->value.use_count() > 1) continue;
-      if (oldest == slots_.end() || slot->used < oldest->used) oldest = slot;
+  // What one value held nobody may hold once that is gone, so there are as many turns as it takes.
+  while (true) {
+    std::vector<Slot> dropped;  // let go of without the lock
+    const std::lock_guard lock(mutex_);
+    while (statistics_.bytes > bytes_max) {
+      auto oldest = slots_.end();
+      for (auto slot = slots_.begin(); slot != slots_.end(); ++slot) {
+        // Values are handed out under the lock alone, so that one which nobody holds stays so.
+        if (slot->value == nullptr || slot->value.use_count() > 1) continue;
+        if (oldest == slots_.end() || slot->used < oldest->used) oldest = slot;
+      }
+      if (oldest == slots_.end()) break;
+      statistics_.bytes -= oldest->bytes;
+      --statistics_.kept;
+      dropped.push_back(std::move(*oldest));
+      slots_.erase(oldest);
     }
-    if (oldest == slots_.end()) return;
-    statistics_.bytes -= oldest->bytes;
-    --statistics_.kept;
-    dropped.push_back(std::move(*oldest));
-    slots_.erase(oldest);
+    if (dropped.empty() || statistics_.bytes <= bytes_max) return;
   }
 }
 

@@ -25,7 +25,10 @@
 #include "perf/model_rows.h"
 #include "perf/platform.h"
 #include "session/loaded_trace.h"
-#include "session/trace_frames.h"
+
+namespace jarvis::session {
+struct TraceFrames;
+}
 
 namespace jarvis::findings {
 
