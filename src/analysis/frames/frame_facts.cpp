@@ -288,10 +288,6 @@ class FactCollector {
 
 }  // namespace
 
-TimeSet Intersect(const TimeSet& a, const TimeSet& b) {
-  return Subtract(a, Subtract(a, b));
-}
-
 TimeSet Within(const TimeSet& set, TimeSpan span) {
   TimeSet out;
   auto piece = std::lower_bound(set.begin(), set.end(), span.start,

@@ -18,7 +18,6 @@ namespace jarvis::analysis {
 using TimeSpan = Interval<std::int64_t>;
 using TimeSet = IntervalSet<std::int64_t>;
 
-TimeSet Intersect(const TimeSet& a, const TimeSet& b);
 // What of the set lies in the span.
 TimeSet Within(const TimeSet& set, TimeSpan span);
 // How much of a set of time lies in a span, in O(log n).

@@ -305,7 +305,6 @@ class FrameMaker {
       step.steady = step.odd_because.empty();
     }
     std::int64_t host = 0;
-    std::int64_t window = 0;
     std::int64_t busy = 0;
     std::int64_t with_gpu = 0;
     for (const StepFrame& step : out_.steps) {
@@ -314,14 +313,12 @@ class FrameMaker {
       host += step.host_ns();
       if (!step.gpu) continue;
       ++with_gpu;
-      window += *step.window_ns() - step.unrecorded_ns;
       busy += step.busy_ns;
     }
     if (out_.steady_steps == 0) return;
     out_.steady_host_ns = host / static_cast<std::int64_t>(out_.steady_steps);
     if (out_.steady_steps < out_.steps.size()) out_.step_ns = *out_.steady_host_ns;
     if (with_gpu == 0) return;
-    out_.steady_window_ns = window / with_gpu;
     out_.steady_busy_ns = busy / with_gpu;
   }
 

@@ -119,7 +119,6 @@ struct TimeFrames {
   std::int64_t step_ns = 0;
   // Over the steady steps: mean length, GPU busy; absent without steps.
   std::optional<std::int64_t> steady_host_ns;
-  std::optional<std::int64_t> steady_window_ns;
   std::optional<std::int64_t> steady_busy_ns;
   std::uint64_t steady_steps = 0;
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <string_view>
 #include <tuple>
 #include <unordered_map>
 #include <unordered_set>
@@ -306,17 +307,6 @@ class FirstCallFinder {
 };
 
 }  // namespace
-
-std::string_view FirstCallText(FirstCallKind kind) {
-  switch (kind) {
-    case FirstCallKind::kLaunch: return "launch";
-    case FirstCallKind::kSetUp: return "set_up";
-    case FirstCallKind::kOp: return "op";
-    case FirstCallKind::kCompile: return "compile";
-    case FirstCallKind::kAllocation: return "allocation";
-  }
-  return "launch";
-}
 
 double MsInside(const IntervalSet<std::int64_t>& set, std::int64_t begin, std::int64_t end) {
   auto piece = std::lower_bound(

@@ -5,7 +5,6 @@
 
 #include <cstdint>
 #include <span>
-#include <string_view>
 #include <vector>
 
 #include "analysis/host/host_pieces.h"
@@ -20,7 +19,6 @@ enum class FirstCallKind : std::uint8_t {
   kCompile,     // Python frames that import, compile or tune
   kAllocation,  // memory taken from, or given back to, the driver while the GPU had nothing to do
 };
-std::string_view FirstCallText(FirstCallKind kind);  // "launch", "set_up", ...
 
 struct FirstCall {
   FirstCallKind kind = FirstCallKind::kLaunch;

@@ -256,24 +256,6 @@ class GraphMaker {
 
 }  // namespace
 
-std::string_view EdgeKindText(EdgeKind kind) {
-  switch (kind) {
-    case EdgeKind::kStart: break;
-    case EdgeKind::kHostSegment: return "host between calls";
-    case EdgeKind::kHostCall: return "host in calls";
-    case EdgeKind::kLaunch: return "launch latency";
-    case EdgeKind::kStream: return "gaps on streams";
-    case EdgeKind::kGpuWork: return "GPU work";
-    case EdgeKind::kReturn: return "return of waits";
-    case EdgeKind::kStreamWait: return "waits between streams";
-    case EdgeKind::kRoom: return "no room beside other work";
-    case EdgeKind::kHandOver: return "hand-over between threads";
-    case EdgeKind::kHiddenWait: return "return of unrecorded waits";
-    case EdgeKind::kQueueFull: return "launch queue full";
-  }
-  return "not explained by the recording";
-}
-
 DependencyGraph MakeGraph(const Dependencies& dependencies) {
   return GraphMaker(dependencies).Run();
 }

@@ -7,7 +7,6 @@
 
 #include <cstdint>
 #include <span>
-#include <string_view>
 #include <vector>
 
 #include "analysis/simulation/calibration.h"
@@ -35,8 +34,6 @@ enum class EdgeKind : std::uint8_t {
   kHiddenWait,   // a wait that no call shows
   kQueueFull,    // the launch queue had no room
 };
-inline constexpr std::size_t kEdgeKinds = 12;
-std::string_view EdgeKindText(EdgeKind kind);
 
 // Edges that another defensible reading of the trace would not have, or would have.
 enum class Assumption : std::uint8_t {

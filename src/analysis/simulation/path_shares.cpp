@@ -245,15 +245,6 @@ PathShares SharesOf(std::span<const PathStep> path) {
   return shares;
 }
 
-PathShares SharesWithin(std::span<const PathStep> path, double begin_us, double end_us) {
-  PathShares shares;
-  for (const PathStep& step : path) {
-    const double part = std::min(step.end_us, end_us) - std::max(step.begin_us, begin_us);
-    if (part > 0) shares.us[PlaceOfClass(ClassOf(step))] += part;
-  }
-  return shares;
-}
-
 std::string BoundText(const PathShares& shares) {
   if (shares.Total() <= 0) return {};
   constexpr double kWorthTelling = 1;  // percent

@@ -31,8 +31,6 @@ struct PathShares {
   double PercentOf(PathClass path_class) const;  // 0 without a path
 };
 PathShares SharesOf(std::span<const PathStep> path);
-// Of the part of the path between two times, in microseconds as in PathStep.
-PathShares SharesWithin(std::span<const PathStep> path, double begin_us, double end_us);
 // "bound by the host (94 % of the critical path; GPU 4 %)"; empty without a path.
 std::string BoundText(const PathShares& shares);
 

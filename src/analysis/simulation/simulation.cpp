@@ -188,13 +188,6 @@ void Simulation::Judge(const LaunchQueue& queue) {
   }
 }
 
-std::vector<Reading> Simulation::readings() const {
-  std::vector<Reading> all;
-  for (const ReadingDelays& one : readings_)
-    all.push_back(one.reading);
-  return all;
-}
-
 Delays Simulation::DelaysOf(const ReadingDelays& reading) const {
   if (!reading.all.empty()) return reading.all;
   Delays delays = fitted_.observed;

@@ -108,7 +108,6 @@ class Simulation {
   // The wall if GPU work took no time, and if the host took none.
   double host_floor_ms() const { return host_floor_ms_; }
   double gpu_floor_ms() const { return gpu_floor_ms_; }
-  std::vector<Reading> readings() const;
 
   Outcome WhatIf(std::span<const Change> changes) const;
   std::vector<OrderedOutcome> WhatIfInOrder(std::span<const std::vector<Change>> lists) const;

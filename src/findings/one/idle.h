@@ -23,7 +23,6 @@ enum class GapClass : std::uint8_t {
   kLaunchDelay,        // launched in time, started late: queueing, dependencies between streams
   kUnknown,            // nothing on the host explains it
 };
-inline constexpr int kGapClasses = 10;
 std::string_view GapText(GapClass kind);  // "host_bound", "synchronisation", ...
 
 struct Gap {

@@ -69,7 +69,6 @@ inline constexpr double kGraphGapUs = 1;    // ... at best: between kernels of a
 inline constexpr double kUntracedUs = 100;  // shorter late launches are the host's, traced or not
 inline constexpr double kLaunchMinUs = 4;   // what stays of a gap when its cause is gone
 inline constexpr double kLaunchLatencyUs = 10;  // launch to start of a kernel on an idle GPU
-inline constexpr double kSyncLookBackUs = 2000;
 inline constexpr double kRuntimeShare = 0.25;  // of a gap under one class of runtime call
 inline constexpr double kHostOpShare = 0.20;   // of a gap under ops
 
@@ -127,7 +126,6 @@ inline constexpr double kTransposeModerate = 10;
 
 // Fusion.
 inline constexpr double kFusionImpactMin = 2;  // high impact, percent of the window
-inline constexpr double kFusionKernelsMin = 2;
 inline constexpr double kFusionGapUs = 100;   // GPU time between neighbours of a chain, at most
 inline constexpr double kAttentionLow = 0.6;  // of the rate that fused attention reaches
 inline constexpr double kAttentionMid = 0.8;

@@ -12,8 +12,6 @@
 
 namespace jarvis::findings {
 
-inline constexpr std::string_view kUnknownModel = "Cannot be inferred from trace";
-
 enum class Certainty : std::uint8_t {
   kRecorded,  // stands in the trace: a name, a shape, a member of its metadata
   kInferred,  // follows from what stands there by a rule that may be wrong
