@@ -108,6 +108,10 @@ std::string HostTitle(const findings::Finding& finding) {
       return about + fmt::format("{} waits for the GPU", cause.count) +
              (cause.places.empty() ? "" : ", most in " + Code(cause.places.front().name, kNameMax));
     case HostCauseKind::kLaunchBound:
+      // A part of the run only: medians are of the whole.
+      if (cause.idle_percent < 30)
+        return about + "launch-bound in part, " + Pct(cause.idle_percent) +
+               " of launches find the GPU idle";
       return about + fmt::format("launch-bound, {:.3g} µs a launch against {:.3g} µs a kernel",
                                  cause.launch_us, cause.kernel_us);
     case HostCauseKind::kFirstCalls:

@@ -145,13 +145,12 @@ std::string Fair::Summary() const {
     metrics.Row(
         {frames.steps.size() == 1 ? "Step" : "Step (mean)", FrameMs(frames.step_ns) + " ms"});
   }
-  if (frames.steps.size() != 1) metrics.Row({"Recorded", FrameMs(frames.whole.total_ns) + " ms"});
+  metrics.Row({"Recorded", FrameMs(frames.whole.total_ns) + " ms"});
   metrics.Row({"Total Time", Ms(totals.window_ms)});
   metrics.Row(
       {"Total Compute Time", fmt::format("{} ({})", Ms(totals.computation_ms),
                                          PctOrDash(totals.Percent(totals.computation_ms)))});
   metrics.Row({"GPU Utilization", PctOrDash(totals.Percent(totals.busy_ms))});
-  metrics.Row({"Idle", PctOrDash(totals.Percent(totals.idle_ms))});
   if (totals.Percent(totals.exposed_comm_ms).value_or(0) >= kMovingShown)
     metrics.Row({"Exposed Communication", PctOrDash(totals.Percent(totals.exposed_comm_ms))});
   if (analysis_.wall.together_ms) {

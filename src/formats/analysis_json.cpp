@@ -294,6 +294,8 @@ Json PriorityJson(const findings::Analysis& a) {
               {"trace_id", a.trace_id},
               {"platform", TextOrNull(a.platform)},
               {"baseline_ms", Number(a.totals.window_ms)},
+              {"recorded_ms", a.wall.known ? Number(a.wall.recorded_ms) : Json(nullptr)},
+              {"wall_ms", a.wall.known ? Number(a.wall.wall_ms) : Json(nullptr)},
               {"findings", Json::array()},
               {"priorities", Json::array()},
               {"recommendations", Json::array()},

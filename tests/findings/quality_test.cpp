@@ -126,7 +126,7 @@ TEST_CASE("one rank of several is told with what it cannot tell; a world of one 
   q = one.Quality("one_rank");
   REQUIRE(q != nullptr);
   CHECK(q->ms == doctest::Approx(0.1005));
-  CHECK(q->consequence.find("straggler") != std::string::npos);
+  CHECK(q->consequence.find("other ranks") != std::string::npos);
   TraceText alone;
   alone.OpWithKernel("aten::relu", 0, 10, "k", 20, 100.5, 1);
   CHECK(Analyze(alone).Quality("one_rank") == nullptr);

@@ -22,7 +22,7 @@ SYSTEM = ("cpu_idle", "multi_kernel", "kernel_fusion")
 # A planted bottleneck, the category and the subject of the finding about it.
 PLANTED = {"tall_skinny_gemm": ("gemm", "aten::mm"),
            "unfused_rmsnorm": ("kernel_fusion", "RMSNorm"),
-           "launch_bound_token_count": ("cpu_idle", "host_bound"),
+           "launch_bound_token_count": ("cpu_idle", "launch_bound"),
            "exposed_all_reduce": ("multi_kernel", "communication")}
 csv.field_size_limit(1 << 30)  # a replayed graph has thousands of kernels in one cell
 KINDS = {"object": dict, "array": list, "string": str, "boolean": bool, "null": type(None)}
@@ -120,8 +120,11 @@ class Files(unittest.TestCase):
                 continue
             self.assertLessEqual(saving["low"], saving["mid"] * 1.001 + 1e-6)
             self.assertLessEqual(saving["mid"], saving["high"] * 1.001 + 1e-6)
-            self.assertLessEqual(saving["high"], finding["exclusive_ms"] * 1.001 + 1e-6)
-        mids = [f["impact_score"] for f in priority["findings"] if f["impact_score"] is not None]
+            # What the host would save is told by the replay: what waits for it is gone, too.
+            if finding["category"] != "cpu_idle":
+                self.assertLessEqual(saving["high"], finding["exclusive_ms"] * 1.001 + 1e-6)
+        mids = [wall_or_impact(f) for f in priority["findings"]]
+        mids = [mid for mid in mids if mid is not None]
         self.assertEqual(mids, sorted(mids, reverse=True))
         combined = priority["combined"]
         self.assertLessEqual(combined["savings_ms"]["high"], (priority["baseline_ms"] or 0) + 1e-3)
@@ -159,9 +162,11 @@ class Planted(Files):
             with self.subTest(one["name"], claimed=claimed["mid"], true=true_ms):
                 self.assertLessEqual(abs(claimed["mid"] / true_ms - 1), 0.15)
             ranks[one["name"]] = found[0]["global_rank"]
-        by_saving = sorted(planted, key=lambda one: -one["saving_ns"])
-        self.assertEqual([one["name"] for one in by_saving],
-                         sorted(ranks, key=ranks.get), "ranked by their true share")
+        # By their true savings; which of two that are within a tenth comes first is chance.
+        for one in planted:
+            for other in planted:
+                if one["saving_ns"] > 1.1 * other["saving_ns"]:
+                    self.assertLess(ranks[one["name"]], ranks[other["name"]], ranks)
         # Nothing that was not planted comes before what was.
         self.assertEqual(sorted(ranks.values()), list(range(1, len(planted) + 1)))
 
@@ -202,9 +207,15 @@ class Planted(Files):
         self.check(files)
         subjects = {(f["category"], f["subject"]) for f in self.findings_of(files)}
         self.assertIn(("gemm", "aten::mm"), subjects)
-        self.assertIn(("cpu_idle", "host_bound"), subjects)
+        self.assertIn(("cpu_idle", "launch_bound"), subjects)
         codes = {code["code"] for code in files["metadata/trace_quality.json"]}
         self.assertIn("no_stacks", codes)
+
+
+def wall_or_impact(finding):
+    """What findings are ranked by: wall time by the better way, those without after all others."""
+    wall = [way["mid"] for way in (finding["wall_savings_ms"]["path_a"], finding["wall_savings_ms"]["path_b"]) if way]
+    return max(wall) if wall else None
 
 
 class Cases(Files):

@@ -114,9 +114,13 @@ class Analyzer {
     }
     context.training = context.training || context.foreach_optimizer;
     const trace::EventStore& events = trace_.events();
-    for (trace::EventIndex e = 0; e < events.size() && !context.optimizer; ++e) {
-      context.optimizer = events[e].kind == trace::EventKind::kUserAnnotation &&
-                          events.name(e).starts_with("Optimizer.");
+    for (trace::EventIndex e = 0; e < events.size(); ++e) {
+      const std::string_view name = events.name(e);
+      const bool named = events[e].kind == trace::EventKind::kUserAnnotation ||
+                         events[e].kind == trace::EventKind::kCpuOp;
+      if (!named) continue;
+      context.optimizer = context.optimizer || name.starts_with("Optimizer.");
+      context.compiled = context.compiled || name.starts_with("Torch-Compiled Region");
     }
   }
 
@@ -160,10 +164,15 @@ class Analyzer {
     std::vector<Finding>& all = out_.findings;
     for (const CategoryAnalysis& category : out_.categories)
       all.insert(all.end(), category.findings.begin(), category.findings.end());
-    const bool simulated = !simulation_->empty() && simulation_->quality().refusal.empty();
+    // Without a link from launches to work nothing is known of what waits for what.
+    const bool linked = host_->launching.launches > 0;
+    const bool simulated =
+        linked && !simulation_->empty() && simulation_->quality().refusal.empty();
+    std::vector<Finding> host = simulated ? FindHost() : IdleFindings(out_);
+    if (host.empty() && !out_.idle.reliable) host = IdleFindings(out_);
     for (std::vector<Finding> some :
-         {simulated ? FindHost() : IdleFindings(out_),
-          MultiKernelFindings(out_, trace_.steps().size()), FusionFindings(out_)}) {
+         {std::move(host), MultiKernelFindings(out_, trace_.steps().size()),
+          FusionFindings(out_)}) {
       std::move(some.begin(), some.end(), std::back_inserter(all));
     }
     // By what they may save; without an estimate by time, after all others.
@@ -173,7 +182,17 @@ class Analyzer {
       return a.impact_percent ? a.impact_percent->mid > b.impact_percent->mid
                               : a.time_ms > b.time_ms;
     });
-    FillWallSavings(*simulation_, ProfilerCosts(), &out_);
+    if (linked) {
+      FillWallSavings(trace_.events(), *simulation_, ProfilerCosts(), &out_);
+    } else {
+      out_.wall.why_not =
+          "no launch is linked with its GPU work, so what waits for what is unknown.";
+    }
+    // Some findings about the host may be gone, and their order another.
+    int host_rank = 0;
+    for (Finding& finding : all) {
+      if (finding.category == "cpu_idle") finding.rank = ++host_rank;
+    }
     for (std::size_t i = 0; i < all.size(); ++i) {
       all[i].global_rank = static_cast<int>(i) + 1;
       all[i].id = fmt::format("f{}", i + 1);
@@ -193,14 +212,8 @@ class Analyzer {
 
   std::vector<Finding> FindHost() {
     const IdleSections sections = FindIdleSections(trace_, *host_, frames_->frames.unrecorded);
-    const auto& events = trace_.events();
-    const bool compiled = std::any_of(
-        trace_.tree().preorder().begin(), trace_.tree().preorder().end(), [&](trace::EventIndex e) {
-          return events.name(e).starts_with("Torch-Compiled Region") ||
-                 events.name(e).starts_with("## Call CompiledFxGraph");
-        });
-    std::vector<Finding> found = HostFindings(
-        {events, *host_, sections, *first_calls_, *descheduled_, *profiling_, compiled});
+    std::vector<Finding> found = HostFindings({trace_.events(), *host_, sections, *first_calls_,
+                                               *descheduled_, *profiling_, out_.context});
     int rank = 0;
     for (Finding& f : found) {
       f.rank = ++rank;

@@ -174,8 +174,16 @@ class HostFindingMaker {
                      figures.to_next_mean_us.value_or(cause.launch_us) / 1000;
     cause.changes = {analysis::GraphLaunches{std::numeric_limits<std::int64_t>::min() / 4,
                                              std::numeric_limits<std::int64_t>::max() / 4}};
-    std::vector<Advice> advice = {Advice::kGpuGraphs};
-    if (!e_.compiled) advice.push_back(Advice::kCompile);
+    // A graph holds no wait, so these go first.
+    std::vector<Advice> advice;
+    std::uint64_t waits = 0;
+    for (const analysis::WaitGroup& group : e_.host.waits)
+      waits += group.count;
+    if (static_cast<double>(waits) >= limits::kWaitsMin) advice.push_back(Advice::kAvoidSyncs);
+    advice.push_back(Advice::kGpuGraphs);
+    if (!e_.context.compiled) advice.push_back(Advice::kCompile);
+    if (e_.context.optimizer && !e_.context.foreach_optimizer)
+      advice.push_back(Advice::kFusedOptimizer);
     Add("launch_bound", Pattern::kLaunchBound, std::move(advice), std::move(cause));
   }
 

@@ -8,6 +8,7 @@
 #include "analysis/host/first_calls.h"
 #include "analysis/host/host_summary.h"
 #include "analysis/host/profiling_cost.h"
+#include "findings/one/analysis.h"
 #include "findings/one/finding.h"
 #include "findings/one/idle_sections.h"
 
@@ -20,7 +21,7 @@ struct HostEvidence {
   const analysis::FirstCalls& first_calls;
   const analysis::Descheduled& descheduled;
   const analysis::ProfilingCost& profiling;
-  bool compiled = false;  // a compiler made kernels of the traced code
+  const WorkContext& context;
 };
 
 // What the profiler itself cost is no finding; see the qualities. Stretches that first calls, a

@@ -30,21 +30,6 @@ constexpr std::size_t kSitesMax = 20;
 constexpr std::size_t kCollectivesMax = 50;
 constexpr std::size_t kBeneathMax = 3;
 
-CopyDirection DirectionOf(std::string_view name) {
-  const auto any = [&](std::initializer_list<std::string_view> parts) {
-    return std::any_of(parts.begin(), parts.end(),
-                       [&](std::string_view part) { return ContainsNoCase(name, part); });
-  };
-  if (any({"dtoh", "device -> host", "devicetohost", "device_to_host", "-> pageable"}))
-    return CopyDirection::kToHost;
-  if (any({"htod", "host -> device", "hosttodevice", "host_to_device"}))
-    return CopyDirection::kToDevice;
-  if (any({"dtod", "device -> device", "devicetodevice", "device_to_device", "copybuffer"}))
-    return CopyDirection::kOnDevice;
-  if (any({"ptop", "peer"})) return CopyDirection::kBetweenDevices;
-  return CopyDirection::kOther;
-}
-
 // Of the interval, what a set does not cover.
 double UncoveredUs(const Set& set, std::int64_t start, std::int64_t end) {
   std::int64_t covered = 0;
@@ -328,6 +313,21 @@ class MultiKernel {
 };
 
 }  // namespace
+
+CopyDirection DirectionOf(std::string_view name) {
+  const auto any = [&](std::initializer_list<std::string_view> parts) {
+    return std::any_of(parts.begin(), parts.end(),
+                       [&](std::string_view part) { return ContainsNoCase(name, part); });
+  };
+  if (any({"dtoh", "device -> host", "devicetohost", "device_to_host", "-> pageable"}))
+    return CopyDirection::kToHost;
+  if (any({"htod", "host -> device", "hosttodevice", "host_to_device"}))
+    return CopyDirection::kToDevice;
+  if (any({"dtod", "device -> device", "devicetodevice", "device_to_device", "copybuffer"}))
+    return CopyDirection::kOnDevice;
+  if (any({"ptop", "peer"})) return CopyDirection::kBetweenDevices;
+  return CopyDirection::kOther;
+}
 
 std::string_view DirectionText(CopyDirection direction) {
   return EnumText({"D2H", "H2D", "D2D", "P2P", "other"}, direction);

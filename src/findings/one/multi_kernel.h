@@ -12,6 +12,7 @@
 namespace jarvis::findings {
 
 enum class CopyDirection : std::uint8_t { kToHost, kToDevice, kOnDevice, kBetweenDevices, kOther };
+CopyDirection DirectionOf(std::string_view name);         // of a copy, by its event's name
 std::string_view DirectionText(CopyDirection direction);  // "D2H", "H2D", "D2D", "P2P", "other"
 
 struct CopyGroup {

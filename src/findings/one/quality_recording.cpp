@@ -106,8 +106,8 @@ class RecordingQualities {
     if (comm_ms > 0) SetTime(base_, exposed_ms, 0, &q);
     q.consequence =
         comm_ms > 0
-            ? "Waiting for a slower rank and slow transfer look the same here: no bandwidth "
-              "and no straggler can be told from it."
+            ? "Waiting for other ranks and slow transfer look the same here, so no bandwidth is "
+              "told."
             : "Whether other ranks wait for this one cannot be told.";
     q.record = "record all ranks over the same steps, and give their folder to collectives";
   }

@@ -81,7 +81,7 @@ constexpr RuleRow kRows[] = {
      "this trace; measured or usual share of the peak"},
     {Pattern::kWeightBound,
      "Products of few rows against a large weight, below 80 % of the bandwidth",
-     "for {rows} rows: weights are read at {tb_s_achieved}, {bandwidth_percent} of the bandwidth",
+     "for M = {rows}: weights are read at {tb_s_achieved}, {bandwidth_percent} of the bandwidth",
      "More rows for each reading of the weights (larger batch), or fewer bits a weight (fp8, "
      "int4), "
      "where accuracy allows it.",

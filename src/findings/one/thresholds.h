@@ -69,17 +69,17 @@ inline constexpr double kGraphGapUs = 1;    // ... at best: between kernels of a
 inline constexpr double kUntracedUs = 100;  // shorter late launches are the host's, traced or not
 inline constexpr double kLaunchMinUs = 4;   // what stays of a gap when its cause is gone
 inline constexpr double kLaunchLatencyUs = 10;  // launch to start of a kernel on an idle GPU
-inline constexpr double kRuntimeShare = 0.25;  // of a gap under one class of runtime call
-inline constexpr double kHostOpShare = 0.20;   // of a gap under ops
+inline constexpr double kRuntimeShare = 0.25;   // of a gap under one class of runtime call
+inline constexpr double kHostOpShare = 0.20;    // of a gap under ops
 
 // The host, and savings of wall time.
-inline constexpr double kHostShareMin = 1.5;    // percent of the wall: host time that matters
-inline constexpr double kWaitsMin = 8;          // fewer waits are how a result is read
-inline constexpr double kGraphShareMax = 50;    // percent of GPU time that graphs launch already
-inline constexpr double kIdleLaunchShare = 30;  // percent of launches that find their stream idle
-inline constexpr double kFindingsAsked = 40;    // findings that the simulation is asked about
-inline constexpr double kProfilerShare = 2;     // percent of the wall that the profiler cost
-inline constexpr double kShowsAfter = 2;        // times as much after others as alone
+inline constexpr double kHostShareMin = 1.5;   // percent of the wall: host time that matters
+inline constexpr double kWaitsMin = 8;         // fewer waits are how a result is read
+inline constexpr double kGraphShareMax = 50;   // percent of GPU time that graphs launch already
+inline constexpr double kIdleLaunchShare = 2;  // percent of launches that find their stream idle
+inline constexpr double kFindingsAsked = 40;   // findings that the simulation is asked about
+inline constexpr double kProfilerShare = 2;    // percent of the wall that the profiler cost
+inline constexpr double kShowsAfter = 2;       // times as much after others as alone
 
 // Copies, communication.
 inline constexpr double kCopyShare = 5;  // percent of the window, a direction
@@ -126,8 +126,8 @@ inline constexpr double kTransposeModerate = 10;
 
 // Fusion.
 inline constexpr double kFusionImpactMin = 2;  // high impact, percent of the window
-inline constexpr double kFusionGapUs = 100;   // GPU time between neighbours of a chain, at most
-inline constexpr double kAttentionLow = 0.6;  // of the rate that fused attention reaches
+inline constexpr double kFusionGapUs = 100;    // GPU time between neighbours of a chain, at most
+inline constexpr double kAttentionLow = 0.6;   // of the rate that fused attention reaches
 inline constexpr double kAttentionMid = 0.8;
 inline constexpr double kLaunchFloorUs = 2;  // a kernel hardly takes less
 

@@ -28,8 +28,12 @@ double PartOf(double saved_ms, double time_ms) {
 
 class WallAsker {
  public:
-  WallAsker(const analysis::Simulation& simulation, ProfilerShare profiler, Analysis* analysis)
-      : simulation_(simulation), analysis_(*analysis), unrecorded_ms_(profiler.unrecorded_ms) {
+  WallAsker(const trace::EventStore& events, const analysis::Simulation& simulation,
+            ProfilerShare profiler, Analysis* analysis)
+      : events_(events),
+        simulation_(simulation),
+        analysis_(*analysis),
+        unrecorded_ms_(profiler.unrecorded_ms) {
     if (!profiler.artefact.empty())
       first_ = {analysis::RemoveProfilerCost{std::move(profiler.artefact)}};
     if (!profiler.most.empty()) most_ = {analysis::RemoveProfilerCost{std::move(profiler.most)}};
@@ -100,10 +104,32 @@ class WallAsker {
           take(operation->gpu, PartOf(operation->savings_ms->mid, operation->gpu_us / 1000));
       }
     }
+    if (finding.category == "multi_kernel") take(MovingWork(finding), MovedPart(finding));
     if (scale.events.empty()) return std::nullopt;
     return WayOut{{std::move(scale)},
                   finding.savings_ms->low / finding.savings_ms->mid,
                   finding.savings_ms->high / finding.savings_ms->mid};
+  }
+
+  // The work that a finding about communication or copies is about.
+  std::vector<trace::EventIndex> MovingWork(const Finding& finding) const {
+    const bool communication = finding.subject == "communication";
+    std::vector<trace::EventIndex> found;
+    for (const analysis::GpuWork& work : simulation_.recorded().works) {
+      const trace::EventKind kind = events_[work.event].kind;
+      const std::string_view name = events_.name(work.event);
+      const bool fits = communication
+                            ? analysis::ClassOf(kind, name, analysis::Communicators::kAll) ==
+                                  analysis::WorkClass::kCommunication
+                            : kind == trace::EventKind::kMemcpy &&
+                                  finding.subject.starts_with(DirectionText(DirectionOf(name)));
+      if (fits) found.push_back(work.event);
+    }
+    return found;
+  }
+  // Of what nothing hides: the part that other work hides already costs no time.
+  static double MovedPart(const Finding& finding) {
+    return PartOf(finding.savings_ms->mid, finding.exclusive_ms);
   }
 
   // Alone, on top of leaving the profiler out.
@@ -128,7 +154,6 @@ class WallAsker {
     changes.insert(changes.end(), way.changes.begin(), way.changes.end());
     const double least = std::max(0.0, simulation_.WhatIf(changes).saved_ms - most_saved_);
     saving.ms.low = std::min(saving.ms.low, least);
-    if (least < saving.ms.mid) saving.ms.mid = (least + saving.ms.mid) / 2;
     return saving;
   }
 
@@ -175,6 +200,14 @@ class WallAsker {
     return way;
   }
 
+  // Where the profiler held the host up visibly, what the host would save is doubtful up to all of
+  // what profiling may have cost: its middle is between.
+  double RankedBy(const Finding& finding, const WallSaving* best) const {
+    if (best == nullptr) return -1;
+    if (finding.host == nullptr || first_.empty()) return best->ms.mid;
+    return (best->ms.low + best->ms.mid) / 2;
+  }
+
   // By wall time; `best` goes with the findings.
   void Order(std::vector<std::optional<WayOut>>* best) {
     std::vector<std::size_t> order(analysis_.findings.size());
@@ -183,7 +216,7 @@ class WallAsker {
     std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
       const WallSaving* x = BestWall(analysis_.findings[a]);
       const WallSaving* y = BestWall(analysis_.findings[b]);
-      return (x == nullptr ? -1 : x->ms.mid) > (y == nullptr ? -1 : y->ms.mid);
+      return RankedBy(analysis_.findings[a], x) > RankedBy(analysis_.findings[b], y);
     });
     std::vector<Finding> findings;
     std::vector<std::optional<WayOut>> ways;
@@ -243,6 +276,7 @@ class WallAsker {
     all = std::move(kept);
   }
 
+  const trace::EventStore& events_;
   const analysis::Simulation& simulation_;
   Analysis& analysis_;
   std::vector<std::size_t> hidden_;  // findings that show only after others, ascending
@@ -255,9 +289,9 @@ class WallAsker {
 
 }  // namespace
 
-void FillWallSavings(const analysis::Simulation& simulation, ProfilerShare profiler,
-                     Analysis* analysis) {
-  WallAsker(simulation, std::move(profiler), analysis).Run();
+void FillWallSavings(const trace::EventStore& events, const analysis::Simulation& simulation,
+                     ProfilerShare profiler, Analysis* analysis) {
+  WallAsker(events, simulation, std::move(profiler), analysis).Run();
 }
 
 }  // namespace jarvis::findings

@@ -33,7 +33,8 @@ struct WallBase {
 // What profiling cost, and what it did not see.
 struct ProfilerShare {
   std::vector<analysis::HostCost> artefact;  // what is left out first; may be empty
-  // All that profiling may have cost: what the host would save is at least what it saves without it.
+  // All that profiling may have cost: what the host would save is at least what it saves without
+  // it.
   std::vector<analysis::HostCost> most;
   double unrecorded_ms = 0;  // of the recording: the GPU was busy with what is not recorded
 };
@@ -42,7 +43,7 @@ struct ProfilerShare {
 // wall time first, those without last. Findings about the host that would not show are left out.
 // Without a simulation that answers, all stays as it is. Ids are those that findings get by their
 // new order ("f1" is the first).
-void FillWallSavings(const analysis::Simulation& simulation, ProfilerShare profiler,
-                     Analysis* analysis);
+void FillWallSavings(const trace::EventStore& events, const analysis::Simulation& simulation,
+                     ProfilerShare profiler, Analysis* analysis);
 
 }  // namespace jarvis::findings
