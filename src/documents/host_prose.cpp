@@ -77,20 +77,25 @@ std::string SectionInsight(const findings::Analysis& analysis, const HostCause& 
 
 std::string WaitsInsight(const HostCause& cause) {
   std::string text = fmt::format(
-      "The host waits for the GPU {} times ({}) and launches nothing meanwhile, so the GPU runs "
-      "dry "
-      "after each wait: {}",
+      "The host waits for the GPU {} times ({}), much of it for work that it had queued; but "
+      "nothing "
+      "is queued behind that, and the GPU has to wait for the next launch each time: {}",
       cause.count, Ms(cause.total_ms), PlacesText(cause, true));
   if (!cause.places.empty() && !cause.places.front().waits_for.empty())
     text += "; the first waits mostly for " + Code(cause.places.front().waits_for, kNameMax);
   return text + ".";
 }
 
-std::string LaunchInsight(const HostCause& cause) {
+std::string LaunchInsight(const findings::Analysis& analysis, const HostCause& cause) {
+  const std::string profiler =
+      analysis.wall.profiler_ms > 0
+          ? " The profiler's pauses are in these figures, not in the saving: without them most "
+            "launches may be in time."
+          : "";
   return fmt::format(
       "From one launch to the next the host takes {:.3g} µs, the median kernel {:.3g} µs; {} of {} "
-      "launches find their stream idle.",
-      cause.launch_us, cause.kernel_us, Pct(cause.idle_percent), cause.count);
+      "launches find their stream idle.{}",
+      cause.launch_us, cause.kernel_us, Pct(cause.idle_percent), cause.count, profiler);
 }
 
 }  // namespace
@@ -126,7 +131,7 @@ std::string HostInsight(const findings::Analysis& analysis, const findings::Find
   switch (cause.kind) {
     case HostCauseKind::kSection: return SectionInsight(analysis, cause);
     case HostCauseKind::kWaits: return WaitsInsight(cause);
-    case HostCauseKind::kLaunchBound: return LaunchInsight(cause);
+    case HostCauseKind::kLaunchBound: return LaunchInsight(analysis, cause);
     case HostCauseKind::kFirstCalls:
       return fmt::format(
           "{} of first calls: {}. Later calls of the same take none of it, so it is no cost of a "

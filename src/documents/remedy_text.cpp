@@ -39,6 +39,8 @@ constexpr Why kWhys[] = {
     {findings::Advice::kPinnedCopies, "copies from pinned memory need not stop the host"},
     {findings::Advice::kKeepOnDevice, "what is never copied costs nothing"},
     {findings::Advice::kWarmUpFirst, "set-up is paid once, before what is measured"},
+    {findings::Advice::kOverlapHostWork,
+     "the GPU then has work while the host prepares what comes next"},
     {findings::Advice::kRecordWithoutStacks,
      "the step is that much shorter when nobody records it; nothing needs to be changed"},
     {findings::Advice::kGiveCores,

@@ -202,9 +202,7 @@ std::string Fair::Trust() const {
                           "what savings are of",
                           Ms(wall.recorded_ms), Ms(wall.wall_ms))
             : "");
-    text +=
-        fmt::format(" If GPU work took no time it would still be {}, if the host took none {}.\n",
-                    Ms(wall.host_floor_ms), Ms(wall.gpu_floor_ms));
+    text += "\n";
   }
   return "## How far to trust it\n\n" + text + "\n---\n\n";
 }

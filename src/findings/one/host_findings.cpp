@@ -170,8 +170,9 @@ class HostFindingMaker {
     cause.launch_us = *figures.to_next_median_us;
     cause.kernel_us = *figures.work_median_us;
     cause.idle_percent = *figures.idle_percent;
-    cause.total_ms = static_cast<double>(figures.launches) *
-                     figures.to_next_mean_us.value_or(cause.launch_us) / 1000;
+    cause.total_ms =
+        std::min(e_.sections.span_ms, static_cast<double>(figures.launches) *
+                                          figures.to_next_mean_us.value_or(cause.launch_us) / 1000);
     cause.changes = {analysis::GraphLaunches{std::numeric_limits<std::int64_t>::min() / 4,
                                              std::numeric_limits<std::int64_t>::max() / 4}};
     // A graph holds no wait, so these go first.

@@ -9,6 +9,7 @@
 #include "findings/one/analysis.h"
 #include "findings/one/quality_parts.h"
 #include "findings/one/thresholds.h"
+#include "session/trace_frames.h"
 
 namespace jarvis::findings {
 namespace {
@@ -92,7 +93,11 @@ class AnalysisQualities {
           "Ops, shapes and modules of replayed kernels, and idle time by cause, cannot be told.";
       q.record = "record one run without graphs, or the capture, beside the replay";
     }
-    if (idle.flagged && !unreliable) {
+    // While the GPU does what is not recorded it is not idle.
+    const double unrecorded_us = static_cast<double>(in_.frames->frames.whole.unrecorded_ns) / 1000;
+    const bool idle_without =
+        idle.idle_us - unrecorded_us > limits::kIdleShare / 100 * idle.window_us;
+    if (idle.flagged && !unreliable && idle_without) {
       Measured("high_idle", Severity::kWarning,
                fmt::format("The GPU is idle for {} % of the window.",
                            ShortNumber(idle.idle_percent.value_or(0))),

@@ -26,6 +26,10 @@ double PartOf(double saved_ms, double time_ms) {
   return time_ms > 0 ? std::clamp(saved_ms / time_ms, 0.0, 1.0) : 0;
 }
 
+bool HasWay(const std::vector<Remedy>& path) {
+  return !path.empty() && path.front().advice != Advice::kNoneKnown;
+}
+
 class WallAsker {
  public:
   WallAsker(const trace::EventStore& events, const analysis::Simulation& simulation,
@@ -82,6 +86,7 @@ class WallAsker {
       return;
     }
     wall.wall_ms -= first_saved_;
+    wall.profiler_ms = first_saved_;
   }
 
   // Of a path's remedies: what they do to the operations' GPU work, as the finding estimates it.
@@ -142,7 +147,7 @@ class WallAsker {
     saving.ms = {alone(outcome.low_ms) * way.low_part, alone(outcome.saved_ms),
                  alone(outcome.high_ms) * way.high_part};
     saving.ms.low = std::min(saving.ms.low, saving.ms.mid);
-    saving.ms.high = std::max(saving.ms.high, saving.ms.mid);
+    saving.ms.high = std::min(std::max(saving.ms.high, saving.ms.mid), analysis_.wall.wall_ms);
     return saving;
   }
 
@@ -178,26 +183,34 @@ class WallAsker {
     if (finding->host != nullptr) {
       const WayOut way{finding->host->changes, 1, 1};
       finding->wall_a = AskOfHost(way);
+      // Host time that goes saves no more than itself; the range is of what comes after it.
+      if (finding->host->kind != HostCauseKind::kLaunchBound &&
+          finding->host->kind != HostCauseKind::kWaits) {
+        for (double Range::*part : {&Range::low, &Range::mid, &Range::high})
+          finding->wall_a->ms.*part = std::min(finding->wall_a->ms.*part, finding->time_ms);
+      }
       finding->savings_ms = finding->wall_a->ms;
       finding->impact_percent = Scaled(finding->wall_a->ms, 100 / analysis_.wall.recorded_ms);
       return way;
     }
+    // A rule's row has words for its paths; elsewhere a path without a way out saves nothing.
+    const bool ruled = finding->rule.has_value();
     if (finding->change_a || finding->change_b) {
       std::optional<WayOut> a, b;
-      if (finding->change_a) finding->wall_a = Ask(*(a = OfChange(*finding->change_a)));
-      if (finding->change_b) finding->wall_b = Ask(*(b = OfChange(*finding->change_b)));
+      if (finding->change_a && (ruled || HasWay(finding->path_a)))
+        finding->wall_a = Ask(*(a = OfChange(*finding->change_a)));
+      if (finding->change_b && (ruled || HasWay(finding->path_b)))
+        finding->wall_b = Ask(*(b = OfChange(*finding->change_b)));
+      if (!a && !b) return std::nullopt;
       const bool first = a && (!b || finding->wall_a->ms.mid >= finding->wall_b->ms.mid);
       return first ? a : b;
     }
     const std::optional<WayOut> way = OfEstimate(*finding);
     if (!way) return std::nullopt;
     const WallSaving saving = Ask(*way);
-    const auto has = [](const std::vector<Remedy>& path) {
-      return !path.empty() && path.front().advice != Advice::kNoneKnown;
-    };
-    if (has(finding->path_a)) finding->wall_a = saving;
-    if (has(finding->path_b)) finding->wall_b = saving;
-    return way;
+    if (HasWay(finding->path_a)) finding->wall_a = saving;
+    if (HasWay(finding->path_b)) finding->wall_b = saving;
+    return finding->wall_a || finding->wall_b ? way : std::nullopt;
   }
 
   // Where the profiler held the host up visibly, what the host would save is doubtful up to all of
@@ -251,9 +264,10 @@ class WallAsker {
       if (Shows(after) && after > limits::kShowsAfter * alone) hidden_.push_back(asked[k]);
     }
     const analysis::Outcome together = simulation_.WhatIf(all);
-    analysis_.wall.together_ms = Range{std::max(0.0, together.low_ms - first_saved_),
-                                       std::max(0.0, together.saved_ms - first_saved_),
-                                       std::max(0.0, together.high_ms - first_saved_)};
+    analysis_.wall.together_ms =
+        Range{std::max(0.0, together.low_ms - first_saved_),
+              std::max(0.0, together.saved_ms - first_saved_),
+              std::clamp(together.high_ms - first_saved_, 0.0, analysis_.wall.wall_ms)};
   }
 
   // What is worth nothing on the clock, whatever else is done, is no finding about the host. Of

@@ -22,6 +22,7 @@ struct WallBase {
   // The same without what the profiler cost, where that is a frame artefact; else recorded_ms.
   // Savings are of this.
   double wall_ms = 0;
+  double profiler_ms = 0;    // what that leaves out; 0: no artefact
   double host_floor_ms = 0;  // if GPU work took no time
   double gpu_floor_ms = 0;   // if the host took none
   double replay_error_percent = 0;
