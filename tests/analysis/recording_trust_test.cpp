@@ -100,8 +100,9 @@ TEST_CASE("GPU idle while such a frame runs is the profiler's, at most what the 
   text.Runtime("cudaLaunchKernel", 14'800, 5, 1).Kernel("k", 14'900, 10, 1);
   text.Runtime("cudaLaunchKernel", -50, 5, 2).Kernel("k", -20, 10, 2);
   text.Runtime("cudaLaunchKernel", 14'850, 5, 3).Kernel("k", 5000, 6000, 3);
-  const ProfilingCost cost = CostOf(Load(text));
-  const auto& frame = Load(text).events()[cost.frames.at(0).first];
+  const Loaded loaded = Load(text);
+  const ProfilingCost cost = CostOf(loaded);
+  const auto& frame = loaded.events()[cost.frames.at(0).first];
   CHECK(cost.idle_ms == doctest::Approx(static_cast<double>(frame.dur_ns) / 1e6 - 6));
 }
 
