@@ -58,7 +58,7 @@ std::string DataTable(std::span<const findings::Operation* const> operations);
 // The costliest operations of a category or of all: for people.
 std::string OperationsTable(std::span<const findings::Operation* const> operations);
 
-std::string TimeTable(const findings::Analysis& analysis);      // Part | Time | Share
+std::string TimeTable(const findings::Analysis& analysis);  // Part | Time | Share
 // Wall time and how well its replay holds; empty: nothing is known of it.
 std::string WallTable(const findings::Analysis& analysis);
 // The parts of a step, at most eight; empty: it has none.

@@ -150,9 +150,10 @@ class FreezeFinder {
   }
 
   void Sum() {
-    std::sort(out_.pieces.begin(), out_.pieces.end(), [](const SilentPiece& a, const SilentPiece& b) {
-      return std::tuple(a.begin_ns, a.track) < std::tuple(b.begin_ns, b.track);
-    });
+    std::sort(out_.pieces.begin(), out_.pieces.end(),
+              [](const SilentPiece& a, const SilentPiece& b) {
+                return std::tuple(a.begin_ns, a.track) < std::tuple(b.begin_ns, b.track);
+              });
     std::vector<Interval<std::int64_t>> intervals;
     std::int64_t shortest = out_.pieces.front().ns();
     std::int64_t longest = 0;

@@ -28,7 +28,7 @@ struct SchedulerTick {
 };
 
 struct Descheduled {
-  std::vector<SilentPiece> pieces;        // by begin; empty: nothing of the kind
+  std::vector<SilentPiece> pieces;      // by begin; empty: nothing of the kind
   std::uint64_t names = 0;              // of calls that pieces are in
   IntervalSet<std::int64_t> intervals;  // of all threads as a set
   double total_ms = 0;                  // length of the set

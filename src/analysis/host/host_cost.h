@@ -7,7 +7,7 @@
 namespace jarvis::analysis {
 
 struct HostCost {
-  std::uint32_t track = 0;  // of EventStore::tracks
+  std::uint32_t track = 0;    // of EventStore::tracks
   std::int64_t begin_ns = 0;  // on the trace's clock
   std::int64_t end_ns = 0;
   double low_ns = 0;  // at least so much of it is the cost; never more than the stretch
