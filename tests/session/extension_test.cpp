@@ -68,7 +68,8 @@ Evaluated EvaluateTwice(const std::string& json) {
   done.first = models.Evaluate(*mine, call);
   done.second = models.Evaluate(*mine, call);
 #ifdef __SANITIZE_THREAD__
-  // A row that is stopped by its number of steps takes so long here that the time of all rows is up.
+  // A row that is stopped by its number of steps takes so long here that the time of all rows is
+  // up.
   return done;
 #endif
   const OpWork other = models.Evaluate(*softmax, builtin);
