@@ -4,8 +4,10 @@
 #include <map>
 #include <tuple>
 #include <unordered_set>
+#include <utility>
 
 #include "analysis/host/runtime_calls.h"
+#include "base/median.h"
 #include "base/text.h"
 
 namespace jarvis::analysis {
@@ -327,9 +329,7 @@ std::int64_t TimeMeter::Until(std::int64_t at) const {
 
 std::optional<std::int64_t> MedianOf(std::vector<std::int64_t> values) {
   if (values.empty()) return std::nullopt;
-  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
-  std::nth_element(values.begin(), middle, values.end());
-  return *middle;
+  return UpperMedian(std::move(values));
 }
 
 std::optional<std::int64_t> StepNumberOf(std::string_view name) {

@@ -2,6 +2,9 @@
 
 #include <algorithm>
 #include <unordered_map>
+#include <utility>
+
+#include "base/median.h"
 
 namespace jarvis::analysis {
 namespace {
@@ -118,9 +121,7 @@ class RepetitionFinder {
     std::vector<std::size_t> lengths;
     for (std::size_t i = 1; i < one->starts.size(); ++i)
       lengths.push_back(one->starts[i] - one->starts[i - 1]);
-    const auto middle = lengths.begin() + static_cast<std::ptrdiff_t>(lengths.size() / 2);
-    std::nth_element(lengths.begin(), middle, lengths.end());
-    one->end = std::min(items_.size(), one->starts.back() + *middle);
+    one->end = std::min(items_.size(), one->starts.back() + UpperMedian(std::move(lengths)));
     const std::int64_t until = one->end < items_.size() ? items_[one->end].at_ns : end_ns_;
     const std::int64_t all = end_ns_ - items_.front().at_ns;
     one->coverage =
@@ -139,9 +140,7 @@ class RepetitionFinder {
       if (i > 0) shares.push_back(Likeness(before, now));
       before = std::move(now);
     }
-    const auto middle = shares.begin() + static_cast<std::ptrdiff_t>(shares.size() / 2);
-    std::nth_element(shares.begin(), middle, shares.end());
-    return *middle >= kLeastAlike;
+    return UpperMedian(std::move(shares)) >= kLeastAlike;
   }
 
   static double Likeness(const std::unordered_map<std::size_t, std::int64_t>& a,

@@ -5,6 +5,9 @@
 #include <limits>
 #include <map>
 #include <tuple>
+#include <utility>
+
+#include "base/median.h"
 
 namespace jarvis::analysis {
 namespace {
@@ -23,9 +26,7 @@ std::int64_t ThresholdOf(const ThreadTimes& threads) {
   for (const StepThreads& step : threads.steps)
     lengths.push_back(step.window.end - step.window.start);
   if (lengths.empty()) return kStretchLeastNs;
-  const auto middle = lengths.begin() + static_cast<std::ptrdiff_t>(lengths.size() / 2);
-  std::nth_element(lengths.begin(), middle, lengths.end());
-  return std::max(kStretchLeastNs, *middle / kStretchShare);
+  return std::max(kStretchLeastNs, UpperMedian(std::move(lengths)) / kStretchShare);
 }
 
 // What stands around one stretch, while the threads are walked.
@@ -268,14 +269,9 @@ void FinishStretches(const HostGpuWork& gpu, StretchGroup* group) {
     group->total_ns += lengths.back();
     group->max_ns = std::max(group->max_ns, lengths.back());
   }
-  const auto median = [](std::vector<std::int64_t>* values) {
-    const auto middle = values->begin() + static_cast<std::ptrdiff_t>(values->size() / 2);
-    std::nth_element(values->begin(), middle, values->end());
-    return *middle;
-  };
   group->count = group->stretches.size();
-  group->median_ns = median(&lengths);
-  if (!periods.empty()) group->period_ns = median(&periods);
+  group->median_ns = UpperMedian(std::move(lengths));
+  if (!periods.empty()) group->period_ns = UpperMedian(std::move(periods));
 }
 
 using NeighbourIds = std::tuple<StringId, StringId, StringId>;  // before, after, range

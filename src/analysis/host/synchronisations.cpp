@@ -6,8 +6,10 @@
 #include <optional>
 #include <tuple>
 #include <unordered_map>
+#include <utility>
 
 #include "base/interval.h"
+#include "base/median.h"
 
 namespace jarvis::analysis {
 namespace {
@@ -190,9 +192,7 @@ void FinishWaits(const trace::EventStore& events, const CallerNames& caller,
   std::vector<std::int64_t> took;
   for (const WaitingCall* wait : gathered->calls)
     took.push_back(wait->end_ns - wait->start_ns);
-  const auto middle = took.begin() + static_cast<std::ptrdiff_t>(took.size() / 2);
-  std::nth_element(took.begin(), middle, took.end());
-  group.median_ns = *middle;
+  group.median_ns = UpperMedian(std::move(took));
   const auto most = std::max_element(gathered->by_cause.begin(), gathered->by_cause.end());
   group.cause = static_cast<WaitCause>(most - gathered->by_cause.begin());
 }

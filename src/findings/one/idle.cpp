@@ -5,12 +5,14 @@
 #include <memory>
 #include <set>
 #include <unordered_map>
+#include <utility>
 
 #include <fmt/format.h>
 
 #include "analysis/attribution/gpu_timeline.h"
 #include "analysis/host/runtime_calls.h"
 #include "analysis/tables/callers.h"
+#include "base/median.h"
 #include "base/text.h"
 #include "findings/one/enum_text.h"
 #include "findings/one/thresholds.h"
@@ -248,9 +250,7 @@ class Idle {
     }
     out_.queued_gap_us = limits::kGraphGapUs;
     if (queued.empty()) return;
-    const auto middle = queued.begin() + static_cast<std::ptrdiff_t>(queued.size() / 2);
-    std::nth_element(queued.begin(), middle, queued.end());
-    out_.queued_gap_us = std::min(*middle, limits::kLaunchMinUs);
+    out_.queued_gap_us = std::min(UpperMedian(std::move(queued)), limits::kLaunchMinUs);
   }
 
   static bool CanBeSaved(GapClass kind) {
@@ -274,10 +274,7 @@ class Idle {
     sum->group.saved_low_us += std::max(0.0, us - limits::kLaunchMinUs);
   }
   GapGroup Finish(Sum* sum) const {
-    std::nth_element(sum->us.begin(),
-                     sum->us.begin() + static_cast<std::ptrdiff_t>(sum->us.size() / 2),
-                     sum->us.end());
-    sum->group.median_us = sum->us[sum->us.size() / 2];
+    sum->group.median_us = UpperMedian(std::move(sum->us));
     if (out_.idle_us > 0) sum->group.percent_of_idle = sum->group.total_us / out_.idle_us * 100;
     return std::move(sum->group);
   }

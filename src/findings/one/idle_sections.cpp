@@ -4,9 +4,11 @@
 #include <array>
 #include <map>
 #include <unordered_map>
+#include <utility>
 
 #include "analysis/host/host_names.h"
 #include "analysis/host/host_walk.h"
+#include "base/median.h"
 
 namespace jarvis::findings {
 namespace {
@@ -201,8 +203,8 @@ class SectionFinder {
       }
     }
     group.loading = 2 * Ms(loading) > group.total_ms;
-    group.median_ms = MedianOf(lengths);
-    if (!periods.empty()) group.period_ms = MedianOf(periods);
+    group.median_ms = UpperMedian(std::move(lengths));
+    if (!periods.empty()) group.period_ms = UpperMedian(std::move(periods));
     for (const auto& [name, self] : work) {
       if (self.first > 0) group.work.push_back({name, self.second, Ms(self.first)});
     }
@@ -210,12 +212,6 @@ class SectionFinder {
                      [](const SectionWork& a, const SectionWork& b) { return a.ms > b.ms; });
     if (group.work.size() > kSectionWorkMax) group.work.resize(kSectionWorkMax);
     return group;
-  }
-
-  static double MedianOf(std::vector<double> values) {
-    const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
-    std::nth_element(values.begin(), middle, values.end());
-    return *middle;
   }
 
   const session::LoadedTrace& trace_;

@@ -1,0 +1,19 @@
+// The middle of some values.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <vector>
+
+namespace jarvis {
+
+// Of an even number the upper one of the two in the middle, so that it is one of the values.
+// Linear. REQUIRES: there is a value.
+template <typename T>
+T UpperMedian(std::vector<T> values) {
+  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
+  std::nth_element(values.begin(), middle, values.end());
+  return *middle;
+}
+
+}  // namespace jarvis
