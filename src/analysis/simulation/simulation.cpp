@@ -278,22 +278,19 @@ Outcome Simulation::WhatIf(std::span<const Change> changes) const {
   return outcome;
 }
 
-std::vector<OrderedOutcome> Simulation::WhatIfInOrder(
-    std::span<const std::vector<Change>> lists) const {
-  std::vector<OrderedOutcome> outcomes;
-  if (empty()) return std::vector<OrderedOutcome>(lists.size());
+std::vector<double> Simulation::SavedInOrder(std::span<const std::vector<Change>> lists) const {
+  if (empty()) return std::vector<double>(lists.size());
+  std::vector<double> saved_ms;
   Delays delays = fitted_.observed;
   std::vector<double> times;
   double wall = readings_[0].wall_us;
   for (const std::vector<Change>& changes : lists) {
-    OrderedOutcome outcome{WhatIf(changes), 0};
     ApplyChanges(Target(), changes, Estimate::kExpected, &delays);
     const double after = Replay(graph_, delays, &times);
-    outcome.after_others_ms = (wall - after) * kToMs;
+    saved_ms.push_back((wall - after) * kToMs);
     wall = after;
-    outcomes.push_back(outcome);
   }
-  return outcomes;
+  return saved_ms;
 }
 
 std::vector<PathStep> Simulation::CriticalPath() const {

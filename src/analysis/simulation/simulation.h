@@ -78,12 +78,6 @@ struct Outcome {
   Reading highest = Reading::kOurs;
 };
 
-// One of several lists of changes in order.
-struct OrderedOutcome {
-  Outcome alone;
-  double after_others_ms = 0;  // saved after those before it in the list
-};
-
 // A stretch of the critical path, in the trace's own time.
 struct PathStep {
   double begin_us = 0;  // from RecordedWork's time 0
@@ -110,7 +104,9 @@ class Simulation {
   double gpu_floor_ms() const { return gpu_floor_ms_; }
 
   Outcome WhatIf(std::span<const Change> changes) const;
-  std::vector<OrderedOutcome> WhatIfInOrder(std::span<const std::vector<Change>> lists) const;
+  // What each list of changes saves once those before it are made: expected, in milliseconds. One
+  // pass a list; WhatIf says what each saves alone.
+  std::vector<double> SavedInOrder(std::span<const std::vector<Change>> lists) const;
   // By time; together they take the wall time.
   std::vector<PathStep> CriticalPath() const;
 

@@ -1,7 +1,6 @@
 #include "findings/one/wall_savings.h"
 
 #include <algorithm>
-#include <map>
 #include <utility>
 
 #include <fmt/format.h>
@@ -253,10 +252,10 @@ class WallAsker {
       all.insert(all.end(), best[i]->changes.begin(), best[i]->changes.end());
     }
     if (asked.empty()) return;
-    const std::vector<analysis::OrderedOutcome> outcomes = simulation_.WhatIfInOrder(lists);
+    const std::vector<double> saved_ms = simulation_.SavedInOrder(lists);
     for (std::size_t k = 0; k < asked.size(); ++k) {
       Finding& finding = analysis_.findings[asked[k]];
-      const double after = outcomes[k + 1].after_others_ms;
+      const double after = saved_ms[k + 1];
       for (std::optional<WallSaving>* saving : {&finding.wall_a, &finding.wall_b}) {
         if (*saving) (*saving)->after_others_ms = after;
       }

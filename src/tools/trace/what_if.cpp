@@ -1,4 +1,5 @@
 #include <cmath>
+#include <string>
 #include <vector>
 
 #include <fmt/format.h>
@@ -14,7 +15,6 @@
 namespace jarvis::tools {
 namespace {
 
-using analysis::OrderedOutcome;
 using analysis::Outcome;
 using output::Rounded;
 
@@ -39,17 +39,12 @@ std::string HeadlineOf(const Outcome& all, const std::string& range_only) {
 }
 
 // What saves next to nothing by itself, and does once those before it are made.
-void NoteHidden(const std::vector<NamedChange>& changes,
-                const std::vector<OrderedOutcome>& outcomes, Answer* answer) {
-  for (std::size_t i = 1; i < outcomes.size(); ++i) {
-    const double alone = outcomes[i].alone.saved_ms;
-    const double after = outcomes[i].after_others_ms;
-    const bool shows = after > 0.005 * outcomes[i].alone.before_ms && after > 2 * alone;
-    if (!shows) continue;
-    answer->notes.push_back(
-        fmt::format("\"{}\" shows only after those before it: {} ms alone, {} ms then",
-                    OneLine(changes[i].text), Rounded(alone), Rounded(after)));
-  }
+void NoteIfHidden(const std::string& change, const Outcome& alone, double after_ms,
+                  Answer* answer) {
+  if (after_ms <= 0.005 * alone.before_ms || after_ms <= 2 * alone.saved_ms) return;
+  answer->notes.push_back(
+      fmt::format("\"{}\" shows only after those before it: {} ms alone, {} ms then",
+                  OneLine(change), Rounded(alone.saved_ms), Rounded(after_ms)));
 }
 
 void ExplainRange(const Outcome& all, Answer* answer) {
@@ -95,15 +90,15 @@ Result<Answer> WhatIf(session::Workspace& workspace, const Json& arguments, Job&
   AddOutcome(all, &answer.facts);
   if (!quality.range_only.empty()) answer.facts["range_only"] = quality.range_only;
   answer.summary = HeadlineOf(all, quality.range_only);
-  const std::vector<OrderedOutcome> outcomes = simulation->WhatIfInOrder(lists);
+  const std::vector<double> in_order_ms = simulation->SavedInOrder(lists);
   answer.columns = {"change", "alone_ms", "low_ms", "high_ms", "after_those_before_ms"};
   for (std::size_t i = 0; i < changes.size(); ++i) {
-    const Outcome& alone = outcomes[i].alone;
-    answer.rows.push_back({OneLine(changes[i].text), alone.saved_ms, alone.low_ms, alone.high_ms,
-                           outcomes[i].after_others_ms});
+    const Outcome alone = simulation->WhatIf(lists[i]);
+    answer.rows.push_back(
+        {OneLine(changes[i].text), alone.saved_ms, alone.low_ms, alone.high_ms, in_order_ms[i]});
+    if (i > 0) NoteIfHidden(changes[i].text, alone, in_order_ms[i], &answer);
   }
   answer.total = changes.size();
-  NoteHidden(changes, outcomes, &answer);
   ExplainRange(all, &answer);
   return answer;
 }
