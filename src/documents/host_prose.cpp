@@ -6,7 +6,6 @@
 
 #include "base/text.h"
 #include "documents/markdown_text.h"
-#include "findings/one/pattern.h"
 
 namespace jarvis::documents {
 namespace {
@@ -69,8 +68,9 @@ std::string SectionInsight(const findings::Analysis& analysis, const HostCause& 
   if (!places.empty()) text += "; the host is in " + places;
   if (2 * cause.nothing_ms > cause.total_ms) {
     text += fmt::format(
-        "{} {} nothing is recorded: plain Python or C without stacks, a sleep, or another process",
-        places.empty() ? "; for" : "; for", Ms(cause.nothing_ms));
+        "; for {} nothing is recorded: plain Python or C without stacks, a sleep, or another "
+        "process",
+        Ms(cause.nothing_ms));
   }
   return text + ".";
 }
@@ -143,17 +143,6 @@ std::string HostInsight(const findings::Analysis& analysis, const findings::Find
       "For {} in {} pieces of up to {} the host did not run, inside calls that usually take "
       "microseconds: no op is slow, the process had no CPU.",
       Ms(cause.total_ms), cause.count, Ms(cause.each_ms));
-}
-
-std::string HostPathA(const findings::Finding& finding) {
-  std::string text;
-  for (const findings::Remedy& remedy : finding.path_a) {
-    std::string what(findings::Info(remedy.advice).what);
-    if (!what.empty() && what[0] >= 'a' && what[0] <= 'z')
-      what[0] = static_cast<char>(what[0] - 32);
-    text += (text.empty() ? "" : " ") + what + (what.ends_with('.') ? "" : ".");
-  }
-  return text;
 }
 
 }  // namespace jarvis::documents

@@ -393,7 +393,7 @@ FindingText DraftText(const findings::Analysis& analysis, const findings::Findin
     text.path_a = RulePath(finding, row->path_a, finding.change_a, finding.wall_a);
     text.path_b = RulePath(finding, row->path_b, finding.change_b, finding.wall_b);
   } else {
-    text.path_a = finding.host != nullptr ? HostPathA(finding) : PathText(finding.path_a, "");
+    text.path_a = PathText(finding.path_a, "");
     text.path_b = PathText(finding.path_b, "");
     if (!text.path_a.empty()) text.path_a += SavesText(finding.wall_a);
     if (!text.path_b.empty()) text.path_b += SavesText(finding.wall_b);

@@ -188,7 +188,7 @@ class Analyzer {
       out_.wall.why_not =
           "no launch is linked with its GPU work, so what waits for what is unknown.";
     }
-    // Some findings about the host may be gone, and their order another.
+    // In their final order: some findings about the host may be gone.
     int host_rank = 0;
     for (Finding& finding : all) {
       if (finding.category == "cpu_idle") finding.rank = ++host_rank;
@@ -214,9 +214,7 @@ class Analyzer {
     const IdleSections sections = FindIdleSections(trace_, *host_, frames_->frames.unrecorded);
     std::vector<Finding> found = HostFindings({trace_.events(), *host_, sections, *first_calls_,
                                                *descheduled_, *profiling_, out_.context});
-    int rank = 0;
     for (Finding& f : found) {
-      f.rank = ++rank;
       f.percent_of_total = out_.totals.Percent(f.time_ms);
       f.impact_percent = out_.totals.window_ms > 0
                              ? std::optional(Scaled(*f.savings_ms, 100 / out_.totals.window_ms))

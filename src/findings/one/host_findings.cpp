@@ -5,6 +5,7 @@
 #include <memory>
 #include <utility>
 
+#include "findings/one/system_findings.h"
 #include "findings/one/thresholds.h"
 
 namespace jarvis::findings {
@@ -43,14 +44,8 @@ class HostFindingMaker {
   }
 
   void Add(const char* subject, Pattern pattern, std::vector<Advice> advice, HostCause cause) {
-    Finding f;
-    f.category = "cpu_idle";
-    f.category_name = "CPU/Idle Analysis";
-    f.tier = Tier::kSystem;
-    f.subject = subject;
+    Finding f = SystemFinding("cpu_idle", "CPU/Idle Analysis", subject);
     f.members = {subject};
-    f.bucket = "unknown";
-    f.method = EstimateMethod::kMeasured;
     f.count = cause.count;
     f.time_ms = cause.total_ms;
     f.exclusive_ms = cause.total_ms;

@@ -55,17 +55,6 @@ void Rank(std::vector<Finding>* findings) {
     f.rank = ++rank;
 }
 
-Finding System(const char* category, const char* name, std::string subject) {
-  Finding f;
-  f.category = category;
-  f.category_name = name;
-  f.tier = Tier::kSystem;
-  f.subject = std::move(subject);
-  f.bucket = "unknown";
-  f.method = EstimateMethod::kMeasured;
-  return f;
-}
-
 // Graphs hold no synchronisation, and what is compiled needs no compiling.
 std::vector<Remedy> LaunchAdvice(const WorkContext& context) {
   std::vector<Remedy> out;
@@ -80,13 +69,24 @@ std::vector<Remedy> LaunchAdvice(const WorkContext& context) {
 
 }  // namespace
 
+Finding SystemFinding(const char* category, const char* name, std::string subject) {
+  Finding f;
+  f.category = category;
+  f.category_name = name;
+  f.tier = Tier::kSystem;
+  f.subject = std::move(subject);
+  f.bucket = "unknown";
+  f.method = EstimateMethod::kMeasured;
+  return f;
+}
+
 std::vector<Finding> IdleFindings(const Analysis& analysis) {
   std::vector<Finding> out;
   const IdleAnalysis& idle = analysis.idle;
   if (!idle.has_gpu_work) return out;
   if (!idle.reliable) {
     if (!idle.flagged) return out;
-    Finding f = System("cpu_idle", "CPU/Idle Analysis", "idle");
+    Finding f = SystemFinding("cpu_idle", "CPU/Idle Analysis", "idle");
     f.method = EstimateMethod::kNone;
     f.time_ms = idle.idle_us / 1000;
     f.exclusive_ms = f.time_ms;
@@ -105,7 +105,7 @@ std::vector<Finding> IdleFindings(const Analysis& analysis) {
     const double saved = analysis.totals.Percent(group.saved_us / 1000).value_or(0);
     const bool unexplained = rule == std::end(kGapRules) || group.saved_us <= 0;
     if (unexplained ? share <= limits::kMediumShare : saved < limits::kFindingMin) continue;
-    Finding f = System("cpu_idle", "CPU/Idle Analysis", group.name);
+    Finding f = SystemFinding("cpu_idle", "CPU/Idle Analysis", group.name);
     f.members = {group.name};
     f.count = group.count;
     f.time_ms = group.total_us / 1000;
@@ -165,7 +165,7 @@ Range CommunicationSavings(const MultiKernelAnalysis& multi, std::size_t steps) 
 
 Finding CommunicationFinding(const Analysis& analysis, std::size_t steps) {
   const MultiKernelAnalysis& multi = analysis.multi_kernel;
-  Finding f = System("multi_kernel", "Multi-Kernel Analysis", "communication");
+  Finding f = SystemFinding("multi_kernel", "Multi-Kernel Analysis", "communication");
   f.time_ms = multi.exposed_comm_us / 1000;
   f.exclusive_ms = f.time_ms;
   f.upper_bound_ms = f.time_ms;
@@ -202,8 +202,8 @@ Finding CommunicationFinding(const Analysis& analysis, std::size_t steps) {
 }
 
 Finding CopyFinding(const Analysis& analysis, const CopyGroup& group) {
-  Finding f = System("multi_kernel", "Multi-Kernel Analysis",
-                     std::string(DirectionText(group.direction)) + " copies");
+  Finding f = SystemFinding("multi_kernel", "Multi-Kernel Analysis",
+                            std::string(DirectionText(group.direction)) + " copies");
   f.time_ms = group.total_us / 1000;
   f.exclusive_ms = group.exposed_us / 1000;
   f.upper_bound_ms = f.exclusive_ms;
@@ -324,9 +324,9 @@ std::vector<Finding> FusionFindings(const Analysis& analysis) {
     const auto [found, added] = index.try_emplace(
         {candidate.kind, candidate.module_class + ScoresText(candidate)}, out.size());
     if (added) {
-      Finding f =
-          System("kernel_fusion", "Kernel Fusion",
-                 candidate.module_class.empty() ? OpsText(candidate) : candidate.module_class);
+      Finding f = SystemFinding(
+          "kernel_fusion", "Kernel Fusion",
+          candidate.module_class.empty() ? OpsText(candidate) : candidate.module_class);
       f.tier = Tier::kFusion;
       f.bound = candidate.kind == FusionKind::kAttention ? Bound::kUnknown : Bound::kMemory;
       f.method = EstimateMethod::kTraffic;

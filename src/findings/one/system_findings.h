@@ -1,11 +1,15 @@
 // Findings about what is not a single op: idle time, communication, copies, fusion.
 #pragma once
 
+#include <string>
 #include <vector>
 
 #include "findings/one/analysis.h"
 
 namespace jarvis::findings {
+
+// One about what is no single kernel's, without numbers yet.
+Finding SystemFinding(const char* category, const char* name, std::string subject);
 
 std::vector<Finding> IdleFindings(const Analysis& analysis);
 // `steps`: marked steps of the trace; 0: none.
