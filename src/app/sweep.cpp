@@ -116,7 +116,9 @@ std::vector<std::string> ScriptFlags(Arguments arguments) {
     out.emplace_back("--sweep-dir");
     out.emplace_back(folder);
   }
-  if (lists[0].empty() || lists[1].empty()) return out;
+  // A configuration has both; one alone is refused as a flag that there is not.
+  if (lists[0].empty() != lists[1].empty())
+    out.emplace_back(lists[0].empty() ? "--channels" : "--threads");
   for (const std::string& threads : lists[0]) {
     for (const std::string& channels : lists[1]) {
       out.emplace_back("--configs");
