@@ -148,6 +148,7 @@ class FrameMaker {
       own_ = TimeSpan{sets_.all.front().start, sets_.all.back().end};
     }
     out_.whole = BalanceOf(out_.frame);
+    out_.steady = out_.whole;
   }
 
   Balance BalanceOf(TimeSpan span) const {
@@ -179,6 +180,22 @@ class FrameMaker {
     take(facts_.in_ops, &out.idle_host_ops_ns);
     out.idle_host_only_ns = Length(rest);
     return out;
+  }
+
+  // Host time of the steady steps, and what happened in it.
+  Balance BalanceOfSteady() const {
+    Balance sum;
+    for (const StepFrame& step : out_.steps) {
+      if (!step.steady) continue;
+      const Balance one = BalanceOf(step.host);
+      for (std::int64_t Balance::*part :
+           {&Balance::total_ns, &Balance::host_before_ns, &Balance::computation_ns,
+            &Balance::exposed_comm_ns, &Balance::exposed_copy_ns, &Balance::idle_first_call_ns,
+            &Balance::idle_sync_ns, &Balance::idle_host_ops_ns, &Balance::idle_host_only_ns,
+            &Balance::unrecorded_ns, &Balance::foreign_ns, &Balance::after_ns})
+        sum.*part += one.*part;
+    }
+    return sum;
   }
 
   void MakeWindow() {
@@ -317,7 +334,10 @@ class FrameMaker {
     }
     if (out_.steady_steps == 0) return;
     out_.steady_host_ns = host / static_cast<std::int64_t>(out_.steady_steps);
-    if (out_.steady_steps < out_.steps.size()) out_.step_ns = *out_.steady_host_ns;
+    if (out_.steady_steps < out_.steps.size()) {
+      out_.step_ns = *out_.steady_host_ns;
+      out_.steady = BalanceOfSteady();
+    }
     if (with_gpu == 0) return;
     out_.steady_busy_ns = busy / with_gpu;
   }

@@ -103,6 +103,8 @@ struct TimeFrames {
   // its GPU work, whichever is later.
   TimeSpan frame{};
   Balance whole;  // of `frame`
+  // Of the steady steps alone where odd ones are set apart; else the same as `whole`.
+  Balance steady;
 
   // Own GPU work of the frame from its first to its last, without what was not recorded; absent
   // without GPU work. Begins after the last unrecorded stretch if nearly nothing ran before it.

@@ -207,6 +207,7 @@ class Analyzer {
     JV_ASSIGN(host_, session::HostOf(trace_, job_));
     JV_ASSIGN(frames_, session::FramesOf(trace_, job_));
     out_.frames = frames_;
+    out_.base = StepBaseOf(frames_->frames, out_.workload.repeats);
     return {};
   }
 

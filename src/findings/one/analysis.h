@@ -20,6 +20,7 @@
 #include "findings/one/multi_kernel.h"
 #include "findings/one/priorities.h"
 #include "findings/one/quality.h"
+#include "findings/one/step_base.h"
 #include "findings/one/wall_savings.h"
 #include "findings/one/workload.h"
 #include "perf/model_rows.h"
@@ -68,6 +69,7 @@ struct Analysis {
   std::optional<double> peak_tb_per_s;
   Totals totals;
   std::shared_ptr<const session::TraceFrames> frames;  // whose time it is; never null
+  StepBase base;                                       // what shares of time are of
   std::vector<Quality> quality;                        // the gravest first
   WorkContext context;
   std::vector<CategoryAnalysis> categories;  // the longest first, ties by name

@@ -57,6 +57,7 @@ std::optional<WorkloadPart> WorkloadPartOf(std::string_view key);
 struct Workload {
   std::array<WorkloadField, kWorkloadParts> fields;
   std::vector<std::string> module_classes;  // all of the trace, sorted
+  std::size_t repeats = 1;                  // how often the work of the only step runs
 
   const WorkloadField& operator[](WorkloadPart part) const {
     return fields[static_cast<std::size_t>(part)];

@@ -439,6 +439,7 @@ class PhaseTeller {
     if (passes_ == 1 && !out_[WorkloadPart::kLayers].known() && repeated.count >= 4 &&
         repeated.share >= kRepeatedAll) {
       text += fmt::format("{}its work repeated {} times", text.empty() ? "" : ", ", repeated.count);
+      out_.repeats = repeated.count;
       out_.Set(WorkloadPart::kSteps, std::move(text), Certainty::kInferred,
                fmt::format("kernels with {:.0f} % of the time of computing run {} times each",
                            100 * repeated.share, repeated.count));

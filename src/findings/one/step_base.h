@@ -1,0 +1,28 @@
+// What the user waits for, and what every share of time in reports is of: steps, iterations, or the
+// recording where nothing repeats. Work that was launched before the recording and time in which
+// the GPU was busy with what is not in the trace are no part of it.
+#pragma once
+
+#include <cstddef>
+#include <string>
+
+#include "analysis/frames/time_frames.h"
+
+namespace jarvis::findings {
+
+struct StepBase {
+  std::string unit = "recording";  // "step", "iteration", "recording"
+  std::size_t count = 1;           // units that `balance` is of
+  analysis::Balance balance;       // of all of them together
+  double total_ms = 0;             // of all of them, without foreign and unrecorded work
+
+  double unit_ms() const { return total_ms / static_cast<double>(count); }
+  // Of one unit, where `ms` is of all of them.
+  double Each(double ms) const { return ms / static_cast<double>(count); }
+  double Percent(double ms) const { return total_ms > 0 ? ms / total_ms * 100 : 0; }
+};
+
+// `repeats`: how often the work of the only step repeats ("iteration"); 1: it does not.
+StepBase StepBaseOf(const analysis::TimeFrames& frames, std::size_t repeats);
+
+}  // namespace jarvis::findings
