@@ -102,28 +102,27 @@ std::string LaunchInsight(const findings::Analysis& analysis, const HostCause& c
 
 std::string HostTitle(const findings::Finding& finding) {
   const HostCause& cause = *finding.host;
-  const std::string about = finding.category_name + ": ";
   switch (cause.kind) {
     case HostCauseKind::kSection: {
       const std::string place = LeadingPlace(cause);
-      return about + (place.empty() ? (cause.loading ? "data loading" : "host work") : place) +
+      return (place.empty() ? (cause.loading ? "Data loading" : "Host work") : place) +
              " while the GPU has nothing to do, " + TimesText(cause);
     }
     case HostCauseKind::kWaits:
-      return about + fmt::format("{} waits for the GPU", cause.count) +
+      return fmt::format("{} waits for the GPU", cause.count) +
              (cause.places.empty() ? "" : ", most in " + Code(cause.places.front().name, kNameMax));
     case HostCauseKind::kLaunchBound:
       // A part of the run only: medians are of the whole.
       if (cause.idle_percent < 30)
-        return about + "launch-bound in part, " + Pct(cause.idle_percent) +
+        return "Launch-bound in part, " + Pct(cause.idle_percent) +
                " of launches find the GPU idle";
-      return about + fmt::format("launch-bound, {:.3g} µs a launch against {:.3g} µs a kernel",
-                                 cause.launch_us, cause.kernel_us);
+      return fmt::format("Launch-bound, {:.3g} µs a launch against {:.3g} µs a kernel",
+                         cause.launch_us, cause.kernel_us);
     case HostCauseKind::kFirstCalls:
-      return about + "first calls load code, " + Ms(cause.total_ms) + ", once";
+      return "First calls load code, " + Ms(cause.total_ms) + ", once";
     case HostCauseKind::kDescheduled: break;
   }
-  return about + "the process had no CPU for " + Ms(cause.total_ms);
+  return "The process had no CPU for " + Ms(cause.total_ms);
 }
 
 std::string HostInsight(const findings::Analysis& analysis, const findings::Finding& finding) {

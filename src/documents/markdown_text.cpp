@@ -71,6 +71,8 @@ std::string CellOfText(std::string_view text) {
 std::string Digits(double value) {
   const double size = std::abs(value);
   if (!std::isfinite(value)) return std::string(kAbsentText);
+  if (size >= 999.5) return Decimals(value, 0);
+  if (size >= 9.995) return Decimals(value, 1);
   if (size >= 1 || size == 0) return Decimals(value, 2);
   const int zeros = static_cast<int>(std::floor(-std::log10(size)));  // behind the point
   return Decimals(value, std::min(zeros + 3, 5));

@@ -22,9 +22,9 @@ std::string Code(std::string_view name, std::size_t bytes_max = 0);
 // stays.
 std::string CellOfText(std::string_view text);
 
-// Numbers as reports show them, the unit behind: "12.35 ms", "0.0412 ms", "23.5%", "0.42%". A
+// Numbers as reports show them, the unit behind: "382.5 ms", "0.0412 ms", "23.5%", "0.42%". A
 // reader who compares prose with a table finds the same digits, for both are made here.
-std::string Digits(double value);  // 2 decimals from 1 on, 3 significant digits below
+std::string Digits(double value);  // three or four digits: "1195", "382.5", "3.03", "0.0412"
 std::string Ms(double ms);
 std::string Pct(double percent);
 std::string PctOrDash(std::optional<double> percent);

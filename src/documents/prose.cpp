@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "base/text.h"
+#include "documents/base_text.h"
 #include "documents/host_prose.h"
 #include "documents/markdown_text.h"
 #include "documents/remedy_text.h"
@@ -19,19 +20,10 @@ std::string Capital(std::string text) {
   return text;
 }
 
-std::string ShareText(const findings::Finding& finding) {
-  if (finding.tier == findings::Tier::kSystem) {
-    return finding.percent_of_total ? Pct(*finding.percent_of_total) + " of the window" : "";
-  }
-  if (finding.percent_of_computation) {
-    return Pct(*finding.percent_of_computation) + " of compute time";
-  }
-  return finding.percent_of_total ? Pct(*finding.percent_of_total) + " of the window" : "";
-}
-
-std::string TimeText(const findings::Finding& finding) {
-  const std::string share = ShareText(finding);
-  return Ms(finding.time_ms) + (share.empty() ? "" : " (" + share + ")");
+// "127.4 ms of the step (33.3%)"
+std::string TimeText(const findings::Analysis& analysis, const findings::Finding& finding) {
+  return fmt::format("{} {} ({})", EachMs(analysis, finding.time_ms), UnitPhrase(analysis),
+                     BaseShare(analysis, finding.time_ms));
 }
 
 // The pattern that says most: the first notable one, else the first.
@@ -92,33 +84,35 @@ std::string SubjectWithArgs(const findings::Finding& finding) {
 }
 
 std::string RuleTitle(const findings::Finding& finding) {
-  return fmt::format("{}: {}: {}{}", finding.category_name, findings::Info(*finding.rule).what,
+  return fmt::format("{}: {}{}", Capital(std::string(findings::Info(*finding.rule).what)),
                      SubjectWithArgs(finding), MembersText(finding));
 }
 
-std::string RuleInsight(const findings::Finding& finding) {
+std::string RuleInsight(const findings::Analysis& analysis, const findings::Finding& finding) {
   const bool several = finding.members.size() > 1;
   return fmt::format("{}{} {} {}{} {}.", SubjectWithArgs(finding), MembersText(finding),
-                     several ? "take" : "takes", TimeText(finding),
+                     several ? "take" : "takes", TimeText(analysis, finding),
                      several ? "; the first runs" : "",
                      findings::FillRule(RowOf(finding)->evidence, RuleFacts(finding), &WriteFact));
 }
 
 // What a way out saves alone, of the wall time where that is known.
-std::string SavesText(const std::optional<findings::WallSaving>& wall) {
+std::string SavesText(const findings::Analysis& analysis,
+                      const std::optional<findings::WallSaving>& wall) {
   if (!wall || wall->ms.high <= 0) return "";
-  return " Alone it saves " + RangeMs(wall->ms) + " of wall time.";
+  return fmt::format(" Alone it saves {} {}.", EachRange(analysis, wall->ms), UnitPhrase(analysis));
 }
 
-std::string RulePath(const findings::Finding& finding, std::string_view text,
-                     const std::optional<findings::Change>& change,
+std::string RulePath(const findings::Analysis& analysis, const findings::Finding& finding,
+                     std::string_view text, const std::optional<findings::Change>& change,
                      const std::optional<findings::WallSaving>& wall) {
   std::string filled(Trim(findings::FillRule(text, RuleFacts(finding), &WriteFact)));
   if (filled.empty()) return filled;
   if (!filled.ends_with('.')) filled += '.';
   if (change && change->savings_ms.high > 0) {
-    filled += fmt::format(" Saves {}{} at {} ({}).", RangeMs(wall ? wall->ms : change->savings_ms),
-                          wall ? " of wall time" : " of GPU time", change->target, change->source);
+    filled += fmt::format(
+        " Saves {} {} at {} ({}).", EachRange(analysis, wall ? wall->ms : change->savings_ms),
+        wall ? UnitPhrase(analysis) : "of GPU time", change->target, change->source);
   }
   return filled;
 }
@@ -127,7 +121,8 @@ std::string TitleOf(const findings::Finding& finding) {
   if (finding.host != nullptr) return HostTitle(finding);
   if (RowOf(finding) != nullptr && finding.tier == findings::Tier::kCompute)
     return RuleTitle(finding);
-  const std::string about = finding.category_name + ": " + SubjectText(finding);
+  const std::string about = finding.tier == findings::Tier::kSystem ? Capital(SubjectText(finding))
+                                                                    : SubjectText(finding);
   if (finding.tier != findings::Tier::kCompute) {
     const findings::PatternInfo* pattern = LeadingPattern(finding);
     return pattern == nullptr ? about : about + ", " + std::string(pattern->what);
@@ -141,11 +136,11 @@ std::string TitleOf(const findings::Finding& finding) {
   return tells ? text + ", " + std::string(pattern->what) : text;
 }
 
-std::string ComputeInsight(const findings::Finding& finding) {
+std::string ComputeInsight(const findings::Analysis& analysis, const findings::Finding& finding) {
   const bool several = finding.members.size() > 1;
   const std::string subject = SubjectText(finding) + MembersText(finding);
   const std::string takes =
-      fmt::format("{} {} {}", subject, several ? "take" : "takes", TimeText(finding));
+      fmt::format("{} {} {}", subject, several ? "take" : "takes", TimeText(analysis, finding));
   if (!finding.efficiency) {
     if (HasPattern(finding, findings::Pattern::kUnlinked)) {
       return takes +
@@ -178,76 +173,81 @@ std::string FusionInsight(const findings::Analysis& analysis, const findings::Fi
   if (RowOf(finding) != nullptr) {
     return fmt::format("{} runs {} in {}, which take {} in all.", subject,
                        findings::FillRule(RowOf(finding)->evidence, RuleFacts(finding), &WriteFact),
-                       Calls(finding.count, "instances"), TimeText(finding));
+                       Calls(finding.count, "instances"), TimeText(analysis, finding));
   }
   const findings::FusionCandidate* candidate = CandidateOf(analysis, finding);
   if (candidate == nullptr || finding.members.size() > 1) {
     return fmt::format("{} runs as separate kernels in {}, which take {} in all.", subject,
-                       Calls(finding.count, "instances"), TimeText(finding));
+                       Calls(finding.count, "instances"), TimeText(analysis, finding));
   }
   if (candidate->kind == findings::FusionKind::kEpilogue) {
     return fmt::format("{} follows its product with {} of its own in {}, {} in all.", subject,
                        Calls(candidate->kernels.size(), "kernels"),
-                       Calls(candidate->instances, "instances"), TimeText(finding));
+                       Calls(candidate->instances, "instances"), TimeText(analysis, finding));
   }
   return fmt::format("{} runs as {} in each of {}, {} in all; one kernel could do it.", subject,
                      Calls(candidate->kernels.size(), "kernels"),
-                     Calls(candidate->instances, "instances"), TimeText(finding));
+                     Calls(candidate->instances, "instances"), TimeText(analysis, finding));
 }
 
-std::string SystemInsight(const findings::Finding& finding) {
+std::string SystemInsight(const findings::Analysis& analysis, const findings::Finding& finding) {
   const findings::PatternInfo* pattern = LeadingPattern(finding);
   const std::string what = pattern == nullptr ? "" : ": " + std::string(pattern->what);
   if (finding.category == "cpu_idle") {
     const std::string gaps = finding.count > 0 ? " in " + Calls(finding.count, "gaps") : "";
-    return fmt::format("The GPU waits {}{}{}{}.", TimeText(finding), gaps, what,
+    return fmt::format("The GPU waits {}{}{}{}.", TimeText(analysis, finding), gaps, what,
                        HasWarning(finding, "graph_replay")
                            ? "; not reliable, because launches come from a GPU graph"
                            : "");
   }
   const std::string count = finding.count > 0 ? " in " + Calls(finding.count) : "";
-  return fmt::format("{} takes {}{}{}.", Capital(SubjectText(finding)), TimeText(finding), count,
-                     what);
+  return fmt::format("{} takes {}{}{}.", Capital(SubjectText(finding)), TimeText(analysis, finding),
+                     count, what);
 }
 
 std::string InsightOf(const findings::Analysis& analysis, const findings::Finding& finding) {
   if (finding.host != nullptr) return HostInsight(analysis, finding);
   if (RowOf(finding) != nullptr && finding.tier == findings::Tier::kCompute)
-    return RuleInsight(finding);
+    return RuleInsight(analysis, finding);
   switch (finding.tier) {
     case findings::Tier::kFusion: return FusionInsight(analysis, finding);
-    case findings::Tier::kSystem: return SystemInsight(finding);
+    case findings::Tier::kSystem: return SystemInsight(analysis, finding);
     case findings::Tier::kCompute: break;
   }
-  return ComputeInsight(finding);
+  return ComputeInsight(analysis, finding);
 }
 
 bool HasWay(const std::vector<findings::Remedy>& path) {
   return !path.empty() && path[0].advice != findings::Advice::kNoneKnown;
 }
 
+// Where to start, when both ways are open the one that saves more.
 std::string ActionOf(const findings::Finding& finding) {
-  const bool a = HasWay(finding.path_a);
-  const bool b = HasWay(finding.path_b);
+  const bool a = HasWay(finding.path_a) || finding.change_a;
+  const bool b = HasWay(finding.path_b) || finding.change_b;
+  const auto ms = [](const std::optional<findings::WallSaving>& wall) {
+    return wall ? wall->ms.mid : 0;
+  };
   std::string rows;
   for (std::size_t i = 0; i < finding.row_ids.size() && i < 3; ++i)
     rows += (i == 0 ? "" : ", ") + Code(finding.row_ids[i]);
+  std::string text;
+  if (a && b) {
+    const bool first = ms(finding.wall_a) > ms(finding.wall_b);
+    text = first ? "Take Path A; Path B where the model must stay as it is."
+                 : "Try Path B first, it needs no change of the model; Path A goes further or "
+                   "instead.";
+  } else if (a) {
+    text = "Take Path A.";
+  } else if (b) {
+    text = "Take Path B.";
+  }
   if (finding.replay_recommended && !rows.empty()) {
-    return fmt::format(
-        "Replay artifact recommended for the kernel team: `make_replay` with rows {}.{}", rows,
-        a ? " Where the model may change, take Path A as well." : "");
+    text += fmt::format(
+        "{}Replay artifact recommended for the kernel team: `make_replay` with rows {}.",
+        text.empty() ? "" : " ", rows);
   }
-  const bool model_first = finding.band == findings::Band::kExcellent ||
-                           finding.band == findings::Band::kGood ||
-                           finding.tier != findings::Tier::kCompute;
-  if (a && (model_first || !b)) {
-    return b ? "Start with Path A; Path B is what remains where the torch code must stay."
-             : "Take Path A; no kernel change alone is known to help.";
-  }
-  if (b) {
-    return a ? "Start with Path B; take Path A as well where the model may change."
-             : "Take Path B; no change of the model is known to help.";
-  }
+  if (!text.empty()) return text;
   if (HasWarning(finding, "graph_replay") || HasPattern(finding, findings::Pattern::kGraphLaunch)) {
     return "Record the same step without GPU graphs; then its ops and gaps can be judged.";
   }
@@ -328,7 +328,7 @@ std::string ResolutionOf(const findings::Finding& finding) {
     if (whys.empty()) continue;
     text += fmt::format("{}Why Path {} helps: {}.", text.empty() ? "" : " ", letter, whys);
   }
-  return text.empty() ? "Nothing is known that would help; a reproducer lets others try." : text;
+  return text.empty() ? "The recommendation says what each path rests on." : text;
 }
 
 }  // namespace
@@ -343,11 +343,13 @@ namespace {
 std::string WallSentence(const findings::Analysis& analysis, const findings::Finding& finding) {
   const findings::WallSaving* best = findings::BestWall(finding);
   const double after = std::max(0.0, best->after_others_ms);
-  const double wall = analysis.wall.wall_ms;
-  std::string text = fmt::format("Saves {} of wall time", Ms(after));
-  if (wall > 0) text += fmt::format(" ({})", Pct(after / wall * 100));
-  if (finding.global_rank > 1) text += " once the recommendations above are done";
-  if (!finding.shows_after.empty()) text += "; without " + finding.shows_after + " it hardly shows";
+  std::string text = fmt::format("Saves {} {} ({})", EachMs(analysis, after), UnitPhrase(analysis),
+                                 BaseShare(analysis, after));
+  if (finding.global_rank > 1) text += " once those above are done";
+  if (!finding.shows_after.empty()) {
+    text += fmt::format("; before priority {} is done it hardly shows",
+                        std::string_view(finding.shows_after).substr(1));
+  }
   return text + ".";
 }
 
@@ -359,13 +361,14 @@ std::string ImpactSentence(const findings::Analysis& analysis, const findings::F
   if (!finding.savings_ms || finding.method == findings::EstimateMethod::kNone) {
     return "Not quantifiable from trace data.";
   }
-  std::string text = "Saves " +
-                     RangeMs(additional_ms == nullptr ? *finding.savings_ms : *additional_ms) +
-                     " of GPU time";
+  std::string text =
+      "Saves " +
+      EachRange(analysis, additional_ms == nullptr ? *finding.savings_ms : *additional_ms) +
+      " of GPU time";
   if (additional_ms != nullptr) {
     text += " beyond the recommendations above, which claim some of the same kernels,";
   } else if (finding.impact_percent) {
-    text += " (" + RangePct(*finding.impact_percent) + " of the window)";
+    text += fmt::format(" ({} of it at most)", BaseShare(analysis, finding.savings_ms->high));
   }
   switch (finding.method) {
     case findings::EstimateMethod::kRoof: return text + " if the gap to the roof closes.";
@@ -380,6 +383,19 @@ std::string ImpactSentence(const findings::Analysis& analysis, const findings::F
   }
 }
 
+namespace {
+
+// Why a path is empty: no rule looked at it, or it cannot help here.
+std::string NoWay(const findings::Finding& finding, char path) {
+  if (path == 'A') return "None assessed: no rule knows a change of the model for this work.";
+  if (finding.host != nullptr) return "None: the time is the host's, no kernel is slow.";
+  if (finding.tier == findings::Tier::kFusion)
+    return "None: while the torch code stays, so do its separate kernels.";
+  return "None assessed: no rule knows a setting or kernel that would serve this work better.";
+}
+
+}  // namespace
+
 FindingText DraftText(const findings::Analysis& analysis, const findings::Finding& finding) {
   FindingText text;
   text.title = TitleOf(finding);
@@ -390,16 +406,16 @@ FindingText DraftText(const findings::Analysis& analysis, const findings::Findin
   text.resolution = ResolutionOf(finding);
   const findings::RuleRow* row = RowOf(finding);
   if (row != nullptr) {
-    text.path_a = RulePath(finding, row->path_a, finding.change_a, finding.wall_a);
-    text.path_b = RulePath(finding, row->path_b, finding.change_b, finding.wall_b);
+    text.path_a = RulePath(analysis, finding, row->path_a, finding.change_a, finding.wall_a);
+    text.path_b = RulePath(analysis, finding, row->path_b, finding.change_b, finding.wall_b);
   } else {
     text.path_a = PathText(finding.path_a, "");
     text.path_b = PathText(finding.path_b, "");
-    if (!text.path_a.empty()) text.path_a += SavesText(finding.wall_a);
-    if (!text.path_b.empty()) text.path_b += SavesText(finding.wall_b);
+    if (!text.path_a.empty()) text.path_a += SavesText(analysis, finding.wall_a);
+    if (!text.path_b.empty()) text.path_b += SavesText(analysis, finding.wall_b);
   }
-  if (text.path_a.empty()) text.path_a = "None known: no change of the model would help.";
-  if (text.path_b.empty()) text.path_b = "None known: no kernel change alone would help.";
+  if (text.path_a.empty()) text.path_a = NoWay(finding, 'A');
+  if (text.path_b.empty()) text.path_b = NoWay(finding, 'B');
   return text;
 }
 

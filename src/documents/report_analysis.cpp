@@ -299,7 +299,7 @@ std::string RenderCategoryFindings(const ReportSources& sources,
   std::vector<const findings::Operation*> shown;
   for (std::size_t i = 0; i < category.operations.size() && i < 10; ++i)
     shown.push_back(&category.operations[i]);
-  text += UsersNotes(category) + "## Operations\n\n" + OperationsTable(shown);
+  text += UsersNotes(category) + "## Operations\n\n" + OperationsTable(sources.analysis, shown);
   std::string details;
   text += "## Recommendations\n\n";
   int number = 0;

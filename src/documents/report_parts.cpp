@@ -8,6 +8,7 @@
 
 #include "analysis/tables/summary.h"
 #include "base/text.h"
+#include "documents/base_text.h"
 #include "documents/markdown_text.h"
 #include "documents/remedy_text.h"
 #include "findings/one/thresholds.h"
@@ -19,10 +20,6 @@ namespace {
 findings::Range Difference(const findings::Range& whole, const findings::Range& part) {
   const auto less = [](double a, double b) { return std::max(0.0, a - b); };
   return {less(whole.low, part.low), less(whole.mid, part.mid), less(whole.high, part.high)};
-}
-
-std::string PercentOf(std::optional<double> value) {
-  return PctOrDash(value);
 }
 
 }  // namespace
@@ -208,6 +205,48 @@ std::string NumbersTable(const findings::Analysis& analysis, const findings::Fin
   return table.text() + "\n";
 }
 
+std::string FiguresTable(const findings::Analysis& analysis, const findings::Finding& finding) {
+  std::vector<std::string> header = {"Time", "Share of the " + analysis.base.unit};
+  std::vector<std::string> row = {EachMs(analysis, finding.time_ms),
+                                  BaseShare(analysis, finding.time_ms)};
+  const auto add = [&](std::string name, std::string value) {
+    header.push_back(std::move(name));
+    row.push_back(std::move(value));
+  };
+  if (finding.count > 0) add("Count", fmt::format("{}", finding.count));
+  if (finding.efficiency) {
+    add("Efficiency", PctOrDash(finding.efficiency) +
+                          (*finding.efficiency > findings::limits::kAtRoof ? " ANOMALY" : ""));
+    add("Bound", std::string(findings::BoundText(finding.bound)));
+  }
+  if (!finding.library.empty()) add("Library", CellOfText(finding.library));
+  for (const auto& [path, change, wall] : {std::tuple{"Path A", &finding.change_a, &finding.wall_a},
+                                           {"Path B", &finding.change_b, &finding.wall_b}}) {
+    if (*wall) add(fmt::format("{} alone", path), EachRange(analysis, (*wall)->ms));
+    if (*change && finding.rule)
+      add(fmt::format("{} reaches", path), CellOfText((*change)->target));
+  }
+  if (const findings::WallSaving* best = findings::BestWall(finding)) {
+    const double after = std::max(0.0, best->after_others_ms);
+    add("After those above",
+        fmt::format("{} ({})", EachMs(analysis, after), BaseShare(analysis, after)));
+  }
+  MarkdownTable table(std::move(header));
+  table.Row(std::move(row));
+  return table.text() + "\n";
+}
+
+std::string PlacesTable(const findings::Finding& finding) {
+  if (finding.host == nullptr || finding.host->places.empty()) return "";
+  MarkdownTable table({"Where", "Code", "Times", "Time"});
+  for (const findings::HostPlace& place : finding.host->places) {
+    table.Row({Code(place.name, 90), Code(place.code, 90),
+               place.count > 0 ? fmt::format("{}", place.count) : std::string(kAbsentText),
+               Ms(place.ms)});
+  }
+  return table.text() + "\n";
+}
+
 std::string PatternTable(const findings::Finding& finding) {
   MarkdownTable table({"Pattern", "Evidence"});
   for (const findings::PatternHit& hit : finding.patterns) {
@@ -288,6 +327,23 @@ std::string CallSites(const findings::Analysis& analysis, const findings::Findin
   return text.empty() ? "" : "Where:\n\n" + text + "\n";
 }
 
+namespace {
+
+// The shapes, the first four of many.
+std::string ArgsText(const findings::Operation& operation) {
+  constexpr int kShown = 4;
+  const std::string args = CellOfText(operation.args);
+  std::size_t at = 0;
+  for (int i = 0; i < kShown; ++i) {
+    at = args.find("<br>", at);
+    if (at == std::string::npos) return args;
+    at += 4;
+  }
+  return args.substr(0, at) + "...";
+}
+
+}  // namespace
+
 std::string DataTable(std::span<const findings::Operation* const> operations) {
   MarkdownTable table({"Operation", "Args", "Kernel Path", "Kernel Name", "Time (ms)", "%E2E",
                        "Count", "FLOPS/Byte", "Efficiency", "Bound"});
@@ -308,12 +364,13 @@ std::string DataTable(std::span<const findings::Operation* const> operations) {
   return table.text() + "\n";
 }
 
-std::string OperationsTable(std::span<const findings::Operation* const> operations) {
-  MarkdownTable table({"Operation", "Args", "Kernel", "Time", "% Compute", "Calls", "Achieved",
-                       "Efficiency", "Bound"});
+std::string OperationsTable(const findings::Analysis& analysis,
+                            std::span<const findings::Operation* const> operations) {
+  MarkdownTable table({"Operation", "Args", "Kernel", "Time", "Share of the " + analysis.base.unit,
+                       "Calls", "Achieved", "Efficiency", "Bound"});
   for (const findings::Operation* op : operations) {
-    table.Row({Code(op->name, 80), CellOfText(op->args), KernelText(*op), Ms(op->gpu_us / 1000),
-               PctOrDash(op->percent_of_computation), fmt::format("{}", op->count),
+    table.Row({Code(op->name, 80), ArgsText(*op), KernelText(*op), EachMs(analysis, OwnMs(*op)),
+               BaseShare(analysis, OwnMs(*op)), fmt::format("{}", op->count),
                AchievedText(op->efficiency), EfficiencyText(op->efficiency),
                std::string(findings::BoundText(op->efficiency.bound))});
   }
@@ -356,31 +413,73 @@ std::string WallTable(const findings::Analysis& analysis) {
 
 std::string PhaseTable(const findings::Analysis& analysis) {
   constexpr std::size_t kPhasesMax = 8;
-  MarkdownTable table({"Phase", "Times", "Host, each", "GPU busy, each", "GPU idle, all"});
-  std::size_t rows = 0;
+  constexpr double kPhaseShown = 1;  // percent of the base
+  MarkdownTable table({"Phase", "Times", "Host, each", "GPU busy, each", "GPU idle, all",
+                       "Share of the " + analysis.base.unit});
   for (const analysis::Phase& phase : analysis.frames->phases.phases) {
-    if (phase.level != 0 || rows == kPhasesMax) continue;
-    ++rows;
+    const double host_ms = static_cast<double>(phase.host_ns) / 1e6;
+    const double total_ms = static_cast<double>(analysis.frames->phases.total_ns) / 1e6;
+    const double share = total_ms > 0 ? host_ms / total_ms * 100 : 0;
+    if (phase.level != 0 || table.rows() == kPhasesMax || share < kPhaseShown) continue;
     table.Row({Code(phase.name, 90), fmt::format("{}", phase.count),
                Ms(static_cast<double>(phase.host_each_ns) / 1e6),
                Ms(static_cast<double>(phase.gpu_each_ns) / 1e6),
-               Ms(static_cast<double>(phase.gpu_idle_ns) / 1e6)});
+               Ms(static_cast<double>(phase.gpu_idle_ns) / 1e6), Pct(share)});
   }
-  return rows < 2 ? "" : table.text() + "\n";
+  return table.rows() < 2 ? "" : table.text() + "\n";
 }
 
-std::string CategoryTable(const findings::Analysis& analysis) {
-  MarkdownTable table({"Category", "Time", "% Compute", "Calls", "Efficiency", "Findings"});
-  for (const findings::CategoryAnalysis& category : analysis.categories) {
-    std::string verdict = fmt::format("{}", category.findings.size());
-    if (category.findings.empty()) {
-      verdict = "none";
-      for (const std::string& note : category.notes)
-        verdict += (verdict == "none" ? ": " : ", ") + Words(note);
+namespace {
+
+// Priorities of the findings that are about operations of a category, wherever they are listed.
+std::string PrioritiesOf(const findings::Analysis& analysis,
+                         const findings::CategoryAnalysis& category) {
+  constexpr std::size_t kTold = 4;
+  std::string text;
+  std::size_t count = 0;
+  for (const findings::Finding& finding : analysis.findings) {
+    std::set<std::string> about(finding.members.begin(), finding.members.end());
+    for (const findings::FusionCandidate& candidate : analysis.fusion.candidates) {
+      if (about.contains(candidate.id))
+        about.insert(candidate.operations.begin(), candidate.operations.end());
     }
-    table.Row({CellOfText(category.display_name), Ms(category.gpu_us / 1000),
-               PercentOf(category.percent_of_computation), fmt::format("{}", category.calls),
-               PctOrDash(category.efficiency), verdict});
+    const bool touches = std::any_of(
+        category.operations.begin(), category.operations.end(),
+        [&](const findings::Operation& operation) { return about.contains(operation.id); });
+    if (!touches) continue;
+    if (++count > kTold) break;
+    text += fmt::format("{}{}", text.empty() ? "" : ", ", finding.global_rank);
+  }
+  if (text.empty()) return std::string(kAbsentText);
+  return text + (count > kTold ? "..." : "");
+}
+
+}  // namespace
+
+std::string CategoryTable(const findings::Analysis& analysis) {
+  constexpr std::size_t kCategoriesMax = 10;
+  MarkdownTable table({"Category", "Time", "Share of the " + analysis.base.unit, "Calls",
+                       "Efficiency", "Priorities"});
+  std::vector<const findings::CategoryAnalysis*> all;
+  for (const findings::CategoryAnalysis& category : analysis.categories) {
+    if (OwnMs(category) > 0) all.push_back(&category);
+  }
+  std::stable_sort(all.begin(), all.end(),
+                   [](const auto* a, const auto* b) { return OwnMs(*a) > OwnMs(*b); });
+  double rest = 0;
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    const findings::CategoryAnalysis& category = *all[i];
+    if (i >= kCategoriesMax) {
+      rest += OwnMs(category);
+      continue;
+    }
+    table.Row({CellOfText(category.display_name), EachMs(analysis, OwnMs(category)),
+               BaseShare(analysis, OwnMs(category)), fmt::format("{}", category.calls),
+               PctOrDash(category.efficiency), PrioritiesOf(analysis, category)});
+  }
+  if (rest > 0) {
+    const std::string dash(kAbsentText);
+    table.Row({"all others", EachMs(analysis, rest), BaseShare(analysis, rest), dash, dash, dash});
   }
   return table.empty() ? "" : table.text() + "\n";
 }
@@ -404,12 +503,15 @@ std::vector<const findings::Operation*> TopOperations(const findings::Analysis& 
                                                       std::size_t count) {
   std::vector<const findings::Operation*> all;
   for (const findings::CategoryAnalysis& category : analysis.categories) {
-    for (const findings::Operation& operation : category.operations)
-      all.push_back(&operation);
+    for (const findings::Operation& operation : category.operations) {
+      if (OwnMs(operation) > 0) all.push_back(&operation);
+    }
   }
   std::stable_sort(all.begin(), all.end(),
                    [](const findings::Operation* a, const findings::Operation* b) {
-                     return a->gpu_us != b->gpu_us ? a->gpu_us > b->gpu_us : a->id < b->id;
+                     const double x = OwnMs(*a);
+                     const double y = OwnMs(*b);
+                     return x != y ? x > y : a->id < b->id;
                    });
   all.resize(std::min(all.size(), count));
   return all;

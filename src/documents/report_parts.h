@@ -56,7 +56,12 @@ std::string CallSites(const findings::Analysis& analysis, const findings::Findin
 // The ten columns that programs look for.
 std::string DataTable(std::span<const findings::Operation* const> operations);
 // The costliest operations of a category or of all: for people.
-std::string OperationsTable(std::span<const findings::Operation* const> operations);
+std::string OperationsTable(const findings::Analysis& analysis,
+                            std::span<const findings::Operation* const> operations);
+// One row: what a finding takes, reaches and saves of one step.
+std::string FiguresTable(const findings::Analysis& analysis, const findings::Finding& finding);
+// What a finding about the host rests on: where its time is; empty: it is about the GPU.
+std::string PlacesTable(const findings::Finding& finding);
 
 std::string TimeTable(const findings::Analysis& analysis);  // Part | Time | Share
 // Wall time and how well its replay holds; empty: nothing is known of it.

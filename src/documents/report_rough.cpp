@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include "base/text.h"
+#include "documents/base_text.h"
+#include "documents/claims.h"
 #include "documents/markdown_text.h"
 #include "documents/remedy_text.h"
 #include "documents/report_parts.h"
@@ -41,7 +43,9 @@ std::string Process(const ReportSources& sources) {
 
 std::string RawData(const ReportSources& sources) {
   const findings::Analysis& analysis = sources.analysis;
-  std::string text = "## Raw Data Exploration\n\n### GPU timeline\n\n" + TimeTable(analysis);
+  std::string text = "## Raw Data Exploration\n\n### The step\n\n" + BaseTable(analysis) +
+                     PhaseTable(analysis) + WallTable(analysis);
+  text += "### GPU timeline\n\n" + TimeTable(analysis);
   text += "### Categories\n\n" + CategoryTable(analysis);
   text += "### Operations\n\n" + DataTable(TopOperations(analysis, kRoughOperationsShown));
   text += "### Elementwise baseline\n\n";
@@ -128,7 +132,14 @@ std::string Gaps(const findings::Analysis& analysis) {
     }
   }
   if (!table.empty()) text += table.text() + "\n";
-  return text;
+  text += "What no trace shows, whatever was recorded:\n\n";
+  MarkdownTable limits({"Not observable", "Why", "Instead"});
+  for (const ClaimRule& rule : ClaimRules()) {
+    if (rule.why.starts_with("Needs")) {
+      limits.Row({std::string(rule.what), std::string(rule.why), std::string(rule.instead)});
+    }
+  }
+  return text + limits.text() + "\n";
 }
 
 std::string Questions(const findings::Analysis& analysis) {

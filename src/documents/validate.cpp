@@ -159,7 +159,8 @@ class Validator {
   void Prose() {
     for (const ProseLine& line : document_.prose) {
       if (line.text.starts_with("# ")) continue;  // names of a model and a device
-      for (Fault& fault : CheckProse(line.text, evidence_, {{}, {}, line.line + 1, {}, {}}))
+      const Evidence& evidence = check_.evidence != nullptr ? *check_.evidence : evidence_;
+      for (Fault& fault : CheckProse(line.text, evidence, {{}, {}, line.line + 1, {}, {}}))
         faults_.push_back(std::move(fault));
     }
   }

@@ -24,7 +24,7 @@ struct Fault {
   std::string fix;       // what to do
 };
 
-// What prose may cite: the figures of a document's tables.
+// What prose may cite: the figures of the tables of a report, its working notes and files.
 class Evidence {
  public:
   explicit Evidence(const ScannedMarkdown& document);
@@ -40,9 +40,10 @@ std::vector<Fault> CheckProse(std::string_view prose, const Evidence& evidence, 
 
 struct DocumentCheck {
   DocumentKind kind = DocumentKind::kFair;
-  std::string file;           // relative to the output directory
-  std::string_view text;      // as it is on the disk
-  std::string_view expected;  // as the server would write it now
+  std::string file;                    // relative to the output directory
+  std::string_view text;               // as it is on the disk
+  std::string_view expected;           // as the server would write it now
+  const Evidence* evidence = nullptr;  // what prose may cite; null: the tables of `expected`
   const findings::Analysis* analysis = nullptr;
   std::function<bool(const std::string& file)> exists;  // relative to the output directory
 };
@@ -50,8 +51,9 @@ struct DocumentCheck {
 std::vector<Fault> ValidateDocument(const DocumentCheck& check);
 
 namespace limits {
-inline constexpr std::size_t kSummaryLines = 20;  // of the executive summary; the users' rule
-inline constexpr std::size_t kCardLines = 10;     // of a recommendation
+inline constexpr std::size_t kSummaryLines = 20;     // of the executive summary; the users' rule
+inline constexpr std::size_t kCardLines = 10;        // of a recommendation
+inline constexpr std::size_t kFurtherFindings = 10;  // rows below the cards; others are counted
 }  // namespace limits
 
 }  // namespace jarvis::documents

@@ -208,7 +208,23 @@ class Analyzer {
     JV_ASSIGN(frames_, session::FramesOf(trace_, job_));
     out_.frames = frames_;
     out_.base = StepBaseOf(frames_->frames, out_.workload.repeats);
+    MarkForeign();
     return {};
+  }
+
+  // Work that was launched before the recording is told apart from that of the steps.
+  void MarkForeign() {
+    std::vector<trace::EventIndex> foreign = frames_->frames.foreign;
+    std::sort(foreign.begin(), foreign.end());
+    for (CategoryAnalysis& category : out_.categories) {
+      for (Operation& operation : category.operations) {
+        for (const trace::EventIndex gpu : operation.gpu) {
+          if (std::binary_search(foreign.begin(), foreign.end(), gpu))
+            operation.foreign_us += static_cast<double>(trace_.events()[gpu].dur_ns) / 1000;
+        }
+        category.foreign_us += operation.foreign_us;
+      }
+    }
   }
 
   std::vector<Finding> FindHost() {

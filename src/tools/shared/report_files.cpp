@@ -228,6 +228,14 @@ std::vector<Document> Documents(const ReportCase& one, const documents::ReportSo
   return documents;
 }
 
+documents::Evidence EvidenceOf(const ReportCase& one) {
+  std::string all;
+  for (const Document& document :
+       Documents(one, one.Sources({}, {}), {"fair", "rough", "analysis"}))
+    all += document.text + "\n";
+  return documents::Evidence(documents::ScanMarkdown(all));
+}
+
 Result<std::vector<FileLink>> WriteReports(session::Workspace& workspace, const ReportCase& one,
                                            const std::vector<std::string>& reports,
                                            const std::vector<documents::CallRecord>& calls,
@@ -288,6 +296,7 @@ Result<std::vector<documents::Fault>> ValidateReports(
   if (reports.empty()) {
     faults.push_back({"missing", "", 0, "no report is in the directory", "render_report"});
   }
+  const documents::Evidence evidence = EvidenceOf(one);
   for (const Document& document : Documents(one, one.Sources(calls, reports), reports)) {
     JV_TRY(job.Check());
     const auto text = ReadOwn(one.folder, document.file);
@@ -301,6 +310,7 @@ Result<std::vector<documents::Fault>> ValidateReports(
         document.file,
         *text,
         document.text,
+        &evidence,
         one.analysis.get(),
         [&](const std::string& file) { return IsThere(one.folder, file); }};
     for (documents::Fault& fault : documents::ValidateDocument(check))

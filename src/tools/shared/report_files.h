@@ -71,6 +71,8 @@ Result<std::vector<FileLink>> WriteReports(session::Workspace& workspace, const 
 
 // Every document that is there, held against what the server would write; those that must be there
 // and are not are faults too. `calls`: as they were written with. `checked`: how many were read.
+// What prose may cite: the figures of all documents' tables.
+documents::Evidence EvidenceOf(const ReportCase& one);
 Result<std::vector<documents::Fault>> ValidateReports(
     const ReportCase& one, const std::vector<documents::CallRecord>& calls, std::size_t* checked,
     Job& job);

@@ -43,11 +43,10 @@ Result<std::map<std::string, std::string>> GivenTexts(const Json& arguments) {
   return texts;
 }
 
-// Held against the document that has all tables about the finding.
+// Held against the tables of all documents.
 std::vector<documents::Fault> FaultsOf(const ReportCase& one,
                                        const std::map<std::string, std::string>& texts) {
-  const std::string expected = documents::RenderFair(one.Sources({}, {}));
-  const documents::Evidence evidence(documents::ScanMarkdown(expected));
+  const documents::Evidence evidence = EvidenceOf(one);
   std::vector<documents::Fault> faults;
   for (const auto& [name, text] : texts) {
     for (documents::Fault& fault : documents::CheckProse(text, evidence, {{}, name, 0, {}, {}}))

@@ -1,0 +1,152 @@
+#include "documents/base_text.h"
+
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "documents/markdown_text.h"
+#include "session/trace_frames.h"
+
+namespace jarvis::documents {
+namespace {
+
+constexpr double kPartShown = 0.5;  // percent of the base
+
+double MsOf(std::int64_t ns) {
+  return static_cast<double>(ns) / 1e6;
+}
+
+struct Part {
+  std::string name;
+  double ms;
+};
+
+std::vector<Part> PartsOf(const analysis::Balance& all) {
+  return {
+      {"Host, before the GPU's first work", MsOf(all.host_before_ns)},
+      {"GPU computes", MsOf(all.computation_ns)},
+      {"GPU communicates, computing nothing", MsOf(all.exposed_comm_ns)},
+      {"GPU copies, doing nothing else", MsOf(all.exposed_copy_ns)},
+      {"GPU idle, the host loads code or takes memory", MsOf(all.idle_first_call_ns)},
+      {"GPU idle, the host is in a call that waits for it", MsOf(all.idle_sync_ns)},
+      {"GPU idle, the host is in ops and launches", MsOf(all.idle_host_ops_ns)},
+      {"GPU idle, the host does something else", MsOf(all.idle_host_only_ns)},
+      {"Host, after the GPU's last work", MsOf(all.after_ns)},
+  };
+}
+
+// What limits the step, by what would remain if the other half took no time.
+std::string BoundPhrase(const findings::Analysis& analysis) {
+  constexpr double kLimits = 0.9;  // of the wall time: hardly anything is gained elsewhere
+  const findings::WallBase& wall = analysis.wall;
+  if (!wall.known || wall.wall_ms <= 0) return "";
+  const double host = std::min(wall.host_floor_ms, wall.wall_ms);
+  const double gpu = std::min(wall.gpu_floor_ms, wall.wall_ms);
+  const bool by_host = host >= kLimits * wall.wall_ms;
+  const bool by_gpu = gpu >= kLimits * wall.wall_ms;
+  const std::string floors = fmt::format("the host alone takes {}, the GPU alone {}",
+                                         EachMs(analysis, host), EachMs(analysis, gpu));
+  if (by_host && by_gpu)
+    return "balanced: " + floors + ", so neither gets it much shorter by itself";
+  if (by_gpu) return "GPU-bound: " + floors;
+  if (by_host) return "host-bound: " + floors;
+  return "host and GPU wait for each other in turns: " + floors;
+}
+
+std::string ApartText(const findings::Analysis& analysis) {
+  const analysis::TimeFrames& frames = analysis.frames->frames;
+  const analysis::Balance& all = frames.whole;
+  std::string text;
+  const auto add = [&](std::int64_t ns, const char* what) {
+    if (MsOf(ns) * 100 < kPartShown * MsOf(all.total_ns)) return;
+    text += fmt::format("{}{} {}", text.empty() ? "" : ", ", Ms(MsOf(ns)), what);
+  };
+  add(all.unrecorded_ns, "in which the GPU works on what is not recorded");
+  add(all.foreign_ns, "of GPU work launched before the recording");
+  const bool apart = frames.steady_steps > 0 && frames.steady_steps < frames.steps.size();
+  if (apart) {
+    std::int64_t odd = 0;
+    std::string why;
+    for (const analysis::StepFrame& step : frames.steps) {
+      if (step.steady) continue;
+      odd += step.host_ns();
+      if (why.empty()) why = step.odd_because;
+    }
+    const std::size_t count = frames.steps.size() - frames.steady_steps;
+    text += fmt::format(
+        "{}{} in {} ({})", text.empty() ? "" : ", ", Ms(MsOf(odd)),
+        count == 1 ? std::string("one odd step") : fmt::format("{} odd steps", count), why);
+  }
+  return text.empty() ? "" : " Left out of it: " + text + ".";
+}
+
+}  // namespace
+
+std::string EachMs(const findings::Analysis& analysis, double ms) {
+  return Ms(analysis.base.Each(ms));
+}
+
+std::string EachRange(const findings::Analysis& analysis, const findings::Range& ms) {
+  const findings::StepBase& base = analysis.base;
+  return RangeMs({base.Each(ms.low), base.Each(ms.mid), base.Each(ms.high)});
+}
+
+std::string UnitPhrase(const findings::Analysis& analysis) {
+  const findings::StepBase& base = analysis.base;
+  if (base.count <= 1) return "of the " + base.unit;
+  return (base.unit == "iteration" ? "an " : "a ") + base.unit;
+}
+
+std::string UnitTitle(const findings::Analysis& analysis) {
+  const findings::StepBase& base = analysis.base;
+  return base.count <= 1 ? base.unit : fmt::format("{} (mean of {})", base.unit, base.count);
+}
+
+std::string BaseShare(const findings::Analysis& analysis, double ms) {
+  if (analysis.base.total_ms <= 0) return std::string(kAbsentText);
+  return Pct(analysis.base.Percent(ms));
+}
+
+double OwnMs(const findings::Operation& operation) {
+  return std::max(0.0, operation.gpu_us - operation.foreign_us) / 1000;
+}
+
+double OwnMs(const findings::CategoryAnalysis& category) {
+  return std::max(0.0, category.gpu_us - category.foreign_us) / 1000;
+}
+
+std::string BaseSentence(const findings::Analysis& analysis) {
+  const findings::StepBase& base = analysis.base;
+  const double busy = MsOf(base.balance.busy_ns());
+  std::string title = UnitTitle(analysis);
+  title[0] = static_cast<char>(title[0] - 32);  // ours: a small letter
+  std::string text =
+      fmt::format("{}: {}; the GPU works for {} of it ({})", title, Ms(base.unit_ms()),
+                  EachMs(analysis, busy), BaseShare(analysis, busy));
+  const std::string bound = BoundPhrase(analysis);
+  if (!bound.empty()) text += "; " + bound;
+  return text + "." + ApartText(analysis);
+}
+
+std::string BaseTable(const findings::Analysis& analysis) {
+  const findings::StepBase& base = analysis.base;
+  MarkdownTable table({"Metric", "Value", "Share of the " + base.unit});
+  std::string title = UnitTitle(analysis);
+  title[0] = static_cast<char>(title[0] - 32);
+  table.Row({title, Ms(base.unit_ms()), "100%"});
+  double beside = 0;
+  for (const Part& part : PartsOf(base.balance)) {
+    if (base.Percent(part.ms) < kPartShown) {
+      beside += part.ms;
+      continue;
+    }
+    table.Row({part.name, EachMs(analysis, part.ms), BaseShare(analysis, part.ms)});
+  }
+  if (base.Percent(beside) >= kPartShown)
+    table.Row({"All else", EachMs(analysis, beside), BaseShare(analysis, beside)});
+  return table.text() + "\n";
+}
+
+}  // namespace jarvis::documents

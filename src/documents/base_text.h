@@ -1,0 +1,30 @@
+// Times and shares as reports tell them: of one step or iteration, what the user waits for.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "findings/one/analysis.h"
+
+namespace jarvis::documents {
+
+// "382.5 ms" of one step, where `ms` is of all of them.
+std::string EachMs(const findings::Analysis& analysis, double ms);
+std::string EachRange(const findings::Analysis& analysis, const findings::Range& ms);
+// "of the step", "a step", "an iteration", "of the recording": what follows a time of EachMs.
+std::string UnitPhrase(const findings::Analysis& analysis);
+// "step", "step (mean of 6)", "iteration (mean of 10)", "recording".
+std::string UnitTitle(const findings::Analysis& analysis);
+// Share of the base; a dash where the base is not known.
+std::string BaseShare(const findings::Analysis& analysis, double ms);
+
+// Of an operation and a category: GPU time of the base, without work launched before the recording.
+double OwnMs(const findings::Operation& operation);
+double OwnMs(const findings::CategoryAnalysis& category);
+
+// One sentence: how long a step is and what the GPU does of it.
+std::string BaseSentence(const findings::Analysis& analysis);
+// Metric | Value | Share of the step: exclusive parts that add up.
+std::string BaseTable(const findings::Analysis& analysis);
+
+}  // namespace jarvis::documents
