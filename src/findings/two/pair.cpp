@@ -1,0 +1,221 @@
+#include "findings/two/pair.h"
+
+#include <algorithm>
+#include <map>
+#include <utility>
+
+#include "findings/one/analysis_cache.h"
+#include "findings/one/library.h"
+#include "session/trace_host.h"
+
+namespace jarvis::findings {
+namespace {
+
+// A lever is worth a word from this share of the unit on...
+constexpr double kLeverShare = 0.01;
+// ... and if the class takes so much longer than its target.
+constexpr double kLeverExcess = 1.05;
+// Of a class that is far from every roof, as compare_traces.h has it for rows.
+constexpr double kParityExcess = 1.15;
+// Messages up to this size need microseconds on any link; what takes longer waits.
+constexpr double kSmallBytes = 65536;
+constexpr double kSmallUs = 50;
+constexpr std::size_t kOwnMax = 5;
+// The host alone needs so much of the wall time: it sets the pace.
+constexpr double kHostBound = 0.9;
+
+// The library with most of the launchers' time.
+std::string LibraryOf(const session::LoadedTrace& trace, const std::vector<const CompareRow*>& rows,
+                      std::vector<std::uint32_t> CompareRow::*launchers) {
+  std::map<std::string, std::int64_t> ns;
+  for (const CompareRow* row : rows) {
+    for (const std::uint32_t i : row->*launchers) {
+      for (const auto kernel : trace.attribution().KernelsOf(trace.attribution().launchers[i])) {
+        const auto& event = trace.events()[kernel];
+        ns[std::string(LibraryOfKernel(trace.events().strings[event.name]))] += event.dur_ns;
+      }
+    }
+  }
+  const auto most = std::max_element(
+      ns.begin(), ns.end(), [](const auto& a, const auto& b) { return a.second < b.second; });
+  return most == ns.end() ? std::string() : most->first;
+}
+
+class PairJudge {
+ public:
+  PairJudge(const CompareSide& primary, const CompareSide& comparison, ComparedPair* pair)
+      : primary_(primary), comparison_(comparison), pair_(*pair) {}
+
+  void Run() {
+    for (const BalanceLine& line : pair_.balance.lines) {
+      if (line.kind == BalanceKind::kClass && line.work != WorkClass::kCommunication)
+        Consider(line);
+    }
+    std::stable_sort(
+        pair_.levers.begin(), pair_.levers.end(),
+        [](const PairLever& a, const PairLever& b) { return a.saved_ms() > b.saved_ms(); });
+    ConsiderGraph();
+    ChooseOwn();
+  }
+
+ private:
+  double Each(double ms) const { return ms * pair_.ops.parts[0] / pair_.balance.units[0]; }
+
+  void Consider(const BalanceLine& line) {
+    PairLever lever;
+    lever.work = line.work;
+    lever.now_ms = line.ms[0];
+    lever.comparison_ms = line.ms[1];
+    if (line.expected_ms) {
+      const bool bytes = line.bound == perf::Bound::kMemory;
+      lever.target_ms = *line.expected_ms;
+      lever.target = bytes ? PairTarget::kBandwidth : PairTarget::kSameShare;
+      // What was measured to be possible binds, where it is less.
+      if (!bytes && line.practical_ms && *line.practical_ms > lever.target_ms) {
+        lever.target_ms = *line.practical_ms;
+        lever.target = PairTarget::kMeasured;
+      }
+    } else if (line.far_from_roofs && !pair_.ops.same_device) {
+      lever.target_ms = line.ms[1];
+      if (line.ms[0] < kParityExcess * line.ms[1]) return;
+    } else if (pair_.ops.same_device) {
+      // The same calls on the same device: what is slower than there is a change for the worse.
+      lever.target_ms = lever.now_ms - SlowerMs(line.work);
+    } else {
+      return;
+    }
+    const bool worth = lever.saved_ms() >= kLeverShare * pair_.balance.ms[0] &&
+                       lever.now_ms >= kLeverExcess * lever.target_ms;
+    if (!worth) return;
+    lever.rows = RowsOf(line.work, lever.target);
+    if (lever.rows.empty()) return;
+    lever.library = LibraryOf(primary_.trace, lever.rows, &CompareRow::primary_launchers);
+    lever.comparison_library =
+        LibraryOf(comparison_.trace, lever.rows, &CompareRow::comparison_launchers);
+    pair_.levers.push_back(std::move(lever));
+  }
+
+  WorkClass ClassOf(const CompareRow& row) const {
+    const session::LoadedTrace& trace = primary_.trace;
+    return WorkClassOf(trace, trace.attribution().launchers[row.primary_launchers.front()]);
+  }
+
+  double SlowerMs(WorkClass work) const {
+    double sum = 0;
+    for (const CompareRow& row : pair_.ops.rows) {
+      if (row.verdict == CompareVerdict::kSlower && !row.primary_launchers.empty() &&
+          ClassOf(row) == work)
+        sum += Each(*row.unexpected_ms);
+    }
+    return sum;
+  }
+
+  // Matched rows of a class by how far the primary is from the target.
+  std::vector<const CompareRow*> RowsOf(WorkClass work, PairTarget target) const {
+    std::vector<std::pair<double, const CompareRow*>> gaps;
+    for (const CompareRow& row : pair_.ops.rows) {
+      if (!row.primary_ms || !row.comparison_ms || row.arguments_differ ||
+          row.primary_launchers.empty() || ClassOf(row) != work)
+        continue;
+      const double by = target == PairTarget::kComparison ? 1 : row.expected.value_or(1);
+      const double gap = *row.primary_ms - by * *row.comparison_ms;
+      if (gap > 0) gaps.emplace_back(-gap, &row);
+    }
+    std::stable_sort(gaps.begin(), gaps.end(),
+                     [](const auto& a, const auto& b) { return a.first < b.first; });
+    std::vector<const CompareRow*> rows;
+    for (const auto& [gap, row] : gaps)
+      rows.push_back(row);
+    return rows;
+  }
+
+  bool IsOfLever(const Finding& finding) const {
+    const auto is = [&](WorkClass work) {
+      return std::any_of(pair_.levers.begin(), pair_.levers.end(),
+                         [&](const PairLever& lever) { return lever.work == work; });
+    };
+    if (finding.tier != Tier::kCompute) return false;
+    const Kind kind = KindOf(finding.category);
+    return (kind == Kind::kGemm && is(WorkClass::kProducts)) ||
+           (kind == Kind::kSdpa && is(WorkClass::kAttention)) ||
+           (kind == Kind::kConvolution && is(WorkClass::kConvolution));
+  }
+
+  static bool IsOfLaunches(const Finding& finding) { return finding.category == "cpu_idle"; }
+
+  // Only where launches are what the primary's own analysis complains about too.
+  void ConsiderGraph() {
+    const WallBase& wall = pair_.primary->wall;
+    const bool host_bound =
+        wall.known && wall.wall_ms > 0 && wall.host_floor_ms >= kHostBound * wall.wall_ms;
+    const auto& findings = pair_.primary->findings;
+    const auto launches = std::find_if(findings.begin(), findings.end(), IsOfLaunches);
+    const bool captured =
+        launches != findings.end() &&
+        std::any_of(launches->patterns.begin(), launches->patterns.end(),
+                    [](const PatternHit& hit) { return hit.pattern == Pattern::kGraphLaunch; });
+    if (!host_bound || launches == findings.end() || captured || pair_.syncs[0] >= 0.5) return;
+    GraphLever lever;
+    lever.now_ms = pair_.balance.ms[0];
+    if (const BalanceLine* line = pair_.balance.Find(WorkClass::kCommunication)) {
+      for (const BalancePart& part : line->parts) {
+        if (IsOnlyWaiting(part, 0)) lever.waiting_ms += part.ms[0];
+      }
+    }
+    lever.gpu_ms = pair_.balance.busy_ms[0] - lever.waiting_ms;
+    if (lever.now_ms - lever.gpu_ms >= kLeverShare * lever.now_ms) pair_.graph = lever;
+  }
+
+  void ChooseOwn() {
+    for (const Finding& finding : pair_.primary->findings) {
+      if (pair_.own.size() == kOwnMax) break;
+      if (IsOfLever(finding) || (pair_.graph && IsOfLaunches(finding))) continue;
+      pair_.own.push_back(&finding);
+    }
+  }
+
+  const CompareSide& primary_;
+  const CompareSide& comparison_;
+  ComparedPair& pair_;
+};
+
+Result<double> SyncsOf(const session::LoadedTrace& trace, const Job& job) {
+  JV_ASSIGN(const auto host, session::HostOf(trace, job));
+  double calls = 0;
+  for (const analysis::WaitGroup& group : host->waits) {
+    const bool own = group.cause == analysis::WaitCause::kGpuWork ||
+                     group.cause == analysis::WaitCause::kOwnCopy ||
+                     group.cause == analysis::WaitCause::kNothing;
+    if (own) calls += static_cast<double>(group.count);
+  }
+  return calls;
+}
+
+}  // namespace
+
+Result<ComparedPair> ComparePair(const CompareSide& primary, const CompareSide& comparison,
+                                 Job& job) {
+  ComparedPair pair;
+  const auto platform = [](const CompareSide& side) {
+    return side.platform ? &*side.platform : nullptr;
+  };
+  JV_ASSIGN(pair.primary, AnalysisOf(primary.trace, platform(primary), {}, job));
+  JV_ASSIGN(pair.comparison, AnalysisOf(comparison.trace, platform(comparison), {}, job));
+  pair.comparability = AssessComparability(primary.trace, comparison.trace);
+  JV_ASSIGN(pair.ops, CompareTraces(primary, comparison, analysis::GroupBy::kOp, job));
+  pair.balance = BalanceOf({primary, *pair.primary}, {comparison, *pair.comparison}, pair.ops);
+  const session::LoadedTrace* traces[2] = {&primary.trace, &comparison.trace};
+  for (int i = 0; i < 2; ++i) {
+    JV_ASSIGN(const double calls, SyncsOf(*traces[i], job));
+    pair.syncs[i] = calls / pair.balance.units[i];
+  }
+  if (pair.comparable() && !pair.balance.lines.empty()) PairJudge(primary, comparison, &pair).Run();
+  return pair;
+}
+
+bool IsOnlyWaiting(const BalancePart& part, int side) {
+  return part.collective && part.bytes && *part.bytes <= kSmallBytes &&
+         part.median_us[side] >= kSmallUs;
+}
+
+}  // namespace jarvis::findings
