@@ -46,13 +46,13 @@ constexpr findings::WorkloadPart kTellingParts[] = {
     findings::WorkloadPart::kExecution, findings::WorkloadPart::kParallelism};
 
 // Collectives, and ops with communication kernels of their own, that one side alone has.
-std::string CommunicationOf(const findings::Balance& balance, int side) {
-  constexpr std::size_t kMost = 3;
+std::string CommunicationOf(const findings::Balance& balance, int side, std::size_t most) {
   const findings::BalanceLine* line = balance.Find(findings::WorkClass::kCommunication);
   std::vector<std::string> names;
   if (line == nullptr) return {};
   for (const findings::BalancePart& part : line->parts) {
-    if (part.ms[side] > 0 && !(part.ms[1 - side] > 0) && names.size() < kMost &&
+    if (part.ms[side] > 0 && !(part.ms[1 - side] > 0) && names.size() < most &&
+        (most > 1 || !findings::IsOnlyWaiting(part, side)) &&
         std::find(names.begin(), names.end(), part.name) == names.end())
       names.push_back(part.name);
   }
@@ -75,14 +75,16 @@ void TellApart(ComparativeFacts* facts) {
     add(&target, a[part].value);
     add(&reference, b[part].value);
   }
-  const std::string comm[2] = {CommunicationOf(facts->pair.balance, 0),
-                               CommunicationOf(facts->pair.balance, 1)};
+  constexpr std::size_t kMost = 3;
+  const findings::Balance& balance = facts->pair.balance;
+  const std::string comm[2] = {CommunicationOf(balance, 0, kMost),
+                               CommunicationOf(balance, 1, kMost)};
   if (comm[0] != comm[1]) {
     facts->differences.push_back(fmt::format("communication: {} instead of {}",
                                              comm[0].empty() ? "none" : Md(comm[0], 120),
                                              comm[1].empty() ? "none" : Md(comm[1], 120)));
-    add(&target, comm[0]);
-    add(&reference, comm[1]);
+    add(&target, CommunicationOf(balance, 0, 1));
+    add(&reference, CommunicationOf(balance, 1, 1));
   }
   if (facts->target_name != facts->reference_name) {
     facts->differences.insert(
@@ -100,10 +102,11 @@ void TellApart(ComparativeFacts* facts) {
 Result<ComparativeFacts> CollectFacts(const ComparativeSide& target,
                                       const ComparativeSide& reference, Job& job) {
   JV_ASSIGN(findings::ComparedPair pair, findings::ComparePair(target.side, reference.side, job));
-  ComparativeFacts facts{target, reference, {}, {}, {}, std::move(pair), {}, {}, {}, {}, {}};
+  ComparativeFacts facts{target, reference, {}, {}, {}, {}, std::move(pair), {}, {}, {}, {}, {}};
   facts.model = Md(findings::WorkloadName(facts.pair.primary->workload), 60);
   facts.target_name = Md(PlatformNameOf(target.side), 60);
   facts.reference_name = Md(PlatformNameOf(reference.side), 60);
+  facts.target_device = facts.target_name;
   TellApart(&facts);
   JV_ASSIGN(facts.categories,
             findings::CompareTraces(target.side, reference.side, GroupBy::kCategory, job));
@@ -230,7 +233,8 @@ std::string TitleOf(const findings::CompareRow& row) {
 
 std::string ExpectedText(const findings::CompareRow& row) {
   if (!row.expected) return "not known";
-  if (row.far_from_roofs) return "at most the same (neither is near its roof)";
+  if (row.far_from_roofs && row.verdict == findings::CompareVerdict::kSlower)
+    return "the same at most, as neither is near its roof";
   const auto percent = [](double ratio) {
     return static_cast<int>(std::lround((ratio - 1) * 100));
   };

@@ -14,7 +14,8 @@ namespace jarvis::documents {
 struct ComparativeFacts {
   const ComparativeSide& target;
   const ComparativeSide& reference;
-  std::string model;        // the outermost module; "Workload" if there is none
+  std::string model;  // the outermost module; "Workload" if there is none
+  std::string target_device;
   std::string target_name;  // its platform, and what tells it from the reference
   std::string reference_name;
   findings::ComparedPair pair;

@@ -154,7 +154,7 @@ class FairWriter {
   }
 
   void Recommendations() {
-    Line("## Recommendations for {}\n", f_.target_name);
+    Line("## Recommendations for {}\n", f_.target_device);
     if (levers_.empty()) {
       Line("{}\n\n---\n",
            f_.pair.comparable()

@@ -47,11 +47,15 @@ std::string BytesText(double bytes) {
 // "474 TFLOPS/s, 36 % of peak": of a class on one side; empty: not known.
 std::string RateText(const BalanceLine& line, int side) {
   if (!line.roof_share[side]) return {};
-  const bool bytes = line.bound == perf::Bound::kMemory;
+  const bool bytes = line.bound == perf::Bound::kMemory && line.work != WorkClass::kAttention;
   const std::optional<double>& rate = bytes ? line.tb_per_s[side] : line.tflops[side];
   if (!rate) return {};
-  return fmt::format("{:.3g} {}, {} of {}", *rate, bytes ? "TB/s" : "TFLOPS/s",
-                     PercentText(*line.roof_share[side]), bytes ? "the bandwidth" : "the roof");
+  std::string text = fmt::format("{:.3g} {}, {} of its {}", *rate, bytes ? "TB/s" : "TFLOPS/s",
+                                 PercentText(*line.roof_share[side]), bytes ? "bandwidth" : "roof");
+  if (side == 0 && !bytes && line.practical_ms)
+    text += fmt::format(" and {} of what was measured to be possible",
+                        PercentText(*line.practical_ms / line.ms[0]));
+  return text;
 }
 
 std::string BothRates(const BalanceLine* line) {
@@ -213,6 +217,22 @@ LeverText TextOfGraph(const ComparativeFacts& facts) {
   return text;
 }
 
+LeverText TextOfWaiting(const ComparativeFacts& facts, const BalancePart& part) {
+  LeverText text;
+  text.title = PartName(part) + " waits for another rank";
+  text.gap = fmt::format("{:.3g} to {:.3g} µs a call for bytes that need a few: {} {}.",
+                         part.shortest_us[0], part.longest_us[0], Ms(part.ms[0]), UnitText(facts));
+  text.action =
+      "Path A: send these bytes with an exchange that is there anyway, issue it asynchronously "
+      "before work that does not need its result, or drop it. Path B: find out why the other rank "
+      "is late: record it too.";
+  text.impact = fmt::format(
+      "none that this rank can claim: {} {} is another rank's lateness, which shows at the next "
+      "exchange if this one goes.",
+      Ms(part.ms[0]), UnitText(facts));
+  return text;
+}
+
 // Of the target's own analysis, without savings in its sentences, which are of another base.
 LeverText TextOfOwn(const ComparativeFacts& facts, const findings::Finding& finding) {
   const findings::Analysis& analysis = *facts.pair.primary;
@@ -253,15 +273,18 @@ LeverText TextOfOwn(const ComparativeFacts& facts, const findings::Finding& find
 
 std::string CollectiveText(const BalancePart& part, int side, const std::string& unit) {
   const std::string name = PartName(part);
+  if (!(part.longest_us[side] > 0)) return fmt::format("{} {} {}", name, Ms(part.ms[side]), unit);
   std::string text =
-      fmt::format("{} takes {} to {} µs ({} {})", name, Digits(part.shortest_us[side]),
-                  Digits(part.longest_us[side]), Ms(part.ms[side]), unit);
+      fmt::format("{} takes {:.3g} to {:.3g} µs ({} {})", name, part.shortest_us[side],
+                  part.longest_us[side], Ms(part.ms[side]), unit);
   if (findings::IsOnlyWaiting(part, side))
     return text + ": so few bytes move in microseconds, so it waits for another rank";
+  if (!part.bytes || !(part.shortest_us[side] > 0)) return text;
   const double mean_us = part.ms[side] * 1000 / part.calls[side];
-  if (!part.bytes) return text;
-  text += fmt::format(": {:.0f} GB/s at best, {:.0f} on average",
-                      *part.bytes / part.shortest_us[side] / 1000, *part.bytes / mean_us / 1000);
+  const double link_kb = *part.bytes * part.link_part.value_or(1) / 1000;
+  text +=
+      fmt::format(": {:.0f} GB/s{} at best, {:.0f} on average", link_kb / part.shortest_us[side],
+                  part.link_part ? " on the bus" : "", link_kb / mean_us);
   // Above this the mean says more of others' lateness than of the link.
   constexpr double kMostlyTransfer = 1.3;
   return text + (mean_us <= kMostlyTransfer * part.shortest_us[side]
@@ -329,9 +352,8 @@ class FindingsWriter {
                                    Ms(balance_.idle_ms[1]), UnitText(f_));
     const double(&syncs)[2] = f_.pair.syncs;
     if (std::abs(syncs[0] - syncs[1]) >= 0.5) {
-      text += fmt::format(
-          ": the host waits for the GPU in {:.3g} calls {} where the reference does in {:.3g}",
-          syncs[0], UnitText(f_), syncs[1]);
+      text += fmt::format(": {:.2g} calls {} wait for the GPU, {:.2g} in the reference", syncs[0],
+                          UnitText(f_), syncs[1]);
     }
     out_.push_back(text + ".");
   }
@@ -372,16 +394,14 @@ class FindingsWriter {
 
   // GPU time that is saved shows only as far as the host lets it.
   void Host() {
-    const findings::WallBase& wall = f_.pair.primary->wall;
-    if (!wall.known || !(wall.wall_ms > 0)) return;
-    const double floor = wall.host_floor_ms / wall.wall_ms;
     constexpr double kTight = 0.75;
-    if (floor < kTight) return;
+    const double floor = f_.pair.host_floor_ms.value_or(0);
+    if (floor < kTight * balance_.ms[0]) return;
     out_.push_back(fmt::format(
-        "**The host bounds the target**: if its GPU work took no time, {} of its wall time would "
-        "remain as traced. GPU time that is saved beyond the other {} shows only with fewer or "
-        "cheaper launches (compile, graphs).",
-        PercentText(floor), PercentText(1 - floor)));
+        "**The host bounds the target**: if its GPU work took no time, {} of {} {} would remain as "
+        "traced. GPU time that is saved beyond {} shows only with fewer or cheaper launches "
+        "(compile, graphs).",
+        Ms(floor), Ms(balance_.ms[0]), UnitText(f_), Ms(balance_.ms[0] - floor)));
   }
 
   const ComparativeFacts& f_;
@@ -450,6 +470,12 @@ std::vector<LeverText> PairLevers(const ComparativeFacts& facts) {
   for (const PairLever& lever : facts.pair.levers)
     levers.push_back(TextOfLever(facts, lever));
   if (facts.pair.graph) levers.insert(levers.begin(), TextOfGraph(facts));
+  if (const findings::BalanceLine* line = facts.pair.balance.Find(WorkClass::kCommunication)) {
+    for (const BalancePart& part : line->parts) {
+      if (findings::IsOnlyWaiting(part, 0) && part.ms[0] >= kWorthShare * facts.pair.balance.ms[0])
+        levers.push_back(TextOfWaiting(facts, part));
+    }
+  }
   for (const findings::Finding* finding : facts.pair.own)
     levers.push_back(TextOfOwn(facts, *finding));
   return levers;

@@ -34,6 +34,7 @@ struct PartSum {
   double calls[2] = {0, 0};
   std::vector<double> us[2];  // of collectives, one a call
   bool collective = false;
+  std::optional<double> link_part;
 };
 
 double BytesOfCollective(const session::LoadedTrace& trace, trace::EventIndex kernel) {
@@ -44,6 +45,20 @@ double BytesOfCollective(const session::LoadedTrace& trace, trace::EventIndex ke
                           analysis::MegabytesOf(keys, analysis::kOut, rules).value_or(0));
 }
 
+std::optional<double> LinkPart(const session::LoadedTrace& trace, analysis::CommFamily family,
+                               trace::EventIndex kernel) {
+  const auto ranks = analysis::RecordedNumber(
+      analysis::RecordedCollective(trace.events(), kernel)[analysis::kGroupSize]);
+  if (!ranks || !(*ranks > 1)) return std::nullopt;
+  switch (family) {
+    case analysis::CommFamily::kAllReduce: return 2 * (*ranks - 1) / *ranks;
+    case analysis::CommFamily::kReduceScatter:
+    case analysis::CommFamily::kAllGather:
+    case analysis::CommFamily::kExchange: return (*ranks - 1) / *ranks;
+    default: return std::nullopt;
+  }
+}
+
 double MedianUs(std::vector<double> values) {
   if (values.empty()) return 0;
   std::sort(values.begin(), values.end());
@@ -52,8 +67,9 @@ double MedianUs(std::vector<double> values) {
 
 class Balancer {
  public:
-  Balancer(const AnalysedSide& primary, const AnalysedSide& comparison, const TraceComparison& ops)
-      : sides_{&primary, &comparison}, ops_(ops) {}
+  Balancer(const AnalysedSide& primary, const AnalysedSide& comparison, const TraceComparison& ops,
+           const CommonOrder& order)
+      : sides_{&primary, &comparison}, ops_(ops), order_(order) {}
 
   Balance Run() {
     if (!sides_[0]->analysis.totals.has_gpu_work || !sides_[1]->analysis.totals.has_gpu_work)
@@ -78,12 +94,19 @@ class Balancer {
 
   void ChooseUnit() {
     const auto source = [&](int side) { return sides_[side]->analysis.frames->frames.source; };
-    const bool alike = BaseOf(0).unit == BaseOf(1).unit && source(0) == source(1);
+    double count[2] = {static_cast<double>(BaseOf(0).count), static_cast<double>(BaseOf(1).count)};
+    bool alike = BaseOf(0).unit == BaseOf(1).unit && source(0) == source(1);
+    out_.unit = alike ? BaseOf(0).unit : "recording";
+    if (!alike && source(0) == source(1) && std::min(count[0], count[1]) == 1) {
+      const double iterations = std::max(count[0], count[1]);
+      alike = order_.ComeInMultiplesOf(static_cast<std::uint64_t>(iterations));
+      count[0] = count[1] = iterations;
+      out_.unit = alike ? "iteration" : BaseOf(0).count == 1 ? BaseOf(0).unit : BaseOf(1).unit;
+    }
     for (int i = 0; i < 2; ++i) {
-      out_.units[i] = alike ? static_cast<double>(BaseOf(i).count) : 1;
+      out_.units[i] = alike ? count[i] : 1;
       out_.ms[i] = BaseOf(i).total_ms / out_.units[i];
     }
-    if (alike) out_.unit = BaseOf(0).unit;
   }
 
   void Collect(int side) {
@@ -110,9 +133,11 @@ class Balancer {
     PartSum& sum = sums_[key];
     sum.ms[side] += us / 1000 / out_.units[side];
     sum.calls[side] += 1 / out_.units[side];
-    if (key.work == WorkClass::kCommunication) {
+    // What an op of its own prepares is no exchange.
+    if (key.work == WorkClass::kCommunication && family) {
       sum.collective = true;
       sum.us[side].push_back(us);
+      if (key.bytes > 0) sum.link_part = LinkPart(trace, *family, kernel);
     }
   }
 
@@ -125,6 +150,7 @@ class Balancer {
       BalancePart part;
       part.name = key.name;
       part.collective = sum.collective;
+      part.link_part = sum.link_part;
       if (key.bytes > 0) part.bytes = static_cast<double>(key.bytes);
       for (int i = 0; i < 2; ++i) {
         part.ms[i] = sum.ms[i];
@@ -246,6 +272,7 @@ class Balancer {
 
   const AnalysedSide* sides_[2];
   const TraceComparison& ops_;
+  const CommonOrder& order_;
   Balance out_;
   std::map<PartKey, PartSum> sums_;
   std::map<WorkClass, RoofSum> roofs_;
@@ -261,8 +288,8 @@ const BalanceLine* Balance::Find(WorkClass work) const {
 }
 
 Balance BalanceOf(const AnalysedSide& primary, const AnalysedSide& comparison,
-                  const TraceComparison& ops) {
-  return Balancer(primary, comparison, ops).Run();
+                  const TraceComparison& ops, const CommonOrder& order) {
+  return Balancer(primary, comparison, ops, order).Run();
 }
 
 std::string_view LineText(const BalanceLine& line) {

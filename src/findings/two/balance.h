@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "findings/one/analysis.h"
+#include "findings/two/common_order.h"
 #include "findings/two/compare_traces.h"
 #include "findings/two/work_classes.h"
 
@@ -34,6 +35,9 @@ struct BalancePart {
   double calls[2] = {0, 0};  // how often
   bool collective = false;   // then of one call:
   std::optional<double> bytes;
+  // What of the bytes a rank's link carries: 2 (n - 1) / n of an AllReduce of n ranks, (n - 1) / n
+  // of a ReduceScatter, AllGather or all_to_all.
+  std::optional<double> link_part;
   double shortest_us[2] = {0, 0};
   double median_us[2] = {0, 0};
   double longest_us[2] = {0, 0};
@@ -71,11 +75,13 @@ struct Balance {
 };
 
 // Of the steps that each analysis is based on; of iterations where the only step repeats its work;
-// of the recordings where units of the two are of different kinds.
+// of the recordings where units of the two are of different kinds. Iterations that were found in
+// one alone are those of the other too if calls that both have, in the same order, come in
+// multiples of them.
 //   step = host before + idle + sum of all calls' GPU time - time that they share + host after
 // `ops`: the rows by op of the same pair.
 Balance BalanceOf(const AnalysedSide& primary, const AnalysedSide& comparison,
-                  const TraceComparison& ops);
+                  const TraceComparison& ops, const CommonOrder& order);
 
 // "GPU idle", "matrix products".
 std::string_view LineText(const BalanceLine& line);

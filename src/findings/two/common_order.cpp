@@ -203,27 +203,15 @@ class BlockFinder {
   std::map<std::pair<std::uint32_t, std::uint32_t>, Pieces> blocks_;
 };
 
-std::vector<CommonCalls> CommonOf(const CallSequence& a, const CallSequence& b,
-                                  const Names& names) {
-  std::map<std::uint32_t, CommonCalls> by_name;
-  for (std::size_t i = 0; i < a.pair.size(); ++i) {
-    if (a.pair[i] == kNoPair) continue;
-    CommonCalls& calls = by_name[a.names[i]];
-    calls.calls += 1;
-    calls.primary_ms += a.us[i] / 1000;
-    calls.comparison_ms += b.us[a.pair[i]] / 1000;
+std::vector<std::uint64_t> KindsOf(const CallSequence& sequence) {
+  std::map<std::uint32_t, std::uint64_t> counts;
+  for (std::size_t i = 0; i < sequence.pair.size(); ++i) {
+    if (sequence.pair[i] != kNoPair) ++counts[sequence.keys[i]];
   }
-  std::vector<CommonCalls> common;
-  for (auto& [name, calls] : by_name) {
-    calls.name = names[name];
-    common.push_back(std::move(calls));
-  }
-  std::sort(common.begin(), common.end(), [](const CommonCalls& x, const CommonCalls& y) {
-    const double of_x = std::abs(x.primary_ms - x.comparison_ms);
-    const double of_y = std::abs(y.primary_ms - y.comparison_ms);
-    return of_x != of_y ? of_x > of_y : x.name < y.name;
-  });
-  return common;
+  std::vector<std::uint64_t> kinds;
+  for (const auto& [key, count] : counts)
+    kinds.push_back(count);
+  return kinds;
 }
 
 }  // namespace
@@ -237,6 +225,18 @@ bool CommonOrder::surrounds() const {
   const double larger = std::max(primary_calls, comparison_calls);
   return larger > 0 && common_calls >= kShareMin * larger &&
          common_calls >= kOrderMin * candidates && longest_gap <= kGapMax;
+}
+
+bool CommonOrder::ComeInMultiplesOf(std::uint64_t count) const {
+  constexpr double kNearlyAll = 0.9;
+  if (count == 0 || !surrounds()) return false;
+  double fitting = 0;
+  double all = 0;
+  for (const std::uint64_t calls : kinds) {
+    all += static_cast<double>(calls);
+    if (calls % count == 0) fitting += static_cast<double>(calls);
+  }
+  return all > 0 && fitting >= kNearlyAll * all;
 }
 
 CommonOrder FindCommonOrder(const session::LoadedTrace& primary,
@@ -253,7 +253,7 @@ CommonOrder FindCommonOrder(const session::LoadedTrace& primary,
       std::count_if(a.pair.begin(), a.pair.end(), [](auto pair) { return pair != kNoPair; }));
   order.longest_gap = std::max(LongestGap(a), LongestGap(b));
   order.blocks = BlockFinder(a, b, names).Run();
-  order.common = CommonOf(a, b, names);
+  order.kinds = KindsOf(a);
   order.primary_unlinked_ms = a.unlinked_us / 1000;
   order.comparison_unlinked_ms = b.unlinked_us / 1000;
   return order;

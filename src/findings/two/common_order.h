@@ -28,14 +28,6 @@ struct ChangedBlock {
   double difference_ms() const { return primary.ms - comparison.ms; }
 };
 
-// Calls of one name that both have, with the same arguments, at corresponding places.
-struct CommonCalls {
-  std::string name;
-  std::uint64_t calls = 0;
-  double primary_ms = 0;
-  double comparison_ms = 0;
-};
-
 // Calls are those that launch GPU work themselves. Two calls correspond if they are the k-th of
 // their name, shapes and types in their traces, if both traces have equally many of these, and if
 // they are on a longest chain of such pairs that is in order in both (longest increasing
@@ -49,10 +41,13 @@ struct CommonOrder {
   double longest_gap = 0;
   // The neighbours are the same and the order is: what differs is a part that they surround.
   bool surrounds() const;
+  // Nearly all common calls are of a kind (name and arguments) that comes in multiples of `count`.
+  bool ComeInMultiplesOf(std::uint64_t count) const;
 
   std::vector<ChangedBlock> blocks;  // by |difference|
-  std::vector<CommonCalls> common;   // by |difference|
-  double primary_unlinked_ms = 0;    // no launch in the trace: in no block
+  // How often each kind of common calls occurs, in no order that means anything.
+  std::vector<std::uint64_t> kinds;
+  double primary_unlinked_ms = 0;  // no launch in the trace: in no block
   double comparison_unlinked_ms = 0;
 };
 

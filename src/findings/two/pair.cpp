@@ -23,6 +23,7 @@ constexpr double kSmallUs = 50;
 constexpr std::size_t kOwnMax = 5;
 // The host alone needs so much of the wall time: it sets the pace.
 constexpr double kHostBound = 0.9;
+constexpr double kNearlyAll = 0.95;
 
 // The library with most of the launchers' time.
 std::string LibraryOf(const session::LoadedTrace& trace, const std::vector<const CompareRow*>& rows,
@@ -54,6 +55,7 @@ class PairJudge {
     std::stable_sort(
         pair_.levers.begin(), pair_.levers.end(),
         [](const PairLever& a, const PairLever& b) { return a.saved_ms() > b.saved_ms(); });
+    FindHostFloor();
     ConsiderGraph();
     ChooseOwn();
   }
@@ -115,7 +117,8 @@ class PairJudge {
     std::vector<std::pair<double, const CompareRow*>> gaps;
     for (const CompareRow& row : pair_.ops.rows) {
       if (!row.primary_ms || !row.comparison_ms || row.arguments_differ ||
-          row.primary_launchers.empty() || ClassOf(row) != work)
+          row.not_judged == NotJudged::kShort || row.primary_launchers.empty() ||
+          ClassOf(row) != work)
         continue;
       const double by = target == PairTarget::kComparison ? 1 : row.expected.value_or(1);
       const double gap = *row.primary_ms - by * *row.comparison_ms;
@@ -141,13 +144,32 @@ class PairJudge {
            (kind == Kind::kConvolution && is(WorkClass::kConvolution));
   }
 
+  // What another rank decides is no saving of this one's.
+  bool IsAnothersLateness(const Finding& finding) const {
+    const BalanceLine* line = pair_.balance.Find(WorkClass::kCommunication);
+    return finding.category == "multi_kernel" && line != nullptr &&
+           std::any_of(line->parts.begin(), line->parts.end(),
+                       [](const BalancePart& part) { return IsOnlyWaiting(part, 0); });
+  }
+
+  // What of a unit would remain if the GPU's work took no time. The simulation's time is that of
+  // the recording: only where the steps are all of it, or all but work of earlier steps.
+  void FindHostFloor() {
+    const WallBase& wall = pair_.primary->wall;
+    const StepBase& base = pair_.primary->base;
+    if (!wall.known || !(wall.wall_ms > 0) || !(base.total_ms > 0)) return;
+    const double others_ms =
+        static_cast<double>(base.balance.foreign_ns + base.balance.unrecorded_ns) / 1e6;
+    const bool all = base.total_ms + others_ms >= kNearlyAll * wall.wall_ms;
+    const double part = wall.host_floor_ms / (all ? base.total_ms : wall.wall_ms);
+    pair_.host_floor_ms = std::min(1.0, part) * pair_.balance.ms[0];
+  }
+
   static bool IsOfLaunches(const Finding& finding) { return finding.category == "cpu_idle"; }
 
   // Only where launches are what the primary's own analysis complains about too.
   void ConsiderGraph() {
-    const WallBase& wall = pair_.primary->wall;
-    const bool host_bound =
-        wall.known && wall.wall_ms > 0 && wall.host_floor_ms >= kHostBound * wall.wall_ms;
+    const bool host_bound = pair_.host_floor_ms.value_or(0) >= kHostBound * pair_.balance.ms[0];
     const auto& findings = pair_.primary->findings;
     const auto launches = std::find_if(findings.begin(), findings.end(), IsOfLaunches);
     const bool captured =
@@ -169,7 +191,9 @@ class PairJudge {
   void ChooseOwn() {
     for (const Finding& finding : pair_.primary->findings) {
       if (pair_.own.size() == kOwnMax) break;
-      if (IsOfLever(finding) || (pair_.graph && IsOfLaunches(finding))) continue;
+      if (IsOfLever(finding) || IsAnothersLateness(finding) ||
+          (pair_.graph && IsOfLaunches(finding)))
+        continue;
       pair_.own.push_back(&finding);
     }
   }
@@ -203,7 +227,8 @@ Result<ComparedPair> ComparePair(const CompareSide& primary, const CompareSide& 
   JV_ASSIGN(pair.comparison, AnalysisOf(comparison.trace, platform(comparison), {}, job));
   pair.comparability = AssessComparability(primary.trace, comparison.trace);
   JV_ASSIGN(pair.ops, CompareTraces(primary, comparison, analysis::GroupBy::kOp, job));
-  pair.balance = BalanceOf({primary, *pair.primary}, {comparison, *pair.comparison}, pair.ops);
+  pair.balance = BalanceOf({primary, *pair.primary}, {comparison, *pair.comparison}, pair.ops,
+                           pair.comparability.order);
   const session::LoadedTrace* traces[2] = {&primary.trace, &comparison.trace};
   for (int i = 0; i < 2; ++i) {
     JV_ASSIGN(const double calls, SyncsOf(*traces[i], job));

@@ -50,6 +50,8 @@ struct ComparedPair {
   TraceComparison ops;
   Balance balance;
   std::vector<PairLever> levers;  // the most first
+  // What the primary's host alone takes of a unit, as traced; absent: not known.
+  std::optional<double> host_floor_ms;
   std::optional<GraphLever> graph;
   // The primary's own findings that no lever is about, by their rank.
   std::vector<const Finding*> own;

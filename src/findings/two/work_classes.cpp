@@ -45,6 +45,8 @@ WorkClass ClassOfCategory(std::string_view category, std::string_view op) {
   const std::string key = LowerCase(category);
   if (key.starts_with("quant") || key == "groupquant") return WorkClass::kQuantisation;
   if (HasPart(op, kFillParts)) return WorkClass::kCopies;
+  if (op == "aten::cat" || op == "aten::stack" || op == "aten::_cat")
+    return WorkClass::kMemoryBound;
   if (key == "index" || key == "sort" || HasPart(op, kIndexParts)) return WorkClass::kIndexing;
   switch (KindOf(key)) {
     case Kind::kGemm: return WorkClass::kProducts;
@@ -58,7 +60,6 @@ WorkClass ClassOfCategory(std::string_view category, std::string_view op) {
     case Kind::kTriton: return WorkClass::kMemoryBound;
     case Kind::kOther: break;
   }
-  if (op == "aten::cat" || op == "aten::stack") return WorkClass::kMemoryBound;
   return WorkClass::kOther;
 }
 

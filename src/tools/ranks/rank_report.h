@@ -11,6 +11,6 @@ namespace jarvis::tools {
 
 // `verdict`: of RanksVerdict, or of LoneVerdict with `lone`.
 std::string RanksReport(const JobView& job, const std::string& verdict,
-                        const std::vector<analysis::LoneKind>& lone);
+                        const std::vector<analysis::LoneKind>& lone, const RankWorkload* workload);
 
 }  // namespace jarvis::tools

@@ -10,6 +10,7 @@
 #include "analysis/ranks/rank_causes.h"
 #include "analysis/ranks/rank_set.h"
 #include "json/json.h"
+#include "tools/ranks/rank_workload.h"
 #include "tools/shared/answer.h"
 
 namespace jarvis::tools {
@@ -50,7 +51,11 @@ struct PathTexts {
   std::string a;  // what the job's owner can do
   std::string b;  // what a developer of the framework or of kernels can do
 };
+// Each with what it saves. Empty for a lever that is a part of another (kStarvedLate).
 PathTexts PathsOf(const JobView& job, const analysis::JobLever& lever);
+// Ways to hide transfers behind computation, of the family of collectives that moves for longest;
+// `workload`: null if not known.
+PathTexts TransferPaths(const JobView& job, const RankWorkload* workload);
 
 // Rows of ranks, equal ones folded: rank, role, window, busy, computation, communication, wait,
 // transfer, unmatched, idle, times last, lost. Milliseconds.
