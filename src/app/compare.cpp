@@ -239,8 +239,13 @@ int WriteAndSay(session::Workspace& workspace, const CompareArguments& request) 
     PrintError(mcp::ErrorReply(written.error()).text);
     return kExitFailure;
   }
-  std::string text = fmt::format("Wrote {} tables and comparison.xlsx to {}; {} is the baseline.",
-                                 written->tables, request.output_dir, written->tags.front());
+  const bool report =
+      std::any_of(written->files.begin(), written->files.end(),
+                  [](const auto& file) { return file.what == "comparative_analysis_fair.md"; });
+  std::string text =
+      fmt::format("{}Wrote {} tables and comparison.xlsx to {}; {} is the baseline.",
+                  report ? request.output_dir + "/comparative_analysis_fair.md\n" : "",
+                  written->tables, request.output_dir, written->tags.front());
   for (const std::string& note : written->notes)
     text += "\nNote: " + note;
   // With --json stdout is one line of JSON.
@@ -314,6 +319,12 @@ int Compare(Arguments arguments) {
   static_cast<void>(rpc::SignalWatcher::Block());
   Toolbox toolbox;
   BaselineFirst(toolbox.workspace.files(), &*request);
+  const bool prose = WantsProse(*request) && request->inputs.size() == 2 &&
+                     tools::AreTraceFiles(toolbox.workspace.files(), request->inputs);
+  if (prose) {
+    const int code = SayProse(toolbox.workspace, *request);
+    if (code != kExitOk) return code;
+  }
   if (!request->output_dir.empty()) {
     const int code = WriteAndSay(toolbox.workspace, *request);
     if (code != kExitOk || request->inputs.size() > 2) return code;
@@ -322,13 +333,13 @@ int Compare(Arguments arguments) {
                           !tools::AreTraceFiles(toolbox.workspace.files(), request->inputs);
     if (all_said) return kExitOk;
   }
-  request->answer["comparison"] = request->inputs[0];
-  request->answer["primary"] = request->inputs[1];
-  const bool prose =
-      WantsProse(*request) && tools::AreTraceFiles(toolbox.workspace.files(), request->inputs);
-  const int code = prose ? SayProse(toolbox.workspace, *request)
-                         : RunTool(*toolbox.tools.Find("compare"), request->answer,
-                                   request->json ? Output::kJson : Output::kText);
+  int code = kExitOk;
+  if (!prose) {
+    request->answer["comparison"] = request->inputs[0];
+    request->answer["primary"] = request->inputs[1];
+    code = RunTool(*toolbox.tools.Find("compare"), request->answer,
+                   request->json ? Output::kJson : Output::kText);
+  }
   if (code != kExitOk || request->gate.conditions.empty()) return code;
   return JudgeRequest(toolbox.workspace, *request);
 }

@@ -14,9 +14,9 @@
 namespace jarvis::documents {
 namespace {
 
-constexpr std::size_t kLeversMax = 8;
-constexpr std::size_t kDetailedMax = 5;  // rows with a section of their own
-constexpr std::size_t kListedMax = 6;
+constexpr std::size_t kLeversMax = 7;
+constexpr std::size_t kDetailedMax = 3;  // rows with a section of their own
+constexpr std::size_t kListedMax = 5;
 constexpr std::size_t kKernelsMax = 2;
 constexpr std::size_t kPartsMax = 3;
 // Rows and parts below this share of a unit are not listed.
@@ -248,7 +248,8 @@ class FairWriter {
          as_expected ? "Yes" : "No", ExpectedText(row));
     const auto of_reference = Over(row.comparison_ms, row.comparison_calls);
     const auto of_target = Over(row.primary_ms, row.primary_calls);
-    Line("| Time a call | {} | {} | {} | – |", Ms(of_reference), Ms(of_target),
+    Line("| Time a call ({} and {} calls) | {} | {} | {} | – |", Number(row.comparison_calls),
+         Number(row.primary_calls), Ms(of_reference), Ms(of_target),
          Delta(of_target, of_reference));
     if (row.primary_roof_ms && row.comparison_roof_ms && !f_.ops().same_device) {
       Line("| Share of the roof | {} | {} | – | – |",

@@ -52,7 +52,8 @@ std::string RateText(const BalanceLine& line, int side) {
   if (!rate) return {};
   std::string text = fmt::format("{:.3g} {}, {} of its {}", *rate, bytes ? "TB/s" : "TFLOPS/s",
                                  PercentText(*line.roof_share[side]), bytes ? "bandwidth" : "roof");
-  if (side == 0 && !bytes && line.practical_ms)
+  const bool products = line.work == WorkClass::kProducts || line.work == WorkClass::kConvolution;
+  if (side == 0 && products && !bytes && line.practical_ms)
     text += fmt::format(" and {} of what was measured to be possible",
                         PercentText(*line.practical_ms / line.ms[0]));
   return text;
@@ -189,6 +190,8 @@ LeverText TextOfLever(const ComparativeFacts& facts, const PairLever& lever) {
   text.impact =
       fmt::format("up to {} of GPU time {} ({} of it), {}.", Ms(lever.saved_ms()), UnitText(facts),
                   PercentText(lever.saved_ms() / balance.ms[0]), TargetText(lever));
+  if (facts.pair.host_bound())
+    text.impact += " Next to nothing of it shows while the host sets the pace.";
   text.row = lever.rows.front();
   return text;
 }
@@ -397,11 +400,13 @@ class FindingsWriter {
     constexpr double kTight = 0.75;
     const double floor = f_.pair.host_floor_ms.value_or(0);
     if (floor < kTight * balance_.ms[0]) return;
+    const double rest = balance_.ms[0] - floor;
     out_.push_back(fmt::format(
         "**The host bounds the target**: if its GPU work took no time, {} of {} {} would remain as "
-        "traced. GPU time that is saved beyond {} shows only with fewer or cheaper launches "
-        "(compile, graphs).",
-        Ms(floor), Ms(balance_.ms[0]), UnitText(f_), Ms(balance_.ms[0] - floor)));
+        "traced. GPU time that is saved{} shows only with fewer or cheaper launches (compile, "
+        "graphs).",
+        Ms(floor), Ms(balance_.ms[0]), UnitText(f_),
+        Worth(rest) ? " beyond " + Ms(rest) : std::string()));
   }
 
   const ComparativeFacts& f_;
@@ -467,17 +472,24 @@ std::string PairVerdict(const ComparativeFacts& facts) {
 std::vector<LeverText> PairLevers(const ComparativeFacts& facts) {
   std::vector<LeverText> levers;
   if (!facts.pair.comparable()) return levers;
-  for (const PairLever& lever : facts.pair.levers)
-    levers.push_back(TextOfLever(facts, lever));
-  if (facts.pair.graph) levers.insert(levers.begin(), TextOfGraph(facts));
+  const auto add_compared = [&] {
+    for (const PairLever& lever : facts.pair.levers)
+      levers.push_back(TextOfLever(facts, lever));
+  };
+  if (facts.pair.graph) levers.push_back(TextOfGraph(facts));
+  const bool host_first = facts.pair.host_bound() && !facts.pair.graph;
+  if (!host_first) add_compared();
+  for (std::size_t i = 0; i < facts.pair.own.size(); ++i) {
+    levers.push_back(TextOfOwn(facts, *facts.pair.own[i]));
+    if (host_first && i == 0) add_compared();
+  }
+  if (host_first && facts.pair.own.empty()) add_compared();
   if (const findings::BalanceLine* line = facts.pair.balance.Find(WorkClass::kCommunication)) {
     for (const BalancePart& part : line->parts) {
       if (findings::IsOnlyWaiting(part, 0) && part.ms[0] >= kWorthShare * facts.pair.balance.ms[0])
         levers.push_back(TextOfWaiting(facts, part));
     }
   }
-  for (const findings::Finding* finding : facts.pair.own)
-    levers.push_back(TextOfOwn(facts, *finding));
   return levers;
 }
 

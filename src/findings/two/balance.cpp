@@ -240,7 +240,9 @@ class Balancer {
       sum.practical_ms += Each(0, *row.primary_practical_ms);
       sum.measured_ms += Each(0, *row.primary_ms);
     }
-    if (!row.expected || row.arguments_differ || ops_.same_device) return;
+    if (!row.expected || row.arguments_differ || row.not_judged == NotJudged::kShort ||
+        ops_.same_device)
+      return;
     sum.expected_ms += Each(1, *row.expected * *row.comparison_ms);
     sum.held_ms += Each(1, *row.comparison_ms);
   }

@@ -21,8 +21,6 @@ constexpr double kParityExcess = 1.15;
 constexpr double kSmallBytes = 65536;
 constexpr double kSmallUs = 50;
 constexpr std::size_t kOwnMax = 5;
-// The host alone needs so much of the wall time: it sets the pace.
-constexpr double kHostBound = 0.9;
 constexpr double kNearlyAll = 0.95;
 
 // The library with most of the launchers' time.
@@ -40,6 +38,10 @@ std::string LibraryOf(const session::LoadedTrace& trace, const std::vector<const
   const auto most = std::max_element(
       ns.begin(), ns.end(), [](const auto& a, const auto& b) { return a.second < b.second; });
   return most == ns.end() ? std::string() : most->first;
+}
+
+bool IsOfLaunches(const Finding& finding) {
+  return finding.category == "cpu_idle";
 }
 
 class PairJudge {
@@ -73,7 +75,10 @@ class PairJudge {
       lever.target_ms = *line.expected_ms;
       lever.target = bytes ? PairTarget::kBandwidth : PairTarget::kSameShare;
       // What was measured to be possible binds, where it is less.
-      if (!bytes && line.practical_ms && *line.practical_ms > lever.target_ms) {
+      // Rates of products: other work does not come near them.
+      const bool products =
+          line.work == WorkClass::kProducts || line.work == WorkClass::kConvolution;
+      if (!bytes && products && line.practical_ms && *line.practical_ms > lever.target_ms) {
         lever.target_ms = *line.practical_ms;
         lever.target = PairTarget::kMeasured;
       }
@@ -165,18 +170,16 @@ class PairJudge {
     pair_.host_floor_ms = std::min(1.0, part) * pair_.balance.ms[0];
   }
 
-  static bool IsOfLaunches(const Finding& finding) { return finding.category == "cpu_idle"; }
-
   // Only where launches are what the primary's own analysis complains about too.
   void ConsiderGraph() {
-    const bool host_bound = pair_.host_floor_ms.value_or(0) >= kHostBound * pair_.balance.ms[0];
     const auto& findings = pair_.primary->findings;
     const auto launches = std::find_if(findings.begin(), findings.end(), IsOfLaunches);
     const bool captured =
         launches != findings.end() &&
         std::any_of(launches->patterns.begin(), launches->patterns.end(),
                     [](const PatternHit& hit) { return hit.pattern == Pattern::kGraphLaunch; });
-    if (!host_bound || launches == findings.end() || captured || pair_.syncs[0] >= 0.5) return;
+    if (!pair_.host_bound() || launches == findings.end() || captured || pair_.syncs[0] >= 0.5)
+      return;
     GraphLever lever;
     lever.now_ms = pair_.balance.ms[0];
     if (const BalanceLine* line = pair_.balance.Find(WorkClass::kCommunication)) {
@@ -184,8 +187,12 @@ class PairJudge {
         if (IsOnlyWaiting(part, 0)) lever.waiting_ms += part.ms[0];
       }
     }
-    lever.gpu_ms = pair_.balance.busy_ms[0] - lever.waiting_ms;
-    if (lever.now_ms - lever.gpu_ms >= kLeverShare * lever.now_ms) pair_.graph = lever;
+    const analysis::Balance& balance = pair_.primary->base.balance;
+    const std::int64_t other_ns = balance.host_before_ns + balance.after_ns +
+                                  balance.idle_host_only_ns + balance.idle_first_call_ns;
+    lever.left_ms = pair_.balance.busy_ms[0] - lever.waiting_ms +
+                    static_cast<double>(other_ns) / 1e6 / pair_.balance.units[0];
+    if (lever.now_ms - lever.left_ms >= kLeverShare * lever.now_ms) pair_.graph = lever;
   }
 
   void ChooseOwn() {
@@ -196,6 +203,10 @@ class PairJudge {
         continue;
       pair_.own.push_back(&finding);
     }
+    if (!pair_.host_bound()) return;
+    // Nothing else shows before the host is faster.
+    std::stable_partition(pair_.own.begin(), pair_.own.end(),
+                          [](const Finding* finding) { return IsOfLaunches(*finding); });
   }
 
   const CompareSide& primary_;
@@ -236,6 +247,11 @@ Result<ComparedPair> ComparePair(const CompareSide& primary, const CompareSide& 
   }
   if (pair.comparable() && !pair.balance.lines.empty()) PairJudge(primary, comparison, &pair).Run();
   return pair;
+}
+
+bool ComparedPair::host_bound() const {
+  constexpr double kHostBound = 0.9;
+  return host_floor_ms.value_or(0) >= kHostBound * balance.ms[0] && host_floor_ms;
 }
 
 bool IsOnlyWaiting(const BalancePart& part, int side) {

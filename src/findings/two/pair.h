@@ -38,8 +38,8 @@ struct PairLever {
 // The host sets the primary's pace and nothing of the unit waits for the GPU, so that it could be
 // replayed as one graph.
 struct GraphLever {
-  double now_ms = 0;      // of the unit
-  double gpu_ms = 0;      // its GPU work, small collectives apart: what would be left
+  double now_ms = 0;   // of the unit
+  double left_ms = 0;  // its GPU work, small collectives apart, and what the host does without ops
   double waiting_ms = 0;  // of small collectives, which another rank decides
 };
 
@@ -57,6 +57,8 @@ struct ComparedPair {
   std::vector<const Finding*> own;
   double syncs[2] = {0,
                      0};  // calls that wait for the GPU, a unit; foreign and unrecorded work apart
+  // The host alone needs nearly all of a unit: it sets the primary's pace.
+  bool host_bound() const;
   bool comparable() const { return comparability.verdict != "not comparable"; }
 };
 

@@ -275,7 +275,8 @@ class ReportWriter {
       table.Row({fmt::format("{}", ++row),
                  "hide the transfers that no computation hides yet, " + BusiestFamily(),
                  "at most " + MsText(hidden), ShareText(hidden, job_.story.wall_ns),
-                 CellOfText(paths.a), CellOfText(paths.b)});
+                 CellOfText(paths.a) + fmt::format(": at most {} ms", MsText(hidden)),
+                 CellOfText(paths.b) + ": a part of that"});
     }
     out_ += table.text();
     Line("");

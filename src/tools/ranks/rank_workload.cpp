@@ -21,6 +21,7 @@ namespace {
 
 constexpr std::size_t kCategoriesMax = 6;
 constexpr std::size_t kOpsShown = 3;
+constexpr std::size_t kNameBytes = 60;
 constexpr std::size_t kComputeLevers = 3;
 constexpr double kCategoryShare = 0.01;  // of the computation
 
@@ -68,7 +69,8 @@ RankWorkload WorkloadOf(const findings::Analysis& analysis, std::int64_t rank) {
   made.computation_ms = analysis.totals.computation_ms;
   for (const findings::CategoryAnalysis& category : analysis.categories) {
     if (made.categories.size() == kCategoriesMax) break;
-    if (category.kind == findings::Kind::kCommunication ||
+    // Work launched before the recording belongs to a step that is not there.
+    if (category.kind == findings::Kind::kCommunication || category.key == "unlinked" ||
         category.gpu_us / 1000 < kCategoryShare * made.computation_ms)
       continue;
     std::vector<std::string> ops;
@@ -85,8 +87,8 @@ RankWorkload WorkloadOf(const findings::Analysis& analysis, std::int64_t rank) {
     std::stable_sort(sums.begin(), sums.end(),
                      [](const auto& a, const auto& b) { return a.second > b.second; });
     for (std::size_t i = 0; i < sums.size() && i < kOpsShown; ++i)
-      ops.push_back(
-          fmt::format("{} {}", documents::Code(sums[i].first, 60), documents::Ms(sums[i].second)));
+      ops.push_back(fmt::format("{} {}", Utf8Prefix(sums[i].first, kNameBytes),
+                                documents::Ms(sums[i].second)));
     made.categories.push_back({category.display_name, category.gpu_us / 1000, category.efficiency,
                                fmt::format("{}", fmt::join(ops, ", "))});
   }
