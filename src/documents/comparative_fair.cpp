@@ -14,9 +14,9 @@
 namespace jarvis::documents {
 namespace {
 
-constexpr std::size_t kLeversMax = 7;
-constexpr std::size_t kDetailedMax = 3;  // rows with a section of their own
-constexpr std::size_t kListedMax = 5;
+constexpr std::size_t kLeversMax = 6;
+constexpr std::size_t kDetailedMax = 2;  // rows with a section of their own
+constexpr std::size_t kListedMax = 4;
 constexpr std::size_t kKernelsMax = 2;
 constexpr std::size_t kPartsMax = 3;
 // Rows and parts below this share of a unit are not listed.

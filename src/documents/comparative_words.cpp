@@ -198,24 +198,24 @@ LeverText TextOfLever(const ComparativeFacts& facts, const PairLever& lever) {
 
 LeverText TextOfGraph(const ComparativeFacts& facts) {
   const findings::GraphLever& graph = *facts.pair.graph;
+  const double saved = graph.now_ms - graph.left_ms;
   LeverText text;
   text.title = "The host sets the pace: replay it as a GPU graph";
   text.gap = fmt::format(
-      "the host takes as long as the GPU, {} {}, and no call of it waits for "
-      "the GPU{}.",
-      Ms(graph.now_ms), UnitText(facts),
+      "the host needs all of the {} {} to launch {} of GPU work, and {}.", Ms(graph.now_ms),
+      UnitText(facts), Ms(facts.pair.balance.busy_ms[0]),
       facts.pair.syncs[1] >= 0.5
-          ? fmt::format(" (the reference has {:.3g} such calls)", facts.pair.syncs[1])
-          : "");
+          ? fmt::format("no longer waits for the GPU ({:.2g} calls of the reference do)",
+                        facts.pair.syncs[1])
+          : std::string("no call of it waits for the GPU"));
   text.action =
       "Path A: capture it with `torch.cuda.graph` (or `torch.compile(mode=\"reduce-overhead\")`): "
       "nothing synchronises, so that it can be captured. Path B: fewer launches by fusing.";
   text.impact = fmt::format(
-      "up to {} {} ({} of it): its GPU work without pauses takes {}{}.",
-      Ms(graph.now_ms - graph.gpu_ms), UnitText(facts),
-      PercentText((graph.now_ms - graph.gpu_ms) / graph.now_ms), Ms(graph.gpu_ms),
+      "up to {} {} ({} of it): without pauses between launches {} are left{}.", Ms(saved),
+      UnitText(facts), PercentText(saved / graph.now_ms), Ms(graph.left_ms),
       graph.waiting_ms > 0
-          ? fmt::format(", {} of waiting for other ranks left out", Ms(graph.waiting_ms))
+          ? fmt::format(", {} of waiting for other ranks not counted", Ms(graph.waiting_ms))
           : "");
   return text;
 }
