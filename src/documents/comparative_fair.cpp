@@ -106,7 +106,7 @@ class FairWriter {
       Line("| {} | {} | {} | {} |", part.name, Ms(part.reference_ms), Ms(part.target_ms),
            Delta(part.target_ms, part.reference_ms));
     }
-    Line("\nΔ = (target − reference) / reference.\n");
+    Line("");
   }
 
   // " (mean of 10 and 9)": what times are averages of.

@@ -8,6 +8,7 @@
 
 #include "documents/markdown_text.h"
 #include "output/number_format.h"
+#include "tools/ranks/transfer_paths.h"
 
 namespace jarvis::tools {
 namespace {
@@ -238,7 +239,25 @@ class ReportWriter {
         "is {} to {} ms. A rank whose GPU has work queued hides its losses, one that has none "
         "comes last: median lead of its launches {}.",
         job_.story.starved_ranks, job_.story.ranks.size(), MsText(least), MsText(most), Leads());
+    GpuFloor();
     Line("");
+  }
+
+  // What would set the pace if the hosts did not.
+  void GpuFloor() {
+    std::int64_t compute = 0;
+    std::int64_t transfer = 0;
+    for (std::size_t rank = 0; rank < job_.set.ranks.size(); ++rank) {
+      const auto& facts = job_.set.ranks[rank].facts;
+      if (!facts || facts->compute_ns + job_.joint.ranks[rank].transfer_ns <= compute + transfer)
+        continue;
+      compute = facts->compute_ns;
+      transfer = job_.joint.ranks[rank].transfer_ns;
+    }
+    Line(
+        "The GPU's work, which would set the pace then: {} ms of computation and {} of transfer on "
+        "the rank that has most.",
+        MsText(compute), MsText(transfer));
   }
 
   std::string Leads() const {

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "tools/ranks/rank_words.h"
+#include "tools/ranks/rank_workload.h"
 
 namespace jarvis::tools {
 

@@ -10,7 +10,6 @@
 #include "analysis/ranks/rank_causes.h"
 #include "analysis/ranks/rank_set.h"
 #include "json/json.h"
-#include "tools/ranks/rank_workload.h"
 #include "tools/shared/answer.h"
 
 namespace jarvis::tools {
@@ -53,9 +52,6 @@ struct PathTexts {
 };
 // Each with what it saves. Empty for a lever that is a part of another (kStarvedLate).
 PathTexts PathsOf(const JobView& job, const analysis::JobLever& lever);
-// Ways to hide transfers behind computation, of the family of collectives that moves for longest;
-// `workload`: null if not known.
-PathTexts TransferPaths(const JobView& job, const RankWorkload* workload);
 
 // Rows of ranks, equal ones folded: rank, role, window, busy, computation, communication, wait,
 // transfer, unmatched, idle, times last, lost. Milliseconds.

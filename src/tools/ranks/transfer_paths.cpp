@@ -1,9 +1,9 @@
-// How transfers can be hidden or made smaller, by what the job is and by the collective.
+#include "tools/ranks/transfer_paths.h"
+
 #include <algorithm>
 #include <string>
 
 #include "base/text.h"
-#include "tools/ranks/rank_words.h"
 
 namespace jarvis::tools {
 
