@@ -304,6 +304,7 @@ class FindingsWriter {
   std::vector<std::string> Run() {
     if (!f_.pair.comparable()) return {"Nothing is judged: the traces are not comparable."};
     Unexplained();
+    Together();
     Explained();
     Idle();
     Collectives();
@@ -328,6 +329,22 @@ class FindingsWriter {
                                 TargetText(lever));
       out_.push_back(std::move(text));
     }
+  }
+
+  // What the GPU's work would come to, and whether that would still set the pace.
+  void Together() {
+    if (f_.pair.levers.size() < 2) return;
+    double saved = 0;
+    for (const PairLever& lever : f_.pair.levers)
+      saved += lever.saved_ms();
+    const double left = balance_.busy_ms[0] - saved;
+    std::string text =
+        fmt::format("With all of these the target's GPU work would take {} of its {}", Ms(left),
+                    Ms(balance_.busy_ms[0]));
+    if (f_.pair.host_floor_ms.value_or(0) > left)
+      text += fmt::format("; the host, which alone takes {}, would set the pace then",
+                          Ms(*f_.pair.host_floor_ms));
+    out_.push_back(text + ".");
   }
 
   void Explained() {
