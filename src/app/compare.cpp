@@ -14,6 +14,7 @@
 #include "app/progress_line.h"
 #include "app/tool_run.h"
 #include "app/toolbox.h"
+#include "documents/comparative_console.h"
 #include "documents/comparison.h"
 #include "findings/two/gate_condition.h"
 #include "mcp/error_reply.h"
@@ -26,19 +27,25 @@ namespace {
 
 constexpr std::string_view kCompareUsage =
     "Compare two traces, or the reports of several runs.\n\n"
-    "usage: jarvis compare BASELINE OTHER... --output-dir DIR [--names A,B...]\n"
+    "usage: jarvis compare TRACE REFERENCE [--by op|category|kernel|module] [--json]\n"
+    "                      [--output-dir DIR] [--fail-on CONDITION]\n"
+    "       jarvis compare BASELINE OTHER... --output-dir DIR [--names A,B...]\n"
     "                      [--sheets NAME,...] [--compat tracelens] [--overwrite]\n"
-    "       jarvis compare BASELINE OTHER [--by op|category|kernel|module] [--json]\n"
     "\n"
-    "Each is a trace, or a report: a directory of CSV tables or a workbook (.xlsx), ours or\n"
-    "TraceLens's, or the ranks of a job: a directory of traces or digests. Of two traces it prints "
-    "what takes longer in OTHER (the primary) than in "
-    "BASELINE\n"
-    "(the comparison), and longer than the devices explain. With --output-dir it writes the "
-    "reports\n"
-    "side by side (DIR/*.csv, DIR/comparison.xlsx; differences are the others minus BASELINE) "
-    "and,\n"
-    "of two traces, DIR/compare_by_*.csv, DIR/comparative_analysis_fair.md and ..._rough.md.\n"
+    "Of two traces it prints where the difference of a step comes from, what takes longer in "
+    "TRACE\n"
+    "(the primary, or target) than in REFERENCE and longer than the devices explain, and what to "
+    "do\n"
+    "about it. With --output-dir it also writes DIR/comparative_analysis_fair.md and "
+    "..._rough.md,\n"
+    "DIR/compare_by_*.csv, and the tables of both side by side (DIR/*.csv, DIR/comparison.xlsx;\n"
+    "differences are TRACE minus REFERENCE).\n"
+    "\n"
+    "More than two runs, reports (directories of CSV tables or workbooks, ours or TraceLens's), "
+    "ranks\n"
+    "of a job (directories of traces or digests), and whatever is compared with --compat: the "
+    "first is\n"
+    "the BASELINE, differences are the others minus it.\n"
     "\n";
 
 struct CompareArguments {
@@ -232,8 +239,13 @@ int WriteAndSay(session::Workspace& workspace, const CompareArguments& request) 
     PrintError(mcp::ErrorReply(written.error()).text);
     return kExitFailure;
   }
-  std::string text = fmt::format("Wrote {} tables and comparison.xlsx to {}; {} is the baseline.",
-                                 written->tables, request.output_dir, written->tags.front());
+  const bool report =
+      std::any_of(written->files.begin(), written->files.end(),
+                  [](const auto& file) { return file.what == "comparative_analysis_fair.md"; });
+  std::string text =
+      fmt::format("{}Wrote {} tables and comparison.xlsx to {}; {} is the baseline.",
+                  report ? request.output_dir + "/comparative_analysis_fair.md\n" : "",
+                  written->tables, request.output_dir, written->tags.front());
   for (const std::string& note : written->notes)
     text += "\nNote: " + note;
   // With --json stdout is one line of JSON.
@@ -244,10 +256,49 @@ int WriteAndSay(session::Workspace& workspace, const CompareArguments& request) 
   return Print(text) ? kExitOk : kExitFailure;
 }
 
-bool AreTraces(const io::FilePolicy& files, const std::vector<std::string>& inputs) {
-  return std::all_of(inputs.begin(), inputs.end(), [&](const std::string& input) {
-    return session::KindOf(files, input) == session::SourceKind::kTrace;
-  });
+// Of two traces the first is the primary, as in `analyze TRACE --compare REFERENCE`; all else has
+// the baseline first, as the reference's program does.
+void BaselineFirst(const io::FilePolicy& files, CompareArguments* request) {
+  const bool named = request->answer.contains("primary");
+  if (named || request->inputs.size() != 2 || request->compat != session::Compat::kNone ||
+      !tools::AreTraceFiles(files, request->inputs))
+    return;
+  std::reverse(request->inputs.begin(), request->inputs.end());
+  std::reverse(request->names.begin(), request->names.end());
+}
+
+// Nobody asked for rows: the answer for people.
+bool WantsProse(const CompareArguments& request) {
+  return !request.json && !request.answer.contains("by") && !request.answer.contains("limit") &&
+         !request.answer.contains("cursor");
+}
+
+Result<std::string> ProseOf(session::Workspace& workspace, const CompareArguments& request,
+                            Job& job) {
+  JV_ASSIGN(const std::vector<session::ReportSource> sources, OpenAll(workspace, request, job));
+  const auto side = [&](std::size_t input, const char* name) {
+    const bool given = request.names.size() > input;
+    return documents::ComparativeSide{{*sources[input].trace, sources[input].platform},
+                                      given ? request.names[input] : name};
+  };
+  return documents::PairConsole(side(1, "target"), side(0, "reference"), job);
+}
+
+int SayProse(session::Workspace& workspace, const CompareArguments& request) {
+  Result<std::string> text;
+  {
+    ProgressLine line(STDERR_FILENO);
+    Job job([&](std::uint64_t done, std::uint64_t total, std::string_view what) {
+      line.Show(done, total, what);
+    });
+    const auto watcher = rpc::SignalWatcher::Start([&](int) { job.Stop(); });
+    text = ProseOf(workspace, request, job);
+  }
+  if (!text) {
+    PrintError(mcp::ErrorReply(text.error()).text);
+    return kExitFailure;
+  }
+  return Print(*text) ? kExitOk : kExitFailure;
 }
 
 int JudgeRequest(session::Workspace& workspace, const CompareArguments& request) {
@@ -267,18 +318,28 @@ int Compare(Arguments arguments) {
   if (request->help) return Print(CompareHelp()) ? kExitOk : kExitFailure;
   static_cast<void>(rpc::SignalWatcher::Block());
   Toolbox toolbox;
+  BaselineFirst(toolbox.workspace.files(), &*request);
+  const bool prose = WantsProse(*request) && request->inputs.size() == 2 &&
+                     tools::AreTraceFiles(toolbox.workspace.files(), request->inputs);
+  if (prose) {
+    const int code = SayProse(toolbox.workspace, *request);
+    if (code != kExitOk) return code;
+  }
   if (!request->output_dir.empty()) {
     const int code = WriteAndSay(toolbox.workspace, *request);
     if (code != kExitOk || request->inputs.size() > 2) return code;
     // Of reports all that there is to say stands in the files.
     const bool all_said = !request->json && request->gate.conditions.empty() &&
-                          !AreTraces(toolbox.workspace.files(), request->inputs);
+                          !tools::AreTraceFiles(toolbox.workspace.files(), request->inputs);
     if (all_said) return kExitOk;
   }
-  request->answer["comparison"] = request->inputs[0];
-  request->answer["primary"] = request->inputs[1];
-  const int code = RunTool(*toolbox.tools.Find("compare"), request->answer,
-                           request->json ? Output::kJson : Output::kText);
+  int code = kExitOk;
+  if (!prose) {
+    request->answer["comparison"] = request->inputs[0];
+    request->answer["primary"] = request->inputs[1];
+    code = RunTool(*toolbox.tools.Find("compare"), request->answer,
+                   request->json ? Output::kJson : Output::kText);
+  }
   if (code != kExitOk || request->gate.conditions.empty()) return code;
   return JudgeRequest(toolbox.workspace, *request);
 }

@@ -2,6 +2,7 @@
 #include <string>
 #include <vector>
 
+#include "app/collectives_text.h"
 #include "app/commands.h"
 #include "app/console.h"
 #include "app/exit_code.h"
@@ -26,7 +27,12 @@ int RunToolCommand(std::string_view name, Arguments arguments) {
   const auto flags = ParseToolFlags(tool->input_schema(), arguments);
   if (!flags) return UsageError(flags.error().message, "jarvis " + tool->name + " --help");
   if (flags->help) return Print(ToolHelp(*tool)) ? kExitOk : kExitFailure;
-  return RunTool(*tool, flags->arguments, flags->json ? Output::kJson : Output::kText);
+  if (tool->name != "collectives" || flags->json)
+    return RunTool(*tool, flags->arguments, flags->json ? Output::kJson : Output::kText);
+  mcp::ToolReply reply;
+  if (const int code = RunTool(*tool, flags->arguments, &reply); code != kExitOk) return code;
+  const std::string text = CollectivesText(reply.structured);
+  return Print(text.empty() ? reply.text : text) ? kExitOk : kExitFailure;
 }
 
 }  // namespace jarvis::app

@@ -5,10 +5,12 @@
 #include <map>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "analysis/tables/ops_tables.h"
 #include "analysis/tables/summary.h"
 #include "base/text.h"
+#include "documents/markdown_text.h"
 #include "findings/one/thresholds.h"
 #include "findings/one/workload_finder.h"
 #include "findings/two/compare_table.h"
@@ -36,45 +38,99 @@ std::vector<const findings::CompareRow*> Judged(const findings::TraceComparison&
   return rows;
 }
 
+// Parts of a workload in which runs that are held against each other are told apart.
+constexpr findings::WorkloadPart kTellingParts[] = {
+    findings::WorkloadPart::kModel,     findings::WorkloadPart::kPhase,
+    findings::WorkloadPart::kBatch,     findings::WorkloadPart::kInput,
+    findings::WorkloadPart::kLayers,    findings::WorkloadPart::kPrecision,
+    findings::WorkloadPart::kExecution, findings::WorkloadPart::kParallelism};
+
+// Collectives, and ops with communication kernels of their own, that one side alone has.
+std::string CommunicationOf(const findings::Balance& balance, int side, std::size_t most) {
+  const findings::BalanceLine* line = balance.Find(findings::WorkClass::kCommunication);
+  std::vector<std::string> names;
+  if (line == nullptr) return {};
+  for (const findings::BalancePart& part : line->parts) {
+    if (part.ms[side] > 0 && !(part.ms[1 - side] > 0) && names.size() < most &&
+        (most > 1 || !findings::IsOnlyWaiting(part, side)) &&
+        std::find(names.begin(), names.end(), part.name) == names.end())
+      names.push_back(part.name);
+  }
+  return fmt::format("{}", fmt::join(names, ", "));
+}
+
+// Fills what tells the two apart: names for titles, and the list of differences.
+void TellApart(ComparativeFacts* facts) {
+  const findings::Workload& a = facts->pair.primary->workload;
+  const findings::Workload& b = facts->pair.comparison->workload;
+  std::string target;
+  std::string reference;
+  const auto add = [](std::string* text, const std::string& what) {
+    if (!what.empty()) *text += (text->empty() ? "" : ", ") + Md(what, 60);
+  };
+  for (const findings::WorkloadPart part : kTellingParts) {
+    if (!a[part].known() || !b[part].known() || a[part].value == b[part].value) continue;
+    facts->differences.push_back(fmt::format("{}: {} instead of {}", findings::WorkloadKey(part),
+                                             Md(a[part].value, 80), Md(b[part].value, 80)));
+    add(&target, a[part].value);
+    add(&reference, b[part].value);
+  }
+  constexpr std::size_t kMost = 3;
+  const findings::Balance& balance = facts->pair.balance;
+  const std::string comm[2] = {CommunicationOf(balance, 0, kMost),
+                               CommunicationOf(balance, 1, kMost)};
+  if (comm[0] != comm[1]) {
+    facts->differences.push_back(fmt::format("communication: {} instead of {}",
+                                             comm[0].empty() ? "none" : Md(comm[0], 120),
+                                             comm[1].empty() ? "none" : Md(comm[1], 120)));
+    add(&target, CommunicationOf(balance, 0, 1));
+    add(&reference, CommunicationOf(balance, 1, 1));
+  }
+  if (facts->target_name != facts->reference_name) {
+    facts->differences.insert(
+        facts->differences.begin(),
+        fmt::format("device: {} instead of {}", facts->target_name, facts->reference_name));
+    return;
+  }
+  facts->target_name += fmt::format(" ({})", target.empty() ? Md(facts->target.name, 60) : target);
+  facts->reference_name +=
+      fmt::format(" ({})", reference.empty() ? Md(facts->reference.name, 60) : reference);
+}
+
 }  // namespace
 
 Result<ComparativeFacts> CollectFacts(const ComparativeSide& target,
                                       const ComparativeSide& reference, Job& job) {
-  ComparativeFacts facts{
-      target, reference, Md(findings::ModelClass(target.side.trace), 60), {}, {}, {}, {}, {}, {},
-      {},     {}};
-  if (facts.model.empty()) facts.model = "Workload";
+  JV_ASSIGN(findings::ComparedPair pair, findings::ComparePair(target.side, reference.side, job));
+  ComparativeFacts facts{target, reference, {}, {}, {}, {}, std::move(pair), {}, {}, {}, {}, {}};
+  facts.model = Md(findings::WorkloadName(facts.pair.primary->workload), 60);
   facts.target_name = Md(PlatformNameOf(target.side), 60);
   facts.reference_name = Md(PlatformNameOf(reference.side), 60);
-  if (facts.target_name == facts.reference_name) {
-    facts.target_name += fmt::format(" ({})", Md(target.name, 60));
-    facts.reference_name += fmt::format(" ({})", Md(reference.name, 60));
-  }
-  facts.comparability = findings::AssessComparability(target.side.trace, reference.side.trace);
-  JV_ASSIGN(facts.ops, findings::CompareTraces(target.side, reference.side, GroupBy::kOp, job));
+  facts.target_device = facts.target_name;
+  TellApart(&facts);
   JV_ASSIGN(facts.categories,
             findings::CompareTraces(target.side, reference.side, GroupBy::kCategory, job));
   JV_ASSIGN(facts.modules,
             findings::CompareTraces(target.side, reference.side, GroupBy::kModule, job));
-  facts.slower = Judged(facts.ops, findings::CompareVerdict::kSlower);
-  facts.faster = Judged(facts.ops, findings::CompareVerdict::kFaster);
+  facts.slower = Judged(facts.pair.ops, findings::CompareVerdict::kSlower);
+  facts.faster = Judged(facts.pair.ops, findings::CompareVerdict::kFaster);
   return facts;
 }
 
 std::vector<WindowPart> WindowParts(const ComparativeFacts& facts) {
-  const auto& target = facts.target.side.trace.timeline();
-  const auto& reference = facts.reference.side.trace.timeline();
-  const auto part = [&](const char* name, double analysis::GpuTimeline::*member) {
-    WindowPart made{name, std::nullopt, std::nullopt};
-    if (reference) made.reference_ms = (*reference).*member / 1000 / facts.ops.parts[1];
-    if (target) made.target_ms = (*target).*member / 1000 / facts.ops.parts[0];
-    return made;
+  const findings::Balance& balance = facts.pair.balance;
+  std::vector<WindowPart> parts;
+  std::string unit = balance.unit;
+  if (!unit.empty()) unit[0] = static_cast<char>(unit[0] - 'a' + 'A');
+  const auto add = [&](std::string name, const double(&ms)[2]) {
+    if (ms[0] > 0 || ms[1] > 0) parts.push_back({std::move(name), ms[1], ms[0]});
   };
-  using analysis::GpuTimeline;
-  return {part("Window", &GpuTimeline::total), part("GPU busy", &GpuTimeline::busy),
-          part("Idle", &GpuTimeline::idle),
-          part("Exposed communication", &GpuTimeline::exposed_comm),
-          part("Exposed copies", &GpuTimeline::exposed_memcpy)};
+  add(unit, balance.ms);
+  add("GPU window (first to last GPU work)", balance.window_ms);
+  add("GPU busy", balance.busy_ms);
+  add("GPU idle", balance.idle_ms);
+  add("Exposed communication", balance.exposed_comm_ms);
+  return parts;
 }
 
 std::vector<RowKernel> KernelsOf(const session::LoadedTrace& trace,
@@ -145,7 +201,11 @@ std::string MdCode(std::string_view text, std::size_t bytes) {
 }
 
 std::string Ms(const std::optional<double>& value) {
-  return value ? output::CellText(Cell(*value)) + " ms" : "–";
+  return value ? Ms(*value) : "–";
+}
+
+std::string SignedMs(double ms) {
+  return (ms < 0 ? "−" : "+") + Ms(std::abs(ms));
 }
 
 std::string Delta(const std::optional<double>& value, const std::optional<double>& from) {
@@ -173,6 +233,8 @@ std::string TitleOf(const findings::CompareRow& row) {
 
 std::string ExpectedText(const findings::CompareRow& row) {
   if (!row.expected) return "not known";
+  if (row.far_from_roofs && row.verdict == findings::CompareVerdict::kSlower)
+    return "the same at most, as neither is near its roof";
   const auto percent = [](double ratio) {
     return static_cast<int>(std::lround((ratio - 1) * 100));
   };

@@ -7,35 +7,43 @@
 #include <vector>
 
 #include "documents/comparative_report.h"
-#include "findings/two/comparability.h"
+#include "findings/two/pair.h"
 
 namespace jarvis::documents {
 
 struct ComparativeFacts {
   const ComparativeSide& target;
   const ComparativeSide& reference;
-  std::string model;        // the outermost module; "Workload" if there is none
-  std::string target_name;  // of its platform
+  std::string model;  // the outermost module; "Workload" if there is none
+  std::string target_device;
+  std::string target_name;  // its platform, and what tells it from the reference
   std::string reference_name;
-  findings::Comparability comparability;
-  findings::TraceComparison ops;
+  findings::ComparedPair pair;
   findings::TraceComparison categories;
   findings::TraceComparison modules;
-  // Rows of `ops`: slower than expected, worth a look; the largest excess first.
+  // Rows of pair.ops: slower than expected, worth a look; the largest excess first.
   std::vector<const findings::CompareRow*> slower;
   std::vector<const findings::CompareRow*> faster;
+  std::vector<std::string> differences;  // of the two workloads: "precision: bf16 and mxfp8"
+
+  const findings::TraceComparison& ops() const { return pair.ops; }
+  const findings::Comparability& comparability() const { return pair.comparability; }
+  // A row's time as one unit of the balance.
+  double Each(int side, double ms) const {
+    return ms * pair.ops.parts[side] / pair.balance.units[side];
+  }
 };
 
 Result<ComparativeFacts> CollectFacts(const ComparativeSide& target,
                                       const ComparativeSide& reference, Job& job);
 
-// Where the windows went: name, milliseconds of the reference and of the target (a step if rows
-// are).
+// What a unit of the balance is made of: name, milliseconds of the reference and of the target.
 struct WindowPart {
-  const char* name;
-  std::optional<double> reference_ms;
-  std::optional<double> target_ms;
+  std::string name;
+  double reference_ms = 0;
+  double target_ms = 0;
 };
+// The unit itself first; parts that neither has are left out.
 std::vector<WindowPart> WindowParts(const ComparativeFacts& facts);
 
 // The kernels that a row's calls launched.
@@ -61,6 +69,8 @@ std::string Md(std::string_view text, std::size_t bytes = 120);
 // The same for what stands in backticks, where nothing but these and bars means anything.
 std::string MdCode(std::string_view text, std::size_t bytes = 120);
 std::string Ms(const std::optional<double>& value);  // "1.234 ms", "–"
+// The same with its sign: "+1.23 ms", "-0.0412 ms".
+std::string SignedMs(double ms);
 // How far `value` is from `from`: "+12.3 %"; "–" if that is not known.
 std::string Delta(const std::optional<double>& value, const std::optional<double>& from);
 // "43.6 % more time", "12.0 % less time", "the same time".

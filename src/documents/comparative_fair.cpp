@@ -2,50 +2,32 @@
 
 #include <algorithm>
 #include <cmath>
+#include <set>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "base/text.h"
-#include "findings/one/thresholds.h"
-#include "findings/two/balance.h"
+#include "documents/comparative_words.h"
+#include "documents/markdown_text.h"
 #include "output/number_format.h"
 
 namespace jarvis::documents {
 namespace {
 
-constexpr std::size_t kRecommendedMax = 5;
-constexpr std::size_t kSlowerMax = 10;  // with a section of their own
-constexpr std::size_t kFasterMax = 5;
-constexpr std::size_t kListedMax = 6;
-constexpr std::size_t kKernelsMax = 3;
+constexpr std::size_t kLeversMax = 6;
+constexpr std::size_t kDetailedMax = 2;  // rows with a section of their own
+constexpr std::size_t kListedMax = 4;
+constexpr std::size_t kKernelsMax = 2;
+constexpr std::size_t kPartsMax = 3;
+// Rows and parts below this share of a unit are not listed.
+constexpr double kListedShare = 0.005;
 
-std::string Number(double value) {
-  return output::CellText(Cell(value));
-}
 std::string Number(const std::optional<double>& value) {
-  return value ? Number(*value) : "–";
+  return value ? output::CellText(Cell(*value)) : "–";
 }
 
 std::string_view ComparativeIcon(std::size_t priority) {
   return priority == 1 ? "🔴" : priority == 2 ? "🟡" : "🟢";
-}
-
-// What could be done without another kernel for the same calls, by category.
-std::string_view PathA(std::string_view category) {
-  const auto has = [&](std::string_view part) { return ContainsNoCase(category, part); };
-  if (has("sdpa") || has("attention")) {
-    return "try another attention backend behind the same call, or a layout that it prefers";
-  }
-  if (has("gemm")) return "merge products that share an input, or pad sizes to whole tiles";
-  if (has("conv")) return "try the channels_last memory format";
-  if (has("norm") || has("reduce")) {
-    return "use a fused normalization, which reads its input once";
-  }
-  if (has("elementwise") || has("index") || has("triton")) {
-    return "fuse it with its neighbours (torch.compile), which saves its memory traffic";
-  }
-  return "look for a fused or newer op that does the same";
 }
 
 std::optional<double> Over(const std::optional<double>& a, const std::optional<double>& b) {
@@ -64,11 +46,14 @@ std::string_view BoundWord(perf::Bound bound) {
 
 class FairWriter {
  public:
-  explicit FairWriter(const ComparativeFacts& facts) : f_(facts) {}
+  explicit FairWriter(const ComparativeFacts& facts)
+      : f_(facts), balance_(facts.pair.balance), levers_(PairLevers(facts)) {}
 
   std::string Write() {
+    ChooseDetailed();
     Summary();
     Recommendations();
+    Trust();
     Details();
     Appendix();
     return std::move(out_);
@@ -82,248 +67,198 @@ class FairWriter {
 
   const session::LoadedTrace& Target() const { return f_.target.side.trace; }
   const session::LoadedTrace& Reference() const { return f_.reference.side.trace; }
-  std::string PerStep() const { return f_.ops.per_step ? " a step" : ""; }
+  double ListedMs() const { return kListedShare * balance_.ms[0]; }
+  std::optional<double> Each(int side, const std::optional<double>& ms) const {
+    return ms ? std::optional(f_.Each(side, *ms)) : std::nullopt;
+  }
 
   void Summary() {
     Line("# {} Performance Comparison: {} vs {}\n", f_.model, f_.reference_name, f_.target_name);
     Line("## Executive Summary\n");
-    Line("{}\n", Paragraph());
-    Line("| Metric | Reference | Target | Δ |\n|---|---|---|---|");
-    Line("| Total compute (GPU time) | {} | {} | {} |", Ms(f_.ops.comparison_ms),
-         Ms(f_.ops.primary_ms), Delta(f_.ops.primary_ms, f_.ops.comparison_ms));
+    Workloads();
+    Line("{}\n", PairVerdict(f_));
+    MetricTable();
+    BalanceTable();
+    Line("### Key Findings\n");
+    const std::vector<std::string> findings = KeyFindings(f_);
+    for (std::size_t i = 0; i < findings.size(); ++i)
+      Line("{}. {}", i + 1, findings[i]);
+    if (findings.empty()) Line("No part of the time differs by 2 % of it.");
+    Line("\n---\n");
+  }
+
+  void Workloads() {
+    const auto line = [](const findings::Analysis& analysis) {
+      const std::string text = findings::WorkloadLine(analysis.workload);
+      return text.empty() ? std::string("not known") : Md(text, 500);
+    };
+    Line("* Target (primary): {}", line(*f_.pair.primary));
+    Line("* Reference: {}", line(*f_.pair.comparison));
+    if (!f_.differences.empty()) Line("* What differs: {}", fmt::join(f_.differences, "; "));
+    Line("");
+  }
+
+  void MetricTable() {
     const std::vector<WindowPart> parts = WindowParts(f_);
+    if (parts.empty()) return;
+    Line("| Metric{} | Reference | Target | Δ |\n|---|---|---|---|", UnitsText());
     for (const WindowPart& part : parts) {
       Line("| {} | {} | {} | {} |", part.name, Ms(part.reference_ms), Ms(part.target_ms),
            Delta(part.target_ms, part.reference_ms));
     }
-    Line("| GPU utilization (busy / window) | {} | {} | – |",
-         Percent(parts[1].reference_ms, parts[0].reference_ms),
-         Percent(parts[1].target_ms, parts[0].target_ms));
-    Line(
-        "\nTarget: {}. Reference: {}. Δ = (target − reference) / reference: with + the target "
-        "takes longer{}.\n",
-        f_.target_name, f_.reference_name,
-        f_.ops.per_step ? fmt::format("; times are a step ({} and {} steps)",
-                                      Number(f_.ops.parts[1]), Number(f_.ops.parts[0]))
-                        : "");
-    BalanceTable();
-    Findings();
+    Line("");
   }
 
-  // What the difference of the windows is made of.
+  // " (mean of 10 and 9)": what times are averages of.
+  std::string UnitsText() const {
+    if (balance_.units[0] <= 1 && balance_.units[1] <= 1) return "";
+    return fmt::format(" ({}, mean of {} and {})", UnitText(f_), Number(balance_.units[1]),
+                       Number(balance_.units[0]));
+  }
+
+  // What the difference of a unit is made of.
   void BalanceTable() {
-    constexpr std::size_t kNamesMax = 3;
-    const findings::Balance balance =
-        findings::BalanceOf(Target(), Reference(), f_.comparability.order);
-    if (balance.lines.empty() || f_.comparability.verdict == "same file" ||
-        f_.comparability.verdict == "not comparable")
+    if (balance_.lines.empty() || !f_.pair.comparable() ||
+        f_.comparability().verdict == "same file")
       return;
+    const bool expected = std::any_of(balance_.lines.begin(), balance_.lines.end(),
+                                      [](const auto& line) { return line.expected_ms; });
     Line("### Where the difference comes from\n");
-    Line("| Part | Reference | Target | Difference |\n|---|---|---|---|");
-    for (const findings::BalanceLine& line : balance.lines) {
-      Line("| {} | {} | {} | {:+.3g} ms |", findings::LineText(line, kNamesMax),
-           Ms(line.comparison.ms), Ms(line.primary.ms), line.difference_ms());
-    }
-    Line("| **Window** | {} | {} | **{:+.3g} ms** |\n", Ms(balance.comparison_ms),
-         Ms(balance.primary_ms), balance.primary_ms - balance.comparison_ms);
-  }
-
-  std::string Paragraph() const {
-    const findings::Comparability& c = f_.comparability;
-    std::string text;
-    if (c.verdict == "same file") {
-      text = "Both are the same file, so every difference is 0.";
-    } else if (c.verdict == "not comparable") {
-      text = fmt::format(
-          "**The two traces are not comparable ({} of 100)**: what follows lists two different "
-          "workloads, and no difference in it is a finding.",
-          c.score);
-    } else {
-      text = fmt::format("The two traces are {} ({} of 100).",
-                         c.verdict == "equal work" ? "of equal work" : c.verdict, c.score);
-    }
-    const auto ratio = Over(f_.ops.primary_ms, f_.ops.comparison_ms);
-    if (!ratio) return text + " At least one of them has no GPU time.";
-    text +=
-        fmt::format(" The target's GPU work takes {}{}, the reference's {}: {}.",
-                    Ms(f_.ops.primary_ms), PerStep(), Ms(f_.ops.comparison_ms), ChangeText(*ratio));
-    if (!f_.ops.expected) {
-      return text + " What the hardware explains of that is not known (see the appendix).";
-    }
-    const auto measured = Over(f_.ops.expected_known_ms, f_.ops.expected_known_comparison_ms);
-    text += fmt::format(
-        " For {:.0f} % of the target's time the hardware gives an expectation: {:+.1f} % there, "
-        "where {:+.1f} % was measured.",
-        f_.ops.expected_known_ms / f_.ops.primary_ms * 100, (*f_.ops.expected - 1) * 100,
-        (measured.value_or(1) - 1) * 100);
-    return text;
-  }
-
-  static double SumOf(const std::vector<const findings::CompareRow*>& rows) {
-    double sum = 0;
-    for (const findings::CompareRow* row : rows)
-      sum += std::abs(row->unexpected_ms.value_or(0));
-    return sum;
-  }
-
-  static std::string Operations(std::size_t count) {
-    return count == 1 ? "One operation of the target takes"
-                      : fmt::format("{} operations of the target take", count);
-  }
-
-  void Findings() {
-    Line("### Key Findings\n");
-    int number = 0;
-    const auto add = [&](const std::string& text) { Line("{}. {}", ++number, text); };
-    const bool comparable = f_.comparability.verdict != "not comparable";
-    if (!comparable) {
-      add("Nothing is judged: the traces are not comparable.");
-    } else if (f_.slower.empty()) {
-      add("No operation of the target takes more than the hardware explains by 0.2 % of its GPU "
-          "time.");
-    } else {
-      add(
-          fmt::format("{} more than the hardware explains, {} together; the largest excess is {} "
-                      "({}).",
-                      Operations(f_.slower.size()), Ms(SumOf(f_.slower)),
-                      TitleOf(*f_.slower.front()), Ms(f_.slower.front()->unexpected_ms)));
-    }
-    if (comparable && !f_.faster.empty()) {
-      add(
-          fmt::format("{} less than the hardware explains, {} together: the reference may have "
-                      "room there.",
-                      Operations(f_.faster.size()), Ms(SumOf(f_.faster))));
-    }
-    WindowFindings(add);
-    NotJudged(add, true);
-    NotJudged(add, false);
-    if (f_.ops.only_primary_ms + f_.ops.only_comparison_ms > 0) {
-      add(fmt::format("{} are in the target only and {} in the reference only.",
-                      Ms(f_.ops.only_primary_ms), Ms(f_.ops.only_comparison_ms)));
-    }
-    Line("\n---\n");
-  }
-
-  // What is no computing: of both sides.
-  template <typename Add>
-  void WindowFindings(const Add& add) {
-    constexpr double kLeastOfWindow = 0.02;
-    const std::vector<WindowPart> parts = WindowParts(f_);
-    const double window = parts[0].target_ms.value_or(0);
-    for (std::size_t i = 2; i < parts.size(); ++i) {
-      const WindowPart& part = parts[i];
-      const double change = part.target_ms.value_or(0) - part.reference_ms.value_or(0);
-      if (!(window > 0) || std::abs(change) < kLeastOfWindow * window) continue;
-      add(
-          fmt::format("{}: {} in the target, {} in the reference: {} {}, {:.0f} % of the target's "
-                      "window.",
-                      part.name, Ms(part.target_ms), Ms(part.reference_ms), Ms(std::abs(change)),
-                      change > 0 ? "more" : "less", std::abs(change) / window * 100));
-    }
-  }
-
-  // Matched time without a verdict: communication, and the rest.
-  template <typename Add>
-  void NotJudged(const Add& add, bool communication) {
-    double target = 0;
-    double reference = 0;
-    for (const findings::CompareRow& row : f_.ops.rows) {
-      if (row.verdict != findings::CompareVerdict::kUnknown || row.communication != communication)
+    Line("| Part | Reference | Target | Difference |{} Mostly |",
+         expected ? " By the hardware |" : "");
+    Line("|---|---|---|---|{}---|", expected ? "---|" : "");
+    double rest[2] = {0, 0};
+    for (const findings::BalanceLine& line : balance_.lines) {
+      if (std::max(std::abs(line.ms[0]), std::abs(line.ms[1])) < ListedMs()) {
+        for (int i = 0; i < 2; ++i)
+          rest[i] += line.ms[i];
         continue;
-      target += row.primary_ms.value_or(0);
-      reference += row.comparison_ms.value_or(0);
+      }
+      Line("| {} | {} | {} | {} |{} {} |", findings::LineText(line), Ms(line.ms[1]), Ms(line.ms[0]),
+           SignedMs(line.difference_ms()),
+           expected ? (line.expected_ms ? " " + Ms(*line.expected_ms) + " |" : " – |") : "",
+           MostlyText(line));
     }
-    if (!(target + reference > 0)) return;
-    add(fmt::format("{} of the target and {} of the reference are {}.", Ms(target), Ms(reference),
-                    communication ? "communication, which is not judged: it is mostly waiting for "
-                                    "other ranks, so compare all ranks of a job"
-                                  : "matched but not judged: their work, their arguments or their "
-                                    "op are not known or differ"));
+    if (rest[0] != 0 || rest[1] != 0) {
+      Line("| all else | {} | {} | {} |{} |", Ms(rest[1]), Ms(rest[0]), SignedMs(rest[0] - rest[1]),
+           expected ? " – |" : "");
+    }
+    Line("| **{}** | {} | {} | **{}** |{} |", balance_.unit, Ms(balance_.ms[1]), Ms(balance_.ms[0]),
+         SignedMs(balance_.ms[0] - balance_.ms[1]), expected ? " – |" : "");
+    Line("");
+  }
+
+  // The ops that carry a line's difference; of one side's idle time nothing more is known.
+  std::string MostlyText(const findings::BalanceLine& line) const {
+    return PartsText(line, kPartsMax, std::max(ListedMs(), 0.05 * std::abs(line.difference_ms())));
   }
 
   void Recommendations() {
-    Line("## Recommendations for {}\n", f_.target_name);
-    const bool comparable = f_.comparability.verdict != "not comparable";
-    if (f_.slower.empty() || !comparable) {
-      Line("{}\n\n---\n", comparable
-                              ? "No operation of the target is slower than the hardware explains."
-                              : "None: the traces are not comparable.");
+    Line("## Recommendations for {}\n", f_.target_device);
+    if (levers_.empty()) {
+      Line("{}\n\n---\n",
+           f_.pair.comparable()
+               ? "None: nothing of the target is slower than the reference shows to be possible, "
+                 "and its own analysis finds nothing to fix."
+               : "None: the traces are not comparable.");
       return;
     }
-    for (std::size_t i = 0; i < f_.slower.size() && i < kRecommendedMax; ++i) {
-      if (i > 0 && *f_.slower[i]->unexpected_ms <
-                       findings::limits::kSlowerShareOwnSection * f_.ops.primary_ms)
-        break;
-      Recommend(*f_.slower[i], i + 1);
+    for (std::size_t i = 0; i < levers_.size() && i < kLeversMax; ++i) {
+      const LeverText& lever = levers_[i];
+      Line("### {} Priority {}: {}\n", ComparativeIcon(i + 1), i + 1, lever.title);
+      Line("**Gap**: {}  ", lever.gap);
+      if (!lever.action.empty()) Line("**Action**: {}  ", lever.action);
+      Line("**Impact**: {}", lever.impact.empty() ? "not known from the trace." : lever.impact);
+      if (const std::size_t place = PlaceOfRow(lever.row); place > 0)
+        Line("→ *See [Detailed Comparison {0}](#row-{0})*", place);
+      Line("");
     }
     Line("---\n");
   }
 
-  void Recommend(const findings::CompareRow& row, std::size_t priority) {
-    Line("### {} Priority {}: {}\n", ComparativeIcon(priority), priority, TitleOf(row));
-    Line(
-        "**Gap**: the target takes {} on this than the reference (unexpected: by the hardware it "
-        "would be {}).",
-        ChangeText(*row.ratio), ExpectedText(row));
-    const std::string id = RowIdOf(Target(), row.primary_launchers);
-    const std::string replay =
-        id.empty() ? ""
-                   : fmt::format(" (`make_replay` with trace {} and row {})", Target().id(), id);
-    // Below this a call is mostly what any kernel costs.
-    constexpr double kShortMs = 0.01;
-    const bool is_short = *row.primary_ms < kShortMs * row.primary_calls.value_or(0);
-    Line("**Action**: kernels only: give a kernel team a reproducer{}{}. Changing the code: {}.",
-         replay,
-         is_short         ? "; calls this short are mostly fixed cost"
-         : *row.ratio > 2 ? "; at more than twice the time, check first which kernel is chosen"
-                          : "",
-         PathA(CategoryOf(Target(), row.primary_launchers)));
-    Line(
-        "**Impact**: up to {}{}, {:.1f} % of the target's GPU time, if it comes to what the "
-        "hardware explains.",
-        Ms(row.unexpected_ms), PerStep(), *row.unexpected_ms / f_.ops.primary_ms * 100);
-    Line("→ *See [Detailed Comparison {0}](#row-{0})*\n", priority);
+  void Trust() {
+    Line("## How far to trust it, and what to record next\n");
+    for (const std::string& text : PairLimits(f_))
+      Line("* {}", text);
+    for (const std::string& text : PairNextRecordings(f_))
+      Line("* Next: {}", text);
+    Line("\n---\n");
+  }
+
+  // Rows of levers first, then what else is slower, then what is faster.
+  void ChooseDetailed() {
+    if (!f_.pair.comparable()) return;
+    const auto add = [&](const findings::CompareRow* row) {
+      if (row == nullptr || detailed_.size() == kDetailedMax ||
+          std::find(detailed_.begin(), detailed_.end(), row) != detailed_.end())
+        return;
+      detailed_.push_back(row);
+    };
+    for (const LeverText& lever : levers_)
+      add(lever.row);
+    for (const auto* rows : {&f_.slower, &f_.faster}) {
+      for (const findings::CompareRow* row : *rows) {
+        if (f_.Each(0, std::abs(*row->unexpected_ms)) >= 2 * ListedMs()) add(row);
+      }
+    }
+  }
+
+  std::size_t PlaceOfRow(const findings::CompareRow* row) const {
+    const auto found = std::find(detailed_.begin(), detailed_.end(), row);
+    return row == nullptr || found == detailed_.end()
+               ? 0
+               : static_cast<std::size_t>(found - detailed_.begin()) + 1;
   }
 
   void Details() {
     Line("## Detailed Comparison\n");
-    std::size_t number = 0;
-    for (std::size_t i = 0; i < f_.slower.size() && i < kSlowerMax; ++i)
-      Detail(*f_.slower[i], ++number);
-    for (std::size_t i = 0; i < f_.faster.size() && i < kFasterMax; ++i)
-      Detail(*f_.faster[i], ++number);
-    List("Differences that the hardware explains", findings::CompareVerdict::kAsExpected);
-    List("Matched, not judged", findings::CompareVerdict::kUnknown);
-    List("In the target only", findings::CompareVerdict::kOnlyInPrimary);
-    List("In the reference only", findings::CompareVerdict::kOnlyInComparison);
+    for (std::size_t i = 0; i < detailed_.size(); ++i)
+      Detail(*detailed_[i], i + 1);
+    const auto listed = [&](const findings::CompareRow& row) {
+      return PlaceOfRow(&row) == 0 &&
+             std::max(f_.Each(0, row.primary_ms.value_or(0)),
+                      f_.Each(1, row.comparison_ms.value_or(0))) >= ListedMs();
+    };
+    using findings::CompareVerdict;
+    List(
+        f_.ops().same_device ? "As on the reference" : "As the hardware explains",
+        [&](const auto& row) { return row.verdict == CompareVerdict::kAsExpected && listed(row); });
+    List("Slower, or faster, than that", [&](const auto& row) {
+      return (row.verdict == CompareVerdict::kSlower || row.verdict == CompareVerdict::kFaster) &&
+             listed(row);
+    });
+    List("Matched, not judged",
+         [&](const auto& row) { return row.verdict == CompareVerdict::kUnknown && listed(row); });
+    List("In the target only", [&](const auto& row) {
+      return row.verdict == CompareVerdict::kOnlyInPrimary && listed(row);
+    });
+    List("In the reference only", [&](const auto& row) {
+      return row.verdict == CompareVerdict::kOnlyInComparison && listed(row);
+    });
     Line("---\n");
   }
 
   void Detail(const findings::CompareRow& row, std::size_t number) {
     Line("<a id=\"row-{0}\"></a>\n### {0}. {1}\n", number, TitleOf(row));
+    const auto target = Each(0, row.primary_ms);
+    const auto reference = Each(1, row.comparison_ms);
+    const bool as_expected = row.verdict == findings::CompareVerdict::kAsExpected;
     Line("| Metric | Reference | Target | Δ | Expected? |\n|---|---|---|---|---|");
-    Line("| Time | {} | {} | {} | No: {} |", Ms(row.comparison_ms), Ms(row.primary_ms),
-         Delta(row.primary_ms, row.comparison_ms), ExpectedText(row));
-    Line("| Calls | {} | {} | {} | {} |", Number(row.comparison_calls), Number(row.primary_calls),
-         Delta(row.primary_calls, row.comparison_calls),
-         row.primary_calls == row.comparison_calls ? "Yes" : "No: equal");
-    const auto call = [](const std::optional<double>& ms, const std::optional<double>& calls) {
-      return Over(ms, calls);
-    };
-    const auto of_reference = call(row.comparison_ms, row.comparison_calls);
-    const auto of_target = call(row.primary_ms, row.primary_calls);
-    Line("| Time a call | {} | {} | {} | – |", Ms(of_reference), Ms(of_target),
+    Line("| Time | {} | {} | {} | {}: {} |", Ms(reference), Ms(target), Delta(target, reference),
+         as_expected ? "Yes" : "No", ExpectedText(row));
+    const auto of_reference = Over(row.comparison_ms, row.comparison_calls);
+    const auto of_target = Over(row.primary_ms, row.primary_calls);
+    Line("| Time a call ({} and {} calls) | {} | {} | {} | – |", Number(row.comparison_calls),
+         Number(row.primary_calls), Ms(of_reference), Ms(of_target),
          Delta(of_target, of_reference));
-    if (row.primary_roof_ms || row.comparison_roof_ms) {
-      Line("| Least time by the hardware | {} | {} | {} | – |", Ms(row.comparison_roof_ms),
-           Ms(row.primary_roof_ms), Delta(row.primary_roof_ms, row.comparison_roof_ms));
-      Line("| Efficiency (least / time) | {} | {} | – | – |",
+    if (row.primary_roof_ms && row.comparison_roof_ms && !f_.ops().same_device) {
+      Line("| Share of the roof | {} | {} | – | – |",
            Percent(row.comparison_roof_ms, row.comparison_ms),
            Percent(row.primary_roof_ms, row.primary_ms));
     }
     Line("");
-    Kernels("Reference", Reference(), row.comparison_launchers, f_.ops.parts[1]);
-    Kernels("Target", Target(), row.primary_launchers, f_.ops.parts[0]);
+    Kernels("Reference", Reference(), row.comparison_launchers, f_.ops().parts[1]);
+    Kernels("Target", Target(), row.primary_launchers, f_.ops().parts[0]);
     Line("\n{}\n", Analysis(row));
   }
 
@@ -341,8 +276,14 @@ class FairWriter {
 
   std::string Analysis(const findings::CompareRow& row) const {
     std::string text;
-    if (f_.ops.same_device) {
-      text = "Both ran on the same kind of device, so the same time is expected.";
+    if (f_.ops().same_device) {
+      text = "The devices are the same, so the same time is expected.";
+    } else if (!row.expected || !row.primary_bound || !row.comparison_bound) {
+      text = "What the devices explain of it is not known.";
+    } else if (row.far_from_roofs) {
+      text =
+          "Neither side is near its roof, so the devices do not explain the difference: the "
+          "reference's time is what is known to be possible.";
     } else {
       const std::string bound =
           *row.primary_bound == *row.comparison_bound
@@ -350,32 +291,25 @@ class FairWriter {
               : fmt::format("{} bound on the reference, {} bound on the target",
                             BoundWord(*row.comparison_bound), BoundWord(*row.primary_bound));
       text = fmt::format(
-          "By its shapes this work is {}: the hardware explains {:.3g} of the reference's time, {}",
-          bound, *row.expected, Ms(*row.expected * *row.comparison_ms));
-      const double fixed = row.expected_with_fixed_cost.value_or(*row.expected);
-      if (std::abs(fixed / *row.expected - 1) > 0.02) {
-        text += fmt::format(" ({:.3g} and {} with 3 µs of fixed cost a kernel)", fixed,
-                            Ms(fixed * *row.comparison_ms));
-      }
-      text += ".";
+          "By its shapes this work is {}: the devices explain {:.3g} of the reference's time, {}.",
+          bound, *row.expected, Ms(f_.Each(1, *row.expected * *row.comparison_ms)));
     }
-    text += fmt::format(" The target took {}, {} {} than that.", Ms(row.primary_ms),
-                        Ms(std::abs(*row.unexpected_ms)), *row.unexpected_ms > 0 ? "more" : "less");
-    if (row.primary_calls != row.comparison_calls) {
+    if (row.primary_calls != row.comparison_calls)
       text += " The numbers of calls differ, which is part of it.";
+    const std::string id = RowIdOf(Target(), row.primary_launchers);
+    if (row.verdict == findings::CompareVerdict::kSlower && !id.empty()) {
+      text +=
+          fmt::format(" Reproducer: `make_replay` with trace {} and row {}.", Target().id(), id);
     }
-    text += row.verdict == findings::CompareVerdict::kSlower
-                ? " Kernel choice, tuning or layout on the target are worth investigating; the "
-                  "trace does not show which."
-                : " The reference may be inefficient here; nothing to do on the target.";
     return text;
   }
 
-  // The rows of a verdict, the most time first.
-  void List(const char* title, findings::CompareVerdict verdict) {
+  // The rows that `wanted` names, the most time first.
+  template <typename Wanted>
+  void List(const char* title, const Wanted& wanted) {
     std::vector<const findings::CompareRow*> rows;
-    for (const findings::CompareRow& row : f_.ops.rows) {
-      if (row.verdict == verdict) rows.push_back(&row);
+    for (const findings::CompareRow& row : f_.ops().rows) {
+      if (wanted(row)) rows.push_back(&row);
     }
     if (rows.empty()) return;
     const auto weight = [](const findings::CompareRow* row) {
@@ -385,67 +319,105 @@ class FairWriter {
                      [&](const findings::CompareRow* a, const findings::CompareRow* b) {
                        return weight(a) > weight(b);
                      });
+    const bool both = rows.front()->primary_ms && rows.front()->comparison_ms;
     Line("### {}\n", title);
-    Line("| Operation | Reference | Target | Δ | Expected |\n|---|---|---|---|---|");
-    for (std::size_t i = 0; i < rows.size() && i < kListedMax; ++i) {
-      const findings::CompareRow& row = *rows[i];
-      Line("| {}{} | {} | {} | {} | {} |", TitleOf(row),
-           row.arguments_differ ? " (other arguments)" : "", Ms(row.comparison_ms),
-           Ms(row.primary_ms), Delta(row.primary_ms, row.comparison_ms),
-           row.expected ? ExpectedText(row) : "–");
+    if (both) {
+      Line("| Operation | Reference | Target | Δ | Expected |\n|---|---|---|---|---|");
+    } else {
+      Line("| Operation | Time | Calls |\n|---|---|---|");
     }
+    for (std::size_t i = 0; i < rows.size() && i < kListedMax; ++i)
+      ListRow(*rows[i], both);
     if (rows.size() > kListedMax) {
       Line("\n{} more in compare_by_op.csv.", rows.size() - kListedMax);
     }
     Line("");
   }
 
-  void Appendix() {
-    Line("## Appendix\n");
-    Line("### Hardware specs used for \"expected\"\n");
-    Line("| Metric | Target Platform | Reference Platform |\n|---|---|---|");
-    const auto& target = f_.target.side.platform;
-    const auto& reference = f_.reference.side.platform;
-    Line("| Platform | {} | {} |", f_.target_name, f_.reference_name);
-    Line("| Peak HBM Bandwidth (GB/s) | {} | {} |",
-         Number(target ? target->mem_bw_gbps : std::nullopt),
-         Number(reference ? reference->mem_bw_gbps : std::nullopt));
-    Line("| Memory Size (GB) | {} | {} |", Number(target ? target->memory_gb : std::nullopt),
-         Number(reference ? reference->memory_gb : std::nullopt));
-    for (const char* spec : {"matrix_bf16", "matrix_fp16", "matrix_fp8", "matrix_fp32",
-                             "vector_fp32", "vector_bf16"}) {
-      Line("| {} (TFLOPS/s) | {} | {} |", spec, RateText(target, spec), RateText(reference, spec));
+  void ListRow(const findings::CompareRow& row, bool both) {
+    const std::string title = TitleOf(row) + (row.arguments_differ ? " (other arguments)" : "");
+    const auto target = Each(0, row.primary_ms);
+    const auto reference = Each(1, row.comparison_ms);
+    if (!both) {
+      Line("| {} | {} | {} |", title, Ms(target ? target : reference),
+           Number(row.primary_calls ? row.primary_calls : row.comparison_calls));
+      return;
     }
-    Line("\n### Methodology\n");
-    Line("* Comparability: {}.",
-         Md(fmt::format("{}", fmt::join(f_.comparability.reasons, "; ")), 800));
-    Line(
-        "* Rows are an op with its input shapes and types; calls whose arguments the other trace "
-        "does not have are matched by name and not judged, nor is communication, which is mostly "
-        "waiting for other ranks. \"a ~ b\" are two names for the same kind and amount of work.");
-    Line(
-        "* Expected = the least time that the row's work can take on the target over that on the "
-        "reference: the ratio of memory bandwidths where traffic is the limit, of FLOP rates at "
-        "the work's precision where arithmetic is; 1 on the same device.");
-    Line(
-        "* Up to 3 µs of each kernel count as fixed cost that no device ratio explains, so short "
-        "kernels may come near the same time on both.");
-    Line(
-        "* A row is as expected within 15 % of that; rows below 0.2 % of the target's GPU time "
-        "are not listed as slower or faster.");
-    Line(
-        "* Communication, copies and idle time are of each trace's own window. Causes within a "
-        "kernel (occupancy, caches) are not visible in a trace.");
+    Line("| {} | {} | {} | {} | {} |", title, Ms(reference), Ms(target), Delta(target, reference),
+         row.expected ? ExpectedText(row) : "–");
   }
 
-  static std::string RateText(const std::optional<perf::Platform>& platform, const char* spec) {
-    if (!platform) return "–";
-    const auto rate = perf::CeilingFor(*platform, spec);
+  void Appendix() {
+    Line("## Appendix\n");
+    if (!f_.ops().same_device) Hardware();
+    Line("### Methodology\n");
+    Line(
+        "* Rows are an op with its input shapes and types; calls whose arguments the other trace "
+        "does not have are matched by name and not judged, nor is communication. \"a ~ b\" are two "
+        "names for the same kind and amount of work.");
+    if (f_.ops().same_device) {
+      Line("* Expected is the reference's time; a row is as expected within 15 % of it.");
+      return;
+    }
+    Line(
+        "* Expected = the least time that the work can take on the target over that on the "
+        "reference: of bandwidths where traffic is the limit, of FLOP rates at the work's "
+        "precision "
+        "where arithmetic is. Rates of the same kind are held against each other: measured ones "
+        "where both devices have them, else the peaks of both.");
+    Line(
+        "* Where both take more than twice their roofs, the devices explain nothing by themselves: "
+        "any ratio from 1 to theirs is then let pass. Up to 3 µs of a kernel count as fixed cost; "
+        "a "
+        "row is as expected within 15 %.");
+  }
+
+  // The figures that rows of this comparison were held against.
+  void Hardware() {
+    Line("### Hardware specs used for \"expected\"\n");
+    const auto& target = f_.target.side.platform;
+    const auto& reference = f_.reference.side.platform;
+    if (!target || !reference) {
+      Line("None: the figures of {} are not known.\n", target ? "the reference" : "the target");
+      return;
+    }
+    const auto [a, b] = perf::LikeWithLike(*target, *reference);
+    Line("| Metric | Target Platform | Reference Platform |\n|---|---|---|");
+    Line("| Platform | {} | {} |", Md(target->name), Md(reference->name));
+    Line("| HBM bandwidth (GB/s, peak) | {} | {} |", Number(target->mem_bw_gbps),
+         Number(reference->mem_bw_gbps));
+    for (const std::string& spec : Specs()) {
+      Line("| {} (TFLOPS/s) | {} | {} |", spec, CeilingText(a, spec), CeilingText(b, spec));
+      const auto practical = perf::CeilingFor(*target, spec);
+      if (practical && practical->source == perf::Source::kAchievable &&
+          perf::CeilingFor(a, spec) != practical)
+        Line("| {}, measured (TFLOPS/s) | {} | – |", spec, Number(practical->tflops));
+    }
+    Line("");
+  }
+
+  std::vector<std::string> Specs() const {
+    std::set<std::string> specs;
+    for (const findings::CategoryAnalysis& category : f_.pair.primary->categories) {
+      for (const findings::Operation& operation : category.operations) {
+        if (operation.efficiency.bound == findings::Bound::kCompute &&
+            !operation.efficiency.spec.empty())
+          specs.insert(operation.efficiency.spec);
+      }
+    }
+    return {specs.begin(), specs.end()};
+  }
+
+  static std::string CeilingText(const perf::Platform& platform, const std::string& spec) {
+    const auto rate = perf::CeilingFor(platform, spec);
     return rate ? fmt::format("{} ({})", Number(rate->tflops), perf::SourceText(rate->source))
                 : "–";
   }
 
   const ComparativeFacts& f_;
+  const findings::Balance& balance_;
+  std::vector<LeverText> levers_;
+  std::vector<const findings::CompareRow*> detailed_;
   std::string out_;
 };
 

@@ -7,6 +7,7 @@
 #include <fmt/ranges.h>
 
 #include "analysis/tables/callers.h"
+#include "documents/comparative_words.h"
 #include "findings/one/quality.h"
 #include "findings/two/compare_table.h"
 #include "output/number_format.h"
@@ -45,32 +46,34 @@ class RoughWriter {
   void Process() {
     Line("## Analysis Process Summary\n");
     Line("### Step 1: Identify Traces & Setup\n");
-    Side("Reference", f_.reference, f_.ops.parts[1]);
-    Side("Target", f_.target, f_.ops.parts[0]);
+    Side("Reference", f_.reference, f_.ops().parts[1]);
+    Side("Target", f_.target, f_.ops().parts[0]);
     Line("\n### Step 2: Comparability\n");
-    Line("{}: {} of 100.\n", f_.comparability.verdict, f_.comparability.score);
-    for (const std::string& reason : f_.comparability.reasons)
+    Line("{}: {} of 100.\n", f_.comparability().verdict, f_.comparability().score);
+    for (const std::string& reason : f_.comparability().reasons)
       Line("* {}", Md(reason, 400));
     Line("\n### Step 3: Overall Timing\n");
     Line("| Part | Reference | Target | Δ |\n|---|---|---|---|");
-    Line("| GPU time of all rows | {} | {} | {} |", Ms(f_.ops.comparison_ms), Ms(f_.ops.primary_ms),
-         Delta(f_.ops.primary_ms, f_.ops.comparison_ms));
+    Line("| GPU time of all rows | {} | {} | {} |", Ms(f_.ops().comparison_ms),
+         Ms(f_.ops().primary_ms), Delta(f_.ops().primary_ms, f_.ops().comparison_ms));
     for (const WindowPart& part : WindowParts(f_)) {
       Line("| {} | {} | {} | {} |", part.name, Ms(part.reference_ms), Ms(part.target_ms),
            Delta(part.target_ms, part.reference_ms));
     }
-    Line("\n{}\n", f_.ops.per_step ? "All times here and below are a step: each trace's GPU work "
-                                     "divided by its number of steps."
-                                   : "All times here and below are of the whole traces.");
+    Line(
+        "\nThe table is of {}. Rows below are of the GPU work of the steps{}; work launched before "
+        "the recording is left out.\n",
+        UnitText(f_), f_.ops().per_step ? ", divided by their number" : "");
     Line("### Step 4: Match Operations\n");
     Line("{} rows; {} only in the target ({}), {} only in the reference ({}).\n",
-         f_.ops.rows.size(), f_.ops.only_primary_rows, Ms(f_.ops.only_primary_ms),
-         f_.ops.only_comparison_rows, Ms(f_.ops.only_comparison_ms));
+         f_.ops().rows.size(), f_.ops().only_primary_rows, Ms(f_.ops().only_primary_ms),
+         f_.ops().only_comparison_rows, Ms(f_.ops().only_comparison_ms));
     Line("### Step 5: Expected vs Actual\n");
     Line(
         "Judged: {} of the target's {}. Slower than expected: {}; faster: {} (rows of at least "
         "0.2 % of the target's GPU time).\n",
-        Ms(f_.ops.expected_known_ms), Ms(f_.ops.primary_ms), f_.slower.size(), f_.faster.size());
+        Ms(f_.ops().expected_known_ms), Ms(f_.ops().primary_ms), f_.slower.size(),
+        f_.faster.size());
   }
 
   void Side(const char* name, const ComparativeSide& side, double parts) {
@@ -84,7 +87,7 @@ class RoughWriter {
 
   void RawData() {
     Line("## Raw Data Exploration\n");
-    Rows("By operation", findings::CompareTable(f_.ops, GroupBy::kOp), "compare_by_op.csv");
+    Rows("By operation", findings::CompareTable(f_.ops(), GroupBy::kOp), "compare_by_op.csv");
     Rows("By category", findings::CompareTable(f_.categories, GroupBy::kCategory),
          "compare_by_category.csv");
     Rows("By module", findings::CompareTable(f_.modules, GroupBy::kModule),
@@ -171,12 +174,12 @@ class RoughWriter {
       }
     }
     double unknown_ms = 0;
-    for (const findings::CompareRow& row : f_.ops.rows) {
+    for (const findings::CompareRow& row : f_.ops().rows) {
       if (row.verdict == findings::CompareVerdict::kUnknown)
         unknown_ms += row.primary_ms.value_or(0);
     }
     Line("* Not judged: {} of the target's {}: no performance model, no op, or other arguments.\n",
-         Ms(unknown_ms), Ms(f_.ops.primary_ms));
+         Ms(unknown_ms), Ms(f_.ops().primary_ms));
   }
 
   void Questions() {
@@ -188,10 +191,10 @@ class RoughWriter {
           "the kernel's share from the rest.",
           TitleOf(row), Ms(row.unexpected_ms));
     }
-    if (f_.ops.only_primary_ms + f_.ops.only_comparison_ms > 0) {
+    if (f_.ops().only_primary_ms + f_.ops().only_comparison_ms > 0) {
       Line("* Do the operations that only one trace has do the same work under other names?");
     }
-    if (!f_.ops.expected) {
+    if (!f_.ops().expected) {
       Line(
           "* Which devices were these? With their figures (`platform`, `comparison_platform`) "
           "expected ratios can be told.");

@@ -321,6 +321,21 @@ std::optional<Ceiling> PeakFor(const Platform& platform, std::string_view spec) 
   return Find(platform.peak_tflops, spec);
 }
 
+std::pair<Platform, Platform> LikeWithLike(Platform a, Platform b) {
+  const auto measured = [](const Platform& platform, const std::string& spec) {
+    const std::optional<Ceiling> rate = Find(platform.maf_tflops, spec);
+    return rate && rate->source == Source::kAchievable;
+  };
+  const Platform of_a = a;
+  const Platform of_b = b;
+  const auto keep = [&](const auto& rate) {
+    return measured(of_a, rate.first) && measured(of_b, rate.first);
+  };
+  std::erase_if(a.maf_tflops, [&](const auto& rate) { return !keep(rate); });
+  std::erase_if(b.maf_tflops, [&](const auto& rate) { return !keep(rate); });
+  return {std::move(a), std::move(b)};
+}
+
 const Ceilings& TraceLensCeilings(const Platform& platform) {
   return platform.tracelens_tflops.empty() ? platform.maf_tflops : platform.tracelens_tflops;
 }

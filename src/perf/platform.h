@@ -11,6 +11,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "base/result.h"
@@ -78,6 +79,11 @@ Result<Platform> ReadPlatform(std::string_view text, std::string_view filename);
 // Absent: the platform has no figure for this spec (or the spec is empty: unknown).
 std::optional<Ceiling> CeilingFor(const Platform& platform, std::string_view spec);
 std::optional<Ceiling> PeakFor(const Platform& platform, std::string_view spec);
+
+// Both with rates of the same kind, spec by spec: achievable ones where both were measured, else the
+// peaks of both. What one device reaches, held against what the other's data sheet promises, says
+// nothing about either.
+std::pair<Platform, Platform> LikeWithLike(Platform a, Platform b);
 
 // The rates that TraceLens uses for this platform: its own list for the two devices it ships (with
 // MI325X bf16 843 where our default is 708), else what the user's file says; never a peak.

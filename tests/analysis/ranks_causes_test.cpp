@@ -22,10 +22,10 @@ class RankTrace {
  public:
   // An op of 20 us whose launch is 5 us in; the kernel starts `lag` after the launch.
   RankTrace& Work(std::string_view op, double ts, std::string_view kernel, double lag, double dur,
-                  std::string_view args = {}) {
+                  std::string_view args = {}, int stream = 7) {
     ++id_;
     text_.Op(op, ts, 20).Runtime("cudaLaunchKernel", ts + 5, 5, id_);
-    text_.Kernel(kernel, ts + 5 + lag, dur, id_, 7, args);
+    text_.Kernel(kernel, ts + 5 + lag, dur, id_, stream, args);
     return *this;
   }
   RankTrace& Op(std::string_view name, double ts, double dur) {
@@ -129,6 +129,26 @@ TEST_CASE("a rank that has more to compute is late by that") {
   CHECK(judged.story.stalls.empty());
   REQUIRE(!judged.story.levers.empty());
   CHECK(judged.story.levers[0].kind == LeverKind::kBalance);
+}
+
+TEST_CASE("what others compute beside their wait is no less work than the late rank's") {
+  // All compute the same beside the call: the late rank after it, as its call is short, the others
+  // while they wait in it.
+  const auto rank = [](bool late) {
+    RankTrace trace;
+    double at = 0;
+    for (int round = 0; round < 5; ++round) {
+      const double stop = late ? 3000 : 0;
+      trace.Op(fmt::format("aten::before{}", round), at, 20);
+      trace.Work("c10d::allreduce_", at + 30 + stop, kReduce, 10, late ? 100 : 3100);
+      trace.Work("aten::mm", at + 60 + stop, "gemm", 100, 500, {}, 8);
+      at += 5000;
+    }
+    return trace;
+  };
+  const Judged judged = Judge({rank(true).Digest(0), rank(false).Digest(1), rank(false).Digest(2)});
+  CHECK(judged.story.ranks[0].role == RankRole::kCause);
+  CHECK(Lost(judged, 0, LateCause::kCompute) == 0);
 }
 
 // Ops of 30 us at 59 places; every fortieth takes `missing` microseconds more. `ends`: of the

@@ -494,6 +494,10 @@ class Verdicts(Case):
         self.assertIn("| all_to_all | 16 | 84.3 | 90.7 | 3,133 |", text)
         self.assertIn("| AllReduce | 15 | 13.0 | 19.3 |", text)
         self.assertIn("no bandwidth", text)
+        # The late rank computes least: what it does after its stop is no more work.
+        self.assertNotRegex(text, "rank 2: last.*more GPU work")
+        self.assertIn("the same length each time", answer["summary"])
+        self.assertIn("TrainPipelineSparseDist", text)
         self.assertNotIn("CLOCKS_APART", "\n".join(answer["notes"]))
 
     @unittest.skipUnless(MEGATRON.is_dir(), f"no traces in {MEGATRON}")
@@ -505,9 +509,13 @@ class Verdicts(Case):
         levers = answer["verdict"]["levers"]
         self.within(levers[0]["saved_ms"], 420)
         self.assertLess(levers[1]["saved_ms"], 25)  # the late ranks alone
+        self.assertNotIn("path_a", levers[1])  # a part of the first
+        self.assertIn("tensor parallel 8", answer["workload"])
         self.within(answer["verdict"]["lost_ms"], 404)
         rows = rows_of(answer)
-        self.assertEqual([row["rank"] for row in rows if row["role"] == "cause"], [0, 6])
+        self.assertEqual([row["rank"] for row in rows if row["role"] == "starved, comes last"],
+                         [0, 6])
+        self.assertNotIn("cause", [row["role"] for row in rows])
         self.assertEqual((rows[0]["last"], rows[6]["last"]), (32, 27))
         for rank, lost in ((0, 195), (6, 181), (2, 25)):
             self.within(rows[rank]["lost_ms"], lost)

@@ -190,5 +190,20 @@ TEST_CASE("a bad platform file is refused with its place") {
             .starts_with("mine.json: max_achievable_tflops: expected an object"));
 }
 
+TEST_CASE("rates of two devices are of the same kind") {
+  const Platform* mi300x = FindPlatform("MI300X");
+  const Platform* h100 = FindPlatform("H100");
+  REQUIRE(mi300x != nullptr);
+  REQUIRE(h100 != nullptr);
+  // 708 was measured, the H100's 990 is its peak: peaks for both.
+  const auto [a, b] = LikeWithLike(*mi300x, *h100);
+  CHECK(CeilingFor(a, "matrix_bf16") == PeakFor(*mi300x, "matrix_bf16"));
+  CHECK(CeilingFor(b, "matrix_bf16") == PeakFor(*h100, "matrix_bf16"));
+  // Measured on both: as they are.
+  const auto [same, other] = LikeWithLike(*mi300x, *mi300x);
+  CHECK(CeilingFor(same, "matrix_bf16") == CeilingFor(*mi300x, "matrix_bf16"));
+  CHECK(other.maf_tflops == same.maf_tflops);
+}
+
 }  // namespace
 }  // namespace jarvis::perf

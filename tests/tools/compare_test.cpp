@@ -118,7 +118,8 @@ TEST_CASE("a trace against itself") {
 
 TEST_CASE("what the devices explain") {
   Pair pair;
-  // MI300X against H100: 5300 to 3350 GB/s, 708 to 989.5 or so bf16 TFLOP/s.
+  // MI300X against H100: 5300 to 3350 GB/s, 1307 to 989 bf16 TFLOP/s, peak to peak, as nobody
+  // measured the H100's.
   const std::string mi300x = pair.Write("m", Model(280, 190, 80), kMi300x);
   const std::string h100 = pair.Write("h", Model(200, 300, 50), kH100);
   const Json answer = pair.Ask(mi300x, h100);
@@ -128,7 +129,8 @@ TEST_CASE("what the devices explain") {
   CHECK(CellOf(answer, "aten::add", "verdict") == "as expected");
   CHECK(CellOf(answer, "aten::mm", "bound") == "compute");
   const double mm = CellOf(answer, "aten::mm", "expected_primary_over_comparison").get<double>();
-  CHECK(mm > 0.9);
+  CHECK(mm == doctest::Approx(989.4 / 1307.4).epsilon(0.01));
+  CHECK(CellOf(answer, "aten::mm", "verdict") == "slower than expected");
   CHECK(CellOf(answer, "custom::thing", "verdict") == "unknown");
   CHECK(CellOf(answer, "custom::thing", "unexpected_ms").is_null());
   // Both ways round the expected ratios are each other's inverse.
@@ -139,8 +141,9 @@ TEST_CASE("what the devices explain") {
   const Json slow = pair.Ask(pair.Write("s", Model(280, 900, 80), kMi300x), h100);
   CHECK(slow["rows"][2][0] == "aten::add");
   CHECK(CellOf(slow, "aten::add", "verdict") == "slower than expected");
+  // Neither is near its bandwidth then, so that the H100's time is what is known to be possible.
   CHECK(CellOf(slow, "aten::add", "unexpected_ms").get<double>() ==
-        doctest::Approx(0.9 - add * 0.3).epsilon(0.01));
+        doctest::Approx(0.9 - 0.3).epsilon(0.01));
   const Json fast = pair.Ask(pair.Write("f", Model(280, 90, 80), kMi300x), h100);
   CHECK(CellOf(fast, "aten::add", "verdict") == "faster than expected");
   // Platforms that the caller names count; an unknown one is refused.
@@ -193,6 +196,8 @@ TEST_CASE("both directions are each other's mirror") {
       if (expected.is_null()) continue;
       CHECK(number(expected) * number(cell(other, "expected_primary_over_comparison")) ==
             doctest::Approx(1).epsilon(1e-3));
+      CHECK(cell(one, "unexpected_ms").is_null() == cell(other, "unexpected_ms").is_null());
+      if (cell(one, "unexpected_ms").is_null()) continue;
       CHECK(number(cell(one, "unexpected_ms")) * number(cell(other, "unexpected_ms")) <= 0);
     }
   }

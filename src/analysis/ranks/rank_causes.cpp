@@ -162,21 +162,26 @@ class Teller {
       story_.ranks[rank].lead_ns = MedianOfNs(std::move(leads[rank]));
   }
 
-  // How much more GPU work the last rank had before the collective than the others.
+  // How much more GPU work the last rank had before the collective than the others. Work that the
+  // others did beside their wait in the call before is theirs as well: without it the rank that
+  // never waits would seem to have more.
   std::int64_t MoreWork(const JointCollective& one) const {
-    std::vector<std::int64_t> others;
-    std::int64_t own = 0;
-    for (std::size_t i = 0; i < one.parts.size(); ++i) {
-      const auto& facts = FactsOf(one.parts[i].rank);
-      if (!facts) continue;
-      const std::int64_t busy = facts->arrivals[one.parts[i].call].busy_ns;
-      if (i == one.last) {
-        own = busy;
-      } else {
-        others.push_back(busy);
+    const auto more = [&](std::int64_t CollectiveArrival::*work) {
+      std::vector<std::int64_t> others;
+      std::int64_t own = 0;
+      for (std::size_t i = 0; i < one.parts.size(); ++i) {
+        const auto& facts = FactsOf(one.parts[i].rank);
+        if (!facts) continue;
+        const std::int64_t ns = facts->arrivals[one.parts[i].call].*work;
+        if (i == one.last) {
+          own = ns;
+        } else {
+          others.push_back(ns);
+        }
       }
-    }
-    return own - MedianOfNs(std::move(others));
+      return own - MedianOfNs(std::move(others));
+    };
+    return std::min(more(&CollectiveArrival::busy_ns), more(&CollectiveArrival::compute_ns));
   }
 
   void Blame() {
@@ -190,6 +195,7 @@ class Teller {
         if (&one == &joint_.collectives.front()) {
           of.lost_by[static_cast<std::size_t>(LateCause::kStart)] += one.late_ns;
           story_.start_ns = one.skew_ns;
+          story_.start_rank = last.rank;
         } else {
           of.lost_ns += one.late_ns;
           story_.lost_ns += one.late_ns;
@@ -299,6 +305,9 @@ class Teller {
     for (const RankHostPiece& piece : facts.pieces) {
       if (PlaceKeyOf(facts, piece) != place) continue;
       stall->place = piece.place;
+      stall->shortest_ns =
+          durations.empty() ? piece.dur_ns : std::min(stall->shortest_ns, piece.dur_ns);
+      stall->longest_ns = std::max(stall->longest_ns, piece.dur_ns);
       durations.push_back(piece.dur_ns);
       stall->total_ns += piece.dur_ns;
     }

@@ -36,6 +36,8 @@ struct HostStall {
   std::string after;
   std::int64_t times = 0;
   std::int64_t typical_ns = 0;  // the median of them
+  std::int64_t shortest_ns = 0;
+  std::int64_t longest_ns = 0;
   std::int64_t total_ns = 0;
   std::int64_t late_ns = 0;              // of what it cost at collectives
   CommFamily next = CommFamily::kOther;  // the collective that most of them delay
@@ -84,7 +86,8 @@ struct JobStory {
   std::vector<HostStall> stalls;  // that cost something, the worst first
   std::vector<JobLever> levers;   // the best first
   std::int64_t lost_ns = 0;       // by all ranks
-  std::int64_t start_ns = 0;      // waiting at the first collective: recordings begin apart
+  std::int64_t start_ns = 0;      // waiting at the first collective
+  std::size_t start_rank = 0;     // ... for this one
   std::size_t starved_ranks = 0;
   // The starts of lost pieces of several ranks fall on one grid (a scheduler's tick); absent: not.
   std::optional<std::int64_t> tick_ns;

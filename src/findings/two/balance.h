@@ -1,48 +1,89 @@
-// Where the difference of two windows comes from: lines that add up to it.
+// Where the difference of two steps comes from: lines that add up to it.
 #pragma once
 
+#include <array>
+#include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "findings/one/analysis.h"
 #include "findings/two/common_order.h"
+#include "findings/two/compare_traces.h"
+#include "findings/two/work_classes.h"
 
 namespace jarvis::findings {
 
+// A trace, and what was found about it.
+struct AnalysedSide {
+  const CompareSide& side;
+  const Analysis& analysis;
+};
+
 enum class BalanceKind : std::uint8_t {
+  kHostBefore,  // the host alone, before the first GPU work
   kIdle,
-  kChanged,   // calls that one of them has between the same neighbours, or both have differently
-  kCommon,    // the same calls of both
-  kUnlinked,  // GPU work without a launch in the trace
-  kOverlap,   // time that work shares with other work: more of it makes a window shorter
-  kRest,      // lines below the threshold
+  kHostAfter,
+  kClass,    // GPU work of one kind
+  kOverlap,  // time that work shares with other work: more of it makes a step shorter
+};
+
+// Of a class: one op, or one collective of one size.
+struct BalancePart {
+  std::string name;
+  double ms[2] = {0, 0};     // primary, comparison
+  double calls[2] = {0, 0};  // how often
+  bool collective = false;   // then of one call:
+  std::optional<double> bytes;
+  // What of the bytes a rank's link carries: 2 (n - 1) / n of an AllReduce of n ranks, (n - 1) / n
+  // of a ReduceScatter, AllGather or all_to_all.
+  std::optional<double> link_part;
+  double shortest_us[2] = {0, 0};
+  double median_us[2] = {0, 0};
+  double longest_us[2] = {0, 0};
+  double difference_ms() const { return ms[0] - ms[1]; }
 };
 
 struct BalanceLine {
-  BalanceKind kind = BalanceKind::kRest;
-  std::uint64_t count = 0;  // of kChanged: how often; of kCommon: calls
-  BlockSide primary;        // of all kinds but kChanged with time alone
-  BlockSide comparison;
-  std::string name;    // of kCommon
-  std::string after;   // of kChanged: between which calls
-  std::string before;  // of kChanged
-  double difference_ms() const { return primary.ms - comparison.ms; }
+  BalanceKind kind = BalanceKind::kClass;
+  WorkClass work = WorkClass::kOther;
+  double ms[2] = {0, 0};
+  std::vector<BalancePart> parts;  // all of them, by |difference|
+  double difference_ms() const { return ms[0] - ms[1]; }
+  // Of classes between different devices, where most of the comparison's time has roofs that it
+  // comes near to: what the devices make of the comparison's time.
+  std::optional<double> expected_ms;
+  // What the primary would take at rates that were measured on its device.
+  std::optional<double> practical_ms;
+  std::optional<perf::Bound> bound;  // of most of the class' roofs, on the primary's device
+  // Of the part of it whose work is known: achieved rates, and the share of the roof, 0 to 1.
+  std::optional<double> tflops[2], tb_per_s[2], roof_share[2];
+  bool far_from_roofs = false;  // neither side is anywhere near
 };
 
 struct Balance {
-  double primary_ms = 0;  // the windows
-  double comparison_ms = 0;
-  std::vector<BalanceLine> lines;  // the largest first, kRest last; their sum is the difference
+  std::string unit = "recording";  // "step", "iteration": what times are of, on both sides
+  double units[2] = {1, 1};        // how many of them the times are averaged over
+  double ms[2] = {0, 0};           // one unit; 0: a trace has no GPU work
+  std::vector<BalanceLine> lines;  // by |difference|; their sum is the difference of `ms`
+  double busy_ms[2] = {0, 0};
+  double window_ms[2] = {0, 0};  // busy and idle: from the first GPU work to the last
+  double idle_ms[2] = {0, 0};
+  double exposed_comm_ms[2] = {0, 0};
+
+  const BalanceLine* Find(WorkClass work) const;
 };
 
-// Milliseconds of the whole traces. Lines below 1 % of the larger window are one. Absent lines: a
-// trace has no GPU work.
-//   primary - comparison window = sum of the lines, as window = idle + sum of all calls' GPU time -
-//   time that they share.
-Balance BalanceOf(const session::LoadedTrace& primary, const session::LoadedTrace& comparison,
-                  const CommonOrder& order);
+// Of the steps that each analysis is based on; of iterations where the only step repeats its work;
+// of the recordings where units of the two are of different kinds. Iterations that were found in
+// one alone are those of the other too if calls that both have, in the same order, come in
+// multiples of them.
+//   step = host before + idle + sum of all calls' GPU time - time that they share + host after
+// `ops`: the rows by op of the same pair.
+Balance BalanceOf(const AnalysedSide& primary, const AnalysedSide& comparison,
+                  const TraceComparison& ops, const CommonOrder& order);
 
-// What a line is about: "GPU idle", "`a` (1.2), `b` (0.3) instead of `c` (2), 10 times (between `x`
-// and `y`)"; numbers in milliseconds, at most `most` names a side.
-std::string LineText(const BalanceLine& line, std::size_t most);
+// "GPU idle", "matrix products".
+std::string_view LineText(const BalanceLine& line);
 
 }  // namespace jarvis::findings

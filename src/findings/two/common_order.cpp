@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cmath>
 #include <map>
 #include <unordered_map>
 
@@ -17,50 +16,38 @@ constexpr std::uint32_t kNoPair = 0xFFFFFFFFu;
 // The calls of one trace that launch GPU work, in order of their start.
 struct CallSequence {
   std::vector<std::uint32_t> keys;  // of name, shapes and types; the same numbers in both traces
-  std::vector<std::uint32_t> names;
-  std::vector<double> us;
   std::vector<std::uint32_t> pair;  // the place of the corresponding call in the other trace
-  double unlinked_us = 0;
 };
 
-class Names {
+// Numbers for texts, the same in both traces.
+class CallKeys {
  public:
   std::uint32_t Of(const std::string& text) {
-    const auto [found, added] = ids_.try_emplace(text, static_cast<std::uint32_t>(texts_.size()));
-    if (added) texts_.push_back(text);
-    return found->second;
+    return ids_.try_emplace(text, static_cast<std::uint32_t>(ids_.size())).first->second;
   }
-  const std::string& operator[](std::uint32_t id) const { return texts_[id]; }
-  std::size_t size() const { return texts_.size(); }
+  std::size_t size() const { return ids_.size(); }
 
  private:
   std::unordered_map<std::string, std::uint32_t> ids_;
-  std::vector<std::string> texts_;
 };
 
-CallSequence SequenceOf(const session::LoadedTrace& trace, Names* keys, Names* names) {
+CallSequence SequenceOf(const session::LoadedTrace& trace, CallKeys* keys) {
   const trace::EventStore& events = trace.events();
   CallSequence sequence;
-  std::map<std::array<StringId, 3>, std::pair<std::uint32_t, std::uint32_t>> known;
+  std::map<std::array<StringId, 3>, std::uint32_t> known;
   for (const analysis::Launcher& launcher : trace.attribution().launchers) {
-    if (launcher.op == trace::kNoEvent) {
-      sequence.unlinked_us += launcher.direct_us;
-      continue;
-    }
+    if (launcher.op == trace::kNoEvent) continue;
     const trace::Args& args = events.args_of(launcher.op);
     const auto [found, added] =
-        known.try_emplace({events[launcher.op].name, args.dims, args.types}, 0u, 0u);
+        known.try_emplace({events[launcher.op].name, args.dims, args.types}, 0u);
     if (added) {
       const std::string name = analysis::LauncherName(events, trace.attribution(), launcher);
       const auto text = [&](StringId id) {
         return id == kNoString ? std::string() : analysis::TupleText(events.strings[id]);
       };
-      found->second = {keys->Of(name + '\n' + text(args.dims) + '\n' + text(args.types)),
-                       names->Of(name)};
+      found->second = keys->Of(name + '\n' + text(args.dims) + '\n' + text(args.types));
     }
-    sequence.keys.push_back(found->second.first);
-    sequence.names.push_back(found->second.second);
-    sequence.us.push_back(launcher.direct_us);
+    sequence.keys.push_back(found->second);
   }
   sequence.pair.assign(sequence.keys.size(), kNoPair);
   return sequence;
@@ -121,109 +108,15 @@ double LongestGap(const CallSequence& sequence) {
              : static_cast<double>(longest) / static_cast<double>(sequence.pair.size());
 }
 
-struct Piece {
-  double us = 0;
-  std::uint64_t calls = 0;
-  std::map<std::uint32_t, double> names;
-};
-
-// What lies between corresponding calls, added up by their names.
-class BlockFinder {
- public:
-  BlockFinder(const CallSequence& a, const CallSequence& b, const Names& names)
-      : sides_{&a, &b}, names_(names) {}
-
-  std::vector<ChangedBlock> Run() {
-    std::size_t b = 0;
-    std::size_t begin = 0;
-    std::uint32_t after = kNoPair;
-    for (std::size_t a = 0; a <= sides_[0]->pair.size(); ++a) {
-      const bool at_end = a == sides_[0]->pair.size();
-      if (!at_end && sides_[0]->pair[a] == kNoPair) continue;
-      const std::size_t b_end = at_end ? sides_[1]->pair.size() : sides_[0]->pair[a];
-      const std::uint32_t before = at_end ? kNoPair : sides_[0]->names[a];
-      Add({after, before}, {begin, a}, {b, b_end});
-      after = before;
-      begin = a + 1;
-      b = b_end + 1;
-    }
-    std::vector<ChangedBlock> blocks;
-    for (const auto& [neighbours, block] : blocks_) {
-      ChangedBlock made;
-      if (neighbours.first != kNoPair) made.after = names_[neighbours.first];
-      if (neighbours.second != kNoPair) made.before = names_[neighbours.second];
-      made.count = block.count;
-      made.primary = SideOf(block.sides[0]);
-      made.comparison = SideOf(block.sides[1]);
-      blocks.push_back(std::move(made));
-    }
-    std::stable_sort(blocks.begin(), blocks.end(),
-                     [](const ChangedBlock& x, const ChangedBlock& y) {
-                       return std::abs(x.difference_ms()) > std::abs(y.difference_ms());
-                     });
-    return blocks;
+std::vector<std::uint64_t> KindsOf(const CallSequence& sequence) {
+  std::map<std::uint32_t, std::uint64_t> counts;
+  for (std::size_t i = 0; i < sequence.pair.size(); ++i) {
+    if (sequence.pair[i] != kNoPair) ++counts[sequence.keys[i]];
   }
-
- private:
-  struct Pieces {
-    std::uint64_t count = 0;
-    Piece sides[2];
-  };
-  using Range = std::pair<std::size_t, std::size_t>;
-
-  void Add(std::pair<std::uint32_t, std::uint32_t> neighbours, Range a, Range b) {
-    if (a.first == a.second && b.first == b.second) return;
-    Pieces& block = blocks_[neighbours];
-    ++block.count;
-    const Range ranges[] = {a, b};
-    for (int side = 0; side < 2; ++side) {
-      for (std::size_t i = ranges[side].first; i < ranges[side].second; ++i) {
-        Piece& piece = block.sides[side];
-        piece.us += sides_[side]->us[i];
-        piece.calls += 1;
-        piece.names[sides_[side]->names[i]] += sides_[side]->us[i];
-      }
-    }
-  }
-
-  BlockSide SideOf(const Piece& piece) const {
-    BlockSide side;
-    side.ms = piece.us / 1000;
-    side.calls = piece.calls;
-    for (const auto& [name, us] : piece.names)
-      side.names.emplace_back(names_[name], us / 1000);
-    std::sort(side.names.begin(), side.names.end(), [](const auto& x, const auto& y) {
-      return x.second != y.second ? x.second > y.second : x.first < y.first;
-    });
-    return side;
-  }
-
-  const CallSequence* sides_[2];
-  const Names& names_;
-  std::map<std::pair<std::uint32_t, std::uint32_t>, Pieces> blocks_;
-};
-
-std::vector<CommonCalls> CommonOf(const CallSequence& a, const CallSequence& b,
-                                  const Names& names) {
-  std::map<std::uint32_t, CommonCalls> by_name;
-  for (std::size_t i = 0; i < a.pair.size(); ++i) {
-    if (a.pair[i] == kNoPair) continue;
-    CommonCalls& calls = by_name[a.names[i]];
-    calls.calls += 1;
-    calls.primary_ms += a.us[i] / 1000;
-    calls.comparison_ms += b.us[a.pair[i]] / 1000;
-  }
-  std::vector<CommonCalls> common;
-  for (auto& [name, calls] : by_name) {
-    calls.name = names[name];
-    common.push_back(std::move(calls));
-  }
-  std::sort(common.begin(), common.end(), [](const CommonCalls& x, const CommonCalls& y) {
-    const double of_x = std::abs(x.primary_ms - x.comparison_ms);
-    const double of_y = std::abs(y.primary_ms - y.comparison_ms);
-    return of_x != of_y ? of_x > of_y : x.name < y.name;
-  });
-  return common;
+  std::vector<std::uint64_t> kinds;
+  for (const auto& [key, count] : counts)
+    kinds.push_back(count);
+  return kinds;
 }
 
 }  // namespace
@@ -239,12 +132,23 @@ bool CommonOrder::surrounds() const {
          common_calls >= kOrderMin * candidates && longest_gap <= kGapMax;
 }
 
+bool CommonOrder::ComeInMultiplesOf(std::uint64_t count) const {
+  constexpr double kNearlyAll = 0.9;
+  if (count == 0 || !surrounds()) return false;
+  double fitting = 0;
+  double all = 0;
+  for (const std::uint64_t calls : kinds) {
+    all += static_cast<double>(calls);
+    if (calls % count == 0) fitting += static_cast<double>(calls);
+  }
+  return all > 0 && fitting >= kNearlyAll * all;
+}
+
 CommonOrder FindCommonOrder(const session::LoadedTrace& primary,
                             const session::LoadedTrace& comparison) {
-  Names keys;
-  Names names;
-  CallSequence a = SequenceOf(primary, &keys, &names);
-  CallSequence b = SequenceOf(comparison, &keys, &names);
+  CallKeys keys;
+  CallSequence a = SequenceOf(primary, &keys);
+  CallSequence b = SequenceOf(comparison, &keys);
   CommonOrder order;
   order.candidates = static_cast<double>(PairUp(&a, &b, keys.size()));
   order.primary_calls = static_cast<double>(a.keys.size());
@@ -252,10 +156,7 @@ CommonOrder FindCommonOrder(const session::LoadedTrace& primary,
   order.common_calls = static_cast<double>(
       std::count_if(a.pair.begin(), a.pair.end(), [](auto pair) { return pair != kNoPair; }));
   order.longest_gap = std::max(LongestGap(a), LongestGap(b));
-  order.blocks = BlockFinder(a, b, names).Run();
-  order.common = CommonOf(a, b, names);
-  order.primary_unlinked_ms = a.unlinked_us / 1000;
-  order.comparison_unlinked_ms = b.unlinked_us / 1000;
+  order.kinds = KindsOf(a);
   return order;
 }
 

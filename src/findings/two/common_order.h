@@ -1,5 +1,5 @@
-// What two traces launch in the same order, and what lies between: of an A/B of one changed part
-// the surroundings are the same calls, and the change is what they surround.
+// What two traces launch in the same order: of an A/B of one changed part the surroundings are the
+// same calls, and the change is what they surround.
 #pragma once
 
 #include <cstdint>
@@ -9,32 +9,6 @@
 #include "session/loaded_trace.h"
 
 namespace jarvis::findings {
-
-// What one trace launches between two calls that both have.
-struct BlockSide {
-  double ms = 0;
-  std::uint64_t calls = 0;
-  // Distinct names with their time, the longest first.
-  std::vector<std::pair<std::string, double>> names;
-};
-
-// Blocks between the same neighbours are one.
-struct ChangedBlock {
-  std::string after;   // the name of the common call before it; empty: the trace's begin
-  std::string before;  // of the one after it; empty: the trace's end
-  std::uint64_t count = 0;
-  BlockSide primary;
-  BlockSide comparison;
-  double difference_ms() const { return primary.ms - comparison.ms; }
-};
-
-// Calls of one name that both have, with the same arguments, at corresponding places.
-struct CommonCalls {
-  std::string name;
-  std::uint64_t calls = 0;
-  double primary_ms = 0;
-  double comparison_ms = 0;
-};
 
 // Calls are those that launch GPU work themselves. Two calls correspond if they are the k-th of
 // their name, shapes and types in their traces, if both traces have equally many of these, and if
@@ -49,11 +23,11 @@ struct CommonOrder {
   double longest_gap = 0;
   // The neighbours are the same and the order is: what differs is a part that they surround.
   bool surrounds() const;
+  // Nearly all common calls are of a kind (name and arguments) that comes in multiples of `count`.
+  bool ComeInMultiplesOf(std::uint64_t count) const;
 
-  std::vector<ChangedBlock> blocks;  // by |difference|
-  std::vector<CommonCalls> common;   // by |difference|
-  double primary_unlinked_ms = 0;    // no launch in the trace: in no block
-  double comparison_unlinked_ms = 0;
+  // How often each kind of common calls occurs, in no order that means anything.
+  std::vector<std::uint64_t> kinds;
 };
 
 CommonOrder FindCommonOrder(const session::LoadedTrace& primary,

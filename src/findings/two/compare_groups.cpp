@@ -39,7 +39,7 @@ class Collectives {
   std::unordered_map<StringId, bool> known_;
 };
 
-CompareGroups OpGroups(const session::LoadedTrace& trace) {
+CompareGroups OpGroups(const session::LoadedTrace& trace, const OwnWork& own) {
   const auto& events = trace.events();
   const auto& launchers = trace.attribution().launchers;
   CompareGroups groups;
@@ -47,6 +47,7 @@ CompareGroups OpGroups(const session::LoadedTrace& trace) {
   std::map<std::array<StringId, 3>, CompareGroup*> known;
   for (std::uint32_t i = 0; i < launchers.size(); ++i) {
     const analysis::Launcher& launcher = launchers[i];
+    if (!own.Has(launcher)) continue;
     const auto name = [&] { return analysis::LauncherName(events, trace.attribution(), launcher); };
     CompareGroup* group = nullptr;
     if (launcher.op == trace::kNoEvent) {
@@ -65,11 +66,28 @@ CompareGroups OpGroups(const session::LoadedTrace& trace) {
       group = of_ids;
     }
     group->us += launcher.direct_us;
+    group->kernels += launcher.count;
     if (collectives.Has(launcher)) group->communication_us += launcher.direct_us;
     group->calls += 1;
     group->launchers.push_back(i);
   }
   return groups;
+}
+
+// Kernels of work that does not count.
+void DropForeignKernels(const session::LoadedTrace& trace, const OwnWork& own,
+                        CompareGroups* groups) {
+  for (const analysis::Launcher& launcher : trace.attribution().launchers) {
+    if (own.Has(launcher)) continue;
+    for (const auto kernel : trace.attribution().KernelsOf(launcher)) {
+      const auto& event = trace.events()[kernel];
+      const auto found =
+          groups->find({std::string(trace.events().strings[event.name]), std::string()});
+      if (found == groups->end()) continue;
+      found->second.us -= static_cast<double>(event.dur_ns) / 1000;
+      found->second.calls -= 1;
+    }
+  }
 }
 
 // What an op does, whatever it is called; absent: not known.
@@ -87,12 +105,12 @@ std::optional<Role> RoleOf(const session::LoadedTrace& trace, const CompareGroup
 
 class Matcher {
  public:
-  Matcher(const session::LoadedTrace& primary, const session::LoadedTrace& comparison, GroupBy by)
-      : traces_{&primary, &comparison}, by_(by) {}
+  Matcher(const CompareInput& primary, const CompareInput& comparison, GroupBy by)
+      : traces_{&primary.trace, &comparison.trace}, own_{&primary.own, &comparison.own}, by_(by) {}
 
   Result<std::vector<CompareMatch>> Run(Job& job) {
     for (std::size_t side = 0; side < 2; ++side) {
-      groups_[side] = GroupsOf(*traces_[side], by_);
+      groups_[side] = GroupsOf(*traces_[side], *own_[side], by_);
       JV_TRY(job.Check());
     }
     Equal();
@@ -232,6 +250,7 @@ class Matcher {
   }
 
   const session::LoadedTrace* traces_[2];
+  const OwnWork* own_[2];
   GroupBy by_;
   CompareGroups groups_[2];  // not matched yet
   std::vector<CompareMatch> matches_;
@@ -242,33 +261,43 @@ class Matcher {
 void CompareGroup::Add(const CompareGroup& other) {
   us += other.us;
   communication_us += other.communication_us;
+  kernels += other.kernels;
   calls += other.calls;
   launchers.insert(launchers.end(), other.launchers.begin(), other.launchers.end());
 }
 
-CompareGroups GroupsOf(const session::LoadedTrace& trace, GroupBy by) {
-  if (by == GroupBy::kOp) return OpGroups(trace);
+CompareGroups GroupsOf(const session::LoadedTrace& trace, const OwnWork& own, GroupBy by) {
+  if (by == GroupBy::kOp) return OpGroups(trace, own);
   CompareGroups groups;
   Collectives collectives(trace);
   for (const analysis::SummaryRow& row : trace.SummaryBy(by).rows) {
     CompareGroup& group = groups[{row.name, ""}];
     group.us = row.gpu_us;
     group.calls = static_cast<double>(row.count);
-    group.launchers = row.launchers;
     if (by == GroupBy::kKernel) {
       if (analysis::IsCollectiveName(row.name)) group.communication_us = row.gpu_us;
       continue;
     }
     for (const std::uint32_t i : row.launchers) {
       const analysis::Launcher& launcher = trace.attribution().launchers[i];
+      if (!own.Has(launcher)) {
+        group.us -= launcher.direct_us;
+        group.calls -= 1;
+        continue;
+      }
+      group.launchers.push_back(i);
+      group.kernels += launcher.count;
       if (collectives.Has(launcher)) group.communication_us += launcher.direct_us;
     }
   }
+  if (by == GroupBy::kKernel) DropForeignKernels(trace, own, &groups);
+  // Sums and differences of times leave dust.
+  std::erase_if(groups, [](const auto& group) { return group.second.calls < 0.5; });
   return groups;
 }
 
-Result<std::vector<CompareMatch>> MatchGroups(const session::LoadedTrace& primary,
-                                              const session::LoadedTrace& comparison, GroupBy by,
+Result<std::vector<CompareMatch>> MatchGroups(const CompareInput& primary,
+                                              const CompareInput& comparison, GroupBy by,
                                               Job& job) {
   return Matcher(primary, comparison, by).Run(job);
 }

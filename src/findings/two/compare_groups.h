@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "base/job.h"
+#include "findings/two/own_work.h"
 #include "session/loaded_trace.h"
 
 namespace jarvis::findings {
@@ -16,6 +17,7 @@ struct CompareGroup {
   std::string shape;
   double us = 0;
   double communication_us = 0;  // of it in collectives
+  double kernels = 0;           // GPU events
   double calls = 0;
   std::vector<std::uint32_t> launchers;
 
@@ -23,7 +25,7 @@ struct CompareGroup {
 };
 // By name and the arguments' signature; the latter is empty but for ops.
 using CompareGroups = std::map<std::pair<std::string, std::string>, CompareGroup>;
-CompareGroups GroupsOf(const session::LoadedTrace& trace, analysis::GroupBy by);
+CompareGroups GroupsOf(const session::LoadedTrace& trace, const OwnWork& own, analysis::GroupBy by);
 
 struct CompareMatch {
   std::string name;
@@ -31,6 +33,11 @@ struct CompareMatch {
   bool arguments_differ = false;  // matched by name alone, or kernels of different names together
   std::optional<CompareGroup> primary;
   std::optional<CompareGroup> comparison;
+};
+
+struct CompareInput {
+  const session::LoadedTrace& trace;
+  const OwnWork& own;  // what of it counts
 };
 
 // Every group of both is in exactly one match. In this order:
@@ -41,8 +48,8 @@ struct CompareMatch {
 //   convolutions of two vendors, two attention backends); named "a ~ b"
 //   unlinked kernels of other names: all together
 // Exchanging the traces exchanges the sides of each match.
-Result<std::vector<CompareMatch>> MatchGroups(const session::LoadedTrace& primary,
-                                              const session::LoadedTrace& comparison,
-                                              analysis::GroupBy by, Job& job);
+Result<std::vector<CompareMatch>> MatchGroups(const CompareInput& primary,
+                                              const CompareInput& comparison, analysis::GroupBy by,
+                                              Job& job);
 
 }  // namespace jarvis::findings

@@ -22,9 +22,15 @@ Cell BoundCell(const CompareRow& row) {
 
 Cell ReasonCell(const CompareRow& row) {
   if (row.verdict != CompareVerdict::kUnknown) return Cell();
-  return std::string(row.communication      ? "communication"
-                     : row.arguments_differ ? "other arguments or names"
-                                            : "work or platform not known");
+  switch (row.not_judged) {
+    case NotJudged::kNo: return Cell();
+    case NotJudged::kCommunication: return std::string("communication");
+    case NotJudged::kArguments: return std::string("other arguments or names");
+    case NotJudged::kUnknown: return std::string("work or platform not known");
+    case NotJudged::kFarFromRoofs: return std::string("neither is near its roof");
+    case NotJudged::kShort: return std::string("mostly fixed cost of kernels");
+  }
+  return Cell();
 }
 
 std::vector<Cell> CellsOf(const CompareRow& row, bool shapes) {

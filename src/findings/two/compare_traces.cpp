@@ -8,6 +8,8 @@
 
 #include "findings/two/comparability.h"
 #include "findings/two/compare_groups.h"
+#include "findings/two/own_work.h"
+#include "session/trace_frames.h"
 
 namespace jarvis::findings {
 namespace {
@@ -21,21 +23,46 @@ constexpr double kTolerance = 1.15;
 constexpr double kFixedUs = 3;
 // The expected ratio is known if at least this share of a row's time has a roof.
 constexpr double kMost = 0.9;
-// Rows with more communication than this are not judged: it is mostly waiting for other ranks.
+// Rows with more communication than this are not judged: nobody knows how much of it is waiting.
 constexpr double kCommunication = 0.1;
+// Work that takes more than twice its roof on both devices is bound by something else.
+constexpr double kNearRoof = 0.5;
+// Rows of which fixed costs are this share are not judged between devices.
+constexpr double kMostlyFixed = 0.5;
+
+// The platforms of both, as their rates are held against each other, and the primary's with what
+// was measured on it.
+struct ComparedPlatforms {
+  std::optional<perf::Platform> sides[2];
+  std::optional<perf::Platform> practical;
+};
+
+ComparedPlatforms PlatformsOf(const CompareSide& primary, const CompareSide& comparison) {
+  ComparedPlatforms made;
+  if (!primary.platform || !comparison.platform) return made;
+  auto [a, b] = perf::LikeWithLike(*primary.platform, *comparison.platform);
+  made.sides[0] = std::move(a);
+  made.sides[1] = std::move(b);
+  made.practical = primary.platform;
+  std::erase_if(made.practical->maf_tflops,
+                [](const auto& rate) { return rate.second.source != perf::Source::kAchievable; });
+  return made;
+}
 
 // The roofs of one trace's work on both platforms.
 class Roofs {
  public:
-  Roofs(const session::LoadedTrace& trace, const perf::Platform* primary,
-        const perf::Platform* comparison)
-      : trace_(trace), platforms_{primary, comparison} {}
+  Roofs(const session::LoadedTrace& trace, const ComparedPlatforms& platforms)
+      : trace_(trace), platforms_(platforms) {}
 
   struct Sum {
     double us[2] = {0, 0};         // on the primary's platform, on the comparison's
     double memory_us[2] = {0, 0};  // ... of work that memory bounds there
-    double known_us = 0;           // GPU time of the work that has both
-    double kernels = 0;            // of that work
+    double practical_us = 0;       // of work whose rate was measured on the primary's
+    double measured_us = 0;        // GPU time of that work
+    double flops = 0, bytes = 0;
+    double known_us = 0;  // GPU time of the work that has both roofs
+    double kernels = 0;   // of that work
 
     Sum& operator+=(const Sum& other) {
       for (int i = 0; i < 2; ++i) {
@@ -53,7 +80,7 @@ class Roofs {
   };
   Sum Of(const std::vector<std::uint32_t>& launchers) {
     Sum sum;
-    if (platforms_[0] == nullptr || platforms_[1] == nullptr) return sum;
+    if (!platforms_.sides[0] || !platforms_.sides[1]) return sum;
     for (const std::uint32_t i : launchers) {
       const analysis::LauncherWork& work = trace_.Works()[i];
       if (work.work == nullptr || !(work.call_us > 0)) continue;
@@ -66,6 +93,12 @@ class Roofs {
         sum.us[p] += share * *roof.us[p];
         if (roof.memory[p]) sum.memory_us[p] += share * *roof.us[p];
       }
+      if (roof.practical_us) {
+        sum.practical_us += share * *roof.practical_us;
+        sum.measured_us += us;
+      }
+      sum.flops += share * roof.flops;
+      sum.bytes += share * roof.bytes;
       sum.known_us += us;
       sum.kernels += trace_.attribution().launchers[i].count;
     }
@@ -76,22 +109,32 @@ class Roofs {
   struct Roof {
     std::optional<double> us[2];
     bool memory[2] = {false, false};
+    std::optional<double> practical_us;
+    double flops = 0, bytes = 0;
   };
   const Roof& RoofOf(const analysis::LauncherWork& work) {
     const auto [found, added] = roofs_.try_emplace(work.work);
-    if (added) {
-      for (int i = 0; i < 2; ++i) {
-        const analysis::Metrics metrics =
-            analysis::MetricsOf(work.work, work.call_us, {platforms_[i]});
-        found->second.us[i] = metrics.roof_us;
-        found->second.memory[i] = metrics.bound == perf::Bound::kMemory;
-      }
+    if (!added) return found->second;
+    Roof& roof = found->second;
+    for (int i = 0; i < 2; ++i) {
+      const analysis::Metrics metrics =
+          analysis::MetricsOf(work.work, work.call_us, {&*platforms_.sides[i]});
+      roof.us[i] = metrics.roof_us;
+      roof.memory[i] = metrics.bound == perf::Bound::kMemory;
+      roof.flops = metrics.gflops.value_or(0) * 1e9;
+      roof.bytes = metrics.bytes.value_or(0);
     }
-    return found->second;
+    const analysis::Metrics practical =
+        analysis::MetricsOf(work.work, work.call_us, {&*platforms_.practical});
+    if (practical.bound == perf::Bound::kCompute &&
+        platforms_.practical->maf_tflops.contains(practical.spec)) {
+      roof.practical_us = practical.roof_us;
+    }
+    return roof;
   }
 
   const session::LoadedTrace& trace_;
-  const perf::Platform* platforms_[2];
+  const ComparedPlatforms& platforms_;
   std::unordered_map<const perf::OpWork*, Roof> roofs_;
 };
 
@@ -101,13 +144,8 @@ class Comparer {
       : primary_(primary),
         comparison_(comparison),
         by_(by),
-        roofs_{Roofs(primary.trace, Pointer(primary), Pointer(comparison)),
-               Roofs(comparison.trace, Pointer(primary), Pointer(comparison))} {
-    const double steps[2] = {static_cast<double>(primary.trace.steps().size()),
-                             static_cast<double>(comparison.trace.steps().size())};
-    out_.per_step = steps[0] > 0 && steps[1] > 0 && steps[0] != steps[1];
-    for (int i = 0; i < 2; ++i)
-      out_.parts[i] = out_.per_step ? steps[i] : 1;
+        platforms_(PlatformsOf(primary, comparison)),
+        roofs_{Roofs(primary.trace, platforms_), Roofs(comparison.trace, platforms_)} {
     const std::string device = DeviceNames(primary.trace);
     if (primary.trace.id() == comparison.trace.id() && !primary.platform && !comparison.platform) {
       out_.same_device = true;
@@ -120,8 +158,13 @@ class Comparer {
   }
 
   Result<TraceComparison> Run(Job& job) {
+    JV_ASSIGN(const auto frames, session::FramesOf(primary_.trace, job));
+    JV_ASSIGN(const auto others, session::FramesOf(comparison_.trace, job));
+    const OwnWork own[2] = {OwnWork(primary_.trace, frames->frames),
+                            OwnWork(comparison_.trace, others->frames)};
+    SetSteps(frames->frames, others->frames, own);
     JV_ASSIGN(std::vector<CompareMatch> matches,
-              MatchGroups(primary_.trace, comparison_.trace, by_, job));
+              MatchGroups({primary_.trace, own[0]}, {comparison_.trace, own[1]}, by_, job));
     for (CompareMatch& match : matches)
       Add(std::move(match));
     JV_TRY(job.Check());
@@ -133,8 +176,16 @@ class Comparer {
   }
 
  private:
-  static const perf::Platform* Pointer(const CompareSide& side) {
-    return side.platform ? &*side.platform : nullptr;
+  // Steps of different kinds (marks, a module, a period) are not held against each other.
+  void SetSteps(const analysis::TimeFrames& primary, const analysis::TimeFrames& comparison,
+                const OwnWork (&own)[2]) {
+    if (primary.source != comparison.source || primary.steps.empty() || comparison.steps.empty())
+      return;
+    for (int i = 0; i < 2; ++i)
+      out_.steps[i] = own[i].steps();
+    out_.per_step = out_.steps[0] != out_.steps[1];
+    for (int i = 0; i < 2; ++i)
+      out_.parts[i] = out_.per_step ? out_.steps[i] : 1;
   }
 
   static double Weight(const CompareRow& row) {
@@ -184,36 +235,77 @@ class Comparer {
   void Judge(const CompareGroup& primary, const CompareGroup& comparison, CompareRow* row) {
     if (*row->comparison_ms > 0) row->ratio = *row->primary_ms / *row->comparison_ms;
     if (IsCommunication(primary, comparison)) {
-      row->communication = true;
+      row->not_judged = NotJudged::kCommunication;
       return;
     }
     // The work of a kernel is not known, only that of the op that launched it.
     if (by_ != GroupBy::kKernel) Expect(primary, comparison, row);
     if (out_.same_device) row->expected = row->expected_with_fixed_cost = 1.0;
-    if (!row->expected || row->arguments_differ) return;
-    const auto [low, high] = std::minmax(*row->expected, *row->expected_with_fixed_cost);
+    row->not_judged = row->arguments_differ ? NotJudged::kArguments
+                      : !row->expected      ? NotJudged::kUnknown
+                                            : NotJudged::kNo;
+    if (row->not_judged != NotJudged::kNo) return;
+    double low = std::min(*row->expected, *row->expected_with_fixed_cost);
+    double high = std::max(*row->expected, *row->expected_with_fixed_cost);
+    const double by_rates = std::clamp(row->ratio.value_or(*row->expected), low, high);
+    const bool holds = row->ratio && Within(*row->ratio, by_rates);
+    if (!out_.same_device && !holds) {
+      const double fixed_us = kFixedUs * (primary.kernels + comparison.kernels);
+      if (fixed_us > kMostlyFixed * (primary.us + comparison.us)) {
+        row->not_judged = NotJudged::kShort;
+        return;
+      }
+      row->far_from_roofs = IsFar(*row);
+      if (row->far_from_roofs) {
+        low = std::min(low, 1.0);
+        high = std::max(high, 1.0);
+      }
+    }
     const double nearest = std::clamp(row->ratio.value_or(*row->expected), low, high);
+    if (row->far_from_roofs && row->ratio && Within(*row->ratio, nearest)) {
+      row->not_judged = NotJudged::kFarFromRoofs;
+      return;
+    }
     row->unexpected_ms = *row->primary_ms - nearest * *row->comparison_ms;
     out_.expected_known_ms += *row->primary_ms;
     out_.expected_known_comparison_ms += *row->comparison_ms;
     expected_us_[0] += *row->expected * *row->comparison_ms;
     expected_us_[1] += *row->comparison_ms;
     if (!row->ratio) return;
-    const double excess = *row->ratio / nearest;
-    row->verdict = excess > kTolerance       ? CompareVerdict::kSlower
-                   : excess < 1 / kTolerance ? CompareVerdict::kFaster
-                                             : CompareVerdict::kAsExpected;
+    row->verdict = Within(*row->ratio, nearest) ? CompareVerdict::kAsExpected
+                   : *row->ratio > nearest      ? CompareVerdict::kSlower
+                                                : CompareVerdict::kFaster;
+  }
+
+  static bool Within(double ratio, double expected) {
+    const double excess = ratio / expected;
+    return excess <= kTolerance && excess >= 1 / kTolerance;
+  }
+
+  // Neither side comes near its own roof.
+  static bool IsFar(const CompareRow& row) {
+    const auto share = [](const std::optional<double>& roof, const std::optional<double>& ms) {
+      return roof && ms && *ms > 0 ? *roof / *ms : 0;
+    };
+    return share(row.primary_roof_ms, row.primary_ms) < kNearRoof &&
+           share(row.comparison_roof_ms, row.comparison_ms) < kNearRoof;
   }
 
   // By the work of both sides, where most of it is known, so that the sides may be exchanged.
   void Expect(const CompareGroup& primary, const CompareGroup& comparison, CompareRow* row) {
     const CompareGroup* groups[2] = {&primary, &comparison};
     std::optional<double>* roofs_ms[2] = {&row->primary_roof_ms, &row->comparison_roof_ms};
+    std::optional<double>* flops[2] = {&row->primary_flops, &row->comparison_flops};
+    std::optional<double>* bytes[2] = {&row->primary_bytes, &row->comparison_bytes};
     Roofs::Sum both;
     for (int i = 0; i < 2; ++i) {
       const Roofs::Sum sum = roofs_[i].Of(groups[i]->launchers);
       if (!(sum.known_us > 0) || sum.known_us < kMost * groups[i]->us) continue;
       *roofs_ms[i] = sum.us[i] / 1000 / out_.parts[i];
+      *flops[i] = sum.flops / out_.parts[i];
+      *bytes[i] = sum.bytes / out_.parts[i];
+      if (i == 0 && sum.measured_us > kMost * groups[i]->us)
+        row->primary_practical_ms = sum.practical_us / 1000 / out_.parts[i];
       both += sum;
     }
     if (!(both.us[0] > 0) || !(both.us[1] > 0)) return;
@@ -227,6 +319,7 @@ class Comparer {
   const CompareSide& primary_;
   const CompareSide& comparison_;
   GroupBy by_;
+  ComparedPlatforms platforms_;
   Roofs roofs_[2];
   double expected_us_[2] = {0, 0};  // of rows with a known ratio: what is expected, what was
   TraceComparison out_;

@@ -5,11 +5,16 @@
 //   ratio      = primary / comparison
 //   expected   = the roofs of the row's work on the primary's platform / on the comparison's: the
 //                ratio of bandwidths where memory sets both roofs, of FLOP/s at the work's
-//                precision where arithmetic does; 1 on the same device
+//                precision where arithmetic does (rates of the same kind: perf::LikeWithLike); 1 on
+//                the same device
 //   with fixed cost = the same with 3 us per kernel added to both roofs: nearly expected for large
 //                kernels, nearly 1 for small ones, which no device's rates explain
 //   unexpected = primary - e * comparison, e: the ratio where it lies between those two, else the
 //                nearer of them
+// Where neither comes near its roof (both below half of it), the roofs say little: any ratio from 1
+// to the expected one is then unremarkable, and only what lies outside is judged, from the nearer
+// end. Kernels that are mostly fixed cost are not judged between devices.
+// Work that was launched before the recording, and steps that are set apart, are left out.
 // Exchanging the traces gives the same rows, with ratios and expected ones inverted.
 // Source of the roofs: perf/roofline.h, of the work that the calls' arguments tell.
 #pragma once
@@ -30,11 +35,21 @@ struct CompareSide {
   std::optional<perf::Platform> platform;
 };
 
+// Why a row is not judged.
+enum class NotJudged : std::uint8_t {
+  kNo,             // it is
+  kCommunication,  // transfer and waiting for other ranks in one
+  kArguments,      // they differ
+  kUnknown,        // its work or a platform is not known
+  kFarFromRoofs,   // neither is near its roof, and the ratio is between theirs and 1
+  kShort,          // kernels that are mostly fixed cost
+};
+
 enum class CompareVerdict : std::uint8_t {
   kAsExpected,  // ratio / e within 1.15 either way
   kSlower,      // the primary is slower than expected
   kFaster,
-  kUnknown,  // the work or a platform is not known, arguments differ, or it is communication
+  kUnknown,  // see NotJudged
   kOnlyInPrimary,
   kOnlyInComparison,
 };
@@ -44,7 +59,7 @@ struct CompareRow {
   std::string name;
   std::string shape;              // of ops: Input Dims as a tuple; empty: not recorded
   bool arguments_differ = false;  // see MatchGroups
-  bool communication = false;     // not judged: it is mostly waiting for other ranks
+  NotJudged not_judged = NotJudged::kNo;
   std::optional<double> primary_ms;
   std::optional<double> comparison_ms;
   std::optional<double> primary_calls;  // of kernels: how often they ran
@@ -57,6 +72,12 @@ struct CompareRow {
   // The least time that each one's own work can take on its platform; absent: not known.
   std::optional<double> primary_roof_ms;
   std::optional<double> comparison_roof_ms;
+  // What the primary would take at rates that were measured on its device; absent: none were.
+  std::optional<double> primary_practical_ms;
+  // Of both together: neither reaches half of its roof.
+  bool far_from_roofs = false;
+  std::optional<double> primary_flops, comparison_flops;  // of the work, where that is known
+  std::optional<double> primary_bytes, comparison_bytes;
   std::optional<double> unexpected_ms;
   CompareVerdict verdict = CompareVerdict::kUnknown;
   // Whose time it is: indices into each trace's Attribution::launchers.
@@ -79,6 +100,8 @@ struct TraceComparison {
   std::optional<double> expected;  // of those rows together
   bool per_step = false;
   double parts[2] = {1, 1};  // what times and calls are divided by: primary's, comparison's steps
+  // Both have the same kind of steps, so many of them count on each side; 1: none.
+  double steps[2] = {1, 1};
   bool same_device = false;
 };
 

@@ -4,9 +4,9 @@
 
 #include <fmt/format.h>
 
+#include "documents/comparative_words.h"
 #include "documents/comparison.h"
 #include "findings/one/quality.h"
-#include "findings/two/balance.h"
 #include "findings/two/comparability.h"
 #include "findings/two/compare_table.h"
 #include "output/number_format.h"
@@ -21,6 +21,9 @@ namespace {
 
 using analysis::GroupBy;
 using findings::TraceComparison;
+
+// Parts of a line of the balance below this are not worth their words.
+constexpr double kLeastPartMs = 0.01;
 
 GroupBy GroupByOf(const std::string& by) {
   if (by == "category") return GroupBy::kCategory;
@@ -37,44 +40,21 @@ std::string ShortName(const std::string& name, GroupBy by) {
          analysis::ShortKernelName(std::string_view(name).substr(kUnlinked.size()));
 }
 
-// Where the window went, in milliseconds; a step where rows are.
-Json TimesOf(const session::LoadedTrace& trace, double parts) {
+// What a unit of the balance is made of on one side.
+Json TimesOf(const findings::Balance& balance, int side) {
   Json times = Json::object();
-  if (!trace.timeline()) return times;
-  const analysis::GpuTimeline& timeline = *trace.timeline();
-  for (const auto& [name, us] :
-       {std::pair("window_ms", timeline.total), std::pair("busy_ms", timeline.busy),
-        std::pair("idle_ms", timeline.idle), std::pair("exposed_comm_ms", timeline.exposed_comm),
-        std::pair("exposed_copy_ms", timeline.exposed_memcpy)}) {
-    times[name] = output::Rounded(us / 1000 / parts);
-  }
+  if (balance.lines.empty()) return times;
+  times["unit"] = balance.unit;
+  times["units"] = balance.units[side];
+  const std::pair<const char*, const double(&)[2]> values[] = {
+      {"unit_ms", balance.ms},
+      {"window_ms", balance.window_ms},
+      {"busy_ms", balance.busy_ms},
+      {"idle_ms", balance.idle_ms},
+      {"exposed_comm_ms", balance.exposed_comm_ms}};
+  for (const auto& [name, ms] : values)
+    times[name] = output::Rounded(ms[side]);
   return times;
-}
-
-std::string Ratio(double a, double b) {
-  return b > 0 ? output::CellText(Cell(a / b)) : std::string("unknown");
-}
-
-std::string Headline(const findings::Comparability& comparability, const TraceComparison& result) {
-  std::string text = fmt::format("{}: {} of 100.", comparability.verdict, comparability.score);
-  text[0] = static_cast<char>(text[0] - 'a' + 'A');
-  if (!(result.primary_ms > 0) && !(result.comparison_ms > 0)) {
-    return text + " Neither trace has GPU time to compare.";
-  }
-  text += fmt::format(
-      " GPU time{}: primary {} ms, comparison {} ms; primary / comparison {}, comparison / primary "
-      "{}.",
-      result.per_step ? " a step" : "", output::CellText(Cell(result.primary_ms)),
-      output::CellText(Cell(result.comparison_ms)), Ratio(result.primary_ms, result.comparison_ms),
-      Ratio(result.comparison_ms, result.primary_ms));
-  if (result.expected) {
-    text += fmt::format(" Expected from the devices: {} for {:.1f} % of the primary's time.",
-                        output::CellText(Cell(*result.expected)),
-                        Percent(result.expected_known_ms, result.primary_ms).value_or(0));
-  } else {
-    text += " What the devices explain is not known.";
-  }
-  return text;
 }
 
 std::string PlatformNote(const PlatformChoice& primary, const PlatformChoice& comparison,
@@ -82,8 +62,8 @@ std::string PlatformNote(const PlatformChoice& primary, const PlatformChoice& co
   if (same_device) return "the same device: expected is 1";
   if (primary.platform && comparison.platform) {
     return fmt::format(
-        "expected: the roofs of the rows' work on {} over those on {}; {} and {} GB/s, and "
-        "achievable FLOP/s where arithmetic sets the roof",
+        "expected: the roofs of the rows' work on {} over those on {}; {} and {} GB/s, and FLOP/s "
+        "of the same kind on both (measured, else peak) where arithmetic sets the roof",
         primary.platform->name, comparison.platform->name,
         primary.platform->mem_bw_gbps.value_or(0), comparison.platform->mem_bw_gbps.value_or(0));
   }
@@ -105,19 +85,33 @@ Result<std::vector<session::ReportSource>> SourcesOf(session::Workspace& workspa
   return sources;
 }
 
-// What the difference of the windows is made of, the largest first.
+// What the difference of a unit is made of, the largest first.
 Json BalanceJson(const findings::Balance& balance) {
-  constexpr std::size_t kLinesMax = 8;
-  constexpr std::size_t kNamesMax = 2;
   Json lines = Json::array();
+  constexpr std::size_t kPartsMax = 2;
   for (const findings::BalanceLine& line : balance.lines) {
-    if (lines.size() == kLinesMax) break;
-    lines.push_back({{"part", findings::LineText(line, kNamesMax)},
-                     {"primary_ms", output::Rounded(line.primary.ms)},
-                     {"comparison_ms", output::Rounded(line.comparison.ms)},
-                     {"difference_ms", output::Rounded(line.difference_ms())}});
+    Json one = {{"part", findings::LineText(line)},
+                {"primary_ms", output::Rounded(line.ms[0])},
+                {"comparison_ms", output::Rounded(line.ms[1])},
+                {"difference_ms", output::Rounded(line.difference_ms())}};
+    if (line.expected_ms) one["by_hardware_ms"] = output::Rounded(*line.expected_ms);
+    if (const std::string mostly = documents::PartsText(line, kPartsMax, kLeastPartMs);
+        !mostly.empty())
+      one["mostly"] = mostly;
+    lines.push_back(std::move(one));
   }
   return lines;
+}
+
+// What to do about the primary, with its saving.
+Json LeversJson(const documents::ComparativeFacts& facts) {
+  constexpr std::size_t kLeversMax = 5;
+  Json list = Json::array();
+  for (const documents::LeverText& lever : documents::PairLevers(facts)) {
+    if (list.size() == kLeversMax) break;
+    list.push_back({{"lever", lever.title}, {"impact", lever.impact}});
+  }
+  return list;
 }
 
 Status AddFiles(const session::Workspace& workspace, const Json& arguments,
@@ -229,16 +223,17 @@ void AddNotes(const session::LoadedTrace& primary, const session::LoadedTrace& c
               const TraceComparison& result, Answer* answer) {
   if (result.per_step) {
     answer->notes.push_back(
-        fmt::format("the traces have {} and {} steps: times and calls of rows are those of all GPU "
-                    "work divided by the steps, as are the windows'",
-                    primary.steps().size(), comparison.steps().size()));
+        fmt::format("{} and {} steps count: times and calls of rows are those of their GPU work "
+                    "divided by the steps",
+                    result.steps[0], result.steps[1]));
   } else if (primary.steps().empty() != comparison.steps().empty()) {
     answer->notes.emplace_back("only one trace marks steps: times are of the whole traces");
   }
-  if (std::any_of(result.rows.begin(), result.rows.end(),
-                  [](const findings::CompareRow& row) { return row.communication; })) {
+  if (std::any_of(result.rows.begin(), result.rows.end(), [](const findings::CompareRow& row) {
+        return row.not_judged == findings::NotJudged::kCommunication;
+      })) {
     answer->notes.emplace_back(
-        "communication is not judged: its time is mostly waiting for other ranks");
+        "communication is not judged: one rank does not tell transfer from waiting for others");
   }
 }
 
@@ -267,23 +262,27 @@ Result<Answer> Compare(session::Workspace& workspace, const Json& arguments, Job
   if (const auto cursor = TextArgument(arguments, "cursor")) {
     JV_ASSIGN(answer.offset, ReadCursor(answer.cursor_key, *cursor));
   }
-  const findings::Comparability comparability =
-      findings::AssessComparability(*primary, *comparison);
+  const documents::ComparativeSide target{{*primary, platform.platform}, "primary"};
+  const documents::ComparativeSide reference{{*comparison, other.platform}, "comparison"};
+  JV_ASSIGN(const documents::ComparativeFacts facts,
+            documents::CollectFacts(target, reference, job));
   JV_ASSIGN(const TraceComparison result,
-            findings::CompareTraces({*primary, platform.platform}, {*comparison, other.platform},
-                                    by, job));
-  answer.summary = Headline(comparability, result);
+            findings::CompareTraces(target.side, reference.side, by, job));
+  answer.summary = documents::PairVerdict(facts);
+  const findings::Comparability& comparability = facts.comparability();
   answer.facts = {{"primary", primary->id()},
                   {"comparison", comparison->id()},
                   {"comparability",
                    {{"verdict", comparability.verdict},
                     {"score", comparability.score},
                     {"reasons", comparability.reasons}}},
-                  {"primary_times", TimesOf(*primary, result.parts[0])},
-                  {"comparison_times", TimesOf(*comparison, result.parts[1])}};
-  if (comparability.verdict != "same file" && comparability.verdict != "not comparable") {
-    const Json lines = BalanceJson(findings::BalanceOf(*primary, *comparison, comparability.order));
-    if (!lines.empty()) answer.facts["balance"] = lines;
+                  {"primary_times", TimesOf(facts.pair.balance, 0)},
+                  {"comparison_times", TimesOf(facts.pair.balance, 1)}};
+  if (!facts.differences.empty()) answer.facts["differs"] = facts.differences;
+  if (comparability.verdict != "same file" && facts.pair.comparable()) {
+    if (const Json lines = BalanceJson(facts.pair.balance); !lines.empty())
+      answer.facts["balance"] = lines;
+    answer.facts["levers"] = LeversJson(facts);
   }
   AddRows(findings::CompareTable(result, by), by, arguments.at("limit").get<std::uint64_t>(),
           &answer);

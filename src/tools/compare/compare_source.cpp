@@ -1,5 +1,7 @@
 #include "tools/compare/compare_source.h"
 
+#include <algorithm>
+
 #include "analysis/ranks/collective_report.h"
 #include "formats/digest_file.h"
 #include "io/text_file.h"
@@ -56,6 +58,13 @@ Result<session::ReportSource> OpenSource(session::Workspace& workspace, const st
   // A directory without tables may have ranks in it; if it has neither, tables were meant.
   const auto ranks = session::FindRankFiles(files, {given});
   return ranks && !ranks->empty() ? SourceOfRanks(workspace, given, job) : report;
+}
+
+bool AreTraceFiles(const io::FilePolicy& files, const std::vector<std::string>& given) {
+  return std::all_of(given.begin(), given.end(), [&](const std::string& path) {
+    return session::KindOf(files, path) == session::SourceKind::kTrace &&
+           !IsDigestFile(files, path);
+  });
 }
 
 }  // namespace jarvis::tools

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "session/report_source.h"
 #include "tools/shared/arguments.h"
@@ -13,5 +14,8 @@ namespace jarvis::tools {
 // `collectives` writes.
 Result<session::ReportSource> OpenSource(session::Workspace& workspace, const std::string& given,
                                          Job& job);
+
+// Whether each is a file with a trace, and not with digests of ranks.
+bool AreTraceFiles(const io::FilePolicy& files, const std::vector<std::string>& given);
 
 }  // namespace jarvis::tools

@@ -141,17 +141,42 @@ Json KindsJson(const CollectiveReport& report, const analysis::TableRules& rules
     Json one = Json::object();
     for (std::size_t i = 0; i < row.size(); ++i) {
       if (row[i] == Cell()) continue;
+      const std::string& column = kinds.columns[i];
       const auto* text = std::get_if<std::string>(&row[i]);
-      one[kinds.columns[i]] = text != nullptr ? Json(*text) : CellJson(row[i]);
+      const auto* number = std::get_if<double>(&row[i]);
+      // Sizes in the unit of reports, 1e6 bytes; rates are means, which reports do not show.
+      if (column == "MB" && number != nullptr) {
+        one[column] = output::Rounded(*number * 1.048576);
+      } else if (column.ends_with("_GB_s")) {
+        one["mean_" + column] = CellJson(row[i]);
+      } else {
+        one[column] = text != nullptr ? Json(*text) : CellJson(row[i]);
+      }
     }
     list.push_back(std::move(one));
   }
   return list;
 }
 
+// The counts that the report has: calls are matched by what they do, not by their names.
+std::string JointHeadline(const JobView& view) {
+  std::int64_t calls = 0;
+  std::int64_t alone = 0;
+  for (const analysis::RankCommTime& of : view.joint.ranks) {
+    calls += of.matched + of.unmatched;
+    alone += of.unmatched;
+  }
+  std::string text = view.set.world_size ? fmt::format("{} of {} ranks", view.set.ranks.size(),
+                                                       *view.set.world_size)
+                                         : fmt::format("{} ranks", view.set.ranks.size());
+  text += fmt::format(": {} collectives of {} calls", view.joint.collectives.size(), calls);
+  return text + (alone > 0 ? fmt::format(", {} of which have no partner.", alone) : ".");
+}
+
 // Leads with the cause; the rest is what the tables cannot say.
 void AddJudgement(const RankSet& set, const CollectiveReport& report,
-                  const analysis::TableRules& rules, std::string* document, Answer* answer) {
+                  const analysis::TableRules& rules, const RankWorkload* workload,
+                  std::string* document, Answer* answer) {
   const analysis::JointTimeline joint = analysis::JoinCollectives(set);
   const analysis::JobStory story = analysis::TellJob(set, joint);
   std::vector<analysis::LoneKind> lone;
@@ -160,12 +185,14 @@ void AddJudgement(const RankSet& set, const CollectiveReport& report,
   std::string verdict = RanksVerdict(view);
   if (!lone.empty()) verdict = LoneVerdict(view, lone);
   answer->facts["verdict"] = VerdictJson(view, verdict);
+  if (workload != nullptr && !workload->line.empty()) answer->facts["workload"] = workload->line;
   answer->facts["kinds"] = KindsJson(report, rules);
   AddRankRows(view, answer);
   if (verdict.empty()) return;
   const std::string comm = CommText(view);
+  if (set.ranks.size() > 1) answer->summary = JointHeadline(view);
   answer->summary = verdict + " " + answer->summary + (comm.empty() ? "" : " In ms: " + comm + ".");
-  *document = RanksReport(view, verdict, lone);
+  *document = RanksReport(view, verdict, lone, workload);
 }
 
 }  // namespace
@@ -189,7 +216,9 @@ Result<Answer> Collectives(session::Workspace& workspace, const Json& arguments,
     answer.facts["stragglers"] = Stragglers(report);
     AddKinds(report, rules, &answer);
   } else {
-    AddJudgement(set, report, rules, &document, &answer);
+    JV_ASSIGN(const std::optional<RankWorkload> workload,
+              LookAtOneRank(workspace, arguments, set, job));
+    AddJudgement(set, report, rules, workload ? &*workload : nullptr, &document, &answer);
   }
   JV_ASSIGN(const auto folder, io::OutputFolder::Open(workspace.files(), directory, job));
   std::vector<std::string> names = {kBook};

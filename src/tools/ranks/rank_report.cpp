@@ -8,6 +8,7 @@
 
 #include "documents/markdown_text.h"
 #include "output/number_format.h"
+#include "tools/ranks/transfer_paths.h"
 
 namespace jarvis::tools {
 namespace {
@@ -40,8 +41,9 @@ std::string Sentence(std::string text) {
 
 class ReportWriter {
  public:
-  ReportWriter(const JobView& job, const std::vector<analysis::LoneKind>& lone)
-      : job_(job), lone_(lone) {}
+  ReportWriter(const JobView& job, const std::vector<analysis::LoneKind>& lone,
+               const RankWorkload* workload)
+      : job_(job), lone_(lone), workload_(workload) {}
 
   std::string Write(const std::string& verdict) {
     Line("# What the ranks wait for");
@@ -56,6 +58,7 @@ class ReportWriter {
     } else {
       LoneKinds();
     }
+    Computation();
     Collectives();
     Trust();
     Limits();
@@ -69,15 +72,19 @@ class ReportWriter {
   }
 
   void Job() {
+    if (workload_ != nullptr && !workload_->line.empty())
+      Line("What it is, by rank {}: {}\n", workload_->rank, CellOfText(workload_->line));
     const auto& ranks = job_.set.ranks;
     std::string text = job_.set.world_size
                            ? fmt::format("{} of {} ranks", ranks.size(), *job_.set.world_size)
                            : fmt::format("{} ranks", ranks.size());
     if (!ranks.front().device.empty()) text += ", " + documents::Code(ranks.front().device, 60);
     if (job_.story.steps > 0) {
-      text +=
-          fmt::format("; {} recorded step{} of {} ms (the slowest rank's median)", job_.story.steps,
-                      job_.story.steps == 1 ? "" : "s", MsText(job_.story.step_ns));
+      text += job_.story.steps == 1
+                  ? fmt::format("; 1 recorded step of {} ms on the slowest rank",
+                                MsText(job_.story.step_ns))
+                  : fmt::format("; {} recorded steps of {} ms (the slowest rank's median)",
+                                job_.story.steps, MsText(job_.story.step_ns));
     }
     Line("{}; from the first event to the end of the last GPU work {} ms.", text,
          MsText(job_.story.wall_ns));
@@ -90,10 +97,16 @@ class ReportWriter {
     Line("");
     Answer rows;
     AddRankRows(job_, &rows);
-    MarkdownTable table(rows.columns);
+    const std::vector<bool> shown = ShownColumns(rows);
+    std::vector<std::string> header;
+    for (std::size_t i = 0; i < rows.columns.size(); ++i) {
+      if (shown[i]) header.push_back(rows.columns[i]);
+    }
+    MarkdownTable table(header);
     for (const auto& row : rows.rows) {
       std::vector<std::string> cells;
       for (std::size_t i = 0; i < row.size(); ++i) {
+        if (!shown[i]) continue;
         const auto* number = std::get_if<double>(&row[i]);
         cells.push_back(number == nullptr ? CellOfText(output::CellText(row[i]))
                                           : MsDigits(*number));
@@ -108,6 +121,20 @@ class ReportWriter {
         "({} ms); `lost`: how much later than the others' median, the first collective apart.",
         MsText(job_.joint.clock_error_ns));
     Line("");
+  }
+
+  // All but columns of times that round to nothing on every rank.
+  static std::vector<bool> ShownColumns(const Answer& rows) {
+    constexpr double kNothingMs = 0.005;
+    std::vector<bool> shown;
+    for (std::size_t i = 0; i < rows.columns.size(); ++i) {
+      shown.push_back(rows.columns[i] != "unmatched_ms" ||
+                      std::any_of(rows.rows.begin(), rows.rows.end(), [&](const auto& row) {
+                        const auto* ms = std::get_if<double>(&row[i]);
+                        return ms == nullptr || *ms >= kNothingMs;
+                      }));
+    }
+    return shown;
   }
 
   void Causes() {
@@ -126,10 +153,11 @@ class ReportWriter {
       Line("- rank {}: {}", *job_.set.ranks[rank].rank, WhyText(job_.story.ranks[rank]));
     if (job_.story.start_ns > job_.joint.clock_error_ns) {
       Line(
-          "- at the first collective the ranks are {} ms apart, as their recordings begin; not "
-          "counted",
-          MsText(job_.story.start_ns));
+          "- the first collective is not counted: rank {} comes {} ms after the first of them (its "
+          "recording, or its work, began later)",
+          *job_.set.ranks[job_.story.start_rank].rank, MsText(job_.story.start_ns));
     }
+    Victims();
     Line("");
     Stalls();
     Hosts();
@@ -148,6 +176,34 @@ class ReportWriter {
       text +=
           fmt::format("{}{} {}", i == 0 ? ": " : ", ", MsText(-parts[i].first), parts[i].second);
     return text;
+  }
+
+  // Where the rank that waits most spends it on its host: calls that look like costs.
+  void Victims() {
+    constexpr std::size_t kMost = 3;
+    std::optional<std::size_t> victim;
+    for (std::size_t rank = 0; rank < job_.set.ranks.size(); ++rank) {
+      if (job_.story.ranks[rank].role == analysis::RankRole::kVictim &&
+          (!victim || job_.joint.ranks[rank].wait_ns > job_.joint.ranks[*victim].wait_ns))
+        victim = rank;
+    }
+    if (!victim || !job_.set.ranks[*victim].facts) return;
+    const analysis::RankFacts& facts = *job_.set.ranks[*victim].facts;
+    std::map<std::string, std::int64_t> calls;
+    for (const analysis::RankHostWait& wait : facts.waits)
+      calls[facts.names[wait.call]] += wait.dur_ns;
+    std::vector<std::pair<std::int64_t, std::string>> longest;
+    for (const auto& [name, ns] : calls) {
+      if (ns >= job_.story.wall_ns / 20) longest.emplace_back(-ns, documents::Code(name, 60));
+    }
+    if (longest.empty()) return;
+    std::sort(longest.begin(), longest.end());
+    std::string text;
+    for (std::size_t i = 0; i < longest.size() && i < kMost; ++i)
+      text += fmt::format("{}{} ({} ms)", i == 0 ? "" : ", ", longest[i].second,
+                          MsText(-longest[i].first));
+    Line("- on rank {}, which waits most, it shows on the host as {}: waits, no costs of their own",
+         *job_.set.ranks[*victim].rank, text);
   }
 
   void Stalls() {
@@ -183,7 +239,25 @@ class ReportWriter {
         "is {} to {} ms. A rank whose GPU has work queued hides its losses, one that has none "
         "comes last: median lead of its launches {}.",
         job_.story.starved_ranks, job_.story.ranks.size(), MsText(least), MsText(most), Leads());
+    GpuFloor();
     Line("");
+  }
+
+  // What would set the pace if the hosts did not.
+  void GpuFloor() {
+    std::int64_t compute = 0;
+    std::int64_t transfer = 0;
+    for (std::size_t rank = 0; rank < job_.set.ranks.size(); ++rank) {
+      const auto& facts = job_.set.ranks[rank].facts;
+      if (!facts || facts->compute_ns + job_.joint.ranks[rank].transfer_ns <= compute + transfer)
+        continue;
+      compute = facts->compute_ns;
+      transfer = job_.joint.ranks[rank].transfer_ns;
+    }
+    Line(
+        "The GPU's work, which would set the pace then: {} ms of computation and {} of transfer on "
+        "the rank that has most.",
+        MsText(compute), MsText(transfer));
   }
 
   std::string Leads() const {
@@ -208,25 +282,27 @@ class ReportWriter {
     std::size_t row = 0;
     for (const JobLever& lever : job_.story.levers) {
       if (row == kLeversMax) break;
+      // A part of the lever for all ranks; the verdict names it.
+      if (lever.kind == analysis::LeverKind::kStarvedLate) continue;
       const PathTexts paths = PathsOf(job_, lever);
       table.Row({fmt::format("{}", ++row), CellOfText(LeverText(job_, lever)),
                  MsText(lever.saved_ns), ShareText(lever.saved_ns, job_.story.wall_ns),
                  CellOfText(paths.a), CellOfText(paths.b)});
     }
     if (const std::int64_t hidden = HiddenTransfer(); hidden > 0) {
-      table.Row(
-          {fmt::format("{}", ++row), "hide the transfers behind computation",
-           "at most " + MsText(hidden), ShareText(hidden, job_.story.wall_ns),
-           CellOfText("larger or earlier buckets where the framework has them"),
-           CellOfText("split the product before a collective and send the finished part while "
-                      "the rest computes")});
+      const PathTexts paths = TransferPaths(job_, workload_);
+      table.Row({fmt::format("{}", ++row),
+                 "hide the transfers that no computation hides yet, " + BusiestFamily(),
+                 "at most " + MsText(hidden), ShareText(hidden, job_.story.wall_ns),
+                 CellOfText(paths.a) + fmt::format(": at most {} ms", MsText(hidden)),
+                 CellOfText(paths.b) + ": a part of that"});
     }
     out_ += table.text();
     Line("");
     if (job_.story.levers.empty()) return;
     Line(
-        "Each saving is of the job's {} ms, alone, by replaying the collectives with the change "
-        "made; they do not add up.",
+        "Each saving is of the {} ms that were recorded, alone, by replaying the collectives with "
+        "the change made; they do not add up.",
         MsText(job_.story.wall_ns));
     Line("");
   }
@@ -242,6 +318,42 @@ class ReportWriter {
       least = least ? std::min(*least, one) : one;
     }
     return least && least->second >= job_.story.wall_ns / 100 ? least->second : 0;
+  }
+
+  std::string BusiestFamily() const {
+    const auto& families = job_.joint.families;
+    const auto most = std::max_element(
+        families.begin(), families.end(),
+        [](const auto& a, const auto& b) { return a.shortest_ns < b.shortest_ns; });
+    return most == families.end() ? std::string("of collectives")
+                                  : "mostly " + std::string(analysis::CommFamilyName(most->family));
+  }
+
+  // What the ranks compute, by the trace of one.
+  void Computation() {
+    if (workload_ == nullptr || workload_->categories.empty()) return;
+    Line("## What the ranks compute, by rank {}", workload_->rank);
+    Line("");
+    MarkdownTable table({"category", "ms", "of the computation", "of its roof", "ops"});
+    for (const RankWorkload::Category& category : workload_->categories) {
+      table.Row({CellOfText(category.name), MsDigits(category.ms),
+                 PartText(category.ms, workload_->computation_ms),
+                 category.efficiency ? fmt::format("{:.0f} %", *category.efficiency)
+                                     : std::string(documents::kAbsentText),
+                 CellOfText(category.ops)});
+    }
+    out_ += table.text();
+    Line("");
+    if (workload_->levers.empty()) return;
+    const bool first =
+        !job_.story.levers.empty() && job_.story.levers.front().saved_ns >= job_.story.wall_ns / 10;
+    Line("GPU time that could be saved on every rank{}:",
+         first ? ", worth it only after the first of the changes above" : "");
+    for (const RankWorkload::Lever& lever : workload_->levers) {
+      Line("- {}: at most {} ms. {}", CellOfText(lever.title), MsDigits(lever.gpu_ms),
+           CellOfText(lever.ways));
+    }
+    Line("");
   }
 
   void LoneKinds() {
@@ -299,7 +411,12 @@ class ReportWriter {
              static_cast<double>(*b.bytes) * static_cast<double>(b.calls);
     });
     if (kinds.size() > kListedMax) kinds.resize(kListedMax);
+    const auto moved = [](const analysis::LoneKind& kind) {
+      return static_cast<double>(*kind.bytes) * static_cast<double>(kind.calls);
+    };
     for (const analysis::LoneKind& kind : kinds) {
+      // Next to the largest these say nothing of the link.
+      if (moved(kind) < moved(kinds.front()) / 100) break;
       Line("- {} of {}, {} calls a rank: {} ms at best, {} GB/s on the bus",
            analysis::CommFamilyName(kind.family), BytesText(*kind.bytes), kind.calls,
            MsText(kind.shortest_ns), BusText(kind.bus_gb_s));
@@ -430,14 +547,15 @@ class ReportWriter {
 
   const JobView& job_;
   const std::vector<analysis::LoneKind>& lone_;
+  const RankWorkload* workload_;
   std::string out_;
 };
 
 }  // namespace
 
 std::string RanksReport(const JobView& job, const std::string& verdict,
-                        const std::vector<analysis::LoneKind>& lone) {
-  return ReportWriter(job, lone).Write(verdict);
+                        const std::vector<analysis::LoneKind>& lone, const RankWorkload* workload) {
+  return ReportWriter(job, lone, workload).Write(verdict);
 }
 
 }  // namespace jarvis::tools

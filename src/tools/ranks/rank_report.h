@@ -6,11 +6,12 @@
 #include <vector>
 
 #include "tools/ranks/rank_words.h"
+#include "tools/ranks/rank_workload.h"
 
 namespace jarvis::tools {
 
 // `verdict`: of RanksVerdict, or of LoneVerdict with `lone`.
 std::string RanksReport(const JobView& job, const std::string& verdict,
-                        const std::vector<analysis::LoneKind>& lone);
+                        const std::vector<analysis::LoneKind>& lone, const RankWorkload* workload);
 
 }  // namespace jarvis::tools

@@ -62,10 +62,23 @@ std::int64_t OthersWait(const JobView& job, std::size_t rank, std::int64_t least
   return waits[waits.size() / 2];
 }
 
+// What was recorded of the job, as the subject of a sentence.
+std::string RecordedText(const JobView& job) {
+  if (job.story.steps == 0) return "the recording takes";
+  return job.story.steps == 1 ? "the recorded step takes"
+                              : fmt::format("the {} recorded steps take", job.story.steps);
+}
+
 std::string Without(const JobView& job, const JobLever& lever) {
   const std::int64_t wall = job.story.wall_ns;
-  return fmt::format("the job takes {} ms instead of {} ({} less)", MsText(wall - lever.saved_ns),
-                     MsText(wall), ShareText(lever.saved_ns, wall));
+  return fmt::format("{} {} ms instead of {} ({} less)", RecordedText(job),
+                     MsText(wall - lever.saved_ns), MsText(wall), ShareText(lever.saved_ns, wall));
+}
+
+// Stretches of one length are somebody's setting.
+bool IsConstant(const HostStall& stall) {
+  constexpr std::int64_t kWithin = 100;
+  return stall.times > 1 && (stall.longest_ns - stall.shortest_ns) * kWithin <= stall.typical_ns;
 }
 
 std::string TimesText(std::int64_t times) {
@@ -79,6 +92,10 @@ std::string StallVerdict(const JobView& job, const JobLever& lever) {
                   MsText(stall.typical_ns), TimesText(stall.times),
                   analysis::CommFamilyName(stall.next), StallPlace(stall));
   const std::int64_t wait = OthersWait(job, stall.rank, stall.typical_ns / 2);
+  if (IsConstant(stall)) {
+    text += fmt::format(", the same length each time to {} ms, as a sleep or a time-out has",
+                        MsText(stall.longest_ns - stall.shortest_ns));
+  }
   if (wait > 0) text += fmt::format("; the others wait {} ms each time", MsText(wait));
   return text + "; without it " + Without(job, lever) + ".";
 }
@@ -97,13 +114,13 @@ std::string StarvedVerdict(const JobView& job, const JobLever& lever) {
   }
   std::sort(last.begin(), last.end());
   std::string text = fmt::format(
-      "the hosts of {} do not get the processor: {} of {} ms are missing on each, in pieces inside "
-      "arbitrary ops{}",
+      "the hosts of {} do not get the processor, by the pattern of what is missing: {} of {} ms on "
+      "each, in pieces inside arbitrary ops{}",
       lever.ranks.size() == job.set.ranks.size() ? fmt::format("all {} ranks", lever.ranks.size())
                                                  : RanksText(job, lever.ranks),
       Between(least, most), MsText(host),
       job.story.tick_ns
-          ? fmt::format(" that begin on a common {} ms tick", MsText(*job.story.tick_ns))
+          ? fmt::format(", many of which begin on a common {} ms tick", MsText(*job.story.tick_ns))
           : "");
   text += "; with enough cores " + Without(job, lever);
   if (!last.empty()) {
@@ -152,13 +169,86 @@ std::string PlainVerdict(const JobView& job) {
       PartText(wait, comm));
 }
 
-std::string_view RoleWord(RankRole role) {
-  switch (role) {
+// Where all hosts starve, those that come last are no other cause than the rest.
+std::string_view RoleWord(const JobView& job, std::size_t rank) {
+  const RankStory& of = job.story.ranks[rank];
+  if (of.starved && job.story.starved_ranks == job.story.ranks.size() && job.story.ranks.size() > 1)
+    return of.role == RankRole::kCause ? "starved, comes last" : "starved, waits";
+  switch (of.role) {
     case RankRole::kCause: return "cause";
     case RankRole::kVictim: return "victim";
     case RankRole::kNeither: return "neither";
   }
   return "neither";
+}
+
+// Most of the time in calls that take or give back memory lies within the length of one step.
+bool IsInOneStep(const std::vector<analysis::RankHostPiece>& pieces, std::int64_t step_ns) {
+  constexpr double kMost = 0.8;
+  std::vector<const analysis::RankHostPiece*> memory;
+  std::int64_t all = 0;
+  for (const analysis::RankHostPiece& piece : pieces) {
+    if (piece.place != HostPlace::kMemory) continue;
+    memory.push_back(&piece);
+    all += piece.dur_ns;
+  }
+  std::int64_t within = 0;
+  std::int64_t most = 0;
+  for (std::size_t first = 0, next = 0; first < memory.size(); ++first) {
+    while (next < memory.size() && memory[next]->ts_ns < memory[first]->ts_ns + step_ns)
+      within += memory[next++]->dur_ns;
+    most = std::max(most, within);
+    within -= memory[first]->dur_ns;
+  }
+  return static_cast<double>(most) >= kMost * static_cast<double>(all);
+}
+
+// What costs time once is no saving of each step of a long job.
+bool IsOneOff(const JobView& job, const JobLever& lever) {
+  if (job.story.steps < 2 || job.story.step_ns <= 0) return false;
+  return std::all_of(lever.ranks.begin(), lever.ranks.end(), [&](const std::size_t rank) {
+    const auto& facts = job.set.ranks[rank].facts;
+    return facts && IsInOneStep(facts->pieces, job.story.step_ns);
+  });
+}
+
+// How long a step is without the stop.
+std::int64_t RestOfStep(const JobView& job, const JobLever& lever) {
+  return (job.story.wall_ns - lever.saved_ns) / std::max<std::int64_t>(1, job.story.steps);
+}
+
+PathTexts StallPaths(const JobView& job, const JobLever& lever) {
+  const HostStall& stall = job.story.stalls[lever.which];
+  const std::int64_t rank = *job.set.ranks[stall.rank].rank;
+  const std::string_view next = analysis::CommFamilyName(stall.next);
+  const std::string saves = MsText(lever.saved_ns) + " ms";
+  // A rank that stops longer than a step takes is late whatever is issued ahead of the stop.
+  const bool hidden = stall.typical_ns < RestOfStep(job, lever);
+  std::string b =
+      "none: the stop is longer than the rest of the step, so that issuing the "
+      "collective earlier only moves the wait";
+  if (stall.place != HostPlace::kEmpty) {
+    if (hidden)
+      b = fmt::format("issue the {} before {}, or from another thread", next, Quoted(stall.inside));
+    return {fmt::format("find why {} takes {} ms on rank {} and not on the others (its inputs, its "
+                        "disk or network, what else runs on that node): {}",
+                        Quoted(stall.inside), MsText(stall.typical_ns), rank, saves),
+            std::move(b)};
+  }
+  if (hidden) {
+    b = fmt::format(
+        "issue the {} asynchronously ahead of that place (async_op=True, a prefetched "
+        "batch), so that a late host costs the rest only",
+        next);
+  }
+  return {fmt::format("look at rank {}'s Python between {} and {} (py-spy dump --pid while it "
+                      "stands, or one step with with_stack=True): {}: {}",
+                      rank, Quoted(stall.before), Quoted(stall.after),
+                      IsConstant(stall) ? "a sleep, a time-out or a polling interval"
+                                        : "a lock, a log or checkpoint write, data read by this "
+                                          "rank alone",
+                      saves),
+          std::move(b)};
 }
 
 // The rows of a table of ranks, before they are shown.
@@ -181,7 +271,7 @@ RankRow RowOf(const JobView& job, std::size_t rank) {
   const auto& facts = job.set.ranks[rank].facts;
   const auto& timeline = job.set.ranks[rank].timeline;
   RankRow row;
-  row.role = RoleWord(story.role);
+  row.role = RoleWord(job, rank);
   double busy = 0;
   double compute = 0;
   if (facts) {
@@ -264,8 +354,9 @@ std::string LeverText(const JobView& job, const JobLever& lever) {
     case LeverKind::kStarvedAll:
       return fmt::format("a processor for the host of {}", RanksText(job, lever.ranks));
     case LeverKind::kMemory:
-      return fmt::format("{} take and give back no memory in the recorded steps",
-                         RanksText(job, lever.ranks));
+      return fmt::format("no cudaMalloc, cudaFree or their like on {} in the recorded steps{}",
+                         RanksText(job, lever.ranks),
+                         IsOneOff(job, lever) ? ", nearly all of it within one of them" : "");
     case LeverKind::kBalance:
       return fmt::format("{} compute as long as the others before the collectives they are late at",
                          RanksText(job, lever.ranks));
@@ -348,44 +439,29 @@ std::string CommText(const JobView& job) {
 
 PathTexts PathsOf(const JobView& job, const JobLever& lever) {
   switch (lever.kind) {
-    case LeverKind::kStall: {
-      const HostStall& stall = job.story.stalls[lever.which];
-      const std::int64_t rank = *job.set.ranks[stall.rank].rank;
-      if (stall.place != HostPlace::kEmpty) {
-        return {fmt::format("find why {} takes {} ms on rank {} and not on the others: its inputs, "
-                            "its disk or network, what else runs on that node",
-                            Quoted(stall.inside), MsText(stall.typical_ns), rank),
-                fmt::format("issue the {} before {}, or from another thread",
-                            analysis::CommFamilyName(stall.next), Quoted(stall.inside))};
-      }
-      return {fmt::format("look at rank {}'s Python between {} and {} (py-spy dump --pid while it "
-                          "stands, or one step with with_stack=True): a sleep, a lock, a log or "
-                          "checkpoint write, data read by this rank alone",
-                          rank, Quoted(stall.before), Quoted(stall.after)),
-              fmt::format("launch the {} asynchronously ahead of that place (async_op=True, a "
-                          "prefetched batch), so that a late host costs the overlap only",
-                          analysis::CommFamilyName(stall.next))};
-    }
-    case LeverKind::kStarvedLate:
-      return {"pin these ranks' processes alone; the others bind next, see the lever for all",
-              "none of its own"};
+    case LeverKind::kStall: return StallPaths(job, lever);
+    case LeverKind::kStarvedLate: return {};
     case LeverKind::kStarvedAll:
       return {
           fmt::format("cores for {} processes: compare nproc and the container's CPU limit "
                       "with the ranks of a node, one core range a rank (numactl, taskset, "
-                      "Slurm --cpus-per-task), OMP_NUM_THREADS=1, data workers elsewhere",
-                      lever.ranks.size()),
-          "replay the step as a CUDA or HIP graph: its launches then need the host once a step"};
+                      "Slurm --cpus-per-task), OMP_NUM_THREADS=1, data workers elsewhere: {} ms",
+                      lever.ranks.size(), MsText(lever.saved_ns)),
+          fmt::format("replay the step as a CUDA or HIP graph (torch.cuda.graph), so that its "
+                      "launches need the host once a step: at most {} ms",
+                      MsText(lever.saved_ns))};
     case LeverKind::kMemory:
-      return {
-          "keep memory: warm up with the largest batch before measuring, "
-          "PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True, no torch.cuda.empty_cache()",
-          "preallocate the buffers whose sizes change between steps"};
+      return {fmt::format("keep memory: a warm-up with the largest batch, "
+                          "PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True (PyTorch 2.1 or "
+                          "newer), no torch.cuda.empty_cache(): {} ms{}",
+                          MsText(lever.saved_ns),
+                          IsOneOff(job, lever) ? ", once, not in each step of a long job" : ""),
+              "preallocate the buffers whose sizes change between steps: the same"};
     case LeverKind::kBalance:
-      return {
-          fmt::format("give {} less: batch sizes, sequence lengths, shards of tables or experts",
-                      RanksText(job, lever.ranks)),
-          "overlap the collective with what the early ranks can compute next"};
+      return {fmt::format("give {} less: batch sizes, sequence lengths, shards of tables or "
+                          "experts: {} ms",
+                          RanksText(job, lever.ranks), MsText(lever.saved_ns)),
+              "overlap the collective with what the early ranks can compute next: less than that"};
   }
   return {};
 }
@@ -479,8 +555,11 @@ Json VerdictJson(const JobView& job, const std::string& text) {
   Json levers = Json::array();
   for (const JobLever& lever : job.story.levers) {
     if (levers.size() == kLeversShown) break;
+    const PathTexts paths = PathsOf(job, lever);
     levers.push_back({{"change", LeverText(job, lever)},
                       {"saved_ms", std::round(MsOf(lever.saved_ns) * 1000) / 1000}});
+    if (!paths.a.empty()) levers.back()["path_a"] = paths.a;
+    if (!paths.b.empty()) levers.back()["path_b"] = paths.b;
   }
   verdict["levers"] = std::move(levers);
   return verdict;

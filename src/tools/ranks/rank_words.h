@@ -50,6 +50,7 @@ struct PathTexts {
   std::string a;  // what the job's owner can do
   std::string b;  // what a developer of the framework or of kernels can do
 };
+// Each with what it saves. Empty for a lever that is a part of another (kStarvedLate).
 PathTexts PathsOf(const JobView& job, const analysis::JobLever& lever);
 
 // Rows of ranks, equal ones folded: rank, role, window, busy, computation, communication, wait,

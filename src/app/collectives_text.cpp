@@ -1,0 +1,89 @@
+#include "app/collectives_text.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <vector>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+namespace jarvis::app {
+namespace {
+
+constexpr std::size_t kRanksShown = 16;
+constexpr std::size_t kNotesShown = 4;
+
+std::string CellText(const Json& cell) {
+  if (cell.is_string()) return cell.get<std::string>();
+  if (cell.is_number_integer()) return fmt::format("{}", cell.get<std::int64_t>());
+  if (!cell.is_number()) return "-";
+  const double value = cell.get<double>();
+  return value >= 100 ? fmt::format("{:.0f}", value) : fmt::format("{:.1f}", value);
+}
+
+// A table whose columns are as wide as they must be.
+std::string RanksTable(const Json& answer) {
+  const auto columns = answer.value("columns", std::vector<std::string>());
+  const Json rows = answer.value("rows", Json::array());
+  std::vector<std::vector<std::string>> lines = {columns};
+  for (std::size_t r = 0; r < rows.size() && r < kRanksShown; ++r) {
+    lines.emplace_back();
+    for (const Json& cell : rows[r])
+      lines.back().push_back(CellText(cell));
+  }
+  std::vector<std::size_t> widths(columns.size());
+  for (const auto& line : lines) {
+    for (std::size_t i = 0; i < line.size() && i < widths.size(); ++i)
+      widths[i] = std::max(widths[i], line[i].size());
+  }
+  std::string text;
+  for (const auto& line : lines) {
+    std::string row;
+    for (std::size_t i = 0; i < line.size() && i < widths.size(); ++i)
+      row += fmt::format("{}{:>{}}", i == 0 ? "" : "  ", line[i], widths[i]);
+    text += row + "\n";
+  }
+  if (rows.size() > kRanksShown) text += fmt::format("and {} more\n", rows.size() - kRanksShown);
+  return text;
+}
+
+std::string LeversText(const Json& levers, double wall_ms) {
+  std::string text;
+  std::size_t number = 0;
+  for (const Json& lever : levers) {
+    // Without ways out it is a part of another.
+    if (!lever.contains("path_a")) continue;
+    const double saved = lever.value("saved_ms", 0.0);
+    text +=
+        fmt::format("{}. {}: saves {} ms{}\n", ++number, lever.value("change", ""), CellText(saved),
+                    wall_ms > 0 ? fmt::format(" ({:.0f} %)", 100 * saved / wall_ms) : "");
+    text += "   Path A: " + lever.value("path_a", "") + "\n";
+    if (lever.contains("path_b")) text += "   Path B: " + lever.value("path_b", "") + "\n";
+  }
+  return text;
+}
+
+}  // namespace
+
+std::string CollectivesText(const Json& answer) {
+  const Json verdict = answer.value("verdict", Json::object());
+  if (verdict.value("text", "").empty()) return {};
+  std::string text = answer.value("summary", "") + "\n";
+  if (const std::string workload = answer.value("workload", ""); !workload.empty())
+    text += workload + "\n";
+  text += "\n" + RanksTable(answer);
+  const std::string levers =
+      LeversText(verdict.value("levers", Json::array()), verdict.value("wall_ms", 0.0));
+  if (!levers.empty()) text += "\nWhat to change:\n" + levers;
+  const auto notes = answer.value("notes", std::vector<std::string>());
+  for (std::size_t i = 0; i < notes.size() && i < kNotesShown; ++i)
+    text += fmt::format("{}{}\n", i == 0 ? "\nNote: " : "Note: ", notes[i]);
+  const Json files = answer.value("files", Json::array());
+  if (!files.empty()) {
+    const std::filesystem::path report = files.front().value("path", "");
+    text += fmt::format("\n{} ({} tables beside it)", report.string(), files.size() - 1);
+  }
+  return text;
+}
+
+}  // namespace jarvis::app

@@ -1,0 +1,40 @@
+// The sentences about a pair of traces that its report and its console output share.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "documents/comparative_facts.h"
+
+namespace jarvis::documents {
+
+// "A step of the target takes 33.8 ms, of the reference 35.2: 1.41 ms less (-4.0 %)." With what
+// carries most of it; that nothing is judged, where the two are not comparable.
+std::string PairVerdict(const ComparativeFacts& facts);
+
+// "step", "iteration": with its article.
+std::string UnitText(const ComparativeFacts& facts);
+
+// What could be done about the target's time, in the order of its report.
+struct LeverText {
+  std::string title;
+  std::string gap;     // against the reference; of the target's own levers: what is wrong
+  std::string action;  // what to do
+  std::string impact;
+  const findings::CompareRow* row = nullptr;  // with the largest gap; null: none
+};
+std::vector<LeverText> PairLevers(const ComparativeFacts& facts);
+
+// Why the times differ, and what the devices explain of it.
+std::vector<std::string> KeyFindings(const ComparativeFacts& facts);
+
+// How far to trust the comparison, and what to record next: of these two traces.
+std::vector<std::string> PairLimits(const ComparativeFacts& facts);
+std::vector<std::string> PairNextRecordings(const ComparativeFacts& facts);
+
+// "aten::mm, 48 calls": parts of a line of the balance that carry its difference.
+std::string PartsText(const findings::BalanceLine& line, std::size_t most, double least_ms);
+// "AllGather of 64 B", in backticks if it is an op.
+std::string PartName(const findings::BalancePart& part);
+
+}  // namespace jarvis::documents

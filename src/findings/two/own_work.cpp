@@ -1,0 +1,34 @@
+#include "findings/two/own_work.h"
+
+#include <algorithm>
+
+namespace jarvis::findings {
+
+OwnWork::OwnWork(const session::LoadedTrace& trace, const analysis::TimeFrames& frames)
+    : trace_(trace),
+      foreign_(frames.foreign.begin(), frames.foreign.end()),
+      frame_(frames.frame),
+      has_steps_(!frames.steps.empty()) {
+  const bool apart = frames.steady_steps > 0 && frames.steady_steps < frames.steps.size();
+  const std::size_t steps = apart ? frames.steady_steps : frames.steps.size();
+  steps_ = static_cast<double>(std::max<std::size_t>(1, steps));
+  if (!apart) return;
+  for (const analysis::StepFrame& step : frames.steps) {
+    if (!step.steady) left_out_.push_back(step.host);
+  }
+}
+
+bool OwnWork::Has(const analysis::Launcher& launcher) const {
+  if (launcher.op == trace::kNoEvent) {
+    const auto kernels = trace_.attribution().KernelsOf(launcher);
+    return std::none_of(kernels.begin(), kernels.end(),
+                        [&](const auto kernel) { return foreign_.contains(kernel); });
+  }
+  const std::int64_t start = trace_.events()[launcher.op].ts_ns;
+  if (has_steps_ && (start < frame_.start || start >= frame_.end)) return false;
+  return std::none_of(left_out_.begin(), left_out_.end(), [&](const analysis::TimeSpan& step) {
+    return step.start <= start && start < step.end;
+  });
+}
+
+}  // namespace jarvis::findings

@@ -1,0 +1,262 @@
+#include "findings/two/pair.h"
+
+#include <algorithm>
+#include <map>
+#include <utility>
+
+#include "findings/one/analysis_cache.h"
+#include "findings/one/library.h"
+#include "session/trace_host.h"
+
+namespace jarvis::findings {
+namespace {
+
+// A lever is worth a word from this share of the unit on...
+constexpr double kLeverShare = 0.01;
+// ... and if the class takes so much longer than its target.
+constexpr double kLeverExcess = 1.05;
+// Of a class that is far from every roof, as compare_traces.h has it for rows.
+constexpr double kParityExcess = 1.15;
+// Messages up to this size need microseconds on any link; what takes longer waits.
+constexpr double kSmallBytes = 65536;
+constexpr double kSmallUs = 50;
+constexpr std::size_t kOwnMax = 5;
+constexpr double kNearlyAll = 0.95;
+
+// The library with most of the launchers' time.
+std::string LibraryOf(const session::LoadedTrace& trace, const std::vector<const CompareRow*>& rows,
+                      std::vector<std::uint32_t> CompareRow::*launchers) {
+  std::map<std::string, std::int64_t> ns;
+  for (const CompareRow* row : rows) {
+    for (const std::uint32_t i : row->*launchers) {
+      for (const auto kernel : trace.attribution().KernelsOf(trace.attribution().launchers[i])) {
+        const auto& event = trace.events()[kernel];
+        ns[std::string(LibraryOfKernel(trace.events().strings[event.name]))] += event.dur_ns;
+      }
+    }
+  }
+  const auto most = std::max_element(
+      ns.begin(), ns.end(), [](const auto& a, const auto& b) { return a.second < b.second; });
+  return most == ns.end() ? std::string() : most->first;
+}
+
+bool IsOfLaunches(const Finding& finding) {
+  return finding.category == "cpu_idle";
+}
+
+class PairJudge {
+ public:
+  PairJudge(const CompareSide& primary, const CompareSide& comparison, ComparedPair* pair)
+      : primary_(primary), comparison_(comparison), pair_(*pair) {}
+
+  void Run() {
+    for (const BalanceLine& line : pair_.balance.lines) {
+      if (line.kind == BalanceKind::kClass && line.work != WorkClass::kCommunication)
+        Consider(line);
+    }
+    std::stable_sort(
+        pair_.levers.begin(), pair_.levers.end(),
+        [](const PairLever& a, const PairLever& b) { return a.saved_ms() > b.saved_ms(); });
+    FindHostFloor();
+    ConsiderGraph();
+    ChooseOwn();
+  }
+
+ private:
+  double Each(double ms) const { return ms * pair_.ops.parts[0] / pair_.balance.units[0]; }
+
+  void Consider(const BalanceLine& line) {
+    PairLever lever;
+    lever.work = line.work;
+    lever.now_ms = line.ms[0];
+    lever.comparison_ms = line.ms[1];
+    if (line.expected_ms) {
+      const bool bytes = line.bound == perf::Bound::kMemory;
+      lever.target_ms = *line.expected_ms;
+      lever.target = bytes ? PairTarget::kBandwidth : PairTarget::kSameShare;
+      // What was measured to be possible binds, where it is less.
+      // Rates of products: other work does not come near them.
+      const bool products =
+          line.work == WorkClass::kProducts || line.work == WorkClass::kConvolution;
+      if (!bytes && products && line.practical_ms && *line.practical_ms > lever.target_ms) {
+        lever.target_ms = *line.practical_ms;
+        lever.target = PairTarget::kMeasured;
+      }
+    } else if (line.far_from_roofs && !pair_.ops.same_device) {
+      lever.target_ms = line.ms[1];
+      if (line.ms[0] < kParityExcess * line.ms[1]) return;
+    } else if (pair_.ops.same_device) {
+      // The same calls on the same device: what is slower than there is a change for the worse.
+      lever.target_ms = lever.now_ms - SlowerMs(line.work);
+    } else {
+      return;
+    }
+    const bool worth = lever.saved_ms() >= kLeverShare * pair_.balance.ms[0] &&
+                       lever.now_ms >= kLeverExcess * lever.target_ms;
+    if (!worth) return;
+    lever.rows = RowsOf(line.work, lever.target);
+    if (lever.rows.empty()) return;
+    lever.library = LibraryOf(primary_.trace, lever.rows, &CompareRow::primary_launchers);
+    lever.comparison_library =
+        LibraryOf(comparison_.trace, lever.rows, &CompareRow::comparison_launchers);
+    pair_.levers.push_back(std::move(lever));
+  }
+
+  WorkClass ClassOf(const CompareRow& row) const {
+    const session::LoadedTrace& trace = primary_.trace;
+    return WorkClassOf(trace, trace.attribution().launchers[row.primary_launchers.front()]);
+  }
+
+  double SlowerMs(WorkClass work) const {
+    double sum = 0;
+    for (const CompareRow& row : pair_.ops.rows) {
+      if (row.verdict == CompareVerdict::kSlower && !row.primary_launchers.empty() &&
+          ClassOf(row) == work)
+        sum += Each(*row.unexpected_ms);
+    }
+    return sum;
+  }
+
+  // Matched rows of a class by how far the primary is from the target.
+  std::vector<const CompareRow*> RowsOf(WorkClass work, PairTarget target) const {
+    std::vector<std::pair<double, const CompareRow*>> gaps;
+    for (const CompareRow& row : pair_.ops.rows) {
+      if (!row.primary_ms || !row.comparison_ms || row.arguments_differ ||
+          row.not_judged == NotJudged::kShort || row.primary_launchers.empty() ||
+          ClassOf(row) != work)
+        continue;
+      const double by = target == PairTarget::kComparison ? 1 : row.expected.value_or(1);
+      const double gap = *row.primary_ms - by * *row.comparison_ms;
+      if (gap > 0) gaps.emplace_back(-gap, &row);
+    }
+    std::stable_sort(gaps.begin(), gaps.end(),
+                     [](const auto& a, const auto& b) { return a.first < b.first; });
+    std::vector<const CompareRow*> rows;
+    for (const auto& [gap, row] : gaps)
+      rows.push_back(row);
+    return rows;
+  }
+
+  bool IsOfLever(const Finding& finding) const {
+    const auto is = [&](WorkClass work) {
+      return std::any_of(pair_.levers.begin(), pair_.levers.end(),
+                         [&](const PairLever& lever) { return lever.work == work; });
+    };
+    if (finding.tier != Tier::kCompute) return false;
+    const Kind kind = KindOf(finding.category);
+    return (kind == Kind::kGemm && is(WorkClass::kProducts)) ||
+           (kind == Kind::kSdpa && is(WorkClass::kAttention)) ||
+           (kind == Kind::kConvolution && is(WorkClass::kConvolution));
+  }
+
+  // What another rank decides is no saving of this one's.
+  bool IsAnothersLateness(const Finding& finding) const {
+    const BalanceLine* line = pair_.balance.Find(WorkClass::kCommunication);
+    return finding.category == "multi_kernel" && line != nullptr &&
+           std::any_of(line->parts.begin(), line->parts.end(),
+                       [](const BalancePart& part) { return IsOnlyWaiting(part, 0); });
+  }
+
+  // What of a unit would remain if the GPU's work took no time. The simulation's time is that of
+  // the recording: only where the steps are all of it, or all but work of earlier steps.
+  void FindHostFloor() {
+    const WallBase& wall = pair_.primary->wall;
+    const StepBase& base = pair_.primary->base;
+    if (!wall.known || !(wall.wall_ms > 0) || !(base.total_ms > 0)) return;
+    const double others_ms =
+        static_cast<double>(base.balance.foreign_ns + base.balance.unrecorded_ns) / 1e6;
+    const bool all = base.total_ms + others_ms >= kNearlyAll * wall.wall_ms;
+    const double part = wall.host_floor_ms / (all ? base.total_ms : wall.wall_ms);
+    pair_.host_floor_ms = std::min(1.0, part) * pair_.balance.ms[0];
+  }
+
+  // Only where launches are what the primary's own analysis complains about too.
+  void ConsiderGraph() {
+    const auto& findings = pair_.primary->findings;
+    const auto launches = std::find_if(findings.begin(), findings.end(), IsOfLaunches);
+    const bool captured =
+        launches != findings.end() &&
+        std::any_of(launches->patterns.begin(), launches->patterns.end(),
+                    [](const PatternHit& hit) { return hit.pattern == Pattern::kGraphLaunch; });
+    if (!pair_.host_bound() || launches == findings.end() || captured || pair_.syncs[0] >= 0.5)
+      return;
+    GraphLever lever;
+    lever.now_ms = pair_.balance.ms[0];
+    if (const BalanceLine* line = pair_.balance.Find(WorkClass::kCommunication)) {
+      for (const BalancePart& part : line->parts) {
+        if (IsOnlyWaiting(part, 0)) lever.waiting_ms += part.ms[0];
+      }
+    }
+    const analysis::Balance& balance = pair_.primary->base.balance;
+    const std::int64_t other_ns = balance.host_before_ns + balance.after_ns +
+                                  balance.idle_host_only_ns + balance.idle_first_call_ns;
+    lever.left_ms = pair_.balance.busy_ms[0] - lever.waiting_ms +
+                    static_cast<double>(other_ns) / 1e6 / pair_.balance.units[0];
+    if (lever.now_ms - lever.left_ms >= kLeverShare * lever.now_ms) pair_.graph = lever;
+  }
+
+  void ChooseOwn() {
+    for (const Finding& finding : pair_.primary->findings) {
+      if (pair_.own.size() == kOwnMax) break;
+      if (IsOfLever(finding) || IsAnothersLateness(finding) ||
+          (pair_.graph && IsOfLaunches(finding)))
+        continue;
+      pair_.own.push_back(&finding);
+    }
+    if (!pair_.host_bound()) return;
+    // Nothing else shows before the host is faster.
+    std::stable_partition(pair_.own.begin(), pair_.own.end(),
+                          [](const Finding* finding) { return IsOfLaunches(*finding); });
+  }
+
+  const CompareSide& primary_;
+  const CompareSide& comparison_;
+  ComparedPair& pair_;
+};
+
+Result<double> SyncsOf(const session::LoadedTrace& trace, const Job& job) {
+  JV_ASSIGN(const auto host, session::HostOf(trace, job));
+  double calls = 0;
+  for (const analysis::WaitGroup& group : host->waits) {
+    const bool own = group.cause == analysis::WaitCause::kGpuWork ||
+                     group.cause == analysis::WaitCause::kOwnCopy ||
+                     group.cause == analysis::WaitCause::kNothing;
+    if (own) calls += static_cast<double>(group.count);
+  }
+  return calls;
+}
+
+}  // namespace
+
+Result<ComparedPair> ComparePair(const CompareSide& primary, const CompareSide& comparison,
+                                 Job& job) {
+  ComparedPair pair;
+  const auto platform = [](const CompareSide& side) {
+    return side.platform ? &*side.platform : nullptr;
+  };
+  JV_ASSIGN(pair.primary, AnalysisOf(primary.trace, platform(primary), {}, job));
+  JV_ASSIGN(pair.comparison, AnalysisOf(comparison.trace, platform(comparison), {}, job));
+  pair.comparability = AssessComparability(primary.trace, comparison.trace);
+  JV_ASSIGN(pair.ops, CompareTraces(primary, comparison, analysis::GroupBy::kOp, job));
+  pair.balance = BalanceOf({primary, *pair.primary}, {comparison, *pair.comparison}, pair.ops,
+                           pair.comparability.order);
+  const session::LoadedTrace* traces[2] = {&primary.trace, &comparison.trace};
+  for (int i = 0; i < 2; ++i) {
+    JV_ASSIGN(const double calls, SyncsOf(*traces[i], job));
+    pair.syncs[i] = calls / pair.balance.units[i];
+  }
+  if (pair.comparable() && !pair.balance.lines.empty()) PairJudge(primary, comparison, &pair).Run();
+  return pair;
+}
+
+bool ComparedPair::host_bound() const {
+  constexpr double kHostBound = 0.9;
+  return host_floor_ms.value_or(0) >= kHostBound * balance.ms[0] && host_floor_ms;
+}
+
+bool IsOnlyWaiting(const BalancePart& part, int side) {
+  return part.collective && part.bytes && *part.bytes <= kSmallBytes &&
+         part.median_us[side] >= kSmallUs;
+}
+
+}  // namespace jarvis::findings

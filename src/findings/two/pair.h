@@ -1,0 +1,72 @@
+// All that is said about two traces, as facts: how they differ as workloads, where the difference
+// of a step comes from, and what the primary could do about its time.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "findings/one/analysis.h"
+#include "findings/two/balance.h"
+#include "findings/two/comparability.h"
+#include "findings/two/compare_traces.h"
+
+namespace jarvis::findings {
+
+// What a lever's target is made of.
+enum class PairTarget : std::uint8_t {
+  kSameShare,   // the share of the device's peak that the comparison reaches on its own
+  kMeasured,    // a rate that was measured on the primary's device, where that is less far
+  kBandwidth,   // the ratio of the devices' bandwidths
+  kComparison,  // the comparison's own time: neither is near a roof, or the devices are the same
+};
+
+// A class of work that takes the primary longer than what the comparison shows to be possible.
+struct PairLever {
+  WorkClass work = WorkClass::kOther;
+  PairTarget target = PairTarget::kComparison;
+  double now_ms = 0;  // of a unit of Balance
+  double target_ms = 0;
+  double comparison_ms = 0;
+  std::vector<const CompareRow*> rows;  // of the class, the largest gap first; not empty
+  std::string library;                  // of the primary's kernels; empty: not known
+  std::string comparison_library;
+  double saved_ms() const { return now_ms - target_ms; }
+};
+
+// The host sets the primary's pace and nothing of the unit waits for the GPU, so that it could be
+// replayed as one graph.
+struct GraphLever {
+  double now_ms = 0;   // of the unit
+  double left_ms = 0;  // its GPU work, small collectives apart, and what the host does without ops
+  double waiting_ms = 0;  // of small collectives, which another rank decides
+};
+
+struct ComparedPair {
+  std::shared_ptr<const Analysis> primary;
+  std::shared_ptr<const Analysis> comparison;
+  Comparability comparability;
+  TraceComparison ops;
+  Balance balance;
+  std::vector<PairLever> levers;  // the most first
+  // What the primary's host alone takes of a unit, as traced; absent: not known.
+  std::optional<double> host_floor_ms;
+  std::optional<GraphLever> graph;
+  // The primary's own findings that no lever is about, by their rank.
+  std::vector<const Finding*> own;
+  double syncs[2] = {0,
+                     0};  // calls that wait for the GPU, a unit; foreign and unrecorded work apart
+  // The host alone needs nearly all of a unit: it sets the primary's pace.
+  bool host_bound() const;
+  bool comparable() const { return comparability.verdict != "not comparable"; }
+};
+
+// Errors: kCancelled.
+Result<ComparedPair> ComparePair(const CompareSide& primary, const CompareSide& comparison,
+                                 Job& job);
+
+// Is its time waiting for another rank, whatever it moves? By its size.
+bool IsOnlyWaiting(const BalancePart& part, int side);
+
+}  // namespace jarvis::findings

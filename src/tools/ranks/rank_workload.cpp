@@ -1,0 +1,144 @@
+#include "tools/ranks/rank_workload.h"
+
+#include <algorithm>
+#include <set>
+#include <utility>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "base/text.h"
+#include "documents/markdown_text.h"
+#include "documents/prose.h"
+#include "findings/one/analysis_cache.h"
+#include "session/report_source.h"
+#include "tools/shared/arguments.h"
+#include "tools/shared/platform_choice.h"
+#include "tools/shared/rank_files.h"
+
+namespace jarvis::tools {
+namespace {
+
+constexpr std::size_t kCategoriesMax = 6;
+constexpr std::size_t kOpsShown = 3;
+constexpr std::size_t kNameBytes = 60;
+constexpr std::size_t kComputeLevers = 3;
+constexpr double kCategoryShare = 0.01;  // of the computation
+
+// Ranks by how much they compute, the most first, as far as each has a file of its own.
+std::vector<const analysis::RankDigest*> Candidates(const analysis::RankSet& set) {
+  std::vector<const analysis::RankDigest*> ranks;
+  for (const analysis::RankDigest& digest : set.ranks) {
+    const auto same = [&](const auto& other) { return other.trace_id == digest.trace_id; };
+    if (digest.facts && std::count_if(set.ranks.begin(), set.ranks.end(), same) == 1)
+      ranks.push_back(&digest);
+  }
+  std::stable_sort(ranks.begin(), ranks.end(), [](const auto* a, const auto* b) {
+    return a->facts->compute_ns > b->facts->compute_ns;
+  });
+  return ranks;
+}
+
+// Ways out without savings in their words: those are of this rank's wall time, which is waiting.
+RankWorkload::Lever LeverOf(const findings::Analysis& analysis, const findings::Finding& finding) {
+  findings::Finding plain = finding;
+  for (auto* wall : {&plain.wall_a, &plain.wall_b})
+    wall->reset();
+  for (auto* change : {&plain.change_a, &plain.change_b})
+    change->reset();
+  const documents::FindingText text = documents::DraftText(analysis, plain);
+  RankWorkload::Lever lever;
+  lever.title = text.title;
+  lever.gpu_ms = finding.savings_ms->high;
+  for (const auto& [name, words] : {std::pair("A", &text.path_a), std::pair("B", &text.path_b)}) {
+    const std::string_view path = Trim(*words);
+    if (path.empty() || path.starts_with("None known")) continue;
+    lever.ways += fmt::format("{}Path {}: {}", lever.ways.empty() ? "" : " ", name, path);
+  }
+  return lever;
+}
+
+RankWorkload WorkloadOf(const findings::Analysis& analysis, std::int64_t rank) {
+  using findings::WorkloadPart;
+  RankWorkload made;
+  made.rank = rank;
+  made.line = findings::WorkloadLine(analysis.workload);
+  made.framework = analysis.workload[WorkloadPart::kFramework].value;
+  made.parallelism = analysis.workload[WorkloadPart::kParallelism].value;
+  made.training = analysis.context.training;
+  made.computation_ms = analysis.totals.computation_ms;
+  for (const findings::CategoryAnalysis& category : analysis.categories) {
+    if (made.categories.size() == kCategoriesMax) break;
+    // Work launched before the recording belongs to a step that is not there.
+    if (category.kind == findings::Kind::kCommunication || category.key == "unlinked" ||
+        category.gpu_us / 1000 < kCategoryShare * made.computation_ms)
+      continue;
+    std::vector<std::string> ops;
+    std::vector<std::pair<std::string, double>> sums;
+    for (const findings::Operation& operation : category.operations) {
+      const auto known = std::find_if(sums.begin(), sums.end(),
+                                      [&](const auto& sum) { return sum.first == operation.name; });
+      if (known == sums.end()) {
+        sums.emplace_back(operation.name, operation.gpu_us / 1000);
+      } else {
+        known->second += operation.gpu_us / 1000;
+      }
+    }
+    std::stable_sort(sums.begin(), sums.end(),
+                     [](const auto& a, const auto& b) { return a.second > b.second; });
+    for (std::size_t i = 0; i < sums.size() && i < kOpsShown; ++i)
+      ops.push_back(fmt::format("{} {}", Utf8Prefix(sums[i].first, kNameBytes),
+                                documents::Ms(sums[i].second)));
+    made.categories.push_back({category.display_name, category.gpu_us / 1000, category.efficiency,
+                               fmt::format("{}", fmt::join(ops, ", "))});
+  }
+  std::vector<const findings::Finding*> levers;
+  for (const findings::Finding& finding : analysis.findings) {
+    if (finding.tier != findings::Tier::kSystem && finding.savings_ms &&
+        finding.savings_ms->high >= kCategoryShare * made.computation_ms)
+      levers.push_back(&finding);
+  }
+  std::stable_sort(levers.begin(), levers.end(), [](const auto* a, const auto* b) {
+    return a->savings_ms->high > b->savings_ms->high;
+  });
+  for (const findings::Finding* finding : levers) {
+    if (made.levers.size() == kComputeLevers) break;
+    made.levers.push_back(LeverOf(analysis, *finding));
+  }
+  return made;
+}
+
+Result<RankWorkload> LookAt(session::Workspace& workspace, const std::string& path,
+                            const analysis::RankDigest& digest, Job& job) {
+  JV_ASSIGN(const TracePtr trace, OpenTrace(workspace, {{"trace", path}}, job));
+  JV_ASSIGN(const PlatformChoice choice, ChoosePlatform(workspace.files(), "", trace.get()));
+  const perf::Platform* platform = choice.platform ? &*choice.platform : nullptr;
+  JV_ASSIGN(const auto analysis, findings::AnalysisOf(*trace, platform, {}, job));
+  return WorkloadOf(*analysis, *digest.rank);
+}
+
+}  // namespace
+
+Result<std::optional<RankWorkload>> LookAtOneRank(session::Workspace& workspace,
+                                                  const Json& arguments,
+                                                  const analysis::RankSet& set, Job& job) {
+  const auto candidates = Candidates(set);
+  if (candidates.empty()) return std::optional<RankWorkload>();
+  JV_ASSIGN(const std::vector<std::string> paths, RankFilesOf(workspace, arguments));
+  for (const analysis::RankDigest* digest : candidates) {
+    const auto path = std::find_if(paths.begin(), paths.end(), [&](const std::string& one) {
+      return one == digest->source || one.ends_with("/" + digest->source);
+    });
+    if (path == paths.end() ||
+        session::KindOf(workspace.files(), *path) != session::SourceKind::kTrace)
+      continue;
+    auto made = LookAt(workspace, *path, *digest, job);
+    if (made) return std::optional(std::move(*made));
+    // One try: what cannot be loaded once will not be for another rank, and each costs time.
+    if (made.error().code == ErrorCode::kCancelled) return tl::unexpected(made.error());
+    break;
+  }
+  return std::optional<RankWorkload>();
+}
+
+}  // namespace jarvis::tools

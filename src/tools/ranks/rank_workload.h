@@ -1,0 +1,44 @@
+// What a job is, and what its ranks compute, by the trace of one of them: a digest says neither.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "analysis/ranks/rank_set.h"
+#include "base/job.h"
+#include "json/json.h"
+#include "session/workspace.h"
+
+namespace jarvis::tools {
+
+struct RankWorkload {
+  std::int64_t rank = 0;  // whose trace
+  std::string line;       // what it is of; empty: not known
+  std::string framework;  // of the line; may be empty
+  std::string parallelism;
+  bool training = false;
+  double computation_ms = 0;
+  struct Category {
+    std::string name;
+    double ms = 0;
+    std::optional<double> efficiency;  // percent of the roof
+    std::string ops;                   // those with most of its time
+  };
+  std::vector<Category> categories;  // the longest first
+  struct Lever {
+    std::string title;
+    std::string ways;   // "Path A: ... Path B: ..."
+    double gpu_ms = 0;  // at most, of every rank
+  };
+  std::vector<Lever> levers;  // of computation, the most first
+};
+
+// Of the rank with most computation, which is loaded as any trace and dropped when memory is short.
+// Absent: no rank has a trace of its own, or it cannot be loaded. Errors: kCancelled.
+Result<std::optional<RankWorkload>> LookAtOneRank(session::Workspace& workspace,
+                                                  const Json& arguments,
+                                                  const analysis::RankSet& set, Job& job);
+
+}  // namespace jarvis::tools

@@ -1,0 +1,60 @@
+#include "tools/ranks/transfer_paths.h"
+
+#include <algorithm>
+#include <string>
+
+#include "base/text.h"
+
+namespace jarvis::tools {
+
+PathTexts TransferPaths(const JobView& job, const RankWorkload* workload) {
+  using analysis::CommFamily;
+  const auto& families = job.joint.families;
+  const auto most =
+      std::max_element(families.begin(), families.end(),
+                       [](const auto& a, const auto& b) { return a.shortest_ns < b.shortest_ns; });
+  const CommFamily family = most == families.end() ? CommFamily::kOther : most->family;
+  const auto has = [&](std::string_view part) {
+    return workload != nullptr &&
+           (ContainsNoCase(workload->line, part) || ContainsNoCase(workload->framework, part));
+  };
+  const bool training = workload != nullptr && workload->training;
+  switch (family) {
+    case CommFamily::kExchange:
+      if (has("torchrec") || has("dlrm") || has("embedding")) {
+        return {
+            "TorchRec's TrainPipelineSparseDist: the next batch's input distribution beside "
+            "this batch's dense part",
+            "send embeddings in fp16 or bf16 (TorchRec qcomms): half the bytes, with an eye on "
+            "accuracy"};
+      }
+      if (has("expert") || has("moe")) {
+        return {"two half batches, so that one's exchange runs beside the other's experts",
+                "send activations in a narrower format, or only to ranks that have tokens"};
+      }
+      return {"issue the all_to_all asynchronously and compute what does not need it meanwhile",
+              "fewer or narrower bytes"};
+    case CommFamily::kAllReduce:
+      if (has("tensor parallel") || !training) {
+        return {std::string("sequence parallelism (ReduceScatter and AllGather instead) with "
+                            "overlapped tensor-parallel communication") +
+                    (has("megatron") ? " (Megatron: `--sequence-parallel --tp-comm-overlap`)" : ""),
+                "split the product before each AllReduce and reduce the finished part while the "
+                "rest computes"};
+      }
+      return {
+          "DistributedDataParallel: smaller first buckets (`bucket_cap_mb`), "
+          "`gradient_as_bucket_view=True`, `static_graph=True`",
+          "reduce gradients in bf16 (a communication hook): half the bytes"};
+    case CommFamily::kReduceScatter:
+    case CommFamily::kAllGather:
+      return {
+          "prefetch shards (FSDP: `backward_prefetch`, `forward_prefetch`), wrap layers so "
+          "that each has enough to compute",
+          "gather in a narrower format"};
+    default: break;
+  }
+  return {"issue it earlier, beside work that does not need its result", "fewer or narrower bytes"};
+}
+
+}  // namespace jarvis::tools

@@ -1,0 +1,12 @@
+// How transfers can be hidden or made smaller, by what the job is and by the collective.
+#pragma once
+
+#include "tools/ranks/rank_words.h"
+#include "tools/ranks/rank_workload.h"
+
+namespace jarvis::tools {
+
+// Of the family of collectives that moves for longest. `workload`: null if not known.
+PathTexts TransferPaths(const JobView& job, const RankWorkload* workload);
+
+}  // namespace jarvis::tools
