@@ -183,7 +183,8 @@ class Analyzer {
                               : a.time_ms > b.time_ms;
     });
     if (linked) {
-      FillWallSavings(trace_.events(), *simulation_, ProfilerCosts(), &out_);
+      FillWallSavings(trace_.events(), *simulation_, TimeScope(frames_->frames), RecordingCosts(),
+                      &out_);
     } else {
       out_.wall.why_not =
           "no launch is linked with its GPU work, so what waits for what is unknown.";
@@ -213,8 +214,10 @@ class Analyzer {
 
   std::vector<Finding> FindHost() {
     const IdleSections sections = FindIdleSections(trace_, *host_, frames_->frames.unrecorded);
-    std::vector<Finding> found = HostFindings({trace_.events(), *host_, sections, *first_calls_,
-                                               *descheduled_, *profiling_, out_.context});
+    const TimeScope scope(frames_->frames);
+    std::vector<Finding> found =
+        HostFindings({trace_, *host_, *frames_, scope, out_.base.total_ms, sections, *first_calls_,
+                      *descheduled_, *profiling_, out_.context});
     for (Finding& f : found) {
       f.percent_of_total = out_.totals.Percent(f.time_ms);
       f.impact_percent = out_.totals.window_ms > 0
@@ -225,8 +228,8 @@ class Analyzer {
     return found;
   }
 
-  ProfilerShare ProfilerCosts() const {
-    ProfilerShare share;
+  RecordingShare RecordingCosts() const {
+    RecordingShare share;
     for (analysis::HostCost cost : profiling_->stretches) {
       cost.low_ns = cost.high_ns;
       share.most.push_back(cost);
@@ -237,7 +240,7 @@ class Analyzer {
       cost.high_ns = cost.low_ns;
       share.artefact.push_back(cost);
     }
-    share.unrecorded_ms = static_cast<double>(frames_->frames.whole.unrecorded_ns) / 1e6;
+    share.first_calls = first_calls_->intervals;
     return share;
   }
 

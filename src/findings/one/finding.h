@@ -51,6 +51,8 @@ struct Change {
   Range savings_ms;    // GPU time, each part at most what ran alone
   std::string target;  // of the costliest part; see Target
   std::string source;
+  // What the simulation is asked instead of `parts`, where launches go, too; empty: the parts.
+  std::vector<analysis::Change> exact;
 };
 
 struct Finding {
@@ -96,6 +98,8 @@ struct Finding {
   std::optional<WallSaving> wall_a;        // absent: nothing to ask, or no simulation
   std::optional<WallSaving> wall_b;
   std::string shows_after;            // id of the finding before which it saves next to nothing
+  bool one_off = false;               // no cost of a steady step, and in no sum of savings
+  bool minor = false;                 // saves next to nothing alone and after those before it
   std::vector<std::string> warnings;  // codes: "graph_replay", "starved", "routing_assumed"
   std::string source_file;            // "category_data/gemm_metrics.json"
   std::string source_cell;            // "/category_findings/0"

@@ -73,13 +73,23 @@ inline constexpr double kRuntimeShare = 0.25;   // of a gap under one class of r
 inline constexpr double kHostOpShare = 0.20;    // of a gap under ops
 
 // The host, and savings of wall time.
-inline constexpr double kHostShareMin = 1.5;   // percent of the wall: host time that matters
+inline constexpr double kHostShareMin = 1;     // percent of the steps: host time that matters
 inline constexpr double kWaitsMin = 8;         // fewer waits are how a result is read
 inline constexpr double kGraphShareMax = 50;   // percent of GPU time that graphs launch already
 inline constexpr double kIdleLaunchShare = 2;  // percent of launches that find their stream idle
 inline constexpr double kFindingsAsked = 40;   // findings that the simulation is asked about
 inline constexpr double kProfilerShare = 2;    // percent of the wall that the profiler cost
 inline constexpr double kShowsAfter = 2;       // times as much after others as alone
+inline constexpr double kMinorShare = 0.5;     // percent of the steps: a smaller saving is no lever
+// The class of what saves wall time, percent of the steps that it saves.
+inline constexpr double kCriticalSaving = 10;
+inline constexpr double kHighSaving = 3;
+inline constexpr double kMediumSaving = 1;
+inline constexpr double kLaunchesPerWait = 64;  // fewer between waits are no graph's work
+inline constexpr double kRampPart = 0.2;        // of a step's GPU time: its start
+inline constexpr double kRampShare = 80;        // percent of the late launches' idle time in it
+// Exposed communication whose cause one rank cannot tell is ranked by its size from here.
+inline constexpr double kExposedRanked = 10;  // percent of the steps
 
 // Copies, communication.
 inline constexpr double kCopyShare = 5;  // percent of the window, a direction
