@@ -24,13 +24,11 @@ std::string PlaceText(const HostPlace& place) {
 }
 
 // "`a` (12.3 ms), `b` (4.5 ms)"
-std::string PlacesText(const HostCause& cause, bool counts) {
+std::string PlacesText(const HostCause& cause) {
   std::string text;
   for (std::size_t i = 0; i < std::min(kPlacesTold, cause.places.size()); ++i) {
     const HostPlace& place = cause.places[i];
-    text += (text.empty() ? "" : ", ") + PlaceText(place) + " (";
-    if (counts) text += fmt::format("{} times, ", place.count);
-    text += Ms(place.ms) + ")";
+    text += (text.empty() ? "" : ", ") + PlaceText(place) + " (" + Ms(place.ms) + ")";
   }
   return text;
 }
@@ -64,7 +62,7 @@ std::string SectionInsight(const findings::Analysis& analysis, const HostCause& 
   text += BetweenText(cause);
   if (cause.period_ms && cause.count > 2) text += fmt::format(", every {}", Ms(*cause.period_ms));
   text += cause.loading ? ", while data is loaded" : "";
-  const std::string places = PlacesText(cause, false);
+  const std::string places = PlacesText(cause);
   if (!places.empty()) text += "; the host is in " + places;
   if (2 * cause.nothing_ms > cause.total_ms) {
     text += fmt::format(
@@ -170,7 +168,7 @@ std::string HostInsight(const findings::Analysis& analysis, const findings::Find
       return fmt::format(
           "{} of first calls: {}. It happens once: no cost of a steady step, and in no other "
           "saving.",
-          Ms(cause.total_ms), PlacesText(cause, false));
+          Ms(cause.total_ms), PlacesText(cause));
     case HostCauseKind::kDescheduled: break;
   }
   return fmt::format(

@@ -294,15 +294,13 @@ class Analyzer {
       row.gpu_ms = category.gpu_us / 1000;
       row.percent_of_computation = category.percent_of_computation;
       row.operations = category.calls;
-      bool guess = false;
       for (const Finding& finding : category.findings) {
         if (!finding.impact_percent) continue;
-        guess = guess || finding.method == EstimateMethod::kGuess;
         if (!row.impact_percent) row.impact_percent = Range{};
         for (double Range::*part : {&Range::low, &Range::mid, &Range::high})
           (*row.impact_percent).*part += (*finding.impact_percent).*part;
       }
-      row.source = !row.impact_percent ? "no_finding" : guess ? "guess" : "findings_rollup";
+      row.source = !row.impact_percent ? "no_finding" : "findings_rollup";
       if (!row.impact_percent && !category.notes.empty()) row.why_not = category.notes.front();
       out_.priorities.push_back(std::move(row));
     }

@@ -29,7 +29,6 @@ enum class EstimateMethod : std::uint8_t {
   kMeasured,  // time that was seen: gaps, exposed communication, transposes
   kTraffic,   // bytes that fusion saves, at the bandwidth that the chain has now
   kTarget,    // a target with a source: a sibling in the trace, a published rate
-  kGuess,     // a share of the time of work without a model; "not quantified" in reports
   kNone,      // no saving can be told from the trace
 };
 std::string_view MethodText(EstimateMethod method);  // "quantified", "measured", ...

@@ -54,7 +54,8 @@ class HostFindingMaker {
 
   void MakeLedger() {
     for (const SectionGroup& group : e_.sections.groups) {
-      if (Matters(group.total_ms) && !IsExplained(group)) sections_.push_back(&group);
+      if (Matters(group.total_ms) && !IsExplained(group) && !FollowsForeign(group))
+        sections_.push_back(&group);
     }
     IntervalSet<std::int64_t> excused = e_.profiling.artefact;
     for (const auto* more : {&e_.first_calls.intervals, &e_.descheduled.intervals})
@@ -88,6 +89,15 @@ class HostFindingMaker {
       stopped += analysis::MsInside(e_.descheduled.intervals, one.start, one.end);
     }
     return 2 * (profiler + first + stopped) > group.total_ms;
+  }
+
+  // Between the work of an unrecorded step and the first of a recorded one: no cost of a step.
+  bool FollowsForeign(const SectionGroup& group) const {
+    const auto& foreign = e_.frames.frames.foreign_busy;
+    return group.stretches.size() == 1 &&
+           std::any_of(foreign.begin(), foreign.end(), [&](const auto& work) {
+             return work.end == group.stretches.front().start;
+           });
   }
 
   void Sections() {
@@ -128,8 +138,19 @@ class HostFindingMaker {
     all = Union(std::move(all));
     if (MsOf(Length(all)) < cause->idle_ms) return;
     cause->least = std::move(cause->changes);
-    cause->changes = {analysis::ScaleHost{StretchesOf(all), 0}};
+    cause->changes = {analysis::ScaleHost{StretchesOf(all), 0}, PinnedBatches()};
     cause->idle_ms = std::min(MsOf(Length(all)), ledger_.total_ms);
+  }
+
+  // What workers hand over lies in pinned memory.
+  analysis::PinCopies PinnedBatches() const {
+    const trace::EventStore& events = e_.trace.events();
+    analysis::PinCopies pin;
+    for (const trace::EventIndex e : e_.trace.attribution().timeline) {
+      const bool copy = events[e].kind == trace::EventKind::kMemcpy && !e_.scope.IsForeign(e);
+      if (copy && DirectionOf(events.name(e)) == CopyDirection::kToDevice) pin.copies.push_back(e);
+    }
+    return pin;
   }
 
   void Descheduled() {
@@ -260,7 +281,8 @@ class HostFindingMaker {
     IntervalSet<std::int64_t> spans;
     const IdlePhase* most = nullptr;
     for (const IdlePhase& phase : ledger_.phases) {
-      const bool others = phase.waits_often() || phase.kind == analysis::PhaseKind::kLoader ||
+      const bool others = phase.waits_often() || phase.mostly_excused() ||
+                          phase.kind == analysis::PhaseKind::kLoader ||
                           (IsOptimizer(phase) && !e_.context.foreach_optimizer);
       if (others || phase.launch_ms <= 0) continue;
       cause.idle_ms += phase.launch_ms + phase.sync_ms;

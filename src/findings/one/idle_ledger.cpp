@@ -141,6 +141,7 @@ class LedgerMaker {
     if (!in_.scope.Has(at)) return;
     const TimePieces left = Subtract({gap}, in_.excused);
     const double ms = MsOfPieces(left);
+    out_.phases[PhaseAt(at)].excused_ms += static_cast<double>(gap.end - gap.start) / 1e6 - ms;
     if (ms <= 0) return;
     if (const auto section = SectionOf(gap)) {
       out_.total_ms += ms;

@@ -31,10 +31,13 @@ struct IdlePhase {
   double sync_ms = 0;               // idle time after waits
   double launch_ms = 0;             // idle time before launches that came late
   double early_ms = 0;              // of it, at the start of a step's GPU work
+  double excused_ms = 0;            // idle time that is the profiler's, first calls' or no CPU's
   IntervalSet<std::int64_t> gaps;   // both
 
   // Each wait has a few launches only: no graph would hold them.
   bool waits_often() const;
+  // The host is late for what it lost elsewhere: the rest of its idle time is no rate of launching.
+  bool mostly_excused() const { return excused_ms > launch_ms + sync_ms; }
   double host_ms() const { return static_cast<double>(Length(spans)) / 1e6; }
 };
 

@@ -170,7 +170,14 @@ Finding CommunicationFinding(const Analysis& analysis, std::size_t steps) {
   f.exclusive_ms = f.time_ms;
   f.upper_bound_ms = f.time_ms;
   f.count = multi.comm_count;
-  SetSavings(analysis, CommunicationSavings(multi, steps), &f);
+  // What of it is waiting for ranks that are late, and no cost of this one's, is not known.
+  if (multi.one_rank) {
+    f.time_ms = static_cast<double>(analysis.base.balance.exposed_comm_ns) / 1e6;
+    f.exclusive_ms = f.time_ms;
+    f.method = EstimateMethod::kNone;
+  } else {
+    SetSavings(analysis, CommunicationSavings(multi, steps), &f);
+  }
   Shares(analysis, &f);
   std::vector<Fact> facts = {NumberFact("comm_ms", multi.comm_us / 1000, "ms"),
                              NumberFact("exposed_comm_ms", multi.exposed_comm_us / 1000, "ms")};
@@ -180,8 +187,8 @@ Finding CommunicationFinding(const Analysis& analysis, std::size_t steps) {
   if (multi.overlap_flagged) f.patterns.push_back({Pattern::kPoorOverlap, std::move(facts)});
   const Advice way =
       analysis.context.training ? Advice::kOverlapCommunication : Advice::kSplitBatch;
-  f.path_a = {{way, {}, {}}};
-  f.path_b = {{Advice::kTuneCommunication, {}, {}}};
+  f.path_a = {{multi.one_rank ? Advice::kRecordRanks : way, {}, {}}};
+  f.path_b = {{multi.one_rank ? Advice::kRecordRanks : Advice::kTuneCommunication, {}, {}}};
   for (const CollectiveRow& row : multi.collectives) {
     const double mean = row.total_us / static_cast<double>(std::max<std::uint64_t>(1, row.count));
     if (row.bytes && *row.bytes < limits::kTinyMessage && mean > limits::kCommMinUs) {
@@ -211,7 +218,10 @@ Finding CopyFinding(const Analysis& analysis, const CopyGroup& group) {
   SetSavings(analysis, SavingsOf(f.exclusive_ms), &f);
   Shares(analysis, &f);
   const bool to_host = group.direction == CopyDirection::kToHost;
-  f.patterns.push_back({to_host ? Pattern::kCopiesToHost : Pattern::kCopiesToDevice,
+  const bool inside = group.direction == CopyDirection::kOnDevice;
+  f.patterns.push_back({inside    ? Pattern::kCopiesOnDevice
+                        : to_host ? Pattern::kCopiesToHost
+                                  : Pattern::kCopiesToDevice,
                         {NumberFact("copy_ms", f.time_ms, "ms")}});
   if (group.tb_per_s)
     f.patterns.back().facts.push_back(NumberFact("rate", *group.tb_per_s * 1000, "GB/s"));
@@ -219,7 +229,9 @@ Finding CopyFinding(const Analysis& analysis, const CopyGroup& group) {
     f.patterns.back().facts.push_back(
         {"pageable", static_cast<std::int64_t>(group.pageable), {}, {}, {}});
   }
-  if (to_host || group.pageable == 0) f.path_a.push_back({Advice::kKeepOnDevice, {}, {}});
+  if (inside) {
+    f.path_a.push_back({Advice::kWriteInPlace, {}, {}});
+  } else if (to_host || group.pageable == 0) f.path_a.push_back({Advice::kKeepOnDevice, {}, {}});
   if (group.pageable > 0) f.path_a.push_back({Advice::kPinnedCopies, {}, {}});
   f.path_b = {{Advice::kNoneKnown, {}, {}}};
   for (const CopySite& site : analysis.multi_kernel.copy_sites) {

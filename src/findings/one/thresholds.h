@@ -34,10 +34,6 @@ inline constexpr double kReplayEfficiency = 30;
 inline constexpr double kImpactLow = 0.75;
 inline constexpr double kImpactMid = 0.875;
 inline constexpr double kImpactHigh = 1.0;
-// Of work without a model: shares of its time. A guess, and marked as one.
-inline constexpr double kGuessLow = 0.15;
-inline constexpr double kGuessMid = 0.30;
-inline constexpr double kGuessHigh = 0.45;
 inline constexpr double kEstimateMin = 0.01;  // high impact, percent of the window
 inline constexpr double kFindingMin = 0.5;    // mid impact, percent of the window
 // Edges of the groups that findings are made of, percent of the roof.

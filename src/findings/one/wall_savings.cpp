@@ -305,6 +305,14 @@ class WallAsker {
     return cap;
   }
 
+  // Where the profiler held the host up visibly, what the host would save is doubtful up to all of
+  // what profiling may have cost: it is ranked by the middle between.
+  double TrustIn(const Finding& finding) const {
+    const Range& ms = BestWall(finding)->ms;
+    const bool doubtful = finding.host != nullptr && analysis_.wall.profiler_ms > 0 && ms.mid > 0;
+    return doubtful ? (ms.low + ms.mid) / 2 / ms.mid : 1;
+  }
+
   // Each time what saves the most beyond those before it, the longer of equals. Once less waits for
   // the host, more shows of all others, so these are asked again; else only what may be next is, as
   // nothing else saves more than it did before.
@@ -312,11 +320,14 @@ class WallAsker {
     struct Next {
       std::size_t at;
       double ms;
-      bool known;  // after all that are done
+      bool known;        // after all that are done
+      double trust = 1;  // of the host's, where the profiler held it up
     };
     std::vector<Next> left;
     for (std::size_t i = 0; i < best.size(); ++i) {
-      if (best[i]) left.push_back({i, BestWall(analysis_.findings[i])->ms.mid, false});
+      if (!best[i]) continue;
+      const Finding& finding = analysis_.findings[i];
+      left.push_back({i, BestWall(finding)->ms.mid, false, TrustIn(finding)});
     }
     Changes done = given_.changes;
     const auto ask = [&](std::span<Next> some) {
@@ -332,7 +343,9 @@ class WallAsker {
     };
     while (!left.empty()) {
       const auto most = std::max_element(left.begin(), left.end(), [&](const Next& a, const Next& b) {
-        return a.ms != b.ms ? a.ms < b.ms
+        const double x = a.ms * a.trust;
+        const double y = b.ms * b.trust;
+        return x != y ? x < y
                             : analysis_.findings[a.at].time_ms < analysis_.findings[b.at].time_ms;
       });
       if (!most->known) {
