@@ -83,8 +83,7 @@ std::string WaitsInsight(const HostCause& cause) {
   std::string text = fmt::format(
       "After {} calls that wait for the GPU nothing is queued: it idles {} until the next launch",
       cause.count, Ms(cause.idle_ms));
-  if (cause.small_kernels)
-    text += ", the time between the few small kernels of each wait included";
+  if (cause.small_kernels) text += ", the time between the few small kernels of each wait included";
   return text + ". Most after " + places + ".";
 }
 

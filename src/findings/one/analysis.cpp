@@ -14,6 +14,7 @@
 #include "findings/one/estimates.h"
 #include "findings/one/fact_places.h"
 #include "findings/one/fusion_finder.h"
+#include "findings/one/fusion_findings.h"
 #include "findings/one/host_findings.h"
 #include "findings/one/idle_sections.h"
 #include "findings/one/rules.h"
@@ -64,11 +65,13 @@ class Analyzer {
     MarkFusions();
     Context(calls);
     FindCauses(calls, &out_.categories);
+    Totals();
+    JV_TRY(CollectHost());
+    fusions_ = FusionFindings(out_, trace_.events(), trace_.tree(), host_->launches);
+    ClaimChains();
     MakeCauseFindings(calls, &out_.categories);
     for (CategoryAnalysis& category : out_.categories)
       MakeFindings(calls, &category);
-    Totals();
-    JV_TRY(CollectHost());
     Rank();
     Overlaps();
     Priorities();
@@ -153,6 +156,28 @@ class Analyzer {
                        });
   }
 
+  // What chains that are told of have most of has no finding of its own, unless a rule knows why.
+  void ClaimChains() {
+    std::map<std::string, double> claimed_us;  // by operation
+    for (const Finding& finding : fusions_) {
+      for (const FusionCandidate& candidate : out_.fusion.candidates) {
+        if (std::find(finding.members.begin(), finding.members.end(), candidate.id) ==
+            finding.members.end()) {
+          continue;
+        }
+        for (const FusionKernel& kernel : candidate.kernels)
+          claimed_us[kernel.operation] += kernel.mean_us * static_cast<double>(candidate.instances);
+      }
+    }
+    for (CategoryAnalysis& category : out_.categories) {
+      for (Operation& operation : category.operations) {
+        const auto found = claimed_us.find(operation.id);
+        if (found == claimed_us.end() || operation.cause) continue;
+        operation.claimed = operation.claimed || found->second >= operation.gpu_us / 2;
+      }
+    }
+  }
+
   void Totals() {
     for (const CategoryAnalysis& category : out_.categories) {
       out_.totals.category_sum_ms += category.gpu_us / 1000;
@@ -171,8 +196,7 @@ class Analyzer {
     std::vector<Finding> host = simulated ? FindHost() : IdleFindings(out_);
     if (host.empty() && !out_.idle.reliable) host = IdleFindings(out_);
     for (std::vector<Finding> some :
-         {std::move(host), MultiKernelFindings(out_, trace_.steps().size()),
-          FusionFindings(out_)}) {
+         {std::move(host), MultiKernelFindings(out_, trace_.steps().size()), std::move(fusions_)}) {
       std::move(some.begin(), some.end(), std::back_inserter(all));
     }
     // By what they may save; without an estimate by time, after all others.
@@ -189,6 +213,7 @@ class Analyzer {
       out_.wall.why_not =
           "no launch is linked with its GPU work, so what waits for what is unknown.";
     }
+    DropLeftOut();
     // In their final order: some findings about the host may be gone.
     int host_rank = 0;
     for (Finding& finding : all) {
@@ -197,6 +222,26 @@ class Analyzer {
     for (std::size_t i = 0; i < all.size(); ++i) {
       all[i].global_rank = static_cast<int>(i) + 1;
       all[i].id = fmt::format("f{}", i + 1);
+    }
+  }
+
+  // Findings of categories that are none once their saving is known; the others move up.
+  void DropLeftOut() {
+    for (CategoryAnalysis& category : out_.categories) {
+      const auto same = [&](int rank) {
+        return std::find_if(out_.findings.begin(), out_.findings.end(), [&](const Finding& one) {
+          return one.category == category.key && one.rank == rank;
+        });
+      };
+      std::erase_if(category.findings, [&](const Finding& finding) {
+        return same(finding.rank) == out_.findings.end();
+      });
+      int rank = 0;
+      for (Finding& finding : category.findings) {
+        same(finding.rank)->rank = ++rank;
+        finding.rank = rank;
+      }
+      if (rank == 0 && category.notes.empty()) category.notes.emplace_back("below_threshold");
     }
   }
 
@@ -339,6 +384,7 @@ class Analyzer {
   std::shared_ptr<const analysis::Descheduled> descheduled_;
   std::shared_ptr<const analysis::HostSummary> host_;
   std::shared_ptr<const session::TraceFrames> frames_;
+  std::vector<Finding> fusions_;
   Analysis out_;
 };
 

@@ -36,6 +36,12 @@ bool IsNotable(const Operation& operation) {
                      [](const PatternHit& hit) { return Info(hit.pattern).notable; });
 }
 
+// Its kernels are so short that what they move hardly matters: fewer launches would help.
+bool AtLaunchFloor(const Operation& operation) {
+  return operation.efficiency.bound == Bound::kMemory && !operation.gpu.empty() &&
+         operation.gpu_us < limits::kFloorKernelUs * static_cast<double>(operation.gpu.size());
+}
+
 std::string_view BucketOf(std::optional<double> efficiency) {
   if (!efficiency) return "unknown";
   if (*efficiency < limits::kBucketLow) return "0-30";
@@ -114,6 +120,7 @@ class FindingMaker {
     if (e.impossible) return std::nullopt;
     if (operation.quantified) {
       if (*e.percent >= limits::kGood && !IsNotable(operation)) return std::nullopt;
+      if (AtLaunchFloor(operation)) return std::nullopt;
       // One cause a finding: what stands out of one operation is not said of others.
       std::string library = operation.library + "/";
       for (const PatternHit& hit : operation.patterns) {
@@ -150,9 +157,8 @@ class FindingMaker {
       notable = notable || Info(hit.pattern).notable;
     // Nobody knows what work without an estimate could save.
     const bool judged = f.method != EstimateMethod::kNone || group.cause != nullptr;
-    f.priority = judged
-                     ? PriorityOf(f.percent_of_computation.value_or(0), f.efficiency, notable)
-                     : PriorityClass::kLow;
+    f.priority = judged ? PriorityOf(f.percent_of_computation.value_or(0), f.efficiency, notable)
+                        : PriorityClass::kLow;
     f.replay_recommended = f.percent_of_computation.value_or(0) > limits::kReplayShare &&
                            f.efficiency && *f.efficiency < limits::kReplayEfficiency;
     if (out_.kind == Kind::kMoe) f.warnings.emplace_back("routing_assumed");

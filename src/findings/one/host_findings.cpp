@@ -95,9 +95,8 @@ class HostFindingMaker {
   bool FollowsForeign(const SectionGroup& group) const {
     const auto& foreign = e_.frames.frames.foreign_busy;
     return group.stretches.size() == 1 &&
-           std::any_of(foreign.begin(), foreign.end(), [&](const auto& work) {
-             return work.end == group.stretches.front().start;
-           });
+           std::any_of(foreign.begin(), foreign.end(),
+                       [&](const auto& work) { return work.end == group.stretches.front().start; });
   }
 
   void Sections() {
@@ -265,8 +264,7 @@ class HostFindingMaker {
     if (!Matters(idle)) return;
     // The host is late here for all that it did before: what it saves is not bound by this idle.
     cause.idle_ms = std::min(cause.total_ms, ledger_.total_ms);
-    cause.changes = {
-        analysis::ScaleHost{StretchesOf(Union(std::move(spans))), kTogetherPart}};
+    cause.changes = {analysis::ScaleHost{StretchesOf(Union(std::move(spans))), kTogetherPart}};
     Add("optimizer_launches", Pattern::kLaunchBound, {Advice::kFusedOptimizer}, std::move(cause));
   }
 

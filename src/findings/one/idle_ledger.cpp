@@ -48,9 +48,8 @@ class LedgerMaker {
     std::size_t place;
   };
   static void SortPlaced(std::vector<Placed>* all) {
-    std::stable_sort(all->begin(), all->end(), [](const Placed& a, const Placed& b) {
-      return a.span.start < b.span.start;
-    });
+    std::stable_sort(all->begin(), all->end(),
+                     [](const Placed& a, const Placed& b) { return a.span.start < b.span.start; });
   }
 
   void CollectPhases() {
@@ -126,9 +125,9 @@ class LedgerMaker {
 
   // The launch of the work that ends a gap; kNoEvent: nothing came, or its launch is unknown.
   EventIndex LaunchAfter(const TimePiece& gap) const {
-    const auto next = std::lower_bound(
-        work_.begin(), work_.end(), gap.end,
-        [&](EventIndex e, std::int64_t at) { return events_[e].ts_ns < at; });
+    const auto next =
+        std::lower_bound(work_.begin(), work_.end(), gap.end,
+                         [&](EventIndex e, std::int64_t at) { return events_[e].ts_ns < at; });
     if (next == work_.end()) return trace::kNoEvent;
     const EventIndex launch = tree_.parent(*next);
     const bool call = launch != trace::kNoEvent && trace::IsLaunchCall(events_[launch].kind);

@@ -42,10 +42,10 @@ struct IdlePhase {
 };
 
 struct IdleLedger {
-  double total_ms = 0;              // without the profiler's, first calls' and the missing CPU's
-  std::vector<double> section_ms;   // by group of sections
-  std::vector<double> wait_ms;      // by HostSummary::waits
-  std::vector<IdlePhase> phases;    // by first appearance
+  double total_ms = 0;             // without the profiler's, first calls' and the missing CPU's
+  std::vector<double> section_ms;  // by group of sections
+  std::vector<double> wait_ms;     // by HostSummary::waits
+  std::vector<IdlePhase> phases;   // by first appearance
 };
 
 struct IdleInput {
@@ -54,7 +54,7 @@ struct IdleInput {
   const session::TraceFrames& frames;
   const TimeScope& scope;
   const std::vector<const SectionGroup*>& sections;  // that are findings of their own
-  IntervalSet<std::int64_t> excused;  // profiler, first calls, no CPU: host time
+  IntervalSet<std::int64_t> excused;                 // profiler, first calls, no CPU: host time
 };
 
 IdleLedger MakeIdleLedger(const IdleInput& input);

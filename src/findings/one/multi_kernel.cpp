@@ -194,10 +194,10 @@ class MultiKernel {
           direction == CopyDirection::kToHost || direction == CopyDirection::kToDevice;
       const double exposed = out_.window_us > 0 ? group.exposed_us / out_.window_us * 100 : 0;
       const bool pageable = group.pageable > 0 && exposed > limits::kPageableShare;
-      group.flagged =
-          crosses ? pageable || group.percent_of_total.value_or(0) > limits::kCopyShare ||
-                        static_cast<double>(group.count) > limits::kCopyCount
-                  : direction == CopyDirection::kOnDevice && exposed > limits::kCopyShare;
+      group.flagged = crosses
+                          ? pageable || group.percent_of_total.value_or(0) > limits::kCopyShare ||
+                                static_cast<double>(group.count) > limits::kCopyCount
+                          : direction == CopyDirection::kOnDevice && exposed > limits::kCopyShare;
       out_.copies.push_back(std::move(group));
     }
     for (auto& [key, place] : sites) {
@@ -318,10 +318,10 @@ class MultiKernel {
                            *out_.comm_overlap_ratio < limits::kOverlapRatio;
     for (const CopyGroup& group : out_.copies) {
       if (!group.flagged) continue;
-      out_.patterns.emplace_back(
-          group.direction == CopyDirection::kToHost     ? "high_d2h_memcpy"
-          : group.direction == CopyDirection::kOnDevice ? "exposed_d2d_memcpy"
-                                                        : "high_h2d_memcpy");
+      out_.patterns.emplace_back(group.direction == CopyDirection::kToHost ? "high_d2h_memcpy"
+                                 : group.direction == CopyDirection::kOnDevice
+                                     ? "exposed_d2d_memcpy"
+                                     : "high_h2d_memcpy");
     }
     if (out_.comm_flagged) out_.patterns.emplace_back("nccl_blocking_compute");
     if (out_.overlap_flagged) out_.patterns.emplace_back("poor_comm_compute_overlap");

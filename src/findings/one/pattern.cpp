@@ -55,6 +55,8 @@ constexpr PatternInfo kPatterns[] = {
     {P::kProfilerCost, "profiler_cost", "the profiler holds the host up", false},
     {P::kFirstCalls, "first_calls", "code is loaded by what runs for the first time", false},
     {P::kDescheduled, "descheduled", "the host has no CPU to run on", true},
+    {P::kUnfusedChains, "unfused_chains", "pointwise and normalisation ops as separate kernels",
+     true},
     {P::kExposedCommunication, "nccl_blocking_compute", "communication that nothing hides", true},
     {P::kPoorOverlap, "poor_comm_compute_overlap", "little computing during communication", true},
     {P::kCopiesToHost, "high_d2h_memcpy", "copies to the host", true},

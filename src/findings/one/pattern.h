@@ -64,6 +64,7 @@ enum class Pattern : std::uint8_t {
   kProfilerCost,
   kFirstCalls,
   kDescheduled,
+  kUnfusedChains,
   kExposedCommunication,
   kPoorOverlap,
   kCopiesToHost,

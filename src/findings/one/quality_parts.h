@@ -7,8 +7,8 @@
 
 namespace jarvis::findings {
 
-// What times are compared with: the steps that the user waits for together (StepBaseOf), or all that
-// was recorded if no steps are found.
+// What times are compared with: the steps that the user waits for together (StepBaseOf), or all
+// that was recorded if no steps are found.
 struct TimeBase {
   double ms = 0;
   std::string name;  // "step", "steps", "trace"

@@ -91,8 +91,7 @@ class RecordingQualities {
     if (!trace_.timeline()) return;
     // Nobody can stop this one, so that it cannot fail. Without what earlier steps launched.
     const auto frames = session::FramesOf(trace_, Job()).value();
-    const double exposed_ms =
-        static_cast<double>(frames->frames.steady.exposed_comm_ns) / 1e6;
+    const double exposed_ms = static_cast<double>(frames->frames.steady.exposed_comm_ns) / 1e6;
     // Some all-reduces go by other names: a little of it says nothing of all of it.
     constexpr double kTold = 0.005;
     const bool told = trace_.timeline()->total_comm > kTold * trace_.timeline()->total;

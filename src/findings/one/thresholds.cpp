@@ -104,6 +104,8 @@ constexpr Threshold kThresholds[] = {
     {"attention_low", kAttentionLow, "of the rate", "fused attention, low estimate"},
     {"attention_mid", kAttentionMid, "of the rate", "... middle"},
     {"launch_floor_us", kLaunchFloorUs, "us", "a kernel hardly takes less"},
+    {"floor_kernel_us", kFloorKernelUs, "us", "shorter kernels are no matter of bandwidth"},
+    {"slice_share", kSliceShare, "% of steps", "smaller savings of elementwise ops are no finding"},
     {"roof_low", kRoofLow, "of the roof", "what an op without a rule may reach, least saving"},
     {"roof_mid", kRoofMid, "of the roof", "... middle"},
     {"roof_high", kRoofHigh, "of the roof", "... most"},

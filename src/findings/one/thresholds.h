@@ -136,6 +136,9 @@ inline constexpr double kFusionGapUs = 100;    // GPU time between neighbours of
 inline constexpr double kAttentionLow = 0.6;   // of the rate that fused attention reaches
 inline constexpr double kAttentionMid = 0.8;
 inline constexpr double kLaunchFloorUs = 2;  // a kernel hardly takes less
+// A shorter kernel is mostly launch and dispatch: no rate of memory is told of it.
+inline constexpr double kFloorKernelUs = 5;
+inline constexpr double kSliceShare = 1;  // percent of the steps: a smaller elementwise saving
 
 // Targets: shares of what the hardware could do that libraries are known to reach. 100 % of a roof
 // is a bound and no target. Sources stand in rule_rows.cpp.

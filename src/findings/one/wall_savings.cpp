@@ -213,8 +213,7 @@ class WallAsker {
   // and of the surest part of the change.
   WallSaving AskOfHost(const Finding& finding, const WayOut& way) const {
     WallSaving saving = Ask(given_, way);
-    if (!recording_.most.empty())
-      saving.ms.low = std::min(saving.ms.low, Ask(quick_, way).ms.mid);
+    if (!recording_.most.empty()) saving.ms.low = std::min(saving.ms.low, Ask(quick_, way).ms.mid);
     if (!finding.host->least.empty()) {
       WayOut least = way;
       least.changes = InScope(finding.host->least);
@@ -250,8 +249,7 @@ class WallAsker {
     const double most = finding->time_ms;
     const double mid = std::clamp(outcome.saved_ms, 0.0, most);
     WallSaving saving;
-    saving.ms = {std::clamp(outcome.low_ms, 0.0, mid), mid,
-                 std::clamp(outcome.high_ms, mid, most)};
+    saving.ms = {std::clamp(outcome.low_ms, 0.0, mid), mid, std::clamp(outcome.high_ms, mid, most)};
     saving.after_others_ms = mid;
     finding->one_off = true;
     finding->wall_a = saving;
@@ -342,12 +340,13 @@ class WallAsker {
       }
     };
     while (!left.empty()) {
-      const auto most = std::max_element(left.begin(), left.end(), [&](const Next& a, const Next& b) {
-        const double x = a.ms * a.trust;
-        const double y = b.ms * b.trust;
-        return x != y ? x < y
-                            : analysis_.findings[a.at].time_ms < analysis_.findings[b.at].time_ms;
-      });
+      const auto most =
+          std::max_element(left.begin(), left.end(), [&](const Next& a, const Next& b) {
+            const double x = a.ms * a.trust;
+            const double y = b.ms * b.trust;
+            return x != y ? x < y
+                          : analysis_.findings[a.at].time_ms < analysis_.findings[b.at].time_ms;
+          });
       if (!most->known) {
         ask({&*most, 1});
         continue;
@@ -440,7 +439,16 @@ class WallAsker {
     for (std::size_t i = 0; i < all.size(); ++i) {
       if (!taken[i]) take(i);
     }
+    std::erase_if(kept, [&](const Finding& f) { return IsSlice(f); });
     all = std::move(kept);
+  }
+
+  // A few elementwise ops below the memory's roof: no lever for anybody.
+  bool IsSlice(const Finding& f) const {
+    const WallSaving* best = BestWall(f);
+    const double ms = best == nullptr ? 0 : std::max(best->ms.mid, best->after_others_ms);
+    return f.category == "elementwise" && !f.rule && f.method == EstimateMethod::kRoof &&
+           PercentOf(ms) < limits::kSliceShare;
   }
 
   // The class says what the saving says.
@@ -450,7 +458,8 @@ class WallAsker {
       if (f.one_off) {
         f.priority = PriorityClass::kLow;
         const double recorded = analysis_.wall.recorded_ms;
-        if (2 * best->ms.mid > recorded) f.priority = PriorityOfSaving(best->ms.mid / recorded * 100);
+        if (2 * best->ms.mid > recorded)
+          f.priority = PriorityOfSaving(best->ms.mid / recorded * 100);
         continue;
       }
       if (best != nullptr) {

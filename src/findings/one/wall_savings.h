@@ -24,10 +24,10 @@ struct WallBase {
   // What savings are of: the units of Analysis::base, without what happens once and without what
   // the profiler cost where that is a frame artefact. Of one unit: Analysis::base.Each().
   double wall_ms = 0;
-  double profiler_ms = 0;    // the artefact that is left out of it; 0: none
-  double first_calls_ms = 0; // the first calls that are left out of it; 0: none worth it
-  double host_floor_ms = 0;  // if GPU work took no time
-  double gpu_floor_ms = 0;   // if the host took none
+  double profiler_ms = 0;     // the artefact that is left out of it; 0: none
+  double first_calls_ms = 0;  // the first calls that are left out of it; 0: none worth it
+  double host_floor_ms = 0;   // if GPU work took no time
+  double gpu_floor_ms = 0;    // if the host took none
   double replay_error_percent = 0;
   double matched_waits_percent = 0;
   double opaque_percent = 0;
