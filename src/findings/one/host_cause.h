@@ -46,6 +46,7 @@ struct HostCause {
   double kernel_us = 0;           // median kernel
   double idle_percent = 0;        // launches that found their stream idle
   double idle_ms = 0;             // of the GPU, within what savings are of: all that it can save
+  bool once = false;              // most of it is in no steady step
   bool ramp = false;              // launches come late at the start of a step only
   bool small_kernels = false;     // of waits: each with a few small kernels, which are late as well
   std::vector<HostPlace> places;  // the most time first

@@ -161,6 +161,7 @@ class HostFindingMaker {
     cause.total_ms = d.total_ms;
     cause.each_ms = d.longest_ms;
     cause.idle_ms = d.total_ms;
+    cause.once = 2 * Length(e_.scope.Of(d.intervals)) < Length(d.intervals);
     cause.changes = {analysis::ScaleHost{StretchesOf(d.intervals), 0}};
     Add("descheduled_host", Pattern::kDescheduled, {Advice::kGiveCores}, std::move(cause));
   }
@@ -170,6 +171,7 @@ class HostFindingMaker {
     if (calls.total_ms < limits::kHostShareMin / 100 * e_.sections.span_ms) return;
     HostCause cause;
     cause.kind = HostCauseKind::kFirstCalls;
+    cause.once = true;
     cause.count = calls.calls.size();
     cause.total_ms = calls.total_ms;
     cause.idle_ms = calls.total_ms;

@@ -39,7 +39,7 @@ bool Advises(const Finding& finding, Advice advice) {
 }
 
 bool HappensOnce(const Finding& finding) {
-  return finding.host != nullptr && finding.host->kind == HostCauseKind::kFirstCalls;
+  return finding.host != nullptr && finding.host->once;
 }
 
 class WallAsker {
@@ -243,7 +243,7 @@ class WallAsker {
     return way;
   }
 
-  // What happened once costs no steady step: it is told by what the recording would take without.
+  // What is in no steady step is told by what the recording would take without.
   void AskOnce(Finding* finding) const {
     const analysis::Outcome outcome = simulation_.WhatIf(finding->host->changes);
     const double most = finding->time_ms;
