@@ -4,8 +4,8 @@
 #include <doctest/doctest.h>
 
 #include "findings/analysis_support.h"
-#include "session/trace_frames.h"
 #include "findings/one/thresholds.h"
+#include "session/trace_frames.h"
 
 namespace jarvis::findings {
 namespace {

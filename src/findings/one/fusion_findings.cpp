@@ -111,6 +111,27 @@ std::string SubjectOf(const Candidates& members) {
   return first.module_class.empty() ? OpsText(first) : first.module_class;
 }
 
+bool HasNotable(const Finding& finding) {
+  return std::any_of(finding.patterns.begin(), finding.patterns.end(),
+                     [](const PatternHit& hit) { return Info(hit.pattern).notable; });
+}
+
+// Attention and norms in parts are known to pay; of other chains only large ones are named. A few
+// small ones together are none: they join what is worth the change for its own sake.
+bool IsWorthIt(const Candidates& members) {
+  std::map<std::pair<FusionKind, std::string>, Range> alike;
+  for (const FusionCandidate* one : members) {
+    Range& sum = alike[{one->kind, one->module_class}];
+    for (double Range::*part : {&Range::low, &Range::mid, &Range::high})
+      sum.*part += (*one->impact_percent).*part;
+  }
+  return std::any_of(alike.begin(), alike.end(), [](const auto& one) {
+    const auto& pattern = kFusionRules[static_cast<std::size_t>(one.first.first)].pattern;
+    return pattern && Info(*pattern).notable ? one.second.mid >= limits::kFindingMin
+                                             : one.second.high >= limits::kFusionImpactMin;
+  });
+}
+
 class FusionFindingMaker {
  public:
   FusionFindingMaker(const Analysis& analysis, const trace::EventStore& events,
@@ -125,14 +146,15 @@ class FusionFindingMaker {
     std::map<std::string, std::size_t> index;
     std::vector<Candidates> groups;
     for (const FusionCandidate& candidate : analysis_.fusion.candidates) {
-      if (!candidate.savings_ms) continue;
+      if (!candidate.savings_ms || !candidate.impact_percent) continue;
       const auto [found, added] = index.try_emplace(LeverOf(candidate), groups.size());
       if (added) groups.emplace_back();
       groups[found->second].push_back(&candidate);
     }
     std::vector<Finding> out;
-    for (const Candidates& members : groups)
-      out.push_back(Make(members));
+    for (const Candidates& members : groups) {
+      if (IsWorthIt(members)) out.push_back(Make(members));
+    }
     return out;
   }
 
@@ -276,11 +298,6 @@ class FusionFindingMaker {
   std::vector<std::vector<std::int64_t>> by_thread_;  // begins of launches
 };
 
-bool HasNotable(const Finding& finding) {
-  return std::any_of(finding.patterns.begin(), finding.patterns.end(),
-                     [](const PatternHit& hit) { return Info(hit.pattern).notable; });
-}
-
 }  // namespace
 
 std::vector<Finding> FusionFindings(const Analysis& analysis, const trace::EventStore& events,
@@ -289,11 +306,6 @@ std::vector<Finding> FusionFindings(const Analysis& analysis, const trace::Event
   std::vector<Finding> out = FusionFindingMaker(analysis, events, tree, launches).Run();
   for (Finding& f : out)
     f.priority = PriorityOf(f.percent_of_computation.value_or(0), std::nullopt, HasNotable(f));
-  // Attention and norms in parts are known to pay; of other chains only large ones are named.
-  std::erase_if(out, [](const Finding& f) {
-    const bool small = f.impact_percent->mid < limits::kFindingMin;
-    return HasNotable(f) ? small : f.impact_percent->high < limits::kFusionImpactMin;
-  });
   RankFindings(&out);
   return out;
 }
