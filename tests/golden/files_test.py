@@ -291,6 +291,18 @@ class Cases(Files):
                 self.assertEqual(bool(metrics["category_findings"]), finding)
                 self.assertEqual(bool(metrics["anomalies"]), not finding)
 
+    def check_unrecorded(self, files):
+        """While the GPU works on what is not in the trace it is not idle, and nothing is saved."""
+        quality = {one["code"]: one for one in files["metadata/trace_quality.json"]}
+        gaps = files["category_data/idle_gaps.json"]
+        left_out = (files["priority_data.json"]["baseline_ms"] or 0) - (gaps["window_ms"] or 0)
+        known = quality.get("unrecorded_gpu_work", {"ms": 0.0})["ms"]
+        self.assertGreaterEqual(left_out, -0.01)
+        if known:
+            self.assertLessEqual(left_out, known + 0.01)
+        for gap in gaps["top_gaps"]:
+            self.assertLessEqual(gap["dur_us"] / 1000, gaps["idle_ms"] + 0.01)
+
     def test_every_trace_fits_the_schemas(self):
         traces = [path for path in sorted((DATA / "traces").glob("*/*.json.gz"))
                   if path.stat().st_size < 3_000_000]
@@ -301,6 +313,7 @@ class Cases(Files):
                 self.out = pathlib.Path(folder)
                 files = self.write(trace)
                 self.check(files)
+                self.check_unrecorded(files)
                 said = (files["priority_data.json"]["findings"]
                         or files["priority_data.json"]["nothing_because"])
                 self.assertTrue(said, "an empty success")

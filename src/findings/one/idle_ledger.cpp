@@ -16,6 +16,8 @@ using TimePieces = IntervalSet<std::int64_t>;
 
 // Work whose launch had returned so long before the GPU ran dry was queued: the host was in time.
 constexpr std::int64_t kInTimeNs = 8'000;
+// Shorter gaps are what one kernel takes to follow another, launched in time or not.
+constexpr std::int64_t kFollowNs = 3'000;
 // A wait returns a little after the work that it waited for is done.
 constexpr std::int64_t kReturnNs = 10'000;
 
@@ -149,7 +151,8 @@ class LedgerMaker {
     }
     if (launch == trace::kNoEvent) return;  // before the first launch that is known, or at the end
     out_.total_ms += ms;
-    if (events_[launch].end_ns() + kInTimeNs < gap.start) return;
+    const bool queued = events_[launch].end_ns() + kInTimeNs < gap.start;
+    if (queued || gap.end - gap.start < kFollowNs) return;
     IdlePhase& phase = out_.phases[PhaseAt(at)];
     phase.gaps.insert(phase.gaps.end(), left.begin(), left.end());
     if (const auto wait = WaitAt(gap.start)) {
