@@ -201,7 +201,7 @@ class LedgerMaker {
   bool IsEarly(const TimePiece& gap) const {
     return std::any_of(windows_.begin(), windows_.end(), [&](const TimePiece& window) {
       const double length = static_cast<double>(window.end - window.start);
-      const double at = static_cast<double>(gap.start - window.start);
+      const double at = static_cast<double>(gap.end - window.start);
       return at >= 0 && at < limits::kRampPart * length;
     });
   }
