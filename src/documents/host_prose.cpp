@@ -24,13 +24,11 @@ std::string PlaceText(const HostPlace& place) {
 }
 
 // "`a` (12.3 ms), `b` (4.5 ms)"
-std::string PlacesText(const HostCause& cause, bool counts) {
+std::string PlacesText(const HostCause& cause) {
   std::string text;
   for (std::size_t i = 0; i < std::min(kPlacesTold, cause.places.size()); ++i) {
     const HostPlace& place = cause.places[i];
-    text += (text.empty() ? "" : ", ") + PlaceText(place) + " (";
-    if (counts) text += fmt::format("{} times, ", place.count);
-    text += Ms(place.ms) + ")";
+    text += (text.empty() ? "" : ", ") + PlaceText(place) + " (" + Ms(place.ms) + ")";
   }
   return text;
 }
@@ -64,7 +62,7 @@ std::string SectionInsight(const findings::Analysis& analysis, const HostCause& 
   text += BetweenText(cause);
   if (cause.period_ms && cause.count > 2) text += fmt::format(", every {}", Ms(*cause.period_ms));
   text += cause.loading ? ", while data is loaded" : "";
-  const std::string places = PlacesText(cause, false);
+  const std::string places = PlacesText(cause);
   if (!places.empty()) text += "; the host is in " + places;
   if (2 * cause.nothing_ms > cause.total_ms) {
     text += fmt::format(
@@ -76,26 +74,59 @@ std::string SectionInsight(const findings::Analysis& analysis, const HostCause& 
 }
 
 std::string WaitsInsight(const HostCause& cause) {
+  std::string places;
+  for (std::size_t i = 0; i < std::min(kPlacesTold, cause.places.size()); ++i) {
+    const HostPlace& place = cause.places[i];
+    places += (i == 0 ? "" : ", ") + PlaceText(place) +
+              fmt::format(" ({} times, {} idle)", place.count, Ms(place.idle_ms));
+  }
   std::string text = fmt::format(
-      "The host waits for the GPU {} times ({}), much of it for work that it had queued; but "
-      "nothing "
-      "is queued behind that, and the GPU has to wait for the next launch each time: {}",
-      cause.count, Ms(cause.total_ms), PlacesText(cause, true));
-  if (!cause.places.empty() && !cause.places.front().waits_for.empty())
-    text += "; the first waits mostly for " + Code(cause.places.front().waits_for, kNameMax);
-  return text + ".";
+      "After {} calls that wait for the GPU nothing is queued: it idles {} until the next launch",
+      cause.count, Ms(cause.idle_ms));
+  if (cause.small_kernels) text += ", the time between the few small kernels of each wait included";
+  return text + ". Most after " + places + ".";
 }
 
-std::string LaunchInsight(const findings::Analysis& analysis, const HostCause& cause) {
-  const std::string profiler =
-      analysis.wall.profiler_ms > 0
-          ? " The profiler's pauses are in these figures, not in the saving: without them most "
-            "launches may be in time."
-          : "";
+// "`encode_prompt` (1234 launches, 37.6 µs each against kernels of 10.7 µs, GPU idle 88.0 ms)"
+std::string PhasesText(const HostCause& cause) {
+  std::string text;
+  for (std::size_t i = 0; i < std::min(kPlacesTold, cause.places.size()); ++i) {
+    const HostPlace& place = cause.places[i];
+    text += (i == 0 ? "" : ", ") + Code(place.name, kNameMax) +
+            fmt::format(" ({} launches, {:.3g} µs each against kernels of {:.3g} µs, GPU idle {})",
+                        place.count, place.launch_us, place.kernel_us, Ms(place.idle_ms));
+  }
+  return text;
+}
+
+std::string LaunchInsight(const HostCause& cause) {
+  const std::string idle = Ms(cause.idle_ms);
+  if (cause.ramp) {
+    return fmt::format(
+        "The GPU idles {} at the start of a step, before its first layers; then the host is ahead "
+        "of it, and launching costs nothing.",
+        idle);
+  }
+  const std::string phases = PhasesText(cause);
+  if (!phases.empty())
+    return fmt::format("The GPU idles {} for launches that come late, in {}.", idle, phases);
   return fmt::format(
-      "From one launch to the next the host takes {:.3g} µs, the median kernel {:.3g} µs; {} of {} "
-      "launches find their stream idle.{}",
-      cause.launch_us, cause.kernel_us, Pct(cause.idle_percent), cause.count, profiler);
+      "The GPU idles {} for launches that come late: from one to the next the host takes {:.3g} "
+      "µs, the median kernel {:.3g} µs; {} of {} launches find their stream idle.",
+      idle, cause.launch_us, cause.kernel_us, Pct(cause.idle_percent), cause.count);
+}
+
+std::string LaunchTitle(const HostCause& cause) {
+  if (cause.ramp) return "launches come late at the start of a step, GPU idle " + Ms(cause.idle_ms);
+  const std::string where =
+      cause.places.empty() ? "" : " in " + Code(cause.places.front().name, kNameMax);
+  return fmt::format("launch-bound{}, {:.3g} µs a launch against {:.3g} µs a kernel", where,
+                     cause.launch_us, cause.kernel_us);
+}
+
+std::string OptimizerTitle(const HostCause& cause) {
+  return fmt::format("parameters updated one by one, {} launches in {} of host time", cause.count,
+                     Ms(cause.total_ms));
 }
 
 }  // namespace
@@ -109,15 +140,10 @@ std::string HostTitle(const findings::Finding& finding) {
              " while the GPU has nothing to do, " + TimesText(cause);
     }
     case HostCauseKind::kWaits:
-      return fmt::format("{} waits for the GPU", cause.count) +
+      return fmt::format("{} waits with nothing queued behind them", cause.count) +
              (cause.places.empty() ? "" : ", most in " + Code(cause.places.front().name, kNameMax));
-    case HostCauseKind::kLaunchBound:
-      // A part of the run only: medians are of the whole.
-      if (cause.idle_percent < 30)
-        return "Launch-bound in part, " + Pct(cause.idle_percent) +
-               " of launches find the GPU idle";
-      return fmt::format("Launch-bound, {:.3g} µs a launch against {:.3g} µs a kernel",
-                         cause.launch_us, cause.kernel_us);
+    case HostCauseKind::kOptimizer: return OptimizerTitle(cause);
+    case HostCauseKind::kLaunchBound: return LaunchTitle(cause);
     case HostCauseKind::kFirstCalls:
       return "First calls load code, " + Ms(cause.total_ms) + ", once";
     case HostCauseKind::kDescheduled: break;
@@ -130,12 +156,17 @@ std::string HostInsight(const findings::Analysis& analysis, const findings::Find
   switch (cause.kind) {
     case HostCauseKind::kSection: return SectionInsight(analysis, cause);
     case HostCauseKind::kWaits: return WaitsInsight(cause);
-    case HostCauseKind::kLaunchBound: return LaunchInsight(analysis, cause);
+    case HostCauseKind::kLaunchBound: return LaunchInsight(cause);
+    case HostCauseKind::kOptimizer:
+      return fmt::format(
+          "Gradients are cleared and weights updated one by one: {}. The host is late here and in "
+          "what follows.",
+          PhasesText(cause));
     case HostCauseKind::kFirstCalls:
       return fmt::format(
-          "{} of first calls: {}. Later calls of the same take none of it, so it is no cost of a "
-          "step.",
-          Ms(cause.total_ms), PlacesText(cause, false));
+          "{} of first calls: {}. It happens once: no cost of a steady step, and in no other "
+          "saving.",
+          Ms(cause.total_ms), PlacesText(cause));
     case HostCauseKind::kDescheduled: break;
   }
   return fmt::format(

@@ -267,8 +267,6 @@ std::string IdentificationOf(const findings::Finding& finding) {
       case findings::EstimateMethod::kTraffic:
         return "Found as a chain of kernels that hand data on to each other";
       case findings::EstimateMethod::kTarget: return "Found by a rule (docs/rules.md)";
-      case findings::EstimateMethod::kGuess:
-        return "Found by its share of the time; it has no performance model";
       case findings::EstimateMethod::kNone: break;
     }
     return "Found by its share of the time";
@@ -290,9 +288,7 @@ std::string ReasoningOf(const findings::Finding& finding) {
     const std::string what(findings::Info(hit.pattern).what);
     if (text.find(Capital(what)) == std::string::npos) text += Capital(what) + ". ";
   }
-  if (finding.method == findings::EstimateMethod::kGuess) {
-    text += "Without a model the saving is a guess from the time alone. ";
-  } else if (finding.method == findings::EstimateMethod::kRoof && finding.efficiency) {
+  if (finding.method == findings::EstimateMethod::kRoof && finding.efficiency) {
     text += *finding.efficiency > 100
                 ? "Anomaly: more than the roof allows; verify the platform, dtype and model. "
                 : fmt::format("Held against the {} roof, {} of the time is gap. ",

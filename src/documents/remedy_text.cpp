@@ -49,6 +49,7 @@ constexpr Why kWhys[] = {
      "scattered writes with accumulation are serialised, scattered reads are not"},
     {findings::Advice::kPreallocate, "the copy of each part falls away"},
     {findings::Advice::kSplitBatch, "in inference nothing else is left to hide it behind"},
+    {findings::Advice::kWriteInPlace, "copies into static buffers fall away"},
     {findings::Advice::kReplay,
      "a reproducer lets the kernel team measure and tune outside the model"},
     {findings::Advice::kTuneGemm,
@@ -66,6 +67,9 @@ constexpr Why kWhys[] = {
     {findings::Advice::kAddModel, "with a model, the gap to the roof can be told"},
     {findings::Advice::kProfileCounters,
      "a counter tool on the reproducer shows what a trace cannot"},
+    {findings::Advice::kRecordRanks,
+     "one rank cannot tell waiting for others from slow transfer; changing code before that is "
+     "known is guessing"},
 };
 
 struct Warning {

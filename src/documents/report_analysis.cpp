@@ -66,12 +66,6 @@ class Cards {
                         Marks(finding.impact_percent));
     card += fmt::format("**Impact**: {}\n", Impact(finding));
     card += "<!-- impact-end -->\n\n";
-    if (finding.method == findings::EstimateMethod::kGuess && finding.percent_of_total) {
-      card += fmt::format(
-          "> **Warning \xE2\x80\x94 estimated:** no model covers this work, which is "
-          "{} of the window.\n\n",
-          Pct(*finding.percent_of_total));
-    }
     if (linked) {
       card += fmt::format("\xE2\x86\x92 [Detailed analysis](#{})\n\n", DetailAnchor(tier, number));
     }

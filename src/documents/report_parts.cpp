@@ -126,6 +126,18 @@ std::string AchievedText(const findings::Efficiency& efficiency) {
 
 namespace {
 
+std::string PlaceCell(const findings::HostPlace& place) {
+  std::string text = Ms(place.ms);
+  if (place.launch_us > 0) {
+    text += fmt::format(", {} launches, {:.3g} µs each against kernels of {:.3g} µs", place.count,
+                        place.launch_us, place.kernel_us);
+  } else if (place.count > 0) {
+    text += fmt::format(", {} times", place.count);
+  }
+  if (place.idle_ms > 0) text += ", GPU idle " + Ms(place.idle_ms);
+  return text;
+}
+
 // What a finding about the host rests on.
 void AddHostRows(const findings::Analysis& analysis, const findings::HostCause& cause,
                  MarkdownTable* table) {
@@ -139,11 +151,9 @@ void AddHostRows(const findings::Analysis& analysis, const findings::HostCause& 
     table->Row({"Median kernel", fmt::format("{:.3g} µs", cause.kernel_us)});
     table->Row({"Launches that find their stream idle", Pct(cause.idle_percent)});
   }
-  for (const findings::HostPlace& place : cause.places) {
-    table->Row({Code(place.name, 90), place.count > 0
-                                          ? fmt::format("{}, {} times", Ms(place.ms), place.count)
-                                          : Ms(place.ms)});
-  }
+  if (cause.idle_ms > 0) table->Row({"GPU idle because of it", Ms(cause.idle_ms)});
+  for (const findings::HostPlace& place : cause.places)
+    table->Row({Code(place.name, 90), PlaceCell(place)});
 }
 
 }  // namespace

@@ -5,6 +5,7 @@
 
 #include "findings/analysis_support.h"
 #include "findings/one/thresholds.h"
+#include "session/trace_frames.h"
 
 namespace jarvis::findings {
 namespace {
@@ -216,7 +217,9 @@ TEST_CASE("no shapes: time, no efficiency, and the option to record") {
   REQUIRE(one.Quality("no_shapes") != nullptr);
   CHECK(one.Quality("no_shapes")->record == "record_shapes=True");
   CHECK(!one.analysis.findings.empty());
-  CHECK(one.analysis.findings[0].method == findings::EstimateMethod::kGuess);
+  CHECK(one.analysis.findings[0].method == findings::EstimateMethod::kNone);
+  CHECK_FALSE(one.analysis.findings[0].savings_ms.has_value());  // nobody knows
+  CHECK(one.analysis.findings[0].priority == findings::PriorityClass::kLow);
 }
 
 TEST_CASE("no platform: findings by time, none with a claim against a roof") {
@@ -238,7 +241,46 @@ TEST_CASE("nothing but communication") {
   CHECK(one.analysis.totals.computation_ms == 0);
   const findings::Finding* finding = one.Find("multi_kernel", "communication");
   REQUIRE(finding != nullptr);
-  CHECK(finding->savings_ms->high == 0);  // no computation to hide it behind
+  // One rank cannot tell waiting from transfer: a size, and what to record, but no saving.
+  CHECK_FALSE(finding->savings_ms.has_value());
+  CHECK(finding->exclusive_ms == doctest::Approx(1));
+  CHECK(finding->path_a.front().advice == findings::Advice::kRecordRanks);
+  CHECK(finding->priority == findings::PriorityClass::kCritical);
+  CHECK_FALSE(finding->minor);
+}
+
+TEST_CASE("collectives that were launched before the recording are no step's communication") {
+  TraceText text;
+  text.Kernel("ncclDevKernel_AllReduce", 0, 3000, 900);
+  text.OpWithKernel("aten::mm", 2990, 10, "k", 3005, 4000, 1);
+  text.OpWithKernel("record_param_comms", 3010, 10, "ncclDevKernel_AllReduce", 7005, 1000, 2);
+  const Analyzed one = Analyze(text);
+  REQUIRE(one.analysis.frames->frames.foreign.size() == 1);
+  CHECK(one.analysis.multi_kernel.comm_count == 1);
+  CHECK(one.analysis.multi_kernel.exposed_comm_us == doctest::Approx(1000));
+}
+
+TEST_CASE("pointwise chains of one model are one finding, whose launches go too") {
+  TraceText text = Norms(3);
+  const std::string full = Shapes("[[4096,4096]]", "c10::BFloat16", 1);
+  text.Module("MLP_0", 4000, 100);
+  int number = 100;
+  for (const char* op : {"aten::silu", "aten::mul"}) {
+    text.OpWithKernel(op, 4002 + 10 * (number - 100), 8, std::string("k_") + op,
+                      4020 + 30 * (number - 100), 30, number, full);
+    ++number;
+  }
+  const Analyzed one = Analyze(text);
+  std::size_t findings = 0;
+  for (const findings::Finding& finding : one.analysis.findings)
+    findings += finding.category == "kernel_fusion" ? 1U : 0U;
+  CHECK(findings <= one.analysis.fusion.candidates.size());
+  const findings::Finding* norms = one.Find("kernel_fusion", "RMSNorm");
+  REQUIRE(norms != nullptr);
+  REQUIRE(norms->change_a.has_value());
+  CHECK_FALSE(norms->change_a->exact.empty());
+  // What they have most of has no finding of its own.
+  CHECK(one.Find("elementwise", "aten::pow") == nullptr);
 }
 
 TEST_CASE("one kernel without launch or op") {

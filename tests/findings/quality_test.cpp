@@ -39,7 +39,7 @@ TEST_CASE("first calls lead, with their time, their step and what they take late
   const Quality* q = one.Quality("first_calls");
   REQUIRE(q != nullptr);
   CHECK(q->ms == doctest::Approx(60));
-  CHECK(q->base == "steps");
+  CHECK(q->base == "trace");  // the step that has them is set apart
   CHECK(q->percent == doctest::Approx(30).epsilon(0.01));
   CHECK(q->severity == Severity::kWarning);
   CHECK(q->text.find("60.0 ms in step 3") != std::string::npos);
@@ -51,7 +51,7 @@ TEST_CASE("first calls lead, with their time, their step and what they take late
   REQUIRE_FALSE(leading.empty());
   CHECK(leading[0]->code == "first_calls");
   CHECK(MsOf(*q) == "60.0 ms");
-  CHECK(ShareOf(*q).find(" % of the steps") != std::string::npos);
+  CHECK(ShareOf(*q).find(" % of the trace") != std::string::npos);
 }
 
 TEST_CASE("a little of it is not told") {

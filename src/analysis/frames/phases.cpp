@@ -150,6 +150,7 @@ class PhaseMaker {
       const Instance& one = instances_[i];
       hosts.push_back(one.host_ns());
       busy.push_back(one.busy_ns);
+      out.spans.push_back(one.part.host);
       out.host_ns += one.host_ns();
       out.gpu_events += one.gpu_events;
       out.gpu_window_ns += one.window_ns;
@@ -233,7 +234,7 @@ Phases MakePhases(const FrameFacts& facts, const TimeFrames& frames) {
 std::size_t Phases::MemoryBytes() const {
   std::size_t bytes = sizeof(*this) + phases.capacity() * sizeof(Phase);
   for (const Phase& phase : phases)
-    bytes += phase.name.capacity();
+    bytes += phase.name.capacity() + phase.spans.capacity() * sizeof(TimeSpan);
   return bytes;
 }
 

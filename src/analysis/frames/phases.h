@@ -58,6 +58,7 @@ struct Phase {
   std::int64_t host_only_ns = 0;   // neither GPU work nor op nor runtime call meanwhile
   std::int64_t start_ns = 0;       // of the first
   bool first = false;              // this is the first of several, which differs from the others
+  std::vector<TimeSpan> spans;     // host time of each instance, by start
 };
 
 struct Phases {

@@ -60,7 +60,8 @@ class FrameMaker {
     const std::uint64_t key =
         (std::uint64_t{event.name} << 8) | static_cast<std::uint64_t>(event.kind);
     const auto [found, added] = class_of_.try_emplace(key, WorkClass::kComputation);
-    if (added) found->second = ClassOf(event.kind, facts_.events.strings[event.name]);
+    if (added)
+      found->second = ClassOf(event.kind, facts_.events.strings[event.name], Communicators::kAll);
     return found->second;
   }
 

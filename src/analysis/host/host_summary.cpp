@@ -12,7 +12,8 @@ std::size_t HostSummary::MemoryBytes() const {
   for (const HostTimeRow& row : time.rows)
     bytes += sizeof(row) + row.name.capacity() + row.code.capacity();
   for (const WaitGroup& group : waits)
-    bytes += sizeof(group) + group.code.capacity() + group.waits_for.capacity();
+    bytes += sizeof(group) + group.code.capacity() + group.waits_for.capacity() +
+             group.calls.capacity() * sizeof(trace::EventIndex);
   for (const StretchGroup& group : stretches.groups)
     bytes += sizeof(group) + group.stretches.capacity() * sizeof(EmptyStretch) +
              group.frames.capacity() * sizeof(StretchFrame);

@@ -190,8 +190,10 @@ void FinishWaits(const trace::EventStore& events, const CallerNames& caller,
   group.code = events.text(caller.code);
   group.range = events.text(caller.range);
   std::vector<std::int64_t> took;
-  for (const WaitingCall* wait : gathered->calls)
+  for (const WaitingCall* wait : gathered->calls) {
     took.push_back(wait->end_ns - wait->start_ns);
+    group.calls.push_back(wait->call);
+  }
   group.median_ns = UpperMedian(std::move(took));
   const auto most = std::max_element(gathered->by_cause.begin(), gathered->by_cause.end());
   group.cause = static_cast<WaitCause>(most - gathered->by_cause.begin());

@@ -57,6 +57,7 @@ struct WaitGroup {
   WaitCause cause = WaitCause::kNothing;  // with most of the time
   std::string waits_for;                  // kernel or copy with most of gpu_ns; empty: none
   double waits_for_percent = 0;           // of gpu_ns
+  std::vector<trace::EventIndex> calls;   // in the tree's order
 };
 
 struct Waits {

@@ -227,15 +227,35 @@ double Simulation::SilentShare(std::span<const Change> changes) const {
   return std::clamp(outcome.host_ms / (host_path_us_ * kToMs), 0.0, 1.0);
 }
 
-Outcome Simulation::WhatIf(std::span<const Change> changes) const {
+GivenChanges Simulation::Given(std::vector<Change> changes) const {
+  GivenChanges given;
+  given.changes = std::move(changes);
+  if (empty()) return given;
+  std::vector<double> times;
+  for (const ReadingDelays& reading : readings_)
+    given.wall_us.push_back(WallAfter(reading, given.changes, Estimate::kExpected, &times));
+  given.saved_ms = (readings_[0].wall_us - given.wall_us[0]) * kToMs;
+  Outcome removed;
+  SetRemoved(given.changes, &removed);
+  given.gpu_ms = removed.gpu_ms;
+  given.host_ms = removed.host_ms;
+  return given;
+}
+
+Outcome Simulation::WhatIf(const GivenChanges& given, std::span<const Change> changes) const {
   Outcome outcome;
   if (empty()) return outcome;
+  std::vector<Change> all = given.changes;
+  all.insert(all.end(), changes.begin(), changes.end());
   std::vector<double> times;
-  outcome.before_ms = readings_[0].wall_us * kToMs;
+  const auto before = [&](std::size_t reading) {
+    return given.wall_us.empty() ? readings_[reading].wall_us : given.wall_us[reading];
+  };
+  outcome.before_ms = before(0) * kToMs;
   bool first = true;
-  const auto consider = [&](const ReadingDelays& reading, Estimate estimate) {
-    const double after = WallAfter(reading, changes, estimate, &times);
-    const double saved = (reading.wall_us - after) * kToMs;
+  const auto consider = [&](std::size_t at, Estimate estimate) {
+    const ReadingDelays& reading = readings_[at];
+    const double saved = (before(at) - WallAfter(reading, all, estimate, &times)) * kToMs;
     if (reading.reading == Reading::kCollectivesPinned) {
       outcome.this_rank_ms = saved;
       return;
@@ -254,28 +274,37 @@ Outcome Simulation::WhatIf(std::span<const Change> changes) const {
       outcome.highest = reading.reading;
     }
   };
-  for (const ReadingDelays& reading : readings_)
-    consider(reading, Estimate::kExpected);
+  for (std::size_t at = 0; at < readings_.size(); ++at)
+    consider(at, Estimate::kExpected);
   if (std::any_of(changes.begin(), changes.end(), IsUncertain)) {
-    consider(readings_[0], Estimate::kLeast);
-    consider(readings_[0], Estimate::kMost);
+    consider(0, Estimate::kLeast);
+    consider(0, Estimate::kMost);
   }
-  SetRemoved(changes, &outcome);
+  SetRemoved(all, &outcome);
+  outcome.gpu_ms -= given.gpu_ms;
+  outcome.host_ms -= given.host_ms;
+  Widen(changes, &outcome);
+  return outcome;
+}
+
+// By what no reading knows.
+void Simulation::Widen(std::span<const Change> changes, Outcome* outcome) const {
   // Silence of the host while the GPU works may be a wait: then less GPU time saves more, and less
   // host time saves less.
   const double silent = quality_.silent_busy_ms;
-  const bool never_slower = outcome.low_ms >= 0;
-  if (outcome.gpu_ms > 0) {
-    outcome.high_ms = std::max(outcome.high_ms, std::min(outcome.gpu_ms, outcome.high_ms + silent));
+  const bool never_slower = outcome->low_ms >= 0;
+  if (outcome->gpu_ms > 0) {
+    outcome->high_ms =
+        std::max(outcome->high_ms, std::min(outcome->gpu_ms, outcome->high_ms + silent));
   }
-  outcome.low_ms -= silent * SilentShare(changes);
-  const double margin = std::abs(quality_.replay_error_percent) / 100 * outcome.before_ms +
-                        kSavingShare * std::abs(outcome.saved_ms) + kWallShare * outcome.before_ms;
-  outcome.low_ms -= margin;
-  outcome.high_ms += margin;
+  outcome->low_ms -= silent * SilentShare(changes);
+  const double margin = std::abs(quality_.replay_error_percent) / 100 * outcome->before_ms +
+                        kSavingShare * std::abs(outcome->saved_ms) +
+                        kWallShare * outcome->before_ms;
+  outcome->low_ms -= margin;
+  outcome->high_ms += margin;
   // Nothing that only takes time away makes a program slower.
-  if (never_slower) outcome.low_ms = std::max(0.0, outcome.low_ms);
-  return outcome;
+  if (never_slower) outcome->low_ms = std::max(0.0, outcome->low_ms);
 }
 
 std::vector<double> Simulation::SavedInOrder(std::span<const std::vector<Change>> lists) const {
@@ -289,6 +318,22 @@ std::vector<double> Simulation::SavedInOrder(std::span<const std::vector<Change>
     const double after = Replay(graph_, delays, &times);
     saved_ms.push_back((wall - after) * kToMs);
     wall = after;
+  }
+  return saved_ms;
+}
+
+std::vector<double> Simulation::SavedAfter(std::span<const Change> done,
+                                           std::span<const std::vector<Change>> candidates) const {
+  if (empty()) return std::vector<double>(candidates.size());
+  std::vector<double> times;
+  Delays before = fitted_.observed;
+  ApplyChanges(Target(), done, Estimate::kExpected, &before);
+  const double wall = Replay(graph_, before, &times);
+  std::vector<double> saved_ms;
+  for (const std::vector<Change>& changes : candidates) {
+    Delays delays = before;
+    ApplyChanges(Target(), changes, Estimate::kExpected, &delays);
+    saved_ms.push_back((wall - Replay(graph_, delays, &times)) * kToMs);
   }
   return saved_ms;
 }

@@ -78,6 +78,15 @@ struct Outcome {
   Reading highest = Reading::kOurs;
 };
 
+// Changes that every question takes for made, and what the wall time is with them.
+struct GivenChanges {
+  std::vector<Change> changes;
+  std::vector<double> wall_us;  // by reading
+  double saved_ms = 0;          // by them, expected
+  double gpu_ms = 0;            // that they take away
+  double host_ms = 0;
+};
+
 // A stretch of the critical path, in the trace's own time.
 struct PathStep {
   double begin_us = 0;  // from RecordedWork's time 0
@@ -103,10 +112,17 @@ class Simulation {
   double host_floor_ms() const { return host_floor_ms_; }
   double gpu_floor_ms() const { return gpu_floor_ms_; }
 
-  Outcome WhatIf(std::span<const Change> changes) const;
+  Outcome WhatIf(std::span<const Change> changes) const { return WhatIf({}, changes); }
+  // Beyond what is given; every reading is compared with itself.
+  Outcome WhatIf(const GivenChanges& given, std::span<const Change> changes) const;
+  GivenChanges Given(std::vector<Change> changes) const;
   // What each list of changes saves once those before it are made: expected, in milliseconds. One
   // pass a list; WhatIf says what each saves alone.
   std::vector<double> SavedInOrder(std::span<const std::vector<Change>> lists) const;
+  // What each of the candidates would save beyond `done`: expected, in milliseconds. One pass a
+  // candidate.
+  std::vector<double> SavedAfter(std::span<const Change> done,
+                                 std::span<const std::vector<Change>> candidates) const;
   // By time; together they take the wall time.
   std::vector<PathStep> CriticalPath() const;
 
@@ -131,6 +147,7 @@ class Simulation {
   double WallAfter(const ReadingDelays& reading, std::span<const Change> changes, Estimate estimate,
                    std::vector<double>* times) const;
   void SetRemoved(std::span<const Change> changes, Outcome* outcome) const;
+  void Widen(std::span<const Change> changes, Outcome* outcome) const;
   double SilentShare(std::span<const Change> changes) const;
   ChangeTarget Target() const { return {recorded_, graph_, waits_}; }
 

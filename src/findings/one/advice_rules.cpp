@@ -139,7 +139,7 @@ class Advisor {
   // What holds for every kernel.
   void Kernel() {
     if (Has(Pattern::kUnlinked) || Has(Pattern::kGraphLaunch)) return;
-    if (f_.method == EstimateMethod::kGuess || Has(Pattern::kMissingModel)) B(Advice::kAddModel);
+    if (Has(Pattern::kMissingModel)) B(Advice::kAddModel);
     const bool slow = !f_.efficiency || *f_.efficiency < limits::kGood;
     // A reproducer is for whoever writes the kernel: not the compiler, and no simple op's kernel.
     const bool generated = kind_ == Kind::kTriton || f_.library == "Triton" ||

@@ -14,6 +14,7 @@
 #include "findings/one/estimates.h"
 #include "findings/one/fact_places.h"
 #include "findings/one/fusion_finder.h"
+#include "findings/one/fusion_findings.h"
 #include "findings/one/host_findings.h"
 #include "findings/one/idle_sections.h"
 #include "findings/one/rules.h"
@@ -64,11 +65,13 @@ class Analyzer {
     MarkFusions();
     Context(calls);
     FindCauses(calls, &out_.categories);
+    Totals();
+    JV_TRY(CollectHost());
+    fusions_ = FusionFindings(out_, trace_.events(), trace_.tree(), host_->launches);
+    ClaimChains();
     MakeCauseFindings(calls, &out_.categories);
     for (CategoryAnalysis& category : out_.categories)
       MakeFindings(calls, &category);
-    Totals();
-    JV_TRY(CollectHost());
     Rank();
     Overlaps();
     Priorities();
@@ -153,6 +156,28 @@ class Analyzer {
                        });
   }
 
+  // What chains that are told of have most of has no finding of its own, unless a rule knows why.
+  void ClaimChains() {
+    std::map<std::string, double> claimed_us;  // by operation
+    for (const Finding& finding : fusions_) {
+      for (const FusionCandidate& candidate : out_.fusion.candidates) {
+        if (std::find(finding.members.begin(), finding.members.end(), candidate.id) ==
+            finding.members.end()) {
+          continue;
+        }
+        for (const FusionKernel& kernel : candidate.kernels)
+          claimed_us[kernel.operation] += kernel.mean_us * static_cast<double>(candidate.instances);
+      }
+    }
+    for (CategoryAnalysis& category : out_.categories) {
+      for (Operation& operation : category.operations) {
+        const auto found = claimed_us.find(operation.id);
+        if (found == claimed_us.end() || operation.cause) continue;
+        operation.claimed = operation.claimed || found->second >= operation.gpu_us / 2;
+      }
+    }
+  }
+
   void Totals() {
     for (const CategoryAnalysis& category : out_.categories) {
       out_.totals.category_sum_ms += category.gpu_us / 1000;
@@ -171,8 +196,7 @@ class Analyzer {
     std::vector<Finding> host = simulated ? FindHost() : IdleFindings(out_);
     if (host.empty() && !out_.idle.reliable) host = IdleFindings(out_);
     for (std::vector<Finding> some :
-         {std::move(host), MultiKernelFindings(out_, trace_.steps().size()),
-          FusionFindings(out_)}) {
+         {std::move(host), MultiKernelFindings(out_, trace_.steps().size()), std::move(fusions_)}) {
       std::move(some.begin(), some.end(), std::back_inserter(all));
     }
     // By what they may save; without an estimate by time, after all others.
@@ -183,11 +207,13 @@ class Analyzer {
                               : a.time_ms > b.time_ms;
     });
     if (linked) {
-      FillWallSavings(trace_.events(), *simulation_, ProfilerCosts(), &out_);
+      FillWallSavings(trace_.events(), *simulation_, TimeScope(frames_->frames), RecordingCosts(),
+                      &out_);
     } else {
       out_.wall.why_not =
           "no launch is linked with its GPU work, so what waits for what is unknown.";
     }
+    DropLeftOut();
     // In their final order: some findings about the host may be gone.
     int host_rank = 0;
     for (Finding& finding : all) {
@@ -196,6 +222,26 @@ class Analyzer {
     for (std::size_t i = 0; i < all.size(); ++i) {
       all[i].global_rank = static_cast<int>(i) + 1;
       all[i].id = fmt::format("f{}", i + 1);
+    }
+  }
+
+  // Findings of categories that are none once their saving is known; the others move up.
+  void DropLeftOut() {
+    for (CategoryAnalysis& category : out_.categories) {
+      const auto same = [&](int rank) {
+        return std::find_if(out_.findings.begin(), out_.findings.end(), [&](const Finding& one) {
+          return one.category == category.key && one.rank == rank;
+        });
+      };
+      std::erase_if(category.findings, [&](const Finding& finding) {
+        return same(finding.rank) == out_.findings.end();
+      });
+      int rank = 0;
+      for (Finding& finding : category.findings) {
+        same(finding.rank)->rank = ++rank;
+        finding.rank = rank;
+      }
+      if (rank == 0 && category.notes.empty()) category.notes.emplace_back("below_threshold");
     }
   }
 
@@ -229,8 +275,10 @@ class Analyzer {
 
   std::vector<Finding> FindHost() {
     const IdleSections sections = FindIdleSections(trace_, *host_, frames_->frames.unrecorded);
-    std::vector<Finding> found = HostFindings({trace_.events(), *host_, sections, *first_calls_,
-                                               *descheduled_, *profiling_, out_.context});
+    const TimeScope scope(frames_->frames);
+    std::vector<Finding> found =
+        HostFindings({trace_, *host_, *frames_, scope, out_.base.total_ms, sections, *first_calls_,
+                      *descheduled_, *profiling_, out_.context});
     for (Finding& f : found) {
       f.percent_of_total = out_.totals.Percent(f.time_ms);
       f.impact_percent = out_.totals.window_ms > 0
@@ -241,8 +289,8 @@ class Analyzer {
     return found;
   }
 
-  ProfilerShare ProfilerCosts() const {
-    ProfilerShare share;
+  RecordingShare RecordingCosts() const {
+    RecordingShare share;
     for (analysis::HostCost cost : profiling_->stretches) {
       cost.low_ns = cost.high_ns;
       share.most.push_back(cost);
@@ -253,7 +301,7 @@ class Analyzer {
       cost.high_ns = cost.low_ns;
       share.artefact.push_back(cost);
     }
-    share.unrecorded_ms = static_cast<double>(frames_->frames.whole.unrecorded_ns) / 1e6;
+    share.first_calls = first_calls_->intervals;
     return share;
   }
 
@@ -307,15 +355,13 @@ class Analyzer {
       row.gpu_ms = category.gpu_us / 1000;
       row.percent_of_computation = category.percent_of_computation;
       row.operations = category.calls;
-      bool guess = false;
       for (const Finding& finding : category.findings) {
         if (!finding.impact_percent) continue;
-        guess = guess || finding.method == EstimateMethod::kGuess;
         if (!row.impact_percent) row.impact_percent = Range{};
         for (double Range::*part : {&Range::low, &Range::mid, &Range::high})
           (*row.impact_percent).*part += (*finding.impact_percent).*part;
       }
-      row.source = !row.impact_percent ? "no_finding" : guess ? "guess" : "findings_rollup";
+      row.source = !row.impact_percent ? "no_finding" : "findings_rollup";
       if (!row.impact_percent && !category.notes.empty()) row.why_not = category.notes.front();
       out_.priorities.push_back(std::move(row));
     }
@@ -354,6 +400,7 @@ class Analyzer {
   std::shared_ptr<const analysis::Descheduled> descheduled_;
   std::shared_ptr<const analysis::HostSummary> host_;
   std::shared_ptr<const session::TraceFrames> frames_;
+  std::vector<Finding> fusions_;
   Analysis out_;
 };
 

@@ -315,7 +315,7 @@ class CauseFinder {
                    CauseWords("fp8", context_.Fp8Option(e.spec))};
     Set(o, Pattern::kSlowerThanSiblings, e.spec, std::move(facts));
     o->cause->b = Target{{SavedPart(now, limits::kTargetSlack * likely), SavedPart(now, likely),
-                          SavedPart(now, most)},
+                          SavedPart(now, likely)},
                          fmt::format("{:.0f} TFLOPS/s", likely),
                          by_sibling ? "another product of this trace" : context_.LargeGemmSource()};
   }

@@ -36,6 +36,12 @@ bool IsNotable(const Operation& operation) {
                      [](const PatternHit& hit) { return Info(hit.pattern).notable; });
 }
 
+// Its kernels are so short that what they move hardly matters: fewer launches would help.
+bool AtLaunchFloor(const Operation& operation) {
+  return operation.efficiency.bound == Bound::kMemory && !operation.gpu.empty() &&
+         operation.gpu_us < limits::kFloorKernelUs * static_cast<double>(operation.gpu.size());
+}
+
 std::string_view BucketOf(std::optional<double> efficiency) {
   if (!efficiency) return "unknown";
   if (*efficiency < limits::kBucketLow) return "0-30";
@@ -74,9 +80,7 @@ class FindingMaker {
       const auto key = KeyOf(operation);
       if (!key) continue;
       Group& group = groups[*key];
-      group.method = operation.impact_percent
-                         ? (operation.quantified ? EstimateMethod::kRoof : EstimateMethod::kGuess)
-                         : EstimateMethod::kNone;
+      group.method = operation.impact_percent ? EstimateMethod::kRoof : EstimateMethod::kNone;
       group.members.push_back(&operation);
       group.time_us += operation.gpu_us;
       group.acceptable = group.acceptable && !IsNotable(operation) &&
@@ -87,7 +91,7 @@ class FindingMaker {
     for (const auto& [key, group] : groups) {
       const double share =
           calls_.computation_us > 0 ? group.time_us / calls_.computation_us * 100 : 0;
-      // What is a guess, without an estimate or at an acceptable efficiency matters only if large.
+      // What has no estimate or an acceptable efficiency matters only if large.
       const bool large = share > limits::kMediumShare;
       const bool fine = group.acceptable || group.method != EstimateMethod::kRoof;
       const bool enough = group.method == EstimateMethod::kNone || group.mid >= limits::kFindingMin;
@@ -116,6 +120,7 @@ class FindingMaker {
     if (e.impossible) return std::nullopt;
     if (operation.quantified) {
       if (*e.percent >= limits::kGood && !IsNotable(operation)) return std::nullopt;
+      if (AtLaunchFloor(operation)) return std::nullopt;
       // One cause a finding: what stands out of one operation is not said of others.
       std::string library = operation.library + "/";
       for (const PatternHit& hit : operation.patterns) {
@@ -140,7 +145,7 @@ class FindingMaker {
     const Operation& first = *group.members.front();  // operations come by time
     f.subject = first.name;
     f.subject_args = first.args;
-    f.bound = group.method == EstimateMethod::kGuess ? Bound::kUnmodeled : first.efficiency.bound;
+    f.bound = first.efficiency.bound;
     f.library = first.library;
     Sum(group, &f);
     f.bucket = group.method == EstimateMethod::kRoof || group.cause != nullptr
@@ -150,13 +155,16 @@ class FindingMaker {
     bool notable = false;
     for (const PatternHit& hit : f.patterns)
       notable = notable || Info(hit.pattern).notable;
-    f.priority = PriorityOf(f.percent_of_computation.value_or(0), f.efficiency, notable);
+    // Nobody knows what work without an estimate could save.
+    const bool judged = f.method != EstimateMethod::kNone || group.cause != nullptr;
+    f.priority = judged ? PriorityOf(f.percent_of_computation.value_or(0), f.efficiency, notable)
+                        : PriorityClass::kLow;
     f.replay_recommended = f.percent_of_computation.value_or(0) > limits::kReplayShare &&
                            f.efficiency && *f.efficiency < limits::kReplayEfficiency;
     if (out_.kind == Kind::kMoe) f.warnings.emplace_back("routing_assumed");
     if (f.starved_percent.value_or(0) > 50) f.warnings.emplace_back("starved");
     if (HasPattern(first, Pattern::kUnlinked)) f.warnings.emplace_back("unlinked");
-    if (f.method == EstimateMethod::kGuess) f.warnings.emplace_back("not_quantified");
+    if (!judged) f.warnings.emplace_back("not_quantified");
     if (group.cause != nullptr) {
       AddPaths(group, &f);
     } else {
@@ -321,25 +329,11 @@ void EstimateOperations(const Calls& calls, CategoryAnalysis* category) {
     if (operation.gpu_us <= 0 || calls.window_us <= 0 || e.impossible) continue;
     if (category->kind == Kind::kCommunication || CopiesOnly(calls.events(), operation)) continue;
     if (CollectivesOnly(calls.events(), operation)) continue;
-    Range savings;
-    if (e.percent) {
-      const double gap = std::max(0.0, 1 - *e.percent / 100) * operation.gpu_us;
-      savings = SavingsOf(std::min(gap, operation.exclusive_us) / 1000);
-      operation.quantified = true;
-    } else {
-      // A model without a roof says nothing about a gap, work without an op nothing at all.
-      if (e.flops || e.bytes || calls.platform == nullptr) continue;
-      if (HasPattern(operation, Pattern::kUnlinked) ||
-          trace::IsLaunchCall(calls.events()[operation.example].kind)) {
-        continue;
-      }
-      savings = {limits::kGuessLow, limits::kGuessMid, limits::kGuessHigh};
-      savings = Scaled(savings, operation.exclusive_us / 1000);
-    }
-    const Range impact = Scaled(savings, 1e5 / calls.window_us);
-    if (impact.high < limits::kEstimateMin && !e.percent) continue;
-    operation.savings_ms = savings;
-    operation.impact_percent = impact;
+    if (!e.percent) continue;  // nothing is known of a gap
+    const double gap = std::max(0.0, 1 - *e.percent / 100) * operation.gpu_us;
+    operation.quantified = true;
+    operation.savings_ms = SavingsOf(std::min(gap, operation.exclusive_us) / 1000);
+    operation.impact_percent = Scaled(*operation.savings_ms, 1e5 / calls.window_us);
   }
 }
 

@@ -10,9 +10,9 @@ namespace jarvis::findings {
 
 // Fills savings and impact of a category's operations:
 //   gap = time - time at the roof      savings_x = x min(gap, exclusive time)
-// with x of limits::kImpactLow and those after it; for work without a model the shares of
-// limits::kGuessLow of its time instead. No estimate: communication, copies between host and
-// device, unlinked work, work above its roof, and models without a platform to hold them against.
+// with x of limits::kImpactLow and those after it. No estimate: work without a model or above its
+// roof, communication, copies between host and device, and models without a platform to hold them
+// against.
 void EstimateOperations(const Calls& calls, CategoryAnalysis* category);
 
 // Groups them: by (bound, library, efficiency bucket) where the roof is known, else by op name.

@@ -25,7 +25,7 @@ PriorityClass PriorityOf(double share, std::optional<double> efficiency, bool no
 }
 
 std::string_view MethodText(EstimateMethod method) {
-  return EnumText({"quantified", "measured", "traffic", "target", "heuristic", "none"}, method);
+  return EnumText({"quantified", "measured", "traffic", "target", "none"}, method);
 }
 
 const WallSaving* BestWall(const Finding& finding) {

@@ -29,7 +29,6 @@ enum class EstimateMethod : std::uint8_t {
   kMeasured,  // time that was seen: gaps, exposed communication, transposes
   kTraffic,   // bytes that fusion saves, at the bandwidth that the chain has now
   kTarget,    // a target with a source: a sibling in the trace, a published rate
-  kGuess,     // a share of the time of work without a model; "not quantified" in reports
   kNone,      // no saving can be told from the trace
 };
 std::string_view MethodText(EstimateMethod method);  // "quantified", "measured", ...
@@ -51,6 +50,8 @@ struct Change {
   Range savings_ms;    // GPU time, each part at most what ran alone
   std::string target;  // of the costliest part; see Target
   std::string source;
+  // What the simulation is asked instead of `parts`, where launches go, too; empty: the parts.
+  std::vector<analysis::Change> exact;
 };
 
 struct Finding {
@@ -96,6 +97,8 @@ struct Finding {
   std::optional<WallSaving> wall_a;        // absent: nothing to ask, or no simulation
   std::optional<WallSaving> wall_b;
   std::string shows_after;            // id of the finding before which it saves next to nothing
+  bool one_off = false;               // no cost of a steady step, and in no sum of savings
+  bool minor = false;                 // saves next to nothing alone and after those before it
   std::vector<std::string> warnings;  // codes: "graph_replay", "starved", "routing_assumed"
   std::string source_file;            // "category_data/gemm_metrics.json"
   std::string source_cell;            // "/category_findings/0"

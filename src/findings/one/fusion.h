@@ -61,7 +61,8 @@ struct FusionCandidate {
   std::optional<Range> impact_percent;  // of the window
   std::uint32_t example_uid = 0;        // first op of the first instance
   std::vector<std::string> operations;  // Operation ids that lose kernels to it
-  std::vector<trace::EventIndex> gpu;   // its GPU events, all instances
+  std::vector<trace::EventIndex> gpu;   // its GPU events, instance after instance
+  std::vector<std::size_t> ends;        // of each instance in `gpu`
 };
 
 struct FusionAnalysis {

@@ -160,6 +160,7 @@ std::optional<FusionCandidate> CandidateOf(const FusionCalls& in, const Baseline
     for (const std::uint32_t call : instance->calls)
       c.gpu.insert(c.gpu.end(), in.calls().calls[call].kernels.begin(),
                    in.calls().calls[call].kernels.end());
+    c.ends.push_back(c.gpu.size());
   }
   std::sort(times.begin(), times.end());
   c.instance_min_us = times.front();

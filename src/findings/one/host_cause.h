@@ -15,17 +15,21 @@ enum class HostCauseKind : std::uint8_t {
   kSection,      // long stretches between the same GPU work: preprocessing, loading, plain Python
   kWaits,        // calls that wait for the GPU, one after the other
   kLaunchBound,  // launching takes longer than the work that is launched
+  kOptimizer,    // parameter by parameter: gradients cleared, weights updated
   kFirstCalls,   // code loaded, memory taken, libraries set up: once
   kDescheduled,  // the process had no CPU
 };
 
-// Something that the host did, or a place that waits.
+// Something that the host did, a place that waits, or a phase that launches.
 struct HostPlace {
   std::string name;       // frame with file and line, op, runtime call
   std::string code;       // line of user code; empty: none recorded
   std::string waits_for;  // of waits: the kernel with most of the time; empty: not of waits
   std::uint64_t count = 0;
   double ms = 0;
+  double idle_ms = 0;    // of the GPU, because of it
+  double launch_us = 0;  // of a phase: launch to launch, median; 0: no phase
+  double kernel_us = 0;  // of a phase: median kernel
 };
 
 struct HostCause {
@@ -41,8 +45,13 @@ struct HostCause {
   double launch_us = 0;           // of a launch-bound host: launch to launch, median
   double kernel_us = 0;           // median kernel
   double idle_percent = 0;        // launches that found their stream idle
+  double idle_ms = 0;             // of the GPU, within what savings are of: all that it can save
+  bool once = false;              // most of it is in no steady step
+  bool ramp = false;              // launches come late at the start of a step only
+  bool small_kernels = false;     // of waits: each with a few small kernels, which are late as well
   std::vector<HostPlace> places;  // the most time first
   std::vector<analysis::Change> changes;  // what the simulation is asked
+  std::vector<analysis::Change> least;    // what is sure to go; empty: all of `changes`
 };
 
 }  // namespace jarvis::findings

@@ -1,10 +1,10 @@
 #include "findings/one/host_findings.h"
 
 #include <algorithm>
-#include <limits>
 #include <memory>
 #include <utility>
 
+#include "findings/one/idle_ledger.h"
 #include "findings/one/system_findings.h"
 #include "findings/one/thresholds.h"
 
@@ -12,6 +12,8 @@ namespace jarvis::findings {
 namespace {
 
 constexpr std::size_t kHostPlacesMax = 5;
+// Of what host time per parameter leaves when all parameters are updated together.
+constexpr double kTogetherPart = 0.1;
 
 double MsOf(std::int64_t ns) {
   return static_cast<double>(ns) / 1e6;
@@ -24,23 +26,42 @@ std::vector<analysis::HostStretch> StretchesOf(const IntervalSet<std::int64_t>& 
   return stretches;
 }
 
+bool IsOptimizer(const IdlePhase& phase) {
+  return phase.kind == analysis::PhaseKind::kOptimizer ||
+         phase.kind == analysis::PhaseKind::kZeroGrad;
+}
+
 class HostFindingMaker {
  public:
   explicit HostFindingMaker(const HostEvidence& evidence) : e_(evidence) {}
 
   std::vector<Finding> Run() {
     if (!e_.host.has_host_events || !e_.host.has_gpu_work) return {};
+    MakeLedger();
     Sections();
     Descheduled();
     FirstCalls();
     Waits();
+    Optimizer();
     LaunchBound();
     return std::move(out_);
   }
 
  private:
   bool Matters(double ms) const {
-    return e_.sections.span_ms > 0 && ms >= limits::kHostShareMin / 100 * e_.sections.span_ms;
+    return e_.base_ms > 0 && ms >= limits::kHostShareMin / 100 * e_.base_ms;
+  }
+
+  void MakeLedger() {
+    for (const SectionGroup& group : e_.sections.groups) {
+      if (Matters(group.total_ms) && !IsExplained(group) && !FollowsForeign(group))
+        sections_.push_back(&group);
+    }
+    IntervalSet<std::int64_t> excused = e_.profiling.artefact;
+    for (const auto* more : {&e_.first_calls.intervals, &e_.descheduled.intervals})
+      excused.insert(excused.end(), more->begin(), more->end());
+    ledger_ = MakeIdleLedger(
+        {e_.trace, e_.host, e_.frames, e_.scope, sections_, Union(std::move(excused))});
   }
 
   void Add(const char* subject, Pattern pattern, std::vector<Advice> advice, HostCause cause) {
@@ -50,7 +71,7 @@ class HostFindingMaker {
     f.time_ms = cause.total_ms;
     f.exclusive_ms = cause.total_ms;
     f.upper_bound_ms = cause.total_ms;
-    f.savings_ms = Range{0, cause.total_ms, cause.total_ms};
+    f.savings_ms = Range{0, cause.idle_ms, cause.idle_ms};
     f.patterns.push_back({pattern, {NumberFact("host_ms", cause.total_ms, "ms")}});
     for (const Advice one : advice)
       f.path_a.push_back({one, {}, {}});
@@ -70,9 +91,17 @@ class HostFindingMaker {
     return 2 * (profiler + first + stopped) > group.total_ms;
   }
 
+  // Between the work of an unrecorded step and the first of a recorded one: no cost of a step.
+  bool FollowsForeign(const SectionGroup& group) const {
+    const auto& foreign = e_.frames.frames.foreign_busy;
+    return group.stretches.size() == 1 &&
+           std::any_of(foreign.begin(), foreign.end(),
+                       [&](const auto& work) { return work.end == group.stretches.front().start; });
+  }
+
   void Sections() {
-    for (const SectionGroup& group : e_.sections.groups) {
-      if (!Matters(group.total_ms) || IsExplained(group)) continue;
+    for (std::size_t i = 0; i < sections_.size(); ++i) {
+      const SectionGroup& group = *sections_[i];
       HostCause cause;
       cause.kind = HostCauseKind::kSection;
       cause.count = group.stretches.size();
@@ -83,15 +112,44 @@ class HostFindingMaker {
       cause.after = group.after;
       cause.loading = group.loading;
       cause.nothing_ms = group.nothing_ms;
+      cause.idle_ms = ledger_.section_ms[i];
       for (const SectionWork& work : group.work)
         cause.places.push_back({work.name, "", "", work.count, work.ms});
       cause.changes = {analysis::ScaleHost{StretchesOf(group.stretches), 0}};
+      if (!Matters(cause.idle_ms)) continue;
       if (group.loading) {
+        Loading(&cause);
         Add("data_loading", Pattern::kDataLoading, {Advice::kPrefetchData}, std::move(cause));
       } else {
         Add("host_section", Pattern::kHostSection, {Advice::kOverlapHostWork}, std::move(cause));
       }
     }
+  }
+
+  // Workers take all of the loader's time away, that which the GPU's queue covers, too: a host that
+  // is ahead of the GPU is not late later.
+  void Loading(HostCause* cause) const {
+    IntervalSet<std::int64_t> all;
+    for (const IdlePhase& phase : ledger_.phases) {
+      if (phase.kind == analysis::PhaseKind::kLoader)
+        all.insert(all.end(), phase.spans.begin(), phase.spans.end());
+    }
+    all = Union(std::move(all));
+    if (MsOf(Length(all)) < cause->idle_ms) return;
+    cause->least = std::move(cause->changes);
+    cause->changes = {analysis::ScaleHost{StretchesOf(all), 0}, PinnedBatches()};
+    cause->idle_ms = std::min(MsOf(Length(all)), ledger_.total_ms);
+  }
+
+  // What workers hand over lies in pinned memory.
+  analysis::PinCopies PinnedBatches() const {
+    const trace::EventStore& events = e_.trace.events();
+    analysis::PinCopies pin;
+    for (const trace::EventIndex e : e_.trace.attribution().timeline) {
+      const bool copy = events[e].kind == trace::EventKind::kMemcpy && !e_.scope.IsForeign(e);
+      if (copy && DirectionOf(events.name(e)) == CopyDirection::kToDevice) pin.copies.push_back(e);
+    }
+    return pin;
   }
 
   void Descheduled() {
@@ -102,22 +160,26 @@ class HostFindingMaker {
     cause.count = d.pieces.size();
     cause.total_ms = d.total_ms;
     cause.each_ms = d.longest_ms;
+    cause.idle_ms = d.total_ms;
+    cause.once = 2 * Length(e_.scope.Of(d.intervals)) < Length(d.intervals);
     cause.changes = {analysis::ScaleHost{StretchesOf(d.intervals), 0}};
     Add("descheduled_host", Pattern::kDescheduled, {Advice::kGiveCores}, std::move(cause));
   }
 
   void FirstCalls() {
     const analysis::FirstCalls& calls = e_.first_calls;
-    if (!Matters(calls.total_ms)) return;
+    if (calls.total_ms < limits::kHostShareMin / 100 * e_.sections.span_ms) return;
     HostCause cause;
     cause.kind = HostCauseKind::kFirstCalls;
+    cause.once = true;
     cause.count = calls.calls.size();
     cause.total_ms = calls.total_ms;
+    cause.idle_ms = calls.total_ms;
     for (const analysis::FirstCall& call : calls.calls) {
       if (cause.places.size() == kHostPlacesMax) break;
       HostPlace place;
-      place.name = e_.events.name(call.call);
-      if (call.op != trace::kNoEvent) place.code = e_.events.name(call.op);
+      place.name = e_.trace.events().name(call.call);
+      if (call.op != trace::kNoEvent) place.code = e_.trace.events().name(call.op);
       place.count = 1;
       place.ms = call.ms();
       cause.places.push_back(std::move(place));
@@ -126,64 +188,143 @@ class HostFindingMaker {
     Add("first_calls", Pattern::kFirstCalls, {Advice::kWarmUpFirst}, std::move(cause));
   }
 
+  // Waits behind which nothing is queued. Where each has a few small kernels only, these are late
+  // as well, and both go when such work is done at once and without reading results between.
   void Waits() {
     HostCause cause;
     cause.kind = HostCauseKind::kWaits;
-    for (const analysis::WaitGroup& group : e_.host.waits) {
-      if (group.cause != analysis::WaitCause::kGpuWork &&
-          group.cause != analysis::WaitCause::kOwnCopy &&
-          group.cause != analysis::WaitCause::kNothing)
-        continue;
-      cause.count += group.count;
-      cause.total_ms += MsOf(group.total_ns);
-      if (cause.places.size() == kHostPlacesMax) continue;
+    IntervalSet<std::int64_t> late;
+    for (const IdlePhase& phase : ledger_.phases) {
+      cause.idle_ms += phase.sync_ms;
+      cause.count += phase.waits;
+      if (!phase.waits_often() || static_cast<double>(phase.waits) < limits::kWaitsMin) continue;
+      cause.idle_ms += phase.launch_ms;
+      cause.small_kernels = cause.small_kernels || phase.launch_ms > phase.sync_ms / 2;
+      late.insert(late.end(), phase.gaps.begin(), phase.gaps.end());
+    }
+    // One wait at the end of a run is how anybody gets a result.
+    if (static_cast<double>(cause.count) < limits::kWaitsMin || !Matters(cause.idle_ms)) return;
+    analysis::RemoveWaits change;
+    WaitPlaces(&cause, &change);
+    cause.changes = {std::move(change)};
+    if (!late.empty()) {
+      cause.least = cause.changes;
+      cause.changes.emplace_back(analysis::ScaleHost{StretchesOf(Union(std::move(late))), 0});
+    }
+    Add("synchronisation", Pattern::kSynchronisation, {Advice::kAvoidSyncs}, std::move(cause));
+  }
+
+  // By the idle time that follows, the most first.
+  void WaitPlaces(HostCause* cause, analysis::RemoveWaits* change) const {
+    for (std::size_t g = 0; g < ledger_.wait_ms.size(); ++g) {
+      if (ledger_.wait_ms[g] <= 0) continue;
+      const analysis::WaitGroup& group = e_.host.waits[g];
+      for (const trace::EventIndex call : group.calls) {
+        if (e_.scope.Has(e_.trace.events()[call].ts_ns)) change->calls.push_back(call);
+      }
       HostPlace place;
       place.name = group.op.empty() ? group.call : group.op + " (" + group.call + ")";
       place.code = group.code;
       place.waits_for = group.waits_for;
       place.count = group.count;
       place.ms = MsOf(group.total_ns);
-      cause.places.push_back(std::move(place));
+      place.idle_ms = ledger_.wait_ms[g];
+      cause->total_ms += place.ms;
+      cause->places.push_back(std::move(place));
     }
-    // One wait at the end of a run is how anybody gets a result.
-    if (static_cast<double>(cause.count) < limits::kWaitsMin) return;
-    analysis::RemoveWaits change;
-    change.all = true;
-    cause.changes = {std::move(change)};
-    Add("synchronisation", Pattern::kSynchronisation, {Advice::kAvoidSyncs}, std::move(cause));
+    std::stable_sort(cause->places.begin(), cause->places.end(),
+                     [](const HostPlace& a, const HostPlace& b) { return a.idle_ms > b.idle_ms; });
+    if (cause->places.size() > kHostPlacesMax) cause->places.resize(kHostPlacesMax);
   }
 
-  void LaunchBound() {
-    const analysis::LaunchFigures& figures = e_.host.launching;
-    if (figures.graph_percent > limits::kGraphShareMax || !figures.to_next_median_us ||
-        !figures.work_median_us || figures.idle_percent.value_or(0) < limits::kIdleLaunchShare) {
-      return;
+  static HostPlace PlaceOf(const IdlePhase& phase) {
+    HostPlace place;
+    place.name = phase.name;
+    place.count = phase.launches;
+    place.ms = phase.host_ms();
+    place.idle_ms = phase.launch_ms;
+    place.launch_us = phase.launch_us;
+    place.kernel_us = phase.kernel_us;
+    return place;
+  }
+
+  // Many tiny kernels, one or a few a parameter: they go together, or not at all.
+  void Optimizer() {
+    if (e_.context.foreach_optimizer) return;
+    HostCause cause;
+    cause.kind = HostCauseKind::kOptimizer;
+    IntervalSet<std::int64_t> spans;
+    double idle = 0;
+    for (const IdlePhase& phase : ledger_.phases) {
+      if (!IsOptimizer(phase)) continue;
+      idle += phase.launch_ms + phase.sync_ms;
+      cause.count += phase.launches;
+      cause.total_ms += phase.host_ms();
+      spans.insert(spans.end(), phase.spans.begin(), phase.spans.end());
+      cause.places.push_back(PlaceOf(phase));
     }
+    if (!Matters(idle)) return;
+    // The host is late here for all that it did before: what it saves is not bound by this idle.
+    cause.idle_ms = std::min(cause.total_ms, ledger_.total_ms);
+    cause.changes = {analysis::ScaleHost{StretchesOf(Union(std::move(spans))), kTogetherPart}};
+    Add("optimizer_launches", Pattern::kLaunchBound, {Advice::kFusedOptimizer}, std::move(cause));
+  }
+
+  // Where launches come late although nothing is waited for: by phase, as a median over all of them
+  // is of none.
+  void LaunchBound() {
+    if (e_.host.launching.graph_percent > limits::kGraphShareMax) return;
     HostCause cause;
     cause.kind = HostCauseKind::kLaunchBound;
-    cause.count = figures.launches;
-    cause.launch_us = *figures.to_next_median_us;
-    cause.kernel_us = *figures.work_median_us;
-    cause.idle_percent = *figures.idle_percent;
-    cause.total_ms =
-        std::min(e_.sections.span_ms, static_cast<double>(figures.launches) *
-                                          figures.to_next_mean_us.value_or(cause.launch_us) / 1000);
-    cause.changes = {analysis::GraphLaunches{std::numeric_limits<std::int64_t>::min() / 4,
-                                             std::numeric_limits<std::int64_t>::max() / 4}};
-    // A graph holds no wait, so these go first.
-    std::vector<Advice> advice;
-    std::uint64_t waits = 0;
-    for (const analysis::WaitGroup& group : e_.host.waits)
-      waits += group.count;
-    if (static_cast<double>(waits) >= limits::kWaitsMin) advice.push_back(Advice::kAvoidSyncs);
-    advice.push_back(Advice::kGpuGraphs);
+    double early = 0;
+    std::uint64_t idle_launches = 0;
+    IntervalSet<std::int64_t> spans;
+    const IdlePhase* most = nullptr;
+    for (const IdlePhase& phase : ledger_.phases) {
+      const bool others = phase.waits_often() || phase.mostly_excused() ||
+                          phase.kind == analysis::PhaseKind::kLoader ||
+                          (IsOptimizer(phase) && !e_.context.foreach_optimizer);
+      if (others || phase.launch_ms <= 0) continue;
+      cause.idle_ms += phase.launch_ms + phase.sync_ms;
+      early += phase.early_ms;
+      cause.count += phase.launches;
+      idle_launches += phase.idle_launches;
+      cause.total_ms += phase.launch_ms;
+      spans.insert(spans.end(), phase.spans.begin(), phase.spans.end());
+      if (most == nullptr || phase.launch_ms > most->launch_ms) most = &phase;
+      if (!phase.name.empty()) cause.places.push_back(PlaceOf(phase));
+    }
+    if (most == nullptr || !Matters(cause.total_ms)) return;
+    std::stable_sort(cause.places.begin(), cause.places.end(),
+                     [](const HostPlace& a, const HostPlace& b) { return a.idle_ms > b.idle_ms; });
+    std::erase_if(cause.places,
+                  [&](const HostPlace& place) { return 10 * place.idle_ms < cause.total_ms; });
+    if (cause.places.size() > kHostPlacesMax) cause.places.resize(kHostPlacesMax);
+    cause.launch_us = most->launch_us;
+    cause.kernel_us = most->kernel_us;
+    cause.idle_percent =
+        100 * static_cast<double>(idle_launches) / static_cast<double>(cause.count);
+    cause.ramp = 100 * early >= limits::kRampShare * cause.total_ms;
+    cause.changes = GraphsOf(Union(std::move(spans)));
+    std::vector<Advice> advice = {Advice::kGpuGraphs};
     if (!e_.context.compiled) advice.push_back(Advice::kCompile);
-    if (e_.context.optimizer && !e_.context.foreach_optimizer)
-      advice.push_back(Advice::kFusedOptimizer);
     Add("launch_bound", Pattern::kLaunchBound, std::move(advice), std::move(cause));
   }
 
+  // One pass of the simulation's graph each: of very many spans it is all between them.
+  static std::vector<analysis::Change> GraphsOf(const IntervalSet<std::int64_t>& spans) {
+    constexpr std::size_t kSpansMax = 32;
+    std::vector<analysis::Change> changes;
+    if (spans.size() > kSpansMax)
+      return {analysis::GraphLaunches{spans.front().start, spans.back().end}};
+    for (const Interval<std::int64_t>& span : spans)
+      changes.emplace_back(analysis::GraphLaunches{span.start, span.end});
+    return changes;
+  }
+
   const HostEvidence& e_;
+  std::vector<const SectionGroup*> sections_;  // that matter, and that nothing else explains
+  IdleLedger ledger_;
   std::vector<Finding> out_;
 };
 

@@ -11,12 +11,17 @@
 #include "findings/one/analysis.h"
 #include "findings/one/finding.h"
 #include "findings/one/idle_sections.h"
+#include "findings/one/time_scope.h"
+#include "session/trace_frames.h"
 
 namespace jarvis::findings {
 
 struct HostEvidence {
-  const trace::EventStore& events;
+  const session::LoadedTrace& trace;
   const analysis::HostSummary& host;
+  const session::TraceFrames& frames;
+  const TimeScope& scope;
+  double base_ms;  // what shares of time are of
   const IdleSections& sections;
   const analysis::FirstCalls& first_calls;
   const analysis::Descheduled& descheduled;
@@ -25,8 +30,9 @@ struct HostEvidence {
 };
 
 // What the profiler itself cost is no finding; see the qualities. Stretches that first calls, a
-// host without CPU or the profiler explain are not told twice. Savings are host time until a
-// simulation says what they are worth (FillWallSavings).
+// host without CPU or the profiler explain are not told twice. Each is as large as the idle time of
+// the GPU that is due to it (IdleLedger): a host that waits while the GPU works costs nothing.
+// Savings are that until a simulation says what they are worth (FillWallSavings).
 std::vector<Finding> HostFindings(const HostEvidence& evidence);
 
 }  // namespace jarvis::findings

@@ -16,6 +16,7 @@
 #include "base/text.h"
 #include "findings/one/enum_text.h"
 #include "findings/one/thresholds.h"
+#include "session/trace_frames.h"
 #include "session/trace_trust.h"
 
 namespace jarvis::findings {
@@ -48,18 +49,20 @@ class Idle {
         // Nobody can stop these, so that they cannot fail.
         profiling_(session::ProfilingCostOf(trace, Job()).value()),
         first_calls_(session::FirstCallsOf(trace, Job()).value()),
-        descheduled_(session::DescheduledOf(trace, Job()).value()) {}
+        descheduled_(session::DescheduledOf(trace, Job()).value()),
+        frames_(session::FramesOf(trace, Job()).value()) {}
 
   IdleAnalysis Run() {
     if (!trace_.timeline()) return std::move(out_);
     out_.has_gpu_work = true;
     out_.window_us = trace_.timeline()->total;
     out_.idle_us = trace_.timeline()->idle;
-    if (out_.window_us > 0) out_.idle_percent = out_.idle_us / out_.window_us * 100;
-    out_.flagged = out_.idle_percent.value_or(0) > limits::kIdleShare;
     CountKernels();
     MapHosts();
     FindGaps();
+    LeaveUnrecordedOut();
+    if (out_.window_us > 0) out_.idle_percent = out_.idle_us / out_.window_us * 100;
+    out_.flagged = out_.idle_percent.value_or(0) > limits::kIdleShare;
     for (RawGap& gap : gaps_)
       Classify(&gap);
     MeasureQueuedGap();
@@ -129,6 +132,25 @@ class Idle {
       end = events_[e].end_ns();
       last = e;
     }
+  }
+
+  // While the GPU is busy with what is not in the trace it is not idle.
+  void LeaveUnrecordedOut() {
+    const IntervalSet<std::int64_t>& unrecorded = frames_->frames.unrecorded;
+    if (unrecorded.empty()) return;
+    std::vector<RawGap> left;
+    for (const RawGap& gap : gaps_) {
+      const auto pieces = Subtract<std::int64_t>({{gap.start, gap.end}}, unrecorded);
+      out_.unrecorded_us += trace::MicrosOf(gap.end - gap.start - Length(pieces));
+      for (const Interval<std::int64_t>& piece : pieces) {
+        left.push_back(gap);
+        left.back().start = piece.start;
+        left.back().end = piece.end;
+      }
+    }
+    gaps_ = std::move(left);
+    out_.window_us -= out_.unrecorded_us;
+    out_.idle_us = std::max(0.0, out_.idle_us - out_.unrecorded_us);
   }
 
   bool IsCollective(EventIndex e) const {
@@ -383,6 +405,7 @@ class Idle {
   const std::shared_ptr<const analysis::ProfilingCost> profiling_;
   const std::shared_ptr<const analysis::FirstCalls> first_calls_;
   const std::shared_ptr<const analysis::Descheduled> descheduled_;
+  const std::shared_ptr<const session::TraceFrames> frames_;
   std::vector<std::vector<EventIndex>> hosts_;             // by track
   mutable std::unordered_map<StringId, bool> collective_;  // by name
   std::vector<RawGap> gaps_;                               // by start

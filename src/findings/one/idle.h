@@ -59,8 +59,9 @@ struct GapGroup {
 
 struct IdleAnalysis {
   bool has_gpu_work = false;
-  double window_us = 0;
-  double idle_us = 0;  // as in gpu_timeline, all devices of the trace together
+  double window_us = 0;      // as in gpu_timeline, without what is not recorded
+  double idle_us = 0;        // likewise, all devices of the trace together
+  double unrecorded_us = 0;  // the GPU was busy with what is not in the trace: no gap
   std::optional<double> idle_percent;
   bool flagged = false;            // above limits::kIdleShare
   bool reliable = true;            // false: graph replay hides launches; see `unreliable_because`

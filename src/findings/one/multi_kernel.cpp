@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <map>
+#include <memory>
+#include <set>
 #include <tuple>
 
 #include "analysis/attribution/arg_text.h"
@@ -16,6 +18,7 @@
 #include "findings/one/enum_text.h"
 #include "findings/one/exclusive.h"
 #include "findings/one/thresholds.h"
+#include "session/trace_frames.h"
 #include "trace/json_text.h"
 
 namespace jarvis::findings {
@@ -59,7 +62,9 @@ class MultiKernel {
       : trace_(trace),
         events_(trace.events()),
         tree_(trace.tree()),
-        chains_(trace.events(), trace.tree()) {}
+        chains_(trace.events(), trace.tree()),
+        // Nobody can stop this one, so that it cannot fail.
+        frames_(session::FramesOf(trace, Job()).value()) {}
 
   MultiKernelAnalysis Run() {
     if (!trace_.timeline()) return std::move(out_);
@@ -88,11 +93,18 @@ class MultiKernel {
   }
 
   void Split() {
+    const std::vector<EventIndex>& foreign = frames_->frames.foreign;  // by start
+    const std::set<EventIndex> earlier(foreign.begin(), foreign.end());
     for (const EventIndex e : trace_.attribution().timeline) {
+      const bool own = !earlier.contains(e);
       switch (analysis::ClassOf(events_[e].kind, events_.name(e), analysis::Communicators::kAll)) {
         case analysis::WorkClass::kComputation: computation_.push_back(e); break;
-        case analysis::WorkClass::kCommunication: communication_.push_back(e); break;
-        case analysis::WorkClass::kMemcpy: copies_.push_back(e); break;
+        case analysis::WorkClass::kCommunication:
+          if (own) communication_.push_back(e);
+          break;
+        case analysis::WorkClass::kMemcpy:
+          if (own) copies_.push_back(e);
+          break;
       }
     }
     const auto by_start = [&](EventIndex a, EventIndex b) {
@@ -104,8 +116,18 @@ class MultiKernel {
     auto both = analysis::IntervalsOf<std::int64_t>(events_, communication_);
     both.insert(both.end(), computing_.begin(), computing_.end());
     working_ = Union(std::move(both));
+    if (!earlier.empty()) OwnCommunication();
     out_.comm_count = communication_.size();
     out_.copy_count = copies_.size();
+  }
+
+  // What was launched before the recording is no step's.
+  void OwnCommunication() {
+    const Set own = Union(analysis::IntervalsOf<std::int64_t>(events_, communication_));
+    out_.comm_us = trace::MicrosOf(Length(own));
+    out_.exposed_comm_us = trace::MicrosOf(Length(Subtract(own, computing_)));
+    out_.comm_overlap_ratio.reset();
+    if (out_.comm_us > 0) out_.comm_overlap_ratio = 1 - out_.exposed_comm_us / out_.comm_us;
   }
 
   std::optional<double> BytesOf(EventIndex e) const {
@@ -172,9 +194,10 @@ class MultiKernel {
           direction == CopyDirection::kToHost || direction == CopyDirection::kToDevice;
       const double exposed = out_.window_us > 0 ? group.exposed_us / out_.window_us * 100 : 0;
       const bool pageable = group.pageable > 0 && exposed > limits::kPageableShare;
-      group.flagged =
-          crosses && (pageable || group.percent_of_total.value_or(0) > limits::kCopyShare ||
-                      static_cast<double>(group.count) > limits::kCopyCount);
+      group.flagged = crosses
+                          ? pageable || group.percent_of_total.value_or(0) > limits::kCopyShare ||
+                                static_cast<double>(group.count) > limits::kCopyCount
+                          : direction == CopyDirection::kOnDevice && exposed > limits::kCopyShare;
       out_.copies.push_back(std::move(group));
     }
     for (auto& [key, place] : sites) {
@@ -296,7 +319,9 @@ class MultiKernel {
     for (const CopyGroup& group : out_.copies) {
       if (!group.flagged) continue;
       out_.patterns.emplace_back(group.direction == CopyDirection::kToHost ? "high_d2h_memcpy"
-                                                                           : "high_h2d_memcpy");
+                                 : group.direction == CopyDirection::kOnDevice
+                                     ? "exposed_d2d_memcpy"
+                                     : "high_h2d_memcpy");
     }
     if (out_.comm_flagged) out_.patterns.emplace_back("nccl_blocking_compute");
     if (out_.overlap_flagged) out_.patterns.emplace_back("poor_comm_compute_overlap");
@@ -306,6 +331,7 @@ class MultiKernel {
   const trace::EventStore& events_;
   const tree::CallTree& tree_;
   analysis::ChainTree chains_;
+  const std::shared_ptr<const session::TraceFrames> frames_;
   std::vector<EventIndex> computation_, communication_, copies_;
   Set computing_;  // computation
   Set working_;    // computation and communication

@@ -118,7 +118,7 @@ struct Operation {
   // estimate (see Efficiency::impossible, and operations without time).
   std::optional<Range> impact_percent;
   std::optional<Range> savings_ms;
-  bool quantified = false;             // from the roof; else a guess (limits::kGuessMid)
+  bool quantified = false;             // a gap to the roof is known
   std::string fusion_candidate;        // "fusion.2" if one takes kernels of this; empty: none
   std::optional<Cause> cause;          // absent: no rule explains it
   bool claimed = false;                // most of its time belongs to the finding of a chain

@@ -55,10 +55,13 @@ constexpr PatternInfo kPatterns[] = {
     {P::kProfilerCost, "profiler_cost", "the profiler holds the host up", false},
     {P::kFirstCalls, "first_calls", "code is loaded by what runs for the first time", false},
     {P::kDescheduled, "descheduled", "the host has no CPU to run on", true},
+    {P::kUnfusedChains, "unfused_chains", "pointwise and normalisation ops as separate kernels",
+     true},
     {P::kExposedCommunication, "nccl_blocking_compute", "communication that nothing hides", true},
     {P::kPoorOverlap, "poor_comm_compute_overlap", "little computing during communication", true},
     {P::kCopiesToHost, "high_d2h_memcpy", "copies to the host", true},
     {P::kCopiesToDevice, "high_h2d_memcpy", "copies from the host", true},
+    {P::kCopiesOnDevice, "exposed_d2d_memcpy", "copies on the device that nothing hides", true},
     {P::kHighVariation, "high_variation", "calls that differ widely in time", false},
     {P::kTf32Off, "tf32_off", "fp32 products without TF32", true},
     {P::kAccidentalDouble, "accidental_fp64", "fp64 in a model of lower precision", true},
@@ -121,6 +124,8 @@ constexpr AdviceInfo kAdvices[] = {
      "overlap it with the computation of another half of the batch, or fuse the all-reduce with "
      "the "
      "normalisation behind it"},
+    {A::kWriteInPlace, "write_in_place",
+     "let the work before write straight into the buffers that graphs and collectives read"},
     {A::kReplay, "replay", "hand a reproducer to those who write the kernel"},
     {A::kTuneGemm, "tune_gemm", "tune the GEMM library for these sizes"},
     {A::kSplitK, "split_k", "use a kernel that splits K"},
@@ -131,6 +136,9 @@ constexpr AdviceInfo kAdvices[] = {
     {A::kAddModel, "add_model", "add a performance model, to see how far the op is from its limit"},
     {A::kProfileCounters, "profile_counters",
      "profile the reproducer with a counter tool (rocprof, Nsight Compute)"},
+    {A::kRecordRanks, "record_ranks",
+     "record the other ranks over the same steps, and time these sizes alone (nccl-tests, "
+     "rccl-tests)"},
     {A::kRule, "rule", "see the finding's rule"},
     {A::kNoneKnown, "none_known", "none known from the trace"},
 };

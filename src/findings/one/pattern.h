@@ -64,10 +64,12 @@ enum class Pattern : std::uint8_t {
   kProfilerCost,
   kFirstCalls,
   kDescheduled,
+  kUnfusedChains,
   kExposedCommunication,
   kPoorOverlap,
   kCopiesToHost,
   kCopiesToDevice,
+  kCopiesOnDevice,
   kHighVariation,
   // Causes: rules over operations, see rule_rows.h
   kTf32Off,
@@ -128,6 +130,7 @@ enum class Advice : std::uint8_t {
   kGatherInstead,
   kPreallocate,
   kSplitBatch,
+  kWriteInPlace,
   // B
   kReplay,
   kTuneGemm,
@@ -137,6 +140,7 @@ enum class Advice : std::uint8_t {
   kTuneCommunication,
   kAddModel,
   kProfileCounters,
+  kRecordRanks,
   // What the row of a finding's rule says.
   kRule,
   // Either: nothing is known that would help.

@@ -23,7 +23,7 @@ struct CategoryPriority {
   std::optional<double> percent_of_computation;
   std::uint64_t operations = 0;         // calls
   std::optional<Range> impact_percent;  // roll-up of its quantified findings; absent: none
-  std::string source;                   // "findings_rollup", "guess", "no_finding"
+  std::string source;                   // "findings_rollup", "no_finding"
   std::string why_not;  // of "no_finding": "near_roof", "no_model", "no_platform", ...
 };
 

@@ -93,11 +93,7 @@ class AnalysisQualities {
           "Ops, shapes and modules of replayed kernels, and idle time by cause, cannot be told.";
       q.record = "record one run without graphs, or the capture, beside the replay";
     }
-    // While the GPU does what is not recorded it is not idle.
-    const double unrecorded_us = static_cast<double>(in_.frames->frames.whole.unrecorded_ns) / 1000;
-    const bool idle_without =
-        idle.idle_us - unrecorded_us > limits::kIdleShare / 100 * idle.window_us;
-    if (idle.flagged && !unreliable && idle_without) {
+    if (idle.flagged && !unreliable) {
       Measured("high_idle", Severity::kWarning,
                fmt::format("The GPU is idle for {} % of the window.",
                            ShortNumber(idle.idle_percent.value_or(0))),

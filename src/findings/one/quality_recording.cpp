@@ -10,6 +10,7 @@
 #include "analysis/ranks/rank_set.h"
 #include "findings/one/quality_parts.h"
 #include "findings/one/thresholds.h"
+#include "session/trace_frames.h"
 #include "trace/secrets.h"
 
 namespace jarvis::findings {
@@ -88,7 +89,9 @@ class RecordingQualities {
     const trace::Metadata& metadata = trace_.trace().metadata;
     const std::int64_t world = metadata.world_size.value_or(0);
     if (!trace_.timeline()) return;
-    const double exposed_ms = trace_.timeline()->exposed_comm / 1000;
+    // Nobody can stop this one, so that it cannot fail. Without what earlier steps launched.
+    const auto frames = session::FramesOf(trace_, Job()).value();
+    const double exposed_ms = static_cast<double>(frames->frames.steady.exposed_comm_ns) / 1e6;
     // Some all-reduces go by other names: a little of it says nothing of all of it.
     constexpr double kTold = 0.005;
     const bool told = trace_.timeline()->total_comm > kTold * trace_.timeline()->total;
@@ -99,8 +102,7 @@ class RecordingQualities {
     std::string text = world > 1 ? fmt::format("This is {} of {}", who, world)
                                  : std::string("Collectives ran, so this is one rank of several");
     if (comm_ms > 0) {
-      text += fmt::format("; of {} ms in collectives {} ms are exposed", ShortNumber(comm_ms),
-                          ShortNumber(exposed_ms));
+      text += fmt::format("; for {} ms nothing but collectives runs", ShortNumber(exposed_ms));
     }
     Quality& q = Add("one_rank", comm_ms > 0 ? Severity::kWarning : Severity::kNote, text + ".");
     if (comm_ms > 0) SetTime(base_, exposed_ms, 0, &q);
@@ -157,7 +159,7 @@ class RecordingQualities {
     q.threshold = limits::kUnlinkedWarn;
     q.unit = "%";
     if (!trace_.tree().unlinked().empty()) q.first_uid = events[trace_.tree().unlinked()[0]].uid;
-    SetTime(base_, busy_ms, 0, &q);
+    SetTime(RecordingOf(trace_), busy_ms, 0, &q);
     q.consequence =
         AtStart() ? "It is at the start, before any recorded launch could have run: work of an "
                     "unrecorded step, which totals, window and averages per step include."

@@ -65,7 +65,7 @@ class TimeQualities {
     const double ms = static_cast<double>(Length(frames.unrecorded)) / 1e6;
     if (ms <= 0) return;
     Quality q;
-    SetTime(base_, ms, 0, &q);
+    SetTime(RecordingOf(trace_), ms, 0, &q);
     if (q.percent.value_or(0) < kToldFrom) return;
     q.code = "unrecorded_gpu_work";
     q.severity = Matters(q) ? Severity::kWarning : Severity::kNote;
@@ -236,7 +236,7 @@ class TimeQualities {
     if (calls.empty()) return;
     const double ms = WallMs(calls);
     Quality q;
-    SetTime(base_, ms, 0, &q);
+    SetTime(OnceBaseOf(trace_), ms, 0, &q);
     if (q.percent.value_or(0) < kToldFrom) return;
     q.code = "first_calls";
     q.severity = Matters(q) ? Severity::kWarning : Severity::kNote;
@@ -274,7 +274,7 @@ class TimeQualities {
       parts.push_back(fmt::format("{} x {} {} ms", sum.first, name, Of(sum.second)));
     const double ms = WallMs(calls);
     Quality q;
-    SetTime(base_, ms, 0, &q);
+    SetTime(OnceBaseOf(trace_), ms, 0, &q);
     if (q.percent.value_or(0) < kToldFrom) return;
     q.code = "allocator_growth";
     q.severity = Matters(q) ? Severity::kWarning : Severity::kNote;

@@ -33,26 +33,9 @@ void SetSavings(const Analysis& analysis, const Range& savings, Finding* f) {
   f->impact_percent = Scaled(savings, 100 / analysis.totals.window_ms);
 }
 
-void Shares(const Analysis& analysis, Finding* f) {
-  f->percent_of_total = analysis.totals.Percent(f->time_ms);
-  if (analysis.totals.computation_ms > 0)
-    f->percent_of_computation = f->time_ms / analysis.totals.computation_ms * 100;
-}
-
 bool IsNotable(const Finding& f) {
   return std::any_of(f.patterns.begin(), f.patterns.end(),
                      [](const PatternHit& hit) { return Info(hit.pattern).notable; });
-}
-
-void Rank(std::vector<Finding>* findings) {
-  std::stable_sort(findings->begin(), findings->end(), [](const Finding& a, const Finding& b) {
-    const double x = a.savings_ms ? a.savings_ms->mid : -1;
-    const double y = b.savings_ms ? b.savings_ms->mid : -1;
-    return x != y ? x > y : a.time_ms > b.time_ms;
-  });
-  int rank = 0;
-  for (Finding& f : *findings)
-    f.rank = ++rank;
 }
 
 // Graphs hold no synchronisation, and what is compiled needs no compiling.
@@ -68,6 +51,23 @@ std::vector<Remedy> LaunchAdvice(const WorkContext& context) {
 }
 
 }  // namespace
+
+void SetShares(const Analysis& analysis, Finding* finding) {
+  finding->percent_of_total = analysis.totals.Percent(finding->time_ms);
+  if (analysis.totals.computation_ms > 0)
+    finding->percent_of_computation = finding->time_ms / analysis.totals.computation_ms * 100;
+}
+
+void RankFindings(std::vector<Finding>* findings) {
+  std::stable_sort(findings->begin(), findings->end(), [](const Finding& a, const Finding& b) {
+    const double x = a.savings_ms ? a.savings_ms->mid : -1;
+    const double y = b.savings_ms ? b.savings_ms->mid : -1;
+    return x != y ? x > y : a.time_ms > b.time_ms;
+  });
+  int rank = 0;
+  for (Finding& f : *findings)
+    f.rank = ++rank;
+}
 
 Finding SystemFinding(const char* category, const char* name, std::string subject) {
   Finding f;
@@ -90,12 +90,12 @@ std::vector<Finding> IdleFindings(const Analysis& analysis) {
     f.method = EstimateMethod::kNone;
     f.time_ms = idle.idle_us / 1000;
     f.exclusive_ms = f.time_ms;
-    Shares(analysis, &f);
+    SetShares(analysis, &f);
     f.warnings.push_back(idle.unreliable_because);
     f.path_a = {{Advice::kNoneKnown, {}, {}}};
     f.path_b = {{Advice::kNoneKnown, {}, {}}};
     out.push_back(std::move(f));
-    Rank(&out);
+    RankFindings(&out);
     return out;
   }
   for (const GapGroup& group : idle.by_class) {
@@ -111,7 +111,7 @@ std::vector<Finding> IdleFindings(const Analysis& analysis) {
     f.time_ms = group.total_us / 1000;
     f.exclusive_ms = f.time_ms;
     f.upper_bound_ms = f.time_ms;
-    Shares(analysis, &f);
+    SetShares(analysis, &f);
     if (unexplained) {
       f.method = EstimateMethod::kNone;
     } else {
@@ -138,7 +138,7 @@ std::vector<Finding> IdleFindings(const Analysis& analysis) {
     f.priority = PriorityOf(f.percent_of_total.value_or(0), std::nullopt, IsNotable(f));
     out.push_back(std::move(f));
   }
-  Rank(&out);
+  RankFindings(&out);
   return out;
 }
 
@@ -170,8 +170,13 @@ Finding CommunicationFinding(const Analysis& analysis, std::size_t steps) {
   f.exclusive_ms = f.time_ms;
   f.upper_bound_ms = f.time_ms;
   f.count = multi.comm_count;
-  SetSavings(analysis, CommunicationSavings(multi, steps), &f);
-  Shares(analysis, &f);
+  // What of it is waiting for ranks that are late, and no cost of this one's, is not known.
+  if (multi.one_rank) {
+    f.method = EstimateMethod::kNone;
+  } else {
+    SetSavings(analysis, CommunicationSavings(multi, steps), &f);
+  }
+  SetShares(analysis, &f);
   std::vector<Fact> facts = {NumberFact("comm_ms", multi.comm_us / 1000, "ms"),
                              NumberFact("exposed_comm_ms", multi.exposed_comm_us / 1000, "ms")};
   if (multi.comm_overlap_ratio)
@@ -180,8 +185,8 @@ Finding CommunicationFinding(const Analysis& analysis, std::size_t steps) {
   if (multi.overlap_flagged) f.patterns.push_back({Pattern::kPoorOverlap, std::move(facts)});
   const Advice way =
       analysis.context.training ? Advice::kOverlapCommunication : Advice::kSplitBatch;
-  f.path_a = {{way, {}, {}}};
-  f.path_b = {{Advice::kTuneCommunication, {}, {}}};
+  f.path_a = {{multi.one_rank ? Advice::kRecordRanks : way, {}, {}}};
+  f.path_b = {{multi.one_rank ? Advice::kRecordRanks : Advice::kTuneCommunication, {}, {}}};
   for (const CollectiveRow& row : multi.collectives) {
     const double mean = row.total_us / static_cast<double>(std::max<std::uint64_t>(1, row.count));
     if (row.bytes && *row.bytes < limits::kTinyMessage && mean > limits::kCommMinUs) {
@@ -209,9 +214,12 @@ Finding CopyFinding(const Analysis& analysis, const CopyGroup& group) {
   f.upper_bound_ms = f.exclusive_ms;
   f.count = group.count;
   SetSavings(analysis, SavingsOf(f.exclusive_ms), &f);
-  Shares(analysis, &f);
+  SetShares(analysis, &f);
   const bool to_host = group.direction == CopyDirection::kToHost;
-  f.patterns.push_back({to_host ? Pattern::kCopiesToHost : Pattern::kCopiesToDevice,
+  const bool inside = group.direction == CopyDirection::kOnDevice;
+  f.patterns.push_back({inside    ? Pattern::kCopiesOnDevice
+                        : to_host ? Pattern::kCopiesToHost
+                                  : Pattern::kCopiesToDevice,
                         {NumberFact("copy_ms", f.time_ms, "ms")}});
   if (group.tb_per_s)
     f.patterns.back().facts.push_back(NumberFact("rate", *group.tb_per_s * 1000, "GB/s"));
@@ -219,7 +227,11 @@ Finding CopyFinding(const Analysis& analysis, const CopyGroup& group) {
     f.patterns.back().facts.push_back(
         {"pageable", static_cast<std::int64_t>(group.pageable), {}, {}, {}});
   }
-  if (to_host || group.pageable == 0) f.path_a.push_back({Advice::kKeepOnDevice, {}, {}});
+  if (inside) {
+    f.path_a.push_back({Advice::kWriteInPlace, {}, {}});
+  } else if (to_host || group.pageable == 0) {
+    f.path_a.push_back({Advice::kKeepOnDevice, {}, {}});
+  }
   if (group.pageable > 0) f.path_a.push_back({Advice::kPinnedCopies, {}, {}});
   f.path_b = {{Advice::kNoneKnown, {}, {}}};
   for (const CopySite& site : analysis.multi_kernel.copy_sites) {
@@ -249,134 +261,7 @@ std::vector<Finding> MultiKernelFindings(const Analysis& analysis, std::size_t s
     if (!group.flagged || group.percent_of_total.value_or(0) < limits::kFindingMin) continue;
     out.push_back(CopyFinding(analysis, group));
   }
-  Rank(&out);
-  return out;
-}
-
-namespace {
-
-struct FusionRule {
-  FusionKind kind;
-  Advice a;
-  std::optional<Pattern> pattern;
-};
-constexpr FusionRule kFusionRules[] = {
-    {FusionKind::kAttention, Advice::kFlashAttention, Pattern::kUnfusedAttention},
-    {FusionKind::kNorm, Advice::kFusedNorm, Pattern::kUnfusedNorm},
-    {FusionKind::kActivation, Advice::kFuseNeighbours, {}},
-    {FusionKind::kRotary, Advice::kFuseNeighbours, {}},
-    {FusionKind::kEpilogue, Advice::kFuseEpilogue, {}},
-    {FusionKind::kOptimizer, Advice::kFusedOptimizer, {}},
-    {FusionKind::kChain, Advice::kFuseNeighbours, {}},
-};
-
-std::string ScoresText(const FusionCandidate& candidate) {
-  std::string text;
-  for (const std::int64_t size : candidate.scores)
-    text += (text.empty() ? "(" : ",") + std::to_string(size);
-  return text.empty() ? text : text + ")";
-}
-
-// "aten::add, aten::mul": what a chain without a module is called.
-std::string OpsText(const FusionCandidate& candidate) {
-  constexpr std::size_t kOpsMax = 4;
-  std::vector<std::string> names;
-  for (const FusionKernel& kernel : candidate.kernels) {
-    if (std::find(names.begin(), names.end(), kernel.op) == names.end()) names.push_back(kernel.op);
-  }
-  std::string text;
-  for (std::size_t i = 0; i < std::min(names.size(), kOpsMax); ++i)
-    text += (i == 0 ? "" : ", ") + names[i];
-  return names.size() > kOpsMax ? text + ", ..." : text;
-}
-
-std::vector<Fact> FusionFacts(const FusionCandidate& candidate) {
-  std::vector<Fact> facts;
-  facts.push_back(
-      {"kernels_per_instance", static_cast<std::int64_t>(candidate.kernels.size()), {}, {}, {}});
-  if (candidate.kind != FusionKind::kAttention) return facts;
-  facts.push_back({"score_shape", ScoresText(candidate), {}, {}, {}});
-  facts.push_back({"head_size", static_cast<std::int64_t>(candidate.head_size), {}, {}, {}});
-  facts.push_back({"instance_us", candidate.instance_median_us, "us", {}, {}});
-  return facts;
-}
-
-void AddChange(const FusionCandidate& candidate, Finding* f) {
-  if (candidate.total_us <= 0) return;
-  if (!f->change_a) {
-    f->change_a = Change{};
-    f->change_a->target = candidate.target.empty() ? "one kernel" : candidate.target;
-    f->change_a->source = candidate.source.empty() ? "traffic of the chain" : candidate.source;
-  }
-  f->change_a->parts.push_back(
-      {Scaled(*candidate.savings_ms, 1000 / candidate.total_us), candidate.gpu});
-  f->change_a->savings_ms = *f->savings_ms;
-}
-
-}  // namespace
-
-std::vector<Finding> FusionFindings(const Analysis& analysis) {
-  std::vector<Finding> out;
-  std::map<std::pair<FusionKind, std::string>, std::size_t> index;
-  for (const FusionCandidate& candidate : analysis.fusion.candidates) {
-    if (!candidate.savings_ms) continue;
-    const bool attention = candidate.kind == FusionKind::kAttention;
-    const auto [found, added] = index.try_emplace(
-        {candidate.kind, candidate.module_class + ScoresText(candidate)}, out.size());
-    if (added) {
-      Finding f = SystemFinding(
-          "kernel_fusion", "Kernel Fusion",
-          candidate.module_class.empty() ? OpsText(candidate) : candidate.module_class);
-      f.tier = Tier::kFusion;
-      f.bound = candidate.kind == FusionKind::kAttention ? Bound::kUnknown : Bound::kMemory;
-      f.method = EstimateMethod::kTraffic;
-      f.savings_ms = Range{};
-      const FusionRule& rule = kFusionRules[static_cast<std::size_t>(candidate.kind)];
-      f.path_a = {{rule.a, {}, {}}};
-      if (rule.a != Advice::kFusedOptimizer) f.path_a.push_back({Advice::kCompile, {}, {}});
-      f.path_b = {{Advice::kNoneKnown, {}, {}}};
-      if (attention) {
-        f.rule = Pattern::kUnfusedAttention;
-        f.method = EstimateMethod::kTarget;
-        f.path_a = {{Advice::kFlashAttention, {}, {}}};
-      }
-      if (rule.pattern) f.patterns.push_back({*rule.pattern, FusionFacts(candidate)});
-      out.push_back(std::move(f));
-    }
-    Finding& f = out[found->second];
-    f.members.push_back(candidate.id);
-    f.count += candidate.instances;
-    f.time_ms += candidate.total_us / 1000;
-    f.exclusive_ms += candidate.exclusive_us / 1000;
-    for (double Range::*part : {&Range::low, &Range::mid, &Range::high})
-      (*f.savings_ms).*part += (*candidate.savings_ms).*part;
-    AddChange(candidate, &f);
-    if (!candidate.module_path.empty() && f.module_paths.size() < 3)
-      f.module_paths.push_back(candidate.module_path);
-    for (const std::string& operation : candidate.operations) {
-      const Operation* row = analysis.FindOperation(operation);
-      if (row != nullptr && !row->row_id.empty() &&
-          std::find(f.row_ids.begin(), f.row_ids.end(), row->row_id) == f.row_ids.end()) {
-        f.row_ids.push_back(row->row_id);
-      }
-    }
-    if (candidate.confidence == "low" &&
-        std::find(f.warnings.begin(), f.warnings.end(), "low_confidence") == f.warnings.end()) {
-      f.warnings.emplace_back("low_confidence");
-    }
-  }
-  for (Finding& f : out) {
-    f.impact_percent = Scaled(*f.savings_ms, 100 / analysis.totals.window_ms);
-    f.upper_bound_ms = f.time_ms;
-    Shares(analysis, &f);
-    f.priority = PriorityOf(f.percent_of_computation.value_or(0), std::nullopt, IsNotable(f));
-  }
-  // Attention and norms in parts are known to pay; of other chains only large ones are named.
-  std::erase_if(out, [](const Finding& f) {
-    const bool small = f.impact_percent->mid < limits::kFindingMin;
-    return IsNotable(f) ? small : f.impact_percent->high < limits::kFusionImpactMin;
-  });
-  Rank(&out);
+  RankFindings(&out);
   return out;
 }
 

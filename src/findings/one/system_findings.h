@@ -1,4 +1,4 @@
-// Findings about what is not a single op: idle time, communication, copies, fusion.
+// Findings about what is not a single op: idle time, communication, copies.
 #pragma once
 
 #include <string>
@@ -14,7 +14,9 @@ Finding SystemFinding(const char* category, const char* name, std::string subjec
 std::vector<Finding> IdleFindings(const Analysis& analysis);
 // `steps`: marked steps of the trace; 0: none.
 std::vector<Finding> MultiKernelFindings(const Analysis& analysis, std::size_t steps);
-// Candidates of one kind and module class together.
-std::vector<Finding> FusionFindings(const Analysis& analysis);
+// Its time as shares of the window and of computing.
+void SetShares(const Analysis& analysis, Finding* finding);
+// By saving, then by time; fills in `rank`.
+void RankFindings(std::vector<Finding>* findings);
 
 }  // namespace jarvis::findings

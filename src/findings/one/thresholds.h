@@ -34,10 +34,6 @@ inline constexpr double kReplayEfficiency = 30;
 inline constexpr double kImpactLow = 0.75;
 inline constexpr double kImpactMid = 0.875;
 inline constexpr double kImpactHigh = 1.0;
-// Of work without a model: shares of its time. A guess, and marked as one.
-inline constexpr double kGuessLow = 0.15;
-inline constexpr double kGuessMid = 0.30;
-inline constexpr double kGuessHigh = 0.45;
 inline constexpr double kEstimateMin = 0.01;  // high impact, percent of the window
 inline constexpr double kFindingMin = 0.5;    // mid impact, percent of the window
 // Edges of the groups that findings are made of, percent of the roof.
@@ -73,13 +69,23 @@ inline constexpr double kRuntimeShare = 0.25;   // of a gap under one class of r
 inline constexpr double kHostOpShare = 0.20;    // of a gap under ops
 
 // The host, and savings of wall time.
-inline constexpr double kHostShareMin = 1.5;   // percent of the wall: host time that matters
+inline constexpr double kHostShareMin = 1;     // percent of the steps: host time that matters
 inline constexpr double kWaitsMin = 8;         // fewer waits are how a result is read
 inline constexpr double kGraphShareMax = 50;   // percent of GPU time that graphs launch already
 inline constexpr double kIdleLaunchShare = 2;  // percent of launches that find their stream idle
 inline constexpr double kFindingsAsked = 40;   // findings that the simulation is asked about
 inline constexpr double kProfilerShare = 2;    // percent of the wall that the profiler cost
 inline constexpr double kShowsAfter = 2;       // times as much after others as alone
+inline constexpr double kMinorShare = 0.5;     // percent of the steps: a smaller saving is no lever
+// The class of what saves wall time, percent of the steps that it saves.
+inline constexpr double kCriticalSaving = 10;
+inline constexpr double kHighSaving = 3;
+inline constexpr double kMediumSaving = 1;
+inline constexpr double kLaunchesPerWait = 64;  // fewer between waits are no graph's work
+inline constexpr double kRampPart = 0.2;        // of a step's GPU time: its start
+inline constexpr double kRampShare = 80;        // percent of the late launches' idle time in it
+// Exposed communication whose cause one rank cannot tell is ranked by its size from here.
+inline constexpr double kExposedRanked = 10;  // percent of the steps
 
 // Copies, communication.
 inline constexpr double kCopyShare = 5;  // percent of the window, a direction
@@ -130,6 +136,9 @@ inline constexpr double kFusionGapUs = 100;    // GPU time between neighbours of
 inline constexpr double kAttentionLow = 0.6;   // of the rate that fused attention reaches
 inline constexpr double kAttentionMid = 0.8;
 inline constexpr double kLaunchFloorUs = 2;  // a kernel hardly takes less
+// A shorter kernel is mostly launch and dispatch: no rate of memory is told of it.
+inline constexpr double kFloorKernelUs = 5;
+inline constexpr double kSliceShare = 1;  // percent of the steps: a smaller elementwise saving
 
 // Targets: shares of what the hardware could do that libraries are known to reach. 100 % of a roof
 // is a bound and no target. Sources stand in rule_rows.cpp.

@@ -1,6 +1,8 @@
 #include "findings/one/wall_savings.h"
 
 #include <algorithm>
+#include <map>
+#include <span>
 #include <utility>
 
 #include <fmt/format.h>
@@ -16,9 +18,11 @@ using Changes = std::vector<analysis::Change>;
 
 // A way out as the simulation is asked: its middle, and how far its ends are from that.
 struct WayOut {
-  Changes changes;
+  Changes changes;       // within the scope
   double low_part = 1;   // of the middle's GPU time: what is sure
   double high_part = 1;  // what is possible
+  // No saving is larger; absent: the time that the changes take away.
+  std::optional<double> cap_ms;
 };
 
 double PartOf(double saved_ms, double time_ms) {
@@ -29,18 +33,24 @@ bool HasWay(const std::vector<Remedy>& path) {
   return !path.empty() && path.front().advice != Advice::kNoneKnown;
 }
 
+bool Advises(const Finding& finding, Advice advice) {
+  return std::any_of(finding.path_a.begin(), finding.path_a.end(),
+                     [&](const Remedy& remedy) { return remedy.advice == advice; });
+}
+
+bool HappensOnce(const Finding& finding) {
+  return finding.host != nullptr && finding.host->once;
+}
+
 class WallAsker {
  public:
   WallAsker(const trace::EventStore& events, const analysis::Simulation& simulation,
-            ProfilerShare profiler, Analysis* analysis)
+            const TimeScope& scope, const RecordingShare& recording, Analysis* analysis)
       : events_(events),
         simulation_(simulation),
-        analysis_(*analysis),
-        unrecorded_ms_(profiler.unrecorded_ms) {
-    if (!profiler.artefact.empty())
-      first_ = {analysis::RemoveProfilerCost{std::move(profiler.artefact)}};
-    if (!profiler.most.empty()) most_ = {analysis::RemoveProfilerCost{std::move(profiler.most)}};
-  }
+        scope_(scope),
+        recording_(recording),
+        analysis_(*analysis) {}
 
   void Run() {
     Base();
@@ -50,13 +60,20 @@ class WallAsker {
       best.push_back(static_cast<double>(i) < limits::kFindingsAsked
                          ? AskBoth(&analysis_.findings[i])
                          : std::nullopt);
-    Order(&best);
-    InOrder(best);
-    LeaveOut();
+    Order(best);
+    Together(best);
+    Arrange();
+    Classify();
   }
 
  private:
   bool Shows(double ms) const { return ms >= limits::kHostShareMin / 100 * analysis_.wall.wall_ms; }
+  double PercentOf(double ms) const {
+    return analysis_.wall.wall_ms > 0 ? ms / analysis_.wall.wall_ms * 100 : 0;
+  }
+  Changes InScope(const Changes& changes) const {
+    return scope_.Of(simulation_.recorded(), changes);
+  }
 
   void Base() {
     WallBase& wall = analysis_.wall;
@@ -69,23 +86,52 @@ class WallAsker {
     wall.why_not = quality.refusal;
     wall.range_only = quality.range_only;
     wall.recorded_ms = quality.wall_ms;
-    wall.wall_ms = quality.wall_ms - unrecorded_ms_;
+    wall.wall_ms = analysis_.base.total_ms;
     wall.host_floor_ms = simulation_.host_floor_ms();
     wall.gpu_floor_ms = simulation_.gpu_floor_ms();
     wall.replay_error_percent = quality.replay_error_percent;
     wall.matched_waits_percent = quality.matched_waits_percent;
     wall.opaque_percent = quality.opaque_percent;
-    if (!wall.known) return;
-    if (!most_.empty()) most_saved_ = simulation_.WhatIf(most_).saved_ms;
-    if (first_.empty()) return;
-    first_saved_ = simulation_.WhatIf(first_).saved_ms;
-    if (first_saved_ < limits::kProfilerShare / 100 * quality.wall_ms) {
-      first_.clear();
-      first_saved_ = 0;
-      return;
+    if (wall.known) Given();
+  }
+
+  // What no saving is of: the profiler's pauses, what happens once, and work launched before the
+  // recording.
+  void Given() {
+    WallBase& wall = analysis_.wall;
+    const double least = limits::kProfilerShare / 100 * wall.recorded_ms;
+    Changes steady;  // of these, what lies in the steps that savings are of
+    const auto leave_out = [&](analysis::Change change, double* saved_ms) {
+      const Changes one = {std::move(change)};
+      const double saved = simulation_.WhatIf(one).saved_ms;
+      const Changes part = InScope(one);
+      const double here = std::max(0.0, simulation_.WhatIf(part).saved_ms);
+      if (saved < least && here < limits::kProfilerShare / 100 * wall.wall_ms) return;
+      *saved_ms = here;
+      steady.insert(steady.end(), part.begin(), part.end());
+      given_.changes.push_back(one.front());
+    };
+    if (!recording_.artefact.empty())
+      leave_out(analysis::RemoveProfilerCost{recording_.artefact}, &wall.profiler_ms);
+    Changes quick;
+    if (!recording_.first_calls.empty()) {
+      analysis::ScaleHost once;
+      once.factor = 0;
+      for (const Interval<std::int64_t>& one : recording_.first_calls)
+        once.stretches.push_back({analysis::kAllTracks, one.start, one.end});
+      leave_out(once, &wall.first_calls_ms);
+      quick.emplace_back(std::move(once));
     }
-    wall.wall_ms -= first_saved_;
-    wall.profiler_ms = first_saved_;
+    const double all = steady.empty() ? 0 : std::max(0.0, simulation_.WhatIf(steady).saved_ms);
+    wall.wall_ms = std::max(0.0, wall.wall_ms - all);
+    if (!scope_.foreign().empty()) {
+      given_.changes.emplace_back(analysis::ScaleGpu{scope_.foreign(), {0}});
+      quick.push_back(given_.changes.back());
+    }
+    given_ = simulation_.Given(std::move(given_.changes));
+    if (recording_.most.empty()) return;
+    quick.emplace_back(analysis::RemoveProfilerCost{recording_.most});
+    quick_ = simulation_.Given(std::move(quick));
   }
 
   // Of a path's remedies: what they do to the operations' GPU work, as the finding estimates it.
@@ -110,9 +156,21 @@ class WallAsker {
     }
     if (finding.category == "multi_kernel") take(MovingWork(finding), MovedPart(finding));
     if (scale.events.empty()) return std::nullopt;
-    return WayOut{{std::move(scale)},
-                  finding.savings_ms->low / finding.savings_ms->mid,
-                  finding.savings_ms->high / finding.savings_ms->mid};
+    WayOut way{InScope({std::move(scale)}), finding.savings_ms->low / finding.savings_ms->mid,
+               finding.savings_ms->high / finding.savings_ms->mid, std::nullopt};
+    if (finding.category == "multi_kernel") way.cap_ms = finding.exclusive_ms;
+    return way;
+  }
+
+  // Pinned memory: faster, and the host no longer waits.
+  std::optional<WayOut> OfPinning(const Finding& finding) const {
+    if (finding.category != "multi_kernel" || !Advises(finding, Advice::kPinnedCopies))
+      return std::nullopt;
+    analysis::PinCopies pin;
+    for (const trace::EventIndex copy : MovingWork(finding)) {
+      if (!scope_.IsForeign(copy)) pin.copies.push_back(copy);
+    }
+    return WayOut{{std::move(pin)}, 1, 1, finding.exclusive_ms};
   }
 
   // The work that a finding about communication or copies is about.
@@ -136,40 +194,48 @@ class WallAsker {
     return PartOf(finding.savings_ms->mid, finding.exclusive_ms);
   }
 
-  // Alone, on top of leaving the profiler out.
-  WallSaving Ask(const WayOut& way) const {
-    Changes changes = first_;
-    changes.insert(changes.end(), way.changes.begin(), way.changes.end());
-    const analysis::Outcome outcome = simulation_.WhatIf(changes);
-    const auto alone = [&](double saved) { return std::max(0.0, saved - first_saved_); };
+  // Alone. The margins of a replay are those of its wall time: no change saves more than it takes
+  // away, whatever they are.
+  WallSaving Ask(const analysis::GivenChanges& given, const WayOut& way) const {
+    const analysis::Outcome outcome = simulation_.WhatIf(given, way.changes);
+    const double cap =
+        std::min(way.cap_ms.value_or(outcome.gpu_ms + outcome.host_ms), analysis_.wall.wall_ms);
+    const auto within = [](double ms, double most) { return std::clamp(ms, 0.0, most); };
     WallSaving saving;
-    saving.ms = {alone(outcome.low_ms) * way.low_part, alone(outcome.saved_ms),
-                 alone(outcome.high_ms) * way.high_part};
-    saving.ms.low = std::min(saving.ms.low, saving.ms.mid);
-    saving.ms.high = std::min(std::max(saving.ms.high, saving.ms.mid), analysis_.wall.wall_ms);
+    saving.ms.mid = within(outcome.saved_ms, std::max(0.0, cap));
+    saving.ms.low = within(outcome.low_ms * way.low_part, saving.ms.mid);
+    const double most = std::min(std::max(0.0, cap) * way.high_part, analysis_.wall.wall_ms);
+    saving.ms.high = std::max(saving.ms.mid, within(outcome.high_ms * way.high_part, most));
     return saving;
   }
 
-  // What the host takes is inflated by recording it: the least saving is that of a host without.
-  WallSaving AskOfHost(const WayOut& way) const {
-    WallSaving saving = Ask(way);
-    if (most_.empty()) return saving;
-    Changes changes = most_;
-    changes.insert(changes.end(), way.changes.begin(), way.changes.end());
-    const double least = std::max(0.0, simulation_.WhatIf(changes).saved_ms - most_saved_);
-    saving.ms.low = std::min(saving.ms.low, least);
+  // What the host takes is inflated by recording it: the least saving is that of a host without,
+  // and of the surest part of the change.
+  WallSaving AskOfHost(const Finding& finding, const WayOut& way) const {
+    WallSaving saving = Ask(given_, way);
+    if (!recording_.most.empty()) saving.ms.low = std::min(saving.ms.low, Ask(quick_, way).ms.mid);
+    if (!finding.host->least.empty()) {
+      WayOut least = way;
+      least.changes = InScope(finding.host->least);
+      saving.ms.low = std::min(saving.ms.low, Ask(given_, least).ms.low);
+    }
     return saving;
   }
 
   // Of a path that has a target of its own.
-  static WayOut OfChange(const Change& change) {
-    analysis::ScaleGpu scale;
-    for (const Change::Part& part : change.parts) {
-      scale.events.insert(scale.events.end(), part.gpu.begin(), part.gpu.end());
-      scale.factors.insert(scale.factors.end(), part.gpu.size(),
-                           1 - std::clamp(part.saved_part.mid, 0.0, 1.0));
+  WayOut OfChange(const Change& change) const {
+    WayOut way;
+    if (change.exact.empty()) {
+      analysis::ScaleGpu scale;
+      for (const Change::Part& part : change.parts) {
+        scale.events.insert(scale.events.end(), part.gpu.begin(), part.gpu.end());
+        scale.factors.insert(scale.factors.end(), part.gpu.size(),
+                             1 - std::clamp(part.saved_part.mid, 0.0, 1.0));
+      }
+      way.changes = InScope({std::move(scale)});
+    } else {
+      way.changes = InScope(change.exact);
     }
-    WayOut way{{std::move(scale)}, 1, 1};
     if (change.savings_ms.mid > 0) {
       way.low_part = change.savings_ms.low / change.savings_ms.mid;
       way.high_part = change.savings_ms.high / change.savings_ms.mid;
@@ -177,134 +243,260 @@ class WallAsker {
     return way;
   }
 
+  // What is in no steady step is told by what the recording would take without.
+  void AskOnce(Finding* finding) const {
+    const analysis::Outcome outcome = simulation_.WhatIf(finding->host->changes);
+    const double most = finding->time_ms;
+    const double mid = std::clamp(outcome.saved_ms, 0.0, most);
+    WallSaving saving;
+    saving.ms = {std::clamp(outcome.low_ms, 0.0, mid), mid, std::clamp(outcome.high_ms, mid, most)};
+    saving.after_others_ms = mid;
+    finding->one_off = true;
+    finding->wall_a = saving;
+    finding->savings_ms = saving.ms;
+    finding->impact_percent = Scaled(saving.ms, 100 / analysis_.wall.recorded_ms);
+  }
+
+  std::optional<WayOut> AskHost(Finding* finding) const {
+    if (HappensOnce(*finding)) {
+      AskOnce(finding);
+      return std::nullopt;
+    }
+    const WayOut way{InScope(finding->host->changes), 1, 1, finding->host->idle_ms};
+    finding->wall_a = AskOfHost(*finding, way);
+    finding->savings_ms = finding->wall_a->ms;
+    finding->impact_percent = Scaled(finding->wall_a->ms, 100 / analysis_.wall.wall_ms);
+    return way;
+  }
+
   // Both ways; returns the one that saves more.
   std::optional<WayOut> AskBoth(Finding* finding) const {
-    if (finding->host != nullptr) {
-      const WayOut way{finding->host->changes, 1, 1};
-      finding->wall_a = AskOfHost(way);
-      // Host time that goes saves no more than itself; the range is of what comes after it.
-      if (finding->host->kind != HostCauseKind::kLaunchBound &&
-          finding->host->kind != HostCauseKind::kWaits) {
-        for (double Range::*part : {&Range::low, &Range::mid, &Range::high})
-          finding->wall_a->ms.*part = std::min(finding->wall_a->ms.*part, finding->time_ms);
-      }
-      finding->savings_ms = finding->wall_a->ms;
-      finding->impact_percent = Scaled(finding->wall_a->ms, 100 / analysis_.wall.recorded_ms);
-      return way;
-    }
+    if (finding->host != nullptr) return AskHost(finding);
     // A rule's row has words for its paths; elsewhere a path without a way out saves nothing.
     const bool ruled = finding->rule.has_value();
     if (finding->change_a || finding->change_b) {
       std::optional<WayOut> a, b;
       if (finding->change_a && (ruled || HasWay(finding->path_a)))
-        finding->wall_a = Ask(*(a = OfChange(*finding->change_a)));
+        finding->wall_a = Ask(given_, *(a = OfChange(*finding->change_a)));
       if (finding->change_b && (ruled || HasWay(finding->path_b)))
-        finding->wall_b = Ask(*(b = OfChange(*finding->change_b)));
+        finding->wall_b = Ask(given_, *(b = OfChange(*finding->change_b)));
       if (!a && !b) return std::nullopt;
       const bool first = a && (!b || finding->wall_a->ms.mid >= finding->wall_b->ms.mid);
       return first ? a : b;
     }
-    const std::optional<WayOut> way = OfEstimate(*finding);
+    std::optional<WayOut> way = OfPinning(*finding);
+    if (!way) way = OfEstimate(*finding);
     if (!way) return std::nullopt;
-    const WallSaving saving = Ask(*way);
+    const WallSaving saving = Ask(given_, *way);
     if (HasWay(finding->path_a)) finding->wall_a = saving;
     if (HasWay(finding->path_b)) finding->wall_b = saving;
     return finding->wall_a || finding->wall_b ? way : std::nullopt;
   }
 
+  // What a finding may save at most once others are done.
+  double CapOf(const Finding& finding, const WayOut& way) const {
+    if (way.cap_ms) return *way.cap_ms;
+    if (auto known = caps_.find(&finding); known != caps_.end()) return known->second;
+    const analysis::Outcome outcome = simulation_.WhatIf(given_, way.changes);
+    const double cap = std::max(0.0, outcome.gpu_ms + outcome.host_ms);
+    caps_.emplace(&finding, cap);
+    return cap;
+  }
+
   // Where the profiler held the host up visibly, what the host would save is doubtful up to all of
-  // what profiling may have cost: its middle is between.
-  double RankedBy(const Finding& finding, const WallSaving* best) const {
-    if (best == nullptr) return -1;
-    if (finding.host == nullptr || first_.empty()) return best->ms.mid;
-    return (best->ms.low + best->ms.mid) / 2;
+  // what profiling may have cost: it is ranked by the middle between.
+  double TrustIn(const Finding& finding) const {
+    const Range& ms = BestWall(finding)->ms;
+    const bool doubtful = finding.host != nullptr && analysis_.wall.profiler_ms > 0 && ms.mid > 0;
+    return doubtful ? (ms.low + ms.mid) / 2 / ms.mid : 1;
   }
 
-  // By wall time; `best` goes with the findings.
-  void Order(std::vector<std::optional<WayOut>>* best) {
-    std::vector<std::size_t> order(analysis_.findings.size());
-    for (std::size_t i = 0; i < order.size(); ++i)
-      order[i] = i;
-    std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
-      const WallSaving* x = BestWall(analysis_.findings[a]);
-      const WallSaving* y = BestWall(analysis_.findings[b]);
-      return RankedBy(analysis_.findings[a], x) > RankedBy(analysis_.findings[b], y);
-    });
-    std::vector<Finding> findings;
-    std::vector<std::optional<WayOut>> ways;
-    for (const std::size_t i : order) {
-      findings.push_back(std::move(analysis_.findings[i]));
-      ways.push_back(std::move((*best)[i]));
-    }
-    analysis_.findings = std::move(findings);
-    *best = std::move(ways);
-  }
-
-  // What each adds to those before it; what shows only then is said so.
-  void InOrder(const std::vector<std::optional<WayOut>>& best) {
-    std::vector<Changes> lists = {first_};
-    std::vector<std::size_t> asked;
-    Changes all = first_;
+  // Each time what saves the most beyond those before it, the longer of equals. Once less waits for
+  // the host, more shows of all others, so these are asked again; else only what may be next is, as
+  // nothing else saves more than it did before.
+  void Order(const std::vector<std::optional<WayOut>>& best) {
+    struct Next {
+      std::size_t at;
+      double ms;
+      bool known;        // after all that are done
+      double trust = 1;  // of the host's, where the profiler held it up
+    };
+    std::vector<Next> left;
     for (std::size_t i = 0; i < best.size(); ++i) {
       if (!best[i]) continue;
-      asked.push_back(i);
-      lists.push_back(best[i]->changes);
-      all.insert(all.end(), best[i]->changes.begin(), best[i]->changes.end());
+      const Finding& finding = analysis_.findings[i];
+      left.push_back({i, BestWall(finding)->ms.mid, false, TrustIn(finding)});
     }
-    if (asked.empty()) return;
-    const std::vector<double> saved_ms = simulation_.SavedInOrder(lists);
-    for (std::size_t k = 0; k < asked.size(); ++k) {
-      Finding& finding = analysis_.findings[asked[k]];
-      const double after = saved_ms[k + 1];
-      for (std::optional<WallSaving>* saving : {&finding.wall_a, &finding.wall_b}) {
-        if (*saving) (*saving)->after_others_ms = after;
+    Changes done = given_.changes;
+    const auto ask = [&](std::span<Next> some) {
+      std::vector<Changes> changes;
+      for (const Next& next : some)
+        changes.push_back(best[next.at]->changes);
+      const std::vector<double> saved_ms = simulation_.SavedAfter(done, changes);
+      for (std::size_t k = 0; k < some.size(); ++k) {
+        const std::size_t at = some[k].at;
+        some[k].ms = std::clamp(saved_ms[k], 0.0, CapOf(analysis_.findings[at], *best[at]));
+        some[k].known = true;
       }
-      const double alone = BestWall(finding)->ms.mid;
-      if (Shows(after) && after > limits::kShowsAfter * alone) hidden_.push_back(asked[k]);
+    };
+    while (!left.empty()) {
+      const auto most =
+          std::max_element(left.begin(), left.end(), [&](const Next& a, const Next& b) {
+            const double x = a.ms * a.trust;
+            const double y = b.ms * b.trust;
+            return x != y ? x < y
+                          : analysis_.findings[a.at].time_ms < analysis_.findings[b.at].time_ms;
+          });
+      if (!most->known) {
+        ask({&*most, 1});
+        continue;
+      }
+      const Next taken = *most;
+      left.erase(most);
+      order_.push_back(taken.at);
+      after_ms_.push_back(taken.ms);
+      const Changes& changes = best[taken.at]->changes;
+      done.insert(done.end(), changes.begin(), changes.end());
+      const Finding& finding = analysis_.findings[taken.at];
+      const bool host = finding.host != nullptr || finding.tier == Tier::kFusion;
+      for (Next& next : left)
+        next.known = false;
+      if (host) ask(left);
     }
-    const analysis::Outcome together = simulation_.WhatIf(all);
-    analysis_.wall.together_ms =
-        Range{std::max(0.0, together.low_ms - first_saved_),
-              std::max(0.0, together.saved_ms - first_saved_),
-              std::clamp(together.high_ms - first_saved_, 0.0, analysis_.wall.wall_ms)};
   }
 
-  // What is worth nothing on the clock, whatever else is done, is no finding about the host. Of
-  // what shows only later, the finding about the host before it is the reason, else the first.
-  void LeaveOut() {
+  // At least what one of them saves for certain, at most what they save one by one.
+  void Together(const std::vector<std::optional<WayOut>>& best) {
+    if (order_.empty()) return;
+    Changes all;
+    Range sum;
+    double least = 0;
+    for (std::size_t k = 0; k < order_.size(); ++k) {
+      const WallSaving& one = *BestWall(analysis_.findings[order_[k]]);
+      all.insert(all.end(), best[order_[k]]->changes.begin(), best[order_[k]]->changes.end());
+      least = std::max(least, one.ms.low);
+      sum.low += std::min(one.ms.low, after_ms_[k]);
+      sum.mid += after_ms_[k];
+      sum.high += std::max(one.ms.high, after_ms_[k]);
+    }
+    const analysis::Outcome outcome = simulation_.WhatIf(given_, all);
+    Range together = {std::min({outcome.low_ms, sum.low, sum.mid}), sum.mid,
+                      std::min(outcome.high_ms, sum.high)};
+    together.low = std::max(together.low, least);
+    for (double Range::*part : {&Range::low, &Range::mid, &Range::high})
+      together.*part = std::clamp(together.*part, 0.0, analysis_.wall.wall_ms);
+    together.mid = std::max(together.mid, together.low);
+    together.high = std::max(together.high, together.mid);
+    analysis_.wall.together_ms = together;
+  }
+
+  // Exposed communication whose cause is not known has no saving; it may be most of the step.
+  bool RankedBySize(const Finding& finding) const {
+    return finding.subject == "communication" && !finding.savings_ms &&
+           PercentOf(finding.exclusive_ms) >= limits::kExposedRanked;
+  }
+
+  // In their order: what saves, what happens once, what has no saving. What is worth nothing on the
+  // clock, whatever else is done, is no finding about the host. Of what shows only later, the
+  // finding about the host before it is the reason, else the first.
+  void Arrange() {
     std::vector<Finding>& all = analysis_.findings;
     std::vector<Finding> kept;
-    std::size_t next = 0;
-    std::string host_before;
+    std::vector<bool> taken(all.size(), false);
+    const auto take = [&](std::size_t i) {
+      taken[i] = true;
+      kept.push_back(std::move(all[i]));
+    };
     for (std::size_t i = 0; i < all.size(); ++i) {
-      const bool hidden = next < hidden_.size() && hidden_[next] == i;
-      if (hidden) ++next;
-      Finding& f = all[i];
-      if (f.host != nullptr && !hidden && !Shows(f.wall_a ? f.wall_a->ms.mid : 0)) continue;
-      const std::string id = fmt::format("f{}", kept.size() + 1);  // as it will be called
-      if (hidden && !kept.empty()) f.shows_after = host_before.empty() ? "f1" : host_before;
-      if (f.host != nullptr && host_before.empty()) host_before = id;
-      kept.push_back(std::move(f));
+      if (all[i].one_off && 2 * all[i].wall_a->ms.mid > analysis_.wall.recorded_ms) take(i);
     }
+    std::string host_before;
+    for (std::size_t k = 0; k < order_.size(); ++k) {
+      for (std::size_t i = 0; i < all.size(); ++i) {
+        if (!taken[i] && RankedBySize(all[i]) && all[i].exclusive_ms > after_ms_[k]) take(i);
+      }
+      Finding& f = all[order_[k]];
+      for (std::optional<WallSaving>* saving : {&f.wall_a, &f.wall_b}) {
+        if (*saving) (*saving)->after_others_ms = after_ms_[k];
+      }
+      const double alone = BestWall(f)->ms.mid;
+      const bool hidden = Shows(after_ms_[k]) && after_ms_[k] > limits::kShowsAfter * alone;
+      if (f.host != nullptr && !hidden && !Shows(alone)) {
+        taken[order_[k]] = true;
+        continue;
+      }
+      if (hidden && !kept.empty()) f.shows_after = host_before.empty() ? "f1" : host_before;
+      if (f.host != nullptr && host_before.empty())
+        host_before = fmt::format("f{}", kept.size() + 1);  // as it will be called
+      take(order_[k]);
+    }
+    for (std::size_t i = 0; i < all.size(); ++i) {
+      if (!taken[i] && RankedBySize(all[i])) take(i);
+    }
+    for (std::size_t i = 0; i < all.size(); ++i) {
+      if (!taken[i] && all[i].one_off) take(i);
+    }
+    for (std::size_t i = 0; i < all.size(); ++i) {
+      if (!taken[i]) take(i);
+    }
+    std::erase_if(kept, [&](const Finding& f) { return IsSlice(f); });
     all = std::move(kept);
+  }
+
+  // A few elementwise ops below the memory's roof: no lever for anybody.
+  bool IsSlice(const Finding& f) const {
+    const WallSaving* best = BestWall(f);
+    const double ms = best == nullptr ? 0 : std::max(best->ms.mid, best->after_others_ms);
+    return f.category == "elementwise" && !f.rule && f.method == EstimateMethod::kRoof &&
+           PercentOf(ms) < limits::kSliceShare;
+  }
+
+  // The class says what the saving says.
+  void Classify() {
+    for (Finding& f : analysis_.findings) {
+      const WallSaving* best = BestWall(f);
+      if (f.one_off) {
+        f.priority = PriorityClass::kLow;
+        const double recorded = analysis_.wall.recorded_ms;
+        if (2 * best->ms.mid > recorded)
+          f.priority = PriorityOfSaving(best->ms.mid / recorded * 100);
+        continue;
+      }
+      if (best != nullptr) {
+        f.minor = PercentOf(std::max(best->ms.mid, best->after_others_ms)) < limits::kMinorShare;
+        f.priority = PriorityOfSaving(PercentOf(best->after_others_ms));
+        continue;
+      }
+      const bool sized = f.subject == "communication" || f.rule;
+      f.minor = !sized || PercentOf(f.exclusive_ms) < limits::kHostShareMin;
+      f.priority =
+          RankedBySize(f) ? PriorityOfSaving(PercentOf(f.exclusive_ms)) : PriorityClass::kLow;
+    }
   }
 
   const trace::EventStore& events_;
   const analysis::Simulation& simulation_;
+  const TimeScope& scope_;
+  const RecordingShare& recording_;
   Analysis& analysis_;
-  std::vector<std::size_t> hidden_;  // findings that show only after others, ascending
-  const double unrecorded_ms_;
-  Changes first_;  // the profiler's artefact removed; empty: there is none worth it
-  double first_saved_ = 0;
-  Changes most_;  // all that profiling may have cost removed
-  double most_saved_ = 0;
+  analysis::GivenChanges given_;  // savings are beyond these
+  analysis::GivenChanges quick_;  // the same without all that profiling may have cost
+  mutable std::map<const Finding*, double> caps_;
+  std::vector<std::size_t> order_;  // findings with a way out, as they are to be done
+  std::vector<double> after_ms_;    // by order: beyond those before
 };
 
 }  // namespace
 
+PriorityClass PriorityOfSaving(double percent) {
+  if (percent >= limits::kCriticalSaving) return PriorityClass::kCritical;
+  if (percent >= limits::kHighSaving) return PriorityClass::kHigh;
+  return percent >= limits::kMediumSaving ? PriorityClass::kMedium : PriorityClass::kLow;
+}
+
 void FillWallSavings(const trace::EventStore& events, const analysis::Simulation& simulation,
-                     ProfilerShare profiler, Analysis* analysis) {
-  WallAsker(events, simulation, std::move(profiler), analysis).Run();
+                     const TimeScope& scope, const RecordingShare& recording, Analysis* analysis) {
+  WallAsker(events, simulation, scope, recording, analysis).Run();
 }
 
 }  // namespace jarvis::findings

@@ -7,7 +7,9 @@
 #include <vector>
 
 #include "analysis/simulation/simulation.h"
+#include "base/interval.h"
 #include "findings/one/finding.h"
+#include "findings/one/time_scope.h"
 
 namespace jarvis::findings {
 
@@ -19,32 +21,38 @@ struct WallBase {
   std::string why_not;     // a sentence; empty if known
   std::string range_only;  // why middles are not to be told; empty: they may be
   double recorded_ms = 0;  // from the first to the last activity
-  // The same without what the profiler cost, where that is a frame artefact; else recorded_ms.
-  // Savings are of this.
+  // What savings are of: the units of Analysis::base, without what happens once and without what
+  // the profiler cost where that is a frame artefact. Of one unit: Analysis::base.Each().
   double wall_ms = 0;
-  double profiler_ms = 0;    // what that leaves out; 0: no artefact
-  double host_floor_ms = 0;  // if GPU work took no time
-  double gpu_floor_ms = 0;   // if the host took none
+  double profiler_ms = 0;     // the artefact that is left out of it; 0: none
+  double first_calls_ms = 0;  // the first calls that are left out of it; 0: none worth it
+  double host_floor_ms = 0;   // if GPU work took no time
+  double gpu_floor_ms = 0;    // if the host took none
   double replay_error_percent = 0;
   double matched_waits_percent = 0;
   double opaque_percent = 0;
-  std::optional<Range> together_ms;  // all findings, each by its better way
+  // All findings but those of what happens once, each by its better way.
+  std::optional<Range> together_ms;
 };
 
-// What profiling cost, and what it did not see.
-struct ProfilerShare {
-  std::vector<analysis::HostCost> artefact;  // what is left out first; may be empty
+// What is no cost of the program's steady steps, though it was recorded.
+struct RecordingShare {
+  std::vector<analysis::HostCost> artefact;  // of the profiler, certain; may be empty
   // All that profiling may have cost: what the host would save is at least what it saves without
   // it.
   std::vector<analysis::HostCost> most;
-  double unrecorded_ms = 0;  // of the recording: the GPU was busy with what is not recorded
+  IntervalSet<std::int64_t> first_calls;  // host time that happens once
 };
 
-// Fills wall_a, wall_b and shows_after of the analysis' findings and puts them in order: the most
-// wall time first, those without last. Findings about the host that would not show are left out.
-// Without a simulation that answers, all stays as it is. Ids are those that findings get by their
-// new order ("f1" is the first).
+// Fills wall_a, wall_b, shows_after, minor and the class of the analysis' findings and puts them in
+// order: each time what saves the most wall time once those before it are done. Those without a
+// saving come last, what happens once before them unless it is most of the recording. Findings
+// about the host that would not show are left out. Without a simulation that answers, all stays as
+// it is. Ids are those that findings get by their new order ("f1" is the first).
 void FillWallSavings(const trace::EventStore& events, const analysis::Simulation& simulation,
-                     ProfilerShare profiler, Analysis* analysis);
+                     const TimeScope& scope, const RecordingShare& recording, Analysis* analysis);
+
+// By the share of what the user waits for, in percent.
+PriorityClass PriorityOfSaving(double percent);
 
 }  // namespace jarvis::findings

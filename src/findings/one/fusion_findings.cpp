@@ -1,0 +1,313 @@
+#include "findings/one/fusion_findings.h"
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include "findings/one/estimates.h"
+#include "findings/one/system_findings.h"
+#include "findings/one/thresholds.h"
+
+namespace jarvis::findings {
+namespace {
+
+struct FusionRule {
+  FusionKind kind;
+  Advice a;
+  std::optional<Pattern> pattern;
+};
+constexpr FusionRule kFusionRules[] = {
+    {FusionKind::kAttention, Advice::kFlashAttention, Pattern::kUnfusedAttention},
+    {FusionKind::kNorm, Advice::kFusedNorm, Pattern::kUnfusedNorm},
+    {FusionKind::kActivation, Advice::kFuseNeighbours, {}},
+    {FusionKind::kRotary, Advice::kFuseNeighbours, {}},
+    {FusionKind::kEpilogue, Advice::kFuseEpilogue, {}},
+    {FusionKind::kOptimizer, Advice::kFusedOptimizer, {}},
+    {FusionKind::kChain, Advice::kFuseNeighbours, {}},
+};
+
+std::string ScoresText(const FusionCandidate& candidate) {
+  std::string text;
+  for (const std::int64_t size : candidate.scores)
+    text += (text.empty() ? "(" : ",") + std::to_string(size);
+  return text.empty() ? text : text + ")";
+}
+
+// "aten::add, aten::mul": what a chain without a module is called.
+std::string OpsText(const FusionCandidate& candidate) {
+  constexpr std::size_t kOpsMax = 4;
+  std::vector<std::string> names;
+  for (const FusionKernel& kernel : candidate.kernels) {
+    if (std::find(names.begin(), names.end(), kernel.op) == names.end()) names.push_back(kernel.op);
+  }
+  std::string text;
+  for (std::size_t i = 0; i < std::min(names.size(), kOpsMax); ++i)
+    text += (i == 0 ? "" : ", ") + names[i];
+  return names.size() > kOpsMax ? text + ", ..." : text;
+}
+
+std::vector<Fact> FusionFacts(const FusionCandidate& candidate) {
+  std::vector<Fact> facts;
+  facts.push_back(
+      {"kernels_per_instance", static_cast<std::int64_t>(candidate.kernels.size()), {}, {}, {}});
+  if (candidate.kind != FusionKind::kAttention) return facts;
+  facts.push_back({"score_shape", ScoresText(candidate), {}, {}, {}});
+  facts.push_back({"head_size", static_cast<std::int64_t>(candidate.head_size), {}, {}, {}});
+  facts.push_back({"instance_us", candidate.instance_median_us, "us", {}, {}});
+  return facts;
+}
+
+// Chains of memory-bound work; attention and optimizers are levers of their own.
+bool IsPointwise(FusionKind kind) {
+  return kind != FusionKind::kAttention && kind != FusionKind::kOptimizer;
+}
+
+constexpr std::string_view kModuleEdge = " / ";
+
+std::vector<std::string> SegmentsOf(std::string_view path) {
+  std::vector<std::string> segments;
+  while (!path.empty()) {
+    const std::size_t end = path.find(kModuleEdge);
+    segments.emplace_back(path.substr(0, end));
+    path.remove_prefix(end == std::string_view::npos ? path.size() : end + kModuleEdge.size());
+  }
+  return segments;
+}
+
+// "Block[*]" -> "Block".
+std::string ClassOfSegment(std::string_view segment) {
+  return std::string(segment.substr(0, segment.find('[')));
+}
+
+// What is one lever: pointwise chains of one model, whatever each of them is.
+std::string LeverOf(const FusionCandidate& candidate) {
+  const std::string kind = std::to_string(static_cast<int>(candidate.kind));
+  if (!IsPointwise(candidate.kind)) return kind + candidate.module_class + ScoresText(candidate);
+  if (candidate.module_path.empty()) return "pointwise";
+  return "pointwise " + SegmentsOf(candidate.module_path).front();
+}
+
+using Candidates = std::vector<const FusionCandidate*>;
+
+// The innermost module that has most of them.
+std::string SubjectOf(const Candidates& members) {
+  constexpr double kMost = 0.8;
+  const FusionCandidate& first = *members.front();
+  double all_us = 0;
+  std::map<std::vector<std::string>, double> prefixes;
+  for (const FusionCandidate* one : members) {
+    all_us += one->total_us;
+    std::vector<std::string> prefix;
+    for (std::string& segment : SegmentsOf(one->module_path)) {
+      prefix.push_back(std::move(segment));
+      prefixes[prefix] += one->total_us;
+    }
+  }
+  const std::vector<std::string>* best = nullptr;
+  for (const auto& [prefix, us] : prefixes) {
+    if (us >= kMost * all_us && (best == nullptr || prefix.size() > best->size())) best = &prefix;
+  }
+  if (best != nullptr && members.size() > 1) return ClassOfSegment(best->back());
+  return first.module_class.empty() ? OpsText(first) : first.module_class;
+}
+
+bool HasNotable(const Finding& finding) {
+  return std::any_of(finding.patterns.begin(), finding.patterns.end(),
+                     [](const PatternHit& hit) { return Info(hit.pattern).notable; });
+}
+
+// Attention and norms in parts are known to pay; of other chains only large ones are named. A few
+// small ones together are none: they join what is worth the change for its own sake.
+bool IsWorthIt(const Candidates& members) {
+  std::map<std::pair<FusionKind, std::string>, Range> alike;
+  for (const FusionCandidate* one : members) {
+    Range& sum = alike[{one->kind, one->module_class}];
+    for (double Range::*part : {&Range::low, &Range::mid, &Range::high})
+      sum.*part += (*one->impact_percent).*part;
+  }
+  return std::any_of(alike.begin(), alike.end(), [](const auto& one) {
+    const auto& pattern = kFusionRules[static_cast<std::size_t>(one.first.first)].pattern;
+    return pattern && Info(*pattern).notable ? one.second.mid >= limits::kFindingMin
+                                             : one.second.high >= limits::kFusionImpactMin;
+  });
+}
+
+class FusionFindingMaker {
+ public:
+  FusionFindingMaker(const Analysis& analysis, const trace::EventStore& events,
+                     const tree::CallTree& tree, const analysis::Launches& launches)
+      : analysis_(analysis), events_(events), tree_(tree) {
+    by_thread_.resize(events.tracks.size());
+    for (const analysis::Launch& launch : launches.all())
+      by_thread_[launch.thread].push_back(launch.call_ns);
+  }
+
+  std::vector<Finding> Run() const {
+    std::map<std::string, std::size_t> index;
+    std::vector<Candidates> groups;
+    for (const FusionCandidate& candidate : analysis_.fusion.candidates) {
+      if (!candidate.savings_ms || !candidate.impact_percent) continue;
+      const auto [found, added] = index.try_emplace(LeverOf(candidate), groups.size());
+      if (added) groups.emplace_back();
+      groups[found->second].push_back(&candidate);
+    }
+    std::vector<Finding> out;
+    for (const Candidates& members : groups) {
+      if (IsWorthIt(members)) out.push_back(Make(members));
+    }
+    return out;
+  }
+
+ private:
+  Finding Make(const Candidates& members) const {
+    const FusionCandidate& first = *members.front();
+    const bool attention = first.kind == FusionKind::kAttention;
+    Finding f = SystemFinding("kernel_fusion", "Kernel Fusion", SubjectOf(members));
+    f.tier = Tier::kFusion;
+    f.bound = attention ? Bound::kUnknown : Bound::kMemory;
+    f.method = attention ? EstimateMethod::kTarget : EstimateMethod::kTraffic;
+    if (attention) f.rule = Pattern::kUnfusedAttention;
+    f.savings_ms = Range{};
+    Patterns(members, &f);
+    Paths(members, &f);
+    f.change_a = Change{};
+    f.change_a->target = first.target.empty() ? "one kernel each" : first.target;
+    f.change_a->source = first.source.empty() ? "traffic of the chains" : first.source;
+    for (const FusionCandidate* one : members)
+      AddMember(*one, &f);
+    f.change_a->savings_ms = *f.savings_ms;
+    if (IsPointwise(first.kind)) f.change_a->exact = OneKernelEach(members);
+    f.impact_percent = Scaled(*f.savings_ms, 100 / analysis_.totals.window_ms);
+    f.upper_bound_ms = f.time_ms;
+    SetShares(analysis_, &f);
+    if (first.confidence == "low") f.warnings.emplace_back("low_confidence");
+    return f;
+  }
+
+  static void Patterns(const Candidates& members, Finding* f) {
+    const FusionCandidate& first = *members.front();
+    const bool alike = std::all_of(members.begin(), members.end(), [&](const FusionCandidate* one) {
+      return one->kind == first.kind;
+    });
+    const FusionRule& rule = kFusionRules[static_cast<std::size_t>(first.kind)];
+    if (alike) {
+      if (rule.pattern) f->patterns.push_back({*rule.pattern, FusionFacts(first)});
+      return;
+    }
+    std::map<FusionKind, double> by_kind;
+    std::size_t kernels = 0;
+    std::size_t instances = 0;
+    for (const FusionCandidate* one : members) {
+      by_kind[one->kind] += one->total_us / 1000;
+      kernels += one->gpu.size();
+      instances += one->ends.size();
+    }
+    std::vector<Fact> facts = {{"kernels", static_cast<std::int64_t>(kernels), {}, {}, {}},
+                               {"chains", static_cast<std::int64_t>(instances), {}, {}, {}}};
+    for (const auto& [kind, ms] : by_kind)
+      facts.push_back(NumberFact(std::string(FusionText(kind)) + "_ms", ms, "ms"));
+    f->patterns.push_back({Pattern::kUnfusedChains, std::move(facts)});
+  }
+
+  void Paths(const Candidates& members, Finding* f) const {
+    std::set<FusionKind> kinds;
+    for (const FusionCandidate* one : members)
+      kinds.insert(one->kind);
+    if (kinds.contains(FusionKind::kAttention)) {
+      f->path_a = {{Advice::kFlashAttention, {}, {}}};
+    } else {
+      // What fuses all of them goes before what fuses one kind.
+      if (!analysis_.context.compiled && !kinds.contains(FusionKind::kOptimizer))
+        f->path_a.push_back({Advice::kCompile, {}, {}});
+      std::set<Advice> told;
+      for (const FusionKind kind : kinds) {
+        const Advice advice = kFusionRules[static_cast<std::size_t>(kind)].a;
+        if (told.insert(advice).second) f->path_a.push_back({advice, {}, {}});
+      }
+    }
+    f->path_b = {{Advice::kNoneKnown, {}, {}}};
+  }
+
+  void AddMember(const FusionCandidate& candidate, Finding* f) const {
+    f->members.push_back(candidate.id);
+    f->count += candidate.instances;
+    f->time_ms += candidate.total_us / 1000;
+    f->exclusive_ms += candidate.exclusive_us / 1000;
+    for (double Range::*part : {&Range::low, &Range::mid, &Range::high})
+      (*f->savings_ms).*part += (*candidate.savings_ms).*part;
+    if (candidate.total_us > 0) {
+      f->change_a->parts.push_back(
+          {Scaled(*candidate.savings_ms, 1000 / candidate.total_us), candidate.gpu});
+    }
+    if (!candidate.module_path.empty() && f->module_paths.size() < 3)
+      f->module_paths.push_back(candidate.module_path);
+    for (const std::string& operation : candidate.operations) {
+      const Operation* row = analysis_.FindOperation(operation);
+      if (row != nullptr && !row->row_id.empty() &&
+          std::find(f->row_ids.begin(), f->row_ids.end(), row->row_id) == f->row_ids.end()) {
+        f->row_ids.push_back(row->row_id);
+      }
+    }
+  }
+
+  // Of each instance one kernel stays; the others go with their launches and with what the host
+  // does from the first of these to the last.
+  std::vector<analysis::Change> OneKernelEach(const Candidates& members) const {
+    analysis::SetGpuTime stays;
+    analysis::RemoveGpu goes;
+    analysis::ScaleHost host;
+    host.factor = 0;
+    for (const FusionCandidate* one : members) {
+      const double left =
+          one->total_us > 0 ? 1 - std::min(1.0, one->savings_ms->mid * 1000 / one->total_us) : 1;
+      std::size_t from = 0;
+      for (const std::size_t end : one->ends) {
+        double us = 0;
+        for (std::size_t i = from; i < end; ++i)
+          us += trace::MicrosOf(events_[one->gpu[i]].dur_ns);
+        for (std::size_t i = from; i + 1 < end; ++i)
+          goes.events.push_back(one->gpu[i]);
+        stays.events.push_back(one->gpu[end - 1]);
+        stays.us.push_back(us * left);
+        AddHostTime(*one, from, end, &host);
+        from = end;
+      }
+    }
+    return {std::move(goes), std::move(stays), std::move(host)};
+  }
+
+  // Where nothing else is launched between.
+  void AddHostTime(const FusionCandidate& candidate, std::size_t from, std::size_t end,
+                   analysis::ScaleHost* host) const {
+    if (end - from < 2) return;
+    const trace::EventIndex first = tree_.parent(candidate.gpu[from]);
+    const trace::EventIndex last = tree_.parent(candidate.gpu[end - 1]);
+    if (first == trace::kNoEvent || last == trace::kNoEvent) return;
+    const std::uint32_t track = events_[first].track;
+    if (events_[last].track != track || events_[last].ts_ns <= events_[first].ts_ns) return;
+    const std::vector<std::int64_t>& launches = by_thread_[track];
+    const auto begin = std::lower_bound(launches.begin(), launches.end(), events_[first].ts_ns);
+    const auto past = std::upper_bound(begin, launches.end(), events_[last].ts_ns);
+    if (static_cast<std::size_t>(past - begin) > end - from) return;
+    host->stretches.push_back({track, events_[first].ts_ns, events_[last].ts_ns});
+  }
+
+  const Analysis& analysis_;
+  const trace::EventStore& events_;
+  const tree::CallTree& tree_;
+  std::vector<std::vector<std::int64_t>> by_thread_;  // begins of launches
+};
+
+}  // namespace
+
+std::vector<Finding> FusionFindings(const Analysis& analysis, const trace::EventStore& events,
+                                    const tree::CallTree& tree,
+                                    const analysis::Launches& launches) {
+  std::vector<Finding> out = FusionFindingMaker(analysis, events, tree, launches).Run();
+  for (Finding& f : out)
+    f.priority = PriorityOf(f.percent_of_computation.value_or(0), std::nullopt, HasNotable(f));
+  RankFindings(&out);
+  return out;
+}
+
+}  // namespace jarvis::findings
