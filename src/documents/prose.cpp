@@ -124,9 +124,10 @@ std::string RulePath(const findings::Finding& finding, std::string_view text,
 }
 
 std::string TitleOf(const findings::Finding& finding) {
-  if (finding.host != nullptr) return HostTitle(finding);
-  if (RowOf(finding) != nullptr && finding.tier == findings::Tier::kCompute)
+  // A rule that has a change of the host's time says what it is in its own words.
+  if (RowOf(finding) != nullptr && finding.tier != findings::Tier::kFusion)
     return RuleTitle(finding);
+  if (finding.host != nullptr) return HostTitle(finding);
   const std::string about = finding.category_name + ": " + SubjectText(finding);
   if (finding.tier != findings::Tier::kCompute) {
     const findings::PatternInfo* pattern = LeadingPattern(finding);
@@ -211,9 +212,9 @@ std::string SystemInsight(const findings::Finding& finding) {
 }
 
 std::string InsightOf(const findings::Analysis& analysis, const findings::Finding& finding) {
-  if (finding.host != nullptr) return HostInsight(analysis, finding);
-  if (RowOf(finding) != nullptr && finding.tier == findings::Tier::kCompute)
+  if (RowOf(finding) != nullptr && finding.tier != findings::Tier::kFusion)
     return RuleInsight(finding);
+  if (finding.host != nullptr) return HostInsight(analysis, finding);
   switch (finding.tier) {
     case findings::Tier::kFusion: return FusionInsight(analysis, finding);
     case findings::Tier::kSystem: return SystemInsight(finding);
@@ -242,11 +243,11 @@ std::string ActionOf(const findings::Finding& finding) {
                            finding.tier != findings::Tier::kCompute;
   if (a && (model_first || !b)) {
     return b ? "Start with Path A; Path B is what remains where the torch code must stay."
-             : "Take Path A; no kernel change alone is known to help.";
+             : "Take Path A.";
   }
   if (b) {
     return a ? "Start with Path B; take Path A as well where the model may change."
-             : "Take Path B; no change of the model is known to help.";
+             : "Take Path B.";
   }
   if (HasWarning(finding, "graph_replay") || HasPattern(finding, findings::Pattern::kGraphLaunch)) {
     return "Record the same step without GPU graphs; then its ops and gaps can be judged.";
@@ -328,7 +329,9 @@ std::string ResolutionOf(const findings::Finding& finding) {
     if (whys.empty()) continue;
     text += fmt::format("{}Why Path {} helps: {}.", text.empty() ? "" : " ", letter, whys);
   }
-  return text.empty() ? "Nothing is known that would help; a reproducer lets others try." : text;
+  if (!text.empty()) return text;
+  // What a rule's row says stands with its paths.
+  return RowOf(finding) != nullptr ? "See the ways out below." : "No rule assesses what would help.";
 }
 
 }  // namespace
@@ -398,8 +401,8 @@ FindingText DraftText(const findings::Analysis& analysis, const findings::Findin
     if (!text.path_a.empty()) text.path_a += SavesText(finding.wall_a);
     if (!text.path_b.empty()) text.path_b += SavesText(finding.wall_b);
   }
-  if (text.path_a.empty()) text.path_a = "None known: no change of the model would help.";
-  if (text.path_b.empty()) text.path_b = "None known: no kernel change alone would help.";
+  if (text.path_a.empty()) text.path_a = NoWayText(finding.path_a);
+  if (text.path_b.empty()) text.path_b = NoWayText(finding.path_b);
   return text;
 }
 

@@ -17,6 +17,7 @@
 #include "findings/one/host_findings.h"
 #include "findings/one/idle_sections.h"
 #include "findings/one/rules.h"
+#include "findings/one/structure_findings.h"
 #include "findings/one/system_findings.h"
 #include "findings/one/thresholds.h"
 #include "findings/one/workload_finder.h"
@@ -63,10 +64,11 @@ class Analyzer {
     job_.Report(2, 3, "findings");
     MarkFusions();
     Context(calls);
-    FindCauses(calls, &out_.categories);
-    MakeCauseFindings(calls, &out_.categories);
+    structures_ = FindStructures(calls, out_.context, &out_.categories);
+    FindCauses(calls, out_.context, &out_.categories);
+    MakeCauseFindings(calls, out_.context, &out_.categories);
     for (CategoryAnalysis& category : out_.categories)
-      MakeFindings(calls, &category);
+      MakeFindings(calls, out_.context, &category);
     Totals();
     JV_TRY(CollectHost());
     Rank();
@@ -113,6 +115,7 @@ class Analyzer {
           context.compiled || (category.kind == Kind::kTriton && category.calls >= kCompiledCalls);
     }
     context.training = context.training || context.foreach_optimizer;
+    AddSurroundings(trace_, platform_, out_.workload, &context);
     const trace::EventStore& events = trace_.events();
     for (trace::EventIndex e = 0; e < events.size(); ++e) {
       const std::string_view name = events.name(e);
@@ -170,9 +173,9 @@ class Analyzer {
         linked && !simulation_->empty() && simulation_->quality().refusal.empty();
     std::vector<Finding> host = simulated ? FindHost() : IdleFindings(out_);
     if (host.empty() && !out_.idle.reliable) host = IdleFindings(out_);
-    for (std::vector<Finding> some :
-         {std::move(host), MultiKernelFindings(out_, trace_.steps().size()),
-          FusionFindings(out_)}) {
+    std::vector<Finding> multi = MultiKernelFindings(out_, trace_.steps().size());
+    AddStructures(std::move(structures_), out_.totals.window_ms, &multi);
+    for (std::vector<Finding> some : {std::move(host), std::move(multi), FusionFindings(out_)}) {
       std::move(some.begin(), some.end(), std::back_inserter(all));
     }
     // By what they may save; without an estimate by time, after all others.
@@ -338,6 +341,7 @@ class Analyzer {
   std::shared_ptr<const analysis::Descheduled> descheduled_;
   std::shared_ptr<const analysis::HostSummary> host_;
   std::shared_ptr<const session::TraceFrames> frames_;
+  std::vector<Finding> structures_;  // made while the calls are there
   Analysis out_;
 };
 

@@ -48,8 +48,9 @@ std::string ShapeText(const Shape& shape) {
 
 class CauseFinder {
  public:
-  CauseFinder(const Calls& calls, std::vector<CategoryAnalysis>* categories)
-      : calls_(calls), out_(*categories), context_(calls, *categories) {}
+  CauseFinder(const Calls& calls, const WorkContext& work,
+              std::vector<CategoryAnalysis>* categories)
+      : calls_(calls), work_(work), out_(*categories), context_(calls, work, *categories) {}
 
   void Run() {
     for (CategoryAnalysis& category : out_) {
@@ -82,7 +83,7 @@ class CauseFinder {
   }
 
   void Set(Operation* o, Pattern pattern, std::string group, Facts facts) const {
-    o->cause = Cause{pattern, std::move(group), std::move(facts), {}, {}};
+    o->cause = Cause{pattern, std::move(group), std::move(facts), {}, {}, {}};
   }
 
   double KernelPart(const Operation& o, const std::function<bool(std::string_view)>& wanted) const {
@@ -147,6 +148,12 @@ class CauseFinder {
                         "dense peak of " + platform->name};
     o->cause->a = target;
     o->cause->b = target;
+    // Half the bytes of fp32, and the rate of bf16.
+    if (const auto bf16 = perf::PeakFor(*platform, "matrix_bf16")) {
+      const double rest = std::max(*now / (limits::kTensorMid * bf16->tflops), least / 2);
+      const double most = std::max(0.0, 1 - rest);
+      o->cause->option = Target{{most, most, most}, "", ""};
+    }
     HoldAgainstTf32(peak->tflops, o);
     return true;
   }
@@ -263,7 +270,7 @@ class CauseFinder {
         {CauseCount("rows", Number(*o, "M").value_or(0)),
          NumberFact("tb_s_achieved", *e.tb_per_s, "TB/s"),
          NumberFact("bandwidth_percent", *e.tb_per_s / *e.peak_tb_per_s * 100, "%"),
-         CauseWords("tuning", context_.Tuning())});
+         CauseWords("tuning", context_.Tuning(*o))});
     const Range part{SavedPart(*e.tb_per_s, limits::kTargetSlack * goal),
                      SavedPart(*e.tb_per_s, 0.93 * goal), SavedPart(*e.tb_per_s, goal)};
     o->cause->b = Target{part, fmt::format("{:.0f} % of the bandwidth", limits::kStreamShare * 100),
@@ -311,13 +318,26 @@ class CauseFinder {
                    NumberFact("target_tflops", likely, "TFLOPS/s"),
                    by_sibling ? CauseText("reference", SiblingText(*best))
                               : CauseWords("reference", "large products on this device"),
-                   CauseWords("tuning", context_.Tuning()),
-                   CauseWords("fp8", context_.Fp8Option(e.spec))};
-    Set(o, Pattern::kSlowerThanSiblings, e.spec, std::move(facts));
+                   CauseWords("tuning", context_.Tuning(*o)),
+                   CauseWords("merge", context_.merge())};
+    AddSpread(*o, &facts);
+    Set(o, by_sibling ? Pattern::kSlowerThanSiblings : Pattern::kBelowLargeProducts, e.spec,
+        std::move(facts));
+    const double high = by_sibling ? likely : most;
     o->cause->b = Target{{SavedPart(now, limits::kTargetSlack * likely), SavedPart(now, likely),
-                          SavedPart(now, most)},
+                          SavedPart(now, high)},
                          fmt::format("{:.0f} TFLOPS/s", likely),
                          by_sibling ? "another product of this trace" : context_.LargeGemmSource()};
+    const double fp8 = context_.Fp8Rate(e.spec);
+    const double part = SavedPart(now, limits::kTargetSlack * fp8);
+    if (part > 0) o->cause->option = Target{{part, part, part}, "", ""};
+  }
+
+  // One kernel, one shape, and yet other times: nothing that a choice of kernels would change.
+  static void AddSpread(const Operation& o, Facts* facts) {
+    if (o.kernels.size() != 1 || o.count < 2 || o.max_us < limits::kClockSpread * o.min_us) return;
+    facts->push_back(NumberFact("fastest", o.min_us / 1000, "ms"));
+    facts->push_back(NumberFact("slowest", o.max_us / 1000, "ms"));
   }
 
   static std::string SiblingText(const Operation& o) {
@@ -359,22 +379,36 @@ class CauseFinder {
     const auto length = Number(*o, "N_Q");
     if (!head || !length || *length < limits::kShortSequence) return false;
     const PublishedAttention* rate = PublishedAttentionFor(*calls_.platform, *head);
+    // The switches are those of scaled_dot_product_attention.
+    if (!o->name.starts_with("aten::")) return false;
     if (rate == nullptr || o->library == rate->library || o->library == "AITER") return false;
     const double goal = rate->tflops * (ContainsNoCase(o->name, "backward") ? 0.75 : 1);
     const double now = *e.tflops_per_s;
     if (now <= 0 || now >= 0.8 * goal) return false;
     const bool amd = calls_.platform->vendor == "AMD";
-    Set(o, Pattern::kSlowAttentionKernel, o->library,
-        {KernelFact(*o), NumberFact("tflops_achieved", now, "TFLOPS/s"),
-         CauseCount("head_size", *head), CauseWords("reference", std::string(rate->kernels)),
-         NumberFact("target_tflops", goal, "TFLOPS/s"),
-         CauseWords("choice",
-                    amd ? "`torch.backends.cuda.preferred_rocm_fa_library(\"ck\")`, or "
-                          "flash-attn / AITER's kernels"
-                        : "`torch.nn.attention.sdpa_kernel(SDPBackend.CUDNN_ATTENTION)`, or "
-                          "flash-attn"),
-         CauseWords("switch", amd ? "Without a change of the code: TORCH_ROCM_FA_PREFER_CK=1."
-                                  : "Without a change of the code: TORCH_CUDNN_SDPA_ENABLED=1.")});
+    // Of text alone, and where the mask is not there yet.
+    const bool causal =
+        work_.causal && o->parameters.find("'causal': True") == std::string::npos;
+    Facts facts = {KernelFact(*o),
+                   NumberFact("tflops_achieved", now, "TFLOPS/s"),
+                   CauseCount("head_size", *head),
+                   CauseWords("reference", std::string(rate->kernels)),
+                   NumberFact("target_tflops", goal, "TFLOPS/s"),
+                   CauseWords("choice",
+                              amd ? "`torch.backends.cuda.preferred_rocm_fa_library(\"ck\")`, or "
+                                    "flash-attn / AITER's kernels"
+                                  : "`torch.nn.attention.sdpa_kernel(SDPBackend.CUDNN_ATTENTION)`, "
+                                    "or FlashAttention-3"),
+                   CauseWords("switch", amd ? "Without a change of the code: "
+                                              "TORCH_ROCM_FA_PREFER_CK=1."
+                                            : "Without a change of the code: "
+                                              "TORCH_CUDNN_SDPA_ENABLED=1.")};
+    if (causal) {
+      facts.push_back(CauseWords("causal",
+                                 "The mask is not causal; if it is meant to be, `is_causal=True` "
+                                 "halves the work."));
+    }
+    Set(o, Pattern::kSlowAttentionKernel, o->library, std::move(facts));
     const Target target{
         {SavedPart(now, 0.75 * goal), SavedPart(now, 0.9 * goal), SavedPart(now, goal)},
         fmt::format("{:.0f} TFLOPS/s", goal),
@@ -465,6 +499,7 @@ class CauseFinder {
   }
 
   const Calls& calls_;
+  const WorkContext& work_;
   std::vector<CategoryAnalysis>& out_;
   const CauseContext context_;
 };
@@ -515,8 +550,9 @@ bool IsUnalignedKernel(std::string_view kernel, int newest_architecture) {
   return own > 0 && own < kAmpere && newest_architecture >= kAmpere;
 }
 
-void FindCauses(const Calls& calls, std::vector<CategoryAnalysis>* categories) {
-  CauseFinder(calls, categories).Run();
+void FindCauses(const Calls& calls, const WorkContext& context,
+                std::vector<CategoryAnalysis>* categories) {
+  CauseFinder(calls, context, categories).Run();
 }
 
 }  // namespace jarvis::findings

@@ -54,7 +54,8 @@ struct Group {
 
 class FindingMaker {
  public:
-  FindingMaker(const Calls& calls, CategoryAnalysis* out) : calls_(calls), out_(*out) {}
+  FindingMaker(const Calls& calls, const WorkContext& context, CategoryAnalysis* out)
+      : calls_(calls), context_(context), out_(*out) {}
 
   // Of operations of any category that have one cause; the longest first.
   void AddCause(const std::vector<const Operation*>& members) {
@@ -158,24 +159,37 @@ class FindingMaker {
     if (HasPattern(first, Pattern::kUnlinked)) f.warnings.emplace_back("unlinked");
     if (f.method == EstimateMethod::kGuess) f.warnings.emplace_back("not_quantified");
     if (group.cause != nullptr) {
+      AddOption(group, &f);
       AddPaths(group, &f);
     } else {
-      AddAdvice(out_.kind, out_.key, &f);
+      AddAdvice(out_.kind, out_.key, context_, calls_.platform, &f);
     }
     Changes(group, &f);
     out_.findings.push_back(std::move(f));
   }
 
-  // A rule's own ways out; its texts stand in its row.
+  // What goes further at a price, of all members: told beside the way out, in no saving.
+  static void AddOption(const Group& group, Finding* f) {
+    double ms = 0;
+    for (const Operation* member : group.members) {
+      if (member->cause->option) ms += TargetSavings(*member->cause->option, *member).mid;
+    }
+    if (ms > 0) f->patterns.front().facts.push_back(NumberFact("option_ms", ms, "ms"));
+  }
+
+  // A rule's own ways out; its texts stand in its row. What none of its facts fills is no way out.
   static void AddPaths(const Group& group, Finding* f) {
     f->rule = group.cause->pattern;
     f->replay_recommended = false;  // the cause is known; a reproducer would show it again
     const RuleRow* row = RuleOf(group.cause->pattern);
-    for (const auto& [path, text] :
-         {std::pair{&f->path_a, row == nullptr ? std::string_view() : row->path_a},
-          {&f->path_b, row == nullptr ? std::string_view() : row->path_b}}) {
-      path->push_back({text.empty() ? Advice::kNoneKnown : Advice::kRule, {}, {}});
-    }
+    if (row == nullptr) return;
+    const auto written = [](const Fact& fact) {
+      const auto* text = std::get_if<std::string>(&fact.value);
+      return text == nullptr ? std::string("1") : *text;
+    };
+    const std::vector<Fact>& facts = f->patterns.front().facts;
+    if (!FillRule(row->path_a, facts, written).empty()) f->path_a = {{Advice::kRule, {}, {}}};
+    if (!FillRule(row->path_b, facts, written).empty()) f->path_b = {{Advice::kRule, {}, {}}};
   }
 
   // The roof itself is a bound and no target.
@@ -187,6 +201,11 @@ class FindingMaker {
   }
 
   void Changes(const Group& group, Finding* f) const {
+    // The gap to a roof is a kernel's, unless only a change of the model takes it away.
+    const auto way = [](const std::vector<Remedy>& path) {
+      return !path.empty() && path.front().advice != Advice::kNoneKnown;
+    };
+    const auto roof_path = !way(f->path_b) && way(f->path_a) ? &Cause::a : &Cause::b;
     for (const auto& [path, change] :
          {std::pair{&Cause::a, &f->change_a}, {&Cause::b, &f->change_b}}) {
       Change made;
@@ -194,7 +213,7 @@ class FindingMaker {
         std::optional<Target> target;
         if (group.cause != nullptr) {
           target = (*member->cause).*path;
-        } else if (path == &Cause::b && member->efficiency.percent) {
+        } else if (path == roof_path && member->efficiency.percent) {
           target = RoofTarget(*member->efficiency.percent);
         }
         if (!target) continue;
@@ -298,6 +317,7 @@ class FindingMaker {
   }
 
   const Calls& calls_;
+  const WorkContext& context_;
   CategoryAnalysis& out_;
 };
 
@@ -351,7 +371,8 @@ Range TargetSavings(const Target& target, const Operation& operation) {
           saved(target.saved_part.high)};
 }
 
-void MakeCauseFindings(const Calls& calls, std::vector<CategoryAnalysis>* categories) {
+void MakeCauseFindings(const Calls& calls, const WorkContext& context,
+                       std::vector<CategoryAnalysis>* categories) {
   std::map<std::pair<Pattern, std::string_view>, std::vector<const Operation*>> groups;
   for (const CategoryAnalysis& category : *categories) {
     for (const Operation& operation : category.operations) {
@@ -365,12 +386,12 @@ void MakeCauseFindings(const Calls& calls, std::vector<CategoryAnalysis>* catego
     const auto home = std::find_if(
         categories->begin(), categories->end(),
         [&](const CategoryAnalysis& one) { return one.key == members.front()->category; });
-    FindingMaker(calls, &*home).AddCause(members);
+    FindingMaker(calls, context, &*home).AddCause(members);
   }
 }
 
-void MakeFindings(const Calls& calls, CategoryAnalysis* category) {
-  FindingMaker(calls, category).Run();
+void MakeFindings(const Calls& calls, const WorkContext& context, CategoryAnalysis* category) {
+  FindingMaker(calls, context, category).Run();
 }
 
 }  // namespace jarvis::findings

@@ -84,8 +84,8 @@ struct Finding {
   std::vector<std::string> row_ids;       // "op3": rows that tools take
   std::vector<std::string> module_paths;  // the members', the most time first, at most three
   std::vector<PatternHit> patterns;
-  std::vector<Remedy> path_a;      // never empty: kNoneKnown if there is nothing
-  std::vector<Remedy> path_b;      // never empty
+  std::vector<Remedy> path_a;      // empty: no rule assessed it; kNoneKnown with its reason: none
+  std::vector<Remedy> path_b;
   std::optional<Pattern> rule;     // what found it; absent: the roof, or gaps and copies
   std::optional<Change> change_a;  // absent: the path has no target
   std::optional<Change> change_b;

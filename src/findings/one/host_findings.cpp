@@ -5,6 +5,7 @@
 #include <memory>
 #include <utility>
 
+#include "findings/one/advice_rules.h"
 #include "findings/one/system_findings.h"
 #include "findings/one/thresholds.h"
 
@@ -54,7 +55,6 @@ class HostFindingMaker {
     f.patterns.push_back({pattern, {NumberFact("host_ms", cause.total_ms, "ms")}});
     for (const Advice one : advice)
       f.path_a.push_back({one, {}, {}});
-    f.path_b = {{Advice::kNoneKnown, {}, {}}};
     f.host = std::make_shared<const HostCause>(std::move(cause));
     out_.push_back(std::move(f));
   }
@@ -86,11 +86,12 @@ class HostFindingMaker {
       for (const SectionWork& work : group.work)
         cause.places.push_back({work.name, "", "", work.count, work.ms});
       cause.changes = {analysis::ScaleHost{StretchesOf(group.stretches), 0}};
-      if (group.loading) {
-        Add("data_loading", Pattern::kDataLoading, {Advice::kPrefetchData}, std::move(cause));
-      } else {
-        Add("host_section", Pattern::kHostSection, {Advice::kOverlapHostWork}, std::move(cause));
-      }
+      std::vector<std::string> names;
+      for (const SectionWork& work : group.work)
+        names.push_back(work.name);
+      Add(group.loading ? "data_loading" : "host_section",
+          group.loading ? Pattern::kDataLoading : Pattern::kHostSection,
+          AdviceForHostSection(names, group.loading), std::move(cause));
     }
   }
 
@@ -150,7 +151,10 @@ class HostFindingMaker {
     analysis::RemoveWaits change;
     change.all = true;
     cause.changes = {std::move(change)};
-    Add("synchronisation", Pattern::kSynchronisation, {Advice::kAvoidSyncs}, std::move(cause));
+    std::vector<std::string> names;
+    for (const HostPlace& place : cause.places)
+      names.push_back(place.name);
+    Add("synchronisation", Pattern::kSynchronisation, AdviceForWaits(names), std::move(cause));
   }
 
   void LaunchBound() {
@@ -170,17 +174,13 @@ class HostFindingMaker {
                                           figures.to_next_mean_us.value_or(cause.launch_us) / 1000);
     cause.changes = {analysis::GraphLaunches{std::numeric_limits<std::int64_t>::min() / 4,
                                              std::numeric_limits<std::int64_t>::max() / 4}};
-    // A graph holds no wait, so these go first.
-    std::vector<Advice> advice;
     std::uint64_t waits = 0;
     for (const analysis::WaitGroup& group : e_.host.waits)
       waits += group.count;
-    if (static_cast<double>(waits) >= limits::kWaitsMin) advice.push_back(Advice::kAvoidSyncs);
-    advice.push_back(Advice::kGpuGraphs);
-    if (!e_.context.compiled) advice.push_back(Advice::kCompile);
-    if (e_.context.optimizer && !e_.context.foreach_optimizer)
-      advice.push_back(Advice::kFusedOptimizer);
-    Add("launch_bound", Pattern::kLaunchBound, std::move(advice), std::move(cause));
+    Add("launch_bound", Pattern::kLaunchBound, {}, std::move(cause));
+    Ways ways = WaysToLaunchFaster(e_.context, static_cast<double>(waits) >= limits::kWaitsMin);
+    out_.back().path_a = std::move(ways.a);
+    out_.back().path_b = std::move(ways.b);
   }
 
   const HostEvidence& e_;

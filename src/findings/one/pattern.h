@@ -31,6 +31,8 @@ enum class Pattern : std::uint8_t {
   kManySmallCalls,
   kBatchNorm,
   kUnfusedNorm,
+  kUnfusedRotary,
+  kUnfusedActivation,
   kSoftmaxOfAttention,
   kDtypeCast,
   // Attention
@@ -80,6 +82,13 @@ enum class Pattern : std::uint8_t {
   kParameterCast,
   kSumOfOne,
   kFewRowsNorm,
+  kBelowLargeProducts,
+  // Rules over a trace as a whole, see structure_findings.h
+  kHalfPrecisionOff,
+  kGraphInputCopies,
+  kCollectiveCopies,
+  kRecompute,
+  kRepeatedPass,
   kCount,
 };
 
@@ -103,7 +112,6 @@ enum class Advice : std::uint8_t {
   kPadDimensions,
   kQuantise,
   kLargerBatch,
-  kPackSequences,
   kFuseNeighbours,
   kFuseEpilogue,
   kCompile,
@@ -116,9 +124,20 @@ enum class Advice : std::uint8_t {
   kAvoidCasts,
   kContiguousInputs,
   kGpuGraphs,
+  kCompileParts,
+  kUpgradeTorch,
+  kLegacyOptimizer,
   kAvoidSyncs,
+  kAvoidScalars,
+  kFixedShapes,
+  kAvoidBlockingCopies,
   kPrefetchData,
+  kLoaderWorkers,
+  kPreprocessOnGpu,
+  kDecodeElsewhere,
+  kHostOpsToDevice,
   kOverlapCommunication,
+  kTuneBuckets,
   kPinnedCopies,
   kKeepOnDevice,
   kWarmUpFirst,
@@ -127,19 +146,28 @@ enum class Advice : std::uint8_t {
   kGiveCores,
   kGatherInstead,
   kPreallocate,
-  kSplitBatch,
+  kFuseAllReduce,
+  kFuseIntoProduct,
+  kFuseRotary,
   // B
   kReplay,
-  kTuneGemm,
+  kTuneHipblaslt,
+  kMaxAutotune,
   kSplitK,
-  kKernelSelection,
-  kBandwidthTuning,
+  kAttentionCk,
+  kAttentionCudnn,
   kTuneCommunication,
-  kAddModel,
+  kRecordRanks,
+  kGraphsVllm,
+  kGraphsSglang,
+  kGraphsTensorRt,
+  kFuseAllReduceVllm,
+  kFuseAllReduceSglang,
   kProfileCounters,
   // What the row of a finding's rule says.
   kRule,
-  // Either: nothing is known that would help.
+  // Either: nothing helps, for the reason in its fact "reason". A path that no rule assessed is
+  // empty instead.
   kNoneKnown,
   kCount,
 };
@@ -158,6 +186,9 @@ struct Remedy {
   std::optional<Range> savings_ms;
   std::vector<Fact> facts;
 };
+
+// Why a path has no way out.
+Remedy NoWay(std::string reason);
 
 struct PatternHit {
   Pattern pattern;

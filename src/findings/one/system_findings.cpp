@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 
+#include "findings/one/advice_rules.h"
 #include "findings/one/estimates.h"
 #include "findings/one/thresholds.h"
 
@@ -13,19 +14,16 @@ struct GapRule {
   std::string_view name;
   Pattern pattern;
   Advice a;
-  Advice b;
 };
 constexpr GapRule kGapRules[] = {
-    {"host_bound", Pattern::kHostBound, Advice::kGpuGraphs, Advice::kNoneKnown},
-    {"synchronisation", Pattern::kSynchronisation, Advice::kAvoidSyncs, Advice::kNoneKnown},
-    {"data_loading", Pattern::kDataLoading, Advice::kPrefetchData, Advice::kNoneKnown},
-    {"communication_wait", Pattern::kCommunicationWait, Advice::kOverlapCommunication,
-     Advice::kTuneCommunication},
-    {"start_up", Pattern::kStartUp, Advice::kWarmUpFirst, Advice::kNoneKnown},
-    {"profiler_cost", Pattern::kProfilerCost, Advice::kRecordWithoutStacks,
-     Advice::kRecordWithoutStacks},
-    {"first_calls", Pattern::kFirstCalls, Advice::kWarmUpFirst, Advice::kWarmUpFirst},
-    {"descheduled", Pattern::kDescheduled, Advice::kGiveCores, Advice::kGiveCores},
+    {"host_bound", Pattern::kHostBound, Advice::kGpuGraphs},
+    {"synchronisation", Pattern::kSynchronisation, Advice::kAvoidSyncs},
+    {"data_loading", Pattern::kDataLoading, Advice::kPrefetchData},
+    {"communication_wait", Pattern::kCommunicationWait, Advice::kOverlapCommunication},
+    {"start_up", Pattern::kStartUp, Advice::kWarmUpFirst},
+    {"profiler_cost", Pattern::kProfilerCost, Advice::kRecordWithoutStacks},
+    {"first_calls", Pattern::kFirstCalls, Advice::kWarmUpFirst},
+    {"descheduled", Pattern::kDescheduled, Advice::kGiveCores},
 };
 
 void SetSavings(const Analysis& analysis, const Range& savings, Finding* f) {
@@ -55,18 +53,6 @@ void Rank(std::vector<Finding>* findings) {
     f.rank = ++rank;
 }
 
-// Graphs hold no synchronisation, and what is compiled needs no compiling.
-std::vector<Remedy> LaunchAdvice(const WorkContext& context) {
-  std::vector<Remedy> out;
-  if (static_cast<double>(context.sync_calls) > limits::kCopyCount)
-    out.push_back({Advice::kAvoidSyncs, {}, {}});
-  if (context.optimizer && !context.foreach_optimizer)
-    out.push_back({Advice::kFusedOptimizer, {}, {}});
-  if (!context.compiled) out.push_back({Advice::kCompile, {}, {}});
-  out.push_back({Advice::kGpuGraphs, {}, {}});
-  return out;
-}
-
 }  // namespace
 
 Finding SystemFinding(const char* category, const char* name, std::string subject) {
@@ -92,8 +78,6 @@ std::vector<Finding> IdleFindings(const Analysis& analysis) {
     f.exclusive_ms = f.time_ms;
     Shares(analysis, &f);
     f.warnings.push_back(idle.unreliable_because);
-    f.path_a = {{Advice::kNoneKnown, {}, {}}};
-    f.path_b = {{Advice::kNoneKnown, {}, {}}};
     out.push_back(std::move(f));
     Rank(&out);
     return out;
@@ -124,9 +108,13 @@ std::vector<Finding> IdleFindings(const Analysis& analysis) {
                             {NumberFact("median_us", group.median_us, "us"),
                              NumberFact("max_us", group.max_us, "us")}});
     }
-    f.path_a = {{rule == std::end(kGapRules) ? Advice::kNoneKnown : rule->a, {}, {}}};
-    f.path_b = {{rule == std::end(kGapRules) ? Advice::kNoneKnown : rule->b, {}, {}}};
-    if (group.name == "host_bound") f.path_a = LaunchAdvice(analysis.context);
+    if (rule != std::end(kGapRules)) f.path_a = {{rule->a, {}, {}}};
+    if (group.name == "host_bound") {
+      const bool waits = static_cast<double>(analysis.context.sync_calls) > limits::kCopyCount;
+      Ways ways = WaysToLaunchFaster(analysis.context, waits);
+      f.path_a = std::move(ways.a);
+      f.path_b = std::move(ways.b);
+    }
     for (const Gap& gap : idle.gaps) {
       if (GapText(gap.kind) != group.name || gap.module_path.empty()) continue;
       if (std::find(f.module_paths.begin(), f.module_paths.end(), gap.module_path) ==
@@ -178,10 +166,9 @@ Finding CommunicationFinding(const Analysis& analysis, std::size_t steps) {
     facts.push_back(NumberFact("overlap_percent", *multi.comm_overlap_ratio * 100, "%"));
   f.patterns.push_back({Pattern::kExposedCommunication, facts});
   if (multi.overlap_flagged) f.patterns.push_back({Pattern::kPoorOverlap, std::move(facts)});
-  const Advice way =
-      analysis.context.training ? Advice::kOverlapCommunication : Advice::kSplitBatch;
-  f.path_a = {{way, {}, {}}};
-  f.path_b = {{Advice::kTuneCommunication, {}, {}}};
+  Ways ways = WaysForCommunication(analysis.context, multi.nccl, multi.one_rank);
+  f.path_a = std::move(ways.a);
+  f.path_b = std::move(ways.b);
   for (const CollectiveRow& row : multi.collectives) {
     const double mean = row.total_us / static_cast<double>(std::max<std::uint64_t>(1, row.count));
     if (row.bytes && *row.bytes < limits::kTinyMessage && mean > limits::kCommMinUs) {
@@ -221,7 +208,6 @@ Finding CopyFinding(const Analysis& analysis, const CopyGroup& group) {
   }
   if (to_host || group.pageable == 0) f.path_a.push_back({Advice::kKeepOnDevice, {}, {}});
   if (group.pageable > 0) f.path_a.push_back({Advice::kPinnedCopies, {}, {}});
-  f.path_b = {{Advice::kNoneKnown, {}, {}}};
   for (const CopySite& site : analysis.multi_kernel.copy_sites) {
     if (site.direction != group.direction) continue;
     if (!site.row_id.empty() &&
@@ -255,20 +241,35 @@ std::vector<Finding> MultiKernelFindings(const Analysis& analysis, std::size_t s
 
 namespace {
 
-struct FusionRule {
-  FusionKind kind;
-  Advice a;
-  std::optional<Pattern> pattern;
-};
-constexpr FusionRule kFusionRules[] = {
-    {FusionKind::kAttention, Advice::kFlashAttention, Pattern::kUnfusedAttention},
-    {FusionKind::kNorm, Advice::kFusedNorm, Pattern::kUnfusedNorm},
-    {FusionKind::kActivation, Advice::kFuseNeighbours, {}},
-    {FusionKind::kRotary, Advice::kFuseNeighbours, {}},
-    {FusionKind::kEpilogue, Advice::kFuseEpilogue, {}},
-    {FusionKind::kOptimizer, Advice::kFusedOptimizer, {}},
-    {FusionKind::kChain, Advice::kFuseNeighbours, {}},
-};
+// What is fused, by its kind; absent: nothing is called but the ops around.
+std::optional<Pattern> PatternOf(FusionKind kind) {
+  switch (kind) {
+    case FusionKind::kAttention: return Pattern::kUnfusedAttention;
+    case FusionKind::kNorm: return Pattern::kUnfusedNorm;
+    case FusionKind::kActivation: return Pattern::kUnfusedActivation;
+    case FusionKind::kRotary: return Pattern::kUnfusedRotary;
+    case FusionKind::kEpilogue:
+    case FusionKind::kOptimizer:
+    case FusionKind::kChain: break;
+  }
+  return std::nullopt;
+}
+
+// A compiler fuses chains by itself; what it left, and what an old PyTorch runs, needs other ways.
+std::vector<Remedy> FusionWays(FusionKind kind, const WorkContext& context) {
+  std::vector<Remedy> ways;
+  const auto add = [&](Advice advice) { ways.push_back({advice, {}, {}}); };
+  if (kind == FusionKind::kAttention) return {{Advice::kFlashAttention, {}, {}}};
+  if (kind == FusionKind::kOptimizer) {
+    return {{context.before_torch2 ? Advice::kLegacyOptimizer : Advice::kFusedOptimizer, {}, {}}};
+  }
+  if (context.before_torch2) return {{Advice::kUpgradeTorch, {}, {}}};
+  if (!context.compiled) add(Advice::kCompile);
+  if (kind == FusionKind::kNorm) add(Advice::kFusedNorm);
+  if (kind == FusionKind::kRotary) add(Advice::kFuseRotary);
+  if (context.compiled && kind != FusionKind::kNorm) add(Advice::kFuseIntoProduct);
+  return ways;
+}
 
 std::string ScoresText(const FusionCandidate& candidate) {
   std::string text;
@@ -290,7 +291,7 @@ std::string OpsText(const FusionCandidate& candidate) {
   return names.size() > kOpsMax ? text + ", ..." : text;
 }
 
-std::vector<Fact> FusionFacts(const FusionCandidate& candidate) {
+std::vector<Fact> FusionFacts(const Analysis& analysis, const FusionCandidate& candidate) {
   std::vector<Fact> facts;
   facts.push_back(
       {"kernels_per_instance", static_cast<std::int64_t>(candidate.kernels.size()), {}, {}, {}});
@@ -298,6 +299,26 @@ std::vector<Fact> FusionFacts(const FusionCandidate& candidate) {
   facts.push_back({"score_shape", ScoresText(candidate), {}, {}, {}});
   facts.push_back({"head_size", static_cast<std::int64_t>(candidate.head_size), {}, {}, {}});
   facts.push_back({"instance_us", candidate.instance_median_us, "us", {}, {}});
+  constexpr std::int64_t kAlignment = 8;  // elements of 16 bits in 16 bytes
+  const std::int64_t length = candidate.scores.empty() ? 0 : candidate.scores.back();
+  if (length % kAlignment != 0 && !candidate.unaligned_kernel.empty()) {
+    facts.push_back({"odd", length, {}, {}, {}});
+    facts.push_back({"odd_kernel", candidate.unaligned_kernel, {}, {}, {}});
+  }
+  for (const FusionKernel& kernel : candidate.kernels) {
+    const Operation* operation = analysis.FindOperation(kernel.operation);
+    if (operation == nullptr || operation->entry_point.empty()) continue;
+    facts.push_back({"place", operation->entry_point, {}, {}, {}});
+    break;
+  }
+  if (analysis.workload[WorkloadPart::kFramework].value.find("transformers") != std::string::npos) {
+    facts.push_back({"flag",
+                     "Where the class supports it, `attn_implementation=\"sdpa\"` does the same "
+                     "from outside; a class that multiplies by hand has to be edited.",
+                     "words",
+                     {},
+                     {}});
+  }
   return facts;
 }
 
@@ -331,16 +352,13 @@ std::vector<Finding> FusionFindings(const Analysis& analysis) {
       f.bound = candidate.kind == FusionKind::kAttention ? Bound::kUnknown : Bound::kMemory;
       f.method = EstimateMethod::kTraffic;
       f.savings_ms = Range{};
-      const FusionRule& rule = kFusionRules[static_cast<std::size_t>(candidate.kind)];
-      f.path_a = {{rule.a, {}, {}}};
-      if (rule.a != Advice::kFusedOptimizer) f.path_a.push_back({Advice::kCompile, {}, {}});
-      f.path_b = {{Advice::kNoneKnown, {}, {}}};
-      if (attention) {
+      f.path_a = FusionWays(candidate.kind, analysis.context);
+          if (attention) {
         f.rule = Pattern::kUnfusedAttention;
         f.method = EstimateMethod::kTarget;
-        f.path_a = {{Advice::kFlashAttention, {}, {}}};
       }
-      if (rule.pattern) f.patterns.push_back({*rule.pattern, FusionFacts(candidate)});
+      if (const auto pattern = PatternOf(candidate.kind))
+        f.patterns.push_back({*pattern, FusionFacts(analysis, candidate)});
       out.push_back(std::move(f));
     }
     Finding& f = out[found->second];

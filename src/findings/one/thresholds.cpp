@@ -117,6 +117,9 @@ constexpr Threshold kThresholds[] = {
     {"few_queries", kFewQueries, "queries", "attention of few queries: at most, with"},
     {"few_queries_keys", kFewQueriesKeys, "x", "... this many times as many keys"},
     {"few_rows_share", kFewRowsShare, "of the units", "a normalisation uses less: few rows"},
+    {"clock_spread", kClockSpread, "times", "calls of one kernel and shape differ by the clock"},
+    {"besides", kBesides, "copies", "copies belong to a graph's or collectives' calls"},
+    {"passes_min", kPassesMin, "passes", "equal passes of one step could be one call"},
     {"repeats", kRepeats, "calls", "a parameter's cast is repeated from"},
 };
 

@@ -154,6 +154,9 @@ inline constexpr double kSiblingUs = 20;     // shorter products are launch and 
 inline constexpr double kFewQueries = 32;    // queries of a call, with
 inline constexpr double kFewQueriesKeys = 16;  // ... this many times as many keys
 inline constexpr double kFewRowsShare = 0.25;  // of the compute units have a block
+inline constexpr double kClockSpread = 1.08;   // longest against shortest call of one kernel
+inline constexpr double kBesides = 8;          // copies beside a graph or collectives, at least
+inline constexpr double kPassesMin = 3;        // equal passes of one step that are one call
 inline constexpr double kRepeats = 4;          // calls from which a parameter's cast is repeated
 
 // One row per limit, for people: its key, value, unit and what depends on it.

@@ -280,7 +280,8 @@ class WallAsker {
       const bool hidden = next < hidden_.size() && hidden_[next] == i;
       if (hidden) ++next;
       Finding& f = all[i];
-      if (f.host != nullptr && !hidden && !Shows(f.wall_a ? f.wall_a->ms.mid : 0)) continue;
+      // A rule's finding stands by its evidence, whatever waits for other ranks hide of it.
+      if (f.host != nullptr && !f.rule && !hidden && !Shows(f.wall_a ? f.wall_a->ms.mid : 0)) continue;
       const std::string id = fmt::format("f{}", kept.size() + 1);  // as it will be called
       if (hidden && !kept.empty()) f.shows_after = host_before.empty() ? "f1" : host_before;
       if (f.host != nullptr && host_before.empty()) host_before = id;
