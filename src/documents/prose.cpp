@@ -83,6 +83,7 @@ const findings::RuleRow* RowOf(const findings::Finding& finding) {
 
 // "`aten::mm` (8,4) bf16 x (4,2) bf16": what tells it from others of its name.
 std::string SubjectWithArgs(const findings::Finding& finding) {
+  if (finding.subject_args.empty()) return SubjectText(finding);
   std::string args = CellOfText(finding.subject_args);
   for (std::size_t at = args.find("<br>"); at != std::string::npos; at = args.find("<br>"))
     args.replace(at, 4, " x ");
@@ -119,6 +120,8 @@ std::string RulePath(const findings::Finding& finding, std::string_view text,
   if (change && change->savings_ms.high > 0) {
     filled += fmt::format(" Saves {}{} at {} ({}).", RangeMs(wall ? wall->ms : change->savings_ms),
                           wall ? " of wall time" : " of GPU time", change->target, change->source);
+  } else if (!change) {
+    filled += SavesText(wall);
   }
   return filled;
 }

@@ -45,6 +45,11 @@ constexpr Why kWhys[] = {
      "copy"},
     {findings::Advice::kDecodeElsewhere, "frames are there when the step begins"},
     {findings::Advice::kHostOpsToDevice, "only the reduced result is copied"},
+    {findings::Advice::kGraphParts, "each part is launched at once"},
+    {findings::Advice::kFindHostWork, "what nothing records cannot be named from this trace"},
+    {findings::Advice::kOverlapAllToAll, "half the bytes take half the time"},
+    {findings::Advice::kPrefetchToDevice, "the copy runs beside work that does not need it"},
+    {findings::Advice::kProductAndShuffle, "a product needs no layout changes around it"},
     {findings::Advice::kTuneBuckets, "what is left exposed has no computing left beside it"},
     {findings::Advice::kFuseAllReduce, "the reduced tensor is not written and read again"},
     {findings::Advice::kFuseAllReduceVllm, "the reduced tensor is not written and read again"},
@@ -126,7 +131,7 @@ std::string NoWayText(const std::vector<findings::Remedy>& path) {
       if (fact.key == "reason" && reason != nullptr) return "None: " + *reason + ".";
     }
   }
-  return "Not assessed: no rule looks at this way out.";
+  return "Not assessed.";
 }
 
 std::string WarningText(std::string_view code) {

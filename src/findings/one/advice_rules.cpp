@@ -75,6 +75,9 @@ class Advisor {
 
   // What is compiled is fused already, and an old PyTorch cannot.
   void Compile() {
+    const bool server = context_.engine == Engine::kVllm || context_.engine == Engine::kSglang ||
+                        context_.engine == Engine::kTensorRt;
+    if (server) return;
     if (context_.before_torch2) {
       A(Advice::kUpgradeTorch);
     } else if (!context_.compiled) {
@@ -84,7 +87,8 @@ class Advisor {
   // A simple op of ATen: it goes away by fusion, or it stays as it is.
   void Fuse() {
     Compile();
-    if (IsAten()) f_.path_b = {NoWay(kAtenReason)};
+    if (IsAten() && !f_.path_a.empty() && !context_.before_torch2)
+      f_.path_b = {NoWay(kAtenReason)};
   }
   void TuneGemm() {
     if (context_.compiled) B(Advice::kMaxAutotune);
@@ -108,9 +112,13 @@ class Advisor {
   }
 
   void Elementwise() {
-    if (Has(Pattern::kStridedOperand)) A(Advice::kContiguousInputs, Find(Pattern::kStridedOperand));
-    if (Has(Pattern::kDtypeCast)) A(Advice::kAvoidCasts, Find(Pattern::kDtypeCast));
+    // A copy of a strided tensor is what makes it contiguous.
+    const bool copy = f_.subject == "aten::copy_" || f_.subject == "aten::contiguous";
+    if (Has(Pattern::kStridedOperand) && !copy)
+      A(Advice::kContiguousInputs, Find(Pattern::kStridedOperand));
     Fuse();
+    if (copy && Has(Pattern::kDtypeCast) && f_.path_a.empty())
+      A(Advice::kAvoidCasts, Find(Pattern::kDtypeCast));
   }
 
   void Attention() {
@@ -154,6 +162,7 @@ class Advisor {
           f_.path_a.back().savings_ms = SavingsOf(std::min(*ms, f_.exclusive_ms));
       }
     }
+    if (Has(Pattern::kTransposedConvolution)) A(Advice::kProductAndShuffle);
   }
 
   // Inductor fused all that it could: what is left is a product before it.
@@ -216,7 +225,6 @@ Ways WaysToLaunchFaster(const WorkContext& context, bool waits) {
     ways.b = {{graphs, {}, {}}};
     return ways;
   }
-  if (waits) AddOnce(&ways.a, Advice::kAvoidSyncs);
   const bool optimizer = context.optimizer && !context.foreach_optimizer;
   if (optimizer)
     AddOnce(&ways.a, context.before_torch2 ? Advice::kLegacyOptimizer : Advice::kFusedOptimizer);
@@ -225,20 +233,31 @@ Ways WaysToLaunchFaster(const WorkContext& context, bool waits) {
     AddOnce(&ways.a, graphs);
     return ways;
   }
+  if (waits) {
+    AddOnce(&ways.a, Advice::kGraphParts);
+    return ways;
+  }
   if (!context.compiled) AddOnce(&ways.a, Advice::kCompile);
   AddOnce(&ways.a, graphs);
   return ways;
 }
 
-Ways WaysForCommunication(const WorkContext& context, bool nccl, bool one_rank) {
+Ways WaysForCommunication(const WorkContext& context, std::string_view longest, bool nccl,
+                          bool one_rank) {
   Ways ways;
-  if (context.training) {
+  const bool exchange = ContainsNoCase(longest, "all_to_all") ||
+                        ContainsNoCase(longest, "alltoall") || ContainsNoCase(longest, "send_recv");
+  if (exchange && context.embeddings) {
+    AddOnce(&ways.a, Advice::kOverlapAllToAll);
+  } else if (context.training && !exchange) {
     AddOnce(&ways.a, context.bucketed ? Advice::kTuneBuckets : Advice::kOverlapCommunication);
+  } else if (exchange) {
+    AddOnce(&ways.a, Advice::kOverlapCommunication);
   } else if (context.engine == Engine::kVllm) {
     AddOnce(&ways.b, Advice::kFuseAllReduceVllm);
   } else if (context.engine == Engine::kSglang) {
     AddOnce(&ways.b, Advice::kFuseAllReduceSglang);
-  } else {
+  } else if (ContainsNoCase(longest, "reduce")) {
     AddOnce(&ways.a, Advice::kFuseAllReduce);
   }
   if (nccl && one_rank) {
@@ -249,13 +268,11 @@ Ways WaysForCommunication(const WorkContext& context, bool nccl, bool one_rank) 
   return ways;
 }
 
-std::vector<Advice> AdviceForHostSection(const std::vector<std::string>& names, bool loading) {
+std::vector<Advice> AdviceForHostSection(const WorkContext& context,
+                                         const HostSectionNames& section) {
+  if (section.unrecorded && !section.loading) return {Advice::kFindHostWork};
   std::vector<Advice> out;
-  if (AnyName(names, {"_singleprocessdataloaderiter"})) {
-    out.push_back(Advice::kLoaderWorkers);
-  } else if (loading) {
-    out.push_back(Advice::kPrefetchData);
-  }
+  const std::vector<std::string>& names = section.names;
   if (AnyName(names, {"pyav", "av/", "decord", "cv2", "videoreader", "decode_video", "read_video",
                       "torchvision/io"})) {
     out.push_back(Advice::kDecodeElsewhere);
@@ -264,6 +281,8 @@ std::vector<Advice> AdviceForHostSection(const std::vector<std::string>& names, 
                       "image_processing", "pil/", "ndimage", "to_numpy_array"})) {
     out.push_back(Advice::kPreprocessOnGpu);
   }
+  if (section.loading)
+    out.push_back(context.own_loader ? Advice::kLoaderWorkers : Advice::kPrefetchData);
   if (out.empty() && !names.empty() && names.front().starts_with("aten::"))
     out.push_back(Advice::kHostOpsToDevice);
   if (out.empty()) out.push_back(Advice::kOverlapHostWork);

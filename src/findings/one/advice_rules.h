@@ -21,14 +21,21 @@ void AddAdvice(Kind kind, std::string_view category, const WorkContext& context,
 struct Ways {
   std::vector<Remedy> a, b;
 };
-// Launching takes too long. `waits`: the stretch waits for the GPU, so that no graph can hold it.
+// Launching takes too long. `waits`: many launches wait for the GPU, so that no graph holds all.
 Ways WaysToLaunchFaster(const WorkContext& context, bool waits);
-// Collectives that nothing hides. `one_rank`: the trace has one rank of several.
-Ways WaysForCommunication(const WorkContext& context, bool nccl, bool one_rank);
+// Collectives that nothing hides. `longest`: the name of the one that is exposed longest; `nccl`:
+// some are of NCCL or RCCL; `one_rank`: the trace has one rank of several.
+Ways WaysForCommunication(const WorkContext& context, std::string_view longest, bool nccl,
+                          bool one_rank);
 
-// What fits to the names of what the host does while the GPU has nothing to do (frames with their
-// files, ops, runtime calls). `loading`: inside a data loader.
-std::vector<Advice> AdviceForHostSection(const std::vector<std::string>& names, bool loading);
+// What the host does while the GPU has nothing to do.
+struct HostSectionNames {
+  std::vector<std::string> names;  // frames with their files, ops, runtime calls; the longest first
+  bool loading = false;            // inside a data loader
+  bool unrecorded = false;         // for most of the time no event is recorded
+};
+std::vector<Advice> AdviceForHostSection(const WorkContext& context,
+                                         const HostSectionNames& section);
 // What fits to the names of the ops and calls in which the host waits for the GPU.
 std::vector<Advice> AdviceForWaits(const std::vector<std::string>& names);
 

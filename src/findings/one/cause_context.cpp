@@ -173,6 +173,7 @@ namespace {
 struct MergeRun {
   double m = 0, n = 0, k = 0;
   std::size_t count = 0;
+  double us = 0;
 
   // A product whose sizes are those of the one before may read its output, if that is square: two
   // layers. Three of them, or one that cannot read the other's output, share an input.
@@ -182,12 +183,12 @@ struct MergeRun {
 }  // namespace
 
 void CauseContext::FindMerges(const std::vector<CategoryAnalysis>& categories) {
-  std::set<std::pair<std::size_t, Shape>> runs;  // products and sizes
+  std::map<std::pair<std::size_t, Shape>, double> runs;  // products and sizes: time
   MergeRun run;
   const auto close = [&] {
     if (run.Shares()) {
       const auto size = [](double x) { return static_cast<std::int64_t>(x); };
-      runs.insert({run.count, Shape{size(run.m), size(run.k), size(run.n)}});
+      runs[{run.count, Shape{size(run.m), size(run.k), size(run.n)}}] += run.us;
     }
     run = {};
   };
@@ -208,14 +209,14 @@ void CauseContext::FindMerges(const std::vector<CategoryAnalysis>& categories) {
     const bool product = m && n && k && *m > 1 && number("B").value_or(1) == 1;
     if (!product || *m != run.m || *k != run.k || *n != run.n) close();
     if (!product) continue;
-    if (run.count == 0) run = {*m, *n, *k, 0};
+    if (run.count == 0) run = {*m, *n, *k, 0, 0};
     ++run.count;
+    run.us += call.kernel_us;
   }
   close();
-  constexpr std::size_t kRunsMax = 3;
-  std::size_t told = 0;
-  for (const auto& [count, sizes] : runs) {
-    if (told++ == kRunsMax) break;
+  for (const auto& [what, us] : runs) {
+    if (100 * us < limits::kMergeShare * calls_.computation_us) continue;
+    const auto& [count, sizes] = what;
     merge_ += (merge_.empty() ? "" : ", ") + std::to_string(count) + " of (" +
               std::to_string(sizes[0]) + "," + std::to_string(sizes[1]) + ") x (" +
               std::to_string(sizes[1]) + "," + std::to_string(sizes[2]) + ")";

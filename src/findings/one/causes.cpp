@@ -79,6 +79,7 @@ class CauseFinder {
     if (kind == Kind::kSdpa && (FewQueries(o) || SlowAttention(o))) return;
     if (kind == Kind::kReduce && SumOfOne(o)) return;
     if (kind == Kind::kElementwise && ParameterCast(o)) return;
+    if (kind == Kind::kNorm && NarrowNorm(o)) return;
     if (kind == Kind::kNorm) FewRows(o);
   }
 
@@ -265,7 +266,7 @@ class CauseFinder {
                     [](const PatternHit& hit) { return hit.pattern == Pattern::kDecodeGemm; });
     if (!decode || !e.tb_per_s || !e.peak_tb_per_s || o->mean_us < 5) return false;
     const double goal = limits::kStreamShare * *e.peak_tb_per_s;
-    if (*e.tb_per_s <= 0 || *e.tb_per_s >= goal) return false;
+    if (*e.tb_per_s <= 0 || limits::kSiblingGain * *e.tb_per_s >= goal) return false;
     Set(o, Pattern::kWeightBound, "weights",
         {CauseCount("rows", Number(*o, "M").value_or(0)),
          NumberFact("tb_s_achieved", *e.tb_per_s, "TB/s"),
@@ -360,9 +361,11 @@ class CauseFinder {
     if (few > limits::kFewQueries || few <= 0 || many < limits::kFewQueriesKeys * few) return false;
     const double peak = *e.peak_tb_per_s;
     if (*e.tb_per_s >= peak / 2) return false;
-    Set(o, Pattern::kFewQueries, "few_queries",
-        {CauseCount("queries", *queries), CauseCount("keys", *keys), KernelFact(*o),
-         NumberFact("tb_s_achieved", *e.tb_per_s, "TB/s")});
+    Facts facts = {CauseCount("queries", *queries), CauseCount("keys", *keys), KernelFact(*o),
+                   NumberFact("tb_s_achieved", *e.tb_per_s, "TB/s")};
+    const bool walks = *queries < *keys;
+    if (walks) facts.push_back(CauseCount("walk", *keys));
+    Set(o, Pattern::kFewQueries, walks ? "few_queries" : "few_keys", std::move(facts));
     const Target target{{SavedPart(*e.tb_per_s, peak / 4), SavedPart(*e.tb_per_s, 0.4 * peak),
                          SavedPart(*e.tb_per_s, peak / 2)},
                         "half of the bandwidth",
@@ -435,6 +438,33 @@ class CauseFinder {
         {CauseCount("dimension", static_cast<double>(*dimension)),
          CauseText("shape", ShapeText(shapes.front()))});
     o->cause->a = Target{{0.9, 0.95, 1}, "no kernel", "squeeze() moves no data"};
+    return true;
+  }
+
+  // Queries and keys by head: rows of a head's size.
+  bool NarrowNorm(Operation* o) {
+    const Efficiency& e = o->efficiency;
+    const std::vector<Shape> shapes = ShapesOf(*o);
+    const bool whole = o->classification == "rms" || o->classification == "layer";
+    if (!whole || shapes.empty() || !e.tb_per_s || !e.peak_tb_per_s || *e.tb_per_s <= 0) return false;
+    const auto input = std::max_element(
+        shapes.begin(), shapes.end(),
+        [](const Shape& a, const Shape& b) { return Elements(a) < Elements(b); });
+    if (input->size() < 2 || o->mean_us < limits::kSmallKernelUs) return false;
+    const double width = static_cast<double>(input->back());
+    const double rows = Elements(*input) / width;
+    const double peak = *e.peak_tb_per_s;
+    if (width > limits::kNarrowRow || rows < limits::kManyRows || *e.tb_per_s >= peak / 2)
+      return false;
+    Set(o, Pattern::kNarrowNorm, "narrow",
+        {CauseCount("width", width), CauseCount("rows", rows), KernelFact(*o),
+         NumberFact("tb_s_achieved", *e.tb_per_s, "TB/s")});
+    const Target target{{SavedPart(*e.tb_per_s, 0.5 * peak), SavedPart(*e.tb_per_s, 0.65 * peak),
+                         SavedPart(*e.tb_per_s, limits::kStreamShare * peak)},
+                        fmt::format("{:.0f} % of the bandwidth", limits::kStreamShare * 100),
+                        "bandwidth of " + calls_.platform->name};
+    o->cause->a = target;
+    o->cause->b = target;
     return true;
   }
 

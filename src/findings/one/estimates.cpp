@@ -164,6 +164,10 @@ class FindingMaker {
     } else {
       AddAdvice(out_.kind, out_.key, context_, calls_.platform, &f);
     }
+    // Neither a figure nor a way out: nothing that a reader could do. Graphs are opened elsewhere.
+    const bool nothing = f.path_a.empty() && f.path_b.empty() &&
+                         (f.method == EstimateMethod::kGuess || f.method == EstimateMethod::kNone);
+    if (nothing && group.cause == nullptr && !HasPattern(first, Pattern::kGraphLaunch)) return;
     Changes(group, &f);
     out_.findings.push_back(std::move(f));
   }
@@ -200,6 +204,16 @@ class FindingMaker {
             "the roof of the platform"};
   }
 
+  // The part of a convolution's time that layout conversions take.
+  static double Transposes(const Operation& operation) {
+    if (!HasPattern(operation, Pattern::kLayoutTransposes) || operation.gpu_us <= 0) return 0;
+    for (const Fact& fact : operation.details) {
+      const double* us = std::get_if<double>(&fact.value);
+      if (fact.key == "transpose_us" && us != nullptr) return *us / operation.gpu_us;
+    }
+    return 0;
+  }
+
   void Changes(const Group& group, Finding* f) const {
     // The gap to a roof is a kernel's, unless only a change of the model takes it away.
     const auto way = [](const std::vector<Remedy>& path) {
@@ -213,6 +227,9 @@ class FindingMaker {
         std::optional<Target> target;
         if (group.cause != nullptr) {
           target = (*member->cause).*path;
+        } else if (path == &Cause::a && Transposes(*member) > 0) {
+          const double part = Transposes(*member);
+          target = Target{{part / 2, 0.8 * part, part}, "no layout conversions", "this trace"};
         } else if (path == roof_path && member->efficiency.percent) {
           target = RoofTarget(*member->efficiency.percent);
         }

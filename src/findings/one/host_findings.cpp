@@ -86,12 +86,12 @@ class HostFindingMaker {
       for (const SectionWork& work : group.work)
         cause.places.push_back({work.name, "", "", work.count, work.ms});
       cause.changes = {analysis::ScaleHost{StretchesOf(group.stretches), 0}};
-      std::vector<std::string> names;
+      HostSectionNames section{{}, group.loading, 2 * group.nothing_ms > group.total_ms};
       for (const SectionWork& work : group.work)
-        names.push_back(work.name);
+        section.names.push_back(work.name);
       Add(group.loading ? "data_loading" : "host_section",
           group.loading ? Pattern::kDataLoading : Pattern::kHostSection,
-          AdviceForHostSection(names, group.loading), std::move(cause));
+          AdviceForHostSection(e_.context, section), std::move(cause));
     }
   }
 
@@ -178,7 +178,9 @@ class HostFindingMaker {
     for (const analysis::WaitGroup& group : e_.host.waits)
       waits += group.count;
     Add("launch_bound", Pattern::kLaunchBound, {}, std::move(cause));
-    Ways ways = WaysToLaunchFaster(e_.context, static_cast<double>(waits) >= limits::kWaitsMin);
+    const double many = std::max(limits::kWaitsMin, limits::kWaitingLaunches / 100 *
+                                                        static_cast<double>(figures.launches));
+    Ways ways = WaysToLaunchFaster(e_.context, static_cast<double>(waits) >= many);
     out_.back().path_a = std::move(ways.a);
     out_.back().path_b = std::move(ways.b);
   }

@@ -80,6 +80,7 @@ constexpr PatternInfo kPatterns[] = {
     {P::kFewRowsNorm, "few_rows_norm", "a normalisation of few rows", true},
     {P::kBelowLargeProducts, "below_large_products",
      "below what large products reach on this device", true},
+    {P::kNarrowNorm, "narrow_norm", "a normalisation of short rows (QK-norm)", true},
     {P::kHalfPrecisionOff, "half_precision_off", "fp32 products beside idle tensor cores", true},
     {P::kGraphInputCopies, "graph_input_copies", "copies into and out of replayed graphs", true},
     {P::kCollectiveCopies, "collective_copies", "copies around collectives", true},
@@ -116,6 +117,9 @@ constexpr AdviceInfo kAdvices[] = {
     {A::kCompileParts, "compile_parts",
      "compile the parts that are launched op by op: torch.compile(pipe.text_encoder, "
      "mode=\"reduce-overhead\"), and so pipe.transformer and pipe.vae.decode"},
+    {A::kGraphParts, "graph_parts",
+     "the waits split the step, so no graph holds it: capture or compile the parts between them "
+     "(torch.compile with mode=\"reduce-overhead\" on an encoder or a decoder)"},
     {A::kUpgradeTorch, "upgrade_torch",
      "the recording is older than PyTorch 2: torch.compile, which fuses such ops, needs an upgrade"},
     {A::kLegacyOptimizer, "legacy_optimizer",
@@ -143,15 +147,28 @@ constexpr AdviceInfo kAdvices[] = {
      "decode in a worker process ahead of the step, or on the GPU (torchcodec with NVDEC)"},
     {A::kHostOpsToDevice, "host_ops_to_device",
      "run these torch ops on the GPU, before the result is copied to the CPU"},
+    {A::kFindHostWork, "find_host_work",
+     "record once with with_stack=True to see what the host does there; then vectorise it, or do it "
+     "on another thread while the GPU has the next batch"},
     {A::kOverlapCommunication, "overlap_communication",
      "issue the collective asynchronously (async_op=True) and put computing that does not need it "
      "before its wait"},
     {A::kTuneBuckets, "tune_buckets",
      "the gradients are bucketed and overlapped already: send fewer bytes (a bf16 compression "
      "hook, no_sync() over several micro-batches) or compute longer beside them (larger batch)"},
-    {A::kPinnedCopies, "pinned_copies", "copy from pinned memory with non_blocking=True"},
+    {A::kOverlapAllToAll, "overlap_all_to_all",
+     "send the all_to_all in 16 bits (TorchRec: quantized communication), and the next batch's "
+     "indices while this one computes (TrainPipelineSparseDist)"},
+    {A::kPrefetchToDevice, "prefetch_to_device",
+     "copy the next batch on a stream of its own while this one computes"},
+    {A::kProductAndShuffle, "product_and_shuffle",
+     "where the stride of the transposed convolution is its kernel size, write it as one product "
+     "and pixel_shuffle; else keep it in channels_last"},
+    {A::kPinnedCopies, "pinned_copies", "use pinned memory on the host's side, with non_blocking=True"},
     {A::kKeepOnDevice, "keep_on_device", "keep the data on the device"},
-    {A::kWarmUpFirst, "warm_up_first", "record after the warm-up (profiler schedule)"},
+    {A::kWarmUpFirst, "warm_up_first",
+     "warm up: run one iteration (of a server: one request) before what is timed, served or "
+     "recorded"},
     {A::kOverlapHostWork, "overlap_host_work",
      "vectorise this host work, move it to the GPU, or do it in another process beside the GPU's"},
     {A::kRecordWithoutStacks, "record_without_stacks", "record again with with_stack=False"},

@@ -74,15 +74,15 @@ class RepeatedWorkFinder {
     }
     std::vector<Fact> facts = {StructureCount("calls", frames.size()),
                                NumberFact("host_ms", HostMs(host_ns), "ms"),
-                               NumberFact("gpu_ms", HostMs(gpu_ns), "ms"),
-                               StructureWords("statistics", statistics
-                                                                ? "batch normalisation updates its "
-                                                                  "statistics twice a step"
-                                                                : "")};
+                               NumberFact("gpu_ms", HostMs(gpu_ns), "ms")};
+    if (statistics) {
+      facts.push_back(StructureWords(
+          "statistics", "batch normalisation updates its statistics twice a step"));
+    }
     const auto& devices = calls_.trace.trace().metadata.devices;
     if (!devices.empty() && devices.front().memory_bytes) {
-      const double bytes = static_cast<double>(*devices.front().memory_bytes);
-      facts.push_back(NumberFact("memory", std::round(bytes / 1e9), "GB"));
+      const double gib = static_cast<double>(*devices.front().memory_bytes) / (1 << 30);
+      facts.push_back(StructureWords("memory", fmt::format("{:.0f} GiB", gib)));
     }
     Add(Pattern::kRecompute, "activation checkpointing", std::move(gpu), std::move(stretches),
         HostMs(std::max(host_ns, gpu_ns)), std::move(facts));

@@ -64,10 +64,11 @@ constexpr RuleRow kRows[] = {
      "Attention of at most 32 queries against at least 16 times as many keys, or the reverse, "
      "below "
      "half of the bandwidth",
-     "for {queries} queries against {keys} keys at {tb_s_achieved}: few blocks walk through all "
-     "keys",
-     "Use a kernel that splits the keys (flash-decoding, `torch.nn.attention.flex_attention`), or "
-     "fold heads and batch into the rows of two products.",
+     "for {queries} queries against {keys} keys at {tb_s_achieved}[[: few blocks walk through all "
+     "{walk} keys]]",
+     "[[Use a kernel that splits the {walk} keys (flash-decoding, "
+     "`torch.nn.attention.flex_attention`). ]]Fold heads and batch into the rows of two products, "
+     "with the softmax between them: the scores of so few are small.",
      "Try the other backends of `scaled_dot_product_attention` (`torch.nn.attention.sdpa_kernel`): "
      "for such shapes the one that is chosen by default is often not the fastest.",
      "Paged decoding, whose kernels split the keys already.", "25, 40 and 50 % of the bandwidth",
@@ -121,11 +122,20 @@ constexpr RuleRow kRows[] = {
      "call.",
      "Use a kernel that gives several blocks to a row.", "Short kernels.",
      "twice and four times as fast", "blocks against compute units"},
+    {Pattern::kNarrowNorm,
+     "A normalisation over at most 256 elements a row, of many rows, below half of the bandwidth: "
+     "that of queries and keys by head (QK-norm)",
+     "over rows of {width} elements, {rows} of them, at {tb_s_achieved}: a block for so short a row "
+     "leaves most of its threads without work",
+     "Compute it in one kernel with the rotary embedding and the copies beside it, which read the "
+     "same queries and keys (fused QK-norm and RoPE, as SGLang, vLLM and FlashInfer have).",
+     "Use a kernel that gives several rows to a block.", "Rows of a whole hidden size.",
+     "50, 65 and 80 % of the bandwidth", "share of the platform's bandwidth"},
     {Pattern::kHalfPrecisionOff,
      "Products and convolutions on fp32 kernels by name, those of replayed graphs and compiled "
      "functions too, on a device whose tensor cores take fp16 but no TF32 (Volta, Turing)",
      "on fp32 kernels, the longest {kernel}; the tensor cores, which take fp16, do nothing",
-     "Run them in fp16: `torch.autocast(\"cuda\", torch.float16)`[[ with `{scaler}`]][[; "
+     "Run them in fp16: `torch.autocast(\"cuda\", torch.float16)`[[ with {scaler}]][[; "
      "convolutions also in channels_last: {layout}]]. [[Pad {sizes} to multiples of 8, or the "
      "tensor cores are left out.]] [[{benchmark}]]",
      "",
@@ -135,7 +145,7 @@ constexpr RuleRow kRows[] = {
     {Pattern::kGraphInputCopies,
      "Copies on the device that an op or function makes beside its launch of a CUDA or HIP graph, "
      "at least eight a launch",
-     "beside {launches} replays of graphs, {copies_per_launch} copies each[[, {bytes} in all]]: they "
+     "beside {launches} replays of graphs, {copies_per_launch} a replay[[, {bytes} in all]]: they "
      "fill the graphs' fixed inputs and take their outputs out",
      "Let the producers write into the graphs' input buffers: capture them too "
      "(`torch.cuda.make_graphed_callables` over a larger part, forward and backward together), and "

@@ -100,16 +100,16 @@ class StructureFinder {
         time.begin(), time.end(), [](const auto& a, const auto& b) { return a.second < b.second; });
     if (!IsFp32ProductKernel(longest->first) && !AnyFp32(time)) return;
     std::vector<Fact> facts = {
-        StructureText("kernel", analysis::ShortKernelName(longest->first)),
-        StructureText("scaler", context_.training ? "torch.cuda.amp.GradScaler" : ""),
-        StructureText("layout",
-                      convolutions ? "model.to(memory_format=torch.channels_last)" : ""),
-        StructureWords("sizes", UnalignedSizes()),
-        StructureWords("benchmark", convolutions && SameShapes()
-                                        ? "`torch.backends.cudnn.benchmark = True` as well: the "
-                                          "shapes are the same in each step."
-                                        : "")};
-    Add(Pattern::kHalfPrecisionOff, "Precision", "fp32 products and convolutions", std::move(gpu),
+        StructureText("kernel", analysis::ShortKernelName(longest->first))};
+    const auto add = [&](bool holds, const char* key, std::string words) {
+      if (holds && !words.empty()) facts.push_back(StructureWords(key, std::move(words)));
+    };
+    add(context_.training, "scaler", "`torch.cuda.amp.GradScaler`");
+    add(convolutions, "layout", "`model.to(memory_format=torch.channels_last)`");
+    add(true, "sizes", UnalignedSizes());
+    add(convolutions && SameShapes(), "benchmark",
+        "`torch.backends.cudnn.benchmark = True` as well: the shapes are the same in each step.");
+    Add(Pattern::kHalfPrecisionOff, "Precision", convolutions ? "fp32 convolutions and products" : "fp32 products", std::move(gpu),
         {0.4, 0.6, 0.75}, {{}, "fp16 tensor cores", "published speedups of mixed precision"},
         std::move(facts));
   }

@@ -166,7 +166,12 @@ Finding CommunicationFinding(const Analysis& analysis, std::size_t steps) {
     facts.push_back(NumberFact("overlap_percent", *multi.comm_overlap_ratio * 100, "%"));
   f.patterns.push_back({Pattern::kExposedCommunication, facts});
   if (multi.overlap_flagged) f.patterns.push_back({Pattern::kPoorOverlap, std::move(facts)});
-  Ways ways = WaysForCommunication(analysis.context, multi.nccl, multi.one_rank);
+  const auto longest = std::max_element(
+      multi.collectives.begin(), multi.collectives.end(),
+      [](const CollectiveRow& a, const CollectiveRow& b) { return a.exposed_us < b.exposed_us; });
+  Ways ways = WaysForCommunication(
+      analysis.context, longest == multi.collectives.end() ? "" : longest->name, multi.nccl,
+      multi.one_rank);
   f.path_a = std::move(ways.a);
   f.path_b = std::move(ways.b);
   for (const CollectiveRow& row : multi.collectives) {
@@ -206,7 +211,8 @@ Finding CopyFinding(const Analysis& analysis, const CopyGroup& group) {
     f.patterns.back().facts.push_back(
         {"pageable", static_cast<std::int64_t>(group.pageable), {}, {}, {}});
   }
-  if (to_host || group.pageable == 0) f.path_a.push_back({Advice::kKeepOnDevice, {}, {}});
+  if (to_host) f.path_a.push_back({Advice::kKeepOnDevice, {}, {}});
+  if (!to_host && group.pageable == 0) f.path_a.push_back({Advice::kPrefetchToDevice, {}, {}});
   if (group.pageable > 0) f.path_a.push_back({Advice::kPinnedCopies, {}, {}});
   for (const CopySite& site : analysis.multi_kernel.copy_sites) {
     if (site.direction != group.direction) continue;

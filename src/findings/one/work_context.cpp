@@ -4,6 +4,7 @@
 #include <string_view>
 
 #include "findings/one/workload.h"
+#include "tree/call_tree.h"
 
 namespace jarvis::findings {
 namespace {
@@ -38,6 +39,14 @@ bool IsOldRecording(const trace::EventStore& events) {
   return false;
 }
 
+bool HasName(const trace::EventStore& events, std::string_view part) {
+  for (trace::EventIndex e = 0; e < events.size(); ++e) {
+    if (tree::IsHost(events[e].kind) && events.name(e).find(part) != std::string_view::npos)
+      return true;
+  }
+  return false;
+}
+
 }  // namespace
 
 void AddSurroundings(const session::LoadedTrace& trace, const perf::Platform* platform,
@@ -50,7 +59,9 @@ void AddSurroundings(const session::LoadedTrace& trace, const perf::Platform* pl
                     family.find("experts decoder") != family.npos ||
                     family.starts_with("transformer");
   context->bucketed = Names(frameworks, "DDP") || Names(frameworks, "FSDP");
+  context->embeddings = Names(frameworks, "TorchRec");
   const trace::EventStore& events = trace.events();
+  context->own_loader = HasName(events, "_SingleProcessDataLoaderIter");
   context->before_torch2 = IsOldRecording(events);
   context->amd = platform != nullptr && platform->vendor == "AMD";
   for (trace::EventIndex e = 0; platform == nullptr && e < events.size(); ++e) {
