@@ -107,6 +107,7 @@ constexpr Warning kWarnings[] = {
     {"near_roof", "Its efficiency is good or better, so there is little to gain."},
     {"above_roof", "Rows above their roof are listed as anomalies and claim nothing."},
     {"see_multi_kernel", "It is judged with communication and copies."},
+    {"see_fusion", "It is judged with the chain of ops that it is part of."},
     {"busy", "The GPU is busy all the time."},
     {"below_threshold", "What could be saved is below the threshold for a finding."},
     {"no_gpu_work", "The trace has no GPU work."},

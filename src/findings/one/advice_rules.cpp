@@ -75,13 +75,10 @@ class Advisor {
 
   // What is compiled is fused already, and an old PyTorch cannot.
   void Compile() {
-    const bool server = context_.engine == Engine::kVllm || context_.engine == Engine::kSglang ||
-                        context_.engine == Engine::kTensorRt;
-    if (server) return;
-    if (context_.before_torch2) {
-      A(Advice::kUpgradeTorch);
-    } else if (!context_.compiled) {
+    if (context_.CanCompile()) {
       A(Advice::kCompile);
+    } else if (context_.before_torch2) {
+      A(Advice::kUpgradeTorch);
     }
   }
   // A simple op of ATen: it goes away by fusion, or it stays as it is.
@@ -219,8 +216,7 @@ void AddAdvice(Kind kind, std::string_view category, const WorkContext& context,
 Ways WaysToLaunchFaster(const WorkContext& context, bool waits) {
   Ways ways;
   const Advice graphs = GraphsOf(context.engine);
-  if (context.engine == Engine::kVllm || context.engine == Engine::kSglang ||
-      context.engine == Engine::kTensorRt) {
+  if (context.IsServer()) {
     // A server's setting: its torch code stays.
     ways.b = {{graphs, {}, {}}};
     return ways;

@@ -62,8 +62,8 @@ class Analyzer {
     });
     JV_TRY(job_.Check());
     job_.Report(2, 3, "findings");
-    MarkFusions();
     Context(calls);
+    MarkFusions();
     structures_ = FindStructures(calls, out_.context, &out_.categories);
     FindCauses(calls, out_.context, &out_.categories);
     MakeCauseFindings(calls, out_.context, &out_.categories);
@@ -130,17 +130,21 @@ class Analyzer {
   void MarkFusions() {
     std::map<std::string, std::string> taken;
     std::map<std::string, double> claimed_us;  // by operation, of attention
+    std::map<std::string, double> fused_us;    // by operation, of chains that a compiler fuses
     for (const FusionCandidate& candidate : out_.fusion.candidates) {
       for (const std::string& operation : candidate.operations)
         taken.try_emplace(operation, candidate.id);
-      if (candidate.kind != FusionKind::kAttention) continue;
+      const bool eager = IsEagerChain(candidate, out_.context);
+      if (candidate.kind != FusionKind::kAttention && !eager) continue;
       for (const FusionKernel& kernel : candidate.kernels) {
-        claimed_us[kernel.operation] += kernel.mean_us * static_cast<double>(candidate.instances);
+        (eager ? fused_us : claimed_us)[kernel.operation] +=
+            kernel.mean_us * static_cast<double>(candidate.instances);
       }
     }
     for (CategoryAnalysis& category : out_.categories) {
       for (Operation& operation : category.operations) {
         const auto found = taken.find(operation.id);
+        operation.fused = operation.gpu_us > 0 && fused_us[operation.id] >= operation.gpu_us / 2;
         if (found != taken.end()) operation.fusion_candidate = found->second;
         if (found == taken.end() || !OfAttention(found->second)) continue;
         if (operation.classification == "softmax")

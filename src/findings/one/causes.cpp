@@ -456,14 +456,21 @@ class CauseFinder {
     const double peak = *e.peak_tb_per_s;
     if (width > limits::kNarrowRow || rows < limits::kManyRows || *e.tb_per_s >= peak / 2)
       return false;
-    Set(o, Pattern::kNarrowNorm, "narrow",
-        {CauseCount("width", width), CauseCount("rows", rows), KernelFact(*o),
-         NumberFact("tb_s_achieved", *e.tb_per_s, "TB/s")});
+    Facts facts = {CauseCount("width", width), CauseCount("rows", rows), KernelFact(*o),
+                   NumberFact("tb_s_achieved", *e.tb_per_s, "TB/s")};
+    if (work_.causal) {
+      facts.push_back(CauseWords(
+          "qk",
+          "Rows of a head's size are queries and keys: compute it in one kernel with the rotary "
+          "embedding and the copies beside it, which read the same tensors (fused QK-norm and RoPE, "
+          "as SGLang, vLLM and FlashInfer have)."));
+    }
+    Set(o, Pattern::kNarrowNorm, "narrow", std::move(facts));
     const Target target{{SavedPart(*e.tb_per_s, 0.5 * peak), SavedPart(*e.tb_per_s, 0.65 * peak),
                          SavedPart(*e.tb_per_s, limits::kStreamShare * peak)},
                         fmt::format("{:.0f} % of the bandwidth", limits::kStreamShare * 100),
                         "bandwidth of " + calls_.platform->name};
-    o->cause->a = target;
+    if (work_.causal) o->cause->a = target;
     o->cause->b = target;
     return true;
   }

@@ -112,7 +112,7 @@ class FindingMaker {
 
   std::optional<Key> KeyOf(const Operation& operation) const {
     if (operation.gpu_us <= 0 || out_.kind == Kind::kCommunication) return std::nullopt;
-    if (operation.cause || operation.claimed) return std::nullopt;
+    if (operation.cause || operation.claimed || operation.fused) return std::nullopt;
     const Efficiency& e = operation.efficiency;
     if (e.impossible) return std::nullopt;
     if (operation.quantified) {
@@ -310,11 +310,13 @@ class FindingMaker {
     bool no_model = false;
     bool no_shapes = false;
     bool anomaly = false;
+    bool fused = false;
     for (const Operation& operation : out_.operations) {
       const Efficiency& e = operation.efficiency;
       if (operation.percent_of_category.value_or(0) < limits::kSignificantShare) continue;
       near_roof = near_roof || (e.percent && *e.percent >= limits::kGood && !e.impossible);
       anomaly = anomaly || e.impossible;
+      fused = fused || operation.fused || operation.claimed;
       if (e.flops || e.bytes) continue;
       no_shapes = no_shapes || (operation.has_model && operation.dims.empty());
       no_model = no_model || !operation.has_model;
@@ -324,6 +326,7 @@ class FindingMaker {
     };
     const bool system = out_.kind == Kind::kCommunication;
     note(system, "see_multi_kernel");
+    note(fused, "see_fusion");
     note(calls_.platform == nullptr && !system, "no_platform");
     note(no_shapes, "no_shapes");
     note(no_model && !system, "no_model");

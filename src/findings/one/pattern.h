@@ -84,6 +84,7 @@ enum class Pattern : std::uint8_t {
   kFewRowsNorm,
   kBelowLargeProducts,
   kNarrowNorm,
+  kEagerChains,
   // Rules over a trace as a whole, see structure_findings.h
   kHalfPrecisionOff,
   kGraphInputCopies,

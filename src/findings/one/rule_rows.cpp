@@ -123,14 +123,24 @@ constexpr RuleRow kRows[] = {
      "Use a kernel that gives several blocks to a row.", "Short kernels.",
      "twice and four times as fast", "blocks against compute units"},
     {Pattern::kNarrowNorm,
-     "A normalisation over at most 256 elements a row, of many rows, below half of the bandwidth: "
-     "that of queries and keys by head (QK-norm)",
+     "A normalisation over at most 256 elements a row, of many rows, below half of the bandwidth, as "
+     "that of queries and keys by head (QK-norm) in a decoder",
      "over rows of {width} elements, {rows} of them, at {tb_s_achieved}: a block for so short a row "
      "leaves most of its threads without work",
-     "Compute it in one kernel with the rotary embedding and the copies beside it, which read the "
-     "same queries and keys (fused QK-norm and RoPE, as SGLang, vLLM and FlashInfer have).",
-     "Use a kernel that gives several rows to a block.", "Rows of a whole hidden size.",
+     "[[{qk}]]", "Use a kernel that gives several rows to a block.",
+     "Rows of a whole hidden size.",
      "50, 65 and 80 % of the bandwidth", "share of the platform's bandwidth"},
+    {Pattern::kEagerChains,
+     "Chains of elementwise ops, reductions, norms and copies whose shapes fit, in the modules of a "
+     "model that is not compiled",
+     "as separate kernels, which hand data on through memory ({parts}),",
+     "Let a compiler make one kernel of each chain: `torch.compile(model)`[[; by hand: {by_hand}]].",
+     "",
+     "Compiled models; servers with settings of their own; PyTorch before 2; chains of low "
+     "confidence.",
+     "the bytes of the chain without what only passes through, at the bandwidth of today and of the "
+     "trace's best simple op",
+     "traffic of the chain"},
     {Pattern::kHalfPrecisionOff,
      "Products and convolutions on fp32 kernels by name, those of replayed graphs and compiled "
      "functions too, on a device whose tensor cores take fp16 but no TF32 (Volta, Turing)",

@@ -340,55 +340,117 @@ void AddChange(const FusionCandidate& candidate, Finding* f) {
   f->change_a->savings_ms = *f->savings_ms;
 }
 
+
+// What the chains of an eager model are, the most time first: "`Qwen2RMSNorm` (norm, 8 in a row)".
+std::string ChainsText(const Analysis& analysis, const Finding& finding) {
+  constexpr std::size_t kChainsMax = 4;
+  std::vector<const FusionCandidate*> chains;
+  for (const FusionCandidate& candidate : analysis.fusion.candidates) {
+    if (std::find(finding.members.begin(), finding.members.end(), candidate.id) !=
+        finding.members.end()) {
+      chains.push_back(&candidate);
+    }
+  }
+  std::stable_sort(chains.begin(), chains.end(),
+                   [](const FusionCandidate* a, const FusionCandidate* b) {
+                     return a->total_us > b->total_us;
+                   });
+  std::string text;
+  for (std::size_t i = 0; i < std::min(chains.size(), kChainsMax); ++i) {
+    const FusionCandidate& c = *chains[i];
+    text += text.empty() ? "" : ", ";
+    text += c.module_class.empty() ? OpsText(c) : "`" + c.module_class + "`";
+    text += " (" + std::string(FusionText(c.kind)) + ", " + std::to_string(c.kernels.size()) +
+            (c.kind == FusionKind::kEpilogue ? " behind a product)" : " in a row)");
+  }
+  return chains.size() > kChainsMax ? text + " and more" : text;
+}
+
+// Chains of an eager model are one lever: whoever compiles it has them all.
+void TellEagerChains(const Analysis& analysis, Finding* f) {
+  bool norm = false, rotary = false;
+  for (const PatternHit& hit : f->patterns) {
+    norm = norm || hit.pattern == Pattern::kUnfusedNorm;
+    rotary = rotary || hit.pattern == Pattern::kUnfusedRotary;
+  }
+  std::string by_hand = norm ? "`torch.nn.functional.rms_norm` or `layer_norm`" : "";
+  if (rotary) by_hand += std::string(norm ? ", " : "") + "Liger's `liger_rotary_pos_emb`";
+  PatternHit hit{Pattern::kEagerChains, {{"parts", ChainsText(analysis, *f), "words", {}, {}}}};
+  if (!by_hand.empty()) hit.facts.push_back({"by_hand", std::move(by_hand), "words", {}, {}});
+  f->patterns.insert(f->patterns.begin(), std::move(hit));
+  f->rule = Pattern::kEagerChains;
+  f->path_a = {{Advice::kRule, {}, {}}};
+  f->path_b = {NoWay("ATen's kernels for these ops have no setting")};
+}
+
+Finding FusionFinding(const Analysis& analysis, const FusionCandidate& candidate, bool eager) {
+  const bool attention = candidate.kind == FusionKind::kAttention;
+  const std::string& model = analysis.workload[WorkloadPart::kModel].value;
+  std::string subject =
+      candidate.module_class.empty() ? OpsText(candidate) : candidate.module_class;
+  if (eager && analysis.workload[WorkloadPart::kModel].certainty == Certainty::kRecorded &&
+      !model.empty()) {
+    subject = model;
+  }
+  Finding f = SystemFinding("kernel_fusion", "Kernel Fusion", std::move(subject));
+  f.tier = Tier::kFusion;
+  f.bound = attention ? Bound::kUnknown : Bound::kMemory;
+  f.method = attention ? EstimateMethod::kTarget : EstimateMethod::kTraffic;
+  f.savings_ms = Range{};
+  f.path_a = FusionWays(candidate.kind, analysis.context);
+  if (attention) f.rule = Pattern::kUnfusedAttention;
+  return f;
+}
+
+void AddCandidate(const Analysis& analysis, const FusionCandidate& candidate, Finding* f) {
+  const auto pattern = PatternOf(candidate.kind);
+  const bool told = std::any_of(f->patterns.begin(), f->patterns.end(), [&](const PatternHit& hit) {
+    return hit.pattern == pattern;
+  });
+  if (pattern && !told) f->patterns.push_back({*pattern, FusionFacts(analysis, candidate)});
+  f->members.push_back(candidate.id);
+  f->count += candidate.instances;
+  f->time_ms += candidate.total_us / 1000;
+  f->exclusive_ms += candidate.exclusive_us / 1000;
+  for (double Range::*part : {&Range::low, &Range::mid, &Range::high})
+    (*f->savings_ms).*part += (*candidate.savings_ms).*part;
+  AddChange(candidate, f);
+  if (!candidate.module_path.empty() && f->module_paths.size() < 3)
+    f->module_paths.push_back(candidate.module_path);
+  for (const std::string& operation : candidate.operations) {
+    const Operation* row = analysis.FindOperation(operation);
+    if (row != nullptr && !row->row_id.empty() &&
+        std::find(f->row_ids.begin(), f->row_ids.end(), row->row_id) == f->row_ids.end()) {
+      f->row_ids.push_back(row->row_id);
+    }
+  }
+  if (candidate.confidence == "low" &&
+      std::find(f->warnings.begin(), f->warnings.end(), "low_confidence") == f->warnings.end()) {
+    f->warnings.emplace_back("low_confidence");
+  }
+}
+
 }  // namespace
+
+bool IsEagerChain(const FusionCandidate& candidate, const WorkContext& context) {
+  return context.CanCompile() && candidate.savings_ms && candidate.confidence != "low" &&
+         candidate.kind != FusionKind::kAttention && candidate.kind != FusionKind::kOptimizer;
+}
 
 std::vector<Finding> FusionFindings(const Analysis& analysis) {
   std::vector<Finding> out;
   std::map<std::pair<FusionKind, std::string>, std::size_t> index;
   for (const FusionCandidate& candidate : analysis.fusion.candidates) {
     if (!candidate.savings_ms) continue;
-    const bool attention = candidate.kind == FusionKind::kAttention;
-    const auto [found, added] = index.try_emplace(
-        {candidate.kind, candidate.module_class + ScoresText(candidate)}, out.size());
-    if (added) {
-      Finding f = SystemFinding(
-          "kernel_fusion", "Kernel Fusion",
-          candidate.module_class.empty() ? OpsText(candidate) : candidate.module_class);
-      f.tier = Tier::kFusion;
-      f.bound = candidate.kind == FusionKind::kAttention ? Bound::kUnknown : Bound::kMemory;
-      f.method = EstimateMethod::kTraffic;
-      f.savings_ms = Range{};
-      f.path_a = FusionWays(candidate.kind, analysis.context);
-          if (attention) {
-        f.rule = Pattern::kUnfusedAttention;
-        f.method = EstimateMethod::kTarget;
-      }
-      if (const auto pattern = PatternOf(candidate.kind))
-        f.patterns.push_back({*pattern, FusionFacts(analysis, candidate)});
-      out.push_back(std::move(f));
-    }
-    Finding& f = out[found->second];
-    f.members.push_back(candidate.id);
-    f.count += candidate.instances;
-    f.time_ms += candidate.total_us / 1000;
-    f.exclusive_ms += candidate.exclusive_us / 1000;
-    for (double Range::*part : {&Range::low, &Range::mid, &Range::high})
-      (*f.savings_ms).*part += (*candidate.savings_ms).*part;
-    AddChange(candidate, &f);
-    if (!candidate.module_path.empty() && f.module_paths.size() < 3)
-      f.module_paths.push_back(candidate.module_path);
-    for (const std::string& operation : candidate.operations) {
-      const Operation* row = analysis.FindOperation(operation);
-      if (row != nullptr && !row->row_id.empty() &&
-          std::find(f.row_ids.begin(), f.row_ids.end(), row->row_id) == f.row_ids.end()) {
-        f.row_ids.push_back(row->row_id);
-      }
-    }
-    if (candidate.confidence == "low" &&
-        std::find(f.warnings.begin(), f.warnings.end(), "low_confidence") == f.warnings.end()) {
-      f.warnings.emplace_back("low_confidence");
-    }
+    const bool eager = IsEagerChain(candidate, analysis.context);
+    std::pair key{eager ? FusionKind::kChain : candidate.kind,
+                  eager ? std::string() : "/" + candidate.module_class + ScoresText(candidate)};
+    const auto [found, added] = index.try_emplace(std::move(key), out.size());
+    if (added) out.push_back(FusionFinding(analysis, candidate, eager));
+    AddCandidate(analysis, candidate, &out[found->second]);
   }
+  const auto eager = index.find({FusionKind::kChain, std::string()});
+  if (eager != index.end()) TellEagerChains(analysis, &out[eager->second]);
   for (Finding& f : out) {
     f.impact_percent = Scaled(*f.savings_ms, 100 / analysis.totals.window_ms);
     f.upper_bound_ms = f.time_ms;

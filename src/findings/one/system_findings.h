@@ -15,6 +15,10 @@ std::vector<Finding> IdleFindings(const Analysis& analysis);
 // `steps`: marked steps of the trace; 0: none.
 std::vector<Finding> MultiKernelFindings(const Analysis& analysis, std::size_t steps);
 // Candidates of one kind and module class together.
+// A chain that torch.compile would make one kernel, in a model that could be compiled: all of them
+// are one finding.
+bool IsEagerChain(const FusionCandidate& candidate, const WorkContext& context);
+
 std::vector<Finding> FusionFindings(const Analysis& analysis);
 
 }  // namespace jarvis::findings

@@ -26,6 +26,12 @@ struct WorkContext {
   bool embeddings = false;    // TorchRec: its all_to_all carries embeddings and their indices
   bool own_loader = false;    // a DataLoader without workers: the process that trains loads
   bool before_torch2 = false;  // recorded by a PyTorch that has neither torch.compile nor TunableOp
+
+  // An engine that serves has settings of its own for graphs and compiling.
+  bool IsServer() const {
+    return engine == Engine::kVllm || engine == Engine::kSglang || engine == Engine::kTensorRt;
+  }
+  bool CanCompile() const { return !compiled && !before_torch2 && !IsServer(); }
 };
 
 // Fills what the names of a trace and its workload tell; the rest stays as it is.
