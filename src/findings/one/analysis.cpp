@@ -125,6 +125,7 @@ class Analyzer {
       context.optimizer = context.optimizer || name.starts_with("Optimizer.");
       context.compiled = context.compiled || name.starts_with("Torch-Compiled Region");
     }
+    context.training = context.training || context.optimizer;
   }
 
   void MarkFusions() {

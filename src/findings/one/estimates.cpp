@@ -167,7 +167,10 @@ class FindingMaker {
     // Neither a figure nor a way out: nothing that a reader could do. Graphs are opened elsewhere.
     const bool nothing = f.path_a.empty() && f.path_b.empty() &&
                          (f.method == EstimateMethod::kGuess || f.method == EstimateMethod::kNone);
-    if (nothing && group.cause == nullptr && !HasPattern(first, Pattern::kGraphLaunch)) return;
+    // Without a platform nothing has a figure; what an op is, is told all the same.
+    const bool told = HasPattern(first, Pattern::kGraphLaunch) ||
+                      (calls_.platform == nullptr && out_.kind != Kind::kOther);
+    if (nothing && group.cause == nullptr && !told) return;
     Changes(group, &f);
     out_.findings.push_back(std::move(f));
   }

@@ -46,6 +46,7 @@ struct Change {
   struct Part {
     Range saved_part;                    // of each event's duration, from 0 to 1
     std::vector<trace::EventIndex> gpu;  // the events that get shorter
+    std::vector<trace::EventIndex> gone = {};  // of them those that go with their launches
   };
   std::vector<Part> parts;
   Range savings_ms;    // GPU time, each part at most what ran alone

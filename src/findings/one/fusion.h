@@ -63,6 +63,7 @@ struct FusionCandidate {
   std::uint32_t example_uid = 0;        // first op of the first instance
   std::vector<std::string> operations;  // Operation ids that lose kernels to it
   std::vector<trace::EventIndex> gpu;   // its GPU events, all instances
+  std::vector<trace::EventIndex> gone;  // of them those without a kernel once the chain is one
 };
 
 struct FusionAnalysis {

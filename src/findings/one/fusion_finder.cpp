@@ -164,9 +164,11 @@ std::optional<FusionCandidate> CandidateOf(const FusionCalls& in, const Baseline
     estimated = estimated && savings.has_value();
     for (int i = 0; savings && i < 3; ++i)
       saved[i] += (*savings)[static_cast<std::size_t>(i)];
-    for (const std::uint32_t call : instance->calls)
-      c.gpu.insert(c.gpu.end(), in.calls().calls[call].kernels.begin(),
-                   in.calls().calls[call].kernels.end());
+    for (const std::uint32_t call : instance->calls) {
+      const std::vector<EventIndex>& kernels = in.calls().calls[call].kernels;
+      c.gpu.insert(c.gpu.end(), kernels.begin(), kernels.end());
+      if (call != instance->calls.back()) c.gone.insert(c.gone.end(), kernels.begin(), kernels.end());
+    }
   }
   std::sort(times.begin(), times.end());
   c.instance_min_us = times.front();

@@ -335,8 +335,9 @@ void AddChange(const FusionCandidate& candidate, Finding* f) {
     f->change_a->target = candidate.target.empty() ? "one kernel" : candidate.target;
     f->change_a->source = candidate.source.empty() ? "traffic of the chain" : candidate.source;
   }
-  f->change_a->parts.push_back(
-      {Scaled(*candidate.savings_ms, 1000 / candidate.total_us), candidate.gpu});
+  f->change_a->parts.push_back({Scaled(*candidate.savings_ms, 1000 / candidate.total_us),
+                                candidate.gpu,
+                                candidate.gone});
   f->change_a->savings_ms = *f->savings_ms;
 }
 

@@ -1,6 +1,7 @@
 #include "findings/one/wall_savings.h"
 
 #include <algorithm>
+#include <set>
 #include <utility>
 
 #include <fmt/format.h>
@@ -162,14 +163,28 @@ class WallAsker {
   }
 
   // Of a path that has a target of its own.
-  static WayOut OfChange(const Change& change) {
+  WayOut OfChange(const Change& change) const {
     analysis::ScaleGpu scale;
+    analysis::RemoveGpu remove;
     for (const Change::Part& part : change.parts) {
-      scale.events.insert(scale.events.end(), part.gpu.begin(), part.gpu.end());
-      scale.factors.insert(scale.factors.end(), part.gpu.size(),
-                           1 - std::clamp(part.saved_part.mid, 0.0, 1.0));
+      const double rest = 1 - std::clamp(part.saved_part.mid, 0.0, 1.0);
+      // What stays of a chain takes the time of the whole.
+      double all_us = 0, gone_us = 0;
+      for (const trace::EventIndex e : part.gpu)
+        all_us += trace::MicrosOf(events_[e].dur_ns);
+      const std::set<trace::EventIndex> gone(part.gone.begin(), part.gone.end());
+      for (const trace::EventIndex e : gone)
+        gone_us += trace::MicrosOf(events_[e].dur_ns);
+      const double longer = all_us > gone_us ? all_us / (all_us - gone_us) : 1;
+      for (const trace::EventIndex e : part.gpu) {
+        if (gone.contains(e)) continue;
+        scale.events.push_back(e);
+        scale.factors.push_back(rest * longer);
+      }
+      remove.events.insert(remove.events.end(), gone.begin(), gone.end());
     }
     WayOut way{{std::move(scale)}, 1, 1};
+    if (!remove.events.empty()) way.changes.emplace_back(std::move(remove));
     if (change.savings_ms.mid > 0) {
       way.low_part = change.savings_ms.low / change.savings_ms.mid;
       way.high_part = change.savings_ms.high / change.savings_ms.mid;
