@@ -158,6 +158,35 @@ TEST_CASE("the same pass again on equal shapes") {
   CHECK(OfRule(Analyze(PassesOf(same, 2000, false)), Pattern::kRepeatedPass) == nullptr);
 }
 
+// Iterations that repeat a tensor over a batch, project it twice and write back to it.
+TraceText RepeatedInput(const char* projected) {
+  TraceText text;
+  int id = 0;
+  for (int i = 0; i < 5; ++i) {
+    const double at = 1000.0 * i;
+    const auto run = [&](const char* op, const char* dims, double us) {
+      const int n = id % 4;
+      text.OpWithKernel(op, at + 20.0 * n, 15, op, 10'000 + 4000.0 * i + 1000.0 * n, us, id + 1,
+                        Shapes(dims, "float"));
+      ++id;
+    };
+    run("aten::repeat_interleave", "[[1,256,64,64],[]]", 100);
+    run("aten::mm", projected, 500);
+    run("aten::mm", projected, 500);
+    run("aten::mm", "[[262144,128],[128,256]]", 500);
+  }
+  return text;
+}
+
+TEST_CASE("products over equal copies of one tensor") {
+  const Analyzed one = Analyze(RepeatedInput("[[262144,256],[256,128]]"));
+  const Finding* finding = OfRule(one, Pattern::kEqualCopies);
+  REQUIRE(finding != nullptr);
+  CHECK(finding->time_ms == doctest::Approx(5 * 1.1));  // without the product that writes back
+  CHECK(finding->change_a->parts.at(0).gpu.size() == 15);
+  CHECK(OfRule(Analyze(RepeatedInput("[[448,256],[256,128]]")), Pattern::kEqualCopies) == nullptr);
+}
+
 TEST_CASE("a normalisation of short rows") {
   const auto trace = [](const char* dims) {
     TraceText text;

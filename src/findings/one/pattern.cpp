@@ -87,6 +87,7 @@ constexpr PatternInfo kPatterns[] = {
     {P::kCollectiveCopies, "collective_copies", "copies around collectives", true},
     {P::kRecompute, "recompute", "forward work done again by activation checkpointing", true},
     {P::kRepeatedPass, "repeated_pass", "the same pass again on equal shapes", true},
+    {P::kEqualCopies, "equal_copies", "one tensor computed on copy by copy", true},
 };
 static_assert(std::size(kPatterns) == static_cast<std::size_t>(P::kCount));
 

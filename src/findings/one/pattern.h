@@ -91,6 +91,7 @@ enum class Pattern : std::uint8_t {
   kCollectiveCopies,
   kRecompute,
   kRepeatedPass,
+  kEqualCopies,
   kCount,
 };
 

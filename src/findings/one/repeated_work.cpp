@@ -84,7 +84,7 @@ class RepeatedWorkFinder {
       const double gib = static_cast<double>(*devices.front().memory_bytes) / (1 << 30);
       facts.push_back(StructureWords("memory", fmt::format("{:.0f} GiB", gib)));
     }
-    Add(Pattern::kRecompute, "activation checkpointing", std::move(gpu), std::move(stretches),
+    Add(Pattern::kRecompute, "checkpointed passes", std::move(gpu), std::move(stretches),
         HostMs(std::max(host_ns, gpu_ns)), std::move(facts));
   }
 

@@ -190,6 +190,17 @@ constexpr RuleRow kRows[] = {
      "", "Steps of generation, denoising or training; passes on other shapes.",
      "all passes but one at most; without batching gains on the GPU at least the host's part",
      "time in this trace"},
+    {Pattern::kEqualCopies,
+     "Inference: `repeat_interleave` or `repeat` of a large tensor of one row to a batch, in at least "
+     "four iterations, then products and simple ops over all copies until the first product that "
+     "writes something of their width, or a normalisation of them",
+     "in {iterations} iterations: {op} makes equal copies of {shape}, and {products} products, with "
+     "adds and copies before them, compute on each copy before anything differs",
+     "Compute these products once, on the tensor before it is repeated, and broadcast the results "
+     "(`expand`); keep them over the iterations if the tensor stays the same. That the copies are "
+     "equal until then follows from shapes alone.",
+     "", "Training; tensors that differ before the products (masks added to them).",
+     "50, 80 and 95 % of this work", "copies of equal content, inferred from shapes"},
 };
 
 }  // namespace

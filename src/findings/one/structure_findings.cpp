@@ -38,6 +38,7 @@ class StructureFinder {
     GraphCopies();
     CollectiveCopies();
     FindRepeatedWork(calls_, context_, &out_);
+    FindEqualCopies(calls_, context_, &out_);
     return std::move(out_);
   }
 
@@ -211,7 +212,7 @@ class StructureFinder {
     std::vector<Fact> facts = {StructureCount("launches", launches),
                                StructureCount("copies_per_launch", copies.size() / launches)};
     if (bytes > 0) facts.push_back(NumberFact("bytes", bytes / 1e9, "GB"));
-    Add(Pattern::kGraphInputCopies, "Copies", "copies around " + owner,
+    Add(Pattern::kGraphInputCopies, "Copies", "device copies around " + owner,
         {copies.begin(), copies.end()}, {0.5, 0.9, 1},
         {{}, "no copies", "copies in this trace"}, std::move(facts));
   }
@@ -248,7 +249,7 @@ class StructureFinder {
           "Where vLLM fuses the all-reduce with the normalisation behind it (pass_config: "
           "fuse_allreduce_rms), the copies go with it"));
     }
-    Add(Pattern::kCollectiveCopies, "Copies", "copies around collectives",
+    Add(Pattern::kCollectiveCopies, "Copies", "device copies",
         {copies.begin(), copies.end()}, {0.5, 0.8, 1},
         {{}, "no copies", "copies in this trace"}, std::move(facts));
   }

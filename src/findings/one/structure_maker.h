@@ -19,6 +19,9 @@ Finding StructureFinding(const Calls& calls, Pattern rule, const char* name, std
 // Work that is done twice or more, on the host as well; the way out takes all of it.
 void FindRepeatedWork(const Calls& calls, const WorkContext& context, std::vector<Finding>* out);
 
+// One tensor repeated over a batch and computed on copy by copy while all copies are equal.
+void FindEqualCopies(const Calls& calls, const WorkContext& context, std::vector<Finding>* out);
+
 inline Fact StructureText(std::string key, std::string value) {
   return {std::move(key), std::move(value), {}, {}, {}};
 }

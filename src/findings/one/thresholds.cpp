@@ -124,6 +124,7 @@ constexpr Threshold kThresholds[] = {
     {"waiting_launches", kWaitingLaunches, "percent", "waits split what is launched"},
     {"besides", kBesides, "copies", "copies belong to a graph's or collectives' calls"},
     {"passes_min", kPassesMin, "passes", "equal passes of one step could be one call"},
+    {"repeated_elements", kRepeatedElements, "elements", "a repeated tensor is large"},
     {"repeats", kRepeats, "calls", "a parameter's cast is repeated from"},
 };
 
