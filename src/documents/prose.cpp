@@ -334,7 +334,8 @@ std::string ResolutionOf(const findings::Finding& finding) {
   }
   if (!text.empty()) return text;
   // What a rule's row says stands with its paths.
-  return RowOf(finding) != nullptr ? "See the ways out below." : "No rule assesses what would help.";
+  return RowOf(finding) != nullptr ? "See the ways out below."
+                                   : "No rule assesses what would help.";
 }
 
 }  // namespace

@@ -41,7 +41,8 @@ constexpr Why kWhys[] = {
     {findings::Advice::kPrefetchData, "data is there when the step begins"},
     {findings::Advice::kLoaderWorkers, "batches are made while the GPU computes"},
     {findings::Advice::kPreprocessOnGpu,
-     "the GPU does in one pass what the host does image by image, and uint8 is a quarter of fp32 to "
+     "the GPU does in one pass what the host does image by image, and uint8 is a quarter of fp32 "
+     "to "
      "copy"},
     {findings::Advice::kDecodeElsewhere, "frames are there when the step begins"},
     {findings::Advice::kHostOpsToDevice, "only the reduced result is copied"},

@@ -45,9 +45,8 @@ TEST_CASE("fp32 products where tensor cores take fp16 alone") {
     text.OpWithKernel("aten::mm", 0, 10, kernel, 20, 9000, 1, Shapes(dims, type));
     return text;
   };
-  const Analyzed one =
-      Analyze(trace("volta_sgemm_128x64_nn", "[[4096,4096],[4096,1705]]", "float"),
-              "V100-SXM2-16GB");
+  const Analyzed one = Analyze(trace("volta_sgemm_128x64_nn", "[[4096,4096],[4096,1705]]", "float"),
+                               "V100-SXM2-16GB");
   const Finding* finding = OfRule(one, Pattern::kHalfPrecisionOff);
   REQUIRE(finding != nullptr);
   CHECK(finding->time_ms == doctest::Approx(9));

@@ -23,8 +23,7 @@ void AddOnce(std::vector<Remedy>* path, Advice advice, const PatternHit* hit = n
 }
 
 // Whether one of the names contains one of the parts, which are in lower case.
-bool AnyName(const std::vector<std::string>& names,
-             std::initializer_list<std::string_view> parts) {
+bool AnyName(const std::vector<std::string>& names, std::initializer_list<std::string_view> parts) {
   return std::any_of(names.begin(), names.end(), [&](const std::string& name) {
     return std::any_of(parts.begin(), parts.end(),
                        [&](std::string_view part) { return ContainsNoCase(name, part); });
@@ -35,11 +34,7 @@ class Advisor {
  public:
   Advisor(Kind kind, std::string_view category, const WorkContext& context,
           const perf::Platform* platform, Finding* finding)
-      : kind_(kind),
-        category_(category),
-        context_(context),
-        platform_(platform),
-        f_(*finding) {}
+      : kind_(kind), category_(category), context_(context), platform_(platform), f_(*finding) {}
 
   void Run() {
     switch (kind_) {
@@ -84,8 +79,7 @@ class Advisor {
   // A simple op of ATen: it goes away by fusion, or it stays as it is.
   void Fuse() {
     Compile();
-    if (IsAten() && !f_.path_a.empty() && !context_.before_torch2)
-      f_.path_b = {NoWay(kAtenReason)};
+    if (IsAten() && !f_.path_a.empty() && !context_.before_torch2) f_.path_b = {NoWay(kAtenReason)};
   }
   void TuneGemm() {
     if (context_.compiled) B(Advice::kMaxAutotune);
@@ -129,7 +123,8 @@ class Advisor {
     if (Has(Pattern::kDecodeHeavy)) A(Advice::kLargerBatch, Find(Pattern::kDecodeHeavy));
     if (f_.library == "AOTriton") B(Advice::kAttentionCk);
     // FlashAttention-2 was made for the units of compute capability 8.
-    const bool newer = platform_ != nullptr && perf::PeakFor(*platform_, "matrix_fp8").has_value() &&
+    const bool newer = platform_ != nullptr &&
+                       perf::PeakFor(*platform_, "matrix_fp8").has_value() &&
                        platform_->vendor == "NVIDIA";
     if (newer && f_.library == "FlashAttention") B(Advice::kAttentionCudnn);
   }
@@ -180,8 +175,8 @@ class Advisor {
     const bool generated = kind_ == Kind::kTriton || f_.library == "Triton" ||
                            kind_ == Kind::kElementwise || kind_ == Kind::kReduce ||
                            f_.library == "PyTorch Native" || f_.library == "CUB";
-    const bool unknown = Has(Pattern::kUnlinked) || Has(Pattern::kGraphLaunch) ||
-                         !f_.efficiency || *f_.efficiency >= limits::kGood;
+    const bool unknown = Has(Pattern::kUnlinked) || Has(Pattern::kGraphLaunch) || !f_.efficiency ||
+                         *f_.efficiency >= limits::kGood;
     f_.replay_recommended = f_.replay_recommended && !generated;
     if (unknown || generated) return;
     B(Advice::kReplay);

@@ -139,8 +139,8 @@ double CauseContext::BestAligned(const Operation& operation) const {
 }
 
 std::string CauseContext::Tuning(const Operation& operation) const {
-  const bool tensile = !operation.kernels.empty() &&
-                       operation.kernels.front().name.starts_with("Cijk_");
+  const bool tensile =
+      !operation.kernels.empty() && operation.kernels.front().name.starts_with("Cijk_");
   if (operation.name.starts_with("aiter::") && tensile) {
     return "The kernel is hipBLASLt's: aiter's table of tuned GEMMs seems to have no entry for "
            "these sizes. Add them (its gradlib tuner, AITER_CONFIG_GEMM_BF16), or tune hipBLASLt "

@@ -390,22 +390,21 @@ class CauseFinder {
     if (now <= 0 || now >= 0.8 * goal) return false;
     const bool amd = calls_.platform->vendor == "AMD";
     // Of text alone, and where the mask is not there yet.
-    const bool causal =
-        work_.causal && o->parameters.find("'causal': True") == std::string::npos;
-    Facts facts = {KernelFact(*o),
-                   NumberFact("tflops_achieved", now, "TFLOPS/s"),
-                   CauseCount("head_size", *head),
-                   CauseWords("reference", std::string(rate->kernels)),
-                   NumberFact("target_tflops", goal, "TFLOPS/s"),
-                   CauseWords("choice",
-                              amd ? "`torch.backends.cuda.preferred_rocm_fa_library(\"ck\")`, or "
-                                    "flash-attn / AITER's kernels"
-                                  : "`torch.nn.attention.sdpa_kernel(SDPBackend.CUDNN_ATTENTION)`, "
-                                    "or FlashAttention-3"),
-                   CauseWords("switch", amd ? "Without a change of the code: "
-                                              "TORCH_ROCM_FA_PREFER_CK=1."
-                                            : "Without a change of the code: "
-                                              "TORCH_CUDNN_SDPA_ENABLED=1.")};
+    const bool causal = work_.causal && o->parameters.find("'causal': True") == std::string::npos;
+    Facts facts = {
+        KernelFact(*o),
+        NumberFact("tflops_achieved", now, "TFLOPS/s"),
+        CauseCount("head_size", *head),
+        CauseWords("reference", std::string(rate->kernels)),
+        NumberFact("target_tflops", goal, "TFLOPS/s"),
+        CauseWords("choice", amd ? "`torch.backends.cuda.preferred_rocm_fa_library(\"ck\")`, or "
+                                   "flash-attn / AITER's kernels"
+                                 : "`torch.nn.attention.sdpa_kernel(SDPBackend.CUDNN_ATTENTION)`, "
+                                   "or FlashAttention-3"),
+        CauseWords("switch", amd ? "Without a change of the code: "
+                                   "TORCH_ROCM_FA_PREFER_CK=1."
+                                 : "Without a change of the code: "
+                                   "TORCH_CUDNN_SDPA_ENABLED=1.")};
     if (causal) {
       facts.push_back(CauseWords("causal",
                                  "The mask is not causal; if it is meant to be, `is_causal=True` "
@@ -446,10 +445,11 @@ class CauseFinder {
     const Efficiency& e = o->efficiency;
     const std::vector<Shape> shapes = ShapesOf(*o);
     const bool whole = o->classification == "rms" || o->classification == "layer";
-    if (!whole || shapes.empty() || !e.tb_per_s || !e.peak_tb_per_s || *e.tb_per_s <= 0) return false;
-    const auto input = std::max_element(
-        shapes.begin(), shapes.end(),
-        [](const Shape& a, const Shape& b) { return Elements(a) < Elements(b); });
+    if (!whole || shapes.empty() || !e.tb_per_s || !e.peak_tb_per_s || *e.tb_per_s <= 0)
+      return false;
+    const auto input =
+        std::max_element(shapes.begin(), shapes.end(),
+                         [](const Shape& a, const Shape& b) { return Elements(a) < Elements(b); });
     if (input->size() < 2 || o->mean_us < limits::kSmallKernelUs) return false;
     const double width = static_cast<double>(input->back());
     const double rows = Elements(*input) / width;
@@ -462,7 +462,8 @@ class CauseFinder {
       facts.push_back(CauseWords(
           "qk",
           "Rows of a head's size are queries and keys: compute it in one kernel with the rotary "
-          "embedding and the copies beside it, which read the same tensors (fused QK-norm and RoPE, "
+          "embedding and the copies beside it, which read the same tensors (fused QK-norm and "
+          "RoPE, "
           "as SGLang, vLLM and FlashInfer have)."));
     }
     Set(o, Pattern::kNarrowNorm, "narrow", std::move(facts));

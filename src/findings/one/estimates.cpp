@@ -404,8 +404,14 @@ void MakeCauseFindings(const Calls& calls, const WorkContext& context,
     }
   }
   for (auto& [key, members] : groups) {
-    std::stable_sort(members.begin(), members.end(),
-                     [](const Operation* a, const Operation* b) { return a->gpu_us > b->gpu_us; });
+    // The category with most of the time names the finding, its longest operation first.
+    std::map<std::string_view, double> time;
+    for (const Operation* member : members)
+      time[member->category] += member->gpu_us;
+    std::stable_sort(members.begin(), members.end(), [&](const Operation* a, const Operation* b) {
+      const double x = time[a->category], y = time[b->category];
+      return x != y ? x > y : a->gpu_us > b->gpu_us;
+    });
     const auto home = std::find_if(
         categories->begin(), categories->end(),
         [&](const CategoryAnalysis& one) { return one.key == members.front()->category; });

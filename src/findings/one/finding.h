@@ -44,8 +44,8 @@ struct WallSaving {
 // What a way out does to GPU work, so that a simulation can be asked what it saves in wall time.
 struct Change {
   struct Part {
-    Range saved_part;                    // of each event's duration, from 0 to 1
-    std::vector<trace::EventIndex> gpu;  // the events that get shorter
+    Range saved_part;                          // of each event's duration, from 0 to 1
+    std::vector<trace::EventIndex> gpu;        // the events that get shorter
     std::vector<trace::EventIndex> gone = {};  // of them those that go with their launches
   };
   std::vector<Part> parts;
@@ -85,7 +85,7 @@ struct Finding {
   std::vector<std::string> row_ids;       // "op3": rows that tools take
   std::vector<std::string> module_paths;  // the members', the most time first, at most three
   std::vector<PatternHit> patterns;
-  std::vector<Remedy> path_a;      // empty: no rule assessed it; kNoneKnown with its reason: none
+  std::vector<Remedy> path_a;  // empty: no rule assessed it; kNoneKnown with its reason: none
   std::vector<Remedy> path_b;
   std::optional<Pattern> rule;     // what found it; absent: the roof, or gaps and copies
   std::optional<Change> change_a;  // absent: the path has no target

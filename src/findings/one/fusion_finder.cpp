@@ -167,7 +167,8 @@ std::optional<FusionCandidate> CandidateOf(const FusionCalls& in, const Baseline
     for (const std::uint32_t call : instance->calls) {
       const std::vector<EventIndex>& kernels = in.calls().calls[call].kernels;
       c.gpu.insert(c.gpu.end(), kernels.begin(), kernels.end());
-      if (call != instance->calls.back()) c.gone.insert(c.gone.end(), kernels.begin(), kernels.end());
+      if (call != instance->calls.back())
+        c.gone.insert(c.gone.end(), kernels.begin(), kernels.end());
     }
   }
   std::sort(times.begin(), times.end());

@@ -178,8 +178,8 @@ class HostFindingMaker {
     for (const analysis::WaitGroup& group : e_.host.waits)
       waits += group.count;
     Add("launch_bound", Pattern::kLaunchBound, {}, std::move(cause));
-    const double many = std::max(limits::kWaitsMin, limits::kWaitingLaunches / 100 *
-                                                        static_cast<double>(figures.launches));
+    const double many = std::max(
+        limits::kWaitsMin, limits::kWaitingLaunches / 100 * static_cast<double>(figures.launches));
     Ways ways = WaysToLaunchFaster(e_.context, static_cast<double>(waits) >= many);
     out_.back().path_a = std::move(ways.a);
     out_.back().path_b = std::move(ways.b);

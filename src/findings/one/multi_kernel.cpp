@@ -277,12 +277,12 @@ class MultiKernel {
 
   static std::string NameOfKernel(std::string_view kernel) {
     constexpr std::pair<std::string_view, std::string_view> kNames[] = {
-        {"allreduce", "allreduce"}, {"cross_device_reduce", "allreduce"},
+        {"allreduce", "allreduce"},  {"cross_device_reduce", "allreduce"},
         {"all_reduce", "allreduce"}, {"reduce_scatter", "reduce_scatter"},
         {"all_gather", "allgather"}, {"all_to_all", "all_to_all"},
-        {"allgather", "allgather"}, {"reducescatter", "reduce_scatter"},
-        {"alltoall", "all_to_all"}, {"broadcast", "broadcast"},
-        {"sendrecv", "send_recv"},  {"reduce", "reduce"}};
+        {"allgather", "allgather"},  {"reducescatter", "reduce_scatter"},
+        {"alltoall", "all_to_all"},  {"broadcast", "broadcast"},
+        {"sendrecv", "send_recv"},   {"reduce", "reduce"}};
     for (const auto& [part, name] : kNames) {
       if (ContainsNoCase(kernel, part)) return std::string(name);
     }

@@ -121,7 +121,7 @@ struct Operation {
   bool quantified = false;             // from the roof; else a guess (limits::kGuessMid)
   std::string fusion_candidate;        // "fusion.2" if one takes kernels of this; empty: none
   std::optional<Cause> cause;          // absent: no rule explains it
-  bool fused = false;    // most of its time goes with the chains of an eager model
+  bool fused = false;                  // most of its time goes with the chains of an eager model
   bool claimed = false;                // most of its time belongs to the finding of a chain
   std::vector<trace::EventIndex> gpu;  // its GPU events
 };

@@ -123,12 +123,12 @@ constexpr AdviceInfo kAdvices[] = {
      "the waits split the step, so no graph holds it: capture or compile the parts between them "
      "(torch.compile with mode=\"reduce-overhead\" on an encoder or a decoder)"},
     {A::kUpgradeTorch, "upgrade_torch",
-     "the recording is older than PyTorch 2: torch.compile, which fuses such ops, needs an upgrade"},
+     "the recording is older than PyTorch 2: torch.compile, which fuses such ops, needs an "
+     "upgrade"},
     {A::kLegacyOptimizer, "legacy_optimizer",
      "call zero_grad(set_to_none=True), and take torch.optim._multi_tensor (newer PyTorch: "
      "foreach=True)"},
-    {A::kAvoidSyncs, "avoid_syncs",
-     "do not wait inside the step: read results once, at its end"},
+    {A::kAvoidSyncs, "avoid_syncs", "do not wait inside the step: read results once, at its end"},
     {A::kAvoidScalars, "avoid_scalars",
      "keep scalars on the GPU: no .item(), float() or comparison in Python inside the step"},
     {A::kFixedShapes, "fixed_shapes",
@@ -150,7 +150,8 @@ constexpr AdviceInfo kAdvices[] = {
     {A::kHostOpsToDevice, "host_ops_to_device",
      "run these torch ops on the GPU, before the result is copied to the CPU"},
     {A::kFindHostWork, "find_host_work",
-     "record once with with_stack=True to see what the host does there; then vectorise it, or do it "
+     "record once with with_stack=True to see what the host does there; then vectorise it, or do "
+     "it "
      "on another thread while the GPU has the next batch"},
     {A::kOverlapCommunication, "overlap_communication",
      "issue the collective asynchronously (async_op=True) and put computing that does not need it "
@@ -166,7 +167,8 @@ constexpr AdviceInfo kAdvices[] = {
     {A::kProductAndShuffle, "product_and_shuffle",
      "where the stride of the transposed convolution is its kernel size, write it as one product "
      "and pixel_shuffle; else keep it in channels_last"},
-    {A::kPinnedCopies, "pinned_copies", "use pinned memory on the host's side, with non_blocking=True"},
+    {A::kPinnedCopies, "pinned_copies",
+     "use pinned memory on the host's side, with non_blocking=True"},
     {A::kKeepOnDevice, "keep_on_device", "keep the data on the device"},
     {A::kWarmUpFirst, "warm_up_first",
      "warm up: run one iteration (of a server: one request) before what is timed, served or "

@@ -36,8 +36,7 @@ class EqualCopiesFinder {
         {gpu.begin(), gpu.end()}, {0.5, 0.8, 0.95},
         {{}, "once for all copies", "copies of equal content, inferred from shapes"},
         {StructureCount("iterations", found_.size()),
-         StructureText("op", std::string(events_.name(first_))),
-         StructureText("shape", shape_),
+         StructureText("op", std::string(events_.name(first_))), StructureText("shape", shape_),
          StructureCount("products", found_.front().products),
          NumberFact("copies", found_.front().copies)});
     out->push_back(std::move(f));
@@ -69,10 +68,9 @@ class EqualCopiesFinder {
     double rows = 0, width = 0;
     constexpr std::size_t kFollowed = 80;  // calls; a layer has fewer
     std::size_t followed = 0;
-    auto call = std::lower_bound(calls_.calls.begin(), calls_.calls.end(), events_[repeat].end_ns(),
-                                 [&](const analysis::WorkCall& c, std::int64_t ns) {
-                                   return events_[c.op].ts_ns < ns;
-                                 });
+    auto call = std::lower_bound(
+        calls_.calls.begin(), calls_.calls.end(), events_[repeat].end_ns(),
+        [&](const analysis::WorkCall& c, std::int64_t ns) { return events_[c.op].ts_ns < ns; });
     for (; call != calls_.calls.end() && followed < kFollowed; ++call) {
       if (!calls_.IsHostCall(*call) || events_[call->op].track != events_[repeat].track) continue;
       ++followed;
@@ -80,7 +78,8 @@ class EqualCopiesFinder {
         return call->work == nullptr ? 0 : call->work->NumberOf(key).value_or(0);
       };
       const double m = number("M"), n = number("N"), k = number("K");
-      const bool reads = m > 0 && IsBatchOf(m * k, one) && (width == 0 || (m == rows && k == width));
+      const bool reads =
+          m > 0 && IsBatchOf(m * k, one) && (width == 0 || (m == rows && k == width));
       if (reads) {
         rows = m;
         width = k;

@@ -76,8 +76,8 @@ class RepeatedWorkFinder {
                                NumberFact("host_ms", HostMs(host_ns), "ms"),
                                NumberFact("gpu_ms", HostMs(gpu_ns), "ms")};
     if (statistics) {
-      facts.push_back(StructureWords(
-          "statistics", "batch normalisation updates its statistics twice a step"));
+      facts.push_back(
+          StructureWords("statistics", "batch normalisation updates its statistics twice a step"));
     }
     const auto& devices = calls_.trace.trace().metadata.devices;
     if (!devices.empty() && devices.front().memory_bytes) {
@@ -105,9 +105,9 @@ class RepeatedWorkFinder {
       if (!tree_.GpuBelow(e).empty()) roots[events_.name(e)].calls.push_back(e);
     }
     for (auto& [name, passes] : roots) {
-      std::stable_sort(
-          passes.calls.begin(), passes.calls.end(),
-          [&](EventIndex a, EventIndex b) { return events_[a].ts_ns < events_[b].ts_ns; });
+      std::stable_sort(passes.calls.begin(), passes.calls.end(), [&](EventIndex a, EventIndex b) {
+        return events_[a].ts_ns < events_[b].ts_ns;
+      });
       if (AreEqual(passes) && InOneStep(passes)) Tell(name, passes);
     }
   }
@@ -179,9 +179,8 @@ class RepeatedWorkFinder {
       gpu.insert(gpu.end(), below.begin(), below.end());
     }
     const double total = HostMs(end - begin);
-    std::vector<Fact> facts = {
-        StructureCount("passes", count),
-        NumberFact("each_ms", total / static_cast<double>(count - 1), "ms")};
+    std::vector<Fact> facts = {StructureCount("passes", count),
+                               NumberFact("each_ms", total / static_cast<double>(count - 1), "ms")};
     Add(Pattern::kRepeatedPass, std::string(analysis::ModuleClass(name)), std::move(gpu),
         {{events_[passes.calls.front()].track, begin, end}}, total, std::move(facts));
   }
@@ -191,9 +190,9 @@ class RepeatedWorkFinder {
   void Add(Pattern rule, std::string subject, std::vector<EventIndex> gpu,
            std::vector<analysis::HostStretch> stretches, double host_ms, std::vector<Fact> facts) {
     const std::vector<EventIndex> events = gpu;
-    Finding f = StructureFinding(calls_, rule, "Repeated work", std::move(subject), std::move(gpu),
-                                 {1, 1, 1}, {{}, "none of it", "time in this trace"},
-                                 std::move(facts));
+    Finding f =
+        StructureFinding(calls_, rule, "Repeated work", std::move(subject), std::move(gpu),
+                         {1, 1, 1}, {{}, "none of it", "time in this trace"}, std::move(facts));
     // Host and GPU go together, so that the simulation is asked about both at once.
     f.change_a.reset();
     HostCause cause;

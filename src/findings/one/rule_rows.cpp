@@ -16,7 +16,8 @@ constexpr RuleRow kRows[] = {
      "on fp32 kernels ({kernel}) at {tflops_achieved}; the TF32 rate of the device is {tf32_peak}",
      "Allow TF32: `torch.set_float32_matmul_precision(\"high\")`, or "
      "`torch.backends.cuda.matmul.allow_tf32 = True`. Inputs of products are then rounded to 10 "
-     "bits of mantissa. [[Where accuracy allows it, `torch.autocast(\"cuda\", torch.bfloat16)` goes "
+     "bits of mantissa. [[Where accuracy allows it, `torch.autocast(\"cuda\", torch.bfloat16)` "
+     "goes "
      "further: about {option_ms} of these products' GPU time.]]",
      "The same without touching the code: set {environment} before the program starts.",
      "Products of fewer bits; kernels that use TF32 already; devices without such units.",
@@ -57,8 +58,8 @@ constexpr RuleRow kRows[] = {
      "head size",
      "with {kernel} at {tflops_achieved} (head size {head_size}); {reference} reach "
      "{target_tflops}",
-     "Choose the backend: {choice}. [[{causal}]]",
-     "{switch}", "Few queries; the published kernels themselves; short sequences.",
+     "Choose the backend: {choice}. [[{causal}]]", "{switch}",
+     "Few queries; the published kernels themselves; short sequences.",
      "the published rate, and 85 % of it", "the table of published rates below"},
     {Pattern::kFewQueries,
      "Attention of at most 32 queries against at least 16 times as many keys, or the reverse, "
@@ -77,7 +78,8 @@ constexpr RuleRow kRows[] = {
      "Products that arithmetic bounds, slower than another product of the trace of the same type "
      "and similar size",
      "at {tflops_achieved} with {kernel}; {reference} reach {target_tflops}",
-     "[[Merge products that share their input: {merge}.]] [[Where accuracy allows it, fp8 products: "
+     "[[Merge products that share their input: {merge}.]] [[Where accuracy allows it, fp8 "
+     "products: "
      "about {option_ms} of GPU time.]]",
      "{tuning}.",
      "Short products, few rows, unaligned sizes (rules of their own); products that no sibling "
@@ -87,12 +89,13 @@ constexpr RuleRow kRows[] = {
     {Pattern::kBelowLargeProducts,
      "Products that arithmetic bounds, slower than large products on this device usually are, "
      "while none of the trace is faster",
-     "at {tflops_achieved} with {kernel}; {reference} reach {target_tflops}[[; one kernel takes {fastest} to {slowest} for "
+     "at {tflops_achieved} with {kernel}; {reference} reach {target_tflops}[[; one kernel takes "
+     "{fastest} to {slowest} for "
      "this one shape, which no choice of kernels changes (clock, power)]]",
-     "[[Merge products that share their input: {merge}.]] [[Where accuracy allows it, fp8 products: "
+     "[[Merge products that share their input: {merge}.]] [[Where accuracy allows it, fp8 "
+     "products: "
      "about {option_ms} of GPU time.]]",
-     "{tuning}.",
-     "Short products, few rows, unaligned sizes (rules of their own).",
+     "{tuning}.", "Short products, few rows, unaligned sizes (rules of their own).",
      "the usual rate of large products; 85 % of it for the least saving",
      "measured or usual share of the peak"},
     {Pattern::kWeightBound,
@@ -101,9 +104,8 @@ constexpr RuleRow kRows[] = {
      "More rows for each reading of the weights (larger batch), or fewer bits a weight (fp8, "
      "int4), "
      "where accuracy allows it.",
-     "{tuning}; kernels that split K.",
-     "Weights that fit the caches; products below 5 us.", "80 % of the bandwidth, and 68 %",
-     "share of the platform's bandwidth"},
+     "{tuning}; kernels that split K.", "Weights that fit the caches; products below 5 us.",
+     "80 % of the bandwidth, and 68 %", "share of the platform's bandwidth"},
     {Pattern::kParameterCast,
      "A copy between number formats whose shape is that of a weight of a product, in many calls",
      "casting {shape} from {from} to {to} in {calls} calls: the shape is that of a weight",
@@ -123,22 +125,26 @@ constexpr RuleRow kRows[] = {
      "Use a kernel that gives several blocks to a row.", "Short kernels.",
      "twice and four times as fast", "blocks against compute units"},
     {Pattern::kNarrowNorm,
-     "A normalisation over at most 256 elements a row, of many rows, below half of the bandwidth, as "
+     "A normalisation over at most 256 elements a row, of many rows, below half of the bandwidth, "
+     "as "
      "that of queries and keys by head (QK-norm) in a decoder",
-     "over rows of {width} elements, {rows} of them, at {tb_s_achieved}: a block for so short a row "
+     "over rows of {width} elements, {rows} of them, at {tb_s_achieved}: a block for so short a "
+     "row "
      "leaves most of its threads without work",
-     "[[{qk}]]", "Use a kernel that gives several rows to a block.",
-     "Rows of a whole hidden size.",
+     "[[{qk}]]", "Use a kernel that gives several rows to a block.", "Rows of a whole hidden size.",
      "50, 65 and 80 % of the bandwidth", "share of the platform's bandwidth"},
     {Pattern::kEagerChains,
-     "Chains of elementwise ops, reductions, norms and copies whose shapes fit, in the modules of a "
+     "Chains of elementwise ops, reductions, norms and copies whose shapes fit, in the modules of "
+     "a "
      "model that is not compiled",
      "as separate kernels, which hand data on through memory ({parts}),",
-     "Let a compiler make one kernel of each chain: `torch.compile(model)`[[; by hand: {by_hand}]].",
+     "Let a compiler make one kernel of each chain: `torch.compile(model)`[[; by hand: "
+     "{by_hand}]].",
      "",
      "Compiled models; servers with settings of their own; PyTorch before 2; chains of low "
      "confidence.",
-     "the bytes of the chain without what only passes through, at the bandwidth of today and of the "
+     "the bytes of the chain without what only passes through, at the bandwidth of today and of "
+     "the "
      "trace's best simple op",
      "traffic of the chain"},
     {Pattern::kHalfPrecisionOff,
@@ -148,8 +154,7 @@ constexpr RuleRow kRows[] = {
      "Run them in fp16: `torch.autocast(\"cuda\", torch.float16)`[[ with {scaler}]][[; "
      "convolutions also in channels_last: {layout}]]. [[Pad {sizes} to multiples of 8, or the "
      "tensor cores are left out.]] [[{benchmark}]]",
-     "",
-     "Devices with TF32 (a flag is enough) or without tensor cores; products of fewer bits.",
+     "", "Devices with TF32 (a flag is enough) or without tensor cores; products of fewer bits.",
      "40, 60 and 75 % of the time of these kernels",
      "published speedups of mixed precision on V100, 1.5 to 5.5 times (PyTorch blog on AMP, 2020)"},
     {Pattern::kGraphInputCopies,
@@ -160,10 +165,8 @@ constexpr RuleRow kRows[] = {
      "Let the producers write into the graphs' input buffers: capture them too "
      "(`torch.cuda.make_graphed_callables` over a larger part, forward and backward together), and "
      "hand weights and saved activations over as static inputs, which are not copied.",
-     "",
-     "Graphs of engines that copy a few indices; uploads from the host.",
-     "50, 90 and 100 % of the copies",
-     "copies in this trace"},
+     "", "Graphs of engines that copy a few indices; uploads from the host.",
+     "50, 90 and 100 % of the copies", "copies in this trace"},
     {Pattern::kCollectiveCopies,
      "Copies on the device right before or behind a collective on its stream, at least eight",
      "right before and behind {collectives} calls of {kernel}",
@@ -178,12 +181,14 @@ constexpr RuleRow kRows[] = {
      "{memory} of memory, which the trace does not show to be full]][[; {statistics}]]",
      "Take the checkpoint wrappers off where the activations fit (raise the batch only after "
      "that); what is recomputed is then kept.",
-     "", "Traces without Python frames below backward; inference.",
-     "all of the recomputed work", "time in this trace"},
+     "", "Traces without Python frames below backward; inference.", "all of the recomputed work",
+     "time in this trace"},
     {Pattern::kRepeatedPass,
-     "Inference: a root module called at least three times in a step, on inputs of equal shapes and "
+     "Inference: a root module called at least three times in a step, on inputs of equal shapes "
+     "and "
      "batch 1, with host work of the same kind before each call",
-     "in {passes} passes on inputs of equal shape, each with the same preparation on the host before "
+     "in {passes} passes on inputs of equal shape, each with the same preparation on the host "
+     "before "
      "it ({each_ms} a pass and its preparation)",
      "Make one call of them: all labels, prompts or images in one batch. If the input is the same "
      "each time (the trace has no values, so this is inferred), prepare and encode it once.",
@@ -191,10 +196,12 @@ constexpr RuleRow kRows[] = {
      "all passes but one at most; without batching gains on the GPU at least the host's part",
      "time in this trace"},
     {Pattern::kEqualCopies,
-     "Inference: `repeat_interleave` or `repeat` of a large tensor of one row to a batch, in at least "
+     "Inference: `repeat_interleave` or `repeat` of a large tensor of one row to a batch, in at "
+     "least "
      "four iterations, then products and simple ops over all copies until the first product that "
      "writes something of their width, or a normalisation of them",
-     "in {iterations} iterations: {op} makes equal copies of {shape}, and {products} products, with "
+     "in {iterations} iterations: {op} makes equal copies of {shape}, and {products} products, "
+     "with "
      "adds and copies before them, compute on each copy before anything differs",
      "Compute these products once, on the tensor before it is repeated, and broadcast the results "
      "(`expand`); keep them over the iterations if the tensor stays the same. That the copies are "
@@ -247,7 +254,8 @@ std::string FillRule(std::string_view text, std::span<const Fact> facts,
   for (std::size_t at = 0; at < text.size();) {
     const std::size_t open = text.find("[[", at);
     const std::size_t close = open == text.npos ? text.npos : text.find("]]", open);
-    out += FillPart(text.substr(at, close == text.npos ? text.npos : open - at), facts, write, &all);
+    out +=
+        FillPart(text.substr(at, close == text.npos ? text.npos : open - at), facts, write, &all);
     if (close == text.npos) break;
     all = true;
     const std::string part = FillPart(text.substr(open + 2, close - open - 2), facts, write, &all);

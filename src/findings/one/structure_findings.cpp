@@ -100,8 +100,7 @@ class StructureFinder {
     const auto longest = std::max_element(
         time.begin(), time.end(), [](const auto& a, const auto& b) { return a.second < b.second; });
     if (!IsFp32ProductKernel(longest->first) && !AnyFp32(time)) return;
-    std::vector<Fact> facts = {
-        StructureText("kernel", analysis::ShortKernelName(longest->first))};
+    std::vector<Fact> facts = {StructureText("kernel", analysis::ShortKernelName(longest->first))};
     const auto add = [&](bool holds, const char* key, std::string words) {
       if (holds && !words.empty()) facts.push_back(StructureWords(key, std::move(words)));
     };
@@ -110,7 +109,8 @@ class StructureFinder {
     add(true, "sizes", UnalignedSizes());
     add(convolutions && SameShapes(), "benchmark",
         "`torch.backends.cudnn.benchmark = True` as well: the shapes are the same in each step.");
-    Add(Pattern::kHalfPrecisionOff, "Precision", convolutions ? "fp32 convolutions and products" : "fp32 products", std::move(gpu),
+    Add(Pattern::kHalfPrecisionOff, "Precision",
+        convolutions ? "fp32 convolutions and products" : "fp32 products", std::move(gpu),
         {0.4, 0.6, 0.75}, {{}, "fp16 tensor cores", "published speedups of mixed precision"},
         std::move(facts));
   }
@@ -213,8 +213,8 @@ class StructureFinder {
                                StructureCount("copies_per_launch", copies.size() / launches)};
     if (bytes > 0) facts.push_back(NumberFact("bytes", bytes / 1e9, "GB"));
     Add(Pattern::kGraphInputCopies, "Copies", "device copies around " + owner,
-        {copies.begin(), copies.end()}, {0.5, 0.9, 1},
-        {{}, "no copies", "copies in this trace"}, std::move(facts));
+        {copies.begin(), copies.end()}, {0.5, 0.9, 1}, {{}, "no copies", "copies in this trace"},
+        std::move(facts));
   }
 
   void CollectiveCopies() {
@@ -249,9 +249,8 @@ class StructureFinder {
           "Where vLLM fuses the all-reduce with the normalisation behind it (pass_config: "
           "fuse_allreduce_rms), the copies go with it"));
     }
-    Add(Pattern::kCollectiveCopies, "Copies", "device copies",
-        {copies.begin(), copies.end()}, {0.5, 0.8, 1},
-        {{}, "no copies", "copies in this trace"}, std::move(facts));
+    Add(Pattern::kCollectiveCopies, "Copies", "device copies", {copies.begin(), copies.end()},
+        {0.5, 0.8, 1}, {{}, "no copies", "copies in this trace"}, std::move(facts));
   }
 
   bool IsCollective(EventIndex e) const {

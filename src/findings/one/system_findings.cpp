@@ -169,9 +169,9 @@ Finding CommunicationFinding(const Analysis& analysis, std::size_t steps) {
   const auto longest = std::max_element(
       multi.collectives.begin(), multi.collectives.end(),
       [](const CollectiveRow& a, const CollectiveRow& b) { return a.exposed_us < b.exposed_us; });
-  Ways ways = WaysForCommunication(
-      analysis.context, longest == multi.collectives.end() ? "" : longest->name, multi.nccl,
-      multi.one_rank);
+  Ways ways = WaysForCommunication(analysis.context,
+                                   longest == multi.collectives.end() ? "" : longest->name,
+                                   multi.nccl, multi.one_rank);
   f.path_a = std::move(ways.a);
   f.path_b = std::move(ways.b);
   for (const CollectiveRow& row : multi.collectives) {
@@ -335,12 +335,10 @@ void AddChange(const FusionCandidate& candidate, Finding* f) {
     f->change_a->target = candidate.target.empty() ? "one kernel" : candidate.target;
     f->change_a->source = candidate.source.empty() ? "traffic of the chain" : candidate.source;
   }
-  f->change_a->parts.push_back({Scaled(*candidate.savings_ms, 1000 / candidate.total_us),
-                                candidate.gpu,
-                                candidate.gone});
+  f->change_a->parts.push_back(
+      {Scaled(*candidate.savings_ms, 1000 / candidate.total_us), candidate.gpu, candidate.gone});
   f->change_a->savings_ms = *f->savings_ms;
 }
-
 
 // What the chains of an eager model are, the most time first: "`Qwen2RMSNorm` (norm, 8 in a row)".
 std::string ChainsText(const Analysis& analysis, const Finding& finding) {
@@ -352,10 +350,9 @@ std::string ChainsText(const Analysis& analysis, const Finding& finding) {
       chains.push_back(&candidate);
     }
   }
-  std::stable_sort(chains.begin(), chains.end(),
-                   [](const FusionCandidate* a, const FusionCandidate* b) {
-                     return a->total_us > b->total_us;
-                   });
+  std::stable_sort(
+      chains.begin(), chains.end(),
+      [](const FusionCandidate* a, const FusionCandidate* b) { return a->total_us > b->total_us; });
   std::string text;
   for (std::size_t i = 0; i < std::min(chains.size(), kChainsMax); ++i) {
     const FusionCandidate& c = *chains[i];
@@ -405,9 +402,8 @@ Finding FusionFinding(const Analysis& analysis, const FusionCandidate& candidate
 
 void AddCandidate(const Analysis& analysis, const FusionCandidate& candidate, Finding* f) {
   const auto pattern = PatternOf(candidate.kind);
-  const bool told = std::any_of(f->patterns.begin(), f->patterns.end(), [&](const PatternHit& hit) {
-    return hit.pattern == pattern;
-  });
+  const bool told = std::any_of(f->patterns.begin(), f->patterns.end(),
+                                [&](const PatternHit& hit) { return hit.pattern == pattern; });
   if (pattern && !told) f->patterns.push_back({*pattern, FusionFacts(analysis, candidate)});
   f->members.push_back(candidate.id);
   f->count += candidate.instances;

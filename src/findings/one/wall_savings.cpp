@@ -206,7 +206,8 @@ class WallAsker {
       finding->savings_ms = finding->wall_a->ms;
       finding->impact_percent = Scaled(finding->wall_a->ms, 100 / analysis_.wall.recorded_ms);
       // A server's setting is Path B.
-      if (!HasWay(finding->path_a) && HasWay(finding->path_b)) std::swap(finding->wall_a, finding->wall_b);
+      if (!HasWay(finding->path_a) && HasWay(finding->path_b))
+        std::swap(finding->wall_a, finding->wall_b);
       return way;
     }
     // A rule's row has words for its paths; elsewhere a path without a way out saves nothing.
@@ -298,7 +299,9 @@ class WallAsker {
       if (hidden) ++next;
       Finding& f = all[i];
       // A rule's finding stands by its evidence, whatever waits for other ranks hide of it.
-      if (f.host != nullptr && !f.rule && !hidden && !Shows(BestWall(f) != nullptr ? BestWall(f)->ms.mid : 0)) continue;
+      if (f.host != nullptr && !f.rule && !hidden &&
+          !Shows(BestWall(f) != nullptr ? BestWall(f)->ms.mid : 0))
+        continue;
       const std::string id = fmt::format("f{}", kept.size() + 1);  // as it will be called
       if (hidden && !kept.empty()) f.shows_after = host_before.empty() ? "f1" : host_before;
       if (f.host != nullptr && host_before.empty()) host_before = id;
