@@ -1,3 +1,5 @@
+#include "findings/one/repeated_inputs.h"
+
 #include <algorithm>
 #include <set>
 

@@ -1,3 +1,5 @@
+#include "findings/one/repeated_work.h"
+
 #include <algorithm>
 #include <cmath>
 #include <map>

@@ -12,6 +12,8 @@
 #include "findings/one/estimates.h"
 #include "findings/one/exclusive.h"
 #include "findings/one/multi_kernel.h"
+#include "findings/one/repeated_inputs.h"
+#include "findings/one/repeated_work.h"
 #include "findings/one/structure_maker.h"
 #include "findings/one/system_findings.h"
 #include "findings/one/thresholds.h"

@@ -7,7 +7,6 @@
 
 #include "findings/one/calls.h"
 #include "findings/one/finding.h"
-#include "findings/one/work_context.h"
 
 namespace jarvis::findings {
 
@@ -15,12 +14,6 @@ namespace jarvis::findings {
 Finding StructureFinding(const Calls& calls, Pattern rule, const char* name, std::string subject,
                          std::vector<trace::EventIndex> gpu, const Range& part, Target target,
                          std::vector<Fact> facts);
-
-// Work that is done twice or more, on the host as well; the way out takes all of it.
-void FindRepeatedWork(const Calls& calls, const WorkContext& context, std::vector<Finding>* out);
-
-// One tensor repeated over a batch and computed on copy by copy while all copies are equal.
-void FindEqualCopies(const Calls& calls, const WorkContext& context, std::vector<Finding>* out);
 
 inline Fact StructureText(std::string key, std::string value) {
   return {std::move(key), std::move(value), {}, {}, {}};
