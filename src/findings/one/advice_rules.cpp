@@ -172,9 +172,9 @@ class Advisor {
   // What holds for every kernel: a reproducer is for whoever writes it, so neither for what a
   // compiler generates nor for simple ops.
   void Kernel() {
-    const bool generated = kind_ == Kind::kTriton || f_.library == "Triton" ||
-                           kind_ == Kind::kElementwise || kind_ == Kind::kReduce ||
-                           f_.library == "PyTorch Native" || f_.library == "CUB";
+    const bool generated = kind_ == Kind::kTriton || kind_ == Kind::kElementwise ||
+                           kind_ == Kind::kReduce || f_.library == "PyTorch Native" ||
+                           f_.library == "CUB";
     const bool unknown = Has(Pattern::kUnlinked) || Has(Pattern::kGraphLaunch) || !f_.efficiency ||
                          *f_.efficiency >= limits::kGood;
     f_.replay_recommended = f_.replay_recommended && !generated;
