@@ -131,11 +131,12 @@ class Analyzer {
   void MarkFusions() {
     std::map<std::string, std::string> taken;
     std::map<std::string, double> claimed_us;  // by operation, of attention
-    std::map<std::string, double> fused_us;    // by operation, of chains that a compiler fuses
+    const std::set<std::string> chains = EagerChains(out_.fusion, out_.context);
+    std::map<std::string, double> fused_us;  // by operation, of chains that a compiler fuses
     for (const FusionCandidate& candidate : out_.fusion.candidates) {
       for (const std::string& operation : candidate.operations)
         taken.try_emplace(operation, candidate.id);
-      const bool eager = IsEagerChain(candidate, out_.context);
+      const bool eager = chains.contains(candidate.id);
       if (candidate.kind != FusionKind::kAttention && !eager) continue;
       for (const FusionKernel& kernel : candidate.kernels) {
         (eager ? fused_us : claimed_us)[kernel.operation] +=

@@ -377,6 +377,13 @@ void TellEagerChains(const Analysis& analysis, Finding* f) {
   if (!by_hand.empty()) hit.facts.push_back({"by_hand", std::move(by_hand), "words", {}, {}});
   f->patterns.insert(f->patterns.begin(), std::move(hit));
   f->rule = Pattern::kEagerChains;
+  // Chains of one module are that module's.
+  std::set<std::string> modules;
+  for (const FusionCandidate& candidate : analysis.fusion.candidates) {
+    if (std::find(f->members.begin(), f->members.end(), candidate.id) != f->members.end())
+      modules.insert(candidate.module_class);
+  }
+  if (modules.size() == 1 && !modules.begin()->empty()) f->subject = *modules.begin();
   f->path_a = {{Advice::kRule, {}, {}}};
   f->path_b = {NoWay("ATen's kernels for these ops have no setting")};
 }
@@ -429,17 +436,28 @@ void AddCandidate(const Analysis& analysis, const FusionCandidate& candidate, Fi
 
 }  // namespace
 
-bool IsEagerChain(const FusionCandidate& candidate, const WorkContext& context) {
-  return context.CanCompile() && candidate.savings_ms && candidate.confidence != "low" &&
-         candidate.kind != FusionKind::kAttention && candidate.kind != FusionKind::kOptimizer;
+std::set<std::string> EagerChains(const FusionAnalysis& fusion, const WorkContext& context) {
+  std::set<std::string> chains, epilogues, modules;
+  if (!context.CanCompile()) return chains;
+  for (const FusionCandidate& candidate : fusion.candidates) {
+    const bool other =
+        candidate.kind == FusionKind::kAttention || candidate.kind == FusionKind::kOptimizer;
+    if (other || !candidate.savings_ms || candidate.confidence == "low") continue;
+    const bool epilogue = candidate.kind == FusionKind::kEpilogue;
+    (epilogue ? epilogues : chains).insert(candidate.id);
+    if (!epilogue) modules.insert(candidate.module_class);
+  }
+  if (modules.size() > 1) chains.merge(epilogues);
+  return chains;
 }
 
 std::vector<Finding> FusionFindings(const Analysis& analysis) {
   std::vector<Finding> out;
   std::map<std::pair<FusionKind, std::string>, std::size_t> index;
+  const std::set<std::string> chains = EagerChains(analysis.fusion, analysis.context);
   for (const FusionCandidate& candidate : analysis.fusion.candidates) {
     if (!candidate.savings_ms) continue;
-    const bool eager = IsEagerChain(candidate, analysis.context);
+    const bool eager = chains.contains(candidate.id);
     std::pair key{eager ? FusionKind::kChain : candidate.kind,
                   eager ? std::string() : "/" + candidate.module_class + ScoresText(candidate)};
     const auto [found, added] = index.try_emplace(std::move(key), out.size());

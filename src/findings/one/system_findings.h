@@ -1,6 +1,7 @@
 // Findings about what is not a single op: idle time, communication, copies, fusion.
 #pragma once
 
+#include <set>
 #include <string>
 #include <vector>
 
@@ -15,9 +16,10 @@ std::vector<Finding> IdleFindings(const Analysis& analysis);
 // `steps`: marked steps of the trace; 0: none.
 std::vector<Finding> MultiKernelFindings(const Analysis& analysis, std::size_t steps);
 // Candidates of one kind and module class together.
-// A chain that torch.compile would make one kernel, in a model that could be compiled: all of them
-// are one finding.
-bool IsEagerChain(const FusionCandidate& candidate, const WorkContext& context);
+// The candidates that torch.compile would make one kernel each, by id, in a model that could be
+// compiled: all of them are one finding. What follows a product belongs to them where several kinds
+// of chains do.
+std::set<std::string> EagerChains(const FusionAnalysis& fusion, const WorkContext& context);
 
 std::vector<Finding> FusionFindings(const Analysis& analysis);
 
