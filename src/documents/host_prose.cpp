@@ -117,15 +117,15 @@ std::string LaunchInsight(const HostCause& cause) {
 }
 
 std::string LaunchTitle(const HostCause& cause) {
-  if (cause.ramp) return "launches come late at the start of a step, GPU idle " + Ms(cause.idle_ms);
+  if (cause.ramp) return "Launches come late at the start of a step, GPU idle " + Ms(cause.idle_ms);
   const std::string where =
       cause.places.empty() ? "" : " in " + Code(cause.places.front().name, kNameMax);
-  return fmt::format("launch-bound{}, {:.3g} µs a launch against {:.3g} µs a kernel", where,
+  return fmt::format("Launch-bound{}, {:.3g} µs a launch against {:.3g} µs a kernel", where,
                      cause.launch_us, cause.kernel_us);
 }
 
 std::string OptimizerTitle(const HostCause& cause) {
-  return fmt::format("parameters updated one by one, {} launches in {} of host time", cause.count,
+  return fmt::format("Parameters updated one by one, {} launches in {} of host time", cause.count,
                      Ms(cause.total_ms));
 }
 

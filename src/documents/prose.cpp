@@ -75,6 +75,7 @@ const findings::RuleRow* RowOf(const findings::Finding& finding) {
 
 // "`aten::mm` (8,4) bf16 x (4,2) bf16": what tells it from others of its name.
 std::string SubjectWithArgs(const findings::Finding& finding) {
+  if (finding.subject_args.empty()) return SubjectText(finding);
   std::string args = CellOfText(finding.subject_args);
   for (std::size_t at = args.find("<br>"); at != std::string::npos; at = args.find("<br>"))
     args.replace(at, 4, " x ");
@@ -113,14 +114,17 @@ std::string RulePath(const findings::Analysis& analysis, const findings::Finding
     filled += fmt::format(
         " Saves {} {} at {} ({}).", EachRange(analysis, wall ? wall->ms : change->savings_ms),
         wall ? UnitPhrase(analysis) : "of GPU time", change->target, change->source);
+  } else if (!change) {
+    filled += SavesText(analysis, wall);
   }
   return filled;
 }
 
 std::string TitleOf(const findings::Finding& finding) {
-  if (finding.host != nullptr) return HostTitle(finding);
-  if (RowOf(finding) != nullptr && finding.tier == findings::Tier::kCompute)
+  // A rule that has a change of the host's time says what it is in its own words.
+  if (RowOf(finding) != nullptr && finding.tier != findings::Tier::kFusion)
     return RuleTitle(finding);
+  if (finding.host != nullptr) return HostTitle(finding);
   const std::string about = finding.tier == findings::Tier::kSystem ? Capital(SubjectText(finding))
                                                                     : SubjectText(finding);
   if (finding.tier != findings::Tier::kCompute) {
@@ -206,9 +210,9 @@ std::string SystemInsight(const findings::Analysis& analysis, const findings::Fi
 }
 
 std::string InsightOf(const findings::Analysis& analysis, const findings::Finding& finding) {
-  if (finding.host != nullptr) return HostInsight(analysis, finding);
-  if (RowOf(finding) != nullptr && finding.tier == findings::Tier::kCompute)
+  if (RowOf(finding) != nullptr && finding.tier != findings::Tier::kFusion)
     return RuleInsight(analysis, finding);
+  if (finding.host != nullptr) return HostInsight(analysis, finding);
   switch (finding.tier) {
     case findings::Tier::kFusion: return FusionInsight(analysis, finding);
     case findings::Tier::kSystem: return SystemInsight(analysis, finding);
@@ -324,7 +328,8 @@ std::string ResolutionOf(const findings::Finding& finding) {
     if (whys.empty()) continue;
     text += fmt::format("{}Why Path {} helps: {}.", text.empty() ? "" : " ", letter, whys);
   }
-  return text.empty() ? "The recommendation says what each path rests on." : text;
+  if (!text.empty()) return text;
+  return "The recommendation says what each path rests on.";
 }
 
 }  // namespace
@@ -382,7 +387,9 @@ std::string ImpactSentence(const findings::Analysis& analysis, const findings::F
 namespace {
 
 // Why a path is empty: no rule looked at it, or it cannot help here.
-std::string NoWay(const findings::Finding& finding, char path) {
+std::string NoWay(const findings::Finding& finding, const std::vector<findings::Remedy>& ways,
+                  char path) {
+  if (!ways.empty()) return NoWayText(ways);
   if (path == 'A') return "None assessed: no rule knows a change of the model for this work.";
   if (finding.host != nullptr) return "None: the time is the host's, no kernel is slow.";
   if (finding.tier == findings::Tier::kFusion)
@@ -410,8 +417,8 @@ FindingText DraftText(const findings::Analysis& analysis, const findings::Findin
     if (!text.path_a.empty()) text.path_a += SavesText(analysis, finding.wall_a);
     if (!text.path_b.empty()) text.path_b += SavesText(analysis, finding.wall_b);
   }
-  if (text.path_a.empty()) text.path_a = NoWay(finding, 'A');
-  if (text.path_b.empty()) text.path_b = NoWay(finding, 'B');
+  if (text.path_a.empty()) text.path_a = NoWay(finding, finding.path_a, 'A');
+  if (text.path_b.empty()) text.path_b = NoWay(finding, finding.path_b, 'B');
   return text;
 }
 

@@ -18,7 +18,6 @@ constexpr Why kWhys[] = {
     {findings::Advice::kQuantise,
      "fewer bytes for each weight, and a higher rate where the GPU has one"},
     {findings::Advice::kLargerBatch, "weights are read once for more rows"},
-    {findings::Advice::kPackSequences, "attention over few tokens is mostly overhead"},
     {findings::Advice::kFuseNeighbours, "intermediate results need not go through memory"},
     {findings::Advice::kFuseEpilogue, "the output is written once, not read and written again"},
     {findings::Advice::kCompile, "the compiler merges neighbouring ops into fewer kernels"},
@@ -32,8 +31,42 @@ constexpr Why kWhys[] = {
     {findings::Advice::kContiguousInputs, "the same bytes are moved in one run"},
     {findings::Advice::kGpuGraphs,
      "a whole step is launched at once, so the host's pace matters less"},
+    {findings::Advice::kCompileParts, "many short kernels become few, launched together"},
+    {findings::Advice::kLegacyOptimizer, "parameters are updated in few launches"},
     {findings::Advice::kAvoidSyncs, "the host can launch ahead instead of waiting"},
+    {findings::Advice::kAvoidScalars, "the host can launch ahead instead of waiting"},
+    {findings::Advice::kFixedShapes,
+     "the host need not learn how many elements are left before it goes on"},
+    {findings::Advice::kAvoidBlockingCopies, "such a copy waits for all work that is queued"},
     {findings::Advice::kPrefetchData, "data is there when the step begins"},
+    {findings::Advice::kLoaderWorkers, "batches are made while the GPU computes"},
+    {findings::Advice::kPreprocessOnGpu,
+     "the GPU does in one pass what the host does image by image, and uint8 is a quarter of fp32 "
+     "to "
+     "copy"},
+    {findings::Advice::kDecodeElsewhere, "frames are there when the step begins"},
+    {findings::Advice::kHostOpsToDevice, "only the reduced result is copied"},
+    {findings::Advice::kGraphParts, "each part is launched at once"},
+    {findings::Advice::kFindHostWork, "what nothing records cannot be named from this trace"},
+    {findings::Advice::kOverlapAllToAll, "half the bytes take half the time"},
+    {findings::Advice::kPrefetchToDevice, "the copy runs beside work that does not need it"},
+    {findings::Advice::kProductAndShuffle, "a product needs no layout changes around it"},
+    {findings::Advice::kTuneBuckets, "what is left exposed has no computing left beside it"},
+    {findings::Advice::kFuseAllReduce, "the reduced tensor is not written and read again"},
+    {findings::Advice::kFuseAllReduceVllm, "the reduced tensor is not written and read again"},
+    {findings::Advice::kFuseAllReduceSglang, "the reduced tensor is not written and read again"},
+    {findings::Advice::kFuseIntoProduct, "the product's output is not written and read again"},
+    {findings::Advice::kFuseRotary, "the halves are not copied, negated and joined on their own"},
+    {findings::Advice::kGraphsVllm, "a whole step is launched at once"},
+    {findings::Advice::kGraphsSglang, "a whole step is launched at once"},
+    {findings::Advice::kGraphsTensorRt, "a whole step is launched at once"},
+    {findings::Advice::kTuneHipblaslt,
+     "libraries choose by heuristics; a search over their solutions may find a faster one"},
+    {findings::Advice::kMaxAutotune,
+     "libraries choose by heuristics; a search over kernels may find a faster one"},
+    {findings::Advice::kAttentionCk, "Composable Kernel's attention is faster on this device"},
+    {findings::Advice::kAttentionCudnn, "newer kernels use this device's asynchronous units"},
+    {findings::Advice::kRecordRanks, "what is waiting cannot be cured on this rank"},
     {findings::Advice::kOverlapCommunication,
      "time that computing covers no longer lengthens the step"},
     {findings::Advice::kPinnedCopies, "copies from pinned memory need not stop the host"},
@@ -48,23 +81,14 @@ constexpr Why kWhys[] = {
     {findings::Advice::kGatherInstead,
      "scattered writes with accumulation are serialised, scattered reads are not"},
     {findings::Advice::kPreallocate, "the copy of each part falls away"},
-    {findings::Advice::kSplitBatch, "in inference nothing else is left to hide it behind"},
     {findings::Advice::kWriteInPlace, "copies into static buffers fall away"},
     {findings::Advice::kReplay,
      "a reproducer lets the kernel team measure and tune outside the model"},
-    {findings::Advice::kTuneGemm,
-     "libraries choose by heuristics; a search over their solutions for these "
-     "sizes may find a faster one"},
     {findings::Advice::kSplitK,
      "dividing the long dimension gives more of the GPU something to do"},
-    {findings::Advice::kKernelSelection,
-     "another kernel of the same library may serve these sizes better"},
-    {findings::Advice::kBandwidthTuning,
-     "simple ops of this trace show what bandwidth is within reach"},
     {findings::Advice::kTuneCommunication,
      "channels, algorithm and topology settings change the time on "
      "the wire"},
-    {findings::Advice::kAddModel, "with a model, the gap to the roof can be told"},
     {findings::Advice::kProfileCounters,
      "a counter tool on the reproducer shows what a trace cannot"},
     {findings::Advice::kRecordRanks,
@@ -88,6 +112,7 @@ constexpr Warning kWarnings[] = {
     {"near_roof", "Its efficiency is good or better, so there is little to gain."},
     {"above_roof", "Rows above their roof are listed as anomalies and claim nothing."},
     {"see_multi_kernel", "It is judged with communication and copies."},
+    {"see_fusion", "It is judged with the chain of ops that it is part of."},
     {"busy", "The GPU is busy all the time."},
     {"below_threshold", "What could be saved is below the threshold for a finding."},
     {"no_gpu_work", "The trace has no GPU work."},
@@ -102,6 +127,17 @@ std::string_view WhyItHelps(findings::Advice advice) {
   const auto* found = std::find_if(std::begin(kWhys), std::end(kWhys),
                                    [&](const Why& why) { return why.advice == advice; });
   return found == std::end(kWhys) ? std::string_view() : found->text;
+}
+
+std::string NoWayText(const std::vector<findings::Remedy>& path) {
+  for (const findings::Remedy& remedy : path) {
+    if (remedy.advice != findings::Advice::kNoneKnown) continue;
+    for (const findings::Fact& fact : remedy.facts) {
+      const auto* reason = std::get_if<std::string>(&fact.value);
+      if (fact.key == "reason" && reason != nullptr) return "None: " + *reason + ".";
+    }
+  }
+  return "Not assessed.";
 }
 
 std::string WarningText(std::string_view code) {

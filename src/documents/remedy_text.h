@@ -3,6 +3,7 @@
 
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "findings/one/pattern.h"
 
@@ -11,6 +12,8 @@ namespace jarvis::documents {
 // Why a way out helps: half a sentence without numbers and without a claim that the trace does not
 // carry; empty for kNoneKnown.
 std::string_view WhyItHelps(findings::Advice advice);
+// What is said of a path without a way out: the reason, or that no rule assessed it.
+std::string NoWayText(const std::vector<findings::Remedy>& path);
 // A code of Finding::warnings or CategoryAnalysis::notes as a sentence; an unknown one as words.
 std::string WarningText(std::string_view code);
 // "host_bound" as "host bound".

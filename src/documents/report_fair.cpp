@@ -229,10 +229,9 @@ std::string Fair::Further() const {
     }
     const findings::WallSaving* best = findings::BestWall(finding);
     const FindingText words = WordsOf(finding);
-    more.Row(
-        {fmt::format("{}", finding.global_rank), words.title,
-         finding.wall_b && best == &*finding.wall_b ? words.path_b : words.path_a,
-         best != nullptr ? EachRange(analysis_, best->ms) : std::string(kAbsentText)});
+    more.Row({fmt::format("{}", finding.global_rank), words.title,
+              finding.wall_b && best == &*finding.wall_b ? words.path_b : words.path_a,
+              best != nullptr ? EachRange(analysis_, best->ms) : std::string(kAbsentText)});
   }
   if (more.empty()) return "";
   std::string text = "### Further findings\n\n" + more.text() + "\n";

@@ -303,7 +303,7 @@ TEST_CASE("communication, experts and quantisation are no other work") {
   CHECK(one.analysis.totals.exposed_comm_ms == doctest::Approx(1.3));
 }
 
-TEST_CASE("graphs come after synchronisation is gone, and the optimizer is told of in training") {
+TEST_CASE("no graph holds waits, and the optimizer is told of in training") {
   const auto trace = [](int syncs, bool optimizer) {
     TraceText text;
     if (optimizer) text.Annotation("Optimizer.step#SGD.step", 0, 20'000);
@@ -324,7 +324,7 @@ TEST_CASE("graphs come after synchronisation is gone, and the optimizer is told 
     return finding->path_a.front().advice;
   };
   CHECK(first(Analyze(trace(0, false))) == Advice::kCompile);
-  CHECK(first(Analyze(trace(30, false))) == Advice::kAvoidSyncs);
+  CHECK(first(Analyze(trace(30, false))) == Advice::kGraphParts);
   CHECK(first(Analyze(trace(0, true))) == Advice::kFusedOptimizer);
 }
 

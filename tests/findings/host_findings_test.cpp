@@ -85,7 +85,7 @@ TEST_CASE("launching takes longer than what is launched") {
   CHECK(finding.host->idle_percent > limits::kIdleLaunchShare);
   CHECK(finding.wall_a->ms.high <= finding.host->idle_ms);
   CHECK(finding.priority == PriorityClass::kCritical);
-  CHECK(finding.path_a.front().advice == Advice::kGpuGraphs);
+  CHECK(Advises(finding, Advice::kGpuGraphs));
   CHECK(Advises(finding, Advice::kCompile));
   // 2 ms less 40 kernels of 5 us is what no launches at all would save; a graph saves most of it.
   CHECK(finding.wall_a->ms.mid < 1.8);
@@ -106,7 +106,7 @@ TEST_CASE("the host waits for the GPU again and again") {
   const Analyzed one = Analyze(Waiting(40));
   const Finding& finding = HostFinding(one, "synchronisation", HostCauseKind::kWaits);
   CHECK(finding.count == 38);  // of the steps that repeat; nothing follows the last
-  CHECK(finding.path_a.front().advice == Advice::kAvoidSyncs);
+  CHECK(finding.path_a.front().advice == Advice::kAvoidScalars);
   REQUIRE(finding.host->places.size() == 1);
   const HostPlace& place = finding.host->places.front();
   CHECK(place.name == "aten::item (cudaStreamSynchronize)");
@@ -158,7 +158,7 @@ TEST_CASE("the host waits for data") {
   const Finding& finding = HostFinding(one, "data_loading", HostCauseKind::kSection);
   CHECK(finding.count == 10);  // the first, before any GPU work, is one of them
   CHECK(finding.host->loading);
-  CHECK(finding.path_a.front().advice == Advice::kPrefetchData);
+  CHECK(finding.path_a.front().advice == Advice::kLoaderWorkers);
   CHECK(finding.wall_a->ms.mid == doctest::Approx(18).epsilon(0.05));  // nine steps repeat
   CHECK(one.Find("cpu_idle", "host_section") == nullptr);
 }

@@ -1,17 +1,40 @@
 #include "findings/one/advice_rules.h"
 
 #include <algorithm>
+#include <initializer_list>
 
+#include "base/text.h"
 #include "findings/one/estimates.h"
 #include "findings/one/thresholds.h"
 
 namespace jarvis::findings {
 namespace {
 
+constexpr const char* kAtenReason =
+    "ATen's kernel for it has no setting; TorchInductor (Path A) replaces it";
+
+void AddOnce(std::vector<Remedy>* path, Advice advice, const PatternHit* hit = nullptr) {
+  for (const Remedy& remedy : *path) {
+    if (remedy.advice == advice) return;
+  }
+  Remedy remedy{advice, {}, {}};
+  if (hit != nullptr) remedy.facts = hit->facts;
+  path->push_back(std::move(remedy));
+}
+
+// Whether one of the names contains one of the parts, which are in lower case.
+bool AnyName(const std::vector<std::string>& names, std::initializer_list<std::string_view> parts) {
+  return std::any_of(names.begin(), names.end(), [&](const std::string& name) {
+    return std::any_of(parts.begin(), parts.end(),
+                       [&](std::string_view part) { return ContainsNoCase(name, part); });
+  });
+}
+
 class Advisor {
  public:
-  Advisor(Kind kind, std::string_view category, Finding* finding)
-      : kind_(kind), category_(category), f_(*finding) {}
+  Advisor(Kind kind, std::string_view category, const WorkContext& context,
+          const perf::Platform* platform, Finding* finding)
+      : kind_(kind), category_(category), context_(context), platform_(platform), f_(*finding) {}
 
   void Run() {
     switch (kind_) {
@@ -22,16 +45,13 @@ class Advisor {
       case Kind::kNorm: Norm(); break;
       case Kind::kConvolution: Convolution(); break;
       case Kind::kMoe:
-        if (Memory()) A(Advice::kLargerBatch);
-        B(Advice::kKernelSelection);
+        if (Memory() && !context_.training) A(Advice::kLargerBatch);
         break;
-      case Kind::kTriton: A(Advice::kFuseNeighbours); break;
+      case Kind::kTriton: Generated(); break;
       case Kind::kCommunication: A(Advice::kOverlapCommunication); break;
       case Kind::kOther: Other(); break;
     }
     Kernel();
-    if (f_.path_a.empty()) A(Advice::kNoneKnown);
-    if (f_.path_b.empty()) B(Advice::kNoneKnown);
   }
 
  private:
@@ -42,75 +62,87 @@ class Advisor {
   }
   bool Has(Pattern pattern) const { return Find(pattern) != nullptr; }
   bool Memory() const { return f_.bound == Bound::kMemory; }
+  bool Subject(std::string_view part) const { return f_.subject.find(part) != std::string::npos; }
+  bool IsAten() const { return f_.subject.starts_with("aten::"); }
 
-  void A(Advice advice, const PatternHit* hit = nullptr) { Add(&f_.path_a, advice, hit); }
-  void B(Advice advice, const PatternHit* hit = nullptr) { Add(&f_.path_b, advice, hit); }
-  static void Add(std::vector<Remedy>* path, Advice advice, const PatternHit* hit) {
-    for (const Remedy& remedy : *path) {
-      if (remedy.advice == advice) return;
+  void A(Advice advice, const PatternHit* hit = nullptr) { AddOnce(&f_.path_a, advice, hit); }
+  void B(Advice advice, const PatternHit* hit = nullptr) { AddOnce(&f_.path_b, advice, hit); }
+
+  // What is compiled is fused already, and an old PyTorch cannot.
+  void Compile() {
+    if (context_.CanCompile()) {
+      A(Advice::kCompile);
+    } else if (context_.before_torch2) {
+      A(Advice::kUpgradeTorch);
     }
-    Remedy remedy{advice, {}, {}};
-    if (hit != nullptr) remedy.facts = hit->facts;
-    path->push_back(std::move(remedy));
+  }
+  // A simple op of ATen: it goes away by fusion, or it stays as it is.
+  void Fuse() {
+    Compile();
+    if (IsAten() && !f_.path_a.empty() && !context_.before_torch2) f_.path_b = {NoWay(kAtenReason)};
+  }
+  void TuneGemm() {
+    if (context_.compiled) B(Advice::kMaxAutotune);
+    if (context_.amd && !context_.before_torch2) B(Advice::kTuneHipblaslt);
   }
 
   void Gemm() {
     if (Has(Pattern::kTinyBatchedGemm)) {
-      if (f_.subject.find("bmm") == std::string::npos)
-        A(Advice::kBatchGemms, Find(Pattern::kTinyBatchedGemm));
-      A(Advice::kCompile);
-      B(Advice::kKernelSelection);
+      if (!Subject("bmm")) A(Advice::kBatchGemms, Find(Pattern::kTinyBatchedGemm));
+      Compile();
     }
     if (Has(Pattern::kMisaligned)) A(Advice::kPadDimensions, Find(Pattern::kMisaligned));
     if (Has(Pattern::kFewTiles)) B(Advice::kSplitK, Find(Pattern::kFewTiles));
     if (Has(Pattern::kDecodeGemm)) A(Advice::kLargerBatch, Find(Pattern::kDecodeGemm));
     if (Has(Pattern::kTransposedOperandCopy))
       A(Advice::kPreTransposeWeight, Find(Pattern::kTransposedOperandCopy));
-    if (Memory()) {
-      // Batched products are of activations, which have no weights to store in fewer bits.
-      const bool weights = f_.subject.find("bmm") == std::string::npos;
-      if (weights && !Has(Pattern::kQuantisedGemm)) A(Advice::kQuantise);
-      A(Advice::kFuseEpilogue);
-    }
-    B(Advice::kTuneGemm);
+    // Weights alone are stored in fewer bits, and where they are most of what is read.
+    if (Has(Pattern::kDecodeGemm) && !context_.training && !Has(Pattern::kQuantisedGemm))
+      A(Advice::kQuantise);
+    TuneGemm();
   }
 
   void Elementwise() {
-    if (Has(Pattern::kStridedOperand)) A(Advice::kContiguousInputs, Find(Pattern::kStridedOperand));
-    if (Has(Pattern::kDtypeCast)) A(Advice::kAvoidCasts, Find(Pattern::kDtypeCast));
-    A(Advice::kFuseNeighbours);
-    A(Advice::kCompile);
-    B(Advice::kBandwidthTuning);
+    // A copy of a strided tensor is what makes it contiguous.
+    const bool copy = f_.subject == "aten::copy_" || f_.subject == "aten::contiguous";
+    if (Has(Pattern::kStridedOperand) && !copy)
+      A(Advice::kContiguousInputs, Find(Pattern::kStridedOperand));
+    Fuse();
+    if (copy && Has(Pattern::kDtypeCast) && f_.path_a.empty())
+      A(Advice::kAvoidCasts, Find(Pattern::kDtypeCast));
   }
 
   void Attention() {
     // What a library's attention kernel does is fused already.
-    if (f_.subject.find("flash") == std::string::npos && !Has(Pattern::kPagedAttention) &&
-        (f_.library.empty() || f_.library == "PyTorch Native")) {
-      A(Advice::kFlashAttention);
-    }
-    if (Has(Pattern::kPrefillHeavy)) A(Advice::kChunkedPrefill, Find(Pattern::kPrefillHeavy));
+    const bool parts = !Subject("flash") && !Subject("efficient") && !Subject("cudnn") &&
+                       !Has(Pattern::kPagedAttention) &&
+                       (f_.library.empty() || f_.library == "PyTorch Native");
+    if (parts) A(Advice::kFlashAttention);
+    if (Has(Pattern::kPrefillHeavy) && context_.engine != Engine::kNone)
+      A(Advice::kChunkedPrefill, Find(Pattern::kPrefillHeavy));
     if (Has(Pattern::kDecodeHeavy)) A(Advice::kLargerBatch, Find(Pattern::kDecodeHeavy));
-    if (Has(Pattern::kShortSequence)) A(Advice::kPackSequences, Find(Pattern::kShortSequence));
-    B(Advice::kKernelSelection);
+    if (f_.library == "AOTriton") B(Advice::kAttentionCk);
+    // FlashAttention-2 was made for the units of compute capability 8.
+    const bool newer = platform_ != nullptr &&
+                       perf::PeakFor(*platform_, "matrix_fp8").has_value() &&
+                       platform_->vendor == "NVIDIA";
+    if (newer && f_.library == "FlashAttention") B(Advice::kAttentionCudnn);
   }
 
   void Reduce() {
     if (Has(Pattern::kSoftmaxOfAttention))
       A(Advice::kFlashAttention, Find(Pattern::kSoftmaxOfAttention));
-    A(Advice::kFuseNeighbours);
-    A(Advice::kCompile);
-    B(Advice::kBandwidthTuning);
+    Fuse();
   }
 
   void Norm() {
     if (Has(Pattern::kBatchNorm)) {
       A(Advice::kChannelsLast, Find(Pattern::kBatchNorm));
-      A(Advice::kFuseNeighbours);
-    } else {
-      A(Advice::kFusedNorm);
+      Compile();
+      return;
     }
-    B(Advice::kBandwidthTuning);
+    // One kernel of a library or of ATen is a fused normalisation.
+    Fuse();
   }
 
   void Convolution() {
@@ -122,43 +154,142 @@ class Advisor {
           f_.path_a.back().savings_ms = SavingsOf(std::min(*ms, f_.exclusive_ms));
       }
     }
-    if (Has(Pattern::kDepthwise)) A(Advice::kFuseNeighbours);
-    B(Advice::kKernelSelection);
+    if (Has(Pattern::kTransposedConvolution)) A(Advice::kProductAndShuffle);
+  }
+
+  // Inductor fused all that it could: what is left is a product before it.
+  void Generated() {
+    const bool reduction = Subject("triton_red_") || Subject("triton_per_");
+    if (!reduction) A(Advice::kFuseIntoProduct);
   }
 
   void Other() {
-    if (f_.subject.find("index_put") != std::string::npos ||
-        f_.subject.find("scatter") != std::string::npos) {
-      A(Advice::kGatherInstead);
-    }
+    if (Subject("index_put") || Subject("scatter")) A(Advice::kGatherInstead);
     if (f_.subject == "aten::cat" || f_.subject == "aten::stack") A(Advice::kPreallocate);
-    if (category_ == "multi_tensor_apply") A(Advice::kFusedOptimizer);
-    if (Has(Pattern::kManySmallCalls)) A(Advice::kFuseNeighbours);
+    if (category_ != "multi_tensor_apply" && Has(Pattern::kManySmallCalls)) Compile();
   }
 
-  // What holds for every kernel.
+  // What holds for every kernel: a reproducer is for whoever writes it, so neither for what a
+  // compiler generates nor for simple ops.
   void Kernel() {
-    if (Has(Pattern::kUnlinked) || Has(Pattern::kGraphLaunch)) return;
-    if (Has(Pattern::kMissingModel)) B(Advice::kAddModel);
-    const bool slow = !f_.efficiency || *f_.efficiency < limits::kGood;
-    // A reproducer is for whoever writes the kernel: not the compiler, and no simple op's kernel.
-    const bool generated = kind_ == Kind::kTriton || f_.library == "Triton" ||
-                           kind_ == Kind::kElementwise || kind_ == Kind::kReduce ||
-                           f_.library == "PyTorch Native" || f_.library == "CUB";
-    if (slow && !generated) B(Advice::kReplay);
+    const bool generated = kind_ == Kind::kTriton || kind_ == Kind::kElementwise ||
+                           kind_ == Kind::kReduce || f_.library == "PyTorch Native" ||
+                           f_.library == "Triton" || f_.library == "CUB";
+    const bool unknown = Has(Pattern::kUnlinked) || Has(Pattern::kGraphLaunch) || !f_.efficiency ||
+                         *f_.efficiency >= limits::kGood;
     f_.replay_recommended = f_.replay_recommended && !generated;
+    if (unknown || generated) return;
+    B(Advice::kReplay);
     if (f_.replay_recommended) B(Advice::kProfileCounters);
   }
 
   const Kind kind_;
   const std::string_view category_;
+  const WorkContext& context_;
+  const perf::Platform* platform_;
   Finding& f_;
 };
 
+Advice GraphsOf(Engine engine) {
+  switch (engine) {
+    case Engine::kVllm: return Advice::kGraphsVllm;
+    case Engine::kSglang: return Advice::kGraphsSglang;
+    case Engine::kTensorRt: return Advice::kGraphsTensorRt;
+    case Engine::kDiffusers: return Advice::kCompileParts;
+    case Engine::kNone: break;
+  }
+  return Advice::kGpuGraphs;
+}
+
 }  // namespace
 
-void AddAdvice(Kind kind, std::string_view category, Finding* finding) {
-  Advisor(kind, category, finding).Run();
+void AddAdvice(Kind kind, std::string_view category, const WorkContext& context,
+               const perf::Platform* platform, Finding* finding) {
+  Advisor(kind, category, context, platform, finding).Run();
+}
+
+Ways WaysToLaunchFaster(const WorkContext& context, bool waits) {
+  Ways ways;
+  const Advice graphs = GraphsOf(context.engine);
+  if (context.IsServer()) {
+    // A server's setting: its torch code stays.
+    ways.b = {{graphs, {}, {}}};
+    return ways;
+  }
+  const bool optimizer = context.optimizer && !context.foreach_optimizer;
+  if (optimizer)
+    AddOnce(&ways.a, context.before_torch2 ? Advice::kLegacyOptimizer : Advice::kFusedOptimizer);
+  if (context.before_torch2) return ways;
+  if (graphs == Advice::kCompileParts) {
+    AddOnce(&ways.a, graphs);
+    return ways;
+  }
+  if (waits) {
+    AddOnce(&ways.a, Advice::kGraphParts);
+    return ways;
+  }
+  if (!context.compiled) AddOnce(&ways.a, Advice::kCompile);
+  AddOnce(&ways.a, graphs);
+  return ways;
+}
+
+Ways WaysForCommunication(const WorkContext& context, std::string_view longest, bool nccl,
+                          bool one_rank) {
+  Ways ways;
+  const bool exchange = ContainsNoCase(longest, "all_to_all") ||
+                        ContainsNoCase(longest, "alltoall") || ContainsNoCase(longest, "send_recv");
+  if (exchange && context.embeddings) {
+    AddOnce(&ways.a, Advice::kOverlapAllToAll);
+  } else if (context.training && !exchange) {
+    AddOnce(&ways.a, context.bucketed ? Advice::kTuneBuckets : Advice::kOverlapCommunication);
+  } else if (exchange) {
+    AddOnce(&ways.a, Advice::kOverlapCommunication);
+  } else if (context.engine == Engine::kVllm) {
+    AddOnce(&ways.b, Advice::kFuseAllReduceVllm);
+  } else if (context.engine == Engine::kSglang) {
+    AddOnce(&ways.b, Advice::kFuseAllReduceSglang);
+  } else if (ContainsNoCase(longest, "reduce")) {
+    AddOnce(&ways.a, Advice::kFuseAllReduce);
+  }
+  if (nccl && one_rank) {
+    AddOnce(&ways.b, Advice::kRecordRanks);
+  } else if (nccl) {
+    AddOnce(&ways.b, Advice::kTuneCommunication);
+  }
+  return ways;
+}
+
+std::vector<Advice> AdviceForHostSection(const WorkContext& context,
+                                         const HostSectionNames& section) {
+  if (section.unrecorded && !section.loading) return {Advice::kFindHostWork};
+  std::vector<Advice> out;
+  const std::vector<std::string>& names = section.names;
+  if (AnyName(names, {"pyav", "av/", "decord", "cv2", "videoreader", "decode_video", "read_video",
+                      "torchvision/io"})) {
+    out.push_back(Advice::kDecodeElsewhere);
+  }
+  if (AnyName(names, {"zoom", "resize", "rescale", "normalize", "image_transforms",
+                      "image_processing", "pil/", "ndimage", "to_numpy_array"})) {
+    out.push_back(Advice::kPreprocessOnGpu);
+  }
+  if (section.loading)
+    out.push_back(context.own_loader ? Advice::kLoaderWorkers : Advice::kPrefetchData);
+  if (out.empty() && !names.empty() && names.front().starts_with("aten::"))
+    out.push_back(Advice::kHostOpsToDevice);
+  if (out.empty()) out.push_back(Advice::kOverlapHostWork);
+  return out;
+}
+
+std::vector<Advice> AdviceForWaits(const std::vector<std::string>& names) {
+  std::vector<Advice> out;
+  if (AnyName(names, {"nonzero", "aten::index ", "masked_select", "aten::unique", "aten::where"}))
+    out.push_back(Advice::kFixedShapes);
+  if (AnyName(names, {"item", "_local_scalar_dense", "is_nonzero", "aten::equal"}))
+    out.push_back(Advice::kAvoidScalars);
+  if (AnyName(names, {"aten::to", "aten::_to_copy", "aten::copy_", "aten::cpu"}))
+    out.push_back(Advice::kAvoidBlockingCopies);
+  if (out.empty()) out.push_back(Advice::kAvoidSyncs);
+  return out;
 }
 
 }  // namespace jarvis::findings

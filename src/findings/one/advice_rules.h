@@ -1,14 +1,42 @@
-// Which ways out a finding has, by its category, bound, patterns and library.
+// Which ways out a finding has, by its category, bound, patterns and library, and by what runs it.
 #pragma once
 
+#include <string>
 #include <string_view>
+#include <vector>
 
 #include "findings/one/category_analysis.h"
 #include "findings/one/finding.h"
+#include "findings/one/work_context.h"
+#include "perf/platform.h"
 
 namespace jarvis::findings {
 
-// Fills path_a and path_b; neither stays empty.
-void AddAdvice(Kind kind, std::string_view category, Finding* finding);
+// Fills path_a and path_b. A path that no rule assessed stays empty; one in which nothing helps
+// holds the reason (see NoWay). `platform` null: none known.
+void AddAdvice(Kind kind, std::string_view category, const WorkContext& context,
+               const perf::Platform* platform, Finding* finding);
+
+// Both paths of a finding about work that is not one operation's.
+struct Ways {
+  std::vector<Remedy> a, b;
+};
+// Launching takes too long. `waits`: many launches wait for the GPU, so that no graph holds all.
+Ways WaysToLaunchFaster(const WorkContext& context, bool waits);
+// Collectives that nothing hides. `longest`: the name of the one that is exposed longest; `nccl`:
+// some are of NCCL or RCCL; `one_rank`: the trace has one rank of several.
+Ways WaysForCommunication(const WorkContext& context, std::string_view longest, bool nccl,
+                          bool one_rank);
+
+// What the host does while the GPU has nothing to do.
+struct HostSectionNames {
+  std::vector<std::string> names;  // frames with their files, ops, runtime calls; the longest first
+  bool loading = false;            // inside a data loader
+  bool unrecorded = false;         // for most of the time no event is recorded
+};
+std::vector<Advice> AdviceForHostSection(const WorkContext& context,
+                                         const HostSectionNames& section);
+// What fits to the names of the ops and calls in which the host waits for the GPU.
+std::vector<Advice> AdviceForWaits(const std::vector<std::string>& names);
 
 }  // namespace jarvis::findings

@@ -18,6 +18,7 @@
 #include "findings/one/host_findings.h"
 #include "findings/one/idle_sections.h"
 #include "findings/one/rules.h"
+#include "findings/one/structure_findings.h"
 #include "findings/one/system_findings.h"
 #include "findings/one/thresholds.h"
 #include "findings/one/workload_finder.h"
@@ -62,16 +63,17 @@ class Analyzer {
     });
     JV_TRY(job_.Check());
     job_.Report(2, 3, "findings");
-    MarkFusions();
     Context(calls);
-    FindCauses(calls, &out_.categories);
+    MarkFusions();
+    structures_ = FindStructures(calls, out_.context, &out_.categories);
+    FindCauses(calls, out_.context, &out_.categories);
     Totals();
     JV_TRY(CollectHost());
     fusions_ = FusionFindings(out_, trace_.events(), trace_.tree(), host_->launches);
     ClaimChains();
-    MakeCauseFindings(calls, &out_.categories);
+    MakeCauseFindings(calls, out_.context, &out_.categories);
     for (CategoryAnalysis& category : out_.categories)
-      MakeFindings(calls, &category);
+      MakeFindings(calls, out_.context, &category);
     Rank();
     Overlaps();
     Priorities();
@@ -116,6 +118,7 @@ class Analyzer {
           context.compiled || (category.kind == Kind::kTriton && category.calls >= kCompiledCalls);
     }
     context.training = context.training || context.foreach_optimizer;
+    AddSurroundings(trace_, platform_, out_.workload, &context);
     const trace::EventStore& events = trace_.events();
     for (trace::EventIndex e = 0; e < events.size(); ++e) {
       const std::string_view name = events.name(e);
@@ -125,6 +128,7 @@ class Analyzer {
       context.optimizer = context.optimizer || name.starts_with("Optimizer.");
       context.compiled = context.compiled || name.starts_with("Torch-Compiled Region");
     }
+    context.training = context.training || context.optimizer;
   }
 
   void MarkFusions() {
@@ -134,9 +138,8 @@ class Analyzer {
       for (const std::string& operation : candidate.operations)
         taken.try_emplace(operation, candidate.id);
       if (candidate.kind != FusionKind::kAttention) continue;
-      for (const FusionKernel& kernel : candidate.kernels) {
+      for (const FusionKernel& kernel : candidate.kernels)
         claimed_us[kernel.operation] += kernel.mean_us * static_cast<double>(candidate.instances);
-      }
     }
     for (CategoryAnalysis& category : out_.categories) {
       for (Operation& operation : category.operations) {
@@ -195,8 +198,9 @@ class Analyzer {
         linked && !simulation_->empty() && simulation_->quality().refusal.empty();
     std::vector<Finding> host = simulated ? FindHost() : IdleFindings(out_);
     if (host.empty() && !out_.idle.reliable) host = IdleFindings(out_);
-    for (std::vector<Finding> some :
-         {std::move(host), MultiKernelFindings(out_, trace_.steps().size()), std::move(fusions_)}) {
+    std::vector<Finding> multi = MultiKernelFindings(out_, trace_.steps().size());
+    AddStructures(std::move(structures_), out_.totals.window_ms, &multi);
+    for (std::vector<Finding> some : {std::move(host), std::move(multi), std::move(fusions_)}) {
       std::move(some.begin(), some.end(), std::back_inserter(all));
     }
     // By what they may save; without an estimate by time, after all others.
@@ -401,6 +405,7 @@ class Analyzer {
   std::shared_ptr<const analysis::HostSummary> host_;
   std::shared_ptr<const session::TraceFrames> frames_;
   std::vector<Finding> fusions_;
+  std::vector<Finding> structures_;  // made while the calls are there
   Analysis out_;
 };
 

@@ -22,6 +22,7 @@
 #include "findings/one/quality.h"
 #include "findings/one/step_base.h"
 #include "findings/one/wall_savings.h"
+#include "findings/one/work_context.h"
 #include "findings/one/workload.h"
 #include "perf/model_rows.h"
 #include "perf/platform.h"
@@ -51,15 +52,6 @@ struct Totals {
   std::optional<double> Percent(double ms) const {
     return window_ms > 0 ? std::optional(ms / window_ms * 100) : std::nullopt;
   }
-};
-
-// What advice has to fit to.
-struct WorkContext {
-  bool training = false;   // backward work or an optimizer
-  bool compiled = false;   // kernels that Inductor generated, or a compiled function
-  bool optimizer = false;  // an optimizer's step is marked
-  bool foreach_optimizer = false;
-  std::uint64_t sync_calls = 0;  // of runtime calls below ops that wait for the GPU
 };
 
 struct Analysis {

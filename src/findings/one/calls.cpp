@@ -35,6 +35,18 @@ std::optional<double> Share(double part, double whole) {
   return part / whole * 100;
 }
 
+bool IsProductLibrary(std::string_view library) {
+  return library == "Tensile" || library == "cuBLAS" || library == "cuBLASLt";
+}
+
+// A decorator or torch's own code, which nobody edits: what called it is the place.
+bool IsDecoratorPlace(std::string_view place) {
+  return place.starts_with("torch/") || place.starts_with("functools") ||
+         place.find("_contextlib.py") != place.npos || place.find("torch_guard.py") != place.npos ||
+         place.find(": wrapper_custom") != place.npos || place.find(": decorate_") != place.npos ||
+         place.ends_with(": wrapper");
+}
+
 // Of each piece of GPU work: whether what follows it on its device had been launched when it ended.
 enum class Follower : std::uint8_t { kUnknown, kQueued, kLate };
 
@@ -379,6 +391,9 @@ class Collector {
       }
     }
     std::string_view library = LibraryOfOp(out->name);
+    // A namespace may fall back to another's product.
+    if (!out->kernels.empty() && IsProductLibrary(LibraryOfKernel(out->kernels.front().name)))
+      library = {};
     // A helper's library is not the op's: the kernel must be a large part of it.
     constexpr double kLargePart = 0.3;
     for (const KernelShare& kernel : out->kernels) {
@@ -401,7 +416,7 @@ class Collector {
     out->module_path = analysis::ModulePath(frames);
     const std::vector<std::string> code = analysis::CodePlaces(frames, 8);
     for (const std::string& place : code) {
-      if (place.starts_with("...")) continue;
+      if (place.starts_with("...") || IsDecoratorPlace(place)) continue;
       out->entry_point = place;
       break;
     }

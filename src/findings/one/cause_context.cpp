@@ -21,10 +21,12 @@ std::optional<std::int64_t> OnlyNumber(std::string_view text) {
 
 }  // namespace
 
-CauseContext::CauseContext(const Calls& calls, const std::vector<CategoryAnalysis>& categories)
-    : calls_(calls) {
+CauseContext::CauseContext(const Calls& calls, const WorkContext& work,
+                           const std::vector<CategoryAnalysis>& categories)
+    : calls_(calls), work_(work) {
   LookAtEvents();
   LookAtOperations(categories);
+  FindMerges(categories);
 }
 
 void CauseContext::LookAtEvents() {
@@ -136,18 +138,89 @@ double CauseContext::BestAligned(const Operation& operation) const {
   return found == best_aligned_.end() ? 0 : found->second;
 }
 
-std::string CauseContext::Tuning() const {
-  const bool amd = calls_.platform != nullptr && calls_.platform->vendor == "AMD";
-  return amd ? "TunableOp (PYTORCH_TUNABLEOP_ENABLED=1), or hipBLASLt's offline tuning"
-             : "TunableOp (PYTORCH_TUNABLEOP_ENABLED=1), or max-autotune where the model is "
-               "compiled";
+std::string CauseContext::Tuning(const Operation& operation) const {
+  const bool tensile =
+      !operation.kernels.empty() && operation.kernels.front().name.starts_with("Cijk_");
+  if (operation.name.starts_with("aiter::") && tensile) {
+    return "The kernel is hipBLASLt's: aiter's table of tuned GEMMs seems to have no entry for "
+           "these sizes. Add them (its gradlib tuner, AITER_CONFIG_GEMM_BF16), or tune hipBLASLt "
+           "with PYTORCH_TUNABLEOP_ENABLED=1 in a warm-up run";
+  }
+  const std::string compiled =
+      work_.compiled ? "Compile with `mode=\"max-autotune\"`, which times Triton's and the "
+                       "library's kernels for these sizes"
+                     : "";
+  if (work_.amd) {
+    const std::string tunable =
+        "une hipBLASLt for these sizes: PYTORCH_TUNABLEOP_ENABLED=1 in a warm-up run, or its "
+        "offline tuning";
+    return compiled.empty() ? "T" + tunable : compiled + ", or t" + tunable;
+  }
+  // cuBLASLt has no switch in PyTorch that tunes it.
+  return compiled.empty() ? "Hand a reproducer with these sizes to the library's team" : compiled;
 }
 
-std::string CauseContext::Fp8Option(std::string_view spec) const {
+double CauseContext::Fp8Rate(std::string_view spec) const {
   const bool half = spec.ends_with("bf16") || spec.ends_with("fp16");
   if (calls_.platform == nullptr || !half || !perf::PeakFor(*calls_.platform, "matrix_fp8"))
-    return {};
-  return "fp8 products are an option that changes accuracy";
+    return 0;
+  return LargeGemm("matrix_fp8");
+}
+
+namespace {
+
+// Products of one input that follow each other.
+struct MergeRun {
+  double m = 0, n = 0, k = 0;
+  std::size_t count = 0;
+  double us = 0;
+
+  // A product whose sizes are those of the one before may read its output, if that is square: two
+  // layers. Three of them, or one that cannot read the other's output, share an input.
+  bool Shares() const { return count >= 3 || (count == 2 && n != k); }
+};
+
+}  // namespace
+
+void CauseContext::FindMerges(const std::vector<CategoryAnalysis>& categories) {
+  std::map<std::pair<std::size_t, Shape>, double> runs;  // products and sizes: time
+  MergeRun run;
+  const auto close = [&] {
+    if (run.Shares()) {
+      const auto size = [](double x) { return static_cast<std::int64_t>(x); };
+      runs[{run.count, Shape{size(run.m), size(run.k), size(run.n)}}] += run.us;
+    }
+    run = {};
+  };
+  for (std::size_t i = 0; i < calls_.calls.size(); ++i) {
+    const analysis::WorkCall& call = calls_.calls[i];
+    const Place place = calls_.place_of[i];
+    if (place.category == kNone || call.backward || !calls_.IsHostCall(call)) {
+      close();
+      continue;
+    }
+    const Kind kind = categories[place.category].kind;
+    // A gate's activation stands between it and the product beside it.
+    if (kind == Kind::kElementwise && run.count == 1 && run.n != run.k) continue;
+    const auto number = [&](const char* key) {
+      return kind != Kind::kGemm || call.work == nullptr ? std::nullopt : call.work->NumberOf(key);
+    };
+    const auto m = number("M"), n = number("N"), k = number("K");
+    const bool product = m && n && k && *m > 1 && number("B").value_or(1) == 1;
+    if (!product || *m != run.m || *k != run.k || *n != run.n) close();
+    if (!product) continue;
+    if (run.count == 0) run = {*m, *n, *k, 0, 0};
+    ++run.count;
+    run.us += call.kernel_us;
+  }
+  close();
+  for (const auto& [what, us] : runs) {
+    if (100 * us < limits::kMergeShare * calls_.computation_us) continue;
+    const auto& [count, sizes] = what;
+    merge_ += (merge_.empty() ? "" : ", ") + std::to_string(count) + " of (" +
+              std::to_string(sizes[0]) + "," + std::to_string(sizes[1]) + ") x (" +
+              std::to_string(sizes[1]) + "," + std::to_string(sizes[2]) + ")";
+  }
 }
 
 std::optional<double> CauseContext::BlocksOf(trace::EventIndex gpu) const {

@@ -12,13 +12,15 @@
 #include "findings/one/calls.h"
 #include "findings/one/category_analysis.h"
 #include "findings/one/shapes.h"
+#include "findings/one/work_context.h"
 
 namespace jarvis::findings {
 
 class CauseContext {
  public:
   // Both must outlive the object.
-  CauseContext(const Calls& calls, const std::vector<CategoryAnalysis>& categories);
+  CauseContext(const Calls& calls, const WorkContext& work,
+               const std::vector<CategoryAnalysis>& categories);
 
   // The type in which most of the time of products is spent: "bf16"; empty: no product.
   const std::string& model_type() const { return model_type_; }
@@ -39,8 +41,12 @@ class CauseContext {
   std::string LargeGemmSource() const;
   // The best rate of products of the same type on aligned kernels; 0: none.
   double BestAligned(const Operation& operation) const;
-  std::string Tuning() const;                          // how its library is tuned
-  std::string Fp8Option(std::string_view spec) const;  // empty: no such unit
+  std::string Tuning(const Operation& operation) const;  // how its library is tuned: a sentence
+  // TFLOPS/s of large fp8 products in place of these; 0: no such unit, or no 16 bits.
+  double Fp8Rate(std::string_view spec) const;
+  // Products that read one input and are not one product yet: "3 of (8944,1024) x (1024,1024)";
+  // empty: none.
+  const std::string& merge() const { return merge_; }
 
   std::uint32_t FirstCallOf(const Operation& operation) const { return first_.at(operation.id); }
   // Of a kernel's recorded grid; absent: not recorded, or counted in work-items.
@@ -52,7 +58,11 @@ class CauseContext {
   void LookAtEvents();
   void LookAtOperations(const std::vector<CategoryAnalysis>& categories);
 
+  void FindMerges(const std::vector<CategoryAnalysis>& categories);
+
   const Calls& calls_;
+  const WorkContext& work_;
+  std::string merge_;
   std::string model_type_;
   bool training_ = false;
   int newest_ = 0;

@@ -48,8 +48,9 @@ std::string ShapeText(const Shape& shape) {
 
 class CauseFinder {
  public:
-  CauseFinder(const Calls& calls, std::vector<CategoryAnalysis>* categories)
-      : calls_(calls), out_(*categories), context_(calls, *categories) {}
+  CauseFinder(const Calls& calls, const WorkContext& work,
+              std::vector<CategoryAnalysis>* categories)
+      : calls_(calls), work_(work), out_(*categories), context_(calls, work, *categories) {}
 
   void Run() {
     for (CategoryAnalysis& category : out_) {
@@ -78,11 +79,12 @@ class CauseFinder {
     if (kind == Kind::kSdpa && (FewQueries(o) || SlowAttention(o))) return;
     if (kind == Kind::kReduce && SumOfOne(o)) return;
     if (kind == Kind::kElementwise && ParameterCast(o)) return;
+    if (kind == Kind::kNorm && NarrowNorm(o)) return;
     if (kind == Kind::kNorm) FewRows(o);
   }
 
   void Set(Operation* o, Pattern pattern, std::string group, Facts facts) const {
-    o->cause = Cause{pattern, std::move(group), std::move(facts), {}, {}};
+    o->cause = Cause{pattern, std::move(group), std::move(facts), {}, {}, {}};
   }
 
   double KernelPart(const Operation& o, const std::function<bool(std::string_view)>& wanted) const {
@@ -147,6 +149,12 @@ class CauseFinder {
                         "dense peak of " + platform->name};
     o->cause->a = target;
     o->cause->b = target;
+    // Half the bytes of fp32, and the rate of bf16.
+    if (const auto bf16 = perf::PeakFor(*platform, "matrix_bf16")) {
+      const double rest = std::max(*now / (limits::kTensorMid * bf16->tflops), least / 2);
+      const double most = std::max(0.0, 1 - rest);
+      o->cause->option = Target{{most, most, most}, "", ""};
+    }
     HoldAgainstTf32(peak->tflops, o);
     return true;
   }
@@ -258,12 +266,12 @@ class CauseFinder {
                     [](const PatternHit& hit) { return hit.pattern == Pattern::kDecodeGemm; });
     if (!decode || !e.tb_per_s || !e.peak_tb_per_s || o->mean_us < 5) return false;
     const double goal = limits::kStreamShare * *e.peak_tb_per_s;
-    if (*e.tb_per_s <= 0 || *e.tb_per_s >= goal) return false;
+    if (*e.tb_per_s <= 0 || limits::kSiblingGain * *e.tb_per_s >= goal) return false;
     Set(o, Pattern::kWeightBound, "weights",
         {CauseCount("rows", Number(*o, "M").value_or(0)),
          NumberFact("tb_s_achieved", *e.tb_per_s, "TB/s"),
          NumberFact("bandwidth_percent", *e.tb_per_s / *e.peak_tb_per_s * 100, "%"),
-         CauseWords("tuning", context_.Tuning())});
+         CauseWords("tuning", context_.Tuning(*o))});
     const Range part{SavedPart(*e.tb_per_s, limits::kTargetSlack * goal),
                      SavedPart(*e.tb_per_s, 0.93 * goal), SavedPart(*e.tb_per_s, goal)};
     o->cause->b = Target{part, fmt::format("{:.0f} % of the bandwidth", limits::kStreamShare * 100),
@@ -311,13 +319,26 @@ class CauseFinder {
                    NumberFact("target_tflops", likely, "TFLOPS/s"),
                    by_sibling ? CauseText("reference", SiblingText(*best))
                               : CauseWords("reference", "large products on this device"),
-                   CauseWords("tuning", context_.Tuning()),
-                   CauseWords("fp8", context_.Fp8Option(e.spec))};
-    Set(o, Pattern::kSlowerThanSiblings, e.spec, std::move(facts));
+                   CauseWords("tuning", context_.Tuning(*o)),
+                   CauseWords("merge", context_.merge())};
+    AddSpread(*o, &facts);
+    Set(o, by_sibling ? Pattern::kSlowerThanSiblings : Pattern::kBelowLargeProducts, e.spec,
+        std::move(facts));
+    const double high = by_sibling ? likely : most;
     o->cause->b = Target{{SavedPart(now, limits::kTargetSlack * likely), SavedPart(now, likely),
-                          SavedPart(now, likely)},
+                          SavedPart(now, high)},
                          fmt::format("{:.0f} TFLOPS/s", likely),
                          by_sibling ? "another product of this trace" : context_.LargeGemmSource()};
+    const double fp8 = context_.Fp8Rate(e.spec);
+    const double part = SavedPart(now, limits::kTargetSlack * fp8);
+    if (part > 0) o->cause->option = Target{{part, part, part}, "", ""};
+  }
+
+  // One kernel, one shape, and yet other times: nothing that a choice of kernels would change.
+  static void AddSpread(const Operation& o, Facts* facts) {
+    if (o.kernels.size() != 1 || o.count < 2 || o.max_us < limits::kClockSpread * o.min_us) return;
+    facts->push_back(NumberFact("fastest", o.min_us / 1000, "ms"));
+    facts->push_back(NumberFact("slowest", o.max_us / 1000, "ms"));
   }
 
   static std::string SiblingText(const Operation& o) {
@@ -340,9 +361,11 @@ class CauseFinder {
     if (few > limits::kFewQueries || few <= 0 || many < limits::kFewQueriesKeys * few) return false;
     const double peak = *e.peak_tb_per_s;
     if (*e.tb_per_s >= peak / 2) return false;
-    Set(o, Pattern::kFewQueries, "few_queries",
-        {CauseCount("queries", *queries), CauseCount("keys", *keys), KernelFact(*o),
-         NumberFact("tb_s_achieved", *e.tb_per_s, "TB/s")});
+    Facts facts = {CauseCount("queries", *queries), CauseCount("keys", *keys), KernelFact(*o),
+                   NumberFact("tb_s_achieved", *e.tb_per_s, "TB/s")};
+    const bool walks = *queries < *keys;
+    if (walks) facts.push_back(CauseCount("walk", *keys));
+    Set(o, Pattern::kFewQueries, walks ? "few_queries" : "few_keys", std::move(facts));
     const Target target{{SavedPart(*e.tb_per_s, peak / 4), SavedPart(*e.tb_per_s, 0.4 * peak),
                          SavedPart(*e.tb_per_s, peak / 2)},
                         "half of the bandwidth",
@@ -359,22 +382,35 @@ class CauseFinder {
     const auto length = Number(*o, "N_Q");
     if (!head || !length || *length < limits::kShortSequence) return false;
     const PublishedAttention* rate = PublishedAttentionFor(*calls_.platform, *head);
+    // The switches are those of scaled_dot_product_attention.
+    if (!o->name.starts_with("aten::")) return false;
     if (rate == nullptr || o->library == rate->library || o->library == "AITER") return false;
     const double goal = rate->tflops * (ContainsNoCase(o->name, "backward") ? 0.75 : 1);
     const double now = *e.tflops_per_s;
     if (now <= 0 || now >= 0.8 * goal) return false;
     const bool amd = calls_.platform->vendor == "AMD";
-    Set(o, Pattern::kSlowAttentionKernel, o->library,
-        {KernelFact(*o), NumberFact("tflops_achieved", now, "TFLOPS/s"),
-         CauseCount("head_size", *head), CauseWords("reference", std::string(rate->kernels)),
-         NumberFact("target_tflops", goal, "TFLOPS/s"),
-         CauseWords("choice",
-                    amd ? "`torch.backends.cuda.preferred_rocm_fa_library(\"ck\")`, or "
-                          "flash-attn / AITER's kernels"
-                        : "`torch.nn.attention.sdpa_kernel(SDPBackend.CUDNN_ATTENTION)`, or "
-                          "flash-attn"),
-         CauseWords("switch", amd ? "Without a change of the code: TORCH_ROCM_FA_PREFER_CK=1."
-                                  : "Without a change of the code: TORCH_CUDNN_SDPA_ENABLED=1.")});
+    // Of text alone, and where the mask is not there yet.
+    const bool causal = work_.causal && o->parameters.find("'causal': True") == std::string::npos;
+    Facts facts = {
+        KernelFact(*o),
+        NumberFact("tflops_achieved", now, "TFLOPS/s"),
+        CauseCount("head_size", *head),
+        CauseWords("reference", std::string(rate->kernels)),
+        NumberFact("target_tflops", goal, "TFLOPS/s"),
+        CauseWords("choice", amd ? "`torch.backends.cuda.preferred_rocm_fa_library(\"ck\")`, or "
+                                   "flash-attn / AITER's kernels"
+                                 : "`torch.nn.attention.sdpa_kernel(SDPBackend.CUDNN_ATTENTION)`, "
+                                   "or FlashAttention-3"),
+        CauseWords("switch", amd ? "Without a change of the code: "
+                                   "TORCH_ROCM_FA_PREFER_CK=1."
+                                 : "Without a change of the code: "
+                                   "TORCH_CUDNN_SDPA_ENABLED=1.")};
+    if (causal) {
+      facts.push_back(CauseWords("causal",
+                                 "The mask is not causal; if it is meant to be, `is_causal=True` "
+                                 "halves the work."));
+    }
+    Set(o, Pattern::kSlowAttentionKernel, o->library, std::move(facts));
     const Target target{
         {SavedPart(now, 0.75 * goal), SavedPart(now, 0.9 * goal), SavedPart(now, goal)},
         fmt::format("{:.0f} TFLOPS/s", goal),
@@ -401,6 +437,42 @@ class CauseFinder {
         {CauseCount("dimension", static_cast<double>(*dimension)),
          CauseText("shape", ShapeText(shapes.front()))});
     o->cause->a = Target{{0.9, 0.95, 1}, "no kernel", "squeeze() moves no data"};
+    return true;
+  }
+
+  // Queries and keys by head: rows of a head's size.
+  bool NarrowNorm(Operation* o) {
+    const Efficiency& e = o->efficiency;
+    const std::vector<Shape> shapes = ShapesOf(*o);
+    const bool whole = o->classification == "rms" || o->classification == "layer";
+    if (!whole || shapes.empty() || !e.tb_per_s || !e.peak_tb_per_s || *e.tb_per_s <= 0)
+      return false;
+    const auto input =
+        std::max_element(shapes.begin(), shapes.end(),
+                         [](const Shape& a, const Shape& b) { return Elements(a) < Elements(b); });
+    if (input->size() < 2 || o->mean_us < limits::kSmallKernelUs) return false;
+    const double width = static_cast<double>(input->back());
+    const double rows = Elements(*input) / width;
+    const double peak = *e.peak_tb_per_s;
+    if (width > limits::kNarrowRow || rows < limits::kManyRows || *e.tb_per_s >= peak / 2)
+      return false;
+    Facts facts = {CauseCount("width", width), CauseCount("rows", rows), KernelFact(*o),
+                   NumberFact("tb_s_achieved", *e.tb_per_s, "TB/s")};
+    if (work_.causal) {
+      facts.push_back(CauseWords(
+          "qk",
+          "Rows of a head's size are queries and keys: compute it in one kernel with the rotary "
+          "embedding and the copies beside it, which read the same tensors (fused QK-norm and "
+          "RoPE, "
+          "as SGLang, vLLM and FlashInfer have)."));
+    }
+    Set(o, Pattern::kNarrowNorm, "narrow", std::move(facts));
+    const Target target{{SavedPart(*e.tb_per_s, 0.5 * peak), SavedPart(*e.tb_per_s, 0.65 * peak),
+                         SavedPart(*e.tb_per_s, limits::kStreamShare * peak)},
+                        fmt::format("{:.0f} % of the bandwidth", limits::kStreamShare * 100),
+                        "bandwidth of " + calls_.platform->name};
+    if (work_.causal) o->cause->a = target;
+    o->cause->b = target;
     return true;
   }
 
@@ -465,6 +537,7 @@ class CauseFinder {
   }
 
   const Calls& calls_;
+  const WorkContext& work_;
   std::vector<CategoryAnalysis>& out_;
   const CauseContext context_;
 };
@@ -515,8 +588,9 @@ bool IsUnalignedKernel(std::string_view kernel, int newest_architecture) {
   return own > 0 && own < kAmpere && newest_architecture >= kAmpere;
 }
 
-void FindCauses(const Calls& calls, std::vector<CategoryAnalysis>* categories) {
-  CauseFinder(calls, categories).Run();
+void FindCauses(const Calls& calls, const WorkContext& context,
+                std::vector<CategoryAnalysis>* categories) {
+  CauseFinder(calls, context, categories).Run();
 }
 
 }  // namespace jarvis::findings

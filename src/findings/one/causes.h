@@ -6,6 +6,7 @@
 
 #include "findings/one/calls.h"
 #include "findings/one/category_analysis.h"
+#include "findings/one/work_context.h"
 
 namespace jarvis::findings {
 
@@ -14,7 +15,8 @@ namespace jarvis::findings {
 // that a chain has claimed (Operation::claimed) keep out. Causes that take less than
 // limits::kCauseShare of the computing time or limits::kFindingMin of the window are dropped. n log
 // n in operations and events.
-void FindCauses(const Calls& calls, std::vector<CategoryAnalysis>* categories);
+void FindCauses(const Calls& calls, const WorkContext& context,
+                std::vector<CategoryAnalysis>* categories);
 
 // Which matrix arithmetic a kernel's name tells. "sgemm" is fp32; "s1688" with fp32 operands TF32.
 bool IsFp32ProductKernel(std::string_view kernel);

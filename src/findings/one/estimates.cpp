@@ -60,7 +60,8 @@ struct Group {
 
 class FindingMaker {
  public:
-  FindingMaker(const Calls& calls, CategoryAnalysis* out) : calls_(calls), out_(*out) {}
+  FindingMaker(const Calls& calls, const WorkContext& context, CategoryAnalysis* out)
+      : calls_(calls), context_(context), out_(*out) {}
 
   // Of operations of any category that have one cause; the longest first.
   void AddCause(const std::vector<const Operation*>& members) {
@@ -166,24 +167,44 @@ class FindingMaker {
     if (HasPattern(first, Pattern::kUnlinked)) f.warnings.emplace_back("unlinked");
     if (!judged) f.warnings.emplace_back("not_quantified");
     if (group.cause != nullptr) {
+      AddOption(group, &f);
       AddPaths(group, &f);
     } else {
-      AddAdvice(out_.kind, out_.key, &f);
+      AddAdvice(out_.kind, out_.key, context_, calls_.platform, &f);
     }
+    // Neither a figure nor a way out: nothing that a reader could do. Graphs are opened elsewhere.
+    const bool nothing = f.path_a.empty() && f.path_b.empty() &&
+                         f.method == EstimateMethod::kNone;
+    // Without a platform nothing has a figure; what an op is, is told all the same.
+    const bool told = HasPattern(first, Pattern::kGraphLaunch) ||
+                      (calls_.platform == nullptr && out_.kind != Kind::kOther);
+    if (nothing && group.cause == nullptr && !told) return;
     Changes(group, &f);
     out_.findings.push_back(std::move(f));
   }
 
-  // A rule's own ways out; its texts stand in its row.
+  // What goes further at a price, of all members: told beside the way out, in no saving.
+  static void AddOption(const Group& group, Finding* f) {
+    double ms = 0;
+    for (const Operation* member : group.members) {
+      if (member->cause->option) ms += TargetSavings(*member->cause->option, *member).mid;
+    }
+    if (ms > 0) f->patterns.front().facts.push_back(NumberFact("option_ms", ms, "ms"));
+  }
+
+  // A rule's own ways out; its texts stand in its row. What none of its facts fills is no way out.
   static void AddPaths(const Group& group, Finding* f) {
     f->rule = group.cause->pattern;
     f->replay_recommended = false;  // the cause is known; a reproducer would show it again
     const RuleRow* row = RuleOf(group.cause->pattern);
-    for (const auto& [path, text] :
-         {std::pair{&f->path_a, row == nullptr ? std::string_view() : row->path_a},
-          {&f->path_b, row == nullptr ? std::string_view() : row->path_b}}) {
-      path->push_back({text.empty() ? Advice::kNoneKnown : Advice::kRule, {}, {}});
-    }
+    if (row == nullptr) return;
+    const auto written = [](const Fact& fact) {
+      const auto* text = std::get_if<std::string>(&fact.value);
+      return text == nullptr ? std::string("1") : *text;
+    };
+    const std::vector<Fact>& facts = f->patterns.front().facts;
+    if (!FillRule(row->path_a, facts, written).empty()) f->path_a = {{Advice::kRule, {}, {}}};
+    if (!FillRule(row->path_b, facts, written).empty()) f->path_b = {{Advice::kRule, {}, {}}};
   }
 
   // The roof itself is a bound and no target.
@@ -194,7 +215,22 @@ class FindingMaker {
             "the roof of the platform"};
   }
 
+  // The part of a convolution's time that layout conversions take.
+  static double Transposes(const Operation& operation) {
+    if (!HasPattern(operation, Pattern::kLayoutTransposes) || operation.gpu_us <= 0) return 0;
+    for (const Fact& fact : operation.details) {
+      const double* us = std::get_if<double>(&fact.value);
+      if (fact.key == "transpose_us" && us != nullptr) return *us / operation.gpu_us;
+    }
+    return 0;
+  }
+
   void Changes(const Group& group, Finding* f) const {
+    // The gap to a roof is a kernel's, unless only a change of the model takes it away.
+    const auto way = [](const std::vector<Remedy>& path) {
+      return !path.empty() && path.front().advice != Advice::kNoneKnown;
+    };
+    const auto roof_path = !way(f->path_b) && way(f->path_a) ? &Cause::a : &Cause::b;
     for (const auto& [path, change] :
          {std::pair{&Cause::a, &f->change_a}, {&Cause::b, &f->change_b}}) {
       Change made;
@@ -202,7 +238,10 @@ class FindingMaker {
         std::optional<Target> target;
         if (group.cause != nullptr) {
           target = (*member->cause).*path;
-        } else if (path == &Cause::b && member->efficiency.percent) {
+        } else if (path == &Cause::a && Transposes(*member) > 0) {
+          const double part = Transposes(*member);
+          target = Target{{part / 2, 0.8 * part, part}, "no layout conversions", "this trace"};
+        } else if (path == roof_path && member->efficiency.percent) {
           target = RoofTarget(*member->efficiency.percent);
         }
         if (!target) continue;
@@ -282,11 +321,13 @@ class FindingMaker {
     bool no_model = false;
     bool no_shapes = false;
     bool anomaly = false;
+    bool fused = false;
     for (const Operation& operation : out_.operations) {
       const Efficiency& e = operation.efficiency;
       if (operation.percent_of_category.value_or(0) < limits::kSignificantShare) continue;
       near_roof = near_roof || (e.percent && *e.percent >= limits::kGood && !e.impossible);
       anomaly = anomaly || e.impossible;
+      fused = fused || operation.claimed;
       if (e.flops || e.bytes) continue;
       no_shapes = no_shapes || (operation.has_model && operation.dims.empty());
       no_model = no_model || !operation.has_model;
@@ -296,6 +337,7 @@ class FindingMaker {
     };
     const bool system = out_.kind == Kind::kCommunication;
     note(system, "see_multi_kernel");
+    note(fused, "see_fusion");
     note(calls_.platform == nullptr && !system, "no_platform");
     note(no_shapes, "no_shapes");
     note(no_model && !system, "no_model");
@@ -306,6 +348,7 @@ class FindingMaker {
   }
 
   const Calls& calls_;
+  const WorkContext& context_;
   CategoryAnalysis& out_;
 };
 
@@ -345,7 +388,8 @@ Range TargetSavings(const Target& target, const Operation& operation) {
           saved(target.saved_part.high)};
 }
 
-void MakeCauseFindings(const Calls& calls, std::vector<CategoryAnalysis>* categories) {
+void MakeCauseFindings(const Calls& calls, const WorkContext& context,
+                       std::vector<CategoryAnalysis>* categories) {
   std::map<std::pair<Pattern, std::string_view>, std::vector<const Operation*>> groups;
   for (const CategoryAnalysis& category : *categories) {
     for (const Operation& operation : category.operations) {
@@ -354,17 +398,23 @@ void MakeCauseFindings(const Calls& calls, std::vector<CategoryAnalysis>* catego
     }
   }
   for (auto& [key, members] : groups) {
-    std::stable_sort(members.begin(), members.end(),
-                     [](const Operation* a, const Operation* b) { return a->gpu_us > b->gpu_us; });
+    // The category with most of the time names the finding, its longest operation first.
+    std::map<std::string_view, double> time;
+    for (const Operation* member : members)
+      time[member->category] += member->gpu_us;
+    std::stable_sort(members.begin(), members.end(), [&](const Operation* a, const Operation* b) {
+      const double x = time[a->category], y = time[b->category];
+      return x != y ? x > y : a->gpu_us > b->gpu_us;
+    });
     const auto home = std::find_if(
         categories->begin(), categories->end(),
         [&](const CategoryAnalysis& one) { return one.key == members.front()->category; });
-    FindingMaker(calls, &*home).AddCause(members);
+    FindingMaker(calls, context, &*home).AddCause(members);
   }
 }
 
-void MakeFindings(const Calls& calls, CategoryAnalysis* category) {
-  FindingMaker(calls, category).Run();
+void MakeFindings(const Calls& calls, const WorkContext& context, CategoryAnalysis* category) {
+  FindingMaker(calls, context, category).Run();
 }
 
 }  // namespace jarvis::findings

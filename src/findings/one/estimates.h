@@ -5,6 +5,7 @@
 
 #include "findings/one/calls.h"
 #include "findings/one/category_analysis.h"
+#include "findings/one/work_context.h"
 
 namespace jarvis::findings {
 
@@ -18,11 +19,12 @@ void EstimateOperations(const Calls& calls, CategoryAnalysis* category);
 // Groups them: by (bound, library, efficiency bucket) where the roof is known, else by op name.
 // Operations in a good band without a notable pattern are no finding. Sorted by middle impact.
 // Operations with a cause are those of MakeCauseFindings.
-void MakeFindings(const Calls& calls, CategoryAnalysis* category);
+void MakeFindings(const Calls& calls, const WorkContext& context, CategoryAnalysis* category);
 
 // One finding for each cause and group, in the category of its costliest operation; before
 // MakeFindings, whose findings come behind.
-void MakeCauseFindings(const Calls& calls, std::vector<CategoryAnalysis>* categories);
+void MakeCauseFindings(const Calls& calls, const WorkContext& context,
+                       std::vector<CategoryAnalysis>* categories);
 
 // What a target saves of an operation, in ms: at most what ran alone.
 Range TargetSavings(const Target& target, const Operation& operation);

@@ -43,15 +43,15 @@ struct WallSaving {
 // What a way out does to GPU work, so that a simulation can be asked what it saves in wall time.
 struct Change {
   struct Part {
-    Range saved_part;                    // of each event's duration, from 0 to 1
-    std::vector<trace::EventIndex> gpu;  // the events that get shorter
+    Range saved_part;                          // of each event's duration, from 0 to 1
+    std::vector<trace::EventIndex> gpu;        // the events that get shorter
   };
   std::vector<Part> parts;
   Range savings_ms;    // GPU time, each part at most what ran alone
   std::string target;  // of the costliest part; see Target
   std::string source;
   // What the simulation is asked instead of `parts`, where launches go, too; empty: the parts.
-  std::vector<analysis::Change> exact;
+  std::vector<analysis::Change> exact = {};
 };
 
 struct Finding {
@@ -85,8 +85,8 @@ struct Finding {
   std::vector<std::string> row_ids;       // "op3": rows that tools take
   std::vector<std::string> module_paths;  // the members', the most time first, at most three
   std::vector<PatternHit> patterns;
-  std::vector<Remedy> path_a;      // never empty: kNoneKnown if there is nothing
-  std::vector<Remedy> path_b;      // never empty
+  std::vector<Remedy> path_a;  // empty: no rule assessed it; kNoneKnown with its reason: none
+  std::vector<Remedy> path_b;
   std::optional<Pattern> rule;     // what found it; absent: the roof, or gaps and copies
   std::optional<Change> change_a;  // absent: the path has no target
   std::optional<Change> change_b;

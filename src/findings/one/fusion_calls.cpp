@@ -117,12 +117,24 @@ bool FusionCalls::Any(const FusionInstance& instance,
                      [&](std::uint32_t call) { return ContainsAny(NameOf(call), parts); });
 }
 
+bool FusionCalls::InFrame(std::uint32_t call,
+                          std::initializer_list<std::string_view> lower_parts) const {
+  for (EventIndex e = tree_.parent(calls_.calls[call].op); e != kNoEvent; e = tree_.parent(e)) {
+    if (events_[e].kind != trace::EventKind::kPythonFunction) continue;
+    if (!analysis::ModuleClass(events_.name(e)).empty()) return false;
+    if (ContainsAny(events_.name(e), lower_parts)) return true;
+  }
+  return false;
+}
+
 FusionKind FusionCalls::Composition(const FusionInstance& chain) const {
   if (chain.kind == FusionKind::kAttention) return FusionKind::kAttention;
   const bool mean = Any(chain, {"::mean", "::var", "::sum"});
   if (Any(chain, {"rsqrt"}) || (mean && Any(chain, {"::pow", "::var"}))) return FusionKind::kNorm;
   if (Any(chain, {"addcdiv", "addcmul", "::lerp"})) return FusionKind::kOptimizer;
   if (Any(chain, {"::neg"}) && Any(chain, {"::cat"})) return FusionKind::kRotary;
+  if (InFrame(chain.calls.front(), {"rotary", "rotate_half", "apply_rope"}))
+    return FusionKind::kRotary;
   if (Any(chain, {"silu", "gelu", "sigmoid", "tanh", "relu"})) return FusionKind::kActivation;
   return FusionKind::kChain;
 }

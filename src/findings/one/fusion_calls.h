@@ -81,6 +81,8 @@ class FusionCalls {
  private:
   void Describe(const analysis::WorkCall& call, Kind kind, FusionTraits* out) const;
   bool Any(const FusionInstance& instance, std::initializer_list<std::string_view> parts) const;
+  // Whether a Python frame around a call, below its module, has one of the parts in its name.
+  bool InFrame(std::uint32_t call, std::initializer_list<std::string_view> lower_parts) const;
 
   Calls& calls_;
   const std::vector<CategoryAnalysis>& categories_;

@@ -8,6 +8,8 @@
 
 #include <fmt/format.h>
 
+#include "analysis/tables/summary.h"
+#include "findings/one/causes.h"
 #include "findings/one/exclusive.h"
 #include "findings/one/fusion_calls.h"
 #include "findings/one/fusion_instances.h"
@@ -119,6 +121,11 @@ void NameCandidate(const FusionCalls& in, const FusionInstance& first,
     kernel.bytes = in.TraitsOf(call).bytes;
     if (kernel.bytes) ++c->modeled_kernels;
     c->kernels.push_back(std::move(kernel));
+  }
+  for (const FusionKernel& kernel : c->kernels) {
+    const bool unaligned = c->kind == FusionKind::kAttention && IsUnalignedKernel(kernel.name, 0);
+    if (unaligned && c->unaligned_kernel.empty())
+      c->unaligned_kernel = analysis::ShortKernelName(kernel.name);
   }
   c->scores = first.scores;
   c->head_size = first.head_size;

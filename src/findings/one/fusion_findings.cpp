@@ -7,24 +7,40 @@
 #include "findings/one/estimates.h"
 #include "findings/one/system_findings.h"
 #include "findings/one/thresholds.h"
+#include "findings/one/work_context.h"
 
 namespace jarvis::findings {
 namespace {
 
-struct FusionRule {
-  FusionKind kind;
-  Advice a;
-  std::optional<Pattern> pattern;
-};
-constexpr FusionRule kFusionRules[] = {
-    {FusionKind::kAttention, Advice::kFlashAttention, Pattern::kUnfusedAttention},
-    {FusionKind::kNorm, Advice::kFusedNorm, Pattern::kUnfusedNorm},
-    {FusionKind::kActivation, Advice::kFuseNeighbours, {}},
-    {FusionKind::kRotary, Advice::kFuseNeighbours, {}},
-    {FusionKind::kEpilogue, Advice::kFuseEpilogue, {}},
-    {FusionKind::kOptimizer, Advice::kFusedOptimizer, {}},
-    {FusionKind::kChain, Advice::kFuseNeighbours, {}},
-};
+// What is fused, by its kind; absent: nothing is called but the ops around.
+std::optional<Pattern> PatternOf(FusionKind kind) {
+  switch (kind) {
+    case FusionKind::kAttention: return Pattern::kUnfusedAttention;
+    case FusionKind::kNorm: return Pattern::kUnfusedNorm;
+    case FusionKind::kActivation: return Pattern::kUnfusedActivation;
+    case FusionKind::kRotary: return Pattern::kUnfusedRotary;
+    case FusionKind::kEpilogue:
+    case FusionKind::kOptimizer:
+    case FusionKind::kChain: break;
+  }
+  return std::nullopt;
+}
+
+// A compiler fuses chains by itself; what it left, and what an old PyTorch runs, needs other ways.
+std::vector<Remedy> FusionWays(FusionKind kind, const WorkContext& context) {
+  std::vector<Remedy> ways;
+  const auto add = [&](Advice advice) { ways.push_back({advice, {}, {}}); };
+  if (kind == FusionKind::kAttention) return {{Advice::kFlashAttention, {}, {}}};
+  if (kind == FusionKind::kOptimizer) {
+    return {{context.before_torch2 ? Advice::kLegacyOptimizer : Advice::kFusedOptimizer, {}, {}}};
+  }
+  if (context.before_torch2) return {{Advice::kUpgradeTorch, {}, {}}};
+  if (!context.compiled) add(Advice::kCompile);
+  if (kind == FusionKind::kNorm) add(Advice::kFusedNorm);
+  if (kind == FusionKind::kRotary) add(Advice::kFuseRotary);
+  if (context.compiled && kind != FusionKind::kNorm) add(Advice::kFuseIntoProduct);
+  return ways;
+}
 
 std::string ScoresText(const FusionCandidate& candidate) {
   std::string text;
@@ -46,7 +62,7 @@ std::string OpsText(const FusionCandidate& candidate) {
   return names.size() > kOpsMax ? text + ", ..." : text;
 }
 
-std::vector<Fact> FusionFacts(const FusionCandidate& candidate) {
+std::vector<Fact> FusionFacts(const Analysis& analysis, const FusionCandidate& candidate) {
   std::vector<Fact> facts;
   facts.push_back(
       {"kernels_per_instance", static_cast<std::int64_t>(candidate.kernels.size()), {}, {}, {}});
@@ -54,7 +70,65 @@ std::vector<Fact> FusionFacts(const FusionCandidate& candidate) {
   facts.push_back({"score_shape", ScoresText(candidate), {}, {}, {}});
   facts.push_back({"head_size", static_cast<std::int64_t>(candidate.head_size), {}, {}, {}});
   facts.push_back({"instance_us", candidate.instance_median_us, "us", {}, {}});
+  constexpr std::int64_t kAlignment = 8;  // elements of 16 bits in 16 bytes
+  const std::int64_t length = candidate.scores.empty() ? 0 : candidate.scores.back();
+  if (length % kAlignment != 0 && !candidate.unaligned_kernel.empty()) {
+    facts.push_back({"odd", length, {}, {}, {}});
+    facts.push_back({"odd_kernel", candidate.unaligned_kernel, {}, {}, {}});
+  }
+  for (const FusionKernel& kernel : candidate.kernels) {
+    const Operation* operation = analysis.FindOperation(kernel.operation);
+    if (operation == nullptr || operation->entry_point.empty()) continue;
+    facts.push_back({"place", operation->entry_point, {}, {}, {}});
+    break;
+  }
+  if (analysis.workload[WorkloadPart::kFramework].value.find("transformers") != std::string::npos) {
+    facts.push_back({"flag",
+                     "Where the class supports it, `attn_implementation=\"sdpa\"` does the same "
+                     "from outside; a class that multiplies by hand has to be edited.",
+                     "words",
+                     {},
+                     {}});
+  }
   return facts;
+}
+
+// What the chains of an eager model are, the most time first: "`Qwen2RMSNorm` (norm, 8 in a row)".
+std::string ChainsText(const Analysis& analysis, const Finding& finding) {
+  constexpr std::size_t kChainsMax = 4;
+  std::vector<const FusionCandidate*> chains;
+  for (const FusionCandidate& candidate : analysis.fusion.candidates) {
+    if (std::find(finding.members.begin(), finding.members.end(), candidate.id) !=
+        finding.members.end()) {
+      chains.push_back(&candidate);
+    }
+  }
+  std::stable_sort(
+      chains.begin(), chains.end(),
+      [](const FusionCandidate* a, const FusionCandidate* b) { return a->total_us > b->total_us; });
+  std::string text;
+  for (std::size_t i = 0; i < std::min(chains.size(), kChainsMax); ++i) {
+    const FusionCandidate& c = *chains[i];
+    text += text.empty() ? "" : ", ";
+    text += c.module_class.empty() ? OpsText(c) : "`" + c.module_class + "`";
+    text += " (" + std::string(FusionText(c.kind)) + ", " + std::to_string(c.kernels.size()) +
+            (c.kind == FusionKind::kEpilogue ? " behind a product)" : " in a row)");
+  }
+  return chains.size() > kChainsMax ? text + " and more" : text;
+}
+
+// Chains of an eager model are one lever: whoever compiles it has them all.
+void TellEagerChains(const Analysis& analysis, const std::set<FusionKind>& kinds, Finding* f) {
+  const bool norm = kinds.contains(FusionKind::kNorm);
+  const bool rotary = kinds.contains(FusionKind::kRotary);
+  std::string by_hand = norm ? "`torch.nn.functional.rms_norm` or `layer_norm`" : "";
+  if (rotary) by_hand += std::string(norm ? ", " : "") + "Liger's `liger_rotary_pos_emb`";
+  PatternHit hit{Pattern::kEagerChains, {{"parts", ChainsText(analysis, *f), "words", {}, {}}}};
+  if (!by_hand.empty()) hit.facts.push_back({"by_hand", std::move(by_hand), "words", {}, {}});
+  f->patterns.insert(f->patterns.begin(), std::move(hit));
+  f->rule = Pattern::kEagerChains;
+  f->path_a = {{Advice::kRule, {}, {}}};
+  f->path_b = {NoWay("ATen's kernels for these ops have no setting")};
 }
 
 // Chains of memory-bound work; attention and optimizers are levers of their own.
@@ -126,7 +200,7 @@ bool IsWorthIt(const Candidates& members) {
       sum.*part += (*one->impact_percent).*part;
   }
   return std::any_of(alike.begin(), alike.end(), [](const auto& one) {
-    const auto& pattern = kFusionRules[static_cast<std::size_t>(one.first.first)].pattern;
+    const auto pattern = PatternOf(one.first.first);
     return pattern && Info(*pattern).notable ? one.second.mid >= limits::kFindingMin
                                              : one.second.high >= limits::kFusionImpactMin;
   });
@@ -169,12 +243,12 @@ class FusionFindingMaker {
     if (attention) f.rule = Pattern::kUnfusedAttention;
     f.savings_ms = Range{};
     Patterns(members, &f);
-    Paths(members, &f);
     f.change_a = Change{};
     f.change_a->target = first.target.empty() ? "one kernel each" : first.target;
     f.change_a->source = first.source.empty() ? "traffic of the chains" : first.source;
     for (const FusionCandidate* one : members)
       AddMember(*one, &f);
+    Paths(members, &f);
     f.change_a->savings_ms = *f.savings_ms;
     if (IsPointwise(first.kind)) f.change_a->exact = OneKernelEach(members);
     f.impact_percent = Scaled(*f.savings_ms, 100 / analysis_.totals.window_ms);
@@ -184,14 +258,14 @@ class FusionFindingMaker {
     return f;
   }
 
-  static void Patterns(const Candidates& members, Finding* f) {
+  void Patterns(const Candidates& members, Finding* f) const {
     const FusionCandidate& first = *members.front();
     const bool alike = std::all_of(members.begin(), members.end(), [&](const FusionCandidate* one) {
       return one->kind == first.kind;
     });
-    const FusionRule& rule = kFusionRules[static_cast<std::size_t>(first.kind)];
     if (alike) {
-      if (rule.pattern) f->patterns.push_back({*rule.pattern, FusionFacts(first)});
+      if (const auto pattern = PatternOf(first.kind))
+        f->patterns.push_back({*pattern, FusionFacts(analysis_, first)});
       return;
     }
     std::map<FusionKind, double> by_kind;
@@ -209,23 +283,21 @@ class FusionFindingMaker {
     f->patterns.push_back({Pattern::kUnfusedChains, std::move(facts)});
   }
 
+  // What fuses all of them goes before what fuses one kind.
   void Paths(const Candidates& members, Finding* f) const {
-    std::set<FusionKind> kinds;
-    for (const FusionCandidate* one : members)
-      kinds.insert(one->kind);
-    if (kinds.contains(FusionKind::kAttention)) {
-      f->path_a = {{Advice::kFlashAttention, {}, {}}};
-    } else {
-      // What fuses all of them goes before what fuses one kind.
-      if (!analysis_.context.compiled && !kinds.contains(FusionKind::kOptimizer))
-        f->path_a.push_back({Advice::kCompile, {}, {}});
-      std::set<Advice> told;
-      for (const FusionKind kind : kinds) {
-        const Advice advice = kFusionRules[static_cast<std::size_t>(kind)].a;
-        if (told.insert(advice).second) f->path_a.push_back({advice, {}, {}});
+    if (IsPointwise(members.front()->kind) && analysis_.context.CanCompile()) {
+      std::set<FusionKind> kinds;
+      for (const FusionCandidate* one : members)
+        kinds.insert(one->kind);
+      TellEagerChains(analysis_, kinds, f);
+      return;
+    }
+    std::set<Advice> told;
+    for (const FusionCandidate* one : members) {
+      for (const Remedy& remedy : FusionWays(one->kind, analysis_.context)) {
+        if (told.insert(remedy.advice).second) f->path_a.push_back(remedy);
       }
     }
-    f->path_b = {{Advice::kNoneKnown, {}, {}}};
   }
 
   void AddMember(const FusionCandidate& candidate, Finding* f) const {

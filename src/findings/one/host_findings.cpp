@@ -4,6 +4,7 @@
 #include <memory>
 #include <utility>
 
+#include "findings/one/advice_rules.h"
 #include "findings/one/idle_ledger.h"
 #include "findings/one/system_findings.h"
 #include "findings/one/thresholds.h"
@@ -75,7 +76,6 @@ class HostFindingMaker {
     f.patterns.push_back({pattern, {NumberFact("host_ms", cause.total_ms, "ms")}});
     for (const Advice one : advice)
       f.path_a.push_back({one, {}, {}});
-    f.path_b = {{Advice::kNoneKnown, {}, {}}};
     f.host = std::make_shared<const HostCause>(std::move(cause));
     out_.push_back(std::move(f));
   }
@@ -117,12 +117,13 @@ class HostFindingMaker {
         cause.places.push_back({work.name, "", "", work.count, work.ms});
       cause.changes = {analysis::ScaleHost{StretchesOf(group.stretches), 0}};
       if (!Matters(cause.idle_ms)) continue;
-      if (group.loading) {
-        Loading(&cause);
-        Add("data_loading", Pattern::kDataLoading, {Advice::kPrefetchData}, std::move(cause));
-      } else {
-        Add("host_section", Pattern::kHostSection, {Advice::kOverlapHostWork}, std::move(cause));
-      }
+      if (group.loading) Loading(&cause);
+      HostSectionNames section{{}, group.loading, 2 * group.nothing_ms > group.total_ms};
+      for (const SectionWork& work : group.work)
+        section.names.push_back(work.name);
+      Add(group.loading ? "data_loading" : "host_section",
+          group.loading ? Pattern::kDataLoading : Pattern::kHostSection,
+          AdviceForHostSection(e_.context, section), std::move(cause));
     }
   }
 
@@ -211,7 +212,10 @@ class HostFindingMaker {
       cause.least = cause.changes;
       cause.changes.emplace_back(analysis::ScaleHost{StretchesOf(Union(std::move(late))), 0});
     }
-    Add("synchronisation", Pattern::kSynchronisation, {Advice::kAvoidSyncs}, std::move(cause));
+    std::vector<std::string> names;
+    for (const HostPlace& place : cause.places)
+      names.push_back(place.name);
+    Add("synchronisation", Pattern::kSynchronisation, AdviceForWaits(names), std::move(cause));
   }
 
   // By the idle time that follows, the most first.
@@ -267,7 +271,9 @@ class HostFindingMaker {
     // The host is late here for all that it did before: what it saves is not bound by this idle.
     cause.idle_ms = std::min(cause.total_ms, ledger_.total_ms);
     cause.changes = {analysis::ScaleHost{StretchesOf(Union(std::move(spans))), kTogetherPart}};
-    Add("optimizer_launches", Pattern::kLaunchBound, {Advice::kFusedOptimizer}, std::move(cause));
+    Add("optimizer_launches", Pattern::kLaunchBound,
+        {e_.context.before_torch2 ? Advice::kLegacyOptimizer : Advice::kFusedOptimizer},
+        std::move(cause));
   }
 
   // Where launches come late although nothing is waited for: by phase, as a median over all of them
@@ -306,9 +312,11 @@ class HostFindingMaker {
         100 * static_cast<double>(idle_launches) / static_cast<double>(cause.count);
     cause.ramp = 100 * early >= limits::kRampShare * cause.total_ms;
     cause.changes = GraphsOf(Union(std::move(spans)));
-    std::vector<Advice> advice = {Advice::kGpuGraphs};
-    if (!e_.context.compiled) advice.push_back(Advice::kCompile);
-    Add("launch_bound", Pattern::kLaunchBound, std::move(advice), std::move(cause));
+    Add("launch_bound", Pattern::kLaunchBound, {}, std::move(cause));
+    // Phases that wait for the GPU again and again are none of these.
+    Ways ways = WaysToLaunchFaster(e_.context, false);
+    out_.back().path_a = std::move(ways.a);
+    out_.back().path_b = std::move(ways.b);
   }
 
   // One pass of the simulation's graph each: of very many spans it is all between them.

@@ -243,6 +243,8 @@ class MultiKernel {
     std::size_t first = 0;  // of the computation that may still run
     for (const EventIndex e : communication_) {
       const trace::Event& event = events_[e];
+      out_.nccl = out_.nccl || ContainsNoCase(events_.name(e), "nccl") ||
+                  ContainsNoCase(events_.name(e), "rccl");
       const std::string_view more = events_.text(events_.args_of(e).other);
       std::string name = TextOf(trace::MemberOf(more, "Collective name"));
       if (name.empty()) name = NameOfKernel(events_.name(e));
@@ -298,10 +300,12 @@ class MultiKernel {
 
   static std::string NameOfKernel(std::string_view kernel) {
     constexpr std::pair<std::string_view, std::string_view> kNames[] = {
-        {"allreduce", "allreduce"}, {"cross_device_reduce", "allreduce"},
-        {"allgather", "allgather"}, {"reducescatter", "reduce_scatter"},
-        {"alltoall", "all_to_all"}, {"broadcast", "broadcast"},
-        {"sendrecv", "send_recv"},  {"reduce", "reduce"}};
+        {"allreduce", "allreduce"},  {"cross_device_reduce", "allreduce"},
+        {"all_reduce", "allreduce"}, {"reduce_scatter", "reduce_scatter"},
+        {"all_gather", "allgather"}, {"all_to_all", "all_to_all"},
+        {"allgather", "allgather"},  {"reducescatter", "reduce_scatter"},
+        {"alltoall", "all_to_all"},  {"broadcast", "broadcast"},
+        {"sendrecv", "send_recv"},   {"reduce", "reduce"}};
     for (const auto& [part, name] : kNames) {
       if (ContainsNoCase(kernel, part)) return std::string(name);
     }

@@ -66,6 +66,7 @@ struct MultiKernelAnalysis {
   std::optional<double> copy_overlap_ratio;
   bool comm_flagged = false;         // exposed above limits::kExposedComm
   bool overlap_flagged = false;      // ratio below limits::kOverlapRatio, with enough communication
+  bool nccl = false;                 // collectives of NCCL or RCCL, not only an engine's own
   bool one_rank = true;              // always said: stragglers cannot be told from one rank
   std::vector<CopyGroup> copies;     // by direction
   std::vector<CopySite> copy_sites;  // most time first, at most 20

@@ -76,6 +76,7 @@ struct Cause {
   std::string group;
   std::vector<Fact> facts;  // evidence of this operation
   std::optional<Target> a, b;
+  std::optional<Target> option;  // goes further where accuracy allows it; in no saving
 };
 
 struct Operation {

@@ -1,5 +1,7 @@
 #include "findings/one/pattern.h"
 
+#include <utility>
+
 namespace jarvis::findings {
 namespace {
 
@@ -23,6 +25,10 @@ constexpr PatternInfo kPatterns[] = {
     {P::kManySmallCalls, "many_small_calls", "many calls of short kernels", true},
     {P::kBatchNorm, "batch_norm", "batch normalisation", true},
     {P::kUnfusedNorm, "unfused_norm", "a normalisation written out in elementwise ops", true},
+    {P::kUnfusedRotary, "unfused_rotary",
+     "rotary position embedding written out in elementwise ops", true},
+    {P::kUnfusedActivation, "unfused_activation", "an activation and its gate as separate kernels",
+     false},
     {P::kSoftmaxOfAttention, "softmax_of_attention", "softmax between two products", true},
     {P::kDtypeCast, "dtype_cast", "copies between number formats", false},
     {P::kShortSequence, "short_sequence",
@@ -75,6 +81,16 @@ constexpr PatternInfo kPatterns[] = {
     {P::kParameterCast, "parameter_cast", "a parameter cast again in each call", true},
     {P::kSumOfOne, "sum_of_one", "a reduction over a dimension of size one", true},
     {P::kFewRowsNorm, "few_rows_norm", "a normalisation of few rows", true},
+    {P::kBelowLargeProducts, "below_large_products",
+     "below what large products reach on this device", true},
+    {P::kNarrowNorm, "narrow_norm", "a normalisation of short rows", true},
+    {P::kEagerChains, "eager_chains", "chains of ops that a compiler makes one kernel each", true},
+    {P::kHalfPrecisionOff, "half_precision_off", "fp32 products beside idle tensor cores", true},
+    {P::kGraphInputCopies, "graph_input_copies", "copies into and out of replayed graphs", true},
+    {P::kCollectiveCopies, "collective_copies", "copies around collectives", true},
+    {P::kRecompute, "recompute", "forward work done again by activation checkpointing", true},
+    {P::kRepeatedPass, "repeated_pass", "the same pass again on equal shapes", true},
+    {P::kEqualCopies, "equal_copies", "one tensor computed on copy by copy", true},
 };
 static_assert(std::size(kPatterns) == static_cast<std::size_t>(P::kCount));
 
@@ -85,16 +101,16 @@ constexpr AdviceInfo kAdvices[] = {
     {A::kPadDimensions, "pad_dimensions", "pad the sizes to multiples that tiles divide"},
     {A::kQuantise, "quantise", "store the weights in fewer bits"},
     {A::kLargerBatch, "larger_batch", "raise the batch so that more rows share one weight"},
-    {A::kPackSequences, "pack_sequences", "put more or longer sequences into one call"},
     {A::kFuseNeighbours, "fuse_neighbours", "fuse the op with its neighbours"},
     {A::kFuseEpilogue, "fuse_epilogue", "fuse what follows the product into its epilogue"},
     {A::kCompile, "compile", "let torch.compile fuse the ops"},
     {A::kFlashAttention, "flash_attention", "use scaled_dot_product_attention or flash attention"},
     {A::kChannelsLast, "channels_last",
      "keep activations in NHWC: model.to(memory_format=torch.channels_last)"},
-    {A::kFusedNorm, "fused_norm", "use a fused normalisation"},
+    {A::kFusedNorm, "fused_norm",
+     "call one fused kernel instead: torch.nn.functional.rms_norm or layer_norm, or Liger's"},
     {A::kFusedOptimizer, "fused_optimizer",
-     "use a foreach or fused optimizer, and zero_grad(set_to_none=True)"},
+     "build the optimizer with foreach=True or fused=True, and call zero_grad(set_to_none=True)"},
     {A::kChunkedPrefill, "chunked_prefill", "use chunked prefill"},
     {A::kPreTransposeWeight, "pre_transpose_weight",
      "store the operand in the layout that the kernel wants"},
@@ -103,13 +119,63 @@ constexpr AdviceInfo kAdvices[] = {
     {A::kGpuGraphs, "gpu_graphs",
      "capture the step as a GPU graph (torch.cuda.graph; for compiled code "
      "mode=\"reduce-overhead\")"},
-    {A::kAvoidSyncs, "avoid_syncs", "remove .item(), nonzero and blocking copies from the step"},
-    {A::kPrefetchData, "prefetch_data", "prefetch batches with more workers and pinned memory"},
+    {A::kCompileParts, "compile_parts",
+     "compile the parts that are launched op by op: torch.compile(pipe.text_encoder, "
+     "mode=\"reduce-overhead\"), and so pipe.transformer and pipe.vae.decode"},
+    {A::kGraphParts, "graph_parts",
+     "the waits split the step, so no graph holds it: capture or compile the parts between them "
+     "(torch.compile with mode=\"reduce-overhead\" on an encoder or a decoder)"},
+    {A::kUpgradeTorch, "upgrade_torch",
+     "the recording is older than PyTorch 2: torch.compile, which fuses such ops, needs an "
+     "upgrade"},
+    {A::kLegacyOptimizer, "legacy_optimizer",
+     "call zero_grad(set_to_none=True), and take torch.optim._multi_tensor (newer PyTorch: "
+     "foreach=True)"},
+    {A::kAvoidSyncs, "avoid_syncs", "do not wait inside the step: read results once, at its end"},
+    {A::kAvoidScalars, "avoid_scalars",
+     "keep scalars on the GPU: no .item(), float() or comparison in Python inside the step"},
+    {A::kFixedShapes, "fixed_shapes",
+     "replace boolean indexing and nonzero by fixed shapes: carry a mask (torch.where) or padded "
+     "tensors, and filter once at the end"},
+    {A::kAvoidBlockingCopies, "avoid_blocking_copies",
+     "build on the device, once, what is copied there in each call; read results back together, at "
+     "the end"},
+    {A::kPrefetchData, "prefetch_data",
+     "give the DataLoader more workers or a larger prefetch_factor: those it has cannot keep up"},
+    {A::kLoaderWorkers, "loader_workers",
+     "load in other processes: DataLoader(num_workers=8, pin_memory=True, "
+     "persistent_workers=True); today the training process loads itself"},
+    {A::kPreprocessOnGpu, "preprocess_on_gpu",
+     "resize and normalise on the GPU, whole batches of uint8 at once: torchvision.transforms.v2, "
+     "or the fast image processor of transformers (use_fast=True)"},
+    {A::kDecodeElsewhere, "decode_elsewhere",
+     "decode in a worker process ahead of the step, or on the GPU (torchcodec with NVDEC)"},
+    {A::kHostOpsToDevice, "host_ops_to_device",
+     "run these torch ops on the GPU, before the result is copied to the CPU"},
+    {A::kFindHostWork, "find_host_work",
+     "record once with with_stack=True to see what the host does there; then vectorise it, or do "
+     "it "
+     "on another thread while the GPU has the next batch"},
     {A::kOverlapCommunication, "overlap_communication",
-     "start collectives earlier, in buckets, on a stream of their own"},
-    {A::kPinnedCopies, "pinned_copies", "copy from pinned memory with non_blocking=True"},
+     "issue the collective asynchronously (async_op=True) and put computing that does not need it "
+     "before its wait"},
+    {A::kTuneBuckets, "tune_buckets",
+     "the gradients are bucketed and overlapped already: send fewer bytes (a bf16 compression "
+     "hook, no_sync() over several micro-batches) or compute longer beside them (larger batch)"},
+    {A::kOverlapAllToAll, "overlap_all_to_all",
+     "send the all_to_all in 16 bits (TorchRec: quantized communication), and the next batch's "
+     "indices while this one computes (TrainPipelineSparseDist)"},
+    {A::kPrefetchToDevice, "prefetch_to_device",
+     "copy the next batch on a stream of its own while this one computes"},
+    {A::kProductAndShuffle, "product_and_shuffle",
+     "where the stride of the transposed convolution is its kernel size, write it as one product "
+     "and pixel_shuffle; else keep it in channels_last"},
+    {A::kPinnedCopies, "pinned_copies",
+     "use pinned memory on the host's side, with non_blocking=True"},
     {A::kKeepOnDevice, "keep_on_device", "keep the data on the device"},
-    {A::kWarmUpFirst, "warm_up_first", "record after the warm-up (profiler schedule)"},
+    {A::kWarmUpFirst, "warm_up_first",
+     "warm up: run one iteration (of a server: one request) before what is timed, served or "
+     "recorded"},
     {A::kOverlapHostWork, "overlap_host_work",
      "vectorise this host work, move it to the GPU, or do it in another process beside the GPU's"},
     {A::kRecordWithoutStacks, "record_without_stacks", "record again with with_stack=False"},
@@ -120,31 +186,60 @@ constexpr AdviceInfo kAdvices[] = {
      "index_copy_ where indices occur once"},
     {A::kPreallocate, "preallocate",
      "write the parts into one buffer instead of concatenating them"},
-    {A::kSplitBatch, "split_batch",
-     "overlap it with the computation of another half of the batch, or fuse the all-reduce with "
-     "the "
-     "normalisation behind it"},
     {A::kWriteInPlace, "write_in_place",
      "let the work before write straight into the buffers that graphs and collectives read"},
+    {A::kFuseAllReduce, "fuse_all_reduce",
+     "fuse the all-reduce with the residual add and the normalisation behind it (FlashInfer's "
+     "allreduce_fusion, symmetric memory)"},
+    {A::kFuseIntoProduct, "fuse_into_product",
+     "compute it in the epilogue of the product before it: max-autotune with template backends "
+     "(TORCHINDUCTOR_MAX_AUTOTUNE_GEMM_BACKENDS=ATEN,TRITON)"},
+    {A::kFuseRotary, "fuse_rotary",
+     "call one kernel for both rotations: Liger's liger_rotary_pos_emb, or flash-attn's "
+     "apply_rotary_emb"},
     {A::kReplay, "replay", "hand a reproducer to those who write the kernel"},
-    {A::kTuneGemm, "tune_gemm", "tune the GEMM library for these sizes"},
+    {A::kTuneHipblaslt, "tune_hipblaslt",
+     "tune hipBLASLt for these sizes: a run with PYTORCH_TUNABLEOP_ENABLED=1 and "
+     "PYTORCH_TUNABLEOP_TUNING=1, or offline"},
+    {A::kMaxAutotune, "max_autotune",
+     "compile with mode=\"max-autotune\", which times Triton's and the library's kernels for these "
+     "sizes"},
     {A::kSplitK, "split_k", "use a kernel that splits K"},
-    {A::kKernelSelection, "kernel_selection", "look at which kernel the library selects"},
-    {A::kBandwidthTuning, "bandwidth_tuning", "tune the kernel's memory traffic"},
+    {A::kAttentionCk, "attention_ck",
+     "the kernel is AOTriton's: set TORCH_ROCM_FA_PREFER_CK=1 for Composable Kernel's"},
+    {A::kAttentionCudnn, "attention_cudnn",
+     "the kernel is FlashAttention-2's, made for older GPUs: set TORCH_CUDNN_SDPA_ENABLED=1 for "
+     "cuDNN's, or call FlashAttention-3"},
     {A::kTuneCommunication, "tune_communication",
-     "look at topology, channels and algorithm of the collective library"},
-    {A::kAddModel, "add_model", "add a performance model, to see how far the op is from its limit"},
+     "hold the bus rate against nccl-tests or rccl-tests at these sizes; only if it is below, look "
+     "at topology and algorithm (NCCL_ALGO, NCCL_PROTO)"},
+    {A::kRecordRanks, "record_ranks",
+     "first record all ranks and run nccl-tests or rccl-tests at these sizes: one rank cannot tell "
+     "a late partner from a slow link"},
+    {A::kGraphsVllm, "graphs_vllm",
+     "start vLLM without --enforce-eager, with cudagraph_capture_sizes that cover this batch in "
+     "its compilation config"},
+    {A::kGraphsSglang, "graphs_sglang",
+     "start SGLang without --disable-cuda-graph, with a --cuda-graph-max-bs that covers this "
+     "batch"},
+    {A::kGraphsTensorRt, "graphs_tensorrt", "switch on cuda_graph_config in TensorRT-LLM"},
+    {A::kFuseAllReduceVllm, "fuse_all_reduce_vllm",
+     "let vLLM fuse the all-reduce with the normalisation behind it: pass_config with "
+     "fuse_allreduce_rms (older versions: enable_fi_allreduce_fusion)"},
+    {A::kFuseAllReduceSglang, "fuse_all_reduce_sglang",
+     "start SGLang with --enable-flashinfer-allreduce-fusion"},
     {A::kProfileCounters, "profile_counters",
      "profile the reproducer with a counter tool (rocprof, Nsight Compute)"},
-    {A::kRecordRanks, "record_ranks",
-     "record the other ranks over the same steps, and time these sizes alone (nccl-tests, "
-     "rccl-tests)"},
     {A::kRule, "rule", "see the finding's rule"},
-    {A::kNoneKnown, "none_known", "none known from the trace"},
+    {A::kNoneKnown, "none_known", "nothing helps, for a reason that is given"},
 };
 static_assert(std::size(kAdvices) == static_cast<std::size_t>(A::kCount));
 
 }  // namespace
+
+Remedy NoWay(std::string reason) {
+  return {Advice::kNoneKnown, {}, {{"reason", std::move(reason), "words", {}, {}}}};
+}
 
 const PatternInfo& Info(Pattern pattern) {
   return kPatterns[static_cast<std::size_t>(pattern)];

@@ -31,6 +31,8 @@ enum class Pattern : std::uint8_t {
   kManySmallCalls,
   kBatchNorm,
   kUnfusedNorm,
+  kUnfusedRotary,
+  kUnfusedActivation,
   kSoftmaxOfAttention,
   kDtypeCast,
   // Attention
@@ -82,6 +84,16 @@ enum class Pattern : std::uint8_t {
   kParameterCast,
   kSumOfOne,
   kFewRowsNorm,
+  kBelowLargeProducts,
+  kNarrowNorm,
+  kEagerChains,
+  // Rules over a trace as a whole, see structure_findings.h
+  kHalfPrecisionOff,
+  kGraphInputCopies,
+  kCollectiveCopies,
+  kRecompute,
+  kRepeatedPass,
+  kEqualCopies,
   kCount,
 };
 
@@ -105,7 +117,6 @@ enum class Advice : std::uint8_t {
   kPadDimensions,
   kQuantise,
   kLargerBatch,
-  kPackSequences,
   kFuseNeighbours,
   kFuseEpilogue,
   kCompile,
@@ -118,9 +129,25 @@ enum class Advice : std::uint8_t {
   kAvoidCasts,
   kContiguousInputs,
   kGpuGraphs,
+  kCompileParts,
+  kGraphParts,
+  kUpgradeTorch,
+  kLegacyOptimizer,
   kAvoidSyncs,
+  kAvoidScalars,
+  kFixedShapes,
+  kAvoidBlockingCopies,
   kPrefetchData,
+  kLoaderWorkers,
+  kPreprocessOnGpu,
+  kDecodeElsewhere,
+  kHostOpsToDevice,
+  kFindHostWork,
   kOverlapCommunication,
+  kTuneBuckets,
+  kOverlapAllToAll,
+  kPrefetchToDevice,
+  kProductAndShuffle,
   kPinnedCopies,
   kKeepOnDevice,
   kWarmUpFirst,
@@ -129,21 +156,29 @@ enum class Advice : std::uint8_t {
   kGiveCores,
   kGatherInstead,
   kPreallocate,
-  kSplitBatch,
   kWriteInPlace,
+  kFuseAllReduce,
+  kFuseIntoProduct,
+  kFuseRotary,
   // B
   kReplay,
-  kTuneGemm,
+  kTuneHipblaslt,
+  kMaxAutotune,
   kSplitK,
-  kKernelSelection,
-  kBandwidthTuning,
+  kAttentionCk,
+  kAttentionCudnn,
   kTuneCommunication,
-  kAddModel,
-  kProfileCounters,
   kRecordRanks,
+  kGraphsVllm,
+  kGraphsSglang,
+  kGraphsTensorRt,
+  kFuseAllReduceVllm,
+  kFuseAllReduceSglang,
+  kProfileCounters,
   // What the row of a finding's rule says.
   kRule,
-  // Either: nothing is known that would help.
+  // Either: nothing helps, for the reason in its fact "reason". A path that no rule assessed is
+  // empty instead.
   kNoneKnown,
   kCount,
 };
@@ -162,6 +197,9 @@ struct Remedy {
   std::optional<Range> savings_ms;
   std::vector<Fact> facts;
 };
+
+// Why a path has no way out.
+Remedy NoWay(std::string reason);
 
 struct PatternHit {
   Pattern pattern;

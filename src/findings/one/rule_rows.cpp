@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <iterator>
 
+#include "base/text.h"
+
 namespace jarvis::findings {
 namespace {
 
@@ -14,7 +16,9 @@ constexpr RuleRow kRows[] = {
      "on fp32 kernels ({kernel}) at {tflops_achieved}; the TF32 rate of the device is {tf32_peak}",
      "Allow TF32: `torch.set_float32_matmul_precision(\"high\")`, or "
      "`torch.backends.cuda.matmul.allow_tf32 = True`. Inputs of products are then rounded to 10 "
-     "bits of mantissa. Autocast to bf16 goes further where accuracy allows it.",
+     "bits of mantissa. [[Where accuracy allows it, `torch.autocast(\"cuda\", torch.bfloat16)` "
+     "goes "
+     "further: about {option_ms} of these products' GPU time.]]",
      "The same without touching the code: set {environment} before the program starts.",
      "Products of fewer bits; kernels that use TF32 already; devices without such units.",
      "35, 50 and 60 % of the TF32 peak, never faster than memory",
@@ -42,9 +46,10 @@ constexpr RuleRow kRows[] = {
      "A product, then scaling, mask, softmax, dropout and a second product in launch order whose "
      "shapes fit, forward or backward; module names are not needed",
      "as {kernels_per_instance} kernels, with scores of {score_shape} through memory (head size "
-     "{head_size}),",
-     "Use `torch.nn.functional.scaled_dot_product_attention` (for transformers: "
-     "`attn_implementation=\"sdpa\"`); masks and biases go in as `attn_mask`.",
+     "{head_size}[[; {odd} is no multiple of 8, so its products run on {odd_kernel}]]),",
+     "Replace the product, softmax and product[[ in {place}]] by "
+     "`torch.nn.functional.scaled_dot_product_attention`; masks and biases go in as `attn_mask`. "
+     "[[{flag}]]",
      "", "Attention that a flash or FMHA kernel does already; at most 32 queries or keys.",
      "what fused kernels reach on the device at this head size, and 60 % of it",
      "the table of published rates below"},
@@ -53,41 +58,54 @@ constexpr RuleRow kRows[] = {
      "head size",
      "with {kernel} at {tflops_achieved} (head size {head_size}); {reference} reach "
      "{target_tflops}",
-     "Choose the backend: {choice}. If the attention is meant to be causal, pass "
-     "`is_causal=True`: that halves the work.",
-     "{switch}", "Few queries; the published kernels themselves; short sequences.",
+     "Choose the backend: {choice}. [[{causal}]]", "{switch}",
+     "Few queries; the published kernels themselves; short sequences.",
      "the published rate, and 85 % of it", "the table of published rates below"},
     {Pattern::kFewQueries,
      "Attention of at most 32 queries against at least 16 times as many keys, or the reverse, "
      "below "
      "half of the bandwidth",
-     "for {queries} queries against {keys} keys at {tb_s_achieved}: few blocks walk through all "
-     "keys",
-     "Use a kernel that splits the keys (flash-decoding, `torch.nn.attention.flex_attention`), or "
-     "fold heads and batch into the rows of two products.",
+     "for {queries} queries against {keys} keys at {tb_s_achieved}[[: few blocks walk through all "
+     "{walk} keys]]",
+     "[[Use a kernel that splits the {walk} keys (flash-decoding, "
+     "`torch.nn.attention.flex_attention`). ]]Fold heads and batch into the rows of two products, "
+     "with the softmax between them: the scores of so few are small.",
      "Try the other backends of `scaled_dot_product_attention` (`torch.nn.attention.sdpa_kernel`): "
      "for such shapes the one that is chosen by default is often not the fastest.",
      "Paged decoding, whose kernels split the keys already.", "25, 40 and 50 % of the bandwidth",
      "share of the platform's bandwidth"},
     {Pattern::kSlowerThanSiblings,
      "Products that arithmetic bounds, slower than another product of the trace of the same type "
-     "and "
-     "similar size, or than large products on this device usually are",
+     "and similar size",
      "at {tflops_achieved} with {kernel}; {reference} reach {target_tflops}",
-     "Merge products that share their input (Q, K and V; gate and up). {fp8}",
-     "Tune the library for these sizes: {tuning}.",
-     "Short products, few rows, unaligned sizes (rules of their own).",
+     "[[Merge products that share their input: {merge}.]] [[Where accuracy allows it, fp8 "
+     "products: "
+     "about {option_ms} of GPU time.]]",
+     "{tuning}.",
+     "Short products, few rows, unaligned sizes (rules of their own); products that no sibling "
+     "outruns (the next rule).",
      "the best sibling, at most the usual rate of large products; 85 % of it for the least saving",
-     "this trace; measured or usual share of the peak"},
+     "this trace"},
+    {Pattern::kBelowLargeProducts,
+     "Products that arithmetic bounds, slower than large products on this device usually are, "
+     "while none of the trace is faster",
+     "at {tflops_achieved} with {kernel}; {reference} reach {target_tflops}[[; one kernel takes "
+     "{fastest} to {slowest} for "
+     "this one shape, which no choice of kernels changes (clock, power)]]",
+     "[[Merge products that share their input: {merge}.]] [[Where accuracy allows it, fp8 "
+     "products: "
+     "about {option_ms} of GPU time.]]",
+     "{tuning}.", "Short products, few rows, unaligned sizes (rules of their own).",
+     "the usual rate of large products; 85 % of it for the least saving",
+     "measured or usual share of the peak"},
     {Pattern::kWeightBound,
      "Products of few rows against a large weight, below 80 % of the bandwidth",
      "for M = {rows}: weights are read at {tb_s_achieved}, {bandwidth_percent} of the bandwidth",
      "More rows for each reading of the weights (larger batch), or fewer bits a weight (fp8, "
      "int4), "
      "where accuracy allows it.",
-     "Tune the library for few rows: {tuning}; kernels that split K.",
-     "Weights that fit the caches; products below 5 us.", "80 % of the bandwidth, and 68 %",
-     "share of the platform's bandwidth"},
+     "{tuning}; kernels that split K.", "Weights that fit the caches; products below 5 us.",
+     "80 % of the bandwidth, and 68 %", "share of the platform's bandwidth"},
     {Pattern::kParameterCast,
      "A copy between number formats whose shape is that of a weight of a product, in many calls",
      "casting {shape} from {from} to {to} in {calls} calls: the shape is that of a weight",
@@ -106,6 +124,90 @@ constexpr RuleRow kRows[] = {
      "call.",
      "Use a kernel that gives several blocks to a row.", "Short kernels.",
      "twice and four times as fast", "blocks against compute units"},
+    {Pattern::kNarrowNorm,
+     "A normalisation over at most 256 elements a row, of many rows, below half of the bandwidth, "
+     "as "
+     "that of queries and keys by head (QK-norm) in a decoder",
+     "over rows of {width} elements, {rows} of them, at {tb_s_achieved}: a block for so short a "
+     "row "
+     "leaves most of its threads without work",
+     "[[{qk}]]", "Use a kernel that gives several rows to a block.", "Rows of a whole hidden size.",
+     "50, 65 and 80 % of the bandwidth", "share of the platform's bandwidth"},
+    {Pattern::kEagerChains,
+     "Chains of elementwise ops, reductions, norms and copies whose shapes fit, in the modules of "
+     "a "
+     "model that is not compiled",
+     "as separate kernels, which hand data on through memory ({parts}),",
+     "Let a compiler make one kernel of each chain: `torch.compile(model)`[[; by hand: "
+     "{by_hand}]].",
+     "",
+     "Compiled models; servers with settings of their own; PyTorch before 2; chains of low "
+     "confidence.",
+     "the bytes of the chain without what only passes through, at the bandwidth of today and of "
+     "the "
+     "trace's best simple op",
+     "traffic of the chain"},
+    {Pattern::kHalfPrecisionOff,
+     "Products and convolutions on fp32 kernels by name, those of replayed graphs and compiled "
+     "functions too, on a device whose tensor cores take fp16 but no TF32 (Volta, Turing)",
+     "on fp32 kernels, the longest {kernel}; the tensor cores, which take fp16, do nothing",
+     "Run them in fp16: `torch.autocast(\"cuda\", torch.float16)`[[ with {scaler}]][[; "
+     "convolutions also in channels_last: {layout}]]. [[Pad {sizes} to multiples of 8, or the "
+     "tensor cores are left out.]] [[{benchmark}]]",
+     "", "Devices with TF32 (a flag is enough) or without tensor cores; products of fewer bits.",
+     "40, 60 and 75 % of the time of these kernels",
+     "published speedups of mixed precision on V100, 1.5 to 5.5 times (PyTorch blog on AMP, 2020)"},
+    {Pattern::kGraphInputCopies,
+     "Copies on the device that an op or function makes beside its launch of a CUDA or HIP graph, "
+     "at least eight a launch",
+     "beside {launches} replays of graphs, {copies_per_launch} a replay[[, {bytes} in all]]: they "
+     "fill the graphs' fixed inputs and take their outputs out",
+     "Let the producers write into the graphs' input buffers: capture them too "
+     "(`torch.cuda.make_graphed_callables` over a larger part, forward and backward together), and "
+     "hand weights and saved activations over as static inputs, which are not copied.",
+     "", "Graphs of engines that copy a few indices; uploads from the host.",
+     "50, 90 and 100 % of the copies", "copies in this trace"},
+    {Pattern::kCollectiveCopies,
+     "Copies on the device right before or behind a collective on its stream, at least eight",
+     "right before and behind {collectives} calls of {kernel}",
+     "Let the product before write into the collective's buffer, and the op behind read from it: "
+     "allocate it once (symmetric memory: `torch.distributed._symmetric_memory.empty`; NCCL: "
+     "registered buffers) and reduce in place.",
+     "[[{server}.]]", "Copies that other work hides; buckets of DDP and FSDP.",
+     "50, 80 and 100 % of the copies", "copies in this trace"},
+    {Pattern::kRecompute,
+     "Host frames in which `torch.utils.checkpoint` runs the forward pass again during backward",
+     "in {calls} recomputed passes, {host_ms} of host and {gpu_ms} of GPU time[[; the device has "
+     "{memory} of memory, which the trace does not show to be full]][[; {statistics}]]",
+     "Take the checkpoint wrappers off where the activations fit (raise the batch only after "
+     "that); what is recomputed is then kept.",
+     "", "Traces without Python frames below backward; inference.", "all of the recomputed work",
+     "time in this trace"},
+    {Pattern::kRepeatedPass,
+     "Inference: a root module called at least three times in a step, on inputs of equal shapes "
+     "and "
+     "batch 1, with host work of the same kind before each call",
+     "in {passes} passes on inputs of equal shape, each with the same preparation on the host "
+     "before "
+     "it ({each_ms} a pass and its preparation)",
+     "Make one call of them: all labels, prompts or images in one batch. If the input is the same "
+     "each time (the trace has no values, so this is inferred), prepare and encode it once.",
+     "", "Steps of generation, denoising or training; passes on other shapes.",
+     "all passes but one at most; without batching gains on the GPU at least the host's part",
+     "time in this trace"},
+    {Pattern::kEqualCopies,
+     "Inference: `repeat_interleave` or `repeat` of a large tensor of one row to a batch, in at "
+     "least "
+     "four iterations, then products and simple ops over all copies until the first product that "
+     "writes something of their width, or a normalisation of them",
+     "in {iterations} iterations: {op} makes equal copies of {shape}, and {products} products, "
+     "with "
+     "adds and copies before them, compute on each copy before anything differs",
+     "Compute these products once, on the tensor before it is repeated, and broadcast the results "
+     "(`expand`); keep them over the iterations if the tensor stays the same. That the copies are "
+     "equal until then follows from shapes alone.",
+     "", "Training; tensors that differ before the products (masks added to them).",
+     "50, 80 and 95 % of this work", "copies of equal content, inferred from shapes"},
 };
 
 }  // namespace
@@ -120,8 +222,11 @@ const RuleRow* RuleOf(Pattern pattern) {
   return found == std::end(kRows) ? nullptr : found;
 }
 
-std::string FillRule(std::string_view text, std::span<const Fact> facts,
-                     std::string (*write)(const Fact&)) {
+namespace {
+
+// A stretch of a rule's text without brackets; `all`: every key had a fact.
+std::string FillPart(std::string_view text, std::span<const Fact> facts,
+                     std::string (*write)(const Fact&), bool* all) {
   std::string out;
   for (std::size_t at = 0; at < text.size();) {
     const std::size_t open = text.find('{', at);
@@ -131,10 +236,33 @@ std::string FillRule(std::string_view text, std::span<const Fact> facts,
     const std::string_view key = text.substr(open + 1, close - open - 1);
     const auto fact =
         std::find_if(facts.begin(), facts.end(), [&](const Fact& one) { return one.key == key; });
-    out += fact == facts.end() ? "?" : write(*fact);
+    const std::string value = fact == facts.end() ? std::string() : write(*fact);
+    // A place may be unknown: the sentence stands without it.
+    *all = *all && fact != facts.end() && (!value.empty() || fact->unit == "place");
+    out += fact == facts.end() ? "?" : value;
     at = close + 1;
   }
   return out;
+}
+
+}  // namespace
+
+std::string FillRule(std::string_view text, std::span<const Fact> facts,
+                     std::string (*write)(const Fact&)) {
+  std::string out;
+  bool all = true;
+  for (std::size_t at = 0; at < text.size();) {
+    const std::size_t open = text.find("[[", at);
+    const std::size_t close = open == text.npos ? text.npos : text.find("]]", open);
+    out +=
+        FillPart(text.substr(at, close == text.npos ? text.npos : open - at), facts, write, &all);
+    if (close == text.npos) break;
+    all = true;
+    const std::string part = FillPart(text.substr(open + 2, close - open - 2), facts, write, &all);
+    if (all) out += part;
+    at = close + 2;
+  }
+  return std::string(Trim(out));
 }
 
 }  // namespace jarvis::findings

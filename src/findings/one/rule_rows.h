@@ -26,7 +26,8 @@ struct RuleRow {
 std::span<const RuleRow> RuleRows();
 const RuleRow* RuleOf(Pattern pattern);  // null: no rule of this kind
 
-// A text with its {keys} replaced by the facts; a key that no fact has becomes "?".
+// A text with its {keys} replaced by the facts; a key that no fact has becomes "?". What stands in
+// [[double brackets]] falls away unless all of its keys have facts with a text.
 std::string FillRule(std::string_view text, std::span<const Fact> facts,
                      std::string (*write)(const Fact&));
 

@@ -35,6 +35,11 @@ bool IsTransposeKernel(std::string_view name) {
                      [&](std::string_view part) { return ContainsNoCase(name, part); });
 }
 
+bool IsFloating(const std::string& type) {
+  const std::string name = ShortType(type);
+  return name.starts_with("fp") || name.starts_with("bf");
+}
+
 class Rules {
  public:
   Rules(const Calls& calls, std::size_t first, const Baseline& baseline, CategoryAnalysis* out)
@@ -198,8 +203,10 @@ class Rules {
       }
     }
     const std::vector<std::string> types = Types();
-    if (operation_->name == "aten::copy_" && types.size() > 1 && types[0] != types[1] &&
-        TypeBytes(ShortType(types[0])) > 0 && TypeBytes(ShortType(types[1])) > 0) {
+    // Of tensors: a scalar operand of fp64 is a number of the program, and masks are no values.
+    const bool tensors = dims.size() > 1 && Elements(dims[0]) > 1 && Elements(dims[1]) > 1;
+    if (operation_->name == "aten::copy_" && tensors && types.size() > 1 && types[0] != types[1] &&
+        IsFloating(types[0]) && IsFloating(types[1])) {
       Add(Pattern::kDtypeCast,
           {Text("from", ShortType(types[1])), Text("to", ShortType(types[0]))});
     }

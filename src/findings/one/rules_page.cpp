@@ -9,7 +9,7 @@ namespace jarvis::findings {
 namespace {
 
 std::string RuleLine(std::string_view name, std::string_view text) {
-  return fmt::format("| {} | {} |\n", name, text.empty() ? std::string_view("none known") : text);
+  return fmt::format("| {} | {} |\n", name, text.empty() ? std::string_view("none") : text);
 }
 
 }  // namespace
@@ -21,7 +21,9 @@ std::string RulesPage() {
       "in\n"
       "`src/findings/one/rule_rows.cpp` (`UPDATE_GOLDEN=1 build/release/tests/findings_test` "
       "rewrites it).\n"
-      "Words in braces stand for figures and names of the trace. Path A: the model may change; "
+      "Words in braces stand for figures and names of the trace; what is in double brackets is "
+      "said "
+      "only\nwhere they are known. Path A: the model may change; "
       "Path B: the\n"
       "torch code stays. A saving is of GPU time; what it makes of the wall time depends on the "
       "host.\n";

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 
+#include "findings/one/advice_rules.h"
 #include "findings/one/estimates.h"
 #include "findings/one/thresholds.h"
 
@@ -13,19 +14,16 @@ struct GapRule {
   std::string_view name;
   Pattern pattern;
   Advice a;
-  Advice b;
 };
 constexpr GapRule kGapRules[] = {
-    {"host_bound", Pattern::kHostBound, Advice::kGpuGraphs, Advice::kNoneKnown},
-    {"synchronisation", Pattern::kSynchronisation, Advice::kAvoidSyncs, Advice::kNoneKnown},
-    {"data_loading", Pattern::kDataLoading, Advice::kPrefetchData, Advice::kNoneKnown},
-    {"communication_wait", Pattern::kCommunicationWait, Advice::kOverlapCommunication,
-     Advice::kTuneCommunication},
-    {"start_up", Pattern::kStartUp, Advice::kWarmUpFirst, Advice::kNoneKnown},
-    {"profiler_cost", Pattern::kProfilerCost, Advice::kRecordWithoutStacks,
-     Advice::kRecordWithoutStacks},
-    {"first_calls", Pattern::kFirstCalls, Advice::kWarmUpFirst, Advice::kWarmUpFirst},
-    {"descheduled", Pattern::kDescheduled, Advice::kGiveCores, Advice::kGiveCores},
+    {"host_bound", Pattern::kHostBound, Advice::kGpuGraphs},
+    {"synchronisation", Pattern::kSynchronisation, Advice::kAvoidSyncs},
+    {"data_loading", Pattern::kDataLoading, Advice::kPrefetchData},
+    {"communication_wait", Pattern::kCommunicationWait, Advice::kOverlapCommunication},
+    {"start_up", Pattern::kStartUp, Advice::kWarmUpFirst},
+    {"profiler_cost", Pattern::kProfilerCost, Advice::kRecordWithoutStacks},
+    {"first_calls", Pattern::kFirstCalls, Advice::kWarmUpFirst},
+    {"descheduled", Pattern::kDescheduled, Advice::kGiveCores},
 };
 
 void SetSavings(const Analysis& analysis, const Range& savings, Finding* f) {
@@ -36,18 +34,6 @@ void SetSavings(const Analysis& analysis, const Range& savings, Finding* f) {
 bool IsNotable(const Finding& f) {
   return std::any_of(f.patterns.begin(), f.patterns.end(),
                      [](const PatternHit& hit) { return Info(hit.pattern).notable; });
-}
-
-// Graphs hold no synchronisation, and what is compiled needs no compiling.
-std::vector<Remedy> LaunchAdvice(const WorkContext& context) {
-  std::vector<Remedy> out;
-  if (static_cast<double>(context.sync_calls) > limits::kCopyCount)
-    out.push_back({Advice::kAvoidSyncs, {}, {}});
-  if (context.optimizer && !context.foreach_optimizer)
-    out.push_back({Advice::kFusedOptimizer, {}, {}});
-  if (!context.compiled) out.push_back({Advice::kCompile, {}, {}});
-  out.push_back({Advice::kGpuGraphs, {}, {}});
-  return out;
 }
 
 }  // namespace
@@ -92,8 +78,6 @@ std::vector<Finding> IdleFindings(const Analysis& analysis) {
     f.exclusive_ms = f.time_ms;
     SetShares(analysis, &f);
     f.warnings.push_back(idle.unreliable_because);
-    f.path_a = {{Advice::kNoneKnown, {}, {}}};
-    f.path_b = {{Advice::kNoneKnown, {}, {}}};
     out.push_back(std::move(f));
     RankFindings(&out);
     return out;
@@ -124,9 +108,13 @@ std::vector<Finding> IdleFindings(const Analysis& analysis) {
                             {NumberFact("median_us", group.median_us, "us"),
                              NumberFact("max_us", group.max_us, "us")}});
     }
-    f.path_a = {{rule == std::end(kGapRules) ? Advice::kNoneKnown : rule->a, {}, {}}};
-    f.path_b = {{rule == std::end(kGapRules) ? Advice::kNoneKnown : rule->b, {}, {}}};
-    if (group.name == "host_bound") f.path_a = LaunchAdvice(analysis.context);
+    if (rule != std::end(kGapRules)) f.path_a = {{rule->a, {}, {}}};
+    if (group.name == "host_bound") {
+      const bool waits = static_cast<double>(analysis.context.sync_calls) > limits::kCopyCount;
+      Ways ways = WaysToLaunchFaster(analysis.context, waits);
+      f.path_a = std::move(ways.a);
+      f.path_b = std::move(ways.b);
+    }
     for (const Gap& gap : idle.gaps) {
       if (GapText(gap.kind) != group.name || gap.module_path.empty()) continue;
       if (std::find(f.module_paths.begin(), f.module_paths.end(), gap.module_path) ==
@@ -183,10 +171,14 @@ Finding CommunicationFinding(const Analysis& analysis, std::size_t steps) {
     facts.push_back(NumberFact("overlap_percent", *multi.comm_overlap_ratio * 100, "%"));
   f.patterns.push_back({Pattern::kExposedCommunication, facts});
   if (multi.overlap_flagged) f.patterns.push_back({Pattern::kPoorOverlap, std::move(facts)});
-  const Advice way =
-      analysis.context.training ? Advice::kOverlapCommunication : Advice::kSplitBatch;
-  f.path_a = {{multi.one_rank ? Advice::kRecordRanks : way, {}, {}}};
-  f.path_b = {{multi.one_rank ? Advice::kRecordRanks : Advice::kTuneCommunication, {}, {}}};
+  const auto longest = std::max_element(
+      multi.collectives.begin(), multi.collectives.end(),
+      [](const CollectiveRow& a, const CollectiveRow& b) { return a.exposed_us < b.exposed_us; });
+  Ways ways = WaysForCommunication(analysis.context,
+                                   longest == multi.collectives.end() ? "" : longest->name,
+                                   multi.nccl, multi.one_rank);
+  f.path_a = std::move(ways.a);
+  f.path_b = std::move(ways.b);
   for (const CollectiveRow& row : multi.collectives) {
     const double mean = row.total_us / static_cast<double>(std::max<std::uint64_t>(1, row.count));
     if (row.bytes && *row.bytes < limits::kTinyMessage && mean > limits::kCommMinUs) {
@@ -229,11 +221,12 @@ Finding CopyFinding(const Analysis& analysis, const CopyGroup& group) {
   }
   if (inside) {
     f.path_a.push_back({Advice::kWriteInPlace, {}, {}});
-  } else if (to_host || group.pageable == 0) {
+  } else if (to_host) {
     f.path_a.push_back({Advice::kKeepOnDevice, {}, {}});
+  } else if (group.pageable == 0) {
+    f.path_a.push_back({Advice::kPrefetchToDevice, {}, {}});
   }
   if (group.pageable > 0) f.path_a.push_back({Advice::kPinnedCopies, {}, {}});
-  f.path_b = {{Advice::kNoneKnown, {}, {}}};
   for (const CopySite& site : analysis.multi_kernel.copy_sites) {
     if (site.direction != group.direction) continue;
     if (!site.row_id.empty() &&

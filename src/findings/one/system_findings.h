@@ -1,6 +1,7 @@
 // Findings about what is not a single op: idle time, communication, copies.
 #pragma once
 
+#include <set>
 #include <string>
 #include <vector>
 

@@ -125,6 +125,14 @@ constexpr Threshold kThresholds[] = {
     {"few_queries", kFewQueries, "queries", "attention of few queries: at most, with"},
     {"few_queries_keys", kFewQueriesKeys, "x", "... this many times as many keys"},
     {"few_rows_share", kFewRowsShare, "of the units", "a normalisation uses less: few rows"},
+    {"clock_spread", kClockSpread, "times", "calls of one kernel and shape differ by the clock"},
+    {"narrow_row", kNarrowRow, "elements", "a normalisation's rows are short"},
+    {"many_rows", kManyRows, "rows", "... and many"},
+    {"merge_share", kMergeShare, "percent", "products that share an input are named"},
+    {"waiting_launches", kWaitingLaunches, "percent", "waits split what is launched"},
+    {"besides", kBesides, "copies", "copies belong to a graph's or collectives' calls"},
+    {"passes_min", kPassesMin, "passes", "equal passes of one step could be one call"},
+    {"repeated_elements", kRepeatedElements, "elements", "a repeated tensor is large"},
     {"repeats", kRepeats, "calls", "a parameter's cast is repeated from"},
 };
 

@@ -163,7 +163,15 @@ inline constexpr double kSiblingUs = 20;     // shorter products are launch and 
 inline constexpr double kFewQueries = 32;    // queries of a call, with
 inline constexpr double kFewQueriesKeys = 16;  // ... this many times as many keys
 inline constexpr double kFewRowsShare = 0.25;  // of the compute units have a block
-inline constexpr double kRepeats = 4;          // calls from which a parameter's cast is repeated
+inline constexpr double kClockSpread = 1.08;   // longest against shortest call of one kernel
+inline constexpr double kNarrowRow = 256;      // elements of a row that a block is too large for
+inline constexpr double kManyRows = 10'000;    // of them
+inline constexpr double kMergeShare = 1;       // percent of compute time that a merge is told from
+inline constexpr double kWaitingLaunches = 1;  // percent of launches: with so many waits no graph
+inline constexpr double kBesides = 8;          // copies beside a graph or collectives, at least
+inline constexpr double kPassesMin = 3;        // equal passes of one step that are one call
+inline constexpr double kRepeatedElements = 65536;  // of a tensor that is repeated over a batch
+inline constexpr double kRepeats = 4;  // calls from which a parameter's cast is repeated
 
 // One row per limit, for people: its key, value, unit and what depends on it.
 struct Threshold {

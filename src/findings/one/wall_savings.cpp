@@ -262,7 +262,10 @@ class WallAsker {
       AskOnce(finding);
       return std::nullopt;
     }
-    const WayOut way{InScope(finding->host->changes), 1, 1, finding->host->idle_ms};
+    // What a rule knows goes with its GPU work; all else saves no more than the idle time it
+    // causes.
+    WayOut way{InScope(finding->host->changes), 1, 1, {}};
+    if (!finding->rule) way.cap_ms = finding->host->idle_ms;
     finding->wall_a = AskOfHost(*finding, way);
     finding->savings_ms = finding->wall_a->ms;
     finding->impact_percent = Scaled(finding->wall_a->ms, 100 / analysis_.wall.wall_ms);
@@ -271,7 +274,13 @@ class WallAsker {
 
   // Both ways; returns the one that saves more.
   std::optional<WayOut> AskBoth(Finding* finding) const {
-    if (finding->host != nullptr) return AskHost(finding);
+    if (finding->host != nullptr) {
+      const std::optional<WayOut> way = AskHost(finding);
+      // A server's setting is Path B.
+      if (!HasWay(finding->path_a) && HasWay(finding->path_b))
+        std::swap(finding->wall_a, finding->wall_b);
+      return way;
+    }
     // A rule's row has words for its paths; elsewhere a path without a way out saves nothing.
     const bool ruled = finding->rule.has_value();
     if (finding->change_a || finding->change_b) {
@@ -421,7 +430,8 @@ class WallAsker {
       }
       const double alone = BestWall(f)->ms.mid;
       const bool hidden = Shows(after_ms_[k]) && after_ms_[k] > limits::kShowsAfter * alone;
-      if (f.host != nullptr && !hidden && !Shows(alone)) {
+      // A rule's finding stands by its evidence, whatever waits for other ranks hide of it.
+      if (f.host != nullptr && !f.rule && !hidden && !Shows(alone)) {
         taken[order_[k]] = true;
         continue;
       }

@@ -1,0 +1,226 @@
+#include "findings/one/repeated_work.h"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <set>
+
+#include <fmt/format.h>
+
+#include "analysis/attribution/module_paths.h"
+#include "base/text.h"
+#include "findings/one/host_cause.h"
+#include "findings/one/structure_maker.h"
+#include "findings/one/thresholds.h"
+#include "tree/recompute.h"
+
+namespace jarvis::findings {
+namespace {
+
+using trace::EventIndex;
+using trace::kNoEvent;
+
+double HostMs(std::int64_t ns) {
+  return static_cast<double>(ns) / 1e6;
+}
+
+// Calls of one root module.
+struct Passes {
+  std::vector<EventIndex> calls;  // by start
+};
+
+class RepeatedWorkFinder {
+ public:
+  RepeatedWorkFinder(const Calls& calls, const WorkContext& context, std::vector<Finding>* out)
+      : calls_(calls),
+        events_(calls.events()),
+        tree_(calls.trace.tree()),
+        context_(context),
+        out_(*out) {}
+
+  void Run() {
+    if (context_.training) {
+      Recomputed();
+    } else if (!context_.causal && context_.engine == Engine::kNone) {
+      // What generates or denoises runs its model again and again by design.
+      RepeatedPasses();
+    }
+  }
+
+ private:
+  // ---- activation checkpointing
+
+  void Recomputed() {
+    std::vector<EventIndex> frames;
+    for (EventIndex e = 0; e < events_.size(); ++e) {
+      const bool frame = events_[e].kind == trace::EventKind::kPythonFunction &&
+                         tree::IsRecomputeFrame(events_.name(e));
+      if (frame && !InsideRecompute(e)) frames.push_back(e);
+    }
+    if (frames.empty()) return;
+    std::vector<analysis::HostStretch> stretches;
+    std::vector<EventIndex> gpu;
+    std::int64_t host_ns = 0, gpu_ns = 0;
+    bool statistics = false;
+    for (const EventIndex frame : frames) {
+      stretches.push_back({events_[frame].track, events_[frame].ts_ns, events_[frame].end_ns()});
+      host_ns += events_[frame].dur_ns;
+      for (const EventIndex e : tree_.GpuBelow(frame)) {
+        gpu.push_back(e);
+        gpu_ns += events_[e].dur_ns;
+      }
+      for (const EventIndex e : tree_.Subtree(frame)) {
+        statistics = statistics || (events_[e].kind == trace::EventKind::kCpuOp &&
+                                    events_.name(e) == "aten::batch_norm");
+      }
+    }
+    std::vector<Fact> facts = {StructureCount("calls", frames.size()),
+                               NumberFact("host_ms", HostMs(host_ns), "ms"),
+                               NumberFact("gpu_ms", HostMs(gpu_ns), "ms")};
+    if (statistics) {
+      facts.push_back(
+          StructureWords("statistics", "batch normalisation updates its statistics twice a step"));
+    }
+    const auto& devices = calls_.trace.trace().metadata.devices;
+    if (!devices.empty() && devices.front().memory_bytes) {
+      const double gib = static_cast<double>(*devices.front().memory_bytes) / (1 << 30);
+      facts.push_back(StructureWords("memory", fmt::format("{:.0f} GiB", gib)));
+    }
+    Add(Pattern::kRecompute, "checkpointed passes", std::move(gpu), std::move(stretches),
+        HostMs(std::max(host_ns, gpu_ns)), std::move(facts));
+  }
+
+  bool InsideRecompute(EventIndex e) const {
+    for (EventIndex up = tree_.parent(e); up != kNoEvent; up = tree_.parent(up)) {
+      if (tree::IsRecomputeFrame(events_.name(up))) return true;
+    }
+    return false;
+  }
+
+  // ---- equal passes
+
+  void RepeatedPasses() {
+    std::map<std::string_view, Passes> roots;
+    for (const EventIndex e : tree_.preorder()) {
+      if (events_[e].kind != trace::EventKind::kPythonFunction) continue;
+      if (analysis::ModuleClass(events_.name(e)).empty() || InsideModule(e)) continue;
+      if (!tree_.GpuBelow(e).empty()) roots[events_.name(e)].calls.push_back(e);
+    }
+    for (auto& [name, passes] : roots) {
+      std::stable_sort(passes.calls.begin(), passes.calls.end(), [&](EventIndex a, EventIndex b) {
+        return events_[a].ts_ns < events_[b].ts_ns;
+      });
+      if (AreEqual(passes) && InOneStep(passes)) Tell(name, passes);
+    }
+  }
+
+  bool InsideModule(EventIndex e) const {
+    for (EventIndex up = tree_.parent(e); up != kNoEvent; up = tree_.parent(up)) {
+      if (!analysis::ModuleClass(events_.name(up)).empty()) return true;
+    }
+    return false;
+  }
+
+  // The ops of a pass with the shapes of their arguments, in order.
+  std::uint64_t SignatureOf(EventIndex pass) const {
+    std::uint64_t signature = 1469598103934665603ULL;  // FNV-1a
+    const auto mix = [&](std::uint64_t value) {
+      signature = (signature ^ value) * 1099511628211ULL;
+    };
+    for (const EventIndex e : tree_.Subtree(pass)) {
+      if (events_[e].kind != trace::EventKind::kCpuOp) continue;
+      mix(events_[e].name);
+      mix(events_.args_of(e).dims);
+    }
+    return signature;
+  }
+
+  // Same ops on the same shapes, and between them, each time for about as long, the host prepares
+  // what comes next.
+  bool AreEqual(const Passes& passes) const {
+    if (static_cast<double>(passes.calls.size()) < limits::kPassesMin) return false;
+    const std::uint64_t first = SignatureOf(passes.calls.front());
+    std::vector<double> between;
+    double inside = 0;
+    for (std::size_t i = 0; i < passes.calls.size(); ++i) {
+      const trace::Event& pass = events_[passes.calls[i]];
+      if (SignatureOf(passes.calls[i]) != first || !HasShapes(passes.calls[i])) return false;
+      inside = std::max(inside, HostMs(pass.dur_ns));
+      if (i > 0) between.push_back(HostMs(pass.ts_ns - events_[passes.calls[i - 1]].end_ns()));
+    }
+    const auto [least, most] = std::minmax_element(between.begin(), between.end());
+    constexpr double kPreparation = 0.25;  // of a pass; less is a loop over what is there already
+    constexpr double kAlike = 1.5;
+    return *least >= kPreparation * inside && *most <= kAlike * *least;
+  }
+
+  bool HasShapes(EventIndex pass) const {
+    const auto subtree = tree_.Subtree(pass);
+    return std::any_of(subtree.begin(), subtree.end(), [&](EventIndex e) {
+      return events_[e].kind == trace::EventKind::kCpuOp && events_.args_of(e).dims != kNoString;
+    });
+  }
+
+  // Passes of several steps are the steps.
+  bool InOneStep(const Passes& passes) const {
+    const std::int64_t begin = events_[passes.calls.front()].ts_ns;
+    const std::int64_t end = events_[passes.calls.back()].end_ns();
+    const auto& steps = calls_.trace.steps();
+    return std::any_of(steps.begin(), steps.end(), [&](const analysis::Step& step) {
+      return step.start_ns <= begin && end <= step.end_ns;
+    });
+  }
+
+  void Tell(std::string_view name, const Passes& passes) {
+    const std::size_t count = passes.calls.size();
+    const std::int64_t begin = events_[passes.calls.front()].end_ns();
+    const std::int64_t end = events_[passes.calls.back()].end_ns();
+    std::vector<EventIndex> gpu;
+    for (std::size_t i = 1; i < count; ++i) {
+      const auto below = tree_.GpuBelow(passes.calls[i]);
+      gpu.insert(gpu.end(), below.begin(), below.end());
+    }
+    const double total = HostMs(end - begin);
+    std::vector<Fact> facts = {StructureCount("passes", count),
+                               NumberFact("each_ms", total / static_cast<double>(count - 1), "ms")};
+    Add(Pattern::kRepeatedPass, std::string(analysis::ModuleClass(name)), std::move(gpu),
+        {{events_[passes.calls.front()].track, begin, end}}, total, std::move(facts));
+  }
+
+  // ---- all
+
+  void Add(Pattern rule, std::string subject, std::vector<EventIndex> gpu,
+           std::vector<analysis::HostStretch> stretches, double host_ms, std::vector<Fact> facts) {
+    const std::vector<EventIndex> events = gpu;
+    Finding f =
+        StructureFinding(calls_, rule, "Repeated work", std::move(subject), std::move(gpu),
+                         {1, 1, 1}, {{}, "none of it", "time in this trace"}, std::move(facts));
+    // Host and GPU go together, so that the simulation is asked about both at once.
+    f.change_a.reset();
+    HostCause cause;
+    cause.count = stretches.size();
+    cause.total_ms = host_ms;
+    cause.changes = {analysis::ScaleHost{std::move(stretches), 0},
+                     analysis::ScaleGpu{events, {0.0}}};
+    f.time_ms = host_ms;
+    f.savings_ms = Range{f.exclusive_ms, std::max(f.exclusive_ms, host_ms / 2), host_ms};
+    f.exclusive_ms = host_ms;
+    f.upper_bound_ms = host_ms;
+    f.host = std::make_shared<const HostCause>(std::move(cause));
+    out_.push_back(std::move(f));
+  }
+
+  const Calls& calls_;
+  const trace::EventStore& events_;
+  const tree::CallTree& tree_;
+  const WorkContext& context_;
+  std::vector<Finding>& out_;
+};
+
+}  // namespace
+
+void FindRepeatedWork(const Calls& calls, const WorkContext& context, std::vector<Finding>* out) {
+  RepeatedWorkFinder(calls, context, out).Run();
+}
+
+}  // namespace jarvis::findings

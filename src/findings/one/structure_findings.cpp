@@ -1,0 +1,340 @@
+#include "findings/one/structure_findings.h"
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include "analysis/attribution/gpu_timeline.h"
+#include "analysis/host/runtime_calls.h"
+#include "analysis/tables/summary.h"
+#include "base/text.h"
+#include "findings/one/causes.h"
+#include "findings/one/estimates.h"
+#include "findings/one/exclusive.h"
+#include "findings/one/multi_kernel.h"
+#include "findings/one/repeated_inputs.h"
+#include "findings/one/repeated_work.h"
+#include "findings/one/structure_maker.h"
+#include "findings/one/system_findings.h"
+#include "findings/one/thresholds.h"
+#include "trace/json_text.h"
+
+namespace jarvis::findings {
+namespace {
+
+using trace::EventIndex;
+using trace::kNoEvent;
+
+class StructureFinder {
+ public:
+  StructureFinder(const Calls& calls, const WorkContext& context,
+                  std::vector<CategoryAnalysis>* categories)
+      : calls_(calls),
+        events_(calls.events()),
+        tree_(calls.trace.tree()),
+        context_(context),
+        categories_(*categories) {}
+
+  std::vector<Finding> Run() {
+    HalfPrecision();
+    GraphCopies();
+    CollectiveCopies();
+    FindRepeatedWork(calls_, context_, &out_);
+    FindEqualCopies(calls_, context_, &out_);
+    return std::move(out_);
+  }
+
+ private:
+  // ---- precision
+
+  // Tensor cores that take fp16 and no TF32, by platform or by the names of kernels.
+  bool HasHalfUnitsOnly() const {
+    if (calls_.platform != nullptr) {
+      const auto half = perf::PeakFor(*calls_.platform, "matrix_fp16");
+      const auto fp32 = perf::PeakFor(*calls_.platform, "matrix_fp32");
+      const auto vector = perf::PeakFor(*calls_.platform, "vector_fp32");
+      const double single = std::max(fp32 ? fp32->tflops : 0, vector ? vector->tflops : 0);
+      constexpr double kUnits = 3;  // tensor cores, not packed vector arithmetic
+      return !perf::PeakFor(*calls_.platform, "matrix_tf32") && half && single > 0 &&
+             half->tflops >= kUnits * single && calls_.platform->vendor == "NVIDIA";
+    }
+    for (const EventIndex e : calls_.trace.attribution().timeline) {
+      if (events_.name(e).starts_with("volta_") || events_.name(e).starts_with("turing_"))
+        return true;
+    }
+    return false;
+  }
+
+  static bool IsHalfKernel(std::string_view name) {
+    return name.find("h884") != name.npos || name.find("h1688") != name.npos ||
+           name.find("s884") != name.npos || name.find("fp16") != name.npos ||
+           name.find("__half") != name.npos || name.find("hgemm") != name.npos;
+  }
+
+  Kind KindOf(EventIndex gpu) const {
+    const std::uint32_t call = calls_.call_of[gpu];
+    if (call == kNone || calls_.place_of[call].category == kNone) return Kind::kOther;
+    return categories_[calls_.place_of[call].category].kind;
+  }
+
+  void HalfPrecision() {
+    if (!HasHalfUnitsOnly()) return;
+    std::vector<EventIndex> gpu;
+    std::map<std::string_view, std::int64_t> time;
+    std::int64_t half = 0, single = 0;
+    bool convolutions = false;
+    for (const EventIndex e : calls_.trace.attribution().timeline) {
+      if (events_[e].kind != trace::EventKind::kKernel) continue;
+      const std::string_view name = events_.name(e);
+      const Kind kind = KindOf(e);
+      const bool product = kind == Kind::kGemm || kind == Kind::kConvolution;
+      if (IsHalfKernel(name)) {
+        half += events_[e].dur_ns;
+      } else if (IsFp32ProductKernel(name) || product) {
+        gpu.push_back(e);
+        time[name] += events_[e].dur_ns;
+        single += events_[e].dur_ns;
+        convolutions = convolutions || kind == Kind::kConvolution;
+      }
+    }
+    // By now the program knows of mixed precision, and has left out what it wants.
+    if (gpu.empty() || half > single / 10) return;
+    const auto longest = std::max_element(
+        time.begin(), time.end(), [](const auto& a, const auto& b) { return a.second < b.second; });
+    if (!IsFp32ProductKernel(longest->first) && !AnyFp32(time)) return;
+    std::vector<Fact> facts = {StructureText("kernel", analysis::ShortKernelName(longest->first))};
+    const auto add = [&](bool holds, const char* key, std::string words) {
+      if (holds && !words.empty()) facts.push_back(StructureWords(key, std::move(words)));
+    };
+    add(context_.training, "scaler", "`torch.cuda.amp.GradScaler`");
+    add(convolutions, "layout", "`model.to(memory_format=torch.channels_last)`");
+    add(true, "sizes", UnalignedSizes());
+    add(convolutions && SameShapes(), "benchmark",
+        "`torch.backends.cudnn.benchmark = True` as well: the shapes are the same in each step.");
+    Add(Pattern::kHalfPrecisionOff, "Precision",
+        convolutions ? "fp32 convolutions and products" : "fp32 products", std::move(gpu),
+        {0.4, 0.6, 0.75}, {{}, "fp16 tensor cores", "published speedups of mixed precision"},
+        std::move(facts));
+  }
+
+  static bool AnyFp32(const std::map<std::string_view, std::int64_t>& time) {
+    return std::any_of(time.begin(), time.end(),
+                       [](const auto& one) { return IsFp32ProductKernel(one.first); });
+  }
+
+  // "1705, 9375": sizes of the longest products that fp16's tensor cores do not take.
+  std::string UnalignedSizes() const {
+    constexpr std::int64_t kHalfUnit = 8;
+    constexpr std::size_t kSizesMax = 4;
+    std::vector<std::string> sizes;
+    for (const CategoryAnalysis& category : categories_) {
+      if (category.kind != Kind::kGemm) continue;
+      for (const Operation& o : category.operations) {
+        for (const Fact& fact : o.details) {
+          const auto* size = std::get_if<std::int64_t>(&fact.value);
+          if (size == nullptr || (fact.key != "N" && fact.key != "K")) continue;
+          if (*size <= kHalfUnit || *size % kHalfUnit == 0) continue;
+          std::string text = std::to_string(*size);
+          const bool known = std::find(sizes.begin(), sizes.end(), text) != sizes.end();
+          if (!known && sizes.size() < kSizesMax) sizes.push_back(std::move(text));
+        }
+      }
+    }
+    std::string text;
+    for (const std::string& size : sizes)
+      text += (text.empty() ? "" : ", ") + size;
+    return text;
+  }
+
+  // Each convolution runs several times with one set of shapes.
+  bool SameShapes() const {
+    for (const CategoryAnalysis& category : categories_) {
+      if (category.kind != Kind::kConvolution) continue;
+      for (const Operation& o : category.operations) {
+        if (o.count < 2) return false;
+      }
+    }
+    return true;
+  }
+
+  // ---- copies
+
+  bool IsDeviceCopy(EventIndex gpu) const {
+    if (events_[gpu].kind == trace::EventKind::kMemcpy)
+      return DirectionOf(events_.name(gpu)) == CopyDirection::kOnDevice;
+    const EventIndex launch = tree_.parent(gpu);
+    if (launch == kNoEvent) return false;
+    const EventIndex op = events_[launch].kind == trace::EventKind::kCpuOp
+                              ? launch
+                              : tree_.Enclosing(events_, launch, trace::EventKind::kCpuOp);
+    return op != kNoEvent && events_.name(op) == "aten::copy_";
+  }
+
+  double BytesOf(EventIndex gpu) const {
+    const StringId other = events_.args_of(gpu).other;
+    if (other == kNoString) return 0;
+    const auto bytes = ParseInt(trace::Unquoted(trace::MemberOf(events_.text(other), "bytes")));
+    return bytes ? static_cast<double>(*bytes) : 0;
+  }
+
+  // The copies of what launches a graph: the nearest host event around the launch that has some.
+  std::vector<EventIndex> CopiesBeside(EventIndex launch) const {
+    constexpr int kUpMax = 4;
+    EventIndex up = tree_.parent(launch);
+    for (int level = 0; level < kUpMax && up != kNoEvent; ++level, up = tree_.parent(up)) {
+      // Not the whole step: what else is in it belongs to others.
+      if (events_[up].kind == trace::EventKind::kUserAnnotation) break;
+      std::vector<EventIndex> copies;
+      for (const EventIndex e : tree_.GpuBelow(up)) {
+        if (IsDeviceCopy(e)) copies.push_back(e);
+      }
+      if (static_cast<double>(copies.size()) >= limits::kBesides) return copies;
+      if (events_[up].kind == trace::EventKind::kCpuOp) break;
+    }
+    return {};
+  }
+
+  void GraphCopies() {
+    std::set<EventIndex> copies;
+    std::size_t launches = 0;
+    std::string owner;
+    for (EventIndex e = 0; e < events_.size(); ++e) {
+      if (!trace::IsLaunchCall(events_[e].kind) || !analysis::IsGraphLaunch(events_.name(e)))
+        continue;
+      const std::vector<EventIndex> some = CopiesBeside(e);
+      if (some.empty()) continue;
+      ++launches;
+      copies.insert(some.begin(), some.end());
+      if (owner.empty()) owner = events_.name(tree_.parent(e));
+    }
+    if (launches == 0) return;
+    double bytes = 0;
+    for (const EventIndex e : copies)
+      bytes += BytesOf(e);
+    std::vector<Fact> facts = {StructureCount("launches", launches),
+                               StructureCount("copies_per_launch", copies.size() / launches)};
+    if (bytes > 0) facts.push_back(NumberFact("bytes", bytes / 1e9, "GB"));
+    Add(Pattern::kGraphInputCopies, "Copies", "device copies around " + owner,
+        {copies.begin(), copies.end()}, {0.5, 0.9, 1}, {{}, "no copies", "copies in this trace"},
+        std::move(facts));
+  }
+
+  void CollectiveCopies() {
+    // Buckets are filled beside backward work.
+    if (context_.bucketed) return;
+    std::map<std::pair<std::uint32_t, std::int64_t>, std::vector<EventIndex>> streams;
+    for (const EventIndex e : calls_.trace.attribution().timeline)
+      streams[{events_[e].track, events_.args_of(e).stream}].push_back(e);
+    std::set<EventIndex> copies;
+    std::size_t collectives = 0;
+    std::string kernel;
+    for (auto& [stream, work] : streams) {
+      std::stable_sort(work.begin(), work.end(), [&](EventIndex a, EventIndex b) {
+        return events_[a].ts_ns < events_[b].ts_ns;
+      });
+      for (std::size_t i = 0; i < work.size(); ++i) {
+        if (!IsCollective(work[i])) continue;
+        const std::size_t before = copies.size();
+        if (i > 0 && IsDeviceCopy(work[i - 1])) copies.insert(work[i - 1]);
+        if (i + 1 < work.size() && IsDeviceCopy(work[i + 1])) copies.insert(work[i + 1]);
+        if (copies.size() > before) ++collectives;
+        if (copies.size() > before && kernel.empty())
+          kernel = analysis::ShortKernelName(events_.name(work[i]));
+      }
+    }
+    if (static_cast<double>(collectives) < limits::kBesides) return;
+    std::vector<Fact> facts = {StructureCount("collectives", collectives),
+                               StructureText("kernel", kernel)};
+    if (context_.engine == Engine::kVllm) {
+      facts.push_back(StructureWords(
+          "server",
+          "Where vLLM fuses the all-reduce with the normalisation behind it (pass_config: "
+          "fuse_allreduce_rms), the copies go with it"));
+    }
+    Add(Pattern::kCollectiveCopies, "Copies", "device copies", {copies.begin(), copies.end()},
+        {0.5, 0.8, 1}, {{}, "no copies", "copies in this trace"}, std::move(facts));
+  }
+
+  bool IsCollective(EventIndex e) const {
+    return analysis::ClassOf(events_[e].kind, events_.name(e), analysis::Communicators::kAll) ==
+           analysis::WorkClass::kCommunication;
+  }
+
+  // ---- all
+
+  void Add(Pattern rule, const char* name, std::string subject, std::vector<EventIndex> gpu,
+           const Range& part, Target target, std::vector<Fact> facts) {
+    Claim(gpu);
+    out_.push_back(StructureFinding(calls_, rule, name, std::move(subject), std::move(gpu), part,
+                                    std::move(target), std::move(facts)));
+  }
+
+  void Claim(const std::vector<EventIndex>& gpu) {
+    const std::set<EventIndex> own(gpu.begin(), gpu.end());
+    for (CategoryAnalysis& category : categories_) {
+      for (Operation& o : category.operations) {
+        double us = 0;
+        for (const EventIndex e : o.gpu)
+          us += own.contains(e) ? trace::MicrosOf(events_[e].dur_ns) : 0;
+        o.claimed = o.claimed || us >= o.gpu_us / 2;
+      }
+    }
+  }
+
+  const Calls& calls_;
+  const trace::EventStore& events_;
+  const tree::CallTree& tree_;
+  const WorkContext& context_;
+  std::vector<CategoryAnalysis>& categories_;
+  std::vector<Finding> out_;
+};
+
+}  // namespace
+
+Finding StructureFinding(const Calls& calls, Pattern rule, const char* name, std::string subject,
+                         std::vector<EventIndex> gpu, const Range& part, Target target,
+                         std::vector<Fact> facts) {
+  const trace::EventStore& events = calls.events();
+  Finding f = SystemFinding("multi_kernel", name, std::move(subject));
+  f.rule = rule;
+  f.method = EstimateMethod::kTarget;
+  f.count = gpu.size();
+  f.patterns.push_back({rule, std::move(facts)});
+  f.path_a = {{Advice::kRule, {}, {}}};
+  const auto& work = calls.trace.attribution().timeline;
+  const std::set<EventIndex> own(gpu.begin(), gpu.end());
+  std::vector<std::uint32_t> owners;
+  owners.reserve(work.size());
+  for (const EventIndex e : work) {
+    owners.push_back(own.contains(e) ? 0 : kNoOwner);
+    f.time_ms += own.contains(e) ? trace::MicrosOf(events[e].dur_ns) / 1000 : 0;
+  }
+  f.exclusive_ms = ExclusiveUs(events, work, owners, 1).front() / 1000;
+  f.upper_bound_ms = f.exclusive_ms;
+  Range saved = Scaled(part, f.time_ms);
+  for (double Range::*x : {&Range::low, &Range::mid, &Range::high})
+    saved.*x = std::min(saved.*x, f.exclusive_ms);
+  f.savings_ms = saved;
+  f.change_a = Change{{{part, std::move(gpu)}}, saved, target.text, target.source, {}};
+  f.path_a.front().savings_ms = saved;
+  return f;
+}
+
+std::vector<Finding> FindStructures(const Calls& calls, const WorkContext& context,
+                                    std::vector<CategoryAnalysis>* categories) {
+  return StructureFinder(calls, context, categories).Run();
+}
+
+void AddStructures(std::vector<Finding> structures, double window_ms, std::vector<Finding>* all) {
+  if (window_ms <= 0) return;
+  for (Finding& f : structures) {
+    f.percent_of_total = f.time_ms / window_ms * 100;
+    f.impact_percent = Scaled(*f.savings_ms, 100 / window_ms);
+    if (f.impact_percent->mid < limits::kFindingMin) continue;
+    f.priority = PriorityOf(*f.percent_of_total, std::nullopt, true);
+    f.rank = static_cast<int>(all->size()) + 1;
+    all->push_back(std::move(f));
+  }
+}
+
+}  // namespace jarvis::findings

@@ -1,0 +1,74 @@
+#include "findings/one/work_context.h"
+
+#include <algorithm>
+#include <string_view>
+
+#include "findings/one/workload.h"
+#include "tree/call_tree.h"
+
+namespace jarvis::findings {
+namespace {
+
+// Whether one of the frameworks of a list "vLLM, FlashInfer" is of that name.
+bool Names(std::string_view list, std::string_view framework) {
+  for (std::size_t at = list.find(framework); at != list.npos; at = list.find(framework, at + 1)) {
+    const std::size_t end = at + framework.size();
+    const bool begins = at == 0 || list[at - 1] == ' ';
+    if (begins && (end == list.size() || list[end] == ',')) return true;
+  }
+  return false;
+}
+
+Engine EngineOf(std::string_view frameworks) {
+  if (Names(frameworks, "vLLM")) return Engine::kVllm;
+  if (Names(frameworks, "SGLang")) return Engine::kSglang;
+  // Its kernels alone are used by other engines too.
+  if (Names(frameworks, "TensorRT-LLM")) return Engine::kTensorRt;
+  if (Names(frameworks, "xDiT") || Names(frameworks, "diffusers")) return Engine::kDiffusers;
+  return Engine::kNone;
+}
+
+// Profilers before PyTorch 2 wrote the iteration into each op's arguments; none does since.
+bool IsOldRecording(const trace::EventStore& events) {
+  for (trace::EventIndex e = 0; e < events.size(); ++e) {
+    if (events[e].kind != trace::EventKind::kCpuOp) continue;
+    const StringId other = events.args_of(e).other;
+    return other != kNoString &&
+           events.text(other).find("\"Trace iteration\"") != std::string_view::npos;
+  }
+  return false;
+}
+
+bool HasName(const trace::EventStore& events, std::string_view part) {
+  for (trace::EventIndex e = 0; e < events.size(); ++e) {
+    if (tree::IsHost(events[e].kind) && events.name(e).find(part) != std::string_view::npos)
+      return true;
+  }
+  return false;
+}
+
+}  // namespace
+
+void AddSurroundings(const session::LoadedTrace& trace, const perf::Platform* platform,
+                     const Workload& workload, WorkContext* context) {
+  const std::string_view frameworks = workload[WorkloadPart::kFramework].value;
+  const std::string_view family = workload[WorkloadPart::kFamily].value;
+  context->engine = EngineOf(frameworks);
+  // "Mask decoder" is none: what generates text is called so as a whole.
+  context->causal = family.find("decoder-only") != family.npos ||
+                    family.find("experts decoder") != family.npos ||
+                    family.starts_with("transformer");
+  context->bucketed = Names(frameworks, "DDP") || Names(frameworks, "FSDP");
+  context->embeddings = Names(frameworks, "TorchRec");
+  const trace::EventStore& events = trace.events();
+  context->own_loader = HasName(events, "_SingleProcessDataLoaderIter");
+  context->before_torch2 = IsOldRecording(events);
+  context->amd = platform != nullptr && platform->vendor == "AMD";
+  for (trace::EventIndex e = 0; platform == nullptr && e < events.size(); ++e) {
+    if (!trace::IsLaunchCall(events[e].kind)) continue;
+    context->amd = events.name(e).starts_with("hip");
+    break;
+  }
+}
+
+}  // namespace jarvis::findings

@@ -1,0 +1,41 @@
+// What advice has to fit to: what runs the model, on what, and what has been done to it already.
+#pragma once
+
+#include <cstdint>
+
+#include "perf/platform.h"
+#include "session/loaded_trace.h"
+
+namespace jarvis::findings {
+
+struct Workload;
+
+// What runs the model: its settings are the way to graphs and to compiled code.
+enum class Engine : std::uint8_t { kNone, kVllm, kSglang, kTensorRt, kDiffusers };
+
+struct WorkContext {
+  bool training = false;   // backward work or an optimizer
+  bool compiled = false;   // kernels that Inductor generated, or a compiled function
+  bool optimizer = false;  // an optimizer's step is marked
+  bool foreach_optimizer = false;
+  std::uint64_t sync_calls = 0;  // of runtime calls below ops that wait for the GPU
+  Engine engine = Engine::kNone;
+  bool amd = false;            // ROCm: by the platform, else by the names of runtime calls
+  bool causal = false;         // attention may be meant to be causal: text, no images
+  bool bucketed = false;       // DDP or FSDP: gradients are reduced in buckets beside backward work
+  bool embeddings = false;     // TorchRec: its all_to_all carries embeddings and their indices
+  bool own_loader = false;     // a DataLoader without workers: the process that trains loads
+  bool before_torch2 = false;  // recorded by a PyTorch that has neither torch.compile nor TunableOp
+
+  // An engine that serves has settings of its own for graphs and compiling.
+  bool IsServer() const {
+    return engine == Engine::kVllm || engine == Engine::kSglang || engine == Engine::kTensorRt;
+  }
+  bool CanCompile() const { return !compiled && !before_torch2 && !IsServer(); }
+};
+
+// Fills what the names of a trace and its workload tell; the rest stays as it is.
+void AddSurroundings(const session::LoadedTrace& trace, const perf::Platform* platform,
+                     const Workload& workload, WorkContext* context);
+
+}  // namespace jarvis::findings

@@ -1,0 +1,346 @@
+// Rules over a trace as a whole, and ways out that fit to what runs the model: for each a trace
+// that has it, and one that nearly has it.
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include <doctest/doctest.h>
+#include <fmt/format.h>
+
+#include "findings/analysis_support.h"
+#include "findings/one/advice_rules.h"
+#include "findings/one/rule_rows.h"
+
+namespace jarvis::findings {
+namespace {
+
+using testing::Analyze;
+using testing::Analyzed;
+using testing::Shapes;
+using testing::TraceText;
+
+const Finding* OfRule(const Analyzed& one, Pattern rule) {
+  for (const Finding& finding : one.analysis.findings) {
+    if (finding.rule == rule) return &finding;
+  }
+  return nullptr;
+}
+
+std::string FactOf(const Finding& finding, std::string_view key) {
+  for (const Fact& fact : finding.patterns.at(0).facts) {
+    const auto* text = std::get_if<std::string>(&fact.value);
+    if (fact.key == key && text != nullptr) return *text;
+  }
+  return {};
+}
+
+bool Has(const std::vector<Remedy>& path, Advice advice) {
+  return std::any_of(path.begin(), path.end(),
+                     [&](const Remedy& remedy) { return remedy.advice == advice; });
+}
+
+TEST_CASE("fp32 products where tensor cores take fp16 alone") {
+  const auto trace = [](const char* kernel, const char* dims, const char* type) {
+    TraceText text;
+    text.OpWithKernel("aten::mm", 0, 10, kernel, 20, 9000, 1, Shapes(dims, type));
+    return text;
+  };
+  const Analyzed one = Analyze(trace("volta_sgemm_128x64_nn", "[[4096,4096],[4096,1705]]", "float"),
+                               "V100-SXM2-16GB");
+  const Finding* finding = OfRule(one, Pattern::kHalfPrecisionOff);
+  REQUIRE(finding != nullptr);
+  CHECK(finding->time_ms == doctest::Approx(9));
+  CHECK(FactOf(*finding, "sizes") == "1705");
+  CHECK(finding->change_a->savings_ms.high == doctest::Approx(6.75));
+  CHECK(one.Find("gemm", "aten::mm") == nullptr);  // told once
+  // By its name alone, without a platform.
+  CHECK(OfRule(Analyze(trace("volta_sgemm_128x64_nn", "[[4096,4096],[4096,4096]]", "float"), ""),
+               Pattern::kHalfPrecisionOff) != nullptr);
+  const char* square = "[[4096,4096],[4096,4096]]";
+  CHECK(OfRule(Analyze(trace("ampere_sgemm_128x64_tn", square, "float"), "A100-SXM4-80GB"),
+               Pattern::kHalfPrecisionOff) == nullptr);
+  CHECK(OfRule(Analyze(trace("volta_h884gemm_128x64_nn", square, "c10::Half"), "V100-SXM2-16GB"),
+               Pattern::kHalfPrecisionOff) == nullptr);
+}
+
+TraceText GraphWithCopies(int copies) {
+  TraceText text;
+  text.Op("CompiledFunction", 0, 400);
+  for (int i = 0; i < copies; ++i) {
+    const double at = 10.0 + 20 * i;
+    text.Op("aten::copy_", at, 15).Runtime("cudaMemcpyAsync", at + 2, 5, i + 1);
+    text.Memcpy("Memcpy DtoD (Device -> Device)", 500 + 110.0 * i, 100, i + 1);
+  }
+  text.Runtime("cudaGraphLaunch", 380, 10, 100).Kernel("gemm", 500 + 110.0 * copies, 3000, 100);
+  return text;
+}
+
+TEST_CASE("copies into a graph's fixed inputs") {
+  const Analyzed one = Analyze(GraphWithCopies(12));
+  const Finding* finding = OfRule(one, Pattern::kGraphInputCopies);
+  REQUIRE(finding != nullptr);
+  CHECK(finding->time_ms == doctest::Approx(1.2));
+  CHECK(finding->change_a->parts.at(0).gpu.size() == 12);
+  CHECK(OfRule(Analyze(GraphWithCopies(4)), Pattern::kGraphInputCopies) == nullptr);
+}
+
+TEST_CASE("copies right before and behind collectives") {
+  const auto trace = [](bool beside) {
+    TraceText text;
+    for (int i = 0; i < 10; ++i) {
+      const double at = 1000.0 * i;
+      text.Op("aten::copy_", at, 15).Runtime("cudaMemcpyAsync", at + 2, 5, 3 * i + 1);
+      text.Memcpy("Memcpy DtoD (Device -> Device)", at + 20, 50, 3 * i + 1);
+      if (!beside) text.OpWithKernel("aten::relu", at + 20, 10, "relu", at + 70, 30, 3 * i + 2);
+      text.OpWithKernel("symm_mem::multimem_all_reduce_", at + 30, 10, "multimem_all_reduce_kernel",
+                        at + 100, 300, 3 * i + 3);
+      if (!beside) text.OpWithKernel("aten::relu", at + 40, 10, "relu", at + 400, 30, 100 + i);
+    }
+    return text;
+  };
+  const Analyzed one = Analyze(trace(true));
+  const Finding* finding = OfRule(one, Pattern::kCollectiveCopies);
+  REQUIRE(finding != nullptr);
+  CHECK(finding->time_ms == doctest::Approx(0.5));
+  CHECK(OfRule(Analyze(trace(false)), Pattern::kCollectiveCopies) == nullptr);
+}
+
+TraceText Checkpointed(const char* frame) {
+  TraceText text;
+  text.Annotation("Optimizer.step#SGD.step", 5000, 10);
+  for (int i = 0; i < 4; ++i) {
+    const double at = 1000.0 * i;
+    text.Python(frame, at, 400);
+    text.OpWithKernel("aten::batch_norm", at + 10, 300, "bn", at + 350, 200, i + 1);
+  }
+  return text;
+}
+
+TEST_CASE("forward work done again by activation checkpointing") {
+  const Analyzed one = Analyze(Checkpointed("torch/utils/checkpoint.py(1500): recompute_fn"));
+  const Finding* finding = OfRule(one, Pattern::kRecompute);
+  REQUIRE(finding != nullptr);
+  CHECK(finding->time_ms == doctest::Approx(1.6));
+  CHECK_FALSE(FactOf(*finding, "statistics").empty());
+  // The forward pass itself goes through the same file.
+  CHECK(OfRule(Analyze(Checkpointed("torch/utils/checkpoint.py(343): checkpoint")),
+               Pattern::kRecompute) == nullptr);
+}
+
+// Passes of a model, with `between` us of host work before each of them.
+TraceText PassesOf(const char* last_dims, double between, bool marked) {
+  TraceText text;
+  const double length = 4 * (between + 1000) + 1000;
+  if (marked) text.Annotation("ProfilerStep#6", 0, length);
+  for (int i = 0; i < 4; ++i) {
+    const double at = between + i * (between + 1000);
+    text.Module("Detector_0", at, 1000);
+    text.OpWithKernel("aten::mm", at + 10, 900, "gemm", at + 50, 800, i + 1,
+                      Shapes(i == 3 ? last_dims : "[[512,512],[512,512]]", "c10::BFloat16"));
+  }
+  return text;
+}
+
+TEST_CASE("the same pass again on equal shapes") {
+  const char* same = "[[512,512],[512,512]]";
+  const Analyzed one = Analyze(PassesOf(same, 2000, true));
+  const Finding* finding = OfRule(one, Pattern::kRepeatedPass);
+  REQUIRE(finding != nullptr);
+  CHECK(finding->subject == "Detector");
+  CHECK(finding->time_ms == doctest::Approx(9));  // three passes, each with its preparation
+  REQUIRE(finding->wall_a.has_value());
+  CHECK(finding->wall_a->ms.high <= 9.001);
+  CHECK(OfRule(Analyze(PassesOf("[[512,256],[256,512]]", 2000, true)), Pattern::kRepeatedPass) ==
+        nullptr);
+  // A loop over what is there already, and passes that are the steps themselves.
+  CHECK(OfRule(Analyze(PassesOf(same, 100, true)), Pattern::kRepeatedPass) == nullptr);
+  CHECK(OfRule(Analyze(PassesOf(same, 2000, false)), Pattern::kRepeatedPass) == nullptr);
+}
+
+// Iterations that repeat a tensor over a batch, project it twice and write back to it.
+TraceText RepeatedInput(const char* projected) {
+  TraceText text;
+  int id = 0;
+  for (int i = 0; i < 5; ++i) {
+    const double at = 1000.0 * i;
+    const auto run = [&](const char* op, const char* dims, double us) {
+      const int n = id % 4;
+      text.OpWithKernel(op, at + 20.0 * n, 15, op, 10'000 + 4000.0 * i + 1000.0 * n, us, id + 1,
+                        Shapes(dims, "float"));
+      ++id;
+    };
+    run("aten::repeat_interleave", "[[1,256,64,64],[]]", 100);
+    run("aten::mm", projected, 500);
+    run("aten::mm", projected, 500);
+    run("aten::mm", "[[262144,128],[128,256]]", 500);
+  }
+  return text;
+}
+
+TEST_CASE("products over equal copies of one tensor") {
+  const Analyzed one = Analyze(RepeatedInput("[[262144,256],[256,128]]"));
+  const Finding* finding = OfRule(one, Pattern::kEqualCopies);
+  REQUIRE(finding != nullptr);
+  CHECK(finding->time_ms == doctest::Approx(5 * 1.1));  // without the product that writes back
+  CHECK(finding->change_a->parts.at(0).gpu.size() == 15);
+  CHECK(OfRule(Analyze(RepeatedInput("[[448,256],[256,128]]")), Pattern::kEqualCopies) == nullptr);
+}
+
+TEST_CASE("a normalisation of short rows") {
+  const auto trace = [](const char* dims) {
+    TraceText text;
+    text.OpWithKernel("aiter::rmsnorm", 0, 10, "add_rmsnorm_quant_kernel", 20, 500, 1,
+                      Shapes(dims, "c10::BFloat16", 3));
+    return text;
+  };
+  const Analyzed one = Analyze(trace("[[491520,128],[491520,128],[128]]"));
+  const Finding* finding = OfRule(one, Pattern::kNarrowNorm);
+  REQUIRE(finding != nullptr);
+  CHECK(finding->path_a.empty());  // whether they are queries and keys is not known
+  CHECK_FALSE(finding->path_b.empty());
+  CHECK(OfRule(Analyze(trace("[[15360,4096],[15360,4096],[4096]]")), Pattern::kNarrowNorm) ==
+        nullptr);
+}
+
+TEST_CASE("products that share their input are named, layers in a row are not") {
+  const auto trace = [](std::vector<const char*> dims) {
+    TraceText text;
+    int i = 0;
+    for (const char* each : dims) {
+      text.OpWithKernel("aten::mm", 30.0 * i, 10, "Cijk_Alik_Bljk_BBS_BH_MT256x192x64", 600.0 * i,
+                        500, i + 1, Shapes(each, "c10::BFloat16"));
+      ++i;
+    }
+    return text;
+  };
+  const char* square = "[[4096,4096],[4096,4096]]";
+  const char* wide = "[[4096,4096],[4096,6144]]";
+  const auto merge = [&](std::vector<const char*> dims) {
+    const Analyzed one = Analyze(trace(std::move(dims)), "MI300X");
+    const Finding* finding = OfRule(one, Pattern::kBelowLargeProducts);
+    return finding == nullptr ? "no finding" : FactOf(*finding, "merge");
+  };
+  CHECK(merge({square, square, square}) == "3 of (4096,4096) x (4096,4096)");
+  CHECK(merge({wide, wide}) == "2 of (4096,4096) x (4096,6144)");
+  CHECK(merge({square, square}).empty());
+  CHECK(merge({square, wide}).empty());
+}
+
+TEST_CASE("what no sibling outruns is not said to be below others") {
+  TraceText text;
+  text.OpWithKernel("aten::mm", 0, 10, "Cijk_Alik_Bljk_BBS_BH_MT256x192x64", 20, 400, 1,
+                    Shapes("[[4096,4096],[4096,4096]]", "c10::BFloat16"));
+  const Analyzed one = Analyze(text, "MI300X");
+  CHECK(OfRule(one, Pattern::kSlowerThanSiblings) == nullptr);
+  const Finding* finding = OfRule(one, Pattern::kBelowLargeProducts);
+  REQUIRE(finding != nullptr);
+  CHECK(finding->path_a.size() == 1);  // fp8, with what it would save
+  CHECK(FactOf(*finding, "tuning").find("TUNABLEOP") != std::string::npos);
+}
+
+TEST_CASE("a chain of an eager model is one finding, and its launches go too") {
+  const auto trace = [](bool compiled) {
+    TraceText text;
+    text.Module("Model_0", 0, 3000);
+    if (compiled) text.Op("Torch-Compiled Region: 0/0", 3100, 10);
+    int id = 0;
+    for (int i = 0; i < 6; ++i) {
+      const double at = 400.0 * i;
+      text.Module(fmt::format("RMSNorm_{}", i), at, 300);
+      for (const char* op : {"aten::pow", "aten::mean", "aten::rsqrt", "aten::mul"}) {
+        text.OpWithKernel(op, at + 5 + 60 * (id % 4), 50, op, 100 + 500.0 * i + 100 * (id % 4), 90,
+                          id + 1, Shapes("[[8192,2048],[],[]]", "float", 3));
+        ++id;
+      }
+    }
+    return text;
+  };
+  const Analyzed one = Analyze(trace(false));
+  const Finding* finding = OfRule(one, Pattern::kEagerChains);
+  REQUIRE(finding != nullptr);
+  REQUIRE(finding->change_a.has_value());
+  const Change::Part& part = finding->change_a->parts.at(0);
+  CHECK(part.gpu.size() == 24);
+  CHECK(part.gone.size() == 18);
+  CHECK(one.Find("elementwise", "aten::pow") == nullptr);
+  CHECK(OfRule(Analyze(trace(true)), Pattern::kEagerChains) == nullptr);
+}
+
+TEST_CASE("ways to launch faster are the engine's own") {
+  WorkContext context;
+  CHECK(Has(WaysToLaunchFaster(context, false).a, Advice::kGpuGraphs));
+  CHECK(Has(WaysToLaunchFaster(context, false).a, Advice::kCompile));
+  const Ways waits = WaysToLaunchFaster(context, true);
+  CHECK(Has(waits.a, Advice::kGraphParts));
+  CHECK_FALSE(Has(waits.a, Advice::kGpuGraphs));
+  context.engine = Engine::kVllm;
+  const Ways vllm = WaysToLaunchFaster(context, false);
+  CHECK(vllm.a.empty());
+  CHECK(Has(vllm.b, Advice::kGraphsVllm));
+  context = {};
+  context.before_torch2 = true;
+  context.optimizer = true;
+  const Ways old = WaysToLaunchFaster(context, false);
+  CHECK(Has(old.a, Advice::kLegacyOptimizer));
+  CHECK_FALSE(Has(old.a, Advice::kCompile));
+}
+
+TEST_CASE("ways for communication fit to what is exposed") {
+  WorkContext context;
+  context.training = context.bucketed = true;
+  CHECK(Has(WaysForCommunication(context, "allreduce", true, true).a, Advice::kTuneBuckets));
+  CHECK(Has(WaysForCommunication(context, "allreduce", true, true).b, Advice::kRecordRanks));
+  context.embeddings = true;
+  CHECK(Has(WaysForCommunication(context, "all_to_all", true, true).a, Advice::kOverlapAllToAll));
+  context = {};
+  const Ways own = WaysForCommunication(context, "allreduce", false, true);
+  CHECK(Has(own.a, Advice::kFuseAllReduce));
+  CHECK(own.b.empty());  // no NCCL to tune
+}
+
+TEST_CASE("advice for host work fits to the names that were seen") {
+  using Advices = std::vector<Advice>;
+  const WorkContext context;
+  const auto advice = [&](std::vector<std::string> names) {
+    return AdviceForHostSection(context, {std::move(names), false, false});
+  };
+  CHECK(advice({"transformers/image_transforms.py(390): normalize"}) ==
+        Advices{Advice::kPreprocessOnGpu});
+  CHECK(advice({"torchvision/io/video.py(1): read", "PIL/Image.py(2): resize"}) ==
+        Advices{Advice::kDecodeElsewhere, Advice::kPreprocessOnGpu});
+  CHECK(advice({"aten::max"}) == Advices{Advice::kHostOpsToDevice});
+  CHECK(advice({"app.py(3): tokenize"}) == Advices{Advice::kOverlapHostWork});
+  CHECK(AdviceForHostSection(context, {{"aten::slice"}, false, true}) ==
+        Advices{Advice::kFindHostWork});
+  CHECK(AdviceForHostSection(context, {{}, true, false}) == Advices{Advice::kPrefetchData});
+  WorkContext own;
+  own.own_loader = true;
+  CHECK(AdviceForHostSection(own, {{}, true, false}) == Advices{Advice::kLoaderWorkers});
+  CHECK(AdviceForWaits({"aten::item (cudaStreamSynchronize)"}) == Advices{Advice::kAvoidScalars});
+  CHECK(AdviceForWaits({"aten::index (cudaMemcpyAsync)"}) == Advices{Advice::kFixedShapes});
+  CHECK(AdviceForWaits({"cudaDeviceSynchronize"}) == Advices{Advice::kAvoidSyncs});
+}
+
+TEST_CASE("a scalar of fp64 is no cast, and neither is a mask") {
+  const auto cast = [](const char* dims, const char* types) {
+    TraceText text;
+    text.OpWithKernel("aten::copy_", 0, 10, "copy", 20, 500, 1,
+                      fmt::format("\"Input Dims\":{},\"Input type\":{}", dims, types));
+    const Analyzed one = Analyze(text);
+    return one.Has(one.First("elementwise"), Pattern::kDtypeCast);
+  };
+  CHECK(cast("[[4096,4096],[4096,4096],[]]", R"(["c10::BFloat16","float",""])"));
+  CHECK_FALSE(cast("[[4096,4096],[],[]]", R"(["float","double",""])"));
+  CHECK_FALSE(cast("[[4096,4096],[4096,4096],[]]", R"(["bool","c10::BFloat16",""])"));
+}
+
+TEST_CASE("what stands in brackets falls away without its facts") {
+  const auto write = [](const Fact& fact) { return std::get<std::string>(fact.value); };
+  const std::vector<Fact> facts = {{"a", "x", {}, {}, {}}, {"empty", "", {}, {}, {}}};
+  CHECK(FillRule("with {a}[[ and {b}]].", facts, write) == "with x.");
+  CHECK(FillRule("[[{empty} of]] {a}", facts, write) == "x");
+  CHECK(FillRule("[[{a}]] {b}", facts, write) == "x ?");
+}
+
+}  // namespace
+}  // namespace jarvis::findings
