@@ -56,7 +56,7 @@ class Analyzer {
         case 0: out_.idle = AnalyzeIdle(trace_); break;
         case 1: out_.fusion = FindFusions(calls, out_.categories, out_.baseline); break;
         case 2: out_.multi_kernel = AnalyzeMultiKernel(trace_); break;
-        default: out_.workload = FindWorkload(trace_, out_.categories); break;
+        default: out_.workload = FindWorkload(trace_.WithCapture(), out_.categories); break;
       }
     });
     JV_TRY(job_.Check());
