@@ -17,8 +17,10 @@
 #include "findings/one/library.h"
 #include "findings/one/replayed_calls.h"
 #include "findings/one/shapes.h"
+#include "findings/one/step_base.h"
 #include "findings/one/thresholds.h"
 #include "session/category_names.h"
+#include "session/trace_frames.h"
 
 namespace jarvis::findings {
 namespace {
@@ -503,7 +505,9 @@ Result<Collected> CollectOperations(const session::LoadedTrace& trace,
       calls.call_of[e] = static_cast<std::uint32_t>(i);
   }
   if (trace.timeline()) {
-    calls.window_us = trace.timeline()->total;
+    JV_ASSIGN(const auto frames, session::FramesOf(trace, job));
+    calls.window_us =
+        trace.timeline()->total - UnrecordedInWindowUs(trace, frames->frames.unrecorded);
     calls.computation_us = trace.timeline()->computation;
   }
   Collector(&calls, &out.categories).Run();

@@ -7,6 +7,7 @@
 
 #include "analysis/attribution/gpu_timeline.h"
 #include "findings/one/advice_rules.h"
+#include "findings/one/replay_causes.h"
 #include "findings/one/rule_rows.h"
 #include "findings/one/thresholds.h"
 
@@ -112,6 +113,7 @@ class FindingMaker {
   std::optional<Key> KeyOf(const Operation& operation) const {
     if (operation.gpu_us <= 0 || out_.kind == Kind::kCommunication) return std::nullopt;
     if (operation.cause || operation.claimed) return std::nullopt;
+    if (IsLaunchFloor(calls_, operation)) return std::nullopt;
     const Efficiency& e = operation.efficiency;
     if (e.impossible) return std::nullopt;
     if (operation.quantified) {
@@ -205,7 +207,8 @@ class FindingMaker {
         const Range saved = TargetSavings(*target, *member);
         for (double Range::*part : {&Range::low, &Range::mid, &Range::high})
           made.savings_ms.*part += saved.*part;
-        made.parts.push_back({target->saved_part, member->gpu});
+        const bool some = group.cause != nullptr && !member->cause->gpu.empty();
+        made.parts.push_back({target->saved_part, some ? member->cause->gpu : member->gpu});
       }
       if (!made.parts.empty()) *change = std::move(made);
     }
@@ -321,6 +324,8 @@ void EstimateOperations(const Calls& calls, CategoryAnalysis* category) {
     if (operation.gpu_us <= 0 || calls.window_us <= 0 || e.impossible) continue;
     if (category->kind == Kind::kCommunication || CopiesOnly(calls.events(), operation)) continue;
     if (CollectivesOnly(calls.events(), operation)) continue;
+    // What takes as long as its launch does not come nearer to a roof by itself.
+    if (IsLaunchFloor(calls, operation)) continue;
     Range savings;
     if (e.percent) {
       const double gap = std::max(0.0, 1 - *e.percent / 100) * operation.gpu_us;
@@ -345,7 +350,9 @@ void EstimateOperations(const Calls& calls, CategoryAnalysis* category) {
 
 Range TargetSavings(const Target& target, const Operation& operation) {
   const auto saved = [&](double part) {
-    return std::min(part * operation.gpu_us, operation.exclusive_us) / 1000;
+    const bool some = operation.cause && !operation.cause->gpu.empty();
+    const double us = some ? operation.cause->gpu_us : operation.gpu_us;
+    return std::min(part * us, operation.exclusive_us) / 1000;
   };
   return {saved(target.saved_part.low), saved(target.saved_part.mid),
           saved(target.saved_part.high)};

@@ -15,6 +15,7 @@
 #include "base/median.h"
 #include "base/text.h"
 #include "findings/one/enum_text.h"
+#include "findings/one/step_base.h"
 #include "findings/one/thresholds.h"
 #include "session/trace_trust.h"
 
@@ -55,6 +56,11 @@ class Idle {
     out_.has_gpu_work = true;
     out_.window_us = trace_.timeline()->total;
     out_.idle_us = trace_.timeline()->idle;
+    if (options_.not_idle != nullptr) {
+      const double unrecorded_us = UnrecordedInWindowUs(trace_, *options_.not_idle);
+      out_.window_us -= unrecorded_us;
+      out_.idle_us -= unrecorded_us;
+    }
     if (out_.window_us > 0) out_.idle_percent = out_.idle_us / out_.window_us * 100;
     out_.flagged = out_.idle_percent.value_or(0) > limits::kIdleShare;
     CountKernels();
@@ -124,11 +130,19 @@ class Idle {
     EventIndex last = order.front();
     std::int64_t end = events_[last].end_ns();
     for (const EventIndex e : order) {
-      if (events_[e].ts_ns > end) gaps_.push_back({end, events_[e].ts_ns, last, e});
+      if (events_[e].ts_ns > end) AddGap(end, last, e);
       if (events_[e].end_ns() < end) continue;
       end = events_[e].end_ns();
       last = e;
     }
+  }
+
+  // What of it the GPU had really nothing to do.
+  void AddGap(std::int64_t from, EventIndex previous, EventIndex next) {
+    IntervalSet<std::int64_t> idle = {{from, events_[next].ts_ns}};
+    if (options_.not_idle != nullptr) idle = Subtract(idle, *options_.not_idle);
+    for (const auto& piece : idle)
+      gaps_.push_back({piece.start, piece.end, previous, next});
   }
 
   bool IsCollective(EventIndex e) const {

@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/interval.h"
 #include "session/loaded_trace.h"
 
 namespace jarvis::findings {
@@ -82,6 +83,9 @@ struct IdleAnalysis {
 
 struct IdleOptions {
   std::size_t gaps_max = 50;
+  // When the GPU was busy with what is not recorded: no gap, and no part of the window. Null:
+  // never.
+  const IntervalSet<std::int64_t>* not_idle = nullptr;
 };
 IdleAnalysis AnalyzeIdle(const session::LoadedTrace& trace, const IdleOptions& options = {});
 

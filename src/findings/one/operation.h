@@ -76,6 +76,9 @@ struct Cause {
   std::string group;
   std::vector<Fact> facts;  // evidence of this operation
   std::optional<Target> a, b;
+  // The GPU events of the operation that it is about, and their time; empty: all of them.
+  std::vector<trace::EventIndex> gpu = {};
+  double gpu_us = 0;
 };
 
 struct Operation {

@@ -72,6 +72,10 @@ constexpr PatternInfo kPatterns[] = {
     {P::kParameterCast, "parameter_cast", "a parameter cast again in each call", true},
     {P::kSumOfOne, "sum_of_one", "a reduction over a dimension of size one", true},
     {P::kFewRowsNorm, "few_rows_norm", "a normalisation of few rows", true},
+    {P::kSlowDownProjection, "slow_down_projection",
+     "a down projection that is slow beside gate and up", true},
+    {P::kTableCast, "table_cast", "a table cast again in each layer", true},
+    {P::kShortKernelChain, "short_kernel_chain", "chains of short kernels", true},
 };
 static_assert(std::size(kPatterns) == static_cast<std::size_t>(P::kCount));
 

@@ -80,6 +80,9 @@ enum class Pattern : std::uint8_t {
   kParameterCast,
   kSumOfOne,
   kFewRowsNorm,
+  kSlowDownProjection,
+  kTableCast,
+  kShortKernelChain,
   kCount,
 };
 

@@ -106,6 +106,37 @@ constexpr RuleRow kRows[] = {
      "call.",
      "Use a kernel that gives several blocks to a row.", "Short kernels.",
      "twice and four times as fast", "blocks against compute units"},
+    {Pattern::kSlowDownProjection,
+     "In replayed or unmodelled mixtures of experts: the product after the one with the gated "
+     "activation takes more than 0.63 of its time, though gate and up have twice its weights",
+     "with a down projection ({kernel}, {down_ms}) of {down_us} a call against {up_us} for gate "
+     "and "
+     "up, whose weights are twice as large",
+     "",
+     "Give the down projection a kernel for its own sizes: other block sizes, K split over more "
+     "blocks. At the rate at which gate and up read their weights it would take {target_us} a "
+     "call.",
+     "Products whose sizes are known: they are held against the bandwidth.",
+     "half of the time of gate and up", "the same layer's gate and up in this trace"},
+    {Pattern::kTableCast,
+     "In a replayed graph: a generated kernel that only casts, repeated with one shape in which no "
+     "size is the number of rows of the step's products",
+     "casting {shape} from {from} to {to} {calls} times a replay, once a layer or so: the shape "
+     "does "
+     "not depend on the requests",
+     "Cast the table once when the model is loaded, and keep the result (a buffer in {to}, "
+     "registered with the module).",
+     "", "Training; shapes that have the rows of the step.", "all but one of the calls",
+     "calls in this trace"},
+    {Pattern::kShortKernelChain,
+     "In a replayed graph: kernels of less than 10 us that follow each other and are neither "
+     "products nor attention nor communication",
+     "in chains of kernels of less than {short_us}, {kernels} in all: {chains}. Each takes about "
+     "as "
+     "long as starting a kernel does, whatever it computes",
+     "Fuse each chain into one kernel: {fusions}.", "", "Single short kernels between large ones.",
+     "one kernel a chain that takes as long as the chain's longest; 85 % of that at most",
+     "the chains in this trace"},
 };
 
 }  // namespace
