@@ -45,9 +45,14 @@ const findings::PatternInfo* LeadingPattern(const findings::Finding& finding) {
   return first;
 }
 
+// Its subject is the chain, not one of the operations that it takes kernels of.
+bool IsChain(const findings::Finding& finding) {
+  return finding.rule == findings::Pattern::kShortKernelChain;
+}
+
 std::string MembersText(const findings::Finding& finding) {
   const std::size_t more = finding.members.empty() ? 0 : finding.members.size() - 1;
-  if (more == 0) return "";
+  if (more == 0 || IsChain(finding)) return "";
   return fmt::format(" and {} more", Calls(more, "operations"));
 }
 
@@ -83,6 +88,7 @@ const findings::RuleRow* RowOf(const findings::Finding& finding) {
 
 // "`aten::mm` (8,4) bf16 x (4,2) bf16": what tells it from others of its name.
 std::string SubjectWithArgs(const findings::Finding& finding) {
+  if (finding.subject_args.empty()) return SubjectText(finding);
   std::string args = CellOfText(finding.subject_args);
   for (std::size_t at = args.find("<br>"); at != std::string::npos; at = args.find("<br>"))
     args.replace(at, 4, " x ");
@@ -97,7 +103,7 @@ std::string RuleTitle(const findings::Finding& finding) {
 }
 
 std::string RuleInsight(const findings::Finding& finding) {
-  const bool several = finding.members.size() > 1;
+  const bool several = finding.members.size() > 1 && !IsChain(finding);
   return fmt::format("{}{} {} {}{} {}.", SubjectWithArgs(finding), MembersText(finding),
                      several ? "take" : "takes", TimeText(finding),
                      several ? "; the first runs" : "",
@@ -248,7 +254,11 @@ std::string ActionOf(const findings::Finding& finding) {
     return a ? "Start with Path B; take Path A as well where the model may change."
              : "Take Path B; no change of the model is known to help.";
   }
-  if (HasWarning(finding, "graph_replay") || HasPattern(finding, findings::Pattern::kGraphLaunch)) {
+  if (HasPattern(finding, findings::Pattern::kGraphLaunch)) {
+    return "Record the capture of the graph, and put its trace in a folder `capture` beside this "
+           "one: its ops and sizes are then those of these kernels.";
+  }
+  if (HasWarning(finding, "graph_replay")) {
     return "Record the same step without GPU graphs; then its ops and gaps can be judged.";
   }
   if (HasPattern(finding, findings::Pattern::kUnlinked)) {

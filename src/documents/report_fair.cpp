@@ -10,6 +10,7 @@
 #include "documents/frame_text.h"
 #include "documents/markdown_text.h"
 #include "documents/remedy_text.h"
+#include "documents/replay_table.h"
 #include "documents/report_parts.h"
 #include "documents/report_tables.h"
 #include "findings/one/thresholds.h"
@@ -319,8 +320,8 @@ std::string Fair::SystemSection(std::string_view title, std::string_view categor
 
 std::string Fair::Details() {
   std::string text = "## Detailed Analysis\n\n";
-  text += Heading("Where the time goes") + PhaseTable(analysis_) + WallTable(analysis_) +
-          TimeTable(analysis_) + CategoryTable(analysis_);
+  text += Heading("Where the time goes") + PhaseTable(analysis_) + ReplayTable(analysis_) +
+          WallTable(analysis_) + TimeTable(analysis_) + CategoryTable(analysis_);
   for (const findings::CategoryAnalysis& category : analysis_.categories) {
     const bool large = category.percent_of_computation.value_or(0) >= kCategoryShown;
     if (large || !FindingsOf(category.key).empty()) text += CategorySection(category);

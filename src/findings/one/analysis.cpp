@@ -58,7 +58,10 @@ class Analyzer {
       switch (part) {
         case 0: out_.idle = AnalyzeIdle(trace_, {.not_idle = &frames_->frames.unrecorded}); break;
         case 1: out_.fusion = FindFusions(calls, out_.categories, out_.baseline); break;
-        case 2: out_.multi_kernel = AnalyzeMultiKernel(trace_); break;
+        case 2:
+          out_.multi_kernel = AnalyzeMultiKernel(trace_);
+          out_.replay = FindReplayStructure(trace_);
+          break;
         default: out_.workload = FindWorkload(trace_.WithCapture(), out_.categories); break;
       }
     });

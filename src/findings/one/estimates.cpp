@@ -8,6 +8,7 @@
 #include "analysis/attribution/gpu_timeline.h"
 #include "findings/one/advice_rules.h"
 #include "findings/one/replay_causes.h"
+#include "findings/one/replayed_calls.h"
 #include "findings/one/rule_rows.h"
 #include "findings/one/thresholds.h"
 
@@ -129,7 +130,10 @@ class FindingMaker {
     }
     if (CopiesOnly(calls_.events(), operation)) return std::nullopt;
     if (CollectivesOnly(calls_.events(), operation)) return std::nullopt;
-    return Key{100, operation.name, {}};
+    // Of replayed kernels without ops there is one thing to say, not one a kernel.
+    const bool by_name =
+        IsReplayCall(calls_.events(), calls_.calls[calls_.call_of[operation.gpu[0]]]);
+    return Key{100, by_name ? std::string() : operation.name, {}};
   }
 
   void Add(const Group& group) {
@@ -142,6 +146,10 @@ class FindingMaker {
     const Operation& first = *group.members.front();  // operations come by time
     f.subject = first.name;
     f.subject_args = first.args;
+    if (group.cause != nullptr && !group.cause->subject.empty()) {
+      f.subject = group.cause->subject;
+      f.subject_args.clear();
+    }
     f.bound = group.method == EstimateMethod::kGuess ? Bound::kUnmodeled : first.efficiency.bound;
     f.library = first.library;
     Sum(group, &f);

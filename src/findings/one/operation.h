@@ -79,6 +79,7 @@ struct Cause {
   // The GPU events of the operation that it is about, and their time; empty: all of them.
   std::vector<trace::EventIndex> gpu = {};
   double gpu_us = 0;
+  std::string subject = {};  // what it is about; empty: the costliest operation
 };
 
 struct Operation {

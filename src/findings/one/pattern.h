@@ -83,6 +83,7 @@ enum class Pattern : std::uint8_t {
   kSlowDownProjection,
   kTableCast,
   kShortKernelChain,
+  kSlowDecodeAttention,
   kCount,
 };
 

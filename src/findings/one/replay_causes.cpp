@@ -19,6 +19,7 @@
 #include "findings/one/shapes.h"
 #include "findings/one/thresholds.h"
 #include "perf/triton_name.h"
+#include "trace/json_text.h"
 
 namespace jarvis::findings {
 namespace {
@@ -31,6 +32,9 @@ Fact SequenceText(std::string key, std::string value, std::string unit = {}) {
 Fact SequenceCount(std::string key, std::size_t value) {
   return {std::move(key), static_cast<std::int64_t>(value), {}, {}, {}};
 }
+
+// What kernels that split the keys reach of the bandwidth in decoding.
+constexpr double kDecodeAttentionShare = 0.7;
 
 // One product writes gate and up, the activation in its epilogue.
 bool IsGatedProduct(std::string_view kernel) {
@@ -65,6 +69,7 @@ class ReplayCauses {
     FindMedians();
     DownProjections();
     TableCasts();
+    DecodeAttention();
     Chains();
   }
 
@@ -214,6 +219,55 @@ class ReplayCauses {
     o->cause = std::move(cause);
   }
 
+  // ---- attention of one new token a request against its cache
+
+  void DecodeAttention() {
+    for (CategoryAnalysis& category : out_) {
+      if (category.kind != Kind::kSdpa) continue;
+      for (Operation& operation : category.operations)
+        OneAttention(&operation);
+    }
+  }
+
+  void OneAttention(Operation* o) const {
+    const Efficiency& e = o->efficiency;
+    const analysis::WorkCall* call = CallOf(*o);
+    if (call == nullptr || call->work == nullptr || o->cause || e.anomaly) return;
+    if (!calls_.trace.IsReplayed(o->gpu.front()) || !e.tb_per_s || !e.peak_tb_per_s) return;
+    const auto number = [&](const char* key) { return call->work->NumberOf(key).value_or(0); };
+    const double tokens = number("g_sk");
+    if (number("c_sq") > 0 || tokens <= 0 || o->mean_us < 2 * limits::kSmallKernelUs) return;
+    // Layers that see a window alone read less than the model says.
+    if (o->variation.value_or(0) > limits::kRowVariation) return;
+    const double goal = kDecodeAttentionShare * *e.peak_tb_per_s;
+    if (*e.tb_per_s <= 0 || *e.tb_per_s >= limits::kTargetSlack * goal) return;
+    Cause cause;
+    cause.pattern = Pattern::kSlowDecodeAttention;
+    cause.group = "decode";
+    cause.facts = {NumberFact("tokens", tokens), NumberFact("requests", number("g_sq")),
+                   NumberFact("tb_s_achieved", *e.tb_per_s, "TB/s"),
+                   NumberFact("bandwidth_percent", *e.tb_per_s / *e.peak_tb_per_s * 100, "%"),
+                   SequenceText("grid", GridText(o->gpu.front()), "words")};
+    const auto saved = [&](double share) {
+      return std::max(0.0, 1 - *e.tb_per_s / (share * goal));
+    };
+    cause.b = Target{{saved(limits::kTargetSlack), saved(0.93), saved(1)},
+                     fmt::format("{:.0f} % of the bandwidth", kDecodeAttentionShare * 100),
+                     "bandwidth of " + calls_.platform->name};
+    o->cause = std::move(cause);
+  }
+
+  // " in a grid of 32 x 160 x 8 blocks"; empty: not recorded.
+  std::string GridText(EventIndex gpu) const {
+    const trace::EventStore& events = calls_.events();
+    const auto sizes =
+        trace::ElementsOf(trace::MemberOf(events.text(events.args_of(gpu).other), "grid"));
+    std::string text;
+    for (const std::string_view size : sizes)
+      text += fmt::format("{}{}", text.empty() ? " in a grid of " : " x ", Trim(size));
+    return text.empty() ? text : text + " blocks";
+  }
+
   // ---- chains of short kernels
 
   struct Chain {
@@ -330,6 +384,7 @@ class ReplayCauses {
       Cause cause;
       cause.pattern = Pattern::kShortKernelChain;
       cause.group = "chains";
+      cause.subject = order.front()->what;
       cause.facts = {NumberFact("short_us", limits::kSmallKernelUs, "us"),
                      SequenceCount("kernels", all.kernels), SequenceText("chains", text, "words"),
                      SequenceText("fusions", fusions, "words")};

@@ -1,5 +1,6 @@
 // What the order of a replayed graph's kernels tells: the two products of an MLP beside each other,
-// casts that every layer repeats, chains of kernels that are shorter than their launches.
+// casts that every layer repeats, attention over the cache, chains of kernels that are shorter than
+// their launches.
 #pragma once
 
 #include <vector>

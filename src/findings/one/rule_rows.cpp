@@ -137,6 +137,18 @@ constexpr RuleRow kRows[] = {
      "Fuse each chain into one kernel: {fusions}.", "", "Single short kernels between large ones.",
      "one kernel a chain that takes as long as the chain's longest; 85 % of that at most",
      "the chains in this trace"},
+    {Pattern::kSlowDecodeAttention,
+     "In a replayed graph: attention of a decode step whose cached tokens are known, below 60 % of "
+     "the bandwidth",
+     "reading {tokens} cached tokens of {requests} requests at {tb_s_achieved}, "
+     "{bandwidth_percent} of "
+     "the bandwidth{grid}",
+     "Keep keys and values in fp8, where accuracy allows it: half of the bytes.",
+     "Size the splits of the keys for the context that there is, not for the longest that the "
+     "server "
+     "allows (a graph is captured with one grid for all), or try another attention backend.",
+     "Prefill; layers of which some see a window alone; short kernels.",
+     "70 % of the bandwidth, 65 % and 60 %", "share of the platform's bandwidth"},
 };
 
 }  // namespace
