@@ -45,14 +45,15 @@ const findings::PatternInfo* LeadingPattern(const findings::Finding& finding) {
   return first;
 }
 
-// Its subject is the chain, not one of the operations that it takes kernels of.
-bool IsChain(const findings::Finding& finding) {
-  return finding.rule == findings::Pattern::kShortKernelChain;
+// Its subject is a set of kernels, not one of the operations that they belong to.
+bool IsOfKernels(const findings::Finding& finding) {
+  return finding.rule == findings::Pattern::kShortKernelChain ||
+         finding.rule == findings::Pattern::kGraphInputCopies;
 }
 
 std::string MembersText(const findings::Finding& finding) {
   const std::size_t more = finding.members.empty() ? 0 : finding.members.size() - 1;
-  if (more == 0 || IsChain(finding)) return "";
+  if (more == 0 || IsOfKernels(finding)) return "";
   return fmt::format(" and {} more", Calls(more, "operations"));
 }
 
@@ -103,7 +104,7 @@ std::string RuleTitle(const findings::Finding& finding) {
 }
 
 std::string RuleInsight(const findings::Finding& finding) {
-  const bool several = finding.members.size() > 1 && !IsChain(finding);
+  const bool several = finding.members.size() > 1 && !IsOfKernels(finding);
   return fmt::format("{}{} {} {}{} {}.", SubjectWithArgs(finding), MembersText(finding),
                      several ? "take" : "takes", TimeText(finding),
                      several ? "; the first runs" : "",

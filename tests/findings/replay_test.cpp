@@ -179,6 +179,25 @@ TEST_CASE("short kernels in a row are one chain, between large ones they are not
   CHECK(ByRule(Analyze(ReplayOf(single)), Pattern::kShortKernelChain) == nullptr);
 }
 
+TEST_CASE("copies beside a replay are copies for the graph, elsewhere they are not") {
+  const auto text = [](bool beside) {
+    TraceText trace;
+    trace.Op("CompiledFunction", 0, 200).Runtime("cudaGraphLaunch", 100, 50, 1);
+    trace.Op("aten::copy_", beside ? 10 : 300, 10)
+        .Runtime("cudaMemcpyAsync", beside ? 12 : 302, 3, 2);
+    trace.Memcpy("Memcpy DtoD (Device -> Device)", beside ? 40 : 700, 40, 2);
+    for (int i = 0; i < 10; ++i)
+      trace.Kernel("volta_sgemm_128x32_nn", 120 + 50 * i, 50, 1);
+    return trace;
+  };
+  const Analyzed a = Analyze(text(true));
+  const Finding* finding = ByRule(a, Pattern::kGraphInputCopies);
+  REQUIRE(finding != nullptr);
+  CHECK(finding->time_ms == doctest::Approx(0.04));
+  CHECK(a.First("gemm").count == 10);
+  CHECK(ByRule(Analyze(text(false)), Pattern::kGraphInputCopies) == nullptr);
+}
+
 Layer Casts(const char* shape) {
   Layer layer = DenseLayer();
   layer.push_back({"triton_poi_fused__to_copy_1", 12, "triton_poi_fused__to_copy_1",

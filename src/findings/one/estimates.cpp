@@ -233,7 +233,9 @@ class FindingMaker {
     std::map<std::string, double> modules;
     std::map<Pattern, const PatternHit*> patterns;
     for (const Operation* member : group.members) {
-      f->time_ms += member->gpu_us / 1000;
+      // A cause that is about some of its kernels under a name of its own has their time.
+      const bool some = group.cause != nullptr && !group.cause->subject.empty();
+      f->time_ms += (some ? member->cause->gpu_us : member->gpu_us) / 1000;
       f->exclusive_ms += member->exclusive_us / 1000;
       f->count += member->count;
       f->members.push_back(member->id);

@@ -76,8 +76,9 @@ constexpr PatternInfo kPatterns[] = {
      "a down projection that is slow beside gate and up", true},
     {P::kTableCast, "table_cast", "a table cast again in each layer", true},
     {P::kShortKernelChain, "short_kernel_chain", "chains of short kernels", true},
-    {P::kSlowDecodeAttention, "slow_decode_attention",
-     "keys and values read below the bandwidth", true},
+    {P::kSlowDecodeAttention, "slow_decode_attention", "keys and values read below the bandwidth",
+     true},
+    {P::kGraphInputCopies, "graph_input_copies", "tensors copied for a GPU graph", true},
 };
 static_assert(std::size(kPatterns) == static_cast<std::size_t>(P::kCount));
 

@@ -84,6 +84,7 @@ enum class Pattern : std::uint8_t {
   kTableCast,
   kShortKernelChain,
   kSlowDecodeAttention,
+  kGraphInputCopies,
   kCount,
 };
 

@@ -16,6 +16,7 @@
 #include "analysis/tables/summary.h"
 #include "base/median.h"
 #include "base/text.h"
+#include "findings/one/multi_kernel.h"
 #include "findings/one/shapes.h"
 #include "findings/one/thresholds.h"
 #include "perf/triton_name.h"
@@ -26,8 +27,8 @@ namespace {
 
 using trace::EventIndex;
 
-Fact SequenceText(std::string key, std::string value, std::string unit = {}) {
-  return {std::move(key), std::move(value), std::move(unit), {}, {}};
+Fact SequenceText(std::string key, std::string value, std::string_view unit = {}) {
+  return {std::move(key), std::move(value), unit, {}, {}};
 }
 Fact SequenceCount(std::string key, std::size_t value) {
   return {std::move(key), static_cast<std::int64_t>(value), {}, {}, {}};
@@ -49,6 +50,7 @@ bool IsProductKernel(std::string_view kernel) {
 
 // One replayed graph: its GPU work by start with the part of the model that each is.
 struct ReplaySequence {
+  EventIndex launch = trace::kNoEvent;
   std::vector<EventIndex> gpu;
   std::vector<std::string_view> roles;
 };
@@ -59,6 +61,7 @@ class ReplayCauses {
       : calls_(calls), events_(calls.recorded.events()), out_(*categories) {
     for (auto& replay : analysis::FindReplayedGraphs(events_, calls.recorded.tree())) {
       ReplaySequence& sequence = sequences_.emplace_back();
+      sequence.launch = replay.launch;
       sequence.gpu = std::move(replay.gpu);
       sequence.roles = analysis::RolesByName(events_, sequence.gpu);
     }
@@ -70,6 +73,7 @@ class ReplayCauses {
     DownProjections();
     TableCasts();
     DecodeAttention();
+    InputCopies();
     Chains();
   }
 
@@ -244,7 +248,8 @@ class ReplayCauses {
     Cause cause;
     cause.pattern = Pattern::kSlowDecodeAttention;
     cause.group = "decode";
-    cause.facts = {NumberFact("tokens", tokens), NumberFact("requests", number("g_sq")),
+    cause.facts = {SequenceCount("tokens", static_cast<std::size_t>(tokens)),
+                   SequenceCount("requests", static_cast<std::size_t>(number("g_sq"))),
                    NumberFact("tb_s_achieved", *e.tb_per_s, "TB/s"),
                    NumberFact("bandwidth_percent", *e.tb_per_s / *e.peak_tb_per_s * 100, "%"),
                    SequenceText("grid", GridText(o->gpu.front()), "words")};
@@ -257,21 +262,59 @@ class ReplayCauses {
     o->cause = std::move(cause);
   }
 
-  // " in a grid of 32 x 160 x 8 blocks"; empty: not recorded.
+  // " (grid [32,160,8])"; empty: not recorded.
   std::string GridText(EventIndex gpu) const {
     const trace::EventStore& events = calls_.events();
-    const auto sizes =
-        trace::ElementsOf(trace::MemberOf(events.text(events.args_of(gpu).other), "grid"));
+    const std::string_view grid = trace::MemberOf(events.text(events.args_of(gpu).other), "grid");
     std::string text;
-    for (const std::string_view size : sizes)
-      text += fmt::format("{}{}", text.empty() ? " in a grid of " : " x ", Trim(size));
-    return text.empty() ? text : text + " blocks";
+    for (const char c : grid) {
+      if (c != ' ') text += c;
+    }
+    return text.empty() ? text : fmt::format(" (grid {})", text);
+  }
+
+  // ---- copies into and out of the fixed addresses that a graph works on
+
+  // Copies on the device that the op around a replay launches beside it.
+  void InputCopies() {
+    std::map<Operation*, std::vector<EventIndex>> copies;
+    double all_us = 0;
+    std::size_t count = 0;
+    std::set<EventIndex> seen;
+    const tree::CallTree& tree = calls_.recorded.tree();
+    for (const ReplaySequence& sequence : sequences_) {
+      const EventIndex around = tree.Enclosing(events_, sequence.launch, trace::EventKind::kCpuOp);
+      if (around == trace::kNoEvent || !seen.insert(around).second) continue;
+      for (const EventIndex e : tree.GpuBelow(around)) {
+        if (events_[e].kind != trace::EventKind::kMemcpy ||
+            DirectionOf(Name(e)) != CopyDirection::kOnDevice)
+          continue;
+        Operation* operation = OperationOf(e);
+        if (operation == nullptr || operation->cause) continue;
+        copies[operation].push_back(e);
+        all_us += Us(e);
+        ++count;
+      }
+    }
+    for (auto& [operation, gpu] : copies) {
+      Cause cause;
+      cause.pattern = Pattern::kGraphInputCopies;
+      cause.group = "inputs";
+      cause.subject = "copies into and out of GPU graphs";
+      cause.facts = {SequenceCount("copies", count), SequenceCount("replays", sequences_.size()),
+                     NumberFact("copies_ms", all_us / 1000, "ms")};
+      cause.a = Target{{0.4, 0.8, 1}, "no copy", "copies in this trace"};
+      for (const EventIndex e : gpu)
+        cause.gpu_us += Us(e);
+      cause.gpu = std::move(gpu);
+      operation->cause = std::move(cause);
+    }
   }
 
   // ---- chains of short kernels
 
   struct Chain {
-    std::string what;  // its parts in order
+    std::string what;  // its parts in order, the first ones of a long chain
     std::set<std::string_view> roles;
     std::size_t times = 0;
     std::size_t kernels = 0;
@@ -311,8 +354,8 @@ class ReplayCauses {
 
   void AddChain(const ReplaySequence& sequence, std::size_t begin, std::size_t end,
                 std::map<std::string, Chain>* chains) {
-    std::string what;
-    std::size_t same = 1;
+    std::string what;  // the whole, which tells chains apart
+    std::size_t parts = 0, same = 1;
     double us = 0, longest = 0;
     Chain made;
     for (std::size_t i = begin; i < end; ++i) {
@@ -329,9 +372,11 @@ class ReplayCauses {
       what += fmt::format("{}{}{}", what.empty() ? "" : ", ", part,
                           same > 1 ? fmt::format(" x {}", same) : "");
       same = 1;
+      constexpr std::size_t kPartsShown = 6;
+      if (++parts == kPartsShown) made.what = what + (i + 1 < end ? "..." : "");
     }
+    if (made.what.empty()) made.what = what;
     Chain& chain = chains->try_emplace(what, std::move(made)).first->second;
-    chain.what = what;
     ++chain.times;
     chain.kernels += end - begin;
     chain.us += us;
@@ -351,7 +396,6 @@ class ReplayCauses {
       return "rotary embedding and the write to the KV cache together";
     if (has("experts") && has("norm"))
       return "what finishes the experts' output with the residual and norm behind it";
-    if (has("norm")) return "what stands beside a norm into it";
     return {};
   }
 
@@ -370,13 +414,13 @@ class ReplayCauses {
     constexpr std::size_t kChainsShown = 3;
     for (std::size_t i = 0; i < order.size() && i < kChainsShown; ++i) {
       const Chain& chain = *order[i];
-      text += fmt::format("{}{} ({} times, {:.3g} us each)", text.empty() ? "" : "; ", chain.what,
-                          chain.times, chain.us / static_cast<double>(chain.times));
+      text += (text.empty() ? "" : "; ") + chain.what;
       const std::string fusion = FusionOf(chain.roles);
       if (!fusion.empty() && fusions.find(fusion) == std::string::npos)
         fusions += (fusions.empty() ? "" : "; ") + fusion;
     }
-    if (fusions.empty()) fusions = "with a compiler (torch.compile) or a hand-written kernel";
+    if (fusions.empty())
+      fusions = "let a compiler do it before the graph is captured (torch.compile)";
     // A kernel that does the work of several takes longer than the longest of them.
     constexpr double kFused = 0.85;
     const double most = kFused * all.saved_us / all.us;
@@ -385,9 +429,14 @@ class ReplayCauses {
       cause.pattern = Pattern::kShortKernelChain;
       cause.group = "chains";
       cause.subject = order.front()->what;
-      cause.facts = {NumberFact("short_us", limits::kSmallKernelUs, "us"),
-                     SequenceCount("kernels", all.kernels), SequenceText("chains", text, "words"),
-                     SequenceText("fusions", fusions, "words")};
+      cause.facts = {
+          NumberFact("short_us", limits::kSmallKernelUs, "us"),
+          SequenceCount("kernels", all.kernels),
+          SequenceText("chains", text, "words"),
+          SequenceCount("times", order.front()->times),
+          NumberFact("each_us", order.front()->us / static_cast<double>(order.front()->times),
+                     "us"),
+          SequenceText("fusions", fusions, "words")};
       cause.a = Target{{most / 2, 0.8 * most, most}, "one kernel a chain", "chains in this trace"};
       for (const EventIndex e : gpu)
         cause.gpu_us += Us(e);

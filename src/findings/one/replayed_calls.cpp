@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -10,6 +11,7 @@
 
 #include "analysis/align/role_rules.h"
 #include "analysis/align/roles.h"
+#include "analysis/attribution/stats.h"
 #include "analysis/host/runtime_calls.h"
 #include "analysis/tables/summary.h"
 #include "base/text.h"
@@ -58,6 +60,70 @@ std::string_view CategoryOfKernel(std::string_view kernel, std::string_view role
   return perf::CategoryOfOp(perf::BuiltinRows(), {}, kernel);
 }
 
+// The call's kernels that a graph launch replayed, where nobody knows their ops.
+std::vector<EventIndex> ReplayedOf(const session::LoadedTrace& trace, const WorkCall& call) {
+  std::vector<EventIndex> out;
+  if (call.has_model) return out;
+  for (const EventIndex e : call.kernels) {
+    const EventIndex launch = trace.tree().parent(e);
+    const bool replayed = launch != trace::kNoEvent && !trace.OfCapture(launch) &&
+                          trace::IsLaunchCall(trace.events()[launch].kind) &&
+                          analysis::IsGraphLaunch(trace.events().name(launch));
+    if (replayed) out.push_back(e);
+  }
+  return out;
+}
+
+class ReplaySplitter {
+ public:
+  explicit ReplaySplitter(const session::LoadedTrace& trace)
+      : trace_(trace), events_(trace.events()) {}
+
+  void Add(const WorkCall& call) {
+    const std::vector<EventIndex> replayed = ReplayedOf(trace_, call);
+    if (replayed.size() < call.kernels.size()) Rest(call, replayed);
+    const std::vector<std::string_view> roles = analysis::RolesByName(events_, replayed);
+    for (std::size_t i = 0; i < replayed.size(); ++i)
+      One(replayed[i], roles[i]);
+  }
+
+  std::vector<WorkCall> Take() && { return std::move(out_); }
+
+ private:
+  // What the call launched beside the replay: copies into its inputs.
+  void Rest(const WorkCall& call, const std::vector<EventIndex>& replayed) {
+    WorkCall rest = call;
+    if (!replayed.empty()) {
+      const std::set<EventIndex> gone(replayed.begin(), replayed.end());
+      std::erase_if(rest.kernels, [&](EventIndex e) { return gone.contains(e); });
+      rest.kernel_us = analysis::BusyUs(events_, rest.kernels, trace_.attribution().clock);
+    }
+    out_.push_back(std::move(rest));
+  }
+
+  void One(EventIndex e, std::string_view role) {
+    std::string& name = names_[{events_[e].name, role}];
+    if (name.empty()) {
+      name = analysis::ShortKernelName(events_.name(e));
+      if (role != analysis::kOtherRole) name += fmt::format(" [{}]", role);
+    }
+    WorkCall one;
+    one.op = trace_.tree().parent(e);
+    one.name = name;
+    one.uid = events_[e].uid;
+    one.category = CategoryOfKernel(events_.name(e), role);
+    one.kernels = {e};
+    one.kernel_us = trace::MicrosOf(events_[e].dur_ns);
+    one.owns_stack = false;
+    out_.push_back(std::move(one));
+  }
+
+  const session::LoadedTrace& trace_;
+  const trace::EventStore& events_;
+  std::map<std::pair<StringId, std::string_view>, std::string> names_;
+  std::vector<WorkCall> out_;
+};
+
 }  // namespace
 
 bool IsReplayCall(const trace::EventStore& events, const WorkCall& call) {
@@ -66,40 +132,15 @@ bool IsReplayCall(const trace::EventStore& events, const WorkCall& call) {
 
 bool HasReplays(const session::LoadedTrace& trace, std::span<const WorkCall> calls) {
   return std::any_of(calls.begin(), calls.end(),
-                     [&](const WorkCall& call) { return IsReplayCall(trace.events(), call); });
+                     [&](const WorkCall& call) { return !ReplayedOf(trace, call).empty(); });
 }
 
 std::vector<WorkCall> SplitReplays(const session::LoadedTrace& trace,
                                    std::span<const WorkCall> calls) {
-  const trace::EventStore& events = trace.events();
-  std::map<std::pair<StringId, std::string_view>, std::string> names;
-  std::vector<WorkCall> out;
-  for (const WorkCall& call : calls) {
-    if (!IsReplayCall(events, call)) {
-      out.push_back(call);
-      continue;
-    }
-    const std::vector<std::string_view> roles = analysis::RolesByName(events, call.kernels);
-    for (std::size_t i = 0; i < call.kernels.size(); ++i) {
-      const EventIndex e = call.kernels[i];
-      const std::string_view kernel = events.name(e);
-      std::string& name = names[{events[e].name, roles[i]}];
-      if (name.empty()) {
-        name = analysis::ShortKernelName(kernel);
-        if (roles[i] != analysis::kOtherRole) name += fmt::format(" [{}]", roles[i]);
-      }
-      WorkCall one;
-      one.op = call.op;
-      one.name = name;
-      one.uid = events[e].uid;
-      one.category = CategoryOfKernel(kernel, roles[i]);
-      one.kernels = {e};
-      one.kernel_us = trace::MicrosOf(events[e].dur_ns);
-      one.owns_stack = false;
-      out.push_back(std::move(one));
-    }
-  }
-  return out;
+  ReplaySplitter splitter(trace);
+  for (const WorkCall& call : calls)
+    splitter.Add(call);
+  return std::move(splitter).Take();
 }
 
 }  // namespace jarvis::findings

@@ -9,13 +9,14 @@
 
 namespace jarvis::findings {
 
-// Whether the call is a replay as a whole, whose ops nobody recorded.
+// Whether the call is a replay, or after SplitReplays one kernel of it.
 bool IsReplayCall(const trace::EventStore& events, const analysis::WorkCall& call);
+// Whether a graph launch replayed work of calls without a model.
 bool HasReplays(const session::LoadedTrace& trace, std::span<const analysis::WorkCall> calls);
 
-// The calls, each replay among them replaced by one call for each of its kernels: named by the
-// kernel and its part of the model, in the category that the part belongs to. What they compute is
-// not known, so they have no model.
+// The calls with replayed kernels taken out, each a call of its own: named by the kernel and its
+// part of the model, in the category that the part belongs to. What they compute is not known, so
+// they have no model.
 std::vector<analysis::WorkCall> SplitReplays(const session::LoadedTrace& trace,
                                              std::span<const analysis::WorkCall> calls);
 

@@ -131,9 +131,8 @@ constexpr RuleRow kRows[] = {
     {Pattern::kShortKernelChain,
      "In a replayed graph: kernels of less than 10 us that follow each other and are neither "
      "products nor attention nor communication",
-     "in chains of kernels of less than {short_us}, {kernels} in all: {chains}. Each takes about "
-     "as "
-     "long as starting a kernel does, whatever it computes",
+     "in chains of kernels of less than {short_us}, {kernels} in all: {chains}. A chain takes "
+     "{each_us}, each kernel about as long as starting one does, whatever it computes",
      "Fuse each chain into one kernel: {fusions}.", "", "Single short kernels between large ones.",
      "one kernel a chain that takes as long as the chain's longest; 85 % of that at most",
      "the chains in this trace"},
@@ -149,6 +148,17 @@ constexpr RuleRow kRows[] = {
      "allows (a graph is captured with one grid for all), or try another attention backend.",
      "Prefill; layers of which some see a window alone; short kernels.",
      "70 % of the bandwidth, 65 % and 60 %", "share of the platform's bandwidth"},
+    {Pattern::kGraphInputCopies,
+     "Copies on the device that the op around a graph launch starts beside it",
+     "in copies on the device around {replays} replays, {copies} in all: a graph reads and writes "
+     "at "
+     "fixed addresses, so what comes from elsewhere, or goes there, is copied each time",
+     "Keep what does not change from call to call (weights) and what one graph writes and another "
+     "reads (saved activations) at fixed addresses: `torch.cuda.make_graphed_callables` with one "
+     "memory pool for forward and backward, `torch._dynamo.mark_static_address`; then only the new "
+     "batch is copied.",
+     "", "Copies from and to the host; copies beside no replay.", "all of the copies, and 40 %",
+     "copies in this trace"},
 };
 
 }  // namespace
