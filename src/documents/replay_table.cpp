@@ -18,8 +18,10 @@ std::string PartsOfReplay(const findings::ReplayStructure& replay) {
   table.Row({"From first to last", Ms(replay.span_ms)});
   table.Row({"Kernels' time", Ms(replay.busy_ms)});
   constexpr double kGapShown = 0.01;  // of the replay
-  if (replay.longest_gap_ms > kGapShown * replay.span_ms) {
+  if (replay.idle_ms > kGapShown * replay.span_ms)
     table.Row({"The GPU waits inside it", Ms(replay.idle_ms)});
+  if (replay.longest_gap_ms > kGapShown * replay.span_ms &&
+      replay.longest_gap_ms > replay.idle_ms / 2) {
     table.Row({"Longest wait inside it", fmt::format("{} after {} kernels; probably the rest was "
                                                      "not submitted yet",
                                                      Ms(replay.longest_gap_ms), replay.gap_after)});

@@ -90,7 +90,6 @@ class StructureFinder {
       const bool last = i + 1 == found->starts.size();
       blocks.emplace_back(found->starts[i], last ? found->end : found->starts[i + 1]);
     }
-    out_.layers = blocks.size();
     std::vector<double> us;
     double inside = 0;
     for (const GpuOrder& gpu : replays) {
@@ -99,6 +98,7 @@ class StructureFinder {
         inside += us.back();
       }
     }
+    out_.layers = blocks.size();
     out_.layer_us = UpperMedian(std::move(us));
     out_.around_ms = out_.busy_ms - inside / 1000 / static_cast<double>(replays.size());
     UsualLayer(replays, blocks);
@@ -118,6 +118,15 @@ class StructureFinder {
     const auto usual = std::max_element(
         kinds.begin(), kinds.end(),
         [](const auto& a, const auto& b) { return a.second.size() < b.second.size(); });
+    // What repeats somewhere in a graph is not what the graph is made of.
+    double usual_us = 0;
+    for (const std::size_t begin : usual->second)
+      usual_us += Sum(std::span(first).subspan(begin, usual->first.size()));
+    constexpr double kMostOfIt = 0.5;
+    if (usual_us < kMostOfIt * Sum(first)) {
+      out_.layers = 0;
+      return;
+    }
     out_.block_kernels = usual->first.size();
     const std::vector<std::string_view> roles = analysis::RolesByName(events_, first);
     std::map<std::pair<StringId, std::string_view>, std::size_t> row_of;

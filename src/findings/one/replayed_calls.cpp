@@ -60,10 +60,13 @@ std::string_view CategoryOfKernel(std::string_view kernel, std::string_view role
   return perf::CategoryOfOp(perf::BuiltinRows(), {}, kernel);
 }
 
-// The call's kernels that a graph launch replayed, where nobody knows their ops.
+// The call's kernels that a graph launch replayed, where nobody knows what they compute.
 std::vector<EventIndex> ReplayedOf(const session::LoadedTrace& trace, const WorkCall& call) {
   std::vector<EventIndex> out;
-  if (call.has_model) return out;
+  const perf::OpWork* work = call.work;
+  const bool modelled = work != nullptr && work->failure == perf::OpWork::Failure::kNone &&
+                        (work->flops || work->bytes);
+  if (modelled) return out;
   for (const EventIndex e : call.kernels) {
     const EventIndex launch = trace.tree().parent(e);
     const bool replayed = launch != trace::kNoEvent && !trace.OfCapture(launch) &&
