@@ -18,6 +18,8 @@ std::string PartsOfReplay(const findings::ReplayStructure& replay) {
   table.Row({"From first to last", Ms(replay.span_ms)});
   table.Row({"Kernels' time", Ms(replay.busy_ms)});
   constexpr double kGapShown = 0.01;  // of the replay
+  if (replay.idle_before_ms > kGapShown * replay.span_ms)
+    table.Row({"The GPU waits before it", Ms(replay.idle_before_ms)});
   if (replay.idle_ms > kGapShown * replay.span_ms)
     table.Row({"The GPU waits inside it", Ms(replay.idle_ms)});
   if (replay.longest_gap_ms > kGapShown * replay.span_ms &&

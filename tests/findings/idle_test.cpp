@@ -51,6 +51,19 @@ TEST_CASE("the host was busy with ops and launched late") {
   CHECK(found[0].host == nullptr);
 }
 
+TEST_CASE("while the GPU did what is not recorded it was not idle") {
+  const Analyzed one = Analyze(Two(185));
+  // Times are nanoseconds; the gap is from 100 to 200 us.
+  const IntervalSet<std::int64_t> unrecorded = {{120'000, 190'000}};
+  const IdleAnalysis idle = AnalyzeIdle(*one.trace, {.not_idle = &unrecorded});
+  CHECK(idle.window_us == doctest::Approx(200 - 70));
+  CHECK(idle.idle_us == doctest::Approx(30));
+  double us = 0;
+  for (const GapGroup& group : idle.by_class)
+    us += group.total_us;
+  CHECK(us == doctest::Approx(30));
+}
+
 TEST_CASE("the host waited for the GPU before it went on") {
   TraceText text = Two(185);
   text.Runtime("cudaStreamSynchronize", 20, 85, 77);

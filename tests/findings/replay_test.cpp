@@ -137,6 +137,19 @@ TEST_CASE("without a capture kernels are operations by their names and parts") {
   CHECK(a.analysis.FindCategory("other") == nullptr);
 }
 
+TEST_CASE("waits before a replay and inside it are told apart") {
+  TraceText text;
+  text.OpWithKernel("aten::arange", 0, 5, "arange_kernel", 10, 10, 1);
+  text.Runtime("hipGraphLaunch", 30, 50, 7);
+  text.Kernel("a", 60, 20, 7).Kernel("b", 80, 20, 7).Kernel("c", 130, 20, 7);
+  const Analyzed a = Analyze(text);
+  REQUIRE(a.analysis.replay.has_value());
+  CHECK(a.analysis.replay->idle_before_ms == doctest::Approx(0.04));
+  CHECK(a.analysis.replay->idle_ms == doctest::Approx(0.03));
+  CHECK(a.analysis.replay->gap_after == 2);
+  CHECK(a.analysis.replay->layers == 0);
+}
+
 TEST_CASE("the layers of a replay are found and told kernel by kernel") {
   const Analyzed a = Analyze(ReplayOf(DenseLayer()));
   REQUIRE(a.analysis.replay.has_value());

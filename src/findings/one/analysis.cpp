@@ -60,7 +60,7 @@ class Analyzer {
         case 1: out_.fusion = FindFusions(calls, out_.categories, out_.baseline); break;
         case 2:
           out_.multi_kernel = AnalyzeMultiKernel(trace_);
-          out_.replay = FindReplayStructure(trace_);
+          out_.replay = FindReplayStructure(trace_, frames_->frames.unrecorded);
           break;
         default: out_.workload = FindWorkload(trace_.WithCapture(), out_.categories); break;
       }

@@ -20,8 +20,8 @@ using GpuOrder = std::vector<EventIndex>;
 
 class StructureFinder {
  public:
-  explicit StructureFinder(const session::LoadedTrace& trace)
-      : trace_(trace), events_(trace.events()) {}
+  StructureFinder(const session::LoadedTrace& trace, const IntervalSet<std::int64_t>& unrecorded)
+      : trace_(trace), events_(trace.events()), unrecorded_(unrecorded) {}
 
   std::optional<ReplayStructure> Run() {
     // Replays of one graph have the same kernels in the same order.
@@ -44,6 +44,7 @@ class StructureFinder {
     }
     if (most == nullptr) return std::nullopt;
     Measure(*most);
+    MeasureBefore(*most);
     FindLayers(*most);
     return std::move(out_);
   }
@@ -75,6 +76,26 @@ class StructureFinder {
       }
       out_.span_ms += trace::MicrosOf(end - begin) / 1000 / each;
       out_.busy_ms += Sum(gpu) / 1000 / each;
+    }
+  }
+
+  void MeasureBefore(const std::vector<GpuOrder>& replays) {
+    std::vector<Interval<std::int64_t>> busy = {unrecorded_.begin(), unrecorded_.end()};
+    for (const EventIndex e : trace_.attribution().timeline)
+      busy.push_back({events_[e].ts_ns, events_[e].end_ns()});
+    busy = Union(std::move(busy));
+    std::int64_t from = busy.front().start;
+    for (const auto& piece : unrecorded_) {
+      if (piece.end <= events_[replays.front().front()].ts_ns) from = std::max(from, piece.end);
+    }
+    for (const GpuOrder& gpu : replays) {
+      const std::int64_t begin = events_[gpu.front()].ts_ns;
+      if (begin > from) {
+        const auto idle = Subtract(IntervalSet<std::int64_t>{{from, begin}}, busy);
+        out_.idle_before_ms +=
+            trace::MicrosOf(Length(idle)) / 1000 / static_cast<double>(replays.size());
+      }
+      from = events_[gpu.back()].end_ns();
     }
   }
 
@@ -158,13 +179,15 @@ class StructureFinder {
   static constexpr std::size_t kLayersMin = 4;
   const session::LoadedTrace& trace_;
   const trace::EventStore& events_;
+  const IntervalSet<std::int64_t>& unrecorded_;
   ReplayStructure out_;
 };
 
 }  // namespace
 
-std::optional<ReplayStructure> FindReplayStructure(const session::LoadedTrace& trace) {
-  return StructureFinder(trace).Run();
+std::optional<ReplayStructure> FindReplayStructure(const session::LoadedTrace& trace,
+                                                   const IntervalSet<std::int64_t>& unrecorded) {
+  return StructureFinder(trace, unrecorded).Run();
 }
 
 }  // namespace jarvis::findings

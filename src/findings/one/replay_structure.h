@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "base/interval.h"
 #include "session/loaded_trace.h"
 
 namespace jarvis::findings {
@@ -28,6 +29,9 @@ struct ReplayStructure {
   double span_ms = 0;         // of one replay, first start to last end, mean
   double busy_ms = 0;         // mean; kernels that run side by side count as often as they ran
   double idle_ms = 0;         // between its kernels, mean
+  // Before a replay, since the replay before it, the first GPU work or the end of what was not
+  // recorded: without the GPU work in between; mean.
+  double idle_before_ms = 0;
   // The longest wait between two kernels, and how many kernels had run before it.
   double longest_gap_ms = 0;
   std::uint64_t gap_after = 0;
@@ -39,7 +43,9 @@ struct ReplayStructure {
   std::vector<LayerKernel> layer;   // by first call; of the usual block
 };
 
-// Absent: no graph is replayed. n log n in the kernels of replays.
-std::optional<ReplayStructure> FindReplayStructure(const session::LoadedTrace& trace);
+// `unrecorded`: when the GPU was busy with what is not in the trace. Absent: no graph is replayed.
+// n log n in GPU work.
+std::optional<ReplayStructure> FindReplayStructure(const session::LoadedTrace& trace,
+                                                   const IntervalSet<std::int64_t>& unrecorded);
 
 }  // namespace jarvis::findings
