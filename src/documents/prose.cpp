@@ -37,9 +37,15 @@ const findings::PatternInfo* LeadingPattern(const findings::Finding& finding) {
   return first;
 }
 
+// Its subject is a set of kernels, not one of the operations that they belong to.
+bool IsOfKernels(const findings::Finding& finding) {
+  return finding.rule == findings::Pattern::kShortKernelChain ||
+         finding.rule == findings::Pattern::kGraphInputCopies;
+}
+
 std::string MembersText(const findings::Finding& finding) {
   const std::size_t more = finding.members.empty() ? 0 : finding.members.size() - 1;
-  if (more == 0) return "";
+  if (more == 0 || IsOfKernels(finding)) return "";
   return fmt::format(" and {} more", Calls(more, "operations"));
 }
 
@@ -90,7 +96,7 @@ std::string RuleTitle(const findings::Finding& finding) {
 }
 
 std::string RuleInsight(const findings::Analysis& analysis, const findings::Finding& finding) {
-  const bool several = finding.members.size() > 1;
+  const bool several = finding.members.size() > 1 && !IsOfKernels(finding);
   return fmt::format("{}{} {} {}{} {}.", SubjectWithArgs(finding), MembersText(finding),
                      several ? "take" : "takes", TimeText(analysis, finding),
                      several ? "; the first runs" : "",
@@ -252,7 +258,11 @@ std::string ActionOf(const findings::Finding& finding) {
         text.empty() ? "" : " ", rows);
   }
   if (!text.empty()) return text;
-  if (HasWarning(finding, "graph_replay") || HasPattern(finding, findings::Pattern::kGraphLaunch)) {
+  if (HasPattern(finding, findings::Pattern::kGraphLaunch)) {
+    return "Record the capture of the graph, and put its trace in a folder `capture` beside this "
+           "one: its ops and sizes are then those of these kernels.";
+  }
+  if (HasWarning(finding, "graph_replay")) {
     return "Record the same step without GPU graphs; then its ops and gaps can be judged.";
   }
   if (HasPattern(finding, findings::Pattern::kUnlinked)) {

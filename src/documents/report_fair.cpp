@@ -10,6 +10,7 @@
 #include "documents/base_text.h"
 #include "documents/markdown_text.h"
 #include "documents/remedy_text.h"
+#include "documents/replay_table.h"
 #include "documents/report_parts.h"
 #include "documents/report_tables.h"
 #include "documents/validate.h"
@@ -300,7 +301,8 @@ std::string Fair::FindingsSection(std::string_view title, std::string_view categ
 
 std::string Fair::Details() {
   std::string text = "## Detailed Analysis\n\n";
-  text += Heading("Where the time goes") + PhaseTable(analysis_) + CategoryTable(analysis_);
+  text += Heading("Where the time goes") + PhaseTable(analysis_) + ReplayTable(analysis_) +
+          CategoryTable(analysis_);
   for (const findings::CategoryAnalysis& category : analysis_.categories) {
     const bool large = analysis_.base.Percent(OwnMs(category)) >= kCategoryShown;
     if (large || !CardsOf(category.key).empty()) text += CategorySection(category);

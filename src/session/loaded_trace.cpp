@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "analysis/host/runtime_calls.h"
 #include "base/parallel.h"
 #include "base/text.h"
 #include "io/byte_source.h"
@@ -48,7 +49,8 @@ std::size_t BytesOf(const std::vector<analysis::Caller>& callers) {
 
 std::size_t LoadedTrace::MemoryBytes() const {
   return trace_.events.MemoryBytes() + tree_.MemoryBytes() + lazy_bytes_ + chains_bytes_ +
-         derived_.MemoryBytes() + attribution_.timeline.size() * sizeof(trace::EventIndex) +
+         derived_.MemoryBytes() + (joined_ == nullptr ? 0 : joined_->MemoryBytes()) +
+         attribution_.timeline.size() * sizeof(trace::EventIndex) +
          attribution_.kernels.size() * sizeof(trace::EventIndex) +
          attribution_.launchers.size() * sizeof(analysis::Launcher) +
          attribution_.places.size() * sizeof(analysis::KernelPlace);
@@ -114,6 +116,37 @@ const analysis::SummaryRow* LoadedTrace::FindRow(const std::string& id) const {
   return nullptr;
 }
 
+bool LoadedTrace::IsReplayed(trace::EventIndex gpu) const {
+  const trace::EventIndex launch = tree_.parent(gpu);
+  return launch != trace::kNoEvent &&
+         (OfCapture(launch) || analysis::IsGraphLaunch(events().name(launch)));
+}
+
+Status LoadedTrace::Derive(int threads, Job& job) {
+  const trace::EventStore& events = trace_.events;
+  recorded_end_ = events.size();
+  JV_ASSIGN(tree_, tree::BuildTree(events, threads, job));
+  // Beyond this point no link changes.
+  job.Report(0, 1, "attributing");
+  ParallelFor(2, threads, [&](std::size_t part) {
+    if (part == 0) {
+      attribution_ = analysis::Attribute(events, tree_);
+      timeline_ =
+          analysis::ComputeGpuTimeline(events, attribution_.timeline, analysis::Clock::kNanoseconds,
+                                       {}, analysis::Communicators::kAll);
+    } else {
+      coverage_ = analysis::ComputeCoverage(events, tree_);
+      steps_ = analysis::FindSteps(events, tree_);
+      recorded_ = WhatWasRecorded(events);
+    }
+  });
+  JV_TRY(job.Check());
+  recorded_.gpu_work = coverage_.all.count > 0;
+  recorded_.cpu_ops = attribution_.cpu_ops;
+  recorded_.steps = !steps_.empty();
+  return {};
+}
+
 std::string ShortId(std::uint64_t content_hash) {
   return fmt::format("t_{:08x}", content_hash >> 32);
 }
@@ -128,13 +161,12 @@ Result<std::shared_ptr<const LoadedTrace>> LoadTrace(const std::string& path, in
   return LoadTrace(std::move(file), {.threads = threads}, job);
 }
 
-Result<std::shared_ptr<const LoadedTrace>> LoadTrace(io::InputFile file,
-                                                     const trace::ReadOptions& options, Job& job,
-                                                     const IdChoice& id_of) {
+Result<std::shared_ptr<LoadedTrace>> LoadTrace(io::InputFile file,
+                                               const trace::ReadOptions& options, Job& job,
+                                               const IdChoice& id_of) {
   auto loaded = std::make_shared<LoadedTrace>();
   loaded->path_ = file.path;
   const std::string given = file.given;
-  const int threads = options.threads;
   JV_ASSIGN(const auto bytes, io::OpenBytes(std::move(file)));
   auto read = trace::ReadTrace(*bytes, options, job);
   if (!read) {
@@ -151,26 +183,7 @@ Result<std::shared_ptr<const LoadedTrace>> LoadTrace(io::InputFile file,
   // Beyond this point no event changes.
   loaded->id_ = id_of(bytes->content_hash());
   loaded->file_bytes_ = bytes->file_size();
-  const trace::EventStore& events = loaded->trace_.events;
-  JV_ASSIGN(loaded->tree_, tree::BuildTree(events, threads, job));
-  // Beyond this point no link changes.
-  job.Report(0, 1, "attributing");
-  ParallelFor(2, threads, [&](std::size_t part) {
-    if (part == 0) {
-      loaded->attribution_ = analysis::Attribute(events, loaded->tree_);
-      loaded->timeline_ = analysis::ComputeGpuTimeline(events, loaded->attribution_.timeline,
-                                                       analysis::Clock::kNanoseconds, {},
-                                                       analysis::Communicators::kAll);
-    } else {
-      loaded->coverage_ = analysis::ComputeCoverage(events, loaded->tree_);
-      loaded->steps_ = analysis::FindSteps(events, loaded->tree_);
-      loaded->recorded_ = WhatWasRecorded(events);
-    }
-  });
-  JV_TRY(job.Check());
-  loaded->recorded_.gpu_work = loaded->coverage_.all.count > 0;
-  loaded->recorded_.cpu_ops = loaded->attribution_.cpu_ops;
-  loaded->recorded_.steps = !loaded->steps_.empty();
+  JV_TRY(loaded->Derive(options.threads, job));
   return loaded;
 }
 

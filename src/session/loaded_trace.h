@@ -22,6 +22,7 @@
 #include "base/job.h"
 #include "io/file_policy.h"
 #include "session/derived_cache.h"
+#include "session/trace_capture.h"
 #include "session/trace_work.h"
 #include "trace/reader.h"
 #include "tree/call_tree.h"
@@ -52,6 +53,16 @@ class LoadedTrace {
   const std::optional<analysis::GpuTimeline>& timeline() const { return timeline_; }
   const std::vector<analysis::Step>& steps() const { return steps_; }
   const Recorded& recorded() const { return recorded_; }
+  // The same trace with the kernels of its graph replays below the ops, shapes and callers that
+  // were recorded while the graphs were captured; itself where no capture was found. Events of the
+  // trace keep their indices; those of the capture come after them, on a track of their own, at
+  // times that mean nothing: whose time it is must be asked of the trace itself.
+  const LoadedTrace& WithCapture() const { return joined_ == nullptr ? *this : *joined_; }
+  // Of WithCapture(): whether an event comes from a capture.
+  bool OfCapture(trace::EventIndex e) const { return e >= recorded_end_; }
+  // Whether a piece of GPU work comes from the replay of a graph.
+  bool IsReplayed(trace::EventIndex gpu) const;
+  const CaptureUse& capture() const { return capture_; }
   // What summaries, callers and subtrees are made from.
   analysis::SummaryInput Input() const {
     return {events(), tree_, track_names(), attribution_, steps_};
@@ -70,9 +81,13 @@ class LoadedTrace {
   std::size_t MemoryBytes() const;
 
  private:
-  friend Result<std::shared_ptr<const LoadedTrace>> LoadTrace(
+  friend Result<std::shared_ptr<LoadedTrace>> LoadTrace(
       io::InputFile file, const trace::ReadOptions& options, Job& job,
       const std::function<std::string(std::uint64_t)>& id_of);
+  friend Status AddCapture(const io::FilePolicy& files, const trace::ReadOptions& options, Job& job,
+                           LoadedTrace* trace);
+  // All that follows from the events.
+  Status Derive(int threads, Job& job);
   std::string id_;
   std::string path_;
   std::uint64_t file_bytes_ = 0;
@@ -83,6 +98,9 @@ class LoadedTrace {
   std::optional<analysis::GpuTimeline> timeline_;
   std::vector<analysis::Step> steps_;
   Recorded recorded_;
+  trace::EventIndex recorded_end_ = 0;  // events from here on are of a capture
+  CaptureUse capture_;
+  std::shared_ptr<const LoadedTrace> joined_;  // null: no capture
   mutable std::mutex summaries_mutex_;
   mutable std::array<std::unique_ptr<const analysis::Summary>, 6> summaries_;  // by GroupBy
   analysis::ChainTree& Chains() const;  // REQUIRES: chains_mutex_ is held
@@ -107,9 +125,9 @@ std::string LongId(std::uint64_t content_hash);
 using IdChoice = std::function<std::string(std::uint64_t content_hash)>;
 
 // The pipeline, top to bottom.
-Result<std::shared_ptr<const LoadedTrace>> LoadTrace(io::InputFile file,
-                                                     const trace::ReadOptions& options, Job& job,
-                                                     const IdChoice& id_of = ShortId);
+Result<std::shared_ptr<LoadedTrace>> LoadTrace(io::InputFile file,
+                                               const trace::ReadOptions& options, Job& job,
+                                               const IdChoice& id_of = ShortId);
 // From any path. threads: 0 means one per core.
 Result<std::shared_ptr<const LoadedTrace>> LoadTrace(const std::string& path, int threads,
                                                      Job& job);

@@ -218,6 +218,15 @@ std::string Workspace::IdOf(std::uint64_t content_hash) {
   return LongId(content_hash);
 }
 
+Result<std::shared_ptr<const LoadedTrace>> Workspace::LoadWithCapture(
+    const LoadPtr& load, const trace::ReadOptions& options) {
+  JV_ASSIGN(const std::shared_ptr<LoadedTrace> trace,
+            LoadTrace(std::move(load->file), options, load->job,
+                      [this](std::uint64_t hash) { return IdOf(hash); }));
+  JV_TRY(AddCapture(options_.files, options, load->job, trace.get()));
+  return trace;
+}
+
 // The thread of a load.
 void Workspace::Run(const LoadPtr& load) {
   Lock lock(mutex_);
@@ -232,9 +241,7 @@ void Workspace::Run(const LoadPtr& load) {
       const trace::ReadOptions options{.threads = options_.threads,
                                        .bytes_max = options_.trace_bytes_max};
       const Status unstopped = load->job.Check();
-      result = unstopped ? LoadTrace(std::move(load->file), options, load->job,
-                                     [this](std::uint64_t hash) { return IdOf(hash); })
-                         : tl::make_unexpected(unstopped.error());
+      result = unstopped ? LoadWithCapture(load, options) : tl::make_unexpected(unstopped.error());
     } catch (const std::bad_alloc&) {
       result = Fail(ErrorCode::kOutOfMemory,
                     fmt::format("not enough memory to load \"{}\"", load->key.path));

@@ -104,6 +104,8 @@ class Workspace {
                       const OpenOptions& options);
   Opened Found(const FileKey& key, std::shared_ptr<const LoadedTrace> trace) const;
   Result<LoadPtr> FindOrStart(const FileKey& key, io::InputFile file);
+  Result<std::shared_ptr<const LoadedTrace>> LoadWithCapture(const LoadPtr& load,
+                                                             const trace::ReadOptions& options);
   void Run(const LoadPtr& load);
   void Finish(const LoadPtr& load);
   std::string IdOf(std::uint64_t content_hash);

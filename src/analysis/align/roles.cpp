@@ -34,6 +34,39 @@ bool IsProduct(const RoleNames& names) {
   });
 }
 
+using RoledWork = std::vector<std::pair<EventIndex, std::string_view>>;  // by start
+
+// The role of the nearest work on the same stream that says something; empty: none is near.
+std::string_view Neighbour(const EventStore& events, const RoledWork& work, std::size_t at,
+                           bool after, bool past_norms) {
+  constexpr std::size_t kReach = 8;
+  for (std::size_t far = 1; far <= kReach; ++far) {
+    if (after ? at + far >= work.size() : far > at) return {};
+    const auto& [e, role] = work[after ? at + far : at - far];
+    // Copies between two parts of a layer say nothing about them.
+    const bool silent = role == kOtherRole || role == "copies and fills" ||
+                        role == "communication" || (past_norms && role == "norm");
+    if (!silent && events[e].track == events[work[at].first].track) return role;
+  }
+  return {};
+}
+
+// First by what stands beside a product; then past norms too, which some models have between a
+// projection and what uses it.
+void PlaceProducts(const EventStore& events, RoledWork* work) {
+  const RoledWork as_named = *work;
+  for (const bool past_norms : {false, true}) {
+    for (std::size_t i = 0; i < work->size(); ++i) {
+      if ((*work)[i].second != kProductRole) continue;
+      for (const RoleNeighbour& rule : RoleNeighbours()) {
+        if (Neighbour(events, as_named, i, rule.after, past_norms) != rule.neighbour) continue;
+        (*work)[i].second = rule.role;
+        break;
+      }
+    }
+  }
+}
+
 class Classifier {
  public:
   Classifier(const DiffSide& side, const ProductShape& shape) : side_(side), shape_(shape) {}
@@ -51,7 +84,7 @@ class Classifier {
     });
     for (auto& [e, role] : out)
       role = RoleOfEvent(e);
-    PlaceProducts(&out);
+    PlaceProducts(events, &out);
     return out;
   }
 
@@ -97,38 +130,6 @@ class Classifier {
     return known->second;
   }
 
-  // First by what stands beside a product; then past norms too, which some models have between a
-  // projection and what uses it.
-  void PlaceProducts(std::vector<std::pair<EventIndex, std::string_view>>* work) const {
-    const std::vector<std::pair<EventIndex, std::string_view>> as_named = *work;
-    for (const bool past_norms : {false, true}) {
-      for (std::size_t i = 0; i < work->size(); ++i) {
-        if ((*work)[i].second != kProductRole) continue;
-        for (const RoleNeighbour& rule : RoleNeighbours()) {
-          if (Neighbour(as_named, i, rule.after, past_norms) != rule.neighbour) continue;
-          (*work)[i].second = rule.role;
-          break;
-        }
-      }
-    }
-  }
-
-  // The role of the nearest work on the same stream that says something; empty: none is near.
-  std::string_view Neighbour(const std::vector<std::pair<EventIndex, std::string_view>>& work,
-                             std::size_t at, bool after, bool past_norms) const {
-    constexpr std::size_t kReach = 8;
-    const EventStore& events = *side_.events;
-    for (std::size_t far = 1; far <= kReach; ++far) {
-      if (after ? at + far >= work.size() : far > at) return {};
-      const auto& [e, role] = work[after ? at + far : at - far];
-      // Copies between two parts of a layer say nothing about them.
-      const bool silent = role == kOtherRole || role == "copies and fills" ||
-                          role == "communication" || (past_norms && role == "norm");
-      if (!silent && events[e].track == events[work[at].first].track) return role;
-    }
-    return {};
-  }
-
   const DiffSide& side_;
   const ProductShape& shape_;
   static constexpr StringId kModuleBit = StringId{1} << 31;
@@ -144,6 +145,22 @@ std::string_view RoleOf(const RoleNames& names) {
     if (Fits(rule, names) && (!rule.products_only || IsProduct(names))) return rule.role;
   }
   return kOtherRole;
+}
+
+std::vector<std::string_view> RolesByName(const EventStore& events,
+                                          std::span<const EventIndex> gpu) {
+  RoledWork work;
+  std::unordered_map<StringId, std::string_view> known;
+  for (const EventIndex e : gpu) {
+    const auto [role, added] = known.try_emplace(events[e].name);
+    if (added) role->second = RoleOf({events.name(e), {}, {}});
+    work.emplace_back(e, role->second);
+  }
+  PlaceProducts(events, &work);
+  std::vector<std::string_view> out;
+  for (const auto& [e, role] : work)
+    out.push_back(role);
+  return out;
 }
 
 std::vector<RoleTime> RolesOf(const DiffSide& side, Clock clock, const ProductShape& shape) {

@@ -25,6 +25,11 @@ struct RoleNames {
 };
 std::string_view RoleOf(const RoleNames& names);
 
+// Of GPU events by start, by their names and by what stands beside them on their stream alone: for
+// kernels whose ops are not known.
+std::vector<std::string_view> RolesByName(const EventStore& events,
+                                          std::span<const EventIndex> gpu);
+
 // Columns and rows of the matrix that an op multiplies by, if they are known: they tell the two
 // directions of an MLP apart.
 using ProductShape = std::function<std::optional<std::pair<double, double>>(EventIndex op)>;

@@ -223,8 +223,9 @@ std::string_view TypeCode(std::string_view arguments) {
     std::string_view code;
   };
   static constexpr Spelling kSpellings[] = {
-      {"BFloat16", "bf16"}, {"bfloat16_t", "bf16"}, {"__nv_bfloat16", "bf16"}, {"Half", "fp16"},
-      {"half_t", "fp16"},   {"__half", "fp16"},     {"float", "fp32"},         {"double", "fp64"}};
+      {"BFloat16", "bf16"},       {"bfloat16_t", "bf16"}, {"__nv_bfloat16", "bf16"},
+      {"__hip_bfloat16", "bf16"}, {"Half", "fp16"},       {"half_t", "fp16"},
+      {"__half", "fp16"},         {"float", "fp32"},      {"double", "fp64"}};
   const auto word = [](char c) {
     return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_';
   };

@@ -17,6 +17,7 @@
 #include "findings/one/fusion_findings.h"
 #include "findings/one/host_findings.h"
 #include "findings/one/idle_sections.h"
+#include "findings/one/replay_causes.h"
 #include "findings/one/rules.h"
 #include "findings/one/structure_findings.h"
 #include "findings/one/system_findings.h"
@@ -39,6 +40,8 @@ class Analyzer {
       : trace_(trace), platform_(platform), models_(options.models), job_(job) {}
 
   Result<Analysis> Run() {
+    JV_ASSIGN(frames_, session::FramesOf(trace_, job_));
+    out_.frames = frames_;
     Head();
     job_.Report(0, 3, "ops against their limits");
     JV_ASSIGN(Collected collected, CollectOperations(trace_, platform_, models_, job_));
@@ -57,8 +60,11 @@ class Analyzer {
       switch (part) {
         case 0: out_.idle = AnalyzeIdle(trace_); break;
         case 1: out_.fusion = FindFusions(calls, out_.categories, out_.baseline); break;
-        case 2: out_.multi_kernel = AnalyzeMultiKernel(trace_); break;
-        default: out_.workload = FindWorkload(trace_, out_.categories); break;
+        case 2:
+          out_.multi_kernel = AnalyzeMultiKernel(trace_);
+          out_.replay = FindReplayStructure(trace_, frames_->frames.unrecorded);
+          break;
+        default: out_.workload = FindWorkload(trace_.WithCapture(), out_.categories); break;
       }
     });
     JV_TRY(job_.Check());
@@ -66,6 +72,7 @@ class Analyzer {
     Context(calls);
     MarkFusions();
     structures_ = FindStructures(calls, out_.context, &out_.categories);
+    FindReplayCauses(calls, &out_.categories);
     FindCauses(calls, out_.context, &out_.categories);
     Totals();
     JV_TRY(CollectHost());
@@ -96,9 +103,11 @@ class Analyzer {
     const analysis::GpuTimeline& t = *trace_.timeline();
     findings::Totals& totals = out_.totals;
     totals.has_gpu_work = true;
-    totals.window_ms = t.total / 1000;
+    // While the GPU does what is not recorded it is neither idle nor doing this trace's work.
+    const double unrecorded_ms = UnrecordedInWindowUs(trace_, frames_->frames.unrecorded) / 1000;
+    totals.window_ms = t.total / 1000 - unrecorded_ms;
     totals.busy_ms = t.busy / 1000;
-    totals.idle_ms = t.idle / 1000;
+    totals.idle_ms = t.idle / 1000 - unrecorded_ms;
     totals.computation_ms = t.computation / 1000;
     totals.exposed_comm_ms = t.exposed_comm / 1000;
     totals.exposed_copy_ms = t.exposed_memcpy / 1000;
@@ -255,8 +264,6 @@ class Analyzer {
     JV_ASSIGN(first_calls_, session::FirstCallsOf(trace_, job_));
     JV_ASSIGN(descheduled_, session::DescheduledOf(trace_, job_));
     JV_ASSIGN(host_, session::HostOf(trace_, job_));
-    JV_ASSIGN(frames_, session::FramesOf(trace_, job_));
-    out_.frames = frames_;
     out_.base = StepBaseOf(frames_->frames, out_.workload.repeats);
     MarkForeign();
     return {};

@@ -20,6 +20,7 @@
 #include "findings/one/multi_kernel.h"
 #include "findings/one/priorities.h"
 #include "findings/one/quality.h"
+#include "findings/one/replay_structure.h"
 #include "findings/one/step_base.h"
 #include "findings/one/wall_savings.h"
 #include "findings/one/work_context.h"
@@ -70,6 +71,7 @@ struct Analysis {
   FusionAnalysis fusion;
   Baseline baseline;
   Workload workload;
+  std::optional<ReplayStructure> replay;     // of the graph with the most time; absent: none
   std::vector<Finding> findings;             // all tiers, by global_rank
   std::vector<CategoryPriority> priorities;  // all categories
   Combined combined;                         // of all findings, GPU time

@@ -15,9 +15,12 @@
 #include "base/text.h"
 #include "findings/one/exclusive.h"
 #include "findings/one/library.h"
+#include "findings/one/replayed_calls.h"
 #include "findings/one/shapes.h"
+#include "findings/one/step_base.h"
 #include "findings/one/thresholds.h"
 #include "session/category_names.h"
+#include "session/trace_frames.h"
 
 namespace jarvis::findings {
 namespace {
@@ -98,7 +101,7 @@ class Collector {
       const auto [before, first] = last.try_emplace(events_.tracks[events_[e].track].pid, e);
       if (!first) {
         const EventIndex launch = in_.trace.tree().parent(e);
-        if (launch != kNoEvent && !analysis::IsGraphLaunch(events_.name(launch))) {
+        if (launch != kNoEvent && !in_.trace.IsReplayed(e)) {
           const bool late = events_[launch].ts_ns >= events_[before->second].end_ns();
           follower_[before->second] = late ? Follower::kLate : Follower::kQueued;
         }
@@ -109,19 +112,19 @@ class Collector {
 
   // Ids under which other tools know ops and kernels.
   void MapRows() {
-    const auto& ops = in_.trace.SummaryBy(analysis::GroupBy::kOp).rows;
-    op_row_.assign(in_.trace.attribution().launchers.size(), nullptr);
+    const auto& ops = in_.recorded.SummaryBy(analysis::GroupBy::kOp).rows;
+    op_row_.assign(in_.recorded.attribution().launchers.size(), nullptr);
     for (const analysis::SummaryRow& row : ops) {
       for (const std::uint32_t launcher : row.launchers)
         op_row_[launcher] = &row;
     }
     launcher_of_.assign(events_.size(), kNone);
-    const analysis::Attribution& attribution = in_.trace.attribution();
+    const analysis::Attribution& attribution = in_.recorded.attribution();
     for (std::size_t i = 0; i < attribution.launchers.size(); ++i) {
       for (const EventIndex e : attribution.KernelsOf(attribution.launchers[i]))
         launcher_of_[e] = static_cast<std::uint32_t>(i);
     }
-    for (const analysis::SummaryRow& row : in_.trace.SummaryBy(analysis::GroupBy::kKernel).rows)
+    for (const analysis::SummaryRow& row : in_.recorded.SummaryBy(analysis::GroupBy::kKernel).rows)
       kernel_row_.emplace(row.name, &row);
   }
 
@@ -233,7 +236,8 @@ class Collector {
       out->max_us = std::max(out->max_us, us);
       ++out->count;
       sum += us;
-      if (call.host_us) out->host_us += *call.host_us;
+      // What the host did during a capture is no part of this run.
+      if (call.host_us && !in_.trace.OfCapture(call.op)) out->host_us += *call.host_us;
       out->gpu.insert(out->gpu.end(), call.kernels.begin(), call.kernels.end());
       for (const EventIndex e : call.kernels) {
         if (follower_[e] == Follower::kUnknown) continue;
@@ -257,7 +261,7 @@ class Collector {
   // Synchronising calls below an op, the outermost of nested ones.
   void AddSyncs(const WorkCall& call, Operation* out) const {
     const tree::CallTree& tree = in_.trace.tree();
-    if (!in_.IsHostCall(call)) return;
+    if (!in_.IsHostCall(call) || in_.trace.OfCapture(call.op)) return;
     const auto below = tree.Subtree(call.op);
     for (std::size_t i = 0; i < below.size();) {
       const EventIndex e = below[i];
@@ -489,27 +493,36 @@ Result<Collected> CollectOperations(const session::LoadedTrace& trace,
                                     const perf::Platform* platform,
                                     const std::shared_ptr<const perf::ModelRows>& models,
                                     Job& job) {
-  JV_ASSIGN(std::shared_ptr<const session::TraceWork> work, session::WorkOf(trace, models, job));
+  const session::LoadedTrace& joined = trace.WithCapture();
+  JV_ASSIGN(std::shared_ptr<const session::TraceWork> work, session::WorkOf(joined, models, job));
   const std::span<const WorkCall> all = work->calls;
-  Collected out{{trace,
+  Collected out{{joined,
+                 trace,
                  platform,
                  std::move(work),
+                 {},
                  all,
                  {},
                  {},
                  {},
-                 std::make_unique<analysis::ChainTree>(trace.events(), trace.tree()),
+                 std::make_unique<analysis::ChainTree>(joined.events(), joined.tree()),
                  0,
                  0},
                 {}};
   Calls& calls = out.calls;
-  calls.call_of.assign(trace.events().size(), kNone);
+  if (HasReplays(joined, all)) {
+    calls.split = SplitReplays(joined, all);
+    calls.calls = calls.split;
+  }
+  calls.call_of.assign(joined.events().size(), kNone);
   for (std::size_t i = 0; i < calls.calls.size(); ++i) {
     for (const EventIndex e : calls.calls[i].kernels)
       calls.call_of[e] = static_cast<std::uint32_t>(i);
   }
   if (trace.timeline()) {
-    calls.window_us = trace.timeline()->total;
+    JV_ASSIGN(const auto frames, session::FramesOf(trace, job));
+    calls.window_us =
+        trace.timeline()->total - UnrecordedInWindowUs(trace, frames->frames.unrecorded);
     calls.computation_us = trace.timeline()->computation;
   }
   Collector(&calls, &out.categories).Run();

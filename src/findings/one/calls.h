@@ -28,9 +28,11 @@ struct Place {
 };
 
 struct Calls {
-  const session::LoadedTrace& trace;
-  const perf::Platform* platform;                        // null: none known
+  const session::LoadedTrace& trace;     // with the ops of captured graphs, where they are known
+  const session::LoadedTrace& recorded;  // as it was recorded
+  const perf::Platform* platform;        // null: none known
   std::shared_ptr<const session::TraceWork> work;        // owns the calls
+  std::vector<analysis::WorkCall> split;                 // owns them where replays were split
   std::span<const analysis::WorkCall> calls;             // by start
   std::vector<std::uint32_t> call_of;                    // by GPU event: the call, or kNone
   std::vector<Place> place_of;                           // by call
@@ -59,7 +61,8 @@ struct CallRoof {
 CallRoof RoofOf(const analysis::WorkCall& call, const perf::Platform* platform);
 
 // All calls with their signatures as operations in categories: sorted by time, with efficiency,
-// library, callers and shares; without patterns and estimates.
+// library, callers and shares; without patterns and estimates. Kernels of a replayed graph are
+// below the ops of its capture, or without one operations of their own by name.
 struct Collected {
   Calls calls;
   std::vector<CategoryAnalysis> categories;

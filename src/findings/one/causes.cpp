@@ -56,6 +56,7 @@ class CauseFinder {
     for (CategoryAnalysis& category : out_) {
       for (Operation& operation : category.operations) {
         if (operation.gpu_us <= 0 || operation.claimed || operation.count == 0) continue;
+        if (operation.cause) continue;  // of a replayed sequence
         Explain(category.kind, &operation);
       }
     }

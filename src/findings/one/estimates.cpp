@@ -7,6 +7,8 @@
 
 #include "analysis/attribution/gpu_timeline.h"
 #include "findings/one/advice_rules.h"
+#include "findings/one/replay_causes.h"
+#include "findings/one/replayed_calls.h"
 #include "findings/one/rule_rows.h"
 #include "findings/one/thresholds.h"
 
@@ -117,6 +119,7 @@ class FindingMaker {
   std::optional<Key> KeyOf(const Operation& operation) const {
     if (operation.gpu_us <= 0 || out_.kind == Kind::kCommunication) return std::nullopt;
     if (operation.cause || operation.claimed) return std::nullopt;
+    if (IsLaunchFloor(calls_, operation)) return std::nullopt;
     const Efficiency& e = operation.efficiency;
     if (e.impossible) return std::nullopt;
     if (operation.quantified) {
@@ -133,7 +136,10 @@ class FindingMaker {
     }
     if (CopiesOnly(calls_.events(), operation)) return std::nullopt;
     if (CollectivesOnly(calls_.events(), operation)) return std::nullopt;
-    return Key{100, operation.name, {}};
+    // Of replayed kernels without ops there is one thing to say, not one a kernel.
+    const bool by_name =
+        IsReplayCall(calls_.events(), calls_.calls[calls_.call_of[operation.gpu[0]]]);
+    return Key{100, by_name ? std::string() : operation.name, {}};
   }
 
   void Add(const Group& group) {
@@ -146,6 +152,10 @@ class FindingMaker {
     const Operation& first = *group.members.front();  // operations come by time
     f.subject = first.name;
     f.subject_args = first.args;
+    if (group.cause != nullptr && !group.cause->subject.empty()) {
+      f.subject = group.cause->subject;
+      f.subject_args.clear();
+    }
     f.bound = first.efficiency.bound;
     f.library = first.library;
     Sum(group, &f);
@@ -252,7 +262,8 @@ class FindingMaker {
         const Range saved = TargetSavings(*target, *member);
         for (double Range::*part : {&Range::low, &Range::mid, &Range::high})
           made.savings_ms.*part += saved.*part;
-        made.parts.push_back({target->saved_part, member->gpu});
+        const bool some = group.cause != nullptr && !member->cause->gpu.empty();
+        made.parts.push_back({target->saved_part, some ? member->cause->gpu : member->gpu});
       }
       if (!made.parts.empty()) *change = std::move(made);
     }
@@ -269,7 +280,9 @@ class FindingMaker {
     std::map<std::string, double> modules;
     std::map<Pattern, const PatternHit*> patterns;
     for (const Operation* member : group.members) {
-      f->time_ms += member->gpu_us / 1000;
+      // A cause that is about some of its kernels under a name of its own has their time.
+      const bool some = group.cause != nullptr && !group.cause->subject.empty();
+      f->time_ms += (some ? member->cause->gpu_us : member->gpu_us) / 1000;
       f->exclusive_ms += member->exclusive_us / 1000;
       f->count += member->count;
       f->members.push_back(member->id);
@@ -372,7 +385,8 @@ void EstimateOperations(const Calls& calls, CategoryAnalysis* category) {
     if (operation.gpu_us <= 0 || calls.window_us <= 0 || e.impossible) continue;
     if (category->kind == Kind::kCommunication || CopiesOnly(calls.events(), operation)) continue;
     if (CollectivesOnly(calls.events(), operation)) continue;
-    if (!e.percent) continue;  // nothing is known of a gap
+    // What takes as long as its launch does not come nearer to a roof by itself.
+    if (!e.percent || IsLaunchFloor(calls, operation)) continue;
     const double gap = std::max(0.0, 1 - *e.percent / 100) * operation.gpu_us;
     operation.quantified = true;
     operation.savings_ms = SavingsOf(std::min(gap, operation.exclusive_us) / 1000);
@@ -382,7 +396,9 @@ void EstimateOperations(const Calls& calls, CategoryAnalysis* category) {
 
 Range TargetSavings(const Target& target, const Operation& operation) {
   const auto saved = [&](double part) {
-    return std::min(part * operation.gpu_us, operation.exclusive_us) / 1000;
+    const bool some = operation.cause && !operation.cause->gpu.empty();
+    const double us = some ? operation.cause->gpu_us : operation.gpu_us;
+    return std::min(part * us, operation.exclusive_us) / 1000;
   };
   return {saved(target.saved_part.low), saved(target.saved_part.mid),
           saved(target.saved_part.high)};

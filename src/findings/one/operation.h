@@ -77,6 +77,10 @@ struct Cause {
   std::vector<Fact> facts;  // evidence of this operation
   std::optional<Target> a, b;
   std::optional<Target> option;  // goes further where accuracy allows it; in no saving
+  // The GPU events of the operation that it is about, and their time; empty: all of them.
+  std::vector<trace::EventIndex> gpu = {};
+  double gpu_us = 0;
+  std::string subject = {};  // what it is about; empty: the costliest operation
 };
 
 struct Operation {

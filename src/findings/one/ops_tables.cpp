@@ -4,18 +4,24 @@
 
 #include "analysis/tables/unified_table.h"
 #include "analysis/tables/work_tables.h"
+#include "findings/one/replayed_calls.h"
 #include "session/category_names.h"
 #include "session/trace_work.h"
 
 namespace jarvis::findings {
 
-Result<std::map<std::string, Table>> OpsTables(const session::LoadedTrace& trace,
+Result<std::map<std::string, Table>> OpsTables(const session::LoadedTrace& recorded,
                                                const perf::Platform* platform,
                                                const std::shared_ptr<const perf::ModelRows>& models,
                                                Job& job) {
+  // Of the calls that the analysis is of.
+  const session::LoadedTrace& trace = recorded.WithCapture();
   JV_ASSIGN(const std::shared_ptr<const session::TraceWork> work,
             session::WorkOf(trace, models, job));
-  const std::vector<analysis::WorkCall>& calls = work->calls;
+  const bool replays = HasReplays(trace, work->calls);
+  const std::vector<analysis::WorkCall> split =
+      replays ? SplitReplays(trace, work->calls) : std::vector<analysis::WorkCall>();
+  const std::vector<analysis::WorkCall>& calls = replays ? split : work->calls;
   std::map<std::string, Table> out;
   if (calls.empty()) return out;
   analysis::TableRules rules;

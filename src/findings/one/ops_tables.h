@@ -14,8 +14,9 @@
 namespace jarvis::findings {
 
 // By category key: the rows of unified_perf_summary, with two columns more, enhanced_category and
-// display_name. Call stacks are of each row's first call. `models` null: the built-in ones.
-Result<std::map<std::string, Table>> OpsTables(const session::LoadedTrace& trace,
+// display_name; replayed kernels as findings have them, below the ops of their capture or by name.
+// Call stacks are of each row's first call. `models` null: the built-in ones.
+Result<std::map<std::string, Table>> OpsTables(const session::LoadedTrace& recorded,
                                                const perf::Platform* platform,
                                                const std::shared_ptr<const perf::ModelRows>& models,
                                                Job& job);

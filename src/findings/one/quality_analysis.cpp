@@ -79,19 +79,48 @@ class AnalysisQualities {
     }
   }
 
+  // With a capture for all of them nothing but their launches is missing.
+  void Replays(const IdleAnalysis& idle, bool unreliable) {
+    const session::CaptureUse& use = trace_.capture();
+    const bool all = use.replays > 0 && use.aligned == use.replays;
+    Quality& q =
+        Measured("gpu_graph_replay", unreliable && !all ? Severity::kWarning : Severity::kNote,
+                 fmt::format("{} % of the kernel time ran in graph replays{}.",
+                             ShortNumber(idle.graph_percent), ReplayText(use)),
+                 idle.graph_percent, limits::kGraphReplayWarn, "%");
+    if (!use.files.empty()) q.evidence = use.files.front();
+    if (all) {
+      q.consequence =
+          "Times of the host inside the replay, and idle time by cause, cannot be told.";
+      return;
+    }
+    q.consequence =
+        "Ops, shapes and modules of replayed kernels, and idle time by cause, cannot be told; they "
+        "are told by their names.";
+    q.record =
+        "the capture of the graphs (a folder \"capture\" beside the trace), or one run without "
+        "graphs";
+  }
+
+  static std::string ReplayText(const session::CaptureUse& use) {
+    if (use.aligned == 0) return ", whose ops are not in the trace";
+    if (use.aligned == use.replays) {
+      return fmt::format(
+          "; their ops, shapes and modules come from the capture beside the trace, "
+          "whose launches agree with all {} kernels",
+          use.kernels);
+    }
+    return fmt::format(
+        "; the capture beside the trace agrees with {} of {} replays, and {} ms stay "
+        "without ops",
+        use.aligned, use.replays, ShortNumber((use.gpu_us - use.aligned_us) / 1000));
+  }
+
   void Graphs() {
     const IdleAnalysis& idle = in_.idle;
     const bool unreliable = idle.graph_percent >= limits::kGraphReplayUnreliable;
     if (idle.graph_percent >= limits::kGraphReplayWarn) {
-      Quality& q =
-          Measured("gpu_graph_replay", unreliable ? Severity::kWarning : Severity::kNote,
-                   fmt::format("{} % of the kernel time ran in graph replays, whose ops are not in "
-                               "the trace.",
-                               ShortNumber(idle.graph_percent)),
-                   idle.graph_percent, limits::kGraphReplayWarn, "%");
-      q.consequence =
-          "Ops, shapes and modules of replayed kernels, and idle time by cause, cannot be told.";
-      q.record = "record one run without graphs, or the capture, beside the replay";
+      Replays(idle, unreliable);
     }
     if (idle.flagged && !unreliable) {
       Measured("high_idle", Severity::kWarning,

@@ -124,6 +124,48 @@ constexpr RuleRow kRows[] = {
      "call.",
      "Use a kernel that gives several blocks to a row.", "Short kernels.",
      "twice and four times as fast", "blocks against compute units"},
+    {Pattern::kSlowDownProjection,
+     "In replayed or unmodelled mixtures of experts: the product after the one with the gated "
+     "activation takes more than 0.63 of its time, though gate and up have twice its weights",
+     "with a down projection ({kernel}, {down_ms}) of {down_us} a call against {up_us} for gate "
+     "and "
+     "up, whose weights are twice as large",
+     "",
+     "Give the down projection a kernel for its own sizes: other block sizes, K split over more "
+     "blocks. At the rate at which gate and up read their weights it would take {target_us} a "
+     "call.",
+     "Products whose sizes are known: they are held against the bandwidth.",
+     "half of the time of gate and up", "the same layer's gate and up in this trace"},
+    {Pattern::kTableCast,
+     "In a replayed graph: a generated kernel that only casts, repeated with one shape in which no "
+     "size is the number of rows of the step's products",
+     "casting {shape} from {from} to {to} {calls} times a replay, once a layer or so: the shape "
+     "does "
+     "not depend on the requests",
+     "Cast the table once when the model is loaded, and keep the result (a buffer in {to}, "
+     "registered with the module).",
+     "", "Training; shapes that have the rows of the step.", "all but one of the calls",
+     "calls in this trace"},
+    {Pattern::kShortKernelChain,
+     "In a replayed graph: kernels of less than 10 us that follow each other and are neither "
+     "products nor attention nor communication",
+     "in chains of kernels of less than {short_us}, {kernels} in all: {chains}. A chain takes "
+     "{each_us}, each kernel about as long as starting one does, whatever it computes",
+     "Fuse each chain into one kernel: {fusions}.", "", "Single short kernels between large ones.",
+     "one kernel a chain that takes as long as the chain's longest; 85 % of that at most",
+     "the chains in this trace"},
+    {Pattern::kSlowDecodeAttention,
+     "In a replayed graph: attention of a decode step whose cached tokens are known, below 60 % of "
+     "the bandwidth",
+     "reading {tokens} cached tokens of {requests} requests at {tb_s_achieved}, "
+     "{bandwidth_percent} of "
+     "the bandwidth{grid}",
+     "Keep keys and values in fp8, where accuracy allows it: half of the bytes.",
+     "Size the splits of the keys for the context that there is, not for the longest that the "
+     "server "
+     "allows (a graph is captured with one grid for all), or try another attention backend.",
+     "Prefill; layers of which some see a window alone; short kernels.",
+     "70 % of the bandwidth, 65 % and 60 %", "share of the platform's bandwidth"},
     {Pattern::kNarrowNorm,
      "A normalisation over at most 256 elements a row, of many rows, below half of the bandwidth, "
      "as "

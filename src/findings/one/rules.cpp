@@ -4,9 +4,9 @@
 #include <cmath>
 #include <map>
 
-#include "analysis/host/runtime_calls.h"
 #include "base/text.h"
 #include "findings/one/baseline.h"
+#include "findings/one/replayed_calls.h"
 #include "findings/one/shapes.h"
 #include "findings/one/thresholds.h"
 
@@ -374,15 +374,14 @@ class Rules {
       if (Has(*operation_, part)) operation_->classification = "communication";
     }
     if (Has(*operation_, "graph")) operation_->classification = "graph";
-    if (out_.key == "other" && !analysis::IsGraphLaunch(operation_->name))
-      Add(Pattern::kUncategorised);
+    if (out_.key == "other" && !IsReplayCall(calls_.events(), *call_)) Add(Pattern::kUncategorised);
     if (out_.key == "multi_tensor_apply") SmallCalls(Pattern::kManySmallCalls);
   }
 
   void Shared() {
     Operation& o = *operation_;
     if (!call_->recorded_arguments) Add(Pattern::kUnlinked);
-    if (analysis::IsGraphLaunch(o.name)) Add(Pattern::kGraphLaunch);
+    if (IsReplayCall(calls_.events(), *call_)) Add(Pattern::kGraphLaunch);
     if (!o.efficiency.bytes && !o.efficiency.flops && out_.kind != Kind::kCommunication)
       Add(Pattern::kMissingModel);
     const auto row = against_.find(o.id);

@@ -21,4 +21,18 @@ StepBase StepBaseOf(const analysis::TimeFrames& frames, std::size_t repeats) {
   return base;
 }
 
+double UnrecordedInWindowUs(const session::LoadedTrace& trace,
+                            const IntervalSet<std::int64_t>& unrecorded) {
+  const trace::EventStore& events = trace.events();
+  const auto& work = trace.attribution().timeline;
+  if (work.empty() || unrecorded.empty()) return 0;
+  std::int64_t first = events[work.front()].ts_ns;
+  std::int64_t last = first;
+  for (const trace::EventIndex e : work) {
+    first = std::min(first, events[e].ts_ns);
+    last = std::max(last, events[e].end_ns());
+  }
+  return trace::MicrosOf(Length(analysis::Within(unrecorded, {first, last})));
+}
+
 }  // namespace jarvis::findings

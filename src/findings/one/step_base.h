@@ -7,6 +7,8 @@
 #include <string>
 
 #include "analysis/frames/time_frames.h"
+#include "base/interval.h"
+#include "session/loaded_trace.h"
 
 namespace jarvis::findings {
 
@@ -24,5 +26,10 @@ struct StepBase {
 
 // `repeats`: how often the work of the only step repeats ("iteration"); 1: it does not.
 StepBase StepBaseOf(const analysis::TimeFrames& frames, std::size_t repeats);
+
+// How long the GPU was busy with what is not recorded, between the first start and the last end of
+// the GPU work that is.
+double UnrecordedInWindowUs(const session::LoadedTrace& trace,
+                            const IntervalSet<std::int64_t>& unrecorded);
 
 }  // namespace jarvis::findings

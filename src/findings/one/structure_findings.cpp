@@ -25,9 +25,9 @@ namespace {
 using trace::EventIndex;
 using trace::kNoEvent;
 
-class StructureFinder {
+class TraceStructures {
  public:
-  StructureFinder(const Calls& calls, const WorkContext& context,
+  TraceStructures(const Calls& calls, const WorkContext& context,
                   std::vector<CategoryAnalysis>* categories)
       : calls_(calls),
         events_(calls.events()),
@@ -322,7 +322,7 @@ Finding StructureFinding(const Calls& calls, Pattern rule, const char* name, std
 
 std::vector<Finding> FindStructures(const Calls& calls, const WorkContext& context,
                                     std::vector<CategoryAnalysis>* categories) {
-  return StructureFinder(calls, context, categories).Run();
+  return TraceStructures(calls, context, categories).Run();
 }
 
 void AddStructures(std::vector<Finding> structures, double window_ms, std::vector<Finding>* all) {

@@ -78,9 +78,7 @@ class FactCollector {
       if (analysis::ClassOf(event.kind, name) == analysis::WorkClass::kCommunication)
         out_.comm_us += Us(e);
       if (name.starts_with("triton_")) out_.triton_us += Us(e);
-      const EventIndex launch = tree_.parent(e);
-      if (launch != kNoEvent && analysis::IsGraphLaunch(events_.name(launch)))
-        out_.graph_us += Us(e);
+      if (out_.trace.IsReplayed(e)) out_.graph_us += Us(e);
     }
   }
 
@@ -95,7 +93,9 @@ class FactCollector {
       for (const EventIndex gpu : tree_.GpuOf(order[i]))
         us += Us(gpu);
       before_[i + 1] += us;
-      if (analysis::IsGraphLaunch(events_.name(order[i]))) replayed_[i + 1] += us;
+      const bool replay =
+          out_.trace.OfCapture(order[i]) || analysis::IsGraphLaunch(events_.name(order[i]));
+      if (replay) replayed_[i + 1] += us;
     }
   }
 
@@ -157,7 +157,9 @@ class FactCollector {
             if (!name.starts_with("<built-in")) Count(&frames_, e);
           }
           break;
-        case EventKind::kUserAnnotation: Count(&annotations_, e); break;
+        case EventKind::kUserAnnotation:
+          if (!out_.trace.OfCapture(e)) Count(&annotations_, e);
+          break;
         case EventKind::kCpuOp:
           Count(&ops_, e);
           AddShapes(e);

@@ -76,7 +76,7 @@ class Writer {
         in_(analysis),
         options_(options),
         folder_(folder),
-        tree_data_(trace, options.rows_max) {
+        tree_data_(trace.WithCapture(), options.rows_max) {
     std::filesystem::path relative =
         std::filesystem::path(trace.path()).lexically_relative(folder.path() + "/category_data");
     trace_path_ = relative.empty() ? trace.path() : relative.string();

@@ -1,0 +1,430 @@
+#include "findings/one/replay_causes.h"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <set>
+#include <string>
+#include <string_view>
+#include <tuple>
+
+#include <fmt/format.h>
+
+#include "analysis/align/graph_capture.h"
+#include "analysis/align/role_rules.h"
+#include "analysis/align/roles.h"
+#include "analysis/tables/summary.h"
+#include "base/median.h"
+#include "base/text.h"
+#include "findings/one/multi_kernel.h"
+#include "findings/one/shapes.h"
+#include "findings/one/thresholds.h"
+#include "perf/triton_name.h"
+#include "trace/json_text.h"
+
+namespace jarvis::findings {
+namespace {
+
+using trace::EventIndex;
+
+Fact SequenceText(std::string key, std::string value, std::string_view unit = {}) {
+  return {std::move(key), std::move(value), unit, {}, {}};
+}
+Fact SequenceCount(std::string key, std::size_t value) {
+  return {std::move(key), static_cast<std::int64_t>(value), {}, {}, {}};
+}
+
+// What kernels that split the keys reach of the bandwidth in decoding.
+constexpr double kDecodeAttentionShare = 0.7;
+
+// One product writes gate and up, the activation in its epilogue.
+bool IsGatedProduct(std::string_view kernel) {
+  constexpr std::string_view kGated[] = {"swiglu", "geglu", "silu_and_mul", "act_and_mul", "g1u1"};
+  return std::any_of(std::begin(kGated), std::end(kGated),
+                     [&](std::string_view part) { return ContainsNoCase(kernel, part); });
+}
+
+bool IsProductKernel(std::string_view kernel) {
+  return analysis::RoleOf({kernel, {}, {}}) == analysis::kProductRole;
+}
+
+// One replayed graph: its GPU work by start with the part of the model that each is.
+struct ReplaySequence {
+  EventIndex launch = trace::kNoEvent;
+  std::vector<EventIndex> gpu;
+  std::vector<std::string_view> roles;
+};
+
+class ReplayCauses {
+ public:
+  ReplayCauses(const Calls& calls, std::vector<CategoryAnalysis>* categories)
+      : calls_(calls), events_(calls.recorded.events()), out_(*categories) {
+    for (auto& replay : analysis::FindReplayedGraphs(events_, calls.recorded.tree())) {
+      ReplaySequence& sequence = sequences_.emplace_back();
+      sequence.launch = replay.launch;
+      sequence.gpu = std::move(replay.gpu);
+      sequence.roles = analysis::RolesByName(events_, sequence.gpu);
+    }
+  }
+
+  void Run() {
+    if (sequences_.empty()) return;
+    FindMedians();
+    DownProjections();
+    TableCasts();
+    DecodeAttention();
+    Chains();
+  }
+
+ private:
+  double Us(EventIndex e) const { return trace::MicrosOf(events_[e].dur_ns); }
+  double Usual(EventIndex e) const { return usual_.at(events_[e].name); }
+  std::string_view Name(EventIndex e) const { return events_.name(e); }
+
+  Operation* OperationOf(EventIndex gpu) {
+    const std::uint32_t call = calls_.call_of[gpu];
+    if (call == kNone) return nullptr;
+    const Place place = calls_.place_of[call];
+    return &out_[place.category].operations[place.operation];
+  }
+
+  // One call may be much slower than the others.
+  void FindMedians() {
+    std::map<StringId, std::vector<double>> times;
+    for (const ReplaySequence& sequence : sequences_) {
+      for (const EventIndex e : sequence.gpu)
+        times[events_[e].name].push_back(Us(e));
+    }
+    for (auto& [name, us] : times)
+      usual_[name] = UpperMedian(std::move(us));
+  }
+
+  // ---- gate and up against down
+
+  void DownProjections() {
+    struct Pair {
+      std::vector<EventIndex> down;
+      double up_us = 0, down_us = 0;
+    };
+    std::map<std::pair<StringId, StringId>, Pair> pairs;
+    for (const ReplaySequence& sequence : sequences_) {
+      for (std::size_t i = 0; i < sequence.gpu.size(); ++i) {
+        if (sequence.roles[i] != "experts" || !IsGatedProduct(Name(sequence.gpu[i]))) continue;
+        const std::size_t down = NextExperts(sequence, i);
+        if (down == sequence.gpu.size()) continue;
+        Pair& pair = pairs[{events_[sequence.gpu[i]].name, events_[sequence.gpu[down]].name}];
+        pair.down.push_back(sequence.gpu[down]);
+        pair.up_us += Us(sequence.gpu[i]);
+        pair.down_us += Us(sequence.gpu[down]);
+      }
+    }
+    for (auto& [names, pair] : pairs) {
+      const auto count = static_cast<double>(pair.down.size());
+      if (count < limits::kRepeats) continue;
+      SlowDown(std::move(pair.down), pair.up_us / count, pair.down_us / count);
+    }
+  }
+
+  // The product of the experts behind one: what lies between moves rows or quantises them.
+  std::size_t NextExperts(const ReplaySequence& sequence, std::size_t at) const {
+    constexpr std::size_t kReach = 4;
+    for (std::size_t i = at + 1; i < sequence.gpu.size() && i <= at + kReach; ++i) {
+      const std::string_view name = Name(sequence.gpu[i]);
+      if (IsGatedProduct(name)) break;
+      if (sequence.roles[i] != "experts" || Usual(sequence.gpu[i]) < limits::kSmallKernelUs)
+        continue;
+      return i;
+    }
+    return sequence.gpu.size();
+  }
+
+  void SlowDown(std::vector<EventIndex> down, double up_us, double down_us) {
+    constexpr double kClearly = 1.25;
+    if (down_us <= kClearly * up_us / 2) return;
+    Operation* operation = OperationOf(down.front());
+    if (operation == nullptr || operation->efficiency.percent) return;
+    const double total_ms = down_us * static_cast<double>(down.size()) / 1000;
+    const double most = 1 - up_us / 2 / down_us;
+    Cause cause;
+    cause.pattern = Pattern::kSlowDownProjection;
+    cause.group = std::string(Name(down.front()));
+    cause.facts = {SequenceText("kernel", analysis::ShortKernelName(Name(down.front()))),
+                   NumberFact("down_ms", total_ms, "ms"), NumberFact("down_us", down_us, "us"),
+                   NumberFact("up_us", up_us, "us"), NumberFact("target_us", up_us / 2, "us")};
+    cause.b = Target{{0.5 * most, 0.8 * most, most},
+                     fmt::format("{:.3g} us a call", up_us / 2),
+                     "the rate of gate and up in this trace"};
+    cause.gpu_us = total_ms * 1000;
+    cause.gpu = std::move(down);
+    operation->cause = std::move(cause);
+  }
+
+  // ---- tables that every layer casts
+
+  // The rows of the step: what most products multiply at once.
+  double RowsOfProducts() const {
+    std::map<double, double> time;
+    for (const CategoryAnalysis& category : out_) {
+      if (category.kind != Kind::kGemm) continue;
+      for (const Operation& operation : category.operations) {
+        const analysis::WorkCall* call = CallOf(operation);
+        const auto rows =
+            call == nullptr || call->work == nullptr ? std::nullopt : call->work->NumberOf("M");
+        if (rows) time[*rows] += operation.gpu_us;
+      }
+    }
+    const auto most = std::max_element(
+        time.begin(), time.end(), [](const auto& a, const auto& b) { return a.second < b.second; });
+    return most == time.end() ? 0 : most->first;
+  }
+  const analysis::WorkCall* CallOf(const Operation& operation) const {
+    if (operation.gpu.empty()) return nullptr;
+    const std::uint32_t call = calls_.call_of[operation.gpu.front()];
+    return call == kNone ? nullptr : &calls_.calls[call];
+  }
+
+  void TableCasts() {
+    const double rows = RowsOfProducts();
+    if (rows <= 0) return;
+    for (CategoryAnalysis& category : out_) {
+      if (category.kind != Kind::kTriton) continue;
+      for (Operation& operation : category.operations)
+        TableCast(rows, &operation);
+    }
+  }
+
+  void TableCast(double rows, Operation* o) const {
+    const bool replayed = !o->gpu.empty() && calls_.trace.IsReplayed(o->gpu.front());
+    if (!replayed || o->cause || o->dims.empty()) return;
+    const auto ops = perf::FusedOpsOf(o->name, false);
+    if (ops.size() != 1 || ops.front().find("to_copy") == std::string_view::npos) return;
+    const auto repeats = static_cast<double>(o->count) / static_cast<double>(sequences_.size());
+    if (repeats < limits::kRepeats) return;
+    const trace::Args& args = calls_.events().args_of(o->example);
+    const std::vector<Shape> shapes = ParseShapes(calls_.events().text(args.dims));
+    const std::vector<std::string> types = ParseTypes(calls_.events().text(args.types));
+    if (shapes.size() < 2 || types.size() < 2 || shapes[0].empty() || shapes[0] != shapes[1])
+      return;
+    if (types[0] == types[1]) return;
+    std::string text;
+    for (const std::int64_t size : shapes[0]) {
+      if (static_cast<double>(size) == rows) return;
+      text += fmt::format("{}{}", text.empty() ? "(" : ",", size);
+    }
+    Cause cause;
+    cause.pattern = Pattern::kTableCast;
+    cause.group = "cast";
+    cause.facts = {SequenceText("shape", text + ")"), SequenceText("from", ShortType(types[0])),
+                   SequenceText("to", ShortType(types[1])),
+                   SequenceCount("calls", static_cast<std::size_t>(std::llround(repeats)))};
+    const double most = 1 - 1 / repeats;
+    cause.a = Target{{0.8 * most, 0.95 * most, 1}, "no cast in the step", "calls in this trace"};
+    o->cause = std::move(cause);
+  }
+
+  // ---- attention of one new token a request against its cache
+
+  void DecodeAttention() {
+    for (CategoryAnalysis& category : out_) {
+      if (category.kind != Kind::kSdpa) continue;
+      for (Operation& operation : category.operations)
+        OneAttention(&operation);
+    }
+  }
+
+  void OneAttention(Operation* o) const {
+    const Efficiency& e = o->efficiency;
+    const analysis::WorkCall* call = CallOf(*o);
+    if (call == nullptr || call->work == nullptr || o->cause || e.anomaly) return;
+    if (!calls_.trace.IsReplayed(o->gpu.front()) || !e.tb_per_s || !e.peak_tb_per_s) return;
+    const auto number = [&](const char* key) { return call->work->NumberOf(key).value_or(0); };
+    const double tokens = number("g_sk");
+    if (number("c_sq") > 0 || tokens <= 0 || o->mean_us < 2 * limits::kSmallKernelUs) return;
+    // Layers that see a window alone read less than the model says.
+    if (o->variation.value_or(0) > limits::kRowVariation) return;
+    const double goal = kDecodeAttentionShare * *e.peak_tb_per_s;
+    if (*e.tb_per_s <= 0 || *e.tb_per_s >= limits::kTargetSlack * goal) return;
+    Cause cause;
+    cause.pattern = Pattern::kSlowDecodeAttention;
+    cause.group = "decode";
+    cause.facts = {SequenceCount("tokens", static_cast<std::size_t>(tokens)),
+                   SequenceCount("requests", static_cast<std::size_t>(number("g_sq"))),
+                   NumberFact("tb_s_achieved", *e.tb_per_s, "TB/s"),
+                   NumberFact("bandwidth_percent", *e.tb_per_s / *e.peak_tb_per_s * 100, "%"),
+                   SequenceText("grid", GridText(o->gpu.front()), "words")};
+    const auto saved = [&](double share) {
+      return std::max(0.0, 1 - *e.tb_per_s / (share * goal));
+    };
+    cause.b = Target{{saved(limits::kTargetSlack), saved(0.93), saved(1)},
+                     fmt::format("{:.0f} % of the bandwidth", kDecodeAttentionShare * 100),
+                     "bandwidth of " + calls_.platform->name};
+    o->cause = std::move(cause);
+  }
+
+  // " (grid [32,160,8])"; empty: not recorded.
+  std::string GridText(EventIndex gpu) const {
+    const trace::EventStore& events = calls_.events();
+    const std::string_view grid = trace::MemberOf(events.text(events.args_of(gpu).other), "grid");
+    std::string text;
+    for (const char c : grid) {
+      if (c != ' ') text += c;
+    }
+    return text.empty() ? text : fmt::format(" (grid {})", text);
+  }
+
+  // ---- chains of short kernels
+
+  struct Chain {
+    std::string what;  // its parts in order, the first ones of a long chain
+    std::set<std::string_view> roles;
+    std::size_t times = 0;
+    std::size_t kernels = 0;
+    double us = 0, saved_us = 0;
+  };
+
+  bool IsShort(const ReplaySequence& sequence, std::size_t at) {
+    const EventIndex e = sequence.gpu[at];
+    if (Usual(e) >= limits::kSmallKernelUs || Us(e) >= 2 * limits::kSmallKernelUs) return false;
+    const std::string_view role = sequence.roles[at];
+    if (role == "attention" || role == "communication" || IsProductKernel(Name(e))) return false;
+    const Operation* operation = OperationOf(e);
+    return operation != nullptr && !operation->cause && !operation->claimed;
+  }
+
+  static std::string PartText(std::string_view role, std::string_view kernel) {
+    if (role != analysis::kOtherRole) return std::string(role);
+    constexpr std::size_t kNameMax = 40;
+    return std::string(Shortened(analysis::ShortKernelName(kernel), kNameMax));
+  }
+
+  void Chains() {
+    std::map<std::string, Chain> chains;
+    for (const ReplaySequence& sequence : sequences_) {
+      std::size_t begin = 0;
+      for (std::size_t i = 0; i <= sequence.gpu.size(); ++i) {
+        const bool goes_on =
+            i < sequence.gpu.size() && IsShort(sequence, i) &&
+            (i == begin || events_[sequence.gpu[i]].track == events_[sequence.gpu[begin]].track);
+        if (goes_on) continue;
+        if (i - begin >= 2) AddChain(sequence, begin, i, &chains);
+        begin = i + 1;
+      }
+    }
+    if (!chain_gpu_.empty()) SetChains(chains);
+  }
+
+  void AddChain(const ReplaySequence& sequence, std::size_t begin, std::size_t end,
+                std::map<std::string, Chain>* chains) {
+    std::string what;  // the whole, which tells chains apart
+    std::size_t parts = 0, same = 1;
+    double us = 0, longest = 0;
+    Chain made;
+    for (std::size_t i = begin; i < end; ++i) {
+      const std::string part = PartText(sequence.roles[i], Name(sequence.gpu[i]));
+      const bool again =
+          i + 1 < end && PartText(sequence.roles[i + 1], Name(sequence.gpu[i + 1])) == part;
+      us += Us(sequence.gpu[i]);
+      longest = std::max(longest, Us(sequence.gpu[i]));
+      made.roles.insert(sequence.roles[i]);
+      if (again) {
+        ++same;
+        continue;
+      }
+      what += fmt::format("{}{}{}", what.empty() ? "" : ", ", part,
+                          same > 1 ? fmt::format(" x {}", same) : "");
+      same = 1;
+      constexpr std::size_t kPartsShown = 6;
+      if (++parts == kPartsShown) made.what = what + (i + 1 < end ? "..." : "");
+    }
+    if (made.what.empty()) made.what = what;
+    Chain& chain = chains->try_emplace(what, std::move(made)).first->second;
+    ++chain.times;
+    chain.kernels += end - begin;
+    chain.us += us;
+    chain.saved_us += us - longest;
+    for (std::size_t i = begin; i < end; ++i)
+      chain_gpu_[OperationOf(sequence.gpu[i])].push_back(sequence.gpu[i]);
+  }
+
+  // What is usually one kernel, by the parts of a chain.
+  static std::string FusionOf(const std::set<std::string_view>& roles) {
+    const auto has = [&](std::string_view role) { return roles.contains(role); };
+    if (has("router")) return "top-k, sorting and padding of the routing together";
+    if (has("rotary embedding") && has("norm"))
+      return has("kv cache") ? "QK-norm, rotary embedding and the write to the KV cache together"
+                             : "QK-norm and rotary embedding together";
+    if (has("rotary embedding") && has("kv cache"))
+      return "rotary embedding and the write to the KV cache together";
+    if (has("experts") && has("norm"))
+      return "what finishes the experts' output with the residual and norm behind it";
+    return {};
+  }
+
+  void SetChains(const std::map<std::string, Chain>& chains) {
+    std::vector<const Chain*> order;
+    Chain all;
+    for (const auto& [what, chain] : chains) {
+      order.push_back(&chain);
+      all.kernels += chain.kernels;
+      all.us += chain.us;
+      all.saved_us += chain.saved_us;
+    }
+    std::stable_sort(order.begin(), order.end(),
+                     [](const Chain* a, const Chain* b) { return a->saved_us > b->saved_us; });
+    std::string text, fusions;
+    constexpr std::size_t kChainsShown = 3;
+    for (std::size_t i = 0; i < order.size() && i < kChainsShown; ++i) {
+      const Chain& chain = *order[i];
+      text += (text.empty() ? "" : "; ") + chain.what;
+      const std::string fusion = FusionOf(chain.roles);
+      if (!fusion.empty() && fusions.find(fusion) == std::string::npos)
+        fusions += (fusions.empty() ? "" : "; ") + fusion;
+    }
+    if (fusions.empty())
+      fusions = "let a compiler do it before the graph is captured (torch.compile)";
+    // A kernel that does the work of several takes longer than the longest of them.
+    constexpr double kFused = 0.85;
+    const double most = kFused * all.saved_us / all.us;
+    for (auto& [operation, gpu] : chain_gpu_) {
+      Cause cause;
+      cause.pattern = Pattern::kShortKernelChain;
+      cause.group = "chains";
+      cause.subject = order.front()->what;
+      cause.facts = {
+          NumberFact("short_us", limits::kSmallKernelUs, "us"),
+          SequenceCount("kernels", all.kernels),
+          SequenceText("chains", text, "words"),
+          SequenceCount("times", order.front()->times),
+          NumberFact("each_us", order.front()->us / static_cast<double>(order.front()->times),
+                     "us"),
+          SequenceText("fusions", fusions, "words")};
+      cause.a = Target{{most / 2, 0.8 * most, most}, "one kernel a chain", "chains in this trace"};
+      for (const EventIndex e : gpu)
+        cause.gpu_us += Us(e);
+      cause.gpu = std::move(gpu);
+      operation->cause = std::move(cause);
+    }
+  }
+
+  const Calls& calls_;
+  const trace::EventStore& events_;
+  std::vector<CategoryAnalysis>& out_;
+  std::vector<ReplaySequence> sequences_;
+  std::map<StringId, double> usual_;  // median time by kernel
+  std::map<Operation*, std::vector<EventIndex>> chain_gpu_;
+};
+
+}  // namespace
+
+bool IsLaunchFloor(const Calls& calls, const Operation& operation) {
+  constexpr double kFarFromRoof = 50;
+  if (operation.gpu.empty() || !calls.trace.IsReplayed(operation.gpu.front())) return false;
+  const double us = operation.gpu_us / static_cast<double>(operation.gpu.size());
+  return us < limits::kSmallKernelUs && operation.efficiency.percent.value_or(0) < kFarFromRoof;
+}
+
+void FindReplayCauses(const Calls& calls, std::vector<CategoryAnalysis>* categories) {
+  ReplayCauses(calls, categories).Run();
+}
+
+}  // namespace jarvis::findings

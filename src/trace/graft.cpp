@@ -1,0 +1,108 @@
+#include "trace/graft.h"
+
+#include <algorithm>
+#include <string>
+
+#include "trace/json_text.h"
+
+namespace jarvis::trace {
+namespace {
+
+// The text in the pool of the copy.
+std::string_view Kept(StringPool* strings, std::string_view text) {
+  return (*strings)[strings->Intern(text)];
+}
+
+}  // namespace
+
+Graft::Graft(const EventStore& base) {
+  // In the order of their ids, so that every id stays what it is.
+  for (StringId id = 0; id < base.strings.size(); ++id)
+    store_.strings.Intern(base.strings[id], base.strings.hash(id));
+  store_.events.append(base.events.data(), base.events.size());
+  store_.args.append(base.args.data(), base.args.size());
+  store_.flows.append(base.flows.data(), base.flows.size());
+  for (const Track& track : base.tracks) {
+    store_.tracks.push_back({Kept(&store_.strings, track.pid), Kept(&store_.strings, track.tid)});
+  }
+  for (const std::string_view category : base.categories)
+    store_.categories.push_back(Kept(&store_.strings, category));
+  store_.meta_events = base.meta_events;
+  store_.oddities = base.oddities;
+  store_.dialect = base.dialect;
+  store_.elements = base.elements;
+  store_.text_bytes = base.text_bytes;
+  store_.ignored_events = base.ignored_events;
+  store_.exact_times = base.exact_times;
+  store_.clipped_from = base.clipped_from;
+  for (const Event& event : base.events) {
+    end_ns_ = std::max(end_ns_, event.end_ns());
+    next_uid_ = std::max(next_uid_, event.uid + 1);
+  }
+  for (const Args& args : base.args)
+    next_correlation_ = std::max(next_correlation_, args.correlation + 1);
+  track_ = static_cast<std::uint32_t>(store_.tracks.size());
+  store_.tracks.push_back(
+      {Kept(&store_.strings, "graph capture"), Kept(&store_.strings, "graph capture")});
+}
+
+std::uint8_t Graft::CategoryOf(std::string_view category) {
+  const auto found = std::find(store_.categories.begin(), store_.categories.end(), category);
+  const auto at = static_cast<std::uint8_t>(found - store_.categories.begin());
+  // There is one number fewer than bytes can hold; what comes after all others is named as the
+  // last.
+  constexpr std::size_t kCategoriesMax = 255;
+  if (found != store_.categories.end()) return at;
+  if (store_.categories.size() >= kCategoriesMax) return kCategoriesMax - 1;
+  store_.categories.push_back(Kept(&store_.strings, category));
+  return at;
+}
+
+void Graft::Add(const EventStore& from, EventIndex event, std::int64_t ts_ns, std::int64_t dur_ns,
+                std::int64_t correlation) {
+  Event added = from[event];
+  added.ts_ns = ts_ns;
+  added.dur_ns = dur_ns;
+  added.name = store_.strings.Intern(from.name(event));
+  added.track = track_;
+  added.uid = next_uid_++;
+  added.order = 0;
+  added.category = CategoryOf(from.categories[from[event].category]);
+  added.flags = 0;
+  CopyArgs(from, from[event], correlation, &added);
+  store_.events.push_back(added);
+}
+
+void Graft::CopyArgs(const EventStore& from, const Event& event, std::int64_t correlation,
+                     Event* added) {
+  added->args = kNoArgs;
+  if (event.args == kNoArgs && correlation == kAbsent) return;
+  Args args = event.args == kNoArgs ? Args() : from.args[event.args];
+  args.correlation = correlation;
+  args.external_id = kAbsent;
+  args.sequence = kAbsent;
+  for (StringId* id : {&args.dims, &args.strides, &args.types, &args.concrete, &args.other}) {
+    if (*id != kNoString) *id = store_.strings.Intern(from.strings[*id]);
+  }
+  added->args = static_cast<std::uint32_t>(store_.args.size());
+  store_.args.push_back(args);
+}
+
+void Graft::Link(EventIndex gpu, std::int64_t correlation, std::string_view launch_args) {
+  Event& event = store_.events[gpu];
+  Args args = event.args == kNoArgs ? Args() : store_.args[event.args];
+  args.correlation = correlation;
+  args.external_id = kAbsent;
+  const std::string_view own = store_.text(args.other);
+  std::string text(own);
+  for (const char* key : {"grid", "block"}) {
+    const std::string_view value = MemberOf(launch_args, key);
+    if (value.empty() || !MemberOf(own, key).empty()) continue;
+    text.append(1, '"').append(key).append("\": ").append(value).append(", ");
+  }
+  if (text.size() != own.size()) args.other = store_.strings.Intern(text);
+  event.args = static_cast<std::uint32_t>(store_.args.size());
+  store_.args.push_back(args);
+}
+
+}  // namespace jarvis::trace

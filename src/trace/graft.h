@@ -1,0 +1,43 @@
+// A trace with host events of another recording put beside its own, and its GPU work linked to
+// them: for kernels of replayed GPU graphs, whose launches were recorded when the graph was made.
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+
+#include "trace/event_store.h"
+
+namespace jarvis::trace {
+
+class Graft {
+ public:
+  // Starts from a copy of the trace: its events keep their indices.
+  explicit Graft(const EventStore& base);
+
+  // A correlation that nothing in the trace has.
+  std::int64_t NewCorrelation() { return next_correlation_++; }
+  // Where the trace ends; added events come after it, so that they are beside nothing that was
+  // recorded.
+  std::int64_t end_ns() const { return end_ns_; }
+
+  // A copy of a host event, on the track of all added events. Its links are dropped but for
+  // `correlation` (kAbsent: none).
+  void Add(const EventStore& from, EventIndex event, std::int64_t ts_ns, std::int64_t dur_ns,
+           std::int64_t correlation);
+  // Hangs a piece of GPU work on an added launch call, whose grid it gets if it has none.
+  void Link(EventIndex gpu, std::int64_t correlation, std::string_view launch_args);
+
+  EventStore Take() && { return std::move(store_); }
+
+ private:
+  void CopyArgs(const EventStore& from, const Event& event, std::int64_t correlation, Event* added);
+  std::uint8_t CategoryOf(std::string_view category);
+
+  EventStore store_;
+  std::int64_t next_correlation_ = 1;
+  std::int64_t end_ns_ = 0;
+  std::uint32_t next_uid_ = 0;
+  std::uint32_t track_ = 0;
+};
+
+}  // namespace jarvis::trace

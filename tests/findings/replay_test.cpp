@@ -1,0 +1,233 @@
+// Replays of GPU graphs: with a capture beside the trace, and without one.
+#include <filesystem>
+#include <fstream>
+
+#include <doctest/doctest.h>
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include "findings/analysis_support.h"
+#include "session/workspace.h"
+
+namespace jarvis::findings {
+namespace {
+
+using testing::Analyze;
+using testing::Analyzed;
+using testing::TraceText;
+
+struct ReplayedKernel {
+  std::string name;
+  double us;
+  std::string op = {}, args = {};  // of the capture
+};
+using Layer = std::vector<ReplayedKernel>;
+
+constexpr int kLayers = 6;
+
+TraceText ReplayOf(const Layer& layer) {
+  TraceText text;
+  text.Op("aten::arange", 0, 5).Runtime("hipGraphLaunch", 10, 50, 7);
+  double at = 40;
+  for (int i = 0; i < kLayers; ++i) {
+    for (const ReplayedKernel& kernel : layer) {
+      text.Kernel(kernel.name, at, kernel.us, 7);
+      at += kernel.us;
+    }
+  }
+  return text;
+}
+
+TraceText CaptureOf(const Layer& layer) {
+  TraceText text;
+  text.Runtime("hipStreamBeginCapture", 0, 2, 1);
+  double at = 10;
+  std::int64_t correlation = 100;
+  for (int i = 0; i < kLayers; ++i) {
+    for (const ReplayedKernel& kernel : layer) {
+      text.Op(kernel.op, at, 8, kernel.args)
+          .Runtime("hipLaunchKernel", at + 2, 3, correlation++,
+                   fmt::format("\"kernel\":\"{}\"", kernel.name));
+      at += 10;
+    }
+  }
+  return text.Runtime("hipStreamEndCapture", at, 2, 2);
+}
+
+// A folder with a trace and, beside it, a capture.
+class Beside {
+ public:
+  Beside(const TraceText& trace, const TraceText& capture) {
+    static int number = 0;
+    folder_ = std::filesystem::temp_directory_path() /
+              fmt::format("replay_test.{}.{}", getpid(), ++number);
+    std::filesystem::create_directories(folder_ / "capture");
+    std::ofstream(folder_ / "trace.json") << trace.Json();
+    std::ofstream(folder_ / "capture" / "bs_32.json") << capture.Json();
+    std::ofstream(folder_ / "capture" / "execution_details.json") << "[]";
+  }
+  ~Beside() { std::filesystem::remove_all(folder_); }
+  Beside(const Beside&) = delete;
+  Beside& operator=(const Beside&) = delete;
+
+  Analyzed Open() {
+    session::Workspace workspace;
+    Job job;
+    auto trace = workspace.Open((folder_ / "trace.json").string(), job);
+    REQUIRE(trace.has_value());
+    auto analysis = findings::Analyze(**trace, perf::FindPlatform("MI300X"), {}, job);
+    REQUIRE(analysis.has_value());
+    return {*trace, std::move(*analysis)};
+  }
+
+ private:
+  std::filesystem::path folder_;
+};
+
+const Finding* ByRule(const Analyzed& analyzed, Pattern rule) {
+  for (const Finding& finding : analyzed.analysis.findings) {
+    if (finding.rule == rule) return &finding;
+  }
+  return nullptr;
+}
+
+const std::string kProduct = testing::Shapes("[[32,4096],[4096,24576]]", "c10::BFloat16");
+
+Layer DenseLayer() {
+  return {{"Cijk_Alik_Bljk_up", 80, "aten::mm", kProduct},
+          {"act_and_mul_kernel", 12, "aten::silu",
+           testing::Shapes("[[32,24576]]", "c10::BFloat16", 1)}};
+}
+
+TEST_CASE("kernels of a replay stand below the ops of the capture beside the trace") {
+  const Analyzed a = Beside(ReplayOf(DenseLayer()), CaptureOf(DenseLayer())).Open();
+  const Operation& product = a.First("gemm");
+  CHECK(product.name == "aten::mm");
+  CHECK(product.count == kLayers);
+  CHECK(product.mean_us == doctest::Approx(80));
+  REQUIRE(product.efficiency.tb_per_s.has_value());
+  CHECK(*product.efficiency.tb_per_s == doctest::Approx(2.54).epsilon(0.02));
+  CHECK(product.host_us == 0);
+  CHECK(ByRule(a, Pattern::kWeightBound) != nullptr);
+  CHECK(a.trace->capture().aligned == 1);
+  CHECK(a.trace->capture().aligned_kernels == 2 * kLayers);
+  // The trace itself stays as it was recorded.
+  CHECK(a.trace->events().size() < a.trace->WithCapture().events().size());
+  CHECK(a.trace->WithCapture().Input().events.size() > 0);
+  REQUIRE(a.Quality("gpu_graph_replay") != nullptr);
+  CHECK(a.Quality("gpu_graph_replay")->text.find("all 12 kernels") != std::string::npos);
+}
+
+TEST_CASE("a capture of another graph is not used") {
+  Layer other = DenseLayer();
+  other.push_back({"one_more", 5, "aten::add", {}});
+  const Analyzed a = Beside(ReplayOf(DenseLayer()), CaptureOf(other)).Open();
+  CHECK(a.trace->capture().aligned == 0);
+  CHECK(&a.trace->WithCapture() == a.trace.get());
+}
+
+TEST_CASE("without a capture kernels are operations by their names and parts") {
+  const Analyzed a = Analyze(ReplayOf(DenseLayer()));
+  const Operation& product = a.First("gemm");
+  CHECK(product.name == "Cijk_Alik_Bljk_up [mlp up]");
+  CHECK(product.count == kLayers);
+  CHECK_FALSE(product.efficiency.percent.has_value());
+  CHECK_FALSE(product.savings_ms.has_value());
+  CHECK(a.Has(product, Pattern::kGraphLaunch));
+  CHECK(a.analysis.FindCategory("other") == nullptr);
+}
+
+TEST_CASE("waits before a replay and inside it are told apart") {
+  TraceText text;
+  text.OpWithKernel("aten::arange", 0, 5, "arange_kernel", 10, 10, 1);
+  text.Runtime("hipGraphLaunch", 30, 50, 7);
+  text.Kernel("a", 60, 20, 7).Kernel("b", 80, 20, 7).Kernel("c", 130, 20, 7);
+  const Analyzed a = Analyze(text);
+  REQUIRE(a.analysis.replay.has_value());
+  CHECK(a.analysis.replay->idle_before_ms == doctest::Approx(0.04));
+  CHECK(a.analysis.replay->idle_ms == doctest::Approx(0.03));
+  CHECK(a.analysis.replay->gap_after == 2);
+  CHECK(a.analysis.replay->layers == 0);
+}
+
+TEST_CASE("the layers of a replay are found and told kernel by kernel") {
+  const Analyzed a = Analyze(ReplayOf(DenseLayer()));
+  REQUIRE(a.analysis.replay.has_value());
+  CHECK(a.analysis.replay->kernels == 2 * kLayers);
+  CHECK(a.analysis.replay->layers == kLayers);
+  REQUIRE(a.analysis.replay->layer.size() == 2);
+  CHECK(a.analysis.replay->layer[0].part == "mlp up");
+  CHECK(a.analysis.replay->layer[0].median_us == doctest::Approx(80));
+  TraceText eager;
+  eager.OpWithKernel("aten::mm", 0, 10, "gemm", 20, 50, 1);
+  CHECK_FALSE(Analyze(eager).analysis.replay.has_value());
+}
+
+Layer Experts(double up_us, double down_us) {
+  return {{"_matmul_ogs_bf16_swiglu", up_us}, {"_matmul_ogs_bf16", down_us}};
+}
+
+TEST_CASE("a down projection that takes more than half of gate and up is slow") {
+  const Analyzed slow = Analyze(ReplayOf(Experts(130, 150)));
+  const Finding* finding = ByRule(slow, Pattern::kSlowDownProjection);
+  REQUIRE(finding != nullptr);
+  REQUIRE(finding->change_b.has_value());
+  CHECK(finding->change_b->savings_ms.high == doctest::Approx(kLayers * 0.085).epsilon(0.01));
+  REQUIRE(finding->change_b->parts.size() == 1);
+  CHECK(finding->change_b->parts[0].gpu.size() == kLayers);
+  CHECK(ByRule(Analyze(ReplayOf(Experts(130, 75))), Pattern::kSlowDownProjection) == nullptr);
+}
+
+TEST_CASE("short kernels in a row are one chain, between large ones they are not") {
+  const Layer chain = {{"Cijk_Alik_Bljk_up", 40},
+                       {"rmsnorm_kernel", 5},
+                       {"rotary_kernel", 5},
+                       {"reshape_and_cache_kernel", 4}};
+  const Analyzed a = Analyze(ReplayOf(chain));
+  const Finding* finding = ByRule(a, Pattern::kShortKernelChain);
+  REQUIRE(finding != nullptr);
+  CHECK(finding->subject == "norm, rotary embedding, kv cache");
+  CHECK(finding->change_a->savings_ms.high == doctest::Approx(0.85 * kLayers * 0.009));
+  const Layer single = {{"Cijk_Alik_Bljk_up", 40}, {"rmsnorm_kernel", 5}};
+  CHECK(ByRule(Analyze(ReplayOf(single)), Pattern::kShortKernelChain) == nullptr);
+}
+
+TEST_CASE("copies beside a replay are copies for the graph, elsewhere they are not") {
+  const auto text = [](bool beside) {
+    TraceText trace;
+    trace.Op("CompiledFunction", 0, 200).Runtime("cudaGraphLaunch", 100, 50, 1);
+    trace.Op("aten::copy_", beside ? 10 : 300, 10)
+        .Runtime("cudaMemcpyAsync", beside ? 12 : 302, 3, 2);
+    trace.Memcpy("Memcpy DtoD (Device -> Device)", beside ? 40 : 700, 40, 2);
+    for (int i = 0; i < 10; ++i)
+      trace.Kernel("volta_sgemm_128x32_nn", 120 + 50 * i, 50, 1);
+    return trace;
+  };
+  const Analyzed a = Analyze(text(true));
+  const Finding* finding = ByRule(a, Pattern::kGraphInputCopies);
+  REQUIRE(finding != nullptr);
+  CHECK(finding->time_ms == doctest::Approx(0.04));
+  CHECK(a.First("gemm").count == 10);
+  CHECK(ByRule(Analyze(text(false)), Pattern::kGraphInputCopies) == nullptr);
+}
+
+Layer Casts(const char* shape) {
+  Layer layer = DenseLayer();
+  layer.push_back({"triton_poi_fused__to_copy_1", 12, "triton_poi_fused__to_copy_1",
+                   fmt::format("\"Input Dims\":[{0},{0},[]],"
+                               "\"Input type\":[\"float\",\"c10::BFloat16\",\"Scalar\"]",
+                               shape)});
+  return layer;
+}
+
+TEST_CASE("a table that every layer casts is cast once, an activation is not") {
+  const Layer table = Casts("[131072,64]");
+  const Analyzed a = Beside(ReplayOf(table), CaptureOf(table)).Open();
+  REQUIRE(ByRule(a, Pattern::kTableCast) != nullptr);
+  const Layer rows = Casts("[32,64]");
+  const Analyzed b = Beside(ReplayOf(rows), CaptureOf(rows)).Open();
+  CHECK(ByRule(b, Pattern::kTableCast) == nullptr);
+}
+
+}  // namespace
+}  // namespace jarvis::findings
