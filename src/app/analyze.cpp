@@ -1,7 +1,7 @@
 // jarvis analyze: the whole of an analysis without an agent, by the same tools, step by step; ends
 // with a summary and the paths of the reports.
 #include <algorithm>
-#include <functional>
+#include <cstdio>
 #include <optional>
 #include <string>
 #include <vector>
@@ -15,8 +15,9 @@
 #include "app/tool_run.h"
 #include "app/toolbox.h"
 #include "base/text.h"
+#include "io/file_policy.h"
+#include "io/text_file.h"
 #include "rpc/signal_watcher.h"
-#include "table/column_place.h"
 
 namespace jarvis::app {
 namespace {
@@ -30,7 +31,7 @@ constexpr std::string_view kUsage =
     "DIR/system_findings/) and the reports, checks them, and prints what comes first.\n"
     "\n";
 
-constexpr std::size_t kFindingsShown = 5;
+constexpr std::size_t kReportBytesMax = std::size_t{8} << 20;
 
 struct Request {
   std::string trace;
@@ -170,58 +171,58 @@ const Json& AnswerOf(const Answers& answers, std::string_view tool) {
   return found == answers.end() ? kNone : found->second;
 }
 
-// By which way how much of the wall time, and what is left of it after those above.
-std::string SavingText(const std::function<const Json&(std::string_view column)>& cell) {
-  const auto number = [&](const char* column) {
-    const Json& value = cell(column);
-    return value.is_number() ? std::optional(value.get<double>()) : std::nullopt;
-  };
-  const auto a = number("path_a_ms");
-  const auto b = number("path_b_ms");
-  std::string text;
-  if (a) text += fmt::format(" Path A saves up to {:.4g} ms", *a);
-  if (b) text += fmt::format("{} Path B {}up to {:.4g} ms", a ? "," : "", a ? "" : "saves ", *b);
-  if (a || b) {
-    text += " of wall time";
-    const auto after = number("after_others_ms");
-    const double best = std::max(a.value_or(0), b.value_or(0));
-    if (after && (*after < 0.5 * best || *after > 2 * best))
-      text += fmt::format(" ({:.4g} after those above)", *after);
-    return text + ",";
+// The beginning of a report, as far as a busy reader goes: without links, rules and what follows
+// the recommendations' table.
+std::string FrontOf(std::string_view report, std::string_view until, std::size_t lines_max) {
+  std::string front;
+  std::size_t lines = 0;
+  bool blank = false;
+  while (!report.empty() && lines < lines_max) {
+    const std::string_view line = report.substr(0, report.find('\n'));
+    report.remove_prefix(std::min(report.size(), line.size() + 1));
+    if (line.starts_with(until)) break;
+    if (line == "---" || line.starts_with("| --- ") || (line.empty() && blank)) continue;
+    blank = line.empty();
+    // "[1](#detail-f1)": the number alone.
+    std::string text(line);
+    for (std::size_t at = text.find("](#"); at != std::string::npos; at = text.find("](#")) {
+      const std::size_t open = text.rfind('[', at);
+      const std::size_t close = text.find(')', at);
+      if (open == std::string::npos || close == std::string::npos) break;
+      text = text.substr(0, open) + text.substr(open + 1, at - open - 1) + text.substr(close + 1);
+    }
+    front += text + "\n";
+    ++lines;
   }
-  const auto saved = number("save_ms_max");
-  return saved ? fmt::format(" saves up to {:.2f} ms of GPU time,", *saved) : text;
+  return front;
 }
 
-// At most ten lines, then the paths.
-std::string SummaryOf(const Answers& answers) {
-  const Json& report = AnswerOf(answers, "render_report");
-  std::string text = "\n";
-  if (const std::string workload = report.value("workload", ""); !workload.empty())
-    text += workload + "\n";
-  text += AnswerOf(answers, "gpu_timeline").value("summary", "") + "\n";
-  const auto columns = report.value("columns", std::vector<std::string>());
-  const Json rows = report.value("rows", Json::array());
-  for (std::size_t i = 0; i < rows.size() && i < kFindingsShown; ++i) {
-    const auto cell = [&](std::string_view column) -> const Json& {
-      return rows[i][PlaceOf(columns, column)];
-    };
-    text += fmt::format("{}. {}:{} class {}\n", cell("priority").get<int>(),
-                        cell("what").get<std::string>(), SavingText(cell),
-                        cell("class").get<std::string>());
+// What comes first, and where the rest stands.
+std::string SummaryOf(const Request& request, const Answers& answers) {
+  constexpr std::size_t kLinesMax = 60;
+  const io::FilePolicy policy;
+  const auto read = [&](std::string_view file) {
+    return io::ReadTextFile(policy, request.output_dir + "/" + std::string(file), kReportBytesMax);
+  };
+  std::string text;
+  const auto fair = read("standalone_analysis_fair.md");
+  const auto comparative = request.reference.empty() ? fair : read("comparative_analysis_fair.md");
+  if (!request.reference.empty() && comparative) {
+    text += FrontOf(*comparative, "## Detailed", kLinesMax);
+  } else if (fair) {
+    text += FrontOf(*fair, "### \xF0\x9F\x94\xB4 Priority", kLinesMax);
+  } else {
+    text += AnswerOf(answers, "render_report").value("summary", "") + "\n";
   }
-  if (rows.empty()) text += "Nothing to fix; the report says why.\n";
-  const auto total = report.value("total", rows.size());
-  if (total > rows.size()) text += fmt::format("and {} more in the reports\n", total - rows.size());
-  text += report.value("summary", "") + "\n";
+  text += "Reports, tables and findings in " + request.output_dir + ":";
   for (const char* tool : {"render_report", "compare"}) {
     for (const Json& file : AnswerOf(answers, tool).value("files", Json::array())) {
-      const std::string path = file.value("path", "");
       const std::string name = file.value("what", "");
-      if (name.find('/') == std::string::npos && name.ends_with(".md")) text += path + "\n";
+      if (name.find('/') == std::string::npos && name.ends_with(".md")) text += " " + name;
     }
   }
-  text.pop_back();
+  const Json& checked = AnswerOf(answers, "validate");
+  if (!checked.value("valid", true)) text += "\n" + checked.value("summary", "");
   return text;
 }
 
@@ -240,12 +241,11 @@ int Analyze(Arguments arguments) {
     mcp::ToolReply reply;
     const int code = RunTool(tool, ArgumentsOf(tool, step, *request), &reply);
     if (code != kExitOk) return code;
-    const std::string line = fmt::format("[{}/{}] {}: {}", answers.size() + 1, steps.size(),
-                                         step.tool, reply.structured.value("summary", reply.text));
-    if (!Print(line)) return kExitFailure;
+    // How it goes on is for whoever watches; the answer alone is the output.
+    fmt::print(stderr, "[{}/{}] {}\n", answers.size() + 1, steps.size(), step.tool);
     answers.emplace_back(step.tool, std::move(reply.structured));
   }
-  if (!Print(SummaryOf(answers))) return kExitFailure;
+  if (!Print(SummaryOf(*request, answers))) return kExitFailure;
   return AnswerOf(answers, "validate").value("valid", true) ? kExitOk : kExitFailure;
 }
 

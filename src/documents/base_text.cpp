@@ -109,6 +109,12 @@ std::string BaseShare(const findings::Analysis& analysis, double ms) {
   return Pct(analysis.base.Percent(ms));
 }
 
+std::string SavingShare(const findings::Analysis& analysis, double ms) {
+  const findings::WallBase& wall = analysis.wall;
+  if (!wall.known || wall.wall_ms <= 0) return BaseShare(analysis, ms);
+  return Pct(ms / wall.wall_ms * 100);
+}
+
 double OwnMs(const findings::Operation& operation) {
   return std::max(0.0, operation.gpu_us - operation.foreign_us) / 1000;
 }
@@ -127,7 +133,17 @@ std::string BaseSentence(const findings::Analysis& analysis) {
                   EachMs(analysis, busy), BaseShare(analysis, busy));
   const std::string bound = BoundPhrase(analysis);
   if (!bound.empty()) text += "; " + bound;
-  return text + "." + ApartText(analysis);
+  text += "." + ApartText(analysis);
+  const findings::WallBase& wall = analysis.wall;
+  const double without = wall.profiler_ms + wall.first_calls_ms;
+  if (wall.known && without > 0 && base.Percent(without) >= kPartShown) {
+    text += fmt::format(" Without {} it takes {}: savings are of that.",
+                        wall.profiler_ms <= 0      ? "first calls"
+                        : wall.first_calls_ms <= 0 ? "the profiler's pauses"
+                                                   : "the profiler's pauses and first calls",
+                        EachMs(analysis, wall.wall_ms));
+  }
+  return text;
 }
 
 std::string BaseTable(const findings::Analysis& analysis) {

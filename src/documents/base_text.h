@@ -18,6 +18,9 @@ std::string UnitTitle(const findings::Analysis& analysis);
 // Share of the base; a dash where the base is not known.
 std::string BaseShare(const findings::Analysis& analysis, double ms);
 
+// Share of what savings are of: the base without the profiler's pauses and what happens once.
+std::string SavingShare(const findings::Analysis& analysis, double ms);
+
 // Of an operation and a category: GPU time of the base, without work launched before the recording.
 double OwnMs(const findings::Operation& operation);
 double OwnMs(const findings::CategoryAnalysis& category);

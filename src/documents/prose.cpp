@@ -22,6 +22,7 @@ std::string Capital(std::string text) {
 
 // "127.4 ms of the step (33.3%)"
 std::string TimeText(const findings::Analysis& analysis, const findings::Finding& finding) {
+  if (finding.one_off) return Ms(finding.time_ms);
   return fmt::format("{} {} ({})", EachMs(analysis, finding.time_ms), UnitPhrase(analysis),
                      BaseShare(analysis, finding.time_ms));
 }
@@ -104,9 +105,9 @@ std::string RuleInsight(const findings::Analysis& analysis, const findings::Find
 }
 
 // What a way out saves alone, of the wall time where that is known.
-std::string SavesText(const findings::Analysis& analysis,
+std::string SavesText(const findings::Analysis& analysis, const findings::Finding& finding,
                       const std::optional<findings::WallSaving>& wall) {
-  if (!wall || wall->ms.high <= 0) return "";
+  if (!wall || wall->ms.high <= 0 || finding.one_off) return "";
   return fmt::format(" Alone it saves {} {}.", EachRange(analysis, wall->ms), UnitPhrase(analysis));
 }
 
@@ -121,7 +122,7 @@ std::string RulePath(const findings::Analysis& analysis, const findings::Finding
         " Saves {} {} at {} ({}).", EachRange(analysis, wall ? wall->ms : change->savings_ms),
         wall ? UnitPhrase(analysis) : "of GPU time", change->target, change->source);
   } else if (!change) {
-    filled += SavesText(analysis, wall);
+    filled += SavesText(analysis, finding, wall);
   }
   return filled;
 }
@@ -354,8 +355,12 @@ namespace {
 std::string WallSentence(const findings::Analysis& analysis, const findings::Finding& finding) {
   const findings::WallSaving* best = findings::BestWall(finding);
   const double after = std::max(0.0, best->after_others_ms);
+  if (finding.one_off) {
+    return fmt::format("Saves {} once; no cost of a steady {}.", Ms(best->ms.mid),
+                       analysis.base.unit);
+  }
   std::string text = fmt::format("Saves {} {} ({})", EachMs(analysis, after), UnitPhrase(analysis),
-                                 BaseShare(analysis, after));
+                                 SavingShare(analysis, after));
   if (finding.global_rank > 1) text += " once those above are done";
   if (!finding.shows_after.empty()) {
     text += fmt::format("; before priority {} is done it hardly shows",
@@ -424,8 +429,8 @@ FindingText DraftText(const findings::Analysis& analysis, const findings::Findin
   } else {
     text.path_a = PathText(finding.path_a, "");
     text.path_b = PathText(finding.path_b, "");
-    if (!text.path_a.empty()) text.path_a += SavesText(analysis, finding.wall_a);
-    if (!text.path_b.empty()) text.path_b += SavesText(analysis, finding.wall_b);
+    if (!text.path_a.empty()) text.path_a += SavesText(analysis, finding, finding.wall_a);
+    if (!text.path_b.empty()) text.path_b += SavesText(analysis, finding, finding.wall_b);
   }
   if (text.path_a.empty()) text.path_a = NoWay(finding, finding.path_a, 'A');
   if (text.path_b.empty()) text.path_b = NoWay(finding, finding.path_b, 'B');

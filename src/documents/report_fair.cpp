@@ -83,6 +83,8 @@ class Fair {
   }
   bool DeservesCard(const findings::Finding& finding) const {
     const findings::WallSaving* best = findings::BestWall(finding);
+    if (finding.minor) return false;
+    if (best == nullptr && finding.category == "multi_kernel") return true;  // ranked by its size
     if (best == nullptr) {
       return !analysis_.wall.known && finding.percent_of_computation.value_or(100) >= kCardShare;
     }
@@ -118,7 +120,7 @@ std::string Fair::SummaryParagraph() const {
   } else if (analysis_.wall.together_ms) {
     text += fmt::format(" All recommendations together save {} {} ({}).",
                         EachRange(analysis_, *analysis_.wall.together_ms), UnitPhrase(analysis_),
-                        BaseShare(analysis_, analysis_.wall.together_ms->mid));
+                        SavingShare(analysis_, analysis_.wall.together_ms->mid));
   } else if (analysis_.combined.savings_ms.high > 0) {
     text += fmt::format(" All recommendations together save at most {} of GPU time.",
                         EachMs(analysis_, analysis_.combined.savings_ms.high));
@@ -191,10 +193,13 @@ std::string Fair::Levers() const {
     const findings::Finding& finding = analysis_.findings[i];
     const findings::WallSaving* best = findings::BestWall(finding);
     std::string alone(kAbsentText), after(kAbsentText), path(kAbsentText);
-    if (best != nullptr) {
+    if (finding.one_off && best != nullptr) {
+      alone = Ms(best->ms.mid) + ", once";
+      path = finding.wall_a ? "A" : "B";
+    } else if (best != nullptr) {
       alone = EachRange(analysis_, best->ms);
       const double ms = std::max(0.0, best->after_others_ms);
-      after = fmt::format("{} ({})", EachMs(analysis_, ms), BaseShare(analysis_, ms));
+      after = fmt::format("{} ({})", EachMs(analysis_, ms), SavingShare(analysis_, ms));
       path = finding.wall_a && finding.wall_b ? "A, B" : finding.wall_a ? "A" : "B";
     } else if (finding.savings_ms && !analysis_.wall.known) {
       alone = EachRange(analysis_, *finding.savings_ms) + " of GPU time";
@@ -232,7 +237,9 @@ std::string Fair::Further() const {
     const FindingText words = WordsOf(finding);
     more.Row({fmt::format("{}", finding.global_rank), words.title,
               finding.wall_b && best == &*finding.wall_b ? words.path_b : words.path_a,
-              best != nullptr ? EachRange(analysis_, best->ms) : std::string(kAbsentText)});
+              best == nullptr   ? std::string(kAbsentText)
+              : finding.one_off ? Ms(best->ms.mid) + ", once"
+                                : EachRange(analysis_, best->ms)});
   }
   if (more.empty()) return "";
   std::string text = "### Further findings\n\n" + more.text() + "\n";

@@ -217,8 +217,10 @@ std::string NumbersTable(const findings::Analysis& analysis, const findings::Fin
 
 std::string FiguresTable(const findings::Analysis& analysis, const findings::Finding& finding) {
   std::vector<std::string> header = {"Time", "Share of the " + analysis.base.unit};
-  std::vector<std::string> row = {EachMs(analysis, finding.time_ms),
-                                  BaseShare(analysis, finding.time_ms)};
+  const std::string dash(kAbsentText);
+  std::vector<std::string> row = {
+      finding.one_off ? Ms(finding.time_ms) + ", once" : EachMs(analysis, finding.time_ms),
+      finding.one_off ? dash : BaseShare(analysis, finding.time_ms)};
   const auto add = [&](std::string name, std::string value) {
     header.push_back(std::move(name));
     row.push_back(std::move(value));
@@ -232,14 +234,17 @@ std::string FiguresTable(const findings::Analysis& analysis, const findings::Fin
   if (!finding.library.empty()) add("Library", CellOfText(finding.library));
   for (const auto& [path, change, wall] : {std::tuple{"Path A", &finding.change_a, &finding.wall_a},
                                            {"Path B", &finding.change_b, &finding.wall_b}}) {
-    if (*wall) add(fmt::format("{} alone", path), EachRange(analysis, (*wall)->ms));
+    if (*wall && !finding.one_off)
+      add(fmt::format("{} alone", path), EachRange(analysis, (*wall)->ms));
     if (*change && finding.rule)
       add(fmt::format("{} reaches", path), CellOfText((*change)->target));
   }
-  if (const findings::WallSaving* best = findings::BestWall(finding)) {
+  const findings::WallSaving* best = findings::BestWall(finding);
+  if (best != nullptr && finding.one_off) add("Saves once", Ms(best->ms.mid));
+  if (best != nullptr && !finding.one_off) {
     const double after = std::max(0.0, best->after_others_ms);
     add("After those above",
-        fmt::format("{} ({})", EachMs(analysis, after), BaseShare(analysis, after)));
+        fmt::format("{} ({})", EachMs(analysis, after), SavingShare(analysis, after)));
   }
   MarkdownTable table(std::move(header));
   table.Row(std::move(row));

@@ -21,11 +21,11 @@ struct ReplayedKernel {
   double us;
   std::string op = {}, args = {};  // of the capture
 };
-using Layer = std::vector<ReplayedKernel>;
+using KernelLayer = std::vector<ReplayedKernel>;
 
 constexpr int kLayers = 6;
 
-TraceText ReplayOf(const Layer& layer) {
+TraceText ReplayOf(const KernelLayer& layer) {
   TraceText text;
   text.Op("aten::arange", 0, 5).Runtime("hipGraphLaunch", 10, 50, 7);
   double at = 40;
@@ -38,7 +38,7 @@ TraceText ReplayOf(const Layer& layer) {
   return text;
 }
 
-TraceText CaptureOf(const Layer& layer) {
+TraceText CaptureOf(const KernelLayer& layer) {
   TraceText text;
   text.Runtime("hipStreamBeginCapture", 0, 2, 1);
   double at = 10;
@@ -93,7 +93,7 @@ const Finding* ByRule(const Analyzed& analyzed, Pattern rule) {
 
 const std::string kProduct = testing::Shapes("[[32,4096],[4096,24576]]", "c10::BFloat16");
 
-Layer DenseLayer() {
+KernelLayer DenseLayer() {
   return {{"Cijk_Alik_Bljk_up", 80, "aten::mm", kProduct},
           {"act_and_mul_kernel", 12, "aten::silu",
            testing::Shapes("[[32,24576]]", "c10::BFloat16", 1)}};
@@ -119,7 +119,7 @@ TEST_CASE("kernels of a replay stand below the ops of the capture beside the tra
 }
 
 TEST_CASE("a capture of another graph is not used") {
-  Layer other = DenseLayer();
+  KernelLayer other = DenseLayer();
   other.push_back({"one_more", 5, "aten::add", {}});
   const Analyzed a = Beside(ReplayOf(DenseLayer()), CaptureOf(other)).Open();
   CHECK(a.trace->capture().aligned == 0);
@@ -163,7 +163,7 @@ TEST_CASE("the layers of a replay are found and told kernel by kernel") {
   CHECK_FALSE(Analyze(eager).analysis.replay.has_value());
 }
 
-Layer Experts(double up_us, double down_us) {
+KernelLayer Experts(double up_us, double down_us) {
   return {{"_matmul_ogs_bf16_swiglu", up_us}, {"_matmul_ogs_bf16", down_us}};
 }
 
@@ -179,7 +179,7 @@ TEST_CASE("a down projection that takes more than half of gate and up is slow") 
 }
 
 TEST_CASE("short kernels in a row are one chain, between large ones they are not") {
-  const Layer chain = {{"Cijk_Alik_Bljk_up", 40},
+  const KernelLayer chain = {{"Cijk_Alik_Bljk_up", 40},
                        {"rmsnorm_kernel", 5},
                        {"rotary_kernel", 5},
                        {"reshape_and_cache_kernel", 4}};
@@ -188,7 +188,7 @@ TEST_CASE("short kernels in a row are one chain, between large ones they are not
   REQUIRE(finding != nullptr);
   CHECK(finding->subject == "norm, rotary embedding, kv cache");
   CHECK(finding->change_a->savings_ms.high == doctest::Approx(0.85 * kLayers * 0.009));
-  const Layer single = {{"Cijk_Alik_Bljk_up", 40}, {"rmsnorm_kernel", 5}};
+  const KernelLayer single = {{"Cijk_Alik_Bljk_up", 40}, {"rmsnorm_kernel", 5}};
   CHECK(ByRule(Analyze(ReplayOf(single)), Pattern::kShortKernelChain) == nullptr);
 }
 
@@ -211,8 +211,8 @@ TEST_CASE("copies beside a replay are copies for the graph, elsewhere they are n
   CHECK(ByRule(Analyze(text(false)), Pattern::kGraphInputCopies) == nullptr);
 }
 
-Layer Casts(const char* shape) {
-  Layer layer = DenseLayer();
+KernelLayer Casts(const char* shape) {
+  KernelLayer layer = DenseLayer();
   layer.push_back({"triton_poi_fused__to_copy_1", 12, "triton_poi_fused__to_copy_1",
                    fmt::format("\"Input Dims\":[{0},{0},[]],"
                                "\"Input type\":[\"float\",\"c10::BFloat16\",\"Scalar\"]",
@@ -221,10 +221,10 @@ Layer Casts(const char* shape) {
 }
 
 TEST_CASE("a table that every layer casts is cast once, an activation is not") {
-  const Layer table = Casts("[131072,64]");
+  const KernelLayer table = Casts("[131072,64]");
   const Analyzed a = Beside(ReplayOf(table), CaptureOf(table)).Open();
   REQUIRE(ByRule(a, Pattern::kTableCast) != nullptr);
-  const Layer rows = Casts("[32,64]");
+  const KernelLayer rows = Casts("[32,64]");
   const Analyzed b = Beside(ReplayOf(rows), CaptureOf(rows)).Open();
   CHECK(ByRule(b, Pattern::kTableCast) == nullptr);
 }

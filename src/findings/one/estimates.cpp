@@ -183,8 +183,7 @@ class FindingMaker {
       AddAdvice(out_.kind, out_.key, context_, calls_.platform, &f);
     }
     // Neither a figure nor a way out: nothing that a reader could do. Graphs are opened elsewhere.
-    const bool nothing = f.path_a.empty() && f.path_b.empty() &&
-                         f.method == EstimateMethod::kNone;
+    const bool nothing = f.path_a.empty() && f.path_b.empty() && f.method == EstimateMethod::kNone;
     // Without a platform nothing has a figure; what an op is, is told all the same.
     const bool told = HasPattern(first, Pattern::kGraphLaunch) ||
                       (calls_.platform == nullptr && out_.kind != Kind::kOther);

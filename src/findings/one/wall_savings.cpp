@@ -10,6 +10,7 @@
 #include "findings/one/analysis.h"
 #include "findings/one/estimates.h"
 #include "findings/one/thresholds.h"
+#include "session/trace_frames.h"
 
 namespace jarvis::findings {
 namespace {
@@ -87,12 +88,33 @@ class WallAsker {
     wall.range_only = quality.range_only;
     wall.recorded_ms = quality.wall_ms;
     wall.wall_ms = analysis_.base.total_ms;
-    wall.host_floor_ms = simulation_.host_floor_ms();
-    wall.gpu_floor_ms = simulation_.gpu_floor_ms();
     wall.replay_error_percent = quality.replay_error_percent;
     wall.matched_waits_percent = quality.matched_waits_percent;
     wall.opaque_percent = quality.opaque_percent;
-    if (wall.known) Given();
+    if (!wall.known) return;
+    Given();
+    Floors();
+  }
+
+  // What remains of the steps if GPU work took no time, and if the host took none.
+  void Floors() {
+    WallBase& wall = analysis_.wall;
+    analysis::ScaleGpu no_gpu;
+    no_gpu.factors = {0};
+    for (const analysis::GpuWork& work : simulation_.recorded().works)
+      no_gpu.events.push_back(work.event);
+    const analysis::TimeSpan frame = analysis_.frames->frames.frame;
+    analysis::ScaleHost no_host;
+    no_host.factor = 0;
+    no_host.stretches.push_back({analysis::kAllTracks, frame.start, frame.end});
+    const auto left = [&](analysis::Change change) {
+      const Changes scoped = InScope({std::move(change)});
+      return std::clamp(wall.wall_ms - simulation_.WhatIf(given_, scoped).saved_ms, 0.0,
+                        wall.wall_ms);
+    };
+    wall.host_floor_ms = left(std::move(no_gpu));
+    const double busy_ms = static_cast<double>(analysis_.base.balance.busy_ns()) / 1e6;
+    wall.gpu_floor_ms = std::max(std::min(busy_ms, wall.wall_ms), left(std::move(no_host)));
   }
 
   // What no saving is of: the profiler's pauses, what happens once, and work launched before the
