@@ -146,6 +146,33 @@ std::string BaseSentence(const findings::Analysis& analysis) {
   return text;
 }
 
+std::string ToldTable(const findings::Analysis& analysis) {
+  const analysis::TimeFrames& frames = analysis.frames->frames;
+  const double busy = MsOf(analysis.base.balance.busy_ns());
+  MarkdownTable table({"Of the " + analysis.base.unit, "Value", "Share"});
+  table.Row({"GPU works", EachMs(analysis, busy), BaseShare(analysis, busy)});
+  const auto row = [&](const char* name, double ms) {
+    table.Row({name, Ms(ms), std::string(kAbsentText)});
+  };
+  row("Left out: GPU works on what is not recorded", MsOf(frames.whole.unrecorded_ns));
+  row("Left out: launched before the recording", MsOf(frames.whole.foreign_ns));
+  std::int64_t odd = 0;
+  for (const analysis::StepFrame& step : frames.steps)
+    odd += step.steady ? 0 : step.host_ns();
+  row("Left out: odd steps", MsOf(odd));
+  const findings::WallBase& wall = analysis.wall;
+  if (wall.known) {
+    table.Row({"Host alone", EachMs(analysis, wall.host_floor_ms), std::string(kAbsentText)});
+    table.Row({"GPU alone", EachMs(analysis, wall.gpu_floor_ms), std::string(kAbsentText)});
+    table.Row({"What savings are of", EachMs(analysis, wall.wall_ms), std::string(kAbsentText)});
+  }
+  if (wall.together_ms) {
+    table.Row({"All recommendations together", EachRange(analysis, *wall.together_ms),
+               SavingShare(analysis, wall.together_ms->mid)});
+  }
+  return table.text() + "\n";
+}
+
 std::string BaseTable(const findings::Analysis& analysis) {
   const findings::StepBase& base = analysis.base;
   MarkdownTable table({"Metric", "Value", "Share of the " + base.unit});

@@ -25,6 +25,8 @@ std::string SavingShare(const findings::Analysis& analysis, double ms);
 double OwnMs(const findings::Operation& operation);
 double OwnMs(const findings::CategoryAnalysis& category);
 
+// Metric | Value: what that sentence and the one about all savings cite.
+std::string ToldTable(const findings::Analysis& analysis);
 // One sentence: how long a step is and what the GPU does of it.
 std::string BaseSentence(const findings::Analysis& analysis);
 // Metric | Value | Share of the step: exclusive parts that add up.

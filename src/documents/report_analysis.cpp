@@ -85,7 +85,7 @@ class Cards {
     block += NumbersTable(analysis_, finding, std::nullopt);
     if (finding.tier == findings::Tier::kSystem) block += EvidenceTable(finding);
     block += InnerKernels(analysis_, finding);
-    block += PatternTable(finding);
+    block += PatternTable(finding) + ProjectionTable(finding, analysis_);
     block += Bold("Reasoning for Slowdown", text.reasoning);
     block += Bold("Resolution", text.resolution);
     return block + Estimate(finding) + "\n";

@@ -145,11 +145,12 @@ std::string Fair::Bottlenecks() const {
   MarkdownTable table({"Rank", "Operation", "Time", "% Compute",
                        "Share of the " + analysis_.base.unit, "Achieved"});
   int rank = 0;
+  const double computing = static_cast<double>(analysis_.base.balance.computation_ns) / 1e6;
   for (const findings::Operation* op : TopOperations(analysis_, kBottlenecks)) {
-    table.Row(
-        {fmt::format("{}", ++rank), OperationCell(*op), EachMs(analysis_, OwnMs(*op)),
-         IsCommunication(*op) ? std::string(kAbsentText) : PctOrDash(op->percent_of_computation),
-         BaseShare(analysis_, OwnMs(*op)), AchievedText(op->efficiency)});
+    table.Row({fmt::format("{}", ++rank), OperationCell(*op), EachMs(analysis_, OwnMs(*op)),
+               IsCommunication(*op) || computing <= 0 ? std::string(kAbsentText)
+                                                      : Pct(OwnMs(*op) / computing * 100),
+               BaseShare(analysis_, OwnMs(*op)), AchievedText(op->efficiency)});
   }
   return text + table.text() + "\n";
 }

@@ -15,14 +15,6 @@
 #include "session/trace_frames.h"
 
 namespace jarvis::documents {
-namespace {
-
-findings::Range Difference(const findings::Range& whole, const findings::Range& part) {
-  const auto less = [](double a, double b) { return std::max(0.0, a - b); };
-  return {less(whole.low, part.low), less(whole.mid, part.mid), less(whole.high, part.high)};
-}
-
-}  // namespace
 
 std::string ModelName(const findings::Analysis& analysis) {
   return CellOfText(findings::WorkloadName(analysis.workload));
@@ -38,34 +30,9 @@ std::string PlatformName(const findings::Analysis& analysis) {
   return analysis.device.empty() ? "Unknown GPU" : CellOfText(analysis.device);
 }
 
-std::vector<std::optional<findings::Range>> AdditionalSavings(const findings::Analysis& analysis) {
-  std::vector<std::optional<findings::Range>> additional(analysis.findings.size());
-  std::vector<findings::PlanItem> plan;
-  std::optional<findings::Range> before;
-  for (std::size_t i = 0; i < analysis.findings.size(); ++i) {
-    const findings::Finding& finding = analysis.findings[i];
-    if (!finding.savings_ms) continue;
-    plan.push_back({finding.id, std::nullopt});
-    const Result<findings::Combined> all = findings::WhatIf(analysis, plan);
-    if (!all) continue;
-    const bool overlaps = std::any_of(
-        finding.overlaps_with.begin(), finding.overlaps_with.end(), [&](const std::string& other) {
-          return std::any_of(plan.begin(), plan.end() - 1,
-                             [&](const findings::PlanItem& item) { return item.finding == other; });
-        });
-    if (overlaps && before) additional[i] = Difference(all->savings_ms, *before);
-    before = all->savings_ms;
-  }
-  return additional;
-}
-
 std::string_view Icon(int priority) {
   if (priority == 1) return "\xF0\x9F\x94\xB4";
   return priority == 2 ? "\xF0\x9F\x9F\xA1" : "\xF0\x9F\x9F\xA2";
-}
-
-std::string Paragraph(std::string_view text) {
-  return text.empty() ? "" : std::string(text) + "\n\n";
 }
 
 std::string Anchor(std::string_view id) {
@@ -240,6 +207,10 @@ std::string FiguresTable(const findings::Analysis& analysis, const findings::Fin
       add(fmt::format("{} reaches", path), CellOfText((*change)->target));
   }
   const findings::WallSaving* best = findings::BestWall(finding);
+  if (best == nullptr && finding.savings_ms) {
+    add("Saves of GPU time", EachRange(analysis, *finding.savings_ms));
+    add("At most", BaseShare(analysis, finding.savings_ms->high));
+  }
   if (best != nullptr && finding.one_off) add("Saves once", Ms(best->ms.mid));
   if (best != nullptr && !finding.one_off) {
     const double after = std::max(0.0, best->after_others_ms);

@@ -17,13 +17,7 @@ std::string WorkloadParagraph(const findings::Analysis& analysis);
 std::string PlatformName(
     const findings::Analysis& analysis);  // the device's name if no platform is known
 
-// For findings that claim kernels of an earlier one: what they add to it. Absent for the others.
-// By place in analysis.findings.
-std::vector<std::optional<findings::Range>> AdditionalSavings(const findings::Analysis& analysis);
-
 std::string_view Icon(int priority);  // red, yellow, green circle
-// "\n**Label**: text"-like lines are written by hand; this is a blank-line separated paragraph.
-std::string Paragraph(std::string_view text);
 // The id of the place where a finding or a category is told in detail.
 std::string Anchor(std::string_view id);
 std::string AnchorTag(std::string_view id);  // "<a id=...></a>" and a line end

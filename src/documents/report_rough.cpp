@@ -44,7 +44,7 @@ std::string Process(const ReportSources& sources) {
 std::string RawData(const ReportSources& sources) {
   const findings::Analysis& analysis = sources.analysis;
   std::string text = "## Raw Data Exploration\n\n### The step\n\n" + BaseTable(analysis) +
-                     PhaseTable(analysis) + WallTable(analysis);
+                     PhaseTable(analysis) + WallTable(analysis) + ToldTable(analysis);
   text += "### GPU timeline\n\n" + TimeTable(analysis);
   text += "### Categories\n\n" + CategoryTable(analysis);
   text += "### Operations\n\n" + DataTable(TopOperations(analysis, kRoughOperationsShown));
@@ -87,6 +87,10 @@ std::string RawData(const ReportSources& sources) {
                Words(findings::MethodText(finding.method)), CellOfText(overlaps)});
   }
   text += table.empty() ? NothingText(analysis) + "\n\n" : table.text() + "\n";
+  for (const findings::Finding& finding : analysis.findings) {
+    text += fmt::format("Finding {}, {}:\n\n", finding.global_rank, SubjectText(finding)) +
+            FiguresTable(analysis, finding);
+  }
   MarkdownTable combined({"All together", "Value"});
   combined.Row({"Savings added up (middle)", Ms(analysis.combined.sum_of_parts_ms)});
   combined.Row({"Each kernel once", RangeMs(analysis.combined.savings_ms)});

@@ -180,9 +180,9 @@ TEST_CASE("a down projection that takes more than half of gate and up is slow") 
 
 TEST_CASE("short kernels in a row are one chain, between large ones they are not") {
   const KernelLayer chain = {{"Cijk_Alik_Bljk_up", 40},
-                       {"rmsnorm_kernel", 5},
-                       {"rotary_kernel", 5},
-                       {"reshape_and_cache_kernel", 4}};
+                             {"rmsnorm_kernel", 5},
+                             {"rotary_kernel", 5},
+                             {"reshape_and_cache_kernel", 4}};
   const Analyzed a = Analyze(ReplayOf(chain));
   const Finding* finding = ByRule(a, Pattern::kShortKernelChain);
   REQUIRE(finding != nullptr);
@@ -190,25 +190,6 @@ TEST_CASE("short kernels in a row are one chain, between large ones they are not
   CHECK(finding->change_a->savings_ms.high == doctest::Approx(0.85 * kLayers * 0.009));
   const KernelLayer single = {{"Cijk_Alik_Bljk_up", 40}, {"rmsnorm_kernel", 5}};
   CHECK(ByRule(Analyze(ReplayOf(single)), Pattern::kShortKernelChain) == nullptr);
-}
-
-TEST_CASE("copies beside a replay are copies for the graph, elsewhere they are not") {
-  const auto text = [](bool beside) {
-    TraceText trace;
-    trace.Op("CompiledFunction", 0, 200).Runtime("cudaGraphLaunch", 100, 50, 1);
-    trace.Op("aten::copy_", beside ? 10 : 300, 10)
-        .Runtime("cudaMemcpyAsync", beside ? 12 : 302, 3, 2);
-    trace.Memcpy("Memcpy DtoD (Device -> Device)", beside ? 40 : 700, 40, 2);
-    for (int i = 0; i < 10; ++i)
-      trace.Kernel("volta_sgemm_128x32_nn", 120 + 50 * i, 50, 1);
-    return trace;
-  };
-  const Analyzed a = Analyze(text(true));
-  const Finding* finding = ByRule(a, Pattern::kGraphInputCopies);
-  REQUIRE(finding != nullptr);
-  CHECK(finding->time_ms == doctest::Approx(0.04));
-  CHECK(a.First("gemm").count == 10);
-  CHECK(ByRule(Analyze(text(false)), Pattern::kGraphInputCopies) == nullptr);
 }
 
 KernelLayer Casts(const char* shape) {

@@ -150,8 +150,8 @@ class RecordingQualities {
     const double busy_ms = static_cast<double>(Length(Union(std::move(work)))) / 1e6;
     const bool grave = percent.value_or(0) >= limits::kUnlinkedWarn;
     Quality& q = Add("unlinked_gpu_work", grave ? Severity::kWarning : Severity::kNote,
-                     fmt::format("{:.3f} ms of GPU work has no launch call in the trace; it counts "
-                                 "in every total and is named \"(unlinked)\".",
+                     fmt::format("{:.3f} ms of GPU work has no launch call in the trace and is "
+                                 "named \"(unlinked)\".",
                                  coverage.unlinked.time_us / 1000));
     q.count = coverage.unlinked.count;
     q.gpu_percent = percent;
@@ -162,7 +162,8 @@ class RecordingQualities {
     SetTime(RecordingOf(trace_), busy_ms, 0, &q);
     q.consequence =
         AtStart() ? "It is at the start, before any recorded launch could have run: work of an "
-                    "unrecorded step, which totals, window and averages per step include."
+                    "unrecorded step. Totals of the whole recording hold it, figures of a step do "
+                    "not."
                   : "The op of this work cannot be told.";
     q.record = "start recording before the work is launched (warm-up steps), or synchronise first";
   }
