@@ -7,6 +7,7 @@
 #include <vector>
 
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include "app/commands.h"
 #include "app/console.h"
@@ -236,13 +237,14 @@ int Analyze(Arguments arguments) {
   const Toolbox toolbox;
   const std::vector<Step> steps = StepsOf(*request);
   Answers answers;
+  const bool watched = ::isatty(STDERR_FILENO) != 0;
   for (const Step& step : steps) {
     const mcp::Tool& tool = *toolbox.tools.Find(step.tool);
     mcp::ToolReply reply;
     const int code = RunTool(tool, ArgumentsOf(tool, step, *request), &reply);
     if (code != kExitOk) return code;
     // How it goes on is for whoever watches; the answer alone is the output.
-    fmt::print(stderr, "[{}/{}] {}\n", answers.size() + 1, steps.size(), step.tool);
+    if (watched) fmt::print(stderr, "[{}/{}] {}\n", answers.size() + 1, steps.size(), step.tool);
     answers.emplace_back(step.tool, std::move(reply.structured));
   }
   if (!Print(SummaryOf(*request, answers))) return kExitFailure;

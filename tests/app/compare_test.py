@@ -171,7 +171,7 @@ class Reports(Folder):
         ran = subprocess.run([program.BINARY, "analyze", b, "--compare", a, "--output-dir", out],
                              capture_output=True, text=True, check=False)
         self.assertEqual(ran.returncode, 0, ran.stderr)
-        self.assertTrue(ran.stdout.endswith(f"{out}/comparative_analysis_rough.md\n"), ran.stdout)
+        self.assertTrue(ran.stdout.endswith(" comparative_analysis_rough.md\n"), ran.stdout)
         self.assertIn("aten::mm", (out / "comparative_analysis_fair.md").read_text("utf-8"))
         for name in ("comparison.xlsx", "comparison_csvs/compare_by_op.csv", "perf_report.xlsx",
                      "reference_perf_report.xlsx", "reference_perf_report_csvs/gpu_timeline.csv",

@@ -265,33 +265,42 @@ def table_figures(report):
     return found
 
 
+def notes_figures(folder):
+    """Figures of the tables of the working notes and of the findings' own files."""
+    found = []
+    for path in sorted([*folder.glob("*_rough.md"), *folder.glob("analysis.md"),
+                        *folder.glob("*_findings/*.md")]):
+        found += table_figures(Report(path))
+    return found
+
+
 def agrees(figure, table):
     value, tolerance, unit, _ = figure
     return any(abs(value - other) <= tolerance * 1.001 + 1e-9 * value
                for other, _, kind, _ in table if kind in (unit, None))
 
 
-def wrong_metrics(report, truth):
-    """Rows of the summary that are not what the manifest says."""
-    true = {"Total Time": truth.window_ms, "Idle": truth.idle_percent,
-            "Exposed Communication": truth.exposed_comm_percent}
-    wrong = []
+def wrong_metrics(report):
+    """The parts of a step do not add up to it."""
     for header, rows in report.tables:
-        if header != ["Metric", "Value"]:
+        if header[:2] != ["Metric", "Value"] or not header[-1].startswith("Share"):
             continue
-        for row in rows:
-            if row[0] in true and true[row[0]] is not None:
-                value, tolerance, *_ = (figures(row[1]) or [(float("nan"), 0)])[0]
-                if not abs(value - true[row[0]]) <= tolerance * 1.01 + 6e-4 * value:
-                    wrong.append(f"{row[0]} is {row[1]}, not {true[row[0]]}")
-        break
-    return wrong
+        shares = [figures(row[-1])[0][0] for row in rows if figures(row[-1])]
+        values = [figures(row[1])[0][0] for row in rows if figures(row[1])]
+        faults = []
+        if abs(sum(shares[1:]) - shares[0]) > 2.5:
+            faults.append(f"parts add up to {sum(shares[1:]):.1f} %")
+        if abs(sum(values[1:]) - values[0]) > 0.03 * values[0]:
+            faults.append(f"parts add up to {sum(values[1:]):.4g} of {values[0]:.4g}")
+        return faults
+    return []
 
 
-def score_numbers(report, truth, score):
+def score_numbers(report, truth, folder, score):
     table = table_figures(report)
+    cited = table + notes_figures(folder)
     prose = [figure for line in report.prose for figure in figures(prose_of(line))]
-    unmatched = [figure[3] for figure in prose if not agrees(figure, table)]
+    unmatched = [figure[3] for figure in prose if not agrees(figure, cited)]
     # Derived ones (projections, other metrics of a pattern) are sums and quotients of the files'.
     direct = [figure for figure in table if figure[2] in ("ms", "TB/s", "TFLOPS")]
     missing = [figure[3] for figure in direct if not truth.has(figure[0], figure[1])]
@@ -299,7 +308,7 @@ def score_numbers(report, truth, score):
     # A wrong figure of twenty is a wrong report: the share counts threefold.
     prose_part = 1 - min(1.0, 3 * (1 - in_prose)) if unmatched else 1.0
     table_part = share_of(len(direct) - len(missing), len(direct))
-    wrong = wrong_metrics(report, truth)
+    wrong = wrong_metrics(report)
     score.set("numbers",
               0.7 * prose_part + 0.3 * min(1.0, table_part / 0.85) - 0.2 * len(wrong), *wrong,
               *[f"{text} stands in no table" for text in unmatched],
@@ -311,7 +320,13 @@ def score_numbers(report, truth, score):
 def score_coverage(report, truth, score):
     faults = []
     numbers = {card["number"] for card in report.cards}
-    numbers |= {int(n) for n in re.findall(r"^\| \[(\d+)\]\(#", report.text, re.M)}
+    # Those beyond the cards are rows of a table of their own; beyond that they are counted.
+    further = report.text.partition("### Further findings")[2].partition("\n## ")[0]
+    rows = {int(n) for n in re.findall(r"^\| (\d+) \|", further, re.M)}
+    numbers |= rows
+    if "more stand in `priority_data.json`" in further:
+        numbers |= {finding["global_rank"] for finding in truth.findings
+                    if finding["global_rank"] > max(rows)}
     findings = [finding["global_rank"] for finding in truth.findings]
     covered = [rank for rank in findings if rank in numbers]
     faults += [f"finding {rank} is missing" for rank in findings if rank not in numbers]
@@ -352,7 +367,8 @@ def score_priority(report, truth, score):
             continue
         words = [finding["subject"], *re.split(r"[_\s]", finding["category"])]
         title = card["title"].lower()
-        if any(word and word.lower() in title for word in words):
+        own = (finding.get("text") or {}).get("title", "").lower()
+        if title == own or any(word and word.lower() in title for word in words):
             good += 1
         else:
             faults.append(f"title {card['title']!r} names neither category nor op")
@@ -434,7 +450,7 @@ def evaluate(folder, name="standalone_analysis_fair.md"):
     folder = pathlib.Path(folder)
     report, truth, score = Report(folder / name), Truth(folder), Score()
     score_structure(report, folder, truth.window_ms > 0, score)
-    score_numbers(report, truth, score)
+    score_numbers(report, truth, folder, score)
     score_coverage(report, truth, score)
     score_priority(report, truth, score)
     score_claims(report, score)

@@ -58,7 +58,7 @@ class Scores(unittest.TestCase):
             for (name, out, _, _), ran in zip(jobs, runs):
                 with self.subTest(name):
                     self.assertEqual((ran.returncode, ran.stderr), (0, ""), ran.stdout)
-                    self.assertRegex(ran.stdout, r"validate: \d+ documents checked, 0 faults")
+                    self.assertNotIn("faults.", ran.stdout)
                     score = evaluator.evaluate(out)
                     table.append("%-34s" % name +
                                  "".join("%11.1f" % score.items[item] for item in ITEMS) +
@@ -74,7 +74,7 @@ BREAKS = [
      lambda text: re.sub(r"(\*\*Issue\*\*.*?)(\d+\.\d+) ms", r"\g<1>98765.43 ms", text, count=1),
      "numbers", "number"),
     ("a figure in a table changes",
-     lambda text: re.sub(r"(\| Total Time \|) [\d.]+ ms", r"\1 98765.43 ms", text, count=1),
+     lambda text: re.sub(r"(\| GPU computes \|) [\d.]+ ms", r"\1 98765.43 ms", text, count=1),
      "numbers", "table"),
     ("a heading goes",
      lambda text: text.replace("## Detailed Analysis", "## Details", 1), "structure", "structure"),
@@ -113,7 +113,7 @@ BREAKS = [
      lambda text: text.replace("**Issue**: ", "**Issue**: <Brief Title> takes X ms. ", 1),
      "structure", "placeholder"),
     ("a table goes",
-     lambda text: re.sub(r"\| Class of gap .*\n(\|.*\n)+", "", text, count=1), None, "table"),
+     lambda text: re.sub(r"\| Category \| Time .*\n(\|.*\n)+", "", text, count=1), None, "table"),
 ]
 
 
