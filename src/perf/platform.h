@@ -80,9 +80,9 @@ Result<Platform> ReadPlatform(std::string_view text, std::string_view filename);
 std::optional<Ceiling> CeilingFor(const Platform& platform, std::string_view spec);
 std::optional<Ceiling> PeakFor(const Platform& platform, std::string_view spec);
 
-// Both with rates of the same kind, spec by spec: achievable ones where both were measured, else the
-// peaks of both. What one device reaches, held against what the other's data sheet promises, says
-// nothing about either.
+// Both with rates of the same kind, spec by spec: achievable ones where both were measured, else
+// the peaks of both. What one device reaches, held against what the other's data sheet promises,
+// says nothing about either.
 std::pair<Platform, Platform> LikeWithLike(Platform a, Platform b);
 
 // The rates that TraceLens uses for this platform: its own list for the two devices it ships (with

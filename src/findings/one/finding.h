@@ -43,8 +43,8 @@ struct WallSaving {
 // What a way out does to GPU work, so that a simulation can be asked what it saves in wall time.
 struct Change {
   struct Part {
-    Range saved_part;                          // of each event's duration, from 0 to 1
-    std::vector<trace::EventIndex> gpu;        // the events that get shorter
+    Range saved_part;                    // of each event's duration, from 0 to 1
+    std::vector<trace::EventIndex> gpu;  // the events that get shorter
   };
   std::vector<Part> parts;
   Range savings_ms;    // GPU time, each part at most what ran alone

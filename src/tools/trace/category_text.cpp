@@ -52,7 +52,8 @@ std::string OneCategory(const ReportCase& one, const documents::ReportSources& s
     if (operations.size() == 20) break;
     operations.push_back(&operation);
   }
-  std::string text = "## Operations Breakdown\n\n" + documents::OperationsTable(sources.analysis, operations) + "\n";
+  std::string text = "## Operations Breakdown\n\n" +
+                     documents::OperationsTable(sources.analysis, operations) + "\n";
   const std::string whole = documents::RenderCategoryFindings(sources, category);
   // What the findings file says before its parts for programs.
   const std::size_t end = whole.find("## Operations\n");
