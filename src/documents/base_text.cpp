@@ -39,19 +39,29 @@ std::vector<Part> PartsOf(const analysis::Balance& all) {
 
 // What limits the step, by what would remain if the other half took no time.
 std::string BoundPhrase(const findings::Analysis& analysis) {
-  constexpr double kLimits = 0.9;  // of the wall time: hardly anything is gained elsewhere
+  constexpr double kLimits = 0.9;    // of the wall time: hardly anything is gained elsewhere
+  constexpr double kMostly = 0.8;    // ... and the other takes far less
+  constexpr double kInTurns = 0.85;  // both together fill the time: one after the other
+  constexpr double kExposed = 0.3;   // of the time nothing but collectives runs
   const findings::WallBase& wall = analysis.wall;
   if (!wall.known || wall.wall_ms <= 0) return "";
   const double host = std::min(wall.host_floor_ms, wall.wall_ms);
   const double gpu = std::min(wall.gpu_floor_ms, wall.wall_ms);
-  const bool by_host = host >= kLimits * wall.wall_ms;
-  const bool by_gpu = gpu >= kLimits * wall.wall_ms;
+  const double most = kMostly * wall.wall_ms;
+  const bool by_host = host >= kLimits * wall.wall_ms || (host >= most && gpu < 0.75 * host);
+  const bool by_gpu = gpu >= kLimits * wall.wall_ms || (gpu >= most && host < 0.75 * gpu);
   const std::string floors = fmt::format("the host alone takes {}, the GPU alone {}",
                                          EachMs(analysis, host), EachMs(analysis, gpu));
   if (by_host && by_gpu)
     return "balanced: " + floors + ", so neither gets it much shorter by itself";
+  const double exposed = MsOf(analysis.base.balance.exposed_comm_ns);
+  if (by_gpu && exposed >= kExposed * wall.wall_ms)
+    return "bound by communication that nothing hides (" + EachMs(analysis, exposed) +
+           "): " + floors;
   if (by_gpu) return "GPU-bound: " + floors;
   if (by_host) return "host-bound: " + floors;
+  if (host + gpu >= kInTurns * wall.wall_ms && host + gpu <= 1.2 * wall.wall_ms)
+    return "host and GPU work mostly one after the other: " + floors;
   return "host and GPU wait for each other in turns: " + floors;
 }
 
@@ -115,6 +125,12 @@ std::string SavingShare(const findings::Analysis& analysis, double ms) {
   return Pct(ms / wall.wall_ms * 100);
 }
 
+std::string TogetherShare(const findings::Analysis& analysis) {
+  if (!analysis.wall.together_ms) return std::string(kAbsentText);
+  const findings::Range& ms = *analysis.wall.together_ms;
+  return SavingShare(analysis, ms.low) + " to " + SavingShare(analysis, ms.high);
+}
+
 double OwnMs(const findings::Operation& operation) {
   return std::max(0.0, operation.gpu_us - operation.foreign_us) / 1000;
 }
@@ -168,7 +184,7 @@ std::string ToldTable(const findings::Analysis& analysis) {
   }
   if (wall.together_ms) {
     table.Row({"All recommendations together", EachRange(analysis, *wall.together_ms),
-               SavingShare(analysis, wall.together_ms->mid)});
+               TogetherShare(analysis)});
   }
   return table.text() + "\n";
 }

@@ -416,7 +416,9 @@ class FindingsWriter {
   void Host() {
     constexpr double kTight = 0.75;
     const double floor = f_.pair.host_floor_ms.value_or(0);
-    if (floor < kTight * balance_.ms[0]) return;
+    const findings::WallBase& wall = f_.pair.primary->wall;
+    // A GPU that is as busy sets the pace as much.
+    if (floor < kTight * balance_.ms[0] || wall.gpu_floor_ms >= kTight * wall.wall_ms) return;
     const double rest = balance_.ms[0] - floor;
     out_.push_back(fmt::format(
         "**The host bounds the target**: if its GPU work took no time, {} of {} {} would remain as "

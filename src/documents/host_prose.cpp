@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "base/text.h"
+#include "documents/base_text.h"
 #include "documents/markdown_text.h"
 
 namespace jarvis::documents {
@@ -24,11 +25,13 @@ std::string PlaceText(const HostPlace& place) {
 }
 
 // "`a` (12.3 ms), `b` (4.5 ms)"
-std::string PlacesText(const HostCause& cause) {
+std::string PlacesText(const findings::Analysis& analysis, const HostCause& cause,
+                       bool once = false) {
   std::string text;
   for (std::size_t i = 0; i < std::min(kPlacesTold, cause.places.size()); ++i) {
     const HostPlace& place = cause.places[i];
-    text += (text.empty() ? "" : ", ") + PlaceText(place) + " (" + Ms(place.ms) + ")";
+    text += (text.empty() ? "" : ", ") + PlaceText(place) + " (" +
+            (once ? Ms(place.ms) : EachMs(analysis, place.ms)) + ")";
   }
   return text;
 }
@@ -39,9 +42,13 @@ std::string LeadingPlace(const HostCause& cause) {
   return Code(cause.places.front().name, kNameMax);
 }
 
-std::string TimesText(const HostCause& cause) {
-  return cause.count == 1 ? Ms(cause.total_ms)
-                          : fmt::format("{} x {}", cause.count, Ms(cause.each_ms));
+// Of a few stretches of unlike length the sum says more than the middle one.
+std::string TimesText(const findings::Analysis& analysis, const HostCause& cause) {
+  constexpr std::uint64_t kFew = 3;
+  const auto stretches = static_cast<std::uint64_t>(static_cast<double>(cause.count) /
+                                                    static_cast<double>(analysis.base.count));
+  if (stretches <= kFew) return EachMs(analysis, cause.total_ms) + " " + UnitPhrase(analysis);
+  return fmt::format("{} x {}", stretches, Ms(cause.each_ms));
 }
 
 std::string BetweenText(const HostCause& cause) {
@@ -53,97 +60,101 @@ std::string BetweenText(const HostCause& cause) {
 
 std::string SectionInsight(const findings::Analysis& analysis, const HostCause& cause) {
   std::string text =
-      cause.count == 1 ? fmt::format("For {} the GPU has nothing to do", Ms(cause.total_ms))
-                       : fmt::format("{} times, for {} each, the GPU has nothing to do ({} in all)",
-                                     cause.count, Ms(cause.each_ms), Ms(cause.total_ms));
-  if (analysis.wall.recorded_ms > 0)
-    text += fmt::format(", {} of the recorded time",
-                        Pct(cause.total_ms / analysis.wall.recorded_ms * 100));
+      fmt::format("For {} {} ({}) the GPU has nothing to do", EachMs(analysis, cause.total_ms),
+                  UnitPhrase(analysis), BaseShare(analysis, cause.total_ms));
+  if (cause.count > 3)
+    text += fmt::format(", in {} stretches of about {}", cause.count, Ms(cause.each_ms));
   text += BetweenText(cause);
   if (cause.period_ms && cause.count > 2) text += fmt::format(", every {}", Ms(*cause.period_ms));
   text += cause.loading ? ", while data is loaded" : "";
-  const std::string places = PlacesText(cause);
+  const std::string places = PlacesText(analysis, cause);
   if (!places.empty()) text += "; the host is in " + places;
   if (2 * cause.nothing_ms > cause.total_ms) {
     text += fmt::format(
         "; for {} nothing is recorded: plain Python or C without stacks, a sleep, or another "
         "process",
-        Ms(cause.nothing_ms));
+        EachMs(analysis, cause.nothing_ms));
   }
   return text + ".";
 }
 
-std::string WaitsInsight(const HostCause& cause) {
+std::string WaitsInsight(const findings::Analysis& analysis, const HostCause& cause) {
   std::string places;
   for (std::size_t i = 0; i < std::min(kPlacesTold, cause.places.size()); ++i) {
     const HostPlace& place = cause.places[i];
     places += (i == 0 ? "" : ", ") + PlaceText(place) +
-              fmt::format(" ({} times, {} idle)", place.count, Ms(place.idle_ms));
+              fmt::format(" ({} times, {} idle)", place.count, EachMs(analysis, place.idle_ms));
   }
   std::string text = fmt::format(
-      "After {} calls that wait for the GPU nothing is queued: it idles {} until the next launch",
-      cause.count, Ms(cause.idle_ms));
+      "After {} calls that wait for the GPU nothing is queued: it idles {} {} until the next "
+      "launch",
+      cause.count, EachMs(analysis, cause.idle_ms), UnitPhrase(analysis));
   if (cause.small_kernels) text += ", the time between the few small kernels of each wait included";
   return text + ". Most after " + places + ".";
 }
 
 // "`encode_prompt` (1234 launches, 37.6 µs each against kernels of 10.7 µs, GPU idle 88.0 ms)"
-std::string PhasesText(const HostCause& cause) {
+std::string PhasesText(const findings::Analysis& analysis, const HostCause& cause) {
   std::string text;
   for (std::size_t i = 0; i < std::min(kPlacesTold, cause.places.size()); ++i) {
     const HostPlace& place = cause.places[i];
-    text += (i == 0 ? "" : ", ") + Code(place.name, kNameMax) +
-            fmt::format(" ({} launches, {:.3g} µs each against kernels of {:.3g} µs, GPU idle {})",
-                        place.count, place.launch_us, place.kernel_us, Ms(place.idle_ms));
+    text +=
+        (i == 0 ? "" : ", ") + Code(place.name, kNameMax) +
+        fmt::format(" ({} launches, {:.3g} µs each against kernels of {:.3g} µs, GPU idle {})",
+                    place.count, place.launch_us, place.kernel_us, EachMs(analysis, place.idle_ms));
   }
   return text;
 }
 
-std::string LaunchInsight(const HostCause& cause) {
-  const std::string idle = Ms(cause.idle_ms);
-  if (cause.ramp) {
-    return fmt::format(
-        "The GPU idles {} at the start of a step, before its first layers; then the host is ahead "
-        "of it, and launching costs nothing.",
-        idle);
-  }
-  const std::string phases = PhasesText(cause);
+std::string LaunchInsight(const findings::Analysis& analysis, const HostCause& cause) {
+  const std::string idle = EachMs(analysis, cause.idle_ms) + " " + UnitPhrase(analysis);
+  const std::string phases = PhasesText(analysis, cause);
   if (!phases.empty())
     return fmt::format("The GPU idles {} for launches that come late, in {}.", idle, phases);
+  if (cause.ramp) {
+    return fmt::format(
+        "The GPU idles {} at its begin: until its first work is done the host is not ahead of it.",
+        idle);
+  }
   return fmt::format(
       "The GPU idles {} for launches that come late: from one to the next the host takes {:.3g} "
       "µs, the median kernel {:.3g} µs; {} of {} launches find their stream idle.",
       idle, cause.launch_us, cause.kernel_us, Pct(cause.idle_percent), cause.count);
 }
 
-std::string LaunchTitle(const HostCause& cause) {
-  if (cause.ramp) return "Launches come late at the start of a step, GPU idle " + Ms(cause.idle_ms);
+std::string LaunchTitle(const findings::Analysis& analysis, const HostCause& cause) {
   const std::string where =
       cause.places.empty() ? "" : " in " + Code(cause.places.front().name, kNameMax);
+  if (cause.ramp) {
+    return fmt::format("Launches come late{}, GPU idle {}",
+                       where.empty() ? " at the start of a step" : where,
+                       EachMs(analysis, cause.idle_ms));
+  }
   return fmt::format("Launch-bound{}, {:.3g} µs a launch against {:.3g} µs a kernel", where,
                      cause.launch_us, cause.kernel_us);
 }
 
-std::string OptimizerTitle(const HostCause& cause) {
-  return fmt::format("Parameters updated one by one, {} launches in {} of host time", cause.count,
-                     Ms(cause.total_ms));
+std::string OptimizerTitle(const findings::Analysis& analysis, const HostCause& cause) {
+  return fmt::format("Parameters updated one by one, {} launches in {} of host time {}",
+                     cause.count / analysis.base.count, EachMs(analysis, cause.total_ms),
+                     UnitPhrase(analysis));
 }
 
 }  // namespace
 
-std::string HostTitle(const findings::Finding& finding) {
+std::string HostTitle(const findings::Analysis& analysis, const findings::Finding& finding) {
   const HostCause& cause = *finding.host;
   switch (cause.kind) {
     case HostCauseKind::kSection: {
       const std::string place = LeadingPlace(cause);
       return (place.empty() ? (cause.loading ? "Data loading" : "Host work") : place) +
-             " while the GPU has nothing to do, " + TimesText(cause);
+             " while the GPU has nothing to do, " + TimesText(analysis, cause);
     }
     case HostCauseKind::kWaits:
       return fmt::format("{} waits with nothing queued behind them", cause.count) +
              (cause.places.empty() ? "" : ", most in " + Code(cause.places.front().name, kNameMax));
-    case HostCauseKind::kOptimizer: return OptimizerTitle(cause);
-    case HostCauseKind::kLaunchBound: return LaunchTitle(cause);
+    case HostCauseKind::kOptimizer: return OptimizerTitle(analysis, cause);
+    case HostCauseKind::kLaunchBound: return LaunchTitle(analysis, cause);
     case HostCauseKind::kFirstCalls:
       return "First calls load code, " + Ms(cause.total_ms) + ", once";
     case HostCauseKind::kDescheduled: break;
@@ -155,18 +166,18 @@ std::string HostInsight(const findings::Analysis& analysis, const findings::Find
   const HostCause& cause = *finding.host;
   switch (cause.kind) {
     case HostCauseKind::kSection: return SectionInsight(analysis, cause);
-    case HostCauseKind::kWaits: return WaitsInsight(cause);
-    case HostCauseKind::kLaunchBound: return LaunchInsight(cause);
+    case HostCauseKind::kWaits: return WaitsInsight(analysis, cause);
+    case HostCauseKind::kLaunchBound: return LaunchInsight(analysis, cause);
     case HostCauseKind::kOptimizer:
       return fmt::format(
           "Gradients are cleared and weights updated one by one: {}. The host is late here and in "
           "what follows.",
-          PhasesText(cause));
+          PhasesText(analysis, cause));
     case HostCauseKind::kFirstCalls:
       return fmt::format(
           "{} of first calls: {}. It happens once: no cost of a steady step, and in no other "
           "saving.",
-          Ms(cause.total_ms), PlacesText(cause));
+          Ms(cause.total_ms), PlacesText(analysis, cause, true));
     case HostCauseKind::kDescheduled: break;
   }
   return fmt::format(

@@ -8,7 +8,7 @@
 namespace jarvis::documents {
 
 // REQUIRES: finding.host != nullptr.
-std::string HostTitle(const findings::Finding& finding);
+std::string HostTitle(const findings::Analysis& analysis, const findings::Finding& finding);
 std::string HostInsight(const findings::Analysis& analysis, const findings::Finding& finding);
 
 }  // namespace jarvis::documents

@@ -127,11 +127,11 @@ std::string RulePath(const findings::Analysis& analysis, const findings::Finding
   return filled;
 }
 
-std::string TitleOf(const findings::Finding& finding) {
+std::string TitleOf(const findings::Analysis& analysis, const findings::Finding& finding) {
   // A rule that has a change of the host's time says what it is in its own words.
   if (RowOf(finding) != nullptr && finding.tier != findings::Tier::kFusion)
     return RuleTitle(finding);
-  if (finding.host != nullptr) return HostTitle(finding);
+  if (finding.host != nullptr) return HostTitle(analysis, finding);
   const std::string about = finding.tier == findings::Tier::kSystem ? Capital(SubjectText(finding))
                                                                     : SubjectText(finding);
   if (finding.tier != findings::Tier::kCompute) {
@@ -235,7 +235,14 @@ bool HasWay(const std::vector<findings::Remedy>& path) {
 // Where to start, when both ways are open the one that saves more.
 std::string ActionOf(const findings::Finding& finding) {
   const bool a = HasWay(finding.path_a) || finding.change_a;
-  const bool b = HasWay(finding.path_b) || finding.change_b;
+  const bool reproducer_only =
+      !finding.change_b &&
+      std::all_of(finding.path_b.begin(), finding.path_b.end(), [](const auto& one) {
+        return one.advice == findings::Advice::kReplay ||
+               one.advice == findings::Advice::kProfileCounters ||
+               one.advice == findings::Advice::kNoneKnown;
+      });
+  const bool b = (HasWay(finding.path_b) || finding.change_b) && !(a && reproducer_only);
   const auto ms = [](const std::optional<findings::WallSaving>& wall) {
     return wall ? wall->ms.mid : 0;
   };
@@ -405,18 +412,18 @@ namespace {
 std::string NoWay(const findings::Finding& finding, const std::vector<findings::Remedy>& ways,
                   char path) {
   if (!ways.empty()) return NoWayText(ways);
-  if (path == 'A') return "None assessed: no rule knows a change of the model for this work.";
-  if (finding.host != nullptr) return "None: the time is the host's, no kernel is slow.";
+  if (path == 'A') return "None assessed.";
+  if (finding.host != nullptr) return "None among kernels: the time is the host's.";
   if (finding.tier == findings::Tier::kFusion)
     return "None: while the torch code stays, so do its separate kernels.";
-  return "None assessed: no rule knows a setting or kernel that would serve this work better.";
+  return "None assessed.";
 }
 
 }  // namespace
 
 FindingText DraftText(const findings::Analysis& analysis, const findings::Finding& finding) {
   FindingText text;
-  text.title = TitleOf(finding);
+  text.title = TitleOf(analysis, finding);
   text.insight = InsightOf(analysis, finding);
   text.action = ActionOf(finding);
   text.identification = IdentificationOf(finding);

@@ -120,7 +120,7 @@ std::string Fair::SummaryParagraph() const {
   } else if (analysis_.wall.together_ms) {
     text += fmt::format(" All recommendations together save {} {} ({}).",
                         EachRange(analysis_, *analysis_.wall.together_ms), UnitPhrase(analysis_),
-                        SavingShare(analysis_, analysis_.wall.together_ms->mid));
+                        TogetherShare(analysis_));
   } else if (analysis_.combined.savings_ms.high > 0) {
     text += fmt::format(" All recommendations together save at most {} of GPU time.",
                         EachMs(analysis_, analysis_.combined.savings_ms.high));
@@ -180,8 +180,11 @@ std::string Fair::Trust() const {
   } else {
     text += fmt::format(
         "- Savings are of wall time, by replaying the trace's dependencies with the change made: "
-        "unchanged it is off by {}, {} of the host's waits are explained.\n",
-        Pct(std::abs(wall.replay_error_percent)), Pct(wall.matched_waits_percent));
+        "unchanged it is off by {}{}.\n",
+        Pct(std::abs(wall.replay_error_percent)),
+        wall.matched_waits_percent > 0
+            ? fmt::format(", {} of the host's waits are explained", Pct(wall.matched_waits_percent))
+            : "");
   }
   return "## How far to trust it\n\n" + text + "\n---\n\n";
 }
@@ -263,7 +266,7 @@ std::string Fair::FindingBlock(const findings::Finding& finding) const {
   std::string block = AnchorTag(finding.id) +
                       fmt::format("#### Priority {}: {}\n\n", finding.global_rank, text.title);
   block += FiguresTable(analysis_, finding);
-  block += PlacesTable(finding);
+  block += PlacesTable(analysis_, finding);
   block += InnerKernels(analysis_, finding);
   return block + CallSites(analysis_, finding);
 }
@@ -287,6 +290,7 @@ std::string Fair::CategorySection(const findings::CategoryAnalysis& category) {
                    [](const auto* a, const auto* b) { return a->gpu_us > b->gpu_us; });
   text += OperationsTable(analysis_, shown);
   for (const findings::Anomaly& anomaly : category.anomalies) {
+    if (analysis_.base.Percent(anomaly.time_ms) < kCardShare) continue;
     text += fmt::format(
         "Anomaly: {} measures more than its roof allows; verify platform, dtype and model before "
         "anything is read into it.\n\n",

@@ -27,7 +27,9 @@ std::string WorkloadParagraph(const findings::Analysis& analysis) {
 
 std::string PlatformName(const findings::Analysis& analysis) {
   if (!analysis.platform.empty()) return CellOfText(analysis.platform);
-  return analysis.device.empty() ? "Unknown GPU" : CellOfText(analysis.device);
+  if (!analysis.device.empty()) return CellOfText(analysis.device);
+  const findings::WorkloadField& device = analysis.workload[findings::WorkloadPart::kDevice];
+  return device.known() ? CellOfText(device.value) : "Unknown GPU";
 }
 
 std::string_view Icon(int priority) {
@@ -192,6 +194,11 @@ std::string FiguresTable(const findings::Analysis& analysis, const findings::Fin
     header.push_back(std::move(name));
     row.push_back(std::move(value));
   };
+  // How long the host waits is no cost; how long the GPU then has nothing to do is.
+  if (finding.host != nullptr && !finding.one_off && finding.host->idle_ms > 0) {
+    header = {"GPU idle", "Share of the " + analysis.base.unit};
+    row = {EachMs(analysis, finding.host->idle_ms), BaseShare(analysis, finding.host->idle_ms)};
+  }
   if (finding.count > 0) add("Count", fmt::format("{}", finding.count));
   if (finding.efficiency) {
     add("Efficiency", PctOrDash(finding.efficiency) +
@@ -222,13 +229,31 @@ std::string FiguresTable(const findings::Analysis& analysis, const findings::Fin
   return table.text() + "\n";
 }
 
-std::string PlacesTable(const findings::Finding& finding) {
+std::string HostTable(const findings::Analysis& analysis, const findings::Finding& finding) {
+  if (finding.host == nullptr) return "";
+  const findings::HostCause& cause = *finding.host;
+  MarkdownTable table({"Of the " + analysis.base.unit, "Value", "Share"});
+  const auto row = [&](const char* name, double ms) {
+    if (ms > 0) table.Row({name, EachMs(analysis, ms), BaseShare(analysis, ms)});
+  };
+  row("Host time", cause.total_ms);
+  row("GPU idle", cause.idle_ms);
+  row("Nothing recorded", cause.nothing_ms);
+  if (cause.each_ms > 0) table.Row({"Each", Ms(cause.each_ms), std::string(kAbsentText)});
+  return table.empty() ? "" : table.text() + "\n";
+}
+
+std::string PlacesTable(const findings::Analysis& analysis, const findings::Finding& finding) {
   if (finding.host == nullptr || finding.host->places.empty()) return "";
-  MarkdownTable table({"Where", "Code", "Times", "Time"});
+  MarkdownTable table({"Where", "Code", "Times", "Host time", "GPU idle"});
+  const auto time = [&](double ms) {
+    if (ms <= 0) return std::string(kAbsentText);
+    return finding.one_off ? Ms(ms) : EachMs(analysis, ms);
+  };
   for (const findings::HostPlace& place : finding.host->places) {
     table.Row({Code(place.name, 90), Code(place.code, 90),
                place.count > 0 ? fmt::format("{}", place.count) : std::string(kAbsentText),
-               Ms(place.ms)});
+               time(place.ms), time(place.idle_ms)});
   }
   return table.text() + "\n";
 }
@@ -401,14 +426,14 @@ std::string PhaseTable(const findings::Analysis& analysis) {
   constexpr std::size_t kPhasesMax = 8;
   constexpr double kPhaseShown = 1;  // percent of the base
   MarkdownTable table({"Phase", "Times", "Host, each", "GPU busy, each", "GPU idle, all",
-                       "Share of the " + analysis.base.unit});
+                       "Host's share of the " + analysis.base.unit});
   for (const analysis::Phase& phase : analysis.frames->phases.phases) {
     const double host_ms = static_cast<double>(phase.host_ns) / 1e6;
-    const double total_ms = static_cast<double>(analysis.frames->phases.total_ns) / 1e6;
-    const double share = total_ms > 0 ? host_ms / total_ms * 100 : 0;
+    const double share = analysis.base.Percent(host_ms);
     if (phase.level != 0 || table.rows() == kPhasesMax || share < kPhaseShown) continue;
-    table.Row({Code(phase.name, 90), fmt::format("{}", phase.count),
-               Ms(static_cast<double>(phase.host_each_ns) / 1e6),
+    table.Row({Code(phase.name, 90) +
+                   (phase.kind == analysis::PhaseKind::kWait ? " (waits for the GPU)" : ""),
+               fmt::format("{}", phase.count), Ms(static_cast<double>(phase.host_each_ns) / 1e6),
                Ms(static_cast<double>(phase.gpu_each_ns) / 1e6),
                Ms(static_cast<double>(phase.gpu_idle_ns) / 1e6), Pct(share)});
   }

@@ -54,8 +54,10 @@ std::string OperationsTable(const findings::Analysis& analysis,
                             std::span<const findings::Operation* const> operations);
 // One row: what a finding takes, reaches and saves of one step.
 std::string FiguresTable(const findings::Analysis& analysis, const findings::Finding& finding);
+// Host time, idle time and what of it nothing is recorded, of one step; empty: it is about the GPU.
+std::string HostTable(const findings::Analysis& analysis, const findings::Finding& finding);
 // What a finding about the host rests on: where its time is; empty: it is about the GPU.
-std::string PlacesTable(const findings::Finding& finding);
+std::string PlacesTable(const findings::Analysis& analysis, const findings::Finding& finding);
 
 std::string TimeTable(const findings::Analysis& analysis);  // Part | Time | Share
 // Wall time and how well its replay holds; empty: nothing is known of it.

@@ -89,7 +89,8 @@ std::string RawData(const ReportSources& sources) {
   text += table.empty() ? NothingText(analysis) + "\n\n" : table.text() + "\n";
   for (const findings::Finding& finding : analysis.findings) {
     text += fmt::format("Finding {}, {}:\n\n", finding.global_rank, SubjectText(finding)) +
-            FiguresTable(analysis, finding);
+            FiguresTable(analysis, finding) + HostTable(analysis, finding) +
+            PlacesTable(analysis, finding);
   }
   MarkdownTable combined({"All together", "Value"});
   combined.Row({"Savings added up (middle)", Ms(analysis.combined.sum_of_parts_ms)});

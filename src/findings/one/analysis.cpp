@@ -269,14 +269,23 @@ class Analyzer {
     return {};
   }
 
-  // Work that was launched before the recording is told apart from that of the steps.
+  // Work that was launched before the recording, or in an odd step, is told apart from that of the
+  // steps.
   void MarkForeign() {
     std::vector<trace::EventIndex> foreign = frames_->frames.foreign;
     std::sort(foreign.begin(), foreign.end());
+    std::vector<analysis::TimeSpan> odd_steps;
+    for (const analysis::StepFrame& step : frames_->frames.steps) {
+      if (!step.steady && step.gpu) odd_steps.push_back(*step.gpu);
+    }
     for (CategoryAnalysis& category : out_.categories) {
       for (Operation& operation : category.operations) {
         for (const trace::EventIndex gpu : operation.gpu) {
-          if (std::binary_search(foreign.begin(), foreign.end(), gpu))
+          const bool odd = std::any_of(odd_steps.begin(), odd_steps.end(), [&](const auto& span) {
+            const std::int64_t at = trace_.events()[gpu].ts_ns;
+            return at >= span.start && at < span.end;
+          });
+          if (odd || std::binary_search(foreign.begin(), foreign.end(), gpu))
             operation.foreign_us += static_cast<double>(trace_.events()[gpu].dur_ns) / 1000;
         }
         category.foreign_us += operation.foreign_us;

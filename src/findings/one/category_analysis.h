@@ -40,7 +40,7 @@ struct CategoryAnalysis {
   Kind kind = Kind::kOther;
   Status status = Status::kOk;
   double gpu_us = 0;
-  double foreign_us = 0;  // of it, launched before the recording: no part of any step
+  double foreign_us = 0;  // of it, launched before the recording or in odd steps
   double exclusive_us = 0;
   double host_us = 0;
   double sync_us = 0;  // in synchronising runtime calls below its ops

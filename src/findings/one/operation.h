@@ -98,7 +98,7 @@ struct Operation {
 
   std::uint64_t count = 0;  // calls
   double gpu_us = 0;        // busy time of all calls, summed over calls
-  double foreign_us = 0;    // of it, launched before the recording: no part of any step
+  double foreign_us = 0;    // of it, launched before the recording or in odd steps
   double exclusive_us = 0;  // of it, while nothing else ran on the GPU: only this shortens a step
   double host_us = 0;       // host duration of all calls
   double sync_us = 0;       // in synchronising runtime calls below the op (evidence, not a guess)

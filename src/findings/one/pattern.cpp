@@ -150,7 +150,7 @@ constexpr AdviceInfo kAdvices[] = {
      "give the DataLoader more workers or a larger prefetch_factor: those it has cannot keep up"},
     {A::kLoaderWorkers, "loader_workers",
      "load in other processes: DataLoader(num_workers=8, pin_memory=True, "
-     "persistent_workers=True); today the training process loads itself"},
+     "persistent_workers=True); today the main process loads itself"},
     {A::kPreprocessOnGpu, "preprocess_on_gpu",
      "resize and normalise on the GPU, whole batches of uint8 at once: torchvision.transforms.v2, "
      "or the fast image processor of transformers (use_fast=True)"},
