@@ -23,6 +23,8 @@ struct Part {
   double ms;
 };
 
+constexpr std::string_view kIdleInOps = "GPU idle, the host is in ops and launches";
+
 std::vector<Part> PartsOf(const analysis::Balance& all) {
   return {
       {"Host, before the GPU's first work", MsOf(all.host_before_ns)},
@@ -31,10 +33,18 @@ std::vector<Part> PartsOf(const analysis::Balance& all) {
       {"GPU copies, doing nothing else", MsOf(all.exposed_copy_ns)},
       {"GPU idle, the host loads code or takes memory", MsOf(all.idle_first_call_ns)},
       {"GPU idle, the host is in a call that waits for it", MsOf(all.idle_sync_ns)},
-      {"GPU idle, the host is in ops and launches", MsOf(all.idle_host_ops_ns)},
+      {std::string(kIdleInOps), MsOf(all.idle_host_ops_ns)},
       {"GPU idle, the host does something else", MsOf(all.idle_host_only_ns)},
       {"Host, after the GPU's last work", MsOf(all.after_ns)},
   };
+}
+
+// " (the profiler's pauses: 361 ms of it)": those lie in ops and launches.
+std::string OfItProfiler(const findings::Analysis& analysis, const Part& part) {
+  const double pauses = analysis.wall.known ? analysis.wall.profiler_ms : 0;
+  if (part.name != kIdleInOps || analysis.base.Percent(pauses) < kPartShown || pauses > part.ms)
+    return "";
+  return fmt::format(" (the profiler's pauses: {} of it)", EachMs(analysis, pauses));
 }
 
 // What limits the step, by what would remain if the other half took no time.
@@ -201,7 +211,8 @@ std::string BaseTable(const findings::Analysis& analysis) {
       beside += part.ms;
       continue;
     }
-    table.Row({part.name, EachMs(analysis, part.ms), BaseShare(analysis, part.ms)});
+    table.Row({part.name + OfItProfiler(analysis, part), EachMs(analysis, part.ms),
+               BaseShare(analysis, part.ms)});
   }
   if (base.Percent(beside) >= kPartShown)
     table.Row({"All else", EachMs(analysis, beside), BaseShare(analysis, beside)});

@@ -68,6 +68,33 @@ std::string CellOfText(std::string_view text) {
   return Trim(cell).empty() ? std::string(kAbsentText) : cell;
 }
 
+std::string ArgsText(std::string_view args) {
+  const std::string cell = CellOfText(args);
+  std::string text;
+  constexpr std::string_view kBreak = "<br>";
+  for (std::size_t at = 0; at <= cell.size();) {
+    const auto end_of = [&](std::size_t from) {
+      return std::min(cell.find(kBreak, from), cell.size());
+    };
+    const std::size_t end = end_of(at);
+    const std::string_view one = std::string_view(cell).substr(at, end - at);
+    std::size_t times = 1;
+    std::size_t next = end;
+    while (next < cell.size()) {
+      const std::size_t from = next + kBreak.size();
+      const std::size_t to = end_of(from);
+      if (std::string_view(cell).substr(from, to - from) != one) break;
+      ++times;
+      next = to;
+    }
+    text += text.empty() ? "" : " x ";
+    if (times > 1) text += fmt::format("{} x ", times);
+    text += one;
+    at = next + kBreak.size();
+  }
+  return text;
+}
+
 std::string Digits(double value) {
   const double size = std::abs(value);
   if (!std::isfinite(value)) return std::string(kAbsentText);

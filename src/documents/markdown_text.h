@@ -22,6 +22,10 @@ std::string Code(std::string_view name, std::size_t bytes_max = 0);
 // stays.
 std::string CellOfText(std::string_view text);
 
+// Shapes and dtypes of a call on one line, equal neighbours together:
+// "3 x (2,38,64) bf16", "(8,4) bf16 x (4,2) bf16".
+std::string ArgsText(std::string_view args);
+
 // Numbers as reports show them, the unit behind: "382.5 ms", "0.0412 ms", "23.5%", "0.42%". A
 // reader who compares prose with a table finds the same digits, for both are made here.
 std::string Digits(double value);  // three or four digits: "1195", "382.5", "3.03", "0.0412"

@@ -83,9 +83,7 @@ const findings::RuleRow* RowOf(const findings::Finding& finding) {
 // "`aten::mm` (8,4) bf16 x (4,2) bf16": what tells it from others of its name.
 std::string SubjectWithArgs(const findings::Finding& finding) {
   if (finding.subject_args.empty()) return SubjectText(finding);
-  std::string args = CellOfText(finding.subject_args);
-  for (std::size_t at = args.find("<br>"); at != std::string::npos; at = args.find("<br>"))
-    args.replace(at, 4, " x ");
+  const std::string args = ArgsText(finding.subject_args);
   constexpr std::size_t kArgsMax = 90;
   const bool shown = !args.empty() && args.size() <= kArgsMax;
   return SubjectText(finding) + (shown ? " " + args : "");
@@ -105,25 +103,23 @@ std::string RuleInsight(const findings::Analysis& analysis, const findings::Find
 }
 
 // What a way out saves alone, of the wall time where that is known.
+// A rule's target and its source stand with the saving; the roof needs no source.
 std::string SavesText(const findings::Analysis& analysis, const findings::Finding& finding,
+                      const std::optional<findings::Change>& change,
                       const std::optional<findings::WallSaving>& wall) {
+  if (change && RowOf(finding) != nullptr) {
+    if (change->savings_ms.high <= 0) return "";
+    return fmt::format("Saves {} {} at {} ({}).",
+                       EachRange(analysis, wall ? wall->ms : change->savings_ms),
+                       wall ? UnitPhrase(analysis) : "of GPU time", change->target, change->source);
+  }
   if (!wall || wall->ms.high <= 0 || finding.one_off) return "";
-  return fmt::format(" Alone it saves {} {}.", EachRange(analysis, wall->ms), UnitPhrase(analysis));
+  return fmt::format("Alone it saves {} {}.", EachRange(analysis, wall->ms), UnitPhrase(analysis));
 }
 
-std::string RulePath(const findings::Analysis& analysis, const findings::Finding& finding,
-                     std::string_view text, const std::optional<findings::Change>& change,
-                     const std::optional<findings::WallSaving>& wall) {
+std::string RulePath(const findings::Finding& finding, std::string_view text) {
   std::string filled(Trim(findings::FillRule(text, RuleFacts(finding), &WriteFact)));
-  if (filled.empty()) return filled;
-  if (!filled.ends_with('.')) filled += '.';
-  if (change && change->savings_ms.high > 0) {
-    filled += fmt::format(
-        " Saves {} {} at {} ({}).", EachRange(analysis, wall ? wall->ms : change->savings_ms),
-        wall ? UnitPhrase(analysis) : "of GPU time", change->target, change->source);
-  } else if (!change) {
-    filled += SavesText(analysis, finding, wall);
-  }
+  if (!filled.empty() && !filled.ends_with('.')) filled += '.';
   return filled;
 }
 
@@ -232,8 +228,9 @@ bool HasWay(const std::vector<findings::Remedy>& path) {
   return !path.empty() && path[0].advice != findings::Advice::kNoneKnown;
 }
 
-// Where to start, when both ways are open the one that saves more.
-std::string ActionOf(const findings::Finding& finding) {
+// Where to start: the way that saves more, and of equal ones that which needs no change of the
+// code. A reproducer alone is a way out only where there is no other.
+char ChosenPath(const findings::Finding& finding) {
   const bool a = HasWay(finding.path_a) || finding.change_a;
   const bool reproducer_only =
       !finding.change_b &&
@@ -246,26 +243,12 @@ std::string ActionOf(const findings::Finding& finding) {
   const auto ms = [](const std::optional<findings::WallSaving>& wall) {
     return wall ? wall->ms.mid : 0;
   };
-  std::string rows;
-  for (std::size_t i = 0; i < finding.row_ids.size() && i < 3; ++i)
-    rows += (i == 0 ? "" : ", ") + Code(finding.row_ids[i]);
-  std::string text;
-  if (a && b) {
-    const bool first = ms(finding.wall_a) > ms(finding.wall_b);
-    text = first ? "Take Path A; Path B where the model must stay as it is."
-                 : "Try Path B first, it needs no change of the model; Path A goes further or "
-                   "instead.";
-  } else if (a) {
-    text = "Take Path A.";
-  } else if (b) {
-    text = "Take Path B.";
-  }
-  if (finding.replay_recommended && !rows.empty()) {
-    text += fmt::format(
-        "{}Replay artifact recommended for the kernel team: `make_replay` with rows {}.",
-        text.empty() ? "" : " ", rows);
-  }
-  if (!text.empty()) return text;
+  if (a && b) return ms(finding.wall_a) > ms(finding.wall_b) ? 'A' : 'B';
+  return a ? 'A' : b ? 'B' : '\0';
+}
+
+// What to do where no path leads out.
+std::string ActionWithoutPath(const findings::Finding& finding) {
   if (HasPattern(finding, findings::Pattern::kGraphLaunch)) {
     return "Record the capture of the graph, and put its trace in a folder `capture` beside this "
            "one: its ops and sizes are then those of these kernels.";
@@ -324,8 +307,8 @@ std::string ReasoningOf(const findings::Finding& finding) {
   return text.empty() ? "It stands out by its time alone." : std::string(Trim(text));
 }
 
-std::string PathText(const std::vector<findings::Remedy>& path, std::string_view none) {
-  if (!HasWay(path)) return std::string(none);
+std::string PathText(const std::vector<findings::Remedy>& path) {
+  if (!HasWay(path)) return "";
   std::string text;
   for (const findings::Remedy& remedy : path) {
     if (remedy.advice == findings::Advice::kNoneKnown) continue;
@@ -425,22 +408,31 @@ FindingText DraftText(const findings::Analysis& analysis, const findings::Findin
   FindingText text;
   text.title = TitleOf(analysis, finding);
   text.insight = InsightOf(analysis, finding);
-  text.action = ActionOf(finding);
   text.identification = IdentificationOf(finding);
   text.reasoning = ReasoningOf(finding);
   text.resolution = ResolutionOf(finding);
   const findings::RuleRow* row = RowOf(finding);
   if (row != nullptr) {
-    text.path_a = RulePath(analysis, finding, row->path_a, finding.change_a, finding.wall_a);
-    text.path_b = RulePath(analysis, finding, row->path_b, finding.change_b, finding.wall_b);
+    text.path_a = RulePath(finding, row->path_a);
+    text.path_b = RulePath(finding, row->path_b);
   } else {
-    text.path_a = PathText(finding.path_a, "");
-    text.path_b = PathText(finding.path_b, "");
-    if (!text.path_a.empty()) text.path_a += SavesText(analysis, finding, finding.wall_a);
-    if (!text.path_b.empty()) text.path_b += SavesText(analysis, finding, finding.wall_b);
+    text.path_a = PathText(finding.path_a);
+    text.path_b = PathText(finding.path_b);
   }
-  if (text.path_a.empty()) text.path_a = NoWay(finding, finding.path_a, 'A');
-  if (text.path_b.empty()) text.path_b = NoWay(finding, finding.path_b, 'B');
+  if (text.path_a.empty()) {
+    text.path_a = NoWay(finding, finding.path_a, 'A');
+  } else {
+    text.saves_a = SavesText(analysis, finding, finding.change_a, finding.wall_a);
+  }
+  if (text.path_b.empty()) {
+    text.path_b = NoWay(finding, finding.path_b, 'B');
+  } else {
+    text.saves_b = SavesText(analysis, finding, finding.change_b, finding.wall_b);
+  }
+  text.chosen = ChosenPath(finding);
+  text.action = text.chosen == 'A'   ? text.path_a
+                : text.chosen == 'B' ? text.path_b
+                                     : ActionWithoutPath(finding);
   return text;
 }
 
@@ -453,6 +445,8 @@ FindingText TextOf(const findings::Analysis& analysis, const findings::Finding& 
     const auto edit = found->second.find(std::string(field.name));
     if (edit != found->second.end()) text.*field.member = edit->second;
   }
+  if (found->second.count("action") == 0 && text.chosen != '\0')
+    text.action = text.chosen == 'A' ? text.path_a : text.path_b;
   return text;
 }
 

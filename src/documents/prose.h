@@ -14,15 +14,18 @@ namespace jarvis::documents {
 struct FindingText {
   std::string title;           // names the category and the op
   std::string insight;         // what is wrong: one sentence
-  std::string action;          // where to start: one or two sentences
+  std::string action;          // where to start: the text of the chosen path, or what else to do
   std::string identification;  // how it was found
   std::string reasoning;       // what speaks for it, as far as a trace shows
   std::string resolution;      // why the ways out help
   std::string path_a;          // fusion, algorithm, API
   std::string path_b;          // kernels
+  std::string saves_a;         // "Saves 3.1 to 4.2 ms of the step at ... (source)."; or empty
+  std::string saves_b;
+  char chosen = '\0';  // the path to begin with: 'A', 'B', or none
 };
 
-// The fields by name, in the order of a report.
+// The fields that an agent may write, by name, in the order of a report.
 struct TextField {
   std::string_view name;
   std::string FindingText::*member;

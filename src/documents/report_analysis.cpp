@@ -37,6 +37,10 @@ std::string Bold(std::string_view label, std::string_view text) {
   return fmt::format("**{}**: {}\n\n", label, text);
 }
 
+std::string WithSaving(const std::string& path, const std::string& saves) {
+  return saves.empty() ? path : path + " " + saves;
+}
+
 std::string Library(const findings::Finding& finding) {
   if (finding.tier != findings::Tier::kCompute) return "";
   return fmt::format(" ({})", finding.library.empty() ? "Unknown" : CellOfText(finding.library));
@@ -61,7 +65,8 @@ class Cards {
     std::string card =
         fmt::format("### {} P{}: {}{}\n\n", Icon(number), number, text.title, Library(finding));
     card += Bold("Insight", text.insight) + Bold("Action", text.action);
-    card += Bold("Path A", text.path_a) + Bold("Path B", text.path_b);
+    card += Bold("Path A", WithSaving(text.path_a, text.saves_a)) +
+            Bold("Path B", WithSaving(text.path_b, text.saves_b));
     card += fmt::format("<!-- impact-begin kind=p_item category={} {} -->\n", finding.category,
                         Marks(finding.impact_percent));
     card += fmt::format("**Impact**: {}\n", Impact(finding));
@@ -245,7 +250,8 @@ std::string UsersPart(const ReportSources& sources, const findings::CategoryAnal
                                         : "not known");
     text += fmt::format(
         "- **Issue:** {}\n- **Path A:** {}\n- **Path B:** {}\n- **Priority:** {}\n\n",
-        words.insight, words.path_a, words.path_b, findings::PriorityText(finding->priority));
+        words.insight, WithSaving(words.path_a, words.saves_a),
+        WithSaving(words.path_b, words.saves_b), findings::PriorityText(finding->priority));
   }
   if (findings.empty()) text += "None.\n\n";
   return text;

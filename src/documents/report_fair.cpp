@@ -38,11 +38,18 @@ bool IsCommunication(const findings::Operation& operation) {
 // An operation with its shapes, as far as they fit a cell.
 std::string OperationCell(const findings::Operation& operation) {
   constexpr std::size_t kArgsMax = 70;
-  std::string args = CellOfText(operation.args);
-  for (std::size_t at = args.find("<br>"); at != std::string::npos; at = args.find("<br>"))
-    args.replace(at, 4, " x ");
+  const std::string args = ArgsText(operation.args);
   const bool shown = !operation.args.empty() && args.size() <= kArgsMax;
   return Code(operation.name, 60) + (shown ? " " + args : "");
+}
+
+// A path of a card: its text, unless the action above says just that, and what it saves.
+std::string PathLine(const FindingText& text, char letter) {
+  const std::string& path = letter == 'A' ? text.path_a : text.path_b;
+  std::string saves = letter == 'A' ? text.saves_a : text.saves_b;
+  if (letter == 'B' && !saves.empty() && saves == text.saves_a) saves = "Saves as much.";
+  const bool above = text.chosen == letter && path == text.action;
+  return (above ? "The action above." : path) + (saves.empty() ? "" : " " + saves);
 }
 
 class Fair {
@@ -191,8 +198,12 @@ std::string Fair::Trust() const {
 
 // The way out that saves more: "118.3 ms (30.9%)"; without a known wall time of the GPU's.
 std::string Fair::Levers() const {
-  MarkdownTable table(
-      {"#", "Change", "Saves " + UnitPhrase(analysis_) + ", alone", "After those above", "Path"});
+  // Savings may be of less than the base: without the profiler's pauses and what happens once.
+  const findings::WallBase& wall = analysis_.wall;
+  const bool apart = wall.known && wall.profiler_ms + wall.first_calls_ms > 0;
+  const std::string after_base = apart ? " (of " + EachMs(analysis_, wall.wall_ms) + ")" : "";
+  MarkdownTable table({"#", "Change", "Saves " + UnitPhrase(analysis_) + ", alone",
+                       "After those above" + after_base, "Path"});
   for (std::size_t i = 0; i < analysis_.findings.size() && i < std::min(cards_, kLevers); ++i) {
     const findings::Finding& finding = analysis_.findings[i];
     const findings::WallSaving* best = findings::BestWall(finding);
@@ -220,8 +231,8 @@ std::string Fair::Card(const findings::Finding& finding) const {
                                  finding.global_rank, text.title);
   card += fmt::format("**Issue**: {}  \n", text.insight);
   card += fmt::format("**Action**: {}  \n", text.action);
-  card += fmt::format("**Path A** (the model may change): {}  \n", text.path_a);
-  card += fmt::format("**Path B** (the torch code stays): {}  \n", text.path_b);
+  card += fmt::format("**Path A** (the code may change): {}  \n", PathLine(text, 'A'));
+  card += fmt::format("**Path B** (the torch code stays): {}  \n", PathLine(text, 'B'));
   card += fmt::format("**Impact**: {}  \n", ImpactSentence(analysis_, finding, nullptr));
   card += fmt::format("\xE2\x86\x92 *See [Detailed Analysis: {}](#{}) for details*\n\n",
                       CellOfText(finding.category_name), Anchor(finding.id));
@@ -322,9 +333,7 @@ std::string Fair::Details() {
   text += FindingsSection("The host and idle time", "cpu_idle");
   text += FindingsSection("Communication and copies", "multi_kernel");
   text += FindingsSection("Fusion opportunities", "kernel_fusion");
-  return text +
-         "Every figure, gap, copy and candidate stands in the working notes and in "
-         "`category_data/`.\n\n";
+  return text;
 }
 
 std::string Fair::Appendix() const {
@@ -340,7 +349,7 @@ std::string Fair::Appendix() const {
     }
     text += rows.empty()
                 ? "None is recommended: no finding is both large and far from its roof.\n\n"
-                : "Not made yet. Recommended: `make_replay` with rows " + rows + ".\n\n";
+                : "Not made yet: `make_replay` with rows " + rows + " makes them.\n\n";
   } else {
     for (const std::string& file : sources_.replay_files)
       text += fmt::format("- [{}]({})\n", file, file);
