@@ -3,13 +3,11 @@
 #include <string>
 #include <vector>
 
-#include <unistd.h>
-
 #include "app/commands.h"
 #include "app/console.h"
 #include "app/exit_code.h"
 #include "app/flags.h"
-#include "app/progress_line.h"
+#include "app/text_run.h"
 #include "mcp/error_reply.h"
 #include "rpc/signal_watcher.h"
 #include "tools/trace/category_text.h"
@@ -47,15 +45,9 @@ int CategoryAnalysis(Arguments arguments) {
   }
   static_cast<void>(rpc::SignalWatcher::Block());
   session::Workspace workspace;
-  Result<std::string> text;
-  {
-    ProgressLine line(STDERR_FILENO);
-    Job job([&](std::uint64_t done, std::uint64_t total, std::string_view what) {
-      line.Show(done, total, what);
-    });
-    const auto watcher = rpc::SignalWatcher::Start([&](int) { job.Stop(); });
-    text = tools::CategoryText(workspace, folder, std::string(arguments.front()), job);
-  }
+  const auto text = RunForText([&](Job& job) {
+    return tools::CategoryText(workspace, folder, std::string(arguments.front()), job);
+  });
   if (text) return Print(*text) ? kExitOk : kExitFailure;
   PrintError(mcp::ErrorReply(text.error()).text);
   return kExitFailure;

@@ -18,6 +18,8 @@ int CategoryAnalysis(Arguments arguments);                       // category_ana
 int Install(Arguments arguments);                                // install.cpp
 int Compare(Arguments arguments);                                // compare.cpp
 int Sweep(Arguments arguments);                                  // sweep.cpp
+int Query(Arguments arguments);                                  // query.cpp
+int Export(Arguments arguments);                                 // export.cpp
 int RunToolCommand(std::string_view tool, Arguments arguments);  // tool_command.cpp; a tool's name
 
 struct Command {
@@ -37,6 +39,8 @@ inline constexpr Command kCommands[] = {
      "Runs against the first: tables, and what is slower than expected.", &Compare},
     {"sweep", "NAME --output-dir DIR",
      "Runs over settings of the collectives: plan them, run them.", &Sweep},
+    {"query", "TRACE \"SELECT ...\" [--csv]", "Ask a trace in SQL.", &Query},
+    {"export", "TRACE --sqlite FILE", "Write a trace's tables as a database.", &Export},
     {"call", "TOOL [JSON | -]", "Call a tool with JSON arguments; prints its JSON.", &Call},
 };
 

@@ -127,6 +127,12 @@ class ToolFlagParser {
 
   Status Value(std::string_view word) {
     const bool taken = flags_.arguments.contains(positional_) && !IsArray(positional_);
+    // jarvis query TRACE "SELECT ..."
+    constexpr const char* kSecond = "sql";
+    if (taken && Has(kSecond) && !flags_.arguments.contains(kSecond)) {
+      flags_.arguments[kSecond] = word;
+      return {};
+    }
     if (positional_.empty() || taken) {
       return Fail(ErrorCode::kBadValue, fmt::format("unexpected argument: {}", word));
     }

@@ -6,7 +6,7 @@
 //                                  for arrays; words behind the first are of the list if they fit
 //                                  it: numbers, known words, or anything once the trace is named
 //   value                          the first one fills the trace (or the first required argument);
-//                                  an array takes all that follow
+//                                  an array takes all that follow; the second one fills `sql`
 //   --trace                        short for --trace-id; --profile-json-path, --output-xlsx-path,
 //                                  --output-csvs-dir and --input-csv are the reference's names
 #pragma once

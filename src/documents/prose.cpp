@@ -96,7 +96,7 @@ std::string RuleTitle(const findings::Finding& finding) {
 
 std::string RuleInsight(const findings::Analysis& analysis, const findings::Finding& finding) {
   const bool several = finding.members.size() > 1 && !IsOfKernels(finding);
-  return fmt::format("{}{} {} {}{} {}.", SubjectWithArgs(finding), MembersText(finding),
+  return fmt::format("{}{} {} {}{} {}.", Capital(SubjectWithArgs(finding)), MembersText(finding),
                      several ? "take" : "takes", TimeText(analysis, finding),
                      several ? "; the first runs" : "",
                      findings::FillRule(RowOf(finding)->evidence, RuleFacts(finding), &WriteFact));

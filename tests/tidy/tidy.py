@@ -32,6 +32,7 @@ HEADERS = [
                 "tests/table/")),
     (r"pugixml\.hpp", ("src/table/xlsx_reader.cpp",)),
     (r"re2/re2\.h", ("src/rocprof/metrics/kernel_filter.cpp",)),
+    (r"sqlite3\.h", ("src/query/",)),
     (r"nlohmann/.*", ("src/json/json_text.cpp", "tests/json/")),
     (r"httplib\.h", ("src/rpc/http_writer.cpp",)),
     (r"openssl/.*", ("src/mcp/request_state.cpp", "src/output/html_policy.cpp")),
@@ -47,6 +48,7 @@ OF_OTHER_HEADERS = [
     (r"src/app/\w+\.cpp", "src/app/commands.h", "the commands are declared together"),
     (r"src/json/json_\w+\.cpp", "src/json/json.h", "a part of the class Json"),
     (r"src/perf/sandbox_\w+\.cpp", "src/perf/sandbox.h", "a part of the class Sandbox"),
+    (r"src/query/catalogue_events\.cpp", "src/query/catalogue_parts.h", "a part of the class"),
     (r"src/mcp/connection_\w+\.cpp", "src/mcp/connection.h", "a part of the class Connection"),
 ]
 # Of the operating system.

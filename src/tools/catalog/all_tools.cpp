@@ -57,6 +57,7 @@ constexpr Binding kBindings[] = {
     {"host_summary", &HostSummaryTool, mcp::ToolCost::kLong, kFull | kCore},
     {"fusion_candidates", &FusionCandidates, mcp::ToolCost::kLong, kFull},
     {"prioritize", &Prioritize, mcp::ToolCost::kLong, kFull},
+    {"query", &Query, mcp::ToolCost::kLong, kFull | kCore},
     {"compare", &Compare, mcp::ToolCost::kLong, kFull | kCore},
     {"perf_report", &PerfReport, mcp::ToolCost::kLong, kFull},
     {"trace_diff", &TraceDiffTool, mcp::ToolCost::kLong, kFull | kCore},

@@ -19,6 +19,7 @@
 #include "tools/catalog/uri.h"
 #include "tools/shared/arguments.h"
 #include "tools/shared/platform_choice.h"
+#include "tools/trace/query_text.h"
 #include "tools/trace/trace_tools.h"
 
 namespace jarvis::tools {
@@ -28,6 +29,8 @@ using mcp::ResourceContent;
 
 // What the names of schemas of files start with.
 constexpr std::string_view kFileSchema = "file_";
+
+constexpr const char* kQuerySchema = "query-schema";
 
 // A written file is read whole before a part of it is sent.
 constexpr std::size_t kTextBytesMax = std::size_t{16} << 20;
@@ -180,6 +183,12 @@ std::vector<mcp::Resource> Resources::List() const {
                     "application/json",
                     {}});
   }
+  list.push_back({std::string("jarvis://") + kQuerySchema,
+                  kQuerySchema,
+                  "Tables for SQL",
+                  "What the tool query can be asked: tables, columns, worked questions.",
+                  "text/markdown",
+                  {}});
   for (const auto& [name, text] : schemas_) {
     list.push_back(
         {"jarvis://schema/" + name,
@@ -225,6 +234,8 @@ Result<std::optional<ResourceContent>> Resources::Read(const std::string& uri, J
       return ResourceContent{"application/json", policy.make().dump(1), false, true};
     }
   }
+  if (parts.size() == 1 && parts[0] == kQuerySchema)
+    return ResourceContent{"text/markdown", QuerySchema(), false, true};
   if (parts.size() != 2) return std::nullopt;
   if (parts[0] == "skill") {
     for (const Skill& skill : Skills()) {

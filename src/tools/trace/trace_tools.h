@@ -24,6 +24,7 @@ Result<Answer> HostSummaryTool(session::Workspace& workspace, const Json& argume
 Result<Answer> IdleGaps(session::Workspace& workspace, const Json& arguments, Job& job);
 Result<Answer> FusionCandidates(session::Workspace& workspace, const Json& arguments, Job& job);
 Result<Answer> Prioritize(session::Workspace& workspace, const Json& arguments, Job& job);
+Result<Answer> Query(session::Workspace& workspace, const Json& arguments, Job& job);
 Result<Answer> PerfReport(session::Workspace& workspace, const Json& arguments, Job& job);
 Result<Answer> MakeReplay(session::Workspace& workspace, const Json& arguments, Job& job);
 Result<Answer> GemmKernelDecode(session::Workspace& workspace, const Json& arguments, Job& job);
