@@ -47,6 +47,11 @@ std::string OfItProfiler(const findings::Analysis& analysis, const Part& part) {
   return fmt::format(" (the profiler's pauses: {} of it)", EachMs(analysis, pauses));
 }
 
+std::string TogetherShare(const findings::Analysis& analysis) {
+  const findings::Range& ms = *analysis.wall.together_ms;
+  return SavingShare(analysis, ms.low) + " to " + SavingShare(analysis, ms.high);
+}
+
 // What limits the step, by what would remain if the other half took no time.
 std::string BoundPhrase(const findings::Analysis& analysis) {
   constexpr double kLimits = 0.9;    // of the wall time: hardly anything is gained elsewhere
@@ -135,10 +140,18 @@ std::string SavingShare(const findings::Analysis& analysis, double ms) {
   return Pct(ms / wall.wall_ms * 100);
 }
 
-std::string TogetherShare(const findings::Analysis& analysis) {
-  if (!analysis.wall.together_ms) return std::string(kAbsentText);
+std::string TogetherSentence(const findings::Analysis& analysis) {
+  constexpr double kWide = 3;  // high over low: more needs a reason
   const findings::Range& ms = *analysis.wall.together_ms;
-  return SavingShare(analysis, ms.low) + " to " + SavingShare(analysis, ms.high);
+  std::string text = "All recommendations together save ";
+  if (ms.high > kWide * ms.low && analysis.wall.low_without_recording) {
+    return text +
+           fmt::format("up to {} {} ({}); {} if recording cost the host all that it may have.",
+                       EachMs(analysis, ms.high), UnitPhrase(analysis),
+                       SavingShare(analysis, ms.high), EachMs(analysis, ms.low));
+  }
+  return text + fmt::format("{} {} ({}).", EachRange(analysis, ms), UnitPhrase(analysis),
+                            TogetherShare(analysis));
 }
 
 double OwnMs(const findings::Operation& operation) {

@@ -21,8 +21,9 @@ std::string BaseShare(const findings::Analysis& analysis, double ms);
 // Share of what savings are of: the base without the profiler's pauses and what happens once.
 std::string SavingShare(const findings::Analysis& analysis, double ms);
 
-// The same of all recommendations together, a range: "31.4 to 36.0%".
-std::string TogetherShare(const findings::Analysis& analysis);
+// "All recommendations together save 31.4 to 36.0 ms a step (31.4% to 36.0%)." Where the range is
+// wide because of what recording may have cost the host, it says so. REQUIRES: wall.together_ms.
+std::string TogetherSentence(const findings::Analysis& analysis);
 
 // Of an operation and a category: GPU time of the base, without work launched before the recording.
 double OwnMs(const findings::Operation& operation);

@@ -118,7 +118,10 @@ std::string PctOrDash(std::optional<double> percent) {
 }
 
 std::string RangeMs(const findings::Range& ms) {
-  return ms.low == ms.high ? Ms(ms.high) : Digits(ms.low) + " to " + Ms(ms.high);
+  constexpr double kNothing = 0.005;  // of the high end: the low one says no more than "perhaps"
+  if (ms.low == ms.high) return Ms(ms.high);
+  if (ms.low <= kNothing * ms.high) return "up to " + Ms(ms.high);
+  return Digits(ms.low) + " to " + Ms(ms.high);
 }
 
 std::string RangePct(const findings::Range& percent) {

@@ -125,9 +125,7 @@ std::string Fair::SummaryParagraph() const {
   if (analysis_.findings.empty()) {
     text += " " + NothingText(analysis_);
   } else if (analysis_.wall.together_ms) {
-    text += fmt::format(" All recommendations together save {} {} ({}).",
-                        EachRange(analysis_, *analysis_.wall.together_ms), UnitPhrase(analysis_),
-                        TogetherShare(analysis_));
+    text += " " + TogetherSentence(analysis_);
   } else if (analysis_.combined.savings_ms.high > 0) {
     text += fmt::format(" All recommendations together save at most {} of GPU time.",
                         EachMs(analysis_, analysis_.combined.savings_ms.high));

@@ -431,7 +431,7 @@ std::string PhaseTable(const findings::Analysis& analysis) {
     const double host_ms = static_cast<double>(phase.host_ns) / 1e6;
     const double share = analysis.base.Percent(host_ms);
     if (phase.level != 0 || table.rows() == kPhasesMax || share < kPhaseShown) continue;
-    table.Row({Code(phase.name, 90) +
+    table.Row({Code(phase.name, 90) + (phase.first ? " (the first, which differs)" : "") +
                    (phase.kind == analysis::PhaseKind::kWait ? " (waits for the GPU)" : ""),
                fmt::format("{}", phase.count), Ms(static_cast<double>(phase.host_each_ns) / 1e6),
                Ms(static_cast<double>(phase.gpu_each_ns) / 1e6),

@@ -152,6 +152,7 @@ class WallAsker {
     }
     given_ = simulation_.Given(std::move(given_.changes));
     if (recording_.most.empty()) return;
+    wall.low_without_recording = true;
     quick.emplace_back(analysis::RemoveProfilerCost{recording_.most});
     quick_ = simulation_.Given(std::move(quick));
   }

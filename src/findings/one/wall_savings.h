@@ -33,6 +33,8 @@ struct WallBase {
   double opaque_percent = 0;
   // All findings but those of what happens once, each by its better way.
   std::optional<Range> together_ms;
+  // Low ends of ranges are what is left if recording cost the host all that it may have.
+  bool low_without_recording = false;
 };
 
 // What is no cost of the program's steady steps, though it was recorded.
