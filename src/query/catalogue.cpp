@@ -103,17 +103,10 @@ Relation Catalogue::Parts::Gaps() const {
     return [idle, cell](std::size_t row) -> Value { return cell(idle->gaps[row]); };
   };
   using findings::Gap;
-  const auto end_of = [this](const Gap& gap) {
-    const EventIndex next = EventOf(gap.next_uid);
-    return next == kNoEvent ? trace::kAbsent : events_[next].ts_ns;
-  };
   const auto ns = [](const Gap& gap) { return std::int64_t{std::llround(gap.dur_us * 1000)}; };
   return {idle->gaps.size(),
-          {of([end_of, ns](const Gap& gap) {
-             const std::int64_t end = end_of(gap);
-             return end == trace::kAbsent ? Value() : Value(end - ns(gap));
-           }),
-           of([end_of](const Gap& gap) { return Known(end_of(gap)); }),
+          {of([ns](const Gap& gap) -> Value { return gap.end_ns - ns(gap); }),
+           of([](const Gap& gap) -> Value { return gap.end_ns; }),
            of([ns](const Gap& gap) -> Value { return ns(gap); }),
            of([](const Gap& gap) -> Value { return findings::GapText(gap.kind); }),
            of([](const Gap& gap) { return TextOr(gap.previous_op); }),

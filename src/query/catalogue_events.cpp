@@ -42,16 +42,6 @@ CodeName CodeNameOf(std::string_view name) {
 
 }  // namespace
 
-EventIndex Catalogue::Parts::EventOf(std::uint32_t uid) const {
-  // Events keep the order of the file.
-  EventIndex low = 0, high = events_.size();
-  while (low < high) {
-    const EventIndex middle = low + (high - low) / 2;
-    (events_[middle].uid < uid ? low : high) = events_[middle].uid < uid ? middle + 1 : middle;
-  }
-  return low < events_.size() && events_[low].uid == uid ? low : kNoEvent;
-}
-
 void Catalogue::Parts::MakeHostSums() {
   if (!self_ns_.empty()) return;
   self_ns_.resize(events_.size());

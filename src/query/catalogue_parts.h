@@ -80,7 +80,6 @@ class Catalogue::Parts {
     if (fresh) found->second = analysis::ModulePath(chains_.Frames(node));
     return TextOr(found->second);
   }
-  trace::EventIndex EventOf(std::uint32_t uid) const;
 
   const session::LoadedTrace& trace_;
   const trace::EventStore& events_;

@@ -111,6 +111,11 @@ void RankRewriter::AddEvent(std::string_view event, std::string* out) {
     ++dropped_;
     return;
   }
+  if (options_.as_is) {
+    ++events_;
+    out->append(",\n").append(event);
+    return;
+  }
   std::string_view phase;
   std::string_view name;
   std::string_view category;

@@ -20,6 +20,7 @@ class RankRewriter {
     std::int64_t first_pid = 1;    // pids count up from here
     std::int64_t shift_ns = 0;     // added to every time
     bool python_functions = true;  // false: Python frames are left out
+    bool as_is = false;            // events stay as they are written; the above means nothing
   };
   explicit RankRewriter(const Options& options);
   ~RankRewriter();

@@ -380,6 +380,7 @@ class Idle {
     gap.next_kernel = events_.name(raw.next);
     gap.previous_op = OpOf(raw.previous);
     gap.next_op = OpOf(raw.next);
+    gap.end_ns = events_[raw.next].ts_ns;
     gap.next_uid = events_[raw.next].uid;
     gap.module_path = ModulePathOf(raw.next);
     gap.step = analysis::StepOf(events_, tree_, trace_.steps(), raw.next);

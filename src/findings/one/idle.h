@@ -28,6 +28,7 @@ std::string_view GapText(GapClass kind);  // "host_bound", "synchronisation", ..
 struct Gap {
   double start_us = 0;  // from the start of the window
   double dur_us = 0;
+  std::int64_t end_ns = 0;  // on the trace's clock: start of the next GPU event
   GapClass kind = GapClass::kUnknown;
   bool drained = false;         // a synchronising call ended before the next launch
   std::string previous_kernel;  // whole names

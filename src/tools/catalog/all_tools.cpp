@@ -58,6 +58,7 @@ constexpr Binding kBindings[] = {
     {"fusion_candidates", &FusionCandidates, mcp::ToolCost::kLong, kFull},
     {"prioritize", &Prioritize, mcp::ToolCost::kLong, kFull},
     {"query", &Query, mcp::ToolCost::kLong, kFull | kCore},
+    {"perfetto", &Perfetto, mcp::ToolCost::kLong, kFull},
     {"compare", &Compare, mcp::ToolCost::kLong, kFull | kCore},
     {"perf_report", &PerfReport, mcp::ToolCost::kLong, kFull},
     {"trace_diff", &TraceDiffTool, mcp::ToolCost::kLong, kFull | kCore},

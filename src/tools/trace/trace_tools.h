@@ -25,6 +25,7 @@ Result<Answer> IdleGaps(session::Workspace& workspace, const Json& arguments, Jo
 Result<Answer> FusionCandidates(session::Workspace& workspace, const Json& arguments, Job& job);
 Result<Answer> Prioritize(session::Workspace& workspace, const Json& arguments, Job& job);
 Result<Answer> Query(session::Workspace& workspace, const Json& arguments, Job& job);
+Result<Answer> Perfetto(session::Workspace& workspace, const Json& arguments, Job& job);
 Result<Answer> PerfReport(session::Workspace& workspace, const Json& arguments, Job& job);
 Result<Answer> MakeReplay(session::Workspace& workspace, const Json& arguments, Job& job);
 Result<Answer> GemmKernelDecode(session::Workspace& workspace, const Json& arguments, Job& job);
