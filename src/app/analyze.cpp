@@ -25,7 +25,7 @@ namespace {
 
 constexpr std::string_view kUsage =
     "usage: jarvis analyze TRACE --output-dir DIR [--platform NAME] [--reports LIST]\n"
-    "                      [--extension FILE] [--compare TRACE] [--overwrite]\n"
+    "                      [--capture PATH] [--extension FILE] [--compare TRACE] [--overwrite]\n"
     "\n"
     "Loads the trace, writes the tables (DIR/perf_report.xlsx, DIR/perf_report_csvs/*.csv), the\n"
     "category files (DIR/category_data/, DIR/metadata/), the findings (DIR/category_findings/,\n"
@@ -39,6 +39,7 @@ struct Request {
   std::string output_dir;
   std::string platform;   // empty: the trace's device
   std::string reports;    // empty: all
+  std::string capture;    // of replayed GPU graphs; empty: beside the trace
   std::string extension;  // empty: none
   std::string reference;  // a second trace; empty: none
   bool overwrite = false;
@@ -59,6 +60,11 @@ std::vector<Flag> AnalyzeFlags(Request* request) {
        "  --reports LIST    of fair (standalone_analysis_fair.md), rough\n"
        "                    (standalone_analysis_rough.md) and analysis (analysis.md); default: "
        "all\n"},
+      {{"--capture"},
+       &request->capture,
+       "  --capture PATH    what was recorded while the GPU graphs that the trace replays were\n"
+       "                    captured: a file, or a folder of them; default: \"capture\" beside "
+       "it\n"},
       {{"--extension"},
        &request->extension,
        "  --extension FILE  performance models of yours (docs/models.md)\n"},
@@ -156,6 +162,7 @@ Json ArgumentsOf(const mcp::Tool& tool, Step step, const Request& request) {
   if (!step.arguments.contains("trace")) {
     add("trace", request.trace);
     if (!request.platform.empty()) add("platform", request.platform);
+    if (!request.capture.empty()) add("capture", request.capture);
   }
   if (!request.extension.empty()) add("extension", request.extension);
   if (request.overwrite) add("overwrite", true);

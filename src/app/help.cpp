@@ -88,7 +88,13 @@ std::string ToolHelp(const mcp::Tool& tool, std::string_view spelled) {
   const Json properties = schema.value("properties", Json::object());
   for (const auto& [name, property] : properties.items())
     text += FlagHelp(schema, name, property);
+  if (TakesCaptureOfLoad(schema)) text += "  --capture PATH\n      As of load_trace.\n";
   return text + "  --json\n      Print the structured half of the answer, one line of JSON.\n";
+}
+
+bool TakesCaptureOfLoad(const Json& schema) {
+  const Json properties = schema.value("properties", Json::object());
+  return properties.contains("trace") && !properties.contains("capture");
 }
 
 std::string Unknown(std::string_view kind, std::string_view name,

@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "documents/iteration_text.h"
 #include "documents/markdown_text.h"
 #include "session/trace_frames.h"
 
@@ -182,7 +183,8 @@ std::string BaseSentence(const findings::Analysis& analysis) {
                                                    : "the profiler's pauses and first calls",
                         EachMs(analysis, wall.wall_ms));
   }
-  return text;
+  const std::string pace = IterationSentence(analysis.frames->iterations);
+  return pace.empty() ? text : text + " " + pace;
 }
 
 std::string ToldTable(const findings::Analysis& analysis) {
@@ -199,6 +201,15 @@ std::string ToldTable(const findings::Analysis& analysis) {
   for (const analysis::StepFrame& step : frames.steps)
     odd += step.steady ? 0 : step.host_ns();
   row("Left out: odd steps", MsOf(odd));
+  if (const auto pace = PaceOf(analysis.frames->iterations)) {
+    row("GPU work of an iteration", pace->busy_ms);
+    if (pace->period_ms) row("Begin to begin of iterations", *pace->period_ms);
+    if (pace->between_ms) row("Behind the annotation of an iteration", *pace->between_ms);
+    if (pace->per_second) {
+      table.Row({pace->period_ms ? "Generated tokens/s" : "Generated tokens/s, at most",
+                 PerSecond(*pace->per_second), std::string(kAbsentText)});
+    }
+  }
   const findings::WallBase& wall = analysis.wall;
   if (wall.known) {
     table.Row({"Host alone", EachMs(analysis, wall.host_floor_ms), std::string(kAbsentText)});

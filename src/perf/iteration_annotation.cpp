@@ -164,6 +164,29 @@ std::optional<IterationSums> ParseDiffusion(std::string_view name) {
   return out;
 }
 
+// "execute_context_1(888_788544)_generation_0(0)": tokens, then further sums.
+std::optional<IterationSums> ParseShortened(std::string_view name) {
+  IterationSums out;
+  Cursor at(name);
+  if (!at.Skip("execute_context_") || !at.Number(&out.context_requests) || !at.Skip("(") ||
+      !at.Number(&out.c_sq)) {
+    return std::nullopt;
+  }
+  constexpr std::string_view kGeneration = ")_generation_";
+  const std::size_t middle = at.rest().find(kGeneration);
+  if (middle == std::string_view::npos) return std::nullopt;
+  Cursor generation(at.rest().substr(middle + kGeneration.size()));
+  if (!generation.Number(&out.generation_requests) || !generation.Skip("(") ||
+      !generation.Number(&out.g_sq)) {
+    return std::nullopt;
+  }
+  out.format = "vllm_shortened";
+  out.context_sum = out.c_sq;
+  out.generation_sum = out.g_sq;
+  out.batch_size = out.c_sq + out.g_sq;
+  return out;
+}
+
 }  // namespace
 
 std::optional<IterationSums> ParseIteration(std::string_view name) {
@@ -171,6 +194,18 @@ std::optional<IterationSums> ParseIteration(std::string_view name) {
     if (auto sums = parse(name)) return sums;
   }
   return std::nullopt;
+}
+
+std::optional<IterationSums> TellIteration(std::string_view name) {
+  auto sums = ParseIteration(name);
+  if (!sums) return ParseShortened(name);
+  if (sums->format.starts_with("diffusion")) return std::nullopt;
+  return sums;
+}
+
+std::string_view PhaseOf(const IterationSums& sums) {
+  if (sums.context_requests > 0) return sums.generation_requests > 0 ? "mixed" : "prefill";
+  return "decode";
 }
 
 std::optional<IterationSums> SumsOf(std::string_view name) {

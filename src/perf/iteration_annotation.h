@@ -39,7 +39,12 @@ struct IterationSums {
 
 // Absent: another name.
 std::optional<IterationSums> ParseIteration(std::string_view name);
-// The same, if the name gives the sums of products that attention models need.
+// Also names that only begin as vLLM's do and end in other sums: requests and computed tokens are
+// known of them, and nothing else. Not of image generation.
+std::optional<IterationSums> TellIteration(std::string_view name);
+// "prefill", "decode" or "mixed".
+std::string_view PhaseOf(const IterationSums& sums);
+// The same as ParseIteration, if the name gives the sums of products that attention models need.
 std::optional<IterationSums> SumsOf(std::string_view name);
 
 // "capture_<batch>_<mode>" with mode decode, prefill or mixed_prefill.

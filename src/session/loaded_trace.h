@@ -84,8 +84,8 @@ class LoadedTrace {
   friend Result<std::shared_ptr<LoadedTrace>> LoadTrace(
       io::InputFile file, const trace::ReadOptions& options, Job& job,
       const std::function<std::string(std::uint64_t)>& id_of);
-  friend Status AddCapture(const io::FilePolicy& files, const trace::ReadOptions& options, Job& job,
-                           LoadedTrace* trace);
+  friend Status AddCapture(const io::FilePolicy& files, const std::string& named,
+                           const trace::ReadOptions& options, Job& job, LoadedTrace* trace);
   // All that follows from the events.
   Status Derive(int threads, Job& job);
   std::string id_;

@@ -21,6 +21,7 @@ constexpr Mode kOwnMode = {
     .rocprof_rules = [] { return rocprof::ReportRules(); },
     .has_models_of = nullptr,
     .model_overlays = [] { return std::span<const EmbeddedFile>(); },
+    .reads_captures = true,
     .judges_comparisons = true,
 };
 
@@ -39,6 +40,7 @@ constexpr Mode kTraceLensMode = {
     .rocprof_rules = &compat::TraceLensRocprofRules,
     .has_models_of = &compat::InTheReference,
     .model_overlays = &compat::OverlayFiles,
+    .reads_captures = false,
     .judges_comparisons = false,
 };
 

@@ -119,7 +119,8 @@ void AddKernelTables(const analysis::TableInput& input, const analysis::ReportRe
   tables->push_back(std::move(summary));
 }
 
-Result<std::vector<Table>> MakeTables(const LoadedTrace& trace,
+// `trace` is the recorded one or that with its capture; time is always that of the recording.
+Result<std::vector<Table>> MakeTables(const LoadedTrace& trace, const LoadedTrace& recorded,
                                       const analysis::ReportReading& reading,
                                       const ReportOptions& options, Job& job) {
   ReportParts made{reading};
@@ -162,10 +163,12 @@ Result<std::vector<Table>> MakeTables(const LoadedTrace& trace,
   }
   if (reading.has_coverage) {
     tables.push_back(CoverageTable(trace.coverage()));
-    JV_ASSIGN(const auto frames, FramesOf(trace, job));
+    JV_ASSIGN(const auto frames, FramesOf(recorded, job));
     tables.push_back(analysis::TimeFramesTable(frames->frames));
     tables.push_back(analysis::TimePartsTable(frames->frames));
     tables.push_back(analysis::PhasesTable(frames->phases));
+    if (!frames->iterations.empty())
+      tables.push_back(analysis::IterationsTable(frames->iterations));
   }
   return tables;
 }
@@ -187,7 +190,9 @@ Result<std::vector<Table>> MakeReport(const LoadedTrace& trace, const ReportOpti
       .group_by_parent_module = options.group_by_parent_module,
       .include_overlap_info = options.include_overlap_info,
       .models = options.models};
-  return MakeTables(trace, ModeOf(options.compat).read(trace, asked), options, job);
+  const Mode& mode = ModeOf(options.compat);
+  const LoadedTrace& read = options.inference && mode.reads_captures ? trace.WithCapture() : trace;
+  return MakeTables(read, trace, mode.read(read, asked), options, job);
 }
 
 Table CoverageTable(const analysis::Coverage& coverage) {

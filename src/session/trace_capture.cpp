@@ -5,8 +5,11 @@
 #include <memory>
 #include <set>
 
+#include <fmt/format.h>
+
 #include "analysis/align/graph_capture.h"
 #include "io/file_policy.h"
+#include "session/capture_files.h"
 #include "session/loaded_trace.h"
 #include "trace/graft.h"
 
@@ -17,7 +20,6 @@ using analysis::CapturedGraph;
 using analysis::ReplayedGraph;
 using trace::EventIndex;
 
-constexpr std::size_t kCaptureFiles = 32;
 constexpr std::uint64_t kCaptureBytes = std::uint64_t{1} << 30;  // of files
 // Beyond this, further replays stay as they are.
 constexpr std::size_t kAddedEvents = 4'000'000;
@@ -25,6 +27,7 @@ constexpr std::size_t kAddedEvents = 4'000'000;
 struct CaptureFile {
   std::shared_ptr<const LoadedTrace> trace;
   std::vector<CapturedGraph> graphs;
+  std::string misfit;  // why the last replay that was held against it does not fit
 };
 
 // A capture that fits a replay.
@@ -34,14 +37,16 @@ struct CaptureFit {
   std::vector<std::uint32_t> launches;  // by GPU event of the replay
 };
 
-std::vector<std::string> FilesBeside(const io::FilePolicy& files, const std::string& path) {
-  const std::string folder = path.substr(0, path.rfind('/') + 1);
-  std::vector<std::string> out;
-  for (const char* name : {"capture", "graph_capture"}) {
-    const auto found = files.ListFolder(folder + name, {".json", ".json.gz"}, 1, kCaptureFiles);
-    if (found) out.insert(out.end(), found->begin(), found->end());
+// Why a capture cannot be that of a replay; the two are known not to agree.
+std::string MisfitOf(const ReplayedGraph& replay, const CapturedGraph& graph) {
+  if (replay.batch && graph.batch && *graph.batch < *replay.batch) {
+    return fmt::format("was made for {} rows, and the replay runs {}", *graph.batch, *replay.batch);
   }
-  return out;
+  if (replay.gpu.size() != graph.launches.size()) {
+    return fmt::format("launches {} kernels and copies, and the replay runs {}",
+                       graph.launches.size(), replay.gpu.size());
+  }
+  return "launches other kernels than the replay runs";
 }
 
 class CaptureJoiner {
@@ -55,19 +60,19 @@ class CaptureJoiner {
     }
   }
 
-  Status Read(const io::FilePolicy& files, const trace::ReadOptions& options, Job& job) {
+  Status Read(const io::FilePolicy& files, const std::string& named,
+              const trace::ReadOptions& options, Job& job) {
+    std::vector<std::int64_t> rows;
+    for (const ReplayedGraph& replay : replays_) {
+      if (replay.batch) rows.push_back(*replay.batch);
+    }
+    std::vector<CaptureSource> sources = FindCaptureSources(files, trace_.path(), named);
+    if (sources.empty() && !named.empty()) Pass(named, "holds no trace");
+    if (rows.size() == replays_.size()) sources = SourcesForRows(std::move(sources), rows);
     std::uint64_t bytes = 0;
-    for (const std::string& path : FilesBeside(files, trace_.path())) {
-      auto input = files.OpenInput(path);
-      if (!input || input->path == trace_.path()) continue;
-      bytes += input->size;
+    for (const CaptureSource& source : sources) {
+      JV_TRY(ReadOne(files, source, options, job, &bytes));
       if (bytes > kCaptureBytes) break;
-      auto loaded = LoadTrace(std::move(*input), options, job);
-      JV_TRY(job.Check());
-      if (!loaded) continue;
-      CaptureFile file{std::move(*loaded), {}};
-      file.graphs = analysis::FindCapturedGraphs(file.trace->events(), file.trace->tree());
-      if (!file.graphs.empty()) files_.push_back(std::move(file));
     }
     return {};
   }
@@ -94,12 +99,75 @@ class CaptureJoiner {
       use_.aligned_us += UsOf(replay);
     }
     use_.files.assign(used.begin(), used.end());
+    for (const CaptureFile& file : files_) {
+      if (!used.contains(file.trace->path())) Pass(file.trace->path(), file.misfit);
+    }
     if (graft == nullptr) return std::nullopt;
     return std::move(*graft).Take();
   }
 
  private:
   static constexpr std::int64_t kApartNs = 1'000'000;
+
+  void Pass(const std::string& path, std::string why) {
+    use_.unused.push_back({path, std::move(why)});
+  }
+
+  Status ReadOne(const io::FilePolicy& files, const CaptureSource& source,
+                 const trace::ReadOptions& options, Job& job, std::uint64_t* bytes) {
+    auto input = files.OpenInput(source.path);
+    if (!input) return {};  // gone, or out of reach, since its folder was listed
+    if (input->path == trace_.path()) {
+      Pass(source.path, "is the trace itself");
+      return {};
+    }
+    *bytes += input->size;
+    if (*bytes > kCaptureBytes) {
+      Pass(source.path, "is more than is read of captures");
+      return {};
+    }
+    auto loaded = LoadTrace(std::move(*input), options, job);
+    JV_TRY(job.Check());
+    if (!loaded) {
+      Pass(source.path, "is no trace that can be read");
+      return {};
+    }
+    if (const std::string why = OtherRank(source, **loaded); !why.empty()) {
+      Pass(source.path, why);
+      return {};
+    }
+    CaptureFile file{std::move(*loaded), {}, {}};
+    file.graphs = analysis::FindCapturedGraphs(file.trace->events(), file.trace->tree());
+    if (!file.graphs.empty()) {
+      TakeRows(source, &file.graphs);
+      files_.push_back(std::move(file));
+    } else {
+      Pass(source.path, file.trace->trace().partial ? "is cut off before the end of a capture"
+                                                    : "has no captured graph");
+    }
+    return {};
+  }
+
+  // What a server says of its file counts more than what shapes suggest, unless the file holds
+  // graphs for several numbers of rows.
+  static void TakeRows(const CaptureSource& source, std::vector<CapturedGraph>* graphs) {
+    const bool alike = std::all_of(graphs->begin(), graphs->end(), [&](const CapturedGraph& one) {
+      return one.batch == graphs->front().batch;
+    });
+    if (!source.batch || !alike) return;
+    for (CapturedGraph& graph : *graphs)
+      graph.batch = source.batch;
+  }
+
+  // Where both ranks are known and are not one.
+  std::string OtherRank(const CaptureSource& source, const LoadedTrace& capture) const {
+    const auto& own = trace_.trace().metadata.rank;
+    const auto& recorded = capture.trace().metadata.rank;
+    if (!own || (!recorded && !source.rank)) return {};
+    const std::int64_t other = recorded ? *recorded : *source.rank;
+    if (other == *own) return {};
+    return fmt::format("is of rank {}, and the trace of rank {}", other, *own);
+  }
 
   double UsOf(const ReplayedGraph& replay) const {
     double us = 0;
@@ -112,24 +180,33 @@ class CaptureJoiner {
     return files_[fit.file].graphs[fit.graph];
   }
 
-  std::optional<CaptureFit> Fit(const ReplayedGraph& replay) const {
+  std::optional<CaptureFit> Fit(const ReplayedGraph& replay) {
     std::optional<CaptureFit> best;
     std::set<std::int64_t> rows;
     for (std::size_t f = 0; f < files_.size(); ++f) {
       for (std::size_t g = 0; g < files_[f].graphs.size(); ++g) {
         const CapturedGraph& graph = files_[f].graphs[g];
         const std::int64_t batch = graph.batch.value_or(0);
-        if (replay.batch && graph.batch && batch < *replay.batch) continue;
+        if (replay.batch && graph.batch && batch < *replay.batch) {
+          files_[f].misfit = MisfitOf(replay, graph);
+          continue;
+        }
         if (best && batch > GraphOf(*best).batch.value_or(0) && replay.batch) continue;
         std::vector<std::uint32_t> launches =
             AlignReplay(trace_.events(), replay, files_[f].trace->events(), graph);
-        if (launches.empty()) continue;
+        if (launches.empty()) {
+          files_[f].misfit = MisfitOf(replay, graph);
+          continue;
+        }
         rows.insert(batch);
         const bool fewer = best && batch < GraphOf(*best).batch.value_or(0);
         if (!best || fewer) best = CaptureFit{f, g, std::move(launches)};
       }
     }
-    if (!replay.batch && rows.size() > 1) return std::nullopt;
+    if (!replay.batch && rows.size() > 1) {
+      files_[best->file].misfit = "is one of several that fit, and nothing tells the replay's rows";
+      return std::nullopt;
+    }
     return best;
   }
 
@@ -141,6 +218,10 @@ class CaptureJoiner {
     const trace::EventStore& captured = file.trace->events();
     const std::int64_t shift = next_ns_ - graph.begin_ns;
     const std::int64_t span = graph.end_ns - graph.begin_ns;
+    if (!use_.rows && replay.batch && graph.batch && *graph.batch > *replay.batch) {
+      use_.rows = replay.batch;
+      use_.captured_rows = graph.batch;
+    }
     if (replay.iteration != trace::kNoEvent) {
       constexpr std::int64_t kAroundNs = 100'000;
       graft->Add(trace_.events(), replay.iteration, next_ns_ - kAroundNs, span + 2 * kAroundNs,
@@ -171,12 +252,13 @@ class CaptureJoiner {
 
 }  // namespace
 
-Status AddCapture(const io::FilePolicy& files, const trace::ReadOptions& options, Job& job,
-                  LoadedTrace* trace) {
+Status AddCapture(const io::FilePolicy& files, const std::string& named,
+                  const trace::ReadOptions& options, Job& job, LoadedTrace* trace) {
+  trace->capture_.named = named;
   std::vector<ReplayedGraph> replays = analysis::FindReplayedGraphs(trace->events(), trace->tree());
   if (replays.empty()) return {};
   CaptureJoiner joiner(*trace, std::move(replays), &trace->capture_);
-  JV_TRY(joiner.Read(files, options, job));
+  JV_TRY(joiner.Read(files, named, options, job));
   std::optional<trace::EventStore> events = joiner.Join();
   if (!events) return {};
   auto joined = std::make_shared<LoadedTrace>();

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -14,8 +15,18 @@ namespace jarvis::session {
 
 class LoadedTrace;
 
+// A capture that serves no replay, and why.
+struct UnusedCapture {
+  std::string path;
+  std::string why;  // "has no captured graph": ends a sentence about the file
+};
+
 // How far the replays of a trace could be held against a capture.
 struct CaptureUse {
+  std::string named;                  // what the caller named; empty: what lies beside the trace
+  std::vector<UnusedCapture> unused;  // of the files that were looked at
+  // Where a step runs fewer rows than its graph was captured for: both, of the first such step.
+  std::optional<std::int64_t> rows, captured_rows;
   std::vector<std::string> files;  // absolute, of the captures that were used; empty: none
   std::uint64_t replays = 0;       // of graphs, in the trace
   std::uint64_t aligned = 0;       // of them with a capture
@@ -25,12 +36,13 @@ struct CaptureUse {
   double aligned_us = 0;
 };
 
-// Looks for captures in a directory "capture" or "graph_capture" beside the trace, which nothing is
-// ever written to, and joins them with the trace (LoadedTrace::WithCapture). Of captures that fit a
-// replay the one for the fewest rows counts that has enough; where the rows of a replay are not
-// known, captures for different ones are not guessed between. Files that are no trace, or that the
-// policy does not allow, are passed over. Errors: kCancelled.
-Status AddCapture(const io::FilePolicy& files, const trace::ReadOptions& options, Job& job,
-                  LoadedTrace* trace);
+// Takes captures from where the caller says (`named`, from ResolveCapture) or, where that is empty,
+// from a directory "capture" or "graph_capture" beside the trace, and joins them with the trace
+// (LoadedTrace::WithCapture). Nothing is ever written there. Of captures that fit a replay the one
+// for the fewest rows counts that has enough; where the rows of a replay are not known, captures
+// for different ones are not guessed between. A capture that does not fit is no error: the trace
+// stays as it is, and capture() says why. Errors: kCancelled.
+Status AddCapture(const io::FilePolicy& files, const std::string& named,
+                  const trace::ReadOptions& options, Job& job, LoadedTrace* trace);
 
 }  // namespace jarvis::session

@@ -22,8 +22,10 @@ Result<std::shared_ptr<const TraceFrames>> FramesOf(const LoadedTrace& trace, co
     made->frames = analysis::MakeTimeFrames(facts);
     JV_TRY(job.Check());
     made->phases = analysis::MakePhases(facts, made->frames);
+    made->iterations = analysis::FindIterations(facts);
     JV_TRY(job.Check());
-    const std::size_t bytes = made->frames.MemoryBytes() + made->phases.MemoryBytes();
+    const std::size_t bytes = made->frames.MemoryBytes() + made->phases.MemoryBytes() +
+                              made->iterations.capacity() * sizeof(analysis::Iteration);
     return DerivedCache::Made<TraceFrames>{std::move(made), bytes};
   });
 }

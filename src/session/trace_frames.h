@@ -2,7 +2,9 @@
 #pragma once
 
 #include <memory>
+#include <vector>
 
+#include "analysis/frames/iterations.h"
 #include "analysis/frames/phases.h"
 #include "analysis/frames/time_frames.h"
 #include "base/job.h"
@@ -15,6 +17,7 @@ class LoadedTrace;
 struct TraceFrames {
   analysis::TimeFrames frames;
   analysis::Phases phases;
+  std::vector<analysis::Iteration> iterations;  // of an inference server
 };
 
 // Kept with the trace. Errors: kCancelled.

@@ -9,6 +9,8 @@
 #include <fmt/format.h>
 #include <malloc.h>
 
+#include "session/capture_files.h"
+
 namespace jarvis::session {
 namespace {
 
@@ -128,11 +130,19 @@ Result<Opened> Workspace::Open(const std::string& trace, Job& job, const OpenOpt
   Lock lock(mutex_);
   JV_ASSIGN(const std::string given, PathOf(trace));
   io::InputFile file;
+  std::string capture;
   {
     const Unlocked unlocked(lock);
     JV_ASSIGN(file, options_.files.OpenInput(given));
+    if (options.capture) {
+      JV_ASSIGN(capture, ResolveCapture(options_.files, *options.capture));
+    }
   }
-  const FileKey key{file.path, file.size, file.modified_ns, file.changed_ns, file.inode};
+  if (options.capture) capture_of_path_[file.path] = std::move(capture);
+  const auto named = capture_of_path_.find(file.path);
+  const FileKey key{file.path,        file.size,
+                    file.modified_ns, file.changed_ns,
+                    file.inode,       named == capture_of_path_.end() ? "" : named->second};
   const auto found = entries_.find(key);
   const bool loaded = found != entries_.end() && found->second.trace != nullptr;
   if (loaded) {
@@ -223,7 +233,7 @@ Result<std::shared_ptr<const LoadedTrace>> Workspace::LoadWithCapture(
   JV_ASSIGN(const std::shared_ptr<LoadedTrace> trace,
             LoadTrace(std::move(load->file), options, load->job,
                       [this](std::uint64_t hash) { return IdOf(hash); }));
-  JV_TRY(AddCapture(options_.files, options, load->job, trace.get()));
+  JV_TRY(AddCapture(options_.files, load->key.capture, options, load->job, trace.get()));
   return trace;
 }
 

@@ -41,6 +41,9 @@ struct WorkspaceOptions {
 };
 
 struct OpenOptions {
+  // The capture of the trace's GPU graphs, a folder or a file (AddCapture). It counts for the trace
+  // until another one is named. Absent: what was named before, else what lies beside the trace.
+  std::optional<std::string> capture;
   std::optional<std::chrono::milliseconds> patience;  // absent: until the trace is there
 };
 
@@ -88,6 +91,7 @@ class Workspace {
     std::int64_t modified_ns = 0;
     std::int64_t changed_ns = 0;
     std::uint64_t inode = 0;
+    std::string capture;  // named for it; mostly empty
     auto operator<=>(const FileKey&) const = default;
   };
   struct Entry {
@@ -123,6 +127,7 @@ class Workspace {
     std::string before;
   };
   std::map<std::string, Ids> ids_of_path_;
+  std::map<std::string, std::string> capture_of_path_;  // that a caller named, absolute
   // Loads that a caller can wait for: running, or failed after all who asked were told to come
   // again.
   std::map<FileKey, LoadPtr> loading_;

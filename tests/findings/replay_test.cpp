@@ -1,6 +1,7 @@
 // Replays of GPU graphs: with a capture beside the trace, and without one.
 #include <filesystem>
 #include <fstream>
+#include <optional>
 
 #include <doctest/doctest.h>
 #include <fmt/format.h>
@@ -70,14 +71,26 @@ class Beside {
   Beside(const Beside&) = delete;
   Beside& operator=(const Beside&) = delete;
 
-  Analyzed Open() {
+  Analyzed Open() { return Open(std::nullopt); }
+  // With a capture that is named: below the folder.
+  Analyzed Open(const std::optional<std::string>& capture) {
     session::Workspace workspace;
     Job job;
-    auto trace = workspace.Open((folder_ / "trace.json").string(), job);
+    session::OpenOptions options;
+    if (capture) options.capture = (folder_ / *capture).string();
+    const std::string path = (folder_ / "trace.json").string();
+    REQUIRE(workspace.Open(path, job, options).has_value());
+    // What was named counts for those who ask later.
+    auto trace = workspace.Open(path, job);
     REQUIRE(trace.has_value());
     auto analysis = findings::Analyze(**trace, perf::FindPlatform("MI300X"), {}, job);
     REQUIRE(analysis.has_value());
     return {*trace, std::move(*analysis)};
+  }
+
+  void Write(const std::string& name, const std::string& text) const {
+    std::filesystem::create_directories((folder_ / name).parent_path());
+    std::ofstream(folder_ / name) << text;
   }
 
  private:
@@ -124,6 +137,113 @@ TEST_CASE("a capture of another graph is not used") {
   const Analyzed a = Beside(ReplayOf(DenseLayer()), CaptureOf(other)).Open();
   CHECK(a.trace->capture().aligned == 0);
   CHECK(&a.trace->WithCapture() == a.trace.get());
+}
+
+std::string WhyNot(const Analyzed& a) {
+  CHECK(a.trace->capture().aligned == 0);
+  CHECK(&a.trace->WithCapture() == a.trace.get());
+  const Quality* quality = a.Quality("capture_not_used");
+  REQUIRE(quality != nullptr);
+  REQUIRE(quality->ms.has_value());
+  CHECK(*quality->ms == doctest::Approx(kLayers * 0.092));
+  return quality->text;
+}
+
+TEST_CASE("a capture that is named is used instead of that beside the trace") {
+  KernelLayer other = DenseLayer();
+  other.push_back({"one_more", 5, "aten::add", {}});
+  Beside beside(ReplayOf(DenseLayer()), CaptureOf(other));
+  beside.Write("mine/c.json", CaptureOf(DenseLayer()).Json());
+  for (const char* named : {"mine", "mine/c.json"}) {
+    const Analyzed a = beside.Open(named);
+    CHECK(a.trace->capture().aligned == 1);
+    CHECK(a.First("gemm").name == "aten::mm");
+    CHECK(a.Quality("capture_not_used") == nullptr);
+  }
+}
+
+TEST_CASE("what is no capture of the trace is said, and the analysis goes on without it") {
+  Beside beside(ReplayOf(DenseLayer()), CaptureOf(DenseLayer()));
+  const auto says = [&](const char* named, const char* what) {
+    const std::string text = WhyNot(beside.Open(named));
+    INFO(text);
+    CHECK(text.find(what) != std::string::npos);
+  };
+  says("trace.json", "is the trace itself");
+  beside.Write("empty/notes.txt", "nothing");
+  says("empty", "holds no trace");
+  KernelLayer other = DenseLayer();
+  other.push_back({"one_more", 5, "aten::add", {}});
+  beside.Write("other/c.json", CaptureOf(other).Json());
+  says("other", "launches 18 kernels and copies, and the replay runs 12");
+  other = DenseLayer();
+  other[0].name = "another_kernel";
+  beside.Write("names/c.json", CaptureOf(other).Json());
+  says("names", "launches other kernels");
+  beside.Write("eager/c.json", ReplayOf(DenseLayer()).Json());
+  says("eager", "has no captured graph");
+  const std::string whole = CaptureOf(DenseLayer()).Json();
+  beside.Write("cut/c.json", whole.substr(0, whole.size() / 2));
+  says("cut", "is cut off");
+  beside.Write("text/c.json", "no trace");
+  says("text", "is no trace");
+}
+
+std::string OfRank(const TraceText& text, int rank) {
+  return fmt::format("{{\"distributedInfo\":{{\"rank\":{},\"world_size\":2}},{}", rank,
+                     text.Json().substr(1));
+}
+
+TEST_CASE("a capture of another rank is not used, one of the same is") {
+  Beside beside(ReplayOf(DenseLayer()), CaptureOf(DenseLayer()));
+  beside.Write("trace.json", OfRank(ReplayOf(DenseLayer()), 0));
+  beside.Write("ranks/r1.json", OfRank(CaptureOf(DenseLayer()), 1));
+  CHECK(WhyNot(beside.Open("ranks")).find("is of rank 1, and the trace of rank 0") !=
+        std::string::npos);
+  beside.Write("ranks/r0.json", OfRank(CaptureOf(DenseLayer()), 0));
+  CHECK(beside.Open("ranks").trace->capture().aligned == 1);
+}
+
+TEST_CASE("of captures for several numbers of rows that with room for the step counts") {
+  const std::string step =
+      "execute_{0}_context_0(sq0sk0sqsq0sqsk0)_generation_{0}(sq{0}sk99sqsq{0}sqsk99)";
+  Beside beside(ReplayOf(DenseLayer()), CaptureOf(DenseLayer()));
+  TraceText served = ReplayOf(DenseLayer());
+  served.Annotation(fmt::format(fmt::runtime(step), 24), 9, 2000);
+  beside.Write("trace.json", served.Json());
+  for (const int rows : {16, 32, 64})
+    beside.Write(fmt::format("sizes/bs_{}.json", rows), CaptureOf(DenseLayer()).Json());
+  const Analyzed a = beside.Open("sizes");
+  REQUIRE(a.trace->capture().files.size() == 1);
+  CHECK(a.trace->capture().files[0].ends_with("bs_32.json"));
+  beside.Write("small/bs_16.json", CaptureOf(DenseLayer()).Json());
+  CHECK(WhyNot(beside.Open("small")).find("made for 16 rows") != std::string::npos);
+}
+
+TEST_CASE("attention whose layers differ has no rate: some see a window alone") {
+  const std::string step =
+      "execute_32_context_0(sq0sk0sqsq0sqsk0)_generation_32(sq32sk32000sqsq32sqsk32000)";
+  const auto rate = [&](double every_second_us) {
+    TraceText replay, capture;
+    replay.Annotation(step, 0, 3000).Runtime("hipGraphLaunch", 10, 50, 7);
+    capture.Runtime("hipStreamBeginCapture", 0, 2, 1);
+    double at = 40;
+    for (int i = 0; i < 8; ++i) {
+      const double us = i % 2 == 0 ? 60 : every_second_us;
+      replay.Kernel("unified_attention_kernel", at, us, 7);
+      at += us;
+      capture
+          .Op("vllm::unified_attention_with_output", 10 + 10 * i, 8,
+              testing::Shapes("[[32,64,64],[32,8,64],[32,8,64],[32,64,64]]", "c10::BFloat16", 4))
+          .Runtime("hipLaunchKernel", 12 + 10 * i, 3, 100 + i,
+                   "\"kernel\":\"unified_attention_kernel\"");
+    }
+    capture.Runtime("hipStreamEndCapture", 200, 2, 2);
+    const Analyzed a = Beside(replay, capture).Open();
+    return a.First("inferenceattention").efficiency.tb_per_s;
+  };
+  CHECK(rate(60).has_value());
+  CHECK_FALSE(rate(15).has_value());
 }
 
 TEST_CASE("without a capture kernels are operations by their names and parts") {

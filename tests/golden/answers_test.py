@@ -16,7 +16,8 @@ import program  # noqa: E402
 ANSWER_BYTES_MAX = 7000
 ERROR_BYTES_MAX = 700  # 200 tokens; most of it lists what exists
 TRACE = str(program.EXAMPLE)
-GROUPINGS = ("op", "category", "kernel", "module", "stream", "step", "phase")
+GROUPINGS = ("op", "category", "kernel", "module", "stream", "step", "phase",
+             "iteration")
 
 QUESTIONS = [
     ("load_trace", {}),

@@ -157,7 +157,8 @@ TEST_CASE("under a memory limit the least recently used goes, and comes back by 
 
 // ---- loads that go on
 
-constexpr session::OpenOptions kAtOnce{std::chrono::milliseconds(0)};
+const session::OpenOptions kAtOnce{.capture = std::nullopt,
+                                   .patience = std::chrono::milliseconds(0)};
 
 // What is asked of the workspace becomes true.
 template <typename Condition>

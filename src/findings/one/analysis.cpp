@@ -47,6 +47,7 @@ class Analyzer {
     JV_ASSIGN(Collected collected, CollectOperations(trace_, platform_, models_, job_));
     Calls& calls = collected.calls;
     out_.categories = std::move(collected.categories);
+    ForgetWindowRates(calls, &out_.categories);
     out_.baseline = FindBaseline(calls, out_.categories);
     std::size_t first = 0;
     for (CategoryAnalysis& category : out_.categories) {

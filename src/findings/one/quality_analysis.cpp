@@ -92,6 +92,11 @@ class AnalysisQualities {
     if (all) {
       q.consequence =
           "Times of the host inside the replay, and idle time by cause, cannot be told.";
+      if (use.rows) {
+        q.consequence +=
+            fmt::format(" Shapes are those of a graph for {} rows, of which {} are run.",
+                        *use.captured_rows, *use.rows);
+      }
       return;
     }
     q.consequence =
@@ -106,14 +111,18 @@ class AnalysisQualities {
     if (use.aligned == 0) return ", whose ops are not in the trace";
     if (use.aligned == use.replays) {
       return fmt::format(
-          "; their ops, shapes and modules come from the capture beside the trace, "
-          "whose launches agree with all {} kernels",
-          use.kernels);
+          "; their ops, shapes and modules come from the capture{}, whose launches agree with all "
+          "{} "
+          "kernels",
+          Whence(use), use.kernels);
     }
-    return fmt::format(
-        "; the capture beside the trace agrees with {} of {} replays, and {} ms stay "
-        "without ops",
-        use.aligned, use.replays, ShortNumber((use.gpu_us - use.aligned_us) / 1000));
+    return fmt::format("; the capture{} agrees with {} of {} replays, and {} ms stay without ops",
+                       Whence(use), use.aligned, use.replays,
+                       ShortNumber((use.gpu_us - use.aligned_us) / 1000));
+  }
+
+  static std::string_view Whence(const session::CaptureUse& use) {
+    return use.named.empty() ? " beside the trace" : " that was named";
   }
 
   void Graphs() {

@@ -8,6 +8,7 @@
 #include <fmt/ranges.h>
 
 #include "analysis/ranks/rank_set.h"
+#include "base/text.h"
 #include "findings/one/quality_parts.h"
 #include "findings/one/thresholds.h"
 #include "session/trace_frames.h"
@@ -27,6 +28,7 @@ class RecordingQualities {
     Damage();
     Ranks();
     Coverage();
+    Captures();
     Oddities();
     Missing();
     Secrets();
@@ -75,6 +77,31 @@ class RecordingQualities {
       q.record = "analyse each rank's trace by itself";
     }
     OneRank();
+  }
+
+  // Captures of GPU graphs that were named or found and serve no replay.
+  void Captures() {
+    const session::CaptureUse& use = trace_.capture();
+    if (use.replays == 0) {
+      if (use.named.empty()) return;
+      Quality& q = Add("capture_not_used", Severity::kNote,
+                       "No replay of a GPU graph with its kernels is in the trace: the capture " +
+                           OneLine(use.named) + " is not used.");
+      q.evidence = use.named;
+      return;
+    }
+    if (use.unused.empty() || use.aligned == use.replays) return;
+    const session::UnusedCapture& first = use.unused.front();
+    std::string text =
+        fmt::format("The capture {} is not used: it {}", OneLine(first.path), first.why);
+    if (use.unused.size() > 1)
+      text += fmt::format(" ({} more are not used)", use.unused.size() - 1);
+    Quality& q = Add("capture_not_used", Severity::kWarning, text + ".");
+    q.count = use.kernels - use.aligned_kernels;
+    q.evidence = first.path;
+    SetTime(base_, (use.gpu_us - use.aligned_us) / 1000, 0, &q);
+    q.consequence = "Ops, shapes and modules of the kernels that it should have told are unknown.";
+    q.record = "the capture of the same server and rank, for the rows that are run";
   }
 
   std::size_t Devices() const {

@@ -37,6 +37,9 @@ Fact SequenceCount(std::string key, std::size_t value) {
 // What kernels that split the keys reach of the bandwidth in decoding.
 constexpr double kDecodeAttentionShare = 0.7;
 
+// Of the times of attention in like layers of one replay.
+constexpr double kUnlikeLayers = 0.3;  // coefficient of variation
+
 // One product writes gate and up, the activation in its epilogue.
 bool IsGatedProduct(std::string_view kernel) {
   constexpr std::string_view kGated[] = {"swiglu", "geglu", "silu_and_mul", "act_and_mul", "g1u1"};
@@ -46,6 +49,36 @@ bool IsGatedProduct(std::string_view kernel) {
 
 bool IsProductKernel(std::string_view kernel) {
   return analysis::RoleOf({kernel, {}, {}}) == analysis::kProductRole;
+}
+
+// The model's call that an operation has its sizes from; null: none.
+const analysis::WorkCall* ModelledCall(const Calls& calls, const Operation& operation) {
+  if (operation.gpu.empty()) return nullptr;
+  const std::uint32_t call = calls.call_of[operation.gpu.front()];
+  return call == kNone ? nullptr : &calls.calls[call];
+}
+
+// In a step that decodes, all layers have the same sizes: where some take much less time, they
+// see a window alone and read less than the model says, so that no rate is known.
+bool SeesWindows(const Calls& calls, const Operation& o) {
+  const analysis::WorkCall* call = ModelledCall(calls, o);
+  if (call == nullptr || call->work == nullptr || !calls.trace.IsReplayed(o.gpu.front()))
+    return false;
+  const auto number = [&](const char* key) { return call->work->NumberOf(key).value_or(0); };
+  return number("g_sk") > 0 && number("c_sq") <= 0 && o.variation.value_or(0) > kUnlikeLayers;
+}
+
+// The category's share of its roof is then of the other operations, if they are most of it.
+void ForgetRate(CategoryAnalysis* category, Operation* o) {
+  if (o->efficiency.roof_us && o->efficiency.percent && category->efficiency) {
+    const double roof_us = *category->efficiency / 100 * category->modeled_us -
+                           std::min(100.0, *o->efficiency.percent) / 100 * o->gpu_us;
+    category->modeled_us -= o->gpu_us;
+    category->efficiency.reset();
+    if (2 * category->modeled_us > category->gpu_us)
+      category->efficiency = std::max(0.0, roof_us) / category->modeled_us * 100;
+  }
+  o->efficiency = {};
 }
 
 // One replayed graph: its GPU work by start with the part of the model that each is.
@@ -167,7 +200,7 @@ class ReplayCauses {
     for (const CategoryAnalysis& category : out_) {
       if (category.kind != Kind::kGemm) continue;
       for (const Operation& operation : category.operations) {
-        const analysis::WorkCall* call = CallOf(operation);
+        const analysis::WorkCall* call = ModelledCall(calls_, operation);
         const auto rows =
             call == nullptr || call->work == nullptr ? std::nullopt : call->work->NumberOf("M");
         if (rows) time[*rows] += operation.gpu_us;
@@ -176,11 +209,6 @@ class ReplayCauses {
     const auto most = std::max_element(
         time.begin(), time.end(), [](const auto& a, const auto& b) { return a.second < b.second; });
     return most == time.end() ? 0 : most->first;
-  }
-  const analysis::WorkCall* CallOf(const Operation& operation) const {
-    if (operation.gpu.empty()) return nullptr;
-    const std::uint32_t call = calls_.call_of[operation.gpu.front()];
-    return call == kNone ? nullptr : &calls_.calls[call];
   }
 
   void TableCasts() {
@@ -234,14 +262,13 @@ class ReplayCauses {
 
   void OneAttention(Operation* o) const {
     const Efficiency& e = o->efficiency;
-    const analysis::WorkCall* call = CallOf(*o);
-    if (call == nullptr || call->work == nullptr || o->cause || e.anomaly) return;
-    if (!calls_.trace.IsReplayed(o->gpu.front()) || !e.tb_per_s || !e.peak_tb_per_s) return;
+    const analysis::WorkCall* call = ModelledCall(calls_, *o);
+    if (call == nullptr || call->work == nullptr || o->cause) return;
+    if (e.anomaly || !calls_.trace.IsReplayed(o->gpu.front())) return;
+    if (!e.tb_per_s || !e.peak_tb_per_s) return;
     const auto number = [&](const char* key) { return call->work->NumberOf(key).value_or(0); };
     const double tokens = number("g_sk");
     if (number("c_sq") > 0 || tokens <= 0 || o->mean_us < 2 * limits::kSmallKernelUs) return;
-    // Layers that see a window alone read less than the model says.
-    if (o->variation.value_or(0) > limits::kRowVariation) return;
     const double goal = kDecodeAttentionShare * *e.peak_tb_per_s;
     if (*e.tb_per_s <= 0 || *e.tb_per_s >= limits::kTargetSlack * goal) return;
     Cause cause;
@@ -421,6 +448,15 @@ bool IsLaunchFloor(const Calls& calls, const Operation& operation) {
   if (operation.gpu.empty() || !calls.trace.IsReplayed(operation.gpu.front())) return false;
   const double us = operation.gpu_us / static_cast<double>(operation.gpu.size());
   return us < limits::kSmallKernelUs && operation.efficiency.percent.value_or(0) < kFarFromRoof;
+}
+
+void ForgetWindowRates(const Calls& calls, std::vector<CategoryAnalysis>* categories) {
+  for (CategoryAnalysis& category : *categories) {
+    if (category.kind != Kind::kSdpa) continue;
+    for (Operation& operation : category.operations) {
+      if (SeesWindows(calls, operation)) ForgetRate(&category, &operation);
+    }
+  }
 }
 
 void FindReplayCauses(const Calls& calls, std::vector<CategoryAnalysis>* categories) {

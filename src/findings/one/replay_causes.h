@@ -14,6 +14,10 @@ namespace jarvis::findings {
 // nothing is to be said about its distance from a roof.
 bool IsLaunchFloor(const Calls& calls, const Operation& operation);
 
+// Takes the rate from replayed decode attention whose layers differ in time: the model counts each
+// as if it saw all keys. To be done before anything is judged by rates.
+void ForgetWindowRates(const Calls& calls, std::vector<CategoryAnalysis>* categories);
+
 // Gives operations of replays their causes, before the rules for single operations (FindCauses) see
 // the others. Linear in the kernels of replays.
 void FindReplayCauses(const Calls& calls, std::vector<CategoryAnalysis>* categories);

@@ -101,7 +101,19 @@ class ReplaySplitter {
       std::erase_if(rest.kernels, [&](EventIndex e) { return gone.contains(e); });
       rest.kernel_us = analysis::BusyUs(events_, rest.kernels, trace_.attribution().clock);
     }
+    if (rest.category == "other") rest.category = CategoryOfCaptured(rest);
     out_.push_back(std::move(rest));
+  }
+
+  // Of a call of the capture whose op tells nothing: what its longest kernel tells.
+  std::string_view CategoryOfCaptured(const WorkCall& call) const {
+    if (call.kernels.empty() || !trace_.OfCapture(call.op)) return call.category;
+    const auto longest = std::max_element(
+        call.kernels.begin(), call.kernels.end(),
+        [&](EventIndex a, EventIndex b) { return events_[a].dur_ns < events_[b].dur_ns; });
+    const auto roles = analysis::RolesByName(events_, call.kernels);
+    const auto at = static_cast<std::size_t>(longest - call.kernels.begin());
+    return CategoryOfKernel(events_.name(*longest), roles[at]);
   }
 
   void One(EventIndex e, std::string_view role) {
@@ -134,7 +146,8 @@ bool IsReplayCall(const trace::EventStore& events, const WorkCall& call) {
 }
 
 bool HasReplays(const session::LoadedTrace& trace, std::span<const WorkCall> calls) {
-  return std::any_of(calls.begin(), calls.end(),
+  return trace.capture().replays > 0 ||
+         std::any_of(calls.begin(), calls.end(),
                      [&](const WorkCall& call) { return !ReplayedOf(trace, call).empty(); });
 }
 

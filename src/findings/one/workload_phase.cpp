@@ -1,6 +1,7 @@
 #include "findings/one/workload_phase.h"
 
 #include <algorithm>
+#include <map>
 #include <optional>
 #include <string>
 #include <utility>
@@ -103,45 +104,19 @@ class PhaseTeller {
     return Containing(facts_.kernels, parts);
   }
 
-  // Of an inference server. Names that only begin as its annotations do give the requests.
+  // Of an inference server. Two servers' annotations may stand around one step: those with the most
+  // in them count.
   void ReadIterations() {
+    std::map<std::string_view, std::map<std::string_view, std::uint64_t>> phases;  // by format
     for (const NamedWork& note : facts_.annotations) {
-      if (const auto sums = perf::ParseIteration(note.name)) {
-        if (sums->format.find("diffusion") != std::string_view::npos) continue;
-        if (!iteration_ || sums->g_sk + sums->c_sk > iteration_->g_sk + iteration_->c_sk) {
-          iteration_ = sums;
-          iteration_name_ = note.name;
-        }
-        continue;
-      }
-      if (!iteration_) ReadShortened(note.name);
+      const auto sums = perf::TellIteration(note.name);
+      if (!sums) continue;
+      phases[sums->format][perf::PhaseOf(*sums)] += note.count;
+      if (iteration_ && sums->g_sk + sums->c_sk <= iteration_->g_sk + iteration_->c_sk) continue;
+      iteration_ = sums;
+      iteration_name_ = note.name;
     }
-  }
-
-  // "execute_context_1(888_788544)_generation_0(0)": tokens, then further sums.
-  void ReadShortened(std::string_view name) {
-    constexpr std::string_view kContext = "execute_context_", kGeneration = ")_generation_";
-    const std::size_t middle = name.find(kGeneration);
-    if (!name.starts_with(kContext) || middle == std::string_view::npos) return;
-    const auto read = [](std::string_view part, std::int64_t* requests, std::int64_t* tokens) {
-      const std::size_t open = part.find('(');
-      if (open == std::string_view::npos) return false;
-      const auto first = ParseInt(part.substr(0, open));
-      const std::string_view rest = part.substr(open + 1);
-      const auto second = ParseInt(rest.substr(0, rest.find_first_not_of("0123456789")));
-      if (!first || !second) return false;
-      *requests = *first;
-      *tokens = *second;
-      return true;
-    };
-    perf::IterationSums sums;
-    if (!read(name.substr(kContext.size(), middle - kContext.size()), &sums.context_requests,
-              &sums.c_sq) ||
-        !read(name.substr(middle + kGeneration.size()), &sums.generation_requests, &sums.g_sq)) {
-      return;
-    }
-    iteration_ = sums;
-    iteration_name_ = name;
+    if (iteration_) phases_ = phases[iteration_->format];
   }
 
   void Framework() {
@@ -264,13 +239,15 @@ class PhaseTeller {
   }
 
   void ServerPhase() {
-    const bool context = iteration_->context_requests > 0;
-    const bool generation = iteration_->generation_requests > 0;
-    out_.Set(WorkloadPart::kPhase,
-             context && generation ? "prefill and decode mixed"
-             : context             ? "prefill"
-                                   : "decode",
-             Certainty::kRecorded, std::string(iteration_name_));
+    std::string text;
+    for (const auto& [phase, steps] : phases_) {
+      text += fmt::format("{}{}", text.empty() ? "" : ", ",
+                          phase == "mixed" ? "prefill and decode mixed" : phase);
+      if (phases_.size() > 1)
+        text += " (" + Counted(static_cast<std::int64_t>(steps), "step") + ")";
+    }
+    out_.Set(WorkloadPart::kPhase, std::move(text), Certainty::kRecorded,
+             std::string(iteration_name_));
   }
 
   void InferencePhase() {
@@ -455,6 +432,7 @@ class PhaseTeller {
   std::uint64_t passes_ = 1;
   std::optional<perf::IterationSums> iteration_;
   std::string_view iteration_name_;
+  std::map<std::string_view, std::uint64_t> phases_;  // steps by phase
 };
 
 }  // namespace

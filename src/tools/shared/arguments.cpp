@@ -10,6 +10,7 @@ Result<session::Opened> OpenTraceFully(session::Workspace& workspace, const Json
                                        Job& job) {
   session::OpenOptions options;
   if (!job.patient()) options.patience = workspace.options().patience;
+  options.capture = TextArgument(arguments, "capture");
   JV_ASSIGN(session::Opened opened,
             workspace.Open(arguments.at("trace").get<std::string>(), job, options));
   if (opened.trace != nullptr) return opened;

@@ -8,6 +8,7 @@
 #include "session/category_names.h"
 #include "tools/shared/arguments.h"
 #include "tools/shared/platform_choice.h"
+#include "tools/trace/iteration_rows.h"
 #include "tools/trace/phase_rows.h"
 #include "tools/trace/trace_tools.h"
 
@@ -111,17 +112,22 @@ std::vector<NextCall> NextCalls(const std::string& trace,
   return next;
 }
 
-Result<Answer> ByPhase(const session::LoadedTrace& trace, const Filter& filter,
-                       const Json& arguments, Job& job) {
+// Rows that are stretches of time: phases and iterations.
+Result<Answer> ByTime(const session::LoadedTrace& trace, const std::string& by,
+                      const Filter& filter, const Json& arguments, Job& job) {
   JV_ASSIGN(const auto frames, session::FramesOf(trace, job));
   Answer answer;
   answer.trace = trace.id();
-  answer.cursor_key = fmt::format("{}/phase/{}/{}", trace.id(), filter.text, filter.percent_min);
+  answer.cursor_key = fmt::format("{}/{}/{}/{}", trace.id(), by, filter.text, filter.percent_min);
   if (const auto cursor = TextArgument(arguments, "cursor")) {
     JV_ASSIGN(answer.offset, ReadCursor(answer.cursor_key, *cursor));
   }
-  AddPhaseRows(*frames, {filter.text, filter.percent_min},
-               arguments.at("limit").get<std::uint64_t>(), &answer);
+  const auto limit = arguments.at("limit").get<std::uint64_t>();
+  if (by == "iteration") {
+    AddIterationRows(*frames, filter.text, limit, &answer);
+  } else {
+    AddPhaseRows(*frames, {filter.text, filter.percent_min}, limit, &answer);
+  }
   return answer;
 }
 
@@ -134,7 +140,8 @@ Result<Answer> OpsSummary(session::Workspace& workspace, const Json& arguments, 
   const Filter filter{LowerAscii(TextArgument(arguments, "filter").value_or("")),
                       TextArgument(arguments, "category"),
                       arguments.at("min_percent").get<double>()};
-  if (by_name == "phase") return ByPhase(*trace, filter, arguments, job);
+  if (by_name == "phase" || by_name == "iteration")
+    return ByTime(*trace, by_name, filter, arguments, job);
   const Summary& summary = trace->SummaryBy(by);
   const double window_us = trace->timeline() ? trace->timeline()->total : 0;
   std::vector<const SummaryRow*> rows;

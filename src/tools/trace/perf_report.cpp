@@ -175,6 +175,14 @@ Result<Answer> PerfReport(session::Workspace& workspace, const Json& arguments, 
       answer.notes.push_back(std::move(note));
     answer.notes.push_back(ModelNote(tables));
   }
+  const session::CaptureUse& capture = trace->capture();
+  if (options.inference && capture.replays > 0) {
+    answer.notes.push_back(
+        compatible ? "replayed kernels stay below their graph launch: the reference's merge of a "
+                     "capture is not reproduced"
+                   : fmt::format("{} of {} replays have the ops and shapes of their capture",
+                                 capture.aligned, capture.replays));
+  }
   if (options.comparison != nullptr) {
     answer.notes.push_back(
         fmt::format("compared with {}: trace 1 is {}, trace 2 the other; trace_diff answers where "

@@ -1,0 +1,96 @@
+#include "analysis/frames/iterations.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace jarvis::analysis {
+namespace {
+
+double IterationMs(std::int64_t ns) {
+  return static_cast<double>(ns) / 1e6;
+}
+
+// The annotations on the chosen thread, apart.
+std::vector<Iteration> NamedIterations(const FrameFacts& facts) {
+  std::vector<Iteration> all;
+  bool detailed = false;
+  for (const EventIndex e : facts.on_thread) {
+    if (facts.events[e].kind != trace::EventKind::kUserAnnotation) continue;
+    const auto sums = perf::TellIteration(facts.events.name(e));
+    if (!sums) continue;
+    detailed = detailed || sums->has_products;
+    Iteration& one = all.emplace_back();
+    one.name = facts.events.name(e);
+    one.sums = *sums;
+    one.host = {facts.events[e].ts_ns, facts.events[e].end_ns()};
+  }
+  if (detailed) std::erase_if(all, [](const Iteration& one) { return !one.sums.has_products; });
+  std::stable_sort(all.begin(), all.end(), [](const Iteration& a, const Iteration& b) {
+    return a.host.start < b.host.start;
+  });
+  std::vector<Iteration> apart;
+  for (Iteration& one : all) {
+    if (apart.empty() || one.host.start >= apart.back().host.end) apart.push_back(std::move(one));
+  }
+  return apart;
+}
+
+void AddGpuWork(const FrameFacts& facts, std::int64_t until, Iteration* one) {
+  const auto first = std::partition_point(
+      facts.launched.begin(), facts.launched.end(),
+      [&](const LaunchedWork& work) { return work.launch_ns < one->host.start; });
+  TimeSet spans;
+  for (auto work = first; work != facts.launched.end() && work->launch_ns < until; ++work) {
+    const trace::Event& event = facts.events[work->event];
+    spans.push_back({event.ts_ns, event.end_ns()});
+    ++one->gpu_events;
+  }
+  if (spans.empty()) return;
+  spans = Union(std::move(spans));
+  one->gpu = TimeSpan{spans.front().start, spans.back().end};
+  one->busy_ns = Length(spans);
+}
+
+}  // namespace
+
+std::vector<Iteration> FindIterations(const FrameFacts& facts) {
+  std::vector<Iteration> iterations = NamedIterations(facts);
+  for (std::size_t i = 0; i < iterations.size(); ++i) {
+    const bool last = i + 1 == iterations.size();
+    Iteration& one = iterations[i];
+    if (!last) one.period_ns = iterations[i + 1].host.start - one.host.start;
+    AddGpuWork(facts, last ? facts.recording.end + 1 : iterations[i + 1].host.start, &one);
+  }
+  return iterations;
+}
+
+Table IterationsTable(const std::vector<Iteration>& iterations) {
+  Table table{
+      "iterations",
+      {"iteration", "phase", "start_ms", "context_requests", "context_tokens",
+       "generation_requests", "generation_tokens", "cached_tokens", "host_ms", "gpu_window_ms",
+       "gpu_busy_ms", "gpu_events", "period_ms", "between_ms", "generated_per_s"},
+      {}};
+  const auto if_any = [](std::int64_t n) { return n > 0 ? Cell(n) : Cell(); };
+  for (const Iteration& one : iterations) {
+    const perf::IterationSums& sums = one.sums;
+    const bool period = one.period_ns && *one.period_ns > 0;
+    const auto if_gpu = [&](std::int64_t ns) { return one.gpu ? Cell(IterationMs(ns)) : Cell(); };
+    table.rows.push_back(
+        {one.name, std::string(perf::PhaseOf(sums)),
+         IterationMs(one.host.start - iterations.front().host.start), sums.context_requests,
+         sums.c_sq, sums.generation_requests, sums.g_sq, if_any(sums.c_sk + sums.g_sk),
+         IterationMs(one.host.end - one.host.start),
+         one.gpu ? Cell(IterationMs(one.gpu->end - one.gpu->start)) : Cell(), if_gpu(one.busy_ns),
+         static_cast<std::int64_t>(one.gpu_events),
+         period ? Cell(IterationMs(*one.period_ns)) : Cell(),
+         period ? Cell(IterationMs(*one.period_ns - (one.host.end - one.host.start))) : Cell(),
+         period && sums.generation_requests > 0
+             ? Cell(static_cast<double>(sums.generation_requests) * 1e9 /
+                    static_cast<double>(*one.period_ns))
+             : Cell()});
+  }
+  return table;
+}
+
+}  // namespace jarvis::analysis
