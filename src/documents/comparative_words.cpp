@@ -44,16 +44,18 @@ std::string BytesText(double bytes) {
                      : fmt::format("{:.3g} GB", bytes / 1e9);
 }
 
-// "474 TFLOPS/s, 36 % of peak": of a class on one side; empty: not known.
+// "474 TFLOPS/s, 36 % of its peak": of a class on one side; empty: not known. Rate and share are of
+// one resource.
 std::string RateText(const BalanceLine& line, int side) {
-  if (!line.roof_share[side]) return {};
-  const bool bytes = line.bound == perf::Bound::kMemory && line.work != WorkClass::kAttention;
-  const std::optional<double>& rate = bytes ? line.tb_per_s[side] : line.tflops[side];
-  if (!rate) return {};
-  std::string text = fmt::format("{:.3g} {}, {} of its {}", *rate, bytes ? "TB/s" : "TFLOPS/s",
-                                 PercentText(*line.roof_share[side]), bytes ? "bandwidth" : "roof");
+  const bool arithmetic = line.told_by_arithmetic();
+  const std::optional<double>& rate = arithmetic ? line.tflops[side] : line.tb_per_s[side];
+  const std::optional<double>& share =
+      arithmetic ? line.rate_share[side] : line.bandwidth_share[side];
+  if (!rate || !share) return {};
+  std::string text = fmt::format("{:.3g} {}, {} of its {}", *rate, arithmetic ? "TFLOPS/s" : "TB/s",
+                                 PercentText(*share), arithmetic ? "peak" : "bandwidth");
   const bool products = line.work == WorkClass::kProducts || line.work == WorkClass::kConvolution;
-  if (side == 0 && products && !bytes && line.practical_ms)
+  if (side == 0 && products && arithmetic && line.practical_ms)
     text += fmt::format(" and {} of what was measured to be possible",
                         PercentText(*line.practical_ms / line.ms[0]));
   return text;
@@ -78,15 +80,33 @@ std::string ShapesText(const std::vector<const findings::CompareRow*>& rows) {
   return fmt::format("{}", fmt::join(shapes, ", "));
 }
 
-std::string ProductsAction(const PairLever& lever) {
+// What the target's own analysis has for these products where the model may change: "Merge products
+// that share their input: ..."; empty: nothing.
+std::string OwnProductsWay(const ComparativeFacts& facts) {
+  const findings::Analysis& analysis = *facts.pair.primary;
+  for (const findings::Finding& finding : analysis.findings) {
+    if (finding.tier != findings::Tier::kCompute ||
+        findings::KindOf(finding.category) != findings::Kind::kGemm)
+      continue;
+    const std::string draft = DraftText(analysis, finding).path_a;
+    const std::string way(Trim(draft));
+    if (!way.empty() && !way.starts_with("None")) return way.substr(0, way.find(". ")) ;
+  }
+  return {};
+}
+
+std::string ProductsAction(const ComparativeFacts& facts, const PairLever& lever) {
   const std::string shapes = ShapesText(lever.rows);
   const std::string for_shapes = shapes.empty() ? "" : " for " + shapes;
+  std::string own = OwnProductsWay(facts);
+  if (own.ends_with('.')) own.pop_back();
   if (lever.library == "Tensile" || lever.library == "rocBLAS") {
     return fmt::format(
-        "Path A: tune the products' solutions{}: TunableOp (`PYTORCH_TUNABLEOP_ENABLED=1`, one run "
-        "that tunes, its results file kept), or hipBLASLt instead of rocBLAS "
-        "(`TORCH_BLAS_PREFER_HIPBLASLT=1`). Path B: hipBLASLt solutions for these shapes",
-        for_shapes);
+        "{}Path B: tune the solutions{}: TunableOp (`PYTORCH_TUNABLEOP_ENABLED=1`, one run that "
+        "tunes, its results file kept), or hipBLASLt instead of rocBLAS "
+        "(`TORCH_BLAS_PREFER_HIPBLASLT=1`): up to {}",
+        own.empty() ? "" : "Path A: " + own + " (a part of that). ", for_shapes,
+        Ms(lever.saved_ms()));
   }
   if (lever.library == "cuBLAS" || lever.library == "cuBLASLt") {
     return fmt::format(
@@ -105,8 +125,8 @@ std::string AttentionAction(const PairLever& lever) {
   if (lever.library == "AOTriton") {
     return "Path A: another backend behind the same call: the CK flash attention of ROCm PyTorch "
            "(`torch.backends.cuda.preferred_rocm_fa_library(\"ck\")`, where the build has it) or "
-           "AITER, or a newer AOTriton. Path B: its tile configuration for this head size and "
-           "length";
+           "AITER, or a newer AOTriton: as much. Path B: its tile configuration for this head size "
+           "and length";
   }
   if (lever.library == "FlashAttention" || lever.library == "CUTLASS") {
     return "Path A: the cuDNN backend of `scaled_dot_product_attention` (`torch.nn.attention."
@@ -117,9 +137,9 @@ std::string AttentionAction(const PairLever& lever) {
          "sdpa_kernel`), with contiguous inputs. Path B: tiles for this head size and length";
 }
 
-std::string LeverAction(const PairLever& lever) {
+std::string LeverAction(const ComparativeFacts& facts, const PairLever& lever) {
   switch (lever.work) {
-    case WorkClass::kProducts: return ProductsAction(lever);
+    case WorkClass::kProducts: return ProductsAction(facts, lever);
     case WorkClass::kAttention: return AttentionAction(lever);
     case WorkClass::kConvolution:
       return "Path A: `torch.backends.cudnn.benchmark = True` (MIOpen: a find run) and the "
@@ -186,7 +206,7 @@ LeverText TextOfLever(const ComparativeFacts& facts, const PairLever& lever) {
   text.gap =
       fmt::format("{} against {} ({:+.0f} %{}){}. {}.", Ms(lever.now_ms), Ms(lever.comparison_ms),
                   change * 100, expected, BothRates(line), RowsText(facts, lever));
-  text.action = LeverAction(lever) + ".";
+  text.action = LeverAction(facts, lever) + ".";
   text.impact =
       fmt::format("up to {} of GPU time {} ({} of it), {}.", Ms(lever.saved_ms()), UnitText(facts),
                   PercentText(lever.saved_ms() / balance.ms[0]), TargetText(lever));
@@ -236,6 +256,44 @@ LeverText TextOfWaiting(const ComparativeFacts& facts, const BalancePart& part) 
   return text;
 }
 
+// The idle time of the balance is that between GPU work; of launches that come late a part lies
+// before it.
+void TellBeginning(const ComparativeFacts& facts, const findings::Finding& finding,
+                   LeverText* text) {
+  const Balance& balance = facts.pair.balance;
+  const double before = finding.time_ms / balance.units[0] - balance.idle_ms[0];
+  const findings::BalanceLine* host = nullptr;
+  for (const BalanceLine& line : balance.lines) {
+    if (line.kind == BalanceKind::kHostBefore) host = &line;
+  }
+  if (host == nullptr || before < kWorthShare / 2 * balance.ms[0] || before > host->ms[0]) return;
+  text->gap += fmt::format(" {} of it lie before the first GPU work, {} between GPU work.",
+                           Ms(before), Ms(balance.idle_ms[0]));
+}
+
+std::string OwnImpact(const ComparativeFacts& facts, const findings::Finding& finding) {
+  const double units = facts.pair.balance.units[0];
+  const std::string unit = UnitText(facts);
+  const findings::WallSaving* best = findings::BestWall(finding);
+  const bool launches = finding.category == "cpu_idle" || findings::DropsLaunches(finding);
+  if (facts.pair.host_bound() && !launches) {
+    if (!finding.savings_ms || !(finding.savings_ms->high > 0)) return {};
+    return fmt::format(
+        "up to {} of GPU time {}, and no wall time before the host is faster: as many launches "
+        "stay.",
+        Ms(finding.savings_ms->high / units), unit);
+  }
+  if (best != nullptr && best->ms.high > 0) {
+    std::string text = fmt::format("up to {} of wall time {}", Ms(best->ms.high / units), unit);
+    const double after = best->after_others_ms / units;
+    if (after > 0 && after < 0.5 * best->ms.high / units)
+      text += fmt::format("; {} once what stands before it is done", Ms(after));
+    return text + ".";
+  }
+  if (!finding.savings_ms || !(finding.savings_ms->high > 0)) return {};
+  return fmt::format("up to {} of GPU time {}.", Ms(finding.savings_ms->high / units), unit);
+}
+
 // Of the target's own analysis, without savings in its sentences, which are of another base.
 LeverText TextOfOwn(const ComparativeFacts& facts, const findings::Finding& finding) {
   const findings::Analysis& analysis = *facts.pair.primary;
@@ -250,27 +308,49 @@ LeverText TextOfOwn(const ComparativeFacts& facts, const findings::Finding& find
                         const std::optional<findings::WallSaving>& wall) {
     std::string text(Trim(words));
     if (text.empty() || text.starts_with("None known")) return std::string();
-    if (wall && wall->ms.high > 0)
+    const bool shows = !facts.pair.host_bound() || finding.category == "cpu_idle" ||
+                       findings::DropsLaunches(finding);
+    if (wall && wall->ms.high > 0 && shows)
       text += fmt::format(" Saves up to {} {} alone.", Ms(wall->ms.high / units), UnitText(facts));
     return fmt::format("Path {}: {} ", name, text);
   };
   LeverText text;
+  text.own = true;
   text.title = draft.title;
   text.gap = draft.insight;
+  if (finding.category == "cpu_idle") TellBeginning(facts, finding, &text);
   text.action = path("A", draft.path_a, finding.wall_a) + path("B", draft.path_b, finding.wall_b);
   if (!text.action.empty()) text.action.pop_back();
-  const findings::WallSaving* best = findings::BestWall(finding);
-  if (best != nullptr && best->ms.high > 0) {
-    text.impact =
-        fmt::format("up to {} of wall time {}", Ms(best->ms.high / units), UnitText(facts));
-    const double after = best->after_others_ms / units;
-    if (after > 0 && after < 0.5 * best->ms.high / units)
-      text.impact += fmt::format("; {} once what stands before it is done", Ms(after));
-    text.impact += ".";
-  } else if (finding.savings_ms && finding.savings_ms->high > 0) {
-    text.impact = fmt::format("up to {} of GPU time {}.", Ms(finding.savings_ms->high / units),
-                              UnitText(facts));
+  text.impact = OwnImpact(facts, finding);
+  return text;
+}
+
+// Several findings on neighbouring ops as what they are: one tensor that goes through memory often.
+LeverText TextOfRuns(const ComparativeFacts& facts, const findings::MemoryRuns& runs) {
+  constexpr std::size_t kMost = 3;
+  LeverText text;
+  text.own = true;
+  std::vector<std::string> chains;
+  for (std::size_t i = 0; i < runs.runs.size() && i < kMost; ++i) {
+    std::vector<std::string> ops;
+    for (const std::string& op : runs.runs[i].ops)
+      ops.push_back(Code(op, 60));
+    chains.push_back(fmt::format("{} ({})", fmt::join(ops, ", "), Ms(runs.runs[i].ms)));
   }
+  text.title = runs.runs.size() == 1 ? "Memory-bound ops in a row on one tensor, a kernel each"
+                                     : "Memory-bound ops in rows on one tensor, a kernel each";
+  text.gap = fmt::format("{} {} of {}: each reads and writes the whole tensor.", Ms(runs.ms),
+                         UnitText(facts), fmt::join(chains, "; "));
+  text.action = fmt::format(
+      "Path A: one kernel a row by `torch.compile` of that function, reading by index where it "
+      "writes by index now: up to {0}. Path B: one Triton kernel a row that reads each element "
+      "once and writes it once: up to {0}.",
+      Ms(runs.saved_ms()));
+  text.impact = fmt::format(
+      "up to {} of GPU time {}: one pass over the most bytes that one of them moves, at 70 % of "
+      "the bandwidth, takes {}{}.",
+      Ms(runs.saved_ms()), UnitText(facts), Ms(runs.left_ms),
+      facts.pair.host_bound() ? "; it shows as far as the host keeps up" : "");
   return text;
 }
 
@@ -435,6 +515,27 @@ class FindingsWriter {
 
 }  // namespace
 
+namespace {
+
+// Where kernels of nothing take much longer on one side, ratios of short ops tell that and no more.
+std::string FloorText(const ComparativeFacts& facts) {
+  constexpr double kMuchLonger = 2;
+  const auto& floor = facts.pair.kernel_floor_us;
+  if (facts.ops().same_device || !floor[0] || !floor[1]) return {};
+  const int slow = *floor[0] > *floor[1] ? 0 : 1;
+  if (*floor[slow] < kMuchLonger * *floor[1 - slow]) return {};
+  const ComparativeSide& side = slow == 0 ? facts.target : facts.reference;
+  const bool amd = side.side.platform && side.side.platform->vendor == "AMD";
+  return fmt::format(
+      "The shortest kernels take {:.2g} µs on the {} and {:.2g} on the {}{}: short ops differ by "
+      "that, not by their work, and only windows, not busy times, are comparable there.",
+      *floor[slow], slow == 0 ? "target" : "reference", *floor[1 - slow],
+      slow == 0 ? "reference" : "target",
+      amd ? ", as AMD's durations hold the dispatch of a kernel" : "");
+}
+
+}  // namespace
+
 std::string UnitText(const ComparativeFacts& facts) {
   const std::string& unit = facts.pair.balance.unit;
   if (unit == "recording") return "in all";
@@ -488,16 +589,23 @@ std::string PairVerdict(const ComparativeFacts& facts) {
   return text + fmt::format(": {}.", fmt::join(parts, ", "));
 }
 
+std::string_view LeverGroupText(bool own) {
+  return own ? "Of the target by itself, whether or not the reference has it too:"
+             : "Against the reference:";
+}
+
 std::vector<LeverText> PairLevers(const ComparativeFacts& facts) {
   std::vector<LeverText> levers;
   if (!facts.pair.comparable()) return levers;
   const auto add_compared = [&] {
-    for (const PairLever& lever : facts.pair.levers)
-      levers.push_back(TextOfLever(facts, lever));
+    for (const PairLever& lever : facts.pair.levers) {
+      if (!lever.in_chains) levers.push_back(TextOfLever(facts, lever));
+    }
   };
   if (facts.pair.graph) levers.push_back(TextOfGraph(facts));
   const bool host_first = facts.pair.host_bound() && !facts.pair.graph;
   if (!host_first) add_compared();
+  if (facts.pair.runs) levers.push_back(TextOfRuns(facts, *facts.pair.runs));
   for (std::size_t i = 0; i < facts.pair.own.size(); ++i) {
     levers.push_back(TextOfOwn(facts, *facts.pair.own[i]));
     if (host_first && i == 0) add_compared();
@@ -532,6 +640,7 @@ std::vector<std::string> PairLimits(const ComparativeFacts& facts) {
         "comparable for it.",
         Ms(foreign[0]), Ms(foreign[1])));
   }
+  if (const std::string text = FloorText(facts); !text.empty()) limits.push_back(text);
   if (!facts.ops().same_device) {
     limits.push_back(
         "Host time is a property of processor and software, not of the GPUs: only GPU work is held "

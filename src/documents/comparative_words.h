@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "documents/comparative_facts.h"
@@ -22,7 +23,10 @@ struct LeverText {
   std::string action;  // what to do
   std::string impact;
   const findings::CompareRow* row = nullptr;  // with the largest gap; null: none
+  bool own = false;  // of the target by itself, whatever the reference does
 };
+// What stands above a group of levers: what they are held against.
+std::string_view LeverGroupText(bool own);
 std::vector<LeverText> PairLevers(const ComparativeFacts& facts);
 
 // Why the times differ, and what the devices explain of it.

@@ -58,6 +58,7 @@ class Roofs {
   struct Sum {
     double us[2] = {0, 0};         // on the primary's platform, on the comparison's
     double memory_us[2] = {0, 0};  // ... of work that memory bounds there
+    double arithmetic_us[2] = {0, 0};
     double practical_us = 0;       // of work whose rate was measured on the primary's
     double measured_us = 0;        // GPU time of that work
     double flops = 0, bytes = 0;
@@ -92,6 +93,7 @@ class Roofs {
       for (int p = 0; p < 2; ++p) {
         sum.us[p] += share * *roof.us[p];
         if (roof.memory[p]) sum.memory_us[p] += share * *roof.us[p];
+        sum.arithmetic_us[p] += share * roof.arithmetic_us[p];
       }
       if (roof.practical_us) {
         sum.practical_us += share * *roof.practical_us;
@@ -109,6 +111,7 @@ class Roofs {
   struct Roof {
     std::optional<double> us[2];
     bool memory[2] = {false, false};
+    double arithmetic_us[2] = {0, 0};  // 0: no rate is known
     std::optional<double> practical_us;
     double flops = 0, bytes = 0;
   };
@@ -123,6 +126,8 @@ class Roofs {
       roof.memory[i] = metrics.bound == perf::Bound::kMemory;
       roof.flops = metrics.gflops.value_or(0) * 1e9;
       roof.bytes = metrics.bytes.value_or(0);
+      const auto rate = perf::CeilingFor(*platforms_.sides[i], metrics.spec);
+      if (rate && rate->tflops > 0) roof.arithmetic_us[i] = roof.flops / rate->tflops / 1e6;
     }
     const analysis::Metrics practical =
         analysis::MetricsOf(work.work, work.call_us, {&*platforms_.practical});
@@ -297,6 +302,8 @@ class Comparer {
     std::optional<double>* roofs_ms[2] = {&row->primary_roof_ms, &row->comparison_roof_ms};
     std::optional<double>* flops[2] = {&row->primary_flops, &row->comparison_flops};
     std::optional<double>* bytes[2] = {&row->primary_bytes, &row->comparison_bytes};
+    std::optional<double>* arithmetic[2] = {&row->primary_arithmetic_ms,
+                                            &row->comparison_arithmetic_ms};
     Roofs::Sum both;
     for (int i = 0; i < 2; ++i) {
       const Roofs::Sum sum = roofs_[i].Of(groups[i]->launchers);
@@ -304,6 +311,7 @@ class Comparer {
       *roofs_ms[i] = sum.us[i] / 1000 / out_.parts[i];
       *flops[i] = sum.flops / out_.parts[i];
       *bytes[i] = sum.bytes / out_.parts[i];
+      if (sum.arithmetic_us[i] > 0) *arithmetic[i] = sum.arithmetic_us[i] / 1000 / out_.parts[i];
       if (i == 0 && sum.measured_us > kMost * groups[i]->us)
         row->primary_practical_ms = sum.practical_us / 1000 / out_.parts[i];
       both += sum;

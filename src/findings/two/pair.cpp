@@ -22,6 +22,13 @@ constexpr double kSmallBytes = 65536;
 constexpr double kSmallUs = 50;
 constexpr std::size_t kOwnMax = 5;
 constexpr double kNearlyAll = 0.95;
+// Runs of memory-bound work are told if they save so much more than the own findings about them.
+constexpr double kRunsGain = 1.3;
+// A finding is about a part of the runs if so much of its kernels' time is theirs.
+constexpr double kPartOfRuns = 0.7;
+// The shortest kernels: this part of all, of so many at least.
+constexpr double kShortestPart = 0.05;
+constexpr std::size_t kKernelsLeast = 100;
 
 // The library with most of the launchers' time.
 std::string LibraryOf(const session::LoadedTrace& trace, const std::vector<const CompareRow*>& rows,
@@ -59,7 +66,10 @@ class PairJudge {
         [](const PairLever& a, const PairLever& b) { return a.saved_ms() > b.saved_ms(); });
     FindHostFloor();
     ConsiderGraph();
+    ConsiderRuns();
     ChooseOwn();
+    for (PairLever& lever : pair_.levers)
+      lever.in_chains = IsInChains(lever);
   }
 
  private:
@@ -195,18 +205,68 @@ class PairJudge {
     if (lever.now_ms - lever.left_ms >= kLeverShare * lever.now_ms) pair_.graph = lever;
   }
 
+  // How much of a finding's kernels' time lies in the runs.
+  double PartInRuns(const Finding& finding, const MemoryRuns& runs) const {
+    if (!finding.change_a) return 0;
+    const trace::EventStore& events = primary_.trace.events();
+    std::int64_t all = 0;
+    std::int64_t within = 0;
+    for (const Change::Part& part : finding.change_a->parts) {
+      for (const trace::EventIndex e : part.gpu) {
+        all += events[e].dur_ns;
+        if (std::binary_search(runs.gpu.begin(), runs.gpu.end(), e)) within += events[e].dur_ns;
+      }
+    }
+    return all > 0 ? static_cast<double>(within) / static_cast<double>(all) : 0;
+  }
+
+  // Several findings about neighbouring ops on one tensor are one lever, if that saves more.
+  void ConsiderRuns() {
+    if (!pair_.primary->context.CanCompile()) return;
+    MemoryRuns runs = FindMemoryRuns({primary_, *pair_.primary}, pair_.balance);
+    if (runs.runs.empty()) return;
+    double told_ms = 0;
+    std::size_t parts = 0;
+    for (const Finding& finding : pair_.primary->findings) {
+      const bool chains = finding.tier == Tier::kFusion;
+      if (!chains && PartInRuns(finding, runs) < kPartOfRuns) continue;
+      ++parts;
+      if (finding.savings_ms) told_ms += finding.savings_ms->high / pair_.balance.units[0];
+    }
+    if (parts >= 2 && runs.saved_ms() >= kRunsGain * told_ms) pair_.runs = std::move(runs);
+  }
+
+  // What the primary's chains of ops save anyway, if they save more.
+  bool IsInChains(const PairLever& lever) const {
+    if (lever.work != WorkClass::kMemoryBound || lever.target != PairTarget::kBandwidth)
+      return false;
+    if (pair_.runs) return pair_.runs->saved_ms() > lever.saved_ms();
+    return std::any_of(pair_.own.begin(), pair_.own.end(), [&](const Finding* finding) {
+      return finding->tier == Tier::kFusion && pair_.OwnSavedMs(*finding) > lever.saved_ms();
+    });
+  }
+
   void ChooseOwn() {
     for (const Finding& finding : pair_.primary->findings) {
-      if (pair_.own.size() == kOwnMax) break;
       if (IsOfLever(finding) || IsAnothersLateness(finding) ||
-          (pair_.graph && IsOfLaunches(finding)))
+          (pair_.graph && IsOfLaunches(finding)) ||
+          (pair_.runs && PartInRuns(finding, *pair_.runs) >= kPartOfRuns))
         continue;
       pair_.own.push_back(&finding);
     }
-    if (!pair_.host_bound()) return;
-    // Nothing else shows before the host is faster.
-    std::stable_partition(pair_.own.begin(), pair_.own.end(),
-                          [](const Finding* finding) { return IsOfLaunches(*finding); });
+    std::stable_sort(pair_.own.begin(), pair_.own.end(), [&](const Finding* a, const Finding* b) {
+      return pair_.OwnSavedMs(*a) > pair_.OwnSavedMs(*b);
+    });
+    if (pair_.host_bound()) {
+      // Nothing else shows before the host is faster; fewer launches make it so.
+      const auto place = [](const Finding* finding) {
+        return IsOfLaunches(*finding) ? 0 : DropsLaunches(*finding) ? 1 : 2;
+      };
+      std::stable_sort(pair_.own.begin(), pair_.own.end(), [&](const Finding* a, const Finding* b) {
+        return place(a) < place(b);
+      });
+    }
+    if (pair_.own.size() > kOwnMax) pair_.own.resize(kOwnMax);
   }
 
   const CompareSide& primary_;
@@ -224,6 +284,20 @@ Result<double> SyncsOf(const session::LoadedTrace& trace, const Job& job) {
     if (own) calls += static_cast<double>(group.count);
   }
   return calls;
+}
+
+// The length that one kernel in twenty falls short of.
+std::optional<double> KernelFloorUs(const session::LoadedTrace& trace) {
+  std::vector<std::int64_t> lengths;
+  for (const trace::EventIndex e : trace.attribution().timeline) {
+    if (trace.events()[e].kind == trace::EventKind::kKernel)
+      lengths.push_back(trace.events()[e].dur_ns);
+  }
+  if (lengths.size() < kKernelsLeast) return std::nullopt;
+  const auto place = static_cast<std::size_t>(kShortestPart * static_cast<double>(lengths.size()));
+  std::nth_element(lengths.begin(), lengths.begin() + static_cast<std::ptrdiff_t>(place),
+                   lengths.end());
+  return static_cast<double>(lengths[place]) / 1000;
 }
 
 }  // namespace
@@ -245,13 +319,36 @@ Result<ComparedPair> ComparePair(const CompareSide& primary, const CompareSide& 
     JV_ASSIGN(const double calls, SyncsOf(*traces[i], job));
     pair.syncs[i] = calls / pair.balance.units[i];
   }
+  for (int i = 0; i < 2; ++i)
+    pair.kernel_floor_us[i] = KernelFloorUs(*traces[i]);
   if (pair.comparable() && !pair.balance.lines.empty()) PairJudge(primary, comparison, &pair).Run();
   return pair;
 }
 
 bool ComparedPair::host_bound() const {
   constexpr double kHostBound = 0.9;
-  return host_floor_ms.value_or(0) >= kHostBound * balance.ms[0] && host_floor_ms;
+  constexpr double kMargin = 1.05;
+  const WallBase& wall = primary->wall;
+  return host_floor_ms && *host_floor_ms >= kHostBound * balance.ms[0] &&
+         wall.host_floor_ms >= kMargin * wall.gpu_floor_ms;
+}
+
+double ComparedPair::OwnSavedMs(const Finding& finding) const {
+  const WallSaving* best = BestWall(finding);
+  const double ms = best != nullptr ? best->ms.high : finding.savings_ms ? finding.savings_ms->high : 0;
+  return ms / balance.units[0];
+}
+
+bool DropsLaunches(const Finding& finding) {
+  constexpr double kAll = 0.999;
+  for (const auto* change : {&finding.change_a, &finding.change_b}) {
+    if (!*change) continue;
+    if (!(*change)->exact.empty()) return true;
+    for (const Change::Part& part : (*change)->parts) {
+      if (part.saved_part.high >= kAll) return true;
+    }
+  }
+  return false;
 }
 
 bool IsOnlyWaiting(const BalancePart& part, int side) {
