@@ -80,9 +80,27 @@ class Teller {
       if (facts->host_start_ns)
         of.host_ns = std::max<std::int64_t>(0, HostEnd(*facts) - *facts->host_start_ns);
     }
-    if (HasFacts(set_)) story_.wall_ns = Replay(set_, joint_, {}).observed_ns;
+    if (HasFacts(set_)) {
+      story_.wall_ns = Replay(set_, joint_, {}).observed_ns;
+      FindLateBegin();
+    }
     for (const RankStory& of : story_.ranks)
       story_.wall_ns = std::max(story_.wall_ns, of.window_ns);
+  }
+
+  void FindLateBegin() {
+    std::optional<std::int64_t> first;
+    std::optional<std::int64_t> last;
+    for (std::size_t rank = 0; rank < set_.ranks.size(); ++rank) {
+      const RankFacts& facts = *FactsOf(rank);
+      if (!facts.host_start_ns) return;
+      const std::int64_t begin = OnCommonClock(set_, joint_, rank, *facts.host_start_ns);
+      first = std::min(first.value_or(begin), begin);
+      if (last && *last >= begin) continue;
+      last = begin;
+      story_.late_begin_rank = rank;
+    }
+    if (first && *last - *first < story_.wall_ns) story_.late_begin_ns = *last - *first;
   }
 
   // What the host does after the GPU's work delays nobody.

@@ -57,6 +57,7 @@ class CauseContext {
  private:
   void LookAtEvents();
   void LookAtOperations(const std::vector<CategoryAnalysis>& categories);
+  void AddExpertWeights(const std::vector<Shape>& shapes);
 
   void FindMerges(const std::vector<CategoryAnalysis>& categories);
 

@@ -220,6 +220,8 @@ class Balancer {
 
   void AddRoofs(const CompareRow& row) {
     if (row.primary_launchers.empty() && row.comparison_launchers.empty()) return;
+    // Work that one side alone has is no measure for the other's.
+    if (!row.primary_ms || !row.comparison_ms) return;
     const int of = row.primary_launchers.empty() ? 1 : 0;
     const session::LoadedTrace& trace = sides_[of]->side.trace;
     const auto first = of == 0 ? row.primary_launchers.front() : row.comparison_launchers.front();

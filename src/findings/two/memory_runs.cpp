@@ -29,7 +29,7 @@ struct Member {
   std::string op;
   double us = 0;
   double elements = 0;
-  double bytes = 0;   // 0: not known
+  double bytes = 0;    // 0: not known
   bool joins = false;  // memory-bound, its elements known
 };
 
@@ -82,9 +82,8 @@ class RunFinder {
       streams[trace_.events()[kernels.front()].track].push_back(MemberOf(i));
     }
     for (auto& [stream, members] : streams) {
-      std::stable_sort(members.begin(), members.end(), [](const Member& a, const Member& b) {
-        return a.start_ns < b.start_ns;
-      });
+      std::stable_sort(members.begin(), members.end(),
+                       [](const Member& a, const Member& b) { return a.start_ns < b.start_ns; });
     }
     return streams;
   }

@@ -17,8 +17,8 @@ struct MemoryRun {
 };
 
 struct MemoryRuns {
-  std::vector<MemoryRun> runs;          // the most time first; equal ones together
-  std::vector<trace::EventIndex> gpu;   // their kernels, sorted
+  std::vector<MemoryRun> runs;         // the most time first; equal ones together
+  std::vector<trace::EventIndex> gpu;  // their kernels, sorted
   double ms = 0;
   double left_ms = 0;
   double saved_ms() const { return ms - left_ms; }

@@ -22,8 +22,9 @@ constexpr double kSmallBytes = 65536;
 constexpr double kSmallUs = 50;
 constexpr std::size_t kOwnMax = 5;
 constexpr double kNearlyAll = 0.95;
-// Runs of memory-bound work are told if they save so much more than the own findings about them.
-constexpr double kRunsGain = 1.3;
+// Runs of memory-bound work are told in place of the own findings about their parts, if they save
+// so much of what those would one by one: it is one change.
+constexpr double kRunsGain = 0.9;
 // A finding is about a part of the runs if so much of its kernels' time is theirs.
 constexpr double kPartOfRuns = 0.7;
 // The shortest kernels: this part of all, of so many at least.
@@ -67,6 +68,7 @@ class PairJudge {
     FindHostFloor();
     ConsiderGraph();
     ConsiderRuns();
+    ConsiderExchange();
     ChooseOwn();
     for (PairLever& lever : pair_.levers)
       lever.in_chains = IsInChains(lever);
@@ -226,14 +228,62 @@ class PairJudge {
     MemoryRuns runs = FindMemoryRuns({primary_, *pair_.primary}, pair_.balance);
     if (runs.runs.empty()) return;
     double told_ms = 0;
-    std::size_t parts = 0;
+    std::vector<const Finding*> parts;
     for (const Finding& finding : pair_.primary->findings) {
-      const bool chains = finding.tier == Tier::kFusion;
-      if (!chains && PartInRuns(finding, runs) < kPartOfRuns) continue;
-      ++parts;
-      if (finding.savings_ms) told_ms += finding.savings_ms->high / pair_.balance.units[0];
+      const bool part = PartInRuns(finding, runs) >= kPartOfRuns;
+      if (part) parts.push_back(&finding);
+      if ((part || finding.tier == Tier::kFusion) && finding.savings_ms)
+        told_ms += finding.savings_ms->high / pair_.balance.units[0];
     }
-    if (parts >= 2 && runs.saved_ms() >= kRunsGain * told_ms) pair_.runs = std::move(runs);
+    if (parts.size() < 2 || runs.saved_ms() < kRunsGain * told_ms) return;
+    pair_.runs = std::move(runs);
+    pair_.in_runs = std::move(parts);
+  }
+
+  // Where one part was exchanged for another the rate of its products is that of the comparison's
+  // work in the primary's time: rows that a buffer holds for nothing are no work.
+  void ConsiderExchange() {
+    if (pair_.comparability.verdict != "the same but for a changed part") return;
+    ExchangedProducts products;
+    double flops = 0;
+    double arithmetic_ms = 0;
+    for (const CompareRow& row : pair_.ops.rows) {
+      const bool old = row.verdict == CompareVerdict::kOnlyInComparison;
+      if (!old && row.verdict != CompareVerdict::kOnlyInPrimary) continue;
+      const int side = old ? 1 : 0;
+      const double ms = ProductsMs(side, row);
+      if (old && ms > 0 && !row.comparison_flops) return;
+      products.ms[side] += ms;
+      if (!old || !(ms > 0)) continue;
+      flops += *row.comparison_flops * pair_.ops.parts[1] / pair_.balance.units[1];
+      arithmetic_ms +=
+          row.comparison_arithmetic_ms.value_or(0) * pair_.ops.parts[1] / pair_.balance.units[1];
+    }
+    if (!(flops > 0) || !(products.ms[0] > 0) || !(products.ms[1] > 0)) return;
+    for (int i = 0; i < 2; ++i)
+      products.tflops[i] = flops / products.ms[i] / 1e9;
+    if (arithmetic_ms > 0) products.share[1] = arithmetic_ms / products.ms[1];
+    if (pair_.primary->workload[WorkloadPart::kPrecision].value.find("fp8") != std::string::npos &&
+        primary_.platform) {
+      products.primary_precision = "fp8";
+      const auto peak = perf::CeilingFor(*primary_.platform, "matrix_fp8");
+      if (peak && peak->tflops > 0) products.share[0] = products.tflops[0] / peak->tflops;
+    }
+    if (products.share[0].value_or(0) <= 1) pair_.exchanged = products;
+  }
+
+  // GPU time of the row's products a unit, whatever else its calls launch.
+  double ProductsMs(int side, const CompareRow& row) const {
+    const session::LoadedTrace& trace = side == 0 ? primary_.trace : comparison_.trace;
+    std::int64_t ns = 0;
+    for (const std::uint32_t i : side == 0 ? row.primary_launchers : row.comparison_launchers) {
+      const analysis::Launcher& launcher = trace.attribution().launchers[i];
+      for (const auto kernel : trace.attribution().KernelsOf(launcher)) {
+        if (WorkClassOf(trace, launcher, kernel) == WorkClass::kProducts)
+          ns += trace.events()[kernel].dur_ns;
+      }
+    }
+    return static_cast<double>(ns) / 1e6 / pair_.balance.units[side];
   }
 
   // What the primary's chains of ops save anyway, if they save more.
@@ -250,7 +300,7 @@ class PairJudge {
     for (const Finding& finding : pair_.primary->findings) {
       if (IsOfLever(finding) || IsAnothersLateness(finding) ||
           (pair_.graph && IsOfLaunches(finding)) ||
-          (pair_.runs && PartInRuns(finding, *pair_.runs) >= kPartOfRuns))
+          std::find(pair_.in_runs.begin(), pair_.in_runs.end(), &finding) != pair_.in_runs.end())
         continue;
       pair_.own.push_back(&finding);
     }
@@ -262,9 +312,8 @@ class PairJudge {
       const auto place = [](const Finding* finding) {
         return IsOfLaunches(*finding) ? 0 : DropsLaunches(*finding) ? 1 : 2;
       };
-      std::stable_sort(pair_.own.begin(), pair_.own.end(), [&](const Finding* a, const Finding* b) {
-        return place(a) < place(b);
-      });
+      std::stable_sort(pair_.own.begin(), pair_.own.end(),
+                       [&](const Finding* a, const Finding* b) { return place(a) < place(b); });
     }
     if (pair_.own.size() > kOwnMax) pair_.own.resize(kOwnMax);
   }
@@ -335,7 +384,9 @@ bool ComparedPair::host_bound() const {
 
 double ComparedPair::OwnSavedMs(const Finding& finding) const {
   const WallSaving* best = BestWall(finding);
-  const double ms = best != nullptr ? best->ms.high : finding.savings_ms ? finding.savings_ms->high : 0;
+  const double ms = best != nullptr      ? best->ms.high
+                    : finding.savings_ms ? finding.savings_ms->high
+                                         : 0;
   return ms / balance.units[0];
 }
 

@@ -46,6 +46,15 @@ struct GraphLever {
   double waiting_ms = 0;  // of small collectives, which another rank decides
 };
 
+// Of an A/B of one changed part: products that each side alone has, which do the same work if the
+// change left it alone.
+struct ExchangedProducts {
+  double ms[2] = {0, 0};  // of a unit: primary, comparison
+  double tflops[2] = {0, 0};
+  std::optional<double> share[2];  // of the peak at their precision, 0 to 1
+  std::string primary_precision;   // "fp8"; empty: as in the comparison
+};
+
 struct ComparedPair {
   std::shared_ptr<const Analysis> primary;
   std::shared_ptr<const Analysis> comparison;
@@ -60,6 +69,8 @@ struct ComparedPair {
   std::vector<const Finding*> own;
   // In place of own findings about parts of them; absent: those say as much.
   std::optional<MemoryRuns> runs;
+  std::vector<const Finding*> in_runs;  // those own findings
+  std::optional<ExchangedProducts> exchanged;
   // What the shortest kernels take on each side, in microseconds: a fixed cost of a kernel that its
   // duration holds. Absent: too few kernels.
   std::optional<double> kernel_floor_us[2];

@@ -8,6 +8,7 @@
 #include <fmt/ranges.h>
 
 #include "base/text.h"
+#include "tools/ranks/later_levers.h"
 
 namespace jarvis::tools {
 namespace {
@@ -85,6 +86,17 @@ std::string TimesText(std::int64_t times) {
   return times == 1 ? "once" : times == 2 ? "twice" : fmt::format("{} times", times);
 }
 
+// Where ranks were recorded from different times on, the time before the last of them is none of
+// the job's: both figures without it.
+std::string LateBeginText(const JobView& job, const JobLever& lever) {
+  const std::int64_t late = job.story.late_begin_ns;
+  const std::int64_t left = job.story.wall_ns - lever.saved_ns;
+  if (late < left / 10 || late >= left) return {};
+  return fmt::format(" Rank {} begins {} ms after the first: from there it is {} instead of {}.",
+                     *job.set.ranks[job.story.late_begin_rank].rank, MsText(late),
+                     MsText(left - late), MsText(job.story.wall_ns - late));
+}
+
 std::string StallVerdict(const JobView& job, const JobLever& lever) {
   const HostStall& stall = job.story.stalls[lever.which];
   std::string text =
@@ -92,12 +104,13 @@ std::string StallVerdict(const JobView& job, const JobLever& lever) {
                   MsText(stall.typical_ns), TimesText(stall.times),
                   analysis::CommFamilyName(stall.next), StallPlace(stall));
   const std::int64_t wait = OthersWait(job, stall.rank, stall.typical_ns / 2);
+  text += "; without it " + Without(job, lever) + ".";
   if (IsConstant(stall)) {
-    text += fmt::format(", the same length each time to {} ms, as a sleep or a time-out has",
+    text += fmt::format(" It is the same length each time to {} ms, as a sleep or a time-out has.",
                         MsText(stall.longest_ns - stall.shortest_ns));
   }
-  if (wait > 0) text += fmt::format("; the others wait {} ms each time", MsText(wait));
-  return text + "; without it " + Without(job, lever) + ".";
+  if (wait > 0) text += fmt::format(" The others wait {} ms each time.", MsText(wait));
+  return text;
 }
 
 std::string StarvedVerdict(const JobView& job, const JobLever& lever) {
@@ -114,15 +127,16 @@ std::string StarvedVerdict(const JobView& job, const JobLever& lever) {
   }
   std::sort(last.begin(), last.end());
   std::string text = fmt::format(
-      "the hosts of {} do not get the processor, by the pattern of what is missing: {} of {} ms on "
-      "each, in pieces inside arbitrary ops{}",
+      "the hosts of {} do not get the processor for {} of {} ms, by the pattern of what is "
+      "missing; "
+      "with enough cores {}.",
       lever.ranks.size() == job.set.ranks.size() ? fmt::format("all {} ranks", lever.ranks.size())
                                                  : RanksText(job, lever.ranks),
-      Between(least, most), MsText(host),
-      job.story.tick_ns
-          ? fmt::format(", many of which begin on a common {} ms tick", MsText(*job.story.tick_ns))
-          : "");
-  text += "; with enough cores " + Without(job, lever);
+      Between(least, most), MsText(host), Without(job, lever));
+  text += LateBeginText(job, lever);
+  text += " The pieces lie inside arbitrary ops";
+  if (job.story.tick_ns)
+    text += fmt::format(", and many begin on a common {} ms tick", MsText(*job.story.tick_ns));
   if (!last.empty()) {
     std::vector<std::string> who;
     for (const auto& [lost, rank] : last) {
@@ -354,7 +368,7 @@ std::string LeverText(const JobView& job, const JobLever& lever) {
     case LeverKind::kStarvedAll:
       return fmt::format("a processor for the host of {}", RanksText(job, lever.ranks));
     case LeverKind::kMemory:
-      return fmt::format("no cudaMalloc, cudaFree or their like on {} in the recorded steps{}",
+      return fmt::format("no cudaMalloc, cudaFree or their like while the GPU idles, on {}{}",
                          RanksText(job, lever.ranks),
                          IsOneOff(job, lever) ? ", nearly all of it within one of them" : "");
     case LeverKind::kBalance:
@@ -547,7 +561,8 @@ void AddRankRows(const JobView& job, Answer* answer) {
   answer->total = answer->rows.size();
 }
 
-Json VerdictJson(const JobView& job, const std::string& text) {
+Json VerdictJson(const JobView& job, const std::string& text,
+                 const std::vector<LaterLever>& later) {
   Json verdict = Json::object();
   verdict["text"] = text;
   verdict["wall_ms"] = std::round(MsOf(job.story.wall_ns) * 1000) / 1000;
@@ -562,6 +577,15 @@ Json VerdictJson(const JobView& job, const std::string& text) {
     if (!paths.b.empty()) levers.back()["path_b"] = paths.b;
   }
   verdict["levers"] = std::move(levers);
+  Json then = Json::array();
+  for (const LaterLever& lever : later) {
+    if (then.size() == kLeversShown) break;
+    then.push_back(
+        {{"change", lever.change}, {"at_most_ms", std::round(lever.at_most_ms * 1000) / 1000}});
+    if (!lever.paths.a.empty()) then.back()["path_a"] = lever.paths.a;
+    if (!lever.paths.b.empty()) then.back()["path_b"] = lever.paths.b;
+  }
+  if (!then.empty()) verdict["then"] = std::move(then);
   return verdict;
 }
 

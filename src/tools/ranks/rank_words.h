@@ -57,7 +57,9 @@ PathTexts PathsOf(const JobView& job, const analysis::JobLever& lever);
 // transfer, unmatched, idle, times last, lost. Milliseconds.
 void AddRankRows(const JobView& job, Answer* answer);
 
-// The levers as members of the structured answer; `text`: the verdict.
-Json VerdictJson(const JobView& job, const std::string& text);
+struct LaterLever;
+// The levers as members of the structured answer; `text`: the verdict. `later`: what is left after
+// them.
+Json VerdictJson(const JobView& job, const std::string& text, const std::vector<LaterLever>& later);
 
 }  // namespace jarvis::tools

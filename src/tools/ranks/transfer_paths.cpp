@@ -7,6 +7,18 @@
 
 namespace jarvis::tools {
 
+namespace {
+
+// What overlaps in Megatron is Transformer Engine's.
+std::string MegatronFlags(bool megatron, bool transformer_engine) {
+  if (!megatron) return "";
+  return transformer_engine ? " (Megatron: `--sequence-parallel --tp-comm-overlap`)"
+                            : " (Megatron: `--sequence-parallel`; overlap needs its Transformer "
+                              "Engine layers)";
+}
+
+}  // namespace
+
 PathTexts TransferPaths(const JobView& job, const RankWorkload* workload) {
   using analysis::CommFamily;
   const auto& families = job.joint.families;
@@ -38,7 +50,7 @@ PathTexts TransferPaths(const JobView& job, const RankWorkload* workload) {
       if (has("tensor parallel") || !training) {
         return {std::string("sequence parallelism (ReduceScatter and AllGather instead) with "
                             "overlapped tensor-parallel communication") +
-                    (has("megatron") ? " (Megatron: `--sequence-parallel --tp-comm-overlap`)" : ""),
+                    MegatronFlags(has("megatron"), has("transformer engine")),
                 "split the product before each AllReduce and reduce the finished part while the "
                 "rest computes"};
       }
