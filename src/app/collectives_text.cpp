@@ -66,7 +66,7 @@ std::string LeversText(const Json& levers, double wall_ms) {
 // What is left once nobody is waited for: a line each.
 std::string ThenText(const Json& levers) {
   constexpr std::size_t kThenShown = 4;
-  constexpr std::size_t kPathMax = 160;
+  constexpr std::size_t kPathMax = 200;
   std::string text;
   for (std::size_t i = 0; i < levers.size() && i < kThenShown; ++i) {
     const Json& lever = levers[i];

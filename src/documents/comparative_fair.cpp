@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "documents/comparative_levers.h"
 #include "documents/comparative_words.h"
 #include "documents/markdown_text.h"
 #include "output/number_format.h"

@@ -1,3 +1,5 @@
+#include "documents/comparative_levers.h"
+
 #include <algorithm>
 #include <utility>
 
@@ -139,6 +141,28 @@ std::string Libraries(const PairLever& lever) {
   return fmt::format(", {} against {}", lever.library, lever.comparison_library);
 }
 
+// On one device it is the kernel that changed, or what it ran under.
+std::string SameDeviceAction(const ComparativeFacts& facts, const PairLever& lever) {
+  const findings::CompareRow& row = *lever.rows.front();
+  std::size_t rest = 0;
+  const auto target = KernelsOf(facts.target.side.trace, row.primary_launchers, 1, 1, &rest);
+  const auto reference =
+      KernelsOf(facts.reference.side.trace, row.comparison_launchers, 1, 1, &rest);
+  if (target.empty() || reference.empty()) return LeverAction(facts, lever) + ".";
+  if (target.front().name == reference.front().name) {
+    return fmt::format(
+        "Path A: none in the model: `{}` is the same kernel on both sides, for the same shapes. "
+        "Path B: compare clocks, power limit and other work on the GPU (`nvidia-smi -q -d CLOCK,"
+        "PERFORMANCE`, `rocm-smi`), and record both again in turns: up to {}.",
+        MdCode(target.front().name, 80), Ms(lever.saved_ms()));
+  }
+  return fmt::format(
+      "Path A: find what chose `{}` in place of `{}`: the version of PyTorch or of the library, a "
+      "setting, a layout, and go back to it: up to {}. Path B: the old kernel's tiles in the new "
+      "one.",
+      MdCode(target.front().name, 80), MdCode(reference.front().name, 80), Ms(lever.saved_ms()));
+}
+
 LeverText TextOfLever(const ComparativeFacts& facts, const PairLever& lever) {
   const Balance& balance = facts.pair.balance;
   LeverText text;
@@ -156,7 +180,8 @@ LeverText TextOfLever(const ComparativeFacts& facts, const PairLever& lever) {
   text.gap =
       fmt::format("{} against {} ({:+.0f} %{}){}. {}.", Ms(lever.now_ms), Ms(lever.comparison_ms),
                   change * 100, expected, BothRates(line), RowsText(facts, lever));
-  text.action = LeverAction(facts, lever) + ".";
+  text.action =
+      facts.ops().same_device ? SameDeviceAction(facts, lever) : LeverAction(facts, lever) + ".";
   text.impact =
       fmt::format("up to {} of GPU time {} ({} of it), {}.", Ms(lever.saved_ms()), UnitText(facts),
                   PercentText(lever.saved_ms() / balance.ms[0]), TargetText(lever));
@@ -180,9 +205,8 @@ LeverText TextOfGraph(const ComparativeFacts& facts) {
           : std::string("no call of it waits for the GPU"));
   text.action =
       "Path A: capture it with `torch.cuda.graph` (or `torch.compile(mode=\"reduce-overhead\")`): "
-      "nothing synchronises, so that it can be captured. Path B: fewer launches by fusing: a part "
-      "of "
-      "that.";
+      "nothing synchronises, so that it can be captured. Path B: fewer launches by fusing: a "
+      "part of that.";
   text.impact = fmt::format(
       "up to {} {} ({} of it): without pauses between launches {} are left{}.", Ms(saved),
       UnitText(facts), PercentText(saved / graph.now_ms), Ms(graph.left_ms),
@@ -228,7 +252,7 @@ std::string OwnImpact(const ComparativeFacts& facts, const findings::Finding& fi
   const double units = facts.pair.balance.units[0];
   const std::string unit = UnitText(facts);
   const findings::WallSaving* best = findings::BestWall(finding);
-  const bool launches = finding.category == "cpu_idle" || findings::DropsLaunches(finding);
+  const bool launches = findings::HelpsHost(finding);
   if (facts.pair.host_bound() && !launches) {
     if (!finding.savings_ms || !(finding.savings_ms->high > 0)) return {};
     return fmt::format(
@@ -261,8 +285,7 @@ LeverText TextOfOwn(const ComparativeFacts& facts, const findings::Finding& find
                         const std::optional<findings::WallSaving>& wall) {
     std::string text(Trim(words));
     if (text.empty() || text.starts_with("None known")) return std::string();
-    const bool shows = !facts.pair.host_bound() || finding.category == "cpu_idle" ||
-                       findings::DropsLaunches(finding);
+    const bool shows = !facts.pair.host_bound() || findings::HelpsHost(finding);
     if (wall && wall->ms.high > 0 && shows)
       text += fmt::format(" Saves up to {} {} alone.", Ms(wall->ms.high / units), UnitText(facts));
     return fmt::format("Path {}: {} ", name, text);
@@ -336,11 +359,16 @@ std::vector<LeverText> PairLevers(const ComparativeFacts& facts) {
   const bool host_first = facts.pair.host_bound() && !facts.pair.graph;
   if (!host_first) add_compared();
   if (facts.pair.runs) levers.push_back(TextOfRuns(facts, *facts.pair.runs));
-  for (std::size_t i = 0; i < facts.pair.own.size(); ++i) {
-    levers.push_back(TextOfOwn(facts, *facts.pair.own[i]));
-    if (host_first && i == 0) add_compared();
+  // Where the host sets the pace, what it does comes before all GPU work.
+  bool compared = !host_first;
+  for (const findings::Finding* finding : facts.pair.own) {
+    if (!compared && !findings::HelpsHost(*finding)) {
+      add_compared();
+      compared = true;
+    }
+    levers.push_back(TextOfOwn(facts, *finding));
   }
-  if (host_first && facts.pair.own.empty()) add_compared();
+  if (!compared) add_compared();
   if (const findings::BalanceLine* line = facts.pair.balance.Find(WorkClass::kCommunication)) {
     for (const BalancePart& part : line->parts) {
       if (findings::IsOnlyWaiting(part, 0) &&

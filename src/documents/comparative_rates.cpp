@@ -1,5 +1,6 @@
 #include "documents/comparative_rates.h"
 
+#include <algorithm>
 #include <optional>
 
 #include <fmt/format.h>
@@ -48,6 +49,10 @@ std::string BothRates(const BalanceLine* line) {
   const std::string target = RateText(*line, 0);
   const std::string reference = RateText(*line, 1);
   if (target.empty() || reference.empty()) return {};
+  // So small a share is of short kernels: their work says nothing of their time.
+  constexpr double kTold = 0.02;
+  const auto& share = line->told_by_arithmetic() ? line->rate_share : line->bandwidth_share;
+  if (std::max(*share[0], *share[1]) < kTold) return {};
   return fmt::format(" ({}; the reference {})", target, reference);
 }
 

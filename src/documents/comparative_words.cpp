@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -92,7 +93,8 @@ class FindingsWriter {
 
   // What the GPU's work would come to, and whether that would still set the pace.
   void Together() {
-    if (f_.pair.levers.size() < 2) return;
+    // Where the host sets the pace now, that is said instead.
+    if (f_.pair.levers.size() < 2 || f_.pair.host_bound()) return;
     double saved = 0;
     for (const PairLever& lever : f_.pair.levers)
       saved += lever.saved_ms();
@@ -128,16 +130,19 @@ class FindingsWriter {
       const bool told =
           std::any_of(f_.pair.levers.begin(), f_.pair.levers.end(),
                       [&](const PairLever& lever) { return lever.work == line.work; });
-      if (line.kind != BalanceKind::kClass || !line.expected_ms || told ||
-          !Worth(line.difference_ms()))
-        continue;
-      const double ratio = line.ms[0] / line.ms[1];
-      const double by_rates = *line.expected_ms / line.ms[1];
-      out_.push_back(fmt::format(
-          "**{}**: {} against {}, {:.2f} of the reference's time; the hardware alone would give "
-          "{:.2f}{}.",
-          Capitalised(std::string(findings::WorkClassText(line.work))), Ms(line.ms[0]),
-          Ms(line.ms[1]), ratio, by_rates, BothRates(&line)));
+      if (line.kind != BalanceKind::kClass || told || !Worth(line.difference_ms())) continue;
+      const std::string name = Capitalised(std::string(findings::WorkClassText(line.work)));
+      if (line.expected_ms) {
+        out_.push_back(fmt::format(
+            "**{}**: {} against {}, {:.2f} of the reference's time; the hardware alone would give "
+            "{:.2f}{}.",
+            name, Ms(line.ms[0]), Ms(line.ms[1]), line.ms[0] / line.ms[1],
+            *line.expected_ms / line.ms[1], BothRates(&line)));
+      } else if (const std::string rates = BothRates(&line);
+                 f_.ops().same_device && !rates.empty()) {
+        out_.push_back(
+            fmt::format("**{}**: {} against {}{}.", name, Ms(line.ms[0]), Ms(line.ms[1]), rates));
+      }
     }
   }
 
@@ -150,6 +155,15 @@ class FindingsWriter {
     if (std::abs(syncs[0] - syncs[1]) >= 0.5) {
       text += fmt::format(": {:.2g} calls {} wait for the GPU, {:.2g} in the reference", syncs[0],
                           UnitText(f_), syncs[1]);
+    }
+    const double busy = balance_.busy_ms[0] - balance_.busy_ms[1];
+    constexpr double kMuch = 0.5;
+    if (Worth(busy) && busy < 0 && change >= kMuch * -busy) {
+      text += fmt::format(
+          "; the GPU is busy for {} less, and most of that became idle time: the host sets the "
+          "pace, "
+          "so that fewer launches come next",
+          Ms(-busy));
     }
     out_.push_back(text + ".");
   }
@@ -213,6 +227,29 @@ class FindingsWriter {
 
 namespace {
 
+// "batch 16 x 559 tokens": the 16, and what follows it; 0: no such text.
+std::pair<double, std::string_view> BatchOf(const findings::Analysis& analysis) {
+  constexpr std::string_view kBatchWord = "batch ";
+  const std::string_view value = analysis.workload[findings::WorkloadPart::kBatch].value;
+  if (!value.starts_with(kBatchWord)) return {0, {}};
+  double number = 0;
+  std::size_t at = kBatchWord.size();
+  for (; at < value.size() && value[at] >= '0' && value[at] <= '9'; ++at)
+    number = 10 * number + (value[at] - '0');
+  return {number, value.substr(at)};
+}
+
+// Steps of other batch sizes are compared by what one of the batch takes.
+std::string SampleText(const ComparativeFacts& facts) {
+  const auto [target, of_target] = BatchOf(*facts.pair.primary);
+  const auto [reference, of_reference] = BatchOf(*facts.pair.comparison);
+  if (!(target > 0) || !(reference > 0) || target == reference || of_target != of_reference)
+    return {};
+  const double each[2] = {facts.pair.balance.ms[0] / target, facts.pair.balance.ms[1] / reference};
+  return fmt::format(" The batches differ: one sample takes {} against {} ({:+.0f} %).",
+                     Ms(each[0]), Ms(each[1]), (each[0] / each[1] - 1) * 100);
+}
+
 // Where kernels of nothing take much longer on one side, ratios of short ops tell that and no more.
 std::string FloorText(const ComparativeFacts& facts) {
   constexpr double kMuchLonger = 2;
@@ -274,6 +311,7 @@ std::string PairVerdict(const ComparativeFacts& facts) {
                   text.empty() ? "" : " ", unit, Ms(balance.ms[0]), Ms(balance.ms[1]),
                   Ms(std::abs(change)), change > 0 ? "more" : "less", change / balance.ms[1] * 100);
   if (!facts.pair.comparable()) return text + ".";
+  const std::string sample = SampleText(facts);
   constexpr std::size_t kMost = 5;
   std::vector<std::string> parts;
   for (const BalanceLine& line : balance.lines) {
@@ -281,8 +319,8 @@ std::string PairVerdict(const ComparativeFacts& facts) {
       break;
     parts.push_back(fmt::format("{} {}", findings::LineText(line), SignedMs(line.difference_ms())));
   }
-  if (parts.empty()) return text + ".";
-  return text + fmt::format(": {}.", fmt::join(parts, ", "));
+  if (parts.empty()) return text + "." + sample;
+  return text + fmt::format(": {}.", fmt::join(parts, ", ")) + sample;
 }
 
 std::vector<std::string> KeyFindings(const ComparativeFacts& facts) {

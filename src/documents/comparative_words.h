@@ -2,7 +2,6 @@
 #pragma once
 
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "documents/comparative_facts.h"
@@ -15,19 +14,6 @@ std::string PairVerdict(const ComparativeFacts& facts);
 
 // "step", "iteration": with its article.
 std::string UnitText(const ComparativeFacts& facts);
-
-// What could be done about the target's time, in the order of its report.
-struct LeverText {
-  std::string title;
-  std::string gap;     // against the reference; of the target's own levers: what is wrong
-  std::string action;  // what to do
-  std::string impact;
-  const findings::CompareRow* row = nullptr;  // with the largest gap; null: none
-  bool own = false;  // of the target by itself, whatever the reference does
-};
-// What stands above a group of levers: what they are held against.
-std::string_view LeverGroupText(bool own);
-std::vector<LeverText> PairLevers(const ComparativeFacts& facts);
 
 // Why the times differ, and what the devices explain of it.
 std::vector<std::string> KeyFindings(const ComparativeFacts& facts);

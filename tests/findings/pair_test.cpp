@@ -179,12 +179,12 @@ TEST_CASE("ops in a row on one tensor are one run") {
 
 TEST_CASE("only what takes launches away helps a host that sets the pace") {
   Finding finding;
-  CHECK_FALSE(DropsLaunches(finding));
+  CHECK_FALSE(HelpsHost(finding));
   finding.change_a = Change{};
   finding.change_a->parts.push_back({{0.1, 0.2, 0.5}, {1, 2}});
-  CHECK_FALSE(DropsLaunches(finding));
+  CHECK_FALSE(HelpsHost(finding));
   finding.change_a->parts.push_back({{0.9, 0.95, 1}, {3}});
-  CHECK(DropsLaunches(finding));
+  CHECK(HelpsHost(finding));
 }
 
 TEST_CASE("a few bytes that take long wait, many are a transfer") {

@@ -90,6 +90,8 @@ struct JobStory {
   std::size_t start_rank = 0;      // ... for this one
   std::int64_t late_begin_ns = 0;  // from the first event of any rank to that of the last to begin
   std::size_t late_begin_rank = 0;
+  std::int64_t early_end_ns = 0;  // from the end of the rank that ends first to that of the last
+  std::size_t early_end_rank = 0;
   std::size_t starved_ranks = 0;
   // The starts of lost pieces of several ranks fall on one grid (a scheduler's tick); absent: not.
   std::optional<std::int64_t> tick_ns;

@@ -218,6 +218,7 @@ class Comparer {
       row.unexpected_ms = row.primary_ms;
       out_.only_primary_ms += *row.primary_ms;
       ++out_.only_primary_rows;
+      if (by_ != GroupBy::kKernel) FillRoofs(0, *match.primary, &row);
     } else if (!match.primary) {
       row.verdict = CompareVerdict::kOnlyInComparison;
       row.unexpected_ms = 0 - *row.comparison_ms;

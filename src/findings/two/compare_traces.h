@@ -69,8 +69,7 @@ struct CompareRow {
   std::optional<double> expected_with_fixed_cost;
   std::optional<perf::Bound> primary_bound;  // of most of the work on that platform; with expected
   std::optional<perf::Bound> comparison_bound;
-  // The least time that each one's own work can take on its platform; absent: not known, as of rows
-  // that only the primary has.
+  // The least time that each one's own work can take on its platform; absent: not known.
   std::optional<double> primary_roof_ms;
   std::optional<double> comparison_roof_ms;
   // What the primary would take at rates that were measured on its device; absent: none were.

@@ -240,13 +240,15 @@ class PairJudge {
     pair_.in_runs = std::move(parts);
   }
 
-  // Where one part was exchanged for another the rate of its products is that of the comparison's
-  // work in the primary's time: rows that a buffer holds for nothing are no work.
+  // Where one part was exchanged for another whose products have no model, their rate of its
+  // products is that of the comparison's work in the primary's time: rows that a buffer holds for
+  // nothing are no work.
   void ConsiderExchange() {
     if (pair_.comparability.verdict != "the same but for a changed part") return;
     ExchangedProducts products;
     double flops = 0;
     double arithmetic_ms = 0;
+    bool unknown = false;
     for (const CompareRow& row : pair_.ops.rows) {
       const bool old = row.verdict == CompareVerdict::kOnlyInComparison;
       if (!old && row.verdict != CompareVerdict::kOnlyInPrimary) continue;
@@ -254,12 +256,13 @@ class PairJudge {
       const double ms = ProductsMs(side, row);
       if (old && ms > 0 && !row.comparison_flops) return;
       products.ms[side] += ms;
+      unknown = unknown || (!old && ms > 0 && !row.primary_flops);
       if (!old || !(ms > 0)) continue;
       flops += *row.comparison_flops * pair_.ops.parts[1] / pair_.balance.units[1];
       arithmetic_ms +=
           row.comparison_arithmetic_ms.value_or(0) * pair_.ops.parts[1] / pair_.balance.units[1];
     }
-    if (!(flops > 0) || !(products.ms[0] > 0) || !(products.ms[1] > 0)) return;
+    if (!unknown || !(flops > 0) || !(products.ms[0] > 0) || !(products.ms[1] > 0)) return;
     for (int i = 0; i < 2; ++i)
       products.tflops[i] = flops / products.ms[i] / 1e9;
     if (arithmetic_ms > 0) products.share[1] = arithmetic_ms / products.ms[1];
@@ -309,11 +312,8 @@ class PairJudge {
     });
     if (pair_.host_bound()) {
       // Nothing else shows before the host is faster; fewer launches make it so.
-      const auto place = [](const Finding* finding) {
-        return IsOfLaunches(*finding) ? 0 : DropsLaunches(*finding) ? 1 : 2;
-      };
-      std::stable_sort(pair_.own.begin(), pair_.own.end(),
-                       [&](const Finding* a, const Finding* b) { return place(a) < place(b); });
+      std::stable_partition(pair_.own.begin(), pair_.own.end(),
+                            [](const Finding* finding) { return HelpsHost(*finding); });
     }
     if (pair_.own.size() > kOwnMax) pair_.own.resize(kOwnMax);
   }
@@ -390,8 +390,12 @@ double ComparedPair::OwnSavedMs(const Finding& finding) const {
   return ms / balance.units[0];
 }
 
-bool DropsLaunches(const Finding& finding) {
+bool HelpsHost(const Finding& finding) {
+  if (IsOfLaunches(finding)) return true;
   constexpr double kAll = 0.999;
+  // Whole calls go, if not all of them.
+  if (finding.rule == Pattern::kParameterCast || finding.rule == Pattern::kParameterQuantised)
+    return true;
   for (const auto* change : {&finding.change_a, &finding.change_b}) {
     if (!*change) continue;
     if (!(*change)->exact.empty()) return true;

@@ -88,8 +88,9 @@ struct ComparedPair {
 Result<ComparedPair> ComparePair(const CompareSide& primary, const CompareSide& comparison,
                                  Job& job);
 
-// Whether a way out of the finding takes launches away, so that it helps a host that sets the pace.
-bool DropsLaunches(const Finding& finding);
+// Whether it is about the host, or a way out takes launches away: it helps a host that sets the
+// pace.
+bool HelpsHost(const Finding& finding);
 
 // Is its time waiting for another rank, whatever it moves? By its size.
 bool IsOnlyWaiting(const BalancePart& part, int side);

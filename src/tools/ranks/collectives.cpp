@@ -9,6 +9,7 @@
 #include "session/collective_rules.h"
 #include "tools/ranks/later_levers.h"
 #include "tools/ranks/rank_report.h"
+#include "tools/ranks/rank_rows.h"
 #include "tools/ranks/rank_tools.h"
 #include "tools/ranks/rank_words.h"
 #include "tools/shared/arguments.h"

@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "analysis/ranks/lone_rank.h"
 #include "tools/ranks/transfer_paths.h"
 
 namespace jarvis::tools {
@@ -22,6 +23,34 @@ std::string BusiestFamily(const JobView& job) {
 
 }  // namespace
 
+std::int64_t UnseenWait(const JobView& job) {
+  constexpr std::int64_t kWorthPart = 10;  // a tenth of the recording
+  if (job.set.missing.empty() || job.set.ranks.size() < 2) return 0;
+  std::optional<std::int64_t> least;
+  for (std::size_t rank = 0; rank < job.set.ranks.size(); ++rank) {
+    std::int64_t excess = 0;
+    for (const analysis::LoneKind& kind : analysis::LookAtLoneRank(job.set.ranks[rank])) {
+      if (kind.sign) excess += kind.excess_ns;
+    }
+    excess -= job.joint.ranks[rank].wait_ns;
+    least = std::min(least.value_or(excess), excess);
+  }
+  return least && *least >= job.story.wall_ns / kWorthPart ? *least : 0;
+}
+
+std::string MissingVerdict(const JobView& job) {
+  const std::int64_t unseen = UnseenWait(job);
+  const auto& levers = job.story.levers;
+  if (unseen == 0 || (!levers.empty() && levers.front().saved_ns >= unseen)) return {};
+  return fmt::format(
+      "none of the {} recorded ranks keeps the others waiting, and yet each spends {} ms or more "
+      "in "
+      "collectives beyond what such calls take at other times: rank {}, of which there is no "
+      "trace, "
+      "is probably late.",
+      job.set.ranks.size(), MsText(unseen), analysis::RankList(job.set.missing));
+}
+
 std::int64_t ExposedTransfer(const JobView& job) {
   std::optional<std::pair<std::int64_t, std::int64_t>> least;  // wait, exposed transfer
   for (std::size_t rank = 0; rank < job.set.ranks.size(); ++rank) {
@@ -31,17 +60,16 @@ std::int64_t ExposedTransfer(const JobView& job) {
     const std::pair one{wait, std::max<std::int64_t>(0, facts->exposed_ns - wait)};
     least = least ? std::min(*least, one) : one;
   }
-  return least && least->second >= job.story.wall_ns / 100 ? least->second : 0;
+  if (!least) return 0;
+  const std::int64_t exposed = least->second - UnseenWait(job);
+  return exposed >= job.story.wall_ns / 100 ? exposed : 0;
 }
 
 std::vector<LaterLever> TransferLever(const JobView& job, const RankWorkload* workload) {
   const std::int64_t exposed = job.set.ranks.size() > 1 ? ExposedTransfer(job) : 0;
   if (exposed == 0) return {};
-  PathTexts paths = TransferPaths(job, workload);
-  paths.a += fmt::format(": at most {} ms", MsText(exposed));
-  paths.b += ": a part of that";
   return {{"hide the transfers that no computation hides yet, " + BusiestFamily(job),
-           static_cast<double>(exposed) / 1e6, std::move(paths)}};
+           static_cast<double>(exposed) / 1e6, TransferPaths(job, workload)}};
 }
 
 std::vector<LaterLever> LaterLevers(const JobView& job, const RankWorkload* workload) {

@@ -14,8 +14,14 @@ namespace jarvis::tools {
 struct LaterLever {
   std::string change;
   double at_most_ms = 0;
-  PathTexts paths;  // each with what it saves at most
+  PathTexts paths;
 };
+
+// Where ranks have no trace: how much longer the recorded ones spent in collectives, together, than
+// such calls take at other times; of the rank with least. 0: nothing worth a word.
+std::int64_t UnseenWait(const JobView& job);
+// That the cause is probably a rank without a trace; empty: nothing says so.
+std::string MissingVerdict(const JobView& job);
 
 // Transfer time without computation beside it, of the rank that waits least; 0: not worth a word.
 std::int64_t ExposedTransfer(const JobView& job);

@@ -9,6 +9,7 @@
 #include "documents/markdown_text.h"
 #include "output/number_format.h"
 #include "tools/ranks/later_levers.h"
+#include "tools/ranks/rank_rows.h"
 
 namespace jarvis::tools {
 namespace {
@@ -302,8 +303,9 @@ class ReportWriter {
     for (const LaterLever& lever : TransferLever(job_, workload_)) {
       const auto ns = static_cast<std::int64_t>(lever.at_most_ms * 1e6);
       table.Row({fmt::format("{}", ++row), lever.change, "at most " + MsText(ns),
-                 ShareText(ns, job_.story.wall_ns), CellOfText(lever.paths.a),
-                 CellOfText(lever.paths.b)});
+                 ShareText(ns, job_.story.wall_ns),
+                 CellOfText(lever.paths.a) + fmt::format(": at most {} ms", MsText(ns)),
+                 CellOfText(lever.paths.b) + ": a part of that"});
     }
     out_ += table.text();
     Line("");

@@ -53,10 +53,6 @@ struct PathTexts {
 // Each with what it saves. Empty for a lever that is a part of another (kStarvedLate).
 PathTexts PathsOf(const JobView& job, const analysis::JobLever& lever);
 
-// Rows of ranks, equal ones folded: rank, role, window, busy, computation, communication, wait,
-// transfer, unmatched, idle, times last, lost. Milliseconds.
-void AddRankRows(const JobView& job, Answer* answer);
-
 struct LaterLever;
 // The levers as members of the structured answer; `text`: the verdict. `later`: what is left after
 // them.

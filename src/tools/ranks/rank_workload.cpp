@@ -42,6 +42,9 @@ std::vector<const analysis::RankDigest*> Candidates(const analysis::RankSet& set
 // A way out in words; empty: none.
 std::string OfPath(const std::string& words) {
   std::string path(Trim(words));
+  // A reproducer for others is no way out for those who run the job.
+  const std::size_t handed_on = path.find("Hand a reproducer");
+  if (handed_on != std::string::npos) path = Trim(path.substr(0, handed_on));
   if (path.starts_with("None")) return {};
   // As part of a list; whoever shows it ends the sentence.
   if (path.ends_with('.')) path.pop_back();
@@ -85,6 +88,9 @@ RankWorkload::Lever LeverOf(const findings::Analysis& analysis, const findings::
 
 // "rank 6 of 8" is of the one trace that was looked at, not of the job.
 std::string WithoutRank(std::string line) {
+  static constexpr std::string_view kOneOfSeveral = "several ranks, of which one is recorded";
+  if (const std::size_t several = line.find(kOneOfSeveral); several != std::string::npos)
+    line.replace(several, kOneOfSeveral.size(), "several ranks");
   const std::size_t at = line.find(", rank ");
   if (at == std::string::npos) return line;
   std::size_t end = at + 2;

@@ -12,9 +12,8 @@ namespace {
 // What overlaps in Megatron is Transformer Engine's.
 std::string MegatronFlags(bool megatron, bool transformer_engine) {
   if (!megatron) return "";
-  return transformer_engine ? " (Megatron: `--sequence-parallel --tp-comm-overlap`)"
-                            : " (Megatron: `--sequence-parallel`; overlap needs its Transformer "
-                              "Engine layers)";
+  return transformer_engine ? " (`--sequence-parallel --tp-comm-overlap`)"
+                            : " (`--sequence-parallel`; its overlap needs Transformer Engine)";
 }
 
 }  // namespace
@@ -48,11 +47,12 @@ PathTexts TransferPaths(const JobView& job, const RankWorkload* workload) {
               "fewer or narrower bytes"};
     case CommFamily::kAllReduce:
       if (has("tensor parallel") || !training) {
-        return {std::string("sequence parallelism (ReduceScatter and AllGather instead) with "
-                            "overlapped tensor-parallel communication") +
-                    MegatronFlags(has("megatron"), has("transformer engine")),
-                "split the product before each AllReduce and reduce the finished part while the "
-                "rest computes"};
+        return {
+            "sequence parallelism (ReduceScatter and AllGather instead) that overlaps with the "
+            "products" +
+                MegatronFlags(has("megatron"), has("transformer engine")),
+            "split the product before each AllReduce and reduce the finished part while the "
+            "rest computes"};
       }
       return {
           "DistributedDataParallel: smaller first buckets (`bucket_cap_mb`), "
