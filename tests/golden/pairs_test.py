@@ -58,11 +58,11 @@ class OneDevice(unittest.TestCase):
             return ran.stdout
 
     def test_the_same_kernel_that_runs_slower_is_no_fault_of_the_model(self):
-        text = self.compare(trace(300), trace(200))
+        text = self.compare(trace(320), trace(200))
         self.assertIn("is the same kernel on both sides", text)
-        self.assertIn("Matrix products: up to 0.100 ms of GPU time a step", text)
+        self.assertIn("Matrix products: up to 0.120 ms of GPU time a step", text)
         # Arithmetic and its own peak, not the bandwidth.
-        self.assertIn("458 TFLOPS/s, 46 % of its peak; the reference 687 TFLOPS/s, 69 % of its peak",
+        self.assertIn("429 TFLOPS/s, 43 % of its peak; the reference 687 TFLOPS/s, 69 % of its peak",
                       text)
         # Steps begin with a launch, and the op around it is the step's: nothing is left over.
         self.assertNotIn("less what ran beside other work", text)

@@ -57,7 +57,7 @@ class CauseContext {
  private:
   void LookAtEvents();
   void LookAtOperations(const std::vector<CategoryAnalysis>& categories);
-  void AddExpertWeights(const std::vector<Shape>& shapes);
+  bool AddExpertWeights(const std::vector<Shape>& shapes);  // whether there are any
 
   void FindMerges(const std::vector<CategoryAnalysis>& categories);
 

@@ -27,6 +27,8 @@ constexpr double kNearlyAll = 0.95;
 constexpr double kRunsGain = 0.9;
 // A finding is about a part of the runs if so much of its kernels' time is theirs.
 constexpr double kPartOfRuns = 0.7;
+// Products are exchanged for others if so much of the comparison's are not in the primary.
+constexpr double kExchangedShare = 0.8;
 // The shortest kernels: this part of all, of so many at least.
 constexpr double kShortestPart = 0.05;
 constexpr std::size_t kKernelsLeast = 100;
@@ -262,7 +264,9 @@ class PairJudge {
       arithmetic_ms +=
           row.comparison_arithmetic_ms.value_or(0) * pair_.ops.parts[1] / pair_.balance.units[1];
     }
-    if (!unknown || !(flops > 0) || !(products.ms[0] > 0) || !(products.ms[1] > 0)) return;
+    const BalanceLine* line = pair_.balance.Find(WorkClass::kProducts);
+    const bool most = line != nullptr && products.ms[1] >= kExchangedShare * line->ms[1];
+    if (!most || !unknown || !(flops > 0) || !(products.ms[0] > 0) || !(products.ms[1] > 0)) return;
     for (int i = 0; i < 2; ++i)
       products.tflops[i] = flops / products.ms[i] / 1e9;
     if (arithmetic_ms > 0) products.share[1] = arithmetic_ms / products.ms[1];

@@ -21,6 +21,17 @@ std::string BusiestFamily(const JobView& job) {
                                 : "mostly " + std::string(analysis::CommFamilyName(most->family));
 }
 
+// What the calls of one kind took beyond what such calls take. Where sizes were not recorded, calls
+// of a family may differ, but not by so much.
+std::int64_t ExcessOf(const analysis::LoneKind& kind) {
+  constexpr std::int64_t kOutlierTimes = 10;
+  constexpr std::int64_t kOutlierNs = 50'000'000;
+  if (kind.sign) return kind.excess_ns;
+  const bool outliers = !kind.bytes && kind.longest_ns >= kOutlierNs &&
+                        kind.longest_ns / kOutlierTimes >= kind.median_ns;
+  return outliers ? kind.total_ns - kind.calls * kind.median_ns : 0;
+}
+
 }  // namespace
 
 std::int64_t UnseenWait(const JobView& job) {
@@ -29,9 +40,8 @@ std::int64_t UnseenWait(const JobView& job) {
   std::optional<std::int64_t> least;
   for (std::size_t rank = 0; rank < job.set.ranks.size(); ++rank) {
     std::int64_t excess = 0;
-    for (const analysis::LoneKind& kind : analysis::LookAtLoneRank(job.set.ranks[rank])) {
-      if (kind.sign) excess += kind.excess_ns;
-    }
+    for (const analysis::LoneKind& kind : analysis::LookAtLoneRank(job.set.ranks[rank]))
+      excess += ExcessOf(kind);
     excess -= job.joint.ranks[rank].wait_ns;
     least = std::min(least.value_or(excess), excess);
   }
