@@ -224,8 +224,8 @@ class FrameMaker {
         Length(Subtract(Subtract(Within(sets_.copies, window), computation), communication));
   }
 
-  // Host waits before anything was launched, as far as they are for foreign work: the spaces between
-  // that work included, as the host could not go on in them either.
+  // Host waits before anything was launched, as far as they are for foreign work: the spaces
+  // between that work included, as the host could not go on in them either.
   void FindForeignWaits() {
     const auto first = FirstLaunch();
     const TimeSpan before{out_.frame.start, first ? *first : out_.frame.end};

@@ -53,11 +53,9 @@ std::string MissingVerdict(const JobView& job) {
   const auto& levers = job.story.levers;
   if (unseen == 0 || (!levers.empty() && levers.front().saved_ns >= unseen)) return {};
   return fmt::format(
-      "none of the {} recorded ranks keeps the others waiting, and yet each spends {} ms or more "
-      "in "
+      "none of the {} recorded ranks keeps the others waiting, and yet each spends about {} ms in "
       "collectives beyond what such calls take at other times: rank {}, of which there is no "
-      "trace, "
-      "is probably late.",
+      "trace, is probably late.",
       job.set.ranks.size(), MsText(unseen), analysis::RankList(job.set.missing));
 }
 
