@@ -63,18 +63,42 @@ std::string LeversText(const Json& levers, double wall_ms) {
   return text;
 }
 
+// What is left once nobody is waited for: a line each.
+std::string ThenText(const Json& levers) {
+  constexpr std::size_t kThenShown = 4;
+  constexpr std::size_t kPathMax = 200;
+  std::string text;
+  for (std::size_t i = 0; i < levers.size() && i < kThenShown; ++i) {
+    const Json& lever = levers[i];
+    const std::string path = lever.value("path_a", "");
+    text += fmt::format("- {}: at most {} ms{}\n", lever.value("change", ""),
+                        CellText(lever.value("at_most_ms", Json(0.0))),
+                        path.empty() || path.size() > kPathMax ? "" : ". Path A: " + path);
+  }
+  return text;
+}
+
+// The cause stands alone on the first line; what speaks for it and the counts follow.
+std::string HeadText(const std::string& summary) {
+  const std::size_t end = summary.find(". ");
+  if (end == std::string::npos) return summary + "\n";
+  return summary.substr(0, end + 1) + "\n" + summary.substr(end + 2) + "\n";
+}
+
 }  // namespace
 
 std::string CollectivesText(const Json& answer) {
   const Json verdict = answer.value("verdict", Json::object());
   if (verdict.value("text", "").empty()) return {};
-  std::string text = answer.value("summary", "") + "\n";
+  std::string text = HeadText(answer.value("summary", ""));
   if (const std::string workload = answer.value("workload", ""); !workload.empty())
     text += workload + "\n";
   text += "\n" + RanksTable(answer);
   const std::string levers =
       LeversText(verdict.value("levers", Json::array()), verdict.value("wall_ms", 0.0));
   if (!levers.empty()) text += "\nWhat to change:\n" + levers;
+  if (const std::string then = ThenText(verdict.value("then", Json::array())); !then.empty())
+    text += (levers.empty() ? "\nWhat to change:\n" : "Then, on every rank:\n") + then;
   const auto notes = answer.value("notes", std::vector<std::string>());
   for (std::size_t i = 0; i < notes.size() && i < kNotesShown; ++i)
     text += fmt::format("{}{}\n", i == 0 ? "\nNote: " : "Note: ", notes[i]);

@@ -7,6 +7,7 @@
 #include <fmt/ranges.h>
 
 #include "documents/comparative_facts.h"
+#include "documents/comparative_levers.h"
 #include "documents/comparative_words.h"
 #include "documents/markdown_text.h"
 
@@ -70,7 +71,10 @@ Result<std::string> PairConsole(const ComparativeSide& target, const Comparative
     text += "- " + Plain(finding) + "\n";
   const std::vector<LeverText> levers = PairLevers(facts);
   if (!levers.empty()) text += "\nWhat to do about the target:\n";
+  const bool grouped = !levers.empty() && levers.front().own != levers.back().own;
   for (std::size_t i = 0; i < levers.size() && i < kConsoleLevers; ++i) {
+    if (grouped && (i == 0 || levers[i - 1].own != levers[i].own))
+      text += fmt::format("{}\n", LeverGroupText(levers[i].own));
     text += fmt::format("{}. {}: {}\n", i + 1, levers[i].title,
                         levers[i].impact.empty() ? "saving not known" : levers[i].impact);
     if (!levers[i].action.empty()) text += "   " + levers[i].action + "\n";

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "documents/comparative_levers.h"
 #include "documents/comparative_words.h"
 #include "documents/markdown_text.h"
 #include "output/number_format.h"
@@ -165,6 +166,9 @@ class FairWriter {
     }
     for (std::size_t i = 0; i < levers_.size() && i < kLeversMax; ++i) {
       const LeverText& lever = levers_[i];
+      const bool grouped = levers_.front().own != levers_.back().own;
+      if (grouped && (i == 0 || levers_[i - 1].own != lever.own))
+        Line("*{}*\n", LeverGroupText(lever.own));
       Line("### {} Priority {}: {}\n", ComparativeIcon(i + 1), i + 1, lever.title);
       Line("**Gap**: {}  ", lever.gap);
       if (!lever.action.empty()) Line("**Action**: {}  ", lever.action);
@@ -343,8 +347,11 @@ class FairWriter {
            Number(row.primary_calls ? row.primary_calls : row.comparison_calls));
       return;
     }
+    const bool fixed = row.not_judged == findings::NotJudged::kShort;
     Line("| {} | {} | {} | {} | {} |", title, Ms(reference), Ms(target), Delta(target, reference),
-         row.expected ? ExpectedText(row) : "–");
+         fixed          ? "– (mostly a kernel's fixed cost)"
+         : row.expected ? ExpectedText(row)
+                        : "–");
   }
 
   void Appendix() {

@@ -2,15 +2,16 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include "analysis/tables/summary.h"
 #include "base/text.h"
+#include "documents/comparative_rates.h"
 #include "documents/markdown_text.h"
 #include "documents/prose.h"
-#include "findings/two/compare_table.h"
 
 namespace jarvis::documents {
 namespace {
@@ -20,258 +21,16 @@ using findings::BalanceKind;
 using findings::BalanceLine;
 using findings::BalancePart;
 using findings::PairLever;
-using findings::PairTarget;
 using findings::WorkClass;
 
 // What of a unit is worth a sentence.
 constexpr double kWorthShare = 0.02;
-constexpr std::size_t kShapesMax = 3;
-
-std::string Capitalised(std::string text) {
-  if (!text.empty() && text[0] >= 'a' && text[0] <= 'z')
-    text[0] = static_cast<char>(text[0] - 'a' + 'A');
-  return text;
-}
-
-std::string PercentText(double share) {
-  return fmt::format("{:.0f} %", share * 100);
-}
 
 std::string BytesText(double bytes) {
   if (bytes < 1e3) return fmt::format("{:.0f} B", bytes);
   if (bytes < 1e6) return fmt::format("{:.3g} kB", bytes / 1e3);
   return bytes < 1e9 ? fmt::format("{:.3g} MB", bytes / 1e6)
                      : fmt::format("{:.3g} GB", bytes / 1e9);
-}
-
-// "474 TFLOPS/s, 36 % of peak": of a class on one side; empty: not known.
-std::string RateText(const BalanceLine& line, int side) {
-  if (!line.roof_share[side]) return {};
-  const bool bytes = line.bound == perf::Bound::kMemory && line.work != WorkClass::kAttention;
-  const std::optional<double>& rate = bytes ? line.tb_per_s[side] : line.tflops[side];
-  if (!rate) return {};
-  std::string text = fmt::format("{:.3g} {}, {} of its {}", *rate, bytes ? "TB/s" : "TFLOPS/s",
-                                 PercentText(*line.roof_share[side]), bytes ? "bandwidth" : "roof");
-  const bool products = line.work == WorkClass::kProducts || line.work == WorkClass::kConvolution;
-  if (side == 0 && products && !bytes && line.practical_ms)
-    text += fmt::format(" and {} of what was measured to be possible",
-                        PercentText(*line.practical_ms / line.ms[0]));
-  return text;
-}
-
-std::string BothRates(const BalanceLine* line) {
-  if (line == nullptr) return {};
-  const std::string target = RateText(*line, 0);
-  const std::string reference = RateText(*line, 1);
-  if (target.empty() || reference.empty()) return {};
-  return fmt::format(" ({}; the reference {})", target, reference);
-}
-
-// The shapes with the largest gaps, as a tuning run needs them.
-std::string ShapesText(const std::vector<const findings::CompareRow*>& rows) {
-  std::vector<std::string> shapes;
-  for (const findings::CompareRow* row : rows) {
-    if (shapes.size() == kShapesMax) break;
-    if (!row->shape.empty() && row->shape != "(same work)")
-      shapes.push_back(Md(findings::ShortShape(row->shape), 80));
-  }
-  return fmt::format("{}", fmt::join(shapes, ", "));
-}
-
-std::string ProductsAction(const PairLever& lever) {
-  const std::string shapes = ShapesText(lever.rows);
-  const std::string for_shapes = shapes.empty() ? "" : " for " + shapes;
-  if (lever.library == "Tensile" || lever.library == "rocBLAS") {
-    return fmt::format(
-        "Path A: tune the products' solutions{}: TunableOp (`PYTORCH_TUNABLEOP_ENABLED=1`, one run "
-        "that tunes, its results file kept), or hipBLASLt instead of rocBLAS "
-        "(`TORCH_BLAS_PREFER_HIPBLASLT=1`). Path B: hipBLASLt solutions for these shapes",
-        for_shapes);
-  }
-  if (lever.library == "cuBLAS" || lever.library == "cuBLASLt") {
-    return fmt::format(
-        "Path A: let `torch.compile(mode=\"max-autotune\")` choose among cuBLASLt, CUTLASS and "
-        "Triton{}, or merge products of one input. Path B: the cuBLASLt algorithm and its "
-        "workspace for these shapes",
-        for_shapes);
-  }
-  return fmt::format(
-      "Path A: try the vendor's library for these products. Path B: autotune tiles and stages of "
-      "the {}kernel{}",
-      lever.library.empty() ? "" : lever.library + " ", for_shapes);
-}
-
-std::string AttentionAction(const PairLever& lever) {
-  if (lever.library == "AOTriton") {
-    return "Path A: another backend behind the same call: the CK flash attention of ROCm PyTorch "
-           "(`torch.backends.cuda.preferred_rocm_fa_library(\"ck\")`, where the build has it) or "
-           "AITER, or a newer AOTriton. Path B: its tile configuration for this head size and "
-           "length";
-  }
-  if (lever.library == "FlashAttention" || lever.library == "CUTLASS") {
-    return "Path A: the cuDNN backend of `scaled_dot_product_attention` (`torch.nn.attention."
-           "sdpa_kernel`), or a FlashAttention of the device's generation. Path B: tiles for this "
-           "head size and length";
-  }
-  return "Path A: another backend behind `scaled_dot_product_attention` (`torch.nn.attention."
-         "sdpa_kernel`), with contiguous inputs. Path B: tiles for this head size and length";
-}
-
-std::string LeverAction(const PairLever& lever) {
-  switch (lever.work) {
-    case WorkClass::kProducts: return ProductsAction(lever);
-    case WorkClass::kAttention: return AttentionAction(lever);
-    case WorkClass::kConvolution:
-      return "Path A: `torch.backends.cudnn.benchmark = True` (MIOpen: a find run) and the "
-             "channels_last format. Path B: the library's solutions for these shapes";
-    case WorkClass::kMemoryBound:
-      return "Path A: fuse them with their neighbours (`torch.compile`), so that their bytes move "
-             "once. Path B: vector width and blocks a compute unit of these kernels";
-    case WorkClass::kIndexing:
-      return "Path A: read by index instead of writing by index, or fuse with what uses it. Path "
-             "B: wide, coalesced rows in the kernel";
-    default:
-      return "Path A: fuse it with its neighbours. Path B: compare the two kernels on equal inputs";
-  }
-}
-
-std::string RowsText(const ComparativeFacts& facts, const PairLever& lever) {
-  constexpr std::size_t kMost = 3;
-  std::vector<std::string> texts;
-  for (const findings::CompareRow* row : lever.rows) {
-    if (texts.size() == kMost) break;
-    texts.push_back(fmt::format("{} {} against {}", TitleOf(*row),
-                                Digits(facts.Each(0, *row->primary_ms)),
-                                Ms(facts.Each(1, *row->comparison_ms))));
-  }
-  return fmt::format("{}", fmt::join(texts, "; "));
-}
-
-std::string TargetText(const PairLever& lever) {
-  switch (lever.target) {
-    case PairTarget::kSameShare:
-      return fmt::format("at the share of the peak that the reference reaches: {}",
-                         Ms(lever.target_ms));
-    case PairTarget::kMeasured:
-      return fmt::format("at the rate that was measured on this device: {}", Ms(lever.target_ms));
-    case PairTarget::kBandwidth:
-      return fmt::format("at the ratio of the bandwidths: {}", Ms(lever.target_ms));
-    case PairTarget::kComparison:
-      return fmt::format("as on the reference: {}", Ms(lever.target_ms));
-  }
-  return {};
-}
-
-std::string Libraries(const PairLever& lever) {
-  if (lever.library.empty() || lever.comparison_library.empty() ||
-      lever.library == lever.comparison_library)
-    return {};
-  return fmt::format(", {} against {}", lever.library, lever.comparison_library);
-}
-
-LeverText TextOfLever(const ComparativeFacts& facts, const PairLever& lever) {
-  const Balance& balance = facts.pair.balance;
-  LeverText text;
-  const std::string name(findings::WorkClassText(lever.work));
-  text.title = fmt::format("{}{}", Capitalised(name), Libraries(lever));
-  const BalanceLine* line = balance.Find(lever.work);
-  const double change = lever.now_ms / lever.comparison_ms - 1;
-  std::string expected;
-  if (line != nullptr && line->expected_ms) {
-    expected = fmt::format("; by the hardware it would be {:+.0f} %",
-                           (*line->expected_ms / lever.comparison_ms - 1) * 100);
-  } else if (line != nullptr && line->far_from_roofs) {
-    expected = "; neither is near its roof, so the devices do not explain it";
-  }
-  text.gap =
-      fmt::format("{} against {} ({:+.0f} %{}){}. {}.", Ms(lever.now_ms), Ms(lever.comparison_ms),
-                  change * 100, expected, BothRates(line), RowsText(facts, lever));
-  text.action = LeverAction(lever) + ".";
-  text.impact =
-      fmt::format("up to {} of GPU time {} ({} of it), {}.", Ms(lever.saved_ms()), UnitText(facts),
-                  PercentText(lever.saved_ms() / balance.ms[0]), TargetText(lever));
-  if (facts.pair.host_bound())
-    text.impact += " Next to nothing of it shows while the host sets the pace.";
-  text.row = lever.rows.front();
-  return text;
-}
-
-LeverText TextOfGraph(const ComparativeFacts& facts) {
-  const findings::GraphLever& graph = *facts.pair.graph;
-  const double saved = graph.now_ms - graph.left_ms;
-  LeverText text;
-  text.title = "The host sets the pace: replay it as a GPU graph";
-  text.gap = fmt::format(
-      "the host needs all of the {} {} to launch {} of GPU work, and {}.", Ms(graph.now_ms),
-      UnitText(facts), Ms(facts.pair.balance.busy_ms[0]),
-      facts.pair.syncs[1] >= 0.5
-          ? fmt::format("no longer waits for the GPU ({:.2g} calls of the reference do)",
-                        facts.pair.syncs[1])
-          : std::string("no call of it waits for the GPU"));
-  text.action =
-      "Path A: capture it with `torch.cuda.graph` (or `torch.compile(mode=\"reduce-overhead\")`): "
-      "nothing synchronises, so that it can be captured. Path B: fewer launches by fusing.";
-  text.impact = fmt::format(
-      "up to {} {} ({} of it): without pauses between launches {} are left{}.", Ms(saved),
-      UnitText(facts), PercentText(saved / graph.now_ms), Ms(graph.left_ms),
-      graph.waiting_ms > 0
-          ? fmt::format(", {} of waiting for other ranks not counted", Ms(graph.waiting_ms))
-          : "");
-  return text;
-}
-
-LeverText TextOfWaiting(const ComparativeFacts& facts, const BalancePart& part) {
-  LeverText text;
-  text.title = PartName(part) + " waits for another rank";
-  text.gap = fmt::format("{:.3g} to {:.3g} µs a call for bytes that need a few: {} {}.",
-                         part.shortest_us[0], part.longest_us[0], Ms(part.ms[0]), UnitText(facts));
-  text.action =
-      "Path A: send these bytes with an exchange that is there anyway, issue it asynchronously "
-      "before work that does not need its result, or drop it. Path B: find out why the other rank "
-      "is late: record it too.";
-  text.impact = fmt::format(
-      "none that this rank can claim: {} {} is another rank's lateness, which shows at the next "
-      "exchange if this one goes.",
-      Ms(part.ms[0]), UnitText(facts));
-  return text;
-}
-
-// Of the target's own analysis, without savings in its sentences, which are of another base.
-LeverText TextOfOwn(const ComparativeFacts& facts, const findings::Finding& finding) {
-  const findings::Analysis& analysis = *facts.pair.primary;
-  findings::Finding plain = finding;
-  for (auto* wall : {&plain.wall_a, &plain.wall_b})
-    wall->reset();
-  for (auto* change : {&plain.change_a, &plain.change_b})
-    change->reset();
-  const FindingText draft = DraftText(analysis, plain);
-  const double units = facts.pair.balance.units[0];
-  const auto path = [&](const char* name, const std::string& words,
-                        const std::optional<findings::WallSaving>& wall) {
-    std::string text(Trim(words));
-    if (text.empty() || text.starts_with("None known")) return std::string();
-    if (wall && wall->ms.high > 0)
-      text += fmt::format(" Saves up to {} {} alone.", Ms(wall->ms.high / units), UnitText(facts));
-    return fmt::format("Path {}: {} ", name, text);
-  };
-  LeverText text;
-  text.title = draft.title;
-  text.gap = draft.insight;
-  text.action = path("A", draft.path_a, finding.wall_a) + path("B", draft.path_b, finding.wall_b);
-  if (!text.action.empty()) text.action.pop_back();
-  const findings::WallSaving* best = findings::BestWall(finding);
-  if (best != nullptr && best->ms.high > 0) {
-    text.impact =
-        fmt::format("up to {} of wall time {}", Ms(best->ms.high / units), UnitText(facts));
-    const double after = best->after_others_ms / units;
-    if (after > 0 && after < 0.5 * best->ms.high / units)
-      text.impact += fmt::format("; {} once what stands before it is done", Ms(after));
-    text.impact += ".";
-  } else if (finding.savings_ms && finding.savings_ms->high > 0) {
-    text.impact = fmt::format("up to {} of GPU time {}.", Ms(finding.savings_ms->high / units),
-                              UnitText(facts));
-  }
-  return text;
 }
 
 std::string CollectiveText(const BalancePart& part, int side, const std::string& unit) {
@@ -305,6 +64,7 @@ class FindingsWriter {
     if (!f_.pair.comparable()) return {"Nothing is judged: the traces are not comparable."};
     Unexplained();
     Together();
+    Exchanged();
     Explained();
     Idle();
     Collectives();
@@ -333,7 +93,8 @@ class FindingsWriter {
 
   // What the GPU's work would come to, and whether that would still set the pace.
   void Together() {
-    if (f_.pair.levers.size() < 2) return;
+    // Where the host sets the pace now, that is said instead.
+    if (f_.pair.levers.size() < 2 || f_.pair.host_bound()) return;
     double saved = 0;
     for (const PairLever& lever : f_.pair.levers)
       saved += lever.saved_ms();
@@ -347,21 +108,41 @@ class FindingsWriter {
     out_.push_back(text + ".");
   }
 
+  // What products of a changed part achieve, where their own arguments do not tell.
+  void Exchanged() {
+    if (!f_.pair.exchanged) return;
+    const findings::ExchangedProducts& of = *f_.pair.exchanged;
+    const auto rate = [&](int side, const std::string& precision) {
+      return fmt::format("{:.0f} TFLOPS/s{}", of.tflops[side],
+                         of.share[side] ? fmt::format(" ({} of the {}peak)",
+                                                      PercentText(*of.share[side]), precision)
+                                        : "");
+    };
+    out_.push_back(fmt::format(
+        "**Products of the changed part**: {} against {} {}: {} in the reference; the same work in "
+        "the target's time is {}.",
+        Ms(of.ms[0]), Ms(of.ms[1]), UnitText(f_), rate(1, ""),
+        rate(0, of.primary_precision.empty() ? "" : of.primary_precision + " ")));
+  }
+
   void Explained() {
     for (const BalanceLine& line : balance_.lines) {
       const bool told =
           std::any_of(f_.pair.levers.begin(), f_.pair.levers.end(),
                       [&](const PairLever& lever) { return lever.work == line.work; });
-      if (line.kind != BalanceKind::kClass || !line.expected_ms || told ||
-          !Worth(line.difference_ms()))
-        continue;
-      const double ratio = line.ms[0] / line.ms[1];
-      const double by_rates = *line.expected_ms / line.ms[1];
-      out_.push_back(fmt::format(
-          "**{}**: {} against {}, {:.2f} of the reference's time; the hardware alone would give "
-          "{:.2f}{}.",
-          Capitalised(std::string(findings::WorkClassText(line.work))), Ms(line.ms[0]),
-          Ms(line.ms[1]), ratio, by_rates, BothRates(&line)));
+      if (line.kind != BalanceKind::kClass || told || !Worth(line.difference_ms())) continue;
+      const std::string name = Capitalised(std::string(findings::WorkClassText(line.work)));
+      if (line.expected_ms) {
+        out_.push_back(fmt::format(
+            "**{}**: {} against {}, {:.2f} of the reference's time; the hardware alone would give "
+            "{:.2f}{}.",
+            name, Ms(line.ms[0]), Ms(line.ms[1]), line.ms[0] / line.ms[1],
+            *line.expected_ms / line.ms[1], BothRates(&line)));
+      } else if (const std::string rates = BothRates(&line);
+                 f_.ops().same_device && !rates.empty()) {
+        out_.push_back(
+            fmt::format("**{}**: {} against {}{}.", name, Ms(line.ms[0]), Ms(line.ms[1]), rates));
+      }
     }
   }
 
@@ -374,6 +155,15 @@ class FindingsWriter {
     if (std::abs(syncs[0] - syncs[1]) >= 0.5) {
       text += fmt::format(": {:.2g} calls {} wait for the GPU, {:.2g} in the reference", syncs[0],
                           UnitText(f_), syncs[1]);
+    }
+    const double busy = balance_.busy_ms[0] - balance_.busy_ms[1];
+    constexpr double kMuch = 0.5;
+    if (Worth(busy) && busy < 0 && change >= kMuch * -busy) {
+      text += fmt::format(
+          "; the GPU is busy for {} less, and most of that became idle time: the host sets the "
+          "pace, "
+          "so that fewer launches come next",
+          Ms(-busy));
     }
     out_.push_back(text + ".");
   }
@@ -435,6 +225,50 @@ class FindingsWriter {
 
 }  // namespace
 
+namespace {
+
+// "batch 16 x 559 tokens": the 16, and what follows it; 0: no such text.
+std::pair<double, std::string_view> BatchOf(const findings::Analysis& analysis) {
+  constexpr std::string_view kBatchWord = "batch ";
+  const std::string_view value = analysis.workload[findings::WorkloadPart::kBatch].value;
+  if (!value.starts_with(kBatchWord)) return {0, {}};
+  double number = 0;
+  std::size_t at = kBatchWord.size();
+  for (; at < value.size() && value[at] >= '0' && value[at] <= '9'; ++at)
+    number = 10 * number + (value[at] - '0');
+  return {number, value.substr(at)};
+}
+
+// Steps of other batch sizes are compared by what one of the batch takes.
+std::string SampleText(const ComparativeFacts& facts) {
+  const auto [target, of_target] = BatchOf(*facts.pair.primary);
+  const auto [reference, of_reference] = BatchOf(*facts.pair.comparison);
+  if (!(target > 0) || !(reference > 0) || target == reference || of_target != of_reference)
+    return {};
+  const double each[2] = {facts.pair.balance.ms[0] / target, facts.pair.balance.ms[1] / reference};
+  return fmt::format(" The batches differ: one sample takes {} against {} ({:+.0f} %).",
+                     Ms(each[0]), Ms(each[1]), (each[0] / each[1] - 1) * 100);
+}
+
+// Where kernels of nothing take much longer on one side, ratios of short ops tell that and no more.
+std::string FloorText(const ComparativeFacts& facts) {
+  constexpr double kMuchLonger = 2;
+  const auto& floor = facts.pair.kernel_floor_us;
+  if (facts.ops().same_device || !floor[0] || !floor[1]) return {};
+  const int slow = *floor[0] > *floor[1] ? 0 : 1;
+  if (*floor[slow] < kMuchLonger * *floor[1 - slow]) return {};
+  const ComparativeSide& side = slow == 0 ? facts.target : facts.reference;
+  const bool amd = side.side.platform && side.side.platform->vendor == "AMD";
+  return fmt::format(
+      "The shortest kernels take {:.2g} µs on the {} and {:.2g} on the {}{}: short ops differ by "
+      "that, not by their work, and only windows, not busy times, are comparable there.",
+      *floor[slow], slow == 0 ? "target" : "reference", *floor[1 - slow],
+      slow == 0 ? "reference" : "target",
+      amd ? ", as AMD's durations hold the dispatch of a kernel" : "");
+}
+
+}  // namespace
+
 std::string UnitText(const ComparativeFacts& facts) {
   const std::string& unit = facts.pair.balance.unit;
   if (unit == "recording") return "in all";
@@ -477,6 +311,7 @@ std::string PairVerdict(const ComparativeFacts& facts) {
                   text.empty() ? "" : " ", unit, Ms(balance.ms[0]), Ms(balance.ms[1]),
                   Ms(std::abs(change)), change > 0 ? "more" : "less", change / balance.ms[1] * 100);
   if (!facts.pair.comparable()) return text + ".";
+  const std::string sample = SampleText(facts);
   constexpr std::size_t kMost = 5;
   std::vector<std::string> parts;
   for (const BalanceLine& line : balance.lines) {
@@ -484,32 +319,8 @@ std::string PairVerdict(const ComparativeFacts& facts) {
       break;
     parts.push_back(fmt::format("{} {}", findings::LineText(line), SignedMs(line.difference_ms())));
   }
-  if (parts.empty()) return text + ".";
-  return text + fmt::format(": {}.", fmt::join(parts, ", "));
-}
-
-std::vector<LeverText> PairLevers(const ComparativeFacts& facts) {
-  std::vector<LeverText> levers;
-  if (!facts.pair.comparable()) return levers;
-  const auto add_compared = [&] {
-    for (const PairLever& lever : facts.pair.levers)
-      levers.push_back(TextOfLever(facts, lever));
-  };
-  if (facts.pair.graph) levers.push_back(TextOfGraph(facts));
-  const bool host_first = facts.pair.host_bound() && !facts.pair.graph;
-  if (!host_first) add_compared();
-  for (std::size_t i = 0; i < facts.pair.own.size(); ++i) {
-    levers.push_back(TextOfOwn(facts, *facts.pair.own[i]));
-    if (host_first && i == 0) add_compared();
-  }
-  if (host_first && facts.pair.own.empty()) add_compared();
-  if (const findings::BalanceLine* line = facts.pair.balance.Find(WorkClass::kCommunication)) {
-    for (const BalancePart& part : line->parts) {
-      if (findings::IsOnlyWaiting(part, 0) && part.ms[0] >= kWorthShare * facts.pair.balance.ms[0])
-        levers.push_back(TextOfWaiting(facts, part));
-    }
-  }
-  return levers;
+  if (parts.empty()) return text + "." + sample;
+  return text + fmt::format(": {}.", fmt::join(parts, ", ")) + sample;
 }
 
 std::vector<std::string> KeyFindings(const ComparativeFacts& facts) {
@@ -532,6 +343,7 @@ std::vector<std::string> PairLimits(const ComparativeFacts& facts) {
         "comparable for it.",
         Ms(foreign[0]), Ms(foreign[1])));
   }
+  if (const std::string text = FloorText(facts); !text.empty()) limits.push_back(text);
   if (!facts.ops().same_device) {
     limits.push_back(
         "Host time is a property of processor and software, not of the GPUs: only GPU work is held "

@@ -15,16 +15,6 @@ std::string PairVerdict(const ComparativeFacts& facts);
 // "step", "iteration": with its article.
 std::string UnitText(const ComparativeFacts& facts);
 
-// What could be done about the target's time, in the order of its report.
-struct LeverText {
-  std::string title;
-  std::string gap;     // against the reference; of the target's own levers: what is wrong
-  std::string action;  // what to do
-  std::string impact;
-  const findings::CompareRow* row = nullptr;  // with the largest gap; null: none
-};
-std::vector<LeverText> PairLevers(const ComparativeFacts& facts);
-
 // Why the times differ, and what the devices explain of it.
 std::vector<std::string> KeyFindings(const ComparativeFacts& facts);
 

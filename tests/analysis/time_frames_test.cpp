@@ -95,6 +95,9 @@ TEST_CASE("a host that waits for foreign work has lost that time to others") {
   t.OpWithKernel("aten::mm", 15000, 50, "gemm", 15100, 14000, 1);
   const TimeFrames frames = FramesIn(t);
   CHECK(Us(frames.host_waits_foreign_ns) == 13800);
+  // The space between the two is the earlier step's as well: the host stands in it.
+  CHECK(Us(frames.whole.foreign_ns) == 13900);
+  CHECK(Us(frames.whole.host_before_ns) == 1200);
   CHECK(Us(frames.step_ns) == 30000 - 13800);
   CHECK(Us(frames.window_ns) == 14000);
   CHECK(frames.unrecorded.empty());

@@ -265,6 +265,29 @@ TEST_CASE("a weight that is cast in each call") {
                  Pattern::kParameterCast) == nullptr);
 }
 
+TEST_CASE("weights of experts that are quantised in each call") {
+  const auto trace = [](const char* dims, int calls) {
+    TraceText text;
+    for (int i = 0; i < calls; ++i) {
+      text.OpWithKernel("torchao::triton_to_mxfp8_dim0", 30.0 * i, 5, "to_mxfp8_dim0_kernel",
+                        1000 + 300.0 * i, 80, 2 * i + 1, Shapes(dims, "c10::BFloat16"));
+      text.OpWithKernel("aten::_grouped_mm", 30.0 * i + 10, 5, "cutlass_grouped", 1100 + 300.0 * i,
+                        200, 2 * i + 2,
+                        Shapes("[[8192,7168],[4,7168,2048],[4]]", "c10::BFloat16", 3));
+    }
+    return text;
+  };
+  const Analyzed one = Analyze(trace("[[4,2048,7168]]", 5), "B200");
+  const Finding* finding = FindRule(one, Pattern::kParameterQuantised);
+  REQUIRE(finding != nullptr);
+  CHECK(finding->change_a->savings_ms.high == doctest::Approx(0.32));
+  // Too few calls, and activations, which are others each time.
+  CHECK(FindRule(Analyze(trace("[[4,2048,7168]]", 3), "B200"), Pattern::kParameterQuantised) ==
+        nullptr);
+  CHECK(FindRule(Analyze(trace("[[8192,7168]]", 5), "B200"), Pattern::kParameterQuantised) ==
+        nullptr);
+}
+
 TEST_CASE("a sum over a dimension of size one") {
   const auto trace = [](const char* dimension) {
     TraceText text;

@@ -123,6 +123,70 @@ TEST_CASE("the lines of the balance add up to the difference") {
   CHECK(pair.balance.unit == "recording");
 }
 
+TEST_CASE("a rate and its share are of one resource") {
+  // 512 queries a head: arithmetic a byte that a cache of keys for one query has not.
+  const auto h100 = Analyze(Layer(200, 300, 100), "H100");
+  const ComparedPair pair = Compare(h100, "H100", Analyze(Layer(200, 300, 110), "H100"), "H100");
+  const BalanceLine* attention = pair.balance.Find(WorkClass::kAttention);
+  REQUIRE(attention != nullptr);
+  REQUIRE(attention->rate_share[0].has_value());
+  CHECK(attention->told_by_arithmetic());
+  CHECK(*attention->rate_share[0] == doctest::Approx(*attention->tflops[0] / 989.4).epsilon(0.01));
+  const BalanceLine* sums = pair.balance.Find(WorkClass::kMemoryBound);
+  REQUIRE(sums != nullptr);
+  CHECK_FALSE(sums->told_by_arithmetic());
+  CHECK(*sums->bandwidth_share[0] == doctest::Approx(*sums->tb_per_s[0] / 3.35).epsilon(0.01));
+}
+
+// A cast, a scaling and a cast back of 8192 x 4096, then a product.
+TraceText Run(const char* scaled, bool product_between) {
+  TraceText text;
+  text.OpWithKernel("aten::copy_", 0, 5, "copy", 100, 100, 1,
+                    Shapes("[[8192,4096],[8192,4096]]", "float"));
+  text.OpWithKernel("aten::mul", 10, 5, "mul", 200, 100, 2, Shapes(scaled, "float"));
+  if (product_between) {
+    text.OpWithKernel("aten::mm", 15, 5, "Cijk_Alik", 300, 50, 5,
+                      Shapes("[[4096,4096],[4096,4096]]", "c10::BFloat16"));
+  }
+  text.OpWithKernel("aten::copy_", 20, 5, "copy", 350, 100, 3,
+                    Shapes("[[8192,4096],[8192,4096]]", "c10::BFloat16"));
+  text.OpWithKernel("aten::mm", 30, 5, "Cijk_Alik", 450, 200, 4,
+                    Shapes("[[4096,4096],[4096,4096]]", "c10::BFloat16"));
+  return text;
+}
+
+TEST_CASE("ops in a row on one tensor are one run") {
+  const auto runs = [](const Analyzed& of) {
+    const CompareSide side = SideOf(of, "H100");
+    Balance balance;
+    balance.ms[0] = balance.ms[1] = 0.55;
+    return FindMemoryRuns({side, of.analysis}, balance);
+  };
+  const auto all = Analyze(Run("[[8192,4096],[8192,1]]", false), "H100");
+  const MemoryRuns found = runs(all);
+  REQUIRE(found.runs.size() == 1);
+  CHECK(found.runs[0].ops == std::vector<std::string>{"aten::copy_", "aten::mul", "aten::copy_"});
+  CHECK(found.ms == doctest::Approx(0.3));
+  CHECK(found.gpu.size() == 3);
+  // One pass over 2 x 134 MB at 70 % of 3.35 TB/s.
+  CHECK(found.left_ms == doctest::Approx(2 * 134.2e6 / (0.7 * 3.35e12) * 1e3).epsilon(0.05));
+  // What stands between them needs the whole of the first; another size is another tensor.
+  const MemoryRuns split = runs(Analyze(Run("[[8192,4096],[8192,1]]", true), "H100"));
+  REQUIRE(split.runs.size() == 1);
+  CHECK(split.runs[0].ops.size() == 2);
+  CHECK(runs(Analyze(Run("[[512,4096],[512,1]]", false), "H100")).runs.empty());
+}
+
+TEST_CASE("only what takes launches away helps a host that sets the pace") {
+  Finding finding;
+  CHECK_FALSE(HelpsHost(finding));
+  finding.change_a = Change{};
+  finding.change_a->parts.push_back({{0.1, 0.2, 0.5}, {1, 2}});
+  CHECK_FALSE(HelpsHost(finding));
+  finding.change_a->parts.push_back({{0.9, 0.95, 1}, {3}});
+  CHECK(HelpsHost(finding));
+}
+
 TEST_CASE("a few bytes that take long wait, many are a transfer") {
   BalancePart part;
   part.collective = true;

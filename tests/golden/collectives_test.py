@@ -498,6 +498,7 @@ class Verdicts(Case):
         self.assertNotRegex(text, "rank 2: last.*more GPU work")
         self.assertIn("the same length each time", answer["summary"])
         self.assertIn("TrainPipelineSparseDist", text)
+        self.assertNotIn("rank 3 of 4", text)
         self.assertNotIn("CLOCKS_APART", "\n".join(answer["notes"]))
 
     @unittest.skipUnless(MEGATRON.is_dir(), f"no traces in {MEGATRON}")
@@ -510,7 +511,14 @@ class Verdicts(Case):
         self.within(levers[0]["saved_ms"], 420)
         self.assertLess(levers[1]["saved_ms"], 25)  # the late ranks alone
         self.assertNotIn("path_a", levers[1])  # a part of the first
-        self.assertIn("tensor parallel 8", answer["workload"])
+        self.assertTrue(answer["workload"].endswith("tensor parallel 8, step 3"))  # not of one rank
+        # From where the last rank begins.
+        self.assertIn("Rank 0 begins 30.5 ms after the first: from there it is 187 instead of 603",
+                      answer["summary"])
+        then = answer["verdict"]["then"]
+        self.within(then[0]["at_most_ms"], 50.1)
+        self.assertIn("scaled_dot_product_attention", then[1]["path_a"])
+        self.assertNotIn("tp-comm-overlap", json.dumps(then))  # of layers that are not there
         self.within(answer["verdict"]["lost_ms"], 404)
         rows = rows_of(answer)
         self.assertEqual([row["rank"] for row in rows if row["role"] == "starved, comes last"],
@@ -524,6 +532,21 @@ class Verdicts(Case):
         text = "\n".join(lines_of(out))
         self.assertIn("| AllReduce | 84 | 50.1 | 241 | 495 |", text)
         self.assertRegex(text, r"of 67.1 MB, 81 calls a rank: 0.5[89] ms at best, (199|20[0-3]) GB/s")
+
+    def test_a_rank_without_a_trace_is_named_where_all_others_wait(self):
+        args = collective("allreduce", "Float", 3, 1 << 20, 1 << 20)
+        for longest, named in ((300_000, True), (1_100, False)):
+            lengths = [1_000, 1_010, longest, 1_000, 1_020, longest, 1_000, 1_010]
+            for rank in (0, 1):
+                at, events = 0, []
+                for i, length in enumerate(lengths):
+                    events.append(kernel(at, length, i + 1, **args))
+                    at += length + 500
+                write(self.path / f"in{longest}/rank{rank}.json", trace(events, rank, 3))
+            answer, out = self.report(self.path / f"in{longest}")
+            check = self.assertIn if named else self.assertNotIn
+            check("rank 2, of which there is no trace, is probably late", answer["summary"])
+            check("waiting for ranks without a trace", answer["summary"])
 
     def test_a_thousand_ranks_fit(self):
         args = collective("allreduce", "Float", 1000, 1024, 1024, ranks="[0]")

@@ -148,6 +148,7 @@ class FrameMaker {
       out_.frame.end = std::max(out_.frame.end, sets_.all.back().end);
       own_ = TimeSpan{sets_.all.front().start, sets_.all.back().end};
     }
+    FindForeignWaits();
     out_.whole = BalanceOf(out_.frame);
     out_.steady = out_.whole;
   }
@@ -168,7 +169,7 @@ class FrameMaker {
       *ns = Length(rest) - Length(left);
       rest = std::move(left);
     };
-    take(facts_.busy, &out.foreign_ns);
+    take(others_, &out.foreign_ns);
     take(out_.unrecorded, &out.unrecorded_ns);
     if (!own_) {
       out.host_before_ns = Length(rest);
@@ -223,6 +224,27 @@ class FrameMaker {
         Length(Subtract(Subtract(Within(sets_.copies, window), computation), communication));
   }
 
+  // Host waits before anything was launched, as far as they are for foreign work: the spaces
+  // between that work included, as the host could not go on in them either.
+  void FindForeignWaits() {
+    const auto first = FirstLaunch();
+    const TimeSpan before{out_.frame.start, first ? *first : out_.frame.end};
+    TimeSet waits;
+    for (const EventIndex call : facts_.waiting_calls) {
+      if (At(call).ts_ns >= before.end) break;
+      waits.push_back({At(call).ts_ns, At(call).end_ns()});
+    }
+    first_waits_ = Within(Union(std::move(waits)), before);
+    others_ = facts_.busy;
+    for (const TimeSpan& wait : first_waits_) {
+      const TimeSet foreign = Within(out_.foreign_busy, wait);
+      if (foreign.empty()) continue;
+      out_.host_waits_foreign_ns += foreign.back().end - wait.start;
+      others_.push_back({wait.start, foreign.back().end});
+    }
+    others_ = Union(std::move(others_));
+  }
+
   // The first launch of the frame's own work.
   std::optional<std::int64_t> FirstLaunch() const {
     const auto [first, past] = facts_.LaunchedIn({out_.frame.start, host_end_});
@@ -265,22 +287,14 @@ class FrameMaker {
   void MakeStepTime() {
     std::int64_t lost = 0;
     const auto first = FirstLaunch();
-    const TimeSpan before{out_.frame.start, first ? *first : out_.frame.end};
-    TimeSet waits;
     const TimeSet others = Union([&] {
       TimeSet both = out_.foreign_busy;
       both.insert(both.end(), out_.unrecorded.begin(), out_.unrecorded.end());
       return both;
     }());
-    for (const EventIndex call : facts_.waiting_calls) {
-      if (At(call).ts_ns >= before.end) break;
-      waits.push_back({At(call).ts_ns, At(call).end_ns()});
-    }
-    // The whole of a call that waited for foreign work, spaces between that work included.
-    for (const TimeSpan& wait : Within(Union(std::move(waits)), before)) {
+    for (const TimeSpan& wait : first_waits_) {
       const TimeSet foreign = Within(out_.foreign_busy, wait);
       const std::int64_t seen = foreign.empty() ? 0 : foreign.back().end - wait.start;
-      out_.host_waits_foreign_ns += seen;
       lost += seen + Length(Within(out_.unrecorded, {wait.start + seen, wait.end}));
     }
     if (first && own_) {
@@ -437,6 +451,8 @@ class FrameMaker {
   WorkSets sets_;                // own work of the frame
   std::optional<TimeSpan> own_;  // from its first to its last
   std::int64_t host_end_ = 0;    // of the last step
+  TimeSet first_waits_;          // of the host, before its first launch
+  TimeSet others_;               // busy with any work, and host waits for foreign work
   std::unordered_map<std::uint64_t, WorkClass> class_of_;
 };
 

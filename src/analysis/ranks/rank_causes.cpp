@@ -80,9 +80,34 @@ class Teller {
       if (facts->host_start_ns)
         of.host_ns = std::max<std::int64_t>(0, HostEnd(*facts) - *facts->host_start_ns);
     }
-    if (HasFacts(set_)) story_.wall_ns = Replay(set_, joint_, {}).observed_ns;
+    if (HasFacts(set_)) {
+      story_.wall_ns = Replay(set_, joint_, {}).observed_ns;
+      FindEdges();
+    }
     for (const RankStory& of : story_.ranks)
       story_.wall_ns = std::max(story_.wall_ns, of.window_ns);
+  }
+
+  // Ranks are recorded from different times on, and until different times.
+  void FindEdges() {
+    std::vector<std::int64_t> begins;
+    std::vector<std::int64_t> ends;
+    for (std::size_t rank = 0; rank < set_.ranks.size(); ++rank) {
+      const RankFacts& facts = *FactsOf(rank);
+      if (!facts.host_start_ns || !facts.gpu_end_ns) return;
+      begins.push_back(OnCommonClock(set_, joint_, rank, *facts.host_start_ns));
+      ends.push_back(OnCommonClock(set_, joint_, rank, *facts.gpu_end_ns));
+    }
+    const auto [first, last] = std::minmax_element(begins.begin(), begins.end());
+    const auto [early, late] = std::minmax_element(ends.begin(), ends.end());
+    if (*last - *first < story_.wall_ns) {
+      story_.late_begin_ns = *last - *first;
+      story_.late_begin_rank = static_cast<std::size_t>(last - begins.begin());
+    }
+    if (*late - *early < story_.wall_ns) {
+      story_.early_end_ns = *late - *early;
+      story_.early_end_rank = static_cast<std::size_t>(early - ends.begin());
+    }
   }
 
   // What the host does after the GPU's work delays nobody.

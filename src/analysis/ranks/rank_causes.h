@@ -82,12 +82,16 @@ struct JobStory {
   std::int64_t wall_ns = 0;  // from the first event of any rank to the last
   std::int64_t step_ns = 0;  // the longest of the ranks' median steps; 0: none recorded
   std::int64_t steps = 0;
-  std::vector<RankStory> ranks;   // as RankSet::ranks
-  std::vector<HostStall> stalls;  // that cost something, the worst first
-  std::vector<JobLever> levers;   // the best first
-  std::int64_t lost_ns = 0;       // by all ranks
-  std::int64_t start_ns = 0;      // waiting at the first collective
-  std::size_t start_rank = 0;     // ... for this one
+  std::vector<RankStory> ranks;    // as RankSet::ranks
+  std::vector<HostStall> stalls;   // that cost something, the worst first
+  std::vector<JobLever> levers;    // the best first
+  std::int64_t lost_ns = 0;        // by all ranks
+  std::int64_t start_ns = 0;       // waiting at the first collective
+  std::size_t start_rank = 0;      // ... for this one
+  std::int64_t late_begin_ns = 0;  // from the first event of any rank to that of the last to begin
+  std::size_t late_begin_rank = 0;
+  std::int64_t early_end_ns = 0;  // from the end of the rank that ends first to that of the last
+  std::size_t early_end_rank = 0;
   std::size_t starved_ranks = 0;
   // The starts of lost pieces of several ranks fall on one grid (a scheduler's tick); absent: not.
   std::optional<std::int64_t> tick_ns;

@@ -63,6 +63,19 @@ void CauseContext::LookAtEvents() {
   }
 }
 
+// Rows of tokens against a matrix for each expert: what follows them with three axes is a weight.
+bool CauseContext::AddExpertWeights(const std::vector<Shape>& shapes) {
+  if (shapes.empty() || shapes.front().size() != 2) return false;
+  bool any = false;
+  for (const Shape& shape : shapes) {
+    if (shape.size() != 3) continue;
+    weights_.insert(shape);
+    weights_.insert({shape[0], shape[2], shape[1]});
+    any = true;
+  }
+  return any;
+}
+
 void CauseContext::LookAtOperations(const std::vector<CategoryAnalysis>& categories) {
   std::set<std::string_view> names;
   std::map<std::string, double, std::less<>> time;
@@ -88,15 +101,18 @@ void CauseContext::LookAtOperations(const std::vector<CategoryAnalysis>& categor
     model_type_ = type;
   }
   for (const CategoryAnalysis& category : categories) {
-    if (category.kind != Kind::kGemm) continue;
+    const bool experts = category.kind == Kind::kMoe;
+    if (category.kind != Kind::kGemm && !experts) continue;
     for (const Operation& o : category.operations) {
       const auto shapes =
           o.dims.empty()
               ? std::vector<Shape>()
               : ParseShapes(calls_.events().text(calls_.events().args_of(o.example).dims));
+      const bool grouped = AddExpertWeights(shapes);
+      if (experts) continue;
       // The last operand of two axes is the weight, of mm as of addmm.
       for (auto shape = shapes.rbegin(); shape != shapes.rend(); ++shape) {
-        if (shape->size() != 2) continue;
+        if (shape->size() != 2 || grouped) continue;
         weights_.insert(*shape);
         weights_.insert({(*shape)[1], (*shape)[0]});
         break;

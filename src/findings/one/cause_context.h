@@ -57,6 +57,7 @@ class CauseContext {
  private:
   void LookAtEvents();
   void LookAtOperations(const std::vector<CategoryAnalysis>& categories);
+  bool AddExpertWeights(const std::vector<Shape>& shapes);  // whether there are any
 
   void FindMerges(const std::vector<CategoryAnalysis>& categories);
 

@@ -79,7 +79,7 @@ class CauseFinder {
     if (kind == Kind::kGemm && (Unaligned(o) || WeightBound(o))) return;
     if (kind == Kind::kSdpa && (FewQueries(o) || SlowAttention(o))) return;
     if (kind == Kind::kReduce && SumOfOne(o)) return;
-    if (kind == Kind::kElementwise && ParameterCast(o)) return;
+    if (kind == Kind::kElementwise && ParameterAgain(o)) return;
     if (kind == Kind::kNorm && NarrowNorm(o)) return;
     if (kind == Kind::kNorm) FewRows(o);
   }
@@ -202,19 +202,22 @@ class CauseFinder {
     return true;
   }
 
-  bool ParameterCast(Operation* o) {
-    if (context_.training() || static_cast<double>(o->count) < limits::kRepeats) return false;
+  bool ParameterAgain(Operation* o) {
+    const std::vector<Shape> shapes = ShapesOf(*o);
+    const auto calls = static_cast<double>(o->count);
+    const bool weight = !shapes.empty() && context_.IsWeight(shapes.front());
+    if (context_.training() || calls < limits::kRepeats || !weight) return false;
     const auto cast =
         std::find_if(o->patterns.begin(), o->patterns.end(),
                      [](const PatternHit& hit) { return hit.pattern == Pattern::kDtypeCast; });
-    const std::vector<Shape> shapes = ShapesOf(*o);
-    if (cast == o->patterns.end() || shapes.empty()) return false;
-    if (!context_.IsWeight(shapes.front())) return false;
-    Facts facts = cast->facts;
+    const bool quantises = ContainsNoCase(o->category, "quant");
+    if (!quantises && cast == o->patterns.end()) return false;
+    Facts facts = quantises ? Facts() : cast->facts;
     facts.push_back(CauseText("shape", ShapeText(shapes.front())));
-    facts.push_back(CauseCount("calls", static_cast<double>(o->count)));
-    Set(o, Pattern::kParameterCast, "cast", std::move(facts));
-    const double most = 1 - 1 / static_cast<double>(o->count);
+    facts.push_back(CauseCount("calls", calls));
+    Set(o, quantises ? Pattern::kParameterQuantised : Pattern::kParameterCast,
+        quantises ? "quantise" : "cast", std::move(facts));
+    const double most = 1 - 1 / calls;
     o->cause->a = Target{{most / 2, 0.9 * most, most}, "one call", "calls in this trace"};
     return true;
   }

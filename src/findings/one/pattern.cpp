@@ -79,6 +79,7 @@ constexpr PatternInfo kPatterns[] = {
      "products below the rate of others in the trace", true},
     {P::kWeightBound, "weight_bound", "weights read below the bandwidth", true},
     {P::kParameterCast, "parameter_cast", "a parameter cast again in each call", true},
+    {P::kParameterQuantised, "parameter_quantised", "weights quantised again in each call", true},
     {P::kSumOfOne, "sum_of_one", "a reduction over a dimension of size one", true},
     {P::kFewRowsNorm, "few_rows_norm", "a normalisation of few rows", true},
     {P::kSlowDownProjection, "slow_down_projection",

@@ -82,6 +82,7 @@ enum class Pattern : std::uint8_t {
   kSlowerThanSiblings,
   kWeightBound,
   kParameterCast,
+  kParameterQuantised,
   kSumOfOne,
   kFewRowsNorm,
   kSlowDownProjection,

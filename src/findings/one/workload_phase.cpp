@@ -391,6 +391,9 @@ class PhaseTeller {
       text += fmt::format("{}{}", text.empty() ? "" : ", ", name);
       if (share < 1 - kExecutionShown) text += fmt::format(" {:.0f} %", 100 * share);
     }
+    // Inductor's kernels where next to nothing of the time is theirs.
+    if (generated > 0 && compiled < kExecutionShown && eager >= kExecutionShown)
+      text += ", some functions compiled";
     // Without launches or ops nobody can tell eager work from a replay.
     if (!facts_.trace.recorded().cpu_ops && graph < kExecutionShown) return;
     out_.Set(WorkloadPart::kExecution, std::move(text), Certainty::kRecorded,

@@ -210,6 +210,7 @@ class Balancer {
     double ms[2] = {0, 0};       // its time
     double flops[2] = {0, 0};
     double bytes[2] = {0, 0};
+    double arithmetic_ms[2] = {0, 0};
     double expected_ms = 0;
     double held_ms = 0;  // the comparison's time that expected_ms is of
     double practical_ms = 0;
@@ -219,20 +220,24 @@ class Balancer {
 
   void AddRoofs(const CompareRow& row) {
     if (row.primary_launchers.empty() && row.comparison_launchers.empty()) return;
+    // Work that one side alone has is no measure for the other's.
+    if (!row.primary_ms || !row.comparison_ms) return;
     const int of = row.primary_launchers.empty() ? 1 : 0;
     const session::LoadedTrace& trace = sides_[of]->side.trace;
     const auto first = of == 0 ? row.primary_launchers.front() : row.comparison_launchers.front();
     RoofSum& sum = roofs_[WorkClassOf(trace, trace.attribution().launchers[first])];
-    const std::optional<double>* values[2][4] = {
-        {&row.primary_roof_ms, &row.primary_ms, &row.primary_flops, &row.primary_bytes},
-        {&row.comparison_roof_ms, &row.comparison_ms, &row.comparison_flops,
-         &row.comparison_bytes}};
+    const std::optional<double>* values[2][5] = {
+        {&row.primary_roof_ms, &row.primary_ms, &row.primary_flops, &row.primary_bytes,
+         &row.primary_arithmetic_ms},
+        {&row.comparison_roof_ms, &row.comparison_ms, &row.comparison_flops, &row.comparison_bytes,
+         &row.comparison_arithmetic_ms}};
     for (int i = 0; i < 2; ++i) {
       if (!*values[i][0] || !*values[i][1]) continue;
       sum.roof_ms[i] += Each(i, **values[i][0]);
       sum.ms[i] += Each(i, **values[i][1]);
       sum.flops[i] += Each(i, values[i][2]->value_or(0));
       sum.bytes[i] += Each(i, values[i][3]->value_or(0));
+      sum.arithmetic_ms[i] += Each(i, values[i][4]->value_or(0));
       if (i == 0 && row.primary_bound == perf::Bound::kMemory)
         sum.memory_ms += Each(0, *row.primary_roof_ms);
     }
@@ -257,6 +262,10 @@ class Balancer {
       line->roof_share[i] = sum.roof_ms[i] / sum.ms[i];
       if (sum.flops[i] > 0) line->tflops[i] = sum.flops[i] / sum.ms[i] / 1e9;
       if (sum.bytes[i] > 0) line->tb_per_s[i] = sum.bytes[i] / sum.ms[i] / 1e9;
+      if (sum.arithmetic_ms[i] > 0) line->rate_share[i] = sum.arithmetic_ms[i] / sum.ms[i];
+      const std::optional<perf::Platform>& device = sides_[i]->side.platform;
+      if (line->tb_per_s[i] && device && device->mem_bw_gbps.value_or(0) > 0)
+        line->bandwidth_share[i] = *line->tb_per_s[i] * 1000 / *device->mem_bw_gbps;
     }
     if (sum.roof_ms[0] > 0) {
       line->bound =
@@ -281,6 +290,15 @@ class Balancer {
 };
 
 }  // namespace
+
+bool BalanceLine::told_by_arithmetic() const {
+  // Attention that reads a cache for a few rows does far less arithmetic a byte.
+  constexpr double kManyRows = 0.25;
+  if (!rate_share[0] || !rate_share[1]) return false;
+  if (bound != perf::Bound::kMemory) return true;
+  return work == WorkClass::kAttention && bandwidth_share[0] &&
+         *rate_share[0] >= kManyRows * *bandwidth_share[0];
+}
 
 const BalanceLine* Balance::Find(WorkClass work) const {
   const auto found = std::find_if(lines.begin(), lines.end(), [&](const BalanceLine& line) {

@@ -50,14 +50,18 @@ struct BalanceLine {
   double ms[2] = {0, 0};
   std::vector<BalancePart> parts;  // all of them, by |difference|
   double difference_ms() const { return ms[0] - ms[1]; }
+  // Whether its rate is to be told in FLOPs rather than in bytes: the arithmetic bounds it, or
+  // attention of many rows, which no more than its kernel keeps from that.
+  bool told_by_arithmetic() const;
   // Of classes between different devices, where most of the comparison's time has roofs that it
   // comes near to: what the devices make of the comparison's time.
   std::optional<double> expected_ms;
   // What the primary would take at rates that were measured on its device.
   std::optional<double> practical_ms;
   std::optional<perf::Bound> bound;  // of most of the class' roofs, on the primary's device
-  // Of the part of it whose work is known: achieved rates, and the share of the roof, 0 to 1.
-  std::optional<double> tflops[2], tb_per_s[2], roof_share[2];
+  // Of the part of it whose work is known: achieved rates, and shares, 0 to 1, of the roof, of the
+  // arithmetic's rate and of the bandwidth.
+  std::optional<double> tflops[2], tb_per_s[2], roof_share[2], rate_share[2], bandwidth_share[2];
   bool far_from_roofs = false;  // neither side is anywhere near
 };
 

@@ -58,8 +58,9 @@ class Roofs {
   struct Sum {
     double us[2] = {0, 0};         // on the primary's platform, on the comparison's
     double memory_us[2] = {0, 0};  // ... of work that memory bounds there
-    double practical_us = 0;       // of work whose rate was measured on the primary's
-    double measured_us = 0;        // GPU time of that work
+    double arithmetic_us[2] = {0, 0};
+    double practical_us = 0;  // of work whose rate was measured on the primary's
+    double measured_us = 0;   // GPU time of that work
     double flops = 0, bytes = 0;
     double known_us = 0;  // GPU time of the work that has both roofs
     double kernels = 0;   // of that work
@@ -92,6 +93,7 @@ class Roofs {
       for (int p = 0; p < 2; ++p) {
         sum.us[p] += share * *roof.us[p];
         if (roof.memory[p]) sum.memory_us[p] += share * *roof.us[p];
+        sum.arithmetic_us[p] += share * roof.arithmetic_us[p];
       }
       if (roof.practical_us) {
         sum.practical_us += share * *roof.practical_us;
@@ -109,6 +111,7 @@ class Roofs {
   struct Roof {
     std::optional<double> us[2];
     bool memory[2] = {false, false};
+    double arithmetic_us[2] = {0, 0};  // 0: no rate is known
     std::optional<double> practical_us;
     double flops = 0, bytes = 0;
   };
@@ -123,6 +126,8 @@ class Roofs {
       roof.memory[i] = metrics.bound == perf::Bound::kMemory;
       roof.flops = metrics.gflops.value_or(0) * 1e9;
       roof.bytes = metrics.bytes.value_or(0);
+      const auto rate = perf::CeilingFor(*platforms_.sides[i], metrics.spec);
+      if (rate && rate->tflops > 0) roof.arithmetic_us[i] = roof.flops / rate->tflops / 1e6;
     }
     const analysis::Metrics practical =
         analysis::MetricsOf(work.work, work.call_us, {&*platforms_.practical});
@@ -213,11 +218,13 @@ class Comparer {
       row.unexpected_ms = row.primary_ms;
       out_.only_primary_ms += *row.primary_ms;
       ++out_.only_primary_rows;
+      if (by_ != GroupBy::kKernel) FillRoofs(0, *match.primary, &row);
     } else if (!match.primary) {
       row.verdict = CompareVerdict::kOnlyInComparison;
       row.unexpected_ms = 0 - *row.comparison_ms;
       out_.only_comparison_ms += *row.comparison_ms;
       ++out_.only_comparison_rows;
+      if (by_ != GroupBy::kKernel) FillRoofs(1, *match.comparison, &row);
     } else {
       Judge(*match.primary, *match.comparison, &row);
     }
@@ -291,22 +298,30 @@ class Comparer {
            share(row.comparison_roof_ms, row.comparison_ms) < kNearRoof;
   }
 
-  // By the work of both sides, where most of it is known, so that the sides may be exchanged.
+  // The roofs of one side's work, where most of it is known; null: it is not.
+  std::optional<Roofs::Sum> FillRoofs(int side, const CompareGroup& group, CompareRow* row) {
+    const Roofs::Sum sum = roofs_[side].Of(group.launchers);
+    if (!(sum.known_us > 0) || sum.known_us < kMost * group.us) return std::nullopt;
+    const bool primary = side == 0;
+    const double parts = out_.parts[side];
+    (primary ? row->primary_roof_ms : row->comparison_roof_ms) = sum.us[side] / 1000 / parts;
+    (primary ? row->primary_flops : row->comparison_flops) = sum.flops / parts;
+    (primary ? row->primary_bytes : row->comparison_bytes) = sum.bytes / parts;
+    if (sum.arithmetic_us[side] > 0) {
+      (primary ? row->primary_arithmetic_ms : row->comparison_arithmetic_ms) =
+          sum.arithmetic_us[side] / 1000 / parts;
+    }
+    if (primary && sum.measured_us > kMost * group.us)
+      row->primary_practical_ms = sum.practical_us / 1000 / parts;
+    return sum;
+  }
+
+  // By the work of both sides, so that they may be exchanged.
   void Expect(const CompareGroup& primary, const CompareGroup& comparison, CompareRow* row) {
     const CompareGroup* groups[2] = {&primary, &comparison};
-    std::optional<double>* roofs_ms[2] = {&row->primary_roof_ms, &row->comparison_roof_ms};
-    std::optional<double>* flops[2] = {&row->primary_flops, &row->comparison_flops};
-    std::optional<double>* bytes[2] = {&row->primary_bytes, &row->comparison_bytes};
     Roofs::Sum both;
     for (int i = 0; i < 2; ++i) {
-      const Roofs::Sum sum = roofs_[i].Of(groups[i]->launchers);
-      if (!(sum.known_us > 0) || sum.known_us < kMost * groups[i]->us) continue;
-      *roofs_ms[i] = sum.us[i] / 1000 / out_.parts[i];
-      *flops[i] = sum.flops / out_.parts[i];
-      *bytes[i] = sum.bytes / out_.parts[i];
-      if (i == 0 && sum.measured_us > kMost * groups[i]->us)
-        row->primary_practical_ms = sum.practical_us / 1000 / out_.parts[i];
-      both += sum;
+      if (const auto sum = FillRoofs(i, *groups[i], row)) both += *sum;
     }
     if (!(both.us[0] > 0) || !(both.us[1] > 0)) return;
     row->expected = both.us[0] / both.us[1];

@@ -78,6 +78,8 @@ struct CompareRow {
   bool far_from_roofs = false;
   std::optional<double> primary_flops, comparison_flops;  // of the work, where that is known
   std::optional<double> primary_bytes, comparison_bytes;
+  // What the arithmetic alone would take each at its own device's rate; absent: not known.
+  std::optional<double> primary_arithmetic_ms, comparison_arithmetic_ms;
   std::optional<double> unexpected_ms;
   CompareVerdict verdict = CompareVerdict::kUnknown;
   // Whose time it is: indices into each trace's Attribution::launchers.

@@ -24,8 +24,10 @@ bool OwnWork::Has(const analysis::Launcher& launcher) const {
     return std::none_of(kernels.begin(), kernels.end(),
                         [&](const auto kernel) { return foreign_.contains(kernel); });
   }
-  const std::int64_t start = trace_.events()[launcher.op].ts_ns;
-  if (has_steps_ && (start < frame_.start || start >= frame_.end)) return false;
+  const trace::Event& op = trace_.events()[launcher.op];
+  const std::int64_t start = op.ts_ns;
+  // Steps that were found by their launches begin with one, inside the op that made it.
+  if (has_steps_ && (op.end_ns() <= frame_.start || start >= frame_.end)) return false;
   return std::none_of(left_out_.begin(), left_out_.end(), [&](const analysis::TimeSpan& step) {
     return step.start <= start && start < step.end;
   });

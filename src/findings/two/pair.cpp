@@ -22,6 +22,16 @@ constexpr double kSmallBytes = 65536;
 constexpr double kSmallUs = 50;
 constexpr std::size_t kOwnMax = 5;
 constexpr double kNearlyAll = 0.95;
+// Runs of memory-bound work are told in place of the own findings about their parts, if they save
+// so much of what those would one by one: it is one change.
+constexpr double kRunsGain = 0.9;
+// A finding is about a part of the runs if so much of its kernels' time is theirs.
+constexpr double kPartOfRuns = 0.7;
+// Products are exchanged for others if so much of the comparison's are not in the primary.
+constexpr double kExchangedShare = 0.8;
+// The shortest kernels: this part of all, of so many at least.
+constexpr double kShortestPart = 0.05;
+constexpr std::size_t kKernelsLeast = 100;
 
 // The library with most of the launchers' time.
 std::string LibraryOf(const session::LoadedTrace& trace, const std::vector<const CompareRow*>& rows,
@@ -59,7 +69,11 @@ class PairJudge {
         [](const PairLever& a, const PairLever& b) { return a.saved_ms() > b.saved_ms(); });
     FindHostFloor();
     ConsiderGraph();
+    ConsiderRuns();
+    ConsiderExchange();
     ChooseOwn();
+    for (PairLever& lever : pair_.levers)
+      lever.in_chains = IsInChains(lever);
   }
 
  private:
@@ -195,18 +209,117 @@ class PairJudge {
     if (lever.now_ms - lever.left_ms >= kLeverShare * lever.now_ms) pair_.graph = lever;
   }
 
+  // How much of a finding's kernels' time lies in the runs.
+  double PartInRuns(const Finding& finding, const MemoryRuns& runs) const {
+    if (!finding.change_a) return 0;
+    const trace::EventStore& events = primary_.trace.events();
+    std::int64_t all = 0;
+    std::int64_t within = 0;
+    for (const Change::Part& part : finding.change_a->parts) {
+      for (const trace::EventIndex e : part.gpu) {
+        all += events[e].dur_ns;
+        if (std::binary_search(runs.gpu.begin(), runs.gpu.end(), e)) within += events[e].dur_ns;
+      }
+    }
+    return all > 0 ? static_cast<double>(within) / static_cast<double>(all) : 0;
+  }
+
+  // Several findings about neighbouring ops on one tensor are one lever, if that saves more.
+  void ConsiderRuns() {
+    if (!pair_.primary->context.CanCompile()) return;
+    MemoryRuns runs = FindMemoryRuns({primary_, *pair_.primary}, pair_.balance);
+    if (runs.runs.empty()) return;
+    double told_ms = 0;
+    std::vector<const Finding*> parts;
+    for (const Finding& finding : pair_.primary->findings) {
+      const bool part = PartInRuns(finding, runs) >= kPartOfRuns;
+      if (part) parts.push_back(&finding);
+      if ((part || finding.tier == Tier::kFusion) && finding.savings_ms)
+        told_ms += finding.savings_ms->high / pair_.balance.units[0];
+    }
+    if (parts.size() < 2 || runs.saved_ms() < kRunsGain * told_ms) return;
+    pair_.runs = std::move(runs);
+    pair_.in_runs = std::move(parts);
+  }
+
+  // Where one part was exchanged for another whose products have no model, their rate of its
+  // products is that of the comparison's work in the primary's time: rows that a buffer holds for
+  // nothing are no work.
+  void ConsiderExchange() {
+    if (pair_.comparability.verdict != "the same but for a changed part") return;
+    ExchangedProducts products;
+    double flops = 0;
+    double arithmetic_ms = 0;
+    bool unknown = false;
+    for (const CompareRow& row : pair_.ops.rows) {
+      const bool old = row.verdict == CompareVerdict::kOnlyInComparison;
+      if (!old && row.verdict != CompareVerdict::kOnlyInPrimary) continue;
+      const int side = old ? 1 : 0;
+      const double ms = ProductsMs(side, row);
+      if (old && ms > 0 && !row.comparison_flops) return;
+      products.ms[side] += ms;
+      unknown = unknown || (!old && ms > 0 && !row.primary_flops);
+      if (!old || !(ms > 0)) continue;
+      flops += *row.comparison_flops * pair_.ops.parts[1] / pair_.balance.units[1];
+      arithmetic_ms +=
+          row.comparison_arithmetic_ms.value_or(0) * pair_.ops.parts[1] / pair_.balance.units[1];
+    }
+    const BalanceLine* line = pair_.balance.Find(WorkClass::kProducts);
+    const bool most = line != nullptr && products.ms[1] >= kExchangedShare * line->ms[1];
+    if (!most || !unknown || !(flops > 0) || !(products.ms[0] > 0) || !(products.ms[1] > 0)) return;
+    for (int i = 0; i < 2; ++i)
+      products.tflops[i] = flops / products.ms[i] / 1e9;
+    if (arithmetic_ms > 0) products.share[1] = arithmetic_ms / products.ms[1];
+    if (pair_.primary->workload[WorkloadPart::kPrecision].value.find("fp8") != std::string::npos &&
+        primary_.platform) {
+      products.primary_precision = "fp8";
+      const auto peak = perf::CeilingFor(*primary_.platform, "matrix_fp8");
+      if (peak && peak->tflops > 0) products.share[0] = products.tflops[0] / peak->tflops;
+    }
+    if (products.share[0].value_or(0) <= 1) pair_.exchanged = products;
+  }
+
+  // GPU time of the row's products a unit, whatever else its calls launch.
+  double ProductsMs(int side, const CompareRow& row) const {
+    const session::LoadedTrace& trace = side == 0 ? primary_.trace : comparison_.trace;
+    std::int64_t ns = 0;
+    for (const std::uint32_t i : side == 0 ? row.primary_launchers : row.comparison_launchers) {
+      const analysis::Launcher& launcher = trace.attribution().launchers[i];
+      for (const auto kernel : trace.attribution().KernelsOf(launcher)) {
+        if (WorkClassOf(trace, launcher, kernel) == WorkClass::kProducts)
+          ns += trace.events()[kernel].dur_ns;
+      }
+    }
+    return static_cast<double>(ns) / 1e6 / pair_.balance.units[side];
+  }
+
+  // What the primary's chains of ops save anyway, if they save more.
+  bool IsInChains(const PairLever& lever) const {
+    if (lever.work != WorkClass::kMemoryBound || lever.target != PairTarget::kBandwidth)
+      return false;
+    if (pair_.runs) return pair_.runs->saved_ms() > lever.saved_ms();
+    return std::any_of(pair_.own.begin(), pair_.own.end(), [&](const Finding* finding) {
+      return finding->tier == Tier::kFusion && pair_.OwnSavedMs(*finding) > lever.saved_ms();
+    });
+  }
+
   void ChooseOwn() {
     for (const Finding& finding : pair_.primary->findings) {
-      if (pair_.own.size() == kOwnMax) break;
       if (IsOfLever(finding) || IsAnothersLateness(finding) ||
-          (pair_.graph && IsOfLaunches(finding)))
+          (pair_.graph && IsOfLaunches(finding)) ||
+          std::find(pair_.in_runs.begin(), pair_.in_runs.end(), &finding) != pair_.in_runs.end())
         continue;
       pair_.own.push_back(&finding);
     }
-    if (!pair_.host_bound()) return;
-    // Nothing else shows before the host is faster.
-    std::stable_partition(pair_.own.begin(), pair_.own.end(),
-                          [](const Finding* finding) { return IsOfLaunches(*finding); });
+    std::stable_sort(pair_.own.begin(), pair_.own.end(), [&](const Finding* a, const Finding* b) {
+      return pair_.OwnSavedMs(*a) > pair_.OwnSavedMs(*b);
+    });
+    if (pair_.host_bound()) {
+      // Nothing else shows before the host is faster; fewer launches make it so.
+      std::stable_partition(pair_.own.begin(), pair_.own.end(),
+                            [](const Finding* finding) { return HelpsHost(*finding); });
+    }
+    if (pair_.own.size() > kOwnMax) pair_.own.resize(kOwnMax);
   }
 
   const CompareSide& primary_;
@@ -224,6 +337,20 @@ Result<double> SyncsOf(const session::LoadedTrace& trace, const Job& job) {
     if (own) calls += static_cast<double>(group.count);
   }
   return calls;
+}
+
+// The length that one kernel in twenty falls short of.
+std::optional<double> KernelFloorUs(const session::LoadedTrace& trace) {
+  std::vector<std::int64_t> lengths;
+  for (const trace::EventIndex e : trace.attribution().timeline) {
+    if (trace.events()[e].kind == trace::EventKind::kKernel)
+      lengths.push_back(trace.events()[e].dur_ns);
+  }
+  if (lengths.size() < kKernelsLeast) return std::nullopt;
+  const auto place = static_cast<std::size_t>(kShortestPart * static_cast<double>(lengths.size()));
+  std::nth_element(lengths.begin(), lengths.begin() + static_cast<std::ptrdiff_t>(place),
+                   lengths.end());
+  return static_cast<double>(lengths[place]) / 1000;
 }
 
 }  // namespace
@@ -245,13 +372,42 @@ Result<ComparedPair> ComparePair(const CompareSide& primary, const CompareSide& 
     JV_ASSIGN(const double calls, SyncsOf(*traces[i], job));
     pair.syncs[i] = calls / pair.balance.units[i];
   }
+  for (int i = 0; i < 2; ++i)
+    pair.kernel_floor_us[i] = KernelFloorUs(*traces[i]);
   if (pair.comparable() && !pair.balance.lines.empty()) PairJudge(primary, comparison, &pair).Run();
   return pair;
 }
 
 bool ComparedPair::host_bound() const {
   constexpr double kHostBound = 0.9;
-  return host_floor_ms.value_or(0) >= kHostBound * balance.ms[0] && host_floor_ms;
+  constexpr double kMargin = 1.05;
+  const WallBase& wall = primary->wall;
+  return host_floor_ms && *host_floor_ms >= kHostBound * balance.ms[0] &&
+         wall.host_floor_ms >= kMargin * wall.gpu_floor_ms;
+}
+
+double ComparedPair::OwnSavedMs(const Finding& finding) const {
+  const WallSaving* best = BestWall(finding);
+  const double ms = best != nullptr      ? best->ms.high
+                    : finding.savings_ms ? finding.savings_ms->high
+                                         : 0;
+  return ms / balance.units[0];
+}
+
+bool HelpsHost(const Finding& finding) {
+  if (IsOfLaunches(finding)) return true;
+  constexpr double kAll = 0.999;
+  // Whole calls go, if not all of them.
+  if (finding.rule == Pattern::kParameterCast || finding.rule == Pattern::kParameterQuantised)
+    return true;
+  for (const auto* change : {&finding.change_a, &finding.change_b}) {
+    if (!*change) continue;
+    if (!(*change)->exact.empty()) return true;
+    for (const Change::Part& part : (*change)->parts) {
+      if (part.saved_part.high >= kAll) return true;
+    }
+  }
+  return false;
 }
 
 bool IsOnlyWaiting(const BalancePart& part, int side) {

@@ -11,6 +11,7 @@
 #include "findings/two/balance.h"
 #include "findings/two/comparability.h"
 #include "findings/two/compare_traces.h"
+#include "findings/two/memory_runs.h"
 
 namespace jarvis::findings {
 
@@ -32,6 +33,8 @@ struct PairLever {
   std::vector<const CompareRow*> rows;  // of the class, the largest gap first; not empty
   std::string library;                  // of the primary's kernels; empty: not known
   std::string comparison_library;
+  // The primary's chains of small ops, a lever of their own, hold this work and save more of it.
+  bool in_chains = false;
   double saved_ms() const { return now_ms - target_ms; }
 };
 
@@ -41,6 +44,15 @@ struct GraphLever {
   double now_ms = 0;   // of the unit
   double left_ms = 0;  // its GPU work, small collectives apart, and what the host does without ops
   double waiting_ms = 0;  // of small collectives, which another rank decides
+};
+
+// Of an A/B of one changed part: products that each side alone has, which do the same work if the
+// change left it alone.
+struct ExchangedProducts {
+  double ms[2] = {0, 0};  // of a unit: primary, comparison
+  double tflops[2] = {0, 0};
+  std::optional<double> share[2];  // of the peak at their precision, 0 to 1
+  std::string primary_precision;   // "fp8"; empty: as in the comparison
 };
 
 struct ComparedPair {
@@ -53,18 +65,32 @@ struct ComparedPair {
   // What the primary's host alone takes of a unit, as traced; absent: not known.
   std::optional<double> host_floor_ms;
   std::optional<GraphLever> graph;
-  // The primary's own findings that no lever is about, by their rank.
+  // The primary's own findings that no lever is about, what saves most first.
   std::vector<const Finding*> own;
+  // In place of own findings about parts of them; absent: those say as much.
+  std::optional<MemoryRuns> runs;
+  std::vector<const Finding*> in_runs;  // those own findings
+  std::optional<ExchangedProducts> exchanged;
+  // What the shortest kernels take on each side, in microseconds: a fixed cost of a kernel that its
+  // duration holds. Absent: too few kernels.
+  std::optional<double> kernel_floor_us[2];
   double syncs[2] = {0,
                      0};  // calls that wait for the GPU, a unit; foreign and unrecorded work apart
-  // The host alone needs nearly all of a unit: it sets the primary's pace.
+  // The host alone needs nearly all of a unit, and more than the GPU alone: it sets the pace of the
+  // primary.
   bool host_bound() const;
+  // What the better way out of an own finding saves of a unit, alone; 0: not known.
+  double OwnSavedMs(const Finding& finding) const;
   bool comparable() const { return comparability.verdict != "not comparable"; }
 };
 
 // Errors: kCancelled.
 Result<ComparedPair> ComparePair(const CompareSide& primary, const CompareSide& comparison,
                                  Job& job);
+
+// Whether it is about the host, or a way out takes launches away: it helps a host that sets the
+// pace.
+bool HelpsHost(const Finding& finding);
 
 // Is its time waiting for another rank, whatever it moves? By its size.
 bool IsOnlyWaiting(const BalancePart& part, int side);

@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "documents/comparative_levers.h"
 #include "documents/comparative_words.h"
 #include "documents/comparison.h"
 #include "findings/one/quality.h"

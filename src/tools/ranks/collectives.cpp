@@ -7,7 +7,9 @@
 #include "analysis/ranks/collective_sync.h"
 #include "output/number_format.h"
 #include "session/collective_rules.h"
+#include "tools/ranks/later_levers.h"
 #include "tools/ranks/rank_report.h"
+#include "tools/ranks/rank_rows.h"
 #include "tools/ranks/rank_tools.h"
 #include "tools/ranks/rank_words.h"
 #include "tools/shared/arguments.h"
@@ -184,7 +186,7 @@ void AddJudgement(const RankSet& set, const CollectiveReport& report,
   const JobView view{set, joint, story};
   std::string verdict = RanksVerdict(view);
   if (!lone.empty()) verdict = LoneVerdict(view, lone);
-  answer->facts["verdict"] = VerdictJson(view, verdict);
+  answer->facts["verdict"] = VerdictJson(view, verdict, LaterLevers(view, workload));
   if (workload != nullptr && !workload->line.empty()) answer->facts["workload"] = workload->line;
   answer->facts["kinds"] = KindsJson(report, rules);
   AddRankRows(view, answer);

@@ -8,7 +8,8 @@
 
 #include "documents/markdown_text.h"
 #include "output/number_format.h"
-#include "tools/ranks/transfer_paths.h"
+#include "tools/ranks/later_levers.h"
+#include "tools/ranks/rank_rows.h"
 
 namespace jarvis::tools {
 namespace {
@@ -202,8 +203,17 @@ class ReportWriter {
     for (std::size_t i = 0; i < longest.size() && i < kMost; ++i)
       text += fmt::format("{}{} ({} ms)", i == 0 ? "" : ", ", longest[i].second,
                           MsText(-longest[i].first));
-    Line("- on rank {}, which waits most, it shows on the host as {}: waits, no costs of their own",
-         *job_.set.ranks[*victim].rank, text);
+    Line(
+        "- on rank {}, which waits most, it shows on the host as {}: these calls wait for queued "
+        "GPU work, no cost of their own{}",
+        *job_.set.ranks[*victim].rank, text,
+        HasMemoryLever() ? ", and are not those that the change below is about" : "");
+  }
+
+  bool HasMemoryLever() const {
+    return std::any_of(
+        job_.story.levers.begin(), job_.story.levers.end(),
+        [](const JobLever& lever) { return lever.kind == analysis::LeverKind::kMemory; });
   }
 
   void Stalls() {
@@ -236,7 +246,8 @@ class ReportWriter {
     }
     Line(
         "{} of {} ranks lose pieces of their host's time at places all over; what is left for work "
-        "is {} to {} ms. A rank whose GPU has work queued hides its losses, one that has none "
+        "is at most {} to {} ms (losses below 0.5 ms are not listed). A rank whose GPU has work "
+        "queued hides its losses, one that has none "
         "comes last: median lead of its launches {}.",
         job_.story.starved_ranks, job_.story.ranks.size(), MsText(least), MsText(most), Leads());
     GpuFloor();
@@ -274,7 +285,7 @@ class ReportWriter {
   }
 
   void Levers() {
-    if (job_.story.levers.empty() && HiddenTransfer() == 0) return;
+    if (job_.story.levers.empty() && ExposedTransfer(job_) == 0) return;
     Line("## What to change, by wall time saved");
     Line("");
     MarkdownTable table(
@@ -289,13 +300,12 @@ class ReportWriter {
                  MsText(lever.saved_ns), ShareText(lever.saved_ns, job_.story.wall_ns),
                  CellOfText(paths.a), CellOfText(paths.b)});
     }
-    if (const std::int64_t hidden = HiddenTransfer(); hidden > 0) {
-      const PathTexts paths = TransferPaths(job_, workload_);
-      table.Row({fmt::format("{}", ++row),
-                 "hide the transfers that no computation hides yet, " + BusiestFamily(),
-                 "at most " + MsText(hidden), ShareText(hidden, job_.story.wall_ns),
-                 CellOfText(paths.a) + fmt::format(": at most {} ms", MsText(hidden)),
-                 CellOfText(paths.b) + ": a part of that"});
+    for (const LaterLever& lever : TransferLever(job_, workload_)) {
+      const auto ns = static_cast<std::int64_t>(lever.at_most_ms * 1e6);
+      table.Row({fmt::format("{}", ++row), lever.change, "at most " + MsText(ns),
+                 ShareText(ns, job_.story.wall_ns),
+                 CellOfText(lever.paths.a) + fmt::format(": at most {} ms", MsText(ns)),
+                 CellOfText(lever.paths.b) + ": a part of that"});
     }
     out_ += table.text();
     Line("");
@@ -305,28 +315,6 @@ class ReportWriter {
         "the change made; they do not add up.",
         MsText(job_.story.wall_ns));
     Line("");
-  }
-
-  // Transfer time without computation beside it, of the rank that waits least.
-  std::int64_t HiddenTransfer() const {
-    std::optional<std::pair<std::int64_t, std::int64_t>> least;  // wait, exposed transfer
-    for (std::size_t rank = 0; rank < job_.set.ranks.size(); ++rank) {
-      const auto& facts = job_.set.ranks[rank].facts;
-      if (!facts) return 0;
-      const std::int64_t wait = job_.joint.ranks[rank].wait_ns;
-      const std::pair one{wait, std::max<std::int64_t>(0, facts->exposed_ns - wait)};
-      least = least ? std::min(*least, one) : one;
-    }
-    return least && least->second >= job_.story.wall_ns / 100 ? least->second : 0;
-  }
-
-  std::string BusiestFamily() const {
-    const auto& families = job_.joint.families;
-    const auto most = std::max_element(
-        families.begin(), families.end(),
-        [](const auto& a, const auto& b) { return a.shortest_ns < b.shortest_ns; });
-    return most == families.end() ? std::string("of collectives")
-                                  : "mostly " + std::string(analysis::CommFamilyName(most->family));
   }
 
   // What the ranks compute, by the trace of one.
@@ -344,6 +332,11 @@ class ReportWriter {
     }
     out_ += table.text();
     Line("");
+    if (workload_->unlinked_ms >= workload_->computation_ms / 100) {
+      Line("{} ms of its GPU work have no launch in the trace and are in none of these rows.",
+           MsDigits(workload_->unlinked_ms));
+      Line("");
+    }
     if (workload_->levers.empty()) return;
     const bool first =
         !job_.story.levers.empty() && job_.story.levers.front().saved_ns >= job_.story.wall_ns / 10;
@@ -351,9 +344,15 @@ class ReportWriter {
          first ? ", worth it only after the first of the changes above" : "");
     for (const RankWorkload::Lever& lever : workload_->levers) {
       Line("- {}: at most {} ms. {}", CellOfText(lever.title), MsDigits(lever.gpu_ms),
-           CellOfText(lever.ways));
+           CellOfText(WaysText(lever.paths)));
     }
     Line("");
+  }
+
+  static std::string WaysText(const PathTexts& paths) {
+    std::string text = paths.a.empty() ? "" : "Path A: " + paths.a + ".";
+    if (!paths.b.empty()) text += (text.empty() ? "Path B: " : " Path B: ") + paths.b + ".";
+    return text;
   }
 
   void LoneKinds() {

@@ -8,6 +8,7 @@
 #include <fmt/ranges.h>
 
 #include "base/text.h"
+#include "tools/ranks/later_levers.h"
 
 namespace jarvis::tools {
 namespace {
@@ -22,8 +23,6 @@ using analysis::RankRole;
 using analysis::RankStory;
 
 constexpr std::size_t kNameCharactersMax = 60;
-// With more ranks those that are nothing special are folded into ranges.
-constexpr std::size_t kRankRowsMax = 16;
 constexpr std::size_t kLeversShown = 5;
 
 double MsOf(std::int64_t ns) {
@@ -85,6 +84,27 @@ std::string TimesText(std::int64_t times) {
   return times == 1 ? "once" : times == 2 ? "twice" : fmt::format("{} times", times);
 }
 
+// Where ranks were recorded from different times on, the time before the last of them is none of
+// the job's: both figures without it.
+std::string LateBeginText(const JobView& job, const JobLever& lever) {
+  const std::int64_t late = job.story.late_begin_ns;
+  const std::int64_t left = job.story.wall_ns - lever.saved_ns;
+  if (late < left / 10 || late >= left) return {};
+  return fmt::format(" Rank {} begins {} ms after the first: from there it is {} instead of {}.",
+                     *job.set.ranks[job.story.late_begin_rank].rank, MsText(late),
+                     MsText(left - late), MsText(job.story.wall_ns - late));
+}
+
+// Stops after the end of the shortest recording delay nobody whose trace is there.
+std::string EarlyEndText(const JobView& job) {
+  const std::int64_t early = job.story.early_end_ns;
+  if (early < job.story.wall_ns / 20) return {};
+  return fmt::format(
+      " Rank {}'s recording ends {} ms before the last: what comes after that is in "
+      "no saving.",
+      *job.set.ranks[job.story.early_end_rank].rank, MsText(early));
+}
+
 std::string StallVerdict(const JobView& job, const JobLever& lever) {
   const HostStall& stall = job.story.stalls[lever.which];
   std::string text =
@@ -92,12 +112,13 @@ std::string StallVerdict(const JobView& job, const JobLever& lever) {
                   MsText(stall.typical_ns), TimesText(stall.times),
                   analysis::CommFamilyName(stall.next), StallPlace(stall));
   const std::int64_t wait = OthersWait(job, stall.rank, stall.typical_ns / 2);
+  text += "; without it " + Without(job, lever) + ".";
   if (IsConstant(stall)) {
-    text += fmt::format(", the same length each time to {} ms, as a sleep or a time-out has",
+    text += fmt::format(" It is the same length each time to {} ms, as a sleep or a time-out has.",
                         MsText(stall.longest_ns - stall.shortest_ns));
   }
-  if (wait > 0) text += fmt::format("; the others wait {} ms each time", MsText(wait));
-  return text + "; without it " + Without(job, lever) + ".";
+  if (wait > 0) text += fmt::format(" The others wait {} ms each time.", MsText(wait));
+  return text + EarlyEndText(job);
 }
 
 std::string StarvedVerdict(const JobView& job, const JobLever& lever) {
@@ -114,15 +135,16 @@ std::string StarvedVerdict(const JobView& job, const JobLever& lever) {
   }
   std::sort(last.begin(), last.end());
   std::string text = fmt::format(
-      "the hosts of {} do not get the processor, by the pattern of what is missing: {} of {} ms on "
-      "each, in pieces inside arbitrary ops{}",
+      "the hosts of {} do not get the processor for {} of {} ms, by the pattern of what is "
+      "missing; "
+      "with enough cores {}.",
       lever.ranks.size() == job.set.ranks.size() ? fmt::format("all {} ranks", lever.ranks.size())
                                                  : RanksText(job, lever.ranks),
-      Between(least, most), MsText(host),
-      job.story.tick_ns
-          ? fmt::format(", many of which begin on a common {} ms tick", MsText(*job.story.tick_ns))
-          : "");
-  text += "; with enough cores " + Without(job, lever);
+      Between(least, most), MsText(host), Without(job, lever));
+  text += LateBeginText(job, lever);
+  text += " The pieces lie inside arbitrary ops";
+  if (job.story.tick_ns)
+    text += fmt::format(", and many begin on a common {} ms tick", MsText(*job.story.tick_ns));
   if (!last.empty()) {
     std::vector<std::string> who;
     for (const auto& [lost, rank] : last) {
@@ -138,7 +160,7 @@ std::string StarvedVerdict(const JobView& job, const JobLever& lever) {
       }
     }
   }
-  return text + ".";
+  return text + "." + EarlyEndText(job);
 }
 
 std::string PlainVerdict(const JobView& job) {
@@ -167,19 +189,6 @@ std::string PlainVerdict(const JobView& job) {
       "communication time of the job is waiting, and no single stop or imbalance explains it.",
       *job.set.ranks[order.front()].rank, worst.came_last, MsText(worst.lost_ns),
       PartText(wait, comm));
-}
-
-// Where all hosts starve, those that come last are no other cause than the rest.
-std::string_view RoleWord(const JobView& job, std::size_t rank) {
-  const RankStory& of = job.story.ranks[rank];
-  if (of.starved && job.story.starved_ranks == job.story.ranks.size() && job.story.ranks.size() > 1)
-    return of.role == RankRole::kCause ? "starved, comes last" : "starved, waits";
-  switch (of.role) {
-    case RankRole::kCause: return "cause";
-    case RankRole::kVictim: return "victim";
-    case RankRole::kNeither: return "neither";
-  }
-  return "neither";
 }
 
 // Most of the time in calls that take or give back memory lies within the length of one step.
@@ -251,50 +260,6 @@ PathTexts StallPaths(const JobView& job, const JobLever& lever) {
           std::move(b)};
 }
 
-// The rows of a table of ranks, before they are shown.
-struct RankRow {
-  std::string_view role;
-  std::array<double, 9> ms{};  // window .. idle, lost
-  std::int64_t last = 0;
-};
-
-// Whether a place of RankRow::ms is known only where calls of several ranks were matched.
-bool IsOfOthers(std::size_t place) {
-  constexpr std::size_t kWait = 4;
-  constexpr std::size_t kUnmatched = 6;
-  return place >= kWait && place <= kUnmatched;
-}
-
-RankRow RowOf(const JobView& job, std::size_t rank) {
-  const RankStory& story = job.story.ranks[rank];
-  const analysis::RankCommTime& comm = job.joint.ranks[rank];
-  const auto& facts = job.set.ranks[rank].facts;
-  const auto& timeline = job.set.ranks[rank].timeline;
-  RankRow row;
-  row.role = RoleWord(job, rank);
-  double busy = 0;
-  double compute = 0;
-  if (facts) {
-    busy = MsOf(facts->busy_ns);
-    compute = MsOf(facts->compute_ns);
-  } else if (timeline) {
-    busy = timeline->busy / 1000;
-    compute = timeline->computation / 1000;
-  }
-  const double window = MsOf(story.window_ns);
-  row.ms = {window,
-            busy,
-            compute,
-            MsOf(comm.comm_ns),
-            MsOf(comm.wait_ns),
-            MsOf(comm.transfer_ns),
-            MsOf(comm.unmatched_ns),
-            window - busy,
-            MsOf(story.lost_ns)};
-  row.last = story.came_last;
-  return row;
-}
-
 }  // namespace
 
 std::string MsText(std::int64_t ns) {
@@ -354,9 +319,9 @@ std::string LeverText(const JobView& job, const JobLever& lever) {
     case LeverKind::kStarvedAll:
       return fmt::format("a processor for the host of {}", RanksText(job, lever.ranks));
     case LeverKind::kMemory:
-      return fmt::format("no cudaMalloc, cudaFree or their like on {} in the recorded steps{}",
+      return fmt::format("no cudaMalloc, cudaFree or their like while the GPU idles, on {}{}",
                          RanksText(job, lever.ranks),
-                         IsOneOff(job, lever) ? ", nearly all of it within one of them" : "");
+                         IsOneOff(job, lever) ? ", nearly all of it within one step" : "");
     case LeverKind::kBalance:
       return fmt::format("{} compute as long as the others before the collectives they are late at",
                          RanksText(job, lever.ranks));
@@ -432,8 +397,9 @@ std::string CommText(const JobView& job) {
                        MsText(facts->exposed_ns));
   }
   return fmt::format(
-      "communication of all ranks {} ms = waiting {} ({}) + transfer {} ({}) + unmatched {} ({})",
-      MsDigits(comm), MsDigits(wait), PartText(wait, comm), MsDigits(transfer),
+      "communication of all ranks {} ms = waiting {} ({}) + transfer{} {} ({}) + unmatched {} ({})",
+      MsDigits(comm), MsDigits(wait), PartText(wait, comm),
+      UnseenWait(job) > 0 ? ", or waiting for ranks without a trace," : "", MsDigits(transfer),
       PartText(transfer, comm), MsDigits(unmatched), PartText(unmatched, comm));
 }
 
@@ -468,6 +434,7 @@ PathTexts PathsOf(const JobView& job, const JobLever& lever) {
 
 std::string RanksVerdict(const JobView& job) {
   if (job.joint.collectives.empty()) return {};
+  if (std::string missing = MissingVerdict(job); !missing.empty()) return missing;
   if (job.story.levers.empty()) return PlainVerdict(job);
   const JobLever& best = job.story.levers.front();
   switch (best.kind) {
@@ -493,61 +460,8 @@ std::string RanksVerdict(const JobView& job) {
   return {};
 }
 
-void AddRankRows(const JobView& job, Answer* answer) {
-  const bool matched = !job.joint.collectives.empty();
-  if (matched) {
-    answer->columns = {"rank",         "role",    "window_ms", "busy_ms",
-                       "compute_ms",   "comm_ms", "wait_ms",   "transfer_ms",
-                       "unmatched_ms", "idle_ms", "last",      "lost_ms"};
-  } else {
-    answer->columns = {"rank", "window_ms", "busy_ms", "compute_ms", "comm_ms", "idle_ms"};
-  }
-  std::vector<std::vector<std::size_t>> folds;  // ranks of one row
-  std::vector<std::size_t> order(job.set.ranks.size());
-  for (std::size_t i = 0; i < order.size(); ++i)
-    order[i] = i;
-  if (order.size() > kRankRowsMax) {
-    std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
-      return job.story.ranks[a].lost_ns > job.story.ranks[b].lost_ns;
-    });
-    std::vector<std::size_t> rest(order.begin() + kRankRowsMax / 2, order.end());
-    order.resize(kRankRowsMax / 2);
-    for (const RankRole role : {RankRole::kCause, RankRole::kVictim, RankRole::kNeither}) {
-      std::vector<std::size_t> same;
-      for (const std::size_t rank : rest) {
-        if (job.story.ranks[rank].role == role) same.push_back(rank);
-      }
-      std::sort(same.begin(), same.end());
-      if (!same.empty()) folds.push_back(std::move(same));
-    }
-  }
-  for (std::size_t i = order.size(); i-- > 0;)
-    folds.insert(folds.begin(), {order[i]});
-  for (const auto& ranks : folds) {
-    RankRow mean;
-    for (const std::size_t rank : ranks) {
-      const RankRow row = RowOf(job, rank);
-      mean.role = row.role;
-      mean.last += row.last;
-      for (std::size_t i = 0; i < row.ms.size(); ++i)
-        mean.ms[i] += row.ms[i] / static_cast<double>(ranks.size());
-    }
-    std::vector<std::int64_t> numbers;
-    for (const std::size_t rank : ranks)
-      numbers.push_back(*job.set.ranks[rank].rank);
-    std::vector<Cell> cells = {numbers.size() == 1 ? Cell(numbers.front())
-                                                   : Cell(analysis::RankList(numbers) + " (mean)")};
-    if (matched) cells.emplace_back(std::string(mean.role));
-    for (std::size_t i = 0; i + 1 < mean.ms.size(); ++i) {
-      if (matched || !IsOfOthers(i)) cells.emplace_back(mean.ms[i]);
-    }
-    if (matched) cells.insert(cells.end(), {mean.last, mean.ms.back()});
-    answer->rows.push_back(std::move(cells));
-  }
-  answer->total = answer->rows.size();
-}
-
-Json VerdictJson(const JobView& job, const std::string& text) {
+Json VerdictJson(const JobView& job, const std::string& text,
+                 const std::vector<LaterLever>& later) {
   Json verdict = Json::object();
   verdict["text"] = text;
   verdict["wall_ms"] = std::round(MsOf(job.story.wall_ns) * 1000) / 1000;
@@ -562,6 +476,15 @@ Json VerdictJson(const JobView& job, const std::string& text) {
     if (!paths.b.empty()) levers.back()["path_b"] = paths.b;
   }
   verdict["levers"] = std::move(levers);
+  Json then = Json::array();
+  for (const LaterLever& lever : later) {
+    if (then.size() == kLeversShown) break;
+    then.push_back(
+        {{"change", lever.change}, {"at_most_ms", std::round(lever.at_most_ms * 1000) / 1000}});
+    if (!lever.paths.a.empty()) then.back()["path_a"] = lever.paths.a;
+    if (!lever.paths.b.empty()) then.back()["path_b"] = lever.paths.b;
+  }
+  if (!then.empty()) verdict["then"] = std::move(then);
   return verdict;
 }
 

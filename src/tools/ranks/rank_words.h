@@ -53,11 +53,9 @@ struct PathTexts {
 // Each with what it saves. Empty for a lever that is a part of another (kStarvedLate).
 PathTexts PathsOf(const JobView& job, const analysis::JobLever& lever);
 
-// Rows of ranks, equal ones folded: rank, role, window, busy, computation, communication, wait,
-// transfer, unmatched, idle, times last, lost. Milliseconds.
-void AddRankRows(const JobView& job, Answer* answer);
-
-// The levers as members of the structured answer; `text`: the verdict.
-Json VerdictJson(const JobView& job, const std::string& text);
+struct LaterLever;
+// The levers as members of the structured answer; `text`: the verdict. `later`: what is left after
+// them.
+Json VerdictJson(const JobView& job, const std::string& text, const std::vector<LaterLever>& later);
 
 }  // namespace jarvis::tools

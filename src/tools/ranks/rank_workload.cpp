@@ -39,6 +39,35 @@ std::vector<const analysis::RankDigest*> Candidates(const analysis::RankSet& set
   return ranks;
 }
 
+// A way out in words; empty: none.
+std::string OfPath(const std::string& words) {
+  std::string path(Trim(words));
+  // A reproducer for others is no way out for those who run the job.
+  const std::size_t handed_on = path.find("Hand a reproducer");
+  if (handed_on != std::string::npos) path = Trim(path.substr(0, handed_on));
+  if (path.starts_with("None")) return {};
+  // As part of a list; whoever shows it ends the sentence.
+  if (path.ends_with('.')) path.pop_back();
+  return path;
+}
+
+// A norm in a trace whose pointwise adds take a good part of its time: their results are what it
+// reads.
+bool IsBesideAnAdd(const findings::Analysis& analysis, const findings::Finding& finding) {
+  constexpr double kGoodPart = 0.2;
+  if (findings::KindOf(finding.category) != findings::Kind::kNorm) return false;
+  double adds_ms = 0;
+  for (const findings::CategoryAnalysis& category : analysis.categories) {
+    const bool pointwise =
+        category.kind == findings::Kind::kElementwise || category.kind == findings::Kind::kTriton;
+    if (!pointwise) continue;
+    for (const findings::Operation& operation : category.operations) {
+      if (ContainsNoCase(operation.name, "add")) adds_ms += operation.gpu_us / 1000;
+    }
+  }
+  return adds_ms >= kGoodPart * finding.time_ms;
+}
+
 // Ways out without savings in their words: those are of this rank's wall time, which is waiting.
 RankWorkload::Lever LeverOf(const findings::Analysis& analysis, const findings::Finding& finding) {
   findings::Finding plain = finding;
@@ -50,25 +79,38 @@ RankWorkload::Lever LeverOf(const findings::Analysis& analysis, const findings::
   RankWorkload::Lever lever;
   lever.title = text.title;
   lever.gpu_ms = finding.savings_ms->high;
-  for (const auto& [name, words] : {std::pair("A", &text.path_a), std::pair("B", &text.path_b)}) {
-    const std::string_view path = Trim(*words);
-    if (path.empty() || path.starts_with("None known")) continue;
-    lever.ways += fmt::format("{}Path {}: {}", lever.ways.empty() ? "" : " ", name, path);
-  }
+  lever.paths = {OfPath(text.path_a), OfPath(text.path_b)};
+  if (lever.paths.a.empty() && IsBesideAnAdd(analysis, finding))
+    lever.paths.a =
+        "one kernel with the bias or residual add beside it, which reads the tensor once";
   return lever;
+}
+
+// "rank 6 of 8" is of the one trace that was looked at, not of the job.
+std::string WithoutRank(std::string line) {
+  static constexpr std::string_view kOneOfSeveral = "several ranks, of which one is recorded";
+  if (const std::size_t several = line.find(kOneOfSeveral); several != std::string::npos)
+    line.replace(several, kOneOfSeveral.size(), "several ranks");
+  const std::size_t at = line.find(", rank ");
+  if (at == std::string::npos) return line;
+  std::size_t end = at + 2;
+  while (end < line.size() && line[end] != ',' && line[end] != ']')
+    ++end;
+  return line.erase(at, end - at);
 }
 
 RankWorkload WorkloadOf(const findings::Analysis& analysis, std::int64_t rank) {
   using findings::WorkloadPart;
   RankWorkload made;
   made.rank = rank;
-  made.line = findings::WorkloadLine(analysis.workload);
+  made.line = WithoutRank(findings::WorkloadLine(analysis.workload));
   made.framework = analysis.workload[WorkloadPart::kFramework].value;
   made.parallelism = analysis.workload[WorkloadPart::kParallelism].value;
   made.training = analysis.context.training;
   made.computation_ms = analysis.totals.computation_ms;
   for (const findings::CategoryAnalysis& category : analysis.categories) {
-    if (made.categories.size() == kCategoriesMax) break;
+    if (category.key == "unlinked") made.unlinked_ms = category.gpu_us / 1000;
+    if (made.categories.size() == kCategoriesMax) continue;
     // Work launched before the recording belongs to a step that is not there.
     if (category.kind == findings::Kind::kCommunication || category.key == "unlinked" ||
         category.gpu_us / 1000 < kCategoryShare * made.computation_ms)

@@ -10,6 +10,7 @@
 #include "base/job.h"
 #include "json/json.h"
 #include "session/workspace.h"
+#include "tools/ranks/rank_words.h"
 
 namespace jarvis::tools {
 
@@ -20,6 +21,7 @@ struct RankWorkload {
   std::string parallelism;
   bool training = false;
   double computation_ms = 0;
+  double unlinked_ms = 0;  // launched before the recording: of no category
   struct Category {
     std::string name;
     double ms = 0;
@@ -29,7 +31,7 @@ struct RankWorkload {
   std::vector<Category> categories;  // the longest first
   struct Lever {
     std::string title;
-    std::string ways;   // "Path A: ... Path B: ..."
+    PathTexts paths;
     double gpu_ms = 0;  // at most, of every rank
   };
   std::vector<Lever> levers;  // of computation, the most first

@@ -7,6 +7,17 @@
 
 namespace jarvis::tools {
 
+namespace {
+
+// What overlaps in Megatron is Transformer Engine's.
+std::string MegatronFlags(bool megatron, bool transformer_engine) {
+  if (!megatron) return "";
+  return transformer_engine ? " (`--sequence-parallel --tp-comm-overlap`)"
+                            : " (`--sequence-parallel`; its overlap needs Transformer Engine)";
+}
+
+}  // namespace
+
 PathTexts TransferPaths(const JobView& job, const RankWorkload* workload) {
   using analysis::CommFamily;
   const auto& families = job.joint.families;
@@ -36,11 +47,12 @@ PathTexts TransferPaths(const JobView& job, const RankWorkload* workload) {
               "fewer or narrower bytes"};
     case CommFamily::kAllReduce:
       if (has("tensor parallel") || !training) {
-        return {std::string("sequence parallelism (ReduceScatter and AllGather instead) with "
-                            "overlapped tensor-parallel communication") +
-                    (has("megatron") ? " (Megatron: `--sequence-parallel --tp-comm-overlap`)" : ""),
-                "split the product before each AllReduce and reduce the finished part while the "
-                "rest computes"};
+        return {
+            "sequence parallelism (ReduceScatter and AllGather instead) that overlaps with the "
+            "products" +
+                MegatronFlags(has("megatron"), has("transformer engine")),
+            "split the product before each AllReduce and reduce the finished part while the "
+            "rest computes"};
       }
       return {
           "DistributedDataParallel: smaller first buckets (`bucket_cap_mb`), "

@@ -1,0 +1,80 @@
+"""What is said about two traces that differ in one thing: written here, compared by the program."""
+
+import json
+import pathlib
+import subprocess
+import sys
+import tempfile
+import unittest
+
+import program
+
+program.need_binary()
+
+CALLS = 40
+
+
+def op(name, ts, dur, shape):
+    return {"ph": "X", "cat": "cpu_op", "name": name, "pid": 1, "tid": 1, "ts": ts, "dur": dur,
+            "args": {"External id": int(ts), "Input Dims": [shape, shape],
+                     "Input type": ["c10::BFloat16", "c10::BFloat16"]}}
+
+
+def launch(ts, number):
+    return {"ph": "X", "cat": "cuda_runtime", "name": "cudaLaunchKernel", "pid": 1, "tid": 1,
+            "ts": ts, "dur": 3, "args": {"correlation": number}}
+
+
+def kernel(name, ts, dur, number, op_ts):
+    return {"ph": "X", "cat": "kernel", "name": name, "pid": 0, "tid": 7, "ts": ts, "dur": dur,
+            "args": {"stream": 7, "device": 0, "correlation": number, "External id": int(op_ts)}}
+
+
+def trace(product_us, product="sm90_xmma_gemm_bf16"):
+    """Products and sums of 4096 x 4096 in turns, on a host that is far ahead."""
+    events, end = [], 1000
+    for i in range(CALLS):
+        for name, kernel_name, dur in (("aten::mm", product, product_us),
+                                       ("aten::add", "vectorized_elementwise_kernel", 60)):
+            at, number = 1 + len(events) * 5, len(events) + 1
+            events += [op(name, at, 8, [4096, 4096]), launch(at + 2, number),
+                       kernel(kernel_name, end, dur, number, at)]
+            end += dur + 1
+    return {"schemaVersion": 1, "traceEvents": events, "deviceProperties": [
+        {"id": 0, "name": "NVIDIA H100 80GB HBM3", "totalGlobalMem": 85 << 30}]}
+
+
+class OneDevice(unittest.TestCase):
+    def compare(self, target, reference):
+        with tempfile.TemporaryDirectory() as folder:
+            paths = []
+            for name, document in (("target", target), ("reference", reference)):
+                path = pathlib.Path(folder) / f"{name}.json"
+                path.write_text(json.dumps(document), encoding="utf-8")
+                paths.append(str(path))
+            ran = subprocess.run([program.BINARY, "compare", *paths], capture_output=True,
+                                 text=True, timeout=120)
+            self.assertEqual(ran.returncode, 0, ran.stderr)
+            return ran.stdout
+
+    def test_the_same_kernel_that_runs_slower_is_no_fault_of_the_model(self):
+        text = self.compare(trace(320), trace(200))
+        self.assertIn("is the same kernel on both sides", text)
+        self.assertIn("Matrix products: up to 0.120 ms of GPU time a step", text)
+        # Arithmetic and its own peak, not the bandwidth.
+        self.assertIn("429 TFLOPS/s, 43 % of its peak; the reference 687 TFLOPS/s, 69 % of its peak",
+                      text)
+        # Steps begin with a launch, and the op around it is the step's: nothing is left over.
+        self.assertNotIn("less what ran beside other work", text)
+
+    def test_another_kernel_is_named_with_the_one_it_stands_for(self):
+        text = self.compare(trace(300, "cutlass_80_tensorop_bf16_gemm"), trace(200))
+        self.assertRegex(text, "find what chose `cutlass_80_tensorop_bf16_gemm.*in place of "
+                               "`sm90_xmma_gemm")
+
+    def test_equal_products_are_no_lever(self):
+        self.assertNotIn("Matrix products: up to", self.compare(trace(200), trace(200.5)))
+
+
+if __name__ == "__main__":
+    unittest.main(argv=sys.argv[:1])
