@@ -116,7 +116,7 @@ def write_pair(name, n, folder):
 
 
 def exponent(costs, sizes, start):
-    if len(costs) < 2 or costs[-1].seconds < SMALL:
+    if len(costs) < 2 or costs[-1].seconds < SMALL or ended_early(costs[-1]):
         return None
     last, before = (max(cost.seconds - start, 0.002) for cost in (costs[-1], costs[-2]))
     return math.log(last / before) / math.log(sizes[len(costs) - 1] / sizes[len(costs) - 2])
