@@ -42,7 +42,7 @@ class HostileShapes(unittest.TestCase):
                 done = analyze(self.make(kind, 40), os.path.join(self.folder, kind))
                 # 1 is a verdict on what was written; a call that fails says so instead.
                 self.assertIn(done.returncode, (0, 1))
-                self.assertIn("documents checked", done.stdout, done.stderr)
+                self.assertIn("Reports, tables and findings", done.stdout, done.stderr)
 
     def test_deep_calls_are_written_in_proportion(self):
         for kind in ("nested", "nested_py", "nested_mod", "stagger_cpu", "annots"):
@@ -50,7 +50,7 @@ class HostileShapes(unittest.TestCase):
                 sizes = []
                 for n in (600, 2400):
                     out = os.path.join(self.folder, "%s_%d" % (kind, n))
-                    self.assertIn("documents checked", analyze(self.make(kind, n), out).stdout)
+                    self.assertIn("Reports, tables and findings", analyze(self.make(kind, n), out).stdout)
                     sizes.append(bytes_in(out))
                 self.assertLess(sizes[1], 5 * sizes[0])
 
