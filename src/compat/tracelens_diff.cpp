@@ -37,15 +37,26 @@ DiffKind KindOf(const EventStore& events, EventIndex e) {
 std::vector<EventIndex> Tops(const EventStore& events, const TraceLensTree& tree) {
   std::vector<EventIndex> out;
   std::set<EventIndex> seen;
+  // Of callers that were passed: the outermost, kNoEvent where an op is on the way.
+  std::unordered_map<EventIndex, EventIndex> known;
+  std::vector<EventIndex> passed;
   for (const EventIndex e : tree.hosts) {
     if (tree.discarded[e] != 0 || TraceLensKind(events, e) != EventKind::kCpuOp) continue;
     EventIndex top = e;
-    bool root = true;
-    for (EventIndex up = tree.parent[e]; up != kNoEvent && root; up = tree.parent[up]) {
-      root = TraceLensKind(events, up) != EventKind::kCpuOp;
-      top = up;
+    passed.clear();
+    for (EventIndex up = tree.parent[e]; up != kNoEvent; up = tree.parent[up]) {
+      const auto found = known.find(up);
+      if (found != known.end()) {
+        top = found->second;
+        break;
+      }
+      passed.push_back(up);
+      top = TraceLensKind(events, up) == EventKind::kCpuOp ? kNoEvent : up;
+      if (top == kNoEvent) break;
     }
-    if (root && seen.insert(top).second) out.push_back(top);
+    for (const EventIndex up : passed)
+      known.emplace(up, top);
+    if (top != kNoEvent && seen.insert(top).second) out.push_back(top);
   }
   return out;
 }

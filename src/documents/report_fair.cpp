@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <string_view>
+#include <unordered_set>
 #include <vector>
 
 #include <fmt/format.h>
@@ -283,16 +285,15 @@ std::string Fair::FindingBlock(const findings::Finding& finding) const {
 std::string Fair::CategorySection(const findings::CategoryAnalysis& category) {
   std::string text = Heading(CellOfText(category.display_name));
   const std::vector<const findings::Finding*> findings = CardsOf(category.key);
+  std::unordered_set<std::string_view> told;  // ids of the operations that findings are about
+  for (const findings::Finding* finding : findings)
+    told.insert(finding->members.begin(), finding->members.end());
   std::vector<const findings::Operation*> shown;
   // What findings are about goes first, then what takes most.
   for (const bool members : {true, false}) {
     for (const findings::Operation& operation : category.operations) {
-      const bool member =
-          std::any_of(findings.begin(), findings.end(), [&](const findings::Finding* finding) {
-            return std::find(finding->members.begin(), finding->members.end(), operation.id) !=
-                   finding->members.end();
-          });
-      if (member == members && shown.size() < kOperationsShown) shown.push_back(&operation);
+      if (shown.size() == kOperationsShown) break;
+      if ((told.count(operation.id) != 0) == members) shown.push_back(&operation);
     }
   }
   std::stable_sort(shown.begin(), shown.end(),

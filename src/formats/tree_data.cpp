@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <set>
 
+#include <fmt/format.h>
+
 #include "formats/json_parts.h"
 #include "output/number_format.h"
 
@@ -15,6 +17,7 @@ using trace::kNoEvent;
 constexpr int kSubtreeDepth = 8;
 constexpr std::size_t kSubtreeNodes = 60;
 constexpr std::size_t kCallersMax = 20;
+constexpr std::size_t kChainEndsMax = 48;
 constexpr std::size_t kSiblingsMax = 3;
 constexpr double kLargeShare = 10;  // percent of the category
 
@@ -79,10 +82,20 @@ Json TreeData::Node(const findings::Operation& o) {
       {"notes", host ? "" : "no launch call in the trace, so no callers"}};
 }
 
-// From the op outward to the root.
+// From the op outward to the root; of a longer chain the ends, with an entry for what is between.
 Json TreeData::ParentChain(EventIndex example) const {
+  std::vector<EventIndex> callers;
+  for (EventIndex up = example; up != kNoEvent; up = trace_.tree().parent(up))
+    callers.push_back(up);
   Json chain = Json::array();
-  for (EventIndex up = example; up != kNoEvent; up = trace_.tree().parent(up)) {
+  for (std::size_t i = 0; i < callers.size(); ++i) {
+    if (i == kChainEndsMax && callers.size() > 2 * kChainEndsMax) {
+      const std::size_t between = callers.size() - 2 * kChainEndsMax;
+      chain.push_back(
+          {{"uid", nullptr}, {"name", fmt::format("(+{} more)", between)}, {"kind", "more"}});
+      i += between;
+    }
+    const EventIndex up = callers[i];
     const std::string_view name = trace_.events().name(up);
     chain.push_back({{"uid", trace_.events()[up].uid},
                      {"name", name},

@@ -1,6 +1,7 @@
 #include "tree/correlation_index.h"
 
 #include <algorithm>
+#include <iterator>
 #include <tuple>
 
 #include "base/run_sort.h"
@@ -48,12 +49,12 @@ EventIndex CorrelationIndex::Find(std::int64_t id, std::int64_t before_ns) const
                                   entries_.begin());
   }
   if (at == entries_.size() || entries_[at].id != id) return trace::kNoEvent;
-  EventIndex found = entries_[at].event;
-  for (++at; at < entries_.size() && entries_[at].id == id && entries_[at].ts_ns <= before_ns;
-       ++at) {
-    found = entries_[at].event;
-  }
-  return found;
+  // The last that is not later; else the first. There may be as many of one id as there are events.
+  const auto first = entries_.begin() + static_cast<std::ptrdiff_t>(at);
+  const auto later = std::partition_point(first + 1, entries_.end(), [&](const Entry& entry) {
+    return std::tie(entry.id, entry.ts_ns) <= std::tie(id, before_ns);
+  });
+  return std::prev(later)->event;
 }
 
 }  // namespace jarvis::tree

@@ -48,11 +48,15 @@ void NestThread(const trace::EventStore& events, std::span<const EventIndex> sor
   std::vector<Open> open;
   for (std::uint32_t at = 0; at < sorted.size(); ++at) {
     const Event& event = events[sorted[at]];
+    // A launch call may stand below the deepest level, so that its work stays that of the call.
+    const bool leaf = !open.empty() && trace::IsLaunchCall(event.kind) &&
+                      !trace::IsLaunchCall(events[sorted[open.back().at]].kind);
+    const std::size_t open_max = leaf ? kLevelsMax : kLevelsMax - 1;
     while (!open.empty()) {
       const Open& top = open.back();
       const bool over = event.ts_ns >= top.end_ns;
       const bool sliver = event.end_ns() > top.end_ns && top.end_ns - event.ts_ns < kSliverNs;
-      if (!over && !sliver) break;
+      if (!over && !sliver && open.size() <= open_max) break;
       subtree_end[base + top.at] = base + at;
       open.pop_back();
     }

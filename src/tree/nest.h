@@ -1,6 +1,7 @@
 // Nesting of one thread's events by time.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <span>
 #include <vector>
@@ -8,6 +9,12 @@
 #include "trace/event_store.h"
 
 namespace jarvis::tree {
+
+// How many events may stand around each other. Calls nested deeper stand side by side on the last
+// level, so that what goes outward through callers, or adds up what is below each, stays linear in
+// the events. Programs do not come near: CPython allows a thousand frames, recordings have
+// hundreds.
+inline constexpr std::size_t kLevelsMax = 512;
 
 // Sorts host events of one thread so that each comes after what encloses it.
 void SortForNesting(const trace::EventStore& events, std::vector<trace::EventIndex>* thread);

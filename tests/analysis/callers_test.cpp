@@ -5,6 +5,7 @@
 #include <doctest/doctest.h>
 
 #include "support/trace_builder.h"
+#include "tree/nest.h"
 
 namespace jarvis::analysis {
 namespace {
@@ -152,8 +153,45 @@ TEST_CASE("chains of any depth") {
     t.Python("f", i, 3.0 * kLevels - 2.0 * i);
   t.OpWithKernel("op", kLevels, 8, "k", 200000, 5, 1);
   Made made(t);
-  CHECK(made.CallersOf("op", GroupBy::kOp)[0].frames.size() == kLevels + 1);
+  CHECK(made.CallersOf("op", GroupBy::kOp)[0].frames.size() == tree::kLevelsMax);
   CHECK(PrintableSubtree(made.input, made.loaded.Find("f"), 8, 40).size() <= 41);
+}
+
+TEST_CASE("a long path of modules and a long list of ops show their ends") {
+  const auto nested = [](int modules, int ops) {
+    TraceText t;
+    const int levels = modules + ops;
+    for (int i = 0; i < modules; ++i)
+      t.Module("M" + std::to_string(i) + "x", i, 3.0 * levels - 2.0 * i);
+    for (int i = modules; i < levels; ++i)
+      t.Op("op" + std::to_string(i - modules), i, 3.0 * levels - 2.0 * i);
+    return t.Runtime("launch", levels, 1, 1).Kernel("k", 1000, 5, 1);
+  };
+  Made whole(nested(48, 24));
+  const Caller few = whole.CallersOf("op23", GroupBy::kOp)[0];
+  CHECK(ModulePath(few.frames).find("M22x / M23x / M24x / M25x") != std::string::npos);
+  CHECK(OpPath(few.frames).find("op10 > op11 > op12 > op13") != std::string::npos);
+  Made cut(nested(51, 27));
+  const Caller many = cut.CallersOf("op26", GroupBy::kOp)[0];
+  CHECK(ModulePath(many.frames).find("M23x / ... 3 modules ... / M27x") != std::string::npos);
+  CHECK(ModulePath(many.frames).ends_with("M50x"));
+  CHECK(OpPath(many.frames).find("op11 > ... > op15") != std::string::npos);
+}
+
+TEST_CASE("no more chains have frames than an answer shows") {
+  TraceText t;
+  for (int i = 0; i < 300; ++i) {
+    const std::string frame = "f.py(" + std::to_string(i) + "): f";
+    t.Python(frame, 100 * i, 60);
+    t.OpWithKernel("op", 100 * i + 5, 8, "k", 100000 + 100 * i, 300 - i, i + 1);
+  }
+  Made made(t);
+  const std::vector<Caller> callers = made.CallersOf("op", GroupBy::kOp);
+  REQUIRE(callers.size() == 300);
+  CHECK(callers[199].frames.size() == 2);
+  CHECK(callers[199].frames.back().name == "f.py(199): f");
+  CHECK(callers[200].frames.empty());
+  CHECK(callers[299].gpu_us == 1);
 }
 
 }  // namespace

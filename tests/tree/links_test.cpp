@@ -32,6 +32,21 @@ TEST_CASE("L2: correlations link, arrows are not needed") {
   }
 }
 
+TEST_CASE("of launches with one correlation, the last that is not later than the work") {
+  TraceText text;
+  for (int i = 0; i < 100; ++i)
+    text.Runtime("launch" + std::to_string(i), 10 * i, 2, 7);
+  text.Runtime("other", 5000, 2, 8);
+  const Loaded loaded = Load(text.Kernel("middle", 505, 2, 7)
+                                 .Kernel("at the start", 500, 2, 7, 8)
+                                 .Kernel("before all", -5, 2, 7, 9)
+                                 .Kernel("after", 6000, 2, 7));
+  CHECK(loaded.ParentOf("middle") == "launch50");
+  CHECK(loaded.ParentOf("at the start") == "launch50");
+  CHECK(loaded.ParentOf("before all") == "launch0");
+  CHECK(loaded.ParentOf("after") == "launch99");
+}
+
 TEST_CASE("L3: all kernels of a graph launch, over streams, by start") {
   for (const char* call : {"cudaGraphLaunch", "hipGraphLaunch", "anyOtherLaunch"}) {
     TraceText text;

@@ -2,6 +2,7 @@
 // what the reference makes of them is in tests/compat/tracelens_tree_test.cpp).
 #include "tree/nest.h"
 
+#include <algorithm>
 #include <string>
 
 #include <doctest/doctest.h>
@@ -159,6 +160,44 @@ TEST_CASE("a hundred thousand levels") {
   CHECK(loaded.ParentOf("launch") == "bottom");
   CHECK(loaded.tree.Subtree(loaded.Find("top")).size() == kLevels + 1);
   CHECK(loaded.tree.GpuBelow(loaded.Find("top")).size() == 1);
+}
+
+// The most events that stand around one of them, it counted.
+std::size_t LevelsOf(const Loaded& loaded) {
+  std::size_t most = 0;
+  for (EventIndex e : loaded.tree.preorder()) {
+    std::size_t levels = 0;
+    for (; e != kNoEvent; e = loaded.tree.parent(e))
+      ++levels;
+    most = std::max(most, levels);
+  }
+  return most;
+}
+
+TEST_CASE("calls below the deepest level stand side by side, and none is lost") {
+  const auto nested = [](std::size_t levels) {
+    TraceText text;
+    for (std::size_t i = 0; i < levels; ++i) {
+      const std::string name = i + 1 == levels ? "bottom" : "op" + std::to_string(i);
+      text.Op(name, static_cast<double>(i), static_cast<double>(3 * levels - 2 * i));
+    }
+    const auto end = static_cast<double>(levels);
+    return text.Runtime("launch", end, 1, 1).Kernel("k", end + 5, 5, 1);
+  };
+  SUBCASE("as many as there are levels") {
+    const Loaded loaded = Load(nested(kLevelsMax));
+    CHECK(LevelsOf(loaded) == kLevelsMax + 1);  // the launch stands below the last
+    CHECK(loaded.ParentOf("bottom") == "op" + std::to_string(kLevelsMax - 2));
+    CHECK(loaded.ParentOf("launch") == "bottom");
+  }
+  SUBCASE("three more") {
+    const Loaded loaded = Load(nested(kLevelsMax + 3));
+    CHECK(LevelsOf(loaded) == kLevelsMax + 1);
+    CHECK(loaded.ParentOf("bottom") == "op" + std::to_string(kLevelsMax - 2));
+    CHECK(loaded.ParentOf("launch") == "bottom");
+    CHECK(loaded.tree.preorder().size() == kLevelsMax + 4);
+    CHECK(loaded.tree.Subtree(loaded.Find("op0")).size() == kLevelsMax + 4);
+  }
 }
 
 }  // namespace

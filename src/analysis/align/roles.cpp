@@ -1,37 +1,59 @@
 #include "analysis/align/roles.h"
 
 #include <algorithm>
+#include <bitset>
 #include <cmath>
+#include <deque>
 #include <map>
 #include <unordered_map>
 
 #include "analysis/align/role_rules.h"
 #include "analysis/align/view.h"
 #include "analysis/attribution/module_paths.h"
+#include "base/check.h"
 #include "base/text.h"
 
 namespace jarvis::analysis {
 namespace {
 
-bool AnyHas(std::span<const std::string_view> names, std::string_view pattern) {
-  return std::any_of(names.begin(), names.end(),
-                     [&](std::string_view name) { return ContainsNoCase(name, pattern); });
-}
+// Which rules find what they look for, by the rule's place: in the names around a piece of work
+// (`has`), and in the modules that it must be within. What holds for a caller holds for all below.
+constexpr std::size_t kRulesMax = 256;
+struct RuleHits {
+  std::bitset<kRulesMax> has;
+  std::bitset<kRulesMax> within;
+  friend bool operator==(const RuleHits&, const RuleHits&) = default;
+};
 
-bool Fits(const RoleRule& rule, const RoleNames& names) {
-  if (!rule.within.empty() && !AnyHas(names.modules, rule.within)) return false;
-  switch (rule.level) {
-    case RoleLevel::kKernel: return ContainsNoCase(names.kernel, rule.pattern);
-    case RoleLevel::kOp: return AnyHas(names.ops, rule.pattern);
-    case RoleLevel::kModule: return AnyHas(names.modules, rule.pattern);
+RuleHits HitsOf(RoleLevel level, std::string_view name) {
+  const std::span<const RoleRule> rules = RoleRules();
+  JV_CHECK(rules.size() <= kRulesMax);
+  RuleHits hits;
+  for (std::size_t i = 0; i < rules.size(); ++i) {
+    hits.has[i] = rules[i].level == level && ContainsNoCase(name, rules[i].pattern);
+    hits.within[i] = level == RoleLevel::kModule && !rules[i].within.empty() &&
+                     ContainsNoCase(name, rules[i].within);
   }
-  return false;
+  return hits;
 }
 
-bool IsProduct(const RoleNames& names) {
-  return std::any_of(RoleRules().begin(), RoleRules().end(), [&](const RoleRule& rule) {
-    return rule.role == kProductRole && Fits(rule, names);
-  });
+bool Fits(std::size_t rule, const RuleHits& hits) {
+  return hits.has[rule] && (RoleRules()[rule].within.empty() || hits.within[rule]);
+}
+
+std::string_view RoleOfHits(const RuleHits& hits) {
+  const std::span<const RoleRule> rules = RoleRules();
+  bool product = false;
+  for (std::size_t i = 0; i < rules.size(); ++i)
+    product = product || (rules[i].role == kProductRole && Fits(i, hits));
+  for (std::size_t i = 0; i < rules.size(); ++i) {
+    if (Fits(i, hits) && (!rules[i].products_only || product)) return rules[i].role;
+  }
+  return kOtherRole;
+}
+
+RuleHits Together(const RuleHits& a, const RuleHits& b) {
+  return {a.has | b.has, a.within | b.within};
 }
 
 using RoledWork = std::vector<std::pair<EventIndex, std::string_view>>;  // by start
@@ -90,17 +112,12 @@ class Classifier {
 
  private:
   std::string_view RoleOfEvent(EventIndex e) {
-    const EventStore& events = *side_.events;
-    std::vector<StringId> key = {events[e].name};  // the kernel; ops and modules, innermost first
-    for (EventIndex up = side_.caller(e); up != kNoEvent; up = side_.caller(up)) {
-      const StringId folded = Folded(events[up].name);
-      const trace::EventKind kind = events[up].kind;
-      const bool op = kind == trace::EventKind::kCpuOp || kind == trace::EventKind::kUserAnnotation;
-      if (folded == kNoString && !op) continue;
-      key.push_back(folded == kNoString ? events[up].name : kModuleBit | folded);
+    const auto [known, added] =
+        known_.try_emplace({(*side_.events)[e].name, PlaceOf(side_.caller(e))}, std::string_view());
+    if (added) {
+      const RuleHits& kernel = HitsOfName(RoleLevel::kKernel, (*side_.events)[e].name);
+      known->second = RoleOfHits(Together(kernel, places_[known->first.second]));
     }
-    const auto [known, added] = known_.try_emplace(std::move(key));
-    if (added) known->second = RoleOfKey(known->first);
     if (known->second != "mlp" || !shape_) return known->second;
     const EventIndex op = side_.op_of(e);
     const auto shape = op == kNoEvent ? std::nullopt : shape_(op);
@@ -108,43 +125,69 @@ class Classifier {
     return shape->first > shape->second ? "mlp up" : "mlp down";
   }
 
-  std::string_view RoleOfKey(const std::vector<StringId>& key) const {
-    const EventStore& events = *side_.events;
-    RoleNames names{events.strings[key.front()], {}, {}};
-    for (std::size_t i = 1; i < key.size(); ++i) {
-      if ((key[i] & kModuleBit) != 0) {
-        names.modules.push_back(modules_[key[i] & ~kModuleBit]);
-      } else {
-        names.ops.push_back(events.strings[key[i]]);
-      }
+  // The place in places_ of what an event and its callers say. Each is asked once, so that deep
+  // calls cost no more than flat ones.
+  std::uint32_t PlaceOf(EventIndex e) {
+    std::vector<EventIndex> unknown;
+    for (; e != kNoEvent && place_of_.count(e) == 0; e = side_.caller(e))
+      unknown.push_back(e);
+    std::uint32_t place = e == kNoEvent ? 0 : place_of_.at(e);
+    for (auto inward = unknown.rbegin(); inward != unknown.rend(); ++inward) {
+      place = Inward(place, HitsOfCall(*inward));
+      place_of_.emplace(*inward, place);
     }
-    return RoleOf(names);
+    return place;
   }
 
-  // A module's class, whatever its instance; kNoString: no module.
-  StringId Folded(StringId name) {
-    const auto [known, added] = folded_.try_emplace(name, kNoString);
-    if (added && side_.events->strings[name].starts_with("nn.Module:")) {
-      known->second = modules_.Intern(FoldedName(side_.events->strings[name]));
+  // The place of a call that says `hits`, whose caller is at `place`: one for all instances.
+  std::uint32_t Inward(std::uint32_t place, const RuleHits& hits) {
+    const auto [known, added] = inward_.try_emplace({place, &hits}, place);
+    if (!added) return known->second;
+    const RuleHits together = Together(places_[place], hits);
+    if (together == places_[place]) return place;
+    places_.push_back(together);
+    known->second = static_cast<std::uint32_t>(places_.size() - 1);
+    return known->second;
+  }
+
+  const RuleHits& HitsOfCall(EventIndex e) {
+    const trace::Event& event = (*side_.events)[e];
+    if (side_.events->name(e).starts_with("nn.Module:"))
+      return HitsOfName(RoleLevel::kModule, event.name);
+    const bool op =
+        event.kind == trace::EventKind::kCpuOp || event.kind == trace::EventKind::kUserAnnotation;
+    return op ? HitsOfName(RoleLevel::kOp, event.name) : places_.front();
+  }
+
+  // A module's name without its instance.
+  const RuleHits& HitsOfName(RoleLevel level, StringId id) {
+    const auto [known, added] = hits_.try_emplace({level, id});
+    if (added) {
+      const std::string_view name = side_.events->strings[id];
+      known->second =
+          level == RoleLevel::kModule ? HitsOf(level, FoldedName(name)) : HitsOf(level, name);
     }
     return known->second;
   }
 
   const DiffSide& side_;
   const ProductShape& shape_;
-  static constexpr StringId kModuleBit = StringId{1} << 31;
-  StringPool modules_;
-  std::unordered_map<StringId, StringId> folded_;
-  std::map<std::vector<StringId>, std::string_view> known_;
+  std::deque<RuleHits> places_ = {RuleHits()};  // the first: nothing is said
+  std::unordered_map<EventIndex, std::uint32_t> place_of_;
+  std::map<std::pair<std::uint32_t, const RuleHits*>, std::uint32_t> inward_;
+  std::map<std::pair<RoleLevel, StringId>, RuleHits> hits_;
+  std::map<std::pair<StringId, std::uint32_t>, std::string_view> known_;  // by kernel and place
 };
 
 }  // namespace
 
 std::string_view RoleOf(const RoleNames& names) {
-  for (const RoleRule& rule : RoleRules()) {
-    if (Fits(rule, names) && (!rule.products_only || IsProduct(names))) return rule.role;
-  }
-  return kOtherRole;
+  RuleHits hits = HitsOf(RoleLevel::kKernel, names.kernel);
+  for (const std::string_view name : names.ops)
+    hits = Together(hits, HitsOf(RoleLevel::kOp, name));
+  for (const std::string_view name : names.modules)
+    hits = Together(hits, HitsOf(RoleLevel::kModule, name));
+  return RoleOfHits(hits);
 }
 
 std::vector<std::string_view> RolesByName(const EventStore& events,

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <optional>
+#include <set>
 
 #include "base/text.h"
 #include "table/py_text.h"
@@ -160,12 +161,11 @@ CallStack JoinCallStacks(std::span<const std::string> op, std::span<const Kernel
     stack.frames.emplace_back(kernels[0].kernel);
     return stack;
   }
+  std::set<std::vector<std::string>> known;
   for (const KernelStack& kernel : kernels) {
     std::vector<std::string> tail(kernel.below.begin() + prefix, kernel.below.end());
     tail.emplace_back(kernel.kernel);
-    if (std::find(stack.tails.begin(), stack.tails.end(), tail) == stack.tails.end()) {
-      stack.tails.push_back(std::move(tail));
-    }
+    if (known.insert(tail).second) stack.tails.push_back(std::move(tail));
   }
   return stack;
 }

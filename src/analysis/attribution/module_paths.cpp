@@ -93,14 +93,23 @@ std::vector<ChainTree::Frame> ChainTree::Frames(Node node) const {
 }
 
 std::string ModulePath(const std::vector<ChainTree::Frame>& frames) {
-  std::string path;
+  std::vector<std::string_view> modules;
   bool backward = false;
   for (auto frame = frames.rbegin(); frame != frames.rend(); ++frame) {
     backward = backward || frame->forward_link;
     const std::string_view module = ModuleClass(frame->name);
-    if (module.empty()) continue;
+    if (!module.empty()) modules.push_back(module);
+  }
+  // Every row has a path: whole ones of a trace of n nested modules would be n times its text.
+  constexpr std::size_t kEndsMax = 24;
+  std::string path;
+  for (std::size_t i = 0; i < modules.size(); ++i) {
     if (!path.empty()) path += " / ";
-    path += module;
+    if (i == kEndsMax && modules.size() > 2 * kEndsMax) {
+      i = modules.size() - kEndsMax;
+      path += "... " + std::to_string(modules.size() - 2 * kEndsMax) + " modules ... / ";
+    }
+    path += modules[i];
   }
   if (backward && !path.empty()) path += " (backward)";
   return path;

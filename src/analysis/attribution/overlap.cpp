@@ -36,6 +36,8 @@ class Sweep {
       auto& stream = running_[events_.args_of(work_[moment.work]).stream];
       if (!moment.start) {
         stream.erase(std::find(stream.begin(), stream.end(), moment.work));
+        // There may be as many streams as events: those at rest are not asked.
+        if (stream.empty()) running_.erase(events_.args_of(work_[moment.work]).stream);
         continue;
       }
       MeetOthers(moment.work);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <numeric>
 #include <unordered_map>
 
 #include <fmt/format.h>
@@ -10,6 +11,10 @@ namespace jarvis::analysis {
 namespace {
 
 using trace::EventKind;
+
+// No answer and no file shows more chains of one row; the frames of all would take more memory than
+// the trace where each call has a chain of its own.
+constexpr std::size_t kCallersWithFrames = 200;
 
 bool IsLibraryFrame(std::string_view frame) {
   return frame.starts_with("torch/") || frame.find("/torch/") != std::string_view::npos ||
@@ -150,11 +155,18 @@ std::vector<Caller> FindCallers(const SummaryInput& input, const SummaryRow& row
     caller.gpu_us += TimeInRow(input, row, by, launcher);
     ++caller.count;
   }
-  for (std::size_t i = 0; i < callers.size(); ++i)
-    callers[i].frames = chains->Frames(nodes[i]);
-  std::stable_sort(callers.begin(), callers.end(),
-                   [](const Caller& a, const Caller& b) { return a.gpu_us > b.gpu_us; });
-  return callers;
+  std::vector<std::size_t> order(callers.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
+    return callers[a].gpu_us > callers[b].gpu_us;
+  });
+  std::vector<Caller> sorted;
+  sorted.reserve(callers.size());
+  for (const std::size_t i : order) {
+    sorted.push_back(std::move(callers[i]));
+    if (sorted.size() <= kCallersWithFrames) sorted.back().frames = chains->Frames(nodes[i]);
+  }
+  return sorted;
 }
 
 std::vector<std::string> CodePlaces(const std::vector<ChainTree::Frame>& frames, std::size_t most) {
@@ -183,6 +195,7 @@ std::string OpPath(const std::vector<ChainTree::Frame>& frames) {
   // Each part goes from the outermost op inward; parts are joined where the chain goes over from a
   // backward node to its forward op.
   constexpr int kPartsMax = 4;
+  constexpr std::ptrdiff_t kOpsAtEndsMax = 12;
   std::string path;
   std::string closing;
   int parts = 0;
@@ -193,13 +206,17 @@ std::string OpPath(const std::vector<ChainTree::Frame>& frames) {
       path += " [backward of ";
       closing += ']';
     }
-    bool first = true;
+    std::vector<std::string_view> ops;
     for (auto frame = std::make_reverse_iterator(end); frame.base() != part; ++frame) {
-      if (frame->kind != EventKind::kCpuOp && !trace::IsLaunchCall(frame->kind)) continue;
-      if (!first) path += " > ";
-      path += frame->name;
-      first = false;
+      if (frame->kind == EventKind::kCpuOp || trace::IsLaunchCall(frame->kind))
+        ops.push_back(frame->name);
     }
+    if (std::ssize(ops) > 2 * kOpsAtEndsMax) {
+      const auto begin = ops.begin() + kOpsAtEndsMax;
+      *begin = "...";
+      ops.erase(begin + 1, ops.end() - kOpsAtEndsMax);
+    }
+    path += fmt::format("{}", fmt::join(ops, " > "));
     part = end;
   }
   return path + closing;

@@ -1,7 +1,9 @@
 #include "analysis/tables/unified_table.h"
 
 #include <algorithm>
+#include <deque>
 #include <map>
+#include <unordered_map>
 
 #include "analysis/attribution/call_stack.h"
 #include "analysis/attribution/group.h"
@@ -341,16 +343,16 @@ class Unified {
       std::vector<std::span<const EventIndex>> lists;
       for (const std::size_t i : row)
         lists.push_back(calls_[i].kernels);
-      std::vector<char> used(call->kernels.size(), 0);
+      std::unordered_map<std::string_view, std::deque<EventIndex>> unused;
+      for (const EventIndex kernel : call->kernels)
+        unused[in_.events.name(kernel)].push_back(kernel);
       for (const KernelCell& cell : SummarizeKernels(in_.events, lists, in_.rules)) {
-        for (std::size_t k = 0; k < call->kernels.size(); ++k) {
-          if (used[k] != 0 || in_.events.name(call->kernels[k]) != cell.name) continue;
-          used[k] = 1;
-          kernels.push_back(
-              {call->owns_stack ? Below(*call, call->kernels[k]) : std::vector<std::string>(),
-               in_.events.name(call->kernels[k])});
-          break;
-        }
+        const auto same = unused.find(cell.name);
+        if (same == unused.end() || same->second.empty()) continue;
+        const EventIndex kernel = same->second.front();
+        same->second.pop_front();
+        kernels.push_back({call->owns_stack ? Below(*call, kernel) : std::vector<std::string>(),
+                           in_.events.name(kernel)});
       }
     }
     const CallStack stack = JoinCallStacks(frames, kernels);

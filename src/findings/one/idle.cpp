@@ -105,6 +105,7 @@ class Idle {
   // By thread: host events by start.
   void MapHosts() {
     hosts_.resize(events_.tracks.size());
+    self_us_.resize(tree_.preorder().size());
     for (const EventIndex e : tree_.preorder())
       hosts_[events_[e].track].push_back(e);
     for (std::vector<EventIndex>& hosts : hosts_) {
@@ -230,14 +231,13 @@ class Idle {
     for (auto e = from; e != hosts.end() && events_[*e].ts_ns < gap.end; ++e)
       inside.push_back(*e);
     HostTime out;
-    std::map<EventIndex, double> self;
     for (const EventIndex e : inside) {
       const trace::Event& event = events_[e];
       const double us =
           trace::MicrosOf(std::min(gap.end, event.end_ns()) - std::max(gap.start, event.ts_ns));
       const EventIndex up = tree_.parent(e);
-      if (const auto above = self.find(up); above != self.end()) above->second -= us;
-      self[e] = us;
+      if (up != kNoEvent) self_us_[tree_.position(up)] -= us;
+      self_us_[tree_.position(e)] = us;
       const std::string_view name = events_.name(e);
       if (IsLoader(name) && !(up != kNoEvent && IsLoader(events_.name(up)))) out.data += us;
       if (!trace::IsLaunchCall(event.kind)) continue;
@@ -248,7 +248,9 @@ class Idle {
         out.sync_at_start = out.sync_at_start || event.ts_ns < gap.start;
       }
     }
-    for (const auto& [e, us] : self) {
+    std::sort(inside.begin(), inside.end());
+    for (const EventIndex e : inside) {
+      const double us = self_us_[tree_.position(e)];
       if (events_[e].kind == EventKind::kUserAnnotation) continue;
       out.traced += us;
       if (us <= out.dominant_us) continue;
@@ -407,7 +409,8 @@ class Idle {
   const std::shared_ptr<const analysis::FirstCalls> first_calls_;
   const std::shared_ptr<const analysis::Descheduled> descheduled_;
   const std::shared_ptr<const session::TraceFrames> frames_;
-  std::vector<std::vector<EventIndex>> hosts_;             // by track
+  std::vector<std::vector<EventIndex>> hosts_;  // by track
+  mutable std::vector<double> self_us_;  // by place in the tree; of the gap that is looked at
   mutable std::unordered_map<StringId, bool> collective_;  // by name
   std::vector<RawGap> gaps_;                               // by start
   std::map<analysis::ChainTree::Node, std::string> paths_;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <set>
+#include <span>
 #include <utility>
 
 #include <fmt/format.h>
@@ -13,6 +14,7 @@
 #include "findings/one/thresholds.h"
 #include "session/trace_frames.h"
 #include "trace/secrets.h"
+#include "tree/nest.h"
 
 namespace jarvis::findings {
 namespace {
@@ -29,6 +31,7 @@ class RecordingQualities {
     Ranks();
     Coverage();
     Captures();
+    DeepNesting();
     Oddities();
     Missing();
     Secrets();
@@ -166,6 +169,32 @@ class RecordingQualities {
       q.remedy = "repaired";
       q.consequence = "How far the host runs ahead of the GPU cannot be told for it.";
     }
+  }
+
+  // Host events that would stand deeper than the tree goes.
+  void DeepNesting() {
+    const std::span<const trace::EventIndex> order = trace_.tree().preorder();
+    const trace::EventStore& events = trace_.events();
+    std::vector<std::size_t> level(order.size(), 1);
+    std::uint64_t cut = 0;
+    trace::EventIndex last = trace::kNoEvent;  // on the deepest level
+    for (std::size_t at = 0; at < order.size(); ++at) {
+      const trace::EventIndex up = trace_.tree().parent(order[at]);
+      if (up != trace::kNoEvent) level[at] = level[trace_.tree().position(up)] + 1;
+      if (level[at] != tree::kLevelsMax) continue;
+      const trace::EventIndex e = order[at];
+      const bool same_thread = last != trace::kNoEvent && events[last].track == events[e].track;
+      if (same_thread && events[e].ts_ns < events[last].end_ns()) ++cut;
+      last = e;
+    }
+    if (cut == 0) return;
+    Quality& q = Add("deep_nesting", Severity::kNote,
+                     fmt::format("Calls nested deeper than {} levels stand side by side on the "
+                                 "last one.",
+                                 tree::kLevelsMax));
+    q.count = cut;
+    q.remedy = "repaired";
+    q.consequence = "Callers and self times of these calls are not told apart.";
   }
 
   void Unlinked(std::optional<double> percent) {

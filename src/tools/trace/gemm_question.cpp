@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <initializer_list>
+#include <map>
 #include <tuple>
 
 #include <fmt/format.h>
@@ -170,6 +171,8 @@ Status ReadRow(const std::string& id, const Formats& formats, GemmQuestion* ques
   const session::LoadedTrace& trace = *question->trace;
   JV_ASSIGN(question->row, GemmRow(trace, id));
   const std::vector<analysis::LauncherWork>& works = trace.Works();
+  using ItemKey = decltype(std::tuple_cat(std::tuple(GemmItem().name), Key(GemmItem())));
+  std::map<ItemKey, std::size_t> known;  // places of items
   for (const std::uint32_t i : question->row->launchers) {
     const analysis::Launcher& launcher = trace.attribution().launchers[i];
     std::optional<GemmItem> item = ItemOf(works[i]);
@@ -180,16 +183,15 @@ Status ReadRow(const std::string& id, const Formats& formats, GemmQuestion* ques
     item->name = trace.events().name(launcher.op);
     formats.Fill(&item->gemm, nullptr);
     if (formats.in != nullptr || formats.out != nullptr) item->work = nullptr;
-    const auto same =
-        std::find_if(question->items.begin(), question->items.end(), [&](const GemmItem& other) {
-          return other.name == item->name && Key(other) == Key(*item);
-        });
-    if (same == question->items.end()) {
+    const auto [same, added] = known.try_emplace(std::tuple_cat(std::tuple(item->name), Key(*item)),
+                                                 question->items.size());
+    if (added) {
       item->time_us = launcher.direct_us;
       question->items.push_back(std::move(*item));
     } else {
-      ++same->calls;
-      *same->time_us += launcher.direct_us;
+      GemmItem& all = question->items[same->second];
+      ++all.calls;
+      *all.time_us += launcher.direct_us;
     }
   }
   for (GemmItem& item : question->items)
