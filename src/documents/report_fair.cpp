@@ -205,6 +205,8 @@ std::string Fair::Levers() const {
       const double ms = std::max(0.0, best->after_others_ms);
       after = fmt::format("{} ({})", EachMs(analysis_, ms), SavingShare(analysis_, ms));
       path = finding.wall_a && finding.wall_b ? "A, B" : finding.wall_a ? "A" : "B";
+    } else if (finding.bound_ms) {
+      alone = "at most " + EachMs(analysis_, *finding.bound_ms);
     } else if (finding.savings_ms && !analysis_.wall.known) {
       alone = EachRange(analysis_, *finding.savings_ms) + " of GPU time";
     }
@@ -221,7 +223,7 @@ std::string Fair::Card(const findings::Finding& finding) const {
   card += fmt::format("**Issue**: {}  \n", text.insight);
   card += fmt::format("**Action**: {}  \n", text.action);
   card += fmt::format("**Path A** (the model may change): {}  \n", text.path_a);
-  card += fmt::format("**Path B** (the torch code stays): {}  \n", text.path_b);
+  card += fmt::format("**Path B** (the model stays as it is): {}  \n", text.path_b);
   card += fmt::format("**Impact**: {}  \n", ImpactSentence(analysis_, finding, nullptr));
   card += fmt::format("\xE2\x86\x92 *See [Detailed Analysis: {}](#{}) for details*\n\n",
                       CellOfText(finding.category_name), Anchor(finding.id));
@@ -240,7 +242,7 @@ std::string Fair::Further() const {
     const findings::WallSaving* best = findings::BestWall(finding);
     const FindingText words = WordsOf(finding);
     more.Row({fmt::format("{}", finding.global_rank), words.title,
-              finding.wall_b && best == &*finding.wall_b ? words.path_b : words.path_a,
+              finding.wall_a || findings::HasAction(finding.path_a) ? words.path_a : words.path_b,
               best == nullptr   ? std::string(kAbsentText)
               : finding.one_off ? Ms(best->ms.mid) + ", once"
                                 : EachRange(analysis_, best->ms)});

@@ -208,6 +208,7 @@ class Analyzer {
     std::vector<Finding> host = simulated ? FindHost() : IdleFindings(out_);
     if (host.empty() && !out_.idle.reliable) host = IdleFindings(out_);
     std::vector<Finding> multi = MultiKernelFindings(out_, trace_.steps().size());
+    DropToldCopies(&multi);
     AddStructures(std::move(structures_), out_.totals.window_ms, &multi);
     for (std::vector<Finding> some : {std::move(host), std::move(multi), std::move(fusions_)}) {
       std::move(some.begin(), some.end(), std::back_inserter(all));
@@ -236,6 +237,21 @@ class Analyzer {
       all[i].global_rank = static_cast<int>(i) + 1;
       all[i].id = fmt::format("f{}", i + 1);
     }
+  }
+
+  // Copies on the device whose reason a rule knows are its finding's.
+  void DropToldCopies(std::vector<Finding>* multi) const {
+    double told_ms = 0;
+    for (const Finding& finding : structures_) {
+      const bool copies = finding.rule == Pattern::kGraphInputCopies ||
+                          finding.rule == Pattern::kCollectiveCopies;
+      told_ms += copies ? finding.time_ms : 0;
+    }
+    std::erase_if(*multi, [&](const Finding& finding) {
+      return !finding.patterns.empty() &&
+             finding.patterns.front().pattern == Pattern::kCopiesOnDevice &&
+             2 * told_ms >= finding.time_ms;
+    });
   }
 
   // Findings of categories that are none once their saving is known; the others move up.

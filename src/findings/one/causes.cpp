@@ -148,7 +148,6 @@ class CauseFinder {
                    amd ? "HIPBLASLT_ALLOW_TF32=1" : "TORCH_ALLOW_TF32_CUBLAS_OVERRIDE=1")});
     const Target target{part, fmt::format("{:.0f} % of the TF32 peak", limits::kTensorHigh * 100),
                         "dense peak of " + platform->name};
-    o->cause->a = target;
     o->cause->b = target;
     // Half the bytes of fp32, and the rate of bf16.
     if (const auto bf16 = perf::PeakFor(*platform, "matrix_bf16")) {
@@ -484,9 +483,7 @@ class CauseFinder {
     if (!blocks || *blocks >= limits::kFewRowsShare * *units) return;
     Set(o, Pattern::kFewRowsNorm, "rows",
         {CauseCount("blocks", *blocks), CauseCount("compute_units", *units), KernelFact(*o)});
-    const Target target{{0.3, 0.5, 0.75}, "four times as many blocks", "blocks against units"};
-    o->cause->a = target;
-    o->cause->b = target;
+    o->cause->b = Target{{0.3, 0.5, 0.75}, "four times as many blocks", "blocks against units"};
   }
 
   // ---- all together

@@ -236,10 +236,8 @@ class FindingMaker {
 
   void Changes(const Group& group, Finding* f) const {
     // The gap to a roof is a kernel's, unless only a change of the model takes it away.
-    const auto way = [](const std::vector<Remedy>& path) {
-      return !path.empty() && path.front().advice != Advice::kNoneKnown;
-    };
-    const auto roof_path = !way(f->path_b) && way(f->path_a) ? &Cause::a : &Cause::b;
+    const auto roof_path =
+        !HasAction(f->path_b) && HasAction(f->path_a) ? &Cause::a : &Cause::b;
     for (const auto& [path, change] :
          {std::pair{&Cause::a, &f->change_a}, {&Cause::b, &f->change_b}}) {
       Change made;

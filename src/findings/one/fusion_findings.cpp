@@ -26,7 +26,8 @@ std::optional<Pattern> PatternOf(FusionKind kind) {
   return std::nullopt;
 }
 
-// A compiler fuses chains by itself; what it left, and what an old PyTorch runs, needs other ways.
+// A compiler fuses chains by itself; what it left, what an engine runs op by op, and what an old
+// PyTorch runs, needs other ways.
 std::vector<Remedy> FusionWays(FusionKind kind, const WorkContext& context) {
   std::vector<Remedy> ways;
   const auto add = [&](Advice advice) { ways.push_back({advice, {}, {}}); };
@@ -35,7 +36,8 @@ std::vector<Remedy> FusionWays(FusionKind kind, const WorkContext& context) {
     return {{context.before_torch2 ? Advice::kLegacyOptimizer : Advice::kFusedOptimizer, {}, {}}};
   }
   if (context.before_torch2) return {{Advice::kUpgradeTorch, {}, {}}};
-  if (!context.compiled) add(Advice::kCompile);
+  if (context.CanCompile()) add(Advice::kCompile);
+  if (context.IsServer() && kind == FusionKind::kEpilogue) add(Advice::kFasterActivation);
   if (kind == FusionKind::kNorm) add(Advice::kFusedNorm);
   if (kind == FusionKind::kRotary) add(Advice::kFuseRotary);
   if (context.compiled && kind != FusionKind::kNorm) add(Advice::kFuseIntoProduct);
@@ -127,8 +129,8 @@ void TellEagerChains(const Analysis& analysis, const std::set<FusionKind>& kinds
   if (!by_hand.empty()) hit.facts.push_back({"by_hand", std::move(by_hand), "words", {}, {}});
   f->patterns.insert(f->patterns.begin(), std::move(hit));
   f->rule = Pattern::kEagerChains;
-  f->path_a = {{Advice::kRule, {}, {}}};
-  f->path_b = {NoWay("ATen's kernels for these ops have no setting")};
+  if (norm || rotary) f->path_a = {{Advice::kRule, {}, {}}};
+  f->path_b = {{Advice::kRule, {}, {}}};
 }
 
 // Chains of memory-bound work; attention and optimizers are levers of their own.
@@ -251,6 +253,8 @@ class FusionFindingMaker {
     Paths(members, &f);
     f.change_a->savings_ms = *f.savings_ms;
     if (IsPointwise(first.kind)) f.change_a->exact = OneKernelEach(members);
+    if (HasAction(f.path_b)) f.change_b = f.change_a;
+    if (!HasAction(f.path_a) && f.change_b) f.change_a.reset();
     f.impact_percent = Scaled(*f.savings_ms, 100 / analysis_.totals.window_ms);
     f.upper_bound_ms = f.time_ms;
     SetShares(analysis_, &f);
@@ -295,7 +299,8 @@ class FusionFindingMaker {
     std::set<Advice> told;
     for (const FusionCandidate* one : members) {
       for (const Remedy& remedy : FusionWays(one->kind, analysis_.context)) {
-        if (told.insert(remedy.advice).second) f->path_a.push_back(remedy);
+        auto& path = PathOf(remedy.advice) == Path::kA ? f->path_a : f->path_b;
+        if (told.insert(remedy.advice).second) path.push_back(remedy);
       }
     }
   }

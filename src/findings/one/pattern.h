@@ -102,7 +102,8 @@ enum class Pattern : std::uint8_t {
 };
 
 // Where the way out lies, in the users' words. A: fusion, algorithm, API (the model may be
-// changed); B: kernel tuning, or a reproducer for those who do it (the torch code must stay).
+// changed); B: what is set or wrapped around it while its code stays: settings, environment, launch
+// flags, the compiler, other kernels, or a reproducer for those who write them.
 enum class Path : std::uint8_t { kA, kB };
 
 struct PatternInfo {
@@ -134,6 +135,7 @@ enum class Advice : std::uint8_t {
   kContiguousInputs,
   kGpuGraphs,
   kCompileParts,
+  kCompileRest,
   kGraphParts,
   kUpgradeTorch,
   kLegacyOptimizer,
@@ -145,6 +147,8 @@ enum class Advice : std::uint8_t {
   kLoaderWorkers,
   kPreprocessOnGpu,
   kDecodeElsewhere,
+  kPrepareAhead,
+  kOnceOutside,
   kHostOpsToDevice,
   kFindHostWork,
   kOverlapCommunication,
@@ -169,6 +173,7 @@ enum class Advice : std::uint8_t {
   kTuneHipblaslt,
   kMaxAutotune,
   kSplitK,
+  kFasterActivation,
   kAttentionCk,
   kAttentionCudnn,
   kTuneCommunication,
@@ -192,6 +197,7 @@ struct AdviceInfo {
   std::string_view what;  // an imperative without numbers
 };
 const AdviceInfo& Info(Advice advice);
+Path PathOf(Advice advice);
 std::span<const AdviceInfo> Advices();
 
 // One way out of one finding, with what it may save if that can be told apart from the finding's
@@ -201,6 +207,10 @@ struct Remedy {
   std::optional<Range> savings_ms;
   std::vector<Fact> facts;
 };
+
+// Whether one of them is something that the reader can do: to hand over a reproducer saves nothing
+// by itself.
+bool HasAction(std::span<const Remedy> path);
 
 // Why a path has no way out.
 Remedy NoWay(std::string reason);

@@ -14,12 +14,10 @@ constexpr RuleRow kRows[] = {
      "Tensile "
      "of type S) on a device with TF32 or XF32 units",
      "on fp32 kernels ({kernel}) at {tflops_achieved}; the TF32 rate of the device is {tf32_peak}",
-     "Allow TF32: `torch.set_float32_matmul_precision(\"high\")`, or "
-     "`torch.backends.cuda.matmul.allow_tf32 = True`. Inputs of products are then rounded to 10 "
-     "bits of mantissa. [[Where accuracy allows it, `torch.autocast(\"cuda\", torch.bfloat16)` "
-     "goes "
-     "further: about {option_ms} of these products' GPU time.]]",
-     "The same without touching the code: set {environment} before the program starts.",
+     "[[Where accuracy allows it, `torch.autocast(\"cuda\", torch.bfloat16)` goes further: about "
+     "{option_ms} of these products' GPU time.]]",
+     "Allow TF32: `torch.set_float32_matmul_precision(\"high\")` once at the start, or {environment} "
+     "in the environment. Inputs of products are then rounded to 10 bits of mantissa.",
      "Products of fewer bits; kernels that use TF32 already; devices without such units.",
      "35, 50 and 60 % of the TF32 peak, never faster than memory",
      "dense TF32 peak of the platform"},
@@ -120,9 +118,9 @@ constexpr RuleRow kRows[] = {
     {Pattern::kFewRowsNorm,
      "A normalisation whose grid has fewer blocks than a quarter of the compute units",
      "in grids of {blocks} blocks on {compute_units} compute units",
-     "Let `torch.compile` generate a reduction that splits the rows, or normalise more rows in one "
-     "call.",
-     "Use a kernel that gives several blocks to a row.", "Short kernels.",
+     "",
+     "Use a kernel that splits each row or channel over several blocks: `torch.compile` generates "
+     "such reductions.", "Short kernels.",
      "twice and four times as fast", "blocks against compute units"},
     {Pattern::kSlowDownProjection,
      "In replayed or unmodelled mixtures of experts: the product after the one with the gated "
@@ -180,9 +178,9 @@ constexpr RuleRow kRows[] = {
      "a "
      "model that is not compiled",
      "as separate kernels, which hand data on through memory ({parts}),",
-     "Let a compiler make one kernel of each chain: `torch.compile(model)`[[; by hand: "
-     "{by_hand}]].",
-     "",
+     "[[In the model's code, chain by chain: {by_hand}.]]",
+     "Let a compiler make one kernel of each chain: `torch.compile(model)` around it, whose code "
+     "stays.",
      "Compiled models; servers with settings of their own; PyTorch before 2; chains of low "
      "confidence.",
      "the bytes of the chain without what only passes through, at the bandwidth of today and of "
@@ -221,9 +219,9 @@ constexpr RuleRow kRows[] = {
      "Host frames in which `torch.utils.checkpoint` runs the forward pass again during backward",
      "in {calls} recomputed passes, {host_ms} of host and {gpu_ms} of GPU time[[; the device has "
      "{memory} of memory, which the trace does not show to be full]][[; {statistics}]]",
-     "Take the checkpoint wrappers off where the activations fit (raise the batch only after "
-     "that); what is recomputed is then kept.",
-     "", "Traces without Python frames below backward; inference.", "all of the recomputed work",
+     "",
+     "Switch checkpointing off where the activations fit, by the trainer's flag or by taking the "
+     "wrappers off (raise the batch only after that): what is computed stays the same.", "Traces without Python frames below backward; inference.", "all of the recomputed work",
      "time in this trace"},
     {Pattern::kRepeatedPass,
      "Inference: a root module called at least three times in a step, on inputs of equal shapes "
@@ -232,8 +230,9 @@ constexpr RuleRow kRows[] = {
      "in {passes} passes on inputs of equal shape, each with the same preparation on the host "
      "before "
      "it ({each_ms} a pass and its preparation)",
-     "Make one call of them: all labels, prompts or images in one batch. If the input is the same "
-     "each time (the trace has no values, so this is inferred), prepare and encode it once.",
+     "Prepare and encode once what the passes share, and run only what differs for each of them "
+     "(labels, prompts) in one call. That they share an input is inferred from equal shapes: where "
+     "each has its own, one batch of all saves the host's part alone.",
      "", "Steps of generation, denoising or training; passes on other shapes.",
      "all passes but one at most; without batching gains on the GPU at least the host's part",
      "time in this trace"},

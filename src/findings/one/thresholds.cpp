@@ -133,6 +133,7 @@ constexpr Threshold kThresholds[] = {
     {"besides", kBesides, "copies", "copies belong to a graph's or collectives' calls"},
     {"passes_min", kPassesMin, "passes", "equal passes of one step could be one call"},
     {"repeated_elements", kRepeatedElements, "elements", "a repeated tensor is large"},
+    {"section_alone", kSectionAlone, "% of steps", "host work without a way out is told from"},
     {"repeats", kRepeats, "calls", "a parameter's cast is repeated from"},
 };
 

@@ -171,6 +171,7 @@ inline constexpr double kWaitingLaunches = 1;  // percent of launches: with so m
 inline constexpr double kBesides = 8;          // copies beside a graph or collectives, at least
 inline constexpr double kPassesMin = 3;        // equal passes of one step that are one call
 inline constexpr double kRepeatedElements = 65536;  // of a tensor that is repeated over a batch
+inline constexpr double kSectionAlone = 5;  // percent of a step: host work without a way out
 inline constexpr double kRepeats = 4;  // calls from which a parameter's cast is repeated
 
 // One row per limit, for people: its key, value, unit and what depends on it.

@@ -38,7 +38,10 @@ PathTexts TransferPaths(const JobView& job, const RankWorkload* workload) {
       if (has("tensor parallel") || !training) {
         return {std::string("sequence parallelism (ReduceScatter and AllGather instead) with "
                             "overlapped tensor-parallel communication") +
-                    (has("megatron") ? " (Megatron: `--sequence-parallel --tp-comm-overlap`)" : ""),
+                    (!has("megatron")     ? ""
+                     : has("transformer engine") ? " (Megatron: `--sequence-parallel --tp-comm-overlap`)"
+                                                 : " (Megatron: `--sequence-parallel`; its "
+                                                   "`--tp-comm-overlap` needs Transformer Engine)"),
                 "split the product before each AllReduce and reduce the finished part while the "
                 "rest computes"};
       }
