@@ -98,9 +98,10 @@ std::string RuleTitle(const findings::Finding& finding) {
 
 std::string RuleInsight(const findings::Analysis& analysis, const findings::Finding& finding) {
   const bool several = finding.members.size() > 1 && !IsOfKernels(finding);
-  return fmt::format("{}{} {} {}{} {}.", SubjectWithArgs(finding), MembersText(finding),
-                     several ? "take" : "takes", TimeText(analysis, finding),
-                     several ? "; the first runs" : "",
+  std::string subject = SubjectWithArgs(finding);
+  if (finding.tier == findings::Tier::kSystem) subject = Capital(std::move(subject));
+  return fmt::format("{}{} {} {}{} {}.", subject, MembersText(finding), several ? "take" : "takes",
+                     TimeText(analysis, finding), several ? "; the first runs" : "",
                      findings::FillRule(RowOf(finding)->evidence, RuleFacts(finding), &WriteFact));
 }
 
@@ -253,8 +254,7 @@ std::string ActionOf(const findings::Finding& finding) {
   if (a && b) {
     const bool first = ms(finding.wall_a) > ms(finding.wall_b);
     text = first ? "Take Path A; Path B where the model must stay as it is."
-                 : "Try Path B first, it needs no change of the model; Path A goes further or "
-                   "instead.";
+                 : "Path B first, which leaves the model as it is; Path A instead, or beyond it.";
   } else if (a) {
     text = "Take Path A.";
   } else if (b) {
@@ -379,9 +379,12 @@ std::string WallSentence(const findings::Analysis& analysis, const findings::Fin
 // Of communication on one rank of several: what there is to gain, and what binds then.
 std::string BoundSentence(const findings::Analysis& analysis, double bound_ms) {
   const findings::WallBase& wall = analysis.wall;
-  std::string text = fmt::format("At most {} {} ({}), if nothing of it showed",
-                                 EachMs(analysis, bound_ms), UnitPhrase(analysis),
-                                 SavingShare(analysis, bound_ms));
+  constexpr double kNothing = 0.005;  // of the steps
+  if (bound_ms < kNothing * wall.wall_ms)
+    return "Nothing before the host is faster: it sets the pace.";
+  std::string text =
+      fmt::format("At most {} {} ({}), if nothing of it showed", EachMs(analysis, bound_ms),
+                  UnitPhrase(analysis), SavingShare(analysis, bound_ms));
   constexpr double kNearly = 0.9;
   if (wall.host_floor_ms >= kNearly * (wall.wall_ms - bound_ms))
     text += fmt::format("; then the host ({}) sets the pace", EachMs(analysis, wall.host_floor_ms));

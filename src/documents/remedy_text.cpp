@@ -46,6 +46,7 @@ constexpr Why kWhys[] = {
      "to "
      "copy"},
     {findings::Advice::kPrepareAhead, "the next input is there when the GPU is done with this one"},
+    {findings::Advice::kPrepareSteps, "the next graph is there when the last one is done"},
     {findings::Advice::kOnceOutside, "what stays the same need not be looked up in each step"},
     {findings::Advice::kFasterActivation, "the activation only moves data"},
     {findings::Advice::kDecodeElsewhere, "frames are there when the step begins"},

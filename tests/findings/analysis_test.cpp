@@ -249,6 +249,7 @@ TEST_CASE("nothing but communication") {
     return remedy.advice == findings::Advice::kRecordRanks;
   };
   CHECK(std::any_of(finding->path_b.begin(), finding->path_b.end(), is_record));
+  CHECK(finding->bound_ms.has_value());
   CHECK(finding->priority == findings::PriorityClass::kCritical);
   CHECK_FALSE(finding->minor);
 }

@@ -397,19 +397,12 @@ class CauseFinder {
         CauseCount("head_size", *head),
         CauseWords("reference", std::string(rate->kernels)),
         NumberFact("target_tflops", goal, "TFLOPS/s"),
-        CauseWords("choice", amd ? "`torch.backends.cuda.preferred_rocm_fa_library(\"ck\")`, or "
-                                   "flash-attn / AITER's kernels"
-                                 : "`torch.nn.attention.sdpa_kernel(SDPBackend.CUDNN_ATTENTION)`, "
-                                   "or FlashAttention-3"),
-        CauseWords("switch", amd ? "Without a change of the code: "
-                                   "TORCH_ROCM_FA_PREFER_CK=1."
-                                 : "Without a change of the code: "
-                                   "TORCH_CUDNN_SDPA_ENABLED=1.")};
-    if (causal) {
-      facts.push_back(CauseWords("causal",
-                                 "The mask is not causal; if it is meant to be, `is_causal=True` "
-                                 "halves the work."));
-    }
+        CauseWords("choice", amd ? "AITER's or flash-attn's" : "FlashAttention-3's"),
+        CauseWords("switch", amd ? "TORCH_ROCM_FA_PREFER_CK=1, or "
+                                   "`torch.backends.cuda.preferred_rocm_fa_library(\"ck\")`"
+                                 : "TORCH_CUDNN_SDPA_ENABLED=1, or "
+                                   "`torch.nn.attention.sdpa_kernel(SDPBackend.CUDNN_ATTENTION)`")};
+    if (causal) facts.push_back(NumberFact("causal_ms", o->gpu_us / 2000, "ms"));
     Set(o, Pattern::kSlowAttentionKernel, o->library, std::move(facts));
     const Target target{
         {SavedPart(now, 0.75 * goal), SavedPart(now, 0.9 * goal), SavedPart(now, goal)},
@@ -471,8 +464,7 @@ class CauseFinder {
                          SavedPart(*e.tb_per_s, limits::kStreamShare * peak)},
                         fmt::format("{:.0f} % of the bandwidth", limits::kStreamShare * 100),
                         "bandwidth of " + calls_.platform->name};
-    if (work_.causal) o->cause->a = target;
-    o->cause->b = target;
+    (work_.causal ? o->cause->a : o->cause->b) = target;
     return true;
   }
 

@@ -126,8 +126,8 @@ class HostFindingMaker {
       const bool much = cause.idle_ms >= limits::kSectionAlone / 100 * e_.base_ms;
       if ((advice.empty() && !much) || IsFirstOfMany(group)) continue;
       Add(group.loading ? "data_loading" : "host_section",
-          group.loading ? Pattern::kDataLoading : Pattern::kHostSection,
-          std::move(advice), std::move(cause));
+          group.loading ? Pattern::kDataLoading : Pattern::kHostSection, std::move(advice),
+          std::move(cause));
     }
   }
 
@@ -304,7 +304,7 @@ class HostFindingMaker {
   // Where launches come late although nothing is waited for: by phase, as a median over all of them
   // is of none.
   void LaunchBound() {
-    if (e_.host.launching.graph_percent > limits::kGraphShareMax) return;
+    if (e_.host.launching.graph_percent > limits::kGraphShareMax) return ReplayGap();
     HostCause cause;
     cause.kind = HostCauseKind::kLaunchBound;
     double early = 0;
@@ -339,11 +339,38 @@ class HostFindingMaker {
     cause.changes = GraphsOf(Union(std::move(spans)));
     Add("launch_bound", Pattern::kLaunchBound, {}, std::move(cause));
     // Phases that wait for the GPU again and again are none of these.
-    const bool optimizer_told =
-        std::any_of(out_.begin(), out_.end(), [](const Finding& finding) {
-          return finding.host->kind == HostCauseKind::kOptimizer;
-        });
+    const bool optimizer_told = std::any_of(out_.begin(), out_.end(), [](const Finding& finding) {
+      return finding.host->kind == HostCauseKind::kOptimizer;
+    });
     out_.back().path_b = WaysToLaunchFaster(e_.context, false, optimizer_told);
+  }
+
+  // An engine that replays a graph a step: what is idle is the preparation of the next one, and
+  // what the replay itself waits for.
+  void ReplayGap() {
+    if (!e_.context.IsServer()) return;
+    HostCause cause;
+    cause.kind = HostCauseKind::kReplayGap;
+    IntervalSet<std::int64_t> gaps;
+    for (const IdlePhase& phase : ledger_.phases) {
+      cause.idle_ms += phase.launch_ms + phase.sync_ms;
+      cause.count += phase.launches;
+      gaps.insert(gaps.end(), phase.gaps.begin(), phase.gaps.end());
+      if (!phase.name.empty() && phase.launch_ms + phase.sync_ms > 0) {
+        cause.places.push_back(PlaceOf(phase));
+        cause.places.back().idle_ms += phase.sync_ms;
+      }
+    }
+    const bool told = std::any_of(out_.begin(), out_.end(), [](const Finding& finding) {
+      return finding.host->kind == HostCauseKind::kWaits;
+    });
+    if (told || e_.base_ms <= 0 || cause.idle_ms < limits::kReplayIdle / 100 * e_.base_ms) return;
+    std::stable_sort(cause.places.begin(), cause.places.end(),
+                     [](const HostPlace& a, const HostPlace& b) { return a.idle_ms > b.idle_ms; });
+    if (cause.places.size() > kHostPlacesMax) cause.places.resize(kHostPlacesMax);
+    cause.total_ms = cause.idle_ms;
+    cause.changes = {analysis::ScaleHost{StretchesOf(Union(std::move(gaps))), 0}};
+    Add("replay_gap", Pattern::kReplayGap, {Advice::kPrepareSteps}, std::move(cause));
   }
 
   // One pass of the simulation's graph each: of very many spans it is all between them.

@@ -1,7 +1,6 @@
 #include "findings/one/pattern.h"
 
 #include <algorithm>
-
 #include <utility>
 
 namespace jarvis::findings {
@@ -99,6 +98,9 @@ constexpr PatternInfo kPatterns[] = {
     {P::kRecompute, "recompute", "forward work done again by activation checkpointing", true},
     {P::kRepeatedPass, "repeated_pass", "the same pass again on equal shapes", true},
     {P::kEqualCopies, "equal_copies", "one tensor computed on copy by copy", true},
+    {P::kEpilogueLeft, "epilogue_left", "an activation that its product could compute", true},
+    {P::kCutExperts, "cut_experts", "experts cut into slices", true},
+    {P::kReplayGap, "replay_gap", "the GPU idles around the replay of its graph", true},
 };
 static_assert(std::size(kPatterns) == static_cast<std::size_t>(P::kCount));
 
@@ -132,7 +134,8 @@ constexpr AdviceInfo kAdvices[] = {
      "mode=\"reduce-overhead\"), and so pipe.transformer and pipe.vae.decode"},
     {A::kCompileRest, "compile_rest",
      "compile what is still launched op by op, too: torch.compile(pipe.text_encoder, "
-     "mode=\"reduce-overhead\"), and each further text encoder of the pipeline; encode prompts that "
+     "mode=\"reduce-overhead\"), and each further text encoder of the pipeline; encode prompts "
+     "that "
      "come again once"},
     {A::kGraphParts, "graph_parts",
      "the waits split the step, so no graph holds it: capture or compile the parts between them "
@@ -165,6 +168,10 @@ constexpr AdviceInfo kAdvices[] = {
     {A::kPrepareAhead, "prepare_ahead",
      "prepare the next input in worker processes while the GPU has this one (num_workers of the "
      "pipeline call or of its DataLoader); a single input still waits for its own preparation"},
+    {A::kPrepareSteps, "prepare_steps",
+     "prepare the next step while this one runs (vLLM: --async-scheduling; SGLang: its overlap "
+     "scheduler, on unless disabled), and keep sequence lengths on the host, so that nothing is "
+     "read back before the replay"},
     {A::kOnceOutside, "once_outside",
      "do this once and keep the result: it walks modules and parameters, which do not change from "
      "step to step"},
@@ -259,16 +266,41 @@ static_assert(std::size(kAdvices) == static_cast<std::size_t>(A::kCount));
 }  // namespace
 
 // What leaves the model's code and mathematics alone, be it a line of the script around it.
-constexpr Advice kAround[] = {
-    A::kCompile,           A::kCompileParts,        A::kCompileRest,       A::kGraphParts,
-    A::kGpuGraphs,         A::kUpgradeTorch,        A::kFusedOptimizer,    A::kLegacyOptimizer,
-    A::kPrefetchData,      A::kLoaderWorkers,       A::kPrepareAhead,      A::kDecodeElsewhere,
-    A::kPrefetchToDevice,  A::kPinnedCopies,        A::kWarmUpFirst,       A::kRecordWithoutStacks,
-    A::kGiveCores,         A::kFindHostWork,        A::kFuseIntoProduct,   A::kReplay,
-    A::kTuneHipblaslt,     A::kMaxAutotune,         A::kSplitK,            A::kAttentionCk,
-    A::kAttentionCudnn,    A::kTuneCommunication,   A::kRecordRanks,       A::kGraphsVllm,
-    A::kGraphsSglang,      A::kGraphsTensorRt,      A::kFuseAllReduceVllm, A::kFuseAllReduceSglang,
-    A::kProfileCounters,   A::kFasterActivation};
+constexpr Advice kAround[] = {A::kCompile,
+                              A::kCompileParts,
+                              A::kCompileRest,
+                              A::kGraphParts,
+                              A::kGpuGraphs,
+                              A::kUpgradeTorch,
+                              A::kFusedOptimizer,
+                              A::kLegacyOptimizer,
+                              A::kPrefetchData,
+                              A::kLoaderWorkers,
+                              A::kPrepareAhead,
+                              A::kDecodeElsewhere,
+                              A::kPrefetchToDevice,
+                              A::kPinnedCopies,
+                              A::kWarmUpFirst,
+                              A::kRecordWithoutStacks,
+                              A::kGiveCores,
+                              A::kPrepareSteps,
+                              A::kFindHostWork,
+                              A::kFuseIntoProduct,
+                              A::kReplay,
+                              A::kTuneHipblaslt,
+                              A::kMaxAutotune,
+                              A::kSplitK,
+                              A::kAttentionCk,
+                              A::kAttentionCudnn,
+                              A::kTuneCommunication,
+                              A::kRecordRanks,
+                              A::kGraphsVllm,
+                              A::kGraphsSglang,
+                              A::kGraphsTensorRt,
+                              A::kFuseAllReduceVllm,
+                              A::kFuseAllReduceSglang,
+                              A::kProfileCounters,
+                              A::kFasterActivation};
 
 bool HasAction(std::span<const Remedy> path) {
   return std::any_of(path.begin(), path.end(), [](const Remedy& remedy) {
@@ -279,7 +311,7 @@ bool HasAction(std::span<const Remedy> path) {
 
 Path PathOf(Advice advice) {
   return std::find(std::begin(kAround), std::end(kAround), advice) != std::end(kAround) ? Path::kB
-                                                                                         : Path::kA;
+                                                                                        : Path::kA;
 }
 
 Remedy NoWay(std::string reason) {

@@ -98,6 +98,9 @@ enum class Pattern : std::uint8_t {
   kRecompute,
   kRepeatedPass,
   kEqualCopies,
+  kEpilogueLeft,
+  kCutExperts,
+  kReplayGap,
   kCount,
 };
 
@@ -149,6 +152,7 @@ enum class Advice : std::uint8_t {
   kDecodeElsewhere,
   kPrepareAhead,
   kOnceOutside,
+  kPrepareSteps,
   kHostOpsToDevice,
   kFindHostWork,
   kOverlapCommunication,

@@ -16,7 +16,8 @@ constexpr RuleRow kRows[] = {
      "on fp32 kernels ({kernel}) at {tflops_achieved}; the TF32 rate of the device is {tf32_peak}",
      "[[Where accuracy allows it, `torch.autocast(\"cuda\", torch.bfloat16)` goes further: about "
      "{option_ms} of these products' GPU time.]]",
-     "Allow TF32: `torch.set_float32_matmul_precision(\"high\")` once at the start, or {environment} "
+     "Allow TF32: `torch.set_float32_matmul_precision(\"high\")` once at the start, or "
+     "{environment} "
      "in the environment. Inputs of products are then rounded to 10 bits of mantissa.",
      "Products of fewer bits; kernels that use TF32 already; devices without such units.",
      "35, 50 and 60 % of the TF32 peak, never faster than memory",
@@ -56,7 +57,9 @@ constexpr RuleRow kRows[] = {
      "head size",
      "with {kernel} at {tflops_achieved} (head size {head_size}); {reference} reach "
      "{target_tflops}",
-     "Choose the backend: {choice}. [[{causal}]]", "{switch}",
+     "Call {choice} kernel in the module. [[The mask is not causal: if it is meant to be, "
+     "`is_causal=True` halves the work, {causal_ms} of GPU time by itself.]]",
+     "Choose the backend of scaled_dot_product_attention: {switch}.",
      "Few queries; the published kernels themselves; short sequences.",
      "the published rate, and 85 % of it", "the table of published rates below"},
     {Pattern::kFewQueries,
@@ -117,11 +120,10 @@ constexpr RuleRow kRows[] = {
      "Reductions that change the type.", "all of its time", "it moves data and computes nothing"},
     {Pattern::kFewRowsNorm,
      "A normalisation whose grid has fewer blocks than a quarter of the compute units",
-     "in grids of {blocks} blocks on {compute_units} compute units",
-     "",
+     "in grids of {blocks} blocks on {compute_units} compute units", "",
      "Use a kernel that splits each row or channel over several blocks: `torch.compile` generates "
-     "such reductions.", "Short kernels.",
-     "twice and four times as fast", "blocks against compute units"},
+     "such reductions.",
+     "Short kernels.", "twice and four times as fast", "blocks against compute units"},
     {Pattern::kSlowDownProjection,
      "In replayed or unmodelled mixtures of experts: the product after the one with the gated "
      "activation takes more than 0.63 of its time, though gate and up have twice its weights",
@@ -215,13 +217,33 @@ constexpr RuleRow kRows[] = {
      "registered buffers) and reduce in place.",
      "[[{server}.]]", "Copies that other work hides; buckets of DDP and FSDP.",
      "50, 80 and 100 % of the copies", "copies in this trace"},
+    {Pattern::kEpilogueLeft,
+     "A pointwise kernel that a compiler generated for an activation, right behind a product on "
+     "its "
+     "stream",
+     "right behind a product ({product}), whose output it reads again at {tb_s_achieved}", "",
+     "Let the product compute it in its epilogue: `mode=\"max-autotune\"` with generated products "
+     "(TORCHINDUCTOR_MAX_AUTOTUNE_GEMM_BACKENDS=ATEN,TRITON), where they are as fast as the "
+     "library's.",
+     "Reductions; kernels below 10 us; kernels that a library's op launches.",
+     "40, 65 and 90 % of its time: what it reads again", "traffic of the kernel"},
+    {Pattern::kCutExperts,
+     "A server whose mixture of experts is cut by tensor parallelism: each rank holds a slice of "
+     "every expert",
+     "on slices of the experts, 1/{ranks} of each on every rank, which kernels pad to whole tiles",
+     "",
+     "Try expert parallelism instead ({setting}): each rank then holds whole experts, whose sizes "
+     "fill tiles. Tokens are exchanged instead of sums; which is faster only a run with both "
+     "tells.",
+     "Experts in parallel already; a smaller part of computing.", "", ""},
     {Pattern::kRecompute,
      "Host frames in which `torch.utils.checkpoint` runs the forward pass again during backward",
      "in {calls} recomputed passes, {host_ms} of host and {gpu_ms} of GPU time[[; the device has "
      "{memory} of memory, which the trace does not show to be full]][[; {statistics}]]",
      "",
      "Switch checkpointing off where the activations fit, by the trainer's flag or by taking the "
-     "wrappers off (raise the batch only after that): what is computed stays the same.", "Traces without Python frames below backward; inference.", "all of the recomputed work",
+     "wrappers off (raise the batch only after that): what is computed stays the same.",
+     "Traces without Python frames below backward; inference.", "all of the recomputed work",
      "time in this trace"},
     {Pattern::kRepeatedPass,
      "Inference: a root module called at least three times in a step, on inputs of equal shapes "

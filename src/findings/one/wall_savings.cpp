@@ -349,16 +349,34 @@ class WallAsker {
     return doubtful ? (ms.low + ms.mid) / 2 / ms.mid : 1;
   }
 
+  // A finding that waits for its place.
+  struct Next {
+    std::size_t at;
+    double ms;
+    bool known;        // after all that are done
+    double trust = 1;  // of the host's, where the profiler held it up
+  };
+
+  // Of nearly equal savings the one that leaves the model as it is goes before one that does not.
+  template <typename Ask>
+  std::vector<Next>::iterator EasierThan(const Next& most, std::vector<Next>& left,
+                                         const Ask& ask) const {
+    const auto itself = left.begin() + (&most - left.data());
+    if (analysis_.findings[most.at].wall_b) return itself;
+    const double least = limits::kEasierWay * most.ms * most.trust;
+    for (auto one = left.begin(); one != left.end(); ++one) {
+      if (one == itself || !analysis_.findings[one->at].wall_b) continue;
+      if (one->ms * one->trust < least) continue;
+      if (!one->known) ask({&*one, 1});
+      if (one->ms * one->trust >= least && one->ms > 0) return one;
+    }
+    return itself;
+  }
+
   // Each time what saves the most beyond those before it, the longer of equals. Once less waits for
   // the host, more shows of all others, so these are asked again; else only what may be next is, as
   // nothing else saves more than it did before.
   void Order(const std::vector<std::optional<WayOut>>& best) {
-    struct Next {
-      std::size_t at;
-      double ms;
-      bool known;        // after all that are done
-      double trust = 1;  // of the host's, where the profiler held it up
-    };
     std::vector<Next> left;
     for (std::size_t i = 0; i < best.size(); ++i) {
       if (!best[i]) continue;
@@ -389,8 +407,9 @@ class WallAsker {
         ask({&*most, 1});
         continue;
       }
-      const Next taken = *most;
-      left.erase(most);
+      const auto easier = EasierThan(*most, left, ask);
+      const Next taken = *easier;
+      left.erase(easier);
       order_.push_back(taken.at);
       after_ms_.push_back(taken.ms);
       const Changes& changes = best[taken.at]->changes;

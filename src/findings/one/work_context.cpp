@@ -28,6 +28,18 @@ Engine EngineOf(std::string_view frameworks) {
   return Engine::kNone;
 }
 
+// "tensor parallel 8, ...": 8; 1 where experts are parallel themselves.
+std::uint64_t TensorRanks(std::string_view parallelism) {
+  constexpr std::string_view kTensor = "tensor parallel ";
+  const std::size_t at = parallelism.find(kTensor);
+  if (at == parallelism.npos || parallelism.find("expert") != parallelism.npos) return 1;
+  std::uint64_t ranks = 0;
+  for (std::size_t i = at + kTensor.size();
+       i < parallelism.size() && parallelism[i] >= '0' && parallelism[i] <= '9'; ++i)
+    ranks = 10 * ranks + static_cast<std::uint64_t>(parallelism[i] - '0');
+  return std::max<std::uint64_t>(ranks, 1);
+}
+
 bool HasName(const trace::EventStore& events, std::string_view part) {
   for (trace::EventIndex e = 0; e < events.size(); ++e) {
     if (tree::IsHost(events[e].kind) && events.name(e).find(part) != std::string_view::npos)
@@ -59,6 +71,7 @@ void AddSurroundings(const session::LoadedTrace& trace, const perf::Platform* pl
                     family.starts_with("transformer");
   context->bucketed = Names(frameworks, "DDP") || Names(frameworks, "FSDP");
   context->embeddings = Names(frameworks, "TorchRec");
+  context->cut_experts = TensorRanks(workload[WorkloadPart::kParallelism].value);
   const trace::EventStore& events = trace.events();
   context->own_loader = HasName(events, "_SingleProcessDataLoaderIter");
   context->before_torch2 = IsBeforeTorch2(events);
