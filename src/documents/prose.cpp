@@ -429,10 +429,8 @@ std::string NoWay(const findings::Finding& finding, const std::vector<findings::
                   char path) {
   if (!ways.empty()) return NoWayText(ways);
   if (path == 'A') return HasWay(finding.path_b) ? "None needed." : "None assessed.";
-  if (!findings::HasAction(finding.path_a)) return "None assessed.";
-  return finding.tier == findings::Tier::kFusion || finding.host != nullptr
-             ? "None: it takes a change of the code."
-             : "None assessed.";
+  return findings::HasAction(finding.path_a) ? "None: it takes a change of the code."
+                                             : "None assessed.";
 }
 
 }  // namespace

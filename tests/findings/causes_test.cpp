@@ -333,15 +333,17 @@ TraceText Generated(const char* name, bool behind) {
   TraceText text;
   int id = 0;
   double at = 0;
-  const auto run = [&](const char* op, const char* kernel, const char* dims, double us) {
+  const auto run = [&](const char* op, const char* kernel, const std::string& args, double us) {
     ++id;
-    text.OpWithKernel(op, 20.0 * id, 15, kernel, 1000 + at, us, id, Shapes(dims, "c10::BFloat16"));
+    text.OpWithKernel(op, 20.0 * id, 15, kernel, 1000 + at, us, id, args);
     at += us;
   };
+  const std::string product = Shapes("[[8192,2048],[2048,8192]]", "c10::BFloat16");
+  const std::string elements = R"(,"Concrete Inputs":["","","67108864"])";
   for (int i = 0; i < 4; ++i) {
-    run("aten::mm", "Cijk_Alik_Bljk_BBS_BH_MT256x192x64", "[[8192,2048],[2048,8192]]", 500);
-    if (!behind) run("aten::sort", "sort_kernel", "[[8192,64],[]]", 20);
-    run(name, name, "[[8192,8192],[8192,8192]]", 200);
+    run("aten::mm", "Cijk_Alik_Bljk_BBS_BH_MT256x192x64", product, 500);
+    if (!behind) run("aten::sort", "sort_kernel", Shapes("[[8192,64],[]]", "float"), 20);
+    run(name, name, Shapes("[[8192,8192],[8192,8192],[]]", "c10::BFloat16", 3) + elements, 200);
   }
   return text;
 }

@@ -80,7 +80,7 @@ TEST_CASE("copies into a graph's fixed inputs") {
   const Finding* finding = OfRule(one, Pattern::kGraphInputCopies);
   REQUIRE(finding != nullptr);
   CHECK(finding->time_ms == doctest::Approx(1.2));
-  CHECK(finding->change_a->parts.at(0).gpu.size() == 12);
+  CHECK(finding->change_b->parts.at(0).gpu.size() == 12);
   // The same copies are no second finding.
   CHECK(one.Find("multi_kernel", "D2D copies") == nullptr);
   const Analyzed few = Analyze(GraphWithCopies(4));

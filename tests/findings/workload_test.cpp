@@ -279,9 +279,9 @@ TEST_CASE("a server's experts that are cut over ranks are told of, and claim not
 }
 
 TEST_CASE("before PyTorch 2 a function of the compiler's name is a program's own") {
-  const auto trace = [](const char* more) {
+  const auto trace = [](std::string more) {
     TraceText text;
-    text.Op("CompiledFunction", 0, 100);
+    text.Op("CompiledFunction", 0, 100, Shapes("[[512,512]]", kBf16, 1) + more);
     text.OpWithKernel("aten::mm", 10, 10, "gemm", 120, 100, 1,
                       Shapes("[[512,512],[512,512]]", kBf16) + more);
     return text;

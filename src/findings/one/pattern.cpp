@@ -168,13 +168,13 @@ constexpr AdviceInfo kAdvices[] = {
     {A::kPrepareAhead, "prepare_ahead",
      "prepare the next input in worker processes while the GPU has this one (num_workers of the "
      "pipeline call or of its DataLoader); a single input still waits for its own preparation"},
+    {A::kOnceOutside, "once_outside",
+     "do this once and keep the result: it walks modules and parameters, which do not change from "
+     "step to step"},
     {A::kPrepareSteps, "prepare_steps",
      "prepare the next step while this one runs (vLLM: --async-scheduling; SGLang: its overlap "
      "scheduler, on unless disabled), and keep sequence lengths on the host, so that nothing is "
      "read back before the replay"},
-    {A::kOnceOutside, "once_outside",
-     "do this once and keep the result: it walks modules and parameters, which do not change from "
-     "step to step"},
     {A::kHostOpsToDevice, "host_ops_to_device",
      "run these torch ops on the GPU, before the result is copied to the CPU"},
     {A::kFindHostWork, "find_host_work",
@@ -262,6 +262,17 @@ constexpr AdviceInfo kAdvices[] = {
     {A::kNoneKnown, "none_known", "nothing helps, for a reason that is given"},
 };
 static_assert(std::size(kAdvices) == static_cast<std::size_t>(A::kCount));
+
+// Rows are found by their number.
+template <typename Row, std::size_t N, typename Key>
+constexpr bool InOrder(const Row (&rows)[N], Key Row::*key) {
+  for (std::size_t i = 0; i < N; ++i) {
+    if (static_cast<std::size_t>(rows[i].*key) != i) return false;
+  }
+  return true;
+}
+static_assert(InOrder(kPatterns, &PatternInfo::pattern));
+static_assert(InOrder(kAdvices, &AdviceInfo::advice));
 
 }  // namespace
 

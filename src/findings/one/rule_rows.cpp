@@ -204,10 +204,11 @@ constexpr RuleRow kRows[] = {
      "at least eight a launch",
      "beside {launches} replays of graphs, {copies_per_launch} a replay[[, {bytes} in all]]: they "
      "fill the graphs' fixed inputs and take their outputs out",
+     "",
      "Let the producers write into the graphs' input buffers: capture them too "
      "(`torch.cuda.make_graphed_callables` over a larger part, forward and backward together), and "
      "hand weights and saved activations over as static inputs, which are not copied.",
-     "", "Graphs of engines that copy a few indices; uploads from the host.",
+     "Graphs of engines that copy a few indices; uploads from the host.",
      "50, 90 and 100 % of the copies", "copies in this trace"},
     {Pattern::kCollectiveCopies,
      "Copies on the device right before or behind a collective on its stream, at least eight",
@@ -235,7 +236,8 @@ constexpr RuleRow kRows[] = {
      "Try expert parallelism instead ({setting}): each rank then holds whole experts, whose sizes "
      "fill tiles. Tokens are exchanged instead of sums; which is faster only a run with both "
      "tells.",
-     "Experts in parallel already; a smaller part of computing.", "", ""},
+     "Experts in parallel already; a smaller part of computing.", "none: no saving is claimed",
+     "sizes of slices are not recorded"},
     {Pattern::kRecompute,
      "Host frames in which `torch.utils.checkpoint` runs the forward pass again during backward",
      "in {calls} recomputed passes, {host_ms} of host and {gpu_ms} of GPU time[[; the device has "

@@ -218,6 +218,9 @@ class TraceStructures {
     Add(Pattern::kGraphInputCopies, "Copies", "device copies around " + owner,
         {copies.begin(), copies.end()}, {0.5, 0.9, 1}, {{}, "no copies", "copies in this trace"},
         std::move(facts));
+    // What is captured changes, the model does not.
+    std::swap(out_.back().path_a, out_.back().path_b);
+    std::swap(out_.back().change_a, out_.back().change_b);
   }
 
   void CollectiveCopies() {

@@ -357,7 +357,8 @@ class WallAsker {
     double trust = 1;  // of the host's, where the profiler held it up
   };
 
-  // Of nearly equal savings the one that leaves the model as it is goes before one that does not.
+  // What the host can be spared goes before faster GPU work that saves hardly more: much of the
+  // latter shows only once the host is fast, and the model stays as it is.
   template <typename Ask>
   std::vector<Next>::iterator EasierThan(const Next& most, std::vector<Next>& left,
                                          const Ask& ask) const {
@@ -365,7 +366,8 @@ class WallAsker {
     if (analysis_.findings[most.at].wall_b) return itself;
     const double least = limits::kEasierWay * most.ms * most.trust;
     for (auto one = left.begin(); one != left.end(); ++one) {
-      if (one == itself || !analysis_.findings[one->at].wall_b) continue;
+      const Finding& finding = analysis_.findings[one->at];
+      if (one == itself || !finding.host || !finding.wall_b) continue;
       if (one->ms * one->trust < least) continue;
       if (!one->known) ask({&*one, 1});
       if (one->ms * one->trust >= least && one->ms > 0) return one;
