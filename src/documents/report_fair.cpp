@@ -219,7 +219,9 @@ std::string Fair::Levers() const {
       path = finding.wall_a && finding.wall_b ? "A, B" : finding.wall_a ? "A" : "B";
     } else if (finding.bound_ms) {
       alone = "at most " + EachMs(analysis_, *finding.bound_ms);
-      path = TakesPathB(finding) ? "B" : "A";
+      path = findings::HasAction(finding.path_a) && findings::HasAction(finding.path_b) ? "A, B"
+             : TakesPathB(finding)                                                      ? "B"
+                                                                                        : "A";
     } else if (finding.savings_ms && !analysis_.wall.known) {
       alone = EachRange(analysis_, *finding.savings_ms) + " of GPU time";
     }

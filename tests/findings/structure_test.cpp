@@ -9,6 +9,7 @@
 
 #include "findings/analysis_support.h"
 #include "findings/one/advice_rules.h"
+#include "findings/one/fusion_findings.h"
 #include "findings/one/rule_rows.h"
 
 namespace jarvis::findings {
@@ -268,6 +269,19 @@ TEST_CASE("a chain of an eager model is one finding, and its launches go too") {
   CHECK(!finding->change_b->exact.empty());
   CHECK(one.Find("elementwise", "aten::pow") == nullptr);
   CHECK(OfRule(Analyze(trace(true)), Pattern::kEagerChains) == nullptr);
+}
+
+TEST_CASE("what turns queries and keys is told by its code") {
+  Operation operation;
+  operation.name = "aten::cat";
+  operation.entry_point = "models/qwen2/modeling_qwen2.py(61): rotate_half";
+  CHECK(IsOfRotation(operation));
+  operation.entry_point = "models/qwen2/modeling_qwen2.py(150): forward";
+  CHECK_FALSE(IsOfRotation(operation));
+  operation.entry_point = "models/llama/modeling_llama.py(120): apply_rotary_pos_emb";
+  CHECK(IsOfRotation(operation));
+  operation.name = "aten::mm";
+  CHECK_FALSE(IsOfRotation(operation));
 }
 
 TEST_CASE("ways to launch faster are the engine's own") {

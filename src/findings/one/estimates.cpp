@@ -246,7 +246,12 @@ class FindingMaker {
 
   void Changes(const Group& group, Finding* f) const {
     // The gap to a roof is a kernel's, unless only a change of the model takes it away.
-    const auto roof_path = !HasAction(f->path_b) && HasAction(f->path_a) ? &Cause::a : &Cause::b;
+    // What another algorithm would reach the roof does not tell.
+    const bool other_work = std::any_of(
+        f->path_a.begin(), f->path_a.end(),
+        [](const Remedy& remedy) { return remedy.advice == Advice::kProductAndShuffle; });
+    const bool by_a = !HasAction(f->path_b) && HasAction(f->path_a) && !other_work;
+    const auto roof_path = by_a ? &Cause::a : &Cause::b;
     for (const auto& [path, change] :
          {std::pair{&Cause::a, &f->change_a}, {&Cause::b, &f->change_b}}) {
       Change made;

@@ -172,7 +172,8 @@ inline constexpr double kWaitingLaunches = 1;  // percent of launches: with so m
 inline constexpr double kBesides = 8;          // copies beside a graph or collectives, at least
 inline constexpr double kPassesMin = 3;        // equal passes of one step that are one call
 inline constexpr double kRepeatedElements = 65536;  // of a tensor that is repeated over a batch
-inline constexpr double kEasierWay = 0.6;   // of the most saving: what changes no model goes first
+inline constexpr double kEasierWay =
+    0.6;  // of the most saving: where the host binds its part goes first
 inline constexpr double kReplayIdle = 2;    // percent of a step: idle time around replays
 inline constexpr double kExpertShare = 10;  // percent of compute time in experts that are cut
 inline constexpr double kSectionAlone = 5;  // percent of a step: host work without a way out

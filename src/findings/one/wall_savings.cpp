@@ -357,13 +357,14 @@ class WallAsker {
     double trust = 1;  // of the host's, where the profiler held it up
   };
 
-  // What the host can be spared goes before faster GPU work that saves hardly more: much of the
-  // latter shows only once the host is fast, and the model stays as it is.
+  // Where the host binds, what it can be spared goes before faster GPU work that saves hardly more:
+  // much of the latter shows only once the host is fast, and the model stays as it is.
   template <typename Ask>
   std::vector<Next>::iterator EasierThan(const Next& most, std::vector<Next>& left,
                                          const Ask& ask) const {
     const auto itself = left.begin() + (&most - left.data());
-    if (analysis_.findings[most.at].wall_b) return itself;
+    const bool host_binds = analysis_.wall.host_floor_ms > analysis_.wall.gpu_floor_ms;
+    if (!host_binds || analysis_.findings[most.at].wall_b) return itself;
     const double least = limits::kEasierWay * most.ms * most.trust;
     for (auto one = left.begin(); one != left.end(); ++one) {
       const Finding& finding = analysis_.findings[one->at];
