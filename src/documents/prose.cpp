@@ -236,14 +236,9 @@ bool HasWay(const std::vector<findings::Remedy>& path) {
 // Where to start, when both ways are open the one that saves more.
 std::string ActionOf(const findings::Finding& finding) {
   const bool a = HasWay(finding.path_a) || finding.change_a;
-  const bool reproducer_only =
-      !finding.change_b &&
-      std::all_of(finding.path_b.begin(), finding.path_b.end(), [](const auto& one) {
-        return one.advice == findings::Advice::kReplay ||
-               one.advice == findings::Advice::kProfileCounters ||
-               one.advice == findings::Advice::kNoneKnown;
-      });
-  const bool b = (HasWay(finding.path_b) || finding.change_b) && !(a && reproducer_only);
+  // A reproducer is none beside a way that the reader can take.
+  const bool b = (HasWay(finding.path_b) || finding.change_b) &&
+                 (!a || finding.path_b.empty() || findings::HasAction(finding.path_b));
   const auto ms = [](const std::optional<findings::WallSaving>& wall) {
     return wall ? wall->ms.mid : 0;
   };
