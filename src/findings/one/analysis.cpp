@@ -271,6 +271,9 @@ class Analyzer {
              finding.patterns.front().pattern == Pattern::kCopiesOnDevice &&
              2 * told_ms >= finding.time_ms;
     });
+    int rank = 0;
+    for (Finding& finding : *multi)
+      finding.rank = ++rank;
   }
 
   // Findings of categories that are none once their saving is known; the others move up.
