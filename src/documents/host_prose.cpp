@@ -155,6 +155,9 @@ std::string HostTitle(const findings::Analysis& analysis, const findings::Findin
              (cause.places.empty() ? "" : ", most in " + Code(cause.places.front().name, kNameMax));
     case HostCauseKind::kOptimizer: return OptimizerTitle(analysis, cause);
     case HostCauseKind::kLaunchBound: return LaunchTitle(analysis, cause);
+    case HostCauseKind::kReplayGap:
+      return "GPU idle before and inside the replay of its graph, " +
+             EachMs(analysis, cause.idle_ms) + " " + UnitPhrase(analysis);
     case HostCauseKind::kFirstCalls:
       return "First calls load code, " + Ms(cause.total_ms) + ", once";
     case HostCauseKind::kDescheduled: break;
@@ -168,6 +171,13 @@ std::string HostInsight(const findings::Analysis& analysis, const findings::Find
     case HostCauseKind::kSection: return SectionInsight(analysis, cause);
     case HostCauseKind::kWaits: return WaitsInsight(analysis, cause);
     case HostCauseKind::kLaunchBound: return LaunchInsight(analysis, cause);
+    case HostCauseKind::kReplayGap:
+      return fmt::format(
+          "The GPU idles {} {} ({}) around the replay of its graph: the host prepares the step, "
+          "and "
+          "hands the graph over in pieces.",
+          EachMs(analysis, cause.idle_ms), UnitPhrase(analysis),
+          BaseShare(analysis, cause.idle_ms));
     case HostCauseKind::kOptimizer:
       return fmt::format(
           "Gradients are cleared and weights updated one by one: {}. The host is late here and in "

@@ -232,14 +232,9 @@ bool HasWay(const std::vector<findings::Remedy>& path) {
 // code. A reproducer alone is a way out only where there is no other.
 char ChosenPath(const findings::Finding& finding) {
   const bool a = HasWay(finding.path_a) || finding.change_a;
-  const bool reproducer_only =
-      !finding.change_b &&
-      std::all_of(finding.path_b.begin(), finding.path_b.end(), [](const auto& one) {
-        return one.advice == findings::Advice::kReplay ||
-               one.advice == findings::Advice::kProfileCounters ||
-               one.advice == findings::Advice::kNoneKnown;
-      });
-  const bool b = (HasWay(finding.path_b) || finding.change_b) && !(a && reproducer_only);
+  // A reproducer is none beside a way that the reader can take.
+  const bool b = (HasWay(finding.path_b) || finding.change_b) &&
+                 (!a || finding.path_b.empty() || findings::HasAction(finding.path_b));
   const auto ms = [](const std::optional<findings::WallSaving>& wall) {
     return wall ? wall->ms.mid : 0;
   };
@@ -359,11 +354,27 @@ std::string WallSentence(const findings::Analysis& analysis, const findings::Fin
   return text + ".";
 }
 
+// Of communication on one rank of several: what there is to gain, and what binds then.
+std::string BoundSentence(const findings::Analysis& analysis, double bound_ms) {
+  const findings::WallBase& wall = analysis.wall;
+  constexpr double kNothing = 0.005;  // of the steps
+  if (bound_ms < kNothing * wall.wall_ms)
+    return "Nothing before the host is faster: it sets the pace.";
+  std::string text =
+      fmt::format("At most {} {} ({}), if nothing of it showed", EachMs(analysis, bound_ms),
+                  UnitPhrase(analysis), SavingShare(analysis, bound_ms));
+  constexpr double kNearly = 0.9;
+  if (wall.host_floor_ms >= kNearly * (wall.wall_ms - bound_ms))
+    text += fmt::format("; then the host ({}) sets the pace", EachMs(analysis, wall.host_floor_ms));
+  return text + ". What of it is waiting for other ranks this one cannot tell.";
+}
+
 }  // namespace
 
 std::string ImpactSentence(const findings::Analysis& analysis, const findings::Finding& finding,
                            const findings::Range* additional_ms) {
   if (finding.wall_a || finding.wall_b) return WallSentence(analysis, finding);
+  if (finding.bound_ms) return BoundSentence(analysis, *finding.bound_ms);
   if (!finding.savings_ms || finding.method == findings::EstimateMethod::kNone) {
     return "Not quantifiable from trace data.";
   }
@@ -395,11 +406,9 @@ namespace {
 std::string NoWay(const findings::Finding& finding, const std::vector<findings::Remedy>& ways,
                   char path) {
   if (!ways.empty()) return NoWayText(ways);
-  if (path == 'A') return "None assessed.";
-  if (finding.host != nullptr) return "None among kernels: the time is the host's.";
-  if (finding.tier == findings::Tier::kFusion)
-    return "None: while the torch code stays, so do its separate kernels.";
-  return "None assessed.";
+  if (path == 'A') return HasWay(finding.path_b) ? "None needed." : "None assessed.";
+  return findings::HasAction(finding.path_a) ? "None: it takes a change of the code."
+                                             : "None assessed.";
 }
 
 }  // namespace

@@ -31,6 +31,7 @@ constexpr Why kWhys[] = {
     {findings::Advice::kContiguousInputs, "the same bytes are moved in one run"},
     {findings::Advice::kGpuGraphs,
      "a whole step is launched at once, so the host's pace matters less"},
+    {findings::Advice::kCompileRest, "many short kernels become few, launched together"},
     {findings::Advice::kCompileParts, "many short kernels become few, launched together"},
     {findings::Advice::kLegacyOptimizer, "parameters are updated in few launches"},
     {findings::Advice::kAvoidSyncs, "the host can launch ahead instead of waiting"},
@@ -44,6 +45,10 @@ constexpr Why kWhys[] = {
      "the GPU does in one pass what the host does image by image, and uint8 is a quarter of fp32 "
      "to "
      "copy"},
+    {findings::Advice::kPrepareAhead, "the next input is there when the GPU is done with this one"},
+    {findings::Advice::kPrepareSteps, "the next graph is there when the last one is done"},
+    {findings::Advice::kOnceOutside, "what stays the same need not be looked up in each step"},
+    {findings::Advice::kFasterActivation, "the activation only moves data"},
     {findings::Advice::kDecodeElsewhere, "frames are there when the step begins"},
     {findings::Advice::kHostOpsToDevice, "only the reduced result is copied"},
     {findings::Advice::kGraphParts, "each part is launched at once"},

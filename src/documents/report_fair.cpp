@@ -26,6 +26,7 @@ constexpr std::size_t kBottlenecks = 5;
 constexpr std::size_t kLevers = 5;
 constexpr std::size_t kCardsMax = 6;         // further findings are rows of a table
 constexpr double kCardShare = 1;             // percent of the base that a card's finding saves
+constexpr double kCardLeft = 0.3;            // ... once those above are done
 constexpr std::size_t kOperationsShown = 4;  // of a category
 constexpr double kCategoryShown = 5;         // percent of the base, without a finding
 constexpr std::size_t kQualitiesTold = 3;
@@ -35,6 +36,15 @@ bool IsCommunication(const findings::Operation& operation) {
   return !operation.kernels.empty() &&
          analysis::ClassOf(trace::EventKind::kKernel, operation.kernels.front().name,
                            analysis::Communicators::kAll) == analysis::WorkClass::kCommunication;
+}
+
+// The way out to tell of where there is room for one: the one that saves more, else the one that
+// can be taken.
+bool TakesPathB(const findings::Finding& finding) {
+  const findings::WallSaving* best = findings::BestWall(finding);
+  if (best != nullptr) return finding.wall_b && best == &*finding.wall_b;
+  if (findings::HasAction(finding.path_a)) return false;
+  return findings::HasAction(finding.path_b) || !finding.path_b.empty();
 }
 
 // An operation with its shapes, as far as they fit a cell.
@@ -97,7 +107,9 @@ class Fair {
     if (best == nullptr) {
       return !analysis_.wall.known && finding.percent_of_computation.value_or(100) >= kCardShare;
     }
-    return analysis_.base.Percent(std::max(best->after_others_ms, best->ms.mid)) >= kCardShare;
+    const bool left = analysis_.base.Percent(best->after_others_ms) >= kCardLeft;
+    return left &&
+           analysis_.base.Percent(std::max(best->after_others_ms, best->ms.mid)) >= kCardShare;
   }
   bool HasCard(const findings::Finding& finding) const {
     return static_cast<std::size_t>(&finding - analysis_.findings.data()) < cards_;
@@ -216,6 +228,11 @@ std::string Fair::Levers() const {
       const double ms = std::max(0.0, best->after_others_ms);
       after = fmt::format("{} ({})", EachMs(analysis_, ms), SavingShare(analysis_, ms));
       path = finding.wall_a && finding.wall_b ? "A, B" : finding.wall_a ? "A" : "B";
+    } else if (finding.bound_ms) {
+      alone = "at most " + EachMs(analysis_, *finding.bound_ms);
+      path = findings::HasAction(finding.path_a) && findings::HasAction(finding.path_b) ? "A, B"
+             : TakesPathB(finding)                                                      ? "B"
+                                                                                        : "A";
     } else if (finding.savings_ms && !analysis_.wall.known) {
       alone = EachRange(analysis_, *finding.savings_ms) + " of GPU time";
     }
@@ -231,8 +248,8 @@ std::string Fair::Card(const findings::Finding& finding) const {
                                  finding.global_rank, text.title);
   card += fmt::format("**Issue**: {}  \n", text.insight);
   card += fmt::format("**Action**: {}  \n", text.action);
-  card += fmt::format("**Path A** (the code may change): {}  \n", PathLine(text, 'A'));
-  card += fmt::format("**Path B** (the torch code stays): {}  \n", PathLine(text, 'B'));
+  card += fmt::format("**Path A** (the model may change): {}  \n", PathLine(text, 'A'));
+  card += fmt::format("**Path B** (the model stays as it is): {}  \n", PathLine(text, 'B'));
   card += fmt::format("**Impact**: {}  \n", ImpactSentence(analysis_, finding, nullptr));
   card += fmt::format("\xE2\x86\x92 *See [Detailed Analysis: {}](#{}) for details*\n\n",
                       CellOfText(finding.category_name), Anchor(finding.id));
@@ -251,7 +268,7 @@ std::string Fair::Further() const {
     const findings::WallSaving* best = findings::BestWall(finding);
     const FindingText words = WordsOf(finding);
     more.Row({fmt::format("{}", finding.global_rank), words.title,
-              finding.wall_b && best == &*finding.wall_b ? words.path_b : words.path_a,
+              TakesPathB(finding) ? words.path_b : words.path_a,
               best == nullptr   ? std::string(kAbsentText)
               : finding.one_off ? Ms(best->ms.mid) + ", once"
                                 : EachRange(analysis_, best->ms)});

@@ -235,6 +235,30 @@ TEST_CASE("no platform: findings by time, none with a claim against a roof") {
   CHECK(one.Quality("no_platform") != nullptr);
 }
 
+TEST_CASE("a reproducer alone is no way out that saves, another layout is one") {
+  const auto trace = [](bool transposes) {
+    TraceText text;
+    text.Op("aten::convolution", 0, 40,
+            Shapes("[[8,64,56,56],[64,64,3,3],[],[],[],[],[],[],[]]", "float", 9) +
+                R"(,"Concrete Inputs":["","","","[1, 1]","[1, 1]","[1, 1]","False","[0, 0]","1"])");
+    if (transposes)
+      text.Runtime("hipLaunchKernel", 2, 2, 1).Kernel("batched_transpose_32x32_dword", 50, 300, 1);
+    text.Runtime("hipLaunchKernel", 6, 2, 2).Kernel("igemm_fwd_gtcx_nchw_fp32", 350, 700, 2);
+    return text;
+  };
+  const Analyzed plain = Analyze(trace(false));
+  const findings::Finding* finding = plain.Find("conv_fwd", "aten::convolution");
+  REQUIRE(finding != nullptr);
+  CHECK_FALSE(findings::HasAction(finding->path_a));
+  CHECK_FALSE(findings::HasAction(finding->path_b));
+  CHECK(findings::BestWall(*finding) == nullptr);
+  const Analyzed layouts = Analyze(trace(true));
+  finding = layouts.Find("conv_fwd", "aten::convolution");
+  REQUIRE(finding != nullptr);
+  CHECK(findings::HasAction(finding->path_a));
+  CHECK(findings::BestWall(*finding) != nullptr);
+}
+
 TEST_CASE("nothing but communication") {
   TraceText text;
   text.OpWithKernel("record_param_comms", 0, 10, "ncclDevKernel_AllReduce", 20, 1000, 1);
@@ -249,6 +273,7 @@ TEST_CASE("nothing but communication") {
     return remedy.advice == findings::Advice::kRecordRanks;
   };
   CHECK(std::any_of(finding->path_b.begin(), finding->path_b.end(), is_record));
+  CHECK(finding->bound_ms.has_value());
   CHECK(finding->priority == findings::PriorityClass::kCritical);
   CHECK_FALSE(finding->minor);
 }

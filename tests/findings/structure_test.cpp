@@ -9,6 +9,7 @@
 
 #include "findings/analysis_support.h"
 #include "findings/one/advice_rules.h"
+#include "findings/one/fusion_findings.h"
 #include "findings/one/rule_rows.h"
 
 namespace jarvis::findings {
@@ -80,8 +81,12 @@ TEST_CASE("copies into a graph's fixed inputs") {
   const Finding* finding = OfRule(one, Pattern::kGraphInputCopies);
   REQUIRE(finding != nullptr);
   CHECK(finding->time_ms == doctest::Approx(1.2));
-  CHECK(finding->change_a->parts.at(0).gpu.size() == 12);
-  CHECK(OfRule(Analyze(GraphWithCopies(4)), Pattern::kGraphInputCopies) == nullptr);
+  CHECK(finding->change_b->parts.at(0).gpu.size() == 12);
+  // The same copies are no second finding.
+  CHECK(one.Find("multi_kernel", "D2D copies") == nullptr);
+  const Analyzed few = Analyze(GraphWithCopies(4));
+  CHECK(OfRule(few, Pattern::kGraphInputCopies) == nullptr);
+  CHECK(few.Find("multi_kernel", "D2D copies") != nullptr);
 }
 
 TEST_CASE("copies right before and behind collectives") {
@@ -258,31 +263,48 @@ TEST_CASE("a chain of an eager model is one finding, and its launches go too") {
   const Analyzed one = Analyze(trace(false));
   const Finding* finding = OfRule(one, Pattern::kEagerChains);
   REQUIRE(finding != nullptr);
-  REQUIRE(finding->change_a.has_value());
-  const Change::Part& part = finding->change_a->parts.at(0);
+  REQUIRE(finding->change_b.has_value());
+  const Change::Part& part = finding->change_b->parts.at(0);
   CHECK(part.gpu.size() == 24);
-  CHECK(!finding->change_a->exact.empty());
+  CHECK(!finding->change_b->exact.empty());
   CHECK(one.Find("elementwise", "aten::pow") == nullptr);
   CHECK(OfRule(Analyze(trace(true)), Pattern::kEagerChains) == nullptr);
 }
 
+TEST_CASE("what turns queries and keys is told by its code") {
+  Operation operation;
+  operation.name = "aten::cat";
+  operation.entry_point = "models/qwen2/modeling_qwen2.py(61): rotate_half";
+  CHECK(IsOfRotation(operation));
+  operation.entry_point = "models/qwen2/modeling_qwen2.py(150): forward";
+  CHECK_FALSE(IsOfRotation(operation));
+  operation.entry_point = "models/llama/modeling_llama.py(120): apply_rotary_pos_emb";
+  CHECK(IsOfRotation(operation));
+  operation.name = "aten::mm";
+  CHECK_FALSE(IsOfRotation(operation));
+}
+
 TEST_CASE("ways to launch faster are the engine's own") {
   WorkContext context;
-  CHECK(Has(WaysToLaunchFaster(context, false).a, Advice::kGpuGraphs));
-  CHECK(Has(WaysToLaunchFaster(context, false).a, Advice::kCompile));
-  const Ways waits = WaysToLaunchFaster(context, true);
-  CHECK(Has(waits.a, Advice::kGraphParts));
-  CHECK_FALSE(Has(waits.a, Advice::kGpuGraphs));
+  CHECK(Has(WaysToLaunchFaster(context, false, false), Advice::kGpuGraphs));
+  CHECK(Has(WaysToLaunchFaster(context, false, false), Advice::kCompile));
+  const std::vector<Remedy> waits = WaysToLaunchFaster(context, true, false);
+  CHECK(Has(waits, Advice::kGraphParts));
+  CHECK_FALSE(Has(waits, Advice::kGpuGraphs));
   context.engine = Engine::kVllm;
-  const Ways vllm = WaysToLaunchFaster(context, false);
-  CHECK(vllm.a.empty());
-  CHECK(Has(vllm.b, Advice::kGraphsVllm));
+  CHECK(Has(WaysToLaunchFaster(context, false, false), Advice::kGraphsVllm));
+  context.engine = Engine::kDiffusers;
+  CHECK(Has(WaysToLaunchFaster(context, false, false), Advice::kCompileParts));
+  context.compiled = true;
+  CHECK(Has(WaysToLaunchFaster(context, false, false), Advice::kCompileRest));
   context = {};
   context.before_torch2 = true;
   context.optimizer = true;
-  const Ways old = WaysToLaunchFaster(context, false);
-  CHECK(Has(old.a, Advice::kLegacyOptimizer));
-  CHECK_FALSE(Has(old.a, Advice::kCompile));
+  const std::vector<Remedy> old = WaysToLaunchFaster(context, false, false);
+  CHECK(Has(old, Advice::kLegacyOptimizer));
+  CHECK_FALSE(Has(old, Advice::kCompile));
+  // Another finding has the optimizer.
+  CHECK_FALSE(Has(WaysToLaunchFaster(context, false, true), Advice::kLegacyOptimizer));
 }
 
 TEST_CASE("ways for communication fit to what is exposed") {
@@ -305,15 +327,19 @@ TEST_CASE("advice for host work fits to the names that were seen") {
     return AdviceForHostSection(context, {std::move(names), false, false});
   };
   CHECK(advice({"transformers/image_transforms.py(390): normalize"}) ==
-        Advices{Advice::kPreprocessOnGpu});
+        Advices{Advice::kPreprocessOnGpu, Advice::kPrepareAhead});
   CHECK(advice({"torchvision/io/video.py(1): read", "PIL/Image.py(2): resize"}) ==
-        Advices{Advice::kDecodeElsewhere, Advice::kPreprocessOnGpu});
+        Advices{Advice::kDecodeElsewhere, Advice::kPreprocessOnGpu, Advice::kPrepareAhead});
+  CHECK(advice({"torch/nn/modules/module.py(9): named_modules"}) == Advices{Advice::kOnceOutside});
+  CHECK(advice({"transformers/pipelines/base.py(9): __call__"}).empty());  // nobody's to rewrite
   CHECK(advice({"aten::max"}) == Advices{Advice::kHostOpsToDevice});
   CHECK(advice({"app.py(3): tokenize"}) == Advices{Advice::kOverlapHostWork});
   CHECK(AdviceForHostSection(context, {{"aten::slice"}, false, true}) ==
         Advices{Advice::kFindHostWork});
-  CHECK(AdviceForHostSection(context, {{}, true, false}) == Advices{Advice::kPrefetchData});
+  CHECK(AdviceForHostSection(context, {{}, true, false}) == Advices{Advice::kPrepareAhead});
   WorkContext own;
+  own.training = true;
+  CHECK(AdviceForHostSection(own, {{}, true, false}) == Advices{Advice::kPrefetchData});
   own.own_loader = true;
   CHECK(AdviceForHostSection(own, {{}, true, false}) == Advices{Advice::kLoaderWorkers});
   CHECK(AdviceForWaits({"aten::item (cudaStreamSynchronize)"}) == Advices{Advice::kAvoidScalars});

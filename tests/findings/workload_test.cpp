@@ -1,5 +1,6 @@
 // What a trace is of: models by their modules, families by shapes, phases, sizes, machines; small
 // traces by hand, then the facts of real ones.
+#include <algorithm>
 #include <cstdlib>
 #include <filesystem>
 #include <string>
@@ -254,6 +255,39 @@ TEST_CASE("a shortened annotation of a server is read; a label of a diffusion is
   const Analyzed image = Analyze(diffusion.text());
   CHECK(Of(image, WorkloadPart::kPhase) == "image generation, 4 denoising steps");
   CHECK_FALSE(WorkloadLine(image.analysis.workload).find("256") != std::string::npos);
+}
+
+TEST_CASE("a server's experts that are cut over ranks are told of, and claim nothing") {
+  Script server;
+  server.Note("execute_context_1(888_788544)_generation_0(0)", 3);
+  server.Op("vllm::moe_forward", "bmm_MxE4m3_MxE2m1MxE4m3", 500, "[[888,3072],[888,128]]");
+  server.Op("vllm::all_reduce", "multimem_all_reduce_kernel", 20, "[[888,2880]]", kBf16, 1);
+  const auto cut = [](const Analyzed& one) {
+    const auto& all = one.analysis.findings;
+    const auto found = std::find_if(all.begin(), all.end(), [](const Finding& finding) {
+      return finding.rule == Pattern::kCutExperts;
+    });
+    return found == all.end() ? nullptr : &*found;
+  };
+  const Analyzed two =
+      AnalyzeJson(JsonWith(server.text(), R"("distributedInfo":{"rank":0,"world_size":2})"));
+  const Finding* finding = cut(two);
+  REQUIRE(finding != nullptr);
+  CHECK_FALSE(finding->savings_ms.has_value());
+  CHECK(BestWall(*finding) == nullptr);
+  CHECK(cut(Analyze(server.text())) == nullptr);  // one rank has whole experts
+}
+
+TEST_CASE("before PyTorch 2 a function of the compiler's name is a program's own") {
+  const auto trace = [](std::string more) {
+    TraceText text;
+    text.Op("CompiledFunction", 0, 100, Shapes("[[512,512]]", kBf16, 1) + more);
+    text.OpWithKernel("aten::mm", 10, 10, "gemm", 120, 100, 1,
+                      Shapes("[[512,512],[512,512]]", kBf16) + more);
+    return text;
+  };
+  CHECK(Of(Analyze(trace("")), WorkloadPart::kExecution) == "torch.compile");
+  CHECK(Of(Analyze(trace(R"(,"Trace iteration":0)")), WorkloadPart::kExecution) == "eager");
 }
 
 TEST_CASE("recommendation: embedding bags and dense layers, trained by two optimizers") {

@@ -10,9 +10,6 @@
 namespace jarvis::findings {
 namespace {
 
-constexpr const char* kAtenReason =
-    "ATen's kernel for it has no setting; TorchInductor (Path A) replaces it";
-
 void AddOnce(std::vector<Remedy>* path, Advice advice, const PatternHit* hit = nullptr) {
   for (const Remedy& remedy : *path) {
     if (remedy.advice == advice) return;
@@ -63,7 +60,6 @@ class Advisor {
   bool Has(Pattern pattern) const { return Find(pattern) != nullptr; }
   bool Memory() const { return f_.bound == Bound::kMemory; }
   bool Subject(std::string_view part) const { return f_.subject.find(part) != std::string::npos; }
-  bool IsAten() const { return f_.subject.starts_with("aten::"); }
 
   void A(Advice advice, const PatternHit* hit = nullptr) { AddOnce(&f_.path_a, advice, hit); }
   void B(Advice advice, const PatternHit* hit = nullptr) { AddOnce(&f_.path_b, advice, hit); }
@@ -71,15 +67,10 @@ class Advisor {
   // What is compiled is fused already, and an old PyTorch cannot.
   void Compile() {
     if (context_.CanCompile()) {
-      A(Advice::kCompile);
+      B(Advice::kCompile);
     } else if (context_.before_torch2) {
-      A(Advice::kUpgradeTorch);
+      B(Advice::kUpgradeTorch);
     }
-  }
-  // A simple op of ATen: it goes away by fusion, or it stays as it is.
-  void Fuse() {
-    Compile();
-    if (IsAten() && !f_.path_a.empty() && !context_.before_torch2) f_.path_b = {NoWay(kAtenReason)};
   }
   void TuneGemm() {
     if (context_.compiled) B(Advice::kMaxAutotune);
@@ -107,8 +98,8 @@ class Advisor {
     const bool copy = f_.subject == "aten::copy_" || f_.subject == "aten::contiguous";
     if (Has(Pattern::kStridedOperand) && !copy)
       A(Advice::kContiguousInputs, Find(Pattern::kStridedOperand));
-    Fuse();
-    if (copy && Has(Pattern::kDtypeCast) && f_.path_a.empty())
+    Compile();
+    if (copy && Has(Pattern::kDtypeCast) && f_.path_b.empty())
       A(Advice::kAvoidCasts, Find(Pattern::kDtypeCast));
   }
 
@@ -132,7 +123,7 @@ class Advisor {
   void Reduce() {
     if (Has(Pattern::kSoftmaxOfAttention))
       A(Advice::kFlashAttention, Find(Pattern::kSoftmaxOfAttention));
-    Fuse();
+    Compile();
   }
 
   void Norm() {
@@ -142,7 +133,7 @@ class Advisor {
       return;
     }
     // One kernel of a library or of ATen is a fused normalisation.
-    Fuse();
+    Compile();
   }
 
   void Convolution() {
@@ -160,7 +151,7 @@ class Advisor {
   // Inductor fused all that it could: what is left is a product before it.
   void Generated() {
     const bool reduction = Subject("triton_red_") || Subject("triton_per_");
-    if (!reduction) A(Advice::kFuseIntoProduct);
+    if (!reduction) B(Advice::kFuseIntoProduct);
   }
 
   void Other() {
@@ -179,7 +170,7 @@ class Advisor {
                          *f_.efficiency >= limits::kGood;
     f_.replay_recommended = f_.replay_recommended && !generated;
     if (unknown || generated) return;
-    B(Advice::kReplay);
+    if (!HasAction(f_.path_b)) B(Advice::kReplay);
     if (f_.replay_recommended) B(Advice::kProfileCounters);
   }
 
@@ -208,28 +199,27 @@ void AddAdvice(Kind kind, std::string_view category, const WorkContext& context,
   Advisor(kind, category, context, platform, finding).Run();
 }
 
-Ways WaysToLaunchFaster(const WorkContext& context, bool waits) {
-  Ways ways;
+std::vector<Remedy> WaysToLaunchFaster(const WorkContext& context, bool waits,
+                                       bool optimizer_told) {
+  std::vector<Remedy> ways;
   const Advice graphs = GraphsOf(context.engine);
-  if (context.IsServer()) {
-    // A server's setting: its torch code stays.
-    ways.b = {{graphs, {}, {}}};
+  if (context.IsServer()) return {{graphs, {}, {}}};
+  if (context.optimizer && !context.foreach_optimizer && !optimizer_told)
+    AddOnce(&ways, context.before_torch2 ? Advice::kLegacyOptimizer : Advice::kFusedOptimizer);
+  if (context.before_torch2) {
+    if (ways.empty()) AddOnce(&ways, Advice::kUpgradeTorch);
     return ways;
   }
-  const bool optimizer = context.optimizer && !context.foreach_optimizer;
-  if (optimizer)
-    AddOnce(&ways.a, context.before_torch2 ? Advice::kLegacyOptimizer : Advice::kFusedOptimizer);
-  if (context.before_torch2) return ways;
   if (graphs == Advice::kCompileParts) {
-    AddOnce(&ways.a, graphs);
+    AddOnce(&ways, context.compiled ? Advice::kCompileRest : graphs);
     return ways;
   }
   if (waits) {
-    AddOnce(&ways.a, Advice::kGraphParts);
+    AddOnce(&ways, Advice::kGraphParts);
     return ways;
   }
-  if (!context.compiled) AddOnce(&ways.a, Advice::kCompile);
-  AddOnce(&ways.a, graphs);
+  if (!context.compiled) AddOnce(&ways, Advice::kCompile);
+  AddOnce(&ways, graphs);
   return ways;
 }
 
@@ -259,6 +249,19 @@ Ways WaysForCommunication(const WorkContext& context, std::string_view longest, 
   return ways;
 }
 
+namespace {
+
+// A frame of a library's own machinery, whose work is not the user's to rewrite.
+bool IsLibraryFrame(std::string_view name) {
+  constexpr std::string_view kLibraries[] = {"torch/",      "transformers/", "diffusers/",
+                                             "accelerate/", "vllm/",         "sglang/",
+                                             "flashinfer/", "deepspeed/",    "lightning/"};
+  return std::any_of(std::begin(kLibraries), std::end(kLibraries),
+                     [&](std::string_view library) { return name.starts_with(library); });
+}
+
+}  // namespace
+
 std::vector<Advice> AdviceForHostSection(const WorkContext& context,
                                          const HostSectionNames& section) {
   if (section.unrecorded && !section.loading) return {Advice::kFindHostWork};
@@ -272,12 +275,18 @@ std::vector<Advice> AdviceForHostSection(const WorkContext& context,
                       "image_processing", "pil/", "ndimage", "to_numpy_array"})) {
     out.push_back(Advice::kPreprocessOnGpu);
   }
-  if (section.loading)
+  if (!context.training && (section.loading || !out.empty())) {
+    out.push_back(Advice::kPrepareAhead);
+  } else if (section.loading) {
     out.push_back(context.own_loader ? Advice::kLoaderWorkers : Advice::kPrefetchData);
-  if (out.empty() && !names.empty() && names.front().starts_with("aten::"))
-    out.push_back(Advice::kHostOpsToDevice);
-  if (out.empty()) out.push_back(Advice::kOverlapHostWork);
-  return out;
+  }
+  if (!out.empty() || names.empty()) return out;
+  const std::string& leading = names.front();
+  if (leading.starts_with("aten::")) return {Advice::kHostOpsToDevice};
+  if (AnyName({leading}, {"named_modules", "named_parameters", "named_children", "named_buffers"}))
+    return {Advice::kOnceOutside};
+  if (IsLibraryFrame(leading)) return {};
+  return {Advice::kOverlapHostWork};
 }
 
 std::vector<Advice> AdviceForWaits(const std::vector<std::string>& names) {

@@ -17,12 +17,14 @@ namespace jarvis::findings {
 void AddAdvice(Kind kind, std::string_view category, const WorkContext& context,
                const perf::Platform* platform, Finding* finding);
 
+// Launching takes too long; all ways are around the model. `waits`: many launches wait for the GPU,
+// so that no graph holds all; `optimizer_told`: another finding is about the optimizer's launches.
+std::vector<Remedy> WaysToLaunchFaster(const WorkContext& context, bool waits, bool optimizer_told);
+
 // Both paths of a finding about work that is not one operation's.
 struct Ways {
   std::vector<Remedy> a, b;
 };
-// Launching takes too long. `waits`: many launches wait for the GPU, so that no graph holds all.
-Ways WaysToLaunchFaster(const WorkContext& context, bool waits);
 // Collectives that nothing hides. `longest`: the name of the one that is exposed longest; `nccl`:
 // some are of NCCL or RCCL; `one_rank`: the trace has one rank of several.
 Ways WaysForCommunication(const WorkContext& context, std::string_view longest, bool nccl,

@@ -11,6 +11,7 @@
 #include "findings/one/baseline.h"
 #include "findings/one/calls.h"
 #include "findings/one/causes.h"
+#include "findings/one/epilogue_causes.h"
 #include "findings/one/estimates.h"
 #include "findings/one/fact_places.h"
 #include "findings/one/fusion_finder.h"
@@ -74,6 +75,7 @@ class Analyzer {
     MarkFusions();
     structures_ = FindStructures(calls, out_.context, &out_.categories);
     FindReplayCauses(calls, &out_.categories);
+    FindEpilogues(calls, &out_.categories);
     FindCauses(calls, out_.context, &out_.categories);
     Totals();
     JV_TRY(CollectHost());
@@ -172,7 +174,9 @@ class Analyzer {
   // What chains that are told of have most of has no finding of its own, unless a rule knows why.
   void ClaimChains() {
     std::map<std::string, double> claimed_us;  // by operation
+    bool rotated = false;
     for (const Finding& finding : fusions_) {
+      rotated = rotated || TakesRotation(finding);
       for (const FusionCandidate& candidate : out_.fusion.candidates) {
         if (std::find(finding.members.begin(), finding.members.end(), candidate.id) ==
             finding.members.end()) {
@@ -185,6 +189,7 @@ class Analyzer {
     for (CategoryAnalysis& category : out_.categories) {
       for (Operation& operation : category.operations) {
         const auto found = claimed_us.find(operation.id);
+        if (rotated && !operation.cause && IsOfRotation(operation)) operation.claimed = true;
         if (found == claimed_us.end() || operation.cause) continue;
         operation.claimed = operation.claimed || found->second >= operation.gpu_us / 2;
       }
@@ -208,7 +213,9 @@ class Analyzer {
         linked && !simulation_->empty() && simulation_->quality().refusal.empty();
     std::vector<Finding> host = simulated ? FindHost() : IdleFindings(out_);
     if (host.empty() && !out_.idle.reliable) host = IdleFindings(out_);
+    LeaveCompilingToChains(&host);
     std::vector<Finding> multi = MultiKernelFindings(out_, trace_.steps().size());
+    DropToldCopies(&multi);
     AddStructures(std::move(structures_), out_.totals.window_ms, &multi);
     for (std::vector<Finding> some : {std::move(host), std::move(multi), std::move(fusions_)}) {
       std::move(some.begin(), some.end(), std::back_inserter(all));
@@ -237,6 +244,37 @@ class Analyzer {
       all[i].global_rank = static_cast<int>(i) + 1;
       all[i].id = fmt::format("f{}", i + 1);
     }
+  }
+
+  // Where chains are a finding, compiling is its way out; of late launches graphs are.
+  void LeaveCompilingToChains(std::vector<Finding>* host) const {
+    const bool chains = std::any_of(fusions_.begin(), fusions_.end(), [](const Finding& finding) {
+      return finding.rule == Pattern::kEagerChains;
+    });
+    if (!chains) return;
+    for (Finding& finding : *host) {
+      if (finding.path_b.size() < 2) continue;
+      std::erase_if(finding.path_b,
+                    [](const Remedy& remedy) { return remedy.advice == Advice::kCompile; });
+    }
+  }
+
+  // Copies on the device whose reason a rule knows are its finding's.
+  void DropToldCopies(std::vector<Finding>* multi) const {
+    double told_ms = 0;
+    for (const Finding& finding : structures_) {
+      const bool copies =
+          finding.rule == Pattern::kGraphInputCopies || finding.rule == Pattern::kCollectiveCopies;
+      told_ms += copies ? finding.time_ms : 0;
+    }
+    std::erase_if(*multi, [&](const Finding& finding) {
+      return !finding.patterns.empty() &&
+             finding.patterns.front().pattern == Pattern::kCopiesOnDevice &&
+             2 * told_ms >= finding.time_ms;
+    });
+    int rank = 0;
+    for (Finding& finding : *multi)
+      finding.rank = ++rank;
   }
 
   // Findings of categories that are none once their saving is known; the others move up.

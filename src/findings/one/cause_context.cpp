@@ -162,8 +162,10 @@ std::string CauseContext::Tuning(const Operation& operation) const {
            "these sizes. Add them (its gradlib tuner, AITER_CONFIG_GEMM_BF16), or tune hipBLASLt "
            "with PYTORCH_TUNABLEOP_ENABLED=1 in a warm-up run";
   }
+  // No compiler chooses the kernel of a library's own op.
+  const bool own = !operation.name.starts_with("aten::");
   const std::string compiled =
-      work_.compiled ? "Compile with `mode=\"max-autotune\"`, which times Triton's and the "
+      work_.compiled && !own ? "Compile with `mode=\"max-autotune\"`, which times Triton's and the "
                        "library's kernels for these sizes"
                      : "";
   if (work_.amd) {
@@ -172,8 +174,10 @@ std::string CauseContext::Tuning(const Operation& operation) const {
         "offline tuning";
     return compiled.empty() ? "T" + tunable : compiled + ", or t" + tunable;
   }
-  // cuBLASLt has no switch in PyTorch that tunes it.
-  return compiled.empty() ? "Hand a reproducer with these sizes to the library's team" : compiled;
+  if (!compiled.empty()) return compiled;
+  if (own) return "Try the engine's other backends for this product";
+  return "Try the other library for these sizes (TORCH_BLAS_PREFER_CUBLASLT=1 against 0), or "
+         "generated kernels: torch.compile with `mode=\"max-autotune\"`";
 }
 
 double CauseContext::Fp8Rate(std::string_view spec) const {

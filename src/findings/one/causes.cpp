@@ -148,7 +148,6 @@ class CauseFinder {
                    amd ? "HIPBLASLT_ALLOW_TF32=1" : "TORCH_ALLOW_TF32_CUBLAS_OVERRIDE=1")});
     const Target target{part, fmt::format("{:.0f} % of the TF32 peak", limits::kTensorHigh * 100),
                         "dense peak of " + platform->name};
-    o->cause->a = target;
     o->cause->b = target;
     // Half the bytes of fp32, and the rate of bf16.
     if (const auto bf16 = perf::PeakFor(*platform, "matrix_bf16")) {
@@ -401,19 +400,12 @@ class CauseFinder {
         CauseCount("head_size", *head),
         CauseWords("reference", std::string(rate->kernels)),
         NumberFact("target_tflops", goal, "TFLOPS/s"),
-        CauseWords("choice", amd ? "`torch.backends.cuda.preferred_rocm_fa_library(\"ck\")`, or "
-                                   "flash-attn / AITER's kernels"
-                                 : "`torch.nn.attention.sdpa_kernel(SDPBackend.CUDNN_ATTENTION)`, "
-                                   "or FlashAttention-3"),
-        CauseWords("switch", amd ? "Without a change of the code: "
-                                   "TORCH_ROCM_FA_PREFER_CK=1."
-                                 : "Without a change of the code: "
-                                   "TORCH_CUDNN_SDPA_ENABLED=1.")};
-    if (causal) {
-      facts.push_back(CauseWords("causal",
-                                 "The mask is not causal; if it is meant to be, `is_causal=True` "
-                                 "halves the work."));
-    }
+        CauseWords("choice", amd ? "AITER's or flash-attn's" : "FlashAttention-3's"),
+        CauseWords("switch", amd ? "TORCH_ROCM_FA_PREFER_CK=1, or "
+                                   "`torch.backends.cuda.preferred_rocm_fa_library(\"ck\")`"
+                                 : "TORCH_CUDNN_SDPA_ENABLED=1, or "
+                                   "`torch.nn.attention.sdpa_kernel(SDPBackend.CUDNN_ATTENTION)`")};
+    if (causal) facts.push_back(NumberFact("causal_ms", o->gpu_us / 2000, "ms"));
     Set(o, Pattern::kSlowAttentionKernel, o->library, std::move(facts));
     const Target target{
         {SavedPart(now, 0.75 * goal), SavedPart(now, 0.9 * goal), SavedPart(now, goal)},
@@ -475,8 +467,7 @@ class CauseFinder {
                          SavedPart(*e.tb_per_s, limits::kStreamShare * peak)},
                         fmt::format("{:.0f} % of the bandwidth", limits::kStreamShare * 100),
                         "bandwidth of " + calls_.platform->name};
-    if (work_.causal) o->cause->a = target;
-    o->cause->b = target;
+    (work_.causal ? o->cause->a : o->cause->b) = target;
     return true;
   }
 
@@ -487,9 +478,7 @@ class CauseFinder {
     if (!blocks || *blocks >= limits::kFewRowsShare * *units) return;
     Set(o, Pattern::kFewRowsNorm, "rows",
         {CauseCount("blocks", *blocks), CauseCount("compute_units", *units), KernelFact(*o)});
-    const Target target{{0.3, 0.5, 0.75}, "four times as many blocks", "blocks against units"};
-    o->cause->a = target;
-    o->cause->b = target;
+    o->cause->b = Target{{0.3, 0.5, 0.75}, "four times as many blocks", "blocks against units"};
   }
 
   // ---- all together

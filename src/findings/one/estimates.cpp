@@ -5,6 +5,8 @@
 #include <set>
 #include <tuple>
 
+#include <fmt/format.h>
+
 #include "analysis/attribution/gpu_timeline.h"
 #include "findings/one/advice_rules.h"
 #include "findings/one/replay_causes.h"
@@ -216,9 +218,17 @@ class FindingMaker {
     if (!FillRule(row->path_b, facts, written).empty()) f->path_b = {{Advice::kRule, {}, {}}};
   }
 
-  // The roof itself is a bound and no target.
-  static Target RoofTarget(double percent) {
+  // The roof itself is a bound and no target; no attention kernel comes near that of arithmetic.
+  Target RoofTarget(const Operation& member) const {
+    const double percent = *member.efficiency.percent;
     const auto part = [&](double share) { return std::max(0.0, 1 - percent / (100 * share)); };
+    if (out_.kind == Kind::kSdpa && member.efficiency.bound == Bound::kCompute) {
+      const double most = HasPattern(member, Pattern::kShortSequence) ? limits::kAttentionShort
+                                                                      : limits::kAttentionOther;
+      return {{part(most * limits::kAttentionLow), part(most * limits::kAttentionMid), part(most)},
+              fmt::format("{:.0f} % of its roof", 100 * most),
+              "share of the peak that attention of such lengths reaches"};
+    }
     return {{part(limits::kRoofLow), part(limits::kRoofMid), part(limits::kRoofHigh)},
             "60 to 90 % of its roof",
             "the roof of the platform"};
@@ -236,10 +246,12 @@ class FindingMaker {
 
   void Changes(const Group& group, Finding* f) const {
     // The gap to a roof is a kernel's, unless only a change of the model takes it away.
-    const auto way = [](const std::vector<Remedy>& path) {
-      return !path.empty() && path.front().advice != Advice::kNoneKnown;
-    };
-    const auto roof_path = !way(f->path_b) && way(f->path_a) ? &Cause::a : &Cause::b;
+    // What another algorithm would reach the roof does not tell.
+    const bool other_work = std::any_of(
+        f->path_a.begin(), f->path_a.end(),
+        [](const Remedy& remedy) { return remedy.advice == Advice::kProductAndShuffle; });
+    const bool by_a = !HasAction(f->path_b) && HasAction(f->path_a) && !other_work;
+    const auto roof_path = by_a ? &Cause::a : &Cause::b;
     for (const auto& [path, change] :
          {std::pair{&Cause::a, &f->change_a}, {&Cause::b, &f->change_b}}) {
       Change made;
@@ -251,7 +263,7 @@ class FindingMaker {
           const double part = Transposes(*member);
           target = Target{{part / 2, 0.8 * part, part}, "no layout conversions", "this trace"};
         } else if (path == roof_path && member->efficiency.percent) {
-          target = RoofTarget(*member->efficiency.percent);
+          target = RoofTarget(*member);
         }
         if (!target) continue;
         if (made.parts.empty()) {

@@ -26,7 +26,8 @@ std::optional<Pattern> PatternOf(FusionKind kind) {
   return std::nullopt;
 }
 
-// A compiler fuses chains by itself; what it left, and what an old PyTorch runs, needs other ways.
+// A compiler fuses chains by itself; what it left, what an engine runs op by op, and what an old
+// PyTorch runs, needs other ways.
 std::vector<Remedy> FusionWays(FusionKind kind, const WorkContext& context) {
   std::vector<Remedy> ways;
   const auto add = [&](Advice advice) { ways.push_back({advice, {}, {}}); };
@@ -35,7 +36,8 @@ std::vector<Remedy> FusionWays(FusionKind kind, const WorkContext& context) {
     return {{context.before_torch2 ? Advice::kLegacyOptimizer : Advice::kFusedOptimizer, {}, {}}};
   }
   if (context.before_torch2) return {{Advice::kUpgradeTorch, {}, {}}};
-  if (!context.compiled) add(Advice::kCompile);
+  if (context.CanCompile()) add(Advice::kCompile);
+  if (context.IsServer() && kind == FusionKind::kEpilogue) add(Advice::kFasterActivation);
   if (kind == FusionKind::kNorm) add(Advice::kFusedNorm);
   if (kind == FusionKind::kRotary) add(Advice::kFuseRotary);
   if (context.compiled && kind != FusionKind::kNorm) add(Advice::kFuseIntoProduct);
@@ -124,11 +126,12 @@ void TellEagerChains(const Analysis& analysis, const std::set<FusionKind>& kinds
   std::string by_hand = norm ? "`torch.nn.functional.rms_norm` or `layer_norm`" : "";
   if (rotary) by_hand += std::string(norm ? ", " : "") + "Liger's `liger_rotary_pos_emb`";
   PatternHit hit{Pattern::kEagerChains, {{"parts", ChainsText(analysis, *f), "words", {}, {}}}};
+  if (rotary) hit.facts.push_back({"rotary", std::string("yes"), "words", {}, {}});
   if (!by_hand.empty()) hit.facts.push_back({"by_hand", std::move(by_hand), "words", {}, {}});
   f->patterns.insert(f->patterns.begin(), std::move(hit));
   f->rule = Pattern::kEagerChains;
-  f->path_a = {{Advice::kRule, {}, {}}};
-  f->path_b = {NoWay("ATen's kernels for these ops have no setting")};
+  if (norm || rotary) f->path_a = {{Advice::kRule, {}, {}}};
+  f->path_b = {{Advice::kRule, {}, {}}};
 }
 
 // Chains of memory-bound work; attention and optimizers are levers of their own.
@@ -227,12 +230,43 @@ class FusionFindingMaker {
     }
     std::vector<Finding> out;
     for (const Candidates& members : groups) {
-      if (IsWorthIt(members)) out.push_back(Make(members));
+      const bool floor = IsActivationOfEngine(members) && !PartToStream(*members.front());
+      if (IsWorthIt(members) && !floor) out.push_back(Make(members));
     }
     return out;
   }
 
  private:
+  // An activation that an engine runs behind a product of a library: only its own kernel can get
+  // faster.
+  bool IsActivationOfEngine(const Candidates& members) const {
+    return analysis_.context.IsServer() &&
+           std::all_of(members.begin(), members.end(), [](const FusionCandidate* one) {
+             return one->kind == FusionKind::kEpilogue && one->kernels.size() == 1;
+           });
+  }
+
+  // What is left of its time at the bandwidth that large reads and writes reach; absent: it takes
+  // as long as a launch does, or is as fast.
+  std::optional<double> PartToStream(const FusionCandidate& one) const {
+    const Operation* operation = analysis_.FindOperation(one.kernels.front().operation);
+    if (operation == nullptr || operation->mean_us < limits::kSmallKernelUs) return std::nullopt;
+    const Efficiency& now = operation->efficiency;
+    if (!now.tb_per_s || !now.peak_tb_per_s || *now.tb_per_s <= 0) return std::nullopt;
+    const double part = 1 - *now.tb_per_s / (limits::kStreamShare * *now.peak_tb_per_s);
+    return part > 0 ? std::optional(part) : std::nullopt;
+  }
+
+  void HoldAgainstBandwidth(const Candidates& members, Finding* f) const {
+    const double part = PartToStream(*members.front()).value_or(0);
+    const Range saved = {part / 2, 0.8 * part, part};
+    f->savings_ms = Scaled(saved, f->time_ms);
+    for (Change::Part& one : f->change_a->parts)
+      one.saved_part = saved;
+    f->change_a->target = "80 % of the bandwidth";
+    f->change_a->source = "bandwidth of the platform";
+  }
+
   Finding Make(const Candidates& members) const {
     const FusionCandidate& first = *members.front();
     const bool attention = first.kind == FusionKind::kAttention;
@@ -248,9 +282,14 @@ class FusionFindingMaker {
     f.change_a->source = first.source.empty() ? "traffic of the chains" : first.source;
     for (const FusionCandidate* one : members)
       AddMember(*one, &f);
+    const bool engine = IsActivationOfEngine(members);
+    if (engine) HoldAgainstBandwidth(members, &f);
     Paths(members, &f);
+    if (IsPointwise(first.kind) && !engine) f.change_a->exact = OneKernelEach(members);
+    if (TakesRotation(f)) AddRotation(members, &f);
     f.change_a->savings_ms = *f.savings_ms;
-    if (IsPointwise(first.kind)) f.change_a->exact = OneKernelEach(members);
+    if (HasAction(f.path_b)) f.change_b = f.change_a;
+    if (!HasAction(f.path_a) && f.change_b) f.change_a.reset();
     f.impact_percent = Scaled(*f.savings_ms, 100 / analysis_.totals.window_ms);
     f.upper_bound_ms = f.time_ms;
     SetShares(analysis_, &f);
@@ -295,7 +334,8 @@ class FusionFindingMaker {
     std::set<Advice> told;
     for (const FusionCandidate* one : members) {
       for (const Remedy& remedy : FusionWays(one->kind, analysis_.context)) {
-        if (told.insert(remedy.advice).second) f->path_a.push_back(remedy);
+        auto& path = PathOf(remedy.advice) == Path::kA ? f->path_a : f->path_b;
+        if (told.insert(remedy.advice).second) path.push_back(remedy);
       }
     }
   }
@@ -320,6 +360,33 @@ class FusionFindingMaker {
         f->row_ids.push_back(row->row_id);
       }
     }
+  }
+
+  // What else turns queries and keys goes as a whole: the one kernel is counted already.
+  void AddRotation(const Candidates& members, Finding* f) const {
+    std::set<trace::EventIndex> own;
+    for (const FusionCandidate* one : members)
+      own.insert(one->gpu.begin(), one->gpu.end());
+    analysis::RemoveGpu goes;
+    double ms = 0;
+    for (const CategoryAnalysis& category : analysis_.categories) {
+      for (const Operation& operation : category.operations) {
+        if (!IsOfRotation(operation) || operation.cause) continue;
+        for (const trace::EventIndex e : operation.gpu) {
+          if (own.contains(e)) continue;
+          goes.events.push_back(e);
+          ms += trace::MicrosOf(events_[e].dur_ns) / 1000;
+        }
+      }
+    }
+    if (goes.events.empty()) return;
+    f->time_ms += ms;
+    f->exclusive_ms += ms;
+    const Range part = {0.6, 0.8, 1};
+    for (double Range::*x : {&Range::low, &Range::mid, &Range::high})
+      (*f->savings_ms).*x += part.*x * ms;
+    f->change_a->parts.push_back({part, goes.events});
+    f->change_a->exact.emplace_back(std::move(goes));
   }
 
   // Of each instance one kernel stays; the others go with their launches and with what the host
@@ -371,6 +438,19 @@ class FusionFindingMaker {
 };
 
 }  // namespace
+
+bool IsOfRotation(const Operation& operation) {
+  const bool moves = operation.name == "aten::cat" || operation.name == "aten::neg" ||
+                     operation.name == "aten::mul" || operation.name == "aten::add";
+  return moves && (operation.entry_point.ends_with(": rotate_half") ||
+                   operation.entry_point.find(": apply_rotary") != std::string::npos);
+}
+
+bool TakesRotation(const Finding& finding) {
+  return finding.rule == Pattern::kEagerChains &&
+         std::any_of(finding.patterns.front().facts.begin(), finding.patterns.front().facts.end(),
+                     [](const Fact& fact) { return fact.key == "rotary"; });
+}
 
 std::vector<Finding> FusionFindings(const Analysis& analysis, const trace::EventStore& events,
                                     const tree::CallTree& tree,

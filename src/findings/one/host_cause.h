@@ -15,6 +15,7 @@ enum class HostCauseKind : std::uint8_t {
   kSection,      // long stretches between the same GPU work: preprocessing, loading, plain Python
   kWaits,        // calls that wait for the GPU, one after the other
   kLaunchBound,  // launching takes longer than the work that is launched
+  kReplayGap,    // what comes before and between replays of a graph
   kOptimizer,    // parameter by parameter: gradients cleared, weights updated
   kFirstCalls,   // code loaded, memory taken, libraries set up: once
   kDescheduled,  // the process had no CPU

@@ -75,7 +75,7 @@ class HostFindingMaker {
     f.savings_ms = Range{0, cause.idle_ms, cause.idle_ms};
     f.patterns.push_back({pattern, {NumberFact("host_ms", cause.total_ms, "ms")}});
     for (const Advice one : advice)
-      f.path_a.push_back({one, {}, {}});
+      (PathOf(one) == Path::kA ? f.path_a : f.path_b).push_back({one, {}, {}});
     f.host = std::make_shared<const HostCause>(std::move(cause));
     out_.push_back(std::move(f));
   }
@@ -121,10 +121,35 @@ class HostFindingMaker {
       HostSectionNames section{{}, group.loading, 2 * group.nothing_ms > group.total_ms};
       for (const SectionWork& work : group.work)
         section.names.push_back(work.name);
+      std::vector<Advice> advice = AdviceForHostSection(e_.context, section);
+      // What nobody can act on is told of only where it is much of the step.
+      const bool much = cause.idle_ms >= limits::kSectionAlone / 100 * e_.base_ms;
+      if ((advice.empty() && !much) || IsFirstOfMany(group)) continue;
       Add(group.loading ? "data_loading" : "host_section",
-          group.loading ? Pattern::kDataLoading : Pattern::kHostSection,
-          AdviceForHostSection(e_.context, section), std::move(cause));
+          group.loading ? Pattern::kDataLoading : Pattern::kHostSection, std::move(advice),
+          std::move(cause));
     }
+  }
+
+  // One long call of a function that is called again and again: code is loaded, tables are made.
+  bool IsFirstOfMany(const SectionGroup& group) const {
+    constexpr std::uint64_t kMany = 8;  // calls for one that is long
+    if (group.loading || group.stretches.size() > 1 || group.work.empty()) return false;
+    const SectionWork& leading = group.work.front();
+    if (2 * leading.ms < group.total_ms) return false;
+    const trace::EventStore& events = e_.trace.events();
+    std::uint64_t calls = 0;
+    std::int64_t others = 0;
+    for (trace::EventIndex e = 0; e < events.size(); ++e) {
+      if (!tree::IsHost(events[e].kind) || events.name(e) != leading.name) continue;
+      ++calls;
+      const std::int64_t at = events[e].ts_ns;
+      const Interval<std::int64_t>& own = group.stretches.front();
+      if (at > own.end || events[e].end_ns() < own.start) others += events[e].dur_ns;
+    }
+    // The usual call is much shorter.
+    return calls >= kMany * leading.count &&
+           4 * MsOf(others) < leading.ms * static_cast<double>(calls - leading.count);
   }
 
   // Workers take all of the loader's time away, that which the GPU's queue covers, too: a host that
@@ -279,7 +304,7 @@ class HostFindingMaker {
   // Where launches come late although nothing is waited for: by phase, as a median over all of them
   // is of none.
   void LaunchBound() {
-    if (e_.host.launching.graph_percent > limits::kGraphShareMax) return;
+    if (e_.host.launching.graph_percent > limits::kGraphShareMax) return ReplayGap();
     HostCause cause;
     cause.kind = HostCauseKind::kLaunchBound;
     double early = 0;
@@ -314,9 +339,38 @@ class HostFindingMaker {
     cause.changes = GraphsOf(Union(std::move(spans)));
     Add("launch_bound", Pattern::kLaunchBound, {}, std::move(cause));
     // Phases that wait for the GPU again and again are none of these.
-    Ways ways = WaysToLaunchFaster(e_.context, false);
-    out_.back().path_a = std::move(ways.a);
-    out_.back().path_b = std::move(ways.b);
+    const bool optimizer_told = std::any_of(out_.begin(), out_.end(), [](const Finding& finding) {
+      return finding.host->kind == HostCauseKind::kOptimizer;
+    });
+    out_.back().path_b = WaysToLaunchFaster(e_.context, false, optimizer_told);
+  }
+
+  // An engine that replays a graph a step: what is idle is the preparation of the next one, and
+  // what the replay itself waits for.
+  void ReplayGap() {
+    if (!e_.context.IsServer()) return;
+    HostCause cause;
+    cause.kind = HostCauseKind::kReplayGap;
+    IntervalSet<std::int64_t> gaps;
+    for (const IdlePhase& phase : ledger_.phases) {
+      cause.idle_ms += phase.launch_ms + phase.sync_ms;
+      cause.count += phase.launches;
+      gaps.insert(gaps.end(), phase.gaps.begin(), phase.gaps.end());
+      if (!phase.name.empty() && phase.launch_ms + phase.sync_ms > 0) {
+        cause.places.push_back(PlaceOf(phase));
+        cause.places.back().idle_ms += phase.sync_ms;
+      }
+    }
+    const bool told = std::any_of(out_.begin(), out_.end(), [](const Finding& finding) {
+      return finding.host->kind == HostCauseKind::kWaits;
+    });
+    if (told || e_.base_ms <= 0 || cause.idle_ms < limits::kReplayIdle / 100 * e_.base_ms) return;
+    std::stable_sort(cause.places.begin(), cause.places.end(),
+                     [](const HostPlace& a, const HostPlace& b) { return a.idle_ms > b.idle_ms; });
+    if (cause.places.size() > kHostPlacesMax) cause.places.resize(kHostPlacesMax);
+    cause.total_ms = cause.idle_ms;
+    cause.changes = {analysis::ScaleHost{StretchesOf(Union(std::move(gaps))), 0}};
+    Add("replay_gap", Pattern::kReplayGap, {Advice::kPrepareSteps}, std::move(cause));
   }
 
   // One pass of the simulation's graph each: of very many spans it is all between them.

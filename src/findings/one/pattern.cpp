@@ -1,5 +1,6 @@
 #include "findings/one/pattern.h"
 
+#include <algorithm>
 #include <utility>
 
 namespace jarvis::findings {
@@ -81,7 +82,7 @@ constexpr PatternInfo kPatterns[] = {
     {P::kParameterCast, "parameter_cast", "a parameter cast again in each call", true},
     {P::kParameterQuantised, "parameter_quantised", "weights quantised again in each call", true},
     {P::kSumOfOne, "sum_of_one", "a reduction over a dimension of size one", true},
-    {P::kFewRowsNorm, "few_rows_norm", "a normalisation of few rows", true},
+    {P::kFewRowsNorm, "few_rows_norm", "a normalisation in few blocks", true},
     {P::kSlowDownProjection, "slow_down_projection",
      "a down projection that is slow beside gate and up", true},
     {P::kTableCast, "table_cast", "a table cast again in each layer", true},
@@ -98,6 +99,9 @@ constexpr PatternInfo kPatterns[] = {
     {P::kRecompute, "recompute", "forward work done again by activation checkpointing", true},
     {P::kRepeatedPass, "repeated_pass", "the same pass again on equal shapes", true},
     {P::kEqualCopies, "equal_copies", "one tensor computed on copy by copy", true},
+    {P::kEpilogueLeft, "epilogue_left", "an activation that its product could compute", true},
+    {P::kCutExperts, "cut_experts", "experts cut into slices", true},
+    {P::kReplayGap, "replay_gap", "the GPU idles around the replay of its graph", true},
 };
 static_assert(std::size(kPatterns) == static_cast<std::size_t>(P::kCount));
 
@@ -129,12 +133,17 @@ constexpr AdviceInfo kAdvices[] = {
     {A::kCompileParts, "compile_parts",
      "compile the parts that are launched op by op: torch.compile(pipe.text_encoder, "
      "mode=\"reduce-overhead\"), and so pipe.transformer and pipe.vae.decode"},
+    {A::kCompileRest, "compile_rest",
+     "compile what is still launched op by op, too: torch.compile(pipe.text_encoder, "
+     "mode=\"reduce-overhead\"), and each further text encoder of the pipeline; encode prompts "
+     "that "
+     "come again once"},
     {A::kGraphParts, "graph_parts",
      "the waits split the step, so no graph holds it: capture or compile the parts between them "
      "(torch.compile with mode=\"reduce-overhead\" on an encoder or a decoder)"},
     {A::kUpgradeTorch, "upgrade_torch",
-     "the recording is older than PyTorch 2: torch.compile, which fuses such ops, needs an "
-     "upgrade"},
+     "upgrade to PyTorch 2: torch.compile, which fuses such ops and launches less, is not in the "
+     "version that was recorded"},
     {A::kLegacyOptimizer, "legacy_optimizer",
      "call zero_grad(set_to_none=True), and take torch.optim._multi_tensor (newer PyTorch: "
      "foreach=True)"},
@@ -157,6 +166,16 @@ constexpr AdviceInfo kAdvices[] = {
      "or the fast image processor of transformers (use_fast=True)"},
     {A::kDecodeElsewhere, "decode_elsewhere",
      "decode in a worker process ahead of the step, or on the GPU (torchcodec with NVDEC)"},
+    {A::kPrepareAhead, "prepare_ahead",
+     "prepare the next input in worker processes while the GPU has this one (num_workers of the "
+     "pipeline call or of its DataLoader); a single input still waits for its own preparation"},
+    {A::kOnceOutside, "once_outside",
+     "do this once and keep the result: it walks modules and parameters, which do not change from "
+     "step to step"},
+    {A::kPrepareSteps, "prepare_steps",
+     "prepare the next step while this one runs (vLLM: --async-scheduling; SGLang: its overlap "
+     "scheduler, on unless disabled), and keep sequence lengths on the host, so that nothing is "
+     "read back before the replay"},
     {A::kHostOpsToDevice, "host_ops_to_device",
      "run these torch ops on the GPU, before the result is copied to the CPU"},
     {A::kFindHostWork, "find_host_work",
@@ -184,7 +203,7 @@ constexpr AdviceInfo kAdvices[] = {
      "warm up: run one iteration (of a server: one request) before what is timed, served or "
      "recorded"},
     {A::kOverlapHostWork, "overlap_host_work",
-     "vectorise this host work, move it to the GPU, or do it in another process beside the GPU's"},
+     "vectorise this host work, or do it in another thread or process while the GPU has work"},
     {A::kRecordWithoutStacks, "record_without_stacks", "record again with with_stack=False"},
     {A::kGiveCores, "give_cores",
      "give each process CPU cores of its own (affinity, quota, fewer processes)"},
@@ -212,6 +231,9 @@ constexpr AdviceInfo kAdvices[] = {
      "compile with mode=\"max-autotune\", which times Triton's and the library's kernels for these "
      "sizes"},
     {A::kSplitK, "split_k", "use a kernel that splits K"},
+    {A::kFasterActivation, "faster_activation",
+     "it stands behind a product of a library, so no compiler fuses it: take another kernel of the "
+     "engine for it, or a product with a gated epilogue"},
     {A::kAttentionCk, "attention_ck",
      "the kernel is AOTriton's: set TORCH_ROCM_FA_PREFER_CK=1 for Composable Kernel's"},
     {A::kAttentionCudnn, "attention_cudnn",
@@ -242,7 +264,67 @@ constexpr AdviceInfo kAdvices[] = {
 };
 static_assert(std::size(kAdvices) == static_cast<std::size_t>(A::kCount));
 
+// Rows are found by their number.
+template <typename Row, std::size_t N, typename Key>
+constexpr bool InOrder(const Row (&rows)[N], Key Row::*key) {
+  for (std::size_t i = 0; i < N; ++i) {
+    if (static_cast<std::size_t>(rows[i].*key) != i) return false;
+  }
+  return true;
+}
+static_assert(InOrder(kPatterns, &PatternInfo::pattern));
+static_assert(InOrder(kAdvices, &AdviceInfo::advice));
+
 }  // namespace
+
+// What leaves the model's code and mathematics alone, be it a line of the script around it.
+constexpr Advice kAround[] = {A::kCompile,
+                              A::kCompileParts,
+                              A::kCompileRest,
+                              A::kGraphParts,
+                              A::kGpuGraphs,
+                              A::kUpgradeTorch,
+                              A::kFusedOptimizer,
+                              A::kLegacyOptimizer,
+                              A::kPrefetchData,
+                              A::kLoaderWorkers,
+                              A::kPrepareAhead,
+                              A::kDecodeElsewhere,
+                              A::kPrefetchToDevice,
+                              A::kPinnedCopies,
+                              A::kWarmUpFirst,
+                              A::kRecordWithoutStacks,
+                              A::kGiveCores,
+                              A::kPrepareSteps,
+                              A::kFindHostWork,
+                              A::kFuseIntoProduct,
+                              A::kReplay,
+                              A::kTuneHipblaslt,
+                              A::kMaxAutotune,
+                              A::kSplitK,
+                              A::kAttentionCk,
+                              A::kAttentionCudnn,
+                              A::kTuneCommunication,
+                              A::kRecordRanks,
+                              A::kGraphsVllm,
+                              A::kGraphsSglang,
+                              A::kGraphsTensorRt,
+                              A::kFuseAllReduceVllm,
+                              A::kFuseAllReduceSglang,
+                              A::kProfileCounters,
+                              A::kFasterActivation};
+
+bool HasAction(std::span<const Remedy> path) {
+  return std::any_of(path.begin(), path.end(), [](const Remedy& remedy) {
+    return remedy.advice != A::kReplay && remedy.advice != A::kProfileCounters &&
+           remedy.advice != A::kNoneKnown;
+  });
+}
+
+Path PathOf(Advice advice) {
+  return std::find(std::begin(kAround), std::end(kAround), advice) != std::end(kAround) ? Path::kB
+                                                                                        : Path::kA;
+}
 
 Remedy NoWay(std::string reason) {
   return {Advice::kNoneKnown, {}, {{"reason", std::move(reason), "words", {}, {}}}};

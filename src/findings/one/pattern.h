@@ -99,11 +99,15 @@ enum class Pattern : std::uint8_t {
   kRecompute,
   kRepeatedPass,
   kEqualCopies,
+  kEpilogueLeft,
+  kCutExperts,
+  kReplayGap,
   kCount,
 };
 
 // Where the way out lies, in the users' words. A: fusion, algorithm, API (the model may be
-// changed); B: kernel tuning, or a reproducer for those who do it (the torch code must stay).
+// changed); B: what is set or wrapped around it while its code stays: settings, environment, launch
+// flags, the compiler, other kernels, or a reproducer for those who write them.
 enum class Path : std::uint8_t { kA, kB };
 
 struct PatternInfo {
@@ -135,6 +139,7 @@ enum class Advice : std::uint8_t {
   kContiguousInputs,
   kGpuGraphs,
   kCompileParts,
+  kCompileRest,
   kGraphParts,
   kUpgradeTorch,
   kLegacyOptimizer,
@@ -146,6 +151,9 @@ enum class Advice : std::uint8_t {
   kLoaderWorkers,
   kPreprocessOnGpu,
   kDecodeElsewhere,
+  kPrepareAhead,
+  kOnceOutside,
+  kPrepareSteps,
   kHostOpsToDevice,
   kFindHostWork,
   kOverlapCommunication,
@@ -170,6 +178,7 @@ enum class Advice : std::uint8_t {
   kTuneHipblaslt,
   kMaxAutotune,
   kSplitK,
+  kFasterActivation,
   kAttentionCk,
   kAttentionCudnn,
   kTuneCommunication,
@@ -193,6 +202,7 @@ struct AdviceInfo {
   std::string_view what;  // an imperative without numbers
 };
 const AdviceInfo& Info(Advice advice);
+Path PathOf(Advice advice);
 std::span<const AdviceInfo> Advices();
 
 // One way out of one finding, with what it may save if that can be told apart from the finding's
@@ -202,6 +212,10 @@ struct Remedy {
   std::optional<Range> savings_ms;
   std::vector<Fact> facts;
 };
+
+// Whether one of them is something that the reader can do: to hand over a reproducer saves nothing
+// by itself.
+bool HasAction(std::span<const Remedy> path);
 
 // Why a path has no way out.
 Remedy NoWay(std::string reason);

@@ -207,6 +207,8 @@ class RepeatedWorkFinder {
     f.exclusive_ms = host_ms;
     f.upper_bound_ms = host_ms;
     f.host = std::make_shared<const HostCause>(std::move(cause));
+    // What is kept instead of computed again is the trainer's choice, not the model's.
+    if (rule == Pattern::kRecompute) std::swap(f.path_a, f.path_b);
     out_.push_back(std::move(f));
   }
 

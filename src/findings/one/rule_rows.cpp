@@ -14,12 +14,11 @@ constexpr RuleRow kRows[] = {
      "Tensile "
      "of type S) on a device with TF32 or XF32 units",
      "on fp32 kernels ({kernel}) at {tflops_achieved}; the TF32 rate of the device is {tf32_peak}",
-     "Allow TF32: `torch.set_float32_matmul_precision(\"high\")`, or "
-     "`torch.backends.cuda.matmul.allow_tf32 = True`. Inputs of products are then rounded to 10 "
-     "bits of mantissa. [[Where accuracy allows it, `torch.autocast(\"cuda\", torch.bfloat16)` "
-     "goes "
-     "further: about {option_ms} of these products' GPU time.]]",
-     "The same without touching the code: set {environment} before the program starts.",
+     "[[Where accuracy allows it, `torch.autocast(\"cuda\", torch.bfloat16)` goes further: about "
+     "{option_ms} of these products' GPU time.]]",
+     "Allow TF32: `torch.set_float32_matmul_precision(\"high\")` once at the start, or "
+     "{environment} "
+     "in the environment. Inputs of products are then rounded to 10 bits of mantissa.",
      "Products of fewer bits; kernels that use TF32 already; devices without such units.",
      "35, 50 and 60 % of the TF32 peak, never faster than memory",
      "dense TF32 peak of the platform"},
@@ -58,7 +57,9 @@ constexpr RuleRow kRows[] = {
      "head size",
      "with {kernel} at {tflops_achieved} (head size {head_size}); {reference} reach "
      "{target_tflops}",
-     "Choose the backend: {choice}. [[{causal}]]", "{switch}",
+     "Call {choice} kernel in the module. [[The mask is not causal: if it is meant to be, "
+     "`is_causal=True` halves the work, {causal_ms} of GPU time by itself.]]",
+     "Choose the backend of scaled_dot_product_attention: {switch}.",
      "Few queries; the published kernels themselves; short sequences.",
      "the published rate, and 85 % of it", "the table of published rates below"},
     {Pattern::kFewQueries,
@@ -125,11 +126,10 @@ constexpr RuleRow kRows[] = {
      "Reductions that change the type.", "all of its time", "it moves data and computes nothing"},
     {Pattern::kFewRowsNorm,
      "A normalisation whose grid has fewer blocks than a quarter of the compute units",
-     "in grids of {blocks} blocks on {compute_units} compute units",
-     "Let `torch.compile` generate a reduction that splits the rows, or normalise more rows in one "
-     "call.",
-     "Use a kernel that gives several blocks to a row.", "Short kernels.",
-     "twice and four times as fast", "blocks against compute units"},
+     "in grids of {blocks} blocks on {compute_units} compute units", "",
+     "Use a kernel that splits each row or channel over several blocks: `torch.compile` generates "
+     "such reductions.",
+     "Short kernels.", "twice and four times as fast", "blocks against compute units"},
     {Pattern::kSlowDownProjection,
      "In replayed or unmodelled mixtures of experts: the product after the one with the gated "
      "activation takes more than 0.63 of its time, though gate and up have twice its weights",
@@ -186,9 +186,9 @@ constexpr RuleRow kRows[] = {
      "a "
      "model that is not compiled",
      "as separate kernels, which hand data on through memory ({parts}),",
-     "Let a compiler make one kernel of each chain: `torch.compile(model)`[[; by hand: "
-     "{by_hand}]].",
-     "",
+     "[[In the model's code, chain by chain: {by_hand}.]]",
+     "Let a compiler make one kernel of each chain: `torch.compile(model)` around it, whose code "
+     "stays.",
      "Compiled models; servers with settings of their own; PyTorch before 2; chains of low "
      "confidence.",
      "the bytes of the chain without what only passes through, at the bandwidth of today and of "
@@ -210,10 +210,11 @@ constexpr RuleRow kRows[] = {
      "at least eight a launch",
      "beside {launches} replays of graphs, {copies_per_launch} a replay[[, {bytes} in all]]: they "
      "fill the graphs' fixed inputs and take their outputs out",
+     "",
      "Let the producers write into the graphs' input buffers: capture them too "
      "(`torch.cuda.make_graphed_callables` over a larger part, forward and backward together), and "
      "hand weights and saved activations over as static inputs, which are not copied.",
-     "", "Graphs of engines that copy a few indices; uploads from the host.",
+     "Graphs of engines that copy a few indices; uploads from the host.",
      "50, 90 and 100 % of the copies", "copies in this trace"},
     {Pattern::kCollectiveCopies,
      "Copies on the device right before or behind a collective on its stream, at least eight",
@@ -223,13 +224,34 @@ constexpr RuleRow kRows[] = {
      "registered buffers) and reduce in place.",
      "[[{server}.]]", "Copies that other work hides; buckets of DDP and FSDP.",
      "50, 80 and 100 % of the copies", "copies in this trace"},
+    {Pattern::kEpilogueLeft,
+     "A pointwise kernel that a compiler generated for an activation, right behind a product on "
+     "its "
+     "stream",
+     "right behind a product ({product}), whose output it reads again at {tb_s_achieved}", "",
+     "Let the product compute it in its epilogue: `mode=\"max-autotune\"` with generated products "
+     "(TORCHINDUCTOR_MAX_AUTOTUNE_GEMM_BACKENDS=ATEN,TRITON), where they are as fast as the "
+     "library's.",
+     "Reductions; kernels below 10 us; kernels that a library's op launches.",
+     "40, 65 and 90 % of its time: what it reads again", "traffic of the kernel"},
+    {Pattern::kCutExperts,
+     "A server whose mixture of experts is cut by tensor parallelism: each rank holds a slice of "
+     "every expert",
+     "on slices of the experts, 1/{ranks} of each on every rank, which kernels pad to whole tiles",
+     "",
+     "Try expert parallelism instead ({setting}): each rank then holds whole experts, whose sizes "
+     "fill tiles. Tokens are exchanged instead of sums; which is faster only a run with both "
+     "tells.",
+     "Experts in parallel already; a smaller part of computing.", "none: no saving is claimed",
+     "sizes of slices are not recorded"},
     {Pattern::kRecompute,
      "Host frames in which `torch.utils.checkpoint` runs the forward pass again during backward",
      "in {calls} recomputed passes, {host_ms} of host and {gpu_ms} of GPU time[[; the device has "
      "{memory} of memory, which the trace does not show to be full]][[; {statistics}]]",
-     "Take the checkpoint wrappers off where the activations fit (raise the batch only after "
-     "that); what is recomputed is then kept.",
-     "", "Traces without Python frames below backward; inference.", "all of the recomputed work",
+     "",
+     "Switch checkpointing off where the activations fit, by the trainer's flag or by taking the "
+     "wrappers off (raise the batch only after that): what is computed stays the same.",
+     "Traces without Python frames below backward; inference.", "all of the recomputed work",
      "time in this trace"},
     {Pattern::kRepeatedPass,
      "Inference: a root module called at least three times in a step, on inputs of equal shapes "
@@ -238,8 +260,9 @@ constexpr RuleRow kRows[] = {
      "in {passes} passes on inputs of equal shape, each with the same preparation on the host "
      "before "
      "it ({each_ms} a pass and its preparation)",
-     "Make one call of them: all labels, prompts or images in one batch. If the input is the same "
-     "each time (the trace has no values, so this is inferred), prepare and encode it once.",
+     "Prepare and encode once what the passes share, and run only what differs for each of them "
+     "(labels, prompts) in one call. That they share an input is inferred from equal shapes: where "
+     "each has its own, one batch of all saves the host's part alone.",
      "", "Steps of generation, denoising or training; passes on other shapes.",
      "all passes but one at most; without batching gains on the GPU at least the host's part",
      "time in this trace"},

@@ -39,6 +39,7 @@ class TraceStructures {
     HalfPrecision();
     GraphCopies();
     CollectiveCopies();
+    CutExperts();
     FindRepeatedWork(calls_, context_, &out_);
     FindEqualCopies(calls_, context_, &out_);
     return std::move(out_);
@@ -217,6 +218,9 @@ class TraceStructures {
     Add(Pattern::kGraphInputCopies, "Copies", "device copies around " + owner,
         {copies.begin(), copies.end()}, {0.5, 0.9, 1}, {{}, "no copies", "copies in this trace"},
         std::move(facts));
+    // What is captured changes, the model does not.
+    std::swap(out_.back().path_a, out_.back().path_b);
+    std::swap(out_.back().change_a, out_.back().change_b);
   }
 
   void CollectiveCopies() {
@@ -258,6 +262,37 @@ class TraceStructures {
   bool IsCollective(EventIndex e) const {
     return analysis::ClassOf(events_[e].kind, events_.name(e), analysis::Communicators::kAll) ==
            analysis::WorkClass::kCommunication;
+  }
+
+  // ---- experts
+
+  // Nothing tells what whole experts would save, so the finding claims nothing; the time of their
+  // operations stays to be judged by others.
+  void CutExperts() {
+    if (!context_.IsServer() || context_.cut_experts < 2) return;
+    std::vector<EventIndex> gpu;
+    double us = 0;
+    for (const CategoryAnalysis& category : categories_) {
+      if (category.kind != Kind::kMoe) continue;
+      for (const Operation& o : category.operations) {
+        gpu.insert(gpu.end(), o.gpu.begin(), o.gpu.end());
+        us += o.gpu_us;
+      }
+    }
+    if (gpu.empty() || 100 * us < limits::kExpertShare * calls_.computation_us) return;
+    const char* setting = context_.engine == Engine::kVllm ? "vLLM: `--enable-expert-parallel`"
+                          : context_.engine == Engine::kSglang
+                              ? "SGLang: `--ep-size`"
+                              : "TensorRT-LLM: `moe_expert_parallel_size`";
+    Finding f = StructureFinding(
+        calls_, Pattern::kCutExperts, "Experts", "expert layers", std::move(gpu), {0, 0, 0}, {},
+        {StructureCount("ranks", context_.cut_experts), StructureWords("setting", setting)});
+    f.change_a.reset();
+    f.savings_ms.reset();
+    f.path_a.clear();
+    f.path_b = {{Advice::kRule, {}, {}}};
+    f.method = EstimateMethod::kNone;
+    out_.push_back(std::move(f));
   }
 
   // ---- all
@@ -329,8 +364,8 @@ void AddStructures(std::vector<Finding> structures, double window_ms, std::vecto
   if (window_ms <= 0) return;
   for (Finding& f : structures) {
     f.percent_of_total = f.time_ms / window_ms * 100;
-    f.impact_percent = Scaled(*f.savings_ms, 100 / window_ms);
-    if (f.impact_percent->mid < limits::kFindingMin) continue;
+    if (f.savings_ms) f.impact_percent = Scaled(*f.savings_ms, 100 / window_ms);
+    if (f.impact_percent && f.impact_percent->mid < limits::kFindingMin) continue;
     f.priority = PriorityOf(*f.percent_of_total, std::nullopt, true);
     f.rank = static_cast<int>(all->size()) + 1;
     all->push_back(std::move(f));

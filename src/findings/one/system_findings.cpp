@@ -108,12 +108,11 @@ std::vector<Finding> IdleFindings(const Analysis& analysis) {
                             {NumberFact("median_us", group.median_us, "us"),
                              NumberFact("max_us", group.max_us, "us")}});
     }
-    if (rule != std::end(kGapRules)) f.path_a = {{rule->a, {}, {}}};
+    if (rule != std::end(kGapRules))
+      (PathOf(rule->a) == Path::kA ? f.path_a : f.path_b) = {{rule->a, {}, {}}};
     if (group.name == "host_bound") {
       const bool waits = static_cast<double>(analysis.context.sync_calls) > limits::kCopyCount;
-      Ways ways = WaysToLaunchFaster(analysis.context, waits);
-      f.path_a = std::move(ways.a);
-      f.path_b = std::move(ways.b);
+      f.path_b = WaysToLaunchFaster(analysis.context, waits, false);
     }
     for (const Gap& gap : idle.gaps) {
       if (GapText(gap.kind) != group.name || gap.module_path.empty()) continue;
@@ -224,9 +223,9 @@ Finding CopyFinding(const Analysis& analysis, const CopyGroup& group) {
   } else if (to_host) {
     f.path_a.push_back({Advice::kKeepOnDevice, {}, {}});
   } else if (group.pageable == 0) {
-    f.path_a.push_back({Advice::kPrefetchToDevice, {}, {}});
+    f.path_b.push_back({Advice::kPrefetchToDevice, {}, {}});
   }
-  if (group.pageable > 0) f.path_a.push_back({Advice::kPinnedCopies, {}, {}});
+  if (group.pageable > 0) f.path_b.push_back({Advice::kPinnedCopies, {}, {}});
   for (const CopySite& site : analysis.multi_kernel.copy_sites) {
     if (site.direction != group.direction) continue;
     if (!site.row_id.empty() &&

@@ -116,6 +116,7 @@ constexpr Threshold kThresholds[] = {
     {"large_gemm_nvidia", kLargeGemmNvidia, "of the peak", "... NVIDIA, no measured rate"},
     {"large_gemm_amd", kLargeGemmAmd, "of the peak", "... AMD, no measured rate"},
     {"attention_other", kAttentionOther, "of the peak", "fused attention, no published rate"},
+    {"attention_short", kAttentionShort, "of the peak", "... of short sequences"},
     {"stream_share", kStreamShare, "of the bandwidth", "large reads and writes"},
     {"target_slack", kTargetSlack, "of a target", "for the least saving"},
     {"cause_share", kCauseShare, "% of compute time", "smaller causes are not named"},
@@ -133,6 +134,11 @@ constexpr Threshold kThresholds[] = {
     {"besides", kBesides, "copies", "copies belong to a graph's or collectives' calls"},
     {"passes_min", kPassesMin, "passes", "equal passes of one step could be one call"},
     {"repeated_elements", kRepeatedElements, "elements", "a repeated tensor is large"},
+    {"easier_way", kEasierWay, "of the most saving",
+     "where the host binds its part goes first from"},
+    {"replay_idle", kReplayIdle, "% of steps", "idle time around replays is told from"},
+    {"expert_share", kExpertShare, "% of compute time", "experts cut over ranks are told from"},
+    {"section_alone", kSectionAlone, "% of steps", "host work without a way out is told from"},
     {"repeats", kRepeats, "calls", "a parameter's cast is repeated from"},
 };
 

@@ -152,6 +152,7 @@ inline constexpr double kLargeGemmMeasured = 0.95;  // of a measured achievable 
 inline constexpr double kLargeGemmNvidia = 0.75;    // of the dense peak, where no rate is measured
 inline constexpr double kLargeGemmAmd = 0.52;       //
 inline constexpr double kAttentionOther = 0.4;      // of the dense peak, no published rate known
+inline constexpr double kAttentionShort = 0.22;     // ... of sequences below kShortSequence
 inline constexpr double kStreamShare = 0.8;         // of the bandwidth: large reads and writes
 inline constexpr double kTargetSlack = 0.85;        // of a target, for the least saving
 
@@ -171,7 +172,12 @@ inline constexpr double kWaitingLaunches = 1;  // percent of launches: with so m
 inline constexpr double kBesides = 8;          // copies beside a graph or collectives, at least
 inline constexpr double kPassesMin = 3;        // equal passes of one step that are one call
 inline constexpr double kRepeatedElements = 65536;  // of a tensor that is repeated over a batch
-inline constexpr double kRepeats = 4;  // calls from which a parameter's cast is repeated
+inline constexpr double kEasierWay =
+    0.6;  // of the most saving: where the host binds its part goes first
+inline constexpr double kReplayIdle = 2;    // percent of a step: idle time around replays
+inline constexpr double kExpertShare = 10;  // percent of compute time in experts that are cut
+inline constexpr double kSectionAlone = 5;  // percent of a step: host work without a way out
+inline constexpr double kRepeats = 4;       // calls from which a parameter's cast is repeated
 
 // One row per limit, for people: its key, value, unit and what depends on it.
 struct Threshold {

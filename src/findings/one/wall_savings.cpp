@@ -30,12 +30,8 @@ double PartOf(double saved_ms, double time_ms) {
   return time_ms > 0 ? std::clamp(saved_ms / time_ms, 0.0, 1.0) : 0;
 }
 
-bool HasWay(const std::vector<Remedy>& path) {
-  return !path.empty() && path.front().advice != Advice::kNoneKnown;
-}
-
-bool Advises(const Finding& finding, Advice advice) {
-  return std::any_of(finding.path_a.begin(), finding.path_a.end(),
+bool Advises(const std::vector<Remedy>& path, Advice advice) {
+  return std::any_of(path.begin(), path.end(),
                      [&](const Remedy& remedy) { return remedy.advice == advice; });
 }
 
@@ -187,7 +183,7 @@ class WallAsker {
 
   // Pinned memory: faster, and the host no longer waits.
   std::optional<WayOut> OfPinning(const Finding& finding) const {
-    if (finding.category != "multi_kernel" || !Advises(finding, Advice::kPinnedCopies))
+    if (finding.category != "multi_kernel" || !Advises(finding.path_b, Advice::kPinnedCopies))
       return std::nullopt;
     analysis::PinCopies pin;
     for (const trace::EventIndex copy : MovingWork(finding)) {
@@ -299,30 +295,41 @@ class WallAsker {
   std::optional<WayOut> AskBoth(Finding* finding) const {
     if (finding->host != nullptr) {
       const std::optional<WayOut> way = AskHost(finding);
-      // A server's setting is Path B.
-      if (!HasWay(finding->path_a) && HasWay(finding->path_b))
-        std::swap(finding->wall_a, finding->wall_b);
+      if (HasAction(finding->path_b)) finding->wall_b = finding->wall_a;
+      if (!HasAction(finding->path_a) && finding->wall_b) finding->wall_a.reset();
       return way;
     }
-    // A rule's row has words for its paths; elsewhere a path without a way out saves nothing.
+    // A rule's row has words for its paths; elsewhere a path that nobody can take saves nothing.
     const bool ruled = finding->rule.has_value();
     if (finding->change_a || finding->change_b) {
       std::optional<WayOut> a, b;
-      if (finding->change_a && (ruled || HasWay(finding->path_a)))
+      if (finding->change_a && (ruled || HasAction(finding->path_a)))
         finding->wall_a = Ask(given_, *(a = OfChange(*finding->change_a)));
-      if (finding->change_b && (ruled || HasWay(finding->path_b)))
+      if (finding->change_b && (ruled || HasAction(finding->path_b)))
         finding->wall_b = Ask(given_, *(b = OfChange(*finding->change_b)));
       if (!a && !b) return std::nullopt;
       const bool first = a && (!b || finding->wall_a->ms.mid >= finding->wall_b->ms.mid);
       return first ? a : b;
     }
+    if (finding->subject == "communication" && !finding->savings_ms) Bound(finding);
     std::optional<WayOut> way = OfPinning(*finding);
     if (!way) way = OfEstimate(*finding);
     if (!way) return std::nullopt;
     const WallSaving saving = Ask(given_, *way);
-    if (HasWay(finding->path_a)) finding->wall_a = saving;
-    if (HasWay(finding->path_b)) finding->wall_b = saving;
+    if (HasAction(finding->path_a)) finding->wall_a = saving;
+    if (HasAction(finding->path_b)) finding->wall_b = saving;
     return finding->wall_a || finding->wall_b ? way : std::nullopt;
+  }
+
+  // What of communication is waiting for others is not known; without all of it a step would be
+  // this much shorter, until the host binds.
+  void Bound(Finding* finding) const {
+    analysis::ScaleGpu none;
+    none.events = MovingWork(*finding);
+    none.factors = {0};
+    const double saved = simulation_.WhatIf(given_, InScope({std::move(none)})).saved_ms;
+    const double most = std::min(finding->exclusive_ms, analysis_.wall.wall_ms);
+    finding->bound_ms = std::clamp(saved, 0.0, most);
   }
 
   // What a finding may save at most once others are done.
@@ -343,16 +350,38 @@ class WallAsker {
     return doubtful ? (ms.low + ms.mid) / 2 / ms.mid : 1;
   }
 
+  // A finding that waits for its place.
+  struct Next {
+    std::size_t at;
+    double ms;
+    bool known;        // after all that are done
+    double trust = 1;  // of the host's, where the profiler held it up
+  };
+
+  // Where the host binds, what it can be spared goes before faster GPU work that saves hardly more:
+  // much of the latter shows only once the host is fast, and the model stays as it is.
+  template <typename Ask>
+  std::vector<Next>::iterator EasierThan(const Next& most, std::vector<Next>& left,
+                                         const Ask& ask) const {
+    const auto itself = left.begin() + (&most - left.data());
+    const bool host_binds = analysis_.wall.host_floor_ms > analysis_.wall.gpu_floor_ms;
+    const Finding& first = analysis_.findings[most.at];
+    if (!host_binds || first.host || first.wall_b) return itself;
+    const double least = limits::kEasierWay * most.ms * most.trust;
+    for (auto one = left.begin(); one != left.end(); ++one) {
+      const Finding& finding = analysis_.findings[one->at];
+      if (one == itself || !finding.host || !finding.wall_b) continue;
+      if (one->ms * one->trust < least) continue;
+      if (!one->known) ask({&*one, 1});
+      if (one->ms * one->trust >= least && one->ms > 0) return one;
+    }
+    return itself;
+  }
+
   // Each time what saves the most beyond those before it, the longer of equals. Once less waits for
   // the host, more shows of all others, so these are asked again; else only what may be next is, as
   // nothing else saves more than it did before.
   void Order(const std::vector<std::optional<WayOut>>& best) {
-    struct Next {
-      std::size_t at;
-      double ms;
-      bool known;        // after all that are done
-      double trust = 1;  // of the host's, where the profiler held it up
-    };
     std::vector<Next> left;
     for (std::size_t i = 0; i < best.size(); ++i) {
       if (!best[i]) continue;
@@ -383,8 +412,9 @@ class WallAsker {
         ask({&*most, 1});
         continue;
       }
-      const Next taken = *most;
-      left.erase(most);
+      const auto easier = EasierThan(*most, left, ask);
+      const Next taken = *easier;
+      left.erase(easier);
       order_.push_back(taken.at);
       after_ms_.push_back(taken.ms);
       const Changes& changes = best[taken.at]->changes;
@@ -420,6 +450,15 @@ class WallAsker {
     together.mid = std::max(together.mid, together.low);
     together.high = std::max(together.high, together.mid);
     analysis_.wall.together_ms = together;
+  }
+
+  // What a change saves beyond others lies in the range that it may save alone, unless it hardly
+  // shows before them.
+  static void Widen(double after_ms, Finding* f) {
+    for (std::optional<WallSaving>* saving : {&f->wall_a, &f->wall_b}) {
+      const bool within = *saving && (*saving)->ms.mid * 1.5 >= after_ms;
+      if (within) (*saving)->ms.high = std::max((*saving)->ms.high, after_ms);
+    }
   }
 
   // Exposed communication whose cause is not known has no saving; it may be most of the step.
@@ -458,6 +497,7 @@ class WallAsker {
         taken[order_[k]] = true;
         continue;
       }
+      if (!hidden) Widen(after_ms_[k], &f);
       if (hidden && !kept.empty()) f.shows_after = host_before.empty() ? "f1" : host_before;
       if (f.host != nullptr && host_before.empty())
         host_before = fmt::format("f{}", kept.size() + 1);  // as it will be called

@@ -28,15 +28,16 @@ Engine EngineOf(std::string_view frameworks) {
   return Engine::kNone;
 }
 
-// Profilers before PyTorch 2 wrote the iteration into each op's arguments; none does since.
-bool IsOldRecording(const trace::EventStore& events) {
-  for (trace::EventIndex e = 0; e < events.size(); ++e) {
-    if (events[e].kind != trace::EventKind::kCpuOp) continue;
-    const StringId other = events.args_of(e).other;
-    return other != kNoString &&
-           events.text(other).find("\"Trace iteration\"") != std::string_view::npos;
-  }
-  return false;
+// "tensor parallel 8, ...": 8; 1 where experts are parallel themselves.
+std::uint64_t TensorRanks(std::string_view parallelism) {
+  constexpr std::string_view kTensor = "tensor parallel ";
+  const std::size_t at = parallelism.find(kTensor);
+  if (at == parallelism.npos || parallelism.find("expert") != parallelism.npos) return 1;
+  std::uint64_t ranks = 0;
+  for (std::size_t i = at + kTensor.size();
+       i < parallelism.size() && parallelism[i] >= '0' && parallelism[i] <= '9'; ++i)
+    ranks = 10 * ranks + static_cast<std::uint64_t>(parallelism[i] - '0');
+  return std::max<std::uint64_t>(ranks, 1);
 }
 
 bool HasName(const trace::EventStore& events, std::string_view part) {
@@ -49,6 +50,16 @@ bool HasName(const trace::EventStore& events, std::string_view part) {
 
 }  // namespace
 
+bool IsBeforeTorch2(const trace::EventStore& events) {
+  for (trace::EventIndex e = 0; e < events.size(); ++e) {
+    if (events[e].kind != trace::EventKind::kCpuOp) continue;
+    const StringId other = events.args_of(e).other;
+    return other != kNoString &&
+           events.text(other).find("\"Trace iteration\"") != std::string_view::npos;
+  }
+  return false;
+}
+
 void AddSurroundings(const session::LoadedTrace& trace, const perf::Platform* platform,
                      const Workload& workload, WorkContext* context) {
   const std::string_view frameworks = workload[WorkloadPart::kFramework].value;
@@ -60,9 +71,10 @@ void AddSurroundings(const session::LoadedTrace& trace, const perf::Platform* pl
                     family.starts_with("transformer");
   context->bucketed = Names(frameworks, "DDP") || Names(frameworks, "FSDP");
   context->embeddings = Names(frameworks, "TorchRec");
+  context->cut_experts = TensorRanks(workload[WorkloadPart::kParallelism].value);
   const trace::EventStore& events = trace.events();
   context->own_loader = HasName(events, "_SingleProcessDataLoaderIter");
-  context->before_torch2 = IsOldRecording(events);
+  context->before_torch2 = IsBeforeTorch2(events);
   context->amd = platform != nullptr && platform->vendor == "AMD";
   for (trace::EventIndex e = 0; platform == nullptr && e < events.size(); ++e) {
     if (!trace::IsLaunchCall(events[e].kind)) continue;

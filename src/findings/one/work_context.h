@@ -20,11 +20,12 @@ struct WorkContext {
   bool foreach_optimizer = false;
   std::uint64_t sync_calls = 0;  // of runtime calls below ops that wait for the GPU
   Engine engine = Engine::kNone;
-  bool amd = false;            // ROCm: by the platform, else by the names of runtime calls
-  bool causal = false;         // attention may be meant to be causal: text, no images
-  bool bucketed = false;       // DDP or FSDP: gradients are reduced in buckets beside backward work
-  bool embeddings = false;     // TorchRec: its all_to_all carries embeddings and their indices
-  bool own_loader = false;     // a DataLoader without workers: the process that trains loads
+  bool amd = false;         // ROCm: by the platform, else by the names of runtime calls
+  bool causal = false;      // attention may be meant to be causal: text, no images
+  bool bucketed = false;    // DDP or FSDP: gradients are reduced in buckets beside backward work
+  bool embeddings = false;  // TorchRec: its all_to_all carries embeddings and their indices
+  bool own_loader = false;  // a DataLoader without workers: the process that trains loads
+  std::uint64_t cut_experts = 1;  // ranks over which each expert is cut; 1: they are whole
   bool before_torch2 = false;  // recorded by a PyTorch that has neither torch.compile nor TunableOp
 
   // An engine that serves has settings of its own for graphs and compiling.
@@ -33,6 +34,9 @@ struct WorkContext {
   }
   bool CanCompile() const { return !compiled && !before_torch2 && !IsServer(); }
 };
+
+// Profilers before PyTorch 2 wrote the iteration into each op's arguments; none does since.
+bool IsBeforeTorch2(const trace::EventStore& events);
 
 // Fills what the names of a trace and its workload tell; the rest stays as it is.
 void AddSurroundings(const session::LoadedTrace& trace, const perf::Platform* platform,

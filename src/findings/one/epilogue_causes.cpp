@@ -1,0 +1,94 @@
+#include "findings/one/epilogue_causes.h"
+
+#include <algorithm>
+#include <initializer_list>
+#include <map>
+#include <utility>
+
+#include "analysis/tables/summary.h"
+#include "findings/one/thresholds.h"
+
+namespace jarvis::findings {
+namespace {
+
+using trace::EventIndex;
+
+class EpilogueFinder {
+ public:
+  EpilogueFinder(const Calls& calls, std::vector<CategoryAnalysis>* categories)
+      : calls_(calls), events_(calls.events()), categories_(*categories) {}
+
+  void Run() {
+    for (CategoryAnalysis& category : categories_) {
+      if (category.kind != Kind::kTriton) continue;
+      for (Operation& operation : category.operations) {
+        if (operation.cause || operation.claimed || !IsActivation(operation)) continue;
+        if (before_.empty()) CollectOrder();
+        Explain(&operation);
+      }
+    }
+  }
+
+ private:
+  static bool IsActivation(const Operation& operation) {
+    const std::string& name = operation.name;
+    if (!name.starts_with("triton_poi_") || operation.gpu.empty()) return false;
+    if (operation.mean_us < limits::kSmallKernelUs) return false;
+    const std::initializer_list<std::string_view> parts = {"silu", "gelu", "relu", "tanh"};
+    return std::any_of(parts.begin(), parts.end(),
+                       [&](std::string_view part) { return name.find(part) != std::string::npos; });
+  }
+
+  // What ran before each piece of work on its stream.
+  void CollectOrder() {
+    const auto& timeline = calls_.trace.attribution().timeline;
+    std::vector<EventIndex> work(timeline.begin(), timeline.end());
+    std::sort(work.begin(), work.end(), [&](EventIndex a, EventIndex b) {
+      return std::pair(events_[a].ts_ns, a) < std::pair(events_[b].ts_ns, b);
+    });
+    std::map<std::pair<std::uint32_t, std::int64_t>, EventIndex> last;
+    for (const EventIndex e : work) {
+      const std::pair stream{events_[e].track, events_.args_of(e).stream};
+      const auto [found, first] = last.try_emplace(stream, e);
+      if (!first) before_[e] = std::exchange(found->second, e);
+    }
+  }
+
+  bool IsProduct(EventIndex gpu) const {
+    const std::uint32_t call = calls_.call_of[gpu];
+    if (call == kNone || calls_.place_of[call].category == kNone) return false;
+    return categories_[calls_.place_of[call].category].kind == Kind::kGemm;
+  }
+
+  // Most of its calls stand behind a product.
+  void Explain(Operation* operation) const {
+    std::size_t behind = 0;
+    EventIndex product = trace::kNoEvent;
+    for (const EventIndex e : operation->gpu) {
+      const auto before = before_.find(e);
+      if (before == before_.end() || !IsProduct(before->second)) continue;
+      ++behind;
+      if (product == trace::kNoEvent) product = before->second;
+    }
+    const Efficiency& now = operation->efficiency;
+    if (2 * behind <= operation->gpu.size() || !now.tb_per_s) return;
+    std::vector<Fact> facts = {
+        {"product", analysis::ShortKernelName(events_.name(product)), {}, {}, {}},
+        NumberFact("tb_s_achieved", *now.tb_per_s, "TB/s")};
+    operation->cause = Cause{Pattern::kEpilogueLeft, "epilogue", std::move(facts), {}, {}, {}};
+    operation->cause->b = Target{{0.4, 0.65, 0.9}, "no kernel of its own", "traffic of the kernel"};
+  }
+
+  const Calls& calls_;
+  const trace::EventStore& events_;
+  std::vector<CategoryAnalysis>& categories_;
+  std::map<EventIndex, EventIndex> before_;
+};
+
+}  // namespace
+
+void FindEpilogues(const Calls& calls, std::vector<CategoryAnalysis>* categories) {
+  EpilogueFinder(calls, categories).Run();
+}
+
+}  // namespace jarvis::findings
