@@ -2,6 +2,7 @@
 // and these are replayed (analysis/simulation). Alone, and after those ranked before it.
 #pragma once
 
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -33,6 +34,9 @@ struct WallBase {
   double opaque_percent = 0;
   // All findings but those of what happens once, each by its better way.
   std::optional<Range> together_ms;
+  // What savings are beyond: the profiler's pauses, first calls, work launched before the
+  // recording. Null: not known.
+  std::shared_ptr<const analysis::GivenChanges> given;
 };
 
 // What is no cost of the program's steady steps, though it was recorded.
