@@ -148,10 +148,10 @@ class SkillsTest(unittest.TestCase):
 
     def test_no_reader_is_told_of_tools_that_it_does_not_have(self):
         for profile in ("core", "full", "sweep"):
-            with program.Session((*program.ANYTHING, "--profile", profile)) as session:
-                there = {tool["name"] for tool in session.ask("tools/list", {})["result"]["tools"]}
-                for prompt in session.ask("prompts/list", {})["result"]["prompts"]:
-                    reply = session.ask("prompts/get", {"name": prompt["name"]})["result"]
+            with program.Session(("--profile", profile)) as session:
+                there = {tool["name"] for tool in session.ask("tools/list", {})["tools"]}
+                for prompt in session.ask("prompts/list", {})["prompts"]:
+                    reply = session.ask("prompts/get", {"name": prompt["name"]})
                     text = reply["messages"][0]["content"]["text"]
                     with self.subTest(profile, prompt=prompt["name"]):
                         named = set(re.findall(r"`(\w+)`", text)) & set(self.tools)
