@@ -17,6 +17,13 @@
 namespace jarvis::app {
 namespace {
 
+constexpr std::string_view kCallHelp =
+    "jarvis call: call a tool as an MCP client would; its JSON answer goes to stdout.\n\n"
+    "Usage: jarvis call TOOL [JSON | -]\n\n"
+    "  TOOL    A tool's name; jarvis --help lists them, jarvis TOOL --help its arguments.\n"
+    "  JSON    The arguments as one JSON object; - reads it from stdin; without: none.\n\n"
+    "Example: jarvis call gpu_timeline '{\"trace\": \"trace.json.gz\"}'\n";
+
 std::string ReadStdin() {
   return {std::istreambuf_iterator<char>(std::cin), std::istreambuf_iterator<char>()};
 }
@@ -24,8 +31,11 @@ std::string ReadStdin() {
 }  // namespace
 
 int Call(Arguments arguments) {
+  if (!arguments.empty() && (arguments[0] == "--help" || arguments[0] == "-h"))
+    return Print(std::string(kCallHelp)) ? kExitOk : kExitFailure;
   if (arguments.empty() || arguments.size() > 2) {
-    return UsageError("call takes a tool and its arguments as JSON: jarvis call TOOL '{...}'");
+    return UsageError("call takes a tool and its arguments as JSON: jarvis call TOOL '{...}'",
+                      "jarvis call --help");
   }
   static_cast<void>(rpc::SignalWatcher::Block());
   const Toolbox toolbox;

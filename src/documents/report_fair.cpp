@@ -88,6 +88,7 @@ class Fair {
   std::string Levers() const;
   std::string Recommendations() const;
   std::string Further() const;
+  std::string Dismissed() const;
   std::string Card(const findings::Finding& finding) const;
   std::string Details();
   std::string CategorySection(const findings::CategoryAnalysis& category);
@@ -280,13 +281,20 @@ std::string Fair::Further() const {
   return text;
 }
 
+std::string Fair::Dismissed() const {
+  MarkdownTable table({"Finding", "Left out because"});
+  for (const findings::DismissedFinding& one : analysis_.dismissed)
+    table.Row({WordsOf(one.finding).title, CellOfText(one.reason)});
+  return table.empty() ? "" : "### Findings that were dismissed\n\n" + table.text() + "\n";
+}
+
 std::string Fair::Recommendations() const {
   std::string text = "## Recommendations\n\n";
-  if (analysis_.findings.empty()) return text + NothingText(analysis_) + "\n\n";
+  if (analysis_.findings.empty()) return text + NothingText(analysis_) + "\n\n" + Dismissed();
   text += Levers();
   for (std::size_t i = 0; i < cards_; ++i)
     text += Card(analysis_.findings[i]);
-  return text + Further();
+  return text + Further() + Dismissed();
 }
 
 std::string Fair::FindingBlock(const findings::Finding& finding) const {

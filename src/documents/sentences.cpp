@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <cctype>
 #include <cmath>
+#include <initializer_list>
 #include <optional>
+#include <utility>
 
 #include "base/text.h"
 
@@ -170,6 +172,93 @@ const Unit* UnitOfColumn(std::string_view column) {
   return nullptr;
 }
 
+// Reads "3 x 12.5 ms + 2 ms = 39.5 ms" from its first number on.
+class CalculationReader {
+ public:
+  CalculationReader(std::string_view text, std::size_t at) : text_(text), at_(at), begin_(at) {}
+
+  // Nothing: no calculation begins there.
+  std::optional<Calculation> Read() {
+    std::optional<double> value = Sum();
+    if (!value || operators_ == 0 || !Takes("=")) return std::nullopt;
+    Skip();
+    if (at_ >= text_.size() || !IsDigit(text_[at_])) return std::nullopt;
+    calculation_.result = Factor();
+    const Quantity& result = calculation_.result;
+    if (result.kind == QuantityKind::kPercent) *value *= 100;
+    // Operands are rounded, too.
+    constexpr double kRounding = 0.005;
+    calculation_.holds = std::abs(*value - result.value) <=
+                         result.half_unit * (1 + 1e-6) + kRounding * std::abs(*value);
+    calculation_.text = std::string(Trim(text_.substr(begin_, at_ - begin_)));
+    return std::move(calculation_);
+  }
+  std::size_t end() const { return at_; }
+
+ private:
+  void Skip() { at_ = SkipBlank(text_, at_); }
+
+  bool Takes(std::string_view sign) {
+    const std::size_t next = SkipBlank(text_, at_);
+    if (!text_.substr(next).starts_with(sign)) return false;
+    at_ = next + sign.size();
+    return true;
+  }
+  bool TakesOne(std::initializer_list<std::string_view> signs) {
+    const bool taken =
+        std::any_of(signs.begin(), signs.end(), [&](std::string_view sign) { return Takes(sign); });
+    if (taken) ++operators_;
+    return taken;
+  }
+
+  Quantity Factor() {
+    const NumberInText number = ReadNumber(text_, at_);
+    const Unit* unit = UnitAt(text_, SkipBlank(text_, number.end));
+    const Quantity quantity = QuantityOf(text_, number, unit);
+    at_ = number.end;
+    if (unit != nullptr) at_ = SkipBlank(text_, at_) + unit->word.size();
+    return quantity;
+  }
+
+  std::optional<double> Operand() {
+    Skip();
+    if (at_ >= text_.size() || !IsDigit(text_[at_])) return std::nullopt;
+    calculation_.operands.push_back(Factor());
+    const Quantity& one = calculation_.operands.back();
+    return one.kind == QuantityKind::kPercent ? one.value / 100 : one.value;
+  }
+
+  std::optional<double> Product() {
+    std::optional<double> value = Operand();
+    while (value) {
+      const bool times = TakesOne({"x ", "\xC3\x97"});
+      if (!times && !TakesOne({"/"})) break;
+      const std::optional<double> next = Operand();
+      if (!next || (!times && *next == 0)) return std::nullopt;
+      *value = times ? *value * *next : *value / *next;
+    }
+    return value;
+  }
+
+  std::optional<double> Sum() {
+    std::optional<double> value = Product();
+    while (value) {
+      const bool plus = TakesOne({"+"});
+      if (!plus && !TakesOne({"- ", "\xE2\x88\x92"})) break;
+      const std::optional<double> next = Product();
+      if (!next) return std::nullopt;
+      *value += plus ? *next : -*next;
+    }
+    return value;
+  }
+
+  const std::string_view text_;
+  std::size_t at_;
+  const std::size_t begin_;
+  int operators_ = 0;
+  Calculation calculation_;
+};
+
 // What ends at the closing text; the rest if it never comes.
 std::size_t After(std::string_view text, std::size_t at, std::string_view close) {
   const std::size_t found = text.find(close, at);
@@ -226,6 +315,22 @@ std::vector<std::string> Sentences(std::string_view markdown) {
 
 std::vector<Quantity> Quantities(std::string_view markdown) {
   return Scan(ProseOf(markdown), false, nullptr);
+}
+
+std::vector<Calculation> Calculations(std::string_view markdown) {
+  const std::string prose = ProseOf(markdown);
+  std::vector<Calculation> found;
+  for (std::size_t at = 0; at < prose.size(); ++at) {
+    if (!BeginsNumber(prose, at)) continue;
+    CalculationReader reader(prose, at);
+    if (auto calculation = reader.Read()) {
+      found.push_back(std::move(*calculation));
+      at = reader.end() - 1;
+    } else {
+      at = ReadNumber(prose, at).end - 1;
+    }
+  }
+  return found;
 }
 
 std::vector<Quantity> CellQuantities(std::string_view column, std::string_view cell) {

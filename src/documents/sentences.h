@@ -34,4 +34,14 @@ std::vector<Quantity> CellQuantities(std::string_view column, std::string_view c
 // Is `a` the figure `b`, rounded as `a` is written? A plain `b` fits any unit.
 bool Agree(const Quantity& a, const Quantity& b);
 
+// A calculation that prose shows: "3 x 12.5 ms = 37.5 ms", "40 ms / 800 ms = 5 %".
+struct Calculation {
+  std::vector<Quantity> operands;  // numbers without a unit are plain
+  Quantity result;
+  std::string text;    // as written
+  bool holds = false;  // the result is what the operands give, as exactly as they are written
+};
+// With x, +, - and / (a multiplication's star is markup to a reader of markdown). In order.
+std::vector<Calculation> Calculations(std::string_view markdown);
+
 }  // namespace jarvis::documents

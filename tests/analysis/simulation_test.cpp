@@ -211,6 +211,26 @@ TEST_CASE("a step bound by the host: kernels hardly count, and do once the host 
   CHECK(in_order_ms[1] == doctest::Approx(0.45));
 }
 
+TEST_CASE("the critical path by the modules around it") {
+  // 1000 us of an op in one module, then 500 in a module within another, then what is in none.
+  TraceText text;
+  text.Module("Encoder_0", 0, 1000).Op("aten::slow", 0, 1000);
+  text.Module("Decoder_0", 1000, 504).Module("Linear_1", 1000, 504).Op("aten::slow", 1000, 504);
+  text.OpWithKernel("aten::mm", 1504, 10, "gemm", 1512, 2000, 1);
+  const Loaded loaded = Load(text);
+  const Simulation simulation = SimulationOf(loaded);
+  const auto owners =
+      OwnersOf(loaded.events(), loaded.tree, Attribute(loaded.events(), loaded.tree),
+               simulation.recorded(), simulation.CriticalPath(), PathOwnership::kModule);
+  REQUIRE(owners.size() == 3);
+  CHECK(owners[0].name.empty());
+  CHECK(owners[0].gpu_us == doctest::Approx(2000).epsilon(0.01));
+  CHECK(owners[1].name == "Encoder");
+  CHECK(owners[1].host_us == doctest::Approx(1000));
+  CHECK(owners[2].name == "Decoder / Linear");
+  CHECK(owners[2].host_us == doctest::Approx(504));
+}
+
 TEST_CASE("whose time the critical path is, and when") {
   // Host-bound for 1000 us in an op and 1000 in a frame of Python, then a kernel of 2000 from 2012.
   TraceText text;
@@ -221,8 +241,9 @@ TEST_CASE("whose time the critical path is, and when") {
   const Loaded loaded = Load(text);
   const Simulation simulation = SimulationOf(loaded);
   const auto path = simulation.CriticalPath();
-  const auto owners = OwnersOf(loaded.events(), Attribute(loaded.events(), loaded.tree),
-                               simulation.recorded(), path);
+  const auto owners =
+      OwnersOf(loaded.events(), loaded.tree, Attribute(loaded.events(), loaded.tree),
+               simulation.recorded(), path);
   REQUIRE(owners.size() >= 3);
   CHECK(owners[0].name == "aten::mm");
   CHECK(owners[0].gpu_us == doctest::Approx(2000).epsilon(0.01));
@@ -231,6 +252,25 @@ TEST_CASE("whose time the critical path is, and when") {
   CHECK_FALSE(owners[1].is_op);
   CHECK(owners[2].name == "aten::slow");
   CHECK(owners[2].host_us == doctest::Approx(1000));
+  // By parts of host time: the op and the frames before 1500, the rest after; the kernel is of the
+  // part that launched it.
+  const std::int64_t zero = simulation.recorded().base_ns;
+  const std::vector<PartSpan> spans = {{{zero, zero + 1'500'000}, 0},
+                                       {{zero + 1'500'000, zero + 9'000'000}, 1}};
+  const auto parts = SplitPath(simulation.recorded(), path, spans, 2);
+  REQUIRE(parts.size() == 3);
+  CHECK(parts[0].host_us == doctest::Approx(1500));
+  CHECK(parts[0].gpu_us == 0);
+  CHECK(parts[1].host_us == doctest::Approx(504).epsilon(0.05));
+  CHECK(parts[1].gpu_us == doctest::Approx(2000).epsilon(0.01));
+  CHECK(parts[2].us() == 0);
+  // Of the time after 2012 it is the kernel alone; without the kernel the host is all there is.
+  const auto late =
+      SharesOf(StepsWithin(simulation.recorded(), path, {{zero + 2'013'000, zero + 9'000'000}}));
+  CHECK(late.PercentOf(PathClass::kGpu) == doctest::Approx(100));
+  const std::vector<Change> without = {Scaled(loaded, "gemm", 0)};
+  const auto rest = SharesOf(simulation.CriticalPath(without));
+  CHECK(rest.PercentOf(PathClass::kHost) > 98);
   const auto stretches = StretchesOf(path, 100);
   REQUIRE(stretches.size() == 2);
   CHECK(stretches[0].prevails == PathClass::kHost);

@@ -64,6 +64,24 @@ TEST_CASE("prose may round a figure, and no more than that") {
   CHECK_FALSE(documents::Agree(prose("13 calls"), cell("12")));
 }
 
+TEST_CASE("a calculation that is shown is read with its operands, and checked") {
+  const auto one = Calculations("Four layers of 3 x 12.5 ms + 2 ms = 39.5 ms each.");
+  REQUIRE(one.size() == 1);
+  CHECK(one[0].holds);
+  CHECK(one[0].result.text == "39.5 ms");
+  REQUIRE(one[0].operands.size() == 3);
+  CHECK(one[0].operands[0].kind == QuantityKind::kPlain);
+  CHECK(one[0].operands[1].text == "12.5 ms");
+  CHECK(Calculations("40 ms / 800 ms = 5 %")[0].holds);
+  CHECK(Calculations("20 % \xC3\x97 250 \xC2\xB5s = 50 \xC2\xB5s")[0].holds);
+  CHECK_FALSE(Calculations("3 x 12.5 ms = 40 ms")[0].holds);
+  // No operator, no result, another range: none of these is a calculation.
+  CHECK(Calculations("batch = 40 ms").empty());
+  CHECK(Calculations("3 x 12.5 ms and more").empty());
+  CHECK(Calculations("from 1.2 - 3.4 ms").empty());
+  CHECK(Calculations("40 ms / 0 ms = 5 %").empty());
+}
+
 TEST_CASE("sentences end with a stop or with their line") {
   CHECK(documents::Sentences("One is 1.5 ms. Two! Three\nfour") ==
         std::vector<std::string>{"One is 1.5 ms.", "Two!", "Three", "four"});

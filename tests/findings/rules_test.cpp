@@ -104,6 +104,9 @@ TEST_CASE("runtime calls by what they do") {
     CHECK_FALSE(analysis::IsSyncCall(name));
   CHECK(analysis::IsMemoryCall("cudaMalloc"));
   CHECK(analysis::IsSetUpCall("hipModuleLoadData"));
+  CHECK(analysis::IsSetUpCall("cudaDeviceGetStreamPriorityRange"));
+  CHECK_FALSE(analysis::IsSetUpCall("cudaDeviceSynchronize"));
+  CHECK_FALSE(analysis::IsSetUpCall("cudaLaunchKernel"));
   CHECK(analysis::IsGraphLaunch("hipGraphLaunch"));
 }
 

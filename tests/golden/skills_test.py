@@ -146,6 +146,18 @@ class SkillsTest(unittest.TestCase):
                 self.assertIn("jarvis://skill/" + name, self.resources)
                 self.assertIn(name.replace("-", "_"), self.prompts)
 
+    def test_no_reader_is_told_of_tools_that_it_does_not_have(self):
+        for profile in ("core", "full", "sweep"):
+            with program.Session(("--profile", profile)) as session:
+                there = {tool["name"] for tool in session.ask("tools/list", {})["tools"]}
+                for prompt in session.ask("prompts/list", {})["prompts"]:
+                    reply = session.ask("prompts/get", {"name": prompt["name"]})
+                    text = reply["messages"][0]["content"]["text"]
+                    with self.subTest(profile, prompt=prompt["name"]):
+                        named = set(re.findall(r"`(\w+)`", text)) & set(self.tools)
+                        self.assertLessEqual(named, there)
+                        self.assertNotIn("<!--", text)
+
     def test_no_scripts(self):
         for name, (text, _, _) in self.skills.items():
             with self.subTest(name):

@@ -138,10 +138,17 @@ class Run:
         self.starts = []
         self.calls, self.works, self.ops = [], [], []
         self.correlation = 0
+        self.rank, self.world = None, None
         for place, instruction in enumerate(program.code):
-            self.noise = random.Random(self.machine.seed * 100003 + place)
-            getattr(self, instruction[0])(*instruction[1:])
-        self.wall = max(max(self.now.values()), max(self.stream_end.values()))
+            self.step(place, instruction)
+
+    @property
+    def wall(self):
+        return max(max(self.now.values()), max(self.stream_end.values()))
+
+    def step(self, place, instruction):
+        self.noise = random.Random((self.machine.seed * 100003 + place) * 64 + (self.rank or 0))
+        getattr(self, instruction[0])(*instruction[1:])
 
     def jitter(self, sigma):
         rare = self.noise.expovariate(1 / 30) if self.noise.random() < 0.004 else 0
@@ -239,8 +246,104 @@ class Run:
             out.append(event(category, name, begin + offset, end + offset, 0, stream,
                              {"device": 0, "stream": stream, "correlation": correlation}))
         out.sort(key=lambda e: e["ts"])
-        return {"schemaVersion": 1, "deviceProperties": [{"id": 0, "name": "NVIDIA H100 80GB HBM3"}],
-                "traceEvents": out}
+        trace = {"schemaVersion": 1, "deviceProperties": [{"id": 0, "name": "NVIDIA H100 80GB HBM3"}],
+                 "traceEvents": out}
+        if self.world:
+            trace["distributedInfo"] = {"backend": "nccl", "rank": self.rank, "world_size": self.world}
+        return trace
+
+
+@dataclasses.dataclass
+class RankCode:
+    """What one rank of a job runs; its collectives are those of the others."""
+
+    machine: Machine
+    code: list
+
+
+class Job:
+    """Several ranks that run the same program, each at its own pace, with collectives between. One of them stands
+    still now and then. A collective ends on every rank when the last one has come and the data is moved."""
+
+    def __init__(self, seed):
+        self.draw = draw = random.Random(seed + 500000)
+        program = Program.__new__(Program)
+        program.draw = draw
+        self.world = draw.choice([2, 4])
+        self.late = draw.randrange(self.world)
+        self.host_mean, self.kernel_mean = draw.choice([4, 8, 20]), draw.choice([20, 60, 150])
+        self.transfer = draw.uniform(100, 800)
+        self.waits = draw.random() < 0.5  # for the GPU, after each iteration
+        self.stall = draw.uniform(3000, 30000)
+        self.machine = Machine(seed, draw.uniform(5, 12), draw.uniform(0.8, 2.0), draw.uniform(4, 10), 10**9,
+                               False, 0)
+        shared = self.structure()
+        self.ranks = [RankCode(self.machine, self.own(rank, shared)) for rank in range(self.world)]
+
+    def describe(self):
+        return "%d ranks, host %g kernel %g transfer %.0f stall %.0f%s" % (
+            self.world, self.host_mean, self.kernel_mean, self.transfer, self.stall, " waits" * self.waits)
+
+    def structure(self):
+        """Instructions with means, the same for every rank."""
+        draw, code = self.draw, []
+        kernels = [("kernel_%d" % i, self.kernel_mean * math.exp(draw.gauss(0, 0.8))) for i in range(6)]
+        for _ in range(draw.randint(4, 8)):
+            code.append(("host", MAIN, 400, "aten::load"))
+            for layer in range(draw.randint(3, 6)):
+                for _ in range(draw.randint(3, 8)):
+                    code.append(("host", MAIN, self.host_mean, "aten::op"))
+                    code.append(("launch", MAIN, COMPUTE, *draw.choice(kernels)))
+                if layer == 1:
+                    code.append(("stall", MAIN, self.stall))
+                code += [("record", MAIN, COMPUTE, 0), ("wait_event", MAIN, SIDE, 0),
+                         ("collective", MAIN, SIDE, self.transfer),
+                         ("record", MAIN, SIDE, 1), ("wait_event", MAIN, COMPUTE, 1)]
+            if self.waits:
+                code.append(("stream_sync", MAIN, COMPUTE))
+        code.append(("device_sync", MAIN))
+        return code
+
+    def own(self, rank, shared):
+        own = []
+        for one in shared:
+            if one[0] == "host":
+                one = (*one[:2], one[2] * math.exp(self.draw.gauss(0, 0.3)), one[3])
+            if one[0] == "stall":
+                one = (*one[:2], one[2] * self.draw.uniform(0.95, 1.05) if rank == self.late else 0.0)
+            own.append(one)
+        return own
+
+
+class JobRun:
+    """One run of a job; `change` is of every rank."""
+
+    def __init__(self, job, change=None):
+        self.runs = []
+        for rank in range(job.world):
+            run = Run(RankCode(job.machine, []), change)
+            run.rank, run.world = rank, job.world
+            self.runs.append(run)
+        for place in range(len(job.ranks[0].code)):
+            instructions = [code.code[place] for code in job.ranks]
+            if instructions[0][0] == "collective":
+                self.meet(instructions)
+                continue
+            for run, instruction in zip(self.runs, instructions):
+                run.step(place, instruction)
+        self.wall = max(run.wall for run in self.runs)
+
+    def meet(self, instructions):
+        started = []
+        for run, (_, thread, stream, transfer) in zip(self.runs, instructions):
+            begin, end, start = run.submit(thread, stream, "ncclDevKernel_AllReduce_Sum_bf16_RING_LL", 0)
+            run.call(thread, "cudaLaunchKernel", begin, end, run.correlation)
+            started.append(start)
+        end = max(started) + transfer
+        for run, (_, _, stream, _), start in zip(self.runs, instructions, started):
+            run.stream_end[stream] = end
+            run.works.append((start, end, stream, "ncclDevKernel_AllReduce_Sum_bf16_RING_LL", run.correlation,
+                              "kernel"))
 
 
 def main():

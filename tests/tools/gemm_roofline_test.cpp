@@ -76,8 +76,12 @@ std::string Trace(const std::string& device) {
 
 TEST_CASE("a product by its sizes") {
   Server server;
-  const Json answer =
-      server.Ask({{"m", 4096}, {"n", 4096}, {"k", 8192}, {"platform", "mi300x"}, {"time_us", 391}});
+  const Json answer = server.Ask({{"m", 4096},
+                                  {"n", 4096},
+                                  {"k", 8192},
+                                  {"platform", "mi300x"},
+                                  {"time_us", 391},
+                                  {"phase", "training"}});
   CHECK(At(answer, 0, "gflop") == 274.878);
   CHECK(At(answer, 0, "mb") == 167.772);
   CHECK(At(answer, 0, "flop_per_byte") == 1638.4);
@@ -104,7 +108,9 @@ TEST_CASE("a product by its sizes") {
 TEST_CASE("the products of an MLP") {
   Server server;
   const Json layer = {{"batch_size", 4}, {"seq_len", 2048}, {"d_model", 4096}, {"d_ff", 14336}};
-  const Json prefill = server.Ask(layer);
+  Json training = layer;
+  training.update({{"phase", "training"}});
+  const Json prefill = server.Ask(training);
   CHECK(At(prefill, 0, "gemm") == "up");
   CHECK(At(prefill, 0, "m") == 8192);
   CHECK(At(prefill, 0, "n") == 14336);
@@ -112,6 +118,8 @@ TEST_CASE("the products of an MLP") {
   CHECK(At(prefill, 3, "gemm") == "down");
   CHECK(At(prefill, 3, "n") == 4096);
   CHECK(prefill["rows"].size() == 6);
+  // Without training nothing goes backward.
+  CHECK(server.Ask(layer)["rows"].size() == 2);
   // Without a platform there is no roof, and the answer says how to get one.
   CHECK(At(prefill, 0, "roof_us") == "no such column");
   CHECK(Has(prefill["notes"], "pass platform"));

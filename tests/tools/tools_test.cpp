@@ -1,4 +1,6 @@
 // The tools as a client meets them, on traces that are hard on answers.
+#include <fstream>
+#include <iterator>
 #include <set>
 #include <string>
 
@@ -72,7 +74,7 @@ void AskEverything(ToolServer& server) {
       server.Ask("parent_chain", {{"row", row}, {"mode", mode}, {"limit", 200}, {"depth", 64}});
     }
   }
-  for (const char* by : {"part", "op", "time"})
+  for (const char* by : {"part", "op", "phase", "module", "time"})
     server.Ask("critical_path", {{"by", by}, {"limit", 200}});
   server.Ask("what_if", {{"changes", Json::array({"graph", "remove_waits"})}});
   server.Ask("category_filter", {{"output_dir", server.folder() + "/out"}});
@@ -288,6 +290,69 @@ TEST_CASE("what_if: what was asked, in order, and what cannot be asked") {
         std::string::npos);
   CHECK(refused("pin_copies").find("no copy uses memory that is not pinned") != std::string::npos);
   CHECK(refused({{"gpu", "H9000"}}).find("not known") != std::string::npos);
+  CHECK(refused("f99").find("there is no finding \"f99\"") != std::string::npos);
+}
+
+TEST_CASE("findings by their ids: prioritize and what_if say the same of a plan") {
+  TraceText text;
+  for (int i = 0; i < 40; ++i) {
+    text.Python("prepare.py(3): prepare", 600 * i, 200);
+    text.OpWithKernel("aten::mm", 600 * i + 202, 10, "gemm", 600 * i + 215, 300, i + 1,
+                      "\"Input Dims\":[[2048,2048],[2048,2048]],\"Input type\":"
+                      "[\"c10::BFloat16\",\"c10::BFloat16\"]");
+    text.Runtime("cudaStreamSynchronize", 600 * i + 214, 308, 1000 + i);
+  }
+  ToolServer server(text);
+  const Json timeline = server.Ask("gpu_timeline");
+  CHECK(timeline["bound_by"].get<std::string>().find("is bound by the GPU") != std::string::npos);
+  const Json plan = server.Ask("prioritize", {{"platform", "MI300X"}, {"plan", {"f1", "f2"}}});
+  const Json asked = server.Ask("what_if", {{"platform", "MI300X"}, {"changes", {"f1", "f2"}}});
+  CHECK(plan["what_if"]["savings_ms"]["mid"] == asked["saved_ms"]);
+  CHECK(plan["what_if"]["wall_ms"] == asked["of_ms"]);
+  REQUIRE(asked["rows"].size() == 2);
+  for (std::size_t i = 0; i < 2; ++i)
+    CHECK(plan["what_if"]["in_order"][i]["after_those_before_ms"] == asked["rows"][i][4]);
+  // Beside findings other changes count, too.
+  const Json mixed =
+      server.Ask("what_if", {{"platform", "MI300X"}, {"changes", {"f1", "op1*0.5"}}});
+  CHECK(mixed["rows"].size() == 2);
+}
+
+TEST_CASE("an agent dismisses and reorders findings, and the reports follow") {
+  TraceText text;
+  for (int i = 0; i < 40; ++i) {
+    text.Python("prepare.py(3): prepare", 600 * i, 200);
+    text.OpWithKernel("aten::mm", 600 * i + 202, 10, "gemm", 600 * i + 215, 300, i + 1,
+                      "\"Input Dims\":[[2048,2048],[2048,2048]],\"Input type\":"
+                      "[\"c10::BFloat16\",\"c10::BFloat16\"]");
+    text.Runtime("cudaStreamSynchronize", 600 * i + 214, 308, 1000 + i);
+  }
+  ToolServer server(text);
+  const Json where = {{"output_dir", server.folder() + "/out"}};
+  const auto with = [&](Json more) {
+    more.update(where);
+    return more;
+  };
+  server.Ask("render_report", with({{"platform", "MI300X"}}));  // which the others know then
+  const Json before = server.Ask("validate", where);
+  CHECK(before["valid"] == true);
+  server.Ask("write_findings", with({{"order", {"f2"}}}));
+  server.Ask("write_findings", with({{"finding", "f1"}, {"dismiss", "The input is fixed."}}));
+  CHECK(server.Ask("validate", where)["valid"] == true);
+  std::ifstream file(server.folder() + "/out/standalone_analysis_fair.md");
+  const std::string report((std::istreambuf_iterator<char>(file)),
+                           std::istreambuf_iterator<char>());
+  CHECK(report.find("| The input is fixed. |") != std::string::npos);
+  CHECK(report.find("Priority 1:") != std::string::npos);
+  // Taken back; and what cannot be.
+  server.Ask("write_findings", with({{"finding", "f1"}, {"dismiss", ""}}));
+  CHECK(server.Ask("validate", where)["valid"] == true);
+  CHECK(server.Refused("write_findings", with({{"order", {"f99"}}})).find("no finding") !=
+        std::string::npos);
+  CHECK(server.Refused("write_findings", with({{"dismiss", "why"}})).find("which finding") !=
+        std::string::npos);
+  CHECK(server.Refused("write_findings", with({{"finding", "f1"}})).find("nothing is given") !=
+        std::string::npos);
 }
 
 }  // namespace

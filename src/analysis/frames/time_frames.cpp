@@ -458,6 +458,18 @@ class FrameMaker {
 
 }  // namespace
 
+TimeSet SteadyTime(const TimeFrames& frames) {
+  if (frames.steps.empty()) return {frames.frame};
+  std::vector<TimeSpan> spans;
+  for (std::size_t i = 0; i < frames.steps.size(); ++i) {
+    if (frames.steady_steps > 0 && !frames.steps[i].steady) continue;
+    const bool last = i + 1 == frames.steps.size();
+    const std::int64_t end = last ? frames.frame.end : frames.steps[i + 1].host.start;
+    spans.push_back({frames.steps[i].host.start, std::max(end, frames.steps[i].host.start)});
+  }
+  return Union(std::move(spans));
+}
+
 std::string_view FrameBoundText(FrameBound bound) {
   switch (bound) {
     case FrameBound::kHost: return "host-bound";

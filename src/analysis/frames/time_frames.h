@@ -145,4 +145,8 @@ struct TimeFrames {
 
 TimeFrames MakeTimeFrames(const FrameFacts& facts);
 
+// When the steps ran that shares of time are of, each until the next begins, the last until its GPU
+// work is done; without steps the recording.
+TimeSet SteadyTime(const TimeFrames& frames);
+
 }  // namespace jarvis::analysis

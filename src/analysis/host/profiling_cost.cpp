@@ -7,6 +7,8 @@
 #include <unordered_map>
 #include <utility>
 
+#include "analysis/host/first_calls.h"
+
 namespace jarvis::analysis {
 namespace {
 
@@ -422,6 +424,16 @@ class CostMeter {
 ProfilingCost MeasureProfilingCost(const EventStore& events, const tree::CallTree& tree,
                                    std::span<const EventIndex> gpu_work) {
   return CostMeter(events, tree, gpu_work).Run();
+}
+
+std::vector<HostCost> FramePauses(const ProfilingCost& cost) {
+  std::vector<HostCost> pauses;
+  for (HostCost one : cost.stretches) {
+    if (MsInside(cost.artefact, one.begin_ns, one.end_ns) <= 0) continue;
+    one.high_ns = one.low_ns;
+    pauses.push_back(one);
+  }
+  return pauses;
 }
 
 }  // namespace jarvis::analysis

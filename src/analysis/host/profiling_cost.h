@@ -79,6 +79,10 @@ struct ProfilingCost {
   double high_ms = 0;
 };
 
+// The stretches that frames were charged for, each with what is sure of it: known by more than the
+// price of single events.
+std::vector<HostCost> FramePauses(const ProfilingCost& cost);
+
 // `gpu_work`: what counts as GPU work, in any order. Pure.
 ProfilingCost MeasureProfilingCost(const trace::EventStore& events, const tree::CallTree& tree,
                                    std::span<const trace::EventIndex> gpu_work);

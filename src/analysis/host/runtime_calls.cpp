@@ -28,7 +28,10 @@ bool IsMemoryCall(std::string_view name) {
 bool IsSetUpCall(std::string_view name) {
   return Has(name, "ModuleLoad") || Has(name, "LibraryLoad") || Has(name, "LinkCreate") ||
          Has(name, "StreamCreate") || Has(name, "CtxCreate") || Has(name, "FuncGetAttributes") ||
-         Has(name, "LazyFunction") || Has(name, "InitDevice");
+         Has(name, "LazyFunction") || Has(name, "InitDevice") ||
+         // Questions about the device: whichever comes first makes the context.
+         Has(name, "DeviceGet") || Has(name, "GetDevice") || Has(name, "SetDevice") ||
+         Has(name, "PrimaryCtx");
 }
 
 bool IsGraphLaunch(std::string_view name) {

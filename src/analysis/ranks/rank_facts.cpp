@@ -192,7 +192,8 @@ class FactFinder {
     const std::size_t first = StretchBegin(start);
     if (has_before && Start(by_start_[first]) <= ended) return;  // the GPU had no pause
     const auto launch = LaunchOf(first);
-    if (!launch) return;
+    // What lay in the queue when the GPU came to it hung on the GPU, however short the pause.
+    if (!launch || Start(by_start_[first]) - *launch > kDirectStartNs) return;
     made->anchor_ns = launch;
     made->after_anchor_ns = std::clamp(at - *launch, -kFactMaxNs, kFactMaxNs);
   }

@@ -47,8 +47,8 @@ struct RankHostWait {
 struct CollectiveArrival {
   std::optional<std::int64_t> launch_ns;  // the start of the call that launched it
   // The launch that its start hung on: its own, or that of the work which began after the GPU's
-  // last pause before it. Absent: the GPU had no pause since the collective before, or the launch
-  // was not recorded.
+  // last pause before it. Absent: the GPU had no pause since the collective before, or went on with
+  // work that was queued, or the launch was not recorded.
   std::optional<std::int64_t> anchor_ns;
   std::int64_t after_anchor_ns = 0;  // from anchor_ns to the call's start
   std::int64_t busy_ns = 0;     // GPU work other than communication since the call before ended

@@ -1,12 +1,15 @@
 #include "analysis/simulation/path_shares.h"
 
 #include <algorithm>
+#include <iterator>
 #include <map>
 #include <tuple>
 #include <unordered_map>
 #include <utility>
 
 #include <fmt/format.h>
+
+#include "analysis/attribution/module_paths.h"
 
 namespace jarvis::analysis {
 namespace {
@@ -53,9 +56,12 @@ struct HostPiece {
 
 class OwnerFinder {
  public:
-  OwnerFinder(const trace::EventStore& events, const Attribution& attribution,
-              const RecordedWork& recorded)
-      : events_(events), recorded_(recorded) {
+  OwnerFinder(const trace::EventStore& events, const tree::CallTree& tree,
+              const Attribution& attribution, const RecordedWork& recorded, PathOwnership ownership)
+      : events_(events),
+        recorded_(recorded),
+        by_module_(ownership == PathOwnership::kModule),
+        chains_(events, tree) {
     for (const Launcher& launcher : attribution.launchers) {
       if (launcher.op == trace::kNoEvent) continue;
       for (const EventIndex kernel : attribution.KernelsOf(launcher))
@@ -103,12 +109,17 @@ class OwnerFinder {
 
   PathOwner& OwnerOf(EventIndex e) {
     if (e == trace::kNoEvent) return owners_[{}];
-    PathOwner*& known = owner_of_[events_[e].name];
+    const bool on_host = events_[e].kind == EventKind::kCpuOp ||
+                         events_[e].kind == EventKind::kPythonFunction ||
+                         events_[e].kind == EventKind::kUserAnnotation;
+    if (by_module_ && !on_host) return owners_[{}];
+    PathOwner*& known = owner_of_[by_module_ ? chains_.Of(e) : events_[e].name];
     if (known != nullptr) return *known;
-    const std::string name = WithoutAddress(events_.name(e));
+    const std::string name =
+        by_module_ ? ModulePath(chains_.Frames(chains_.Of(e))) : WithoutAddress(events_.name(e));
     PathOwner& owner = owners_[name];
     owner.name = name;
-    owner.is_op = events_[e].kind == EventKind::kCpuOp;
+    owner.is_op = !by_module_ && events_[e].kind == EventKind::kCpuOp;
     known = &owner;
     return owner;
   }
@@ -188,9 +199,74 @@ class OwnerFinder {
 
   const trace::EventStore& events_;
   const RecordedWork& recorded_;
-  std::vector<std::pair<EventIndex, EventIndex>> op_of_;  // by GPU event
-  std::map<std::string, PathOwner> owners_;               // by name
-  std::unordered_map<StringId, PathOwner*> owner_of_;
+  const bool by_module_;
+  ChainTree chains_;
+  std::vector<std::pair<EventIndex, EventIndex>> op_of_;    // by GPU event
+  std::map<std::string, PathOwner> owners_;                 // by name
+  std::unordered_map<std::uint32_t, PathOwner*> owner_of_;  // by name or chain of callers
+};
+
+// Finds the part that a moment is of.
+class PartFinder {
+ public:
+  PartFinder(const RecordedWork& recorded, std::span<const PartSpan> spans, std::size_t parts)
+      : recorded_(recorded), spans_(spans), splits_(parts + 1) {}
+
+  std::vector<PathSplit> Run(std::span<const PathStep> path) {
+    for (const PathStep& step : path) {
+      const PathClass path_class = ClassOf(step);
+      const bool on_thread = step.thread != kNoPlace;
+      if (path_class == PathClass::kHost && on_thread) {
+        AddHost(recorded_.base_ns + static_cast<std::int64_t>(step.begin_us * 1000),
+                recorded_.base_ns + static_cast<std::int64_t>(step.end_us * 1000));
+      } else if (path_class == PathClass::kGpu || path_class == PathClass::kLaunch) {
+        At(LaunchOf(step)).gpu_us += step.us();
+      } else {
+        At(on_thread ? step.end_us : LaunchOf(step)).wait_us += step.us();
+      }
+    }
+    return std::move(splits_);
+  }
+
+ private:
+  // The first span that ends after a moment.
+  std::size_t After(std::int64_t ns) const {
+    const auto after =
+        std::upper_bound(spans_.begin(), spans_.end(), ns,
+                         [](std::int64_t at, const PartSpan& span) { return at < span.ns.end; });
+    return static_cast<std::size_t>(after - spans_.begin());
+  }
+
+  PathSplit& At(double us) {
+    const std::int64_t ns = recorded_.base_ns + static_cast<std::int64_t>(us * 1000);
+    const std::size_t at = After(ns);
+    const bool inside = at < spans_.size() && spans_[at].ns.start <= ns;
+    return inside ? splits_[spans_[at].part] : splits_.back();
+  }
+
+  // When the work was launched; of work without a launch, when it ended.
+  double LaunchOf(const PathStep& step) const {
+    const std::uint32_t work =
+        step.event == trace::kNoEvent ? kNoPlace : recorded_.WorkAt(step.event);
+    if (work == kNoPlace || recorded_.works[work].call == kNoPlace) return step.end_us;
+    return recorded_.calls[recorded_.works[work].call].begin;
+  }
+
+  void AddHost(std::int64_t from, std::int64_t to) {
+    for (std::size_t at = After(from); from < to; ++at) {
+      const bool more = at < spans_.size();
+      const std::int64_t start = more ? std::clamp(spans_[at].ns.start, from, to) : to;
+      splits_.back().host_us += static_cast<double>(start - from) / 1000;
+      if (!more) return;
+      const std::int64_t end = std::clamp(spans_[at].ns.end, start, to);
+      splits_[spans_[at].part].host_us += static_cast<double>(end - start) / 1000;
+      from = end;
+    }
+  }
+
+  const RecordedWork& recorded_;
+  std::span<const PartSpan> spans_;
+  std::vector<PathSplit> splits_;
 };
 
 }  // namespace
@@ -296,9 +372,29 @@ std::vector<PathStretch> StretchesOf(std::span<const PathStep> path, std::size_t
   return stretches;
 }
 
-std::vector<PathOwner> OwnersOf(const trace::EventStore& events, const Attribution& attribution,
-                                const RecordedWork& recorded, std::span<const PathStep> path) {
-  return OwnerFinder(events, attribution, recorded).Run(path);
+std::vector<PathStep> StepsWithin(const RecordedWork& recorded, std::span<const PathStep> path,
+                                  const IntervalSet<std::int64_t>& spans) {
+  std::vector<PathStep> within;
+  for (const PathStep& step : path) {
+    const std::int64_t ns = recorded.base_ns + static_cast<std::int64_t>(step.recorded_us * 1000);
+    // A step that ends with a span is of that span.
+    const auto after = std::lower_bound(
+        spans.begin(), spans.end(), ns,
+        [](const Interval<std::int64_t>& span, std::int64_t at) { return span.end < at; });
+    if (after != spans.end() && after->start < ns) within.push_back(step);
+  }
+  return within;
+}
+
+std::vector<PathOwner> OwnersOf(const trace::EventStore& events, const tree::CallTree& tree,
+                                const Attribution& attribution, const RecordedWork& recorded,
+                                std::span<const PathStep> path, PathOwnership ownership) {
+  return OwnerFinder(events, tree, attribution, recorded, ownership).Run(path);
+}
+
+std::vector<PathSplit> SplitPath(const RecordedWork& recorded, std::span<const PathStep> path,
+                                 std::span<const PartSpan> spans, std::size_t parts) {
+  return PartFinder(recorded, spans, parts).Run(path);
 }
 
 }  // namespace jarvis::analysis

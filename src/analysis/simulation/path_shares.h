@@ -1,4 +1,4 @@
-// What the critical path of a trace is made of: host, GPU, waits; by op.
+// What the critical path of a trace is made of: host, GPU, waits; by op, module or part of a step.
 #pragma once
 
 #include <cstdint>
@@ -9,6 +9,8 @@
 
 #include "analysis/attribution/attribution.h"
 #include "analysis/simulation/simulation.h"
+#include "base/interval.h"
+#include "tree/call_tree.h"
 
 namespace jarvis::analysis {
 
@@ -44,18 +46,42 @@ struct PathStretch {
 // By time. The path is cut into so many equal parts; neighbours in which the same prevails are one.
 std::vector<PathStretch> StretchesOf(std::span<const PathStep> path, std::size_t parts);
 
-// An op's part of the path: of the host's time the innermost op's (a Python frame's or an
-// annotation's where no op runs), of GPU work the op's that launched it.
-struct PathOwner {
-  std::string name;  // without addresses of objects; empty: no op, frame or annotation
-  bool is_op = false;
+// The steps of the path that end within these stretches of recorded time (nanoseconds on the
+// trace's clock).
+std::vector<PathStep> StepsWithin(const RecordedWork& recorded, std::span<const PathStep> path,
+                                  const IntervalSet<std::int64_t>& spans);
+
+// A part of the path by whose time it is.
+struct PathSplit {
   double host_us = 0;
   double gpu_us = 0;   // with the launches' and streams' latencies
   double wait_us = 0;  // returns of waits, and what is not recorded
   double us() const { return host_us + gpu_us + wait_us; }
 };
+
+// An op's part of the path: of the host's time the innermost op's (a Python frame's or an
+// annotation's where no op runs), of GPU work the op's that launched it. Or the part of the modules
+// around these.
+struct PathOwner : PathSplit {
+  // Without addresses of objects; empty: no op, frame or annotation, or no module around it.
+  std::string name;
+  bool is_op = false;
+};
+enum class PathOwnership : std::uint8_t { kOp, kModule };
 // The longest first, ties by name.
-std::vector<PathOwner> OwnersOf(const trace::EventStore& events, const Attribution& attribution,
-                                const RecordedWork& recorded, std::span<const PathStep> path);
+std::vector<PathOwner> OwnersOf(const trace::EventStore& events, const tree::CallTree& tree,
+                                const Attribution& attribution, const RecordedWork& recorded,
+                                std::span<const PathStep> path,
+                                PathOwnership ownership = PathOwnership::kOp);
+
+// A stretch of host time that belongs to the part with this number.
+struct PartSpan {
+  Interval<std::int64_t> ns;  // on the trace's clock
+  std::size_t part = 0;
+};
+// What of the path is each part's: host time by when it ran, GPU work by when it was launched. The
+// last is of no part. `spans` do not overlap, by start.
+std::vector<PathSplit> SplitPath(const RecordedWork& recorded, std::span<const PathStep> path,
+                                 std::span<const PartSpan> spans, std::size_t parts);
 
 }  // namespace jarvis::analysis

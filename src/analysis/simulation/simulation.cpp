@@ -338,17 +338,20 @@ std::vector<double> Simulation::SavedAfter(std::span<const Change> done,
   return saved_ms;
 }
 
-std::vector<PathStep> Simulation::CriticalPath() const {
+std::vector<PathStep> Simulation::CriticalPath(std::span<const Change> made) const {
   std::vector<PathStep> steps;
+  Delays delays = fitted_.observed;
+  ApplyChanges(Target(), made, Estimate::kExpected, &delays);
   std::vector<double> times;
-  Replay(graph_, fitted_.observed, &times);
-  for (const std::uint32_t node : PathNodes(graph_, fitted_.observed, times)) {
-    const std::uint32_t binding = BindingEdge(graph_, fitted_.observed, times, node);
+  Replay(graph_, delays, &times);
+  for (const std::uint32_t node : PathNodes(graph_, delays, times)) {
+    const std::uint32_t binding = BindingEdge(graph_, delays, times, node);
     if (binding == kNoPlace) break;
     const GraphEdge& edge = graph_.edges[binding];
     PathStep step;
     step.begin_us = times[edge.from] + graph_.start;
     step.end_us = times[node] + graph_.start;
+    step.recorded_us = graph_.observed[node] + graph_.start;
     step.kind = edge.kind;
     const NodeKind kind = graph_.kinds[node];
     if (kind == NodeKind::kWorkStart || kind == NodeKind::kWorkEnd) {

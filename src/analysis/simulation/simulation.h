@@ -91,6 +91,7 @@ struct GivenChanges {
 struct PathStep {
   double begin_us = 0;  // from RecordedWork's time 0
   double end_us = 0;
+  double recorded_us = 0;  // when its end was recorded; differs once changes are made
   EdgeKind kind = EdgeKind::kStart;
   bool opaque = false;                        // most of it is a delay without a known cause
   std::uint32_t thread = kNoPlace;            // of host steps: RecordedWork::threads
@@ -123,8 +124,8 @@ class Simulation {
   // candidate.
   std::vector<double> SavedAfter(std::span<const Change> done,
                                  std::span<const std::vector<Change>> candidates) const;
-  // By time; together they take the wall time.
-  std::vector<PathStep> CriticalPath() const;
+  // By time; together they take the wall time, once the changes are made.
+  std::vector<PathStep> CriticalPath(std::span<const Change> made = {}) const;
 
   const RecordedWork& recorded() const { return recorded_; }
   const DependencyGraph& graph() const { return graph_; }

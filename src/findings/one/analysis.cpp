@@ -86,7 +86,7 @@ class Analyzer {
       MakeFindings(calls, out_.context, &category);
     Rank();
     Overlaps();
-    Priorities();
+    out_.priorities = CategoryPriorities(out_);
     NothingBecause();
     JV_ASSIGN(out_.quality, JudgeQuality(trace_, out_, job_));
     PlaceFacts(&out_);
@@ -354,12 +354,7 @@ class Analyzer {
       cost.low_ns = cost.high_ns;
       share.most.push_back(cost);
     }
-    // What frames were charged for is known by more than the price of single events.
-    for (analysis::HostCost cost : profiling_->stretches) {
-      if (analysis::MsInside(profiling_->artefact, cost.begin_ns, cost.end_ns) <= 0) continue;
-      cost.high_ns = cost.low_ns;
-      share.artefact.push_back(cost);
-    }
+    share.artefact = analysis::FramePauses(*profiling_);
     share.first_calls = first_calls_->intervals;
     return share;
   }
@@ -400,38 +395,7 @@ class Analyzer {
         finding = *same;
       }
     }
-    std::vector<PlanItem> plan;
-    for (const Finding& finding : out_.findings)
-      plan.push_back({finding.id, {}});
-    if (const auto combined = WhatIf(out_, plan)) out_.combined = *combined;
-  }
-
-  void Priorities() {
-    for (const CategoryAnalysis& category : out_.categories) {
-      CategoryPriority row;
-      row.category = category.key;
-      row.display_name = category.display_name;
-      row.gpu_ms = category.gpu_us / 1000;
-      row.percent_of_computation = category.percent_of_computation;
-      row.operations = category.calls;
-      for (const Finding& finding : category.findings) {
-        if (!finding.impact_percent) continue;
-        if (!row.impact_percent) row.impact_percent = Range{};
-        for (double Range::*part : {&Range::low, &Range::mid, &Range::high})
-          (*row.impact_percent).*part += (*finding.impact_percent).*part;
-      }
-      row.source = !row.impact_percent ? "no_finding" : "findings_rollup";
-      if (!row.impact_percent && !category.notes.empty()) row.why_not = category.notes.front();
-      out_.priorities.push_back(std::move(row));
-    }
-    std::stable_sort(out_.priorities.begin(), out_.priorities.end(),
-                     [](const CategoryPriority& a, const CategoryPriority& b) {
-                       const double x = a.impact_percent ? a.impact_percent->mid : -1;
-                       const double y = b.impact_percent ? b.impact_percent->mid : -1;
-                       return x != y ? x > y : a.gpu_ms > b.gpu_ms;
-                     });
-    for (std::size_t i = 0; i < out_.priorities.size(); ++i)
-      out_.priorities[i].rank = static_cast<int>(i) + 1;
+    out_.combined = CombinedOf(out_);
   }
 
   void NothingBecause() {

@@ -55,6 +55,12 @@ struct Totals {
   }
 };
 
+// A finding that somebody said does not apply; see choices.h.
+struct DismissedFinding {
+  Finding finding;
+  std::string reason;
+};
+
 struct Analysis {
   std::string trace_id;
   std::string platform;  // name; empty: none known
@@ -73,6 +79,7 @@ struct Analysis {
   Workload workload;
   std::optional<ReplayStructure> replay;     // of the graph with the most time; absent: none
   std::vector<Finding> findings;             // all tiers, by global_rank
+  std::vector<DismissedFinding> dismissed;   // in no sum
   std::vector<CategoryPriority> priorities;  // all categories
   Combined combined;                         // of all findings, GPU time
   WallBase wall;                             // what savings of wall time are of

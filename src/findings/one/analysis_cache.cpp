@@ -1,6 +1,10 @@
 #include "findings/one/analysis_cache.h"
 
+#include <span>
 #include <utility>
+#include <variant>
+
+#include "findings/one/wall_plan.h"
 
 namespace jarvis::findings {
 namespace {
@@ -39,9 +43,25 @@ std::size_t BytesOf(const Operation& o) {
   return bytes;
 }
 
+// What a simulation is asked: GPU events with their factors, and stretches of host time.
+std::size_t BytesOf(std::span<const analysis::Change> changes) {
+  std::size_t bytes = 0;
+  for (const analysis::Change& change : changes) {
+    bytes += sizeof(change);
+    if (const auto* scale = std::get_if<analysis::ScaleGpu>(&change))
+      bytes += BytesOf(scale->events) + scale->factors.capacity() * sizeof(double);
+    if (const auto* host = std::get_if<analysis::ScaleHost>(&change))
+      bytes += host->stretches.capacity() * sizeof(analysis::HostStretch);
+    if (const auto* cost = std::get_if<analysis::RemoveProfilerCost>(&change))
+      bytes += cost->costs.capacity() * sizeof(analysis::HostCost);
+  }
+  return bytes;
+}
+
 std::size_t BytesOf(const std::vector<Finding>& findings) {
   std::size_t bytes = 0;
   for (const Finding& f : findings) {
+    if (f.way != nullptr) bytes += BytesOf(f.way->changes);
     bytes += sizeof(f) + BytesOf(f.members) + BytesOf(f.row_ids) + BytesOf(f.module_paths) +
              BytesOf(f.overlaps_with) + f.evidence.capacity() * sizeof(Fact) +
              f.subject.capacity() + f.subject_args.capacity();
@@ -61,6 +81,7 @@ std::size_t BytesOf(const Analysis& analysis) {
     for (const Operation& operation : category.operations)
       bytes += BytesOf(operation);
   }
+  if (analysis.wall.given != nullptr) bytes += BytesOf(analysis.wall.given->changes);
   for (const Quality& one : analysis.quality)
     bytes += sizeof(one) + one.text.capacity() + one.consequence.capacity();
   for (const Gap& gap : analysis.idle.gaps) {

@@ -365,7 +365,8 @@ class FindingMaker {
     note(calls_.platform == nullptr && !system, "no_platform");
     note(no_shapes, "no_shapes");
     note(no_model && !system, "no_model");
-    note(near_roof, "near_roof");
+    // Beside something to fix it would say the opposite.
+    note(near_roof && out_.findings.empty(), "near_roof");
     note(anomaly, "above_roof");
     note(out_.kind == Kind::kMoe, "routing_assumed");
     note(out_.findings.empty() && groups > 0, "below_threshold");

@@ -54,6 +54,8 @@ struct Change {
   std::vector<analysis::Change> exact = {};
 };
 
+struct WayOut;
+
 struct Finding {
   std::string id;             // "f3": by global rank
   std::string category;       // "gemm", "cpu_idle", "multi_kernel", "kernel_fusion"...
@@ -97,6 +99,7 @@ struct Finding {
   std::optional<WallSaving> wall_a;        // absent: nothing to ask, or no simulation
   std::optional<WallSaving> wall_b;
   std::optional<double> bound_ms;  // of what has no saving: wall time without any of it
+  std::shared_ptr<const WayOut> way;  // the better one, as simulated; null: adds to no other saving
   std::string shows_after;            // id of the finding before which it saves next to nothing
   bool one_off = false;               // no cost of a steady step, and in no sum of savings
   bool minor = false;                 // saves next to nothing alone and after those before it

@@ -133,29 +133,36 @@ void Finish(double sum_ms, std::vector<std::string> ids, Combined* out) {
 
 }  // namespace
 
+jarvis::Status CheckPlanItem(const Analysis& analysis, const PlanItem& item) {
+  if (item.target_percent && !(*item.target_percent > 0 && *item.target_percent <= 100)) {
+    return Fail(ErrorCode::kBadValue,
+                fmt::format("target_percent: expected above 0 and at most 100, received {}",
+                            *item.target_percent));
+  }
+  if (analysis.FindFinding(item.finding) == nullptr &&
+      analysis.FindOperation(item.finding) == nullptr) {
+    return Fail(ErrorCode::kBadValue,
+                fmt::format("no finding or operation \"{}\": findings are f1..f{}, operations "
+                            "such as gemm.1",
+                            item.finding.substr(0, 40), analysis.findings.size()));
+  }
+  return {};
+}
+
 Result<Combined> WhatIf(const Analysis& analysis, std::span<const PlanItem> items) {
   Plan plan;
   double sum = 0;
   std::vector<std::string> ids;
   for (const PlanItem& item : items) {
-    if (item.target_percent && !(*item.target_percent > 0 && *item.target_percent <= 100)) {
-      return Fail(ErrorCode::kBadValue,
-                  fmt::format("target_percent: expected above 0 and at most 100, received {}",
-                              *item.target_percent));
-    }
+    JV_TRY(CheckPlanItem(analysis, item));
     Plan one;
     if (const Finding* finding = analysis.FindFinding(item.finding)) {
       Claim(analysis, *finding, item.target_percent, &one);
-    } else if (const Operation* operation = analysis.FindOperation(item.finding)) {
-      Finding alone;
-      alone.id = operation->id;
-      alone.members = {operation->id};
-      Claim(analysis, alone, item.target_percent, &one);
     } else {
-      return Fail(ErrorCode::kBadValue,
-                  fmt::format("no finding or operation \"{}\": findings are f1..f{}, operations "
-                              "such as gemm.1",
-                              item.finding.substr(0, 40), analysis.findings.size()));
+      Finding alone;
+      alone.id = item.finding;
+      alone.members = {item.finding};
+      Claim(analysis, alone, item.target_percent, &one);
     }
     sum += Combine(analysis, one).savings_ms.mid;
     for (const auto& [id, part] : one.operations)
@@ -169,6 +176,44 @@ Result<Combined> WhatIf(const Analysis& analysis, std::span<const PlanItem> item
   Combined out = Combine(analysis, plan);
   Finish(sum, std::move(ids), &out);
   return out;
+}
+
+Combined CombinedOf(const Analysis& analysis) {
+  std::vector<PlanItem> plan;
+  for (const Finding& finding : analysis.findings)
+    plan.push_back({finding.id, {}});
+  const Result<Combined> combined = WhatIf(analysis, plan);
+  return combined ? *combined : Combined{};
+}
+
+std::vector<CategoryPriority> CategoryPriorities(const Analysis& analysis) {
+  std::vector<CategoryPriority> rows;
+  for (const CategoryAnalysis& category : analysis.categories) {
+    CategoryPriority row;
+    row.category = category.key;
+    row.display_name = category.display_name;
+    row.gpu_ms = category.gpu_us / 1000;
+    row.percent_of_computation = category.percent_of_computation;
+    row.operations = category.calls;
+    for (const Finding& finding : category.findings) {
+      if (!finding.impact_percent) continue;
+      if (!row.impact_percent) row.impact_percent = Range{};
+      for (double Range::*part : {&Range::low, &Range::mid, &Range::high})
+        (*row.impact_percent).*part += (*finding.impact_percent).*part;
+    }
+    row.source = !row.impact_percent ? "no_finding" : "findings_rollup";
+    if (!row.impact_percent && !category.notes.empty()) row.why_not = category.notes.front();
+    rows.push_back(std::move(row));
+  }
+  std::stable_sort(rows.begin(), rows.end(),
+                   [](const CategoryPriority& a, const CategoryPriority& b) {
+                     const double x = a.impact_percent ? a.impact_percent->mid : -1;
+                     const double y = b.impact_percent ? b.impact_percent->mid : -1;
+                     return x != y ? x > y : a.gpu_ms > b.gpu_ms;
+                   });
+  for (std::size_t i = 0; i < rows.size(); ++i)
+    rows[i].rank = static_cast<int>(i) + 1;
+  return rows;
 }
 
 std::vector<Projection> ProjectionsOf(const Finding& finding, double window_ms) {

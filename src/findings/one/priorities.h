@@ -27,6 +27,8 @@ struct CategoryPriority {
   std::string why_not;  // of "no_finding": "near_roof", "no_model", "no_platform", ...
 };
 
+std::vector<CategoryPriority> CategoryPriorities(const Analysis& analysis);
+
 // Savings of several findings done together.
 struct Combined {
   Range savings_ms;
@@ -44,7 +46,13 @@ struct PlanItem {
   std::string finding;                   // "f3", or an Operation id "gemm.1"
   std::optional<double> target_percent;  // of the roof; absent: the finding's own range
 };
+// Whether the finding or operation exists, and the target is one.
+jarvis::Status CheckPlanItem(const Analysis& analysis, const PlanItem& item);
+// In GPU time, for recordings whose wall time nobody can simulate; else see wall_plan.h.
 Result<Combined> WhatIf(const Analysis& analysis, std::span<const PlanItem> plan);
+
+// Of all findings.
+Combined CombinedOf(const Analysis& analysis);
 
 // The users' impact table: what an op at so much of its peak would take.
 struct Projection {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <memory>
 #include <span>
 #include <utility>
 
@@ -10,21 +11,13 @@
 #include "findings/one/analysis.h"
 #include "findings/one/estimates.h"
 #include "findings/one/thresholds.h"
+#include "findings/one/wall_plan.h"
 #include "session/trace_frames.h"
 
 namespace jarvis::findings {
 namespace {
 
 using Changes = std::vector<analysis::Change>;
-
-// A way out as the simulation is asked: its middle, and how far its ends are from that.
-struct WayOut {
-  Changes changes;       // within the scope
-  double low_part = 1;   // of the middle's GPU time: what is sure
-  double high_part = 1;  // what is possible
-  // No saving is larger; absent: the time that the changes take away.
-  std::optional<double> cap_ms;
-};
 
 double PartOf(double saved_ms, double time_ms) {
   return time_ms > 0 ? std::clamp(saved_ms / time_ms, 0.0, 1.0) : 0;
@@ -59,6 +52,8 @@ class WallAsker {
                          : std::nullopt);
     Order(best);
     Together(best);
+    for (const std::size_t at : order_)
+      analysis_.findings[at].way = std::make_shared<const WayOut>(std::move(*best[at]));
     Arrange();
     Classify();
   }
@@ -147,6 +142,7 @@ class WallAsker {
       quick.push_back(given_.changes.back());
     }
     given_ = simulation_.Given(std::move(given_.changes));
+    wall.given = std::make_shared<const analysis::GivenChanges>(given_);
     if (recording_.most.empty()) return;
     wall.low_without_recording = true;
     quick.emplace_back(analysis::RemoveProfilerCost{recording_.most});
@@ -333,11 +329,9 @@ class WallAsker {
   }
 
   // What a finding may save at most once others are done.
-  double CapOf(const Finding& finding, const WayOut& way) const {
-    if (way.cap_ms) return *way.cap_ms;
+  double CapOfFinding(const Finding& finding, const WayOut& way) const {
     if (auto known = caps_.find(&finding); known != caps_.end()) return known->second;
-    const analysis::Outcome outcome = simulation_.WhatIf(given_, way.changes);
-    const double cap = std::max(0.0, outcome.gpu_ms + outcome.host_ms);
+    const double cap = CapOf(simulation_, given_, way);
     caps_.emplace(&finding, cap);
     return cap;
   }
@@ -396,7 +390,7 @@ class WallAsker {
       const std::vector<double> saved_ms = simulation_.SavedAfter(done, changes);
       for (std::size_t k = 0; k < some.size(); ++k) {
         const std::size_t at = some[k].at;
-        some[k].ms = std::clamp(saved_ms[k], 0.0, CapOf(analysis_.findings[at], *best[at]));
+        some[k].ms = std::clamp(saved_ms[k], 0.0, CapOfFinding(analysis_.findings[at], *best[at]));
         some[k].known = true;
       }
     };
@@ -427,29 +421,15 @@ class WallAsker {
     }
   }
 
-  // At least what one of them saves for certain, at most what they save one by one.
   void Together(const std::vector<std::optional<WayOut>>& best) {
     if (order_.empty()) return;
-    Changes all;
-    Range sum;
-    double least = 0;
-    for (std::size_t k = 0; k < order_.size(); ++k) {
-      const WallSaving& one = *BestWall(analysis_.findings[order_[k]]);
-      all.insert(all.end(), best[order_[k]]->changes.begin(), best[order_[k]]->changes.end());
-      least = std::max(least, one.ms.low);
-      sum.low += std::min(one.ms.low, after_ms_[k]);
-      sum.mid += after_ms_[k];
-      sum.high += std::max(one.ms.high, after_ms_[k]);
+    std::vector<PlanStep> steps;
+    for (const std::size_t at : order_) {
+      const Finding& finding = analysis_.findings[at];
+      steps.push_back({finding.id, best[at]->changes, BestWall(finding)->ms, std::nullopt});
     }
-    const analysis::Outcome outcome = simulation_.WhatIf(given_, all);
-    Range together = {std::min({outcome.low_ms, sum.low, sum.mid}), sum.mid,
-                      std::min(outcome.high_ms, sum.high)};
-    together.low = std::max(together.low, least);
-    for (double Range::*part : {&Range::low, &Range::mid, &Range::high})
-      together.*part = std::clamp(together.*part, 0.0, analysis_.wall.wall_ms);
-    together.mid = std::max(together.mid, together.low);
-    together.high = std::max(together.high, together.mid);
-    analysis_.wall.together_ms = together;
+    analysis_.wall.together_ms =
+        TogetherMs(simulation_, given_, analysis_.wall.wall_ms, steps, after_ms_);
   }
 
   // What a change saves beyond others lies in the range that it may save alone, unless it hardly

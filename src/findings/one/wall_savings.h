@@ -2,6 +2,7 @@
 // and these are replayed (analysis/simulation). Alone, and after those ranked before it.
 #pragma once
 
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -35,6 +36,9 @@ struct WallBase {
   std::optional<Range> together_ms;
   // Low ends of ranges are what is left if recording cost the host all that it may have.
   bool low_without_recording = false;
+  // What savings are beyond: the profiler's pauses, first calls, work launched before the
+  // recording. Null: not known.
+  std::shared_ptr<const analysis::GivenChanges> given;
 };
 
 // What is no cost of the program's steady steps, though it was recorded.

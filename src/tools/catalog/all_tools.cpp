@@ -44,8 +44,9 @@ struct Binding {
 // In the order in which an analysis goes.
 constexpr Binding kBindings[] = {
     {"load_trace", &LoadTrace, mcp::ToolCost::kLong, kFull | kCore | kMin | kSweep},
-    {"workload", nullptr, mcp::ToolCost::kLong, kFull | kCore, &WorkloadTool},
+    {"workload", nullptr, mcp::ToolCost::kLong, kFull, &WorkloadTool},
     {"gpu_timeline", &GpuTimeline, mcp::ToolCost::kQuick, kFull | kCore},
+    {"prioritize", &Prioritize, mcp::ToolCost::kLong, kFull | kCore},
     {"critical_path", &CriticalPath, mcp::ToolCost::kLong, kFull | kCore},
     {"what_if", &WhatIf, mcp::ToolCost::kLong, kFull | kCore},
     {"ops_summary", &OpsSummary, mcp::ToolCost::kQuick, kFull | kCore | kMin | kSweep},
@@ -56,8 +57,7 @@ constexpr Binding kBindings[] = {
     {"idle_gaps", &IdleGaps, mcp::ToolCost::kLong, kFull},
     {"host_summary", &HostSummaryTool, mcp::ToolCost::kLong, kFull | kCore},
     {"fusion_candidates", &FusionCandidates, mcp::ToolCost::kLong, kFull},
-    {"prioritize", &Prioritize, mcp::ToolCost::kLong, kFull},
-    {"query", &Query, mcp::ToolCost::kLong, kFull | kCore},
+    {"query", &Query, mcp::ToolCost::kLong, kFull},
     {"perfetto", &Perfetto, mcp::ToolCost::kLong, kFull},
     {"compare", &Compare, mcp::ToolCost::kLong, kFull | kCore},
     {"perf_report", &PerfReport, mcp::ToolCost::kLong, kFull},
@@ -271,14 +271,16 @@ std::string Instructions(const mcp::ToolSet& tools) {
     return text;
   };
   std::string text = "GPU trace analysis (PyTorch profiler, ROCm and CUDA).";
-  const std::string whole = listed({"load_trace", "gpu_timeline", "ops_summary"}, ", ");
+  const std::string whole = tools.Find("prioritize") != nullptr
+                                ? listed({"load_trace", "gpu_timeline", "prioritize"}, ", ")
+                                : listed({"load_trace", "gpu_timeline", "ops_summary"}, ", ");
   const std::string rows = listed({"parent_chain", "gemm_roofline"}, " or ");
   if (!whole.empty()) text += " Work top down: " + whole;
   if (!whole.empty() && !rows.empty()) text += ", then " + rows + " on single rows";
   if (!whole.empty()) text += ".";
   if (tools.Find("load_trace") != nullptr) text += " Read the quality list of load_trace first.";
   const std::pair<const char*, std::string> uses[] = {
-      {"Findings", listed({"category_analysis"}, "")},
+      {"Findings", listed({"prioritize", "category_analysis"}, ", ")},
       {"Reports", listed({"render_report"}, "")},
       {"Two traces", listed({"compare", "trace_diff"}, ", ")},
       {"All ranks", listed({"collectives"}, "")}};

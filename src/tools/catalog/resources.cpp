@@ -135,6 +135,9 @@ class Resources : public mcp::ResourceSource {
   Resources(session::Workspace& workspace, std::shared_ptr<const Shelf> shelf,
             const mcp::ToolSet& tools)
       : workspace_(workspace), shelf_(std::move(shelf)) {
+    const std::vector<std::string> names = tools.Names();
+    for (const Skill& skill : Skills())
+      skills_[skill.name] = SkillFor(skill.text, names);
     for (const mcp::Tool& tool : tools.tools())
       schemas_[tool.name] = tool.definition.dump(2);
     for (const EmbeddedFile& file : FileSchemaFiles())
@@ -156,6 +159,7 @@ class Resources : public mcp::ResourceSource {
 
   session::Workspace& workspace_;
   const std::shared_ptr<const Shelf> shelf_;
+  std::map<std::string, std::string> skills_;  // as this server's tools allow
   std::map<std::string, std::string> schemas_;
 };
 
@@ -167,7 +171,7 @@ std::vector<mcp::Resource> Resources::List() const {
                     {},
                     skill.description,
                     "text/markdown",
-                    skill.text.size()});
+                    skills_.at(skill.name).size()});
   }
   list.push_back({"jarvis://platforms",
                   "platforms",
@@ -238,11 +242,8 @@ Result<std::optional<ResourceContent>> Resources::Read(const std::string& uri, J
     return ResourceContent{"text/markdown", QuerySchema(), false, true};
   if (parts.size() != 2) return std::nullopt;
   if (parts[0] == "skill") {
-    for (const Skill& skill : Skills()) {
-      if (skill.name == parts[1]) {
-        return ResourceContent{"text/markdown", std::string(skill.text), false, true};
-      }
-    }
+    const auto skill = skills_.find(parts[1]);
+    if (skill != skills_.end()) return ResourceContent{"text/markdown", skill->second, false, true};
   } else if (parts[0] == "platform") {
     const perf::Platform* platform = perf::FindPlatform(parts[1]);
     if (platform == nullptr) return std::nullopt;

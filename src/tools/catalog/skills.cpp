@@ -1,6 +1,7 @@
 #include "tools/catalog/skills.h"
 
 #include <algorithm>
+#include <optional>
 #include <utility>
 
 #include "base/text.h"
@@ -56,8 +57,7 @@ std::string Quoted(const std::string& text) {
   return Json(plain).dump(-1, ' ', Json::BadUtf8::kReplace);
 }
 
-mcp::PromptReply PromptOf(const Skill& skill, const Json& arguments) {
-  std::string text(skill.body);
+mcp::PromptReply PromptOf(std::string text, const Json& arguments) {
   for (const auto& [name, value] : arguments.items()) {
     if (name != "trace" && name != "question") continue;
     text += (name == "trace" ? "\n\nThe trace (a path or an id): " : "\n\nThe question: ") +
@@ -68,7 +68,37 @@ mcp::PromptReply PromptOf(const Skill& skill, const Json& arguments) {
   return reply;
 }
 
+// "<!-- with a, b -->": whether the reader has all of them; absent: it is another line.
+std::optional<bool> OpensFor(std::string_view line, const std::vector<std::string>& tools) {
+  constexpr std::string_view kWith = "<!-- with ";
+  constexpr std::string_view kClose = " -->";
+  if (!line.starts_with(kWith) || !line.ends_with(kClose)) return std::nullopt;
+  line = line.substr(kWith.size(), line.size() - kWith.size() - kClose.size());
+  const std::vector<std::string> needed = SkillNames("[" + std::string(line) + "]");
+  return std::all_of(needed.begin(), needed.end(), [&](const std::string& tool) {
+    return std::find(tools.begin(), tools.end(), tool) != tools.end();
+  });
+}
+
 }  // namespace
+
+std::string SkillFor(std::string_view text, const std::vector<std::string>& tools) {
+  std::string kept;
+  bool keeps = true;
+  while (!text.empty()) {
+    const std::string_view line = text.substr(0, text.find('\n'));
+    const std::size_t taken = std::min(text.size(), line.size() + 1);
+    if (const auto opens = OpensFor(line, tools)) {
+      keeps = *opens;
+    } else if (line == "<!-- end -->") {
+      keeps = true;
+    } else if (keeps) {
+      kept += text.substr(0, taken);
+    }
+    text.remove_prefix(taken);
+  }
+  return kept;
+}
 
 const std::vector<Skill>& Skills() {
   static const std::vector<Skill> skills = [] {
@@ -96,8 +126,9 @@ std::vector<mcp::Prompt> SkillPrompts(const mcp::ToolSet& tools) {
     prompt.description = skill.description;
     prompt.arguments = {{"trace", "Path or id of the trace.", false},
                         {"question", "What you want to know.", false}};
-    prompt.make = [&skill](const Json& arguments, mcp::CallContext&) {
-      return PromptOf(skill, arguments);
+    prompt.make = [text = SkillFor(skill.body, tools.Names())](const Json& arguments,
+                                                               mcp::CallContext&) {
+      return PromptOf(text, arguments);
     };
     prompts.push_back(std::move(prompt));
   }

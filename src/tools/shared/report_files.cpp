@@ -9,9 +9,11 @@
 #include "documents/report_analysis.h"
 #include "documents/report_fair.h"
 #include "documents/report_rough.h"
+#include "formats/finding_choices.h"
 #include "formats/finding_twins.h"
 #include "io/output_folder.h"
 #include "io/text_file.h"
+#include "session/trace_simulation.h"
 
 namespace jarvis::tools {
 namespace {
@@ -139,8 +141,22 @@ std::shared_ptr<const findings::Analysis> WithWorkload(
   return corrected;
 }
 
+// With the corrections and choices that were made.
+Result<std::shared_ptr<const findings::Analysis>> Corrected(
+    std::shared_ptr<const findings::Analysis> analysis, const session::LoadedTrace& trace,
+    const Json& workload, const findings::FindingChoices& choices, Job& job) {
+  analysis = WithWorkload(std::move(analysis), workload);
+  if (choices.empty()) return analysis;
+  std::shared_ptr<const analysis::Simulation> simulation;
+  if (analysis->wall.known) {
+    JV_ASSIGN(simulation, session::SimulationOf(trace, job));
+  }
+  return std::make_shared<const findings::Analysis>(
+      findings::WithChoices(*analysis, simulation.get(), choices));
+}
+
 // `wanted`: arguments platform and extension.
-ReportCase CaseOf(AnalysisCase analysed, std::string folder, const Json& wanted) {
+Result<ReportCase> CaseOf(AnalysisCase analysed, std::string folder, const Json& wanted, Job& job) {
   ReportCase one{.trace = std::move(analysed.trace),
                  .platform = std::move(analysed.platform),
                  .platform_wanted = TextArgument(wanted, "platform").value_or(""),
@@ -151,6 +167,7 @@ ReportCase CaseOf(AnalysisCase analysed, std::string folder, const Json& wanted)
                  .dropped_edits = {},
                  .log = {},
                  .workload = Json::object(),
+                 .choices = {},
                  .uncorrected = {}};
   one.uncorrected = one.analysis;
   for (const FindingsFile& file : FindingsFiles(*one.analysis)) {
@@ -163,25 +180,37 @@ ReportCase CaseOf(AnalysisCase analysed, std::string folder, const Json& wanted)
   const Json stored = StoredOptions(one.folder, *one.trace);
   if (stored.empty()) return one;
   one.workload = CorrectionsOf(stored.value("workload", Json::object()));
-  one.analysis = WithWorkload(std::move(one.analysis), one.workload);
+  one.choices = formats::ReadChoices(stored.value("choices", Json::object()));
+  JV_ASSIGN(one.analysis, Corrected(one.uncorrected, *one.trace, one.workload, one.choices, job));
   if (const auto text = ReadOwn(one.folder, kLogFile)) one.log = ReadLog(*text);
   return one;
 }
 
 }  // namespace
 
-std::shared_ptr<const findings::Analysis> CorrectedAnalysis(
+Result<std::shared_ptr<const findings::Analysis>> CorrectedAnalysis(
     std::shared_ptr<const findings::Analysis> analysis, const std::string& folder,
-    const session::LoadedTrace& trace) {
+    const session::LoadedTrace& trace, Job& job) {
   const Json stored = StoredOptions(folder, trace);
-  return WithWorkload(std::move(analysis), CorrectionsOf(stored.value("workload", Json::object())));
+  return Corrected(std::move(analysis), trace,
+                   CorrectionsOf(stored.value("workload", Json::object())),
+                   formats::ReadChoices(stored.value("choices", Json::object())), job);
 }
 
-void SetWorkload(const Json& corrections, ReportCase* one) {
+Status SetWorkload(const Json& corrections, ReportCase* one, Job& job) {
   Json all = one->workload;
   all.update(corrections);
   one->workload = CorrectionsOf(all);
-  one->analysis = WithWorkload(one->uncorrected, one->workload);
+  JV_ASSIGN(one->analysis,
+            Corrected(one->uncorrected, *one->trace, one->workload, one->choices, job));
+  return {};
+}
+
+Status SetChoices(findings::FindingChoices choices, ReportCase* one, Job& job) {
+  one->choices = std::move(choices);
+  JV_ASSIGN(one->analysis,
+            Corrected(one->uncorrected, *one->trace, one->workload, one->choices, job));
+  return {};
 }
 
 Result<ReportCase> OpenReportCase(session::Workspace& workspace, const Json& arguments, Job& job) {
@@ -194,12 +223,12 @@ Result<ReportCase> OpenReportCase(session::Workspace& workspace, const Json& arg
       question[name] = std::move(value);
   }
   JV_ASSIGN(AnalysisCase analysed, AnalyzeTrace(workspace, question, job));
-  return CaseOf(std::move(analysed), std::move(folder), question);
+  return CaseOf(std::move(analysed), std::move(folder), question, job);
 }
 
 Status WriteDrafts(session::Workspace& workspace, AnalysisCase analysed, const Json& arguments,
                    const std::string& folder, Job& job) {
-  const ReportCase one = CaseOf(std::move(analysed), folder, arguments);
+  JV_ASSIGN(const ReportCase one, CaseOf(std::move(analysed), folder, arguments, job));
   std::vector<std::string> reports = ReportsThere(folder);
   if (reports.empty()) reports = {"fair", "rough", "analysis"};
   JV_TRY(WriteReports(workspace, one, reports, {}, MayOverwrite(arguments), job));
@@ -255,6 +284,7 @@ Result<std::vector<FileLink>> WriteReports(session::Workspace& workspace, const 
   Json options = {{"trace_id", one.trace->id()}, {"platform", one.platform_wanted}};
   if (!one.extension.empty()) options["extension"] = one.extension;
   if (!one.workload.empty()) options["workload"] = one.workload;
+  if (!one.choices.empty()) options["choices"] = formats::ChoicesJson(one.choices);
   files.emplace_back(kOptionsFile, options.dump(1) + "\n");
   JV_TRY(job.Check());
   JV_ASSIGN(const auto folder, io::OutputFolder::Open(workspace.files(), one.folder, job));

@@ -8,6 +8,7 @@
 
 #include "documents/report.h"
 #include "documents/validate.h"
+#include "findings/one/choices.h"
 #include "session/workspace.h"
 #include "tools/shared/answer.h"
 #include "tools/shared/arguments.h"
@@ -29,6 +30,7 @@ struct ReportCase {
   std::vector<std::string> dropped_edits;  // that belong to no finding of this analysis
   std::vector<documents::CallRecord> log;  // from the directory
   Json workload;                           // corrections: values by WorkloadKey
+  findings::FindingChoices choices;        // what was dismissed and put first
   std::shared_ptr<const findings::Analysis> uncorrected;
 
   // `calls` empty: those of the log. `reports`: which of the three there are.
@@ -36,13 +38,15 @@ struct ReportCase {
                                    std::vector<std::string> reports) const;
 };
 
-// The analysis with the corrections of the workload that the directory has; the same one if it has
-// none for this trace.
-std::shared_ptr<const findings::Analysis> CorrectedAnalysis(
+// The analysis with the corrections of the workload and the choices of findings that the directory
+// has; the same one if it has none for this trace. Errors: kCancelled.
+Result<std::shared_ptr<const findings::Analysis>> CorrectedAnalysis(
     std::shared_ptr<const findings::Analysis> analysis, const std::string& folder,
-    const session::LoadedTrace& trace);
+    const session::LoadedTrace& trace, Job& job);
 // Adds corrections of the workload: values by WorkloadKey. An empty one takes back what was given.
-void SetWorkload(const Json& corrections, ReportCase* one);
+Status SetWorkload(const Json& corrections, ReportCase* one, Job& job);
+// Replaces what was chosen.
+Status SetChoices(findings::FindingChoices choices, ReportCase* one, Job& job);
 
 // Arguments trace, platform, extension, output_dir. Without `platform` or `extension` it is the one
 // that the directory's files were made with.

@@ -60,7 +60,7 @@ Result<Answer> CategoryFilter(session::Workspace& workspace, const Json& argumen
     options.rows_max = arguments.at("limit_rows").get<std::size_t>();
     options.overwrite = MayOverwrite(arguments);
     JV_ASSIGN(directory, OutputDirectory(workspace, arguments, *one.trace));
-    one.analysis = CorrectedAnalysis(std::move(one.analysis), directory, *one.trace);
+    JV_ASSIGN(one.analysis, CorrectedAnalysis(std::move(one.analysis), directory, *one.trace, job));
     JV_ASSIGN(const auto folder, io::OutputFolder::Open(workspace.files(), directory, job));
     JV_ASSIGN(std::vector<FileLink> files,
               WriteCategoryFiles(*one.trace, *one.analysis, options, *folder, job));

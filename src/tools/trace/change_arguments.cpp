@@ -15,6 +15,7 @@
 #include "perf/roofline.h"
 #include "session/trace_trust.h"
 #include "session/trace_work.h"
+#include "tools/shared/category_choice.h"
 #include "tools/shared/platform_choice.h"
 
 namespace jarvis::tools {
@@ -25,9 +26,9 @@ using analysis::HostStretch;
 using analysis::ScaleGpu;
 using trace::EventIndex;
 
-constexpr std::string_view kKinds[] = {"row",          "kernel",        "category", "fuse",
-                                       "host",         "host_op",       "graph",    "pin_copies",
-                                       "remove_waits", "profiler_cost", "gpu"};
+constexpr std::string_view kKinds[] = {"finding",    "row",          "kernel",        "category",
+                                       "fuse",       "host",         "host_op",       "graph",
+                                       "pin_copies", "remove_waits", "profiler_cost", "gpu"};
 
 // All that a change can have. n: a number from 0, s: text, b: true or false, a: an array, o: an
 // object, g: true or an object.
@@ -37,6 +38,7 @@ struct Member {
   std::string_view expected;
 };
 constexpr Member kMembers[] = {
+    {"finding", 's', "a finding's id: \"f1\""},
     {"row", 's', "a row's id"},
     {"kernel", 's', "part of a name"},
     {"category", 's', "a category's name"},
@@ -72,11 +74,15 @@ bool IsCopyBetweenMemories(const analysis::GpuWork& work) {
   return work.to_host || work.from_host;
 }
 
-// "op3*0.5", or the name of a change that needs nothing else.
+// "op3*0.5", a finding ("f1"), or the name of a change that needs nothing else.
 Json FromText(const std::string& text) {
   if (text == "graph" || text == "pin_copies") return {{text, true}};
   if (text == "remove_waits") return {{text, "all"}};
   if (text == "profiler_cost") return {{text, "remove"}};
+  const bool finding =
+      text.size() > 1 && text[0] == 'f' &&
+      std::all_of(text.begin() + 1, text.end(), [](char c) { return c >= '0' && c <= '9'; });
+  if (finding) return {{"finding", text}};
   const std::size_t star = text.find('*');
   const auto factor = star == std::string::npos
                           ? std::nullopt
@@ -89,12 +95,14 @@ Json FromText(const std::string& text) {
 // One change at a time.
 class ChangeReader {
  public:
-  ChangeReader(const session::Workspace& workspace, const session::LoadedTrace& trace,
-               const analysis::Simulation& simulation, Job& job)
+  ChangeReader(session::Workspace& workspace, const session::LoadedTrace& trace,
+               const analysis::Simulation& simulation, const Json& arguments, Job& job)
       : workspace_(workspace),
         trace_(trace),
+        simulation_(simulation),
         recorded_(simulation.recorded()),
         events_(trace.events()),
+        arguments_(arguments),
         job_(job) {}
 
   Result<NamedChange> Read(const Json& object, std::size_t place) {
@@ -109,6 +117,7 @@ class ChangeReader {
       kind = one;
     }
     if (kind.empty()) return Bad(place, "expected one of " + AllKinds());
+    if (kind == "finding") return ReadFinding();
     if (kind == "row" || kind == "kernel" || kind == "category") return ReadWork(kind);
     if (kind == "fuse") return ReadFuse();
     if (kind == "host") return ReadHost();
@@ -259,6 +268,29 @@ class ChangeReader {
                                 events.size(), scale.events.size());
     }
     change.changes.emplace_back(std::move(scale));
+    return change;
+  }
+
+  // As the finding itself was simulated.
+  Result<NamedChange> ReadFinding() {
+    const std::string id = TextOf("finding");
+    JV_ASSIGN(const AnalysisCase one, AnalyzeTrace(workspace_, arguments_, job_));
+    const findings::Finding* finding = one.analysis->FindFinding(id);
+    if (finding == nullptr) {
+      return Bad(place_, fmt::format("there is no finding \"{}\"", Utf8Prefix(id, 40)),
+                 "prioritize lists them with their ids");
+    }
+    auto step = findings::PlanStepOf(*one.analysis, simulation_, *finding);
+    if (!step) {
+      return Bad(place_, fmt::format("{} has no saving that adds to others: it happens once, or "
+                                     "the trace does not tell what it would save",
+                                     id));
+    }
+    NamedChange change{fmt::format("{} ({}: {})", id, finding->category,
+                                   OneLine(Utf8Prefix(finding->subject, 60))),
+                       step->changes,
+                       {}};
+    change.finding = std::move(step);
     return change;
   }
 
@@ -490,10 +522,12 @@ class ChangeReader {
     return *after / *before;
   }
 
-  const session::Workspace& workspace_;
+  session::Workspace& workspace_;
   const session::LoadedTrace& trace_;
+  const analysis::Simulation& simulation_;
   const analysis::RecordedWork& recorded_;
   const trace::EventStore& events_;
+  const Json& arguments_;
   Job& job_;
   const Json* object_ = nullptr;
   std::size_t place_ = 0;
@@ -501,11 +535,11 @@ class ChangeReader {
 
 }  // namespace
 
-Result<std::vector<NamedChange>> ReadChanges(const session::Workspace& workspace,
+Result<std::vector<NamedChange>> ReadChanges(session::Workspace& workspace,
                                              const session::LoadedTrace& trace,
                                              const analysis::Simulation& simulation,
                                              const Json& arguments, Job& job) {
-  ChangeReader reader(workspace, trace, simulation, job);
+  ChangeReader reader(workspace, trace, simulation, arguments, job);
   std::vector<NamedChange> changes;
   for (const Json& given : arguments.at("changes")) {
     const Json object = given.is_string() ? FromText(given.get<std::string>()) : given;

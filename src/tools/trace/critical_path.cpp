@@ -1,8 +1,11 @@
+#include <algorithm>
+
 #include <fmt/format.h>
 
 #include "analysis/simulation/path_shares.h"
 #include "base/text.h"
 #include "output/number_format.h"
+#include "session/trace_frames.h"
 #include "session/trace_simulation.h"
 #include "tools/shared/arguments.h"
 #include "tools/trace/simulation_facts.h"
@@ -13,7 +16,14 @@ namespace {
 
 using analysis::PathClass;
 using analysis::PathShares;
+using analysis::PathSplit;
 using analysis::PathStep;
+
+struct PathQuestion {
+  std::string by;
+  std::size_t limit;
+  double total_us;  // of the path
+};
 
 void ShowParts(const PathShares& shares, Answer* answer) {
   answer->columns = {"part", "ms", "percent"};
@@ -25,18 +35,76 @@ void ShowParts(const PathShares& shares, Answer* answer) {
   answer->total = answer->rows.size();
 }
 
-void ShowOps(const session::LoadedTrace& trace, const analysis::Simulation& simulation,
-             std::span<const PathStep> path, double total_us, std::size_t limit, Answer* answer) {
-  answer->columns = {"op", "ms", "percent", "host_ms", "gpu_ms", "wait_ms"};
-  const auto owners = OwnersOf(trace.events(), trace.attribution(), simulation.recorded(), path);
-  for (std::size_t i = 0; i < owners.size() && i < limit; ++i) {
-    const analysis::PathOwner& owner = owners[i];
-    const std::string name =
-        owner.name.empty() ? "(outside ops and frames)" : std::string(Utf8Prefix(owner.name, 100));
-    answer->rows.push_back({OneLine(name), owner.us() / 1000, CellOf(Percent(owner.us(), total_us)),
-                            owner.host_us / 1000, owner.gpu_us / 1000, owner.wait_us / 1000});
+// "(outside modules)" and the like: what no name has.
+std::string OwnerName(const std::string& name, std::string_view none) {
+  return name.empty() ? std::string(none) : OneLine(std::string(Utf8Prefix(name, 100)));
+}
+
+std::vector<Cell> SplitCells(const PathSplit& split, double total_us) {
+  return {split.us() / 1000, CellOf(Percent(split.us(), total_us)), split.host_us / 1000,
+          split.gpu_us / 1000, split.wait_us / 1000};
+}
+
+void ShowOwners(const session::LoadedTrace& trace, const analysis::Simulation& simulation,
+                std::span<const PathStep> path, const PathQuestion& asked, Answer* answer) {
+  const bool by_module = asked.by == "module";
+  if (by_module && !trace.recorded().modules) {
+    answer->notes.emplace_back(
+        "no modules are recorded (with_modules=True or Python stacks): by=phase and by=op tell "
+        "parts apart");
+    return;
+  }
+  answer->columns = {asked.by, "ms", "percent", "host_ms", "gpu_ms", "wait_ms"};
+  const auto owners =
+      OwnersOf(trace.events(), trace.tree(), trace.attribution(), simulation.recorded(), path,
+               by_module ? analysis::PathOwnership::kModule : analysis::PathOwnership::kOp);
+  for (std::size_t i = 0; i < owners.size() && i < asked.limit; ++i) {
+    std::vector<Cell> row = {
+        OwnerName(owners[i].name, by_module ? "(outside modules)" : "(outside ops and frames)")};
+    for (Cell& cell : SplitCells(owners[i], asked.total_us))
+      row.push_back(std::move(cell));
+    answer->rows.push_back(std::move(row));
   }
   answer->total = owners.size();
+}
+
+// The parts of a step, as ops_summary by=phase has them: those within another stand below it.
+void ShowPhases(const analysis::Phases& phases, const analysis::RecordedWork& recorded,
+                std::span<const PathStep> path, const PathQuestion& asked, Answer* answer) {
+  if (phases.phases.empty()) {
+    answer->notes.push_back("no phases: " + phases.reason);
+    return;
+  }
+  answer->columns = {"phase", "ms", "percent", "host_ms", "gpu_ms", "wait_ms"};
+  const auto split_of = [&](int level) {
+    std::vector<analysis::PartSpan> spans;
+    for (std::size_t i = 0; i < phases.phases.size(); ++i) {
+      if (phases.phases[i].level != level) continue;
+      for (const analysis::TimeSpan& span : phases.phases[i].spans)
+        spans.push_back({{span.start, span.end}, i});
+    }
+    std::sort(spans.begin(), spans.end(),
+              [](const auto& a, const auto& b) { return a.ns.start < b.ns.start; });
+    return SplitPath(recorded, path, spans, phases.phases.size());
+  };
+  const std::vector<PathSplit> outer = split_of(0);
+  const std::vector<PathSplit> inner = split_of(1);
+  const auto add = [&](std::string name, const PathSplit& split) {
+    if (split.us() <= 0) return;
+    ++answer->total;
+    if (answer->rows.size() >= asked.limit) return;
+    std::vector<Cell> row = {std::move(name)};
+    for (Cell& cell : SplitCells(split, asked.total_us))
+      row.push_back(std::move(cell));
+    answer->rows.push_back(std::move(row));
+  };
+  for (std::size_t i = 0; i < phases.phases.size(); ++i) {
+    const bool within = phases.phases[i].level > 0;
+    add((within ? "- " : "") + OneLine(phases.phases[i].name), within ? inner[i] : outer[i]);
+  }
+  add("(outside these)", outer.back());
+  answer->notes.emplace_back(
+      "GPU work counts for the phase that launched it; rows with \"-\" are within the row above");
 }
 
 void ShowStretches(std::span<const PathStep> path, std::size_t limit, Answer* answer) {
@@ -63,17 +131,22 @@ Result<Answer> CriticalPath(session::Workspace& workspace, const Json& arguments
     ExplainNothingToSimulate(&answer);
     return answer;
   }
-  const std::string by = arguments.at("by").get<std::string>();
-  const auto limit = arguments.at("limit").get<std::size_t>();
   const std::vector<PathStep> path = simulation->CriticalPath();
   const PathShares shares = analysis::SharesOf(path);
   answer.summary = fmt::format("{} ms of wall time, {}.",
                                output::Rounded(simulation->quality().wall_ms), BoundText(shares));
   answer.facts = SimulationFacts(*simulation);
-  if (by == "part") ShowParts(shares, &answer);
-  if (by == "op") ShowOps(*trace, *simulation, path, shares.Total(), limit, &answer);
-  if (by == "time") ShowStretches(path, limit, &answer);
   answer.notes = SimulationNotes(*simulation);
+  JV_ASSIGN(const auto frames, session::FramesOf(*trace, job));
+  JV_ASSIGN(const std::string bound, BoundSentence(*trace, frames->frames, job));
+  if (!bound.empty()) answer.notes.push_back("this is the whole recording, as it was. " + bound);
+  const PathQuestion asked = {arguments.at("by").get<std::string>(),
+                              arguments.at("limit").get<std::size_t>(), shares.Total()};
+  if (asked.by == "part") ShowParts(shares, &answer);
+  if (asked.by == "op" || asked.by == "module")
+    ShowOwners(*trace, *simulation, path, asked, &answer);
+  if (asked.by == "time") ShowStretches(path, asked.limit, &answer);
+  if (asked.by == "phase") ShowPhases(frames->phases, simulation->recorded(), path, asked, &answer);
   answer.next = {{"what_if",
                   {{"trace", trace->id()}, {"changes", {{{"row", "op1"}, {"factor", 0.5}}}}},
                   "what a change would save in wall time"}};

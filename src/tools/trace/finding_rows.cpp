@@ -12,10 +12,14 @@ namespace {
 using findings::Analysis;
 using findings::Finding;
 
-std::string PathText(const std::vector<findings::Remedy>& path) {
+// The ways' keys; of a rule's way the rule's.
+std::string PathText(const Finding& finding, const std::vector<findings::Remedy>& path) {
   std::string text;
   for (const findings::Remedy& remedy : path) {
-    text += fmt::format("{}{}", text.empty() ? "" : " ", findings::Info(remedy.advice).key);
+    const bool of_rule = remedy.advice == findings::Advice::kRule && finding.rule;
+    text += fmt::format(
+        "{}{}", text.empty() ? "" : " ",
+        of_rule ? findings::Info(*finding.rule).key : findings::Info(remedy.advice).key);
   }
   return text;
 }
@@ -26,6 +30,7 @@ struct Reason {
 };
 constexpr Reason kReasons[] = {
     {"near_roof", "what has a roof is near it"},
+    {"dismissed", "what was found was dismissed"},
     {"no_platform", "no platform to measure against: pass platform"},
     {"no_shapes", "shapes were not recorded (record_shapes=True)"},
     {"no_model", "some ops have no performance model"},
@@ -40,9 +45,9 @@ constexpr Reason kReasons[] = {
 }  // namespace
 
 std::vector<std::string> FindingColumns() {
-  return {"finding", "category", "subject", "gpu_ms",   "percent",  "efficiency",
-          "bound",   "saves_ms", "low_ms",  "high_ms",  "priority", "estimate",
-          "rows",    "path_a",   "path_b",  "patterns", "warnings"};
+  return {"finding",  "category", "subject", "gpu_ms",  "percent",  "efficiency",
+          "bound",    "saves_ms", "low_ms",  "high_ms", "after_ms", "priority",
+          "estimate", "rows",     "path_a",  "path_b",  "patterns", "warnings"};
 }
 
 std::vector<Cell> FindingRow(const Finding& f) {
@@ -59,8 +64,9 @@ std::vector<Cell> FindingRow(const Finding& f) {
   for (const std::string& warning : f.warnings)
     warnings += (warnings.empty() ? "" : " ") + warning;
   // Of wall time where it is known, by the better way.
+  const findings::WallSaving* best = findings::BestWall(f);
   const auto saving = [&](double findings::Range::*part) {
-    if (const findings::WallSaving* best = findings::BestWall(f)) return Cell(best->ms.*part);
+    if (best != nullptr) return Cell(best->ms.*part);
     return f.savings_ms ? Cell((*f.savings_ms).*part) : Cell();
   };
   std::string subject = OneLine(Utf8Prefix(f.subject, 60));
@@ -75,11 +81,12 @@ std::vector<Cell> FindingRow(const Finding& f) {
           saving(&findings::Range::mid),
           saving(&findings::Range::low),
           saving(&findings::Range::high),
+          best != nullptr && !f.one_off ? Cell(best->after_others_ms) : Cell(),
           std::string(findings::PriorityText(f.priority)),
           std::string(findings::MethodText(f.method)),
           text(rows),
-          PathText(f.path_a),
-          PathText(f.path_b),
+          PathText(f, f.path_a),
+          PathText(f, f.path_b),
           text(patterns),
           text(warnings)};
 }

@@ -66,11 +66,17 @@ struct Formats {
   }
 };
 
-void AddWithBackward(const std::string& name, const Gemm& gemm, std::optional<double> time_us,
-                     std::vector<GemmItem>* items) {
+bool IsTraining(const Json& arguments) {
+  return TextArgument(arguments, "phase").value_or("") == "training";
+}
+
+// Nobody goes backward but in training.
+void AddProducts(const std::string& name, const Gemm& gemm, std::optional<double> time_us,
+                 bool training, std::vector<GemmItem>* items) {
+  items->push_back({name.empty() ? "forward" : name, gemm, false, 1, time_us});
+  if (!training) return;
   const auto [dx, dw] = perf::BackwardOf(gemm);
   const std::string prefix = name.empty() ? "" : name + " ";
-  items->push_back({name.empty() ? "forward" : name, gemm, false, 1, time_us});
   items->push_back({prefix + "dX", dx, true, 1, {}});
   items->push_back({prefix + "dW", dw, true, 1, {}});
 }
@@ -90,7 +96,7 @@ Status ReadSizes(const Json& arguments, const Formats& formats, GemmQuestion* qu
                   fmt::format("time_us: expected a number above 0, received {}", *time_us));
     }
   }
-  AddWithBackward("", gemm, time_us, &question->items);
+  AddProducts("", gemm, time_us, IsTraining(arguments), &question->items);
   return {};
 }
 
@@ -107,12 +113,8 @@ Status ReadMlp(const Json& arguments, const Formats& formats, GemmQuestion* ques
   Gemm shape;
   formats.Fill(&shape, perf::FindPrecision("bf16"));
   const perf::MlpGemms gemms = perf::GemmsOf(layer, *shape.in, *shape.out);
-  if (layer.decode) {  // nobody trains while decoding
-    question->items = {{"up", gemms.up, false, 1, {}}, {"down", gemms.down, false, 1, {}}};
-    return {};
-  }
-  AddWithBackward("up", gemms.up, {}, &question->items);
-  AddWithBackward("down", gemms.down, {}, &question->items);
+  AddProducts("up", gemms.up, {}, IsTraining(arguments), &question->items);
+  AddProducts("down", gemms.down, {}, IsTraining(arguments), &question->items);
   return {};
 }
 
@@ -222,7 +224,7 @@ Result<GemmQuestion> ReadGemmQuestion(session::Workspace& workspace, const Json&
                                       Job& job) {
   GemmQuestion question;
   const bool sizes = HasAny(arguments, {"m", "n", "k"});
-  const bool mlp = HasAny(arguments, {"batch_size", "seq_len", "d_model", "d_ff", "phase"});
+  const bool mlp = HasAny(arguments, {"batch_size", "seq_len", "d_model", "d_ff"});
   const auto row = TextArgument(arguments, "row");
   if (int{sizes} + int{mlp} + int{row.has_value()} != 1) {
     return Fail(

@@ -8,6 +8,7 @@
 #include "session/trace_frames.h"
 #include "tools/shared/arguments.h"
 #include "tools/shared/frame_facts.h"
+#include "tools/trace/simulation_facts.h"
 #include "tools/trace/trace_tools.h"
 
 namespace jarvis::tools {
@@ -85,9 +86,15 @@ Result<Answer> GpuTimeline(session::Workspace& workspace, const Json& arguments,
       Percent(whole->exposed_comm, whole->total).value_or(0),
       Percent(whole->exposed_memcpy, whole->total).value_or(0),
       Percent(whole->idle, whole->total).value_or(0));
+  std::string bound;
   if (by == "all") {
     AddRows(*whole, {}, &answer);
     AddFrameRows(frames, &answer);
+    constexpr std::size_t kEventsMax = 2'000'000;  // a question as quick as this simulates no more
+    if (trace->events().size() <= kEventsMax) {
+      JV_ASSIGN(bound, BoundSentence(*trace, frames, job));
+    }
+    if (!bound.empty()) answer.summary += " " + bound;
   } else {
     answer.columns.insert(answer.columns.begin(), by);
     const GroupBy group = by == "step" ? GroupBy::kStep : GroupBy::kStream;
@@ -100,6 +107,11 @@ Result<Answer> GpuTimeline(session::Workspace& workspace, const Json& arguments,
   }
   answer.total = answer.rows.size();
   answer.facts = Json{{"step", StepFacts(frames)}};
+  if (!bound.empty()) {
+    // Told by what waits for what, which simpler evidence may not contradict.
+    answer.facts["step"].erase("bound");
+    answer.facts["bound_by"] = bound;
+  }
   answer.notes = documents::FrameNotes(frames);
   for (std::string& note : CoverageNotes(*trace))
     answer.notes.push_back(std::move(note));
@@ -107,7 +119,8 @@ Result<Answer> GpuTimeline(session::Workspace& workspace, const Json& arguments,
     answer.notes.emplace_back(
         "rows from step on are of the step, not of the window: they have no percent");
   }
-  answer.next = {NextOf(trace->id(), frames)};
+  answer.next = {{"prioritize", {{"trace", trace->id()}}, "what to do first, by wall time saved"},
+                 NextOf(trace->id(), frames)};
   return answer;
 }
 

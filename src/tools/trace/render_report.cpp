@@ -1,4 +1,6 @@
 // The reports of an analysis, from the analysis itself and from what agents wrote.
+#include <utility>
+
 #include <fmt/format.h>
 
 #include "base/text.h"
@@ -34,6 +36,24 @@ void AddFindings(const ReportCase& one, Answer* answer) {
   answer->total = one.analysis->findings.size();
 }
 
+// Texts that write_findings would have refused, as somebody wrote them into the files by hand: the
+// drafts take their place, so that what is written anew has no faults.
+void DropFaultyTexts(ReportCase* one) {
+  const documents::Evidence evidence = EvidenceOf(*one);
+  for (auto& [finding, texts] : one->edits) {
+    for (auto text = texts.begin(); text != texts.end();) {
+      if (documents::CheckProse(text->second, evidence, {}).empty()) {
+        ++text;
+        continue;
+      }
+      one->dropped_edits.push_back(fmt::format(
+          "{} of {} said what no table says, or what a trace cannot show", text->first, finding));
+      text = texts.erase(text);
+    }
+  }
+  std::erase_if(one->edits, [](const auto& of) { return of.second.empty(); });
+}
+
 Status CheckReports(const std::vector<std::string>& reports) {
   for (const std::string& report : reports) {
     if (report == "fair" || report == "rough" || report == "analysis") continue;
@@ -48,7 +68,8 @@ Status CheckReports(const std::vector<std::string>& reports) {
 
 Result<Answer> RenderReport(session::Workspace& workspace, const Json& arguments, Job& job,
                             const CallLog& log) {
-  JV_ASSIGN(const ReportCase one, OpenReportCase(workspace, arguments, job));
+  JV_ASSIGN(ReportCase one, OpenReportCase(workspace, arguments, job));
+  if (MayOverwrite(arguments)) DropFaultyTexts(&one);
   const auto reports = arguments.at("reports").get<std::vector<std::string>>();
   JV_TRY(CheckReports(reports));
   Answer answer;
@@ -57,6 +78,7 @@ Result<Answer> RenderReport(session::Workspace& workspace, const Json& arguments
   JV_ASSIGN(std::vector<FileLink> links,
             WriteReports(workspace, one, reports, calls, MayOverwrite(arguments), job));
   std::size_t checked = 0;
+  const std::vector<std::string> dropped = std::exchange(one.dropped_edits, {});  // not written
   JV_ASSIGN(const std::vector<documents::Fault> faults, ValidateReports(one, calls, &checked, job));
   const findings::Combined& combined = one.analysis->combined;
   answer.summary = fmt::format("Wrote {} files to {}: {} findings", links.size(), one.folder,
@@ -74,8 +96,8 @@ Result<Answer> RenderReport(session::Workspace& workspace, const Json& arguments
   }
   answer.summary += fmt::format("; {} documents checked, {} faults.", checked, faults.size());
   AddFindings(one, &answer);
-  for (const std::string& dropped : one.dropped_edits)
-    answer.notes.push_back("left out: " + dropped);
+  for (const std::string& text : dropped)
+    answer.notes.push_back("left out: " + text);
   if (!one.platform.note.empty()) answer.notes.push_back(one.platform.note);
   constexpr std::size_t kLinksShown = 8;  // a finding's file is named like its category
   if (links.size() > kLinksShown) links.resize(kLinksShown);

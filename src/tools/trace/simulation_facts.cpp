@@ -1,8 +1,14 @@
 #include "tools/trace/simulation_facts.h"
 
+#include <span>
+
 #include <fmt/format.h>
 
+#include "analysis/simulation/path_shares.h"
 #include "output/number_format.h"
+#include "session/trace_simulation.h"
+#include "session/trace_trust.h"
+#include "tools/shared/arguments.h"
 
 namespace jarvis::tools {
 
@@ -45,6 +51,45 @@ void ExplainNothingToSimulate(Answer* answer) {
   answer->summary =
       "There is nothing to simulate: the trace has no GPU work, or no calls that launch it.";
   answer->notes = {"record with activities=[ProfilerActivity.CPU, ProfilerActivity.CUDA]"};
+}
+
+namespace {
+
+// A collective on the path is no computing: it may be a wait for another rank. Empty: few are.
+std::string CollectivesText(const analysis::RecordedWork& recorded,
+                            std::span<const analysis::PathStep> path, double total_us) {
+  constexpr double kWorthTelling = 5;  // percent
+  double us = 0;
+  for (const analysis::PathStep& step : path) {
+    if (step.event == trace::kNoEvent || ClassOf(step) != analysis::PathClass::kGpu) continue;
+    const std::uint32_t work = recorded.WorkAt(step.event);
+    if (work != analysis::kNoPlace && recorded.works[work].collective) us += step.us();
+  }
+  const double percent = Percent(us, total_us).value_or(0);
+  if (percent < kWorthTelling) return {};
+  return fmt::format(", {:.0f} % in collectives, which wait for other ranks as well", percent);
+}
+
+}  // namespace
+
+Result<std::string> BoundSentence(const session::LoadedTrace& trace,
+                                  const analysis::TimeFrames& frames, const Job& job) {
+  JV_ASSIGN(const auto simulation, session::SimulationOf(trace, job));
+  if (simulation->empty() || !simulation->quality().refusal.empty()) return std::string();
+  JV_ASSIGN(const auto cost, session::ProfilingCostOf(trace, job));
+  std::vector<analysis::Change> made;
+  std::vector<analysis::HostCost> pauses = analysis::FramePauses(*cost);
+  const bool without_pauses = !pauses.empty();
+  if (without_pauses) made.emplace_back(analysis::RemoveProfilerCost{std::move(pauses)});
+  const auto path = StepsWithin(simulation->recorded(), simulation->CriticalPath(made),
+                                analysis::SteadyTime(frames));
+  analysis::PathShares shares = analysis::SharesOf(path);
+  shares.us[static_cast<std::size_t>(analysis::PathClass::kUnrecorded)] = 0;
+  const std::string bound = BoundText(shares);
+  if (bound.empty()) return bound;
+  return fmt::format("{} {} is {}{}.", without_pauses ? "Without the profiler's pauses the" : "The",
+                     frames.steps.empty() ? "recording" : "step", bound,
+                     CollectivesText(simulation->recorded(), path, shares.Total()));
 }
 
 }  // namespace jarvis::tools

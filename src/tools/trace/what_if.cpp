@@ -1,13 +1,18 @@
+#include <algorithm>
 #include <cmath>
+#include <span>
 #include <string>
 #include <vector>
 
 #include <fmt/format.h>
 
 #include "base/text.h"
+#include "findings/one/time_scope.h"
+#include "findings/one/wall_plan.h"
 #include "output/number_format.h"
 #include "session/trace_simulation.h"
 #include "tools/shared/arguments.h"
+#include "tools/shared/category_choice.h"
 #include "tools/trace/change_arguments.h"
 #include "tools/trace/simulation_facts.h"
 #include "tools/trace/trace_tools.h"
@@ -56,6 +61,53 @@ void ExplainRange(const Outcome& all, Answer* answer) {
   }
 }
 
+// A change beside findings: of what savings of findings are of, beyond what these leave out.
+findings::PlanStep StepBeside(const findings::Analysis& analysis,
+                              const analysis::Simulation& simulation, const NamedChange& change) {
+  findings::PlanStep step;
+  step.name = change.text;
+  step.changes =
+      findings::TimeScope(analysis.frames->frames).Of(simulation.recorded(), change.changes);
+  const Outcome alone = simulation.WhatIf(*analysis.wall.given, step.changes);
+  step.alone_ms = {alone.low_ms, alone.saved_ms, alone.high_ms};
+  return step;
+}
+
+// Findings, and what stands between them: the figures that prioritize and the reports give.
+void ShowFindings(const findings::Analysis& analysis, const analysis::Simulation& simulation,
+                  std::span<const NamedChange> changes, Answer* answer) {
+  std::vector<findings::PlanStep> steps;
+  for (const NamedChange& change : changes) {
+    steps.push_back(change.finding ? *change.finding : StepBeside(analysis, simulation, change));
+    if (!change.note.empty()) answer->notes.push_back(change.note);
+  }
+  const findings::WallPlan plan = findings::PlanInOrder(analysis, simulation, std::move(steps));
+  const findings::WallBase& wall = analysis.wall;
+  Outcome all;
+  all.before_ms = wall.wall_ms;
+  all.saved_ms = plan.together_ms.mid;
+  all.low_ms = plan.together_ms.low;
+  all.high_ms = plan.together_ms.high;
+  all.after_ms = wall.wall_ms - all.saved_ms;
+  answer->facts["of_ms"] = Rounded(wall.wall_ms);
+  AddOutcome(all, &answer->facts);
+  answer->facts.erase("gpu_ms_removed");
+  if (!wall.range_only.empty()) answer->facts["range_only"] = wall.range_only;
+  answer->summary = HeadlineOf(all, wall.range_only);
+  if (wall.recorded_ms > wall.wall_ms) {
+    answer->notes.push_back(fmt::format(
+        "of {} ms recorded, savings of findings are of {} ms: without odd steps, first calls, the "
+        "profiler's pauses and work launched before the recording",
+        Rounded(wall.recorded_ms), Rounded(wall.wall_ms)));
+  }
+  for (std::size_t k = 0; k < changes.size(); ++k) {
+    const findings::Range& alone = plan.steps[k].alone_ms;
+    answer->rows.push_back(
+        {OneLine(changes[k].text), alone.mid, alone.low, alone.high, plan.after_ms[k]});
+  }
+  answer->total = changes.size();
+}
+
 }  // namespace
 
 Result<Answer> WhatIf(session::Workspace& workspace, const Json& arguments, Job& job) {
@@ -79,6 +131,15 @@ Result<Answer> WhatIf(session::Workspace& workspace, const Json& arguments, Job&
         quality.refusal, Rounded(simulation->host_floor_ms()), Rounded(simulation->gpu_floor_ms()));
     return answer;
   }
+  answer.columns = {"change", "alone_ms", "low_ms", "high_ms", "after_those_before_ms"};
+  const bool of_findings = std::any_of(changes.begin(), changes.end(), [](const NamedChange& one) {
+    return one.finding.has_value();
+  });
+  if (of_findings) {
+    JV_ASSIGN(const AnalysisCase one, AnalyzeTrace(workspace, arguments, job));
+    ShowFindings(*one.analysis, *simulation, changes, &answer);
+    return answer;
+  }
   std::vector<std::vector<analysis::Change>> lists;
   std::vector<analysis::Change> together;
   for (const NamedChange& change : changes) {
@@ -91,7 +152,6 @@ Result<Answer> WhatIf(session::Workspace& workspace, const Json& arguments, Job&
   if (!quality.range_only.empty()) answer.facts["range_only"] = quality.range_only;
   answer.summary = HeadlineOf(all, quality.range_only);
   const std::vector<double> in_order_ms = simulation->SavedInOrder(lists);
-  answer.columns = {"change", "alone_ms", "low_ms", "high_ms", "after_those_before_ms"};
   for (std::size_t i = 0; i < changes.size(); ++i) {
     const Outcome alone = simulation->WhatIf(lists[i]);
     answer.rows.push_back(

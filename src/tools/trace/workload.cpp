@@ -103,7 +103,7 @@ Result<Answer> WorkloadTool(session::Workspace& workspace, const Json& arguments
   if (sets || arguments.contains("output_dir")) {
     JV_ASSIGN(ReportCase one, OpenReportCase(workspace, arguments, job));
     if (sets) {
-      SetWorkload(corrections, &one);
+      JV_TRY(SetWorkload(corrections, &one, job));
       JV_TRY(Store(workspace, arguments, one, log, job, &answer));
     }
     analysis = one.analysis;

@@ -1,0 +1,144 @@
+#include "findings/one/wall_plan.h"
+
+#include <algorithm>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "findings/one/analysis.h"
+#include "findings/one/time_scope.h"
+
+namespace jarvis::findings {
+namespace {
+
+// Operations made so much shorter as their roof, or what is known of them, allows.
+std::vector<analysis::Change> ShorterOperations(const Analysis& analysis,
+                                                const analysis::Simulation& simulation,
+                                                std::span<const std::string> members,
+                                                std::optional<double> target) {
+  analysis::ScaleGpu scale;
+  for (const std::string& member : members) {
+    const Operation* operation = analysis.FindOperation(member);
+    if (operation == nullptr || operation->gpu_us <= 0) continue;
+    double part = 0;  // of its time that goes
+    if (target && operation->efficiency.percent) {
+      part = std::clamp(1 - *operation->efficiency.percent / *target, 0.0, 1.0);
+    } else if (!target && operation->savings_ms) {
+      part = std::clamp(operation->savings_ms->mid * 1000 / operation->gpu_us, 0.0, 1.0);
+    }
+    if (part <= 0) continue;
+    scale.events.insert(scale.events.end(), operation->gpu.begin(), operation->gpu.end());
+    scale.factors.insert(scale.factors.end(), operation->gpu.size(), 1 - part);
+  }
+  if (scale.events.empty()) return {};
+  const std::vector<analysis::Change> changes = {std::move(scale)};
+  return TimeScope(analysis.frames->frames).Of(simulation.recorded(), changes);
+}
+
+// A step whose saving alone is asked for here.
+std::optional<PlanStep> AskedStep(const Analysis& analysis, const analysis::Simulation& simulation,
+                                  std::span<const std::string> members,
+                                  std::optional<double> target) {
+  PlanStep step;
+  step.changes = ShorterOperations(analysis, simulation, members, target);
+  if (step.changes.empty()) return std::nullopt;
+  const analysis::Outcome outcome = simulation.WhatIf(*analysis.wall.given, step.changes);
+  step.cap_ms = std::max(0.0, outcome.gpu_ms + outcome.host_ms);
+  const double mid = std::clamp(outcome.saved_ms, 0.0, *step.cap_ms);
+  step.alone_ms = {std::clamp(outcome.low_ms, 0.0, mid), mid,
+                   std::clamp(outcome.high_ms, mid, std::max(mid, *step.cap_ms))};
+  return step;
+}
+
+}  // namespace
+
+double CapOf(const analysis::Simulation& simulation, const analysis::GivenChanges& given,
+             const WayOut& way) {
+  if (way.cap_ms) return *way.cap_ms;
+  const analysis::Outcome outcome = simulation.WhatIf(given, way.changes);
+  return std::max(0.0, outcome.gpu_ms + outcome.host_ms);
+}
+
+Range TogetherMs(const analysis::Simulation& simulation, const analysis::GivenChanges& given,
+                 double wall_ms, std::span<const PlanStep> steps,
+                 std::span<const double> after_ms) {
+  std::vector<analysis::Change> all;
+  Range sum;
+  double least = 0;
+  for (std::size_t k = 0; k < steps.size(); ++k) {
+    const Range& one = steps[k].alone_ms;
+    all.insert(all.end(), steps[k].changes.begin(), steps[k].changes.end());
+    least = std::max(least, one.low);
+    sum.low += std::min(one.low, after_ms[k]);
+    sum.mid += after_ms[k];
+    sum.high += std::max(one.high, after_ms[k]);
+  }
+  const analysis::Outcome outcome = simulation.WhatIf(given, all);
+  Range together = {std::min({outcome.low_ms, sum.low, sum.mid}), sum.mid,
+                    std::min(outcome.high_ms, sum.high)};
+  // What some change costs is no reason to promise what the others save for certain.
+  const double lowest = std::min(0.0, sum.low);
+  if (lowest == 0) together.low = std::max(together.low, least);
+  for (double Range::*part : {&Range::low, &Range::mid, &Range::high})
+    together.*part = std::clamp(together.*part, lowest, wall_ms);
+  together.mid = std::max(together.mid, together.low);
+  together.high = std::max(together.high, together.mid);
+  return together;
+}
+
+WallPlan PlanInOrder(const Analysis& analysis, const analysis::Simulation& simulation,
+                     std::vector<PlanStep> steps) {
+  WallPlan plan;
+  std::vector<std::vector<analysis::Change>> lists = {analysis.wall.given->changes};
+  for (const PlanStep& step : steps)
+    lists.push_back(step.changes);
+  plan.after_ms = simulation.SavedInOrder(lists);
+  plan.after_ms.erase(plan.after_ms.begin());  // what is given
+  for (std::size_t k = 0; k < steps.size(); ++k) {
+    if (steps[k].cap_ms) plan.after_ms[k] = std::clamp(plan.after_ms[k], 0.0, *steps[k].cap_ms);
+  }
+  plan.together_ms =
+      TogetherMs(simulation, *analysis.wall.given, analysis.wall.wall_ms, steps, plan.after_ms);
+  plan.steps = std::move(steps);
+  return plan;
+}
+
+std::optional<PlanStep> PlanStepOf(const Analysis& analysis, const analysis::Simulation& simulation,
+                                   const Finding& finding) {
+  const WallSaving* best = BestWall(finding);
+  if (finding.way == nullptr || best == nullptr) return std::nullopt;
+  return PlanStep{finding.id, finding.way->changes, best->ms,
+                  CapOf(simulation, *analysis.wall.given, *finding.way)};
+}
+
+Result<WallPlan> AskPlan(const Analysis& analysis, const analysis::Simulation& simulation,
+                         std::span<const PlanItem> items) {
+  std::vector<PlanStep> steps;
+  std::vector<std::string> nothing;
+  for (const PlanItem& item : items) {
+    JV_TRY(CheckPlanItem(analysis, item));
+    const bool twice = std::any_of(steps.begin(), steps.end(),
+                                   [&](const PlanStep& step) { return step.name == item.finding; });
+    if (twice) continue;
+    const Finding* finding = analysis.FindFinding(item.finding);
+    std::optional<PlanStep> step;
+    if (finding != nullptr && !item.target_percent) {
+      step = PlanStepOf(analysis, simulation, *finding);
+    } else {
+      const std::vector<std::string> alone = {item.finding};
+      step = AskedStep(analysis, simulation, finding != nullptr ? finding->members : alone,
+                       item.target_percent);
+    }
+    if (!step) {
+      nothing.push_back(item.finding);
+      continue;
+    }
+    step->name = item.finding;
+    steps.push_back(std::move(*step));
+  }
+  WallPlan plan = PlanInOrder(analysis, simulation, std::move(steps));
+  plan.nothing = std::move(nothing);
+  return plan;
+}
+
+}  // namespace jarvis::findings

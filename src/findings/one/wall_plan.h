@@ -1,0 +1,69 @@
+// What several changes save of the wall time, one after the other. Findings are ranked by it, and
+// plans that somebody makes of findings are told by it: the same figures, whoever asks.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "analysis/simulation/simulation.h"
+#include "base/result.h"
+#include "findings/one/finding.h"
+#include "findings/one/priorities.h"
+
+namespace jarvis::findings {
+
+struct Analysis;
+
+// A way out as the simulation is asked: its middle, and how far its ends are from that.
+struct WayOut {
+  std::vector<analysis::Change> changes;  // within what the user waits for; see TimeScope
+  double low_part = 1;                    // of the middle's GPU time: what is sure
+  double high_part = 1;                   // what is possible
+  // No saving is larger; absent: the time that the changes take away.
+  std::optional<double> cap_ms;
+};
+
+// What a way out may save at most once others are made.
+double CapOf(const analysis::Simulation& simulation, const analysis::GivenChanges& given,
+             const WayOut& way);
+
+// A step of a plan.
+struct PlanStep {
+  std::string name;  // of a finding, an operation or a change
+  std::vector<analysis::Change> changes;
+  Range alone_ms;
+  // No saving is larger, and none is below 0; absent: whatever comes out, losses too.
+  std::optional<double> cap_ms;
+};
+
+struct WallPlan {
+  std::vector<PlanStep> steps;
+  std::vector<double> after_ms;  // a step: beyond those before it, expected
+  Range together_ms;
+  std::vector<std::string> nothing;  // findings that were asked for and have no saving to add
+};
+
+// At least what one of them saves for certain, at most what they save one by one; never more than
+// `wall_ms`.
+Range TogetherMs(const analysis::Simulation& simulation, const analysis::GivenChanges& given,
+                 double wall_ms, std::span<const PlanStep> steps, std::span<const double> after_ms);
+
+// Each step after those before it, beyond what is given (WallBase::given). The analysis knows its
+// wall time.
+WallPlan PlanInOrder(const Analysis& analysis, const analysis::Simulation& simulation,
+                     std::vector<PlanStep> steps);
+
+// A finding as a step: alone it saves what it says it does. Absent: it has no saving that adds to
+// others (it happens once, or nobody knows what it would save).
+std::optional<PlanStep> PlanStepOf(const Analysis& analysis, const analysis::Simulation& simulation,
+                                   const Finding& finding);
+
+// Findings and operations, some at a target of their roof, in this order. Errors: kBadValue for
+// unknown ids and targets outside (0, 100].
+Result<WallPlan> AskPlan(const Analysis& analysis, const analysis::Simulation& simulation,
+                         std::span<const PlanItem> items);
+
+}  // namespace jarvis::findings
