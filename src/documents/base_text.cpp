@@ -18,6 +18,8 @@ double MsOf(std::int64_t ns) {
   return static_cast<double>(ns) / 1e6;
 }
 
+constexpr const char* kIdleInOps = "GPU idle, the host is in ops and launches";
+
 struct Part {
   std::string name;
   double ms;
@@ -60,9 +62,10 @@ std::string BoundPhrase(const findings::Analysis& analysis) {
   const double most = kMostly * wall.wall_ms;
   const bool by_host = host >= kLimits * wall.wall_ms || (host >= most && gpu < 0.75 * host);
   const bool by_gpu = gpu >= kLimits * wall.wall_ms || (gpu >= most && host < 0.75 * gpu);
+  const bool alike = host >= most && gpu >= most;
   const std::string floors = fmt::format("the host alone takes {}, the GPU alone {}",
                                          EachMs(analysis, host), EachMs(analysis, gpu));
-  if (by_host && by_gpu)
+  if (alike || (by_host && by_gpu))
     return "balanced: " + floors + ", so neither gets it much shorter by itself";
   const double exposed = MsOf(analysis.base.balance.exposed_comm_ns);
   if (by_gpu && exposed >= kExposed * wall.wall_ms)
@@ -163,7 +166,8 @@ std::string BaseSentence(const findings::Analysis& analysis) {
   const findings::WallBase& wall = analysis.wall;
   const double without = wall.profiler_ms + wall.first_calls_ms;
   if (wall.known && without > 0 && base.Percent(without) >= kPartShown) {
-    text += fmt::format(" Without {} it takes {}: savings are of that.",
+    text += fmt::format(" Without {} it takes {}: savings and their shares are of that, all else is "
+                        "of what was recorded.",
                         wall.profiler_ms <= 0      ? "first calls"
                         : wall.first_calls_ms <= 0 ? "the profiler's pauses"
                                                    : "the profiler's pauses and first calls",

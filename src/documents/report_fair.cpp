@@ -8,11 +8,13 @@
 
 #include "analysis/attribution/gpu_timeline.h"
 #include "documents/base_text.h"
+#include "documents/bottlenecks.h"
 #include "documents/markdown_text.h"
 #include "documents/remedy_text.h"
 #include "documents/replay_table.h"
 #include "documents/report_parts.h"
 #include "documents/report_tables.h"
+#include "documents/trust_text.h"
 #include "documents/validate.h"
 #include "findings/one/thresholds.h"
 #include "session/trace_frames.h"
@@ -26,22 +28,6 @@ constexpr std::size_t kCardsMax = 6;         // further findings are rows of a t
 constexpr double kCardShare = 1;             // percent of the base that a card's finding saves
 constexpr std::size_t kOperationsShown = 4;  // of a category
 constexpr double kCategoryShown = 5;         // percent of the base, without a finding
-constexpr std::size_t kQualitiesTold = 3;
-
-// Whether the most of its time is that of communication kernels, which are no part of computing.
-bool IsCommunication(const findings::Operation& operation) {
-  return !operation.kernels.empty() &&
-         analysis::ClassOf(trace::EventKind::kKernel, operation.kernels.front().name,
-                           analysis::Communicators::kAll) == analysis::WorkClass::kCommunication;
-}
-
-// An operation with its shapes, as far as they fit a cell.
-std::string OperationCell(const findings::Operation& operation) {
-  constexpr std::size_t kArgsMax = 70;
-  const std::string args = ArgsText(operation.args);
-  const bool shown = !operation.args.empty() && args.size() <= kArgsMax;
-  return Code(operation.name, 60) + (shown ? " " + args : "");
-}
 
 // A path of a card: its text, unless the action above says just that, and what it saves.
 std::string PathLine(const FindingText& text, char letter) {
@@ -71,7 +57,6 @@ class Fair {
  private:
   std::string Summary() const;
   std::string SummaryParagraph() const;
-  std::string Bottlenecks() const;
   std::string Trust() const;
   std::string Levers() const;
   std::string Recommendations() const;
@@ -147,53 +132,18 @@ std::string Fair::SummaryParagraph() const {
   return text;
 }
 
-std::string Fair::Bottlenecks() const {
-  std::string text = "### Top Bottlenecks\n\n";
-  MarkdownTable table({"Rank", "Operation", "Time", "% Compute",
-                       "Share of the " + analysis_.base.unit, "Achieved"});
-  int rank = 0;
-  const double computing = static_cast<double>(analysis_.base.balance.computation_ns) / 1e6;
-  for (const findings::Operation* op : TopOperations(analysis_, kBottlenecks)) {
-    table.Row({fmt::format("{}", ++rank), OperationCell(*op), EachMs(analysis_, OwnMs(*op)),
-               IsCommunication(*op) || computing <= 0 ? std::string(kAbsentText)
-                                                      : Pct(OwnMs(*op) / computing * 100),
-               BaseShare(analysis_, OwnMs(*op)), AchievedText(op->efficiency)});
-  }
-  return text + table.text() + "\n";
-}
-
 std::string Fair::Summary() const {
   std::string text =
       "## Executive Summary\n\n" + WorkloadParagraph(analysis_) + SummaryParagraph() + "\n\n";
   if (!analysis_.totals.has_gpu_work) return text;
-  return text + BaseTable(analysis_) + Bottlenecks();
+  return text + BaseTable(analysis_) + "### Top Bottlenecks\n\n" +
+         BottleneckTable(analysis_, kBottlenecks);
 }
 
-// What the reader has to know before any figure, and how far savings of wall time can be believed.
 std::string Fair::Trust() const {
   if (!analysis_.totals.has_gpu_work) return "";
-  std::string text;
-  const auto leading = findings::LeadingQualities(analysis_.quality);
-  for (std::size_t i = 0; i < std::min(kQualitiesTold, leading.size()); ++i) {
-    const findings::Quality& one = *leading[i];
-    text += "- " + CellOfText(one.text);
-    if (!one.consequence.empty()) text += " " + CellOfText(one.consequence);
-    if (!one.record.empty()) text += " Record next: " + CellOfText(one.record) + ".";
-    text += "\n";
-  }
-  const findings::WallBase& wall = analysis_.wall;
-  if (!wall.known) {
-    text += "- Savings are of GPU time: " + CellOfText(wall.why_not) + "\n";
-  } else {
-    text += fmt::format(
-        "- Savings are of wall time, by replaying the trace's dependencies with the change made: "
-        "unchanged it is off by {}{}.\n",
-        Pct(std::abs(wall.replay_error_percent)),
-        wall.matched_waits_percent > 0
-            ? fmt::format(", {} of the host's waits are explained", Pct(wall.matched_waits_percent))
-            : "");
-  }
-  return "## How far to trust it\n\n" + text + "\n---\n\n";
+  const std::string text = TrustList(analysis_);
+  return text.empty() ? "---\n\n" : "## How far to trust it\n\n" + text + "\n---\n\n";
 }
 
 // The way out that saves more: "118.3 ms (30.9%)"; without a known wall time of the GPU's.
@@ -369,6 +319,8 @@ std::string Fair::Appendix() const {
     }
   }
   text += "\n";
+  const std::string note = SavingsNote(analysis_);
+  if (!note.empty()) text += "### How savings are made\n\n" + note + "\n\n";
   const std::string quality = QualityTable(analysis_);
   if (!quality.empty()) text += "### Trace quality\n\n" + quality;
   return text;

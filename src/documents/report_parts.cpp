@@ -422,20 +422,41 @@ std::string WallTable(const findings::Analysis& analysis) {
   return table.text() + "\n";
 }
 
+namespace {
+
+// Its time is mostly that of GPU work of which no step here is made.
+bool WaitsForOthers(const analysis::Phase& phase, const analysis::TimeFrames& frames) {
+  std::int64_t others = phase.unrecorded_ns;
+  for (const analysis::TimeSpan& span : phase.spans)
+    others += Length(analysis::Within(frames.foreign_busy, span));
+  return 2 * others > phase.host_ns;
+}
+
+std::string TimesAStep(std::uint64_t count, std::uint64_t steps) {
+  if (count % steps == 0) return fmt::format("{}", count / steps);
+  return fmt::format("{} in {} steps", count, steps);
+}
+
+}  // namespace
+
 std::string PhaseTable(const findings::Analysis& analysis) {
   constexpr std::size_t kPhasesMax = 8;
   constexpr double kPhaseShown = 1;  // percent of the base
-  MarkdownTable table({"Phase", "Times", "Host, each", "GPU busy, each", "GPU idle, all",
+  const analysis::TimeFrames& frames = analysis.frames->frames;
+  const std::uint64_t steps = std::max<std::uint64_t>(1, analysis.frames->phases.steps);
+  MarkdownTable table({"Phase", steps > 1 ? "Times a step" : "Times", "Host, each",
+                       "GPU busy, each", steps > 1 ? "GPU idle, a step" : "GPU idle",
                        "Host's share of the " + analysis.base.unit});
   for (const analysis::Phase& phase : analysis.frames->phases.phases) {
     const double host_ms = static_cast<double>(phase.host_ns) / 1e6;
     const double share = analysis.base.Percent(host_ms);
     if (phase.level != 0 || table.rows() == kPhasesMax || share < kPhaseShown) continue;
-    table.Row({Code(phase.name, 90) +
-                   (phase.kind == analysis::PhaseKind::kWait ? " (waits for the GPU)" : ""),
-               fmt::format("{}", phase.count), Ms(static_cast<double>(phase.host_each_ns) / 1e6),
+    if (phase.kind == analysis::PhaseKind::kWait || WaitsForOthers(phase, frames)) continue;
+    table.Row({Code(phase.name, 90), TimesAStep(phase.count, steps),
+               Ms(static_cast<double>(phase.host_each_ns) / 1e6),
                Ms(static_cast<double>(phase.gpu_each_ns) / 1e6),
-               Ms(static_cast<double>(phase.gpu_idle_ns) / 1e6), Pct(share)});
+               Ms(static_cast<double>(phase.gpu_idle_ns) / 1e6 / static_cast<double>(steps)),
+               Pct(share)});
   }
   return table.rows() < 2 ? "" : table.text() + "\n";
 }
