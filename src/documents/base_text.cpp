@@ -1,6 +1,7 @@
 #include "documents/base_text.h"
 
 #include <algorithm>
+#include <cmath>
 #include <utility>
 #include <vector>
 
@@ -106,6 +107,17 @@ std::string ApartText(const findings::Analysis& analysis) {
 }
 
 }  // namespace
+
+std::string CallsTitle(const findings::Analysis& analysis) {
+  return analysis.base.count <= 1 ? "Calls" : "Calls a " + analysis.base.unit;
+}
+
+std::string EachCalls(const findings::Analysis& analysis, std::uint64_t calls, double foreign) {
+  const double own = std::max(0.0, static_cast<double>(calls) - foreign);
+  const double each = analysis.base.Each(own);
+  const bool whole = std::abs(each - std::round(each)) < 0.05;
+  return whole ? fmt::format("{:.0f}", each) : fmt::format("{:.1f}", each);
+}
 
 std::string EachMs(const findings::Analysis& analysis, double ms) {
   return Ms(analysis.base.Each(ms));

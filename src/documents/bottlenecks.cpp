@@ -79,9 +79,10 @@ void AddHost(const findings::Analysis& analysis, std::vector<Bottleneck>* out) {
   for (const findings::Finding& finding : analysis.findings) {
     if (finding.host == nullptr || finding.one_off || finding.host->idle_ms <= 0) continue;
     std::string title = HostTitle(analysis, finding);
-    if (finding.host->kind == findings::HostCauseKind::kSection)
+    // Its own time stands in the next column.
+    if (finding.host->kind == findings::HostCauseKind::kSection || finding.host->ramp)
       title = title.substr(0, title.rfind(", "));
-    out->push_back({"GPU idle: " + title, finding.host->idle_ms});
+    out->push_back({"GPU idle: " + title, IdleMs(*finding.host)});
   }
 }
 

@@ -64,6 +64,7 @@ class Fair {
   std::string Card(const findings::Finding& finding) const;
   std::string Details();
   std::string CategorySection(const findings::CategoryAnalysis& category);
+  std::string AnomalyText(const findings::Anomaly& anomaly) const;
   std::string FindingsSection(std::string_view title, std::string_view category);
   std::string FindingBlock(const findings::Finding& finding) const;
   std::string Appendix() const;
@@ -232,6 +233,19 @@ std::string Fair::FindingBlock(const findings::Finding& finding) const {
   return block + CallSites(analysis_, finding);
 }
 
+// Which row it is, by how much, and what that usually is.
+std::string Fair::AnomalyText(const findings::Anomaly& anomaly) const {
+  const findings::Operation* operation = analysis_.FindOperation(anomaly.operation);
+  if (operation == nullptr) return "";
+  std::string args = CellOfText(operation->args);
+  args = args.substr(0, args.find("<br>"));
+  return fmt::format(
+      "Anomaly: {} {} takes {} {}, {} of what its roof allows: not all that its operands hold is "
+      "read or computed (a window, a mask, a cache), so no rate and no saving is told of it.\n\n",
+      Code(operation->name, 80), args, EachMs(analysis_, OwnMs(*operation)), UnitPhrase(analysis_),
+      Pct(anomaly.efficiency));
+}
+
 std::string Fair::CategorySection(const findings::CategoryAnalysis& category) {
   std::string text = Heading(CellOfText(category.display_name));
   const std::vector<const findings::Finding*> findings = CardsOf(category.key);
@@ -252,10 +266,7 @@ std::string Fair::CategorySection(const findings::CategoryAnalysis& category) {
   text += OperationsTable(analysis_, shown);
   for (const findings::Anomaly& anomaly : category.anomalies) {
     if (analysis_.base.Percent(anomaly.time_ms) < kCardShare) continue;
-    text += fmt::format(
-        "Anomaly: {} measures more than its roof allows; verify platform, dtype and model before "
-        "anything is read into it.\n\n",
-        Code(anomaly.name, 80));
+    text += AnomalyText(anomaly);
     break;
   }
   for (const findings::Finding* finding : findings)

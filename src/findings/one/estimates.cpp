@@ -7,6 +7,7 @@
 
 #include "analysis/attribution/gpu_timeline.h"
 #include "findings/one/advice_rules.h"
+#include "findings/one/attention_reach.h"
 #include "findings/one/replay_causes.h"
 #include "findings/one/replayed_calls.h"
 #include "findings/one/rule_rows.h"
@@ -36,6 +37,14 @@ bool HasPattern(const Operation& operation, Pattern pattern) {
 bool IsNotable(const Operation& operation) {
   return std::any_of(operation.patterns.begin(), operation.patterns.end(),
                      [](const PatternHit& hit) { return Info(hit.pattern).notable; });
+}
+
+// Of what attention kernels reach at these sizes; 0: no such rate is known.
+double ReachedPart(const Calls& calls, const CategoryAnalysis& category,
+                   const Operation& operation) {
+  if (category.kind != Kind::kSdpa || !operation.efficiency.tflops_per_s) return 0;
+  const auto reach = AttentionReach(operation, calls.platform);
+  return reach && *reach > 0 ? *operation.efficiency.tflops_per_s / *reach : 0;
 }
 
 // Its kernels are so short that what they move hardly matters: fewer launches would help.
@@ -124,6 +133,7 @@ class FindingMaker {
     if (e.impossible) return std::nullopt;
     if (operation.quantified) {
       if (*e.percent >= limits::kGood && !IsNotable(operation)) return std::nullopt;
+      if (ReachedPart(calls_, out_, operation) >= limits::kReached) return std::nullopt;
       if (AtLaunchFloor(operation)) return std::nullopt;
       // One cause a finding: what stands out of one operation is not said of others.
       std::string library = operation.library + "/";
@@ -217,7 +227,16 @@ class FindingMaker {
   }
 
   // The roof itself is a bound and no target.
-  static Target RoofTarget(double percent) {
+  // Nor is it one of attention where kernels are known to reach less at these sizes.
+  Target RoofTarget(const Operation& operation) const {
+    const double reached = ReachedPart(calls_, out_, operation);
+    if (100 * reached > *operation.efficiency.percent) {
+      const auto rest = [&](double share) { return std::max(0.0, 1 - reached / share); };
+      return {{rest(limits::kReachLow), rest(limits::kReachMid), rest(1)},
+              "what attention kernels reach at this length",
+              "published rates, less of short sequences"};
+    }
+    const double percent = *operation.efficiency.percent;
     const auto part = [&](double share) { return std::max(0.0, 1 - percent / (100 * share)); };
     return {{part(limits::kRoofLow), part(limits::kRoofMid), part(limits::kRoofHigh)},
             "60 to 90 % of its roof",
@@ -251,7 +270,7 @@ class FindingMaker {
           const double part = Transposes(*member);
           target = Target{{part / 2, 0.8 * part, part}, "no layout conversions", "this trace"};
         } else if (path == roof_path && member->efficiency.percent) {
-          target = RoofTarget(*member->efficiency.percent);
+          target = RoofTarget(*member);
         }
         if (!target) continue;
         if (made.parts.empty()) {
@@ -386,7 +405,8 @@ void EstimateOperations(const Calls& calls, CategoryAnalysis* category) {
     if (CollectivesOnly(calls.events(), operation)) continue;
     // What takes as long as its launch does not come nearer to a roof by itself.
     if (!e.percent || IsLaunchFloor(calls, operation)) continue;
-    const double gap = std::max(0.0, 1 - *e.percent / 100) * operation.gpu_us;
+    const double least = std::max(*e.percent / 100, ReachedPart(calls, *category, operation));
+    const double gap = std::max(0.0, 1 - least) * operation.gpu_us;
     operation.quantified = true;
     operation.savings_ms = SavingsOf(std::min(gap, operation.exclusive_us) / 1000);
     operation.impact_percent = Scaled(*operation.savings_ms, 1e5 / calls.window_us);

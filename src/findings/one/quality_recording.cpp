@@ -154,8 +154,8 @@ class RecordingQualities {
     const bool grave = percent.value_or(0) >= limits::kUnlinkedWarn;
     Quality& q = Add("unlinked_gpu_work", grave ? Severity::kWarning : Severity::kNote,
                      fmt::format("{} pieces of GPU work have no launch call in the trace and are "
-                                 "named \"(unlinked)\": the GPU is at them for {} ms.",
-                                 coverage.unlinked.count, ShortNumber(busy_ms)));
+                                 "named \"(unlinked)\": the GPU is at them for {} ms{}.",
+                                 coverage.unlinked.count, ShortNumber(busy_ms), AloneText(busy_ms)));
     q.count = coverage.unlinked.count;
     q.gpu_percent = percent;
     q.value = percent;
@@ -169,6 +169,14 @@ class RecordingQualities {
                     "not."
                   : "The op of this work cannot be told.";
     q.record = "start recording before the work is launched (warm-up steps), or synchronise first";
+  }
+
+  // What of it the base of shares leaves out, where work of the recording runs beside the rest.
+  std::string AloneText(double busy_ms) const {
+    const auto frames = session::FramesOf(trace_, Job()).value();
+    const double alone = static_cast<double>(frames->frames.whole.foreign_ns) / 1e6;
+    if (alone <= 0 || alone > 0.95 * busy_ms) return {};
+    return fmt::format(" ({} of them alone)", ShortNumber(alone));
   }
 
   // Nearly all of it was launched before the recording, as steps have it.

@@ -25,7 +25,9 @@ bool TakesDeviceMemory(std::string_view name) {
   return name == "cudaMalloc" || name == "hipMalloc";
 }
 
-bool IsSampling(std::string_view name) {
+// By what runs, not by the files of a server that have it in their name.
+bool IsSampling(trace::EventKind kind, std::string_view name) {
+  if (kind != trace::EventKind::kCpuOp && kind != trace::EventKind::kKernel) return false;
   return ContainsNoCase(name, "sampl") || ContainsNoCase(name, "argmax") ||
          ContainsNoCase(name, "multinomial");
 }
@@ -74,7 +76,7 @@ class ScopeQualities {
         ms += static_cast<double>(events_[e].dur_ns) / 1e6;
       }
       const auto [at, fresh] = sampling.try_emplace(events_[e].name, false);
-      if (fresh) at->second = IsSampling(name);
+      if (fresh) at->second = IsSampling(events_[e].kind, name);
       samples_ = samples_ || at->second;
     }
   }
@@ -101,14 +103,15 @@ class ScopeQualities {
       return;
     }
     Quality& q = Add("one_pass", PassText() + ".");
-    q.consequence = "How much steps differ, and what of it happens only once, cannot be told";
+    q.consequence = "How much one differs from the next cannot be told";
     const analysis::Balance& balance = in_.base.balance;
     const double host = static_cast<double>(balance.total_ns - balance.busy_ns() -
                                             balance.foreign_ns - balance.unrecorded_ns) /
                         1e6;
     constexpr double kMuch = 10;  // percent of the base
     q.consequence += in_.base.Percent(host) >= kMuch
-                         ? fmt::format(", above all of the {} ms in which the GPU does nothing.",
+                         ? fmt::format(", nor how much of the {} ms in which the GPU does nothing "
+                                       "comes back in each.",
                                        ShortNumber(host))
                          : std::string(".");
     q.record = "three steps or more after warm-up: schedule(wait=1, warmup=2, active=3)";
@@ -123,8 +126,10 @@ class ScopeQualities {
     }
     if (!samples_) text += "; it holds no sampling";
     Quality& q = Add("engine_step", text + ".");
+    const bool decodes = in_.workload[WorkloadPart::kPhase].value.find("decode") != std::string::npos;
     q.consequence = fmt::format(
-        "The time from token to token, which holds scheduling{} too, cannot be told from it.",
+        "{}, which holds scheduling{} too, cannot be told from it.",
+        decodes ? "The time from token to token" : "The time to a request's first token",
         samples_ ? "" : " and sampling");
     q.record = "several steps of the engine in a row, under steady load";
   }
@@ -134,15 +139,13 @@ class ScopeQualities {
     Quality* q = Find("no_stacks");
     if (q == nullptr) return;
     const analysis::Balance& balance = in_.base.balance;
-    const double silent =
-        static_cast<double>(balance.idle_host_only_ns + balance.after_ns + balance.host_before_ns) /
-        1e6;
+    const double silent = static_cast<double>(balance.idle_host_only_ns) / 1e6;
     if (in_.base.Percent(silent) < kBears) return;
     q->severity = Severity::kWarning;
     SetTime(TimeBaseOf(trace_), silent, 0, q);
     q->text = fmt::format(
-        "No Python frames were recorded, and for {} ms {} the GPU waits while the host is in no "
-        "op and no call that was recorded.",
+        "No Python frames were recorded, and for {} ms {} the GPU has nothing to do while the host "
+        "is in no op and no call that was recorded.",
         Each(silent), in_.base.count > 1 ? "a " + in_.base.unit : "of the " + in_.base.unit);
     q->consequence =
         "Whether that is the program's own Python, a library's C code or a sleep cannot be told.";
@@ -158,8 +161,7 @@ class ScopeQualities {
     if (in_.wall.host_floor_ms < 0.75 * gpu) return;
     if (least > gpu) {
       q->consequence =
-          fmt::format("Even without it the host alone takes {} ms or more, the GPU alone {}: the "
-                      "host stays the longer part.",
+          fmt::format("Even without it the host alone takes {} ms or more, against {} of the GPU.",
                       Each(least), Each(gpu));
     } else {
       q->consequence = fmt::format(

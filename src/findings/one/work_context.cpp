@@ -28,17 +28,6 @@ Engine EngineOf(std::string_view frameworks) {
   return Engine::kNone;
 }
 
-// Profilers before PyTorch 2 wrote the iteration into each op's arguments; none does since.
-bool IsOldRecording(const trace::EventStore& events) {
-  for (trace::EventIndex e = 0; e < events.size(); ++e) {
-    if (events[e].kind != trace::EventKind::kCpuOp) continue;
-    const StringId other = events.args_of(e).other;
-    return other != kNoString &&
-           events.text(other).find("\"Trace iteration\"") != std::string_view::npos;
-  }
-  return false;
-}
-
 bool HasName(const trace::EventStore& events, std::string_view part) {
   for (trace::EventIndex e = 0; e < events.size(); ++e) {
     if (tree::IsHost(events[e].kind) && events.name(e).find(part) != std::string_view::npos)
@@ -48,6 +37,17 @@ bool HasName(const trace::EventStore& events, std::string_view part) {
 }
 
 }  // namespace
+
+// Profilers before PyTorch 2 wrote the iteration into each op's arguments; none does since.
+bool IsBeforeTorch2(const trace::EventStore& events) {
+  for (trace::EventIndex e = 0; e < events.size(); ++e) {
+    if (events[e].kind != trace::EventKind::kCpuOp) continue;
+    const StringId other = events.args_of(e).other;
+    return other != kNoString &&
+           events.text(other).find("\"Trace iteration\"") != std::string_view::npos;
+  }
+  return false;
+}
 
 void AddSurroundings(const session::LoadedTrace& trace, const perf::Platform* platform,
                      const Workload& workload, WorkContext* context) {
@@ -62,7 +62,7 @@ void AddSurroundings(const session::LoadedTrace& trace, const perf::Platform* pl
   context->embeddings = Names(frameworks, "TorchRec");
   const trace::EventStore& events = trace.events();
   context->own_loader = HasName(events, "_SingleProcessDataLoaderIter");
-  context->before_torch2 = IsOldRecording(events);
+  context->before_torch2 = IsBeforeTorch2(events);
   context->amd = platform != nullptr && platform->vendor == "AMD";
   for (trace::EventIndex e = 0; platform == nullptr && e < events.size(); ++e) {
     if (!trace::IsLaunchCall(events[e].kind)) continue;

@@ -34,6 +34,9 @@ struct WorkContext {
   bool CanCompile() const { return !compiled && !before_torch2 && !IsServer(); }
 };
 
+// Whether a PyTorch before version 2 recorded it, which compiles nothing.
+bool IsBeforeTorch2(const trace::EventStore& events);
+
 // Fills what the names of a trace and its workload tell; the rest stays as it is.
 void AddSurroundings(const session::LoadedTrace& trace, const perf::Platform* platform,
                      const Workload& workload, WorkContext* context);

@@ -11,6 +11,7 @@
 #include "analysis/attribution/module_paths.h"
 #include "analysis/host/runtime_calls.h"
 #include "base/text.h"
+#include "findings/one/work_context.h"
 
 namespace jarvis::findings {
 namespace {
@@ -31,7 +32,10 @@ bool IsModuleMachinery(std::string_view frame) {
 class FactCollector {
  public:
   explicit FactCollector(WorkloadFacts* out)
-      : out_(*out), events_(out->trace.events()), tree_(out->trace.tree()) {}
+      : out_(*out),
+        events_(out->trace.events()),
+        tree_(out->trace.tree()),
+        before_torch2_(IsBeforeTorch2(events_)) {}
 
   void Run() {
     AddGpuWork();
@@ -166,7 +170,7 @@ class FactCollector {
           break;
         default: break;
       }
-      if (i >= compiled_until &&
+      if (i >= compiled_until && !before_torch2_ &&
           (name.starts_with("Torch-Compiled Region") || name.starts_with("CompiledFunction") ||
            name.starts_with("## Call CompiledFxGraph"))) {
         compiled_until = tree_.subtree_end(e);
@@ -244,6 +248,7 @@ class FactCollector {
   WorkloadFacts& out_;
   const trace::EventStore& events_;
   const tree::CallTree& tree_;
+  const bool before_torch2_;  // nothing is compiled: CompiledFunction is a graph's
   std::vector<double> before_;    // by place in preorder: GPU time launched before it
   std::vector<double> replayed_;  // the same, of recorded graphs
   Names ops_, annotations_, frames_, kernels_, copies_;
