@@ -19,8 +19,6 @@ double MsOf(std::int64_t ns) {
   return static_cast<double>(ns) / 1e6;
 }
 
-constexpr const char* kIdleInOps = "GPU idle, the host is in ops and launches";
-
 struct Part {
   std::string name;
   double ms;
@@ -71,7 +69,7 @@ std::string BoundPhrase(const findings::Analysis& analysis) {
   const double exposed = MsOf(analysis.base.balance.exposed_comm_ns);
   if (by_gpu && exposed >= kExposed * wall.wall_ms)
     return "bound by communication that nothing hides (" + EachMs(analysis, exposed) +
-           "): " + floors;
+           " of waiting or transfer): " + floors;
   if (by_gpu) return "GPU-bound: " + floors;
   if (by_host) return "host-bound: " + floors;
   if (host + gpu >= kInTurns * wall.wall_ms && host + gpu <= 1.2 * wall.wall_ms)
@@ -178,12 +176,13 @@ std::string BaseSentence(const findings::Analysis& analysis) {
   const findings::WallBase& wall = analysis.wall;
   const double without = wall.profiler_ms + wall.first_calls_ms;
   if (wall.known && without > 0 && base.Percent(without) >= kPartShown) {
-    text += fmt::format(" Without {} it takes {}: savings and their shares are of that, all else is "
-                        "of what was recorded.",
-                        wall.profiler_ms <= 0      ? "first calls"
-                        : wall.first_calls_ms <= 0 ? "the profiler's pauses"
-                                                   : "the profiler's pauses and first calls",
-                        EachMs(analysis, wall.wall_ms));
+    text += fmt::format(
+        " Without {} it takes {}: savings and their shares are of that, all else is "
+        "of what was recorded.",
+        wall.profiler_ms <= 0      ? "first calls"
+        : wall.first_calls_ms <= 0 ? "the profiler's pauses"
+                                   : "the profiler's pauses and first calls",
+        EachMs(analysis, wall.wall_ms));
   }
   return text;
 }

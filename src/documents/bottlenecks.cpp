@@ -41,9 +41,7 @@ std::string OperationCell(const findings::Operation& operation) {
     return "Kernels launched outside of any op, most of it " +
            Code(analysis::ShortKernelName(operation.kernels.front().name), 60);
   }
-  std::string args = CellOfText(operation.args);
-  for (std::size_t at = args.find("<br>"); at != std::string::npos; at = args.find("<br>"))
-    args.replace(at, 4, " x ");
+  const std::string args = ArgsText(operation.args);
   const bool shown = !operation.args.empty() && args.size() <= kArgsMax;
   return Code(operation.name, 60) + (shown ? " " + args : "");
 }
@@ -69,9 +67,9 @@ void AddCommunication(const findings::Analysis& analysis, std::vector<Bottleneck
   // Rows are of the whole recording; no more than the steps' own part is a cost of theirs.
   const double own = static_cast<double>(analysis.base.balance.exposed_comm_ns) / 1e6;
   for (const auto& [name, sum] : kinds) {
-    out->push_back({fmt::format("{}, {} that computing does not hide", Code(name, 60),
-                                Calls(sum.first)),
-                    std::min(sum.second, own)});
+    out->push_back(
+        {fmt::format("{}, {} that computing does not hide", Code(name, 60), Calls(sum.first)),
+         std::min(sum.second, own)});
   }
 }
 
@@ -95,15 +93,15 @@ std::string BottleneckTable(const findings::Analysis& analysis, std::size_t rows
   AddOperations(analysis, rows, &all);
   std::stable_sort(all.begin(), all.end(),
                    [](const Bottleneck& a, const Bottleneck& b) { return a.ms > b.ms; });
-  MarkdownTable table({"Rank", "Operation", "Time", "% Compute",
-                       "Share of the " + analysis.base.unit, "Achieved"});
+  MarkdownTable table(
+      {"Rank", "Operation", "Time", "% Compute", "Share of the " + analysis.base.unit, "Achieved"});
   const double computing = static_cast<double>(analysis.base.balance.computation_ns) / 1e6;
   for (const Bottleneck& one : all) {
     if (table.rows() == rows || one.ms <= 0) break;
-    table.Row({fmt::format("{}", table.rows() + 1), one.name, EachMs(analysis, one.ms),
-               one.computes && computing > 0 ? Pct(one.ms / computing * 100)
-                                             : std::string(kAbsentText),
-               BaseShare(analysis, one.ms), one.achieved});
+    table.Row(
+        {fmt::format("{}", table.rows() + 1), one.name, EachMs(analysis, one.ms),
+         one.computes && computing > 0 ? Pct(one.ms / computing * 100) : std::string(kAbsentText),
+         BaseShare(analysis, one.ms), one.achieved});
   }
   return table.text() + "\n";
 }

@@ -109,11 +109,10 @@ std::string PhasesText(const findings::Analysis& analysis, const HostCause& caus
   std::string text;
   for (std::size_t i = 0; i < std::min(kPlacesTold, cause.places.size()); ++i) {
     const HostPlace& place = cause.places[i];
-    text +=
-        (i == 0 ? "" : ", ") + Code(place.name, kNameMax) +
-        fmt::format(" ({} launches, {:.3g} µs each against kernels of {:.3g} µs, GPU idle {})",
-                    EachCount(analysis, place.count), place.launch_us, place.kernel_us,
-                    EachMs(analysis, place.idle_ms));
+    text += (i == 0 ? "" : ", ") + Code(place.name, kNameMax) +
+            fmt::format(" ({} launches, {:.3g} µs each against kernels of {:.3g} µs, GPU idle {})",
+                        EachCount(analysis, place.count), place.launch_us, place.kernel_us,
+                        EachMs(analysis, place.idle_ms));
   }
   return text;
 }

@@ -396,8 +396,7 @@ std::string OperationsTable(const findings::Analysis& analysis,
                        CallsTitle(analysis), "Achieved", "Efficiency", "Bound"});
   for (const findings::Operation* op : operations) {
     table.Row({Code(op->name, 80), ArgsText(*op), KernelText(*op), EachMs(analysis, OwnMs(*op)),
-               BaseShare(analysis, OwnMs(*op)),
-               EachCalls(analysis, op->count, op->foreign_calls),
+               BaseShare(analysis, OwnMs(*op)), EachCalls(analysis, op->count, op->foreign_calls),
                AchievedText(op->efficiency), EfficiencyText(op->efficiency),
                std::string(findings::BoundText(op->efficiency.bound))});
   }

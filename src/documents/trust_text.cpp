@@ -23,9 +23,10 @@ std::string TrustList(const findings::Analysis& analysis) {
   if (!wall.known) {
     text += "- Savings are of GPU time: " + CellOfText(wall.why_not) + "\n";
   } else if (std::abs(wall.replay_error_percent) >= kReplayOff) {
-    text += fmt::format("- Replayed without a change the trace comes out {} off: savings of less "
-                        "are within that.\n",
-                        Pct(std::abs(wall.replay_error_percent)));
+    text += fmt::format(
+        "- Replayed without a change the trace comes out {} off: savings of less "
+        "are within that.\n",
+        Pct(std::abs(wall.replay_error_percent)));
   }
   const auto bearing = findings::BearingQualities(analysis);
   for (std::size_t i = 0; i < std::min(kQualitiesTold, bearing.size()); ++i) {

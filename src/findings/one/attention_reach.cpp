@@ -25,20 +25,20 @@ std::optional<double> ParameterOf(std::string_view parameters, std::string_view 
   return ParseDouble(rest.substr(0, rest.find_first_of(",}")));
 }
 
-struct Length {
+struct SequenceLength {
   double tokens = 0;
   bool causal = false;
 };
 
 // Of requests of unlike lengths in one call: the keys that a query has on the average.
-std::optional<Length> LengthOf(const Operation& operation) {
+std::optional<SequenceLength> SequenceOf(const Operation& operation) {
   const auto queries = ParameterOf(operation.parameters, "'c_sq': ");
   const auto products = ParameterOf(operation.parameters, "'c_sqsk': ");
   if (queries && products && *queries > 0 && *products > 0)
-    return Length{*products / *queries, true};
+    return SequenceLength{*products / *queries, true};
   const auto tokens = SizeOf(operation, "N_Q");
   if (!tokens || *tokens <= 1) return std::nullopt;
-  return Length{*tokens, operation.parameters.find("'causal': True") != std::string::npos};
+  return SequenceLength{*tokens, operation.parameters.find("'causal': True") != std::string::npos};
 }
 
 }  // namespace
@@ -47,16 +47,15 @@ std::optional<double> AttentionReach(const Operation& operation, const perf::Pla
   const std::string_view spec = operation.efficiency.spec;
   const bool half = spec.ends_with("bf16") || spec.ends_with("fp16");
   const auto head = SizeOf(operation, "d_h_qk");
-  const auto length = LengthOf(operation);
+  const auto length = SequenceOf(operation);
   if (platform == nullptr || !half || !head || !length) return std::nullopt;
   const PublishedAttention* rate = PublishedAttentionFor(*platform, *head);
   if (rate == nullptr) return std::nullopt;
   constexpr double kBackward = 0.75;  // of the forward rate
   const double backward = ContainsNoCase(operation.name, "backward") ? kBackward : 1;
   const double full = length->tokens / (length->tokens + limits::kShortSequence);
-  const double diagonal = length->causal
-                              ? length->tokens / (length->tokens + limits::kAttentionBlock)
-                              : 1;
+  const double diagonal =
+      length->causal ? length->tokens / (length->tokens + limits::kAttentionBlock) : 1;
   return rate->tflops * backward * full * diagonal;
 }
 

@@ -343,9 +343,8 @@ class Collector {
     e.band = BandOf(e.percent);
     e.anomaly = e.percent && *e.percent > limits::kAtRoof;
     e.impossible = e.percent && *e.percent > limits::kImpossible;
-    e.launch_floor =
-        roof > 0 && roof < limits::kFloorRoofUs * static_cast<double>(out->count) &&
-        out->gpu_us < limits::kFloorKernelUs * static_cast<double>(out->gpu.size());
+    e.launch_floor = roof > 0 && roof < limits::kFloorRoofUs * static_cast<double>(out->count) &&
+                     out->gpu_us < limits::kFloorKernelUs * static_cast<double>(out->gpu.size());
     if (KindOf(out->category) == Kind::kMoe && e.bytes) e.assumption = "uniform_routing";
   }
 

@@ -152,10 +152,11 @@ class RecordingQualities {
       work.push_back({events[e].ts_ns, events[e].end_ns()});
     const double busy_ms = static_cast<double>(Length(Union(std::move(work)))) / 1e6;
     const bool grave = percent.value_or(0) >= limits::kUnlinkedWarn;
-    Quality& q = Add("unlinked_gpu_work", grave ? Severity::kWarning : Severity::kNote,
-                     fmt::format("{} pieces of GPU work have no launch call in the trace and are "
-                                 "named \"(unlinked)\": the GPU is at them for {} ms{}.",
-                                 coverage.unlinked.count, ShortNumber(busy_ms), AloneText(busy_ms)));
+    Quality& q =
+        Add("unlinked_gpu_work", grave ? Severity::kWarning : Severity::kNote,
+            fmt::format("{} pieces of GPU work have no launch call in the trace and are "
+                        "named \"(unlinked)\": the GPU is at them for {} ms{}.",
+                        coverage.unlinked.count, ShortNumber(busy_ms), AloneText(busy_ms)));
     q.count = coverage.unlinked.count;
     q.gpu_percent = percent;
     q.value = percent;

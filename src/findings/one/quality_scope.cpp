@@ -110,9 +110,10 @@ class ScopeQualities {
                         1e6;
     constexpr double kMuch = 10;  // percent of the base
     q.consequence += in_.base.Percent(host) >= kMuch
-                         ? fmt::format(", nor how much of the {} ms in which the GPU does nothing "
-                                       "comes back in each.",
-                                       ShortNumber(host))
+                         ? fmt::format(
+                               ", nor how much of the {} ms in which the GPU does nothing "
+                               "comes back in each.",
+                               ShortNumber(host))
                          : std::string(".");
     q.record = "three steps or more after warm-up: schedule(wait=1, warmup=2, active=3)";
   }
@@ -126,7 +127,8 @@ class ScopeQualities {
     }
     if (!samples_) text += "; it holds no sampling";
     Quality& q = Add("engine_step", text + ".");
-    const bool decodes = in_.workload[WorkloadPart::kPhase].value.find("decode") != std::string::npos;
+    const bool decodes =
+        in_.workload[WorkloadPart::kPhase].value.find("decode") != std::string::npos;
     q.consequence = fmt::format(
         "{}, which holds scheduling{} too, cannot be told from it.",
         decodes ? "The time from token to token" : "The time to a request's first token",

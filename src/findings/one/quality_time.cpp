@@ -345,9 +345,10 @@ class TimeQualities {
         "a kernel is inside its duration",
         t.touching, t.neighbours, Of(share));
     if (floor) {
-      text += fmt::format("; none is much shorter than {} us, so dispatch is up to {} ms of {} "
-                          "kernels",
-                          Of(t.floor_us), Of(t.bound_ms()), t.kernels);
+      text += fmt::format(
+          "; none is much shorter than {} us, so dispatch is up to {} ms of {} "
+          "kernels",
+          Of(t.floor_us), Of(t.bound_ms()), t.kernels);
     }
     Quality& q = Add("dispatch_in_durations", Severity::kNote, text + ".");
     q.count = t.touching;

@@ -124,7 +124,8 @@ inline constexpr double kSmallKernelUs = 10;
 
 // Attention, convolution.
 inline constexpr double kShortSequence = 1024;
-inline constexpr double kAttentionBlock = 128;  // tokens; of a causal mask's diagonal, computed whole
+inline constexpr double kAttentionBlock =
+    128;  // tokens; of a causal mask's diagonal, computed whole
 inline constexpr double kCacheWriteShare = 10;  // percent of a paged attention op
 inline constexpr double kPrefillRatio = 0.8;
 inline constexpr double kDecodeRatio = 0.2;

@@ -415,7 +415,7 @@ class ModelTeller {
     if (weights < kLeast) return;
     WorkloadField& field = out_[WorkloadPart::kFamily];
     const double billions = weights / 1e9;
-    const std::string size = billions >= 1.5  ? fmt::format("{:.0f}B", billions)
+    const std::string size = billions >= 1.5 ? fmt::format("{:.0f}B", billions)
                              : billions >= 1 ? fmt::format("{:.1f}B", billions)
                                              : fmt::format("{:.0f}M", weights / 1e6);
     field.value += fmt::format(" of about {} parameters{}", size, head ? "" : " beside embeddings");

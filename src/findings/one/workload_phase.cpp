@@ -1,9 +1,9 @@
 #include "findings/one/workload_phase.h"
 
 #include <algorithm>
+#include <numeric>
 #include <optional>
 #include <string>
-#include <numeric>
 #include <utility>
 
 #include <fmt/format.h>
@@ -397,7 +397,8 @@ class PhaseTeller {
     if (image.frames > 0) text += fmt::format(" x {} frames", image.frames);
     const AttentionSizes* attention = sizes_.Attention();
     if (attention != nullptr && attention->queries > 1)
-      text += fmt::format(", attention over {} tokens", attention->queries) + FramesText(*attention);
+      text +=
+          fmt::format(", attention over {} tokens", attention->queries) + FramesText(*attention);
     text += PromptsText();
     out_.Set(WorkloadPart::kBatch, std::move(text), Certainty::kRecorded,
              "input of the first convolution");
@@ -447,8 +448,7 @@ class PhaseTeller {
     const double graph = facts_.graph_us / facts_.gpu_us;
     // Not all compiled code stands below a call that says so: its kernels do.
     const double generated = std::max(facts_.compiled_us, facts_.triton_us);
-    const double compiled =
-        std::min(generated, facts_.gpu_us - facts_.graph_us) / facts_.gpu_us;
+    const double compiled = std::min(generated, facts_.gpu_us - facts_.graph_us) / facts_.gpu_us;
     const double eager = std::max(0.0, 1 - graph - compiled);
     const std::string graphs =
         facts_.trace.trace().metadata.amd ? "HIP graph replay" : "CUDA graph replay";
