@@ -53,7 +53,7 @@ std::optional<double> AttentionReach(const Operation& operation, const perf::Pla
   if (rate == nullptr) return std::nullopt;
   constexpr double kBackward = 0.75;  // of the forward rate
   const double backward = ContainsNoCase(operation.name, "backward") ? kBackward : 1;
-  const double full = length->tokens / (length->tokens + limits::kShortSequence);
+  const double full = length->tokens / (length->tokens + limits::kAttentionRamp);
   const double diagonal =
       length->causal ? length->tokens / (length->tokens + limits::kAttentionBlock) : 1;
   return rate->tflops * backward * full * diagonal;

@@ -447,7 +447,9 @@ class Collector {
         category.calls += operation.count;
         if (!operation.efficiency.roof_us) continue;
         category.modeled_us += operation.gpu_us;
-        if (operation.efficiency.launch_floor) continue;
+        if (*operation.efficiency.roof_us <
+            limits::kFloorRoofUs * static_cast<double>(operation.count))
+          continue;
         judged_us += operation.gpu_us;
         roof += std::min(100.0, *operation.efficiency.percent) / 100 * operation.gpu_us;
       }

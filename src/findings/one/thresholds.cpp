@@ -92,6 +92,7 @@ constexpr Threshold kThresholds[] = {
     {"many_small_calls", kManySmallCalls, "calls", "many small ops: above, with kernels below"},
     {"small_kernel_us", kSmallKernelUs, "us", "... this"},
     {"short_sequence", kShortSequence, "tokens", "attention is overhead below"},
+    {"attention_ramp", kAttentionRamp, "tokens", "attention has half of its rate"},
     {"attention_block", kAttentionBlock, "tokens", "a causal mask's diagonal is computed whole"},
     {"floor_roof", kFloorRoofUs, "us", "a roof below is no target of a kernel"},
     {"cache_write_share", kCacheWriteShare, "% of the op", "cache writes are flagged above"},

@@ -124,6 +124,7 @@ inline constexpr double kSmallKernelUs = 10;
 
 // Attention, convolution.
 inline constexpr double kShortSequence = 1024;
+inline constexpr double kAttentionRamp = 768;  // tokens at which attention has half its rate
 inline constexpr double kAttentionBlock =
     128;  // tokens; of a causal mask's diagonal, computed whole
 inline constexpr double kCacheWriteShare = 10;  // percent of a paged attention op
