@@ -148,6 +148,7 @@ TEST_CASE("without modules the same decoder is told by its shapes, and says that
   const Analyzed one = Analyze(script.text());
   CHECK_FALSE(one.analysis.workload[WorkloadPart::kModel].known());
   CHECK(Of(one, WorkloadPart::kFamily) == "decoder-only transformer");
+  CHECK(Of(one, WorkloadPart::kParameters) == "40M");  // its products and the vocabulary twice
   CHECK(Of(one, WorkloadPart::kLayers) == "4");
   CHECK(SureOf(one, WorkloadPart::kLayers) == Certainty::kInferred);
   CHECK(Of(one, WorkloadPart::kVocabulary) == "32000");
@@ -405,14 +406,15 @@ TEST_CASE("real traces") {
 
 TEST_CASE("prompts of a mask decoder are told with their passes; a few queries alone are none") {
   const auto decoder = [](bool enlarges) {
+    constexpr const char* kValues = R"(,"Concrete Inputs":["","","","0.","False","False",""])";
     Script script;
     script.Op("aten::convolution", "conv", 900, "[[1,3,1024,1024],[1280,3,16,16]]", "float", 2);
-    script.Op("aten::_scaled_dot_product_efficient_attention", "fmha", 900,
-              "[[1,16,4096,80],[1,16,4096,80],[1,16,4096,80]]", "float", 3);
+    script.Op("aten::_scaled_dot_product_flash_attention", "fmha", 900,
+              "[[1,16,4096,80],[1,16,4096,80],[1,16,4096,80]]", kBf16, 3, kValues);
     for (int pass = 0; pass < 4; ++pass) {
-      script.Op("aten::_scaled_dot_product_efficient_attention", "fmha", 50,
-                "[[64,8,7,16],[64,8,4096,16],[64,8,4096,16]]", "float", 3);
-      if (enlarges) script.Op("aten::conv_transpose2d", "deconv", 5, "", "float", 2);
+      script.Op("aten::_scaled_dot_product_flash_attention", "fmha", 50,
+                "[[64,8,7,16],[64,8,4096,16],[64,8,4096,16]]", kBf16, 3, kValues);
+      if (enlarges) script.Op("aten::conv_transpose2d", "deconv", 5, "");
     }
     return Analyze(script.text());
   };

@@ -111,7 +111,7 @@ class RecordingQualities {
     if (comm_ms > 0) SetTime(base_, exposed_ms, 0, &q);
     q.consequence =
         comm_ms > 0
-            ? "Waiting for late ranks and slow transfer look the same here: neither a cause nor a "
+            ? "Waiting for other ranks and slow transfer look the same here: neither a cause nor a "
               "bandwidth can be told."
             : "Whether other ranks wait for this one cannot be told.";
     q.record = "record all ranks over the same steps, and give their folder to collectives";

@@ -138,20 +138,23 @@ class ScopeQualities {
 
   // Without stacks nobody knows what the host does between ops: it matters where the GPU waits.
   void SilentHost() {
-    Quality* q = Find("no_stacks");
-    if (q == nullptr) return;
-    const analysis::Balance& balance = in_.base.balance;
-    const double silent = static_cast<double>(balance.idle_host_only_ns) / 1e6;
-    if (in_.base.Percent(silent) < kBears) return;
-    q->severity = Severity::kWarning;
-    SetTime(TimeBaseOf(trace_), silent, 0, q);
-    q->text = fmt::format(
-        "No Python frames were recorded, and for {} ms {} the GPU has nothing to do while the host "
-        "is in no op and no call that was recorded.",
-        Each(silent), in_.base.count > 1 ? "a " + in_.base.unit : "of the " + in_.base.unit);
-    q->consequence =
+    if (Find("no_stacks") == nullptr) return;
+    const double silent = static_cast<double>(in_.base.balance.idle_host_only_ns) / 1e6;
+    const double percent = in_.base.Percent(silent);
+    if (percent < kBears) return;
+    Quality& q = Add(
+        "silent_host",
+        fmt::format("No Python frames were recorded, and for {} ms {} the GPU has nothing to do "
+                    "while the host is in no op and no call that was recorded.",
+                    Each(silent),
+                    in_.base.count > 1 ? "a " + in_.base.unit : "of the " + in_.base.unit));
+    q.severity = Severity::kWarning;
+    q.value = percent;
+    q.threshold = kBears;
+    q.unit = "%";
+    q.consequence =
         "Whether that is the program's own Python, a library's C code or a sleep cannot be told.";
-    q->record = "one more short run with with_stack=True, for the places and not for the times";
+    q.record = "one more short run with with_stack=True, for the places and not for the times";
   }
 
   // Whether the verdict would be another one if recording had cost nothing.
@@ -207,6 +210,7 @@ double BearingOf(const Quality& q, const Analysis& analysis) {
       q.code == "work_before_launch")
     return share >= kBears ? std::min(share, 15.0) : 0;
   if (q.code == "no_platform") return 10;
+  if (q.code == "silent_host") return q.value.value_or(0);
   if (q.code == "gpu_graph_replay") return q.severity == Severity::kWarning ? 12 : 0;
   if (q.code == "engine_step") return 9;
   if (q.code == "one_pass") return 1;

@@ -413,14 +413,13 @@ class ModelTeller {
     if (head) weights += 2.0 * static_cast<double>(*sizes_.vocabulary * *sizes_.hidden);
     constexpr double kLeast = 1e7;
     if (weights < kLeast) return;
-    WorkloadField& field = out_[WorkloadPart::kFamily];
     const double billions = weights / 1e9;
-    const std::string size = billions >= 1.5 ? fmt::format("{:.0f}B", billions)
-                             : billions >= 1 ? fmt::format("{:.1f}B", billions)
-                                             : fmt::format("{:.0f}M", weights / 1e6);
-    field.value += fmt::format(" of about {} parameters{}", size, head ? "" : " beside embeddings");
-    field.evidence.push_back(fmt::format("{:.3g} weights of products that run once a layer{}",
-                                         weights, head ? ", embedding and head" : ""));
+    std::string size = billions >= 1.5 ? fmt::format("{:.0f}B", billions)
+                       : billions >= 1 ? fmt::format("{:.1f}B", billions)
+                                       : fmt::format("{:.0f}M", weights / 1e6);
+    out_.Set(WorkloadPart::kParameters, std::move(size), Certainty::kInferred,
+             fmt::format("{:.3g} weights of products that run once a layer{}", weights,
+                         head ? ", embedding and head" : ""));
   }
 
   const WorkloadFacts& facts_;
