@@ -42,14 +42,10 @@ std::string LeadingPlace(const HostCause& cause) {
   return Code(cause.places.front().name, kNameMax);
 }
 
-// Times how many there are it is the sum that stands beside it.
-double MeanMs(const HostCause& cause) {
-  return cause.total_ms / static_cast<double>(std::max<std::uint64_t>(1, cause.count));
-}
-
-// "161", "0.5": of one step where several are recorded.
-std::string EachCount(const findings::Analysis& analysis, std::uint64_t count) {
-  return EachCalls(analysis, count, 0);
+// Whether so many of the usual length make up the sum that stands beside it.
+bool AreAlike(const HostCause& cause) {
+  const double sum = cause.each_ms * static_cast<double>(cause.count);
+  return sum > 0.95 * cause.total_ms && sum < 1.05 * cause.total_ms;
 }
 
 // Of a few stretches of unlike length the sum says more than the middle one.
@@ -57,8 +53,9 @@ std::string TimesText(const findings::Analysis& analysis, const HostCause& cause
   constexpr std::uint64_t kFew = 3;
   const auto stretches = static_cast<std::uint64_t>(static_cast<double>(cause.count) /
                                                     static_cast<double>(analysis.base.count));
-  if (stretches <= kFew) return EachMs(analysis, cause.total_ms) + " " + UnitPhrase(analysis);
-  return fmt::format("{} x {}", stretches, Ms(MeanMs(cause)));
+  if (stretches <= kFew || !AreAlike(cause))
+    return EachMs(analysis, cause.total_ms) + " " + UnitPhrase(analysis);
+  return fmt::format("{} x {}", stretches, Ms(cause.each_ms));
 }
 
 std::string BetweenText(const HostCause& cause) {
@@ -73,7 +70,8 @@ std::string SectionInsight(const findings::Analysis& analysis, const HostCause& 
       fmt::format("For {} {} ({}) the GPU has nothing to do", EachMs(analysis, cause.total_ms),
                   UnitPhrase(analysis), BaseShare(analysis, cause.total_ms));
   if (cause.count > 3)
-    text += fmt::format(", in {} stretches of {} on average", cause.count, Ms(MeanMs(cause)));
+    text += fmt::format(", in {} stretches{}", cause.count,
+                        AreAlike(cause) ? " of about " + Ms(cause.each_ms) : "");
   text += BetweenText(cause);
   if (cause.period_ms && cause.count > 2) text += fmt::format(", every {}", Ms(*cause.period_ms));
   text += cause.loading ? ", while data is loaded" : "";
@@ -93,13 +91,12 @@ std::string WaitsInsight(const findings::Analysis& analysis, const HostCause& ca
   for (std::size_t i = 0; i < std::min(kPlacesTold, cause.places.size()); ++i) {
     const HostPlace& place = cause.places[i];
     places += (i == 0 ? "" : ", ") + PlaceText(place) +
-              fmt::format(" ({} times, {} idle)", EachCount(analysis, place.count),
-                          EachMs(analysis, place.idle_ms));
+              fmt::format(" ({} times, {} idle)", place.count, EachMs(analysis, place.idle_ms));
   }
   std::string text = fmt::format(
       "After {} calls that wait for the GPU nothing is queued: it idles {} {} until the next "
       "launch",
-      EachCount(analysis, cause.count), EachMs(analysis, cause.idle_ms), UnitPhrase(analysis));
+      cause.count, EachMs(analysis, cause.idle_ms), UnitPhrase(analysis));
   if (cause.small_kernels) text += ", the time between the few small kernels of each wait included";
   return text + ". Most after " + places + ".";
 }
@@ -109,10 +106,10 @@ std::string PhasesText(const findings::Analysis& analysis, const HostCause& caus
   std::string text;
   for (std::size_t i = 0; i < std::min(kPlacesTold, cause.places.size()); ++i) {
     const HostPlace& place = cause.places[i];
-    text += (i == 0 ? "" : ", ") + Code(place.name, kNameMax) +
-            fmt::format(" ({} launches, {:.3g} µs each against kernels of {:.3g} µs, GPU idle {})",
-                        EachCount(analysis, place.count), place.launch_us, place.kernel_us,
-                        EachMs(analysis, place.idle_ms));
+    text +=
+        (i == 0 ? "" : ", ") + Code(place.name, kNameMax) +
+        fmt::format(" ({} launches, {:.3g} µs each against kernels of {:.3g} µs, GPU idle {})",
+                    place.count, place.launch_us, place.kernel_us, EachMs(analysis, place.idle_ms));
   }
   return text;
 }
@@ -171,8 +168,7 @@ std::string HostTitle(const findings::Analysis& analysis, const findings::Findin
              " while the GPU has nothing to do, " + TimesText(analysis, cause);
     }
     case HostCauseKind::kWaits:
-      return fmt::format("{} waits with nothing queued behind them",
-                         EachCount(analysis, cause.count)) +
+      return fmt::format("{} waits with nothing queued behind them", cause.count) +
              (cause.places.empty() ? "" : ", most in " + Code(cause.places.front().name, kNameMax));
     case HostCauseKind::kOptimizer: return OptimizerTitle(analysis, cause);
     case HostCauseKind::kLaunchBound: return LaunchTitle(analysis, cause);

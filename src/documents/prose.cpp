@@ -143,18 +143,6 @@ std::string TitleOf(const findings::Analysis& analysis, const findings::Finding&
   return tells ? text + ", " + std::string(pattern->what) : text;
 }
 
-// Both rates of one operation that computes and moves: the share is of one of them alone.
-std::string RatesText(const findings::Analysis& analysis, const findings::Finding& finding) {
-  if (finding.members.empty()) return "";
-  const findings::Operation* operation = analysis.FindOperation(finding.members.front());
-  if (operation == nullptr || !operation->efficiency.tflops_per_s ||
-      !operation->efficiency.tb_per_s || !operation->efficiency.spec.starts_with("matrix")) {
-    return "";
-  }
-  return fmt::format(" ({} TFLOPS/s, {} TB/s)", Digits(*operation->efficiency.tflops_per_s),
-                     Digits(*operation->efficiency.tb_per_s));
-}
-
 std::string ComputeInsight(const findings::Analysis& analysis, const findings::Finding& finding) {
   const bool several = finding.members.size() > 1;
   const std::string subject = SubjectText(finding) + MembersText(finding);
@@ -174,9 +162,8 @@ std::string ComputeInsight(const findings::Analysis& analysis, const findings::F
                         ? "; no performance model covers the work, so its efficiency is not known."
                         : "; without a known platform its efficiency is not known.");
   }
-  return fmt::format("{} at {} of {} {} roof{}{}.", takes, Pct(*finding.efficiency),
+  return fmt::format("{} at {} of {} {} roof{}.", takes, Pct(*finding.efficiency),
                      several ? "their" : "its", findings::BoundText(finding.bound),
-                     several ? "" : RatesText(analysis, finding),
                      *finding.efficiency > 100 ? " (anomaly)" : "");
 }
 
