@@ -1,6 +1,7 @@
 #include "documents/base_text.h"
 
 #include <algorithm>
+#include <cmath>
 #include <utility>
 #include <vector>
 
@@ -66,14 +67,15 @@ std::string BoundPhrase(const findings::Analysis& analysis) {
   const double most = kMostly * wall.wall_ms;
   const bool by_host = host >= kLimits * wall.wall_ms || (host >= most && gpu < 0.75 * host);
   const bool by_gpu = gpu >= kLimits * wall.wall_ms || (gpu >= most && host < 0.75 * gpu);
+  const bool alike = host >= most && gpu >= most;
   const std::string floors = fmt::format("the host alone takes {}, the GPU alone {}",
                                          EachMs(analysis, host), EachMs(analysis, gpu));
-  if (by_host && by_gpu)
+  if (alike || (by_host && by_gpu))
     return "balanced: " + floors + ", so neither gets it much shorter by itself";
   const double exposed = MsOf(analysis.base.balance.exposed_comm_ns);
   if (by_gpu && exposed >= kExposed * wall.wall_ms)
     return "bound by communication that nothing hides (" + EachMs(analysis, exposed) +
-           "): " + floors;
+           " of waiting or transfer): " + floors;
   if (by_gpu) return "GPU-bound: " + floors;
   if (by_host) return "host-bound: " + floors;
   if (host + gpu >= kInTurns * wall.wall_ms && host + gpu <= 1.2 * wall.wall_ms)
@@ -109,6 +111,18 @@ std::string ApartText(const findings::Analysis& analysis) {
 }
 
 }  // namespace
+
+std::string CallsTitle(const findings::Analysis& analysis) {
+  return analysis.base.count <= 1 ? "Calls" : "Calls a " + analysis.base.unit;
+}
+
+std::string EachCalls(const findings::Analysis& analysis, std::uint64_t calls, double foreign) {
+  const double own = std::max(0.0, static_cast<double>(calls) - foreign);
+  const double each = analysis.base.Each(own);
+  // Calls of other steps are told apart by their GPU work, which may differ a little.
+  const bool whole = std::abs(each - std::round(each)) < 0.25;
+  return whole ? fmt::format("{:.0f}", each) : fmt::format("{:.1f}", each);
+}
 
 std::string EachMs(const findings::Analysis& analysis, double ms) {
   return Ms(analysis.base.Each(ms));
@@ -177,11 +191,13 @@ std::string BaseSentence(const findings::Analysis& analysis) {
   const findings::WallBase& wall = analysis.wall;
   const double without = wall.profiler_ms + wall.first_calls_ms;
   if (wall.known && without > 0 && base.Percent(without) >= kPartShown) {
-    text += fmt::format(" Without {} it takes {}: savings are of that.",
-                        wall.profiler_ms <= 0      ? "first calls"
-                        : wall.first_calls_ms <= 0 ? "the profiler's pauses"
-                                                   : "the profiler's pauses and first calls",
-                        EachMs(analysis, wall.wall_ms));
+    text += fmt::format(
+        " Without {} it takes {}: savings and their shares are of that, all else is "
+        "of what was recorded.",
+        wall.profiler_ms <= 0      ? "first calls"
+        : wall.first_calls_ms <= 0 ? "the profiler's pauses"
+                                   : "the profiler's pauses and first calls",
+        EachMs(analysis, wall.wall_ms));
   }
   const std::string pace = IterationSentence(analysis.frames->iterations);
   return pace.empty() ? text : text + " " + pace;

@@ -9,6 +9,10 @@
 namespace jarvis::documents {
 
 // "382.5 ms" of one step, where `ms` is of all of them.
+// "Calls", or "Calls a step" where several are recorded; of one unit, without the calls of others.
+std::string CallsTitle(const findings::Analysis& analysis);
+std::string EachCalls(const findings::Analysis& analysis, std::uint64_t calls, double foreign);
+
 std::string EachMs(const findings::Analysis& analysis, double ms);
 std::string EachRange(const findings::Analysis& analysis, const findings::Range& ms);
 // "of the step", "a step", "an iteration", "of the recording": what follows a time of EachMs.

@@ -42,12 +42,19 @@ std::string LeadingPlace(const HostCause& cause) {
   return Code(cause.places.front().name, kNameMax);
 }
 
+// Whether so many of the usual length make up the sum that stands beside it.
+bool AreAlike(const HostCause& cause) {
+  const double sum = cause.each_ms * static_cast<double>(cause.count);
+  return sum > 0.95 * cause.total_ms && sum < 1.05 * cause.total_ms;
+}
+
 // Of a few stretches of unlike length the sum says more than the middle one.
 std::string TimesText(const findings::Analysis& analysis, const HostCause& cause) {
   constexpr std::uint64_t kFew = 3;
   const auto stretches = static_cast<std::uint64_t>(static_cast<double>(cause.count) /
                                                     static_cast<double>(analysis.base.count));
-  if (stretches <= kFew) return EachMs(analysis, cause.total_ms) + " " + UnitPhrase(analysis);
+  if (stretches <= kFew || !AreAlike(cause))
+    return EachMs(analysis, cause.total_ms) + " " + UnitPhrase(analysis);
   return fmt::format("{} x {}", stretches, Ms(cause.each_ms));
 }
 
@@ -63,7 +70,8 @@ std::string SectionInsight(const findings::Analysis& analysis, const HostCause& 
       fmt::format("For {} {} ({}) the GPU has nothing to do", EachMs(analysis, cause.total_ms),
                   UnitPhrase(analysis), BaseShare(analysis, cause.total_ms));
   if (cause.count > 3)
-    text += fmt::format(", in {} stretches of about {}", cause.count, Ms(cause.each_ms));
+    text += fmt::format(", in {} stretches{}", cause.count,
+                        AreAlike(cause) ? " of about " + Ms(cause.each_ms) : "");
   text += BetweenText(cause);
   if (cause.period_ms && cause.count > 2) text += fmt::format(", every {}", Ms(*cause.period_ms));
   text += cause.loading ? ", while data is loaded" : "";
@@ -141,6 +149,15 @@ std::string OptimizerTitle(const findings::Analysis& analysis, const HostCause& 
 }
 
 }  // namespace
+
+double IdleMs(const findings::HostCause& cause) {
+  if (cause.kind != findings::HostCauseKind::kOptimizer)
+    return cause.total_ms > 0 ? std::min(cause.total_ms, cause.idle_ms) : cause.idle_ms;
+  double places = 0;
+  for (const findings::HostPlace& place : cause.places)
+    places += place.idle_ms;
+  return places > 0 ? std::min(places, cause.idle_ms) : cause.idle_ms;
+}
 
 std::string HostTitle(const findings::Analysis& analysis, const findings::Finding& finding) {
   const HostCause& cause = *finding.host;

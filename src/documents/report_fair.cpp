@@ -10,11 +10,13 @@
 
 #include "analysis/attribution/gpu_timeline.h"
 #include "documents/base_text.h"
+#include "documents/bottlenecks.h"
 #include "documents/markdown_text.h"
 #include "documents/remedy_text.h"
 #include "documents/replay_table.h"
 #include "documents/report_parts.h"
 #include "documents/report_tables.h"
+#include "documents/trust_text.h"
 #include "documents/validate.h"
 #include "findings/one/thresholds.h"
 #include "session/trace_frames.h"
@@ -29,14 +31,6 @@ constexpr double kCardShare = 1;             // percent of the base that a card'
 constexpr double kCardLeft = 0.3;            // ... once those above are done
 constexpr std::size_t kOperationsShown = 4;  // of a category
 constexpr double kCategoryShown = 5;         // percent of the base, without a finding
-constexpr std::size_t kQualitiesTold = 3;
-
-// Whether the most of its time is that of communication kernels, which are no part of computing.
-bool IsCommunication(const findings::Operation& operation) {
-  return !operation.kernels.empty() &&
-         analysis::ClassOf(trace::EventKind::kKernel, operation.kernels.front().name,
-                           analysis::Communicators::kAll) == analysis::WorkClass::kCommunication;
-}
 
 // The way out to tell of where there is room for one: the one that saves more, else the one that
 // can be taken.
@@ -45,14 +39,6 @@ bool TakesPathB(const findings::Finding& finding) {
   if (best != nullptr) return finding.wall_b && best == &*finding.wall_b;
   if (findings::HasAction(finding.path_a)) return false;
   return findings::HasAction(finding.path_b) || !finding.path_b.empty();
-}
-
-// An operation with its shapes, as far as they fit a cell.
-std::string OperationCell(const findings::Operation& operation) {
-  constexpr std::size_t kArgsMax = 70;
-  const std::string args = ArgsText(operation.args);
-  const bool shown = !operation.args.empty() && args.size() <= kArgsMax;
-  return Code(operation.name, 60) + (shown ? " " + args : "");
 }
 
 // A path of a card: its text, unless the action above says just that, and what it saves.
@@ -83,7 +69,6 @@ class Fair {
  private:
   std::string Summary() const;
   std::string SummaryParagraph() const;
-  std::string Bottlenecks() const;
   std::string Trust() const;
   std::string Levers() const;
   std::string Recommendations() const;
@@ -92,6 +77,7 @@ class Fair {
   std::string Card(const findings::Finding& finding) const;
   std::string Details();
   std::string CategorySection(const findings::CategoryAnalysis& category);
+  std::string AnomalyText(const findings::Anomaly& anomaly) const;
   std::string FindingsSection(std::string_view title, std::string_view category);
   std::string FindingBlock(const findings::Finding& finding) const;
   std::string Appendix() const;
@@ -160,53 +146,18 @@ std::string Fair::SummaryParagraph() const {
   return text;
 }
 
-std::string Fair::Bottlenecks() const {
-  std::string text = "### Top Bottlenecks\n\n";
-  MarkdownTable table({"Rank", "Operation", "Time", "% Compute",
-                       "Share of the " + analysis_.base.unit, "Achieved"});
-  int rank = 0;
-  const double computing = static_cast<double>(analysis_.base.balance.computation_ns) / 1e6;
-  for (const findings::Operation* op : TopOperations(analysis_, kBottlenecks)) {
-    table.Row({fmt::format("{}", ++rank), OperationCell(*op), EachMs(analysis_, OwnMs(*op)),
-               IsCommunication(*op) || computing <= 0 ? std::string(kAbsentText)
-                                                      : Pct(OwnMs(*op) / computing * 100),
-               BaseShare(analysis_, OwnMs(*op)), AchievedText(op->efficiency)});
-  }
-  return text + table.text() + "\n";
-}
-
 std::string Fair::Summary() const {
   std::string text =
       "## Executive Summary\n\n" + WorkloadParagraph(analysis_) + SummaryParagraph() + "\n\n";
   if (!analysis_.totals.has_gpu_work) return text;
-  return text + BaseTable(analysis_) + Bottlenecks();
+  return text + BaseTable(analysis_) + "### Top Bottlenecks\n\n" +
+         BottleneckTable(analysis_, kBottlenecks);
 }
 
-// What the reader has to know before any figure, and how far savings of wall time can be believed.
 std::string Fair::Trust() const {
   if (!analysis_.totals.has_gpu_work) return "";
-  std::string text;
-  const auto leading = findings::LeadingQualities(analysis_.quality);
-  for (std::size_t i = 0; i < std::min(kQualitiesTold, leading.size()); ++i) {
-    const findings::Quality& one = *leading[i];
-    text += "- " + CellOfText(one.text);
-    if (!one.consequence.empty()) text += " " + CellOfText(one.consequence);
-    if (!one.record.empty()) text += " Record next: " + CellOfText(one.record) + ".";
-    text += "\n";
-  }
-  const findings::WallBase& wall = analysis_.wall;
-  if (!wall.known) {
-    text += "- Savings are of GPU time: " + CellOfText(wall.why_not) + "\n";
-  } else {
-    text += fmt::format(
-        "- Savings are of wall time, by replaying the trace's dependencies with the change made: "
-        "unchanged it is off by {}{}.\n",
-        Pct(std::abs(wall.replay_error_percent)),
-        wall.matched_waits_percent > 0
-            ? fmt::format(", {} of the host's waits are explained", Pct(wall.matched_waits_percent))
-            : "");
-  }
-  return "## How far to trust it\n\n" + text + "\n---\n\n";
+  const std::string text = TrustList(analysis_);
+  return text.empty() ? "---\n\n" : "## How far to trust it\n\n" + text + "\n---\n\n";
 }
 
 // The way out that saves more: "118.3 ms (30.9%)"; without a known wall time of the GPU's.
@@ -307,6 +258,20 @@ std::string Fair::FindingBlock(const findings::Finding& finding) const {
   return block + CallSites(analysis_, finding);
 }
 
+// Which row it is, by how much, and what that usually is.
+std::string Fair::AnomalyText(const findings::Anomaly& anomaly) const {
+  const findings::Operation* operation = analysis_.FindOperation(anomaly.operation);
+  if (operation == nullptr) return "";
+  std::string args = CellOfText(operation->args);
+  args = args.substr(0, args.find("<br>"));
+  return fmt::format(
+      "Anomaly: {} {} takes {} {}, {} of what its roof allows: not all that its operands hold is "
+      "read or computed (a window, a mask, a broadcast), so no rate and no saving is told of "
+      "it.\n\n",
+      Code(operation->name, 80), args, EachMs(analysis_, OwnMs(*operation)), UnitPhrase(analysis_),
+      Pct(anomaly.efficiency));
+}
+
 std::string Fair::CategorySection(const findings::CategoryAnalysis& category) {
   std::string text = Heading(CellOfText(category.display_name));
   const std::vector<const findings::Finding*> findings = CardsOf(category.key);
@@ -326,10 +291,7 @@ std::string Fair::CategorySection(const findings::CategoryAnalysis& category) {
   text += OperationsTable(analysis_, shown);
   for (const findings::Anomaly& anomaly : category.anomalies) {
     if (analysis_.base.Percent(anomaly.time_ms) < kCardShare) continue;
-    text += fmt::format(
-        "Anomaly: {} measures more than its roof allows; verify platform, dtype and model before "
-        "anything is read into it.\n\n",
-        Code(anomaly.name, 80));
+    text += AnomalyText(anomaly);
     break;
   }
   for (const findings::Finding* finding : findings)
@@ -393,6 +355,8 @@ std::string Fair::Appendix() const {
     }
   }
   text += "\n";
+  const std::string note = SavingsNote(analysis_);
+  if (!note.empty()) text += "### How savings are made\n\n" + note + "\n\n";
   const std::string quality = QualityTable(analysis_);
   if (!quality.empty()) text += "### Trace quality\n\n" + quality;
   return text;

@@ -9,6 +9,7 @@
 #include "analysis/tables/summary.h"
 #include "base/text.h"
 #include "documents/base_text.h"
+#include "documents/host_prose.h"
 #include "documents/markdown_text.h"
 #include "documents/remedy_text.h"
 #include "findings/one/thresholds.h"
@@ -76,16 +77,20 @@ std::string KernelText(const findings::Operation& operation) {
 
 std::string EfficiencyText(const findings::Efficiency& efficiency) {
   if (!efficiency.percent) return std::string(kAbsentText);
+  if (efficiency.launch_floor) return std::string(kAbsentText) + " (launch floor)";
   std::string text = fmt::format("{:.2f}%", *efficiency.percent);
   if (efficiency.bound == findings::Bound::kMemory && efficiency.peak_tb_per_s) {
     text += fmt::format(" of {} TB/s", Digits(*efficiency.peak_tb_per_s));
   } else if (efficiency.bound == findings::Bound::kCompute && efficiency.peak_tflops) {
     text += fmt::format(" of {} TFLOPS", Digits(*efficiency.peak_tflops));
+    if (efficiency.spec == "matrix_tf32") text += " (TF32)";
   }
   return efficiency.anomaly ? text + " ANOMALY" : text;
 }
 
 std::string AchievedText(const findings::Efficiency& efficiency) {
+  if (efficiency.launch_floor) return std::string(kAbsentText);
+  if (efficiency.anomaly) return std::string(kAbsentText) + " (counts more than the roof allows)";
   const bool compute = efficiency.bound == findings::Bound::kCompute;
   if (compute && efficiency.tflops_per_s) return Digits(*efficiency.tflops_per_s) + " TFLOPS/s";
   if (efficiency.tb_per_s) return Digits(*efficiency.tb_per_s) + " TB/s";
@@ -184,6 +189,15 @@ std::string NumbersTable(const findings::Analysis& analysis, const findings::Fin
   return table.text() + "\n";
 }
 
+namespace {
+
+// Tensile makes the kernels that both of AMD's libraries choose from.
+std::string LibraryName(const std::string& library) {
+  return library == "Tensile" ? "hipBLASLt or rocBLAS (Tensile)" : CellOfText(library);
+}
+
+}  // namespace
+
 std::string FiguresTable(const findings::Analysis& analysis, const findings::Finding& finding) {
   std::vector<std::string> header = {"Time", "Share of the " + analysis.base.unit};
   const std::string dash(kAbsentText);
@@ -196,8 +210,9 @@ std::string FiguresTable(const findings::Analysis& analysis, const findings::Fin
   };
   // How long the host waits is no cost; how long the GPU then has nothing to do is.
   if (finding.host != nullptr && !finding.one_off && finding.host->idle_ms > 0) {
+    const double idle = IdleMs(*finding.host);
     header = {"GPU idle", "Share of the " + analysis.base.unit};
-    row = {EachMs(analysis, finding.host->idle_ms), BaseShare(analysis, finding.host->idle_ms)};
+    row = {EachMs(analysis, idle), BaseShare(analysis, idle)};
   }
   if (finding.count > 0) add("Count", fmt::format("{}", finding.count));
   if (finding.efficiency) {
@@ -205,7 +220,7 @@ std::string FiguresTable(const findings::Analysis& analysis, const findings::Fin
                           (*finding.efficiency > findings::limits::kAtRoof ? " ANOMALY" : ""));
     add("Bound", std::string(findings::BoundText(finding.bound)));
   }
-  if (!finding.library.empty()) add("Library", CellOfText(finding.library));
+  if (!finding.library.empty()) add("Library", LibraryName(finding.library));
   for (const auto& [path, change, wall] : {std::tuple{"Path A", &finding.change_a, &finding.wall_a},
                                            {"Path B", &finding.change_b, &finding.wall_b}}) {
     if (*wall && !finding.one_off)
@@ -378,10 +393,10 @@ std::string DataTable(std::span<const findings::Operation* const> operations) {
 std::string OperationsTable(const findings::Analysis& analysis,
                             std::span<const findings::Operation* const> operations) {
   MarkdownTable table({"Operation", "Args", "Kernel", "Time", "Share of the " + analysis.base.unit,
-                       "Calls", "Achieved", "Efficiency", "Bound"});
+                       CallsTitle(analysis), "Achieved", "Efficiency", "Bound"});
   for (const findings::Operation* op : operations) {
     table.Row({Code(op->name, 80), ArgsText(*op), KernelText(*op), EachMs(analysis, OwnMs(*op)),
-               BaseShare(analysis, OwnMs(*op)), fmt::format("{}", op->count),
+               BaseShare(analysis, OwnMs(*op)), EachCalls(analysis, op->count, op->foreign_calls),
                AchievedText(op->efficiency), EfficiencyText(op->efficiency),
                std::string(findings::BoundText(op->efficiency.bound))});
   }
@@ -422,20 +437,45 @@ std::string WallTable(const findings::Analysis& analysis) {
   return table.text() + "\n";
 }
 
+namespace {
+
+// It is mostly a wait for GPU work of which no step here is made, and too long to be one that the
+// host uses to run ahead.
+bool WaitsForOthers(const findings::Analysis& analysis, const analysis::Phase& phase) {
+  constexpr double kLong = 10;  // percent of the base
+  std::int64_t others = phase.unrecorded_ns;
+  for (const analysis::TimeSpan& span : phase.spans)
+    others += Length(analysis::Within(analysis.frames->frames.foreign_busy, span));
+  return 2 * others > phase.host_ns &&
+         analysis.base.Percent(static_cast<double>(others) / 1e6) >= kLong;
+}
+
+std::string TimesAStep(std::uint64_t count, std::uint64_t steps) {
+  if (count % steps == 0) return fmt::format("{}", count / steps);
+  return fmt::format("{} in {} steps", count, steps);
+}
+
+}  // namespace
+
 std::string PhaseTable(const findings::Analysis& analysis) {
   constexpr std::size_t kPhasesMax = 8;
   constexpr double kPhaseShown = 1;  // percent of the base
-  MarkdownTable table({"Phase", "Times", "Host, each", "GPU busy, each", "GPU idle, all",
+  const std::uint64_t steps = std::max<std::uint64_t>(1, analysis.frames->phases.steps);
+  MarkdownTable table({"Phase", steps > 1 ? "Times a step" : "Times", "Host, each",
+                       "GPU busy, each", steps > 1 ? "GPU idle, a step" : "GPU idle",
                        "Host's share of the " + analysis.base.unit});
   for (const analysis::Phase& phase : analysis.frames->phases.phases) {
     const double host_ms = static_cast<double>(phase.host_ns) / 1e6;
     const double share = analysis.base.Percent(host_ms);
-    if (phase.level != 0 || table.rows() == kPhasesMax || share < kPhaseShown) continue;
-    table.Row({Code(phase.name, 90) + (phase.first ? " (the first, which differs)" : "") +
-                   (phase.kind == analysis::PhaseKind::kWait ? " (waits for the GPU)" : ""),
-               fmt::format("{}", phase.count), Ms(static_cast<double>(phase.host_each_ns) / 1e6),
+    const double most =
+        std::max(share, analysis.base.Percent(static_cast<double>(phase.gpu_busy_ns) / 1e6));
+    if (phase.level != 0 || table.rows() == kPhasesMax || most < kPhaseShown) continue;
+    if (phase.kind == analysis::PhaseKind::kWait || WaitsForOthers(analysis, phase)) continue;
+    table.Row({Code(phase.name, 90) + (phase.first ? " (the first, which differs)" : ""),
+               TimesAStep(phase.count, steps), Ms(static_cast<double>(phase.host_each_ns) / 1e6),
                Ms(static_cast<double>(phase.gpu_each_ns) / 1e6),
-               Ms(static_cast<double>(phase.gpu_idle_ns) / 1e6), Pct(share)});
+               Ms(static_cast<double>(phase.gpu_idle_ns) / 1e6 / static_cast<double>(steps)),
+               Pct(share)});
   }
   return table.rows() < 2 ? "" : table.text() + "\n";
 }
@@ -469,8 +509,8 @@ std::string PrioritiesOf(const findings::Analysis& analysis,
 
 std::string CategoryTable(const findings::Analysis& analysis) {
   constexpr std::size_t kCategoriesMax = 10;
-  MarkdownTable table({"Category", "Time", "Share of the " + analysis.base.unit, "Calls",
-                       "Efficiency", "Priorities"});
+  MarkdownTable table({"Category", "Time", "Share of the " + analysis.base.unit,
+                       CallsTitle(analysis), "Efficiency", "Priorities"});
   std::vector<const findings::CategoryAnalysis*> all;
   for (const findings::CategoryAnalysis& category : analysis.categories) {
     if (OwnMs(category) > 0) all.push_back(&category);
@@ -485,7 +525,8 @@ std::string CategoryTable(const findings::Analysis& analysis) {
       continue;
     }
     table.Row({CellOfText(category.display_name), EachMs(analysis, OwnMs(category)),
-               BaseShare(analysis, OwnMs(category)), fmt::format("{}", category.calls),
+               BaseShare(analysis, OwnMs(category)),
+               EachCalls(analysis, category.calls, category.foreign_calls),
                PctOrDash(category.efficiency), PrioritiesOf(analysis, category)});
   }
   if (rest > 0) {

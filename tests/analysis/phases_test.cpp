@@ -184,5 +184,25 @@ TEST_CASE("repetition is what takes turns, the outer loop before the inner one")
   CHECK(StartsIn("aaaaaaaaaaaa") == "0 1 2 3 4 5 6 7 8 9 10 11 | 12");
 }
 
+// Two steps whose forward part has a module in the one and an annotation in the other.
+TraceText TwoNames(double second) {
+  TraceText t;
+  t.Annotation("ProfilerStep#1", 0, 4900).Annotation("ProfilerStep#2", 5000, 4900);
+  t.Module("Net_0", 100, 2000).Annotation("backward", 2200, 2500);
+  t.Annotation("forward", 5100, second).Annotation("backward", 7200, 2500);
+  t.OpWithKernel("aten::mm", 200, 50, "gemm", 300, 400, 1);
+  t.OpWithKernel("aten::mm", 5200, 50, "gemm", 5300, 400, 2);
+  return t;
+}
+
+TEST_CASE("a part that two steps name differently is one, unless it is of another length") {
+  const std::string joined = PhaseRows(PhasesIn(TwoNames(1900)));
+  CHECK(joined.find("nn.Module: Net x 2 3900 800\n") != std::string::npos);
+  CHECK(joined.find("forward x 1 1900") == std::string::npos);
+  const std::string apart = PhaseRows(PhasesIn(TwoNames(300)));
+  CHECK(apart.find("nn.Module: Net x 1 2000 400\n") != std::string::npos);
+  CHECK(apart.find("forward x 1 300 400\n") != std::string::npos);
+}
+
 }  // namespace
 }  // namespace jarvis::analysis

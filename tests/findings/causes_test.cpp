@@ -13,6 +13,7 @@
 #include <doctest/doctest.h>
 
 #include "findings/analysis_support.h"
+#include "findings/one/attention_reach.h"
 #include "findings/one/published_rates.h"
 #include "findings/one/rule_rows.h"
 #include "findings/one/rules_page.h"
@@ -416,6 +417,28 @@ TEST_CASE("each rule has its row, and the page says what the rows say") {
   std::stringstream text;
   text << std::ifstream(path).rdbuf();
   CHECK(text.str() == RulesPage());
+}
+
+TEST_CASE("what attention reaches falls with the length of its sequences, and for causal masks") {
+  const perf::Platform* platform = perf::FindPlatform("MI300X");
+  REQUIRE(platform != nullptr);
+  const auto reach = [&](std::int64_t tokens, std::string parameters) {
+    Operation operation;
+    operation.name = "aten::_scaled_dot_product_flash_attention";
+    operation.efficiency.spec = "matrix_bf16";
+    operation.parameters = std::move(parameters);
+    operation.details.push_back({"d_h_qk", std::int64_t{64}, "", {}, {}});
+    operation.details.push_back({"N_Q", tokens, "", {}, {}});
+    return AttentionReach(operation, platform).value_or(0);
+  };
+  const double full = reach(16384, "{'causal': False}");
+  CHECK(full > 450);
+  CHECK(reach(512, "{'causal': False}") < 0.5 * full);
+  CHECK(reach(512, "{'causal': True}") < 0.9 * reach(512, "{'causal': False}"));
+  // Requests of 1024 tokens each, whose queries are counted together.
+  CHECK(reach(16384, "{'c_sq': 16384, 'c_sqsk': 16777216}") ==
+        doctest::Approx(reach(1024, "{'causal': True}")));
+  CHECK(reach(1, "{'causal': False}") == 0);
 }
 
 }  // namespace

@@ -1,12 +1,14 @@
 // The one list of qualities: what is in it, in which order, with which time.
 #include "findings/one/quality.h"
 
+#include <functional>
 #include <set>
 
 #include <doctest/doctest.h>
 #include <fmt/format.h>
 
 #include "findings/analysis_support.h"
+#include "findings/one/quality_scope.h"
 #include "findings/one/thresholds.h"
 
 namespace jarvis::findings {
@@ -164,6 +166,65 @@ TEST_CASE("the list of the trace alone is in the list of its analysis") {
     REQUIRE(same != nullptr);
     CHECK(same->text == quality.text);
   }
+}
+
+// Passes of 10 ms, each with one launch and 9 ms of GPU work; `more` is run in the first.
+TraceText Passes(int steps, const std::function<void(TraceText*)>& more = {}) {
+  TraceText text;
+  for (int i = 0; i < steps; ++i) {
+    const double at = i * 10'000.0;
+    text.Annotation(fmt::format("ProfilerStep#{}", i + 1), at, 10'000);
+    text.Op("aten::relu", at + 10, 50);
+    text.Runtime("cudaLaunchKernel", at + 20, 10, i + 1).Kernel("k", at + 40, 9000.25, i + 1);
+  }
+  if (more) more(&text);
+  return text;
+}
+
+TEST_CASE("one step limits what is said of steps, and memory taken in it shows that it is cold") {
+  const Analyzed warm = Analyze(Passes(1));
+  REQUIRE(warm.Quality("one_pass") != nullptr);
+  CHECK(warm.Quality("one_pass")->text == "One step is recorded (ProfilerStep#1).");
+  const Analyzed cold =
+      Analyze(Passes(1, [](TraceText* text) { text->Runtime("hipMalloc", 100, 90, 77); }));
+  REQUIRE(cold.Quality("one_pass") != nullptr);
+  CHECK(cold.Quality("one_pass")->text.find("1 x hipMalloc, 0.09 ms") != std::string::npos);
+  CHECK(Analyze(Passes(3)).Quality("one_pass") == nullptr);
+}
+
+TEST_CASE("missing stacks bear on a trace only where the GPU waits for what they would show") {
+  const auto bears = [](const Analyzed& one) {
+    for (const Quality* q : BearingQualities(one.analysis)) {
+      if (q->code == "silent_host") return true;
+    }
+    return false;
+  };
+  // The GPU works again 4 ms later, and nothing tells what the host did.
+  const Analyzed silent = Analyze(Passes(1, [](TraceText* text) {
+    text->Op("aten::relu", 9700, 50).Runtime("cudaLaunchKernel", 9710, 10, 9);
+    text->Kernel("k", 9730, 100.25, 9);
+    text->Annotation("ProfilerStep#2", 10'000, 9000).Op("aten::relu", 14'000, 50);
+    text->Runtime("cudaLaunchKernel", 14'010, 10, 10).Kernel("k", 14'030, 4000.25, 10);
+  }));
+  CHECK(bears(silent));
+  CHECK(silent.Quality("silent_host")->value.value_or(0) > 10);
+  const Analyzed busy = Analyze(Passes(1));
+  CHECK(busy.Quality("no_stacks") != nullptr);
+  CHECK_FALSE(bears(busy));
+}
+
+TEST_CASE("a server's single step tells no period, several do") {
+  const auto server = [](int steps) {
+    return Passes(steps, [](TraceText* text) {
+      text->Annotation("execute_context_0(0)_generation_4(4)", 5, 9000);
+      text->Python("vllm/v1/worker/gpu_worker.py(9): execute_model", 5, 9000);
+    });
+  };
+  const Analyzed one = Analyze(server(1));
+  REQUIRE(one.Quality("engine_step") != nullptr);
+  CHECK(one.Quality("engine_step")->text.find("holds no sampling") != std::string::npos);
+  CHECK(one.Quality("one_pass") == nullptr);
+  CHECK(Analyze(server(3)).Quality("engine_step") == nullptr);
 }
 
 }  // namespace

@@ -149,6 +149,7 @@ TEST_CASE("without modules the same decoder is told by its shapes, and says that
   const Analyzed one = Analyze(script.text());
   CHECK_FALSE(one.analysis.workload[WorkloadPart::kModel].known());
   CHECK(Of(one, WorkloadPart::kFamily) == "decoder-only transformer");
+  CHECK(Of(one, WorkloadPart::kParameters) == "40M");  // its products and the vocabulary twice
   CHECK(Of(one, WorkloadPart::kLayers) == "4");
   CHECK(SureOf(one, WorkloadPart::kLayers) == Certainty::kInferred);
   CHECK(Of(one, WorkloadPart::kVocabulary) == "32000");
@@ -364,7 +365,9 @@ TEST_CASE("real traces") {
        {{Part::kModel, "TimesformerForVideoClassification"},
         {Part::kLayers, "12"},
         {Part::kHeads, "12 x 64"},
-        {Part::kBatch, "batch 1 x 128 frames, attention over 3137 tokens"},
+        {Part::kBatch,
+         "batch 1 x 128 frames, attention over 3137 tokens (a frame has 196 patches: 16 frames in "
+         "one sequence)"},
         {Part::kDevice, "H100-SXM"}}},
       {"sd35-xdit-mi300x",
        "trace",
@@ -433,6 +436,50 @@ TEST_CASE("real traces") {
       CHECK(analysis->workload[part].value == value);
     }
   }
+}
+
+TEST_CASE("prompts of a mask decoder are told with their passes; a few queries alone are none") {
+  const auto decoder = [](bool enlarges) {
+    constexpr const char* kValues = R"(,"Concrete Inputs":["","","","0.","False","False",""])";
+    Script script;
+    script.Op("aten::convolution", "conv", 900, "[[1,3,1024,1024],[1280,3,16,16]]", "float", 2);
+    script.Op("aten::_scaled_dot_product_flash_attention", "fmha", 900,
+              "[[1,16,4096,80],[1,16,4096,80],[1,16,4096,80]]", kBf16, 3, kValues);
+    for (int pass = 0; pass < 4; ++pass) {
+      script.Op("aten::_scaled_dot_product_flash_attention", "fmha", 50,
+                "[[64,8,7,16],[64,8,4096,16],[64,8,4096,16]]", kBf16, 3, kValues);
+      if (enlarges) script.Op("aten::conv_transpose2d", "deconv", 5, "");
+    }
+    return Analyze(script.text());
+  };
+  CHECK(Of(decoder(true), WorkloadPart::kBatch).find("4 mask decoder passes of 64 prompts") !=
+        std::string::npos);
+  CHECK(Of(decoder(false), WorkloadPart::kBatch).find("prompts") == std::string::npos);
+}
+
+TEST_CASE("a zero-shot pipeline of several passes has one a label, another pipeline has not") {
+  const auto pipeline = [](std::string_view file) {
+    Script script;
+    script.text().Python(fmt::format("transformers/pipelines/{}.py(9): forward", file), 1, 500);
+    for (int pass = 0; pass < 3; ++pass) {
+      script.Module("SomeModel_0", 1);
+      script.Op("aten::mm", "gemm", 100, "[[64,512],[512,512]]");
+    }
+    return Analyze(script.text());
+  };
+  const Analyzed labels = pipeline("zero_shot_object_detection");
+  CHECK(Of(labels, WorkloadPart::kPhase) == "inference in a zero-shot object detection pipeline");
+  CHECK(Of(labels, WorkloadPart::kSteps) == "3 forward passes, one a candidate label");
+  const Analyzed other = pipeline("video_classification");
+  CHECK(Of(other, WorkloadPart::kPhase) == "inference in a video classification pipeline");
+  CHECK(Of(other, WorkloadPart::kSteps) == "3 forward passes");
+}
+
+TEST_CASE("several requests in one step: tokens are those of all") {
+  Script server;
+  server.Note("execute_context_15(15360_15728640)_generation_0(0)", 1);
+  server.Op("aten::mm", "gemm", 50, "[[15360,4096],[4096,4096]]");
+  CHECK(Of(Analyze(server.text()), WorkloadPart::kBatch) == "15 requests, 15360 tokens in all");
 }
 
 }  // namespace

@@ -19,6 +19,7 @@ constexpr std::size_t kLeastToDiffer = 3;
 struct Instance {
   FramePart part;
   std::optional<std::size_t> within;  // index of the part it is in, in the same list
+  std::uint64_t step = 0;             // counted from 1; 0: the recording has no steps
   std::uint64_t gpu_events = 0;
   std::int64_t window_ns = 0;
   std::int64_t busy_ns = 0;
@@ -54,6 +55,8 @@ class PhaseMaker {
         Measure(step.host);
       }
     }
+    for (const PhaseKind kind : {PhaseKind::kForward, PhaseKind::kBackward, PhaseKind::kOptimizer})
+      JoinNames(kind);
     Group();
     if (out_.phases.empty()) out_.reason = "nothing in the host events tells parts apart";
     return std::move(out_);
@@ -66,6 +69,7 @@ class PhaseMaker {
     for (FramePart& part : PartsOf(facts_, span)) {
       Instance one;
       one.part = std::move(part);
+      one.step = out_.steps;
       if (one.part.level == 0) {
         outer = instances_.size();
       } else {
@@ -91,6 +95,39 @@ class PhaseMaker {
     busy = Union(std::move(busy));
     one->window_ns = busy.back().end - busy.front().start;
     one->busy_ns = Length(busy);
+  }
+
+  // One step may have its part named by a module, the next one by an annotation of the code, as
+  // stacks are not kept for each. The longest part of a kind in each step is the same part if its
+  // name occurs in no step beside the others', and gets the name of the first.
+  void JoinNames(PhaseKind kind) {
+    constexpr double kAlike = 3;
+    std::map<std::uint64_t, std::size_t> longest;  // by step
+    std::map<std::string, std::size_t> times;      // of a name, in all
+    for (std::size_t i = 0; i < instances_.size(); ++i) {
+      const Instance& one = instances_[i];
+      if (one.part.level != 0) continue;
+      ++times[one.part.name];
+      if (one.part.kind != kind) continue;
+      const auto [at, fresh] = longest.try_emplace(one.step, i);
+      if (!fresh && one.host_ns() > instances_[at->second].host_ns()) at->second = i;
+    }
+    std::map<std::string, std::size_t> told;
+    for (const auto& [step, i] : longest)
+      ++told[instances_[i].part.name];
+    if (longest.size() < 2 || told.size() < 2) return;
+    const Instance& first = instances_[longest.begin()->second];
+    for (const auto& [name, count] : told) {
+      if (times[name] != count) return;
+    }
+    for (const auto& [step, i] : longest) {
+      const auto length = static_cast<double>(instances_[i].host_ns());
+      const auto usual = static_cast<double>(first.host_ns());
+      if (length > kAlike * usual || usual > kAlike * length) return;
+    }
+    const std::string name = first.part.name;
+    for (const auto& [step, i] : longest)
+      instances_[i].part.name = name;
   }
 
   // By name within the same outer part; the first of a group that differs is one of its own.

@@ -319,15 +319,22 @@ class Analyzer {
     }
     for (CategoryAnalysis& category : out_.categories) {
       for (Operation& operation : category.operations) {
+        std::size_t events = 0;
         for (const trace::EventIndex gpu : operation.gpu) {
           const bool odd = std::any_of(odd_steps.begin(), odd_steps.end(), [&](const auto& span) {
             const std::int64_t at = trace_.events()[gpu].ts_ns;
             return at >= span.start && at < span.end;
           });
-          if (odd || std::binary_search(foreign.begin(), foreign.end(), gpu))
-            operation.foreign_us += static_cast<double>(trace_.events()[gpu].dur_ns) / 1000;
+          if (!odd && !std::binary_search(foreign.begin(), foreign.end(), gpu)) continue;
+          operation.foreign_us += static_cast<double>(trace_.events()[gpu].dur_ns) / 1000;
+          ++events;
+        }
+        if (events > 0) {
+          operation.foreign_calls = static_cast<double>(operation.count * events) /
+                                    static_cast<double>(operation.gpu.size());
         }
         category.foreign_us += operation.foreign_us;
+        category.foreign_calls += operation.foreign_calls;
       }
     }
   }

@@ -343,6 +343,8 @@ class Collector {
     e.band = BandOf(e.percent);
     e.anomaly = e.percent && *e.percent > limits::kAtRoof;
     e.impossible = e.percent && *e.percent > limits::kImpossible;
+    e.launch_floor = roof > 0 && roof < limits::kFloorRoofUs * static_cast<double>(out->count) &&
+                     out->gpu_us < limits::kFloorKernelUs * static_cast<double>(out->gpu.size());
     if (KindOf(out->category) == Kind::kMoe && e.bytes) e.assumption = "uniform_routing";
   }
 
@@ -437,6 +439,7 @@ class Collector {
   void Total() {
     for (CategoryAnalysis& category : out_) {
       double roof = 0;
+      double judged_us = 0;  // of it at the launch floor nothing is said
       for (const Operation& operation : category.operations) {
         category.host_us += operation.host_us;
         category.sync_us += operation.sync_us;
@@ -444,9 +447,13 @@ class Collector {
         category.calls += operation.count;
         if (!operation.efficiency.roof_us) continue;
         category.modeled_us += operation.gpu_us;
+        if (*operation.efficiency.roof_us <
+            limits::kFloorRoofUs * static_cast<double>(operation.count))
+          continue;
+        judged_us += operation.gpu_us;
         roof += std::min(100.0, *operation.efficiency.percent) / 100 * operation.gpu_us;
       }
-      if (category.modeled_us > 0) category.efficiency = roof / category.modeled_us * 100;
+      if (judged_us > 0) category.efficiency = roof / judged_us * 100;
       category.percent_of_total = Share(category.gpu_us, in_.window_us);
       category.percent_of_computation = Share(category.gpu_us, in_.computation_us);
       category.worth_work =

@@ -46,6 +46,7 @@ struct CategoryAnalysis {
   double sync_us = 0;  // in synchronising runtime calls below its ops
   std::uint64_t sync_calls = 0;
   std::uint64_t calls = 0;
+  double foreign_calls = 0;                // as of its operations
   std::optional<double> percent_of_total;  // of the window
   std::optional<double> percent_of_computation;
   std::optional<double> efficiency;   // of the time that has a roof

@@ -166,8 +166,8 @@ std::string CauseContext::Tuning(const Operation& operation) const {
   const bool own = !operation.name.starts_with("aten::");
   const std::string compiled =
       work_.compiled && !own ? "Compile with `mode=\"max-autotune\"`, which times Triton's and the "
-                       "library's kernels for these sizes"
-                     : "";
+                               "library's kernels for these sizes"
+                             : "";
   if (work_.amd) {
     const std::string tunable =
         "une hipBLASLt for these sizes: PYTORCH_TUNABLEOP_ENABLED=1 in a warm-up run, or its "

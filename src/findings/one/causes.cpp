@@ -159,16 +159,17 @@ class CauseFinder {
     return true;
   }
 
-  // What matters is what the device could do with one flag, not the unit that is used today.
+  // What matters is what the device could do with one flag, not the unit that is used today: a
+  // product that fp32 units compute is bound by them, wherever TF32 would be bound.
   void HoldAgainstTf32(double peak, Operation* o) const {
     Efficiency& e = o->efficiency;
     const perf::Roofline roof = perf::RooflineOf({e.flops, e.bytes, "matrix_tf32"},
                                                  *calls_.platform, perf::RoofRule::kPeak);
-    if (!roof.roof_us || o->mean_us <= 0) return;
+    if (!roof.roof_us || !roof.compute_us || o->mean_us <= 0) return;
     if (e.percent) o->details.push_back(NumberFact("percent_of_fp32_roof", *e.percent, "%"));
-    e.percent = *roof.roof_us / o->mean_us * 100;
+    e.percent = *roof.compute_us / o->mean_us * 100;
     e.roof_us = *roof.roof_us * static_cast<double>(o->count);
-    e.bound = roof.bound == perf::Bound::kMemory ? Bound::kMemory : Bound::kCompute;
+    e.bound = Bound::kCompute;
     e.peak_tflops = peak;
     e.peak_source = "peak";
     e.spec = "matrix_tf32";

@@ -9,6 +9,7 @@
 
 #include "analysis/attribution/gpu_timeline.h"
 #include "findings/one/advice_rules.h"
+#include "findings/one/attention_reach.h"
 #include "findings/one/replay_causes.h"
 #include "findings/one/replayed_calls.h"
 #include "findings/one/rule_rows.h"
@@ -38,6 +39,14 @@ bool HasPattern(const Operation& operation, Pattern pattern) {
 bool IsNotable(const Operation& operation) {
   return std::any_of(operation.patterns.begin(), operation.patterns.end(),
                      [](const PatternHit& hit) { return Info(hit.pattern).notable; });
+}
+
+// Of what attention kernels reach at these sizes; 0: no such rate is known.
+double ReachedPart(const Calls& calls, const CategoryAnalysis& category,
+                   const Operation& operation) {
+  if (category.kind != Kind::kSdpa || !operation.efficiency.tflops_per_s) return 0;
+  const auto reach = AttentionReach(operation, calls.platform);
+  return reach && *reach > 0 ? *operation.efficiency.tflops_per_s / *reach : 0;
 }
 
 // Its kernels are so short that what they move hardly matters: fewer launches would help.
@@ -126,6 +135,7 @@ class FindingMaker {
     if (e.impossible) return std::nullopt;
     if (operation.quantified) {
       if (*e.percent >= limits::kGood && !IsNotable(operation)) return std::nullopt;
+      if (ReachedPart(calls_, out_, operation) >= limits::kReached) return std::nullopt;
       if (AtLaunchFloor(operation)) return std::nullopt;
       // One cause a finding: what stands out of one operation is not said of others.
       std::string library = operation.library + "/";
@@ -218,8 +228,16 @@ class FindingMaker {
     if (!FillRule(row->path_b, facts, written).empty()) f->path_b = {{Advice::kRule, {}, {}}};
   }
 
-  // The roof itself is a bound and no target; no attention kernel comes near that of arithmetic.
+  // The roof itself is a bound and no target.
+  // Nor is it one of attention where kernels are known to reach less at these sizes.
   Target RoofTarget(const Operation& member) const {
+    const double reached = ReachedPart(calls_, out_, member);
+    if (100 * reached > *member.efficiency.percent) {
+      const auto rest = [&](double share) { return std::max(0.0, 1 - reached / share); };
+      return {{rest(limits::kReachLow), rest(limits::kReachMid), rest(1)},
+              "what attention kernels reach at this length",
+              "published rates, less of short sequences"};
+    }
     const double percent = *member.efficiency.percent;
     const auto part = [&](double share) { return std::max(0.0, 1 - percent / (100 * share)); };
     if (out_.kind == Kind::kSdpa && member.efficiency.bound == Bound::kCompute) {

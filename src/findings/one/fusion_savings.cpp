@@ -37,6 +37,23 @@ std::optional<std::array<double, 3>> AttentionSavings(const FusionCalls& in,
   return std::array{saved(limits::kAttentionLow), saved(limits::kAttentionMid), saved(1)};
 }
 
+bool IsOfTorch(const FusionCalls& in, std::uint32_t call) {
+  return in.calls().NameOf(in.calls().calls[call]).starts_with("aten::");
+}
+
+// No compiler reaches into a product of another library, so what comes after it keeps its traffic:
+// a better kernel of its own moves that at the bandwidth that large reads and writes reach.
+std::optional<std::array<double, 3>> OwnKernelSavings(const FusionCalls& in, double bytes,
+                                                      double us) {
+  const perf::Platform* platform = in.calls().platform;
+  if (platform == nullptr || !platform->mem_bw_gbps) return std::nullopt;
+  const auto saved = [&](double share) {
+    const double least = bytes / (share * *platform->mem_bw_gbps * 1e3);
+    return std::max(0.0, us - std::max(least, limits::kLaunchFloorUs));
+  };
+  return std::array{saved(limits::kRoofLow), saved(limits::kRoofMid), saved(limits::kStreamShare)};
+}
+
 }  // namespace
 
 AttentionTarget AttentionTargetOf(double head_size, std::string_view spec,
@@ -85,6 +102,8 @@ std::optional<std::array<double, 3>> FusionSavingsUs(const FusionCalls& in,
     return AttentionSavings(in, instance, us);
   const auto bytes = FusionBytes(in, instance);
   if (!bytes || us <= 0) return std::nullopt;
+  if (instance.producer != kNone && !IsOfTorch(in, instance.producer))
+    return OwnKernelSavings(in, bytes->first, us);
   const double now = bytes->first / us;  // bytes per microsecond
   const double usual = std::max(now, baseline.tb_per_s.value_or(0) * 1e6);
   double peak = usual;

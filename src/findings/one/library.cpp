@@ -34,6 +34,7 @@ constexpr Rule kKernels[] = {
     {"ncclKernel", "NCCL"},
     {"nccl", "NCCL"},
     {"aiter", "AITER"},
+    {"paged_attention_ll4mi", "AITER and vLLM"},
     {"ck_tile::", "CK"},
     {"ck_tile6kentry", "CK"},
     {"FmhaFwd", "CK"},

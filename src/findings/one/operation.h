@@ -51,6 +51,7 @@ struct Efficiency {
   std::optional<double> roof_us;  // of all calls
   bool anomaly = false;           // above limits::kAtRoof
   bool impossible = false;        // above limits::kImpossible: no estimate is made from it
+  bool launch_floor = false;      // short kernels with a roof below limits::kFloorRoofUs: no target
   std::string assumption;         // what the model had to assume; empty: nothing
 };
 
@@ -96,12 +97,13 @@ struct Operation {
   bool has_model = false;
   std::string model_failure;  // why a model said nothing; empty: it did, or there is none
 
-  std::uint64_t count = 0;  // calls
-  double gpu_us = 0;        // busy time of all calls, summed over calls
-  double foreign_us = 0;    // of it, launched before the recording or in odd steps
-  double exclusive_us = 0;  // of it, while nothing else ran on the GPU: only this shortens a step
-  double host_us = 0;       // host duration of all calls
-  double sync_us = 0;       // in synchronising runtime calls below the op (evidence, not a guess)
+  std::uint64_t count = 0;   // calls
+  double gpu_us = 0;         // busy time of all calls, summed over calls
+  double foreign_us = 0;     // of it, launched before the recording or in odd steps
+  double foreign_calls = 0;  // of its calls, by the share of their GPU events
+  double exclusive_us = 0;   // of it, while nothing else ran on the GPU: only this shortens a step
+  double host_us = 0;        // host duration of all calls
+  double sync_us = 0;        // in synchronising runtime calls below the op (evidence, not a guess)
   std::uint64_t sync_calls = 0;
   double mean_us = 0, min_us = 0, max_us = 0;  // GPU time per call
   std::optional<double> variation;             // std/mean of that; absent: fewer than two calls

@@ -7,6 +7,7 @@
 #include "findings/one/quality_analysis.h"
 #include "findings/one/quality_parts.h"
 #include "findings/one/quality_recording.h"
+#include "findings/one/quality_scope.h"
 #include "findings/one/quality_time.h"
 #include "findings/one/thresholds.h"
 
@@ -77,6 +78,7 @@ Result<QualityList> JudgeQuality(const session::LoadedTrace& trace, const Analys
   JV_ASSIGN(const auto of_trace, QualityOf(trace, job));
   QualityList list = *of_trace;
   AddAnalysisQualities(trace, analysis, &list);
+  AddScopeQualities(trace, analysis, &list);
   SortQualities(&list);
   return list;
 }

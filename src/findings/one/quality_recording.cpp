@@ -11,6 +11,7 @@
 #include "analysis/ranks/rank_set.h"
 #include "base/text.h"
 #include "findings/one/quality_parts.h"
+#include "findings/one/step_base.h"
 #include "findings/one/thresholds.h"
 #include "session/trace_frames.h"
 #include "trace/secrets.h"
@@ -132,14 +133,16 @@ class RecordingQualities {
     std::string text = world > 1 ? fmt::format("This is {} of {}", who, world)
                                  : std::string("Collectives ran, so this is one rank of several");
     if (comm_ms > 0) {
-      text += fmt::format("; for {} ms nothing but collectives runs", ShortNumber(exposed_ms));
+      const auto steps = static_cast<double>(StepBaseOf(frames->frames, 1).count);
+      text += fmt::format("; for {} ms{} nothing but collectives runs",
+                          ShortNumber(exposed_ms / steps), steps > 1 ? " a step" : "");
     }
     Quality& q = Add("one_rank", comm_ms > 0 ? Severity::kWarning : Severity::kNote, text + ".");
     if (comm_ms > 0) SetTime(base_, exposed_ms, 0, &q);
     q.consequence =
         comm_ms > 0
-            ? "Waiting for other ranks and slow transfer look the same here, so no bandwidth is "
-              "told."
+            ? "Waiting for other ranks and slow transfer look the same here: neither a cause nor a "
+              "bandwidth can be told."
             : "Whether other ranks wait for this one cannot be told.";
     q.record = "record all ranks over the same steps, and give their folder to collectives";
   }
@@ -205,10 +208,11 @@ class RecordingQualities {
       work.push_back({events[e].ts_ns, events[e].end_ns()});
     const double busy_ms = static_cast<double>(Length(Union(std::move(work)))) / 1e6;
     const bool grave = percent.value_or(0) >= limits::kUnlinkedWarn;
-    Quality& q = Add("unlinked_gpu_work", grave ? Severity::kWarning : Severity::kNote,
-                     fmt::format("{:.3f} ms of GPU work has no launch call in the trace and is "
-                                 "named \"(unlinked)\".",
-                                 coverage.unlinked.time_us / 1000));
+    Quality& q =
+        Add("unlinked_gpu_work", grave ? Severity::kWarning : Severity::kNote,
+            fmt::format("{} pieces of GPU work have no launch call in the trace and are "
+                        "named \"(unlinked)\": the GPU is at them for {} ms{}.",
+                        coverage.unlinked.count, ShortNumber(busy_ms), AloneText(busy_ms)));
     q.count = coverage.unlinked.count;
     q.gpu_percent = percent;
     q.value = percent;
@@ -217,24 +221,33 @@ class RecordingQualities {
     if (!trace_.tree().unlinked().empty()) q.first_uid = events[trace_.tree().unlinked()[0]].uid;
     SetTime(RecordingOf(trace_), busy_ms, 0, &q);
     q.consequence =
-        AtStart() ? "It is at the start, before any recorded launch could have run: work of an "
-                    "unrecorded step. Totals of the whole recording hold it, figures of a step do "
+        AtStart() ? "They run before what the recording launched: work of an unrecorded step. "
+                    "Totals of the whole recording and of kernels hold them, figures of a step do "
                     "not."
                   : "The op of this work cannot be told.";
     q.record = "start recording before the work is launched (warm-up steps), or synchronise first";
   }
 
-  // All of it begins before the first linked work does.
+  // What of it the base of shares leaves out, where work of the recording runs beside the rest.
+  std::string AloneText(double busy_ms) const {
+    const auto frames = session::FramesOf(trace_, Job()).value();
+    const double alone = static_cast<double>(frames->frames.whole.foreign_ns) / 1e6;
+    if (alone <= 0 || alone > 0.95 * busy_ms) return {};
+    return fmt::format(" ({} of them alone)", ShortNumber(alone));
+  }
+
+  // Nearly all of it was launched before the recording, as steps have it.
   bool AtStart() const {
-    const trace::EventStore& events = trace_.events();
     const auto unlinked = trace_.tree().unlinked();
     if (unlinked.empty()) return false;
-    const std::int64_t last = events[unlinked.back()].ts_ns;
-    std::uint64_t before = 0;
-    for (const trace::EventIndex e : trace_.attribution().timeline) {
-      if (trace_.tree().parent(e) != trace::kNoEvent && events[e].ts_ns < last) ++before;
-    }
-    return before * 20 <= unlinked.size();
+    const auto frames = session::FramesOf(trace_, Job()).value();  // cannot be stopped, nor fail
+    std::vector<trace::EventIndex> foreign = frames->frames.foreign;
+    std::sort(foreign.begin(), foreign.end());
+    const auto inside = static_cast<std::size_t>(
+        std::count_if(unlinked.begin(), unlinked.end(), [&](trace::EventIndex e) {
+          return std::binary_search(foreign.begin(), foreign.end(), e);
+        }));
+    return 20 * inside >= 19 * unlinked.size();
   }
 
   void Oddities() {

@@ -35,7 +35,7 @@ class TimeQualities {
     JV_ASSIGN(const auto cost, session::ProfilingCostOf(trace_, job));
     Frames(*cost);
     Overheads(*cost);
-    EventsCost(*cost);
+    EventsCost(*cost, frames->frames);
     JV_ASSIGN(const auto first, session::FirstCallsOf(trace_, job));
     FirstTime(*first);
     Allocations(*first);
@@ -135,7 +135,10 @@ class TimeQualities {
     q.record = "a longer warm-up in schedule(wait, warmup, active), so that buffers are there";
   }
 
-  void EventsCost(const analysis::ProfilingCost& cost) {
+  // Of one step where several are recorded, as all else that is told of steps.
+  void EventsCost(const analysis::ProfilingCost& cost, const analysis::TimeFrames& frames) {
+    const std::size_t steps = std::max<std::size_t>(1, frames.steps.size());
+    const auto each = [&](double ms) { return Of(ms / static_cast<double>(steps)); };
     double low = 0;
     double high = 0;
     std::vector<std::string> kinds;
@@ -145,22 +148,22 @@ class TimeQualities {
       low += one->low_ms();
       high += one->high_ms();
       count += one->events;
-      kinds.push_back(fmt::format("{} {}: {} to {} ms", one->events, name, Of(one->low_ms()),
-                                  Of(one->high_ms())));
+      kinds.push_back(fmt::format("{} {}: {} to {} ms", one->events / steps, name,
+                                  each(one->low_ms()), each(one->high_ms())));
     };
     add("Python calls", cost.python);
     add("ops", cost.ops);
     add("runtime calls", cost.runtime);
     if (kinds.empty()) return;
-    // While the GPU works, the host's time costs nothing.
-    const double waiting =
-        trace_.timeline() ? std::max(0.0, base_.ms - trace_.timeline()->busy / 1000) : high;
+    // While the GPU works, the host's time costs nothing, unless it is late for what comes next.
+    const double busy = static_cast<double>(frames.steady.busy_ns()) / 1e6;
+    const double waiting = trace_.timeline() ? std::max(0.0, base_.ms - busy) : high;
     Quality q;
     SetTime(base_, std::min(low, waiting), std::min(high, waiting), &q);
     if (q.percent_high.value_or(q.percent.value_or(0)) < kToldFrom) return;
     q.code = "profiler_events";
-    q.text = fmt::format("Recording slowed the host by {} to {} ms ({}).", Of(low), Of(high),
-                         fmt::join(kinds, ", "));
+    q.text = fmt::format("Recording slowed the host by {} to {} ms{} ({}).", each(low), each(high),
+                         steps > 1 ? " a step" : "", fmt::join(kinds, ", "));
     q.count = count;
     q.consequence =
         "Where the GPU waits for the host, its idle time is up to that much too long; "
@@ -342,8 +345,10 @@ class TimeQualities {
         "a kernel is inside its duration",
         t.touching, t.neighbours, Of(share));
     if (floor) {
-      text += fmt::format("; none is much shorter than {} us, so up to {} ms of {} kernels",
-                          Of(t.floor_us), Of(t.bound_ms()), t.kernels);
+      text += fmt::format(
+          "; none is much shorter than {} us, so dispatch is up to {} ms of {} "
+          "kernels",
+          Of(t.floor_us), Of(t.bound_ms()), t.kernels);
     }
     Quality& q = Add("dispatch_in_durations", Severity::kNote, text + ".");
     q.count = t.touching;
@@ -369,15 +374,16 @@ class TimeQualities {
     if (checks.clock) Clock(*checks.clock);
     if (checks.launched_later == 0) return;
     Quality& q = Add("work_before_launch", Severity::kWarning,
-                     fmt::format("{} pieces of GPU work start up to {} ms before the call that is "
-                                 "said to launch them.",
-                                 checks.launched_later, Of(checks.launched_later_us / 1000)));
+                     fmt::format("{} pieces of GPU work ({} ms) start up to {} ms before the call "
+                                 "that is said to launch them.",
+                                 checks.launched_later, Of(checks.launched_later_ms),
+                                 Of(checks.launched_later_us / 1000)));
     q.count = checks.launched_later;
     q.first_uid = events_[checks.launched_later_first].uid;
     SetTime(base_, checks.launched_later_ms, 0, &q);
     q.consequence =
-        "They are work of an unrecorded step whose ids are used again: their ops, and "
-        "what is said of the first steps' GPU time, are wrong.";
+        "They are work of an unrecorded step whose ids are used again: their ops are not known, "
+        "and no step here holds them.";
     q.record = "synchronise before recording starts";
   }
 

@@ -25,7 +25,8 @@ std::string RulesPage() {
       "said "
       "only\nwhere they are known. Path A: the model may change; "
       "Path B: the\n"
-      "model stays as it is. A saving is of GPU time; what it makes of the wall time depends on the "
+      "model stays as it is. A saving is of GPU time; what it makes of the wall time depends on "
+      "the "
       "host.\n";
   for (const RuleRow& row : RuleRows()) {
     page += fmt::format("\n## {}\n\n`{}`\n\n| | |\n|---|---|\n", Info(row.pattern).what,

@@ -124,6 +124,9 @@ inline constexpr double kSmallKernelUs = 10;
 
 // Attention, convolution.
 inline constexpr double kShortSequence = 1024;
+inline constexpr double kAttentionRamp = 768;  // tokens at which attention has half its rate
+inline constexpr double kAttentionBlock =
+    128;  // tokens; of a causal mask's diagonal, computed whole
 inline constexpr double kCacheWriteShare = 10;  // percent of a paged attention op
 inline constexpr double kPrefillRatio = 0.8;
 inline constexpr double kDecodeRatio = 0.2;
@@ -135,6 +138,10 @@ inline constexpr double kFusionImpactMin = 2;  // high impact, percent of the wi
 inline constexpr double kFusionGapUs = 100;    // GPU time between neighbours of a chain, at most
 inline constexpr double kAttentionLow = 0.6;   // of the rate that fused attention reaches
 inline constexpr double kAttentionMid = 0.8;
+inline constexpr double kReached = 0.8;  // of what attention reaches at its sizes: nothing to say
+inline constexpr double kReachLow = 0.75;
+inline constexpr double kReachMid = 0.9;
+inline constexpr double kFloorRoofUs = 1;    // at its roof: what the roof says is no target
 inline constexpr double kLaunchFloorUs = 2;  // a kernel hardly takes less
 // A shorter kernel is mostly launch and dispatch: no rate of memory is told of it.
 inline constexpr double kFloorKernelUs = 5;

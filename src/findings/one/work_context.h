@@ -35,7 +35,7 @@ struct WorkContext {
   bool CanCompile() const { return !compiled && !before_torch2 && !IsServer(); }
 };
 
-// Profilers before PyTorch 2 wrote the iteration into each op's arguments; none does since.
+// Whether a PyTorch before version 2 recorded it, which compiles nothing.
 bool IsBeforeTorch2(const trace::EventStore& events);
 
 // Fills what the names of a trace and its workload tell; the rest stays as it is.

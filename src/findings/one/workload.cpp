@@ -14,6 +14,7 @@ struct PartText {
 constexpr PartText kPartTexts[] = {
     {"model", "Model"},
     {"family", "Family"},
+    {"parameters", "Parameters"},
     {"components", "Further components"},
     {"framework", "Framework"},
     {"phase", "Phase"},
@@ -40,6 +41,7 @@ std::string InLine(WorkloadPart part, const std::string& value) {
     case WorkloadPart::kHeads: return "heads " + value;
     case WorkloadPart::kExperts: return "experts " + value;
     case WorkloadPart::kVocabulary: return "vocabulary " + value;
+    case WorkloadPart::kParameters: return "about " + value + " parameters";
     case WorkloadPart::kComponents: return "with " + value;
     default: return value;
   }

@@ -31,6 +31,7 @@ struct WorkloadField {
 enum class WorkloadPart : std::uint8_t {
   kModel,        // "Owlv2ForObjectDetection", "ResNet-50"
   kFamily,       // "mixture-of-experts decoder", "CNN"
+  kParameters,   // "8B"
   kComponents,   // further parts with their share of GPU time: "T5EncoderModel 3 %"
   kFramework,    // "vLLM, FlashInfer"
   kPhase,        // "prefill", "training: forward, backward, optimizer"
@@ -47,7 +48,7 @@ enum class WorkloadPart : std::uint8_t {
   kParallelism,  // "tensor parallel 8, rank 0 of 8"
   kSteps,        // "3 steps"
 };
-inline constexpr std::size_t kWorkloadParts = 17;
+inline constexpr std::size_t kWorkloadParts = 18;
 
 // The name of a part in files and arguments ("model"), and for people ("Model").
 std::string_view WorkloadKey(WorkloadPart part);

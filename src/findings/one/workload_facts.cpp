@@ -253,7 +253,7 @@ class FactCollector {
   WorkloadFacts& out_;
   const trace::EventStore& events_;
   const tree::CallTree& tree_;
-  const bool before_torch2_;
+  const bool before_torch2_;      // nothing is compiled: CompiledFunction is a graph's
   std::vector<double> before_;    // by place in preorder: GPU time launched before it
   std::vector<double> replayed_;  // the same, of recorded graphs
   Names ops_, annotations_, frames_, kernels_, copies_;

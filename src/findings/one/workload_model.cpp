@@ -103,6 +103,7 @@ class ModelTeller {
     FromBenchmark();
     Family();
     Layers();
+    Parameters();
   }
 
  private:
@@ -245,7 +246,26 @@ class ModelTeller {
     }
     *why = looks_both_ways ? "attention ops that are not causal" : "attention ops";
     if (encoder && main_ != nullptr) return experts + "transformer encoder";
-    return experts + (looks_both_ways ? "transformer (attention not causal)" : "transformer");
+    return experts + (looks_both_ways ? "transformer (attention not causal)" : "transformer") +
+           PartsText();
+  }
+
+  // What generated kernels are named after, where no module tells more.
+  std::string PartsText() const {
+    if (main_ != nullptr) return "";
+    const auto has = [&](std::initializer_list<std::string_view> all) {
+      return std::any_of(facts_.kernels.begin(), facts_.kernels.end(), [&](const NamedWork& one) {
+        return one.name.starts_with("triton_") &&
+               std::all_of(all.begin(), all.end(), [&](std::string_view part) {
+                 return one.name.find(part) != std::string_view::npos;
+               });
+      });
+    };
+    const bool norm = has({"mean", "pow", "rsqrt"});
+    const bool gated = has({"silu", "mul"});
+    if (!norm && !gated) return "";
+    return fmt::format(" with {}{}{}", norm ? "RMSNorm" : "", norm && gated ? " and " : "",
+                       gated ? "SwiGLU" : "");
   }
 
   std::string VisionFamily(std::string* why) const {
@@ -373,6 +393,33 @@ class ModelTeller {
     out_.Set(WorkloadPart::kLayers, fmt::format("{}", most.count / passes_), Certainty::kInferred,
              fmt::format("kernels with {:.0f} % of the time of computing run {} times each",
                          100 * most.share, most.count));
+  }
+
+  // Of a language model, by the products that each layer runs as often: their weights, and the
+  // vocabulary twice (embedding and head, where the head is seen).
+  void Parameters() {
+    const auto layers = ParseInt(out_[WorkloadPart::kLayers].value);
+    const bool text = ContainsNoCase(out_[WorkloadPart::kFamily].value, "decoder-only") ||
+                      ContainsNoCase(out_[WorkloadPart::kFamily].value, "encoder-decoder");
+    const bool shared = facts_.trace.trace().metadata.world_size.value_or(1) > 1;
+    if (!text || !layers || *layers < 2 || facts_.backward || sizes_.has_experts || shared) return;
+    double weights = 0;
+    for (const GemmSizes& gemm : sizes_.gemms) {
+      const std::uint64_t calls = gemm.calls / passes_;
+      if (calls * passes_ == gemm.calls && calls % static_cast<std::uint64_t>(*layers) == 0)
+        weights += static_cast<double>(gemm.n * gemm.k) * static_cast<double>(calls);
+    }
+    const bool head = sizes_.vocabulary && sizes_.hidden;
+    if (head) weights += 2.0 * static_cast<double>(*sizes_.vocabulary * *sizes_.hidden);
+    constexpr double kLeast = 1e7;
+    if (weights < kLeast) return;
+    const double billions = weights / 1e9;
+    std::string size = billions >= 1.5 ? fmt::format("{:.0f}B", billions)
+                       : billions >= 1 ? fmt::format("{:.1f}B", billions)
+                                       : fmt::format("{:.0f}M", weights / 1e6);
+    out_.Set(WorkloadPart::kParameters, std::move(size), Certainty::kInferred,
+             fmt::format("{:.3g} weights of products that run once a layer{}", weights,
+                         head ? ", embedding and head" : ""));
   }
 
   const WorkloadFacts& facts_;

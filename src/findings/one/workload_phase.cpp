@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <numeric>
 #include <optional>
 #include <string>
 #include <utility>
@@ -271,9 +272,28 @@ class PhaseTeller {
       out_.Set(WorkloadPart::kPhase, "decode", Certainty::kInferred,
                std::string(Utf8Prefix(paged.name, 60)));
     } else if (facts_.trace.recorded().cpu_ops && facts_.trace.recorded().gpu_work) {
-      out_.Set(WorkloadPart::kPhase, "forward only (inference)", Certainty::kInferred,
-               "no backward ops, no optimizer");
+      const std::string task = PipelineTask();
+      out_.Set(WorkloadPart::kPhase,
+               task.empty() ? std::string("forward only (inference)")
+                            : fmt::format("inference in a {} pipeline", task),
+               Certainty::kInferred, "no backward ops, no optimizer");
     }
+  }
+
+  // Of transformers: "transformers/pipelines/video_classification.py(129): preprocess".
+  std::string PipelineTask() const {
+    constexpr std::string_view kFolder = "transformers/pipelines/";
+    for (const NamedWork& frame : facts_.frames) {
+      const std::size_t at = frame.name.find(kFolder);
+      if (at == std::string_view::npos) continue;
+      const std::string_view file = frame.name.substr(at + kFolder.size());
+      std::string task(file.substr(0, file.find(".py")));
+      if (task == "base" || task == "pt_utils" || task == "__init__") continue;
+      const bool shot = task.starts_with("zero_shot_");
+      std::replace(task.begin(), task.end(), '_', ' ');
+      return shot ? "zero-shot " + task.substr(std::string_view("zero_shot_").size()) : task;
+    }
+    return "";
   }
 
   void Input() {
@@ -336,8 +356,8 @@ class PhaseTeller {
     if (sums.context_requests > 0) {
       text = Counted(sums.context_requests, "request");
       if (sums.c_sq > 0)
-        text +=
-            fmt::format(" of {} tokens{}", sums.c_sq, sums.context_requests > 1 ? " together" : "");
+        text += sums.context_requests > 1 ? fmt::format(", {} tokens in all", sums.c_sq)
+                                          : fmt::format(" of {} tokens", sums.c_sq);
     }
     if (sums.generation_requests > 0) {
       text += fmt::format("{}{}", text.empty() ? "" : " and ",
@@ -354,9 +374,36 @@ class PhaseTeller {
     if (image.frames > 0) text += fmt::format(" x {} frames", image.frames);
     const AttentionSizes* attention = sizes_.Attention();
     if (attention != nullptr && attention->queries > 1)
-      text += fmt::format(", attention over {} tokens", attention->queries);
+      text +=
+          fmt::format(", attention over {} tokens", attention->queries) + FramesText(*attention);
+    text += PromptsText();
     out_.Set(WorkloadPart::kBatch, std::move(text), Certainty::kRecorded,
              "input of the first convolution");
+  }
+
+  // How many frames share a sequence, as attention over space and attention over time need not
+  // cut a video alike.
+  std::string FramesText(const AttentionSizes& attention) const {
+    const ImageSizes& image = *sizes_.image;
+    if (image.frames < 2 || image.patch <= 0) return "";
+    const std::int64_t patches = (image.height / image.patch) * (image.width / image.patch);
+    const std::int64_t frames = patches > 0 ? attention.queries / patches : 0;
+    const bool whole = frames > 1 && attention.queries - frames * patches <= 1;
+    if (!whole || frames == image.frames) return "";
+    return fmt::format(" (a frame has {} patches: {} frames in one sequence)", patches, frames);
+  }
+
+  // A promptable decoder takes points or boxes in batches of its own.
+  std::string PromptsText() const {
+    const std::uint64_t enlarged = Ops({"aten::conv_transpose2d"}).count;
+    for (const AttentionSizes& one : sizes_.attentions) {
+      const bool prompts = one.queries > 0 && one.queries <= 16 && one.keys >= 64 * one.queries;
+      if (!prompts || !one.batch || *one.batch < 2 || enlarged == 0) continue;
+      const std::uint64_t passes = std::gcd(one.calls, enlarged);
+      return passes > 1 ? fmt::format(", {} mask decoder passes of {} prompts", passes, *one.batch)
+                        : fmt::format(", {} prompts at once", *one.batch);
+    }
+    return "";
   }
 
   // Without products: the tensor that ops of the most GPU time have.
@@ -376,10 +423,9 @@ class PhaseTeller {
   void Execution() {
     if (facts_.gpu_us <= 0) return;
     const double graph = facts_.graph_us / facts_.gpu_us;
+    // Not all compiled code stands below a call that says so: its kernels do.
     const double generated = std::max(facts_.compiled_us, facts_.triton_us);
-    const double compiled = std::min(facts_.compiled_us > 0 ? facts_.compiled_us : generated,
-                                     facts_.gpu_us - facts_.graph_us) /
-                            facts_.gpu_us;
+    const double compiled = std::min(generated, facts_.gpu_us - facts_.graph_us) / facts_.gpu_us;
     const double eager = std::max(0.0, 1 - graph - compiled);
     const std::string graphs =
         facts_.trace.trace().metadata.amd ? "HIP graph replay" : "CUDA graph replay";
@@ -413,7 +459,8 @@ class PhaseTeller {
     if (iteration_) {
       text = fmt::format("{} engine step{}", passes_, passes_ == 1 ? "" : "s");
     } else if (MainModule(facts_) != nullptr && passes_ > std::max<std::size_t>(steps.size(), 1)) {
-      text += fmt::format("{}{} forward passes", text.empty() ? "" : ", ", passes_);
+      text += fmt::format("{}{} forward passes{}", text.empty() ? "" : ", ", passes_,
+                          PipelineTask().starts_with("zero-shot") ? ", one a candidate label" : "");
     }
     const RepeatedWork repeated = RepeatedKernels(facts_);
     if (passes_ == 1 && !out_[WorkloadPart::kLayers].known() && repeated.count >= 4 &&

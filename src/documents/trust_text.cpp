@@ -1,0 +1,54 @@
+#include "documents/trust_text.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include <fmt/format.h>
+
+#include "documents/markdown_text.h"
+#include "findings/one/quality_scope.h"
+
+namespace jarvis::documents {
+namespace {
+
+constexpr std::size_t kQualitiesTold = 4;
+// Percent by which the replay of an unchanged trace may be off before it limits what is said.
+constexpr double kReplayOff = 2;
+
+}  // namespace
+
+std::string TrustList(const findings::Analysis& analysis) {
+  std::string text;
+  const findings::WallBase& wall = analysis.wall;
+  if (!wall.known) {
+    text += "- Savings are of GPU time: " + CellOfText(wall.why_not) + "\n";
+  } else if (std::abs(wall.replay_error_percent) >= kReplayOff) {
+    text += fmt::format(
+        "- Replayed without a change the trace comes out {} off: savings of less "
+        "are within that.\n",
+        Pct(std::abs(wall.replay_error_percent)));
+  }
+  const auto bearing = findings::BearingQualities(analysis);
+  for (std::size_t i = 0; i < std::min(kQualitiesTold, bearing.size()); ++i) {
+    const findings::Quality& one = *bearing[i];
+    text += "- " + CellOfText(one.text);
+    if (!one.consequence.empty()) text += " " + CellOfText(one.consequence);
+    if (!one.record.empty()) text += " Record next: " + CellOfText(one.record) + ".";
+    text += "\n";
+  }
+  return text;
+}
+
+std::string SavingsNote(const findings::Analysis& analysis) {
+  const findings::WallBase& wall = analysis.wall;
+  if (!wall.known) return "";
+  return fmt::format(
+      "Savings are of wall time, by replaying the trace's dependencies with the change made: "
+      "unchanged it is off by {}{}.",
+      Pct(std::abs(wall.replay_error_percent)),
+      wall.matched_waits_percent > 0
+          ? fmt::format(", {} of the host's waits are explained", Pct(wall.matched_waits_percent))
+          : "");
+}
+
+}  // namespace jarvis::documents

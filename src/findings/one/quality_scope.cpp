@@ -1,0 +1,242 @@
+#include "findings/one/quality_scope.h"
+
+#include <algorithm>
+#include <map>
+#include <string>
+#include <utility>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "base/text.h"
+#include "findings/one/analysis.h"
+#include "findings/one/quality_parts.h"
+#include "findings/one/thresholds.h"
+#include "session/trace_frames.h"
+#include "trace/event_store.h"
+
+namespace jarvis::findings {
+namespace {
+
+// Percent of the base: less of it changes nothing that is said.
+constexpr double kBears = 2;
+
+bool TakesDeviceMemory(std::string_view name) {
+  return name == "cudaMalloc" || name == "hipMalloc";
+}
+
+// By what runs, not by the files of a server that have it in their name.
+bool IsSampling(trace::EventKind kind, std::string_view name) {
+  if (kind != trace::EventKind::kCpuOp && kind != trace::EventKind::kKernel) return false;
+  return ContainsNoCase(name, "sampl") || ContainsNoCase(name, "argmax") ||
+         ContainsNoCase(name, "multinomial");
+}
+
+class ScopeQualities {
+ public:
+  ScopeQualities(const session::LoadedTrace& trace, const Analysis& analysis,
+                 std::vector<Quality>* list)
+      : trace_(trace), events_(trace.events()), in_(analysis), list_(*list) {}
+
+  void Run() {
+    if (!trace_.recorded().gpu_work) return;
+    LookAtNames();
+    const bool one = in_.base.count == 1 && in_.frames->frames.steps.size() <= 1;
+    if (one && in_.context.IsServer()) {
+      EngineStep();
+    } else if (one) {
+      OnePass();
+    }
+    SilentHost();
+    EventsCost();
+    InferredDevice();
+  }
+
+ private:
+  Quality* Find(std::string_view code) {
+    const auto found = std::find_if(list_.begin(), list_.end(),
+                                    [&](const Quality& one) { return one.code == code; });
+    return found == list_.end() ? nullptr : &*found;
+  }
+  Quality& Add(const char* code, std::string text) {
+    Quality& added = list_.emplace_back();
+    added.code = code;
+    added.text = std::move(text);
+    return added;
+  }
+  std::string Each(double ms) const { return ShortNumber(in_.base.Each(ms)); }
+
+  void LookAtNames() {
+    std::map<StringId, bool> sampling;  // by name: each is read once
+    for (trace::EventIndex e = 0; e < events_.size(); ++e) {
+      const std::string_view name = events_.name(e);
+      if (trace::IsLaunchCall(events_[e].kind) && TakesDeviceMemory(name)) {
+        auto& [count, ms] = allocations_[name];
+        ++count;
+        ms += static_cast<double>(events_[e].dur_ns) / 1e6;
+      }
+      const auto [at, fresh] = sampling.try_emplace(events_[e].name, false);
+      if (fresh) at->second = IsSampling(events_[e].kind, name);
+      samples_ = samples_ || at->second;
+    }
+  }
+
+  std::string PassText() const {
+    const analysis::TimeFrames& frames = in_.frames->frames;
+    if (frames.steps.empty()) return "One pass is recorded, without a mark of steps";
+    if (in_.base.unit != "step") return "One pass is recorded";
+    return fmt::format("One step is recorded ({})", frames.steps.front().name);
+  }
+
+  void OnePass() {
+    if (!allocations_.empty()) {
+      std::vector<std::string> calls;
+      for (const auto& [name, sum] : allocations_)
+        calls.push_back(fmt::format("{} x {}, {} ms", sum.first, name, ShortNumber(sum.second)));
+      Quality& q = Add("one_pass", fmt::format("{}, and it takes memory from the driver ({}): it "
+                                               "is not a warmed-up one.",
+                                               PassText(), fmt::join(calls, "; ")));
+      q.consequence =
+          "Later ones, which find that memory in the cache, may be shorter, and how much they "
+          "differ cannot be told.";
+      q.record = "warm-up calls first, then three or more, marked with profiler.step()";
+      return;
+    }
+    Quality& q = Add("one_pass", PassText() + ".");
+    q.consequence = "How much one differs from the next cannot be told";
+    const analysis::Balance& balance = in_.base.balance;
+    const double host = static_cast<double>(balance.total_ns - balance.busy_ns() -
+                                            balance.foreign_ns - balance.unrecorded_ns) /
+                        1e6;
+    constexpr double kMuch = 10;  // percent of the base
+    q.consequence += in_.base.Percent(host) >= kMuch
+                         ? fmt::format(
+                               ", nor how much of the {} ms in which the GPU does nothing "
+                               "comes back in each.",
+                               ShortNumber(host))
+                         : std::string(".");
+    q.record = "three steps or more after warm-up: schedule(wait=1, warmup=2, active=3)";
+  }
+
+  // What a serving engine's user waits for is the time from step to step.
+  void EngineStep() {
+    const bool ahead = in_.frames->frames.whole.unrecorded_ns > 0;
+    std::string text = "One step of the engine is recorded";
+    if (ahead) {
+      text += ", and the GPU is still at an earlier one when it begins: scheduling runs ahead";
+    }
+    if (!samples_) text += "; it holds no sampling";
+    Quality& q = Add("engine_step", text + ".");
+    const bool decodes =
+        in_.workload[WorkloadPart::kPhase].value.find("decode") != std::string::npos;
+    q.consequence = fmt::format(
+        "{}, which holds scheduling{} too, cannot be told from it.",
+        decodes ? "The time from token to token" : "The time to a request's first token",
+        samples_ ? "" : " and sampling");
+    q.record = "several steps of the engine in a row, under steady load";
+  }
+
+  // Without stacks nobody knows what the host does between ops: it matters where the GPU waits.
+  void SilentHost() {
+    if (Find("no_stacks") == nullptr) return;
+    const double silent = static_cast<double>(in_.base.balance.idle_host_only_ns) / 1e6;
+    const double percent = in_.base.Percent(silent);
+    if (percent < kBears) return;
+    Quality& q = Add(
+        "silent_host",
+        fmt::format("No Python frames were recorded, and for {} ms {} the GPU has nothing to do "
+                    "while the host is in no op and no call that was recorded.",
+                    Each(silent),
+                    in_.base.count > 1 ? "a " + in_.base.unit : "of the " + in_.base.unit));
+    q.severity = Severity::kWarning;
+    q.value = percent;
+    q.threshold = kBears;
+    q.unit = "%";
+    q.consequence =
+        "Whether that is the program's own Python, a library's C code or a sleep cannot be told.";
+    q.record = "one more short run with with_stack=True, for the places and not for the times";
+  }
+
+  // Whether the verdict would be another one if recording had cost nothing.
+  void EventsCost() {
+    Quality* q = Find("profiler_events");
+    if (q == nullptr || !in_.wall.known || !q->ms) return;
+    const double gpu = in_.wall.gpu_floor_ms;
+    const double least = in_.wall.host_floor_ms - q->ms_high.value_or(*q->ms);
+    if (in_.wall.host_floor_ms < 0.75 * gpu) return;
+    if (least > gpu) {
+      q->consequence =
+          fmt::format("Even without it the host alone takes {} ms or more, against {} of the GPU.",
+                      Each(least), Each(gpu));
+    } else {
+      q->consequence = fmt::format(
+          "Without it the host alone may take as little as {} ms, the GPU alone takes {}: which of "
+          "them bounds the {} hangs on it.",
+          Each(std::max(0.0, least)), Each(gpu), in_.base.unit);
+    }
+  }
+
+  void InferredDevice() {
+    Quality* q = Find("no_platform");
+    const WorkloadField& device = in_.workload[WorkloadPart::kDevice];
+    if (q == nullptr || !device.known() || !in_.device.empty()) return;
+    q->text = fmt::format("The trace does not name its GPU; kernel names tell no more than {}.",
+                          device.value);
+  }
+
+  const session::LoadedTrace& trace_;
+  const trace::EventStore& events_;
+  const Analysis& in_;
+  std::vector<Quality>& list_;
+  std::map<std::string_view, std::pair<std::uint64_t, double>> allocations_;  // calls, ms
+  bool samples_ = false;
+};
+
+bool HostMatters(const Analysis& analysis) {
+  const WallBase& wall = analysis.wall;
+  return !wall.known || wall.host_floor_ms >= 0.75 * wall.gpu_floor_ms;
+}
+
+// How much of what is said may be wrong for it, in percent; below 0.5 it is not told.
+double BearingOf(const Quality& q, const Analysis& analysis) {
+  constexpr double kFirst = 1000;
+  if (q.severity == Severity::kHard) return kFirst;
+  const double share = (q.percent.value_or(0) + q.percent_high.value_or(q.percent.value_or(0))) / 2;
+  if (q.code == "profiler_events") return HostMatters(analysis) && share >= kBears / 2 ? share : 0;
+  if (q.code == "dispatch_in_durations")
+    return q.percent_high.value_or(0) >= kBears ? q.percent_high.value_or(0) / 4 : 0;
+  // What lies outside of the steps that shares are of.
+  if (q.code == "unlinked_gpu_work" || q.code == "unrecorded_gpu_work" ||
+      q.code == "work_before_launch")
+    return share >= kBears ? std::min(share, 15.0) : 0;
+  if (q.code == "no_platform") return 10;
+  if (q.code == "silent_host") return q.value.value_or(0);
+  if (q.code == "gpu_graph_replay") return q.severity == Severity::kWarning ? 12 : 0;
+  if (q.code == "engine_step") return 9;
+  if (q.code == "one_pass") return 1;
+  if (q.code == "whole_microseconds") return 0.5;
+  return share >= kBears && q.percent.value_or(0) >= kBears ? share : 0;
+}
+
+}  // namespace
+
+void AddScopeQualities(const session::LoadedTrace& trace, const Analysis& analysis,
+                       std::vector<Quality>* list) {
+  ScopeQualities(trace, analysis, list).Run();
+}
+
+std::vector<const Quality*> BearingQualities(const Analysis& analysis) {
+  std::vector<std::pair<double, const Quality*>> order;
+  for (const Quality& one : analysis.quality) {
+    const double bearing = BearingOf(one, analysis);
+    if (bearing >= 0.5) order.emplace_back(-bearing, &one);
+  }
+  std::stable_sort(order.begin(), order.end(),
+                   [](const auto& a, const auto& b) { return a.first < b.first; });
+  std::vector<const Quality*> out;
+  for (const auto& [bearing, one] : order)
+    out.push_back(one);
+  return out;
+}
+
+}  // namespace jarvis::findings
