@@ -213,7 +213,13 @@ class CalculationReader {
 
   Quantity Factor() {
     const NumberInText number = ReadNumber(text_, at_);
-    const Unit* unit = UnitAt(text_, SkipBlank(text_, number.end));
+    const std::size_t after = SkipBlank(text_, number.end);
+    const Unit* unit = UnitAt(text_, after);
+    // "3 x 12.5 ms" multiplies; "3x" alone is a ratio.
+    if (unit != nullptr && unit->kind == QuantityKind::kRatio) {
+      const std::size_t next = SkipBlank(text_, after + unit->word.size());
+      if (next < text_.size() && IsDigit(text_[next])) unit = nullptr;
+    }
     const Quantity quantity = QuantityOf(text_, number, unit);
     at_ = number.end;
     if (unit != nullptr) at_ = SkipBlank(text_, at_) + unit->word.size();

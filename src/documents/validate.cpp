@@ -252,7 +252,13 @@ std::vector<Quantity> DerivedFigures(std::string_view prose, const Evidence& evi
           });
           return operand.kind == QuantityKind::kPlain || before || evidence.Supports(operand);
         });
-    if (known) derived.push_back(one.result);
+    if (!known) continue;
+    derived.push_back(one.result);
+    // "3 x" of "3 x 12.5 ms" reads as a ratio by itself; here it is how many there are.
+    for (const Quantity& operand : one.operands) {
+      if (operand.kind == QuantityKind::kPlain)
+        derived.push_back({QuantityKind::kRatio, operand.value, 0, {}});
+    }
   }
   return derived;
 }
@@ -271,7 +277,8 @@ std::vector<Fault> CheckProse(std::string_view prose, const Evidence& evidence,
   const std::vector<Quantity> derived = DerivedFigures(prose, evidence, where, &faults);
   for (const Quantity& quantity : Quantities(prose)) {
     const bool known = std::any_of(derived.begin(), derived.end(), [&](const Quantity& one) {
-      return one.text == quantity.text && one.kind == quantity.kind;
+      return one.kind == quantity.kind &&
+             (one.text.empty() ? one.value == quantity.value : one.text == quantity.text);
     });
     if (known || evidence.Supports(quantity)) continue;
     faults.push_back({"number", where.file, where.line,

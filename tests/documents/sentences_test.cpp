@@ -72,6 +72,7 @@ TEST_CASE("a calculation that is shown is read with its operands, and checked") 
   REQUIRE(one[0].operands.size() == 3);
   CHECK(one[0].operands[0].kind == QuantityKind::kPlain);
   CHECK(one[0].operands[1].text == "12.5 ms");
+  REQUIRE(Calculations("40 ms / 800 ms = 5 %").size() == 1);
   CHECK(Calculations("40 ms / 800 ms = 5 %")[0].holds);
   CHECK(Calculations("20 % \xC3\x97 250 \xC2\xB5s = 50 \xC2\xB5s")[0].holds);
   CHECK_FALSE(Calculations("3 x 12.5 ms = 40 ms")[0].holds);

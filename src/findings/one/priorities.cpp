@@ -180,8 +180,10 @@ Result<Combined> WhatIf(const Analysis& analysis, std::span<const PlanItem> item
 
 Combined CombinedOf(const Analysis& analysis) {
   std::vector<PlanItem> plan;
-  for (const Finding& finding : analysis.findings)
-    plan.push_back({finding.id, {}});
+  for (const Finding& finding : analysis.findings) {
+    // What happens once adds to no saving.
+    if (!finding.one_off) plan.push_back({finding.id, {}});
+  }
   const Result<Combined> combined = WhatIf(analysis, plan);
   return combined ? *combined : Combined{};
 }

@@ -1,8 +1,8 @@
 // The skills that the program carries: markdown for the model, in skills/NAME/SKILL.md. They are
 // prompts and resources too.
 //
-// What lies between the lines "<!-- with TOOL, TOOL -->" and "<!-- end -->" is for servers that have
-// these tools: a skill names no tool that its reader cannot call.
+// What lies between the lines "<!-- with TOOL, TOOL -->" and "<!-- end -->" is for servers that
+// have these tools: a skill names no tool that its reader cannot call.
 #pragma once
 
 #include <span>
