@@ -1,4 +1,5 @@
-// What the relations of a catalogue are made from; see catalogue.h.
+// What the relations of a catalogue are made from; see catalogue.h. Those of which each row is an
+// event are in catalogue_events.cpp.
 #pragma once
 
 #include <algorithm>

@@ -48,7 +48,7 @@ OF_OTHER_HEADERS = [
     (r"src/app/\w+\.cpp", "src/app/commands.h", "the commands are declared together"),
     (r"src/json/json_\w+\.cpp", "src/json/json.h", "a part of the class Json"),
     (r"src/perf/sandbox_\w+\.cpp", "src/perf/sandbox.h", "a part of the class Sandbox"),
-    (r"src/query/catalogue_events\.cpp", "src/query/catalogue_parts.h", "a part of the class"),
+    (r"src/query/catalogue_events\.cpp", "src/query/catalogue_parts.h", "the parts of a catalogue"),
     (r"src/mcp/connection_\w+\.cpp", "src/mcp/connection.h", "a part of the class Connection"),
 ]
 # Of the operating system.
