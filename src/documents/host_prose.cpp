@@ -91,15 +91,12 @@ std::string SectionInsight(const findings::Analysis& analysis, const HostCause& 
         "process",
         EachMs(analysis, cause.nothing_ms));
   }
-  if (cause.on_results || cause.for_inputs) {
-    text +=
-        fmt::format("; {}{}{}, so that it likely {} [inferred]",
-                    cause.on_results ? "a copy to the host comes before it" : "",
-                    cause.on_results && cause.for_inputs ? " and " : "",
-                    cause.for_inputs ? "a copy from the host comes next" : "",
-                    !cause.for_inputs   ? "works on results"
-                    : !cause.on_results ? "prepares the next input"
-                                        : "works on one batch's results or the next one's input");
+  if (cause.after_copy_back || cause.before_copy_in) {
+    text += fmt::format(
+        "; it lies {}{}{}: with the results of one batch or the input of the next [inferred]",
+        cause.after_copy_back ? "behind a copy to the host" : "",
+        cause.after_copy_back && cause.before_copy_in ? " and " : "",
+        cause.before_copy_in ? "before a copy from the host" : "");
   }
   return text + ".";
 }

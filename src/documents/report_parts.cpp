@@ -237,6 +237,10 @@ std::string FiguresTable(const findings::Analysis& analysis, const findings::Fin
     add("Saves of GPU time", EachRange(analysis, *finding.savings_ms));
     add("At most", BaseShare(analysis, finding.savings_ms->high));
   }
+  if (finding.bound_ms) {
+    add("At most", fmt::format("{} ({})", EachMs(analysis, *finding.bound_ms),
+                               SavingShare(analysis, *finding.bound_ms)));
+  }
   if (best != nullptr && finding.one_off) add("Saves once", Ms(best->ms.mid));
   if (best != nullptr && !finding.one_off) {
     const double after = std::max(0.0, best->after_others_ms);

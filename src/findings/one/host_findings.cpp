@@ -114,8 +114,8 @@ class HostFindingMaker {
       cause.nothing_ms = group.nothing_ms;
       cause.within = group.within;
       const bool unrecorded = 2 * group.nothing_ms > group.total_ms;
-      cause.on_results = unrecorded && group.after_copy_back;
-      cause.for_inputs = unrecorded && group.before_copy_in;
+      cause.after_copy_back = unrecorded && group.after_copy_back;
+      cause.before_copy_in = unrecorded && group.before_copy_in;
       cause.idle_ms = ledger_.section_ms[i];
       for (const SectionWork& work : group.work)
         cause.places.push_back({work.name, "", "", work.count, work.ms});
@@ -326,7 +326,7 @@ class HostFindingMaker {
                           phase.kind == analysis::PhaseKind::kLoader ||
                           (IsOptimizer(phase) && !e_.context.foreach_optimizer);
       if (others || phase.launch_ms <= 0) continue;
-      cause.idle_ms += phase.launch_ms + phase.sync_ms;
+      cause.idle_ms += phase.launch_ms;
       cause.early_ms += phase.early_ms;
       cause.until_ms = std::max(cause.until_ms, phase.early_until_ms);
       cause.count += phase.launches;
