@@ -17,6 +17,7 @@ using findings::HostPlace;
 
 constexpr std::size_t kNameMax = 90;
 constexpr std::size_t kPlacesTold = 3;
+constexpr double kNearlyAll = 0.97;
 
 std::string PlaceText(const HostPlace& place) {
   std::string text = Code(place.name, kNameMax);
@@ -36,10 +37,17 @@ std::string PlacesText(const findings::Analysis& analysis, const HostCause& caus
   return text;
 }
 
-// The place that takes at least a quarter of the time; empty: none does.
-std::string LeadingPlace(const HostCause& cause) {
-  if (cause.places.empty() || 4 * cause.places.front().ms < cause.total_ms) return "";
-  return Code(cause.places.front().name, kNameMax);
+// What a section is called by: the place that takes at least half of the time, else the function
+// that holds all of it. A member with less is no name for the whole.
+std::string SectionName(const HostCause& cause) {
+  if (!cause.places.empty() && 2 * cause.places.front().ms >= cause.total_ms)
+    return Code(cause.places.front().name, kNameMax);
+  if (!cause.within.empty()) return Code(cause.within, kNameMax);
+  if (cause.loading) return "Data loading";
+  if (!cause.places.empty() && 4 * cause.places.front().ms >= cause.total_ms)
+    return "Host work, the most in " + Code(cause.places.front().name, kNameMax) + ",";
+  if (cause.before.empty() || cause.after.empty()) return "Host work";
+  return fmt::format("Host work between {} and {}", Code(cause.before, 60), Code(cause.after, 60));
 }
 
 // Whether so many of the usual length make up the sum that stands beside it.
@@ -54,7 +62,7 @@ std::string TimesText(const findings::Analysis& analysis, const HostCause& cause
   const auto stretches = static_cast<std::uint64_t>(static_cast<double>(cause.count) /
                                                     static_cast<double>(analysis.base.count));
   if (stretches <= kFew || !AreAlike(cause))
-    return EachMs(analysis, cause.total_ms) + " " + UnitPhrase(analysis);
+    return EachMs(analysis, IdleMs(cause)) + " " + UnitPhrase(analysis);
   return fmt::format("{} x {}", stretches, Ms(cause.each_ms));
 }
 
@@ -67,8 +75,8 @@ std::string BetweenText(const HostCause& cause) {
 
 std::string SectionInsight(const findings::Analysis& analysis, const HostCause& cause) {
   std::string text =
-      fmt::format("For {} {} ({}) the GPU has nothing to do", EachMs(analysis, cause.total_ms),
-                  UnitPhrase(analysis), BaseShare(analysis, cause.total_ms));
+      fmt::format("For {} {} ({}) the GPU has nothing to do", EachMs(analysis, IdleMs(cause)),
+                  UnitPhrase(analysis), BaseShare(analysis, IdleMs(cause)));
   if (cause.count > 3)
     text += fmt::format(", in {} stretches{}", cause.count,
                         AreAlike(cause) ? " of about " + Ms(cause.each_ms) : "");
@@ -82,6 +90,13 @@ std::string SectionInsight(const findings::Analysis& analysis, const HostCause& 
         "; for {} nothing is recorded: plain Python or C without stacks, a sleep, or another "
         "process",
         EachMs(analysis, cause.nothing_ms));
+  }
+  if (cause.after_copy_back || cause.before_copy_in) {
+    text += fmt::format(
+        "; it lies {}{}{}: with the results of one batch or the input of the next [inferred]",
+        cause.after_copy_back ? "behind a copy to the host" : "",
+        cause.after_copy_back && cause.before_copy_in ? " and " : "",
+        cause.before_copy_in ? "before a copy from the host" : "");
   }
   return text + ".";
 }
@@ -98,7 +113,7 @@ std::string WaitsInsight(const findings::Analysis& analysis, const HostCause& ca
       "launch",
       cause.count, EachMs(analysis, cause.idle_ms), UnitPhrase(analysis));
   if (cause.small_kernels) text += ", the time between the few small kernels of each wait included";
-  return text + ". Most after " + places + ".";
+  return text + ". The most after " + places + ".";
 }
 
 // "`encode_prompt` (1234 launches, 37.6 µs each against kernels of 10.7 µs, GPU idle 88.0 ms)"
@@ -106,17 +121,35 @@ std::string PhasesText(const findings::Analysis& analysis, const HostCause& caus
   std::string text;
   for (std::size_t i = 0; i < std::min(kPlacesTold, cause.places.size()); ++i) {
     const HostPlace& place = cause.places[i];
-    text +=
-        (i == 0 ? "" : ", ") + Code(place.name, kNameMax) +
-        fmt::format(" ({} launches, {:.3g} µs each against kernels of {:.3g} µs, GPU idle {})",
-                    place.count, place.launch_us, place.kernel_us, EachMs(analysis, place.idle_ms));
+    text += (i == 0 ? "" : ", ") + Code(place.name, kNameMax) +
+            fmt::format(
+                " ({} launches, {:.3g} µs each against kernels of {:.3g} µs, {} of the idle "
+                "time)",
+                place.count, place.launch_us, place.kernel_us, EachMs(analysis, place.idle_ms));
   }
   return text;
 }
 
+// Launches come late at the start of a step only, and the phase they are of goes on long after: its
+// pace as a whole is no cause.
+bool IsRamp(const findings::Analysis& analysis, const HostCause& cause) {
+  if (!cause.ramp || cause.until_ms <= 0) return false;
+  const double all_ms = cause.until_ms * static_cast<double>(analysis.base.count);
+  return cause.places.empty() || 2 * all_ms < cause.places.front().ms;
+}
+
 std::string LaunchInsight(const findings::Analysis& analysis, const HostCause& cause) {
-  const std::string idle = EachMs(analysis, cause.idle_ms) + " " + UnitPhrase(analysis);
+  const std::string idle = EachMs(analysis, IdleMs(cause)) + " " + UnitPhrase(analysis);
   const std::string phases = PhasesText(analysis, cause);
+  if (IsRamp(analysis, cause)) {
+    const bool all = cause.early_ms >= kNearlyAll * cause.total_ms;
+    return fmt::format(
+        "The GPU idles {} for launches that come late{}, {} the first {} of {} GPU work: until "
+        "then the host is not ahead of the GPU.",
+        idle, cause.places.empty() ? "" : " in " + Code(cause.places.front().name, kNameMax),
+        all ? "all in" : EachMs(analysis, cause.early_ms) + " of it in", Ms(cause.until_ms),
+        analysis.base.count > 1 ? "each " + analysis.base.unit + "'s" : "its");
+  }
   if (!phases.empty())
     return fmt::format("The GPU idles {} for launches that come late, in {}.", idle, phases);
   if (cause.ramp) {
@@ -131,12 +164,13 @@ std::string LaunchInsight(const findings::Analysis& analysis, const HostCause& c
 }
 
 std::string LaunchTitle(const findings::Analysis& analysis, const HostCause& cause) {
+  const std::string at = IsRamp(analysis, cause) ? " at the start of " : " in ";
   const std::string where =
-      cause.places.empty() ? "" : " in " + Code(cause.places.front().name, kNameMax);
+      cause.places.empty() ? "" : at + Code(cause.places.front().name, kNameMax);
   if (cause.ramp) {
     return fmt::format("Launches come late{}, GPU idle {}",
                        where.empty() ? " at the start of a step" : where,
-                       EachMs(analysis, cause.idle_ms));
+                       EachMs(analysis, IdleMs(cause)));
   }
   return fmt::format("Launch-bound{}, {:.3g} µs a launch against {:.3g} µs a kernel", where,
                      cause.launch_us, cause.kernel_us);
@@ -162,14 +196,15 @@ double IdleMs(const findings::HostCause& cause) {
 std::string HostTitle(const findings::Analysis& analysis, const findings::Finding& finding) {
   const HostCause& cause = *finding.host;
   switch (cause.kind) {
-    case HostCauseKind::kSection: {
-      const std::string place = LeadingPlace(cause);
-      return (place.empty() ? (cause.loading ? "Data loading" : "Host work") : place) +
-             " while the GPU has nothing to do, " + TimesText(analysis, cause);
+    case HostCauseKind::kSection:
+      return SectionName(cause) + " while the GPU has nothing to do, " + TimesText(analysis, cause);
+    case HostCauseKind::kWaits: {
+      std::string text = fmt::format("{} waits with nothing queued behind them", cause.count);
+      if (cause.places.empty()) return text;
+      const HostPlace& first = cause.places.front();
+      text += 2 * first.idle_ms > cause.idle_ms ? ", most in " : ", the most in ";
+      return text + Code(first.name, kNameMax);
     }
-    case HostCauseKind::kWaits:
-      return fmt::format("{} waits with nothing queued behind them", cause.count) +
-             (cause.places.empty() ? "" : ", most in " + Code(cause.places.front().name, kNameMax));
     case HostCauseKind::kOptimizer: return OptimizerTitle(analysis, cause);
     case HostCauseKind::kLaunchBound: return LaunchTitle(analysis, cause);
     case HostCauseKind::kReplayGap:

@@ -114,7 +114,11 @@ std::string SavesText(const findings::Analysis& analysis, const findings::Findin
                        wall ? UnitPhrase(analysis) : "of GPU time", change->target, change->source);
   }
   if (!wall || wall->ms.high <= 0 || finding.one_off) return "";
-  return fmt::format("Alone it saves {} {}.", EachRange(analysis, wall->ms), UnitPhrase(analysis));
+  const bool unknown = std::any_of(
+      finding.path_b.begin(), finding.path_b.end(),
+      [](const findings::Remedy& one) { return one.advice == findings::Advice::kFindHostWork; });
+  return fmt::format("Alone it saves {} {}{}.", EachRange(analysis, wall->ms), UnitPhrase(analysis),
+                     unknown ? ", if all of this work can go elsewhere" : "");
 }
 
 std::string RulePath(const findings::Finding& finding, std::string_view text) {

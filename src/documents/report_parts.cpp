@@ -125,7 +125,11 @@ void AddHostRows(const findings::Analysis& analysis, const findings::HostCause& 
     table->Row({"Median kernel", fmt::format("{:.3g} µs", cause.kernel_us)});
     table->Row({"Launches that find their stream idle", Pct(cause.idle_percent)});
   }
-  if (cause.idle_ms > 0) table->Row({"GPU idle because of it", Ms(cause.idle_ms)});
+  if (cause.idle_ms > 0) table->Row({"GPU idle because of it", Ms(IdleMs(cause))});
+  if (cause.ramp && cause.until_ms > 0) {
+    table->Row({"Of it at the start of the GPU work", Ms(cause.early_ms)});
+    table->Row({"The last of that ends after", Ms(cause.until_ms)});
+  }
   for (const findings::HostPlace& place : cause.places)
     table->Row({Code(place.name, 90), PlaceCell(place)});
 }
@@ -255,8 +259,11 @@ std::string HostTable(const findings::Analysis& analysis, const findings::Findin
     if (ms > 0) table.Row({name, EachMs(analysis, ms), BaseShare(analysis, ms)});
   };
   row("Host time", cause.total_ms);
-  row("GPU idle", cause.idle_ms);
+  row("GPU idle", IdleMs(cause));
   row("Nothing recorded", cause.nothing_ms);
+  if (cause.ramp) row("Idle at the start of the GPU work", cause.early_ms);
+  if (cause.ramp && cause.until_ms > 0)
+    table.Row({"The last of that ends after", Ms(cause.until_ms), std::string(kAbsentText)});
   if (cause.each_ms > 0) table.Row({"Each", Ms(cause.each_ms), std::string(kAbsentText)});
   return table.empty() ? "" : table.text() + "\n";
 }

@@ -156,6 +156,52 @@ TEST_CASE("plain Python between the same work is one finding, with its code and 
   CHECK(one.Find("cpu_idle", "data_loading") == nullptr);
 }
 
+// Inputs of one step: 3 ms of preparation before 1 ms of GPU work each.
+TraceText Inputs(int count) {
+  TraceText text;
+  text.Annotation("ProfilerStep#6", 0, 4000.0 * count);
+  for (int i = 0; i < count; ++i) {
+    const double at = 4000.0 * i;
+    text.Python("pipelines/video.py(9): preprocess", at, 2990);
+    text.Python("transformers/image_transforms.py(390): normalize", at + 10, 1400);
+    text.Python("<built-in method astype of numpy.ndarray object at 0x7f12>", at + 1500, 1300);
+    text.OpWithKernel("aten::mm", at + 2990, 8, "k", at + 3000, 998, i + 1);
+  }
+  return text;
+}
+
+TEST_CASE("one worker hides of a preparation no more than the rest of the step takes") {
+  const Analyzed alone = Analyze(Inputs(1));
+  const Finding& single = HostFinding(alone, "host_section", HostCauseKind::kSection);
+  REQUIRE(single.wall_b.has_value());
+  CHECK(single.wall_b->ms.low == 0);
+  CHECK(single.wall_b->ms.high == doctest::Approx(1).epsilon(0.1));
+}
+
+TEST_CASE("a section is named by the function that holds it, and no name has an address") {
+  const Analyzed one = Analyze(Inputs(4));
+  const Finding& finding = HostFinding(one, "host_section", HostCauseKind::kSection);
+  CHECK(finding.host->within == "pipelines/video.py(9): preprocess");
+  const auto& places = finding.host->places;
+  CHECK(std::any_of(places.begin(), places.end(), [](const HostPlace& place) {
+    return place.name == "<built-in method astype of numpy.ndarray object>";
+  }));
+}
+
+TEST_CASE("to record again is no way to save, and what nobody saw may save nothing") {
+  TraceText text;
+  for (int i = 0; i < 10; ++i)
+    text.OpWithKernel("aten::mm", 3000.0 * i, 10, "k", 3000.0 * i + 12, 988, i + 1);
+  const Analyzed one = Analyze(text);
+  const Finding& finding = HostFinding(one, "host_section", HostCauseKind::kSection);
+  CHECK(finding.path_a.front().advice == Advice::kOverlapHostWork);
+  CHECK(finding.path_b.front().advice == Advice::kFindHostWork);
+  CHECK_FALSE(finding.wall_b.has_value());
+  REQUIRE(finding.wall_a.has_value());
+  CHECK(finding.wall_a->ms.low == 0);
+  CHECK_FALSE(finding.host->after_copy_back);
+}
+
 // Forty calls of a function, 1 ms of GPU work behind each; the first `long_ones` take 30 ms.
 TraceText FirstOfMany(int long_ones) {
   TraceText text;

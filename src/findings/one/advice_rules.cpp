@@ -262,15 +262,18 @@ bool IsLibraryFrame(std::string_view name) {
 
 }  // namespace
 
+bool IsDecoding(const std::string& name) {
+  return AnyName({name}, {"pyav", "av/", "decord", "cv2", "videoreader", "decode_video",
+                          "read_video", "torchvision/io"});
+}
+
 std::vector<Advice> AdviceForHostSection(const WorkContext& context,
                                          const HostSectionNames& section) {
-  if (section.unrecorded && !section.loading) return {Advice::kFindHostWork};
+  if (section.unrecorded && !section.loading)
+    return {Advice::kOverlapHostWork, Advice::kFindHostWork};
   std::vector<Advice> out;
   const std::vector<std::string>& names = section.names;
-  if (AnyName(names, {"pyav", "av/", "decord", "cv2", "videoreader", "decode_video", "read_video",
-                      "torchvision/io"})) {
-    out.push_back(Advice::kDecodeElsewhere);
-  }
+  if (std::any_of(names.begin(), names.end(), IsDecoding)) out.push_back(Advice::kDecodeElsewhere);
   if (AnyName(names, {"zoom", "resize", "rescale", "normalize", "image_transforms",
                       "image_processing", "pil/", "ndimage", "to_numpy_array"})) {
     out.push_back(Advice::kPreprocessOnGpu);
@@ -289,14 +292,32 @@ std::vector<Advice> AdviceForHostSection(const WorkContext& context,
   return {Advice::kOverlapHostWork};
 }
 
-std::vector<Advice> AdviceForWaits(const std::vector<std::string>& names) {
+std::vector<Advice> AdviceForWaits(const std::vector<HostPlace>& places) {
+  struct Way {
+    Advice advice;
+    double idle_ms = 0;
+  };
+  Way ways[] = {{Advice::kAvoidScalars}, {Advice::kFixedShapes}, {Advice::kAvoidBlockingCopies}};
+  double all_ms = 0;
+  for (const HostPlace& place : places) {
+    const std::vector<std::string> name = {place.name};
+    all_ms += place.idle_ms;
+    if (AnyName(name, {"item", "_local_scalar_dense", "is_nonzero", "aten::equal"})) {
+      ways[0].idle_ms += place.idle_ms;
+    } else if (AnyName(name, {"nonzero", "aten::index ", "masked_select", "aten::unique",
+                              "aten::where"})) {
+      ways[1].idle_ms += place.idle_ms;
+    } else if (AnyName(name, {"aten::to", "aten::_to_copy", "aten::copy_", "aten::cpu"})) {
+      ways[2].idle_ms += place.idle_ms;
+    }
+  }
+  std::stable_sort(std::begin(ways), std::end(ways),
+                   [](const Way& a, const Way& b) { return a.idle_ms > b.idle_ms; });
   std::vector<Advice> out;
-  if (AnyName(names, {"nonzero", "aten::index ", "masked_select", "aten::unique", "aten::where"}))
-    out.push_back(Advice::kFixedShapes);
-  if (AnyName(names, {"item", "_local_scalar_dense", "is_nonzero", "aten::equal"}))
-    out.push_back(Advice::kAvoidScalars);
-  if (AnyName(names, {"aten::to", "aten::_to_copy", "aten::copy_", "aten::cpu"}))
-    out.push_back(Advice::kAvoidBlockingCopies);
+  for (const Way& way : ways) {
+    if (way.idle_ms > 0 && way.idle_ms >= limits::kWaitWayShare / 100 * all_ms)
+      out.push_back(way.advice);
+  }
   if (out.empty()) out.push_back(Advice::kAvoidSyncs);
   return out;
 }

@@ -38,7 +38,10 @@ struct HostSectionNames {
 };
 std::vector<Advice> AdviceForHostSection(const WorkContext& context,
                                          const HostSectionNames& section);
-// What fits to the names of the ops and calls in which the host waits for the GPU.
-std::vector<Advice> AdviceForWaits(const std::vector<std::string>& names);
+// Whether what is called so reads or decodes video or images.
+bool IsDecoding(const std::string& name);
+// What fits to the ops and calls in which the host waits for the GPU, the most idle time first;
+// what few of it would go by is left out.
+std::vector<Advice> AdviceForWaits(const std::vector<HostPlace>& places);
 
 }  // namespace jarvis::findings

@@ -47,6 +47,12 @@ struct HostCause {
   double kernel_us = 0;           // median kernel
   double idle_percent = 0;        // launches that found their stream idle
   double idle_ms = 0;             // of the GPU, within what savings are of: all that it can save
+  bool after_copy_back = false;   // of unrecorded work: a copy to the host comes before it
+  bool before_copy_in = false;    // ... a copy from the host comes next
+  double left_ms = 0;             // of it, what the change of the code leaves
+  double early_ms = 0;            // of late launches: idle time at the start of a step's GPU work
+  double until_ms = 0;            // ... and when the last of it ends, from that start
+  std::string within;             // of a section: the function that holds it; may be empty
   bool once = false;              // most of it is in no steady step
   bool ramp = false;              // launches come late at the start of a step only
   bool small_kernels = false;     // of waits: each with a few small kernels, which are late as well

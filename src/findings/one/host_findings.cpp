@@ -112,6 +112,10 @@ class HostFindingMaker {
       cause.after = group.after;
       cause.loading = group.loading;
       cause.nothing_ms = group.nothing_ms;
+      cause.within = group.within;
+      const bool unrecorded = 2 * group.nothing_ms > group.total_ms;
+      cause.after_copy_back = unrecorded && group.after_copy_back;
+      cause.before_copy_in = unrecorded && group.before_copy_in;
       cause.idle_ms = ledger_.section_ms[i];
       for (const SectionWork& work : group.work)
         cause.places.push_back({work.name, "", "", work.count, work.ms});
@@ -122,6 +126,11 @@ class HostFindingMaker {
       for (const SectionWork& work : group.work)
         section.names.push_back(work.name);
       std::vector<Advice> advice = AdviceForHostSection(e_.context, section);
+      // Faster transforms leave the decoding as it is.
+      const bool transforms =
+          std::find(advice.begin(), advice.end(), Advice::kPreprocessOnGpu) != advice.end();
+      for (const SectionWork& work : group.work)
+        cause.left_ms += transforms && IsDecoding(work.name) ? work.ms : 0;
       // What nobody can act on is told of only where it is much of the step.
       const bool much = cause.idle_ms >= limits::kSectionAlone / 100 * e_.base_ms;
       if ((advice.empty() && !much) || IsFirstOfMany(group)) continue;
@@ -138,10 +147,14 @@ class HostFindingMaker {
     const SectionWork& leading = group.work.front();
     if (2 * leading.ms < group.total_ms) return false;
     const trace::EventStore& events = e_.trace.events();
+    // One function may have several names, each with an address.
+    std::vector<bool> named(events.strings.size());
+    for (StringId id = 0; id < named.size(); ++id)
+      named[id] = WithoutAddress(events.strings[id]) == leading.name;
     std::uint64_t calls = 0;
     std::int64_t others = 0;
     for (trace::EventIndex e = 0; e < events.size(); ++e) {
-      if (!tree::IsHost(events[e].kind) || events.name(e) != leading.name) continue;
+      if (!tree::IsHost(events[e].kind) || !named[events[e].name]) continue;
       ++calls;
       const std::int64_t at = events[e].ts_ns;
       const Interval<std::int64_t>& own = group.stretches.front();
@@ -237,10 +250,9 @@ class HostFindingMaker {
       cause.least = cause.changes;
       cause.changes.emplace_back(analysis::ScaleHost{StretchesOf(Union(std::move(late))), 0});
     }
-    std::vector<std::string> names;
-    for (const HostPlace& place : cause.places)
-      names.push_back(place.name);
-    Add("synchronisation", Pattern::kSynchronisation, AdviceForWaits(names), std::move(cause));
+    std::vector<Advice> advice = AdviceForWaits(cause.places);
+    if (cause.places.size() > kHostPlacesMax) cause.places.resize(kHostPlacesMax);
+    Add("synchronisation", Pattern::kSynchronisation, std::move(advice), std::move(cause));
   }
 
   // By the idle time that follows, the most first.
@@ -263,7 +275,6 @@ class HostFindingMaker {
     }
     std::stable_sort(cause->places.begin(), cause->places.end(),
                      [](const HostPlace& a, const HostPlace& b) { return a.idle_ms > b.idle_ms; });
-    if (cause->places.size() > kHostPlacesMax) cause->places.resize(kHostPlacesMax);
   }
 
   static HostPlace PlaceOf(const IdlePhase& phase) {
@@ -307,7 +318,6 @@ class HostFindingMaker {
     if (e_.host.launching.graph_percent > limits::kGraphShareMax) return ReplayGap();
     HostCause cause;
     cause.kind = HostCauseKind::kLaunchBound;
-    double early = 0;
     std::uint64_t idle_launches = 0;
     IntervalSet<std::int64_t> spans;
     const IdlePhase* most = nullptr;
@@ -316,8 +326,9 @@ class HostFindingMaker {
                           phase.kind == analysis::PhaseKind::kLoader ||
                           (IsOptimizer(phase) && !e_.context.foreach_optimizer);
       if (others || phase.launch_ms <= 0) continue;
-      cause.idle_ms += phase.launch_ms + phase.sync_ms;
-      early += phase.early_ms;
+      cause.idle_ms += phase.launch_ms;
+      cause.early_ms += phase.early_ms;
+      cause.until_ms = std::max(cause.until_ms, phase.early_until_ms);
       cause.count += phase.launches;
       idle_launches += phase.idle_launches;
       cause.total_ms += phase.launch_ms;
@@ -335,7 +346,7 @@ class HostFindingMaker {
     cause.kernel_us = most->kernel_us;
     cause.idle_percent =
         100 * static_cast<double>(idle_launches) / static_cast<double>(cause.count);
-    cause.ramp = 100 * early >= limits::kRampShare * cause.total_ms;
+    cause.ramp = 100 * cause.early_ms >= limits::kRampShare * cause.total_ms;
     cause.changes = GraphsOf(Union(std::move(spans)));
     Add("launch_bound", Pattern::kLaunchBound, {}, std::move(cause));
     // Phases that wait for the GPU again and again are none of these.

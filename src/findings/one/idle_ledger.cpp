@@ -162,7 +162,10 @@ class LedgerMaker {
       return;
     }
     phase.launch_ms += ms;
-    if (IsEarly(gap)) phase.early_ms += ms;
+    if (const auto end_ms = EarlyEnd(gap)) {
+      phase.early_ms += ms;
+      phase.early_until_ms = std::max(phase.early_until_ms, *end_ms);
+    }
   }
 
   std::optional<std::size_t> SectionOf(const TimePiece& gap) const {
@@ -198,12 +201,14 @@ class LedgerMaker {
     return std::nullopt;
   }
 
-  bool IsEarly(const TimePiece& gap) const {
-    return std::any_of(windows_.begin(), windows_.end(), [&](const TimePiece& window) {
+  // Of a gap at the start of a step's GPU work: when it ends, from that start; absent: elsewhere.
+  std::optional<double> EarlyEnd(const TimePiece& gap) const {
+    for (const TimePiece& window : windows_) {
       const double length = static_cast<double>(window.end - window.start);
       const double at = static_cast<double>(gap.end - window.start);
-      return at >= 0 && at < limits::kRampPart * length;
-    });
+      if (at >= 0 && at < limits::kRampPart * length) return at / 1e6;
+    }
+    return std::nullopt;
   }
 
   void Launches() {

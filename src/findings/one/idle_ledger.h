@@ -31,6 +31,7 @@ struct IdlePhase {
   double sync_ms = 0;               // idle time after waits
   double launch_ms = 0;             // idle time before launches that came late
   double early_ms = 0;              // of it, at the start of a step's GPU work
+  double early_until_ms = 0;        // when the last of that ends, from the start of this work
   double excused_ms = 0;            // idle time that is the profiler's, first calls' or no CPU's
   IntervalSet<std::int64_t> gaps;   // both
 

@@ -9,6 +9,7 @@
 #include "analysis/host/host_names.h"
 #include "analysis/host/host_walk.h"
 #include "base/median.h"
+#include "findings/one/multi_kernel.h"
 
 namespace jarvis::findings {
 namespace {
@@ -72,6 +73,7 @@ class SectionFinder {
     self_.resize(sections_.size());
     recorded_.resize(sections_.size());
     loading_.resize(sections_.size());
+    within_.resize(sections_.size());
   }
 
   std::string OpOf(EventIndex gpu) const {
@@ -104,7 +106,8 @@ class SectionFinder {
       loaders.push_back(loading);
       loading = loading || finder.names_.Of(e).loader;
     }
-    void Close(EventIndex, std::int64_t) {
+    void Close(EventIndex e, std::int64_t) {
+      finder.Hold(e);
       loading = loaders.back();
       loaders.pop_back();
     }
@@ -129,6 +132,33 @@ class SectionFinder {
       }
     }
   };
+
+  // The first to close of those that hold nearly all of a section, and little else, is the
+  // innermost.
+  void Hold(EventIndex e) {
+    const trace::Event& event = events_[e];
+    if (event.kind != trace::EventKind::kPythonFunction || IsWrapper(events_.name(e))) return;
+    auto at = std::partition_point(sections_.begin(), sections_.end(),
+                                   [&](const Section& one) { return one.time.end <= event.ts_ns; });
+    for (; at != sections_.end() && at->time.start < event.end_ns(); ++at) {
+      const std::int64_t length = at->time.end - at->time.start;
+      const std::int64_t inside =
+          std::min(event.end_ns(), at->time.end) - std::max(event.ts_ns, at->time.start);
+      std::string& within = within_[static_cast<std::size_t>(at - sections_.begin())];
+      if (within.empty() && 10 * inside >= 9 * length && event.dur_ns <= 2 * length)
+        within = events_.name(e);
+    }
+  }
+
+  // What says nothing of the work that it calls.
+  static bool IsWrapper(std::string_view name) {
+    constexpr std::string_view kWrappers[] = {"<module>", "_call_impl", "decorate_context",
+                                              "wrapper",  "<lambda>",   "<built-in"};
+    return name.find(".py(") == std::string_view::npos ||
+           std::any_of(std::begin(kWrappers), std::end(kWrappers), [&](std::string_view one) {
+             return name.find(one) != std::string_view::npos;
+           });
+  }
 
   void MeasureWork() {
     std::vector<bool> looked_at(events_.tracks.size(), false);
@@ -169,12 +199,17 @@ class SectionFinder {
     return out;
   }
 
+  bool IsCopy(EventIndex e, CopyDirection direction) const {
+    return events_[e].kind == trace::EventKind::kMemcpy &&
+           DirectionOf(events_.name(e)) == direction;
+  }
+
   // What takes at least a quarter of a section; empty: nothing does.
   std::string Leading(std::size_t section) const {
     const Stretch& time = sections_[section].time;
     std::pair<std::int64_t, std::string> most{0, ""};
     for (const auto& [name, self] : self_[section])
-      most = std::max(most, {self.first, std::string(events_.strings[name])});
+      most = std::max(most, {self.first, WithoutAddress(events_.strings[name])});
     return 4 * most.first >= time.end - time.start ? most.second : std::string();
   }
 
@@ -187,7 +222,14 @@ class SectionFinder {
     std::vector<double> periods;
     std::map<std::string, std::pair<std::int64_t, std::uint64_t>> work;
     std::int64_t loading = 0;
+    group.within = within_[sections.front()];
+    std::size_t back = 0, in = 0;
     for (const std::size_t i : sections) {
+      if (within_[i] != group.within) group.within.clear();
+      const auto next = FirstFrom(sections_[i].time.end);
+      if (next != work_.end() && IsCopy(*next, CopyDirection::kToDevice)) ++in;
+      const auto first = FirstFrom(sections_[i].time.start);
+      if (first != work_.begin() && IsCopy(*std::prev(first), CopyDirection::kToHost)) ++back;
       const Stretch& time = sections_[i].time;
       if (!group.stretches.empty())
         periods.push_back(Ms(time.start - group.stretches.back().start));
@@ -197,11 +239,13 @@ class SectionFinder {
       group.nothing_ms += std::max(0.0, lengths.back() - Ms(recorded_[i]));
       loading += loading_[i];
       for (const auto& [name, self] : self_[i]) {
-        auto& sum = work[std::string(events_.strings[name])];
+        auto& sum = work[WithoutAddress(events_.strings[name])];
         sum.first += self.first;
         sum.second += self.second;
       }
     }
+    group.after_copy_back = 2 * back > sections.size();
+    group.before_copy_in = 2 * in > sections.size();
     group.loading = 2 * Ms(loading) > group.total_ms;
     group.median_ms = UpperMedian(std::move(lengths));
     if (!periods.empty()) group.period_ms = UpperMedian(std::move(periods));
@@ -225,9 +269,19 @@ class SectionFinder {
   std::vector<SelfTimes> self_;         // by section
   std::vector<std::int64_t> recorded_;  // by section: inside events, threads added up
   std::vector<std::int64_t> loading_;
+  std::vector<std::string> within_;
 };
 
 }  // namespace
+
+std::string WithoutAddress(std::string_view name) {
+  constexpr std::string_view kAt = " at 0x";
+  const std::size_t at = name.find(kAt);
+  if (at == std::string_view::npos) return std::string(name);
+  const std::size_t end = name.find_first_not_of("0123456789abcdefABCDEF", at + kAt.size());
+  return std::string(name.substr(0, at)) +
+         std::string(end == std::string_view::npos ? std::string_view() : name.substr(end));
+}
 
 IdleSections FindIdleSections(const session::LoadedTrace& trace, const analysis::HostSummary& host,
                               const IntervalSet<std::int64_t>& not_idle) {

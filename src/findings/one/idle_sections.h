@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "analysis/host/host_summary.h"
@@ -19,7 +20,7 @@
 namespace jarvis::findings {
 
 struct SectionWork {
-  std::string name;  // Python frame with file and line, op, call, annotation
+  std::string name;  // Python frame with file and line, op, call, annotation; without an address
   std::uint64_t count = 0;
   double ms = 0;  // self time in the group's stretches
 };
@@ -33,9 +34,15 @@ struct SectionGroup {
   std::optional<double> period_ms;  // median from begin to begin; absent for a single one
   bool loading = false;             // most of it is inside the loader's annotations or code
   std::vector<SectionWork> work;    // the most time first, at most kSectionWorkMax
-  double nothing_ms = 0;            // no event was recorded on these threads
+  bool after_copy_back = false;     // most follow a copy to the host
+  bool before_copy_in = false;      // most end with a copy from the host
+  std::string within;  // the innermost Python function that holds each; empty: none holds just it
+  double nothing_ms = 0;  // no event was recorded on these threads
 };
 inline constexpr std::size_t kSectionWorkMax = 4;
+
+// "<built-in method astype of numpy.ndarray object at 0x7f12>" without what only its process knew.
+std::string WithoutAddress(std::string_view name);
 
 struct IdleSections {
   double span_ms = 0;                // first to last activity

@@ -168,7 +168,8 @@ constexpr AdviceInfo kAdvices[] = {
      "decode in a worker process ahead of the step, or on the GPU (torchcodec with NVDEC)"},
     {A::kPrepareAhead, "prepare_ahead",
      "prepare the next input in worker processes while the GPU has this one (num_workers of the "
-     "pipeline call or of its DataLoader); a single input still waits for its own preparation"},
+     "pipeline call or of its DataLoader): the first input still waits for its own, and one worker "
+     "hides no more of each than the rest of its time"},
     {A::kOnceOutside, "once_outside",
      "do this once and keep the result: it walks modules and parameters, which do not change from "
      "step to step"},
@@ -179,9 +180,7 @@ constexpr AdviceInfo kAdvices[] = {
     {A::kHostOpsToDevice, "host_ops_to_device",
      "run these torch ops on the GPU, before the result is copied to the CPU"},
     {A::kFindHostWork, "find_host_work",
-     "record once with with_stack=True to see what the host does there; then vectorise it, or do "
-     "it "
-     "on another thread while the GPU has the next batch"},
+     "first record once with with_stack=True, which names the work; that alone saves nothing"},
     {A::kOverlapCommunication, "overlap_communication",
      "issue the collective asynchronously (async_op=True) and put computing that does not need it "
      "before its wait"},
@@ -317,7 +316,7 @@ constexpr Advice kAround[] = {A::kCompile,
 bool HasAction(std::span<const Remedy> path) {
   return std::any_of(path.begin(), path.end(), [](const Remedy& remedy) {
     return remedy.advice != A::kReplay && remedy.advice != A::kProfileCounters &&
-           remedy.advice != A::kNoneKnown;
+           remedy.advice != A::kFindHostWork && remedy.advice != A::kNoneKnown;
   });
 }
 

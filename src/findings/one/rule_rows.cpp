@@ -246,8 +246,8 @@ constexpr RuleRow kRows[] = {
      "sizes of slices are not recorded"},
     {Pattern::kRecompute,
      "Host frames in which `torch.utils.checkpoint` runs the forward pass again during backward",
-     "in {calls} recomputed passes, {host_ms} of host and {gpu_ms} of GPU time[[; the device has "
-     "{memory} of memory, which the trace does not show to be full]][[; {statistics}]]",
+     "of GPU time[[; the device has {memory} of memory, which the trace does not show to be full]]"
+     "[[; {statistics}]]",
      "",
      "Switch checkpointing off where the activations fit, by the trainer's flag or by taking the "
      "wrappers off (raise the batch only after that): what is computed stays the same.",
@@ -261,8 +261,8 @@ constexpr RuleRow kRows[] = {
      "before "
      "it ({each_ms} a pass and its preparation)",
      "Prepare and encode once what the passes share, and run only what differs for each of them "
-     "(labels, prompts) in one call. That they share an input is inferred from equal shapes: where "
-     "each has its own, one batch of all saves the host's part alone.",
+     "(labels, prompts) in one call[[: {call}]]. That they share an input is inferred from equal "
+     "shapes: where each has its own, a batch saves launches only, each is prepared all the same.",
      "", "Steps of generation, denoising or training; passes on other shapes.",
      "all passes but one at most; without batching gains on the GPU at least the host's part",
      "time in this trace"},

@@ -70,6 +70,7 @@ inline constexpr double kHostOpShare = 0.20;    // of a gap under ops
 
 // The host, and savings of wall time.
 inline constexpr double kHostShareMin = 1;     // percent of the steps: host time that matters
+inline constexpr double kWaitWayShare = 10;    // percent of the idle time after waits: a way out
 inline constexpr double kWaitsMin = 8;         // fewer waits are how a result is read
 inline constexpr double kGraphShareMax = 50;   // percent of GPU time that graphs launch already
 inline constexpr double kIdleLaunchShare = 2;  // percent of launches that find their stream idle

@@ -272,6 +272,37 @@ class WallAsker {
     finding->impact_percent = Scaled(saving.ms, 100 / analysis_.wall.recorded_ms);
   }
 
+  // Of preparing inputs ahead in one step: the first still waits for its own. One worker hides of
+  // each no more than the rest of its time, several may hide all. Where one input is recorded, what
+  // there is to hide a next one behind is the rest of the step.
+  std::optional<Range> AheadOf(const Finding& finding) const {
+    const bool ahead = finding.host != nullptr && Advises(finding.path_b, Advice::kPrepareAhead);
+    if (!ahead || analysis_.base.count > 1) return std::nullopt;
+    const HostCause& host = *finding.host;
+    const double rest_ms = std::max(0.0, analysis_.wall.wall_ms - host.total_ms);
+    if (host.count <= 1) {
+      const double most = std::min(host.total_ms, rest_ms);
+      return Range{0, most, most};
+    }
+    const auto behind = static_cast<double>(host.count - 1);  // inputs that come after another
+    const double part = behind / static_cast<double>(host.count);
+    double one_ms = std::min(host.total_ms, rest_ms) * part;
+    if (host.period_ms)
+      one_ms = std::min(one_ms, behind * std::max(0.0, *host.period_ms - host.each_ms));
+    return Range{one_ms, one_ms, host.total_ms * part};
+  }
+
+  // What the change does not reach.
+  static void Leave(double left_ms, WayOut* way, Range* ms) {
+    for (double* each : {&ms->low, &ms->mid, &ms->high})
+      *each = std::max(0.0, *each - left_ms);
+    if (way->cap_ms) way->cap_ms = std::max(0.0, *way->cap_ms - left_ms);
+  }
+
+  static Range Within(const Range& ms, const Range& most) {
+    return {std::min(ms.low, most.low), std::min(ms.mid, most.mid), std::min(ms.high, most.high)};
+  }
+
   std::optional<WayOut> AskHost(Finding* finding) const {
     if (HappensOnce(*finding)) {
       AskOnce(finding);
@@ -281,7 +312,10 @@ class WallAsker {
     // causes.
     WayOut way{InScope(finding->host->changes), 1, 1, {}};
     if (!finding->rule) way.cap_ms = finding->host->idle_ms;
+    const bool alone = !HasAction(finding->path_a);
+    if (const auto ahead = AheadOf(*finding); ahead && alone) way.cap_ms = ahead->high;
     finding->wall_a = AskOfHost(*finding, way);
+    Leave(finding->host->left_ms, &way, &finding->wall_a->ms);
     finding->savings_ms = finding->wall_a->ms;
     finding->impact_percent = Scaled(finding->wall_a->ms, 100 / analysis_.wall.wall_ms);
     return way;
@@ -292,6 +326,8 @@ class WallAsker {
     if (finding->host != nullptr) {
       const std::optional<WayOut> way = AskHost(finding);
       if (HasAction(finding->path_b)) finding->wall_b = finding->wall_a;
+      if (const auto ahead = AheadOf(*finding); ahead && finding->wall_b)
+        finding->wall_b->ms = Within(finding->wall_b->ms, *ahead);
       if (!HasAction(finding->path_a) && finding->wall_b) finding->wall_a.reset();
       return way;
     }
@@ -434,8 +470,10 @@ class WallAsker {
 
   // What a change saves beyond others lies in the range that it may save alone, unless it hardly
   // shows before them.
-  static void Widen(double after_ms, Finding* f) {
+  void Widen(double after_ms, Finding* f) const {
+    const bool ahead = AheadOf(*f).has_value();
     for (std::optional<WallSaving>* saving : {&f->wall_a, &f->wall_b}) {
+      if (ahead && saving == &f->wall_b) continue;
       const bool within = *saving && (*saving)->ms.mid * 1.5 >= after_ms;
       if (within) (*saving)->ms.high = std::max((*saving)->ms.high, after_ms);
     }
@@ -507,6 +545,12 @@ class WallAsker {
   // The class says what the saving says.
   void Classify() {
     for (Finding& f : analysis_.findings) {
+      // Of work that nothing recorded nobody knows how much can go elsewhere.
+      if (f.wall_a && Advises(f.path_b, Advice::kFindHostWork)) {
+        f.wall_a->ms.low = 0;
+        f.savings_ms = f.wall_a->ms;
+        f.impact_percent = Scaled(f.wall_a->ms, 100 / analysis_.wall.wall_ms);
+      }
       const WallSaving* best = BestWall(f);
       if (f.one_off) {
         f.priority = PriorityClass::kLow;
