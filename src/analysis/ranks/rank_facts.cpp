@@ -134,6 +134,13 @@ class FactFinder {
     return call == kNoEvent ? std::nullopt : std::optional(Start(call));
   }
 
+  // Whether the work lay in a queue when the GPU came to it. A launch may take long by itself, as
+  // where its thread loses the processor within it: its work waited for that, not in a queue.
+  bool WasQueued(std::size_t place) const {
+    const EventIndex call = launch_of_[place];
+    return call != kNoEvent && Start(by_start_[place]) - End(call) > kDirectStartNs;
+  }
+
   // The place in by_start_ of what began the stretch of GPU work without a pause that `at` is in.
   std::size_t StretchBegin(std::int64_t at) const {
     const auto next = std::partition_point(unpaused_.begin(), unpaused_.end(),
@@ -193,7 +200,7 @@ class FactFinder {
     if (has_before && Start(by_start_[first]) <= ended) return;  // the GPU had no pause
     const auto launch = LaunchOf(first);
     // What lay in the queue when the GPU came to it hung on the GPU, however short the pause.
-    if (!launch || Start(by_start_[first]) - *launch > kDirectStartNs) return;
+    if (!launch || WasQueued(first)) return;
     made->anchor_ns = launch;
     made->after_anchor_ns = std::clamp(at - *launch, -kFactMaxNs, kFactMaxNs);
   }
