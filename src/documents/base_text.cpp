@@ -68,8 +68,10 @@ std::string BoundPhrase(const findings::Analysis& analysis) {
   const bool by_host = host >= kLimits * wall.wall_ms || (host >= most && gpu < 0.75 * host);
   const bool by_gpu = gpu >= kLimits * wall.wall_ms || (gpu >= most && host < 0.75 * gpu);
   const bool alike = host >= most && gpu >= most;
-  const std::string floors = fmt::format("the host alone takes {}, the GPU alone {}",
-                                         EachMs(analysis, host), EachMs(analysis, gpu));
+  const bool gaps = gpu > 1.01 * MsOf(analysis.base.balance.busy_ns());
+  const std::string floors =
+      fmt::format("the host alone takes {}, the GPU alone {}{}", EachMs(analysis, host),
+                  EachMs(analysis, gpu), gaps ? " with what it waits for itself" : "");
   if (alike || (by_host && by_gpu))
     return "balanced: " + floors + ", so neither gets it much shorter by itself";
   const double exposed = MsOf(analysis.base.balance.exposed_comm_ns);
@@ -151,22 +153,47 @@ std::string BaseShare(const findings::Analysis& analysis, double ms) {
 
 std::string SavingShare(const findings::Analysis& analysis, double ms) {
   const findings::WallBase& wall = analysis.wall;
-  if (!wall.known || wall.wall_ms <= 0) return BaseShare(analysis, ms);
-  return Pct(ms / wall.wall_ms * 100);
+  // First calls are a part of the steps that were recorded; the profiler's pauses are none.
+  const double of = wall.wall_ms + wall.first_calls_ms;
+  if (!wall.known || of <= 0) return BaseShare(analysis, ms);
+  return Pct(ms / of * 100);
 }
 
 std::string TogetherSentence(const findings::Analysis& analysis) {
   constexpr double kWide = 3;  // high over low: more needs a reason
   const findings::Range& ms = *analysis.wall.together_ms;
   std::string text = "All recommendations together save ";
+  // What the recording cost the host is told where trust is; it is no reason to doubt the rest.
   if (ms.high > kWide * ms.low && analysis.wall.low_without_recording) {
-    return text +
-           fmt::format("up to {} {} ({}); {} if recording cost the host all that it may have.",
-                       EachMs(analysis, ms.high), UnitPhrase(analysis),
-                       SavingShare(analysis, ms.high), EachMs(analysis, ms.low));
+    return text + fmt::format("up to {} {} ({}).", EachMs(analysis, ms.high), UnitPhrase(analysis),
+                              SavingShare(analysis, ms.high));
   }
   return text + fmt::format("{} {} ({}).", EachRange(analysis, ms), UnitPhrase(analysis),
                             TogetherShare(analysis));
+}
+
+namespace {
+
+// As wide as what it saves alone.
+findings::Range After(const findings::WallSaving& saving) {
+  const double after = std::max(0.0, saving.after_others_ms);
+  if (saving.ms.mid <= 0) return {after, after, after};
+  return {after * saving.ms.low / saving.ms.mid, after,
+          std::max(after, after * saving.ms.high / saving.ms.mid)};
+}
+
+}  // namespace
+
+std::string AfterRange(const findings::Analysis& analysis, const findings::WallSaving& saving) {
+  return EachRange(analysis, After(saving));
+}
+
+std::string AfterShare(const findings::Analysis& analysis, const findings::WallSaving& saving) {
+  const findings::Range ms = After(saving);
+  constexpr double kNothing = 0.005;  // as RangeMs has it
+  const std::string high = SavingShare(analysis, ms.high);
+  if (ms.low == ms.high || ms.low <= kNothing * ms.high) return high;
+  return SavingShare(analysis, ms.low) + " to " + high;
 }
 
 double OwnMs(const findings::Operation& operation) {
@@ -189,16 +216,13 @@ std::string BaseSentence(const findings::Analysis& analysis) {
   if (!bound.empty()) text += "; " + bound;
   text += "." + ApartText(analysis);
   const findings::WallBase& wall = analysis.wall;
-  const double without = wall.profiler_ms + wall.first_calls_ms;
-  if (wall.known && without > 0 && base.Percent(without) >= kPartShown) {
-    text += fmt::format(
-        " Without {} it takes {}: savings and their shares are of that, all else is "
-        "of what was recorded.",
-        wall.profiler_ms <= 0      ? "first calls"
-        : wall.first_calls_ms <= 0 ? "the profiler's pauses"
-                                   : "the profiler's pauses and first calls",
-        EachMs(analysis, wall.wall_ms));
+  if (wall.known && base.Percent(wall.profiler_ms) >= kPartShown) {
+    text += fmt::format(" Without the profiler's pauses it takes {}: savings are of that.",
+                        EachMs(analysis, wall.wall_ms + wall.first_calls_ms));
   }
+  if (wall.known && base.Percent(wall.first_calls_ms) >= kPartShown)
+    text += fmt::format(" {} of it are first calls, which happen once.",
+                        EachMs(analysis, wall.first_calls_ms));
   const std::string pace = IterationSentence(analysis.frames->iterations);
   return pace.empty() ? text : text + " " + pace;
 }
@@ -230,7 +254,10 @@ std::string ToldTable(const findings::Analysis& analysis) {
   if (wall.known) {
     table.Row({"Host alone", EachMs(analysis, wall.host_floor_ms), std::string(kAbsentText)});
     table.Row({"GPU alone", EachMs(analysis, wall.gpu_floor_ms), std::string(kAbsentText)});
-    table.Row({"What savings are of", EachMs(analysis, wall.wall_ms), std::string(kAbsentText)});
+    table.Row({"What savings are of", EachMs(analysis, wall.wall_ms + wall.first_calls_ms),
+               std::string(kAbsentText)});
+    table.Row(
+        {"First calls in it", EachMs(analysis, wall.first_calls_ms), std::string(kAbsentText)});
   }
   if (wall.together_ms) {
     table.Row({"All recommendations together", EachRange(analysis, *wall.together_ms),

@@ -22,7 +22,23 @@ struct Bottleneck {
   double ms = 0;  // of all units of the base
   bool computes = false;
   std::string achieved = std::string(kAbsentText);
+  int priority = 0;  // of the finding that is about it; 0: none
 };
+
+// The first finding about an operation, or about a chain that it is in.
+int PriorityOf(const findings::Analysis& analysis, const findings::Operation& operation) {
+  const auto has = [](const std::vector<std::string>& all, const std::string& id) {
+    return std::find(all.begin(), all.end(), id) != all.end();
+  };
+  for (const findings::Finding& finding : analysis.findings) {
+    if (has(finding.members, operation.id)) return finding.global_rank;
+    for (const findings::FusionCandidate& candidate : analysis.fusion.candidates) {
+      if (has(candidate.operations, operation.id) && has(finding.members, candidate.id))
+        return finding.global_rank;
+    }
+  }
+  return 0;
+}
 
 // Whether the most of its time is that of communication kernels, which are no part of computing.
 bool IsCommunication(const findings::Operation& operation) {
@@ -52,7 +68,8 @@ void AddOperations(const findings::Analysis& analysis, std::size_t count,
   for (const findings::Operation* op : TopOperations(analysis, 4 * count)) {
     if (IsCommunication(*op) || added == count) continue;
     ++added;
-    out->push_back({OperationCell(*op), OwnMs(*op), true, AchievedText(op->efficiency)});
+    out->push_back({OperationCell(*op), OwnMs(*op), true, AchievedText(op->efficiency),
+                    PriorityOf(analysis, *op)});
   }
 }
 
@@ -66,10 +83,14 @@ void AddCommunication(const findings::Analysis& analysis, std::vector<Bottleneck
   }
   // Rows are of the whole recording; no more than the steps' own part is a cost of theirs.
   const double own = static_cast<double>(analysis.base.balance.exposed_comm_ns) / 1e6;
+  const auto found =
+      std::find_if(analysis.findings.begin(), analysis.findings.end(),
+                   [](const findings::Finding& one) { return one.subject == "communication"; });
+  const int priority = found == analysis.findings.end() ? 0 : found->global_rank;
   for (const auto& [name, sum] : kinds) {
     out->push_back(
         {fmt::format("{}, {} that computing does not hide", Code(name, 60), Calls(sum.first)),
-         std::min(sum.second, own)});
+         std::min(sum.second, own), false, std::string(kAbsentText), priority});
   }
 }
 
@@ -80,7 +101,8 @@ void AddHost(const findings::Analysis& analysis, std::vector<Bottleneck>* out) {
     // Its own time stands in the next column.
     if (finding.host->kind == findings::HostCauseKind::kSection || finding.host->ramp)
       title = title.substr(0, title.rfind(", "));
-    out->push_back({"GPU idle: " + title, IdleMs(*finding.host)});
+    out->push_back({"GPU idle: " + title, IdleMs(*finding.host), false, std::string(kAbsentText),
+                    finding.global_rank});
   }
 }
 
@@ -93,15 +115,16 @@ std::string BottleneckTable(const findings::Analysis& analysis, std::size_t rows
   AddOperations(analysis, rows, &all);
   std::stable_sort(all.begin(), all.end(),
                    [](const Bottleneck& a, const Bottleneck& b) { return a.ms > b.ms; });
-  MarkdownTable table(
-      {"Rank", "Operation", "Time", "% Compute", "Share of the " + analysis.base.unit, "Achieved"});
+  MarkdownTable table({"Rank", "Operation", "Time", "% Compute",
+                       "Share of the " + analysis.base.unit, "Achieved", "Priority"});
   const double computing = static_cast<double>(analysis.base.balance.computation_ns) / 1e6;
   for (const Bottleneck& one : all) {
     if (table.rows() == rows || one.ms <= 0) break;
     table.Row(
         {fmt::format("{}", table.rows() + 1), one.name, EachMs(analysis, one.ms),
          one.computes && computing > 0 ? Pct(one.ms / computing * 100) : std::string(kAbsentText),
-         BaseShare(analysis, one.ms), one.achieved});
+         BaseShare(analysis, one.ms), one.achieved,
+         one.priority > 0 ? fmt::format("{}", one.priority) : std::string(kAbsentText)});
   }
   return table.text() + "\n";
 }

@@ -339,13 +339,12 @@ namespace {
 
 std::string WallSentence(const findings::Analysis& analysis, const findings::Finding& finding) {
   const findings::WallSaving* best = findings::BestWall(finding);
-  const double after = std::max(0.0, best->after_others_ms);
   if (finding.one_off) {
     return fmt::format("Saves {} once; no cost of a steady {}.", Ms(best->ms.mid),
                        analysis.base.unit);
   }
-  std::string text = fmt::format("Saves {} {} ({})", EachMs(analysis, after), UnitPhrase(analysis),
-                                 SavingShare(analysis, after));
+  std::string text = fmt::format("Saves {} {} ({})", AfterRange(analysis, *best),
+                                 UnitPhrase(analysis), AfterShare(analysis, *best));
   if (finding.global_rank > 1) text += " once those above are done";
   if (!finding.shows_after.empty()) {
     text += fmt::format("; before priority {} is done it hardly shows",

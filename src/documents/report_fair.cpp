@@ -50,6 +50,30 @@ std::string PathLine(const FindingText& text, char letter) {
   return (above ? "The action above." : path) + (saves.empty() ? "" : " " + saves);
 }
 
+// The first sentence of an action as far as a cell is wide, whole words and code.
+std::string FirstClause(const std::string& action) {
+  constexpr std::size_t kBytesMax = 140;
+  std::size_t end = action.find(". ");
+  int open = 0;
+  for (std::size_t i = 0; i < action.size() && i < end; ++i) {
+    open += action[i] == '(' ? 1 : action[i] == ')' ? -1 : 0;
+    if (action[i] == ';' && open == 0) end = i;
+  }
+  std::string clause = action.substr(0, end);
+  if (clause.size() > kBytesMax) {
+    clause = clause.substr(0, clause.rfind(' ', kBytesMax));
+    if (std::count(clause.begin(), clause.end(), '`') % 2 != 0)
+      clause = clause.substr(0, clause.rfind('`'));
+    while (!clause.empty() && (clause.back() == ' ' || clause.back() == ',' ||
+                               clause.back() == ':' || clause.back() == '('))
+      clause.pop_back();
+    return clause + " ...";
+  }
+  while (clause.ends_with('.'))
+    clause.pop_back();
+  return clause;
+}
+
 class Fair {
  public:
   explicit Fair(const ReportSources& sources) : sources_(sources), analysis_(sources.analysis) {
@@ -62,7 +86,7 @@ class Fair {
   std::string Render() {
     std::string text = fmt::format("# {} - {} Standalone Analysis\n\n", ModelName(analysis_),
                                    PlatformName(analysis_));
-    text += Summary() + Trust() + Recommendations() + "---\n\n" + Details() + "---\n\n";
+    text += Summary() + "---\n\n" + Recommendations() + "---\n\n" + Details() + "---\n\n";
     return text + Appendix();
   }
 
@@ -70,6 +94,7 @@ class Fair {
   std::string Summary() const;
   std::string SummaryParagraph() const;
   std::string Trust() const;
+  std::string FirstSentence() const;
   std::string Levers() const;
   std::string Recommendations() const;
   std::string Further() const;
@@ -126,7 +151,7 @@ std::string Fair::SummaryParagraph() const {
   if (analysis_.findings.empty()) {
     text += " " + NothingText(analysis_);
   } else if (analysis_.wall.together_ms) {
-    text += " " + TogetherSentence(analysis_);
+    text += " " + TogetherSentence(analysis_) + FirstSentence();
   } else if (analysis_.combined.savings_ms.high > 0) {
     text += fmt::format(" All recommendations together save at most {} of GPU time.",
                         EachMs(analysis_, analysis_.combined.savings_ms.high));
@@ -157,17 +182,34 @@ std::string Fair::Summary() const {
 std::string Fair::Trust() const {
   if (!analysis_.totals.has_gpu_work) return "";
   const std::string text = TrustList(analysis_);
-  return text.empty() ? "---\n\n" : "## How far to trust it\n\n" + text + "\n---\n\n";
+  return text.empty() ? text : "### How far to trust it\n\n" + text + "\n";
 }
 
-// The way out that saves more: "118.3 ms (30.9%)"; without a known wall time of the GPU's.
+// What to do first, in so many words: a report's reader need not look further.
+std::string Fair::FirstSentence() const {
+  constexpr std::size_t kFirst = 3;
+  std::string text;
+  std::size_t told = 0;
+  for (std::size_t i = 0; i < cards_ && told < kFirst; ++i) {
+    const findings::Finding& finding = analysis_.findings[i];
+    const findings::WallSaving* best = findings::BestWall(finding);
+    const FindingText words = WordsOf(finding);
+    if ((best == nullptr && !finding.bound_ms) || words.chosen == '\0') continue;
+    ++told;
+    const std::string saves = best == nullptr   ? "at most " + EachMs(analysis_, *finding.bound_ms)
+                              : finding.one_off ? Ms(best->ms.mid) + " once"
+                                                : AfterRange(analysis_, *best);
+    text += fmt::format("{} ({}) {}, {}", told == 1 ? " First:" : ";", finding.global_rank,
+                        FirstClause(words.action), saves);
+  }
+  return text.empty() ? text : text + ".";
+}
+
+// What to do, why, and what the way out that saves more is worth; of the GPU's time without a known
+// wall time.
 std::string Fair::Levers() const {
-  // Savings may be of less than the base: without the profiler's pauses and what happens once.
-  const findings::WallBase& wall = analysis_.wall;
-  const bool apart = wall.known && wall.profiler_ms + wall.first_calls_ms > 0;
-  const std::string after_base = apart ? " (of " + EachMs(analysis_, wall.wall_ms) + ")" : "";
-  MarkdownTable table({"#", "Change", "Saves " + UnitPhrase(analysis_) + ", alone",
-                       "After those above" + after_base, "Path"});
+  MarkdownTable table({"#", "What to do", "Because of",
+                       "Saves " + UnitPhrase(analysis_) + ", alone", "After those above", "Path"});
   for (std::size_t i = 0; i < analysis_.findings.size() && i < std::min(cards_, kLevers); ++i) {
     const findings::Finding& finding = analysis_.findings[i];
     const findings::WallSaving* best = findings::BestWall(finding);
@@ -177,8 +219,7 @@ std::string Fair::Levers() const {
       path = finding.wall_a ? "A" : "B";
     } else if (best != nullptr) {
       alone = EachRange(analysis_, best->ms);
-      const double ms = std::max(0.0, best->after_others_ms);
-      after = fmt::format("{} ({})", EachMs(analysis_, ms), SavingShare(analysis_, ms));
+      after = fmt::format("{} ({})", AfterRange(analysis_, *best), AfterShare(analysis_, *best));
       path = finding.wall_a && finding.wall_b ? "A, B" : finding.wall_a ? "A" : "B";
     } else if (finding.bound_ms) {
       alone = "at most " + EachMs(analysis_, *finding.bound_ms);
@@ -188,8 +229,9 @@ std::string Fair::Levers() const {
     } else if (finding.savings_ms && !analysis_.wall.known) {
       alone = EachRange(analysis_, *finding.savings_ms) + " of GPU time";
     }
+    const FindingText words = WordsOf(finding);
     table.Row({fmt::format("[{}](#{})", finding.global_rank, Anchor(finding.id)),
-               WordsOf(finding).title, alone, after, path});
+               FirstClause(words.action), words.title, alone, after, path});
   }
   return table.empty() ? "" : table.text() + "\n";
 }
@@ -241,8 +283,9 @@ std::string Fair::Dismissed() const {
 
 std::string Fair::Recommendations() const {
   std::string text = "## Recommendations\n\n";
-  if (analysis_.findings.empty()) return text + NothingText(analysis_) + "\n\n" + Dismissed();
-  text += Levers();
+  if (analysis_.findings.empty())
+    return text + NothingText(analysis_) + "\n\n" + Trust() + Dismissed();
+  text += Levers() + Trust();
   for (std::size_t i = 0; i < cards_; ++i)
     text += Card(analysis_.findings[i]);
   return text + Further() + Dismissed();

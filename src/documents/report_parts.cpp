@@ -233,11 +233,14 @@ std::string FiguresTable(const findings::Analysis& analysis, const findings::Fin
     add("Saves of GPU time", EachRange(analysis, *finding.savings_ms));
     add("At most", BaseShare(analysis, finding.savings_ms->high));
   }
+  if (best == nullptr && finding.bound_ms) {
+    add("At most", fmt::format("{} ({})", EachMs(analysis, *finding.bound_ms),
+                               SavingShare(analysis, *finding.bound_ms)));
+  }
   if (best != nullptr && finding.one_off) add("Saves once", Ms(best->ms.mid));
   if (best != nullptr && !finding.one_off) {
-    const double after = std::max(0.0, best->after_others_ms);
     add("After those above",
-        fmt::format("{} ({})", EachMs(analysis, after), SavingShare(analysis, after)));
+        fmt::format("{} ({})", AfterRange(analysis, *best), AfterShare(analysis, *best)));
   }
   MarkdownTable table(std::move(header));
   table.Row(std::move(row));
