@@ -202,13 +202,21 @@ std::string GpuSavingText(const ComparativeFacts& facts, double ms, bool frees_h
   const bool none = *room < kRoomShare * facts.pair.balance.ms[0];
   const std::string more =
       frees_host ? "as its launches go and free the host" : "once the host is faster";
-  return none ? fmt::format("up to {} of GPU time {}, and of wall time {}", Ms(ms), unit,
-                            frees_host ? "what the launches that go free of the host"
+  return none ? fmt::format("up to {} of GPU time {}; of wall time {}", Ms(ms), unit,
+                            frees_host ? "only what the host spends on the launches that go"
                                        : "nothing before the host is faster")
               : fmt::format(
                     "up to {} of GPU time {}; of wall time up to {}, as the host alone "
                     "takes {}, and more {}",
                     Ms(ms), unit, Ms(*room), Ms(*facts.pair.host_floor_ms), more);
+}
+
+// The same in a cell.
+std::string GpuSavingCell(const ComparativeFacts& facts, double ms) {
+  const std::optional<double> room = RoomMs(facts);
+  if (!room || ms <= *room) return UpTo(ms);
+  if (*room < kRoomShare * facts.pair.balance.ms[0]) return UpTo(ms) + " of GPU time";
+  return fmt::format("{} ({} of GPU time)", UpTo(*room), Ms(ms));
 }
 
 // What of it shows in the unit as the host is.
@@ -233,10 +241,10 @@ LeverText TextOfLever(const ComparativeFacts& facts, const PairLever& lever) {
   text.gap =
       fmt::format("{} against {} ({:+.0f} %{}){}. {}.", Ms(lever.now_ms), Ms(lever.comparison_ms),
                   change * 100, expected, BothRates(line), RowsText(facts, lever));
-  text.why = fmt::format("{} against {} ({:+.0f} %)", Ms(lever.now_ms), Ms(lever.comparison_ms),
-                         change * 100);
+  text.why = fmt::format("{}: {} against {} ({:+.0f} %)", name, Ms(lever.now_ms),
+                         Ms(lever.comparison_ms), change * 100);
   text.ways = facts.ops().same_device ? SameDeviceWays(facts, lever) : WaysOf(facts, lever);
-  text.saves = UpTo(lever.saved_ms());
+  text.saves = GpuSavingCell(facts, lever.saved_ms());
   text.impact = fmt::format("{} ({} of it), {}.", GpuSavingText(facts, lever.saved_ms(), false),
                             PercentText(lever.saved_ms() / balance.ms[0]), TargetText(lever));
   text.order_ms = WallMs(facts, lever.saved_ms());
@@ -260,8 +268,8 @@ LeverText TextOfGraph(const ComparativeFacts& facts) {
       fmt::format("{} of GPU work take {}", Ms(facts.pair.balance.busy_ms[0]), Ms(graph.now_ms));
   text.ways = {
       {'B',
-       "capture it with `torch.cuda.graph` (or `torch.compile(mode=\"reduce-overhead\")`): "
-       "nothing synchronises, so that it can be captured",
+       "capture it with `torch.cuda.graph` (or `torch.compile(mode=\"reduce-overhead\")`), as "
+       "nothing synchronises",
        UpTo(saved)}};
   text.saves = UpTo(saved);
   text.order_ms = saved;
@@ -389,9 +397,13 @@ LeverText TextOfOwn(const ComparativeFacts& facts, const findings::Finding& find
   text.why = text.title;
   text.ways = OwnWays(facts, finding, draft);
   const OwnSaving saving = OwnSavingOf(facts, finding);
-  if (saving.ms > 0) text.saves = UpTo(saving.ms);
+  if (saving.ms > 0) text.saves = saving.gpu ? GpuSavingCell(facts, saving.ms) : UpTo(saving.ms);
   text.order_ms = kBoundPart * (saving.gpu ? WallMs(facts, saving.ms) : saving.ms);
   text.impact = OwnImpact(facts, finding);
+  const auto& beside = facts.pair.beside_runs;
+  if (std::find(beside.begin(), beside.end(), &finding) != beside.end())
+    text.impact +=
+        " Some of its kernels are those of the memory-bound rows, so that the two overlap.";
   return text;
 }
 
@@ -424,7 +436,7 @@ LeverText TextOfRuns(const ComparativeFacts& facts, const findings::MemoryRuns& 
   text.ways.push_back({'B',
                        "one Triton kernel a row, which reads each element once and writes it once",
                        UpTo(runs.saved_ms())});
-  text.saves = UpTo(runs.saved_ms());
+  text.saves = GpuSavingCell(facts, runs.saved_ms());
   text.order_ms = kBoundPart * WallMs(facts, runs.saved_ms());
   text.impact = fmt::format(
       "{}: one pass over the most bytes that one of them moves, at 70 % of the bandwidth, takes "
@@ -476,7 +488,12 @@ std::string ChangeClause(const LeverText& lever) {
       end = i;
     if (c == ' ') space = i;
   }
-  return end > 0 ? clause.substr(0, end) : clause.substr(0, space) + " …";
+  if (end == 0) return clause.substr(0, space) + " …";
+  std::string text = clause.substr(0, end);
+  for (const std::string_view link : {" for", " of", " in", " by", " to", " or"}) {
+    if (text.ends_with(link)) text.resize(text.size() - link.size());
+  }
+  return text;
 }
 
 std::string LeverOrderText(const std::vector<LeverText>& levers) {
@@ -485,11 +502,14 @@ std::string LeverOrderText(const std::vector<LeverText>& levers) {
     if (levers[i].own) own.push_back(i + 1);
   }
   if (own.empty()) return {};
-  const std::string which =
+  const std::string which = own.size() == levers.size() ? std::string("All are")
+                            : own.size() == 1           ? fmt::format("Number {} is", own.front())
+                                              : fmt::format("Numbers {} are", fmt::join(own, ", "));
+  return fmt::format(
+      "{} of the target by itself, whether or not the reference has it too{}.", which,
       own.size() == levers.size()
-          ? std::string("All are")
-          : fmt::format("{} {}", fmt::join(own, ", "), own.size() == 1 ? "is" : "are");
-  return fmt::format("{} of the target by itself, whether or not the reference has it too.", which);
+          ? ""
+          : ": bounds, which count for less than what the reference shows to be possible");
 }
 
 std::vector<LeverText> PairLevers(const ComparativeFacts& facts) {
