@@ -174,12 +174,12 @@ std::string TogetherSentence(const findings::Analysis& analysis) {
 
 namespace {
 
-// As wide as what it saves alone.
+// As wide as what it saves alone, but no more than that unless the middle itself is more.
 findings::Range After(const findings::WallSaving& saving) {
   const double after = std::max(0.0, saving.after_others_ms);
   if (saving.ms.mid <= 0) return {after, after, after};
-  return {after * saving.ms.low / saving.ms.mid, after,
-          std::max(after, after * saving.ms.high / saving.ms.mid)};
+  const double high = std::min(saving.ms.high, after * saving.ms.high / saving.ms.mid);
+  return {after * std::min(1.0, saving.ms.low / saving.ms.mid), after, std::max(after, high)};
 }
 
 }  // namespace

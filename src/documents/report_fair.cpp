@@ -52,7 +52,7 @@ std::string PathLine(const FindingText& text, char letter) {
 
 // The first sentence of an action as far as a cell is wide, whole words and code.
 std::string FirstClause(const std::string& action) {
-  constexpr std::size_t kBytesMax = 140;
+  constexpr std::size_t kBytesMax = 180;
   std::size_t end = action.find(". ");
   int open = 0;
   for (std::size_t i = 0; i < action.size() && i < end; ++i) {

@@ -148,8 +148,8 @@ class CardCheck {
     double sum = 0;
     for (const Card& card : cards) {
       double high = 0;
-      // What follows the first clause is what binds then, no saving.
-      const std::string_view impact = Labelled(card, "**Impact**");
+      // What stands behind the first part is about what is left.
+      const std::string impact(Labelled(card, "**Impact**"));
       for (const Quantity& quantity : Quantities(impact.substr(0, impact.find(';')))) {
         if (quantity.kind == QuantityKind::kTime) high = std::max(high, quantity.value);
       }

@@ -83,24 +83,24 @@ def analyse(agent):
     trace, out = loaded["trace"], str(agent.out)
     timeline = {row["part"]: row["percent"] for row in rows(agent.call(2, "gpu_timeline",
                                                                        trace=trace))}
-    categories = rows(agent.call(3, "category_filter", trace=trace, output_dir=out))
-    found = []
-    for row in [row for row in categories if row["findings"]][:4]:
-        found += rows(agent.call(4, "category_analysis", trace=trace, category=row["category"]))
+    found = rows(agent.call(3, "prioritize", trace=trace))
     if (timeline.get("idle") or 0) > 15:
         agent.call(4, "category_analysis", trace=trace, category="idle")
+    agent.call(4, "category_analysis", trace=trace, category=found[0]["category"])
     places = [name for finding in found for name in (finding["rows"] or "").split()[:1]]
     for name in list(dict.fromkeys(places))[:3]:
         agent.call(5, "parent_chain", trace=trace, row=name)
+    agent.call(6, "what_if", trace=trace, changes=[finding["finding"] for finding in found[:2]])
     replay = [name for finding in found if (finding["efficiency"] or 100) < 30
               and (finding["percent"] or 0) > 10 for name in (finding["rows"] or "").split()]
     if replay:
-        agent.call(6, "make_replay", trace=trace, rows=replay[:3], output_dir=out)
-    report = agent.call(7, "render_report", trace=trace, output_dir=out)
+        agent.call(7, "make_replay", trace=trace, rows=replay[:3], output_dir=out)
+    agent.call(8, "category_filter", trace=trace, output_dir=out)
+    report = agent.call(8, "render_report", trace=trace, output_dir=out)
     for finding in rows(report)[:2]:
-        agent.call(8, "write_findings", trace=trace, output_dir=out, finding=finding["finding"],
+        agent.call(9, "write_findings", trace=trace, output_dir=out, finding=finding["finding"],
                    action="Ask the owner of the module first: both ways out change what they wrote.")
-    return agent.call(9, "validate", trace=trace, output_dir=out)
+    return agent.call(10, "validate", trace=trace, output_dir=out)
 
 
 class AgentSession(unittest.TestCase):

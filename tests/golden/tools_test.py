@@ -30,13 +30,15 @@ LARGE_TOOLS = {
     "sweep_pipeline": 450,  # five stages of a sweep's analysis in one tool
 }
 # full is for scripts and report writers: every tool about traces and ranks.
-ALL_TOKENS_MAX = {"min": 4000, "core": 4000, "full": 6500, "sweep": 5000}
+ALL_TOKENS_MAX = {"min": 4000, "core": 4000, "full": 7000, "sweep": 5000}
 TOOLS_MAX = 25
 INSTRUCTIONS_MAX = 1000
 # What descriptions may name besides tools and arguments: columns and files of answers.
 WORDS = {"gpu_ms", "next_cursor", "category_data", "priority_data", "tree_data", "sdpa_fwd",
          "unified_perf_summary", "ops_unique_args", "replay_ir", "replay_package", "diff_stats",
          "merged_ranks", "run_dir", "nccl_algo", "change_pct", "standalone_analysis_fair", "standalone_analysis_rough",
+         # tables of query
+         "gpu_work", "host_calls", "python_frames",
          # members of a change
          "host_op", "from_ms", "to_ms", "pin_copies", "remove_waits", "profiler_cost"}
 # Arguments whose name says it all, or that the tool's description explains.

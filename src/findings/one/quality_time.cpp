@@ -250,13 +250,9 @@ class TimeQualities {
     const double usual_us = calls.front().usual_us;
     q.consequence =
         usual_us > 0
-            ? fmt::format(
-                  "Whatever runs first looks slow: the first of these takes {} us later. "
-                  "Averages over steps that hold them mean nothing.",
-                  Of(usual_us))
-            : std::string(
-                  "Whatever runs first looks slow. Averages over steps that hold them mean "
-                  "nothing.");
+            ? fmt::format("What runs first looks slow: the first of these takes {} us later.",
+                          Of(usual_us))
+            : std::string("What runs first looks slow.");
     q.record = "run the same steps before recording: schedule(wait=1, warmup=2, active=3)";
     list_.push_back(std::move(q));
   }

@@ -64,7 +64,7 @@ constexpr Binding kBindings[] = {
     {"trace_diff", &TraceDiffTool, mcp::ToolCost::kLong, kFull | kCore},
     {"make_replay", &MakeReplay, mcp::ToolCost::kLong, kFull | kCore},
     {"collectives", &Collectives, mcp::ToolCost::kLong, kFull | kCore | kSweep},
-    {"digest", &Digest, mcp::ToolCost::kLong, kFull},
+    {"digest", &Digest, mcp::ToolCost::kLong, kSweep},
     {"merge_ranks", &MergeRanks, mcp::ToolCost::kLong, kFull | kSweep},
     {"render_report", nullptr, mcp::ToolCost::kLong, kFull | kCore, &RenderReport},
     {"write_findings", nullptr, mcp::ToolCost::kLong, kFull, &WriteFindings},
