@@ -88,7 +88,7 @@ std::vector<Fact> FusionFacts(const Analysis& analysis, const FusionCandidate& c
   // A mask that the op's name tells goes without a tensor; one as a tensor bars some kernels.
   const bool causal = std::any_of(
       candidate.kernels.begin(), candidate.kernels.end(), [](const FusionKernel& kernel) {
-        return ContainsNoCase(kernel.op, "causal") || ContainsNoCase(kernel.op, "UpperTriang");
+        return ContainsNoCase(kernel.op, "causal") || ContainsNoCase(kernel.op, "uppertriang");
       });
   facts.push_back(
       {"masks",
