@@ -180,16 +180,20 @@ const Json& AnswerOf(const Answers& answers, std::string_view tool) {
 }
 
 // The beginning of a report, as far as a busy reader goes: without links, rules and what follows
-// the recommendations' table.
+// the recommendations' table. Where lines run out, the last section that is not whole is left out.
 std::string FrontOf(std::string_view report, std::string_view until, std::size_t lines_max) {
   std::string front;
   std::size_t lines = 0;
   bool blank = false;
-  while (!report.empty() && lines < lines_max) {
+  std::size_t section = 0;  // where the last one begins
+  bool whole = true;
+  while (!report.empty() && whole) {
     const std::string_view line = report.substr(0, report.find('\n'));
     report.remove_prefix(std::min(report.size(), line.size() + 1));
     if (line.starts_with(until)) break;
     if (line == "---" || line.starts_with("| --- ") || (line.empty() && blank)) continue;
+    if (line.starts_with("### ")) section = front.size();
+    whole = lines < lines_max;
     blank = line.empty();
     // "[1](#detail-f1)": the number alone.
     std::string text(line);
@@ -202,6 +206,7 @@ std::string FrontOf(std::string_view report, std::string_view until, std::size_t
     front += text + "\n";
     ++lines;
   }
+  if (!whole && section > 0) front.resize(section);
   return front;
 }
 

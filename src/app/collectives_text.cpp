@@ -47,7 +47,7 @@ std::string RanksTable(const Json& answer) {
   return text;
 }
 
-std::string LeversText(const Json& levers, double wall_ms) {
+std::string LeversText(const Json& levers, double base_ms) {
   std::string text;
   std::size_t number = 0;
   for (const Json& lever : levers) {
@@ -56,7 +56,7 @@ std::string LeversText(const Json& levers, double wall_ms) {
     const double saved = lever.value("saved_ms", 0.0);
     text +=
         fmt::format("{}. {}: saves {} ms{}\n", ++number, lever.value("change", ""), CellText(saved),
-                    wall_ms > 0 ? fmt::format(" ({:.0f} %)", 100 * saved / wall_ms) : "");
+                    base_ms > 0 ? fmt::format(" ({:.0f} %)", 100 * saved / base_ms) : "");
     text += "   Path A: " + lever.value("path_a", "") + "\n";
     if (lever.contains("path_b")) text += "   Path B: " + lever.value("path_b", "") + "\n";
   }
@@ -95,7 +95,7 @@ std::string CollectivesText(const Json& answer) {
     text += workload + "\n";
   text += "\n" + RanksTable(answer);
   const std::string levers =
-      LeversText(verdict.value("levers", Json::array()), verdict.value("wall_ms", 0.0));
+      LeversText(verdict.value("levers", Json::array()), verdict.value("base_ms", 0.0));
   if (!levers.empty()) text += "\nWhat to change:\n" + levers;
   if (const std::string then = ThenText(verdict.value("then", Json::array())); !then.empty())
     text += (levers.empty() ? "\nWhat to change:\n" : "Then, on every rank:\n") + then;

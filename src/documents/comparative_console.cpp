@@ -16,7 +16,7 @@ namespace {
 
 constexpr std::size_t kConsoleLevers = 5;
 constexpr std::size_t kConsoleParts = 2;
-constexpr double kConsoleShare = 0.01;
+constexpr double kConsoleShare = 0.02;
 
 // Marks of emphasis say nothing in a terminal.
 std::string Plain(std::string text) {
@@ -71,14 +71,13 @@ Result<std::string> PairConsole(const ComparativeSide& target, const Comparative
     text += "- " + Plain(finding) + "\n";
   const std::vector<LeverText> levers = PairLevers(facts);
   if (!levers.empty()) text += "\nWhat to do about the target:\n";
-  const bool grouped = !levers.empty() && levers.front().own != levers.back().own;
   for (std::size_t i = 0; i < levers.size() && i < kConsoleLevers; ++i) {
-    if (grouped && (i == 0 || levers[i - 1].own != levers[i].own))
-      text += fmt::format("{}\n", LeverGroupText(levers[i].own));
     text += fmt::format("{}. {}: {}\n", i + 1, levers[i].title,
                         levers[i].impact.empty() ? "saving not known" : levers[i].impact);
-    if (!levers[i].action.empty()) text += "   " + levers[i].action + "\n";
+    if (const std::string action = ActionText(levers[i]); !action.empty())
+      text += "   " + action + "\n";
   }
+  if (const std::string order = LeverOrderText(levers); !order.empty()) text += order + "\n";
   text.pop_back();
   return text;
 }

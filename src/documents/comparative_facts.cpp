@@ -59,6 +59,12 @@ std::string CommunicationOf(const findings::Balance& balance, int side, std::siz
   return fmt::format("{}", fmt::join(names, ", "));
 }
 
+bool SoftwareUnknown(const ComparativeFacts& facts) {
+  const auto& reasons = facts.comparability().reasons;
+  return std::find(reasons.begin(), reasons.end(), "software: versions not recorded") !=
+         reasons.end();
+}
+
 // Fills what tells the two apart: names for titles, and the list of differences.
 void TellApart(ComparativeFacts* facts) {
   const findings::Workload& a = facts->pair.primary->workload;
@@ -90,6 +96,9 @@ void TellApart(ComparativeFacts* facts) {
     facts->differences.insert(
         facts->differences.begin(),
         fmt::format("device: {} instead of {}", facts->target_name, facts->reference_name));
+    if (SoftwareUnknown(*facts))
+      facts->differences.emplace_back(
+          "software versions and host processors are not recorded, so that they may differ too");
     return;
   }
   facts->target_name += fmt::format(" ({})", target.empty() ? Md(facts->target.name, 60) : target);

@@ -15,13 +15,14 @@
 namespace jarvis::documents {
 namespace {
 
-constexpr std::size_t kLeversMax = 6;
+constexpr std::size_t kChangesMax = 5;
 constexpr std::size_t kDetailedMax = 2;  // rows with a section of their own
 constexpr std::size_t kListedMax = 4;
 constexpr std::size_t kKernelsMax = 2;
 constexpr std::size_t kPartsMax = 3;
-// Rows and parts below this share of a unit are not listed.
+// Rows below this share of a unit are not listed; parts below the other are told as one.
 constexpr double kListedShare = 0.005;
+constexpr double kPartShare = 0.02;
 
 std::string Number(const std::optional<double>& value) {
   return value ? output::CellText(Cell(*value)) : "–";
@@ -78,6 +79,7 @@ class FairWriter {
     Line("## Executive Summary\n");
     Workloads();
     Line("{}\n", PairVerdict(f_));
+    ChangesTable();
     MetricTable();
     BalanceTable();
     Line("### Key Findings\n");
@@ -97,6 +99,20 @@ class FairWriter {
     Line("* Reference: {}", line(*f_.pair.comparison));
     if (!f_.differences.empty()) Line("* What differs: {}", fmt::join(f_.differences, "; "));
     Line("");
+  }
+
+  // The answer in a few lines; the recommendations say more.
+  void ChangesTable() {
+    if (levers_.empty()) return;
+    Line("| # | What to do | Why | Saves | Path |\n|---|---|---|---|---|");
+    for (std::size_t i = 0; i < levers_.size() && i < kChangesMax; ++i) {
+      const LeverText& lever = levers_[i];
+      Line("| {} | {} | {} | {} | {} |", i + 1, ChangeClause(lever), lever.why,
+           lever.saves.empty() ? "not known" : lever.saves,
+           lever.ways.empty() ? "–" : std::string(1, lever.ways.front().path));
+    }
+    Line("");
+    if (const std::string order = LeverOrderText(levers_); !order.empty()) Line("{}\n", order);
   }
 
   void MetricTable() {
@@ -130,7 +146,7 @@ class FairWriter {
     Line("|---|---|---|---|{}---|", expected ? "---|" : "");
     double rest[2] = {0, 0};
     for (const findings::BalanceLine& line : balance_.lines) {
-      if (std::max(std::abs(line.ms[0]), std::abs(line.ms[1])) < ListedMs()) {
+      if (std::max(std::abs(line.ms[0]), std::abs(line.ms[1])) < kPartShare * balance_.ms[0]) {
         for (int i = 0; i < 2; ++i)
           rest[i] += line.ms[i];
         continue;
@@ -164,14 +180,12 @@ class FairWriter {
                : "None: the traces are not comparable.");
       return;
     }
-    for (std::size_t i = 0; i < levers_.size() && i < kLeversMax; ++i) {
+    for (std::size_t i = 0; i < levers_.size(); ++i) {
       const LeverText& lever = levers_[i];
-      const bool grouped = levers_.front().own != levers_.back().own;
-      if (grouped && (i == 0 || levers_[i - 1].own != lever.own))
-        Line("*{}*\n", LeverGroupText(lever.own));
       Line("### {} Priority {}: {}\n", ComparativeIcon(i + 1), i + 1, lever.title);
       Line("**Gap**: {}  ", lever.gap);
-      if (!lever.action.empty()) Line("**Action**: {}  ", lever.action);
+      if (const std::string action = ActionText(lever); !action.empty())
+        Line("**Action**: {}  ", action);
       Line("**Impact**: {}", lever.impact.empty() ? "not known from the trace." : lever.impact);
       if (const std::size_t place = PlaceOfRow(lever.row); place > 0)
         Line("→ *See [Detailed Comparison {0}](#row-{0})*", place);
@@ -231,8 +245,11 @@ class FairWriter {
       return (row.verdict == CompareVerdict::kSlower || row.verdict == CompareVerdict::kFaster) &&
              listed(row);
     });
-    List("Matched, not judged",
-         [&](const auto& row) { return row.verdict == CompareVerdict::kUnknown && listed(row); });
+    // Collectives of other sizes or kinds are no pair; the findings tell each.
+    List("Matched, not judged", [&](const auto& row) {
+      const bool exchanged = row.arguments_differ && IsCommunication(row);
+      return row.verdict == CompareVerdict::kUnknown && listed(row) && !exchanged;
+    });
     List("In the target only", [&](const auto& row) {
       return row.verdict == CompareVerdict::kOnlyInPrimary && listed(row);
     });
@@ -240,6 +257,13 @@ class FairWriter {
       return row.verdict == CompareVerdict::kOnlyInComparison && listed(row);
     });
     Line("---\n");
+  }
+
+  bool IsCommunication(const findings::CompareRow& row) const {
+    return !row.primary_launchers.empty() &&
+           findings::WorkClassOf(Target(),
+                                 Target().attribution().launchers[row.primary_launchers.front()]) ==
+               findings::WorkClass::kCommunication;
   }
 
   void Detail(const findings::CompareRow& row, std::size_t number) {
@@ -255,7 +279,8 @@ class FairWriter {
     Line("| Time a call ({} and {} calls) | {} | {} | {} | – |", Number(row.comparison_calls),
          Number(row.primary_calls), Ms(of_reference), Ms(of_target),
          Delta(of_target, of_reference));
-    if (row.primary_roof_ms && row.comparison_roof_ms && !f_.ops().same_device) {
+    if (row.primary_roof_ms && row.comparison_roof_ms && !f_.ops().same_device &&
+        !ToldByOtherMeasure(row)) {
       Line("| Share of the roof | {} | {} | – | – |",
            Percent(row.comparison_roof_ms, row.comparison_ms),
            Percent(row.primary_roof_ms, row.primary_ms));
@@ -264,6 +289,18 @@ class FairWriter {
     Kernels("Reference", Reference(), row.comparison_launchers, f_.ops().parts[1]);
     Kernels("Target", Target(), row.primary_launchers, f_.ops().parts[0]);
     Line("\n{}\n", Analysis(row));
+  }
+
+  // Whether the findings tell the row's kind of work by the arithmetic's rate, while bytes bound
+  // it: two shares of one row would be read as a contradiction.
+  bool ToldByOtherMeasure(const findings::CompareRow& row) const {
+    for (const findings::PairLever& lever : f_.pair.levers) {
+      if (std::find(lever.rows.begin(), lever.rows.end(), &row) == lever.rows.end()) continue;
+      const findings::BalanceLine* line = balance_.Find(lever.work);
+      return line != nullptr && line->told_by_arithmetic() &&
+             row.primary_bound == perf::Bound::kMemory;
+    }
+    return false;
   }
 
   void Kernels(const char* side, const session::LoadedTrace& trace,

@@ -25,6 +25,10 @@ using findings::WorkClass;
 
 // What of a unit is worth a lever.
 constexpr double kWaitWorthShare = 0.02;
+// Less wall time than this part of a unit is as good as none.
+constexpr double kRoomShare = 0.02;
+// What the reference reaches is possible; of a bound of the target alone less is to be had.
+constexpr double kBoundPart = 0.8;
 constexpr std::size_t kShapesMax = 3;
 
 // The shapes with the largest gaps, as a tuning run needs them.
@@ -63,62 +67,83 @@ std::string OwnProductsWay(const ComparativeFacts& facts) {
   return {};
 }
 
-std::string ProductsAction(const ComparativeFacts& facts, const PairLever& lever) {
+std::string UpTo(double ms) {
+  return "up to " + Ms(ms);
+}
+
+// Ways to one saving.
+std::vector<LeverWay> Ways(const PairLever& lever,
+                           std::vector<std::pair<char, std::string>> words) {
+  std::vector<LeverWay> ways;
+  for (auto& [path, text] : words)
+    ways.push_back({path, std::move(text), UpTo(lever.saved_ms())});
+  return ways;
+}
+
+std::vector<LeverWay> ProductsWays(const ComparativeFacts& facts, const PairLever& lever) {
   const std::string shapes = ShapesText(lever.rows);
   const std::string for_shapes = shapes.empty() ? "" : " for " + shapes;
-  const std::string own = OwnProductsWay(facts);
   if (lever.library == "Tensile" || lever.library == "rocBLAS") {
-    return fmt::format(
-        "{}Path B: tune the solutions{}: TunableOp (`PYTORCH_TUNABLEOP_ENABLED=1`, one run that "
-        "tunes, its results file kept), or hipBLASLt instead of rocBLAS "
-        "(`TORCH_BLAS_PREFER_HIPBLASLT=1`): up to {}",
-        own.empty() ? "" : "Path A: " + own + " (a part of that). ", for_shapes,
-        Ms(lever.saved_ms()));
+    auto ways =
+        Ways(lever,
+             {{'B', fmt::format("TunableOp (`PYTORCH_TUNABLEOP_ENABLED=1`, one run that tunes, its "
+                                "results file kept){}, or hipBLASLt instead of rocBLAS "
+                                "(`TORCH_BLAS_PREFER_HIPBLASLT=1`)",
+                                for_shapes)}});
+    if (const std::string own = OwnProductsWay(facts); !own.empty())
+      ways.push_back({'A', own, "a part of the same " + Ms(lever.saved_ms())});
+    return ways;
   }
   if (lever.library == "cuBLAS" || lever.library == "cuBLASLt") {
-    return fmt::format(
-        "Path A: let `torch.compile(mode=\"max-autotune\")` choose among cuBLASLt, CUTLASS and "
-        "Triton{}, or merge products of one input. Path B: the cuBLASLt algorithm and its "
-        "workspace for these shapes",
-        for_shapes);
+    return Ways(lever,
+                {{'A', fmt::format("`torch.compile(mode=\"max-autotune\")` chooses among cuBLASLt, "
+                                   "CUTLASS and Triton{}, or merge products of one input",
+                                   for_shapes)},
+                 {'B', "the cuBLASLt algorithm and its workspace for these shapes"}});
   }
-  return fmt::format(
-      "Path A: try the vendor's library for these products. Path B: autotune tiles and stages of "
-      "the {}kernel{}",
-      lever.library.empty() ? "" : lever.library + " ", for_shapes);
+  return Ways(lever,
+              {{'A', "try the vendor's library for these products"},
+               {'B', fmt::format("autotune tiles and stages of the {}kernel{}",
+                                 lever.library.empty() ? "" : lever.library + " ", for_shapes)}});
 }
 
-std::string AttentionAction(const PairLever& lever) {
+std::vector<LeverWay> AttentionWays(const PairLever& lever) {
   if (lever.library == "AOTriton") {
-    return "Path A: another backend behind the same call: the CK flash attention of ROCm PyTorch "
-           "(`torch.backends.cuda.preferred_rocm_fa_library(\"ck\")`, where the build has it) or "
-           "AITER, or a newer AOTriton: as much. Path B: its tile configuration for this head size "
-           "and length";
+    return Ways(lever, {{'B',
+                         "another backend behind the same call: CK flash attention "
+                         "(`torch.backends.cuda.preferred_rocm_fa_library(\"ck\")`, where the "
+                         "build has it), AITER, or a newer AOTriton"}});
   }
   if (lever.library == "FlashAttention" || lever.library == "CUTLASS") {
-    return "Path A: the cuDNN backend of `scaled_dot_product_attention` (`torch.nn.attention."
-           "sdpa_kernel`), or a FlashAttention of the device's generation. Path B: tiles for this "
-           "head size and length";
+    return Ways(lever, {{'B',
+                         "the cuDNN backend of `scaled_dot_product_attention` (`torch.nn.attention."
+                         "sdpa_kernel`), or a FlashAttention of the device's generation"}});
   }
-  return "Path A: another backend behind `scaled_dot_product_attention` (`torch.nn.attention."
-         "sdpa_kernel`), with contiguous inputs. Path B: tiles for this head size and length";
+  return Ways(lever, {{'A',
+                       "another backend behind `scaled_dot_product_attention` (`torch.nn.attention."
+                       "sdpa_kernel`), with contiguous inputs"},
+                      {'B', "tiles for this head size and length"}});
 }
 
-std::string LeverAction(const ComparativeFacts& facts, const PairLever& lever) {
+std::vector<LeverWay> WaysOf(const ComparativeFacts& facts, const PairLever& lever) {
   switch (lever.work) {
-    case WorkClass::kProducts: return ProductsAction(facts, lever);
-    case WorkClass::kAttention: return AttentionAction(lever);
+    case WorkClass::kProducts: return ProductsWays(facts, lever);
+    case WorkClass::kAttention: return AttentionWays(lever);
     case WorkClass::kConvolution:
-      return "Path A: `torch.backends.cudnn.benchmark = True` (MIOpen: a find run) and the "
-             "channels_last format. Path B: the library's solutions for these shapes";
+      return Ways(lever, {{'A', "the channels_last format"},
+                          {'B', "`torch.backends.cudnn.benchmark = True` (MIOpen: a find run)"}});
     case WorkClass::kMemoryBound:
-      return "Path A: fuse them with their neighbours (`torch.compile`), so that their bytes move "
-             "once. Path B: vector width and blocks a compute unit of these kernels";
+      return Ways(lever, {{'A',
+                           "fuse them with their neighbours (`torch.compile`), so that their bytes "
+                           "move once"},
+                          {'B', "vector width and blocks a compute unit of these kernels"}});
     case WorkClass::kIndexing:
-      return "Path A: read by index instead of writing by index, or fuse with what uses it. Path "
-             "B: wide, coalesced rows in the kernel";
+      return Ways(lever,
+                  {{'A', "read by index instead of writing by index, or fuse with what uses it"},
+                   {'B', "wide, coalesced rows in the kernel"}});
     default:
-      return "Path A: fuse it with its neighbours. Path B: compare the two kernels on equal inputs";
+      return Ways(lever, {{'A', "fuse it with its neighbours"},
+                          {'B', "compare the two kernels on equal inputs"}});
   }
 }
 
@@ -142,25 +167,61 @@ std::string Libraries(const PairLever& lever) {
 }
 
 // On one device it is the kernel that changed, or what it ran under.
-std::string SameDeviceAction(const ComparativeFacts& facts, const PairLever& lever) {
+std::vector<LeverWay> SameDeviceWays(const ComparativeFacts& facts, const PairLever& lever) {
   const findings::CompareRow& row = *lever.rows.front();
   std::size_t rest = 0;
   const auto target = KernelsOf(facts.target.side.trace, row.primary_launchers, 1, 1, &rest);
   const auto reference =
       KernelsOf(facts.reference.side.trace, row.comparison_launchers, 1, 1, &rest);
-  if (target.empty() || reference.empty()) return LeverAction(facts, lever) + ".";
+  if (target.empty() || reference.empty()) return WaysOf(facts, lever);
   if (target.front().name == reference.front().name) {
-    return fmt::format(
-        "Path A: none in the model: `{}` is the same kernel on both sides, for the same shapes. "
-        "Path B: compare clocks, power limit and other work on the GPU (`nvidia-smi -q -d CLOCK,"
-        "PERFORMANCE`, `rocm-smi`), and record both again in turns: up to {}.",
-        MdCode(target.front().name, 80), Ms(lever.saved_ms()));
+    return Ways(lever, {{'B', fmt::format("compare clocks, power limit and other work on the GPU "
+                                          "(`nvidia-smi -q -d CLOCK,PERFORMANCE`, `rocm-smi`), and "
+                                          "record both again in turns: `{}` is the same kernel on "
+                                          "both sides, for the same shapes",
+                                          MdCode(target.front().name, 80))}});
   }
-  return fmt::format(
-      "Path A: find what chose `{}` in place of `{}`: the version of PyTorch or of the library, a "
-      "setting, a layout, and go back to it: up to {}. Path B: the old kernel's tiles in the new "
-      "one.",
-      MdCode(target.front().name, 80), MdCode(reference.front().name, 80), Ms(lever.saved_ms()));
+  return Ways(
+      lever,
+      {{'A', fmt::format("find what chose `{}` in place of `{}`: the version of PyTorch or "
+                         "of the library, a setting, a layout, and go back to it",
+                         MdCode(target.front().name, 80), MdCode(reference.front().name, 80))}});
+}
+
+// What may become wall time while the host takes what it takes as traced; absent: not known.
+std::optional<double> RoomMs(const ComparativeFacts& facts) {
+  if (!facts.pair.host_floor_ms) return std::nullopt;
+  return std::max(0.0, facts.pair.balance.ms[0] - *facts.pair.host_floor_ms);
+}
+
+// What GPU time becomes: wall time as far as the host alone takes less than the unit.
+std::string GpuSavingText(const ComparativeFacts& facts, double ms, bool frees_host) {
+  const std::string unit = UnitText(facts);
+  const std::optional<double> room = RoomMs(facts);
+  if (!room || ms <= *room) return fmt::format("up to {} of GPU time {}", Ms(ms), unit);
+  const bool none = *room < kRoomShare * facts.pair.balance.ms[0];
+  const std::string more =
+      frees_host ? "as its launches go and free the host" : "once the host is faster";
+  return none ? fmt::format("up to {} of GPU time {}; of wall time {}", Ms(ms), unit,
+                            frees_host ? "only what the host spends on the launches that go"
+                                       : "nothing before the host is faster")
+              : fmt::format(
+                    "up to {} of GPU time {}; of wall time up to {}, as the host alone "
+                    "takes {}, and more {}",
+                    Ms(ms), unit, Ms(*room), Ms(*facts.pair.host_floor_ms), more);
+}
+
+// The same in a cell.
+std::string GpuSavingCell(const ComparativeFacts& facts, double ms) {
+  const std::optional<double> room = RoomMs(facts);
+  if (!room || ms <= *room) return UpTo(ms);
+  if (*room < kRoomShare * facts.pair.balance.ms[0]) return UpTo(ms) + " of GPU time";
+  return fmt::format("{} ({} of GPU time)", UpTo(*room), Ms(ms));
+}
+
+// What of it shows in the unit as the host is.
+double WallMs(const ComparativeFacts& facts, double ms) {
+  return std::min(ms, RoomMs(facts).value_or(ms));
 }
 
 LeverText TextOfLever(const ComparativeFacts& facts, const PairLever& lever) {
@@ -180,13 +241,13 @@ LeverText TextOfLever(const ComparativeFacts& facts, const PairLever& lever) {
   text.gap =
       fmt::format("{} against {} ({:+.0f} %{}){}. {}.", Ms(lever.now_ms), Ms(lever.comparison_ms),
                   change * 100, expected, BothRates(line), RowsText(facts, lever));
-  text.action =
-      facts.ops().same_device ? SameDeviceAction(facts, lever) : LeverAction(facts, lever) + ".";
-  text.impact =
-      fmt::format("up to {} of GPU time {} ({} of it), {}.", Ms(lever.saved_ms()), UnitText(facts),
-                  PercentText(lever.saved_ms() / balance.ms[0]), TargetText(lever));
-  if (facts.pair.host_bound())
-    text.impact += " Next to nothing of it shows while the host sets the pace.";
+  text.why = fmt::format("{}: {} against {} ({:+.0f} %)", name, Ms(lever.now_ms),
+                         Ms(lever.comparison_ms), change * 100);
+  text.ways = facts.ops().same_device ? SameDeviceWays(facts, lever) : WaysOf(facts, lever);
+  text.saves = GpuSavingCell(facts, lever.saved_ms());
+  text.impact = fmt::format("{} ({} of it), {}.", GpuSavingText(facts, lever.saved_ms(), false),
+                            PercentText(lever.saved_ms() / balance.ms[0]), TargetText(lever));
+  text.order_ms = WallMs(facts, lever.saved_ms());
   text.row = lever.rows.front();
   return text;
 }
@@ -203,10 +264,15 @@ LeverText TextOfGraph(const ComparativeFacts& facts) {
           ? fmt::format("no longer waits for the GPU ({:.2g} calls of the reference do)",
                         facts.pair.syncs[1])
           : std::string("no call of it waits for the GPU"));
-  text.action =
-      "Path A: capture it with `torch.cuda.graph` (or `torch.compile(mode=\"reduce-overhead\")`): "
-      "nothing synchronises, so that it can be captured. Path B: fewer launches by fusing: a "
-      "part of that.";
+  text.why =
+      fmt::format("{} of GPU work take {}", Ms(facts.pair.balance.busy_ms[0]), Ms(graph.now_ms));
+  text.ways = {
+      {'B',
+       "capture it with `torch.cuda.graph` (or `torch.compile(mode=\"reduce-overhead\")`), as "
+       "nothing synchronises",
+       UpTo(saved)}};
+  text.saves = UpTo(saved);
+  text.order_ms = saved;
   text.impact = fmt::format(
       "up to {} {} ({} of it): without pauses between launches {} are left{}.", Ms(saved),
       UnitText(facts), PercentText(saved / graph.now_ms), Ms(graph.left_ms),
@@ -221,10 +287,13 @@ LeverText TextOfWaiting(const ComparativeFacts& facts, const BalancePart& part) 
   text.title = PartName(part) + " waits for another rank";
   text.gap = fmt::format("{:.3g} to {:.3g} µs a call for bytes that need a few: {} {}.",
                          part.shortest_us[0], part.longest_us[0], Ms(part.ms[0]), UnitText(facts));
-  text.action =
-      "Path A: send these bytes with an exchange that is there anyway, issue it asynchronously "
-      "before work that does not need its result, or drop it. Path B: find out why the other rank "
-      "is late: record it too.";
+  text.why = fmt::format("{} for bytes that need microseconds", Ms(part.ms[0]));
+  text.ways = {{'A',
+                "send these bytes with an exchange that is there anyway, issue it asynchronously "
+                "before work that does not need its result, or drop it",
+                UpTo(part.ms[0]) + ", unless the next exchange waits for it"},
+               {'B', "record the other rank too, to find why it is late", UpTo(part.ms[0])}};
+  text.saves = "what the other rank is late";
   text.impact = fmt::format(
       "none that this rank can claim: {} {} is another rank's lateness, which shows at the next "
       "exchange if this one goes.",
@@ -248,27 +317,63 @@ void TellBeginning(const ComparativeFacts& facts, const findings::Finding& findi
                            Ms(before), Ms(balance.idle_ms[0]));
 }
 
-std::string OwnImpact(const ComparativeFacts& facts, const findings::Finding& finding) {
+// Launches that come late are no GPU time, and a replay of them needs no host.
+bool IsOfHost(const findings::Finding& finding) {
+  return finding.category == "cpu_idle";
+}
+
+// What a finding saves of a unit by its better way, and, of GPU work, how much of that the host
+// lets show.
+struct OwnSaving {
+  double ms = 0;  // 0: not known
+  bool gpu = false;
+};
+
+OwnSaving OwnSavingOf(const ComparativeFacts& facts, const findings::Finding& finding) {
   const double units = facts.pair.balance.units[0];
-  const std::string unit = UnitText(facts);
   const findings::WallSaving* best = findings::BestWall(finding);
-  const bool launches = findings::HelpsHost(finding);
-  if (facts.pair.host_bound() && !launches) {
-    if (!finding.savings_ms || !(finding.savings_ms->high > 0)) return {};
-    return fmt::format(
-        "up to {} of GPU time {}, and no wall time before the host is faster: as many launches "
-        "stay.",
-        Ms(finding.savings_ms->high / units), unit);
-  }
-  if (best != nullptr && best->ms.high > 0) {
-    std::string text = fmt::format("up to {} of wall time {}", Ms(best->ms.high / units), unit);
-    const double after = best->after_others_ms / units;
-    if (after > 0 && after < 0.5 * best->ms.high / units)
-      text += fmt::format("; {} once what stands before it is done", Ms(after));
-    return text + ".";
-  }
-  if (!finding.savings_ms || !(finding.savings_ms->high > 0)) return {};
-  return fmt::format("up to {} of GPU time {}.", Ms(finding.savings_ms->high / units), unit);
+  const double gpu_ms = finding.savings_ms ? finding.savings_ms->high / units : 0;
+  if (best == nullptr || !(best->ms.high > 0)) return {gpu_ms, true};
+  const double wall_ms = best->ms.high / units;
+  const std::optional<double> room = RoomMs(facts);
+  if (IsOfHost(finding) || !room || wall_ms <= *room) return {wall_ms, false};
+  return {gpu_ms > 0 ? std::min(gpu_ms, wall_ms) : wall_ms, true};
+}
+
+std::string OwnImpact(const ComparativeFacts& facts, const findings::Finding& finding) {
+  const OwnSaving saving = OwnSavingOf(facts, finding);
+  if (!(saving.ms > 0)) return {};
+  if (saving.gpu) return GpuSavingText(facts, saving.ms, findings::HelpsHost(finding)) + ".";
+  std::string text = fmt::format("up to {} of wall time {}", Ms(saving.ms), UnitText(facts));
+  const double after = findings::BestWall(finding)->after_others_ms / facts.pair.balance.units[0];
+  if (after > 0 && after < 0.5 * saving.ms)
+    text += fmt::format("; {} once what stands before it is done", Ms(after));
+  return text + ".";
+}
+
+// The ways of the target's own analysis, the one that saves more first.
+std::vector<LeverWay> OwnWays(const ComparativeFacts& facts, const findings::Finding& finding,
+                              const FindingText& draft) {
+  const OwnSaving best = OwnSavingOf(facts, finding);
+  const double units = facts.pair.balance.units[0];
+  std::vector<std::pair<double, LeverWay>> ways;
+  const auto add = [&](char path, const std::string& words,
+                       const std::optional<findings::WallSaving>& wall) {
+    std::string text(Trim(words));
+    if (text.ends_with('.')) text.pop_back();
+    if (text.empty() || text.starts_with("None")) return;
+    const double ms =
+        wall && wall->ms.high > 0 ? std::min(wall->ms.high / units, best.ms) : best.ms;
+    ways.emplace_back(ms, LeverWay{path, std::move(text), ms > 0 ? UpTo(ms) : std::string()});
+  };
+  add('A', draft.path_a, finding.wall_a);
+  add('B', draft.path_b, finding.wall_b);
+  std::stable_sort(ways.begin(), ways.end(),
+                   [](const auto& a, const auto& b) { return a.first > b.first; });
+  std::vector<LeverWay> sorted;
+  for (auto& [ms, way] : ways)
+    sorted.push_back(std::move(way));
+  return sorted;
 }
 
 // Of the target's own analysis, without savings in its sentences, which are of another base.
@@ -280,16 +385,6 @@ LeverText TextOfOwn(const ComparativeFacts& facts, const findings::Finding& find
   for (auto* change : {&plain.change_a, &plain.change_b})
     change->reset();
   const FindingText draft = DraftText(analysis, plain);
-  const double units = facts.pair.balance.units[0];
-  const auto path = [&](const char* name, const std::string& words,
-                        const std::optional<findings::WallSaving>& wall) {
-    std::string text(Trim(words));
-    if (text.empty() || text.starts_with("None known")) return std::string();
-    const bool shows = !facts.pair.host_bound() || findings::HelpsHost(finding);
-    if (wall && wall->ms.high > 0 && shows)
-      text += fmt::format(" Saves up to {} {} alone.", Ms(wall->ms.high / units), UnitText(facts));
-    return fmt::format("Path {}: {} ", name, text);
-  };
   LeverText text;
   text.own = true;
   text.title = draft.title;
@@ -299,9 +394,16 @@ LeverText TextOfOwn(const ComparativeFacts& facts, const findings::Finding& find
     text.title = text.title.substr(0, text.title.find(", GPU idle "));
     TellBeginning(facts, finding, &text);
   }
-  text.action = path("A", draft.path_a, finding.wall_a) + path("B", draft.path_b, finding.wall_b);
-  if (!text.action.empty()) text.action.pop_back();
+  text.why = text.title;
+  text.ways = OwnWays(facts, finding, draft);
+  const OwnSaving saving = OwnSavingOf(facts, finding);
+  if (saving.ms > 0) text.saves = saving.gpu ? GpuSavingCell(facts, saving.ms) : UpTo(saving.ms);
+  text.order_ms = kBoundPart * (saving.gpu ? WallMs(facts, saving.ms) : saving.ms);
   text.impact = OwnImpact(facts, finding);
+  const auto& beside = facts.pair.beside_runs;
+  if (std::find(beside.begin(), beside.end(), &finding) != beside.end())
+    text.impact +=
+        " Some of its kernels are those of the memory-bound rows, so that the two overlap.";
   return text;
 }
 
@@ -327,48 +429,103 @@ LeverText TextOfRuns(const ComparativeFacts& facts, const findings::MemoryRuns& 
     if (!way.empty() && std::find(ways.begin(), ways.end(), way) == ways.end())
       ways.push_back(std::move(way));
   }
-  text.action = fmt::format(
-      "{}Path B: one Triton kernel a row, which reads each element once and writes it once: up to "
-      "{}.",
-      ways.empty() ? "" : fmt::format("Path A: {}: all together as much. ", fmt::join(ways, "; ")),
-      Ms(runs.saved_ms()));
+  text.why = fmt::format("{} in passes over one tensor, a kernel each", Ms(runs.ms));
+  if (!ways.empty())
+    text.ways.push_back(
+        {'A', fmt::format("{}", fmt::join(ways, "; ")), UpTo(runs.saved_ms()) + " together"});
+  text.ways.push_back({'B',
+                       "one Triton kernel a row, which reads each element once and writes it once",
+                       UpTo(runs.saved_ms())});
+  text.saves = GpuSavingCell(facts, runs.saved_ms());
+  text.order_ms = kBoundPart * WallMs(facts, runs.saved_ms());
   text.impact = fmt::format(
-      "up to {} of GPU time {}: one pass over the most bytes that one of them moves, at 70 % of "
-      "the bandwidth, takes {}{}.",
-      Ms(runs.saved_ms()), UnitText(facts), Ms(runs.left_ms),
-      facts.pair.host_bound() ? "; it shows as far as the host keeps up" : "");
+      "{}: one pass over the most bytes that one of them moves, at 70 % of the bandwidth, takes "
+      "{}.",
+      GpuSavingText(facts, runs.saved_ms(), true), Ms(runs.left_ms));
   return text;
 }
 
 }  // namespace
 
-std::string_view LeverGroupText(bool own) {
-  return own ? "Of the target by itself, whether or not the reference has it too:"
-             : "Against the reference:";
+std::string ActionText(const LeverText& lever) {
+  std::vector<const LeverWay*> ways;
+  for (const LeverWay& way : lever.ways)
+    ways.push_back(&way);
+  std::stable_sort(ways.begin(), ways.end(),
+                   [](const LeverWay* a, const LeverWay* b) { return a->path < b->path; });
+  std::string text;
+  for (const LeverWay* way : ways) {
+    // What saves that much is all that stands before, be it several sentences.
+    const bool sentences = way->words.find(". ") != std::string::npos;
+    text += fmt::format("{}Path {}: {}", text.empty() ? "" : " ", way->path, way->words);
+    if (!way->saves.empty())
+      text += (sentences ? ". " + Capitalised(way->saves) : ": " + way->saves);
+    text += ".";
+  }
+  return text;
+}
+
+std::string ChangeClause(const LeverText& lever) {
+  constexpr std::size_t kMost = 110;
+  if (lever.ways.empty()) return "–";
+  const std::string& words = lever.ways.front().words;
+  const std::string clause = Capitalised(words.substr(0, words.find(". ")));
+  if (clause.size() <= kMost) return clause;
+  // The last place before the limit that is in no brackets and no code.
+  std::size_t end = 0;
+  std::size_t space = 0;
+  int depth = 0;
+  bool code = false;
+  for (std::size_t i = 0; i < kMost; ++i) {
+    const char c = clause[i];
+    if (c == '`') code = !code;
+    if (!code && c == '(') ++depth;
+    if (depth > 0 || code) {
+      if (!code && c == ')') --depth;
+      continue;
+    }
+    if (c == ',' || c == ';' || (c == ':' && i > kMost / 2) || (c == ' ' && clause[i + 1] == '('))
+      end = i;
+    if (c == ' ') space = i;
+  }
+  if (end == 0) return clause.substr(0, space) + " …";
+  std::string text = clause.substr(0, end);
+  for (const std::string_view link : {" for", " of", " in", " by", " to", " or"}) {
+    if (text.ends_with(link)) text.resize(text.size() - link.size());
+  }
+  return text;
+}
+
+std::string LeverOrderText(const std::vector<LeverText>& levers) {
+  std::vector<std::size_t> own;
+  for (std::size_t i = 0; i < levers.size(); ++i) {
+    if (levers[i].own) own.push_back(i + 1);
+  }
+  if (own.empty()) return {};
+  const std::string which = own.size() == levers.size() ? std::string("All are")
+                            : own.size() == 1           ? fmt::format("Number {} is", own.front())
+                                              : fmt::format("Numbers {} are", fmt::join(own, ", "));
+  return fmt::format(
+      "{} of the target by itself, whether or not the reference has it too{}.", which,
+      own.size() == levers.size()
+          ? ""
+          : ": bounds, which count for less than what the reference shows to be possible");
 }
 
 std::vector<LeverText> PairLevers(const ComparativeFacts& facts) {
+  constexpr std::size_t kMost = 6;
   std::vector<LeverText> levers;
   if (!facts.pair.comparable()) return levers;
-  const auto add_compared = [&] {
-    for (const PairLever& lever : facts.pair.levers) {
-      if (!lever.in_chains) levers.push_back(TextOfLever(facts, lever));
-    }
-  };
   if (facts.pair.graph) levers.push_back(TextOfGraph(facts));
-  const bool host_first = facts.pair.host_bound() && !facts.pair.graph;
-  if (!host_first) add_compared();
-  if (facts.pair.runs) levers.push_back(TextOfRuns(facts, *facts.pair.runs));
-  // Where the host sets the pace, what it does comes before all GPU work.
-  bool compared = !host_first;
-  for (const findings::Finding* finding : facts.pair.own) {
-    if (!compared && !findings::HelpsHost(*finding)) {
-      add_compared();
-      compared = true;
-    }
-    levers.push_back(TextOfOwn(facts, *finding));
+  for (const PairLever& lever : facts.pair.levers) {
+    if (!lever.in_chains) levers.push_back(TextOfLever(facts, lever));
   }
-  if (!compared) add_compared();
+  if (facts.pair.runs) levers.push_back(TextOfRuns(facts, *facts.pair.runs));
+  // Where the host sets the pace, what it does comes before GPU work; both stand in that order.
+  for (const findings::Finding* finding : facts.pair.own)
+    levers.push_back(TextOfOwn(facts, *finding));
+  std::stable_sort(levers.begin(), levers.end(),
+                   [](const LeverText& a, const LeverText& b) { return a.order_ms > b.order_ms; });
   if (const findings::BalanceLine* line = facts.pair.balance.Find(WorkClass::kCommunication)) {
     for (const BalancePart& part : line->parts) {
       if (findings::IsOnlyWaiting(part, 0) &&
@@ -376,6 +533,7 @@ std::vector<LeverText> PairLevers(const ComparativeFacts& facts) {
         levers.push_back(TextOfWaiting(facts, part));
     }
   }
+  if (levers.size() > kMost) levers.resize(kMost);
   return levers;
 }
 

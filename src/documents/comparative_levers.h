@@ -10,17 +10,32 @@
 
 namespace jarvis::documents {
 
+// One way to what a lever saves.
+struct LeverWay {
+  char path = 'A';    // 'A': fusion, algorithm, API; 'B': kernels and settings
+  std::string words;  // without a full stop
+  std::string saves;  // "up to 3.84 ms"; empty: not known
+};
+
 // What could be done about the target's time, in the order of its report.
 struct LeverText {
   std::string title;
-  std::string gap;     // against the reference; of the target's own levers: what is wrong
-  std::string action;  // what to do
+  std::string why;             // a clause, for a table
+  std::string gap;             // against the reference; of the target's own: what is wrong
+  std::vector<LeverWay> ways;  // the better one first; empty: none is known
+  std::string saves;           // short, for a table; empty: not known
   std::string impact;
+  double order_ms = 0;                        // what it is worth, of a unit, next to others
   const findings::CompareRow* row = nullptr;  // with the largest gap; null: none
   bool own = false;  // of the target by itself, whatever the reference does
 };
-// What stands above a group of levers: what they are held against.
-std::string_view LeverGroupText(bool own);
+// "Path A: ...: up to 1.19 ms. Path B: ..."; empty: no way is known.
+std::string ActionText(const LeverText& lever);
+// The beginning of the better way, for a cell of a table.
+std::string ChangeClause(const LeverText& lever);
+// Which levers are the target's own, and in what order all are; empty: nothing to say.
+std::string LeverOrderText(const std::vector<LeverText>& levers);
+// What is worth most wall time first.
 std::vector<LeverText> PairLevers(const ComparativeFacts& facts);
 
 }  // namespace jarvis::documents

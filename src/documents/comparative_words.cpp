@@ -373,7 +373,8 @@ std::vector<std::string> PairNextRecordings(const ComparativeFacts& facts) {
   }
   if (!facts.ops().same_device) {
     next.emplace_back(
-        "Both with the same PyTorch version, without stacks and memory, for the host's share.");
+        "Both with one PyTorch version, its number and the processor's name noted beside them, and "
+        "without stacks and memory: the host's share hangs on these.");
   }
   return next;
 }

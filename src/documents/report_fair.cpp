@@ -222,7 +222,8 @@ std::string Fair::Levers() const {
       after = fmt::format("{} ({})", AfterRange(analysis_, *best), AfterShare(analysis_, *best));
       path = finding.wall_a && finding.wall_b ? "A, B" : finding.wall_a ? "A" : "B";
     } else if (finding.bound_ms) {
-      alone = "at most " + EachMs(analysis_, *finding.bound_ms);
+      alone = fmt::format("at most {} ({})", EachMs(analysis_, *finding.bound_ms),
+                          SavingShare(analysis_, *finding.bound_ms));
       path = findings::HasAction(finding.path_a) && findings::HasAction(finding.path_b) ? "A, B"
              : TakesPathB(finding)                                                      ? "B"
                                                                                         : "A";

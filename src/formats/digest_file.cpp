@@ -233,7 +233,7 @@ Json JsonOf(const RankFacts& facts, const std::vector<CollectiveCall>& calls) {
       if (which == piece.place) place = name;
     }
     pieces.push_back({piece.ts_ns, piece.dur_ns, piece.usual_ns, piece.times, place, piece.inside,
-                      piece.before, piece.after});
+                      piece.before, piece.after, piece.annotation});
   }
   Json& waits = json["waits"] = Json::array();
   for (const RankHostWait& wait : facts.waits)
@@ -273,8 +273,9 @@ Result<std::uint32_t> NameFrom(const Json& value, const std::string& where,
 }
 
 Result<RankHostPiece> PieceFrom(const Json& row, const std::string& where, const RankFacts& facts) {
-  constexpr std::size_t kValues = 8;
-  if (!row.is_array() || row.size() != kValues)
+  // Older digests do not have the last.
+  constexpr std::size_t kValues = 9;
+  if (!row.is_array() || row.size() < kValues - 1 || row.size() > kValues)
     return Wrong(where, fmt::format("is no list of {} values", kValues));
   RankHostPiece piece;
   JV_ASSIGN(piece.ts_ns, Whole(&row[0], where + "[0]", -kTimeMax, kTimeMax));
@@ -292,6 +293,9 @@ Result<RankHostPiece> PieceFrom(const Json& row, const std::string& where, const
   JV_ASSIGN(piece.inside, NameFrom(row[5], where + "[5]", facts));
   JV_ASSIGN(piece.before, NameFrom(row[6], where + "[6]", facts));
   JV_ASSIGN(piece.after, NameFrom(row[7], where + "[7]", facts));
+  if (row.size() == kValues) {
+    JV_ASSIGN(piece.annotation, NameFrom(row[8], where + "[8]", facts));
+  }
   return piece;
 }
 

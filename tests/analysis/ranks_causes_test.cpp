@@ -28,6 +28,18 @@ class RankTrace {
     text_.Kernel(kernel, ts + 5 + lag, dur, id_, stream, args);
     return *this;
   }
+  // An op whose launch takes `call` from `ts` on; the kernel starts at `start`.
+  RankTrace& Launch(std::string_view op, double ts, double call, std::string_view kernel,
+                    double start, double dur) {
+    ++id_;
+    text_.Op(op, ts - 5, call + 10).Runtime("cudaLaunchKernel", ts, call, id_);
+    text_.Kernel(kernel, start, dur, id_, 7);
+    return *this;
+  }
+  RankTrace& Annotation(std::string_view name, double ts, double dur) {
+    text_.Annotation(name, ts, dur);
+    return *this;
+  }
   RankTrace& Op(std::string_view name, double ts, double dur) {
     text_.Op(name, ts, dur);
     return *this;
@@ -110,6 +122,42 @@ TEST_CASE("a rank whose host stands at one place is the cause, the busy ones are
   // The rounds of the others are 6 ms apart whatever rank 0 does: the last round alone is shorter.
   CHECK(judged.story.levers[0].saved_ns >= 3'900'000);
   CHECK(judged.story.levers[0].saved_ns <= 4'400'000);
+}
+
+// The annotation of the only long stop, from 0.1 to 30.1 ms, of a trace with two of them.
+std::string AnnotationOfStop(double inner_begin) {
+  RankTrace trace;
+  trace.Annotation("step", 0, 40'000).Annotation("sparse", inner_begin, 35'000);
+  trace.Work("aten::mm", 80, "gemm", 10, 20).Work("c10d::allreduce_", 30'100, kReduce, 10, 100);
+  const RankDigest digest = trace.Digest(0);
+  REQUIRE(digest.facts);
+  REQUIRE(digest.facts->pieces.size() == 1);
+  return digest.facts->names[digest.facts->pieces[0].annotation];
+}
+
+TEST_CASE("a long stop has the innermost annotation that holds all of it") {
+  CHECK(AnnotationOfStop(50) == "sparse");
+  CHECK(AnnotationOfStop(5'000) == "step");
+}
+
+// What an AllReduce hung on whose product's launch took `call`: the product starts 3 ms after that
+// launch began, and the AllReduce lies in the queue behind it.
+std::optional<std::int64_t> AnchorBehindLaunchOf(double call) {
+  RankTrace trace;
+  trace.Launch("c10d::allreduce_", 10, 5, kReduce, 20, 100);
+  trace.Launch("aten::mm", 400, call, "gemm", 3400, 500);
+  trace.Launch("c10d::allreduce_", 3450, 5, kReduce, 3901, 100);
+  const RankDigest digest = trace.Digest(0);
+  REQUIRE(digest.facts);
+  REQUIRE(digest.facts->arrivals.size() == 2);
+  return digest.facts->arrivals[1].anchor_ns;
+}
+
+TEST_CASE("a launch that takes long is waited for, one that is done long before is in a queue") {
+  const auto long_call = AnchorBehindLaunchOf(2990);
+  REQUIRE(long_call);
+  CHECK(*long_call == 400'000);
+  CHECK_FALSE(AnchorBehindLaunchOf(5));
 }
 
 TEST_CASE("a rank that has more to compute is late by that") {

@@ -52,9 +52,11 @@ class OneDevice(unittest.TestCase):
                 path = pathlib.Path(folder) / f"{name}.json"
                 path.write_text(json.dumps(document), encoding="utf-8")
                 paths.append(str(path))
-            ran = subprocess.run([program.BINARY, "compare", *paths], capture_output=True,
-                                 text=True, timeout=120)
+            out = pathlib.Path(folder) / "out"
+            ran = subprocess.run([program.BINARY, "compare", *paths, "--output-dir", str(out)],
+                                 capture_output=True, text=True, timeout=120)
             self.assertEqual(ran.returncode, 0, ran.stderr)
+            self.report = (out / "comparative_analysis_fair.md").read_text(encoding="utf-8")
             return ran.stdout
 
     def test_the_same_kernel_that_runs_slower_is_no_fault_of_the_model(self):
@@ -72,8 +74,21 @@ class OneDevice(unittest.TestCase):
         self.assertRegex(text, "find what chose `cutlass_80_tensorop_bf16_gemm.*in place of "
                                "`sm90_xmma_gemm")
 
+    def test_what_to_do_stands_after_the_headline(self):
+        self.compare(trace(300, "cutlass_80_tensorop_bf16_gemm"), trace(200))
+        lines = self.report.splitlines()
+        table = lines.index("| # | What to do | Why | Saves | Path |")
+        self.assertLess(table, lines.index("### Where the difference comes from"))
+        self.assertRegex(lines[table + 2], r"^\| 1 \| Find what chose `cutlass.* \| matrix products: "
+                                           r"[\d.]+ ms against .* \| up to [\d.]+ ms \| A \|$")
+        # Every way has what it saves, and none is told that is none.
+        action = next(line for line in lines if line.startswith("**Action**"))
+        self.assertRegex(action, r": up to [\d.]+ ms\.")
+        self.assertNotRegex(self.report, "Path [AB]: None|as much|a part of that")
+
     def test_equal_products_are_no_lever(self):
         self.assertNotIn("Matrix products: up to", self.compare(trace(200), trace(200.5)))
+        self.assertNotIn("Matrix products", self.report.split("| Metric")[0])
 
 
 if __name__ == "__main__":

@@ -330,6 +330,9 @@ class Teller {
     for (const RankHostPiece& piece : facts.pieces) {
       if (PlaceKeyOf(facts, piece) != place) continue;
       stall->place = piece.place;
+      const std::string& around = facts.names[piece.annotation];
+      if (durations.empty()) stall->annotation = around;
+      if (stall->annotation != around) stall->annotation.clear();
       stall->shortest_ns =
           durations.empty() ? piece.dur_ns : std::min(stall->shortest_ns, piece.dur_ns);
       stall->longest_ns = std::max(stall->longest_ns, piece.dur_ns);

@@ -34,6 +34,7 @@ struct HostStall {
   std::string inside;  // the op or call; "": none
   std::string before;
   std::string after;
+  std::string annotation;  // that all of them lie in; "": none, or several
   std::int64_t times = 0;
   std::int64_t typical_ns = 0;  // the median of them
   std::int64_t shortest_ns = 0;

@@ -134,6 +134,13 @@ class FactFinder {
     return call == kNoEvent ? std::nullopt : std::optional(Start(call));
   }
 
+  // Whether the work lay in a queue when the GPU came to it. A launch may take long by itself, as
+  // where its thread loses the processor within it: its work waited for that, not in a queue.
+  bool WasQueued(std::size_t place) const {
+    const EventIndex call = launch_of_[place];
+    return call != kNoEvent && Start(by_start_[place]) - End(call) > kDirectStartNs;
+  }
+
   // The place in by_start_ of what began the stretch of GPU work without a pause that `at` is in.
   std::size_t StretchBegin(std::int64_t at) const {
     const auto next = std::partition_point(unpaused_.begin(), unpaused_.end(),
@@ -193,7 +200,7 @@ class FactFinder {
     if (has_before && Start(by_start_[first]) <= ended) return;  // the GPU had no pause
     const auto launch = LaunchOf(first);
     // What lay in the queue when the GPU came to it hung on the GPU, however short the pause.
-    if (!launch || Start(by_start_[first]) - *launch > kDirectStartNs) return;
+    if (!launch || WasQueued(first)) return;
     made->anchor_ns = launch;
     made->after_anchor_ns = std::clamp(at - *launch, -kFactMaxNs, kFactMaxNs);
   }
@@ -310,7 +317,12 @@ class FactFinder {
           events_.name(e).starts_with("ProfilerStep#")) {
         steps.push_back(event.dur_ns);
       }
-      if (launching_.contains(event.track)) host.push_back(e);
+      if (!launching_.contains(event.track)) continue;
+      host.push_back(e);
+      const bool names = event.kind == EventKind::kUserAnnotation &&
+                         event.dur_ns >= kNamedPieceMinNs &&
+                         !events_.name(e).starts_with("ProfilerStep#");
+      if (names) annotations_.push_back(e);
     }
     if (!steps.empty()) {
       std::sort(steps.begin(), steps.end());
@@ -430,7 +442,20 @@ class FactFinder {
     piece.inside = piece.place == HostPlace::kEmpty ? 0 : NameIndex(events_[stretch.inside].name);
     piece.before = NameIndex(stretch.before);
     piece.after = NameIndex(stretch.after);
+    if (const EventIndex around = AnnotationAround(stretch); around != kNoEvent)
+      piece.annotation = NameIndex(events_[around].name);
     facts_.pieces.push_back(piece);
+  }
+
+  // The innermost annotation of any launching thread that holds all of a long stretch.
+  EventIndex AnnotationAround(const Stretch& stretch) const {
+    EventIndex found = kNoEvent;
+    if (stretch.dur < kNamedPieceMinNs) return found;
+    for (const EventIndex e : annotations_) {
+      if (Start(e) > stretch.ts || End(e) < stretch.ts + stretch.dur) continue;
+      if (found == kNoEvent || events_[e].dur_ns < events_[found].dur_ns) found = e;
+    }
+    return found;
   }
 
   const EventStore& events_;
@@ -444,7 +469,8 @@ class FactFinder {
   IntervalSet<std::int64_t> busy_;
   IntervalSet<std::int64_t> unpaused_;  // busy_ without its short gaps
   IntervalSet<std::int64_t> waiting_;
-  std::vector<std::int64_t> ends_;  // of GPU work, ascending
+  std::vector<std::int64_t> ends_;       // of GPU work, ascending
+  std::vector<EventIndex> annotations_;  // long enough for a piece that is named by them
   std::vector<EventIndex> by_start_;
   std::vector<EventIndex> launch_of_;                  // by place in by_start_
   std::unordered_map<std::uint32_t, bool> launching_;  // tracks

@@ -34,6 +34,8 @@ struct RankHostPiece {
   std::uint32_t inside = 0;  // RankFacts::names: the call or op; "": none
   std::uint32_t before = 0;  // what was recorded last
   std::uint32_t after = 0;   // what comes next
+  // Of stretches of kNamedPieceMinNs and more: the innermost annotation around it; "": none.
+  std::uint32_t annotation = 0;
 };
 
 // A call that returned when GPU work ended: the host was not free to go on.
@@ -86,6 +88,7 @@ struct RankFacts {
 
 // Shorter stretches are not listed.
 inline constexpr std::int64_t kPieceMinNs = 500'000;
+inline constexpr std::int64_t kNamedPieceMinNs = 20'000'000;
 inline constexpr std::int64_t kPlaceSeenMin = 4;
 // A stretch is out of the ordinary if it takes so many times the usual.
 inline constexpr std::int64_t kUnusualTimes = 10;

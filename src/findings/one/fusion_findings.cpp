@@ -4,6 +4,7 @@
 #include <map>
 #include <set>
 
+#include "base/text.h"
 #include "findings/one/estimates.h"
 #include "findings/one/system_findings.h"
 #include "findings/one/thresholds.h"
@@ -84,7 +85,23 @@ std::vector<Fact> FusionFacts(const Analysis& analysis, const FusionCandidate& c
     facts.push_back({"place", operation->entry_point, {}, {}, {}});
     break;
   }
-  if (analysis.workload[WorkloadPart::kFramework].value.find("transformers") != std::string::npos) {
+  // A mask that the op's name tells goes without a tensor; one as a tensor bars some kernels.
+  const bool causal = std::any_of(
+      candidate.kernels.begin(), candidate.kernels.end(), [](const FusionKernel& kernel) {
+        return ContainsNoCase(kernel.op, "causal") || ContainsNoCase(kernel.op, "uppertriang");
+      });
+  facts.push_back(
+      {"masks",
+       causal ? "`is_causal=True` takes the mask's place" : "masks and biases go in as `attn_mask`",
+       "words",
+       {},
+       {}});
+  const std::string& framework = analysis.workload[WorkloadPart::kFramework].value;
+  if (ContainsNoCase(framework, "megatron")) {
+    facts.push_back(
+        {"flag", "Megatron's own switch for it is `--use-flash-attn`.", "words", {}, {}});
+  }
+  if (framework.find("transformers") != std::string::npos) {
     facts.push_back({"flag",
                      "Where the class supports it, `attn_implementation=\"sdpa\"` does the same "
                      "from outside; a class that multiplies by hand has to be edited.",

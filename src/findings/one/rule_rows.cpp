@@ -47,7 +47,7 @@ constexpr RuleRow kRows[] = {
      "as {kernels_per_instance} kernels, with scores of {score_shape} through memory (head size "
      "{head_size}[[; {odd} is no multiple of 8, so its products run on {odd_kernel}]]),",
      "Replace the product, softmax and product[[ in {place}]] by "
-     "`torch.nn.functional.scaled_dot_product_attention`; masks and biases go in as `attn_mask`. "
+     "`torch.nn.functional.scaled_dot_product_attention`; {masks}. "
      "[[{flag}]]",
      "", "Attention that a flash or FMHA kernel does already; at most 32 queries or keys.",
      "what fused kernels reach on the device at this head size, and 60 % of it",

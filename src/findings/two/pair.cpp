@@ -27,6 +27,8 @@ constexpr double kNearlyAll = 0.95;
 constexpr double kRunsGain = 0.9;
 // A finding is about a part of the runs if so much of its kernels' time is theirs.
 constexpr double kPartOfRuns = 0.7;
+// ... and shares its saving with them from this part on.
+constexpr double kBesideRuns = 0.2;
 // Products are exchanged for others if so much of the comparison's are not in the primary.
 constexpr double kExchangedShare = 0.8;
 // The shortest kernels: this part of all, of so many at least.
@@ -211,11 +213,12 @@ class PairJudge {
 
   // How much of a finding's kernels' time lies in the runs.
   double PartInRuns(const Finding& finding, const MemoryRuns& runs) const {
-    if (!finding.change_a) return 0;
+    const auto& change = finding.change_a ? finding.change_a : finding.change_b;
+    if (!change) return 0;
     const trace::EventStore& events = primary_.trace.events();
     std::int64_t all = 0;
     std::int64_t within = 0;
-    for (const Change::Part& part : finding.change_a->parts) {
+    for (const Change::Part& part : change->parts) {
       for (const trace::EventIndex e : part.gpu) {
         all += events[e].dur_ns;
         if (std::binary_search(runs.gpu.begin(), runs.gpu.end(), e)) within += events[e].dur_ns;
@@ -231,15 +234,22 @@ class PairJudge {
     if (runs.runs.empty()) return;
     double told_ms = 0;
     std::vector<const Finding*> parts;
+    std::vector<const Finding*> beside;
     for (const Finding& finding : pair_.primary->findings) {
-      const bool part = PartInRuns(finding, runs) >= kPartOfRuns;
-      if (part) parts.push_back(&finding);
+      const double within = PartInRuns(finding, runs);
+      const bool part = finding.change_a && within >= kPartOfRuns;
+      if (part) {
+        parts.push_back(&finding);
+      } else if (within >= kBesideRuns) {
+        beside.push_back(&finding);
+      }
       if ((part || finding.tier == Tier::kFusion) && finding.savings_ms)
         told_ms += finding.savings_ms->high / pair_.balance.units[0];
     }
     if (parts.size() < 2 || runs.saved_ms() < kRunsGain * told_ms) return;
     pair_.runs = std::move(runs);
     pair_.in_runs = std::move(parts);
+    pair_.beside_runs = std::move(beside);
   }
 
   // Where one part was exchanged for another whose products have no model, their rate of its

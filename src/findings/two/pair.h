@@ -69,7 +69,8 @@ struct ComparedPair {
   std::vector<const Finding*> own;
   // In place of own findings about parts of them; absent: those say as much.
   std::optional<MemoryRuns> runs;
-  std::vector<const Finding*> in_runs;  // those own findings
+  std::vector<const Finding*> in_runs;      // those own findings
+  std::vector<const Finding*> beside_runs;  // own findings that share kernels with the runs
   std::optional<ExchangedProducts> exchanged;
   // What the shortest kernels take on each side, in microseconds: a fixed cost of a kernel that its
   // duration holds. Absent: too few kernels.

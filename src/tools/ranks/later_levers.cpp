@@ -76,15 +76,16 @@ std::int64_t ExposedTransfer(const JobView& job) {
 std::vector<LaterLever> TransferLever(const JobView& job, const RankWorkload* workload) {
   const std::int64_t exposed = job.set.ranks.size() > 1 ? ExposedTransfer(job) : 0;
   if (exposed == 0) return {};
+  const TransferWays ways = TransferPaths(job, workload);
   return {{"hide the transfers that no computation hides yet, " + BusiestFamily(job),
-           static_cast<double>(exposed) / 1e6, TransferPaths(job, workload)}};
+           static_cast<double>(exposed) / 1e6, ways.paths, ways.b_part}};
 }
 
 std::vector<LaterLever> LaterLevers(const JobView& job, const RankWorkload* workload) {
   std::vector<LaterLever> levers = TransferLever(job, workload);
   if (workload == nullptr || job.set.ranks.size() < 2) return levers;
   for (const RankWorkload::Lever& lever : workload->levers)
-    levers.push_back({lever.title, lever.gpu_ms, lever.paths});
+    levers.push_back({lever.title, lever.gpu_ms, lever.paths, 1});
   return levers;
 }
 

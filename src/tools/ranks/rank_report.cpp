@@ -82,13 +82,13 @@ class ReportWriter {
     if (!ranks.front().device.empty()) text += ", " + documents::Code(ranks.front().device, 60);
     if (job_.story.steps > 0) {
       text += job_.story.steps == 1
-                  ? fmt::format("; 1 recorded step of {} ms on the slowest rank",
-                                MsText(job_.story.step_ns))
-                  : fmt::format("; {} recorded steps of {} ms (the slowest rank's median)",
+                  ? std::string("; 1 recorded step")
+                  : fmt::format("; {} recorded steps (median {} ms on the slowest rank)",
                                 job_.story.steps, MsText(job_.story.step_ns));
     }
-    Line("{}; from the first event to the end of the last GPU work {} ms.", text,
-         MsText(job_.story.wall_ns));
+    const bool late = LateBegin(job_) > 0;
+    Line("{}; {} ms from the first event{} to the end of the last GPU work.", text,
+         MsText(BaseOf(job_)), late ? " of the rank that begins last" : "");
     if (const std::string comm = CommText(job_); !comm.empty()) Line("In ms: {}.", comm);
     Line("");
   }
@@ -297,15 +297,16 @@ class ReportWriter {
       if (lever.kind == analysis::LeverKind::kStarvedLate) continue;
       const PathTexts paths = PathsOf(job_, lever);
       table.Row({fmt::format("{}", ++row), CellOfText(LeverText(job_, lever)),
-                 MsText(lever.saved_ns), ShareText(lever.saved_ns, job_.story.wall_ns),
-                 CellOfText(paths.a), CellOfText(paths.b)});
+                 MsText(lever.saved_ns), ShareText(lever.saved_ns, BaseOf(job_)),
+                 CellOfText(paths.a), CellOfText(paths.b.empty() ? "—" : paths.b)});
     }
     for (const LaterLever& lever : TransferLever(job_, workload_)) {
       const auto ns = static_cast<std::int64_t>(lever.at_most_ms * 1e6);
       table.Row({fmt::format("{}", ++row), lever.change, "at most " + MsText(ns),
-                 ShareText(ns, job_.story.wall_ns),
+                 ShareText(ns, BaseOf(job_)),
                  CellOfText(lever.paths.a) + fmt::format(": at most {} ms", MsText(ns)),
-                 CellOfText(lever.paths.b) + ": a part of that"});
+                 CellOfText(lever.paths.b) +
+                     fmt::format(": at most {} ms", MsDigits(lever.b_part * lever.at_most_ms))});
     }
     out_ += table.text();
     Line("");
@@ -313,7 +314,7 @@ class ReportWriter {
     Line(
         "Each saving is of the {} ms that were recorded, alone, by replaying the collectives with "
         "the change made; they do not add up.",
-        MsText(job_.story.wall_ns));
+        MsText(BaseOf(job_)));
     Line("");
   }
 

@@ -69,9 +69,15 @@ std::string RecordedText(const JobView& job) {
 }
 
 std::string Without(const JobView& job, const JobLever& lever) {
-  const std::int64_t wall = job.story.wall_ns;
-  return fmt::format("{} {} ms instead of {} ({} less)", RecordedText(job),
-                     MsText(wall - lever.saved_ns), MsText(wall), ShareText(lever.saved_ns, wall));
+  const std::int64_t base = BaseOf(job);
+  std::string text =
+      fmt::format("{} {} ms instead of {} ({} less)", RecordedText(job),
+                  MsText(base - lever.saved_ns), MsText(base), ShareText(lever.saved_ns, base));
+  if (const std::int64_t late = LateBegin(job); late > 0) {
+    text += fmt::format(", counted from where rank {} begins, {} ms after the first",
+                        *job.set.ranks[job.story.late_begin_rank].rank, MsText(late));
+  }
+  return text;
 }
 
 // Stretches of one length are somebody's setting.
@@ -82,17 +88,6 @@ bool IsConstant(const HostStall& stall) {
 
 std::string TimesText(std::int64_t times) {
   return times == 1 ? "once" : times == 2 ? "twice" : fmt::format("{} times", times);
-}
-
-// Where ranks were recorded from different times on, the time before the last of them is none of
-// the job's: both figures without it.
-std::string LateBeginText(const JobView& job, const JobLever& lever) {
-  const std::int64_t late = job.story.late_begin_ns;
-  const std::int64_t left = job.story.wall_ns - lever.saved_ns;
-  if (late < left / 10 || late >= left) return {};
-  return fmt::format(" Rank {} begins {} ms after the first: from there it is {} instead of {}.",
-                     *job.set.ranks[job.story.late_begin_rank].rank, MsText(late),
-                     MsText(left - late), MsText(job.story.wall_ns - late));
 }
 
 // Stops after the end of the shortest recording delay nobody whose trace is there.
@@ -124,24 +119,20 @@ std::string StallVerdict(const JobView& job, const JobLever& lever) {
 std::string StarvedVerdict(const JobView& job, const JobLever& lever) {
   std::int64_t least = 0;
   std::int64_t most = 0;
-  std::int64_t host = 0;
   std::vector<std::pair<std::int64_t, std::size_t>> last;
   for (const std::size_t rank : lever.ranks) {
     const RankStory& of = job.story.ranks[rank];
     least = rank == lever.ranks.front() ? of.starved_ns : std::min(least, of.starved_ns);
     most = std::max(most, of.starved_ns);
-    host = std::max(host, of.host_ns);
     if (of.role == RankRole::kCause) last.emplace_back(-of.lost_ns, rank);
   }
   std::sort(last.begin(), last.end());
   std::string text = fmt::format(
-      "the hosts of {} do not get the processor for {} of {} ms, by the pattern of what is "
-      "missing; "
+      "the hosts of {} do not get the processor for {} ms, by the pattern of what is missing; "
       "with enough cores {}.",
       lever.ranks.size() == job.set.ranks.size() ? fmt::format("all {} ranks", lever.ranks.size())
                                                  : RanksText(job, lever.ranks),
-      Between(least, most), MsText(host), Without(job, lever));
-  text += LateBeginText(job, lever);
+      Between(least, most), Without(job, lever));
   text += " The pieces lie inside arbitrary ops";
   if (job.story.tick_ns)
     text += fmt::format(", and many begin on a common {} ms tick", MsText(*job.story.tick_ns));
@@ -233,12 +224,11 @@ PathTexts StallPaths(const JobView& job, const JobLever& lever) {
   const std::string saves = MsText(lever.saved_ns) + " ms";
   // A rank that stops longer than a step takes is late whatever is issued ahead of the stop.
   const bool hidden = stall.typical_ns < RestOfStep(job, lever);
-  std::string b =
-      "none: the stop is longer than the rest of the step, so that issuing the "
-      "collective earlier only moves the wait";
+  std::string b;
   if (stall.place != HostPlace::kEmpty) {
     if (hidden)
-      b = fmt::format("issue the {} before {}, or from another thread", next, Quoted(stall.inside));
+      b = fmt::format("issue the {} before {}, or from another thread: up to {}", next,
+                      Quoted(stall.inside), saves);
     return {fmt::format("find why {} takes {} ms on rank {} and not on the others (its inputs, its "
                         "disk or network, what else runs on that node): {}",
                         Quoted(stall.inside), MsText(stall.typical_ns), rank, saves),
@@ -247,12 +237,14 @@ PathTexts StallPaths(const JobView& job, const JobLever& lever) {
   if (hidden) {
     b = fmt::format(
         "issue the {} asynchronously ahead of that place (async_op=True, a prefetched "
-        "batch), so that a late host costs the rest only",
-        next);
+        "batch), so that a late host costs the rest only: up to {}",
+        next, saves);
   }
-  return {fmt::format("look at rank {}'s Python between {} and {} (py-spy dump --pid while it "
+  const std::string around =
+      stall.annotation.empty() ? "" : fmt::format(" within '{}',", Quoted(stall.annotation));
+  return {fmt::format("look at rank {}'s Python{} between {} and {} (py-spy dump --pid while it "
                       "stands, or one step with with_stack=True): {}: {}",
-                      rank, Quoted(stall.before), Quoted(stall.after),
+                      rank, around, Quoted(stall.before), Quoted(stall.after),
                       IsConstant(stall) ? "a sleep, a time-out or a polling interval"
                                         : "a lock, a log or checkpoint write, data read by this "
                                           "rank alone",
@@ -261,6 +253,18 @@ PathTexts StallPaths(const JobView& job, const JobLever& lever) {
 }
 
 }  // namespace
+
+std::int64_t LateBegin(const JobView& job) {
+  const auto& levers = job.story.levers;
+  if (levers.empty() || levers.front().kind != LeverKind::kStarvedAll) return 0;
+  const std::int64_t late = job.story.late_begin_ns;
+  const std::int64_t left = job.story.wall_ns - levers.front().saved_ns;
+  return late < left / 10 || late >= left ? 0 : late;
+}
+
+std::int64_t BaseOf(const JobView& job) {
+  return job.story.wall_ns - LateBegin(job);
+}
 
 std::string MsText(std::int64_t ns) {
   return MsDigits(MsOf(ns));
@@ -297,7 +301,10 @@ std::string StallPlace(const HostStall& stall) {
   const std::string neighbours =
       fmt::format("between {} and {}", Quoted(stall.before), Quoted(stall.after));
   switch (stall.place) {
-    case HostPlace::kEmpty: return "host empty " + neighbours;
+    case HostPlace::kEmpty:
+      return stall.annotation.empty()
+                 ? "host empty " + neighbours
+                 : fmt::format("host empty within '{}', {}", Quoted(stall.annotation), neighbours);
     case HostPlace::kOp: return fmt::format("in {}, {}", Quoted(stall.inside), neighbours);
     case HostPlace::kCall:
     case HostPlace::kMemory: return "in " + Quoted(stall.inside);
@@ -422,12 +429,15 @@ PathTexts PathsOf(const JobView& job, const JobLever& lever) {
                           "newer), no torch.cuda.empty_cache(): {} ms{}",
                           MsText(lever.saved_ns),
                           IsOneOff(job, lever) ? ", once, not in each step of a long job" : ""),
-              "preallocate the buffers whose sizes change between steps: the same"};
+              fmt::format("preallocate the buffers whose sizes change between steps: up to {} ms",
+                          MsText(lever.saved_ns))};
     case LeverKind::kBalance:
       return {fmt::format("give {} less: batch sizes, sequence lengths, shards of tables or "
                           "experts: {} ms",
                           RanksText(job, lever.ranks), MsText(lever.saved_ns)),
-              "overlap the collective with what the early ranks can compute next: less than that"};
+              fmt::format("overlap the collective with what the early ranks can compute next: less "
+                          "than {} ms",
+                          MsText(lever.saved_ns))};
   }
   return {};
 }
@@ -465,6 +475,7 @@ Json VerdictJson(const JobView& job, const std::string& text,
   Json verdict = Json::object();
   verdict["text"] = text;
   verdict["wall_ms"] = std::round(MsOf(job.story.wall_ns) * 1000) / 1000;
+  verdict["base_ms"] = std::round(MsOf(BaseOf(job)) * 1000) / 1000;
   verdict["lost_ms"] = std::round(MsOf(job.story.lost_ns) * 1000) / 1000;
   Json levers = Json::array();
   for (const JobLever& lever : job.story.levers) {

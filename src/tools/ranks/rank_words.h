@@ -23,6 +23,11 @@ struct JobView {
 // "1,001", "84.3", "0.62": milliseconds of nanoseconds.
 std::string MsText(std::int64_t ns);
 std::string MsDigits(double ms);  // the same of milliseconds
+// From the first event of the rank that begins last, where the time before that is much next to
+// what the best lever leaves: it is none of the job's. 0: not much.
+std::int64_t LateBegin(const JobView& job);
+// What shares are of: the recording, without that.
+std::int64_t BaseOf(const JobView& job);
 // "81 %"
 std::string PartText(double part, double whole);
 std::string ShareText(std::int64_t part, std::int64_t whole);

@@ -9,6 +9,8 @@ namespace jarvis::tools {
 
 namespace {
 
+constexpr double kHalfTheBytes = 0.5;
+
 // What overlaps in Megatron is Transformer Engine's.
 std::string MegatronFlags(bool megatron, bool transformer_engine) {
   if (!megatron) return "";
@@ -18,7 +20,7 @@ std::string MegatronFlags(bool megatron, bool transformer_engine) {
 
 }  // namespace
 
-PathTexts TransferPaths(const JobView& job, const RankWorkload* workload) {
+TransferWays TransferPaths(const JobView& job, const RankWorkload* workload) {
   using analysis::CommFamily;
   const auto& families = job.joint.families;
   const auto most =
@@ -34,39 +36,41 @@ PathTexts TransferPaths(const JobView& job, const RankWorkload* workload) {
     case CommFamily::kExchange:
       if (has("torchrec") || has("dlrm") || has("embedding")) {
         return {
-            "TorchRec's TrainPipelineSparseDist: the next batch's input distribution beside "
-            "this batch's dense part",
-            "send embeddings in fp16 or bf16 (TorchRec qcomms): half the bytes, with an eye on "
-            "accuracy"};
+            {"TorchRec's TrainPipelineSparseDist: the next batch's input distribution beside "
+             "this batch's dense part",
+             "send embeddings in fp16 or bf16 (TorchRec qcomms): half the bytes, with an eye on "
+             "accuracy"},
+            kHalfTheBytes};
       }
       if (has("expert") || has("moe")) {
-        return {"two half batches, so that one's exchange runs beside the other's experts",
-                "send activations in a narrower format, or only to ranks that have tokens"};
+        return {{"two half batches, so that one's exchange runs beside the other's experts",
+                 "send activations in a narrower format, or only to ranks that have tokens"}};
       }
-      return {"issue the all_to_all asynchronously and compute what does not need it meanwhile",
-              "fewer or narrower bytes"};
+      return {{"issue the all_to_all asynchronously and compute what does not need it meanwhile",
+               "fewer or narrower bytes"}};
     case CommFamily::kAllReduce:
       if (has("tensor parallel") || !training) {
         return {
-            "sequence parallelism (ReduceScatter and AllGather instead) that overlaps with the "
-            "products" +
-                MegatronFlags(has("megatron"), has("transformer engine")),
-            "split the product before each AllReduce and reduce the finished part while the "
-            "rest computes"};
+            {"sequence parallelism (ReduceScatter and AllGather instead) that overlaps with the "
+             "products" +
+                 MegatronFlags(has("megatron"), has("transformer engine")),
+             "split the product before each AllReduce and reduce the finished part while the "
+             "rest computes"}};
       }
-      return {
-          "DistributedDataParallel: smaller first buckets (`bucket_cap_mb`), "
-          "`gradient_as_bucket_view=True`, `static_graph=True`",
-          "reduce gradients in bf16 (a communication hook): half the bytes"};
+      return {{"DistributedDataParallel: smaller first buckets (`bucket_cap_mb`), "
+               "`gradient_as_bucket_view=True`, `static_graph=True`",
+               "reduce gradients in bf16 (a communication hook): half the bytes"},
+              kHalfTheBytes};
     case CommFamily::kReduceScatter:
     case CommFamily::kAllGather:
       return {
-          "prefetch shards (FSDP: `backward_prefetch`, `forward_prefetch`), wrap layers so "
-          "that each has enough to compute",
-          "gather in a narrower format"};
+          {"prefetch shards (FSDP: `backward_prefetch`, `forward_prefetch`), wrap layers so "
+           "that each has enough to compute",
+           "gather in a narrower format"}};
     default: break;
   }
-  return {"issue it earlier, beside work that does not need its result", "fewer or narrower bytes"};
+  return {
+      {"issue it earlier, beside work that does not need its result", "fewer or narrower bytes"}};
 }
 
 }  // namespace jarvis::tools

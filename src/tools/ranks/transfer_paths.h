@@ -7,6 +7,10 @@
 namespace jarvis::tools {
 
 // Of the family of collectives that moves for longest. `workload`: null if not known.
-PathTexts TransferPaths(const JobView& job, const RankWorkload* workload);
+struct TransferWays {
+  PathTexts paths;
+  double b_part = 1;  // what of the transfers the second saves at most
+};
+TransferWays TransferPaths(const JobView& job, const RankWorkload* workload);
 
 }  // namespace jarvis::tools
