@@ -130,11 +130,20 @@ std::string RulePath(const findings::Analysis& analysis, const findings::Finding
                      std::string_view text) {
   const auto known = RuleFacts(finding);
   std::vector<findings::Fact> facts(known.begin(), known.end());
-  for (const findings::Fact& fact : known) {
-    const double* ms = std::get_if<double>(&fact.value);
-    if (fact.key != "option_ms" || ms == nullptr) continue;
-    std::erase_if(facts, [](const findings::Fact& one) { return one.key == "option"; });
-    facts.push_back({"option", OptionText(analysis, *ms), "words", {}, {}});
+  const auto ms_of = [&](std::string_view key) {
+    for (const findings::Fact& fact : known) {
+      const double* ms = std::get_if<double>(&fact.value);
+      if (fact.key == key && ms != nullptr) return *ms;
+    }
+    return 0.0;
+  };
+  for (findings::Fact& fact : facts) {
+    auto* words = std::get_if<std::string>(&fact.value);
+    if (words == nullptr || words->empty()) continue;
+    const double merge_ms = ms_of("merge_ms");
+    if (fact.key == "option") *words = OptionText(analysis, ms_of("option_ms"));
+    if (fact.key == "merge" && merge_ms > 0)
+      *words += ", " + OptionText(analysis, merge_ms) + " for launches alone";
   }
   std::string filled(Trim(findings::FillRule(text, facts, &WriteFact)));
   if (!filled.empty() && !filled.ends_with('.')) filled += '.';

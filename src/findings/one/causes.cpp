@@ -325,6 +325,7 @@ class CauseFinder {
                               : CauseWords("reference", "large products on this device"),
                    CauseWords("tuning", context_.Tuning(*o)),
                    CauseWords("merge", context_.merge())};
+    if (context_.merge_ms() > 0) facts.push_back(NumberFact("merge_ms", context_.merge_ms(), "ms"));
     AddSpread(*o, &facts);
     Set(o, by_sibling ? Pattern::kSlowerThanSiblings : Pattern::kBelowLargeProducts, e.spec,
         std::move(facts));

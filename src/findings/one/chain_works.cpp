@@ -62,16 +62,17 @@ ChainName NormName(const FusionCandidate& chain) {
   return {"norm", layer ? "`torch.nn.functional.layer_norm`" : "`torch.nn.functional.rms_norm`"};
 }
 
-// "`aten::add`, `aten::layer_norm`": each op once.
+// "`aten::add` + `aten::layer_norm`": each op once, whatever their order.
 std::string NameByOps(const FusionCandidate& chain) {
   constexpr std::size_t kOpsShown = 3;
   std::vector<std::string> ops;
   for (const FusionKernel& kernel : chain.kernels) {
     if (std::find(ops.begin(), ops.end(), kernel.op) == ops.end()) ops.push_back(kernel.op);
   }
+  std::sort(ops.begin(), ops.end());
   std::string text;
   for (std::size_t i = 0; i < std::min(ops.size(), kOpsShown); ++i)
-    text += (i == 0 ? "`" : ", `") + ops[i] + "`";
+    text += (i == 0 ? "`" : " + `") + ops[i] + "`";
   return ops.size() > kOpsShown ? text + " and more" : text;
 }
 

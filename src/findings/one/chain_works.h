@@ -10,7 +10,7 @@
 namespace jarvis::findings {
 
 struct ChainName {
-  std::string name;     // "norm", "activation and gate", "`aten::add`, `aten::layer_norm`"
+  std::string name;     // "norm", "activation and gate", "`aten::add` + `aten::layer_norm`"
   std::string by_hand;  // a function that does it in one kernel; empty: none is known
 };
 // `beside`: all chains of the same finding.

@@ -75,7 +75,7 @@ constexpr PatternInfo kPatterns[] = {
     {P::kOldKernel, "unaligned_kernel", "sizes that no fast kernel takes", true},
     {P::kSlowAttentionKernel, "slow_attention_kernel",
      "an attention kernel below what others reach", true},
-    {P::kFewQueries, "few_queries", "attention of few queries against many keys", true},
+    {P::kFewQueries, "few_queries", "attention with few queries or few keys", true},
     {P::kSlowerThanSiblings, "slower_than_siblings",
      "products below the rate of others in the trace", true},
     {P::kWeightBound, "weight_bound", "weights read below the bandwidth", true},
