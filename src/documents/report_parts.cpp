@@ -233,7 +233,10 @@ std::string FiguresTable(const findings::Analysis& analysis, const findings::Fin
     if (*change && finding.rule)
       add(fmt::format("{} reaches", path), CellOfText((*change)->target));
   }
-  if (finding.bound_ms) add("Without any of it", "at most " + EachMs(analysis, *finding.bound_ms));
+  if (finding.bound_ms) {
+    add("Without any of it", fmt::format("at most {} ({})", EachMs(analysis, *finding.bound_ms),
+                                         SavingShare(analysis, *finding.bound_ms)));
+  }
   if (finding.joint_ms)
     add("And without the host", "at most " + EachMs(analysis, *finding.joint_ms));
   const findings::WallSaving* best = findings::BestWall(finding);

@@ -238,7 +238,7 @@ constexpr RuleRow kRows[] = {
      "or PyTorch's dense ones",
      "on {type} gradients[[, {sort_percent} of it in sorting indices]]",
      "Where accuracy allows it, hold the rows and their gradients in 16 bits[[ ({setting})]]. "
-     "[[{sparse}. ]]Look up a larger batch at once: rows that occur again are updated once.",
+     "[[{sparse}.]] Look up a larger batch at once: rows that occur again are updated once.",
      "", "Tables and gradients of 16 bits; short kernels.",
      "25, 40 and 50 % of the time outside of the sorts, for the most without the sorts",
      "bytes of an element, time in this trace"},
