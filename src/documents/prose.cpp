@@ -130,6 +130,7 @@ std::string RulePath(const findings::Analysis& analysis, const findings::Finding
                      std::string_view text) {
   const auto known = RuleFacts(finding);
   std::vector<findings::Fact> facts(known.begin(), known.end());
+  constexpr double kLaunchesTold = 0.001;  // of the wall time
   const auto ms_of = [&](std::string_view key) {
     for (const findings::Fact& fact : known) {
       const double* ms = std::get_if<double>(&fact.value);
@@ -142,7 +143,7 @@ std::string RulePath(const findings::Analysis& analysis, const findings::Finding
     if (words == nullptr || words->empty()) continue;
     const double merge_ms = ms_of("merge_ms");
     if (fact.key == "option") *words = OptionText(analysis, ms_of("option_ms"));
-    if (fact.key == "merge" && merge_ms > 0)
+    if (fact.key == "merge" && merge_ms > kLaunchesTold * analysis.wall.wall_ms)
       *words += ", " + OptionText(analysis, merge_ms) + " for launches alone";
   }
   std::string filled(Trim(findings::FillRule(text, facts, &WriteFact)));
