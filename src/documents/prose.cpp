@@ -9,6 +9,7 @@
 #include "documents/host_prose.h"
 #include "documents/markdown_text.h"
 #include "documents/remedy_text.h"
+#include "findings/one/chain_works.h"
 #include "findings/one/rule_rows.h"
 
 namespace jarvis::documents {
@@ -121,10 +122,42 @@ std::string SavesText(const findings::Analysis& analysis, const findings::Findin
                      unknown ? ", if all of this work can go elsewhere" : "");
 }
 
-std::string RulePath(const findings::Finding& finding, std::string_view text) {
-  std::string filled(Trim(findings::FillRule(text, RuleFacts(finding), &WriteFact)));
+// What goes further at a price, of the step where the GPU sets its pace: "up to 6.25 ms a step".
+std::string OptionText(const findings::Analysis& analysis, double ms) {
+  const findings::WallBase& wall = analysis.wall;
+  const bool by_gpu = wall.known && wall.host_floor_ms < wall.gpu_floor_ms - ms;
+  return fmt::format("up to {} {}", EachMs(analysis, ms),
+                     by_gpu ? UnitPhrase(analysis) : "of GPU time");
+}
+
+std::string RulePath(const findings::Analysis& analysis, const findings::Finding& finding,
+                     std::string_view text) {
+  const auto known = RuleFacts(finding);
+  std::vector<findings::Fact> facts(known.begin(), known.end());
+  constexpr double kLaunchesTold = 0.001;  // of the wall time
+  const auto ms_of = [&](std::string_view key) {
+    for (const findings::Fact& fact : known) {
+      const double* ms = std::get_if<double>(&fact.value);
+      if (fact.key == key && ms != nullptr) return *ms;
+    }
+    return 0.0;
+  };
+  for (findings::Fact& fact : facts) {
+    auto* words = std::get_if<std::string>(&fact.value);
+    if (words == nullptr || words->empty()) continue;
+    const double merge_ms = ms_of("merge_ms");
+    if (fact.key == "option") *words = OptionText(analysis, ms_of("option_ms"));
+    if (fact.key == "merge" && merge_ms > kLaunchesTold * analysis.wall.wall_ms)
+      *words += ", " + OptionText(analysis, merge_ms) + " for launches alone";
+  }
+  std::string filled(Trim(findings::FillRule(text, facts, &WriteFact)));
   if (!filled.empty() && !filled.ends_with('.')) filled += '.';
   return filled;
+}
+
+// A kernel that stays one: its time is held against the bandwidth.
+bool IsOwnKernel(const findings::Finding& finding) {
+  return finding.tier == findings::Tier::kFusion && finding.efficiency.has_value();
 }
 
 std::string TitleOf(const findings::Analysis& analysis, const findings::Finding& finding) {
@@ -136,6 +169,7 @@ std::string TitleOf(const findings::Analysis& analysis, const findings::Finding&
                                                                     : SubjectText(finding);
   if (finding.tier != findings::Tier::kCompute) {
     const findings::PatternInfo* pattern = LeadingPattern(finding);
+    if (IsOwnKernel(finding)) return about + ", a kernel below the bandwidth";
     return pattern == nullptr ? about : about + ", " + std::string(pattern->what);
   }
   const std::string members = MembersText(finding);
@@ -179,17 +213,37 @@ const findings::FusionCandidate* CandidateOf(const findings::Analysis& analysis,
   return nullptr;
 }
 
+// "norm 5.67 ms, rotary 6.10 ms, copies 1.20 ms and more": the most time first.
+std::string ChainsText(const findings::Analysis& analysis, const findings::Finding& finding) {
+  constexpr std::size_t kWorksShown = 3;
+  const std::vector<findings::ChainWork> works = findings::ChainWorksOf(analysis, finding);
+  std::string text;
+  for (std::size_t i = 0; i < std::min(works.size(), kWorksShown); ++i) {
+    text += fmt::format("{}{} {}", i == 0 ? "" : ", ", works[i].what.name,
+                        EachMs(analysis, works[i].ms));
+  }
+  return works.size() > kWorksShown ? text + " and more" : text;
+}
+
 std::string FusionInsight(const findings::Analysis& analysis, const findings::Finding& finding) {
   const std::string subject = SubjectText(finding);
   if (RowOf(finding) != nullptr) {
+    const auto known = RuleFacts(finding);
+    std::vector<findings::Fact> facts(known.begin(), known.end());
+    facts.push_back({"parts", ChainsText(analysis, finding), "words", {}, {}});
     return fmt::format("{} runs {} in {}, which take {} in all.", subject,
-                       findings::FillRule(RowOf(finding)->evidence, RuleFacts(finding), &WriteFact),
+                       findings::FillRule(RowOf(finding)->evidence, facts, &WriteFact),
                        Calls(finding.count, "instances"), TimeText(analysis, finding));
   }
   const findings::FusionCandidate* candidate = CandidateOf(analysis, finding);
   if (candidate == nullptr || finding.members.size() > 1) {
     return fmt::format("{} runs as separate kernels in {}, which take {} in all.", subject,
                        Calls(finding.count, "instances"), TimeText(analysis, finding));
+  }
+  if (IsOwnKernel(finding)) {
+    return fmt::format("{} takes {} in {} behind its product, at {} of the bandwidth.", subject,
+                       TimeText(analysis, finding), Calls(candidate->instances, "instances"),
+                       Pct(*finding.efficiency));
   }
   if (candidate->kind == findings::FusionKind::kEpilogue) {
     return fmt::format("{} follows its product with {} of its own in {}, {} in all.", subject,
@@ -358,8 +412,9 @@ std::string WallSentence(const findings::Analysis& analysis, const findings::Fin
 }
 
 // Of communication on one rank of several: what there is to gain, and what binds then.
-std::string BoundSentence(const findings::Analysis& analysis, double bound_ms) {
+std::string BoundSentence(const findings::Analysis& analysis, const findings::Finding& finding) {
   const findings::WallBase& wall = analysis.wall;
+  const double bound_ms = *finding.bound_ms;
   constexpr double kNothing = 0.005;  // of the steps
   if (bound_ms < kNothing * wall.wall_ms)
     return "Nothing before the host is faster: it sets the pace.";
@@ -367,8 +422,15 @@ std::string BoundSentence(const findings::Analysis& analysis, double bound_ms) {
       fmt::format("At most {} {} ({}), if nothing of it showed", EachMs(analysis, bound_ms),
                   UnitPhrase(analysis), SavingShare(analysis, bound_ms));
   constexpr double kNearly = 0.9;
-  if (wall.host_floor_ms >= kNearly * (wall.wall_ms - bound_ms))
+  if (wall.host_floor_ms >= kNearly * (wall.wall_ms - bound_ms)) {
     text += fmt::format("; then the host ({}) sets the pace", EachMs(analysis, wall.host_floor_ms));
+    if (finding.joint_ms.value_or(0) > bound_ms) {
+      text += fmt::format(
+          ", and with its launches compiled or replayed as a GPU graph as well it "
+          "is at most {}",
+          EachMs(analysis, *finding.joint_ms));
+    }
+  }
   return text + ". What of it is waiting for other ranks this one cannot tell.";
 }
 
@@ -377,7 +439,7 @@ std::string BoundSentence(const findings::Analysis& analysis, double bound_ms) {
 std::string ImpactSentence(const findings::Analysis& analysis, const findings::Finding& finding,
                            const findings::Range* additional_ms) {
   if (finding.wall_a || finding.wall_b) return WallSentence(analysis, finding);
-  if (finding.bound_ms) return BoundSentence(analysis, *finding.bound_ms);
+  if (finding.bound_ms) return BoundSentence(analysis, finding);
   if (!finding.savings_ms || finding.method == findings::EstimateMethod::kNone) {
     return "Not quantifiable from trace data.";
   }
@@ -425,8 +487,8 @@ FindingText DraftText(const findings::Analysis& analysis, const findings::Findin
   text.resolution = ResolutionOf(finding);
   const findings::RuleRow* row = RowOf(finding);
   if (row != nullptr) {
-    text.path_a = RulePath(finding, row->path_a);
-    text.path_b = RulePath(finding, row->path_b);
+    text.path_a = RulePath(analysis, finding, row->path_a);
+    text.path_b = RulePath(analysis, finding, row->path_b);
   } else {
     text.path_a = PathText(finding.path_a);
     text.path_b = PathText(finding.path_b);

@@ -57,6 +57,8 @@ constexpr Why kWhys[] = {
     {findings::Advice::kPrefetchToDevice, "the copy runs beside work that does not need it"},
     {findings::Advice::kProductAndShuffle, "a product needs no layout changes around it"},
     {findings::Advice::kTuneBuckets, "what is left exposed has no computing left beside it"},
+    {findings::Advice::kExposedBuckets, "more computing stands beside each reduction"},
+    {findings::Advice::kCompressGradients, "half of the bytes"},
     {findings::Advice::kFuseAllReduce, "the reduced tensor is not written and read again"},
     {findings::Advice::kFuseAllReduceVllm, "the reduced tensor is not written and read again"},
     {findings::Advice::kFuseAllReduceSglang, "the reduced tensor is not written and read again"},

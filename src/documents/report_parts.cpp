@@ -9,6 +9,7 @@
 #include "analysis/tables/summary.h"
 #include "base/text.h"
 #include "documents/base_text.h"
+#include "documents/chains_table.h"
 #include "documents/host_prose.h"
 #include "documents/markdown_text.h"
 #include "documents/remedy_text.h"
@@ -188,9 +189,13 @@ std::string NumbersTable(const findings::Analysis& analysis, const findings::Fin
   } else if (additional) {
     table.Row({"of it not claimed above", RangeMs(*additional)});
   }
+  if (finding.bound_ms)
+    table.Row({"Without any of it", "at most " + EachMs(analysis, *finding.bound_ms)});
+  if (finding.joint_ms)
+    table.Row({"And without the host", "at most " + EachMs(analysis, *finding.joint_ms)});
   if (finding.host != nullptr) AddHostRows(analysis, *finding.host, &table);
   table.Row({"Estimate", Words(findings::MethodText(finding.method))});
-  return table.text() + "\n";
+  return table.text() + "\n" + ChainsTable(analysis, finding);
 }
 
 namespace {
@@ -232,6 +237,12 @@ std::string FiguresTable(const findings::Analysis& analysis, const findings::Fin
     if (*change && finding.rule)
       add(fmt::format("{} reaches", path), CellOfText((*change)->target));
   }
+  if (finding.bound_ms) {
+    add("Without any of it", fmt::format("at most {} ({})", EachMs(analysis, *finding.bound_ms),
+                                         SavingShare(analysis, *finding.bound_ms)));
+  }
+  if (finding.joint_ms)
+    add("And without the host", "at most " + EachMs(analysis, *finding.joint_ms));
   const findings::WallSaving* best = findings::BestWall(finding);
   if (best == nullptr && finding.savings_ms) {
     add("Saves of GPU time", EachRange(analysis, *finding.savings_ms));
@@ -248,7 +259,7 @@ std::string FiguresTable(const findings::Analysis& analysis, const findings::Fin
   }
   MarkdownTable table(std::move(header));
   table.Row(std::move(row));
-  return table.text() + "\n";
+  return table.text() + "\n" + ChainsTable(analysis, finding);
 }
 
 std::string HostTable(const findings::Analysis& analysis, const findings::Finding& finding) {

@@ -310,12 +310,17 @@ TEST_CASE("ways to launch faster are the engine's own") {
 TEST_CASE("ways for communication fit to what is exposed") {
   WorkContext context;
   context.training = context.bucketed = true;
-  CHECK(Has(WaysForCommunication(context, "allreduce", true, true).a, Advice::kTuneBuckets));
-  CHECK(Has(WaysForCommunication(context, "allreduce", true, true).b, Advice::kRecordRanks));
+  const ExposedCollectives late = {"allreduce", true, true, false, false};
+  CHECK(Has(WaysForCommunication(context, late).a, Advice::kExposedBuckets));
+  CHECK_FALSE(Has(WaysForCommunication(context, late).a, Advice::kCompressGradients));
+  CHECK(Has(WaysForCommunication(context, late).b, Advice::kRecordRanks));
+  const ExposedCollectives fp32 = {"allreduce", true, true, true, true};
+  CHECK(Has(WaysForCommunication(context, fp32).a, Advice::kTuneBuckets));
+  CHECK(Has(WaysForCommunication(context, fp32).a, Advice::kCompressGradients));
   context.embeddings = true;
-  CHECK(Has(WaysForCommunication(context, "all_to_all", true, true).a, Advice::kOverlapAllToAll));
+  CHECK(Has(WaysForCommunication(context, {"all_to_all", true, true}).a, Advice::kOverlapAllToAll));
   context = {};
-  const Ways own = WaysForCommunication(context, "allreduce", false, true);
+  const Ways own = WaysForCommunication(context, {"allreduce", false, true});
   CHECK(Has(own.a, Advice::kFuseAllReduce));
   CHECK(own.b.empty());  // no NCCL to tune
 }

@@ -223,15 +223,18 @@ std::vector<Remedy> WaysToLaunchFaster(const WorkContext& context, bool waits,
   return ways;
 }
 
-Ways WaysForCommunication(const WorkContext& context, std::string_view longest, bool nccl,
-                          bool one_rank) {
+Ways WaysForCommunication(const WorkContext& context, const ExposedCollectives& exposed) {
   Ways ways;
+  const std::string_view longest = exposed.longest;
   const bool exchange = ContainsNoCase(longest, "all_to_all") ||
                         ContainsNoCase(longest, "alltoall") || ContainsNoCase(longest, "send_recv");
   if (exchange && context.embeddings) {
     AddOnce(&ways.a, Advice::kOverlapAllToAll);
   } else if (context.training && !exchange) {
-    AddOnce(&ways.a, context.bucketed ? Advice::kTuneBuckets : Advice::kOverlapCommunication);
+    AddOnce(&ways.a, !context.bucketed       ? Advice::kOverlapCommunication
+                     : exposed.mostly_hidden ? Advice::kTuneBuckets
+                                             : Advice::kExposedBuckets);
+    if (exposed.fp32 && context.bucketed) AddOnce(&ways.a, Advice::kCompressGradients);
   } else if (exchange) {
     AddOnce(&ways.a, Advice::kOverlapCommunication);
   } else if (context.engine == Engine::kVllm) {
@@ -241,9 +244,9 @@ Ways WaysForCommunication(const WorkContext& context, std::string_view longest, 
   } else if (ContainsNoCase(longest, "reduce")) {
     AddOnce(&ways.a, Advice::kFuseAllReduce);
   }
-  if (nccl && one_rank) {
+  if (exposed.nccl && exposed.one_rank) {
     AddOnce(&ways.b, Advice::kRecordRanks);
-  } else if (nccl) {
+  } else if (exposed.nccl) {
     AddOnce(&ways.b, Advice::kTuneCommunication);
   }
   return ways;

@@ -25,10 +25,15 @@ std::vector<Remedy> WaysToLaunchFaster(const WorkContext& context, bool waits, b
 struct Ways {
   std::vector<Remedy> a, b;
 };
-// Collectives that nothing hides. `longest`: the name of the one that is exposed longest; `nccl`:
-// some are of NCCL or RCCL; `one_rank`: the trace has one rank of several.
-Ways WaysForCommunication(const WorkContext& context, std::string_view longest, bool nccl,
-                          bool one_rank);
+// Collectives that nothing hides.
+struct ExposedCollectives {
+  std::string_view longest;  // the name of the one that is exposed longest
+  bool nccl = false;         // some are of NCCL or RCCL
+  bool one_rank = false;     // the trace has one rank of several
+  bool fp32 = false;         // the longest sends fp32
+  bool mostly_hidden = false;
+};
+Ways WaysForCommunication(const WorkContext& context, const ExposedCollectives& exposed);
 
 // What the host does while the GPU has nothing to do.
 struct HostSectionNames {

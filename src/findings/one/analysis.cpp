@@ -11,6 +11,7 @@
 #include "findings/one/baseline.h"
 #include "findings/one/calls.h"
 #include "findings/one/causes.h"
+#include "findings/one/embedding_causes.h"
 #include "findings/one/epilogue_causes.h"
 #include "findings/one/estimates.h"
 #include "findings/one/fact_places.h"
@@ -76,6 +77,7 @@ class Analyzer {
     structures_ = FindStructures(calls, out_.context, &out_.categories);
     FindReplayCauses(calls, &out_.categories);
     FindEpilogues(calls, &out_.categories);
+    FindEmbeddings(&out_.categories);
     FindCauses(calls, out_.context, &out_.categories);
     Totals();
     JV_TRY(CollectHost());

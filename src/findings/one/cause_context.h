@@ -47,6 +47,7 @@ class CauseContext {
   // Products that read one input and are not one product yet: "3 of (8944,1024) x (1024,1024)";
   // empty: none.
   const std::string& merge() const { return merge_; }
+  double merge_ms() const { return merge_ms_; }  // of GPU time: the launches that this saves
 
   std::uint32_t FirstCallOf(const Operation& operation) const { return first_.at(operation.id); }
   // Of a kernel's recorded grid; absent: not recorded, or counted in work-items.
@@ -64,6 +65,7 @@ class CauseContext {
   const Calls& calls_;
   const WorkContext& work_;
   std::string merge_;
+  double merge_ms_ = 0;
   std::string model_type_;
   bool training_ = false;
   int newest_ = 0;

@@ -325,6 +325,7 @@ class CauseFinder {
                               : CauseWords("reference", "large products on this device"),
                    CauseWords("tuning", context_.Tuning(*o)),
                    CauseWords("merge", context_.merge())};
+    if (context_.merge_ms() > 0) facts.push_back(NumberFact("merge_ms", context_.merge_ms(), "ms"));
     AddSpread(*o, &facts);
     Set(o, by_sibling ? Pattern::kSlowerThanSiblings : Pattern::kBelowLargeProducts, e.spec,
         std::move(facts));
@@ -368,7 +369,10 @@ class CauseFinder {
     Facts facts = {CauseCount("queries", *queries), CauseCount("keys", *keys), KernelFact(*o),
                    NumberFact("tb_s_achieved", *e.tb_per_s, "TB/s")};
     const bool walks = *queries < *keys;
-    if (walks) facts.push_back(CauseCount("walk", *keys));
+    // Only a grid that leaves units without a block asks for the keys to be split.
+    const auto units = context_.compute_units();
+    const auto blocks = o->gpu.empty() ? std::nullopt : context_.BlocksOf(o->gpu.front());
+    if (walks && units && blocks && *blocks < *units) facts.push_back(CauseCount("walk", *keys));
     Set(o, Pattern::kFewQueries, walks ? "few_queries" : "few_keys", std::move(facts));
     const Target target{{SavedPart(*e.tb_per_s, peak / 4), SavedPart(*e.tb_per_s, 0.4 * peak),
                          SavedPart(*e.tb_per_s, peak / 2)},
@@ -459,9 +463,13 @@ class CauseFinder {
       facts.push_back(CauseWords(
           "qk",
           "Rows of a head's size are queries and keys: compute it in one kernel with the rotary "
-          "embedding and the copies beside it, which read the same tensors (fused QK-norm and "
-          "RoPE, "
-          "as SGLang, vLLM and FlashInfer have)."));
+          "embedding and the copies beside it, which read the same tensors: vLLM's "
+          "`torch.ops._C.fused_qk_norm_rope`, SGLang's `--enable-fused-qk-norm-rope`, where the "
+          "build for this device has it."));
+    } else {
+      facts.push_back(CauseWords("pack",
+                                 "`torch.compile` of this normalisation: its generated kernels "
+                                 "give a block as many short rows as fill it."));
     }
     Set(o, Pattern::kNarrowNorm, "narrow", std::move(facts));
     const Target target{{SavedPart(*e.tb_per_s, 0.5 * peak), SavedPart(*e.tb_per_s, 0.65 * peak),

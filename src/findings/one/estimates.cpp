@@ -210,7 +210,10 @@ class FindingMaker {
     for (const Operation* member : group.members) {
       if (member->cause->option) ms += TargetSavings(*member->cause->option, *member).mid;
     }
-    if (ms > 0) f->patterns.front().facts.push_back(NumberFact("option_ms", ms, "ms"));
+    if (ms <= 0) return;
+    f->patterns.front().facts.push_back(NumberFact("option_ms", ms, "ms"));
+    // Its sentence is the reports', which know of what the time is a part.
+    f->patterns.front().facts.push_back({"option", std::string("yes"), "words", {}, {}});
   }
 
   // A rule's own ways out; its texts stand in its row. What none of its facts fills is no way out.

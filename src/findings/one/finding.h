@@ -99,6 +99,7 @@ struct Finding {
   std::optional<WallSaving> wall_a;        // absent: nothing to ask, or no simulation
   std::optional<WallSaving> wall_b;
   std::optional<double> bound_ms;     // of what has no saving: wall time without any of it
+  std::optional<double> joint_ms;     // the same if the host took no time either
   std::shared_ptr<const WayOut> way;  // the better one, as simulated; null: adds to no other saving
   std::string shows_after;            // id of the finding before which it saves next to nothing
   bool one_off = false;               // no cost of a steady step, and in no sum of savings

@@ -5,6 +5,7 @@
 #include <set>
 
 #include "base/text.h"
+#include "findings/one/chain_works.h"
 #include "findings/one/estimates.h"
 #include "findings/one/system_findings.h"
 #include "findings/one/thresholds.h"
@@ -112,42 +113,28 @@ std::vector<Fact> FusionFacts(const Analysis& analysis, const FusionCandidate& c
   return facts;
 }
 
-// What the chains of an eager model are, the most time first: "`Qwen2RMSNorm` (norm, 8 in a row)".
-std::string ChainsText(const Analysis& analysis, const Finding& finding) {
-  constexpr std::size_t kChainsMax = 4;
-  std::vector<const FusionCandidate*> chains;
-  for (const FusionCandidate& candidate : analysis.fusion.candidates) {
-    if (std::find(finding.members.begin(), finding.members.end(), candidate.id) !=
-        finding.members.end()) {
-      chains.push_back(&candidate);
-    }
-  }
-  std::stable_sort(
-      chains.begin(), chains.end(),
-      [](const FusionCandidate* a, const FusionCandidate* b) { return a->total_us > b->total_us; });
+// "`torch.nn.functional.rms_norm` (norm)": what is there in one kernel for the chains that are.
+std::string FunctionsText(const Analysis& analysis, const Finding& finding) {
   std::string text;
-  for (std::size_t i = 0; i < std::min(chains.size(), kChainsMax); ++i) {
-    const FusionCandidate& c = *chains[i];
-    text += text.empty() ? "" : ", ";
-    text += c.module_class.empty() ? OpsText(c) : "`" + c.module_class + "`";
-    text += " (" + std::string(FusionText(c.kind)) + ", " + std::to_string(c.kernels.size()) +
-            (c.kind == FusionKind::kEpilogue ? " behind a product)" : " in a row)");
+  for (const ChainWork& work : ChainWorksOf(analysis, finding)) {
+    if (work.what.by_hand.empty()) continue;
+    text += (text.empty() ? "" : ", ") + work.what.by_hand + " (" + work.what.name + ")";
   }
-  return chains.size() > kChainsMax ? text + " and more" : text;
+  return text;
 }
 
 // Chains of an eager model are one lever: whoever compiles it has them all.
 void TellEagerChains(const Analysis& analysis, const std::set<FusionKind>& kinds, Finding* f) {
-  const bool norm = kinds.contains(FusionKind::kNorm);
-  const bool rotary = kinds.contains(FusionKind::kRotary);
-  std::string by_hand = norm ? "`torch.nn.functional.rms_norm` or `layer_norm`" : "";
-  if (rotary) by_hand += std::string(norm ? ", " : "") + "Liger's `liger_rotary_pos_emb`";
-  PatternHit hit{Pattern::kEagerChains, {{"parts", ChainsText(analysis, *f), "words", {}, {}}}};
-  if (rotary) hit.facts.push_back({"rotary", std::string("yes"), "words", {}, {}});
-  if (!by_hand.empty()) hit.facts.push_back({"by_hand", std::move(by_hand), "words", {}, {}});
+  std::string by_hand = FunctionsText(analysis, *f);
+  PatternHit hit{Pattern::kEagerChains, {}};
+  if (kinds.contains(FusionKind::kRotary))
+    hit.facts.push_back({"rotary", std::string("yes"), "words", {}, {}});
+  if (!by_hand.empty()) {
+    hit.facts.push_back({"by_hand", std::move(by_hand), "words", {}, {}});
+    f->path_a = {{Advice::kRule, {}, {}}};
+  }
   f->patterns.insert(f->patterns.begin(), std::move(hit));
   f->rule = Pattern::kEagerChains;
-  if (norm || rotary) f->path_a = {{Advice::kRule, {}, {}}};
   f->path_b = {{Advice::kRule, {}, {}}};
 }
 
@@ -211,18 +198,20 @@ bool HasNotable(const Finding& finding) {
 }
 
 // Attention and norms in parts are known to pay; of other chains only large ones are named. A few
-// small ones together are none: they join what is worth the change for its own sake.
-bool IsWorthIt(const Candidates& members) {
+// small ones together are none: they join what is worth the change for its own sake. What an
+// engine's own kernel loses against the bandwidth is held to what any finding is held to.
+bool IsWorthIt(const Candidates& members, bool engine) {
   std::map<std::pair<FusionKind, std::string>, Range> alike;
   for (const FusionCandidate* one : members) {
     Range& sum = alike[{one->kind, one->module_class}];
     for (double Range::*part : {&Range::low, &Range::mid, &Range::high})
       sum.*part += (*one->impact_percent).*part;
   }
-  return std::any_of(alike.begin(), alike.end(), [](const auto& one) {
+  return std::any_of(alike.begin(), alike.end(), [engine](const auto& one) {
     const auto pattern = PatternOf(one.first.first);
-    return pattern && Info(*pattern).notable ? one.second.mid >= limits::kFindingMin
-                                             : one.second.high >= limits::kFusionImpactMin;
+    return engine || (pattern && Info(*pattern).notable)
+               ? one.second.mid >= limits::kFindingMin
+               : one.second.high >= limits::kFusionImpactMin;
   });
 }
 
@@ -247,8 +236,9 @@ class FusionFindingMaker {
     }
     std::vector<Finding> out;
     for (const Candidates& members : groups) {
-      const bool floor = IsActivationOfEngine(members) && !PartToStream(*members.front());
-      if (IsWorthIt(members) && !floor) out.push_back(Make(members));
+      const bool engine = IsActivationOfEngine(members);
+      const bool floor = engine && !PartToStream(*members.front());
+      if (IsWorthIt(members, engine) && !floor) out.push_back(Make(members));
     }
     return out;
   }
@@ -276,6 +266,7 @@ class FusionFindingMaker {
 
   void HoldAgainstBandwidth(const Candidates& members, Finding* f) const {
     const double part = PartToStream(*members.front()).value_or(0);
+    f->efficiency = 100 * limits::kStreamShare * (1 - part);
     const Range saved = {part / 2, 0.8 * part, part};
     f->savings_ms = Scaled(saved, f->time_ms);
     for (Change::Part& one : f->change_a->parts)
@@ -303,9 +294,11 @@ class FusionFindingMaker {
     if (engine) HoldAgainstBandwidth(members, &f);
     Paths(members, &f);
     if (IsPointwise(first.kind) && !engine) f.change_a->exact = OneKernelEach(members);
-    if (TakesRotation(f)) AddRotation(members, &f);
+    std::optional<Change::Part> rotation;
+    if (TakesRotation(f)) rotation = AddRotation(members, &f);
     f.change_a->savings_ms = *f.savings_ms;
     if (HasAction(f.path_b)) f.change_b = f.change_a;
+    if (f.rule == Pattern::kEagerChains && f.change_b) KeepNamed(members, rotation, &f);
     if (!HasAction(f.path_a) && f.change_b) f.change_a.reset();
     f.impact_percent = Scaled(*f.savings_ms, 100 / analysis_.totals.window_ms);
     f.upper_bound_ms = f.time_ms;
@@ -379,31 +372,65 @@ class FusionFindingMaker {
     }
   }
 
-  // What else turns queries and keys goes as a whole: the one kernel is counted already.
-  void AddRotation(const Candidates& members, Finding* f) const {
+  // By hand only the chains get faster that a function is known for.
+  void KeepNamed(const Candidates& members, const std::optional<Change::Part>& rotation,
+                 Finding* f) const {
+    Candidates named;
+    Change change;
+    change.target = f->change_a->target;
+    change.source = f->change_a->source;
+    const auto add = [&](const Range& ms) {
+      for (double Range::*part : {&Range::low, &Range::mid, &Range::high})
+        change.savings_ms.*part += ms.*part;
+    };
+    for (const FusionCandidate* one : members) {
+      if (NameOfChain(*one, members).by_hand.empty()) continue;
+      named.push_back(one);
+      add(*one->savings_ms);
+      if (one->total_us > 0)
+        change.parts.push_back({Scaled(*one->savings_ms, 1000 / one->total_us), one->gpu});
+    }
+    change.exact = OneKernelEach(named);
+    if (rotation) {
+      change.parts.push_back(*rotation);
+      change.exact.emplace_back(analysis::RemoveGpu{rotation->gpu});
+      add(Scaled(rotation->saved_part, TimeOf(rotation->gpu)));
+    }
+    f->change_a = std::move(change);
+  }
+
+  double TimeOf(const std::vector<trace::EventIndex>& gpu) const {
+    double ms = 0;
+    for (const trace::EventIndex e : gpu)
+      ms += trace::MicrosOf(events_[e].dur_ns) / 1000;
+    return ms;
+  }
+
+  // What else turns queries and keys goes as a whole: the one kernel is counted already. Absent:
+  // nothing does.
+  std::optional<Change::Part> AddRotation(const Candidates& members, Finding* f) const {
     std::set<trace::EventIndex> own;
     for (const FusionCandidate* one : members)
       own.insert(one->gpu.begin(), one->gpu.end());
-    analysis::RemoveGpu goes;
-    double ms = 0;
+    std::vector<trace::EventIndex> goes;
     for (const CategoryAnalysis& category : analysis_.categories) {
       for (const Operation& operation : category.operations) {
         if (!IsOfRotation(operation) || operation.cause) continue;
         for (const trace::EventIndex e : operation.gpu) {
-          if (own.contains(e)) continue;
-          goes.events.push_back(e);
-          ms += trace::MicrosOf(events_[e].dur_ns) / 1000;
+          if (!own.contains(e)) goes.push_back(e);
         }
       }
     }
-    if (goes.events.empty()) return;
+    if (goes.empty()) return std::nullopt;
+    const double ms = TimeOf(goes);
     f->time_ms += ms;
     f->exclusive_ms += ms;
     const Range part = {0.6, 0.8, 1};
     for (double Range::*x : {&Range::low, &Range::mid, &Range::high})
       (*f->savings_ms).*x += part.*x * ms;
-    f->change_a->parts.push_back({part, goes.events});
-    f->change_a->exact.emplace_back(std::move(goes));
+    f->change_a->parts.push_back({part, goes});
+    f->change_a->exact.emplace_back(analysis::RemoveGpu{goes});
+    return Change::Part{part, std::move(goes)};
   }
 
   // Of each instance one kernel stays; the others go with their launches and with what the host

@@ -85,7 +85,9 @@ std::optional<std::pair<double, double>> FusionBytes(const FusionCalls& in,
   if (now <= 0 || 2 * modeled < instance.calls.size()) return std::nullopt;
   const FusionTraits& first = in.TraitsOf(instance.calls.front());
   const FusionTraits& last = in.TraitsOf(instance.calls.back());
-  if (instance.producer != kNone) saved += 2 * first.largest_bytes;
+  // A library's product takes in no op of others: what goes is one pass over its result, which the
+  // kernel of a neighbour makes.
+  if (instance.producer != kNone) saved += first.largest_bytes;
   // At least the result is written and, but for an epilogue, the input read.
   double fused = std::max(
       now - saved, last.output_bytes() + (instance.producer == kNone ? first.largest_bytes : 0.0));
@@ -108,7 +110,7 @@ std::optional<std::array<double, 3>> FusionSavingsUs(const FusionCalls& in,
   const double usual = std::max(now, baseline.tb_per_s.value_or(0) * 1e6);
   double peak = usual;
   if (in.calls().platform != nullptr && in.calls().platform->mem_bw_gbps)
-    peak = std::max(now, *in.calls().platform->mem_bw_gbps * 1e3);
+    peak = std::max(now, limits::kStreamShare * *in.calls().platform->mem_bw_gbps * 1e3);
   const auto saved = [&](double bandwidth) {
     // An epilogue needs no kernel of its own.
     const double floor = instance.producer == kNone ? limits::kLaunchFloorUs : 0;

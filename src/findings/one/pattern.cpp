@@ -75,7 +75,7 @@ constexpr PatternInfo kPatterns[] = {
     {P::kOldKernel, "unaligned_kernel", "sizes that no fast kernel takes", true},
     {P::kSlowAttentionKernel, "slow_attention_kernel",
      "an attention kernel below what others reach", true},
-    {P::kFewQueries, "few_queries", "attention of few queries against many keys", true},
+    {P::kFewQueries, "few_queries", "attention with few queries or few keys", true},
     {P::kSlowerThanSiblings, "slower_than_siblings",
      "products below the rate of others in the trace", true},
     {P::kWeightBound, "weight_bound", "weights read below the bandwidth", true},
@@ -100,6 +100,7 @@ constexpr PatternInfo kPatterns[] = {
     {P::kRepeatedPass, "repeated_pass", "the same pass again on equal shapes", true},
     {P::kEqualCopies, "equal_copies", "one tensor computed on copy by copy", true},
     {P::kEpilogueLeft, "epilogue_left", "an activation that its product could compute", true},
+    {P::kEmbeddingBackward, "embedding_backward", "an embedding's backward pass in fp32", true},
     {P::kCutExperts, "cut_experts", "experts cut into slices", true},
     {P::kReplayGap, "replay_gap", "the GPU idles around the replay of its graph", true},
 };
@@ -185,8 +186,14 @@ constexpr AdviceInfo kAdvices[] = {
      "issue the collective asynchronously (async_op=True) and put computing that does not need it "
      "before its wait"},
     {A::kTuneBuckets, "tune_buckets",
-     "the gradients are bucketed and overlapped already: send fewer bytes (a bf16 compression "
-     "hook, no_sync() over several micro-batches) or compute longer beside them (larger batch)"},
+     "the gradients are bucketed and overlapped already: compute longer beside them (no_sync() "
+     "over several micro-batches, a larger batch)"},
+    {A::kExposedBuckets, "exposed_buckets",
+     "most of it runs with no computing beside it: communicate less often for the same computing "
+     "(no_sync() over several micro-batches, a larger batch), and start the reduction earlier "
+     "(a smaller bucket_cap_mb)"},
+    {A::kCompressGradients, "compress_gradients",
+     "send the fp32 gradients in 16 bits: DDP's bf16_compress_hook"},
     {A::kOverlapAllToAll, "overlap_all_to_all",
      "send the all_to_all in 16 bits (TorchRec: quantized communication), and the next batch's "
      "indices while this one computes (TrainPipelineSparseDist)"},
@@ -231,8 +238,10 @@ constexpr AdviceInfo kAdvices[] = {
      "sizes"},
     {A::kSplitK, "split_k", "use a kernel that splits K"},
     {A::kFasterActivation, "faster_activation",
-     "it stands behind a product of a library, so no compiler fuses it: take another kernel of the "
-     "engine for it, or a product with a gated epilogue"},
+     "it stands behind a product of a library, so no compiler fuses it: time other kernels for it "
+     "at these shapes (aiter's, FlashInfer's, vLLM's `torch.ops._C`, a generated one), or a "
+     "product "
+     "with a gated epilogue"},
     {A::kAttentionCk, "attention_ck",
      "the kernel is AOTriton's: set TORCH_ROCM_FA_PREFER_CK=1 for Composable Kernel's"},
     {A::kAttentionCudnn, "attention_cudnn",

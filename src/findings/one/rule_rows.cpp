@@ -14,8 +14,8 @@ constexpr RuleRow kRows[] = {
      "Tensile "
      "of type S) on a device with TF32 or XF32 units",
      "on fp32 kernels ({kernel}) at {tflops_achieved}; the TF32 rate of the device is {tf32_peak}",
-     "[[Where accuracy allows it, `torch.autocast(\"cuda\", torch.bfloat16)` goes further: about "
-     "{option_ms} of these products' GPU time.]]",
+     "[[Where accuracy allows it, `torch.autocast(\"cuda\", torch.bfloat16)` goes further: "
+     "{option}.]]",
      "Allow TF32: `torch.set_float32_matmul_precision(\"high\")` once at the start, or "
      "{environment} "
      "in the environment. Inputs of products are then rounded to 10 bits of mantissa.",
@@ -81,7 +81,7 @@ constexpr RuleRow kRows[] = {
      "at {tflops_achieved} with {kernel}; {reference} reach {target_tflops}",
      "[[Merge products that share their input: {merge}.]] [[Where accuracy allows it, fp8 "
      "products: "
-     "about {option_ms} of GPU time.]]",
+     "{option}.]]",
      "{tuning}.",
      "Short products, few rows, unaligned sizes (rules of their own); products that no sibling "
      "outruns (the next rule).",
@@ -90,12 +90,11 @@ constexpr RuleRow kRows[] = {
     {Pattern::kBelowLargeProducts,
      "Products that arithmetic bounds, slower than large products on this device usually are, "
      "while none of the trace is faster",
-     "at {tflops_achieved} with {kernel}; {reference} reach {target_tflops}[[; one kernel takes "
-     "{fastest} to {slowest} for "
-     "this one shape, which no choice of kernels changes (clock, power)]]",
+     "at {tflops_achieved} with {kernel}; {reference} reach {target_tflops}[[; by clock or "
+     "power [inferred] one kernel takes {fastest} to {slowest} for this one shape]]",
      "[[Merge products that share their input: {merge}.]] [[Where accuracy allows it, fp8 "
      "products: "
-     "about {option_ms} of GPU time.]]",
+     "{option}.]]",
      "{tuning}.", "Short products, few rows, unaligned sizes (rules of their own).",
      "the usual rate of large products; 85 % of it for the least saving",
      "measured or usual share of the peak"},
@@ -178,9 +177,9 @@ constexpr RuleRow kRows[] = {
      "that of queries and keys by head (QK-norm) in a decoder",
      "over rows of {width} elements, {rows} of them, at {tb_s_achieved}: a block for so short a "
      "row "
-     "leaves most of its threads without work",
-     "[[{qk}]]", "Use a kernel that gives several rows to a block.", "Rows of a whole hidden size.",
-     "50, 65 and 80 % of the bandwidth", "share of the platform's bandwidth"},
+     "leaves most of its threads without work [inferred]",
+     "[[{qk}]]", "[[{pack}]]", "Rows of a whole hidden size.", "50, 65 and 80 % of the bandwidth",
+     "share of the platform's bandwidth"},
     {Pattern::kEagerChains,
      "Chains of elementwise ops, reductions, norms and copies whose shapes fit, in the modules of "
      "a "
@@ -234,6 +233,15 @@ constexpr RuleRow kRows[] = {
      "library's.",
      "Reductions; kernels below 10 us; kernels that a library's op launches.",
      "40, 65 and 90 % of its time: what it reads again", "traffic of the kernel"},
+    {Pattern::kEmbeddingBackward,
+     "The backward pass of an embedding table on fp32 gradients: FBGEMM's, which updates the rows, "
+     "or PyTorch's dense ones",
+     "on {type} gradients[[, {sort_percent} of it in sorting indices]]",
+     "Where accuracy allows it, hold the rows and their gradients in 16 bits[[ ({setting})]]. "
+     "[[{sparse}.]] Look up a larger batch at once: rows that occur again are updated once.",
+     "", "Tables and gradients of 16 bits; short kernels.",
+     "25, 40 and 50 % of the time outside of the sorts, for the most without the sorts",
+     "bytes of an element, time in this trace"},
     {Pattern::kCutExperts,
      "A server whose mixture of experts is cut by tensor parallelism: each rank holds a slice of "
      "every expert",

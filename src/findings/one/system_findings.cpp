@@ -173,9 +173,15 @@ Finding CommunicationFinding(const Analysis& analysis, std::size_t steps) {
   const auto longest = std::max_element(
       multi.collectives.begin(), multi.collectives.end(),
       [](const CollectiveRow& a, const CollectiveRow& b) { return a.exposed_us < b.exposed_us; });
-  Ways ways = WaysForCommunication(analysis.context,
-                                   longest == multi.collectives.end() ? "" : longest->name,
-                                   multi.nccl, multi.one_rank);
+  ExposedCollectives exposed;
+  if (longest != multi.collectives.end()) {
+    exposed.longest = longest->name;
+    exposed.fp32 = longest->dtype == "Float" || longest->dtype == "float32";
+  }
+  exposed.nccl = multi.nccl;
+  exposed.one_rank = multi.one_rank;
+  exposed.mostly_hidden = multi.comm_overlap_ratio.value_or(0) > 0.5;
+  Ways ways = WaysForCommunication(analysis.context, exposed);
   f.path_a = std::move(ways.a);
   f.path_b = std::move(ways.b);
   for (const CollectiveRow& row : multi.collectives) {

@@ -359,9 +359,16 @@ class WallAsker {
     analysis::ScaleGpu none;
     none.events = MovingWork(*finding);
     none.factors = {0};
-    const double saved = simulation_.WhatIf(given_, InScope({std::move(none)})).saved_ms;
+    const double saved = simulation_.WhatIf(given_, InScope({none})).saved_ms;
     const double most = std::min(finding->exclusive_ms, analysis_.wall.wall_ms);
     finding->bound_ms = std::clamp(saved, 0.0, most);
+    const analysis::TimeSpan frame = analysis_.frames->frames.frame;
+    analysis::ScaleHost no_host;
+    no_host.factor = 0;
+    no_host.stretches.push_back({analysis::kAllTracks, frame.start, frame.end});
+    const Changes both = InScope({std::move(none), std::move(no_host)});
+    finding->joint_ms = std::clamp(simulation_.WhatIf(given_, both).saved_ms, *finding->bound_ms,
+                                   analysis_.wall.wall_ms);
   }
 
   // What a finding may save at most once others are done.

@@ -1,0 +1,141 @@
+#include "findings/one/chain_works.h"
+
+#include <algorithm>
+#include <initializer_list>
+#include <string_view>
+
+#include "findings/one/fusion_findings.h"
+
+namespace jarvis::findings {
+namespace {
+
+bool HasOp(const FusionCandidate& chain, std::initializer_list<std::string_view> parts) {
+  return std::any_of(chain.kernels.begin(), chain.kernels.end(), [&](const FusionKernel& kernel) {
+    return std::any_of(parts.begin(), parts.end(), [&](std::string_view part) {
+      return kernel.op.find(part) != std::string::npos;
+    });
+  });
+}
+
+bool IsOnly(const FusionCandidate& chain, std::initializer_list<std::string_view> ops) {
+  return std::all_of(chain.kernels.begin(), chain.kernels.end(), [&](const FusionKernel& kernel) {
+    return std::find(ops.begin(), ops.end(), kernel.op) != ops.end();
+  });
+}
+
+bool HasActivation(const FusionCandidate& chain) {
+  return HasOp(chain, {"silu", "gelu", "relu"});
+}
+
+bool IsMultiply(const FusionCandidate& chain) {
+  return IsOnly(chain, {"aten::mul", "aten::mul_"});
+}
+
+// The product of an activation's output and of what stands beside it, in one module around both.
+bool AreGate(const FusionCandidate& activation, const FusionCandidate& multiply) {
+  if (!HasActivation(activation) || !IsMultiply(multiply) || multiply.module_path.empty())
+    return false;
+  return activation.module_path.starts_with(multiply.module_path);
+}
+
+ChainName ActivationName(const FusionCandidate& chain,
+                         const std::vector<const FusionCandidate*>& beside) {
+  const bool gated = (HasActivation(chain) && HasOp(chain, {"aten::mul"}) &&
+                      IsOnly(chain, {"aten::silu", "aten::gelu", "aten::mul"})) ||
+                     std::any_of(beside.begin(), beside.end(), [&](const FusionCandidate* other) {
+                       return AreGate(*other, chain) || AreGate(chain, *other);
+                     });
+  if (!gated) return {"activation", ""};
+  const bool silu = HasOp(chain, {"silu"}) ||
+                    (!HasOp(chain, {"gelu"}) &&
+                     std::any_of(beside.begin(), beside.end(), [&](const FusionCandidate* other) {
+                       return AreGate(*other, chain) && HasOp(*other, {"silu"});
+                     }));
+  return {"activation and gate",
+          silu ? "Liger's `LigerSiLUMulFunction`" : "Liger's `LigerGELUMulFunction`"};
+}
+
+// Means are taken away in a layer normalisation alone.
+ChainName NormName(const FusionCandidate& chain) {
+  if (HasOp(chain, {"_norm"})) return {"norm", ""};
+  const bool layer = HasOp(chain, {"aten::sub", "aten::var", "aten::std"});
+  return {"norm", layer ? "`torch.nn.functional.layer_norm`" : "`torch.nn.functional.rms_norm`"};
+}
+
+// "`aten::add` + `aten::layer_norm`": each op once, whatever their order.
+std::string NameByOps(const FusionCandidate& chain) {
+  constexpr std::size_t kOpsShown = 3;
+  std::vector<std::string> ops;
+  for (const FusionKernel& kernel : chain.kernels) {
+    if (std::find(ops.begin(), ops.end(), kernel.op) == ops.end()) ops.push_back(kernel.op);
+  }
+  std::sort(ops.begin(), ops.end());
+  std::string text;
+  for (std::size_t i = 0; i < std::min(ops.size(), kOpsShown); ++i)
+    text += (i == 0 ? "`" : " + `") + ops[i] + "`";
+  return ops.size() > kOpsShown ? text + " and more" : text;
+}
+
+}  // namespace
+
+ChainName NameOfChain(const FusionCandidate& chain,
+                      const std::vector<const FusionCandidate*>& beside) {
+  if (chain.kind == FusionKind::kNorm) return NormName(chain);
+  const bool rotates = std::any_of(beside.begin(), beside.end(), [&](const FusionCandidate* other) {
+    return other->kind == FusionKind::kRotary && other->module_path == chain.module_path;
+  });
+  if (chain.kind == FusionKind::kRotary || (rotates && IsMultiply(chain)))
+    return {"rotary", "Liger's `liger_rotary_pos_emb`"};
+  const bool gate = std::any_of(beside.begin(), beside.end(), [&](const FusionCandidate* other) {
+    return AreGate(*other, chain);
+  });
+  if (HasActivation(chain) || gate) return ActivationName(chain, beside);
+  if (IsOnly(chain, {"aten::copy_", "aten::clone", "aten::contiguous"})) return {"copies", ""};
+  if (IsOnly(chain, {"aten::add", "aten::add_"})) return {"adds behind products", ""};
+  return {NameByOps(chain), ""};
+}
+
+std::vector<ChainWork> ChainWorksOf(const Analysis& analysis, const Finding& finding) {
+  std::vector<const FusionCandidate*> chains;
+  for (const FusionCandidate& candidate : analysis.fusion.candidates) {
+    const auto& ids = finding.members;
+    if (std::find(ids.begin(), ids.end(), candidate.id) != ids.end()) chains.push_back(&candidate);
+  }
+  std::stable_sort(
+      chains.begin(), chains.end(),
+      [](const FusionCandidate* a, const FusionCandidate* b) { return a->total_us > b->total_us; });
+  std::vector<ChainWork> out;
+  double all_ms = 0;
+  Range all_savings;
+  const auto add = [](const Range& more, double sign, Range* to) {
+    for (double Range::*part : {&Range::low, &Range::mid, &Range::high})
+      to->*part += sign * more.*part;
+  };
+  for (const FusionCandidate* chain : chains) {
+    ChainName what = NameOfChain(*chain, chains);
+    auto found = std::find_if(out.begin(), out.end(), [&](const ChainWork& work) {
+      return work.what.name == what.name && work.what.by_hand == what.by_hand;
+    });
+    if (found == out.end())
+      found = out.insert(out.end(), {std::move(what), chain->module_class, 0, 0, {}});
+    found->count += chain->instances;
+    found->ms += chain->total_us / 1000;
+    all_ms += chain->total_us / 1000;
+    if (!chain->savings_ms) continue;
+    add(*chain->savings_ms, 1, &found->savings_ms);
+    add(*chain->savings_ms, 1, &all_savings);
+  }
+  // What turns queries and keys outside of any chain is the rotary embedding's, too.
+  const auto rotary = std::find_if(
+      out.begin(), out.end(), [](const ChainWork& work) { return work.what.name == "rotary"; });
+  if (rotary != out.end() && TakesRotation(finding) && finding.savings_ms) {
+    rotary->ms += finding.time_ms - all_ms;
+    add(*finding.savings_ms, 1, &rotary->savings_ms);
+    add(all_savings, -1, &rotary->savings_ms);
+  }
+  std::stable_sort(out.begin(), out.end(),
+                   [](const ChainWork& a, const ChainWork& b) { return a.ms > b.ms; });
+  return out;
+}
+
+}  // namespace jarvis::findings

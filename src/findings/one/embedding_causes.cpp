@@ -1,0 +1,73 @@
+#include "findings/one/embedding_causes.h"
+
+#include <algorithm>
+#include <string>
+
+#include "base/text.h"
+#include "findings/one/thresholds.h"
+
+namespace jarvis::findings {
+namespace {
+
+// FBGEMM's, whose backward pass is the optimizer's step as well.
+bool IsFusedTable(const Operation& operation) {
+  return operation.name.find("CppNode<SplitLookupFunction") != std::string::npos;
+}
+
+bool IsEmbeddingBackward(const Operation& operation) {
+  return IsFusedTable(operation) || operation.name == "aten::embedding_dense_backward" ||
+         operation.name == "aten::_embedding_bag_dense_backward";
+}
+
+// The part of its time in which indices are sorted.
+double SortPart(const Operation& operation) {
+  double us = 0;
+  for (const KernelShare& kernel : operation.kernels) {
+    if (ContainsNoCase(kernel.name, "sort")) us += kernel.total_us;
+  }
+  return operation.gpu_us > 0 ? std::clamp(us / operation.gpu_us, 0.0, 1.0) : 0;
+}
+
+void ExplainEmbedding(Operation* operation) {
+  if (operation->args.find("fp32") == std::string::npos) return;
+  const double sort = SortPart(*operation);
+  std::vector<Fact> facts = {{"type", std::string("fp32"), {}, {}, {}}};
+  if (sort > 0.01) facts.push_back(NumberFact("sort_percent", 100 * sort, "%"));
+  if (IsFusedTable(*operation)) {
+    facts.push_back({"setting",
+                     "FBGEMM: `weights_precision=SparseType.FP16`, `output_dtype=SparseType.FP16` "
+                     "for the gradients",
+                     "words",
+                     {},
+                     {}});
+  } else {
+    facts.push_back({"sparse",
+                     "Update only the rows that were looked up: `sparse=True` with a sparse "
+                     "optimizer, or FBGEMM's table-batched embeddings, whose backward pass is the "
+                     "update",
+                     "words",
+                     {},
+                     {}});
+  }
+  // Half of the bytes of rows and gradients; at best the indices need no sorting either.
+  const double rows = 1 - sort;
+  Cause cause{Pattern::kEmbeddingBackward, "embedding", std::move(facts), {}, {}, {}};
+  cause.a = Target{{0.25 * rows, 0.4 * rows, 0.5 * rows + sort},
+                   "half of the bytes, and at best no sorting",
+                   "bytes of a 16-bit element, time of the sorts in this trace"};
+  operation->cause = std::move(cause);
+}
+
+}  // namespace
+
+void FindEmbeddings(std::vector<CategoryAnalysis>* categories) {
+  for (CategoryAnalysis& category : *categories) {
+    for (Operation& operation : category.operations) {
+      const bool open = !operation.cause && !operation.claimed;
+      if (open && IsEmbeddingBackward(operation) && operation.mean_us >= limits::kSmallKernelUs)
+        ExplainEmbedding(&operation);
+    }
+  }
+}
+
+}  // namespace jarvis::findings
