@@ -95,10 +95,19 @@ std::string RuleTitle(const findings::Finding& finding) {
                      SubjectWithArgs(finding), MembersText(finding));
 }
 
+// "device copies around X", "fp32 products": of words, by the last one before a preposition.
+bool IsPlural(const findings::Finding& finding) {
+  if (finding.tier != findings::Tier::kSystem) return false;
+  std::string_view head = finding.subject;
+  for (const std::string_view preposition : {" around ", " on ", " of ", " in ", " behind "})
+    head = head.substr(0, head.find(preposition));
+  return head.ends_with('s') && !head.ends_with("ss");
+}
+
 std::string RuleInsight(const findings::Analysis& analysis, const findings::Finding& finding) {
   const bool several = finding.members.size() > 1 && !IsOfKernels(finding);
   return fmt::format("{}{} {} {}{} {}.", Capital(SubjectWithArgs(finding)), MembersText(finding),
-                     several ? "take" : "takes", TimeText(analysis, finding),
+                     several || IsPlural(finding) ? "take" : "takes", TimeText(analysis, finding),
                      several ? "; the first runs" : "",
                      findings::FillRule(RowOf(finding)->evidence, RuleFacts(finding), &WriteFact));
 }

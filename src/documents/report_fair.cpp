@@ -12,6 +12,7 @@
 #include "documents/base_text.h"
 #include "documents/bottlenecks.h"
 #include "documents/markdown_text.h"
+#include "documents/phase_table.h"
 #include "documents/remedy_text.h"
 #include "documents/replay_table.h"
 #include "documents/report_parts.h"

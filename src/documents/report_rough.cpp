@@ -6,6 +6,7 @@
 #include "documents/base_text.h"
 #include "documents/claims.h"
 #include "documents/markdown_text.h"
+#include "documents/phase_table.h"
 #include "documents/remedy_text.h"
 #include "documents/report_parts.h"
 #include "documents/report_tables.h"

@@ -158,9 +158,9 @@ std::string CauseContext::Tuning(const Operation& operation) const {
   const bool tensile =
       !operation.kernels.empty() && operation.kernels.front().name.starts_with("Cijk_");
   if (operation.name.starts_with("aiter::") && tensile) {
-    return "The kernel is hipBLASLt's: aiter's table of tuned GEMMs seems to have no entry for "
-           "these sizes. Add them (its gradlib tuner, AITER_CONFIG_GEMM_BF16), or tune hipBLASLt "
-           "with PYTORCH_TUNABLEOP_ENABLED=1 in a warm-up run";
+    return "Add these sizes to aiter's table of tuned GEMMs (its gradlib tuner, "
+           "AITER_CONFIG_GEMM_BF16), or tune hipBLASLt with PYTORCH_TUNABLEOP_ENABLED=1 in a "
+           "warm-up run. The table seems to have no entry for them, as the kernel is hipBLASLt's";
   }
   // No compiler chooses the kernel of a library's own op.
   const bool own = !operation.name.starts_with("aten::");

@@ -9,6 +9,12 @@ std::string_view TierText(Tier tier) {
   return EnumText({"compute_kernel", "fusion", "system"}, tier);
 }
 
+PriorityClass PriorityOfSaving(double percent) {
+  if (percent >= limits::kCriticalSaving) return PriorityClass::kCritical;
+  if (percent >= limits::kHighSaving) return PriorityClass::kHigh;
+  return percent >= limits::kMediumSaving ? PriorityClass::kMedium : PriorityClass::kLow;
+}
+
 std::string_view PriorityText(PriorityClass priority) {
   return EnumText({"", "Critical", "High", "Medium", "Low"}, priority);
 }

@@ -21,6 +21,8 @@ std::string_view TierText(Tier tier);  // "compute_kernel", "fusion", "system"
 // The users' classes; see limits::kCriticalShare and those after it.
 enum class PriorityClass : std::uint8_t { kCritical = 1, kHigh = 2, kMedium = 3, kLow = 4 };
 std::string_view PriorityText(PriorityClass priority);  // "Critical", "High", "Medium", "Low"
+// By the share of what the user waits for that a saving is, in percent.
+PriorityClass PriorityOfSaving(double percent);
 // `share`: percent of compute time; efficiency absent: not known.
 PriorityClass PriorityOf(double share, std::optional<double> efficiency, bool notable_pattern);
 

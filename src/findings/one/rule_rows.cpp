@@ -198,7 +198,7 @@ constexpr RuleRow kRows[] = {
      "Products and convolutions on fp32 kernels by name, those of replayed graphs and compiled "
      "functions too, on a device whose tensor cores take fp16 but no TF32 (Volta, Turing)",
      "on fp32 kernels, the longest {kernel}; the tensor cores, which take fp16, do nothing",
-     "Run them in fp16: `torch.autocast(\"cuda\", torch.float16)`[[ with {scaler}]][[; "
+     "Run the fp32 work in fp16: `torch.autocast(\"cuda\", torch.float16)`[[ with {scaler}]][[; "
      "convolutions also in channels_last: {layout}]]. [[Pad {sizes} to multiples of 8, or the "
      "tensor cores are left out.]] [[{benchmark}]]",
      "", "Devices with TF32 (a flag is enough) or without tensor cores; products of fewer bits.",

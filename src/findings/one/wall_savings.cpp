@@ -592,12 +592,6 @@ class WallAsker {
 
 }  // namespace
 
-PriorityClass PriorityOfSaving(double percent) {
-  if (percent >= limits::kCriticalSaving) return PriorityClass::kCritical;
-  if (percent >= limits::kHighSaving) return PriorityClass::kHigh;
-  return percent >= limits::kMediumSaving ? PriorityClass::kMedium : PriorityClass::kLow;
-}
-
 void FillWallSavings(const trace::EventStore& events, const analysis::Simulation& simulation,
                      const TimeScope& scope, const RecordingShare& recording, Analysis* analysis) {
   WallAsker(events, simulation, scope, recording, analysis).Run();

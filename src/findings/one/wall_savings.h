@@ -58,7 +58,4 @@ struct RecordingShare {
 void FillWallSavings(const trace::EventStore& events, const analysis::Simulation& simulation,
                      const TimeScope& scope, const RecordingShare& recording, Analysis* analysis);
 
-// By the share of what the user waits for, in percent.
-PriorityClass PriorityOfSaving(double percent);
-
 }  // namespace jarvis::findings

@@ -1,0 +1,55 @@
+#include "documents/phase_table.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "base/interval.h"
+#include "documents/markdown_text.h"
+#include "session/trace_frames.h"
+
+namespace jarvis::documents {
+namespace {
+
+// It is mostly a wait for GPU work of which no step here is made, and too long to be one that the
+// host uses to run ahead.
+bool WaitsForOthers(const findings::Analysis& analysis, const analysis::Phase& phase) {
+  constexpr double kLong = 10;  // percent of the base
+  std::int64_t others = phase.unrecorded_ns;
+  for (const analysis::TimeSpan& span : phase.spans)
+    others += Length(analysis::Within(analysis.frames->frames.foreign_busy, span));
+  return 2 * others > phase.host_ns &&
+         analysis.base.Percent(static_cast<double>(others) / 1e6) >= kLong;
+}
+
+std::string TimesAStep(std::uint64_t count, std::uint64_t steps) {
+  if (count % steps == 0) return fmt::format("{}", count / steps);
+  return fmt::format("{} in {} steps", count, steps);
+}
+
+}  // namespace
+
+std::string PhaseTable(const findings::Analysis& analysis) {
+  constexpr std::size_t kPhasesMax = 8;
+  constexpr double kPhaseShown = 1;  // percent of the base
+  const std::uint64_t steps = std::max<std::uint64_t>(1, analysis.frames->phases.steps);
+  MarkdownTable table({"Phase", steps > 1 ? "Times a step" : "Times", "Host, each",
+                       "GPU busy, each", steps > 1 ? "GPU idle, a step" : "GPU idle",
+                       "Host's share of the " + analysis.base.unit});
+  for (const analysis::Phase& phase : analysis.frames->phases.phases) {
+    const double host_ms = static_cast<double>(phase.host_ns) / 1e6;
+    const double share = analysis.base.Percent(host_ms);
+    const double most =
+        std::max(share, analysis.base.Percent(static_cast<double>(phase.gpu_busy_ns) / 1e6));
+    if (phase.level != 0 || table.rows() == kPhasesMax || most < kPhaseShown) continue;
+    if (phase.kind == analysis::PhaseKind::kWait || WaitsForOthers(analysis, phase)) continue;
+    table.Row({Code(phase.name, 90) + (phase.first ? " (the first, which differs)" : ""),
+               TimesAStep(phase.count, steps), Ms(static_cast<double>(phase.host_each_ns) / 1e6),
+               Ms(static_cast<double>(phase.gpu_each_ns) / 1e6),
+               Ms(static_cast<double>(phase.gpu_idle_ns) / 1e6 / static_cast<double>(steps)),
+               Pct(share)});
+  }
+  return table.rows() < 2 ? "" : table.text() + "\n";
+}
+
+}  // namespace jarvis::documents
