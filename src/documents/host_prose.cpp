@@ -111,7 +111,7 @@ std::string WaitsInsight(const findings::Analysis& analysis, const HostCause& ca
   std::string text = fmt::format(
       "After {} calls that wait for the GPU nothing is queued: it idles {} {} until the next "
       "launch",
-      cause.count, EachMs(analysis, cause.idle_ms), UnitPhrase(analysis));
+      cause.count, EachMs(analysis, IdleMs(cause)), UnitPhrase(analysis));
   if (cause.small_kernels) text += ", the time between the few small kernels of each wait included";
   return text + ". The most after " + places + ".";
 }
@@ -209,7 +209,7 @@ std::string HostTitle(const findings::Analysis& analysis, const findings::Findin
     case HostCauseKind::kLaunchBound: return LaunchTitle(analysis, cause);
     case HostCauseKind::kReplayGap:
       return "GPU idle before and inside the replay of its graph, " +
-             EachMs(analysis, cause.idle_ms) + " " + UnitPhrase(analysis);
+             EachMs(analysis, IdleMs(cause)) + " " + UnitPhrase(analysis);
     case HostCauseKind::kFirstCalls:
       return "First calls load code, " + Ms(cause.total_ms) + ", once";
     case HostCauseKind::kDescheduled: break;
@@ -228,8 +228,8 @@ std::string HostInsight(const findings::Analysis& analysis, const findings::Find
           "The GPU idles {} {} ({}) around the replay of its graph: the host prepares the step, "
           "and "
           "hands the graph over in pieces.",
-          EachMs(analysis, cause.idle_ms), UnitPhrase(analysis),
-          BaseShare(analysis, cause.idle_ms));
+          EachMs(analysis, IdleMs(cause)), UnitPhrase(analysis),
+          BaseShare(analysis, IdleMs(cause)));
     case HostCauseKind::kOptimizer:
       return fmt::format(
           "Gradients are cleared and weights updated one by one: {}. The host is late here and in "

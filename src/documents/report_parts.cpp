@@ -193,6 +193,15 @@ std::string NumbersTable(const findings::Analysis& analysis, const findings::Fin
     table.Row({"Without any of it", "at most " + EachMs(analysis, *finding.bound_ms)});
   if (finding.joint_ms)
     table.Row({"And without the host", "at most " + EachMs(analysis, *finding.joint_ms)});
+  for (const findings::PatternHit& hit : finding.patterns) {
+    for (const findings::Fact& fact : hit.facts) {
+      const double* ms = std::get_if<double>(&fact.value);
+      if (ms == nullptr || (fact.key != "option_ms" && fact.key != "merge_ms")) continue;
+      table.Row(
+          {fact.key == "option_ms" ? "Fewer bits save at most" : "Merged launches save at most",
+           EachMs(analysis, *ms)});
+    }
+  }
   if (finding.host != nullptr) AddHostRows(analysis, *finding.host, &table);
   table.Row({"Estimate", Words(findings::MethodText(finding.method))});
   return table.text() + "\n" + ChainsTable(analysis, finding);

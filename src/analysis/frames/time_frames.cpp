@@ -14,6 +14,8 @@ namespace jarvis::analysis {
 namespace {
 
 // A step this many times as long as the middle one, or as short, is none of the usual ones.
+constexpr const char* kLonger = "longer than the others";
+constexpr const char* kShorter = "shorter than the others";
 constexpr double kOddFactor = 1.5;
 // A step of which first calls take this share is none of the usual ones.
 constexpr double kFirstCallShare = 0.2;
@@ -330,12 +332,13 @@ class FrameMaker {
       } else if (static_cast<double>(step.first_call_ns) > kFirstCallShare * length) {
         step.odd_because = "first calls";
       } else if (length > kOddFactor * static_cast<double>(*middle)) {
-        step.odd_because = "longer than the others";
+        step.odd_because = kLonger;
       } else if (length * kOddFactor < static_cast<double>(*middle)) {
-        step.odd_because = "shorter than the others";
+        step.odd_because = kShorter;
       }
       step.steady = step.odd_because.empty();
     }
+    KeepThoseRunAhead();
     std::int64_t host = 0;
     std::int64_t busy = 0;
     std::int64_t with_gpu = 0;
@@ -355,6 +358,24 @@ class FrameMaker {
     }
     if (with_gpu == 0) return;
     out_.steady_busy_ns = busy / with_gpu;
+  }
+
+  // Where the steps' GPU work takes longer than they do, the host runs ahead of it, and the length
+  // of its steps says when it waited, not which step is odd.
+  void KeepThoseRunAhead() {
+    std::int64_t host = 0;
+    std::int64_t busy = 0;
+    for (const StepFrame& step : out_.steps) {
+      if (!step.steady) continue;
+      host += step.host_ns();
+      busy += step.busy_ns;
+    }
+    if (busy <= host + host / 20) return;
+    for (StepFrame& step : out_.steps) {
+      if (step.odd_because != kLonger && step.odd_because != kShorter) continue;
+      step.odd_because.clear();
+      step.steady = true;
+    }
   }
 
   void AddFirstCalls() {
