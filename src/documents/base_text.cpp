@@ -49,8 +49,34 @@ std::string OfItProfiler(const findings::Analysis& analysis, const Part& part) {
   return fmt::format(" (the profiler's pauses: {} of it)", EachMs(analysis, pauses));
 }
 
+// As wide as what it saves alone, but no more than that unless the middle itself is more.
+findings::Range After(const findings::WallSaving& saving) {
+  const double after = std::max(0.0, saving.after_others_ms);
+  if (saving.ms.mid <= 0) return {after, after, after};
+  const double high = std::min(saving.ms.high, after * saving.ms.high / saving.ms.mid);
+  double low = after * std::min(1.0, saving.ms.low / saving.ms.mid);
+  if (after <= saving.ms.high) low = std::min(low, saving.ms.low);
+  return {low, after, std::max(after, high)};
+}
+
+// Of all recommendations, never more certain than they are one by one.
+findings::Range Together(const findings::Analysis& analysis) {
+  findings::Range ms = *analysis.wall.together_ms;
+  findings::Range sum;
+  for (const findings::Finding& finding : analysis.findings) {
+    const findings::WallSaving* best = findings::BestWall(finding);
+    if (best == nullptr || finding.one_off) continue;
+    const findings::Range one = After(*best);
+    sum.low += one.low;
+    sum.high += one.high;
+  }
+  ms.low = std::min(ms.low, sum.low);
+  ms.high = std::max(ms.low, std::min(ms.high, sum.high));
+  return ms;
+}
+
 std::string TogetherShare(const findings::Analysis& analysis) {
-  const findings::Range& ms = *analysis.wall.together_ms;
+  const findings::Range ms = Together(analysis);
   return SavingShare(analysis, ms.low) + " to " + SavingShare(analysis, ms.high);
 }
 
@@ -161,7 +187,7 @@ std::string SavingShare(const findings::Analysis& analysis, double ms) {
 
 std::string TogetherSentence(const findings::Analysis& analysis) {
   constexpr double kWide = 3;  // high over low: more needs a reason
-  const findings::Range& ms = *analysis.wall.together_ms;
+  const findings::Range ms = Together(analysis);
   std::string text = "All recommendations together save ";
   // What the recording cost the host is told where trust is; it is no reason to doubt the rest.
   if (ms.high > kWide * ms.low && analysis.wall.low_without_recording) {
@@ -171,18 +197,6 @@ std::string TogetherSentence(const findings::Analysis& analysis) {
   return text + fmt::format("{} {} ({}).", EachRange(analysis, ms), UnitPhrase(analysis),
                             TogetherShare(analysis));
 }
-
-namespace {
-
-// As wide as what it saves alone, but no more than that unless the middle itself is more.
-findings::Range After(const findings::WallSaving& saving) {
-  const double after = std::max(0.0, saving.after_others_ms);
-  if (saving.ms.mid <= 0) return {after, after, after};
-  const double high = std::min(saving.ms.high, after * saving.ms.high / saving.ms.mid);
-  return {after * std::min(1.0, saving.ms.low / saving.ms.mid), after, std::max(after, high)};
-}
-
-}  // namespace
 
 std::string AfterRange(const findings::Analysis& analysis, const findings::WallSaving& saving) {
   return EachRange(analysis, After(saving));
@@ -260,7 +274,7 @@ std::string ToldTable(const findings::Analysis& analysis) {
         {"First calls in it", EachMs(analysis, wall.first_calls_ms), std::string(kAbsentText)});
   }
   if (wall.together_ms) {
-    table.Row({"All recommendations together", EachRange(analysis, *wall.together_ms),
+    table.Row({"All recommendations together", EachRange(analysis, Together(analysis)),
                TogetherShare(analysis)});
   }
   return table.text() + "\n";

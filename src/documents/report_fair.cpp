@@ -53,7 +53,7 @@ std::string PathLine(const FindingText& text, char letter) {
 
 // The first sentence of an action as far as a cell is wide, whole words and code.
 std::string FirstClause(const std::string& action) {
-  constexpr std::size_t kBytesMax = 180;
+  constexpr std::size_t kBytesMax = 220;
   std::size_t end = action.find(". ");
   int open = 0;
   for (std::size_t i = 0; i < action.size() && i < end; ++i) {
@@ -62,13 +62,16 @@ std::string FirstClause(const std::string& action) {
   }
   std::string clause = action.substr(0, end);
   if (clause.size() > kBytesMax) {
-    clause = clause.substr(0, clause.rfind(' ', kBytesMax));
+    // A part that says something by itself, if there is one; else as many words as fit.
+    const std::size_t part = std::max(clause.rfind(", ", kBytesMax), clause.rfind(" (", kBytesMax));
+    const bool whole = part != std::string::npos && part > kBytesMax / 3;
+    clause = clause.substr(0, whole ? part : clause.rfind(' ', kBytesMax));
     if (std::count(clause.begin(), clause.end(), '`') % 2 != 0)
       clause = clause.substr(0, clause.rfind('`'));
-    while (!clause.empty() && (clause.back() == ' ' || clause.back() == ',' ||
-                               clause.back() == ':' || clause.back() == '('))
+    while (!clause.empty() &&
+           std::string_view(" ,:(").find(clause.back()) != std::string_view::npos)
       clause.pop_back();
-    return clause + " ...";
+    return whole ? clause : clause + " ...";
   }
   while (clause.ends_with('.'))
     clause.pop_back();
