@@ -504,9 +504,7 @@ class WallAsker {
       kept.push_back(std::move(all[i]));
     };
     for (std::size_t i = 0; i < all.size(); ++i) {
-      const WallSaving* best = BestWall(all[i]);
-      const bool once = all[i].one_off && best != nullptr;
-      if (once && 2 * best->ms.mid > analysis_.wall.recorded_ms) take(i);
+      if (all[i].one_off && 2 * BestWall(all[i])->ms.mid > analysis_.wall.recorded_ms) take(i);
     }
     std::string host_before;
     for (std::size_t k = 0; k < order_.size(); ++k) {
