@@ -9,6 +9,7 @@
 #include "app/console.h"
 #include "app/exit_code.h"
 #include "app/help.h"
+#include "app/script_flags.h"
 #include "app/sweep_flags.h"
 #include "app/tool_flags.h"
 #include "app/tool_run.h"
@@ -89,57 +90,6 @@ int RunRuns(const mcp::Tool& tool, const SweepFlags& flags) {
   return reply.structured["failed"] == Json(0) ? kExitOk : kExitFailure;
 }
 
-// The flags of the users' scripts for one sweep: --base-path and --tracelens-path are its directory
-// (which may be given with the tracelens_analysis of the scripts at its end), --threads 256 512 and
-// --channels 28 42 name configurations.
-std::vector<std::string> ScriptFlags(Arguments arguments) {
-  std::vector<std::string> out;
-  std::vector<std::string> lists[2];
-  for (std::size_t i = 0; i < arguments.size(); ++i) {
-    const std::string_view one = arguments[i];
-    const bool threads = one == "--threads";
-    if (threads || one == "--channels") {
-      while (i + 1 < arguments.size() && !arguments[i + 1].starts_with('-'))
-        lists[threads ? 0 : 1].emplace_back(arguments[++i]);
-      continue;
-    }
-    const bool path = one == "--base-path" || one == "--base_path" || one == "--tracelens-path";
-    if (!path || i + 1 == arguments.size()) {
-      out.emplace_back(one);
-      continue;
-    }
-    std::string_view folder = arguments[++i];
-    while (folder.size() > 1 && folder.ends_with('/'))
-      folder.remove_suffix(1);
-    if (constexpr std::string_view kEnd = "/tracelens_analysis"; folder.ends_with(kEnd))
-      folder.remove_suffix(kEnd.size());
-    out.emplace_back("--sweep-dir");
-    out.emplace_back(folder);
-  }
-  // A configuration has both; one alone is refused as a flag that there is not.
-  if (lists[0].empty() != lists[1].empty())
-    out.emplace_back(lists[0].empty() ? "--channels" : "--threads");
-  for (const std::string& threads : lists[0]) {
-    for (const std::string& channels : lists[1]) {
-      out.emplace_back("--configs");
-      out.push_back(fmt::format("{}thread_{}ch", threads, channels));
-    }
-  }
-  return out;
-}
-
-// --sweep1 A --label1 B, as the users' script has them, and --sweep-dir, as the other subcommands.
-void NameSweeps(std::vector<std::string_view>* arguments) {
-  for (std::string_view& one : *arguments) {
-    if (one == "--sweep-dir" ||
-        (one.starts_with("--sweep") && one.size() == 8 && one[7] >= '1' && one[7] <= '8')) {
-      one = "--sweeps";
-    } else if (one.starts_with("--label") && one.size() == 8 && one[7] >= '1' && one[7] <= '8') {
-      one = "--labels";
-    }
-  }
-}
-
 // plan and run take the flags of the script that they stand for.
 int PlanOrRun(const Subcommand& subcommand, Arguments arguments) {
   const bool run = subcommand.name == "run";
@@ -178,12 +128,8 @@ int Sweep(Arguments arguments) {
   std::vector<std::string_view> spelled(arguments.begin() + 1, arguments.end());
   if (subcommand->name == "plan" || subcommand->name == "run")
     return PlanOrRun(*subcommand, Arguments(spelled));
-  std::vector<std::string> own;
-  if (subcommand->tool == "sweep_pipeline") {
-    own = ScriptFlags(Arguments(spelled));
-    spelled.assign(own.begin(), own.end());
-  }
-  if (subcommand->name == "compare") NameSweeps(&spelled);
+  const std::vector<std::string> own = FromScriptFlags(subcommand->tool, Arguments(spelled));
+  spelled.assign(own.begin(), own.end());
   const Arguments rest(spelled);
   const Toolbox toolbox;
   const mcp::Tool& tool = *toolbox.tools.Find(subcommand->tool);

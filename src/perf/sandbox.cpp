@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdlib>
+#include <ctime>
 
 #include <fmt/format.h>
 
@@ -14,6 +15,16 @@
 #include "table/py_text.h"
 
 namespace jarvis::perf {
+namespace {
+
+// What the calling thread has computed so far.
+std::chrono::nanoseconds ThreadTime() {
+  timespec time{};
+  ::clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
+  return std::chrono::seconds(time.tv_sec) + std::chrono::nanoseconds(time.tv_nsec);
+}
+
+}  // namespace
 
 void* ModelSet::Sandbox::Allocate(void* self, void* block, std::size_t old_size,
                                   std::size_t new_size) {
@@ -83,11 +94,11 @@ bool ModelSet::Sandbox::Call(int arguments, int results) {
   steps_ = 0;
   stopped_ = false;
   if (!rows_.trusted()) {
-    began_ = std::chrono::steady_clock::now();
+    began_ = ThreadTime();
     lua_sethook(lua_, &Hook, LUA_MASKCOUNT, kStepsBetween);
   }
   const bool good = lua_pcall(lua_, arguments, results, 0) == LUA_OK;
-  if (!rows_.trusted()) spent_ += std::chrono::steady_clock::now() - began_;
+  if (!rows_.trusted()) spent_ += ThreadTime() - began_;
   return good;
 }
 
@@ -95,7 +106,7 @@ bool ModelSet::Sandbox::Call(int arguments, int results) {
 void ModelSet::Sandbox::Hook(lua_State* lua, lua_Debug*) {
   Sandbox& self = Self(lua);
   self.steps_ += kStepsBetween;
-  const auto time = std::chrono::steady_clock::now() - self.began_;
+  const auto time = ThreadTime() - self.began_;
   const bool all = self.spent_ + time >= kTimeAllMax;
   if (self.steps_ <= kStepsMax && time < kTimeMax && !all) return;
   self.stopped_ = true;

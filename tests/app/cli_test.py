@@ -140,6 +140,23 @@ class CliTest(unittest.TestCase):
             self.assertEqual(ran.returncode, 0, ran.stderr)
             self.assertIn("256thread_28ch", ran.stdout)
             self.assertNotIn("42ch", ran.stdout)
+            table = "/tracelens_analysis/top5_gemm_kernels_time_variance.csv"
+            for pasted in (("gemm-variance", "--input-csv", sweep + table, "--base-path", sweep),
+                           ("plots", "--csv-path", sweep + table, "--output-dir", sweep + "/tracelens_analysis/plots"),
+                           ("gpu-timeline", "--sweep-dir", sweep),
+                           ("compare", "--sweep1", sweep, "--sweep2", sweep, "--label1", "Base ROCm", "--label2", "ROCm 7.0",
+                            "--output", sweep + "/pages/comparison.html")):
+                ran = run("sweep", *pasted)
+                self.assertEqual(ran.returncode, 0, ran.stderr)
+            self.assertTrue(pathlib.Path(sweep, "tracelens_analysis/plots/variance_by_threads_boxplot.png").is_file())
+            self.assertTrue(pathlib.Path(sweep, "pages/comparison.html").is_file())
+            pathlib.Path(sweep, "top5.csv").write_text("kernel_name\ngemm_a\n", encoding="utf-8")
+            ran = run("sweep", "rocprof-yaml", "--input-csv", sweep + "/top5.csv", "--output-yaml", sweep + "/top5.yaml")
+            self.assertEqual(ran.returncode, 0, ran.stderr)
+            self.assertTrue(pathlib.Path(sweep, "top5.yaml").is_file())
+            ran = run("sweep", "compare", sweep, "--output", sweep + "/page.txt")
+            self.assertEqual(ran.returncode, 1)
+            self.assertIn("file_name", ran.stderr)
             ran = run("sweep", "gemm-variance", sweep, "--threads", "256")
             self.assertEqual(ran.returncode, 2)
             self.assertIn("--threads", ran.stderr)

@@ -79,9 +79,11 @@ Result<Answer> RocprofYaml(session::Workspace& workspace, const Json& arguments,
   JV_ASSIGN(const std::string directory, OutputDirectory(workspace, arguments, "rocprof"));
   JV_ASSIGN(const rocprof::YamlOptions options, OptionsOf(workspace.files(), arguments, job));
   JV_ASSIGN(const rocprof::YamlFile file, rocprof::MakeYaml(options));
-  const std::string name = options.preset != rocprof::Preset::kNone  ? "rocprof_cu_only"
-                           : options.match == rocprof::Match::kShort ? "rocprof_top5_kernels"
-                                                                     : "rocprof_kernels";
+  const std::string usual = options.preset != rocprof::Preset::kNone  ? "rocprof_cu_only"
+                            : options.match == rocprof::Match::kShort ? "rocprof_top5_kernels"
+                                                                      : "rocprof_kernels";
+  JV_ASSIGN(const std::string file_name, FileName(arguments, usual + ".yaml"));
+  const std::string name = file_name.substr(0, file_name.rfind('.'));
   std::vector<std::string> names = {name + ".yaml"};
   if (!file.kernel_list.empty()) names.push_back(name + "_kernel_list.txt");
   JV_ASSIGN(const auto folder, io::OutputFolder::Open(workspace.files(), directory, job));

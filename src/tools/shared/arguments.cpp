@@ -37,6 +37,20 @@ Result<std::string> OutputDirectory(const session::Workspace& workspace, const J
       TextArgument(arguments, "output_dir").value_or(files.DefaultOutput(trace.id())));
 }
 
+Result<std::string> FileName(const Json& arguments, std::string_view name) {
+  const auto given = TextArgument(arguments, "file_name");
+  if (!given) return std::string(name);
+  const std::string_view ending = name.substr(name.rfind('.'));
+  constexpr std::size_t kBytesMax = 200;
+  const bool fits = given->size() > ending.size() && given->size() <= kBytesMax &&
+                    given->ends_with(ending) && given->front() != '.' &&
+                    given->find_first_of(std::string_view("/\0", 2)) == std::string::npos;
+  if (fits) return *given;
+  return Fail(ErrorCode::kBadValue,
+              fmt::format("file_name: expected a name without directories that ends in {}", ending),
+              "output_dir says where it goes");
+}
+
 bool MayOverwrite(const Json& arguments) {
   return arguments.value("overwrite", false);
 }

@@ -4,6 +4,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 
 #include "base/job.h"
 #include "session/workspace.h"
@@ -26,6 +27,9 @@ std::optional<std::string> TextArgument(const Json& arguments, const char* name)
 // allowed. For io::OutputFolder::Open.
 Result<std::string> OutputDirectory(const session::Workspace& workspace, const Json& arguments,
                                     const session::LoadedTrace& trace);
+// The argument `file_name`, else `name`. Errors: kBadValue for a path, a hidden name, another
+// ending than `name` has.
+Result<std::string> FileName(const Json& arguments, std::string_view name);
 // The argument `overwrite`; false if the tool has none.
 bool MayOverwrite(const Json& arguments);
 

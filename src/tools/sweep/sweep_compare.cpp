@@ -145,12 +145,13 @@ Result<Answer> SweepCompare(session::Workspace& workspace, const Json& arguments
       std::all_of(sweeps.begin(), sweeps.end(), [](const auto& one) { return one.complete(); });
   answer.facts = {{"complete", complete}, {"best", BestJson(page)}};
   const std::vector<Table> tables = sweep::ComparisonTables(page);
-  std::vector<std::string> names = {kPage};
+  JV_ASSIGN(const std::string page_name, FileName(arguments, kPage));
+  std::vector<std::string> names = {page_name};
   for (const Table& table : tables)
     names.push_back(table.name + ".csv");
   JV_ASSIGN(const auto folder, io::OutputFolder::Open(files, directory, job));
   JV_TRY(folder->Claim(names, MayOverwrite(arguments)));
-  JV_ASSIGN(std::string path, folder->Write(kPage, sweep::RenderComparisonPage(page)));
+  JV_ASSIGN(std::string path, folder->Write(page_name, sweep::RenderComparisonPage(page)));
   answer.files.push_back({std::move(path), "the comparison, for a browser", 0});
   JV_TRY(WriteTables(tables, *folder, *folder, "", &answer));
   JV_TRY(folder->Commit());
