@@ -18,3 +18,8 @@ function(jarvis_fewer_checks target)
     target_compile_options(${target} PRIVATE -fno-sanitize=null,alignment)
   endif()
 endfunction()
+
+# What libFuzzer steers by: which branches an input took.
+if(JARVIS_FUZZ)
+  add_compile_options(-fsanitize=fuzzer-no-link)
+endif()

@@ -1,12 +1,12 @@
 // Pieces of text from inside a trace: args, names, numbers.
 #include <cstdint>
-#include <cstdlib>
 #include <string>
 
 #include "analysis/attribution/arg_text.h"
 #include "analysis/attribution/module_paths.h"
 #include "analysis/tables/summary.h"
 #include "base/text.h"
+#include "fuzz/require.h"
 #include "perf/op_category.h"
 #include "table/py_text.h"
 #include "trace/json_text.h"
@@ -15,9 +15,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
 
 namespace {
 
-void Require(bool holds) {
-  if (!holds) std::abort();
-}
+using jarvis::testing::Require;
 
 }  // namespace
 

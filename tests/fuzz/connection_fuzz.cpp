@@ -2,12 +2,12 @@
 // they are, each answer is a message, and the connection goes on.
 #include <chrono>
 #include <cstdint>
-#include <cstdlib>
 #include <mutex>
 #include <string>
 #include <string_view>
 
 #include "conformance/fixtures.h"
+#include "fuzz/require.h"
 #include "mcp/connection.h"
 #include "mcp/http_headers.h"
 #include "mcp/server.h"
@@ -17,9 +17,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
 namespace jarvis {
 namespace {
 
-void Require(bool holds) {
-  if (!holds) std::abort();
-}
+using testing::Require;
 
 class Client : public rpc::Channel {
  public:

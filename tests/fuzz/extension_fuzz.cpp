@@ -1,10 +1,10 @@
 // Any bytes as a user's extension: read, checked, and every row of it evaluated on calls that fit
 // it and calls that do not. What the built-in rows say must stay the same.
 #include <cstdint>
-#include <cstdlib>
 #include <string>
 #include <utility>
 
+#include "fuzz/require.h"
 #include "perf/model.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size);
@@ -14,9 +14,7 @@ namespace {
 
 constexpr std::string_view kFile = "fuzzed extension";
 
-void Require(bool holds) {
-  if (!holds) std::abort();
-}
+using testing::Require;
 
 // Few, so that an input takes little time.
 bool Keep(std::string_view file) {

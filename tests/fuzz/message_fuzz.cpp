@@ -1,9 +1,9 @@
 // Any line as a JSON-RPC message, and the answers that repeat parts of it.
 #include <cstdint>
-#include <cstdlib>
 #include <string>
 #include <utility>
 
+#include "fuzz/require.h"
 #include "json/json.h"
 #include "rpc/message.h"
 
@@ -11,9 +11,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
 
 namespace {
 
-void Require(bool holds) {
-  if (!holds) std::abort();
-}
+using jarvis::testing::Require;
 
 }  // namespace
 

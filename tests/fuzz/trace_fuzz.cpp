@@ -1,7 +1,6 @@
 // Any bytes as a trace, through everything that is computed from one. The first byte chooses how
 // the bytes are handed out.
 #include <cstdint>
-#include <cstdlib>
 #include <string>
 
 #include "analysis/attribution/gpu_timeline.h"
@@ -10,6 +9,7 @@
 #include "analysis/tables/kernel_tables.h"
 #include "analysis/tables/summary.h"
 #include "compat/tracelens.h"
+#include "fuzz/require.h"
 #include "support/memory_source.h"
 #include "trace/reader.h"
 #include "tree/build.h"
@@ -19,9 +19,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
 namespace jarvis {
 namespace {
 
-void Require(bool holds) {
-  if (!holds) std::abort();
-}
+using testing::Require;
 
 void MakeTables(const trace::Trace& trace, const analysis::Attribution& attribution,
                 const analysis::TableRules& rules) {

@@ -49,14 +49,15 @@ bool OpWorks::Modelled(EventIndex op) {
 const OpWorks::Needs& OpWorks::NeedsOf(const perf::ModelRow& model) {
   const auto [found, added] = needs_.try_emplace(&model);
   if (added) {
+    Needs& needs = found->second;
     const auto look = [&](std::string_view text) {
       const auto has = [&](std::string_view word) {
         return text.find(word) != std::string_view::npos;
       };
-      found->second.kernels = found->second.kernels || has("kernel");
-      found->second.iteration = found->second.iteration || has("iteration");
-      found->second.forward = found->second.forward || has("forward");
-      found->second.extra = found->second.extra || has("extra");
+      needs.kernels = needs.kernels || has("kernel");
+      needs.iteration = needs.iteration || has("iteration");
+      needs.forward = needs.forward || has("forward");
+      needs.extra = needs.extra || has("extra");
     };
     const perf::ModelRows::Flat flat = set_.rows().Flatten(model);
     for (const auto& [key, text] : flat.texts)
