@@ -13,6 +13,7 @@
 #include "formats/finding_twins.h"
 #include "io/output_folder.h"
 #include "io/text_file.h"
+#include "page/report_page.h"
 #include "session/trace_simulation.h"
 
 namespace jarvis::tools {
@@ -280,6 +281,8 @@ Result<std::vector<FileLink>> WriteReports(session::Workspace& workspace, const 
             "\n");
   }
   files.emplace_back(documents::kChartFile, documents::RenderChart(sources));
+  JV_ASSIGN(std::string page, page::RenderReportPage(sources, *one.trace, job));
+  files.emplace_back(page::kPageFile, std::move(page));
   files.emplace_back(kLogFile, LogText(sources.calls));
   Json options = {{"trace_id", one.trace->id()}, {"platform", one.platform_wanted}};
   if (!one.extension.empty()) options["extension"] = one.extension;
