@@ -135,6 +135,15 @@ std::string Levers(const findings::Analysis& analysis, std::string_view recommen
   return "<h2>What to do first</h2>\n<ol class=\"levers\">\n" + items + "</ol>\n";
 }
 
+// The summary's paragraphs without what is drawn below them: its table as the bar, the first things
+// to do as levers.
+std::string WithoutFigures(std::string_view summary) {
+  std::string text(summary.substr(0, summary.find("\n|")));
+  const std::size_t levers = text.find(" First: (");
+  if (levers != std::string::npos) text.erase(levers, text.find('\n', levers) - levers);
+  return text;
+}
+
 }  // namespace
 
 const MarkdownPart* FindPart(const std::vector<MarkdownPart>& report, std::string_view title) {
@@ -147,8 +156,7 @@ std::string FirstScreenHtml(const findings::Analysis& analysis,
                             const std::vector<MarkdownPart>& report) {
   std::string html = "<section id=\"now\" class=\"first\">\n";
   if (const MarkdownPart* summary = FindPart(report, "Executive Summary")) {
-    // Its table is drawn as the bar.
-    html += MarkdownHtml(summary->body.substr(0, summary->body.find("\n|")));
+    html += MarkdownHtml(WithoutFigures(summary->body));
   }
   html += "<div class=\"halves\">\n<div>\n";
   if (const MarkdownPart* levers = FindPart(report, "Recommendations"))

@@ -19,6 +19,9 @@ using findings::Operation;
 
 constexpr std::size_t kRowsMax = 400;
 constexpr std::size_t kPointsMax = 400;
+constexpr std::size_t kPointsNamed = 14;
+constexpr double kPointShare = 0.02;  // percent of the base: what is less only widens the axes
+constexpr std::ptrdiff_t kModuleColumn = 2;
 
 output::HtmlCell CellOf(std::string text, std::optional<double> value = {}) {
   return {.text = std::move(text), .value = value};
@@ -33,7 +36,7 @@ std::vector<output::HtmlCell> OpRow(const Operation& operation,
                                     const findings::Analysis& analysis) {
   const double ms = OwnMs(operation);
   const findings::Efficiency& efficiency = operation.efficiency;
-  const std::string_view kernel = operation.kernels.empty() ? "" : operation.kernels.front().name;
+  const std::string kernel = operation.kernels.empty() ? "" : operation.kernels.front().name;
   std::string args = Plain(operation.args);
   for (std::size_t at = args.find("<br>"); at != std::string::npos; at = args.find("<br>"))
     args.replace(at, 4, " x ");
@@ -50,9 +53,31 @@ std::vector<output::HtmlCell> OpRow(const Operation& operation,
 }
 
 struct RoofTime {
-  double tflops = 0;
+  std::string specs;  // those that have this rate
   double ms = 0;
 };
+using Roofs = std::map<double, RoofTime>;  // by rate
+
+void AddRoof(const findings::Efficiency& efficiency, double ms, Roofs* roofs) {
+  if (!efficiency.peak_tflops) return;
+  RoofTime& roof = (*roofs)[*efficiency.peak_tflops];
+  roof.ms += ms;
+  if (roof.specs.find(efficiency.spec) == std::string::npos)
+    roof.specs += (roof.specs.empty() ? "" : ", ") + efficiency.spec;
+}
+
+// The roof of the most time is the one drawn thick.
+std::vector<output::ChartRoof> ChartRoofs(const Roofs& roofs) {
+  double most = 0;
+  for (const auto& [tflops, roof] : roofs)
+    most = std::max(most, roof.ms);
+  std::vector<output::ChartRoof> chart;
+  for (const auto& [tflops, roof] : roofs) {
+    chart.push_back({fmt::format("{} {} TFLOPS/s", roof.specs, documents::Digits(tflops)), tflops,
+                     roof.ms == most});
+  }
+  return chart;
+}
 
 }  // namespace
 
@@ -67,9 +92,16 @@ std::string OpTableHtml(const WorkTree& tree, const findings::Analysis& analysis
                    {"Of its roof", true},
                    {"Bound"},
                    {"Longest kernel"}};
+  bool modules = false;
   for (const Operation* operation : tree.ops) {
     if (table.rows.size() == kRowsMax || OwnMs(*operation) <= 0) break;
     table.rows.push_back(OpRow(*operation, analysis));
+    modules = modules || !operation->module_path.empty();
+  }
+  if (!modules) {
+    table.columns.erase(table.columns.begin() + kModuleColumn);
+    for (std::vector<output::HtmlCell>& row : table.rows)
+      row.erase(row.begin() + kModuleColumn);
   }
   std::vector<output::HtmlBlock> blocks = {std::move(table)};
   if (tree.ops.size() > kRowsMax) {
@@ -85,23 +117,18 @@ std::string RooflineHtml(const WorkTree& tree, const findings::Analysis& analysi
   if (platform == nullptr || !platform->mem_bw_gbps) return "";
   output::RooflineChart chart;
   chart.title = "Each op below its roof, on " + platform->name;
-  chart.subtitle = "area: its time";
+  chart.subtitle = "area: its time; point at one for its name";
   chart.mem_bw_gbps = *platform->mem_bw_gbps;
-  std::map<std::string, RoofTime> roofs;  // by spec
+  Roofs roofs;
   for (const Operation* operation : tree.ops) {
     const findings::Efficiency& efficiency = operation->efficiency;
     const double ms = OwnMs(*operation);
-    if (chart.points.size() == kPointsMax) break;
-    if (!efficiency.flops_per_byte || !efficiency.tflops_per_s || efficiency.impossible || ms <= 0)
-      continue;
-    if (efficiency.peak_tflops) {
-      RoofTime& roof = roofs[efficiency.spec];
-      roof.tflops = *efficiency.peak_tflops;
-      roof.ms += ms;
-    }
+    if (chart.points.size() == kPointsMax || analysis.base.Percent(ms) < kPointShare) break;
+    if (!efficiency.flops_per_byte || !efficiency.tflops_per_s || efficiency.impossible) continue;
+    AddRoof(efficiency, ms, &roofs);
     const std::string name = Plain(operation->name);
     chart.points.push_back(
-        {.label = name,
+        {.label = chart.points.size() < kPointsNamed ? name : "",
          .tooltip = fmt::format("{} {}\n{} {}, {}", name,
                                 Shortened(documents::ArgsText(operation->args), 120),
                                 documents::EachMs(analysis, ms), documents::UnitPhrase(analysis),
@@ -111,14 +138,7 @@ std::string RooflineHtml(const WorkTree& tree, const findings::Analysis& analysi
          .weight = ms});
   }
   if (chart.points.empty() || roofs.empty()) return "";
-  const auto main = std::max_element(roofs.begin(), roofs.end(), [](const auto& a, const auto& b) {
-    return a.second.ms < b.second.ms;
-  });
-  for (auto roof = roofs.begin(); roof != roofs.end(); ++roof) {
-    chart.roofs.push_back(
-        {fmt::format("{} {} TFLOPS/s", roof->first, documents::Digits(roof->second.tflops)),
-         roof->second.tflops, roof == main});
-  }
+  chart.roofs = ChartRoofs(roofs);
   return output::RenderBlocks({output::HtmlFigures{
       {}, {{"", output::RenderRoofline(chart, output::ChartTheme::kPage), true}}}});
 }

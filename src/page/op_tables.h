@@ -11,7 +11,7 @@
 namespace jarvis::page {
 
 std::string OpTableHtml(const WorkTree& tree, const findings::Analysis& analysis);
-// Empty: no platform, or no op with a model.
+// Ops with a model and enough time to matter. Empty: there are none, or no platform is known.
 std::string RooflineHtml(const WorkTree& tree, const findings::Analysis& analysis,
                          const perf::Platform* platform);
 

@@ -1,6 +1,7 @@
 #include "page/report_page.h"
 
-#include <algorithm>
+#include <string_view>
+#include <unordered_set>
 #include <utility>
 #include <vector>
 
@@ -80,15 +81,25 @@ std::string Details(const findings::Analysis& analysis, const std::vector<Markdo
   return html;
 }
 
-// Which ops a finding is about, so that a viewer can show them.
+// The ids of the operations that a finding is about; of a chain, those that lose kernels to it.
+std::unordered_set<std::string_view> OperationsOf(const findings::Analysis& analysis,
+                                                  const findings::Finding& finding) {
+  std::unordered_set<std::string_view> ids(finding.members.begin(), finding.members.end());
+  for (const findings::FusionCandidate& candidate : analysis.fusion.candidates) {
+    if (ids.count(candidate.id) > 0)
+      ids.insert(candidate.operations.begin(), candidate.operations.end());
+  }
+  return ids;
+}
+
+// Which ops each finding is about, so that a viewer can show them.
 std::string FindingsJson(const findings::Analysis& analysis, const WorkTree& tree) {
   std::string json = "[";
   for (const findings::Finding& finding : analysis.findings) {
+    const auto ids = OperationsOf(analysis, finding);
     std::string ops = "[";
     for (std::size_t op = 0; op < tree.ops.size(); ++op) {
-      const auto& members = finding.members;
-      if (std::find(members.begin(), members.end(), tree.ops[op]->id) != members.end())
-        AppendNumber(static_cast<std::int64_t>(op), &ops);
+      if (ids.count(tree.ops[op]->id) > 0) AppendNumber(static_cast<std::int64_t>(op), &ops);
     }
     json += fmt::format("{}{{\"id\":{},\"ops\":{}]}}", json.size() > 1 ? "," : "",
                         ScriptString(finding.id), ops);
@@ -178,7 +189,8 @@ Result<std::string> RenderReportPage(const documents::ReportSources& sources,
                              "Width is GPU time, colour how far from its roof. Click to look "
                              "closer; with the keyboard: arrows choose, Enter looks closer, "
                              "Escape goes back.")});
-    sections.push_back({"ops", "Ops", OpTableHtml(data.tree, analysis)});
+    sections.push_back(
+        {"ops", "Ops", "<div class=\"tall\">\n" + OpTableHtml(data.tree, analysis) + "</div>\n"});
   }
   sections.push_back({"roofline", "Roofline", RooflineHtml(data.tree, analysis, sources.platform)});
   sections.push_back(

@@ -17,17 +17,12 @@ constexpr std::size_t kNameBytesMax = 180;
 std::string ScriptString(std::string_view text, std::size_t bytes_max) {
   std::string plain = OneLine(ValidUtf8(text));
   if (bytes_max > 0) plain = Shortened(plain, bytes_max);
-  const std::string inside = trace::Escape(plain);
   std::string safe = "\"";
-  for (std::size_t i = 0; i < inside.size(); ++i) {
-    const std::string_view rest = std::string_view(inside).substr(i);
-    if (inside[i] == '<') {
+  for (const char c : trace::Escape(plain)) {
+    if (c == '<') {
       safe += "\\u003c";
-    } else if (rest.starts_with("\xE2\x80\xA8") || rest.starts_with("\xE2\x80\xA9")) {
-      safe += rest[2] == '\xA8' ? "\\u2028" : "\\u2029";
-      i += 2;
     } else {
-      safe += inside[i];
+      safe += c;
     }
   }
   return safe + "\"";

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <unordered_map>
 #include <utility>
 
 #include <fmt/format.h>
@@ -73,8 +74,10 @@ class WorkTreeMaker {
     tree_.op_of.assign(trace_.events().size(), kNoOp);
     tree_.module_of.assign(trace_.events().size(), 0);
     for (const findings::CategoryAnalysis& category : analysis_.categories) {
-      for (const Operation& operation : category.operations)
+      for (const Operation& operation : category.operations) {
         tree_.ops.push_back(&operation);
+        category_of_[&operation] = category.display_name;
+      }
     }
     std::stable_sort(tree_.ops.begin(), tree_.ops.end(), [](const auto* a, const auto* b) {
       return documents::OwnMs(*a) > documents::OwnMs(*b);
@@ -115,6 +118,9 @@ class WorkTreeMaker {
 
   std::size_t LeafOf(std::string_view path, std::uint32_t op) {
     std::size_t at = 0;
+    // Where no module is known an op stands below what kind of work it is.
+    if (path.empty())
+      at = Child(at, NodeKind::kCategory, names_.Of(category_of_.at(tree_.ops[op])), kNoOp);
     for (const std::string_view part : PartsOfPath(path))
       at = Child(at, NodeKind::kModule, names_.Of(part), kNoOp);
     return Child(at, NodeKind::kOp, names_.Of(tree_.ops[op]->name), op);
@@ -163,6 +169,7 @@ class WorkTreeMaker {
   const findings::Analysis& analysis_;
   ScriptNames& names_;
   ModulePathsOfWork paths_;
+  std::unordered_map<const Operation*, std::string_view> category_of_;
   std::vector<GrowingNode> growing_;
   std::vector<std::size_t> parent_ = {0};
   WorkTree tree_;

@@ -14,7 +14,7 @@
 
 namespace jarvis::page {
 
-enum class NodeKind : std::uint8_t { kModule, kOp, kKernel };
+enum class NodeKind : std::uint8_t { kModule, kOp, kKernel, kCategory };
 
 struct WorkNode {
   NodeKind kind = NodeKind::kModule;

@@ -8,7 +8,7 @@ const roofColour = (percent) => {
   return ROOF_COLOURS[Math.min(Math.floor(percent / 100 * ROOF_COLOURS.length),
                                ROOF_COLOURS.length - 1)];
 };
-const NODE_KINDS = ["module", "op", "kernel"];
+const NODE_KINDS = ["module", "op", "kernel", "category"];
 
 class Icicle extends Picture {
   constructor(place, tree) {

@@ -46,6 +46,7 @@ class Timeline extends Picture {
       lane.y = y;
       y += TITLE_HEIGHT;
       lane.rows.forEach((row, number) => {
+        if (row.size === 0) return;
         this.rows.push({row, y, lane, number});
         y += ROW_HEIGHT;
       });
@@ -80,13 +81,18 @@ class Timeline extends Picture {
   legend() {
     const used = new Set();
     for (const {row} of this.rows) for (const kind of row.kind) used.add(kind);
-    const list = create("ul", {className: "legend"});
-    for (const kind of [...used].sort((a, b) => a - b)) {
-      const swatch = create("i", {className: "swatch"});
-      swatch.style.background = colourOf(kind);
-      list.append(create("li", {}, swatch, data.kinds[kind]));
+    const all = create("div", {className: "legends"});
+    for (const [title, from, to] of KIND_GROUPS) {
+      const list = create("ul", {className: "legend"}, create("li", {className: "noise"}, title));
+      for (const kind of [...used].sort((a, b) => a - b)) {
+        if (kind < from || kind >= to) continue;
+        const swatch = create("i", {className: "swatch"});
+        swatch.style.background = colourOf(kind);
+        list.append(create("li", {}, swatch, kindText(kind)));
+      }
+      if (list.children.length > 1) all.append(list);
     }
-    return list;
+    return all;
   }
 
   view(from, to) {
@@ -113,18 +119,28 @@ class Timeline extends Picture {
     this.ask();
   }
 
-  // Where a finding's work is, of the step in most detail if there is any in it.
+  // Where a finding's work is, of the step in most detail if there is any in it. Work that is all
+  // over the step: around its longest piece.
   showFinding(number) {
     const lane = this.lanes.find((one) => one.group === "findings");
     const row = lane?.rows[number];
     if (!row || row.size === 0) return false;
     this.marked = number;
-    const first = firstAfter(row, this.focus[0]);
-    let last = first;
-    while (last + 1 < row.size && row.start[last + 1] < this.focus[1]) ++last;
+    let first = firstAfter(row, this.focus[0]);
     const inside = first < row.size && row.start[first] < this.focus[1];
-    if (inside) this.look(row.start[first], row.end[last]);
-    else this.look(row.start[0], row.end[row.size - 1]);
+    if (!inside) first = 0;
+    let last = first;
+    let longest = first;
+    while (last + 1 < row.size && (!inside || row.start[last + 1] < this.focus[1])) {
+      ++last;
+      if (row.end[last] - row.start[last] > row.end[longest] - row.start[longest]) longest = last;
+    }
+    if (last > first && row.end[last] - row.start[first] > (this.focus[1] - this.focus[0]) / 4) {
+      const room = 5 * (row.end[longest] - row.start[longest]);
+      this.look(row.start[longest] - room, row.end[longest] + room);
+    } else {
+      this.look(row.start[first], row.end[last]);
+    }
     return true;
   }
 
@@ -248,6 +264,10 @@ class Timeline extends Picture {
   // Pieces of the same colour that fall on one pixel are drawn once.
   drawRow({row, y, lane, number}) {
     const {context, from, wanted} = this;
+    if (lane.group === "findings") {
+      context.fillStyle = this.grid;
+      context.fillRect(0, y + ROW_HEIGHT - 1, this.width, 1);
+    }
     const scale = this.width / (this.to - from);
     let reached = -1;
     let last = -1;
@@ -265,13 +285,19 @@ class Timeline extends Picture {
       context.fillRect(x, y + 1, width - (width > 3 ? 0.5 : 0), ROW_HEIGHT - 2);
       reached = x + width;
       last = colour;
-      if (width > 30) {
+      if (width > 30 && lane.group !== "findings") {
         const many = row.many.get(i);
-        const name = kind >= GAP_KIND ? data.kinds[kind] : data.names[row.name[i]];
+        const name = kind >= GAP_KIND ? kindText(kind) : data.names[row.name[i]];
         this.words(many ? `${many.count} x ${name}` : name, x + 3, y + ROW_HEIGHT / 2 + 0.5,
                    width - 6, faded ? this.ink : inkOn(colourOf(kind)));
       }
     }
     context.globalAlpha = 1;
+    if (lane.group === "findings") {
+      context.fillStyle = this.paper;
+      context.fillRect(0, y + 1, 18, ROW_HEIGHT - 2);
+      context.fillStyle = this.ink;
+      context.fillText(number + 1, 3, y + ROW_HEIGHT / 2 + 0.5);
+    }
   }
 }
