@@ -1,12 +1,18 @@
-// What a report's page shows and does in the browser, as the build put it into the program.
+// What our pages show and do in the browser, as the build put it into the program.
 #pragma once
 
+#include <initializer_list>
 #include <span>
+#include <string>
+#include <string_view>
 
 #include "base/embedded_file.h"
 
 namespace jarvis::page {
 
 std::span<const EmbeddedFile> BrowserFiles();  // browser/*.css, browser/*.js
+
+// Those of these names, one after the other.
+std::string BrowserText(std::initializer_list<std::string_view> names);
 
 }  // namespace jarvis::page

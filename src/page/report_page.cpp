@@ -26,16 +26,6 @@ namespace {
 
 using output::XmlText;
 
-std::string FilesNamed(std::initializer_list<std::string_view> names) {
-  std::string text;
-  for (const std::string_view name : names) {
-    for (const EmbeddedFile& file : BrowserFiles()) {
-      if (file.name == name) text += file.text;
-    }
-  }
-  return text;
-}
-
 std::string Section(std::string_view id, std::string_view title, const std::string& body) {
   if (body.empty()) return "";
   return fmt::format("<section id=\"{}\">\n<h2>{}</h2>\n{}</section>\n", id, title, body);
@@ -208,8 +198,8 @@ Result<std::string> RenderReportPage(const documents::ReportSources& sources,
       "type=\"application/json\" id=\"view-data\">{}</script>\n",
       InlineHtml(title), XmlText(sources.trace_name), Navigation(places),
       FirstScreenHtml(analysis, report), body, data.json);
-  return output::RenderShell({documents::ModelName(analysis), FilesNamed({"report_style"}),
-                              FilesNamed({"view", "timeline", "icicle", "report"}),
+  return output::RenderShell({documents::ModelName(analysis), BrowserText({"report_style"}),
+                              BrowserText({"view", "timeline", "icicle", "report"}),
                               std::move(body)});
 }
 

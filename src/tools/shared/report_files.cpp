@@ -305,7 +305,8 @@ Result<std::vector<FileLink>> WriteReports(session::Workspace& workspace, const 
   JV_TRY(folder->Commit());
   // What a reader opens first.
   std::stable_partition(links.begin(), links.end(), [](const FileLink& link) {
-    return link.what.find('/') == std::string::npos && link.what.ends_with(".md");
+    const bool of_folder = link.what.find('/') == std::string::npos;
+    return (of_folder && link.what.ends_with(".md")) || link.what == page::kPageFile;
   });
   return links;
 }
