@@ -1,4 +1,5 @@
-// What our pages show and do in the browser, as the build put it into the program.
+// The names of our pages, and what they show and do in the browser, as the build put it into the
+// program.
 #pragma once
 
 #include <initializer_list>
@@ -9,6 +10,9 @@
 #include "base/embedded_file.h"
 
 namespace jarvis::page {
+
+// Of an analysis; relative to the output directory.
+inline constexpr std::string_view kPageFile = "report.html";
 
 std::span<const EmbeddedFile> BrowserFiles();  // browser/*.css, browser/*.js
 

@@ -4,7 +4,6 @@
 #pragma once
 
 #include <string>
-#include <string_view>
 
 #include "base/job.h"
 #include "base/result.h"
@@ -12,9 +11,6 @@
 #include "session/loaded_trace.h"
 
 namespace jarvis::page {
-
-// Relative to the output directory.
-inline constexpr std::string_view kPageFile = "report.html";
 
 // `trace` is what `sources.analysis` is of. The same input gives the same bytes. Errors:
 // kCancelled.

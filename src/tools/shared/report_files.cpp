@@ -13,6 +13,7 @@
 #include "formats/finding_twins.h"
 #include "io/output_folder.h"
 #include "io/text_file.h"
+#include "page/page_files.h"
 #include "page/report_page.h"
 #include "session/trace_simulation.h"
 
