@@ -114,10 +114,12 @@ class TerminalWriter {
   std::string Write(std::string_view markdown) {
     while (!markdown.empty()) {
       const std::string_view line = Take(&markdown);
-      if (line.starts_with("| ")) {
+      if (line.starts_with("|")) {
         TextTable table = {CellsOf(line)};
-        while (markdown.starts_with("| "))
-          table.push_back(CellsOf(Take(&markdown)));
+        while (markdown.starts_with("|")) {
+          const std::string_view row = Take(&markdown);
+          if (row.find_first_not_of("|- ") != std::string_view::npos) table.push_back(CellsOf(row));
+        }
         WriteTable(table);
       } else if (line.starts_with("#")) {
         const std::string_view title = line.substr(std::min(line.size(), line.find(' ') + 1));
@@ -160,7 +162,7 @@ class TerminalWriter {
   }
 
   void WriteParagraph(std::string_view line) {
-    const bool item = line.starts_with("- ");
+    const bool item = line.starts_with("- ") || line.starts_with("* ");
     const std::size_t indent = item ? 2 : 0;
     bool first = true;
     for (const std::string& part :

@@ -120,17 +120,28 @@ int HeadingLevel(std::string_view line) {
   return heading && line[level] == ' ' ? static_cast<int>(level) : 0;
 }
 
-// The number that a cell begins with, and what follows it: "12.4 ms", "8.15% of 5.30 TB/s".
+// The number that a cell begins with, and what follows it: "12.4 ms", "8.15% of 5.30 TB/s",
+// "+3,125 ms", "\u22121.43 ms".
 struct LeadingNumber {
   double value;
   std::string_view unit;
 };
 std::optional<LeadingNumber> LeadingNumberOf(std::string_view cell) {
-  const std::size_t end = cell.find_first_not_of("0123456789.");
-  const auto value = ParseDouble(cell.substr(0, end));
+  constexpr std::string_view kMinus = "\xE2\x88\x92";
+  const bool minus = cell.starts_with(kMinus) || cell.starts_with("-");
+  if (minus) cell.remove_prefix(cell[0] == '-' ? 1 : kMinus.size());
+  if (!minus && cell.starts_with("+")) cell.remove_prefix(1);
+  const std::size_t end = std::min(cell.size(), cell.find_first_not_of("0123456789.,"));
+  std::string digits(cell.substr(0, end));
+  std::erase(digits, ',');
+  const auto value = ParseDouble(digits);
   if (!value) return std::nullopt;
-  std::string_view unit = end == std::string_view::npos ? "" : Trim(cell.substr(end));
-  return LeadingNumber{*value, unit.substr(0, unit.find(' '))};
+  const std::string_view unit = Trim(cell.substr(end));
+  return LeadingNumber{minus ? -*value : *value, unit.substr(0, unit.find(' '))};
+}
+
+bool IsNothing(std::string_view cell) {
+  return cell.empty() || cell == "\xE2\x80\x93" || cell == "\xE2\x80\x94";  // dashes
 }
 
 // By column: every cell that holds something begins with a number of one unit.
@@ -140,7 +151,7 @@ std::vector<bool> NumberColumns(const std::vector<std::vector<std::string>>& row
   for (std::size_t i = 0; i < columns; ++i) {
     std::optional<std::string_view> unit;
     for (const std::vector<std::string>& row : rows) {
-      if (i >= row.size() || row[i].empty() || row[i] == "\xE2\x80\x94") continue;
+      if (i >= row.size() || IsNothing(row[i])) continue;
       const auto number = LeadingNumberOf(row[i]);
       numbers[i] = numbers[i] && number && (!unit || *unit == number->unit);
       if (number) unit = number->unit;
@@ -200,46 +211,95 @@ std::vector<std::string> CellsOfLine(std::string_view line) {
   return cells;
 }
 
-std::string MarkdownHtml(std::string_view markdown) {
-  std::string html;
-  std::string paragraph;
-  bool list = false;
-  const auto close = [&] {
-    if (!paragraph.empty()) html += "<p>" + paragraph + "</p>\n";
-    paragraph.clear();
-    if (list) html += "</ul>\n";
-    list = false;
-  };
-  while (!markdown.empty()) {
-    const std::string_view line = TakeLine(&markdown);
-    if (line.starts_with("|")) {
-      close();
-      std::vector<std::vector<std::string>> table = {CellsOfLine(line)};
-      if (markdown.starts_with("| ---")) TakeLine(&markdown);
-      while (markdown.starts_with("|"))
-        table.push_back(CellsOfLine(TakeLine(&markdown)));
-      html += TableHtml(table);
-    } else if (const int level = HeadingLevel(line); level > 0) {
-      close();
-      const auto text = line.substr(static_cast<std::size_t>(level) + 1);
-      html += fmt::format("<h{0}>{1}</h{0}>\n", level, InlineHtml(text));
-    } else if (line.starts_with("<a id=\"") && line.ends_with("\"></a>")) {
-      close();
-      html += fmt::format("<a id=\"{}\"></a>\n", XmlText(line.substr(7, line.size() - 13)));
-    } else if (line.starts_with("- ")) {
-      if (!paragraph.empty()) close();
-      html += (list ? "" : "<ul>\n") + ("<li>" + InlineHtml(line.substr(2)) + "</li>\n");
-      list = true;
-    } else if (Trim(line).empty() || line == "---" || line.starts_with("<!--")) {
-      close();
-    } else {
-      if (list) close();
-      paragraph += (paragraph.empty() ? "" : " ") + InlineHtml(Trim(line));
-      if (line.ends_with("  ")) paragraph += "<br>";
+namespace {
+
+// "- text", "* text" and "1. text" are items of lists; the text, and the list's tag.
+struct ListItem {
+  std::string_view tag;  // empty: no item
+  std::string_view text;
+};
+ListItem ItemOf(std::string_view line) {
+  if (line.starts_with("- ") || line.starts_with("* ")) return {"ul", line.substr(2)};
+  const std::size_t digits = line.find_first_not_of("0123456789");
+  if (digits > 0 && digits != std::string_view::npos && line.substr(digits).starts_with(". "))
+    return {"ol", line.substr(digits + 2)};
+  return {};
+}
+
+class BlockWriter {
+ public:
+  std::string Write(std::string_view markdown) {
+    while (!markdown.empty()) {
+      const std::string_view line = TakeLine(&markdown);
+      if (line.starts_with("|")) {
+        Table(line, &markdown);
+      } else if (!Heading(line) && !Anchor(line) && !Item(line)) {
+        Text(line);
+      }
     }
+    Close();
+    return std::move(html_);
   }
-  close();
-  return html;
+
+ private:
+  void Close() {
+    if (!paragraph_.empty()) html_ += "<p>" + paragraph_ + "</p>\n";
+    paragraph_.clear();
+    if (!list_.empty()) html_ += fmt::format("</{}>\n", list_);
+    list_ = {};
+  }
+  void Table(std::string_view line, std::string_view* rest) {
+    Close();
+    std::vector<std::vector<std::string>> table = {CellsOfLine(line)};
+    if (rest->starts_with("| ---") || rest->starts_with("|---")) TakeLine(rest);
+    while (rest->starts_with("|"))
+      table.push_back(CellsOfLine(TakeLine(rest)));
+    html_ += TableHtml(table);
+  }
+  bool Heading(std::string_view line) {
+    const int level = HeadingLevel(line);
+    if (level == 0) return false;
+    Close();
+    html_ += fmt::format("<h{0}>{1}</h{0}>\n", level,
+                         InlineHtml(line.substr(static_cast<std::size_t>(level) + 1)));
+    return true;
+  }
+  bool Anchor(std::string_view line) {
+    constexpr std::string_view kOpen = "<a id=\"";
+    constexpr std::string_view kClose = "\"></a>";
+    if (!line.starts_with(kOpen) || !line.ends_with(kClose)) return false;
+    Close();
+    line.remove_prefix(kOpen.size());
+    line.remove_suffix(kClose.size());
+    html_ += fmt::format("<a id=\"{}\"></a>\n", XmlText(line));
+    return true;
+  }
+  bool Item(std::string_view line) {
+    const ListItem item = ItemOf(line);
+    if (item.tag.empty()) return false;
+    if (item.tag != list_) Close();
+    if (list_.empty()) html_ += fmt::format("<{}>\n", item.tag);
+    list_ = item.tag;
+    html_ += "<li>" + InlineHtml(item.text) + "</li>\n";
+    return true;
+  }
+  void Text(std::string_view line) {
+    const bool nothing = Trim(line).empty() || line == "---" || line.starts_with("<!--");
+    if (nothing || !list_.empty()) Close();
+    if (nothing) return;
+    paragraph_ += (paragraph_.empty() ? "" : " ") + InlineHtml(Trim(line));
+    if (line.ends_with("  ")) paragraph_ += "<br>";
+  }
+
+  std::string paragraph_;
+  std::string_view list_;  // the tag of the open one
+  std::string html_;
+};
+
+}  // namespace
+
+std::string MarkdownHtml(std::string_view markdown) {
+  return BlockWriter().Write(markdown);
 }
 
 std::vector<MarkdownPart> PartsOfMarkdown(std::string_view markdown) {

@@ -11,8 +11,10 @@
 
 namespace jarvis::page {
 
-// Of an analysis; relative to the output directory.
+// Of an analysis, a comparison of two traces, the ranks of a job; relative to the output directory.
 inline constexpr std::string_view kPageFile = "report.html";
+inline constexpr std::string_view kPairPageFile = "comparison.html";
+inline constexpr std::string_view kRanksPageFile = "ranks.html";
 
 std::span<const EmbeddedFile> BrowserFiles();  // browser/*.css, browser/*.js
 

@@ -43,6 +43,17 @@ TEST_CASE("blocks: paragraphs, lists, headings, anchors") {
   CHECK(MarkdownHtml("<a id=\"x\"><img src=y></a>\n").find("<img") == std::string::npos);
 }
 
+TEST_CASE("blocks: tables and lists as comparisons write them") {
+  CHECK(MarkdownHtml("* a\n* b\n\n1. c\n2. d\n") ==
+        "<ul>\n<li>a</li>\n<li>b</li>\n</ul>\n<ol>\n<li>c</li>\n<li>d</li>\n</ol>\n");
+  const std::string html = MarkdownHtml(
+      "| A | B |\n|---|---|\n| 3,125 | \xE2\x88\x92"
+      "1.5 ms |\n| 12 | \xE2\x80\x93 |\n");
+  CHECK(html.find("---") == std::string::npos);
+  CHECK(html.find("data-v=\"3125\"") != std::string::npos);
+  CHECK(html.find("data-v=\"-1.5\"") != std::string::npos);
+}
+
 TEST_CASE("a document in parts") {
   const auto parts = PartsOfMarkdown("# T\n\n## A\n\ntext\n### B\nmore\n");
   REQUIRE(parts.size() == 3);

@@ -10,10 +10,19 @@ const roofColour = (percent) => {
 };
 const NODE_KINDS = ["module", "op", "kernel", "category"];
 
+// `source` has the tree, its ops, how many units its times are of and what a unit is called. Of two
+// that stand on one another the lower one is `mirrored`; `whole` is the time that both are as wide
+// as.
 class Icicle extends Picture {
-  constructor(place, tree) {
+  constructor(place, source, {title = "all GPU work", mirrored = false, whole = 0, legend = true} = {}) {
     super(place, "GPU time by module, op and kernel: arrows choose, Enter looks closer");
+    const {tree} = source;
+    this.source = source;
     this.tree = tree;
+    this.title = title;
+    this.mirrored = mirrored;
+    this.whole = whole * source.each || tree.total;
+    this.other = null;  // looks where this one looks
     this.size = tree.depth.length;
     this.layout();
     this.root = -1;
@@ -21,7 +30,7 @@ class Icicle extends Picture {
     this.marked = null;
     this.levels = Math.max(...tree.depth) + 1;
     this.height = (this.levels + 1) * LEVEL_HEIGHT + 4;
-    place.append(this.legend());
+    if (legend) place.append(this.legend());
     this.listen();
     this.look(-1);
   }
@@ -63,8 +72,32 @@ class Icicle extends Picture {
   look(node) {
     this.root = node;
     this.from = node < 0 ? 0 : this.begin[node];
-    this.span = node < 0 ? this.tree.total : this.tree.us[node];
+    this.span = node < 0 ? this.whole : this.tree.us[node];
     this.ask();
+  }
+  // The other one looks at what goes by the same names, on the same scale; at all if it has none.
+  lookWithOther(node) {
+    this.look(node);
+    if (!this.other) return;
+    const names = [];
+    for (let at = node; at >= 0; at = this.parent[at]) names.unshift(this.tree.name[at]);
+    this.other.look(this.other.named(names));
+    if (node < 0 || this.other.root < 0) return;
+    const each = Math.max(this.span / this.source.each, this.other.span / this.other.source.each);
+    this.span = each * this.source.each;
+    this.other.span = each * this.other.source.each;
+  }
+  named(names) {
+    let found = -1;
+    for (const name of names) {
+      let child = -1;
+      for (let i = found + 1; i < this.size && child < 0; ++i) {
+        if (this.parent[i] === found && this.tree.name[i] === name) child = i;
+      }
+      if (child < 0) return -1;
+      found = child;
+    }
+    return found;
   }
 
   showOps(ops) {
@@ -90,11 +123,11 @@ class Icicle extends Picture {
 
   lines(i) {
     const {tree} = this;
-    const each = tree.us[i] / data.each;
+    const each = tree.us[i] / this.source.each;
     const lines = [`${NODE_KINDS[tree.kind[i]]} ${data.names[tree.name[i]]}`];
-    const op = tree.op[i] >= 0 ? data.ops[tree.op[i]] : null;
+    const op = tree.op[i] >= 0 ? this.source.ops[tree.op[i]] : null;
     if (op && op[1] !== "\u2014") lines.push(op[1]);
-    lines.push(`${timeText(each * 10)} ${data.unit}, ` +
+    lines.push(`${timeText(each * 10)} ${this.source.unit}, ` +
                `${((100 * tree.us[i]) / tree.total).toFixed(1)}% of the GPU time shown`);
     if (tree.roof[i] >= 0) lines.push(`${tree.roof[i]}% of its roof`);
     return lines;
@@ -104,7 +137,8 @@ class Icicle extends Picture {
   }
 
   nodeAt(x, y) {
-    const level = Math.floor(y / LEVEL_HEIGHT) - 1;
+    const row = Math.floor(y / LEVEL_HEIGHT);
+    const level = this.mirrored ? this.levels - 1 - row : row - 1;
     const time = this.from + (x / this.width) * this.span;
     for (let i = 0; i < this.size; ++i) {
       if (this.tree.depth[i] === level && time >= this.begin[i] &&
@@ -123,7 +157,7 @@ class Icicle extends Picture {
     canvas.addEventListener("click", (event) => {
       const node = this.nodeAt(event.offsetX, event.offsetY);
       if (node >= 0) this.choose(node);
-      this.look(node < 0 || node === this.root ? this.up(this.root) : node);
+      this.lookWithOther(node < 0 || node === this.root ? this.up(this.root) : node);
     });
     canvas.addEventListener("keydown", (event) => {
       const does = {
@@ -131,8 +165,8 @@ class Icicle extends Picture {
         ArrowDown: () => this.choose(this.chosen + 1, (i) => this.parent[i] === this.chosen),
         ArrowRight: () => this.sibling(1),
         ArrowLeft: () => this.sibling(-1),
-        Enter: () => this.look(this.chosen),
-        Escape: () => this.look(this.up(this.root)),
+        Enter: () => this.lookWithOther(this.chosen),
+        Escape: () => this.lookWithOther(this.up(this.root)),
       }[event.key];
       if (!does) return;
       does();
@@ -160,9 +194,9 @@ class Icicle extends Picture {
     const {context, tree} = this;
     const scale = this.width / this.span;
     context.font = "12px system-ui, sans-serif";
-    const name = this.root < 0 ? "all GPU work" : data.names[tree.name[this.root]];
+    const name = this.root < 0 ? this.title : data.names[tree.name[this.root]];
     this.words(this.root < 0 ? name : `${name} (click here or press Escape to go back)`, 4,
-               LEVEL_HEIGHT / 2, this.width - 8, this.ink);
+               this.yOf(-1) + LEVEL_HEIGHT / 2, this.width - 8, this.ink);
     for (let i = 0; i < this.size; ++i) {
       const x = (this.begin[i] - this.from) * scale;
       const right = x + tree.us[i] * scale;
@@ -173,9 +207,13 @@ class Icicle extends Picture {
     this.canvas.dataset.marked = this.marked ? this.marked.size : 0;
   }
 
+  yOf(level) {
+    return (this.mirrored ? this.levels - 1 - level : level + 1) * LEVEL_HEIGHT;
+  }
+
   drawNode(i, x, right) {
     const {context, tree} = this;
-    const y = (tree.depth[i] + 1) * LEVEL_HEIGHT;
+    const y = this.yOf(tree.depth[i]);
     const colour = roofColour(tree.roof[i]);
     const faded = this.marked && !this.marked.has(i);
     const width = right - x;
