@@ -13,11 +13,13 @@
 #include "app/console.h"
 #include "app/exit_code.h"
 #include "app/flags.h"
+#include "app/terminal_text.h"
 #include "app/tool_run.h"
 #include "app/toolbox.h"
 #include "base/text.h"
 #include "io/file_policy.h"
 #include "io/text_file.h"
+#include "page/page_files.h"
 #include "rpc/signal_watcher.h"
 
 namespace jarvis::app {
@@ -239,6 +241,14 @@ std::string SummaryOf(const Request& request, const Answers& answers) {
   return text;
 }
 
+// What a terminal shows, with the page to open next.
+std::string ForPerson(const std::string& summary, const Request& request,
+                      const TerminalLook& look) {
+  std::string text = TerminalText(summary, look);
+  const std::string page = request.output_dir + "/" + std::string(page::kPageFile);
+  return text + "To look at: " + page;
+}
+
 }  // namespace
 
 int Analyze(Arguments arguments) {
@@ -259,7 +269,9 @@ int Analyze(Arguments arguments) {
     if (watched) fmt::print(stderr, "[{}/{}] {}\n", answers.size() + 1, steps.size(), step.tool);
     answers.emplace_back(step.tool, std::move(reply.structured));
   }
-  if (!Print(SummaryOf(*request, answers))) return kExitFailure;
+  const std::string summary = SummaryOf(*request, answers);
+  const auto look = TerminalLookOf(STDOUT_FILENO);
+  if (!Print(look ? ForPerson(summary, *request, *look) : summary)) return kExitFailure;
   return AnswerOf(answers, "validate").value("valid", true) ? kExitOk : kExitFailure;
 }
 

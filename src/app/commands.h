@@ -20,6 +20,7 @@ int Compare(Arguments arguments);                                // compare.cpp
 int Sweep(Arguments arguments);                                  // sweep.cpp
 int Query(Arguments arguments);                                  // query.cpp
 int Export(Arguments arguments);                                 // export.cpp
+int View(Arguments arguments);                                   // view.cpp
 int RunToolCommand(std::string_view tool, Arguments arguments);  // tool_command.cpp; a tool's name
 
 struct Command {
@@ -32,6 +33,8 @@ inline constexpr Command kCommands[] = {
     {"serve", "[--http ADDR]", "Answer an MCP client on stdin and stdout, or over HTTP.", &Serve},
     {"analyze", "TRACE --output-dir DIR", "The whole analysis: tables, findings, reports.",
      &Analyze},
+    {"view", "TRACE [--output-dir DIR]", "The report as a page, opened where there is a desktop.",
+     &View},
     {"category-analysis", "CATEGORY --output-dir DIR", "Print a category of a finished analysis.",
      &CategoryAnalysis},
     {"install", "--client NAME", "Put the server into an MCP client's configuration.", &Install},

@@ -22,16 +22,16 @@ std::string Short(std::uint64_t count) {
   return fmt::format("{:.1f} {}", value, kPrefixes[prefix]);
 }
 
-std::size_t Columns(int fd) {
-  winsize size{};
-  return ::ioctl(fd, TIOCGWINSZ, &size) == 0 && size.ws_col > 0 ? size.ws_col : 80;
-}
-
 void Draw(int fd, const std::string& text) {
   static_cast<void>(!::write(fd, text.data(), text.size()));
 }
 
 }  // namespace
+
+std::size_t TerminalColumns(int fd) {
+  winsize size{};
+  return ::ioctl(fd, TIOCGWINSZ, &size) == 0 && size.ws_col > 0 ? size.ws_col : 80;
+}
 
 std::string ProgressText(std::uint64_t done, std::uint64_t total, std::string_view what) {
   std::string text(what);
@@ -53,7 +53,7 @@ ProgressLine::~ProgressLine() {
 void ProgressLine::Show(std::uint64_t done, std::uint64_t total, std::string_view what) {
   if (!draws_) return;
   drawn_ = true;
-  Draw(fd_, "\r\x1b[K" + ProgressText(done, total, what).substr(0, Columns(fd_) - 1));
+  Draw(fd_, "\r\x1b[K" + ProgressText(done, total, what).substr(0, TerminalColumns(fd_) - 1));
 }
 
 }  // namespace jarvis::app

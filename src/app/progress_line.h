@@ -3,6 +3,7 @@
 // Threads: Show() on one thread; the destructor when that is done.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -23,6 +24,9 @@ class ProgressLine {
   const bool draws_;
   bool drawn_ = false;
 };
+
+// How wide the terminal of a descriptor is; 80 where that cannot be told.
+std::size_t TerminalColumns(int fd);
 
 // "reading  41 %  1.2 G of 2.9 G"; total 0: not known.
 std::string ProgressText(std::uint64_t done, std::uint64_t total, std::string_view what);

@@ -30,6 +30,7 @@ mcp::Catalog MakeCatalog(session::Workspace& workspace,
                          const std::shared_ptr<const tools::Shelf>& shelf, mcp::ToolSet tools) {
   mcp::Catalog catalog;
   catalog.resources = tools::MakeResources(workspace, shelf, tools);
+  catalog.views = true;
   catalog.prompts = tools::SkillPrompts(tools);
   catalog.completer = tools::MakeCompleter(workspace, tools, catalog.prompts);
   catalog.resources_change = true;

@@ -20,14 +20,9 @@ double MsOf(std::int64_t ns) {
   return static_cast<double>(ns) / 1e6;
 }
 
-struct Part {
-  std::string name;
-  double ms;
-};
-
 constexpr std::string_view kIdleInOps = "GPU idle, the host is in ops and launches";
 
-std::vector<Part> PartsOf(const analysis::Balance& all) {
+std::vector<BasePart> PartsOf(const analysis::Balance& all) {
   return {
       {"Host, before the GPU's first work", MsOf(all.host_before_ns)},
       {"GPU computes", MsOf(all.computation_ns)},
@@ -42,21 +37,11 @@ std::vector<Part> PartsOf(const analysis::Balance& all) {
 }
 
 // " (the profiler's pauses: 361 ms of it)": those lie in ops and launches.
-std::string OfItProfiler(const findings::Analysis& analysis, const Part& part) {
+std::string OfItProfiler(const findings::Analysis& analysis, const BasePart& part) {
   const double pauses = analysis.wall.known ? analysis.wall.profiler_ms : 0;
   if (part.name != kIdleInOps || analysis.base.Percent(pauses) < kPartShown || pauses > part.ms)
     return "";
   return fmt::format(" (the profiler's pauses: {} of it)", EachMs(analysis, pauses));
-}
-
-// As wide as what it saves alone, but no more than that unless the middle itself is more.
-findings::Range After(const findings::WallSaving& saving) {
-  const double after = std::max(0.0, saving.after_others_ms);
-  if (saving.ms.mid <= 0) return {after, after, after};
-  const double high = std::min(saving.ms.high, after * saving.ms.high / saving.ms.mid);
-  double low = after * std::min(1.0, saving.ms.low / saving.ms.mid);
-  if (after <= saving.ms.high) low = std::min(low, saving.ms.low);
-  return {low, after, std::max(after, high)};
 }
 
 // Of all recommendations, never more certain than they are one by one.
@@ -66,7 +51,7 @@ findings::Range Together(const findings::Analysis& analysis) {
   for (const findings::Finding& finding : analysis.findings) {
     const findings::WallSaving* best = findings::BestWall(finding);
     if (best == nullptr || finding.one_off) continue;
-    const findings::Range one = After(*best);
+    const findings::Range one = AfterOthers(*best);
     sum.low += one.low;
     sum.high += one.high;
   }
@@ -198,12 +183,22 @@ std::string TogetherSentence(const findings::Analysis& analysis) {
                             TogetherShare(analysis));
 }
 
+// As wide as what it saves alone, but no more than that unless the middle itself is more.
+findings::Range AfterOthers(const findings::WallSaving& saving) {
+  const double after = std::max(0.0, saving.after_others_ms);
+  if (saving.ms.mid <= 0) return {after, after, after};
+  const double high = std::min(saving.ms.high, after * saving.ms.high / saving.ms.mid);
+  double low = after * std::min(1.0, saving.ms.low / saving.ms.mid);
+  if (after <= saving.ms.high) low = std::min(low, saving.ms.low);
+  return {low, after, std::max(after, high)};
+}
+
 std::string AfterRange(const findings::Analysis& analysis, const findings::WallSaving& saving) {
-  return EachRange(analysis, After(saving));
+  return EachRange(analysis, AfterOthers(saving));
 }
 
 std::string AfterShare(const findings::Analysis& analysis, const findings::WallSaving& saving) {
-  const findings::Range ms = After(saving);
+  const findings::Range ms = AfterOthers(saving);
   constexpr double kNothing = 0.005;  // as RangeMs has it
   const std::string high = SavingShare(analysis, ms.high);
   if (ms.low == ms.high || ms.low <= kNothing * ms.high) return high;
@@ -280,23 +275,30 @@ std::string ToldTable(const findings::Analysis& analysis) {
   return table.text() + "\n";
 }
 
+std::vector<BasePart> BaseParts(const findings::Analysis& analysis) {
+  const findings::StepBase& base = analysis.base;
+  std::vector<BasePart> parts;
+  double beside = 0;
+  for (BasePart& part : PartsOf(base.balance)) {
+    if (base.Percent(part.ms) < kPartShown) {
+      beside += part.ms;
+      continue;
+    }
+    part.name += OfItProfiler(analysis, part);
+    parts.push_back(std::move(part));
+  }
+  if (base.Percent(beside) >= kPartShown) parts.push_back({"All else", beside});
+  return parts;
+}
+
 std::string BaseTable(const findings::Analysis& analysis) {
   const findings::StepBase& base = analysis.base;
   MarkdownTable table({"Metric", "Value", "Share of the " + base.unit});
   std::string title = UnitTitle(analysis);
   title[0] = static_cast<char>(title[0] - 32);
   table.Row({title, Ms(base.unit_ms()), "100%"});
-  double beside = 0;
-  for (const Part& part : PartsOf(base.balance)) {
-    if (base.Percent(part.ms) < kPartShown) {
-      beside += part.ms;
-      continue;
-    }
-    table.Row({part.name + OfItProfiler(analysis, part), EachMs(analysis, part.ms),
-               BaseShare(analysis, part.ms)});
-  }
-  if (base.Percent(beside) >= kPartShown)
-    table.Row({"All else", EachMs(analysis, beside), BaseShare(analysis, beside)});
+  for (const BasePart& part : BaseParts(analysis))
+    table.Row({part.name, EachMs(analysis, part.ms), BaseShare(analysis, part.ms)});
   return table.text() + "\n";
 }
 

@@ -3,6 +3,7 @@
 
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "findings/one/analysis.h"
 
@@ -25,8 +26,9 @@ std::string BaseShare(const findings::Analysis& analysis, double ms);
 // Share of what savings are of: the base without the profiler's pauses.
 std::string SavingShare(const findings::Analysis& analysis, double ms);
 
-// What a way out saves once those ranked before it are done: "32.1 to 62.6 ms", as wide as alone,
-// and its share of what savings are of: "36.7% to 71.6%".
+// What a way out saves once those ranked before it are done, as wide as alone: as a range of all
+// units, as text ("32.1 to 62.6 ms") and as its share of what savings are of ("36.7% to 71.6%").
+findings::Range AfterOthers(const findings::WallSaving& saving);
 std::string AfterRange(const findings::Analysis& analysis, const findings::WallSaving& saving);
 std::string AfterShare(const findings::Analysis& analysis, const findings::WallSaving& saving);
 
@@ -42,7 +44,14 @@ double OwnMs(const findings::CategoryAnalysis& category);
 std::string ToldTable(const findings::Analysis& analysis);
 // One sentence: how long a step is and what the GPU does of it.
 std::string BaseSentence(const findings::Analysis& analysis);
-// Metric | Value | Share of the step: exclusive parts that add up.
+// The exclusive parts of what the user waits for, in milliseconds of all its units; those too small
+// to be told are one part "All else".
+struct BasePart {
+  std::string name;
+  double ms = 0;
+};
+std::vector<BasePart> BaseParts(const findings::Analysis& analysis);
+// Metric | Value | Share of the step: these parts.
 std::string BaseTable(const findings::Analysis& analysis);
 
 }  // namespace jarvis::documents

@@ -10,6 +10,7 @@
 #include "base/interval.h"
 #include "base/text.h"
 #include "documents/prose.h"
+#include "findings/one/finding_spans.h"
 #include "findings/one/idle.h"
 #include "session/trace_frames.h"
 #include "session/trace_simulation.h"
@@ -27,8 +28,6 @@ constexpr std::size_t kNameBytesMax = 200;
 constexpr std::size_t kFindingsMax = 10;
 constexpr std::size_t kSlicesMax = 5000;  // of one track
 constexpr std::size_t kBins = 2000;       // of a counter
-// Pieces of a finding's work that are nearer than this are one slice.
-constexpr std::int64_t kNearNs = 20'000;
 
 class Tracks {
  public:
@@ -115,35 +114,13 @@ void AddPath(const analysis::Simulation& simulation, Tracks* tracks) {
   }
 }
 
-// The GPU work that a finding is about, near pieces together.
-IntervalSet<std::int64_t> WorkOf(const session::LoadedTrace& trace,
-                                 const findings::Analysis& analysis,
-                                 const findings::Finding& finding) {
-  std::vector<Span> spans;
-  const auto add = [&](const std::vector<EventIndex>& gpu) {
-    for (const EventIndex e : gpu) {
-      const trace::Event& event = trace.events()[e];
-      spans.push_back({event.ts_ns, event.end_ns() + kNearNs});
-    }
-  };
-  for (const std::string& member : finding.members) {
-    if (const findings::Operation* operation = analysis.FindOperation(member)) add(operation->gpu);
-    for (const findings::FusionCandidate& candidate : analysis.fusion.candidates) {
-      if (candidate.id == member) add(candidate.gpu);
-    }
-  }
-  IntervalSet<std::int64_t> merged = Union(std::move(spans));
-  for (Span& span : merged)
-    span.end -= kNearNs;
-  return merged;
-}
-
 void AddFindings(const session::LoadedTrace& trace, const findings::Analysis& analysis,
                  Tracks* tracks) {
   std::size_t shown = 0;
   for (const findings::Finding& finding : analysis.findings) {
     if (shown == kFindingsMax) break;
-    const IntervalSet<std::int64_t> work = WorkOf(trace, analysis, finding);
+    const IntervalSet<std::int64_t> work =
+        findings::FindingSpans(trace.events(), analysis, finding);
     if (work.empty()) continue;
     ++shown;
     const documents::FindingText words = documents::DraftText(analysis, finding);

@@ -14,6 +14,7 @@ struct Catalog {
   std::shared_ptr<const ResourceSource> resources = {};  // null: none
   std::vector<Prompt> prompts = {};
   Completer completer = {};
+  bool views = false;  // some tools have a page; see apps.h
   // Does the list change while the server runs? Then it is announced.
   bool tools_change = false;
   bool prompts_change = false;

@@ -189,7 +189,7 @@ rpc::RpcResult<Json> Connection::Initialize(const rpc::Message& request) {
   capabilities_ = request.params.value("capabilities", Json::object());
   if (!capabilities_.is_object()) capabilities_ = Json::object();
   server_.changes().Add(shared_from_this());
-  return InitializeResult(server_.info(), server_.catalog(), negotiated_);
+  return InitializeResult(server_.info(), server_.catalog(), capabilities_, negotiated_);
 }
 
 rpc::RpcResult<Json> Connection::SetLevel(const rpc::Message& request, Revision revision) {

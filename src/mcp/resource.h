@@ -36,6 +36,7 @@ struct ResourceContent {
   std::string data;
   bool binary = false;
   bool immutable = false;  // the same for ever under this URI
+  Json meta = Json();      // an object, or null: none
 };
 
 // Threads: called from any, at the same time.

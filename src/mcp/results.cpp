@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "mcp/apps.h"
 #include "mcp/envelope.h"
 #include "mcp/tasks.h"
 #include "rpc/base64.h"
@@ -27,7 +28,10 @@ Json Capabilities(const Catalog& catalog, Revision revision) {
   }
   if (!catalog.prompts.empty()) json["prompts"] = Announced(catalog.prompts_change);
   if (catalog.completer && revision >= Revision::k20250326) json["completions"] = Json::object();
-  if (IsStateless(revision)) json["extensions"][kTasksExtension] = Json::object();
+  if (IsStateless(revision)) {
+    json["extensions"][kTasksExtension] = Json::object();
+    if (catalog.views) json["extensions"][kAppsExtension] = Json::object();
+  }
   return json;
 }
 
@@ -86,9 +90,14 @@ void AddText(Json& entry, const char* key, const std::string& text) {
 
 }  // namespace
 
-Json InitializeResult(const ServerInfo& info, const Catalog& catalog, Revision revision) {
+Json InitializeResult(const ServerInfo& info, const Catalog& catalog, const Json& client,
+                      Revision revision) {
   Json result = {{"protocolVersion", Name(revision)}};
   result["capabilities"] = Capabilities(catalog, revision);
+  // Handshakes know extensions only between those who both have them.
+  if (catalog.views && KnowsExtension(client, kAppsExtension)) {
+    result["capabilities"]["extensions"][kAppsExtension] = Json::object();
+  }
   result["serverInfo"] = Implementation(info, revision);
   if (!info.instructions.empty()) result["instructions"] = info.instructions;
   return result;
@@ -189,6 +198,7 @@ Json ReadResult(const ServerInfo& info, const std::string& uri, const ResourceCo
   } else {
     entry["text"] = content.data;
   }
+  if (!content.meta.is_null() && revision >= Revision::k20250618) entry["_meta"] = content.meta;
   Json result = Json::object();
   result["contents"] = Json::array({std::move(entry)});
   result = Cacheable(std::move(result), content.immutable ? kImmutableTtlMs : 0, false, revision);

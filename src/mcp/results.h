@@ -21,7 +21,9 @@ struct ServerInfo {
   std::string description = {};
 };
 
-Json InitializeResult(const ServerInfo& info, const Catalog& catalog, Revision revision);
+// `client`: its capabilities.
+Json InitializeResult(const ServerInfo& info, const Catalog& catalog, const Json& client,
+                      Revision revision);
 Json DiscoverResult(const ServerInfo& info, const Catalog& catalog, Revision revision);
 Json EmptyResult(const ServerInfo& info, Revision revision);
 

@@ -140,33 +140,40 @@ class Writer {
 
 }  // namespace
 
-std::string RenderHtml(const HtmlPage& page) {
-  const std::string_view style = FileNamed("page_style");
-  const std::string_view script = FileNamed("page_script");
-  std::string out = fmt::format(
+std::string RenderBlocks(const std::vector<HtmlBlock>& blocks) {
+  Writer writer;
+  writer.Blocks(blocks);
+  return writer.Take();
+}
+
+std::string RenderShell(const HtmlShell& shell) {
+  const std::string style = std::string(FileNamed("page_style")) + shell.style;
+  const std::string script = std::string(FileNamed("page_script")) + shell.script;
+  return fmt::format(
       "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
       "<meta http-equiv=\"Content-Security-Policy\" content=\"{}\">\n"
       "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
       "<meta name=\"color-scheme\" content=\"light dark\">\n"
       "<link rel=\"icon\" href=\"data:,\">\n<title>{}</title>\n<style>{}</style>\n</head>\n"
-      "<body>\n<header>\n<h1>{}</h1>\n",
-      PagePolicy(style, script), XmlText(page.title), style, XmlText(page.title));
+      "<body>\n{}<script>{}</script>\n</body>\n</html>\n",
+      PagePolicy(style, script), XmlText(shell.title), style, shell.body, script);
+}
+
+std::string RenderHtml(const HtmlPage& page) {
+  std::string body = fmt::format("<header>\n<h1>{}</h1>\n", XmlText(page.title));
   if (!page.subtitle.empty()) {
-    out += fmt::format("<p class=\"under\">{}</p>\n", XmlText(page.subtitle));
+    body += fmt::format("<p class=\"under\">{}</p>\n", XmlText(page.subtitle));
   }
-  out += "</header>\n<nav aria-label=\"Sections\">\n";
+  body += "</header>\n<nav aria-label=\"Sections\">\n";
   for (std::size_t i = 0; i < page.sections.size(); ++i) {
-    out += fmt::format("<a href=\"#s{}\">{}</a>\n", i + 1, XmlText(page.sections[i].title));
+    body += fmt::format("<a href=\"#s{}\">{}</a>\n", i + 1, XmlText(page.sections[i].title));
   }
-  out += "</nav>\n<main>\n";
+  body += "</nav>\n<main>\n";
   for (std::size_t i = 0; i < page.sections.size(); ++i) {
-    Writer writer;
-    writer.Blocks(page.sections[i].blocks);
-    out += fmt::format("<section id=\"s{}\">\n<h2>{}</h2>\n{}</section>\n", i + 1,
-                       XmlText(page.sections[i].title), writer.Take());
+    body += fmt::format("<section id=\"s{}\">\n<h2>{}</h2>\n{}</section>\n", i + 1,
+                        XmlText(page.sections[i].title), RenderBlocks(page.sections[i].blocks));
   }
-  out += fmt::format("</main>\n<script>{}</script>\n</body>\n</html>\n", script);
-  return out;
+  return RenderShell({page.title, {}, {}, body + "</main>\n"});
 }
 
 }  // namespace jarvis::output

@@ -71,4 +71,17 @@ struct HtmlPage {
 
 std::string RenderHtml(const HtmlPage& page);
 
+// The blocks alone, for pages that have more than sections of them.
+std::string RenderBlocks(const std::vector<HtmlBlock>& blocks);
+
+// A whole document around a body: style and script stand in it, and nothing else may run. The
+// style sheet and the script of every page come first.
+struct HtmlShell {
+  std::string title;
+  std::string style;   // beside that of every page
+  std::string script;  // likewise
+  std::string body;    // markup
+};
+std::string RenderShell(const HtmlShell& shell);
+
 }  // namespace jarvis::output

@@ -95,6 +95,30 @@ Result<Relation> Catalogue::Parts::Phases() const {
        of([](const Phase& phase) { return Count(phase.gpu_events); })}};
 }
 
+Result<Relation> Catalogue::Parts::Iterations() const {
+  JV_ASSIGN(const std::shared_ptr<const session::TraceFrames> frames,
+            session::FramesOf(trace_, job_));
+  const auto of = [frames](auto cell) {
+    return [frames, cell](std::size_t row) -> Value { return cell(frames->iterations[row]); };
+  };
+  using One = analysis::Iteration;
+  return Relation{frames->iterations.size(),
+                  {of([](const One& one) -> Value { return std::string_view(one.name); }),
+                   of([](const One& one) -> Value { return perf::PhaseOf(one.sums); }),
+                   of([](const One& one) -> Value { return one.host.start; }),
+                   of([](const One& one) -> Value { return one.host.end; }),
+                   of([](const One& one) -> Value { return one.sums.context_requests; }),
+                   of([](const One& one) -> Value { return one.sums.c_sq; }),
+                   of([](const One& one) -> Value { return one.sums.generation_requests; }),
+                   of([](const One& one) -> Value { return one.sums.g_sq; }),
+                   of([](const One& one) { return one.gpu ? Value(one.gpu->start) : Value(); }),
+                   of([](const One& one) { return one.gpu ? Value(one.gpu->end) : Value(); }),
+                   of([](const One& one) { return one.gpu ? Value(one.busy_ns) : Value(); }),
+                   of([](const One& one) { return Count(one.gpu_events); }), of([](const One& one) {
+                     return one.period_ns ? Value(*one.period_ns) : Value();
+                   })}};
+}
+
 Relation Catalogue::Parts::Gaps() const {
   constexpr std::size_t kGapsMax = 100'000;
   const auto idle = std::make_shared<const findings::IdleAnalysis>(
@@ -248,6 +272,7 @@ Result<Relation> Catalogue::Parts::Make(std::string_view name) {
   if (name == "modules") return Grouped(GroupBy::kModule);
   if (name == "steps") return Steps();
   if (name == "phases") return Phases();
+  if (name == "iterations") return Iterations();
   if (name == "gaps") return Gaps();
   if (name == "launches") return Launches();
   if (name == "collectives") return Collectives();

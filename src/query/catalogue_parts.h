@@ -56,6 +56,7 @@ class Catalogue::Parts {
   Relation Grouped(analysis::GroupBy by) const;
   Result<Relation> Steps() const;
   Result<Relation> Phases() const;
+  Result<Relation> Iterations() const;
   Relation Gaps() const;
   Result<Relation> Launches() const;
   Relation Collectives();

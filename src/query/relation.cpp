@@ -117,6 +117,21 @@ constexpr AttributeInfo kPhases[] = {
     {"gpu_idle_ns", kInt, "the GPU had nothing to do while the host was there"},
     {"gpu_count", kInt, ""}};
 
+constexpr AttributeInfo kIterations[] = {
+    {"name", kText, "as the server's annotation has it"},
+    {"phase", kText, "prefill, decode or mixed"},
+    {"start_ns", kInt, "of the annotation, on the trace's clock", kIndexed},
+    {"end_ns", kInt, ""},
+    {"context_requests", kInt, "in prefill"},
+    {"context_tokens", kInt, "computed for them"},
+    {"generation_requests", kInt, "in decode"},
+    {"generation_tokens", kInt, "computed for them"},
+    {"gpu_start_ns", kInt, "of the GPU work launched until the next one; null: none"},
+    {"gpu_end_ns", kInt, ""},
+    {"gpu_busy_ns", kInt, ""},
+    {"gpu_count", kInt, ""},
+    {"period_ns", kInt, "until the next one begins; null of the last"}};
+
 constexpr AttributeInfo kGaps[] = {
     {"start_ns", kInt, "on the trace's clock", kIndexed},
     {"end_ns", kInt, "", kIndexed},
@@ -185,6 +200,7 @@ constexpr RelationInfo kSchema[] = {
     {"modules", "GPU time by module.", kModules},
     {"steps", "Steps that the user waits for.", kSteps},
     {"phases", "Parts of a step.", kPhases},
+    {"iterations", "Steps of an inference server, by its annotations.", kIterations},
     {"gaps", "Stretches without GPU work and why, the longest first.", kGaps},
     {"launches", "Calls that launched GPU work, and how far they ran ahead.", kLaunches},
     {"collectives", "Communication on the GPU.", kCollectives},

@@ -147,6 +147,19 @@ class ClientsTest(unittest.TestCase):
                 else:
                     self.assertIn("[trace_not_found]", result["content"][0]["text"])
 
+    def test_apps(self):
+        """A host that knows the extension for views finds the page of each tool that has one."""
+        task = {"command": BINARY, "args": ["serve", "--profile", "all"]}
+        code, out, err = node(FOLDER, "apps.mjs", json.dumps(task))
+        self.assertEqual(code, 0, err)
+        found = json.loads(out)
+        view = "ui://jarvis/view.html"
+        self.assertEqual(found.pop("uris"), dict.fromkeys(
+            ["gpu_timeline", "ops_summary", "gemm_roofline", "prioritize", "compare", "collectives"],
+            view))
+        self.assertEqual(found, {"knows": True, "mimeType": "text/html;profile=mcp-app",
+                                 "ui": {"csp": {}, "prefersBorder": True}, "whole": True})
+
 
 if __name__ == "__main__":
     if not BINARY or not FIXTURE:

@@ -100,7 +100,7 @@ class Files(unittest.TestCase):
         # Documents are written again whenever somebody asks for them.
         documents = {name for name in there
                      if name.startswith(("category_findings/", "system_findings/"))
-                     or name.endswith((".md", ".svg", ".jsonl"))
+                     or name.endswith((".md", ".svg", ".html", ".jsonl"))
                      or name == "metadata/report_options.json"}
         self.assertGreater(len(documents), 5)
         self.assertEqual(there - listed - documents, {"category_data/category_manifest.json"})

@@ -156,7 +156,7 @@ class Answers(unittest.TestCase):
 
     def test_the_schemas_own_questions_have_answers(self):
         schema = run("query", BUNDLED, "--json")
-        self.assertEqual(len(json.loads(schema.stdout)["rows"]), 13)
+        self.assertEqual(len(json.loads(schema.stdout)["rows"]), 14)
         text = (ROOT / "src/query/relation.cpp").read_text(encoding="utf-8")
         found = re.findall(r'\{"[^"]+\?",\s*((?:"[^"]*"\s*)+)\}', text)
         self.assertEqual(len(found), 5)
@@ -170,6 +170,29 @@ class Refusals(unittest.TestCase):
         self.assertEqual(ran.returncode, 1, ran.stdout)
         for word in words:
             self.assertIn(word, ran.stderr)
+
+    def test_iterations_of_a_server(self):
+        names = ["execute_context_2(40)_generation_0(0)", "execute_context_0(0)_generation_3(3)"]
+        events = []
+        for number, name in enumerate(names):
+            begin = 1000 + 500 * number
+            host = {"ph": "X", "pid": 1, "tid": 1}
+            events += [
+                {**host, "cat": "user_annotation", "name": name, "ts": begin, "dur": 300},
+                {**host, "cat": "cpu_op", "name": "aten::mm", "ts": begin + 10, "dur": 20},
+                {**host, "cat": "cuda_runtime", "name": "cudaLaunchKernel", "ts": begin + 12,
+                 "dur": 5, "args": {"correlation": number + 1}},
+                {"ph": "X", "cat": "kernel", "name": "gemm", "pid": 0, "tid": 7, "ts": begin + 50,
+                 "dur": 100, "args": {"correlation": number + 1, "stream": 7}}]
+        with tempfile.TemporaryDirectory() as folder:
+            trace = pathlib.Path(folder, "trace.json")
+            trace.write_text(json.dumps({"traceEvents": events}))
+            self.assertEqual(
+                ask(trace, "SELECT name, phase, start_ns, context_requests, generation_requests, "
+                    "gpu_busy_ns, gpu_count, period_ns FROM iterations ORDER BY start_ns"),
+                [[names[0], "prefill", "1000000", "2", "0", "100000", "1", "500000"],
+                 [names[1], "decode", "1500000", "0", "3", "100000", "1", ""]])
+        self.assertEqual(ask(BUNDLED, "SELECT count(*) FROM iterations"), [["0"]])
 
     def test_nothing_but_reading(self):
         for sql in ("CREATE TABLE t(a)", "ATTACH '/tmp/x.db' AS x", "PRAGMA database_list",
@@ -215,7 +238,7 @@ class Export(unittest.TestCase):
             database = sqlite3.connect(file)
             names = {row[0] for row in database.execute(
                 "SELECT name FROM sqlite_master WHERE type = 'table'")}
-            self.assertEqual(len(names), 13)
+            self.assertEqual(len(names), 14)
             for table in names:
                 count = database.execute(f"SELECT count(*) FROM {table}").fetchone()[0]
                 self.assertEqual(str(count), ask(BUNDLED, f"SELECT count(*) FROM {table}")[0][0])

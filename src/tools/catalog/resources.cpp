@@ -10,8 +10,10 @@
 #include "documents/claims.h"
 #include "findings/one/thresholds.h"
 #include "io/text_file.h"
+#include "mcp/apps.h"
 #include "output/csv_writer.h"
 #include "output/number_format.h"
+#include "page/app_page.h"
 #include "perf/platform.h"
 #include "session/report.h"
 #include "tools/catalog/schema_files.h"
@@ -31,6 +33,9 @@ using mcp::ResourceContent;
 constexpr std::string_view kFileSchema = "file_";
 
 constexpr const char* kQuerySchema = "query-schema";
+
+// What the definitions of tools with a view name.
+constexpr const char* kView = "ui://jarvis/view.html";
 
 // A written file is read whole before a part of it is sent.
 constexpr std::size_t kTextBytesMax = std::size_t{16} << 20;
@@ -130,6 +135,15 @@ constexpr Policy kPolicies[] = {
      &ThresholdsJson},
 };
 
+// It loads nothing from anywhere: hosts need to allow nothing.
+ResourceContent View() {
+  return {mcp::kAppMimeType,
+          page::RenderAppPage(),
+          false,
+          true,
+          {{"ui", {{"csp", Json::object()}, {"prefersBorder", true}}}}};
+}
+
 class Resources : public mcp::ResourceSource {
  public:
   Resources(session::Workspace& workspace, std::shared_ptr<const Shelf> shelf,
@@ -193,6 +207,12 @@ std::vector<mcp::Resource> Resources::List() const {
                   "What the tool query can be asked: tables, columns, worked questions.",
                   "text/markdown",
                   {}});
+  list.push_back({kView,
+                  "view",
+                  "View",
+                  "Shows the answers of tools in hosts that can.",
+                  mcp::kAppMimeType,
+                  {}});
   for (const auto& [name, text] : schemas_) {
     list.push_back(
         {"jarvis://schema/" + name,
@@ -222,6 +242,7 @@ std::vector<mcp::ResourceTemplate> Resources::Templates() const {
 }
 
 Result<std::optional<ResourceContent>> Resources::Read(const std::string& uri, Job& job) const {
+  if (uri == kView) return View();
   const auto parsed = ParseResourceUri(uri);
   if (!parsed) return std::nullopt;
   if (!parsed->path.empty()) return ReadFile(uri, *parsed);

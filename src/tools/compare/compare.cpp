@@ -4,13 +4,17 @@
 
 #include <fmt/format.h>
 
+#include "documents/comparative_fair.h"
 #include "documents/comparative_levers.h"
 #include "documents/comparative_words.h"
 #include "documents/comparison.h"
 #include "findings/one/quality.h"
 #include "findings/two/comparability.h"
 #include "findings/two/compare_table.h"
+#include "io/output_folder.h"
 #include "output/number_format.h"
+#include "page/page_files.h"
+#include "page/pair_page.h"
 #include "table/column_place.h"
 #include "tools/compare/compare_source.h"
 #include "tools/compare/compare_tools.h"
@@ -144,6 +148,24 @@ Status AddFiles(const session::Workspace& workspace, const Json& arguments,
   for (const std::string& note : written.notes)
     answer->notes.push_back(note);
   return {};
+}
+
+// The comparison as a page, beside the reports that it shows.
+Status AddPage(const session::Workspace& workspace, const Json& arguments,
+               const documents::ComparativeFacts& facts, Job& job, Answer* answer) {
+  const auto given = TextArgument(arguments, "output_dir");
+  if (!given) return {};
+  const page::PairSide target{"target", facts.target.side.trace, *facts.pair.primary};
+  const page::PairSide reference{"reference", facts.reference.side.trace, *facts.pair.comparison};
+  JV_ASSIGN(const std::string text,
+            page::RenderPairPage(documents::FairReport(facts), target, reference, job));
+  const std::string name(page::kPairPageFile);
+  JV_ASSIGN(const std::string directory, workspace.files().ResolveOutput(*given));
+  JV_ASSIGN(const auto folder, io::OutputFolder::Open(workspace.files(), directory, job));
+  JV_TRY(folder->Claim({name}, MayOverwrite(arguments)));
+  JV_ASSIGN(std::string path, folder->Write(name, text));
+  answer->files.push_back({std::move(path), name, 0});
+  return folder->Commit();
 }
 
 bool HasTimeline(const session::ReportSource& source) {
@@ -296,6 +318,7 @@ Result<Answer> Compare(session::Workspace& workspace, const Json& arguments, Job
       "count as fixed cost, so small ones may come near 1; rows by it, unknown ones by the "
       "difference");
   JV_TRY(AddFiles(workspace, arguments, std::move(sources), job, &answer));
+  JV_TRY(AddPage(workspace, arguments, facts, job, &answer));
   answer.next = {{"ops_summary",
                   {{"trace", primary->id()}, {"by", by_name}},
                   "row ids of the primary's rows, for parent_chain"}};

@@ -6,6 +6,8 @@
 #include "analysis/ranks/collective_summaries.h"
 #include "analysis/ranks/collective_sync.h"
 #include "output/number_format.h"
+#include "page/page_files.h"
+#include "page/ranks_page.h"
 #include "session/collective_rules.h"
 #include "tools/ranks/later_levers.h"
 #include "tools/ranks/rank_report.h"
@@ -176,9 +178,15 @@ std::string JointHeadline(const JobView& view) {
 }
 
 // Leads with the cause; the rest is what the tables cannot say.
+// Empty: nothing is judged.
+struct Documents {
+  std::string fair;
+  std::string page;
+};
+
 void AddJudgement(const RankSet& set, const CollectiveReport& report,
                   const analysis::TableRules& rules, const RankWorkload* workload,
-                  std::string* document, Answer* answer) {
+                  Documents* documents, Answer* answer) {
   const analysis::JointTimeline joint = analysis::JoinCollectives(set);
   const analysis::JobStory story = analysis::TellJob(set, joint);
   std::vector<analysis::LoneKind> lone;
@@ -194,7 +202,8 @@ void AddJudgement(const RankSet& set, const CollectiveReport& report,
   const std::string comm = CommText(view);
   if (set.ranks.size() > 1) answer->summary = JointHeadline(view);
   answer->summary = verdict + " " + answer->summary + (comm.empty() ? "" : " In ms: " + comm + ".");
-  *document = RanksReport(view, verdict, lone, workload);
+  documents->fair = RanksReport(view, verdict, lone, workload);
+  documents->page = page::RenderRanksPage(documents->fair, set, joint);
 }
 
 }  // namespace
@@ -213,24 +222,29 @@ Result<Answer> Collectives(session::Workspace& workspace, const Json& arguments,
   Answer answer;
   answer.summary = Headline(set, report, compatible);
   answer.facts = Facts(set, report);
-  std::string document;
+  Documents documents;
   if (compatible) {
     answer.facts["stragglers"] = Stragglers(report);
     AddKinds(report, rules, &answer);
   } else {
     JV_ASSIGN(const std::optional<RankWorkload> workload,
               LookAtOneRank(workspace, arguments, set, job));
-    AddJudgement(set, report, rules, workload ? &*workload : nullptr, &document, &answer);
+    AddJudgement(set, report, rules, workload ? &*workload : nullptr, &documents, &answer);
   }
   JV_ASSIGN(const auto folder, io::OutputFolder::Open(workspace.files(), directory, job));
   std::vector<std::string> names = {kBook};
   for (const Table& table : report.tables)
     names.push_back(table.name + ".csv");
-  if (!document.empty()) names.emplace_back(kFairReport);
+  if (!documents.fair.empty()) {
+    names.emplace_back(kFairReport);
+    names.emplace_back(page::kRanksPageFile);
+  }
   JV_TRY(folder->Claim(names, MayOverwrite(arguments)));
-  if (!document.empty()) {
-    JV_ASSIGN(std::string path, folder->Write(kFairReport, document));
+  if (!documents.fair.empty()) {
+    JV_ASSIGN(std::string path, folder->Write(kFairReport, documents.fair));
     answer.files.push_back({std::move(path), "what the ranks wait for, and what to do", 0});
+    JV_ASSIGN(std::string page, folder->Write(std::string(page::kRanksPageFile), documents.page));
+    answer.files.push_back({std::move(page), "the same as a page, with when each rank waits", 0});
   }
   JV_TRY(WriteTables(report.tables, *folder, *folder, kBook, &answer));
   JV_TRY(folder->Commit());

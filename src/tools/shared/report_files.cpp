@@ -13,6 +13,8 @@
 #include "formats/finding_twins.h"
 #include "io/output_folder.h"
 #include "io/text_file.h"
+#include "page/page_files.h"
+#include "page/report_page.h"
 #include "session/trace_simulation.h"
 
 namespace jarvis::tools {
@@ -280,6 +282,8 @@ Result<std::vector<FileLink>> WriteReports(session::Workspace& workspace, const 
             "\n");
   }
   files.emplace_back(documents::kChartFile, documents::RenderChart(sources));
+  JV_ASSIGN(std::string page, page::RenderReportPage(sources, *one.trace, job));
+  files.emplace_back(page::kPageFile, std::move(page));
   files.emplace_back(kLogFile, LogText(sources.calls));
   Json options = {{"trace_id", one.trace->id()}, {"platform", one.platform_wanted}};
   if (!one.extension.empty()) options["extension"] = one.extension;
@@ -302,7 +306,8 @@ Result<std::vector<FileLink>> WriteReports(session::Workspace& workspace, const 
   JV_TRY(folder->Commit());
   // What a reader opens first.
   std::stable_partition(links.begin(), links.end(), [](const FileLink& link) {
-    return link.what.find('/') == std::string::npos && link.what.ends_with(".md");
+    const bool of_folder = link.what.find('/') == std::string::npos;
+    return (of_folder && link.what.ends_with(".md")) || link.what == page::kPageFile;
   });
   return links;
 }

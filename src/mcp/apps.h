@@ -1,0 +1,9 @@
+// The extension by which hosts show a page of ours beside a tool's answer.
+#pragma once
+
+namespace jarvis::mcp {
+
+inline constexpr const char* kAppsExtension = "io.modelcontextprotocol/ui";
+inline constexpr const char* kAppMimeType = "text/html;profile=mcp-app";
+
+}  // namespace jarvis::mcp

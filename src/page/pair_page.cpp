@@ -1,0 +1,57 @@
+#include "page/pair_page.h"
+
+#include <fmt/format.h>
+
+#include "documents/base_text.h"
+#include "documents/markdown_text.h"
+#include "output/html_page.h"
+#include "page/markdown_html.h"
+#include "page/page_files.h"
+#include "page/script_text.h"
+#include "page/work_tree.h"
+
+namespace jarvis::page {
+namespace {
+
+// A side's tree with its title: "target: 29.7 ms of GPU time a step".
+Result<std::string> SideJson(const PairSide& side, ScriptNames* names, const Job& job) {
+  JV_ASSIGN(const WorkTree tree, MakeWorkTree(side.trace, side.analysis, names, job));
+  const std::string unit = documents::UnitPhrase(side.analysis);
+  const std::string title = fmt::format("{}: {} of GPU time {}", side.name,
+                                        documents::EachMs(side.analysis, tree.total_ms), unit);
+  return fmt::format("{{\"title\":{},\"unit\":{},\"each\":{},\"ops\":{},\"tree\":{}}}",
+                     ScriptString(title), ScriptString(unit), side.analysis.base.count,
+                     OpsJson(tree, side.analysis), WorkTreeJson(tree));
+}
+
+constexpr std::string_view kIcicles =
+    "<section id=\"modules\">\n<h2>GPU time by module, op and kernel, side by side</h2>\n"
+    "<div class=\"view\" id=\"target-view\" role=\"group\" aria-label=\"target\"><noscript><p "
+    "class=\"noise\">This picture needs scripts; what it shows stands in the tables below, too.</p>"
+    "</noscript></div>\n<div class=\"view\" id=\"reference-view\" role=\"group\" "
+    "aria-label=\"reference\"></div>\n<p class=\"noise help\">Width is GPU time on one scale, "
+    "colour how far from its roof. Click to look closer on both sides; with the keyboard: arrows "
+    "choose, Enter looks closer, Escape goes back.</p>\n</section>\n";
+
+}  // namespace
+
+Result<std::string> RenderPairPage(std::string_view report, const PairSide& target,
+                                   const PairSide& reference, const Job& job) {
+  ScriptNames names;
+  JV_ASSIGN(const std::string of_target, SideJson(target, &names, job));
+  JV_ASSIGN(const std::string of_reference, SideJson(reference, &names, job));
+  const std::size_t details = report.find("\n---\n");
+  std::string body = "<main>\n<section class=\"first\">\n" +
+                     MarkdownHtml(report.substr(0, details)) + "</section>\n";
+  body += kIcicles;
+  if (details != std::string_view::npos)
+    body += "<section>\n" + MarkdownHtml(report.substr(details)) + "</section>\n";
+  body += fmt::format(
+      "</main>\n<script type=\"application/json\" id=\"view-data\">{{\"names\":{},\"sides\":[{},"
+      "{}]}}</script>\n",
+      names.Json(), of_target, of_reference);
+  return output::RenderShell({"Two traces compared", BrowserText({"report_style"}),
+                              BrowserText({"view", "icicle", "report"}), std::move(body)});
+}
+
+}  // namespace jarvis::page

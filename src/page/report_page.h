@@ -1,0 +1,20 @@
+// The report as one HTML file that stands alone: what the report for stakeholders says, word for
+// word, with the step as a bar, the levers before and after, a timeline, an icicle of GPU time, a
+// roofline and tables that sort and filter.
+#pragma once
+
+#include <string>
+
+#include "base/job.h"
+#include "base/result.h"
+#include "documents/report.h"
+#include "session/loaded_trace.h"
+
+namespace jarvis::page {
+
+// `trace` is what `sources.analysis` is of. The same input gives the same bytes. Errors:
+// kCancelled.
+Result<std::string> RenderReportPage(const documents::ReportSources& sources,
+                                     const session::LoadedTrace& trace, const Job& job);
+
+}  // namespace jarvis::page

@@ -1,0 +1,103 @@
+#!/usr/bin/env python3
+"""What `analyze` shows on a terminal and what it writes into a pipe, and `view`, which opens a page."""
+
+import fcntl
+import os
+import pathlib
+import pty
+import re
+import struct
+import subprocess
+import tempfile
+import termios
+import unittest
+
+BINARY = os.environ.get("JARVIS_BINARY", "")
+TRACE = pathlib.Path(__file__).parents[2] / "examples/data/transformer_step.json.gz"
+ESCAPE = re.compile(r"\x1b\[[0-9;]*[mK]")
+
+
+def on_terminal(arguments, columns, **environment):
+    """What a program writes on a terminal of so many columns."""
+    ours, its = pty.openpty()
+    fcntl.ioctl(its, termios.TIOCSWINSZ, struct.pack("HHHH", 40, columns, 0, 0))
+    env = {name: value for name, value in os.environ.items() if name != "NO_COLOR"}
+    with subprocess.Popen(arguments, stdout=its, stderr=subprocess.DEVNULL,
+                          env={**env, "TERM": "xterm", **environment}) as process:
+        os.close(its)
+        text = b""
+        while True:
+            try:
+                part = os.read(ours, 65536)
+            except OSError:  # nobody writes any more
+                break
+            if not part:
+                break
+            text += part
+    os.close(ours)
+    assert process.returncode == 0, text
+    return text.decode().replace("\r\n", "\n")
+
+
+class Terminal(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        if not BINARY:
+            raise unittest.SkipTest("JARVIS_BINARY is not set")
+        cls.made = tempfile.TemporaryDirectory()
+        cls.addClassCleanup(cls.made.cleanup)
+        cls.out = pathlib.Path(cls.made.name, "out")
+        cls.command = [BINARY, "analyze", str(TRACE), "--output-dir", str(cls.out)]
+
+    def test_a_pipe_gets_the_report_as_it_is(self):
+        text = subprocess.run(self.command, check=True, capture_output=True, text=True).stdout
+        self.assertNotIn("\x1b", text)
+        self.assertIn("| Metric | Value |", text)
+        self.assertNotIn("report.html", text)
+        dumb = on_terminal(self.command, 80, TERM="dumb")
+        self.assertEqual(dumb, text)
+
+    def test_a_terminal_gets_tables_and_bars(self):
+        for columns in (60, 100, 200):
+            with self.subTest(columns=columns):
+                text = on_terminal(self.command, columns)
+                self.assertIn("\x1b[1m", text)
+                plain = ESCAPE.sub("", text)
+                self.assertNotIn("\x1b", plain)
+                self.assertIn("\u2588", plain)
+                self.assertIn("To look at: " + str(self.out / "report.html"), plain)
+                lines = [line for line in plain.split("\n") if str(self.out) not in line]
+                self.assertLessEqual(max(map(len, lines)), min(columns, 140))
+                self.assertNotIn("| ", plain)
+                self.assertNotIn("`", plain)
+
+    def test_colours_can_be_refused(self):
+        text = on_terminal(self.command, 100, NO_COLOR="1")
+        self.assertNotIn("\x1b", text)
+        self.assertIn("\u2588", text)
+
+    def test_view_writes_the_page_and_opens_it_where_it_can(self):
+        folder = pathlib.Path(self.made.name)
+        opener, opened = folder / "bin/xdg-open", folder / "opened"
+        opener.parent.mkdir()
+        opener.write_text(f"#!/bin/sh\nprintf %s \"$1\" > {opened}\n")
+        opener.chmod(0o755)
+        page = folder / "view/report.html"
+        command = [BINARY, "view", str(TRACE), "--output-dir", str(page.parent)]
+        path = f"{opener.parent}:{os.environ['PATH']}"
+        bare = {name: value for name, value in os.environ.items()
+                if name not in ("DISPLAY", "WAYLAND_DISPLAY")}
+        ran = subprocess.run(command, check=True, capture_output=True, text=True,
+                             env={**bare, "PATH": path})
+        self.assertEqual(ran.stdout, f"{page}\n")
+        self.assertTrue(page.exists())
+        self.assertFalse(opened.exists())
+        subprocess.run(command, check=True, capture_output=True,
+                       env={**bare, "PATH": path, "DISPLAY": ":0"})
+        self.assertEqual(opened.read_text(), str(page))
+        ran = subprocess.run([BINARY, "view"], capture_output=True, text=True)
+        self.assertIn("view needs a trace", ran.stderr)
+
+
+if __name__ == "__main__":
+    unittest.main()
