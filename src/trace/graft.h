@@ -3,7 +3,10 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
+#include <string>
 #include <string_view>
+#include <utility>
 
 #include "trace/event_store.h"
 
@@ -24,12 +27,19 @@ class Graft {
   // `correlation` (kAbsent: none).
   void Add(const EventStore& from, EventIndex event, std::int64_t ts_ns, std::int64_t dur_ns,
            std::int64_t correlation);
+  // A copy of a host event that is said to have happened during one of the base's: at the same
+  // time, on the track of its own thread. The other: a call of that name, of the base event's
+  // category.
+  EventIndex AddDuring(EventIndex base, const EventStore& from, EventIndex event);
+  EventIndex AddCallDuring(EventIndex base, std::string_view name);
   // Hangs a piece of GPU work on an added launch call, whose grid it gets if it has none.
   void Link(EventIndex gpu, std::int64_t correlation, std::string_view launch_args);
 
   EventStore Take() && { return std::move(store_); }
 
  private:
+  EventIndex Place(EventIndex base, Event added);
+  std::uint32_t TrackOf(const Track& track);
   void CopyArgs(const EventStore& from, const Event& event, std::int64_t correlation, Event* added);
   std::uint8_t CategoryOf(std::string_view category);
 
@@ -38,6 +48,7 @@ class Graft {
   std::int64_t end_ns_ = 0;
   std::uint32_t next_uid_ = 0;
   std::uint32_t track_ = 0;
+  std::map<std::pair<std::string, std::string>, std::uint32_t> tracks_;  // by process and thread
 };
 
 }  // namespace jarvis::trace
