@@ -63,7 +63,7 @@ void Graft::Add(const EventStore& from, EventIndex event, std::int64_t ts_ns, st
   Event added = from[event];
   added.ts_ns = ts_ns;
   added.dur_ns = dur_ns;
-  added.name = store_.strings.Intern(from.name(event));
+  added.name = TextOf(from, added.name);
   added.track = track_;
   added.uid = next_uid_++;
   added.order = 0;
@@ -71,6 +71,13 @@ void Graft::Add(const EventStore& from, EventIndex event, std::int64_t ts_ns, st
   added.flags = 0;
   CopyArgs(from, from[event], correlation, &added);
   store_.events.push_back(added);
+}
+
+StringId Graft::TextOf(const EventStore& from, StringId id) {
+  std::vector<StringId>& known = texts_[&from];
+  if (known.empty()) known.assign(from.strings.size(), kNoString);
+  if (known[id] == kNoString) known[id] = store_.strings.Intern(from.strings[id]);
+  return known[id];
 }
 
 std::uint32_t Graft::TrackOf(const Track& track) {
@@ -107,7 +114,7 @@ EventIndex Graft::Place(EventIndex base, Event added) {
 
 EventIndex Graft::AddDuring(EventIndex base, const EventStore& from, EventIndex event) {
   Event added = from[event];
-  added.name = store_.strings.Intern(from.name(event));
+  added.name = TextOf(from, added.name);
   added.track = TrackOf(from.tracks[added.track]);
   added.category = CategoryOf(from.categories[added.category]);
   CopyArgs(from, from[event], from.args_of(event).correlation, &added);
@@ -130,7 +137,7 @@ void Graft::CopyArgs(const EventStore& from, const Event& event, std::int64_t co
   args.external_id = kAbsent;
   args.sequence = kAbsent;
   for (StringId* id : {&args.dims, &args.strides, &args.types, &args.concrete, &args.other}) {
-    if (*id != kNoString) *id = store_.strings.Intern(from.strings[*id]);
+    if (*id != kNoString) *id = TextOf(from, *id);
   }
   added->args = static_cast<std::uint32_t>(store_.args.size());
   store_.args.push_back(args);

@@ -7,6 +7,7 @@
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include "trace/event_store.h"
 
@@ -42,6 +43,8 @@ class Graft {
   std::uint32_t TrackOf(const Track& track);
   void CopyArgs(const EventStore& from, const Event& event, std::int64_t correlation, Event* added);
   std::uint8_t CategoryOf(std::string_view category);
+  // The text's id here. Most texts come again and again, as one graph is replayed many times.
+  StringId TextOf(const EventStore& from, StringId id);
 
   EventStore store_;
   std::int64_t next_correlation_ = 1;
@@ -49,6 +52,7 @@ class Graft {
   std::uint32_t next_uid_ = 0;
   std::uint32_t track_ = 0;
   std::map<std::pair<std::string, std::string>, std::uint32_t> tracks_;  // by process and thread
+  std::map<const EventStore*, std::vector<StringId>> texts_;  // by id there; kNoString: not yet
 };
 
 }  // namespace jarvis::trace
