@@ -204,7 +204,10 @@ WorkCall TraceLensNodes::CallOf(Node n) const {
   WorkCall call;
   call.op = EventOf(n);
   const PseudoOp* pseudo = PseudoOf(n);
-  if (n >= events_.size()) call.name = pseudo->name;
+  if (n >= events_.size()) {
+    call.name = pseudo->name;
+    call.pseudo = pseudo;
+  }
   call.uid = pseudo != nullptr ? pseudo->uid : events_[n].uid;
   if (pseudo == nullptr || pseudo->HasTimes()) {
     call.host_us = analysis::DurationUs(events_, n, Clock::kDoubleMicros);

@@ -1,5 +1,8 @@
 #include "compat/tracelens_reading.h"
 
+#include <optional>
+#include <utility>
+
 #include "compat/move_backward_rows.h"
 #include "compat/tracelens.h"
 #include "compat/tracelens_tree.h"
@@ -23,17 +26,22 @@ analysis::ReportCalls CallsOf(TraceLensWork work) {
 
 }  // namespace
 
-analysis::ReportReading TraceLensReading(const trace::EventStore& events,
-                                         const analysis::ReadingOptions& options) {
+analysis::ReportReading TraceLensReading(const trace::EventStore& recorded,
+                                         const analysis::ReadingOptions& options,
+                                         std::span<const TraceLensCapture> captures) {
+  std::optional<MergedCaptures> merged;
+  if (options.inference) merged = MergeCaptures(recorded, captures);
+  const trace::EventStore& events = merged ? *merged->events : recorded;
   const TraceLensOptions how = {
       .include_unlinked_kernels = options.include_unlinked_kernels,
-      .python_frames = options.detect_recompute || options.include_call_stack ||
+      .python_frames = merged || options.detect_recompute || options.include_call_stack ||
                        (options.inference && options.group_by_parent_module),
       .pseudo_ops = options.pseudo_ops,
       .models = options.models.get()};
-  const auto tree =
-      std::make_shared<const TraceLensTree>(BuildTraceLensTree(events, how.python_frames));
+  const auto tree = std::make_shared<const TraceLensTree>(
+      merged ? std::move(merged->tree) : BuildTraceLensTree(events, how.python_frames));
   analysis::ReportReading reading;
+  if (merged) reading.events = merged->events;
   std::shared_ptr<std::vector<char>> recompute;
   if (options.detect_recompute) recompute = std::make_shared<std::vector<char>>();
   reading.attribution = std::make_shared<const analysis::Attribution>(
@@ -53,6 +61,7 @@ analysis::ReportReading TraceLensReading(const trace::EventStore& events,
   reading.limits_rows = false;               // P1: the limits are read and not kept
   // P9: the frames are there for another reason.
   reading.stacks_in_kernel_cells = how.python_frames && !options.include_call_stack;
+  reading.parts_repeat_callers = true;  // T16b
   reading.overlaps_of_launchers = true;
   reading.has_coverage = false;
   reading.calls = [&events, tree, attribution = reading.attribution, rows = reading.rules.models,

@@ -7,6 +7,7 @@
 
 #include "base/text.h"
 #include "io/text_file.h"
+#include "session/rank_digests.h"
 #include "trace/json_text.h"
 
 namespace jarvis::session {
@@ -20,8 +21,7 @@ std::string_view FileNameOf(std::string_view path) {
   return path.substr(path.rfind('/') + 1);
 }
 
-// The number right behind a word of a file's name, an underscore between them or not: "bs_32",
-// "rank0".
+// The number right behind a word of a file's name, an underscore between them or not: "bs_32".
 std::optional<std::int64_t> NumberBehind(std::string_view name, std::string_view word) {
   const std::size_t at = name.find(word);
   if (at == std::string_view::npos) return std::nullopt;
@@ -30,20 +30,26 @@ std::optional<std::int64_t> NumberBehind(std::string_view name, std::string_view
   return ParseInt(rest.substr(0, rest.find_first_not_of("0123456789")));
 }
 
-// Rows by file name, from the list that servers leave beside their captures.
-std::map<std::string, std::int64_t> ReadDetails(const io::FilePolicy& files,
-                                                const std::string& path) {
-  std::map<std::string, std::int64_t> rows;
+struct CaptureDetails {
+  std::int64_t batch = 0;
+  std::string mode;
+};
+
+// By file name, from the list that servers leave beside their captures.
+std::map<std::string, CaptureDetails> ReadDetails(const io::FilePolicy& files,
+                                                  const std::string& path) {
+  std::map<std::string, CaptureDetails> rows;
   const auto text = io::ReadTextFile(files, path, kDetailsBytes);
   if (!text) return rows;
   const std::size_t begin = text->find('[');
   if (begin == std::string::npos) return rows;
   for (std::string_view entry : trace::ElementsOf(std::string_view(*text).substr(begin))) {
     if (!entry.starts_with("{")) continue;
-    entry.remove_prefix(1);
+    entry = entry.substr(1, entry.rfind('}') - 1);
     const std::string file = trace::Unescape(trace::Unquoted(trace::MemberOf(entry, "file")));
     const auto batch = trace::IntegerOf(trace::MemberOf(entry, "batch_size"));
-    if (!file.empty() && batch) rows[file] = *batch;
+    if (file.empty() || !batch) continue;
+    rows[file] = {*batch, trace::Unescape(trace::Unquoted(Trim(trace::MemberOf(entry, "mode"))))};
   }
   return rows;
 }
@@ -52,17 +58,23 @@ void AddFolder(const io::FilePolicy& files, const std::string& folder,
                std::vector<CaptureSource>* out) {
   const auto found = files.ListFolder(folder, {".json", ".json.gz"}, 1, kCaptureFiles);
   if (!found) return;
-  std::map<std::string, std::int64_t> rows;
+  std::map<std::string, CaptureDetails> rows;
+  bool listed = false;
   for (const std::string& path : *found) {
-    if (FileNameOf(path) == kDetailsName) rows.merge(ReadDetails(files, path));
+    if (FileNameOf(path) != kDetailsName) continue;
+    rows.merge(ReadDetails(files, path));
+    listed = true;
   }
   for (const std::string& path : *found) {
     const std::string_view name = FileNameOf(path);
     if (name == kDetailsName) continue;
     const auto detail = rows.find(std::string(name));
-    out->push_back(
-        {path, detail == rows.end() ? NumberBehind(name, "bs_") : std::optional(detail->second),
-         NumberBehind(name, "rank")});
+    CaptureSource source = {path, NumberBehind(name, "bs_"), RankInPath(path), {}, listed};
+    if (detail != rows.end()) {
+      source.batch = detail->second.batch;
+      source.mode = detail->second.mode;
+    }
+    out->push_back(std::move(source));
   }
 }
 
@@ -86,7 +98,7 @@ std::vector<CaptureSource> FindCaptureSources(const io::FilePolicy& files,
     AddFolder(files, named, &out);
   } else {
     // Whoever names one file means it, whatever its name says of rows.
-    out.push_back({named, std::nullopt, NumberBehind(FileNameOf(named), "rank")});
+    out.push_back({named, std::nullopt, RankInPath(named), {}, false});
   }
   return out;
 }

@@ -15,7 +15,9 @@ namespace jarvis::session {
 struct CaptureSource {
   std::string path;                   // absolute
   std::optional<std::int64_t> batch;  // rows, as execution_details.json or the name tells
-  std::optional<std::int64_t> rank;   // as the name tells
+  std::optional<std::int64_t> rank;   // as its path tells
+  std::string mode;     // as execution_details.json tells: "FULL", "PIECEWISE"; empty: it does not
+  bool listed = false;  // its directory has such a list
 };
 
 // The absolute path of the file or directory that a caller names. Errors: kNotAllowed,

@@ -48,8 +48,12 @@ std::size_t BytesOf(const std::vector<analysis::Caller>& callers) {
 }  // namespace
 
 std::size_t LoadedTrace::MemoryBytes() const {
-  return trace_.events.MemoryBytes() + tree_.MemoryBytes() + lazy_bytes_ + chains_bytes_ +
-         derived_.MemoryBytes() + (joined_ == nullptr ? 0 : joined_->MemoryBytes()) +
+  std::size_t captures = 0;
+  for (const CaptureRecording& one : captures_)
+    captures += one.trace->MemoryBytes();
+  return captures + trace_.events.MemoryBytes() + tree_.MemoryBytes() + lazy_bytes_ +
+         chains_bytes_ + derived_.MemoryBytes() +
+         (joined_ == nullptr ? 0 : joined_->MemoryBytes()) +
          attribution_.timeline.size() * sizeof(trace::EventIndex) +
          attribution_.kernels.size() * sizeof(trace::EventIndex) +
          attribution_.launchers.size() * sizeof(analysis::Launcher) +

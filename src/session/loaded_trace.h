@@ -63,6 +63,8 @@ class LoadedTrace {
   // Whether a piece of GPU work comes from the replay of a graph.
   bool IsReplayed(trace::EventIndex gpu) const;
   const CaptureUse& capture() const { return capture_; }
+  // The captures that were read, in the order of their files.
+  const std::vector<CaptureRecording>& captures() const { return captures_; }
   // What summaries, callers and subtrees are made from.
   analysis::SummaryInput Input() const {
     return {events(), tree_, track_names(), attribution_, steps_};
@@ -100,6 +102,7 @@ class LoadedTrace {
   Recorded recorded_;
   trace::EventIndex recorded_end_ = 0;  // events from here on are of a capture
   CaptureUse capture_;
+  std::vector<CaptureRecording> captures_;
   std::shared_ptr<const LoadedTrace> joined_;  // null: no capture
   mutable std::mutex summaries_mutex_;
   mutable std::array<std::unique_ptr<const analysis::Summary>, 6> summaries_;  // by GroupBy

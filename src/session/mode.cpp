@@ -1,5 +1,7 @@
 #include "session/mode.h"
 
+#include <vector>
+
 #include "compat/tracelens.h"
 #include "compat/tracelens_compare.h"
 #include "compat/tracelens_diff.h"
@@ -21,14 +23,18 @@ constexpr Mode kOwnMode = {
     .rocprof_rules = [] { return rocprof::ReportRules(); },
     .has_models_of = nullptr,
     .model_overlays = [] { return std::span<const EmbeddedFile>(); },
-    .reads_captures = true,
+    .joins_captures = true,
     .judges_comparisons = true,
 };
 
 constexpr Mode kTraceLensMode = {
     .read =
         [](const LoadedTrace& trace, const analysis::ReadingOptions& options) {
-          return compat::TraceLensReading(trace.events(), options);
+          std::vector<compat::TraceLensCapture> captures;
+          for (const CaptureRecording& one : trace.captures()) {
+            captures.push_back({&one.trace->events(), one.rows, one.mode, one.listed});
+          }
+          return compat::TraceLensReading(trace.events(), options, captures);
         },
     .diff = &compat::TraceLensDiffReading,
     .read_diff_side =
@@ -40,7 +46,7 @@ constexpr Mode kTraceLensMode = {
     .rocprof_rules = &compat::TraceLensRocprofRules,
     .has_models_of = &compat::InTheReference,
     .model_overlays = &compat::OverlayFiles,
-    .reads_captures = false,
+    .joins_captures = false,
     .judges_comparisons = false,
 };
 

@@ -30,8 +30,9 @@ struct Mode {
   bool (*has_models_of)(std::string_view file);
   std::span<const EmbeddedFile> (*model_overlays)();
 
-  // The report about inference has replayed kernels below the ops of their capture.
-  bool reads_captures;
+  // The report about inference is made of the trace with its captures joined; else the reading
+  // takes them itself.
+  bool joins_captures;
 
   // A comparison of reports holds work against its platform, and tells what was found.
   bool judges_comparisons;

@@ -19,10 +19,10 @@ struct Timeline {
   std::optional<double> total_us;  // what percent columns of other tables refer to
 };
 
-Timeline MakeTimeline(const LoadedTrace& trace, const analysis::ReportReading& reading,
+Timeline MakeTimeline(const trace::EventStore& events, const analysis::ReportReading& reading,
                       const ReportOptions& options) {
   const auto compute = [&](std::span<const trace::EventIndex> work) {
-    return analysis::ComputeGpuTimeline(trace.events(), work, reading.rules.clock,
+    return analysis::ComputeGpuTimeline(events, work, reading.rules.clock,
                                         options.micro_idle_thresh_us,
                                         reading.rules.clock == analysis::Clock::kNanoseconds
                                             ? analysis::Communicators::kAll
@@ -44,25 +44,25 @@ Timeline MakeTimeline(const LoadedTrace& trace, const analysis::ReportReading& r
 }
 
 // By launcher.
-std::vector<analysis::Overlap> OverlapsOf(const LoadedTrace& trace, const ReportParts& made) {
+std::vector<analysis::Overlap> OverlapsOf(const trace::EventStore& events,
+                                          const ReportParts& made) {
   const analysis::Attribution& attribution = *made.reading.attribution;
   std::vector<analysis::Overlap> result;
   result.reserve(attribution.launchers.size());
   for (const analysis::Launcher& launcher : attribution.launchers) {
-    result.push_back(analysis::OverlapOf(trace.events(), *made.overlaps,
-                                         attribution.KernelsOf(launcher), made.reading.rules));
+    result.push_back(analysis::OverlapOf(events, *made.overlaps, attribution.KernelsOf(launcher),
+                                         made.reading.rules));
   }
   return result;
 }
 
 // The tables about ops.
-Result<void> AddOpsTables(const LoadedTrace& trace, const ReportParts& made,
-                          const ReportOptions& options, analysis::TableInput input, Job& job,
-                          std::vector<Table>* tables) {
+Result<void> AddOpsTables(const ReportParts& made, const ReportOptions& options,
+                          analysis::TableInput input, Job& job, std::vector<Table>* tables) {
   analysis::LauncherModules modules;
   input.inference = options.inference;
   if (options.inference && options.group_by_parent_module) {
-    modules = analysis::FindModules(trace.events(), *made.reading.attribution, made.reading.parent);
+    modules = analysis::FindModules(input.events, *made.reading.attribution, made.reading.parent);
     input.modules = &modules;
   }
   analysis::UniqueArgsOptions unique;
@@ -76,14 +76,14 @@ Result<void> AddOpsTables(const LoadedTrace& trace, const ReportParts& made,
   Result<void> work;
   ParallelFor(2, 0, [&](std::size_t part) {
     if (part == 0) {
-      work = AddWorkTables(trace, made, options, input, job, &work_tables);
+      work = AddWorkTables(made, options, input, job, &work_tables);
       return;
     }
     tables->push_back(analysis::OpsSummaryByCategory(input));
     tables->push_back(analysis::OpsSummary(input));
     tables->push_back(unique_args());
     if (options.include_overlap_info && job.Check()) {
-      const std::vector<analysis::Overlap> overlaps = OverlapsOf(trace, made);
+      const std::vector<analysis::Overlap> overlaps = OverlapsOf(input.events, made);
       unique.overlaps = &overlaps;
       tables->push_back(unique_args());
     }
@@ -123,6 +123,7 @@ void AddKernelTables(const analysis::TableInput& input, const analysis::ReportRe
 Result<std::vector<Table>> MakeTables(const LoadedTrace& trace, const LoadedTrace& recorded,
                                       const analysis::ReportReading& reading,
                                       const ReportOptions& options, Job& job) {
+  const trace::EventStore& events = reading.events == nullptr ? trace.events() : *reading.events;
   ReportParts made{reading};
   std::unique_ptr<const AlignedTraces> aligned;
   analysis::ExtraColumns comparison;
@@ -135,24 +136,25 @@ Result<std::vector<Table>> MakeTables(const LoadedTrace& trace, const LoadedTrac
   const analysis::Attribution& attribution = *reading.attribution;
   analysis::Overlaps overlaps;
   if (options.include_overlap_info) {
-    JV_ASSIGN(overlaps,
-              analysis::FindOverlaps(trace.events(), attribution.timeline, reading.overlap, job));
+    JV_ASSIGN(overlaps, analysis::FindOverlaps(events, attribution.timeline, reading.overlap, job));
     made.overlaps = &overlaps;
   }
-  const analysis::TableInput input{trace.events(), trace.track_names(), attribution, reading.rules,
+  const std::vector<trace::TrackNames> names =
+      reading.events == nullptr ? trace.track_names() : trace::ReadTrackNames(events);
+  const analysis::TableInput input{events, names, attribution, reading.rules,
                                    reading.recompute.get()};
   if (attribution.timeline.empty() && reading.needs_gpu_work) {
     return Fail(ErrorCode::kNoGpuEvents, "No GPU events found in the trace",
                 "repeat without compat: the default also counts GPU work without launch arrows");
   }
-  Timeline timeline = MakeTimeline(trace, reading, options);
+  Timeline timeline = MakeTimeline(events, reading, options);
   if (reading.total_as_shown && timeline.total_us) {
     timeline.total_us = *timeline.total_us / 1000 * 1e3;
   }
   std::vector<Table> tables;
   tables.push_back(std::move(timeline.table));
   const bool about_ops = attribution.cpu_ops || !reading.needs_ops;
-  if (about_ops) JV_TRY(AddOpsTables(trace, made, options, input, job, &tables));
+  if (about_ops) JV_TRY(AddOpsTables(made, options, input, job, &tables));
   JV_TRY(job.Check());
   if (aligned != nullptr) AddDiffTables(*aligned, &tables);
   AddKernelTables(input, reading, options, timeline.total_us, &tables);
@@ -191,7 +193,7 @@ Result<std::vector<Table>> MakeReport(const LoadedTrace& trace, const ReportOpti
       .include_overlap_info = options.include_overlap_info,
       .models = options.models};
   const Mode& mode = ModeOf(options.compat);
-  const LoadedTrace& read = options.inference && mode.reads_captures ? trace.WithCapture() : trace;
+  const LoadedTrace& read = options.inference && mode.joins_captures ? trace.WithCapture() : trace;
   return MakeTables(read, trace, mode.read(read, asked), options, job);
 }
 

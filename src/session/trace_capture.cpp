@@ -11,6 +11,7 @@
 #include "io/file_policy.h"
 #include "session/capture_files.h"
 #include "session/loaded_trace.h"
+#include "session/rank_digests.h"
 #include "trace/graft.h"
 
 namespace jarvis::session {
@@ -25,9 +26,18 @@ constexpr std::uint64_t kCaptureBytes = std::uint64_t{1} << 30;  // of files
 constexpr std::size_t kAddedEvents = 4'000'000;
 
 struct CaptureFile {
+  CaptureSource source;
   std::shared_ptr<const LoadedTrace> trace;
   std::vector<CapturedGraph> graphs;
   std::string misfit;  // why the last replay that was held against it does not fit
+};
+
+// Which graph the replay before was of.
+struct LastFit {
+  std::size_t file = 0;
+  std::size_t graph = 0;
+  EventIndex iteration = trace::kNoEvent;
+  std::optional<std::int64_t> batch;
 };
 
 // A capture that fits a replay.
@@ -69,12 +79,22 @@ class CaptureJoiner {
     std::vector<CaptureSource> sources = FindCaptureSources(files, trace_.path(), named);
     if (sources.empty() && !named.empty()) Pass(named, "holds no trace");
     if (rows.size() == replays_.size()) sources = SourcesForRows(std::move(sources), rows);
+    PassOtherRanks(&sources);
     std::uint64_t bytes = 0;
     for (const CaptureSource& source : sources) {
       JV_TRY(ReadOne(files, source, options, job, &bytes));
       if (bytes > kCaptureBytes) break;
     }
     return {};
+  }
+
+  std::vector<CaptureRecording> Recordings() const {
+    std::vector<CaptureRecording> out;
+    for (const CaptureFile& file : files_) {
+      const CaptureSource& source = file.source;
+      out.push_back({file.trace, source.batch, source.mode, source.listed});
+    }
+    return out;
   }
 
   // The joined events; absent: nothing fits.
@@ -132,11 +152,12 @@ class CaptureJoiner {
       Pass(source.path, "is no trace that can be read");
       return {};
     }
-    if (const std::string why = OtherRank(source, **loaded); !why.empty()) {
+    const auto& recorded = (*loaded)->trace().metadata.rank;
+    if (const std::string why = OtherRank(recorded ? recorded : source.rank); !why.empty()) {
       Pass(source.path, why);
       return {};
     }
-    CaptureFile file{std::move(*loaded), {}, {}};
+    CaptureFile file{source, std::move(*loaded), {}, {}};
     file.graphs = analysis::FindCapturedGraphs(file.trace->events(), file.trace->tree());
     if (!file.graphs.empty()) {
       TakeRows(source, &file.graphs);
@@ -149,24 +170,43 @@ class CaptureJoiner {
   }
 
   // What a server says of its file counts more than what shapes suggest, unless the file holds
-  // graphs for several numbers of rows.
+  // graphs for several numbers of rows. Shapes of one piece of a model suggest little.
   static void TakeRows(const CaptureSource& source, std::vector<CapturedGraph>* graphs) {
     const bool alike = std::all_of(graphs->begin(), graphs->end(), [&](const CapturedGraph& one) {
       return one.batch == graphs->front().batch;
     });
-    if (!source.batch || !alike) return;
+    const bool told = std::any_of(graphs->begin(), graphs->end(),
+                                  [](const CapturedGraph& one) { return one.batch_told; });
+    const bool pieces = source.mode == "PIECEWISE" && !told;
+    if (!source.batch || !(alike || pieces)) return;
     for (CapturedGraph& graph : *graphs)
       graph.batch = source.batch;
   }
 
+  // As recorded, else as the file's path says.
+  std::optional<std::int64_t> OwnRank() const {
+    const auto& recorded = trace_.trace().metadata.rank;
+    return recorded ? recorded : RankInPath(trace_.path());
+  }
+
   // Where both ranks are known and are not one.
-  std::string OtherRank(const CaptureSource& source, const LoadedTrace& capture) const {
-    const auto& own = trace_.trace().metadata.rank;
-    const auto& recorded = capture.trace().metadata.rank;
-    if (!own || (!recorded && !source.rank)) return {};
-    const std::int64_t other = recorded ? *recorded : *source.rank;
-    if (other == *own) return {};
-    return fmt::format("is of rank {}, and the trace of rank {}", other, *own);
+  std::string OtherRank(const std::optional<std::int64_t>& other) const {
+    const std::optional<std::int64_t> own = OwnRank();
+    if (!own || !other || *other == *own) return {};
+    return fmt::format("is of rank {}, and the trace of rank {}", *other, *own);
+  }
+
+  // Of a job's captures those that are named after other ranks are not even read, as long as some
+  // are named after the trace's own.
+  void PassOtherRanks(std::vector<CaptureSource>* sources) {
+    const std::optional<std::int64_t> own = OwnRank();
+    const auto is_own = [&](const CaptureSource& source) { return source.rank == own; };
+    if (!own || std::none_of(sources->begin(), sources->end(), is_own)) return;
+    std::erase_if(*sources, [&](const CaptureSource& source) {
+      const std::string why = OtherRank(source.rank);
+      if (!why.empty()) Pass(source.path, why);
+      return !why.empty();
+    });
   }
 
   double UsOf(const ReplayedGraph& replay) const {
@@ -181,6 +221,31 @@ class CaptureJoiner {
   }
 
   std::optional<CaptureFit> Fit(const ReplayedGraph& replay) {
+    std::optional<CaptureFit> fit = NextPiece(replay);
+    if (!fit) fit = BestFit(replay);
+    if (fit) last_ = LastFit{fit->file, fit->graph, replay.iteration, replay.batch};
+    return fit;
+  }
+
+  // The pieces of a model are replayed in the order in which they were captured: of pieces that
+  // launch the same kernels, as those of its layers do, the next is meant, and with a new step the
+  // first.
+  std::optional<CaptureFit> NextPiece(const ReplayedGraph& replay) const {
+    if (!last_ || last_->batch != replay.batch) return std::nullopt;
+    const CaptureFile& file = files_[last_->file];
+    const std::size_t count = file.graphs.size();
+    const bool goes_on = replay.iteration == last_->iteration;
+    std::size_t graph = goes_on ? (last_->graph + 1) % count : 0;
+    for (std::size_t tried = 0; tried < count; ++tried, graph = (graph + 1) % count) {
+      if (file.graphs[graph].batch == file.graphs[last_->graph].batch) break;
+    }
+    std::vector<std::uint32_t> launches =
+        AlignReplay(trace_.events(), replay, file.trace->events(), file.graphs[graph]);
+    if (launches.empty()) return std::nullopt;
+    return CaptureFit{last_->file, graph, std::move(launches)};
+  }
+
+  std::optional<CaptureFit> BestFit(const ReplayedGraph& replay) {
     std::optional<CaptureFit> best;
     std::set<std::int64_t> rows;
     for (std::size_t f = 0; f < files_.size(); ++f) {
@@ -247,6 +312,7 @@ class CaptureJoiner {
   const std::vector<ReplayedGraph> replays_;
   CaptureUse& use_;
   std::vector<CaptureFile> files_;
+  std::optional<LastFit> last_;
   std::int64_t next_ns_ = 0;
 };
 
@@ -259,6 +325,7 @@ Status AddCapture(const io::FilePolicy& files, const std::string& named,
   if (replays.empty()) return {};
   CaptureJoiner joiner(*trace, std::move(replays), &trace->capture_);
   JV_TRY(joiner.Read(files, named, options, job));
+  trace->captures_ = joiner.Recordings();
   std::optional<trace::EventStore> events = joiner.Join();
   if (!events) return {};
   auto joined = std::make_shared<LoadedTrace>();

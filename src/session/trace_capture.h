@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -14,6 +15,14 @@
 namespace jarvis::session {
 
 class LoadedTrace;
+
+// A capture that was read.
+struct CaptureRecording {
+  std::shared_ptr<const LoadedTrace> trace;
+  std::optional<std::int64_t> rows;  // as its folder's list, or its name, tells
+  std::string mode;                  // as the list tells: "FULL", "PIECEWISE"
+  bool listed = false;               // its folder has a list
+};
 
 // A capture that serves no replay, and why.
 struct UnusedCapture {

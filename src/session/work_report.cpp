@@ -14,12 +14,13 @@ using analysis::WorkCall;
 
 class WorkReport {
  public:
-  WorkReport(const LoadedTrace& trace, const ReportParts& parts, const ReportOptions& options,
+  WorkReport(const ReportParts& parts, const ReportOptions& options,
              const analysis::TableInput& input)
-      : trace_(trace), parts_(parts), reading_(parts.reading), options_(options), input_(input) {
+      : parts_(parts), reading_(parts.reading), options_(options), input_(input) {
     table_options_.metrics = {options.platform ? &*options.platform : nullptr, reading_.roof_rule};
     table_options_.call_stacks = options.include_call_stack;
     table_options_.stacks_in_kernel_cells = reading_.stacks_in_kernel_cells;
+    table_options_.parts_repeat_callers = reading_.parts_repeat_callers;
     table_options_.parent = reading_.caller;
   }
 
@@ -113,12 +114,11 @@ class WorkReport {
       kernels.assign(own.begin(), own.end());
     }
     std::stable_sort(kernels.begin(), kernels.end(), [&](auto a, auto b) {
-      return trace_.events()[a].ts_ns < trace_.events()[b].ts_ns;
+      return input_.events[a].ts_ns < input_.events[b].ts_ns;
     });
-    return analysis::OverlapOf(trace_.events(), *parts_.overlaps, kernels, reading_.rules);
+    return analysis::OverlapOf(input_.events, *parts_.overlaps, kernels, reading_.rules);
   }
 
-  const LoadedTrace& trace_;
   const ReportParts& parts_;
   const analysis::ReportReading& reading_;
   const ReportOptions& options_;
@@ -129,10 +129,10 @@ class WorkReport {
 
 }  // namespace
 
-Result<void> AddWorkTables(const LoadedTrace& trace, const ReportParts& parts,
-                           const ReportOptions& options, const analysis::TableInput& input,
-                           Job& job, std::vector<Table>* tables) {
-  return WorkReport(trace, parts, options, input).Run(job, tables);
+Result<void> AddWorkTables(const ReportParts& parts, const ReportOptions& options,
+                           const analysis::TableInput& input, Job& job,
+                           std::vector<Table>* tables) {
+  return WorkReport(parts, options, input).Run(job, tables);
 }
 
 }  // namespace jarvis::session

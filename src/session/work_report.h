@@ -20,8 +20,7 @@ struct ReportParts {
 };
 
 // Appends the tables in the report's order.
-Result<void> AddWorkTables(const LoadedTrace& trace, const ReportParts& parts,
-                           const ReportOptions& options, const analysis::TableInput& input,
-                           Job& job, std::vector<Table>* tables);
+Result<void> AddWorkTables(const ReportParts& parts, const ReportOptions& options,
+                           const analysis::TableInput& input, Job& job, std::vector<Table>* tables);
 
 }  // namespace jarvis::session

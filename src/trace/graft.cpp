@@ -63,7 +63,7 @@ void Graft::Add(const EventStore& from, EventIndex event, std::int64_t ts_ns, st
   Event added = from[event];
   added.ts_ns = ts_ns;
   added.dur_ns = dur_ns;
-  added.name = store_.strings.Intern(from.name(event));
+  added.name = TextOf(from, added.name);
   added.track = track_;
   added.uid = next_uid_++;
   added.order = 0;
@@ -71,6 +71,61 @@ void Graft::Add(const EventStore& from, EventIndex event, std::int64_t ts_ns, st
   added.flags = 0;
   CopyArgs(from, from[event], correlation, &added);
   store_.events.push_back(added);
+}
+
+StringId Graft::TextOf(const EventStore& from, StringId id) {
+  std::vector<StringId>& known = texts_[&from];
+  if (known.empty()) known.assign(from.strings.size(), kNoString);
+  if (known[id] == kNoString) known[id] = store_.strings.Intern(from.strings[id]);
+  return known[id];
+}
+
+std::uint32_t Graft::TrackOf(const Track& track) {
+  if (tracks_.empty()) {
+    for (std::uint32_t t = 0; t < store_.tracks.size(); ++t) {
+      const Track& known = store_.tracks[t];
+      tracks_.try_emplace({std::string(known.pid), std::string(known.tid)}, t);
+    }
+  }
+  const auto [found, added] = tracks_.try_emplace({std::string(track.pid), std::string(track.tid)},
+                                                  static_cast<std::uint32_t>(store_.tracks.size()));
+  if (added) {
+    store_.tracks.push_back({Kept(&store_.strings, track.pid), Kept(&store_.strings, track.tid)});
+  }
+  return found->second;
+}
+
+EventIndex Graft::Place(EventIndex base, Event added) {
+  const Event& during = store_.events[base];
+  added.ts_ns = during.ts_ns;
+  added.dur_ns = during.dur_ns;
+  added.flags = during.flags & kInexact;
+  added.order = 0;
+  added.uid = next_uid_++;
+  ++store_.elements;
+  const auto exact = store_.exact_times.find(during.uid);
+  if (exact != store_.exact_times.end()) {
+    const EventStore::ExactTime time = exact->second;
+    store_.exact_times.emplace(added.uid, time);
+  }
+  store_.events.push_back(added);
+  return static_cast<EventIndex>(store_.events.size() - 1);
+}
+
+EventIndex Graft::AddDuring(EventIndex base, const EventStore& from, EventIndex event) {
+  Event added = from[event];
+  added.name = TextOf(from, added.name);
+  added.track = TrackOf(from.tracks[added.track]);
+  added.category = CategoryOf(from.categories[added.category]);
+  CopyArgs(from, from[event], from.args_of(event).correlation, &added);
+  return Place(base, added);
+}
+
+EventIndex Graft::AddCallDuring(EventIndex base, std::string_view name) {
+  Event added = store_.events[base];
+  added.name = store_.strings.Intern(name);
+  added.args = kNoArgs;
+  return Place(base, added);
 }
 
 void Graft::CopyArgs(const EventStore& from, const Event& event, std::int64_t correlation,
@@ -82,7 +137,7 @@ void Graft::CopyArgs(const EventStore& from, const Event& event, std::int64_t co
   args.external_id = kAbsent;
   args.sequence = kAbsent;
   for (StringId* id : {&args.dims, &args.strides, &args.types, &args.concrete, &args.other}) {
-    if (*id != kNoString) *id = store_.strings.Intern(from.strings[*id]);
+    if (*id != kNoString) *id = TextOf(from, *id);
   }
   added->args = static_cast<std::uint32_t>(store_.args.size());
   store_.args.push_back(args);

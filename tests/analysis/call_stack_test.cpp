@@ -87,7 +87,7 @@ TEST_CASE("modules around an op") {
   const testing::Loaded loaded = testing::Load(text);
   const auto parent = [&](EventIndex e) { return loaded.tree.parent(e); };
   const auto stack = [&](const char* name) {
-    return ModuleStack(loaded.events(), loaded.Find(name), parent);
+    return ModuleStack(loaded.events(), loaded.Find(name), name, parent);
   };
   CHECK(ListText(stack("aten::addmm")) ==
         "['aten::addmm', 'nn.Module: Linear_12', 'nn.Module: Net_0']");

@@ -48,6 +48,7 @@ std::vector<std::uint32_t> Align(const Loaded& capture, const Loaded& replay) {
   return AlignReplay(replay.events(), replays.front(), capture.events(), graphs.front());
 }
 
+using Kernels = std::vector<std::string>;
 using Places = std::vector<std::uint32_t>;
 
 TEST_CASE("a capture is what runs between its begin and its end") {
@@ -77,6 +78,29 @@ TEST_CASE("what does not agree is not aligned") {
   CHECK(Align(Capture({"a", "b"}), Replay({"a", "c"})).empty());
   CHECK(Align(Capture({"a", "b"}), Replay({"a", "b", "b"})).empty());
   CHECK(Align(Capture({"a", "b", "b"}), Replay({"a", "b"})).empty());
+}
+
+TEST_CASE("a capture may launch a little that the replay does not run") {
+  Kernels many;
+  for (int i = 0; i < 20; ++i)
+    many.push_back(fmt::format("k{}", i % 3));
+  Kernels more = many;
+  more.insert(more.begin() + 5, "noise");
+  Places places;
+  for (std::uint32_t i = 0; i < 20; ++i)
+    places.push_back(i < 5 ? i : i + 1);
+  CHECK(Align(Capture(more), Replay(many)) == places);
+  CHECK(Align(Capture(more, false), Replay(many)).empty());
+  more.insert(more.end(), 2, "noise");
+  CHECK(Align(Capture(more), Replay(many)).empty());
+}
+
+TEST_CASE("on several streams each runs its kernels in the order of their launches") {
+  // One stream runs "b d", the other "b c": what follows the first "b" tells whose it is.
+  CHECK(Align(Capture({"b", "c", "b", "d"}), Replay({"b", "b", "d", "c"}, 2)) ==
+        Places{2, 0, 3, 1});
+  CHECK(Align(Capture({"a", "b"}), Replay({"b", "a"}, 2)) == Places{1, 0});
+  CHECK(Align(Capture({"a", "c"}), Replay({"b", "a"}, 2)).empty());
 }
 
 TEST_CASE("without recorded names only the order on one stream says something") {

@@ -39,13 +39,12 @@ EVERYTHING = ("pseudo_ops", "group_by_num_kernels", "group_by_parent_module",
 BY = ("op", "category", "kernel", "module", "stream", "step")
 
 
-def reports(captured):
-    """Each folder of tables, by trace, of traces with or without a graph-capture folder."""
+def reports():
+    """Each folder of tables, by trace."""
     found = {}
     for path in sorted((program.DATA / "expected").glob("*/*")):
         trace = trace_of(path)
-        if (path.name in OPTIONS and trace.is_file()
-                and (trace.parent / "capture").is_dir() == captured):
+        if path.name in OPTIONS and trace.is_file():
             found.setdefault(trace, []).append(path)
     return found
 
@@ -68,6 +67,10 @@ def number(text):
     return float(text) if text else 0.0
 
 
+def options_of(trace):
+    return INFERENCE_OPTIONS if (trace.parent / "capture").is_dir() else OPTIONS
+
+
 def make(trace, folders, out, options):
     """The compatible reports of one trace, each in a folder of its own below `out`."""
     program.tool_answers([("perf_report", {"trace": str(trace), "output_dir": f"{out}/{name}",
@@ -77,11 +80,11 @@ def make(trace, folders, out, options):
 
 class CompatibleTables(unittest.TestCase):
     def test_every_cell_of_every_table_agrees(self):
-        traces = reports(captured=False)
-        self.assertGreaterEqual(sum(len(folders) for folders in traces.values()), 31)
+        traces = reports()
+        self.assertGreaterEqual(sum(len(folders) for folders in traces.values()), 35)
         for trace, folders in traces.items():
             with tempfile.TemporaryDirectory() as out:
-                make(trace, folders, out, OPTIONS)
+                make(trace, folders, out, options_of(trace))
                 for folder in folders:
                     with self.subTest(f"{folder.parent.name} {folder.name}"):
                         self.check_tables(folder, pathlib.Path(out) / folder.name)
@@ -96,32 +99,6 @@ class CompatibleTables(unittest.TestCase):
         # What the comparison only notes: rows and columns too many, or in another order.
         notes = [note for line in ran.stdout.splitlines() for note in line.split("; ")[1:]]
         self.assertEqual([note for note in notes if "tied rows" not in note], [], ran.stdout)
-
-    def test_rows_outside_captured_graphs_agree(self):
-        """The reference also tells apart what runs inside a captured graph; the rest is the same
-        but for shares of the whole."""
-        traces = reports(captured=True)
-        self.assertGreaterEqual(sum(len(folders) for folders in traces.values()), 4)
-        for trace, folders in traces.items():
-            with tempfile.TemporaryDirectory() as out:
-                make(trace, folders, out, INFERENCE_OPTIONS)
-                for folder in folders:
-                    with self.subTest(f"{folder.parent.name} {folder.name}"):
-                        self.check_outside_graphs(folder, pathlib.Path(out) / folder.name)
-
-    def check_outside_graphs(self, report, out):
-        for name in ("ops_summary", "ops_summary_by_category"):
-            self.assertEqual(list(read_table(report / f"{name}.csv")[0]),
-                             list(read_table(out / f"{name}.csv")[0]))
-        made = {row["ex_UID"]: row for row in read_table(out / "ops_unique_args.csv")}
-        events = program.ask("load_trace", trace=str(trace_of(report)))["events"]
-        outside = [row for row in read_table(report / "ops_unique_args.csv")
-                   if int(row["ex_UID"]) < events]
-        self.assertGreaterEqual(len(outside), 10)
-        for row in outside:
-            for column, value in row.items():
-                if "Percentage" not in column:
-                    self.assertEqual(made[row["ex_UID"]][column], value, column)
 
 
 class DefaultMode(unittest.TestCase):

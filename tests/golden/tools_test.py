@@ -17,6 +17,7 @@ import unittest
 
 sys.path.insert(0, str(pathlib.Path(__file__).parent))
 import program  # noqa: E402
+import split_test  # noqa: E402
 
 GOLDEN = pathlib.Path(__file__).parent / "tools_list.json"
 PROFILES_GOLDEN = pathlib.Path(__file__).parent / "profiles.json"
@@ -274,6 +275,10 @@ class Tools(unittest.TestCase):
             if tool["name"] == "gemm_kernel_decode":
                 arguments = {"names": ["nvjet_tst_192x8_64x8_4x1_v_bz_TNT"] * 100, "m": 64, "n": 64,
                              "k": 64, "cu_count": 132}
+            if tool["name"] == "split":
+                served = pathlib.Path(out) / "served.json"
+                served.write_text(json.dumps(split_test.made()))
+                arguments["trace"] = str(served)
             if tool["name"] == "what_if":
                 arguments["changes"] = [{"row": "op1", "factor": 0.5}] * 50
             if tool["name"] == "write_findings":

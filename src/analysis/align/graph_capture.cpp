@@ -88,6 +88,7 @@ class CaptureFinder {
       graph.end_ns = events_[ends[i]].ts_ns;
       if (graph.end_ns <= graph.begin_ns) continue;
       graph.batch = BatchAround(begins[i]);
+      graph.batch_told = graph.batch.has_value();
       graphs_.push_back(std::move(graph));
     }
   }
@@ -151,22 +152,135 @@ bool Agrees(const trace::EventStore& replay, EventIndex gpu, const trace::EventS
          (replay[gpu].kind != EventKind::kKernel || IsMemset(name) || ContainsNoCase(name, "copy"));
 }
 
-std::vector<std::uint32_t> ByName(const trace::EventStore& replay_events,
-                                  const ReplayedGraph& replay, const CapturedGraph& capture) {
-  std::map<std::string_view, std::vector<std::uint32_t>> launches;
-  for (std::uint32_t i = 0; i < capture.kernels.size(); ++i)
-    launches[capture.kernels[i]].push_back(i);
-  std::map<std::string_view, std::size_t> taken;
-  std::vector<std::uint32_t> out;
-  for (const EventIndex gpu : replay.gpu) {
-    const auto found = launches.find(replay_events.name(gpu));
-    if (found == launches.end()) return {};
-    const std::size_t at = taken[found->first]++;
-    if (at >= found->second.size()) return {};
-    out.push_back(found->second[at]);
+class Aligner {
+ public:
+  Aligner(const trace::EventStore& replayed, const ReplayedGraph& replay,
+          const trace::EventStore& captured, const CapturedGraph& capture, double surplus)
+      : replayed_(replayed),
+        replay_(replay),
+        captured_(captured),
+        capture_(capture),
+        most_(static_cast<double>(replay.gpu.size()) * (1 + surplus)) {}
+
+  std::vector<std::uint32_t> Run() const {
+    const std::size_t launches = capture_.launches.size();
+    if (replay_.gpu.empty() || launches < replay_.gpu.size()) return {};
+    if (static_cast<double>(launches) > most_) return {};
+    const bool named = Named();
+    if (!OneStream()) return named ? ByStream() : Places();
+    if (launches > replay_.gpu.size()) return named ? Subset() : Places();
+    Places in_order = InOrder();
+    return in_order.empty() && named ? ByName() : in_order;
   }
-  return out;
-}
+
+ private:
+  using Places = std::vector<std::uint32_t>;
+
+  // Is what each kernel launch starts recorded?
+  bool Named() const {
+    bool any = false;
+    for (std::size_t i = 0; i < capture_.kernels.size(); ++i) {
+      if (RuntimeKindOf(captured_.name(capture_.launches[i])) != RuntimeKind::kLaunch) continue;
+      if (capture_.kernels[i].empty()) return false;
+      any = true;
+    }
+    return any;
+  }
+
+  std::int64_t StreamOf(EventIndex gpu) const { return replayed_.args_of(gpu).stream; }
+  bool OneStream() const {
+    return std::all_of(replay_.gpu.begin(), replay_.gpu.end(), [&](EventIndex gpu) {
+      return StreamOf(gpu) == StreamOf(replay_.gpu.front());
+    });
+  }
+  bool Fits(std::size_t gpu, std::size_t launch) const {
+    return Agrees(replayed_, replay_.gpu[gpu], captured_, capture_.launches[launch],
+                  capture_.kernels[launch]);
+  }
+
+  Places InOrder() const {
+    Places out;
+    for (std::uint32_t i = 0; i < replay_.gpu.size(); ++i) {
+      if (!Fits(i, i)) return {};
+      out.push_back(i);
+    }
+    return out;
+  }
+
+  Places ByName() const {
+    std::map<std::string_view, std::vector<std::uint32_t>> launches;
+    for (std::uint32_t i = 0; i < capture_.kernels.size(); ++i)
+      launches[capture_.kernels[i]].push_back(i);
+    std::map<std::string_view, std::size_t> taken;
+    Places out;
+    for (const EventIndex gpu : replay_.gpu) {
+      const auto found = launches.find(replayed_.name(gpu));
+      if (found == launches.end()) return {};
+      const std::size_t at = taken[found->first]++;
+      if (at >= found->second.size()) return {};
+      out.push_back(found->second[at]);
+    }
+    return out;
+  }
+
+  // A graph may leave out what was launched while it was captured, such as copies of nothing.
+  Places Subset() const {
+    Places out;
+    std::uint32_t launch = 0;
+    for (std::size_t gpu = 0; gpu < replay_.gpu.size(); ++gpu) {
+      while (launch < capture_.launches.size() && !Fits(gpu, launch))
+        ++launch;
+      if (launch == capture_.launches.size()) return {};
+      out.push_back(launch++);
+    }
+    return out;
+  }
+
+  // Each stream runs its kernels in the order in which they were launched; which stream a launch
+  // went to is told by the kernel that is next there.
+  Places ByStream() const {
+    std::map<std::int64_t, std::vector<std::uint32_t>> streams;
+    for (std::uint32_t i = 0; i < replay_.gpu.size(); ++i)
+      streams[StreamOf(replay_.gpu[i])].push_back(i);
+    std::map<std::int64_t, std::size_t> heads;
+    Places out(replay_.gpu.size());
+    std::size_t placed = 0;
+    for (std::uint32_t launch = 0; launch < capture_.launches.size(); ++launch) {
+      const std::vector<std::uint32_t>* best = nullptr;
+      std::size_t* head = nullptr;
+      std::size_t longest = 0;
+      for (const auto& [stream, queue] : streams) {
+        const std::size_t run = RunOf(queue, heads[stream], launch);
+        if (run <= longest) continue;
+        longest = run;
+        best = &queue;
+        head = &heads[stream];
+      }
+      if (best == nullptr) continue;
+      out[(*best)[(*head)++]] = launch;
+      ++placed;
+    }
+    return placed == out.size() ? out : Places();
+  }
+
+  // How many launches from one on fit what a stream runs next.
+  std::size_t RunOf(const std::vector<std::uint32_t>& queue, std::size_t head,
+                    std::size_t launch) const {
+    constexpr std::size_t kFarEnough = 64;
+    std::size_t run = 0;
+    while (run < kFarEnough && head + run < queue.size() &&
+           launch + run < capture_.launches.size() && Fits(queue[head + run], launch + run)) {
+      ++run;
+    }
+    return run;
+  }
+
+  const trace::EventStore& replayed_;
+  const ReplayedGraph& replay_;
+  const trace::EventStore& captured_;
+  const CapturedGraph& capture_;
+  const double most_;  // launches that the capture may have
+};
 
 }  // namespace
 
@@ -175,21 +289,52 @@ std::vector<CapturedGraph> FindCapturedGraphs(const trace::EventStore& events,
   return CaptureFinder(events, tree).Run();
 }
 
+namespace {
+
+std::vector<EventIndex> EngineSteps(const trace::EventStore& events, const tree::CallTree& tree) {
+  std::vector<EventIndex> out;
+  for (const EventIndex e : tree.preorder()) {
+    if (events[e].kind == EventKind::kUserAnnotation && perf::ParseIteration(events.name(e))) {
+      out.push_back(e);
+    }
+  }
+  std::stable_sort(out.begin(), out.end(),
+                   [&](EventIndex a, EventIndex b) { return events[a].ts_ns < events[b].ts_ns; });
+  return out;
+}
+
+// The innermost step above a launch; else the last that began before it, if the launch is inside:
+// some servers run the model on a thread of its own.
+EventIndex StepAround(const trace::EventStore& events, const tree::CallTree& tree,
+                      const std::vector<EventIndex>& steps, EventIndex launch) {
+  for (EventIndex up = tree.parent(launch); up != kNoEvent; up = tree.parent(up)) {
+    if (events[up].kind == EventKind::kUserAnnotation && perf::ParseIteration(events.name(up))) {
+      return up;
+    }
+  }
+  const auto after =
+      std::upper_bound(steps.begin(), steps.end(), events[launch].ts_ns,
+                       [&](std::int64_t ts, EventIndex step) { return ts < events[step].ts_ns; });
+  if (after == steps.begin()) return kNoEvent;
+  const EventIndex step = *(after - 1);
+  return events[launch].end_ns() <= events[step].end_ns() ? step : kNoEvent;
+}
+
+}  // namespace
+
 std::vector<ReplayedGraph> FindReplayedGraphs(const trace::EventStore& events,
                                               const tree::CallTree& tree) {
+  const std::vector<EventIndex> steps = EngineSteps(events, tree);
   std::vector<ReplayedGraph> out;
   for (const EventIndex e : tree.preorder()) {
     if (!IsCall(events, e) || !IsGraphLaunch(events.name(e)) || tree.GpuOf(e).empty()) continue;
     ReplayedGraph replay;
     replay.launch = e;
     replay.gpu.assign(tree.GpuOf(e).begin(), tree.GpuOf(e).end());
-    for (EventIndex up = tree.parent(e); up != kNoEvent; up = tree.parent(up)) {
-      if (events[up].kind != EventKind::kUserAnnotation) continue;
-      const auto sums = perf::ParseIteration(events.name(up));
-      if (!sums) continue;
-      replay.iteration = up;
+    replay.iteration = StepAround(events, tree, steps, e);
+    if (replay.iteration != kNoEvent) {
+      const auto sums = perf::ParseIteration(events.name(replay.iteration));
       if (sums->batch_size > 0) replay.batch = sums->batch_size;
-      break;
     }
     out.push_back(std::move(replay));
   }
@@ -199,26 +344,8 @@ std::vector<ReplayedGraph> FindReplayedGraphs(const trace::EventStore& events,
 std::vector<std::uint32_t> AlignReplay(const trace::EventStore& replay_events,
                                        const ReplayedGraph& replay,
                                        const trace::EventStore& capture_events,
-                                       const CapturedGraph& capture) {
-  if (replay.gpu.size() != capture.launches.size()) return {};
-  const bool named = std::any_of(capture.kernels.begin(), capture.kernels.end(),
-                                 [](const std::string& name) { return !name.empty(); });
-  if (!named) {
-    const std::int64_t stream = replay_events.args_of(replay.gpu.front()).stream;
-    const bool one_stream = std::all_of(replay.gpu.begin(), replay.gpu.end(), [&](EventIndex gpu) {
-      return replay_events.args_of(gpu).stream == stream;
-    });
-    if (!one_stream) return {};
-  }
-  std::vector<std::uint32_t> out;
-  for (std::uint32_t i = 0; i < replay.gpu.size(); ++i) {
-    if (!Agrees(replay_events, replay.gpu[i], capture_events, capture.launches[i],
-                capture.kernels[i])) {
-      return named ? ByName(replay_events, replay, capture) : std::vector<std::uint32_t>();
-    }
-    out.push_back(i);
-  }
-  return out;
+                                       const CapturedGraph& capture, double surplus) {
+  return Aligner(replay_events, replay, capture_events, capture, surplus).Run();
 }
 
 }  // namespace jarvis::analysis

@@ -22,6 +22,7 @@ struct CapturedGraph {
   std::vector<std::string> kernels;  // by launch; empty: not recorded, as is usual outside of HIP
   std::int64_t begin_ns = 0, end_ns = 0;
   std::optional<std::int64_t> batch;  // rows that it was captured for
+  bool batch_told = false;            // by an annotation, not by the shapes of its ops
 };
 // By start. Captures that launch nothing are left out.
 std::vector<CapturedGraph> FindCapturedGraphs(const trace::EventStore& events,
@@ -29,19 +30,25 @@ std::vector<CapturedGraph> FindCapturedGraphs(const trace::EventStore& events,
 
 struct ReplayedGraph {
   trace::EventIndex launch = trace::kNoEvent;
-  std::vector<trace::EventIndex> gpu;             // its GPU work, by start
-  trace::EventIndex iteration = trace::kNoEvent;  // the engine step around the launch
-  std::optional<std::int64_t> batch;              // rows of that step
+  std::vector<trace::EventIndex> gpu;  // its GPU work, by start
+  // The engine step around the launch; kNoEvent: none was recorded. It may be of another thread.
+  trace::EventIndex iteration = trace::kNoEvent;
+  std::optional<std::int64_t> batch;  // rows of that step
 };
 std::vector<ReplayedGraph> FindReplayedGraphs(const trace::EventStore& events,
                                               const tree::CallTree& tree);
 
+inline constexpr double kFewSurplus = 0.1;
+
 // By GPU event of the replay: the place of its launch in the capture. Empty: they do not agree.
-// Position by position where the names are those of the capture, else name by name where each
-// occurs equally often; without recorded names by number, kind and order, on one stream alone.
+// On one stream position by position where the names are those of the capture, else name by name
+// where each occurs equally often; of a capture that launches more (by at most this part), what the
+// replay runs, in order.
+// On several streams each stream's kernels in the order of their launches. Where the capture does
+// not name its kernels, by number, kind and order, on one stream alone.
 std::vector<std::uint32_t> AlignReplay(const trace::EventStore& replay_events,
                                        const ReplayedGraph& replay,
                                        const trace::EventStore& capture_events,
-                                       const CapturedGraph& capture);
+                                       const CapturedGraph& capture, double surplus = kFewSurplus);
 
 }  // namespace jarvis::analysis

@@ -198,12 +198,12 @@ EntryPoint FindEntryPoint(std::span<const std::string> flat, std::string_view op
 }
 
 std::vector<std::string> ModuleStack(const trace::EventStore& events, EventIndex e,
-                                     const ParentFunction& parent) {
-  const auto shown = [](std::string_view name) {
-    const std::string_view start = Utf8Characters(name, kModuleNameLength);
-    return start.size() < name.size() ? std::string(start) + ".." : std::string(name);
+                                     std::string_view name, const ParentFunction& parent) {
+  const auto shown = [](std::string_view whole) {
+    const std::string_view start = Utf8Characters(whole, kModuleNameLength);
+    return start.size() < whole.size() ? std::string(start) + ".." : std::string(whole);
   };
-  std::vector<std::string> stack = {shown(events.name(e))};
+  std::vector<std::string> stack = {shown(name)};
   for (EventIndex up = parent(e); up != trace::kNoEvent; up = parent(up)) {
     if (Contains(events.name(up), "nn.Module")) stack.push_back(shown(events.name(up)));
   }

@@ -71,10 +71,10 @@ EntryPoint FindEntryPoint(std::span<const std::string> flat, std::string_view op
 // A frame that only passes a call on: parts of torch's and triton's own dispatch, built-ins.
 bool IsWrapperFrame(std::string_view frame);
 
-// The modules around an event: its own name, then each caller's that holds "nn.Module", innermost
-// first, instance numbers kept.
+// The modules around an event: the name that it is shown by, then each caller's that holds
+// "nn.Module", innermost first, instance numbers kept.
 std::vector<std::string> ModuleStack(const trace::EventStore& events, EventIndex e,
-                                     const ParentFunction& parent);
+                                     std::string_view name, const ParentFunction& parent);
 // The innermost module of such a stack without its number, or "NA".
 std::string ParentModule(std::span<const std::string> module_stack);
 

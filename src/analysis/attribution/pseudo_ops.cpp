@@ -231,10 +231,11 @@ class Finder {
     found_.push_back(std::move(op));
     return &found_.back();
   }
-  PseudoOp* AddBelowOp(std::string name, const Launched& launched) {
-    const EventIndex op = tree_.parent(launched.call);
-    if (op == kNoEvent) return nullptr;
-    PseudoOp* added = Add(std::move(name), PseudoOp::Place::kBelowOp, op, op);
+  // It has the arguments of the op whose rule made it: frames may stand between that and the call.
+  PseudoOp* AddBelowOp(std::string name, const Launched& launched, EventIndex donor) {
+    const EventIndex above = tree_.parent(launched.call);
+    if (above == kNoEvent) return nullptr;
+    PseudoOp* added = Add(std::move(name), PseudoOp::Place::kBelowOp, above, donor);
     added->launch = launched.call;
     added->kernels = {launched.gpu};
     return added;
@@ -260,19 +261,20 @@ class Finder {
         if (IsFusedMoeKernel(events_[launched.gpu].kind, events_.name(launched.gpu)))
           fused.push_back(launched);
       }
-      if (fused.size() == 1) AddBelowOp("pseudo_op::moe_aiter_fused_1stage", fused[0]);
+      if (fused.size() == 1) AddBelowOp("pseudo_op::moe_aiter_fused_1stage", fused[0], op);
     });
   }
 
   // One matrix product of a mixture of experts.
-  void AddMoeProduct(const std::string& name, const Launched& launched, bool up, std::size_t index,
-                     bool gated, std::int64_t topk) {
-    PseudoOp* op = AddBelowOp(name + (up ? "_up" : "_down"), launched);
-    if (op == nullptr) return;
-    op->more = {{"MoE GEMM type", up ? "\"up\"" : "\"down\""},
-                {"MoE GEMM index", std::to_string(index)},
-                {"MoE GEMM gated", JsonBool(gated)},
-                {"MoE topk", std::to_string(topk)}};
+  void AddMoeProduct(const std::string& name, EventIndex op, const Launched& launched,
+                     std::size_t index, bool gated, std::int64_t topk) {
+    const bool up = index == 0;
+    PseudoOp* added = AddBelowOp(name + (up ? "_up" : "_down"), launched, op);
+    if (added == nullptr) return;
+    added->more = {{"MoE GEMM type", up ? "\"up\"" : "\"down\""},
+                   {"MoE GEMM index", std::to_string(index)},
+                   {"MoE GEMM gated", JsonBool(gated)},
+                   {"MoE topk", std::to_string(topk)}};
   }
 
   // How many experts a token goes to: the second concrete input of the op that chooses them.
@@ -294,12 +296,12 @@ class Finder {
       const std::vector<Launched> products = KernelsNamed(op, "matmul_ogs");
       const std::int64_t topk = TopKBelow(op);
       for (std::size_t i = 0; i < products.size(); ++i) {
-        AddMoeProduct("pseudo_op::moe_triton_unfused", products[i], i == 0, i,
+        AddMoeProduct("pseudo_op::moe_triton_unfused", op, products[i], i,
                       IsGatedKernel(events_.name(products[i].gpu)), topk);
       }
       const std::vector<Launched> last = KernelsNamed(op, "matmul_scatter");
       if (last.size() == 1) {
-        AddBelowOp("pseudo_op::moe_triton_unfused_finalize_matmul_scatter", last[0]);
+        AddBelowOp("pseudo_op::moe_triton_unfused_finalize_matmul_scatter", last[0], op);
       }
     });
   }
@@ -313,7 +315,7 @@ class Finder {
           experts.empty() ? kDefault : IntegerAt(experts, experts.size() - 1).value_or(kDefault);
       const std::vector<Launched> products = KernelsNamed(op, "fused_moe_kernel_gptq_awq");
       for (std::size_t i = 0; i < products.size(); ++i)
-        AddMoeProduct("pseudo_op::moe_gptq_awq", products[i], i == 0, i, i == 0, topk);
+        AddMoeProduct("pseudo_op::moe_gptq_awq", op, products[i], i, i == 0, topk);
     });
   }
 

@@ -247,9 +247,10 @@ LauncherModules FindModules(const EventStore& events, const Attribution& attribu
   LauncherModules modules;
   modules.of.reserve(attribution.launchers.size());
   for (const Launcher& launcher : attribution.launchers) {
-    const std::vector<std::string> stack =
-        launcher.op == kNoEvent ? std::vector{LauncherName(events, attribution, launcher)}
-                                : ModuleStack(events, launcher.op, parent);
+    const std::string name = LauncherName(events, attribution, launcher);
+    const std::vector<std::string> stack = launcher.op == kNoEvent
+                                               ? std::vector{name}
+                                               : ModuleStack(events, launcher.op, name, parent);
     modules.of.push_back(
         {modules.texts.Intern(ParentModule(stack)), modules.texts.Intern(ListText(stack))});
   }

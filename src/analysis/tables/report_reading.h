@@ -53,6 +53,9 @@ struct ReportCalls {
 // Owns what it refers to, except for the events and the models. The defaults are those of our
 // reading.
 struct ReportReading {
+  // What the tables are of, where events were put beside those of the trace; null: its own. Events
+  // of the trace are at the same places in both.
+  std::shared_ptr<const trace::EventStore> events;
   std::shared_ptr<const Attribution> attribution;
   TableRules rules;
   std::shared_ptr<const std::vector<char>> recompute;  // by event; null: not asked for
@@ -75,6 +78,8 @@ struct ReportReading {
   bool limits_rows = true;
   // Kernel cells have call stacks where there are no columns of them.
   bool stacks_in_kernel_cells = false;
+  // Behind the call stack of a part of an op stands that of its launch, from the root.
+  bool parts_repeat_callers = false;
   // What runs beside a call is told of the work that its launcher launched itself, even where a row
   // has all below it; the tables of families say nothing of calls that launched none.
   bool overlaps_of_launchers = false;

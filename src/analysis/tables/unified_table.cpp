@@ -310,10 +310,16 @@ class Unified {
     return nullptr;
   }
 
+  // The event that a call stands for, or that the part of an op stands below.
+  static EventIndex PlaceOf(const WorkCall& call) {
+    return call.pseudo == nullptr ? call.op : call.pseudo->at;
+  }
+
   // From the root down to the call, itself included.
   std::vector<std::string> FramesOf(const WorkCall& call) const {
     std::vector<std::string> out;
-    for (EventIndex up = call.op; up != kNoEvent; up = options_.parent(up)) {
+    if (call.pseudo != nullptr) out.push_back(call.pseudo->name);
+    for (EventIndex up = PlaceOf(call); up != kNoEvent; up = options_.parent(up)) {
       const std::string_view name = in_.OpName(up);
       if (StandsOnCallStack(in_.events[up].kind, name)) out.push_back(WithoutNumbers(name));
     }
@@ -323,8 +329,10 @@ class Unified {
 
   // Strictly between the call and a kernel, top-down.
   std::vector<std::string> Below(const WorkCall& call, EventIndex kernel) const {
+    const bool to_root = call.pseudo != nullptr && options_.parts_repeat_callers;
+    const EventIndex end = to_root ? kNoEvent : PlaceOf(call);
     std::vector<std::string> out;
-    for (EventIndex up = options_.parent(kernel); up != kNoEvent && up != call.op;
+    for (EventIndex up = options_.parent(kernel); up != kNoEvent && up != end;
          up = options_.parent(up)) {
       const std::string_view name = in_.OpName(up);
       if (StandsOnCallStack(in_.events[up].kind, name)) out.push_back(WithoutNumbers(name));

@@ -26,6 +26,8 @@ struct WorkTableOptions {
   bool stacks_in_kernel_cells = false;
   bool num_kernels = false;  // family tables: calls with another number of kernels are rows apart
   ParentFunction parent;     // callers, for call stacks
+  // The kernel of a part of an op has its launch's callers behind the part's own.
+  bool parts_repeat_callers = false;
   // By call. With it the table is the _kl_overlap one; see OverlapColumns.
   const std::vector<Overlap>* overlaps = nullptr;
   const ExtraColumns* extra = nullptr;  // of unified_perf_summary; null: none

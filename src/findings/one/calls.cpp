@@ -438,22 +438,13 @@ class Collector {
 
   void Total() {
     for (CategoryAnalysis& category : out_) {
-      double roof = 0;
-      double judged_us = 0;  // of it at the launch floor nothing is said
       for (const Operation& operation : category.operations) {
         category.host_us += operation.host_us;
         category.sync_us += operation.sync_us;
         category.sync_calls += operation.sync_calls;
         category.calls += operation.count;
-        if (!operation.efficiency.roof_us) continue;
-        category.modeled_us += operation.gpu_us;
-        if (*operation.efficiency.roof_us <
-            limits::kFloorRoofUs * static_cast<double>(operation.count))
-          continue;
-        judged_us += operation.gpu_us;
-        roof += std::min(100.0, *operation.efficiency.percent) / 100 * operation.gpu_us;
       }
-      if (judged_us > 0) category.efficiency = roof / judged_us * 100;
+      RateCategory(&category);
       category.percent_of_total = Share(category.gpu_us, in_.window_us);
       category.percent_of_computation = Share(category.gpu_us, in_.computation_us);
       category.worth_work =
@@ -472,6 +463,24 @@ class Collector {
 };
 
 }  // namespace
+
+void RateCategory(CategoryAnalysis* category) {
+  double roof_us = 0;
+  double judged_us = 0;
+  category->modeled_us = 0;
+  for (const Operation& operation : category->operations) {
+    const auto& efficiency = operation.efficiency;
+    if (!efficiency.roof_us || !efficiency.percent) continue;
+    category->modeled_us += operation.gpu_us;
+    // At the launch floor a share of the roof says nothing.
+    if (*efficiency.roof_us < limits::kFloorRoofUs * static_cast<double>(operation.count)) continue;
+    judged_us += operation.gpu_us;
+    roof_us += std::min(100.0, *efficiency.percent) / 100 * operation.gpu_us;
+  }
+  category->efficiency.reset();
+  if (judged_us > 0 && 2 * judged_us >= category->gpu_us)
+    category->efficiency = roof_us / judged_us * 100;
+}
 
 CallRoof RoofOf(const analysis::WorkCall& call, const perf::Platform* platform) {
   CallRoof out;

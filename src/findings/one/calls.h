@@ -71,4 +71,8 @@ Result<Collected> CollectOperations(const session::LoadedTrace& trace,
                                     const perf::Platform* platform,
                                     const std::shared_ptr<const perf::ModelRows>& models, Job& job);
 
+// Which share of their roofs the category's operations reach; absent where those that can be judged
+// are less than half of its time, as they then say nothing of the others.
+void RateCategory(CategoryAnalysis* category);
+
 }  // namespace jarvis::findings

@@ -65,7 +65,7 @@ class CauseFinder {
     for (CategoryAnalysis& category : out_) {
       for (Operation& operation : category.operations)
         Settle(&operation);
-      Average(&category);
+      RateCategory(&category);
     }
   }
 
@@ -524,18 +524,6 @@ class CauseFinder {
     o->savings_ms = TargetSavings(*best, *o);
     o->impact_percent = Scaled(*o->savings_ms, 1e5 / calls_.window_us);
     o->quantified = true;
-  }
-
-  // Some operations are held against another roof now.
-  static void Average(CategoryAnalysis* category) {
-    double roof = 0;
-    double time = 0;
-    for (const Operation& o : category->operations) {
-      if (!o.efficiency.roof_us || !o.efficiency.percent) continue;
-      time += o.gpu_us;
-      roof += std::min(100.0, *o.efficiency.percent) / 100 * o.gpu_us;
-    }
-    if (time > 0) category->efficiency = roof / time * 100;
   }
 
   const Calls& calls_;

@@ -68,19 +68,6 @@ bool SeesWindows(const Calls& calls, const Operation& o) {
   return number("g_sk") > 0 && number("c_sq") <= 0 && o.variation.value_or(0) > kUnlikeLayers;
 }
 
-// The category's share of its roof is then of the other operations, if they are most of it.
-void ForgetRate(CategoryAnalysis* category, Operation* o) {
-  if (o->efficiency.roof_us && o->efficiency.percent && category->efficiency) {
-    const double roof_us = *category->efficiency / 100 * category->modeled_us -
-                           std::min(100.0, *o->efficiency.percent) / 100 * o->gpu_us;
-    category->modeled_us -= o->gpu_us;
-    category->efficiency.reset();
-    if (2 * category->modeled_us > category->gpu_us)
-      category->efficiency = std::max(0.0, roof_us) / category->modeled_us * 100;
-  }
-  o->efficiency = {};
-}
-
 // One replayed graph: its GPU work by start with the part of the model that each is.
 struct ReplaySequence {
   EventIndex launch = trace::kNoEvent;
@@ -454,8 +441,9 @@ void ForgetWindowRates(const Calls& calls, std::vector<CategoryAnalysis>* catego
   for (CategoryAnalysis& category : *categories) {
     if (category.kind != Kind::kSdpa) continue;
     for (Operation& operation : category.operations) {
-      if (SeesWindows(calls, operation)) ForgetRate(&category, &operation);
+      if (SeesWindows(calls, operation)) operation.efficiency = {};
     }
+    RateCategory(&category);
   }
 }
 

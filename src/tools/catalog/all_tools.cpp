@@ -59,6 +59,7 @@ constexpr Binding kBindings[] = {
     {"fusion_candidates", &FusionCandidates, mcp::ToolCost::kLong, kFull},
     {"query", &Query, mcp::ToolCost::kLong, kFull},
     {"perfetto", &Perfetto, mcp::ToolCost::kLong, kSweep},
+    {"split", &Split, mcp::ToolCost::kLong, kSweep},
     {"compare", &Compare, mcp::ToolCost::kLong, kFull | kCore},
     {"perf_report", &PerfReport, mcp::ToolCost::kLong, kFull},
     {"trace_diff", &TraceDiffTool, mcp::ToolCost::kLong, kFull | kCore},

@@ -27,6 +27,7 @@ Result<Answer> Prioritize(session::Workspace& workspace, const Json& arguments, 
 Result<Answer> Query(session::Workspace& workspace, const Json& arguments, Job& job);
 Result<Answer> Perfetto(session::Workspace& workspace, const Json& arguments, Job& job);
 Result<Answer> PerfReport(session::Workspace& workspace, const Json& arguments, Job& job);
+Result<Answer> Split(session::Workspace& workspace, const Json& arguments, Job& job);
 Result<Answer> MakeReplay(session::Workspace& workspace, const Json& arguments, Job& job);
 Result<Answer> GemmKernelDecode(session::Workspace& workspace, const Json& arguments, Job& job);
 // These tell in the working notes what was called before.

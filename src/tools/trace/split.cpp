@@ -1,0 +1,164 @@
+#include <fmt/format.h>
+
+#include "analysis/frames/iteration_runs.h"
+#include "base/text.h"
+#include "io/gzip_file.h"
+#include "io/output_folder.h"
+#include "session/split_trace.h"
+#include "session/trace_frames.h"
+#include "tools/shared/arguments.h"
+#include "tools/trace/trace_tools.h"
+
+namespace jarvis::tools {
+namespace {
+
+using analysis::Iteration;
+using analysis::IterationRun;
+using Iterations = std::vector<Iteration>;
+
+// Each has a file and a compressor of its own while the trace is read.
+constexpr std::size_t kMostParts = 256;
+
+struct Part {
+  std::string name;
+  IterationRun run;
+};
+
+// "10:20": from the tenth step on, before the twentieth; counted from 0.
+Result<IterationRun> StepsAsked(const Json& arguments, std::size_t known) {
+  const auto text = TextArgument(arguments, "steps");
+  if (!text) return IterationRun{0, known};
+  const std::size_t colon = text->find(':');
+  const auto first = ParseInt(std::string_view(*text).substr(0, colon));
+  std::optional<std::int64_t> end;
+  if (colon != std::string::npos) {
+    end = ParseInt(std::string_view(*text).substr(colon + 1));
+  } else if (first) {
+    end = *first + 1;
+  }
+  if (!first || !end || *first < 0 || *end <= *first || static_cast<std::size_t>(*end) > known) {
+    return Fail(ErrorCode::kBadValue,
+                fmt::format("steps: \"{}\" is no range of the {} steps", *text, known),
+                fmt::format("give FIRST:END, such as 0:{}", known));
+  }
+  return IterationRun{static_cast<std::size_t>(*first), static_cast<std::size_t>(*end - *first)};
+}
+
+Result<std::vector<Part>> EachStep(IterationRun asked) {
+  if (asked.count > kMostParts) {
+    return Fail(ErrorCode::kBadValue,
+                fmt::format("{} steps are more than {} files", asked.count, kMostParts),
+                "choose some with steps");
+  }
+  std::vector<Part> parts;
+  for (std::size_t i = asked.first; i < asked.first + asked.count; ++i)
+    parts.push_back({fmt::format("step_{:04}.json.gz", i), {i, 1}});
+  return parts;
+}
+
+std::vector<Part> SteadyParts(const Iterations& iterations, IterationRun asked, std::size_t count) {
+  IterationRun steady =
+      analysis::BusiestRun(std::span(iterations).subspan(asked.first, asked.count), count);
+  steady.first += asked.first;
+  std::vector<Part> parts = {{"steady.json.gz", steady}};
+  for (const char* phase : {"decode", "mixed", "prefill"}) {
+    const auto run = analysis::LongestRunOf(iterations, steady, phase);
+    if (run && run->count < steady.count)
+      parts.push_back({fmt::format("steady_{}.json.gz", phase), *run});
+  }
+  return parts;
+}
+
+// The mark of a step begins with the step itself.
+constexpr double kBeforeUs = 0.001;
+
+session::TracePart SpanOf(const Iterations& iterations, const IterationRun& run) {
+  session::TracePart part;
+  part.begin_us = trace::MicrosOf(iterations[run.first].host.start) - kBeforeUs;
+  const std::size_t next = run.first + run.count;
+  if (next < iterations.size())
+    part.end_us = trace::MicrosOf(iterations[next].host.start) - kBeforeUs;
+  return part;
+}
+
+std::string PhasesOf(const Iterations& iterations, const IterationRun& run) {
+  const std::string_view first = perf::PhaseOf(iterations[run.first].sums);
+  for (std::size_t i = run.first; i < run.first + run.count; ++i) {
+    if (perf::PhaseOf(iterations[i].sums) != first) return "several";
+  }
+  return std::string(first);
+}
+
+void AddRow(const Iterations& iterations, const Part& part, const session::TracePart& written,
+            Answer* answer) {
+  std::int64_t requests = 0;
+  std::int64_t busy_ns = 0;
+  for (std::size_t i = part.run.first; i < part.run.first + part.run.count; ++i) {
+    const perf::IterationSums& sums = iterations[i].sums;
+    requests = std::max(requests, sums.context_requests + sums.generation_requests);
+    busy_ns += iterations[i].busy_ns;
+  }
+  answer->rows.push_back({part.name, static_cast<std::int64_t>(part.run.first),
+                          static_cast<std::int64_t>(part.run.count), PhasesOf(iterations, part.run),
+                          requests, static_cast<std::int64_t>(written.gpu_events),
+                          static_cast<double>(busy_ns) / 1e6});
+}
+
+std::string SummaryOf(const Iterations& iterations, const std::vector<Part>& parts, bool each,
+                      const std::string& directory) {
+  const IterationRun& first = parts.front().run;
+  const std::string what =
+      each ? fmt::format("{} from step {} on are a trace each", parts.size(), first.first)
+           : fmt::format("the busiest {} in a row begin with step {}", first.count, first.first);
+  return fmt::format("The server ran {} steps; {}, in {}.", iterations.size(), what, directory);
+}
+
+Result<std::vector<Part>> PartsOf(const Iterations& iterations, const Json& arguments) {
+  if (iterations.empty()) {
+    return Fail(ErrorCode::kBadValue, "the trace names no steps of an inference server",
+                "record with the server's own profiler: vLLM and SGLang name each step");
+  }
+  JV_ASSIGN(const IterationRun asked, StepsAsked(arguments, iterations.size()));
+  if (arguments.at("each").get<bool>()) return EachStep(asked);
+  return SteadyParts(iterations, asked, arguments.at("count").get<std::size_t>());
+}
+
+}  // namespace
+
+Result<Answer> Split(session::Workspace& workspace, const Json& arguments, Job& job) {
+  JV_ASSIGN(const TracePtr trace, OpenTrace(workspace, arguments, job));
+  JV_ASSIGN(const auto frames, session::FramesOf(*trace, job));
+  const Iterations& iterations = frames->iterations;
+  JV_ASSIGN(const std::vector<Part> parts, PartsOf(iterations, arguments));
+  JV_ASSIGN(const std::string directory, OutputDirectory(workspace, arguments, *trace));
+  JV_ASSIGN(const auto folder, io::OutputFolder::Open(workspace.files(), directory, job));
+  std::vector<std::string> names;
+  for (const Part& part : parts)
+    names.push_back(part.name);
+  JV_TRY(folder->Claim(names, MayOverwrite(arguments)));
+  std::vector<std::unique_ptr<io::GzipFile>> open;
+  std::vector<session::TracePart> written;
+  for (const Part& part : parts) {
+    JV_ASSIGN(auto file, io::GzipFile::Create(folder->PathFor(part.name), part.name));
+    open.push_back(std::move(file));
+    written.push_back(SpanOf(iterations, part.run));
+    written.back().out = open.back().get();
+  }
+  JV_TRY(session::WriteTraceParts(workspace.files(), *trace, workspace.options().trace_bytes_max,
+                                  &written, job));
+  Answer answer;
+  answer.trace = trace->id();
+  answer.columns = {"file", "first_step", "steps", "phase", "requests", "gpu_events", "gpu_ms"};
+  for (std::size_t i = 0; i < parts.size(); ++i) {
+    AddRow(iterations, parts[i], written[i], &answer);
+    JV_ASSIGN(std::string path, folder->Adopt(parts[i].name));
+    answer.files.push_back({std::move(path), "trace of these steps", 0});
+  }
+  JV_TRY(folder->Commit());
+  answer.total = answer.rows.size();
+  answer.summary = SummaryOf(iterations, parts, arguments.at("each").get<bool>(), directory);
+  answer.next = {{"load_trace", {{"trace", answer.files.front().path}}, "a part by itself"}};
+  return answer;
+}
+
+}  // namespace jarvis::tools

@@ -1,0 +1,52 @@
+#include "analysis/frames/iteration_runs.h"
+
+#include <string_view>
+#include <vector>
+
+#include <doctest/doctest.h>
+
+namespace jarvis::analysis {
+namespace {
+
+// One step for each letter: a digit decodes so many requests, "p" computes a prompt, "m" does both.
+std::vector<Iteration> Steps(std::string_view letters) {
+  std::vector<Iteration> out;
+  for (const char letter : letters) {
+    Iteration& step = out.emplace_back();
+    step.sums.context_requests = letter == 'p' || letter == 'm' ? 1 : 0;
+    step.sums.generation_requests = letter == 'p' ? 0 : letter == 'm' ? 1 : letter - '0';
+    step.sums.context_sum = 8 * step.sums.context_requests;
+    step.sums.generation_sum = step.sums.generation_requests;
+    step.sums.c_sq = step.sums.context_sum;
+    step.sums.g_sq = step.sums.generation_sum;
+  }
+  return out;
+}
+
+TEST_CASE("the busiest steps in a row are those with the most requests together") {
+  const auto busiest = [](std::string_view letters, std::size_t count) {
+    const auto steps = Steps(letters);
+    const IterationRun run = BusiestRun(steps, count);
+    return std::vector{run.first, run.count};
+  };
+  using Run = std::vector<std::size_t>;
+  CHECK(busiest("1199911", 3) == Run{2, 3});
+  CHECK(busiest("1191911", 3) == Run{2, 3});
+  CHECK(busiest("4444", 2) == Run{0, 2});
+  CHECK(busiest("12", 5) == Run{0, 2});
+  CHECK(busiest("m9p", 1) == Run{1, 1});
+}
+
+TEST_CASE("the longest run of a phase lies inside the steps that are asked for") {
+  const auto steps = Steps("11m111p1111");
+  const auto decode = LongestRunOf(steps, {0, 8}, "decode");
+  REQUIRE(decode.has_value());
+  CHECK(decode->first == 3);
+  CHECK(decode->count == 3);
+  CHECK(LongestRunOf(steps, {7, 4}, "decode")->count == 4);
+  CHECK(LongestRunOf(steps, {0, 11}, "prefill")->first == 6);
+  CHECK_FALSE(LongestRunOf(steps, {3, 3}, "mixed").has_value());
+}
+
+}  // namespace
+}  // namespace jarvis::analysis
