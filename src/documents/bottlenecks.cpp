@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 #include <utility>
 #include <vector>
 
@@ -12,10 +13,15 @@
 #include "documents/base_text.h"
 #include "documents/host_prose.h"
 #include "documents/markdown_text.h"
+#include "documents/prose.h"
 #include "documents/report_parts.h"
 
 namespace jarvis::documents {
 namespace {
+
+// Percent of the base: a finding with less has no row of its own, an operation with less no rate.
+constexpr double kFindingShown = 1;
+constexpr double kRateShown = 3;
 
 struct Bottleneck {
   std::string name;
@@ -25,17 +31,25 @@ struct Bottleneck {
   int priority = 0;  // of the finding that is about it; 0: none
 };
 
+// Ids of the operations that a finding is about, those of its chains too.
+std::vector<std::string> OperationsOf(const findings::Analysis& analysis,
+                                      const findings::Finding& finding) {
+  std::vector<std::string> ids;
+  for (const std::string& member : finding.members) {
+    if (analysis.FindOperation(member) != nullptr) ids.push_back(member);
+    for (const findings::FusionCandidate& candidate : analysis.fusion.candidates) {
+      if (candidate.id == member)
+        ids.insert(ids.end(), candidate.operations.begin(), candidate.operations.end());
+    }
+  }
+  return ids;
+}
+
 // The first finding about an operation, or about a chain that it is in.
 int PriorityOf(const findings::Analysis& analysis, const findings::Operation& operation) {
-  const auto has = [](const std::vector<std::string>& all, const std::string& id) {
-    return std::find(all.begin(), all.end(), id) != all.end();
-  };
   for (const findings::Finding& finding : analysis.findings) {
-    if (has(finding.members, operation.id)) return finding.global_rank;
-    for (const findings::FusionCandidate& candidate : analysis.fusion.candidates) {
-      if (has(candidate.operations, operation.id) && has(finding.members, candidate.id))
-        return finding.global_rank;
-    }
+    const std::vector<std::string> ids = OperationsOf(analysis, finding);
+    if (std::find(ids.begin(), ids.end(), operation.id) != ids.end()) return finding.global_rank;
   }
   return 0;
 }
@@ -62,14 +76,51 @@ std::string OperationCell(const findings::Operation& operation) {
   return Code(operation.name, 60) + (shown ? " " + args : "");
 }
 
+// The GPU's time by what is to be done about it: a finding's work is one row, whatever ops it
+// consists of. Adds the events that it is of to `told`.
+void AddFindings(const findings::Analysis& analysis, std::set<trace::EventIndex>* told,
+                 std::vector<Bottleneck>* out) {
+  for (const findings::Finding& finding : analysis.findings) {
+    const bool large = analysis.base.Percent(finding.time_ms) >= kFindingShown;
+    if (finding.host != nullptr || finding.one_off || finding.subject == "communication" || !large)
+      continue;
+    const std::vector<std::string> ids = OperationsOf(analysis, finding);
+    if (ids.size() == 1) continue;  // the operation's own row says more
+    std::set<trace::EventIndex> own;
+    for (const auto* change : {&finding.change_a, &finding.change_b}) {
+      if (!*change) continue;
+      for (const findings::Change::Part& part : (*change)->parts)
+        own.insert(part.gpu.begin(), part.gpu.end());
+    }
+    for (const std::string& id : ids) {
+      const findings::Operation* operation = analysis.FindOperation(id);
+      if (operation != nullptr) own.insert(operation->gpu.begin(), operation->gpu.end());
+    }
+    const auto first = std::find_if(own.begin(), own.end(),
+                                    [&](trace::EventIndex e) { return told->count(e) == 0; });
+    if (first == own.end() && !own.empty()) continue;  // a finding before it has all of it
+    told->insert(own.begin(), own.end());
+    const bool computes = finding.category != "multi_kernel";
+    out->push_back({ShortTitle(DraftText(analysis, finding).title), finding.time_ms, computes,
+                    std::string(kAbsentText), finding.global_rank});
+  }
+}
+
+// What no row above is of.
 void AddOperations(const findings::Analysis& analysis, std::size_t count,
-                   std::vector<Bottleneck>* out) {
+                   const std::set<trace::EventIndex>& told, std::vector<Bottleneck>* out) {
   std::size_t added = 0;
-  for (const findings::Operation* op : TopOperations(analysis, 4 * count)) {
+  for (const findings::Operation* op : TopOperations(analysis, 8 * count)) {
     if (IsCommunication(*op) || added == count) continue;
+    const auto known = std::count_if(op->gpu.begin(), op->gpu.end(),
+                                     [&](trace::EventIndex e) { return told.count(e) != 0; });
+    if (!op->gpu.empty() && 2 * static_cast<std::size_t>(known) >= op->gpu.size()) continue;
     ++added;
-    out->push_back({OperationCell(*op), OwnMs(*op), true, AchievedText(op->efficiency),
-                    PriorityOf(analysis, *op)});
+    const int priority = PriorityOf(analysis, *op);
+    // Of little that nobody is to change a rate says nothing.
+    const bool rated = priority > 0 || analysis.base.Percent(OwnMs(*op)) >= kRateShown;
+    out->push_back({OperationCell(*op), OwnMs(*op), true,
+                    rated ? AchievedText(op->efficiency) : std::string(kAbsentText), priority});
   }
 }
 
@@ -112,7 +163,9 @@ std::string BottleneckTable(const findings::Analysis& analysis, std::size_t rows
   std::vector<Bottleneck> all;
   AddHost(analysis, &all);
   AddCommunication(analysis, &all);
-  AddOperations(analysis, rows, &all);
+  std::set<trace::EventIndex> told;
+  AddFindings(analysis, &told, &all);
+  AddOperations(analysis, rows, told, &all);
   std::stable_sort(all.begin(), all.end(),
                    [](const Bottleneck& a, const Bottleneck& b) { return a.ms > b.ms; });
   MarkdownTable table({"Rank", "Operation", "Time", "% Compute",

@@ -105,8 +105,7 @@ class ScopeQualities {
     Quality& q = Add("one_pass", PassText() + ".");
     q.consequence = "How much one differs from the next cannot be told";
     const analysis::Balance& balance = in_.base.balance;
-    const double host = static_cast<double>(balance.total_ns - balance.busy_ns() -
-                                            balance.foreign_ns - balance.unrecorded_ns) /
+    const double host = static_cast<double>(balance.own_ns() - balance.busy_ns()) /
                         1e6;
     constexpr double kMuch = 10;  // percent of the base
     q.consequence += in_.base.Percent(host) >= kMuch
