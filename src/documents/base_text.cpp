@@ -60,6 +60,12 @@ findings::Range Together(const findings::Analysis& analysis) {
   return ms;
 }
 
+// A sum has a low end where some of its parts have one, however wide the others make it.
+bool HasLowEnd(const findings::Range& sum) {
+  constexpr double kNothing = 0.005;
+  return sum.low > kNothing * sum.high;
+}
+
 // Its upper end alone where RangeMs tells no other.
 std::string RangeShare(const findings::Analysis& analysis, const findings::Range& ms) {
   const std::string high = SavingShare(analysis, ms.high);
@@ -89,7 +95,8 @@ std::string BoundPhrase(const findings::Analysis& analysis) {
                   gaps ? " with what it waits for itself" : "");
   if (!ahead && (alike || (by_host && by_gpu))) {
     return fmt::format(
-        "balanced: {}; faster GPU work alone saves at most {}, a faster host alone at most {}",
+        "balanced: {}; kernels that are only faster save at most {}, a host that is only faster at "
+        "most {}",
         floors, EachMs(analysis, wall.wall_ms - host), EachMs(analysis, wall.wall_ms - gpu));
   }
   const double exposed = MsOf(analysis.base.balance.exposed_comm_ns);
@@ -203,16 +210,31 @@ std::string SavingShare(const findings::Analysis& analysis, double ms) {
 }
 
 std::string TogetherSentence(const findings::Analysis& analysis) {
-  return fmt::format("All recommendations together save {} {} ({}).", TogetherRange(analysis),
+  const bool bounded =
+      std::any_of(analysis.findings.begin(), analysis.findings.end(), [](const auto& finding) {
+        return finding.bound_ms && findings::BestWall(finding) == nullptr;
+      });
+  return fmt::format("All recommendations{} together save {} {} ({}).",
+                     bounded ? ", communication apart," : "", TogetherRange(analysis),
                      UnitPhrase(analysis), TogetherShare(analysis));
 }
 
+std::string SumRange(const findings::Analysis& analysis, const findings::Range& ms) {
+  const findings::StepBase& base = analysis.base;
+  if (ms.low == ms.high) return EachMs(analysis, ms.high);
+  if (!HasLowEnd(ms)) return "up to " + EachMs(analysis, ms.high);
+  return Digits(base.Each(ms.low)) + " to " + EachMs(analysis, ms.high);
+}
+
 std::string TogetherRange(const findings::Analysis& analysis) {
-  return EachRange(analysis, Together(analysis));
+  return SumRange(analysis, Together(analysis));
 }
 
 std::string TogetherShare(const findings::Analysis& analysis) {
-  return RangeShare(analysis, Together(analysis));
+  const findings::Range ms = Together(analysis);
+  const std::string high = SavingShare(analysis, ms.high);
+  if (ms.low == ms.high || !HasLowEnd(ms)) return high;
+  return SavingShare(analysis, ms.low) + " to " + high;
 }
 
 std::string AfterRange(const findings::Analysis& analysis, const findings::WallSaving& saving) {

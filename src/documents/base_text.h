@@ -30,6 +30,8 @@ std::string SavingShare(const findings::Analysis& analysis, double ms);
 std::string AfterRange(const findings::Analysis& analysis, const findings::WallSaving& saving);
 std::string AfterShare(const findings::Analysis& analysis, const findings::WallSaving& saving);
 
+// Of a sum of savings, with the low end that its parts have.
+std::string SumRange(const findings::Analysis& analysis, const findings::Range& ms);
 // Of all recommendations: the sum of what each saves after those above it, and its share.
 // REQUIRES: wall.together_ms.
 std::string TogetherRange(const findings::Analysis& analysis);

@@ -1,6 +1,7 @@
 #include "documents/bottlenecks.h"
 
 #include <algorithm>
+#include <cmath>
 #include <map>
 #include <set>
 #include <utility>
@@ -22,6 +23,7 @@ namespace {
 // Percent of the base: a finding with less has no row of its own, an operation with less no rate.
 constexpr double kFindingShown = 1;
 constexpr double kRateShown = 3;
+constexpr std::size_t kOperationsCompared = 10;
 
 struct Bottleneck {
   std::string name;
@@ -76,6 +78,17 @@ std::string OperationCell(const findings::Operation& operation) {
   return Code(operation.name, 60) + (shown ? " " + args : "");
 }
 
+// The work of the operation that takes as long as a finding that does not say which work it is of;
+// empty: none does.
+std::set<trace::EventIndex> AlikeOperation(const findings::Analysis& analysis, double ms) {
+  constexpr double kAlike = 0.05;
+  for (const findings::Operation* operation : TopOperations(analysis, kOperationsCompared)) {
+    if (std::abs(OwnMs(*operation) - ms) <= kAlike * ms)
+      return {operation->gpu.begin(), operation->gpu.end()};
+  }
+  return {};
+}
+
 // The GPU's time by what is to be done about it: a finding's work is one row, whatever ops it
 // consists of. Adds the events that it is of to `told`.
 void AddFindings(const findings::Analysis& analysis, std::set<trace::EventIndex>* told,
@@ -99,9 +112,18 @@ void AddFindings(const findings::Analysis& analysis, std::set<trace::EventIndex>
     const auto first = std::find_if(own.begin(), own.end(),
                                     [&](trace::EventIndex e) { return told->count(e) == 0; });
     if (first == own.end() && !own.empty()) continue;  // a finding before it has all of it
+    if (own.empty()) own = AlikeOperation(analysis, finding.time_ms);
     told->insert(own.begin(), own.end());
     const bool computes = finding.category != "multi_kernel";
-    out->push_back({ShortTitle(DraftText(analysis, finding).title), finding.time_ms, computes,
+    const std::string title = DraftText(analysis, finding).title;
+    // Ops are named by the first of them, chains and parts of a step by what they are.
+    const std::size_t ops = title.find(": `");
+    const findings::Operation* first =
+        ids.empty() ? nullptr : analysis.FindOperation(finding.members.front());
+    const bool named =
+        first != nullptr && ops != std::string::npos &&
+        std::string_view(title).substr(ops + 3).starts_with(first->name.substr(0, 20));
+    out->push_back({named ? title.substr(ops + 2) : ShortTitle(title), finding.time_ms, computes,
                     std::string(kAbsentText), finding.global_rank});
   }
 }
@@ -152,8 +174,8 @@ void AddHost(const findings::Analysis& analysis, std::vector<Bottleneck>* out) {
     // Its own time stands in the next column.
     if (finding.host->kind == findings::HostCauseKind::kSection || finding.host->ramp)
       title = title.substr(0, title.rfind(", "));
-    out->push_back({"GPU idle: " + title, IdleMs(*finding.host), false, std::string(kAbsentText),
-                    finding.global_rank});
+    out->push_back({"GPU idle: " + title, IdleMs(analysis, *finding.host), false,
+                    std::string(kAbsentText), finding.global_rank});
   }
 }
 

@@ -290,6 +290,19 @@ std::string PartsText(const BalanceLine& line, std::size_t most, double least_ms
   return fmt::format("{}", fmt::join(texts, ", "));
 }
 
+namespace {
+
+// What of a line's difference is no transfer: " (0.393 ms of it waits for another rank)".
+std::string WaitingText(const BalanceLine& line) {
+  double ms = 0;
+  for (const BalancePart& part : line.parts)
+    ms += findings::IsOnlyWaiting(part, 0) ? part.ms[0] : 0;
+  if (line.work != WorkClass::kCommunication || ms <= 0.1 * line.ms[0]) return "";
+  return fmt::format(" ({} of its {} waits for another rank)", Ms(ms), Ms(line.ms[0]));
+}
+
+}  // namespace
+
 std::string PairVerdict(const ComparativeFacts& facts) {
   const Balance& balance = facts.pair.balance;
   const findings::Comparability& c = facts.comparability();
@@ -317,7 +330,8 @@ std::string PairVerdict(const ComparativeFacts& facts) {
   for (const BalanceLine& line : balance.lines) {
     if (parts.size() == kMost || std::abs(line.difference_ms()) < kWorthShare * balance.ms[0])
       break;
-    parts.push_back(fmt::format("{} {}", findings::LineText(line), SignedMs(line.difference_ms())));
+    parts.push_back(fmt::format("{} {}{}", findings::LineText(line), SignedMs(line.difference_ms()),
+                                WaitingText(line)));
   }
   if (parts.empty()) return text + "." + sample;
   return text + fmt::format(": {}.", fmt::join(parts, ", ")) + sample;

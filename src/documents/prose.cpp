@@ -406,7 +406,7 @@ std::string ShortTitle(const std::string& title) {
     if (code || !ends) continue;
     const std::string_view until = std::string_view(title).substr(0, i);
     // A name of the trace alone does not say what is wrong with it.
-    if (until.ends_with('`') && until.find(' ') > until.size() - 2) continue;
+    if (until.starts_with('`') && until.find('`', 1) == until.size() - 1) continue;
     head = until;
     break;
   }

@@ -216,10 +216,11 @@ std::string Fair::FirstSentence() const {
 std::string Fair::AloneCell(const findings::Finding& finding) const {
   const findings::Range& ms = findings::BestWall(finding)->ms;
   std::string text = EachRange(analysis_, ms);
-  if (ms.low <= 0 || !findings::IsWide(ms)) return text;
-  const bool host = finding.host != nullptr;
-  if (host && analysis_.wall.low_without_recording) return text + ": recording slows the host";
-  return text + (host ? ": other host work may remain" : ": the target is untried here");
+  if (ms.low == ms.high || !findings::IsWide(ms)) return text;
+  if (finding.host == nullptr)
+    return text + (finding.shows_after.empty() ? ": the target is untried here" : "");
+  return text + (analysis_.wall.low_without_recording ? ": recording slows the host"
+                                                      : ": how much of it can go is not known");
 }
 
 // What to do, why, and what the way out that saves more is worth; of the GPU's time without a known
@@ -234,7 +235,7 @@ std::string Fair::Levers() const {
     const std::string dash(kAbsentText);
     const auto further = findings::TogetherOf(std::span(analysis_.findings).subspan(cards_));
     if (further && further->high > 0) {
-      table.Row({dash, "Further findings, below", dash, dash, EachRange(analysis_, *further), dash});
+      table.Row({dash, "Further findings, below", dash, dash, SumRange(analysis_, *further), dash});
     }
     table.Row({dash, "All of these", dash, dash,
                fmt::format("{} ({})", TogetherRange(analysis_), TogetherShare(analysis_)), dash});
@@ -286,8 +287,8 @@ std::string Fair::Card(const findings::Finding& finding) const {
 }
 
 std::string Fair::Further() const {
-  MarkdownTable more({"Priority", "Finding", "Way out", "Saves " + UnitPhrase(analysis_) + ", alone",
-                      "After those above"});
+  MarkdownTable more({"Priority", "Finding", "Way out",
+                      "Saves " + UnitPhrase(analysis_) + ", alone", "After those above"});
   std::size_t left = 0;
   for (std::size_t i = cards_; i < analysis_.findings.size(); ++i) {
     const findings::Finding& finding = analysis_.findings[i];
