@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include "documents/iteration_text.h"
+#include "documents/limits_text.h"
 #include "documents/markdown_text.h"
 #include "findings/one/wall_plan.h"
 #include "session/trace_frames.h"
@@ -319,6 +320,12 @@ std::string ToldTable(const findings::Analysis& analysis) {
                std::string(kAbsentText)});
     table.Row(
         {"First calls in it", EachMs(analysis, wall.first_calls_ms), std::string(kAbsentText)});
+  }
+  if (const findings::Operation* calls = EqualCallsOf(analysis)) {
+    table.Row({"Shortest of equal products", fmt::format("{:.0f} us", calls->min_us),
+               std::string(kAbsentText)});
+    table.Row({"Longest of equal products", fmt::format("{:.0f} us", calls->max_us),
+               std::string(kAbsentText)});
   }
   if (wall.together_ms) {
     table.Row({"All recommendations together", TogetherRange(analysis), TogetherShare(analysis)});

@@ -89,6 +89,36 @@ std::set<trace::EventIndex> AlikeOperation(const findings::Analysis& analysis, d
   return {};
 }
 
+// The GPU work that a finding is of; empty: it does not say.
+std::set<trace::EventIndex> EventsOf(const findings::Analysis& analysis,
+                                     const findings::Finding& finding,
+                                     const std::vector<std::string>& operations) {
+  std::set<trace::EventIndex> own;
+  for (const auto* change : {&finding.change_a, &finding.change_b}) {
+    if (!*change) continue;
+    for (const findings::Change::Part& part : (*change)->parts)
+      own.insert(part.gpu.begin(), part.gpu.end());
+  }
+  for (const std::string& id : operations) {
+    const findings::Operation* operation = analysis.FindOperation(id);
+    if (operation != nullptr) own.insert(operation->gpu.begin(), operation->gpu.end());
+  }
+  return own.empty() ? AlikeOperation(analysis, finding.time_ms) : own;
+}
+
+// Ops are named by the first of them, chains and parts of a step by what is wrong with them.
+std::string FindingCell(const findings::Analysis& analysis, const findings::Finding& finding) {
+  const std::string title = DraftText(analysis, finding).title;
+  const std::size_t ops = title.find(": `");
+  const findings::Operation* first =
+      finding.members.empty() ? nullptr : analysis.FindOperation(finding.members.front());
+  constexpr std::size_t kEnough = 20;
+  const bool named =
+      first != nullptr && ops != std::string::npos &&
+      std::string_view(title).substr(ops + 3).starts_with(first->name.substr(0, kEnough));
+  return named ? title.substr(ops + 2) : ShortTitle(title);
+}
+
 // The GPU's time by what is to be done about it: a finding's work is one row, whatever ops it
 // consists of. Adds the events that it is of to `told`.
 void AddFindings(const findings::Analysis& analysis, std::set<trace::EventIndex>* told,
@@ -99,32 +129,14 @@ void AddFindings(const findings::Analysis& analysis, std::set<trace::EventIndex>
       continue;
     const std::vector<std::string> ids = OperationsOf(analysis, finding);
     if (ids.size() == 1) continue;  // the operation's own row says more
-    std::set<trace::EventIndex> own;
-    for (const auto* change : {&finding.change_a, &finding.change_b}) {
-      if (!*change) continue;
-      for (const findings::Change::Part& part : (*change)->parts)
-        own.insert(part.gpu.begin(), part.gpu.end());
-    }
-    for (const std::string& id : ids) {
-      const findings::Operation* operation = analysis.FindOperation(id);
-      if (operation != nullptr) own.insert(operation->gpu.begin(), operation->gpu.end());
-    }
-    const auto first = std::find_if(own.begin(), own.end(),
-                                    [&](trace::EventIndex e) { return told->count(e) == 0; });
-    if (first == own.end() && !own.empty()) continue;  // a finding before it has all of it
-    if (own.empty()) own = AlikeOperation(analysis, finding.time_ms);
+    const std::set<trace::EventIndex> own = EventsOf(analysis, finding, ids);
+    const bool fresh = std::any_of(own.begin(), own.end(),
+                                   [&](trace::EventIndex e) { return told->count(e) == 0; });
+    if (!fresh && !own.empty()) continue;  // a finding before it has all of it
     told->insert(own.begin(), own.end());
-    const bool computes = finding.category != "multi_kernel";
-    const std::string title = DraftText(analysis, finding).title;
-    // Ops are named by the first of them, chains and parts of a step by what they are.
-    const std::size_t ops = title.find(": `");
-    const findings::Operation* first =
-        ids.empty() ? nullptr : analysis.FindOperation(finding.members.front());
-    const bool named =
-        first != nullptr && ops != std::string::npos &&
-        std::string_view(title).substr(ops + 3).starts_with(first->name.substr(0, 20));
-    out->push_back({named ? title.substr(ops + 2) : ShortTitle(title), finding.time_ms, computes,
-                    std::string(kAbsentText), finding.global_rank});
+    out->push_back({FindingCell(analysis, finding), finding.time_ms,
+                    finding.category != "multi_kernel", std::string(kAbsentText),
+                    finding.global_rank});
   }
 }
 

@@ -114,30 +114,13 @@ class LimitFinder {
         "as many.");
   }
 
-  // One kernel on one shape, and its times differ: clocks or power. Only of products that take so
-  // long that neither a cold cache nor a neighbour explains it.
   void EqualProducts() {
-    constexpr double kShare = 10;      // percent of the base
-    constexpr double kDiffers = 1.06;  // longest over shortest
-    constexpr double kTooMuch = 1.5;   // another cause
-    constexpr double kLongUs = 200;
-    for (const findings::CategoryAnalysis& category : in_.categories) {
-      if (category.kind != findings::Kind::kGemm) continue;
-      for (const findings::Operation& operation : category.operations) {
-        const bool large = in_.base.Percent(OwnMs(operation)) >= kShare;
-        if (!large || operation.min_us < kLongUs || operation.kernels.size() != 1) continue;
-        if (operation.efficiency.bound != findings::Bound::kCompute || operation.count < 2)
-          continue;
-        const double spread = operation.max_us / operation.min_us;
-        if (spread < kDiffers || spread > kTooMuch) continue;
-        Add(fmt::format(
-            "Equal calls of {} {} take {:.0f} to {:.0f} us with one kernel: clocks or power "
-            "[inferred], which are not recorded. Record next: both beside some ten repeats.",
-            Code(operation.name, 60), ArgsText(operation.args), operation.min_us,
-            operation.max_us));
-        return;
-      }
-    }
+    const findings::Operation* calls = EqualCallsOf(in_);
+    if (calls == nullptr) return;
+    Add(fmt::format(
+        "Equal calls of {} {} take {:.0f} to {:.0f} us with one kernel: clocks or power "
+        "[inferred], which are not recorded. Record next: both beside some ten repeats.",
+        Code(calls->name, 60), ArgsText(calls->args), calls->min_us, calls->max_us));
   }
 
   // Nothing to change has a place in the code.
@@ -159,6 +142,25 @@ class LimitFinder {
 };
 
 }  // namespace
+
+const findings::Operation* EqualCallsOf(const findings::Analysis& analysis) {
+  constexpr double kShare = 10;      // percent of the base
+  constexpr double kDiffers = 1.06;  // longest over shortest
+  constexpr double kTooMuch = 1.5;   // another cause
+  constexpr double kLongUs = 200;
+  for (const findings::CategoryAnalysis& category : analysis.categories) {
+    if (category.kind != findings::Kind::kGemm) continue;
+    for (const findings::Operation& operation : category.operations) {
+      const bool large = analysis.base.Percent(OwnMs(operation)) >= kShare;
+      const bool compute = operation.efficiency.bound == findings::Bound::kCompute;
+      if (!large || !compute || operation.count < 2) continue;
+      if (operation.min_us < kLongUs || operation.kernels.size() != 1) continue;
+      const double spread = operation.max_us / operation.min_us;
+      if (spread >= kDiffers && spread <= kTooMuch) return &operation;
+    }
+  }
+  return nullptr;
+}
 
 std::vector<std::string> RecommendationLimits(const findings::Analysis& analysis) {
   return LimitFinder(analysis).Run();

@@ -52,12 +52,12 @@ std::string PhaseTable(const findings::Analysis& analysis) {
     if (IsStray(phase, steps, most)) continue;
     // Means, so that times, how often they are and shares agree.
     const auto each = [&](std::int64_t ns, std::uint64_t of) {
-      return Ms(static_cast<double>(ns) / 1e6 / static_cast<double>(std::max<std::uint64_t>(1, of)));
+      return Ms(static_cast<double>(ns) / 1e6 /
+                static_cast<double>(std::max<std::uint64_t>(1, of)));
     };
     table.Row({Code(phase.name, 90) + (phase.first ? " (the first, which differs)" : ""),
                TimesAStep(phase.count, steps), each(phase.host_ns, phase.count),
-               each(phase.gpu_busy_ns, phase.count), each(phase.gpu_idle_ns, steps),
-               Pct(share)});
+               each(phase.gpu_busy_ns, phase.count), each(phase.gpu_idle_ns, steps), Pct(share)});
   }
   return table.rows() < 2 ? "" : table.text() + "\n";
 }
