@@ -158,6 +158,13 @@ void AddOperations(const findings::Analysis& analysis, std::size_t count,
   }
 }
 
+// Of the whole recording; of one unit, where they come out even.
+std::string CallsOfUnit(const findings::Analysis& analysis, std::uint64_t calls) {
+  const findings::StepBase& base = analysis.base;
+  if (base.count <= 1 || calls % base.count != 0) return Calls(calls);
+  return Calls(calls / base.count) + " " + UnitPhrase(analysis);
+}
+
 // Communication beside computing costs nothing: what counts is what nothing hides, by kind.
 void AddCommunication(const findings::Analysis& analysis, std::vector<Bottleneck>* out) {
   std::map<std::string, std::pair<std::uint64_t, double>> kinds;  // calls, exposed ms
@@ -173,9 +180,9 @@ void AddCommunication(const findings::Analysis& analysis, std::vector<Bottleneck
                    [](const findings::Finding& one) { return one.subject == "communication"; });
   const int priority = found == analysis.findings.end() ? 0 : found->global_rank;
   for (const auto& [name, sum] : kinds) {
-    out->push_back(
-        {fmt::format("{}, {} that computing does not hide", Code(name, 60), Calls(sum.first)),
-         std::min(sum.second, own), false, std::string(kAbsentText), priority});
+    out->push_back({fmt::format("{}, {} that computing does not hide", Code(name, 60),
+                                CallsOfUnit(analysis, sum.first)),
+                    std::min(sum.second, own), false, std::string(kAbsentText), priority});
   }
 }
 

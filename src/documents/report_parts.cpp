@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <set>
 
 #include <fmt/format.h>
 
@@ -467,76 +466,6 @@ std::string WallTable(const findings::Analysis& analysis) {
   table.Row({"Replayed unchanged, off by", Pct(std::abs(wall.replay_error_percent))});
   table.Row({"Waits of the host that are explained", Pct(wall.matched_waits_percent)});
   return table.text() + "\n";
-}
-
-namespace {
-
-// Priorities of the findings that are about operations of a category, wherever they are listed.
-std::string PrioritiesOf(const findings::Analysis& analysis,
-                         const findings::CategoryAnalysis& category) {
-  constexpr std::size_t kTold = 4;
-  std::string text;
-  std::size_t count = 0;
-  for (const findings::Finding& finding : analysis.findings) {
-    std::set<std::string> about(finding.members.begin(), finding.members.end());
-    for (const findings::FusionCandidate& candidate : analysis.fusion.candidates) {
-      if (about.contains(candidate.id))
-        about.insert(candidate.operations.begin(), candidate.operations.end());
-    }
-    const bool touches = std::any_of(
-        category.operations.begin(), category.operations.end(),
-        [&](const findings::Operation& operation) { return about.contains(operation.id); });
-    if (!touches) continue;
-    if (++count > kTold) break;
-    text += fmt::format("{}{}", text.empty() ? "" : ", ", finding.global_rank);
-  }
-  if (text.empty()) return std::string(kAbsentText);
-  return text + (count > kTold ? "..." : "");
-}
-
-}  // namespace
-
-namespace {
-
-// Of all of a category: no rate of a small part of it, nor of kernels that only start and end.
-std::string CategoryRate(const findings::CategoryAnalysis& category) {
-  double floor_us = 0;
-  for (const findings::Operation& operation : category.operations)
-    floor_us += operation.efficiency.launch_floor ? operation.gpu_us : 0;
-  if (2 * floor_us > category.gpu_us) return std::string(kAbsentText) + " (launch floor)";
-  if (2 * category.modeled_us < category.gpu_us) return std::string(kAbsentText);
-  return PctOrDash(category.efficiency);
-}
-
-}  // namespace
-
-std::string CategoryTable(const findings::Analysis& analysis) {
-  constexpr std::size_t kCategoriesMax = 10;
-  MarkdownTable table({"Category", "Time", "Share of the " + analysis.base.unit,
-                       CallsTitle(analysis), "Efficiency", "Priorities"});
-  std::vector<const findings::CategoryAnalysis*> all;
-  for (const findings::CategoryAnalysis& category : analysis.categories) {
-    if (OwnMs(category) > 0) all.push_back(&category);
-  }
-  std::stable_sort(all.begin(), all.end(),
-                   [](const auto* a, const auto* b) { return OwnMs(*a) > OwnMs(*b); });
-  double rest = 0;
-  for (std::size_t i = 0; i < all.size(); ++i) {
-    const findings::CategoryAnalysis& category = *all[i];
-    if (i >= kCategoriesMax) {
-      rest += OwnMs(category);
-      continue;
-    }
-    table.Row({CellOfText(category.display_name), EachMs(analysis, OwnMs(category)),
-               BaseShare(analysis, OwnMs(category)),
-               EachCalls(analysis, category.calls, category.foreign_calls), CategoryRate(category),
-               PrioritiesOf(analysis, category)});
-  }
-  if (rest > 0) {
-    const std::string dash(kAbsentText);
-    table.Row({"all others", EachMs(analysis, rest), BaseShare(analysis, rest), dash, dash, dash});
-  }
-  return table.empty() ? "" : table.text() + "\n";
 }
 
 std::string QualityTable(const findings::Analysis& analysis) {
