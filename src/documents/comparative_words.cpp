@@ -12,6 +12,7 @@
 #include "documents/comparative_rates.h"
 #include "documents/markdown_text.h"
 #include "documents/prose.h"
+#include "session/trace_frames.h"
 
 namespace jarvis::documents {
 namespace {
@@ -341,6 +342,15 @@ std::vector<std::string> KeyFindings(const ComparativeFacts& facts) {
   return FindingsWriter(facts).Run();
 }
 
+namespace {
+
+// GPU work of an earlier step, which no figure here holds.
+double ForeignMs(const findings::Analysis& analysis) {
+  return static_cast<double>(Length(analysis.frames->frames.foreign_busy)) / 1e6;
+}
+
+}  // namespace
+
 std::vector<std::string> PairLimits(const ComparativeFacts& facts) {
   std::vector<std::string> limits;
   const findings::Comparability& c = facts.comparability();
@@ -349,7 +359,7 @@ std::vector<std::string> PairLimits(const ComparativeFacts& facts) {
   const findings::Analysis* sides[2] = {facts.pair.primary.get(), facts.pair.comparison.get()};
   double foreign[2];
   for (int i = 0; i < 2; ++i)
-    foreign[i] = static_cast<double>(sides[i]->base.balance.foreign_ns) / 1e6;
+    foreign[i] = ForeignMs(*sides[i]);
   if (foreign[0] + foreign[1] > 0) {
     limits.push_back(fmt::format(
         "Left out on both sides: GPU work launched before the recordings began ({} of the target, "
@@ -374,9 +384,7 @@ std::vector<std::string> PairNextRecordings(const ComparativeFacts& facts) {
     next.emplace_back(
         "The same step on every rank, then `jarvis collectives DIRECTORY`: one rank does not tell "
         "waiting from a slow link for certain.");
-  const double foreign_ns = static_cast<double>(facts.pair.primary->base.balance.foreign_ns +
-                                                facts.pair.comparison->base.balance.foreign_ns);
-  if (foreign_ns > 0) {
+  if (ForeignMs(*facts.pair.primary) + ForeignMs(*facts.pair.comparison) > 0) {
     next.emplace_back(
         "Both with `torch.cuda.synchronize()` before the profiler starts (or its schedule with a "
         "warm-up step), so that no earlier step runs into the recording.");
