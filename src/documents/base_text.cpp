@@ -2,13 +2,16 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
 #include <utility>
 #include <vector>
 
 #include <fmt/format.h>
 
 #include "documents/iteration_text.h"
+#include "documents/limits_text.h"
 #include "documents/markdown_text.h"
+#include "findings/one/wall_plan.h"
 #include "session/trace_frames.h"
 
 namespace jarvis::documents {
@@ -32,6 +35,7 @@ std::vector<BasePart> PartsOf(const analysis::Balance& all) {
       {"GPU idle, the host is in a call that waits for it", MsOf(all.idle_sync_ns)},
       {std::string(kIdleInOps), MsOf(all.idle_host_ops_ns)},
       {"GPU idle, the host does something else", MsOf(all.idle_host_only_ns)},
+      {"GPU at an earlier step's work, the host goes on", MsOf(all.beside_ns)},
       {"Host, after the GPU's last work", MsOf(all.after_ns)},
   };
 }
@@ -44,25 +48,25 @@ std::string OfItProfiler(const findings::Analysis& analysis, const BasePart& par
   return fmt::format(" (the profiler's pauses: {} of it)", EachMs(analysis, pauses));
 }
 
-// Of all recommendations, never more certain than they are one by one.
+// Of all recommendations; never more than there is.
 findings::Range Together(const findings::Analysis& analysis) {
   findings::Range ms = *analysis.wall.together_ms;
-  findings::Range sum;
-  for (const findings::Finding& finding : analysis.findings) {
-    const findings::WallSaving* best = findings::BestWall(finding);
-    if (best == nullptr || finding.one_off) continue;
-    const findings::Range one = AfterOthers(*best);
-    sum.low += one.low;
-    sum.high += one.high;
-  }
-  ms.low = std::min(ms.low, sum.low);
-  ms.high = std::max(ms.low, std::min(ms.high, sum.high));
+  for (double* each : {&ms.low, &ms.mid, &ms.high})
+    *each = std::min(*each, analysis.wall.wall_ms);
   return ms;
 }
 
-std::string TogetherShare(const findings::Analysis& analysis) {
-  const findings::Range ms = Together(analysis);
-  return SavingShare(analysis, ms.low) + " to " + SavingShare(analysis, ms.high);
+// A sum has a low end where some of its parts have one, however wide the others make it.
+bool HasLowEnd(const findings::Range& sum) {
+  constexpr double kNothing = 0.005;
+  return sum.low > kNothing * sum.high;
+}
+
+// Its upper end alone where RangeMs tells no other.
+std::string RangeShare(const findings::Analysis& analysis, const findings::Range& ms) {
+  const std::string high = SavingShare(analysis, ms.high);
+  if (ms.low == ms.high || findings::IsWide(ms)) return high;
+  return SavingShare(analysis, ms.low) + " to " + high;
 }
 
 // What limits the step, by what would remain if the other half took no time.
@@ -80,11 +84,17 @@ std::string BoundPhrase(const findings::Analysis& analysis) {
   const bool by_gpu = gpu >= kLimits * wall.wall_ms || (gpu >= most && host < 0.75 * gpu);
   const bool alike = host >= most && gpu >= most;
   const bool gaps = gpu > 1.01 * MsOf(analysis.base.balance.busy_ns());
+  const bool ahead = analysis.frames->frames.runs_ahead;
   const std::string floors =
-      fmt::format("the host alone takes {}, the GPU alone {}{}", EachMs(analysis, host),
-                  EachMs(analysis, gpu), gaps ? " with what it waits for itself" : "");
-  if (alike || (by_host && by_gpu))
-    return "balanced: " + floors + ", so neither gets it much shorter by itself";
+      fmt::format("the host {} {}{}, the GPU alone {}{}", ahead ? "takes" : "alone takes",
+                  EachMs(analysis, host), ahead ? " and runs ahead" : "", EachMs(analysis, gpu),
+                  gaps ? " with what it waits for itself" : "");
+  if (!ahead && (alike || (by_host && by_gpu))) {
+    return fmt::format(
+        "balanced: {}; kernels that are only faster save at most {}, a host that is only faster at "
+        "most {}",
+        floors, EachMs(analysis, wall.wall_ms - host), EachMs(analysis, wall.wall_ms - gpu));
+  }
   const double exposed = MsOf(analysis.base.balance.exposed_comm_ns);
   if (by_gpu && exposed >= kExposed * wall.wall_ms)
     return "bound by communication that nothing hides (" + EachMs(analysis, exposed) +
@@ -105,7 +115,7 @@ std::string ApartText(const findings::Analysis& analysis) {
     text += fmt::format("{}{} {}", text.empty() ? "" : ", ", Ms(MsOf(ns)), what);
   };
   add(all.unrecorded_ns, "in which the GPU works on what is not recorded");
-  add(all.foreign_ns, "of GPU work launched before the recording");
+  add(Length(frames.foreign_busy), "of GPU work launched before the recording");
   const bool apart = frames.steady_steps > 0 && frames.steady_steps < frames.steps.size();
   if (apart) {
     std::int64_t odd = 0;
@@ -120,7 +130,32 @@ std::string ApartText(const findings::Analysis& analysis) {
         "{}{} in {} ({})", text.empty() ? "" : ", ", Ms(MsOf(odd)),
         count == 1 ? std::string("one odd step") : fmt::format("{} odd steps", count), why);
   }
-  return text.empty() ? "" : " Left out of it: " + text + ".";
+  return text.empty() ? "" : " Left out: " + text + ".";
+}
+
+// The shortest and the longest of the steps that the mean is of; absent: they are alike, or the
+// host runs ahead, and its marks say when it waited.
+struct StepSpread {
+  double least_ms = 0;
+  double most_ms = 0;
+  std::string longest;  // its name
+};
+std::optional<StepSpread> SpreadOf(const findings::Analysis& analysis) {
+  constexpr double kSpread = 1.1;  // longest over shortest
+  const analysis::TimeFrames& frames = analysis.frames->frames;
+  if (analysis.base.unit != "step" || analysis.base.count < 3 || frames.runs_ahead)
+    return std::nullopt;
+  StepSpread spread;
+  for (const analysis::StepFrame& step : frames.steps) {
+    if (!step.steady) continue;
+    const double ms = MsOf(step.host_ns());
+    if (spread.least_ms == 0 || ms < spread.least_ms) spread.least_ms = ms;
+    if (ms <= spread.most_ms) continue;
+    spread.most_ms = ms;
+    spread.longest = step.name;
+  }
+  if (spread.most_ms < kSpread * spread.least_ms) return std::nullopt;
+  return spread;
 }
 
 }  // namespace
@@ -133,7 +168,7 @@ std::string EachCalls(const findings::Analysis& analysis, std::uint64_t calls, d
   const double own = std::max(0.0, static_cast<double>(calls) - foreign);
   const double each = analysis.base.Each(own);
   // Calls of other steps are told apart by their GPU work, which may differ a little.
-  const bool whole = std::abs(each - std::round(each)) < 0.25;
+  const bool whole = std::abs(each - std::round(each)) < 0.3;
   return whole ? fmt::format("{:.0f}", each) : fmt::format("{:.1f}", each);
 }
 
@@ -171,38 +206,39 @@ std::string SavingShare(const findings::Analysis& analysis, double ms) {
 }
 
 std::string TogetherSentence(const findings::Analysis& analysis) {
-  constexpr double kWide = 3;  // high over low: more needs a reason
-  const findings::Range ms = Together(analysis);
-  std::string text = "All recommendations together save ";
-  // What the recording cost the host is told where trust is; it is no reason to doubt the rest.
-  if (ms.high > kWide * ms.low && analysis.wall.low_without_recording) {
-    return text + fmt::format("up to {} {} ({}).", EachMs(analysis, ms.high), UnitPhrase(analysis),
-                              SavingShare(analysis, ms.high));
-  }
-  return text + fmt::format("{} {} ({}).", EachRange(analysis, ms), UnitPhrase(analysis),
-                            TogetherShare(analysis));
+  const bool bounded =
+      std::any_of(analysis.findings.begin(), analysis.findings.end(), [](const auto& finding) {
+        return finding.bound_ms && findings::BestWall(finding) == nullptr;
+      });
+  return fmt::format("All recommendations{} together save {} {} ({}).",
+                     bounded ? ", communication apart," : "", TogetherRange(analysis),
+                     UnitPhrase(analysis), TogetherShare(analysis));
 }
 
-// As wide as what it saves alone, but no more than that unless the middle itself is more.
-findings::Range AfterOthers(const findings::WallSaving& saving) {
-  const double after = std::max(0.0, saving.after_others_ms);
-  if (saving.ms.mid <= 0) return {after, after, after};
-  const double high = std::min(saving.ms.high, after * saving.ms.high / saving.ms.mid);
-  double low = after * std::min(1.0, saving.ms.low / saving.ms.mid);
-  if (after <= saving.ms.high) low = std::min(low, saving.ms.low);
-  return {low, after, std::max(after, high)};
+std::string SumRange(const findings::Analysis& analysis, const findings::Range& ms) {
+  const findings::StepBase& base = analysis.base;
+  if (ms.low == ms.high) return EachMs(analysis, ms.high);
+  if (!HasLowEnd(ms)) return "up to " + EachMs(analysis, ms.high);
+  return Digits(base.Each(ms.low)) + " to " + EachMs(analysis, ms.high);
+}
+
+std::string TogetherRange(const findings::Analysis& analysis) {
+  return SumRange(analysis, Together(analysis));
+}
+
+std::string TogetherShare(const findings::Analysis& analysis) {
+  const findings::Range ms = Together(analysis);
+  const std::string high = SavingShare(analysis, ms.high);
+  if (ms.low == ms.high || !HasLowEnd(ms)) return high;
+  return SavingShare(analysis, ms.low) + " to " + high;
 }
 
 std::string AfterRange(const findings::Analysis& analysis, const findings::WallSaving& saving) {
-  return EachRange(analysis, AfterOthers(saving));
+  return EachRange(analysis, findings::AfterOthers(saving));
 }
 
 std::string AfterShare(const findings::Analysis& analysis, const findings::WallSaving& saving) {
-  const findings::Range ms = AfterOthers(saving);
-  constexpr double kNothing = 0.005;  // as RangeMs has it
-  const std::string high = SavingShare(analysis, ms.high);
-  if (ms.low == ms.high || ms.low <= kNothing * ms.high) return high;
-  return SavingShare(analysis, ms.low) + " to " + high;
+  return RangeShare(analysis, findings::AfterOthers(saving));
 }
 
 double OwnMs(const findings::Operation& operation) {
@@ -218,9 +254,13 @@ std::string BaseSentence(const findings::Analysis& analysis) {
   const double busy = MsOf(base.balance.busy_ns());
   std::string title = UnitTitle(analysis);
   title[0] = static_cast<char>(title[0] - 32);  // ours: a small letter
-  std::string text =
-      fmt::format("{}: {}; the GPU works for {} of it ({})", title, Ms(base.unit_ms()),
-                  EachMs(analysis, busy), BaseShare(analysis, busy));
+  std::string text = fmt::format("{}: {}", title, Ms(base.unit_ms()));
+  if (const auto spread = SpreadOf(analysis)) {
+    text += fmt::format(" ({} to {}, the longest {})", Ms(spread->least_ms), Ms(spread->most_ms),
+                        spread->longest);
+  }
+  text += fmt::format("; the GPU works for {} of it ({})", EachMs(analysis, busy),
+                      BaseShare(analysis, busy));
   const std::string bound = BoundPhrase(analysis);
   if (!bound.empty()) text += "; " + bound;
   text += "." + ApartText(analysis);
@@ -245,7 +285,11 @@ std::string ToldTable(const findings::Analysis& analysis) {
     table.Row({name, Ms(ms), std::string(kAbsentText)});
   };
   row("Left out: GPU works on what is not recorded", MsOf(frames.whole.unrecorded_ns));
-  row("Left out: launched before the recording", MsOf(frames.whole.foreign_ns));
+  row("Left out: launched before the recording", MsOf(Length(frames.foreign_busy)));
+  if (const auto spread = SpreadOf(analysis)) {
+    row("Shortest step", spread->least_ms);
+    row("Longest step", spread->most_ms);
+  }
   std::int64_t odd = 0;
   for (const analysis::StepFrame& step : frames.steps)
     odd += step.steady ? 0 : step.host_ns();
@@ -263,14 +307,23 @@ std::string ToldTable(const findings::Analysis& analysis) {
   if (wall.known) {
     table.Row({"Host alone", EachMs(analysis, wall.host_floor_ms), std::string(kAbsentText)});
     table.Row({"GPU alone", EachMs(analysis, wall.gpu_floor_ms), std::string(kAbsentText)});
+    row("Faster GPU work alone saves at most",
+        analysis.base.Each(std::max(0.0, wall.wall_ms - wall.host_floor_ms)));
+    row("A faster host alone saves at most",
+        analysis.base.Each(std::max(0.0, wall.wall_ms - wall.gpu_floor_ms)));
     table.Row({"What savings are of", EachMs(analysis, wall.wall_ms + wall.first_calls_ms),
                std::string(kAbsentText)});
     table.Row(
         {"First calls in it", EachMs(analysis, wall.first_calls_ms), std::string(kAbsentText)});
   }
+  if (const findings::Operation* calls = EqualCallsOf(analysis)) {
+    table.Row({"Shortest of equal products", fmt::format("{:.0f} us", calls->min_us),
+               std::string(kAbsentText)});
+    table.Row({"Longest of equal products", fmt::format("{:.0f} us", calls->max_us),
+               std::string(kAbsentText)});
+  }
   if (wall.together_ms) {
-    table.Row({"All recommendations together", EachRange(analysis, Together(analysis)),
-               TogetherShare(analysis)});
+    table.Row({"All recommendations together", TogetherRange(analysis), TogetherShare(analysis)});
   }
   return table.text() + "\n";
 }

@@ -32,6 +32,12 @@ findings::Range AfterOthers(const findings::WallSaving& saving);
 std::string AfterRange(const findings::Analysis& analysis, const findings::WallSaving& saving);
 std::string AfterShare(const findings::Analysis& analysis, const findings::WallSaving& saving);
 
+// Of a sum of savings, with the low end that its parts have.
+std::string SumRange(const findings::Analysis& analysis, const findings::Range& ms);
+// Of all recommendations: the sum of what each saves after those above it, and its share.
+// REQUIRES: wall.together_ms.
+std::string TogetherRange(const findings::Analysis& analysis);
+std::string TogetherShare(const findings::Analysis& analysis);
 // "All recommendations together save 31.4 to 36.0 ms a step (31.4% to 36.0%)." REQUIRES:
 // wall.together_ms.
 std::string TogetherSentence(const findings::Analysis& analysis);

@@ -1,7 +1,9 @@
 #include "documents/bottlenecks.h"
 
 #include <algorithm>
+#include <cmath>
 #include <map>
+#include <set>
 #include <utility>
 #include <vector>
 
@@ -12,10 +14,16 @@
 #include "documents/base_text.h"
 #include "documents/host_prose.h"
 #include "documents/markdown_text.h"
+#include "documents/prose.h"
 #include "documents/report_parts.h"
 
 namespace jarvis::documents {
 namespace {
+
+// Percent of the base: a finding with less has no row of its own, an operation with less no rate.
+constexpr double kFindingShown = 1;
+constexpr double kRateShown = 3;
+constexpr std::size_t kOperationsCompared = 10;
 
 struct Bottleneck {
   std::string name;
@@ -25,17 +33,25 @@ struct Bottleneck {
   int priority = 0;  // of the finding that is about it; 0: none
 };
 
+// Ids of the operations that a finding is about, those of its chains too.
+std::vector<std::string> OperationsOf(const findings::Analysis& analysis,
+                                      const findings::Finding& finding) {
+  std::vector<std::string> ids;
+  for (const std::string& member : finding.members) {
+    if (analysis.FindOperation(member) != nullptr) ids.push_back(member);
+    for (const findings::FusionCandidate& candidate : analysis.fusion.candidates) {
+      if (candidate.id == member)
+        ids.insert(ids.end(), candidate.operations.begin(), candidate.operations.end());
+    }
+  }
+  return ids;
+}
+
 // The first finding about an operation, or about a chain that it is in.
 int PriorityOf(const findings::Analysis& analysis, const findings::Operation& operation) {
-  const auto has = [](const std::vector<std::string>& all, const std::string& id) {
-    return std::find(all.begin(), all.end(), id) != all.end();
-  };
   for (const findings::Finding& finding : analysis.findings) {
-    if (has(finding.members, operation.id)) return finding.global_rank;
-    for (const findings::FusionCandidate& candidate : analysis.fusion.candidates) {
-      if (has(candidate.operations, operation.id) && has(finding.members, candidate.id))
-        return finding.global_rank;
-    }
+    const std::vector<std::string> ids = OperationsOf(analysis, finding);
+    if (std::find(ids.begin(), ids.end(), operation.id) != ids.end()) return finding.global_rank;
   }
   return 0;
 }
@@ -62,15 +78,91 @@ std::string OperationCell(const findings::Operation& operation) {
   return Code(operation.name, 60) + (shown ? " " + args : "");
 }
 
-void AddOperations(const findings::Analysis& analysis, std::size_t count,
-                   std::vector<Bottleneck>* out) {
-  std::size_t added = 0;
-  for (const findings::Operation* op : TopOperations(analysis, 4 * count)) {
-    if (IsCommunication(*op) || added == count) continue;
-    ++added;
-    out->push_back({OperationCell(*op), OwnMs(*op), true, AchievedText(op->efficiency),
-                    PriorityOf(analysis, *op)});
+// The work of the operation that takes as long as a finding that does not say which work it is of;
+// empty: none does.
+std::set<trace::EventIndex> AlikeOperation(const findings::Analysis& analysis, double ms) {
+  constexpr double kAlike = 0.05;
+  for (const findings::Operation* operation : TopOperations(analysis, kOperationsCompared)) {
+    if (std::abs(OwnMs(*operation) - ms) <= kAlike * ms)
+      return {operation->gpu.begin(), operation->gpu.end()};
   }
+  return {};
+}
+
+// The GPU work that a finding is of; empty: it does not say.
+std::set<trace::EventIndex> EventsOf(const findings::Analysis& analysis,
+                                     const findings::Finding& finding,
+                                     const std::vector<std::string>& operations) {
+  std::set<trace::EventIndex> own;
+  for (const auto* change : {&finding.change_a, &finding.change_b}) {
+    if (!*change) continue;
+    for (const findings::Change::Part& part : (*change)->parts)
+      own.insert(part.gpu.begin(), part.gpu.end());
+  }
+  for (const std::string& id : operations) {
+    const findings::Operation* operation = analysis.FindOperation(id);
+    if (operation != nullptr) own.insert(operation->gpu.begin(), operation->gpu.end());
+  }
+  return own.empty() ? AlikeOperation(analysis, finding.time_ms) : own;
+}
+
+// Ops are named by the first of them, chains and parts of a step by what is wrong with them.
+std::string FindingCell(const findings::Analysis& analysis, const findings::Finding& finding) {
+  const std::string title = DraftText(analysis, finding).title;
+  const std::size_t ops = title.find(": `");
+  const findings::Operation* first =
+      finding.members.empty() ? nullptr : analysis.FindOperation(finding.members.front());
+  constexpr std::size_t kEnough = 20;
+  const bool named =
+      first != nullptr && ops != std::string::npos &&
+      std::string_view(title).substr(ops + 3).starts_with(first->name.substr(0, kEnough));
+  return named ? title.substr(ops + 2) : ShortTitle(title);
+}
+
+// The GPU's time by what is to be done about it: a finding's work is one row, whatever ops it
+// consists of. Adds the events that it is of to `told`.
+void AddFindings(const findings::Analysis& analysis, std::set<trace::EventIndex>* told,
+                 std::vector<Bottleneck>* out) {
+  for (const findings::Finding& finding : analysis.findings) {
+    const bool large = analysis.base.Percent(finding.time_ms) >= kFindingShown;
+    if (finding.host != nullptr || finding.one_off || finding.subject == "communication" || !large)
+      continue;
+    const std::vector<std::string> ids = OperationsOf(analysis, finding);
+    if (ids.size() == 1) continue;  // the operation's own row says more
+    const std::set<trace::EventIndex> own = EventsOf(analysis, finding, ids);
+    const bool fresh = std::any_of(own.begin(), own.end(),
+                                   [&](trace::EventIndex e) { return told->count(e) == 0; });
+    if (!fresh && !own.empty()) continue;  // a finding before it has all of it
+    told->insert(own.begin(), own.end());
+    out->push_back({FindingCell(analysis, finding), finding.time_ms,
+                    finding.category != "multi_kernel", std::string(kAbsentText),
+                    finding.global_rank});
+  }
+}
+
+// What no row above is of.
+void AddOperations(const findings::Analysis& analysis, std::size_t count,
+                   const std::set<trace::EventIndex>& told, std::vector<Bottleneck>* out) {
+  std::size_t added = 0;
+  for (const findings::Operation* op : TopOperations(analysis, 8 * count)) {
+    if (IsCommunication(*op) || added == count) continue;
+    const auto known = std::count_if(op->gpu.begin(), op->gpu.end(),
+                                     [&](trace::EventIndex e) { return told.count(e) != 0; });
+    if (!op->gpu.empty() && 2 * static_cast<std::size_t>(known) >= op->gpu.size()) continue;
+    ++added;
+    const int priority = PriorityOf(analysis, *op);
+    // Of little that nobody is to change a rate says nothing.
+    const bool rated = priority > 0 || analysis.base.Percent(OwnMs(*op)) >= kRateShown;
+    out->push_back({OperationCell(*op), OwnMs(*op), true,
+                    rated ? AchievedText(op->efficiency) : std::string(kAbsentText), priority});
+  }
+}
+
+// Of the whole recording; of one unit, where they come out even.
+std::string CallsOfUnit(const findings::Analysis& analysis, std::uint64_t calls) {
+  const findings::StepBase& base = analysis.base;
+  if (base.count <= 1 || calls % base.count != 0) return Calls(calls);
+  return Calls(calls / base.count) + " " + UnitPhrase(analysis);
 }
 
 // Communication beside computing costs nothing: what counts is what nothing hides, by kind.
@@ -88,9 +180,9 @@ void AddCommunication(const findings::Analysis& analysis, std::vector<Bottleneck
                    [](const findings::Finding& one) { return one.subject == "communication"; });
   const int priority = found == analysis.findings.end() ? 0 : found->global_rank;
   for (const auto& [name, sum] : kinds) {
-    out->push_back(
-        {fmt::format("{}, {} that computing does not hide", Code(name, 60), Calls(sum.first)),
-         std::min(sum.second, own), false, std::string(kAbsentText), priority});
+    out->push_back({fmt::format("{}, {} that computing does not hide", Code(name, 60),
+                                CallsOfUnit(analysis, sum.first)),
+                    std::min(sum.second, own), false, std::string(kAbsentText), priority});
   }
 }
 
@@ -101,8 +193,8 @@ void AddHost(const findings::Analysis& analysis, std::vector<Bottleneck>* out) {
     // Its own time stands in the next column.
     if (finding.host->kind == findings::HostCauseKind::kSection || finding.host->ramp)
       title = title.substr(0, title.rfind(", "));
-    out->push_back({"GPU idle: " + title, IdleMs(*finding.host), false, std::string(kAbsentText),
-                    finding.global_rank});
+    out->push_back({"GPU idle: " + title, IdleMs(analysis, *finding.host), false,
+                    std::string(kAbsentText), finding.global_rank});
   }
 }
 
@@ -112,7 +204,9 @@ std::string BottleneckTable(const findings::Analysis& analysis, std::size_t rows
   std::vector<Bottleneck> all;
   AddHost(analysis, &all);
   AddCommunication(analysis, &all);
-  AddOperations(analysis, rows, &all);
+  std::set<trace::EventIndex> told;
+  AddFindings(analysis, &told, &all);
+  AddOperations(analysis, rows, told, &all);
   std::stable_sort(all.begin(), all.end(),
                    [](const Bottleneck& a, const Bottleneck& b) { return a.ms > b.ms; });
   MarkdownTable table({"Rank", "Operation", "Time", "% Compute",

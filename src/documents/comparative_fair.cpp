@@ -104,15 +104,19 @@ class FairWriter {
   // The answer in a few lines; the recommendations say more.
   void ChangesTable() {
     if (levers_.empty()) return;
-    Line("| # | What to do | Why | Saves | Path |\n|---|---|---|---|---|");
+    Line(
+        "| # | What to do | Why | Saves of wall time | Of GPU time | Path |\n"
+        "|---|---|---|---|---|---|");
     for (std::size_t i = 0; i < levers_.size() && i < kChangesMax; ++i) {
       const LeverText& lever = levers_[i];
-      Line("| {} | {} | {} | {} | {} |", i + 1, ChangeClause(lever), lever.why,
+      Line("| {} | {} | {} | {} | {} | {} |", i + 1, ChangeClause(lever), lever.why,
            lever.saves.empty() ? "not known" : lever.saves,
+           lever.gpu_ms > 0 ? "up to " + Ms(lever.gpu_ms) : "–",
            lever.ways.empty() ? "–" : std::string(1, lever.ways.front().path));
     }
     Line("");
     if (const std::string order = LeverOrderText(levers_); !order.empty()) Line("{}\n", order);
+    if (const std::string sum = LeverSumText(f_, levers_); !sum.empty()) Line("{}\n", sum);
   }
 
   void MetricTable() {
@@ -157,8 +161,10 @@ class FairWriter {
            MostlyText(line));
     }
     if (rest[0] != 0 || rest[1] != 0) {
-      Line("| all else | {} | {} | {} |{} |", Ms(rest[1]), Ms(rest[0]), SignedMs(rest[0] - rest[1]),
-           expected ? " – |" : "");
+      // What ran at the same time counts once: less than nothing may be left.
+      const auto left = [](double ms) { return ms < 0 ? std::string("–") : Ms(ms); };
+      Line("| all else | {} | {} | {} |{} |", left(rest[1]), left(rest[0]),
+           SignedMs(rest[0] - rest[1]), expected ? " – |" : "");
     }
     Line("| **{}** | {} | {} | **{}** |{} |", balance_.unit, Ms(balance_.ms[1]), Ms(balance_.ms[0]),
          SignedMs(balance_.ms[0] - balance_.ms[1]), expected ? " – |" : "");

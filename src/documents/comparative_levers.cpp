@@ -211,12 +211,12 @@ std::string GpuSavingText(const ComparativeFacts& facts, double ms, bool frees_h
                     Ms(ms), unit, Ms(*room), Ms(*facts.pair.host_floor_ms), more);
 }
 
-// The same in a cell.
+// What of it shows in wall time, in a cell.
 std::string GpuSavingCell(const ComparativeFacts& facts, double ms) {
   const std::optional<double> room = RoomMs(facts);
   if (!room || ms <= *room) return UpTo(ms);
-  if (*room < kRoomShare * facts.pair.balance.ms[0]) return UpTo(ms) + " of GPU time";
-  return fmt::format("{} ({} of GPU time)", UpTo(*room), Ms(ms));
+  if (*room < kRoomShare * facts.pair.balance.ms[0]) return "0 before the host is faster";
+  return UpTo(*room);
 }
 
 // What of it shows in the unit as the host is.
@@ -245,6 +245,7 @@ LeverText TextOfLever(const ComparativeFacts& facts, const PairLever& lever) {
                          Ms(lever.comparison_ms), change * 100);
   text.ways = facts.ops().same_device ? SameDeviceWays(facts, lever) : WaysOf(facts, lever);
   text.saves = GpuSavingCell(facts, lever.saved_ms());
+  text.gpu_ms = lever.saved_ms();
   text.impact = fmt::format("{} ({} of it), {}.", GpuSavingText(facts, lever.saved_ms(), false),
                             PercentText(lever.saved_ms() / balance.ms[0]), TargetText(lever));
   text.order_ms = WallMs(facts, lever.saved_ms());
@@ -398,10 +399,13 @@ LeverText TextOfOwn(const ComparativeFacts& facts, const findings::Finding& find
   text.ways = OwnWays(facts, finding, draft);
   const OwnSaving saving = OwnSavingOf(facts, finding);
   if (saving.ms > 0) text.saves = saving.gpu ? GpuSavingCell(facts, saving.ms) : UpTo(saving.ms);
+  if (!IsOfHost(finding) && finding.savings_ms)
+    text.gpu_ms = finding.savings_ms->high / facts.pair.balance.units[0];
   text.order_ms = kBoundPart * (saving.gpu ? WallMs(facts, saving.ms) : saving.ms);
   text.impact = OwnImpact(facts, finding);
   const auto& beside = facts.pair.beside_runs;
-  if (std::find(beside.begin(), beside.end(), &finding) != beside.end())
+  text.shares_kernels = std::find(beside.begin(), beside.end(), &finding) != beside.end();
+  if (text.shares_kernels)
     text.impact +=
         " Some of its kernels are those of the memory-bound rows, so that the two overlap.";
   return text;
@@ -437,6 +441,8 @@ LeverText TextOfRuns(const ComparativeFacts& facts, const findings::MemoryRuns& 
                        "one Triton kernel a row, which reads each element once and writes it once",
                        UpTo(runs.saved_ms())});
   text.saves = GpuSavingCell(facts, runs.saved_ms());
+  text.gpu_ms = runs.saved_ms();
+  text.shares_kernels = !facts.pair.beside_runs.empty();
   text.order_ms = kBoundPart * WallMs(facts, runs.saved_ms());
   text.impact = fmt::format(
       "{}: one pass over the most bytes that one of them moves, at 70 % of the bandwidth, takes "
@@ -510,6 +516,29 @@ std::string LeverOrderText(const std::vector<LeverText>& levers) {
       own.size() == levers.size()
           ? ""
           : ": bounds, which count for less than what the reference shows to be possible");
+}
+
+std::string LeverSumText(const ComparativeFacts& facts, const std::vector<LeverText>& levers) {
+  std::vector<std::size_t> gpu;
+  std::vector<std::size_t> shared;
+  double sum = 0;
+  for (std::size_t i = 0; i < levers.size(); ++i) {
+    if (levers[i].shares_kernels) shared.push_back(i + 1);
+    if (!(levers[i].gpu_ms > 0)) continue;
+    gpu.push_back(i + 1);
+    sum += levers[i].gpu_ms;
+  }
+  std::string text;
+  if (shared.size() > 1)
+    text = fmt::format("Numbers {} share kernels and do not add up. ", fmt::join(shared, ", "));
+  const std::optional<double> room = RoomMs(facts);
+  const bool none = room && *room < kRoomShare * facts.pair.balance.ms[0];  // as cells say
+  if (gpu.size() < 2 || !room || none || sum <= *room) return text;
+  return text + fmt::format(
+                    "Numbers {} together save at most {} of wall time {} until the host, "
+                    "which alone takes {}, is faster.",
+                    fmt::join(gpu, ", "), Ms(*room), UnitText(facts),
+                    Ms(*facts.pair.host_floor_ms));
 }
 
 std::vector<LeverText> PairLevers(const ComparativeFacts& facts) {

@@ -20,10 +20,12 @@ struct LeverWay {
 // What could be done about the target's time, in the order of its report.
 struct LeverText {
   std::string title;
-  std::string why;             // a clause, for a table
-  std::string gap;             // against the reference; of the target's own: what is wrong
-  std::vector<LeverWay> ways;  // the better one first; empty: none is known
-  std::string saves;           // short, for a table; empty: not known
+  std::string why;              // a clause, for a table
+  std::string gap;              // against the reference; of the target's own: what is wrong
+  std::vector<LeverWay> ways;   // the better one first; empty: none is known
+  std::string saves;            // of wall time, short, for a table; empty: not known
+  double gpu_ms = 0;            // of GPU time, of a unit; 0: it is about the host
+  bool shares_kernels = false;  // with another of these
   std::string impact;
   double order_ms = 0;                        // what it is worth, of a unit, next to others
   const findings::CompareRow* row = nullptr;  // with the largest gap; null: none
@@ -35,6 +37,8 @@ std::string ActionText(const LeverText& lever);
 std::string ChangeClause(const LeverText& lever);
 // Which levers are the target's own, and in what order all are; empty: nothing to say.
 std::string LeverOrderText(const std::vector<LeverText>& levers);
+// Which of them do not add up, and what those of GPU time come to on the clock; empty: all do.
+std::string LeverSumText(const ComparativeFacts& facts, const std::vector<LeverText>& levers);
 // What is worth most wall time first.
 std::vector<LeverText> PairLevers(const ComparativeFacts& facts);
 

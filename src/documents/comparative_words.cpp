@@ -12,6 +12,7 @@
 #include "documents/comparative_rates.h"
 #include "documents/markdown_text.h"
 #include "documents/prose.h"
+#include "session/trace_frames.h"
 
 namespace jarvis::documents {
 namespace {
@@ -290,6 +291,19 @@ std::string PartsText(const BalanceLine& line, std::size_t most, double least_ms
   return fmt::format("{}", fmt::join(texts, ", "));
 }
 
+namespace {
+
+// What of a line's difference is no transfer: " (0.393 ms of it waits for another rank)".
+std::string WaitingText(const BalanceLine& line) {
+  double ms = 0;
+  for (const BalancePart& part : line.parts)
+    ms += findings::IsOnlyWaiting(part, 0) ? part.ms[0] : 0;
+  if (line.work != WorkClass::kCommunication || ms <= 0.1 * line.ms[0]) return "";
+  return fmt::format(" ({} of its {} waits for another rank)", Ms(ms), Ms(line.ms[0]));
+}
+
+}  // namespace
+
 std::string PairVerdict(const ComparativeFacts& facts) {
   const Balance& balance = facts.pair.balance;
   const findings::Comparability& c = facts.comparability();
@@ -317,7 +331,8 @@ std::string PairVerdict(const ComparativeFacts& facts) {
   for (const BalanceLine& line : balance.lines) {
     if (parts.size() == kMost || std::abs(line.difference_ms()) < kWorthShare * balance.ms[0])
       break;
-    parts.push_back(fmt::format("{} {}", findings::LineText(line), SignedMs(line.difference_ms())));
+    parts.push_back(fmt::format("{} {}{}", findings::LineText(line), SignedMs(line.difference_ms()),
+                                WaitingText(line)));
   }
   if (parts.empty()) return text + "." + sample;
   return text + fmt::format(": {}.", fmt::join(parts, ", ")) + sample;
@@ -327,6 +342,15 @@ std::vector<std::string> KeyFindings(const ComparativeFacts& facts) {
   return FindingsWriter(facts).Run();
 }
 
+namespace {
+
+// GPU work of an earlier step, which no figure here holds.
+double ForeignMs(const findings::Analysis& analysis) {
+  return static_cast<double>(Length(analysis.frames->frames.foreign_busy)) / 1e6;
+}
+
+}  // namespace
+
 std::vector<std::string> PairLimits(const ComparativeFacts& facts) {
   std::vector<std::string> limits;
   const findings::Comparability& c = facts.comparability();
@@ -335,7 +359,7 @@ std::vector<std::string> PairLimits(const ComparativeFacts& facts) {
   const findings::Analysis* sides[2] = {facts.pair.primary.get(), facts.pair.comparison.get()};
   double foreign[2];
   for (int i = 0; i < 2; ++i)
-    foreign[i] = static_cast<double>(sides[i]->base.balance.foreign_ns) / 1e6;
+    foreign[i] = ForeignMs(*sides[i]);
   if (foreign[0] + foreign[1] > 0) {
     limits.push_back(fmt::format(
         "Left out on both sides: GPU work launched before the recordings began ({} of the target, "
@@ -360,9 +384,7 @@ std::vector<std::string> PairNextRecordings(const ComparativeFacts& facts) {
     next.emplace_back(
         "The same step on every rank, then `jarvis collectives DIRECTORY`: one rank does not tell "
         "waiting from a slow link for certain.");
-  const double foreign_ns = static_cast<double>(facts.pair.primary->base.balance.foreign_ns +
-                                                facts.pair.comparison->base.balance.foreign_ns);
-  if (foreign_ns > 0) {
+  if (ForeignMs(*facts.pair.primary) + ForeignMs(*facts.pair.comparison) > 0) {
     next.emplace_back(
         "Both with `torch.cuda.synchronize()` before the profiler starts (or its schedule with a "
         "warm-up step), so that no earlier step runs into the recording.");

@@ -37,12 +37,15 @@ std::string PlacesText(const findings::Analysis& analysis, const HostCause& caus
   return text;
 }
 
-// What a section is called by: the place that takes at least half of the time, else the function
-// that holds all of it. A member with less is no name for the whole.
+// What a section is called by: the place that takes nearly all of the time, else the function that
+// holds all of it, else the place with at least half. A smaller part is no name for the whole.
 std::string SectionName(const HostCause& cause) {
-  if (!cause.places.empty() && 2 * cause.places.front().ms >= cause.total_ms)
+  constexpr double kMostOfIt = 0.9;
+  const double first = cause.places.empty() ? 0 : cause.places.front().ms;
+  const bool named = first >= kMostOfIt * cause.total_ms;
+  if (!named && !cause.within.empty()) return Code(cause.within, kNameMax);
+  if (!cause.places.empty() && 2 * first >= cause.total_ms)
     return Code(cause.places.front().name, kNameMax);
-  if (!cause.within.empty()) return Code(cause.within, kNameMax);
   if (cause.loading) return "Data loading";
   if (!cause.places.empty() && 4 * cause.places.front().ms >= cause.total_ms)
     return "Host work, the most in " + Code(cause.places.front().name, kNameMax) + ",";
@@ -62,7 +65,7 @@ std::string TimesText(const findings::Analysis& analysis, const HostCause& cause
   const auto stretches = static_cast<std::uint64_t>(static_cast<double>(cause.count) /
                                                     static_cast<double>(analysis.base.count));
   if (stretches <= kFew || !AreAlike(cause))
-    return EachMs(analysis, IdleMs(cause)) + " " + UnitPhrase(analysis);
+    return EachMs(analysis, IdleMs(analysis, cause)) + " " + UnitPhrase(analysis);
   return fmt::format("{} x {}", stretches, Ms(cause.each_ms));
 }
 
@@ -74,9 +77,9 @@ std::string BetweenText(const HostCause& cause) {
 }
 
 std::string SectionInsight(const findings::Analysis& analysis, const HostCause& cause) {
-  std::string text =
-      fmt::format("For {} {} ({}) the GPU has nothing to do", EachMs(analysis, IdleMs(cause)),
-                  UnitPhrase(analysis), BaseShare(analysis, IdleMs(cause)));
+  std::string text = fmt::format("For {} {} ({}) the GPU has nothing to do",
+                                 EachMs(analysis, IdleMs(analysis, cause)), UnitPhrase(analysis),
+                                 BaseShare(analysis, IdleMs(analysis, cause)));
   if (cause.count > 3)
     text += fmt::format(", in {} stretches{}", cause.count,
                         AreAlike(cause) ? " of about " + Ms(cause.each_ms) : "");
@@ -111,7 +114,7 @@ std::string WaitsInsight(const findings::Analysis& analysis, const HostCause& ca
   std::string text = fmt::format(
       "After {} calls that wait for the GPU nothing is queued: it idles {} {} until the next "
       "launch",
-      cause.count, EachMs(analysis, IdleMs(cause)), UnitPhrase(analysis));
+      cause.count, EachMs(analysis, IdleMs(analysis, cause)), UnitPhrase(analysis));
   if (cause.small_kernels) text += ", the time between the few small kernels of each wait included";
   return text + ". The most after " + places + ".";
 }
@@ -125,7 +128,8 @@ std::string PhasesText(const findings::Analysis& analysis, const HostCause& caus
             fmt::format(
                 " ({} launches, {:.3g} µs each against kernels of {:.3g} µs, {} of the idle "
                 "time)",
-                place.count, place.launch_us, place.kernel_us, EachMs(analysis, place.idle_ms));
+                place.count, place.launch_us, place.kernel_us,
+                EachMs(analysis, std::min(place.idle_ms, IdleMs(analysis, cause))));
   }
   return text;
 }
@@ -139,7 +143,7 @@ bool IsRamp(const findings::Analysis& analysis, const HostCause& cause) {
 }
 
 std::string LaunchInsight(const findings::Analysis& analysis, const HostCause& cause) {
-  const std::string idle = EachMs(analysis, IdleMs(cause)) + " " + UnitPhrase(analysis);
+  const std::string idle = EachMs(analysis, IdleMs(analysis, cause)) + " " + UnitPhrase(analysis);
   const std::string phases = PhasesText(analysis, cause);
   if (IsRamp(analysis, cause)) {
     const bool all = cause.early_ms >= kNearlyAll * cause.total_ms;
@@ -170,7 +174,7 @@ std::string LaunchTitle(const findings::Analysis& analysis, const HostCause& cau
   if (cause.ramp) {
     return fmt::format("Launches come late{}, GPU idle {}",
                        where.empty() ? " at the start of a step" : where,
-                       EachMs(analysis, IdleMs(cause)));
+                       EachMs(analysis, IdleMs(analysis, cause)));
   }
   return fmt::format("Launch-bound{}, {:.3g} µs a launch against {:.3g} µs a kernel", where,
                      cause.launch_us, cause.kernel_us);
@@ -184,13 +188,25 @@ std::string OptimizerTitle(const findings::Analysis& analysis, const HostCause& 
 
 }  // namespace
 
-double IdleMs(const findings::HostCause& cause) {
+namespace {
+
+double OwnIdleMs(const findings::HostCause& cause) {
   if (cause.kind != findings::HostCauseKind::kOptimizer)
     return cause.total_ms > 0 ? std::min(cause.total_ms, cause.idle_ms) : cause.idle_ms;
   double places = 0;
   for (const findings::HostPlace& place : cause.places)
     places += place.idle_ms;
   return places > 0 ? std::min(places, cause.idle_ms) : cause.idle_ms;
+}
+
+}  // namespace
+
+double IdleMs(const findings::Analysis& analysis, const findings::HostCause& cause) {
+  const analysis::Balance& balance = analysis.base.balance;
+  std::int64_t most = balance.idle_ns();
+  if (cause.kind != HostCauseKind::kLaunchBound) most += balance.host_before_ns + balance.after_ns;
+  const double idle = OwnIdleMs(cause);
+  return cause.once || most <= 0 ? idle : std::min(idle, static_cast<double>(most) / 1e6);
 }
 
 std::string HostTitle(const findings::Analysis& analysis, const findings::Finding& finding) {
@@ -209,7 +225,7 @@ std::string HostTitle(const findings::Analysis& analysis, const findings::Findin
     case HostCauseKind::kLaunchBound: return LaunchTitle(analysis, cause);
     case HostCauseKind::kReplayGap:
       return "GPU idle before and inside the replay of its graph, " +
-             EachMs(analysis, IdleMs(cause)) + " " + UnitPhrase(analysis);
+             EachMs(analysis, IdleMs(analysis, cause)) + " " + UnitPhrase(analysis);
     case HostCauseKind::kFirstCalls:
       return "First calls load code, " + Ms(cause.total_ms) + ", once";
     case HostCauseKind::kDescheduled: break;
@@ -228,8 +244,8 @@ std::string HostInsight(const findings::Analysis& analysis, const findings::Find
           "The GPU idles {} {} ({}) around the replay of its graph: the host prepares the step, "
           "and "
           "hands the graph over in pieces.",
-          EachMs(analysis, IdleMs(cause)), UnitPhrase(analysis),
-          BaseShare(analysis, IdleMs(cause)));
+          EachMs(analysis, IdleMs(analysis, cause)), UnitPhrase(analysis),
+          BaseShare(analysis, IdleMs(analysis, cause)));
     case HostCauseKind::kOptimizer:
       return fmt::format(
           "Gradients are cleared and weights updated one by one: {}. The host is late here and in "

@@ -118,9 +118,8 @@ std::string PctOrDash(std::optional<double> percent) {
 }
 
 std::string RangeMs(const findings::Range& ms) {
-  constexpr double kNothing = 0.005;  // of the high end: the low one says no more than "perhaps"
   if (ms.low == ms.high) return Ms(ms.high);
-  if (ms.low <= kNothing * ms.high) return "up to " + Ms(ms.high);
+  if (findings::IsWide(ms)) return "up to " + Ms(ms.high);
   return Digits(ms.low) + " to " + Ms(ms.high);
 }
 

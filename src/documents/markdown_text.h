@@ -32,7 +32,7 @@ std::string Digits(double value);  // three or four digits: "1195", "382.5", "3.
 std::string Ms(double ms);
 std::string Pct(double percent);
 std::string PctOrDash(std::optional<double> percent);
-std::string RangeMs(const findings::Range& ms);        // "1.20 to 3.40 ms", "up to 3.40 ms"
+std::string RangeMs(const findings::Range& ms);        // "1.20 to 3.40 ms"; IsWide: "up to 3.40 ms"
 std::string RangePct(const findings::Range& percent);  // "1.2% to 3.4%"
 std::string Calls(std::uint64_t count, std::string_view what = "calls");  // "1 call", "12 calls"
 std::string FactText(const findings::Fact& fact);  // "12.35 ms", "true", a text in backticks

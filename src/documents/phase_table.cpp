@@ -27,6 +27,12 @@ std::string TimesAStep(std::uint64_t count, std::uint64_t steps) {
   return fmt::format("{} in {} steps", count, steps);
 }
 
+// A small part that some steps do not show under this name is no part of a step.
+bool IsStray(const analysis::Phase& phase, std::uint64_t steps, double share) {
+  constexpr double kSmall = 5;  // percent of the base
+  return phase.count < steps && share < kSmall;
+}
+
 }  // namespace
 
 std::string PhaseTable(const findings::Analysis& analysis) {
@@ -43,11 +49,15 @@ std::string PhaseTable(const findings::Analysis& analysis) {
         std::max(share, analysis.base.Percent(static_cast<double>(phase.gpu_busy_ns) / 1e6));
     if (phase.level != 0 || table.rows() == kPhasesMax || most < kPhaseShown) continue;
     if (phase.kind == analysis::PhaseKind::kWait || WaitsForOthers(analysis, phase)) continue;
+    if (IsStray(phase, steps, most)) continue;
+    // Means, so that times, how often they are and shares agree.
+    const auto each = [&](std::int64_t ns, std::uint64_t of) {
+      return Ms(static_cast<double>(ns) / 1e6 /
+                static_cast<double>(std::max<std::uint64_t>(1, of)));
+    };
     table.Row({Code(phase.name, 90) + (phase.first ? " (the first, which differs)" : ""),
-               TimesAStep(phase.count, steps), Ms(static_cast<double>(phase.host_each_ns) / 1e6),
-               Ms(static_cast<double>(phase.gpu_each_ns) / 1e6),
-               Ms(static_cast<double>(phase.gpu_idle_ns) / 1e6 / static_cast<double>(steps)),
-               Pct(share)});
+               TimesAStep(phase.count, steps), each(phase.host_ns, phase.count),
+               each(phase.gpu_busy_ns, phase.count), each(phase.gpu_idle_ns, steps), Pct(share)});
   }
   return table.rows() < 2 ? "" : table.text() + "\n";
 }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <span>
 #include <string_view>
 #include <unordered_set>
 #include <vector>
@@ -20,13 +21,13 @@
 #include "documents/trust_text.h"
 #include "documents/validate.h"
 #include "findings/one/thresholds.h"
+#include "findings/one/wall_plan.h"
 #include "session/trace_frames.h"
 
 namespace jarvis::documents {
 namespace {
 
 constexpr std::size_t kBottlenecks = 5;
-constexpr std::size_t kLevers = 5;
 constexpr std::size_t kCardsMax = 6;         // further findings are rows of a table
 constexpr double kCardShare = 1;             // percent of the base that a card's finding saves
 constexpr double kCardLeft = 0.3;            // ... once those above are done
@@ -100,6 +101,8 @@ class Fair {
   std::string Trust() const;
   std::string FirstSentence() const;
   std::string Levers() const;
+  std::vector<std::string> LeverRow(const findings::Finding& finding) const;
+  std::string AloneCell(const findings::Finding& finding) const;
   std::string Recommendations() const;
   std::string Further() const;
   std::string Dismissed() const;
@@ -189,7 +192,7 @@ std::string Fair::Trust() const {
   return text.empty() ? text : "### How far to trust it\n\n" + text + "\n";
 }
 
-// What to do first, in so many words: a report's reader need not look further.
+// What comes first and how much it is; what to do about it stands in the table.
 std::string Fair::FirstSentence() const {
   constexpr std::size_t kFirst = 3;
   std::string text;
@@ -204,41 +207,69 @@ std::string Fair::FirstSentence() const {
                               : finding.one_off ? Ms(best->ms.mid) + " once"
                                                 : AfterRange(analysis_, *best);
     text += fmt::format("{} ({}) {}, {}", told == 1 ? " First:" : ";", finding.global_rank,
-                        FirstClause(words.action), saves);
+                        ShortTitle(words.title), saves);
   }
   return text.empty() ? text : text + ".";
 }
 
+// What a way out saves alone, and why its range is wide if it is.
+std::string Fair::AloneCell(const findings::Finding& finding) const {
+  const findings::Range& ms = findings::BestWall(finding)->ms;
+  std::string text = EachRange(analysis_, ms);
+  if (ms.low == ms.high || !findings::IsWide(ms)) return text;
+  if (finding.host == nullptr)
+    return text + (finding.shows_after.empty() ? ": the target is untried here" : "");
+  return text + (analysis_.wall.low_without_recording ? ": recording slows the host"
+                                                      : ": how much of it can go is not known");
+}
+
 // What to do, why, and what the way out that saves more is worth; of the GPU's time without a known
-// wall time.
+// wall time. The column of what each saves after those above adds up to the last row.
 std::string Fair::Levers() const {
   MarkdownTable table({"#", "What to do", "Because of",
                        "Saves " + UnitPhrase(analysis_) + ", alone", "After those above", "Path"});
-  for (std::size_t i = 0; i < analysis_.findings.size() && i < std::min(cards_, kLevers); ++i) {
-    const findings::Finding& finding = analysis_.findings[i];
-    const findings::WallSaving* best = findings::BestWall(finding);
-    std::string alone(kAbsentText), after(kAbsentText), path(kAbsentText);
-    if (finding.one_off && best != nullptr) {
-      alone = Ms(best->ms.mid) + ", once";
-      path = finding.wall_a ? "A" : "B";
-    } else if (best != nullptr) {
-      alone = EachRange(analysis_, best->ms);
-      after = fmt::format("{} ({})", AfterRange(analysis_, *best), AfterShare(analysis_, *best));
-      path = finding.wall_a && finding.wall_b ? "A, B" : finding.wall_a ? "A" : "B";
-    } else if (finding.bound_ms) {
-      alone = fmt::format("at most {} ({})", EachMs(analysis_, *finding.bound_ms),
-                          SavingShare(analysis_, *finding.bound_ms));
-      path = findings::HasAction(finding.path_a) && findings::HasAction(finding.path_b) ? "A, B"
-             : TakesPathB(finding)                                                      ? "B"
-                                                                                        : "A";
-    } else if (finding.savings_ms && !analysis_.wall.known) {
-      alone = EachRange(analysis_, *finding.savings_ms) + " of GPU time";
+  for (std::size_t i = 0; i < cards_; ++i)
+    table.Row(LeverRow(analysis_.findings[i]));
+  if (table.empty()) return "";
+  if (analysis_.wall.together_ms) {
+    const std::string dash(kAbsentText);
+    const auto further = findings::TogetherOf(std::span(analysis_.findings).subspan(cards_));
+    if (further && further->high > 0) {
+      table.Row({dash, "Further findings, below", dash, dash, SumRange(analysis_, *further), dash});
     }
-    const FindingText words = WordsOf(finding);
-    table.Row({fmt::format("[{}](#{})", finding.global_rank, Anchor(finding.id)),
-               FirstClause(words.action), words.title, alone, after, path});
+    table.Row({dash, "All of these", dash, dash,
+               fmt::format("{} ({})", TogetherRange(analysis_), TogetherShare(analysis_)), dash});
   }
-  return table.empty() ? "" : table.text() + "\n";
+  return table.text() + "\n";
+}
+
+std::vector<std::string> Fair::LeverRow(const findings::Finding& finding) const {
+  const findings::WallSaving* best = findings::BestWall(finding);
+  std::string alone(kAbsentText), after(kAbsentText), path(kAbsentText);
+  if (finding.one_off && best != nullptr) {
+    alone = Ms(best->ms.mid) + ", once";
+    path = finding.wall_a ? "A" : "B";
+  } else if (best != nullptr) {
+    alone = AloneCell(finding);
+    after = fmt::format("{} ({})", AfterRange(analysis_, *best), AfterShare(analysis_, *best));
+    path = finding.wall_a && finding.wall_b ? "A, B" : finding.wall_a ? "A" : "B";
+  } else if (finding.bound_ms) {
+    alone = fmt::format("at most {} ({})", EachMs(analysis_, *finding.bound_ms),
+                        SavingShare(analysis_, *finding.bound_ms));
+    after = "in no sum: a bound";
+    path = findings::HasAction(finding.path_a) && findings::HasAction(finding.path_b) ? "A, B"
+           : TakesPathB(finding)                                                      ? "B"
+                                                                                      : "A";
+  } else if (finding.savings_ms && !analysis_.wall.known) {
+    alone = EachRange(analysis_, *finding.savings_ms) + " of GPU time";
+  }
+  const FindingText words = WordsOf(finding);
+  return {fmt::format("[{}](#{})", finding.global_rank, Anchor(finding.id)),
+          FirstClause(words.action),
+          words.title,
+          alone,
+          after,
+          path};
 }
 
 std::string Fair::Card(const findings::Finding& finding) const {
@@ -256,7 +287,8 @@ std::string Fair::Card(const findings::Finding& finding) const {
 }
 
 std::string Fair::Further() const {
-  MarkdownTable more({"Priority", "Finding", "Way out", "Saves " + UnitPhrase(analysis_)});
+  MarkdownTable more({"Priority", "Finding", "Way out",
+                      "Saves " + UnitPhrase(analysis_) + ", alone", "After those above"});
   std::size_t left = 0;
   for (std::size_t i = cards_; i < analysis_.findings.size(); ++i) {
     const findings::Finding& finding = analysis_.findings[i];
@@ -270,7 +302,9 @@ std::string Fair::Further() const {
               TakesPathB(finding) ? words.path_b : words.path_a,
               best == nullptr   ? std::string(kAbsentText)
               : finding.one_off ? Ms(best->ms.mid) + ", once"
-                                : EachRange(analysis_, best->ms)});
+                                : EachRange(analysis_, best->ms),
+              best == nullptr || finding.one_off ? std::string(kAbsentText)
+                                                 : AfterRange(analysis_, *best)});
   }
   if (more.empty()) return "";
   std::string text = "### Further findings\n\n" + more.text() + "\n";

@@ -95,7 +95,8 @@ std::string AchievedText(const findings::Efficiency& efficiency) {
   const bool compute = efficiency.bound == findings::Bound::kCompute;
   if (compute && efficiency.tflops_per_s) return Digits(*efficiency.tflops_per_s) + " TFLOPS/s";
   if (efficiency.tb_per_s) return Digits(*efficiency.tb_per_s) + " TB/s";
-  if (efficiency.tflops_per_s) return Digits(*efficiency.tflops_per_s) + " TFLOPS/s";
+  const bool memory = efficiency.bound == findings::Bound::kMemory;
+  if (efficiency.tflops_per_s && !memory) return Digits(*efficiency.tflops_per_s) + " TFLOPS/s";
   return std::string(kAbsentText);
 }
 
@@ -126,7 +127,7 @@ void AddHostRows(const findings::Analysis& analysis, const findings::HostCause& 
     table->Row({"Median kernel", fmt::format("{:.3g} µs", cause.kernel_us)});
     table->Row({"Launches that find their stream idle", Pct(cause.idle_percent)});
   }
-  if (cause.idle_ms > 0) table->Row({"GPU idle because of it", Ms(IdleMs(cause))});
+  if (cause.idle_ms > 0) table->Row({"GPU idle because of it", Ms(IdleMs(analysis, cause))});
   if (cause.ramp && cause.until_ms > 0) {
     table->Row({"Of it at the start of the GPU work", Ms(cause.early_ms)});
     table->Row({"The last of that ends after", Ms(cause.until_ms)});
@@ -228,7 +229,7 @@ std::string FiguresTable(const findings::Analysis& analysis, const findings::Fin
   };
   // How long the host waits is no cost; how long the GPU then has nothing to do is.
   if (finding.host != nullptr && !finding.one_off && finding.host->idle_ms > 0) {
-    const double idle = IdleMs(*finding.host);
+    const double idle = IdleMs(analysis, *finding.host);
     header = {"GPU idle", "Share of the " + analysis.base.unit};
     row = {EachMs(analysis, idle), BaseShare(analysis, idle)};
   }
@@ -279,7 +280,7 @@ std::string HostTable(const findings::Analysis& analysis, const findings::Findin
     if (ms > 0) table.Row({name, EachMs(analysis, ms), BaseShare(analysis, ms)});
   };
   row("Host time", cause.total_ms);
-  row("GPU idle", IdleMs(cause));
+  row("GPU idle", IdleMs(analysis, cause));
   row("Nothing recorded", cause.nothing_ms);
   if (cause.ramp) row("Idle at the start of the GPU work", cause.early_ms);
   if (cause.ramp && cause.until_ms > 0)
@@ -295,10 +296,11 @@ std::string PlacesTable(const findings::Analysis& analysis, const findings::Find
     if (ms <= 0) return std::string(kAbsentText);
     return finding.one_off ? Ms(ms) : EachMs(analysis, ms);
   };
+  const double idle = IdleMs(analysis, *finding.host);
   for (const findings::HostPlace& place : finding.host->places) {
     table.Row({Code(place.name, 90), Code(place.code, 90),
                place.count > 0 ? fmt::format("{}", place.count) : std::string(kAbsentText),
-               time(place.ms), time(place.idle_ms)});
+               time(place.ms), time(std::min(place.idle_ms, idle))});
   }
   return table.text() + "\n";
 }
@@ -465,62 +467,6 @@ std::string WallTable(const findings::Analysis& analysis) {
   table.Row({"Replayed unchanged, off by", Pct(std::abs(wall.replay_error_percent))});
   table.Row({"Waits of the host that are explained", Pct(wall.matched_waits_percent)});
   return table.text() + "\n";
-}
-
-namespace {
-
-// Priorities of the findings that are about operations of a category, wherever they are listed.
-std::string PrioritiesOf(const findings::Analysis& analysis,
-                         const findings::CategoryAnalysis& category) {
-  constexpr std::size_t kTold = 4;
-  std::string text;
-  std::size_t count = 0;
-  for (const findings::Finding& finding : analysis.findings) {
-    std::set<std::string> about(finding.members.begin(), finding.members.end());
-    for (const findings::FusionCandidate& candidate : analysis.fusion.candidates) {
-      if (about.contains(candidate.id))
-        about.insert(candidate.operations.begin(), candidate.operations.end());
-    }
-    const bool touches = std::any_of(
-        category.operations.begin(), category.operations.end(),
-        [&](const findings::Operation& operation) { return about.contains(operation.id); });
-    if (!touches) continue;
-    if (++count > kTold) break;
-    text += fmt::format("{}{}", text.empty() ? "" : ", ", finding.global_rank);
-  }
-  if (text.empty()) return std::string(kAbsentText);
-  return text + (count > kTold ? "..." : "");
-}
-
-}  // namespace
-
-std::string CategoryTable(const findings::Analysis& analysis) {
-  constexpr std::size_t kCategoriesMax = 10;
-  MarkdownTable table({"Category", "Time", "Share of the " + analysis.base.unit,
-                       CallsTitle(analysis), "Efficiency", "Priorities"});
-  std::vector<const findings::CategoryAnalysis*> all;
-  for (const findings::CategoryAnalysis& category : analysis.categories) {
-    if (OwnMs(category) > 0) all.push_back(&category);
-  }
-  std::stable_sort(all.begin(), all.end(),
-                   [](const auto* a, const auto* b) { return OwnMs(*a) > OwnMs(*b); });
-  double rest = 0;
-  for (std::size_t i = 0; i < all.size(); ++i) {
-    const findings::CategoryAnalysis& category = *all[i];
-    if (i >= kCategoriesMax) {
-      rest += OwnMs(category);
-      continue;
-    }
-    table.Row({CellOfText(category.display_name), EachMs(analysis, OwnMs(category)),
-               BaseShare(analysis, OwnMs(category)),
-               EachCalls(analysis, category.calls, category.foreign_calls),
-               PctOrDash(category.efficiency), PrioritiesOf(analysis, category)});
-  }
-  if (rest > 0) {
-    const std::string dash(kAbsentText);
-    table.Row({"all others", EachMs(analysis, rest), BaseShare(analysis, rest), dash, dash, dash});
-  }
-  return table.empty() ? "" : table.text() + "\n";
 }
 
 std::string QualityTable(const findings::Analysis& analysis) {

@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "documents/limits_text.h"
 #include "documents/markdown_text.h"
 #include "findings/one/quality_scope.h"
 
@@ -12,6 +13,7 @@ namespace jarvis::documents {
 namespace {
 
 constexpr std::size_t kQualitiesTold = 4;
+constexpr std::size_t kLinesTold = 5;
 // Percent by which the replay of an unchanged trace may be off before it limits what is said.
 constexpr double kReplayOff = 2;
 
@@ -28,8 +30,12 @@ std::string TrustList(const findings::Analysis& analysis) {
         "are within that.\n",
         Pct(std::abs(wall.replay_error_percent)));
   }
+  const std::vector<std::string> limits = RecommendationLimits(analysis);
+  for (const std::string& limit : limits)
+    text += "- " + limit + "\n";
   const auto bearing = findings::BearingQualities(analysis);
-  for (std::size_t i = 0; i < std::min(kQualitiesTold, bearing.size()); ++i) {
+  const std::size_t told = std::min(kQualitiesTold, kLinesTold - limits.size());
+  for (std::size_t i = 0; i < std::min(told, bearing.size()); ++i) {
     const findings::Quality& one = *bearing[i];
     text += "- " + CellOfText(one.text);
     if (!one.consequence.empty()) text += " " + CellOfText(one.consequence);

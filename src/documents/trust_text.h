@@ -7,7 +7,8 @@
 
 namespace jarvis::documents {
 
-// At most four lines of a list, what weighs most first; empty: nothing bears on what is said.
+// At most five lines of a list, what recommendations hang on first, then what weighs most; empty:
+// nothing bears on what is said.
 std::string TrustList(const findings::Analysis& analysis);
 // How savings were made and how well their replay holds, one sentence; empty: no GPU work.
 std::string SavingsNote(const findings::Analysis& analysis);

@@ -120,7 +120,7 @@ std::string Levers(const findings::Analysis& analysis, std::string_view recommen
         "<li><a class=\"lever\" href=\"#card-{}\">{}</a><span class=\"saves\">{}</span>\n",
         XmlText(finding->id), InlineHtml(cells[1]), InlineHtml(effect));
     if (analysis.wall.known && best != nullptr && !finding->one_off && whole > 0) {
-      const findings::Range saves = documents::AfterOthers(*best);
+      const findings::Range saves = findings::AfterOthers(*best);
       const LeftOver before = left;
       left.low = std::max(0.0, left.low - saves.high);
       left.high = std::max(left.low, left.high - saves.low);

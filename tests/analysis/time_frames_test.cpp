@@ -21,7 +21,7 @@ TimeFrames FramesIn(const TraceText& text) {
   TimeFrames frames = MakeTimeFrames(facts);
   const Balance& all = frames.whole;
   CHECK(all.host_before_ns + all.busy_ns() + all.idle_ns() + all.unrecorded_ns + all.foreign_ns +
-            all.after_ns ==
+            all.ahead_ns + all.beside_ns + all.after_ns ==
         all.total_ns);
   return frames;
 }
@@ -95,8 +95,11 @@ TEST_CASE("a host that waits for foreign work has lost that time to others") {
   t.OpWithKernel("aten::mm", 15000, 50, "gemm", 15100, 14000, 1);
   const TimeFrames frames = FramesIn(t);
   CHECK(Us(frames.host_waits_foreign_ns) == 13800);
-  // The space between the two is the earlier step's as well: the host stands in it.
-  CHECK(Us(frames.whole.foreign_ns) == 13900);
+  // The space between the two is the earlier step's as well: the host stands in it. Before that it
+  // went on undisturbed.
+  CHECK(Us(frames.whole.foreign_ns) == 13800);
+  CHECK(Us(frames.whole.beside_ns) == 100);
+  CHECK_FALSE(frames.runs_ahead);
   CHECK(Us(frames.whole.host_before_ns) == 1200);
   CHECK(Us(frames.step_ns) == 30000 - 13800);
   CHECK(Us(frames.window_ns) == 14000);
@@ -112,8 +115,48 @@ TEST_CASE(
   t.OpWithKernel("aten::mm", 10000, 50, "gemm", 10100, 5000, 1);
   const TimeFrames frames = FramesIn(t);
   CHECK(Us(frames.step_ns) == 30000);
-  CHECK(Us(frames.whole.foreign_ns) == 8000);
+  CHECK(Us(frames.whole.foreign_ns) == 0);
+  CHECK(Us(frames.whole.beside_ns) == 8000);
   CHECK(Us(frames.whole.host_before_ns) == 2100);
+}
+
+// Three steps of which the host makes each in 1 ms; the GPU is at an earlier step's work until 6
+// ms.
+TraceText StepsInARow(double kernel_us) {
+  TraceText t;
+  t.Kernel("old", 500, 5500, 900);
+  for (int i = 0; i < 3; ++i) {
+    const double at = 1000.0 * i;
+    t.Annotation("ProfilerStep#" + std::to_string(i + 1), at, 1000);
+    t.OpWithKernel("aten::mm", at + 400, 50, "gemm", 6000 + 4000.0 * i, kernel_us, i + 1);
+  }
+  return t;
+}
+
+TEST_CASE("where the host runs ahead, a step lasts from one end of its GPU work to the next") {
+  const TimeFrames frames = FramesIn(StepsInARow(4000));
+  CHECK(frames.runs_ahead);
+  CHECK(Us(frames.step_ns) == 4000);
+  CHECK(Us(frames.whole.host_before_ns) == 0);
+  CHECK(Us(frames.whole.foreign_ns) == 5500);
+  CHECK(Us(frames.whole.ahead_ns) == 500);
+  CHECK(Us(frames.host_working_ns) == 3000);
+}
+
+TEST_CASE("a GPU that waits between the steps has nobody run ahead of it") {
+  TraceText t;
+  t.Kernel("old", 500, 5500, 900);
+  const double starts[] = {0, 7000, 11000};
+  const double kernels[] = {6000, 8000, 12000};
+  for (int i = 0; i < 3; ++i) {
+    t.Annotation("ProfilerStep#" + std::to_string(i + 1), starts[i], i == 0 ? 7000 : 4000);
+    t.OpWithKernel("aten::mm", starts[i] + 400, 50, "gemm", kernels[i], 2000, i + 1);
+  }
+  const TimeFrames frames = FramesIn(t);
+  CHECK_FALSE(frames.runs_ahead);
+  // The earlier step holds the first one up from its launch on; the host's time before is its own.
+  CHECK(frames.whole.own_ns() >= (15000 - 6000 + 400) * 1000);
+  CHECK(frames.whole.own_ns() < 15000 * 1000);
 }
 
 TEST_CASE("a copy that waits while nothing recorded runs waits for what was not recorded") {
@@ -130,8 +173,9 @@ TEST_CASE("a copy that waits while nothing recorded runs waits for what was not 
   CHECK(Us(frames.whole.unrecorded_ns) == 49770);
   // Nothing but a stray ran before, so the window begins where it ends.
   CHECK(Us(frames.window->start) == 49990);
-  // All of the wait is lost, from the call on.
-  CHECK(Us(frames.step_ns) == 60000 - 49790);
+  // All until then is lost: the GPU is busy from there on, and the host ahead of it.
+  CHECK(frames.runs_ahead);
+  CHECK(Us(frames.step_ns) == 60000 - 49990);
 }
 
 TEST_CASE("a copy to the device may start late because the host brings the data along") {
@@ -154,7 +198,8 @@ TEST_CASE("work that was queued long before it starts on an idle GPU shows a bus
   const TimeFrames late = FramesIn(queued(8370));
   REQUIRE(late.unrecorded.size() == 1);
   CHECK(Text(late.unrecorded[0]) == "[525, 8370)");
-  CHECK(Us(late.whole.host_before_ns) == 525);
+  CHECK(Us(late.whole.host_before_ns) == 0);
+  CHECK(Us(late.whole.ahead_ns) == 525);
   // A quarter of a millisecond is within what a start may take.
   CHECK(FramesIn(queued(700)).unrecorded.empty());
 }

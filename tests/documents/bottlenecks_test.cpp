@@ -6,6 +6,8 @@
 
 #include <doctest/doctest.h>
 
+#include "documents/limits_text.h"
+#include "documents/prose.h"
 #include "documents/report_parts.h"
 #include "documents/trust_text.h"
 
@@ -100,8 +102,80 @@ TEST_CASE("trust: what bears on the figures, and the replay only where it is off
   quality.text = "One step is recorded.";
   quality.record = "three steps";
   analysis.quality = {quality};
+  // That one step is recorded limits nothing; that it is a cold one does.
+  CHECK(TrustList(analysis).find("One step") == std::string::npos);
+  analysis.quality[0].ms = 0.09;
   CHECK(TrustList(analysis).find("- One step is recorded. Record next: three steps.\n") !=
         std::string::npos);
+}
+
+// A finding that saves much, about operations of the step above.
+findings::Finding Lever(std::vector<std::string> members, findings::Pattern rule, double ms) {
+  findings::Finding finding;
+  finding.id = "f1";
+  finding.global_rank = 1;
+  finding.members = std::move(members);
+  finding.rule = rule;
+  finding.time_ms = ms;
+  finding.wall_b = findings::WallSaving{{ms / 4, ms / 3, ms / 2}, ms / 3};
+  return finding;
+}
+
+TEST_CASE("limits: what the first recommendations hang on, each by its kind") {
+  Analysis analysis = Step();
+  analysis.wall.known = true;
+  analysis.findings = {Lever({"gemm.1"}, findings::Pattern::kRepeatedPass, 40)};
+  auto limits = RecommendationLimits(analysis);
+  REQUIRE(limits.size() == 1);
+  CHECK(limits[0].find("the passes get one input") != std::string::npos);
+  analysis.findings[0].rule = findings::Pattern::kSumOfOne;
+  CHECK(RecommendationLimits(analysis).empty());
+  // What saves next to nothing limits nothing.
+  analysis.findings = {Lever({"gemm.1"}, findings::Pattern::kRepeatedPass, 2)};
+  CHECK(RecommendationLimits(analysis).empty());
+}
+
+TEST_CASE("limits: equal products of unlike times, and not those that are short or alike") {
+  Analysis analysis = Step();
+  analysis.categories[0].kind = findings::Kind::kGemm;
+  findings::Operation& product = analysis.categories[0].operations[0];
+  product.count = 8;
+  product.efficiency.bound = findings::Bound::kCompute;
+  product.min_us = 557;
+  product.max_us = 598;
+  CHECK(EqualCallsOf(analysis) == &product);
+  product.max_us = 570;
+  CHECK(EqualCallsOf(analysis) == nullptr);
+  product.min_us = 20;
+  product.max_us = 25;
+  CHECK(EqualCallsOf(analysis) == nullptr);
+}
+
+TEST_CASE("bottlenecks: a finding about several operations is one row, and none of theirs") {
+  Analysis analysis = Step();
+  analysis.categories[0].key = "gemm";
+  auto& operations = analysis.categories[0].operations;
+  operations.push_back(Work("gemm.4", "aten::bmm", 12, "bmm"));
+  operations[0].gpu = {1, 2};
+  operations[2].gpu = {3};
+  operations[3].gpu = {4};
+  findings::Finding lever = Lever({"gemm.1", "gemm.4"}, findings::Pattern::kTf32Off, 52);
+  lever.subject = "aten::mm";
+  lever.global_rank = 2;
+  analysis.findings.push_back(lever);
+  const std::string table = BottleneckTable(analysis, 5);
+  CHECK(table.find("| 1 | ") < table.find("52.0 ms"));
+  CHECK(table.find("| 52.0 ms | 86.7% | 52.0% |") != std::string::npos);
+  CHECK(table.find("| `aten::bmm` |") == std::string::npos);
+  CHECK(table.find("| 40.0 ms |") == std::string::npos);
+}
+
+TEST_CASE("a title's beginning names a finding, unless it is a name of the trace alone") {
+  CHECK(ShortTitle("Fp32 products without TF32: `aten::mm` and 2 operations more") ==
+        "Fp32 products without TF32");
+  CHECK(ShortTitle("`Layer`, chains of ops") == "`Layer`, chains of ops");
+  CHECK(ShortTitle("`a, b`, chains of ops, 3 ms") == "`a, b`, chains of ops");
+  CHECK(ShortTitle("Late in `f(a): b`, GPU idle 3 ms") == "Late in `f(a): b`");
 }
 
 }  // namespace

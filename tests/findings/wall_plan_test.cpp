@@ -46,6 +46,18 @@ const PlanStep& StepNamed(const WallPlan& plan, const std::string& name) {
   return *found;
 }
 
+TEST_CASE("what is left after others is no more than alone, and a wide range has no lower end") {
+  const Range alone{4, 5, 6};
+  CHECK(AfterOthers(alone, 5) == Range{4, 5, 6});
+  CHECK(AfterOthers(alone, 2.5).high == doctest::Approx(3));
+  CHECK(AfterOthers(alone, 2.5).low == doctest::Approx(2));
+  CHECK(AfterOthers(alone, 7).high == doctest::Approx(6));
+  // What hardly shows before others do is told as it comes out.
+  CHECK(AfterOthers(alone, 20).high == doctest::Approx(20));
+  CHECK(AfterOthers({1, 5, 6}, 5).low == 0);
+  CHECK(AfterOthers(alone, -1).high == 0);
+}
+
 TEST_CASE("a plan of all findings in their order saves what they say") {
   const Simulated it;
   const Analysis& analysis = it.one.analysis;

@@ -77,10 +77,11 @@ class OneDevice(unittest.TestCase):
     def test_what_to_do_stands_after_the_headline(self):
         self.compare(trace(300, "cutlass_80_tensorop_bf16_gemm"), trace(200))
         lines = self.report.splitlines()
-        table = lines.index("| # | What to do | Why | Saves | Path |")
+        table = lines.index("| # | What to do | Why | Saves of wall time | Of GPU time | Path |")
         self.assertLess(table, lines.index("### Where the difference comes from"))
         self.assertRegex(lines[table + 2], r"^\| 1 \| Find what chose `cutlass.* \| matrix products: "
-                                           r"[\d.]+ ms against .* \| up to [\d.]+ ms \| A \|$")
+                                           r"[\d.]+ ms against .* \| up to [\d.]+ ms "
+                                           r"\| up to [\d.]+ ms \| A \|$")
         # Every way has what it saves, and none is told that is none.
         action = next(line for line in lines if line.startswith("**Action**"))
         self.assertRegex(action, r": up to [\d.]+ ms\.")

@@ -60,7 +60,7 @@ Table TimeFramesTable(const TimeFrames& frames) {
 
 Table TimePartsTable(const TimeFrames& frames) {
   const Balance& all = frames.whole;
-  const std::pair<const char*, std::int64_t> parts[] = {
+  std::vector<std::pair<const char*, std::int64_t>> parts = {
       {"host_before_gpu", all.host_before_ns},
       {"computation", all.computation_ns},
       {"exposed_communication", all.exposed_comm_ns},
@@ -70,9 +70,11 @@ Table TimePartsTable(const TimeFrames& frames) {
       {"idle_host_ops", all.idle_host_ops_ns},
       {"idle_host_only", all.idle_host_only_ns},
       {"unrecorded", all.unrecorded_ns},
-      {"foreign", all.foreign_ns},
-      {"after_gpu", all.after_ns},
-      {"total", all.total_ns}};
+      {"foreign", all.foreign_ns}};
+  if (all.ahead_ns > 0) parts.emplace_back("host_ahead", all.ahead_ns);
+  if (all.beside_ns > 0) parts.emplace_back("beside_foreign", all.beside_ns);
+  parts.emplace_back("after_gpu", all.after_ns);
+  parts.emplace_back("total", all.total_ns);
   Table table{"time_parts", {"part", "ms", "percent"}, {}};
   for (const auto& [name, ns] : parts) {
     const Cell percent =

@@ -22,6 +22,15 @@ constexpr double kFirstCallShare = 0.2;
 // Work before the last unrecorded stretch that is less than this share of all is a stray.
 constexpr double kStrayShare = 0.02;
 
+TimeSet Joined(TimeSet a, const TimeSet& b) {
+  a.insert(a.end(), b.begin(), b.end());
+  return a;
+}
+
+TimeSet Shared(const TimeSet& a, const TimeSet& b) {
+  return Subtract(a, Subtract(a, b));
+}
+
 // Own GPU work as sets of time by what it is.
 struct WorkSets {
   TimeSet computation, communication, copies, all;
@@ -45,8 +54,8 @@ class FrameMaker {
     MakeSteps();
     MakeFrame();
     MakeWindow();
-    MakeStepTime();
     SetOddStepsApart();
+    MakeStepTime();
     AddFirstCalls();
     out_.host_only = FindHostOnly(facts_, out_.frame, out_.unrecorded);
     JudgeBound();
@@ -151,8 +160,48 @@ class FrameMaker {
       own_ = TimeSpan{sets_.all.front().start, sets_.all.back().end};
     }
     FindForeignWaits();
+    FindLost();
     out_.whole = BalanceOf(out_.frame);
     out_.steady = out_.whole;
+  }
+
+  // What others' work took away from the frame: host waits for it before anything was launched, own
+  // work that was launched and could not start because of it, and unrecorded stretches since. While
+  // others' work runs and the host goes on undisturbed, nothing is lost.
+  void FindLost() {
+    const auto first = FirstLaunch();
+    const TimeSet others = Union(Joined(out_.foreign_busy, out_.unrecorded));
+    for (const TimeSpan& wait : first_waits_) {
+      const TimeSet foreign = Within(out_.foreign_busy, wait);
+      const std::int64_t seen = foreign.empty() ? wait.start : foreign.back().end;
+      if (seen > wait.start) lost_.push_back({wait.start, seen});
+      const TimeSet unrecorded = Within(out_.unrecorded, {seen, wait.end});
+      lost_.insert(lost_.end(), unrecorded.begin(), unrecorded.end());
+    }
+    if (first && own_) {
+      const TimeSpan held = MainStreamHeldUp();
+      const TimeSet in_between = Within(others, held);
+      // What runs at the front of the queue is one piece, its own gaps included.
+      if (!in_between.empty()) {
+        const std::int64_t until = in_between.back().end;
+        out_.runs_ahead = IsBusyFrom(until);
+        lost_.push_back({out_.runs_ahead ? out_.frame.start : held.start, until});
+      }
+      const TimeSet since =
+          Within(out_.unrecorded, {std::max(held.end, *first), std::max(held.end, own_->end)});
+      lost_.insert(lost_.end(), since.begin(), since.end());
+    }
+    lost_ = Union(std::move(lost_));
+  }
+
+  // Own work leaves hardly a gap from then on: what the host does before it hides behind the GPU's
+  // earlier work, as it does in each step.
+  bool IsBusyFrom(std::int64_t start) const {
+    constexpr double kBusy = 0.9;
+    const TimeSpan rest{start, own_->end};
+    if (rest.end <= rest.start) return false;
+    return static_cast<double>(Length(Within(sets_.all, rest))) >=
+           kBusy * static_cast<double>(rest.end - rest.start);
   }
 
   Balance BalanceOf(TimeSpan span) const {
@@ -171,8 +220,10 @@ class FrameMaker {
       *ns = Length(rest) - Length(left);
       rest = std::move(left);
     };
-    take(others_, &out.foreign_ns);
-    take(out_.unrecorded, &out.unrecorded_ns);
+    take(Shared(others_, lost_), &out.foreign_ns);
+    take(Shared(out_.unrecorded, lost_), &out.unrecorded_ns);
+    take(lost_, &out.ahead_ns);
+    take(Union(Joined(others_, out_.unrecorded)), &out.beside_ns);
     if (!own_) {
       out.host_before_ns = Length(rest);
       return out;
@@ -196,7 +247,8 @@ class FrameMaker {
            {&Balance::total_ns, &Balance::host_before_ns, &Balance::computation_ns,
             &Balance::exposed_comm_ns, &Balance::exposed_copy_ns, &Balance::idle_first_call_ns,
             &Balance::idle_sync_ns, &Balance::idle_host_ops_ns, &Balance::idle_host_only_ns,
-            &Balance::unrecorded_ns, &Balance::foreign_ns, &Balance::after_ns})
+            &Balance::unrecorded_ns, &Balance::foreign_ns, &Balance::ahead_ns, &Balance::beside_ns,
+            &Balance::after_ns})
         sum.*part += one.*part;
     }
     return sum;
@@ -283,33 +335,6 @@ class FrameMaker {
     return most == nullptr ? TimeSpan{} : most->held;
   }
 
-  // What others' work took away from the frame: host waits for it before anything was launched, own
-  // work that was launched and could not start because of it, and unrecorded stretches since. While
-  // others' work runs and the host goes on undisturbed, nothing is lost.
-  void MakeStepTime() {
-    std::int64_t lost = 0;
-    const auto first = FirstLaunch();
-    const TimeSet others = Union([&] {
-      TimeSet both = out_.foreign_busy;
-      both.insert(both.end(), out_.unrecorded.begin(), out_.unrecorded.end());
-      return both;
-    }());
-    for (const TimeSpan& wait : first_waits_) {
-      const TimeSet foreign = Within(out_.foreign_busy, wait);
-      const std::int64_t seen = foreign.empty() ? 0 : foreign.back().end - wait.start;
-      lost += seen + Length(Within(out_.unrecorded, {wait.start + seen, wait.end}));
-    }
-    if (first && own_) {
-      const TimeSpan held = MainStreamHeldUp();
-      const TimeSet in_between = Within(others, held);
-      // What runs at the front of the queue is one piece, its own gaps included.
-      if (!in_between.empty()) lost += in_between.back().end - held.start;
-      lost += Length(Within(out_.unrecorded, {std::max(held.end, *first), own_->end}));
-    }
-    const auto steps = static_cast<std::int64_t>(std::max<std::size_t>(1, out_.steps.size()));
-    out_.step_ns = std::max<std::int64_t>(0, out_.frame.end - out_.frame.start - lost) / steps;
-  }
-
   void SetOddStepsApart() {
     std::vector<std::int64_t> lengths;
     bool any_gpu = false;
@@ -352,12 +377,24 @@ class FrameMaker {
     }
     if (out_.steady_steps == 0) return;
     out_.steady_host_ns = host / static_cast<std::int64_t>(out_.steady_steps);
-    if (out_.steady_steps < out_.steps.size()) {
-      out_.step_ns = *out_.steady_host_ns;
-      out_.steady = BalanceOfSteady();
-    }
+    if (out_.steady_steps < out_.steps.size()) out_.steady = BalanceOfSteady();
     if (with_gpu == 0) return;
     out_.steady_busy_ns = busy / with_gpu;
+  }
+
+  void MakeStepTime() {
+    const bool apart = out_.steady_steps > 0 && out_.steady_steps < out_.steps.size();
+    const std::size_t steps = apart ? out_.steady_steps : out_.steps.size();
+    out_.step_ns = std::max<std::int64_t>(0, out_.steady.own_ns()) /
+                   static_cast<std::int64_t>(std::max<std::size_t>(1, steps));
+    const auto add = [&](TimeSpan span) {
+      out_.host_working_ns +=
+          span.end - span.start - Length(Within(facts_.in_calls_that_wait, span));
+    };
+    if (out_.steps.empty()) add(out_.frame);
+    for (const StepFrame& step : out_.steps) {
+      if (step.steady || !apart) add(step.host);
+    }
   }
 
   // Where the steps' GPU work takes longer than they do, the host runs ahead of it, and the length
@@ -416,7 +453,7 @@ class FrameMaker {
   void JudgeBound() {
     MeasureLaunches();
     const Balance& all = out_.whole;
-    const std::int64_t own = all.total_ns - all.foreign_ns - all.unrecorded_ns;
+    const std::int64_t own = all.own_ns();
     if (!own_ || own <= 0) return;
     const auto share = [&](std::int64_t ns) {
       return static_cast<double>(ns) / static_cast<double>(own) * 100;
@@ -474,6 +511,7 @@ class FrameMaker {
   std::int64_t host_end_ = 0;    // of the last step
   TimeSet first_waits_;          // of the host, before its first launch
   TimeSet others_;               // busy with any work, and host waits for foreign work
+  TimeSet lost_;                 // what others took
   std::unordered_map<std::uint64_t, WorkClass> class_of_;
 };
 

@@ -36,14 +36,20 @@ struct Balance {
   std::int64_t idle_sync_ns = 0;        // in a call that waits for the GPU
   std::int64_t idle_host_ops_ns = 0;    // in ops or runtime calls
   std::int64_t idle_host_only_ns = 0;   // in neither: Python, or nothing that was recorded
-  std::int64_t unrecorded_ns = 0;       // the GPU was busy with work that is not in the trace
-  std::int64_t foreign_ns = 0;          // ... with work whose launch is not in the trace
-  std::int64_t after_ns = 0;            // host after the last own GPU work
+  // Taken from the steps by others: what the user does not wait for in them.
+  std::int64_t unrecorded_ns = 0;  // the GPU was busy with work that is not in the trace
+  std::int64_t foreign_ns = 0;     // ... with work whose launch is not in the trace
+  std::int64_t ahead_ns = 0;       // the host was ahead of a GPU that was at earlier steps
+  // The GPU was at earlier steps and the host went on undisturbed: time of the steps all the same.
+  std::int64_t beside_ns = 0;
+  std::int64_t after_ns = 0;  // host after the last own GPU work
 
   std::int64_t busy_ns() const { return computation_ns + exposed_comm_ns + exposed_copy_ns; }
   std::int64_t idle_ns() const {
     return idle_first_call_ns + idle_sync_ns + idle_host_ops_ns + idle_host_only_ns;
   }
+  // Without what others took.
+  std::int64_t own_ns() const { return total_ns - unrecorded_ns - foreign_ns - ahead_ns; }
 };
 
 struct StepFrame {
@@ -115,10 +121,15 @@ struct TimeFrames {
   std::int64_t window_comm_ns = 0;  // exposed
   std::int64_t window_copy_ns = 0;  // exposed
 
-  // What the user waits for, a step: `frame` less waits for foreign and unrecorded work, over the
-  // number of steps; where odd steps are set apart, the mean length of the others. Without steps it
-  // is that of the recording.
+  // What the user waits for, a step: `frame` less what foreign and unrecorded work took, over the
+  // number of steps; where odd steps are set apart, the mean of the others. Without steps it is
+  // that of the recording.
   std::int64_t step_ns = 0;
+  // The GPU was still at earlier work when this could have begun, and is busy nearly all the time
+  // since: the host is ahead of it, and a step lasts from one end of its GPU work to the next.
+  bool runs_ahead = false;
+  // Host time of the steps that shares are of, less its waits for the GPU.
+  std::int64_t host_working_ns = 0;
   // Over the steady steps: mean length, GPU busy; absent without steps.
   std::optional<std::int64_t> steady_host_ns;
   std::optional<std::int64_t> steady_busy_ns;

@@ -58,8 +58,7 @@ void RetellSavings(const analysis::Simulation& simulation, Analysis* analysis) {
     finding.priority = PriorityOfSaving(percent(after));
     finding.minor = percent(std::max(BestWall(finding)->ms.mid, after)) < limits::kMinorShare;
   }
-  wall.together_ms.reset();
-  if (!places.empty()) wall.together_ms = plan.together_ms;
+  wall.together_ms = TogetherOf(analysis->findings);
 }
 
 // What names findings that are gone, or now come later, is taken back.

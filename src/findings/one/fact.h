@@ -26,6 +26,12 @@ struct Range {
   friend bool operator==(const Range&, const Range&) = default;
 };
 
+// So far apart that only the upper end says something.
+inline bool IsWide(const Range& range) {
+  constexpr double kWide = 3;  // high over low
+  return range.high > kWide * range.low;
+}
+
 inline Fact NumberFact(std::string key, double value, std::string_view unit = {}) {
   return {std::move(key), value, unit, {}, {}};
 }

@@ -8,6 +8,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "analysis/ranks/lone_rank.h"
+#include "analysis/ranks/rank_digest.h"
 #include "analysis/ranks/rank_set.h"
 #include "base/text.h"
 #include "findings/one/quality_parts.h"
@@ -145,6 +147,40 @@ class RecordingQualities {
               "bandwidth can be told."
             : "Whether other ranks wait for this one cannot be told.";
     q.record = "record all ranks over the same steps, and give their folder to collectives";
+    if (comm_ms > 0) TellEqualCalls(&q);
+  }
+
+  // Where nearly all calls of the costliest collective are of one length, that is its transfer, and
+  // only those that stand out can be waits.
+  void TellEqualCalls(Quality* q) const {
+    constexpr double kAlike = 1.25;  // median over shortest
+    constexpr double kOutstands = 3;
+    constexpr std::int64_t kLeastCalls = 8;
+    Job job;
+    const auto digests = analysis::DigestTrace(trace_.trace(), job);
+    if (!digests || digests->size() != 1) return;
+    const auto kinds = analysis::LookAtLoneRank(digests->front());
+    const auto most =
+        std::max_element(kinds.begin(), kinds.end(),
+                         [](const auto& a, const auto& b) { return a.total_ns < b.total_ns; });
+    if (most == kinds.end() || most->calls < kLeastCalls || most->shortest_ns <= 0) return;
+    const auto median = static_cast<double>(most->median_ns);
+    if (median > kAlike * static_cast<double>(most->shortest_ns)) return;
+    const auto us = [](std::int64_t ns) {
+      return fmt::format("{:.3g} us", static_cast<double>(ns) / 1000);
+    };
+    q->consequence = fmt::format(
+        "The {} calls of {} take {} at least and {} in the middle: so alike, that is transfer{}, "
+        "not waiting",
+        most->calls, analysis::CommFamilyName(most->family), us(most->shortest_ns),
+        us(most->median_ns),
+        most->bus_gb_s ? fmt::format(" ({:.3g} GB/s on the bus)", *most->bus_gb_s) : "");
+    q->consequence += static_cast<double>(most->longest_ns) > kOutstands * median
+                          ? fmt::format(
+                                "; one of {} stands out, which waited for another rank "
+                                "[inferred].",
+                                us(most->longest_ns))
+                          : ".";
   }
 
   void Coverage() {

@@ -91,8 +91,11 @@ class ScopeQualities {
   void OnePass() {
     if (!allocations_.empty()) {
       std::vector<std::string> calls;
-      for (const auto& [name, sum] : allocations_)
+      double ms = 0;
+      for (const auto& [name, sum] : allocations_) {
+        ms += sum.second;
         calls.push_back(fmt::format("{} x {}, {} ms", sum.first, name, ShortNumber(sum.second)));
+      }
       Quality& q = Add("one_pass", fmt::format("{}, and it takes memory from the driver ({}): it "
                                                "is not a warmed-up one.",
                                                PassText(), fmt::join(calls, "; ")));
@@ -100,14 +103,13 @@ class ScopeQualities {
           "Later ones, which find that memory in the cache, may be shorter, and how much they "
           "differ cannot be told.";
       q.record = "warm-up calls first, then three or more, marked with profiler.step()";
+      q.ms = ms;
       return;
     }
     Quality& q = Add("one_pass", PassText() + ".");
     q.consequence = "How much one differs from the next cannot be told";
     const analysis::Balance& balance = in_.base.balance;
-    const double host = static_cast<double>(balance.total_ns - balance.busy_ns() -
-                                            balance.foreign_ns - balance.unrecorded_ns) /
-                        1e6;
+    const double host = static_cast<double>(balance.own_ns() - balance.busy_ns()) / 1e6;
     constexpr double kMuch = 10;  // percent of the base
     q.consequence += in_.base.Percent(host) >= kMuch
                          ? fmt::format(
@@ -200,6 +202,7 @@ bool HostMatters(const Analysis& analysis) {
 // How much of what is said may be wrong for it, in percent; below 0.5 it is not told.
 double BearingOf(const Quality& q, const Analysis& analysis) {
   constexpr double kFirst = 1000;
+  constexpr double kOutside = 2;
   if (q.severity == Severity::kHard) return kFirst;
   const double share = (q.percent.value_or(0) + q.percent_high.value_or(q.percent.value_or(0))) / 2;
   if (q.code == "profiler_events") return HostMatters(analysis) && share >= kBears / 2 ? share : 0;
@@ -208,12 +211,13 @@ double BearingOf(const Quality& q, const Analysis& analysis) {
   // What lies outside of the steps that shares are of.
   if (q.code == "unlinked_gpu_work" || q.code == "unrecorded_gpu_work" ||
       q.code == "work_before_launch")
-    return share >= kBears ? std::min(share, 15.0) : 0;
+    return share >= kBears ? kOutside : 0;
   if (q.code == "no_platform") return 10;
   if (q.code == "silent_host") return q.value.value_or(0);
   if (q.code == "gpu_graph_replay") return q.severity == Severity::kWarning ? 12 : 0;
   if (q.code == "engine_step") return 9;
-  if (q.code == "one_pass") return 1;
+  // That one is recorded stands above; that it is a cold one does not.
+  if (q.code == "one_pass") return q.ms ? 1 : 0;
   if (q.code == "whole_microseconds") return 0.5;
   return share >= kBears && q.percent.value_or(0) >= kBears ? share : 0;
 }

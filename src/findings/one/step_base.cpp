@@ -7,9 +7,7 @@ namespace jarvis::findings {
 StepBase StepBaseOf(const analysis::TimeFrames& frames, std::size_t repeats) {
   StepBase base;
   base.balance = frames.steady;
-  base.total_ms = static_cast<double>(frames.steady.total_ns - frames.steady.foreign_ns -
-                                      frames.steady.unrecorded_ns) /
-                  1e6;
+  base.total_ms = static_cast<double>(frames.steady.own_ns()) / 1e6;
   const bool apart = frames.steady_steps > 0 && frames.steady_steps < frames.steps.size();
   const std::size_t steps = apart ? frames.steady_steps : frames.steps.size();
   if (steps > 0) base.unit = "step";

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "findings/one/analysis.h"
+#include "findings/one/thresholds.h"
 #include "findings/one/time_scope.h"
 
 namespace jarvis::findings {
@@ -50,6 +51,10 @@ std::optional<PlanStep> AskedStep(const Analysis& analysis, const analysis::Simu
   return step;
 }
 
+Range Added(const Range& a, const Range& b) {
+  return {a.low + b.low, a.mid + b.mid, a.high + b.high};
+}
+
 }  // namespace
 
 double CapOf(const analysis::Simulation& simulation, const analysis::GivenChanges& given,
@@ -59,31 +64,32 @@ double CapOf(const analysis::Simulation& simulation, const analysis::GivenChange
   return std::max(0.0, outcome.gpu_ms + outcome.host_ms);
 }
 
-Range TogetherMs(const analysis::Simulation& simulation, const analysis::GivenChanges& given,
-                 double wall_ms, std::span<const PlanStep> steps,
-                 std::span<const double> after_ms) {
-  std::vector<analysis::Change> all;
-  Range sum;
-  double least = 0;
-  for (std::size_t k = 0; k < steps.size(); ++k) {
-    const Range& one = steps[k].alone_ms;
-    all.insert(all.end(), steps[k].changes.begin(), steps[k].changes.end());
-    least = std::max(least, one.low);
-    sum.low += std::min(one.low, after_ms[k]);
-    sum.mid += after_ms[k];
-    sum.high += std::max(one.high, after_ms[k]);
+Range AfterOthers(const Range& alone_ms, double after_ms) {
+  double after = std::max(0.0, after_ms);
+  if (alone_ms.mid <= 0) return {0, after, after};
+  const bool hidden = after > limits::kShowsAfter * alone_ms.mid;
+  if (!hidden) after = std::min(after, alone_ms.high);
+  const double high = std::min(alone_ms.high, after * alone_ms.high / alone_ms.mid);
+  double low = after * std::min(1.0, alone_ms.low / alone_ms.mid);
+  if (!hidden) low = std::min(low, alone_ms.low);
+  Range told{low, after, std::max(after, high)};
+  if (IsWide(told)) told.low = 0;
+  return told;
+}
+
+Range AfterOthers(const WallSaving& saving) {
+  return AfterOthers(saving.ms, saving.after_others_ms);
+}
+
+std::optional<Range> TogetherOf(std::span<const Finding> findings) {
+  std::optional<Range> sum;
+  for (const Finding& finding : findings) {
+    const WallSaving* best = BestWall(finding);
+    if (best == nullptr || finding.one_off) continue;
+    if (!sum) sum = Range{};
+    *sum = Added(*sum, AfterOthers(*best));
   }
-  const analysis::Outcome outcome = simulation.WhatIf(given, all);
-  Range together = {std::min({outcome.low_ms, sum.low, sum.mid}), sum.mid,
-                    std::min(outcome.high_ms, sum.high)};
-  // What some change costs is no reason to promise what the others save for certain.
-  const double lowest = std::min(0.0, sum.low);
-  if (lowest == 0) together.low = std::max(together.low, least);
-  for (double Range::*part : {&Range::low, &Range::mid, &Range::high})
-    together.*part = std::clamp(together.*part, lowest, wall_ms);
-  together.mid = std::max(together.mid, together.low);
-  together.high = std::max(together.high, together.mid);
-  return together;
+  return sum;
 }
 
 WallPlan PlanInOrder(const Analysis& analysis, const analysis::Simulation& simulation,
@@ -97,8 +103,15 @@ WallPlan PlanInOrder(const Analysis& analysis, const analysis::Simulation& simul
   for (std::size_t k = 0; k < steps.size(); ++k) {
     if (steps[k].cap_ms) plan.after_ms[k] = std::clamp(plan.after_ms[k], 0.0, *steps[k].cap_ms);
   }
-  plan.together_ms =
-      TogetherMs(simulation, *analysis.wall.given, analysis.wall.wall_ms, steps, plan.after_ms);
+  for (std::size_t k = 0; k < steps.size(); ++k) {
+    const Range& alone = steps[k].alone_ms;
+    const double after = plan.after_ms[k];
+    // What may cost time is told as it comes out.
+    plan.together_ms = Added(plan.together_ms, steps[k].cap_ms ? AfterOthers(alone, after)
+                                                               : Range{std::min(alone.low, after),
+                                                                       after,
+                                                                       std::max(alone.high, after)});
+  }
   plan.steps = std::move(steps);
   return plan;
 }

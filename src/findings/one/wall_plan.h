@@ -46,12 +46,15 @@ struct WallPlan {
   std::vector<std::string> nothing;  // findings that were asked for and have no saving to add
 };
 
-// At least what one of them saves for certain, at most what they save one by one; never more than
-// `wall_ms`.
-Range TogetherMs(const analysis::Simulation& simulation, const analysis::GivenChanges& given,
-                 double wall_ms, std::span<const PlanStep> steps, std::span<const double> after_ms);
+// What a way out saves once others are made, `after_ms` in the middle: as wide as alone, and no
+// more than alone unless it hardly shows before them. A range that says nothing but its upper end
+// (IsWide) has no lower one.
+Range AfterOthers(const Range& alone_ms, double after_ms);
+Range AfterOthers(const WallSaving& saving);
+// The sum of that over findings that recur; absent: none has a saving.
+std::optional<Range> TogetherOf(std::span<const Finding> findings);
 
-// Each step after those before it, beyond what is given (WallBase::given). The analysis knows its
+// Each step after those before it, and their sum, beyond what is given (WallBase::given). The analysis knows its
 // wall time.
 WallPlan PlanInOrder(const Analysis& analysis, const analysis::Simulation& simulation,
                      std::vector<PlanStep> steps);

@@ -51,11 +51,11 @@ class WallAsker {
                          ? AskBoth(&analysis_.findings[i])
                          : std::nullopt);
     Order(best);
-    Together(best);
     for (const std::size_t at : order_)
       analysis_.findings[at].way = std::make_shared<const WayOut>(std::move(*best[at]));
     Arrange();
     Classify();
+    analysis_.wall.together_ms = TogetherOf(analysis_.findings);
   }
 
  private:
@@ -104,6 +104,11 @@ class WallAsker {
                         wall.wall_ms);
     };
     wall.host_floor_ms = left(std::move(no_gpu));
+    // What a host does that is ahead lies before the steps' time, so the replay does not hold it.
+    if (analysis_.frames->frames.runs_ahead) {
+      const auto working = static_cast<double>(analysis_.frames->frames.host_working_ns);
+      wall.host_floor_ms = std::min(working / 1e6, wall.wall_ms);
+    }
     const double busy_ms = static_cast<double>(analysis_.base.balance.busy_ns()) / 1e6;
     wall.gpu_floor_ms = std::max(std::min(busy_ms, wall.wall_ms), left(std::move(no_host)));
   }
@@ -360,7 +365,8 @@ class WallAsker {
     none.events = MovingWork(*finding);
     none.factors = {0};
     const double saved = simulation_.WhatIf(given_, InScope({none})).saved_ms;
-    const double most = std::min(finding->exclusive_ms, analysis_.wall.wall_ms);
+    const WallBase& wall = analysis_.wall;
+    const double most = std::min(finding->exclusive_ms, wall.wall_ms - wall.host_floor_ms);
     finding->bound_ms = std::clamp(saved, 0.0, most);
     const analysis::TimeSpan frame = analysis_.frames->frames.frame;
     analysis::ScaleHost no_host;
@@ -462,17 +468,6 @@ class WallAsker {
         next.known = false;
       if (host) ask(left);
     }
-  }
-
-  void Together(const std::vector<std::optional<WayOut>>& best) {
-    if (order_.empty()) return;
-    std::vector<PlanStep> steps;
-    for (const std::size_t at : order_) {
-      const Finding& finding = analysis_.findings[at];
-      steps.push_back({finding.id, best[at]->changes, BestWall(finding)->ms, std::nullopt});
-    }
-    analysis_.wall.together_ms =
-        TogetherMs(simulation_, given_, analysis_.wall.wall_ms, steps, after_ms_);
   }
 
   // What a change saves beyond others lies in the range that it may save alone, unless it hardly

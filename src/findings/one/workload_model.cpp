@@ -411,6 +411,8 @@ class ModelTeller {
     }
     const bool head = sizes_.vocabulary && sizes_.hidden;
     if (head) weights += 2.0 * static_cast<double>(*sizes_.vocabulary * *sizes_.hidden);
+    const double table = head ? 0 : EmbeddingTable();
+    weights += table;
     constexpr double kLeast = 1e7;
     if (weights < kLeast) return;
     const double billions = weights / 1e9;
@@ -419,7 +421,22 @@ class ModelTeller {
                                        : fmt::format("{:.0f}M", weights / 1e6);
     out_.Set(WorkloadPart::kParameters, std::move(size), Certainty::kInferred,
              fmt::format("{:.3g} weights of products that run once a layer{}", weights,
-                         head ? ", embedding and head" : ""));
+                         head        ? ", embedding and head"
+                         : table > 0 ? ", and of the embedding's table"
+                                     : ", without an embedding's table"));
+  }
+
+  // Of the largest table that an embedding reads whole rows of; 0: none is seen.
+  double EmbeddingTable() const {
+    double most = 0;
+    for (const ShapedOperation& one : facts_.operations) {
+      if (one.operation == nullptr || !one.operation->name.starts_with("aten::embedding")) continue;
+      for (const Shape& shape : one.shapes) {
+        if (shape.size() != 2 || !sizes_.hidden || shape[1] != *sizes_.hidden) continue;
+        most = std::max(most, static_cast<double>(shape[0]) * static_cast<double>(shape[1]));
+      }
+    }
+    return most;
   }
 
   const WorkloadFacts& facts_;

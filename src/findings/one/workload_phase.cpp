@@ -334,8 +334,9 @@ class PhaseTeller {
         return SetBatch(*attention->batch, length, attention->keys, "attention's operands");
     }
     if (sizes_.has_experts && tokens > 0) {
-      out_.Set(WorkloadPart::kBatch, fmt::format("{} tokens", tokens), Certainty::kRecorded,
-               "rows of the longest matrix products");
+      const bool shared = facts_.trace.trace().metadata.world_size.value_or(1) > 1;
+      out_.Set(WorkloadPart::kBatch, fmt::format("{} tokens{}", tokens, shared ? " a rank" : ""),
+               Certainty::kRecorded, "rows of the longest matrix products");
     } else if (tokens > 0) {
       out_.Set(WorkloadPart::kBatch, fmt::format("batch {}", tokens), Certainty::kInferred,
                "rows of the longest matrix products");

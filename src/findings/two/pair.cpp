@@ -180,7 +180,7 @@ class PairJudge {
     const StepBase& base = pair_.primary->base;
     if (!wall.known || !(wall.wall_ms > 0) || !(base.total_ms > 0)) return;
     const double others_ms =
-        static_cast<double>(base.balance.foreign_ns + base.balance.unrecorded_ns) / 1e6;
+        static_cast<double>(base.balance.total_ns - base.balance.own_ns()) / 1e6;
     const bool all = base.total_ms + others_ms >= kNearlyAll * wall.wall_ms;
     const double part = wall.host_floor_ms / (all ? base.total_ms : wall.wall_ms);
     pair_.host_floor_ms = std::min(1.0, part) * pair_.balance.ms[0];

@@ -78,7 +78,7 @@ std::vector<LaterLever> TransferLever(const JobView& job, const RankWorkload* wo
   if (exposed == 0) return {};
   const TransferWays ways = TransferPaths(job, workload);
   return {{"hide the transfers that no computation hides yet, " + BusiestFamily(job),
-           static_cast<double>(exposed) / 1e6, ways.paths, ways.b_part}};
+           static_cast<double>(exposed) / 1e6, ways.paths, ways.a_part}};
 }
 
 std::vector<LaterLever> LaterLevers(const JobView& job, const RankWorkload* workload) {

@@ -15,7 +15,7 @@ struct LaterLever {
   std::string change;
   double at_most_ms = 0;
   PathTexts paths;
-  double b_part = 1;  // what of it Path B saves at most
+  double a_part = 1;  // what of it Path A saves at most
 };
 
 // Where ranks have no trace: how much longer the recorded ones spent in collectives, together, than

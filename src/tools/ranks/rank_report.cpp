@@ -289,7 +289,7 @@ class ReportWriter {
     Line("## What to change, by wall time saved");
     Line("");
     MarkdownTable table(
-        {"#", "change", "saves (ms)", "share", "Path A: the job", "Path B: the code"});
+        {"#", "change", "saves (ms)", "share", "Path A: the code changes", "Path B: it stays"});
     std::size_t row = 0;
     for (const JobLever& lever : job_.story.levers) {
       if (row == kLeversMax) break;
@@ -298,15 +298,15 @@ class ReportWriter {
       const PathTexts paths = PathsOf(job_, lever);
       table.Row({fmt::format("{}", ++row), CellOfText(LeverText(job_, lever)),
                  MsText(lever.saved_ns), ShareText(lever.saved_ns, BaseOf(job_)),
-                 CellOfText(paths.a), CellOfText(paths.b.empty() ? "—" : paths.b)});
+                 CellOfText(paths.a.empty() ? NoCodeText(lever) : paths.a), CellOfText(paths.b)});
     }
     for (const LaterLever& lever : TransferLever(job_, workload_)) {
       const auto ns = static_cast<std::int64_t>(lever.at_most_ms * 1e6);
       table.Row({fmt::format("{}", ++row), lever.change, "at most " + MsText(ns),
                  ShareText(ns, BaseOf(job_)),
-                 CellOfText(lever.paths.a) + fmt::format(": at most {} ms", MsText(ns)),
-                 CellOfText(lever.paths.b) +
-                     fmt::format(": at most {} ms", MsDigits(lever.b_part * lever.at_most_ms))});
+                 CellOfText(lever.paths.a) +
+                     fmt::format(": at most {} ms", MsDigits(lever.a_part * lever.at_most_ms)),
+                 CellOfText(lever.paths.b) + fmt::format(": at most {} ms", MsText(ns))});
     }
     out_ += table.text();
     Line("");
@@ -316,6 +316,12 @@ class ReportWriter {
         "the change made; they do not add up.",
         MsText(BaseOf(job_)));
     Line("");
+  }
+
+  static std::string NoCodeText(const JobLever& lever) {
+    return lever.kind == analysis::LeverKind::kStall
+               ? "none before the line is known that stands still: no op and no stack names it"
+               : "none needed";
   }
 
   // What the ranks compute, by the trace of one.
@@ -472,16 +478,40 @@ class ReportWriter {
       Line(
           "- No savings: a digest of an older version says nothing of its host; make it again "
           "with `jarvis digest`.");
-    } else if (!job_.story.levers.empty()) {
-      Line(
-          "- Savings rest on the recorded times: the same kernels, transfers as short as the last "
-          "rank saw them, hosts that take as long as now but for the change.");
+    } else {
+      Inferred();
     }
     if (!job_.set.missing.empty() && lone_.empty()) {
       Line("- No trace of rank {}: waits are lower bounds, and the cause may be there.",
            analysis::RankList(job_.set.missing));
     }
     Line("");
+  }
+
+  // What the first changes rest on and no event says.
+  void Inferred() {
+    const auto& levers = job_.story.levers;
+    const auto has = [&](analysis::LeverKind kind) {
+      return std::any_of(levers.begin(), levers.end(),
+                         [&](const JobLever& lever) { return lever.kind == kind; });
+    };
+    if (has(analysis::LeverKind::kStarvedAll)) {
+      Line(
+          "- That hosts lose the processor is inferred from pauses inside arbitrary short calls: "
+          "no scheduler is in the traces, and how many cores the ranks may use is unknown. What is "
+          "left of the hosts' time is an upper bound of their work.");
+    }
+    if (has(analysis::LeverKind::kStall)) {
+      Line(
+          "- Nothing is recorded inside the stop: that it is a sleep, a time-out or another "
+          "process "
+          "is inferred from its length.");
+    }
+    if (job_.story.steps == 1 && !levers.empty()) {
+      const bool forward = workload_ != nullptr && !workload_->training;
+      Line("- One step is recorded{}: whether each one loses as much cannot be told.",
+           forward ? ", forward only" : "");
+    }
   }
 
   std::int64_t LargestShift() const {
@@ -524,9 +554,8 @@ class ReportWriter {
     }
     if (job_.story.starved_ranks > 0) {
       Line(
-          "- `pidstat -wt 1` or `perf sched record` beside the job: involuntary context switches "
-          "of "
-          "the ranks' processes.");
+          "- `nproc` and `taskset -p` inside each rank's container, and `pidstat -wt 1` or `perf "
+          "sched record` beside the job: the cores there are, and involuntary context switches.");
     }
     if (!SizesKnown()) {
       Line(

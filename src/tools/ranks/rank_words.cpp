@@ -47,20 +47,6 @@ std::string Between(std::int64_t least, std::int64_t most) {
   return low == high ? low : low + " to " + high;
 }
 
-// How long the others waited each time that the rank was late by so much or more.
-std::int64_t OthersWait(const JobView& job, std::size_t rank, std::int64_t least) {
-  std::vector<std::int64_t> waits;
-  for (const JointCollective& one : job.joint.collectives) {
-    if (one.parts[one.last].rank != rank || one.late_ns < least) continue;
-    for (std::size_t i = 0; i < one.parts.size(); ++i) {
-      if (i != one.last) waits.push_back(one.parts[i].wait_ns);
-    }
-  }
-  if (waits.empty()) return 0;
-  std::sort(waits.begin(), waits.end());
-  return waits[waits.size() / 2];
-}
-
 // What was recorded of the job, as the subject of a sentence.
 std::string RecordedText(const JobView& job) {
   if (job.story.steps == 0) return "the recording takes";
@@ -106,13 +92,10 @@ std::string StallVerdict(const JobView& job, const JobLever& lever) {
       fmt::format("rank {} stops for {} ms {} before its {} ({})", *job.set.ranks[stall.rank].rank,
                   MsText(stall.typical_ns), TimesText(stall.times),
                   analysis::CommFamilyName(stall.next), StallPlace(stall));
-  const std::int64_t wait = OthersWait(job, stall.rank, stall.typical_ns / 2);
   text += "; without it " + Without(job, lever) + ".";
   if (IsConstant(stall)) {
-    text += fmt::format(" It is the same length each time to {} ms, as a sleep or a time-out has.",
-                        MsText(stall.longest_ns - stall.shortest_ns));
+    text += " It is of the same length each time, as a sleep or a time-out is.";
   }
-  if (wait > 0) text += fmt::format(" The others wait {} ms each time.", MsText(wait));
   return text + EarlyEndText(job);
 }
 

@@ -52,8 +52,8 @@ std::string BytesText(std::int64_t bytes);
 std::string CommText(const JobView& job);
 
 struct PathTexts {
-  std::string a;  // what the job's owner can do
-  std::string b;  // what a developer of the framework or of kernels can do
+  std::string b;  // what is set or started otherwise: the code stays as it is
+  std::string a;  // what changes the code
 };
 // Each with what it saves. Empty for a lever that is a part of another (kStarvedLate).
 PathTexts PathsOf(const JobView& job, const analysis::JobLever& lever);

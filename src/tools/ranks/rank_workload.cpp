@@ -79,7 +79,7 @@ RankWorkload::Lever LeverOf(const findings::Analysis& analysis, const findings::
   RankWorkload::Lever lever;
   lever.title = text.title;
   lever.gpu_ms = finding.savings_ms->high;
-  lever.paths = {OfPath(text.path_a), OfPath(text.path_b)};
+  lever.paths = {.b = OfPath(text.path_b), .a = OfPath(text.path_a)};
   if (lever.paths.a.empty() && IsBesideAnAdd(analysis, finding))
     lever.paths.a =
         "one kernel with the bias or residual add beside it, which reads the tensor once";

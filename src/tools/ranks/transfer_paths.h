@@ -9,7 +9,7 @@ namespace jarvis::tools {
 // Of the family of collectives that moves for longest. `workload`: null if not known.
 struct TransferWays {
   PathTexts paths;
-  double b_part = 1;  // what of the transfers the second saves at most
+  double a_part = 1;  // what of the transfers the second saves at most
 };
 TransferWays TransferPaths(const JobView& job, const RankWorkload* workload);
 

@@ -47,7 +47,7 @@ NextCall NextOf(const std::string& id, const analysis::TimeFrames& frames) {
   constexpr double kIdleShare = 20;
   constexpr double kCommShare = 15;
   const analysis::Balance& all = frames.whole;
-  const auto own = static_cast<double>(all.total_ns - all.unrecorded_ns - all.foreign_ns);
+  const auto own = static_cast<double>(all.own_ns());
   const std::int64_t idle = all.host_before_ns + all.idle_ns() + all.after_ns;
   if (Percent(static_cast<double>(all.exposed_comm_ns), own).value_or(0) > kCommShare) {
     return {"ops_summary",

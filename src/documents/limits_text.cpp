@@ -1,0 +1,169 @@
+#include "documents/limits_text.h"
+
+#include <algorithm>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "documents/base_text.h"
+#include "documents/markdown_text.h"
+#include "documents/prose.h"
+
+namespace jarvis::documents {
+namespace {
+
+using findings::Advice;
+using findings::Finding;
+using findings::Pattern;
+
+constexpr std::size_t kLimitsMax = 3;
+constexpr std::size_t kFindingsAskedOf = 4;  // from the first
+constexpr double kMatters = 3;               // percent of the base that a finding saves
+
+bool IsAdvised(const Finding& finding, Advice advice) {
+  const auto is = [&](const findings::Remedy& remedy) { return remedy.advice == advice; };
+  return std::any_of(finding.path_a.begin(), finding.path_a.end(), is) ||
+         std::any_of(finding.path_b.begin(), finding.path_b.end(), is);
+}
+
+bool IsOf(const Finding& finding, std::initializer_list<Pattern> rules) {
+  return finding.rule && std::find(rules.begin(), rules.end(), *finding.rule) != rules.end();
+}
+
+class LimitFinder {
+ public:
+  explicit LimitFinder(const findings::Analysis& analysis) : in_(analysis) {}
+
+  std::vector<std::string> Run() {
+    Sequence();
+    for (std::size_t i = 0; i < std::min(kFindingsAskedOf, in_.findings.size()); ++i) {
+      const Finding& finding = in_.findings[i];
+      const findings::WallSaving* best = findings::BestWall(finding);
+      if (best == nullptr || in_.base.Percent(best->ms.high) < kMatters) continue;
+      OfFinding(finding);
+    }
+    EqualProducts();
+    NoPlaces();
+    if (out_.size() > kLimitsMax) out_.resize(kLimitsMax);
+    return std::move(out_);
+  }
+
+ private:
+  void Add(std::string text) {
+    if (std::find(out_.begin(), out_.end(), text) == out_.end()) out_.push_back(std::move(text));
+  }
+
+  void OfFinding(const Finding& finding) {
+    const int rank = finding.global_rank;
+    if (IsOf(finding, {Pattern::kRepeatedPass})) {
+      Add(fmt::format(
+          "Priority {} takes it that the passes get one input: their shapes are equal, what is in "
+          "them is not recorded. Record next: a hash and the shape of each pass's inputs.",
+          rank));
+    } else if (IsOf(finding, {Pattern::kRecompute})) {
+      Add(
+          fmt::format("Whether the activations of priority {} fit is not recorded. Record next: "
+                      "`torch.cuda.max_memory_allocated()` after a step, with and without it.",
+                      rank));
+    } else if (IsOf(finding, {Pattern::kHalfPrecisionOff, Pattern::kTf32Off})) {
+      Add(fmt::format(
+          "Whether results bear the narrower products of priority {} is in no trace. Record next: "
+          "{} of the same inputs in both precisions.",
+          rank, IsTraining() ? "the loss over some hundred steps" : "the outputs"));
+    } else if (IsOf(finding, {Pattern::kSlowAttentionKernel, Pattern::kBelowLargeProducts,
+                              Pattern::kSlowDownProjection, Pattern::kSlowDecodeAttention,
+                              Pattern::kWeightBound})) {
+      UntriedKernel(finding);
+    }
+    const bool input = finding.host != nullptr && IsAdvised(finding, Advice::kPrepareAhead);
+    if (input && in_.base.count == 1) {
+      Add(fmt::format(
+          "Whether in use the host work of priority {} already runs beside an earlier request's "
+          "GPU work: one {} is recorded. Record next: several in a row, as they are served.",
+          rank, in_.base.unit));
+    }
+  }
+
+  bool IsTraining() const {
+    return in_.workload[findings::WorkloadPart::kPhase].value.starts_with("training");
+  }
+
+  // The target is a rate that others reached: of the first finding that counts on one.
+  void UntriedKernel(const Finding& finding) {
+    constexpr std::size_t kArgsMax = 70;
+    const auto& change = finding.change_b ? finding.change_b : finding.change_a;
+    const findings::Operation* operation =
+        finding.members.empty() ? nullptr : in_.FindOperation(finding.members.front());
+    if (untried_ || !change || change->target.empty() || operation == nullptr) return;
+    const std::string args = ArgsText(operation->args);
+    if (args.empty() || args.size() > kArgsMax) return;
+    untried_ = true;
+    Add(fmt::format(
+        "Priority {} counts on {} for {} {} ({}), which nothing reached here. Record next: that "
+        "call alone with each backend (`make_replay` packs it).",
+        finding.global_rank, CellOfText(change->target), Code(operation->name, 60), args,
+        CellOfText(change->source)));
+  }
+
+  // A video model that gets more frames than it folds into a sequence of one.
+  void Sequence() {
+    const std::string& batch = in_.workload[findings::WorkloadPart::kBatch].value;
+    if (batch.find("frames in one sequence") == std::string::npos) return;
+    Add("Whether the model is meant to get that many frames is not recorded: several of them share "
+        "a sequence of attention. Record next: `num_frames` of its configuration, and a run with "
+        "as many.");
+  }
+
+  void EqualProducts() {
+    const findings::Operation* calls = EqualCallsOf(in_);
+    if (calls == nullptr) return;
+    Add(fmt::format(
+        "Equal calls of {} {} take {:.0f} to {:.0f} us with one kernel: clocks or power "
+        "[inferred], which are not recorded. Record next: both beside some ten repeats.",
+        Code(calls->name, 60), ArgsText(calls->args), calls->min_us, calls->max_us));
+  }
+
+  // Nothing to change has a place in the code.
+  void NoPlaces() {
+    const auto is = [](std::string_view code) {
+      return [code](const findings::Quality& one) { return one.code == code; };
+    };
+    const auto& all = in_.quality;
+    const bool none = std::any_of(all.begin(), all.end(), is("no_stacks"));
+    const bool told = std::any_of(all.begin(), all.end(), is("silent_host"));
+    if (!none || told || in_.findings.empty()) return;
+    Add("No Python frames are recorded, so no recommendation has a line of code. Record next: one "
+        "more short run with `with_stack=True`.");
+  }
+
+  const findings::Analysis& in_;
+  std::vector<std::string> out_;
+  bool untried_ = false;  // a target of another place is told
+};
+
+}  // namespace
+
+const findings::Operation* EqualCallsOf(const findings::Analysis& analysis) {
+  constexpr double kShare = 10;      // percent of the base
+  constexpr double kDiffers = 1.06;  // longest over shortest
+  constexpr double kTooMuch = 1.5;   // another cause
+  constexpr double kLongUs = 200;
+  for (const findings::CategoryAnalysis& category : analysis.categories) {
+    if (category.kind != findings::Kind::kGemm) continue;
+    for (const findings::Operation& operation : category.operations) {
+      const bool large = analysis.base.Percent(OwnMs(operation)) >= kShare;
+      const bool compute = operation.efficiency.bound == findings::Bound::kCompute;
+      if (!large || !compute || operation.count < 2) continue;
+      if (operation.min_us < kLongUs || operation.kernels.size() != 1) continue;
+      const double spread = operation.max_us / operation.min_us;
+      if (spread >= kDiffers && spread <= kTooMuch) return &operation;
+    }
+  }
+  return nullptr;
+}
+
+std::vector<std::string> RecommendationLimits(const findings::Analysis& analysis) {
+  return LimitFinder(analysis).Run();
+}
+
+}  // namespace jarvis::documents
