@@ -26,9 +26,8 @@ std::string BaseShare(const findings::Analysis& analysis, double ms);
 // Share of what savings are of: the base without the profiler's pauses.
 std::string SavingShare(const findings::Analysis& analysis, double ms);
 
-// What a way out saves once those ranked before it are done, as wide as alone: as a range of all
-// units, as text ("32.1 to 62.6 ms") and as its share of what savings are of ("36.7% to 71.6%").
-findings::Range AfterOthers(const findings::WallSaving& saving);
+// What a way out saves once those ranked before it are done (findings::AfterOthers), as text ("32.1
+// to 62.6 ms") and as its share of what savings are of ("36.7% to 71.6%").
 std::string AfterRange(const findings::Analysis& analysis, const findings::WallSaving& saving);
 std::string AfterShare(const findings::Analysis& analysis, const findings::WallSaving& saving);
 

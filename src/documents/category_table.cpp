@@ -1,4 +1,5 @@
-// Where the time of the GPU goes, by category.
+#include "documents/category_table.h"
+
 #include <algorithm>
 #include <set>
 #include <string>
@@ -8,7 +9,6 @@
 
 #include "documents/base_text.h"
 #include "documents/markdown_text.h"
-#include "documents/report_parts.h"
 
 namespace jarvis::documents {
 

@@ -71,8 +71,7 @@ class LimitFinder {
           "{} of the same inputs in both precisions.",
           rank, IsTraining() ? "the loss over some hundred steps" : "the outputs"));
     } else if (IsOf(finding, {Pattern::kSlowAttentionKernel, Pattern::kBelowLargeProducts,
-                              Pattern::kSlowDownProjection, Pattern::kSlowDecodeAttention,
-                              Pattern::kWeightBound})) {
+                              Pattern::kSlowDecodeAttention, Pattern::kWeightBound})) {
       UntriedKernel(finding);
     }
     const bool input = finding.host != nullptr && IsAdvised(finding, Advice::kPrepareAhead);
@@ -95,6 +94,7 @@ class LimitFinder {
     const findings::Operation* operation =
         finding.members.empty() ? nullptr : in_.FindOperation(finding.members.front());
     if (untried_ || !change || change->target.empty() || operation == nullptr) return;
+    if (change->source.find("this trace") != std::string::npos) return;  // reached here
     const std::string args = ArgsText(operation->args);
     if (args.empty() || args.size() > kArgsMax) return;
     untried_ = true;

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "analysis/tables/summary.h"
+#include "documents/category_table.h"
 #include "documents/markdown_text.h"
 #include "documents/remedy_text.h"
 #include "documents/report_parts.h"

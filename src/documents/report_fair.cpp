@@ -12,6 +12,7 @@
 #include "analysis/attribution/gpu_timeline.h"
 #include "documents/base_text.h"
 #include "documents/bottlenecks.h"
+#include "documents/category_table.h"
 #include "documents/markdown_text.h"
 #include "documents/phase_table.h"
 #include "documents/remedy_text.h"
@@ -77,6 +78,13 @@ std::string FirstClause(const std::string& action) {
   while (clause.ends_with('.'))
     clause.pop_back();
   return clause;
+}
+
+// ", as priority 1 lets it show": why it saves more after others than alone.
+std::string ShowsAfter(const findings::Finding& finding) {
+  if (finding.shows_after.empty()) return "";
+  return fmt::format(", as priority {} lets it show",
+                     std::string_view(finding.shows_after).substr(1));
 }
 
 class Fair {
@@ -251,7 +259,8 @@ std::vector<std::string> Fair::LeverRow(const findings::Finding& finding) const 
     path = finding.wall_a ? "A" : "B";
   } else if (best != nullptr) {
     alone = AloneCell(finding);
-    after = fmt::format("{} ({})", AfterRange(analysis_, *best), AfterShare(analysis_, *best));
+    after = fmt::format("{} ({}){}", AfterRange(analysis_, *best), AfterShare(analysis_, *best),
+                        ShowsAfter(finding));
     path = finding.wall_a && finding.wall_b ? "A, B" : finding.wall_a ? "A" : "B";
   } else if (finding.bound_ms) {
     alone = fmt::format("at most {} ({})", EachMs(analysis_, *finding.bound_ms),
@@ -303,8 +312,9 @@ std::string Fair::Further() const {
               best == nullptr   ? std::string(kAbsentText)
               : finding.one_off ? Ms(best->ms.mid) + ", once"
                                 : EachRange(analysis_, best->ms),
-              best == nullptr || finding.one_off ? std::string(kAbsentText)
-                                                 : AfterRange(analysis_, *best)});
+              best == nullptr || finding.one_off
+                  ? std::string(kAbsentText)
+                  : AfterRange(analysis_, *best) + ShowsAfter(finding)});
   }
   if (more.empty()) return "";
   std::string text = "### Further findings\n\n" + more.text() + "\n";

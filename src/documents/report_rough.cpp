@@ -4,6 +4,7 @@
 
 #include "base/text.h"
 #include "documents/base_text.h"
+#include "documents/category_table.h"
 #include "documents/claims.h"
 #include "documents/markdown_text.h"
 #include "documents/phase_table.h"

@@ -9,6 +9,7 @@
 #include "base/text.h"
 #include "documents/base_text.h"
 #include "documents/markdown_text.h"
+#include "findings/one/wall_plan.h"
 #include "output/svg.h"
 
 namespace jarvis::page {
