@@ -19,6 +19,7 @@
 #include "findings/one/fusion_findings.h"
 #include "findings/one/host_findings.h"
 #include "findings/one/idle_sections.h"
+#include "findings/one/moe_weights.h"
 #include "findings/one/replay_causes.h"
 #include "findings/one/rules.h"
 #include "findings/one/structure_findings.h"
@@ -50,6 +51,7 @@ class Analyzer {
     Calls& calls = collected.calls;
     out_.categories = std::move(collected.categories);
     ForgetWindowRates(calls, &out_.categories);
+    RateMoeByWeights(calls, &out_.categories);
     out_.baseline = FindBaseline(calls, out_.categories);
     std::size_t first = 0;
     for (CategoryAnalysis& category : out_.categories) {

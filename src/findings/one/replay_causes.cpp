@@ -162,7 +162,7 @@ class ReplayCauses {
     constexpr double kClearly = 1.25;
     if (down_us <= kClearly * up_us / 2) return;
     Operation* operation = OperationOf(down.front());
-    if (operation == nullptr || operation->efficiency.percent) return;
+    if (operation == nullptr || (operation->has_model && operation->efficiency.percent)) return;
     const double total_ms = down_us * static_cast<double>(down.size()) / 1000;
     const double most = 1 - up_us / 2 / down_us;
     Cause cause;

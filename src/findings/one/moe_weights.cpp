@@ -1,0 +1,174 @@
+#include "findings/one/moe_weights.h"
+
+#include <algorithm>
+#include <cmath>
+#include <optional>
+#include <string_view>
+
+#include "base/text.h"
+#include "trace/json_text.h"
+
+namespace jarvis::findings {
+namespace {
+
+using trace::EventIndex;
+
+// With more rows an expert, the products may be bound by their FLOPs.
+constexpr double kFewRowsOfExpert = 16;
+
+// One grouped product: "_matmul_ogs_NNT_bf16xbf16xmxfp4_16x128x256x1_swiglu".
+struct GroupedProduct {
+  double weight_bytes = 0;  // of an element, scales included
+  std::int64_t rows = 0;    // of a tile
+  std::int64_t columns = 0;
+  bool gated = false;
+  std::int64_t blocks = 0;
+};
+
+// The last of `most` parts is all that is left.
+std::vector<std::string_view> PartsBetween(std::string_view text, char separator,
+                                           std::size_t most) {
+  std::vector<std::string_view> parts;
+  while (true) {
+    const std::size_t end =
+        parts.size() + 1 == most ? std::string_view::npos : text.find(separator);
+    parts.push_back(text.substr(0, end));
+    if (end == std::string_view::npos) return parts;
+    text.remove_prefix(end + 1);
+  }
+}
+
+std::optional<double> BytesOfElement(std::string_view type) {
+  constexpr double kBlockScale = 1.0 / 32;  // a byte for each 32 elements
+  if (type == "mxfp4") return 0.5 + kBlockScale;
+  if (type.starts_with("fp8") || type.starts_with("e4m3") || type.starts_with("e5m2")) return 1;
+  if (type == "bf16" || type == "fp16") return 2;
+  return std::nullopt;
+}
+
+std::optional<std::int64_t> GridBlocksOf(const trace::EventStore& events, EventIndex kernel) {
+  std::int64_t blocks = 1;
+  const auto grid =
+      trace::ElementsOf(trace::MemberOf(events.text(events.args_of(kernel).other), "grid"));
+  for (const std::string_view size : grid) {
+    const auto number = trace::IntegerOf(size);
+    if (!number || *number <= 0 || *number > (1 << 30)) return std::nullopt;
+    blocks *= *number;
+  }
+  return grid.empty() ? std::nullopt : std::optional(blocks);
+}
+
+std::optional<GroupedProduct> GroupedProductOf(const trace::EventStore& events, EventIndex kernel) {
+  constexpr std::string_view kBegin = "_matmul_ogs_";
+  const std::string_view name = events.name(kernel);
+  if (!name.starts_with(kBegin)) return std::nullopt;
+  const auto parts = PartsBetween(name.substr(kBegin.size()), '_', 4);
+  if (parts.size() < 3) return std::nullopt;
+  const auto types = PartsBetween(parts[1], 'x', 3);  // "mxfp4" has an x of its own
+  const auto tile = PartsBetween(parts[2], 'x', 4);
+  if (types.size() != 3 || tile.size() != 4 || tile[3] != "1") return std::nullopt;
+  GroupedProduct product;
+  const auto bytes = BytesOfElement(types[2]);
+  const auto rows = ParseInt(tile[0]);
+  const auto columns = ParseInt(tile[1]);
+  const auto blocks = GridBlocksOf(events, kernel);
+  if (!bytes || !blocks || !rows || !columns || *rows <= 0 || *columns <= 0) return std::nullopt;
+  product.weight_bytes = *bytes;
+  product.rows = *rows;
+  product.columns = *columns;
+  product.blocks = *blocks;
+  product.gated = name.ends_with("glu");
+  return product;
+}
+
+// The sizes of the op's operands: rows and width of what comes in, and the number of experts as the
+// router's scores have it.
+struct ExpertSizes {
+  std::int64_t width = 0;
+  std::int64_t experts = 0;
+};
+std::optional<ExpertSizes> ExpertSizesOf(const trace::EventStore& events, EventIndex op) {
+  const auto operands = trace::ElementsOf(events.text(events.args_of(op).dims));
+  if (operands.size() < 2) return std::nullopt;
+  const auto input = trace::ElementsOf(operands[0]);
+  const auto scores = trace::ElementsOf(operands[1]);
+  if (input.size() != 2 || scores.size() != 2) return std::nullopt;
+  const auto rows = trace::IntegerOf(input[0]);
+  const auto width = trace::IntegerOf(input[1]);
+  const auto scored = trace::IntegerOf(scores[0]);
+  const auto experts = trace::IntegerOf(scores[1]);
+  if (!rows || !width || !experts || rows != scored || *width <= 0 || *experts <= 1)
+    return std::nullopt;
+  return ExpertSizes{*width, *experts};
+}
+
+// The bytes of weights that one call reads. The second product has as many columns as the input, so
+// that its grid tells how many tiles of rows there are, and these tell the columns of the first.
+std::optional<double> WeightBytes(const GroupedProduct& up, const GroupedProduct& down,
+                                  const ExpertSizes& sizes) {
+  const auto width = static_cast<double>(sizes.width);
+  const auto experts = static_cast<double>(sizes.experts);
+  const std::int64_t across = (sizes.width + down.columns - 1) / down.columns;
+  if (!up.gated || down.gated || up.rows != down.rows || down.blocks % across != 0)
+    return std::nullopt;
+  const std::int64_t row_tiles = down.blocks / across;
+  if (row_tiles < 1 || up.blocks % row_tiles != 0) return std::nullopt;
+  // As the kernels plan them: up to as many as experts a tile for each row, then one more for every
+  // full tile of further ones.
+  const double rows =
+      row_tiles < sizes.experts
+          ? static_cast<double>(row_tiles)
+          : static_cast<double>((row_tiles - sizes.experts) * up.rows + sizes.experts);
+  if (rows > kFewRowsOfExpert * experts) return std::nullopt;
+  const double read = experts * (1 - std::pow(1 - 1 / experts, rows));
+  const auto columns = static_cast<double>(up.blocks / row_tiles * up.columns);
+  return read * width * columns * (up.weight_bytes + down.weight_bytes / 2);
+}
+
+std::optional<double> WeightsReadBy(const Calls& calls, const analysis::WorkCall& call) {
+  const trace::EventStore& events = calls.events();
+  std::vector<GroupedProduct> products;
+  for (const EventIndex kernel : call.kernels) {
+    if (const auto product = GroupedProductOf(events, kernel)) products.push_back(*product);
+  }
+  const auto sizes = ExpertSizesOf(events, call.op);
+  if (products.size() != 2 || !sizes) return std::nullopt;
+  const std::size_t up = products[0].gated ? 0 : 1;
+  return WeightBytes(products[up], products[1 - up], *sizes);
+}
+
+void RateByWeights(const Calls& calls, Operation* o) {
+  const double tb_per_s = *calls.platform->mem_bw_gbps / 1000;
+  const std::uint32_t first = calls.call_of[o->gpu.front()];
+  if (first == kNone) return;
+  const auto bytes = WeightsReadBy(calls, calls.calls[first]);
+  if (!bytes) return;
+  Efficiency e;
+  e.bytes = bytes;
+  e.roof_us = *bytes / tb_per_s / 1e6 * static_cast<double>(o->count);
+  e.percent = *e.roof_us / o->gpu_us * 100;
+  e.tb_per_s = *bytes * static_cast<double>(o->count) / o->gpu_us / 1e6;
+  e.peak_tb_per_s = tb_per_s;
+  e.bound = Bound::kMemory;
+  e.source = BoundSource::kRidge;
+  e.band = BandOf(e.percent);
+  e.assumption = "uniform_routing";
+  o->efficiency = e;
+}
+
+}  // namespace
+
+void RateMoeByWeights(const Calls& calls, std::vector<CategoryAnalysis>* categories) {
+  if (calls.platform == nullptr || !calls.platform->mem_bw_gbps) return;
+  for (CategoryAnalysis& category : *categories) {
+    if (category.kind != Kind::kMoe) continue;
+    for (Operation& operation : category.operations) {
+      const bool known = operation.efficiency.roof_us || operation.efficiency.tb_per_s;
+      if (!known && !operation.gpu.empty() && operation.gpu_us > 0)
+        RateByWeights(calls, &operation);
+    }
+    RateCategory(&category);
+  }
+}
+
+}  // namespace jarvis::findings

@@ -1,0 +1,18 @@
+// What a mixture of experts has to read at least: the weights of the experts that its rows go to.
+//
+// Ops that run all of it are recorded without the weights' sizes. Grouped products of Triton's
+// kernels tell them: the tiles stand in the kernels' names, their number in the grids.
+#pragma once
+
+#include <vector>
+
+#include "findings/one/calls.h"
+
+namespace jarvis::findings {
+
+// Holds such operations that no model knows against the bandwidth, where the rows of an expert are
+// so few that its weights are what is read. Where grids and sizes do not fit each other, nothing is
+// said.
+void RateMoeByWeights(const Calls& calls, std::vector<CategoryAnalysis>* categories);
+
+}  // namespace jarvis::findings

@@ -1,0 +1,60 @@
+// A mixture of experts that decodes, held against the reading of its weights.
+#include <doctest/doctest.h>
+#include <fmt/format.h>
+
+#include "findings/analysis_support.h"
+
+namespace jarvis::findings {
+namespace {
+
+using testing::Analyze;
+using testing::TraceText;
+
+// 32 rows to 4 of 32 experts each, 2048 wide: 38 tiles of rows for the 128 rows of all experts; 16
+// tiles across for the second product, `up` for the first.
+Efficiency RateOf(int up, int down, const char* types = "bf16xbf16xmxfp4", int experts = 32) {
+  TraceText text;
+  double at = 0;
+  std::int64_t link = 1;
+  for (int layer = 0; layer < 8; ++layer) {
+    text.Op("vllm::moe_forward", at, 40,
+            testing::Shapes(fmt::format("[[32,2048],[32,{}]]", experts), "c10::BFloat16", 2));
+    const auto launch = [&](const std::string& kernel, int blocks, double from, double us) {
+      text.Runtime("cudaLaunchKernel", at + from / 100 + 1, 1, link)
+          .Kernel(kernel, at + 50 + from, us, link, 7, fmt::format("\"grid\":[{},1,1]", blocks));
+      ++link;
+    };
+    const std::string name = fmt::format("_matmul_ogs_NNT_{}_16x128x256x1", types);
+    launch(name + "_swiglu", up, 0, 100);
+    launch(name, down, 110, 100);
+    at += 400;
+  }
+  const auto analyzed = Analyze(text);
+  return analyzed.First("moe_fused").efficiency;
+}
+
+TEST_CASE("the weights of the experts that rows go to are what has to be read") {
+  // 31.5 of 32 experts are read: 2048 x (38 x 12 tiles of 128 columns = 1536 columns of gate and
+  // up, 768 of which the second product takes) x 17/32 bytes.
+  const Efficiency rate = RateOf(38 * 12, 38 * 16);
+  REQUIRE(rate.bytes.has_value());
+  CHECK(*rate.bytes == doctest::Approx(31.45 * 2048 * 1536 * 1.5 * 17 / 32).epsilon(0.002));
+  REQUIRE(rate.percent.has_value());
+  CHECK(rate.bound == Bound::kMemory);
+  CHECK(*rate.tb_per_s == doctest::Approx(*rate.bytes / 200 / 1e6));
+  CHECK(rate.assumption == "uniform_routing");
+  const Efficiency wide = RateOf(38 * 12, 38 * 16, "bf16xbf16xbf16");
+  CHECK(*wide.bytes / *rate.bytes == doctest::Approx(2 / (17.0 / 32)));
+}
+
+TEST_CASE("where grids and sizes do not fit, or rows are many, nothing is said of experts") {
+  CHECK_FALSE(RateOf(38 * 12 + 1, 38 * 16).bytes.has_value());
+  CHECK_FALSE(RateOf(38 * 12, 38 * 16 + 1).bytes.has_value());
+  CHECK_FALSE(RateOf(38 * 12, 38 * 16, "bf16xbf16xint3").bytes.has_value());
+  // 70 tiles of 16 rows for 32 experts: 20 rows of each.
+  CHECK_FALSE(RateOf(70 * 12, 70 * 16).bytes.has_value());
+  CHECK_FALSE(RateOf(38 * 12, 38 * 16, "bf16xbf16xmxfp4", 1).bytes.has_value());
+}
+
+}  // namespace
+}  // namespace jarvis::findings
