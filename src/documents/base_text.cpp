@@ -44,24 +44,8 @@ std::string OfItProfiler(const findings::Analysis& analysis, const BasePart& par
   return fmt::format(" (the profiler's pauses: {} of it)", EachMs(analysis, pauses));
 }
 
-// Of all recommendations, never more certain than they are one by one.
-findings::Range Together(const findings::Analysis& analysis) {
-  findings::Range ms = *analysis.wall.together_ms;
-  findings::Range sum;
-  for (const findings::Finding& finding : analysis.findings) {
-    const findings::WallSaving* best = findings::BestWall(finding);
-    if (best == nullptr || finding.one_off) continue;
-    const findings::Range one = AfterOthers(*best);
-    sum.low += one.low;
-    sum.high += one.high;
-  }
-  ms.low = std::min(ms.low, sum.low);
-  ms.high = std::max(ms.low, std::min(ms.high, sum.high));
-  return ms;
-}
-
 std::string TogetherShare(const findings::Analysis& analysis) {
-  const findings::Range ms = Together(analysis);
+  const findings::Range ms = TogetherMs(analysis);
   return SavingShare(analysis, ms.low) + " to " + SavingShare(analysis, ms.high);
 }
 
@@ -170,9 +154,24 @@ std::string SavingShare(const findings::Analysis& analysis, double ms) {
   return Pct(ms / of * 100);
 }
 
+findings::Range TogetherMs(const findings::Analysis& analysis) {
+  findings::Range ms = *analysis.wall.together_ms;
+  findings::Range sum;
+  for (const findings::Finding& finding : analysis.findings) {
+    const findings::WallSaving* best = findings::BestWall(finding);
+    if (best == nullptr || finding.one_off) continue;
+    const findings::Range one = AfterOthers(*best);
+    sum.low += one.low;
+    sum.high += one.high;
+  }
+  ms.low = std::min(ms.low, sum.low);
+  ms.high = std::max(ms.low, std::min(ms.high, sum.high));
+  return ms;
+}
+
 std::string TogetherSentence(const findings::Analysis& analysis) {
   constexpr double kWide = 3;  // high over low: more needs a reason
-  const findings::Range ms = Together(analysis);
+  const findings::Range ms = TogetherMs(analysis);
   std::string text = "All recommendations together save ";
   // What the recording cost the host is told where trust is; it is no reason to doubt the rest.
   if (ms.high > kWide * ms.low && analysis.wall.low_without_recording) {
@@ -269,7 +268,7 @@ std::string ToldTable(const findings::Analysis& analysis) {
         {"First calls in it", EachMs(analysis, wall.first_calls_ms), std::string(kAbsentText)});
   }
   if (wall.together_ms) {
-    table.Row({"All recommendations together", EachRange(analysis, Together(analysis)),
+    table.Row({"All recommendations together", EachRange(analysis, TogetherMs(analysis)),
                TogetherShare(analysis)});
   }
   return table.text() + "\n";

@@ -32,6 +32,9 @@ findings::Range AfterOthers(const findings::WallSaving& saving);
 std::string AfterRange(const findings::Analysis& analysis, const findings::WallSaving& saving);
 std::string AfterShare(const findings::Analysis& analysis, const findings::WallSaving& saving);
 
+// What all recommendations save, of all units: never more certain than they are one by one.
+// REQUIRES: wall.together_ms.
+findings::Range TogetherMs(const findings::Analysis& analysis);
 // "All recommendations together save 31.4 to 36.0 ms a step (31.4% to 36.0%)." REQUIRES:
 // wall.together_ms.
 std::string TogetherSentence(const findings::Analysis& analysis);
