@@ -48,14 +48,6 @@ std::string OfItProfiler(const findings::Analysis& analysis, const BasePart& par
   return fmt::format(" (the profiler's pauses: {} of it)", EachMs(analysis, pauses));
 }
 
-// Of all recommendations; never more than there is.
-findings::Range Together(const findings::Analysis& analysis) {
-  findings::Range ms = *analysis.wall.together_ms;
-  for (double* each : {&ms.low, &ms.mid, &ms.high})
-    *each = std::min(*each, analysis.wall.wall_ms);
-  return ms;
-}
-
 // A sum has a low end where some of its parts have one, however wide the others make it.
 bool HasLowEnd(const findings::Range& sum) {
   constexpr double kNothing = 0.005;
@@ -205,6 +197,13 @@ std::string SavingShare(const findings::Analysis& analysis, double ms) {
   return Pct(ms / of * 100);
 }
 
+findings::Range TogetherMs(const findings::Analysis& analysis) {
+  findings::Range ms = *analysis.wall.together_ms;
+  for (double* each : {&ms.low, &ms.mid, &ms.high})
+    *each = std::min(*each, analysis.wall.wall_ms);
+  return ms;
+}
+
 std::string TogetherSentence(const findings::Analysis& analysis) {
   const bool bounded =
       std::any_of(analysis.findings.begin(), analysis.findings.end(), [](const auto& finding) {
@@ -223,11 +222,11 @@ std::string SumRange(const findings::Analysis& analysis, const findings::Range& 
 }
 
 std::string TogetherRange(const findings::Analysis& analysis) {
-  return SumRange(analysis, Together(analysis));
+  return SumRange(analysis, TogetherMs(analysis));
 }
 
 std::string TogetherShare(const findings::Analysis& analysis) {
-  const findings::Range ms = Together(analysis);
+  const findings::Range ms = TogetherMs(analysis);
   const std::string high = SavingShare(analysis, ms.high);
   if (ms.low == ms.high || !HasLowEnd(ms)) return high;
   return SavingShare(analysis, ms.low) + " to " + high;

@@ -33,8 +33,9 @@ std::string AfterShare(const findings::Analysis& analysis, const findings::WallS
 
 // Of a sum of savings, with the low end that its parts have.
 std::string SumRange(const findings::Analysis& analysis, const findings::Range& ms);
-// Of all recommendations: the sum of what each saves after those above it, and its share.
-// REQUIRES: wall.together_ms.
+// Of all recommendations: the sum of what each saves after those above it, never more than there
+// is, of all units; as text, and its share. REQUIRES: wall.together_ms.
+findings::Range TogetherMs(const findings::Analysis& analysis);
 std::string TogetherRange(const findings::Analysis& analysis);
 std::string TogetherShare(const findings::Analysis& analysis);
 // "All recommendations together save 31.4 to 36.0 ms a step (31.4% to 36.0%)." REQUIRES:

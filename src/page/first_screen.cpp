@@ -107,6 +107,9 @@ std::string Levers(const findings::Analysis& analysis, std::string_view recommen
   for (int heading = 0; heading < 2; ++heading)
     lines.remove_prefix(std::min(lines.size(), lines.find('\n') + 1));
   const double whole = analysis.wall.wall_ms + analysis.wall.first_calls_ms;
+  // The first few cannot save more than all of them.
+  const double floor =
+      analysis.wall.together_ms ? std::max(0.0, whole - documents::TogetherMs(analysis).high) : 0;
   LeftOver left{whole, whole};
   std::string items;
   for (std::size_t i = 0; i < kLeversShown && lines.starts_with("| "); ++i) {
@@ -123,7 +126,7 @@ std::string Levers(const findings::Analysis& analysis, std::string_view recommen
     if (analysis.wall.known && best != nullptr && !finding->one_off && whole > 0) {
       const findings::Range saves = findings::AfterOthers(*best);
       const LeftOver before = left;
-      left.low = std::max(0.0, left.low - saves.high);
+      left.low = std::max(floor, left.low - saves.high);
       left.high = std::max(left.low, left.high - saves.low);
       items += LeverBar(whole, before, left);
       items += fmt::format(
