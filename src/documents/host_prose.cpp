@@ -112,7 +112,10 @@ std::string WaitsInsight(const findings::Analysis& analysis, const HostCause& ca
       "After {} calls that wait for the GPU nothing is queued: it idles {} {} until the next "
       "launch",
       cause.count, EachMs(analysis, IdleMs(cause)), UnitPhrase(analysis));
-  if (cause.small_kernels) text += ", the time between the few small kernels of each wait included";
+  if (cause.small_kernels) {
+    text += fmt::format(", {} right behind the waits, the rest between the few small kernels of each",
+                        EachMs(analysis, cause.behind_ms));
+  }
   return text + ". The most after " + places + ".";
 }
 

@@ -291,21 +291,32 @@ std::string InsightOf(const findings::Analysis& analysis, const findings::Findin
   return ComputeInsight(analysis, finding);
 }
 
+// A reproducer for those who write the kernel is in the report's files; to the reader it is no way.
+bool IsForOthers(findings::Advice advice) {
+  return advice == findings::Advice::kReplay || advice == findings::Advice::kProfileCounters;
+}
+
 bool HasWay(const std::vector<findings::Remedy>& path) {
-  return !path.empty() && path[0].advice != findings::Advice::kNoneKnown;
+  return std::any_of(path.begin(), path.end(), [](const findings::Remedy& remedy) {
+    return remedy.advice != findings::Advice::kNoneKnown && !IsForOthers(remedy.advice);
+  });
 }
 
 // Where to start: the way that saves more, and of equal ones that which needs no change of the
-// code. A reproducer alone is a way out only where there is no other.
-char ChosenPath(const findings::Finding& finding) {
-  const bool a = HasWay(finding.path_a) || finding.change_a;
-  // A reproducer is none beside a way that the reader can take.
-  const bool b = (HasWay(finding.path_b) || finding.change_b) &&
+// code.
+char ChosenPath(const findings::Finding& finding, const FindingText& text) {
+  const bool a = !text.path_a.empty();
+  // What only names the work is none beside a way that the reader can take.
+  const bool b = !text.path_b.empty() &&
                  (!a || finding.path_b.empty() || findings::HasAction(finding.path_b));
   const auto ms = [](const std::optional<findings::WallSaving>& wall) {
     return wall ? wall->ms.mid : 0;
   };
-  if (a && b) return ms(finding.wall_a) > ms(finding.wall_b) ? 'A' : 'B';
+  if (a && b) {
+    // A way that has a saving goes before one that nobody can size.
+    if (finding.change_a && !finding.change_b && finding.rule) return 'A';
+    return ms(finding.wall_a) > ms(finding.wall_b) ? 'A' : 'B';
+  }
   return a ? 'A' : b ? 'B' : '\0';
 }
 
@@ -373,8 +384,9 @@ std::string PathText(const std::vector<findings::Remedy>& path) {
   if (!HasWay(path)) return "";
   std::string text;
   for (const findings::Remedy& remedy : path) {
-    if (remedy.advice == findings::Advice::kNoneKnown) continue;
-    const std::string what = Capital(std::string(findings::Info(remedy.advice).what));
+    if (remedy.advice == findings::Advice::kNoneKnown || IsForOthers(remedy.advice)) continue;
+    const std::string what = Capital(
+        findings::FillRule(findings::Info(remedy.advice).what, remedy.facts, &WriteFact));
     text += (text.empty() ? "" : " ") + what + (what.ends_with('.') ? "" : ".");
   }
   return text;
@@ -476,15 +488,6 @@ std::string ImpactSentence(const findings::Analysis& analysis, const findings::F
 
 namespace {
 
-// Why a path is empty: no rule looked at it, or it cannot help here.
-std::string NoWay(const findings::Finding& finding, const std::vector<findings::Remedy>& ways,
-                  char path) {
-  if (!ways.empty()) return NoWayText(ways);
-  if (path == 'A') return HasWay(finding.path_b) ? "None needed." : "None assessed.";
-  return findings::HasAction(finding.path_a) ? "None: it takes a change of the code."
-                                             : "None assessed.";
-}
-
 }  // namespace
 
 FindingText DraftText(const findings::Analysis& analysis, const findings::Finding& finding) {
@@ -502,17 +505,17 @@ FindingText DraftText(const findings::Analysis& analysis, const findings::Findin
     text.path_a = PathText(finding.path_a);
     text.path_b = PathText(finding.path_b);
   }
+  text.chosen = ChosenPath(finding, text);
   if (text.path_a.empty()) {
-    text.path_a = NoWay(finding, finding.path_a, 'A');
+    text.path_a = NoWayText(finding.path_a);
   } else {
     text.saves_a = SavesText(analysis, finding, finding.change_a, finding.wall_a);
   }
   if (text.path_b.empty()) {
-    text.path_b = NoWay(finding, finding.path_b, 'B');
+    text.path_b = NoWayText(finding.path_b);
   } else {
     text.saves_b = SavesText(analysis, finding, finding.change_b, finding.wall_b);
   }
-  text.chosen = ChosenPath(finding);
   text.action = text.chosen == 'A'   ? text.path_a
                 : text.chosen == 'B' ? text.path_b
                                      : ActionWithoutPath(finding);

@@ -247,8 +247,10 @@ std::string Fair::Card(const findings::Finding& finding) const {
                                  finding.global_rank, text.title);
   card += fmt::format("**Issue**: {}  \n", text.insight);
   card += fmt::format("**Action**: {}  \n", text.action);
-  card += fmt::format("**Path A** (the model may change): {}  \n", PathLine(text, 'A'));
-  card += fmt::format("**Path B** (the model stays as it is): {}  \n", PathLine(text, 'B'));
+  if (text.path_a != kNoPath)
+    card += fmt::format("**Path A** (the model may change): {}  \n", PathLine(text, 'A'));
+  if (text.path_b != kNoPath)
+    card += fmt::format("**Path B** (the model stays as it is): {}  \n", PathLine(text, 'B'));
   card += fmt::format("**Impact**: {}  \n", ImpactSentence(analysis_, finding, nullptr));
   card += fmt::format("\xE2\x86\x92 *See [Detailed Analysis: {}](#{}) for details*\n\n",
                       CellOfText(finding.category_name), Anchor(finding.id));

@@ -75,7 +75,7 @@ class Analyzer {
     Context(calls);
     MarkFusions();
     structures_ = FindStructures(calls, out_.context, &out_.categories);
-    FindReplayCauses(calls, &out_.categories);
+    FindReplayCauses(calls, out_.context, &out_.categories);
     FindEpilogues(calls, &out_.categories);
     FindEmbeddings(&out_.categories);
     FindCauses(calls, out_.context, &out_.categories);
@@ -248,16 +248,17 @@ class Analyzer {
     }
   }
 
-  // Where chains are a finding, compiling is its way out; of late launches graphs are.
+  // Where chains are a finding, compiling is its way out; of late launches graphs are. What has no
+  // other way out than compiling goes with the chains.
   void LeaveCompilingToChains(std::vector<Finding>* host) const {
     const bool chains = std::any_of(fusions_.begin(), fusions_.end(), [](const Finding& finding) {
       return finding.rule == Pattern::kEagerChains;
     });
     if (!chains) return;
     for (Finding& finding : *host) {
-      if (finding.path_b.size() < 2) continue;
-      std::erase_if(finding.path_b,
-                    [](const Remedy& remedy) { return remedy.advice == Advice::kCompile; });
+      for (Remedy& remedy : finding.path_b) {
+        if (remedy.advice == Advice::kCompileGraphs) remedy.advice = Advice::kGpuGraphs;
+      }
     }
   }
 

@@ -35,8 +35,12 @@ void ExplainEmbedding(Operation* operation) {
   if (sort > 0.01) facts.push_back(NumberFact("sort_percent", 100 * sort, "%"));
   if (IsFusedTable(*operation)) {
     facts.push_back({"setting",
-                     "FBGEMM: `weights_precision=SparseType.FP16`, `output_dtype=SparseType.FP16` "
-                     "for the gradients",
+                     "`weights_precision=SparseType.FP16`",
+                     "words",
+                     {},
+                     {}});
+    facts.push_back({"output",
+                     "FBGEMM sends gradients in 16 bits with `output_dtype=SparseType.FP16`",
                      "words",
                      {},
                      {}});

@@ -235,6 +235,7 @@ class HostFindingMaker {
     IntervalSet<std::int64_t> late;
     for (const IdlePhase& phase : ledger_.phases) {
       cause.idle_ms += phase.sync_ms;
+      cause.behind_ms += phase.sync_ms;
       cause.count += phase.waits;
       if (!phase.waits_often() || static_cast<double>(phase.waits) < limits::kWaitsMin) continue;
       cause.idle_ms += phase.launch_ms;
@@ -250,9 +251,10 @@ class HostFindingMaker {
       cause.least = cause.changes;
       cause.changes.emplace_back(analysis::ScaleHost{StretchesOf(Union(std::move(late))), 0});
     }
-    std::vector<Advice> advice = AdviceForWaits(cause.places);
+    std::vector<Remedy> ways = WaysForWaits(cause.places);
     if (cause.places.size() > kHostPlacesMax) cause.places.resize(kHostPlacesMax);
-    Add("synchronisation", Pattern::kSynchronisation, std::move(advice), std::move(cause));
+    Add("synchronisation", Pattern::kSynchronisation, {}, std::move(cause));
+    out_.back().path_a = std::move(ways);
   }
 
   // By the idle time that follows, the most first.
@@ -270,11 +272,29 @@ class HostFindingMaker {
       place.count = group.count;
       place.ms = MsOf(group.total_ns);
       place.idle_ms = ledger_.wait_ms[g];
+      place.wait = KindOf(group);
       cause->total_ms += place.ms;
       cause->places.push_back(std::move(place));
     }
     std::stable_sort(cause->places.begin(), cause->places.end(),
                      [](const HostPlace& a, const HostPlace& b) { return a.idle_ms > b.idle_ms; });
+  }
+
+  // By the copies of the op that waits: a wait of its own stands beside them.
+  WaitKind KindOf(const analysis::WaitGroup& group) const {
+    const trace::EventStore& events = e_.trace.events();
+    const tree::CallTree& tree = e_.trace.tree();
+    std::size_t to_host = 0, to_device = 0;
+    for (const trace::EventIndex call : group.calls) {
+      const trace::EventIndex op = tree.parent(call);
+      for (const trace::EventIndex work : tree.GpuBelow(op == trace::kNoEvent ? call : op)) {
+        if (events[work].kind != trace::EventKind::kMemcpy) continue;
+        const CopyDirection direction = DirectionOf(events.name(work));
+        to_host += direction == CopyDirection::kToHost ? 1 : 0;
+        to_device += direction == CopyDirection::kToDevice ? 1 : 0;
+      }
+    }
+    return KindOfWait(group.op, to_host > to_device, to_device > to_host);
   }
 
   static HostPlace PlaceOf(const IdlePhase& phase) {
@@ -381,7 +401,11 @@ class HostFindingMaker {
     if (cause.places.size() > kHostPlacesMax) cause.places.resize(kHostPlacesMax);
     cause.total_ms = cause.idle_ms;
     cause.changes = {analysis::ScaleHost{StretchesOf(Union(std::move(gaps))), 0}};
-    Add("replay_gap", Pattern::kReplayGap, {Advice::kPrepareSteps}, std::move(cause));
+    const bool vllm = e_.context.engine == Engine::kVllm;
+    std::vector<Advice> advice = {Advice::kHostLengths};
+    // Where the host is ahead already the setting is on.
+    if (vllm && e_.frames.frames.foreign_busy.empty()) advice = {Advice::kPrepareSteps};
+    Add("replay_gap", Pattern::kReplayGap, std::move(advice), std::move(cause));
   }
 
   // One pass of the simulation's graph each: of very many spans it is all between them.

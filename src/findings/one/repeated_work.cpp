@@ -61,8 +61,9 @@ class RepeatedWorkFinder {
     std::vector<analysis::HostStretch> stretches;
     std::vector<EventIndex> gpu;
     std::int64_t host_ns = 0, gpu_ns = 0;
-    bool statistics = false;
+    bool statistics = false, wrapped = false;
     for (const EventIndex frame : frames) {
+      wrapped = wrapped || InsideWrapper(frame);
       stretches.push_back({events_[frame].track, events_[frame].ts_ns, events_[frame].end_ns()});
       host_ns += events_[frame].dur_ns;
       for (const EventIndex e : tree_.GpuBelow(frame)) {
@@ -79,6 +80,13 @@ class RepeatedWorkFinder {
       facts.push_back(
           StructureWords("statistics", "batch normalisation updates its statistics twice a step"));
     }
+    facts.push_back(StructureWords(
+        "effect", statistics ? "Running statistics of batch normalisation change with it, as they "
+                               "are updated once a step then; gradients stay the same"
+                             : "What is computed stays the same"));
+    if (wrapped) facts.push_back(StructureWords("wrapper", "`CheckpointWrapper`"));
+    const std::size_t steps = std::max<std::size_t>(1, calls_.trace.steps().size());
+    facts.push_back(NumberFact("host_ms", HostMs(host_ns) / static_cast<double>(steps), "ms"));
     const auto& devices = calls_.trace.trace().metadata.devices;
     if (!devices.empty() && devices.front().memory_bytes) {
       const double gib = static_cast<double>(*devices.front().memory_bytes) / (1 << 30);
@@ -88,6 +96,18 @@ class RepeatedWorkFinder {
         HostMs(std::max(host_ns, gpu_ns)), std::move(facts));
     // Where the host is ahead, its own time is no cost of a step: the time told is the GPU's.
     if (gpu_ns > 0) out_.back().time_ms = HostMs(gpu_ns);
+  }
+
+  bool InsideWrapper(EventIndex e) const {
+    const auto names = [&](EventIndex at) {
+      return events_.name(at).find("CheckpointWrapper") != std::string_view::npos;
+    };
+    const auto below = tree_.Subtree(e);
+    if (std::any_of(below.begin(), below.end(), names)) return true;
+    for (EventIndex up = tree_.parent(e); up != kNoEvent; up = tree_.parent(up)) {
+      if (names(up)) return true;
+    }
+    return false;
   }
 
   bool InsideRecompute(EventIndex e) const {
@@ -186,8 +206,8 @@ class RepeatedWorkFinder {
     if (HasItemPerLabel()) {
       facts.push_back(StructureWords(
           "call",
-          "the pipeline makes an item of each label, so give the processor all labels of an image, "
-          "`processor(text=[labels], images=image)`, and call the model itself once"));
+          "Give the processor all labels of an image at once: `processor(text=[labels], "
+          "images=image)`. The pipeline makes an item of each label, so call the model itself"));
     }
     Add(Pattern::kRepeatedPass, std::string(analysis::ModuleClass(name)), std::move(gpu),
         {{events_[passes.calls.front()].track, begin, end}}, total, std::move(facts));

@@ -9,6 +9,7 @@
 #include <tuple>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "analysis/align/graph_capture.h"
 #include "analysis/align/role_rules.h"
@@ -90,8 +91,9 @@ struct ReplaySequence {
 
 class ReplayCauses {
  public:
-  ReplayCauses(const Calls& calls, std::vector<CategoryAnalysis>* categories)
-      : calls_(calls), events_(calls.recorded.events()), out_(*categories) {
+  ReplayCauses(const Calls& calls, const WorkContext& work,
+               std::vector<CategoryAnalysis>* categories)
+      : calls_(calls), events_(calls.recorded.events()), work_(work), out_(*categories) {
     for (auto& replay : analysis::FindReplayedGraphs(events_, calls.recorded.tree())) {
       ReplaySequence& sequence = sequences_.emplace_back();
       sequence.launch = replay.launch;
@@ -171,6 +173,15 @@ class ReplayCauses {
     return sequence.gpu.size();
   }
 
+  static std::string KnobOf(std::string_view kernel) {
+    if (kernel.find("matmul_ogs") != std::string_view::npos) {
+      return "Set block sizes and split-K for it: triton_kernels' `update_opt_flags_constraints`. "
+             "Gate and up keep theirs";
+    }
+    return "Give the down projection a kernel for its own sizes: other block sizes, K split over "
+           "more blocks";
+  }
+
   void SlowDown(std::vector<EventIndex> down, double up_us, double down_us) {
     constexpr double kClearly = 1.25;
     if (down_us <= kClearly * up_us / 2) return;
@@ -183,7 +194,8 @@ class ReplayCauses {
     cause.group = std::string(Name(down.front()));
     cause.facts = {SequenceText("kernel", analysis::ShortKernelName(Name(down.front()))),
                    NumberFact("down_ms", total_ms, "ms"), NumberFact("down_us", down_us, "us"),
-                   NumberFact("up_us", up_us, "us"), NumberFact("target_us", up_us / 2, "us")};
+                   NumberFact("up_us", up_us, "us"), NumberFact("target_us", up_us / 2, "us"),
+                   SequenceText("knob", KnobOf(Name(down.front())), "words")};
     cause.b = Target{{0.5 * most, 0.8 * most, most},
                      fmt::format("{:.3g} us a call", up_us / 2),
                      "the rate of gate and up in this trace"};
@@ -245,6 +257,15 @@ class ReplayCauses {
     cause.facts = {SequenceText("shape", text + ")"), SequenceText("from", ShortType(types[0])),
                    SequenceText("to", ShortType(types[1])),
                    SequenceCount("calls", static_cast<std::size_t>(std::llround(repeats)))};
+    constexpr std::int64_t kPositions = 2048;  // and more, of at most so many elements each
+    constexpr std::int64_t kRotated = 256;
+    if (shapes[0].size() == 2 && shapes[0][0] >= kPositions && shapes[0][1] <= kRotated) {
+      cause.facts.push_back(SequenceText(
+          "owner",
+          "By its shape it is the rotary embedding's table of cosines and sines [inferred]: that "
+          "module owns the buffer",
+          "words"));
+    }
     const double most = 1 - 1 / repeats;
     cause.a = Target{{0.8 * most, 0.95 * most, 1}, "no cast in the step", "calls in this trace"};
     o->cause = std::move(cause);
@@ -278,7 +299,11 @@ class ReplayCauses {
                    SequenceCount("requests", static_cast<std::size_t>(number("g_sq"))),
                    NumberFact("tb_s_achieved", *e.tb_per_s, "TB/s"),
                    NumberFact("bandwidth_percent", *e.tb_per_s / *e.peak_tb_per_s * 100, "%"),
-                   SequenceText("grid", GridText(o->gpu.front()), "words")};
+                   SequenceText("grid", GridText(o->gpu.front()), "words"),
+                   SequenceText("backend", BackendOf(*o, tokens / std::max(1.0, number("g_sq"))),
+                                "words")};
+    // Half of the bytes at the rate of today.
+    cause.option = Target{{0.5, 0.5, 0.5}, "", ""};
     const auto saved = [&](double share) {
       return std::max(0.0, 1 - *e.tb_per_s / (share * goal));
     };
@@ -288,15 +313,37 @@ class ReplayCauses {
     o->cause = std::move(cause);
   }
 
+  // A captured grid has splits for the longest context that the server allows; where it has many
+  // times what the requests need, the limit is the setting.
+  std::string BackendOf(const Operation& o, double context) const {
+    constexpr double kSplit = 256;  // keys of one split, as kernels have them
+    constexpr double kOversized = 4;
+    double most = 0;
+    for (const std::int64_t size : GridOf(o.gpu.front()))
+      most = std::max(most, static_cast<double>(size));
+    if (work_.engine == Engine::kSglang && most * kSplit >= kOversized * context) {
+      return "Start SGLang with a --context-length near the longest request. The captured grid has "
+             "splits of the keys for the longest context that the server allows";
+    }
+    const bool aiter = o.name.find("aiter") != std::string::npos || o.library == "AITER";
+    if (work_.engine == Engine::kVllm && work_.amd && !aiter)
+      return "Start vLLM with VLLM_ROCM_USE_AITER=1, and time its attention at these lengths";
+    return "Size the splits of the keys for the context at hand. A graph is captured with one grid "
+           "for all lengths that the server allows";
+  }
+
+  // The recorded grid; empty: not recorded.
+  Shape GridOf(EventIndex gpu) const {
+    const trace::EventStore& events = calls_.events();
+    const std::vector<Shape> shapes = ParseShapes(fmt::format(
+        "[{}]", trace::MemberOf(events.text(events.args_of(gpu).other), "grid")));
+    return shapes.empty() ? Shape{} : shapes.front();
+  }
+
   // " (grid [32,160,8])"; empty: not recorded.
   std::string GridText(EventIndex gpu) const {
-    const trace::EventStore& events = calls_.events();
-    const std::string_view grid = trace::MemberOf(events.text(events.args_of(gpu).other), "grid");
-    std::string text;
-    for (const char c : grid) {
-      if (c != ' ') text += c;
-    }
-    return text.empty() ? text : fmt::format(" (grid {})", text);
+    const Shape grid = GridOf(gpu);
+    return grid.empty() ? "" : fmt::format(" (grid [{}])", fmt::join(grid, ","));
   }
 
   // ---- chains of short kernels
@@ -376,15 +423,23 @@ class ReplayCauses {
   // What is usually one kernel, by the parts of a chain.
   static std::string FusionOf(const std::set<std::string_view>& roles) {
     const auto has = [&](std::string_view role) { return roles.contains(role); };
-    if (has("router")) return "top-k, sorting and padding of the routing together";
+    if (has("router")) return "top-k, sorting and padding of the routing";
     if (has("rotary embedding") && has("norm"))
-      return has("kv cache") ? "QK-norm, rotary embedding and the write to the KV cache together"
-                             : "QK-norm and rotary embedding together";
+      return has("kv cache") ? "QK-norm, rotary embedding and the write to the KV cache"
+                             : "QK-norm and rotary embedding";
     if (has("rotary embedding") && has("kv cache"))
-      return "rotary embedding and the write to the KV cache together";
+      return "rotary embedding and the write to the KV cache";
     if (has("experts") && has("norm"))
-      return "what finishes the experts' output with the residual and norm behind it";
+      return "the experts' weighted sum, the residual and the norm behind it";
     return {};
+  }
+
+  // Where no kernel is known that does it, a compiler has to, before the graph is captured.
+  std::string CompiledBefore() const {
+    return work_.before_torch2
+               ? "Script the module before it is captured (`torch.jit.script`), which fuses pointwise "
+                 "ops"
+               : "Compile the module before it is captured (`torch.compile`): one kernel a chain";
   }
 
   void SetChains(const std::map<std::string, Chain>& chains) {
@@ -405,10 +460,9 @@ class ReplayCauses {
       text += (text.empty() ? "" : "; ") + chain.what;
       const std::string fusion = FusionOf(chain.roles);
       if (!fusion.empty() && fusions.find(fusion) == std::string::npos)
-        fusions += (fusions.empty() ? "" : "; ") + fusion;
+        fusions += fmt::format("{}Fuse {} into one kernel", fusions.empty() ? "" : ". ", fusion);
     }
-    if (fusions.empty())
-      fusions = "let a compiler do it before the graph is captured (torch.compile)";
+    if (fusions.empty()) fusions = CompiledBefore();
     // A kernel that does the work of several takes longer than the longest of them.
     constexpr double kFused = 0.85;
     const double most = kFused * all.saved_us / all.us;
@@ -435,6 +489,7 @@ class ReplayCauses {
 
   const Calls& calls_;
   const trace::EventStore& events_;
+  const WorkContext& work_;
   std::vector<CategoryAnalysis>& out_;
   std::vector<ReplaySequence> sequences_;
   std::map<StringId, double> usual_;  // median time by kernel
@@ -459,8 +514,9 @@ void ForgetWindowRates(const Calls& calls, std::vector<CategoryAnalysis>* catego
   }
 }
 
-void FindReplayCauses(const Calls& calls, std::vector<CategoryAnalysis>* categories) {
-  ReplayCauses(calls, categories).Run();
+void FindReplayCauses(const Calls& calls, const WorkContext& work,
+                      std::vector<CategoryAnalysis>* categories) {
+  ReplayCauses(calls, work, categories).Run();
 }
 
 }  // namespace jarvis::findings

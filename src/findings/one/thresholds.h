@@ -171,6 +171,7 @@ inline constexpr double kSiblingGain = 1.1;  // a better rate than this factor i
 inline constexpr double kSiblingUs = 20;     // shorter products are launch and tail
 inline constexpr double kFewQueries = 32;    // queries of a call, with
 inline constexpr double kFewQueriesKeys = 16;  // ... this many times as many keys
+inline constexpr double kFewBlocksUs = 5;  // a normalisation in few blocks takes at least
 inline constexpr double kFewRowsShare = 0.25;  // of the compute units have a block
 inline constexpr double kClockSpread = 1.08;   // longest against shortest call of one kernel
 inline constexpr double kNarrowRow = 256;      // elements of a row that a block is too large for
