@@ -112,16 +112,33 @@ std::string RuleInsight(const findings::Analysis& analysis, const findings::Find
                      findings::FillRule(RowOf(finding)->evidence, RuleFacts(finding), &WriteFact));
 }
 
+// What makes kernels faster where the host sets the pace.
+std::string LaterText(const findings::Analysis& analysis, const findings::Finding& finding) {
+  if (finding.shows_after.empty()) {
+    return fmt::format("Nothing while the host sets the pace, then up to {} of GPU time.",
+                       EachMs(analysis, finding.savings_ms->high));
+  }
+  return fmt::format("Next to nothing alone, {} {} once priority {} is done.",
+                     AfterRange(analysis, *findings::BestWall(finding)), UnitPhrase(analysis),
+                     std::string_view(finding.shows_after).substr(1));
+}
+
 // What a way out saves alone, of the wall time where that is known.
 // A rule's target and its source stand with the saving; the roof needs no source.
 std::string SavesText(const findings::Analysis& analysis, const findings::Finding& finding,
                       const std::optional<findings::Change>& change,
                       const std::optional<findings::WallSaving>& wall) {
+  if (wall && ShowsLater(finding)) return LaterText(analysis, finding);
   if (change && RowOf(finding) != nullptr) {
     if (change->savings_ms.high <= 0) return "";
     return fmt::format("Saves {} {} at {} ({}).",
                        EachRange(analysis, wall ? wall->ms : change->savings_ms),
                        wall ? UnitPhrase(analysis) : "of GPU time", change->target, change->source);
+  }
+  // What of it is waiting for others no way out of this rank changes.
+  if (!wall && finding.bound_ms && finding.joint_ms) {
+    return fmt::format("At most {} {}; not sized further, as one rank does not tell.",
+                       EachMs(analysis, *finding.bound_ms), UnitPhrase(analysis));
   }
   if (!wall || wall->ms.high <= 0 || finding.one_off) return "";
   const bool unknown = std::any_of(
@@ -160,6 +177,9 @@ std::string RulePath(const findings::Analysis& analysis, const findings::Finding
       *words += ", " + OptionText(analysis, merge_ms) + " for launches alone";
   }
   std::string filled(Trim(findings::FillRule(text, facts, &WriteFact)));
+  // Of a sentence that is left out the spaces around it stay.
+  for (std::size_t at = filled.find("  "); at != std::string::npos; at = filled.find("  ", at))
+    filled.erase(at, 1);
   if (!filled.empty() && !filled.ends_with('.')) filled += '.';
   return filled;
 }
@@ -277,6 +297,16 @@ std::string SystemInsight(const findings::Analysis& analysis, const findings::Fi
   const std::string count = finding.count > 0 ? " in " + Calls(finding.count) : "";
   return fmt::format("{} takes {}{}{}.", Capital(SubjectText(finding)), TimeText(analysis, finding),
                      count, what);
+}
+
+// Where the costliest of its operations is called; empty: no frames, or a finding that says so.
+std::string PlaceSentence(const findings::Analysis& analysis, const findings::Finding& finding) {
+  if (finding.tier != findings::Tier::kCompute || finding.members.empty()) return "";
+  const findings::Operation* operation = analysis.FindOperation(finding.members.front());
+  if (operation == nullptr) return "";
+  if (!operation->entry_point.empty())
+    return " Called at " + Code(operation->entry_point, 120) + ".";
+  return operation->module_path.empty() ? "" : " Called in " + Code(operation->module_path, 120) + ".";
 }
 
 std::string InsightOf(const findings::Analysis& analysis, const findings::Finding& finding) {
@@ -409,6 +439,14 @@ std::string ResolutionOf(const findings::Finding& finding) {
 
 }  // namespace
 
+bool ShowsLater(const findings::Finding& finding) {
+  if (!finding.shows_after.empty()) return true;
+  constexpr double kNothing = 0.05;  // of the GPU's time that goes
+  const findings::WallSaving* best = findings::BestWall(finding);
+  return best != nullptr && finding.host == nullptr && finding.tier == findings::Tier::kCompute &&
+         finding.savings_ms && best->ms.high <= kNothing * finding.savings_ms->mid;
+}
+
 std::string SubjectText(const findings::Finding& finding) {
   return finding.tier == findings::Tier::kSystem ? Words(finding.subject)
                                                  : Code(finding.subject, 80);
@@ -459,6 +497,7 @@ std::string BoundSentence(const findings::Analysis& analysis, const findings::Fi
 
 std::string ImpactSentence(const findings::Analysis& analysis, const findings::Finding& finding,
                            const findings::Range* additional_ms) {
+  if (ShowsLater(finding) && finding.shows_after.empty()) return LaterText(analysis, finding);
   if (finding.wall_a || finding.wall_b) return WallSentence(analysis, finding);
   if (finding.bound_ms) return BoundSentence(analysis, finding);
   if (!finding.savings_ms || finding.method == findings::EstimateMethod::kNone) {
@@ -493,7 +532,7 @@ namespace {
 FindingText DraftText(const findings::Analysis& analysis, const findings::Finding& finding) {
   FindingText text;
   text.title = TitleOf(analysis, finding);
-  text.insight = InsightOf(analysis, finding);
+  text.insight = InsightOf(analysis, finding) + PlaceSentence(analysis, finding);
   text.identification = IdentificationOf(finding);
   text.reasoning = ReasoningOf(finding);
   text.resolution = ResolutionOf(finding);

@@ -222,12 +222,16 @@ std::string Fair::Levers() const {
       alone = Ms(best->ms.mid) + ", once";
       path = finding.wall_a ? "A" : "B";
     } else if (best != nullptr) {
-      alone = EachRange(analysis_, best->ms);
+      alone = ShowsLater(finding) ? "next to nothing" : EachRange(analysis_, best->ms);
       after = fmt::format("{} ({})", AfterRange(analysis_, *best), AfterShare(analysis_, *best));
       path = finding.wall_a && finding.wall_b ? "A, B" : finding.wall_a ? "A" : "B";
     } else if (finding.bound_ms) {
       alone = fmt::format("at most {} ({})", EachMs(analysis_, *finding.bound_ms),
                           SavingShare(analysis_, *finding.bound_ms));
+      if (finding.joint_ms.value_or(0) > *finding.bound_ms) {
+        after = fmt::format("at most {} with launches compiled or as a GPU graph too",
+                            EachMs(analysis_, *finding.joint_ms));
+      }
       path = findings::HasAction(finding.path_a) && findings::HasAction(finding.path_b) ? "A, B"
              : TakesPathB(finding)                                                      ? "B"
                                                                                         : "A";
@@ -271,8 +275,9 @@ std::string Fair::Further() const {
     more.Row({fmt::format("{}", finding.global_rank), words.title,
               TakesPathB(finding) ? words.path_b : words.path_a,
               best == nullptr   ? std::string(kAbsentText)
-              : finding.one_off ? Ms(best->ms.mid) + ", once"
-                                : EachRange(analysis_, best->ms)});
+              : finding.one_off   ? Ms(best->ms.mid) + ", once"
+              : ShowsLater(finding) ? "next to nothing while the host sets the pace"
+                                    : EachRange(analysis_, best->ms)});
   }
   if (more.empty()) return "";
   std::string text = "### Further findings\n\n" + more.text() + "\n";

@@ -127,6 +127,7 @@ void AddHostRows(const findings::Analysis& analysis, const findings::HostCause& 
     table->Row({"Launches that find their stream idle", Pct(cause.idle_percent)});
   }
   if (cause.idle_ms > 0) table->Row({"GPU idle because of it", Ms(IdleMs(cause))});
+  if (cause.behind_ms > 0) table->Row({"Of it right behind the waits", Ms(cause.behind_ms)});
   if (cause.ramp && cause.until_ms > 0) {
     table->Row({"Of it at the start of the GPU work", Ms(cause.early_ms)});
     table->Row({"The last of that ends after", Ms(cause.until_ms)});
@@ -167,6 +168,9 @@ std::string NumbersTable(const findings::Analysis& analysis, const findings::Fin
   }
   if (finding.savings_ms) {
     table.Row({"Possible saving", RangeMs(*finding.savings_ms)});
+    if (analysis.base.count > 1) {
+      table.Row({"Possible saving " + UnitPhrase(analysis), EachRange(analysis, *finding.savings_ms)});
+    }
     if (finding.impact_percent) table.Row({"of the window", RangePct(*finding.impact_percent)});
   }
   for (const auto& [path, change] :

@@ -18,6 +18,7 @@
 #include "findings/one/fusion_finder.h"
 #include "findings/one/fusion_findings.h"
 #include "findings/one/host_findings.h"
+#include "findings/one/merge_findings.h"
 #include "findings/one/idle_sections.h"
 #include "findings/one/replay_causes.h"
 #include "findings/one/rules.h"
@@ -222,6 +223,7 @@ class Analyzer {
     for (std::vector<Finding> some : {std::move(host), std::move(multi), std::move(fusions_)}) {
       std::move(some.begin(), some.end(), std::back_inserter(all));
     }
+    MergeByAction(&all);
     // By what they may save; without an estimate by time, after all others.
     std::stable_sort(all.begin(), all.end(), [](const Finding& a, const Finding& b) {
       if (a.impact_percent.has_value() != b.impact_percent.has_value())
@@ -248,8 +250,7 @@ class Analyzer {
     }
   }
 
-  // Where chains are a finding, compiling is its way out; of late launches graphs are. What has no
-  // other way out than compiling goes with the chains.
+  // Where chains are a finding, compiling is its way out; of late launches graphs are.
   void LeaveCompilingToChains(std::vector<Finding>* host) const {
     const bool chains = std::any_of(fusions_.begin(), fusions_.end(), [](const Finding& finding) {
       return finding.rule == Pattern::kEagerChains;

@@ -506,6 +506,8 @@ class CauseFinder {
 
   void FewRows(Operation* o) {
     const auto units = context_.compute_units();
+    // Elsewhere nothing makes the kernel anew.
+    if (!work_.CanCompile()) return;
     if (!units || o->mean_us < limits::kFewBlocksUs || o->gpu.empty()) return;
     const auto blocks = context_.BlocksOf(o->gpu.front());
     if (!blocks || *blocks >= limits::kFewRowsShare * *units) return;
@@ -527,8 +529,10 @@ class CauseFinder {
       for (Operation& o : category.operations) {
         if (!o.cause) continue;
         const double us = time[{o.cause->pattern, o.cause->group}] * 100;
+        // What the GPU waits for between them may go, and then a grid of few blocks shows.
+        const bool later = o.cause->pattern == Pattern::kFewRowsNorm;
         const bool small = us < limits::kCauseShare * calls_.computation_us ||
-                           us < limits::kFindingMin * calls_.window_us;
+                           (!later && us < limits::kFindingMin * calls_.window_us);
         if (small) o.cause.reset();
       }
     }

@@ -365,6 +365,8 @@ class FusionFindingMaker {
   // By hand only the chains get faster that a function is known for.
   void KeepNamed(const Candidates& members, const std::optional<Change::Part>& rotation,
                  Finding* f) const {
+    std::vector<FusionCandidate> left;
+    left.reserve(members.size());
     Candidates named;
     Change change;
     change.target = f->change_a->target;
@@ -375,10 +377,11 @@ class FusionFindingMaker {
     };
     for (const FusionCandidate* one : members) {
       if (NameOfChain(*one, members).by_hand.empty()) continue;
-      named.push_back(one);
-      add(*one->savings_ms);
-      if (one->total_us > 0)
-        change.parts.push_back({Scaled(*one->savings_ms, 1000 / one->total_us), one->gpu});
+      const FusionCandidate& own = left.emplace_back(WithoutLayoutCopies(*one));
+      named.push_back(&own);
+      add(*own.savings_ms);
+      if (own.total_us > 0)
+        change.parts.push_back({Scaled(*own.savings_ms, 1000 / own.total_us), own.gpu});
     }
     change.exact = OneKernelEach(named);
     if (rotation) {

@@ -61,9 +61,8 @@ class RepeatedWorkFinder {
     std::vector<analysis::HostStretch> stretches;
     std::vector<EventIndex> gpu;
     std::int64_t host_ns = 0, gpu_ns = 0;
-    bool statistics = false, wrapped = false;
+    bool statistics = false;
     for (const EventIndex frame : frames) {
-      wrapped = wrapped || InsideWrapper(frame);
       stretches.push_back({events_[frame].track, events_[frame].ts_ns, events_[frame].end_ns()});
       host_ns += events_[frame].dur_ns;
       for (const EventIndex e : tree_.GpuBelow(frame)) {
@@ -84,7 +83,7 @@ class RepeatedWorkFinder {
         "effect", statistics ? "Running statistics of batch normalisation change with it, as they "
                                "are updated once a step then; gradients stay the same"
                              : "What is computed stays the same"));
-    if (wrapped) facts.push_back(StructureWords("wrapper", "`CheckpointWrapper`"));
+    if (HasWrapper()) facts.push_back(StructureWords("wrapper", "`CheckpointWrapper`"));
     const std::size_t steps = std::max<std::size_t>(1, calls_.trace.steps().size());
     facts.push_back(NumberFact("host_ms", HostMs(host_ns) / static_cast<double>(steps), "ms"));
     const auto& devices = calls_.trace.trace().metadata.devices;
@@ -98,16 +97,12 @@ class RepeatedWorkFinder {
     if (gpu_ns > 0) out_.back().time_ms = HostMs(gpu_ns);
   }
 
-  bool InsideWrapper(EventIndex e) const {
-    const auto names = [&](EventIndex at) {
-      return events_.name(at).find("CheckpointWrapper") != std::string_view::npos;
-    };
-    const auto below = tree_.Subtree(e);
-    if (std::any_of(below.begin(), below.end(), names)) return true;
-    for (EventIndex up = tree_.parent(e); up != kNoEvent; up = tree_.parent(up)) {
-      if (names(up)) return true;
-    }
-    return false;
+  // The modules that a trainer puts around those whose work is done again.
+  bool HasWrapper() const {
+    return std::any_of(tree_.preorder().begin(), tree_.preorder().end(), [&](EventIndex e) {
+      return events_[e].kind == trace::EventKind::kPythonFunction &&
+             events_.name(e).find("CheckpointWrapper") != std::string_view::npos;
+    });
   }
 
   bool InsideRecompute(EventIndex e) const {

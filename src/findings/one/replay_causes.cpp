@@ -302,6 +302,12 @@ class ReplayCauses {
                    SequenceText("grid", GridText(o->gpu.front()), "words"),
                    SequenceText("backend", BackendOf(*o, tokens / std::max(1.0, number("g_sq"))),
                                 "words")};
+    // An op that a profiler made stands for the kernel that it wraps.
+    if (o->name.find("profiler::") != std::string::npos && !o->kernels.empty()) {
+      cause.subject = analysis::ShortKernelName(o->kernels.front().name);
+      cause.gpu = o->gpu;
+      cause.gpu_us = o->gpu_us;
+    }
     // Half of the bytes at the rate of today.
     cause.option = Target{{0.5, 0.5, 0.5}, "", ""};
     const auto saved = [&](double share) {

@@ -251,7 +251,7 @@ constexpr RuleRow kRows[] = {
      "[[; {statistics}]]",
      "",
      "Switch checkpointing off where the activations fit, by the trainer's flag or without its "
-     "wrappers[[ ({wrapper})]]. [[{effect}.]] Raise the batch only after that.",
+     "wrappers. [[These are {wrapper} modules. ]]{effect}. Raise the batch only after that.",
      "Traces without Python frames below backward; inference.", "all of the recomputed work",
      "time in this trace"},
     {Pattern::kRepeatedPass,
