@@ -234,8 +234,7 @@ std::string BaseSentence(const findings::Analysis& analysis) {
     text += fmt::format(
         " Recording Python stacks holds the host up for {} of it: without them, which is the first "
         "thing to record, it takes {}, and savings are of that.",
-        EachMs(analysis, wall.profiler_ms),
-        EachMs(analysis, wall.wall_ms + wall.first_calls_ms));
+        EachMs(analysis, wall.profiler_ms), EachMs(analysis, wall.wall_ms + wall.first_calls_ms));
   }
   if (wall.known && base.Percent(wall.first_calls_ms) >= kPartShown)
     text += fmt::format(" {} of it are first calls, which happen once.",

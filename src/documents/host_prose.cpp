@@ -37,19 +37,19 @@ std::string PlacesText(const findings::Analysis& analysis, const HostCause& caus
   return text;
 }
 
-// What a section is called by: the place that takes all of the time, else the function that holds it
-// with the place that takes most. A member with less is no name for the whole.
+// What a section is called by: the place that takes all of the time, else the function that holds
+// it with the place that takes most. A member with less is no name for the whole.
 std::string SectionName(const findings::Analysis& analysis, const HostCause& cause) {
   const bool most = !cause.places.empty() && 2 * cause.places.front().ms >= cause.total_ms;
   // A part is no name for the whole: the function around it is, with what the part takes.
   const bool whole = most && cause.places.front().ms >= kNearlyAll * cause.total_ms;
   if (whole) return Code(cause.places.front().name, kNameMax);
   if (most) {
-    return fmt::format("{} ({} of it in {})",
-                       cause.within.empty() ? std::string(cause.loading ? "Data loading" : "Host work")
-                                            : Code(cause.within, kNameMax),
-                       EachMs(analysis, cause.places.front().ms),
-                       Code(cause.places.front().name, kNameMax));
+    return fmt::format(
+        "{} ({} of it in {})",
+        cause.within.empty() ? std::string(cause.loading ? "Data loading" : "Host work")
+                             : Code(cause.within, kNameMax),
+        EachMs(analysis, cause.places.front().ms), Code(cause.places.front().name, kNameMax));
   }
   if (!cause.within.empty()) return Code(cause.within, kNameMax);
   if (cause.loading) return "Data loading";
@@ -122,8 +122,9 @@ std::string WaitsInsight(const findings::Analysis& analysis, const HostCause& ca
       "launch",
       cause.count, EachMs(analysis, IdleMs(cause)), UnitPhrase(analysis));
   if (cause.small_kernels) {
-    text += fmt::format(", {} right behind the waits, the rest between the few small kernels of each",
-                        EachMs(analysis, cause.behind_ms));
+    text +=
+        fmt::format(", {} right behind the waits, the rest between the few small kernels of each",
+                    EachMs(analysis, cause.behind_ms));
   }
   return text + ". The most after " + places + ".";
 }
@@ -209,7 +210,8 @@ std::string HostTitle(const findings::Analysis& analysis, const findings::Findin
   const HostCause& cause = *finding.host;
   switch (cause.kind) {
     case HostCauseKind::kSection:
-      return SectionName(analysis, cause) + " while the GPU has nothing to do, " + TimesText(analysis, cause);
+      return SectionName(analysis, cause) + " while the GPU has nothing to do, " +
+             TimesText(analysis, cause);
     case HostCauseKind::kWaits: {
       std::string text = fmt::format("{} waits with nothing queued behind them", cause.count);
       if (cause.places.empty()) return text;

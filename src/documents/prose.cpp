@@ -306,7 +306,8 @@ std::string PlaceSentence(const findings::Analysis& analysis, const findings::Fi
   if (operation == nullptr) return "";
   if (!operation->entry_point.empty())
     return " Called at " + Code(operation->entry_point, 120) + ".";
-  return operation->module_path.empty() ? "" : " Called in " + Code(operation->module_path, 120) + ".";
+  return operation->module_path.empty() ? ""
+                                        : " Called in " + Code(operation->module_path, 120) + ".";
 }
 
 std::string InsightOf(const findings::Analysis& analysis, const findings::Finding& finding) {
@@ -337,8 +338,8 @@ bool HasWay(const std::vector<findings::Remedy>& path) {
 char ChosenPath(const findings::Finding& finding, const FindingText& text) {
   const bool a = !text.path_a.empty();
   // What only names the work is none beside a way that the reader can take.
-  const bool b = !text.path_b.empty() &&
-                 (!a || finding.path_b.empty() || findings::HasAction(finding.path_b));
+  const bool b =
+      !text.path_b.empty() && (!a || finding.path_b.empty() || findings::HasAction(finding.path_b));
   const auto ms = [](const std::optional<findings::WallSaving>& wall) {
     return wall ? wall->ms.mid : 0;
   };
@@ -415,8 +416,8 @@ std::string PathText(const std::vector<findings::Remedy>& path) {
   std::string text;
   for (const findings::Remedy& remedy : path) {
     if (remedy.advice == findings::Advice::kNoneKnown || IsForOthers(remedy.advice)) continue;
-    const std::string what = Capital(
-        findings::FillRule(findings::Info(remedy.advice).what, remedy.facts, &WriteFact));
+    const std::string what =
+        Capital(findings::FillRule(findings::Info(remedy.advice).what, remedy.facts, &WriteFact));
     text += (text.empty() ? "" : " ") + what + (what.ends_with('.') ? "" : ".");
   }
   return text;
@@ -525,9 +526,7 @@ std::string ImpactSentence(const findings::Analysis& analysis, const findings::F
   }
 }
 
-namespace {
-
-}  // namespace
+namespace {}  // namespace
 
 FindingText DraftText(const findings::Analysis& analysis, const findings::Finding& finding) {
   FindingText text;

@@ -102,6 +102,7 @@ class Fair {
   std::string Levers() const;
   std::string Recommendations() const;
   std::string Further() const;
+  std::string BoundCell(const findings::Finding& finding) const;
   std::string Dismissed() const;
   std::string Card(const findings::Finding& finding) const;
   std::string Details();
@@ -261,6 +262,16 @@ std::string Fair::Card(const findings::Finding& finding) const {
   return card;
 }
 
+// Of what has a bound and no saving.
+std::string Fair::BoundCell(const findings::Finding& finding) const {
+  constexpr double kNothing = 0.005;  // of the steps
+  if (!finding.bound_ms) return std::string(kAbsentText);
+  if (*finding.bound_ms >= kNothing * analysis_.wall.wall_ms)
+    return "at most " + EachMs(analysis_, *finding.bound_ms);
+  return fmt::format("nothing while the host sets the pace, then at most {} of GPU time",
+                     EachMs(analysis_, finding.exclusive_ms));
+}
+
 std::string Fair::Further() const {
   MarkdownTable more({"Priority", "Finding", "Way out", "Saves " + UnitPhrase(analysis_)});
   std::size_t left = 0;
@@ -274,8 +285,8 @@ std::string Fair::Further() const {
     const FindingText words = WordsOf(finding);
     more.Row({fmt::format("{}", finding.global_rank), words.title,
               TakesPathB(finding) ? words.path_b : words.path_a,
-              best == nullptr   ? std::string(kAbsentText)
-              : finding.one_off   ? Ms(best->ms.mid) + ", once"
+              best == nullptr       ? BoundCell(finding)
+              : finding.one_off     ? Ms(best->ms.mid) + ", once"
               : ShowsLater(finding) ? "next to nothing while the host sets the pace"
                                     : EachRange(analysis_, best->ms)});
   }

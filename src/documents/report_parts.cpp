@@ -169,7 +169,8 @@ std::string NumbersTable(const findings::Analysis& analysis, const findings::Fin
   if (finding.savings_ms) {
     table.Row({"Possible saving", RangeMs(*finding.savings_ms)});
     if (analysis.base.count > 1) {
-      table.Row({"Possible saving " + UnitPhrase(analysis), EachRange(analysis, *finding.savings_ms)});
+      table.Row(
+          {"Possible saving " + UnitPhrase(analysis), EachRange(analysis, *finding.savings_ms)});
     }
     if (finding.impact_percent) table.Row({"of the window", RangePct(*finding.impact_percent)});
   }

@@ -347,7 +347,7 @@ TEST_CASE("no graph holds waits, and the optimizer is told of in training") {
     REQUIRE(finding != found.end());
     return finding->path_b.front().advice;
   };
-  CHECK(first(Analyze(trace(0, false))) == Advice::kCompile);
+  CHECK(first(Analyze(trace(0, false))) == Advice::kCompileGraphs);
   CHECK(first(Analyze(trace(30, false))) == Advice::kGraphParts);
   CHECK(first(Analyze(trace(0, true))) == Advice::kFusedOptimizer);
 }

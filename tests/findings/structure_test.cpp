@@ -286,13 +286,18 @@ TEST_CASE("what turns queries and keys is told by its code") {
 
 TEST_CASE("ways to launch faster are the engine's own") {
   WorkContext context;
+  CHECK(Has(WaysToLaunchFaster(context, false, false), Advice::kCompileGraphs));
+  context.compiled = true;  // what is left is to capture it
   CHECK(Has(WaysToLaunchFaster(context, false, false), Advice::kGpuGraphs));
-  CHECK(Has(WaysToLaunchFaster(context, false, false), Advice::kCompile));
+  context.compiled = false;
   const std::vector<Remedy> waits = WaysToLaunchFaster(context, true, false);
   CHECK(Has(waits, Advice::kGraphParts));
   CHECK_FALSE(Has(waits, Advice::kGpuGraphs));
   context.engine = Engine::kVllm;
-  CHECK(Has(WaysToLaunchFaster(context, false, false), Advice::kGraphsVllm));
+  context.step_tokens = 888;
+  const std::vector<Remedy> server = WaysToLaunchFaster(context, false, false);
+  CHECK(Has(server, Advice::kGraphsVllm));
+  CHECK(std::get<std::int64_t>(server.front().facts.front().value) == 888);
   context.engine = Engine::kDiffusers;
   CHECK(Has(WaysToLaunchFaster(context, false, false), Advice::kCompileParts));
   context.compiled = true;

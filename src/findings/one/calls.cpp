@@ -62,8 +62,7 @@ bool IsDecoratorPlace(std::string_view place) {
          place.find(": wrapper_custom") != place.npos || place.find(": decorate_") != place.npos ||
          place.ends_with(": wrapper") || place.find("shape_profiler") != place.npos ||
          place.starts_with("aiter/") || place.ends_with(": __torch_function__") ||
-         place.find("piecewise_backend.py") != place.npos ||
-         place.ends_with(": dispatch_wrapper");
+         place.find("vllm/compilation/") != place.npos || place.ends_with(": dispatch_wrapper");
 }
 
 // Of each piece of GPU work: whether what follows it on its device had been launched when it ended.

@@ -180,7 +180,8 @@ std::string CauseContext::Tuning(const Operation& operation) const {
   // Neither setting is in the version that was recorded.
   if (work_.before_torch2) return "";
   if (own) return "Time this product at these sizes with cuBLASLt as well; the faster one decides";
-  return "Set TORCH_BLAS_PREFER_CUBLASLT=1, and time it against 0 at these sizes. Generated kernels "
+  return "Set TORCH_BLAS_PREFER_CUBLASLT=1, and time it against 0 at these sizes. Generated "
+         "kernels "
          "are another choice: torch.compile with `mode=\"max-autotune\"`";
 }
 

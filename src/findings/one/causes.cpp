@@ -413,10 +413,11 @@ class CauseFinder {
         NumberFact("target_tflops", goal, "TFLOPS/s"),
         CauseWords("choice", amd ? "flash-attn's `flash_attn_func` (Composable Kernel)"
                                  : "FlashAttention-3's `flash_attn_func`"),
-        CauseWords("switch", amd ? "TORCH_ROCM_FA_PREFER_CK=1 for Composable Kernel's attention; in "
-                                   "code `torch.backends.cuda.preferred_rocm_fa_library(\"ck\")`"
-                                 : "TORCH_CUDNN_SDPA_ENABLED=1 for cuDNN's attention; in code "
-                                   "`torch.nn.attention.sdpa_kernel(SDPBackend.CUDNN_ATTENTION)`")};
+        CauseWords("switch",
+                   amd ? "TORCH_ROCM_FA_PREFER_CK=1 for Composable Kernel's attention; in "
+                         "code `torch.backends.cuda.preferred_rocm_fa_library(\"ck\")`"
+                       : "TORCH_CUDNN_SDPA_ENABLED=1 for cuDNN's attention; in code "
+                         "`torch.nn.attention.sdpa_kernel(SDPBackend.CUDNN_ATTENTION)`")};
     if (causal) facts.push_back(NumberFact("causal_ms", o->gpu_us / 2000, "ms"));
     Set(o, Pattern::kSlowAttentionKernel, o->library, std::move(facts));
     const Target target{
@@ -482,25 +483,27 @@ class CauseFinder {
   // copies beside it read as well.
   void NarrowNormWays(Facts* facts) const {
     if (!work_.causal) {
-      facts->push_back(CauseWords("setting",
-                                  "Compile this normalisation (`torch.compile`): its kernels give a "
-                                  "block as many short rows as fill it"));
-      return;
-    }
-    facts->push_back(
-        CauseWords("by_hand",
-                   "Call one kernel for QK-norm and rotary embedding where the module normalises. It "
-                   "takes the copies beside them along, which read the same tensors (vLLM's is "
-                   "`torch.ops._C.fused_qk_norm_rope`)"));
-    if (work_.engine == Engine::kSglang) {
       facts->push_back(
           CauseWords("setting",
-                     "Start SGLang with --enable-fused-qk-norm-rope, where the build for this device "
-                     "has it"));
+                     "Compile this normalisation (`torch.compile`): its kernels give a "
+                     "block as many short rows as fill it"));
+      return;
+    }
+    facts->push_back(CauseWords(
+        "by_hand",
+        "Call one kernel for QK-norm and rotary embedding where the module normalises. It "
+        "takes the copies beside them along, which read the same tensors (vLLM's is "
+        "`torch.ops._C.fused_qk_norm_rope`)"));
+    if (work_.engine == Engine::kSglang) {
+      facts->push_back(CauseWords(
+          "setting",
+          "Start SGLang with --enable-fused-qk-norm-rope, where the build for this device "
+          "has it"));
     } else if (work_.engine == Engine::kVllm) {
-      facts->push_back(CauseWords("setting",
-                                  "Set `enable_qk_norm_rope_fusion` in vLLM's `pass_config`, where the "
-                                  "build for this device has it"));
+      facts->push_back(
+          CauseWords("setting",
+                     "Set `enable_qk_norm_rope_fusion` in vLLM's `pass_config`, where the "
+                     "build for this device has it"));
     }
   }
 

@@ -101,11 +101,11 @@ double OwnPart(const FusionCandidate& chain) {
 
 // Of a chain that ends in copies for what reads its output.
 void AddCopies(const FusionCandidate& chain, double part, std::vector<ChainWork>* out) {
-  auto found = std::find_if(out->begin(), out->end(), [](const ChainWork& work) {
-    return work.what.name == kLayoutCopies;
-  });
+  auto found = std::find_if(out->begin(), out->end(),
+                            [](const ChainWork& work) { return work.what.name == kLayoutCopies; });
   if (found == out->end())
-    found = out->insert(out->end(), {{std::string(kLayoutCopies), ""}, chain.module_class, 0, 0, {}});
+    found =
+        out->insert(out->end(), {{std::string(kLayoutCopies), ""}, chain.module_class, 0, 0, {}});
   found->count += chain.instances;
   found->ms += part * chain.total_us / 1000;
   if (!chain.savings_ms) return;

@@ -53,7 +53,8 @@ void AddFrames(std::string_view batch, const FusionCandidate& candidate, std::ve
   facts->push_back({"patches", patches, {}, {}, {}});
   // Scores are the square of a sequence: a part of 1 in `shared` is left of all of them together.
   const double ms = candidate.total_us / 1000;
-  facts->push_back(NumberFact("option_ms", ms * (1 - 1 / static_cast<double>(shared * shared)), "ms"));
+  facts->push_back(
+      NumberFact("option_ms", ms * (1 - 1 / static_cast<double>(shared * shared)), "ms"));
   facts->push_back({"option", std::string("yes"), "words", {}, {}});
 }
 
@@ -80,7 +81,8 @@ std::vector<Fact> FusionFacts(const Analysis& analysis, const FusionCandidate& c
     facts.push_back({"place", place, {}, {}, {}});
     const std::string file = FileOf(place);
     if (!file.empty()) facts.push_back({"file", file, {}, {}, {}});
-    // Where the model's code hands its attention to a function of a choice, the choice is a setting.
+    // Where the model's code hands its attention to a function of a choice, the choice is a
+    // setting.
     if (place.find("eager_attention_forward") != std::string::npos) {
       facts.push_back({"flag",
                        "Load the model with `attn_implementation=\"sdpa\"`, which chooses another "
@@ -104,7 +106,8 @@ std::vector<Fact> FusionFacts(const Analysis& analysis, const FusionCandidate& c
        {}});
   const std::string& framework = analysis.workload[WorkloadPart::kFramework].value;
   if (ContainsNoCase(framework, "megatron")) {
-    facts.push_back({"flag", "Set --use-flash-attn, Megatron's own switch for it", "words", {}, {}});
+    facts.push_back(
+        {"flag", "Set --use-flash-attn, Megatron's own switch for it", "words", {}, {}});
   }
   AddFrames(analysis.workload[WorkloadPart::kBatch].value, candidate, &facts);
   return facts;

@@ -77,8 +77,9 @@ std::string PartToCompile(const Analysis& analysis) {
   if (analysis.context.sync_calls >= kManyWaits) {
     const bool masks =
         analysis.workload[WorkloadPart::kFamily].value.find("mask decoder") != std::string::npos;
-    return masks ? "image encoder and mask decoder one by one (`torch.compile(model.image_encoder)`)"
-                 : "the parts between the waits one by one (`torch.compile(part)`)";
+    return masks
+               ? "image encoder and mask decoder one by one (`torch.compile(model.image_encoder)`)"
+               : "the parts between the waits one by one (`torch.compile(part)`)";
   }
   const bool model = analysis.workload[WorkloadPart::kModel].known();
   return model ? "the model (`torch.compile(model)`)" : "the code around them (`torch.compile`)";
@@ -335,8 +336,9 @@ class FusionFindingMaker {
     if (has("frames") || HasFlag(*f)) {
       f->path_b = {{Advice::kRule, {}, {}}};
     } else if (std::any_of(facts.begin(), facts.end(), of_library)) {
-      f->path_b = {NoWay("the class multiplies by hand, so that no setting of transformers switches "
-                         "it")};
+      f->path_b = {
+          NoWay("the class multiplies by hand, so that no setting of transformers switches "
+                "it")};
     }
   }
 

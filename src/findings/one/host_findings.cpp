@@ -137,6 +137,21 @@ class HostFindingMaker {
       Add(group.loading ? "data_loading" : "host_section",
           group.loading ? Pattern::kDataLoading : Pattern::kHostSection, std::move(advice),
           std::move(cause));
+      if (unrecorded && e_.context.masks) SayMasks(&out_.back());
+    }
+  }
+
+  // What generators of masks do between batches, if nothing says otherwise.
+  static void SayMasks(Finding* finding) {
+    for (Remedy& remedy : finding->path_a) {
+      if (remedy.advice != Advice::kOverlapHostWork) continue;
+      remedy.facts.push_back(
+          {"what",
+           "after a mask decoder that is most likely the run-length encoding and "
+           "filtering of its masks [inferred]: encode all masks of a batch at once",
+           "words",
+           {},
+           {}});
     }
   }
 

@@ -100,9 +100,9 @@ void MergeNorms(std::vector<Finding>* findings) {
 bool TellsLayout(const std::vector<Finding>& findings) {
   return std::any_of(findings.begin(), findings.end(), [](const Finding& finding) {
     const bool precision = finding.rule == Pattern::kHalfPrecisionOff && !finding.patterns.empty();
-    return precision && std::any_of(finding.patterns.front().facts.begin(),
-                                    finding.patterns.front().facts.end(),
-                                    [](const Fact& fact) { return fact.key == "layout"; });
+    return precision &&
+           std::any_of(finding.patterns.front().facts.begin(), finding.patterns.front().facts.end(),
+                       [](const Fact& fact) { return fact.key == "layout"; });
   });
 }
 
@@ -110,9 +110,8 @@ bool TellsLayout(const std::vector<Finding>& findings) {
 bool OnlyLayout(const Finding& finding) {
   if (finding.rule || finding.tier != Tier::kCompute || finding.savings_ms) return false;
   return !finding.path_a.empty() &&
-         std::all_of(finding.path_a.begin(), finding.path_a.end(), [](const Remedy& remedy) {
-           return remedy.advice == Advice::kChannelsLast;
-         });
+         std::all_of(finding.path_a.begin(), finding.path_a.end(),
+                     [](const Remedy& remedy) { return remedy.advice == Advice::kChannelsLast; });
 }
 
 }  // namespace
@@ -131,9 +130,10 @@ void MergeByAction(std::vector<Finding>* findings) {
   }
   std::set<std::size_t> gone;
   for (const auto& [actions, same] : alike) {
-    const auto longest = std::max_element(same.begin(), same.end(), [&](std::size_t a, std::size_t b) {
-      return (*findings)[a].time_ms < (*findings)[b].time_ms;
-    });
+    const auto longest =
+        std::max_element(same.begin(), same.end(), [&](std::size_t a, std::size_t b) {
+          return (*findings)[a].time_ms < (*findings)[b].time_ms;
+        });
     for (const std::size_t i : same) {
       if (i == *longest) continue;
       MergeInto((*findings)[i], &(*findings)[*longest]);

@@ -86,7 +86,7 @@ constexpr PatternInfo kPatterns[] = {
     {P::kSlowDownProjection, "slow_down_projection",
      "a down projection that is slow beside gate and up", true},
     {P::kTableCast, "table_cast", "a table cast again in each layer", true},
-    {P::kShortKernelChain, "short_kernel_chain", "chains of short kernels", true},
+    {P::kShortKernelChain, "short_kernel_chain", "chains of kernels in a replayed graph", true},
     {P::kSlowDecodeAttention, "slow_decode_attention", "keys and values read below the bandwidth",
      true},
     {P::kBelowLargeProducts, "below_large_products",
@@ -108,9 +108,9 @@ static_assert(std::size(kPatterns) == static_cast<std::size_t>(P::kCount));
 
 using A = Advice;
 
-// The first sentence, or what stands before a semicolon, is the short form: a verb, then the call or
-// the setting, at most kShortAction bytes. Reasons and conditions come after it. Words in braces are
-// facts of the remedy, those in double brackets are left out without them.
+// The first sentence, or what stands before a semicolon, is the short form: a verb, then the call
+// or the setting, at most kShortAction bytes. Reasons and conditions come after it. Words in braces
+// are facts of the remedy, those in double brackets are left out without them.
 constexpr AdviceInfo kAdvices[] = {
     {A::kBatchGemms, "batch_gemms", "batch the products (torch.bmm, grouped GEMM)"},
     {A::kPadDimensions, "pad_dimensions", "pad the sizes to multiples that tiles divide"},
@@ -118,7 +118,8 @@ constexpr AdviceInfo kAdvices[] = {
     {A::kLargerBatch, "larger_batch", "raise the batch so that more rows share one weight"},
     {A::kFuseNeighbours, "fuse_neighbours", "fuse the op with its neighbours"},
     {A::kFuseEpilogue, "fuse_epilogue", "fuse what follows the product into its epilogue"},
-    {A::kCompile, "compile", "wrap the module that holds these ops in `torch.compile`, which fuses them"},
+    {A::kCompile, "compile",
+     "wrap the module that holds these ops in `torch.compile`, which fuses them"},
     {A::kCompileGraphs, "compile_graphs",
      "compile the model and replay it as a GPU graph: `torch.compile(model, "
      "mode=\"reduce-overhead\")`"},
@@ -145,7 +146,8 @@ constexpr AdviceInfo kAdvices[] = {
      "mode=\"reduce-overhead\")`; each further one of the pipeline alike; encode prompts that come "
      "again once"},
     {A::kGraphParts, "graph_parts",
-     "compile the parts between the waits: `torch.compile(part, mode=\"reduce-overhead\")`; no graph "
+     "compile the parts between the waits: `torch.compile(part, mode=\"reduce-overhead\")`; no "
+     "graph "
      "holds a step that waits"},
     {A::kUpgradeTorch, "upgrade_torch",
      "upgrade to PyTorch 2 for `torch.compile`, which the recorded version does not have; it fuses "
@@ -161,10 +163,12 @@ constexpr AdviceInfo kAdvices[] = {
      "carry a mask (`torch.where`) instead of `nonzero` and boolean indexing; filter once, at the "
      "end[[ (for {waits})]]"},
     {A::kBuildOnDevice, "build_on_device",
-     "build on the device, once, what is uploaded in each call (`torch.tensor(..., device=...)`)[[; "
+     "build on the device, once, what is uploaded in each call (`torch.tensor(..., "
+     "device=...)`)[[; "
      "for {waits}]]"},
     {A::kReadBackOnce, "read_back_once",
-     "stack the results on the device and copy them back once: one `.cpu()`, not one a result[[; for "
+     "stack the results on the device and copy them back once: one `.cpu()`, not one a result[[; "
+     "for "
      "{waits}]]"},
     {A::kPrefetchData, "prefetch_data",
      "give the DataLoader more workers or a larger prefetch_factor: those it has cannot keep up"},
@@ -177,7 +181,8 @@ constexpr AdviceInfo kAdvices[] = {
     {A::kDecodeElsewhere, "decode_elsewhere",
      "decode in a worker process ahead of the step, or on the GPU (torchcodec with NVDEC)"},
     {A::kPrepareAhead, "prepare_ahead",
-     "prepare the next input in worker processes (`num_workers` of the pipeline call or DataLoader); "
+     "prepare the next input in worker processes (`num_workers` of the pipeline call or "
+     "DataLoader); "
      "the first input still waits for its own, and one worker hides no more of each than the rest "
      "of its time"},
     {A::kOnceOutside, "once_outside",
@@ -191,7 +196,8 @@ constexpr AdviceInfo kAdvices[] = {
     {A::kFindHostWork, "find_host_work",
      "record once with with_stack=True, which names the work; that alone saves nothing"},
     {A::kOverlapCommunication, "overlap_communication",
-     "issue the collective with `async_op=True`, and compute what does not need it before its wait"},
+     "issue the collective with `async_op=True`, and compute what does not need it before its "
+     "wait"},
     {A::kTuneBuckets, "tune_buckets",
      "compute longer beside the buckets: no_sync() over several micro-batches, or a larger batch; "
      "the gradients are bucketed and overlapped already"},
@@ -214,7 +220,7 @@ constexpr AdviceInfo kAdvices[] = {
     {A::kWarmUpFirst, "warm_up_first",
      "run a warm-up iteration before what is timed, served or recorded"},
     {A::kOverlapHostWork, "overlap_host_work",
-     "vectorise this host work, or do it in a worker while the GPU has the next batch"},
+     "vectorise this host work, or do it in a worker while the GPU has the next batch[[; {what}]]"},
     {A::kRecordWithoutStacks, "record_without_stacks", "record again with with_stack=False"},
     {A::kGiveCores, "give_cores",
      "give each process CPU cores of its own (affinity, quota, fewer processes)"},
@@ -226,9 +232,11 @@ constexpr AdviceInfo kAdvices[] = {
     {A::kWriteInPlace, "write_in_place",
      "let the work before write straight into the buffers that graphs and collectives read"},
     {A::kFuseAllReduce, "fuse_all_reduce",
-     "fuse the all-reduce with the residual add and norm behind it (FlashInfer's allreduce_fusion)"},
+     "fuse the all-reduce with the residual add and norm behind it (FlashInfer's "
+     "allreduce_fusion)"},
     {A::kFuseIntoProduct, "fuse_into_product",
-     "compile with max-autotune and TORCHINDUCTOR_MAX_AUTOTUNE_GEMM_BACKENDS=ATEN,TRITON; the product "
+     "compile with max-autotune and TORCHINDUCTOR_MAX_AUTOTUNE_GEMM_BACKENDS=ATEN,TRITON; the "
+     "product "
      "before then computes it in its epilogue"},
     {A::kFuseRotary, "fuse_rotary",
      "call one kernel for both rotations: Liger's `liger_rotary_pos_emb`; or flash-attn's "
@@ -237,32 +245,38 @@ constexpr AdviceInfo kAdvices[] = {
      "call aiter's `silu_and_mul` there; the kernel stands behind a library's product, so that no "
      "compiler fuses it"},
     {A::kActivationFlashInfer, "activation_flashinfer",
-     "call FlashInfer's `silu_and_mul` there; the kernel stands behind a library's product, so that "
+     "call FlashInfer's `silu_and_mul` there; the kernel stands behind a library's product, so "
+     "that "
      "no compiler fuses it"},
     {A::kReplay, "replay", "hand a reproducer to those who write the kernel"},
     {A::kTuneHipblaslt, "tune_hipblaslt",
      "tune hipBLASLt for these sizes: one warm-up run with PYTORCH_TUNABLEOP_ENABLED=1; later runs "
      "read the file that it writes"},
     {A::kMaxAutotune, "max_autotune",
-     "compile with `mode=\"max-autotune\"`, which times Triton's and the library's kernels for these "
+     "compile with `mode=\"max-autotune\"`, which times Triton's and the library's kernels for "
+     "these "
      "sizes"},
     {A::kSplitK, "split_k", "use a kernel that splits K"},
     {A::kAttentionCk, "attention_ck",
      "set TORCH_ROCM_FA_PREFER_CK=1 for Composable Kernel's attention; now it is AOTriton's"},
     {A::kAttentionCudnn, "attention_cudnn",
-     "set TORCH_CUDNN_SDPA_ENABLED=1 for cuDNN's attention, or call FlashAttention-3; the kernel is "
+     "set TORCH_CUDNN_SDPA_ENABLED=1 for cuDNN's attention, or call FlashAttention-3; the kernel "
+     "is "
      "FlashAttention-2's, made for older GPUs"},
     {A::kTuneCommunication, "tune_communication",
      "hold the bus rate against nccl-tests or rccl-tests at these sizes; only if it is below, look "
      "at topology and algorithm (NCCL_ALGO, NCCL_PROTO)"},
     {A::kRecordRanks, "record_ranks",
-     "record all ranks, and run nccl-tests or rccl-tests at these sizes; one rank cannot tell a late "
+     "record all ranks, and run nccl-tests or rccl-tests at these sizes; one rank cannot tell a "
+     "late "
      "partner from a slow link"},
     {A::kGraphsVllm, "graphs_vllm",
-     "start vLLM without --enforce-eager[[, with {tokens} in `cudagraph_capture_sizes`]]; sizes above "
+     "start vLLM without --enforce-eager[[, with {tokens} in `cudagraph_capture_sizes`]]; sizes "
+     "above "
      "the largest captured one run eagerly"},
     {A::kGraphsSglang, "graphs_sglang",
-     "start SGLang without --disable-cuda-graph, with a --cuda-graph-max-bs that covers this batch"},
+     "start SGLang without --disable-cuda-graph, with a --cuda-graph-max-bs that covers this "
+     "batch"},
     {A::kGraphsTensorRt, "graphs_tensorrt", "switch on cuda_graph_config in TensorRT-LLM"},
     {A::kFuseAllReduceVllm, "fuse_all_reduce_vllm",
      "let vLLM fuse all-reduce and norm: `pass_config` with fuse_allreduce_rms; older versions: "

@@ -193,8 +193,10 @@ class ReplayCauses {
     cause.pattern = Pattern::kSlowDownProjection;
     cause.group = std::string(Name(down.front()));
     cause.facts = {SequenceText("kernel", analysis::ShortKernelName(Name(down.front()))),
-                   NumberFact("down_ms", total_ms, "ms"), NumberFact("down_us", down_us, "us"),
-                   NumberFact("up_us", up_us, "us"), NumberFact("target_us", up_us / 2, "us"),
+                   NumberFact("down_ms", total_ms, "ms"),
+                   NumberFact("down_us", down_us, "us"),
+                   NumberFact("up_us", up_us, "us"),
+                   NumberFact("target_us", up_us / 2, "us"),
                    SequenceText("knob", KnobOf(Name(down.front())), "words")};
     cause.b = Target{{0.5 * most, 0.8 * most, most},
                      fmt::format("{:.3g} us a call", up_us / 2),
@@ -295,13 +297,13 @@ class ReplayCauses {
     Cause cause;
     cause.pattern = Pattern::kSlowDecodeAttention;
     cause.group = "decode";
-    cause.facts = {SequenceCount("tokens", static_cast<std::size_t>(tokens)),
-                   SequenceCount("requests", static_cast<std::size_t>(number("g_sq"))),
-                   NumberFact("tb_s_achieved", *e.tb_per_s, "TB/s"),
-                   NumberFact("bandwidth_percent", *e.tb_per_s / *e.peak_tb_per_s * 100, "%"),
-                   SequenceText("grid", GridText(o->gpu.front()), "words"),
-                   SequenceText("backend", BackendOf(*o, tokens / std::max(1.0, number("g_sq"))),
-                                "words")};
+    cause.facts = {
+        SequenceCount("tokens", static_cast<std::size_t>(tokens)),
+        SequenceCount("requests", static_cast<std::size_t>(number("g_sq"))),
+        NumberFact("tb_s_achieved", *e.tb_per_s, "TB/s"),
+        NumberFact("bandwidth_percent", *e.tb_per_s / *e.peak_tb_per_s * 100, "%"),
+        SequenceText("grid", GridText(o->gpu.front()), "words"),
+        SequenceText("backend", BackendOf(*o, tokens / std::max(1.0, number("g_sq"))), "words")};
     // An op that a profiler made stands for the kernel that it wraps.
     if (o->name.find("profiler::") != std::string::npos && !o->kernels.empty()) {
       cause.subject = analysis::ShortKernelName(o->kernels.front().name);
@@ -341,8 +343,8 @@ class ReplayCauses {
   // The recorded grid; empty: not recorded.
   Shape GridOf(EventIndex gpu) const {
     const trace::EventStore& events = calls_.events();
-    const std::vector<Shape> shapes = ParseShapes(fmt::format(
-        "[{}]", trace::MemberOf(events.text(events.args_of(gpu).other), "grid")));
+    const std::vector<Shape> shapes = ParseShapes(
+        fmt::format("[{}]", trace::MemberOf(events.text(events.args_of(gpu).other), "grid")));
     return shapes.empty() ? Shape{} : shapes.front();
   }
 
@@ -360,11 +362,22 @@ class ReplayCauses {
     std::size_t times = 0;
     std::size_t kernels = 0;
     double us = 0, saved_us = 0;
+    bool all_short = true;
   };
 
-  bool IsShort(const ReplaySequence& sequence, std::size_t at) {
+  // Of a graph that was captured op by op: a compiler makes one kernel of those in a row, however
+  // long they are. Copies are told of by what they are for.
+  bool IsEagerPointwise(std::string_view kernel) const {
+    return !work_.compiled && !work_.IsServer() &&
+           kernel.find("elementwise_kernel") != std::string_view::npos &&
+           kernel.find("copy") == std::string_view::npos;
+  }
+
+  // Whether one kernel could do it together with its neighbours.
+  bool IsOfChain(const ReplaySequence& sequence, std::size_t at) {
     const EventIndex e = sequence.gpu[at];
-    if (Usual(e) >= limits::kSmallKernelUs || Us(e) >= 2 * limits::kSmallKernelUs) return false;
+    const bool is_short = Usual(e) < limits::kSmallKernelUs && Us(e) < 2 * limits::kSmallKernelUs;
+    if (!is_short && !IsEagerPointwise(Name(e))) return false;
     const std::string_view role = sequence.roles[at];
     if (role == "attention" || role == "communication" || IsProductKernel(Name(e))) return false;
     const Operation* operation = OperationOf(e);
@@ -383,7 +396,7 @@ class ReplayCauses {
       std::size_t begin = 0;
       for (std::size_t i = 0; i <= sequence.gpu.size(); ++i) {
         const bool goes_on =
-            i < sequence.gpu.size() && IsShort(sequence, i) &&
+            i < sequence.gpu.size() && IsOfChain(sequence, i) &&
             (i == begin || events_[sequence.gpu[i]].track == events_[sequence.gpu[begin]].track);
         if (goes_on) continue;
         if (i - begin >= 2) AddChain(sequence, begin, i, &chains);
@@ -405,6 +418,7 @@ class ReplayCauses {
           i + 1 < end && PartText(sequence.roles[i + 1], Name(sequence.gpu[i + 1])) == part;
       us += Us(sequence.gpu[i]);
       longest = std::max(longest, Us(sequence.gpu[i]));
+      made.all_short = made.all_short && Usual(sequence.gpu[i]) < limits::kSmallKernelUs;
       made.roles.insert(sequence.roles[i]);
       if (again) {
         ++same;
@@ -443,7 +457,8 @@ class ReplayCauses {
   // Where no kernel is known that does it, a compiler has to, before the graph is captured.
   std::string CompiledBefore() const {
     return work_.before_torch2
-               ? "Script the module before it is captured (`torch.jit.script`), which fuses pointwise "
+               ? "Script the module before it is captured (`torch.jit.script`), which fuses "
+                 "pointwise "
                  "ops"
                : "Compile the module before it is captured (`torch.compile`): one kernel a chain";
   }
@@ -456,6 +471,7 @@ class ReplayCauses {
       all.kernels += chain.kernels;
       all.us += chain.us;
       all.saved_us += chain.saved_us;
+      all.all_short = all.all_short && chain.all_short;
     }
     std::stable_sort(order.begin(), order.end(),
                      [](const Chain* a, const Chain* b) { return a->saved_us > b->saved_us; });
@@ -478,13 +494,17 @@ class ReplayCauses {
       cause.group = "chains";
       cause.subject = order.front()->what;
       cause.facts = {
-          NumberFact("short_us", limits::kSmallKernelUs, "us"),
-          SequenceCount("kernels", all.kernels),
-          SequenceText("chains", text, "words"),
+          SequenceCount("kernels", all.kernels), SequenceText("chains", text, "words"),
           SequenceCount("times", order.front()->times),
           NumberFact("each_us", order.front()->us / static_cast<double>(order.front()->times),
                      "us"),
           SequenceText("fusions", fusions, "words")};
+      if (all.all_short) {
+        cause.facts.push_back(NumberFact("short_us", limits::kSmallKernelUs, "us"));
+        cause.facts.push_back(SequenceText(
+            "floor", "each kernel about as long as starting one does, whatever it computes",
+            "words"));
+      }
       cause.a = Target{{most / 2, 0.8 * most, most}, "one kernel a chain", "chains in this trace"};
       for (const EventIndex e : gpu)
         cause.gpu_us += Us(e);

@@ -48,7 +48,8 @@ constexpr RuleRow kRows[] = {
      "{head_size}[[; {odd} is no multiple of 8, so its products run on {odd_kernel}]]),",
      "Call `torch.nn.functional.scaled_dot_product_attention`[[ in {file}]]. It replaces the "
      "product, softmax and product[[ of {place}]]; {masks}.",
-     "[[Check `num_frames` first: the model cuts a video into {groups} sequences, and {frames} frames "
+     "[[Check `num_frames` first: the model cuts a video into {groups} sequences, and {frames} "
+     "frames "
      "share each. A frame has {patches} patches; with {groups} frames in all, one in a sequence, "
      "this takes {option} less, other inputs given.]] [[{flag}.]]",
      "Attention that a flash or FMHA kernel does already; at most 32 queries or keys.",
@@ -61,8 +62,7 @@ constexpr RuleRow kRows[] = {
      "{target_tflops}",
      "Call {choice} in the module. [[The mask is not causal: if it is meant to be, "
      "`is_causal=True` halves the work, {causal_ms} of GPU time by itself.]]",
-     "Set {switch}.",
-     "Few queries; the published kernels themselves; short sequences.",
+     "Set {switch}.", "Few queries; the published kernels themselves; short sequences.",
      "the published rate, and 85 % of it", "the table of published rates below"},
     {Pattern::kFewQueries,
      "Attention of at most 32 queries against at least 16 times as many keys, or the reverse, "
@@ -73,9 +73,8 @@ constexpr RuleRow kRows[] = {
      "Write this call as two batched products (`torch.bmm`) with the softmax between them. The "
      "scores of so few {few} are small; `sdpa_kernel(SDPBackend.MATH)` around this call alone "
      "computes it so.[[ A kernel that splits the {walk} keys (flash-decoding) does as well.]]",
-     "",
-     "Paged decoding, whose kernels split the keys already.", "25, 40 and 50 % of the bandwidth",
-     "share of the platform's bandwidth"},
+     "", "Paged decoding, whose kernels split the keys already.",
+     "25, 40 and 50 % of the bandwidth", "share of the platform's bandwidth"},
     {Pattern::kSlowerThanSiblings,
      "Products that arithmetic bounds, slower than another product of the trace of the same type "
      "and similar size",
@@ -102,8 +101,9 @@ constexpr RuleRow kRows[] = {
      "for M = {rows}: weights are read at {tb_s_achieved}, {bandwidth_percent} of the bandwidth",
      "Store the weights in fp8, where accuracy allows it[[: {option}]]. A larger batch reads them "
      "once for more rows.",
-     "[[{tuning}. ]]Kernels that split K give more of the GPU something to do.", "Weights that fit the caches; products below 5 us.",
-     "80 % of the bandwidth, and 68 %", "share of the platform's bandwidth"},
+     "[[{tuning}. ]]Kernels that split K give more of the GPU something to do.",
+     "Weights that fit the caches; products below 5 us.", "80 % of the bandwidth, and 68 %",
+     "share of the platform's bandwidth"},
     {Pattern::kParameterCast,
      "A copy between number formats whose shape is that of a weight of a product, in many calls",
      "casting {shape} from {from} to {to} in {calls} calls: the shape is that of a weight",
@@ -148,10 +148,12 @@ constexpr RuleRow kRows[] = {
      "", "Training; shapes that have the rows of the step.", "all but one of the calls",
      "calls in this trace"},
     {Pattern::kShortKernelChain,
-     "In a replayed graph: kernels of less than 10 us that follow each other and are neither "
-     "products nor attention nor communication",
-     "in chains of kernels of less than {short_us}, {kernels} in all: {chains}. A chain takes "
-     "{each_us}, each kernel about as long as starting one does, whatever it computes",
+     "In a replayed graph: kernels of less than 10 us, and pointwise ones of any length where "
+     "nothing "
+     "is compiled, that follow each other and are neither products nor attention nor communication",
+     "in chains of kernels[[ of less than {short_us}]], {kernels} in all: {chains}. The first "
+     "takes "
+     "{each_us}[[, {floor}]]",
      "{fusions}.", "", "Single short kernels between large ones.",
      "one kernel a chain that takes as long as the chain's longest; 85 % of that at most",
      "the chains in this trace"},
@@ -161,8 +163,7 @@ constexpr RuleRow kRows[] = {
      "reading {tokens} cached tokens of {requests} requests at {tb_s_achieved}, "
      "{bandwidth_percent} of "
      "the bandwidth{grid}",
-     "Keep keys and values in fp8, where accuracy allows it[[: {option}]].",
-     "{backend}.",
+     "Keep keys and values in fp8, where accuracy allows it[[: {option}]].", "{backend}.",
      "Prefill; layers of which some see a window alone; short kernels.",
      "70 % of the bandwidth, 65 % and 60 %", "share of the platform's bandwidth"},
     {Pattern::kNarrowNorm,
@@ -172,8 +173,8 @@ constexpr RuleRow kRows[] = {
      "over rows of {width} elements, {rows} of them, at {tb_s_achieved}: a block for so short a "
      "row "
      "leaves most of its threads without work [inferred]",
-     "[[{by_hand}.]]", "[[{setting}.]]", "Rows of a whole hidden size.", "50, 65 and 80 % of the bandwidth",
-     "share of the platform's bandwidth"},
+     "[[{by_hand}.]]", "[[{setting}.]]", "Rows of a whole hidden size.",
+     "50, 65 and 80 % of the bandwidth", "share of the platform's bandwidth"},
     {Pattern::kEagerChains,
      "Chains of elementwise ops, reductions, norms and copies whose shapes fit, in the modules of "
      "a "
@@ -192,7 +193,8 @@ constexpr RuleRow kRows[] = {
      "functions too, on a device whose tensor cores take fp16 but no TF32 (Volta, Turing)",
      "on fp32 kernels, the longest {kernel}; the tensor cores, which take fp16, do nothing",
      "Run the fp32 work in fp16: `torch.autocast(\"cuda\", torch.float16)`[[ with {scaler}]][[; "
-     "convolutions also in channels_last: {layout}]]. [[{capture}.]] [[Pad {sizes} to multiples of 8, or the "
+     "convolutions also in channels_last: {layout}]]. [[{capture}.]] [[Pad {sizes} to multiples of "
+     "8, or the "
      "tensor cores are left out.]] [[{benchmark}]]",
      "", "Devices with TF32 (a flag is enough) or without tensor cores; products of fewer bits.",
      "40, 60 and 75 % of the time of these kernels",
@@ -230,7 +232,8 @@ constexpr RuleRow kRows[] = {
      "or PyTorch's dense ones",
      "on {type} gradients[[, {sort_percent} of it in sorting indices]]",
      "Hold the rows and their gradients in 16 bits, where accuracy allows it[[: {setting}]]. "
-     "[[{output}.]] [[{sparse}.]] Look up a larger batch at once: rows that occur again are updated "
+     "[[{output}.]] [[{sparse}.]] Look up a larger batch at once: rows that occur again are "
+     "updated "
      "once.",
      "", "Tables and gradients of 16 bits; short kernels.",
      "25, 40 and 50 % of the time outside of the sorts, for the most without the sorts",
@@ -262,7 +265,8 @@ constexpr RuleRow kRows[] = {
      "before "
      "it ({each_ms} a pass and its preparation)",
      "[[{call}. ]]Prepare and encode once what the passes share, and run what differs in one call. "
-     "That they share an input is inferred from equal shapes: where each has its own, a batch saves "
+     "That they share an input is inferred from equal shapes: where each has its own, a batch "
+     "saves "
      "launches only, each is prepared all the same.",
      "", "Steps of generation, denoising or training; passes on other shapes.",
      "all passes but one at most; without batching gains on the GPU at least the host's part",

@@ -85,7 +85,8 @@ void ClassifyByWall(Analysis* analysis) {
       continue;
     }
     if (best != nullptr) {
-      f.minor = PercentOf(wall, std::max(best->ms.mid, best->after_others_ms)) < limits::kMinorShare;
+      f.minor =
+          PercentOf(wall, std::max(best->ms.mid, best->after_others_ms)) < limits::kMinorShare;
       f.priority = PriorityOfSaving(PercentOf(wall, best->after_others_ms));
       continue;
     }

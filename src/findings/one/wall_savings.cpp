@@ -472,7 +472,8 @@ class WallAsker {
     }
   }
 
-  // Where the host sets the pace, what makes kernels alone shorter saves next to nothing of the step.
+  // Where the host sets the pace, what makes kernels alone shorter saves next to nothing of the
+  // step.
   bool IsHeldUp(const Finding& f) const {
     const WallBase& wall = analysis_.wall;
     constexpr double kNothing = 0.05;  // of the GPU's time that goes
@@ -481,8 +482,8 @@ class WallAsker {
     return host_binds && kernels && BestWall(f)->ms.mid <= kNothing * f.savings_ms->mid;
   }
 
-  // What hardly shows before others are done is not worth more alone under any reading of the trace:
-  // the host sets the pace in all of them.
+  // What hardly shows before others are done is not worth more alone under any reading of the
+  // trace: the host sets the pace in all of them.
   static void HoldBack(Finding* f) {
     for (std::optional<WallSaving>* saving : {&f->wall_a, &f->wall_b}) {
       if (*saving) (*saving)->ms.high = (*saving)->ms.mid;
@@ -506,7 +507,8 @@ class WallAsker {
     std::string host_before;
     for (std::size_t k = 0; k < order_.size(); ++k) {
       for (std::size_t i = 0; i < all.size(); ++i) {
-        if (!taken[i] && RankedBySize(analysis_.wall, all[i]) && all[i].exclusive_ms > after_ms_[k]) take(i);
+        if (!taken[i] && RankedBySize(analysis_.wall, all[i]) && all[i].exclusive_ms > after_ms_[k])
+          take(i);
       }
       Finding& f = all[order_[k]];
       for (std::optional<WallSaving>* saving : {&f.wall_a, &f.wall_b}) {

@@ -86,6 +86,7 @@ void AddSurroundings(const session::LoadedTrace& trace, const perf::Platform* pl
   context->causal = family.find("decoder-only") != family.npos ||
                     family.find("experts decoder") != family.npos ||
                     family.starts_with("transformer");
+  context->masks = family.find("mask decoder") != family.npos;
   context->bucketed = Names(frameworks, "DDP") || Names(frameworks, "FSDP");
   context->embeddings = Names(frameworks, "TorchRec");
   if (context->IsServer()) context->step_tokens = TokensOf(workload[WorkloadPart::kBatch].value);
