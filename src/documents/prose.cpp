@@ -528,6 +528,16 @@ std::string ImpactSentence(const findings::Analysis& analysis, const findings::F
 
 namespace {}  // namespace
 
+namespace {
+
+bool OnlyRecords(const std::vector<findings::Remedy>& path) {
+  return std::all_of(path.begin(), path.end(), [](const findings::Remedy& remedy) {
+    return remedy.advice == findings::Advice::kRecordRanks;
+  });
+}
+
+}  // namespace
+
 FindingText DraftText(const findings::Analysis& analysis, const findings::Finding& finding) {
   FindingText text;
   text.title = TitleOf(analysis, finding);
@@ -554,6 +564,8 @@ FindingText DraftText(const findings::Analysis& analysis, const findings::Findin
   } else {
     text.saves_b = SavesText(analysis, finding, finding.change_b, finding.wall_b);
   }
+  if (finding.bound_ms && OnlyRecords(finding.path_b) && !text.saves_b.empty())
+    text.saves_b = "It saves nothing by itself: it tells which of the two it is.";
   text.action = text.chosen == 'A'   ? text.path_a
                 : text.chosen == 'B' ? text.path_b
                                      : ActionWithoutPath(finding);

@@ -14,6 +14,7 @@
 
 #include "findings/analysis_support.h"
 #include "findings/one/attention_reach.h"
+#include "findings/one/product_kernels.h"
 #include "findings/one/published_rates.h"
 #include "findings/one/rule_rows.h"
 #include "findings/one/rules_page.h"

@@ -47,6 +47,7 @@ bool IsProductLibrary(std::string_view library) {
 bool IsGeneratedPlace(std::string_view place) {
   constexpr std::size_t kHash = 40;
   const std::string_view path = place.substr(0, place.find(".py("));
+  if (place.starts_with("<eval_with_key>")) return true;
   if (path.size() == place.size()) return false;
   const std::string_view file = path.substr(path.rfind('/') + 1);
   return path.find("torchinductor") != path.npos ||

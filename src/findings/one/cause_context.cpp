@@ -7,7 +7,7 @@
 
 #include "analysis/tables/callers.h"
 #include "base/text.h"
-#include "findings/one/causes.h"
+#include "findings/one/product_kernels.h"
 #include "findings/one/thresholds.h"
 
 namespace jarvis::findings {

@@ -14,6 +14,7 @@
 #include "base/text.h"
 #include "findings/one/cause_context.h"
 #include "findings/one/estimates.h"
+#include "findings/one/product_kernels.h"
 #include "findings/one/published_rates.h"
 #include "findings/one/shapes.h"
 #include "findings/one/thresholds.h"

@@ -1,9 +1,8 @@
-// What the names of product kernels tell.
+#include "findings/one/product_kernels.h"
+
 #include <cctype>
-#include <string_view>
 
 #include "base/text.h"
-#include "findings/one/causes.h"
 
 namespace jarvis::findings {
 

@@ -84,8 +84,7 @@ class RepeatedWorkFinder {
                                "are updated once a step then; gradients stay the same"
                              : "What is computed stays the same"));
     if (HasWrapper()) facts.push_back(StructureWords("wrapper", "`CheckpointWrapper`"));
-    const std::size_t steps = std::max<std::size_t>(1, calls_.trace.steps().size());
-    facts.push_back(NumberFact("host_ms", HostMs(host_ns) / static_cast<double>(steps), "ms"));
+    facts.push_back(NumberFact("host_ms", HostMs(host_ns) / StepsWith(frames), "ms"));
     const auto& devices = calls_.trace.trace().metadata.devices;
     if (!devices.empty() && devices.front().memory_bytes) {
       const double gib = static_cast<double>(*devices.front().memory_bytes) / (1 << 30);
@@ -95,6 +94,17 @@ class RepeatedWorkFinder {
         HostMs(std::max(host_ns, gpu_ns)), std::move(facts));
     // Where the host is ahead, its own time is no cost of a step: the time told is the GPU's.
     if (gpu_ns > 0) out_.back().time_ms = HostMs(gpu_ns);
+  }
+
+  // How many steps do such work, as not all that are marked need to.
+  double StepsWith(const std::vector<EventIndex>& frames) const {
+    const auto& steps = calls_.trace.steps();
+    const auto count = std::count_if(steps.begin(), steps.end(), [&](const analysis::Step& step) {
+      return std::any_of(frames.begin(), frames.end(), [&](EventIndex frame) {
+        return events_[frame].ts_ns >= step.start_ns && events_[frame].ts_ns < step.end_ns;
+      });
+    });
+    return static_cast<double>(std::max<std::ptrdiff_t>(1, count));
   }
 
   // The modules that a trainer puts around those whose work is done again.

@@ -384,8 +384,28 @@ class ReplayCauses {
     return operation != nullptr && !operation->cause && !operation->claimed;
   }
 
+  // "elementwise_kernel<CUDAFunctor_add, fp32>": "add", what it does; empty: no such kernel.
+  static std::string_view FunctorOf(std::string_view kernel) {
+    constexpr std::string_view kMark = "CUDAFunctor_";
+    for (const std::string_view end : {"_kernel_cuda", "Functor", "_kernel_impl"}) {
+      if (kernel.find("elementwise_kernel") == kernel.npos) return {};
+      std::size_t at = kernel.find(kMark);
+      if (at != kernel.npos) {
+        kernel.remove_prefix(at + kMark.size());
+        return kernel.substr(0, kernel.find_first_of("<,> "));
+      }
+      at = kernel.find(end);
+      if (at == kernel.npos) continue;
+      const std::string_view name = kernel.substr(0, at);
+      return name.substr(name.find_last_of(":<, ") + 1);
+    }
+    return {};
+  }
+
   static std::string PartText(std::string_view role, std::string_view kernel) {
     if (role != analysis::kOtherRole) return std::string(role);
+    if (const std::string_view functor = FunctorOf(kernel); !functor.empty())
+      return std::string(functor);
     constexpr std::size_t kNameMax = 40;
     return std::string(Shortened(analysis::ShortKernelName(kernel), kNameMax));
   }
