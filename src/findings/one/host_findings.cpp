@@ -13,6 +13,8 @@ namespace jarvis::findings {
 namespace {
 
 constexpr std::size_t kHostPlacesMax = 5;
+// Of the host's time for transforms of images that the GPU takes for them, launches included.
+constexpr double kTransformsLeft = 0.03;
 // Of what host time per parameter leaves when all parameters are updated together.
 constexpr double kTogetherPart = 0.1;
 
@@ -131,6 +133,9 @@ class HostFindingMaker {
           std::find(advice.begin(), advice.end(), Advice::kPreprocessOnGpu) != advice.end();
       for (const SectionWork& work : group.work)
         cause.left_ms += transforms && IsDecoding(work.name) ? work.ms : 0;
+      // Nor are the transforms free on the GPU.
+      if (transforms)
+        cause.left_ms += kTransformsLeft * std::max(0.0, cause.idle_ms - cause.left_ms);
       // What nobody can act on is told of only where it is much of the step.
       const bool much = cause.idle_ms >= limits::kSectionAlone / 100 * e_.base_ms;
       if ((advice.empty() && !much) || IsFirstOfMany(group)) continue;

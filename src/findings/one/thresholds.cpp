@@ -111,6 +111,7 @@ constexpr Threshold kThresholds[] = {
     {"attention_reach_mid", kReachMid, "of the rate", "... middle"},
     {"launch_floor_us", kLaunchFloorUs, "us", "a kernel hardly takes less"},
     {"floor_kernel_us", kFloorKernelUs, "us", "shorter kernels are no matter of bandwidth"},
+    {"no_way_share", kNoWayShare, "% of the wall time", "what has no way out takes less: left out"},
     {"slice_share", kSliceShare, "% of steps", "smaller savings of elementwise ops are no finding"},
     {"roof_low", kRoofLow, "of the roof", "what an op without a rule may reach, least saving"},
     {"roof_mid", kRoofMid, "of the roof", "... middle"},

@@ -146,6 +146,8 @@ inline constexpr double kFloorRoofUs = 1;    // at its roof: what the roof says 
 inline constexpr double kLaunchFloorUs = 2;  // a kernel hardly takes less
 // A shorter kernel is mostly launch and dispatch: no rate of memory is told of it.
 inline constexpr double kFloorKernelUs = 5;
+// What has neither a saving nor a way out is told of from this share of the wall time on.
+inline constexpr double kNoWayShare = 2;
 inline constexpr double kSliceShare = 1;  // percent of the steps: a smaller elementwise saving
 
 // Targets: shares of what the hardware could do that libraries are known to reach. 100 % of a roof

@@ -61,8 +61,10 @@ bool RankedBySize(const WallBase& wall, const Finding& finding) {
 
 bool IsNoLever(const WallBase& wall, const Finding& f) {
   const WallSaving* best = BestWall(f);
-  if (best == nullptr && f.tier == Tier::kCompute && !f.rule && f.method == EstimateMethod::kRoof)
-    return !HasAction(f.path_a) && !HasAction(f.path_b) && !NeedsAnotherRecording(f);
+  const bool no_way = best == nullptr && f.tier == Tier::kCompute && !f.rule &&
+                      f.method == EstimateMethod::kRoof && !HasAction(f.path_a) &&
+                      !HasAction(f.path_b) && !NeedsAnotherRecording(f);
+  if (no_way && PercentOf(wall, f.exclusive_ms) < limits::kNoWayShare) return true;
   const double ms = best == nullptr ? 0 : std::max(best->ms.mid, best->after_others_ms);
   return f.category == "elementwise" && !f.rule && f.method == EstimateMethod::kRoof &&
          PercentOf(wall, ms) < limits::kSliceShare;
