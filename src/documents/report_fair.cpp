@@ -254,7 +254,7 @@ std::string Fair::Card(const findings::Finding& finding) const {
   card += fmt::format("**Action**: {}  \n", text.action);
   if (text.path_a != kNoPath)
     card += fmt::format("**Path A** (the model may change): {}  \n", PathLine(text, 'A'));
-  if (text.path_b != kNoPath)
+  if (text.path_b != kNoPath || text.path_a == kNoPath)  // one of them is always there
     card += fmt::format("**Path B** (the model stays as it is): {}  \n", PathLine(text, 'B'));
   card += fmt::format("**Impact**: {}  \n", ImpactSentence(analysis_, finding, nullptr));
   card += fmt::format("\xE2\x86\x92 *See [Detailed Analysis: {}](#{}) for details*\n\n",

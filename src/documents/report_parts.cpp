@@ -138,6 +138,23 @@ void AddHostRows(const findings::Analysis& analysis, const findings::HostCause& 
 
 }  // namespace
 
+namespace {
+
+// What GPU work could be spared, of the whole recording and of one of its steps.
+void AddPossible(const findings::Analysis& analysis, const findings::Finding& finding,
+                 MarkdownTable* table) {
+  if (finding.savings_ms) {
+    table->Row({"Possible saving", RangeMs(*finding.savings_ms)});
+    if (analysis.base.count > 1) {
+      table->Row(
+          {"Possible saving " + UnitPhrase(analysis), EachRange(analysis, *finding.savings_ms)});
+    }
+    if (finding.impact_percent) table->Row({"of the window", RangePct(*finding.impact_percent)});
+  }
+}
+
+}  // namespace
+
 std::string NumbersTable(const findings::Analysis& analysis, const findings::Finding& finding,
                          const std::optional<findings::Range>& additional) {
   MarkdownTable table({"Metric", "Value"});
@@ -166,14 +183,7 @@ std::string NumbersTable(const findings::Analysis& analysis, const findings::Fin
   if (finding.starved_percent) {
     table.Row({"Time after which the GPU ran dry", Pct(*finding.starved_percent)});
   }
-  if (finding.savings_ms) {
-    table.Row({"Possible saving", RangeMs(*finding.savings_ms)});
-    if (analysis.base.count > 1) {
-      table.Row(
-          {"Possible saving " + UnitPhrase(analysis), EachRange(analysis, *finding.savings_ms)});
-    }
-    if (finding.impact_percent) table.Row({"of the window", RangePct(*finding.impact_percent)});
-  }
+  AddPossible(analysis, finding, &table);
   for (const auto& [path, change] :
        {std::pair{"Path A", &finding.change_a}, {"Path B", &finding.change_b}}) {
     if (!*change || !finding.rule) continue;

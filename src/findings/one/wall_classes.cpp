@@ -64,7 +64,9 @@ bool IsNoLever(const WallBase& wall, const Finding& f) {
   const bool no_way = best == nullptr && f.tier == Tier::kCompute && !f.rule &&
                       f.method == EstimateMethod::kRoof && !HasAction(f.path_a) &&
                       !HasAction(f.path_b) && !NeedsAnotherRecording(f);
-  if (no_way && PercentOf(wall, f.exclusive_ms) < limits::kNoWayShare) return true;
+  // Where there is a kernel to write a reproducer of, the time is worth knowing.
+  const bool nothing = f.path_a.empty() && f.path_b.empty();
+  if (no_way && (nothing || PercentOf(wall, f.exclusive_ms) < limits::kNoWayShare)) return true;
   const double ms = best == nullptr ? 0 : std::max(best->ms.mid, best->after_others_ms);
   return f.category == "elementwise" && !f.rule && f.method == EstimateMethod::kRoof &&
          PercentOf(wall, ms) < limits::kSliceShare;
