@@ -265,8 +265,10 @@ std::string BaseSentence(const findings::Analysis& analysis) {
   text += "." + ApartText(analysis);
   const findings::WallBase& wall = analysis.wall;
   if (wall.known && base.Percent(wall.profiler_ms) >= kPartShown) {
-    text += fmt::format(" Without the profiler's pauses it takes {}: savings are of that.",
-                        EachMs(analysis, wall.wall_ms + wall.first_calls_ms));
+    text += fmt::format(
+        " Recording Python stacks holds the host up for {} of it: without them, which is the first "
+        "thing to record, it takes {}, and savings are of that.",
+        EachMs(analysis, wall.profiler_ms), EachMs(analysis, wall.wall_ms + wall.first_calls_ms));
   }
   if (wall.known && base.Percent(wall.first_calls_ms) >= kPartShown)
     text += fmt::format(" {} of it are first calls, which happen once.",

@@ -335,6 +335,7 @@ OwnSaving OwnSavingOf(const ComparativeFacts& facts, const findings::Finding& fi
   const findings::WallSaving* best = findings::BestWall(finding);
   const double gpu_ms = finding.savings_ms ? finding.savings_ms->high / units : 0;
   if (best == nullptr || !(best->ms.high > 0)) return {gpu_ms, true};
+  if (ShowsLater(finding) && gpu_ms > 0) return {gpu_ms, true};
   const double wall_ms = best->ms.high / units;
   const std::optional<double> room = RoomMs(facts);
   if (IsOfHost(finding) || !room || wall_ms <= *room) return {wall_ms, false};

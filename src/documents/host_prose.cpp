@@ -37,15 +37,21 @@ std::string PlacesText(const findings::Analysis& analysis, const HostCause& caus
   return text;
 }
 
-// What a section is called by: the place that takes nearly all of the time, else the function that
-// holds all of it, else the place with at least half. A smaller part is no name for the whole.
-std::string SectionName(const HostCause& cause) {
-  constexpr double kMostOfIt = 0.9;
-  const double first = cause.places.empty() ? 0 : cause.places.front().ms;
-  const bool named = first >= kMostOfIt * cause.total_ms;
-  if (!named && !cause.within.empty()) return Code(cause.within, kNameMax);
-  if (!cause.places.empty() && 2 * first >= cause.total_ms)
-    return Code(cause.places.front().name, kNameMax);
+// What a section is called by: the place that takes all of the time, else the function that holds
+// it with the place that takes most. A member with less is no name for the whole.
+std::string SectionName(const findings::Analysis& analysis, const HostCause& cause) {
+  const bool most = !cause.places.empty() && 2 * cause.places.front().ms >= cause.total_ms;
+  // A part is no name for the whole: the function around it is, with what the part takes.
+  const bool whole = most && cause.places.front().ms >= kNearlyAll * cause.total_ms;
+  if (whole) return Code(cause.places.front().name, kNameMax);
+  if (most) {
+    return fmt::format(
+        "{} ({} of it in {})",
+        cause.within.empty() ? std::string(cause.loading ? "Data loading" : "Host work")
+                             : Code(cause.within, kNameMax),
+        EachMs(analysis, cause.places.front().ms), Code(cause.places.front().name, kNameMax));
+  }
+  if (!cause.within.empty()) return Code(cause.within, kNameMax);
   if (cause.loading) return "Data loading";
   if (!cause.places.empty() && 4 * cause.places.front().ms >= cause.total_ms)
     return "Host work, the most in " + Code(cause.places.front().name, kNameMax) + ",";
@@ -115,7 +121,11 @@ std::string WaitsInsight(const findings::Analysis& analysis, const HostCause& ca
       "After {} calls that wait for the GPU nothing is queued: it idles {} {} until the next "
       "launch",
       cause.count, EachMs(analysis, IdleMs(analysis, cause)), UnitPhrase(analysis));
-  if (cause.small_kernels) text += ", the time between the few small kernels of each wait included";
+  if (cause.small_kernels) {
+    text +=
+        fmt::format(", {} right behind the waits, the rest between the few small kernels of each",
+                    EachMs(analysis, cause.behind_ms));
+  }
   return text + ". The most after " + places + ".";
 }
 
@@ -213,7 +223,8 @@ std::string HostTitle(const findings::Analysis& analysis, const findings::Findin
   const HostCause& cause = *finding.host;
   switch (cause.kind) {
     case HostCauseKind::kSection:
-      return SectionName(cause) + " while the GPU has nothing to do, " + TimesText(analysis, cause);
+      return SectionName(analysis, cause) + " while the GPU has nothing to do, " +
+             TimesText(analysis, cause);
     case HostCauseKind::kWaits: {
       std::string text = fmt::format("{} waits with nothing queued behind them", cause.count);
       if (cause.places.empty()) return text;

@@ -112,16 +112,33 @@ std::string RuleInsight(const findings::Analysis& analysis, const findings::Find
                      findings::FillRule(RowOf(finding)->evidence, RuleFacts(finding), &WriteFact));
 }
 
+// What makes kernels faster where the host sets the pace.
+std::string LaterText(const findings::Analysis& analysis, const findings::Finding& finding) {
+  if (finding.shows_after.empty()) {
+    return fmt::format("Nothing while the host sets the pace, then up to {} of GPU time.",
+                       EachMs(analysis, finding.savings_ms->high));
+  }
+  return fmt::format("Next to nothing alone, {} {} once priority {} is done.",
+                     AfterRange(analysis, *findings::BestWall(finding)), UnitPhrase(analysis),
+                     std::string_view(finding.shows_after).substr(1));
+}
+
 // What a way out saves alone, of the wall time where that is known.
 // A rule's target and its source stand with the saving; the roof needs no source.
 std::string SavesText(const findings::Analysis& analysis, const findings::Finding& finding,
                       const std::optional<findings::Change>& change,
                       const std::optional<findings::WallSaving>& wall) {
+  if (wall && ShowsLater(finding)) return LaterText(analysis, finding);
   if (change && RowOf(finding) != nullptr) {
     if (change->savings_ms.high <= 0) return "";
     return fmt::format("Saves {} {} at {} ({}).",
                        EachRange(analysis, wall ? wall->ms : change->savings_ms),
                        wall ? UnitPhrase(analysis) : "of GPU time", change->target, change->source);
+  }
+  // What of it is waiting for others no way out of this rank changes.
+  if (!wall && finding.bound_ms && finding.joint_ms) {
+    return fmt::format("At most {} {}; not sized further, as one rank does not tell.",
+                       EachMs(analysis, *finding.bound_ms), UnitPhrase(analysis));
   }
   if (!wall || wall->ms.high <= 0 || finding.one_off) return "";
   const bool unknown = std::any_of(
@@ -160,6 +177,9 @@ std::string RulePath(const findings::Analysis& analysis, const findings::Finding
       *words += ", " + OptionText(analysis, merge_ms) + " for launches alone";
   }
   std::string filled(Trim(findings::FillRule(text, facts, &WriteFact)));
+  // Of a sentence that is left out the spaces around it stay.
+  for (std::size_t at = filled.find("  "); at != std::string::npos; at = filled.find("  ", at))
+    filled.erase(at, 1);
   if (!filled.empty() && !filled.ends_with('.')) filled += '.';
   return filled;
 }
@@ -279,6 +299,17 @@ std::string SystemInsight(const findings::Analysis& analysis, const findings::Fi
                      count, what);
 }
 
+// Where the costliest of its operations is called; empty: no frames, or a finding that says so.
+std::string PlaceSentence(const findings::Analysis& analysis, const findings::Finding& finding) {
+  if (finding.tier != findings::Tier::kCompute || finding.members.empty()) return "";
+  const findings::Operation* operation = analysis.FindOperation(finding.members.front());
+  if (operation == nullptr) return "";
+  if (!operation->entry_point.empty())
+    return " Called at " + Code(operation->entry_point, 120) + ".";
+  return operation->module_path.empty() ? ""
+                                        : " Called in " + Code(operation->module_path, 120) + ".";
+}
+
 std::string InsightOf(const findings::Analysis& analysis, const findings::Finding& finding) {
   if (RowOf(finding) != nullptr && finding.tier != findings::Tier::kFusion)
     return RuleInsight(analysis, finding);
@@ -291,21 +322,32 @@ std::string InsightOf(const findings::Analysis& analysis, const findings::Findin
   return ComputeInsight(analysis, finding);
 }
 
+// A reproducer for those who write the kernel is in the report's files; to the reader it is no way.
+bool IsForOthers(findings::Advice advice) {
+  return advice == findings::Advice::kReplay || advice == findings::Advice::kProfileCounters;
+}
+
 bool HasWay(const std::vector<findings::Remedy>& path) {
-  return !path.empty() && path[0].advice != findings::Advice::kNoneKnown;
+  return std::any_of(path.begin(), path.end(), [](const findings::Remedy& remedy) {
+    return remedy.advice != findings::Advice::kNoneKnown && !IsForOthers(remedy.advice);
+  });
 }
 
 // Where to start: the way that saves more, and of equal ones that which needs no change of the
-// code. A reproducer alone is a way out only where there is no other.
-char ChosenPath(const findings::Finding& finding) {
-  const bool a = HasWay(finding.path_a) || finding.change_a;
-  // A reproducer is none beside a way that the reader can take.
-  const bool b = (HasWay(finding.path_b) || finding.change_b) &&
-                 (!a || finding.path_b.empty() || findings::HasAction(finding.path_b));
+// code.
+char ChosenPath(const findings::Finding& finding, const FindingText& text) {
+  const bool a = !text.path_a.empty();
+  // What only names the work is none beside a way that the reader can take.
+  const bool b =
+      !text.path_b.empty() && (!a || finding.path_b.empty() || findings::HasAction(finding.path_b));
   const auto ms = [](const std::optional<findings::WallSaving>& wall) {
     return wall ? wall->ms.mid : 0;
   };
-  if (a && b) return ms(finding.wall_a) > ms(finding.wall_b) ? 'A' : 'B';
+  if (a && b) {
+    // A way that has a saving goes before one that nobody can size.
+    if (finding.change_a && !finding.change_b && finding.rule) return 'A';
+    return ms(finding.wall_a) > ms(finding.wall_b) ? 'A' : 'B';
+  }
   return a ? 'A' : b ? 'B' : '\0';
 }
 
@@ -373,8 +415,9 @@ std::string PathText(const std::vector<findings::Remedy>& path) {
   if (!HasWay(path)) return "";
   std::string text;
   for (const findings::Remedy& remedy : path) {
-    if (remedy.advice == findings::Advice::kNoneKnown) continue;
-    const std::string what = Capital(std::string(findings::Info(remedy.advice).what));
+    if (remedy.advice == findings::Advice::kNoneKnown || IsForOthers(remedy.advice)) continue;
+    const std::string what =
+        Capital(findings::FillRule(findings::Info(remedy.advice).what, remedy.facts, &WriteFact));
     text += (text.empty() ? "" : " ") + what + (what.ends_with('.') ? "" : ".");
   }
   return text;
@@ -411,6 +454,14 @@ std::string ShortTitle(const std::string& title) {
     break;
   }
   return std::string(head);
+}
+
+bool ShowsLater(const findings::Finding& finding) {
+  if (!finding.shows_after.empty()) return true;
+  constexpr double kNothing = 0.05;  // of the GPU's time that goes
+  const findings::WallSaving* best = findings::BestWall(finding);
+  return best != nullptr && finding.host == nullptr && finding.tier == findings::Tier::kCompute &&
+         finding.savings_ms && best->ms.high <= kNothing * finding.savings_ms->mid;
 }
 
 std::string SubjectText(const findings::Finding& finding) {
@@ -463,6 +514,7 @@ std::string BoundSentence(const findings::Analysis& analysis, const findings::Fi
 
 std::string ImpactSentence(const findings::Analysis& analysis, const findings::Finding& finding,
                            const findings::Range* additional_ms) {
+  if (ShowsLater(finding) && finding.shows_after.empty()) return LaterText(analysis, finding);
   if (finding.wall_a || finding.wall_b) return WallSentence(analysis, finding);
   if (finding.bound_ms) return BoundSentence(analysis, finding);
   if (!finding.savings_ms || finding.method == findings::EstimateMethod::kNone) {
@@ -490,15 +542,14 @@ std::string ImpactSentence(const findings::Analysis& analysis, const findings::F
   }
 }
 
+namespace {}  // namespace
+
 namespace {
 
-// Why a path is empty: no rule looked at it, or it cannot help here.
-std::string NoWay(const findings::Finding& finding, const std::vector<findings::Remedy>& ways,
-                  char path) {
-  if (!ways.empty()) return NoWayText(ways);
-  if (path == 'A') return HasWay(finding.path_b) ? "None needed." : "None assessed.";
-  return findings::HasAction(finding.path_a) ? "None: it takes a change of the code."
-                                             : "None assessed.";
+bool OnlyRecords(const std::vector<findings::Remedy>& path) {
+  return std::all_of(path.begin(), path.end(), [](const findings::Remedy& remedy) {
+    return remedy.advice == findings::Advice::kRecordRanks;
+  });
 }
 
 }  // namespace
@@ -506,7 +557,7 @@ std::string NoWay(const findings::Finding& finding, const std::vector<findings::
 FindingText DraftText(const findings::Analysis& analysis, const findings::Finding& finding) {
   FindingText text;
   text.title = TitleOf(analysis, finding);
-  text.insight = InsightOf(analysis, finding);
+  text.insight = InsightOf(analysis, finding) + PlaceSentence(analysis, finding);
   text.identification = IdentificationOf(finding);
   text.reasoning = ReasoningOf(finding);
   text.resolution = ResolutionOf(finding);
@@ -518,17 +569,19 @@ FindingText DraftText(const findings::Analysis& analysis, const findings::Findin
     text.path_a = PathText(finding.path_a);
     text.path_b = PathText(finding.path_b);
   }
+  text.chosen = ChosenPath(finding, text);
   if (text.path_a.empty()) {
-    text.path_a = NoWay(finding, finding.path_a, 'A');
+    text.path_a = NoWayText(finding.path_a);
   } else {
     text.saves_a = SavesText(analysis, finding, finding.change_a, finding.wall_a);
   }
   if (text.path_b.empty()) {
-    text.path_b = NoWay(finding, finding.path_b, 'B');
+    text.path_b = NoWayText(finding.path_b);
   } else {
     text.saves_b = SavesText(analysis, finding, finding.change_b, finding.wall_b);
   }
-  text.chosen = ChosenPath(finding);
+  if (finding.bound_ms && OnlyRecords(finding.path_b) && !text.saves_b.empty())
+    text.saves_b = "It saves nothing by itself: it tells which of the two it is.";
   text.action = text.chosen == 'A'   ? text.path_a
                 : text.chosen == 'B' ? text.path_b
                                      : ActionWithoutPath(finding);

@@ -55,6 +55,8 @@ FindingText TextOf(const findings::Analysis& analysis, const findings::Finding& 
 // "aten::mm" of the costliest member, or what the finding is about in words; in backticks if it is
 // a name of the trace.
 std::string SubjectText(const findings::Finding& finding);
+// Whether it saves next to nothing before the host is faster.
+bool ShowsLater(const findings::Finding& finding);
 // What it saves of the wall time once what is ranked before it is done; where wall time is not
 // known, of GPU time. `additional_ms`: of GPU time, what it adds to the findings before it; null:
 // all its own.

@@ -38,7 +38,8 @@ constexpr Why kWhys[] = {
     {findings::Advice::kAvoidScalars, "the host can launch ahead instead of waiting"},
     {findings::Advice::kFixedShapes,
      "the host need not learn how many elements are left before it goes on"},
-    {findings::Advice::kAvoidBlockingCopies, "such a copy waits for all work that is queued"},
+    {findings::Advice::kBuildOnDevice, "such a copy waits for all work that is queued"},
+    {findings::Advice::kReadBackOnce, "such a copy waits for all work that is queued"},
     {findings::Advice::kPrefetchData, "data is there when the step begins"},
     {findings::Advice::kLoaderWorkers, "batches are made while the GPU computes"},
     {findings::Advice::kPreprocessOnGpu,
@@ -48,7 +49,11 @@ constexpr Why kWhys[] = {
     {findings::Advice::kPrepareAhead, "the next input is there when the GPU is done with this one"},
     {findings::Advice::kPrepareSteps, "the next graph is there when the last one is done"},
     {findings::Advice::kOnceOutside, "what stays the same need not be looked up in each step"},
-    {findings::Advice::kFasterActivation, "the activation only moves data"},
+    {findings::Advice::kActivationAiter, "the activation only moves data"},
+    {findings::Advice::kActivationFlashInfer, "the activation only moves data"},
+    {findings::Advice::kCompileGraphs,
+     "the compiler leaves fewer kernels, and one launch starts all of them"},
+    {findings::Advice::kHostLengths, "the host need not wait for the step before"},
     {findings::Advice::kDecodeElsewhere, "frames are there when the step begins"},
     {findings::Advice::kHostOpsToDevice, "only the reduced result is copied"},
     {findings::Advice::kGraphParts, "each part is launched at once"},
@@ -144,7 +149,7 @@ std::string NoWayText(const std::vector<findings::Remedy>& path) {
       if (fact.key == "reason" && reason != nullptr) return "None: " + *reason + ".";
     }
   }
-  return "Not assessed.";
+  return std::string(kNoPath);
 }
 
 std::string WarningText(std::string_view code) {

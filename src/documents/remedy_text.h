@@ -12,7 +12,9 @@ namespace jarvis::documents {
 // Why a way out helps: half a sentence without numbers and without a claim that the trace does not
 // carry; empty for kNoneKnown.
 std::string_view WhyItHelps(findings::Advice advice);
-// What is said of a path without a way out: the reason, or that no rule assessed it.
+// A path that nothing is known of, and that nothing needs to be said of.
+inline constexpr std::string_view kNoPath = "None known.";
+// What is said of a path without a way out: the reason, or that none is known.
 std::string NoWayText(const std::vector<findings::Remedy>& path);
 // A code of Finding::warnings or CategoryAnalysis::notes as a sentence; an unknown one as words.
 std::string WarningText(std::string_view code);

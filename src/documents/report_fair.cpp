@@ -113,6 +113,7 @@ class Fair {
   std::string AloneCell(const findings::Finding& finding) const;
   std::string Recommendations() const;
   std::string Further() const;
+  std::string BoundCell(const findings::Finding& finding) const;
   std::string Dismissed() const;
   std::string Card(const findings::Finding& finding) const;
   std::string Details();
@@ -258,14 +259,17 @@ std::vector<std::string> Fair::LeverRow(const findings::Finding& finding) const 
     alone = Ms(best->ms.mid) + ", once";
     path = finding.wall_a ? "A" : "B";
   } else if (best != nullptr) {
-    alone = AloneCell(finding);
+    alone = ShowsLater(finding) ? "next to nothing" : AloneCell(finding);
     after = fmt::format("{} ({}){}", AfterRange(analysis_, *best), AfterShare(analysis_, *best),
                         ShowsAfter(finding));
     path = finding.wall_a && finding.wall_b ? "A, B" : finding.wall_a ? "A" : "B";
   } else if (finding.bound_ms) {
     alone = fmt::format("at most {} ({})", EachMs(analysis_, *finding.bound_ms),
                         SavingShare(analysis_, *finding.bound_ms));
-    after = "in no sum: a bound";
+    after = finding.joint_ms.value_or(0) > *finding.bound_ms
+                ? fmt::format("in no sum; at most {} with launches compiled or as a GPU graph too",
+                              EachMs(analysis_, *finding.joint_ms))
+                : "in no sum: a bound";
     path = findings::HasAction(finding.path_a) && findings::HasAction(finding.path_b) ? "A, B"
            : TakesPathB(finding)                                                      ? "B"
                                                                                       : "A";
@@ -287,12 +291,24 @@ std::string Fair::Card(const findings::Finding& finding) const {
                                  finding.global_rank, text.title);
   card += fmt::format("**Issue**: {}  \n", text.insight);
   card += fmt::format("**Action**: {}  \n", text.action);
-  card += fmt::format("**Path A** (the model may change): {}  \n", PathLine(text, 'A'));
-  card += fmt::format("**Path B** (the model stays as it is): {}  \n", PathLine(text, 'B'));
+  if (text.path_a != kNoPath)
+    card += fmt::format("**Path A** (the model may change): {}  \n", PathLine(text, 'A'));
+  if (text.path_b != kNoPath || text.path_a == kNoPath)  // one of them is always there
+    card += fmt::format("**Path B** (the model stays as it is): {}  \n", PathLine(text, 'B'));
   card += fmt::format("**Impact**: {}  \n", ImpactSentence(analysis_, finding, nullptr));
   card += fmt::format("\xE2\x86\x92 *See [Detailed Analysis: {}](#{}) for details*\n\n",
                       CellOfText(finding.category_name), Anchor(finding.id));
   return card;
+}
+
+// Of what has a bound and no saving.
+std::string Fair::BoundCell(const findings::Finding& finding) const {
+  constexpr double kNothing = 0.005;  // of the steps
+  if (!finding.bound_ms) return std::string(kAbsentText);
+  if (*finding.bound_ms >= kNothing * analysis_.wall.wall_ms)
+    return "at most " + EachMs(analysis_, *finding.bound_ms);
+  return fmt::format("nothing while the host sets the pace, then at most {} of GPU time",
+                     EachMs(analysis_, finding.exclusive_ms));
 }
 
 std::string Fair::Further() const {
@@ -309,12 +325,12 @@ std::string Fair::Further() const {
     const FindingText words = WordsOf(finding);
     more.Row({fmt::format("{}", finding.global_rank), words.title,
               TakesPathB(finding) ? words.path_b : words.path_a,
-              best == nullptr   ? std::string(kAbsentText)
-              : finding.one_off ? Ms(best->ms.mid) + ", once"
-                                : EachRange(analysis_, best->ms),
-              best == nullptr || finding.one_off
-                  ? std::string(kAbsentText)
-                  : AfterRange(analysis_, *best) + ShowsAfter(finding)});
+              best == nullptr       ? BoundCell(finding)
+              : finding.one_off     ? Ms(best->ms.mid) + ", once"
+              : ShowsLater(finding) ? "next to nothing while the host sets the pace"
+                                    : EachRange(analysis_, best->ms),
+              best == nullptr || finding.one_off ? std::string(kAbsentText)
+                                                 : AfterRange(analysis_, *best)});
   }
   if (more.empty()) return "";
   std::string text = "### Further findings\n\n" + more.text() + "\n";

@@ -128,12 +128,30 @@ void AddHostRows(const findings::Analysis& analysis, const findings::HostCause& 
     table->Row({"Launches that find their stream idle", Pct(cause.idle_percent)});
   }
   if (cause.idle_ms > 0) table->Row({"GPU idle because of it", Ms(IdleMs(analysis, cause))});
+  if (cause.behind_ms > 0) table->Row({"Of it right behind the waits", Ms(cause.behind_ms)});
   if (cause.ramp && cause.until_ms > 0) {
     table->Row({"Of it at the start of the GPU work", Ms(cause.early_ms)});
     table->Row({"The last of that ends after", Ms(cause.until_ms)});
   }
   for (const findings::HostPlace& place : cause.places)
     table->Row({Code(place.name, 90), PlaceCell(place)});
+}
+
+}  // namespace
+
+namespace {
+
+// What GPU work could be spared, of the whole recording and of one of its steps.
+void AddPossible(const findings::Analysis& analysis, const findings::Finding& finding,
+                 MarkdownTable* table) {
+  if (finding.savings_ms) {
+    table->Row({"Possible saving", RangeMs(*finding.savings_ms)});
+    if (analysis.base.count > 1) {
+      table->Row(
+          {"Possible saving " + UnitPhrase(analysis), EachRange(analysis, *finding.savings_ms)});
+    }
+    if (finding.impact_percent) table->Row({"of the window", RangePct(*finding.impact_percent)});
+  }
 }
 
 }  // namespace
@@ -166,10 +184,7 @@ std::string NumbersTable(const findings::Analysis& analysis, const findings::Fin
   if (finding.starved_percent) {
     table.Row({"Time after which the GPU ran dry", Pct(*finding.starved_percent)});
   }
-  if (finding.savings_ms) {
-    table.Row({"Possible saving", RangeMs(*finding.savings_ms)});
-    if (finding.impact_percent) table.Row({"of the window", RangePct(*finding.impact_percent)});
-  }
+  AddPossible(analysis, finding, &table);
   for (const auto& [path, change] :
        {std::pair{"Path A", &finding.change_a}, {"Path B", &finding.change_b}}) {
     if (!*change || !finding.rule) continue;

@@ -10,7 +10,8 @@ weight  item        rule
 15      coverage    every finding, every row of at least 5 % of the window, unattributed time
 15      priority    the findings' order; titles name the category or the op
 10      claims      nothing that needs hardware counters, no efficiency above 100 % as a success
-10      paths       Path A and Path B for each recommendation, a reproducer where one is due
+10      paths       Path A, Path B or both for each recommendation, none of them empty, a
+                  reproducer where one is due
 5       brevity     summary of at most 20 lines, recommendations of at most 10
 5       limits      claimed savings fit into the window and into the busy time
 """
@@ -403,7 +404,10 @@ def score_claims(report, score):
 def score_paths(report, truth, score):
     faults, good = [], 0
     for card in report.cards:
-        lacking = [name for name in ("Path A", "Path B") if not label(card, name)]
+        # A path that nothing is known of is left out; one that is named says something.
+        named = [name for name in ("Path A", "Path B")
+                 if any(line.startswith(f"**{name}**") for line in card["lines"])]
+        lacking = [name for name in named if not label(card, name)] if named else ["path"]
         good += not lacking
         faults += [f"recommendation {card['number']} has no {name}" for name in lacking]
     due = [finding for finding in truth.findings if finding.get("replay_recommended")]

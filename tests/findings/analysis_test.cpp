@@ -252,6 +252,11 @@ TEST_CASE("a reproducer alone is no way out that saves, another layout is one") 
   CHECK_FALSE(findings::HasAction(finding->path_a));
   CHECK_FALSE(findings::HasAction(finding->path_b));
   CHECK(findings::BestWall(*finding) == nullptr);
+  // A small part of the time without a way out is no finding.
+  TraceText small = trace(false);
+  small.OpWithKernel("aten::mm", 2000, 10, "Cijk_x", 2100, 90'000, 9,
+                     Shapes("[[4096,4096],[4096,4096]]", "float"));
+  CHECK(Analyze(small).Find("conv_fwd", "aten::convolution") == nullptr);
   const Analyzed layouts = Analyze(trace(true));
   finding = layouts.Find("conv_fwd", "aten::convolution");
   REQUIRE(finding != nullptr);

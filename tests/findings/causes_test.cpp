@@ -14,6 +14,7 @@
 
 #include "findings/analysis_support.h"
 #include "findings/one/attention_reach.h"
+#include "findings/one/product_kernels.h"
 #include "findings/one/published_rates.h"
 #include "findings/one/rule_rows.h"
 #include "findings/one/rules_page.h"
@@ -347,7 +348,7 @@ TEST_CASE("no graph holds waits, and the optimizer is told of in training") {
     REQUIRE(finding != found.end());
     return finding->path_b.front().advice;
   };
-  CHECK(first(Analyze(trace(0, false))) == Advice::kCompile);
+  CHECK(first(Analyze(trace(0, false))) == Advice::kCompileGraphs);
   CHECK(first(Analyze(trace(30, false))) == Advice::kGraphParts);
   CHECK(first(Analyze(trace(0, true))) == Advice::kFusedOptimizer);
 }

@@ -1,9 +1,13 @@
 // What chains are for, by their ops and by what stands beside them.
 #include "findings/one/chain_works.h"
 
+#include <algorithm>
+
 #include <doctest/doctest.h>
 
 #include "findings/one/embedding_causes.h"
+#include "findings/one/fusion_facts.h"
+#include "findings/one/merge_findings.h"
 
 namespace jarvis::findings {
 namespace {
@@ -36,6 +40,98 @@ TEST_CASE("an activation and the product with what stands beside it are one gate
   CHECK(NameOfChain(silu, {&silu}).by_hand.empty());
   const auto far = ChainOf(FusionKind::kEpilogue, {"aten::mul"}, "M / Attention");
   CHECK(NameOfChain(far, {&silu, &far}).name == "`aten::mul`");
+}
+
+TEST_CASE("copies behind a rotation are none of it, copies in another chain are the chain's") {
+  auto rotary = ChainOf(FusionKind::kRotary,
+                        {"aten::mul", "aten::add", "aten::copy_", "aten::clone"}, "M / Attention");
+  for (FusionKernel& kernel : rotary.kernels)
+    kernel.mean_us = 10;
+  rotary.total_us = 80;
+  rotary.savings_ms = Range{0.02, 0.04, 0.06};
+  rotary.gpu = {1, 2, 3, 4, 5, 6, 7, 8};
+  rotary.ends = {4, 8};
+  const FusionCandidate left = WithoutLayoutCopies(rotary);
+  CHECK(left.gpu == std::vector<trace::EventIndex>{1, 2, 5, 6});
+  CHECK(left.ends == std::vector<std::size_t>{2, 4});
+  CHECK(left.total_us == doctest::Approx(40));
+  CHECK(left.savings_ms->mid == doctest::Approx(0.02));
+  auto chain = rotary;
+  chain.kind = FusionKind::kChain;
+  CHECK(WithoutLayoutCopies(chain).gpu.size() == 8);
+  // Times are told apart as well.
+  rotary.id = "fusion.1";
+  Analysis analysis;
+  analysis.fusion.candidates = {rotary};
+  Finding finding;
+  finding.members = {"fusion.1"};
+  const std::vector<ChainWork> works = ChainWorksOf(analysis, finding);
+  REQUIRE(works.size() == 2);
+  CHECK(works[0].ms == doctest::Approx(0.04));
+  CHECK(works[1].ms == doctest::Approx(0.04));
+}
+
+TEST_CASE("frames that share a sequence are told where the model cuts a video into several") {
+  const auto frames = [](std::vector<std::int64_t> scores) {
+    Analysis analysis;
+    analysis.workload.Set(
+        WorkloadPart::kBatch,
+        "batch 1 x 128 frames, attention over 3137 tokens (a frame has 196 patches: "
+        "16 frames in one sequence)",
+        Certainty::kRecorded, "");
+    FusionCandidate candidate;
+    candidate.kind = FusionKind::kAttention;
+    candidate.scores = std::move(scores);
+    candidate.total_us = 1000;
+    const std::vector<Fact> facts = FusionFacts(analysis, candidate);
+    return std::count_if(facts.begin(), facts.end(),
+                         [](const Fact& fact) { return fact.key == "frames"; });
+  };
+  CHECK(frames({8, 12, 3137, 3137}) == 1);
+  // One sequence of all that there is: attention over space and time together, by design.
+  CHECK(frames({1, 12, 3137, 3137}) == 0);
+  CHECK(frames({8, 12, 577, 577}) == 0);
+}
+
+Finding OfOperation(const char* category, double time_ms, Advice advice) {
+  Finding finding;
+  finding.category = category;
+  finding.time_ms = time_ms;
+  finding.members = {std::string(category) + ".op"};
+  finding.savings_ms = Range{time_ms / 4, time_ms / 2, time_ms};
+  (PathOf(advice) == Path::kA ? finding.path_a : finding.path_b).push_back({advice, {}, {}});
+  return finding;
+}
+
+TEST_CASE("findings with one way out are one, those with another are not") {
+  std::vector<Finding> all = {OfOperation("reduce", 1, Advice::kCompile),
+                              OfOperation("elementwise", 3, Advice::kCompile),
+                              OfOperation("other", 2, Advice::kPreallocate)};
+  MergeByAction(&all);
+  REQUIRE(all.size() == 2);
+  CHECK(all[0].category == "elementwise");
+  CHECK(all[0].time_ms == doctest::Approx(4));
+  CHECK(all[0].savings_ms->high == doctest::Approx(4));
+  CHECK(all[0].members.size() == 2);
+  CHECK(all[1].path_a.front().advice == Advice::kPreallocate);
+}
+
+TEST_CASE("what only a compiler makes faster goes with what says so already") {
+  Finding chains = OfOperation("kernel_fusion", 5, Advice::kCompile);
+  chains.tier = Tier::kFusion;
+  chains.rule = Pattern::kEagerChains;
+  std::vector<Finding> all = {chains, OfOperation("reduce", 1, Advice::kCompile),
+                              OfOperation("other", 2, Advice::kPreallocate)};
+  MergeByAction(&all);
+  CHECK(all.size() == 2);
+  Finding few = OfOperation("norm_bwd", 2, Advice::kRule);
+  few.rule = Pattern::kFewRowsNorm;
+  all = {few, OfOperation("norm_fwd", 1, Advice::kCompile),
+         OfOperation("reduce", 1, Advice::kCompile)};
+  MergeByAction(&all);
+  REQUIRE(all.size() == 2);
+  CHECK(all[0].rule == Pattern::kFewRowsNorm);
+  CHECK(all[0].time_ms == doctest::Approx(3));
 }
 
 TEST_CASE("other chains are named by their ops, in whatever order") {

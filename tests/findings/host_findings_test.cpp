@@ -88,8 +88,7 @@ TEST_CASE("launching takes longer than what is launched") {
   CHECK(finding.host->idle_percent > limits::kIdleLaunchShare);
   CHECK(BestWall(finding)->ms.high <= finding.host->idle_ms);
   CHECK(finding.priority == PriorityClass::kCritical);
-  CHECK(Advises(finding, Advice::kGpuGraphs));
-  CHECK(Advises(finding, Advice::kCompile));
+  CHECK(Advises(finding, Advice::kCompileGraphs));
   // 2 ms less 40 kernels of 5 us is what no launches at all would save; a graph saves most of it.
   CHECK(BestWall(finding)->ms.mid < 1.8);
   CHECK(BestWall(finding)->ms.mid > 1.5);
@@ -238,6 +237,11 @@ TEST_CASE("an engine's idle time around its replays is told, a loop of one's own
   const Analyzed one = Analyze(Replays(80, engine));
   const Finding& finding = HostFinding(one, "replay_gap", HostCauseKind::kReplayGap);
   CHECK(Advises(finding, Advice::kPrepareSteps));
+  // Another engine's setting is none of this one's.
+  const Analyzed other = Analyze(Replays(80, "sglang/srt/managers/scheduler.py(10): run_batch"));
+  const Finding& of_other = HostFinding(other, "replay_gap", HostCauseKind::kReplayGap);
+  CHECK(Advises(of_other, Advice::kHostLengths));
+  CHECK_FALSE(Advises(of_other, Advice::kPrepareSteps));
   CHECK(finding.path_a.empty());
   CHECK(Analyze(Replays(8, engine)).Find("cpu_idle", "replay_gap") == nullptr);
   CHECK(Analyze(Replays(80, "loop.py(1): run")).Find("cpu_idle", "replay_gap") == nullptr);

@@ -8,6 +8,7 @@
 #include "findings/one/exclusive.h"
 #include "findings/one/finding.h"
 #include "findings/one/library.h"
+#include "findings/one/rule_rows.h"
 #include "findings/one/shapes.h"
 #include "findings/one/thresholds.h"
 #include "support/trace_builder.h"
@@ -60,6 +61,37 @@ TEST_CASE("each threshold and each pattern has one key") {
   }
   for (const findings::AdviceInfo& info : findings::Advices())
     CHECK(&findings::Info(info.advice) == &info);
+}
+
+// The first sentence of an action, or what stands before its first semicolon outside of brackets.
+std::string ShortFormOf(std::string_view action) {
+  const std::string text(action);
+  std::size_t end = std::min(text.size(), text.find(". "));
+  int open = 0;
+  for (std::size_t i = 0; i < end; ++i) {
+    open += text[i] == '(' ? 1 : text[i] == ')' ? -1 : 0;
+    if (text[i] == ';' && open == 0) end = i;
+  }
+  return text.substr(0, end);
+}
+
+TEST_CASE("each action has a short form that a table shows whole") {
+  for (const AdviceInfo& info : Advices()) {
+    CAPTURE(info.key);
+    const std::string text = FillRule(info.what, {}, nullptr);
+    CHECK(ShortFormOf(text).size() <= kShortAction);
+    CHECK(text.find("None") == std::string::npos);
+  }
+  for (const RuleRow& row : RuleRows()) {
+    for (const std::string_view path : {row.path_a, row.path_b}) {
+      CAPTURE(path);
+      const std::string text = FillRule(path, {}, nullptr);
+      CHECK(ShortFormOf(text).size() <= kShortAction);
+      // A verb that asks for something, not a reason.
+      for (const char* reason : {"It ", "The ", "Where ", "Rows ", "More "})
+        CHECK_FALSE(text.starts_with(reason));
+    }
+  }
 }
 
 TEST_CASE("shapes and types as recorded") {

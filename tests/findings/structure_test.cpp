@@ -286,13 +286,18 @@ TEST_CASE("what turns queries and keys is told by its code") {
 
 TEST_CASE("ways to launch faster are the engine's own") {
   WorkContext context;
+  CHECK(Has(WaysToLaunchFaster(context, false, false), Advice::kCompileGraphs));
+  context.compiled = true;  // what is left is to capture it
   CHECK(Has(WaysToLaunchFaster(context, false, false), Advice::kGpuGraphs));
-  CHECK(Has(WaysToLaunchFaster(context, false, false), Advice::kCompile));
+  context.compiled = false;
   const std::vector<Remedy> waits = WaysToLaunchFaster(context, true, false);
   CHECK(Has(waits, Advice::kGraphParts));
   CHECK_FALSE(Has(waits, Advice::kGpuGraphs));
   context.engine = Engine::kVllm;
-  CHECK(Has(WaysToLaunchFaster(context, false, false), Advice::kGraphsVllm));
+  context.step_tokens = 888;
+  const std::vector<Remedy> server = WaysToLaunchFaster(context, false, false);
+  CHECK(Has(server, Advice::kGraphsVllm));
+  CHECK(std::get<std::int64_t>(server.front().facts.front().value) == 888);
   context.engine = Engine::kDiffusers;
   CHECK(Has(WaysToLaunchFaster(context, false, false), Advice::kCompileParts));
   context.compiled = true;
@@ -351,22 +356,40 @@ TEST_CASE("advice for host work fits to the names that were seen") {
 
 TEST_CASE("ways out of waits are those that the idle time is behind, the most of it first") {
   using Advices = std::vector<Advice>;
-  const auto place = [](const char* name, double idle_ms) {
+  const auto place = [](const char* name, double idle_ms, bool to_host, bool to_device) {
     HostPlace one;
     one.name = name;
     one.idle_ms = idle_ms;
+    const std::string op = one.name.substr(0, one.name.find(" ("));
+    one.wait = KindOfWait(op, to_host, to_device);
     return one;
   };
-  const HostPlace item = place("aten::item (cudaStreamSynchronize)", 1);
-  CHECK(AdviceForWaits({item}) == Advices{Advice::kAvoidScalars});
-  CHECK(AdviceForWaits({place("aten::is_nonzero", 1)}) == Advices{Advice::kAvoidScalars});
-  CHECK(AdviceForWaits({place("cudaDeviceSynchronize", 1)}) == Advices{Advice::kAvoidSyncs});
-  const HostPlace copy = place("aten::to (cudaMemcpyAsync)", 6);
-  CHECK(AdviceForWaits({copy, place("aten::index (cudaMemcpyAsync)", 3), item}) ==
-        Advices{Advice::kAvoidBlockingCopies, Advice::kFixedShapes, Advice::kAvoidScalars});
+  const auto advice = [](const std::vector<HostPlace>& places) {
+    Advices out;
+    for (const Remedy& remedy : WaysForWaits(places))
+      out.push_back(remedy.advice);
+    return out;
+  };
+  const HostPlace item = place("aten::item (cudaStreamSynchronize)", 1, true, false);
+  CHECK(advice({item}) == Advices{Advice::kAvoidScalars});
+  CHECK(advice({place("aten::is_nonzero", 1, false, false)}) == Advices{Advice::kAvoidScalars});
+  CHECK(advice({place("cudaDeviceSynchronize", 1, false, false)}) == Advices{Advice::kAvoidSyncs});
+  const HostPlace index = place("aten::index (cudaMemcpyAsync)", 3, true, false);
+  const HostPlace sent = place("aten::to (cudaMemcpyAsync)", 6, false, true);
+  CHECK(advice({sent, index, item}) ==
+        Advices{Advice::kBuildOnDevice, Advice::kFixedShapes, Advice::kAvoidScalars});
   // A tenth of it is worth a sentence, less is not.
-  CHECK(AdviceForWaits({copy, place("aten::index (cudaMemcpyAsync)", 4), item}) ==
-        Advices{Advice::kAvoidBlockingCopies, Advice::kFixedShapes});
+  CHECK(advice({sent, place("aten::index", 4, true, false), item}) ==
+        Advices{Advice::kBuildOnDevice, Advice::kFixedShapes});
+  // The same op may copy the other way: then nothing is built on the device.
+  const HostPlace back = place("aten::to (cudaMemcpyAsync)", 6, true, false);
+  CHECK(advice({back, index}) == Advices{Advice::kReadBackOnce, Advice::kFixedShapes});
+  // Several kinds of reading go before one of sending, if together they take more.
+  const HostPlace read = place("aten::to (cudaMemcpyAsync)", 4, true, false);
+  CHECK(advice({sent, read, index}) ==
+        Advices{Advice::kReadBackOnce, Advice::kFixedShapes, Advice::kBuildOnDevice});
+  const std::vector<Remedy> told = WaysForWaits({sent, index});
+  CHECK(std::get<std::string>(told.front().facts.front().value) == "`aten::to`");
 }
 
 TEST_CASE("a scalar of fp64 is no cast, and neither is a mask") {

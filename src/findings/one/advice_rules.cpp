@@ -203,7 +203,14 @@ std::vector<Remedy> WaysToLaunchFaster(const WorkContext& context, bool waits,
                                        bool optimizer_told) {
   std::vector<Remedy> ways;
   const Advice graphs = GraphsOf(context.engine);
-  if (context.IsServer()) return {{graphs, {}, {}}};
+  if (context.IsServer()) {
+    Remedy remedy{graphs, {}, {}};
+    if (context.step_tokens > 0) {
+      remedy.facts.push_back(
+          {"tokens", static_cast<std::int64_t>(context.step_tokens), {}, {}, {}});
+    }
+    return {std::move(remedy)};
+  }
   if (context.optimizer && !context.foreach_optimizer && !optimizer_told)
     AddOnce(&ways, context.before_torch2 ? Advice::kLegacyOptimizer : Advice::kFusedOptimizer);
   if (context.before_torch2) {
@@ -218,8 +225,7 @@ std::vector<Remedy> WaysToLaunchFaster(const WorkContext& context, bool waits,
     AddOnce(&ways, Advice::kGraphParts);
     return ways;
   }
-  if (!context.compiled) AddOnce(&ways, Advice::kCompile);
-  AddOnce(&ways, graphs);
+  AddOnce(&ways, context.compiled ? graphs : Advice::kCompileGraphs);
   return ways;
 }
 
@@ -295,34 +301,50 @@ std::vector<Advice> AdviceForHostSection(const WorkContext& context,
   return {Advice::kOverlapHostWork};
 }
 
-std::vector<Advice> AdviceForWaits(const std::vector<HostPlace>& places) {
+std::vector<Remedy> WaysForWaits(const std::vector<HostPlace>& places) {
   struct Way {
     Advice advice;
     double idle_ms = 0;
+    std::string names = {};
   };
-  Way ways[] = {{Advice::kAvoidScalars}, {Advice::kFixedShapes}, {Advice::kAvoidBlockingCopies}};
+  // What is read back, then what is sent.
+  Way ways[] = {{Advice::kAvoidScalars},
+                {Advice::kFixedShapes},
+                {Advice::kReadBackOnce},
+                {Advice::kBuildOnDevice}};
   double all_ms = 0;
   for (const HostPlace& place : places) {
-    const std::vector<std::string> name = {place.name};
     all_ms += place.idle_ms;
-    if (AnyName(name, {"item", "_local_scalar_dense", "is_nonzero", "aten::equal"})) {
-      ways[0].idle_ms += place.idle_ms;
-    } else if (AnyName(name, {"nonzero", "aten::index ", "masked_select", "aten::unique",
-                              "aten::where"})) {
-      ways[1].idle_ms += place.idle_ms;
-    } else if (AnyName(name, {"aten::to", "aten::_to_copy", "aten::copy_", "aten::cpu"})) {
-      ways[2].idle_ms += place.idle_ms;
-    }
+    if (place.wait == WaitKind::kOther) continue;
+    Way& way = ways[static_cast<std::size_t>(place.wait) - 1];
+    way.idle_ms += place.idle_ms;
+    const std::string name = "`" + place.name.substr(0, place.name.find(" (")) + "`";
+    if (way.names.find(name) == std::string::npos)
+      way.names += (way.names.empty() ? "" : ", ") + name;
   }
-  std::stable_sort(std::begin(ways), std::end(ways),
-                   [](const Way& a, const Way& b) { return a.idle_ms > b.idle_ms; });
-  std::vector<Advice> out;
+  const double read_ms = ways[0].idle_ms + ways[1].idle_ms + ways[2].idle_ms;
+  const bool sent_first = ways[3].idle_ms > read_ms;
+  std::stable_sort(std::begin(ways), std::end(ways), [&](const Way& a, const Way& b) {
+    const bool a_sent = a.advice == Advice::kBuildOnDevice;
+    const bool b_sent = b.advice == Advice::kBuildOnDevice;
+    return a_sent != b_sent ? a_sent == sent_first : a.idle_ms > b.idle_ms;
+  });
+  std::vector<Remedy> out;
   for (const Way& way : ways) {
-    if (way.idle_ms > 0 && way.idle_ms >= limits::kWaitWayShare / 100 * all_ms)
-      out.push_back(way.advice);
+    if (way.idle_ms <= 0 || way.idle_ms < limits::kWaitWayShare / 100 * all_ms) continue;
+    out.push_back({way.advice, {}, {{"waits", way.names, "words", {}, {}}}});
   }
-  if (out.empty()) out.push_back(Advice::kAvoidSyncs);
+  if (out.empty()) out.push_back({Advice::kAvoidSyncs, {}, {}});
   return out;
+}
+
+WaitKind KindOfWait(const std::string& op, bool to_host, bool to_device) {
+  if (AnyName({op}, {"item", "_local_scalar_dense", "is_nonzero", "aten::equal"}))
+    return WaitKind::kScalar;
+  if (AnyName({op}, {"nonzero", "aten::index", "masked_select", "aten::unique", "aten::where"}))
+    return WaitKind::kShape;
+  if (to_host) return WaitKind::kReadBack;
+  return to_device ? WaitKind::kUpload : WaitKind::kOther;
 }
 
 }  // namespace jarvis::findings

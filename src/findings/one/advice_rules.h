@@ -45,8 +45,11 @@ std::vector<Advice> AdviceForHostSection(const WorkContext& context,
                                          const HostSectionNames& section);
 // Whether what is called so reads or decodes video or images.
 bool IsDecoding(const std::string& name);
-// What fits to the ops and calls in which the host waits for the GPU, the most idle time first;
-// what few of it would go by is left out.
-std::vector<Advice> AdviceForWaits(const std::vector<HostPlace>& places);
+// What fits to the ops and calls in which the host waits for the GPU: what is read back before what
+// is sent, if more time goes by it, each with the most idle time first; what little of it would go
+// by is left out.
+std::vector<Remedy> WaysForWaits(const std::vector<HostPlace>& places);
+// Of a wait in this op, whose copies go to the host or to the device.
+WaitKind KindOfWait(const std::string& op, bool to_host, bool to_device);
 
 }  // namespace jarvis::findings

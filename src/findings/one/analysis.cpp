@@ -19,6 +19,7 @@
 #include "findings/one/fusion_findings.h"
 #include "findings/one/host_findings.h"
 #include "findings/one/idle_sections.h"
+#include "findings/one/merge_findings.h"
 #include "findings/one/moe_weights.h"
 #include "findings/one/replay_causes.h"
 #include "findings/one/rules.h"
@@ -77,7 +78,7 @@ class Analyzer {
     Context(calls);
     MarkFusions();
     structures_ = FindStructures(calls, out_.context, &out_.categories);
-    FindReplayCauses(calls, &out_.categories);
+    FindReplayCauses(calls, out_.context, &out_.categories);
     FindEpilogues(calls, &out_.categories);
     FindEmbeddings(&out_.categories);
     FindCauses(calls, out_.context, &out_.categories);
@@ -224,6 +225,7 @@ class Analyzer {
     for (std::vector<Finding> some : {std::move(host), std::move(multi), std::move(fusions_)}) {
       std::move(some.begin(), some.end(), std::back_inserter(all));
     }
+    MergeByAction(&all);
     // By what they may save; without an estimate by time, after all others.
     std::stable_sort(all.begin(), all.end(), [](const Finding& a, const Finding& b) {
       if (a.impact_percent.has_value() != b.impact_percent.has_value())
@@ -257,9 +259,9 @@ class Analyzer {
     });
     if (!chains) return;
     for (Finding& finding : *host) {
-      if (finding.path_b.size() < 2) continue;
-      std::erase_if(finding.path_b,
-                    [](const Remedy& remedy) { return remedy.advice == Advice::kCompile; });
+      for (Remedy& remedy : finding.path_b) {
+        if (remedy.advice == Advice::kCompileGraphs) remedy.advice = Advice::kGpuGraphs;
+      }
     }
   }
 

@@ -43,11 +43,27 @@ bool IsProductLibrary(std::string_view library) {
 }
 
 // A decorator or torch's own code, which nobody edits: what called it is the place.
+// A compiler names its files by a hash of what is in them: "cov463...ct3.py(2533): call".
+bool IsGeneratedPlace(std::string_view place) {
+  constexpr std::size_t kHash = 40;
+  const std::string_view path = place.substr(0, place.find(".py("));
+  if (place.starts_with("<eval_with_key>")) return true;
+  if (path.size() == place.size()) return false;
+  const std::string_view file = path.substr(path.rfind('/') + 1);
+  return path.find("torchinductor") != path.npos ||
+         (file.size() >= kHash && std::all_of(file.begin(), file.end(), [](char c) {
+            return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9');
+          }));
+}
+
 bool IsDecoratorPlace(std::string_view place) {
+  if (IsGeneratedPlace(place)) return true;
   return place.starts_with("torch/") || place.starts_with("functools") ||
          place.find("_contextlib.py") != place.npos || place.find("torch_guard.py") != place.npos ||
          place.find(": wrapper_custom") != place.npos || place.find(": decorate_") != place.npos ||
-         place.ends_with(": wrapper");
+         place.ends_with(": wrapper") || place.find("shape_profiler") != place.npos ||
+         place.starts_with("aiter/") || place.ends_with(": __torch_function__") ||
+         place.find("vllm/compilation/") != place.npos || place.ends_with(": dispatch_wrapper");
 }
 
 // Of each piece of GPU work: whether what follows it on its device had been launched when it ended.

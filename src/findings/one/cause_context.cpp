@@ -3,9 +3,11 @@
 #include <algorithm>
 #include <charconv>
 
+#include <fmt/format.h>
+
 #include "analysis/tables/callers.h"
 #include "base/text.h"
-#include "findings/one/causes.h"
+#include "findings/one/product_kernels.h"
 #include "findings/one/thresholds.h"
 
 namespace jarvis::findings {
@@ -158,26 +160,29 @@ std::string CauseContext::Tuning(const Operation& operation) const {
   const bool tensile =
       !operation.kernels.empty() && operation.kernels.front().name.starts_with("Cijk_");
   if (operation.name.starts_with("aiter::") && tensile) {
-    return "Add these sizes to aiter's table of tuned GEMMs (its gradlib tuner, "
-           "AITER_CONFIG_GEMM_BF16), or tune hipBLASLt with PYTORCH_TUNABLEOP_ENABLED=1 in a "
-           "warm-up run. The table seems to have no entry for them, as the kernel is hipBLASLt's";
+    return "Add these sizes to aiter's table of tuned GEMMs: its gradlib tuner, "
+           "AITER_CONFIG_GEMM_BF16. The table seems to have no entry for them, as the kernel is "
+           "hipBLASLt's; or tune that with PYTORCH_TUNABLEOP_ENABLED=1 in a warm-up run";
   }
   // No compiler chooses the kernel of a library's own op.
   const bool own = !operation.name.starts_with("aten::");
-  const std::string compiled =
+  const std::string_view compiled =
       work_.compiled && !own ? "Compile with `mode=\"max-autotune\"`, which times Triton's and the "
                                "library's kernels for these sizes"
                              : "";
-  if (work_.amd) {
-    const std::string tunable =
-        "une hipBLASLt for these sizes: PYTORCH_TUNABLEOP_ENABLED=1 in a warm-up run, or its "
-        "offline tuning";
-    return compiled.empty() ? "T" + tunable : compiled + ", or t" + tunable;
+  if (work_.amd && !work_.before_torch2) {
+    constexpr std::string_view kTunable =
+        "une hipBLASLt for these sizes: PYTORCH_TUNABLEOP_ENABLED=1 in a warm-up run";
+    return compiled.empty() ? fmt::format("T{}", kTunable)
+                            : fmt::format("{}. Or t{}", compiled, kTunable);
   }
-  if (!compiled.empty()) return compiled;
-  if (own) return "Try the engine's other backends for this product";
-  return "Try the other library for these sizes (TORCH_BLAS_PREFER_CUBLASLT=1 against 0), or "
-         "generated kernels: torch.compile with `mode=\"max-autotune\"`";
+  if (!compiled.empty()) return std::string(compiled);
+  // Neither setting is in the version that was recorded.
+  if (work_.before_torch2) return "";
+  if (own) return "Time this product at these sizes with cuBLASLt as well; the faster one decides";
+  return "Set TORCH_BLAS_PREFER_CUBLASLT=1, and time it against 0 at these sizes. Generated "
+         "kernels "
+         "are another choice: torch.compile with `mode=\"max-autotune\"`";
 }
 
 double CauseContext::Fp8Rate(std::string_view spec) const {

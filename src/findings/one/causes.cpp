@@ -14,6 +14,7 @@
 #include "base/text.h"
 #include "findings/one/cause_context.h"
 #include "findings/one/estimates.h"
+#include "findings/one/product_kernels.h"
 #include "findings/one/published_rates.h"
 #include "findings/one/shapes.h"
 #include "findings/one/thresholds.h"
@@ -276,6 +277,11 @@ class CauseFinder {
          NumberFact("tb_s_achieved", *e.tb_per_s, "TB/s"),
          NumberFact("bandwidth_percent", *e.tb_per_s / *e.peak_tb_per_s * 100, "%"),
          CauseWords("tuning", context_.Tuning(*o))});
+    // Half of the bytes, read at what the way without a change of the model reaches.
+    if (e.spec.ends_with("bf16") || e.spec.ends_with("fp16")) {
+      const double half = 1 - *e.tb_per_s / goal / 2;
+      o->cause->option = Target{{half, half, half}, "", ""};
+    }
     const Range part{SavedPart(*e.tb_per_s, limits::kTargetSlack * goal),
                      SavedPart(*e.tb_per_s, 0.93 * goal), SavedPart(*e.tb_per_s, goal)};
     o->cause->b = Target{part, fmt::format("{:.0f} % of the bandwidth", limits::kStreamShare * 100),
@@ -369,6 +375,7 @@ class CauseFinder {
     Facts facts = {CauseCount("queries", *queries), CauseCount("keys", *keys), KernelFact(*o),
                    NumberFact("tb_s_achieved", *e.tb_per_s, "TB/s")};
     const bool walks = *queries < *keys;
+    facts.push_back(CauseWords("few", walks ? "queries" : "keys"));
     // Only a grid that leaves units without a block asks for the keys to be split.
     const auto units = context_.compute_units();
     const auto blocks = o->gpu.empty() ? std::nullopt : context_.BlocksOf(o->gpu.front());
@@ -405,11 +412,13 @@ class CauseFinder {
         CauseCount("head_size", *head),
         CauseWords("reference", std::string(rate->kernels)),
         NumberFact("target_tflops", goal, "TFLOPS/s"),
-        CauseWords("choice", amd ? "AITER's or flash-attn's" : "FlashAttention-3's"),
-        CauseWords("switch", amd ? "TORCH_ROCM_FA_PREFER_CK=1, or "
-                                   "`torch.backends.cuda.preferred_rocm_fa_library(\"ck\")`"
-                                 : "TORCH_CUDNN_SDPA_ENABLED=1, or "
-                                   "`torch.nn.attention.sdpa_kernel(SDPBackend.CUDNN_ATTENTION)`")};
+        CauseWords("choice", amd ? "flash-attn's `flash_attn_func` (Composable Kernel)"
+                                 : "FlashAttention-3's `flash_attn_func`"),
+        CauseWords("switch",
+                   amd ? "TORCH_ROCM_FA_PREFER_CK=1 for Composable Kernel's attention; in "
+                         "code `torch.backends.cuda.preferred_rocm_fa_library(\"ck\")`"
+                       : "TORCH_CUDNN_SDPA_ENABLED=1 for cuDNN's attention; in code "
+                         "`torch.nn.attention.sdpa_kernel(SDPBackend.CUDNN_ATTENTION)`")};
     if (causal) facts.push_back(NumberFact("causal_ms", o->gpu_us / 2000, "ms"));
     Set(o, Pattern::kSlowAttentionKernel, o->library, std::move(facts));
     const Target target{
@@ -459,30 +468,51 @@ class CauseFinder {
       return false;
     Facts facts = {CauseCount("width", width), CauseCount("rows", rows), KernelFact(*o),
                    NumberFact("tb_s_achieved", *e.tb_per_s, "TB/s")};
-    if (work_.causal) {
-      facts.push_back(CauseWords(
-          "qk",
-          "Rows of a head's size are queries and keys: compute it in one kernel with the rotary "
-          "embedding and the copies beside it, which read the same tensors: vLLM's "
-          "`torch.ops._C.fused_qk_norm_rope`, SGLang's `--enable-fused-qk-norm-rope`, where the "
-          "build for this device has it."));
-    } else {
-      facts.push_back(CauseWords("pack",
-                                 "`torch.compile` of this normalisation: its generated kernels "
-                                 "give a block as many short rows as fill it."));
-    }
+    NarrowNormWays(&facts);
     Set(o, Pattern::kNarrowNorm, "narrow", std::move(facts));
     const Target target{{SavedPart(*e.tb_per_s, 0.5 * peak), SavedPart(*e.tb_per_s, 0.65 * peak),
                          SavedPart(*e.tb_per_s, limits::kStreamShare * peak)},
                         fmt::format("{:.0f} % of the bandwidth", limits::kStreamShare * 100),
                         "bandwidth of " + calls_.platform->name};
-    (work_.causal ? o->cause->a : o->cause->b) = target;
+    if (work_.causal) o->cause->a = target;
+    if (!work_.causal || work_.engine == Engine::kSglang || work_.engine == Engine::kVllm)
+      o->cause->b = target;
     return true;
+  }
+
+  // Rows of a head's size in a decoder are queries and keys, which the rotary embedding and the
+  // copies beside it read as well.
+  void NarrowNormWays(Facts* facts) const {
+    if (!work_.causal) {
+      facts->push_back(
+          CauseWords("setting",
+                     "Compile this normalisation (`torch.compile`): its kernels give a "
+                     "block as many short rows as fill it"));
+      return;
+    }
+    facts->push_back(CauseWords(
+        "by_hand",
+        "Call one kernel for QK-norm and rotary embedding where the module normalises. It "
+        "takes the copies beside them along, which read the same tensors (vLLM's is "
+        "`torch.ops._C.fused_qk_norm_rope`)"));
+    if (work_.engine == Engine::kSglang) {
+      facts->push_back(CauseWords(
+          "setting",
+          "Start SGLang with --enable-fused-qk-norm-rope, where the build for this device "
+          "has it"));
+    } else if (work_.engine == Engine::kVllm) {
+      facts->push_back(
+          CauseWords("setting",
+                     "Set `enable_qk_norm_rope_fusion` in vLLM's `pass_config`, where the "
+                     "build for this device has it"));
+    }
   }
 
   void FewRows(Operation* o) {
     const auto units = context_.compute_units();
-    if (!units || o->mean_us < limits::kSmallKernelUs || o->gpu.empty()) return;
+    // Elsewhere nothing makes the kernel anew.
+    if (!work_.CanCompile()) return;
+    if (!units || o->mean_us < limits::kFewBlocksUs || o->gpu.empty()) return;
     const auto blocks = context_.BlocksOf(o->gpu.front());
     if (!blocks || *blocks >= limits::kFewRowsShare * *units) return;
     Set(o, Pattern::kFewRowsNorm, "rows",
@@ -503,8 +533,10 @@ class CauseFinder {
       for (Operation& o : category.operations) {
         if (!o.cause) continue;
         const double us = time[{o.cause->pattern, o.cause->group}] * 100;
+        // What the GPU waits for between them may go, and then a grid of few blocks shows.
+        const bool later = o.cause->pattern == Pattern::kFewRowsNorm;
         const bool small = us < limits::kCauseShare * calls_.computation_us ||
-                           us < limits::kFindingMin * calls_.window_us;
+                           (!later && us < limits::kFindingMin * calls_.window_us);
         if (small) o.cause.reset();
       }
     }
@@ -533,50 +565,6 @@ class CauseFinder {
 };
 
 }  // namespace
-
-int ArchitectureOf(std::string_view kernel) {
-  for (const std::string_view mark : {"cutlass_", "cutlass3x_sm", "sm"}) {
-    for (std::size_t at = kernel.find(mark); at != kernel.npos; at = kernel.find(mark, at + 1)) {
-      if (mark == "sm" && at > 0 && std::isalnum(static_cast<unsigned char>(kernel[at - 1])) != 0)
-        continue;
-      int number = 0;
-      std::size_t digit = at + mark.size();
-      while (digit < kernel.size() && number < 1000 &&
-             std::isdigit(static_cast<unsigned char>(kernel[digit])) != 0) {
-        number = 10 * number + (kernel[digit++] - '0');
-      }
-      if (number >= 50 && number < 200) return number;
-    }
-  }
-  return 0;
-}
-
-bool IsFp32ProductKernel(std::string_view kernel) {
-  if (ContainsNoCase(kernel, "tf32") || kernel.find("s1688") != kernel.npos ||
-      kernel.find("tensorop") != kernel.npos || ContainsNoCase(kernel, "xf32")) {
-    return false;
-  }
-  if (kernel.starts_with("Cijk_")) {
-    return kernel.find("_SB_") != kernel.npos || kernel.find("_S_B_") != kernel.npos ||
-           kernel.find("_SS_") != kernel.npos;
-  }
-  return ContainsNoCase(kernel, "sgemm") || kernel.find("simt") != kernel.npos ||
-         kernel.find("ffma") != kernel.npos || kernel.find("gemmSN") != kernel.npos ||
-         kernel.find("scudnn") != kernel.npos;
-}
-
-bool IsUnalignedKernel(std::string_view kernel, int newest_architecture) {
-  for (const std::string_view mark : {"align1", "align2"}) {
-    for (std::size_t at = kernel.find(mark); at != kernel.npos; at = kernel.find(mark, at + 1)) {
-      const std::size_t end = at + mark.size();
-      if (end >= kernel.size() || std::isdigit(static_cast<unsigned char>(kernel[end])) == 0)
-        return true;
-    }
-  }
-  constexpr int kAmpere = 80;
-  const int own = ArchitectureOf(kernel);
-  return own > 0 && own < kAmpere && newest_architecture >= kAmpere;
-}
 
 void FindCauses(const Calls& calls, const WorkContext& context,
                 std::vector<CategoryAnalysis>* categories) {

@@ -4,6 +4,7 @@
 #include <initializer_list>
 #include <string_view>
 
+#include "findings/one/estimates.h"
 #include "findings/one/fusion_findings.h"
 
 namespace jarvis::findings {
@@ -21,6 +22,12 @@ bool IsOnly(const FusionCandidate& chain, std::initializer_list<std::string_view
   return std::all_of(chain.kernels.begin(), chain.kernels.end(), [&](const FusionKernel& kernel) {
     return std::find(ops.begin(), ops.end(), kernel.op) != ops.end();
   });
+}
+
+constexpr std::string_view kLayoutCopies = "copies";
+
+bool IsCopy(std::string_view op) {
+  return op == "aten::copy_" || op == "aten::clone" || op == "aten::contiguous";
 }
 
 bool HasActivation(const FusionCandidate& chain) {
@@ -76,6 +83,37 @@ std::string NameByOps(const FusionCandidate& chain) {
   return ops.size() > kOpsShown ? text + " and more" : text;
 }
 
+std::size_t OwnKernels(const FusionCandidate& chain) {
+  std::size_t own = chain.kernels.size();
+  while (chain.kind == FusionKind::kRotary && own > 1 && IsCopy(chain.kernels[own - 1].op))
+    --own;
+  return own;
+}
+
+double OwnPart(const FusionCandidate& chain) {
+  double own = 0, all = 0;
+  for (std::size_t i = 0; i < chain.kernels.size(); ++i) {
+    all += chain.kernels[i].mean_us;
+    own += i < OwnKernels(chain) ? chain.kernels[i].mean_us : 0;
+  }
+  return all > 0 ? own / all : 1;
+}
+
+// Of a chain that ends in copies for what reads its output.
+void AddCopies(const FusionCandidate& chain, double part, std::vector<ChainWork>* out) {
+  auto found = std::find_if(out->begin(), out->end(),
+                            [](const ChainWork& work) { return work.what.name == kLayoutCopies; });
+  if (found == out->end())
+    found =
+        out->insert(out->end(), {{std::string(kLayoutCopies), ""}, chain.module_class, 0, 0, {}});
+  found->count += chain.instances;
+  found->ms += part * chain.total_us / 1000;
+  if (!chain.savings_ms) return;
+  const Range more = Scaled(*chain.savings_ms, part);
+  for (double Range::*x : {&Range::low, &Range::mid, &Range::high})
+    found->savings_ms.*x += more.*x;
+}
+
 }  // namespace
 
 ChainName NameOfChain(const FusionCandidate& chain,
@@ -90,9 +128,31 @@ ChainName NameOfChain(const FusionCandidate& chain,
     return AreGate(*other, chain);
   });
   if (HasActivation(chain) || gate) return ActivationName(chain, beside);
-  if (IsOnly(chain, {"aten::copy_", "aten::clone", "aten::contiguous"})) return {"copies", ""};
+  if (std::all_of(chain.kernels.begin(), chain.kernels.end(),
+                  [](const FusionKernel& kernel) { return IsCopy(kernel.op); }))
+    return {std::string(kLayoutCopies), ""};
   if (IsOnly(chain, {"aten::add", "aten::add_"})) return {"adds behind products", ""};
   return {NameByOps(chain), ""};
+}
+
+FusionCandidate WithoutLayoutCopies(const FusionCandidate& chain) {
+  const std::size_t kernels = chain.kernels.size();
+  const std::size_t own = OwnKernels(chain);
+  if (own == kernels || chain.gpu.size() != kernels * chain.ends.size()) return chain;
+  FusionCandidate left = chain;
+  const double part = OwnPart(chain);
+  left.kernels.resize(own);
+  left.total_us *= part;
+  left.exclusive_us *= part;
+  if (left.savings_ms) left.savings_ms = Scaled(*left.savings_ms, part);
+  left.gpu.clear();
+  left.ends.clear();
+  for (std::size_t i = 0; i < chain.ends.size(); ++i) {
+    const auto first = chain.gpu.begin() + static_cast<std::ptrdiff_t>(i * kernels);
+    left.gpu.insert(left.gpu.end(), first, first + static_cast<std::ptrdiff_t>(own));
+    left.ends.push_back(left.gpu.size());
+  }
+  return left;
 }
 
 std::vector<ChainWork> ChainWorksOf(const Analysis& analysis, const Finding& finding) {
@@ -118,12 +178,15 @@ std::vector<ChainWork> ChainWorksOf(const Analysis& analysis, const Finding& fin
     });
     if (found == out.end())
       found = out.insert(out.end(), {std::move(what), chain->module_class, 0, 0, {}});
+    const double part = OwnPart(*chain);
     found->count += chain->instances;
-    found->ms += chain->total_us / 1000;
+    found->ms += part * chain->total_us / 1000;
     all_ms += chain->total_us / 1000;
-    if (!chain->savings_ms) continue;
-    add(*chain->savings_ms, 1, &found->savings_ms);
-    add(*chain->savings_ms, 1, &all_savings);
+    if (chain->savings_ms) {
+      add(Scaled(*chain->savings_ms, part), 1, &found->savings_ms);
+      add(*chain->savings_ms, 1, &all_savings);
+    }
+    if (part < 1) AddCopies(*chain, 1 - part, &out);
   }
   // What turns queries and keys outside of any chain is the rotary embedding's, too.
   const auto rotary = std::find_if(

@@ -17,6 +17,10 @@ struct ChainName {
 ChainName NameOfChain(const FusionCandidate& chain,
                       const std::vector<const FusionCandidate*>& beside);
 
+// Of a rotary embedding in parts without the copies behind it, which lay its output out for
+// attention: one kernel for the rotation leaves them. Any other chain as it is.
+FusionCandidate WithoutLayoutCopies(const FusionCandidate& chain);
+
 struct ChainWork {
   ChainName what;
   std::string module_class;  // of the costliest; empty: not known

@@ -9,11 +9,11 @@
 #include <fmt/format.h>
 
 #include "analysis/tables/summary.h"
-#include "findings/one/causes.h"
 #include "findings/one/exclusive.h"
 #include "findings/one/fusion_calls.h"
 #include "findings/one/fusion_instances.h"
 #include "findings/one/fusion_savings.h"
+#include "findings/one/product_kernels.h"
 #include "findings/one/thresholds.h"
 
 namespace jarvis::findings {

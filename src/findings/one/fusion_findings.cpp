@@ -7,6 +7,7 @@
 #include "base/text.h"
 #include "findings/one/chain_works.h"
 #include "findings/one/estimates.h"
+#include "findings/one/fusion_facts.h"
 #include "findings/one/system_findings.h"
 #include "findings/one/thresholds.h"
 #include "findings/one/work_context.h"
@@ -39,18 +40,12 @@ std::vector<Remedy> FusionWays(FusionKind kind, const WorkContext& context) {
   }
   if (context.before_torch2) return {{Advice::kUpgradeTorch, {}, {}}};
   if (context.CanCompile()) add(Advice::kCompile);
-  if (context.IsServer() && kind == FusionKind::kEpilogue) add(Advice::kFasterActivation);
+  if (context.IsServer() && kind == FusionKind::kEpilogue)
+    add(context.amd ? Advice::kActivationAiter : Advice::kActivationFlashInfer);
   if (kind == FusionKind::kNorm) add(Advice::kFusedNorm);
   if (kind == FusionKind::kRotary) add(Advice::kFuseRotary);
   if (context.compiled && kind != FusionKind::kNorm) add(Advice::kFuseIntoProduct);
   return ways;
-}
-
-std::string ScoresText(const FusionCandidate& candidate) {
-  std::string text;
-  for (const std::int64_t size : candidate.scores)
-    text += (text.empty() ? "(" : ",") + std::to_string(size);
-  return text.empty() ? text : text + ")";
 }
 
 // "aten::add, aten::mul": what a chain without a module is called.
@@ -66,53 +61,6 @@ std::string OpsText(const FusionCandidate& candidate) {
   return names.size() > kOpsMax ? text + ", ..." : text;
 }
 
-std::vector<Fact> FusionFacts(const Analysis& analysis, const FusionCandidate& candidate) {
-  std::vector<Fact> facts;
-  facts.push_back(
-      {"kernels_per_instance", static_cast<std::int64_t>(candidate.kernels.size()), {}, {}, {}});
-  if (candidate.kind != FusionKind::kAttention) return facts;
-  facts.push_back({"score_shape", ScoresText(candidate), {}, {}, {}});
-  facts.push_back({"head_size", static_cast<std::int64_t>(candidate.head_size), {}, {}, {}});
-  facts.push_back({"instance_us", candidate.instance_median_us, "us", {}, {}});
-  constexpr std::int64_t kAlignment = 8;  // elements of 16 bits in 16 bytes
-  const std::int64_t length = candidate.scores.empty() ? 0 : candidate.scores.back();
-  if (length % kAlignment != 0 && !candidate.unaligned_kernel.empty()) {
-    facts.push_back({"odd", length, {}, {}, {}});
-    facts.push_back({"odd_kernel", candidate.unaligned_kernel, {}, {}, {}});
-  }
-  for (const FusionKernel& kernel : candidate.kernels) {
-    const Operation* operation = analysis.FindOperation(kernel.operation);
-    if (operation == nullptr || operation->entry_point.empty()) continue;
-    facts.push_back({"place", operation->entry_point, {}, {}, {}});
-    break;
-  }
-  // A mask that the op's name tells goes without a tensor; one as a tensor bars some kernels.
-  const bool causal = std::any_of(
-      candidate.kernels.begin(), candidate.kernels.end(), [](const FusionKernel& kernel) {
-        return ContainsNoCase(kernel.op, "causal") || ContainsNoCase(kernel.op, "uppertriang");
-      });
-  facts.push_back(
-      {"masks",
-       causal ? "`is_causal=True` takes the mask's place" : "masks and biases go in as `attn_mask`",
-       "words",
-       {},
-       {}});
-  const std::string& framework = analysis.workload[WorkloadPart::kFramework].value;
-  if (ContainsNoCase(framework, "megatron")) {
-    facts.push_back(
-        {"flag", "Megatron's own switch for it is `--use-flash-attn`.", "words", {}, {}});
-  }
-  if (framework.find("transformers") != std::string::npos) {
-    facts.push_back({"flag",
-                     "Where the class supports it, `attn_implementation=\"sdpa\"` does the same "
-                     "from outside; a class that multiplies by hand has to be edited.",
-                     "words",
-                     {},
-                     {}});
-  }
-  return facts;
-}
-
 // "`torch.nn.functional.rms_norm` (norm)": what is there in one kernel for the chains that are.
 std::string FunctionsText(const Analysis& analysis, const Finding& finding) {
   std::string text;
@@ -123,10 +71,25 @@ std::string FunctionsText(const Analysis& analysis, const Finding& finding) {
   return text;
 }
 
+// Waits again and again split what a compiler sees: its parts are compiled one by one.
+std::string PartToCompile(const Analysis& analysis) {
+  constexpr std::uint64_t kManyWaits = 64;
+  if (analysis.context.sync_calls >= kManyWaits) {
+    const bool masks =
+        analysis.workload[WorkloadPart::kFamily].value.find("mask decoder") != std::string::npos;
+    return masks
+               ? "image encoder and mask decoder one by one (`torch.compile(model.image_encoder)`)"
+               : "the parts between the waits one by one (`torch.compile(part)`)";
+  }
+  const bool model = analysis.workload[WorkloadPart::kModel].known();
+  return model ? "the model (`torch.compile(model)`)" : "the code around them (`torch.compile`)";
+}
+
 // Chains of an eager model are one lever: whoever compiles it has them all.
 void TellEagerChains(const Analysis& analysis, const std::set<FusionKind>& kinds, Finding* f) {
   std::string by_hand = FunctionsText(analysis, *f);
   PatternHit hit{Pattern::kEagerChains, {}};
+  hit.facts.push_back({"part", PartToCompile(analysis), "words", {}, {}});
   if (kinds.contains(FusionKind::kRotary))
     hit.facts.push_back({"rotary", std::string("yes"), "words", {}, {}});
   if (!by_hand.empty()) {
@@ -297,7 +260,9 @@ class FusionFindingMaker {
     std::optional<Change::Part> rotation;
     if (TakesRotation(f)) rotation = AddRotation(members, &f);
     f.change_a->savings_ms = *f.savings_ms;
-    if (HasAction(f.path_b)) f.change_b = f.change_a;
+    // Another input is no faster way to the same result.
+    if (HasAction(f.path_b) && !attention) f.change_b = f.change_a;
+    if (attention && HasFlag(f)) f.change_b = f.change_a;
     if (f.rule == Pattern::kEagerChains && f.change_b) KeepNamed(members, rotation, &f);
     if (!HasAction(f.path_a) && f.change_b) f.change_a.reset();
     f.impact_percent = Scaled(*f.savings_ms, 100 / analysis_.totals.window_ms);
@@ -342,11 +307,38 @@ class FusionFindingMaker {
       return;
     }
     std::set<Advice> told;
+    if (members.front()->kind == FusionKind::kAttention) SettingsOfAttention(f);
     for (const FusionCandidate* one : members) {
       for (const Remedy& remedy : FusionWays(one->kind, analysis_.context)) {
         auto& path = PathOf(remedy.advice) == Path::kA ? f->path_a : f->path_b;
         if (told.insert(remedy.advice).second) path.push_back(remedy);
       }
+    }
+  }
+
+  static bool HasFlag(const Finding& f) {
+    const std::vector<Fact>& facts = f.patterns.front().facts;
+    return std::any_of(facts.begin(), facts.end(),
+                       [](const Fact& fact) { return fact.key == "flag"; });
+  }
+
+  // What does the same from outside: the input's size, or a setting of the model.
+  static void SettingsOfAttention(Finding* f) {
+    const std::vector<Fact>& facts = f->patterns.front().facts;
+    const auto has = [&](std::string_view key) {
+      return std::any_of(facts.begin(), facts.end(),
+                         [&](const Fact& fact) { return fact.key == key; });
+    };
+    const auto of_library = [](const Fact& fact) {
+      const auto* place = std::get_if<std::string>(&fact.value);
+      return fact.key == "place" && place != nullptr && place->starts_with("transformers/");
+    };
+    if (has("frames") || HasFlag(*f)) {
+      f->path_b = {{Advice::kRule, {}, {}}};
+    } else if (std::any_of(facts.begin(), facts.end(), of_library)) {
+      f->path_b = {
+          NoWay("the class multiplies by hand, so that no setting of transformers switches "
+                "it")};
     }
   }
 
@@ -375,6 +367,8 @@ class FusionFindingMaker {
   // By hand only the chains get faster that a function is known for.
   void KeepNamed(const Candidates& members, const std::optional<Change::Part>& rotation,
                  Finding* f) const {
+    std::vector<FusionCandidate> left;
+    left.reserve(members.size());
     Candidates named;
     Change change;
     change.target = f->change_a->target;
@@ -385,10 +379,11 @@ class FusionFindingMaker {
     };
     for (const FusionCandidate* one : members) {
       if (NameOfChain(*one, members).by_hand.empty()) continue;
-      named.push_back(one);
-      add(*one->savings_ms);
-      if (one->total_us > 0)
-        change.parts.push_back({Scaled(*one->savings_ms, 1000 / one->total_us), one->gpu});
+      const FusionCandidate& own = left.emplace_back(WithoutLayoutCopies(*one));
+      named.push_back(&own);
+      add(*own.savings_ms);
+      if (own.total_us > 0)
+        change.parts.push_back({Scaled(*own.savings_ms, 1000 / own.total_us), own.gpu});
     }
     change.exact = OneKernelEach(named);
     if (rotation) {

@@ -21,6 +21,15 @@ enum class HostCauseKind : std::uint8_t {
   kDescheduled,  // the process had no CPU
 };
 
+// What a waiting call waits to learn.
+enum class WaitKind : std::uint8_t {
+  kOther,     // it only waits
+  kScalar,    // a value that Python asks for
+  kShape,     // how many elements there are
+  kReadBack,  // results that are copied to the host
+  kUpload,    // that what it copies to the device has been read
+};
+
 // Something that the host did, a place that waits, or a phase that launches.
 struct HostPlace {
   std::string name;       // frame with file and line, op, runtime call
@@ -31,6 +40,7 @@ struct HostPlace {
   double idle_ms = 0;    // of the GPU, because of it
   double launch_us = 0;  // of a phase: launch to launch, median; 0: no phase
   double kernel_us = 0;  // of a phase: median kernel
+  WaitKind wait = WaitKind::kOther;
 };
 
 struct HostCause {
@@ -55,6 +65,7 @@ struct HostCause {
   std::string within;             // of a section: the function that holds it; may be empty
   bool once = false;              // most of it is in no steady step
   bool ramp = false;              // launches come late at the start of a step only
+  double behind_ms = 0;           // of waits: idle time right behind them
   bool small_kernels = false;     // of waits: each with a few small kernels, which are late as well
   std::vector<HostPlace> places;  // the most time first
   std::vector<analysis::Change> changes;  // what the simulation is asked

@@ -13,6 +13,8 @@ namespace jarvis::findings {
 namespace {
 
 constexpr std::size_t kHostPlacesMax = 5;
+// Of the host's time for transforms of images that the GPU takes for them, launches included.
+constexpr double kTransformsLeft = 0.03;
 // Of what host time per parameter leaves when all parameters are updated together.
 constexpr double kTogetherPart = 0.1;
 
@@ -131,12 +133,30 @@ class HostFindingMaker {
           std::find(advice.begin(), advice.end(), Advice::kPreprocessOnGpu) != advice.end();
       for (const SectionWork& work : group.work)
         cause.left_ms += transforms && IsDecoding(work.name) ? work.ms : 0;
+      // Nor are the transforms free on the GPU.
+      if (transforms)
+        cause.left_ms += kTransformsLeft * std::max(0.0, cause.idle_ms - cause.left_ms);
       // What nobody can act on is told of only where it is much of the step.
       const bool much = cause.idle_ms >= limits::kSectionAlone / 100 * e_.base_ms;
       if ((advice.empty() && !much) || IsFirstOfMany(group)) continue;
       Add(group.loading ? "data_loading" : "host_section",
           group.loading ? Pattern::kDataLoading : Pattern::kHostSection, std::move(advice),
           std::move(cause));
+      if (unrecorded && e_.context.masks) SayMasks(&out_.back());
+    }
+  }
+
+  // What generators of masks do between batches, if nothing says otherwise.
+  static void SayMasks(Finding* finding) {
+    for (Remedy& remedy : finding->path_a) {
+      if (remedy.advice != Advice::kOverlapHostWork) continue;
+      remedy.facts.push_back(
+          {"what",
+           "after a mask decoder that is most likely the run-length encoding and "
+           "filtering of its masks [inferred]: encode all masks of a batch at once",
+           "words",
+           {},
+           {}});
     }
   }
 
@@ -235,6 +255,7 @@ class HostFindingMaker {
     IntervalSet<std::int64_t> late;
     for (const IdlePhase& phase : ledger_.phases) {
       cause.idle_ms += phase.sync_ms;
+      cause.behind_ms += phase.sync_ms;
       cause.count += phase.waits;
       if (!phase.waits_often() || static_cast<double>(phase.waits) < limits::kWaitsMin) continue;
       cause.idle_ms += phase.launch_ms;
@@ -250,9 +271,10 @@ class HostFindingMaker {
       cause.least = cause.changes;
       cause.changes.emplace_back(analysis::ScaleHost{StretchesOf(Union(std::move(late))), 0});
     }
-    std::vector<Advice> advice = AdviceForWaits(cause.places);
+    std::vector<Remedy> ways = WaysForWaits(cause.places);
     if (cause.places.size() > kHostPlacesMax) cause.places.resize(kHostPlacesMax);
-    Add("synchronisation", Pattern::kSynchronisation, std::move(advice), std::move(cause));
+    Add("synchronisation", Pattern::kSynchronisation, {}, std::move(cause));
+    out_.back().path_a = std::move(ways);
   }
 
   // By the idle time that follows, the most first.
@@ -270,11 +292,29 @@ class HostFindingMaker {
       place.count = group.count;
       place.ms = MsOf(group.total_ns);
       place.idle_ms = ledger_.wait_ms[g];
+      place.wait = KindOf(group);
       cause->total_ms += place.ms;
       cause->places.push_back(std::move(place));
     }
     std::stable_sort(cause->places.begin(), cause->places.end(),
                      [](const HostPlace& a, const HostPlace& b) { return a.idle_ms > b.idle_ms; });
+  }
+
+  // By the copies of the op that waits: a wait of its own stands beside them.
+  WaitKind KindOf(const analysis::WaitGroup& group) const {
+    const trace::EventStore& events = e_.trace.events();
+    const tree::CallTree& tree = e_.trace.tree();
+    std::size_t to_host = 0, to_device = 0;
+    for (const trace::EventIndex call : group.calls) {
+      const trace::EventIndex op = tree.parent(call);
+      for (const trace::EventIndex work : tree.GpuBelow(op == trace::kNoEvent ? call : op)) {
+        if (events[work].kind != trace::EventKind::kMemcpy) continue;
+        const CopyDirection direction = DirectionOf(events.name(work));
+        to_host += direction == CopyDirection::kToHost ? 1 : 0;
+        to_device += direction == CopyDirection::kToDevice ? 1 : 0;
+      }
+    }
+    return KindOfWait(group.op, to_host > to_device, to_device > to_host);
   }
 
   static HostPlace PlaceOf(const IdlePhase& phase) {
@@ -381,7 +421,11 @@ class HostFindingMaker {
     if (cause.places.size() > kHostPlacesMax) cause.places.resize(kHostPlacesMax);
     cause.total_ms = cause.idle_ms;
     cause.changes = {analysis::ScaleHost{StretchesOf(Union(std::move(gaps))), 0}};
-    Add("replay_gap", Pattern::kReplayGap, {Advice::kPrepareSteps}, std::move(cause));
+    const bool vllm = e_.context.engine == Engine::kVllm;
+    std::vector<Advice> advice = {Advice::kHostLengths};
+    // Where the host is ahead already the setting is on.
+    if (vllm && e_.frames.frames.foreign_busy.empty()) advice = {Advice::kPrepareSteps};
+    Add("replay_gap", Pattern::kReplayGap, std::move(advice), std::move(cause));
   }
 
   // One pass of the simulation's graph each: of very many spans it is all between them.

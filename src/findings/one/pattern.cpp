@@ -86,7 +86,7 @@ constexpr PatternInfo kPatterns[] = {
     {P::kSlowDownProjection, "slow_down_projection",
      "a down projection that is slow beside gate and up", true},
     {P::kTableCast, "table_cast", "a table cast again in each layer", true},
-    {P::kShortKernelChain, "short_kernel_chain", "chains of short kernels", true},
+    {P::kShortKernelChain, "short_kernel_chain", "chains of kernels in a replayed graph", true},
     {P::kSlowDecodeAttention, "slow_decode_attention", "keys and values read below the bandwidth",
      true},
     {P::kBelowLargeProducts, "below_large_products",
@@ -108,6 +108,9 @@ static_assert(std::size(kPatterns) == static_cast<std::size_t>(P::kCount));
 
 using A = Advice;
 
+// The first sentence, or what stands before a semicolon, is the short form: a verb, then the call
+// or the setting, at most kShortAction bytes. Reasons and conditions come after it. Words in braces
+// are facts of the remedy, those in double brackets are left out without them.
 constexpr AdviceInfo kAdvices[] = {
     {A::kBatchGemms, "batch_gemms", "batch the products (torch.bmm, grouped GEMM)"},
     {A::kPadDimensions, "pad_dimensions", "pad the sizes to multiples that tiles divide"},
@@ -115,10 +118,14 @@ constexpr AdviceInfo kAdvices[] = {
     {A::kLargerBatch, "larger_batch", "raise the batch so that more rows share one weight"},
     {A::kFuseNeighbours, "fuse_neighbours", "fuse the op with its neighbours"},
     {A::kFuseEpilogue, "fuse_epilogue", "fuse what follows the product into its epilogue"},
-    {A::kCompile, "compile", "let torch.compile fuse the ops"},
+    {A::kCompile, "compile",
+     "wrap the module that holds these ops in `torch.compile`, which fuses them"},
+    {A::kCompileGraphs, "compile_graphs",
+     "compile the model and replay it as a GPU graph: `torch.compile(model, "
+     "mode=\"reduce-overhead\")`"},
     {A::kFlashAttention, "flash_attention", "use scaled_dot_product_attention or flash attention"},
     {A::kChannelsLast, "channels_last",
-     "keep activations in NHWC: model.to(memory_format=torch.channels_last)"},
+     "keep activations in NHWC: `model.to(memory_format=torch.channels_last)`, inputs as well"},
     {A::kFusedNorm, "fused_norm",
      "call one fused kernel instead: torch.nn.functional.rms_norm or layer_norm, or Liger's"},
     {A::kFusedOptimizer, "fused_optimizer",
@@ -129,140 +136,151 @@ constexpr AdviceInfo kAdvices[] = {
     {A::kAvoidCasts, "avoid_casts", "keep one number format across the ops"},
     {A::kContiguousInputs, "contiguous_inputs", "hand over contiguous tensors"},
     {A::kGpuGraphs, "gpu_graphs",
-     "capture the step as a GPU graph (torch.cuda.graph; for compiled code "
-     "mode=\"reduce-overhead\")"},
+     "capture the step as a GPU graph: `torch.cuda.graph` (of compiled code "
+     "`mode=\"reduce-overhead\"`)"},
     {A::kCompileParts, "compile_parts",
-     "compile the parts that are launched op by op: torch.compile(pipe.text_encoder, "
-     "mode=\"reduce-overhead\"), and so pipe.transformer and pipe.vae.decode"},
+     "compile what is launched op by op: `torch.compile(pipe.text_encoder, "
+     "mode=\"reduce-overhead\")`; and so pipe.transformer and pipe.vae.decode"},
     {A::kCompileRest, "compile_rest",
-     "compile what is still launched op by op, too: torch.compile(pipe.text_encoder, "
-     "mode=\"reduce-overhead\"), and each further text encoder of the pipeline; encode prompts "
-     "that "
-     "come again once"},
+     "compile the text encoders, too: `torch.compile(pipe.text_encoder, "
+     "mode=\"reduce-overhead\")`; each further one of the pipeline alike; encode prompts that come "
+     "again once"},
     {A::kGraphParts, "graph_parts",
-     "the waits split the step, so no graph holds it: capture or compile the parts between them "
-     "(torch.compile with mode=\"reduce-overhead\" on an encoder or a decoder)"},
+     "compile the parts between the waits: `torch.compile(part, mode=\"reduce-overhead\")`; no "
+     "graph "
+     "holds a step that waits"},
     {A::kUpgradeTorch, "upgrade_torch",
-     "upgrade to PyTorch 2: torch.compile, which fuses such ops and launches less, is not in the "
-     "version that was recorded"},
+     "upgrade to PyTorch 2 for `torch.compile`, which the recorded version does not have; it fuses "
+     "such ops and launches less"},
     {A::kLegacyOptimizer, "legacy_optimizer",
      "call zero_grad(set_to_none=True), and take torch.optim._multi_tensor (newer PyTorch: "
      "foreach=True)"},
     {A::kAvoidSyncs, "avoid_syncs", "do not wait inside the step: read results once, at its end"},
     {A::kAvoidScalars, "avoid_scalars",
-     "keep scalars on the GPU: no .item(), float() or comparison in Python inside the step"},
+     "read results back together, once: no `.item()`, `float()` or Python comparison in between[[; "
+     "for {waits}]]"},
     {A::kFixedShapes, "fixed_shapes",
-     "replace boolean indexing and nonzero by fixed shapes: carry a mask (torch.where) or padded "
-     "tensors, and filter once at the end"},
-    {A::kAvoidBlockingCopies, "avoid_blocking_copies",
-     "build on the device, once, what is copied there in each call; read results back together, at "
-     "the end"},
+     "carry a mask (`torch.where`) instead of `nonzero` and boolean indexing; filter once, at the "
+     "end[[ (for {waits})]]"},
+    {A::kBuildOnDevice, "build_on_device",
+     "build on the device, once, what is uploaded in each call (`torch.tensor(..., "
+     "device=...)`)[[; "
+     "for {waits}]]"},
+    {A::kReadBackOnce, "read_back_once",
+     "stack the results on the device and copy them back once: one `.cpu()`, not one a result[[; "
+     "for "
+     "{waits}]]"},
     {A::kPrefetchData, "prefetch_data",
      "give the DataLoader more workers or a larger prefetch_factor: those it has cannot keep up"},
     {A::kLoaderWorkers, "loader_workers",
-     "load in other processes: DataLoader(num_workers=8, pin_memory=True, "
-     "persistent_workers=True); today the main process loads itself"},
+     "load in other processes: `DataLoader(num_workers=8, pin_memory=True, "
+     "persistent_workers=True)`; today the main process loads itself"},
     {A::kPreprocessOnGpu, "preprocess_on_gpu",
-     "resize and normalise on the GPU, whole batches of uint8 at once: torchvision.transforms.v2, "
-     "or the fast image processor of transformers (use_fast=True)"},
+     "resize and normalise on the GPU, batches of uint8: torchvision.transforms.v2 (transformers: "
+     "`use_fast=True`)"},
     {A::kDecodeElsewhere, "decode_elsewhere",
      "decode in a worker process ahead of the step, or on the GPU (torchcodec with NVDEC)"},
     {A::kPrepareAhead, "prepare_ahead",
-     "prepare the next input in worker processes while the GPU has this one (num_workers of the "
-     "pipeline call or of its DataLoader): the first input still waits for its own, and one worker "
-     "hides no more of each than the rest of its time"},
+     "prepare the next input in worker processes (`num_workers` of the pipeline call or "
+     "DataLoader); "
+     "the first input still waits for its own, and one worker hides no more of each than the rest "
+     "of its time"},
     {A::kOnceOutside, "once_outside",
-     "do this once and keep the result: it walks modules and parameters, which do not change from "
-     "step to step"},
+     "walk modules and parameters once and keep the result; they do not change from step to step"},
     {A::kPrepareSteps, "prepare_steps",
-     "prepare the next step while this one runs (vLLM: --async-scheduling; SGLang: its overlap "
-     "scheduler, on unless disabled), and keep sequence lengths on the host, so that nothing is "
-     "read back before the replay"},
+     "start vLLM with --async-scheduling, which prepares the next step while this one runs"},
+    {A::kHostLengths, "host_lengths",
+     "keep sequence lengths on the host, so that nothing is read back before the replay"},
     {A::kHostOpsToDevice, "host_ops_to_device",
      "run these torch ops on the GPU, before the result is copied to the CPU"},
     {A::kFindHostWork, "find_host_work",
-     "first record once with with_stack=True, which names the work; that alone saves nothing"},
+     "record once with with_stack=True, which names the work; that alone saves nothing"},
     {A::kOverlapCommunication, "overlap_communication",
-     "issue the collective asynchronously (async_op=True) and put computing that does not need it "
-     "before its wait"},
+     "issue the collective with `async_op=True`, and compute what does not need it before its "
+     "wait"},
     {A::kTuneBuckets, "tune_buckets",
-     "the gradients are bucketed and overlapped already: compute longer beside them (no_sync() "
-     "over several micro-batches, a larger batch)"},
+     "compute longer beside the buckets: no_sync() over several micro-batches, or a larger batch; "
+     "the gradients are bucketed and overlapped already"},
     {A::kExposedBuckets, "exposed_buckets",
-     "most of it runs with no computing beside it: communicate less often for the same computing "
-     "(no_sync() over several micro-batches, a larger batch), and start the reduction earlier "
-     "(a smaller bucket_cap_mb)"},
+     "reduce less often: no_sync() over several micro-batches, or a larger batch; most of it runs "
+     "with no computing beside it (a smaller bucket_cap_mb starts it earlier)"},
     {A::kCompressGradients, "compress_gradients",
      "send the fp32 gradients in 16 bits: DDP's bf16_compress_hook"},
     {A::kOverlapAllToAll, "overlap_all_to_all",
-     "send the all_to_all in 16 bits (TorchRec: quantized communication), and the next batch's "
+     "send the all_to_all in 16 bits (TorchRec: quantized communication); and the next batch's "
      "indices while this one computes (TrainPipelineSparseDist)"},
     {A::kPrefetchToDevice, "prefetch_to_device",
      "copy the next batch on a stream of its own while this one computes"},
     {A::kProductAndShuffle, "product_and_shuffle",
-     "where the stride of the transposed convolution is its kernel size, write it as one product "
-     "and pixel_shuffle; else keep it in channels_last"},
+     "write the transposed convolution as one product and `pixel_shuffle`; that holds where its "
+     "stride is its kernel size, else keep it in channels_last"},
     {A::kPinnedCopies, "pinned_copies",
      "use pinned memory on the host's side, with non_blocking=True"},
     {A::kKeepOnDevice, "keep_on_device", "keep the data on the device"},
     {A::kWarmUpFirst, "warm_up_first",
-     "warm up: run one iteration (of a server: one request) before what is timed, served or "
-     "recorded"},
+     "run a warm-up iteration before what is timed, served or recorded"},
     {A::kOverlapHostWork, "overlap_host_work",
-     "vectorise this host work, or do it in another thread or process while the GPU has work"},
+     "vectorise this host work, or do it in a worker while the GPU has the next batch[[; {what}]]"},
     {A::kRecordWithoutStacks, "record_without_stacks", "record again with with_stack=False"},
     {A::kGiveCores, "give_cores",
      "give each process CPU cores of its own (affinity, quota, fewer processes)"},
     {A::kGatherInstead, "gather_instead",
-     "read by index instead of writing by index: index_select with the inverse permutation, or "
-     "index_copy_ where indices occur once"},
+     "read by index instead of writing by it: `index_select` with the inverse permutation; "
+     "`index_copy_` where indices occur once"},
     {A::kPreallocate, "preallocate",
      "write the parts into one buffer instead of concatenating them"},
     {A::kWriteInPlace, "write_in_place",
      "let the work before write straight into the buffers that graphs and collectives read"},
     {A::kFuseAllReduce, "fuse_all_reduce",
-     "fuse the all-reduce with the residual add and the normalisation behind it (FlashInfer's "
-     "allreduce_fusion, symmetric memory)"},
+     "fuse the all-reduce with the residual add and norm behind it (FlashInfer's "
+     "allreduce_fusion)"},
     {A::kFuseIntoProduct, "fuse_into_product",
-     "compute it in the epilogue of the product before it: max-autotune with template backends "
-     "(TORCHINDUCTOR_MAX_AUTOTUNE_GEMM_BACKENDS=ATEN,TRITON)"},
+     "compile with max-autotune and TORCHINDUCTOR_MAX_AUTOTUNE_GEMM_BACKENDS=ATEN,TRITON; the "
+     "product "
+     "before then computes it in its epilogue"},
     {A::kFuseRotary, "fuse_rotary",
-     "call one kernel for both rotations: Liger's liger_rotary_pos_emb, or flash-attn's "
-     "apply_rotary_emb"},
+     "call one kernel for both rotations: Liger's `liger_rotary_pos_emb`; or flash-attn's "
+     "`apply_rotary_emb`"},
+    {A::kActivationAiter, "activation_aiter",
+     "call aiter's `silu_and_mul` there; the kernel stands behind a library's product, so that no "
+     "compiler fuses it"},
+    {A::kActivationFlashInfer, "activation_flashinfer",
+     "call FlashInfer's `silu_and_mul` there; the kernel stands behind a library's product, so "
+     "that "
+     "no compiler fuses it"},
     {A::kReplay, "replay", "hand a reproducer to those who write the kernel"},
     {A::kTuneHipblaslt, "tune_hipblaslt",
-     "tune hipBLASLt for these sizes: a run with PYTORCH_TUNABLEOP_ENABLED=1 and "
-     "PYTORCH_TUNABLEOP_TUNING=1, or offline"},
+     "tune hipBLASLt for these sizes: one warm-up run with PYTORCH_TUNABLEOP_ENABLED=1; later runs "
+     "read the file that it writes"},
     {A::kMaxAutotune, "max_autotune",
-     "compile with mode=\"max-autotune\", which times Triton's and the library's kernels for these "
+     "compile with `mode=\"max-autotune\"`, which times Triton's and the library's kernels for "
+     "these "
      "sizes"},
     {A::kSplitK, "split_k", "use a kernel that splits K"},
-    {A::kFasterActivation, "faster_activation",
-     "it stands behind a product of a library, so no compiler fuses it: time other kernels for it "
-     "at these shapes (aiter's, FlashInfer's, vLLM's `torch.ops._C`, a generated one), or a "
-     "product "
-     "with a gated epilogue"},
     {A::kAttentionCk, "attention_ck",
-     "the kernel is AOTriton's: set TORCH_ROCM_FA_PREFER_CK=1 for Composable Kernel's"},
+     "set TORCH_ROCM_FA_PREFER_CK=1 for Composable Kernel's attention; now it is AOTriton's"},
     {A::kAttentionCudnn, "attention_cudnn",
-     "the kernel is FlashAttention-2's, made for older GPUs: set TORCH_CUDNN_SDPA_ENABLED=1 for "
-     "cuDNN's, or call FlashAttention-3"},
+     "set TORCH_CUDNN_SDPA_ENABLED=1 for cuDNN's attention, or call FlashAttention-3; the kernel "
+     "is "
+     "FlashAttention-2's, made for older GPUs"},
     {A::kTuneCommunication, "tune_communication",
      "hold the bus rate against nccl-tests or rccl-tests at these sizes; only if it is below, look "
      "at topology and algorithm (NCCL_ALGO, NCCL_PROTO)"},
     {A::kRecordRanks, "record_ranks",
-     "first record all ranks and run nccl-tests or rccl-tests at these sizes: one rank cannot tell "
-     "a late partner from a slow link"},
+     "record all ranks, and run nccl-tests or rccl-tests at these sizes; one rank cannot tell a "
+     "late "
+     "partner from a slow link"},
     {A::kGraphsVllm, "graphs_vllm",
-     "start vLLM without --enforce-eager, with cudagraph_capture_sizes that cover this batch in "
-     "its compilation config"},
+     "start vLLM without --enforce-eager[[, with {tokens} in `cudagraph_capture_sizes`]]; sizes "
+     "above "
+     "the largest captured one run eagerly"},
     {A::kGraphsSglang, "graphs_sglang",
      "start SGLang without --disable-cuda-graph, with a --cuda-graph-max-bs that covers this "
      "batch"},
     {A::kGraphsTensorRt, "graphs_tensorrt", "switch on cuda_graph_config in TensorRT-LLM"},
     {A::kFuseAllReduceVllm, "fuse_all_reduce_vllm",
-     "let vLLM fuse the all-reduce with the normalisation behind it: pass_config with "
-     "fuse_allreduce_rms (older versions: enable_fi_allreduce_fusion)"},
+     "let vLLM fuse all-reduce and norm: `pass_config` with fuse_allreduce_rms; older versions: "
+     "enable_fi_allreduce_fusion"},
     {A::kFuseAllReduceSglang, "fuse_all_reduce_sglang",
      "start SGLang with --enable-flashinfer-allreduce-fusion"},
     {A::kProfileCounters, "profile_counters",
@@ -320,7 +338,8 @@ constexpr Advice kAround[] = {A::kCompile,
                               A::kFuseAllReduceVllm,
                               A::kFuseAllReduceSglang,
                               A::kProfileCounters,
-                              A::kFasterActivation};
+                              A::kCompileGraphs,
+                              A::kHostLengths};
 
 bool HasAction(std::span<const Remedy> path) {
   return std::any_of(path.begin(), path.end(), [](const Remedy& remedy) {

@@ -2,6 +2,7 @@
 // is said about them is the business of whoever writes reports.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <span>
@@ -130,6 +131,7 @@ enum class Advice : std::uint8_t {
   kFuseNeighbours,
   kFuseEpilogue,
   kCompile,
+  kCompileGraphs,
   kFlashAttention,
   kChannelsLast,
   kFusedNorm,
@@ -147,7 +149,8 @@ enum class Advice : std::uint8_t {
   kAvoidSyncs,
   kAvoidScalars,
   kFixedShapes,
-  kAvoidBlockingCopies,
+  kBuildOnDevice,
+  kReadBackOnce,
   kPrefetchData,
   kLoaderWorkers,
   kPreprocessOnGpu,
@@ -155,6 +158,7 @@ enum class Advice : std::uint8_t {
   kPrepareAhead,
   kOnceOutside,
   kPrepareSteps,
+  kHostLengths,
   kHostOpsToDevice,
   kFindHostWork,
   kOverlapCommunication,
@@ -176,12 +180,13 @@ enum class Advice : std::uint8_t {
   kFuseAllReduce,
   kFuseIntoProduct,
   kFuseRotary,
+  kActivationAiter,
+  kActivationFlashInfer,
   // B
   kReplay,
   kTuneHipblaslt,
   kMaxAutotune,
   kSplitK,
-  kFasterActivation,
   kAttentionCk,
   kAttentionCudnn,
   kTuneCommunication,
@@ -202,8 +207,10 @@ enum class Advice : std::uint8_t {
 struct AdviceInfo {
   Advice advice;
   std::string_view key;   // "channels_last"
-  std::string_view what;  // an imperative without numbers
+  std::string_view what;  // an imperative, its short form first
 };
+// What the short form of an action may take at most, in bytes.
+inline constexpr std::size_t kShortAction = 110;
 const AdviceInfo& Info(Advice advice);
 Path PathOf(Advice advice);
 std::span<const AdviceInfo> Advices();

@@ -87,11 +87,12 @@ class TimeQualities {
     const std::size_t file_end = name.find('(');
     const std::size_t slash = name.substr(0, file_end).rfind('/');
     if (slash != std::string_view::npos) name.remove_prefix(slash + 1);
-    // A file that a compiler made is called by a hash of its text.
+    // A compiler's file is called by a hash.
     constexpr std::size_t kHash = 40;
-    const std::size_t hash = name.find_first_not_of("abcdefghijklmnopqrstuvwxyz0123456789");
-    if (hash != std::string_view::npos && hash >= kHash && name.substr(hash).starts_with(".py("))
-      return "the generated code of a compiled graph";
+    const std::size_t function = name.find("): ");
+    if (name.find(".py(") != std::string_view::npos && name.find(".py(") >= kHash &&
+        function != std::string_view::npos)
+      return fmt::format("the compiled graph's `{}`", name.substr(function + 3));
     return std::string(name.size() > kLong ? name.substr(name.size() - kLong) : name);
   }
 

@@ -79,6 +79,12 @@ class RepeatedWorkFinder {
       facts.push_back(
           StructureWords("statistics", "batch normalisation updates its statistics twice a step"));
     }
+    facts.push_back(StructureWords(
+        "effect", statistics ? "Running statistics of batch normalisation change with it, as they "
+                               "are updated once a step then; gradients stay the same"
+                             : "What is computed stays the same"));
+    if (HasWrapper()) facts.push_back(StructureWords("wrapper", "`CheckpointWrapper`"));
+    facts.push_back(NumberFact("host_ms", HostMs(host_ns) / StepsWith(frames), "ms"));
     const auto& devices = calls_.trace.trace().metadata.devices;
     if (!devices.empty() && devices.front().memory_bytes) {
       const double gib = static_cast<double>(*devices.front().memory_bytes) / (1 << 30);
@@ -88,6 +94,25 @@ class RepeatedWorkFinder {
         HostMs(std::max(host_ns, gpu_ns)), std::move(facts));
     // Where the host is ahead, its own time is no cost of a step: the time told is the GPU's.
     if (gpu_ns > 0) out_.back().time_ms = HostMs(gpu_ns);
+  }
+
+  // How many steps do such work, as not all that are marked need to.
+  double StepsWith(const std::vector<EventIndex>& frames) const {
+    const auto& steps = calls_.trace.steps();
+    const auto count = std::count_if(steps.begin(), steps.end(), [&](const analysis::Step& step) {
+      return std::any_of(frames.begin(), frames.end(), [&](EventIndex frame) {
+        return events_[frame].ts_ns >= step.start_ns && events_[frame].ts_ns < step.end_ns;
+      });
+    });
+    return static_cast<double>(std::max<std::ptrdiff_t>(1, count));
+  }
+
+  // The modules that a trainer puts around those whose work is done again.
+  bool HasWrapper() const {
+    return std::any_of(tree_.preorder().begin(), tree_.preorder().end(), [&](EventIndex e) {
+      return events_[e].kind == trace::EventKind::kPythonFunction &&
+             events_.name(e).find("CheckpointWrapper") != std::string_view::npos;
+    });
   }
 
   bool InsideRecompute(EventIndex e) const {
@@ -186,8 +211,8 @@ class RepeatedWorkFinder {
     if (HasItemPerLabel()) {
       facts.push_back(StructureWords(
           "call",
-          "the pipeline makes an item of each label, so give the processor all labels of an image, "
-          "`processor(text=[labels], images=image)`, and call the model itself once"));
+          "Give the processor all labels of an image at once: `processor(text=[labels], "
+          "images=image)`. The pipeline makes an item of each label, so call the model itself"));
     }
     Add(Pattern::kRepeatedPass, std::string(analysis::ModuleClass(name)), std::move(gpu),
         {{events_[passes.calls.front()].track, begin, end}}, total, std::move(facts));

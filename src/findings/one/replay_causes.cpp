@@ -9,6 +9,7 @@
 #include <tuple>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "analysis/align/graph_capture.h"
 #include "analysis/align/role_rules.h"
@@ -77,8 +78,9 @@ struct ReplaySequence {
 
 class ReplayCauses {
  public:
-  ReplayCauses(const Calls& calls, std::vector<CategoryAnalysis>* categories)
-      : calls_(calls), events_(calls.recorded.events()), out_(*categories) {
+  ReplayCauses(const Calls& calls, const WorkContext& work,
+               std::vector<CategoryAnalysis>* categories)
+      : calls_(calls), events_(calls.recorded.events()), work_(work), out_(*categories) {
     for (auto& replay : analysis::FindReplayedGraphs(events_, calls.recorded.tree())) {
       ReplaySequence& sequence = sequences_.emplace_back();
       sequence.launch = replay.launch;
@@ -158,6 +160,15 @@ class ReplayCauses {
     return sequence.gpu.size();
   }
 
+  static std::string KnobOf(std::string_view kernel) {
+    if (kernel.find("matmul_ogs") != std::string_view::npos) {
+      return "Set block sizes and split-K for it: triton_kernels' `update_opt_flags_constraints`. "
+             "Gate and up keep theirs";
+    }
+    return "Give the down projection a kernel for its own sizes: other block sizes, K split over "
+           "more blocks";
+  }
+
   void SlowDown(std::vector<EventIndex> down, double up_us, double down_us) {
     constexpr double kClearly = 1.25;
     if (down_us <= kClearly * up_us / 2) return;
@@ -169,8 +180,11 @@ class ReplayCauses {
     cause.pattern = Pattern::kSlowDownProjection;
     cause.group = std::string(Name(down.front()));
     cause.facts = {SequenceText("kernel", analysis::ShortKernelName(Name(down.front()))),
-                   NumberFact("down_ms", total_ms, "ms"), NumberFact("down_us", down_us, "us"),
-                   NumberFact("up_us", up_us, "us"), NumberFact("target_us", up_us / 2, "us")};
+                   NumberFact("down_ms", total_ms, "ms"),
+                   NumberFact("down_us", down_us, "us"),
+                   NumberFact("up_us", up_us, "us"),
+                   NumberFact("target_us", up_us / 2, "us"),
+                   SequenceText("knob", KnobOf(Name(down.front())), "words")};
     cause.b = Target{{0.5 * most, 0.8 * most, most},
                      fmt::format("{:.3g} us a call", up_us / 2),
                      "the rate of gate and up in this trace"};
@@ -232,6 +246,15 @@ class ReplayCauses {
     cause.facts = {SequenceText("shape", text + ")"), SequenceText("from", ShortType(types[0])),
                    SequenceText("to", ShortType(types[1])),
                    SequenceCount("calls", static_cast<std::size_t>(std::llround(repeats)))};
+    constexpr std::int64_t kPositions = 2048;  // and more, of at most so many elements each
+    constexpr std::int64_t kRotated = 256;
+    if (shapes[0].size() == 2 && shapes[0][0] >= kPositions && shapes[0][1] <= kRotated) {
+      cause.facts.push_back(SequenceText(
+          "owner",
+          "By its shape it is the rotary embedding's table of cosines and sines [inferred]: that "
+          "module owns the buffer",
+          "words"));
+    }
     const double most = 1 - 1 / repeats;
     cause.a = Target{{0.8 * most, 0.95 * most, 1}, "no cast in the step", "calls in this trace"};
     o->cause = std::move(cause);
@@ -261,11 +284,21 @@ class ReplayCauses {
     Cause cause;
     cause.pattern = Pattern::kSlowDecodeAttention;
     cause.group = "decode";
-    cause.facts = {SequenceCount("tokens", static_cast<std::size_t>(tokens)),
-                   SequenceCount("requests", static_cast<std::size_t>(number("g_sq"))),
-                   NumberFact("tb_s_achieved", *e.tb_per_s, "TB/s"),
-                   NumberFact("bandwidth_percent", *e.tb_per_s / *e.peak_tb_per_s * 100, "%"),
-                   SequenceText("grid", GridText(o->gpu.front()), "words")};
+    cause.facts = {
+        SequenceCount("tokens", static_cast<std::size_t>(tokens)),
+        SequenceCount("requests", static_cast<std::size_t>(number("g_sq"))),
+        NumberFact("tb_s_achieved", *e.tb_per_s, "TB/s"),
+        NumberFact("bandwidth_percent", *e.tb_per_s / *e.peak_tb_per_s * 100, "%"),
+        SequenceText("grid", GridText(o->gpu.front()), "words"),
+        SequenceText("backend", BackendOf(*o, tokens / std::max(1.0, number("g_sq"))), "words")};
+    // An op that a profiler made stands for the kernel that it wraps.
+    if (o->name.find("profiler::") != std::string::npos && !o->kernels.empty()) {
+      cause.subject = analysis::ShortKernelName(o->kernels.front().name);
+      cause.gpu = o->gpu;
+      cause.gpu_us = o->gpu_us;
+    }
+    // Half of the bytes at the rate of today.
+    cause.option = Target{{0.5, 0.5, 0.5}, "", ""};
     const auto saved = [&](double share) {
       return std::max(0.0, 1 - *e.tb_per_s / (share * goal));
     };
@@ -275,15 +308,37 @@ class ReplayCauses {
     o->cause = std::move(cause);
   }
 
+  // A captured grid has splits for the longest context that the server allows; where it has many
+  // times what the requests need, the limit is the setting.
+  std::string BackendOf(const Operation& o, double context) const {
+    constexpr double kSplit = 256;  // keys of one split, as kernels have them
+    constexpr double kOversized = 4;
+    double most = 0;
+    for (const std::int64_t size : GridOf(o.gpu.front()))
+      most = std::max(most, static_cast<double>(size));
+    if (work_.engine == Engine::kSglang && most * kSplit >= kOversized * context) {
+      return "Start SGLang with a --context-length near the longest request. The captured grid has "
+             "splits of the keys for the longest context that the server allows";
+    }
+    const bool aiter = o.name.find("aiter") != std::string::npos || o.library == "AITER";
+    if (work_.engine == Engine::kVllm && work_.amd && !aiter)
+      return "Start vLLM with VLLM_ROCM_USE_AITER=1, and time its attention at these lengths";
+    return "Size the splits of the keys for the context at hand. A graph is captured with one grid "
+           "for all lengths that the server allows";
+  }
+
+  // The recorded grid; empty: not recorded.
+  Shape GridOf(EventIndex gpu) const {
+    const trace::EventStore& events = calls_.events();
+    const std::vector<Shape> shapes = ParseShapes(
+        fmt::format("[{}]", trace::MemberOf(events.text(events.args_of(gpu).other), "grid")));
+    return shapes.empty() ? Shape{} : shapes.front();
+  }
+
   // " (grid [32,160,8])"; empty: not recorded.
   std::string GridText(EventIndex gpu) const {
-    const trace::EventStore& events = calls_.events();
-    const std::string_view grid = trace::MemberOf(events.text(events.args_of(gpu).other), "grid");
-    std::string text;
-    for (const char c : grid) {
-      if (c != ' ') text += c;
-    }
-    return text.empty() ? text : fmt::format(" (grid {})", text);
+    const Shape grid = GridOf(gpu);
+    return grid.empty() ? "" : fmt::format(" (grid [{}])", fmt::join(grid, ","));
   }
 
   // ---- chains of short kernels
@@ -294,19 +349,50 @@ class ReplayCauses {
     std::size_t times = 0;
     std::size_t kernels = 0;
     double us = 0, saved_us = 0;
+    bool all_short = true;
   };
 
-  bool IsShort(const ReplaySequence& sequence, std::size_t at) {
+  // Of a graph that was captured op by op: a compiler makes one kernel of those in a row, however
+  // long they are. Copies are told of by what they are for.
+  bool IsEagerPointwise(std::string_view kernel) const {
+    return !work_.compiled && !work_.IsServer() &&
+           kernel.find("elementwise_kernel") != std::string_view::npos &&
+           kernel.find("copy") == std::string_view::npos;
+  }
+
+  // Whether one kernel could do it together with its neighbours.
+  bool IsOfChain(const ReplaySequence& sequence, std::size_t at) {
     const EventIndex e = sequence.gpu[at];
-    if (Usual(e) >= limits::kSmallKernelUs || Us(e) >= 2 * limits::kSmallKernelUs) return false;
+    const bool is_short = Usual(e) < limits::kSmallKernelUs && Us(e) < 2 * limits::kSmallKernelUs;
+    if (!is_short && !IsEagerPointwise(Name(e))) return false;
     const std::string_view role = sequence.roles[at];
     if (role == "attention" || role == "communication" || IsProductKernel(Name(e))) return false;
     const Operation* operation = OperationOf(e);
     return operation != nullptr && !operation->cause && !operation->claimed;
   }
 
+  // "elementwise_kernel<CUDAFunctor_add, fp32>": "add", what it does; empty: no such kernel.
+  static std::string_view FunctorOf(std::string_view kernel) {
+    constexpr std::string_view kMark = "CUDAFunctor_";
+    for (const std::string_view end : {"_kernel_cuda", "Functor", "_kernel_impl"}) {
+      if (kernel.find("elementwise_kernel") == kernel.npos) return {};
+      std::size_t at = kernel.find(kMark);
+      if (at != kernel.npos) {
+        kernel.remove_prefix(at + kMark.size());
+        return kernel.substr(0, kernel.find_first_of("<,> "));
+      }
+      at = kernel.find(end);
+      if (at == kernel.npos) continue;
+      const std::string_view name = kernel.substr(0, at);
+      return name.substr(name.find_last_of(":<, ") + 1);
+    }
+    return {};
+  }
+
   static std::string PartText(std::string_view role, std::string_view kernel) {
     if (role != analysis::kOtherRole) return std::string(role);
+    if (const std::string_view functor = FunctorOf(kernel); !functor.empty())
+      return std::string(functor);
     constexpr std::size_t kNameMax = 40;
     return std::string(Shortened(analysis::ShortKernelName(kernel), kNameMax));
   }
@@ -317,7 +403,7 @@ class ReplayCauses {
       std::size_t begin = 0;
       for (std::size_t i = 0; i <= sequence.gpu.size(); ++i) {
         const bool goes_on =
-            i < sequence.gpu.size() && IsShort(sequence, i) &&
+            i < sequence.gpu.size() && IsOfChain(sequence, i) &&
             (i == begin || events_[sequence.gpu[i]].track == events_[sequence.gpu[begin]].track);
         if (goes_on) continue;
         if (i - begin >= 2) AddChain(sequence, begin, i, &chains);
@@ -339,6 +425,7 @@ class ReplayCauses {
           i + 1 < end && PartText(sequence.roles[i + 1], Name(sequence.gpu[i + 1])) == part;
       us += Us(sequence.gpu[i]);
       longest = std::max(longest, Us(sequence.gpu[i]));
+      made.all_short = made.all_short && Usual(sequence.gpu[i]) < limits::kSmallKernelUs;
       made.roles.insert(sequence.roles[i]);
       if (again) {
         ++same;
@@ -363,15 +450,24 @@ class ReplayCauses {
   // What is usually one kernel, by the parts of a chain.
   static std::string FusionOf(const std::set<std::string_view>& roles) {
     const auto has = [&](std::string_view role) { return roles.contains(role); };
-    if (has("router")) return "top-k, sorting and padding of the routing together";
+    if (has("router")) return "top-k, sorting and padding of the routing";
     if (has("rotary embedding") && has("norm"))
-      return has("kv cache") ? "QK-norm, rotary embedding and the write to the KV cache together"
-                             : "QK-norm and rotary embedding together";
+      return has("kv cache") ? "QK-norm, rotary embedding and the write to the KV cache"
+                             : "QK-norm and rotary embedding";
     if (has("rotary embedding") && has("kv cache"))
-      return "rotary embedding and the write to the KV cache together";
+      return "rotary embedding and the write to the KV cache";
     if (has("experts") && has("norm"))
-      return "what finishes the experts' output with the residual and norm behind it";
+      return "the experts' weighted sum, the residual and the norm behind it";
     return {};
+  }
+
+  // Where no kernel is known that does it, a compiler has to, before the graph is captured.
+  std::string CompiledBefore() const {
+    return work_.before_torch2
+               ? "Script the module before it is captured (`torch.jit.script`), which fuses "
+                 "pointwise "
+                 "ops"
+               : "Compile the module before it is captured (`torch.compile`): one kernel a chain";
   }
 
   void SetChains(const std::map<std::string, Chain>& chains) {
@@ -382,6 +478,7 @@ class ReplayCauses {
       all.kernels += chain.kernels;
       all.us += chain.us;
       all.saved_us += chain.saved_us;
+      all.all_short = all.all_short && chain.all_short;
     }
     std::stable_sort(order.begin(), order.end(),
                      [](const Chain* a, const Chain* b) { return a->saved_us > b->saved_us; });
@@ -392,10 +489,9 @@ class ReplayCauses {
       text += (text.empty() ? "" : "; ") + chain.what;
       const std::string fusion = FusionOf(chain.roles);
       if (!fusion.empty() && fusions.find(fusion) == std::string::npos)
-        fusions += (fusions.empty() ? "" : "; ") + fusion;
+        fusions += fmt::format("{}Fuse {} into one kernel", fusions.empty() ? "" : ". ", fusion);
     }
-    if (fusions.empty())
-      fusions = "let a compiler do it before the graph is captured (torch.compile)";
+    if (fusions.empty()) fusions = CompiledBefore();
     // A kernel that does the work of several takes longer than the longest of them.
     constexpr double kFused = 0.85;
     const double most = kFused * all.saved_us / all.us;
@@ -405,13 +501,17 @@ class ReplayCauses {
       cause.group = "chains";
       cause.subject = order.front()->what;
       cause.facts = {
-          NumberFact("short_us", limits::kSmallKernelUs, "us"),
-          SequenceCount("kernels", all.kernels),
-          SequenceText("chains", text, "words"),
+          SequenceCount("kernels", all.kernels), SequenceText("chains", text, "words"),
           SequenceCount("times", order.front()->times),
           NumberFact("each_us", order.front()->us / static_cast<double>(order.front()->times),
                      "us"),
           SequenceText("fusions", fusions, "words")};
+      if (all.all_short) {
+        cause.facts.push_back(NumberFact("short_us", limits::kSmallKernelUs, "us"));
+        cause.facts.push_back(SequenceText(
+            "floor", "each kernel about as long as starting one does, whatever it computes",
+            "words"));
+      }
       cause.a = Target{{most / 2, 0.8 * most, most}, "one kernel a chain", "chains in this trace"};
       for (const EventIndex e : gpu)
         cause.gpu_us += Us(e);
@@ -422,6 +522,7 @@ class ReplayCauses {
 
   const Calls& calls_;
   const trace::EventStore& events_;
+  const WorkContext& work_;
   std::vector<CategoryAnalysis>& out_;
   std::vector<ReplaySequence> sequences_;
   std::map<StringId, double> usual_;  // median time by kernel
@@ -447,8 +548,9 @@ void ForgetWindowRates(const Calls& calls, std::vector<CategoryAnalysis>* catego
   }
 }
 
-void FindReplayCauses(const Calls& calls, std::vector<CategoryAnalysis>* categories) {
-  ReplayCauses(calls, categories).Run();
+void FindReplayCauses(const Calls& calls, const WorkContext& work,
+                      std::vector<CategoryAnalysis>* categories) {
+  ReplayCauses(calls, work, categories).Run();
 }
 
 }  // namespace jarvis::findings

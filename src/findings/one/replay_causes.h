@@ -7,6 +7,7 @@
 
 #include "findings/one/calls.h"
 #include "findings/one/category_analysis.h"
+#include "findings/one/work_context.h"
 
 namespace jarvis::findings {
 
@@ -20,6 +21,7 @@ void ForgetWindowRates(const Calls& calls, std::vector<CategoryAnalysis>* catego
 
 // Gives operations of replays their causes, before the rules for single operations (FindCauses) see
 // the others. Linear in the kernels of replays.
-void FindReplayCauses(const Calls& calls, std::vector<CategoryAnalysis>* categories);
+void FindReplayCauses(const Calls& calls, const WorkContext& work,
+                      std::vector<CategoryAnalysis>* categories);
 
 }  // namespace jarvis::findings

@@ -14,11 +14,11 @@ constexpr RuleRow kRows[] = {
      "Tensile "
      "of type S) on a device with TF32 or XF32 units",
      "on fp32 kernels ({kernel}) at {tflops_achieved}; the TF32 rate of the device is {tf32_peak}",
-     "[[Where accuracy allows it, `torch.autocast(\"cuda\", torch.bfloat16)` goes further: "
+     "[[Run it under `torch.autocast(\"cuda\", torch.bfloat16)`, where accuracy allows it: "
      "{option}.]]",
-     "Allow TF32: `torch.set_float32_matmul_precision(\"high\")` once at the start, or "
-     "{environment} "
-     "in the environment. Inputs of products are then rounded to 10 bits of mantissa.",
+     "Set `torch.set_float32_matmul_precision(\"high\")` once at the start, which allows TF32. "
+     "Without touching the code: {environment} in the environment. Inputs of products are then "
+     "rounded to 10 bits of mantissa.",
      "Products of fewer bits; kernels that use TF32 already; devices without such units.",
      "35, 50 and 60 % of the TF32 peak, never faster than memory",
      "dense TF32 peak of the platform"},
@@ -26,17 +26,16 @@ constexpr RuleRow kRows[] = {
      "Ops on fp64 tensors outside of products, in a trace whose products run in fewer bits",
      "on fp64 tensors, while the model's products run in {model_type}; the first of them is "
      "{first_op}{first_place}",
-     "Make the value fp32 where it enters, at {first_op}: `dtype=torch.float32` (NumPy arrays and "
-     "Python floats become fp64), or one cast right after it.",
+     "Make the value fp32 where it enters, at {first_op}: `dtype=torch.float32`. NumPy arrays and "
+     "Python floats become fp64; one cast right after it does as well.",
      "", "Traces whose own products are fp64; scalars and single elements.",
      "half of the time: half of the bytes", "bytes of an element"},
     {Pattern::kOldKernel,
      "Products on kernels for operands that are not aligned (`align1`, `align2`) or of an older "
      "architecture than the trace's newest, with a size that 16 bytes do not divide",
      "on {kernel}, at {tflops_achieved}: size {sizes} is no multiple of {multiple_of}",
-     "Pad {sizes} to {padded}: then the library takes its regular kernels. Where the size comes "
-     "from "
-     "the input (tokens, classes), pad it there once and mask the rest.",
+     "Pad {sizes} to {padded}. Then the library takes its regular kernels; where the size comes "
+     "from the input (tokens, classes), pad it there once and mask the rest.",
      "", "Products that memory bounds; attention in parts, which is one finding of its own.",
      "the best aligned product of the trace of the same type, else a large product's share of the "
      "peak",
@@ -44,12 +43,16 @@ constexpr RuleRow kRows[] = {
     {Pattern::kUnfusedAttention,
      "A product, then scaling, mask, softmax, dropout and a second product in launch order whose "
      "shapes fit, forward or backward; module names are not needed",
-     "as {kernels_per_instance} kernels, with scores of {score_shape} through memory (head size "
+     "as {kernels_per_instance} kernels, with scores of {score_shape} through memory ([[{frames} "
+     "frames of {patches} patches in a sequence; ]]head size "
      "{head_size}[[; {odd} is no multiple of 8, so its products run on {odd_kernel}]]),",
-     "Replace the product, softmax and product[[ in {place}]] by "
-     "`torch.nn.functional.scaled_dot_product_attention`; {masks}. "
-     "[[{flag}]]",
-     "", "Attention that a flash or FMHA kernel does already; at most 32 queries or keys.",
+     "Call `torch.nn.functional.scaled_dot_product_attention`[[ in {file}]]. It replaces the "
+     "product, softmax and product[[ of {place}]]; {masks}.",
+     "[[Check `num_frames` first: the model cuts a video into {groups} sequences, and {frames} "
+     "frames "
+     "share each. A frame has {patches} patches; with {groups} frames in all, one in a sequence, "
+     "this takes {option} less, other inputs given.]] [[{flag}.]]",
+     "Attention that a flash or FMHA kernel does already; at most 32 queries or keys.",
      "what fused kernels reach on the device at this head size, and 60 % of it",
      "the table of published rates below"},
     {Pattern::kSlowAttentionKernel,
@@ -57,10 +60,9 @@ constexpr RuleRow kRows[] = {
      "head size",
      "with {kernel} at {tflops_achieved} (head size {head_size}); {reference} reach "
      "{target_tflops}",
-     "Call {choice} kernel in the module. [[The mask is not causal: if it is meant to be, "
+     "Call {choice} in the module. [[The mask is not causal: if it is meant to be, "
      "`is_causal=True` halves the work, {causal_ms} of GPU time by itself.]]",
-     "Choose the backend of scaled_dot_product_attention: {switch}.",
-     "Few queries; the published kernels themselves; short sequences.",
+     "Set {switch}.", "Few queries; the published kernels themselves; short sequences.",
      "the published rate, and 85 % of it", "the table of published rates below"},
     {Pattern::kFewQueries,
      "Attention of at most 32 queries against at least 16 times as many keys, or the reverse, "
@@ -68,21 +70,18 @@ constexpr RuleRow kRows[] = {
      "half of the bandwidth",
      "for {queries} queries against {keys} keys at {tb_s_achieved}[[: few blocks walk through all "
      "{walk} keys]]",
-     "[[Use a kernel that splits the {walk} keys (flash-decoding, "
-     "`torch.nn.attention.flex_attention`). ]]Fold heads and batch into the rows of two products, "
-     "with the softmax between them: the scores of so few are small.",
-     "Try the other backends of `scaled_dot_product_attention` (`torch.nn.attention.sdpa_kernel`): "
-     "for such shapes the one that is chosen by default is often not the fastest.",
-     "Paged decoding, whose kernels split the keys already.", "25, 40 and 50 % of the bandwidth",
-     "share of the platform's bandwidth"},
+     "Write this call as two batched products (`torch.bmm`) with the softmax between them. The "
+     "scores of so few {few} are small; `sdpa_kernel(SDPBackend.MATH)` around this call alone "
+     "computes it so.[[ A kernel that splits the {walk} keys (flash-decoding) does as well.]]",
+     "", "Paged decoding, whose kernels split the keys already.",
+     "25, 40 and 50 % of the bandwidth", "share of the platform's bandwidth"},
     {Pattern::kSlowerThanSiblings,
      "Products that arithmetic bounds, slower than another product of the trace of the same type "
      "and similar size",
      "at {tflops_achieved} with {kernel}; {reference} reach {target_tflops}",
-     "[[Merge products that share their input: {merge}.]] [[Where accuracy allows it, fp8 "
-     "products: "
-     "{option}.]]",
-     "{tuning}.",
+     "[[Merge products that share their input: {merge}.]] [[Run them in fp8, where accuracy "
+     "allows it: {option}.]]",
+     "[[{tuning}.]]",
      "Short products, few rows, unaligned sizes (rules of their own); products that no sibling "
      "outruns (the next rule).",
      "the best sibling, at most the usual rate of large products; 85 % of it for the least saving",
@@ -92,24 +91,23 @@ constexpr RuleRow kRows[] = {
      "while none of the trace is faster",
      "at {tflops_achieved} with {kernel}; {reference} reach {target_tflops}[[; by clock or "
      "power [inferred] one kernel takes {fastest} to {slowest} for this one shape]]",
-     "[[Merge products that share their input: {merge}.]] [[Where accuracy allows it, fp8 "
-     "products: "
-     "{option}.]]",
-     "{tuning}.", "Short products, few rows, unaligned sizes (rules of their own).",
+     "[[Merge products that share their input: {merge}.]] [[Run them in fp8, where accuracy "
+     "allows it: {option}.]]",
+     "[[{tuning}.]]", "Short products, few rows, unaligned sizes (rules of their own).",
      "the usual rate of large products; 85 % of it for the least saving",
      "measured or usual share of the peak"},
     {Pattern::kWeightBound,
      "Products of few rows against a large weight, below 80 % of the bandwidth",
      "for M = {rows}: weights are read at {tb_s_achieved}, {bandwidth_percent} of the bandwidth",
-     "More rows for each reading of the weights (larger batch), or fewer bits a weight (fp8, "
-     "int4), "
-     "where accuracy allows it.",
-     "{tuning}; kernels that split K.", "Weights that fit the caches; products below 5 us.",
-     "80 % of the bandwidth, and 68 %", "share of the platform's bandwidth"},
+     "Store the weights in fp8, where accuracy allows it[[: {option}]]. A larger batch reads them "
+     "once for more rows.",
+     "[[{tuning}. ]]Kernels that split K give more of the GPU something to do.",
+     "Weights that fit the caches; products below 5 us.", "80 % of the bandwidth, and 68 %",
+     "share of the platform's bandwidth"},
     {Pattern::kParameterCast,
      "A copy between number formats whose shape is that of a weight of a product, in many calls",
      "casting {shape} from {from} to {to} in {calls} calls: the shape is that of a weight",
-     "Cast the parameter once, before the loop (`model.to(...)`, a cached copy); inside autocast, "
+     "Cast the parameter once, before the loop (`model.to(...)`, a cached copy). Inside autocast, "
      "keep its cache on.",
      "", "Training, where weights change in each step; fewer than four calls.",
      "all but one of the calls", "calls in this trace"},
@@ -126,9 +124,9 @@ constexpr RuleRow kRows[] = {
     {Pattern::kFewRowsNorm,
      "A normalisation whose grid has fewer blocks than a quarter of the compute units",
      "in grids of {blocks} blocks on {compute_units} compute units", "",
-     "Use a kernel that splits each row or channel over several blocks: `torch.compile` generates "
-     "such reductions.",
-     "Short kernels.", "twice and four times as fast", "blocks against compute units"},
+     "Compile the normalisation (`torch.compile`): its kernels split a row or channel over several "
+     "blocks.",
+     "Kernels of less than 5 us.", "twice and four times as fast", "blocks against compute units"},
     {Pattern::kSlowDownProjection,
      "In replayed or unmodelled mixtures of experts: the product after the one with the gated "
      "activation takes more than 0.63 of its time, though gate and up have twice its weights",
@@ -136,8 +134,7 @@ constexpr RuleRow kRows[] = {
      "and "
      "up, whose weights are twice as large",
      "",
-     "Give the down projection a kernel for its own sizes: other block sizes, K split over more "
-     "blocks. At the rate at which gate and up read their weights it would take {target_us} a "
+     "{knob}. At the rate at which gate and up read their weights it would take {target_us} a "
      "call.",
      "Products whose sizes are known: they are held against the bandwidth.",
      "half of the time of gate and up", "the same layer's gate and up in this trace"},
@@ -147,16 +144,17 @@ constexpr RuleRow kRows[] = {
      "casting {shape} from {from} to {to} {calls} times a replay, once a layer or so: the shape "
      "does "
      "not depend on the requests",
-     "Cast the table once when the model is loaded, and keep the result (a buffer in {to}, "
-     "registered with the module).",
+     "Cast the table once when the model is loaded, and keep it as a buffer in {to}. [[{owner}.]]",
      "", "Training; shapes that have the rows of the step.", "all but one of the calls",
      "calls in this trace"},
     {Pattern::kShortKernelChain,
-     "In a replayed graph: kernels of less than 10 us that follow each other and are neither "
-     "products nor attention nor communication",
-     "in chains of kernels of less than {short_us}, {kernels} in all: {chains}. A chain takes "
-     "{each_us}, each kernel about as long as starting one does, whatever it computes",
-     "Fuse each chain into one kernel: {fusions}.", "", "Single short kernels between large ones.",
+     "In a replayed graph: kernels of less than 10 us, and pointwise ones of any length where "
+     "nothing "
+     "is compiled, that follow each other and are neither products nor attention nor communication",
+     "in chains of kernels[[ of less than {short_us}]], {kernels} in all: {chains}. The first "
+     "takes "
+     "{each_us}[[, {floor}]]",
+     "{fusions}.", "", "Single short kernels between large ones.",
      "one kernel a chain that takes as long as the chain's longest; 85 % of that at most",
      "the chains in this trace"},
     {Pattern::kSlowDecodeAttention,
@@ -165,10 +163,7 @@ constexpr RuleRow kRows[] = {
      "reading {tokens} cached tokens of {requests} requests at {tb_s_achieved}, "
      "{bandwidth_percent} of "
      "the bandwidth{grid}",
-     "Keep keys and values in fp8, where accuracy allows it: half of the bytes.",
-     "Size the splits of the keys for the context that there is, not for the longest that the "
-     "server "
-     "allows (a graph is captured with one grid for all), or try another attention backend.",
+     "Keep keys and values in fp8, where accuracy allows it[[: {option}]].", "{backend}.",
      "Prefill; layers of which some see a window alone; short kernels.",
      "70 % of the bandwidth, 65 % and 60 %", "share of the platform's bandwidth"},
     {Pattern::kNarrowNorm,
@@ -178,16 +173,15 @@ constexpr RuleRow kRows[] = {
      "over rows of {width} elements, {rows} of them, at {tb_s_achieved}: a block for so short a "
      "row "
      "leaves most of its threads without work [inferred]",
-     "[[{qk}]]", "[[{pack}]]", "Rows of a whole hidden size.", "50, 65 and 80 % of the bandwidth",
-     "share of the platform's bandwidth"},
+     "[[{by_hand}.]]", "[[{setting}.]]", "Rows of a whole hidden size.",
+     "50, 65 and 80 % of the bandwidth", "share of the platform's bandwidth"},
     {Pattern::kEagerChains,
      "Chains of elementwise ops, reductions, norms and copies whose shapes fit, in the modules of "
      "a "
      "model that is not compiled",
      "as separate kernels, which hand data on through memory ({parts}),",
-     "[[In the model's code, chain by chain: {by_hand}.]]",
-     "Let a compiler make one kernel of each chain: `torch.compile(model)` around it, whose code "
-     "stays.",
+     "[[Call one kernel a chain in the model's code: {by_hand}.]]",
+     "Compile {part}. One kernel a chain is left, and the code stays.",
      "Compiled models; servers with settings of their own; PyTorch before 2; chains of low "
      "confidence.",
      "the bytes of the chain without what only passes through, at the bandwidth of today and of "
@@ -199,7 +193,8 @@ constexpr RuleRow kRows[] = {
      "functions too, on a device whose tensor cores take fp16 but no TF32 (Volta, Turing)",
      "on fp32 kernels, the longest {kernel}; the tensor cores, which take fp16, do nothing",
      "Run the fp32 work in fp16: `torch.autocast(\"cuda\", torch.float16)`[[ with {scaler}]][[; "
-     "convolutions also in channels_last: {layout}]]. [[Pad {sizes} to multiples of 8, or the "
+     "convolutions also in channels_last: {layout}]]. [[{capture}.]] [[Pad {sizes} to multiples of "
+     "8, or the "
      "tensor cores are left out.]] [[{benchmark}]]",
      "", "Devices with TF32 (a flag is enough) or without tensor cores; products of fewer bits.",
      "40, 60 and 75 % of the time of these kernels",
@@ -210,17 +205,16 @@ constexpr RuleRow kRows[] = {
      "beside {launches} replays of graphs, {copies_per_launch} a replay[[, {bytes} in all]]: they "
      "fill the graphs' fixed inputs and take their outputs out",
      "",
-     "Let the producers write into the graphs' input buffers: capture them too "
-     "(`torch.cuda.make_graphed_callables` over a larger part, forward and backward together), and "
-     "hand weights and saved activations over as static inputs, which are not copied.",
+     "Capture the producers as well (`torch.cuda.make_graphed_callables` over a larger part). They "
+     "then write into the graphs' input buffers; weights and saved activations go in as static "
+     "inputs, which are not copied, with forward and backward captured together.",
      "Graphs of engines that copy a few indices; uploads from the host.",
      "50, 90 and 100 % of the copies", "copies in this trace"},
     {Pattern::kCollectiveCopies,
      "Copies on the device right before or behind a collective on its stream, at least eight",
      "right before and behind {collectives} calls of {kernel}",
-     "Let the product before write into the collective's buffer, and the op behind read from it: "
-     "allocate it once (symmetric memory: `torch.distributed._symmetric_memory.empty`; NCCL: "
-     "registered buffers) and reduce in place.",
+     "Reduce in place, in one buffer (`torch.distributed._symmetric_memory.empty`). The product "
+     "before writes into it, and the op behind reads from it; with NCCL a registered buffer.",
      "[[{server}.]]", "Copies that other work hides; buckets of DDP and FSDP.",
      "50, 80 and 100 % of the copies", "copies in this trace"},
     {Pattern::kEpilogueLeft,
@@ -228,8 +222,8 @@ constexpr RuleRow kRows[] = {
      "its "
      "stream",
      "right behind a product ({product}), whose output it reads again at {tb_s_achieved}", "",
-     "Let the product compute it in its epilogue: `mode=\"max-autotune\"` with generated products "
-     "(TORCHINDUCTOR_MAX_AUTOTUNE_GEMM_BACKENDS=ATEN,TRITON), where they are as fast as the "
+     "Compile with max-autotune and TORCHINDUCTOR_MAX_AUTOTUNE_GEMM_BACKENDS=ATEN,TRITON. The "
+     "product then computes it in its epilogue, where generated products are as fast as the "
      "library's.",
      "Reductions; kernels below 10 us; kernels that a library's op launches.",
      "40, 65 and 90 % of its time: what it reads again", "traffic of the kernel"},
@@ -237,8 +231,10 @@ constexpr RuleRow kRows[] = {
      "The backward pass of an embedding table on fp32 gradients: FBGEMM's, which updates the rows, "
      "or PyTorch's dense ones",
      "on {type} gradients[[, {sort_percent} of it in sorting indices]]",
-     "Where accuracy allows it, hold the rows and their gradients in 16 bits[[ ({setting})]]. "
-     "[[{sparse}.]] Look up a larger batch at once: rows that occur again are updated once.",
+     "Hold the rows and their gradients in 16 bits, where accuracy allows it[[: {setting}]]. "
+     "[[{output}.]] [[{sparse}.]] Look up a larger batch at once: rows that occur again are "
+     "updated "
+     "once.",
      "", "Tables and gradients of 16 bits; short kernels.",
      "25, 40 and 50 % of the time outside of the sorts, for the most without the sorts",
      "bytes of an element, time in this trace"},
@@ -247,18 +243,18 @@ constexpr RuleRow kRows[] = {
      "every expert",
      "on slices of the experts, 1/{ranks} of each on every rank, which kernels pad to whole tiles",
      "",
-     "Try expert parallelism instead ({setting}): each rank then holds whole experts, whose sizes "
-     "fill tiles. Tokens are exchanged instead of sums; which is faster only a run with both "
-     "tells.",
+     "Start {setting}. Each rank then holds whole experts, whose sizes fill tiles; tokens are "
+     "exchanged instead of sums, and which is faster only a run with both tells.",
      "Experts in parallel already; a smaller part of computing.", "none: no saving is claimed",
      "sizes of slices are not recorded"},
     {Pattern::kRecompute,
      "Host frames in which `torch.utils.checkpoint` runs the forward pass again during backward",
-     "of GPU time[[; the device has {memory} of memory, which the trace does not show to be full]]"
+     "of GPU time and {host_ms} of host time, which counts where the host binds[[; the device has "
+     "{memory} of memory, which the trace does not show to be full]]"
      "[[; {statistics}]]",
      "",
-     "Switch checkpointing off where the activations fit, by the trainer's flag or by taking the "
-     "wrappers off (raise the batch only after that): what is computed stays the same.",
+     "Switch checkpointing off where the activations fit, by the trainer's flag or without its "
+     "wrappers. [[These are {wrapper} modules. ]]{effect}. Raise the batch only after that.",
      "Traces without Python frames below backward; inference.", "all of the recomputed work",
      "time in this trace"},
     {Pattern::kRepeatedPass,
@@ -268,9 +264,10 @@ constexpr RuleRow kRows[] = {
      "in {passes} passes on inputs of equal shape, each with the same preparation on the host "
      "before "
      "it ({each_ms} a pass and its preparation)",
-     "Prepare and encode once what the passes share, and run only what differs for each of them "
-     "(labels, prompts) in one call[[: {call}]]. That they share an input is inferred from equal "
-     "shapes: where each has its own, a batch saves launches only, each is prepared all the same.",
+     "[[{call}. ]]Prepare and encode once what the passes share, and run what differs in one call. "
+     "That they share an input is inferred from equal shapes: where each has its own, a batch "
+     "saves "
+     "launches only, each is prepared all the same.",
      "", "Steps of generation, denoising or training; passes on other shapes.",
      "all passes but one at most; without batching gains on the GPU at least the host's part",
      "time in this trace"},
@@ -282,8 +279,8 @@ constexpr RuleRow kRows[] = {
      "in {iterations} iterations: {op} makes equal copies of {shape}, and {products} products, "
      "with "
      "adds and copies before them, compute on each copy before anything differs",
-     "Compute these products once, on the tensor before it is repeated, and broadcast the results "
-     "(`expand`); keep them over the iterations if the tensor stays the same. That the copies are "
+     "Compute these products once, before the tensor is repeated, and broadcast the results "
+     "(`expand`). Keep them over the iterations if the tensor stays the same; that the copies are "
      "equal until then follows from shapes alone.",
      "", "Training; tensors that differ before the products (masks added to them).",
      "50, 80 and 95 % of this work", "copies of equal content, inferred from shapes"},

@@ -8,10 +8,10 @@
 #include "analysis/host/runtime_calls.h"
 #include "analysis/tables/summary.h"
 #include "base/text.h"
-#include "findings/one/causes.h"
 #include "findings/one/estimates.h"
 #include "findings/one/exclusive.h"
 #include "findings/one/multi_kernel.h"
+#include "findings/one/product_kernels.h"
 #include "findings/one/repeated_inputs.h"
 #include "findings/one/repeated_work.h"
 #include "findings/one/structure_maker.h"
@@ -109,6 +109,8 @@ class TraceStructures {
     };
     add(context_.training, "scaler", "`torch.cuda.amp.GradScaler`");
     add(convolutions, "layout", "`model.to(memory_format=torch.channels_last)`");
+    add(MostlyReplayed(gpu), "capture",
+        "It must be on when the graphs are captured, whose static inputs become fp16 then");
     add(true, "sizes", UnalignedSizes());
     add(convolutions && SameShapes(), "benchmark",
         "`torch.backends.cudnn.benchmark = True` as well: the shapes are the same in each step.");
@@ -116,6 +118,17 @@ class TraceStructures {
         convolutions ? "fp32 convolutions and products" : "fp32 products", std::move(gpu),
         {0.4, 0.6, 0.75}, {{}, "fp16 tensor cores", "published speedups of mixed precision"},
         std::move(facts));
+  }
+
+  bool MostlyReplayed(const std::vector<EventIndex>& gpu) const {
+    constexpr double kGoodPart = 0.25;
+    double all = 0, replayed = 0;
+    for (const EventIndex e : gpu) {
+      const auto ns = static_cast<double>(events_[e].dur_ns);
+      all += ns;
+      replayed += calls_.trace.IsReplayed(e) ? ns : 0;
+    }
+    return replayed >= kGoodPart * all && all > 0;
   }
 
   static bool AnyFp32(const std::map<std::string_view, std::int64_t>& time) {
@@ -280,10 +293,10 @@ class TraceStructures {
       }
     }
     if (gpu.empty() || 100 * us < limits::kExpertShare * calls_.computation_us) return;
-    const char* setting = context_.engine == Engine::kVllm ? "vLLM: `--enable-expert-parallel`"
+    const char* setting = context_.engine == Engine::kVllm ? "vLLM with --enable-expert-parallel"
                           : context_.engine == Engine::kSglang
-                              ? "SGLang: `--ep-size`"
-                              : "TensorRT-LLM: `moe_expert_parallel_size`";
+                              ? "SGLang with --ep-size"
+                              : "TensorRT-LLM with moe_expert_parallel_size";
     Finding f = StructureFinding(
         calls_, Pattern::kCutExperts, "Experts", "expert layers", std::move(gpu), {0, 0, 0}, {},
         {StructureCount("ranks", context_.cut_experts), StructureWords("setting", setting)});

@@ -146,6 +146,8 @@ inline constexpr double kFloorRoofUs = 1;    // at its roof: what the roof says 
 inline constexpr double kLaunchFloorUs = 2;  // a kernel hardly takes less
 // A shorter kernel is mostly launch and dispatch: no rate of memory is told of it.
 inline constexpr double kFloorKernelUs = 5;
+// What has neither a saving nor a way out is told of from this share of the wall time on.
+inline constexpr double kNoWayShare = 2;
 inline constexpr double kSliceShare = 1;  // percent of the steps: a smaller elementwise saving
 
 // Targets: shares of what the hardware could do that libraries are known to reach. 100 % of a roof
@@ -171,6 +173,7 @@ inline constexpr double kSiblingGain = 1.1;  // a better rate than this factor i
 inline constexpr double kSiblingUs = 20;     // shorter products are launch and tail
 inline constexpr double kFewQueries = 32;    // queries of a call, with
 inline constexpr double kFewQueriesKeys = 16;  // ... this many times as many keys
+inline constexpr double kFewBlocksUs = 5;      // a normalisation in few blocks takes at least
 inline constexpr double kFewRowsShare = 0.25;  // of the compute units have a block
 inline constexpr double kClockSpread = 1.08;   // longest against shortest call of one kernel
 inline constexpr double kNarrowRow = 256;      // elements of a row that a block is too large for

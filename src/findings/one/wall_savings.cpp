@@ -11,6 +11,7 @@
 #include "findings/one/analysis.h"
 #include "findings/one/estimates.h"
 #include "findings/one/thresholds.h"
+#include "findings/one/wall_classes.h"
 #include "findings/one/wall_plan.h"
 #include "session/trace_frames.h"
 
@@ -21,11 +22,6 @@ using Changes = std::vector<analysis::Change>;
 
 double PartOf(double saved_ms, double time_ms) {
   return time_ms > 0 ? std::clamp(saved_ms / time_ms, 0.0, 1.0) : 0;
-}
-
-bool Advises(const std::vector<Remedy>& path, Advice advice) {
-  return std::any_of(path.begin(), path.end(),
-                     [&](const Remedy& remedy) { return remedy.advice == advice; });
 }
 
 bool HappensOnce(const Finding& finding) {
@@ -54,15 +50,12 @@ class WallAsker {
     for (const std::size_t at : order_)
       analysis_.findings[at].way = std::make_shared<const WayOut>(std::move(*best[at]));
     Arrange();
-    Classify();
+    ClassifyByWall(&analysis_);
     analysis_.wall.together_ms = TogetherOf(analysis_.findings);
   }
 
  private:
   bool Shows(double ms) const { return ms >= limits::kHostShareMin / 100 * analysis_.wall.wall_ms; }
-  double PercentOf(double ms) const {
-    return analysis_.wall.wall_ms > 0 ? ms / analysis_.wall.wall_ms * 100 : 0;
-  }
   Changes InScope(const Changes& changes) const {
     return scope_.Of(simulation_.recorded(), changes);
   }
@@ -277,37 +270,6 @@ class WallAsker {
     finding->impact_percent = Scaled(saving.ms, 100 / analysis_.wall.recorded_ms);
   }
 
-  // Of preparing inputs ahead in one step: the first still waits for its own. One worker hides of
-  // each no more than the rest of its time, several may hide all. Where one input is recorded, what
-  // there is to hide a next one behind is the rest of the step.
-  std::optional<Range> AheadOf(const Finding& finding) const {
-    const bool ahead = finding.host != nullptr && Advises(finding.path_b, Advice::kPrepareAhead);
-    if (!ahead || analysis_.base.count > 1) return std::nullopt;
-    const HostCause& host = *finding.host;
-    const double rest_ms = std::max(0.0, analysis_.wall.wall_ms - host.total_ms);
-    if (host.count <= 1) {
-      const double most = std::min(host.total_ms, rest_ms);
-      return Range{0, most, most};
-    }
-    const auto behind = static_cast<double>(host.count - 1);  // inputs that come after another
-    const double part = behind / static_cast<double>(host.count);
-    double one_ms = std::min(host.total_ms, rest_ms) * part;
-    if (host.period_ms)
-      one_ms = std::min(one_ms, behind * std::max(0.0, *host.period_ms - host.each_ms));
-    return Range{one_ms, one_ms, host.total_ms * part};
-  }
-
-  // What the change does not reach.
-  static void Leave(double left_ms, WayOut* way, Range* ms) {
-    for (double* each : {&ms->low, &ms->mid, &ms->high})
-      *each = std::max(0.0, *each - left_ms);
-    if (way->cap_ms) way->cap_ms = std::max(0.0, *way->cap_ms - left_ms);
-  }
-
-  static Range Within(const Range& ms, const Range& most) {
-    return {std::min(ms.low, most.low), std::min(ms.mid, most.mid), std::min(ms.high, most.high)};
-  }
-
   std::optional<WayOut> AskHost(Finding* finding) const {
     if (HappensOnce(*finding)) {
       AskOnce(finding);
@@ -318,7 +280,7 @@ class WallAsker {
     WayOut way{InScope(finding->host->changes), 1, 1, {}};
     if (!finding->rule) way.cap_ms = finding->host->idle_ms;
     const bool alone = !HasAction(finding->path_a);
-    if (const auto ahead = AheadOf(*finding); ahead && alone) way.cap_ms = ahead->high;
+    if (const auto ahead = AheadOf(analysis_, *finding); ahead && alone) way.cap_ms = ahead->high;
     finding->wall_a = AskOfHost(*finding, way);
     Leave(finding->host->left_ms, &way, &finding->wall_a->ms);
     finding->savings_ms = finding->wall_a->ms;
@@ -331,7 +293,7 @@ class WallAsker {
     if (finding->host != nullptr) {
       const std::optional<WayOut> way = AskHost(finding);
       if (HasAction(finding->path_b)) finding->wall_b = finding->wall_a;
-      if (const auto ahead = AheadOf(*finding); ahead && finding->wall_b)
+      if (const auto ahead = AheadOf(analysis_, *finding); ahead && finding->wall_b)
         finding->wall_b->ms = Within(finding->wall_b->ms, *ahead);
       if (!HasAction(finding->path_a) && finding->wall_b) finding->wall_a.reset();
       return way;
@@ -421,6 +383,30 @@ class WallAsker {
     return itself;
   }
 
+  // What is shown of it: as wide as alone.
+  Range Shown(const Next& next) const {
+    const Range& alone = BestWall(analysis_.findings[next.at])->ms;
+    if (alone.mid <= 0) return {next.ms, next.ms, next.ms};
+    return Scaled(alone, next.ms / alone.mid);
+  }
+
+  // A row that is larger at both ends never stands below a smaller one, whatever their middles are.
+  template <typename Ask>
+  std::vector<Next>::iterator Larger(const Next& most, std::vector<Next>& left,
+                                     const Ask& ask) const {
+    auto best = left.begin() + (&most - left.data());
+    const auto above = [&](const Next& one) {
+      const Range a = Shown(one), b = Shown(*best);
+      return a.low > b.low && a.high > b.high;
+    };
+    for (auto one = left.begin(); one != left.end(); ++one) {
+      if (one == best || !above(*one)) continue;
+      if (!one->known) ask({&*one, 1});
+      if (above(*one)) best = one;
+    }
+    return best;
+  }
+
   // Each time what saves the most beyond those before it, the longer of equals. Once less waits for
   // the host, more shows of all others, so these are asked again; else only what may be next is, as
   // nothing else saves more than it did before.
@@ -455,7 +441,7 @@ class WallAsker {
         ask({&*most, 1});
         continue;
       }
-      const auto easier = EasierThan(*most, left, ask);
+      const auto easier = EasierThan(*Larger(*most, left, ask), left, ask);
       const Next taken = *easier;
       left.erase(easier);
       order_.push_back(taken.at);
@@ -473,7 +459,7 @@ class WallAsker {
   // What a change saves beyond others lies in the range that it may save alone, unless it hardly
   // shows before them.
   void Widen(double after_ms, Finding* f) const {
-    const bool ahead = AheadOf(*f).has_value();
+    const bool ahead = AheadOf(analysis_, *f).has_value();
     for (std::optional<WallSaving>* saving : {&f->wall_a, &f->wall_b}) {
       if (ahead && saving == &f->wall_b) continue;
       const bool within = *saving && (*saving)->ms.mid * 1.5 >= after_ms;
@@ -481,10 +467,22 @@ class WallAsker {
     }
   }
 
-  // Exposed communication whose cause is not known has no saving; it may be most of the step.
-  bool RankedBySize(const Finding& finding) const {
-    return finding.subject == "communication" && !finding.savings_ms &&
-           PercentOf(finding.exclusive_ms) >= limits::kExposedRanked;
+  // Where the host sets the pace, what makes kernels alone shorter saves next to nothing of the
+  // step.
+  bool IsHeldUp(const Finding& f) const {
+    const WallBase& wall = analysis_.wall;
+    constexpr double kNothing = 0.05;  // of the GPU's time that goes
+    const bool host_binds = wall.host_floor_ms > wall.gpu_floor_ms;
+    const bool kernels = f.host == nullptr && f.tier == Tier::kCompute && f.savings_ms.has_value();
+    return host_binds && kernels && BestWall(f)->ms.mid <= kNothing * f.savings_ms->mid;
+  }
+
+  // What hardly shows before others are done is not worth more alone under any reading of the
+  // trace: the host sets the pace in all of them.
+  static void HoldBack(Finding* f) {
+    for (std::optional<WallSaving>* saving : {&f->wall_a, &f->wall_b}) {
+      if (*saving) (*saving)->ms.high = (*saving)->ms.mid;
+    }
   }
 
   // In their order: what saves, what happens once, what has no saving. What is worth nothing on the
@@ -504,7 +502,8 @@ class WallAsker {
     std::string host_before;
     for (std::size_t k = 0; k < order_.size(); ++k) {
       for (std::size_t i = 0; i < all.size(); ++i) {
-        if (!taken[i] && RankedBySize(all[i]) && all[i].exclusive_ms > after_ms_[k]) take(i);
+        if (!taken[i] && RankedBySize(analysis_.wall, all[i]) && all[i].exclusive_ms > after_ms_[k])
+          take(i);
       }
       Finding& f = all[order_[k]];
       for (std::optional<WallSaving>* saving : {&f.wall_a, &f.wall_b}) {
@@ -517,14 +516,21 @@ class WallAsker {
         taken[order_[k]] = true;
         continue;
       }
-      if (!hidden) Widen(after_ms_[k], &f);
-      if (hidden && !kept.empty()) f.shows_after = host_before.empty() ? "f1" : host_before;
+      if (IsHeldUp(f)) {
+        HoldBack(&f);
+      } else if (!hidden) {
+        Widen(after_ms_[k], &f);
+      }
+      if (hidden && !kept.empty()) {
+        f.shows_after = host_before.empty() ? "f1" : host_before;
+        HoldBack(&f);
+      }
       if (f.host != nullptr && host_before.empty())
         host_before = fmt::format("f{}", kept.size() + 1);  // as it will be called
       take(order_[k]);
     }
     for (std::size_t i = 0; i < all.size(); ++i) {
-      if (!taken[i] && RankedBySize(all[i])) take(i);
+      if (!taken[i] && RankedBySize(analysis_.wall, all[i])) take(i);
     }
     for (std::size_t i = 0; i < all.size(); ++i) {
       if (!taken[i] && all[i].one_off) take(i);
@@ -532,45 +538,8 @@ class WallAsker {
     for (std::size_t i = 0; i < all.size(); ++i) {
       if (!taken[i]) take(i);
     }
-    std::erase_if(kept, [&](const Finding& f) { return IsSlice(f); });
+    std::erase_if(kept, [&](const Finding& f) { return IsNoLever(analysis_.wall, f); });
     all = std::move(kept);
-  }
-
-  // A few elementwise ops below the memory's roof: no lever for anybody.
-  bool IsSlice(const Finding& f) const {
-    const WallSaving* best = BestWall(f);
-    const double ms = best == nullptr ? 0 : std::max(best->ms.mid, best->after_others_ms);
-    return f.category == "elementwise" && !f.rule && f.method == EstimateMethod::kRoof &&
-           PercentOf(ms) < limits::kSliceShare;
-  }
-
-  // The class says what the saving says.
-  void Classify() {
-    for (Finding& f : analysis_.findings) {
-      // Of work that nothing recorded nobody knows how much can go elsewhere.
-      if (f.wall_a && Advises(f.path_b, Advice::kFindHostWork)) {
-        f.wall_a->ms.low = 0;
-        f.savings_ms = f.wall_a->ms;
-        f.impact_percent = Scaled(f.wall_a->ms, 100 / analysis_.wall.wall_ms);
-      }
-      const WallSaving* best = BestWall(f);
-      if (f.one_off) {
-        f.priority = PriorityClass::kLow;
-        const double recorded = analysis_.wall.recorded_ms;
-        if (2 * best->ms.mid > recorded)
-          f.priority = PriorityOfSaving(best->ms.mid / recorded * 100);
-        continue;
-      }
-      if (best != nullptr) {
-        f.minor = PercentOf(std::max(best->ms.mid, best->after_others_ms)) < limits::kMinorShare;
-        f.priority = PriorityOfSaving(PercentOf(best->after_others_ms));
-        continue;
-      }
-      const bool sized = f.subject == "communication" || f.rule;
-      f.minor = !sized || PercentOf(f.exclusive_ms) < limits::kHostShareMin;
-      f.priority =
-          RankedBySize(f) ? PriorityOfSaving(PercentOf(f.exclusive_ms)) : PriorityClass::kLow;
-    }
   }
 
   const trace::EventStore& events_;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <string_view>
 
+#include "base/text.h"
 #include "findings/one/workload.h"
 #include "tree/call_tree.h"
 
@@ -40,6 +41,21 @@ std::uint64_t TensorRanks(std::string_view parallelism) {
   return std::max<std::uint64_t>(ranks, 1);
 }
 
+// "1 request of 888 tokens", "15 requests, 15360 tokens in all": the tokens; of requests that
+// generate one token each: so many; 0 for both in one step.
+std::uint64_t TokensOf(std::string_view batch) {
+  if (batch.find(" and ") != batch.npos) return 0;
+  const bool requests = batch.find(" request") != batch.npos;
+  const std::size_t tokens = std::min(batch.find(" tokens in all"), batch.find(" tokens"));
+  const bool cached = batch.find("cached tokens") != batch.npos;
+  if (!requests) return 0;
+  std::size_t end = cached || tokens == batch.npos ? batch.find(" request") : tokens;
+  std::size_t begin = end;
+  while (begin > 0 && batch[begin - 1] >= '0' && batch[begin - 1] <= '9')
+    --begin;
+  return static_cast<std::uint64_t>(ParseInt(batch.substr(begin, end - begin)).value_or(0));
+}
+
 bool HasName(const trace::EventStore& events, std::string_view part) {
   for (trace::EventIndex e = 0; e < events.size(); ++e) {
     if (tree::IsHost(events[e].kind) && events.name(e).find(part) != std::string_view::npos)
@@ -70,8 +86,10 @@ void AddSurroundings(const session::LoadedTrace& trace, const perf::Platform* pl
   context->causal = family.find("decoder-only") != family.npos ||
                     family.find("experts decoder") != family.npos ||
                     family.starts_with("transformer");
+  context->masks = family.find("mask decoder") != family.npos;
   context->bucketed = Names(frameworks, "DDP") || Names(frameworks, "FSDP");
   context->embeddings = Names(frameworks, "TorchRec");
+  if (context->IsServer()) context->step_tokens = TokensOf(workload[WorkloadPart::kBatch].value);
   context->cut_experts = TensorRanks(workload[WorkloadPart::kParallelism].value);
   const trace::EventStore& events = trace.events();
   context->own_loader = HasName(events, "_SingleProcessDataLoaderIter");

@@ -24,8 +24,11 @@ struct WorkContext {
   bool causal = false;      // attention may be meant to be causal: text, no images
   bool bucketed = false;    // DDP or FSDP: gradients are reduced in buckets beside backward work
   bool embeddings = false;  // TorchRec: its all_to_all carries embeddings and their indices
+  bool masks = false;       // a promptable mask decoder, whose masks are encoded on the host
   bool own_loader = false;  // a DataLoader without workers: the process that trains loads
   std::uint64_t cut_experts = 1;  // ranks over which each expert is cut; 1: they are whole
+  std::uint64_t step_tokens =
+      0;  // of a server's step, whose sizes graphs are captured for; 0: unknown
   bool before_torch2 = false;  // recorded by a PyTorch that has neither torch.compile nor TunableOp
 
   // An engine that serves has settings of its own for graphs and compiling.

@@ -1,0 +1,104 @@
+#include "findings/one/wall_classes.h"
+
+#include <algorithm>
+
+#include "findings/one/analysis.h"
+#include "findings/one/estimates.h"
+#include "findings/one/thresholds.h"
+
+namespace jarvis::findings {
+namespace {
+
+double PercentOf(const WallBase& wall, double ms) {
+  return wall.wall_ms > 0 ? ms / wall.wall_ms * 100 : 0;
+}
+
+// What only a recording of another kind would tell more of.
+bool NeedsAnotherRecording(const Finding& finding) {
+  return std::any_of(finding.patterns.begin(), finding.patterns.end(), [](const PatternHit& hit) {
+    return hit.pattern == Pattern::kGraphLaunch || hit.pattern == Pattern::kUnlinked;
+  });
+}
+
+}  // namespace
+
+bool Advises(const std::vector<Remedy>& path, Advice advice) {
+  return std::any_of(path.begin(), path.end(),
+                     [&](const Remedy& remedy) { return remedy.advice == advice; });
+}
+
+std::optional<Range> AheadOf(const Analysis& analysis, const Finding& finding) {
+  const bool ahead = finding.host != nullptr && Advises(finding.path_b, Advice::kPrepareAhead);
+  if (!ahead || analysis.base.count > 1) return std::nullopt;
+  const HostCause& host = *finding.host;
+  const double rest_ms = std::max(0.0, analysis.wall.wall_ms - host.total_ms);
+  if (host.count <= 1) {
+    const double most = std::min(host.total_ms, rest_ms);
+    return Range{0, most, most};
+  }
+  const auto behind = static_cast<double>(host.count - 1);  // inputs that come after another
+  const double part = behind / static_cast<double>(host.count);
+  double one_ms = std::min(host.total_ms, rest_ms) * part;
+  if (host.period_ms)
+    one_ms = std::min(one_ms, behind * std::max(0.0, *host.period_ms - host.each_ms));
+  return Range{one_ms, one_ms, host.total_ms * part};
+}
+
+void Leave(double left_ms, WayOut* way, Range* ms) {
+  for (double* each : {&ms->low, &ms->mid, &ms->high})
+    *each = std::max(0.0, *each - left_ms);
+  if (way->cap_ms) way->cap_ms = std::max(0.0, *way->cap_ms - left_ms);
+}
+
+Range Within(const Range& ms, const Range& most) {
+  return {std::min(ms.low, most.low), std::min(ms.mid, most.mid), std::min(ms.high, most.high)};
+}
+
+bool RankedBySize(const WallBase& wall, const Finding& finding) {
+  return finding.subject == "communication" && !finding.savings_ms &&
+         PercentOf(wall, finding.exclusive_ms) >= limits::kExposedRanked;
+}
+
+bool IsNoLever(const WallBase& wall, const Finding& f) {
+  const WallSaving* best = BestWall(f);
+  const bool no_way = best == nullptr && f.tier == Tier::kCompute && !f.rule &&
+                      f.method == EstimateMethod::kRoof && !HasAction(f.path_a) &&
+                      !HasAction(f.path_b) && !NeedsAnotherRecording(f);
+  // Where there is a kernel to write a reproducer of, the time is worth knowing.
+  const bool nothing = f.path_a.empty() && f.path_b.empty();
+  if (no_way && (nothing || PercentOf(wall, f.exclusive_ms) < limits::kNoWayShare)) return true;
+  const double ms = best == nullptr ? 0 : std::max(best->ms.mid, best->after_others_ms);
+  return f.category == "elementwise" && !f.rule && f.method == EstimateMethod::kRoof &&
+         PercentOf(wall, ms) < limits::kSliceShare;
+}
+
+void ClassifyByWall(Analysis* analysis) {
+  const WallBase& wall = analysis->wall;
+  for (Finding& f : analysis->findings) {
+    // Of work that nothing recorded nobody knows how much can go elsewhere.
+    if (f.wall_a && Advises(f.path_b, Advice::kFindHostWork)) {
+      f.wall_a->ms.low = 0;
+      f.savings_ms = f.wall_a->ms;
+      f.impact_percent = Scaled(f.wall_a->ms, 100 / wall.wall_ms);
+    }
+    const WallSaving* best = BestWall(f);
+    if (f.one_off) {
+      f.priority = PriorityClass::kLow;
+      if (2 * best->ms.mid > wall.recorded_ms)
+        f.priority = PriorityOfSaving(best->ms.mid / wall.recorded_ms * 100);
+      continue;
+    }
+    if (best != nullptr) {
+      f.minor =
+          PercentOf(wall, std::max(best->ms.mid, best->after_others_ms)) < limits::kMinorShare;
+      f.priority = PriorityOfSaving(PercentOf(wall, best->after_others_ms));
+      continue;
+    }
+    const bool sized = f.subject == "communication" || f.rule;
+    f.minor = !sized || PercentOf(wall, f.exclusive_ms) < limits::kHostShareMin;
+    f.priority = RankedBySize(wall, f) ? PriorityOfSaving(PercentOf(wall, f.exclusive_ms))
+                                       : PriorityClass::kLow;
+  }
+}
+
+}  // namespace jarvis::findings

@@ -1,0 +1,31 @@
+// What savings of wall time make of findings, once the simulation has told them: their classes,
+// what of them is no lever, and what a setting reaches of them.
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "findings/one/finding.h"
+#include "findings/one/wall_plan.h"
+#include "findings/one/wall_savings.h"
+
+namespace jarvis::findings {
+
+struct Analysis;
+
+bool Advises(const std::vector<Remedy>& path, Advice advice);
+// Of preparing inputs ahead in one step: the first still waits for its own. One worker hides of
+// each no more than the rest of its time, several may hide all. Where one input is recorded, what
+// there is to hide a next one behind is the rest of the step.
+std::optional<Range> AheadOf(const Analysis& analysis, const Finding& finding);
+// Less what the change does not reach.
+void Leave(double left_ms, WayOut* way, Range* ms);
+Range Within(const Range& ms, const Range& most);
+// Exposed communication whose cause is not known has no saving; it may be most of the step.
+bool RankedBySize(const WallBase& wall, const Finding& finding);
+// A few elementwise ops below the memory's roof, and what has neither a saving nor a way out.
+bool IsNoLever(const WallBase& wall, const Finding& finding);
+// The class says what the saving says.
+void ClassifyByWall(Analysis* analysis);
+
+}  // namespace jarvis::findings
