@@ -365,9 +365,11 @@ std::string EvidenceTable(const findings::Finding& finding) {
 std::string InnerKernels(const findings::Analysis& analysis, const findings::Finding& finding) {
   constexpr std::size_t kKernelsMax = 10;
   MarkdownTable table({"Kernel", "Calls", "Time", "Share of the operation"});
-  if (finding.efficiency) return "";
   for (const findings::Operation* operation : MembersOf(analysis, finding)) {
-    if (operation->kernels.size() < 2 || operation->efficiency.percent) continue;
+    // A rate that is not a model's says nothing of the kernels one by one.
+    const bool rated = operation->efficiency.percent.has_value();
+    const bool explained = rated ? operation->has_model : finding.efficiency.has_value();
+    if (operation->kernels.size() < 2 || explained) continue;
     for (const findings::KernelShare& kernel : operation->kernels) {
       if (table.rows() == kKernelsMax) break;
       table.Row({Code(analysis::ShortKernelName(kernel.name)), fmt::format("{}", kernel.count),

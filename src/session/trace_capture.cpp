@@ -123,6 +123,7 @@ class CaptureJoiner {
       if (!used.contains(file.trace->path())) Pass(file.trace->path(), file.misfit);
     }
     if (graft == nullptr) return std::nullopt;
+    LeaveModules(0, graft.get());
     return std::move(*graft).Take();
   }
 
@@ -281,6 +282,7 @@ class CaptureJoiner {
            trace::Graft* graft) {
     const CapturedGraph& graph = file.graphs[fit.graph];
     const trace::EventStore& captured = file.trace->events();
+    EnterModules(replay, file, graph, graft);
     const std::int64_t shift = next_ns_ - graph.begin_ns;
     const std::int64_t span = graph.end_ns - graph.begin_ns;
     if (!use_.rows && replay.batch && graph.batch && *graph.batch > *replay.batch) {
@@ -308,11 +310,52 @@ class CaptureJoiner {
     next_ns_ += span + kApartNs;
   }
 
+  // What a piece is part of was called before its capture began. One call is put around all pieces
+  // of it that one step replays: from the first of them to the last.
+  void EnterModules(const ReplayedGraph& replay, const CaptureFile& file,
+                    const CapturedGraph& graph, trace::Graft* graft) {
+    const bool same = open_of_ == &file && open_step_ == replay.iteration;
+    std::size_t kept = 0;
+    while (same && kept < std::min(open_.size(), graph.modules.size()) &&
+           open_[kept].event == graph.modules[kept] && graph.begin_ns > open_begin_ns_) {
+      ++kept;
+    }
+    LeaveModules(kept, graft);
+    open_of_ = &file;
+    open_step_ = replay.iteration;
+    open_begin_ns_ = graph.begin_ns;
+    for (std::size_t i = kept; i < std::min(graph.modules.size(), kModulesMax); ++i)
+      open_.push_back({graph.modules[i], next_ns_ - OutsideNs(i)});
+  }
+
+  void LeaveModules(std::size_t kept, trace::Graft* graft) {
+    for (std::size_t i = kept; i < open_.size(); ++i) {
+      const std::int64_t end_ns = next_ns_ - kApartNs + OutsideNs(i);
+      graft->Add(open_of_->trace->events(), open_[i].event, open_[i].begin_ns,
+                 end_ns - open_[i].begin_ns, trace::kAbsent);
+    }
+    open_.resize(std::min(kept, open_.size()));
+  }
+
+  struct OpenModule {
+    EventIndex event = trace::kNoEvent;
+    std::int64_t begin_ns = 0;
+  };
+  static constexpr std::size_t kModulesMax = 64;
+  // How far one stands out around what is in it, the engine step among that.
+  static std::int64_t OutsideNs(std::size_t depth) {
+    return 200'000 + 100 * static_cast<std::int64_t>(kModulesMax - depth);
+  }
+
   const LoadedTrace& trace_;
   const std::vector<ReplayedGraph> replays_;
   CaptureUse& use_;
   std::vector<CaptureFile> files_;
   std::optional<LastFit> last_;
+  std::vector<OpenModule> open_;  // around what is added now, the outermost first
+  const CaptureFile* open_of_ = nullptr;
+  EventIndex open_step_ = trace::kNoEvent;
+  std::int64_t open_begin_ns_ = 0;  // of the graph that was added last
   std::int64_t next_ns_ = 0;
 };
 

@@ -246,6 +246,35 @@ TEST_CASE("attention whose layers differ has no rate: some see a window alone") 
   CHECK_FALSE(rate(15).has_value());
 }
 
+TEST_CASE("the same holds for attention that is launched call by call, step by step") {
+  const auto rate = [](double every_second_us, double later_steps) {
+    TraceText text;
+    double at = 0;
+    std::int64_t link = 1;
+    for (int step = 0; step < 3; ++step) {
+      text.Annotation(
+          fmt::format(
+              "execute_32_context_0(sq0sk0sqsq0sqsk0)_generation_32(sq32sk{0}sqsq32sqsk{0})",
+              32000 + 32 * step),
+          at, 1990);
+      for (int layer = 0; layer < 8; ++layer) {
+        const double us = (layer % 2 == 0 ? 60 : every_second_us) * (step == 0 ? 1 : later_steps);
+        text.Op("vllm::unified_attention_with_output", at + 10 + 200 * layer, 8,
+                testing::Shapes("[[32,64,64],[32,8,64],[32,8,64],[32,64,64]]", "c10::BFloat16", 4))
+            .Runtime("hipLaunchKernel", at + 12 + 200 * layer, 3, link)
+            .Kernel("unified_attention_kernel", at + 20 + 200 * layer, us, link);
+        ++link;
+      }
+      at += 2000;
+    }
+    return Analyze(text).First("inferenceattention").efficiency.tb_per_s;
+  };
+  CHECK(rate(60, 1).has_value());
+  CHECK_FALSE(rate(15, 1).has_value());
+  // That steps differ says nothing of layers.
+  CHECK(rate(60, 3).has_value());
+}
+
 TEST_CASE("without a capture kernels are operations by their names and parts") {
   const Analyzed a = Analyze(ReplayOf(DenseLayer()));
   const Operation& product = a.First("gemm");

@@ -3,6 +3,7 @@
 
 #include <filesystem>
 #include <fstream>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -111,6 +112,30 @@ TEST_CASE("pieces that launch the same kernels are told by their order") {
   const std::string once =
       "rows16_piece0 rows16_piece0 rows16_piece1 rows16_piece1 rows16_piece2 rows16_piece2";
   CHECK(OpsOf(*trace) == once + " " + once);
+}
+
+TEST_CASE("pieces of one step are below one call of the modules around their captures") {
+  CaptureFolder folder;
+  TraceText capture, served;
+  capture.Module("Model_0", 0, 900).Module("Layers_0", 2, 890);
+  AddGraphs(16, {kLayerPiece, {"head"}}, 10, &capture);
+  for (const double at : {1000.0, 2000.0})
+    AddStep(StepName(16), {kLayerPiece, {"head"}}, at, &served);
+  const auto trace = folder.Add("graphs.json", capture.Json()).Open(served.Json());
+  const LoadedTrace& joined = trace->WithCapture();
+  std::vector<std::string> found;
+  std::set<trace::EventIndex> models;
+  for (trace::EventIndex e = 0; e < trace->events().size(); ++e) {
+    if (!trace::IsGpuWork(joined.events()[e].kind)) continue;
+    std::string& modules = found.emplace_back();
+    for (auto up = joined.tree().parent(e); up != trace::kNoEvent; up = joined.tree().parent(up)) {
+      const std::string_view name = joined.events().name(up);
+      if (name.starts_with("nn.Module")) modules += std::string(name) + " ";
+      if (name == "nn.Module: Model_0") models.insert(up);
+    }
+  }
+  CHECK(found == std::vector<std::string>(6, "nn.Module: Layers_0 nn.Module: Model_0 "));
+  CHECK(models.size() == 2);
 }
 
 TEST_CASE("a piece that was not captured stays without ops, the others do not") {

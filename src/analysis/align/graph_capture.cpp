@@ -89,6 +89,7 @@ class CaptureFinder {
       if (graph.end_ns <= graph.begin_ns) continue;
       graph.batch = BatchAround(begins[i]);
       graph.batch_told = graph.batch.has_value();
+      graph.modules = ModulesAround(begins[i]);
       graphs_.push_back(std::move(graph));
     }
   }
@@ -99,6 +100,15 @@ class CaptureFinder {
       if (const auto batch = BatchOfName(events_.name(up))) return batch;
     }
     return std::nullopt;
+  }
+
+  std::vector<EventIndex> ModulesAround(EventIndex begin) const {
+    std::vector<EventIndex> modules;
+    for (EventIndex up = tree_.parent(begin); up != kNoEvent; up = tree_.parent(up)) {
+      if (events_.name(up).starts_with("nn.Module:")) modules.push_back(up);
+    }
+    std::reverse(modules.begin(), modules.end());
+    return modules;
   }
 
   // A call that puts a node into the graph; of nested ones the outer.

@@ -18,6 +18,7 @@ namespace jarvis::analysis {
 // One capture: what ran between the calls that begin and end it.
 struct CapturedGraph {
   std::vector<trace::EventIndex> events;    // its launches and all that is around them, by place
+  std::vector<trace::EventIndex> modules;   // those that it is a piece of, the outermost first
   std::vector<trace::EventIndex> launches;  // of kernels, copies, memsets, by start
   std::vector<std::string> kernels;  // by launch; empty: not recorded, as is usual outside of HIP
   std::int64_t begin_ns = 0, end_ns = 0;

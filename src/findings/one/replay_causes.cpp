@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <numeric>
 #include <set>
 #include <string>
 #include <string_view>
@@ -59,14 +60,39 @@ const analysis::WorkCall* ModelledCall(const Calls& calls, const Operation& oper
   return call == kNone ? nullptr : &calls.calls[call];
 }
 
+// How much the times of calls differ that have the same context, as the layers of a step have:
+// coefficient of variation, mean over the steps by their time.
+double SpreadOfLayers(const Calls& calls, const Operation& o) {
+  std::map<double, std::vector<double>> by_context;
+  std::set<std::uint32_t> seen;
+  for (const EventIndex gpu : o.gpu) {
+    const std::uint32_t i = calls.call_of[gpu];
+    if (i == kNone || !seen.insert(i).second || calls.calls[i].work == nullptr) continue;
+    const auto context = calls.calls[i].work->NumberOf("g_sk");
+    if (context) by_context[*context].push_back(calls.calls[i].kernel_us);
+  }
+  double spread = 0;
+  double time = 0;
+  for (const auto& [context, layers] : by_context) {
+    const auto count = static_cast<double>(layers.size());
+    if (count < limits::kRepeats) continue;
+    const double sum = std::accumulate(layers.begin(), layers.end(), 0.0);
+    double squares = 0;
+    for (const double us : layers)
+      squares += (us - sum / count) * (us - sum / count);
+    time += sum;
+    spread += std::sqrt(squares / (count - 1)) * count;  // of the step's time: deviation / mean
+  }
+  return time > 0 ? spread / time : 0;
+}
+
 // In a step that decodes, all layers have the same sizes: where some take much less time, they
 // see a window alone and read less than the model says, so that no rate is known.
 bool SeesWindows(const Calls& calls, const Operation& o) {
   const analysis::WorkCall* call = ModelledCall(calls, o);
-  if (call == nullptr || call->work == nullptr || !calls.trace.IsReplayed(o.gpu.front()))
-    return false;
+  if (call == nullptr || call->work == nullptr) return false;
   const auto number = [&](const char* key) { return call->work->NumberOf(key).value_or(0); };
-  return number("g_sk") > 0 && number("c_sq") <= 0 && o.variation.value_or(0) > kUnlikeLayers;
+  return number("g_sk") > 0 && number("c_sq") <= 0 && SpreadOfLayers(calls, o) > kUnlikeLayers;
 }
 
 // One replayed graph: its GPU work by start with the part of the model that each is.
