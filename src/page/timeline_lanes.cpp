@@ -28,7 +28,7 @@ constexpr std::size_t kThreadsMax = 6;
 constexpr std::size_t kLevelsMax = 10;
 constexpr std::size_t kGapsMax = 3000;
 constexpr std::size_t kFindingsShown = 10;
-constexpr std::size_t kSpansMax = 2000;  // of a finding, a phase
+constexpr std::size_t kSpansMax = 3000;  // of a row above streams and threads
 constexpr std::size_t kRowPiecesMax = 150'000;
 constexpr int kGapKinds = static_cast<int>(findings::GapClass::kUnknown) + 1;
 
@@ -124,20 +124,18 @@ class LaneMaker {
     const session::TraceFrames& frames = *analysis_.frames;
     Lane steps{"frames", "Steps", {{}}};
     for (const analysis::StepFrame& step : frames.frames.steps) {
-      steps.rows[0].push_back(PieceOf(step.host.start, step.host.end, names_.Of(step.name),
-                                      step.steady ? PieceKind::kStep : PieceKind::kOddStep));
+      Add(PieceOf(step.host.start, step.host.end, names_.Of(step.name),
+                  step.steady ? PieceKind::kStep : PieceKind::kOddStep),
+          &steps.rows[0]);
     }
-    if (!steps.rows[0].empty()) all_.lanes.push_back(std::move(steps));
+    AddThinned(std::move(steps));
     Lane phases{"frames", "Phases", {{}, {}}};
     for (const analysis::Phase& phase : frames.phases.phases) {
       Row& row = phases.rows[phase.level == 0 ? 0 : 1];
-      for (std::size_t i = 0; i < phase.spans.size() && i < kSpansMax; ++i) {
-        row.push_back(PieceOf(phase.spans[i].start, phase.spans[i].end, names_.Of(phase.name),
-                              PieceKind::kPhase));
-      }
+      for (const TimeRange& span : phase.spans)
+        Add(PieceOf(span.start, span.end, names_.Of(phase.name), PieceKind::kPhase), &row);
     }
-    Sort(&phases);
-    if (!phases.rows.empty()) all_.lanes.push_back(std::move(phases));
+    AddThinned(std::move(phases));
   }
 
   static void SortRow(Row* row) {
@@ -158,9 +156,9 @@ class LaneMaker {
       const std::int64_t name = names_.Of(fmt::format("Finding {}", finding.global_rank));
       Row row;
       for (const TimeRange& span : findings::FindingSpans(events_, analysis_, finding)) {
-        if (row.size() == kSpansMax) break;
-        row.push_back(PieceOf(span.start, span.end, name, PieceKind::kFinding));
+        Add(PieceOf(span.start, span.end, name, PieceKind::kFinding), &row);
       }
+      ThinRows({&row}, all_.focus, kSpansMax);
       lane.rows.push_back(std::move(row));
     }
     if (!lane.rows.empty()) all_.lanes.push_back(std::move(lane));
@@ -176,7 +174,14 @@ class LaneMaker {
       piece.kind = static_cast<std::uint8_t>(piece.kind + static_cast<int>(gap.kind));
       lane.rows[0].push_back(piece);
     }
+    AddThinned(std::move(lane));
+  }
+
+  // A lane above those of streams and threads, if there is anything in it.
+  void AddThinned(Lane lane) {
     Sort(&lane);
+    for (Row& row : lane.rows)
+      ThinRows({&row}, all_.focus, kSpansMax);
     if (!lane.rows.empty()) all_.lanes.push_back(std::move(lane));
   }
 
