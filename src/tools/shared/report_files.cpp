@@ -301,9 +301,9 @@ Result<std::vector<FileLink>> WriteReports(session::Workspace& workspace, const 
     JV_TRY(job.Check());
     JV_ASSIGN(std::string path, folder->Write(name, text));
     // Nobody reads a page by its lines.
-    const bool page = name == page::kPageFile;
+    const bool is_page = name == page::kPageFile;
     const auto lines =
-        page ? 0 : static_cast<std::uint64_t>(std::count(text.begin(), text.end(), '\n'));
+        is_page ? 0 : static_cast<std::uint64_t>(std::count(text.begin(), text.end(), '\n'));
     links.push_back({std::move(path), name, lines});
   }
   JV_TRY(folder->Commit());
