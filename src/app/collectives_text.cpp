@@ -105,7 +105,10 @@ std::string CollectivesText(const Json& answer) {
   const Json files = answer.value("files", Json::array());
   if (!files.empty()) {
     const std::filesystem::path report = files.front().value("path", "");
-    text += fmt::format("\n{} ({} tables beside it)", report.string(), files.size() - 1);
+    std::size_t tables = 0;
+    for (const Json& file : files)
+      tables += file.value("path", "").ends_with(".html") || file == files.front() ? 0U : 1U;
+    text += fmt::format("\n{} ({} tables beside it)", report.string(), tables);
   }
   return text;
 }

@@ -21,7 +21,7 @@ Result<std::string> SideJson(const PairSide& side, ScriptNames* names, const Job
                                         documents::EachMs(side.analysis, tree.total_ms), unit);
   return fmt::format("{{\"title\":{},\"unit\":{},\"each\":{},\"ops\":{},\"tree\":{}}}",
                      ScriptString(title), ScriptString(unit), side.analysis.base.count,
-                     OpsJson(tree, side.analysis), WorkTreeJson(tree));
+                     OpsJson(tree, side.analysis), WorkTreeJson(tree, names));
 }
 
 constexpr std::string_view kIcicles =

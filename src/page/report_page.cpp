@@ -126,12 +126,14 @@ Result<PageData> DataOf(const findings::Analysis& analysis, const session::Loade
   ScriptNames names;
   JV_ASSIGN(data.tree, MakeWorkTree(trace, analysis, &names, job));
   JV_ASSIGN(data.timeline, MakeTimeline(trace, analysis, data.tree, {}, &names, job));
+  // What these show decides which names there are.
+  const std::string of_tree = WorkTreeJson(data.tree, &names);
+  const std::string of_timeline = TimelineJson(data.timeline, &names);
   data.json = fmt::format(
       "{{\"kinds\":{},\"names\":{},\"ops\":{},\"findings\":{},\"tree\":{},\"each\":{},"
       "\"unit\":{},\n\"timeline\":{}}}",
       KindsJson(), names.Json(), OpsJson(data.tree, analysis), FindingsJson(analysis, data.tree),
-      WorkTreeJson(data.tree), analysis.base.count, ScriptString(documents::UnitPhrase(analysis)),
-      TimelineJson(data.timeline));
+      of_tree, analysis.base.count, ScriptString(documents::UnitPhrase(analysis)), of_timeline);
   return data;
 }
 

@@ -11,6 +11,8 @@ namespace jarvis::page {
 namespace {
 
 constexpr std::size_t kNameBytesMax = 180;
+constexpr std::size_t kNamesMany = 5000;  // from here on names are cut shorter
+constexpr std::size_t kNameBytesOfMany = 60;
 
 }  // namespace
 
@@ -44,10 +46,17 @@ std::int64_t ScriptNames::OfEvent(const trace::EventStore& events, trace::EventI
   return known->second;
 }
 
+std::int64_t ScriptNames::Shown(std::int64_t name) {
+  const auto [known, added] = shown_as_.try_emplace(name, static_cast<std::int64_t>(shown_.size()));
+  if (added) shown_.push_back(static_cast<StringId>(name));
+  return known->second;
+}
+
 std::string ScriptNames::Json() const {
+  const std::size_t most = shown_.size() > kNamesMany ? kNameBytesOfMany : kNameBytesMax;
   std::string json = "[";
-  for (StringId id = 0; id < pool_.size(); ++id)
-    json += (id == 0 ? "" : ",") + ScriptString(pool_[id], kNameBytesMax);
+  for (const StringId name : shown_)
+    json += (json.size() > 1 ? "," : "") + ScriptString(pool_[name], most);
   return json + "]";
 }
 

@@ -21,16 +21,21 @@ void AppendNumber(std::int64_t value, std::string* list);
 // A share or a rate: at most so many digits; null where there is no finite number.
 std::string ScriptNumber(double value);
 
-// Names once each: data says the number of a name.
+// Names once each. Data says the number that a name has on the page, which it gets when it is first
+// shown there: a recording may have far more names than its page.
 class ScriptNames {
  public:
   std::int64_t Of(std::string_view name) { return static_cast<std::int64_t>(pool_.Intern(name)); }
   std::int64_t OfEvent(const trace::EventStore& events, trace::EventIndex e);
-  std::string Json() const;  // a list by number
+
+  std::int64_t Shown(std::int64_t name);
+  std::string Json() const;  // a list by the numbers of what is shown
 
  private:
   StringPool pool_;
   std::unordered_map<StringId, std::int64_t> of_event_names_;
+  std::unordered_map<std::int64_t, std::int64_t> shown_as_;
+  std::vector<StringId> shown_;
 };
 
 }  // namespace jarvis::page

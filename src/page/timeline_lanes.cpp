@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <limits>
 #include <utility>
 
 #include <fmt/format.h>
@@ -27,20 +28,22 @@ constexpr std::size_t kThreadsMax = 6;
 constexpr std::size_t kLevelsMax = 10;
 constexpr std::size_t kGapsMax = 3000;
 constexpr std::size_t kFindingsShown = 10;
-constexpr std::size_t kSpansMax = 2000;  // of a finding, a phase
+constexpr std::size_t kSpansMax = 3000;  // of a row above streams and threads
+constexpr std::size_t kRowPiecesMax = 150'000;
 constexpr int kGapKinds = static_cast<int>(findings::GapClass::kUnknown) + 1;
 
 std::uint8_t Number(PieceKind kind) {
   return static_cast<std::uint8_t>(kind);
 }
 
-// Where to look closest: the steady step of middle length, with its GPU work.
-TimeRange FocusOf(const analysis::TimeFrames& frames, const TimeRange& bounds) {
+// Where to look closest: the steady step of middle length, with its GPU work; without steps at all.
+TimeRange FocusOf(const analysis::TimeFrames& frames) {
   std::vector<const analysis::StepFrame*> steps;
   for (const analysis::StepFrame& step : frames.steps) {
     if (step.steady) steps.push_back(&step);
   }
-  if (steps.empty()) return bounds;
+  if (steps.empty())
+    return {std::numeric_limits<std::int64_t>::min(), std::numeric_limits<std::int64_t>::max()};
   std::stable_sort(steps.begin(), steps.end(),
                    [](const auto* a, const auto* b) { return a->host_ns() < b->host_ns(); });
   const analysis::StepFrame& step = *steps[(steps.size() - 1) / 2];
@@ -49,14 +52,16 @@ TimeRange FocusOf(const analysis::TimeFrames& frames, const TimeRange& bounds) {
     focus.start = std::min(focus.start, step.gpu->start);
     focus.end = std::max(focus.end, step.gpu->end);
   }
-  return {std::max(focus.start, bounds.start), std::min(focus.end, bounds.end)};
+  return focus;
 }
 
 class LaneMaker {
  public:
   LaneMaker(const session::LoadedTrace& trace, const findings::Analysis& analysis,
             const WorkTree& tree, ScriptNames* names)
-      : trace_(trace), events_(trace.events()), analysis_(analysis), tree_(tree), names_(*names) {}
+      : trace_(trace), events_(trace.events()), analysis_(analysis), tree_(tree), names_(*names) {
+    all_.focus = FocusOf(analysis.frames->frames);
+  }
 
   Result<Timeline> Make(const TimelineLimits& limits, const Job& job) {
     JV_ASSIGN(const auto host, session::HostOf(trace_, job));
@@ -64,7 +69,8 @@ class LaneMaker {
     std::vector<Lane> threads = HostLanes(*host);
     Bound(gpu);
     Bound(threads);
-    all_.focus = FocusOf(analysis_.frames->frames, all_.bounds);
+    all_.focus = {std::max(all_.focus.start, all_.bounds.start),
+                  std::min(all_.focus.end, all_.bounds.end)};
     Frames();
     Findings();
     Gaps();
@@ -106,32 +112,40 @@ class LaneMaker {
     return piece;
   }
 
+  // No row gets longer than can be kept of any recording.
+  void Add(const Piece& piece, Row* row) const {
+    row->push_back(piece);
+    if (row->size() < kRowPiecesMax) return;
+    SortRow(row);
+    ThinRows({row}, all_.focus, kRowPiecesMax / 2);
+  }
+
   void Frames() {
     const session::TraceFrames& frames = *analysis_.frames;
     Lane steps{"frames", "Steps", {{}}};
     for (const analysis::StepFrame& step : frames.frames.steps) {
-      steps.rows[0].push_back(PieceOf(step.host.start, step.host.end, names_.Of(step.name),
-                                      step.steady ? PieceKind::kStep : PieceKind::kOddStep));
+      Add(PieceOf(step.host.start, step.host.end, names_.Of(step.name),
+                  step.steady ? PieceKind::kStep : PieceKind::kOddStep),
+          &steps.rows[0]);
     }
-    if (!steps.rows[0].empty()) all_.lanes.push_back(std::move(steps));
+    AddThinned(std::move(steps));
     Lane phases{"frames", "Phases", {{}, {}}};
     for (const analysis::Phase& phase : frames.phases.phases) {
       Row& row = phases.rows[phase.level == 0 ? 0 : 1];
-      for (std::size_t i = 0; i < phase.spans.size() && i < kSpansMax; ++i) {
-        row.push_back(PieceOf(phase.spans[i].start, phase.spans[i].end, names_.Of(phase.name),
-                              PieceKind::kPhase));
-      }
+      for (const TimeRange& span : phase.spans)
+        Add(PieceOf(span.start, span.end, names_.Of(phase.name), PieceKind::kPhase), &row);
     }
-    Sort(&phases);
-    if (!phases.rows.empty()) all_.lanes.push_back(std::move(phases));
+    AddThinned(std::move(phases));
   }
 
+  static void SortRow(Row* row) {
+    std::stable_sort(row->begin(), row->end(),
+                     [](const Piece& a, const Piece& b) { return a.start < b.start; });
+  }
   // Rows by start, without empty ones.
   static void Sort(Lane* lane) {
-    for (Row& row : lane->rows) {
-      std::stable_sort(row.begin(), row.end(),
-                       [](const Piece& a, const Piece& b) { return a.start < b.start; });
-    }
+    for (Row& row : lane->rows)
+      SortRow(&row);
     std::erase_if(lane->rows, [](const Row& row) { return row.empty(); });
   }
 
@@ -142,9 +156,9 @@ class LaneMaker {
       const std::int64_t name = names_.Of(fmt::format("Finding {}", finding.global_rank));
       Row row;
       for (const TimeRange& span : findings::FindingSpans(events_, analysis_, finding)) {
-        if (row.size() == kSpansMax) break;
-        row.push_back(PieceOf(span.start, span.end, name, PieceKind::kFinding));
+        Add(PieceOf(span.start, span.end, name, PieceKind::kFinding), &row);
       }
+      ThinRows({&row}, all_.focus, kSpansMax);
       lane.rows.push_back(std::move(row));
     }
     if (!lane.rows.empty()) all_.lanes.push_back(std::move(lane));
@@ -160,7 +174,14 @@ class LaneMaker {
       piece.kind = static_cast<std::uint8_t>(piece.kind + static_cast<int>(gap.kind));
       lane.rows[0].push_back(piece);
     }
+    AddThinned(std::move(lane));
+  }
+
+  // A lane above those of streams and threads, if there is anything in it.
+  void AddThinned(Lane lane) {
     Sort(&lane);
+    for (Row& row : lane.rows)
+      ThinRows({&row}, all_.focus, kSpansMax);
     if (!lane.rows.empty()) all_.lanes.push_back(std::move(lane));
   }
 
@@ -171,7 +192,7 @@ class LaneMaker {
       const trace::Event& event = events_[e];
       Lane& lane = of_track[event.track];
       if (lane.rows.empty()) lane.rows.emplace_back();
-      lane.rows[0].push_back(GpuPiece(e));
+      Add(GpuPiece(e), &lane.rows[0]);
       busy[event.track] += event.dur_ns;
     }
     std::vector<std::uint32_t> tracks;
@@ -286,7 +307,7 @@ class LaneMaker {
   Timeline all_;
 };
 
-void AddRowJson(const Row& row, std::int64_t zero, std::string* json) {
+void AddRowJson(const Row& row, std::int64_t zero, ScriptNames* names, std::string* json) {
   constexpr std::int64_t kUnitNs = 100;
   constexpr std::string_view kDigits = "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJ";
   std::string start = "[", length = "[", name = "[", op = "[", module = "[", many = "[", kind;
@@ -298,9 +319,9 @@ void AddRowJson(const Row& row, std::int64_t zero, std::string* json) {
     AppendNumber(at - before, &start);
     before = at;
     AppendNumber((piece.end - piece.start + kUnitNs / 2) / kUnitNs, &length);
-    AppendNumber(piece.name, &name);
+    AppendNumber(names->Shown(piece.name), &name);
     AppendNumber(piece.op == kNoOp ? 0 : static_cast<std::int64_t>(piece.op) + 1, &op);
-    AppendNumber(piece.module, &module);
+    AppendNumber(piece.module == 0 ? 0 : names->Shown(piece.module - 1) + 1, &module);
     ops = ops || piece.op != kNoOp;
     kind += kDigits[std::min<std::size_t>(piece.kind, kDigits.size() - 1)];
     if (piece.count == 1) continue;
@@ -364,7 +385,7 @@ Result<Timeline> MakeTimeline(const session::LoadedTrace& trace, const findings:
   return LaneMaker(trace, analysis, tree, names).Make(limits, job);
 }
 
-std::string TimelineJson(const Timeline& timeline) {
+std::string TimelineJson(const Timeline& timeline, ScriptNames* names) {
   constexpr std::int64_t kUnitNs = 100;
   const std::int64_t zero = timeline.bounds.start;
   std::string json = fmt::format(
@@ -376,7 +397,7 @@ std::string TimelineJson(const Timeline& timeline) {
                         lane.group, ScriptString(lane.title, 80));
     for (std::size_t row = 0; row < lane.rows.size(); ++row) {
       if (row > 0) json += ',';
-      AddRowJson(lane.rows[row], zero, &json);
+      AddRowJson(lane.rows[row], zero, names, &json);
     }
     json += "]}";
   }

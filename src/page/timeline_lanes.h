@@ -69,6 +69,6 @@ Result<Timeline> MakeTimeline(const session::LoadedTrace& trace, const findings:
                               ScriptNames* names, const Job& job);
 
 // The timeline as JSON text; times in tenths of microseconds from the bounds' begin.
-std::string TimelineJson(const Timeline& timeline);
+std::string TimelineJson(const Timeline& timeline, ScriptNames* names);
 
 }  // namespace jarvis::page

@@ -106,7 +106,7 @@ class WorkTreeMaker {
     for (const EventIndex e : operation.gpu) {
       const std::string& path = paths_.Of(e);
       tree_.op_of[e] = op;
-      if (!path.empty()) tree_.module_of[e] = names_.Of(path) + 1;
+      if (!path.empty()) tree_.module_of[e] = static_cast<std::uint32_t>(names_.Of(path) + 1);
       const auto [known, added] = leaf_of.try_emplace(path, 0);
       if (added) known->second = LeafOf(path, op);
       const double ms = static_cast<double>(events[e].dur_ns) * scale;
@@ -182,12 +182,12 @@ Result<WorkTree> MakeWorkTree(const session::LoadedTrace& trace, const findings:
   return WorkTreeMaker(trace, analysis, names).Make(job);
 }
 
-std::string WorkTreeJson(const WorkTree& tree) {
+std::string WorkTreeJson(const WorkTree& tree, ScriptNames* names) {
   std::string depth = "[", kind = "[", name = "[", op = "[", us = "[", efficiency = "[";
   for (const WorkNode& node : tree.nodes) {
     AppendNumber(node.depth - 1, &depth);
     AppendNumber(static_cast<std::int64_t>(node.kind), &kind);
-    AppendNumber(node.name, &name);
+    AppendNumber(names->Shown(node.name), &name);
     AppendNumber(node.op == kNoOp ? -1 : static_cast<std::int64_t>(node.op), &op);
     us += (us.back() == '[' ? "" : ",") + ScriptNumber(node.ms * 1000);
     const bool known = node.roofed_ms > node.ms / 2;

@@ -29,7 +29,7 @@ struct WorkNode {
 struct WorkTree {
   std::vector<const findings::Operation*> ops;  // the most time first
   std::vector<std::uint32_t> op_of;             // by GPU event: of ops, or kNoOp
-  std::vector<std::int64_t> module_of;          // by GPU event: of ScriptNames, plus one; 0: none
+  std::vector<std::uint32_t> module_of;         // by GPU event: of ScriptNames, plus one; 0: none
   std::vector<WorkNode> nodes;                  // each before what is in it, the largest first
   double total_ms = 0;
 };
@@ -38,7 +38,7 @@ struct WorkTree {
 Result<WorkTree> MakeWorkTree(const session::LoadedTrace& trace, const findings::Analysis& analysis,
                               ScriptNames* names, const Job& job);
 
-std::string WorkTreeJson(const WorkTree& tree);
+std::string WorkTreeJson(const WorkTree& tree, ScriptNames* names);
 // Ops with their figures as the report tells them.
 std::string OpsJson(const WorkTree& tree, const findings::Analysis& analysis);
 

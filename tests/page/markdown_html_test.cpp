@@ -72,7 +72,10 @@ TEST_CASE("script text: nothing ends the element that it stands in") {
   CHECK(names.Of("x") == 0);
   CHECK(names.Of("<y") == 1);
   CHECK(names.Of("x") == 0);
-  CHECK(names.Json() == "[\"x\",\"\\u003cy\"]");
+  CHECK(names.Json() == "[]");  // nothing is shown
+  CHECK(names.Shown(names.Of("<y")) == 0);
+  CHECK(names.Shown(names.Of("<y")) == 0);
+  CHECK(names.Json() == "[\"\\u003cy\"]");
 }
 
 }  // namespace

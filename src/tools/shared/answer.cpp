@@ -130,8 +130,8 @@ std::string Text(const Answer& answer, std::size_t shown, std::size_t cell_bytes
   for (const std::string& note : answer.notes)
     out += "Note: " + OneLine(note) + "\n";
   for (const FileLink& file : answer.files) {
-    out +=
-        fmt::format("File: {} ({}, {} rows)\n", OneLine(file.path), OneLine(file.what), file.rows);
+    out += fmt::format("File: {} ({}{})\n", OneLine(file.path), OneLine(file.what),
+                       file.rows > 0 ? fmt::format(", {} rows", file.rows) : "");
   }
   for (const NextCall& call : answer.next) {
     out +=

@@ -16,7 +16,7 @@ namespace jarvis::tools {
 struct FileLink {
   std::string path;  // absolute
   std::string what;
-  std::uint64_t rows = 0;
+  std::uint64_t rows = 0;  // 0: it has none, or is nothing that has rows
 };
 
 struct NextCall {

@@ -300,7 +300,10 @@ Result<std::vector<FileLink>> WriteReports(session::Workspace& workspace, const 
   for (const auto& [name, text] : files) {
     JV_TRY(job.Check());
     JV_ASSIGN(std::string path, folder->Write(name, text));
-    const auto lines = static_cast<std::uint64_t>(std::count(text.begin(), text.end(), '\n'));
+    // Nobody reads a page by its lines.
+    const bool is_page = name == page::kPageFile;
+    const auto lines =
+        is_page ? 0 : static_cast<std::uint64_t>(std::count(text.begin(), text.end(), '\n'));
     links.push_back({std::move(path), name, lines});
   }
   JV_TRY(folder->Commit());
