@@ -373,11 +373,10 @@ std::string Fair::AnomalyText(const findings::Anomaly& anomaly) const {
   std::string args = CellOfText(operation->args);
   args = args.substr(0, args.find("<br>"));
   return fmt::format(
-      "Anomaly: {} {} takes {} {}, {} of what its roof allows: not all that its operands hold is "
-      "read or computed (a window, a mask, a broadcast), so no rate and no saving is told of "
-      "it.\n\n",
-      Code(operation->name, 80), args, EachMs(analysis_, OwnMs(*operation)), UnitPhrase(analysis_),
-      Pct(anomaly.efficiency));
+      "Anomaly: {} {} takes {} {}, less than its roof allows: not all that its operands hold is "
+      "read "
+      "or computed (a window, a mask, a broadcast), so no rate and no saving is told of it.\n\n",
+      Code(operation->name, 80), args, EachMs(analysis_, OwnMs(*operation)), UnitPhrase(analysis_));
 }
 
 std::string Fair::CategorySection(const findings::CategoryAnalysis& category) {

@@ -475,8 +475,12 @@ std::string TimeTable(const findings::Analysis& analysis) {
 
 std::string WallTable(const findings::Analysis& analysis) {
   const findings::WallBase& wall = analysis.wall;
-  if (!wall.known) return "";
   MarkdownTable table({"Wall time", "Value"});
+  if (!wall.known) {
+    if (wall.replay_error_percent == 0) return "";
+    table.Row({"Replayed unchanged, off by", Pct(std::abs(wall.replay_error_percent))});
+    return table.text() + "\n";
+  }
   table.Row({"Recorded, first to last activity", Ms(wall.recorded_ms)});
   table.Row({"What savings are of", Ms(wall.wall_ms)});
   table.Row({"If GPU work took no time", Ms(wall.host_floor_ms)});

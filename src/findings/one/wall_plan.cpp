@@ -107,10 +107,10 @@ WallPlan PlanInOrder(const Analysis& analysis, const analysis::Simulation& simul
     const Range& alone = steps[k].alone_ms;
     const double after = plan.after_ms[k];
     // What may cost time is told as it comes out.
-    plan.together_ms = Added(plan.together_ms, steps[k].cap_ms ? AfterOthers(alone, after)
-                                                               : Range{std::min(alone.low, after),
-                                                                       after,
-                                                                       std::max(alone.high, after)});
+    plan.together_ms = Added(
+        plan.together_ms,
+        steps[k].cap_ms ? AfterOthers(alone, after)
+                        : Range{std::min(alone.low, after), after, std::max(alone.high, after)});
   }
   plan.steps = std::move(steps);
   return plan;
@@ -120,8 +120,9 @@ std::optional<PlanStep> PlanStepOf(const Analysis& analysis, const analysis::Sim
                                    const Finding& finding) {
   const WallSaving* best = BestWall(finding);
   if (finding.way == nullptr || best == nullptr) return std::nullopt;
-  return PlanStep{finding.id, finding.way->changes, best->ms,
-                  CapOf(simulation, *analysis.wall.given, *finding.way)};
+  return PlanStep{
+      finding.id, finding.way->changes, best->ms,
+      std::min(analysis.wall.wall_ms, CapOf(simulation, *analysis.wall.given, *finding.way))};
 }
 
 Result<WallPlan> AskPlan(const Analysis& analysis, const analysis::Simulation& simulation,

@@ -342,7 +342,7 @@ class WallAsker {
   // What a finding may save at most once others are done.
   double CapOfFinding(const Finding& finding, const WayOut& way) const {
     if (auto known = caps_.find(&finding); known != caps_.end()) return known->second;
-    const double cap = CapOf(simulation_, given_, way);
+    const double cap = std::min(analysis_.wall.wall_ms, CapOf(simulation_, given_, way));
     caps_.emplace(&finding, cap);
     return cap;
   }
