@@ -325,6 +325,9 @@ std::string ToldTable(const findings::Analysis& analysis) {
   }
   if (wall.together_ms) {
     table.Row({"All recommendations together", TogetherRange(analysis), TogetherShare(analysis)});
+  } else if (analysis.combined.savings_ms.high > 0) {
+    table.Row({"All recommendations together, of GPU time at most",
+               EachMs(analysis, analysis.combined.savings_ms.high), std::string(kAbsentText)});
   }
   return table.text() + "\n";
 }

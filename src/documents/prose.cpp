@@ -445,22 +445,6 @@ std::string ResolutionOf(const findings::Finding& finding) {
 
 }  // namespace
 
-std::string ShortTitle(const std::string& title) {
-  bool code = false;
-  std::string_view head = title;
-  for (std::size_t i = 0; i + 1 < title.size(); ++i) {
-    if (title[i] == '`') code = !code;
-    const bool ends = (title[i] == ':' || title[i] == ',') && title[i + 1] == ' ';
-    if (code || !ends) continue;
-    const std::string_view until = std::string_view(title).substr(0, i);
-    // A name of the trace alone does not say what is wrong with it.
-    if (until.starts_with('`') && until.find('`', 1) == until.size() - 1) continue;
-    head = until;
-    break;
-  }
-  return std::string(head);
-}
-
 bool ShowsLater(const findings::Finding& finding) {
   if (!finding.shows_after.empty()) return true;
   constexpr double kNothing = 0.05;  // of the GPU's time that goes
@@ -531,7 +515,7 @@ std::string ImpactSentence(const findings::Analysis& analysis, const findings::F
       " of GPU time";
   if (additional_ms != nullptr) {
     text += " beyond the recommendations above, which claim some of the same kernels,";
-  } else if (finding.impact_percent) {
+  } else if (finding.impact_percent && finding.savings_ms->high <= analysis.base.total_ms) {
     text += fmt::format(" ({} of it at most)", BaseShare(analysis, finding.savings_ms->high));
   }
   switch (finding.method) {

@@ -54,8 +54,8 @@ Range AfterOthers(const WallSaving& saving);
 // The sum of that over findings that recur; absent: none has a saving.
 std::optional<Range> TogetherOf(std::span<const Finding> findings);
 
-// Each step after those before it, and their sum, beyond what is given (WallBase::given). The analysis knows its
-// wall time.
+// Each step after those before it, and their sum, beyond what is given (WallBase::given). The
+// analysis knows its wall time.
 WallPlan PlanInOrder(const Analysis& analysis, const analysis::Simulation& simulation,
                      std::vector<PlanStep> steps);
 
