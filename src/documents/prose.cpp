@@ -294,7 +294,9 @@ std::string SystemInsight(const findings::Analysis& analysis, const findings::Fi
                            ? "; not reliable, because launches come from a GPU graph"
                            : "");
   }
-  const std::string count = finding.count > 0 ? " in " + Calls(finding.count) : "";
+  // Of the whole recording: beside a time of one of several steps it would mislead.
+  const bool told = finding.count > 0 && analysis.base.count <= 1;
+  const std::string count = told ? " in " + Calls(finding.count) : "";
   return fmt::format("{} takes {}{}{}.", Capital(SubjectText(finding)), TimeText(analysis, finding),
                      count, what);
 }
@@ -439,22 +441,6 @@ std::string ResolutionOf(const findings::Finding& finding) {
 }
 
 }  // namespace
-
-std::string ShortTitle(const std::string& title) {
-  bool code = false;
-  std::string_view head = title;
-  for (std::size_t i = 0; i + 1 < title.size(); ++i) {
-    if (title[i] == '`') code = !code;
-    const bool ends = (title[i] == ':' || title[i] == ',') && title[i + 1] == ' ';
-    if (code || !ends) continue;
-    const std::string_view until = std::string_view(title).substr(0, i);
-    // A name of the trace alone does not say what is wrong with it.
-    if (until.starts_with('`') && until.find('`', 1) == until.size() - 1) continue;
-    head = until;
-    break;
-  }
-  return std::string(head);
-}
 
 bool ShowsLater(const findings::Finding& finding) {
   if (!finding.shows_after.empty()) return true;

@@ -43,9 +43,6 @@ inline constexpr std::array<TextField, 8> kTextFields = {{
 
 FindingText DraftText(const findings::Analysis& analysis, const findings::Finding& finding);
 
-// What a title begins with, as far as it names the finding: without its first member and figures.
-std::string ShortTitle(const std::string& title);
-
 // What agents wrote, by finding id and field.
 using TextEdits = std::map<std::string, std::map<std::string, std::string>>;
 // The draft with the edits over it.
