@@ -17,6 +17,7 @@
 #include "app/tool_run.h"
 #include "app/toolbox.h"
 #include "base/text.h"
+#include "documents/further_row.h"
 #include "io/file_policy.h"
 #include "io/text_file.h"
 #include "page/page_files.h"
@@ -181,6 +182,12 @@ const Json& AnswerOf(const Answers& answers, std::string_view tool) {
   return found == answers.end() ? kNone : found->second;
 }
 
+void ReplaceIn(std::string* text, std::string_view what, std::string_view with) {
+  for (std::size_t at = text->find(what); at != std::string::npos;
+       at = text->find(what, at + with.size()))
+    text->replace(at, what.size(), with);
+}
+
 // The beginning of a report, as far as a busy reader goes: without links, rules and what follows
 // the recommendations' table. Where lines run out, the last section that is not whole is left out.
 std::string FrontOf(std::string_view report, std::string_view until, std::size_t lines_max) {
@@ -205,6 +212,9 @@ std::string FrontOf(std::string_view report, std::string_view until, std::size_t
       if (open == std::string::npos || close == std::string::npos) break;
       text = text.substr(0, open) + text.substr(open + 1, at - open - 1) + text.substr(close + 1);
     }
+    // No page renders it, and what the report has below is not here.
+    ReplaceIn(&text, "&lt;", "<");
+    ReplaceIn(&text, documents::kFurtherRow, "Further findings, in the report");
     front += text + "\n";
     ++lines;
   }

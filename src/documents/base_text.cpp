@@ -18,6 +18,7 @@ namespace jarvis::documents {
 namespace {
 
 constexpr double kPartShown = 0.5;  // percent of the base
+constexpr double kRestShown = 0.3;  // ... of all smaller parts, so that rows add up to the whole
 
 double MsOf(std::int64_t ns) {
   return static_cast<double>(ns) / 1e6;
@@ -335,16 +336,21 @@ std::string ToldTable(const findings::Analysis& analysis) {
 std::vector<BasePart> BaseParts(const findings::Analysis& analysis) {
   const findings::StepBase& base = analysis.base;
   std::vector<BasePart> parts;
-  double beside = 0;
+  BasePart beside;
+  double largest = 0;
   for (BasePart& part : PartsOf(base.balance)) {
     if (base.Percent(part.ms) < kPartShown) {
-      beside += part.ms;
+      if (part.ms > largest) beside.name = part.name;
+      largest = std::max(largest, part.ms);
+      beside.ms += part.ms;
       continue;
     }
     part.name += OfItProfiler(analysis, part);
     parts.push_back(std::move(part));
   }
-  if (base.Percent(beside) >= kPartShown) parts.push_back({"All else", beside});
+  // By its name where it is one part and hardly more.
+  if (largest < 0.99 * beside.ms) beside.name = "All else";
+  if (base.Percent(beside.ms) >= kRestShown) parts.push_back(std::move(beside));
   return parts;
 }
 

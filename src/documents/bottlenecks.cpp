@@ -22,6 +22,7 @@ namespace {
 
 // Percent of the base: a finding with less has no row of its own, an operation with less no rate.
 constexpr double kFindingShown = 1;
+constexpr double kRowLeast = 0.1;  // of a row, whatever it is about
 constexpr double kRateShown = 3;
 constexpr std::size_t kOperationsCompared = 10;
 
@@ -116,7 +117,13 @@ std::string FindingCell(const findings::Analysis& analysis, const findings::Find
   const bool named =
       first != nullptr && ops != std::string::npos &&
       std::string_view(title).substr(ops + 3).starts_with(first->name.substr(0, kEnough));
-  return named ? title.substr(ops + 2) : ShortTitle(title);
+  if (!named) return WithoutDirectories(ShortTitle(title));
+  // Shapes stand beside what is to be done about it.
+  std::string cell = title.substr(ops + 2);
+  const std::string args = " " + ArgsText(first->args);
+  if (const std::size_t at = cell.find(args + " and "); at != std::string::npos)
+    cell.erase(at, args.size());
+  return cell;
 }
 
 // The GPU's time by what is to be done about it: a finding's work is one row, whatever ops it
@@ -167,11 +174,17 @@ std::string CallsOfUnit(const findings::Analysis& analysis, std::uint64_t calls)
 
 // Communication beside computing costs nothing: what counts is what nothing hides, by kind.
 void AddCommunication(const findings::Analysis& analysis, std::vector<Bottleneck>* out) {
-  std::map<std::string, std::pair<std::uint64_t, double>> kinds;  // calls, exposed ms
+  struct Sum {
+    std::uint64_t calls = 0;
+    double exposed_ms = 0;
+    double total_ms = 0;
+  };
+  std::map<std::string, Sum> kinds;
   for (const findings::CollectiveRow& row : analysis.multi_kernel.collectives) {
-    auto& [calls, ms] = kinds[row.name];
-    calls += row.count;
-    ms += row.exposed_us / 1000;
+    Sum& sum = kinds[row.name];
+    sum.calls += row.count;
+    sum.exposed_ms += row.exposed_us / 1000;
+    sum.total_ms += row.total_us / 1000;
   }
   // Rows are of the whole recording; no more than the steps' own part is a cost of theirs.
   const double own = static_cast<double>(analysis.base.balance.exposed_comm_ns) / 1e6;
@@ -180,9 +193,13 @@ void AddCommunication(const findings::Analysis& analysis, std::vector<Bottleneck
                    [](const findings::Finding& one) { return one.subject == "communication"; });
   const int priority = found == analysis.findings.end() ? 0 : found->global_rank;
   for (const auto& [name, sum] : kinds) {
-    out->push_back({fmt::format("{}, {} that computing does not hide", Code(name, 60),
-                                CallsOfUnit(analysis, sum.first)),
-                    std::min(sum.second, own), false, std::string(kAbsentText), priority});
+    const double exposed = std::min(sum.exposed_ms, own);
+    const bool hidden = sum.exposed_ms <= own && sum.total_ms > 1.01 * exposed;
+    out->push_back(
+        {fmt::format("{}, {}{} that computing does not hide", Code(name, 60),
+                     CallsOfUnit(analysis, sum.calls),
+                     hidden ? ", the part of their " + EachMs(analysis, sum.total_ms) : ""),
+         exposed, false, std::string(kAbsentText), priority});
   }
 }
 
@@ -193,8 +210,8 @@ void AddHost(const findings::Analysis& analysis, std::vector<Bottleneck>* out) {
     // Its own time stands in the next column.
     if (finding.host->kind == findings::HostCauseKind::kSection || finding.host->ramp)
       title = title.substr(0, title.rfind(", "));
-    out->push_back({"GPU idle: " + title, IdleMs(analysis, *finding.host), false,
-                    std::string(kAbsentText), finding.global_rank});
+    out->push_back({"GPU idle: " + WithoutDirectories(title), IdleMs(analysis, *finding.host),
+                    false, std::string(kAbsentText), finding.global_rank});
   }
 }
 
@@ -214,6 +231,9 @@ std::string BottleneckTable(const findings::Analysis& analysis, std::size_t rows
   const double computing = static_cast<double>(analysis.base.balance.computation_ns) / 1e6;
   for (const Bottleneck& one : all) {
     if (table.rows() == rows || one.ms <= 0) break;
+    // What nobody would miss.
+    const double least = one.priority > 0 ? kRowLeast : kFindingShown;
+    if (analysis.base.Percent(one.ms) < least && table.rows() > 0) continue;
     table.Row(
         {fmt::format("{}", table.rows() + 1), one.name, EachMs(analysis, one.ms),
          one.computes && computing > 0 ? Pct(one.ms / computing * 100) : std::string(kAbsentText),

@@ -68,6 +68,35 @@ std::string CellOfText(std::string_view text) {
   return Trim(cell).empty() ? std::string(kAbsentText) : cell;
 }
 
+std::string ShortTitle(const std::string& title) {
+  bool code = false;
+  std::string_view head = title;
+  for (std::size_t i = 0; i + 1 < title.size(); ++i) {
+    if (title[i] == '`') code = !code;
+    const bool ends = (title[i] == ':' || title[i] == ',') && title[i + 1] == ' ';
+    if (code || !ends) continue;
+    const std::string_view until = std::string_view(title).substr(0, i);
+    // A name of the trace alone does not say what is wrong with it.
+    if (until.starts_with('`') && until.find('`', 1) == until.size() - 1) continue;
+    head = until;
+    break;
+  }
+  return std::string(head);
+}
+
+std::string WithoutDirectories(std::string_view text) {
+  std::string out(text);
+  for (std::size_t at = out.find(".py("); at != std::string::npos; at = out.find(".py(", at + 1)) {
+    const std::size_t slash = out.rfind('/', at);
+    const std::size_t code = out.rfind('`', at);
+    if (slash == std::string::npos || code == std::string::npos || slash < code) continue;
+    if (out.find(' ', code) < slash) continue;  // that tick ends code, and the path stands outside
+    out.erase(code + 1, slash - code);
+    at -= slash - code;
+  }
+  return out;
+}
+
 std::string ArgsText(std::string_view args) {
   const std::string cell = CellOfText(args);
   std::string text;

@@ -26,6 +26,12 @@ std::string CellOfText(std::string_view text);
 // "3 x (2,38,64) bf16", "(8,4) bf16 x (4,2) bf16".
 std::string ArgsText(std::string_view args);
 
+// What a title begins with, as far as it names the finding: without its first member and figures.
+std::string ShortTitle(const std::string& title);
+
+// Places in code without their folders: "`a/b/model.py(12): forward`" as "`model.py(12): forward`".
+std::string WithoutDirectories(std::string_view text);
+
 // Numbers as reports show them, the unit behind: "382.5 ms", "0.0412 ms", "23.5%", "0.42%". A
 // reader who compares prose with a table finds the same digits, for both are made here.
 std::string Digits(double value);  // three or four digits: "1195", "382.5", "3.03", "0.0412"

@@ -299,7 +299,9 @@ std::string SystemInsight(const findings::Analysis& analysis, const findings::Fi
                            ? "; not reliable, because launches come from a GPU graph"
                            : "");
   }
-  const std::string count = finding.count > 0 ? " in " + Calls(finding.count) : "";
+  // Of the whole recording: beside a time of one of several steps it would mislead.
+  const bool told = finding.count > 0 && analysis.base.count <= 1;
+  const std::string count = told ? " in " + Calls(finding.count) : "";
   return fmt::format("{} takes {}{}{}.", Capital(SubjectText(finding)), TimeText(analysis, finding),
                      count, what);
 }

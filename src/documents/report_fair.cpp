@@ -8,11 +8,13 @@
 #include <vector>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "analysis/attribution/gpu_timeline.h"
 #include "documents/base_text.h"
 #include "documents/bottlenecks.h"
 #include "documents/category_table.h"
+#include "documents/further_row.h"
 #include "documents/markdown_text.h"
 #include "documents/phase_table.h"
 #include "documents/remedy_text.h"
@@ -112,6 +114,7 @@ class Fair {
   std::vector<std::string> LeverRow(const findings::Finding& finding) const;
   std::string AloneCell(const findings::Finding& finding) const;
   std::string Recommendations() const;
+  std::vector<std::string> NothingRow() const;
   std::string Further() const;
   std::string BoundCell(const findings::Finding& finding) const;
   std::string Dismissed() const;
@@ -138,6 +141,17 @@ class Fair {
     const bool left = analysis_.base.Percent(best->after_others_ms) >= kCardLeft;
     return left &&
            analysis_.base.Percent(std::max(best->after_others_ms, best->ms.mid)) >= kCardShare;
+  }
+  // Its saving is gone once those above are done.
+  bool LeavesNothing(const findings::Finding& finding) const {
+    constexpr double kNothing = 0.1;  // percent of the base
+    const findings::WallSaving* best = findings::BestWall(finding);
+    if (best == nullptr || finding.one_off) return false;
+    return analysis_.base.Percent(findings::AfterOthers(*best).high) < kNothing;
+  }
+  // The host hides what it saves, yet it takes a part of the step that a reader asks about.
+  bool ToldForItsSize(const findings::Finding& finding) const {
+    return ShowsLater(finding) && analysis_.base.Percent(finding.time_ms) >= kCardShare;
   }
   bool HasCard(const findings::Finding& finding) const {
     return static_cast<std::size_t>(&finding - analysis_.findings.data()) < cards_;
@@ -244,7 +258,7 @@ std::string Fair::Levers() const {
     const std::string dash(kAbsentText);
     const auto further = findings::TogetherOf(std::span(analysis_.findings).subspan(cards_));
     if (further && further->high > 0) {
-      table.Row({dash, "Further findings, below", dash, dash, SumRange(analysis_, *further), dash});
+      table.Row({dash, std::string(kFurtherRow), dash, dash, SumRange(analysis_, *further), dash});
     }
     table.Row({dash, "All of these", dash, dash,
                fmt::format("{} ({})", TogetherRange(analysis_), TogetherShare(analysis_)), dash});
@@ -279,7 +293,7 @@ std::vector<std::string> Fair::LeverRow(const findings::Finding& finding) const 
   const FindingText words = WordsOf(finding);
   return {fmt::format("[{}](#{})", finding.global_rank, Anchor(finding.id)),
           FirstClause(words.action),
-          words.title,
+          WithoutDirectories(words.title),
           alone,
           after,
           path};
@@ -311,12 +325,30 @@ std::string Fair::BoundCell(const findings::Finding& finding) const {
                      EachMs(analysis_, finding.exclusive_ms));
 }
 
+// What saves next to nothing once those above are done, in one row: nobody is to do it first.
+std::vector<std::string> Fair::NothingRow() const {
+  std::vector<std::string> ranks, titles, alone;
+  for (std::size_t i = cards_; i < analysis_.findings.size(); ++i) {
+    const findings::Finding& finding = analysis_.findings[i];
+    if (!LeavesNothing(finding) || ToldForItsSize(finding)) continue;
+    ranks.push_back(fmt::format("{}", finding.global_rank));
+    titles.push_back(WordsOf(finding).title);
+    alone.push_back(ShowsLater(finding) ? "next to nothing"
+                                        : EachRange(analysis_, findings::BestWall(finding)->ms));
+  }
+  if (ranks.size() < 2) return {};  // by itself it has its own, with its way out
+  return {fmt::format("{}", fmt::join(ranks, ", ")), fmt::format("{}", fmt::join(titles, "; ")),
+          std::string(kAbsentText), fmt::format("{}", fmt::join(alone, ", ")), "next to nothing"};
+}
+
 std::string Fair::Further() const {
+  const std::vector<std::string> nothing = NothingRow();
   MarkdownTable more({"Priority", "Finding", "Way out",
                       "Saves " + UnitPhrase(analysis_) + ", alone", "After those above"});
   std::size_t left = 0;
   for (std::size_t i = cards_; i < analysis_.findings.size(); ++i) {
     const findings::Finding& finding = analysis_.findings[i];
+    if (!nothing.empty() && LeavesNothing(finding) && !ToldForItsSize(finding)) continue;
     if (more.rows() == limits::kFurtherFindings) {
       ++left;
       continue;
@@ -330,8 +362,10 @@ std::string Fair::Further() const {
               : ShowsLater(finding) ? "next to nothing while the host sets the pace"
                                     : EachRange(analysis_, best->ms),
               best == nullptr || finding.one_off ? std::string(kAbsentText)
+              : LeavesNothing(finding)           ? "next to nothing"
                                                  : AfterRange(analysis_, *best)});
   }
+  if (!nothing.empty()) more.Row(nothing);
   if (more.empty()) return "";
   std::string text = "### Further findings\n\n" + more.text() + "\n";
   if (left > 0)
@@ -440,9 +474,9 @@ std::string Fair::Appendix() const {
       for (std::size_t i = 0; i < finding.row_ids.size() && i < 3; ++i)
         rows += (rows.empty() ? "" : ", ") + Code(finding.row_ids[i]);
     }
-    text += rows.empty()
-                ? "None is recommended: no finding is both large and far from its roof.\n\n"
-                : "Not made yet: `make_replay` with rows " + rows + " makes them.\n\n";
+    text += rows.empty() ? "None was made. Where a kernel is to be tried by itself, `make_replay` "
+                           "packs its row.\n\n"
+                         : "Not made yet: `make_replay` with rows " + rows + " makes them.\n\n";
   } else {
     for (const std::string& file : sources_.replay_files)
       text += fmt::format("- [{}]({})\n", file, file);

@@ -103,6 +103,18 @@ class CardCheck {
     }
   }
 
+  // Whether a row is about it, by itself ("| 7 |") or with others ("| 5, 7, 8 |").
+  bool IsListed(const std::string& number) const {
+    for (std::size_t at = check_.text.find("\n| "); at != std::string_view::npos;
+         at = check_.text.find("\n| ", at + 1)) {
+      const std::string_view row = check_.text.substr(at + 3);
+      const std::string_view cell = row.substr(0, row.find_first_not_of("0123456789, "));
+      if (fmt::format(", {},", Trim(cell)).find(", " + number + ",") != std::string::npos)
+        return true;
+    }
+    return false;
+  }
+
   // Every finding, in the server's order; those beyond the cards are rows of a table.
   void Coverage(const std::vector<Card>& cards) {
     for (std::size_t i = 0; i < cards.size(); ++i) {
@@ -118,8 +130,7 @@ class CardCheck {
       const auto number = finding.global_rank;
       const bool card = std::any_of(cards.begin(), cards.end(),
                                     [&](const Card& one) { return one.number == number; });
-      const bool listed =
-          check_.text.find(fmt::format("\n| {} |", number)) != std::string_view::npos;
+      const bool listed = IsListed(fmt::format("{}", number));
       const bool counted =
           number > static_cast<int>(cards.size() + limits::kFurtherFindings) &&
           check_.text.find("more stand in `priority_data.json`") != std::string_view::npos;

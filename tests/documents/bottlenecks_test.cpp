@@ -6,7 +6,9 @@
 
 #include <doctest/doctest.h>
 
+#include "documents/base_text.h"
 #include "documents/limits_text.h"
+#include "documents/markdown_text.h"
 #include "documents/prose.h"
 #include "documents/report_parts.h"
 #include "documents/trust_text.h"
@@ -66,9 +68,30 @@ TEST_CASE("bottlenecks: idle time by its cause, of collectives what nothing hide
   CHECK(at("| 2 | GPU idle: Data loading while the GPU has nothing to do | 20.0 ms | ") !=
         std::string::npos);
   CHECK(at("| 3 | Kernels launched outside of any op, most of it `sort_rows") != std::string::npos);
-  CHECK(at("| 4 | `allreduce`, 6 calls that computing does not hide | 5.00 ms | ") !=
-        std::string::npos);
+  CHECK(at("| 4 | `allreduce`, 6 calls, the part of their 30.0 ms that computing does not hide | "
+           "5.00 ms | ") != std::string::npos);
   CHECK(at("record_param_comms") == std::string::npos);
+}
+
+TEST_CASE("bottlenecks: what is small and in no finding has no row") {
+  Analysis analysis = Step();
+  analysis.categories.front().operations.push_back(Work("gemm.4", "aten::small", 0.9, "small"));
+  analysis.categories.front().operations.push_back(Work("gemm.5", "aten::enough", 1.1, "enough"));
+  const std::string table = BottleneckTable(analysis, 9);
+  CHECK(table.find("aten::enough") != std::string::npos);
+  CHECK(table.find("aten::small") == std::string::npos);
+}
+
+TEST_CASE("the parts of a step add up to it, small ones too") {
+  Analysis analysis = Step();
+  analysis.base.balance.total_ns = 100'000'000;
+  analysis.base.balance.exposed_copy_ns = 400'000;
+  CHECK(BaseParts(analysis).back().name == "GPU copies, doing nothing else");
+  analysis.base.balance.after_ns = 50'000;
+  CHECK(BaseParts(analysis).back().name == "All else");
+  CHECK(BaseParts(analysis).back().ms == doctest::Approx(0.45));
+  analysis.base.balance.exposed_copy_ns = 200'000;
+  CHECK(BaseParts(analysis).back().ms > 1);
 }
 
 TEST_CASE("no rate is told at the launch floor or above a roof") {

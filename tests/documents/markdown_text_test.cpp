@@ -29,5 +29,12 @@ TEST_CASE("names of a trace are no links, images or tags") {
   CHECK(MdCode("void k<4>(T*)") == "void k<4>(T*)");
 }
 
+TEST_CASE("places lose their folders, other text keeps its slashes") {
+  CHECK(WithoutDirectories("`a/b/model.py(12): forward` (3 ms in `c/d.py(4): g`), 5 ms") ==
+        "`model.py(12): forward` (3 ms in `d.py(4): g`), 5 ms");
+  CHECK(WithoutDirectories("`model.py(12): f` and `a/b`") == "`model.py(12): f` and `a/b`");
+  CHECK(WithoutDirectories("`x` at a/b.py(3)") == "`x` at a/b.py(3)");
+}
+
 }  // namespace
 }  // namespace jarvis::documents

@@ -323,7 +323,8 @@ def score_coverage(report, truth, score):
     numbers = {card["number"] for card in report.cards}
     # Those beyond the cards are rows of a table of their own; beyond that they are counted.
     further = report.text.partition("### Further findings")[2].partition("\n## ")[0]
-    rows = {int(n) for n in re.findall(r"^\| (\d+) \|", further, re.M)}
+    rows = {int(n) for cell in re.findall(r"^\| (\d+(?:, \d+)*) \|", further, re.M)
+            for n in cell.split(", ")}
     numbers |= rows
     if "more stand in `priority_data.json`" in further:
         numbers |= {finding["global_rank"] for finding in truth.findings

@@ -11,8 +11,10 @@
 #include "base/text.h"
 #include "findings/one/analysis.h"
 #include "findings/one/quality_parts.h"
+#include "findings/one/quality_time.h"
 #include "findings/one/thresholds.h"
 #include "session/trace_frames.h"
+#include "session/trace_trust.h"
 #include "trace/event_store.h"
 
 namespace jarvis::findings {
@@ -162,19 +164,26 @@ class ScopeQualities {
   // Whether the verdict would be another one if recording had cost nothing.
   void EventsCost() {
     Quality* q = Find("profiler_events");
-    if (q == nullptr || !in_.wall.known || !q->ms) return;
+    if (q == nullptr || !in_.wall.known) return;
     const double gpu = in_.wall.gpu_floor_ms;
-    const double least = in_.wall.host_floor_ms - q->ms_high.value_or(*q->ms);
     if (in_.wall.host_floor_ms < 0.75 * gpu) return;
+    // The cost is of all recorded steps, odd ones too; floors are of those that shares are of.
+    const std::size_t recorded = in_.frames->frames.steps.size();
+    const double units = static_cast<double>(std::max<std::size_t>(1, in_.base.count));
+    const double part = recorded > 1 ? units / static_cast<double>(recorded) : 1;
+    const auto [low, high] = RecordingCost(*session::ProfilingCostOf(trace_, Job()).value());
+    const double least = std::max(0.0, in_.wall.host_floor_ms - high * part);
+    const double most = std::max(0.0, in_.wall.host_floor_ms - low * part);
     if (least > gpu) {
       q->consequence =
           fmt::format("Even without it the host alone takes {} ms or more, against {} of the GPU.",
                       Each(least), Each(gpu));
     } else {
       q->consequence = fmt::format(
-          "Without it the host alone may take as little as {} ms, the GPU alone takes {}: which of "
-          "them bounds the {} hangs on it.",
-          Each(std::max(0.0, least)), Each(gpu), in_.base.unit);
+          "Without it the host alone takes {} to {} ms, the GPU alone {}: {}.", Each(least),
+          Each(most), Each(gpu),
+          most < gpu ? "the GPU sets the pace"
+                     : fmt::format("which of them bounds the {} hangs on it", in_.base.unit));
     }
   }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <iterator>
 #include <map>
+#include <tuple>
 #include <utility>
 
 #include <fmt/format.h>
@@ -145,14 +146,11 @@ class TimeQualities {
   void EventsCost(const analysis::ProfilingCost& cost, const analysis::TimeFrames& frames) {
     const std::size_t steps = std::max<std::size_t>(1, frames.steps.size());
     const auto each = [&](double ms) { return Of(ms / static_cast<double>(steps)); };
-    double low = 0;
-    double high = 0;
+    const auto [low, high] = RecordingCost(cost);
     std::vector<std::string> kinds;
     std::uint64_t count = 0;
     const auto add = [&](const char* name, const std::optional<analysis::EventCost>& one) {
       if (!one) return;
-      low += one->low_ms();
-      high += one->high_ms();
       count += one->events;
       kinds.push_back(fmt::format("{} {}: {} to {} ms", one->events / steps, name,
                                   each(one->low_ms()), each(one->high_ms())));
@@ -207,7 +205,7 @@ class TimeQualities {
     return text;
   }
 
-  // Equal ones together.
+  // Equal ones together; what is not shown is counted in calls, as all of them are.
   std::string Longest(const std::vector<FirstCall>& calls) const {
     constexpr std::size_t kShown = 3;
     std::map<std::string, std::pair<std::size_t, double>> sums;
@@ -216,18 +214,21 @@ class TimeQualities {
       ++count;
       ms += call.ms();
     }
-    std::vector<std::pair<double, std::string>> order;
+    std::vector<std::tuple<double, std::string, std::size_t>> order;
     for (const auto& [name, sum] : sums) {
       const std::string times = sum.first > 1 ? fmt::format("{} x ", sum.first) : std::string();
-      order.emplace_back(-sum.second, fmt::format("{}{} {} ms", times, name, Of(sum.second)));
+      order.emplace_back(-sum.second, fmt::format("{}{} {} ms", times, name, Of(sum.second)),
+                         sum.first);
     }
     std::sort(order.begin(), order.end());
     std::vector<std::string> shown;
-    for (std::size_t i = 0; i < std::min(kShown, order.size()); ++i)
-      shown.push_back(order[i].second);
-    return fmt::format(
-        "{}{}", fmt::join(shown, ", "),
-        order.size() > kShown ? fmt::format(" and {} more", order.size() - kShown) : std::string());
+    std::size_t left = calls.size();
+    for (std::size_t i = 0; i < std::min(kShown, order.size()); ++i) {
+      shown.push_back(std::get<1>(order[i]));
+      left -= std::get<2>(order[i]);
+    }
+    return fmt::format("{}{}", fmt::join(shown, ", "),
+                       left > 0 ? fmt::format(" and {} more", left) : std::string());
   }
 
   // The wall time of some of them: what several threads do at once counts once.
@@ -471,6 +472,16 @@ class TimeQualities {
 };
 
 }  // namespace
+
+std::pair<double, double> RecordingCost(const analysis::ProfilingCost& cost) {
+  std::pair<double, double> ms;
+  for (const auto* one : {&cost.python, &cost.ops, &cost.runtime}) {
+    if (!*one) continue;
+    ms.first += (*one)->low_ms();
+    ms.second += (*one)->high_ms();
+  }
+  return ms;
+}
 
 Result<void> AddTimeQualities(const session::LoadedTrace& trace, const Job& job,
                               std::vector<Quality>* list) {

@@ -2,11 +2,16 @@
 // durations.
 #pragma once
 
+#include <utility>
 #include <vector>
 
+#include "analysis/host/profiling_cost.h"
 #include "findings/one/quality.h"
 
 namespace jarvis::findings {
+
+// By how many milliseconds recording slowed the host in all steps: least and most.
+std::pair<double, double> RecordingCost(const analysis::ProfilingCost& cost);
 
 // Errors: kCancelled.
 Result<void> AddTimeQualities(const session::LoadedTrace& trace, const Job& job,
