@@ -126,7 +126,7 @@ constexpr RuleRow kRows[] = {
      "in grids of {blocks} blocks on {compute_units} compute units", "",
      "Compile the normalisation (`torch.compile`): its kernels split a row or channel over several "
      "blocks.",
-     "Kernels of less than 5 us.", "twice and four times as fast", "blocks against compute units"},
+     "Kernels of less than 10 us.", "twice and four times as fast", "blocks against compute units"},
     {Pattern::kSlowDownProjection,
      "In replayed or unmodelled mixtures of experts: the product after the one with the gated "
      "activation takes more than 0.63 of its time, though gate and up have twice its weights",
