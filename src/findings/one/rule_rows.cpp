@@ -151,7 +151,8 @@ constexpr RuleRow kRows[] = {
      "In a replayed graph: kernels of less than 10 us, and pointwise ones of any length where "
      "nothing "
      "is compiled, that follow each other and are neither products nor attention nor communication",
-     "in chains of kernels[[ of less than {short_us}]], {kernels} in all: {chains}. The first "
+     "in chains of kernels[[ of less than {short_us}]], {kernels} kernels in all: {chains}. The "
+     "first "
      "takes "
      "{each_us}[[, {floor}]]",
      "{fusions}.", "", "Single short kernels between large ones.",
