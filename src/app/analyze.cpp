@@ -189,7 +189,8 @@ void ReplaceIn(std::string* text, std::string_view what, std::string_view with) 
 }
 
 // The beginning of a report, as far as a busy reader goes: without links, rules and what follows
-// the recommendations' table. Where lines run out, the last section that is not whole is left out.
+// the recommendations' table. Where lines run out, the last section that is not whole is left out,
+// and of recommendations that are told one by one all or none stand.
 std::string FrontOf(std::string_view report, std::string_view until, std::size_t lines_max) {
   std::string front;
   std::size_t lines = 0;
@@ -201,7 +202,10 @@ std::string FrontOf(std::string_view report, std::string_view until, std::size_t
     report.remove_prefix(std::min(report.size(), line.size() + 1));
     if (line.starts_with(until)) break;
     if (line == "---" || line.starts_with("| --- ") || (line.empty() && blank)) continue;
-    if (line.starts_with("### ")) section = front.size();
+    if (line.starts_with("\xE2\x86\x92 ")) continue;  // an arrow to what is not printed
+    const bool one_of_many = line.find(" Priority ") != std::string_view::npos;
+    if (line.starts_with("## ") || (line.starts_with("### ") && !one_of_many))
+      section = front.size();
     whole = lines < lines_max;
     blank = line.empty();
     // "[1](#detail-f1)": the number alone.

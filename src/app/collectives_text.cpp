@@ -52,12 +52,12 @@ std::string LeversText(const Json& levers, double base_ms) {
   std::size_t number = 0;
   for (const Json& lever : levers) {
     // Without ways out it is a part of another.
-    if (!lever.contains("path_a")) continue;
+    if (!lever.contains("path_a") && !lever.contains("path_b")) continue;
     const double saved = lever.value("saved_ms", 0.0);
     text +=
         fmt::format("{}. {}: saves {} ms{}\n", ++number, lever.value("change", ""), CellText(saved),
                     base_ms > 0 ? fmt::format(" ({:.0f} %)", 100 * saved / base_ms) : "");
-    text += "   Path A: " + lever.value("path_a", "") + "\n";
+    if (lever.contains("path_a")) text += "   Path A: " + lever.value("path_a", "") + "\n";
     if (lever.contains("path_b")) text += "   Path B: " + lever.value("path_b", "") + "\n";
   }
   return text;

@@ -16,6 +16,7 @@
 #include "documents/markdown_text.h"
 #include "documents/prose.h"
 #include "documents/report_parts.h"
+#include "findings/one/wall_classes.h"
 
 namespace jarvis::documents {
 namespace {

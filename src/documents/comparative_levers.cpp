@@ -11,6 +11,7 @@
 #include "documents/comparative_words.h"
 #include "documents/markdown_text.h"
 #include "documents/prose.h"
+#include "findings/one/wall_classes.h"
 #include "findings/two/compare_table.h"
 
 namespace jarvis::documents {
@@ -278,7 +279,9 @@ LeverText TextOfGraph(const ComparativeFacts& facts) {
       "up to {} {} ({} of it): without pauses between launches {} are left{}.", Ms(saved),
       UnitText(facts), PercentText(saved / graph.now_ms), Ms(graph.left_ms),
       graph.waiting_ms > 0
-          ? fmt::format(", {} of waiting for other ranks not counted", Ms(graph.waiting_ms))
+          ? fmt::format("; {} of the saving is waiting for other ranks, which goes only if they "
+                        "launch as early",
+                        Ms(std::min(graph.waiting_ms, saved)))
           : "");
   return text;
 }
@@ -289,11 +292,12 @@ LeverText TextOfWaiting(const ComparativeFacts& facts, const BalancePart& part) 
   text.gap = fmt::format("{:.3g} to {:.3g} µs a call for bytes that need a few: {} {}.",
                          part.shortest_us[0], part.longest_us[0], Ms(part.ms[0]), UnitText(facts));
   text.why = fmt::format("{} for bytes that need microseconds", Ms(part.ms[0]));
-  text.ways = {{'A',
-                "send these bytes with an exchange that is there anyway, issue it asynchronously "
-                "before work that does not need its result, or drop it",
-                UpTo(part.ms[0]) + ", unless the next exchange waits for it"},
-               {'B', "record the other rank too, to find why it is late", UpTo(part.ms[0])}};
+  text.ways = {
+      {'A',
+       "send these bytes with an exchange that is there anyway, issue it asynchronously "
+       "before work that does not need its result, or drop it",
+       "nothing where the next exchange waits instead"},
+      {'B', "record the other rank too, to find why it is late; that alone saves nothing", ""}};
   text.saves = "what the other rank is late";
   text.impact = fmt::format(
       "none that this rank can claim: {} {} is another rank's lateness, which shows at the next "
@@ -308,7 +312,8 @@ void TellBeginning(const ComparativeFacts& facts, const findings::Finding& findi
                    LeverText* text) {
   const Balance& balance = facts.pair.balance;
   if (finding.host == nullptr) return;
-  const double before = finding.host->idle_ms / balance.units[0] - balance.idle_ms[0];
+  const double before =
+      findings::IdleMs(*facts.pair.primary, *finding.host) / balance.units[0] - balance.idle_ms[0];
   const findings::BalanceLine* host = nullptr;
   for (const BalanceLine& line : balance.lines) {
     if (line.kind == BalanceKind::kHostBefore) host = &line;
@@ -359,17 +364,20 @@ std::vector<LeverWay> OwnWays(const ComparativeFacts& facts, const findings::Fin
   const OwnSaving best = OwnSavingOf(facts, finding);
   const double units = facts.pair.balance.units[0];
   std::vector<std::pair<double, LeverWay>> ways;
+  // Of the base that the finding's own saving has: GPU time, or wall time.
   const auto add = [&](char path, const std::string& words,
-                       const std::optional<findings::WallSaving>& wall) {
+                       const std::optional<findings::WallSaving>& wall,
+                       const std::optional<findings::Change>& change) {
     std::string text(Trim(words));
     if (text.ends_with('.')) text.pop_back();
     if (text.empty() || text.starts_with("None")) return;
-    const double ms =
-        wall && wall->ms.high > 0 ? std::min(wall->ms.high / units, best.ms) : best.ms;
-    ways.emplace_back(ms, LeverWay{path, std::move(text), ms > 0 ? UpTo(ms) : std::string()});
+    const double own = best.gpu ? (change ? change->savings_ms.high : 0) : wall ? wall->ms.high : 0;
+    const double ms = own > 0 ? std::min(own / units, best.ms) : best.ms;
+    std::string saves = ms > 0 ? UpTo(ms) + (best.gpu ? " of GPU time" : "") : std::string();
+    ways.emplace_back(ms, LeverWay{path, std::move(text), std::move(saves)});
   };
-  add('A', draft.path_a, finding.wall_a);
-  add('B', draft.path_b, finding.wall_b);
+  add('A', draft.path_a, finding.wall_a, finding.change_a);
+  add('B', draft.path_b, finding.wall_b, finding.change_b);
   std::stable_sort(ways.begin(), ways.end(),
                    [](const auto& a, const auto& b) { return a.first > b.first; });
   std::vector<LeverWay> sorted;

@@ -7,6 +7,7 @@
 #include "base/text.h"
 #include "documents/base_text.h"
 #include "documents/markdown_text.h"
+#include "findings/one/wall_classes.h"
 
 namespace jarvis::documents {
 namespace {
@@ -197,27 +198,6 @@ std::string OptimizerTitle(const findings::Analysis& analysis, const HostCause& 
 }
 
 }  // namespace
-
-namespace {
-
-double OwnIdleMs(const findings::HostCause& cause) {
-  if (cause.kind != findings::HostCauseKind::kOptimizer)
-    return cause.total_ms > 0 ? std::min(cause.total_ms, cause.idle_ms) : cause.idle_ms;
-  double places = 0;
-  for (const findings::HostPlace& place : cause.places)
-    places += place.idle_ms;
-  return places > 0 ? std::min(places, cause.idle_ms) : cause.idle_ms;
-}
-
-}  // namespace
-
-double IdleMs(const findings::Analysis& analysis, const findings::HostCause& cause) {
-  const analysis::Balance& balance = analysis.base.balance;
-  std::int64_t most = balance.idle_ns();
-  if (cause.kind != HostCauseKind::kLaunchBound) most += balance.host_before_ns + balance.after_ns;
-  const double idle = OwnIdleMs(cause);
-  return cause.once || most <= 0 ? idle : std::min(idle, static_cast<double>(most) / 1e6);
-}
 
 std::string HostTitle(const findings::Analysis& analysis, const findings::Finding& finding) {
   const HostCause& cause = *finding.host;

@@ -14,6 +14,7 @@
 #include "documents/markdown_text.h"
 #include "documents/remedy_text.h"
 #include "findings/one/thresholds.h"
+#include "findings/one/wall_classes.h"
 #include "session/trace_frames.h"
 
 namespace jarvis::documents {

@@ -2,12 +2,15 @@
 #include "findings/one/chain_works.h"
 
 #include <algorithm>
+#include <memory>
 
 #include <doctest/doctest.h>
 
+#include "findings/one/analysis.h"
 #include "findings/one/embedding_causes.h"
 #include "findings/one/fusion_facts.h"
 #include "findings/one/merge_findings.h"
+#include "findings/one/wall_classes.h"
 
 namespace jarvis::findings {
 namespace {
@@ -23,7 +26,8 @@ FusionCandidate ChainOf(FusionKind kind, std::vector<std::string> ops, std::stri
 
 TEST_CASE("a norm without a mean that is taken away is an RMS norm") {
   const auto rms = ChainOf(FusionKind::kNorm, {"aten::pow", "aten::mean", "aten::rsqrt"}, "M");
-  CHECK(NameOfChain(rms, {&rms}).by_hand == "`torch.nn.functional.rms_norm`");
+  CHECK(NameOfChain(rms, {&rms})
+            .by_hand.starts_with("`torch.nn.functional.rms_norm` of PyTorch 2.9 or newer"));
   const auto layer = ChainOf(FusionKind::kNorm, {"aten::mean", "aten::sub", "aten::pow"}, "M");
   CHECK(NameOfChain(layer, {&layer}).by_hand == "`torch.nn.functional.layer_norm`");
   // Called as one op already: nothing to replace.
@@ -132,6 +136,33 @@ TEST_CASE("what only a compiler makes faster goes with what says so already") {
   REQUIRE(all.size() == 2);
   CHECK(all[0].rule == Pattern::kFewRowsNorm);
   CHECK(all[0].time_ms == doctest::Approx(3));
+  // Another kind of normalisation has no part in the cause.
+  few.subject = "aten::native_layer_norm_backward";
+  Finding other = OfOperation("norm_fwd", 1, Advice::kCompile);
+  other.subject = "aten::batch_norm";
+  all = {few, other};
+  MergeByAction(&all);
+  REQUIRE(all.size() == 2);
+  CHECK(all[0].time_ms == doctest::Approx(2));
+}
+
+TEST_CASE("idle time saves no more than it is told with") {
+  const Analysis analysis;
+  HostCause cause;
+  cause.kind = HostCauseKind::kReplayGap;
+  cause.total_ms = 31;
+  cause.idle_ms = 32;
+  Finding finding;
+  finding.time_ms = 40;
+  finding.host = std::make_shared<const HostCause>(cause);
+  CHECK(MostOfHost(analysis, finding) == doctest::Approx(31));
+  // An optimizer's launches hold up what comes after it, too.
+  cause.kind = HostCauseKind::kOptimizer;
+  finding.host = std::make_shared<const HostCause>(cause);
+  CHECK(MostOfHost(analysis, finding) == doctest::Approx(32));
+  // Repeated work takes its GPU work with it.
+  finding.rule = Pattern::kRecompute;
+  CHECK(MostOfHost(analysis, finding) == doctest::Approx(40));
 }
 
 TEST_CASE("other chains are named by their ops, in whatever order") {

@@ -508,11 +508,22 @@ class CauseFinder {
     }
   }
 
+  // The shortest of an operation's kernels of this one's name: first calls are longer, and so are
+  // several short kernels together.
+  double ShortestUs(const Operation& o, trace::EventIndex kernel) const {
+    const trace::EventStore& events = calls_.trace.events();
+    std::int64_t ns = events[kernel].dur_ns;
+    for (const trace::EventIndex e : o.gpu) {
+      if (events[e].name == events[kernel].name) ns = std::min(ns, events[e].dur_ns);
+    }
+    return trace::MicrosOf(ns);
+  }
+
   void FewRows(Operation* o) {
     const auto units = context_.compute_units();
     // Elsewhere nothing makes the kernel anew.
     if (!work_.CanCompile()) return;
-    if (!units || o->mean_us < limits::kFewBlocksUs || o->gpu.empty()) return;
+    if (!units || o->gpu.empty() || ShortestUs(*o, o->gpu.front()) < limits::kFewBlocksUs) return;
     const auto blocks = context_.BlocksOf(o->gpu.front());
     if (!blocks || *blocks >= limits::kFewRowsShare * *units) return;
     Set(o, Pattern::kFewRowsNorm, "rows",

@@ -66,7 +66,10 @@ ChainName ActivationName(const FusionCandidate& chain,
 ChainName NormName(const FusionCandidate& chain) {
   if (HasOp(chain, {"_norm"})) return {"norm", ""};
   const bool layer = HasOp(chain, {"aten::sub", "aten::var", "aten::std"});
-  return {"norm", layer ? "`torch.nn.functional.layer_norm`" : "`torch.nn.functional.rms_norm`"};
+  // Before that version `rms_norm` is several kernels itself.
+  return {"norm", layer ? "`torch.nn.functional.layer_norm`"
+                        : "`torch.nn.functional.rms_norm` of PyTorch 2.9 or newer, else Liger's "
+                          "`LigerRMSNormFunction`"};
 }
 
 // "`aten::add` + `aten::layer_norm`": each op once, whatever their order.

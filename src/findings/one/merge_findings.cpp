@@ -5,6 +5,7 @@
 #include <map>
 #include <set>
 #include <string>
+#include <string_view>
 #include <utility>
 
 #include "findings/one/category_analysis.h"
@@ -78,16 +79,26 @@ void MergeInto(const Finding& from, Finding* to) {
   to->evidence.insert(to->evidence.end(), from.evidence.begin(), from.evidence.end());
 }
 
-// A normalisation that only a compiler makes faster: one of few blocks says why.
+// "layer_norm" of its forward and backward ops; empty: another one.
+std::string_view KindOfNorm(std::string_view op) {
+  for (const std::string_view kind :
+       {"batch_norm", "layer_norm", "group_norm", "instance_norm", "rms_norm"}) {
+    if (op.find(kind) != std::string_view::npos) return kind;
+  }
+  return {};
+}
+
+// A normalisation that only a compiler makes faster: one of few blocks of its kind says why.
 void MergeNorms(std::vector<Finding>* findings) {
   const auto few = std::find_if(findings->begin(), findings->end(), [](const Finding& finding) {
     return finding.rule == Pattern::kFewRowsNorm;
   });
   if (few == findings->end()) return;
-  const auto same = [](const Finding& finding) {
+  const auto same = [kind = KindOfNorm(few->subject)](const Finding& finding) {
     const auto compiles = [](const Remedy& remedy) { return remedy.advice == Advice::kCompile; };
     return !finding.rule && !finding.host && finding.tier == Tier::kCompute &&
            KindOf(finding.category) == Kind::kNorm && !finding.path_b.empty() &&
+           KindOfNorm(finding.subject) == kind &&
            std::all_of(finding.path_b.begin(), finding.path_b.end(), compiles);
   };
   for (const Finding& finding : *findings) {

@@ -168,11 +168,19 @@ class StructureFinder {
     }
     for (std::size_t row = 0; row < us.size(); ++row) {
       LayerKernel& kernel = out_.layer[row];
-      for (const double one : us[row]) {
-        kernel.ms_of_replay += one / 1000 / static_cast<double>(replays.size());
+      for (const double one : us[row])
         kernel.max_us = std::max(kernel.max_us, one);
-      }
       kernel.median_us = UpperMedian(std::move(us[row]));
+    }
+    // A block that differs somewhere has most of these kernels, too.
+    for (const auto& [begin, end] : blocks) {
+      for (std::size_t i = begin; i < end; ++i) {
+        const auto row = row_of.find({events_[first[i]].name, roles[i]});
+        if (row == row_of.end()) continue;
+        for (const GpuOrder& gpu : replays)
+          out_.layer[row->second].ms_of_replay +=
+              Us(gpu[i]) / 1000 / static_cast<double>(replays.size());
+      }
     }
   }
 

@@ -126,7 +126,7 @@ constexpr RuleRow kRows[] = {
      "in grids of {blocks} blocks on {compute_units} compute units", "",
      "Compile the normalisation (`torch.compile`): its kernels split a row or channel over several "
      "blocks.",
-     "Kernels of less than 5 us.", "twice and four times as fast", "blocks against compute units"},
+     "Kernels of less than 10 us.", "twice and four times as fast", "blocks against compute units"},
     {Pattern::kSlowDownProjection,
      "In replayed or unmodelled mixtures of experts: the product after the one with the gated "
      "activation takes more than 0.63 of its time, though gate and up have twice its weights",
@@ -151,7 +151,8 @@ constexpr RuleRow kRows[] = {
      "In a replayed graph: kernels of less than 10 us, and pointwise ones of any length where "
      "nothing "
      "is compiled, that follow each other and are neither products nor attention nor communication",
-     "in chains of kernels[[ of less than {short_us}]], {kernels} in all: {chains}. The first "
+     "in chains of kernels[[ of less than {short_us}]], {kernels} kernels in all: {chains}. The "
+     "first "
      "takes "
      "{each_us}[[, {floor}]]",
      "{fusions}.", "", "Single short kernels between large ones.",

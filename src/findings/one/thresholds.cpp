@@ -132,7 +132,7 @@ constexpr Threshold kThresholds[] = {
     {"sibling_us", kSiblingUs, "us", "shorter products are launch and tail"},
     {"few_queries", kFewQueries, "queries", "attention of few queries: at most, with"},
     {"few_queries_keys", kFewQueriesKeys, "x", "... this many times as many keys"},
-    {"few_blocks_us", kFewBlocksUs, "us", "a normalisation takes at least: few rows"},
+    {"few_blocks_us", kFewBlocksUs, "us", "a normalisation's kernel takes at least: few rows"},
     {"few_rows_share", kFewRowsShare, "of the units", "a normalisation uses less: few rows"},
     {"clock_spread", kClockSpread, "times", "calls of one kernel and shape differ by the clock"},
     {"narrow_row", kNarrowRow, "elements", "a normalisation's rows are short"},

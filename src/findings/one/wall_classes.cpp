@@ -20,6 +20,16 @@ bool NeedsAnotherRecording(const Finding& finding) {
   });
 }
 
+// Of an optimizer, what its own places show.
+double OwnIdleMs(const HostCause& cause) {
+  if (cause.kind != HostCauseKind::kOptimizer)
+    return cause.total_ms > 0 ? std::min(cause.total_ms, cause.idle_ms) : cause.idle_ms;
+  double places = 0;
+  for (const HostPlace& place : cause.places)
+    places += place.idle_ms;
+  return places > 0 ? std::min(places, cause.idle_ms) : cause.idle_ms;
+}
+
 }  // namespace
 
 bool Advises(const std::vector<Remedy>& path, Advice advice) {
@@ -42,6 +52,23 @@ std::optional<Range> AheadOf(const Analysis& analysis, const Finding& finding) {
   if (host.period_ms)
     one_ms = std::min(one_ms, behind * std::max(0.0, *host.period_ms - host.each_ms));
   return Range{one_ms, one_ms, host.total_ms * part};
+}
+
+double IdleMs(const Analysis& analysis, const HostCause& cause) {
+  const analysis::Balance& balance = analysis.base.balance;
+  std::int64_t most = balance.idle_ns();
+  if (cause.kind != HostCauseKind::kLaunchBound) most += balance.host_before_ns + balance.after_ns;
+  const double idle = OwnIdleMs(cause);
+  return cause.once || most <= 0 ? idle : std::min(idle, static_cast<double>(most) / 1e6);
+}
+
+double MostOfHost(const Analysis& analysis, const Finding& finding) {
+  // What a rule knows goes with its GPU work.
+  if (finding.rule) return finding.time_ms;
+  const HostCause& cause = *finding.host;
+  // Sooner at the optimizer is sooner at what comes next, whose idle time goes with its own.
+  if (cause.kind == HostCauseKind::kOptimizer) return cause.idle_ms;
+  return IdleMs(analysis, cause);
 }
 
 void Leave(double left_ms, WayOut* way, Range* ms) {

@@ -18,6 +18,11 @@ bool Advises(const std::vector<Remedy>& path, Advice advice);
 // each no more than the rest of its time, several may hide all. Where one input is recorded, what
 // there is to hide a next one behind is the rest of the step.
 std::optional<Range> AheadOf(const Analysis& analysis, const Finding& finding);
+// How long the GPU has nothing to do for a cause, of all units, as reports tell it: no more than
+// the host takes there, and of phases what theirs add up to.
+double IdleMs(const Analysis& analysis, const HostCause& cause);
+// What a finding about the host saves at most: the time that it is told with.
+double MostOfHost(const Analysis& analysis, const Finding& finding);
 // Less what the change does not reach.
 void Leave(double left_ms, WayOut* way, Range* ms);
 Range Within(const Range& ms, const Range& most);

@@ -275,10 +275,7 @@ class WallAsker {
       AskOnce(finding);
       return std::nullopt;
     }
-    // What a rule knows goes with its GPU work; all else saves no more than the idle time it
-    // causes.
-    WayOut way{InScope(finding->host->changes), 1, 1, {}};
-    if (!finding->rule) way.cap_ms = finding->host->idle_ms;
+    WayOut way{InScope(finding->host->changes), 1, 1, MostOfHost(analysis_, *finding)};
     const bool alone = !HasAction(finding->path_a);
     if (const auto ahead = AheadOf(analysis_, *finding); ahead && alone) way.cap_ms = ahead->high;
     finding->wall_a = AskOfHost(*finding, way);

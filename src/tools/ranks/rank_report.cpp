@@ -302,7 +302,10 @@ class ReportWriter {
     }
     for (const LaterLever& lever : TransferLever(job_, workload_)) {
       const auto ns = static_cast<std::int64_t>(lever.at_most_ms * 1e6);
-      table.Row({fmt::format("{}", ++row), lever.change, "at most " + MsText(ns),
+      // Where hosts have no processor, they set the pace whatever the links do.
+      const bool later = job_.story.starved_ranks > 0 && row > 0;
+      table.Row({fmt::format("{}", ++row), lever.change,
+                 "at most " + MsText(ns) + (later ? ", shows after number 1" : ""),
                  ShareText(ns, BaseOf(job_)),
                  CellOfText(lever.paths.a) +
                      fmt::format(": at most {} ms", MsDigits(lever.a_part * lever.at_most_ms)),
