@@ -186,20 +186,4 @@ void MarkdownTable::Row(std::vector<std::string> cells, std::string_view behind)
   ++rows_;
 }
 
-std::string ShortTitle(const std::string& title) {
-  bool code = false;
-  std::string_view head = title;
-  for (std::size_t i = 0; i + 1 < title.size(); ++i) {
-    if (title[i] == '`') code = !code;
-    const bool ends = (title[i] == ':' || title[i] == ',') && title[i + 1] == ' ';
-    if (code || !ends) continue;
-    const std::string_view until = std::string_view(title).substr(0, i);
-    // A name of the trace alone does not say what is wrong with it.
-    if (until.starts_with('`') && until.find('`', 1) == until.size() - 1) continue;
-    head = until;
-    break;
-  }
-  return std::string(head);
-}
-
 }  // namespace jarvis::documents

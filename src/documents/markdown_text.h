@@ -43,9 +43,6 @@ std::string RangePct(const findings::Range& percent);  // "1.2% to 3.4%"
 std::string Calls(std::uint64_t count, std::string_view what = "calls");  // "1 call", "12 calls"
 std::string FactText(const findings::Fact& fact);  // "12.35 ms", "true", a text in backticks
 
-// What the title of a finding begins with: without its first member and figures.
-std::string ShortTitle(const std::string& title);
-
 // A table, row by row; cells are markdown already.
 class MarkdownTable {
  public:
