@@ -212,6 +212,7 @@ std::string NumbersTable(const findings::Analysis& analysis, const findings::Fin
     table.Row({"And without the host", "at most " + EachMs(analysis, *finding.joint_ms)});
   for (const findings::PatternHit& hit : finding.patterns) {
     for (const findings::Fact& fact : hit.facts) {
+      if (fact.key == "kernels") table.Row({"Kernels", FactText(fact)});
       const double* ms = std::get_if<double>(&fact.value);
       if (ms == nullptr || (fact.key != "option_ms" && fact.key != "merge_ms")) continue;
       table.Row(

@@ -170,6 +170,7 @@ class CardCheck {
       double high = 0;
       // What stands behind the first part is about what is left.
       const std::string impact(Labelled(card, "**Impact**"));
+      if (impact.starts_with("At most")) continue;  // a bound, which is in no sum
       for (const Quantity& quantity : Quantities(impact.substr(0, impact.find(';')))) {
         if (quantity.kind == QuantityKind::kTime) high = std::max(high, quantity.value);
       }

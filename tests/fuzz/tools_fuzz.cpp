@@ -17,13 +17,23 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
 namespace jarvis {
 namespace {
 
+// What a server with --read-only has.
+session::WorkspaceOptions Options(const std::string& folder) {
+  auto files = io::FilePolicy::Limit({.allow_roots = {folder}, .output_root = {}});
+  testing::Require(files.has_value(), "the folder can be read");
+  session::WorkspaceOptions options;
+  options.threads = 1;
+  options.files = std::move(*files);
+  return options;
+}
+
 // One for all inputs, as in life.
 struct Server {
   testing::TempFolder folder;
   session::Workspace workspace;
   mcp::ToolSet tools;
 
-  Server() : workspace(session::WorkspaceOptions{.threads = 1}) {
+  Server() : workspace(Options(folder.path())) {
     std::string recipe;
     for (int i = 0; i < 20; ++i)
       recipe += std::string("\x0a\x00\x00\x01\x03\x06\x00\x05\x21\x03\x09\x01\x22\x03", 14);
