@@ -105,7 +105,7 @@ namespace {
 
 std::string PlaceCell(const findings::HostPlace& place) {
   std::string text = Ms(place.ms);
-  if (place.launch_us > 0) {
+  if (place.kernel_us > 0) {
     text += fmt::format(", {} launches, {:.3g} µs each against kernels of {:.3g} µs", place.count,
                         place.launch_us, place.kernel_us);
   } else if (place.count > 0) {
@@ -123,7 +123,7 @@ void AddHostRows(const findings::Analysis& analysis, const findings::HostCause& 
   if (cause.each_ms > 0) table->Row({"Each", Ms(cause.each_ms)});
   if (cause.period_ms) table->Row({"Every", Ms(*cause.period_ms)});
   if (cause.nothing_ms > 0) table->Row({"Nothing recorded meanwhile", Ms(cause.nothing_ms)});
-  if (cause.launch_us > 0) {
+  if (cause.kernel_us > 0) {
     table->Row({"Launch to launch", fmt::format("{:.3g} µs", cause.launch_us)});
     table->Row({"Median kernel", fmt::format("{:.3g} µs", cause.kernel_us)});
     table->Row({"Launches that find their stream idle", Pct(cause.idle_percent)});

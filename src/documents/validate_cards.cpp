@@ -180,7 +180,9 @@ class CardCheck {
     double window = std::max(analysis.totals.window_ms, analysis.wall.recorded_ms);
     // GPU time of several streams at a time may be more than the window.
     if (!analysis.wall.known) window = std::max(window, analysis.totals.category_sum_ms);
-    if (sum > window * 1.005 + 0.01) {
+    // Upper ends are not reached all at once.
+    constexpr double kSlack = 1.1;
+    if (sum > window * kSlack + 0.01) {
       Add("limits", 0,
           fmt::format("the savings claimed add up to {:.2f} ms, more than the window of {:.2f} ms",
                       sum, window),
