@@ -201,8 +201,11 @@ std::string NumbersTable(const findings::Analysis& analysis, const findings::Fin
       if (*saving) table.Row({fmt::format("{} alone, wall time", path), RangeMs((*saving)->ms)});
     }
     const double after = std::max(0.0, best->after_others_ms);
-    table.Row({"After those above, wall time",
-               fmt::format("{} ({})", Ms(after), Pct(after / analysis.wall.wall_ms * 100))});
+    // What happens once is no part of what savings are of, which may then be nothing.
+    if (!finding.one_off && analysis.wall.wall_ms > 0) {
+      table.Row({"After those above, wall time",
+                 fmt::format("{} ({})", Ms(after), Pct(after / analysis.wall.wall_ms * 100))});
+    }
   } else if (additional) {
     table.Row({"of it not claimed above", RangeMs(*additional)});
   }
