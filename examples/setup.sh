@@ -2,7 +2,7 @@
 # For Debian 12; elsewhere install the same things by hand and the check below is satisfied.
 
 jarvis_program_packages="g++ cmake ninja-build pkg-config nlohmann-json3-dev libsimdjson-dev
-  libfmt-dev libisal-dev libexpected-dev libxxhash-dev liblua5.4-dev libxlsxwriter-dev
+  libfmt-dev libisal-dev libexpected-dev libxxhash-dev liblua5.4-dev
   libcpp-httplib-dev libssl-dev libzip-dev libpugixml-dev librsvg2-dev libre2-dev libsqlite3-dev
   python3"
 jarvis_test_packages="$jarvis_program_packages doctest-dev zlib1g-dev clang-format

@@ -1,6 +1,6 @@
 // Tables as one Excel workbook: a sheet a table, in order, with a frozen bold header, an automatic
 // filter, column widths and number formats. For reading and sorting; the CSV files are the ones
-// with every digit (a workbook holds 16) and every row.
+// with every row and every character.
 //
 // The same tables give the same bytes: no clock is in the file. Text is always text, never a
 // formula or a link. Absent and non-finite cells are empty.

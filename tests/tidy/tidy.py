@@ -25,7 +25,6 @@ HEADERS = [
     (r"simdjson\.h", ("src/trace/", "src/perf/", "src/rocprof/read/", "src/rocprof/job/", "src/launch/",
                      "tests/bench/")),
     (r"lua\.hpp", ("src/perf/sandbox.h",)),
-    (r"xlsxwriter\.h", ("src/output/xlsx_writer.cpp",)),
     (r"zlib\.h", ("examples/", "tests/")),
     (r"isa-l/.*", ("src/io/",)),
     (r"zip\.h", ("src/replay/package.cpp", "src/table/xlsx_reader.cpp", "tests/tools/",
