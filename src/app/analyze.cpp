@@ -2,8 +2,10 @@
 // with a summary and the paths of the reports.
 #include <algorithm>
 #include <cstdio>
+#include <exception>
 #include <optional>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include <fmt/format.h>
@@ -22,6 +24,7 @@
 #include "io/text_file.h"
 #include "page/page_files.h"
 #include "rpc/signal_watcher.h"
+#include "tools/shared/category_choice.h"
 
 namespace jarvis::app {
 namespace {
@@ -226,6 +229,31 @@ std::string FrontOf(std::string_view report, std::string_view until, std::size_t
   return front;
 }
 
+// Makes the analysis that the reports are written from while the tables are made, on a thread of
+// its own; the trace keeps it for whoever asks. An error is told by the step that needs it.
+class AnalysisAhead {
+ public:
+  AnalysisAhead(session::Workspace& workspace, const Request& request) {
+    Json arguments = {{"trace", request.trace}};
+    if (!request.platform.empty()) arguments["platform"] = request.platform;
+    if (!request.extension.empty()) arguments["extension"] = request.extension;
+    thread_ = std::jthread([this, &workspace, arguments = std::move(arguments)] {
+      try {
+        static_cast<void>(tools::AnalyzeTrace(workspace, arguments, job_));
+      } catch (const std::exception&) {
+        // Thrown again where it is asked for.
+      }
+    });
+  }
+  AnalysisAhead(const AnalysisAhead&) = delete;
+  AnalysisAhead& operator=(const AnalysisAhead&) = delete;
+  ~AnalysisAhead() { job_.Stop(); }
+
+ private:
+  Job job_;
+  std::jthread thread_;
+};
+
 // What comes first, and where the rest stands.
 std::string SummaryOf(const Request& request, const Answers& answers) {
   constexpr std::size_t kLinesMax = 60;
@@ -270,9 +298,10 @@ int Analyze(Arguments arguments) {
   if (!request) return UsageError(request.error().message);
   if (request->help) return Print(AnalyzeHelp()) ? kExitOk : kExitFailure;
   static_cast<void>(rpc::SignalWatcher::Block());
-  const Toolbox toolbox;
+  Toolbox toolbox;
   const std::vector<Step> steps = StepsOf(*request);
   Answers answers;
+  std::optional<AnalysisAhead> ahead;
   const bool watched = ::isatty(STDERR_FILENO) != 0;
   for (const Step& step : steps) {
     const mcp::Tool& tool = *toolbox.tools.Find(step.tool);
@@ -282,6 +311,8 @@ int Analyze(Arguments arguments) {
     // How it goes on is for whoever watches; the answer alone is the output.
     if (watched) fmt::print(stderr, "[{}/{}] {}\n", answers.size() + 1, steps.size(), step.tool);
     answers.emplace_back(step.tool, std::move(reply.structured));
+    // The first step loads the trace, as it is asked for.
+    if (!ahead) ahead.emplace(toolbox.workspace, *request);
   }
   const std::string summary = SummaryOf(*request, answers);
   const auto look = TerminalLookOf(STDOUT_FILENO);

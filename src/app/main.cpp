@@ -7,6 +7,8 @@
 #include <string_view>
 #include <vector>
 
+#include <malloc.h>
+
 #include "app/commands.h"
 #include "app/console.h"
 #include "app/exit_code.h"
@@ -16,6 +18,15 @@
 
 namespace jarvis::app {
 namespace {
+
+// A command makes and drops large tables and texts one after the other. What is freed stays with
+// the program, which would otherwise ask the system for it again and again, page by page. A server
+// lives long and gives it back.
+void KeepFreedMemory() {
+  ::mallopt(M_MMAP_THRESHOLD, 32 << 20);
+  ::mallopt(M_TRIM_THRESHOLD, 512 << 20);
+  ::mallopt(M_TOP_PAD, 4 << 20);
+}
 
 int PrintHelp() {
   const Toolbox toolbox;
@@ -30,6 +41,7 @@ int Run(Arguments arguments) {
   if (name == "--version") return Print("jarvis " JARVIS_VERSION) ? kExitOk : kExitFailure;
   const auto* command = std::find_if(std::begin(kCommands), std::end(kCommands),
                                      [&](const Command& c) { return c.name == name; });
+  if (name != "serve") KeepFreedMemory();
   if (command != std::end(kCommands)) return command->run(rest);
   return RunToolCommand(name, rest);
 }

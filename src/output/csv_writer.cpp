@@ -1,5 +1,7 @@
 #include "output/csv_writer.h"
 
+#include <algorithm>
+#include <charconv>
 #include <cmath>
 
 #include "base/text.h"
@@ -9,14 +11,19 @@ namespace jarvis::output {
 namespace {
 
 void AppendField(std::string_view text, std::string* out) {
-  if (text.find_first_of(",\"\n\r") == std::string_view::npos) {
+  const bool plain = std::none_of(text.begin(), text.end(), [](char c) {
+    return c == ',' || c == '"' || c == '\n' || c == '\r';
+  });
+  if (plain) {
     out->append(text);
     return;
   }
   out->push_back('"');
-  for (const char c : text) {
-    if (c == '"') out->push_back('"');
-    out->push_back(c);
+  while (!text.empty()) {
+    const std::size_t quote = std::min(text.find('"'), text.size());
+    out->append(text.substr(0, quote));
+    if (quote < text.size()) out->append("\"\"");
+    text.remove_prefix(std::min(quote + 1, text.size()));
   }
   out->push_back('"');
 }
@@ -35,14 +42,21 @@ struct Append {
   std::string* out;
   CsvFormulas formulas;
   void operator()(std::monostate) const {}
-  void operator()(std::int64_t value) const { out->append(std::to_string(value)); }
+  void operator()(std::int64_t value) const {
+    char digits[24];
+    const auto end = std::to_chars(digits, digits + sizeof(digits), value);
+    out->append(digits, end.ptr);
+  }
   void operator()(double value) const {
-    if (!std::isnan(value)) out->append(PyFloat(value));
+    if (!std::isnan(value)) AppendPyFloat(value, out);
   }
   void operator()(bool value) const { out->append(value ? "True" : "False"); }
   void operator()(const std::string& value) const {
-    AppendField(formulas == CsvFormulas::kQuoted && LooksLikeFormula(value) ? "'" + value : value,
-                out);
+    if (formulas == CsvFormulas::kQuoted && LooksLikeFormula(value)) {
+      AppendField("'" + value, out);
+    } else {
+      AppendField(value, out);
+    }
   }
 };
 

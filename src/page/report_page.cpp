@@ -114,28 +114,14 @@ std::string View(std::string_view id, std::string_view label, std::string_view h
       id, label, help);
 }
 
-struct PageData {
-  Timeline timeline;
-  WorkTree tree;
+// What the page shows of the trace itself, whatever is written about it.
+struct PageViews {
+  std::string timeline;  // sections; empty: there is nothing to show
+  std::string ops;
+  std::string roofline;
+  bool has_tree = false;
   std::string json;
 };
-
-Result<PageData> DataOf(const findings::Analysis& analysis, const session::LoadedTrace& trace,
-                        const Job& job) {
-  PageData data;
-  ScriptNames names;
-  JV_ASSIGN(data.tree, MakeWorkTree(trace, analysis, &names, job));
-  JV_ASSIGN(data.timeline, MakeTimeline(trace, analysis, data.tree, {}, &names, job));
-  // What these show decides which names there are.
-  const std::string of_tree = WorkTreeJson(data.tree, &names);
-  const std::string of_timeline = TimelineJson(data.timeline, &names);
-  data.json = fmt::format(
-      "{{\"kinds\":{},\"names\":{},\"ops\":{},\"findings\":{},\"tree\":{},\"each\":{},"
-      "\"unit\":{},\n\"timeline\":{}}}",
-      KindsJson(), names.Json(), OpsJson(data.tree, analysis), FindingsJson(analysis, data.tree),
-      of_tree, analysis.base.count, ScriptString(documents::UnitPhrase(analysis)), of_timeline);
-  return data;
-}
 
 std::string TimelineSection(const Timeline& timeline) {
   if (timeline.lanes.empty()) return "";
@@ -151,6 +137,51 @@ std::string TimelineSection(const Timeline& timeline) {
   return html;
 }
 
+Result<PageViews> MakeViews(const findings::Analysis& analysis, const perf::Platform* platform,
+                            const session::LoadedTrace& trace, const Job& job) {
+  PageViews views;
+  ScriptNames names;
+  JV_ASSIGN(const WorkTree tree, MakeWorkTree(trace, analysis, &names, job));
+  JV_ASSIGN(const Timeline timeline, MakeTimeline(trace, analysis, tree, {}, &names, job));
+  // What these show decides which names there are.
+  const std::string of_tree = WorkTreeJson(tree, &names);
+  const std::string of_timeline = TimelineJson(timeline, &names);
+  views.json = fmt::format(
+      "{{\"kinds\":{},\"names\":{},\"ops\":{},\"findings\":{},\"tree\":{},\"each\":{},"
+      "\"unit\":{},\n\"timeline\":{}}}",
+      KindsJson(), names.Json(), OpsJson(tree, analysis), FindingsJson(analysis, tree), of_tree,
+      analysis.base.count, ScriptString(documents::UnitPhrase(analysis)), of_timeline);
+  views.timeline = TimelineSection(timeline);
+  views.has_tree = !tree.nodes.empty();
+  if (views.has_tree)
+    views.ops = "<div class=\"tall\">\n" + OpTableHtml(tree, analysis) + "</div>\n";
+  views.roofline = RooflineHtml(tree, analysis, platform);
+  return views;
+}
+
+struct ViewsKey {
+  using Value = PageViews;
+  std::shared_ptr<const findings::Analysis> analysis;
+  bool operator==(const ViewsKey&) const = default;
+};
+
+// Kept with the trace where the analysis is: a report is written again and again while somebody
+// works on its texts.
+Result<std::shared_ptr<const PageViews>> ViewsOf(const documents::ReportSources& sources,
+                                                 const session::LoadedTrace& trace,
+                                                 const KeptAnalysis& kept, const Job& job) {
+  using Made = session::DerivedCache::Made<PageViews>;
+  const auto make = [&]() -> Result<Made> {
+    JV_ASSIGN(PageViews views, MakeViews(sources.analysis, sources.platform, trace, job));
+    const std::size_t bytes = sizeof(views) + views.timeline.size() + views.ops.size() +
+                              views.roofline.size() + views.json.size();
+    return Made{std::make_shared<const PageViews>(std::move(views)), bytes};
+  };
+  if (kept != nullptr) return trace.derived().Get(ViewsKey{kept}, job, make);
+  JV_ASSIGN(Made made, make());
+  return std::move(made.value);
+}
+
 std::string Navigation(const std::vector<std::pair<std::string_view, std::string_view>>& places) {
   std::string html = "<nav aria-label=\"Sections\">\n";
   for (const auto& [id, title] : places)
@@ -161,9 +192,10 @@ std::string Navigation(const std::vector<std::pair<std::string_view, std::string
 }  // namespace
 
 Result<std::string> RenderReportPage(const documents::ReportSources& sources,
-                                     const session::LoadedTrace& trace, const Job& job) {
+                                     const session::LoadedTrace& trace, const KeptAnalysis& kept,
+                                     const Job& job) {
   const findings::Analysis& analysis = sources.analysis;
-  JV_ASSIGN(const PageData data, DataOf(analysis, trace, job));
+  JV_ASSIGN(const auto views, ViewsOf(sources, trace, kept, job));
   const std::string fair = documents::RenderFair(sources);
   const std::vector<MarkdownPart> report = PartsOfMarkdown(fair);
   const std::string title =
@@ -173,18 +205,17 @@ Result<std::string> RenderReportPage(const documents::ReportSources& sources,
     std::string body;
   };
   std::vector<PageSection> sections;
-  sections.push_back({"timeline", "Timeline", TimelineSection(data.timeline)});
+  sections.push_back({"timeline", "Timeline", views->timeline});
   sections.push_back({"findings", "Findings", Cards(analysis, report)});
-  if (!data.tree.nodes.empty()) {
+  if (views->has_tree) {
     sections.push_back({"modules", "GPU time by module, op and kernel",
                         View("icicle", "GPU time by module, op and kernel",
                              "Width is GPU time, colour how far from its roof. Click to look "
                              "closer; with the keyboard: arrows choose, Enter looks closer, "
                              "Escape goes back.")});
-    sections.push_back(
-        {"ops", "Ops", "<div class=\"tall\">\n" + OpTableHtml(data.tree, analysis) + "</div>\n"});
+    sections.push_back({"ops", "Ops", views->ops});
   }
-  sections.push_back({"roofline", "Roofline", RooflineHtml(data.tree, analysis, sources.platform)});
+  sections.push_back({"roofline", "Roofline", views->roofline});
   sections.push_back(
       {"idle", "Idle time of the GPU, by cause", MarkdownHtml(documents::IdleTables(analysis))});
   sections.push_back({"details", "Details", Details(analysis, report)});
@@ -199,7 +230,7 @@ Result<std::string> RenderReportPage(const documents::ReportSources& sources,
       "<header>\n<h1>{}</h1>\n<p class=\"under\">{}</p>\n</header>\n{}<main>\n{}{}</main>\n<script "
       "type=\"application/json\" id=\"view-data\">{}</script>\n",
       InlineHtml(title), XmlText(sources.trace_name), Navigation(places),
-      FirstScreenHtml(analysis, report), body, data.json);
+      FirstScreenHtml(analysis, report), body, views->json);
   return output::RenderShell({documents::ModelName(analysis), BrowserText({"report_style"}),
                               BrowserText({"view", "timeline", "icicle", "report"}),
                               std::move(body)});

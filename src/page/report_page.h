@@ -3,6 +3,7 @@
 // roofline and tables that sort and filter.
 #pragma once
 
+#include <memory>
 #include <string>
 
 #include "base/job.h"
@@ -12,9 +13,14 @@
 
 namespace jarvis::page {
 
+// The analysis of the sources if it is kept with its trace and will be asked for again; null: it is
+// one that was made for them alone.
+using KeptAnalysis = std::shared_ptr<const findings::Analysis>;
+
 // `trace` is what `sources.analysis` is of. The same input gives the same bytes. Errors:
 // kCancelled.
 Result<std::string> RenderReportPage(const documents::ReportSources& sources,
-                                     const session::LoadedTrace& trace, const Job& job);
+                                     const session::LoadedTrace& trace, const KeptAnalysis& kept,
+                                     const Job& job);
 
 }  // namespace jarvis::page

@@ -2,43 +2,62 @@
 
 #include <charconv>
 #include <cmath>
+#include <cstdlib>
+#include <iterator>
 
 #include <fmt/format.h>
 
 namespace jarvis {
 
-std::string PyFloat(double value) {
-  if (std::isnan(value)) return "nan";
-  if (std::isinf(value)) return value < 0 ? "-inf" : "inf";
+void AppendPyFloat(double value, std::string* out) {
+  if (std::isnan(value)) {
+    *out += "nan";
+    return;
+  }
+  if (std::isinf(value)) {
+    *out += value < 0 ? "-inf" : "inf";
+    return;
+  }
   // The shortest digits in scientific form, placed as Python places them: exponent form below
   // 1e-4 and from 1e16 on.
   char buffer[64];
   const auto end =
       std::to_chars(buffer, buffer + sizeof(buffer), value, std::chars_format::scientific);
-  const std::string_view text(buffer, static_cast<std::size_t>(end.ptr - buffer));
+  std::string_view text(buffer, static_cast<std::size_t>(end.ptr - buffer));
+  if (text[0] == '-') {
+    *out += '-';
+    text.remove_prefix(1);
+  }
   const std::size_t e = text.find('e');
   int exponent = 0;
   const std::size_t exponent_start = e + (text[e + 1] == '+' ? 2 : 1);
   std::from_chars(text.data() + exponent_start, text.data() + text.size(), exponent);
-  const bool negative = text[0] == '-';
-  std::string digits;
-  for (const char c : text.substr(negative ? 1 : 0, e - (negative ? 1 : 0))) {
-    if (c != '.') digits.push_back(c);
-  }
-  std::string out = negative ? "-" : "";
-  const int length = static_cast<int>(digits.size());
+  const char first = text[0];
+  const std::string_view rest = e > 1 ? text.substr(2, e - 2) : std::string_view();
   if (exponent < -4 || exponent >= 16) {
-    out += digits[0];
-    if (length > 1) out += "." + digits.substr(1);
-    out += fmt::format("e{}{:02d}", exponent < 0 ? '-' : '+', std::abs(exponent));
+    *out += first;
+    if (!rest.empty()) out->append(".").append(rest);
+    fmt::format_to(std::back_inserter(*out), "e{}{:02d}", exponent < 0 ? '-' : '+',
+                   std::abs(exponent));
   } else if (exponent < 0) {
-    out += "0." + std::string(static_cast<std::size_t>(-exponent - 1), '0') + digits;
-  } else if (length <= exponent + 1) {
-    out += digits + std::string(static_cast<std::size_t>(exponent + 1 - length), '0') + ".0";
+    out->append("0.").append(static_cast<std::size_t>(-exponent - 1), '0');
+    *out += first;
+    *out += rest;
   } else {
-    const auto point = static_cast<std::size_t>(exponent + 1);
-    out += digits.substr(0, point) + "." + digits.substr(point);
+    const auto whole = static_cast<std::size_t>(exponent);  // digits after the first
+    *out += first;
+    *out += rest.substr(0, whole);
+    if (rest.size() > whole) {
+      out->append(".").append(rest.substr(whole));
+    } else {
+      out->append(whole - rest.size(), '0').append(".0");
+    }
   }
+}
+
+std::string PyFloat(double value) {
+  std::string out;
+  AppendPyFloat(value, &out);
   return out;
 }
 

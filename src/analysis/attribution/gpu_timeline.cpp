@@ -81,21 +81,24 @@ WorkClass ClassOf(EventKind kind, std::string_view name, Communicators who) {
   return WorkClass::kComputation;
 }
 
+WorkClass WorkClasses::Of(EventIndex e) {
+  const trace::Event& event = events_[e];
+  const std::uint64_t key =
+      (std::uint64_t{event.name} << 8) | static_cast<std::uint64_t>(event.kind);
+  const auto [found, added] = known_.try_emplace(key, WorkClass::kComputation);
+  if (added) found->second = ClassOf(event.kind, events_.strings[event.name], who_);
+  return found->second;
+}
+
 std::optional<GpuTimeline> ComputeGpuTimeline(const EventStore& events,
                                               std::span<const EventIndex> work, Clock clock,
                                               std::optional<double> micro_idle_thresh_us,
                                               Communicators who) {
   if (work.empty()) return std::nullopt;
   std::vector<EventIndex> by_class[3];
-  std::unordered_map<std::uint64_t, WorkClass> known;  // by kind and name
-  for (const EventIndex e : work) {
-    const trace::Event& event = events[e];
-    const std::uint64_t key =
-        (std::uint64_t{event.name} << 8) | static_cast<std::uint64_t>(event.kind);
-    const auto [found, added] = known.try_emplace(key, WorkClass::kComputation);
-    if (added) found->second = ClassOf(event.kind, events.strings[event.name], who);
-    by_class[static_cast<std::size_t>(found->second)].push_back(e);
-  }
+  WorkClasses classes(events, who);
+  for (const EventIndex e : work)
+    by_class[static_cast<std::size_t>(classes.Of(e))].push_back(e);
   return clock == Clock::kDoubleMicros
              ? Compute<double>(events, by_class, micro_idle_thresh_us)
              : Compute<std::int64_t>(events, by_class, micro_idle_thresh_us);

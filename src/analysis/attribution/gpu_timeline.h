@@ -3,6 +3,7 @@
 
 #include <optional>
 #include <span>
+#include <unordered_map>
 
 #include "analysis/attribution/attribution.h"
 #include "analysis/attribution/table_rules.h"
@@ -21,6 +22,21 @@ enum class Communicators : std::uint8_t {
 // names; all else, memsets included, is computation.
 WorkClass ClassOf(trace::EventKind kind, std::string_view name,
                   Communicators who = Communicators::kCollectiveLibraries);
+
+// The same of a trace's events, with each name looked at once: traces have many events of few
+// names.
+class WorkClasses {
+ public:
+  explicit WorkClasses(const EventStore& events,
+                       Communicators who = Communicators::kCollectiveLibraries)
+      : events_(events), who_(who) {}
+  WorkClass Of(EventIndex e);
+
+ private:
+  const EventStore& events_;
+  Communicators who_;
+  std::unordered_map<std::uint64_t, WorkClass> known_;  // by kind and name
+};
 
 // In microseconds. Sets of intervals, so overlapping work counts once:
 // computation = |C|; exposed_comm = |N \ C|; exposed_memcpy = |M \ C \ N|; busy = |C u N u M|;

@@ -66,21 +66,11 @@ class FrameMaker {
  private:
   const trace::Event& At(EventIndex e) const { return facts_.events[e]; }
 
-  WorkClass KindOf(EventIndex e) {
-    const trace::Event& event = At(e);
-    const std::uint64_t key =
-        (std::uint64_t{event.name} << 8) | static_cast<std::uint64_t>(event.kind);
-    const auto [found, added] = class_of_.try_emplace(key, WorkClass::kComputation);
-    if (added)
-      found->second = ClassOf(event.kind, facts_.events.strings[event.name], Communicators::kAll);
-    return found->second;
-  }
-
   WorkSets SetsOf(const std::vector<EventIndex>& work) {
     WorkSets sets;
     for (const EventIndex e : work) {
       const TimeSpan span{At(e).ts_ns, At(e).end_ns()};
-      switch (KindOf(e)) {
+      switch (classes_.Of(e)) {
         case WorkClass::kComputation: sets.computation.push_back(span); break;
         case WorkClass::kCommunication: sets.communication.push_back(span); break;
         case WorkClass::kMemcpy: sets.copies.push_back(span); break;
@@ -322,7 +312,7 @@ class FrameMaker {
       const auto [found, added] = streams.try_emplace(event.track);
       if (added) found->second.held = {work.launch_ns, std::max(work.launch_ns, event.ts_ns)};
       found->second.busy_ns += event.dur_ns;
-      if (KindOf(work.event) == WorkClass::kComputation)
+      if (classes_.Of(work.event) == WorkClass::kComputation)
         found->second.computation_ns += event.dur_ns;
     }
     const Stream* most = nullptr;
@@ -512,7 +502,7 @@ class FrameMaker {
   TimeSet first_waits_;          // of the host, before its first launch
   TimeSet others_;               // busy with any work, and host waits for foreign work
   TimeSet lost_;                 // what others took
-  std::unordered_map<std::uint64_t, WorkClass> class_of_;
+  WorkClasses classes_{facts_.events, Communicators::kAll};
 };
 
 }  // namespace

@@ -1,6 +1,7 @@
 #include "analysis/frames/training_parts.h"
 
 #include <algorithm>
+#include <unordered_map>
 
 #include "base/text.h"
 
@@ -29,6 +30,20 @@ class TrainingCutter {
  private:
   const trace::Event& At(EventIndex e) const { return facts_.events[e]; }
 
+  struct NameMeaning {
+    PhaseKind kind = PhaseKind::kOther;
+    bool scope = false;
+  };
+  // Each name is looked at once.
+  const NameMeaning& MeaningOf(StringId name) {
+    const auto [found, added] = meanings_.try_emplace(name);
+    if (added) {
+      const std::string_view text = facts_.events.strings[name];
+      found->second = {PhaseKindOf(text, PhaseSource::kAnnotation), IsScopeName(text)};
+    }
+    return found->second;
+  }
+
   // Scopes with well-known names and outermost ops of the frames' thread.
   void CollectOnThread() {
     const auto before = [&](EventIndex e, std::int64_t at) { return At(e).ts_ns < at; };
@@ -39,9 +54,9 @@ class TrainingCutter {
     for (; e != facts_.on_thread.end() && At(*e).ts_ns < span_.end; ++e) {
       const trace::Event& event = At(*e);
       if (event.end_ns() > span_.end || event.ts_ns < scope_end) continue;
-      const std::string_view name = facts_.events.name(*e);
-      const PhaseKind kind = PhaseKindOf(name, PhaseSource::kAnnotation);
-      const bool scope = event.kind == EventKind::kUserAnnotation || IsScopeName(name);
+      const NameMeaning& meaning = MeaningOf(event.name);
+      const PhaseKind kind = meaning.kind;
+      const bool scope = event.kind == EventKind::kUserAnnotation || meaning.scope;
       if (scope && (kind == PhaseKind::kLoader || kind == PhaseKind::kOptimizer ||
                     kind == PhaseKind::kZeroGrad)) {
         marks_.push_back({std::string(PhaseKindText(kind)),
@@ -120,6 +135,7 @@ class TrainingCutter {
   }
 
   const FrameFacts& facts_;
+  std::unordered_map<StringId, NameMeaning> meanings_;
   TimeSpan span_;
   std::vector<FramePart> marks_;
   TimeSet ops_;  // outermost, apart

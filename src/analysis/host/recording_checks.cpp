@@ -122,10 +122,12 @@ class RecordingCheck {
     std::stable_sort(launched.begin(), launched.end(),
                      [](const Launched& a, const Launched& b) { return a.at < b.at; });
     std::vector<EventIndex> waits;
+    std::unordered_map<StringId, RuntimeKind> kinds;  // each name is looked at once
     for (const EventIndex e : tree_.preorder()) {
-      if (trace::IsLaunchCall(events_[e].kind) &&
-          RuntimeKindOf(events_.name(e)) == RuntimeKind::kDeviceSync)
-        waits.push_back(e);
+      if (!trace::IsLaunchCall(events_[e].kind)) continue;
+      const auto [kind, added] = kinds.try_emplace(events_[e].name, RuntimeKind::kOther);
+      if (added) kind->second = RuntimeKindOf(events_.name(e));
+      if (kind->second == RuntimeKind::kDeviceSync) waits.push_back(e);
     }
     std::stable_sort(waits.begin(), waits.end(), [&](EventIndex a, EventIndex b) {
       return events_[a].ts_ns < events_[b].ts_ns;

@@ -172,8 +172,8 @@ class Applier {
     if (scaled_.empty()) return;
     std::stable_sort(scaled_.begin(), scaled_.end(),
                      [](const auto& a, const auto& b) { return a.first < b.first; });
-    for (std::size_t e = 0; e < graph_.edges.size(); ++e) {
-      if (graph_.edges[e].kind != EdgeKind::kRoom || !HoldsEdge(delays_[e])) continue;
+    for (const std::uint32_t e : graph_.room_edges) {
+      if (!HoldsEdge(delays_[e])) continue;
       const auto found =
           std::lower_bound(scaled_.begin(), scaled_.end(), graph_.edges[e].item,
                            [](const auto& one, std::uint32_t work) { return one.first < work; });

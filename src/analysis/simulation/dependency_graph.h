@@ -63,7 +63,8 @@ struct DependencyGraph {
   std::vector<std::uint32_t> first_edge;  // and one more
   // By edge, by the node that it leads to.
   std::vector<GraphEdge> edges;
-  std::vector<double> delays;  // the constants of the trace
+  std::vector<double> delays;             // the constants of the trace
+  std::vector<std::uint32_t> room_edges;  // those of kind kRoom
   // Places of things.
   std::vector<std::uint32_t> call_begin;  // nodes
   std::vector<std::uint32_t> call_end;

@@ -114,6 +114,9 @@ DependencyGraph OrderGraph(DependencyGraph draft, std::vector<DraftEdge> edges) 
     graph.edges[at].from = place[edge.edge.from];
     graph.delays[at] = edge.delay;
   }
+  for (std::uint32_t e = 0; e < graph.edges.size(); ++e) {
+    if (graph.edges[e].kind == EdgeKind::kRoom) graph.room_edges.push_back(e);
+  }
   const auto moved = [&](std::vector<std::uint32_t> numbers) {
     for (std::uint32_t& number : numbers) {
       if (number != kNoPlace) number = place[number];

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <unordered_map>
 
 #include <fmt/format.h>
 
@@ -385,7 +386,7 @@ class Collector {
     });
   }
 
-  void AddKernels(const std::vector<std::uint32_t>& calls, Operation* out) const {
+  void AddKernels(const std::vector<std::uint32_t>& calls, Operation* out) {
     std::map<std::string_view, KernelShare> by_name;
     std::map<const analysis::SummaryRow*, double> rows;
     for (const std::uint32_t i : calls) {
@@ -414,15 +415,22 @@ class Collector {
     }
     std::string_view library = LibraryOfOp(out->name);
     // A namespace may fall back to another's product.
-    if (!out->kernels.empty() && IsProductLibrary(LibraryOfKernel(out->kernels.front().name)))
+    if (!out->kernels.empty() && IsProductLibrary(LibraryOf(out->kernels.front().name)))
       library = {};
     // A helper's library is not the op's: the kernel must be a large part of it.
     constexpr double kLargePart = 0.3;
     for (const KernelShare& kernel : out->kernels) {
       if (!library.empty() || kernel.total_us < kLargePart * out->gpu_us) break;
-      library = LibraryOfKernel(kernel.name);
+      library = LibraryOf(kernel.name);
     }
     out->library = library;
+  }
+
+  // Each name is looked at once: operations have few kernels in all.
+  std::string_view LibraryOf(const std::string& kernel) {
+    const auto [found, added] = libraries_.try_emplace(kernel);
+    if (added) found->second = LibraryOfKernel(kernel);
+    return found->second;
   }
 
   void AddCallers(const std::vector<std::uint32_t>& calls, Operation* out) {
@@ -476,6 +484,7 @@ class Collector {
   std::vector<const analysis::SummaryRow*> op_row_;  // by launcher
   std::vector<std::uint32_t> launcher_of_;           // by GPU event
   std::map<std::string, const analysis::SummaryRow*, std::less<>> kernel_row_;
+  std::unordered_map<std::string, std::string_view> libraries_;  // by kernel
 };
 
 }  // namespace

@@ -238,12 +238,13 @@ class Idle {
       const EventIndex up = tree_.parent(e);
       if (up != kNoEvent) self_us_[tree_.position(up)] -= us;
       self_us_[tree_.position(e)] = us;
-      const std::string_view name = events_.name(e);
-      if (IsLoader(name) && !(up != kNoEvent && IsLoader(events_.name(up)))) out.data += us;
+      const HostWork work = HostWorkOf(e);
+      if (work == HostWork::kLoader && !(up != kNoEvent && HostWorkOf(up) == HostWork::kLoader))
+        out.data += us;
       if (!trace::IsLaunchCall(event.kind)) continue;
-      if (analysis::IsSetUpCall(name) || analysis::IsMemoryCall(name)) {
+      if (work == HostWork::kSetUp) {
         out.set_up += us;
-      } else if (analysis::IsSyncCall(name)) {
+      } else if (work == HostWork::kSync) {
         out.sync += us;
         out.sync_at_start = out.sync_at_start || event.ts_ns < gap.start;
       }
@@ -258,6 +259,22 @@ class Idle {
       out.dominant = e;
     }
     return out;
+  }
+
+  enum class HostWork : std::uint8_t { kLoader, kSetUp, kSync, kOther };
+  // What a name says of it, looked at once a name.
+  HostWork HostWorkOf(EventIndex e) const {
+    const auto [known, added] = host_work_.try_emplace(events_[e].name, HostWork::kOther);
+    if (!added) return known->second;
+    const std::string_view name = events_.name(e);
+    if (IsLoader(name)) {
+      known->second = HostWork::kLoader;
+    } else if (analysis::IsSetUpCall(name) || analysis::IsMemoryCall(name)) {
+      known->second = HostWork::kSetUp;
+    } else if (analysis::IsSyncCall(name)) {
+      known->second = HostWork::kSync;
+    }
+    return known->second;
   }
 
   static bool IsLoader(std::string_view name) {
@@ -412,7 +429,8 @@ class Idle {
   std::vector<std::vector<EventIndex>> hosts_;  // by track
   mutable std::vector<double> self_us_;  // by place in the tree; of the gap that is looked at
   mutable std::unordered_map<StringId, bool> collective_;  // by name
-  std::vector<RawGap> gaps_;                               // by start
+  mutable std::unordered_map<StringId, HostWork> host_work_;
+  std::vector<RawGap> gaps_;  // by start
   std::map<analysis::ChainTree::Node, std::string> paths_;
   std::int64_t first_ns_ = 0;
   IdleAnalysis out_;

@@ -95,9 +95,10 @@ class MultiKernel {
   void Split() {
     const std::vector<EventIndex>& foreign = frames_->frames.foreign;  // by start
     const std::set<EventIndex> earlier(foreign.begin(), foreign.end());
+    analysis::WorkClasses classes(events_, analysis::Communicators::kAll);
     for (const EventIndex e : trace_.attribution().timeline) {
       const bool own = !earlier.contains(e);
-      switch (analysis::ClassOf(events_[e].kind, events_.name(e), analysis::Communicators::kAll)) {
+      switch (classes.Of(e)) {
         case analysis::WorkClass::kComputation: computation_.push_back(e); break;
         case analysis::WorkClass::kCommunication:
           if (own) communication_.push_back(e);

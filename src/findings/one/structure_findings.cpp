@@ -272,10 +272,7 @@ class TraceStructures {
         {0.5, 0.8, 1}, {{}, "no copies", "copies in this trace"}, std::move(facts));
   }
 
-  bool IsCollective(EventIndex e) const {
-    return analysis::ClassOf(events_[e].kind, events_.name(e), analysis::Communicators::kAll) ==
-           analysis::WorkClass::kCommunication;
-  }
+  bool IsCollective(EventIndex e) { return classes_.Of(e) == analysis::WorkClass::kCommunication; }
 
   // ---- experts
 
@@ -331,6 +328,7 @@ class TraceStructures {
 
   const Calls& calls_;
   const trace::EventStore& events_;
+  analysis::WorkClasses classes_{events_, analysis::Communicators::kAll};
   const tree::CallTree& tree_;
   const WorkContext& context_;
   std::vector<CategoryAnalysis>& categories_;

@@ -74,13 +74,13 @@ class FactCollector {
   }
 
   void AddGpuWork() {
+    analysis::WorkClasses classes(events_);
     for (const EventIndex e : out_.trace.attribution().timeline) {
       const trace::Event& event = events_[e];
       Count(event.kind == EventKind::kKernel ? &kernels_ : &copies_, e);
       out_.gpu_us += Us(e);
       const std::string_view name = events_.name(e);
-      if (analysis::ClassOf(event.kind, name) == analysis::WorkClass::kCommunication)
-        out_.comm_us += Us(e);
+      if (classes.Of(e) == analysis::WorkClass::kCommunication) out_.comm_us += Us(e);
       if (name.starts_with("triton_")) out_.triton_us += Us(e);
       if (out_.trace.IsReplayed(e)) out_.graph_us += Us(e);
     }

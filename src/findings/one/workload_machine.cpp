@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 #include <set>
+#include <unordered_map>
 #include <utility>
 
 #include <fmt/format.h>
@@ -186,13 +187,16 @@ class MachineTeller {
   void Precision() {
     std::map<std::string, double> us;
     double all = 0, accidental = 0;
+    std::unordered_map<std::string_view, bool> of_product;  // each kernel is looked at once
     for (const ShapedOperation& one : facts_.operations) {
       const bool matrix =
           one.kind == Kind::kGemm || one.kind == Kind::kSdpa || one.kind == Kind::kConvolution;
       const std::string operand = OperandType(one);
       if (HasDoubles(one)) accidental += KernelUs(*one.operation);
       for (const KernelShare& kernel : one.operation->kernels) {
-        if (!IsMatrixKernel(kernel.name) && !matrix) continue;
+        const auto [known, added] = of_product.try_emplace(kernel.name);
+        if (added) known->second = IsMatrixKernel(kernel.name);
+        if (!known->second && !matrix) continue;
         std::string type = PrecisionOfKernel(kernel.name);
         if (type.empty() && !matrix) continue;
         if (type.empty()) type = operand;

@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "base/parallel.h"
 #include "documents/chart.h"
 #include "documents/report_analysis.h"
 #include "documents/report_fair.h"
@@ -273,7 +274,19 @@ Result<std::vector<FileLink>> WriteReports(session::Workspace& workspace, const 
                                            bool overwrite, Job& job) {
   const documents::ReportSources sources = one.Sources(calls, reports);
   std::vector<std::pair<std::string, std::string>> files;  // name, text
-  for (Document& document : Documents(one, sources, reports))
+  std::vector<Document> documents;
+  Result<std::string> page;
+  // The page takes as long as all the rest.
+  ParallelFor(2, 0, [&](std::size_t part) {
+    if (part == 0) {
+      const bool kept = one.analysis == one.uncorrected;
+      page = page::RenderReportPage(sources, *one.trace, kept ? one.analysis : nullptr, job);
+    } else {
+      documents = Documents(one, sources, reports);
+    }
+  });
+  JV_TRY(page);
+  for (Document& document : documents)
     files.emplace_back(std::move(document.file), std::move(document.text));
   for (const FindingsFile& file : FindingsFiles(*one.analysis)) {
     files.emplace_back(
@@ -282,8 +295,7 @@ Result<std::vector<FileLink>> WriteReports(session::Workspace& workspace, const 
             "\n");
   }
   files.emplace_back(documents::kChartFile, documents::RenderChart(sources));
-  JV_ASSIGN(std::string page, page::RenderReportPage(sources, *one.trace, job));
-  files.emplace_back(page::kPageFile, std::move(page));
+  files.emplace_back(page::kPageFile, std::move(*page));
   files.emplace_back(kLogFile, LogText(sources.calls));
   Json options = {{"trace_id", one.trace->id()}, {"platform", one.platform_wanted}};
   if (!one.extension.empty()) options["extension"] = one.extension;
