@@ -425,7 +425,17 @@ end
 local rows = {}
 -- texts: quantity -> expression; lists: name -> sequence of "key", "key?" or "key=expression".
 local function define(model, texts, lists)
-  rows[model] = {model = model, texts = texts, lists = lists, compiled = {}}
+  local row = {model = model, texts = texts, lists = lists, compiled = {}, parameters = {}, entries = {}}
+  for name, list_of in next, lists do
+    local entries = {n = list_of.n}
+    for i = 0, list_of.n - 1 do
+      local key, optional, text = host.key(list_of[i])
+      row.parameters[key] = true
+      entries[i] = {key = key, optional = optional, text = text}
+    end
+    row.entries[name] = entries
+  end
+  rows[model] = row
 end
 
 local function compile(row, key, text)
@@ -443,31 +453,43 @@ local function definition(row, key)
   return f
 end
 
-local environment
 -- What a call brings: dims, types, strides, text, kernels, name, extra(key), forward...
-local function input(call, key, forward_of)
-  if key == "forward" then return forward_of() end
+local function input(box, key)
+  local call = box.call
+  if key == "forward" then return box.forward_of() end
   if key == "extra" then return function(name) return host.extra(call, name) end end
   return host.input(call, key)
 end
 
--- given: a handle of values that stand in for the row's own quantities, or nil.
-function environment(row, call, costs, given)
-  local env, busy = {}, {}
-  local forward
-  local function forward_of()
-    if forward == nil then
-      local model, handle = host.forward(call)
-      if model == nil then fail("its forward call is not known") end
-      forward = environment(rows[model], handle)
-      if costs then forward = environment(rows[model], handle, forward) end
-    end
-    return forward
-  end
+-- A box is where the quantities of a row are evaluated: of one call at a time, and of the next one
+-- when it is given back, as making it costs more than most calls. env is what expressions see: it
+-- is empty, so that they can write nothing, and shows what the cache knows; the cache evaluates what
+-- it does not know.
+local take, give_back
+local function new_box(row, costs)
   local library = costs and float_words or words
-  local base = costs  -- the environment of the parameters, when this one is for costs
-  setmetatable(env, {__index = function(t, key)
-    local v = given and host.given(given, key)
+  local cache, busy, touched = {}, {}, {}
+  local box = {row = row, for_costs = costs, cache = cache, busy = busy, touched = touched, count = 0}
+  for word, v in next, library do
+    if row.texts[word] == nil and not row.parameters[word] then cache[word] = v end
+  end
+  -- The forward call's own quantities.
+  function box.forward_of()
+    if box.forward == nil then
+      local model, handle = host.forward(box.call)
+      if model == nil then fail("its forward call is not known") end
+      box.forward = take(rows[model], handle)
+      if costs then box.forward_costs = take(rows[model], handle, box.forward.env) end
+    end
+    return (box.forward_costs or box.forward).env
+  end
+  box.env = setmetatable({}, {
+    __index = cache,
+    __newindex = function() fail("a value cannot be changed") end,
+  })
+  setmetatable(cache, {__index = function(_, key)
+    local base = box.base  -- the parameters, when this box is for costs
+    local v = box.given and host.given(box.given, key)
     if v ~= nil then v = base and floated(v) or v
     elseif base ~= nil and row.parameters[key] then
       v = floated(base[key])
@@ -476,35 +498,53 @@ function environment(row, call, costs, given)
       if f ~= nil then
         if busy[key] then error({kind = "broken", why = row.model .. "." .. key .. " depends on itself"}, 0) end
         busy[key] = true
-        v = f(t)
+        v = f(box.env)
         busy[key] = nil
       else
         v = library[key]
         if v == nil then
           if type(key) ~= "string" then error({kind = "broken", why = "a quantity has a name"}, 0) end
-          v = input(call, key, forward_of)
+          v = input(box, key)
           if v == nil then error({kind = "broken", why = "no quantity " .. key .. " in " .. row.model}, 0) end
           if base ~= nil then v = floated(v) end
         end
       end
     end
     if v == nil then fail(key .. " has no value") end
-    rawset(t, key, v)
+    rawset(cache, key, v)
+    box.count = box.count + 1
+    touched[box.count] = key
     return v
-  end, __newindex = function() fail("a value cannot be changed") end})
-  return env
+  end})
+  return box
 end
 
-local function parameters_of(row)
-  if row.parameters == nil then
-    row.parameters = {}
-    for _, names in next, row.lists do
-      for i = 0, names.n - 1 do
-        local key = host.key(names[i])
-        row.parameters[key] = true
-      end
-    end
+-- base: the env of the parameters, for a box of costs. given: a handle of values that stand in for
+-- the row's own quantities, or nil.
+function take(row, call, base, given)
+  local costs = base ~= nil
+  local free = costs and "free_costs" or "free"
+  local box = row[free]
+  if box == nil then
+    box = new_box(row, costs)
+  else
+    row[free] = box.next
   end
+  box.call, box.base, box.given = call, base, given
+  return box
+end
+function give_back(box)
+  local cache, busy, touched = box.cache, box.busy, box.touched
+  for i = 1, box.count do cache[touched[i]] = nil end
+  box.count = 0
+  for key in next, busy do busy[key] = nil end
+  if box.forward_costs ~= nil then give_back(box.forward_costs) end
+  if box.forward ~= nil then give_back(box.forward) end
+  box.call, box.base, box.given, box.forward, box.forward_costs = nil, nil, nil, nil, nil
+  local row = box.row
+  local free = box.for_costs and "free_costs" or "free"
+  box.next = row[free]
+  row[free] = box
 end
 
 local function explain(e)
@@ -522,60 +562,74 @@ local function amount(v)
   return v
 end
 
+-- The answer of the last call; each is read before the next.
+local out = {params = {}, names = {}}
+
+local function set_parameters(row, env)
+  if definition(row, "check") then local _ = env.check end
+  local which = definition(row, "params_list") and env.params_list or "params"
+  local entries = row.entries[which]
+  if entries == nil then
+    if which ~= "params" then broken("no list of parameters is called " .. shown(which)) end
+    return
+  end
+  local params, names, count = out.params, out.names, 0
+  for i = 0, entries.n - 1 do
+    local entry = entries[i]
+    local key, text = entry.key, entry.text
+    local v
+    if text ~= nil then
+      local made = entry.made
+      if made == nil then
+        made = compile(row, key, text)
+        entry.made = made
+      end
+      v = made(env)
+    else
+      v = env[key]
+    end
+    local known = is_sequence(v) or v == null or v == absent
+    if type(v) == "function" or type(v) == "table" and not known then broken(key .. " is no number, text or sequence") end
+    if not (entry.optional and v == absent) then
+      count = count + 1
+      names[count], params[count] = key, v
+    end
+  end
+  out.count = count
+end
+local function cost(env, key) return amount(env[key]) end
+local function spec(env)
+  local unit, precision = env.unit, env.precision
+  if unit ~= null and unit ~= "" and precision ~= null and precision ~= "" then
+    return unit .. "_" .. precision
+  end
+  return ""
+end
+-- f(a, b), or nil and the first reason kept: each stage for itself, as what one cannot tell another
+-- may.
+local function attempt(stage, f, a, b)
+  local ok, v = pcall(f, a, b)
+  if ok then return v, true end
+  if out.stage == nil then
+    out.stage = stage
+    out.kind, out.why = explain(v)
+  end
+  return nil, false
+end
+
 local function evaluate(model, call, backward)
   local row = rows[model]
-  parameters_of(row)
-  local out = {params = {}, names = {}, count = 0, spec = ""}
-  local env = environment(row, call)
-  local function run()
-    if definition(row, "check") then local _ = env.check end
-    local which = definition(row, "params_list") and env.params_list or "params"
-    local names = row.lists[which]
-    if names == nil and which ~= "params" then broken("no list of parameters is called " .. shown(which)) end
-    if names ~= nil then
-      local params, keys, count = {}, {}, 0
-      for i = 0, names.n - 1 do
-        local key, optional, text = host.key(names[i])
-        local v
-        if text ~= nil then
-          local made = row.compiled[names[i]]
-          if made == nil then
-            made = compile(row, key, text)
-            row.compiled[names[i]] = made
-          end
-          v = made(env)
-        else
-          v = env[key]
-        end
-        local known = is_sequence(v) or v == null or v == absent
-        if type(v) == "function" or type(v) == "table" and not known then broken(key .. " is no number, text or sequence") end
-        if not (optional and v == absent) then
-          count = count + 1
-          keys[count], params[count] = key, v
-        end
-      end
-      out.params, out.names, out.count = params, keys, count
-    end
+  out.count, out.spec, out.flops, out.bytes, out.stage, out.kind, out.why = 0, "", nil, nil, nil, nil, nil
+  local box = take(row, call)
+  local _, ok = attempt("params", set_parameters, row, box.env)
+  if ok then
+    local costs = take(row, call, box.env)
+    out.flops = attempt("flops", cost, costs.env, backward and "backward_flops" or "flops")
+    out.bytes = attempt("bytes", cost, costs.env, backward and "backward_bytes" or "bytes")
+    out.spec = attempt("compute", spec, box.env) or ""
+    give_back(costs)
   end
-  -- Each stage for itself: what one cannot tell, another may. The first reason is kept.
-  local function attempt(name, f)
-    local ok, e = pcall(f)
-    if not ok and out.stage == nil then
-      out.stage = name
-      out.kind, out.why = explain(e)
-    end
-    return ok
-  end
-  if not attempt("params", run) then return out end
-  local costs = environment(row, call, env)
-  attempt("flops", function() out.flops = amount(costs[backward and "backward_flops" or "flops"]) end)
-  attempt("bytes", function() out.bytes = amount(costs[backward and "backward_bytes" or "bytes"]) end)
-  attempt("compute", function()
-    local unit, precision = env.unit, env.precision
-    if unit ~= null and unit ~= "" and precision ~= null and precision ~= "" then
-      out.spec = unit .. "_" .. precision
-    end
-  end)
+  give_back(box)
   return out
 end
 
@@ -583,11 +637,13 @@ local amounts = {flops = true, bytes = true, backward_flops = true, backward_byt
 -- One quantity, where the values of `given` stand in for others: the value, or nil, kind, reason.
 local function quantity(model, call, given, key)
   local row = rows[model]
-  parameters_of(row)
-  local env = environment(row, call, nil, given)
+  local box = take(row, call, nil, given)
+  local costs = amounts[key] and take(row, call, box.env, given)
   local ok, v = pcall(function()
-    return amounts[key] and (amount(environment(row, call, env, given)[key]) or null) or env[key]
+    return costs and (amount(costs.env[key]) or null) or box.env[key]
   end)
+  if costs then give_back(costs) end
+  give_back(box)
   if ok then return v end
   return nil, explain(v)
 end

@@ -29,13 +29,14 @@ std::chrono::nanoseconds ThreadTime() {
 void* ModelSet::Sandbox::Allocate(void* self, void* block, std::size_t old_size,
                                   std::size_t new_size) {
   auto& used = static_cast<Sandbox*>(self)->used_;
+  SmallBlocks& blocks = static_cast<Sandbox*>(self)->blocks_;
   if (block == nullptr) {
     // Then the size says what kind of object it is for.
     if (old_size == LUA_TSTRING && new_size > kTextMax) return nullptr;
     old_size = 0;
   }
   if (new_size == 0) {
-    std::free(block);
+    blocks.Resize(block, old_size, 0);
     used -= old_size;
     return nullptr;
   }
@@ -43,7 +44,7 @@ void* ModelSet::Sandbox::Allocate(void* self, void* block, std::size_t old_size,
     static_cast<Sandbox*>(self)->stopped_ = true;
     return nullptr;
   }
-  void* moved = std::realloc(block, new_size);
+  void* moved = blocks.Resize(block, old_size, new_size);
   if (moved != nullptr) used += new_size - old_size;
   return moved;
 }

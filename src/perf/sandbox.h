@@ -14,6 +14,7 @@
 
 #include "base/text.h"
 #include "perf/model.h"
+#include "perf/small_blocks.h"
 
 namespace jarvis::perf {
 
@@ -125,6 +126,7 @@ class ModelSet::Sandbox {
   static void Hook(lua_State* lua, lua_Debug*);
 
   const ModelRows& rows_;
+  SmallBlocks blocks_;  // of the Lua state
   lua_State* lua_ = nullptr;
   std::size_t used_ = 0;
   std::size_t garbage_from_ = 0;  // used_ after the last collection
