@@ -2,10 +2,8 @@
 // with a summary and the paths of the reports.
 #include <algorithm>
 #include <cstdio>
-#include <exception>
 #include <optional>
 #include <string>
-#include <thread>
 #include <vector>
 
 #include <fmt/format.h>
@@ -24,7 +22,7 @@
 #include "io/text_file.h"
 #include "page/page_files.h"
 #include "rpc/signal_watcher.h"
-#include "tools/shared/category_choice.h"
+#include "tools/shared/analysis_ahead.h"
 
 namespace jarvis::app {
 namespace {
@@ -229,30 +227,13 @@ std::string FrontOf(std::string_view report, std::string_view until, std::size_t
   return front;
 }
 
-// Makes the analysis that the reports are written from while the tables are made, on a thread of
-// its own; the trace keeps it for whoever asks. An error is told by the step that needs it.
-class AnalysisAhead {
- public:
-  AnalysisAhead(session::Workspace& workspace, const Request& request) {
-    Json arguments = {{"trace", request.trace}};
-    if (!request.platform.empty()) arguments["platform"] = request.platform;
-    if (!request.extension.empty()) arguments["extension"] = request.extension;
-    thread_ = std::jthread([this, &workspace, arguments = std::move(arguments)] {
-      try {
-        static_cast<void>(tools::AnalyzeTrace(workspace, arguments, job_));
-      } catch (const std::exception&) {
-        // Thrown again where it is asked for.
-      }
-    });
-  }
-  AnalysisAhead(const AnalysisAhead&) = delete;
-  AnalysisAhead& operator=(const AnalysisAhead&) = delete;
-  ~AnalysisAhead() { job_.Stop(); }
-
- private:
-  Job job_;
-  std::jthread thread_;
-};
+// What the analysis of the reports is asked with.
+Json AnalysisArguments(const Request& request) {
+  Json arguments = {{"trace", request.trace}};
+  if (!request.platform.empty()) arguments["platform"] = request.platform;
+  if (!request.extension.empty()) arguments["extension"] = request.extension;
+  return arguments;
+}
 
 // What comes first, and where the rest stands.
 std::string SummaryOf(const Request& request, const Answers& answers) {
@@ -301,7 +282,7 @@ int Analyze(Arguments arguments) {
   Toolbox toolbox;
   const std::vector<Step> steps = StepsOf(*request);
   Answers answers;
-  std::optional<AnalysisAhead> ahead;
+  std::optional<tools::AnalysisAhead> ahead;  // of the reports, while the tables are made
   const bool watched = ::isatty(STDERR_FILENO) != 0;
   for (const Step& step : steps) {
     const mcp::Tool& tool = *toolbox.tools.Find(step.tool);
@@ -312,7 +293,7 @@ int Analyze(Arguments arguments) {
     if (watched) fmt::print(stderr, "[{}/{}] {}\n", answers.size() + 1, steps.size(), step.tool);
     answers.emplace_back(step.tool, std::move(reply.structured));
     // The first step loads the trace, as it is asked for.
-    if (!ahead) ahead.emplace(toolbox.workspace, *request);
+    if (!ahead) ahead.emplace(toolbox.workspace, AnalysisArguments(*request));
   }
   const std::string summary = SummaryOf(*request, answers);
   const auto look = TerminalLookOf(STDOUT_FILENO);

@@ -1,0 +1,19 @@
+#include "tools/shared/analysis_ahead.h"
+
+#include <exception>
+#include <utility>
+
+#include "tools/shared/category_choice.h"
+
+namespace jarvis::tools {
+
+AnalysisAhead::AnalysisAhead(session::Workspace& workspace, Json arguments)
+    : thread_([this, &workspace, arguments = std::move(arguments)] {
+        try {
+          static_cast<void>(AnalyzeTrace(workspace, arguments, job_));
+        } catch (const std::exception&) {
+          // Thrown again where it is asked for.
+        }
+      }) {}
+
+}  // namespace jarvis::tools
