@@ -58,8 +58,17 @@ class RootFinder {
     root.subtree = std::move(found);
     for (const auto& [e, parent] : root.subtree) {
       if (IsDispatch(e)) AddLaunch(e, &root.graph);
+      if (IsTopmostOp(e)) root.ops.push_back(e);
     }
     return root;
+  }
+
+  bool IsTopmostOp(EventIndex e) const {
+    if (TraceLensKind(events_, e) != EventKind::kCpuOp) return false;
+    for (EventIndex up = tree_.parent[e]; up != kNoEvent; up = tree_.parent[up]) {
+      if (TraceLensKind(events_, up) == EventKind::kCpuOp) return false;
+    }
+    return true;
   }
 
   bool IsDispatch(EventIndex e) const {

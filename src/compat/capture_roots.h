@@ -14,7 +14,8 @@ struct CaptureRoot {
   // What hangs below it, by start, and what each hangs below: an event before it; kNoEvent: the
   // root.
   std::vector<std::pair<trace::EventIndex, trace::EventIndex>> subtree;
-  analysis::CapturedGraph graph;  // launches and their kernels alone
+  std::vector<trace::EventIndex> ops;  // of those, what no op of the recording is around
+  analysis::CapturedGraph graph;       // launches and their kernels alone
 };
 
 std::vector<CaptureRoot> FindCaptureRoots(const trace::EventStore& capture);

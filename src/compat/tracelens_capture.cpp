@@ -3,10 +3,12 @@
 #include <algorithm>
 #include <map>
 #include <unordered_map>
+#include <unordered_set>
 #include <utility>
 
 #include "analysis/align/graph_capture.h"
 #include "base/text.h"
+#include "compat/capture_alignment.h"
 #include "compat/capture_roots.h"
 #include "perf/iteration_annotation.h"
 #include "trace/graft.h"
@@ -15,7 +17,6 @@
 namespace jarvis::compat {
 namespace {
 
-using analysis::CapturedGraph;
 using analysis::ReplayedGraph;
 using trace::EventKind;
 using trace::EventStore;
@@ -26,13 +27,13 @@ constexpr std::string_view kPiecewise = "PIECEWISE";
 // An engine step, and the calls in it that replay graphs.
 struct ReplayStep {
   std::int64_t batch = 0;
-  std::vector<ReplayedGraph> replays;  // by start; of those that started work
+  std::vector<ReplayedGraph> replays;  // by start
 };
 
 class CaptureMerger {
  public:
   CaptureMerger(const EventStore& events, std::span<const TraceLensCapture> captures)
-      : events_(events), tree_(BuildTraceLensTree(events, true)), graft_(events) {
+      : events_(events), tree_(BuildTraceLensTree(events, true)) {
     for (const TraceLensCapture& capture : captures)
       Take(capture);
   }
@@ -41,24 +42,32 @@ class CaptureMerger {
     for (const ReplayStep& step : Steps())
       Merge(step);
     // T17: what was merged before is given up too.
-    if (unnamed_ || merged_ == 0) return std::nullopt;
+    if (unnamed_) return std::nullopt;
     MergedCaptures out;
-    out.events = std::make_shared<const EventStore>(std::move(graft_).Take());
-    std::erase_if(tree_.links, [&](const auto& link) { return replaced_.contains(link.first); });
-    tree_.links.insert(tree_.links.end(), links_.begin(), links_.end());
-    std::stable_sort(tree_.hosts.begin(), tree_.hosts.end(),
-                     [&](EventIndex a, EventIndex b) { return tree_.ts[a] < tree_.ts[b]; });
+    if (graft_) TakeMerged(&out);
     out.tree = std::move(tree_);
     return out;
   }
 
  private:
+  void TakeMerged(MergedCaptures* out) {
+    out->events = std::make_shared<const EventStore>(std::move(*graft_).Take());
+    tree_.listed = tree_.links;
+    std::erase_if(tree_.links, [&](const auto& link) { return replaced_.contains(link.first); });
+    for (auto* links : {&tree_.listed, &tree_.links})
+      links->insert(links->end(), links_.begin(), links_.end());
+    std::stable_sort(tree_.hosts.begin(), tree_.hosts.end(),
+                     [&](EventIndex a, EventIndex b) { return tree_.ts[a] < tree_.ts[b]; });
+  }
+
   // A later file for the same rows and mode counts.
   void Take(TraceLensCapture capture) {
     if (!capture.listed) ClassifyCapture(&capture);
     // T19: the modes of annotations are none of these.
     if (!capture.batch || (capture.mode != kFull && capture.mode != kPiecewise)) return;
-    files_[*capture.batch][capture.mode] = capture.events;
+    // A file that is not there takes the place of larger ones all the same.
+    auto& modes = files_[*capture.batch];
+    if (capture.events != nullptr) modes[capture.mode] = capture.events;
   }
 
   std::vector<EventIndex> Annotations() const {
@@ -70,34 +79,50 @@ class CaptureMerger {
       (sums->format.ends_with("_detailed") ? detailed : other).push_back(e);
     }
     std::vector<EventIndex>& roots = detailed.empty() ? other : detailed;
-    std::stable_sort(roots.begin(), roots.end(),
-                     [&](EventIndex a, EventIndex b) { return tree_.ts[a] < tree_.ts[b]; });
+    SortByStart(&roots);
     return roots;
   }
 
-  std::vector<ReplayStep> Steps() const {
-    std::unordered_map<EventIndex, std::vector<EventIndex>> gpu_of;
-    for (const auto& [call, gpu] : tree_.links) {
-      if (ContainsNoCase(events_.name(call), "graphlaunch")) gpu_of[call].push_back(gpu);
-    }
+  void SortByStart(std::vector<EventIndex>* list) const {
+    std::stable_sort(list->begin(), list->end(),
+                     [&](EventIndex a, EventIndex b) { return tree_.ts[a] < tree_.ts[b]; });
+  }
+
+  // Calls that started nothing are counted with the others.
+  std::vector<ReplayedGraph> Replays() const {
     std::vector<EventIndex> launches;
-    for (const auto& [call, gpu] : gpu_of)
-      launches.push_back(call);
-    std::sort(launches.begin(), launches.end(), [&](EventIndex a, EventIndex b) {
-      return std::pair(tree_.ts[a], a) < std::pair(tree_.ts[b], b);
-    });
+    for (EventIndex e = 0; e < events_.size(); ++e) {
+      if (trace::IsLaunchCall(events_[e].kind) && ContainsNoCase(events_.name(e), "graphlaunch")) {
+        launches.push_back(e);
+      }
+    }
+    SortByStart(&launches);
+    std::vector<ReplayedGraph> replays(launches.size());
+    std::unordered_map<EventIndex, ReplayedGraph*> replay_of;
+    for (std::size_t i = 0; i < launches.size(); ++i) {
+      replays[i].launch = launches[i];
+      replay_of.emplace(launches[i], &replays[i]);
+    }
+    for (const auto& [call, gpu] : tree_.links) {
+      const auto found = replay_of.find(call);
+      if (found != replay_of.end()) found->second->gpu.push_back(gpu);
+    }
+    for (ReplayedGraph& replay : replays)
+      SortByStart(&replay.gpu);
+    return replays;
+  }
+
+  std::vector<ReplayStep> Steps() const {
+    const std::vector<ReplayedGraph> replays = Replays();
     std::vector<ReplayStep> steps;
     for (const EventIndex root : Annotations()) {
       ReplayStep step;
       step.batch = perf::ParseIteration(events_.name(root))->batch_size;
-      for (const EventIndex launch : launches) {
-        if (tree_.ts[launch] < tree_.ts[root] || tree_.end[launch] > tree_.end[root]) continue;
-        ReplayedGraph replay;
-        replay.launch = launch;
-        replay.gpu = gpu_of.at(launch);
-        std::stable_sort(replay.gpu.begin(), replay.gpu.end(),
-                         [&](EventIndex a, EventIndex b) { return tree_.ts[a] < tree_.ts[b]; });
-        step.replays.push_back(std::move(replay));
+      auto replay = std::lower_bound(
+          replays.begin(), replays.end(), tree_.ts[root],
+          [&](const ReplayedGraph& one, double ts) { return tree_.ts[one.launch] < ts; });
+      for (; replay != replays.end() && tree_.ts[replay->launch] <= tree_.end[root]; ++replay) {
+        if (tree_.end[replay->launch] <= tree_.end[root]) step.replays.push_back(*replay);
       }
       if (!step.replays.empty()) steps.push_back(std::move(step));
     }
@@ -111,6 +136,7 @@ class CaptureMerger {
     const std::map<std::string, const EventStore*, std::less<>>& modes = found->second;
     const auto piecewise = modes.find(kPiecewise);
     const auto full = modes.find(kFull);
+    if (modes.empty()) return nullptr;
     if (full == modes.end()) return piecewise->second;
     if (piecewise == modes.end()) return full->second;
     return step.replays.size() == 1 ? full->second : piecewise->second;
@@ -129,57 +155,41 @@ class CaptureMerger {
     if (roots.size() != 1 && roots.size() != step.replays.size()) return;
     for (std::size_t i = 0; i < step.replays.size(); ++i) {
       const ReplayedGraph& replay = step.replays[i];
-      if (replaced_.contains(replay.launch)) continue;
+      if (replay.gpu.empty() || replaced_.contains(replay.launch)) continue;
       const CaptureRoot& root = roots[roots.size() == 1 ? 0 : i];
-      if (Unnamed(replay, *capture, root.graph)) {
+      if (RunsOnSeveralStreams(events_, replay) && !NamesItsKernels(*capture, root.graph)) {
         unnamed_ = true;
         continue;
       }
-      const auto places = analysis::AlignReplay(events_, replay, *capture, root.graph, kAnySurplus);
-      if (!places.empty()) Hang(replay, *capture, root, places);
+      const auto pairs = PairLikeTraceLens(events_, replay, *capture, root.graph);
+      if (!pairs.empty()) Hang(replay, *capture, root, pairs);
     }
-  }
-
-  static constexpr double kAnySurplus = 1e9;
-
-  // Kernels on several streams whose capture does not name them all.
-  bool Unnamed(const ReplayedGraph& replay, const EventStore& capture,
-               const CapturedGraph& graph) const {
-    const auto stream = [&](EventIndex gpu) { return events_.args_of(gpu).stream; };
-    const bool several = std::any_of(replay.gpu.begin(), replay.gpu.end(), [&](EventIndex gpu) {
-      return stream(gpu) != stream(replay.gpu.front());
-    });
-    for (std::size_t i = 0; several && i < graph.launches.size(); ++i) {
-      const std::string_view call = capture.name(graph.launches[i]);
-      const bool copies = ContainsNoCase(call, "memcpy") || ContainsNoCase(call, "memset");
-      if (!copies && graph.kernels[i].empty()) return true;
-    }
-    return false;
   }
 
   void Hang(const ReplayedGraph& replay, const EventStore& capture, const CaptureRoot& root,
-            const std::vector<std::uint32_t>& places) {
+            const std::vector<CapturedPair>& pairs) {
+    if (!graft_) graft_.emplace(events_);
     const EventIndex top =
-        AddNode(graft_.AddCallDuring(replay.launch, "CaptureRoot"), replay.launch, replay.launch);
+        AddNode(graft_->AddCallDuring(replay.launch, "CaptureRoot"), replay.launch, replay.launch);
     std::unordered_map<EventIndex, EventIndex> copies;
     for (const auto& [event, parent] : root.subtree) {
       const EventIndex above = parent == kNoEvent ? top : copies.at(parent);
       copies[event] =
-          AddNode(graft_.AddDuring(replay.launch, capture, event), above, replay.launch);
+          AddNode(graft_->AddDuring(replay.launch, capture, event), above, replay.launch);
     }
-    for (std::size_t i = 0; i < replay.gpu.size(); ++i) {
-      const EventIndex launch = copies.at(root.graph.launches[places[i]]);
-      tree_.parent[replay.gpu[i]] = launch;
-      links_.emplace_back(launch, replay.gpu[i]);
+    for (const EventIndex op : root.ops)
+      tree_.captured_ops.push_back(copies.at(op));
+    for (const auto& [gpu, launch] : pairs) {
+      tree_.parent[gpu] = copies.at(launch);
+      links_.emplace_back(copies.at(launch), gpu);
     }
-    replaced_.emplace(replay.launch, true);
-    ++merged_;
+    replaced_.insert(replay.launch);
   }
 
   EventIndex AddNode(EventIndex added, EventIndex parent, EventIndex launch) {
     tree_.parent.push_back(parent);
     tree_.in_tree.push_back(1);
-    // It is no root, even where nothing above it is an op.
+    // It is no root of the recording; `captured_ops` are started from by themselves.
     tree_.discarded.push_back(1);
     tree_.ts.push_back(tree_.ts[launch]);
     tree_.end.push_back(tree_.end[launch]);
@@ -189,12 +199,11 @@ class CaptureMerger {
 
   const EventStore& events_;
   TraceLensTree tree_;
-  trace::Graft graft_;
+  std::optional<trace::Graft> graft_;  // once something is added
   std::map<std::int64_t, std::map<std::string, const EventStore*, std::less<>>> files_;
   std::map<const EventStore*, std::vector<CaptureRoot>> roots_;
   std::vector<std::pair<EventIndex, EventIndex>> links_;
-  std::unordered_map<EventIndex, bool> replaced_;  // launches whose work hangs elsewhere now
-  std::size_t merged_ = 0;
+  std::unordered_set<EventIndex> replaced_;  // launches whose work hangs elsewhere now
   bool unnamed_ = false;
 };
 

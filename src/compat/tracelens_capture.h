@@ -15,7 +15,7 @@ namespace jarvis::compat {
 
 // One file of the folder, as its execution_details.json lists it.
 struct TraceLensCapture {
-  const trace::EventStore* events = nullptr;
+  const trace::EventStore* events = nullptr;  // null: the list names a file that is not there
   std::optional<std::int64_t> batch;
   std::string mode;     // "FULL", "PIECEWISE"
   bool listed = false;  // false: the folder has no such list, and the reference makes one
@@ -23,12 +23,13 @@ struct TraceLensCapture {
 
 struct MergedCaptures {
   // The trace's own events, at their places, and behind them the captured ones, all of which have
-  // the time of the call that replays them.
+  // the time of the call that replays them; null: none was added.
   std::shared_ptr<const trace::EventStore> events;
   TraceLensTree tree;
 };
 
-// Absent: nothing is merged, and the reference goes on without.
+// Absent: there are no captures, or the reference goes on as if there were none (T17). Where none
+// fits the tree is still the one that captures are merged into: with Python frames.
 std::optional<MergedCaptures> MergeCaptures(const trace::EventStore& events,
                                             std::span<const TraceLensCapture> captures);
 

@@ -128,7 +128,7 @@ StringId TraceLensNodes::AnnotationOf(Node n) const {
 
 NodeGpu TraceLensNodes::GpuOf(const std::unordered_set<Node>& wanted) const {
   NodeGpu out;
-  for (const auto& [call, kernel] : tree_.links) {
+  for (const auto& [call, kernel] : tree_.listed.empty() ? tree_.links : tree_.listed) {
     for (Node up = call; up != kNoEvent; up = ParentOf(up)) {
       if (wanted.count(up) != 0) out[up].push_back(kernel);
     }

@@ -31,7 +31,8 @@ analysis::ReportReading TraceLensReading(const trace::EventStore& recorded,
                                          std::span<const TraceLensCapture> captures) {
   std::optional<MergedCaptures> merged;
   if (options.inference) merged = MergeCaptures(recorded, captures);
-  const trace::EventStore& events = merged ? *merged->events : recorded;
+  const bool added = merged && merged->events != nullptr;
+  const trace::EventStore& events = added ? *merged->events : recorded;
   const TraceLensOptions how = {
       .include_unlinked_kernels = options.include_unlinked_kernels,
       .python_frames = merged || options.detect_recompute || options.include_call_stack ||
@@ -41,7 +42,7 @@ analysis::ReportReading TraceLensReading(const trace::EventStore& recorded,
   const auto tree = std::make_shared<const TraceLensTree>(
       merged ? std::move(merged->tree) : BuildTraceLensTree(events, how.python_frames));
   analysis::ReportReading reading;
-  if (merged) reading.events = merged->events;
+  if (added) reading.events = merged->events;
   std::shared_ptr<std::vector<char>> recompute;
   if (options.detect_recompute) recompute = std::make_shared<std::vector<char>>();
   reading.attribution = std::make_shared<const analysis::Attribution>(

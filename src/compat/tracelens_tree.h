@@ -18,8 +18,13 @@ struct TraceLensTree {
   std::vector<char> discarded;                           // by event: considered, but not nested
   std::vector<EventIndex> hosts;                         // what was considered, by start
   std::vector<std::pair<EventIndex, EventIndex>> links;  // launch call, GPU event; in file order
-  std::vector<double> ts;                                // by event, microseconds
-  std::vector<double> end;                               // ts + dur, in double arithmetic
+  // Where captures were merged. What the lists of GPU work are made of: links as they were
+  // recorded, and behind them those of captured launches (T18: a call that replays a graph, and all
+  // above it, have its kernels from both); empty: `links`.
+  std::vector<std::pair<EventIndex, EventIndex>> listed;
+  std::vector<EventIndex> captured_ops;  // the topmost of each graph
+  std::vector<double> ts;                // by event, microseconds
+  std::vector<double> end;               // ts + dur, in double arithmetic
 };
 
 // The kind of an event by the categories that the reference knows; others are kOther.

@@ -128,6 +128,8 @@ std::vector<CollectedNode> CollectNodes(TraceLensNodes& in, bool python_frames) 
     }
     if (root) start(e);
   }
+  for (const EventIndex e : in.tree().captured_ops)
+    start(e);
   return collected;
 }
 

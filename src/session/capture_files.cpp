@@ -69,13 +69,16 @@ void AddFolder(const io::FilePolicy& files, const std::string& folder,
     const std::string_view name = FileNameOf(path);
     if (name == kDetailsName) continue;
     const auto detail = rows.find(std::string(name));
-    CaptureSource source = {path, NumberBehind(name, "bs_"), RankInPath(path), {}, listed};
+    CaptureSource source = {path, NumberBehind(name, "bs_"), RankInPath(path), {}, listed, false};
     if (detail != rows.end()) {
       source.batch = detail->second.batch;
       source.mode = detail->second.mode;
+      rows.erase(detail);
     }
     out->push_back(std::move(source));
   }
+  for (const auto& [name, detail] : rows)
+    out->push_back({{}, detail.batch, {}, detail.mode, listed, true});
 }
 
 }  // namespace
@@ -98,7 +101,7 @@ std::vector<CaptureSource> FindCaptureSources(const io::FilePolicy& files,
     AddFolder(files, named, &out);
   } else {
     // Whoever names one file means it, whatever its name says of rows.
-    out.push_back({named, std::nullopt, RankInPath(named), {}, false});
+    out.push_back({named, std::nullopt, RankInPath(named), {}, false, false});
   }
   return out;
 }

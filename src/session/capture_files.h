@@ -16,8 +16,9 @@ struct CaptureSource {
   std::string path;                   // absolute
   std::optional<std::int64_t> batch;  // rows, as execution_details.json or the name tells
   std::optional<std::int64_t> rank;   // as its path tells
-  std::string mode;     // as execution_details.json tells: "FULL", "PIECEWISE"; empty: it does not
-  bool listed = false;  // its directory has such a list
+  std::string mode;      // as execution_details.json tells: "FULL", "PIECEWISE"; empty: it does not
+  bool listed = false;   // its directory has such a list
+  bool missing = false;  // the list names it, and it is not there
 };
 
 // The absolute path of the file or directory that a caller names. Errors: kNotAllowed,
@@ -25,7 +26,8 @@ struct CaptureSource {
 Result<std::string> ResolveCapture(const io::FilePolicy& files, const std::string& given);
 
 // `named`: from ResolveCapture, or empty: look in "capture" and "graph_capture" beside the trace.
-// In natural order of their names. Nothing is opened but execution_details.json.
+// In natural order of their names, those of a directory that are missing last. Nothing is opened
+// but execution_details.json.
 std::vector<CaptureSource> FindCaptureSources(const io::FilePolicy& files,
                                               const std::string& trace_path,
                                               const std::string& named);

@@ -50,7 +50,7 @@ std::size_t BytesOf(const std::vector<analysis::Caller>& callers) {
 std::size_t LoadedTrace::MemoryBytes() const {
   std::size_t captures = 0;
   for (const CaptureRecording& one : captures_)
-    captures += one.trace->MemoryBytes();
+    captures += one.trace == nullptr ? 0 : one.trace->MemoryBytes();
   return captures + trace_.events.MemoryBytes() + tree_.MemoryBytes() + lazy_bytes_ +
          chains_bytes_ + derived_.MemoryBytes() +
          (joined_ == nullptr ? 0 : joined_->MemoryBytes()) +

@@ -32,7 +32,8 @@ constexpr Mode kTraceLensMode = {
         [](const LoadedTrace& trace, const analysis::ReadingOptions& options) {
           std::vector<compat::TraceLensCapture> captures;
           for (const CaptureRecording& one : trace.captures()) {
-            captures.push_back({&one.trace->events(), one.rows, one.mode, one.listed});
+            const trace::EventStore* events = one.trace ? &one.trace->events() : nullptr;
+            captures.push_back({events, one.rows, one.mode, one.listed});
           }
           return compat::TraceLensReading(trace.events(), options, captures);
         },

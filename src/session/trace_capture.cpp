@@ -77,6 +77,10 @@ class CaptureJoiner {
       if (replay.batch) rows.push_back(*replay.batch);
     }
     std::vector<CaptureSource> sources = FindCaptureSources(files, trace_.path(), named);
+    for (const CaptureSource& source : sources) {
+      if (source.missing) Keep(source, nullptr);
+    }
+    std::erase_if(sources, [](const CaptureSource& source) { return source.missing; });
     if (sources.empty() && !named.empty()) Pass(named, "holds no trace");
     if (rows.size() == replays_.size()) sources = SourcesForRows(std::move(sources), rows);
     PassOtherRanks(&sources);
@@ -88,14 +92,8 @@ class CaptureJoiner {
     return {};
   }
 
-  std::vector<CaptureRecording> Recordings() const {
-    std::vector<CaptureRecording> out;
-    for (const CaptureFile& file : files_) {
-      const CaptureSource& source = file.source;
-      out.push_back({file.trace, source.batch, source.mode, source.listed});
-    }
-    return out;
-  }
+  // What serves no replay is among them: the reference judges captures by their folder's list.
+  std::vector<CaptureRecording> TakeRecordings() { return std::move(recordings_); }
 
   // The joined events; absent: nothing fits.
   std::optional<trace::EventStore> Join() {
@@ -134,6 +132,10 @@ class CaptureJoiner {
     use_.unused.push_back({path, std::move(why)});
   }
 
+  void Keep(const CaptureSource& source, std::shared_ptr<const LoadedTrace> trace) {
+    recordings_.push_back({std::move(trace), source.batch, source.mode, source.listed});
+  }
+
   Status ReadOne(const io::FilePolicy& files, const CaptureSource& source,
                  const trace::ReadOptions& options, Job& job, std::uint64_t* bytes) {
     auto input = files.OpenInput(source.path);
@@ -156,14 +158,17 @@ class CaptureJoiner {
     const auto& recorded = (*loaded)->trace().metadata.rank;
     if (const std::string why = OtherRank(recorded ? recorded : source.rank); !why.empty()) {
       Pass(source.path, why);
+      Keep(source, std::move(*loaded));
       return {};
     }
     CaptureFile file{source, std::move(*loaded), {}, {}};
     file.graphs = analysis::FindCapturedGraphs(file.trace->events(), file.trace->tree());
     if (!file.graphs.empty()) {
       TakeRows(source, &file.graphs);
+      Keep(source, file.trace);
       files_.push_back(std::move(file));
     } else {
+      if (source.listed) Keep(source, nullptr);
       Pass(source.path, file.trace->trace().partial ? "is cut off before the end of a capture"
                                                     : "has no captured graph");
     }
@@ -351,6 +356,7 @@ class CaptureJoiner {
   const std::vector<ReplayedGraph> replays_;
   CaptureUse& use_;
   std::vector<CaptureFile> files_;
+  std::vector<CaptureRecording> recordings_;
   std::optional<LastFit> last_;
   std::vector<OpenModule> open_;  // around what is added now, the outermost first
   const CaptureFile* open_of_ = nullptr;
@@ -368,7 +374,7 @@ Status AddCapture(const io::FilePolicy& files, const std::string& named,
   if (replays.empty()) return {};
   CaptureJoiner joiner(*trace, std::move(replays), &trace->capture_);
   JV_TRY(joiner.Read(files, named, options, job));
-  trace->captures_ = joiner.Recordings();
+  trace->captures_ = joiner.TakeRecordings();
   std::optional<trace::EventStore> events = joiner.Join();
   if (!events) return {};
   auto joined = std::make_shared<LoadedTrace>();

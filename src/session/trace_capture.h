@@ -16,12 +16,12 @@ namespace jarvis::session {
 
 class LoadedTrace;
 
-// A capture that was read.
+// A capture that was read, or that a list names.
 struct CaptureRecording {
-  std::shared_ptr<const LoadedTrace> trace;
-  std::optional<std::int64_t> rows;  // as its folder's list, or its name, tells
-  std::string mode;                  // as the list tells: "FULL", "PIECEWISE"
-  bool listed = false;               // its folder has a list
+  std::shared_ptr<const LoadedTrace> trace;  // null: it is not there, or holds no captured graph
+  std::optional<std::int64_t> rows;          // as its folder's list, or its name, tells
+  std::string mode;                          // as the list tells: "FULL", "PIECEWISE"
+  bool listed = false;                       // its folder has a list
 };
 
 // A capture that serves no replay, and why.

@@ -7,6 +7,9 @@
 #include <doctest/doctest.h>
 #include <fmt/format.h>
 
+#include "compat/tracelens.h"
+#include "compat/tracelens_models.h"
+#include "compat/tracelens_work.h"
 #include "support/trace_builder.h"
 
 namespace jarvis::compat {
@@ -59,18 +62,18 @@ TraceLensCapture Listed(const Loaded& capture, std::int64_t rows, const char* mo
   return {&capture.events(), rows, mode, true};
 }
 
-// "kernel<op" for each kernel of the trace; "-": nothing was merged.
+// "kernel<op" for each kernel of the trace; "-": the reference goes on without the captures.
 std::string Ops(const Loaded& replay, const std::vector<TraceLensCapture>& captures) {
   const auto merged = MergeCaptures(replay.events(), captures);
   if (!merged) return "-";
+  const trace::EventStore& events = merged->events ? *merged->events : replay.events();
   std::string text;
   for (EventIndex e = 0; e < replay.events().size(); ++e) {
-    if (!trace::IsGpuWork(replay.events()[e].kind)) continue;
+    if (!trace::IsGpuWork(events[e].kind)) continue;
     EventIndex up = merged->tree.parent[e];
-    while (up != kNoEvent && (*merged->events)[up].kind != trace::EventKind::kCpuOp)
+    while (up != kNoEvent && events[up].kind != trace::EventKind::kCpuOp)
       up = merged->tree.parent[up];
-    text += fmt::format("{}<{} ", merged->events->name(e),
-                        up == kNoEvent ? "?" : merged->events->name(up));
+    text += fmt::format("{}<{} ", events.name(e), up == kNoEvent ? "?" : events.name(up));
   }
   return text;
 }
@@ -100,7 +103,10 @@ TEST_CASE("the smallest capture that has room is taken, a later one for equal ro
   const Loaded replay = ReplayOf({{"a"}}, 24);
   CHECK(Ops(replay, {Listed(other, 16, "FULL"), Listed(one, 32, "FULL"),
                      Listed(other, 64, "FULL")}) == "a<op_a ");
-  CHECK(Ops(replay, {Listed(one, 16, "FULL")}) == "-");
+  CHECK(Ops(replay, {Listed(one, 16, "FULL")}) == "a<? ");
+  // A file that the list names and that is not there counts as the smallest all the same.
+  CHECK(Ops(replay, {Listed(one, 32, "FULL"), {nullptr, 24, "FULL", true}}) == "a<? ");
+  CHECK(Ops(replay, {Listed(one, 32, "FULL"), {nullptr, 16, "FULL", true}}) == "a<op_a ");
   CHECK(Ops(replay, {Listed(other, 32, "FULL"), Listed(one, 32, "FULL")}) == "a<op_a ");
 }
 
@@ -110,9 +116,24 @@ TEST_CASE("pieces are taken in their order, and only if there are as many") {
                                               Listed(whole, 32, "FULL")};
   CHECK(Ops(ReplayOf({{"a"}, {"b", "c"}}), both) == "a<op_a b<op_b c<op_c ");
   CHECK(Ops(ReplayOf({{"a", "b", "c"}}), both) == "a<op_a b<op_b c<op_c ");
-  CHECK(Ops(ReplayOf({{"a"}, {"b", "c"}, {"a"}}), both) == "-");
+  CHECK(Ops(ReplayOf({{"a"}, {"b", "c"}, {"a"}}), both) == "a<? b<? c<? a<? ");
+  // A launch that started nothing is one of them, and is passed over.
+  CHECK(Ops(ReplayOf({{"a"}, {}}), both) == "a<op_a ");
+  CHECK(Ops(ReplayOf({{"a"}, {"b", "c"}, {}}), both) == "a<? b<? c<? ");
+  // One graph serves every launch of a step.
+  CHECK(Ops(ReplayOf({{"a"}, {}, {"a"}}), {Listed(CaptureOf({{"a"}}), 32, "FULL")}) ==
+        "a<op_a a<op_a ");
   // One that does not fit leaves the others.
   CHECK(Ops(ReplayOf({{"a"}, {"b", "x"}}), both) == "a<op_a b<? x<? ");
+}
+
+TEST_CASE("captures that fit nothing leave the tree as it was, with Python frames") {
+  const Loaded replay = ReplayOf({{"a"}}), other = CaptureOf({{"x"}});
+  const auto merged = MergeCaptures(replay.events(), std::vector{Listed(other, 32, "FULL")});
+  REQUIRE(merged.has_value());
+  CHECK(merged->events == nullptr);
+  CHECK(merged->tree.links.size() == 1);
+  CHECK_FALSE(MergeCaptures(replay.events(), {}).has_value());
 }
 
 TEST_CASE("surplus launches are dropped, and streams are told by names alone") {
@@ -123,6 +144,72 @@ TEST_CASE("surplus launches are dropped, and streams are told by names alone") {
   CHECK(Ops(replay, {Listed(named, 32, "FULL")}) == "b<op_b a<op_a ");
   // T17.
   CHECK(Ops(replay, {Listed(unnamed, 32, "FULL")}) == "-");
+}
+
+// "op: kernels" for each row of the table of all ops.
+std::string Rows(const Loaded& replay, const Loaded& capture) {
+  const auto merged = MergeCaptures(replay.events(), std::vector{Listed(capture, 1, "FULL")});
+  REQUIRE(merged.has_value());
+  const trace::EventStore& events = *merged->events;
+  const auto attribution = AttributeLikeTraceLens(events, merged->tree, {.python_frames = true});
+  analysis::OpWorks works(events, TraceLensModels());
+  const TraceLensWork work =
+      CollectTraceLensWork(events, merged->tree, attribution, works, {true, true});
+  std::string text;
+  for (const analysis::WorkCall& call : work.unified) {
+    text += call.name.empty() ? std::string(events.name(call.op)) : call.name;
+    text += ":";
+    for (const trace::EventIndex kernel : call.kernels)
+      text += fmt::format(" {}", events.name(kernel));
+    text += fmt::format(" {:g}\n", call.kernel_us);
+  }
+  return text;
+}
+
+// A compiled model that replays its graph in an op of its own, once for each of the steps.
+Loaded DenoiseOf(int steps) {
+  TraceText text;
+  text.Python("pipeline.py(9): denoise", 0, 5000).Annotation("execute_diffusion_1_64x64", 1, 4990);
+  for (int step = 0; step < steps; ++step) {
+    const double at = 100 + 200 * step;
+    text.Op("Torch-Compiled Region: 0/0", at, 50)
+        .Runtime("hipGraphLaunch", at + 10, 5, step + 1)
+        .Kernel("gemm", at + 20, 40, step + 1)
+        .Kernel("tail", at + 70, 10, step + 1);
+  }
+  return Load(text);
+}
+
+Loaded CompiledCapture(bool tail_has_op) {
+  TraceText text;
+  text.Python("runner.py(3): capture", 0, 1000)
+      .Runtime("hipStreamBeginCapture", 10, 1, 1)
+      .Python("compiled.py(1): call", 20, 200)
+      .Op("aten::mm", 30, 20, R"("Input Dims":[[8,4],[4,16]],"Input type":["float","float"])")
+      .Runtime("hipLaunchKernel", 35, 5, 2, R"("kernel":"gemm")");
+  if (tail_has_op) text.Op("tail_op", 60, 20);
+  text.Runtime("hipLaunchKernel", 65, 5, 3, R"("kernel":"tail")")
+      .Runtime("hipStreamEndCapture", 300, 1, 4);
+  return Load(text);
+}
+
+TEST_CASE("an op around the replay that launches nothing itself is passed through") {
+  CHECK(Rows(DenoiseOf(2), CompiledCapture(true)) ==
+        "aten::mm: gemm 40\ntail_op: tail 10\naten::mm: gemm 40\ntail_op: tail 10\n");
+}
+
+TEST_CASE("one that captured launches hang below lists its kernels twice (T18), ops count too") {
+  CHECK(Rows(DenoiseOf(1), CompiledCapture(false)) ==
+        "Torch-Compiled Region: 0/0: gemm tail gemm tail 50\naten::mm: gemm 40\n");
+}
+
+TEST_CASE("captured ops are found where nothing is above the replay") {
+  TraceText text;
+  text.Annotation("execute_diffusion_1_64x64", 1, 990)
+      .Runtime("hipGraphLaunch", 10, 5, 1)
+      .Kernel("gemm", 20, 40, 1)
+      .Kernel("tail", 70, 10, 1);
+  CHECK(Rows(Load(text), CompiledCapture(true)) == "aten::mm: gemm 40\ntail_op: tail 10\n");
 }
 
 TEST_CASE("without a list the reference tells mode and rows from the capture") {

@@ -1,6 +1,7 @@
 // Captures beside a trace: pieces of a model, several numbers of rows, several ranks.
 #include "session/trace_capture.h"
 
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
 #include <set>
@@ -185,6 +186,17 @@ TEST_CASE("of the captures of a job's ranks the trace's own is used, and no othe
   CHECK(OpsOf(*folder.Open(OfRank(served, 1))) == "- -");
 }
 
+TEST_CASE("captures for fewer rows than a step runs are said") {
+  CaptureFolder folder;
+  TraceText capture, served;
+  AddGraphs(8, {kLayerPiece}, 10, &capture);
+  AddStep(StepName(32), {kLayerPiece}, 1000, &served);
+  const auto trace = folder.Add("graphs.json", capture.Json()).Open(served.Json());
+  CHECK(OpsOf(*trace) == "- -");
+  REQUIRE(trace->capture().unused.size() == 1);
+  CHECK(trace->capture().unused[0].why == "was made for 8 rows, and the replay runs 32");
+}
+
 TEST_CASE("one graph serves every step of a denoising loop") {
   CaptureFolder folder;
   TraceText capture, served;
@@ -223,6 +235,26 @@ TEST_CASE("captures stay with the trace, with what their folder's list says") {
   CHECK(trace->captures()[0].rows == 16);
   CHECK(trace->captures()[0].mode == "FULL");
   CHECK(trace->captures()[0].listed);
+}
+
+TEST_CASE("what a list names and what serves no replay stays with the trace too") {
+  CaptureFolder folder;
+  TraceText capture, served, eager;
+  AddGraphs(16, {kLayerPiece}, 10, &capture);
+  eager.OpWithKernel("aten::mm", 0, 5, "gemm", 2, 3, 1);
+  AddStep(StepName(16), {kLayerPiece}, 1000, &served);
+  folder.Add("graphs.json", capture.Json()).Add("eager.json", eager.Json());
+  folder.Add("execution_details.json",
+             R"([{"file":"graphs.json","batch_size":32,"mode":"FULL"},)"
+             R"({"file":"gone.json","batch_size":24,"mode":"FULL"},)"
+             R"({"file":"eager.json","batch_size":32,"mode":"PIECEWISE"}])");
+  const auto trace = folder.Open(served.Json());
+  std::vector<std::string> kept;
+  for (const CaptureRecording& one : trace->captures())
+    kept.push_back(fmt::format("{} {} {}", *one.rows, one.mode, one.trace ? "read" : "-"));
+  std::sort(kept.begin(), kept.end());
+  CHECK(kept == std::vector<std::string>{"24 FULL -", "32 FULL read", "32 PIECEWISE -"});
+  CHECK(OpsOf(*trace) == "rows16_piece0 rows16_piece0");
 }
 
 }  // namespace

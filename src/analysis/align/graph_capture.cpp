@@ -162,15 +162,18 @@ bool Agrees(const trace::EventStore& replay, EventIndex gpu, const trace::EventS
          (replay[gpu].kind != EventKind::kKernel || IsMemset(name) || ContainsNoCase(name, "copy"));
 }
 
+// Of the kernels of a replay: so many more may have been launched while it was captured.
+constexpr double kFewSurplus = 0.1;
+
 class Aligner {
  public:
   Aligner(const trace::EventStore& replayed, const ReplayedGraph& replay,
-          const trace::EventStore& captured, const CapturedGraph& capture, double surplus)
+          const trace::EventStore& captured, const CapturedGraph& capture)
       : replayed_(replayed),
         replay_(replay),
         captured_(captured),
         capture_(capture),
-        most_(static_cast<double>(replay.gpu.size()) * (1 + surplus)) {}
+        most_(static_cast<double>(replay.gpu.size()) * (1 + kFewSurplus)) {}
 
   std::vector<std::uint32_t> Run() const {
     const std::size_t launches = capture_.launches.size();
@@ -354,8 +357,8 @@ std::vector<ReplayedGraph> FindReplayedGraphs(const trace::EventStore& events,
 std::vector<std::uint32_t> AlignReplay(const trace::EventStore& replay_events,
                                        const ReplayedGraph& replay,
                                        const trace::EventStore& capture_events,
-                                       const CapturedGraph& capture, double surplus) {
-  return Aligner(replay_events, replay, capture_events, capture, surplus).Run();
+                                       const CapturedGraph& capture) {
+  return Aligner(replay_events, replay, capture_events, capture).Run();
 }
 
 }  // namespace jarvis::analysis

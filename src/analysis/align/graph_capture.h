@@ -39,17 +39,15 @@ struct ReplayedGraph {
 std::vector<ReplayedGraph> FindReplayedGraphs(const trace::EventStore& events,
                                               const tree::CallTree& tree);
 
-inline constexpr double kFewSurplus = 0.1;
-
 // By GPU event of the replay: the place of its launch in the capture. Empty: they do not agree.
 // On one stream position by position where the names are those of the capture, else name by name
-// where each occurs equally often; of a capture that launches more (by at most this part), what the
+// where each occurs equally often; of a capture that launches more (by at most a tenth), what the
 // replay runs, in order.
 // On several streams each stream's kernels in the order of their launches. Where the capture does
 // not name its kernels, by number, kind and order, on one stream alone.
 std::vector<std::uint32_t> AlignReplay(const trace::EventStore& replay_events,
                                        const ReplayedGraph& replay,
                                        const trace::EventStore& capture_events,
-                                       const CapturedGraph& capture, double surplus = kFewSurplus);
+                                       const CapturedGraph& capture);
 
 }  // namespace jarvis::analysis
