@@ -1,5 +1,6 @@
 #include "analysis/frames/iteration_runs.h"
 
+#include <algorithm>
 #include <string_view>
 #include <vector>
 
@@ -35,6 +36,41 @@ TEST_CASE("the busiest steps in a row are those with the most requests together"
   CHECK(busiest("4444", 2) == Run{0, 2});
   CHECK(busiest("12", 5) == Run{0, 2});
   CHECK(busiest("m9p", 1) == Run{1, 1});
+}
+
+TEST_CASE("the part of steps with a prompt follows from what the requests generate") {
+  CHECK(SteadyLoad{32, 1024, 1}.PromptShare() == doctest::Approx(1.0 / 32));
+  // Half as many tokens on average: twice as often a request begins.
+  CHECK(SteadyLoad{32, 1024, 0}.PromptShare() == doctest::Approx(1.0 / 16));
+  CHECK(SteadyLoad{32, 1024, 0.8}.PromptShare() == doctest::Approx(64 / (1024 * 1.8)));
+  CHECK(SteadyLoad{32, 8, 1}.PromptShare() == 1);
+}
+
+// A busy step is as busy with a prompt ("M") as without ("9").
+std::vector<Iteration> BusySteps(std::string_view letters) {
+  std::vector<Iteration> out = Steps(letters);
+  for (std::size_t i = 0; i < letters.size(); ++i) {
+    if (letters[i] != 'M') continue;
+    out[i].sums.context_requests = 1;
+    out[i].sums.generation_requests = 8;
+  }
+  return out;
+}
+
+TEST_CASE("of busy runs that with the wanted part of steps with a prompt is taken") {
+  const auto first = [](std::string_view letters, std::size_t count, double share) {
+    const auto steps = BusySteps(letters);
+    const IterationRun run = RunOfPromptShare(steps, count, share);
+    CHECK(run.count == std::min(count, steps.size()));
+    return run.first;
+  };
+  CHECK(first("9999M99M99", 3, 1.0 / 3) == 2);
+  CHECK(first("MM99999999", 4, 0.5) == 0);
+  CHECK(first("MM99999999", 4, 0.0) == 2);
+  CHECK(first("MM99999999", 4, 0.25) == 1);
+  // A run with the very part that is not busy does not count.
+  CHECK(first("1M1M99999999", 4, 0.5) == 3);
+  CHECK(first("99M", 8, 0.5) == 0);
 }
 
 TEST_CASE("the longest run of a phase lies inside the steps that are asked for") {

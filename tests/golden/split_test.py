@@ -4,6 +4,7 @@
     split_test.py [unittest arguments]
 """
 
+import csv
 import gzip
 import json
 import pathlib
@@ -64,6 +65,12 @@ class Split(unittest.TestCase):
         answer = program.ask("split", trace=str(self.trace), output_dir=str(self.path / "out"),
                              overwrite=True, **options)
         rows = [dict(zip(answer["columns"], row)) for row in answer["rows"]]
+        self.notes = answer.get("notes", [])
+        listed = answer["files"].pop()
+        self.assertEqual(pathlib.Path(listed["path"]).name, "parts.csv")
+        with open(listed["path"], newline="", encoding="utf-8") as file:
+            self.assertEqual([row["file"] for row in csv.DictReader(file)],
+                             [row["file"] for row in rows])
         for row, file in zip(rows, answer["files"]):
             self.assertEqual(pathlib.Path(file["path"]).name, row["file"])
             self.assertEqual(len(kernels(file["path"])), row["gpu_events"])
@@ -111,6 +118,20 @@ class Split(unittest.TestCase):
         self.assertEqual((rows[0]["first_step"], rows[0]["steps"]), (1, 2))
         rows, _ = self.split(count=100)
         self.assertEqual((rows[0]["first_step"], rows[0]["steps"]), (0, len(STEPS)))
+
+    def test_what_is_known_of_the_benchmark_chooses_among_busy_steps(self):
+        # Of eight requests that generate 32 tokens each one begins in every fourth step.
+        rows, _ = self.split(count=4, conc=8, osl=32, r=1)
+        self.assertEqual((rows[0]["first_step"], rows[0]["steps"]), (3, 4))
+        self.assertEqual(self.notes, ["1 of the 4 steps process a prompt; of the benchmark's "
+                                      "25.0 % do."])
+        # Too few steps for one with a prompt are more.
+        rows, _ = self.split(count=2, conc=4, osl=20, r=1)
+        self.assertEqual(rows[0]["steps"], 5)
+        self.assertIn("The most requests of a step are 8, not 4", self.notes[1])
+        for asked in ({"conc": 4}, {"conc": 4, "osl": 8}, {"conc": 4, "osl": 8, "r": 1, "each": True}):
+            ran = program.call("split", trace=str(self.trace), **asked)
+            self.assertIn("conc, osl and r belong together", ran.stderr + ran.stdout)
 
     def test_what_cannot_be_split_is_said(self):
         for steps in ("5:2", "0:11", "x", "-1:2"):

@@ -1,9 +1,13 @@
+#include <algorithm>
+#include <cmath>
+
 #include <fmt/format.h>
 
 #include "analysis/frames/iteration_runs.h"
 #include "base/text.h"
 #include "io/gzip_file.h"
 #include "io/output_folder.h"
+#include "output/csv_writer.h"
 #include "session/split_trace.h"
 #include "session/trace_frames.h"
 #include "tools/shared/arguments.h"
@@ -14,10 +18,12 @@ namespace {
 
 using analysis::Iteration;
 using analysis::IterationRun;
+using analysis::SteadyLoad;
 using Iterations = std::vector<Iteration>;
 
 // Each has a file and a compressor of its own while the trace is read.
 constexpr std::size_t kMostParts = 256;
+constexpr const char* kListName = "parts.csv";
 
 struct Part {
   std::string name;
@@ -56,9 +62,25 @@ Result<std::vector<Part>> EachStep(IterationRun asked) {
   return parts;
 }
 
-std::vector<Part> SteadyParts(const Iterations& iterations, IterationRun asked, std::size_t count) {
-  IterationRun steady =
-      analysis::BusiestRun(std::span(iterations).subspan(asked.first, asked.count), count);
+// What the caller knows of the benchmark; nothing: nothing.
+Result<std::optional<SteadyLoad>> LoadAsked(const Json& arguments) {
+  std::size_t given = 0;
+  for (const char* name : {"conc", "osl", "r"})
+    given += arguments.contains(name) ? 1u : 0u;
+  if (given == 0) return std::nullopt;
+  if (given < 3 || arguments.at("each").get<bool>()) {
+    return Fail(ErrorCode::kBadValue, "conc, osl and r belong together, without each",
+                "give all three: they choose among busy steps in a row");
+  }
+  return SteadyLoad{arguments.at("conc").get<std::int64_t>(), arguments.at("osl").get<double>(),
+                    arguments.at("r").get<double>()};
+}
+
+std::vector<Part> SteadyParts(const Iterations& iterations, IterationRun asked, std::size_t count,
+                              const std::optional<SteadyLoad>& load) {
+  const auto within = std::span(iterations).subspan(asked.first, asked.count);
+  IterationRun steady = load ? analysis::RunOfPromptShare(within, count, load->PromptShare())
+                             : analysis::BusiestRun(within, count);
   steady.first += asked.first;
   std::vector<Part> parts = {{"steady.json.gz", steady}};
   for (const char* phase : {"decode", "mixed", "prefill"}) {
@@ -113,14 +135,42 @@ std::string SummaryOf(const Iterations& iterations, const std::vector<Part>& par
   return fmt::format("The server ran {} steps; {}, in {}.", iterations.size(), what, directory);
 }
 
-Result<std::vector<Part>> PartsOf(const Iterations& iterations, const Json& arguments) {
+// With fewer steps a run may have none with a prompt.
+std::size_t StepsFor(const Json& arguments, const std::optional<SteadyLoad>& load) {
+  const auto count = arguments.at("count").get<std::size_t>();
+  if (!load) return count;
+  constexpr double kMostSteps = 1e6;
+  const double least = std::min(std::ceil(1 / load->PromptShare()), kMostSteps);
+  return std::max(count, static_cast<std::size_t>(least));
+}
+
+std::vector<std::string> NotesOf(const Iterations& iterations, const Part& steady,
+                                 const SteadyLoad& load) {
+  std::int64_t most = 0;
+  for (const Iteration& step : iterations)
+    most = std::max(most, step.sums.context_requests + step.sums.generation_requests);
+  std::vector<std::string> notes = {
+      fmt::format("{} of the {} steps process a prompt; of the benchmark's {:.1f} % do.",
+                  analysis::CountPromptSteps(iterations, steady.run), steady.run.count,
+                  100 * load.PromptShare())};
+  if (most != load.requests) {
+    notes.push_back(
+        fmt::format("The most requests of a step are {}, not {}: the recording is not "
+                    "of the benchmark's full load.",
+                    most, load.requests));
+  }
+  return notes;
+}
+
+Result<std::vector<Part>> PartsOf(const Iterations& iterations, const Json& arguments,
+                                  const std::optional<SteadyLoad>& load) {
   if (iterations.empty()) {
     return Fail(ErrorCode::kBadValue, "the trace names no steps of an inference server",
                 "record with the server's own profiler: vLLM and SGLang name each step");
   }
   JV_ASSIGN(const IterationRun asked, StepsAsked(arguments, iterations.size()));
   if (arguments.at("each").get<bool>()) return EachStep(asked);
-  return SteadyParts(iterations, asked, arguments.at("count").get<std::size_t>());
+  return SteadyParts(iterations, asked, StepsFor(arguments, load), load);
 }
 
 }  // namespace
@@ -129,12 +179,14 @@ Result<Answer> Split(session::Workspace& workspace, const Json& arguments, Job& 
   JV_ASSIGN(const TracePtr trace, OpenTrace(workspace, arguments, job));
   JV_ASSIGN(const auto frames, session::FramesOf(*trace, job));
   const Iterations& iterations = frames->iterations;
-  JV_ASSIGN(const std::vector<Part> parts, PartsOf(iterations, arguments));
+  JV_ASSIGN(const std::optional<SteadyLoad> load, LoadAsked(arguments));
+  JV_ASSIGN(const std::vector<Part> parts, PartsOf(iterations, arguments, load));
   JV_ASSIGN(const std::string directory, OutputDirectory(workspace, arguments, *trace));
   JV_ASSIGN(const auto folder, io::OutputFolder::Open(workspace.files(), directory, job));
   std::vector<std::string> names;
   for (const Part& part : parts)
     names.push_back(part.name);
+  names.push_back(kListName);
   JV_TRY(folder->Claim(names, MayOverwrite(arguments)));
   std::vector<std::unique_ptr<io::GzipFile>> open;
   std::vector<session::TracePart> written;
@@ -154,9 +206,13 @@ Result<Answer> Split(session::Workspace& workspace, const Json& arguments, Job& 
     JV_ASSIGN(std::string path, folder->Adopt(parts[i].name));
     answer.files.push_back({std::move(path), "trace of these steps", 0});
   }
+  const Table list = {"parts", answer.columns, answer.rows};
+  JV_ASSIGN(std::string listed, folder->Write(kListName, output::ToCsv(list)));
+  answer.files.push_back({std::move(listed), "what each part holds", list.rows.size()});
   JV_TRY(folder->Commit());
   answer.total = answer.rows.size();
   answer.summary = SummaryOf(iterations, parts, arguments.at("each").get<bool>(), directory);
+  if (load) answer.notes = NotesOf(iterations, parts.front(), *load);
   answer.next = {{"load_trace", {{"trace", answer.files.front().path}}, "a part by itself"}};
   return answer;
 }
