@@ -35,6 +35,9 @@ Graft::Graft(const EventStore& base) {
   store_.ignored_events = base.ignored_events;
   store_.exact_times = base.exact_times;
   store_.clipped_from = base.clipped_from;
+  // Elements that are no events, such as names of threads behind all others, have their numbers
+  // too.
+  next_uid_ = static_cast<std::uint32_t>(base.elements);
   for (const Event& event : base.events) {
     end_ns_ = std::max(end_ns_, event.end_ns());
     next_uid_ = std::max(next_uid_, event.uid + 1);

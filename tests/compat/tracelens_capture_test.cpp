@@ -42,7 +42,7 @@ Loaded CaptureOf(const std::vector<Kernels>& graphs, bool named = true) {
 }
 
 // A step of so many rows that replays one graph for each list.
-Loaded ReplayOf(const std::vector<Kernels>& graphs, int rows = 32, int streams = 1) {
+TraceText ReplayText(const std::vector<Kernels>& graphs, int rows = 32, int streams = 1) {
   TraceText text;
   text.Annotation(fmt::format("execute_context_0(0)_generation_{0}({0})", rows), 0, 1000);
   double at = 10;
@@ -55,7 +55,11 @@ Loaded ReplayOf(const std::vector<Kernels>& graphs, int rows = 32, int streams =
     ++correlation;
     at += 10;
   }
-  return Load(text);
+  return text;
+}
+
+Loaded ReplayOf(const std::vector<Kernels>& graphs, int rows = 32, int streams = 1) {
+  return Load(ReplayText(graphs, rows, streams));
 }
 
 TraceLensCapture Listed(const Loaded& capture, std::int64_t rows, const char* mode) {
@@ -79,7 +83,9 @@ std::string Ops(const Loaded& replay, const std::vector<TraceLensCapture>& captu
 }
 
 TEST_CASE("what was captured hangs below the replay and has its time") {
-  const Loaded replay = ReplayOf({{"a", "b"}});
+  TraceText text = ReplayText({{"a", "b"}});
+  text.Meta("thread_name", "\"name\":\"main\"");  // as most recordings end
+  const Loaded replay = Load(text);
   const Loaded capture = CaptureOf({{"a", "b"}});
   const auto merged = MergeCaptures(replay.events(), std::vector{Listed(capture, 32, "FULL")});
   REQUIRE(merged.has_value());
