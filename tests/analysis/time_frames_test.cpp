@@ -106,6 +106,20 @@ TEST_CASE("a host that waits for foreign work has lost that time to others") {
   CHECK(frames.unrecorded.empty());
 }
 
+TEST_CASE("only a host in a waiting call waits for work that is not recorded") {
+  const auto launched_at_once = [](bool waits) {
+    TraceText t;
+    t.Op("aten::mm", 0, 50).Runtime("cudaLaunchKernel", 10, 5, 1).Kernel("gemm", 8000, 1000, 1);
+    t.Op("aten::add", 60, 7000);
+    if (waits) t.Runtime("cudaStreamSynchronize", 7100, 1900, 2);
+    return t;
+  };
+  const TimeFrames ahead = FramesIn(launched_at_once(false));
+  CHECK(Us(Length(ahead.unrecorded)) > 7900);
+  CHECK(ahead.host_waits_unrecorded_ns == 0);
+  CHECK(Us(FramesIn(launched_at_once(true)).host_waits_unrecorded_ns) == 900);
+}
+
 TEST_CASE(
     "a device that still works for an earlier step while the host prepares takes nothing away") {
   TraceText t;

@@ -51,6 +51,7 @@ class FrameMaker {
     out_.foreign = unseen_.foreign;
     out_.foreign_busy = unseen_.foreign_busy;
     out_.unrecorded = unseen_.unrecorded;
+    MeasureUnrecordedWaits();
     MakeSteps();
     MakeFrame();
     MakeWindow();
@@ -266,6 +267,14 @@ class FrameMaker {
     out_.window_comm_ns = Length(Subtract(communication, computation));
     out_.window_copy_ns =
         Length(Subtract(Subtract(Within(sets_.copies, window), computation), communication));
+  }
+
+  void MeasureUnrecordedWaits() {
+    TimeSet waits;
+    for (const EventIndex call : facts_.waiting_calls)
+      waits.push_back({At(call).ts_ns, At(call).end_ns()});
+    const TimeSet free = Subtract(out_.unrecorded, Union(std::move(waits)));
+    out_.host_waits_unrecorded_ns = Length(out_.unrecorded) - Length(free);
   }
 
   // Host waits before anything was launched, as far as they are for foreign work: the spaces

@@ -138,8 +138,9 @@ struct TimeFrames {
   std::vector<EventIndex> foreign;  // GPU work without a recorded launch, by start
   TimeSet foreign_busy;
   TimeSet unrecorded;
-  std::int64_t host_waits_foreign_ns = 0;  // host blocked while only foreign work ran
-  FrameFirstCalls first_calls;             // of the frame
+  std::int64_t host_waits_unrecorded_ns = 0;  // of that, host blocked meanwhile
+  std::int64_t host_waits_foreign_ns = 0;     // host blocked while only foreign work ran
+  FrameFirstCalls first_calls;                // of the frame
 
   HostOnlyTime host_only;
 

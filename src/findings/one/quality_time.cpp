@@ -70,16 +70,27 @@ class TimeQualities {
     if (q.percent.value_or(0) < kToldFrom) return;
     q.code = "unrecorded_gpu_work";
     q.severity = Matters(q) ? Severity::kWarning : Severity::kNote;
-    q.text = fmt::format(
-        "For {} ms the GPU worked on something that is not in the trace: the host waited for it, "
-        "and work that was queued meanwhile began only after it.",
-        Of(ms));
+    const double waited = static_cast<double>(frames.host_waits_unrecorded_ns) / 1e6;
+    q.text = fmt::format("For {} ms the GPU worked on something that is not in the trace: {}.",
+                         Of(ms), WhoWaited(waited, ms));
     q.count = frames.unrecorded.size();
-    q.consequence =
-        "It is neither idle time nor the time of the copy or wait that holds the host "
-        "up: nothing of it can be saved here.";
+    q.consequence = waited > 0
+                        ? "It is neither idle time nor the time of the copy or wait that holds the "
+                          "host up: nothing of it can be saved here."
+                        : "It is neither idle time nor time of the work that stood behind it: "
+                          "nothing of it can be saved here.";
     q.record = "synchronise before recording starts, or record the steps before, too";
     list_.push_back(std::move(q));
+  }
+
+  // A host that runs ahead waits for nothing, while its work does.
+  static std::string WhoWaited(double waited_ms, double ms) {
+    constexpr double kNearlyAll = 0.9;
+    if (waited_ms >= kNearlyAll * ms)
+      return "the host waited for it, and work that was queued meanwhile began only after it";
+    const char* queued = "what was launched meanwhile stood in the queue behind it";
+    if (waited_ms <= (1 - kNearlyAll) * ms) return fmt::format("{}; the host went on", queued);
+    return fmt::format("{}, and the host waited for {} ms of it", queued, Of(waited_ms));
   }
 
   // A frame's function and the end of its file's path: "a.py(3): call".
@@ -344,8 +355,8 @@ class TimeQualities {
     const double share = static_cast<double>(t.touching) / static_cast<double>(t.neighbours) * 100;
     const bool floor = t.floor_us <= kFloorMaxUs;
     std::string text = fmt::format(
-        "{} of {} neighbouring kernels ({} %) touch with a gap of exactly 0: the time to dispatch "
-        "a kernel is inside its duration",
+        "Of kernels that follow another within 5 us, {} of {} ({} %) touch it with a gap of "
+        "exactly 0: the time to dispatch a kernel is inside its duration",
         t.touching, t.neighbours, Of(share));
     if (floor) {
       text += fmt::format(
