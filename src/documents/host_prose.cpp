@@ -197,6 +197,24 @@ std::string OptimizerTitle(const findings::Analysis& analysis, const HostCause& 
                      UnitPhrase(analysis));
 }
 
+std::string ReplayInsight(const findings::Analysis& analysis, const HostCause& cause) {
+  const std::string text = fmt::format(
+      "The GPU idles {} {} ({}) around the replay of its graph: the host prepares the step, and "
+      "hands the graph over in pieces",
+      EachMs(analysis, IdleMs(analysis, cause)), UnitPhrase(analysis),
+      BaseShare(analysis, IdleMs(analysis, cause)));
+  // One long wait has a place, which preparing the step earlier does not end.
+  const auto& replay = analysis.replay;
+  if (!replay || 2 * replay->longest_gap_ms < replay->idle_ms ||
+      20 * replay->longest_gap_ms < IdleMs(analysis, cause)) {
+    return text + ".";
+  }
+  return text + fmt::format(
+                    ". Of it {} are one wait inside a replay, after {} of {} kernels: that only "
+                    "ends if the rest is handed over sooner, as of a graph with fewer kernels.",
+                    Ms(replay->longest_gap_ms), replay->gap_after, replay->kernels);
+}
+
 }  // namespace
 
 std::string HostTitle(const findings::Analysis& analysis, const findings::Finding& finding) {
@@ -230,13 +248,7 @@ std::string HostInsight(const findings::Analysis& analysis, const findings::Find
     case HostCauseKind::kSection: return SectionInsight(analysis, cause);
     case HostCauseKind::kWaits: return WaitsInsight(analysis, cause);
     case HostCauseKind::kLaunchBound: return LaunchInsight(analysis, cause);
-    case HostCauseKind::kReplayGap:
-      return fmt::format(
-          "The GPU idles {} {} ({}) around the replay of its graph: the host prepares the step, "
-          "and "
-          "hands the graph over in pieces.",
-          EachMs(analysis, IdleMs(analysis, cause)), UnitPhrase(analysis),
-          BaseShare(analysis, IdleMs(analysis, cause)));
+    case HostCauseKind::kReplayGap: return ReplayInsight(analysis, cause);
     case HostCauseKind::kOptimizer:
       return fmt::format(
           "Gradients are cleared and weights updated one by one: {}. The host is late here and in "
