@@ -47,6 +47,9 @@ std::string FlagHelp(const Json& schema, const std::string& name, const Json& pr
   std::string text = property.value("description", "");
   if (!text.empty() && text.back() != '.') text += '.';
   text += " (" + mcp::Expected(property);
+  const Json items = property.value("items", Json::object());
+  if (HasSchemaType(property, "array") && HasSchemaType(items, "object"))
+    text += "; objects as JSON in quotes";
   if (is_required) text += "; required";
   if (const auto fallback = property.find("default"); fallback != property.end()) {
     text +=

@@ -108,7 +108,29 @@ class ToolFlagParser {
     return Set(name, *next, true);
   }
 
+  // '{"row": "op3", "factor": 0.5}', or a list of such, where an argument takes more than words.
+  Status SetObjects(const std::string& name, std::string_view text) {
+    Result<Json> given = ParseJson(text);
+    if (!given) {
+      return Fail(ErrorCode::kBadValue, fmt::format("{}: {}", name, given.error().message),
+                  "quote it: '{\"row\": \"op3\", \"factor\": 0.5}'");
+    }
+    Json& argument = flags_.arguments[name];
+    if (given->is_object()) {
+      argument.push_back(std::move(*given));
+      return {};
+    }
+    if (argument.is_null()) argument = Json::array();
+    for (const Json& one : *given)
+      argument.push_back(one);
+    return {};
+  }
+
   Result<bool> Set(const std::string& name, std::string_view value, bool took_next) {
+    if (TakesObjects(name) && (value.starts_with('{') || value.starts_with('['))) {
+      JV_TRY(SetObjects(name, value));
+      return took_next;
+    }
     Json& argument = flags_.arguments[name];
     if (IsArray(name)) {
       for (std::size_t begin = 0; begin <= value.size();) {
@@ -156,6 +178,11 @@ class ToolFlagParser {
   }
   bool IsArray(const std::string& name) const {
     return Has(name) && HasSchemaType(properties_.at(name), "array");
+  }
+
+  bool TakesObjects(const std::string& name) const {
+    return IsArray(name) &&
+           HasSchemaType(properties_.at(name).value("items", Json::object()), "object");
   }
 
   const Json properties_;

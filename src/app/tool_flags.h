@@ -5,6 +5,7 @@
 //   --name a --name b, --name a,b, --name a b
 //                                  for arrays; words behind the first are of the list if they fit
 //                                  it: numbers, known words, or anything once the trace is named
+//   --name '{"row": "op3"}'        for arrays of objects; a list of such, too
 //   value                          the first one fills the trace (or the first required argument);
 //                                  an array takes all that follow; the second one fills `sql`
 //   --trace                        short for --trace-id; --profile-json-path, --output-xlsx-path,

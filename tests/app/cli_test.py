@@ -164,6 +164,21 @@ class CliTest(unittest.TestCase):
             self.assertEqual(ran.returncode, 2)
             self.assertIn("one", ran.stderr)
 
+    def test_objects_as_json(self):
+        """What a tool takes as objects is JSON on the command line, one or a list, beside words."""
+        trace = str(pathlib.Path(__file__).parents[2] / "examples/data/transformer_step.json.gz")
+        change = '{"category": "GEMM", "factor": 0.5}'
+        for given in ((change,), ("[%s]" % change,), (change, '{"graph": true}'), (change, "op1*0.5")):
+            ran = run("what_if", trace, "--changes", *given, "--json")
+            self.assertEqual(ran.returncode, 0, ran.stderr)
+            rows = json.loads(ran.stdout)["rows"]
+            self.assertEqual(len(rows), len(given))
+            self.assertIn("GEMM", rows[0][0])
+        ran = run("what_if", trace, "--changes", '{"category": "GEMM",')
+        self.assertEqual(ran.returncode, 2)
+        self.assertIn("changes", ran.stderr)
+        self.assertIn("objects as JSON in quotes", " ".join(run("what_if", "--help").stdout.split()))
+
     def test_a_tool_that_says_no(self):
         for arguments in (("load_trace", "/no/such/trace.json"),
                           ("load_trace", "/no/such/trace.json", "--json")):
