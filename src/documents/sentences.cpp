@@ -323,6 +323,33 @@ std::vector<Quantity> Quantities(std::string_view markdown) {
   return Scan(ProseOf(markdown), false, nullptr);
 }
 
+std::vector<std::string> ReversedRanges(std::string_view markdown) {
+  const std::string prose = ProseOf(markdown);
+  const std::string_view text = prose;
+  std::vector<std::string> found;
+  for (std::size_t at = 0; at < text.size();) {
+    if (!BeginsNumber(text, at)) {
+      ++at;
+      continue;
+    }
+    const NumberInText first = ReadNumber(text, at);
+    at = first.end;
+    const std::size_t blank = SkipBlank(text, first.end);
+    const bool range =
+        text.substr(blank).starts_with("to ") || text.substr(blank).starts_with("\xE2\x80\x93");
+    const std::size_t next = range ? RangeEnd(text, first.end) : std::string_view::npos;
+    if (next == std::string_view::npos) continue;
+    const NumberInText second = ReadNumber(text, next);
+    const Unit* unit = UnitAt(text, SkipBlank(text, second.end));
+    at = second.end;
+    const bool change = Trim(text.substr(0, first.begin)).ends_with("from");
+    if (unit == nullptr || change || first.value <= second.value) continue;
+    found.push_back(std::string(text.substr(first.begin, second.end - first.begin)) + " " +
+                    std::string(unit->word));
+  }
+  return found;
+}
+
 std::vector<Calculation> Calculations(std::string_view markdown) {
   const std::string prose = ProseOf(markdown);
   std::vector<Calculation> found;

@@ -31,6 +31,9 @@ std::vector<Quantity> Quantities(std::string_view markdown);
 // without either are plain. Empty for cells that do not begin as a number does.
 std::vector<Quantity> CellQuantities(std::string_view column, std::string_view cell);
 
+// Ranges whose first end is the larger one, as written: "5 to 3 ms". "from 5 to 3 ms" is a change.
+std::vector<std::string> ReversedRanges(std::string_view markdown);
+
 // Is `a` the figure `b`, rounded as `a` is written? A plain `b` fits any unit.
 bool Agree(const Quantity& a, const Quantity& b);
 

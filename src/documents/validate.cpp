@@ -129,6 +129,7 @@ class Validator {
             "render_report writes it again; only prose can be edited, with write_findings");
       }
       Anomalies(table);
+      Ranges(table);
     }
     for (const auto& [cells, missing] : wanted) {
       if (missing <= 0) continue;
@@ -136,6 +137,17 @@ class Validator {
           fmt::format("a table with the columns {} is missing",
                       cells.back().empty() ? "" : fmt::format("{}", fmt::join(cells.back(), ", "))),
           "render_report writes it again");
+    }
+  }
+
+  void Ranges(const ScannedTable& table) {
+    for (const auto& row : table.rows) {
+      for (const std::string& cell : row) {
+        for (const std::string& range : ReversedRanges(cell)) {
+          Add("range", table.line + 1, fmt::format("the range \"{}\" is upside down", range),
+              "render_report writes it again");
+        }
+      }
     }
   }
 
@@ -273,6 +285,11 @@ std::vector<Fault> CheckProse(std::string_view prose, const Evidence& evidence,
         {"claim", where.file, where.line,
          fmt::format("{}: \"{}\" ({})", claim.rule->what, claim.sentence, claim.rule->why),
          fmt::format("say instead: {}", claim.rule->instead)});
+  }
+  for (const std::string& range : ReversedRanges(prose)) {
+    faults.push_back({"range", where.file, where.line,
+                      fmt::format("the range \"{}\" is upside down", range),
+                      "the smaller figure first; of a change say \"from ... to\""});
   }
   const std::vector<Quantity> derived = DerivedFigures(prose, evidence, where, &faults);
   for (const Quantity& quantity : Quantities(prose)) {

@@ -83,6 +83,16 @@ TEST_CASE("a calculation that is shown is read with its operands, and checked") 
   CHECK(Calculations("40 ms / 0 ms = 5 %").empty());
 }
 
+TEST_CASE("a range goes from low to high; a change may go down") {
+  using documents::ReversedRanges;
+  CHECK(ReversedRanges("It saves 5 to 3 ms.") == std::vector<std::string>{"5 to 3 ms"});
+  CHECK(ReversedRanges("0.151 to 0.0591 ms").size() == 1);
+  CHECK(ReversedRanges("12.5%\xE2\x80\x93 3 ms").empty());
+  CHECK(ReversedRanges("It saves 3 to 5 ms, 4 to 4 ms.").empty());
+  CHECK(ReversedRanges("It goes from 5 to 3 ms.").empty());
+  CHECK(ReversedRanges("Ranks 5 to 3, `7 to 2 ms`, 5 and 3 ms").empty());
+}
+
 TEST_CASE("sentences end with a stop or with their line") {
   CHECK(documents::Sentences("One is 1.5 ms. Two! Three\nfour") ==
         std::vector<std::string>{"One is 1.5 ms.", "Two!", "Three", "four"});
