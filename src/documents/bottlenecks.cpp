@@ -133,8 +133,10 @@ void AddFindings(const findings::Analysis& analysis, std::set<trace::EventIndex>
                  std::vector<Bottleneck>* out) {
   for (const findings::Finding& finding : analysis.findings) {
     const bool large = analysis.base.Percent(finding.time_ms) >= kFindingShown;
-    if (finding.host != nullptr || finding.one_off || finding.subject == "communication" || !large)
-      continue;
+    // What was added about the host is no GPU work, and how long the GPU waits for it is not known.
+    const bool of_host = finding.host != nullptr ||
+                         (finding.by_hand != nullptr && finding.tier == findings::Tier::kSystem);
+    if (of_host || finding.one_off || finding.subject == "communication" || !large) continue;
     const std::vector<std::string> ids = OperationsOf(analysis, finding);
     if (ids.size() == 1) continue;  // the operation's own row says more
     const std::set<trace::EventIndex> own = EventsOf(analysis, finding, ids);

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "base/text.h"
+#include "documents/added_prose.h"
 #include "documents/base_text.h"
 #include "documents/host_prose.h"
 #include "documents/markdown_text.h"
@@ -125,7 +126,7 @@ std::string LaterText(const findings::Analysis& analysis, const findings::Findin
   }
   return fmt::format("Next to nothing alone, {} {} once priority {} is done.",
                      AfterRange(analysis, *findings::BestWall(finding)), UnitPhrase(analysis),
-                     std::string_view(finding.shows_after).substr(1));
+                     PlaceOf(analysis, finding.shows_after));
 }
 
 // What a way out saves alone, of the wall time where that is known.
@@ -134,6 +135,7 @@ std::string SavesText(const findings::Analysis& analysis, const findings::Findin
                       const std::optional<findings::Change>& change,
                       const std::optional<findings::WallSaving>& wall) {
   if (wall && ShowsLater(finding)) return LaterText(analysis, finding);
+  if (finding.by_hand != nullptr) return AddedSaves(analysis, finding, wall);
   if (change && RowOf(finding) != nullptr) {
     if (change->savings_ms.high <= 0) return "";
     return fmt::format("Saves {} {} at {} ({}).",
@@ -430,21 +432,6 @@ std::string PathText(const std::vector<findings::Remedy>& path) {
   return text;
 }
 
-std::string ResolutionOf(const findings::Finding& finding) {
-  std::string text;
-  for (const auto& [letter, path] : {std::pair{'A', &finding.path_a}, {'B', &finding.path_b}}) {
-    std::string whys;
-    for (const findings::Remedy& remedy : *path) {
-      const std::string_view why = WhyItHelps(remedy.advice);
-      if (!why.empty()) whys += (whys.empty() ? "" : "; ") + std::string(why);
-    }
-    if (whys.empty()) continue;
-    text += fmt::format("{}Why Path {} helps: {}.", text.empty() ? "" : " ", letter, whys);
-  }
-  if (!text.empty()) return text;
-  return "The recommendation says what each path rests on.";
-}
-
 }  // namespace
 
 bool ShowsLater(const findings::Finding& finding) {
@@ -456,6 +443,7 @@ bool ShowsLater(const findings::Finding& finding) {
 }
 
 std::string SubjectText(const findings::Finding& finding) {
+  if (finding.by_hand != nullptr) return finding.subject;
   return finding.tier == findings::Tier::kSystem ? Words(finding.subject)
                                                  : Code(finding.subject, 80);
 }
@@ -473,7 +461,7 @@ std::string WallSentence(const findings::Analysis& analysis, const findings::Fin
   if (finding.global_rank > 1) text += " once those above are done";
   if (!finding.shows_after.empty()) {
     text += fmt::format("; before priority {} is done it hardly shows",
-                        std::string_view(finding.shows_after).substr(1));
+                        PlaceOf(analysis, finding.shows_after));
   }
   return text + ".";
 }
@@ -533,8 +521,6 @@ std::string ImpactSentence(const findings::Analysis& analysis, const findings::F
   }
 }
 
-namespace {}  // namespace
-
 namespace {
 
 bool OnlyRecords(const std::vector<findings::Remedy>& path) {
@@ -545,21 +531,30 @@ bool OnlyRecords(const std::vector<findings::Remedy>& path) {
 
 }  // namespace
 
-FindingText DraftText(const findings::Analysis& analysis, const findings::Finding& finding) {
+namespace {
+
+// The words without what the ways out save.
+FindingText OwnText(const findings::Analysis& analysis, const findings::Finding& finding) {
   FindingText text;
   text.title = TitleOf(analysis, finding);
   text.insight = InsightOf(analysis, finding) + PlaceSentence(analysis, finding);
   text.identification = IdentificationOf(finding);
   text.reasoning = ReasoningOf(finding);
-  text.resolution = ResolutionOf(finding);
+  text.resolution = WhyTheyHelp(finding.path_a, finding.path_b);
   const findings::RuleRow* row = RowOf(finding);
-  if (row != nullptr) {
-    text.path_a = RulePath(analysis, finding, row->path_a);
-    text.path_b = RulePath(analysis, finding, row->path_b);
-  } else {
-    text.path_a = PathText(finding.path_a);
-    text.path_b = PathText(finding.path_b);
-  }
+  text.path_a =
+      row != nullptr ? RulePath(analysis, finding, row->path_a) : PathText(finding.path_a);
+  text.path_b =
+      row != nullptr ? RulePath(analysis, finding, row->path_b) : PathText(finding.path_b);
+  return text;
+}
+
+}  // namespace
+
+FindingText DraftText(const findings::Analysis& analysis, const findings::Finding& finding) {
+  const bool added = finding.by_hand != nullptr;
+  FindingText text = added ? AddedText(finding) : OwnText(analysis, finding);
+  const std::string given_action = text.action;
   text.chosen = ChosenPath(finding, text);
   if (text.path_a.empty()) {
     text.path_a = NoWayText(finding.path_a);
@@ -573,9 +568,10 @@ FindingText DraftText(const findings::Analysis& analysis, const findings::Findin
   }
   if (finding.bound_ms && OnlyRecords(finding.path_b) && !text.saves_b.empty())
     text.saves_b = "It saves nothing by itself: it tells which of the two it is.";
-  text.action = text.chosen == 'A'   ? text.path_a
-                : text.chosen == 'B' ? text.path_b
-                                     : ActionWithoutPath(finding);
+  text.action = !given_action.empty() ? given_action
+                : text.chosen == 'A'  ? text.path_a
+                : text.chosen == 'B'  ? text.path_b
+                                      : ActionWithoutPath(finding);
   return text;
 }
 

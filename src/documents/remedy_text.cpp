@@ -1,6 +1,9 @@
 #include "documents/remedy_text.h"
 
 #include <algorithm>
+#include <utility>
+
+#include <fmt/format.h>
 
 #include "base/text.h"
 
@@ -150,6 +153,21 @@ std::string NoWayText(const std::vector<findings::Remedy>& path) {
     }
   }
   return std::string(kNoPath);
+}
+
+std::string WhyTheyHelp(const std::vector<findings::Remedy>& path_a,
+                        const std::vector<findings::Remedy>& path_b) {
+  std::string text;
+  for (const auto& [letter, path] : {std::pair{'A', &path_a}, {'B', &path_b}}) {
+    std::string whys;
+    for (const findings::Remedy& remedy : *path) {
+      const std::string_view why = WhyItHelps(remedy.advice);
+      if (!why.empty()) whys += (whys.empty() ? "" : "; ") + std::string(why);
+    }
+    if (whys.empty()) continue;
+    text += fmt::format("{}Why Path {} helps: {}.", text.empty() ? "" : " ", letter, whys);
+  }
+  return text.empty() ? "The recommendation says what each path rests on." : text;
 }
 
 std::string WarningText(std::string_view code) {

@@ -16,6 +16,9 @@ std::string_view WhyItHelps(findings::Advice advice);
 inline constexpr std::string_view kNoPath = "None known.";
 // What is said of a path without a way out: the reason, or that none is known.
 std::string NoWayText(const std::vector<findings::Remedy>& path);
+// Why the ways out of both paths help, in sentences.
+std::string WhyTheyHelp(const std::vector<findings::Remedy>& path_a,
+                        const std::vector<findings::Remedy>& path_b);
 // A code of Finding::warnings or CategoryAnalysis::notes as a sentence; an unknown one as words.
 std::string WarningText(std::string_view code);
 // "host_bound" as "host bound".

@@ -364,6 +364,8 @@ std::string RenderAnalysis(const ReportSources& sources) {
   text +=
       "## Appendix\n\n### Where the time goes\n\n" + TimeTable(analysis) + CategoryTable(analysis);
   text += "### Workload\n\n" + WorkloadTable(analysis);
+  if (const std::string derived = DerivedTable(analysis); !derived.empty())
+    text += "### Figures worked out of the tables\n\n" + derived;
   return text + "### Hardware Reference\n\n" + HardwareTable(sources);
 }
 

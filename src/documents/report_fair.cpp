@@ -11,6 +11,7 @@
 #include <fmt/ranges.h>
 
 #include "analysis/attribution/gpu_timeline.h"
+#include "documents/added_prose.h"
 #include "documents/base_text.h"
 #include "documents/bottlenecks.h"
 #include "documents/category_table.h"
@@ -83,10 +84,9 @@ std::string FirstClause(const std::string& action) {
 }
 
 // ", as priority 1 lets it show": why it saves more after others than alone.
-std::string ShowsAfter(const findings::Finding& finding) {
+std::string ShowsAfter(const findings::Analysis& analysis, const findings::Finding& finding) {
   if (finding.shows_after.empty()) return "";
-  return fmt::format(", as priority {} lets it show",
-                     std::string_view(finding.shows_after).substr(1));
+  return fmt::format(", as priority {} lets it show", PlaceOf(analysis, finding.shows_after));
 }
 
 class Fair {
@@ -275,7 +275,7 @@ std::vector<std::string> Fair::LeverRow(const findings::Finding& finding) const 
   } else if (best != nullptr) {
     alone = ShowsLater(finding) ? "next to nothing" : AloneCell(finding);
     after = fmt::format("{} ({}){}", AfterRange(analysis_, *best), AfterShare(analysis_, *best),
-                        ShowsAfter(finding));
+                        ShowsAfter(analysis_, finding));
     path = finding.wall_a && finding.wall_b ? "A, B" : finding.wall_a ? "A" : "B";
   } else if (finding.bound_ms) {
     alone = fmt::format("at most {} ({})", EachMs(analysis_, *finding.bound_ms),
@@ -377,7 +377,11 @@ std::string Fair::Dismissed() const {
   MarkdownTable table({"Finding", "Left out because"});
   for (const findings::DismissedFinding& one : analysis_.dismissed)
     table.Row({WordsOf(one.finding).title, CellOfText(one.reason)});
-  return table.empty() ? "" : "### Findings that were dismissed\n\n" + table.text() + "\n";
+  std::string text;
+  if (!analysis_.order_because.empty())
+    text = fmt::format("The order was chosen: {}\n\n", analysis_.order_because);
+  if (table.empty()) return text;
+  return text + "### Findings that were dismissed\n\n" + table.text() + "\n";
 }
 
 std::string Fair::Recommendations() const {
@@ -466,6 +470,8 @@ std::string Fair::Details() {
 std::string Fair::Appendix() const {
   std::string text = "## Appendix\n\n### Hardware Reference\n\n" + HardwareTable(sources_);
   text += "### Workload\n\n" + WorkloadTable(analysis_);
+  if (const std::string derived = DerivedTable(analysis_); !derived.empty())
+    text += "### Figures worked out of the tables\n\n" + derived;
   text += "### Replay Artifacts\n\n";
   if (sources_.replay_files.empty()) {
     std::string rows;

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "base/text.h"
+#include "findings/one/additions.h"
 #include "formats/json_parts.h"
 #include "output/number_format.h"
 
@@ -60,8 +61,13 @@ Json EntryOf(const findings::Analysis& analysis, const Finding& finding,
     entry["patterns"].push_back(findings::Info(hit.pattern).key);
   entry["source"] = {{"file", finding.source_file}, {"keys", Json::array({finding.source_cell})}};
   const auto found = edits.find(finding.id);
-  entry["text_origin"] = found == edits.end() ? "draft" : "llm";
+  const bool by_hand = finding.by_hand != nullptr;
+  entry["text_origin"] = found == edits.end() && !by_hand ? "draft" : "llm";
   entry["edited"] = Json::array();
+  if (by_hand) {
+    for (const auto& [field, text] : finding.by_hand->texts)
+      entry["edited"].push_back(field);
+  }
   if (found != edits.end()) {
     for (const auto& [field, text] : found->second)
       entry["edited"].push_back(field);
@@ -99,6 +105,9 @@ void ReadTwin(const Json& twin, const findings::Analysis& analysis, documents::T
   if (!twin.is_array()) return;
   for (const Json& entry : twin) {
     if (!entry.is_object()) continue;
+    // What was added has its words with it, in the options of the directory.
+    const Json id = entry.value("finding", Json());
+    if (id.is_string() && findings::IsAddedId(id.get<std::string>())) continue;
     const Json edited = entry.value("edited", Json::array());
     const Json texts = entry.value("text", Json::object());
     if (!edited.is_array() || edited.empty() || !texts.is_object()) continue;

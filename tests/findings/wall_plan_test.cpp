@@ -149,5 +149,68 @@ TEST_CASE("another order: each saves what is left after those before it, the sum
   }
 }
 
+// The product at so many times its time, with words for a change of the model.
+Addition Added(const Operation& product, double factor, std::string id = "a1") {
+  Addition one;
+  one.id = std::move(id);
+  one.subject = "Products that a cache could spare";
+  one.texts = {{"title", one.subject}, {"path_a", "Keep what is computed."}};
+  one.change = "gemm x 0";
+  one.changes.emplace_back(analysis::ScaleGpu{product.gpu, {factor}});
+  return one;
+}
+
+TEST_CASE("what somebody adds is simulated, ranked and in the sums") {
+  const Simulated it;
+  const Analysis& analysis = it.one.analysis;
+  const Operation& product = it.one.First("gemm");
+  FindingChoices choices;
+  choices.added.push_back(Added(product, 0));
+  const Analysis more = WithChoices(analysis, it.simulation.get(), choices);
+  REQUIRE(more.findings.size() == analysis.findings.size() + 1);
+  const Finding* added = more.FindFinding("a1");
+  REQUIRE(added != nullptr);
+  // All 40 x 300 us go, which is more than any other finding saves.
+  CHECK(BestWall(*added)->ms.mid == doctest::Approx(12).epsilon(0.05));
+  CHECK(added->wall_a.has_value());
+  CHECK_FALSE(added->wall_b.has_value());
+  CHECK(added->global_rank == 1);
+  CHECK(added->category == "gemm");
+  CHECK(added->members == std::vector<std::string>{product.id});
+  CHECK(added->row_ids == std::vector<std::string>{product.row_id});
+  // The others keep their ids, and what the same products save is not counted twice.
+  for (const Finding& finding : analysis.findings)
+    CHECK(more.FindFinding(finding.id) != nullptr);
+  REQUIRE(more.wall.together_ms.has_value());
+  CHECK(more.wall.together_ms->mid > analysis.wall.together_ms->mid);
+  CHECK(more.wall.together_ms->mid <= more.wall.wall_ms);
+  // It can be dismissed, and taken as the second.
+  choices.dismissed.push_back({"a1", added->subject, "It is cached."});
+  CHECK(WithChoices(analysis, it.simulation.get(), choices).findings.size() ==
+        analysis.findings.size());
+  choices.dismissed.clear();
+  choices.order = {analysis.findings[0].id};
+  const Analysis turned = WithChoices(analysis, it.simulation.get(), choices);
+  CHECK(turned.findings[0].id == analysis.findings[0].id);
+}
+
+TEST_CASE("what is added and saves nothing more comes after what saves it, or last") {
+  const Simulated it;
+  const Analysis& analysis = it.one.analysis;
+  const Operation& product = it.one.First("gemm");
+  FindingChoices choices;
+  choices.added.push_back(Added(product, 0.999));
+  choices.added.push_back(Added(product, 0, "a2"));
+  choices.added.back().changes.clear();  // nobody knows what it would save
+  const Analysis more = WithChoices(analysis, it.simulation.get(), choices);
+  REQUIRE(more.findings.size() == analysis.findings.size() + 2);
+  CHECK(more.findings[0].id == analysis.findings[0].id);
+  CHECK(more.findings.back().id == "a2");
+  CHECK(BestWall(more.findings.back()) == nullptr);
+  // Without a simulation nothing is told of either.
+  const Analysis blind = WithChoices(analysis, nullptr, choices);
+  CHECK(BestWall(*blind.FindFinding("a1")) == nullptr);
+}
+
 }  // namespace
 }  // namespace jarvis::findings

@@ -355,5 +355,73 @@ TEST_CASE("an agent dismisses and reorders findings, and the reports follow") {
         std::string::npos);
 }
 
+std::string ReportOf(const ToolServer& server) {
+  std::ifstream file(server.folder() + "/out/standalone_analysis_fair.md");
+  return {(std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>()};
+}
+
+TEST_CASE("an agent adds a finding of its own: its words, a simulated saving") {
+  TraceText text;
+  for (int i = 0; i < 40; ++i) {
+    text.Python("prepare.py(3): prepare", 600 * i, 200);
+    text.OpWithKernel("aten::mm", 600 * i + 202, 10, "gemm", 600 * i + 215, 300, i + 1,
+                      "\"Input Dims\":[[2048,2048],[2048,2048]],\"Input type\":"
+                      "[\"c10::BFloat16\",\"c10::BFloat16\"]");
+    text.Runtime("cudaStreamSynchronize", 600 * i + 214, 308, 1000 + i);
+  }
+  ToolServer server(text);
+  const Json where = {{"output_dir", server.folder() + "/out"}};
+  const auto with = [&](Json more) {
+    more.update(where);
+    return more;
+  };
+  const auto refused = [&](Json more) { return server.Refused("write_findings", with(more)); };
+  server.Ask("render_report", with({{"platform", "MI300X"}}));
+  Json mine = {{"add", {"op1*0"}},
+               {"title", "Products that a cache could spare"},
+               {"insight", "The products are 40 calls; all of them take 12 ms."},
+               {"path_a", "Keep what is computed."}};
+  // A figure that no table has is refused until it is worked out.
+  Json wrong = mine;
+  wrong["insight"] = "The last of the products take 2.1 ms.";
+  CHECK(refused(wrong).find("no table says 2.1 ms") != std::string::npos);
+  wrong["derive"] = {{{"name", "the last products"},
+                      {"unit", "ms"},
+                      {"sql", "SELECT sum(dur_ns)/1e6 FROM gpu_work WHERE start_ns > 20000000"}}};
+  server.Ask("write_findings", with(wrong));
+  CHECK(ReportOf(server).find("| the last products | 2.10 ms | `SELECT sum(dur_ns)/1e6") !=
+        std::string::npos);
+  CHECK(ReportOf(server).find("Products that a cache could spare") != std::string::npos);
+  CHECK(ReportOf(server).find("with the change `op1 (aten::mm) x 0`") != std::string::npos);
+  CHECK(server.Ask("validate", where)["valid"] == true);
+  // Its words and its change are corrected by its id; what it saves is never given.
+  server.Ask("write_findings", with({{"finding", "a1"}, {"path_b", "Cache the result."}}));
+  server.Ask("write_findings", with({{"finding", "a1"}, {"add", {"op1*0.5"}}}));
+  CHECK(ReportOf(server).find("with the change `op1 (aten::mm) x 0.5`") != std::string::npos);
+  // The words rest on the figure: without it they are a fault, which writing anew mends.
+  server.Ask("write_findings", with({{"derive", {{{"name", "the last products"}}}}}));
+  CHECK(server.Ask("validate", where)["valid"] == false);
+  server.Ask("render_report", with({{"overwrite", true}}));
+  CHECK(server.Ask("validate", where)["valid"] == true);
+  server.Ask("write_findings", with({{"finding", "a1"}, {"dismiss", "It is cached."}}));
+  CHECK(ReportOf(server).find("| It is cached. |") != std::string::npos);
+  server.Ask("write_findings", with({{"order", {"f2"}}, {"order_because", "It is easier."}}));
+  CHECK(ReportOf(server).find("The order was chosen: It is easier.") != std::string::npos);
+  CHECK(server.Ask("validate", where)["valid"] == true);
+  // What cannot be.
+  CHECK(refused({{"add", {"op1*0"}}, {"title", "x"}}).find("needs title") != std::string::npos);
+  mine["add"] = {"f1"};
+  CHECK(refused(mine).find("no change of another one") != std::string::npos);
+  mine["add"] = {"op99*0"};
+  CHECK(refused(mine).find("there is no row") != std::string::npos);
+  CHECK(refused({{"finding", "f1"}, {"add", {"op1*0"}}}).find("the server's") != std::string::npos);
+  const auto derived = [&](const char* unit, const char* sql) {
+    return refused({{"derive", {{{"name", "x"}, {"unit", unit}, {"sql", sql}}}}});
+  };
+  CHECK(derived("ms", "SELECT 42").find("asks no table") != std::string::npos);
+  CHECK(derived("ms", "SELECT dur_ns FROM gpu_work").find("one number") != std::string::npos);
+  CHECK(derived("", "SELECT count(*) FROM gpu_work").find("no unit") != std::string::npos);
+}
+
 }  // namespace
 }  // namespace jarvis::tools

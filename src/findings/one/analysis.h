@@ -61,6 +61,14 @@ struct DismissedFinding {
   std::string reason;
 };
 
+// A figure that somebody worked out of the tables that `query` asks.
+struct DerivedFigure {
+  std::string name;             // "copies of weights": what it is
+  std::string unit;             // "ms", "%", "GB/s"...
+  std::string sql;              // the question that has it for its one answer
+  std::optional<double> value;  // as it comes out; absent: it no longer does
+};
+
 struct Analysis {
   std::string trace_id;
   std::string platform;  // name; empty: none known
@@ -77,9 +85,11 @@ struct Analysis {
   FusionAnalysis fusion;
   Baseline baseline;
   Workload workload;
-  std::optional<ReplayStructure> replay;     // of the graph with the most time; absent: none
-  std::vector<Finding> findings;             // all tiers, by global_rank
-  std::vector<DismissedFinding> dismissed;   // in no sum
+  std::optional<ReplayStructure> replay;    // of the graph with the most time; absent: none
+  std::vector<Finding> findings;            // all tiers, by global_rank
+  std::vector<DismissedFinding> dismissed;  // in no sum
+  std::string order_because;                // why the order is somebody's; empty: it is ours
+  std::vector<DerivedFigure> derived;
   std::vector<CategoryPriority> priorities;  // all categories
   Combined combined;                         // of all findings, GPU time
   WallBase wall;                             // what savings of wall time are of

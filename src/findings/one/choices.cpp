@@ -87,6 +87,9 @@ void MendReferences(Analysis* analysis) {
 Analysis WithChoices(const Analysis& analysis, const analysis::Simulation* simulation,
                      const FindingChoices& choices) {
   Analysis chosen = analysis;
+  chosen.derived = choices.derived;
+  chosen.order_because = choices.order.empty() ? std::string() : choices.order_because;
+  AddFindings(choices.added, simulation, &chosen);
   Dismiss(choices, &chosen);
   Reorder(choices.order, &chosen.findings);
   if (simulation != nullptr && chosen.wall.known && chosen.wall.given != nullptr)

@@ -57,9 +57,10 @@ struct Change {
 };
 
 struct WayOut;
+struct ByHand;
 
 struct Finding {
-  std::string id;             // "f3": by global rank
+  std::string id;             // "f3": by global rank; "a1": added by somebody
   std::string category;       // "gemm", "cpu_idle", "multi_kernel", "kernel_fusion"...
   std::string category_name;  // display name: "GEMM"
   Tier tier = Tier::kCompute;
@@ -106,9 +107,10 @@ struct Finding {
   std::string shows_after;            // id of the finding before which it saves next to nothing
   bool one_off = false;               // no cost of a steady step, and in no sum of savings
   bool minor = false;                 // saves next to nothing alone and after those before it
-  std::vector<std::string> warnings;  // codes: "graph_replay", "starved", "routing_assumed"
-  std::string source_file;            // "category_data/gemm_metrics.json"
-  std::string source_cell;            // "/category_findings/0"
+  std::shared_ptr<const ByHand> by_hand;  // of what somebody added; null: ours
+  std::vector<std::string> warnings;      // codes: "graph_replay", "starved", "routing_assumed"
+  std::string source_file;                // "category_data/gemm_metrics.json"
+  std::string source_cell;                // "/category_findings/0"
 };
 
 // The way out that saves more wall time (middle), the first of equals; null: neither is known.

@@ -38,6 +38,7 @@ Range PartOf(const Range& savings_ms, double time_us) {
 
 void Claim(const Analysis& analysis, const Finding& finding, std::optional<double> target,
            Plan* plan) {
+  if (finding.by_hand != nullptr && !target) return;  // told in wall time alone
   if (finding.tier == Tier::kSystem) {
     if (!finding.savings_ms) return;
     plan->system[finding.id] = *finding.savings_ms;

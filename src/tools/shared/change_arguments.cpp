@@ -1,4 +1,4 @@
-#include "tools/trace/change_arguments.h"
+#include "tools/shared/change_arguments.h"
 
 #include <algorithm>
 #include <iterator>

@@ -17,6 +17,7 @@
 #include "page/page_files.h"
 #include "page/report_page.h"
 #include "session/trace_simulation.h"
+#include "tools/shared/chosen_findings.h"
 
 namespace jarvis::tools {
 namespace {
@@ -158,8 +159,9 @@ Result<std::shared_ptr<const findings::Analysis>> Corrected(
       findings::WithChoices(*analysis, simulation.get(), choices));
 }
 
-// `wanted`: arguments platform and extension.
-Result<ReportCase> CaseOf(AnalysisCase analysed, std::string folder, const Json& wanted, Job& job) {
+// `wanted`: arguments trace, platform and extension.
+Result<ReportCase> CaseOf(session::Workspace& workspace, AnalysisCase analysed, std::string folder,
+                          const Json& wanted, Job& job) {
   ReportCase one{.trace = std::move(analysed.trace),
                  .platform = std::move(analysed.platform),
                  .platform_wanted = TextArgument(wanted, "platform").value_or(""),
@@ -184,6 +186,8 @@ Result<ReportCase> CaseOf(AnalysisCase analysed, std::string folder, const Json&
   if (stored.empty()) return one;
   one.workload = CorrectionsOf(stored.value("workload", Json::object()));
   one.choices = formats::ReadChoices(stored.value("choices", Json::object()));
+  JV_TRY(ReadChosen({workspace, *one.trace, *one.uncorrected, wanted}, &one.choices,
+                    &one.dropped_edits, job));
   JV_ASSIGN(one.analysis, Corrected(one.uncorrected, *one.trace, one.workload, one.choices, job));
   if (const auto text = ReadOwn(one.folder, kLogFile)) one.log = ReadLog(*text);
   return one;
@@ -191,13 +195,17 @@ Result<ReportCase> CaseOf(AnalysisCase analysed, std::string folder, const Json&
 
 }  // namespace
 
-Result<std::shared_ptr<const findings::Analysis>> CorrectedAnalysis(
-    std::shared_ptr<const findings::Analysis> analysis, const std::string& folder,
-    const session::LoadedTrace& trace, Job& job) {
-  const Json stored = StoredOptions(folder, trace);
-  return Corrected(std::move(analysis), trace,
-                   CorrectionsOf(stored.value("workload", Json::object())),
-                   formats::ReadChoices(stored.value("choices", Json::object())), job);
+Result<std::shared_ptr<const findings::Analysis>> CorrectedAnalysis(session::Workspace& workspace,
+                                                                    const AnalysisCase& one,
+                                                                    const Json& arguments,
+                                                                    const std::string& folder,
+                                                                    Job& job) {
+  const Json stored = StoredOptions(folder, *one.trace);
+  findings::FindingChoices choices = formats::ReadChoices(stored.value("choices", Json::object()));
+  std::vector<std::string> dropped;  // whoever opens the reports is told
+  JV_TRY(ReadChosen({workspace, *one.trace, *one.analysis, arguments}, &choices, &dropped, job));
+  return Corrected(one.analysis, *one.trace,
+                   CorrectionsOf(stored.value("workload", Json::object())), choices, job);
 }
 
 Status SetWorkload(const Json& corrections, ReportCase* one, Job& job) {
@@ -226,12 +234,12 @@ Result<ReportCase> OpenReportCase(session::Workspace& workspace, const Json& arg
       question[name] = std::move(value);
   }
   JV_ASSIGN(AnalysisCase analysed, AnalyzeTrace(workspace, question, job));
-  return CaseOf(std::move(analysed), std::move(folder), question, job);
+  return CaseOf(workspace, std::move(analysed), std::move(folder), question, job);
 }
 
 Status WriteDrafts(session::Workspace& workspace, AnalysisCase analysed, const Json& arguments,
                    const std::string& folder, Job& job) {
-  JV_ASSIGN(const ReportCase one, CaseOf(std::move(analysed), folder, arguments, job));
+  JV_ASSIGN(const ReportCase one, CaseOf(workspace, std::move(analysed), folder, arguments, job));
   std::vector<std::string> reports = ReportsThere(folder);
   if (reports.empty()) reports = {"fair", "rough", "analysis"};
   JV_TRY(WriteReports(workspace, one, reports, {}, MayOverwrite(arguments), job));
@@ -261,9 +269,23 @@ std::vector<Document> Documents(const ReportCase& one, const documents::ReportSo
 }
 
 documents::Evidence EvidenceOf(const ReportCase& one) {
+  // What somebody wrote is evidence of nothing: neither titles in tables, nor what was answered to
+  // calls, refusals of a figure among it.
+  ReportCase own = one;
+  own.edits.clear();
+  own.log.clear();
+  auto analysis = std::make_shared<findings::Analysis>(*one.analysis);
+  for (findings::Finding& finding : analysis->findings) {
+    if (finding.by_hand == nullptr) continue;
+    finding.by_hand = std::make_shared<const findings::ByHand>(
+        findings::ByHand{finding.by_hand->change, {{"title", "Added"}}});
+  }
+  for (findings::DismissedFinding& dismissed : analysis->dismissed)
+    dismissed.reason.clear();
+  own.analysis = std::move(analysis);
   std::string all;
   for (const Document& document :
-       Documents(one, one.Sources({}, {}), {"fair", "rough", "analysis"}))
+       Documents(own, own.Sources({}, {}), {"fair", "rough", "analysis"}))
     all += document.text + "\n";
   return documents::Evidence(documents::ScanMarkdown(all));
 }

@@ -30,7 +30,7 @@ struct ReportCase {
   std::vector<std::string> dropped_edits;  // that belong to no finding of this analysis
   std::vector<documents::CallRecord> log;  // from the directory
   Json workload;                           // corrections: values by WorkloadKey
-  findings::FindingChoices choices;        // what was dismissed and put first
+  findings::FindingChoices choices;        // dismissed, put first, added, worked out
   std::shared_ptr<const findings::Analysis> uncorrected;
 
   // `calls` empty: those of the log. `reports`: which of the three there are.
@@ -39,13 +39,16 @@ struct ReportCase {
 };
 
 // The analysis with the corrections of the workload and the choices of findings that the directory
-// has; the same one if it has none for this trace. Errors: kCancelled.
-Result<std::shared_ptr<const findings::Analysis>> CorrectedAnalysis(
-    std::shared_ptr<const findings::Analysis> analysis, const std::string& folder,
-    const session::LoadedTrace& trace, Job& job);
+// has; the same one if it has none for this trace. Arguments trace, platform and extension. Errors:
+// kCancelled.
+Result<std::shared_ptr<const findings::Analysis>> CorrectedAnalysis(session::Workspace& workspace,
+                                                                    const AnalysisCase& one,
+                                                                    const Json& arguments,
+                                                                    const std::string& folder,
+                                                                    Job& job);
 // Adds corrections of the workload: values by WorkloadKey. An empty one takes back what was given.
 Status SetWorkload(const Json& corrections, ReportCase* one, Job& job);
-// Replaces what was chosen.
+// Replaces what was chosen; changes and figures of it are read already (chosen_findings.h).
 Status SetChoices(findings::FindingChoices choices, ReportCase* one, Job& job);
 
 // Arguments trace, platform, extension, output_dir. Without `platform` or `extension` it is the one

@@ -56,11 +56,12 @@ Result<Answer> CategoryFilter(session::Workspace& workspace, const Json& argumen
   std::string wrote = "Found";
   std::string where;
   std::string directory;
+  const AnalysisCase own = one;  // without what was decided about findings: the drafts apply it
   if (writes) {
     options.rows_max = arguments.at("limit_rows").get<std::size_t>();
     options.overwrite = MayOverwrite(arguments);
     JV_ASSIGN(directory, OutputDirectory(workspace, arguments, *one.trace));
-    JV_ASSIGN(one.analysis, CorrectedAnalysis(std::move(one.analysis), directory, *one.trace, job));
+    JV_ASSIGN(one.analysis, CorrectedAnalysis(workspace, own, arguments, directory, job));
     JV_ASSIGN(const auto folder, io::OutputFolder::Open(workspace.files(), directory, job));
     JV_ASSIGN(std::vector<FileLink> files,
               WriteCategoryFiles(*one.trace, *one.analysis, options, *folder, job));
@@ -81,7 +82,7 @@ Result<Answer> CategoryFilter(session::Workspace& workspace, const Json& argumen
                     {{"trace", one.trace->id()}, {"category", first}},
                     "findings of the largest category"}};
   }
-  if (writes) JV_TRY(WriteDrafts(workspace, std::move(one), arguments, directory, job));
+  if (writes) JV_TRY(WriteDrafts(workspace, own, arguments, directory, job));
   return answer;
 }
 

@@ -36,6 +36,11 @@ void AddFindings(const ReportCase& one, Answer* answer) {
   answer->total = one.analysis->findings.size();
 }
 
+std::string LeftOut(const std::string& field, const std::string& finding) {
+  return fmt::format("{} of {} said what no table says, or what a trace cannot show", field,
+                     finding);
+}
+
 // Texts that write_findings would have refused, as somebody wrote them into the files by hand: the
 // drafts take their place, so that what is written anew has no faults.
 void DropFaultyTexts(ReportCase* one) {
@@ -46,12 +51,28 @@ void DropFaultyTexts(ReportCase* one) {
         ++text;
         continue;
       }
-      one->dropped_edits.push_back(fmt::format(
-          "{} of {} said what no table says, or what a trace cannot show", text->first, finding));
+      one->dropped_edits.push_back(LeftOut(text->first, finding));
       text = texts.erase(text);
     }
   }
   std::erase_if(one->edits, [](const auto& of) { return of.second.empty(); });
+}
+
+// The same for findings that were added.
+Status DropFaultyAdditions(ReportCase* one, Job& job) {
+  if (one->choices.added.empty()) return {};
+  const documents::Evidence evidence = EvidenceOf(*one);
+  findings::FindingChoices choices = one->choices;
+  for (findings::Addition& addition : choices.added) {
+    std::erase_if(addition.texts, [&](const auto& text) {
+      const bool faulty = !documents::CheckProse(text.second, evidence, {}).empty();
+      if (faulty) one->dropped_edits.push_back(LeftOut(text.first, addition.id));
+      return faulty;
+    });
+    if (!documents::CheckProse(addition.subject, evidence, {}).empty())
+      addition.subject = "A finding that was added";
+  }
+  return SetChoices(std::move(choices), one, job);
 }
 
 Status CheckReports(const std::vector<std::string>& reports) {
@@ -69,7 +90,10 @@ Status CheckReports(const std::vector<std::string>& reports) {
 Result<Answer> RenderReport(session::Workspace& workspace, const Json& arguments, Job& job,
                             const CallLog& log) {
   JV_ASSIGN(ReportCase one, OpenReportCase(workspace, arguments, job));
-  if (MayOverwrite(arguments)) DropFaultyTexts(&one);
+  if (MayOverwrite(arguments)) {
+    DropFaultyTexts(&one);
+    JV_TRY(DropFaultyAdditions(&one, job));
+  }
   const auto reports = arguments.at("reports").get<std::vector<std::string>>();
   JV_TRY(CheckReports(reports));
   Answer answer;

@@ -13,7 +13,7 @@
 #include "session/trace_simulation.h"
 #include "tools/shared/arguments.h"
 #include "tools/shared/category_choice.h"
-#include "tools/trace/change_arguments.h"
+#include "tools/shared/change_arguments.h"
 #include "tools/trace/simulation_facts.h"
 #include "tools/trace/trace_tools.h"
 
