@@ -150,6 +150,11 @@ void AddFindings(const findings::Analysis& analysis, std::set<trace::EventIndex>
   }
 }
 
+// A copy between memories is no computing, whichever op asked for it.
+bool Computes(const findings::Operation& operation) {
+  return operation.kernels.empty() || !operation.kernels.front().name.starts_with("Memcpy");
+}
+
 // What no row above is of.
 void AddOperations(const findings::Analysis& analysis, std::size_t count,
                    const std::set<trace::EventIndex>& told, std::vector<Bottleneck>* out) {
@@ -163,7 +168,7 @@ void AddOperations(const findings::Analysis& analysis, std::size_t count,
     const int priority = PriorityOf(analysis, *op);
     // Of little that nobody is to change a rate says nothing.
     const bool rated = priority > 0 || analysis.base.Percent(OwnMs(*op)) >= kRateShown;
-    out->push_back({OperationCell(*op), OwnMs(*op), true,
+    out->push_back({OperationCell(*op), OwnMs(*op), Computes(*op),
                     rated ? AchievedText(op->efficiency) : std::string(kAbsentText), priority});
   }
 }

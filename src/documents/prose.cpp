@@ -217,6 +217,18 @@ std::string TitleOf(const findings::Analysis& analysis, const findings::Finding&
   return tells ? text + ", " + std::string(pattern->what) : text;
 }
 
+// Why it has no efficiency, of its costliest operation.
+std::string_view NotKnownBecause(const findings::Analysis& analysis,
+                                 const findings::Finding& finding) {
+  if (finding.bound != findings::Bound::kUnmodeled)
+    return "; without a known platform its efficiency is not known.";
+  const findings::Operation* first =
+      finding.members.empty() ? nullptr : analysis.FindOperation(finding.members.front());
+  return first != nullptr && findings::LacksShapes(*first)
+             ? "; shapes were not recorded (`record_shapes=True`), so its efficiency is not known."
+             : "; no performance model covers the work, so its efficiency is not known.";
+}
+
 std::string ComputeInsight(const findings::Analysis& analysis, const findings::Finding& finding) {
   const bool several = finding.members.size() > 1;
   const std::string subject = SubjectText(finding) + MembersText(finding);
@@ -232,9 +244,7 @@ std::string ComputeInsight(const findings::Analysis& analysis, const findings::F
              "; its kernels are those of a replayed GPU graph, so their ops and their "
              "efficiency are not known.";
     }
-    return takes + (finding.bound == findings::Bound::kUnmodeled
-                        ? "; no performance model covers the work, so its efficiency is not known."
-                        : "; without a known platform its efficiency is not known.");
+    return takes + std::string(NotKnownBecause(analysis, finding));
   }
   return fmt::format("{} at {} of {} {} roof{}.", takes, Pct(*finding.efficiency),
                      several ? "their" : "its", findings::BoundText(finding.bound),
@@ -528,10 +538,6 @@ bool OnlyRecords(const std::vector<findings::Remedy>& path) {
     return remedy.advice == findings::Advice::kRecordRanks;
   });
 }
-
-}  // namespace
-
-namespace {
 
 // The words without what the ways out save.
 FindingText OwnText(const findings::Analysis& analysis, const findings::Finding& finding) {

@@ -56,8 +56,11 @@ std::string RawData(const ReportSources& sources) {
     text += "No simple elementwise op moves enough to tell what bandwidth is within reach.\n\n";
   } else {
     MarkdownTable table({"Baseline", "% of peak", "Lowest", "Highest", "Calls", "Assumed"});
+    const auto seen = [&](double tb_per_s) {
+      return baseline.assumed ? std::string(kAbsentText) : Digits(tb_per_s) + " TB/s";
+    };
     table.Row({Digits(*baseline.tb_per_s) + " TB/s", PctOrDash(baseline.percent_of_peak),
-               Digits(baseline.min_tb_per_s) + " TB/s", Digits(baseline.max_tb_per_s) + " TB/s",
+               seen(baseline.min_tb_per_s), seen(baseline.max_tb_per_s),
                fmt::format("{}", baseline.calls), baseline.assumed ? "yes" : "no"});
     text += table.text() + "\n";
     MarkdownTable rows({"Operation", "TB/s", "% of baseline", "Verdict"});

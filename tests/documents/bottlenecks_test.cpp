@@ -73,6 +73,29 @@ TEST_CASE("bottlenecks: idle time by its cause, of collectives what nothing hide
   CHECK(at("record_param_comms") == std::string::npos);
 }
 
+TEST_CASE("bottlenecks: a copy between memories is no computing, a kernel that copies is") {
+  Analysis analysis = Step();
+  analysis.categories[0].operations.push_back(
+      Work("copy.1", "aten::copy_", 30, "Memcpy HtoD (Pageable -> Device)"));
+  analysis.categories[0].operations.push_back(Work("copy.2", "aten::clone", 12, "copy_kernel"));
+  const std::string table = BottleneckTable(analysis, 8);
+  CHECK(table.find("| `aten::copy_` | 30.0 ms | \xE2\x80\x94 | 30.0% |") != std::string::npos);
+  CHECK(table.find("| `aten::clone` | 12.0 ms | 20.0% | 12.0% |") != std::string::npos);
+}
+
+TEST_CASE("where shapes are missing no model is") {
+  Analysis analysis = Step();
+  findings::Finding finding;
+  finding.category = "gemm";
+  finding.subject = "aten::mm";
+  finding.bound = findings::Bound::kUnmodeled;
+  finding.members = {"gemm.1"};
+  CHECK(DraftText(analysis, finding).insight.find("no performance model") != std::string::npos);
+  analysis.categories[0].key = "gemm";
+  analysis.categories[0].operations[0].has_model = true;
+  CHECK(DraftText(analysis, finding).insight.find("shapes were not recorded") != std::string::npos);
+}
+
 TEST_CASE("bottlenecks: what is small and in no finding has no row") {
   Analysis analysis = Step();
   analysis.categories.front().operations.push_back(Work("gemm.4", "aten::small", 0.9, "small"));

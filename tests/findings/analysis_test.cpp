@@ -364,5 +364,37 @@ TEST_CASE("work without an op is linked by the External id of its launch") {
   CHECK(one.First("elementwise").name == "aten::relu");
 }
 
+TEST_CASE("an op whose sizes are missing lacks no model, one that nobody knows does") {
+  TraceText text;
+  text.OpWithKernel("aten::mm", 0, 10, "gemm", 20, 300, 1, "");
+  text.OpWithKernel("my::own", 400, 10, "my_kernel", 420, 300, 2, Shapes("[[8],[8]]", "float"));
+  const Analyzed one = Analyze(text);
+  CHECK_FALSE(one.Has(one.First("gemm"), Pattern::kMissingModel));
+  CHECK(one.Has(one.First("other"), Pattern::kMissingModel));
+}
+
+TEST_CASE("a slow simple op is told by what others reach, not by what is assumed") {
+  // 6 MB in 100 us: 0.06 TB/s of 5.3.
+  TraceText alone;
+  for (int i = 0; i < 4; ++i)
+    alone.OpWithKernel("aten::add", 400 * i, 10, "add", 400 * i + 20, 100, i + 1,
+                       Shapes("[[1024,1024],[1024,1024]]", "c10::BFloat16"));
+  const Analyzed assumed = Analyze(alone);
+  CHECK(assumed.analysis.baseline.assumed);
+  CHECK_FALSE(assumed.Has(assumed.First("elementwise"), Pattern::kBelowBaseline));
+  // With one that moves 400 MB at 4 TB/s.
+  TraceText beside = alone;
+  beside.OpWithKernel("aten::mul", 2000, 10, "mul", 2020, 100, 9,
+                      Shapes("[[8192,8192],[8192,8192]]", "c10::BFloat16"));
+  const Analyzed measured = Analyze(beside);
+  CHECK_FALSE(measured.analysis.baseline.assumed);
+  const CategoryAnalysis* category = measured.analysis.FindCategory("elementwise");
+  REQUIRE(category != nullptr);
+  CHECK(std::any_of(category->operations.begin(), category->operations.end(),
+                    [&](const Operation& one) {
+                      return one.name == "aten::add" && measured.Has(one, Pattern::kBelowBaseline);
+                    }));
+}
+
 }  // namespace
 }  // namespace jarvis::findings

@@ -374,7 +374,7 @@ class FindingMaker {
       anomaly = anomaly || e.impossible;
       fused = fused || operation.claimed;
       if (e.flops || e.bytes) continue;
-      no_shapes = no_shapes || (operation.has_model && operation.dims.empty());
+      no_shapes = no_shapes || LacksShapes(operation);
       no_model = no_model || !operation.has_model;
     }
     const auto note = [&](bool holds, const char* key) {

@@ -132,4 +132,9 @@ struct Operation {
   std::vector<trace::EventIndex> gpu;  // its GPU events
 };
 
+// A model knows the op, and the recording has no sizes to evaluate it with.
+inline bool LacksShapes(const Operation& operation) {
+  return operation.has_model && operation.dims.empty();
+}
+
 }  // namespace jarvis::findings

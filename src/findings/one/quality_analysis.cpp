@@ -157,13 +157,14 @@ class AnalysisQualities {
     }
     const double unmodeled = all > 0 ? t.unmodeled_ms / all * 100 : 0;
     if (!in_.platform.empty() && unmodeled > limits::kTimeMismatch) {
+      const bool shapes = trace_.recorded().shapes;
       Quality& q = Measured("roofline_pct_missing", Severity::kNote,
-                            fmt::format("{} ms of GPU time have no performance model, so no "
-                                        "efficiency.",
-                                        ShortNumber(t.unmodeled_ms)),
+                            fmt::format("{} ms of GPU time have no {}, so no efficiency.",
+                                        ShortNumber(t.unmodeled_ms),
+                                        shapes ? "performance model" : "recorded shapes"),
                             unmodeled, limits::kTimeMismatch, "%");
       q.consequence = "Whether this time could be shorter cannot be told.";
-      q.record = "give extension: models of your own ops";
+      q.record = shapes ? "give extension: models of your own ops" : "record_shapes=True";
     }
     for (const CategoryAnalysis& category : in_.categories) {
       if (category.key != "other" || all <= 0) continue;

@@ -382,8 +382,9 @@ class Rules {
     Operation& o = *operation_;
     if (!call_->recorded_arguments) Add(Pattern::kUnlinked);
     if (IsReplayCall(calls_.events(), *call_)) Add(Pattern::kGraphLaunch);
-    if (!o.efficiency.bytes && !o.efficiency.flops && out_.kind != Kind::kCommunication)
-      Add(Pattern::kMissingModel);
+    // A model that has no sizes to work with is not what is missing.
+    const bool told = o.efficiency.bytes || o.efficiency.flops;
+    if (!told && !LacksShapes(o) && out_.kind != Kind::kCommunication) Add(Pattern::kMissingModel);
     const auto row = against_.find(o.id);
     if (row != against_.end()) {
       Detail(NumberFact("percent_of_baseline", row->second->percent_of_baseline, "%"));
@@ -392,7 +393,8 @@ class Rules {
           row->second->verdict == "below_baseline" || row->second->verdict == "kernel_not_hardware";
       const bool simple =
           out_.kind == Kind::kElementwise || out_.kind == Kind::kNorm || out_.kind == Kind::kReduce;
-      if (slow && simple)
+      // A baseline that is assumed was not measured on any op of this trace.
+      if (slow && simple && !baseline_.assumed)
         Add(Pattern::kBelowBaseline,
             {NumberFact("percent_of_baseline", row->second->percent_of_baseline, "%"),
              NumberFact("baseline_tb_s", baseline_.tb_per_s.value_or(0), "TB/s")});
