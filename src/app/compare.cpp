@@ -54,6 +54,7 @@ struct CompareArguments {
   std::vector<std::string> sheets;
   session::Compat compat = session::Compat::kNone;
   std::string output_dir;
+  std::string workbook;          // its name in there; empty: the usual one
   Json answer = Json::object();  // arguments of the tool
   GateRequest gate;
   bool overwrite = false;
@@ -87,6 +88,22 @@ std::vector<Flag> GateFlags(CompareArguments* request) {
   };
 }
 
+// A directory, or a workbook in one, as the reference's program has it.
+SetValue PlaceOf(CompareArguments* request) {
+  return [request](std::string_view, std::string_view value) -> Status {
+    if (!value.ends_with(".xlsx")) {
+      request->output_dir = value;
+      return {};
+    }
+    const std::size_t slash = value.rfind('/');
+    const bool here = slash == std::string_view::npos;
+    request->output_dir =
+        here ? "." : std::string(value.substr(0, std::max<std::size_t>(slash, 1)));
+    request->workbook = value.substr(here ? 0 : slash + 1);
+    return {};
+  };
+}
+
 std::vector<Flag> CompareFlags(CompareArguments* request) {
   // Arguments of the tool are called as it calls them.
   const SetValue answer = [request](std::string_view name, std::string_view value) -> Status {
@@ -103,7 +120,9 @@ std::vector<Flag> CompareFlags(CompareArguments* request) {
     return {};
   };
   std::vector<Flag> flags = {
-      {{"--output-dir", "--output_dir", "-o"}, &request->output_dir},
+      {{"--output-dir", "--output_dir", "-o", "--output", "--output_xlsx_path",
+        "--output-xlsx-path"},
+       PlaceOf(request)},
       {{"--names"},
        CommaList{&request->names},
        "  --names A,B...               what the runs are called in columns and file names\n"},
@@ -220,7 +239,8 @@ Result<documents::WrittenComparison> WriteFiles(session::Workspace& workspace,
   comparison.reports.sheets = request.sheets;
   comparison.reports.compat = request.compat;
   comparison.overwrite = request.overwrite;
-  JV_ASSIGN(comparison.directory, workspace.files().ResolveOutput(request.output_dir));
+  if (!request.workbook.empty()) comparison.place.workbook = request.workbook;
+  JV_ASSIGN(comparison.place.directory, workspace.files().ResolveOutput(request.output_dir));
   JV_ASSIGN(comparison.reports.sources, OpenAll(workspace, request, job));
   return documents::WriteComparisonOf(workspace.files(), comparison, job);
 }
@@ -243,9 +263,10 @@ int WriteAndSay(session::Workspace& workspace, const CompareArguments& request) 
       std::any_of(written->files.begin(), written->files.end(),
                   [](const auto& file) { return file.what == "comparative_analysis_fair.md"; });
   std::string text =
-      fmt::format("{}Wrote {} tables and comparison.xlsx to {}; {} is the baseline.",
+      fmt::format("{}Wrote {} tables and {} to {}; {} is the baseline.",
                   report ? request.output_dir + "/comparative_analysis_fair.md\n" : "",
-                  written->tables, request.output_dir, written->tags.front());
+                  written->tables, request.workbook.empty() ? "comparison.xlsx" : request.workbook,
+                  request.output_dir, written->tags.front());
   for (const std::string& note : written->notes)
     text += "\nNote: " + note;
   // With --json stdout is one line of JSON.

@@ -9,7 +9,8 @@
 //   value                          the first one fills the trace (or the first required argument);
 //                                  an array takes all that follow; the second one fills `sql`
 //   --trace                        short for --trace-id; --profile-json-path, --output-xlsx-path,
-//                                  --output-csvs-dir and --input-csv are the reference's names
+//                                  --output-csvs-dir, --extension-file, --gpu-arch-json-path and
+//                                  --input-csv are the reference's names
 #pragma once
 
 #include "app/commands.h"

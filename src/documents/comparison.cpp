@@ -44,8 +44,8 @@ Result<WrittenComparison> WriteComparisonOf(const io::FilePolicy& files,
     JV_TRY(AddPair(request.reports, comparison.tags, &comparison.tables, &texts, job));
   }
   WrittenComparison written;
-  JV_ASSIGN(written.files, WriteComparison(files, request.directory, request.tables_folder,
-                                           comparison.tables, texts, request.overwrite, job));
+  JV_ASSIGN(written.files, WriteComparison(files, request.place, comparison.tables, texts,
+                                           request.overwrite, job));
   written.tags = std::move(comparison.tags);
   written.tables = comparison.tables.size();
   written.notes = std::move(comparison.notes);

@@ -14,9 +14,8 @@ namespace jarvis::documents {
 struct ComparisonRequest {
   session::CompareRequest
       reports;  // the first source is the baseline: the comparison; the second the primary
-  std::string directory;      // from FilePolicy::ResolveOutput
-  std::string tables_folder;  // below it, for the CSV files; empty: beside the others
-  bool overwrite = false;     // files too that are in the way and not ours
+  ComparisonPlace place;
+  bool overwrite = false;  // files too that are in the way and not ours
 };
 
 struct WrittenComparison {

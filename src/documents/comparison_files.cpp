@@ -8,8 +8,6 @@
 namespace jarvis::documents {
 namespace {
 
-constexpr const char* kWorkbook = "comparison.xlsx";
-
 std::string FileName(const std::string& folder, const Table& table) {
   return (folder.empty() ? "" : folder + "/") + table.name + ".csv";
 }
@@ -17,17 +15,16 @@ std::string FileName(const std::string& folder, const Table& table) {
 }  // namespace
 
 Result<std::vector<WrittenFile>> WriteComparison(const io::FilePolicy& files,
-                                                 const std::string& directory,
-                                                 const std::string& tables_folder,
+                                                 const ComparisonPlace& place,
                                                  const std::vector<Table>& tables,
                                                  const std::vector<NamedText>& texts,
                                                  bool overwrite, Job& job) {
-  JV_ASSIGN(const auto folder, io::OutputFolder::Open(files, directory, job));
-  std::vector<std::string> names = {kWorkbook};
+  JV_ASSIGN(const auto folder, io::OutputFolder::Open(files, place.directory, job));
+  std::vector<std::string> names = {place.workbook};
   for (const NamedText& text : texts)
     names.push_back(text.name);
   for (const Table& table : tables)
-    names.push_back(FileName(tables_folder, table));
+    names.push_back(FileName(place.tables_folder, table));
   JV_TRY(folder->Claim(names, overwrite));
   JV_TRY(job.Check());
   std::vector<Result<std::string>> paths(tables.size());
@@ -36,9 +33,9 @@ Result<std::vector<WrittenFile>> WriteComparison(const io::FilePolicy& files,
   ParallelFor(tables.size() + 1, 0, [&](std::size_t piece) {
     if (piece > 0) {
       const Table& table = tables[piece - 1];
-      paths[piece - 1] = folder->Write(FileName(tables_folder, table), output::ToCsv(table));
+      paths[piece - 1] = folder->Write(FileName(place.tables_folder, table), output::ToCsv(table));
     } else {
-      book = output::WriteXlsx(tables, folder->PathFor(kWorkbook));
+      book = output::WriteXlsx(tables, folder->PathFor(place.workbook));
     }
   });
   std::vector<WrittenFile> written;
@@ -47,7 +44,7 @@ Result<std::vector<WrittenFile>> WriteComparison(const io::FilePolicy& files,
     written.push_back({std::move(path), text.name, 0});
   }
   JV_TRY(book);
-  JV_ASSIGN(std::string book_path, folder->Adopt(kWorkbook));
+  JV_ASSIGN(std::string book_path, folder->Adopt(place.workbook));
   written.push_back({std::move(book_path), "workbook", book->sheets.size()});
   for (std::size_t i = 0; i < tables.size(); ++i) {
     JV_ASSIGN(std::string path, std::move(paths[i]));

@@ -1,5 +1,5 @@
-// What a comparison leaves in a directory: one CSV file per table, comparison.xlsx with all of
-// them, and texts.
+// What a comparison leaves in a directory: one CSV file per table, a workbook with all of them, and
+// texts.
 #pragma once
 
 #include <string>
@@ -23,12 +23,16 @@ struct WrittenFile {
   std::uint64_t rows = 0;
 };
 
-// `directory`: from FilePolicy::ResolveOutput; the CSV files go to `tables_folder` in it, beside
-// the others if that is empty. Texts first, then the workbook, then the tables. kExists: a file in
+struct ComparisonPlace {
+  std::string directory;      // from FilePolicy::ResolveOutput
+  std::string tables_folder;  // below it, for the CSV files; empty: beside the others
+  std::string workbook = "comparison.xlsx";
+};
+
+// Texts first, then the workbook, then the tables. kExists: a file in
 // the way that we did not write, unless `overwrite`.
 Result<std::vector<WrittenFile>> WriteComparison(const io::FilePolicy& files,
-                                                 const std::string& directory,
-                                                 const std::string& tables_folder,
+                                                 const ComparisonPlace& place,
                                                  const std::vector<Table>& tables,
                                                  const std::vector<NamedText>& texts,
                                                  bool overwrite, Job& job);

@@ -164,6 +164,12 @@ class Reports(Folder):
                 rows = {row["name"]: row for row in csv.DictReader(file)}
             self.assertAlmostEqual(
                 float(rows["aten::mm"]["total_direct_kernel_time_ms__b_over_a"]), 1.3)
+        # As the reference's program is called: the workbook by its path, sheets as words.
+        ran = run(*(folder / "perf_report.xlsx" for folder in folders), "--output_xlsx_path",
+                  self.folder / "pasted" / "both.xlsx", "--sheets", "gpu_timeline", "ops_summary")
+        self.assertEqual(ran.returncode, 0, ran.stderr)
+        self.assertTrue((self.folder / "pasted" / "both.xlsx").is_file())
+        self.assertFalse((self.folder / "pasted" / "kernel_summary.csv").exists())
 
     def test_an_analysis_against_another_trace(self):
         a, b = self.write("a", 200, 300), self.write("b", 260, 300)

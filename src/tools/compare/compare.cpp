@@ -126,9 +126,9 @@ Status AddFiles(const session::Workspace& workspace, const Json& arguments,
   documents::ComparisonRequest request;
   request.reports.sources = std::move(sources);
   request.reports.names = {"comparison", "primary"};
-  JV_ASSIGN(request.directory, workspace.files().ResolveOutput(*given));
+  JV_ASSIGN(request.place.directory, workspace.files().ResolveOutput(*given));
   // As in all directories of an analysis, whose own tables are in perf_report_csvs.
-  request.tables_folder = "comparison_csvs";
+  request.place.tables_folder = "comparison_csvs";
   request.overwrite = MayOverwrite(arguments);
   JV_ASSIGN(const documents::WrittenComparison written,
             documents::WriteComparisonOf(workspace.files(), request, job));
@@ -144,7 +144,7 @@ Status AddFiles(const session::Workspace& workspace, const Json& arguments,
   }
   answer->notes.push_back(
       fmt::format("{} tables in {}/{}; in those of the report the comparison is the baseline",
-                  written.tables, request.directory, request.tables_folder));
+                  written.tables, request.place.directory, request.place.tables_folder));
   for (const std::string& note : written.notes)
     answer->notes.push_back(note);
   return {};
