@@ -40,8 +40,7 @@ std::vector<EventIndex> Tops(const EventStore& events, const TraceLensTree& tree
   // Of callers that were passed: the outermost, kNoEvent where an op is on the way.
   std::unordered_map<EventIndex, EventIndex> known;
   std::vector<EventIndex> passed;
-  for (const EventIndex e : tree.hosts) {
-    if (tree.discarded[e] != 0 || TraceLensKind(events, e) != EventKind::kCpuOp) continue;
+  const auto climb = [&](EventIndex e) {
     EventIndex top = e;
     passed.clear();
     for (EventIndex up = tree.parent[e]; up != kNoEvent; up = tree.parent[up]) {
@@ -57,7 +56,12 @@ std::vector<EventIndex> Tops(const EventStore& events, const TraceLensTree& tree
     for (const EventIndex up : passed)
       known.emplace(up, top);
     if (top != kNoEvent && seen.insert(top).second) out.push_back(top);
+  };
+  for (const EventIndex e : tree.hosts) {
+    if (tree.discarded[e] == 0 && TraceLensKind(events, e) == EventKind::kCpuOp) climb(e);
   }
+  for (const EventIndex e : tree.captured_ops)
+    climb(e);
   return out;
 }
 
@@ -239,8 +243,14 @@ analysis::DiffReading TraceLensDiffReading() {
           .columns = &TraceLensLcaColumns};
 }
 
-analysis::ReadDiffSide ReadTraceLensDiffSide(const trace::EventStore& events, bool python_frames,
+analysis::ReadDiffSide ReadTraceLensDiffSide(const EventStore& events, bool python_frames,
+                                             std::span<const TraceLensCapture> captures,
                                              analysis::DiffNames& names) {
+  if (auto merged = MergeCaptures(events, captures)) {
+    const auto kept = std::make_shared<const MergedCaptures>(*std::move(merged));
+    const EventStore& own = kept->events ? *kept->events : events;
+    return {TraceLensDiffSide(own, kept->tree, names), kept};
+  }
   const auto tree =
       std::make_shared<const TraceLensTree>(BuildTraceLensTree(events, python_frames));
   return {TraceLensDiffSide(events, *tree, names), tree};

@@ -2,8 +2,11 @@
 // rewired, aligned by its rules, and what its tables make of that.
 #pragma once
 
+#include <span>
+
 #include "analysis/align/diff_reading.h"
 #include "analysis/align/tables.h"
+#include "compat/tracelens_capture.h"
 #include "compat/tracelens_tree.h"
 
 namespace jarvis::compat {
@@ -29,9 +32,11 @@ Table TraceLensDiffStatsSummary(const Table& diff_stats);
 // called a speedup is trace 2's time by trace 1's. `diff` must outlive the result.
 analysis::ExtraColumns TraceLensLcaColumns(const analysis::TraceDiff& diff);
 
-// All of it as a reading, and one side as it is read: the tree is part of the result.
+// All of it as a reading, and one side as it is read, with its captures if there are any: the tree
+// is part of the result.
 analysis::DiffReading TraceLensDiffReading();
 analysis::ReadDiffSide ReadTraceLensDiffSide(const trace::EventStore& events, bool python_frames,
+                                             std::span<const TraceLensCapture> captures,
                                              analysis::DiffNames& names);
 
 }  // namespace jarvis::compat

@@ -35,8 +35,9 @@ analysis::ReportReading TraceLensReading(const trace::EventStore& recorded,
   const trace::EventStore& events = added ? *merged->events : recorded;
   const TraceLensOptions how = {
       .include_unlinked_kernels = options.include_unlinked_kernels,
-      .python_frames = merged || options.detect_recompute || options.include_call_stack ||
-                       (options.inference && options.group_by_parent_module),
+      .python_frames =
+          merged || options.detect_recompute || options.include_call_stack ||
+          (options.inference && (options.group_by_parent_module || options.beside_captures)),
       .pseudo_ops = options.pseudo_ops,
       .models = options.models.get()};
   const auto tree = std::make_shared<const TraceLensTree>(

@@ -54,7 +54,7 @@ analysis::ExtraColumns AlignedTraces::Columns() const {
 
 Result<std::unique_ptr<const AlignedTraces>> AlignLoaded(const LoadedTrace& primary,
                                                          const LoadedTrace& comparison,
-                                                         Compat compat, bool python_frames,
+                                                         Compat compat, const DiffSideOptions& how,
                                                          Job& job) {
   std::unique_ptr<AlignedTraces> made(new AlignedTraces);
   const LoadedTrace* traces[2] = {&primary, &comparison};
@@ -66,7 +66,7 @@ Result<std::unique_ptr<const AlignedTraces>> AlignLoaded(const LoadedTrace& prim
   if (reading.in_any_order) made->diff_.rules.second_first = comparison.id() < primary.id();
   analysis::DiffNames names = reading.names();
   for (const int side : {0, 1}) {
-    analysis::ReadDiffSide read = mode.read_diff_side(*traces[side], python_frames, names);
+    analysis::ReadDiffSide read = mode.read_diff_side(*traces[side], how, names);
     made->refers_to_[side] = std::move(read.refers_to);
     made->diff_.sides[side] = std::move(read.side);
     if (!reading.needs_ops || !made->diff_.sides[side].tree.roots.empty()) continue;

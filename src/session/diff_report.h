@@ -8,6 +8,12 @@
 
 namespace jarvis::session {
 
+// Of the compatible mode; the default reads all there is, of the trace that it is given.
+struct DiffSideOptions {
+  bool python_frames = false;
+  bool captures = false;  // what the reference makes of a trace with its captures
+};
+
 class AlignedTraces {
  public:
   AlignedTraces(const AlignedTraces&) = delete;
@@ -25,7 +31,8 @@ class AlignedTraces {
  private:
   friend Result<std::unique_ptr<const AlignedTraces>> AlignLoaded(const LoadedTrace& primary,
                                                                   const LoadedTrace& comparison,
-                                                                  Compat compat, bool python_frames,
+                                                                  Compat compat,
+                                                                  const DiffSideOptions& how,
                                                                   Job& job);
   AlignedTraces() = default;
 
@@ -35,11 +42,11 @@ class AlignedTraces {
   analysis::TraceDiff diff_;
 };
 
-// Both traces must outlive the result. `python_frames`: of the compatible mode. There a trace
-// without ops is an error, as it is in the reference.
+// Both traces must outlive the result. In the compatible mode a trace without ops is an error, as
+// it is in the reference.
 Result<std::unique_ptr<const AlignedTraces>> AlignLoaded(const LoadedTrace& primary,
                                                          const LoadedTrace& comparison,
-                                                         Compat compat, bool python_frames,
+                                                         Compat compat, const DiffSideOptions& how,
                                                          Job& job);
 
 }  // namespace jarvis::session

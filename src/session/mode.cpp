@@ -14,6 +14,15 @@
 namespace jarvis::session {
 namespace {
 
+std::vector<compat::TraceLensCapture> CapturesOf(const LoadedTrace& trace) {
+  std::vector<compat::TraceLensCapture> captures;
+  for (const CaptureRecording& one : trace.captures()) {
+    const trace::EventStore* events = one.trace ? &one.trace->events() : nullptr;
+    captures.push_back({events, one.rows, one.mode, one.listed});
+  }
+  return captures;
+}
+
 constexpr Mode kOwnMode = {
     .read = &OwnReading,
     .diff = &OwnDiffReading,
@@ -30,17 +39,14 @@ constexpr Mode kOwnMode = {
 constexpr Mode kTraceLensMode = {
     .read =
         [](const LoadedTrace& trace, const analysis::ReadingOptions& options) {
-          std::vector<compat::TraceLensCapture> captures;
-          for (const CaptureRecording& one : trace.captures()) {
-            const trace::EventStore* events = one.trace ? &one.trace->events() : nullptr;
-            captures.push_back({events, one.rows, one.mode, one.listed});
-          }
-          return compat::TraceLensReading(trace.events(), options, captures);
+          return compat::TraceLensReading(trace.events(), options, CapturesOf(trace));
         },
     .diff = &compat::TraceLensDiffReading,
     .read_diff_side =
-        [](const LoadedTrace& trace, bool python_frames, analysis::DiffNames& names) {
-          return compat::ReadTraceLensDiffSide(trace.events(), python_frames, names);
+        [](const LoadedTrace& trace, const DiffSideOptions& how, analysis::DiffNames& names) {
+          const auto captures =
+              how.captures ? CapturesOf(trace) : std::vector<compat::TraceLensCapture>();
+          return compat::ReadTraceLensDiffSide(trace.events(), how.python_frames, captures, names);
         },
     .collective_rules = &compat::TraceLensRules,
     .compare_rules = &compat::TraceLensCompareRules,

@@ -11,6 +11,7 @@
 #include "analysis/tables/report_reading.h"
 #include "base/embedded_file.h"
 #include "rocprof/report/report.h"
+#include "session/diff_report.h"
 #include "session/report.h"
 
 namespace jarvis::session {
@@ -20,7 +21,7 @@ struct Mode {
   analysis::ReportReading (*read)(const LoadedTrace& trace,
                                   const analysis::ReadingOptions& options);
   analysis::DiffReading (*diff)();
-  analysis::ReadDiffSide (*read_diff_side)(const LoadedTrace& trace, bool python_frames,
+  analysis::ReadDiffSide (*read_diff_side)(const LoadedTrace& trace, const DiffSideOptions& how,
                                            analysis::DiffNames& names);
   analysis::TableRules (*collective_rules)();
   analysis::CompareRules (*compare_rules)();

@@ -32,7 +32,8 @@ analysis::DiffReading OwnDiffReading() {
           .columns = &analysis::LcaColumns};
 }
 
-analysis::ReadDiffSide ReadOwnDiffSide(const LoadedTrace& trace, bool, analysis::DiffNames& names) {
+analysis::ReadDiffSide ReadOwnDiffSide(const LoadedTrace& trace, const DiffSideOptions& /*how*/,
+                                       analysis::DiffNames& names) {
   const tree::CallTree& tree = trace.tree();
   analysis::DiffSide side;
   side.events = &trace.events();

@@ -119,6 +119,12 @@ void AddKernelTables(const analysis::TableInput& input, const analysis::ReportRe
   tables->push_back(std::move(summary));
 }
 
+// The trace as the tables are about it: the report about inference is about ops of captures too.
+const LoadedTrace& ReadOf(const LoadedTrace& trace, const ReportOptions& options) {
+  const bool joins = options.inference && ModeOf(options.compat).joins_captures;
+  return joins ? trace.WithCapture() : trace;
+}
+
 // `trace` is the recorded one or that with its capture; time is always that of the recording.
 Result<std::vector<Table>> MakeTables(const LoadedTrace& trace, const LoadedTrace& recorded,
                                       const analysis::ReportReading& reading,
@@ -128,8 +134,9 @@ Result<std::vector<Table>> MakeTables(const LoadedTrace& trace, const LoadedTrac
   std::unique_ptr<const AlignedTraces> aligned;
   analysis::ExtraColumns comparison;
   if (options.comparison != nullptr) {
-    JV_ASSIGN(aligned,
-              AlignLoaded(trace, *options.comparison, options.compat, reading.python_frames, job));
+    const LoadedTrace& other = ReadOf(*options.comparison, options);
+    JV_ASSIGN(aligned, AlignLoaded(trace, other, options.compat,
+                                   {reading.python_frames, options.inference}, job));
     comparison = aligned->Columns();
     made.comparison = &comparison;
   }
@@ -189,12 +196,12 @@ Result<std::vector<Table>> MakeReport(const LoadedTrace& trace, const ReportOpti
       .pseudo_ops = options.pseudo_ops,
       .include_call_stack = options.include_call_stack,
       .inference = options.inference,
+      .beside_captures = options.comparison != nullptr && !options.comparison->captures().empty(),
       .group_by_parent_module = options.group_by_parent_module,
       .include_overlap_info = options.include_overlap_info,
       .models = options.models};
-  const Mode& mode = ModeOf(options.compat);
-  const LoadedTrace& read = options.inference && mode.joins_captures ? trace.WithCapture() : trace;
-  return MakeTables(read, trace, mode.read(read, asked), options, job);
+  const LoadedTrace& read = ReadOf(trace, options);
+  return MakeTables(read, trace, ModeOf(options.compat).read(read, asked), options, job);
 }
 
 Table CoverageTable(const analysis::Coverage& coverage) {

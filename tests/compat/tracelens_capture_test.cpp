@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "compat/tracelens.h"
+#include "compat/tracelens_diff.h"
 #include "compat/tracelens_models.h"
 #include "compat/tracelens_work.h"
 #include "support/trace_builder.h"
@@ -216,6 +217,30 @@ TEST_CASE("captured ops are found where nothing is above the replay") {
       .Kernel("gemm", 20, 40, 1)
       .Kernel("tail", 70, 10, 1);
   CHECK(Rows(Load(text), CompiledCapture(true)) == "aten::mm: gemm 40\ntail_op: tail 10\n");
+}
+
+TEST_CASE("a side of a comparison has the ops of its captures") {
+  const Loaded replay = DenoiseOf(1), capture = CompiledCapture(true);
+  const auto ops = [&](const std::vector<TraceLensCapture>& captures) {
+    analysis::DiffNames names = TraceLensDiffNames();
+    const auto read = ReadTraceLensDiffSide(replay.events(), true, captures, names);
+    std::string text;
+    for (const analysis::DiffNode& node : read.side.tree.nodes) {
+      if (node.kind == analysis::DiffKind::kOp)
+        text += fmt::format("{} ", read.side.events->name(node.event));
+    }
+    return text;
+  };
+  CHECK(ops({}) == "Torch-Compiled Region: 0/0 ");
+  CHECK(ops({Listed(capture, 1, "FULL")}) == "Torch-Compiled Region: 0/0 aten::mm tail_op ");
+}
+
+TEST_CASE("steps of another name are none, and leave all replays as they are") {
+  TraceText text;
+  text.Annotation("## Call CompiledFxGraph fabc ##", 0, 1000)
+      .Runtime("hipGraphLaunch", 10, 5, 1)
+      .Kernel("a", 20, 5, 1);
+  CHECK(Ops(Load(text), {Listed(CaptureOf({{"a"}}), 1, "FULL")}) == "a<? ");
 }
 
 TEST_CASE("without a list the reference tells mode and rows from the capture") {

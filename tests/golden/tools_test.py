@@ -26,7 +26,7 @@ BYTES_PER_TOKEN = 3.5
 TOOL_TOKENS_MAX = 300
 # Tools that may be larger, each with its reason.
 LARGE_TOOLS = {
-    "perf_report": 880,  # the options of two reports that it reproduces, name by name
+    "perf_report": 900,  # the options of two reports that it reproduces, name by name
     "write_findings": 480,  # each of its texts is an argument, each kind of decision another
     "sweep_pipeline": 450,  # five stages of a sweep's analysis in one tool
 }

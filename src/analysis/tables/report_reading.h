@@ -29,6 +29,7 @@ struct ReadingOptions {
   bool pseudo_ops = false;
   bool include_call_stack = false;
   bool inference = false;
+  bool beside_captures = false;  // the trace to compare with has captures
   bool group_by_parent_module = false;
   bool include_overlap_info = false;
   std::shared_ptr<const perf::ModelRows> models;  // null: those of the reading

@@ -308,7 +308,7 @@ Result<Answer> TraceDiffTool(session::Workspace& workspace, const Json& argument
   JV_ASSIGN(pair.aligned,
             session::AlignLoaded(*pair.traces[0], *pair.traces[1],
                                  compatible ? session::Compat::kTraceLens : session::Compat::kNone,
-                                 true, job));
+                                 {.python_frames = true}, job));
   Answer answer;
   answer.trace = pair.traces[0]->id();
   answer.facts = Json::object();

@@ -80,8 +80,15 @@ Result<PlatformChoice> PlatformOf(const io::FilePolicy& files, const Json& argum
 
 // The trace to compare with; null: none was named.
 Result<TracePtr> ComparisonOf(session::Workspace& workspace, const Json& arguments, Job& job) {
-  if (!arguments.contains("comparison")) return nullptr;
-  return OpenTrace(workspace, {{"trace", arguments.at("comparison")}}, job);
+  const auto capture = TextArgument(arguments, "comparison_capture");
+  if (!arguments.contains("comparison")) {
+    if (!capture) return nullptr;
+    return Fail(ErrorCode::kBadValue, "comparison_capture needs a comparison",
+                "give comparison, or capture for the trace itself");
+  }
+  Json asked = {{"trace", arguments.at("comparison")}};
+  if (capture) asked["capture"] = *capture;
+  return OpenTrace(workspace, asked, job);
 }
 
 // Where a report goes: one folder for the tables and the workbook, or one for each.
@@ -178,8 +185,8 @@ Result<Answer> PerfReport(session::Workspace& workspace, const Json& arguments, 
   const session::CaptureUse& capture = trace->capture();
   if (options.inference && capture.replays > 0) {
     answer.notes.push_back(
-        compatible ? "replayed kernels stay below their graph launch: the reference's merge of a "
-                     "capture is not reproduced"
+        compatible ? fmt::format("what aligns with {} captures is merged as the reference does it",
+                                 trace->captures().size())
                    : fmt::format("{} of {} replays have the ops and shapes of their capture",
                                  capture.aligned, capture.replays));
   }
