@@ -6,7 +6,7 @@
 -- call, by name: a row that overrides a quantity changes all that is computed from it. Parameters
 -- are exact integers where the trace has integers; costs (FLOPs, bytes) are computed in doubles, so
 -- that no product can wrap around.
-local host, setmetatable, getmetatable, error, pcall, rawget, rawset, load, type, next, tostring, math = ...
+local host, setmetatable, getmetatable, error, pcall, rawget, load, type, next, tostring, math = ...
 local is_integer = function(v) return math.type(v) == "integer" end
 -- A value in a message. Never an address: the same input gives the same text.
 local function shown(v)
@@ -64,10 +64,8 @@ for _, kind in next, {Tuple, List} do
   kind.__len = function(t) return t.n end
   kind.__eq = same
 end
-local function is_sequence(v)
-  local kind = getmetatable(v)
-  return kind == Tuple or kind == List
-end
+host.sequences(Tuple, List)
+local is_sequence = host.is_sequence
 local function sequence(kind, ...)
   local t = {n = 0}
   for _, v in next, {...} do t[t.n] = v; t.n = t.n + 1 end
@@ -131,7 +129,7 @@ local function join(a, b)
   end
   return setmetatable(out, getmetatable(a))
 end
-local function has(t, i) return is_sequence(t) and i < t.n end
+local has = host.has  -- a sequence with more items than i
 local function non_empty(t, i) return has(t, i) and is_sequence(t[i]) and t[i].n > 0 end
 local function default(v, other)
   if v == null or v == absent or v == nil then return other end
@@ -296,10 +294,23 @@ local precisions = {
   ["short int"] = "int16", ["int"] = "int32", ["long int"] = "int64", ["long"] = "int64",
   ["bool"] = "bool",
 }
+-- Few dtypes are asked for again and again; what is no dtype may be any text.
+local lowered, lowered_count, lowered_max = {}, 0, 1000
+local function in_lower_case(dtype)
+  local lower = lowered[dtype]
+  if lower == nil then
+    lower = host.lower(dtype)
+    if lowered_count < lowered_max then
+      lowered[dtype] = lower
+      lowered_count = lowered_count + 1
+    end
+  end
+  return lower
+end
 -- null for a dtype that is not in the table.
 local function bp(dtype)
   if type(dtype) ~= "string" then return null end
-  return sizes[host.lower(dtype)] or null
+  return sizes[in_lower_case(dtype)] or null
 end
 -- The same, failing instead.
 local function sized(dtype)
@@ -309,12 +320,13 @@ local function sized(dtype)
 end
 local function precision_of(dtype)
   if type(dtype) ~= "string" then return null end
-  return precisions[host.lower(dtype)] or null
+  return precisions[in_lower_case(dtype)] or null
 end
 -- PyTorch's type promotion. Kinds: 0 bool, 1 integer, 2 float, 3 complex; null for no such dtype.
 local function kind_of(dtype)
-  if bp(dtype) == null then return null end
-  local t = host.lower(dtype)
+  if type(dtype) ~= "string" then return null end
+  local t = in_lower_case(dtype)
+  if sizes[t] == nil then return null end
   if t == "scalar" then return null end
   if t == "bool" then return 0 end
   if host.contains(t, "complex") then return 3 end
@@ -468,10 +480,11 @@ end
 local take, give_back
 local function new_box(row, costs)
   local library = costs and float_words or words
+  local texts, compiled, parameters = row.texts, row.compiled, row.parameters
   local cache, busy, touched = {}, {}, {}
   local box = {row = row, for_costs = costs, cache = cache, busy = busy, touched = touched, count = 0}
   for word, v in next, library do
-    if row.texts[word] == nil and not row.parameters[word] then cache[word] = v end
+    if texts[word] == nil and not parameters[word] then cache[word] = v end
   end
   -- The forward call's own quantities.
   function box.forward_of()
@@ -488,13 +501,15 @@ local function new_box(row, costs)
     __newindex = function() fail("a value cannot be changed") end,
   })
   setmetatable(cache, {__index = function(_, key)
-    local base = box.base  -- the parameters, when this box is for costs
-    local v = box.given and host.given(box.given, key)
+    local base, given = box.base, box.given  -- base: the parameters, when this box is for costs
+    local v
+    if given ~= nil then v = host.given(given, key) end
     if v ~= nil then v = base and floated(v) or v
-    elseif base ~= nil and row.parameters[key] then
+    elseif base ~= nil and parameters[key] then
       v = floated(base[key])
     else
-      local f = definition(row, key)
+      local f = compiled[key]
+      if f == nil and texts[key] ~= nil then f = definition(row, key) end
       if f ~= nil then
         if busy[key] then error({kind = "broken", why = row.model .. "." .. key .. " depends on itself"}, 0) end
         busy[key] = true
@@ -511,9 +526,10 @@ local function new_box(row, costs)
       end
     end
     if v == nil then fail(key .. " has no value") end
-    rawset(cache, key, v)
-    box.count = box.count + 1
-    touched[box.count] = key
+    cache[key] = v
+    local count = box.count + 1
+    box.count = count
+    touched[count] = key
     return v
   end})
   return box

@@ -58,17 +58,32 @@ ModelSet::Sandbox::Sandbox(const ModelRows& rows)
   if (luaL_loadbufferx(lua_, prelude.data(), prelude.size(), "=prelude", "t") != LUA_OK) {
     std::abort();  // built in and tested
   }
-  constexpr luaL_Reg kHost[] = {{"int", &Int},         {"float", &Float}, {"ints", &Ints},
-                                {"bools", &Bools},     {"lower", &Lower}, {"contains", &Contains},
-                                {"starts", &Starts},   {"after", &After}, {"between", &Between},
-                                {"floats", &Floats},   {"key", &Key},     {"reason", &Reason},
-                                {"input", &Input},     {"extra", &Extra}, {"is_input", &IsInput},
-                                {"forward", &Forward}, {"given", &Given}, {nullptr, nullptr}};
+  constexpr luaL_Reg kHost[] = {{"int", &Int},
+                                {"float", &Float},
+                                {"ints", &Ints},
+                                {"bools", &Bools},
+                                {"lower", &Lower},
+                                {"contains", &Contains},
+                                {"starts", &Starts},
+                                {"after", &After},
+                                {"between", &Between},
+                                {"floats", &Floats},
+                                {"key", &Key},
+                                {"reason", &Reason},
+                                {"input", &Input},
+                                {"extra", &Extra},
+                                {"is_input", &IsInput},
+                                {"forward", &Forward},
+                                {"given", &Given},
+                                {"sequences", &Sequences},
+                                {"is_sequence", &IsSequence},
+                                {"has", &Has},
+                                {nullptr, nullptr}};
   luaL_newlib(lua_, kHost);
   // The functions of the standard library that the prelude uses; none of them stays reachable.
   luaL_requiref(lua_, "_G", luaopen_base, 1);
-  for (const char* name : {"setmetatable", "getmetatable", "error", "pcall", "rawget", "rawset",
-                           "load", "type", "next", "tostring"}) {
+  for (const char* name : {"setmetatable", "getmetatable", "error", "pcall", "rawget", "load",
+                           "type", "next", "tostring"}) {
     lua_getfield(lua_, 3, name);
   }
   lua_remove(lua_, 3);
@@ -77,7 +92,7 @@ ModelSet::Sandbox::Sandbox(const ModelRows& rows)
   lua_setglobal(lua_, "_G");
   lua_newtable(lua_);
   lua_rawseti(lua_, LUA_REGISTRYINDEX, LUA_RIDX_GLOBALS);
-  if (!Call(12, 7)) std::abort();
+  if (!Call(11, 7)) std::abort();
   if (rows_.trusted()) lua_gc(lua_, LUA_GCSTOP);
   for (int* ref : {&null_, &list_, &tuple_, &check_, &quantity_, &evaluate_, &define_}) {
     *ref = luaL_ref(lua_, LUA_REGISTRYINDEX);

@@ -65,6 +65,9 @@ class ModelSet::Sandbox {
   static Sandbox& Self(lua_State* lua) { return **static_cast<Sandbox**>(lua_getextraspace(lua)); }
 
   // What prelude.lua calls; each reads its arguments from the stack.
+  static int Sequences(lua_State* lua);
+  static int IsSequence(lua_State* lua);
+  static int Has(lua_State* lua);
   static int Int(lua_State* lua);
   static int Float(lua_State* lua);
   static int Ints(lua_State* lua);
@@ -83,6 +86,7 @@ class ModelSet::Sandbox {
   static int Given(lua_State* lua);
   static int Forward(lua_State* lua);
 
+  bool IsSequenceAt(int index);
   void PushNull() { lua_rawgeti(lua_, LUA_REGISTRYINDEX, null_); }
   // A new sequence on the stack; items are set with SetItem, then the length with EndSequence.
   void BeginSequence(std::size_t size) { lua_createtable(lua_, 0, static_cast<int>(size) + 1); }
@@ -131,6 +135,7 @@ class ModelSet::Sandbox {
   std::size_t used_ = 0;
   std::size_t garbage_from_ = 0;  // used_ after the last collection
   int define_ = 0, evaluate_ = 0, quantity_ = 0, check_ = 0, tuple_ = 0, list_ = 0, null_ = 0;
+  const void* kinds_[2] = {};  // the metatables of sequences
   std::vector<bool> defined_;
   std::vector<std::uint8_t> stops_;  // by row: how often a limit ended its evaluation
   bool stopped_ = false;             // in this call

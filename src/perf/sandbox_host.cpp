@@ -5,6 +5,38 @@
 
 namespace jarvis::perf {
 
+// sequences(kind, kind): what tells sequences from other tables.
+int ModelSet::Sandbox::Sequences(lua_State* lua) {
+  for (int i = 0; i < 2; ++i)
+    Self(lua).kinds_[i] = lua_topointer(lua, i + 1);
+  return 0;
+}
+
+bool ModelSet::Sandbox::IsSequenceAt(int index) {
+  if (lua_type(lua_, index) != LUA_TTABLE || lua_getmetatable(lua_, index) == 0) return false;
+  const void* const kind = lua_topointer(lua_, -1);
+  lua_pop(lua_, 1);
+  return kind == kinds_[0] || kind == kinds_[1];
+}
+
+int ModelSet::Sandbox::IsSequence(lua_State* lua) {
+  lua_pushboolean(lua, Self(lua).IsSequenceAt(1) ? 1 : 0);
+  return 1;
+}
+
+// has(t, i): a sequence with more items than i.
+int ModelSet::Sandbox::Has(lua_State* lua) {
+  lua_settop(lua, 2);
+  bool has = false;
+  if (Self(lua).IsSequenceAt(1)) {
+    lua_pushliteral(lua, "n");
+    lua_rawget(lua, 1);
+    has = lua_compare(lua, 2, 3, LUA_OPLT) != 0;
+  }
+  lua_pushboolean(lua, has ? 1 : 0);
+  return 1;
+}
+
 int ModelSet::Sandbox::Input(lua_State* lua) {
   const auto* call = static_cast<const OpCall*>(lua_touserdata(lua, 1));
   if (!Self(lua).PushInput(*call, ToText(lua, 2))) lua_pushnil(lua);
