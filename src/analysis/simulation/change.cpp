@@ -42,7 +42,7 @@ class Applier {
     for (std::size_t i = 0; i < change.events.size(); ++i) {
       const double factor = change.factors[std::min(i, change.factors.size() - 1)];
       const std::uint32_t work = recorded_.WorkAt(change.events[i]);
-      if (work != kNoPlace) SetWork(work, delays_[WorkEdge(work)] * factor);
+      if (work != kNoPlace) SetWork(work, delays_[graph_.work_edge[work]] * factor);
     }
     EndWorks();
   }
@@ -130,7 +130,7 @@ class Applier {
       if (!work.to_host && !work.from_host) continue;
       if (work.bytes > 0) {
         const double rate = kPinnedRates[static_cast<std::size_t>(estimate_)];
-        SetWork(w, std::min(delays_[WorkEdge(w)], work.bytes / rate));
+        SetWork(w, std::min(delays_[graph_.work_edge[w]], work.bytes / rate));
       }
       if (work.from_host && work.call != kNoPlace) ReleaseUpload(w);
     }
@@ -157,14 +157,11 @@ class Applier {
     }
     return kNoPlace;
   }
-  std::uint32_t WorkEdge(std::uint32_t work) const {
-    return EdgeOf(graph_.work_end[work], EdgeKind::kGpuWork);
-  }
 
   // What waits for room beside it waits as much shorter; see EndWorks.
   void SetWork(std::uint32_t work, double us) {
-    double& delay = delays_[WorkEdge(work)];
-    if (delay > 0) scaled_.emplace_back(work, us / delay);
+    double& delay = delays_[graph_.work_edge[work]];
+    if (delay > 0 && !graph_.room_edges.empty()) scaled_.emplace_back(work, us / delay);
     delay = us;
   }
 

@@ -70,6 +70,7 @@ struct DependencyGraph {
   std::vector<std::uint32_t> call_end;
   std::vector<std::uint32_t> work_start;
   std::vector<std::uint32_t> work_end;
+  std::vector<std::uint32_t> work_edge;             // a work's own time
   std::vector<std::vector<std::uint32_t>> threads;  // nodes in order of time
   double start = 0;                                 // of node 0, us of RecordedWork
   std::uint32_t dropped_edges = 0;                  // inferred ones that contradicted others

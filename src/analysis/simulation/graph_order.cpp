@@ -127,6 +127,12 @@ DependencyGraph OrderGraph(DependencyGraph draft, std::vector<DraftEdge> edges) 
   graph.call_end = moved(std::move(draft.call_end));
   graph.work_start = moved(std::move(draft.work_start));
   graph.work_end = moved(std::move(draft.work_end));
+  for (const std::uint32_t end : graph.work_end) {
+    std::uint32_t own = kNoPlace;
+    for (std::uint32_t e = graph.EdgesBegin(end); e < graph.EdgesEnd(end) && own == kNoPlace; ++e)
+      own = graph.edges[e].kind == EdgeKind::kGpuWork ? e : kNoPlace;
+    graph.work_edge.push_back(own);
+  }
   for (auto& thread : draft.threads)
     graph.threads.push_back(moved(std::move(thread)));
   return graph;

@@ -31,6 +31,11 @@ bool IsHostTime(EdgeKind kind) {
   return kind == EdgeKind::kHostSegment || kind == EdgeKind::kHostCall;
 }
 
+void Edit(const DelayEdits& edits, Delays* delays) {
+  for (const auto& [edge, delay] : edits)
+    (*delays)[edge] = delay;
+}
+
 }  // namespace
 
 std::string_view ReadingText(Reading reading) {
@@ -191,21 +196,41 @@ void Simulation::Judge(const LaunchQueue& queue) {
 Delays Simulation::DelaysOf(const ReadingDelays& reading) const {
   if (!reading.all.empty()) return reading.all;
   Delays delays = fitted_.observed;
-  for (const auto& [edge, delay] : reading.differs)
-    delays[edge] = delay;
+  Edit(reading.differs, &delays);
   return delays;
 }
 
-double Simulation::WallAfter(const ReadingDelays& reading, std::span<const Change> changes,
-                             Estimate estimate, std::vector<double>* times) const {
-  Delays delays = DelaysOf(reading);
+DelayEdits Simulation::EditsOf(const Delays& delays, std::span<const Change> changes,
+                               Estimate estimate) const {
+  DelayEdits edits;
+  if (changes.empty()) return edits;
+  Delays after = delays;
+  ApplyChanges(Target(), changes, estimate, &after);
+  for (std::uint32_t e = 0; e < after.size(); ++e) {
+    if (after[e] != delays[e]) edits.emplace_back(e, after[e]);
+  }
+  return edits;
+}
+
+double Simulation::WallAfter(std::size_t reading, const GivenChanges& given,
+                             std::span<const Change> changes, Estimate estimate,
+                             std::vector<double>* times) const {
+  Delays delays = DelaysOf(readings_[reading]);
+  if (!given.of_readings.empty()) {
+    Edit(estimate == Estimate::kLeast  ? given.least
+         : estimate == Estimate::kMost ? given.most
+                                       : given.of_readings[reading],
+         &delays);
+  }
   ApplyChanges(Target(), changes, estimate, &delays);
   return Replay(graph_, delays, times);
 }
 
 // What the changes take away from the delays themselves, wherever it lies.
-void Simulation::SetRemoved(std::span<const Change> changes, Outcome* outcome) const {
+void Simulation::SetRemoved(const GivenChanges& given, std::span<const Change> changes,
+                            Outcome* outcome) const {
   Delays delays = fitted_.observed;
+  Edit(given.of_recorded, &delays);
   ApplyChanges(Target(), changes, Estimate::kExpected, &delays);
   for (std::size_t e = 0; e < graph_.edges.size(); ++e) {
     if (delays[e] == fitted_.observed[e] || delays[e] < kNoEdge / 2) continue;
@@ -223,7 +248,7 @@ double Simulation::SilentShare(std::span<const Change> changes) const {
   }
   if (of_code.empty() || host_path_us_ <= 0) return 0;
   Outcome outcome;
-  SetRemoved(of_code, &outcome);
+  SetRemoved({}, of_code, &outcome);
   return std::clamp(outcome.host_ms / (host_path_us_ * kToMs), 0.0, 1.0);
 }
 
@@ -232,11 +257,18 @@ GivenChanges Simulation::Given(std::vector<Change> changes) const {
   given.changes = std::move(changes);
   if (empty()) return given;
   std::vector<double> times;
-  for (const ReadingDelays& reading : readings_)
-    given.wall_us.push_back(WallAfter(reading, given.changes, Estimate::kExpected, &times));
+  for (std::size_t at = 0; at < readings_.size(); ++at) {
+    given.of_readings.push_back(
+        EditsOf(DelaysOf(readings_[at]), given.changes, Estimate::kExpected));
+    given.wall_us.push_back(WallAfter(at, given, {}, Estimate::kExpected, &times));
+  }
+  const Delays ours = DelaysOf(readings_[0]);
+  given.least = EditsOf(ours, given.changes, Estimate::kLeast);
+  given.most = EditsOf(ours, given.changes, Estimate::kMost);
+  given.of_recorded = EditsOf(fitted_.observed, given.changes, Estimate::kExpected);
   given.saved_ms = (readings_[0].wall_us - given.wall_us[0]) * kToMs;
   Outcome removed;
-  SetRemoved(given.changes, &removed);
+  SetRemoved(given, {}, &removed);
   given.gpu_ms = removed.gpu_ms;
   given.host_ms = removed.host_ms;
   return given;
@@ -245,8 +277,6 @@ GivenChanges Simulation::Given(std::vector<Change> changes) const {
 Outcome Simulation::WhatIf(const GivenChanges& given, std::span<const Change> changes) const {
   Outcome outcome;
   if (empty()) return outcome;
-  std::vector<Change> all = given.changes;
-  all.insert(all.end(), changes.begin(), changes.end());
   std::vector<double> times;
   const auto before = [&](std::size_t reading) {
     return given.wall_us.empty() ? readings_[reading].wall_us : given.wall_us[reading];
@@ -254,9 +284,8 @@ Outcome Simulation::WhatIf(const GivenChanges& given, std::span<const Change> ch
   outcome.before_ms = before(0) * kToMs;
   bool first = true;
   const auto consider = [&](std::size_t at, Estimate estimate) {
-    const ReadingDelays& reading = readings_[at];
-    const double saved = (before(at) - WallAfter(reading, all, estimate, &times)) * kToMs;
-    if (reading.reading == Reading::kCollectivesPinned) {
+    const double saved = (before(at) - WallAfter(at, given, changes, estimate, &times)) * kToMs;
+    if (readings_[at].reading == Reading::kCollectivesPinned) {
       outcome.this_rank_ms = saved;
       return;
     }
@@ -267,11 +296,11 @@ Outcome Simulation::WhatIf(const GivenChanges& given, std::span<const Change> ch
     }
     if (saved < outcome.low_ms) {
       outcome.low_ms = saved;
-      outcome.lowest = reading.reading;
+      outcome.lowest = readings_[at].reading;
     }
     if (saved > outcome.high_ms) {
       outcome.high_ms = saved;
-      outcome.highest = reading.reading;
+      outcome.highest = readings_[at].reading;
     }
   };
   for (std::size_t at = 0; at < readings_.size(); ++at)
@@ -280,7 +309,7 @@ Outcome Simulation::WhatIf(const GivenChanges& given, std::span<const Change> ch
     consider(0, Estimate::kLeast);
     consider(0, Estimate::kMost);
   }
-  SetRemoved(all, &outcome);
+  SetRemoved(given, changes, &outcome);
   outcome.gpu_ms -= given.gpu_ms;
   outcome.host_ms -= given.host_ms;
   Widen(changes, &outcome);

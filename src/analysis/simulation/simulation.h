@@ -78,9 +78,16 @@ struct Outcome {
   Reading highest = Reading::kOurs;
 };
 
+// Edges whose delays are others than before, with these.
+using DelayEdits = std::vector<std::pair<std::uint32_t, double>>;
+
 // Changes that every question takes for made, and what the wall time is with them.
 struct GivenChanges {
   std::vector<Change> changes;
+  // What they do to the delays, so that no question makes them again: of each reading as expected,
+  // of ours at its least and most, and of what was recorded.
+  std::vector<DelayEdits> of_readings;
+  DelayEdits least, most, of_recorded;
   std::vector<double> wall_us;  // by reading
   double saved_ms = 0;          // by them, expected
   double gpu_ms = 0;            // that they take away
@@ -135,8 +142,8 @@ class Simulation {
   // The delays of a reading: ours with some replaced.
   struct ReadingDelays {
     Reading reading;
-    Delays all;                                             // of kConstants; else empty
-    std::vector<std::pair<std::uint32_t, double>> differs;  // edges and delays
+    Delays all;          // of kConstants; else empty
+    DelayEdits differs;  // from ours
     double wall_us = 0;
   };
 
@@ -145,9 +152,13 @@ class Simulation {
   void AddReading(Reading reading, const Delays& delays);
   void Judge(const LaunchQueue& queue);
   Delays DelaysOf(const ReadingDelays& reading) const;
-  double WallAfter(const ReadingDelays& reading, std::span<const Change> changes, Estimate estimate,
-                   std::vector<double>* times) const;
-  void SetRemoved(std::span<const Change> changes, Outcome* outcome) const;
+  // What changes do to some delays.
+  DelayEdits EditsOf(const Delays& delays, std::span<const Change> changes,
+                     Estimate estimate) const;
+  double WallAfter(std::size_t reading, const GivenChanges& given, std::span<const Change> changes,
+                   Estimate estimate, std::vector<double>* times) const;
+  void SetRemoved(const GivenChanges& given, std::span<const Change> changes,
+                  Outcome* outcome) const;
   void Widen(std::span<const Change> changes, Outcome* outcome) const;
   double SilentShare(std::span<const Change> changes) const;
   ChangeTarget Target() const { return {recorded_, graph_, waits_}; }

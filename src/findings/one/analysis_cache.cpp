@@ -58,6 +58,13 @@ std::size_t BytesOf(std::span<const analysis::Change> changes) {
   return bytes;
 }
 
+std::size_t BytesOf(const analysis::GivenChanges& given) {
+  std::size_t edits = given.least.capacity() + given.most.capacity() + given.of_recorded.capacity();
+  for (const analysis::DelayEdits& reading : given.of_readings)
+    edits += reading.capacity();
+  return sizeof(given) + BytesOf(given.changes) + edits * sizeof(analysis::DelayEdits::value_type);
+}
+
 std::size_t BytesOf(const std::vector<Finding>& findings) {
   std::size_t bytes = 0;
   for (const Finding& f : findings) {
@@ -81,7 +88,7 @@ std::size_t BytesOf(const Analysis& analysis) {
     for (const Operation& operation : category.operations)
       bytes += BytesOf(operation);
   }
-  if (analysis.wall.given != nullptr) bytes += BytesOf(analysis.wall.given->changes);
+  if (analysis.wall.given != nullptr) bytes += BytesOf(*analysis.wall.given);
   for (const Quality& one : analysis.quality)
     bytes += sizeof(one) + one.text.capacity() + one.consequence.capacity();
   for (const Gap& gap : analysis.idle.gaps) {
