@@ -46,10 +46,14 @@ class Connection : public rpc::Receiver,
  public:
   // The channel of OnMessage(); it must live until Detach() or the connection's end.
   Connection(Server& server, rpc::Channel& channel)
-      : server_(server), channel_(&channel, [](rpc::Channel*) {}), news_(channel_) {}
-  // `principal`: whose tasks are this client's; empty: nobody in particular.
-  Connection(Server& server, std::string principal)
-      : server_(server), principal_(std::move(principal)) {}
+      : server_(server),
+        client_(server.NextClient()),
+        channel_(&channel, [](rpc::Channel*) {}),
+        news_(channel_) {}
+  // `principal`: whose tasks are this client's; empty: nobody in particular. `client`: whose turn
+  // its calls take at the workers.
+  Connection(Server& server, std::string principal, std::string client)
+      : server_(server), principal_(std::move(principal)), client_(std::move(client)) {}
 
   void OnMessage(std::string_view text) override;
   void OnOverlong() override;
@@ -153,6 +157,7 @@ class Connection : public rpc::Receiver,
 
   Server& server_;
   const std::string principal_;
+  const std::string client_;
   // Used by the thread that gives messages only.
   Revision negotiated_ = kNewestHandshake;
   Json capabilities_ = Json::object();  // of a client that said them once

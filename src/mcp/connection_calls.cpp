@@ -301,15 +301,15 @@ bool Connection::Submit(ToolCost cost, rpc::WorkerPool::Task task) {
     }
     self.idle_.notify_all();
   };
-  const bool taken =
-      server_.pool(cost).Submit([self = shared_from_this(), done, task = std::move(task)] {
-        try {
-          task();
-        } catch (const std::exception& exception) {  // only if there is no memory for the answer
-          rpc::LogWarning(std::string("an answer was lost: ") + exception.what());
-        }
-        done(*self);
-      });
+  auto run = [self = shared_from_this(), done, task = std::move(task)] {
+    try {
+      task();
+    } catch (const std::exception& exception) {  // only if there is no memory for the answer
+      rpc::LogWarning(std::string("an answer was lost: ") + exception.what());
+    }
+    done(*self);
+  };
+  const bool taken = server_.pool(cost).Submit(std::move(run), client_);
   if (!taken) done(*this);
   return taken;
 }

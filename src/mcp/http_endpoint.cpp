@@ -277,7 +277,7 @@ HttpReply HttpEndpoint::PostInitialize(const HttpRequest& request, rpc::Message 
                                        rpc::HttpPeer& peer) {
   const auto exchange = Begin(request);
   if (!exchange) return Full();
-  auto connection = server_.ConnectAs(request.principal);
+  auto connection = server_.ConnectSession(request.principal);
   connection->Accept(std::move(message), exchange->mailbox);
   const Mailbox::Mail mail = exchange->mailbox->Take();
   if (mail.answer.is_object() && mail.answer.contains("result")) {

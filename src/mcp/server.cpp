@@ -35,7 +35,12 @@ std::shared_ptr<Connection> Server::Connect(rpc::Channel& channel) {
 }
 
 std::shared_ptr<Connection> Server::ConnectAs(const std::string& principal) {
-  return std::make_shared<Connection>(*this, principal);
+  return std::make_shared<Connection>(*this, principal, "=" + principal);
+}
+
+std::shared_ptr<Connection> Server::ConnectSession(const std::string& principal) {
+  return std::make_shared<Connection>(*this, principal,
+                                      principal.empty() ? NextClient() : "=" + principal);
 }
 
 // The first change is told at once, those within the next second together at its end.

@@ -4,8 +4,10 @@
 // Threads: Connect() and Announce() from any. The server outlives its connections.
 #pragma once
 
+#include <atomic>
 #include <chrono>
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -42,8 +44,13 @@ class Server {
 
   // The channel must live until Connection::Detach() or the connection's end.
   std::shared_ptr<Connection> Connect(rpc::Channel& channel);
-  // A connection whose messages each bring a channel.
+  // A connection whose messages each bring a channel: for one request, or for a session of many.
+  // Clients take turns at the workers: all that has one principal is one client, and where nobody
+  // is known each session is one and all requests without a session together.
   std::shared_ptr<Connection> ConnectAs(const std::string& principal);
+  std::shared_ptr<Connection> ConnectSession(const std::string& principal);
+  // The name, among those who take turns, of a client that is nobody in particular.
+  std::string NextClient() { return "#" + std::to_string(++clients_); }
 
   // Does no call run or wait? Waits for it at most this long, for each cost.
   bool WaitIdle(std::chrono::milliseconds patience) {
@@ -71,6 +78,7 @@ class Server {
   const RequestStates states_;
   Changes changes_;
   Tasks tasks_;
+  std::atomic<std::uint64_t> clients_ = 0;
   std::mutex mutex_;
   bool resources_told_ = false;  // a moment ago; the next telling waits
   bool resources_to_tell_ = false;

@@ -6,11 +6,11 @@
 namespace jarvis::rpc {
 
 WorkerPool::~WorkerPool() {
-  std::deque<Task> dropped;
+  TurnQueue dropped(0);
   {
     const std::lock_guard lock(mutex_);
     stopping_ = true;
-    dropped.swap(queue_);
+    std::swap(dropped, queue_);
     for (Worker* worker : idle_)
       worker->wake.notify_one();
   }
@@ -18,24 +18,42 @@ WorkerPool::~WorkerPool() {
     worker.thread.join();
 }
 
-bool WorkerPool::Submit(Task task) {
+bool WorkerPool::Submit(Task task, const std::string& client) {
   Worker* given = nullptr;
   {
     const std::lock_guard lock(mutex_);
     if (stopping_) return false;
-    if (!idle_.empty()) {
+    const bool may_run = MayRun(client);
+    if (may_run && !idle_.empty()) {
       given = idle_.back();
       idle_.pop_back();
-      given->task = std::move(task);
+      queue_.Start(client);
+      ++busy_;
+      given->turn = {client, std::move(task)};
     } else {
-      if (queue_.size() >= queue_max_) return false;
-      const bool needs_thread = workers_.size() < threads_max_;
-      if (needs_thread && !StartThread() && workers_.empty()) return false;
-      queue_.push_back(std::move(task));
+      if (!queue_.Push(client, std::move(task))) return false;
+      const bool needs_thread = workers_.size() < threads_max_ ||
+                                (may_run && workers_.size() < threads_max_ + spare_max_);
+      if (needs_thread && !StartThread() && workers_.empty()) {
+        queue_.Clear();  // there was nothing else in it, as nobody works
+        return false;
+      }
     }
   }
   if (given != nullptr) given->wake.notify_one();
   return true;
+}
+
+bool WorkerPool::MayRun(const std::string& client) const {
+  if (busy_ < threads_max_) return true;
+  return busy_ < threads_max_ + spare_max_ && !queue_.IsRunning(client);
+}
+
+TurnQueue::Turn WorkerPool::NextTurn() {
+  if (busy_ >= threads_max_ + spare_max_) return {};
+  TurnQueue::Turn turn = queue_.Pop(busy_ >= threads_max_);
+  if (turn.task) ++busy_;
+  return turn;
 }
 
 bool WorkerPool::WaitIdle(std::chrono::milliseconds patience) {
@@ -58,19 +76,19 @@ bool WorkerPool::StartThread() {
 void WorkerPool::Work(Worker& self) {
   std::unique_lock lock(mutex_);
   while (!stopping_) {
-    if (queue_.empty()) {
+    self.turn = NextTurn();
+    if (!self.turn.task) {
       idle_.push_back(&self);
       if (idle_.size() == workers_.size()) done_.notify_all();
-      self.wake.wait(lock, [&] { return stopping_ || self.task; });
+      self.wake.wait(lock, [&] { return stopping_ || self.turn.task; });
       if (stopping_) return;
-    } else {
-      self.task = std::move(queue_.front());
-      queue_.pop_front();
     }
     lock.unlock();
-    self.task();
-    self.task = nullptr;  // what the task owns goes before the next wait
+    self.turn.task();
+    self.turn.task = nullptr;  // what the task owns goes before the next wait
     lock.lock();
+    --busy_;
+    queue_.Finish(self.turn.client);
   }
 }
 

@@ -5,34 +5,39 @@
 // with a condition variable for each thread the one who submits never waits for a thread that was
 // woken before, which with a shared one it does.
 //
+// Clients take turns. Some threads beyond the maximum are kept for clients of whom nothing runs, so
+// that one with many long tasks makes nobody wait for one of them to end.
+//
 // Threads: Submit() may be called from any thread, also from a task.
 #pragma once
 
 #include <chrono>
 #include <condition_variable>
 #include <cstddef>
-#include <deque>
 #include <functional>
 #include <list>
 #include <mutex>
+#include <string>
 #include <thread>
 #include <vector>
+
+#include "rpc/turn_queue.h"
 
 namespace jarvis::rpc {
 
 class WorkerPool {
  public:
-  using Task = std::function<void()>;  // does not throw
+  using Task = TurnQueue::Task;
 
   WorkerPool(std::size_t threads_max, std::size_t queue_max)
-      : threads_max_(threads_max), queue_max_(queue_max) {}
+      : threads_max_(threads_max), spare_max_((threads_max + 1) / 2), queue_(queue_max) {}
   WorkerPool(const WorkerPool&) = delete;
   WorkerPool& operator=(const WorkerPool&) = delete;
   // Waits for the tasks that run; those that still wait are dropped.
   ~WorkerPool();
 
-  // False: the queue is full and the task was not taken.
-  [[nodiscard]] bool Submit(Task task);
+  // False: the queue is full and the task was not taken. `client`: whose turn it takes.
+  [[nodiscard]] bool Submit(Task task, const std::string& client = {});
   // Does no task run or wait? Waits for it at most this long.
   bool WaitIdle(std::chrono::milliseconds patience);
 
@@ -40,19 +45,24 @@ class WorkerPool {
   struct Worker {
     std::thread thread;
     std::condition_variable wake;
-    Task task;  // that it was given while it was idle
+    TurnQueue::Turn turn;  // that it was given while it was idle
   };
 
   void Work(Worker& self);
-  bool StartThread();  // REQUIRES: mutex_ held
+  // The following REQUIRE: mutex_ held.
+  bool StartThread();
+  // May a task of this client run now, and if all regular threads are busy, only as its first?
+  bool MayRun(const std::string& client) const;
+  TurnQueue::Turn NextTurn();
 
   const std::size_t threads_max_;
-  const std::size_t queue_max_;
+  const std::size_t spare_max_;
   std::mutex mutex_;
   std::condition_variable done_;  // no task runs or waits
-  std::deque<Task> queue_;        // only while no worker is idle
+  TurnQueue queue_;
   std::list<Worker> workers_;
   std::vector<Worker*> idle_;  // the one that waits longest first
+  std::size_t busy_ = 0;       // workers that have a task
   bool stopping_ = false;
 };
 

@@ -190,6 +190,18 @@ TEST_CASE_FIXTURE(Fixture, "calls over the queue are told to come again, each on
   CHECK(busy >= kCalls - 8 - 2);
 }
 
+TEST_CASE_FIXTURE(Fixture, "a client with many calls makes nobody wait for their end") {
+  for (int i = 0; i < 12; ++i)
+    client.Put(Request(i, "tools/call", CallParams("gate")));
+  REQUIRE(gate.WaitForCalls(2));  // as many as there are workers
+  MemoryClient other(server);
+  CHECK(Text(other.Ask(Request(1, "tools/call", CallParams("echo"))).front()) == "hi");
+  MemoryClient third(server);
+  CHECK(Text(third.Ask(Request(1, "tools/call", CallParams("echo"))).front()) == "hi");
+  gate.Open();
+  CHECK(client.connection->WaitIdle(std::chrono::seconds(20)));
+}
+
 TEST_CASE_FIXTURE(Fixture, "at the end calls are stopped and still answered") {
   client.Put(Request(1, "tools/call", CallParams("gate")));
   REQUIRE(gate.WaitForCalls(1));

@@ -4,7 +4,9 @@
 #include <chrono>
 #include <future>
 #include <memory>
+#include <mutex>
 #include <set>
+#include <string>
 #include <thread>
 
 #include <doctest/doctest.h>
@@ -103,6 +105,64 @@ TEST_CASE("idle threads take tasks beyond the queue") {
   open.set_value();
   REQUIRE(pool.WaitIdle(std::chrono::seconds(10)));
   CHECK(ran.load() == 1 + taken.load());
+}
+
+TEST_CASE("clients take turns, and none has all of the queue") {
+  WorkerPool pool(1, 8);
+  std::promise<void> open;
+  const std::shared_future<void> gate(open.get_future());
+  std::promise<void> started;
+  REQUIRE(pool.Submit(
+      [&] {
+        started.set_value();
+        gate.wait();
+      },
+      "greedy"));
+  started.get_future().wait();
+  // The thread beyond the maximum is taken too, by somebody of whom nothing ran.
+  std::promise<void> spare;
+  REQUIRE(pool.Submit(
+      [&] {
+        spare.set_value();
+        gate.wait();
+      },
+      "second"));
+  REQUIRE(spare.get_future().wait_for(std::chrono::seconds(10)) == std::future_status::ready);
+  std::mutex mutex;
+  std::string order;
+  const auto note = [&](char who) {
+    return [&, who] {
+      const std::lock_guard lock(mutex);
+      order += who;
+    };
+  };
+  int greedy = 0;
+  for (int i = 0; i < 8; ++i)
+    greedy += pool.Submit(note('g'), "greedy") ? 1 : 0;
+  CHECK(greedy == 6);
+  CHECK(pool.Submit(note('t'), "third"));
+  CHECK(pool.Submit(note('t'), "third"));
+  CHECK_FALSE(pool.Submit(note('f'), "fourth"));
+  open.set_value();
+  REQUIRE(pool.WaitIdle(std::chrono::seconds(10)));
+  CHECK(order.size() == 8);
+  // With two threads at work neighbours may change places; nobody waits for all of another's.
+  CHECK(order.find_last_of('t') <= 5);
+}
+
+TEST_CASE("a client of whom nothing runs waits for nobody's long tasks") {
+  WorkerPool pool(2, 100);
+  std::promise<void> open;
+  const std::shared_future<void> gate(open.get_future());
+  for (int i = 0; i < 12; ++i)
+    REQUIRE(pool.Submit([&] { gate.wait(); }, "greedy"));
+  for (int i = 0; i < 20; ++i) {
+    auto done = std::make_shared<std::promise<void>>();
+    REQUIRE(pool.Submit([done] { done->set_value(); }, "other"));
+    REQUIRE(done->get_future().wait_for(std::chrono::seconds(10)) == std::future_status::ready);
+  }
+  open.set_value();
+  REQUIRE(pool.WaitIdle(std::chrono::seconds(10)));
 }
 
 TEST_CASE("a task may submit another") {

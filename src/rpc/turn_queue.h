@@ -1,0 +1,53 @@
+// Tasks that wait, by the client who gave them: clients take turns, so that one with many tasks
+// makes another wait for one of them and not for all.
+//
+// Threads: none of its own; whoever has one guards it.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <map>
+#include <string>
+
+namespace jarvis::rpc {
+
+class TurnQueue {
+ public:
+  using Task = std::function<void()>;  // does not throw
+  struct Turn {
+    std::string client;
+    Task task;  // empty: nobody's turn
+  };
+
+  explicit TurnQueue(std::size_t size_max) : size_max_(size_max) {}
+
+  // False: it is full, or this client has its share of it, three quarters.
+  [[nodiscard]] bool Push(const std::string& client, Task task);
+  // The next one's first task, which counts as running from now on. `idle_clients_only`: the next
+  // of those who have none running.
+  Turn Pop(bool idle_clients_only);
+  // A task that runs without having waited.
+  void Start(const std::string& client) { ++clients_[client].running; }
+  // A task that was popped or started is done.
+  void Finish(const std::string& client);
+
+  bool empty() const { return size_ == 0; }
+  bool IsRunning(const std::string& client) const;
+  void Clear() { *this = TurnQueue(size_max_); }
+
+ private:
+  struct Client {
+    std::deque<Task> waiting;
+    std::size_t running = 0;
+    std::uint64_t turn = 0;  // of its first task that waits: the lowest is next
+  };
+
+  std::size_t size_max_;
+  std::size_t size_ = 0;  // tasks that wait
+  std::uint64_t turns_ = 0;
+  std::map<std::string, Client> clients_;  // those with a task that waits or runs
+};
+
+}  // namespace jarvis::rpc
