@@ -3,17 +3,17 @@
 
 #include <cstdio>
 #include <cstdlib>
-#include <source_location>
 #include <string_view>
 
 namespace jarvis::testing {
 
-// Ends the program when it does not hold, so that the fuzzer keeps the input.
-inline void Require(bool holds, std::string_view what = "",
-                    std::source_location where = std::source_location::current()) {
+// Ends the program when it does not hold, so that the fuzzer keeps the input. The place is asked of
+// the compiler itself, as clang 14 has no std::source_location.
+inline void Require(bool holds, std::string_view what = "", const char* file = __builtin_FILE(),
+                    int line = __builtin_LINE()) {
   if (holds) return;
-  std::fprintf(stderr, "%s:%u: does not hold: %.*s\n", where.file_name(),
-               static_cast<unsigned>(where.line()), static_cast<int>(what.size()), what.data());
+  std::fprintf(stderr, "%s:%d: does not hold: %.*s\n", file, line, static_cast<int>(what.size()),
+               what.data());
   std::abort();
 }
 

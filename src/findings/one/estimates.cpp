@@ -455,9 +455,9 @@ void MakeCauseFindings(const Calls& calls, const WorkContext& context,
       const double x = time[a->category], y = time[b->category];
       return x != y ? x > y : a->gpu_us > b->gpu_us;
     });
-    const auto home = std::find_if(
-        categories->begin(), categories->end(),
-        [&](const CategoryAnalysis& one) { return one.key == members.front()->category; });
+    const std::string_view named = members.front()->category;
+    const auto home = std::find_if(categories->begin(), categories->end(),
+                                   [&](const CategoryAnalysis& one) { return one.key == named; });
     FindingMaker(calls, context, &*home).AddCause(members);
   }
 }

@@ -133,8 +133,9 @@ class ChangeReader {
   // That there are no others, and each is of its kind.
   Status CheckMembers() const {
     for (const auto& [name, value] : object_->items()) {
-      const auto* member = std::find_if(std::begin(kMembers), std::end(kMembers),
-                                        [&](const Member& one) { return one.name == name; });
+      const auto* member =
+          std::find_if(std::begin(kMembers), std::end(kMembers),
+                       [&name = name](const Member& one) { return one.name == name; });
       if (member == std::end(kMembers)) {
         std::vector<std::string_view> names;
         for (const Member& one : kMembers)
