@@ -1,6 +1,7 @@
 #include "compat/tracelens.h"
 
 #include <algorithm>
+#include <limits>
 #include <unordered_map>
 
 #include "compat/python_set.h"
@@ -253,8 +254,9 @@ analysis::TableRules TraceLensRules() {
   rules.drop_null_keys = true;               // P12
   rules.descending = &LibraryDescending;     // P39
   rules.models = &TraceLensModels();
-  rules.megabyte = 1024.0 * 1024.0;           // E40
-  rules.float_parameter_columns = true;       // A4
+  rules.megabyte = 1024.0 * 1024.0;      // E40
+  rules.float_parameter_columns = true;  // A4
+  rules.stack_frames_max = std::numeric_limits<std::size_t>::max();
   rules.empty_sums_are_zero = true;           // as its library adds
   rules.overlap_names_by_first_sight = true;  // T14
   // P13, P18.

@@ -68,10 +68,11 @@ analysis::ReportReading TraceLensReading(const trace::EventStore& recorded,
   reading.has_coverage = false;
   reading.calls = [&events, tree, attribution = reading.attribution, rows = reading.rules.models,
                    how,
-                   inference = options.inference](const Job&) -> Result<analysis::ReportCalls> {
-    auto works = std::make_unique<analysis::OpWorks>(events, *rows);
+                   inference = options.inference](const Job& job) -> Result<analysis::ReportCalls> {
+    auto works = std::make_unique<analysis::OpWorks>(events, *rows, &job);
     analysis::ReportCalls calls = CallsOf(
         CollectTraceLensWork(events, *tree, *attribution, *works, {how.python_frames, inference}));
+    JV_TRY(job.Check());
     calls.works = std::move(works);
     return calls;
   };

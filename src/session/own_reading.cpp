@@ -104,9 +104,10 @@ analysis::ReportReading OwnReading(const LoadedTrace& trace,
                    rows = reading.rules.models](const Job& job) -> Result<analysis::ReportCalls> {
     analysis::ReportCalls calls;
     if (options.pseudo_ops) {
-      calls.works = std::make_unique<analysis::OpWorks>(trace.events(), *rows);
+      calls.works = std::make_unique<analysis::OpWorks>(trace.events(), *rows, &job);
       calls.unified = std::make_shared<const std::vector<WorkCall>>(
           analysis::CollectWorkCalls({trace.events(), trace.tree(), *attribution, *calls.works}));
+      JV_TRY(job.Check());
     } else {
       // Shared with all others who ask for them.
       JV_ASSIGN(const auto known, WorkOf(trace, options.models, job));

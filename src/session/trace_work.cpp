@@ -45,7 +45,7 @@ Result<std::shared_ptr<const TraceWork>> WorkOf(
       work->attribution = std::make_unique<const analysis::Attribution>(
           analysis::Attribute(trace.events(), trace.tree(), analysis::PseudoOps(), *models));
     }
-    analysis::OpWorks evaluated(trace.events(), work->rows());
+    analysis::OpWorks evaluated(trace.events(), work->rows(), &job);
     work->calls = analysis::CollectWorkCalls(
         {trace.events(), trace.tree(), work->attribution ? *work->attribution : trace.attribution(),
          evaluated});

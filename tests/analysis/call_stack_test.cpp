@@ -65,15 +65,18 @@ TEST_CASE("what stands on a call stack") {
 TEST_CASE("stacks of several kernels as one") {
   const Names op = {"run.py", "aten::linear", "aten::addmm"};
   const KernelStack alone[] = {{{"torch/x.py(1): f"}, "gemm_16"}};
-  CHECK(JoinCallStacks(op, alone).Text() ==
+  CHECK(JoinCallStacks(op, alone).Text(128) ==
         "['run.py', 'aten::linear', 'aten::addmm', 'torch/x.py(1): f', 'gemm_16']");
   // A row without a stack of its own.
   const KernelStack bare[] = {{{}, "k"}};
-  CHECK(JoinCallStacks({}, bare).Text() == "['k']");
-  CHECK(JoinCallStacks(op, {}).Text() == "Not found");
+  CHECK(JoinCallStacks({}, bare).Text(128) == "['k']");
+  const std::vector<std::string> deep = {"a", "b", "c", "d", "e", "f"};
+  CHECK(JoinCallStacks(deep, bare).Text(7) == "['a', 'b', 'c', 'd', 'e', 'f', 'k']");
+  CHECK(JoinCallStacks(deep, bare).Text(4) == "['a', 'b', '... 3 more ...', 'f', 'k']");
+  CHECK(JoinCallStacks(op, {}).Text(128) == "Not found");
   const KernelStack several[] = {{{"f", "g"}, "a"}, {{"f", "h"}, "b"}, {{"f", "g"}, "a"}};
   const CallStack stack = JoinCallStacks(op, several);
-  CHECK(stack.Text() == "['run.py', 'aten::linear', 'aten::addmm', 'f', ['g', 'a'], ['h', 'b']]");
+  CHECK(stack.Text(128) == "['run.py', 'aten::linear', 'aten::addmm', 'f', ['g', 'a'], ['h', 'b']]");
   CHECK(stack.Flat() == Names{"run.py", "aten::linear", "aten::addmm", "f", "g", "a", "h", "b"});
   // As many tails as there are different kernels.
   const KernelStack same[] = {{{}, "a"}, {{}, "a"}};

@@ -198,6 +198,29 @@ TEST_CASE("many calls, evaluated several at a time, have the work that each has 
   }
 }
 
+TEST_CASE("once its job is stopped no call is evaluated any more") {
+  TraceText text;
+  for (int i = 0; i < 600; ++i) {
+    text.OpWithKernel(
+        "aten::mm", 100 * i, 50, "k", 100 * i + 60, 5, i + 1,
+        fmt::format(R"("Input Dims":[[8,{0}],[{0},16]],"Input type":["float","float"],)"
+                    R"("Input Strides":[[{0},1],[16,1]])",
+                    i + 1));
+  }
+  const testing::Loaded loaded = testing::Load(text);
+  const Attribution attribution = Attribute(loaded.events(), loaded.tree);
+  for (const bool stopped : {false, true}) {
+    Job job;
+    if (stopped) job.Stop();
+    OpWorks works(loaded.events(), perf::BuiltinRows(), &job);
+    int known = 0;
+    for (const WorkCall& call :
+         CollectWorkCalls({loaded.events(), loaded.tree, attribution, works}))
+      known += call.work != nullptr && call.work->flops ? 1 : 0;
+    CHECK(known == (stopped ? 0 : 600));
+  }
+}
+
 TEST_CASE("metrics") {
   perf::OpWork work;
   work.flops = 2e9;

@@ -4,6 +4,7 @@
 #include <array>
 #include <optional>
 #include <set>
+#include <string>
 
 #include "base/text.h"
 #include "table/py_text.h"
@@ -103,13 +104,29 @@ std::string ListText(std::span<const std::string> names) {
   return text + "]";
 }
 
-std::string CallStack::Text() const {
+namespace {
+
+// As CallStack::Text() lists frames.
+std::string EndsText(std::span<const std::string> frames, std::size_t frames_max) {
+  if (frames.size() <= frames_max) return ListText(frames);
+  const std::size_t first = frames_max / 2;
+  const std::size_t last = frames_max - first;
+  std::vector<std::string> ends(frames.begin(),
+                                frames.begin() + static_cast<std::ptrdiff_t>(first));
+  ends.push_back("... " + std::to_string(frames.size() - frames_max) + " more ...");
+  ends.insert(ends.end(), frames.end() - static_cast<std::ptrdiff_t>(last), frames.end());
+  return ListText(ends);
+}
+
+}  // namespace
+
+std::string CallStack::Text(std::size_t frames_max) const {
   if (frames.empty() && tails.empty()) return std::string(kNotFound);
-  std::string text = ListText(frames);
+  std::string text = EndsText(frames, frames_max);
   text.pop_back();
   for (const std::vector<std::string>& tail : tails) {
     if (text.size() > 1) text += ", ";
-    text += ListText(tail);
+    text += EndsText(tail, frames_max);
   }
   return text + "]";
 }

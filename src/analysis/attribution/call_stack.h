@@ -37,8 +37,9 @@ struct CallStack {
   std::vector<std::string> frames;              // common to all, outermost first
   std::vector<std::vector<std::string>> tails;  // where kernels part; empty for one kernel
 
-  // "['a', 'b', ['c', 'kernel'], ['kernel2']]"; "Not found" without any frame.
-  std::string Text() const;
+  // "['a', 'b', ['c', 'kernel'], ['kernel2']]"; "Not found" without any frame. Of a list of more
+  // frames than `frames_max` both ends, and between them how many are left out.
+  std::string Text(std::size_t frames_max) const;
   std::vector<std::string> Flat() const;  // the frames, then every tail
 };
 

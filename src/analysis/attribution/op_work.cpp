@@ -153,6 +153,10 @@ const perf::OpWork& OpWorks::WorkOf(const perf::ModelRow& model, EventIndex op,
   const CallContext needed = Needed(model, given);
   const auto [found, added] = index_.try_emplace(KeyOf(model, op, needed, backward), nullptr);
   if (!added) return *found->second;
+  if (Stopped()) {
+    found->second = &works_.emplace_back();
+    return works_.back();
+  }
   Prepared prepared = Prepare(model, op, needed);
   works_.push_back(EvaluateWith(set_, model, &prepared, backward));
   found->second = &works_.back();
@@ -171,6 +175,7 @@ void OpWorks::Evaluate(std::span<const Question> questions) {
   };
   std::vector<Pending> pending;
   for (const Question& question : questions) {
+    if (Stopped()) return;
     const CallContext needed = Needed(*question.model, question.context);
     const auto [found, added] =
         index_.try_emplace(KeyOf(*question.model, question.op, needed, question.backward), nullptr);
@@ -191,7 +196,7 @@ void OpWorks::Evaluate(std::span<const Question> questions) {
     more.emplace_back(set_.rows());
   ParallelFor(sandboxes, static_cast<int>(sandboxes), [&](std::size_t sandbox) {
     perf::ModelSet& set = sandbox == 0 ? set_ : more[sandbox - 1];
-    for (std::size_t i = sandbox; i < pending.size(); i += sandboxes) {
+    for (std::size_t i = sandbox; i < pending.size() && !Stopped(); i += sandboxes) {
       Pending& one = pending[i];
       *one.work = EvaluateWith(set, *one.model, &one.prepared, one.backward);
     }

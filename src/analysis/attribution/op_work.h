@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "analysis/attribution/pseudo_ops.h"
+#include "base/job.h"
 #include "perf/model.h"
 #include "trace/event_store.h"
 
@@ -31,7 +32,10 @@ struct CallContext {
 // Not thread-safe.
 class OpWorks {
  public:
-  OpWorks(const EventStore& events, const perf::ModelRows& rows) : events_(events), set_(rows) {}
+  // With a job that is stopped no more calls are evaluated: whoever gives one looks at it before
+  // anything that came of the works is used. Null: there is none.
+  OpWorks(const EventStore& events, const perf::ModelRows& rows, const Job* job = nullptr)
+      : events_(events), set_(rows), job_(job) {}
 
   // The model of a name; null: none. Asked once a name.
   const perf::ModelRow* ModelOf(StringId name);
@@ -103,8 +107,11 @@ class OpWorks {
   static perf::OpWork EvaluateWith(perf::ModelSet& set, const perf::ModelRow& model,
                                    Prepared* prepared, bool backward);
 
+  bool Stopped() const { return job_ != nullptr && job_->stopped(); }
+
   const EventStore& events_;
   perf::ModelSet set_;
+  const Job* job_;
   std::unordered_map<const perf::ModelRow*, Needs> needs_;
   std::vector<int> model_of_;  // by name; -2: not asked yet, -1: none, else an index of rows()
   std::unordered_map<Key, const perf::OpWork*, Hash> index_;

@@ -365,7 +365,7 @@ class Unified {
     }
     const CallStack stack = JoinCallStacks(frames, kernels);
     const EntryPoint entry = FindEntryPoint(stack.Flat(), NameOf(calls_[row.front()]));
-    cells->insert(cells->end(), {entry.frame, stack.Text()});
+    cells->insert(cells->end(), {entry.frame, stack.Text(in_.rules.stack_frames_max)});
   }
 
   const TableInput& in_;

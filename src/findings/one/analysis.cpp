@@ -56,6 +56,7 @@ class Analyzer {
     out_.baseline = FindBaseline(calls, out_.categories);
     std::size_t first = 0;
     for (CategoryAnalysis& category : out_.categories) {
+      JV_TRY(job_.Check());
       ApplyRules(calls, first, out_.baseline, &category);
       EstimateOperations(calls, &category);
       first += category.operations.size();
@@ -64,7 +65,7 @@ class Analyzer {
     job_.Report(1, 3, "idle time, communication, fusion");
     ParallelFor(4, 0, [&](std::size_t part) {
       switch (part) {
-        case 0: out_.idle = AnalyzeIdle(trace_); break;
+        case 0: out_.idle = AnalyzeIdle(trace_, {.job = &job_}); break;
         case 1: out_.fusion = FindFusions(calls, out_.categories, out_.baseline); break;
         case 2:
           out_.multi_kernel = AnalyzeMultiKernel(trace_);
@@ -86,10 +87,14 @@ class Analyzer {
     JV_TRY(CollectHost());
     fusions_ = FusionFindings(out_, trace_.events(), trace_.tree(), host_->launches);
     ClaimChains();
+    JV_TRY(job_.Check());
     MakeCauseFindings(calls, out_.context, &out_.categories);
-    for (CategoryAnalysis& category : out_.categories)
+    for (CategoryAnalysis& category : out_.categories) {
+      JV_TRY(job_.Check());
       MakeFindings(calls, out_.context, &category);
+    }
     Rank();
+    JV_TRY(job_.Check());
     Overlaps();
     out_.priorities = CategoryPriorities(out_);
     NothingBecause();

@@ -63,8 +63,10 @@ class Idle {
     LeaveUnrecordedOut();
     if (out_.window_us > 0) out_.idle_percent = out_.idle_us / out_.window_us * 100;
     out_.flagged = out_.idle_percent.value_or(0) > limits::kIdleShare;
-    for (RawGap& gap : gaps_)
+    for (RawGap& gap : gaps_) {
+      if (options_.job != nullptr && options_.job->stopped()) return std::move(out_);
       Classify(&gap);
+    }
     MeasureQueuedGap();
     Groups();
     Longest();

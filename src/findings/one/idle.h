@@ -84,6 +84,9 @@ struct IdleAnalysis {
 
 struct IdleOptions {
   std::size_t gaps_max = 50;
+  // Once it is stopped no more gaps are looked at: whoever gives one looks at it before anything
+  // that comes back is used.
+  const Job* job = nullptr;
 };
 IdleAnalysis AnalyzeIdle(const session::LoadedTrace& trace, const IdleOptions& options = {});
 

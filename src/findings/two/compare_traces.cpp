@@ -10,6 +10,7 @@
 #include "findings/two/compare_groups.h"
 #include "findings/two/own_work.h"
 #include "session/trace_frames.h"
+#include "session/trace_work.h"
 
 namespace jarvis::findings {
 namespace {
@@ -165,6 +166,10 @@ class Comparer {
   Result<TraceComparison> Run(Job& job) {
     JV_ASSIGN(const auto frames, session::FramesOf(primary_.trace, job));
     JV_ASSIGN(const auto others, session::FramesOf(comparison_.trace, job));
+    if (primary_.platform && comparison_.platform) {  // roofs are asked for; here it can be stopped
+      JV_TRY(session::WorkOf(primary_.trace, nullptr, job));
+      JV_TRY(session::WorkOf(comparison_.trace, nullptr, job));
+    }
     const OwnWork own[2] = {OwnWork(primary_.trace, frames->frames),
                             OwnWork(comparison_.trace, others->frames)};
     SetSteps(frames->frames, others->frames, own);

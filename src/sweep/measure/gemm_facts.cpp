@@ -49,7 +49,7 @@ class Finder {
 
   Status Run(Job& job) {
     ReadTimeline();
-    analysis::OpWorks works(events_, perf::BuiltinRows());
+    analysis::OpWorks works(events_, perf::BuiltinRows(), &job);
     const std::vector<WorkCall> calls =
         analysis::CollectWorkCalls({events_, trace_.tree(), trace_.attribution(), works});
     JV_TRY(job.Check());

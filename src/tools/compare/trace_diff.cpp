@@ -11,6 +11,7 @@
 #include "output/csv_writer.h"
 #include "output/number_format.h"
 #include "session/diff_report.h"
+#include "session/trace_work.h"
 #include "table/column_place.h"
 #include "tools/compare/compare_tools.h"
 #include "tools/shared/arguments.h"
@@ -317,6 +318,9 @@ Result<Answer> TraceDiffTool(session::Workspace& workspace, const Json& argument
   if (at && !at->empty()) {
     JV_TRY(AnswerPlace(pair, *at, &answer));
   } else if (arguments.at("by").get<std::string>() == "role") {
+    // Roles tell products by their shapes; here, where it can be stopped, these are made.
+    for (const TracePtr& trace : pair.traces)
+      JV_TRY(session::WorkOf(*trace, nullptr, job));
     AnswerRoles(pair, arguments, &answer);
   } else {
     AnswerCalls(pair, arguments, &answer);

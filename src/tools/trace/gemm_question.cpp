@@ -9,6 +9,7 @@
 
 #include "base/text.h"
 #include "session/loaded_trace.h"
+#include "session/trace_work.h"
 
 namespace jarvis::tools {
 namespace {
@@ -241,6 +242,7 @@ Result<GemmQuestion> ReadGemmQuestion(session::Workspace& workspace, const Json&
   JV_ASSIGN(formats.out, PrecisionArgument(arguments, "out_dtype"));
   if (arguments.contains("trace")) {
     JV_ASSIGN(question.trace, OpenTrace(workspace, arguments, job));
+    JV_TRY(session::WorkOf(*question.trace, nullptr, job));  // here it can be stopped
   }
   if (row && question.trace == nullptr) {
     return Fail(ErrorCode::kBadValue, "row needs the trace it is of", kWays);

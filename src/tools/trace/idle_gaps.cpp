@@ -56,7 +56,8 @@ Result<Answer> IdleGaps(session::Workspace& workspace, const Json& arguments, Jo
   JV_ASSIGN(const TracePtr trace, OpenTrace(workspace, arguments, job));
   const auto limit = arguments.at("limit").get<std::size_t>();
   const std::string by = arguments.at("by").get<std::string>();
-  const IdleAnalysis idle = findings::AnalyzeIdle(*trace, {.gaps_max = limit});
+  const IdleAnalysis idle = findings::AnalyzeIdle(*trace, {.gaps_max = limit, .job = &job});
+  JV_TRY(job.Check());
   Answer answer;
   answer.trace = trace->id();
   if (!idle.has_gpu_work) {

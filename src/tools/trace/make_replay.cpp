@@ -9,6 +9,7 @@
 #include "replay/entry.h"
 #include "replay/package.h"
 #include "replay/schema_table.h"
+#include "session/trace_work.h"
 #include "tools/shared/arguments.h"
 #include "tools/shared/platform_choice.h"
 #include "tools/trace/trace_tools.h"
@@ -85,6 +86,7 @@ Result<Made> MakeEntries(const io::FilePolicy& files, const session::LoadedTrace
                          const std::vector<Signature>& calls, std::size_t limit, Job& job) {
   std::optional<perf::Platform> platform;
   if (auto choice = ChoosePlatform(files, "", &trace)) platform = std::move(choice->platform);
+  if (platform) JV_TRY(session::WorkOf(trace, nullptr, job));  // here it can be stopped
   Made made;
   for (const Signature& signature : calls) {
     JV_TRY(job.Check());

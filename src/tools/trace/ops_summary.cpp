@@ -6,6 +6,7 @@
 #include "base/text.h"
 #include "output/number_format.h"
 #include "session/category_names.h"
+#include "session/trace_work.h"
 #include "tools/shared/arguments.h"
 #include "tools/shared/platform_choice.h"
 #include "tools/trace/iteration_rows.h"
@@ -165,6 +166,8 @@ Result<Answer> OpsSummary(session::Workspace& workspace, const Json& arguments, 
   const bool roof = HasWork(by) && platform.platform && trace->recorded().shapes;
   if (roof) answer.columns.insert(answer.columns.end(), {"percent_of_roof", "bound"});
   const auto limit = arguments.at("limit").get<std::uint64_t>();
+  // Here, where it can be stopped, and not when the first row asks for it.
+  if (roof) JV_TRY(session::WorkOf(*trace, nullptr, job));
   double shown_us = 0;
   for (std::uint64_t r = answer.offset; r < rows.size() && r < answer.offset + limit; ++r) {
     answer.rows.push_back(CellsOf(*rows[r], by, window_us, summary.gpu_us));
