@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <string_view>
 #include <utility>
 
 #include "rpc/base64.h"
@@ -43,11 +44,7 @@ SessionTable::Hold SessionTable::Create(const std::string& principal,
   {
     const std::lock_guard lock(mutex_);
     if (sessions_.size() >= limits_.count) {
-      for (const auto& [key, session] : sessions_) {
-        if (IsIdle(*session) && (!oldest || session->last_use < oldest->last_use)) {
-          oldest = session;
-        }
-      }
+      oldest = NextToGo();
       if (!oldest) return nullptr;
       Remove(oldest->id);
     }
@@ -57,6 +54,20 @@ SessionTable::Hold SessionTable::Create(const std::string& principal,
   }
   if (oldest) Close(oldest);
   return hold;
+}
+
+std::shared_ptr<Session> SessionTable::NextToGo() const {
+  std::map<std::string_view, std::size_t> sessions_of;
+  for (const auto& [id, session] : sessions_)
+    ++sessions_of[session->principal];
+  std::shared_ptr<Session> next;
+  for (const auto& [id, session] : sessions_) {
+    if (!IsIdle(*session)) continue;
+    const std::size_t own = sessions_of[session->principal];
+    const std::size_t most = next ? sessions_of[next->principal] : 0;
+    if (own > most || (own == most && session->last_use < next->last_use)) next = session;
+  }
+  return next;
 }
 
 SessionTable::Hold SessionTable::Find(const std::string& id, const std::string& principal) {

@@ -57,7 +57,9 @@ class SessionTable {
   // A request's hold on its session. While one exists the session does not expire.
   using Hold = std::shared_ptr<Session>;
 
-  // Null: full, and no session is idle; or there is no source of random numbers.
+  // When full, the oldest idle session makes room, of the principal that has most sessions: many of
+  // one token take nobody else's. Null: no session is idle; or there is no source of random
+  // numbers.
   Hold Create(const std::string& principal, std::shared_ptr<Connection> connection);
   // Null: unknown, ended, expired, or somebody else's.
   Hold Find(const std::string& id, const std::string& principal);
@@ -79,6 +81,8 @@ class SessionTable {
 
  private:
   Hold Held(const std::shared_ptr<Session>& session);  // REQUIRES: mutex_ held
+  // The one that makes room for another; null: none is idle. REQUIRES: mutex_ held
+  std::shared_ptr<Session> NextToGo() const;
   // Takes it out of the table. REQUIRES: mutex_ held
   std::shared_ptr<Session> Remove(const std::string& id);
   static void Close(const std::shared_ptr<Session>& session);
