@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Faults of the machine: memory that is refused, descriptors used up, a program that is killed while it writes.
+"""Faults of the machine: memory, descriptors or threads that are refused, a place that cannot be written, a file that
+changes while it is read, a program that is killed while it writes.
 
 A call that cannot go on says so and ends; no signal ends it, and what it leaves behind is whole."""
 
@@ -21,6 +22,7 @@ JARVIS = os.environ["JARVIS_BINARY"]
 # The address sanitizer reserves its shadow, so that no limit of addresses can be set.
 SANITIZED = b"__asan_init" in pathlib.Path(JARVIS).read_bytes()
 MIB = 1 << 20
+STRANGER = 54321  # a user of whom nothing runs and to whom nothing belongs
 
 
 class Faults(unittest.TestCase):
@@ -60,6 +62,63 @@ class Faults(unittest.TestCase):
                 self.assertIn(done.returncode, (0, 1, 2), done.stderr[-400:])
                 if done.returncode != 0:
                     self.assertNotEqual(done.stdout + done.stderr, "")
+
+    def run_as_stranger(self, *arguments, threads=None):
+        """As somebody whom permissions and limits of processes bind, which they do not the superuser."""
+        def become():
+            if threads is not None:
+                resource.setrlimit(resource.RLIMIT_NPROC, (threads, threads))
+            os.setgid(STRANGER)
+            os.setuid(STRANGER)
+        self.folder.chmod(0o755)
+        return subprocess.run([JARVIS, *arguments], capture_output=True, text=True, timeout=120, preexec_fn=become,
+                              cwd=self.folder)
+
+    @unittest.skipIf(os.geteuid() != 0, "only the superuser can become another user")
+    def test_a_place_that_cannot_be_written_is_named(self):
+        out = self.folder / "read_only"
+        out.mkdir(mode=0o555)
+        for place in (out, out / "below"):
+            done = self.run_as_stranger("analyze", self.trace, "--output-dir", str(place))
+            self.assertGreater(done.returncode, 0)
+            self.assertIn(str(place), done.stdout + done.stderr)
+        self.assertEqual(list(out.iterdir()), [])
+
+    @unittest.skipIf(SANITIZED or os.geteuid() != 0, "only the superuser can become another user")
+    def test_without_threads_the_work_is_done_by_the_one_there_is(self):
+        whole = self.run_as_stranger("call", "ops_summary", json.dumps({"trace": self.trace}))
+        self.assertEqual(whole.returncode, 0, whole.stderr)
+        for threads in (1, 2, 3):
+            done = self.run_as_stranger("call", "ops_summary", json.dumps({"trace": self.trace}), threads=threads)
+            self.assertGreaterEqual(done.returncode, 0, done.stderr[-400:])
+            if done.returncode == 0:
+                self.assertEqual(done.stdout, whole.stdout)
+            else:
+                self.assertNotEqual(done.stdout + done.stderr, "")
+
+    @staticmethod
+    def write_over(path):
+        with path.open("r+b") as file:
+            file.write(b" " * MIB)
+
+    def test_a_file_that_is_cut_replaced_or_gone_while_it_is_read_is_no_end(self):
+        text = pathlib.Path(self.trace).read_bytes()
+        head, _, events = text.partition(b'"traceEvents": [')
+        events = events.rpartition(b"]")[0]
+        big = self.folder / "big.json"
+        damages = {"cut": lambda: os.truncate(big, 1000), "gone": lambda: os.unlink(big),
+                   "written over": lambda: self.write_over(big)}
+        for name, damage in damages.items():
+            for milliseconds in (2, 10, 20):
+                big.write_bytes(head + b'"traceEvents": [' + b",".join([events] * 12) + b"]}")
+                process = subprocess.Popen([JARVIS, "call", "load_trace", json.dumps({"trace": str(big)})],
+                                           stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+                time.sleep(milliseconds / 1000)
+                damage()
+                out, error = process.communicate(timeout=60)
+                with self.subTest(name, milliseconds=milliseconds):
+                    self.assertIn(process.returncode, (0, 1), error[-400:])
+                    self.assertNotEqual(out + error, b"")
 
     def test_what_a_killed_run_leaves_is_whole_and_the_next_run_clears_up(self):
         out = self.folder / "killed"

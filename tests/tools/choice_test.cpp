@@ -183,6 +183,8 @@ TEST_CASE("the paths of every argument are held to the roots") {
   CHECK_FALSE(
       Call(tools, "perf_report", {{"trace", trace}, {"output_xlsx", "book.xlsx"}}).is_error);
   CHECK(fs::exists(folder / "out/book.xlsx"));
+  for (const std::string other : {"gpu_timeline.csv", ".jarvis-files", "book"})
+    CHECK(Call(tools, "perf_report", {{"trace", trace}, {"output_xlsx", other}}).is_error);
   CHECK_FALSE(Call(tools, "gemm_roofline", with(gemm, {{"chart", "a.svg"}})).is_error);
   CHECK(fs::exists(folder / "out/a.svg"));
 }
