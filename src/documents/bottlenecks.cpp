@@ -223,15 +223,35 @@ void AddHost(const findings::Analysis& analysis, std::vector<Bottleneck>* out) {
   }
 }
 
+// The host takes several times as long as all GPU work: no kernel lengthens the step.
+bool HidesKernels(const findings::Analysis& analysis) {
+  constexpr double kBusyMax = 20;  // percent of the base
+  constexpr double kSlower = 3;
+  const double busy_ms = static_cast<double>(analysis.base.balance.busy_ns()) / 1e6;
+  const findings::WallBase& wall = analysis.wall;
+  return wall.known && analysis.base.Percent(busy_ms) < kBusyMax &&
+         wall.host_floor_ms > kSlower * wall.gpu_floor_ms;
+}
+
+// One row of all that the host hides.
+void AddHiddenKernels(const findings::Analysis& analysis, std::vector<Bottleneck>* out) {
+  const double ms = static_cast<double>(analysis.base.balance.computation_ns) / 1e6;
+  out->push_back({"All kernels, hidden behind the host", ms, true, std::string(kAbsentText), 0});
+}
+
 }  // namespace
 
 std::string BottleneckTable(const findings::Analysis& analysis, std::size_t rows) {
   std::vector<Bottleneck> all;
   AddHost(analysis, &all);
   AddCommunication(analysis, &all);
-  std::set<trace::EventIndex> told;
-  AddFindings(analysis, &told, &all);
-  AddOperations(analysis, rows, told, &all);
+  if (!all.empty() && HidesKernels(analysis)) {
+    AddHiddenKernels(analysis, &all);
+  } else {
+    std::set<trace::EventIndex> told;
+    AddFindings(analysis, &told, &all);
+    AddOperations(analysis, rows, told, &all);
+  }
   std::stable_sort(all.begin(), all.end(),
                    [](const Bottleneck& a, const Bottleneck& b) { return a.ms > b.ms; });
   MarkdownTable table({"Rank", "Operation", "Time", "% Compute",

@@ -153,6 +153,24 @@ bool IsRamp(const findings::Analysis& analysis, const HostCause& cause) {
   return cause.places.empty() || 2 * all_ms < cause.places.front().ms;
 }
 
+// What one input costs the host, several cost it as well: of one forward pass after the other that
+// leaves the GPU idle for most of the time.
+std::string BatchSentence(const findings::Analysis& analysis) {
+  constexpr double kBusyMax = 30;  // percent of the base
+  const findings::WallBase& wall = analysis.wall;
+  const double busy_ms = static_cast<double>(analysis.base.balance.busy_ns()) / 1e6;
+  const bool inference = !analysis.context.training && !analysis.context.IsServer() &&
+                         analysis.workload[findings::WorkloadPart::kBatch].known();
+  if (!inference || !wall.known || wall.gpu_floor_ms <= 0) return "";
+  if (analysis.base.Percent(busy_ms) >= kBusyMax || wall.host_floor_ms < 2 * wall.gpu_floor_ms)
+    return "";
+  return fmt::format(
+      " For throughput, not latency: the host's time is per call, not per input, so that a larger "
+      "batch costs next to nothing until the GPU takes as long, at about {:.0f} times this one{}.",
+      wall.host_floor_ms / wall.gpu_floor_ms,
+      wall.low_without_recording ? " as recorded, sooner without the profiler" : "");
+}
+
 std::string LaunchInsight(const findings::Analysis& analysis, const HostCause& cause) {
   const std::string idle = EachMs(analysis, IdleMs(analysis, cause)) + " " + UnitPhrase(analysis);
   const std::string phases = PhasesText(analysis, cause);
@@ -247,7 +265,8 @@ std::string HostInsight(const findings::Analysis& analysis, const findings::Find
   switch (cause.kind) {
     case HostCauseKind::kSection: return SectionInsight(analysis, cause);
     case HostCauseKind::kWaits: return WaitsInsight(analysis, cause);
-    case HostCauseKind::kLaunchBound: return LaunchInsight(analysis, cause);
+    case HostCauseKind::kLaunchBound:
+      return LaunchInsight(analysis, cause) + (cause.ramp ? "" : BatchSentence(analysis));
     case HostCauseKind::kReplayGap: return ReplayInsight(analysis, cause);
     case HostCauseKind::kOptimizer:
       return fmt::format(

@@ -73,6 +73,22 @@ TEST_CASE("bottlenecks: idle time by its cause, of collectives what nothing hide
   CHECK(at("record_param_comms") == std::string::npos);
 }
 
+TEST_CASE("bottlenecks: kernels that the host hides several times over are one row") {
+  Analysis analysis = Step();
+  analysis.multi_kernel.collectives.clear();
+  analysis.base.balance = {};
+  analysis.base.balance.computation_ns = 15'000'000;
+  analysis.wall.known = true;
+  analysis.wall.host_floor_ms = 99;
+  analysis.wall.gpu_floor_ms = 16;
+  const std::string hidden = BottleneckTable(analysis, 5);
+  CHECK(hidden.find("| 2 | All kernels, hidden behind the host | 15.0 ms | 100.0% | 15.0% |") !=
+        std::string::npos);
+  CHECK(hidden.find("aten::mm") == std::string::npos);
+  analysis.wall.gpu_floor_ms = 60;  // what it waits for itself counts as well
+  CHECK(BottleneckTable(analysis, 5).find("aten::mm") != std::string::npos);
+}
+
 TEST_CASE("bottlenecks: a copy between memories is no computing, a kernel that copies is") {
   Analysis analysis = Step();
   analysis.categories[0].operations.push_back(

@@ -20,6 +20,7 @@
 #include "findings/one/host_findings.h"
 #include "findings/one/idle_sections.h"
 #include "findings/one/merge_findings.h"
+#include "findings/one/merged_products.h"
 #include "findings/one/moe_weights.h"
 #include "findings/one/replay_causes.h"
 #include "findings/one/rules.h"
@@ -85,6 +86,9 @@ class Analyzer {
     FindCauses(calls, out_.context, &out_.categories);
     Totals();
     JV_TRY(CollectHost());
+    std::vector<Finding> merged = FindMergedProducts(calls, out_.context, out_.categories,
+                                                     out_.base, TimeScope(frames_->frames));
+    std::move(merged.begin(), merged.end(), std::back_inserter(structures_));
     fusions_ = FusionFindings(out_, trace_.events(), trace_.tree(), host_->launches);
     ClaimChains();
     JV_TRY(job_.Check());

@@ -8,6 +8,7 @@
 #include "analysis/tables/callers.h"
 #include "base/text.h"
 #include "findings/one/product_kernels.h"
+#include "findings/one/shared_inputs.h"
 #include "findings/one/thresholds.h"
 
 namespace jarvis::findings {
@@ -192,69 +193,14 @@ double CauseContext::Fp8Rate(std::string_view spec) const {
   return LargeGemm("matrix_fp8");
 }
 
-namespace {
-
-// Products of one input that follow each other.
-struct MergeRun {
-  double m = 0, n = 0, k = 0;
-  std::size_t count = 0;
-  double us = 0;
-
-  // A product whose sizes are those of the one before may read its output, if that is square: two
-  // layers. Three of them, or one that cannot read the other's output, share an input.
-  bool Shares() const { return count >= 3 || (count == 2 && n != k); }
-};
-
-struct MergeSum {
-  double us = 0;
-  std::size_t times = 0;
-};
-
-}  // namespace
-
 void CauseContext::FindMerges(const std::vector<CategoryAnalysis>& categories) {
-  std::map<std::pair<std::size_t, Shape>, MergeSum> runs;  // products and sizes
-  MergeRun run;
-  const auto close = [&] {
-    if (run.Shares()) {
-      const auto size = [](double x) { return static_cast<std::int64_t>(x); };
-      MergeSum& sum = runs[{run.count, Shape{size(run.m), size(run.k), size(run.n)}}];
-      sum.us += run.us;
-      ++sum.times;
-    }
-    run = {};
-  };
-  for (std::size_t i = 0; i < calls_.calls.size(); ++i) {
-    const analysis::WorkCall& call = calls_.calls[i];
-    const Place place = calls_.place_of[i];
-    if (place.category == kNone || call.backward || !calls_.IsHostCall(call)) {
-      close();
-      continue;
-    }
-    const Kind kind = categories[place.category].kind;
-    // A gate's activation stands between it and the product beside it.
-    if (kind == Kind::kElementwise && run.count == 1 && run.n != run.k) continue;
-    const auto number = [&](const char* key) {
-      return kind != Kind::kGemm || call.work == nullptr ? std::nullopt : call.work->NumberOf(key);
-    };
-    const auto m = number("M"), n = number("N"), k = number("K");
-    const bool product = m && n && k && *m > 1 && number("B").value_or(1) == 1;
-    if (!product || *m != run.m || *k != run.k || *n != run.n) close();
-    if (!product) continue;
-    if (run.count == 0) run = {*m, *n, *k, 0, 0};
-    ++run.count;
-    run.us += call.kernel_us;
-  }
-  close();
-  for (const auto& [what, sum] : runs) {
-    if (100 * sum.us < limits::kMergeShare * calls_.computation_us) continue;
-    const auto& [count, sizes] = what;
+  for (const SharedInput& shared : FindSharedInputs(calls_, categories)) {
     // Each product but one is a launch less; what rate the wider one reaches, no trace of the
     // narrow ones tells.
-    merge_ms_ += static_cast<double>((count - 1) * sum.times) * limits::kLaunchFloorUs / 1000;
-    merge_ += (merge_.empty() ? "" : ", ") + std::to_string(count) + " of (" +
-              std::to_string(sizes[0]) + "," + std::to_string(sizes[1]) + ") x (" +
-              std::to_string(sizes[1]) + "," + std::to_string(sizes[2]) + ")";
+    const auto launches = static_cast<double>((shared.count - 1) * shared.groups.size());
+    merge_ms_ += launches * limits::kLaunchFloorUs / 1000;
+    merge_ += fmt::format("{}{} of ({:.0f},{:.0f}) x ({:.0f},{:.0f})", merge_.empty() ? "" : ", ",
+                          shared.count, shared.m, shared.k, shared.k, shared.n);
   }
 }
 

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "findings/one/advice_rules.h"
+#include "findings/one/graph_capture.h"
 #include "findings/one/idle_ledger.h"
 #include "findings/one/system_findings.h"
 #include "findings/one/thresholds.h"
@@ -309,7 +310,7 @@ class HostFindingMaker {
       const trace::EventIndex op = tree.parent(call);
       for (const trace::EventIndex work : tree.GpuBelow(op == trace::kNoEvent ? call : op)) {
         if (events[work].kind != trace::EventKind::kMemcpy) continue;
-        const CopyDirection direction = DirectionOf(events.name(work));
+        const CopyDirection direction = DirectionOf(e_.trace, work);
         to_host += direction == CopyDirection::kToHost ? 1 : 0;
         to_device += direction == CopyDirection::kToDevice ? 1 : 0;
       }
@@ -394,6 +395,16 @@ class HostFindingMaker {
       return finding.host->kind == HostCauseKind::kOptimizer;
     });
     out_.back().path_b = WaysToLaunchFaster(e_.context, false, optimizer_told);
+    SayCapture(&out_.back().path_b);
+  }
+
+  // What a graph of the step would meet, where one is advised.
+  void SayCapture(std::vector<Remedy>* ways) const {
+    for (Remedy& remedy : *ways) {
+      if (remedy.advice != Advice::kCompileGraphs && remedy.advice != Advice::kGpuGraphs) continue;
+      std::string words = CaptureWords(e_.trace, e_.host, e_.frames, e_.scope, e_.context);
+      remedy.facts.push_back({"capture", std::move(words), "words", {}, {}});
+    }
   }
 
   // An engine that replays a graph a step: what is idle is the preparation of the next one, and

@@ -158,7 +158,7 @@ class MultiKernel {
     for (const EventIndex e : copies_) {
       const trace::Event& event = events_[e];
       const double us = trace::MicrosOf(event.dur_ns);
-      const CopyDirection direction = DirectionOf(events_.name(e));
+      const CopyDirection direction = DirectionOf(trace_, e);
       CopyGroup& group = groups[direction];
       group.direction = direction;
       ++group.count;
@@ -358,6 +358,25 @@ CopyDirection DirectionOf(std::string_view name) {
     return CopyDirection::kOnDevice;
   if (any({"ptop", "peer"})) return CopyDirection::kBetweenDevices;
   return CopyDirection::kOther;
+}
+
+CopyDirection DirectionOf(const session::LoadedTrace& trace, trace::EventIndex copy) {
+  const trace::EventStore& events = trace.events();
+  const CopyDirection named = DirectionOf(events.name(copy));
+  const EventIndex call = trace.tree().parent(copy);
+  if (named != CopyDirection::kOnDevice || call == kNoEvent) return named;
+  const StringId other = events.args_of(call).other;
+  if (!trace::IsLaunchCall(events[call].kind) || other == kNoString) return named;
+  // hipMemcpyKind, a number or its text.
+  std::string_view text = events.text(other);
+  constexpr std::string_view kKey = "\"kind\"";
+  const std::size_t at = text.find(kKey);
+  if (at == text.npos) return named;
+  text.remove_prefix(at + kKey.size());
+  const std::size_t digit = text.find_first_not_of(": \"");
+  if (digit == text.npos) return named;
+  if (text[digit] == '1') return CopyDirection::kToDevice;
+  return text[digit] == '2' ? CopyDirection::kToHost : named;
 }
 
 std::string_view DirectionText(CopyDirection direction) {

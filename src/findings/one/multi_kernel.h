@@ -12,7 +12,10 @@
 namespace jarvis::findings {
 
 enum class CopyDirection : std::uint8_t { kToHost, kToDevice, kOnDevice, kBetweenDevices, kOther };
-CopyDirection DirectionOf(std::string_view name);         // of a copy, by its event's name
+CopyDirection DirectionOf(std::string_view name);  // of a copy, by its event's name
+// By its name, too, unless the call that asked for it says otherwise: ROCm names copies from and to
+// memory that it has mapped as copies on the device.
+CopyDirection DirectionOf(const session::LoadedTrace& trace, trace::EventIndex copy);
 std::string_view DirectionText(CopyDirection direction);  // "D2H", "H2D", "D2D", "P2P", "other"
 
 struct CopyGroup {

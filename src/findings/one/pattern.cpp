@@ -103,6 +103,7 @@ constexpr PatternInfo kPatterns[] = {
     {P::kEmbeddingBackward, "embedding_backward", "an embedding's backward pass in fp32", true},
     {P::kCutExperts, "cut_experts", "experts cut into slices", true},
     {P::kReplayGap, "replay_gap", "the GPU idles around the replay of its graph", true},
+    {P::kSharedInput, "shared_input", "one input multiplied by several weights, one by one", true},
 };
 static_assert(std::size(kPatterns) == static_cast<std::size_t>(P::kCount));
 
@@ -122,7 +123,7 @@ constexpr AdviceInfo kAdvices[] = {
      "wrap the module that holds these ops in `torch.compile`, which fuses them"},
     {A::kCompileGraphs, "compile_graphs",
      "compile the model and replay it as a GPU graph: `torch.compile(model, "
-     "mode=\"reduce-overhead\")`"},
+     "mode=\"reduce-overhead\")`[[; {capture}]]"},
     {A::kFlashAttention, "flash_attention", "use scaled_dot_product_attention or flash attention"},
     {A::kChannelsLast, "channels_last",
      "keep activations in NHWC: `model.to(memory_format=torch.channels_last)`, inputs as well"},
@@ -137,7 +138,7 @@ constexpr AdviceInfo kAdvices[] = {
     {A::kContiguousInputs, "contiguous_inputs", "hand over contiguous tensors"},
     {A::kGpuGraphs, "gpu_graphs",
      "capture the step as a GPU graph: `torch.cuda.graph` (of compiled code "
-     "`mode=\"reduce-overhead\"`)"},
+     "`mode=\"reduce-overhead\"`)[[; {capture}]]"},
     {A::kCompileParts, "compile_parts",
      "compile what is launched op by op: `torch.compile(pipe.text_encoder, "
      "mode=\"reduce-overhead\")`; and so pipe.transformer and pipe.vae.decode"},

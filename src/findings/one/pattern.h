@@ -104,6 +104,7 @@ enum class Pattern : std::uint8_t {
   kEmbeddingBackward,
   kCutExperts,
   kReplayGap,
+  kSharedInput,
   kCount,
 };
 

@@ -285,6 +285,18 @@ constexpr RuleRow kRows[] = {
      "equal until then follows from shapes alone.",
      "", "Training; tensors that differ before the products (masks added to them).",
      "50, 80 and 95 % of this work", "copies of equal content, inferred from shapes"},
+    {Pattern::kSharedInput,
+     "Eager inference whose GPU has nothing to do for more than half of the step: products of "
+     "equal "
+     "sizes that follow each other in one module, two of them or, of square weights, three",
+     "in {groups} groups of {products}, each group of one input {input}; all but the first of each "
+     "take {host_each_ms} of the host",
+     "Join the weights that read one input into one {layer} when the model is loaded; split its "
+     "output. One call and one kernel then do the work of {products}.",
+     "", "Training; compiled code and servers; layers of a Sequential.",
+     "all but one of the products' host time and launches; a kernel as fast as a product of that "
+     "width in this trace, and half of it all for the least saving",
+     "calls of this trace"},
 };
 
 }  // namespace

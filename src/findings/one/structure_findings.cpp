@@ -376,7 +376,9 @@ void AddStructures(std::vector<Finding> structures, double window_ms, std::vecto
   for (Finding& f : structures) {
     f.percent_of_total = f.time_ms / window_ms * 100;
     if (f.savings_ms) f.impact_percent = Scaled(*f.savings_ms, 100 / window_ms);
-    if (f.impact_percent && f.impact_percent->mid < limits::kFindingMin) continue;
+    // What the host is spared comes on top of what the GPU is.
+    const bool gpu_only = !f.change_a || f.change_a->exact.empty();
+    if (gpu_only && f.impact_percent && f.impact_percent->mid < limits::kFindingMin) continue;
     f.priority = PriorityOf(*f.percent_of_total, std::nullopt, true);
     f.rank = static_cast<int>(all->size()) + 1;
     all->push_back(std::move(f));

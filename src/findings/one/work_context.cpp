@@ -89,7 +89,9 @@ void AddSurroundings(const session::LoadedTrace& trace, const perf::Platform* pl
   context->masks = family.find("mask decoder") != family.npos;
   context->bucketed = Names(frameworks, "DDP") || Names(frameworks, "FSDP");
   context->embeddings = Names(frameworks, "TorchRec");
-  if (context->IsServer()) context->step_tokens = TokensOf(workload[WorkloadPart::kBatch].value);
+  const std::uint64_t tokens = TokensOf(workload[WorkloadPart::kBatch].value);
+  if (context->IsServer()) context->step_tokens = tokens;
+  if (context->causal && !context->IsServer()) context->input_tokens = tokens;
   context->cut_experts = TensorRanks(workload[WorkloadPart::kParallelism].value);
   const trace::EventStore& events = trace.events();
   context->own_loader = HasName(events, "_SingleProcessDataLoaderIter");

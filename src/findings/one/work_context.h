@@ -29,6 +29,7 @@ struct WorkContext {
   std::uint64_t cut_experts = 1;  // ranks over which each expert is cut; 1: they are whole
   std::uint64_t step_tokens =
       0;  // of a server's step, whose sizes graphs are captured for; 0: unknown
+  std::uint64_t input_tokens = 0;  // of text that a model reads, a row each; 0: no text, or unknown
   bool before_torch2 = false;  // recorded by a PyTorch that has neither torch.compile nor TunableOp
 
   // An engine that serves has settings of its own for graphs and compiling.
