@@ -56,6 +56,16 @@ std::uint64_t TokensOf(std::string_view batch) {
   return static_cast<std::uint64_t>(ParseInt(batch.substr(begin, end - begin)).value_or(0));
 }
 
+// "16 x 559 tokens": the length; 0: none is told.
+std::uint64_t LengthOf(std::string_view batch) {
+  constexpr std::string_view kTimes = " x ";
+  const std::size_t end = batch.find(" tokens");
+  const std::size_t times = batch.rfind(kTimes, end);
+  if (end == batch.npos || times == batch.npos) return 0;
+  const std::size_t begin = times + kTimes.size();
+  return static_cast<std::uint64_t>(ParseInt(batch.substr(begin, end - begin)).value_or(0));
+}
+
 bool HasName(const trace::EventStore& events, std::string_view part) {
   for (trace::EventIndex e = 0; e < events.size(); ++e) {
     if (tree::IsHost(events[e].kind) && events.name(e).find(part) != std::string_view::npos)
@@ -89,9 +99,9 @@ void AddSurroundings(const session::LoadedTrace& trace, const perf::Platform* pl
   context->masks = family.find("mask decoder") != family.npos;
   context->bucketed = Names(frameworks, "DDP") || Names(frameworks, "FSDP");
   context->embeddings = Names(frameworks, "TorchRec");
-  const std::uint64_t tokens = TokensOf(workload[WorkloadPart::kBatch].value);
-  if (context->IsServer()) context->step_tokens = tokens;
-  if (context->causal && !context->IsServer()) context->input_tokens = tokens;
+  const std::string_view batch = workload[WorkloadPart::kBatch].value;
+  if (context->IsServer()) context->step_tokens = TokensOf(batch);
+  if (context->causal && !context->IsServer()) context->input_tokens = LengthOf(batch);
   context->cut_experts = TensorRanks(workload[WorkloadPart::kParallelism].value);
   const trace::EventStore& events = trace.events();
   context->own_loader = HasName(events, "_SingleProcessDataLoaderIter");
