@@ -223,13 +223,14 @@ void AddHost(const findings::Analysis& analysis, std::vector<Bottleneck>* out) {
   }
 }
 
-// The host takes several times as long as all GPU work: no kernel lengthens the step.
+// The host takes several times as long as all GPU work: no kernel lengthens the step. Between the
+// steps of a server it may take long for reasons of its own.
 bool HidesKernels(const findings::Analysis& analysis) {
   constexpr double kBusyMax = 20;  // percent of the base
   constexpr double kSlower = 3;
   const double busy_ms = static_cast<double>(analysis.base.balance.busy_ns()) / 1e6;
   const findings::WallBase& wall = analysis.wall;
-  return wall.known && analysis.base.Percent(busy_ms) < kBusyMax &&
+  return wall.known && !analysis.context.IsServer() && analysis.base.Percent(busy_ms) < kBusyMax &&
          wall.host_floor_ms > kSlower * wall.gpu_floor_ms;
 }
 

@@ -18,7 +18,7 @@ using testing::Analyzed;
 using testing::Shapes;
 using testing::TraceText;
 
-const Finding* OfRule(const Analyzed& one, Pattern rule) {
+const Finding* FindingOfRule(const Analyzed& one, Pattern rule) {
   for (const Finding& finding : one.analysis.findings) {
     if (finding.rule == rule) return &finding;
   }
@@ -94,7 +94,7 @@ TraceText Layers(const char* holder, int products, int columns) {
 
 TEST_CASE("products of one input that the host launches one by one") {
   const Analyzed one = Analyze(Layers("SelfAttention", 3, 512));
-  const Finding* finding = OfRule(one, Pattern::kSharedInput);
+  const Finding* finding = FindingOfRule(one, Pattern::kSharedInput);
   REQUIRE(finding != nullptr);
   CHECK(finding->subject == "linear layers of SelfAttention");
   CHECK(finding->count == 12);
@@ -109,10 +109,10 @@ TEST_CASE("products of one input that the host launches one by one") {
 }
 
 TEST_CASE("layers one after the other share no input") {
-  CHECK(OfRule(Analyze(Layers("Sequential", 3, 512)), Pattern::kSharedInput) == nullptr);
+  CHECK(FindingOfRule(Analyze(Layers("Sequential", 3, 512)), Pattern::kSharedInput) == nullptr);
   // Two square ones: the second may read what the first writes.
-  CHECK(OfRule(Analyze(Layers("Mlp", 2, 512)), Pattern::kSharedInput) == nullptr);
-  CHECK(OfRule(Analyze(Layers("Mlp", 2, 768)), Pattern::kSharedInput) != nullptr);
+  CHECK(FindingOfRule(Analyze(Layers("Mlp", 2, 512)), Pattern::kSharedInput) == nullptr);
+  CHECK(FindingOfRule(Analyze(Layers("Mlp", 2, 768)), Pattern::kSharedInput) != nullptr);
 }
 
 TEST_CASE("what the call says of a copy's direction goes before its name") {
