@@ -84,6 +84,12 @@ CALLS = {
     "make_replay": into("make_replay", rows=["op1"]),
     "collectives": lambda trace, out: ["call", "collectives", json.dumps({"traces": [trace], "output_dir": out})],
     "digest": lambda trace, out: ["call", "digest", json.dumps({"traces": [trace], "output_dir": out})],
+    "query": one("query", sql="SELECT name, count(*), sum(dur_ns) FROM host_calls GROUP BY name ORDER BY 3 DESC"),
+    "query joined": one("query", sql="SELECT c.name, sum(w.dur_ns) FROM host_calls c JOIN gpu_work w ON w.start_ns BETWEEN "
+                                     "c.start_ns AND c.start_ns + 10000 GROUP BY c.name ORDER BY 2 DESC"),
+    "split": into("split"),
+    "perfetto": into("perfetto"),
+    "export": lambda trace, out: ["export", trace, "--sqlite", out + ".db"],
     "merge_ranks": lambda trace, out: ["call", "merge_ranks", json.dumps({"traces": [trace], "output_dir": out})],
     "analyze": lambda trace, out: ["analyze", trace, "--output-dir", out],
     "analyze compare": lambda trace, out: ["analyze", trace, "--compare", other_of(trace), "--output-dir", out],
@@ -142,7 +148,7 @@ def measure(jarvis, call, traces, folder, limit):
     for index, trace in enumerate(traces):
         out = os.path.join(folder, "out_%s_%d" % (call.replace(" ", "_"), index))
         costs.append(run([jarvis] + CALLS[call](trace, out), limit))
-        subprocess.run(["rm", "-rf", out], check=True)
+        subprocess.run(["rm", "-rf", out, out + ".db"], check=True)
         if ended_early(costs[-1]):
             break
     return costs
