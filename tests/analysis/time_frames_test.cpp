@@ -157,6 +157,19 @@ TEST_CASE("where the host runs ahead, a step lasts from one end of its GPU work 
   CHECK(Us(frames.host_working_ns) == 3000);
 }
 
+TEST_CASE("a mark around no op and no call is no step, unless all are") {
+  TraceText t;
+  t.Annotation("ProfilerStep#1", 0, 9000).OpWithKernel("aten::mm", 100, 50, "gemm", 200, 2000, 1);
+  t.Annotation("ProfilerStep#2", 9000, 50);
+  const TimeFrames one = FramesIn(t);
+  REQUIRE(one.steps.size() == 1);
+  CHECK(one.steps.front().number == 1);
+  CHECK(Us(one.step_ns) == 9000);
+  // One op is enough.
+  t.Op("aten::empty", 9010, 5);
+  CHECK(FramesIn(t).steps.size() == 2);
+}
+
 TEST_CASE("a GPU that waits between the steps has nobody run ahead of it") {
   TraceText t;
   t.Kernel("old", 500, 5500, 900);

@@ -1,6 +1,8 @@
 #include "analysis/attribution/steps.h"
 
 #include <algorithm>
+#include <map>
+#include <string_view>
 
 #include "base/text.h"
 
@@ -8,17 +10,55 @@ namespace jarvis::analysis {
 
 using trace::EventIndex;
 
-std::vector<Step> FindSteps(const trace::EventStore& events, const tree::CallTree& tree) {
-  static constexpr std::string_view kPrefix = "ProfilerStep#";
-  std::vector<Step> steps;
-  for (const EventIndex e : tree.preorder()) {
+namespace {
+
+constexpr std::string_view kStepMark = "ProfilerStep#";
+
+}  // namespace
+
+std::vector<EventIndex> WithoutEmptyMarks(const trace::EventStore& events,
+                                          const std::vector<EventIndex>& marks) {
+  std::map<std::string_view, std::vector<std::size_t>> by_process;  // places in `marks`, by start
+  for (std::size_t i = 0; i < marks.size(); ++i)
+    by_process[events.tracks[events[marks[i]].track].pid].push_back(i);
+  for (auto& [process, places] : by_process) {
+    std::stable_sort(places.begin(), places.end(), [&](std::size_t a, std::size_t b) {
+      return events[marks[a]].ts_ns < events[marks[b]].ts_ns;
+    });
+  }
+  std::vector<bool> holds(marks.size(), false);
+  for (EventIndex e = 0; e < events.size(); ++e) {
     const trace::Event& event = events[e];
-    if (event.kind != trace::EventKind::kUserAnnotation) continue;
+    const bool work = trace::IsLaunchCall(event.kind) || (event.kind == trace::EventKind::kCpuOp &&
+                                                          !events.name(e).starts_with(kStepMark));
+    if (!work) continue;
+    const auto found = by_process.find(events.tracks[event.track].pid);
+    if (found == by_process.end()) continue;
+    const auto after = std::upper_bound(
+        found->second.begin(), found->second.end(), event.ts_ns,
+        [&](std::int64_t at, std::size_t i) { return at < events[marks[i]].ts_ns; });
+    if (after == found->second.begin()) continue;
+    const std::size_t i = *std::prev(after);
+    if (event.ts_ns < events[marks[i]].end_ns()) holds[i] = true;
+  }
+  std::vector<EventIndex> kept;
+  for (std::size_t i = 0; i < marks.size(); ++i) {
+    if (holds[i]) kept.push_back(marks[i]);
+  }
+  return kept.empty() ? marks : kept;
+}
+
+std::vector<Step> FindSteps(const trace::EventStore& events, const tree::CallTree& tree) {
+  std::vector<EventIndex> marks;
+  for (const EventIndex e : tree.preorder()) {
+    if (events[e].kind != trace::EventKind::kUserAnnotation) continue;
     const std::string_view name = events.name(e);
-    if (!name.starts_with(kPrefix)) continue;
-    if (const auto number = ParseInt(name.substr(kPrefix.size()))) {
-      steps.push_back({*number, event.ts_ns, event.end_ns()});
-    }
+    if (name.starts_with(kStepMark) && ParseInt(name.substr(kStepMark.size()))) marks.push_back(e);
+  }
+  std::vector<Step> steps;
+  for (const EventIndex e : WithoutEmptyMarks(events, marks)) {
+    const auto number = ParseInt(events.name(e).substr(kStepMark.size()));
+    steps.push_back({*number, events[e].ts_ns, events[e].end_ns()});
   }
   std::sort(steps.begin(), steps.end(),
             [](const Step& a, const Step& b) { return a.start_ns < b.start_ns; });

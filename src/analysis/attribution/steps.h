@@ -15,7 +15,13 @@ struct Step {
   std::int64_t end_ns;
 };
 
-// By start. Empty if the trace marks no steps.
+// The marks (by start, apart on each thread) without those around no op and no runtime call of
+// their process: a schedule's end opens one more step, in which the loop ends. All of them if none
+// holds any.
+std::vector<trace::EventIndex> WithoutEmptyMarks(const trace::EventStore& events,
+                                                 const std::vector<trace::EventIndex>& marks);
+
+// By start, without empty ones. Empty if the trace marks no steps.
 std::vector<Step> FindSteps(const trace::EventStore& events, const tree::CallTree& tree);
 
 // The step that GPU work belongs to: the one in which it was launched (or started, if it is not

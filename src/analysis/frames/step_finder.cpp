@@ -4,6 +4,7 @@
 #include <map>
 
 #include "analysis/attribution/module_paths.h"
+#include "analysis/attribution/steps.h"
 #include "analysis/frames/launch_sequence.h"
 #include "analysis/frames/repetition.h"
 
@@ -74,7 +75,7 @@ class StepFinder {
     FoundSteps out;
     out.source = StepSource::kMarks;
     out.name = "ProfilerStep";
-    for (const EventIndex e : facts_.marks) {
+    for (const EventIndex e : WithoutEmptyMarks(facts_.events, facts_.marks)) {
       const std::string_view name = facts_.events.name(e);
       out.steps.push_back(
           {std::string(name), StepNumberOf(name).value_or(0), {At(e).ts_ns, At(e).end_ns()}});
