@@ -250,6 +250,14 @@ class TimeQualities {
     return some.total_ms;
   }
 
+  // A launch is held against all launches, an op against its own later calls.
+  std::string UsuallyTakes(const FirstCall& call) const {
+    if (call.usual_us <= 0) return "";
+    if (call.kind == FirstCallKind::kLaunch)
+      return fmt::format(": {} usually takes {} us", events_.name(call.call), Of(call.usual_us));
+    return fmt::format(": the first of these takes {} us later", Of(call.usual_us));
+  }
+
   void FirstTime(const analysis::FirstCalls& all) {
     std::vector<FirstCall> calls = all.calls;
     std::erase_if(calls,
@@ -265,12 +273,7 @@ class TimeQualities {
                          Of(ms), calls.size(), StepsWith(calls), Longest(calls));
     q.count = calls.size();
     q.first_uid = events_[calls.front().call].uid;
-    const double usual_us = calls.front().usual_us;
-    q.consequence =
-        usual_us > 0
-            ? fmt::format("What runs first looks slow: the first of these takes {} us later.",
-                          Of(usual_us))
-            : std::string("What runs first looks slow.");
+    q.consequence = "What runs first looks slow" + UsuallyTakes(calls.front()) + ".";
     q.record = "run the same steps before recording: schedule(wait=1, warmup=2, active=3)";
     list_.push_back(std::move(q));
   }
