@@ -12,6 +12,7 @@
 #include "findings/one/shape_story.h"
 #include "findings/one/workload_machine.h"
 #include "perf/device_match.h"
+#include "perf/platform.h"
 
 namespace jarvis::findings {
 namespace {
@@ -75,7 +76,7 @@ std::string JsonWith(const TraceText& text, const std::string& members) {
   return json.insert(json.find('{') + 1, members + ",");
 }
 
-Analyzed AnalyzeJson(const std::string& json) {
+Analyzed AnalyzeJson(const std::string& json, const perf::Platform* platform = nullptr) {
   const std::filesystem::path path =
       std::filesystem::temp_directory_path() / fmt::format("workload_test.{}.json", json.size());
   {
@@ -88,7 +89,7 @@ Analyzed AnalyzeJson(const std::string& json) {
   auto trace = session::LoadTrace(path.string(), 1, job);
   std::filesystem::remove(path);
   REQUIRE(trace.has_value());
-  auto analysis = findings::Analyze(**trace, nullptr, {}, job);
+  auto analysis = findings::Analyze(**trace, platform, {}, job);
   REQUIRE(analysis.has_value());
   return {*trace, std::move(*analysis)};
 }
@@ -235,6 +236,22 @@ TEST_CASE("a server's annotation tells phase and requests; a graph's kernels tel
   CHECK(Of(one, WorkloadPart::kPrecision) == "mxfp4 x bf16");
   CHECK(Of(one, WorkloadPart::kDevice) == "MI300X");
   CHECK(SureOf(one, WorkloadPart::kDevice) == Certainty::kInferred);
+}
+
+TEST_CASE("a device with far less memory than the platform is another one, and says so") {
+  TraceText text;
+  text.OpWithKernel("aten::relu", 0, 10, "relu_kernel", 20, 100, 1);
+  const auto of = [&](std::string_view name, std::string_view bytes) {
+    return AnalyzeJson(
+        JsonWith(text,
+                 fmt::format(R"("deviceProperties":[{{"id":0,"name":"{}","totalGlobalMem":{}}}])",
+                             name, bytes)),
+        perf::FindPlatform("MI300X"));
+  };
+  CHECK(of("AMD Radeon Graphics", "68702699520").Quality("other_device") != nullptr);
+  CHECK(of("AMD Radeon Graphics", "206141652992").Quality("other_device") == nullptr);
+  // The name says that it is one, whatever its memory.
+  CHECK(of("AMD Instinct MI300X VF", "68702699520").Quality("other_device") == nullptr);
 }
 
 TEST_CASE("a shortened annotation of a server is read; a label of a diffusion is no decode") {

@@ -9,6 +9,7 @@
 #include "findings/one/analysis.h"
 #include "findings/one/quality_parts.h"
 #include "findings/one/thresholds.h"
+#include "perf/platform.h"
 #include "session/trace_frames.h"
 
 namespace jarvis::findings {
@@ -22,6 +23,7 @@ class AnalysisQualities {
 
   void Run() {
     Platform();
+    OtherDevice();
     if (trace_.recorded().gpu_work) {
       if (in_.totals.window_ms <= 0)
         Add("empty_window", Severity::kHard, "All GPU work takes no time.");
@@ -58,6 +60,26 @@ class AnalysisQualities {
     q.evidence = in_.device;
     q.consequence = "Efficiency and savings against the roof cannot be told.";
     q.record = "give platform: a name (MI300X, H100...) or a JSON file";
+  }
+
+  // The platform is another device than that of the trace, or all of a card of which the trace has
+  // a part. A device of that name with less memory has the same rates.
+  void OtherDevice() {
+    constexpr double kLess = 0.7;  // of the platform's memory
+    const perf::Platform* platform = perf::FindPlatform(in_.platform);
+    const auto& devices = trace_.trace().metadata.devices;
+    if (platform == nullptr || !platform->memory_gb || devices.empty()) return;
+    const trace::Device& device = devices.front();
+    if (!device.memory_bytes || device.name.find(in_.platform) != std::string::npos) return;
+    const double gb = static_cast<double>(*device.memory_bytes) / 1e9;
+    if (gb >= kLess * *platform->memory_gb) return;
+    Quality& q = Add("other_device", Severity::kWarning,
+                     fmt::format("The trace's GPU has {:.0f} GB of memory, {} has {:g} GB.", gb,
+                                 in_.platform, *platform->memory_gb));
+    q.evidence = device.name;
+    q.consequence =
+        "It is another device or a part of one: its own rates are lower, and efficiencies too low.";
+    q.record = "give the platform that the work ran on, or its own rates as a JSON file";
   }
 
   void Arguments() {

@@ -221,7 +221,7 @@ double BearingOf(const Quality& q, const Analysis& analysis) {
   if (q.code == "unlinked_gpu_work" || q.code == "unrecorded_gpu_work" ||
       q.code == "work_before_launch")
     return share >= kBears ? kOutside : 0;
-  if (q.code == "no_platform") return 10;
+  if (q.code == "no_platform" || q.code == "other_device") return 10;
   if (q.code == "silent_host") return q.value.value_or(0);
   if (q.code == "gpu_graph_replay") return q.severity == Severity::kWarning ? 12 : 0;
   if (q.code == "engine_step") return 9;
