@@ -353,6 +353,16 @@ class HostFindingMaker {
         std::move(cause));
   }
 
+  // Of the steps without their first calls it is a good part, and it has too few waits to be told
+  // of for them.
+  bool FillsRest(const IdlePhase& phase) const {
+    constexpr double kGoodPart = 0.33;
+    const double rest = e_.base_ms - MsOf(Length(e_.scope.Of(e_.first_calls.intervals)));
+    const bool first_calls = rest < kGoodPart * e_.base_ms;
+    return first_calls && phase.launch_ms >= kGoodPart * rest &&
+           static_cast<double>(phase.waits) < limits::kWaitsMin;
+  }
+
   // Where launches come late although nothing is waited for: by phase, as a median over all of them
   // is of none.
   void LaunchBound() {
@@ -363,7 +373,8 @@ class HostFindingMaker {
     IntervalSet<std::int64_t> spans;
     const IdlePhase* most = nullptr;
     for (const IdlePhase& phase : ledger_.phases) {
-      const bool others = phase.waits_often() || phase.mostly_excused() ||
+      const bool named = phase.waits_often() || phase.mostly_excused();
+      const bool others = (named && !FillsRest(phase)) ||
                           phase.kind == analysis::PhaseKind::kLoader ||
                           (IsOptimizer(phase) && !e_.context.foreach_optimizer);
       if (others || phase.launch_ms <= 0) continue;
@@ -375,7 +386,8 @@ class HostFindingMaker {
       cause.total_ms += phase.launch_ms;
       spans.insert(spans.end(), phase.spans.begin(), phase.spans.end());
       if (most == nullptr || phase.launch_ms > most->launch_ms) most = &phase;
-      if (!phase.name.empty()) cause.places.push_back(PlaceOf(phase));
+      // A single launch has no pace.
+      if (!phase.name.empty() && phase.launch_us > 0) cause.places.push_back(PlaceOf(phase));
     }
     if (most == nullptr || !Matters(cause.total_ms)) return;
     std::stable_sort(cause.places.begin(), cause.places.end(),
