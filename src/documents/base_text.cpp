@@ -249,16 +249,30 @@ double OwnMs(const findings::CategoryAnalysis& category) {
   return std::max(0.0, category.gpu_us - category.foreign_us) / 1000;
 }
 
-std::string BaseSentence(const findings::Analysis& analysis) {
-  const findings::StepBase& base = analysis.base;
-  const double busy = MsOf(base.balance.busy_ns());
+std::string UnitLength(const findings::Analysis& analysis) {
   std::string title = UnitTitle(analysis);
   title[0] = static_cast<char>(title[0] - 32);  // ours: a small letter
-  std::string text = fmt::format("{}: {}", title, Ms(base.unit_ms()));
+  std::string text = fmt::format("{}: {}", title, Ms(analysis.base.unit_ms()));
   if (const auto spread = SpreadOf(analysis)) {
     text += fmt::format(" ({} to {}, the longest {})", Ms(spread->least_ms), Ms(spread->most_ms),
                         spread->longest);
   }
+  return text;
+}
+
+std::string MeasuredBound(const findings::Analysis& analysis, double ms) {
+  return fmt::format("At most {} {} ({}), measured in the trace.", EachMs(analysis, ms),
+                     UnitPhrase(analysis), BaseShare(analysis, ms));
+}
+
+std::string LeftOut(const findings::Analysis& analysis) {
+  return ApartText(analysis);
+}
+
+std::string BaseSentence(const findings::Analysis& analysis) {
+  const findings::StepBase& base = analysis.base;
+  const double busy = MsOf(base.balance.busy_ns());
+  std::string text = UnitLength(analysis);
   text += fmt::format("; the GPU works for {} of it ({})", EachMs(analysis, busy),
                       BaseShare(analysis, busy));
   const std::string bound = BoundPhrase(analysis);

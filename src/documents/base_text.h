@@ -46,6 +46,12 @@ std::string TogetherSentence(const findings::Analysis& analysis);
 double OwnMs(const findings::Operation& operation);
 double OwnMs(const findings::CategoryAnalysis& category);
 
+// "Step (mean of 4): 214.9 ms (210 to 220 ms, the longest ProfilerStep#552)".
+std::string UnitLength(const findings::Analysis& analysis);
+// "At most 165 ms a step (76.5%), measured in the trace."
+std::string MeasuredBound(const findings::Analysis& analysis, double ms);
+// " Left out: 425 ms in one odd step (...)."; empty: nothing is.
+std::string LeftOut(const findings::Analysis& analysis);
 // Metric | Value: what that sentence and the one about all savings cite.
 std::string ToldTable(const findings::Analysis& analysis);
 // One sentence: how long a step is and what the GPU does of it.

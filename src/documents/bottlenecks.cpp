@@ -72,8 +72,11 @@ std::string OperationCell(const findings::Operation& operation) {
   const std::string_view name = operation.name;
   if ((name.starts_with("cuda") || name.starts_with("hip")) && name.find("Launch") != name.npos &&
       !operation.kernels.empty()) {
-    return "Kernels launched outside of any op, most of it " +
-           Code(analysis::ShortKernelName(operation.kernels.front().name), 60);
+    const findings::KernelShare& first = operation.kernels.front();
+    const bool most = 2 * first.total_us > operation.gpu_us;
+    return fmt::format("Kernels launched outside of any op, {} {}",
+                       most ? "most of it" : "the most time in",
+                       Code(analysis::ShortKernelName(first.name), 60));
   }
   const std::string args = ArgsText(operation.args);
   const bool shown = !operation.args.empty() && args.size() <= kArgsMax;

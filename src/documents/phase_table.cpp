@@ -1,6 +1,9 @@
 #include "documents/phase_table.h"
 
 #include <algorithm>
+#include <string>
+#include <utility>
+#include <vector>
 
 #include <fmt/format.h>
 
@@ -39,9 +42,14 @@ std::string PhaseTable(const findings::Analysis& analysis) {
   constexpr std::size_t kPhasesMax = 8;
   constexpr double kPhaseShown = 1;  // percent of the base
   const std::uint64_t steps = std::max<std::uint64_t>(1, analysis.frames->phases.steps);
-  MarkdownTable table({"Phase", steps > 1 ? "Times a step" : "Times", "Host, each",
-                       "GPU busy, each", steps > 1 ? "GPU idle, a step" : "GPU idle",
-                       "Host's share of the " + analysis.base.unit});
+  const bool gpu = analysis.totals.has_gpu_work;
+  std::vector<std::string> header = {"Phase", steps > 1 ? "Times a step" : "Times", "Host, each"};
+  if (gpu) {
+    header.emplace_back("GPU busy, each");
+    header.emplace_back(steps > 1 ? "GPU idle, a step" : "GPU idle");
+  }
+  header.push_back("Host's share of the " + analysis.base.unit);
+  MarkdownTable table(std::move(header));
   for (const analysis::Phase& phase : analysis.frames->phases.phases) {
     const double host_ms = static_cast<double>(phase.host_ns) / 1e6;
     const double share = analysis.base.Percent(host_ms);
@@ -55,9 +63,15 @@ std::string PhaseTable(const findings::Analysis& analysis) {
       return Ms(static_cast<double>(ns) / 1e6 /
                 static_cast<double>(std::max<std::uint64_t>(1, of)));
     };
-    table.Row({Code(phase.name, 90) + (phase.first ? " (the first, which differs)" : ""),
-               TimesAStep(phase.count, steps), each(phase.host_ns, phase.count),
-               each(phase.gpu_busy_ns, phase.count), each(phase.gpu_idle_ns, steps), Pct(share)});
+    std::vector<std::string> row = {
+        Code(phase.name, 90) + (phase.first ? " (the first, which differs)" : ""),
+        TimesAStep(phase.count, steps), each(phase.host_ns, phase.count)};
+    if (gpu) {
+      row.push_back(each(phase.gpu_busy_ns, phase.count));
+      row.push_back(each(phase.gpu_idle_ns, steps));
+    }
+    row.push_back(Pct(share));
+    table.Row(std::move(row));
   }
   return table.rows() < 2 ? "" : table.text() + "\n";
 }

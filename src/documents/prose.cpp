@@ -363,6 +363,7 @@ char ChosenPath(const findings::Finding& finding, const FindingText& text) {
     return wall ? wall->ms.mid : 0;
   };
   if (a && b) {
+    if (finding.rule == findings::Pattern::kCpuCollectives) return 'A';  // B only records more
     // A way that has a saving goes before one that nobody can size.
     if (finding.change_a && !finding.change_b && finding.rule) return 'A';
     return ms(finding.wall_a) > ms(finding.wall_b) ? 'A' : 'B';
@@ -481,6 +482,7 @@ std::string BoundSentence(const findings::Analysis& analysis, const findings::Fi
   const findings::WallBase& wall = analysis.wall;
   const double bound_ms = *finding.bound_ms;
   constexpr double kNothing = 0.005;  // of the steps
+  if (analysis.cpu) return MeasuredBound(analysis, bound_ms);
   if (bound_ms < kNothing * wall.wall_ms)
     return "Nothing before the host is faster: it sets the pace.";
   std::string text =

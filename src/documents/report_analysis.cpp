@@ -6,6 +6,7 @@
 
 #include "analysis/tables/summary.h"
 #include "documents/category_table.h"
+#include "documents/cpu_text.h"
 #include "documents/markdown_text.h"
 #include "documents/remedy_text.h"
 #include "documents/report_parts.h"
@@ -165,7 +166,9 @@ std::string Summary(const ReportSources& sources) {
   const findings::Analysis& analysis = sources.analysis;
   const findings::Totals& totals = analysis.totals;
   std::string text = "## Executive Summary\n\n";
-  if (!totals.has_gpu_work) {
+  if (analysis.cpu) {
+    text += CpuSentence(analysis) + "\n\n" + CpuTable(analysis);
+  } else if (!totals.has_gpu_work) {
     text += "The trace has no GPU work, so nothing can be said about the GPU.\n\n";
   } else {
     text += fmt::format("The GPU computes for {} of a window of {}.",

@@ -15,6 +15,7 @@
 #include "documents/base_text.h"
 #include "documents/bottlenecks.h"
 #include "documents/category_table.h"
+#include "documents/cpu_text.h"
 #include "documents/further_row.h"
 #include "documents/markdown_text.h"
 #include "documents/phase_table.h"
@@ -173,11 +174,23 @@ class Fair {
 
 std::string Fair::SummaryParagraph() const {
   const findings::Totals& totals = analysis_.totals;
+  if (analysis_.cpu) {
+    return CpuSentence(analysis_) +
+           (analysis_.findings.empty() ? " " + NothingText(analysis_) : FirstSentence());
+  }
   if (!totals.has_gpu_work) {
     return "The trace has no GPU work, so nothing can be said about the GPU. Record with "
            "`activities=[ProfilerActivity.CPU, ProfilerActivity.CUDA]`.";
   }
   std::string text = BaseSentence(analysis_);
+  const bool no_ops = std::any_of(analysis_.quality.begin(), analysis_.quality.end(),
+                                  [](const auto& one) { return one.code == "no_cpu_ops"; });
+  if (no_ops) {
+    text +=
+        " No ops were recorded: kernels are told by their names, without shapes and modules. "
+        "Record with `activities=[ProfilerActivity.CPU, ProfilerActivity.CUDA]` and "
+        "`record_shapes=True`.";
+  }
   if (analysis_.findings.empty()) {
     text += " " + NothingText(analysis_);
   } else if (analysis_.wall.together_ms) {
@@ -204,13 +217,17 @@ std::string Fair::SummaryParagraph() const {
 std::string Fair::Summary() const {
   std::string text =
       "## Executive Summary\n\n" + WorkloadParagraph(analysis_) + SummaryParagraph() + "\n\n";
+  if (analysis_.cpu) {
+    return text + CpuTable(analysis_) + "### Top Bottlenecks\n\n" +
+           CpuOperations(analysis_, kBottlenecks);
+  }
   if (!analysis_.totals.has_gpu_work) return text;
   return text + BaseTable(analysis_) + "### Top Bottlenecks\n\n" +
          BottleneckTable(analysis_, kBottlenecks);
 }
 
 std::string Fair::Trust() const {
-  if (!analysis_.totals.has_gpu_work) return "";
+  if (!analysis_.totals.has_gpu_work && !analysis_.cpu) return "";
   const std::string text = TrustList(analysis_);
   return text.empty() ? text : "### How far to trust it\n\n" + text + "\n";
 }
@@ -461,7 +478,7 @@ std::string Fair::Details() {
     const bool large = analysis_.base.Percent(OwnMs(category)) >= kCategoryShown;
     if (large || !CardsOf(category.key).empty()) text += CategorySection(category);
   }
-  text += FindingsSection("The host and idle time", "cpu_idle");
+  text += FindingsSection(analysis_.cpu ? "The host's time" : "The host and idle time", "cpu_idle");
   text += FindingsSection("Communication and copies", "multi_kernel");
   text += FindingsSection("Fusion opportunities", "kernel_fusion");
   return text;

@@ -110,7 +110,8 @@ std::string HardwareTable(const ReportSources& sources) {
   if (!sources.analysis.device.empty()) table.Row({"Device", CellOfText(sources.analysis.device)});
   const perf::Platform* platform = sources.platform;
   if (platform == nullptr) {
-    table.Row({"Limits", "not known; name a platform to get efficiencies"});
+    if (!sources.analysis.cpu)
+      table.Row({"Limits", "not known; name a platform to get efficiencies"});
     return table.text() + "\n";
   }
   if (platform->mem_bw_gbps) {

@@ -22,7 +22,11 @@ constexpr double kReplayOff = 2;
 std::string TrustList(const findings::Analysis& analysis) {
   std::string text;
   const findings::WallBase& wall = analysis.wall;
-  if (!wall.known) {
+  if (analysis.cpu) {
+    text +=
+        "- What is said to be saved are bounds, measured in the trace: all of the time of what is "
+        "to go.\n";
+  } else if (!wall.known) {
     text += "- Savings are of GPU time: " + CellOfText(wall.why_not) + "\n";
   } else if (std::abs(wall.replay_error_percent) >= kReplayOff) {
     text += fmt::format(

@@ -391,7 +391,7 @@ TEST_CASE("what a recording lacks is absent, with the reason") {
   SUBCASE("a step without GPU work") {
     TraceText t;
     t.Annotation("ProfilerStep#1", 0, 100).OpWithKernel("aten::mm", 0, 20, "gemm", 30, 50, 1);
-    t.Annotation("ProfilerStep#2", 100, 5);
+    t.Annotation("ProfilerStep#2", 100, 5).Op("aten::empty", 101, 2);
     const TimeFrames frames = FramesIn(t);
     REQUIRE(frames.steps.size() == 2);
     CHECK(frames.steps[1].odd_because == "no GPU work");

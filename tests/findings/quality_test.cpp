@@ -58,7 +58,7 @@ TEST_CASE("first calls lead, with their time, their step and what they take late
 
 TEST_CASE("a little of it is not told") {
   TraceText text = FirstStepLoads();
-  text.Annotation("ProfilerStep#5", 200'000, 100'000'000);
+  text.Annotation("ProfilerStep#5", 200'000, 100'000'000).Op("aten::relu", 300'000, 10);
   CHECK(Analyze(text).Quality("first_calls") == nullptr);
 }
 
@@ -136,7 +136,7 @@ TEST_CASE("one rank of several is told with what it cannot tell; a world of one 
 
 TEST_CASE("each matter has one code, and hard ones come first") {
   TraceText text;
-  text.Op("aten::mm", 0, 10);
+  text.Op("aten::mm", 0, 10).Runtime("cudaDeviceSynchronize", 20, 5, 1);
   const Analyzed one = Analyze(text, "");
   REQUIRE(one.Quality("no_gpu_work") != nullptr);
   CHECK(one.analysis.quality.front().code == "no_gpu_work");

@@ -45,6 +45,10 @@ class PhaseMaker {
       out_.reason = "no host events are recorded, so there is nothing that names parts";
       return std::move(out_);
     }
+    if (!NamesParts()) {
+      out_.reason = "runtime calls alone are recorded of the host, and these name no parts";
+      return std::move(out_);
+    }
     if (frames_.steps.empty()) {
       Measure(frames_.frame);
     } else {
@@ -63,6 +67,12 @@ class PhaseMaker {
   }
 
  private:
+  // A launch is no part of a program: ops, annotations and frames are.
+  bool NamesParts() const {
+    return std::any_of(facts_.on_thread.begin(), facts_.on_thread.end(),
+                       [&](EventIndex e) { return !trace::IsLaunchCall(facts_.events[e].kind); });
+  }
+
   void Measure(TimeSpan span) {
     out_.total_ns += span.end - span.start;
     std::optional<std::size_t> outer;

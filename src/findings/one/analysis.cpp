@@ -11,6 +11,7 @@
 #include "findings/one/baseline.h"
 #include "findings/one/calls.h"
 #include "findings/one/causes.h"
+#include "findings/one/cpu_findings.h"
 #include "findings/one/embedding_causes.h"
 #include "findings/one/epilogue_causes.h"
 #include "findings/one/estimates.h"
@@ -19,6 +20,7 @@
 #include "findings/one/fusion_findings.h"
 #include "findings/one/host_findings.h"
 #include "findings/one/idle_sections.h"
+#include "findings/one/kernel_findings.h"
 #include "findings/one/merge_findings.h"
 #include "findings/one/merged_products.h"
 #include "findings/one/moe_weights.h"
@@ -80,6 +82,8 @@ class Analyzer {
     Context(calls);
     MarkFusions();
     structures_ = FindStructures(calls, out_.context, &out_.categories);
+    for (Finding& finding : FindingsByKernel(calls))
+      structures_.push_back(std::move(finding));
     FindReplayCauses(calls, out_.context, &out_.categories);
     FindEpilogues(calls, &out_.categories);
     FindEmbeddings(&out_.categories);
@@ -229,6 +233,7 @@ class Analyzer {
     if (host.empty() && !out_.idle.reliable) host = IdleFindings(out_);
     LeaveCompilingToChains(&host);
     std::vector<Finding> multi = MultiKernelFindings(out_, trace_.steps().size());
+    if (out_.cpu) host = CpuFindings(*out_.cpu, out_.base);
     DropToldCopies(&multi);
     AddStructures(std::move(structures_), out_.totals.window_ms, &multi);
     for (std::vector<Finding> some : {std::move(host), std::move(multi), std::move(fusions_)}) {
@@ -247,13 +252,15 @@ class Analyzer {
                       &out_);
     } else {
       out_.wall.why_not =
-          "no launch is linked with its GPU work, so what waits for what is unknown.";
+          out_.cpu ? "there is none, and of the host's time bounds are told."
+                   : "no launch is linked with its GPU work, so what waits for what is unknown.";
     }
     DropLeftOut();
     // In their final order: some findings about the host may be gone.
     int host_rank = 0;
     for (Finding& finding : all) {
       if (finding.category == "cpu_idle") finding.rank = ++host_rank;
+      if (out_.cpu && finding.category == "multi_kernel") finding.rank = 1;
     }
     for (std::size_t i = 0; i < all.size(); ++i) {
       all[i].global_rank = static_cast<int>(i) + 1;
@@ -320,7 +327,15 @@ class Analyzer {
     JV_ASSIGN(host_, session::HostOf(trace_, job_));
     out_.base = StepBaseOf(frames_->frames, out_.workload.repeats);
     MarkForeign();
+    HostAlone();
     return {};
+  }
+
+  // Without GPU work the host's time is the subject.
+  void HostAlone() {
+    if (out_.totals.has_gpu_work || !trace_.recorded().cpu_ops) return;
+    out_.cpu = MeasureCpuSteps(trace_, *frames_);
+    TellCpuWorkload(*out_.cpu, ShowsGpu(trace_), &out_.workload);
   }
 
   // Work that was launched before the recording, or in an odd step, is told apart from that of the

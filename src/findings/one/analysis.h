@@ -14,6 +14,7 @@
 #include "base/result.h"
 #include "findings/one/baseline.h"
 #include "findings/one/category_analysis.h"
+#include "findings/one/cpu_steps.h"
 #include "findings/one/finding.h"
 #include "findings/one/fusion.h"
 #include "findings/one/idle.h"
@@ -77,7 +78,8 @@ struct Analysis {
   Totals totals;
   std::shared_ptr<const session::TraceFrames> frames;  // whose time it is; never null
   StepBase base;                                       // what shares of time are of
-  std::vector<Quality> quality;                        // the gravest first
+  std::optional<CpuSteps> cpu;   // of a recording of host ops without GPU work
+  std::vector<Quality> quality;  // the gravest first
   WorkContext context;
   std::vector<CategoryAnalysis> categories;  // the longest first, ties by name
   IdleAnalysis idle;

@@ -108,7 +108,10 @@ class FindingMaker {
       // What has no estimate or an acceptable efficiency matters only if large.
       const bool large = share > limits::kMediumShare;
       const bool fine = group.acceptable || group.method != EstimateMethod::kRoof;
-      const bool enough = group.method == EstimateMethod::kNone || group.mid >= limits::kFindingMin;
+      // Nor does it where the GPU hardly works at all.
+      const bool told = group.time_us * 100 >= limits::kUnsizedMin * calls_.window_us;
+      const bool enough =
+          group.method == EstimateMethod::kNone ? told : group.mid >= limits::kFindingMin;
       const bool matters = enough && (large || !fine);
       if (matters) kept.push_back(&group);
     }
@@ -148,6 +151,8 @@ class FindingMaker {
     }
     if (CopiesOnly(calls_.events(), operation)) return std::nullopt;
     if (CollectivesOnly(calls_.events(), operation)) return std::nullopt;
+    // A name alone is no finding where no op was recorded: rules of kernels tell what it says.
+    if (!calls_.trace.recorded().cpu_ops) return std::nullopt;
     // Of replayed kernels without ops there is one thing to say, not one a kernel.
     const bool by_name =
         IsReplayCall(calls_.events(), calls_.calls[calls_.call_of[operation.gpu[0]]]);

@@ -46,6 +46,8 @@ std::optional<double> BytesOfElement(std::string_view type) {
   return std::nullopt;
 }
 
+}  // namespace
+
 std::optional<std::int64_t> GridBlocksOf(const trace::EventStore& events, EventIndex kernel) {
   std::int64_t blocks = 1;
   const auto grid =
@@ -57,6 +59,8 @@ std::optional<std::int64_t> GridBlocksOf(const trace::EventStore& events, EventI
   }
   return grid.empty() ? std::nullopt : std::optional(blocks);
 }
+
+namespace {
 
 std::optional<GroupedProduct> GroupedProductOf(const trace::EventStore& events, EventIndex kernel) {
   constexpr std::string_view kBegin = "_matmul_ogs_";

@@ -15,4 +15,7 @@ namespace jarvis::findings {
 // said.
 void RateMoeByWeights(const Calls& calls, std::vector<CategoryAnalysis>* categories);
 
+// How many blocks a kernel's grid has; absent where none is recorded.
+std::optional<std::int64_t> GridBlocksOf(const trace::EventStore& events, trace::EventIndex kernel);
+
 }  // namespace jarvis::findings

@@ -104,6 +104,11 @@ constexpr PatternInfo kPatterns[] = {
     {P::kCutExperts, "cut_experts", "experts cut into slices", true},
     {P::kReplayGap, "replay_gap", "the GPU idles around the replay of its graph", true},
     {P::kSharedInput, "shared_input", "one input multiplied by several weights, one by one", true},
+    {P::kCpuCollectives, "cpu_collectives", "the step waits for a collective of the CPU", true},
+    {P::kCpuLoading, "cpu_loading", "the step waits for its data", true},
+    {P::kCpuOptimizer, "cpu_optimizer", "parameters updated one by one on the CPU", true},
+    {P::kLayoutKernels, "layout_kernels", "layouts changed around convolutions", true},
+    {P::kPlanarBatchNorm, "planar_batch_norm", "batch norm on kernels for NCHW", true},
 };
 static_assert(std::size(kPatterns) == static_cast<std::size_t>(P::kCount));
 

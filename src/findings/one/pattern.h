@@ -105,6 +105,13 @@ enum class Pattern : std::uint8_t {
   kCutExperts,
   kReplayGap,
   kSharedInput,
+  // Rules over a recording without GPU work, see cpu_findings.h
+  kCpuCollectives,
+  kCpuLoading,
+  kCpuOptimizer,
+  // Rules over a recording without ops, see kernel_findings.h
+  kLayoutKernels,
+  kPlanarBatchNorm,
   kCount,
 };
 

@@ -12,6 +12,7 @@
 #include "analysis/ranks/rank_digest.h"
 #include "analysis/ranks/rank_set.h"
 #include "base/text.h"
+#include "findings/one/cpu_steps.h"
 #include "findings/one/quality_parts.h"
 #include "findings/one/step_base.h"
 #include "findings/one/thresholds.h"
@@ -310,7 +311,10 @@ class RecordingQualities {
   void Missing() {
     const session::Recorded& recorded = trace_.recorded();
     constexpr const char* kBoth = "activities=[ProfilerActivity.CPU, ProfilerActivity.CUDA]";
-    if (!recorded.gpu_work) {
+    if (!recorded.gpu_work && recorded.cpu_ops && !ShowsGpu(trace_)) {
+      Lacks("no_gpu_work", Severity::kNote, "The trace has no GPU work, and no sign of a GPU.",
+            "All that is said is of the host.", "");
+    } else if (!recorded.gpu_work) {
       Lacks("no_gpu_work", Severity::kHard, "The trace has no GPU work.",
             "Nothing can be said about the GPU.", kBoth);
     }

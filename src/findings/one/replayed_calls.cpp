@@ -60,7 +60,22 @@ std::string_view CategoryOfKernel(std::string_view kernel, std::string_view role
   return perf::CategoryOfOp(perf::BuiltinRows(), {}, kernel);
 }
 
-// The call's kernels that a graph launch replayed, where nobody knows what they compute.
+// What a kernel outside of graphs is for, where no op tells it.
+std::string_view CategoryWithoutOps(std::string_view kernel, std::string_view role) {
+  constexpr std::pair<std::string_view, std::string_view> kCategories[] = {
+      {"igemm_", "CONV_fwd"},         {"batched_transpose", "CONV_fwd"},
+      {"SubTensorOp", "CONV_fwd"},    {"implicit_gemm", "CONV_fwd"},
+      {"elementwise", "elementwise"}, {"multi_tensor_apply", "multi_tensor_apply"},
+      {"reduce_kernel", "reduce"},
+  };
+  for (const auto& [part, category] : kCategories) {
+    if (ContainsNoCase(kernel, part)) return category;
+  }
+  return CategoryOfKernel(kernel, role);
+}
+
+// The call's kernels that a graph launch replayed, or any launch in a recording without ops, where
+// nobody knows what they compute.
 std::vector<EventIndex> ReplayedOf(const session::LoadedTrace& trace, const WorkCall& call) {
   std::vector<EventIndex> out;
   const perf::OpWork* work = call.work;
@@ -69,9 +84,11 @@ std::vector<EventIndex> ReplayedOf(const session::LoadedTrace& trace, const Work
   if (modelled) return out;
   for (const EventIndex e : call.kernels) {
     const EventIndex launch = trace.tree().parent(e);
-    const bool replayed = launch != trace::kNoEvent && !trace.OfCapture(launch) &&
-                          trace::IsLaunchCall(trace.events()[launch].kind) &&
-                          analysis::IsGraphLaunch(trace.events().name(launch));
+    // Without ops a launch is all that is known of any kernel.
+    const bool replayed =
+        launch != trace::kNoEvent && !trace.OfCapture(launch) &&
+        trace::IsLaunchCall(trace.events()[launch].kind) &&
+        (!trace.recorded().cpu_ops || analysis::IsGraphLaunch(trace.events().name(launch)));
     if (replayed) out.push_back(e);
   }
   return out;
@@ -126,7 +143,8 @@ class ReplaySplitter {
     one.op = trace_.tree().parent(e);
     one.name = name;
     one.uid = events_[e].uid;
-    one.category = CategoryOfKernel(events_.name(e), role);
+    one.category = trace_.recorded().cpu_ops ? CategoryOfKernel(events_.name(e), role)
+                                             : CategoryWithoutOps(events_.name(e), role);
     one.kernels = {e};
     one.kernel_us = trace::MicrosOf(events_[e].dur_ns);
     one.owns_stack = false;

@@ -297,6 +297,51 @@ constexpr RuleRow kRows[] = {
      "all but one of the products' host time and launches; a kernel as fast as a product of that "
      "width in this trace, and half of it all for the least saving",
      "calls of this trace"},
+    {Pattern::kCpuCollectives,
+     "A recording without GPU work: no op runs while a collective of a CPU library (gloo, MPI, "
+     "UCC, oneCCL) is under way, for 5 % of the step",
+     "in which no op runs: {calls}[[; {pace}]][[; {odd}]]",
+     "[[Reduce gradients in every {kth} step only: `with model.no_sync():` around the others. Or "
+     "raise the batch of a rank. Both change the global batch, which its owner has to agree to; "
+     "sending fewer bits helps only where bandwidth binds.]]",
+     "Record the same steps on the fastest and the slowest ranks: `jarvis collectives` on them. It "
+     "tells waiting for a late rank from the transfer. If none is late, fewer ranks or a reduction "
+     "within hosts first make it shorter.",
+     "Collectives that ops hide; recordings with GPU work.", "none: all of the wait is the bound",
+     "time in this trace"},
+    {Pattern::kCpuLoading,
+     "A recording without GPU work: the loader's part takes 5 % of the step on the thread that "
+     "computes",
+     "before its ops can begin",
+     "Load batches in processes of their own: `num_workers`, `persistent_workers=True`. The next "
+     "batch is then ready when a step ends, if other cores are free for it.",
+     "", "Loading below 5 % of the step; recordings with GPU work.",
+     "none: all of the part is the bound", "time in this trace"},
+    {Pattern::kCpuOptimizer,
+     "A recording without GPU work: at least 20 ops a step in the optimizer's part, none of them "
+     "foreach or fused, for 2 % of the step",
+     "in {ops} ops: each parameter has ops of its own", "",
+     "Build the optimizer with `fused=True`. On the CPU Adam, AdamW, SGD and Adagrad take it in "
+     "recent PyTorch, and pass once over each parameter instead of once an op.",
+     "Optimizers of foreach or fused ops; recordings with GPU work.",
+     "none: all of its ops are the bound", "time in this trace"},
+    {Pattern::kLayoutKernels,
+     "A recording without ops: kernels that change NCHW to NHWC or back by name, beside "
+     "convolution kernels, 3 % of computing",
+     "between NCHW and NHWC, which the kernels of convolutions ask for",
+     "Keep activations in NHWC: `model.to(memory_format=torch.channels_last)`, inputs as well. "
+     "What writes or reads NCHW between convolutions brings transposes back.",
+     "", "Recordings with ops, where the convolution's own rule tells it.",
+     "60, 80 and 100 % of them", "names of kernels"},
+    {Pattern::kPlanarBatchNorm,
+     "A recording without ops: PyTorch's own batch norm kernels for NCHW, 3 % of computing",
+     "of batch norm, whose statistics and gradients have one block a channel[[: {few}]]",
+     "Run it in NHWC: `model.to(memory_format=torch.channels_last)`, inputs as well. Its kernels "
+     "are others then, which cut rows among blocks, too.",
+     "Compile the model: `torch.compile(model)`. Batch norm, its activation and the residual sum "
+     "then become fewer kernels.",
+     "Recordings with ops, where shapes tell more.", "20, 40 and 60 % of them",
+     "an estimate: the trace holds no other kernel for them"},
 };
 
 }  // namespace

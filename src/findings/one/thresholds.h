@@ -36,6 +36,8 @@ inline constexpr double kImpactMid = 0.875;
 inline constexpr double kImpactHigh = 1.0;
 inline constexpr double kEstimateMin = 0.01;  // high impact, percent of the window
 inline constexpr double kFindingMin = 0.5;    // mid impact, percent of the window
+// Of what has no estimate; smaller ones are no finding.
+inline constexpr double kUnsizedMin = 2;  // percent of the window
 // Edges of the groups that findings are made of, percent of the roof.
 inline constexpr double kBucketLow = 30;
 inline constexpr double kBucketHigh = 60;
@@ -87,6 +89,12 @@ inline constexpr double kRampPart = 0.2;        // of a step's GPU time: its sta
 inline constexpr double kRampShare = 80;        // percent of the late launches' idle time in it
 // Exposed communication whose cause one rank cannot tell is ranked by its size from here.
 inline constexpr double kExposedRanked = 10;  // percent of the steps
+// Of a recording without GPU work, in percent of its steps: waits for collectives, loading, the
+// optimizer's ops (of at least so many a step).
+inline constexpr double kCpuWait = 5;
+inline constexpr double kCpuLoading = 5;
+inline constexpr double kCpuOptimizer = 2;
+inline constexpr double kCpuUpdateOps = 20;
 
 // Copies, communication.
 inline constexpr double kCopyShare = 5;  // percent of the window, a direction

@@ -1,0 +1,87 @@
+#include "documents/cpu_text.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "documents/base_text.h"
+#include "documents/markdown_text.h"
+
+namespace jarvis::documents {
+namespace {
+
+constexpr double kCpuPartShown = 0.5;  // percent of the base
+
+std::string WaitingName(const findings::CpuSteps& cpu) {
+  if (cpu.collectives.empty()) return "Waiting";
+  return fmt::format("No op runs while {} is under way", Code(cpu.collectives.front().name, 60));
+}
+
+std::string PartName(const findings::CpuSteps& cpu, findings::CpuPart part) {
+  switch (part) {
+    case findings::CpuPart::kWaiting: return WaitingName(cpu);
+    case findings::CpuPart::kLoading: return "Data loading";
+    case findings::CpuPart::kForward: return "Forward, in ops";
+    case findings::CpuPart::kBackward: return "Backward, in ops";
+    case findings::CpuPart::kOptimizer: return "Optimizer, in ops";
+    case findings::CpuPart::kOtherOps: return "Other ops";
+    case findings::CpuPart::kNoOp: break;
+  }
+  return "In no op: Python, or nothing that was recorded";
+}
+
+}  // namespace
+
+std::string CpuSentence(const findings::Analysis& analysis) {
+  const findings::CpuSteps& cpu = *analysis.cpu;
+  const findings::StepBase& base = analysis.base;
+  std::string text = UnitLength(analysis);
+  text += fmt::format("; ops of the CPU run for {} of it ({})", EachMs(analysis, cpu.ops_ms),
+                      BaseShare(analysis, cpu.ops_ms));
+  const double wait = cpu.Of(findings::CpuPart::kWaiting);
+  if (base.Percent(wait) >= kCpuPartShown) {
+    std::string name = WaitingName(cpu);
+    name[0] = 'n';  // ours: a capital letter
+    text +=
+        fmt::format("; for {} ({}) {}", EachMs(analysis, wait), BaseShare(analysis, wait), name);
+  }
+  return text + ". The recording has no GPU work." + LeftOut(analysis);
+}
+
+std::string CpuTable(const findings::Analysis& analysis) {
+  const findings::StepBase& base = analysis.base;
+  MarkdownTable table({"Metric", "Value", "Share of the " + base.unit});
+  std::string title = UnitTitle(analysis);
+  title[0] = static_cast<char>(title[0] - 32);
+  table.Row({title, Ms(base.unit_ms()), "100%"});
+  double beside = 0;
+  for (std::size_t i = 0; i < findings::kCpuParts; ++i) {
+    const auto part = static_cast<findings::CpuPart>(i);
+    const double ms = analysis.cpu->Of(part);
+    if (base.Percent(ms) < kCpuPartShown) {
+      beside += ms;
+      continue;
+    }
+    table.Row({PartName(*analysis.cpu, part), EachMs(analysis, ms), BaseShare(analysis, ms)});
+  }
+  if (base.Percent(beside) >= kCpuPartShown)
+    table.Row({"All else", EachMs(analysis, beside), BaseShare(analysis, beside)});
+  return table.text() + "\n";
+}
+
+std::string CpuOperations(const findings::Analysis& analysis, std::size_t count) {
+  constexpr std::size_t kArgsMax = 70;
+  MarkdownTable table({"Rank", "Operation", CallsTitle(analysis), "Self time",
+                       "Share of the " + analysis.base.unit});
+  for (const findings::CpuOperation& one : analysis.cpu->operations) {
+    if (table.rows() == count || one.self_ms <= 0) break;
+    const std::string args = ArgsText(one.args);
+    const bool shown = !one.args.empty() && args.size() <= kArgsMax;
+    table.Row({fmt::format("{}", table.rows() + 1), Code(one.name, 60) + (shown ? " " + args : ""),
+               EachCalls(analysis, one.count, 0), EachMs(analysis, one.self_ms),
+               BaseShare(analysis, one.self_ms)});
+  }
+  return table.empty() ? "" : table.text() + "\n";
+}
+
+}  // namespace jarvis::documents

@@ -1,0 +1,18 @@
+// What reports say of a recording without GPU work: of the host's time alone.
+#pragma once
+
+#include <cstddef>
+#include <string>
+
+#include "findings/one/analysis.h"
+
+namespace jarvis::documents {
+
+// What remains of these without host ops is said in a sentence of CpuSentence. REQUIRES, of all:
+// analysis.cpu.
+std::string CpuSentence(const findings::Analysis& analysis);
+std::string CpuTable(const findings::Analysis& analysis);
+// Ops by the time that is in none of the ops below.
+std::string CpuOperations(const findings::Analysis& analysis, std::size_t count);
+
+}  // namespace jarvis::documents
