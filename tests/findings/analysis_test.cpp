@@ -202,7 +202,7 @@ TEST_CASE("a plan: targets, unknown names, nothing beyond the time there is") {
 
 TEST_CASE("no GPU work: said, with what to record") {
   TraceText text;
-  text.Op("aten::mm", 0, 10);
+  text.Op("aten::mm", 0, 10).Runtime("cudaDeviceSynchronize", 20, 5, 1);
   const Analyzed one = Analyze(text);
   CHECK(one.analysis.findings.empty());
   CHECK(one.analysis.nothing_because == std::vector<std::string>{"no_gpu_work"});

@@ -77,7 +77,7 @@ class PageFigures(unittest.TestCase):
             return  # no GPU work: nothing says what shares are of
         share_of_all = 0
         for row in rows:
-            each, share = float(row[2].split()[0]), float(row[5].rstrip("%"))
+            each, share = float(row[2].split()[0]), float(row[-1].rstrip("%"))
             times = re.match(r"(\d+)(?: in (\d+) steps)?", row[1])
             often = int(times[1]) / int(times[2] or 1)
             share_of_all += share
