@@ -123,7 +123,9 @@ TEST_CASE("steps") {
       .Annotation("ProfilerStep#11", 0, 50)
       .Annotation("ProfilerStep#x", 200, 5);
   t.Annotation("ProfilerStepper", 0, 5).Op("ProfilerStep#13", 300, 5);
+  t.Annotation("ProfilerStep#14", 400, 50);  // nothing is launched in it
   t.Runtime("in", 10, 2, 1).Kernel("launched_in_11", 120, 5, 1);
+  t.Runtime("none", 110, 2, 6);
   t.Kernel("started_in_12", 130, 5, 2).Kernel("at_the_end", 150, 5, 3).Kernel("before", -10, 5, 4);
   const MadeSummary made(t);
   REQUIRE(made.steps.size() == 2);

@@ -4,9 +4,9 @@
 
 #include <doctest/doctest.h>
 
-#include "findings/analysis_support.h"
 #include "findings/one/thresholds.h"
 #include "session/trace_frames.h"
+#include "support/analyzed.h"
 
 namespace jarvis::findings {
 namespace {

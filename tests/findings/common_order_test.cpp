@@ -2,8 +2,8 @@
 #include <doctest/doctest.h>
 #include <fmt/format.h>
 
-#include "findings/analysis_support.h"
 #include "findings/two/comparability.h"
+#include "support/analyzed.h"
 
 namespace jarvis::findings {
 namespace {
@@ -13,9 +13,9 @@ using testing::Shapes;
 using testing::TraceText;
 
 // Calls one after another, each with a kernel; the GPU is never idle unless `idle` says so.
-class Calls {
+class Kernels {
  public:
-  Calls& Add(std::string_view op, double us, int size = 64) {
+  Kernels& Add(std::string_view op, double us, int size = 64) {
     const std::string dims = fmt::format("[[{0},{0}],[{0},{0}]]", size);
     text_.OpWithKernel(op, host_, 2, fmt::format("kernel_of_{}", op), gpu_, us, ++correlation_,
                        Shapes(dims, "float"));
@@ -23,7 +23,7 @@ class Calls {
     gpu_ += us;
     return *this;
   }
-  Calls& Idle(double us) {
+  Kernels& Idle(double us) {
     gpu_ += us;
     return *this;
   }
@@ -38,7 +38,7 @@ class Calls {
 
 // Ten layers of norm, attention, projection, add; `changed` puts another attention in.
 TraceText Layers(bool changed) {
-  Calls calls;
+  Kernels calls;
   for (int layer = 0; layer < 10; ++layer) {
     calls.Add("aten::layer_norm", 10);
     if (changed) {
@@ -70,7 +70,7 @@ TEST_CASE("calls that both have come in multiples of the iterations") {
 }
 
 TEST_CASE("different workloads that share a few calls are not one with a changed part") {
-  Calls other;
+  Kernels other;
   for (int i = 0; i < 30; ++i)
     other.Add("aten::convolution", 20, 8 + i).Add("aten::batch_norm", 5, 8 + i);
   other.Add("aten::linear", 50).Add("aten::add", 5);
@@ -82,8 +82,8 @@ TEST_CASE("different workloads that share a few calls are not one with a changed
 }
 
 TEST_CASE("the same calls in another order are not common") {
-  Calls forward;
-  Calls backward;
+  Kernels forward;
+  Kernels backward;
   for (int i = 0; i < 20; ++i) {
     forward.Add("aten::mm", 10, 8 + i);
     backward.Add("aten::mm", 10, 28 - 1 - i);

@@ -5,7 +5,7 @@
 #include <doctest/doctest.h>
 #include <fmt/format.h>
 
-#include "findings/analysis_support.h"
+#include "support/analyzed.h"
 
 namespace jarvis::findings {
 namespace {

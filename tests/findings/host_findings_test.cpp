@@ -5,8 +5,8 @@
 #include <doctest/doctest.h>
 #include <fmt/format.h>
 
-#include "findings/analysis_support.h"
 #include "findings/one/thresholds.h"
+#include "support/analyzed.h"
 
 namespace jarvis::findings {
 namespace {
@@ -94,6 +94,42 @@ TEST_CASE("launching takes longer than what is launched") {
   CHECK(BestWall(finding)->ms.mid > 1.5);
   CHECK(finding.id == "f1");
   CHECK(BestWall(finding)->after_others_ms == doctest::Approx(BestWall(finding)->ms.mid));
+}
+
+TEST_CASE("late launches are told where the host also waits once or twice") {
+  TraceText text = SlowLaunches();
+  text.Op("aten::is_nonzero", 991, 8);
+  text.Runtime("cudaStreamSynchronize", 992, 5, 1000);
+  const Analyzed one = Analyze(text);
+  const Finding& finding = HostFinding(one, "launch_bound", HostCauseKind::kLaunchBound);
+  CHECK(BestWall(finding)->ms.mid > 1.4);
+}
+
+// Ten batches: 1 ms of work on the GPU, then 2 ms of the host alone in this frame, at whose end it
+// launches what comes next, or not.
+TraceText BatchesAround(std::string_view frame, bool launches) {
+  TraceText text;
+  for (int i = 0; i < 10; ++i) {
+    const double at = 3000.0 * i;
+    text.OpWithKernel("aten::mm", at, 10, "k", at + 12, 988, 2 * i + 1);
+    text.Python(frame, at + 1001, 1990);
+    if (launches) text.OpWithKernel("aten::relu", at + 2950, 35, "k2", at + 2980, 5, 2 * i + 2);
+  }
+  return text;
+}
+
+bool HasSection(const TraceText& text) {
+  return Analyze(text).Find("cpu_idle", "host_section") != nullptr;
+}
+
+TEST_CASE("a module's call on its way to a launch is a late launch, not work for others") {
+  CHECK_FALSE(HasSection(BatchesAround("nn.Module: Encoder_0", true)));
+  CHECK(HasSection(BatchesAround("data.py(12): prepare", true)));
+}
+
+TEST_CASE("what the profiler itself does is no host work of a step") {
+  CHECK_FALSE(HasSection(BatchesAround("torch/profiler/profiler.py(199): start_trace", false)));
+  CHECK(HasSection(BatchesAround("data.py(12): prepare", false)));
 }
 
 TEST_CASE("what is compiled is not told to compile") {

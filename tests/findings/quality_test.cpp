@@ -7,9 +7,9 @@
 #include <doctest/doctest.h>
 #include <fmt/format.h>
 
-#include "findings/analysis_support.h"
 #include "findings/one/quality_scope.h"
 #include "findings/one/thresholds.h"
+#include "support/analyzed.h"
 
 namespace jarvis::findings {
 namespace {

@@ -7,8 +7,8 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
-#include "findings/analysis_support.h"
 #include "session/workspace.h"
+#include "support/analyzed.h"
 
 namespace jarvis::findings {
 namespace {

@@ -7,10 +7,10 @@
 #include <doctest/doctest.h>
 #include <fmt/format.h>
 
-#include "findings/analysis_support.h"
 #include "findings/one/advice_rules.h"
 #include "findings/one/fusion_findings.h"
 #include "findings/one/rule_rows.h"
+#include "support/analyzed.h"
 
 namespace jarvis::findings {
 namespace {

@@ -7,9 +7,9 @@
 #include <doctest/doctest.h>
 
 #include "base/job.h"
-#include "findings/analysis_support.h"
 #include "findings/one/choices.h"
 #include "session/trace_simulation.h"
+#include "support/analyzed.h"
 
 namespace jarvis::findings {
 namespace {

@@ -8,11 +8,11 @@
 #include <doctest/doctest.h>
 #include <fmt/format.h>
 
-#include "findings/analysis_support.h"
 #include "findings/one/shape_story.h"
 #include "findings/one/workload_machine.h"
 #include "perf/device_match.h"
 #include "perf/platform.h"
+#include "support/analyzed.h"
 
 namespace jarvis::findings {
 namespace {

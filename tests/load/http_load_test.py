@@ -4,7 +4,7 @@ gets its own answer, no stream ends, and nothing stays behind. Prints the figure
 
 from load_support import Server, is_sanitized, main, program, run_program
 
-POOL = 4  # threads of the server that stay once they have run a call
+POOL = 6  # four threads for tools, and two for clients of whom nothing runs
 
 
 def load(server, *sizes):

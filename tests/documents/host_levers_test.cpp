@@ -7,8 +7,8 @@
 #include <fmt/format.h>
 
 #include "documents/prose.h"
-#include "findings/analysis_support.h"
 #include "findings/one/multi_kernel.h"
+#include "support/analyzed.h"
 
 namespace jarvis::findings {
 namespace {
@@ -67,6 +67,39 @@ TEST_CASE("what a graph of the step would meet is told beside it") {
   // Results are read once the graph is done.
   CHECK(CaptureText(LateLaunches(Inside::kReadBackBehind)).find("captured as it is") !=
         std::string::npos);
+}
+
+// The same, and beside each launch a function for `us`, with an op in it or without.
+Analyzed WithPython(double us, bool op) {
+  TraceText text;
+  text.Annotation("ProfilerStep#3", 0, 4300);
+  for (int i = 0; i < 80; ++i) {
+    const double at = 10 + 50.0 * i;
+    text.Python("layers.py(9): apply", at - 1, 48);
+    text.OpWithKernel("aten::relu", at, 25, "k", at + 30, 5, i + 1);
+    text.Python("inspect.py(3300): signature", at + 26, us);
+    text.Python("inspect.py(2300): _parameters", at + 26.5, us / 2);
+    if (op) text.Op("aten::size", at + 27, 0.5);
+  }
+  return Analyze(text);
+}
+
+TEST_CASE("Python that launches nothing is told where launches come late") {
+  const Analyzed one = WithPython(12, false);
+  const Finding* finding = one.Find("cpu_idle", "launch_bound");
+  REQUIRE(finding != nullptr);
+  REQUIRE(finding->host->python.size() == 1);
+  const HostPlace& place = finding->host->python.front();
+  CHECK(place.name == "inspect.py(3300): signature");
+  CHECK(place.code == "layers.py(9): apply");
+  CHECK(place.count == 80);
+  CHECK(place.ms == doctest::Approx(0.96));
+  // What holds an op is no such work, nor is what takes next to nothing.
+  for (const Analyzed& other : {WithPython(12, true), WithPython(1, false)}) {
+    const Finding* late = other.Find("cpu_idle", "launch_bound");
+    REQUIRE(late != nullptr);
+    CHECK(late->host->python.empty());
+  }
 }
 
 // Three products of (256,512) and (512,`columns`) in each of four layers, 60 us of host and 5 us of

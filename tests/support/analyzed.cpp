@@ -1,4 +1,4 @@
-#include "findings/analysis_support.h"
+#include "support/analyzed.h"
 
 #include <algorithm>
 #include <filesystem>
