@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "base/text.h"
 #include "documents/base_text.h"
 #include "documents/markdown_text.h"
 
@@ -30,14 +31,18 @@ std::string PartName(const findings::CpuSteps& cpu, findings::CpuPart part) {
   return "In no op: Python, or nothing that was recorded";
 }
 
+// "Forward, in ops" is "forward" in a list of parts that are in ops.
+std::string OpsWords(const findings::CpuSteps& cpu, findings::CpuPart part) {
+  const std::string name = PartName(cpu, part);
+  return LowerAscii(std::string_view(name).substr(0, name.find(',')));
+}
+
 }  // namespace
 
 std::string CpuSentence(const findings::Analysis& analysis) {
   const findings::CpuSteps& cpu = *analysis.cpu;
   const findings::StepBase& base = analysis.base;
   std::string text = UnitLength(analysis);
-  text += fmt::format("; ops of the CPU run for {} of it ({})", EachMs(analysis, cpu.ops_ms),
-                      BaseShare(analysis, cpu.ops_ms));
   const double wait = cpu.Of(findings::CpuPart::kWaiting);
   if (base.Percent(wait) >= kCpuPartShown) {
     std::string name = WaitingName(cpu);
@@ -45,6 +50,16 @@ std::string CpuSentence(const findings::Analysis& analysis) {
     text +=
         fmt::format("; for {} ({}) {}", EachMs(analysis, wait), BaseShare(analysis, wait), name);
   }
+  std::string ops;
+  for (const findings::CpuPart part :
+       {findings::CpuPart::kLoading, findings::CpuPart::kForward, findings::CpuPart::kBackward,
+        findings::CpuPart::kOptimizer, findings::CpuPart::kOtherOps}) {
+    const double ms = cpu.Of(part);
+    if (base.Percent(ms) < kCpuPartShown) continue;
+    ops += fmt::format("{}{} {} ({})", ops.empty() ? "; in ops: " : ", ", OpsWords(cpu, part),
+                       EachMs(analysis, ms), BaseShare(analysis, ms));
+  }
+  text += ops;
   return text + ". The recording has no GPU work." + LeftOut(analysis);
 }
 
@@ -82,6 +97,22 @@ std::string CpuOperations(const findings::Analysis& analysis, std::size_t count)
                BaseShare(analysis, one.self_ms)});
   }
   return table.empty() ? "" : table.text() + "\n";
+}
+
+std::vector<std::pair<std::string, std::string>> CpuFigures(const findings::Finding& finding) {
+  constexpr std::pair<std::string_view, std::string_view> kTitles[] = {
+      {"calls", "Calls"}, {"pace", "Pace"}, {"odd", "Besides"}, {"ops", "Ops"}};
+  std::vector<std::pair<std::string, std::string>> figures;
+  for (const findings::PatternHit& hit : finding.patterns) {
+    for (const findings::Fact& fact : hit.facts) {
+      for (const auto& [key, title] : kTitles) {
+        const auto* value = std::get_if<std::string>(&fact.value);
+        if (fact.key != key || value == nullptr) continue;
+        figures.emplace_back(title, key == "ops" ? *value + " ops" : *value);
+      }
+    }
+  }
+  return figures;
 }
 
 }  // namespace jarvis::documents

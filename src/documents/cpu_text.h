@@ -3,6 +3,8 @@
 
 #include <cstddef>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "findings/one/analysis.h"
 
@@ -14,5 +16,8 @@ std::string CpuSentence(const findings::Analysis& analysis);
 std::string CpuTable(const findings::Analysis& analysis);
 // Ops by the time that is in none of the ops below.
 std::string CpuOperations(const findings::Analysis& analysis, std::size_t count);
+
+// What a finding about the CPU's time rests on, title and value.
+std::vector<std::pair<std::string, std::string>> CpuFigures(const findings::Finding& finding);
 
 }  // namespace jarvis::documents

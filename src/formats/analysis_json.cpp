@@ -169,7 +169,7 @@ Json FindingJson(const findings::Finding& f) {
               {"args", f.subject_args},
               {"bound_type", findings::BoundText(f.bound)},
               {"library", f.library.empty() ? "Unknown" : f.library},
-              {"eff_bucket", f.bucket},
+              {"eff_bucket", f.bucket.empty() ? "unknown" : f.bucket},
               {"band", findings::BandText(f.band)},
               {"efficiency_percent", Number(f.efficiency)},
               {"estimate_method", findings::MethodText(f.method)},
@@ -178,6 +178,7 @@ Json FindingJson(const findings::Finding& f) {
               {"time_ms", Number(f.time_ms)},
               {"exclusive_ms", Number(f.exclusive_ms)},
               {"upper_bound_ms", Number(f.upper_bound_ms)},
+              {"bound_ms", Number(f.bound_ms)},
               {"savings_ms", RangeJson(f.savings_ms)},
               {"wall_savings_ms",
                {{"path_a", WallJson(f.wall_a)},
@@ -292,12 +293,14 @@ Json QualityJson(const findings::Analysis& analysis) {
 
 Json PriorityJson(const findings::Analysis& a) {
   Json out = {{"schema_version", 1},
-              {"status", a.totals.has_gpu_work ? "OK" : "NO_DATA"},
+              {"status", a.totals.has_gpu_work || a.cpu ? "OK" : "NO_DATA"},
               {"trace_id", a.trace_id},
               {"platform", TextOrNull(a.platform)},
               {"baseline_ms", Number(a.totals.window_ms)},
               {"recorded_ms", a.wall.known ? Number(a.wall.recorded_ms) : Json(nullptr)},
-              {"wall_ms", a.wall.known ? Number(a.wall.wall_ms) : Json(nullptr)},
+              {"wall_ms", a.wall.known ? Number(a.wall.wall_ms)
+                          : a.cpu      ? Number(a.base.total_ms)
+                                       : Json(nullptr)},
               {"wall_of", {{"unit", a.base.unit}, {"count", a.base.count}}},
               {"findings", Json::array()},
               {"priorities", Json::array()},

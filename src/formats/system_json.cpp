@@ -233,4 +233,47 @@ Json FusionMetricsJson(const findings::Analysis& a) {
   return out;
 }
 
+Json CpuStepsJson(const findings::Analysis& a) {
+  const findings::CpuSteps& cpu = *a.cpu;
+  const findings::StepBase& base = a.base;
+  const auto each = [&](double ms) { return Number(base.Each(ms)); };
+  Json out = {{"schema_version", 1},
+              {"unit", base.unit},
+              {"unit_count", base.count},
+              {"unit_ms", Number(base.unit_ms())},
+              {"ops_ms_each", each(cpu.ops_ms)},
+              {"optimizer", TextOrNull(cpu.optimizer)},
+              {"optimizer_ops_each", each(static_cast<double>(cpu.optimizer_ops))},
+              {"wait_ms_in_steps_left_out", Number(cpu.odd_wait_ms)},
+              {"parts", Json::array()},
+              {"collectives", Json::array()},
+              {"operations", Json::array()}};
+  for (std::size_t i = 0; i < findings::kCpuParts; ++i) {
+    const auto part = static_cast<findings::CpuPart>(i);
+    out["parts"].push_back({{"part", findings::CpuPartText(part)},
+                            {"ms_each", each(cpu.Of(part))},
+                            {"percent", Number(base.Percent(cpu.Of(part)))}});
+  }
+  for (const findings::CpuCollective& one : cpu.collectives) {
+    // 0 bytes: not recorded.
+    const bool sized = one.most_bytes > 0;
+    out["collectives"].push_back({{"name", one.name},
+                                  {"count", one.count},
+                                  {"union_ms_each", each(one.union_ms)},
+                                  {"wait_ms_each", each(one.wait_ms)},
+                                  {"call_ms_min", Number(one.least_ms)},
+                                  {"call_ms_max", Number(one.most_ms)},
+                                  {"call_bytes_min", sized ? Number(one.least_bytes) : Json()},
+                                  {"call_bytes_max", sized ? Number(one.most_bytes) : Json()}});
+  }
+  for (const findings::CpuOperation& one : cpu.operations) {
+    out["operations"].push_back({{"name", one.name},
+                                 {"args", TextOrNull(one.args)},
+                                 {"count", one.count},
+                                 {"self_ms_each", each(one.self_ms)},
+                                 {"percent", Number(base.Percent(one.self_ms))}});
+  }
+  return out;
+}
+
 }  // namespace jarvis::formats

@@ -11,6 +11,8 @@ Json IdleGapsJson(const findings::IdleAnalysis& idle);                 // idle_g
 Json MultiKernelDataJson(const findings::MultiKernelAnalysis& multi);  // multi_kernel_data.json
 Json MultiKernelMetricsJson(const findings::Analysis& analysis);       // multi_kernel_metrics.json
 Json FusionCandidatesJson(const findings::FusionAnalysis& fusion);     // fusion_candidates.json
-Json FusionMetricsJson(const findings::Analysis& analysis);            // kernel_fusion_metrics.json
+// cpu_steps.json. REQUIRES: a recording without GPU work.
+Json CpuStepsJson(const findings::Analysis& analysis);
+Json FusionMetricsJson(const findings::Analysis& analysis);  // kernel_fusion_metrics.json
 
 }  // namespace jarvis::formats

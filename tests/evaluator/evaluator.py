@@ -167,6 +167,8 @@ class Truth:
         self.window_ms = use.get("total_time_ms") or 0
         priority = json.loads((folder / "priority_data.json").read_text(encoding="utf-8"))
         self.recorded_ms = priority["recorded_ms"] or 0
+        self.wall_ms = priority["wall_ms"] or 0
+        self.has_gpu = bool(use)
         self.idle_percent = use.get("idle_time_percent")
         self.exposed_comm_percent = use.get("exposed_comm_time_percent")
         self.busy_ms = self.window_ms * (100 - (use.get("idle_time_percent") or 0)) / 100
@@ -442,10 +444,13 @@ def score_limits(report, truth, score):
         else:
             claimed += high
     faults = []
+    if not truth.has_gpu:
+        # A recording of the CPU alone: all that can be saved is time of its steps.
+        claimed, idle = 0, claimed + idle
     if claimed > truth.busy_ms * 1.005 + 0.05:
         faults.append(f"savings of {claimed:.2f} ms in a busy time of {truth.busy_ms:.2f} ms")
     # Host time before and after the GPU's window is of the recording, too.
-    most = max(truth.window_ms, truth.recorded_ms)
+    most = max(truth.window_ms, truth.recorded_ms) if truth.has_gpu else truth.wall_ms
     if claimed + idle > most * 1.005 + 0.05:
         faults.append(f"savings of {claimed + idle:.2f} ms in a recording of {most:.2f} ms")
     score.set("limits", 0 if faults else 1, *faults)

@@ -275,4 +275,17 @@ CpuSteps MeasureCpuSteps(const session::LoadedTrace& trace, const session::Trace
   return CpuStepMeter(trace, frames).Run();
 }
 
+std::string_view CpuPartText(CpuPart part) {
+  switch (part) {
+    case CpuPart::kWaiting: return "waiting";
+    case CpuPart::kLoading: return "loading";
+    case CpuPart::kForward: return "forward";
+    case CpuPart::kBackward: return "backward";
+    case CpuPart::kOptimizer: return "optimizer";
+    case CpuPart::kOtherOps: return "other_ops";
+    case CpuPart::kNoOp: break;
+  }
+  return "no_op";
+}
+
 }  // namespace jarvis::findings

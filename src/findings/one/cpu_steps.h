@@ -22,6 +22,7 @@ enum class CpuPart : std::uint8_t {
   kNoOp,       // in no op: Python, or nothing that was recorded
 };
 inline constexpr std::size_t kCpuParts = 7;
+std::string_view CpuPartText(CpuPart part);  // "waiting", "other_ops"
 
 // Calls of one op with equal arguments, by the time that is in none of the ops below.
 struct CpuOperation {

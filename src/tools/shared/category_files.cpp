@@ -145,6 +145,10 @@ class Writer {
         [this] { return Text(formats::IdleMetricsJson(in_)); });
     Add(data + "idle_gaps.json", "idle time by cause, module and step",
         [this] { return Text(formats::IdleGapsJson(in_.idle), in_.idle.gaps.size()); });
+    if (in_.cpu) {
+      Add(data + "cpu_steps.json", "where the time of the CPU goes",
+          [this] { return Text(formats::CpuStepsJson(in_), in_.cpu->operations.size()); });
+    }
     Add(data + "multi_kernel_data.json", "communication and copies", [this] {
       return Text(formats::MultiKernelDataJson(in_.multi_kernel),
                   in_.multi_kernel.copy_sites.size());

@@ -71,9 +71,15 @@ std::vector<FindingsFile> FindingsFiles(const findings::Analysis& analysis) {
   std::vector<FindingsFile> files;
   for (const findings::CategoryAnalysis& category : analysis.categories)
     files.push_back({category.key, "category_findings/" + category.key + "_findings"});
-  if (!analysis.totals.has_gpu_work) return files;
-  for (const char* key : kSystemParts)
-    files.push_back({key, std::string("system_findings/") + key + "_findings"});
+  for (const char* key : kSystemParts) {
+    // A recording without GPU work has only what is told of the CPU.
+    const auto& all = analysis.findings;
+    const bool told = std::any_of(all.begin(), all.end(), [&](const findings::Finding& finding) {
+      return finding.category == key;
+    });
+    if (analysis.totals.has_gpu_work || told)
+      files.push_back({key, std::string("system_findings/") + key + "_findings"});
+  }
   return files;
 }
 
