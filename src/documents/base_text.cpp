@@ -17,8 +17,9 @@
 namespace jarvis::documents {
 namespace {
 
-constexpr double kPartShown = 0.5;  // percent of the base
-constexpr double kRestShown = 0.3;  // ... of all smaller parts, so that rows add up to the whole
+constexpr double kPartShown = 0.5;   // percent of the base
+constexpr double kExposedTold = 10;  // ... of collectives that nothing hides, told apart from work
+constexpr double kRestShown = 0.3;   // ... of all smaller parts, so that rows add up to the whole
 
 double MsOf(std::int64_t ns) {
   return static_cast<double>(ns) / 1e6;
@@ -85,7 +86,7 @@ std::string BoundPhrase(const findings::Analysis& analysis) {
   if (!ahead && (alike || (by_host && by_gpu))) {
     return fmt::format(
         "balanced: {}; kernels that are only faster save at most {}, a host that is only faster at "
-        "most {}",
+        "most {}, fewer kernels more than either",
         floors, EachMs(analysis, wall.wall_ms - host), EachMs(analysis, wall.wall_ms - gpu));
   }
   const double exposed = MsOf(analysis.base.balance.exposed_comm_ns);
@@ -249,6 +250,25 @@ double OwnMs(const findings::CategoryAnalysis& category) {
   return std::max(0.0, category.gpu_us - category.foreign_us) / 1000;
 }
 
+namespace {
+
+// Waiting in collectives is no work, where it is much of the step.
+std::string WorkPhrase(const findings::Analysis& analysis) {
+  const double busy = MsOf(analysis.base.balance.busy_ns());
+  const double exposed = MsOf(analysis.base.balance.exposed_comm_ns);
+  if (analysis.base.Percent(exposed) < kExposedTold)
+    return fmt::format("the GPU works for {} of it ({})", EachMs(analysis, busy),
+                       BaseShare(analysis, busy));
+  const double own = busy - exposed;
+  return fmt::format(
+      "the GPU computes or copies for {} of it ({}), and for {} ({}) only "
+      "communicates",
+      EachMs(analysis, own), BaseShare(analysis, own), EachMs(analysis, exposed),
+      BaseShare(analysis, exposed));
+}
+
+}  // namespace
+
 std::string UnitLength(const findings::Analysis& analysis) {
   std::string title = UnitTitle(analysis);
   title[0] = static_cast<char>(title[0] - 32);  // ours: a small letter
@@ -271,10 +291,7 @@ std::string LeftOut(const findings::Analysis& analysis) {
 
 std::string BaseSentence(const findings::Analysis& analysis) {
   const findings::StepBase& base = analysis.base;
-  const double busy = MsOf(base.balance.busy_ns());
-  std::string text = UnitLength(analysis);
-  text += fmt::format("; the GPU works for {} of it ({})", EachMs(analysis, busy),
-                      BaseShare(analysis, busy));
+  std::string text = UnitLength(analysis) + "; " + WorkPhrase(analysis);
   const std::string bound = BoundPhrase(analysis);
   if (!bound.empty()) text += "; " + bound;
   text += "." + ApartText(analysis);
@@ -297,6 +314,12 @@ std::string ToldTable(const findings::Analysis& analysis) {
   const double busy = MsOf(analysis.base.balance.busy_ns());
   MarkdownTable table({"Of the " + analysis.base.unit, "Value", "Share"});
   table.Row({"GPU works", EachMs(analysis, busy), BaseShare(analysis, busy)});
+  const double exposed = MsOf(analysis.base.balance.exposed_comm_ns);
+  if (exposed > 0) {
+    table.Row({"GPU computes or copies", EachMs(analysis, busy - exposed),
+               BaseShare(analysis, busy - exposed)});
+    table.Row({"GPU only communicates", EachMs(analysis, exposed), BaseShare(analysis, exposed)});
+  }
   const auto row = [&](const char* name, double ms) {
     table.Row({name, Ms(ms), std::string(kAbsentText)});
   };

@@ -9,6 +9,7 @@
 #include "base/text.h"
 #include "documents/comparative_rates.h"
 #include "documents/comparative_words.h"
+#include "documents/impact_text.h"
 #include "documents/markdown_text.h"
 #include "documents/prose.h"
 #include "findings/one/wall_classes.h"

@@ -130,15 +130,15 @@ std::string WaitsInsight(const findings::Analysis& analysis, const HostCause& ca
   return text + ". The most after " + places + ".";
 }
 
-// "`encode_prompt` (1234 launches, 37.6 µs each against kernels of 10.7 µs, GPU idle 88.0 ms)"
+// "`encode_prompt` (1234 launches, median 29.9 µs each against kernels of 6.73 µs, ...)"
 std::string PhasesText(const findings::Analysis& analysis, const HostCause& cause) {
   std::string text;
   for (std::size_t i = 0; i < std::min(kPlacesTold, cause.places.size()); ++i) {
     const HostPlace& place = cause.places[i];
     text += (i == 0 ? "" : ", ") + Code(place.name, kNameMax) +
             fmt::format(
-                " ({} launches, {:.3g} µs each against kernels of {:.3g} µs, {} of the idle "
-                "time)",
+                " ({} launches, a median of {:.3g} µs each against kernels of {:.3g} µs, {} of the "
+                "idle time)",
                 place.count, place.launch_us, place.kernel_us,
                 EachMs(analysis, std::min(place.idle_ms, IdleMs(analysis, cause))));
   }
@@ -153,22 +153,15 @@ bool IsRamp(const findings::Analysis& analysis, const HostCause& cause) {
   return cause.places.empty() || 2 * all_ms < cause.places.front().ms;
 }
 
-// What one input costs the host, several cost it as well: of one forward pass after the other that
-// leaves the GPU idle for most of the time.
+// What one input costs the host, several cost it as well.
 std::string BatchSentence(const findings::Analysis& analysis) {
-  constexpr double kBusyMax = 30;  // percent of the base
-  const findings::WallBase& wall = analysis.wall;
-  const double busy_ms = static_cast<double>(analysis.base.balance.busy_ns()) / 1e6;
-  const bool inference = !analysis.context.training && !analysis.context.IsServer() &&
-                         analysis.workload[findings::WorkloadPart::kBatch].known();
-  if (!inference || !wall.known || wall.gpu_floor_ms <= 0) return "";
-  if (analysis.base.Percent(busy_ms) >= kBusyMax || wall.host_floor_ms < 2 * wall.gpu_floor_ms)
-    return "";
+  const std::optional<double> times = BatchTimes(analysis);
+  if (!times) return "";
   return fmt::format(
       " For throughput, not latency: the host's time is per call, not per input, so that a larger "
       "batch costs next to nothing until the GPU takes as long, at about {:.0f} times this one{}.",
-      wall.host_floor_ms / wall.gpu_floor_ms,
-      wall.low_without_recording ? " as recorded, sooner without the profiler" : "");
+      *times,
+      analysis.wall.low_without_recording ? " as recorded, sooner without the profiler" : "");
 }
 
 std::string LaunchInsight(const findings::Analysis& analysis, const HostCause& cause) {
@@ -194,6 +187,21 @@ std::string LaunchInsight(const findings::Analysis& analysis, const HostCause& c
       "The GPU idles {} for launches that come late: from one to the next the host takes {:.3g} "
       "µs, the median kernel {:.3g} µs; {} of {} launches find their stream idle.",
       idle, cause.launch_us, cause.kernel_us, Pct(cause.idle_percent), cause.count);
+}
+
+// Functions that launch nothing: what no graph is needed to be rid of.
+std::string PythonSentence(const findings::Analysis& analysis, const HostCause& cause) {
+  constexpr std::size_t kFunctionsTold = 2;
+  std::string text;
+  for (std::size_t i = 0; i < std::min(kFunctionsTold, cause.python.size()); ++i) {
+    const HostPlace& place = cause.python[i];
+    text += fmt::format("{}{} called by {} ({} times, {})", i == 0 ? "" : ", ",
+                        Code(place.name, kNameMax), Code(place.code, kNameMax), place.count,
+                        EachMs(analysis, place.ms));
+  }
+  if (text.empty()) return text;
+  return " Plain Python that launches nothing, with what recording it costs: " + text +
+         "; compute once what does not change from call to call.";
 }
 
 std::string LaunchTitle(const findings::Analysis& analysis, const HostCause& cause) {
@@ -266,7 +274,8 @@ std::string HostInsight(const findings::Analysis& analysis, const findings::Find
     case HostCauseKind::kSection: return SectionInsight(analysis, cause);
     case HostCauseKind::kWaits: return WaitsInsight(analysis, cause);
     case HostCauseKind::kLaunchBound:
-      return LaunchInsight(analysis, cause) + (cause.ramp ? "" : BatchSentence(analysis));
+      return LaunchInsight(analysis, cause) + PythonSentence(analysis, cause) +
+             (cause.ramp ? "" : BatchSentence(analysis));
     case HostCauseKind::kReplayGap: return ReplayInsight(analysis, cause);
     case HostCauseKind::kOptimizer:
       return fmt::format(
@@ -284,6 +293,18 @@ std::string HostInsight(const findings::Analysis& analysis, const findings::Find
       "For {} in {} pieces of up to {} the host did not run, inside calls that usually take "
       "microseconds: no op is slow, the process had no CPU.",
       Ms(cause.total_ms), cause.count, Ms(cause.each_ms));
+}
+
+std::optional<double> BatchTimes(const findings::Analysis& analysis) {
+  constexpr double kBusyMax = 30;  // percent of the base
+  const findings::WallBase& wall = analysis.wall;
+  const double busy_ms = static_cast<double>(analysis.base.balance.busy_ns()) / 1e6;
+  const bool inference = !analysis.context.training && !analysis.context.IsServer() &&
+                         analysis.workload[findings::WorkloadPart::kBatch].known();
+  if (!inference || !wall.known || wall.gpu_floor_ms <= 0) return {};
+  if (analysis.base.Percent(busy_ms) >= kBusyMax || wall.host_floor_ms < 2 * wall.gpu_floor_ms)
+    return {};
+  return wall.host_floor_ms / wall.gpu_floor_ms;
 }
 
 }  // namespace jarvis::documents

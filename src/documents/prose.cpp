@@ -8,6 +8,7 @@
 #include "documents/added_prose.h"
 #include "documents/base_text.h"
 #include "documents/host_prose.h"
+#include "documents/impact_text.h"
 #include "documents/markdown_text.h"
 #include "documents/remedy_text.h"
 #include "findings/one/chain_works.h"
@@ -116,17 +117,6 @@ std::string RuleInsight(const findings::Analysis& analysis, const findings::Find
                      several || IsPlural(finding) ? "take" : "takes", TimeText(analysis, finding),
                      several ? "; the first runs" : "",
                      findings::FillRule(RowOf(finding)->evidence, RuleFacts(finding), &WriteFact));
-}
-
-// What makes kernels faster where the host sets the pace.
-std::string LaterText(const findings::Analysis& analysis, const findings::Finding& finding) {
-  if (finding.shows_after.empty()) {
-    return fmt::format("Nothing while the host sets the pace, then up to {} of GPU time.",
-                       EachMs(analysis, finding.savings_ms->high));
-  }
-  return fmt::format("Next to nothing alone, {} {} once priority {} is done.",
-                     AfterRange(analysis, *findings::BestWall(finding)), UnitPhrase(analysis),
-                     PlaceOf(analysis, finding.shows_after));
 }
 
 // What a way out saves alone, of the wall time where that is known.
@@ -436,8 +426,7 @@ std::string PathText(const std::vector<findings::Remedy>& path) {
   std::string text;
   for (const findings::Remedy& remedy : path) {
     if (remedy.advice == findings::Advice::kNoneKnown || IsForOthers(remedy.advice)) continue;
-    const std::string what =
-        Capital(findings::FillRule(findings::Info(remedy.advice).what, remedy.facts, &WriteFact));
+    const std::string what = AdviceSentence(remedy);
     text += (text.empty() ? "" : " ") + what + (what.ends_with('.') ? "" : ".");
   }
   return text;
@@ -445,12 +434,8 @@ std::string PathText(const std::vector<findings::Remedy>& path) {
 
 }  // namespace
 
-bool ShowsLater(const findings::Finding& finding) {
-  if (!finding.shows_after.empty()) return true;
-  constexpr double kNothing = 0.05;  // of the GPU's time that goes
-  const findings::WallSaving* best = findings::BestWall(finding);
-  return best != nullptr && finding.host == nullptr && finding.tier == findings::Tier::kCompute &&
-         finding.savings_ms && best->ms.high <= kNothing * finding.savings_ms->mid;
+std::string AdviceSentence(const findings::Remedy& remedy) {
+  return Capital(findings::FillRule(findings::Info(remedy.advice).what, remedy.facts, &WriteFact));
 }
 
 std::string SubjectText(const findings::Finding& finding) {
@@ -461,79 +446,11 @@ std::string SubjectText(const findings::Finding& finding) {
 
 namespace {
 
-std::string WallSentence(const findings::Analysis& analysis, const findings::Finding& finding) {
-  const findings::WallSaving* best = findings::BestWall(finding);
-  if (finding.one_off) {
-    return fmt::format("Saves {} once; no cost of a steady {}.", Ms(best->ms.mid),
-                       analysis.base.unit);
-  }
-  std::string text = fmt::format("Saves {} {} ({})", AfterRange(analysis, *best),
-                                 UnitPhrase(analysis), AfterShare(analysis, *best));
-  if (finding.global_rank > 1) text += " once those above are done";
-  if (!finding.shows_after.empty()) {
-    text += fmt::format("; before priority {} is done it hardly shows",
-                        PlaceOf(analysis, finding.shows_after));
-  }
-  return text + ".";
+// A recording that would name the work is no way out of it.
+bool OnlyNamesWork(const findings::Finding& finding) {
+  return finding.path_b.size() == 1 &&
+         finding.path_b.front().advice == findings::Advice::kFindHostWork;
 }
-
-// Of communication on one rank of several: what there is to gain, and what binds then.
-std::string BoundSentence(const findings::Analysis& analysis, const findings::Finding& finding) {
-  const findings::WallBase& wall = analysis.wall;
-  const double bound_ms = *finding.bound_ms;
-  constexpr double kNothing = 0.005;  // of the steps
-  if (analysis.cpu) return MeasuredBound(analysis, bound_ms);
-  if (bound_ms < kNothing * wall.wall_ms)
-    return "Nothing before the host is faster: it sets the pace.";
-  std::string text =
-      fmt::format("At most {} {} ({}), if nothing of it showed", EachMs(analysis, bound_ms),
-                  UnitPhrase(analysis), SavingShare(analysis, bound_ms));
-  constexpr double kNearly = 0.9;
-  if (wall.host_floor_ms >= kNearly * (wall.wall_ms - bound_ms)) {
-    text += fmt::format("; then the host ({}) sets the pace", EachMs(analysis, wall.host_floor_ms));
-    if (finding.joint_ms.value_or(0) > bound_ms) {
-      text += fmt::format(
-          ", and with its launches compiled or replayed as a GPU graph as well it "
-          "is at most {}",
-          EachMs(analysis, *finding.joint_ms));
-    }
-  }
-  return text + ". What of it is waiting for other ranks this one cannot tell.";
-}
-
-}  // namespace
-
-std::string ImpactSentence(const findings::Analysis& analysis, const findings::Finding& finding,
-                           const findings::Range* additional_ms) {
-  if (ShowsLater(finding) && finding.shows_after.empty()) return LaterText(analysis, finding);
-  if (finding.wall_a || finding.wall_b) return WallSentence(analysis, finding);
-  if (finding.bound_ms) return BoundSentence(analysis, finding);
-  if (!finding.savings_ms || finding.method == findings::EstimateMethod::kNone) {
-    return "Not quantifiable from trace data.";
-  }
-  std::string text =
-      "Saves " +
-      EachRange(analysis, additional_ms == nullptr ? *finding.savings_ms : *additional_ms) +
-      " of GPU time";
-  if (additional_ms != nullptr) {
-    text += " beyond the recommendations above, which claim some of the same kernels,";
-  } else if (finding.impact_percent && finding.savings_ms->high <= analysis.base.total_ms) {
-    text += fmt::format(" ({} of it at most)", BaseShare(analysis, finding.savings_ms->high));
-  }
-  switch (finding.method) {
-    case findings::EstimateMethod::kRoof: return text + " if the gap to the roof closes.";
-    case findings::EstimateMethod::kMeasured: return text + " if the cause goes away.";
-    case findings::EstimateMethod::kTraffic: return text + " if the chain becomes one kernel.";
-    case findings::EstimateMethod::kTarget: {
-      const auto& change = finding.change_a ? finding.change_a : finding.change_b;
-      if (!change) return text + ".";
-      return text + fmt::format(" at {} ({}).", change->target, change->source);
-    }
-    default: return text + "; a guess, for want of a model.";
-  }
-}
-
-namespace {
 
 bool OnlyRecords(const std::vector<findings::Remedy>& path) {
   return std::all_of(path.begin(), path.end(), [](const findings::Remedy& remedy) {
@@ -564,6 +481,10 @@ FindingText DraftText(const findings::Analysis& analysis, const findings::Findin
   FindingText text = added ? AddedText(finding) : OwnText(analysis, finding);
   const std::string given_action = text.action;
   text.chosen = ChosenPath(finding, text);
+  if (text.chosen == 'A' && OnlyNamesWork(finding)) {
+    text.path_b.clear();
+    text.insight += " Nothing recorded names this work; `with_stack=True` does.";
+  }
   if (text.path_a.empty()) {
     text.path_a = NoWayText(finding.path_a);
   } else {

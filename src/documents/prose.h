@@ -52,12 +52,7 @@ FindingText TextOf(const findings::Analysis& analysis, const findings::Finding& 
 // "aten::mm" of the costliest member, or what the finding is about in words; in backticks if it is
 // a name of the trace.
 std::string SubjectText(const findings::Finding& finding);
-// Whether it saves next to nothing before the host is faster.
-bool ShowsLater(const findings::Finding& finding);
-// What it saves of the wall time once what is ranked before it is done; where wall time is not
-// known, of GPU time. `additional_ms`: of GPU time, what it adds to the findings before it; null:
-// all its own.
-std::string ImpactSentence(const findings::Analysis& analysis, const findings::Finding& finding,
-                           const findings::Range* additional_ms);
+// What a remedy tells to do, as a sentence without its full stop.
+std::string AdviceSentence(const findings::Remedy& remedy);
 
 }  // namespace jarvis::documents

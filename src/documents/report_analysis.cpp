@@ -7,6 +7,7 @@
 #include "analysis/tables/summary.h"
 #include "documents/category_table.h"
 #include "documents/cpu_text.h"
+#include "documents/impact_text.h"
 #include "documents/markdown_text.h"
 #include "documents/remedy_text.h"
 #include "documents/report_parts.h"
@@ -116,7 +117,7 @@ class Cards {
 
  private:
   std::string Impact(const findings::Finding& finding) const {
-    if (finding.tier == findings::Tier::kSystem && !finding.impact_percent) {
+    if (finding.tier == findings::Tier::kSystem && !finding.impact_percent && !finding.bound_ms) {
       return "Not quantifiable from trace data";
     }
     return ImpactSentence(analysis_, finding, nullptr);
@@ -318,7 +319,11 @@ std::string RenderSystemFindings(const ReportSources& sources, std::string_view 
   const Cards cards(sources);
   const findings::Analysis& analysis = sources.analysis;
   std::string text;
-  if (key == "cpu_idle") {
+  if (analysis.cpu) {
+    text = fmt::format("# {}\n\n", key == "cpu_idle" ? "CPU Analysis Summary"
+                                                     : "Communication Analysis Summary") +
+           CpuTable(analysis);
+  } else if (key == "cpu_idle") {
     text = "# CPU / Idle Analysis Summary\n\n" + TimeTable(analysis) + IdleTables(analysis);
   } else if (key == "multi_kernel") {
     text =

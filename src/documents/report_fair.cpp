@@ -17,14 +17,17 @@
 #include "documents/category_table.h"
 #include "documents/cpu_text.h"
 #include "documents/further_row.h"
+#include "documents/impact_text.h"
 #include "documents/markdown_text.h"
 #include "documents/phase_table.h"
+#include "documents/prose.h"
 #include "documents/remedy_text.h"
 #include "documents/replay_table.h"
 #include "documents/report_parts.h"
 #include "documents/report_tables.h"
 #include "documents/trust_text.h"
 #include "documents/validate.h"
+#include "findings/one/advice_rules.h"
 #include "findings/one/thresholds.h"
 #include "findings/one/wall_plan.h"
 #include "session/trace_frames.h"
@@ -35,6 +38,7 @@ namespace {
 constexpr std::size_t kBottlenecks = 5;
 constexpr std::size_t kCardsMax = 6;         // further findings are rows of a table
 constexpr double kCardShare = 1;             // percent of the base that a card's finding saves
+constexpr double kJointShare = 5;            // percent of the wall time
 constexpr double kCardLeft = 0.3;            // ... once those above are done
 constexpr std::size_t kOperationsShown = 4;  // of a category
 constexpr double kCategoryShown = 5;         // percent of the base, without a finding
@@ -113,6 +117,8 @@ class Fair {
   std::string FirstSentence() const;
   std::string Levers() const;
   std::vector<std::string> LeverRow(const findings::Finding& finding) const;
+  bool HasJointLever(const findings::Finding& finding) const;
+  std::vector<std::string> JointRow(const findings::Finding& finding) const;
   std::string AloneCell(const findings::Finding& finding) const;
   std::string Recommendations() const;
   std::vector<std::string> NothingRow() const;
@@ -268,8 +274,12 @@ std::string Fair::AloneCell(const findings::Finding& finding) const {
 std::string Fair::Levers() const {
   MarkdownTable table({"#", "What to do", "Because of",
                        "Saves " + UnitPhrase(analysis_) + ", alone", "After those above", "Path"});
-  for (std::size_t i = 0; i < cards_; ++i)
+  for (std::size_t i = 0; i < cards_; ++i) {
     table.Row(LeverRow(analysis_.findings[i]));
+    if (!HasJointLever(analysis_.findings[i])) continue;
+    if (std::vector<std::string> joint = JointRow(analysis_.findings[i]); !joint.empty())
+      table.Row(joint);
+  }
   if (table.empty()) return "";
   if (analysis_.wall.together_ms) {
     const std::string dash(kAbsentText);
@@ -281,6 +291,30 @@ std::string Fair::Levers() const {
                fmt::format("{} ({})", TogetherRange(analysis_), TogetherShare(analysis_)), dash});
   }
   return table.text() + "\n";
+}
+
+// Of communication that nothing hides: without it the host binds.
+bool Fair::HasJointLever(const findings::Finding& finding) const {
+  if (!finding.bound_ms || !finding.joint_ms || findings::BestWall(finding) != nullptr)
+    return false;
+  return analysis_.wall.wall_ms > 0 &&
+         100 * (*finding.joint_ms - *finding.bound_ms) >= kJointShare * analysis_.wall.wall_ms;
+}
+
+// What saves nothing by itself, and much once the finding's own way out is taken.
+std::vector<std::string> Fair::JointRow(const findings::Finding& finding) const {
+  const std::vector<findings::Remedy> ways =
+      findings::WaysToLaunchFaster(analysis_.context, false, true);
+  if (ways.empty()) return {};
+  return {
+      fmt::format("with {}", finding.global_rank),
+      FirstClause(AdviceSentence(ways.front())),
+      fmt::format("the host ({}) sets the pace once {} is done",
+                  EachMs(analysis_, analysis_.wall.host_floor_ms), finding.global_rank),
+      std::string(kAbsentText),
+      fmt::format("both together at most {} ({}), in no sum", EachMs(analysis_, *finding.joint_ms),
+                  SavingShare(analysis_, *finding.joint_ms)),
+      "B"};
 }
 
 std::vector<std::string> Fair::LeverRow(const findings::Finding& finding) const {
@@ -297,10 +331,7 @@ std::vector<std::string> Fair::LeverRow(const findings::Finding& finding) const 
   } else if (finding.bound_ms) {
     alone = fmt::format("at most {} ({})", EachMs(analysis_, *finding.bound_ms),
                         SavingShare(analysis_, *finding.bound_ms));
-    after = finding.joint_ms.value_or(0) > *finding.bound_ms
-                ? fmt::format("in no sum; at most {} with launches compiled or as a GPU graph too",
-                              EachMs(analysis_, *finding.joint_ms))
-                : "in no sum: a bound";
+    after = "in no sum: a bound";
     path = findings::HasAction(finding.path_a) && findings::HasAction(finding.path_b) ? "A, B"
            : TakesPathB(finding)                                                      ? "B"
                                                                                       : "A";

@@ -10,6 +10,7 @@
 #include "base/text.h"
 #include "documents/base_text.h"
 #include "documents/chains_table.h"
+#include "documents/cpu_text.h"
 #include "documents/host_prose.h"
 #include "documents/markdown_text.h"
 #include "documents/remedy_text.h"
@@ -106,8 +107,8 @@ namespace {
 std::string PlaceCell(const findings::HostPlace& place) {
   std::string text = Ms(place.ms);
   if (place.kernel_us > 0) {
-    text += fmt::format(", {} launches, {:.3g} µs each against kernels of {:.3g} µs", place.count,
-                        place.launch_us, place.kernel_us);
+    text += fmt::format(", {} launches, a median of {:.3g} µs each against kernels of {:.3g} µs",
+                        place.count, place.launch_us, place.kernel_us);
   } else if (place.count > 0) {
     text += fmt::format(", {} times", place.count);
   }
@@ -127,6 +128,8 @@ void AddHostRows(const findings::Analysis& analysis, const findings::HostCause& 
     table->Row({"Launch to launch", fmt::format("{:.3g} µs", cause.launch_us)});
     table->Row({"Median kernel", fmt::format("{:.3g} µs", cause.kernel_us)});
     table->Row({"Launches that find their stream idle", Pct(cause.idle_percent)});
+    if (const auto times = BatchTimes(analysis))
+      table->Row({"Host alone against GPU alone", fmt::format("{:.0f} times", *times)});
   }
   if (cause.idle_ms > 0) table->Row({"GPU idle because of it", Ms(IdleMs(analysis, cause))});
   if (cause.behind_ms > 0) table->Row({"Of it right behind the waits", Ms(cause.behind_ms)});
@@ -153,6 +156,24 @@ void AddPossible(const findings::Analysis& analysis, const findings::Finding& fi
     }
     if (finding.impact_percent) table->Row({"of the window", RangePct(*finding.impact_percent)});
   }
+}
+
+// What the patterns of a finding rest on.
+void AddFacts(const findings::Analysis& analysis, const findings::Finding& finding,
+              MarkdownTable* table) {
+  for (const findings::PatternHit& hit : finding.patterns) {
+    for (const findings::Fact& fact : hit.facts) {
+      if (fact.key == "kernels") table->Row({"Kernels", FactText(fact)});
+      const double* ms = std::get_if<double>(&fact.value);
+      if (ms == nullptr || (fact.key != "option_ms" && fact.key != "merge_ms")) continue;
+      table->Row(
+          {fact.key == "option_ms" ? "Fewer bits save at most" : "Merged launches save at most",
+           EachMs(analysis, *ms)});
+    }
+  }
+  if (!analysis.cpu) return;
+  for (auto& [title, value] : CpuFigures(finding))
+    table->Row({std::move(title), std::move(value)});
 }
 
 }  // namespace
@@ -213,16 +234,7 @@ std::string NumbersTable(const findings::Analysis& analysis, const findings::Fin
     table.Row({"Without any of it", "at most " + EachMs(analysis, *finding.bound_ms)});
   if (finding.joint_ms)
     table.Row({"And without the host", "at most " + EachMs(analysis, *finding.joint_ms)});
-  for (const findings::PatternHit& hit : finding.patterns) {
-    for (const findings::Fact& fact : hit.facts) {
-      if (fact.key == "kernels") table.Row({"Kernels", FactText(fact)});
-      const double* ms = std::get_if<double>(&fact.value);
-      if (ms == nullptr || (fact.key != "option_ms" && fact.key != "merge_ms")) continue;
-      table.Row(
-          {fact.key == "option_ms" ? "Fewer bits save at most" : "Merged launches save at most",
-           EachMs(analysis, *ms)});
-    }
-  }
+  AddFacts(analysis, finding, &table);
   if (finding.host != nullptr) AddHostRows(analysis, *finding.host, &table);
   table.Row({"Estimate", Words(findings::MethodText(finding.method))});
   return table.text() + "\n" + ChainsTable(analysis, finding);
@@ -287,6 +299,10 @@ std::string FiguresTable(const findings::Analysis& analysis, const findings::Fin
     add("After those above",
         fmt::format("{} ({})", AfterRange(analysis, *best), AfterShare(analysis, *best)));
   }
+  if (analysis.cpu) {
+    for (auto& [title, value] : CpuFigures(finding))
+      add(std::move(title), std::move(value));
+  }
   MarkdownTable table(std::move(header));
   table.Row(std::move(row));
   return table.text() + "\n" + ChainsTable(analysis, finding);
@@ -322,6 +338,9 @@ std::string PlacesTable(const findings::Analysis& analysis, const findings::Find
                place.count > 0 ? fmt::format("{}", place.count) : std::string(kAbsentText),
                time(place.ms), time(std::min(place.idle_ms, idle))});
   }
+  for (const findings::HostPlace& place : finding.host->python)
+    table.Row({Code(place.name, 90), Code(place.code, 90), fmt::format("{}", place.count),
+               time(place.ms), std::string(kAbsentText)});
   return table.text() + "\n";
 }
 

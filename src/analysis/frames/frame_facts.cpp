@@ -17,6 +17,7 @@ using trace::EventKind;
 
 // A call as long as this may have loaded code; below it nobody would notice.
 constexpr std::int64_t kLongLaunchNs = 1'000'000;
+constexpr std::int64_t kShortQueryNs = 20'000;
 // Clocks of host and GPU agree about this well.
 constexpr std::int64_t kClockNs = 5'000;
 
@@ -254,7 +255,9 @@ class FactCollector {
                                                          const TimeMeter& busy_meter,
                                                          std::unordered_set<StringId>* seen) const {
     using Kind = FrameFacts::FirstCall::Kind;
-    if (kind == RuntimeKind::kSetUp) return Kind::kSetUp;
+    // A short one is a question that a library asks with each call.
+    if (kind == RuntimeKind::kSetUp)
+      return At(call).dur_ns < kShortQueryNs ? std::nullopt : std::optional(Kind::kSetUp);
     if (kind == RuntimeKind::kAllocate || kind == RuntimeKind::kFree) return Kind::kMemory;
     bool fresh = false;
     for (const EventIndex gpu : in_.tree.GpuOf(call))

@@ -112,6 +112,13 @@ bool IsLoaderName(std::string_view name) {
   return NameHoldsAny(name, kLoader);
 }
 
+bool IsProfilerName(std::string_view name) {
+  constexpr std::array<std::string_view, 4> kProfiler = {
+      "torch/profiler/", "torch/autograd/profiler.py", "_record_function_enter",
+      "_record_function_exit"};
+  return NameHoldsAny(name, kProfiler);
+}
+
 bool IsAutogradNode(std::string_view name) {
   if (name.starts_with("autograd::engine::evaluate_function")) return true;
   // Producers before those marks name the nodes alone: "CudnnConvolutionBackward", "MulBackward0".
@@ -148,6 +155,7 @@ const HostNames::Meaning& HostNames::Of(trace::EventIndex e) {
   meaning.known = true;
   meaning.waiting_frame = IsWaitingFrame(name);
   meaning.loader = IsLoaderName(name);
+  meaning.profiler = IsProfilerName(name);
   meaning.autograd = IsAutogradNode(name);
   meaning.range = IsRangeName(name);
   meaning.user_frame = IsUserFrame(name);

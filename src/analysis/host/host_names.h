@@ -17,6 +17,8 @@ namespace jarvis::analysis {
 bool IsWaitingFrame(std::string_view frame);
 // Loading data: the loader's annotations and its code.
 bool IsLoaderName(std::string_view name);
+// The profiler's own functions: what they take nobody pays who does not record.
+bool IsProfilerName(std::string_view name);
 // Autograd running a node of the backward pass.
 bool IsAutogradNode(std::string_view name);
 // A name that a program gave to a stretch of its code ("Optimizer.step#SGD.step"): old producers
@@ -38,6 +40,7 @@ class HostNames {
     bool known = false;
     bool waiting_frame = false;
     bool loader = false;
+    bool profiler = false;
     bool autograd = false;
     bool range = false;
     bool user_frame = false;

@@ -74,7 +74,9 @@ class Advisor {
   }
   void TuneGemm() {
     if (context_.compiled) B(Advice::kMaxAutotune);
-    if (context_.amd && !context_.before_torch2) B(Advice::kTuneHipblaslt);
+    if (!context_.amd || context_.before_torch2) return;
+    if (context_.tunable_op == WorkContext::TunableOp::kReads) B(Advice::kTuneMissing);
+    if (context_.tunable_op == WorkContext::TunableOp::kUnknown) B(Advice::kTuneHipblaslt);
   }
 
   void Gemm() {

@@ -369,8 +369,18 @@ class Analyzer {
     }
   }
 
+  // When the GPU was busy with what is not recorded, and what lies before and after the steps.
+  IntervalSet<std::int64_t> NoPartOfSteps() const {
+    const analysis::TimeFrames& frames = frames_->frames;
+    IntervalSet<std::int64_t> out = frames.unrecorded;
+    const auto& span = host_->threads.span;
+    if (span.start < frames.frame.start) out.push_back({span.start, frames.frame.start});
+    if (frames.frame.end < span.end) out.push_back({frames.frame.end, span.end});
+    return Union(std::move(out));
+  }
+
   std::vector<Finding> FindHost() {
-    const IdleSections sections = FindIdleSections(trace_, *host_, frames_->frames.unrecorded);
+    const IdleSections sections = FindIdleSections(trace_, *host_, NoPartOfSteps());
     const TimeScope scope(frames_->frames);
     std::vector<Finding> found =
         HostFindings({trace_, *host_, *frames_, scope, out_.base.total_ms, sections, *first_calls_,

@@ -171,6 +171,11 @@ std::string CauseContext::Tuning(const Operation& operation) const {
       work_.compiled && !own ? "Compile with `mode=\"max-autotune\"`, which times Triton's and the "
                                "library's kernels for these sizes"
                              : "";
+  if (work_.amd && work_.tunable_op == WorkContext::TunableOp::kReads) {
+    return "Run once with PYTORCH_TUNABLEOP_TUNING=1. TunableOp was on and only read its file, "
+           "which may not hold these sizes";
+  }
+  if (work_.amd && work_.tunable_op == WorkContext::TunableOp::kTunes) return std::string(compiled);
   if (work_.amd && !work_.before_torch2) {
     constexpr std::string_view kTunable =
         "une hipBLASLt for these sizes: PYTORCH_TUNABLEOP_ENABLED=1 in a warm-up run";

@@ -60,6 +60,22 @@ class EpilogueFinder {
     return categories_[calls_.place_of[call].category].kind == Kind::kGemm;
   }
 
+  // The same setting is the way out of products.
+  bool TunesProducts() const {
+    for (const CategoryAnalysis& category : categories_) {
+      for (const Operation& operation : category.operations) {
+        if (!operation.cause) continue;
+        for (const Fact& fact : operation.cause->facts) {
+          const auto* words = std::get_if<std::string>(&fact.value);
+          if (fact.key == "tuning" && words != nullptr &&
+              words->find("max-autotune") != std::string::npos)
+            return true;
+        }
+      }
+    }
+    return false;
+  }
+
   // Most of its calls stand behind a product.
   void Explain(Operation* operation) const {
     std::size_t behind = 0;
@@ -75,8 +91,9 @@ class EpilogueFinder {
     std::vector<Fact> facts = {
         {"product", analysis::ShortKernelName(events_.name(product)), {}, {}, {}},
         NumberFact("tb_s_achieved", *now.tb_per_s, "TB/s")};
+    if (TunesProducts()) facts.push_back({"joined", "as for the products", "words", {}, {}});
     operation->cause = Cause{Pattern::kEpilogueLeft, "epilogue", std::move(facts), {}, {}, {}};
-    operation->cause->b = Target{{0.4, 0.65, 0.9}, "no kernel of its own", "traffic of the kernel"};
+    operation->cause->b = Target{{0, 0.65, 0.9}, "no kernel of its own", "traffic of the kernel"};
   }
 
   const Calls& calls_;

@@ -68,6 +68,7 @@ struct HostCause {
   double behind_ms = 0;           // of waits: idle time right behind them
   bool small_kernels = false;     // of waits: each with a few small kernels, which are late as well
   std::vector<HostPlace> places;  // the most time first
+  std::vector<HostPlace> python;  // of a launch-bound host: what launches nothing, the most first
   std::vector<analysis::Change> changes;  // what the simulation is asked
   std::vector<analysis::Change> least;    // what is sure to go; empty: all of `changes`
 };

@@ -7,6 +7,7 @@
 #include "findings/one/advice_rules.h"
 #include "findings/one/graph_capture.h"
 #include "findings/one/idle_ledger.h"
+#include "findings/one/idle_python.h"
 #include "findings/one/system_findings.h"
 #include "findings/one/thresholds.h"
 
@@ -14,6 +15,7 @@ namespace jarvis::findings {
 namespace {
 
 constexpr std::size_t kHostPlacesMax = 5;
+constexpr double kIdlePythonShare = 3;  // percent of the steps: one function that launches nothing
 // Of the host's time for transforms of images that the GPU takes for them, launches included.
 constexpr double kTransformsLeft = 0.03;
 // Of what host time per parameter leaves when all parameters are updated together.
@@ -58,14 +60,15 @@ class HostFindingMaker {
 
   void MakeLedger() {
     for (const SectionGroup& group : e_.sections.groups) {
-      if (Matters(group.total_ms) && !IsExplained(group) && !FollowsForeign(group))
+      if (Matters(group.total_ms) && !IsExplained(group) && !FollowsForeign(group) &&
+          !IsDispatch(group))
         sections_.push_back(&group);
     }
     IntervalSet<std::int64_t> excused = e_.profiling.artefact;
     for (const auto* more : {&e_.first_calls.intervals, &e_.descheduled.intervals})
       excused.insert(excused.end(), more->begin(), more->end());
-    ledger_ = MakeIdleLedger(
-        {e_.trace, e_.host, e_.frames, e_.scope, sections_, Union(std::move(excused))});
+    ledger_ = MakeIdleLedger({e_.trace, e_.host, e_.frames, e_.scope, sections_,
+                              e_.sections.not_idle, Union(std::move(excused))});
   }
 
   void Add(const char* subject, Pattern pattern, std::vector<Advice> advice, HostCause cause) {
@@ -91,15 +94,32 @@ class HostFindingMaker {
       first += e_.first_calls.MsWithin(one.start, one.end);
       stopped += analysis::MsInside(e_.descheduled.intervals, one.start, one.end);
     }
-    return 2 * (profiler + first + stopped) > group.total_ms;
+    return 2 * (profiler + group.profiler_ms + first + stopped) > group.total_ms;
+  }
+
+  // The model's own code on its way to a launch, which comes late: launches that come late have
+  // findings of their own. What has an advice of its own is work that need not be there.
+  bool IsDispatch(const SectionGroup& group) const {
+    if (group.loading || 2 * group.dispatch_ms <= group.total_ms) return false;
+    HostSectionNames section{{}, false, 2 * group.nothing_ms > group.total_ms};
+    for (const SectionWork& work : group.work)
+      section.names.push_back(work.name);
+    const std::vector<Advice> advice = AdviceForHostSection(e_.context, section);
+    return std::all_of(advice.begin(), advice.end(), [](const Advice one) {
+      return one == Advice::kOverlapHostWork || one == Advice::kFindHostWork ||
+             one == Advice::kHostOpsToDevice;
+    });
   }
 
   // Between the work of an unrecorded step and the first of a recorded one: no cost of a step.
   bool FollowsForeign(const SectionGroup& group) const {
     const auto& foreign = e_.frames.frames.foreign_busy;
     return group.stretches.size() == 1 &&
-           std::any_of(foreign.begin(), foreign.end(),
-                       [&](const auto& work) { return work.end == group.stretches.front().start; });
+           std::any_of(foreign.begin(), foreign.end(), [&](const auto& work) {
+             const std::int64_t start = group.stretches.front().start;
+             return work.end == start ||
+                    (start == e_.frames.frames.frame.start && work.end < start);
+           });
   }
 
   void Sections() {
@@ -258,7 +278,7 @@ class HostFindingMaker {
       cause.idle_ms += phase.sync_ms;
       cause.behind_ms += phase.sync_ms;
       cause.count += phase.waits;
-      if (!phase.waits_often() || static_cast<double>(phase.waits) < limits::kWaitsMin) continue;
+      if (!phase.waits_often()) continue;
       cause.idle_ms += phase.launch_ms;
       cause.small_kernels = cause.small_kernels || phase.launch_ms > phase.sync_ms / 2;
       late.insert(late.end(), phase.gaps.begin(), phase.gaps.end());
@@ -400,7 +420,9 @@ class HostFindingMaker {
     cause.idle_percent =
         100 * static_cast<double>(idle_launches) / static_cast<double>(cause.count);
     cause.ramp = 100 * cause.early_ms >= limits::kRampShare * cause.total_ms;
-    cause.changes = GraphsOf(Union(std::move(spans)));
+    spans = Union(std::move(spans));
+    cause.python = FindIdlePython(e_.trace, spans, kIdlePythonShare / 100 * e_.base_ms);
+    cause.changes = GraphsOf(spans);
     Add("launch_bound", Pattern::kLaunchBound, {}, std::move(cause));
     // Phases that wait for the GPU again and again are none of these.
     const bool optimizer_told = std::any_of(out_.begin(), out_.end(), [](const Finding& finding) {

@@ -114,8 +114,7 @@ class LedgerMaker {
     TimePieces busy;
     for (const EventIndex e : work_)
       busy.push_back({events_[e].ts_ns, events_[e].end_ns()});
-    const TimePieces& unseen = in_.frames.frames.unrecorded;
-    busy.insert(busy.end(), unseen.begin(), unseen.end());
+    busy.insert(busy.end(), in_.not_idle.begin(), in_.not_idle.end());
     busy = Union(std::move(busy));
     if (busy.empty()) return;
     TimePiece span = in_.host.threads.span;
@@ -251,7 +250,7 @@ class LedgerMaker {
 }  // namespace
 
 bool IdlePhase::waits_often() const {
-  return waits > 0 &&
+  return static_cast<double>(waits) >= limits::kWaitsMin &&
          static_cast<double>(launches) < limits::kLaunchesPerWait * static_cast<double>(waits);
 }
 

@@ -35,7 +35,8 @@ struct IdlePhase {
   double excused_ms = 0;            // idle time that is the profiler's, first calls' or no CPU's
   IntervalSet<std::int64_t> gaps;   // both
 
-  // Each wait has a few launches only: no graph would hold them.
+  // Many waits, and each has a few launches only: no graph would hold them. What this leaves out
+  // of late launches is what waits take, so that all of the idle time has one of the two.
   bool waits_often() const;
   // The host is late for what it lost elsewhere: the rest of its idle time is no rate of launching.
   bool mostly_excused() const { return excused_ms > launch_ms + sync_ms; }
@@ -55,6 +56,7 @@ struct IdleInput {
   const session::TraceFrames& frames;
   const TimeScope& scope;
   const std::vector<const SectionGroup*>& sections;  // that are findings of their own
+  const IntervalSet<std::int64_t>& not_idle;         // as sections were found with it
   IntervalSet<std::int64_t> excused;                 // profiler, first calls, no CPU: host time
 };
 

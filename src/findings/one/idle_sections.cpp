@@ -30,7 +30,12 @@ class SectionFinder {
  public:
   SectionFinder(const session::LoadedTrace& trace, const analysis::HostSummary& host,
                 const IntervalSet<std::int64_t>& not_idle)
-      : trace_(trace), events_(trace.events()), tree_(trace.tree()), host_(host), names_(events_) {
+      : trace_(trace),
+        events_(trace.events()),
+        tree_(trace.tree()),
+        host_(host),
+        names_(events_),
+        not_idle_(not_idle) {
     work_.assign(trace.attribution().timeline.begin(), trace.attribution().timeline.end());
     std::sort(work_.begin(), work_.end(), [&](EventIndex a, EventIndex b) {
       return events_[a].ts_ns != events_[b].ts_ns ? events_[a].ts_ns < events_[b].ts_ns : a < b;
@@ -48,6 +53,7 @@ class SectionFinder {
     span.start = std::min(span.start, busy_.front().start);
     span.end = std::max(span.end, busy_.back().end);
     out.span_ms = Ms(span.end - span.start);
+    out.not_idle = not_idle_;
     FindSections(span);
     MeasureWork();
     out.groups = Groups();
@@ -72,6 +78,8 @@ class SectionFinder {
     }
     self_.resize(sections_.size());
     recorded_.resize(sections_.size());
+    profiler_.resize(sections_.size());
+    dispatch_.resize(sections_.size());
     loading_.resize(sections_.size());
     within_.resize(sections_.size());
   }
@@ -100,16 +108,24 @@ class SectionFinder {
   struct PieceAdder {
     SectionFinder& finder;
     std::size_t next = 0;  // the first section that may still be met
-    bool loading = false;
-    std::vector<bool> loaders;  // of the open events
+    // Of what is open, or of something around it.
+    struct Inside {
+      bool loading = false;
+      bool profiler = false;
+      bool dispatch = false;
+    };
+    Inside inside_of = {};
+    std::vector<Inside> around = {};
     void Open(EventIndex e, std::int64_t) {
-      loaders.push_back(loading);
-      loading = loading || finder.names_.Of(e).loader;
+      around.push_back(inside_of);
+      inside_of.loading = inside_of.loading || finder.names_.Of(e).loader;
+      inside_of.profiler = inside_of.profiler || finder.names_.Of(e).profiler;
+      inside_of.dispatch = inside_of.dispatch || finder.IsDispatching(e);
     }
     void Close(EventIndex e, std::int64_t) {
       finder.Hold(e);
-      loading = loaders.back();
-      loaders.pop_back();
+      inside_of = around.back();
+      around.pop_back();
     }
     void Piece(EventIndex innermost, std::int64_t start, std::int64_t end) {
       const auto& sections = finder.sections_;
@@ -119,7 +135,12 @@ class SectionFinder {
         const std::int64_t inside =
             std::min(end, sections[i].time.end) - std::max(start, sections[i].time.start);
         finder.recorded_[i] += inside;
-        if (loading) finder.loading_[i] += inside;
+        if (inside_of.loading) finder.loading_[i] += inside;
+        if (inside_of.dispatch) finder.dispatch_[i] += inside;
+        if (inside_of.profiler) {
+          finder.profiler_[i] += inside;
+          continue;
+        }
         // What lies in a mark and in nothing else is not work that was recorded.
         const trace::EventKind kind = finder.events_[innermost].kind;
         if (kind == trace::EventKind::kUserAnnotation || finder.names_.Of(innermost).range) {
@@ -150,6 +171,13 @@ class SectionFinder {
     }
   }
 
+  // On the way to a launch: a module's call, or an op with GPU work of its own.
+  bool IsDispatching(EventIndex e) {
+    if (events_[e].kind == trace::EventKind::kPythonFunction)
+      return events_.name(e).starts_with("nn.Module: ");
+    return names_.IsOp(e) && !tree_.GpuBelow(e).empty();
+  }
+
   // What says nothing of the work that it calls.
   static bool IsWrapper(std::string_view name) {
     constexpr std::string_view kWrappers[] = {"<module>", "_call_impl", "decorate_context",
@@ -169,7 +197,7 @@ class SectionFinder {
     }
     for (const auto& thread : analysis::ThreadsOf(events_, tree_)) {
       if (thread.empty() || !looked_at[events_[thread.front()].track]) continue;
-      PieceAdder adder{*this, 0, false, {}};
+      PieceAdder adder{*this};
       analysis::WalkThread(events_, tree_, thread, &adder);
     }
   }
@@ -238,6 +266,8 @@ class SectionFinder {
       group.total_ms += lengths.back();
       group.nothing_ms += std::max(0.0, lengths.back() - Ms(recorded_[i]));
       loading += loading_[i];
+      group.profiler_ms += Ms(profiler_[i]);
+      group.dispatch_ms += Ms(dispatch_[i]);
       for (const auto& [name, self] : self_[i]) {
         auto& sum = work[WithoutAddress(events_.strings[name])];
         sum.first += self.first;
@@ -263,12 +293,15 @@ class SectionFinder {
   const tree::CallTree& tree_;
   const analysis::HostSummary& host_;
   analysis::HostNames names_;
+  const IntervalSet<std::int64_t>& not_idle_;
   std::vector<EventIndex> work_;  // by start
   IntervalSet<std::int64_t> busy_;
   std::vector<Section> sections_;       // by time
   std::vector<SelfTimes> self_;         // by section
   std::vector<std::int64_t> recorded_;  // by section: inside events, threads added up
   std::vector<std::int64_t> loading_;
+  std::vector<std::int64_t> profiler_;
+  std::vector<std::int64_t> dispatch_;
   std::vector<std::string> within_;
 };
 

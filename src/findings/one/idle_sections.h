@@ -37,7 +37,9 @@ struct SectionGroup {
   bool after_copy_back = false;     // most follow a copy to the host
   bool before_copy_in = false;      // most end with a copy from the host
   std::string within;  // the innermost Python function that holds each; empty: none holds just it
-  double nothing_ms = 0;  // no event was recorded on these threads
+  double nothing_ms = 0;   // no event was recorded on these threads
+  double profiler_ms = 0;  // inside the profiler's own functions
+  double dispatch_ms = 0;  // inside a module's call or an op that launches GPU work
 };
 inline constexpr std::size_t kSectionWorkMax = 4;
 
@@ -45,12 +47,14 @@ inline constexpr std::size_t kSectionWorkMax = 4;
 std::string WithoutAddress(std::string_view name);
 
 struct IdleSections {
-  double span_ms = 0;                // first to last activity
-  double total_ms = 0;               // of all that are long enough
-  std::vector<SectionGroup> groups;  // the most time first
+  double span_ms = 0;                  // first to last activity
+  double total_ms = 0;                 // of all that are long enough
+  std::vector<SectionGroup> groups;    // the most time first
+  IntervalSet<std::int64_t> not_idle;  // as it was given
 };
 
-// `not_idle`: when the GPU was busy with what is not recorded. `host`: of this trace.
+// `not_idle`: when the GPU was busy with what is not recorded, and what is no part of the steps.
+// `host`: of this trace.
 IdleSections FindIdleSections(const session::LoadedTrace& trace, const analysis::HostSummary& host,
                               const IntervalSet<std::int64_t>& not_idle);
 

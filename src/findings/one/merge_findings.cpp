@@ -75,6 +75,11 @@ void MergeInto(const Finding& from, Finding* to) {
   AddChange(from.change_a, &to->change_a);
   AddChange(from.change_b, &to->change_b);
   to->members.insert(to->members.end(), from.members.begin(), from.members.end());
+  for (const std::string& path : from.module_paths) {
+    const auto& known = to->module_paths;
+    if (known.size() < 3 && std::find(known.begin(), known.end(), path) == known.end())
+      to->module_paths.push_back(path);
+  }
   to->row_ids.insert(to->row_ids.end(), from.row_ids.begin(), from.row_ids.end());
   to->evidence.insert(to->evidence.end(), from.evidence.begin(), from.evidence.end());
 }
@@ -125,6 +130,30 @@ bool OnlyLayout(const Finding& finding) {
                      [](const Remedy& remedy) { return remedy.advice == Advice::kChannelsLast; });
 }
 
+// "BertLayer" of "Bert / Encoder / BertLayer / Output" and "Bert / Encoder / BertLayer": what
+// holds all of them; empty: nothing below the root does.
+std::string CommonModule(const std::vector<std::string>& paths) {
+  constexpr std::string_view kBelow = " / ";
+  if (paths.empty()) return {};
+  std::string_view common = paths.front();
+  for (const std::string& path : paths) {
+    while (!common.empty() && path != common && !path.starts_with(std::string(common) + " / ")) {
+      const std::size_t cut = common.rfind(kBelow);
+      common = cut == common.npos ? std::string_view() : common.substr(0, cut);
+    }
+  }
+  const std::size_t last = common.rfind(kBelow);
+  return std::string(last == common.npos ? common : common.substr(last + kBelow.size()));
+}
+
+void NameCompiledModule(Finding* finding) {
+  for (Remedy& remedy : finding->path_b) {
+    if (remedy.advice != Advice::kCompile) continue;
+    const std::string module = CommonModule(finding->module_paths);
+    if (!module.empty()) remedy.facts.push_back({"module", module, {}, {}, {}});
+  }
+}
+
 }  // namespace
 
 void MergeByAction(std::vector<Finding>* findings) {
@@ -156,6 +185,8 @@ void MergeByAction(std::vector<Finding>* findings) {
     if (!gone.contains(i)) kept.push_back(std::move((*findings)[i]));
   }
   *findings = std::move(kept);
+  for (Finding& finding : *findings)
+    NameCompiledModule(&finding);
 }
 
 }  // namespace jarvis::findings

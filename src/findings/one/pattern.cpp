@@ -64,7 +64,7 @@ constexpr PatternInfo kPatterns[] = {
     {P::kDescheduled, "descheduled", "the host has no CPU to run on", true},
     {P::kUnfusedChains, "unfused_chains", "pointwise and normalisation ops as separate kernels",
      true},
-    {P::kExposedCommunication, "nccl_blocking_compute", "communication that nothing hides", true},
+    {P::kExposedCommunication, "nccl_blocking_compute", "nothing hides it", true},
     {P::kPoorOverlap, "poor_comm_compute_overlap", "little computing during communication", true},
     {P::kCopiesToHost, "high_d2h_memcpy", "copies to the host", true},
     {P::kCopiesToDevice, "high_h2d_memcpy", "copies from the host", true},
@@ -125,7 +125,7 @@ constexpr AdviceInfo kAdvices[] = {
     {A::kFuseNeighbours, "fuse_neighbours", "fuse the op with its neighbours"},
     {A::kFuseEpilogue, "fuse_epilogue", "fuse what follows the product into its epilogue"},
     {A::kCompile, "compile",
-     "wrap the module that holds these ops in `torch.compile`, which fuses them"},
+     "wrap the module that holds these ops[[, {module},]] in `torch.compile`, which fuses them"},
     {A::kCompileGraphs, "compile_graphs",
      "compile the model and replay it as a GPU graph: `torch.compile(model, "
      "mode=\"reduce-overhead\")`[[; {capture}]]"},
@@ -222,7 +222,10 @@ constexpr AdviceInfo kAdvices[] = {
      "stride is its kernel size, else keep it in channels_last"},
     {A::kPinnedCopies, "pinned_copies",
      "use pinned memory on the host's side, with non_blocking=True"},
-    {A::kKeepOnDevice, "keep_on_device", "keep the data on the device"},
+    {A::kCopyBackAside, "copy_back_aside",
+     "copy results back on a stream of their own beside the next work; wait for its event where "
+     "they "
+     "are read"},
     {A::kWarmUpFirst, "warm_up_first",
      "run a warm-up iteration before what is timed, served or recorded"},
     {A::kOverlapHostWork, "overlap_host_work",
@@ -241,9 +244,8 @@ constexpr AdviceInfo kAdvices[] = {
      "fuse the all-reduce with the residual add and norm behind it (FlashInfer's "
      "allreduce_fusion)"},
     {A::kFuseIntoProduct, "fuse_into_product",
-     "compile with max-autotune and TORCHINDUCTOR_MAX_AUTOTUNE_GEMM_BACKENDS=ATEN,TRITON; the "
-     "product "
-     "before then computes it in its epilogue"},
+     "compile with `mode=\"max-autotune\"`; of its products Triton's compute this in their "
+     "epilogue"},
     {A::kFuseRotary, "fuse_rotary",
      "call one kernel for both rotations: Liger's `liger_rotary_pos_emb`; or flash-attn's "
      "`apply_rotary_emb`"},
@@ -258,6 +260,9 @@ constexpr AdviceInfo kAdvices[] = {
     {A::kTuneHipblaslt, "tune_hipblaslt",
      "tune hipBLASLt for these sizes: one warm-up run with PYTORCH_TUNABLEOP_ENABLED=1; later runs "
      "read the file that it writes"},
+    {A::kTuneMissing, "tune_missing",
+     "run once with PYTORCH_TUNABLEOP_TUNING=1: TunableOp only read its file, which may lack these "
+     "sizes"},
     {A::kMaxAutotune, "max_autotune",
      "compile with `mode=\"max-autotune\"`, which times Triton's and the library's kernels for "
      "these "
@@ -332,6 +337,7 @@ constexpr Advice kAround[] = {A::kCompile,
                               A::kFuseIntoProduct,
                               A::kReplay,
                               A::kTuneHipblaslt,
+                              A::kTuneMissing,
                               A::kMaxAutotune,
                               A::kSplitK,
                               A::kAttentionCk,
@@ -345,6 +351,7 @@ constexpr Advice kAround[] = {A::kCompile,
                               A::kFuseAllReduceSglang,
                               A::kProfileCounters,
                               A::kCompileGraphs,
+                              A::kCopyBackAside,
                               A::kHostLengths};
 
 bool HasAction(std::span<const Remedy> path) {

@@ -177,7 +177,7 @@ enum class Advice : std::uint8_t {
   kPrefetchToDevice,
   kProductAndShuffle,
   kPinnedCopies,
-  kKeepOnDevice,
+  kCopyBackAside,
   kWarmUpFirst,
   kOverlapHostWork,
   kRecordWithoutStacks,
@@ -193,6 +193,7 @@ enum class Advice : std::uint8_t {
   // B
   kReplay,
   kTuneHipblaslt,
+  kTuneMissing,
   kMaxAutotune,
   kSplitK,
   kAttentionCk,

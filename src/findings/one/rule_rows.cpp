@@ -223,11 +223,11 @@ constexpr RuleRow kRows[] = {
      "its "
      "stream",
      "right behind a product ({product}), whose output it reads again at {tb_s_achieved}", "",
-     "Compile with max-autotune and TORCHINDUCTOR_MAX_AUTOTUNE_GEMM_BACKENDS=ATEN,TRITON. The "
-     "product then computes it in its epilogue, where generated products are as fast as the "
-     "library's.",
+     "Compile with `mode=\"max-autotune\"`[[, {joined}]]. Of its products Triton's compute the "
+     "activation in their epilogue; it chooses them where they are as fast as the library's.",
      "Reductions; kernels below 10 us; kernels that a library's op launches.",
-     "40, 65 and 90 % of its time: what it reads again", "traffic of the kernel"},
+     "up to 90 % of its time, what it reads again; nothing where the library's product is faster",
+     "traffic of the kernel"},
     {Pattern::kEmbeddingBackward,
      "The backward pass of an embedding table on fp32 gradients: FBGEMM's, which updates the rows, "
      "or PyTorch's dense ones",

@@ -226,10 +226,8 @@ Finding CopyFinding(const Analysis& analysis, const CopyGroup& group) {
   }
   if (inside) {
     f.path_a.push_back({Advice::kWriteInPlace, {}, {}});
-  } else if (to_host) {
-    f.path_a.push_back({Advice::kKeepOnDevice, {}, {}});
   } else if (group.pageable == 0) {
-    f.path_b.push_back({Advice::kPrefetchToDevice, {}, {}});
+    f.path_b.push_back({to_host ? Advice::kCopyBackAside : Advice::kPrefetchToDevice, {}, {}});
   }
   if (group.pageable > 0) f.path_b.push_back({Advice::kPinnedCopies, {}, {}});
   for (const CopySite& site : analysis.multi_kernel.copy_sites) {

@@ -5,6 +5,7 @@
 
 #include "base/text.h"
 #include "findings/one/workload.h"
+#include "trace/recorded_setting.h"
 #include "tree/call_tree.h"
 
 namespace jarvis::findings {
@@ -87,6 +88,18 @@ bool IsBeforeTorch2(const trace::EventStore& events) {
   return false;
 }
 
+namespace {
+
+WorkContext::TunableOp TunableOpOf(const trace::Metadata& metadata) {
+  if (trace::RecordedSetting(metadata, "PYTORCH_TUNABLEOP_ENABLED") != "1")
+    return WorkContext::TunableOp::kUnknown;
+  return trace::RecordedSetting(metadata, "PYTORCH_TUNABLEOP_TUNING") == "0"
+             ? WorkContext::TunableOp::kReads
+             : WorkContext::TunableOp::kTunes;  // PyTorch's default where it is on
+}
+
+}  // namespace
+
 void AddSurroundings(const session::LoadedTrace& trace, const perf::Platform* platform,
                      const Workload& workload, WorkContext* context) {
   const std::string_view frameworks = workload[WorkloadPart::kFramework].value;
@@ -106,6 +119,7 @@ void AddSurroundings(const session::LoadedTrace& trace, const perf::Platform* pl
   const trace::EventStore& events = trace.events();
   context->own_loader = HasName(events, "_SingleProcessDataLoaderIter");
   context->before_torch2 = IsBeforeTorch2(events);
+  context->tunable_op = TunableOpOf(trace.trace().metadata);
   context->amd = platform != nullptr && platform->vendor == "AMD";
   for (trace::EventIndex e = 0; platform == nullptr && e < events.size(); ++e) {
     if (!trace::IsLaunchCall(events[e].kind)) continue;

@@ -30,6 +30,9 @@ struct WorkContext {
   std::uint64_t step_tokens =
       0;  // of a server's step, whose sizes graphs are captured for; 0: unknown
   std::uint64_t input_tokens = 0;  // of text that a model reads, a row each; 0: no text, or unknown
+  // What the recorded environment says of TunableOp: nothing, that it is on and tunes, or that it
+  // is on and only reads what a run before has tuned.
+  enum class TunableOp : std::uint8_t { kUnknown, kTunes, kReads } tunable_op = TunableOp::kUnknown;
   bool before_torch2 = false;  // recorded by a PyTorch that has neither torch.compile nor TunableOp
 
   // An engine that serves has settings of its own for graphs and compiling.

@@ -315,8 +315,8 @@ class ReportWriter {
     Line("");
     if (job_.story.levers.empty()) return;
     Line(
-        "Each saving is of the {} ms that were recorded, alone, by replaying the collectives with "
-        "the change made; they do not add up.",
+        "Each saving is of the {} ms that were recorded, by replaying the collectives with that "
+        "change alone where the row names no other; they do not add up.",
         MsText(BaseOf(job_)));
     Line("");
   }

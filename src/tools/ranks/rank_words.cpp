@@ -299,22 +299,24 @@ std::string LeverText(const JobView& job, const JobLever& lever) {
   switch (lever.kind) {
     case LeverKind::kStall: {
       const HostStall& stall = job.story.stalls[lever.which];
-      return fmt::format("rank {} does not stop before its {} ({} x {} ms, {})",
+      return fmt::format("remove the stop of rank {} before its {} ({} x {} ms, {})",
                          *job.set.ranks[stall.rank].rank, analysis::CommFamilyName(stall.next),
                          stall.times, MsText(stall.typical_ns), StallPlace(stall));
     }
     case LeverKind::kStarvedLate:
-      return fmt::format("a processor for the host of {} alone, which come last",
-                         RanksText(job, lever.ranks));
+      return fmt::format("give the host of {}, which come last, CPU cores of {} own",
+                         RanksText(job, lever.ranks), lever.ranks.size() == 1 ? "its" : "their");
     case LeverKind::kStarvedAll:
-      return fmt::format("a processor for the host of {}", RanksText(job, lever.ranks));
+      return fmt::format("give the host of {} CPU cores of {} own", RanksText(job, lever.ranks),
+                         lever.ranks.size() == 1 ? "its" : "their");
     case LeverKind::kMemory:
-      return fmt::format("no cudaMalloc, cudaFree or their like while the GPU idles, on {}{}",
+      return fmt::format("avoid cudaMalloc, cudaFree and their like while the GPU idles, on {}{}",
                          RanksText(job, lever.ranks),
                          IsOneOff(job, lever) ? ", nearly all of it within one step" : "");
     case LeverKind::kBalance:
-      return fmt::format("{} compute as long as the others before the collectives they are late at",
-                         RanksText(job, lever.ranks));
+      return fmt::format(
+          "even out the computing of {} with the others before the collectives they are late at",
+          RanksText(job, lever.ranks));
   }
   return {};
 }

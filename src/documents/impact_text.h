@@ -1,0 +1,20 @@
+// What a finding is worth, in a sentence.
+#pragma once
+
+#include <string>
+
+#include "findings/one/analysis.h"
+
+namespace jarvis::documents {
+
+// Whether it saves next to nothing before the host is faster.
+bool ShowsLater(const findings::Finding& finding);
+// What makes kernels faster where the host sets the pace; of a finding that ShowsLater.
+std::string LaterText(const findings::Analysis& analysis, const findings::Finding& finding);
+// What it saves of the wall time once what is ranked before it is done; where wall time is not
+// known, of GPU time. `additional_ms`: of GPU time, what it adds to the findings before it; null:
+// all its own.
+std::string ImpactSentence(const findings::Analysis& analysis, const findings::Finding& finding,
+                           const findings::Range* additional_ms);
+
+}  // namespace jarvis::documents
