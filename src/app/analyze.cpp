@@ -28,7 +28,7 @@ namespace jarvis::app {
 namespace {
 
 constexpr std::string_view kUsage =
-    "usage: jarvis analyze TRACE --output-dir DIR [--platform NAME] [--reports LIST]\n"
+    "usage: jarvis analyze TRACE [--output-dir DIR] [--platform NAME] [--reports LIST]\n"
     "                      [--capture PATH] [--extension FILE] [--compare TRACE] [--overwrite]\n"
     "\n"
     "Loads the trace, writes the tables (DIR/perf_report.xlsx, DIR/perf_report_csvs/*.csv), the\n"
@@ -40,12 +40,12 @@ constexpr std::size_t kReportBytesMax = std::size_t{8} << 20;
 
 struct Request {
   std::string trace;
-  std::string output_dir;
-  std::string platform;   // empty: the trace's device
-  std::string reports;    // empty: all
-  std::string capture;    // of replayed GPU graphs; empty: beside the trace
-  std::string extension;  // empty: none
-  std::string reference;  // a second trace; empty: none
+  std::string output_dir;  // empty: where the trace's files go by default
+  std::string platform;    // empty: the trace's device
+  std::string reports;     // empty: all
+  std::string capture;     // of replayed GPU graphs; empty: beside the trace
+  std::string extension;   // empty: none
+  std::string reference;   // a second trace; empty: none
   bool overwrite = false;
   bool help = false;
 };
@@ -53,7 +53,10 @@ struct Request {
 std::vector<Flag> AnalyzeFlags(Request* request) {
   return {
       {{"--trace"}, &request->trace},
-      {{"--output-dir", "--output_dir", "-o"}, &request->output_dir},
+      {{"--output-dir", "--output_dir", "--output", "-o"},
+       &request->output_dir,
+       "  --output-dir DIR  where all of it goes; default: a folder for the trace in "
+       "jarvis_out/\n"},
       {{"--platform"},
        &request->platform,
        "  --platform NAME   the GPU that efficiency is measured against: MI300X, H100... or a "
@@ -98,9 +101,8 @@ Result<Request> Parse(Arguments arguments) {
     return {};
   };
   JV_TRY(ParseFlags(AnalyzeFlags(&request), arguments, rules));
-  if (!request.help && (request.trace.empty() || request.output_dir.empty())) {
-    return Fail(ErrorCode::kBadValue, "analyze needs a trace and --output-dir");
-  }
+  if (!request.help && request.trace.empty())
+    return Fail(ErrorCode::kBadValue, "analyze needs a trace");
   return request;
 }
 
@@ -275,29 +277,35 @@ std::string ForPerson(const std::string& summary, const Request& request,
 }  // namespace
 
 int Analyze(Arguments arguments) {
-  const Result<Request> request = Parse(arguments);
-  if (!request) return UsageError(request.error().message);
-  if (request->help) return Print(AnalyzeHelp()) ? kExitOk : kExitFailure;
+  Result<Request> parsed = Parse(arguments);
+  if (!parsed) return UsageError(parsed.error().message);
+  Request& request = *parsed;
+  if (request.help) return Print(AnalyzeHelp()) ? kExitOk : kExitFailure;
   static_cast<void>(rpc::SignalWatcher::Block());
   Toolbox toolbox;
-  const std::vector<Step> steps = StepsOf(*request);
+  std::vector<Step> steps = StepsOf(request);
   Answers answers;
   std::optional<tools::AnalysisAhead> ahead;  // of the reports, while the tables are made
   const bool watched = ::isatty(STDERR_FILENO) != 0;
-  for (const Step& step : steps) {
-    const mcp::Tool& tool = *toolbox.tools.Find(step.tool);
+  for (std::size_t i = 0; i < steps.size(); ++i) {
+    const mcp::Tool& tool = *toolbox.tools.Find(steps[i].tool);
     mcp::ToolReply reply;
-    const int code = RunTool(tool, ArgumentsOf(tool, step, *request), &reply);
+    const int code = RunTool(tool, ArgumentsOf(tool, steps[i], request), &reply);
     if (code != kExitOk) return code;
     // How it goes on is for whoever watches; the answer alone is the output.
-    if (watched) fmt::print(stderr, "[{}/{}] {}\n", answers.size() + 1, steps.size(), step.tool);
-    answers.emplace_back(step.tool, std::move(reply.structured));
+    if (watched) fmt::print(stderr, "[{}/{}] {}\n", i + 1, steps.size(), steps[i].tool);
+    answers.emplace_back(steps[i].tool, std::move(reply.structured));
     // The first step loads the trace, as it is asked for.
-    if (!ahead) ahead.emplace(toolbox.workspace, AnalysisArguments(*request));
+    if (ahead) continue;
+    ahead.emplace(toolbox.workspace, AnalysisArguments(request));
+    if (!request.output_dir.empty()) continue;
+    request.output_dir =
+        io::FilePolicy().DefaultOutput(AnswerOf(answers, "load_trace").value("trace", "trace"));
+    steps = StepsOf(request);
   }
-  const std::string summary = SummaryOf(*request, answers);
+  const std::string summary = SummaryOf(request, answers);
   const auto look = TerminalLookOf(STDOUT_FILENO);
-  if (!Print(look ? ForPerson(summary, *request, *look) : summary)) return kExitFailure;
+  if (!Print(look ? ForPerson(summary, request, *look) : summary)) return kExitFailure;
   return AnswerOf(answers, "validate").value("valid", true) ? kExitOk : kExitFailure;
 }
 

@@ -22,7 +22,21 @@ constexpr std::string_view kCallHelp =
     "Usage: jarvis call TOOL [JSON | -]\n\n"
     "  TOOL    A tool's name; jarvis --help lists them, jarvis TOOL --help its arguments.\n"
     "  JSON    The arguments as one JSON object; - reads it from stdin; without: none.\n\n"
+    "Each call is a process of its own: name a trace by its path, as ids of traces end with it.\n\n"
     "Example: jarvis call gpu_timeline '{\"trace\": \"trace.json.gz\"}'\n";
+
+// What to ask next, with the trace as it was given: its id means nothing to another process.
+void NamePaths(const Json& arguments, Json* answer) {
+  const Json* const id = FindMember(*answer, "trace");
+  const Json* const given = FindMember(arguments, "trace");
+  if (id == nullptr || given == nullptr || !answer->contains("next")) return;
+  const Json of_process = *id;
+  for (Json& call : (*answer)["next"]) {
+    Json& asked = call["arguments"];
+    if (asked.is_object() && asked.contains("trace") && asked["trace"] == of_process)
+      asked["trace"] = *given;
+  }
+}
 
 std::string ReadStdin() {
   return {std::istreambuf_iterator<char>(std::cin), std::istreambuf_iterator<char>()};
@@ -52,7 +66,10 @@ int Call(Arguments arguments) {
                            json ? "expected a JSON object" : json.error().message));
     return kExitFailure;
   }
-  return RunTool(*tool, *json, Output::kJson);
+  mcp::ToolReply reply;
+  if (const int code = RunTool(*tool, *json, &reply); code != kExitOk) return code;
+  NamePaths(*json, &reply.structured);
+  return Print(TextOf(reply, Output::kJson)) ? kExitOk : kExitFailure;
 }
 
 }  // namespace jarvis::app

@@ -16,15 +16,11 @@
 
 namespace jarvis::app {
 
-namespace {
-
 std::string TextOf(const mcp::ToolReply& reply, Output output) {
   if (reply.structured.is_null() || output == Output::kText) return reply.text;
   if (output == Output::kJson) return DumpLine(reply.structured);
   return reply.structured.value("summary", reply.text);
 }
-
-}  // namespace
 
 int RunTool(const mcp::Tool& tool, const Json& arguments, mcp::ToolReply* reply) {
   JV_CHECK(rpc::SignalWatcher::Blocked());

@@ -13,6 +13,8 @@ enum class Output { kText, kJson, kSummary };
 // REQUIRES: rpc::SignalWatcher::Block() before any thread was started.
 int RunTool(const mcp::Tool& tool, const Json& arguments, Output output);
 
+std::string TextOf(const mcp::ToolReply& reply, Output output);
+
 // The same without printing the answer. REQUIRES: as above.
 int RunTool(const mcp::Tool& tool, const Json& arguments, mcp::ToolReply* reply);
 

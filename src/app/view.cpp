@@ -33,7 +33,7 @@ struct Wanted {
 std::vector<Flag> ViewFlags(Wanted* wanted) {
   return {
       {{"--trace"}, &wanted->trace},
-      {{"--output-dir", "--output_dir", "-o"},
+      {{"--output-dir", "--output_dir", "--output", "-o"},
        &wanted->output_dir,
        "  --output-dir DIR  where the report goes; default: a folder for the trace\n"},
       {{"--platform"},

@@ -16,9 +16,9 @@ namespace jarvis::documents {
 enum class DocumentKind { kFair, kRough, kAnalysis, kFindings };
 
 struct Fault {
-  std::string code;      // stable: "number", "claim", "structure", "table", "link", "paths",
-                         // "brevity", "limits", "coverage", "placeholder", "marker", "anomaly", "range"
-  std::string file;      // relative to the output directory
+  std::string code;  // stable: "number", "claim", "structure", "table", "link", "paths",
+                     // "brevity", "limits", "coverage", "placeholder", "marker", "anomaly", "range"
+  std::string file;  // relative to the output directory
   std::size_t line = 0;  // from 1; 0: the file as a whole
   std::string message;   // what is wrong
   std::string fix;       // what to do

@@ -32,6 +32,14 @@ Json FromString(const Json& schema, const std::string& text) {
     if (EqualsNoCase(text, "true")) return true;
     if (EqualsNoCase(text, "false")) return false;
   }
+  // A list or an object that was printed before it was sent; one text where several may stand.
+  const bool wants_list = HasType(schema, "array");
+  if ((wants_list && text.starts_with('[')) ||
+      (HasType(schema, "object") && text.starts_with('{'))) {
+    if (auto parsed = ParseJson(text)) return std::move(*parsed);
+  }
+  const Json* const items = wants_list ? FindMember(schema, "items") : nullptr;
+  if (items != nullptr && HasType(*items, "string")) return Json::array({text});
   return text;
 }
 

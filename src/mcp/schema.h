@@ -24,7 +24,8 @@ struct Normalized {
 };
 
 // The arguments as the handler wants them: defaults filled in, "10" for an integer converted,
-// "true" for a boolean, enum values in the schema's spelling, null for an optional argument
+// "true" for a boolean, a list or an object that was sent as text, one text for a list of texts,
+// enum values in the schema's spelling, null for an optional argument
 // dropped, an integer named `limit` lowered to its maximum (with a note). Errors: kUnknownArgument
 // with the closest and all names, kBadValue with path, expected, received. REQUIRES: `schema`
 // passes CheckSchema and `arguments` is an object.

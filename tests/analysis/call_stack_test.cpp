@@ -76,7 +76,8 @@ TEST_CASE("stacks of several kernels as one") {
   CHECK(JoinCallStacks(op, {}).Text(128) == "Not found");
   const KernelStack several[] = {{{"f", "g"}, "a"}, {{"f", "h"}, "b"}, {{"f", "g"}, "a"}};
   const CallStack stack = JoinCallStacks(op, several);
-  CHECK(stack.Text(128) == "['run.py', 'aten::linear', 'aten::addmm', 'f', ['g', 'a'], ['h', 'b']]");
+  CHECK(stack.Text(128) ==
+        "['run.py', 'aten::linear', 'aten::addmm', 'f', ['g', 'a'], ['h', 'b']]");
   CHECK(stack.Flat() == Names{"run.py", "aten::linear", "aten::addmm", "f", "g", "a", "h", "b"});
   // As many tails as there are different kernels.
   const KernelStack same[] = {{{}, "a"}, {{}, "a"}};

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "analysis/attribution/work_calls.h"
 #include "analysis/tables/summary.h"
@@ -144,7 +145,7 @@ class ChangeReader {
         return Bad(place_,
                    fmt::format("no change has \"{}\"{}", Utf8Prefix(name, 40),
                                close ? fmt::format("; did you mean {}?", *close) : ""),
-                   "what_if --help lists them");
+                   fmt::format("one of: {}", fmt::join(names, ", ")));
       }
       const bool fits = member->kind == 'n'   ? value.is_number() && value.get<double>() >= 0
                         : member->kind == 's' ? value.is_string()

@@ -120,6 +120,27 @@ void ShowStretches(std::span<const PathStep> path, std::size_t limit, Answer* an
   answer->total = stretches.size();
 }
 
+// The longest path says what bounds the time, not how far that is from the next bound.
+std::string FloorNote(const analysis::Simulation& simulation, const PathShares& shares) {
+  constexpr double kNear = 0.5;  // of the wall time
+  const analysis::ReplayQuality& quality = simulation.quality();
+  const bool by_gpu = shares.PercentOf(PathClass::kGpu) > shares.PercentOf(PathClass::kHost);
+  const double floor_ms = by_gpu ? simulation.host_floor_ms() : simulation.gpu_floor_ms();
+  if (floor_ms < kNear * quality.wall_ms) return {};
+  const std::string floor = output::Rounded(floor_ms);
+  const std::string wall = output::Rounded(quality.wall_ms);
+  if (by_gpu) {
+    return fmt::format(
+        "with no GPU work at all the host would still take {} of {} ms (host_floor_ms): what GPU "
+        "work is saved shows down to there, and below it only if launches go as well",
+        floor, wall);
+  }
+  return fmt::format(
+      "with a host that takes no time the GPU work would still take {} of {} ms (gpu_floor_ms): "
+      "what host time is saved shows down to there",
+      floor, wall);
+}
+
 }  // namespace
 
 Result<Answer> CriticalPath(session::Workspace& workspace, const Json& arguments, Job& job) {
@@ -140,6 +161,8 @@ Result<Answer> CriticalPath(session::Workspace& workspace, const Json& arguments
   JV_ASSIGN(const auto frames, session::FramesOf(*trace, job));
   JV_ASSIGN(const std::string bound, BoundSentence(*trace, frames->frames, job));
   if (!bound.empty()) answer.notes.push_back("this is the whole recording, as it was. " + bound);
+  if (std::string note = FloorNote(*simulation, shares); !note.empty())
+    answer.notes.push_back(std::move(note));
   const PathQuestion asked = {arguments.at("by").get<std::string>(),
                               arguments.at("limit").get<std::size_t>(), shares.Total()};
   if (asked.by == "part") ShowParts(shares, &answer);
