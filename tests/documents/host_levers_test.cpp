@@ -58,9 +58,15 @@ TraceText LateLaunches(Inside inside) {
 
 TEST_CASE("what a graph of the step would meet is told beside it") {
   const std::string read = CaptureText(LateLaunches(Inside::kReadBack));
-  CHECK(read.find("`aten::item` in `model/mask.py(42): is_full` waits for the GPU") !=
-        std::string::npos);
+  CHECK(read.find("at `aten::item` in `model/mask.py(42): is_full`, which waits for the GPU: "
+                  "pass no mask where nothing is padded") != std::string::npos);
   CHECK(read.find("captured as it is") == std::string::npos);
+  const Analyzed one = Analyze(LateLaunches(Inside::kReadBack));
+  const auto& facts = one.Find("cpu_idle", "launch_bound")->path_b.front().facts;
+  const auto before = std::find_if(facts.begin(), facts.end(),
+                                   [](const Fact& fact) { return fact.key == "before"; });
+  REQUIRE(before != facts.end());
+  CHECK(std::get<std::string>(before->value) == "take `aten::item` out of the step, then ");
   const std::string upload = CaptureText(LateLaunches(Inside::kUpload));
   CHECK(upload.find("`aten::copy_` copies from the host inside the step") != std::string::npos);
   CHECK(CaptureText(LateLaunches(Inside::kNothing)).find("captured as it is") != std::string::npos);

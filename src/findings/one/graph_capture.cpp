@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "analysis/attribution/module_paths.h"
 #include "findings/one/multi_kernel.h"
 
 namespace jarvis::findings {
@@ -21,11 +22,39 @@ std::string QuotedName(std::string name) {
   return name.empty() || name.size() > kBytesMax ? "" : "`" + name + "`";
 }
 
+// A call that a graph cannot hold.
+struct Obstacle {
+  std::string op;
+  std::string place;  // "`aten::item` in `mask.py(42): is_full`"
+  std::string code;   // "mask.py(42): is_full"; empty: not recorded
+  bool operator==(const Obstacle& other) const { return place == other.place; }
+};
+
+// What a senior engineer does about a wait, by what is read back.
+std::string_view CureOf(const Obstacle& wait) {
+  constexpr std::string_view kSizes[] = {"aten::nonzero",  "aten::masked_select", "aten::unique",
+                                         "aten::_unique2", "aten::bincount",      "aten::index"};
+  constexpr std::string_view kValues[] = {"aten::is_nonzero", "aten::item", "aten::equal",
+                                          "aten::_local_scalar_dense", "aten::allclose"};
+  const auto is_one_of = [&](const auto& ops) {
+    return std::find(std::begin(ops), std::end(ops), wait.op) != std::end(ops);
+  };
+  if (is_one_of(kSizes)) return "keep sizes fixed (`torch.where`, a mask instead of an index)";
+  if (!is_one_of(kValues)) return "move it before or behind the step";
+  if (wait.code.find("mask") != std::string::npos)
+    return "pass no mask where nothing is padded, or one that needs no look";
+  return "keep the decision on the device (`torch.where`), or take the value before the step";
+}
+
 class CaptureReader {
  public:
   CaptureReader(const session::LoadedTrace& trace, const analysis::HostSummary& host,
-                const TimeScope& scope)
-      : trace_(trace), events_(trace.events()), tree_(trace.tree()), host_(host) {
+                const TimeScope& scope, bool compiled)
+      : trace_(trace),
+        events_(trace.events()),
+        tree_(trace.tree()),
+        host_(host),
+        in_modules_(compiled && trace.recorded().modules) {
     for (const Interval<std::int64_t>& step : scope.spans())
       AddCaptured(step);
   }
@@ -33,21 +62,22 @@ class CaptureReader {
   bool empty() const { return captured_.empty(); }
 
   // Places whose call waits, as they first come.
-  std::vector<std::string> Waits() const {
-    std::vector<std::string> places;
+  std::vector<Obstacle> Waits() const {
+    std::vector<Obstacle> places;
     for (const analysis::WaitGroup& group : host_.waits) {
       // Launching into a full queue is what a graph ends.
       if (group.cause == analysis::WaitCause::kFullQueue) continue;
-      const bool inside = std::any_of(group.calls.begin(), group.calls.end(),
-                                      [&](EventIndex call) { return IsInside(call); });
+      const bool inside = std::any_of(group.calls.begin(), group.calls.end(), [&](EventIndex call) {
+        return IsInside(call) && IsInModel(call);
+      });
       if (inside) AddPlace(group.op.empty() ? group.call : group.op, group.code, &places);
     }
     return places;
   }
 
-  std::vector<std::string> Uploads() const {
+  std::vector<Obstacle> Uploads() const {
     analysis::HostNames names(events_);
-    std::vector<std::string> places;
+    std::vector<Obstacle> places;
     for (const EventIndex copy : trace_.attribution().timeline) {
       const EventIndex launch = tree_.parent(copy);
       if (events_[copy].kind != trace::EventKind::kMemcpy || launch == trace::kNoEvent) continue;
@@ -81,28 +111,46 @@ class CaptureReader {
     return after != captured_.begin() && at < std::prev(after)->end;
   }
 
-  static void AddPlace(std::string name, const std::string& code,
-                       std::vector<std::string>* places) {
-    std::string place = QuotedName(std::move(name));
-    if (const std::string at = QuotedName(code); !at.empty()) place += " in " + at;
-    if (!place.empty() && std::find(places->begin(), places->end(), place) == places->end())
-      places->push_back(std::move(place));
+  bool IsInModel(EventIndex call) const {
+    bool in_model = !in_modules_;
+    for (EventIndex up = call; up != trace::kNoEvent && !in_model; up = tree_.parent(up))
+      in_model = !analysis::ModuleClass(events_.name(up)).empty();
+    return in_model;
+  }
+
+  static void AddPlace(std::string name, const std::string& code, std::vector<Obstacle>* places) {
+    Obstacle one{name, QuotedName(name), code};
+    if (const std::string at = QuotedName(code); !at.empty()) one.place += " in " + at;
+    if (!one.place.empty() && std::find(places->begin(), places->end(), one) == places->end())
+      places->push_back(std::move(one));
   }
 
   const session::LoadedTrace& trace_;
   const trace::EventStore& events_;
   const tree::CallTree& tree_;
   const analysis::HostSummary& host_;
+  bool in_modules_;                     // only calls of modules matter
   IntervalSet<std::int64_t> captured_;  // from the first kernel's launch to the last one's
 };
 
 // "`a` in `f`, `b` and 3 places more"
-std::string PlacesClause(const std::vector<std::string>& places) {
+std::string PlacesClause(const std::vector<Obstacle>& places) {
   std::string text;
   for (std::size_t i = 0; i < std::min(places.size(), kStopsTold); ++i)
-    text += (i == 0 ? "" : i + 1 == places.size() ? " and " : ", ") + places[i];
+    text += (i == 0 ? "" : i + 1 == places.size() ? " and " : ", ") + places[i].place;
   const std::size_t more = places.size() - std::min(places.size(), kStopsTold);
   return more == 0 ? text : text + fmt::format(" and {} place{} more", more, more == 1 ? "" : "s");
+}
+
+// "`a` in `f`, which waits for the GPU: pass no mask; `b` ..."
+std::string WaitsClause(const std::vector<Obstacle>& waits, bool compiled) {
+  std::string text = compiled ? "the compiler splits the graph, or takes another branch, at "
+                              : "`torch.cuda.graph` fails at ";
+  text += fmt::format("{}, which wait{} for the GPU: {}", PlacesClause(waits),
+                      waits.size() == 1 ? "s" : "", CureOf(waits.front()));
+  if (waits.size() > 1 && CureOf(waits[1]) != CureOf(waits.front()))
+    text += fmt::format("; {}: {}", QuotedName(waits[1].op), CureOf(waits[1]));
+  return text;
 }
 
 // Lengths that no multiple of eight is are the input's own: the next one has another.
@@ -114,32 +162,37 @@ std::string LengthClause(const WorkContext& context) {
 
 }  // namespace
 
-std::string CaptureWords(const session::LoadedTrace& trace, const analysis::HostSummary& host,
+CaptureText CaptureWords(const session::LoadedTrace& trace, const analysis::HostSummary& host,
                          const session::TraceFrames& frames, const TimeScope& scope,
-                         const WorkContext& context) {
-  if (frames.frames.steps.empty()) return "";
-  const CaptureReader reader(trace, host, scope);
-  if (reader.empty()) return "";
-  const std::vector<std::string> waits = reader.Waits();
-  const std::vector<std::string> uploads = reader.Uploads();
-  std::string words;
+                         const WorkContext& context, bool compiled) {
+  CaptureText text;
+  if (frames.frames.steps.empty()) return text;
+  const CaptureReader reader(trace, host, scope, compiled);
+  if (reader.empty()) return text;
+  const std::vector<Obstacle> uploads = reader.Uploads();
+  std::vector<Obstacle> waits = reader.Waits();
+  // A copy from pageable memory waits as well; that it is made elsewhere ends both.
+  std::erase_if(waits, [&](const Obstacle& wait) {
+    return std::find(uploads.begin(), uploads.end(), wait) != uploads.end();
+  });
   if (!waits.empty()) {
-    words = fmt::format(
-        "{} wait{} for the GPU inside the step: `torch.cuda.graph` fails there, and the compiler "
-        "splits the graph or takes another branch",
-        PlacesClause(waits), waits.size() == 1 ? "s" : "");
+    if (!compiled)
+      text.before = fmt::format("take {} out of the step, then ", QuotedName(waits.front().op));
+    text.words = WaitsClause(waits, compiled);
   }
   if (!uploads.empty()) {
-    words += fmt::format(
-        "{}{} cop{} from the host inside the step: a replay needs that on the device",
-        words.empty() ? "" : "; ", PlacesClause(uploads), uploads.size() == 1 ? "ies" : "y");
+    text.words += fmt::format(
+        "{}{} cop{} from the host inside the step: make that on the device (`device=`), or copy it "
+        "before",
+        text.words.empty() ? "" : "; ", PlacesClause(uploads), uploads.size() == 1 ? "ies" : "y");
   }
-  if (words.empty()) {
-    words =
+  if (text.words.empty()) {
+    text.words =
         "between the first and the last kernel of the step nothing waits for the GPU or copies "
         "from the host, so that it can be captured as it is";
   }
-  return words + LengthClause(context);
+  text.words += LengthClause(context);
+  return text;
 }
 
 }  // namespace jarvis::findings

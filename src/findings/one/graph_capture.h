@@ -12,11 +12,17 @@
 
 namespace jarvis::findings {
 
-// A clause that goes on after the advice to capture. Looked at is what lies between the first and
-// the last kernel that each step launches. Empty: no steps are known, so that what lies between two
-// of them cannot be told from what is inside.
-std::string CaptureWords(const session::LoadedTrace& trace, const analysis::HostSummary& host,
+struct CaptureText {
+  std::string before;  // what has to be done first, as a clause without an end; empty: nothing
+  std::string words;   // a clause that goes on after the advice to capture; empty: nothing is known
+};
+
+// Looked at is what lies between the first and the last kernel that each step launches. `compiled`:
+// the model is compiled rather than the step captured, so that waits outside of its modules are no
+// obstacle. Nothing is known where no steps are: what lies between two of them cannot be told from
+// what is inside.
+CaptureText CaptureWords(const session::LoadedTrace& trace, const analysis::HostSummary& host,
                          const session::TraceFrames& frames, const TimeScope& scope,
-                         const WorkContext& context);
+                         const WorkContext& context, bool compiled);
 
 }  // namespace jarvis::findings

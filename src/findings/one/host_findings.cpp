@@ -436,8 +436,13 @@ class HostFindingMaker {
   void SayCapture(std::vector<Remedy>* ways) const {
     for (Remedy& remedy : *ways) {
       if (remedy.advice != Advice::kCompileGraphs && remedy.advice != Advice::kGpuGraphs) continue;
-      std::string words = CaptureWords(e_.trace, e_.host, e_.frames, e_.scope, e_.context);
-      remedy.facts.push_back({"capture", std::move(words), "words", {}, {}});
+      // For the model compiled and for the step captured: which of them it is may change later.
+      CaptureText step = CaptureWords(e_.trace, e_.host, e_.frames, e_.scope, e_.context, false);
+      CaptureText model = CaptureWords(e_.trace, e_.host, e_.frames, e_.scope, e_.context, true);
+      if (!step.before.empty())
+        remedy.facts.push_back({"before", std::move(step.before), "words", {}, {}});
+      remedy.facts.push_back({"capture", std::move(step.words), "words", {}, {}});
+      remedy.facts.push_back({"compiled", std::move(model.words), "words", {}, {}});
     }
   }
 

@@ -128,7 +128,7 @@ constexpr AdviceInfo kAdvices[] = {
      "wrap the module that holds these ops[[, {module},]] in `torch.compile`, which fuses them"},
     {A::kCompileGraphs, "compile_graphs",
      "compile the model and replay it as a GPU graph: `torch.compile(model, "
-     "mode=\"reduce-overhead\")`[[; {capture}]]"},
+     "mode=\"reduce-overhead\")`[[; {compiled}]]"},
     {A::kFlashAttention, "flash_attention", "use scaled_dot_product_attention or flash attention"},
     {A::kChannelsLast, "channels_last",
      "keep activations in NHWC: `model.to(memory_format=torch.channels_last)`, inputs as well"},
@@ -142,7 +142,7 @@ constexpr AdviceInfo kAdvices[] = {
     {A::kAvoidCasts, "avoid_casts", "keep one number format across the ops"},
     {A::kContiguousInputs, "contiguous_inputs", "hand over contiguous tensors"},
     {A::kGpuGraphs, "gpu_graphs",
-     "capture the step as a GPU graph: `torch.cuda.graph` (of compiled code "
+     "[[{before}]]capture the step as a GPU graph: `torch.cuda.graph` (of compiled code "
      "`mode=\"reduce-overhead\"`)[[; {capture}]]"},
     {A::kCompileParts, "compile_parts",
      "compile what is launched op by op: `torch.compile(pipe.text_encoder, "

@@ -123,12 +123,12 @@ void ShowStretches(std::span<const PathStep> path, std::size_t limit, Answer* an
 // The longest path says what bounds the time, not how far that is from the next bound.
 std::string FloorNote(const analysis::Simulation& simulation, const PathShares& shares) {
   constexpr double kNear = 0.5;  // of the wall time
-  const analysis::ReplayQuality& quality = simulation.quality();
+  const auto& quality = simulation.quality();
   const bool by_gpu = shares.PercentOf(PathClass::kGpu) > shares.PercentOf(PathClass::kHost);
   const double floor_ms = by_gpu ? simulation.host_floor_ms() : simulation.gpu_floor_ms();
   if (floor_ms < kNear * quality.wall_ms) return {};
-  const std::string floor = output::Rounded(floor_ms);
-  const std::string wall = output::Rounded(quality.wall_ms);
+  const double floor = output::Rounded(floor_ms);
+  const double wall = output::Rounded(quality.wall_ms);
   if (by_gpu) {
     return fmt::format(
         "with no GPU work at all the host would still take {} of {} ms (host_floor_ms): what GPU "

@@ -6,6 +6,7 @@
 #include "analysis/attribution/kernel_cells.h"
 #include "analysis/host/host_tables.h"
 #include "base/text.h"
+#include "findings/one/quality.h"
 #include "output/number_format.h"
 #include "session/trace_host.h"
 #include "tools/shared/arguments.h"
@@ -326,8 +327,6 @@ void AddHostNotes(const HostSummary& summary, const std::string& by, Answer* ans
     answer->notes.emplace_back(
         "[no_stacks] no Python frames in the trace: plain Python is a stretch between ops; record "
         "with with_stack=True to name it");
-  } else if (summary.has_frames && by != "sync") {
-    answer->notes.emplace_back("recording stacks costs host time: see the quality list");
   }
   if (!summary.steps_marked)
     answer->notes.emplace_back("no steps are known: shares are of the whole recording");
@@ -337,6 +336,19 @@ void AddHostNotes(const HostSummary& summary, const std::string& by, Answer* ans
                                         HostMsText(stretches.short_ns), stretches.short_count,
                                         HostMsText(stretches.threshold_ns)));
   }
+}
+
+// Of the host's time above, what is no work of the program: what the profiler takes, and time in
+// which nothing of the process ran. True: the profiler's cost is among it.
+bool AddForeignTime(const std::vector<findings::Quality>& list, Answer* answer) {
+  constexpr std::string_view kCodes[] = {"profiler_frames", "descheduled_host", "profiler_events"};
+  bool profiler = false;
+  for (const findings::Quality* one : findings::LeadingQualities(list)) {
+    if (std::find(std::begin(kCodes), std::end(kCodes), one->code) == std::end(kCodes)) continue;
+    profiler |= one->code != "descheduled_host";
+    answer->notes.push_back(fmt::format("[{}] in the times above: {}", one->code, one->text));
+  }
+  return profiler;
 }
 
 void AddHostNext(const HostSummary& summary, const std::string& id, const std::string& by,
@@ -393,6 +405,9 @@ Result<Answer> HostSummaryTool(session::Workspace& workspace, const Json& argume
               min_percent, limit, &answer);
   }
   AddHostNotes(*summary, by, &answer);
+  JV_ASSIGN(const auto quality, findings::QualityOf(*trace, job));
+  if (!AddForeignTime(*quality, &answer) && summary->has_frames && by != "sync")
+    answer.notes.emplace_back("recording stacks costs host time: see the quality list");
   AddHostNext(*summary, trace->id(), by, &answer);
   return answer;
 }
