@@ -40,6 +40,10 @@ Entry Unreplayable(const Signature& signature) {
     return {nullptr, false, "communication between ranks",
             "measure it with nccl-tests or rccl-tests at this size"};
   }
+  if (lower.ends_with("graphlaunch")) {
+    return {nullptr, false, "the replay of a GPU graph, whose kernels have no ops here",
+            "load the trace with the graphs' capture, or take the ops from an eager run"};
+  }
   if (!IsOperatorName(signature.op)) {
     return {nullptr, false,
             "not an operator of the dispatcher (an autograd function, a runtime call or a mark)",

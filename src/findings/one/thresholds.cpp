@@ -64,6 +64,8 @@ constexpr Threshold kThresholds[] = {
     {"cpu_update_ops", kCpuUpdateOps, "ops a step", "... so many"},
     {"exposed_ranked", kExposedRanked, "% of steps",
      "exposed communication of one rank is ranked by its size from here"},
+    {"size_against_saving", kSizeAgainstSaving, "x",
+     "exposed communication without a saving stands before a saving that is this much shorter"},
     {"gap_runtime_share", kRuntimeShare, "of the gap", "a class of runtime call explains a gap"},
     {"gap_host_op_share", kHostOpShare, "of the gap", "ops explain a gap"},
     {"copy_share", kCopyShare, "% of window", "a direction of copies is flagged above, or"},

@@ -89,6 +89,8 @@ inline constexpr double kRampPart = 0.2;        // of a step's GPU time: its sta
 inline constexpr double kRampShare = 80;        // percent of the late launches' idle time in it
 // Exposed communication whose cause one rank cannot tell is ranked by its size from here.
 inline constexpr double kExposedRanked = 10;  // percent of the steps
+// How many times a saving what is only known to be long must be to stand before it.
+inline constexpr double kSizeAgainstSaving = 1.25;
 // Of a recording without GPU work, in percent of its steps: waits for collectives, loading, the
 // optimizer's ops (of at least so many a step).
 inline constexpr double kCpuWait = 5;

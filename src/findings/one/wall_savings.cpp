@@ -499,8 +499,9 @@ class WallAsker {
     std::string host_before;
     for (std::size_t k = 0; k < order_.size(); ++k) {
       for (std::size_t i = 0; i < all.size(); ++i) {
-        if (!taken[i] && RankedBySize(analysis_.wall, all[i]) && all[i].exclusive_ms > after_ms_[k])
-          take(i);
+        // What is only known to be long yields to a saving of nearly its size.
+        const double size_ms = all[i].exclusive_ms / limits::kSizeAgainstSaving;
+        if (!taken[i] && RankedBySize(analysis_.wall, all[i]) && size_ms > after_ms_[k]) take(i);
       }
       Finding& f = all[order_[k]];
       for (std::optional<WallSaving>* saving : {&f.wall_a, &f.wall_b}) {

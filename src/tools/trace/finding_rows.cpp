@@ -42,6 +42,12 @@ constexpr Reason kReasons[] = {
     {"no_gpu_work", "the trace has no GPU work (ProfilerActivity.CUDA)"},
 };
 
+// A recording of the CPU alone.
+std::string CpuHeadline(const Analysis& a) {
+  return fmt::format("{} findings in {} ms of {}{}; the trace has no GPU work.", a.findings.size(),
+                     output::Rounded(a.base.total_ms), a.base.unit, a.base.count == 1 ? "" : "s");
+}
+
 }  // namespace
 
 std::vector<std::string> FindingColumns() {
@@ -69,6 +75,9 @@ std::vector<Cell> FindingRow(const Finding& f) {
     if (best != nullptr) return Cell(best->ms.*part);
     return f.savings_ms ? Cell((*f.savings_ms).*part) : Cell();
   };
+  // Of what has a bound alone, that is the most.
+  const Cell high = best == nullptr && !f.savings_ms && f.bound_ms ? Cell(*f.bound_ms)
+                                                                   : saving(&findings::Range::high);
   std::string subject = OneLine(Utf8Prefix(f.subject, 60));
   if (!f.subject_args.empty()) subject += " " + ShortArgs(f.subject_args);
   return {f.id,
@@ -80,7 +89,7 @@ std::vector<Cell> FindingRow(const Finding& f) {
           std::string(findings::BoundText(f.bound)),
           saving(&findings::Range::mid),
           saving(&findings::Range::low),
-          saving(&findings::Range::high),
+          high,
           best != nullptr && !f.one_off ? Cell(best->after_others_ms) : Cell(),
           std::string(findings::PriorityText(f.priority)),
           std::string(findings::MethodText(f.method)),
@@ -111,6 +120,7 @@ std::string ShortArgs(const std::string& args) {
 }
 
 std::string WholeHeadline(const Analysis& a) {
+  if (a.cpu) return CpuHeadline(a);
   if (!a.totals.has_gpu_work) return "The trace has no GPU work.";
   std::string text = fmt::format("{} findings in {} ms: computing {:.1f} %, idle {:.1f} %",
                                  a.findings.size(), output::Rounded(a.totals.window_ms),

@@ -91,6 +91,23 @@ std::string TrustText(const std::vector<findings::Quality>& list) {
   return text.empty() ? text : text + ".";
 }
 
+// What was made of captures of GPU graphs: that nothing was is told by a quality.
+std::string CaptureNote(const session::CaptureUse& use) {
+  if (use.files.empty()) return {};
+  return fmt::format(
+      "{} of {} replays have the ops and shapes of their capture ({}): {} ms of GPU time",
+      use.aligned, use.replays, use.named.empty() ? "found beside the trace" : "as named",
+      output::Rounded(use.aligned_us / 1000));
+}
+
+// What the profiler's pauses hide: whether the host or the GPU is late then has to be simulated.
+bool HidesBound(const std::vector<findings::Quality>& list) {
+  const auto leading = findings::LeadingQualities(list);
+  return std::any_of(leading.begin(), leading.end(), [](const findings::Quality* one) {
+    return one->code == "profiler_frames" || one->code == "descheduled_host";
+  });
+}
+
 std::vector<Cell> RowOf(const findings::Quality& one) {
   const auto text = [](const std::string& t) { return t.empty() ? Cell() : Cell(t); };
   return {one.code,
@@ -133,12 +150,15 @@ Result<Answer> LoadTrace(session::Workspace& workspace, const Json& arguments, J
   JV_ASSIGN(const auto quality, findings::QualityOf(*trace, job));
   answer.summary = Headline(*trace, frames) + TrustText(*quality);
   answer.facts = Facts(*trace, frames);
+  if (HidesBound(*quality)) answer.facts["step"].erase("bound");
   answer.columns = {"quality", "count",   "gpu_percent", "first_uid",   "what",
                     "ms",      "ms_high", "percent",     "consequence", "record_next"};
   for (const findings::Quality& item : *quality)
     answer.rows.push_back(RowOf(item));
   answer.total = answer.rows.size();
   answer.notes = NotesOf(opened, workspace.options().memory_bytes_max, frames);
+  if (std::string note = CaptureNote(trace->capture()); !note.empty())
+    answer.notes.push_back(std::move(note));
   const Json same = {{"trace", trace->id()}};
   if (trace->timeline()) {
     answer.next = {{"gpu_timeline", same, "how the GPU spent the window"},

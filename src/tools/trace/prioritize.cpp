@@ -120,6 +120,17 @@ void ShowGpuPlan(const Analysis& analysis, const findings::Combined& combined, A
                       : "");
 }
 
+std::string SavingsNote(const Analysis& analysis) {
+  if (analysis.cpu)
+    return "high_ms: at most, all of the time of what is to go, measured in the trace";
+  if (!analysis.wall.known) return "savings are GPU time: " + analysis.wall.why_not;
+  return fmt::format(
+      "savings are of {} ms of wall time{}; after_ms: once the findings above are done; first "
+      "stands what saves most then, weighed by how sure it is and how easy; high_ms without "
+      "saves_ms: at most",
+      output::Rounded(analysis.wall.wall_ms), UnitsText(analysis));
+}
+
 }  // namespace
 
 Result<Answer> Prioritize(session::Workspace& workspace, const Json& arguments, Job& job) {
@@ -155,12 +166,7 @@ Result<Answer> Prioritize(session::Workspace& workspace, const Json& arguments, 
       why += (why.empty() ? "" : "; ") + ReasonText(key);
     answer.notes.push_back("nothing to fix: " + (why.empty() ? "no finding" : why));
   }
-  answer.notes.push_back(
-      analysis.wall.known
-          ? fmt::format("savings are of {} ms of wall time{}; after_ms: once the findings above "
-                        "are done",
-                        output::Rounded(analysis.wall.wall_ms), UnitsText(analysis))
-          : "savings are GPU time: " + analysis.wall.why_not);
+  answer.notes.push_back(SavingsNote(analysis));
   if (!one.platform.note.empty()) answer.notes.push_back(one.platform.note);
   return answer;
 }
