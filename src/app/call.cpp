@@ -69,7 +69,8 @@ int Call(Arguments arguments) {
   mcp::ToolReply reply;
   if (const int code = RunTool(*tool, *json, &reply); code != kExitOk) return code;
   NamePaths(*json, &reply.structured);
-  return Print(TextOf(reply, Output::kJson)) ? kExitOk : kExitFailure;
+  NoteImage(reply);
+  return PrintReply(reply, Output::kJson);
 }
 
 }  // namespace jarvis::app

@@ -18,8 +18,10 @@
 #include "documents/comparison.h"
 #include "findings/two/gate_condition.h"
 #include "mcp/error_reply.h"
+#include "page/page_files.h"
 #include "rpc/signal_watcher.h"
 #include "tools/compare/compare_source.h"
+#include "tools/compare/pair_page_file.h"
 #include "tools/shared/platform_choice.h"
 
 namespace jarvis::app {
@@ -38,8 +40,8 @@ constexpr std::string_view kCompareUsage =
     "do\n"
     "about it. With --output-dir it also writes DIR/comparative_analysis_fair.md and "
     "..._rough.md,\n"
-    "DIR/compare_by_*.csv, and the tables of both side by side (DIR/*.csv, DIR/comparison.xlsx;\n"
-    "differences are TRACE minus REFERENCE).\n"
+    "DIR/comparison.html, DIR/compare_by_*.csv, and the tables of both side by side (DIR/*.csv,\n"
+    "DIR/comparison.xlsx; differences are TRACE minus REFERENCE).\n"
     "\n"
     "More than two runs, reports (directories of CSV tables or workbooks, ours or TraceLens's), "
     "ranks\n"
@@ -57,6 +59,7 @@ struct CompareArguments {
   std::string workbook;          // its name in there; empty: the usual one
   Json answer = Json::object();  // arguments of the tool
   GateRequest gate;
+  std::string image;  // a picture of the answer; empty: none
   bool overwrite = false;
   bool json = false;
   bool help = false;
@@ -155,6 +158,10 @@ std::vector<Flag> CompareFlags(CompareArguments* request) {
   };
   for (Flag& flag : GateFlags(request))
     flags.push_back(std::move(flag));
+  flags.push_back({{"--image"},
+                   &request->image,
+                   "  --image FILE                 of two: a picture of what takes more and less, "
+                   "as PNG\n"});
   flags.push_back({{"--json"},
                    &request->json,
                    "  --json                       print the answer as one line of JSON\n"});
@@ -172,6 +179,9 @@ Status CheckCompare(const CompareArguments& request) {
   const std::vector<std::string>& inputs = request.inputs;
   if (!request.help && inputs.size() < 2) {
     return Fail(ErrorCode::kBadValue, "compare needs a baseline and at least one other run");
+  }
+  if (!request.image.empty() && inputs.size() > 2) {
+    return Fail(ErrorCode::kBadValue, "--image goes with two runs");
   }
   if (!request.help && inputs.size() > 2 && request.output_dir.empty()) {
     return Fail(ErrorCode::kBadValue, "compare needs --output-dir for more than two runs");
@@ -232,6 +242,19 @@ Result<std::vector<session::ReportSource>> OpenAll(session::Workspace& workspace
   return sources;
 }
 
+documents::ComparativeSide SideOf(const CompareArguments& request,
+                                  const std::vector<session::ReportSource>& sources,
+                                  std::size_t input, const char* name) {
+  const bool given = request.names.size() > input;
+  return {{*sources[input].trace, sources[input].platform}, given ? request.names[input] : name};
+}
+
+// Of two traces the comparison is a page, too.
+bool HasPage(const CompareArguments& request, const std::vector<session::ReportSource>& sources) {
+  return request.compat == session::Compat::kNone && sources.size() == 2 &&
+         sources[0].trace != nullptr && sources[1].trace != nullptr;
+}
+
 Result<documents::WrittenComparison> WriteFiles(session::Workspace& workspace,
                                                 const CompareArguments& request, Job& job) {
   documents::ComparisonRequest comparison;
@@ -242,7 +265,16 @@ Result<documents::WrittenComparison> WriteFiles(session::Workspace& workspace,
   if (!request.workbook.empty()) comparison.place.workbook = request.workbook;
   JV_ASSIGN(comparison.place.directory, workspace.files().ResolveOutput(request.output_dir));
   JV_ASSIGN(comparison.reports.sources, OpenAll(workspace, request, job));
-  return documents::WriteComparisonOf(workspace.files(), comparison, job);
+  JV_ASSIGN(documents::WrittenComparison written,
+            documents::WriteComparisonOf(workspace.files(), comparison, job));
+  const std::vector<session::ReportSource>& sources = comparison.reports.sources;
+  if (!HasPage(request, sources)) return written;
+  JV_ASSIGN(std::string page,
+            tools::WritePairPage(workspace.files(), comparison.place.directory,
+                                 SideOf(request, sources, 1, "target"),
+                                 SideOf(request, sources, 0, "reference"), request.overwrite, job));
+  written.files.push_back({std::move(page), std::string(page::kPairPageFile), 0});
+  return written;
 }
 
 int WriteAndSay(session::Workspace& workspace, const CompareArguments& request) {
@@ -259,13 +291,14 @@ int WriteAndSay(session::Workspace& workspace, const CompareArguments& request) 
     PrintError(mcp::ErrorReply(written.error()).text);
     return kExitFailure;
   }
-  const bool report =
-      std::any_of(written->files.begin(), written->files.end(),
-                  [](const auto& file) { return file.what == "comparative_analysis_fair.md"; });
+  std::string first;  // what is read before tables
+  for (const documents::WrittenFile& file : written->files) {
+    if (file.what == "comparative_analysis_fair.md" || file.what == page::kPairPageFile)
+      first += request.output_dir + "/" + file.what + "\n";
+  }
   std::string text =
-      fmt::format("{}Wrote {} tables and {} to {}; {} is the baseline.",
-                  report ? request.output_dir + "/comparative_analysis_fair.md\n" : "",
-                  written->tables, request.workbook.empty() ? "comparison.xlsx" : request.workbook,
+      fmt::format("{}Wrote {} tables and {} to {}; {} is the baseline.", first, written->tables,
+                  request.workbook.empty() ? "comparison.xlsx" : request.workbook,
                   request.output_dir, written->tags.front());
   for (const std::string& note : written->notes)
     text += "\nNote: " + note;
@@ -297,12 +330,12 @@ bool WantsProse(const CompareArguments& request) {
 Result<std::string> ProseOf(session::Workspace& workspace, const CompareArguments& request,
                             Job& job) {
   JV_ASSIGN(const std::vector<session::ReportSource> sources, OpenAll(workspace, request, job));
-  const auto side = [&](std::size_t input, const char* name) {
-    const bool given = request.names.size() > input;
-    return documents::ComparativeSide{{*sources[input].trace, sources[input].platform},
-                                      given ? request.names[input] : name};
-  };
-  return documents::PairConsole(side(1, "target"), side(0, "reference"), job);
+  JV_ASSIGN(std::string text,
+            documents::PairConsole(SideOf(request, sources, 1, "target"),
+                                   SideOf(request, sources, 0, "reference"), job));
+  if (request.output_dir.empty())
+    text += "\n\nAs a page: jarvis view with the same two traces; as files: --output-dir DIR";
+  return text;
 }
 
 int SayProse(session::Workspace& workspace, const CompareArguments& request) {
@@ -320,6 +353,20 @@ int SayProse(session::Workspace& workspace, const CompareArguments& request) {
     return kExitFailure;
   }
   return Print(*text) ? kExitOk : kExitFailure;
+}
+
+// The tool's answer: its rows, its picture.
+int AskTool(const Toolbox& toolbox, const CompareArguments& request, bool print) {
+  Json arguments = request.answer;
+  arguments["comparison"] = request.inputs[0];
+  arguments["primary"] = request.inputs[1];
+  arguments["image"] = !request.image.empty();
+  mcp::ToolReply reply;
+  int code = RunTool(*toolbox.tools.Find("compare"), arguments, &reply);
+  if (code == kExitOk && print)
+    code = PrintReply(reply, request.json ? Output::kJson : Output::kText);
+  if (code == kExitOk && !request.image.empty()) code = SaveImage(reply, request.image);
+  return code;
 }
 
 int JudgeRequest(session::Workspace& workspace, const CompareArguments& request) {
@@ -355,12 +402,7 @@ int Compare(Arguments arguments) {
     if (all_said) return kExitOk;
   }
   int code = kExitOk;
-  if (!prose) {
-    request->answer["comparison"] = request->inputs[0];
-    request->answer["primary"] = request->inputs[1];
-    code = RunTool(*toolbox.tools.Find("compare"), request->answer,
-                   request->json ? Output::kJson : Output::kText);
-  }
+  if (!prose || !request->image.empty()) code = AskTool(toolbox, *request, !prose);
   if (code != kExitOk || request->gate.conditions.empty()) return code;
   return JudgeRequest(toolbox.workspace, *request);
 }

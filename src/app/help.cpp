@@ -89,8 +89,10 @@ std::string ToolHelp(const mcp::Tool& tool, std::string_view spelled) {
                      name_shown + (positional.empty() ? "" : " [" + positional + "]") +
                      " [--name value ...]\n\nArguments:\n";
   const Json properties = schema.value("properties", Json::object());
-  for (const auto& [name, property] : properties.items())
-    text += FlagHelp(schema, name, property);
+  for (const auto& [name, property] : properties.items()) {
+    text += name == "image" ? "  --image FILE\n      A picture of the answer, as PNG.\n"
+                            : FlagHelp(schema, name, property);
+  }
   if (TakesCaptureOfLoad(schema)) text += "  --capture PATH\n      As of load_trace.\n";
   return text + "  --json\n      Print the structured half of the answer, one line of JSON.\n";
 }

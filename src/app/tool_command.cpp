@@ -1,5 +1,6 @@
 // jarvis TOOL ...: a tool as a command of its own.
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "app/collectives_text.h"
@@ -62,12 +63,15 @@ int RunToolCommand(std::string_view name, Arguments arguments) {
       return code;
     }
   }
-  if (tool->name != "collectives" || flags->json)
-    return RunTool(*tool, flags->arguments, flags->json ? Output::kJson : Output::kText);
   mcp::ToolReply reply;
   if (const int code = RunTool(*tool, flags->arguments, &reply); code != kExitOk) return code;
-  const std::string text = CollectivesText(reply.structured);
-  return Print(text.empty() ? reply.text : text) ? kExitOk : kExitFailure;
+  if (tool->name == "collectives" && !flags->json) {
+    if (std::string text = CollectivesText(reply.structured); !text.empty())
+      reply.text = std::move(text);
+  }
+  const int code = PrintReply(reply, flags->json ? Output::kJson : Output::kText);
+  if (code != kExitOk || flags->image.empty()) return code;
+  return SaveImage(reply, flags->image);
 }
 
 }  // namespace jarvis::app

@@ -99,7 +99,7 @@ class ToolFlagParser {
     }
     if (!Has(name)) return UnknownFlag(word.substr(0, equals), name);
     if (has_value) return Set(name, word.substr(equals + 1), false);
-    if (IsBoolean(name)) {
+    if (IsBoolean(name) && name != "image") {
       flags_.arguments[name] = true;
       return false;
     }
@@ -126,6 +126,12 @@ class ToolFlagParser {
   }
 
   Result<bool> Set(const std::string& name, std::string_view value, bool took_next) {
+    // A terminal shows no pictures: the flag says where to.
+    if (name == "image") {
+      flags_.image = value;
+      flags_.arguments[name] = true;
+      return took_next;
+    }
     if (TakesObjects(name) && (value.starts_with('{') || value.starts_with('['))) {
       JV_TRY(SetObjects(name, value));
       return took_next;

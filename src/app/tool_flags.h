@@ -2,6 +2,7 @@
 //
 //   --name value, --name=value     underscores and dashes in names are the same
 //   --flag, --no-flag              for booleans
+//   --image FILE                   a picture of the answer, where the tool draws one
 //   --name a --name b, --name a,b, --name a b
 //                                  for arrays; words behind the first are of the list if they fit
 //                                  it: numbers, known words, or anything once the trace is named
@@ -13,6 +14,8 @@
 //                                  --input-csv are the reference's names
 #pragma once
 
+#include <string>
+
 #include "app/commands.h"
 #include "base/result.h"
 #include "json/json.h"
@@ -21,6 +24,7 @@ namespace jarvis::app {
 
 struct ToolFlags {
   Json arguments = Json::object();  // values as written; mcp::Normalize converts them
+  std::string image;                // --image; empty: not given
   bool json = false;                // --json
   bool help = false;                // --help, -h
 };

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <optional>
 #include <string>
 
 #include <unistd.h>
@@ -10,17 +11,31 @@
 #include "app/exit_code.h"
 #include "app/progress_line.h"
 #include "base/check.h"
+#include "io/atomic_file.h"
 #include "mcp/call_tool.h"
 #include "mcp/error_reply.h"
+#include "rpc/base64.h"
 #include "rpc/signal_watcher.h"
 
 namespace jarvis::app {
+
+namespace {
 
 std::string TextOf(const mcp::ToolReply& reply, Output output) {
   if (reply.structured.is_null() || output == Output::kText) return reply.text;
   if (output == Output::kJson) return DumpLine(reply.structured);
   return reply.structured.value("summary", reply.text);
 }
+
+// The bytes of the answer's picture; nothing: it has none.
+std::optional<std::string> ImageOf(const mcp::ToolReply& reply) {
+  for (const Json& block : reply.blocks) {
+    if (block.value("type", "") == "image") return rpc::DecodeBase64(block.value("data", ""));
+  }
+  return std::nullopt;
+}
+
+}  // namespace
 
 int RunTool(const mcp::Tool& tool, const Json& arguments, mcp::ToolReply* reply) {
   JV_CHECK(rpc::SignalWatcher::Blocked());
@@ -52,9 +67,36 @@ int RunTool(const mcp::Tool& tool, const Json& arguments, mcp::ToolReply* reply)
 int RunTool(const mcp::Tool& tool, const Json& arguments, Output output) {
   mcp::ToolReply reply;
   if (const int code = RunTool(tool, arguments, &reply); code != kExitOk) return code;
+  NoteImage(reply);
+  return PrintReply(reply, output);
+}
+
+void NoteImage(const mcp::ToolReply& reply) {
+  if (ImageOf(reply))
+    PrintError("the image goes to MCP clients; jarvis TOOL --image FILE writes it into a file");
+}
+
+int PrintReply(const mcp::ToolReply& reply, Output output) {
   if (Print(TextOf(reply, output))) return kExitOk;
   PrintError("cannot write to stdout");
   return kExitFailure;
+}
+
+int SaveImage(const mcp::ToolReply& reply, const std::string& file) {
+  const std::optional<std::string> image = ImageOf(reply);
+  if (!image) {
+    PrintError("--image: the answer has no image; its notes say why");
+    return kExitFailure;
+  }
+  if (access(file.c_str(), F_OK) == 0) {
+    PrintError("--image: " + file + " is there already");
+    return kExitFailure;
+  }
+  if (const Status written = io::WriteFileAtomically(file, *image); !written) {
+    PrintError(mcp::ErrorReply(written.error()).text);
+    return kExitFailure;
+  }
+  return kExitOk;
 }
 
 const mcp::Tool* FindTool(const mcp::ToolSet& tools, std::string_view name) {

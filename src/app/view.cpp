@@ -1,5 +1,9 @@
-// jarvis view TRACE: the report as a page, made and opened.
+// jarvis view: the page of a trace, of two, or of the ranks of a job, made and opened.
+#include <filesystem>
 #include <string>
+#include <system_error>
+#include <utility>
+#include <vector>
 
 #include <fmt/format.h>
 
@@ -18,24 +22,35 @@ namespace {
 
 constexpr std::string_view kViewUsage =
     "usage: jarvis view TRACE [--output-dir DIR] [--platform NAME]\n"
-    "Writes the report of a trace with its page, report.html, opens the page where there is a\n"
-    "desktop, and prints its path.\n"
+    "       jarvis view TRACE REFERENCE [--output-dir DIR] [--platform NAME]\n"
+    "       jarvis view DIRECTORY [--output-dir DIR]\n"
+    "Writes the report of a trace with its page, of two traces that of their comparison, of a\n"
+    "directory with the traces of a job's ranks (or of three ranks and more) that of the job; "
+    "opens\n"
+    "the page where there is a desktop, and prints its path.\n"
     "\n";
 
 struct Wanted {
-  std::string trace;
-  std::string output_dir;  // empty: where the trace's files go by default
+  std::vector<std::string> traces;
+  std::string output_dir;  // empty: where the files go by default
   std::string platform;    // empty: the trace's device
   bool overwrite = false;
   bool help = false;
 };
 
+// The ranks of a job: a directory of them, or more than a trace and its reference.
+bool IsJob(const std::vector<std::string>& traces) {
+  std::error_code ignored;
+  return traces.size() > 2 ||
+         (traces.size() == 1 && std::filesystem::is_directory(traces.front(), ignored));
+}
+
 std::vector<Flag> ViewFlags(Wanted* wanted) {
   return {
-      {{"--trace"}, &wanted->trace},
+      {{"--trace"}, Repeated{&wanted->traces}},
       {{"--output-dir", "--output_dir", "--output", "-o"},
        &wanted->output_dir,
-       "  --output-dir DIR  where the report goes; default: a folder for the trace\n"},
+       "  --output-dir DIR  where the report goes; default: a folder for it\n"},
       {{"--platform"},
        &wanted->platform,
        "  --platform NAME   the GPU that efficiency is measured against; default: the trace's "
@@ -52,20 +67,46 @@ Result<Wanted> ParseView(Arguments arguments) {
   FlagRules rules;
   rules.joined = false;
   rules.other = [&](std::string_view word, bool) -> Status {
-    if (word.starts_with("-") || !wanted.trace.empty())
+    if (word.starts_with("-"))
       return Fail(ErrorCode::kBadValue, fmt::format("view does not take \"{}\"", word));
-    wanted.trace = word;
+    wanted.traces.emplace_back(word);
     return {};
   };
   JV_TRY(ParseFlags(ViewFlags(&wanted), arguments, rules));
-  if (!wanted.help && wanted.trace.empty()) return Fail(ErrorCode::kBadValue, "view needs a trace");
+  if (wanted.help) return wanted;
+  if (wanted.traces.empty()) return Fail(ErrorCode::kBadValue, "view needs a trace");
+  if (IsJob(wanted.traces) && !wanted.platform.empty())
+    return Fail(ErrorCode::kBadValue, "--platform goes with one or two traces");
   return wanted;
+}
+
+// The tool that makes the page, and what it is asked.
+std::pair<const char*, Json> QuestionOf(const Wanted& wanted, const io::FilePolicy& files) {
+  const std::vector<std::string>& traces = wanted.traces;
+  std::pair<const char*, Json> question;
+  if (IsJob(traces)) {
+    question = {"collectives", {{"traces", traces}}};
+  } else if (traces.size() == 2) {
+    question = {"compare",
+                {{"primary", traces[0]},
+                 {"comparison", traces[1]},
+                 {"output_dir", files.DefaultOutput("comparison")}}};
+  } else {
+    question = {"render_report", {{"trace", traces.front()}, {"reports", Json::array({"fair"})}}};
+  }
+  if (!wanted.output_dir.empty()) question.second["output_dir"] = wanted.output_dir;
+  if (!wanted.platform.empty()) question.second["platform"] = wanted.platform;
+  if (wanted.overwrite) question.second["overwrite"] = true;
+  return question;
 }
 
 // The page among the files that were written; empty: it is none of them.
 std::string PageOf(const Json& answer) {
   for (const Json& file : answer.value("files", Json::array())) {
-    if (file.value("what", "") == page::kPageFile) return file.value("path", "");
+    std::string path = file.value("path", "");
+    const std::string_view name = std::string_view(path).substr(path.rfind('/') + 1);
+    if (name == page::kPageFile || name == page::kPairPageFile || name == page::kRanksPageFile)
+      return path;
   }
   return "";
 }
@@ -81,14 +122,15 @@ int View(Arguments arguments) {
   }
   static_cast<void>(rpc::SignalWatcher::Block());
   const Toolbox toolbox;
-  Json question = {{"trace", wanted->trace}, {"reports", Json::array({"fair"})}};
-  if (!wanted->output_dir.empty()) question["output_dir"] = wanted->output_dir;
-  if (!wanted->platform.empty()) question["platform"] = wanted->platform;
-  if (wanted->overwrite) question["overwrite"] = true;
+  const auto [tool, question] = QuestionOf(*wanted, toolbox.workspace.files());
   mcp::ToolReply reply;
-  const int code = RunTool(*toolbox.tools.Find("render_report"), question, &reply);
+  const int code = RunTool(*toolbox.tools.Find(tool), question, &reply);
   if (code != kExitOk) return code;
   const std::string page = PageOf(reply.structured);
+  if (page.empty()) {
+    PrintError("there is no page: " + reply.structured.value("summary", ""));
+    return kExitFailure;
+  }
   launch::OpenFile(page);
   return Print(page) ? kExitOk : kExitFailure;
 }

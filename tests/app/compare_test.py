@@ -171,6 +171,20 @@ class Reports(Folder):
         self.assertTrue((self.folder / "pasted" / "both.xlsx").is_file())
         self.assertFalse((self.folder / "pasted" / "kernel_summary.csv").exists())
 
+    def test_two_traces_have_a_page_and_a_picture(self):
+        a, b = self.write("a", 200, 300), self.write("b", 260, 300)
+        ran = run(b, a)
+        self.assertIn("jarvis view with the same two traces", ran.stdout)
+        out, image = self.folder / "with_page", self.folder / "changes.png"
+        ran = run(b, a, "--output-dir", out, "--image", image)
+        self.assertEqual(ran.returncode, 0, ran.stderr)
+        self.assertNotIn("jarvis view", ran.stdout)
+        self.assertIn(f"{out}/comparison.html", ran.stdout)
+        self.assertIn("<title>", (out / "comparison.html").read_text(encoding="utf-8"))
+        self.assertEqual(image.read_bytes()[:4], b"\x89PNG")
+        self.assertIn("--image goes with two runs",
+                      run(a, b, a, "--image", image, "--output-dir", out).stderr)
+
     def test_an_analysis_against_another_trace(self):
         a, b = self.write("a", 200, 300), self.write("b", 260, 300)
         out = self.folder / "out"

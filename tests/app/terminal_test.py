@@ -2,6 +2,7 @@
 """What `analyze` shows on a terminal and what it writes into a pipe, and `view`, which opens a page."""
 
 import fcntl
+import json
 import os
 import pathlib
 import pty
@@ -97,6 +98,71 @@ class Terminal(unittest.TestCase):
         self.assertEqual(opened.read_text(), str(page))
         ran = subprocess.run([BINARY, "view"], capture_output=True, text=True)
         self.assertIn("view needs a trace", ran.stderr)
+
+    def view(self, *arguments):
+        """The page that `view` says it made, and what it said besides."""
+        bare = {name: value for name, value in os.environ.items()
+                if name not in ("DISPLAY", "WAYLAND_DISPLAY")}
+        return subprocess.run([BINARY, "view", *map(str, arguments)], capture_output=True, text=True,
+                              env=bare)
+
+    def test_view_of_two_traces_and_of_ranks(self):
+        folder = pathlib.Path(self.made.name)
+        pair = self.view(TRACE, TRACE, "--output-dir", folder / "pair")
+        self.assertEqual(pair.stdout, f"{folder}/pair/comparison.html\n", pair.stderr)
+        ranks = folder / "ranks"
+        ranks.mkdir()
+        for rank in range(2):
+            event = {"ph": "X", "pid": 0, "tid": 7, "cat": "kernel", "ts": 100 + rank, "dur": 50,
+                     "name": "ncclDevKernel_AllReduce_Sum_f32_RING_LL", "args": {
+                         "stream": 7, "device": 0, "correlation": 1, "dtype": "Float",
+                         "Collective name": "allreduce", "In msg nelems": 1024,
+                         "Out msg nelems": 1024, "Group size": 2, "Process Group Name": "0",
+                         "Process Group Ranks": "[0, 1]"}}
+            (ranks / f"rank{rank}.json").write_text(json.dumps({
+                "distributedInfo": {"rank": rank, "world_size": 2}, "traceEvents": [event]}))
+        job = self.view(ranks, "--output-dir", folder / "job")
+        self.assertEqual(job.stdout, f"{folder}/job/ranks.html\n", job.stderr)
+        self.assertTrue((folder / "job/ranks.html").exists())
+        refused = self.view(ranks, "--platform", "H100")
+        self.assertIn("--platform goes with one or two traces", refused.stderr)
+        # Ranks that never communicate have no page, and the program says so.
+        for rank in range(2):
+            path = ranks / f"rank{rank}.json"
+            path.write_text(path.read_text().replace("ncclDevKernel_AllReduce", "add"))
+        silent = self.view(ranks, "--output-dir", folder / "silent")
+        self.assertEqual((silent.stdout, silent.returncode), ("", 1))
+        self.assertIn("there is no page", silent.stderr)
+
+    def test_an_image_goes_into_the_file_that_is_named(self):
+        image = pathlib.Path(self.made.name, "ops.png")
+        command = [BINARY, "ops_summary", str(TRACE)]
+        plain = subprocess.run(command, check=True, capture_output=True, text=True)
+        command += ["--image", str(image)]
+        drawn = subprocess.run(command, check=True, capture_output=True, text=True)
+        self.assertEqual(drawn.stdout, plain.stdout)
+        self.assertEqual(image.read_bytes()[:8], b"\x89PNG\r\n\x1a\n")
+        self.assertLess(image.stat().st_size, 150_000)
+        again = subprocess.run(command, capture_output=True, text=True)
+        self.assertEqual(again.returncode, 1)
+        self.assertIn("is there already", again.stderr)
+        called = subprocess.run(
+            [BINARY, "call", "ops_summary", json.dumps({"trace": str(TRACE), "image": True})],
+            check=True, capture_output=True, text=True)
+        self.assertNotIn("iVBOR", called.stdout)
+        self.assertIn("--image FILE", called.stderr)
+
+    def test_without_librsvg_the_answer_stays(self):
+        folder = pathlib.Path(self.made.name, "broken")
+        folder.mkdir()
+        (folder / "librsvg-2.so.2").write_bytes(b"")  # found first, and no library
+        ran = subprocess.run(
+            [BINARY, "call", "ops_summary", json.dumps({"trace": str(TRACE), "image": True})],
+            check=True, capture_output=True, text=True,
+            env={**os.environ, "LD_LIBRARY_PATH": str(folder)})
+        answer = json.loads(ran.stdout)
+        self.assertTrue(answer["rows"])
+        self.assertIn("install the package librsvg2-2", " ".join(answer["notes"]))
 
 
 if __name__ == "__main__":

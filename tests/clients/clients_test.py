@@ -103,6 +103,10 @@ class ClientsTest(unittest.TestCase):
         self.assertEqual(first["ops"][0][1], "aten::mm")
         self.assertIn("| op1 | aten::mm |", first["text"])
         self.assertEqual(first["noTrace"], "tool error: [trace_not_found]")
+        # A picture for those who ask for one, beside the same text.
+        self.assertEqual(first["images"], 0)
+        self.assertEqual(first["drawnText"], first["text"])
+        self.assertEqual(first["image"], ["image/png", "PNG"])
         for name, outcome in found.items():
             with self.subTest(name):
                 self.assertEqual(outcome, first)

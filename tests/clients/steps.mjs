@@ -65,11 +65,16 @@ async function fixtureSteps(client, call) {
 async function programSteps(client, call, trace) {
   const loaded = (await call('load_trace', { trace })).structuredContent;
   const ops = await call('ops_summary', { trace: loaded.trace, limit: 3 });
+  const drawn = await call('ops_summary', { trace: loaded.trace, limit: 3, image: true });
+  const image = drawn.content.find((block) => block.type === 'image');
   return {
     tools: (await client.listTools()).tools.map((tool) => tool.name),
     loaded: loaded.summary,
     ops: ops.structuredContent.rows,
     text: ops.content[0].text,
+    images: ops.content.filter((block) => block.type === 'image').length,
+    drawnText: drawn.content[0].text,
+    image: [image?.mimeType, Buffer.from(image?.data ?? '', 'base64').toString('latin1', 1, 4)],
     noTrace: await outcome(call('load_trace', { trace: '/no/such/trace.json' })),
   };
 }

@@ -17,6 +17,7 @@
 #include "tools/compare/run_compare.h"
 #include "tools/ranks/rank_tools.h"
 #include "tools/rocprof/rocprof_tools.h"
+#include "tools/shared/answer_picture.h"
 #include "tools/shared/arguments.h"
 #include "tools/shared/call_log.h"
 #include "tools/sweep/sweep_tools.h"
@@ -157,7 +158,7 @@ Result<Json> DefinitionOf(std::string_view tool, bool read_only) {
 }
 
 // A suggestion must be a call that the client can make.
-mcp::ToolReply ReplyOf(Result<Answer> answer, const Names& present) {
+mcp::ToolReply ReplyOf(Result<Answer> answer, const Names& present, bool with_picture) {
   if (!answer && answer.error().code == ErrorCode::kLoading) answer = LoadingAnswer(answer.error());
   if (!answer) {
     Error error = std::move(answer.error());
@@ -166,7 +167,11 @@ mcp::ToolReply ReplyOf(Result<Answer> answer, const Names& present) {
     return mcp::ErrorReply(error);
   }
   std::erase_if(answer->next, [&](const NextCall& call) { return !present.contains(call.tool); });
-  return Render(*answer);
+  if (!with_picture) return Render(*answer);
+  Json picture = TakePicture(&*answer);
+  mcp::ToolReply reply = Render(*answer);
+  if (!picture.is_null()) reply.blocks.push_back(std::move(picture));
+  return reply;
 }
 
 // For clients that have no access to the disk.
@@ -209,7 +214,7 @@ Status AddTool(session::Workspace& workspace, const Binding& binding, const Json
                                 : binding.function(workspace, arguments, context.job);
     const std::vector<FileLink> files = answer ? answer->files : std::vector<FileLink>();
     const std::string trace = answer ? answer->trace : IdOf(workspace, arguments);
-    mcp::ToolReply reply = ReplyOf(answer, *present);
+    mcp::ToolReply reply = ReplyOf(answer, *present, WantsPicture(arguments));
     if (!trace.empty()) {
       log->Note(trace, std::string(binding.name), arguments, schema, answer, reply.text.size());
     }

@@ -4,20 +4,19 @@
 
 #include <fmt/format.h>
 
-#include "documents/comparative_fair.h"
 #include "documents/comparative_levers.h"
 #include "documents/comparative_words.h"
 #include "documents/comparison.h"
 #include "findings/one/quality.h"
 #include "findings/two/comparability.h"
 #include "findings/two/compare_table.h"
-#include "io/output_folder.h"
 #include "output/number_format.h"
 #include "page/page_files.h"
-#include "page/pair_page.h"
 #include "table/column_place.h"
 #include "tools/compare/compare_source.h"
 #include "tools/compare/compare_tools.h"
+#include "tools/compare/pair_page_file.h"
+#include "tools/shared/answer_picture.h"
 #include "tools/shared/arguments.h"
 #include "tools/shared/platform_choice.h"
 
@@ -152,20 +151,14 @@ Status AddFiles(const session::Workspace& workspace, const Json& arguments,
 
 // The comparison as a page, beside the reports that it shows.
 Status AddPage(const session::Workspace& workspace, const Json& arguments,
-               const documents::ComparativeFacts& facts, Job& job, Answer* answer) {
+               const documents::ComparativeSide& target,
+               const documents::ComparativeSide& reference, Job& job, Answer* answer) {
   const auto given = TextArgument(arguments, "output_dir");
   if (!given) return {};
-  const page::PairSide target{"target", facts.target.side.trace, *facts.pair.primary};
-  const page::PairSide reference{"reference", facts.reference.side.trace, *facts.pair.comparison};
-  JV_ASSIGN(const std::string text,
-            page::RenderPairPage(documents::FairReport(facts), target, reference, job));
-  const std::string name(page::kPairPageFile);
-  JV_ASSIGN(const std::string directory, workspace.files().ResolveOutput(*given));
-  JV_ASSIGN(const auto folder, io::OutputFolder::Open(workspace.files(), directory, job));
-  JV_TRY(folder->Claim({name}, MayOverwrite(arguments)));
-  JV_ASSIGN(std::string path, folder->Write(name, text));
-  answer->files.push_back({std::move(path), name, 0});
-  return folder->Commit();
+  JV_ASSIGN(std::string path, WritePairPage(workspace.files(), *given, target, reference,
+                                            MayOverwrite(arguments), job));
+  answer->files.push_back({std::move(path), std::string(page::kPairPageFile), 0});
+  return {};
 }
 
 bool HasTimeline(const session::ReportSource& source) {
@@ -222,6 +215,32 @@ void AddRows(Table table, GroupBy by, std::uint64_t limit, Answer* answer) {
     if (shape != nullptr) *shape = findings::ShortShape(std::move(*shape));
     answer->rows.push_back(std::move(row));
   }
+}
+
+// What each row takes more or less than in the comparison, from the most on; work of one side alone
+// counts whole.
+std::string PictureOfChanges(const Answer& answer, GroupBy by) {
+  const std::string_view name = findings::CompareName(by);
+  const output::BarChart sides =
+      BarsOf(answer, {{name, "shape"}, {{"primary_ms", ""}, {"comparison_ms", ""}}});
+  std::vector<std::pair<double, std::string>> changes;
+  for (std::size_t i = 0; i < sides.groups.size(); ++i) {
+    const double ms = sides.series[0].y[i].value_or(0) - sides.series[1].y[i].value_or(0);
+    if (ms != 0) changes.emplace_back(ms, sides.groups[i]);
+  }
+  std::stable_sort(changes.begin(), changes.end(),
+                   [](const auto& a, const auto& b) { return a.first > b.first; });
+  output::BarChart bars{.groups = {}, .series = {{}}, .horizontal = true};
+  bars.by_sign = true;
+  for (auto& [ms, group] : changes) {
+    bars.groups.push_back(std::move(group));
+    bars.series[0].y.emplace_back(ms);
+  }
+  return DrawBars({.title = fmt::format(
+                       "What takes more and less GPU time than in the comparison, by {}", name),
+                   .subtitle = answer.summary,
+                   .axis = "primary minus comparison, ms",
+                   .bars = std::move(bars)});
 }
 
 // What bears on the totals of either side, in a few words; load_trace has them whole.
@@ -318,10 +337,11 @@ Result<Answer> Compare(session::Workspace& workspace, const Json& arguments, Job
       "count as fixed cost, so small ones may come near 1; rows by it, unknown ones by the "
       "difference");
   JV_TRY(AddFiles(workspace, arguments, std::move(sources), job, &answer));
-  JV_TRY(AddPage(workspace, arguments, facts, job, &answer));
+  JV_TRY(AddPage(workspace, arguments, target, reference, job, &answer));
   answer.next = {{"ops_summary",
                   {{"trace", primary->id()}, {"by", by_name}},
                   "row ids of the primary's rows, for parent_chain"}};
+  if (WantsPicture(arguments)) answer.picture = PictureOfChanges(answer, by);
   return answer;
 }
 

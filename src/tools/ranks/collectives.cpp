@@ -14,6 +14,7 @@
 #include "tools/ranks/rank_rows.h"
 #include "tools/ranks/rank_tools.h"
 #include "tools/ranks/rank_words.h"
+#include "tools/shared/answer_picture.h"
 #include "tools/shared/arguments.h"
 #include "tools/shared/rank_files.h"
 #include "tools/shared/table_files.h"
@@ -162,6 +163,31 @@ Json KindsJson(const CollectiveReport& report, const analysis::TableRules& rules
   return list;
 }
 
+// By rank where ranks are judged, else by kind of collective.
+std::string PictureOfRanks(const Answer& answer, bool by_rank) {
+  if (!by_rank) {
+    return DrawBars(
+        {.title = "Time of communication by collective",
+         .subtitle = answer.summary,
+         .axis = "ms",
+         .bars = BarsOf(answer, {{"collective", "dtype", "group"}, {{"total_ms", ""}}})});
+  }
+  output::BarChart bars =
+      BarsOf(answer, {{"rank", "role"},
+                      {{"wait_ms", "waits for other ranks"},
+                       {"transfer_ms", "transfers"},
+                       {"unmatched_ms", "communicates with a rank that is not known"}}});
+  // Without a match between ranks nobody knows what is waiting.
+  if (bars.series.empty())
+    bars = BarsOf(answer, {{"rank"}, {{"comm_ms", "communicates"}, {"idle_ms", "idle"}}});
+  for (std::string& group : bars.groups)
+    group.insert(0, "rank ");
+  return DrawBars({.title = "What each rank's communication is",
+                   .subtitle = answer.summary,
+                   .axis = "ms",
+                   .bars = std::move(bars)});
+}
+
 // The counts that the report has: calls are matched by what they do, not by their names.
 std::string JointHeadline(const JobView& view) {
   std::int64_t calls = 0;
@@ -258,6 +284,7 @@ Result<Answer> Collectives(session::Workspace& workspace, const Json& arguments,
         "compat=tracelens reproduces the reference's numbers with its quirks: collectives whose "
         "kernels carry no args have no metadata");
   }
+  if (WantsPicture(arguments)) answer.picture = PictureOfRanks(answer, !compatible);
   return answer;
 }
 

@@ -38,6 +38,7 @@ struct Answer {
   std::vector<std::string> notes;
   std::vector<FileLink> files;
   std::vector<NextCall> next;
+  std::string picture;  // SVG, where the caller asked for an image; no part of either half
 };
 
 // 2,000 tokens at 3.5 bytes each.

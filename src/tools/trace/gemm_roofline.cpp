@@ -12,6 +12,7 @@
 #include "output/roofline_chart.h"
 #include "perf/roofline.h"
 #include "session/loaded_trace.h"
+#include "tools/shared/answer_picture.h"
 #include "tools/shared/arguments.h"
 #include "tools/shared/platform_choice.h"
 #include "tools/trace/gemm_question.h"
@@ -329,12 +330,15 @@ Result<Answer> GemmRoofline(session::Workspace& workspace, const Json& arguments
   AddTable(all, choice.platform.has_value(), &answer);
   AddProjection(all, question, &answer);
   AddNotes(all, question, choice, &answer);
-  if (const auto chart = TextArgument(arguments, "chart")) {
-    if (choice.platform && all[0].roof.roof_us) {
+  const auto chart = TextArgument(arguments, "chart");
+  const bool wanted = WantsPicture(arguments);
+  if (!choice.platform || !all[0].roof.roof_us) {
+    if (chart || wanted) answer.notes.push_back("no chart: the roof is not known");
+  } else {
+    if (chart) {
       JV_TRY(AddChart(workspace.files(), *chart, ChartOf(all, *choice.platform), job, &answer));
-    } else {
-      answer.notes.push_back("no chart: the roof is not known");
     }
+    if (wanted) answer.picture = output::RenderRoofline(ChartOf(all, *choice.platform));
   }
   if (question.row != nullptr) {
     answer.next = {{"parent_chain",

@@ -6,6 +6,7 @@
 #include "formats/timeline_parts.h"
 #include "output/number_format.h"
 #include "session/trace_frames.h"
+#include "tools/shared/answer_picture.h"
 #include "tools/shared/arguments.h"
 #include "tools/shared/frame_facts.h"
 #include "tools/trace/simulation_facts.h"
@@ -26,6 +27,38 @@ void AddRows(const GpuTimeline& timeline, const std::string& where, Answer* answ
                            CellOf(Percent(timeline.*part.us, timeline.total))});
     answer->rows.push_back(std::move(row));
   }
+}
+
+// The parts that make up the whole: of the trace a bar each; of streams or steps (`where` is their
+// column) a bar for each part of each.
+std::string PictureOfParts(const Answer& answer, const std::string& where) {
+  static constexpr std::pair<std::string_view, const char*> kParts[] = {
+      {"computation", "computes"},
+      {"exposed_comm", "communicates alone"},
+      {"exposed_memcpy", "copies alone"},
+      {"idle", "idle"}};
+  output::BarChart bars{.groups = {}, .series = {}, .horizontal = true};
+  const std::size_t part = where.empty() ? 0 : 1;
+  for (const auto& [name, label] : kParts) {
+    if (!where.empty()) bars.series.push_back({label, {}});
+    for (const std::vector<Cell>& row : answer.rows) {
+      if (row[part] != Cell(std::string(name))) continue;
+      const double ms = std::get<double>(row[part + 1]);
+      if (where.empty()) {
+        bars.groups.emplace_back(label);
+        if (bars.series.empty()) bars.series.emplace_back();
+        bars.series[0].y.emplace_back(ms);
+      } else {
+        if (bars.series.size() == 1) bars.groups.push_back(output::CellText(row[0]));
+        bars.series.back().y.emplace_back(ms);
+      }
+    }
+  }
+  return DrawBars({.title = "What the GPU does from its first event to its last" +
+                            (where.empty() ? "" : ", by " + where),
+                   .subtitle = answer.summary,
+                   .axis = "ms",
+                   .bars = std::move(bars)});
 }
 
 // A line each of what the window alone does not tell. Their base is the step, so they have no
@@ -121,6 +154,7 @@ Result<Answer> GpuTimeline(session::Workspace& workspace, const Json& arguments,
   }
   answer.next = {{"prioritize", {{"trace", trace->id()}}, "what to do first, by wall time saved"},
                  NextOf(trace->id(), frames)};
+  if (WantsPicture(arguments)) answer.picture = PictureOfParts(answer, by == "all" ? "" : by);
   return answer;
 }
 

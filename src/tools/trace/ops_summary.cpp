@@ -7,6 +7,7 @@
 #include "output/number_format.h"
 #include "session/category_names.h"
 #include "session/trace_work.h"
+#include "tools/shared/answer_picture.h"
 #include "tools/shared/arguments.h"
 #include "tools/shared/platform_choice.h"
 #include "tools/trace/iteration_rows.h"
@@ -113,6 +114,25 @@ std::vector<NextCall> NextCalls(const std::string& trace,
   return next;
 }
 
+// `by_name`: the column that names a row.
+std::string PictureOfRows(const Answer& answer, const std::string& by_name) {
+  return DrawBars({.title = fmt::format("GPU time by {}", by_name),
+                   .subtitle = answer.summary,
+                   .axis = "ms of GPU time",
+                   .bars = BarsOf(answer, {{"row", by_name}, {{"gpu_ms", ""}}})});
+}
+
+// Of phases and iterations: what the host took, and the GPU within it.
+std::string PictureOfStretches(const Answer& answer, const std::string& by_name) {
+  return DrawBars({.title = fmt::format("Time by {}", by_name),
+                   .subtitle = answer.summary,
+                   .axis = "ms",
+                   .bars = BarsOf(answer, {{"row", by_name},
+                                           {{"host_ms", "wall time on the host's thread"},
+                                            {"gpu_ms", "GPU busy with what it launched"},
+                                            {"gpu_busy_ms", "GPU busy with what it launched"}}})});
+}
+
 // Rows that are stretches of time: phases and iterations.
 Result<Answer> ByTime(const session::LoadedTrace& trace, const std::string& by,
                       const Filter& filter, const Json& arguments, Job& job) {
@@ -129,6 +149,7 @@ Result<Answer> ByTime(const session::LoadedTrace& trace, const std::string& by,
   } else {
     AddPhaseRows(*frames, {filter.text, filter.percent_min}, limit, &answer);
   }
+  if (WantsPicture(arguments)) answer.picture = PictureOfStretches(answer, by);
   return answer;
 }
 
@@ -198,6 +219,7 @@ Result<Answer> OpsSummary(session::Workspace& workspace, const Json& arguments, 
   if (answer.notes.size() > 3) answer.notes.resize(3);
   const std::size_t last = std::min<std::size_t>(rows.size(), answer.offset + answer.rows.size());
   answer.next = NextCalls(trace->id(), rows, by, answer.offset, last);
+  if (WantsPicture(arguments)) answer.picture = PictureOfRows(answer, by_name);
   return answer;
 }
 

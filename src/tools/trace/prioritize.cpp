@@ -6,6 +6,7 @@
 #include "formats/analysis_json.h"
 #include "output/number_format.h"
 #include "session/trace_simulation.h"
+#include "tools/shared/answer_picture.h"
 #include "tools/shared/arguments.h"
 #include "tools/shared/category_choice.h"
 #include "tools/trace/finding_rows.h"
@@ -131,6 +132,16 @@ std::string SavingsNote(const Analysis& analysis) {
       output::Rounded(analysis.wall.wall_ms), UnitsText(analysis));
 }
 
+std::string PictureOfSavings(const Analysis& analysis, const Answer& answer) {
+  const bool wall = analysis.wall.known;
+  return DrawBars(
+      {.title = wall ? "Wall time saved by each finding" : "GPU time saved by each finding",
+       .subtitle = answer.summary,
+       .axis = "ms saved",
+       .bars = BarsOf(answer, {{"finding", "category", "subject"},
+                               {{"saves_ms", "alone"}, {"after_ms", "after those above"}}})});
+}
+
 }  // namespace
 
 Result<Answer> Prioritize(session::Workspace& workspace, const Json& arguments, Job& job) {
@@ -168,6 +179,7 @@ Result<Answer> Prioritize(session::Workspace& workspace, const Json& arguments, 
   }
   answer.notes.push_back(SavingsNote(analysis));
   if (!one.platform.note.empty()) answer.notes.push_back(one.platform.note);
+  if (WantsPicture(arguments)) answer.picture = PictureOfSavings(analysis, answer);
   return answer;
 }
 
