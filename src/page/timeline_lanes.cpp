@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include "analysis/attribution/module_paths.h"
+#include "analysis/host/host_names.h"
 #include "analysis/host/host_walk.h"
 #include "analysis/host/runtime_calls.h"
 #include "findings/one/finding_spans.h"
@@ -26,6 +27,7 @@ using TimeRange = Interval<std::int64_t>;
 constexpr std::size_t kStreamsMax = 16;
 constexpr std::size_t kThreadsMax = 6;
 constexpr std::size_t kLevelsMax = 10;
+constexpr std::size_t kPythonLevelsMax = 8;
 constexpr std::size_t kGapsMax = 3000;
 constexpr std::size_t kFindingsShown = 10;
 constexpr std::size_t kSpansMax = 3000;  // of a row above streams and threads
@@ -59,14 +61,20 @@ class LaneMaker {
  public:
   LaneMaker(const session::LoadedTrace& trace, const findings::Analysis& analysis,
             const WorkTree& tree, ScriptNames* names)
-      : trace_(trace), events_(trace.events()), analysis_(analysis), tree_(tree), names_(*names) {
+      : trace_(trace),
+        events_(trace.events()),
+        analysis_(analysis),
+        tree_(tree),
+        names_(*names),
+        meanings_(trace.events()) {
     all_.focus = FocusOf(analysis.frames->frames);
   }
 
   Result<Timeline> Make(const TimelineLimits& limits, const Job& job) {
     JV_ASSIGN(const auto host, session::HostOf(trace_, job));
     std::vector<Lane> gpu = GpuLanes();
-    std::vector<Lane> threads = HostLanes(*host);
+    std::vector<Lane> python;
+    std::vector<Lane> threads = HostLanes(*host, &python);
     Bound(gpu);
     Bound(threads);
     all_.focus = {std::max(all_.focus.start, all_.bounds.start),
@@ -76,8 +84,12 @@ class LaneMaker {
     Gaps();
     Thin(&gpu, limits.gpu_pieces);
     Thin(&threads, limits.host_pieces);
-    for (std::vector<Lane>* lanes : {&gpu, &threads})
-      std::move(lanes->begin(), lanes->end(), std::back_inserter(all_.lanes));
+    Thin(&python, limits.python_pieces);
+    std::move(gpu.begin(), gpu.end(), std::back_inserter(all_.lanes));
+    for (std::size_t i = 0; i < threads.size(); ++i) {
+      if (!python[i].rows.empty()) all_.lanes.push_back(std::move(python[i]));
+      all_.lanes.push_back(std::move(threads[i]));
+    }
     return std::move(all_);
   }
 
@@ -233,7 +245,8 @@ class LaneMaker {
     return piece;
   }
 
-  std::vector<Lane> HostLanes(const analysis::HostSummary& host) {
+  // `python`: of each thread the lane of its Python code, which may be empty.
+  std::vector<Lane> HostLanes(const analysis::HostSummary& host, std::vector<Lane>* python) {
     using analysis::ThreadRole;
     std::vector<const analysis::WorkingThread*> chosen;
     for (const analysis::WorkingThread& thread : host.threads.threads) {
@@ -254,17 +267,22 @@ class LaneMaker {
           "host",
           fmt::format("Host thread {} ({})", thread->tid, analysis::ThreadRoleText(thread->role)),
           {}};
+      Lane code{"python", fmt::format("Python, host thread {}", thread->tid), {}};
       for (const auto& events : threads) {
-        if (!events.empty() && events_[events.front()].track == thread->track)
-          AddThread(events, &lane);
+        if (events.empty() || events_[events.front()].track != thread->track) continue;
+        AddThread(events, &lane);
+        AddPython(events, &code);
       }
       Sort(&lane);
-      if (!lane.rows.empty()) lanes.push_back(std::move(lane));
+      Sort(&code);
+      if (lane.rows.empty()) continue;
+      lanes.push_back(std::move(lane));
+      python->push_back(std::move(code));
     }
     return lanes;
   }
 
-  // Of Python frames modules alone: the others stand many deep and say where, not what.
+  // Of Python frames modules alone: the others have a lane of their own.
   std::optional<PieceKind> HostKind(EventIndex e) const {
     switch (events_[e].kind) {
       case EventKind::kCpuOp: return PieceKind::kOp;
@@ -299,11 +317,44 @@ class LaneMaker {
     }
   }
 
+  // The lines of the user's own code and of libraries above torch, by which a user knows the
+  // program. A line that is nearly all of the one around it takes its place: launchers and
+  // decorators stand many deep and say nothing.
+  void AddPython(std::span<const EventIndex> events, Lane* lane) {
+    constexpr double kNearlyAll = 0.95;
+    struct Open {
+      std::int64_t end;
+      std::int64_t shown_ns;
+      std::size_t level;
+    };
+    std::vector<Open> open;
+    for (const EventIndex e : events) {
+      const trace::Event& event = events_[e];
+      if (event.kind != EventKind::kPythonFunction || !meanings_.Of(e).user_frame) continue;
+      while (!open.empty() && open.back().end <= event.ts_ns)
+        open.pop_back();
+      const Piece piece =
+          PieceOf(event.ts_ns, event.end_ns(), names_.OfEvent(events_, e), PieceKind::kPython);
+      if (!open.empty() && static_cast<double>(event.dur_ns) >=
+                               kNearlyAll * static_cast<double>(open.back().shown_ns)) {
+        lane->rows[open.back().level].back() = piece;
+        open.back().shown_ns = event.dur_ns;
+        continue;
+      }
+      const std::size_t level = open.empty() ? 0 : open.back().level + 1;
+      if (level >= kPythonLevelsMax) continue;
+      open.push_back({event.end_ns(), event.dur_ns, level});
+      if (lane->rows.size() <= level) lane->rows.resize(level + 1);
+      lane->rows[level].push_back(piece);
+    }
+  }
+
   const session::LoadedTrace& trace_;
   const trace::EventStore& events_;
   const findings::Analysis& analysis_;
   const WorkTree& tree_;
   ScriptNames& names_;
+  analysis::HostNames meanings_;
   Timeline all_;
 };
 
@@ -351,6 +402,7 @@ std::vector<std::string> KindNames() {
                                     "op",
                                     "runtime call",
                                     "call that waits for the GPU",
+                                    "Python",
                                     "step",
                                     "odd step",
                                     "phase",

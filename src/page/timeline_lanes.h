@@ -35,6 +35,7 @@ enum class PieceKind : std::uint8_t {
   kOp,
   kCall,
   kWait,
+  kPython,
   kStep,
   kOddStep,
   kPhase,
@@ -46,7 +47,7 @@ std::vector<std::string> KindNames();
 PieceKind KindOfCategory(std::string_view category_key);
 
 struct Lane {
-  std::string_view group;  // "frames", "findings", "idle", "gpu", "host"
+  std::string_view group;  // "frames", "findings", "idle", "gpu", "python", "host"
   std::string title;
   std::vector<Row> rows;  // of a thread: one a level of nesting
 };
@@ -59,10 +60,12 @@ struct Timeline {
   std::size_t threads_left_out = 0;
 };
 
-// At most so many pieces of GPU work and of host work, half of them at least within the focus.
+// At most so many pieces of GPU work, of host work and of Python code, half of them at least within
+// the focus.
 struct TimelineLimits {
   std::size_t gpu_pieces = 40'000;
   std::size_t host_pieces = 24'000;
+  std::size_t python_pieces = 12'000;
 };
 Result<Timeline> MakeTimeline(const session::LoadedTrace& trace, const findings::Analysis& analysis,
                               const WorkTree& tree, const TimelineLimits& limits,

@@ -64,12 +64,20 @@ class Program:
         self.op("aten::item", "copy", 5)
         self.host("cuda_runtime", "cudaDeviceSynchronize", self.now, max(self.gpu - self.now, 1) + 5)
         self.now = max(self.gpu, self.now) + 400
+        self.host("python_function", "train.py(20): train_step", start + 1, self.now - start - 2)
+        self.host("python_function", "torch/optim/sgd.py(3): step", start + 2, 2)
+        self.host("python_function", "<built-in method add of Tensor>", start + 2.5, 1)
         self.host("user_annotation", f"ProfilerStep#{number}", start, self.now - start)
         self.now += 2
 
     def write(self, path):
+        begin = self.now
+        self.now += 3
         for number in range(3):
             self.step(number)
+        for inside, name in enumerate(("main", "run_epoch")):
+            self.host("python_function", f"train.py({inside}): {name}", begin + inside,
+                      self.now - begin + 10 - 2 * inside)
         device = {"id": 0, "name": "NVIDIA A100-SXM4-40GB", "totalGlobalMem": 40 << 30}
         path.write_text(json.dumps({"deviceProperties": [device], "traceEvents": self.events}))
 
@@ -239,6 +247,32 @@ class ReportPage(unittest.TestCase):
             input.value = 'aten::mm'; input.dispatchEvent(new Event('input'));
             return input.parentNode.textContent; })()""")
         self.assertRegex(shown, r"^Filter1 of \d+ rows$")
+
+    def test_python_has_a_lane_of_the_users_own_code(self):
+        text = self.page.read_text()
+        data = json.loads(re.search(r'id="view-data"[^>]*>(.*?)</script>', text, re.DOTALL)[1])
+        lanes = [lane for lane in data["timeline"]["lanes"] if lane["group"] == "python"]
+        self.assertEqual([lane["title"] for lane in lanes], ["Python, host thread 10"])
+        # main is nothing but run_epoch, and neither torch nor built-ins are the user's code.
+        self.assertEqual([[data["names"][name] for name in row["n"]] for row in lanes[0]["rows"]],
+                         [["train.py(1): run_epoch"], ["train.py(20): train_step"] * 3])
+        titles = [lane["title"] for lane in data["timeline"]["lanes"]]
+        self.assertTrue(titles[titles.index("Python, host thread 10") + 1].startswith(
+            "Host thread 10"))
+
+    def test_a_walk_through_the_page_stays_quiet(self):
+        """Zoomed, moved, filtered, jumped from a finding, looked into: all in one visit."""
+        self.open(1200)
+        for key in ("+", "+", "ArrowRight", "-", "Home"):
+            self.press(key)
+        self.browser.value("""document.querySelectorAll('.jump button').forEach((b) => b.click());
+            for (const input of document.querySelectorAll('input')) { input.value = 'mm';
+              input.dispatchEvent(new Event('input')); }
+            document.querySelectorAll('th button, .controls button').forEach((b) => b.click());""")
+        for key in ("ArrowDown", "Enter", "Escape"):
+            self.press(key, "#icicle-view canvas")
+        self.settle()
+        page_checks.check_quiet(self, self.browser, 1200)
 
     def test_find_fades_the_rest(self):
         self.open(1200)

@@ -5,6 +5,7 @@ itself, on the bundled trace and on a large one; what must not get through; the 
     query_test.py [unittest arguments]
 """
 
+import contextlib
 import csv
 import gzip
 import io
@@ -249,6 +250,19 @@ class Export(unittest.TestCase):
             database.close()
             self.assertNotEqual(run("export", BUNDLED, "--sqlite", file).returncode, 0)
             self.assertEqual(run("export", BUNDLED, "--sqlite", file, "--overwrite").returncode, 0)
+
+    def test_a_database_that_pandas_reads(self):
+        try:
+            import pandas
+        except ImportError:
+            self.skipTest("pandas is not installed")
+        with tempfile.TemporaryDirectory() as folder:
+            file = pathlib.Path(folder) / "out.db"
+            run("export", BUNDLED, "--sqlite", file)
+            with contextlib.closing(sqlite3.connect(file)) as database:
+                work = pandas.read_sql("SELECT * FROM gpu_work", database)
+        self.assertEqual([[str(len(work)), str(work.dur_ns.sum())]],
+                         ask(BUNDLED, "SELECT count(*), sum(dur_ns) FROM gpu_work"))
 
 
 if __name__ == "__main__":

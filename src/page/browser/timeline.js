@@ -287,7 +287,9 @@ class Timeline extends Picture {
       last = colour;
       if (width > 30 && lane.group !== "findings") {
         const many = row.many.get(i);
-        const name = kind >= GAP_KIND ? kindText(kind) : data.names[row.name[i]];
+        const whole = kind >= GAP_KIND ? kindText(kind) : data.names[row.name[i]];
+        // Of a line of Python its folders are what there is least room for.
+        const name = lane.group === "python" ? whole.replace(/^.*\//, "") : whole;
         this.words(many ? `${many.count} x ${name}` : name, x + 3, y + ROW_HEIGHT / 2 + 0.5,
                    width - 6, faded ? this.ink : inkOn(colourOf(kind)));
       }

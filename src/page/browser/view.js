@@ -8,14 +8,14 @@ const data = (() => {
 // colour is never all that tells: whatever is drawn says its name.
 const KIND_COLOURS = [
   "#0077bb", "#ee3377", "#33a6d4", "#ee7733", "#009988", "#8a7a2f", "#cc3311", "#6a6a78", "#9aa0a8",
-  "#7c8fb0", "#b39ddb", "#7fb8a4", "#c9a66b", "#cc3311",
+  "#7c8fb0", "#b39ddb", "#7fb8a4", "#c9a66b", "#cc3311", "#d79b9b",
   "#4d7ea8", "#a0522d", "#6c8f5e", "#8e5fb5",
   "#ee7733", "#cc3311", "#009988", "#ee3377", "#8a7a2f", "#8a8a8a", "#33a6d4", "#0077bb", "#6a6a78",
   "#b0b0b0",
 ];
-const GAP_KIND = 18;
+const GAP_KIND = 19;
 // Kinds that are told apart from each other in one place, each with its title in the legend.
-const KIND_GROUPS = [["Frames", 14, 17], ["Idle", GAP_KIND, 99], ["GPU", 0, 9], ["Host", 9, 14]];
+const KIND_GROUPS = [["Frames", 15, 18], ["Idle", GAP_KIND, 99], ["GPU", 0, 9], ["Host", 9, 15]];
 const kindText = (kind) => data.kinds[kind].replace(/^GPU idle: /, "");
 const colourOf = (kind) => KIND_COLOURS[kind] ?? "#9aa0a8";
 
