@@ -23,9 +23,12 @@ Result<std::shared_ptr<const TraceFrames>> FramesOf(const LoadedTrace& trace, co
     JV_TRY(job.Check());
     made->phases = analysis::MakePhases(facts, made->frames);
     made->iterations = analysis::FindIterations(facts);
+    if (made->iterations.empty())
+      made->repeats = analysis::FindRepeats(facts, made->frames, made->phases);
     JV_TRY(job.Check());
-    const std::size_t bytes = made->frames.MemoryBytes() + made->phases.MemoryBytes() +
-                              made->iterations.capacity() * sizeof(analysis::Iteration);
+    const std::size_t bytes =
+        made->frames.MemoryBytes() + made->phases.MemoryBytes() +
+        (made->iterations.capacity() + made->repeats.capacity()) * sizeof(analysis::Iteration);
     return DerivedCache::Made<TraceFrames>{std::move(made), bytes};
   });
 }

@@ -18,6 +18,7 @@ struct TraceFrames {
   analysis::TimeFrames frames;
   analysis::Phases phases;
   std::vector<analysis::Iteration> iterations;  // of an inference server
+  std::vector<analysis::Iteration> repeats;     // of any other program
 };
 
 // Kept with the trace. Errors: kCancelled.

@@ -1,6 +1,7 @@
 #include "analysis/frames/iteration_runs.h"
 
 #include <algorithm>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -36,6 +37,22 @@ TEST_CASE("the busiest steps in a row are those with the most requests together"
   CHECK(busiest("4444", 2) == Run{0, 2});
   CHECK(busiest("12", 5) == Run{0, 2});
   CHECK(busiest("m9p", 1) == Run{1, 1});
+}
+
+TEST_CASE("of other programs the longest run of steady steps is taken") {
+  const auto steady = [](std::string_view odd, std::size_t count) {
+    auto steps = Steps(std::string(odd.size(), '0'));
+    for (std::size_t i = 0; i < odd.size(); ++i)
+      steps[i].steady = odd[i] == 's';
+    const IterationRun run = SteadyRun(steps, count);
+    return std::vector{run.first, run.count};
+  };
+  using Run = std::vector<std::size_t>;
+  CHECK(steady("oss", 8) == Run{1, 2});
+  CHECK(steady("ssosss", 8) == Run{3, 3});
+  CHECK(steady("ssosss", 2) == Run{3, 2});
+  CHECK(steady("ssoss", 8) == Run{0, 2});
+  CHECK(steady("ooo", 2) == Run{0, 2});
 }
 
 TEST_CASE("the part of steps with a prompt follows from what the requests generate") {

@@ -133,13 +133,48 @@ class Split(unittest.TestCase):
             ran = program.call("split", trace=str(self.trace), **asked)
             self.assertIn("conc, osl and r belong together", ran.stderr + ran.stdout)
 
+    def others(self, marks):
+        """A program that is no server; marks are (name, begin, length), each with one kernel."""
+        events = []
+        for i, (category, name, at, length) in enumerate(marks):
+            events.append({"ph": "X", "pid": 7, "tid": 7, "cat": category, "name": name,
+                           "ts": at, "dur": length})
+            events.append({"ph": "X", "pid": 7, "tid": 7, "cat": "cuda_runtime",
+                           "name": "cudaLaunchKernel", "ts": at + 10, "dur": 5,
+                           "args": {"correlation": i + 1}})
+            events.append({"ph": "X", "pid": 0, "tid": 3, "cat": "kernel", "name": f"k{i}",
+                           "ts": at + length / 2, "dur": length / 2 - 10,
+                           "args": {"correlation": i + 1, "stream": 3}})
+        self.trace.write_text(json.dumps({"traceEvents": events}))
+
+    def test_training_steps_are_split_by_their_marks(self):
+        self.others([("user_annotation", f"ProfilerStep#{step}", 1000 * step, 990)
+                     for step in range(5, 10)])
+        rows, paths = self.split(each=True)
+        self.assertEqual([kernels(path) for path in paths], [[f"k{i}"] for i in range(5)])
+        self.assertEqual({(row["phase"], row["requests"]) for row in rows}, {(None, None)})
+        rows, paths = self.split(count=3)
+        self.assertEqual([(row["file"], row["steps"]) for row in rows], [("steady.json.gz", 3)])
+        ran = program.call("split", trace=str(self.trace), conc=8, osl=32, r=1)
+        self.assertIn("of an inference server", ran.stderr + ran.stdout)
+
+    def test_what_repeats_in_a_run_is_split(self):
+        # Prompts are encoded, a model denoises four times, and an image is decoded.
+        self.others([("python_function", "nn.Module: Encoder_0", 0, 400)] +
+                    [("python_function", "nn.Module: Denoiser_0", 500 + 1000 * i, 980)
+                     for i in range(4)] +
+                    [("python_function", "nn.Module: Decoder_0", 4600, 400)])
+        _, paths = self.split(each=True)
+        self.assertEqual([kernels(path) for path in paths], [[f"k{i}"] for i in range(1, 5)])
+
     def test_what_cannot_be_split_is_said(self):
         for steps in ("5:2", "0:11", "x", "-1:2"):
             ran = program.call("split", trace=str(self.trace), steps=steps)
             self.assertNotEqual(ran.returncode, 0)
             self.assertIn("no range of the 10 steps", ran.stderr + ran.stdout)
-        ran = program.call("split", trace=str(program.EXAMPLE))
-        self.assertIn("names no steps of an inference server", ran.stderr + ran.stdout)
+        self.others([("user_annotation", "work", 0, 900)])
+        ran = program.call("split", trace=str(self.trace))
+        self.assertIn("no steps to split by", ran.stderr + ran.stdout)
 
 
 def kernels_of_all():

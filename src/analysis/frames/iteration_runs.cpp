@@ -34,6 +34,20 @@ IterationRun BusiestRun(std::span<const Iteration> iterations, std::size_t count
   return {static_cast<std::size_t>(most - requests.begin()), count};
 }
 
+IterationRun SteadyRun(std::span<const Iteration> iterations, std::size_t count) {
+  IterationRun best, run;
+  for (std::size_t i = 0; i < iterations.size(); ++i) {
+    if (!iterations[i].steady) {
+      run = {i + 1, 0};
+      continue;
+    }
+    ++run.count;
+    if (run.count > best.count) best = run;
+  }
+  if (best.count == 0) best.count = iterations.size();
+  return {best.first, std::min(best.count, count)};
+}
+
 double SteadyLoad::PromptShare() const {
   const double mean_tokens = most_tokens * (1 + least_part) / 2;
   return std::min(1.0, static_cast<double>(requests) / mean_tokens);

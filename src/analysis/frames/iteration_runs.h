@@ -20,6 +20,10 @@ struct IterationRun {
 // of equal ones the first. REQUIRES: there are steps, count > 0.
 IterationRun BusiestRun(std::span<const Iteration> iterations, std::size_t count);
 
+// At most `count` steps from the begin of the longest run of steady ones on; of equal ones the
+// first; where none is steady, from the first step on. REQUIRES as above.
+IterationRun SteadyRun(std::span<const Iteration> iterations, std::size_t count);
+
 // What a load of requests that always waits for a free place does to a server: so many are served
 // at once, and each generates between `least_part` of `most_tokens` and all of them, evenly.
 struct SteadyLoad {

@@ -1,6 +1,7 @@
 #include "analysis/frames/iterations.h"
 
 #include <algorithm>
+#include <map>
 #include <utility>
 
 namespace jarvis::analysis {
@@ -51,7 +52,62 @@ void AddGpuWork(const FrameFacts& facts, std::int64_t until, Iteration* one) {
   one->busy_ns = Length(spans);
 }
 
+std::vector<Iteration> RepeatsOf(const std::string& name, std::vector<TimeSpan> spans) {
+  std::sort(spans.begin(), spans.end(),
+            [](const TimeSpan& a, const TimeSpan& b) { return a.start < b.start; });
+  std::vector<Iteration> repeats;
+  for (const TimeSpan& span : spans) {
+    Iteration& one = repeats.emplace_back();
+    one.name = name;
+    one.host = span;
+  }
+  return repeats;
+}
+
+// The part of that name with the most host time, if that is most of it all. The first of several
+// may stand apart, because it differs.
+std::vector<Iteration> RepeatedPart(const Phases& phases) {
+  constexpr std::size_t kSeveral = 3;
+  std::map<std::string, std::int64_t> host_ns;
+  std::map<std::string, std::vector<TimeSpan>> spans;
+  std::int64_t all_ns = 0;
+  for (const Phase& phase : phases.phases) {
+    if (phase.level != 0) continue;
+    all_ns += phase.host_ns;
+    if (phase.kind == PhaseKind::kWait || phase.kind == PhaseKind::kBetween) continue;
+    host_ns[phase.name] += phase.host_ns;
+    std::vector<TimeSpan>& known = spans[phase.name];
+    known.insert(known.end(), phase.spans.begin(), phase.spans.end());
+  }
+  for (auto& [name, of_name] : spans) {
+    if (of_name.size() >= kSeveral && 2 * host_ns[name] > all_ns)
+      return RepeatsOf(name, std::move(of_name));
+  }
+  return {};
+}
+
 }  // namespace
+
+std::vector<Iteration> FindRepeats(const FrameFacts& facts, const TimeFrames& frames,
+                                   const Phases& phases) {
+  std::vector<Iteration> repeats;
+  if (frames.steps.size() > 1) {
+    for (const StepFrame& step : frames.steps) {
+      Iteration& one = repeats.emplace_back();
+      one.name = step.name;
+      one.host = step.host;
+      one.steady = step.steady;
+    }
+  } else {
+    repeats = RepeatedPart(phases);
+  }
+  for (std::size_t i = 0; i < repeats.size(); ++i) {
+    const bool last = i + 1 == repeats.size();
+    AddGpuWork(facts, last ? repeats[i].host.end : repeats[i + 1].host.start, &repeats[i]);
+    if (!last) repeats[i].period_ns = repeats[i + 1].host.start - repeats[i].host.start;
+  }
+  return repeats;
+}
 
 std::vector<Iteration> FindIterations(const FrameFacts& facts) {
   std::vector<Iteration> iterations = NamedIterations(facts);

@@ -76,6 +76,19 @@ Result<std::optional<SteadyLoad>> LoadAsked(const Json& arguments) {
                     arguments.at("r").get<double>()};
 }
 
+// Other programs' steps have nothing that one would choose by.
+Result<std::vector<Part>> SteadyRepeats(const Iterations& repeats, IterationRun asked,
+                                        std::size_t count, bool load) {
+  if (load) {
+    return Fail(ErrorCode::kBadValue, "conc, osl and r are of an inference server's steps",
+                "leave them out: the trace names no such steps");
+  }
+  IterationRun steady =
+      analysis::SteadyRun(std::span(repeats).subspan(asked.first, asked.count), count);
+  steady.first += asked.first;
+  return std::vector<Part>{{"steady.json.gz", steady}};
+}
+
 std::vector<Part> SteadyParts(const Iterations& iterations, IterationRun asked, std::size_t count,
                               const std::optional<SteadyLoad>& load) {
   const auto within = std::span(iterations).subspan(asked.first, asked.count);
@@ -91,6 +104,11 @@ std::vector<Part> SteadyParts(const Iterations& iterations, IterationRun asked, 
   return parts;
 }
 
+// Whose annotation ends before its work does, so that its last step has all that follows.
+bool IsServer(const Iterations& iterations) {
+  return !iterations.front().sums.format.empty();
+}
+
 // The mark of a step begins with the step itself.
 constexpr double kBeforeUs = 0.001;
 
@@ -98,8 +116,11 @@ session::TracePart SpanOf(const Iterations& iterations, const IterationRun& run)
   session::TracePart part;
   part.begin_us = trace::MicrosOf(iterations[run.first].host.start) - kBeforeUs;
   const std::size_t next = run.first + run.count;
-  if (next < iterations.size())
+  if (next < iterations.size()) {
     part.end_us = trace::MicrosOf(iterations[next].host.start) - kBeforeUs;
+  } else if (!IsServer(iterations)) {
+    part.end_us = trace::MicrosOf(iterations.back().host.end);
+  }
   return part;
 }
 
@@ -120,19 +141,26 @@ void AddRow(const Iterations& iterations, const Part& part, const session::Trace
     requests = std::max(requests, sums.context_requests + sums.generation_requests);
     busy_ns += iterations[i].busy_ns;
   }
-  answer->rows.push_back({part.name, static_cast<std::int64_t>(part.run.first),
-                          static_cast<std::int64_t>(part.run.count), PhasesOf(iterations, part.run),
-                          requests, static_cast<std::int64_t>(written.gpu_events),
-                          static_cast<double>(busy_ns) / 1e6});
+  const bool server = IsServer(iterations);
+  answer->rows.push_back(
+      {part.name, static_cast<std::int64_t>(part.run.first),
+       static_cast<std::int64_t>(part.run.count),
+       server ? Cell(PhasesOf(iterations, part.run)) : Cell(), server ? Cell(requests) : Cell(),
+       static_cast<std::int64_t>(written.gpu_events), static_cast<double>(busy_ns) / 1e6});
 }
 
 std::string SummaryOf(const Iterations& iterations, const std::vector<Part>& parts, bool each,
                       const std::string& directory) {
   const IterationRun& first = parts.front().run;
+  const bool server = IsServer(iterations);
   const std::string what =
       each ? fmt::format("{} from step {} on are a trace each", parts.size(), first.first)
-           : fmt::format("the busiest {} in a row begin with step {}", first.count, first.first);
-  return fmt::format("The server ran {} steps; {}, in {}.", iterations.size(), what, directory);
+           : fmt::format("{} {} in a row begin with step {}", server ? "the busiest" : "steady",
+                         first.count, first.first);
+  const std::string steps = server ? fmt::format("The server ran {} steps", iterations.size())
+                                   : fmt::format("The trace has {} steps, the first \"{}\"",
+                                                 iterations.size(), iterations.front().name);
+  return fmt::format("{}; {}, in {}.", steps, what, directory);
 }
 
 // With fewer steps a run may have none with a prompt.
@@ -165,11 +193,16 @@ std::vector<std::string> NotesOf(const Iterations& iterations, const Part& stead
 Result<std::vector<Part>> PartsOf(const Iterations& iterations, const Json& arguments,
                                   const std::optional<SteadyLoad>& load) {
   if (iterations.empty()) {
-    return Fail(ErrorCode::kBadValue, "the trace names no steps of an inference server",
-                "record with the server's own profiler: vLLM and SGLang name each step");
+    return Fail(ErrorCode::kBadValue,
+                "the trace has no steps to split by: none of an inference server, and no others "
+                "that repeat",
+                "record several; a server's own profiler names them, and so does "
+                "torch.profiler's step()");
   }
   JV_ASSIGN(const IterationRun asked, StepsAsked(arguments, iterations.size()));
   if (arguments.at("each").get<bool>()) return EachStep(asked);
+  const auto count = arguments.at("count").get<std::size_t>();
+  if (!IsServer(iterations)) return SteadyRepeats(iterations, asked, count, load.has_value());
   return SteadyParts(iterations, asked, StepsFor(arguments, load), load);
 }
 
@@ -178,7 +211,7 @@ Result<std::vector<Part>> PartsOf(const Iterations& iterations, const Json& argu
 Result<Answer> Split(session::Workspace& workspace, const Json& arguments, Job& job) {
   JV_ASSIGN(const TracePtr trace, OpenTrace(workspace, arguments, job));
   JV_ASSIGN(const auto frames, session::FramesOf(*trace, job));
-  const Iterations& iterations = frames->iterations;
+  const Iterations& iterations = frames->iterations.empty() ? frames->repeats : frames->iterations;
   JV_ASSIGN(const std::optional<SteadyLoad> load, LoadAsked(arguments));
   JV_ASSIGN(const std::vector<Part> parts, PartsOf(iterations, arguments, load));
   JV_ASSIGN(const std::string directory, OutputDirectory(workspace, arguments, *trace));
