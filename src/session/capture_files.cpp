@@ -1,7 +1,6 @@
 #include "session/capture_files.h"
 
 #include <algorithm>
-#include <map>
 #include <set>
 #include <string_view>
 
@@ -30,55 +29,59 @@ std::optional<std::int64_t> NumberBehind(std::string_view name, std::string_view
   return ParseInt(rest.substr(0, rest.find_first_not_of("0123456789")));
 }
 
+// What a server says of one of its captures.
 struct CaptureDetails {
+  std::string path;
   std::int64_t batch = 0;
   std::string mode;
 };
 
-// By file name, from the list that servers leave beside their captures.
-std::map<std::string, CaptureDetails> ReadDetails(const io::FilePolicy& files,
-                                                  const std::string& path) {
-  std::map<std::string, CaptureDetails> rows;
+// In the order of the list that servers leave beside their captures.
+void ReadDetails(const io::FilePolicy& files, const std::string& path,
+                 std::vector<CaptureDetails>* rows) {
   const auto text = io::ReadTextFile(files, path, kDetailsBytes);
-  if (!text) return rows;
+  if (!text) return;
   const std::size_t begin = text->find('[');
-  if (begin == std::string::npos) return rows;
+  if (begin == std::string::npos) return;
+  const std::string folder = path.substr(0, path.rfind('/') + 1);
   for (std::string_view entry : trace::ElementsOf(std::string_view(*text).substr(begin))) {
     if (!entry.starts_with("{")) continue;
     entry = entry.substr(1, entry.rfind('}') - 1);
     const std::string file = trace::Unescape(trace::Unquoted(trace::MemberOf(entry, "file")));
     const auto batch = trace::IntegerOf(trace::MemberOf(entry, "batch_size"));
     if (file.empty() || !batch) continue;
-    rows[file] = {*batch, trace::Unescape(trace::Unquoted(Trim(trace::MemberOf(entry, "mode"))))};
+    rows->push_back({folder + file, *batch,
+                     trace::Unescape(trace::Unquoted(Trim(trace::MemberOf(entry, "mode"))))});
   }
-  return rows;
 }
 
 void AddFolder(const io::FilePolicy& files, const std::string& folder,
                std::vector<CaptureSource>* out) {
   const auto found = files.ListFolder(folder, {".json", ".json.gz"}, 1, kCaptureFiles);
   if (!found) return;
-  std::map<std::string, CaptureDetails> rows;
+  std::vector<CaptureDetails> rows;
+  std::set<std::string> others;
   bool listed = false;
   for (const std::string& path : *found) {
-    if (FileNameOf(path) != kDetailsName) continue;
-    rows.merge(ReadDetails(files, path));
+    if (FileNameOf(path) != kDetailsName) {
+      others.insert(path);
+      continue;
+    }
+    ReadDetails(files, path, &rows);
     listed = true;
   }
-  for (const std::string& path : *found) {
-    const std::string_view name = FileNameOf(path);
-    if (name == kDetailsName) continue;
-    const auto detail = rows.find(std::string(name));
-    CaptureSource source = {path, NumberBehind(name, "bs_"), RankInPath(path), {}, listed, false};
-    if (detail != rows.end()) {
-      source.batch = detail->second.batch;
-      source.mode = detail->second.mode;
-      rows.erase(detail);
-    }
-    out->push_back(std::move(source));
+  const std::set<std::string> there = others;
+  for (CaptureDetails& row : rows) {
+    const bool missing = !there.contains(row.path);
+    others.erase(row.path);
+    out->push_back({missing ? std::string() : row.path, row.batch,
+                    missing ? std::nullopt : RankInPath(row.path), std::move(row.mode), listed,
+                    missing});
   }
-  for (const auto& [name, detail] : rows)
-    out->push_back({{}, detail.batch, {}, detail.mode, listed, true});
+  for (const std::string& path : others) {
+    out->push_back(
+        {path, NumberBehind(FileNameOf(path), "bs_"), RankInPath(path), {}, listed, false});
+  }
 }
 
 }  // namespace

@@ -26,8 +26,8 @@ struct CaptureSource {
 Result<std::string> ResolveCapture(const io::FilePolicy& files, const std::string& given);
 
 // `named`: from ResolveCapture, or empty: look in "capture" and "graph_capture" beside the trace.
-// In natural order of their names, those of a directory that are missing last. Nothing is opened
-// but execution_details.json.
+// Those of a list in its order, as often as it names them; what no list names behind them, by the
+// bytes of their paths. Nothing is opened but execution_details.json.
 std::vector<CaptureSource> FindCaptureSources(const io::FilePolicy& files,
                                               const std::string& trace_path,
                                               const std::string& named);

@@ -9,6 +9,7 @@
 
 #include "analysis/align/graph_capture.h"
 #include "io/file_policy.h"
+#include "perf/iteration_annotation.h"
 #include "session/capture_files.h"
 #include "session/loaded_trace.h"
 #include "session/rank_digests.h"
@@ -81,6 +82,8 @@ class CaptureJoiner {
       if (source.missing) Keep(source, nullptr);
     }
     std::erase_if(sources, [](const CaptureSource& source) { return source.missing; });
+    for (const CaptureSource& source : sources)
+      ++named_times_[source.path];
     if (sources.empty() && !named.empty()) Pass(named, "holds no trace");
     if (rows.size() == replays_.size()) sources = SourcesForRows(std::move(sources), rows);
     PassOtherRanks(&sources);
@@ -144,6 +147,10 @@ class CaptureJoiner {
       Pass(source.path, "is the trace itself");
       return {};
     }
+    if (const CaptureFile* known = FileAt(source.path)) {
+      Keep(source, known->trace);
+      return {};
+    }
     *bytes += input->size;
     if (*bytes > kCaptureBytes) {
       Pass(source.path, "is more than is read of captures");
@@ -164,7 +171,8 @@ class CaptureJoiner {
     CaptureFile file{source, std::move(*loaded), {}, {}};
     file.graphs = analysis::FindCapturedGraphs(file.trace->events(), file.trace->tree());
     if (!file.graphs.empty()) {
-      TakeRows(source, &file.graphs);
+      // What a list says twice of one file is true of some of its graphs.
+      if (named_times_[source.path] == 1) TakeRows(source, &file.graphs);
       Keep(source, file.trace);
       files_.push_back(std::move(file));
     } else {
@@ -173,6 +181,13 @@ class CaptureJoiner {
                                                     : "has no captured graph");
     }
     return {};
+  }
+
+  const CaptureFile* FileAt(const std::string& path) const {
+    const auto known = std::find_if(files_.begin(), files_.end(), [&](const CaptureFile& file) {
+      return file.source.path == path;
+    });
+    return known == files_.end() ? nullptr : &*known;
   }
 
   // What a server says of its file counts more than what shapes suggest, unless the file holds
@@ -290,7 +305,8 @@ class CaptureJoiner {
     EnterModules(replay, file, graph, graft);
     const std::int64_t shift = next_ns_ - graph.begin_ns;
     const std::int64_t span = graph.end_ns - graph.begin_ns;
-    if (!use_.rows && replay.batch && graph.batch && *graph.batch > *replay.batch) {
+    const bool fewer = replay.batch && graph.batch && *graph.batch > *replay.batch;
+    if (!use_.rows && fewer && CountsRows(replay)) {
       use_.rows = replay.batch;
       use_.captured_rows = graph.batch;
     }
@@ -313,6 +329,12 @@ class CaptureJoiner {
                   captured.text(captured.args_of(launch).other));
     }
     next_ns_ += span + kApartNs;
+  }
+
+  // Whoever makes images counts those, and may run several rows of the model for each.
+  bool CountsRows(const ReplayedGraph& replay) const {
+    const auto sums = perf::ParseIteration(trace_.events().name(replay.iteration));
+    return sums && !sums->format.starts_with("diffusion");
   }
 
   // What a piece is part of was called before its capture began. One call is put around all pieces
@@ -356,6 +378,7 @@ class CaptureJoiner {
   const std::vector<ReplayedGraph> replays_;
   CaptureUse& use_;
   std::vector<CaptureFile> files_;
+  std::map<std::string, std::size_t> named_times_;  // by path
   std::vector<CaptureRecording> recordings_;
   std::optional<LastFit> last_;
   std::vector<OpenModule> open_;  // around what is added now, the outermost first

@@ -204,6 +204,8 @@ TEST_CASE("one graph serves every step of a denoising loop") {
   AddStep("execute_diffusion_1_1024x1024", {kLayerPiece, kLayerPiece, kLayerPiece}, 1000, &served);
   const auto trace = folder.Add("graphs.json", capture.Json()).Open(served.Json());
   CHECK(trace->capture().aligned == 3);
+  // An image may take two rows, guided and not.
+  CHECK_FALSE(trace->capture().rows.has_value());
   CHECK(OpsOf(*trace) ==
         "rows2_piece0 rows2_piece0 rows2_piece0 rows2_piece0 rows2_piece0 rows2_piece0");
 }
@@ -255,6 +257,30 @@ TEST_CASE("what a list names and what serves no replay stays with the trace too"
   std::sort(kept.begin(), kept.end());
   CHECK(kept == std::vector<std::string>{"24 FULL -", "32 FULL read", "32 PIECEWISE -"});
   CHECK(OpsOf(*trace) == "rows16_piece0 rows16_piece0");
+}
+
+TEST_CASE("captures are listed in the order of their folder's list, each as often as there") {
+  CaptureFolder folder;
+  TraceText capture, served;
+  AddGraphs(16, {kLayerPiece}, 10, &capture);
+  AddGraphs(64, {kLayerPiece}, 1010, &capture);
+  AddStep(StepName(48), {kLayerPiece}, 1000, &served);
+  for (const char* name : {"rank_10.json", "rank_2.json", "unlisted_9.json", "unlisted_10.json"})
+    folder.Add(name, capture.Json());
+  folder.Add("execution_details.json",
+             R"([{"file":"rank_10.json","batch_size":64,"mode":"FULL"},)"
+             R"({"file":"rank_2.json","batch_size":64,"mode":"FULL"},)"
+             R"({"file":"rank_10.json","batch_size":64,"mode":"PIECEWISE"}])");
+  const auto trace = folder.Open(served.Json());
+  std::vector<std::string> kept;
+  for (const CaptureRecording& one : trace->captures()) {
+    const std::string& path = one.trace->path();
+    kept.push_back(path.substr(path.rfind('/') + 1) + " " + one.mode);
+  }
+  CHECK(kept == std::vector<std::string>{"rank_10.json FULL", "rank_2.json FULL",
+                                         "rank_10.json PIECEWISE", "unlisted_10.json ",
+                                         "unlisted_9.json "});
+  CHECK(OpsOf(*trace) == "rows64_piece0 rows64_piece0");
 }
 
 }  // namespace
