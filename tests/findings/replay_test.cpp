@@ -327,6 +327,53 @@ TEST_CASE("a down projection that takes more than half of gate and up is slow") 
   CHECK(ByRule(Analyze(ReplayOf(Experts(130, 75))), Pattern::kSlowDownProjection) == nullptr);
 }
 
+// 128 pairs for 32 experts of 2048 x 768: `up` tiles across for gate and up, 16 for the second.
+Analyzed ServedExperts(int up) {
+  TraceText capture, served;
+  served.Runtime("hipGraphLaunch", 10, 50, 7);
+  capture.Runtime("hipStreamBeginCapture", 0, 2, 1);
+  double at = 10;
+  std::int64_t correlation = 100;
+  for (int i = 0; i < kLayers; ++i) {
+    capture.Op("vllm::moe_forward", at, 40,
+               testing::Shapes("[[32,2048],[32,32]]", "c10::BFloat16", 2));
+    for (const bool gated : {true, false}) {
+      const std::string kernel =
+          fmt::format("_matmul_ogs_NNT_bf16xbf16xmxfp4_16x128x256x1{}", gated ? "_swiglu" : "");
+      capture.Runtime(
+          "hipLaunchKernel", at += 10, 3, correlation++,
+          fmt::format("\"kernel\":\"{}\",\"grid\":[{},1,1]", kernel, 38 * (gated ? up : 16)));
+      served.Kernel(kernel, 100 * static_cast<double>(correlation), gated ? 60 : 90, 7);
+    }
+    at += 40;
+  }
+  capture.Runtime("hipStreamEndCapture", at, 2, 2);
+  return Beside(served, capture).Open();
+}
+
+TEST_CASE("how fast experts read their weights is told with what is assumed of the routing") {
+  const Analyzed told = ServedExperts(12);
+  const Finding* finding = ByRule(told, Pattern::kSlowDownProjection);
+  REQUIRE(finding != nullptr);
+  const auto fact = [](const Finding& of, std::string_view key) -> const Fact* {
+    const auto& facts = of.patterns.front().facts;
+    const auto found =
+        std::find_if(facts.begin(), facts.end(), [&](const Fact& one) { return one.key == key; });
+    return found == facts.end() ? nullptr : &*found;
+  };
+  REQUIRE(fact(*finding, "hit") != nullptr);
+  CHECK(std::get<std::string>(fact(*finding, "hit")->value) ==
+        "if 128 pairs of token and expert, routed evenly, hit 31 of the 32");
+  const double up_tb_s = std::get<double>(fact(*finding, "up_tb_s")->value);
+  CHECK(up_tb_s == doctest::Approx(31.45 * 2048 * 1536 * 17 / 32 / 60e6).epsilon(0.002));
+  CHECK(std::get<double>(fact(*finding, "down_tb_s")->value) == doctest::Approx(up_tb_s / 3));
+  CHECK(fact(*finding, "option_ms") != nullptr);
+  // A grid that does not fit the sizes tells nothing of them.
+  const Analyzed untold = ServedExperts(0);
+  REQUIRE(ByRule(untold, Pattern::kSlowDownProjection) != nullptr);
+  CHECK(fact(*ByRule(untold, Pattern::kSlowDownProjection), "hit") == nullptr);
+}
+
 TEST_CASE("short kernels in a row are one chain, between large ones they are not") {
   const KernelLayer chain = {{"Cijk_Alik_Bljk_up", 40},
                              {"rmsnorm_kernel", 5},

@@ -4,6 +4,9 @@
 #include <cmath>
 #include <optional>
 #include <string_view>
+#include <utility>
+
+#include <fmt/format.h>
 
 #include "base/text.h"
 #include "trace/json_text.h"
@@ -106,10 +109,18 @@ std::optional<ExpertSizes> ExpertSizesOf(const trace::EventStore& events, EventI
   return ExpertSizes{*width, *experts};
 }
 
-// The bytes of weights that one call reads. The second product has as many columns as the input, so
+// What the two products of one call read at least.
+struct ExpertReads {
+  double experts = 0;
+  double pairs = 0;  // of a token and an expert that it goes to
+  double hit = 0;    // experts that these hit, if they are routed evenly
+  double up_bytes = 0, down_bytes = 0;
+};
+
+// The weights that one call reads. The second product has as many columns as the input, so
 // that its grid tells how many tiles of rows there are, and these tell the columns of the first.
-std::optional<double> WeightBytes(const GroupedProduct& up, const GroupedProduct& down,
-                                  const ExpertSizes& sizes) {
+std::optional<ExpertReads> ReadsOf(const GroupedProduct& up, const GroupedProduct& down,
+                                   const ExpertSizes& sizes) {
   const auto width = static_cast<double>(sizes.width);
   const auto experts = static_cast<double>(sizes.experts);
   const std::int64_t across = (sizes.width + down.columns - 1) / down.columns;
@@ -124,12 +135,14 @@ std::optional<double> WeightBytes(const GroupedProduct& up, const GroupedProduct
           ? static_cast<double>(row_tiles)
           : static_cast<double>((row_tiles - sizes.experts) * up.rows + sizes.experts);
   if (rows > kFewRowsOfExpert * experts) return std::nullopt;
-  const double read = experts * (1 - std::pow(1 - 1 / experts, rows));
+  const double hit = experts * (1 - std::pow(1 - 1 / experts, rows));
   const auto columns = static_cast<double>(up.blocks / row_tiles * up.columns);
-  return read * width * columns * (up.weight_bytes + down.weight_bytes / 2);
+  const double weights = hit * width * columns;
+  return ExpertReads{experts, rows, hit, weights * up.weight_bytes,
+                     weights * down.weight_bytes / 2};
 }
 
-std::optional<double> WeightsReadBy(const Calls& calls, const analysis::WorkCall& call) {
+std::optional<ExpertReads> ExpertReadsOf(const Calls& calls, const analysis::WorkCall& call) {
   const trace::EventStore& events = calls.events();
   std::vector<GroupedProduct> products;
   for (const EventIndex kernel : call.kernels) {
@@ -138,20 +151,21 @@ std::optional<double> WeightsReadBy(const Calls& calls, const analysis::WorkCall
   const auto sizes = ExpertSizesOf(events, call.op);
   if (products.size() != 2 || !sizes) return std::nullopt;
   const std::size_t up = products[0].gated ? 0 : 1;
-  return WeightBytes(products[up], products[1 - up], *sizes);
+  return ReadsOf(products[up], products[1 - up], *sizes);
 }
 
 void RateByWeights(const Calls& calls, Operation* o) {
   const double tb_per_s = *calls.platform->mem_bw_gbps / 1000;
   const std::uint32_t first = calls.call_of[o->gpu.front()];
   if (first == kNone) return;
-  const auto bytes = WeightsReadBy(calls, calls.calls[first]);
-  if (!bytes) return;
+  const auto reads = ExpertReadsOf(calls, calls.calls[first]);
+  if (!reads) return;
+  const double bytes = reads->up_bytes + reads->down_bytes;
   Efficiency e;
   e.bytes = bytes;
-  e.roof_us = *bytes / tb_per_s / 1e6 * static_cast<double>(o->count);
+  e.roof_us = bytes / tb_per_s / 1e6 * static_cast<double>(o->count);
   e.percent = *e.roof_us / o->gpu_us * 100;
-  e.tb_per_s = *bytes * static_cast<double>(o->count) / o->gpu_us / 1e6;
+  e.tb_per_s = bytes * static_cast<double>(o->count) / o->gpu_us / 1e6;
   e.peak_tb_per_s = tb_per_s;
   e.bound = Bound::kMemory;
   e.source = BoundSource::kRidge;
@@ -160,7 +174,28 @@ void RateByWeights(const Calls& calls, Operation* o) {
   o->efficiency = e;
 }
 
+Fact WordsFact(std::string key, std::string words) {
+  return {std::move(key), std::move(words), "words", {}, {}};
+}
+
 }  // namespace
+
+void AddExpertReads(const Calls& calls, EventIndex down, double up_us, double down_us,
+                    Cause* cause) {
+  const auto reads = ExpertReadsOf(calls, calls.calls[calls.call_of[down]]);
+  if (!reads || calls.platform == nullptr || !calls.platform->mem_bw_gbps) return;
+  constexpr double kReached = 0.8;  // of the bandwidth
+  const double bytes_a_us = kReached * *calls.platform->mem_bw_gbps * 1000;
+  const double floor_us = (reads->up_bytes + reads->down_bytes) / bytes_a_us;
+  cause->facts.push_back(NumberFact("up_tb_s", reads->up_bytes / up_us / 1e6, "TB/s"));
+  cause->facts.push_back(NumberFact("down_tb_s", reads->down_bytes / down_us / 1e6, "TB/s"));
+  cause->facts.push_back(WordsFact(
+      "hit",
+      fmt::format("if {:.0f} pairs of token and expert, routed evenly, hit {:.0f} of the {:.0f}",
+                  reads->pairs, reads->hit, reads->experts)));
+  const double saved = (up_us + down_us - floor_us) / down_us;
+  if (saved > 0) cause->option = Target{{saved, saved, saved}, "", ""};
+}
 
 void RateMoeByWeights(const Calls& calls, std::vector<CategoryAnalysis>* categories) {
   if (calls.platform == nullptr || !calls.platform->mem_bw_gbps) return;

@@ -4,6 +4,8 @@
 // kernels tell them: the tiles stand in the kernels' names, their number in the grids.
 #pragma once
 
+#include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "findings/one/calls.h"
@@ -14,6 +16,12 @@ namespace jarvis::findings {
 // so few that its weights are what is read. Where grids and sizes do not fit each other, nothing is
 // said.
 void RateMoeByWeights(const Calls& calls, std::vector<CategoryAnalysis>* categories);
+
+// Of a call's two products, by the second's kernel and their times: how fast they read the weights
+// where that can be told, and what it would be worth if both read them as fast as other products
+// do.
+void AddExpertReads(const Calls& calls, trace::EventIndex down, double up_us, double down_us,
+                    Cause* cause);
 
 // How many blocks a kernel's grid has; absent where none is recorded.
 std::optional<std::int64_t> GridBlocksOf(const trace::EventStore& events, trace::EventIndex kernel);

@@ -18,6 +18,7 @@
 #include "analysis/tables/summary.h"
 #include "base/median.h"
 #include "base/text.h"
+#include "findings/one/moe_weights.h"
 #include "findings/one/multi_kernel.h"
 #include "findings/one/shapes.h"
 #include "findings/one/thresholds.h"
@@ -214,6 +215,7 @@ class ReplayCauses {
     cause.b = Target{{0.5 * most, 0.8 * most, most},
                      fmt::format("{:.3g} us a call", up_us / 2),
                      "the rate of gate and up in this trace"};
+    AddExpertReads(calls_, down.front(), up_us, down_us, &cause);
     cause.gpu_us = total_ms * 1000;
     cause.gpu = std::move(down);
     operation->cause = std::move(cause);

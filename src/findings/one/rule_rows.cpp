@@ -131,11 +131,12 @@ constexpr RuleRow kRows[] = {
      "In replayed or unmodelled mixtures of experts: the product after the one with the gated "
      "activation takes more than 0.63 of its time, though gate and up have twice its weights",
      "with a down projection ({kernel}, {down_ms}) of {down_us} a call against {up_us} for gate "
-     "and "
-     "up, whose weights are twice as large",
+     "and up, whose weights are twice as large[[: they are read at {down_tb_s} against {up_tb_s}, "
+     "{hit}]]",
      "",
      "{knob}. At the rate at which gate and up read their weights it would take {target_us} a "
-     "call.",
+     "call.[[ Both products at 80 % of the bandwidth would save {option}: a bound, which other "
+     "kernels would have to reach.]]",
      "Products whose sizes are known: they are held against the bandwidth.",
      "half of the time of gate and up", "the same layer's gate and up in this trace"},
     {Pattern::kTableCast,
