@@ -113,11 +113,26 @@ class PhaseTeller {
       const auto sums = perf::TellIteration(note.name);
       if (!sums) continue;
       phases[sums->format][perf::PhaseOf(*sums)] += note.count;
-      if (iteration_ && sums->g_sk + sums->c_sk <= iteration_->g_sk + iteration_->c_sk) continue;
+      if (sums->context_requests == 0) {
+        const auto [fewest, first] = fewest_.try_emplace(sums->format, sums->generation_requests);
+        fewest->second = std::min(fewest->second, sums->generation_requests);
+      }
+      const auto much = [](const perf::IterationSums& one) {
+        return std::pair(one.g_sk + one.c_sk, one.batch_size);
+      };
+      if (iteration_ && much(*sums) <= much(*iteration_)) continue;
       iteration_ = sums;
       iteration_name_ = note.name;
     }
     if (iteration_) phases_ = phases[iteration_->format];
+  }
+
+  // Of steps that generate alone; 0: all run as many as the one that is told.
+  std::int64_t FewestRequests() const {
+    const auto fewest = fewest_.find(iteration_->format);
+    const bool fewer = iteration_->context_requests == 0 && fewest != fewest_.end() &&
+                       fewest->second < iteration_->generation_requests;
+    return fewer ? fewest->second : 0;
   }
 
   void Framework() {
@@ -361,9 +376,12 @@ class PhaseTeller {
                                           : fmt::format(" of {} tokens", sums.c_sq);
     }
     if (sums.generation_requests > 0) {
-      text += fmt::format("{}{}", text.empty() ? "" : " and ",
+      const std::int64_t fewest = FewestRequests();
+      text += fmt::format("{}{}{}", text.empty() ? "" : " and ",
+                          fewest > 0 ? fmt::format("{} to ", fewest) : "",
                           Counted(sums.generation_requests, "request"));
-      if (sums.g_sk > 0) text += fmt::format(" over {} cached tokens", sums.g_sk);
+      if (sums.g_sk > 0)
+        text += fmt::format(" over {}{} cached tokens", fewest > 0 ? "at most " : "", sums.g_sk);
     }
     out_.Set(WorkloadPart::kBatch, std::move(text), Certainty::kRecorded,
              std::string(iteration_name_));
@@ -421,6 +439,16 @@ class PhaseTeller {
     }
   }
 
+  // As the producer says, else by the calls.
+  bool IsHip() const {
+    if (facts_.trace.trace().metadata.amd) return true;
+    const trace::EventStore& events = facts_.trace.events();
+    for (trace::EventIndex e = 0; e < events.size(); ++e) {
+      if (trace::IsLaunchCall(events[e].kind)) return events.name(e).starts_with("hip");
+    }
+    return false;
+  }
+
   void Execution() {
     if (facts_.gpu_us <= 0) return;
     const double graph = facts_.graph_us / facts_.gpu_us;
@@ -428,8 +456,7 @@ class PhaseTeller {
     const double generated = std::max(facts_.compiled_us, facts_.triton_us);
     const double compiled = std::min(generated, facts_.gpu_us - facts_.graph_us) / facts_.gpu_us;
     const double eager = std::max(0.0, 1 - graph - compiled);
-    const std::string graphs =
-        facts_.trace.trace().metadata.amd ? "HIP graph replay" : "CUDA graph replay";
+    const std::string graphs = IsHip() ? "HIP graph replay" : "CUDA graph replay";
     std::string text;
     for (const auto& [share, name] :
          {std::pair{graph, graphs}, std::pair{compiled, std::string("torch.compile")},
@@ -484,6 +511,7 @@ class PhaseTeller {
   std::optional<perf::IterationSums> iteration_;
   std::string_view iteration_name_;
   std::map<std::string_view, std::uint64_t> phases_;  // steps by phase
+  std::map<std::string_view, std::int64_t> fewest_;   // requests of steps that generate, by format
 };
 
 }  // namespace
