@@ -223,22 +223,42 @@ std::string OptimizerTitle(const findings::Analysis& analysis, const HostCause& 
                      UnitPhrase(analysis));
 }
 
-std::string ReplayInsight(const findings::Analysis& analysis, const HostCause& cause) {
-  const std::string text = fmt::format(
-      "The GPU idles {} {} ({}) around the replay of its graph: the host prepares the step, and "
-      "hands the graph over in pieces",
-      EachMs(analysis, IdleMs(analysis, cause)), UnitPhrase(analysis),
-      BaseShare(analysis, IdleMs(analysis, cause)));
-  // One long wait has a place, which preparing the step earlier does not end.
+// What is a twentieth of it or less is not worth a word.
+bool IsMuchOf(double part_ms, double all_ms) {
+  return 20 * part_ms > all_ms;
+}
+
+std::string_view ReplayWhere(const findings::Analysis& analysis, const HostCause& cause) {
+  const double idle_ms = IdleMs(analysis, cause);
+  if (!IsMuchOf(cause.inside_ms, idle_ms)) return "before";
+  return IsMuchOf(idle_ms - cause.inside_ms, idle_ms) ? "before and inside" : "inside";
+}
+
+// Which of its kernels the GPU waits for, where that is one place.
+std::string ReplayPlace(const findings::Analysis& analysis) {
   const auto& replay = analysis.replay;
-  if (!replay || 2 * replay->longest_gap_ms < replay->idle_ms ||
-      20 * replay->longest_gap_ms < IdleMs(analysis, cause)) {
-    return text + ".";
+  if (!replay || 2 * replay->longest_gap_ms < replay->idle_ms) return "";
+  return fmt::format(", after {} of {} kernels", replay->gap_after, replay->kernels);
+}
+
+std::string ReplayInsight(const findings::Analysis& analysis, const HostCause& cause) {
+  const double idle_ms = IdleMs(analysis, cause);
+  const std::string idle = fmt::format("The GPU idles {} {} ({})", EachMs(analysis, idle_ms),
+                                       UnitPhrase(analysis), BaseShare(analysis, idle_ms));
+  if (!IsMuchOf(cause.inside_ms, idle_ms))
+    return idle + " before the replay of its graph, while the host prepares the step.";
+  const std::string inside = fmt::format(
+      "inside it{}: the graph is handed over in pieces, and the GPU runs out of them. A host that "
+      "is ahead of the GPU hides",
+      ReplayPlace(analysis));
+  if (!IsMuchOf(idle_ms - cause.inside_ms, idle_ms)) {
+    return fmt::format("{} in the replay of its graph, {} that; fewer kernels in it shorten it.",
+                       idle, inside);
   }
-  return text + fmt::format(
-                    ". Of it {} are one wait inside a replay, after {} of {} kernels: that only "
-                    "ends if the rest is handed over sooner, as of a graph with fewer kernels.",
-                    Ms(replay->longest_gap_ms), replay->gap_after, replay->kernels);
+  return fmt::format(
+      "{} around the replay of its graph: before it, while the host prepares the step, and for {} "
+      "{} both; fewer kernels in the graph shorten the second.",
+      idle, EachMs(analysis, cause.inside_ms), inside);
 }
 
 }  // namespace
@@ -259,8 +279,8 @@ std::string HostTitle(const findings::Analysis& analysis, const findings::Findin
     case HostCauseKind::kOptimizer: return OptimizerTitle(analysis, cause);
     case HostCauseKind::kLaunchBound: return LaunchTitle(analysis, cause);
     case HostCauseKind::kReplayGap:
-      return "GPU idle before and inside the replay of its graph, " +
-             EachMs(analysis, IdleMs(analysis, cause)) + " " + UnitPhrase(analysis);
+      return fmt::format("GPU idle {} the replay of its graph, {} {}", ReplayWhere(analysis, cause),
+                         EachMs(analysis, IdleMs(analysis, cause)), UnitPhrase(analysis));
     case HostCauseKind::kFirstCalls:
       return "First calls load code, " + Ms(cause.total_ms) + ", once";
     case HostCauseKind::kDescheduled: break;

@@ -283,6 +283,33 @@ TEST_CASE("an engine's idle time around its replays is told, a loop of one's own
   CHECK(Analyze(Replays(80, "loop.py(1): run")).Find("cpu_idle", "replay_gap") == nullptr);
 }
 
+TEST_CASE("idle time before a replay and idle time inside it are told apart") {
+  constexpr const char* kEngine = "sglang/srt/managers/scheduler.py(10): run_batch";
+  // Behind three kernels of ten the GPU runs dry, as the call that launches them goes on.
+  const auto stalled = [](double before_us, double inside_us) {
+    TraceText text;
+    for (int i = 0; i < 20; ++i) {
+      double at = i * (1000 + before_us + inside_us);
+      text.Python(kEngine, at, before_us + 400);
+      at += before_us;
+      text.Runtime("hipGraphLaunch", at - 20, 320 + inside_us, i + 1);
+      for (int k = 0; k < 10; ++k)
+        text.Kernel("k", at + 100 * k + (k < 3 ? 0 : inside_us), 100, i + 1);
+    }
+    return Analyze(text);
+  };
+  const Analyzed both = stalled(60, 60);
+  const HostCause& cause = *HostFinding(both, "replay_gap", HostCauseKind::kReplayGap).host;
+  CHECK(cause.inside_ms == doctest::Approx(cause.idle_ms / 2).epsilon(0.1));
+  const auto launch =
+      std::find_if(cause.places.begin(), cause.places.end(),
+                   [](const HostPlace& place) { return place.name == "hipGraphLaunch"; });
+  REQUIRE(launch != cause.places.end());
+  CHECK(launch->idle_ms == cause.inside_ms);
+  const Analyzed before = stalled(80, 0);
+  CHECK(HostFinding(before, "replay_gap", HostCauseKind::kReplayGap).host->inside_ms == 0);
+}
+
 TEST_CASE("the host waits for data") {
   const Analyzed one = Analyze(Batches(true));
   const Finding& finding = HostFinding(one, "data_loading", HostCauseKind::kSection);

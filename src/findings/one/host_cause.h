@@ -66,6 +66,7 @@ struct HostCause {
   bool once = false;              // most of it is in no steady step
   bool ramp = false;              // launches come late at the start of a step only
   double behind_ms = 0;           // of waits: idle time right behind them
+  double inside_ms = 0;           // of replays: idle time between their own kernels
   bool small_kernels = false;     // of waits: each with a few small kernels, which are late as well
   std::vector<HostPlace> places;  // the most time first
   std::vector<HostPlace> python;  // of a launch-bound host: what launches nothing, the most first

@@ -4,6 +4,7 @@
 #include <memory>
 #include <utility>
 
+#include "analysis/align/graph_capture.h"
 #include "findings/one/advice_rules.h"
 #include "findings/one/graph_capture.h"
 #include "findings/one/idle_ledger.h"
@@ -446,22 +447,52 @@ class HostFindingMaker {
     }
   }
 
+  struct ReplaysInScope {
+    IntervalSet<std::int64_t> spans;  // of GPU time, from first kernels to last ends
+    HostPlace place;                  // the calls that launch them
+  };
+
+  ReplaysInScope FindReplays() const {
+    const trace::EventStore& events = e_.trace.events();
+    ReplaysInScope found;
+    for (const auto& replay : analysis::FindReplayedGraphs(events, e_.trace.tree())) {
+      const trace::Event& launch = events[replay.launch];
+      if (replay.gpu.empty() || !e_.scope.Has(launch.ts_ns)) continue;
+      Interval<std::int64_t> span{events[replay.gpu.front()].ts_ns, 0};
+      for (const trace::EventIndex gpu : replay.gpu)
+        span.end = std::max(span.end, events[gpu].end_ns());
+      found.spans.push_back(span);
+      found.place.name = events.name(replay.launch);
+      ++found.place.count;
+      found.place.ms += MsOf(launch.dur_ns);
+    }
+    found.spans = Union(std::move(found.spans));
+    return found;
+  }
+
   // An engine that replays a graph a step: what is idle is the preparation of the next one, and
-  // what the replay itself waits for.
+  // what the replay itself waits for, while it is handed over. Where the host is ahead of the GPU
+  // neither shows.
   void ReplayGap() {
     if (!e_.context.IsServer()) return;
     HostCause cause;
     cause.kind = HostCauseKind::kReplayGap;
+    ReplaysInScope replays = FindReplays();
     IntervalSet<std::int64_t> gaps;
     for (const IdlePhase& phase : ledger_.phases) {
+      const auto idle = Union(phase.gaps);
+      const std::int64_t before_ns = Length(Subtract(idle, replays.spans));
+      const double before_ms = MsOf(before_ns);
       cause.idle_ms += phase.launch_ms + phase.sync_ms;
+      cause.inside_ms += MsOf(Length(idle) - before_ns);
       cause.count += phase.launches;
       gaps.insert(gaps.end(), phase.gaps.begin(), phase.gaps.end());
-      if (!phase.name.empty() && phase.launch_ms + phase.sync_ms > 0) {
-        cause.places.push_back(PlaceOf(phase));
-        cause.places.back().idle_ms += phase.sync_ms;
-      }
+      if (phase.name.empty() || before_ms <= 0) continue;
+      cause.places.push_back(PlaceOf(phase));
+      cause.places.back().idle_ms = before_ms;
     }
+    replays.place.idle_ms = cause.inside_ms;
+    if (cause.inside_ms > 0) cause.places.push_back(std::move(replays.place));
     const bool told = std::any_of(out_.begin(), out_.end(), [](const Finding& finding) {
       return finding.host->kind == HostCauseKind::kWaits;
     });
