@@ -275,6 +275,30 @@ TEST_CASE("a shortened annotation of a server is read; a label of a diffusion is
   CHECK_FALSE(WorkloadLine(image.analysis.workload).find("256") != std::string::npos);
 }
 
+TEST_CASE("decode steps of unlike batches are told as a range") {
+  const auto batch = [](int first, int second) {
+    Script server;
+    for (const int requests : {first, second}) {
+      server.Note(fmt::format("execute_context_0(0)_generation_{0}({0})", requests), 1);
+      server.Op("vllm::unified_attention_with_output", "paged_attention", 50,
+                "[[32,8,64],[32,1,64],[32,1,64],[32,8,64]]", kBf16, 4);
+    }
+    return Of(Analyze(server.text()), WorkloadPart::kBatch);
+  };
+  CHECK(batch(12, 30) == "12 to 30 requests");
+  CHECK(batch(30, 30) == "30 requests");
+}
+
+TEST_CASE("graphs are HIP's where the calls are, whatever the producer says of itself") {
+  const auto execution = [](const char* call) {
+    TraceText text;
+    text.Runtime(call, 0, 5, 1).Kernel("k", 10, 50, 1);
+    return Of(Analyze(text), WorkloadPart::kExecution);
+  };
+  CHECK(execution("hipGraphLaunch") == "HIP graph replay");
+  CHECK(execution("cudaGraphLaunch") == "CUDA graph replay");
+}
+
 TEST_CASE("a server's experts that are cut over ranks are told of, and claim nothing") {
   Script server;
   server.Note("execute_context_1(888_788544)_generation_0(0)", 3);
@@ -294,6 +318,48 @@ TEST_CASE("a server's experts that are cut over ranks are told of, and claim not
   CHECK_FALSE(finding->savings_ms.has_value());
   CHECK(BestWall(*finding) == nullptr);
   CHECK(cut(Analyze(server.text())) == nullptr);  // one rank has whole experts
+}
+
+// Six layers of a server, with the two products of their experts.
+TraceText CutExperts(const char* weights) {
+  TraceText text;
+  text.Annotation("execute_context_1(888_788544)_generation_0(0)", 0, 6000);
+  std::int64_t link = 1;
+  for (double at = 10; at < 3000; at += 500) {
+    text.Op("vllm::moe_forward", at, 40, Shapes("[[888,3072],[888,128]]", kBf16));
+    for (const bool gated : {true, false}) {
+      text.Runtime("cudaLaunchKernel", at + (gated ? 1 : 5), 1, link)
+          .Kernel(fmt::format("bmm_Bfloat16_{}MxE4m3_Fp32_t128x16x256_s3_transOut_{}_dynBatch_",
+                              weights, gated ? "swiGlu" : "tma"),
+                  at + (gated ? 50 : 150), gated ? 90 : 60, link, 7,
+                  fmt::format("\"grid\":[{},342,1]", gated ? 8 : 24));
+      ++link;
+    }
+    text.OpWithKernel("vllm::all_reduce", at + 60, 20, "multimem_all_reduce_kernel", at + 220, 30,
+                      link++, Shapes("[[888,2880]]", kBf16, 1));
+  }
+  return text;
+}
+
+TEST_CASE("of cut experts whose weights alone are known the rate is told, and no saving") {
+  const auto told = [](const char* weights) {
+    const Analyzed one =
+        AnalyzeJson(JsonWith(CutExperts(weights), R"("distributedInfo":{"rank":0,"world_size":8})"),
+                    perf::FindPlatform("B200"));
+    std::string text;
+    for (const Finding& finding : one.analysis.findings) {
+      if (finding.subject.find("moe_forward") != std::string::npos) text += "op ";
+      if (finding.rule != Pattern::kCutExperts) continue;
+      text += "cut ";
+      for (const Fact& fact : finding.patterns.front().facts)
+        text += fact.key == "tb_s_achieved" ? "rate " : "";
+    }
+    return text;
+  };
+  CHECK(told("MxE2m1").find("cut rate") != std::string::npos);
+  CHECK(told("MxE2m1").find("op") == std::string::npos);
+  CHECK(told("Int4").find("cut") != std::string::npos);
+  CHECK(told("Int4").find("rate") == std::string::npos);
 }
 
 TEST_CASE("before PyTorch 2 a function of the compiler's name is a program's own") {

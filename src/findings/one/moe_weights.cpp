@@ -16,10 +16,7 @@ namespace {
 
 using trace::EventIndex;
 
-// With more rows an expert, the products may be bound by their FLOPs.
-constexpr double kFewRowsOfExpert = 16;
-
-// One grouped product: "_matmul_ogs_NNT_bf16xbf16xmxfp4_16x128x256x1_swiglu".
+// One grouped product.
 struct GroupedProduct {
   double weight_bytes = 0;  // of an element, scales included
   std::int64_t rows = 0;    // of a tile
@@ -65,7 +62,8 @@ std::optional<std::int64_t> GridBlocksOf(const trace::EventStore& events, EventI
 
 namespace {
 
-std::optional<GroupedProduct> GroupedProductOf(const trace::EventStore& events, EventIndex kernel) {
+// Triton's kernels: "_matmul_ogs_NNT_bf16xbf16xmxfp4_16x128x256x1_swiglu".
+std::optional<GroupedProduct> TritonProductOf(const trace::EventStore& events, EventIndex kernel) {
   constexpr std::string_view kBegin = "_matmul_ogs_";
   const std::string_view name = events.name(kernel);
   if (!name.starts_with(kBegin)) return std::nullopt;
@@ -86,6 +84,56 @@ std::optional<GroupedProduct> GroupedProductOf(const trace::EventStore& events, 
   product.blocks = *blocks;
   product.gated = name.ends_with("glu");
   return product;
+}
+
+// The type that a list of types written together begins with: "MxE2m1MxE4m3".
+std::optional<double> BytesOfFirst(std::string_view types) {
+  constexpr double kMxScale = 1.0 / 32;
+  constexpr double kNvScale = 1.0 / 16;
+  constexpr std::pair<std::string_view, double> kKnown[] = {{"MxE2m1", 0.5 + kMxScale},
+                                                            {"MxE4m3", 1 + kMxScale},
+                                                            {"E2m1", 0.5 + kNvScale},
+                                                            {"E4m3", 1},
+                                                            {"Bfloat16", 2},
+                                                            {"Fp16", 2}};
+  for (const auto& [name, bytes] : kKnown) {
+    if (types.starts_with(name)) return bytes;
+  }
+  return std::nullopt;
+}
+
+// TensorRT-LLM's kernels:
+// "bmm_Bfloat16_MxE2m1MxE4m3_Fp32_t128x16x256u2_..._transOut_..._dynBatch_". Their results are
+// transposed where rows are few: the first operand is the weights then.
+std::optional<GroupedProduct> TensorRtProductOf(const trace::EventStore& events,
+                                                EventIndex kernel) {
+  const std::string_view name = events.name(kernel);
+  const auto has = [&](std::string_view part) { return name.find(part) != name.npos; };
+  if (!name.starts_with("bmm_") || !has("_transOut_") || !has("_dynBatch_")) return std::nullopt;
+  const auto parts = PartsBetween(name, '_', 6);
+  if (parts.size() < 6 || !parts[4].starts_with("t")) return std::nullopt;
+  const auto tile = PartsBetween(parts[4].substr(1), 'x', 3);
+  if (tile.size() != 3) return std::nullopt;
+  const auto bytes = BytesOfFirst(parts[2]);
+  const auto columns = ParseInt(tile[0]);
+  const auto rows = ParseInt(tile[1]);
+  const auto blocks = GridBlocksOf(events, kernel);
+  if (!bytes || !blocks || !rows || !columns || *rows <= 0 || *columns <= 0) return std::nullopt;
+  return GroupedProduct{*bytes, *rows, *columns, ContainsNoCase(name, "glu_"), *blocks};
+}
+
+std::optional<GroupedProduct> GroupedProductOf(const trace::EventStore& events, EventIndex kernel) {
+  const auto product = TritonProductOf(events, kernel);
+  return product ? product : TensorRtProductOf(events, kernel);
+}
+
+// With more rows an expert, the products may be bound by their FLOPs.
+double FewRowsOfExpert(const perf::Platform& platform, double weight_bytes) {
+  constexpr double kFarFromRidge = 0.5;
+  const auto most = perf::CeilingFor(platform, "matrix_bf16");
+  if (!most || !platform.mem_bw_gbps) return 0;
+  const double flops_a_byte = most->tflops * 1000 / *platform.mem_bw_gbps;
+  return kFarFromRidge * flops_a_byte * weight_bytes / 2;
 }
 
 // The sizes of the op's operands: rows and width of what comes in, and the number of experts as the
@@ -120,7 +168,7 @@ struct ExpertReads {
 // The weights that one call reads. The second product has as many columns as the input, so
 // that its grid tells how many tiles of rows there are, and these tell the columns of the first.
 std::optional<ExpertReads> ReadsOf(const GroupedProduct& up, const GroupedProduct& down,
-                                   const ExpertSizes& sizes) {
+                                   const ExpertSizes& sizes, const perf::Platform& platform) {
   const auto width = static_cast<double>(sizes.width);
   const auto experts = static_cast<double>(sizes.experts);
   const std::int64_t across = (sizes.width + down.columns - 1) / down.columns;
@@ -134,7 +182,7 @@ std::optional<ExpertReads> ReadsOf(const GroupedProduct& up, const GroupedProduc
       row_tiles < sizes.experts
           ? static_cast<double>(row_tiles)
           : static_cast<double>((row_tiles - sizes.experts) * up.rows + sizes.experts);
-  if (rows > kFewRowsOfExpert * experts) return std::nullopt;
+  if (rows > FewRowsOfExpert(platform, up.weight_bytes) * experts) return std::nullopt;
   const double hit = experts * (1 - std::pow(1 - 1 / experts, rows));
   const auto columns = static_cast<double>(up.blocks / row_tiles * up.columns);
   const double weights = hit * width * columns;
@@ -143,6 +191,7 @@ std::optional<ExpertReads> ReadsOf(const GroupedProduct& up, const GroupedProduc
 }
 
 std::optional<ExpertReads> ExpertReadsOf(const Calls& calls, const analysis::WorkCall& call) {
+  if (calls.platform == nullptr) return std::nullopt;
   const trace::EventStore& events = calls.events();
   std::vector<GroupedProduct> products;
   for (const EventIndex kernel : call.kernels) {
@@ -151,7 +200,7 @@ std::optional<ExpertReads> ExpertReadsOf(const Calls& calls, const analysis::Wor
   const auto sizes = ExpertSizesOf(events, call.op);
   if (products.size() != 2 || !sizes) return std::nullopt;
   const std::size_t up = products[0].gated ? 0 : 1;
-  return ReadsOf(products[up], products[1 - up], *sizes);
+  return ReadsOf(products[up], products[1 - up], *sizes, *calls.platform);
 }
 
 void RateByWeights(const Calls& calls, Operation* o) {
@@ -183,7 +232,7 @@ Fact WordsFact(std::string key, std::string words) {
 void AddExpertReads(const Calls& calls, EventIndex down, double up_us, double down_us,
                     Cause* cause) {
   const auto reads = ExpertReadsOf(calls, calls.calls[calls.call_of[down]]);
-  if (!reads || calls.platform == nullptr || !calls.platform->mem_bw_gbps) return;
+  if (!reads || !calls.platform->mem_bw_gbps) return;
   constexpr double kReached = 0.8;  // of the bandwidth
   const double bytes_a_us = kReached * *calls.platform->mem_bw_gbps * 1000;
   const double floor_us = (reads->up_bytes + reads->down_bytes) / bytes_a_us;

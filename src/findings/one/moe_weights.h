@@ -1,7 +1,8 @@
 // What a mixture of experts has to read at least: the weights of the experts that its rows go to.
 //
-// Ops that run all of it are recorded without the weights' sizes. Grouped products of Triton's
-// kernels tell them: the tiles stand in the kernels' names, their number in the grids.
+// Ops that run all of it are recorded without the weights' sizes. Grouped products of Triton's and
+// TensorRT-LLM's kernels tell them: the tiles stand in the kernels' names, their number in the
+// grids.
 #pragma once
 
 #include <cstdint>

@@ -243,7 +243,10 @@ constexpr RuleRow kRows[] = {
     {Pattern::kCutExperts,
      "A server whose mixture of experts is cut by tensor parallelism: each rank holds a slice of "
      "every expert",
-     "on slices of the experts, 1/{ranks} of each on every rank, which kernels pad to whole tiles",
+     "on slices of the experts, 1/{ranks} of each on every rank, which kernels pad to whole "
+     "tiles[[: padded weights are read at {tb_s_achieved}, {bandwidth_percent} of the bandwidth, "
+     "if "
+     "routing is even]]",
      "",
      "Start {setting}. Each rank then holds whole experts, whose sizes fill tiles; tokens are "
      "exchanged instead of sums, and which is faster only a run with both tells.",

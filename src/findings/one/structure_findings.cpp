@@ -277,16 +277,19 @@ class TraceStructures {
   // ---- experts
 
   // Nothing tells what whole experts would save, so the finding claims nothing; the time of their
-  // operations stays to be judged by others.
+  // operations stays to be judged by others, unless only the reading of their weights is known: for
+  // that this is the advice.
   void CutExperts() {
     if (!context_.IsServer() || context_.cut_experts < 2) return;
     std::vector<EventIndex> gpu;
+    std::vector<Operation*> rated;
     double us = 0;
-    for (const CategoryAnalysis& category : categories_) {
+    for (CategoryAnalysis& category : categories_) {
       if (category.kind != Kind::kMoe) continue;
-      for (const Operation& o : category.operations) {
+      for (Operation& o : category.operations) {
         gpu.insert(gpu.end(), o.gpu.begin(), o.gpu.end());
         us += o.gpu_us;
+        if (!o.has_model && o.efficiency.tb_per_s && !o.cause) rated.push_back(&o);
       }
     }
     if (gpu.empty() || 100 * us < limits::kExpertShare * calls_.computation_us) return;
@@ -294,9 +297,17 @@ class TraceStructures {
                           : context_.engine == Engine::kSglang
                               ? "SGLang with --ep-size"
                               : "TensorRT-LLM with moe_expert_parallel_size";
-    Finding f = StructureFinding(
-        calls_, Pattern::kCutExperts, "Experts", "expert layers", std::move(gpu), {0, 0, 0}, {},
-        {StructureCount("ranks", context_.cut_experts), StructureWords("setting", setting)});
+    std::vector<Fact> facts = {StructureCount("ranks", context_.cut_experts),
+                               StructureWords("setting", setting)};
+    for (Operation* o : rated)
+      o->claimed = true;
+    if (rated.size() == 1) {
+      const Efficiency& e = rated.front()->efficiency;
+      facts.push_back(NumberFact("tb_s_achieved", *e.tb_per_s, "TB/s"));
+      facts.push_back(NumberFact("bandwidth_percent", *e.percent, "%"));
+    }
+    Finding f = StructureFinding(calls_, Pattern::kCutExperts, "Experts", "expert layers",
+                                 std::move(gpu), {0, 0, 0}, {}, std::move(facts));
     f.change_a.reset();
     f.savings_ms.reset();
     f.path_a.clear();
