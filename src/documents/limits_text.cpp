@@ -8,6 +8,7 @@
 #include "documents/base_text.h"
 #include "documents/markdown_text.h"
 #include "documents/prose.h"
+#include "findings/one/quality_scope.h"
 
 namespace jarvis::documents {
 namespace {
@@ -131,7 +132,7 @@ class LimitFinder {
     const auto& all = in_.quality;
     const bool none = std::any_of(all.begin(), all.end(), is("no_stacks"));
     const bool told = std::any_of(all.begin(), all.end(), is("silent_host"));
-    if (!none || told || in_.findings.empty()) return;
+    if (!none || told || in_.findings.empty() || findings::IsOfStart(in_)) return;
     Add("No Python frames are recorded, so no recommendation has a line of code. Record next: one "
         "more short run with `with_stack=True`.");
   }

@@ -7,6 +7,7 @@
 
 #include "documents/limits_text.h"
 #include "documents/markdown_text.h"
+#include "findings/one/quality_absent.h"
 #include "findings/one/quality_scope.h"
 
 namespace jarvis::documents {
@@ -17,10 +18,20 @@ constexpr std::size_t kLinesTold = 5;
 // Percent by which the replay of an unchanged trace may be off before it limits what is said.
 constexpr double kReplayOff = 2;
 
+std::string QualityLine(const findings::Quality& one) {
+  std::string text = "- " + CellOfText(one.text);
+  if (!one.consequence.empty()) text += " " + CellOfText(one.consequence);
+  if (!one.record.empty()) text += " Record next: " + CellOfText(one.record) + ".";
+  return text + "\n";
+}
+
 }  // namespace
 
 std::string TrustList(const findings::Analysis& analysis) {
   std::string text;
+  for (const findings::Quality& one : analysis.quality) {
+    if (one.code == findings::kNotRecorded) text += QualityLine(one);
+  }
   const findings::WallBase& wall = analysis.wall;
   if (analysis.cpu) {
     text +=
@@ -39,13 +50,8 @@ std::string TrustList(const findings::Analysis& analysis) {
     text += "- " + limit + "\n";
   const auto bearing = findings::BearingQualities(analysis);
   const std::size_t told = std::min(kQualitiesTold, kLinesTold - limits.size());
-  for (std::size_t i = 0; i < std::min(told, bearing.size()); ++i) {
-    const findings::Quality& one = *bearing[i];
-    text += "- " + CellOfText(one.text);
-    if (!one.consequence.empty()) text += " " + CellOfText(one.consequence);
-    if (!one.record.empty()) text += " Record next: " + CellOfText(one.record) + ".";
-    text += "\n";
-  }
+  for (std::size_t i = 0; i < std::min(told, bearing.size()); ++i)
+    text += QualityLine(*bearing[i]);
   return text;
 }
 

@@ -7,6 +7,7 @@
 #include <doctest/doctest.h>
 #include <fmt/format.h>
 
+#include "findings/one/quality_absent.h"
 #include "findings/one/quality_scope.h"
 #include "findings/one/thresholds.h"
 #include "support/analyzed.h"
@@ -225,6 +226,56 @@ TEST_CASE("a server's single step tells no period, several do") {
   CHECK(one.Quality("engine_step")->text.find("holds no sampling") != std::string::npos);
   CHECK(one.Quality("one_pass") == nullptr);
   CHECK(Analyze(server(3)).Quality("engine_step") == nullptr);
+}
+
+// A copy of so many bytes, asked for at `at`.
+void Copy(TraceText* text, std::string_view name, double at, int bytes, int correlation) {
+  text->Runtime("cudaMemcpyAsync", at, 3, correlation);
+  text->Raw(fmt::format(R"({{"ph":"X","cat":"gpu_memcpy","name":"{}","pid":0,"tid":7,"ts":{},)"
+                        R"("dur":1,"args":{{"correlation":{},"stream":7,"bytes":{}}}}})",
+                        name, at + 9200, correlation, bytes));
+}
+
+TEST_CASE("what of the workload is not recorded is told, and what is there is not") {
+  const auto absent = [](const Analyzed& one) {
+    const Quality* q = one.Quality(kNotRecorded);
+    return q == nullptr ? std::string() : q->text;
+  };
+  CHECK(absent(Analyze(Passes(1))) ==
+        "Not in this recording: input preparation and reading results back (nothing is copied "
+        "from or to the host); a second step (no spread is known).");
+  const auto copies = [](int back) {
+    return [back](TraceText* text) {
+      Copy(text, "Memcpy HtoD (Pageable -> Device)", 80, 4096, 70);
+      Copy(text, "Memcpy DtoH (Device -> Pageable)", 90, back, 71);
+    };
+  };
+  CHECK(absent(Analyze(Passes(3, copies(4000)))).empty());
+  // A flag that the program asks for is no result.
+  CHECK(absent(Analyze(Passes(3, copies(1)))) ==
+        "Not in this recording: reading results back (only single values are copied to the "
+        "host).");
+  const Analyzed backward = Analyze(Passes(3, [&](TraceText* text) {
+    copies(4000)(text);
+    text->Op("autograd::engine::evaluate_function: ReluBackward0", 8000, 40);
+  }));
+  CHECK(absent(backward).find("an optimizer (gradients are made") != std::string::npos);
+  CHECK(backward.Quality(kNotRecorded)->record == "a step with its optimizer");
+}
+
+TEST_CASE("where the GPU hardly works its rates and stacks limit nothing that is said") {
+  const auto bears = [](const Analyzed& one, std::string_view code) {
+    for (const Quality* q : BearingQualities(one.analysis)) {
+      if (q->code == code) return true;
+    }
+    return false;
+  };
+  TraceText idle;
+  idle.Annotation("ProfilerStep#1", 0, 10'000);
+  idle.OpWithKernel("aten::relu", 10, 50, "k", 70, 300.25, 1);
+  idle.OpWithKernel("aten::relu", 9000, 50, "k", 9060, 300.25, 2);
+  CHECK_FALSE(bears(Analyze(idle, ""), "no_platform"));
+  CHECK(bears(Analyze(Passes(1), ""), "no_platform"));
 }
 
 }  // namespace

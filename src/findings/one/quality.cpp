@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "findings/one/enum_text.h"
+#include "findings/one/quality_absent.h"
 #include "findings/one/quality_analysis.h"
 #include "findings/one/quality_parts.h"
 #include "findings/one/quality_recording.h"
@@ -79,6 +80,7 @@ Result<QualityList> JudgeQuality(const session::LoadedTrace& trace, const Analys
   QualityList list = *of_trace;
   AddAnalysisQualities(trace, analysis, &list);
   AddScopeQualities(trace, analysis, &list);
+  AddAbsentParts(trace, analysis, &list);
   SortQualities(&list);
   return list;
 }

@@ -209,20 +209,25 @@ bool HostMatters(const Analysis& analysis) {
 }
 
 // How much of what is said may be wrong for it, in percent; below 0.5 it is not told.
-double BearingOf(const Quality& q, const Analysis& analysis) {
+double BearingOf(const Quality& q, const Analysis& analysis, bool of_start) {
   constexpr double kFirst = 1000;
   constexpr double kOutside = 2;
+  constexpr double kDispatchBears = 5;  // percent of the base, at most
   if (q.severity == Severity::kHard) return kFirst;
   const double share = (q.percent.value_or(0) + q.percent_high.value_or(q.percent.value_or(0))) / 2;
   if (q.code == "profiler_events") return HostMatters(analysis) && share >= kBears / 2 ? share : 0;
   if (q.code == "dispatch_in_durations")
-    return q.percent_high.value_or(0) >= kBears ? q.percent_high.value_or(0) / 4 : 0;
+    return q.percent_high.value_or(0) >= kDispatchBears ? q.percent_high.value_or(0) / 4 : 0;
   // What lies outside of the steps that shares are of.
   if (q.code == "unlinked_gpu_work" || q.code == "unrecorded_gpu_work" ||
       q.code == "work_before_launch")
     return share >= kBears ? kOutside : 0;
-  if (q.code == "no_platform" || q.code == "other_device") return 10;
-  if (q.code == "silent_host") return q.value.value_or(0);
+  // A finding of its own tells of both.
+  const bool once = q.code == "first_calls" || q.code == "allocator_growth";
+  if (once && of_start && !analysis.findings.empty() && analysis.findings.front().one_off) return 0;
+  if (q.code == "other_device") return 10;
+  if (q.code == "no_platform") return of_start ? 0 : 10;
+  if (q.code == "silent_host") return of_start ? 0 : q.value.value_or(0);
   if (q.code == "gpu_graph_replay") return q.severity == Severity::kWarning ? 12 : 0;
   if (q.code == "engine_step") return 9;
   // That one is recorded stands above; that it is a cold one does not.
@@ -238,10 +243,18 @@ void AddScopeQualities(const session::LoadedTrace& trace, const Analysis& analys
   ScopeQualities(trace, analysis, list).Run();
 }
 
+bool IsOfStart(const Analysis& analysis) {
+  constexpr double kHardly = 10;  // percent of the base
+  if (!analysis.findings.empty() && analysis.findings.front().one_off) return true;
+  const double busy = static_cast<double>(analysis.base.balance.busy_ns()) / 1e6;
+  return !analysis.cpu && analysis.base.Percent(busy) < kHardly;
+}
+
 std::vector<const Quality*> BearingQualities(const Analysis& analysis) {
   std::vector<std::pair<double, const Quality*>> order;
+  const bool of_start = IsOfStart(analysis);
   for (const Quality& one : analysis.quality) {
-    const double bearing = BearingOf(one, analysis);
+    const double bearing = BearingOf(one, analysis, of_start);
     if (bearing >= 0.5) order.emplace_back(-bearing, &one);
   }
   std::stable_sort(order.begin(), order.end(),

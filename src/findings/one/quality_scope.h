@@ -12,6 +12,10 @@ namespace jarvis::findings {
 void AddScopeQualities(const session::LoadedTrace& trace, const Analysis& analysis,
                        std::vector<Quality>* list);
 
+// What a GPU could do, and where Python stands, changes no decision: the GPU hardly works, or what
+// happens once comes first.
+bool IsOfStart(const Analysis& analysis);
+
 // Those that a reader has to know before any figure of this analysis, what weighs most first.
 std::vector<const Quality*> BearingQualities(const Analysis& analysis);
 

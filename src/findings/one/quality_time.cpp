@@ -271,8 +271,11 @@ class TimeQualities {
     if (q.percent.value_or(0) < kToldFrom) return;
     q.code = "first_calls";
     q.severity = Matters(q) ? Severity::kWarning : Severity::kNote;
-    q.text = fmt::format("{} ms are {} first calls that load code or set libraries up{}: {}.",
-                         Of(ms), calls.size(), StepsWith(calls), Longest(calls));
+    const std::string what =
+        calls.size() == 1
+            ? std::string("a first call that loads code or sets a library up")
+            : fmt::format("{} first calls that load code or set libraries up", calls.size());
+    q.text = fmt::format("{} ms are {}{}: {}.", Of(ms), what, StepsWith(calls), Longest(calls));
     q.count = calls.size();
     q.first_uid = events_[calls.front().call].uid;
     q.consequence = "What runs first looks slow" + UsuallyTakes(calls.front()) + ".";
@@ -365,7 +368,7 @@ class TimeQualities {
         t.touching, t.neighbours, Of(share));
     if (floor) {
       text += fmt::format(
-          "; none is much shorter than {} us, so dispatch is up to {} ms of {} "
+          "; 98 % of them all take {} us or more, so dispatch is up to {} ms of {} "
           "kernels",
           Of(t.floor_us), Of(t.bound_ms()), t.kernels);
     }

@@ -1,0 +1,157 @@
+#include "findings/one/quality_absent.h"
+
+#include <algorithm>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "base/text.h"
+#include "findings/one/analysis.h"
+#include "session/trace_frames.h"
+
+namespace jarvis::findings {
+namespace {
+
+constexpr std::size_t kPartsTold = 5;
+// A flag or one number: what a program asks the GPU for on its way, and no result of a batch.
+constexpr double kSingleValueBytes = 16;
+
+class AbsentParts {
+ public:
+  AbsentParts(const session::LoadedTrace& trace, const Analysis& analysis,
+              const std::vector<Quality>& list)
+      : trace_(trace), in_(analysis), list_(list) {}
+
+  std::vector<std::string> Run() {
+    if (in_.totals.has_gpu_work) {
+      InputsAndResults();
+      SecondStep();
+    }
+    Optimizer();
+    OtherRanks();
+    if (in_.cpu) {
+      parts_.emplace_back("how many threads and cores the ops had");
+      records_.emplace_back("torch.get_num_threads() and the cores of a rank");
+    } else {
+      OtherSizes();
+    }
+    if (parts_.size() > kPartsTold) parts_.resize(kPartsTold);
+    return parts_;
+  }
+  std::string Record() const { return fmt::format("{}", fmt::join(records_, "; ")); }
+
+ private:
+  bool Said(std::string_view code) const {
+    return std::any_of(list_.begin(), list_.end(),
+                       [&](const Quality& one) { return one.code == code; });
+  }
+  const std::string& Value(WorkloadPart part) const { return in_.workload[part].value; }
+  bool MakesGradients() const {
+    const std::string& phase = Value(WorkloadPart::kPhase);
+    return phase.starts_with("training") || phase.starts_with("forward and backward");
+  }
+
+  // Absent: no copy that way.
+  const CopyGroup* CopiesOf(CopyDirection direction) const {
+    for (const CopyGroup& group : in_.multi_kernel.copies) {
+      if (group.direction == direction && group.count > 0) return &group;
+    }
+    return nullptr;
+  }
+
+  void InputsAndResults() {
+    const CopyGroup* results = CopiesOf(CopyDirection::kToHost);
+    const bool inputs = CopiesOf(CopyDirection::kToDevice) != nullptr;
+    // What a server reads back of one request is a single value, too.
+    const bool single = results != nullptr && results->bytes && !in_.context.IsServer() &&
+                        *results->bytes <= kSingleValueBytes * static_cast<double>(results->count);
+    // Training reads back a loss at most.
+    const bool back = MakesGradients() || (results != nullptr && !single);
+    if (!inputs && !back) {
+      parts_.push_back(
+          fmt::format("input preparation and reading results back (nothing is copied from {})",
+                      single ? "the host, to it only single values" : "or to the host"));
+    } else if (!inputs) {
+      parts_.emplace_back("input preparation (nothing is copied from the host)");
+    } else if (!back) {
+      parts_.push_back(fmt::format("reading results back ({} copied to the host)",
+                                   single ? "only single values are" : "nothing is"));
+    }
+    if (!inputs || !back) whole_ = true;
+  }
+
+  void SecondStep() {
+    const auto& steps = in_.frames->frames.steps;
+    constexpr double kMuch = 10;  // percent of the base
+    if (in_.base.count == 1 && steps.size() <= 1 && !Said("engine_step")) {
+      const bool cold = in_.wall.known && in_.base.Percent(in_.wall.first_calls_ms) >= kMuch;
+      parts_.push_back(
+          cold ? "a step without first calls"
+               : fmt::format("a second {} (no spread is known)", steps.empty() ? "pass" : "step"));
+      several_ = true;
+    }
+    if (!whole_ && !several_) return;
+    const char* unit = steps.empty() ? "passes" : "steps";
+    std::string text = several_ ? fmt::format("three {} or more after warm-up", unit)
+                                : fmt::format("the same {}", unit);
+    if (whole_) text += ", from their inputs to their results";
+    records_.push_back(std::move(text));
+  }
+
+  void Optimizer() {
+    if (Value(WorkloadPart::kPhase).find("no optimizer") == std::string::npos) return;
+    parts_.emplace_back("an optimizer (gradients are made, no weight is updated)");
+    records_.emplace_back("a step with its optimizer");
+  }
+
+  // Where communication takes a part of the step, a quality of its own says what it may be.
+  void OtherRanks() {
+    const std::int64_t world = trace_.trace().metadata.world_size.value_or(0);
+    if (world <= 1) return;
+    const bool told = std::any_of(list_.begin(), list_.end(), [](const Quality& one) {
+      return one.code == "one_rank" && one.percent.value_or(0) > 0;
+    });
+    if (told) return;
+    const bool collectives =
+        in_.multi_kernel.comm_count > 0 || (in_.cpu && !in_.cpu->collectives.empty());
+    parts_.push_back(fmt::format("the other {} of {} ranks ({})", world - 1, world,
+                                 collectives ? "waiting for a late one and transfer look alike"
+                                             : "whether they wait for this one"));
+    records_.emplace_back("the same steps of the fastest and the slowest rank");
+  }
+
+  void OtherSizes() {
+    const std::string& batch = Value(WorkloadPart::kBatch);
+    if (batch.empty() || MakesGradients()) return;
+    // Of a server's load all numbers count.
+    const std::string one = in_.context.IsServer() ? batch : batch.substr(0, batch.find(','));
+    parts_.push_back("other sizes than " + one);
+    records_.emplace_back("the smallest and the largest size in use");
+  }
+
+  const session::LoadedTrace& trace_;
+  const Analysis& in_;
+  const std::vector<Quality>& list_;
+  std::vector<std::string> parts_, records_;
+  bool whole_ = false;    // inputs or results lie outside
+  bool several_ = false;  // more steps are to be recorded
+};
+
+}  // namespace
+
+void AddAbsentParts(const session::LoadedTrace& trace, const Analysis& analysis,
+                    std::vector<Quality>* list) {
+  if (!analysis.totals.has_gpu_work && !analysis.cpu) return;
+  AbsentParts absent(trace, analysis, *list);
+  const std::vector<std::string> parts = absent.Run();
+  if (parts.empty()) return;
+  Quality& added = list->emplace_back();
+  added.code = kNotRecorded;
+  added.text = fmt::format("Not in this recording: {}.", fmt::join(parts, "; "));
+  added.record = absent.Record();
+}
+
+}  // namespace jarvis::findings
