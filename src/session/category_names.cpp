@@ -13,9 +13,12 @@ struct Alias {
 constexpr Alias kAliases[] = {
     {"convolution", "conv_*"},
     {"conv", "conv_*"},
+    {"conv", "convolution"},
     {"batchnorm", "norm_*"},
+    {"batchnorm", "batch_norm*"},
     {"batchnorm", "rmsnorm"},
     {"norm", "norm_*"},
+    {"norm", "batch_norm*"},
     {"norm", "rmsnorm"},
     {"sdpa", "sdpa_*"},
     {"sdpa", "inferenceattention"},

@@ -5,6 +5,7 @@
 
 #include <doctest/doctest.h>
 
+#include "findings/one/kernel_categories.h"
 #include "support/analyzed.h"
 
 namespace jarvis::findings {
@@ -41,8 +42,12 @@ TEST_CASE("without ops kernels have a category, and rules go by their names") {
   const Analyzed one = Analyze(Convolutions(false));
   CHECK(HasRule(one, Pattern::kLayoutKernels));
   CHECK(HasRule(one, Pattern::kPlanarBatchNorm));
-  CHECK(one.analysis.FindCategory("conv_fwd") != nullptr);
+  CHECK(one.analysis.FindCategory("conv_forward") != nullptr);
+  CHECK(one.analysis.FindCategory("batch_norm_forward") != nullptr);
+  CHECK(one.analysis.FindCategory("layout_transposes") != nullptr);
   CHECK(one.analysis.FindCategory("other") == nullptr);
+  CHECK(one.analysis.workload[WorkloadPart::kComponents].value ==
+        "20 convolutions, 20 batch norms");
   for (const Finding& finding : one.analysis.findings)
     CHECK(finding.subject.find("LaunchKernel") == std::string::npos);
 }
@@ -52,6 +57,18 @@ TEST_CASE("with ops, or of other transposes, the names alone are no finding") {
   CHECK_FALSE(HasRule(ops, Pattern::kLayoutKernels));
   CHECK_FALSE(HasRule(ops, Pattern::kPlanarBatchNorm));
   CHECK_FALSE(HasRule(Analyze(Convolutions(false, "transpose_rows")), Pattern::kLayoutKernels));
+}
+
+TEST_CASE("a kernel's name tells the direction, or there is none") {
+  CHECK(CategoryByName("igemm_wrw_gtcx2_nhwc_bf16") == kConvBackwardWeights);
+  CHECK(CategoryByName("igemm_bwd_gtcx2_nhwc_bf16") == kConvBackwardData);
+  CHECK(CategoryByName("sm80_xmma_fprop_implicit_gemm_bf16") == kConvForward);
+  CHECK(CategoryByName("implicit_convolve_sgemm") == "convolution");
+  CHECK(CategoryByName("void at::native::batch_norm_backward_kernel<float>()") ==
+        kBatchNormBackward);
+  CHECK(CategoryByName("SubTensorOpWithCastTensor1d") == "fills and casts");
+  CHECK(CategoryByName("my_kernel").empty());
+  CHECK(WithoutDirection("CONV_fwd") == "convolution");
 }
 
 }  // namespace

@@ -143,7 +143,8 @@ class Analyzer {
     for (const CategoryAnalysis& category : out_.categories) {
       context.sync_calls += category.sync_calls;
       context.foreach_optimizer = context.foreach_optimizer || category.key == "multi_tensor_apply";
-      context.training = context.training || category.key.ends_with("_bwd");
+      context.training = context.training || category.key.ends_with("_bwd") ||
+                         category.key.find("_backward") != std::string::npos;
       context.compiled =
           context.compiled || (category.kind == Kind::kTriton && category.calls >= kCompiledCalls);
     }

@@ -19,7 +19,7 @@ Kind KindOf(std::string_view key) {
   if (key == "elementwise") return Kind::kElementwise;
   if (key.starts_with("sdpa") || key == "inferenceattention") return Kind::kSdpa;
   if (key == "reduce" || key == "softmax" || key == "pooling") return Kind::kReduce;
-  if (key.starts_with("norm") || key == "rmsnorm" || key == "batchnorm") return Kind::kNorm;
+  if (key.starts_with("norm") || key == "rmsnorm" || key.starts_with("batch")) return Kind::kNorm;
   if (key.starts_with("conv")) return Kind::kConvolution;
   if (key.starts_with("moe_comm")) return Kind::kCommunication;
   if (key == "moe_fused" || key == "moe_unfused" || key == "moe_aux") return Kind::kMoe;

@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "base/text.h"
+#include "findings/one/kernel_categories.h"
 #include "findings/one/moe_weights.h"
 #include "findings/one/structure_maker.h"
 
@@ -20,12 +21,6 @@ template <std::size_t kCount>
 bool HasAny(std::string_view name, const std::array<std::string_view, kCount>& parts) {
   return std::any_of(parts.begin(), parts.end(),
                      [&](std::string_view part) { return ContainsNoCase(name, part); });
-}
-
-bool IsLayoutKernel(std::string_view name) {
-  constexpr std::array<std::string_view, 5> kParts = {"batched_transpose", "nchwtonhwc",
-                                                      "nhwctonchw", "nchw2nhwc", "nhwc2nchw"};
-  return HasAny(name, kParts);
 }
 
 // Of a convolution in NHWC, around which tensors in NCHW are transposed.
@@ -75,7 +70,7 @@ class KernelFindingMaker {
     if (IsSmall(gpu)) return;
     std::string subject = fmt::format("{} transposes", gpu.size());
     out_.push_back(StructureFinding(
-        calls_, Pattern::kLayoutKernels, "Kernels by name", std::move(subject), std::move(gpu),
+        calls_, Pattern::kLayoutKernels, "layout transposes", std::move(subject), std::move(gpu),
         {0.6, 0.8, 1}, {{}, "most of them gone", "layout of convolution kernels"}, {}));
   }
 
@@ -86,7 +81,7 @@ class KernelFindingMaker {
     if (std::string few = FewBlocks(gpu); !few.empty())
       facts.push_back(StructureWords("few", std::move(few)));
     out_.push_back(StructureFinding(
-        calls_, Pattern::kPlanarBatchNorm, "Kernels by name", std::move(subject), std::move(gpu),
+        calls_, Pattern::kPlanarBatchNorm, "Batch norm", std::move(subject), std::move(gpu),
         {0.2, 0.4, 0.6}, {{}, "20 to 60 % less", "estimate: no other kernel of them in this trace"},
         std::move(facts)));
   }

@@ -15,6 +15,7 @@
 #include "analysis/host/runtime_calls.h"
 #include "analysis/tables/summary.h"
 #include "base/text.h"
+#include "findings/one/kernel_categories.h"
 #include "perf/model_rows.h"
 #include "perf/op_category.h"
 
@@ -62,16 +63,8 @@ std::string_view CategoryOfKernel(std::string_view kernel, std::string_view role
 
 // What a kernel outside of graphs is for, where no op tells it.
 std::string_view CategoryWithoutOps(std::string_view kernel, std::string_view role) {
-  constexpr std::pair<std::string_view, std::string_view> kCategories[] = {
-      {"igemm_", "CONV_fwd"},         {"batched_transpose", "CONV_fwd"},
-      {"SubTensorOp", "CONV_fwd"},    {"implicit_gemm", "CONV_fwd"},
-      {"elementwise", "elementwise"}, {"multi_tensor_apply", "multi_tensor_apply"},
-      {"reduce_kernel", "reduce"},
-  };
-  for (const auto& [part, category] : kCategories) {
-    if (ContainsNoCase(kernel, part)) return category;
-  }
-  return CategoryOfKernel(kernel, role);
+  const std::string_view named = CategoryByName(kernel);
+  return named.empty() ? WithoutDirection(CategoryOfKernel(kernel, role)) : named;
 }
 
 // The call's kernels that a graph launch replayed, or any launch in a recording without ops, where

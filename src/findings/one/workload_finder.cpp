@@ -1,6 +1,7 @@
 #include "findings/one/workload_finder.h"
 
 #include "findings/one/workload_facts.h"
+#include "findings/one/workload_kernels.h"
 #include "findings/one/workload_machine.h"
 #include "findings/one/workload_model.h"
 #include "findings/one/workload_phase.h"
@@ -14,6 +15,7 @@ Workload FindWorkload(const session::LoadedTrace& trace,
   const WorkloadSizes sizes = FindWorkloadSizes(facts);
   Workload workload;
   TellModel(facts, sizes, &workload);
+  TellKernels(facts, &workload);
   TellPhase(facts, sizes, &workload);
   TellMachine(facts, sizes, &workload);
   return workload;

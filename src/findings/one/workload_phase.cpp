@@ -217,7 +217,7 @@ class PhaseTeller {
            Ops({"_backward", "backward0", "backward1"}).count > 0 ||
            Notes({"## backward"}).count > 0 ||
            (!facts_.trace.recorded().cpu_ops &&
-            Kernels({"_backward", "_bwd_", "dgrad", "wgrad"}).count > 0);
+            Kernels({"_backward", "_bwd_", "dgrad", "wgrad", "_wrw_"}).count > 0);
   }
 
   // Parts of the forward pass run again in the backward pass.
@@ -238,7 +238,12 @@ class PhaseTeller {
     }
     if (Backward()) {
       const bool sees_host = facts_.trace.recorded().cpu_ops;
-      out_.Set(WorkloadPart::kPhase, sees_host ? "forward and backward, no optimizer" : "training",
+      // Many kernels update at once where an optimizer has them; one by one they have no name.
+      const bool updates = !sees_host && Kernels({"multi_tensor_apply"}).count > 0;
+      out_.Set(WorkloadPart::kPhase,
+               updates     ? "training"
+               : sees_host ? "forward and backward, no optimizer"
+                           : "forward and backward, no optimizer kernels",
                sees_host ? Certainty::kRecorded : Certainty::kInferred, "backward ops or kernels");
       return;
     }
