@@ -27,7 +27,8 @@ double MsOf(std::int64_t ns) {
 
 constexpr std::string_view kIdleInOps = "GPU idle, the host is in ops and launches";
 
-std::vector<BasePart> PartsOf(const analysis::Balance& all) {
+// `ops`: they were recorded, so that what is in none of them is something else.
+std::vector<BasePart> PartsOf(const analysis::Balance& all, bool ops) {
   return {
       {"Host, before the GPU's first work", MsOf(all.host_before_ns)},
       {"GPU computes", MsOf(all.computation_ns)},
@@ -36,7 +37,8 @@ std::vector<BasePart> PartsOf(const analysis::Balance& all) {
       {"GPU idle, the host loads code or takes memory", MsOf(all.idle_first_call_ns)},
       {"GPU idle, the host is in a call that waits for it", MsOf(all.idle_sync_ns)},
       {std::string(kIdleInOps), MsOf(all.idle_host_ops_ns)},
-      {"GPU idle, the host does something else", MsOf(all.idle_host_only_ns)},
+      {ops ? "GPU idle, the host does something else" : "GPU idle, the host is in no call recorded",
+       MsOf(all.idle_host_only_ns)},
       {"GPU at an earlier step's work, the host goes on", MsOf(all.beside_ns)},
       {"Host, after the GPU's last work", MsOf(all.after_ns)},
   };
@@ -120,9 +122,10 @@ std::string ApartText(const findings::Analysis& analysis) {
       if (why.empty()) why = step.odd_because;
     }
     const std::size_t count = frames.steps.size() - frames.steady_steps;
-    text += fmt::format(
-        "{}{} in {} ({})", text.empty() ? "" : ", ", Ms(MsOf(odd)),
-        count == 1 ? std::string("one odd step") : fmt::format("{} odd steps", count), why);
+    text +=
+        fmt::format("{}{} of {}{} ({})", text.empty() ? "" : ", ",
+                    count == 1 ? std::string("one odd step") : fmt::format("{} odd steps", count),
+                    Ms(MsOf(odd)), count == 1 ? "" : " together", why);
   }
   return text.empty() ? "" : " Left out: " + text + ".";
 }
@@ -153,6 +156,11 @@ std::optional<StepSpread> SpreadOf(const findings::Analysis& analysis) {
 }
 
 }  // namespace
+
+bool HasOps(const findings::Analysis& analysis) {
+  return std::none_of(analysis.quality.begin(), analysis.quality.end(),
+                      [](const auto& one) { return one.code == "no_cpu_ops"; });
+}
 
 std::string CallsTitle(const findings::Analysis& analysis) {
   return analysis.base.count <= 1 ? "Calls" : "Calls a " + analysis.base.unit;
@@ -227,11 +235,14 @@ std::string TogetherRange(const findings::Analysis& analysis) {
   return SumRange(analysis, TogetherMs(analysis));
 }
 
-std::string TogetherShare(const findings::Analysis& analysis) {
-  const findings::Range ms = TogetherMs(analysis);
+std::string SumShare(const findings::Analysis& analysis, const findings::Range& ms) {
   const std::string high = SavingShare(analysis, ms.high);
   if (ms.low == ms.high || !HasLowEnd(ms)) return high;
   return SavingShare(analysis, ms.low) + " to " + high;
+}
+
+std::string TogetherShare(const findings::Analysis& analysis) {
+  return SumShare(analysis, TogetherMs(analysis));
 }
 
 std::string AfterRange(const findings::Analysis& analysis, const findings::WallSaving& saving) {
@@ -375,7 +386,7 @@ std::vector<BasePart> BaseParts(const findings::Analysis& analysis) {
   std::vector<BasePart> parts;
   BasePart beside;
   double largest = 0;
-  for (BasePart& part : PartsOf(base.balance)) {
+  for (BasePart& part : PartsOf(base.balance, HasOps(analysis))) {
     if (base.Percent(part.ms) < kPartShown) {
       if (part.ms > largest) beside.name = part.name;
       largest = std::max(largest, part.ms);

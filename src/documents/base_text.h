@@ -31,8 +31,9 @@ std::string SavingShare(const findings::Analysis& analysis, double ms);
 std::string AfterRange(const findings::Analysis& analysis, const findings::WallSaving& saving);
 std::string AfterShare(const findings::Analysis& analysis, const findings::WallSaving& saving);
 
-// Of a sum of savings, with the low end that its parts have.
+// Of a sum of savings, with the low end that its parts have, and its share.
 std::string SumRange(const findings::Analysis& analysis, const findings::Range& ms);
+std::string SumShare(const findings::Analysis& analysis, const findings::Range& ms);
 // Of all recommendations: the sum of what each saves after those above it, never more than there
 // is, of all units; as text, and its share. REQUIRES: wall.together_ms.
 findings::Range TogetherMs(const findings::Analysis& analysis);
@@ -54,6 +55,8 @@ std::string MeasuredBound(const findings::Analysis& analysis, double ms);
 std::string LeftOut(const findings::Analysis& analysis);
 // Metric | Value: what that sentence and the one about all savings cite.
 std::string ToldTable(const findings::Analysis& analysis);
+// Whether ops were recorded: without them nobody knows what the host does between calls.
+bool HasOps(const findings::Analysis& analysis);
 // One sentence: how long a step is and what the GPU does of it.
 std::string BaseSentence(const findings::Analysis& analysis);
 // The exclusive parts of what the user waits for, in milliseconds of all its units; those too small

@@ -13,6 +13,7 @@
 #include "analysis/tables/summary.h"
 #include "documents/base_text.h"
 #include "documents/host_prose.h"
+#include "documents/impact_text.h"
 #include "documents/markdown_text.h"
 #include "documents/prose.h"
 #include "documents/report_parts.h"
@@ -130,6 +131,14 @@ std::string FindingCell(const findings::Analysis& analysis, const findings::Find
   return cell;
 }
 
+// ", the part of its 11.1 ms that nothing hides": of what runs beside other work, which costs
+// nothing; empty where that is next to nothing.
+std::string HiddenPart(const findings::Analysis& analysis, double ms, double exposed_ms) {
+  constexpr double kAll = 0.9;
+  if (exposed_ms >= kAll * ms) return "";
+  return fmt::format(", the part of its {} that nothing hides", EachMs(analysis, ms));
+}
+
 // The GPU's time by what is to be done about it: a finding's work is one row, whatever ops it
 // consists of. Adds the events that it is of to `told`.
 void AddFindings(const findings::Analysis& analysis, std::set<trace::EventIndex>* told,
@@ -147,9 +156,10 @@ void AddFindings(const findings::Analysis& analysis, std::set<trace::EventIndex>
                                    [&](trace::EventIndex e) { return told->count(e) == 0; });
     if (!fresh && !own.empty()) continue;  // a finding before it has all of it
     told->insert(own.begin(), own.end());
-    out->push_back({FindingCell(analysis, finding), finding.time_ms,
-                    finding.category != "multi_kernel", std::string(kAbsentText),
-                    finding.global_rank});
+    const bool moves = MovesData(finding);
+    const double ms = moves ? finding.exclusive_ms : finding.time_ms;
+    out->push_back({FindingCell(analysis, finding) + HiddenPart(analysis, finding.time_ms, ms), ms,
+                    !moves, std::string(kAbsentText), finding.global_rank});
   }
 }
 
@@ -171,7 +181,8 @@ void AddOperations(const findings::Analysis& analysis, std::size_t count,
     const int priority = PriorityOf(analysis, *op);
     // Of little that nobody is to change a rate says nothing.
     const bool rated = priority > 0 || analysis.base.Percent(OwnMs(*op)) >= kRateShown;
-    out->push_back({OperationCell(*op), OwnMs(*op), Computes(*op),
+    const double ms = Computes(*op) ? OwnMs(*op) : std::min(OwnMs(*op), op->exclusive_us / 1000);
+    out->push_back({OperationCell(*op) + HiddenPart(analysis, OwnMs(*op), ms), ms, Computes(*op),
                     rated ? AchievedText(op->efficiency) : std::string(kAbsentText), priority});
   }
 }
@@ -237,10 +248,25 @@ bool HidesKernels(const findings::Analysis& analysis) {
          wall.host_floor_ms > kSlower * wall.gpu_floor_ms;
 }
 
-// One row of all that the host hides.
-void AddHiddenKernels(const findings::Analysis& analysis, std::vector<Bottleneck>* out) {
-  const double ms = static_cast<double>(analysis.base.balance.computation_ns) / 1e6;
-  out->push_back({"All kernels, hidden behind the host", ms, true, std::string(kAbsentText), 0});
+// A table without the columns that say nothing in any row.
+std::string WithoutEmptyColumns(const std::vector<std::string>& titles,
+                                const std::vector<std::vector<std::string>>& rows) {
+  std::vector<bool> told(titles.size());
+  for (std::size_t i = 0; i < titles.size(); ++i) {
+    told[i] = rows.empty() || std::any_of(rows.begin(), rows.end(),
+                                          [&](const auto& row) { return row[i] != kAbsentText; });
+  }
+  const auto cut = [&](const std::vector<std::string>& row) {
+    std::vector<std::string> kept;
+    for (std::size_t i = 0; i < row.size(); ++i) {
+      if (told[i]) kept.push_back(row[i]);
+    }
+    return kept;
+  };
+  MarkdownTable table(cut(titles));
+  for (const std::vector<std::string>& row : rows)
+    table.Row(cut(row));
+  return table.text();
 }
 
 }  // namespace
@@ -249,30 +275,30 @@ std::string BottleneckTable(const findings::Analysis& analysis, std::size_t rows
   std::vector<Bottleneck> all;
   AddHost(analysis, &all);
   AddCommunication(analysis, &all);
-  if (!all.empty() && HidesKernels(analysis)) {
-    AddHiddenKernels(analysis, &all);
-  } else {
+  if (all.empty() || !HidesKernels(analysis)) {
     std::set<trace::EventIndex> told;
     AddFindings(analysis, &told, &all);
     AddOperations(analysis, rows, told, &all);
   }
   std::stable_sort(all.begin(), all.end(),
                    [](const Bottleneck& a, const Bottleneck& b) { return a.ms > b.ms; });
-  MarkdownTable table({"Rank", "Operation", "Time", "% Compute",
-                       "Share of the " + analysis.base.unit, "Achieved", "Priority"});
+  std::vector<std::vector<std::string>> table;
   const double computing = static_cast<double>(analysis.base.balance.computation_ns) / 1e6;
   for (const Bottleneck& one : all) {
-    if (table.rows() == rows || one.ms <= 0) break;
+    if (table.size() == rows || one.ms <= 0) break;
     // What nobody would miss.
     const double least = one.priority > 0 ? kRowLeast : kFindingShown;
-    if (analysis.base.Percent(one.ms) < least && table.rows() > 0) continue;
-    table.Row(
-        {fmt::format("{}", table.rows() + 1), one.name, EachMs(analysis, one.ms),
+    if (analysis.base.Percent(one.ms) < least && !table.empty()) continue;
+    table.push_back(
+        {fmt::format("{}", table.size() + 1), one.name, EachMs(analysis, one.ms),
          one.computes && computing > 0 ? Pct(one.ms / computing * 100) : std::string(kAbsentText),
          BaseShare(analysis, one.ms), one.achieved,
          one.priority > 0 ? fmt::format("{}", one.priority) : std::string(kAbsentText)});
   }
-  return table.text() + "\n";
+  return WithoutEmptyColumns({"Rank", "Operation", "Time", "% Compute",
+                              "Share of the " + analysis.base.unit, "Achieved", "Priority"},
+                             table) +
+         "\n";
 }
 
 }  // namespace jarvis::documents

@@ -4,8 +4,10 @@
 
 #include <fmt/format.h>
 
+#include "analysis/tables/summary.h"
 #include "base/text.h"
 #include "documents/base_text.h"
+#include "documents/impact_text.h"
 #include "documents/markdown_text.h"
 #include "findings/one/wall_classes.h"
 
@@ -164,9 +166,56 @@ std::string BatchSentence(const findings::Analysis& analysis) {
       analysis.wall.low_without_recording ? " as recorded, sooner without the profiler" : "");
 }
 
+// Whether most of the idle time lies in a part of the step that can be told.
+bool HasPlace(const findings::Analysis& analysis, const HostCause& cause) {
+  constexpr double kPart = 0.5;  // of the step
+  const double length = cause.gaps_to_ms - cause.gaps_from_ms;
+  return length > 0 && length < kPart * analysis.base.total_ms;
+}
+
+bool TurnsToBackward(const findings::Analysis& analysis, const HostCause& cause) {
+  return cause.backward_ms > 0 && HasPlace(analysis, cause) &&
+         cause.backward_ms > cause.gaps_from_ms && cause.backward_ms < cause.gaps_to_ms;
+}
+
+// The host is ahead as a rule: where it is not is all that can be told.
+std::string AheadTitle(const findings::Analysis& analysis, const HostCause& cause) {
+  std::string text =
+      "GPU idle " + EachMs(analysis, IdleMs(analysis, cause)) + " " + UnitPhrase(analysis);
+  if (TurnsToBackward(analysis, cause)) return text + ", most of it where backward starts";
+  if (HasPlace(analysis, cause)) {
+    return text +
+           fmt::format(", most of it from {} to {}", Ms(cause.gaps_from_ms), Ms(cause.gaps_to_ms));
+  }
+  if (!cause.places.empty()) text += ", the most in " + Code(cause.places.front().name, kNameMax);
+  return text;
+}
+
+std::string AheadInsight(const findings::Analysis& analysis, const HostCause& cause) {
+  std::string text = fmt::format("The GPU idles {} {} for launches that come late",
+                                 EachMs(analysis, IdleMs(analysis, cause)), UnitPhrase(analysis));
+  if (HasPlace(analysis, cause)) {
+    text += fmt::format(", 90 % of it from {} to {} of the {}", Ms(cause.gaps_from_ms),
+                        Ms(cause.gaps_to_ms), analysis.base.unit);
+  }
+  if (TurnsToBackward(analysis, cause)) {
+    text += fmt::format(": from {} on a second thread launches, which runs backward [inferred]",
+                        Ms(cause.backward_ms));
+  }
+  text += fmt::format(
+      ". As a rule the host is ahead: {:.3g} µs from launch to launch, the median kernel {:.3g} "
+      "µs.",
+      cause.launch_us, cause.kernel_us);
+  if (cause.before.empty() || cause.after.empty()) return text;
+  return text + fmt::format(" The longest gap lies between {} and {}.",
+                            Code(analysis::ShortKernelName(cause.before), kNameMax),
+                            Code(analysis::ShortKernelName(cause.after), kNameMax));
+}
+
 std::string LaunchInsight(const findings::Analysis& analysis, const HostCause& cause) {
   const std::string idle = EachMs(analysis, IdleMs(analysis, cause)) + " " + UnitPhrase(analysis);
   const std::string phases = PhasesText(analysis, cause);
+  if (cause.ahead) return AheadInsight(analysis, cause);
   if (IsRamp(analysis, cause)) {
     const bool all = cause.early_ms >= kNearlyAll * cause.total_ms;
     return fmt::format(
@@ -205,6 +254,7 @@ std::string PythonSentence(const findings::Analysis& analysis, const HostCause& 
 }
 
 std::string LaunchTitle(const findings::Analysis& analysis, const HostCause& cause) {
+  if (cause.ahead) return AheadTitle(analysis, cause);
   const std::string at = IsRamp(analysis, cause) ? " at the start of " : " in ";
   const std::string where =
       cause.places.empty() ? "" : at + Code(cause.places.front().name, kNameMax);
@@ -261,6 +311,22 @@ std::string ReplayInsight(const findings::Analysis& analysis, const HostCause& c
       idle, EachMs(analysis, cause.inside_ms), inside);
 }
 
+// What they lengthen the recording by; their host time where nobody asked.
+double OnceOf(const findings::Finding& finding) {
+  return findings::BestWall(finding) != nullptr ? OnceMs(finding) : finding.host->total_ms;
+}
+
+std::string FirstCallsInsight(const findings::Analysis& analysis,
+                              const findings::Finding& finding) {
+  const HostCause& cause = *finding.host;
+  const double once = OnceOf(finding);
+  const std::string of_host =
+      once < cause.total_ms ? fmt::format(" ({} of the host's time)", Ms(cause.total_ms)) : "";
+  return fmt::format(
+      "{} of first calls{}: {}. It happens once: no cost of a steady step, and in no other saving.",
+      Ms(once), of_host, PlacesText(analysis, cause, true));
+}
+
 }  // namespace
 
 std::string HostTitle(const findings::Analysis& analysis, const findings::Finding& finding) {
@@ -282,7 +348,7 @@ std::string HostTitle(const findings::Analysis& analysis, const findings::Findin
       return fmt::format("GPU idle {} the replay of its graph, {} {}", ReplayWhere(analysis, cause),
                          EachMs(analysis, IdleMs(analysis, cause)), UnitPhrase(analysis));
     case HostCauseKind::kFirstCalls:
-      return "First calls load code, " + Ms(cause.total_ms) + ", once";
+      return "First calls load code, " + Ms(OnceOf(finding)) + ", once";
     case HostCauseKind::kDescheduled: break;
   }
   return "The process had no CPU for " + Ms(cause.total_ms);
@@ -295,18 +361,14 @@ std::string HostInsight(const findings::Analysis& analysis, const findings::Find
     case HostCauseKind::kWaits: return WaitsInsight(analysis, cause);
     case HostCauseKind::kLaunchBound:
       return LaunchInsight(analysis, cause) + PythonSentence(analysis, cause) +
-             (cause.ramp ? "" : BatchSentence(analysis));
+             (cause.ramp || cause.ahead ? "" : BatchSentence(analysis));
     case HostCauseKind::kReplayGap: return ReplayInsight(analysis, cause);
     case HostCauseKind::kOptimizer:
       return fmt::format(
           "Gradients are cleared and weights updated one by one: {}. The host is late here and in "
           "what follows.",
           PhasesText(analysis, cause));
-    case HostCauseKind::kFirstCalls:
-      return fmt::format(
-          "{} of first calls: {}. It happens once: no cost of a steady step, and in no other "
-          "saving.",
-          Ms(cause.total_ms), PlacesText(analysis, cause, true));
+    case HostCauseKind::kFirstCalls: return FirstCallsInsight(analysis, finding);
     case HostCauseKind::kDescheduled: break;
   }
   return fmt::format(

@@ -11,6 +11,19 @@
 
 namespace jarvis::documents {
 
+bool MovesData(const findings::Finding& finding) {
+  const std::string& name = finding.category_name;
+  return finding.category == "multi_kernel" &&
+         (name == "Multi-Kernel Analysis" || name == "Copies" ||
+          name == "Communication and copies");
+}
+
+double OnceMs(const findings::Finding& finding) {
+  constexpr double kNearly = 0.95;
+  const double saved = findings::BestWall(finding)->ms.mid;
+  return saved >= kNearly * finding.time_ms ? finding.time_ms : saved;
+}
+
 bool ShowsLater(const findings::Finding& finding) {
   if (!finding.shows_after.empty()) return true;
   constexpr double kNothing = 0.05;  // of the GPU's time that goes
@@ -34,7 +47,7 @@ namespace {
 std::string WallSentence(const findings::Analysis& analysis, const findings::Finding& finding) {
   const findings::WallSaving* best = findings::BestWall(finding);
   if (finding.one_off) {
-    return fmt::format("Saves {} once; no cost of a steady {}.", Ms(best->ms.mid),
+    return fmt::format("Saves {} once; no cost of a steady {}.", Ms(OnceMs(finding)),
                        analysis.base.unit);
   }
   std::string text = fmt::format("Saves {} {} ({})", AfterRange(analysis, *best),

@@ -7,6 +7,11 @@
 
 namespace jarvis::documents {
 
+// Whether it is about copies or communication, which cost what nothing hides.
+bool MovesData(const findings::Finding& finding);
+// Of what happens once: what goes of the recording, told as the host's time where that is nearly
+// the same. REQUIRES: finding.one_off, with a saving.
+double OnceMs(const findings::Finding& finding);
 // Whether it saves next to nothing before the host is faster.
 bool ShowsLater(const findings::Finding& finding);
 // What makes kernels faster where the host sets the pace; of a finding that ShowsLater.

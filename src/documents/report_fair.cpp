@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <set>
 #include <span>
 #include <string_view>
 #include <unordered_set>
@@ -16,8 +17,8 @@
 #include "documents/bottlenecks.h"
 #include "documents/category_table.h"
 #include "documents/cpu_text.h"
-#include "documents/further_row.h"
 #include "documents/impact_text.h"
+#include "documents/lever_table.h"
 #include "documents/markdown_text.h"
 #include "documents/phase_table.h"
 #include "documents/prose.h"
@@ -38,19 +39,9 @@ namespace {
 constexpr std::size_t kBottlenecks = 5;
 constexpr std::size_t kCardsMax = 6;         // further findings are rows of a table
 constexpr double kCardShare = 1;             // percent of the base that a card's finding saves
-constexpr double kJointShare = 5;            // percent of the wall time
 constexpr double kCardLeft = 0.3;            // ... once those above are done
 constexpr std::size_t kOperationsShown = 4;  // of a category
 constexpr double kCategoryShown = 5;         // percent of the base, without a finding
-
-// The way out to tell of where there is room for one: the one that saves more, else the one that
-// can be taken.
-bool TakesPathB(const findings::Finding& finding) {
-  const findings::WallSaving* best = findings::BestWall(finding);
-  if (best != nullptr) return finding.wall_b && best == &*finding.wall_b;
-  if (findings::HasAction(finding.path_a)) return false;
-  return findings::HasAction(finding.path_b) || !finding.path_b.empty();
-}
 
 // A path of a card: its text, unless the action above says just that, and what it saves.
 std::string PathLine(const FindingText& text, char letter) {
@@ -61,37 +52,12 @@ std::string PathLine(const FindingText& text, char letter) {
   return (above ? "The action above." : path) + (saves.empty() ? "" : " " + saves);
 }
 
-// The first sentence of an action as far as a cell is wide, whole words and code.
-std::string FirstClause(const std::string& action) {
-  constexpr std::size_t kBytesMax = 220;
-  std::size_t end = action.find(". ");
-  int open = 0;
-  for (std::size_t i = 0; i < action.size() && i < end; ++i) {
-    open += action[i] == '(' ? 1 : action[i] == ')' ? -1 : 0;
-    if (action[i] == ';' && open == 0) end = i;
-  }
-  std::string clause = action.substr(0, end);
-  if (clause.size() > kBytesMax) {
-    // A part that says something by itself, if there is one; else as many words as fit.
-    const std::size_t part = std::max(clause.rfind(", ", kBytesMax), clause.rfind(" (", kBytesMax));
-    const bool whole = part != std::string::npos && part > kBytesMax / 3;
-    clause = clause.substr(0, whole ? part : clause.rfind(' ', kBytesMax));
-    if (std::count(clause.begin(), clause.end(), '`') % 2 != 0)
-      clause = clause.substr(0, clause.rfind('`'));
-    while (!clause.empty() &&
-           std::string_view(" ,:(").find(clause.back()) != std::string_view::npos)
-      clause.pop_back();
-    return whole ? clause : clause + " ...";
-  }
-  while (clause.ends_with('.'))
-    clause.pop_back();
-  return clause;
-}
-
-// ", as priority 1 lets it show": why it saves more after others than alone.
-std::string ShowsAfter(const findings::Analysis& analysis, const findings::Finding& finding) {
-  if (finding.shows_after.empty()) return "";
-  return fmt::format(", as priority {} lets it show", PlaceOf(analysis, finding.shows_after));
+// The section of the details that a finding stands in: that of its op's category, else of its kind.
+std::string SectionOf(const findings::Analysis& analysis, const findings::Finding& finding) {
+  if (finding.category == "cpu_idle")
+    return analysis.cpu ? "The host's time" : "The host and idle time";
+  if (finding.category == "kernel_fusion") return "Fusion opportunities";
+  return MovesData(finding) ? "Communication and copies" : finding.category_name;
 }
 
 class Fair {
@@ -101,6 +67,7 @@ class Fair {
       if (cards_ == kCardsMax || (cards_ > 0 && !DeservesCard(finding))) break;
       ++cards_;
     }
+    groups_ = ActionGroups(analysis_, sources_.edits, cards_);
   }
 
   std::string Render() {
@@ -115,11 +82,6 @@ class Fair {
   std::string SummaryParagraph() const;
   std::string Trust() const;
   std::string FirstSentence() const;
-  std::string Levers() const;
-  std::vector<std::string> LeverRow(const findings::Finding& finding) const;
-  bool HasJointLever(const findings::Finding& finding) const;
-  std::vector<std::string> JointRow(const findings::Finding& finding) const;
-  std::string AloneCell(const findings::Finding& finding) const;
   std::string Recommendations() const;
   std::vector<std::string> NothingRow() const;
   std::string Further() const;
@@ -129,7 +91,7 @@ class Fair {
   std::string Details();
   std::string CategorySection(const findings::CategoryAnalysis& category);
   std::string AnomalyText(const findings::Anomaly& anomaly) const;
-  std::string FindingsSection(std::string_view title, std::string_view category);
+  std::string FindingsSection(std::string_view title);
   std::string FindingBlock(const findings::Finding& finding) const;
   std::string Appendix() const;
   std::string Heading(std::string_view title) {
@@ -156,6 +118,13 @@ class Fair {
     if (best == nullptr || finding.one_off) return false;
     return analysis_.base.Percent(findings::AfterOthers(*best).high) < kNothing;
   }
+  // The first of those whose action does this one's, too.
+  const findings::Finding& HeadOf(const findings::Finding& finding) const {
+    for (const ActionGroup& group : groups_) {
+      if (std::find(group.begin(), group.end(), &finding) != group.end()) return *group.front();
+    }
+    return finding;
+  }
   // The host hides what it saves, yet it takes a part of the step that a reader asks about.
   bool ToldForItsSize(const findings::Finding& finding) const {
     return ShowsLater(finding) && analysis_.base.Percent(finding.time_ms) >= kCardShare;
@@ -163,18 +132,19 @@ class Fair {
   bool HasCard(const findings::Finding& finding) const {
     return static_cast<std::size_t>(&finding - analysis_.findings.data()) < cards_;
   }
-  // Findings of a category that have cards, as they stand in the ranking.
-  std::vector<const findings::Finding*> CardsOf(std::string_view category) const {
+  // Findings of a section that have cards, as they stand in the ranking.
+  std::vector<const findings::Finding*> CardsOf(std::string_view section) const {
     std::vector<const findings::Finding*> found;
     for (const findings::Finding& finding : analysis_.findings) {
-      if (finding.category == category && HasCard(finding)) found.push_back(&finding);
+      if (HasCard(finding) && SectionOf(analysis_, finding) == section) found.push_back(&finding);
     }
     return found;
   }
 
   const ReportSources& sources_;
   const findings::Analysis& analysis_;
-  std::size_t cards_ = 0;  // findings with a card: so many from the first
+  std::size_t cards_ = 0;            // findings with a card: so many from the first
+  std::vector<ActionGroup> groups_;  // of these
   int sections_ = 0;
 };
 
@@ -189,9 +159,7 @@ std::string Fair::SummaryParagraph() const {
            "`activities=[ProfilerActivity.CPU, ProfilerActivity.CUDA]`.";
   }
   std::string text = BaseSentence(analysis_);
-  const bool no_ops = std::any_of(analysis_.quality.begin(), analysis_.quality.end(),
-                                  [](const auto& one) { return one.code == "no_cpu_ops"; });
-  if (no_ops) {
+  if (!HasOps(analysis_)) {
     text +=
         " No ops were recorded: kernels are told by their names, without shapes and modules. "
         "Record with `activities=[ProfilerActivity.CPU, ProfilerActivity.CUDA]` and "
@@ -243,123 +211,47 @@ std::string Fair::FirstSentence() const {
   constexpr std::size_t kFirst = 3;
   std::string text;
   std::size_t told = 0;
-  for (std::size_t i = 0; i < cards_ && told < kFirst; ++i) {
-    const findings::Finding& finding = analysis_.findings[i];
+  for (const ActionGroup& group : groups_) {
+    if (told == kFirst) break;
+    const findings::Finding& finding = *group.front();
     const findings::WallSaving* best = findings::BestWall(finding);
     const FindingText words = WordsOf(finding);
     if ((best == nullptr && !finding.bound_ms) || words.chosen == '\0') continue;
     ++told;
-    const std::string saves = best == nullptr   ? "at most " + EachMs(analysis_, *finding.bound_ms)
-                              : finding.one_off ? Ms(best->ms.mid) + " once"
-                                                : AfterRange(analysis_, *best);
-    text += fmt::format("{} ({}) {}, {}", told == 1 ? " First:" : ";", finding.global_rank,
-                        ShortTitle(words.title), saves);
+    const std::string saves = best == nullptr    ? "at most " + EachMs(analysis_, *finding.bound_ms)
+                              : finding.one_off  ? Ms(OnceMs(finding)) + " once"
+                              : group.size() > 1 ? SumRange(analysis_, AfterOf(group))
+                                                 : AfterRange(analysis_, *best);
+    const std::string more =
+        group.size() == 1 ? "" : fmt::format(" and {} more with the same action", group.size() - 1);
+    std::string ranks;
+    for (const findings::Finding* one : group)
+      ranks += fmt::format("{}{}", ranks.empty() ? "" : ", ", one->global_rank);
+    text += fmt::format("{}({}) {}{}, {}", told == 1 ? " First: " : "; ", ranks,
+                        ShortTitle(words.title), more, saves);
   }
   return text.empty() ? text : text + ".";
 }
 
-// What a way out saves alone, and why its range is wide if it is.
-std::string Fair::AloneCell(const findings::Finding& finding) const {
-  const findings::Range& ms = findings::BestWall(finding)->ms;
-  std::string text = EachRange(analysis_, ms);
-  if (ms.low == ms.high || !findings::IsWide(ms)) return text;
-  if (finding.host == nullptr)
-    return text + (finding.shows_after.empty() ? ": the target is untried here" : "");
-  return text + (analysis_.wall.low_without_recording ? ": recording slows the host"
-                                                      : ": how much of it can go is not known");
-}
-
-// What to do, why, and what the way out that saves more is worth; of the GPU's time without a known
-// wall time. The column of what each saves after those above adds up to the last row.
-std::string Fair::Levers() const {
-  MarkdownTable table({"#", "What to do", "Because of",
-                       "Saves " + UnitPhrase(analysis_) + ", alone", "After those above", "Path"});
-  for (std::size_t i = 0; i < cards_; ++i) {
-    table.Row(LeverRow(analysis_.findings[i]));
-    if (!HasJointLever(analysis_.findings[i])) continue;
-    if (std::vector<std::string> joint = JointRow(analysis_.findings[i]); !joint.empty())
-      table.Row(joint);
-  }
-  if (table.empty()) return "";
-  if (analysis_.wall.together_ms) {
-    const std::string dash(kAbsentText);
-    const auto further = findings::TogetherOf(std::span(analysis_.findings).subspan(cards_));
-    if (further && further->high > 0) {
-      table.Row({dash, std::string(kFurtherRow), dash, dash, SumRange(analysis_, *further), dash});
-    }
-    table.Row({dash, "All of these", dash, dash,
-               fmt::format("{} ({})", TogetherRange(analysis_), TogetherShare(analysis_)), dash});
-  }
-  return table.text() + "\n";
-}
-
-// Of communication that nothing hides: without it the host binds.
-bool Fair::HasJointLever(const findings::Finding& finding) const {
-  if (!finding.bound_ms || !finding.joint_ms || findings::BestWall(finding) != nullptr)
-    return false;
-  return analysis_.wall.wall_ms > 0 &&
-         100 * (*finding.joint_ms - *finding.bound_ms) >= kJointShare * analysis_.wall.wall_ms;
-}
-
-// What saves nothing by itself, and much once the finding's own way out is taken.
-std::vector<std::string> Fair::JointRow(const findings::Finding& finding) const {
-  const std::vector<findings::Remedy> ways =
-      findings::WaysToLaunchFaster(analysis_.context, false, true);
-  if (ways.empty()) return {};
-  return {
-      fmt::format("with {}", finding.global_rank),
-      FirstClause(AdviceSentence(ways.front())),
-      fmt::format("the host ({}) sets the pace once {} is done",
-                  EachMs(analysis_, analysis_.wall.host_floor_ms), finding.global_rank),
-      std::string(kAbsentText),
-      fmt::format("both together at most {} ({}), in no sum", EachMs(analysis_, *finding.joint_ms),
-                  SavingShare(analysis_, *finding.joint_ms)),
-      "B"};
-}
-
-std::vector<std::string> Fair::LeverRow(const findings::Finding& finding) const {
-  const findings::WallSaving* best = findings::BestWall(finding);
-  std::string alone(kAbsentText), after(kAbsentText), path(kAbsentText);
-  if (finding.one_off && best != nullptr) {
-    alone = Ms(best->ms.mid) + ", once";
-    path = finding.wall_a ? "A" : "B";
-  } else if (best != nullptr) {
-    alone = ShowsLater(finding) ? "next to nothing" : AloneCell(finding);
-    after = fmt::format("{} ({}){}", AfterRange(analysis_, *best), AfterShare(analysis_, *best),
-                        ShowsAfter(analysis_, finding));
-    path = finding.wall_a && finding.wall_b ? "A, B" : finding.wall_a ? "A" : "B";
-  } else if (finding.bound_ms) {
-    alone = fmt::format("at most {} ({})", EachMs(analysis_, *finding.bound_ms),
-                        SavingShare(analysis_, *finding.bound_ms));
-    after = "in no sum: a bound";
-    path = findings::HasAction(finding.path_a) && findings::HasAction(finding.path_b) ? "A, B"
-           : TakesPathB(finding)                                                      ? "B"
-                                                                                      : "A";
-  } else if (finding.savings_ms && !analysis_.wall.known) {
-    alone = EachRange(analysis_, *finding.savings_ms) + " of GPU time";
-  }
-  const FindingText words = WordsOf(finding);
-  return {fmt::format("[{}](#{})", finding.global_rank, Anchor(finding.id)),
-          FirstClause(words.action),
-          WithoutDirectories(words.title),
-          alone,
-          after,
-          path};
+// Of a finding that stands in the row of one before it.
+std::string SameAction(const findings::Finding& head) {
+  return fmt::format("The same as that of priority {}, in one row with it.", head.global_rank);
 }
 
 std::string Fair::Card(const findings::Finding& finding) const {
   const FindingText text = WordsOf(finding);
+  const findings::Finding& head = HeadOf(finding);
   std::string card = fmt::format("### {} Priority {}: {}\n\n", Icon(finding.global_rank),
                                  finding.global_rank, text.title);
   card += fmt::format("**Issue**: {}  \n", text.insight);
-  card += fmt::format("**Action**: {}  \n", text.action);
+  card += fmt::format("**Action**: {}  \n", &head == &finding ? text.action : SameAction(head));
   if (text.path_a != kNoPath)
     card += fmt::format("**Path A** (the model may change): {}  \n", PathLine(text, 'A'));
   if (text.path_b != kNoPath || text.path_a == kNoPath)  // one of them is always there
     card += fmt::format("**Path B** (the model stays as it is): {}  \n", PathLine(text, 'B'));
   card += fmt::format("**Impact**: {}  \n", ImpactSentence(analysis_, finding, nullptr));
   card += fmt::format("\xE2\x86\x92 *See [Detailed Analysis: {}](#{}) for details*\n\n",
-                      CellOfText(finding.category_name), Anchor(finding.id));
+                      CellOfText(SectionOf(analysis_, finding)), Anchor(finding.id));
   return card;
 }
 
@@ -406,7 +298,7 @@ std::string Fair::Further() const {
     more.Row({fmt::format("{}", finding.global_rank), words.title,
               TakesPathB(finding) ? words.path_b : words.path_a,
               best == nullptr       ? BoundCell(finding)
-              : finding.one_off     ? Ms(best->ms.mid) + ", once"
+              : finding.one_off     ? Ms(OnceMs(finding)) + ", once"
               : ShowsLater(finding) ? "next to nothing while the host sets the pace"
                                     : EachRange(analysis_, best->ms),
               best == nullptr || finding.one_off ? std::string(kAbsentText)
@@ -436,7 +328,7 @@ std::string Fair::Recommendations() const {
   std::string text = "## Recommendations\n\n";
   if (analysis_.findings.empty())
     return text + NothingText(analysis_) + "\n\n" + Trust() + Dismissed();
-  text += Levers() + Trust();
+  text += LeverTable(analysis_, sources_.edits, groups_, cards_) + Trust();
   for (std::size_t i = 0; i < cards_; ++i)
     text += Card(analysis_.findings[i]);
   return text + Further() + Dismissed();
@@ -467,7 +359,7 @@ std::string Fair::AnomalyText(const findings::Anomaly& anomaly) const {
 
 std::string Fair::CategorySection(const findings::CategoryAnalysis& category) {
   std::string text = Heading(CellOfText(category.display_name));
-  const std::vector<const findings::Finding*> findings = CardsOf(category.key);
+  const std::vector<const findings::Finding*> findings = CardsOf(category.display_name);
   std::unordered_set<std::string_view> told;  // ids of the operations that findings are about
   for (const findings::Finding* finding : findings)
     told.insert(finding->members.begin(), finding->members.end());
@@ -492,10 +384,10 @@ std::string Fair::CategorySection(const findings::CategoryAnalysis& category) {
   return text;
 }
 
-std::string Fair::FindingsSection(std::string_view title, std::string_view category) {
-  const std::vector<const findings::Finding*> findings = CardsOf(category);
+std::string Fair::FindingsSection(std::string_view title) {
+  const std::vector<const findings::Finding*> findings = CardsOf(title);
   if (findings.empty()) return "";
-  std::string text = Heading(title);
+  std::string text = Heading(CellOfText(title));
   for (const findings::Finding* finding : findings)
     text += FindingBlock(*finding);
   return text;
@@ -505,13 +397,17 @@ std::string Fair::Details() {
   std::string text = "## Detailed Analysis\n\n";
   text += Heading("Where the time goes") + PhaseTable(analysis_) + ReplayTable(analysis_) +
           CategoryTable(analysis_);
+  std::set<std::string, std::less<>> done;
   for (const findings::CategoryAnalysis& category : analysis_.categories) {
     const bool large = analysis_.base.Percent(OwnMs(category)) >= kCategoryShown;
-    if (large || !CardsOf(category.key).empty()) text += CategorySection(category);
+    if (large || !CardsOf(category.display_name).empty()) text += CategorySection(category);
+    done.insert(category.display_name);
   }
-  text += FindingsSection(analysis_.cpu ? "The host's time" : "The host and idle time", "cpu_idle");
-  text += FindingsSection("Communication and copies", "multi_kernel");
-  text += FindingsSection("Fusion opportunities", "kernel_fusion");
+  // Then what belongs to no category, each kind where its first stands.
+  for (std::size_t i = 0; i < cards_; ++i) {
+    const std::string section = SectionOf(analysis_, analysis_.findings[i]);
+    if (done.insert(section).second) text += FindingsSection(section);
+  }
   return text;
 }
 

@@ -3,10 +3,12 @@
 #include "documents/bottlenecks.h"
 
 #include <memory>
+#include <string>
 
 #include <doctest/doctest.h>
 
 #include "documents/base_text.h"
+#include "documents/lever_table.h"
 #include "documents/limits_text.h"
 #include "documents/markdown_text.h"
 #include "documents/prose.h"
@@ -73,7 +75,7 @@ TEST_CASE("bottlenecks: idle time by its cause, of collectives what nothing hide
   CHECK(at("record_param_comms") == std::string::npos);
 }
 
-TEST_CASE("bottlenecks: kernels that the host hides several times over are one row") {
+TEST_CASE("bottlenecks: kernels that the host hides several times over have no row") {
   Analysis analysis = Step();
   analysis.multi_kernel.collectives.clear();
   analysis.base.balance = {};
@@ -82,9 +84,10 @@ TEST_CASE("bottlenecks: kernels that the host hides several times over are one r
   analysis.wall.host_floor_ms = 99;
   analysis.wall.gpu_floor_ms = 16;
   const std::string hidden = BottleneckTable(analysis, 5);
-  CHECK(hidden.find("| 2 | All kernels, hidden behind the host | 15.0 ms | 100.0% | 15.0% |") !=
-        std::string::npos);
+  CHECK(hidden.find("| 1 | GPU idle: Data loading") != std::string::npos);
   CHECK(hidden.find("aten::mm") == std::string::npos);
+  // No row has a rate or a part of computing.
+  CHECK(hidden.starts_with("| Rank | Operation | Time | Share of the step |"));
   analysis.wall.gpu_floor_ms = 60;  // what it waits for itself counts as well
   CHECK(BottleneckTable(analysis, 5).find("aten::mm") != std::string::npos);
 }
@@ -93,10 +96,21 @@ TEST_CASE("bottlenecks: a copy between memories is no computing, a kernel that c
   Analysis analysis = Step();
   analysis.categories[0].operations.push_back(
       Work("copy.1", "aten::copy_", 30, "Memcpy HtoD (Pageable -> Device)"));
+  analysis.categories[0].operations.back().exclusive_us = 29'000;
   analysis.categories[0].operations.push_back(Work("copy.2", "aten::clone", 12, "copy_kernel"));
   const std::string table = BottleneckTable(analysis, 8);
-  CHECK(table.find("| `aten::copy_` | 30.0 ms | \xE2\x80\x94 | 30.0% |") != std::string::npos);
+  CHECK(table.find("| `aten::copy_` | 29.0 ms | \xE2\x80\x94 | 29.0% |") != std::string::npos);
   CHECK(table.find("| `aten::clone` | 12.0 ms | 20.0% | 12.0% |") != std::string::npos);
+}
+
+TEST_CASE("bottlenecks: of a copy counts what nothing hides") {
+  Analysis analysis = Step();
+  analysis.categories[0].operations.push_back(
+      Work("copy.1", "aten::copy_", 30, "Memcpy HtoD (Pageable -> Device)"));
+  analysis.categories[0].operations.back().exclusive_us = 2'000;
+  const std::string table = BottleneckTable(analysis, 8);
+  CHECK(table.find("`aten::copy_`, the part of its 30.0 ms that nothing hides | 2.00 ms |") !=
+        std::string::npos);
 }
 
 TEST_CASE("where shapes are missing no model is") {
@@ -238,6 +252,41 @@ TEST_CASE("a title's beginning names a finding, unless it is a name of the trace
   CHECK(ShortTitle("`Layer`, chains of ops") == "`Layer`, chains of ops");
   CHECK(ShortTitle("`a, b`, chains of ops, 3 ms") == "`a, b`, chains of ops");
   CHECK(ShortTitle("Late in `f(a): b`, GPU idle 3 ms") == "Late in `f(a): b`");
+}
+
+// Three findings, the last of which shows only once the first is done.
+Analysis Levers() {
+  Analysis analysis = Step();
+  analysis.wall.known = true;
+  analysis.wall.wall_ms = 100;
+  analysis.findings.clear();
+  for (int i = 1; i <= 3; ++i) {
+    findings::Finding finding = Lever({"gemm.1"}, findings::Pattern::kRepeatedPass, 12.0 * i);
+    finding.id = "f" + std::to_string(i);
+    finding.global_rank = i;
+    analysis.findings.push_back(std::move(finding));
+  }
+  analysis.findings[2].shows_after = "f1";
+  return analysis;
+}
+
+TEST_CASE("one action is one row, with what all of its findings save") {
+  const Analysis analysis = Levers();
+  TextEdits edits;
+  edits["f1"]["action"] = "Compile the model (`torch.compile(model)`).";
+  edits["f2"]["action"] = "Run once with PYTORCH_TUNABLEOP_TUNING=1. It only read its file.";
+  edits["f3"]["action"] = "Wrap the module that holds these ops, `Layer`, in `torch.compile`.";
+  const auto groups = ActionGroups(analysis, edits, 3);
+  REQUIRE(groups.size() == 2);
+  CHECK(groups[0].size() == 2);
+  CHECK(groups[0][1]->id == "f3");
+  // What shows once the first is done shows with it; after those above each has its own part.
+  CHECK(AloneOf(groups[0]).mid == doctest::Approx(4 + 12));
+  CHECK(AfterOf(groups[0]).mid == doctest::Approx(4 + 12));
+  const std::string table = LeverTable(analysis, edits, groups, 3);
+  CHECK(table.find("| [1](#detail-f1), [3](#detail-f3) | Compile the model") != std::string::npos);
+  edits["f3"]["action"] = "Wrap a function in `torch.compile`.";
+  CHECK(ActionGroups(analysis, edits, 3).size() == 3);
 }
 
 }  // namespace

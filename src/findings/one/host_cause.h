@@ -49,22 +49,27 @@ struct HostCause {
   double total_ms = 0;      // host time
   double each_ms = 0;       // median
   std::optional<double> period_ms;
-  std::string before;             // of a section: the op whose work ended before; may be empty
-  std::string after;              // the op whose work came next; may be empty
-  bool loading = false;           // of a section: inside a data loader
-  double nothing_ms = 0;          // of a section: no event recorded meanwhile
-  double launch_us = 0;           // of a launch-bound host: launch to launch, median
-  double kernel_us = 0;           // median kernel
-  double idle_percent = 0;        // launches that found their stream idle
-  double idle_ms = 0;             // of the GPU, within what savings are of: all that it can save
-  bool after_copy_back = false;   // of unrecorded work: a copy to the host comes before it
-  bool before_copy_in = false;    // ... a copy from the host comes next
-  double left_ms = 0;             // of it, what the change of the code leaves
-  double early_ms = 0;            // of late launches: idle time at the start of a step's GPU work
-  double until_ms = 0;            // ... and when the last of it ends, from that start
-  std::string within;             // of a section: the function that holds it; may be empty
-  bool once = false;              // most of it is in no steady step
-  bool ramp = false;              // launches come late at the start of a step only
+  std::string before;            // of a section: the op whose work ended before; may be empty
+  std::string after;             // the op whose work came next; may be empty
+  bool loading = false;          // of a section: inside a data loader
+  double nothing_ms = 0;         // of a section: no event recorded meanwhile
+  double launch_us = 0;          // of a launch-bound host: launch to launch, median
+  double kernel_us = 0;          // median kernel
+  double idle_percent = 0;       // launches that found their stream idle
+  double idle_ms = 0;            // of the GPU, within what savings are of: all that it can save
+  bool after_copy_back = false;  // of unrecorded work: a copy to the host comes before it
+  bool before_copy_in = false;   // ... a copy from the host comes next
+  double left_ms = 0;            // of it, what the change of the code leaves
+  double early_ms = 0;           // of late launches: idle time at the start of a step's GPU work
+  double until_ms = 0;           // ... and when the last of it ends, from that start
+  std::string within;            // of a section: the function that holds it; may be empty
+  bool once = false;             // most of it is in no steady step
+  bool ramp = false;             // launches come late at the start of a step only
+  bool ahead = false;            // launches come late although the host is ahead as a rule
+  // Of such: the stretch of the only step that holds most of its gaps, and when a second thread
+  // begins to launch, which runs backward; 0: several steps, or no such thread.
+  double gaps_from_ms = 0, gaps_to_ms = 0;
+  double backward_ms = 0;
   double behind_ms = 0;           // of waits: idle time right behind them
   double inside_ms = 0;           // of replays: idle time between their own kernels
   bool small_kernels = false;     // of waits: each with a few small kernels, which are late as well

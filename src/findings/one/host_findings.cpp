@@ -9,6 +9,7 @@
 #include "findings/one/graph_capture.h"
 #include "findings/one/idle_ledger.h"
 #include "findings/one/idle_python.h"
+#include "findings/one/late_gaps.h"
 #include "findings/one/system_findings.h"
 #include "findings/one/thresholds.h"
 
@@ -391,7 +392,7 @@ class HostFindingMaker {
     HostCause cause;
     cause.kind = HostCauseKind::kLaunchBound;
     std::uint64_t idle_launches = 0;
-    IntervalSet<std::int64_t> spans;
+    IntervalSet<std::int64_t> spans, gaps;
     const IdlePhase* most = nullptr;
     for (const IdlePhase& phase : ledger_.phases) {
       const bool named = phase.waits_often() || phase.mostly_excused();
@@ -406,6 +407,7 @@ class HostFindingMaker {
       idle_launches += phase.idle_launches;
       cause.total_ms += phase.launch_ms;
       spans.insert(spans.end(), phase.spans.begin(), phase.spans.end());
+      gaps.insert(gaps.end(), phase.gaps.begin(), phase.gaps.end());
       if (most == nullptr || phase.launch_ms > most->launch_ms) most = &phase;
       // A single launch has no pace.
       if (!phase.name.empty() && phase.launch_us > 0) cause.places.push_back(PlaceOf(phase));
@@ -421,6 +423,9 @@ class HostFindingMaker {
     cause.idle_percent =
         100 * static_cast<double>(idle_launches) / static_cast<double>(cause.count);
     cause.ramp = 100 * cause.early_ms >= limits::kRampShare * cause.total_ms;
+    cause.ahead = !cause.ramp && IsHostAhead(e_.frames, cause);
+    if (cause.ahead)
+      LocateGaps(e_.trace, e_.frames, Union(std::move(gaps)), e_.context.training, &cause);
     spans = Union(std::move(spans));
     cause.python = FindIdlePython(e_.trace, spans, kIdlePythonShare / 100 * e_.base_ms);
     cause.changes = GraphsOf(spans);

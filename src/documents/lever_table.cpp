@@ -1,0 +1,168 @@
+#include "documents/lever_table.h"
+
+#include <span>
+#include <string_view>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "documents/base_text.h"
+#include "documents/further_row.h"
+#include "documents/impact_text.h"
+#include "documents/markdown_text.h"
+#include "documents/report_parts.h"
+#include "findings/one/advice_rules.h"
+#include "findings/one/wall_plan.h"
+
+namespace jarvis::documents {
+namespace {
+
+constexpr double kJointShare = 5;  // percent of the wall time
+
+// ", as priority 1 lets it show": why it saves more after others than alone.
+std::string ShowsAfter(const findings::Analysis& analysis, const findings::Finding& finding) {
+  if (finding.shows_after.empty()) return "";
+  return fmt::format(", as priority {} lets it show", PlaceOf(analysis, finding.shows_after));
+}
+
+class LeverRows {
+ public:
+  LeverRows(const findings::Analysis& analysis, const TextEdits& edits)
+      : analysis_(analysis), edits_(edits) {}
+
+  std::vector<std::string> Row(const findings::Finding& finding) const;
+  std::vector<std::string> Row(const ActionGroup& group) const;
+  // With communication that nothing hides: empty where the host does not bind without it.
+  std::vector<std::string> Joint(const findings::Finding& finding) const;
+
+ private:
+  bool HasJoint(const findings::Finding& finding) const;
+  std::string WhyWide(const findings::Finding& finding) const;
+  FindingText WordsOf(const findings::Finding& finding) const {
+    return TextOf(analysis_, finding, edits_);
+  }
+
+  const findings::Analysis& analysis_;
+  const TextEdits& edits_;
+};
+
+// Why what it saves alone has a wide range, if it has one.
+std::string LeverRows::WhyWide(const findings::Finding& finding) const {
+  const findings::Range& ms = findings::BestWall(finding)->ms;
+  if (ms.low == ms.high || !findings::IsWide(ms)) return "";
+  if (finding.host == nullptr)
+    return finding.shows_after.empty() ? ": the target is untried here" : "";
+  return analysis_.wall.low_without_recording ? ": recording slows the host"
+                                              : ": how much of it can go is not known";
+}
+
+// Of communication that nothing hides: without it the host binds.
+bool LeverRows::HasJoint(const findings::Finding& finding) const {
+  if (!finding.bound_ms || !finding.joint_ms || findings::BestWall(finding) != nullptr)
+    return false;
+  return analysis_.wall.wall_ms > 0 &&
+         100 * (*finding.joint_ms - *finding.bound_ms) >= kJointShare * analysis_.wall.wall_ms;
+}
+
+// What saves nothing by itself, and much once the finding's own way out is taken.
+std::vector<std::string> LeverRows::Joint(const findings::Finding& finding) const {
+  if (!HasJoint(finding)) return {};
+  const std::vector<findings::Remedy> ways =
+      findings::WaysToLaunchFaster(analysis_.context, false, true);
+  if (ways.empty()) return {};
+  return {
+      fmt::format("with {}", finding.global_rank),
+      FirstClause(AdviceSentence(ways.front())),
+      fmt::format("the host ({}) sets the pace once {} is done",
+                  EachMs(analysis_, analysis_.wall.host_floor_ms), finding.global_rank),
+      std::string(kAbsentText),
+      fmt::format("both together at most {} ({}), in no sum", EachMs(analysis_, *finding.joint_ms),
+                  SavingShare(analysis_, *finding.joint_ms)),
+      "B"};
+}
+
+std::vector<std::string> LeverRows::Row(const findings::Finding& finding) const {
+  const findings::WallSaving* best = findings::BestWall(finding);
+  std::string alone(kAbsentText), after(kAbsentText), path(kAbsentText);
+  if (finding.one_off && best != nullptr) {
+    alone = Ms(OnceMs(finding)) + ", once";
+    path = finding.wall_a ? "A" : "B";
+  } else if (best != nullptr) {
+    alone = ShowsLater(finding)
+                ? "next to nothing"
+                : EachRange(analysis_, findings::BestWall(finding)->ms) + WhyWide(finding);
+    after = fmt::format("{} ({}){}", AfterRange(analysis_, *best), AfterShare(analysis_, *best),
+                        ShowsAfter(analysis_, finding));
+    path = finding.wall_a && finding.wall_b ? "A, B" : finding.wall_a ? "A" : "B";
+  } else if (finding.bound_ms) {
+    alone = fmt::format("at most {} ({})", EachMs(analysis_, *finding.bound_ms),
+                        SavingShare(analysis_, *finding.bound_ms));
+    after = "in no sum: a bound";
+    path = findings::HasAction(finding.path_a) && findings::HasAction(finding.path_b) ? "A, B"
+           : TakesPathB(finding)                                                      ? "B"
+                                                                                      : "A";
+  } else if (finding.savings_ms && !analysis_.wall.known) {
+    alone = EachRange(analysis_, *finding.savings_ms) + " of GPU time";
+  }
+  const FindingText words = WordsOf(finding);
+  return {fmt::format("[{}](#{})", finding.global_rank, Anchor(finding.id)),
+          FirstClause(words.action),
+          WithoutDirectories(words.title),
+          alone,
+          after,
+          path};
+}
+
+// One action for several findings: what all of them save.
+std::vector<std::string> LeverRows::Row(const ActionGroup& group) const {
+  std::vector<std::string> cells = Row(*group.front());
+  if (group.size() == 1) return cells;
+  std::vector<std::string> numbers, titles;
+  bool later = true;
+  for (const findings::Finding* one : group) {
+    numbers.push_back(fmt::format("[{}](#{})", one->global_rank, Anchor(one->id)));
+    titles.push_back(ShortTitle(WithoutDirectories(WordsOf(*one).title)));
+    later = later && ShowsLater(*one);
+  }
+  const findings::Range after = AfterOf(group);
+  cells[0] = fmt::format("{}", fmt::join(numbers, ", "));
+  cells[2] = fmt::format("{}", fmt::join(titles, "; "));
+  if (!later) cells[3] = SumRange(analysis_, AloneOf(group)) + WhyWide(*group.front());
+  cells[4] = fmt::format("{} ({}){}", SumRange(analysis_, after), SumShare(analysis_, after),
+                         ShowsAfter(analysis_, *group.front()));
+  return cells;
+}
+
+}  // namespace
+
+bool TakesPathB(const findings::Finding& finding) {
+  const findings::WallSaving* best = findings::BestWall(finding);
+  if (best != nullptr) return finding.wall_b && best == &*finding.wall_b;
+  if (findings::HasAction(finding.path_a)) return false;
+  return findings::HasAction(finding.path_b) || !finding.path_b.empty();
+}
+
+std::string LeverTable(const findings::Analysis& analysis, const TextEdits& edits,
+                       const std::vector<ActionGroup>& groups, std::size_t cards) {
+  const LeverRows rows(analysis, edits);
+  MarkdownTable table({"#", "What to do", "Because of", "Saves " + UnitPhrase(analysis) + ", alone",
+                       "After those above", "Path"});
+  for (const ActionGroup& group : groups) {
+    table.Row(rows.Row(group));
+    if (std::vector<std::string> joint = rows.Joint(*group.front()); !joint.empty())
+      table.Row(joint);
+  }
+  if (table.empty()) return "";
+  if (analysis.wall.together_ms) {
+    const std::string dash(kAbsentText);
+    const auto further = findings::TogetherOf(std::span(analysis.findings).subspan(cards));
+    if (further && further->high > 0) {
+      table.Row({dash, std::string(kFurtherRow), dash, dash, SumRange(analysis, *further), dash});
+    }
+    table.Row({dash, "All of these", dash, dash,
+               fmt::format("{} ({})", TogetherRange(analysis), TogetherShare(analysis)), dash});
+  }
+  return table.text() + "\n";
+}
+
+}  // namespace jarvis::documents
