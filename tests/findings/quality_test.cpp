@@ -10,6 +10,7 @@
 #include "findings/one/quality_absent.h"
 #include "findings/one/quality_scope.h"
 #include "findings/one/thresholds.h"
+#include "session/trace_frames.h"
 #include "support/analyzed.h"
 
 namespace jarvis::findings {
@@ -191,6 +192,29 @@ TEST_CASE("one step limits what is said of steps, and memory taken in it shows t
   REQUIRE(cold.Quality("one_pass") != nullptr);
   CHECK(cold.Quality("one_pass")->text.find("1 x hipMalloc, 0.09 ms") != std::string::npos);
   CHECK(Analyze(Passes(3)).Quality("one_pass") == nullptr);
+}
+
+// Six steps behind the GPU work of an earlier one. The host waits in every second of them alone, so
+// that its marks are 1 and 7 ms long; the GPU is 4 ms at each, or as uneven as the host.
+Analyzed HostAhead(bool even) {
+  TraceText text;
+  text.Kernel("old", 500, 25'500, 900);
+  double gpu = 26'000;
+  for (int i = 0; i < 6; ++i) {
+    const double begin = 8000.0 * (i / 2) + 1000.0 * (i % 2);
+    text.Annotation(fmt::format("ProfilerStep#{}", i + 1), begin, i % 2 == 0 ? 1000 : 7000);
+    const double length = even ? 4000.25 : i % 2 == 0 ? 2000.25 : 6000.25;
+    text.OpWithKernel("aten::mm", begin + 400, 50, "gemm", gpu, length, i + 1);
+    gpu += length;
+  }
+  return Analyze(text);
+}
+
+TEST_CASE("steps of a host that runs ahead are as long as the GPU is at them") {
+  const Analyzed even = HostAhead(true);
+  REQUIRE(even.analysis.frames->frames.runs_ahead);
+  CHECK(even.Quality("runtime_instability") == nullptr);
+  CHECK(HostAhead(false).Quality("runtime_instability") != nullptr);
 }
 
 TEST_CASE("missing stacks bear on a trace only where the GPU waits for what they would show") {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 #include <utility>
 
 #include <fmt/format.h>
@@ -218,29 +219,37 @@ class AnalysisQualities {
         .consequence = "Efficiencies of these rows, and savings from them, are not to be used.";
   }
 
+  // How long each step takes. The marks of a host that runs ahead say when it waited: there it is
+  // the GPU's period, from one end of a step's work to the next.
+  std::vector<double> StepLengths() const {
+    std::vector<double> out;
+    if (!in_.frames->frames.runs_ahead) {
+      for (const analysis::Step& step : trace_.steps())
+        out.push_back(static_cast<double>(step.end_ns - step.start_ns));
+      return out;
+    }
+    std::optional<std::int64_t> before;
+    for (const analysis::StepFrame& step : in_.frames->frames.steps) {
+      if (step.gpu && before) out.push_back(static_cast<double>(step.gpu->end - *before));
+      before = step.gpu ? std::optional(step.gpu->end) : std::nullopt;
+    }
+    return out;
+  }
+
   void Steps() {
-    const auto& steps = trace_.steps();
+    const std::vector<double> steps = StepLengths();
     if (steps.size() < 2) return;
-    double sum = 0;
+    const auto [shortest, longest] = std::minmax_element(steps.begin(), steps.end());
+    const double sum = std::accumulate(steps.begin(), steps.end(), 0.0);
     double squares = 0;
-    double shortest = static_cast<double>(steps[0].end_ns - steps[0].start_ns);
-    double longest = shortest;
-    for (const analysis::Step& step : steps) {
-      const auto ns = static_cast<double>(step.end_ns - step.start_ns);
-      sum += ns;
-      shortest = std::min(shortest, ns);
-      longest = std::max(longest, ns);
-    }
     const double mean = sum / static_cast<double>(steps.size());
-    for (const analysis::Step& step : steps) {
-      const double off = static_cast<double>(step.end_ns - step.start_ns) - mean;
-      squares += off * off;
-    }
+    for (const double ns : steps)
+      squares += (ns - mean) * (ns - mean);
     const double variation = std::sqrt(squares / static_cast<double>(steps.size() - 1)) / mean;
     if (!(mean > 0) || variation <= limits::kStepVariation) return;
     Quality& q = Measured("runtime_instability", Severity::kNote,
-                          fmt::format("Steps take {} to {} ms.", ShortNumber(shortest / 1e6),
-                                      ShortNumber(longest / 1e6)),
+                          fmt::format("Steps take {} to {} ms.", ShortNumber(*shortest / 1e6),
+                                      ShortNumber(*longest / 1e6)),
                           variation, limits::kStepVariation, "");
     q.consequence = "A mean over the steps is of none of them.";
     q.record = "record steady steps: schedule(wait, warmup, active)";
