@@ -70,10 +70,16 @@ std::string ThenText(const Json& levers) {
   std::string text;
   for (std::size_t i = 0; i < levers.size() && i < kThenShown; ++i) {
     const Json& lever = levers[i];
-    const std::string path = lever.value("path_a", "");
-    text += fmt::format("- {}: at most {} ms{}\n", lever.value("change", ""),
-                        CellText(lever.value("at_most_ms", Json(0.0))),
-                        path.empty() || path.size() > kPathMax ? "" : ". Path A: " + path);
+    const double most = lever.value("at_most_ms", 0.0);
+    text += fmt::format("- {}: at most {} ms\n", lever.value("change", ""), CellText(Json(most)));
+    for (const char* path : {"path_a", "path_b"}) {
+      const std::string words = lever.value(path, "");
+      if (words.empty() || words.size() > kPathMax) continue;
+      const double part = lever.value(std::string(path) + "_at_most_ms", most);
+      text +=
+          fmt::format("   Path {}: {}: at most {} ms\n",
+                      path == std::string_view("path_a") ? "A" : "B", words, CellText(Json(part)));
+    }
   }
   return text;
 }

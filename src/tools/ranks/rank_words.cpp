@@ -477,7 +477,10 @@ Json VerdictJson(const JobView& job, const std::string& text,
     if (then.size() == kLeversShown) break;
     then.push_back(
         {{"change", lever.change}, {"at_most_ms", std::round(lever.at_most_ms * 1000) / 1000}});
-    if (!lever.paths.a.empty()) then.back()["path_a"] = lever.paths.a;
+    if (!lever.paths.a.empty()) {
+      then.back()["path_a"] = lever.paths.a;
+      then.back()["path_a_at_most_ms"] = std::round(lever.a_part * lever.at_most_ms * 1000) / 1000;
+    }
     if (!lever.paths.b.empty()) then.back()["path_b"] = lever.paths.b;
   }
   if (!then.empty()) verdict["then"] = std::move(then);
