@@ -326,6 +326,18 @@ TEST_CASE("kernels that touch have their dispatch inside") {
   CHECK_FALSE(ChecksOf(Neighbours(1.25)).touching.has_value());
 }
 
+double FloorOf(const TraceText& text) {
+  const Loaded loaded = Load(text);
+  const Attribution attribution = Attribute(loaded.events(), loaded.tree);
+  return KernelFloor(loaded.events(), attribution.timeline);
+}
+
+TEST_CASE("what a kernel takes at least is its dispatch only where that is in durations") {
+  CHECK(FloorOf(Neighbours(0)) == doctest::Approx(4.5));
+  CHECK(FloorOf(Neighbours(1.25)) == doctest::Approx(2));  // its own start and end
+  CHECK(FloorOf(TraceText()) == 0);
+}
+
 TEST_CASE("whole microseconds touch by rounding") {
   TraceText text;
   for (int i = 0; i < 50; ++i)

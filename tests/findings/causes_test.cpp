@@ -13,6 +13,7 @@
 #include <doctest/doctest.h>
 
 #include "findings/one/attention_reach.h"
+#include "findings/one/estimates.h"
 #include "findings/one/product_kernels.h"
 #include "findings/one/published_rates.h"
 #include "findings/one/rule_rows.h"
@@ -118,6 +119,33 @@ TEST_CASE("a product below its sibling has the sibling's rate as target") {
   CHECK(finding->change_b->savings_ms.mid == doctest::Approx(0.6 - 0.44).epsilon(0.01));
   CHECK(finding->change_b->source == "another product of this trace");
   CHECK(FindRule(Analyze(trace(445), "MI300X"), Pattern::kSlowerThanSiblings) == nullptr);
+}
+
+// Twenty products of 21.5 us and 60 kernels of 4 us, one behind the other with `gap` between them.
+Operation SmallProduct(double gap) {
+  TraceText text;
+  double at = 1000;
+  for (int i = 0; i < 20; ++i, at += 21.5 + gap)
+    text.OpWithKernel("aten::mm", 20.0 * i, 10, "Cijk_Alik_Bljk_BBS_BH_MT64x32x64_MI16x16x1", at,
+                      21.5, i + 1, Shapes("[[788,768],[768,768]]", "c10::BFloat16"));
+  for (int i = 0; i < 60; ++i, at += 4 + gap)
+    text.OpWithKernel("aten::relu", 500.0 + 5 * i, 3, "relu", at, 4, 100 + i);
+  return Analyze(text, "MI300X").First("gemm");
+}
+
+TEST_CASE("no target is below what a kernel takes to be dispatched") {
+  const Operation touching = SmallProduct(0);
+  const Operation apart = SmallProduct(1.25);
+  CHECK(touching.dispatch_us == doctest::Approx(20 * 4));
+  CHECK(apart.dispatch_us == doctest::Approx(20 * 2));  // their own start and end
+  REQUIRE(touching.savings_ms.has_value());
+  REQUIRE(apart.savings_ms.has_value());
+  const double ratio = touching.savings_ms->high / apart.savings_ms->high;
+  CHECK(ratio == doctest::Approx((21.5 - 4) / (21.5 - 2)));
+  const Target goes{{1, 1, 1}, "", "", true};
+  CHECK(TargetSavings(goes, touching).high == doctest::Approx(20 * 0.0215));
+  const Target faster{{1, 1, 1}, "", ""};
+  CHECK(TargetSavings(faster, touching).high == doctest::Approx(20 * 0.0175));
 }
 
 TEST_CASE("kernels for unaligned operands are named with the size to pad") {

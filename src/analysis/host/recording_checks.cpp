@@ -18,21 +18,60 @@ using trace::EventKind;
 using trace::kNoEvent;
 
 constexpr std::int64_t kNeighbourNs = 5000;
-constexpr std::uint64_t kNeighboursMin = 10;
-constexpr double kTouchingShare = 0.5;
+constexpr double kDispatchMaxUs = 12;  // longer: the trace has no short kernels to tell from
+constexpr double kOwnFloorUs = 2;      // where nothing but the kernel is in its duration
 constexpr std::int64_t kCheckSlackNs = 1000;
 constexpr std::int64_t kWrongLinkNs = 1'000'000;
 constexpr std::uint64_t kDisagreeMin = 3;  // one event may be wrong for a reason of its own
+
+// Kernels, and which of them follow another of their stream at once.
+struct Neighbours {
+  TouchingKernels found;
+  std::vector<std::int64_t> durations;
+};
+
+double ShareUs(double share, std::vector<std::int64_t>* durations) {
+  const auto place = durations->begin() +
+                     static_cast<std::ptrdiff_t>(share * static_cast<double>(durations->size()));
+  std::nth_element(durations->begin(), place, durations->end());
+  return static_cast<double>(*place) / 1000;
+}
+
+// `work`: by begin.
+Neighbours FindNeighbours(const trace::EventStore& events, const std::vector<EventIndex>& work) {
+  Neighbours out;
+  std::unordered_map<std::uint32_t, EventIndex> last;  // of a stream
+  for (const EventIndex e : work) {
+    const trace::Event& event = events[e];
+    if (event.kind == EventKind::kKernel) out.durations.push_back(event.dur_ns);
+    const auto [place, added] = last.try_emplace(event.track, e);
+    if (added) continue;
+    const trace::Event& before = events[std::exchange(place->second, e)];
+    if (before.kind != EventKind::kKernel || event.kind != EventKind::kKernel) continue;
+    const std::int64_t gap = event.ts_ns - before.end_ns();
+    if (gap < -1 || gap >= kNeighbourNs) continue;
+    ++out.found.neighbours;
+    out.found.touching += gap <= 1 ? 1 : 0;
+  }
+  out.found.kernels = out.durations.size();
+  if (!out.durations.empty()) out.found.floor_us = ShareUs(0.02, &out.durations);
+  return out;
+}
+
+std::vector<EventIndex> ByBegin(const trace::EventStore& events,
+                                std::span<const EventIndex> gpu_work) {
+  std::vector<EventIndex> work(gpu_work.begin(), gpu_work.end());
+  std::sort(work.begin(), work.end(), [&](EventIndex a, EventIndex b) {
+    return std::pair(events[a].ts_ns, a) < std::pair(events[b].ts_ns, b);
+  });
+  return work;
+}
 
 class RecordingCheck {
  public:
   RecordingCheck(const trace::EventStore& events, const tree::CallTree& tree,
                  std::span<const EventIndex> gpu_work)
-      : events_(events), tree_(tree), work_(gpu_work.begin(), gpu_work.end()) {
-    std::sort(work_.begin(), work_.end(), [&](EventIndex a, EventIndex b) {
-      return std::pair(events_[a].ts_ns, a) < std::pair(events_[b].ts_ns, b);
-    });
-  }
+      : events_(events), tree_(tree), work_(ByBegin(events, gpu_work)) {}
 
   RecordingChecks Run() {
     WholeMicroseconds();
@@ -58,37 +97,12 @@ class RecordingCheck {
   }
 
   void Touching() {
-    TouchingKernels found;
-    std::vector<std::int64_t> durations;
-    std::unordered_map<std::uint32_t, EventIndex> last;  // of a stream
-    for (const EventIndex e : work_) {
-      const trace::Event& event = events_[e];
-      if (event.kind == EventKind::kKernel) durations.push_back(event.dur_ns);
-      const auto [place, added] = last.try_emplace(event.track, e);
-      if (added) continue;
-      const trace::Event& before = events_[std::exchange(place->second, e)];
-      if (before.kind != EventKind::kKernel || event.kind != EventKind::kKernel) continue;
-      const std::int64_t gap = event.ts_ns - before.end_ns();
-      if (gap < -1 || gap >= kNeighbourNs) continue;
-      ++found.neighbours;
-      found.touching += gap <= 1 ? 1 : 0;
-    }
-    if (durations.empty()) return;
-    const auto at = [&](double share) {
-      const auto place = durations.begin() +
-                         static_cast<std::ptrdiff_t>(share * static_cast<double>(durations.size()));
-      std::nth_element(durations.begin(), place, durations.end());
-      return static_cast<double>(*place) / 1000;
-    };
-    found.kernels = durations.size();
-    found.floor_us = at(0.02);
-    out_.median_kernel_us = at(0.5);
+    Neighbours all = FindNeighbours(events_, work_);
+    if (all.durations.empty()) return;
+    out_.median_kernel_us = ShareUs(0.5, &all.durations);
     // Whole microseconds touch by rounding.
-    if (out_.whole_microseconds || found.neighbours < kNeighboursMin) return;
-    if (static_cast<double>(found.touching) <
-        kTouchingShare * static_cast<double>(found.neighbours))
-      return;
-    out_.touching = found;
+    if (out_.whole_microseconds || !all.found.holds_dispatch()) return;
+    out_.touching = all.found;
   }
 
   void Clock() {
@@ -237,6 +251,16 @@ class RecordingCheck {
 RecordingChecks CheckRecording(const trace::EventStore& events, const tree::CallTree& tree,
                                std::span<const EventIndex> gpu_work) {
   return RecordingCheck(events, tree, gpu_work).Run();
+}
+
+double KernelFloor(const trace::EventStore& events, std::span<const EventIndex> gpu_work) {
+  const Neighbours all = FindNeighbours(events, ByBegin(events, gpu_work));
+  const bool whole = std::all_of(all.durations.begin(), all.durations.end(),
+                                 [](std::int64_t ns) { return ns % 1000 == 0; });
+  const bool holds_dispatch = !whole && all.found.holds_dispatch();
+  const double floor_us = all.found.floor_us;
+  if (holds_dispatch && floor_us <= kDispatchMaxUs) return floor_us;
+  return std::min(floor_us, kOwnFloorUs);
 }
 
 }  // namespace jarvis::analysis

@@ -21,6 +21,8 @@ struct TouchingKernels {
   double floor_us = 0;  // 2nd percentile of kernel durations: what the shortest take
   // Kernels times floor: the time that may be dispatch, at most.
   double bound_ms() const { return static_cast<double>(kernels) * floor_us / 1000; }
+  // Enough of them do to say so of all.
+  bool holds_dispatch() const { return neighbours >= 10 && 2 * touching >= neighbours; }
 };
 
 struct ClockCheck {
@@ -64,5 +66,10 @@ struct RecordingChecks {
 // `gpu_work` as in MeasureProfilingCost. Pure; n log n.
 RecordingChecks CheckRecording(const trace::EventStore& events, const tree::CallTree& tree,
                                std::span<const trace::EventIndex> gpu_work);
+
+// What a kernel's duration is at least, however little it does: where durations hold the time to
+// dispatch them, what the shortest take; elsewhere so, and no more than a kernel's own start and
+// end. 0: no kernels.
+double KernelFloor(const trace::EventStore& events, std::span<const trace::EventIndex> gpu_work);
 
 }  // namespace jarvis::analysis

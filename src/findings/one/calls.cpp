@@ -10,6 +10,7 @@
 #include "analysis/attribution/arg_text.h"
 #include "analysis/attribution/clock.h"
 #include "analysis/attribution/group.h"
+#include "analysis/host/recording_checks.h"
 #include "analysis/host/runtime_calls.h"
 #include "analysis/tables/callers.h"
 #include "base/parallel.h"
@@ -246,6 +247,7 @@ class Collector {
     double squares = 0;
     double known = 0;
     double late = 0;
+    std::size_t kernels = 0;
     for (const std::uint32_t i : calls) {
       const WorkCall& call = in_.calls[i];
       const double us = call.kernel_us;
@@ -257,6 +259,7 @@ class Collector {
       if (call.host_us && !in_.trace.OfCapture(call.op)) out->host_us += *call.host_us;
       out->gpu.insert(out->gpu.end(), call.kernels.begin(), call.kernels.end());
       for (const EventIndex e : call.kernels) {
+        kernels += events_[e].kind == trace::EventKind::kKernel ? 1U : 0U;
         if (follower_[e] == Follower::kUnknown) continue;
         known += Us(events_, e);
         if (follower_[e] == Follower::kLate) late += Us(events_, e);
@@ -264,6 +267,7 @@ class Collector {
       AddSyncs(call, out);
     }
     out->gpu_us = sum;
+    out->dispatch_us = std::min(sum, in_.kernel_floor_us * static_cast<double>(kernels));
     out->mean_us = sum / static_cast<double>(out->count);
     for (const std::uint32_t i : calls) {
       const double off = in_.calls[i].kernel_us - out->mean_us;
@@ -548,7 +552,8 @@ Result<Collected> CollectOperations(const session::LoadedTrace& trace,
                  {},
                  std::make_unique<analysis::ChainTree>(joined.events(), joined.tree()),
                  0,
-                 0},
+                 0,
+                 analysis::KernelFloor(joined.events(), joined.attribution().timeline)},
                 {}};
   Calls& calls = out.calls;
   if (HasReplays(joined, all)) {

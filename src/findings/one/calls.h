@@ -40,6 +40,7 @@ struct Calls {
   std::unique_ptr<analysis::ChainTree> chains;
   double window_us = 0;
   double computation_us = 0;
+  double kernel_floor_us = 0;  // what a kernel takes however little it does
 
   const trace::EventStore& events() const { return trace.events(); }
   bool IsHostCall(const analysis::WorkCall& call) const {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <cmath>
 
 #include <fmt/format.h>
 
@@ -145,6 +146,14 @@ double CauseContext::LargeGemm(std::string_view spec) const {
   if (!peak) return 0;
   const bool amd = calls_.platform->vendor == "AMD";
   return (amd ? limits::kLargeGemmAmd : limits::kLargeGemmNvidia) * peak->tflops;
+}
+
+double CauseContext::Filled(double m, double n, double batch) const {
+  const auto units = compute_units();
+  if (!units || *units <= 0) return 1;
+  const double tiles =
+      std::max(1.0, batch) * std::ceil(m / limits::kFullTile) * std::ceil(n / limits::kFullTile);
+  return std::min(1.0, tiles / (limits::kFullWaves * *units));
 }
 
 std::string CauseContext::LargeGemmSource() const {

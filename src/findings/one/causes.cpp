@@ -219,7 +219,7 @@ class CauseFinder {
     Set(o, quantises ? Pattern::kParameterQuantised : Pattern::kParameterCast,
         quantises ? "quantise" : "cast", std::move(facts));
     const double most = 1 - 1 / calls;
-    o->cause->a = Target{{most / 2, 0.9 * most, most}, "one call", "calls in this trace"};
+    o->cause->a = Target{{most / 2, 0.9 * most, most}, "one call", "calls in this trace", true};
     return true;
   }
 
@@ -247,7 +247,7 @@ class CauseFinder {
     }
     if (sizes.empty()) return false;
     const double target =
-        std::max(context_.BestAligned(*o), context_.LargeGemm(o->efficiency.spec));
+        std::max(context_.BestAligned(*o), Filled(*o) * context_.LargeGemm(o->efficiency.spec));
     const double least = MemoryPart(*o) / limits::kStreamShare;
     const auto saved = [&](double rate) {
       return std::max(0.0, std::min(SavedPart(*now, rate), 1 - least));
@@ -289,6 +289,13 @@ class CauseFinder {
     return true;
   }
 
+  // Of the rate of large products: what this one can reach by its size. Convolutions have no tiles
+  // that their sizes tell.
+  double Filled(const Operation& o) const {
+    const auto m = Number(o, "M"), n = Number(o, "N");
+    return m && n ? context_.Filled(*m, *n, Number(o, "B").value_or(1)) : 1;
+  }
+
   // Products of one type against each other, after all else that explains a product.
   void Siblings() {
     for (CategoryAnalysis& category : out_) {
@@ -308,16 +315,19 @@ class CauseFinder {
   void Sibling(const CategoryAnalysis& category, Operation* o) {
     if (!IsLargeProduct(*o)) return;
     const Efficiency& e = o->efficiency;
+    const double filled = Filled(*o);
     const Operation* best = nullptr;
     for (const Operation& other : category.operations) {
       if (&other == o || !IsLargeProduct(other) || other.efficiency.spec != e.spec) continue;
       const double ratio = *other.efficiency.flops / *e.flops;
       if (ratio > limits::kSiblingFlops || ratio < 1 / limits::kSiblingFlops) continue;
+      // What fills more of the device shows nothing of this one.
+      if (Filled(other) > limits::kSiblingGain * filled) continue;
       if (best == nullptr || *other.efficiency.tflops_per_s > *best->efficiency.tflops_per_s)
         best = &other;
     }
-    const double usual = context_.LargeGemm(e.spec);
     const double sibling = best == nullptr ? 0 : *best->efficiency.tflops_per_s;
+    const double usual = filled * context_.LargeGemm(e.spec);
     const double most = std::max(usual, sibling);
     const double now = *e.tflops_per_s;
     if (most < limits::kSiblingGain * now) return;
@@ -327,8 +337,11 @@ class CauseFinder {
     Facts facts = {KernelFact(*o),
                    NumberFact("tflops_achieved", now, "TFLOPS/s"),
                    NumberFact("target_tflops", likely, "TFLOPS/s"),
-                   by_sibling ? CauseText("reference", SiblingText(*best))
-                              : CauseWords("reference", "large products on this device"),
+                   by_sibling   ? CauseText("reference", SiblingText(*best))
+                   : filled < 1 ? CauseWords("reference",
+                                             "large products on this device, less what "
+                                             "so few tiles leave idle")
+                                : CauseWords("reference", "large products on this device"),
                    CauseWords("tuning", context_.Tuning(*o)),
                    CauseWords("merge", context_.merge())};
     if (context_.merge_ms() > 0) facts.push_back(NumberFact("merge_ms", context_.merge_ms(), "ms"));
@@ -340,7 +353,7 @@ class CauseFinder {
                           SavedPart(now, high)},
                          fmt::format("{:.0f} TFLOPS/s", likely),
                          by_sibling ? "another product of this trace" : context_.LargeGemmSource()};
-    const double fp8 = context_.Fp8Rate(e.spec);
+    const double fp8 = filled * context_.Fp8Rate(e.spec);
     const double part = SavedPart(now, limits::kTargetSlack * fp8);
     if (part > 0) o->cause->option = Target{{part, part, part}, "", ""};
   }
@@ -446,7 +459,7 @@ class CauseFinder {
     Set(o, Pattern::kSumOfOne, o->name,
         {CauseCount("dimension", static_cast<double>(*dimension)),
          CauseText("shape", ShapeText(shapes.front()))});
-    o->cause->a = Target{{0.9, 0.95, 1}, "no kernel", "squeeze() moves no data"};
+    o->cause->a = Target{{0.9, 0.95, 1}, "no kernel", "squeeze() moves no data", true};
     return true;
   }
 

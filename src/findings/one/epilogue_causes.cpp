@@ -93,7 +93,8 @@ class EpilogueFinder {
         NumberFact("tb_s_achieved", *now.tb_per_s, "TB/s")};
     if (TunesProducts()) facts.push_back({"joined", "as for the products", "words", {}, {}});
     operation->cause = Cause{Pattern::kEpilogueLeft, "epilogue", std::move(facts), {}, {}, {}};
-    operation->cause->b = Target{{0, 0.65, 0.9}, "no kernel of its own", "traffic of the kernel"};
+    operation->cause->b =
+        Target{{0, 0.65, 0.9}, "no kernel of its own", "traffic of the kernel", true};
   }
 
   const Calls& calls_;

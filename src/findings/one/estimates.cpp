@@ -287,7 +287,8 @@ class FindingMaker {
           target = (*member->cause).*path;
         } else if (path == &Cause::a && Transposes(*member) > 0) {
           const double part = Transposes(*member);
-          target = Target{{part / 2, 0.8 * part, part}, "no layout conversions", "this trace"};
+          target =
+              Target{{part / 2, 0.8 * part, part}, "no layout conversions", "this trace", true};
         } else if (path == roof_path && member->efficiency.percent) {
           target = RoofTarget(*member);
         }
@@ -300,7 +301,8 @@ class FindingMaker {
         for (double Range::*part : {&Range::low, &Range::mid, &Range::high})
           made.savings_ms.*part += saved.*part;
         const bool some = group.cause != nullptr && !member->cause->gpu.empty();
-        made.parts.push_back({target->saved_part, some ? member->cause->gpu : member->gpu});
+        made.parts.push_back(
+            {SavedPartOf(*target, *member), some ? member->cause->gpu : member->gpu});
       }
       if (!made.parts.empty()) *change = std::move(made);
     }
@@ -425,21 +427,27 @@ void EstimateOperations(const Calls& calls, CategoryAnalysis* category) {
     if (CollectivesOnly(calls.events(), operation)) continue;
     // What takes as long as its launch does not come nearer to a roof by itself.
     if (!e.percent || IsLaunchFloor(calls, operation)) continue;
-    const double gap = std::max(0.0, 1 - *e.percent / 100) * operation.gpu_us;
+    const double work_us = operation.gpu_us - operation.dispatch_us;
+    const double gap = std::max(0.0, 1 - *e.percent / 100) * work_us;
     operation.quantified = true;
     operation.savings_ms = SavingsOf(std::min(gap, operation.exclusive_us) / 1000);
     operation.impact_percent = Scaled(*operation.savings_ms, 1e5 / calls.window_us);
   }
 }
 
+Range SavedPartOf(const Target& target, const Operation& operation) {
+  if (target.of_durations || operation.gpu_us <= 0) return target.saved_part;
+  return Scaled(target.saved_part, 1 - operation.dispatch_us / operation.gpu_us);
+}
+
 Range TargetSavings(const Target& target, const Operation& operation) {
+  const Range saved_part = SavedPartOf(target, operation);
   const auto saved = [&](double part) {
     const bool some = operation.cause && !operation.cause->gpu.empty();
     const double us = some ? operation.cause->gpu_us : operation.gpu_us;
     return std::min(part * us, operation.exclusive_us) / 1000;
   };
-  return {saved(target.saved_part.low), saved(target.saved_part.mid),
-          saved(target.saved_part.high)};
+  return {saved(saved_part.low), saved(saved_part.mid), saved(saved_part.high)};
 }
 
 void MakeCauseFindings(const Calls& calls, const WorkContext& context,

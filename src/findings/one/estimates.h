@@ -26,6 +26,9 @@ void MakeFindings(const Calls& calls, const WorkContext& context, CategoryAnalys
 void MakeCauseFindings(const Calls& calls, const WorkContext& context,
                        std::vector<CategoryAnalysis>* categories);
 
+// The part of an operation's time that a target takes away: never what its kernels take however
+// little they do, unless these go.
+Range SavedPartOf(const Target& target, const Operation& operation);
 // What a target saves of an operation, in ms: at most what ran alone.
 Range TargetSavings(const Target& target, const Operation& operation);
 

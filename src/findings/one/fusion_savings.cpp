@@ -8,6 +8,11 @@
 namespace jarvis::findings {
 namespace {
 
+// What a fused kernel takes however little it does.
+double FusedFloorUs(const FusionCalls& in) {
+  return std::max(limits::kLaunchFloorUs, in.calls().kernel_floor_us);
+}
+
 // Time that a fused kernel takes at the rate that such kernels reach, never below memory's part.
 std::optional<std::array<double, 3>> AttentionSavings(const FusionCalls& in,
                                                       const FusionInstance& instance, double us) {
@@ -32,7 +37,7 @@ std::optional<std::array<double, 3>> AttentionSavings(const FusionCalls& in,
       platform->mem_bw_gbps ? bytes / (limits::kStreamShare * *platform->mem_bw_gbps * 1e3) : 0;
   const auto saved = [&](double share) {
     const double fused = flops / (share * target.tflops * 1e6);
-    return std::max(0.0, us - std::max({fused, memory_us, limits::kLaunchFloorUs}));
+    return std::max(0.0, us - std::max({fused, memory_us, FusedFloorUs(in)}));
   };
   return std::array{saved(limits::kAttentionLow), saved(limits::kAttentionMid), saved(1)};
 }
@@ -49,7 +54,7 @@ std::optional<std::array<double, 3>> OwnKernelSavings(const FusionCalls& in, dou
   if (platform == nullptr || !platform->mem_bw_gbps) return std::nullopt;
   const auto saved = [&](double share) {
     const double least = bytes / (share * *platform->mem_bw_gbps * 1e3);
-    return std::max(0.0, us - std::max(least, limits::kLaunchFloorUs));
+    return std::max(0.0, us - std::max(least, FusedFloorUs(in)));
   };
   return std::array{saved(limits::kRoofLow), saved(limits::kRoofMid), saved(limits::kStreamShare)};
 }
@@ -113,7 +118,7 @@ std::optional<std::array<double, 3>> FusionSavingsUs(const FusionCalls& in,
     peak = std::max(now, limits::kStreamShare * *in.calls().platform->mem_bw_gbps * 1e3);
   const auto saved = [&](double bandwidth) {
     // An epilogue needs no kernel of its own.
-    const double floor = instance.producer == kNone ? limits::kLaunchFloorUs : 0;
+    const double floor = instance.producer == kNone ? FusedFloorUs(in) : 0;
     return std::max(0.0, us - std::max(bytes->second / bandwidth, floor));
   };
   return std::array{saved(now), saved(std::min(usual, peak)), saved(peak)};

@@ -68,6 +68,9 @@ struct Target {
   Range saved_part;    // of its time, from 0 to 1: what goes away
   std::string text;    // "60 % of the TF32 rate"
   std::string source;  // of the figure: "best sibling in this trace", "FlashAttention-3, 2024"
+  // Of whole durations, the dispatch of kernels included: they go, or their length is known. Else
+  // only what they do becomes faster.
+  bool of_durations = false;
 };
 
 // The one reason why a piece of work takes longer than it must, found by a rule (see rule_rows.h).
@@ -101,6 +104,7 @@ struct Operation {
   double gpu_us = 0;         // busy time of all calls, summed over calls
   double foreign_us = 0;     // of it, launched before the recording or in odd steps
   double foreign_calls = 0;  // of its calls, by the share of their GPU events
+  double dispatch_us = 0;    // of it, what kernels take however little they do
   double exclusive_us = 0;   // of it, while nothing else ran on the GPU: only this shortens a step
   double host_us = 0;        // host duration of all calls
   double sync_us = 0;        // in synchronising runtime calls below the op (evidence, not a guess)

@@ -214,7 +214,8 @@ class ReplayCauses {
                    SequenceText("knob", KnobOf(Name(down.front())), "words")};
     cause.b = Target{{0.5 * most, 0.8 * most, most},
                      fmt::format("{:.3g} us a call", up_us / 2),
-                     "the rate of gate and up in this trace"};
+                     "the rate of gate and up in this trace",
+                     true};
     AddExpertReads(calls_, down.front(), up_us, down_us, &cause);
     cause.gpu_us = total_ms * 1000;
     cause.gpu = std::move(down);
@@ -284,7 +285,8 @@ class ReplayCauses {
           "words"));
     }
     const double most = 1 - 1 / repeats;
-    cause.a = Target{{0.8 * most, 0.95 * most, 1}, "no cast in the step", "calls in this trace"};
+    cause.a =
+        Target{{0.8 * most, 0.95 * most, 1}, "no cast in the step", "calls in this trace", true};
     o->cause = std::move(cause);
   }
 
@@ -540,7 +542,8 @@ class ReplayCauses {
             "floor", "each kernel about as long as starting one does, whatever it computes",
             "words"));
       }
-      cause.a = Target{{most / 2, 0.8 * most, most}, "one kernel a chain", "chains in this trace"};
+      cause.a =
+          Target{{most / 2, 0.8 * most, most}, "one kernel a chain", "chains in this trace", true};
       for (const EventIndex e : gpu)
         cause.gpu_us += Us(e);
       cause.gpu = std::move(gpu);

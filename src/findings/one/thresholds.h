@@ -86,6 +86,7 @@ inline constexpr double kHighSaving = 3;
 inline constexpr double kMediumSaving = 1;
 inline constexpr double kLaunchesPerWait = 64;  // fewer between waits are no graph's work
 inline constexpr double kRampPart = 0.2;        // of a step's GPU time: its start
+inline constexpr double kHardlyBusy = 10;       // percent of the steps: the GPU is no bound below
 inline constexpr double kRampShare = 80;        // percent of the late launches' idle time in it
 // Exposed communication whose cause one rank cannot tell is ranked by its size from here.
 inline constexpr double kExposedRanked = 10;  // percent of the steps
@@ -171,10 +172,12 @@ inline constexpr double kTensorHigh = 0.6;          //
 inline constexpr double kLargeGemmMeasured = 0.95;  // of a measured achievable rate
 inline constexpr double kLargeGemmNvidia = 0.75;    // of the dense peak, where no rate is measured
 inline constexpr double kLargeGemmAmd = 0.52;       //
-inline constexpr double kAttentionOther = 0.4;      // of the dense peak, no published rate known
-inline constexpr double kAttentionShort = 0.22;     // ... of sequences below kShortSequence
-inline constexpr double kStreamShare = 0.8;         // of the bandwidth: large reads and writes
-inline constexpr double kTargetSlack = 0.85;        // of a target, for the least saving
+inline constexpr double kFullTile = 64;  // edge of an output tile of products that are not large
+inline constexpr double kFullWaves = 4;  // tiles a unit from which a product fills the device
+inline constexpr double kAttentionOther = 0.4;   // of the dense peak, no published rate known
+inline constexpr double kAttentionShort = 0.22;  // ... of sequences below kShortSequence
+inline constexpr double kStreamShare = 0.8;      // of the bandwidth: large reads and writes
+inline constexpr double kTargetSlack = 0.85;     // of a target, for the least saving
 
 // Causes.
 inline constexpr double kCauseShare = 0.5;   // percent of compute time: smaller ones are not named
