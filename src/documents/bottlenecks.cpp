@@ -232,8 +232,10 @@ void AddHost(const findings::Analysis& analysis, std::vector<Bottleneck>* out) {
     // Its own time stands in the next column.
     if (finding.host->kind == findings::HostCauseKind::kSection || finding.host->ramp)
       title = title.substr(0, title.rfind(", "));
-    out->push_back({"GPU idle: " + WithoutDirectories(title), IdleMs(analysis, *finding.host),
-                    false, std::string(kAbsentText), finding.global_rank});
+    const bool says = title.starts_with("GPU idle");
+    out->push_back({(says ? "" : "GPU idle: ") + WithoutDirectories(title),
+                    IdleMs(analysis, *finding.host), false, std::string(kAbsentText),
+                    finding.global_rank});
   }
 }
 

@@ -170,7 +170,7 @@ std::string BatchSentence(const findings::Analysis& analysis) {
 bool HasPlace(const findings::Analysis& analysis, const HostCause& cause) {
   constexpr double kPart = 0.5;  // of the step
   const double length = cause.gaps_to_ms - cause.gaps_from_ms;
-  return length > 0 && length < kPart * analysis.base.total_ms;
+  return analysis.base.count == 1 && length > 0 && length < kPart * analysis.base.total_ms;
 }
 
 bool TurnsToBackward(const findings::Analysis& analysis, const HostCause& cause) {
@@ -195,7 +195,7 @@ std::string AheadInsight(const findings::Analysis& analysis, const HostCause& ca
   std::string text = fmt::format("The GPU idles {} {} for launches that come late",
                                  EachMs(analysis, IdleMs(analysis, cause)), UnitPhrase(analysis));
   if (HasPlace(analysis, cause)) {
-    text += fmt::format(", 90 % of it from {} to {} of the {}", Ms(cause.gaps_from_ms),
+    text += fmt::format(", most of it from {} to {} of the {}", Ms(cause.gaps_from_ms),
                         Ms(cause.gaps_to_ms), analysis.base.unit);
   }
   if (TurnsToBackward(analysis, cause)) {

@@ -117,6 +117,15 @@ std::string PlaceCell(const findings::HostPlace& place) {
 }
 
 // What a finding about the host rests on.
+// Where most of the idle time lies that no pace of launching explains.
+std::vector<std::pair<std::string, double>> PlaceInStep(const findings::HostCause& cause) {
+  if (cause.gaps_to_ms <= 0) return {};
+  std::vector<std::pair<std::string, double>> rows = {{"Most of it from", cause.gaps_from_ms},
+                                                      {"Most of it to", cause.gaps_to_ms}};
+  if (cause.backward_ms > 0) rows.emplace_back("A second thread launches from", cause.backward_ms);
+  return rows;
+}
+
 void AddHostRows(const findings::Analysis& analysis, const findings::HostCause& cause,
                  MarkdownTable* table) {
   if (analysis.wall.recorded_ms > 0)
@@ -137,6 +146,8 @@ void AddHostRows(const findings::Analysis& analysis, const findings::HostCause& 
     table->Row({"Of it at the start of the GPU work", Ms(cause.early_ms)});
     table->Row({"The last of that ends after", Ms(cause.until_ms)});
   }
+  for (const auto& [name, ms] : PlaceInStep(cause))
+    table->Row({name, Ms(ms)});
   for (const findings::HostPlace& place : cause.places)
     table->Row({Code(place.name, 90), PlaceCell(place)});
 }
@@ -265,6 +276,10 @@ std::string FiguresTable(const findings::Analysis& analysis, const findings::Fin
     header = {"GPU idle", "Share of the " + analysis.base.unit};
     row = {EachMs(analysis, idle), BaseShare(analysis, idle)};
   }
+  if (finding.host != nullptr) {
+    for (const auto& [name, ms] : PlaceInStep(*finding.host))
+      add(name, Ms(ms));
+  }
   if (finding.count > 0) add("Count", fmt::format("{}", finding.count));
   if (finding.efficiency) {
     add("Efficiency", PctOrDash(finding.efficiency) +
@@ -294,7 +309,7 @@ std::string FiguresTable(const findings::Analysis& analysis, const findings::Fin
     add("At most", fmt::format("{} ({})", EachMs(analysis, *finding.bound_ms),
                                SavingShare(analysis, *finding.bound_ms)));
   }
-  if (best != nullptr && finding.one_off) add("Saves once", Ms(best->ms.mid));
+  if (best != nullptr && finding.one_off) add("Saves once", Ms(OnceMs(finding)));
   if (best != nullptr && !finding.one_off) {
     add("After those above",
         fmt::format("{} ({})", AfterRange(analysis, *best), AfterShare(analysis, *best)));
@@ -321,6 +336,8 @@ std::string HostTable(const findings::Analysis& analysis, const findings::Findin
   if (cause.ramp) row("Idle at the start of the GPU work", cause.early_ms);
   if (cause.ramp && cause.until_ms > 0)
     table.Row({"The last of that ends after", Ms(cause.until_ms), std::string(kAbsentText)});
+  for (const auto& [name, ms] : PlaceInStep(cause))
+    table.Row({name, Ms(ms), std::string(kAbsentText)});
   if (cause.each_ms > 0) table.Row({"Each", Ms(cause.each_ms), std::string(kAbsentText)});
   return table.empty() ? "" : table.text() + "\n";
 }

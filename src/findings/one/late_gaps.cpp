@@ -92,7 +92,10 @@ bool IsHostAhead(const session::TraceFrames& frames, const HostCause& cause) {
 }
 
 void LocateGaps(const session::LoadedTrace& trace, const session::TraceFrames& frames,
-                const IntervalSet<std::int64_t>& gaps, bool training, HostCause* cause) {
+                IntervalSet<std::int64_t> gaps, bool training, HostCause* cause) {
+  // What the host takes before there is any work is no gap.
+  const auto& window = frames.frames.window;
+  std::erase_if(gaps, [&](const auto& gap) { return window && gap.start < window->start; });
   if (gaps.empty() || frames.frames.steps.size() > 1) return;
   const std::int64_t begin = frames.frames.frame.start;
   const Interval<std::int64_t> most = DensestStretch(gaps);

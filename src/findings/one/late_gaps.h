@@ -16,6 +16,6 @@ bool IsHostAhead(const session::TraceFrames& frames, const HostCause& cause);
 // after the longest gap, and when a second thread begins to launch. Of several units a place in one
 // is none of the others.
 void LocateGaps(const session::LoadedTrace& trace, const session::TraceFrames& frames,
-                const IntervalSet<std::int64_t>& gaps, bool training, HostCause* cause);
+                IntervalSet<std::int64_t> gaps, bool training, HostCause* cause);
 
 }  // namespace jarvis::findings

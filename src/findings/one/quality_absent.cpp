@@ -120,7 +120,7 @@ class AbsentParts {
     parts_.push_back(fmt::format("the other {} of {} ranks ({})", world - 1, world,
                                  collectives ? "waiting for a late one and transfer look alike"
                                              : "whether they wait for this one"));
-    records_.emplace_back("the same steps of the fastest and the slowest rank");
+    records_.emplace_back("the same steps of all ranks");
   }
 
   void OtherSizes() {
