@@ -202,10 +202,13 @@ std::string AheadInsight(const findings::Analysis& analysis, const HostCause& ca
     text += fmt::format(": from {} on a second thread launches, which runs backward [inferred]",
                         Ms(cause.backward_ms));
   }
-  text += fmt::format(
-      ". As a rule the host is ahead: {:.3g} µs from launch to launch, the median kernel {:.3g} "
-      "µs.",
-      cause.launch_us, cause.kernel_us);
+  text += '.';
+  if (cause.launch_us < cause.kernel_us) {
+    text += fmt::format(
+        " As a rule the host is ahead: {:.3g} µs from launch to launch, the median kernel {:.3g} "
+        "µs.",
+        cause.launch_us, cause.kernel_us);
+  }
   if (cause.before.empty() || cause.after.empty()) return text;
   return text + fmt::format(" The longest gap lies between {} and {}.",
                             Code(analysis::ShortKernelName(cause.before), kNameMax),

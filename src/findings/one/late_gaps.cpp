@@ -87,8 +87,12 @@ std::int64_t SecondThreadNs(const session::LoadedTrace& trace) {
 bool IsHostAhead(const session::TraceFrames& frames, const HostCause& cause) {
   const analysis::Balance& balance = frames.frames.steady;
   const auto busy = static_cast<double>(balance.busy_ns());
-  const bool faster = cause.launch_us > 0 && cause.launch_us < cause.kernel_us;
-  return faster || busy > kBusyAhead * static_cast<double>(balance.own_ns());
+  if (cause.launch_us > 0 && cause.launch_us < cause.kernel_us) return true;
+  // A part of the step that launches too slowly is a cause, however busy the rest is.
+  const bool slow_part =
+      std::any_of(cause.places.begin(), cause.places.end(),
+                  [](const HostPlace& place) { return place.launch_us > place.kernel_us; });
+  return !slow_part && busy > kBusyAhead * static_cast<double>(balance.own_ns());
 }
 
 void LocateGaps(const session::LoadedTrace& trace, const session::TraceFrames& frames,
