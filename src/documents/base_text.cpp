@@ -199,12 +199,40 @@ std::string BaseShare(const findings::Analysis& analysis, double ms) {
   return Pct(analysis.base.Percent(ms));
 }
 
-std::string SavingShare(const findings::Analysis& analysis, double ms) {
+namespace {
+
+// First calls are a part of the steps that were recorded, as long as they are no large part of the
+// only one: it says nothing of a later one then. The profiler's pauses are none.
+bool WithoutFirstCalls(const findings::Analysis& analysis) {
+  constexpr double kLargePart = 0.3;
   const findings::WallBase& wall = analysis.wall;
-  // First calls are a part of the steps that were recorded; the profiler's pauses are none.
-  const double of = wall.wall_ms + wall.first_calls_ms;
-  if (!wall.known || of <= 0) return BaseShare(analysis, ms);
+  return analysis.base.count == 1 &&
+         wall.first_calls_ms > kLargePart * (wall.wall_ms + wall.first_calls_ms);
+}
+
+double SavingBaseMs(const findings::Analysis& analysis) {
+  const findings::WallBase& wall = analysis.wall;
+  return wall.wall_ms + (WithoutFirstCalls(analysis) ? 0 : wall.first_calls_ms);
+}
+
+}  // namespace
+
+std::string SavingShare(const findings::Analysis& analysis, double ms) {
+  const double of = SavingBaseMs(analysis);
+  if (!analysis.wall.known || of <= 0) return BaseShare(analysis, ms);
   return Pct(ms / of * 100);
+}
+
+std::string OfSavingBase(const findings::Analysis& analysis) {
+  const findings::WallBase& wall = analysis.wall;
+  if (!wall.known || wall.wall_ms <= 0) return "";
+  const bool pauses = analysis.base.Percent(wall.profiler_ms) >= kPartShown;
+  const bool steady = WithoutFirstCalls(analysis);
+  if (!pauses && !steady) return "";
+  return fmt::format(" of the {} without {}", analysis.base.unit,
+                     pauses && steady ? "the profiler's pauses and first calls"
+                     : pauses         ? "the profiler's pauses"
+                                      : "first calls");
 }
 
 findings::Range TogetherMs(const findings::Analysis& analysis) {
@@ -219,9 +247,9 @@ std::string TogetherSentence(const findings::Analysis& analysis) {
       std::any_of(analysis.findings.begin(), analysis.findings.end(), [](const auto& finding) {
         return finding.bound_ms && findings::BestWall(finding) == nullptr;
       });
-  return fmt::format("All recommendations{} together save {} {} ({}).",
+  return fmt::format("All recommendations{} together save {} {} ({}{}).",
                      bounded ? ", communication apart," : "", TogetherRange(analysis),
-                     UnitPhrase(analysis), TogetherShare(analysis));
+                     UnitPhrase(analysis), TogetherShare(analysis), OfSavingBase(analysis));
 }
 
 std::string SumRange(const findings::Analysis& analysis, const findings::Range& ms) {
@@ -311,11 +339,14 @@ std::string BaseSentence(const findings::Analysis& analysis) {
     text += fmt::format(
         " Recording Python stacks holds the host up for {} of it: without them, which is the first "
         "thing to record, it takes {}, and savings are of that.",
-        EachMs(analysis, wall.profiler_ms), EachMs(analysis, wall.wall_ms + wall.first_calls_ms));
+        EachMs(analysis, wall.profiler_ms), EachMs(analysis, SavingBaseMs(analysis)));
   }
   if (wall.known && base.Percent(wall.first_calls_ms) >= kPartShown)
-    text += fmt::format(" {} of it are first calls, which happen once.",
-                        EachMs(analysis, wall.first_calls_ms));
+    text += fmt::format(
+        " {} of it are first calls, which happen once{}.", EachMs(analysis, wall.first_calls_ms),
+        WithoutFirstCalls(analysis)
+            ? ": savings are of the " + EachMs(analysis, SavingBaseMs(analysis)) + " without them"
+            : "");
   const std::string pace = IterationSentence(analysis.frames->iterations);
   return pace.empty() ? text : text + " " + pace;
 }
@@ -361,7 +392,7 @@ std::string ToldTable(const findings::Analysis& analysis) {
         analysis.base.Each(std::max(0.0, wall.wall_ms - wall.host_floor_ms)));
     row("A faster host alone saves at most",
         analysis.base.Each(std::max(0.0, wall.wall_ms - wall.gpu_floor_ms)));
-    table.Row({"What savings are of", EachMs(analysis, wall.wall_ms + wall.first_calls_ms),
+    table.Row({"What savings are of", EachMs(analysis, SavingBaseMs(analysis)),
                std::string(kAbsentText)});
     table.Row(
         {"First calls in it", EachMs(analysis, wall.first_calls_ms), std::string(kAbsentText)});

@@ -12,7 +12,7 @@ namespace jarvis::documents {
 // "382.5 ms" of one step, where `ms` is of all of them.
 // "Calls", or "Calls a step" where several are recorded; of one unit, without the calls of others.
 std::string CallsTitle(const findings::Analysis& analysis);
-std::string EachCalls(const findings::Analysis& analysis, std::uint64_t calls, double foreign);
+std::string EachCalls(const findings::Analysis& analysis, std::uint64_t calls, double foreign = 0);
 
 std::string EachMs(const findings::Analysis& analysis, double ms);
 std::string EachRange(const findings::Analysis& analysis, const findings::Range& ms);
@@ -25,6 +25,8 @@ std::string BaseShare(const findings::Analysis& analysis, double ms);
 
 // Share of what savings are of: the base without the profiler's pauses.
 std::string SavingShare(const findings::Analysis& analysis, double ms);
+// " of the step without the profiler's pauses"; empty where that is what times are shares of.
+std::string OfSavingBase(const findings::Analysis& analysis);
 
 // What a way out saves once those ranked before it are done (findings::AfterOthers), as text ("32.1
 // to 62.6 ms") and as its share of what savings are of ("36.7% to 71.6%").

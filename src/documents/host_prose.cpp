@@ -89,9 +89,11 @@ std::string SectionInsight(const findings::Analysis& analysis, const HostCause& 
   std::string text = fmt::format("For {} {} ({}) the GPU has nothing to do",
                                  EachMs(analysis, IdleMs(analysis, cause)), UnitPhrase(analysis),
                                  BaseShare(analysis, IdleMs(analysis, cause)));
-  if (cause.count > 3)
-    text += fmt::format(", in {} stretches{}", cause.count,
-                        AreAlike(cause) ? " of about " + Ms(cause.each_ms) : "");
+  if (cause.count > 3) {
+    const std::string stretches = EachCalls(analysis, cause.count);
+    text += stretches == "1" ? ", in one stretch" : ", in " + stretches + " stretches";
+    if (AreAlike(cause)) text += " of about " + Ms(cause.each_ms);
+  }
   text += BetweenText(cause);
   if (cause.period_ms && cause.count > 2) text += fmt::format(", every {}", Ms(*cause.period_ms));
   text += cause.loading ? ", while data is loaded" : "";
@@ -118,16 +120,19 @@ std::string WaitsInsight(const findings::Analysis& analysis, const HostCause& ca
   for (std::size_t i = 0; i < std::min(kPlacesTold, cause.places.size()); ++i) {
     const HostPlace& place = cause.places[i];
     places += (i == 0 ? "" : ", ") + PlaceText(place) +
-              fmt::format(" ({} times, {} idle)", place.count, EachMs(analysis, place.idle_ms));
+              fmt::format(" ({} times, {} idle)", EachCalls(analysis, place.count),
+                          EachMs(analysis, place.idle_ms));
   }
   std::string text = fmt::format(
       "After {} calls that wait for the GPU nothing is queued: it idles {} {} until the next "
       "launch",
-      cause.count, EachMs(analysis, IdleMs(analysis, cause)), UnitPhrase(analysis));
+      EachCalls(analysis, cause.count), EachMs(analysis, IdleMs(analysis, cause)),
+      UnitPhrase(analysis));
   if (cause.small_kernels) {
-    text +=
-        fmt::format(", {} right behind the waits, the rest between the few small kernels of each",
-                    EachMs(analysis, cause.behind_ms));
+    text += fmt::format(
+        ", {} right behind the waits, the rest between the few small kernels of each, at no one "
+        "place",
+        EachMs(analysis, cause.behind_ms));
   }
   return text + ". The most after " + places + ".";
 }
@@ -141,7 +146,7 @@ std::string PhasesText(const findings::Analysis& analysis, const HostCause& caus
             fmt::format(
                 " ({} launches, a median of {:.3g} µs each against kernels of {:.3g} µs, {} of the "
                 "idle time)",
-                place.count, place.launch_us, place.kernel_us,
+                EachCalls(analysis, place.count), place.launch_us, place.kernel_us,
                 EachMs(analysis, std::min(place.idle_ms, IdleMs(analysis, cause))));
   }
   return text;
@@ -238,7 +243,8 @@ std::string LaunchInsight(const findings::Analysis& analysis, const HostCause& c
   return fmt::format(
       "The GPU idles {} for launches that come late: from one to the next the host takes {:.3g} "
       "µs, the median kernel {:.3g} µs; {} of {} launches find their stream idle.",
-      idle, cause.launch_us, cause.kernel_us, Pct(cause.idle_percent), cause.count);
+      idle, cause.launch_us, cause.kernel_us, Pct(cause.idle_percent),
+      EachCalls(analysis, cause.count));
 }
 
 // Functions that launch nothing: what no graph is needed to be rid of.
@@ -248,8 +254,8 @@ std::string PythonSentence(const findings::Analysis& analysis, const HostCause& 
   for (std::size_t i = 0; i < std::min(kFunctionsTold, cause.python.size()); ++i) {
     const HostPlace& place = cause.python[i];
     text += fmt::format("{}{} called by {} ({} times, {})", i == 0 ? "" : ", ",
-                        Code(place.name, kNameMax), Code(place.code, kNameMax), place.count,
-                        EachMs(analysis, place.ms));
+                        Code(place.name, kNameMax), Code(place.code, kNameMax),
+                        EachCalls(analysis, place.count), EachMs(analysis, place.ms));
   }
   if (text.empty()) return text;
   return " Plain Python that launches nothing, with what recording it costs: " + text +
@@ -272,7 +278,7 @@ std::string LaunchTitle(const findings::Analysis& analysis, const HostCause& cau
 
 std::string OptimizerTitle(const findings::Analysis& analysis, const HostCause& cause) {
   return fmt::format("Parameters updated one by one, {} launches in {} of host time {}",
-                     cause.count / analysis.base.count, EachMs(analysis, cause.total_ms),
+                     EachCalls(analysis, cause.count), EachMs(analysis, cause.total_ms),
                      UnitPhrase(analysis));
 }
 
@@ -339,7 +345,9 @@ std::string HostTitle(const findings::Analysis& analysis, const findings::Findin
       return SectionName(analysis, cause) + " while the GPU has nothing to do, " +
              TimesText(analysis, cause);
     case HostCauseKind::kWaits: {
-      std::string text = fmt::format("{} waits with nothing queued behind them", cause.count);
+      std::string text =
+          fmt::format("{} waits with nothing queued behind them", EachCalls(analysis, cause.count));
+      if (analysis.base.count > 1) text += " " + UnitPhrase(analysis);
       if (cause.places.empty()) return text;
       const HostPlace& first = cause.places.front();
       text += 2 * first.idle_ms > cause.idle_ms ? ", most in " : ", the most in ";

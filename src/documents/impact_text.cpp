@@ -50,8 +50,9 @@ std::string WallSentence(const findings::Analysis& analysis, const findings::Fin
     return fmt::format("Saves {} once; no cost of a steady {}.", Ms(OnceMs(finding)),
                        analysis.base.unit);
   }
-  std::string text = fmt::format("Saves {} {} ({})", AfterRange(analysis, *best),
-                                 UnitPhrase(analysis), AfterShare(analysis, *best));
+  std::string text =
+      fmt::format("Saves {} {} ({}{})", AfterRange(analysis, *best), UnitPhrase(analysis),
+                  AfterShare(analysis, *best), OfSavingBase(analysis));
   if (finding.global_rank > 1) text += " once those above are done";
   if (!finding.shows_after.empty()) {
     text += fmt::format("; before priority {} is done it hardly shows",

@@ -52,8 +52,8 @@ std::string LeverRows::WhyWide(const findings::Finding& finding) const {
   if (ms.low == ms.high || !findings::IsWide(ms)) return "";
   if (finding.host == nullptr)
     return finding.shows_after.empty() ? ": the target is untried here" : "";
-  return analysis_.wall.low_without_recording ? ": recording slows the host"
-                                              : ": how much of it can go is not known";
+  return findings::BestWall(finding)->low_by_recording ? ": recording slows the host"
+                                                       : ": how much of it can go is not known";
 }
 
 // Of communication that nothing hides: without it the host binds.
@@ -145,8 +145,10 @@ bool TakesPathB(const findings::Finding& finding) {
 std::string LeverTable(const findings::Analysis& analysis, const TextEdits& edits,
                        const std::vector<ActionGroup>& groups, std::size_t cards) {
   const LeverRows rows(analysis, edits);
+  const std::string base = OfSavingBase(analysis);
   MarkdownTable table({"#", "What to do", "Because of", "Saves " + UnitPhrase(analysis) + ", alone",
-                       "After those above", "Path"});
+                       "After those above" + (base.empty() ? "" : " (shares:" + base + ")"),
+                       "Path"});
   for (const ActionGroup& group : groups) {
     table.Row(rows.Row(group));
     if (std::vector<std::string> joint = rows.Joint(*group.front()); !joint.empty())

@@ -147,6 +147,25 @@ TEST_CASE("the parts of a step add up to it, small ones too") {
   CHECK(BaseParts(analysis).back().ms > 1);
 }
 
+TEST_CASE("what savings are of is named where it is not what times are of") {
+  Analysis analysis = Step();
+  analysis.wall.known = true;
+  analysis.wall.wall_ms = 70;
+  analysis.wall.profiler_ms = 30;
+  CHECK(OfSavingBase(analysis) == " of the step without the profiler's pauses");
+  CHECK(SavingShare(analysis, 7) == "10.0%");
+  // A step of which first calls are a large part says nothing of the next one.
+  analysis.wall.profiler_ms = 0;
+  analysis.wall.wall_ms = 60;
+  analysis.wall.first_calls_ms = 40;
+  CHECK(OfSavingBase(analysis) == " of the step without first calls");
+  CHECK(SavingShare(analysis, 6) == "10.0%");
+  analysis.wall.wall_ms = 80;
+  analysis.wall.first_calls_ms = 20;
+  CHECK(OfSavingBase(analysis).empty());
+  CHECK(SavingShare(analysis, 8) == "8.0%");
+}
+
 TEST_CASE("no rate is told at the launch floor or above a roof") {
   findings::Efficiency one;
   one.percent = 40;

@@ -223,7 +223,7 @@ TEST_CASE("a section is named by the function that holds it, and no name has an 
   }));
 }
 
-TEST_CASE("to record again is no way to save, and what nobody saw may save nothing") {
+TEST_CASE("to record again is no way to save, and half of what nobody saw may stay") {
   TraceText text;
   for (int i = 0; i < 10; ++i)
     text.OpWithKernel("aten::mm", 3000.0 * i, 10, "k", 3000.0 * i + 12, 988, i + 1);
@@ -233,7 +233,8 @@ TEST_CASE("to record again is no way to save, and what nobody saw may save nothi
   CHECK(finding.path_b.front().advice == Advice::kFindHostWork);
   CHECK_FALSE(finding.wall_b.has_value());
   REQUIRE(finding.wall_a.has_value());
-  CHECK(finding.wall_a->ms.low == 0);
+  CHECK(finding.wall_a->ms.low <= finding.wall_a->ms.mid / 2);
+  CHECK(finding.wall_a->ms.low > 0);
   CHECK_FALSE(finding.host->after_copy_back);
 }
 

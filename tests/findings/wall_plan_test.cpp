@@ -54,7 +54,7 @@ TEST_CASE("what is left after others is no more than alone, and a wide range has
   CHECK(AfterOthers(alone, 7).high == doctest::Approx(6));
   // What hardly shows before others do is told as it comes out.
   CHECK(AfterOthers(alone, 20).high == doctest::Approx(20));
-  CHECK(AfterOthers({1, 5, 6}, 5).low == 0);
+  CHECK(AfterOthers({0.5, 5, 6}, 5).low == 0);
   CHECK(AfterOthers(alone, -1).high == 0);
 }
 

@@ -87,7 +87,7 @@ class PageFigures(unittest.TestCase):
         self.assertLessEqual(share_of_all, 102)
 
     def savings(self, page, header, rows):
-        at = header.index("After those above")
+        at = next(i for i, name in enumerate(header) if name.startswith("After those above"))
         alone = next(i for i, name in enumerate(header) if name.startswith("Saves"))
         parts = [span(row[at]) for row in rows if row[1] != "All of these"]
         parts = [part for part in parts if part]

@@ -330,6 +330,7 @@ void Simulation::Widen(std::span<const Change> changes, Outcome* outcome) const 
   const double margin = std::abs(quality_.replay_error_percent) / 100 * outcome->before_ms +
                         kSavingShare * std::abs(outcome->saved_ms) +
                         kWallShare * outcome->before_ms;
+  outcome->read_low_ms = outcome->low_ms;
   outcome->low_ms -= margin;
   outcome->high_ms += margin;
   // Nothing that only takes time away makes a program slower.

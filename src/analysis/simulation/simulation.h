@@ -69,8 +69,9 @@ struct Outcome {
   double saved_ms = 0;  // negative: the change costs time
   double low_ms = 0;    // of the saving: over readings, the replay's error, the change's own limits
   double high_ms = 0;
-  double gpu_ms = 0;   // GPU time that the changes take away, summed
-  double host_ms = 0;  // host time outside waits that they take away
+  double gpu_ms = 0;       // GPU time that the changes take away, summed
+  double host_ms = 0;      // host time outside waits that they take away
+  double read_low_ms = 0;  // low_ms before the margins of a replay, which are parts of `before_ms`
   // Saved if this rank alone changes, and others still decide when collectives end. Absent: the
   // trace has none. The other figures are of a change on every rank.
   std::optional<double> this_rank_ms;

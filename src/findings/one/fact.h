@@ -28,7 +28,7 @@ struct Range {
 
 // So far apart that only the upper end says something.
 inline bool IsWide(const Range& range) {
-  constexpr double kWide = 3;  // high over low
+  constexpr double kWide = 10;  // high over low
   return range.high > kWide * range.low;
 }
 

@@ -38,8 +38,9 @@ std::string_view MethodText(EstimateMethod method);  // "quantified", "measured"
 // What a way out saves of wall time: the trace's dependencies replayed with the change made (see
 // wall_savings.h).
 struct WallSaving {
-  Range ms;                    // alone; low and high by the replay's readings and the target
-  double after_others_ms = 0;  // middle, once what is ranked before it is done
+  Range ms;                       // alone; low and high by the replay's readings and the target
+  double after_others_ms = 0;     // middle, once what is ranked before it is done
+  bool low_by_recording = false;  // its low end is what is left if recording slowed the host most
 };
 
 // What a way out does to GPU work, so that a simulation can be asked what it saves in wall time.

@@ -59,13 +59,15 @@ struct HostCause {
   double idle_ms = 0;            // of the GPU, within what savings are of: all that it can save
   bool after_copy_back = false;  // of unrecorded work: a copy to the host comes before it
   bool before_copy_in = false;   // ... a copy from the host comes next
-  double left_ms = 0;            // of it, what the change of the code leaves
-  double early_ms = 0;           // of late launches: idle time at the start of a step's GPU work
-  double until_ms = 0;           // ... and when the last of it ends, from that start
-  std::string within;            // of a section: the function that holds it; may be empty
-  bool once = false;             // most of it is in no steady step
-  bool ramp = false;             // launches come late at the start of a step only
-  bool ahead = false;            // launches come late although the host is ahead as a rule
+  // Host time that goes to other processes, beside the GPU's work, too; 0: idle_ms alone goes.
+  double moved_ms = 0;
+  double left_ms = 0;   // of it, what the change of the code leaves
+  double early_ms = 0;  // of late launches: idle time at the start of a step's GPU work
+  double until_ms = 0;  // ... and when the last of it ends, from that start
+  std::string within;   // of a section: the function that holds it; may be empty
+  bool once = false;    // most of it is in no steady step
+  bool ramp = false;    // launches come late at the start of a step only
+  bool ahead = false;   // launches come late although the host is ahead as a rule
   // Of such: the stretch of the only step that holds most of its gaps, and when a second thread
   // begins to launch, which runs backward; 0: several steps, or no such thread.
   double gaps_from_ms = 0, gaps_to_ms = 0;

@@ -20,6 +20,12 @@ constexpr std::size_t kHostPlacesMax = 5;
 constexpr double kIdlePythonShare = 3;  // percent of the steps: one function that launches nothing
 // Of the host's time for transforms of images that the GPU takes for them, launches included.
 constexpr double kTransformsLeft = 0.03;
+// Of torch ops that go from the host to the GPU: their launches, and reading their result.
+constexpr double kOnDeviceLeft = 0.15;
+// Of loading, what the main process keeps: taking a batch over from the worker that made it.
+constexpr double kHandOverLeft = 0.03;
+// Of late launches behind waits, where only the waits are taken away.
+constexpr double kLateLeft = 0.6;
 // Of what host time per parameter leaves when all parameters are updated together.
 constexpr double kTogetherPart = 0.1;
 
@@ -159,6 +165,9 @@ class HostFindingMaker {
       // Nor are the transforms free on the GPU.
       if (transforms)
         cause.left_ms += kTransformsLeft * std::max(0.0, cause.idle_ms - cause.left_ms);
+      const bool to_device =
+          std::find(advice.begin(), advice.end(), Advice::kHostOpsToDevice) != advice.end();
+      if (to_device) cause.left_ms += kOnDeviceLeft * cause.idle_ms;
       // What nobody can act on is told of only where it is much of the step.
       const bool much = cause.idle_ms >= limits::kSectionAlone / 100 * e_.base_ms;
       if ((advice.empty() && !much) || IsFirstOfMany(group)) continue;
@@ -220,7 +229,9 @@ class HostFindingMaker {
     if (MsOf(Length(all)) < cause->idle_ms) return;
     cause->least = std::move(cause->changes);
     cause->changes = {analysis::ScaleHost{StretchesOf(all), 0}, PinnedBatches()};
-    cause->idle_ms = std::min(MsOf(Length(all)), ledger_.total_ms);
+    cause->moved_ms = MsOf(Length(all));
+    cause->idle_ms = std::min(cause->moved_ms, ledger_.total_ms);
+    cause->left_ms = kHandOverLeft * cause->moved_ms;
   }
 
   // What workers hand over lies in pinned memory.
@@ -291,8 +302,11 @@ class HostFindingMaker {
     WaitPlaces(&cause, &change);
     cause.changes = {std::move(change)};
     if (!late.empty()) {
+      // What is done without waiting is not yet done at once: most of those launches may stay.
+      late = Union(std::move(late));
       cause.least = cause.changes;
-      cause.changes.emplace_back(analysis::ScaleHost{StretchesOf(Union(std::move(late))), 0});
+      cause.least.emplace_back(analysis::ScaleHost{StretchesOf(late), kLateLeft});
+      cause.changes.emplace_back(analysis::ScaleHost{StretchesOf(late), 0});
     }
     std::vector<Remedy> ways = WaysForWaits(cause.places);
     if (cause.places.size() > kHostPlacesMax) cause.places.resize(kHostPlacesMax);

@@ -68,6 +68,9 @@ double MostOfHost(const Analysis& analysis, const Finding& finding) {
   const HostCause& cause = *finding.host;
   // Sooner at the optimizer is sooner at what comes next, whose idle time goes with its own.
   if (cause.kind == HostCauseKind::kOptimizer) return cause.idle_ms;
+  // Where the host is the bound, all that it is spared shortens the step, until the GPU binds.
+  const WallBase& wall = analysis.wall;
+  if (cause.moved_ms > 0 && wall.host_floor_ms > wall.gpu_floor_ms) return cause.moved_ms;
   return IdleMs(analysis, cause);
 }
 
@@ -102,9 +105,10 @@ bool IsNoLever(const WallBase& wall, const Finding& f) {
 void ClassifyByWall(Analysis* analysis) {
   const WallBase& wall = analysis->wall;
   for (Finding& f : analysis->findings) {
-    // Of work that nothing recorded nobody knows how much can go elsewhere.
+    // Of work that nothing recorded nobody knows how much can go elsewhere; most of it must stay
+    // before half of the saving does not come.
     if (f.wall_a && Advises(f.path_b, Advice::kFindHostWork)) {
-      f.wall_a->ms.low = 0;
+      f.wall_a->ms.low = std::min(f.wall_a->ms.low, f.wall_a->ms.mid / 2);
       f.savings_ms = f.wall_a->ms;
       f.impact_percent = Scaled(f.wall_a->ms, 100 / wall.wall_ms);
     }

@@ -103,7 +103,11 @@ class WallAsker {
       wall.host_floor_ms = std::min(working / 1e6, wall.wall_ms);
     }
     const double busy_ms = static_cast<double>(analysis_.base.balance.busy_ns()) / 1e6;
-    wall.gpu_floor_ms = std::max(std::min(busy_ms, wall.wall_ms), left(std::move(no_host)));
+    // Work that comes late is no bound where the GPU hardly works at all: it waits for code that is
+    // loaded and memory that is taken, which happens once.
+    const bool hardly = busy_ms < limits::kHardlyBusy / 100 * wall.wall_ms;
+    wall.gpu_floor_ms = std::min(busy_ms, wall.wall_ms);
+    if (!hardly) wall.gpu_floor_ms = std::max(wall.gpu_floor_ms, left(std::move(no_host)));
   }
 
   // What no saving is of: the profiler's pauses, what happens once, and work launched before the
@@ -207,6 +211,13 @@ class WallAsker {
     return PartOf(finding.savings_ms->mid, finding.exclusive_ms);
   }
 
+  // The margins of a replay are parts of all that was recorded, savings are of some of it.
+  double LowOf(const analysis::Outcome& outcome) const {
+    if (outcome.before_ms <= analysis_.wall.wall_ms) return outcome.low_ms;
+    const double part = analysis_.wall.wall_ms / outcome.before_ms;
+    return outcome.read_low_ms - part * (outcome.read_low_ms - outcome.low_ms);
+  }
+
   // Alone. The margins of a replay are those of its wall time: no change saves more than it takes
   // away, whatever they are.
   WallSaving Ask(const analysis::GivenChanges& given, const WayOut& way) const {
@@ -216,22 +227,35 @@ class WallAsker {
     const auto within = [](double ms, double most) { return std::clamp(ms, 0.0, most); };
     WallSaving saving;
     saving.ms.mid = within(outcome.saved_ms, std::max(0.0, cap));
-    saving.ms.low = within(outcome.low_ms * way.low_part, saving.ms.mid);
+    saving.ms.low = within(LowOf(outcome) * way.low_part, saving.ms.mid);
     const double most = std::min(std::max(0.0, cap) * way.high_part, analysis_.wall.wall_ms);
     saving.ms.high = std::max(saving.ms.mid, within(outcome.high_ms * way.high_part, most));
     return saving;
+  }
+
+  // What is left of a saving if recording cost the host all that it may have: not less than what
+  // goes of the host time that the change takes away. That the rest of the host would be faster as
+  // well, and the GPU bind sooner, is said beside savings.
+  double WithoutRecording(double saved_ms, const WayOut& way) const {
+    const double inside_ms = simulation_.WhatIf(given_, way.changes).host_ms -
+                             simulation_.WhatIf(quick_, way.changes).host_ms;
+    const double left_ms = saved_ms - std::max(0.0, inside_ms);
+    return std::max({0.0, left_ms, Ask(quick_, way).ms.mid});
   }
 
   // What the host takes is inflated by recording it: the least saving is that of a host without,
   // and of the surest part of the change.
   WallSaving AskOfHost(const Finding& finding, const WayOut& way) const {
     WallSaving saving = Ask(given_, way);
-    if (!recording_.most.empty()) saving.ms.low = std::min(saving.ms.low, Ask(quick_, way).ms.mid);
     if (!finding.host->least.empty()) {
       WayOut least = way;
       least.changes = InScope(finding.host->least);
-      saving.ms.low = std::min(saving.ms.low, Ask(given_, least).ms.low);
+      saving.ms.low = std::min(saving.ms.mid, Ask(given_, least).ms.low);
     }
+    if (recording_.most.empty()) return saving;
+    const double left_ms = WithoutRecording(saving.ms.mid, way);
+    saving.low_by_recording = left_ms < saving.ms.low;
+    saving.ms.low = std::min(saving.ms.low, left_ms);
     return saving;
   }
 
