@@ -36,6 +36,21 @@ bool IsStray(const analysis::Phase& phase, std::uint64_t steps, double share) {
   return phase.count < steps && share < kSmall;
 }
 
+// Where the GPU sets the pace and the host is done with a part long before the GPU is, parts are as
+// long as the GPU is at them.
+bool ByGpu(const findings::Analysis& analysis) {
+  constexpr double kAhead = 1.5;  // times the host's time that the GPU works
+  constexpr double kLarge = 10;   // percent of the base
+  const findings::WallBase& wall = analysis.wall;
+  if (!wall.known || wall.host_floor_ms >= wall.gpu_floor_ms) return false;
+  const auto& phases = analysis.frames->phases.phases;
+  return std::any_of(phases.begin(), phases.end(), [&](const analysis::Phase& phase) {
+    const auto busy = static_cast<double>(phase.gpu_busy_ns);
+    return phase.level == 0 && busy > kAhead * static_cast<double>(phase.host_ns) &&
+           analysis.base.Percent(busy / 1e6) >= kLarge;
+  });
+}
+
 }  // namespace
 
 std::string PhaseTable(const findings::Analysis& analysis) {
@@ -48,7 +63,9 @@ std::string PhaseTable(const findings::Analysis& analysis) {
     header.emplace_back("GPU busy, each");
     header.emplace_back(steps > 1 ? "GPU idle, a step" : "GPU idle");
   }
-  header.push_back("Host's share of the " + analysis.base.unit);
+  const bool by_gpu = gpu && ByGpu(analysis);
+  header.push_back(by_gpu ? "GPU busy, share of the " + analysis.base.unit
+                          : "Host's share of the " + analysis.base.unit);
   MarkdownTable table(std::move(header));
   for (const analysis::Phase& phase : analysis.frames->phases.phases) {
     const double host_ms = static_cast<double>(phase.host_ns) / 1e6;
@@ -70,7 +87,8 @@ std::string PhaseTable(const findings::Analysis& analysis) {
       row.push_back(each(phase.gpu_busy_ns, phase.count));
       row.push_back(each(phase.gpu_idle_ns, steps));
     }
-    row.push_back(Pct(share));
+    const double busy_ms = static_cast<double>(phase.gpu_busy_ns) / 1e6;
+    row.push_back(Pct(by_gpu ? analysis.base.Percent(busy_ms) : share));
     table.Row(std::move(row));
   }
   return table.rows() < 2 ? "" : table.text() + "\n";

@@ -280,7 +280,11 @@ std::string FiguresTable(const findings::Analysis& analysis, const findings::Fin
     for (const auto& [name, ms] : PlaceInStep(*finding.host))
       add(name, Ms(ms));
   }
-  if (finding.count > 0) add("Count", fmt::format("{}", finding.count));
+  if (finding.count > 0) {
+    const bool once = finding.one_off || analysis.base.count <= 1;
+    add(once ? "Count" : "Count a " + analysis.base.unit,
+        once ? fmt::format("{}", finding.count) : EachCalls(analysis, finding.count));
+  }
   if (finding.efficiency) {
     add("Efficiency", PctOrDash(finding.efficiency) +
                           (*finding.efficiency > findings::limits::kAtRoof ? " ANOMALY" : ""));
@@ -344,7 +348,12 @@ std::string HostTable(const findings::Analysis& analysis, const findings::Findin
 
 std::string PlacesTable(const findings::Analysis& analysis, const findings::Finding& finding) {
   if (finding.host == nullptr || finding.host->places.empty()) return "";
-  MarkdownTable table({"Where", "Code", "Times", "Host time", "GPU idle"});
+  const bool once = finding.one_off || analysis.base.count <= 1;
+  MarkdownTable table(
+      {"Where", "Code", once ? "Times" : "Times a " + analysis.base.unit, "Host time", "GPU idle"});
+  const auto times = [&](std::uint64_t count) {
+    return once ? fmt::format("{}", count) : EachCalls(analysis, count);
+  };
   const auto time = [&](double ms) {
     if (ms <= 0) return std::string(kAbsentText);
     return finding.one_off ? Ms(ms) : EachMs(analysis, ms);
@@ -352,12 +361,12 @@ std::string PlacesTable(const findings::Analysis& analysis, const findings::Find
   const double idle = IdleMs(analysis, *finding.host);
   for (const findings::HostPlace& place : finding.host->places) {
     table.Row({Code(place.name, 90), Code(place.code, 90),
-               place.count > 0 ? fmt::format("{}", place.count) : std::string(kAbsentText),
-               time(place.ms), time(std::min(place.idle_ms, idle))});
+               place.count > 0 ? times(place.count) : std::string(kAbsentText), time(place.ms),
+               time(std::min(place.idle_ms, idle))});
   }
   for (const findings::HostPlace& place : finding.host->python)
-    table.Row({Code(place.name, 90), Code(place.code, 90), fmt::format("{}", place.count),
-               time(place.ms), std::string(kAbsentText)});
+    table.Row({Code(place.name, 90), Code(place.code, 90), times(place.count), time(place.ms),
+               std::string(kAbsentText)});
   return table.text() + "\n";
 }
 
@@ -405,16 +414,26 @@ std::string EvidenceTable(const findings::Finding& finding) {
 
 std::string InnerKernels(const findings::Analysis& analysis, const findings::Finding& finding) {
   constexpr std::size_t kKernelsMax = 10;
-  MarkdownTable table({"Kernel", "Calls", "Time", "Share of the operation"});
+  MarkdownTable table({"Kernel", CallsTitle(analysis), "Time", "Share of the finding"});
+  double all_ms = 0;  // of members, shown or not: their heading's
+  for (const findings::Operation* operation : MembersOf(analysis, finding))
+    all_ms += OwnMs(*operation);
+  // A finding about some kernels of operations is not made of all of theirs.
+  constexpr double kWhole = 1.1;
+  if (all_ms > kWhole * finding.time_ms) return "";
   for (const findings::Operation* operation : MembersOf(analysis, finding)) {
     // A rate that is not a model's says nothing of the kernels one by one.
     const bool rated = operation->efficiency.percent.has_value();
     const bool explained = rated ? operation->has_model : finding.efficiency.has_value();
     if (operation->kernels.size() < 2 || explained) continue;
+    const double own = OwnMs(*operation) * 1000 / operation->gpu_us;  // without other steps' work
     for (const findings::KernelShare& kernel : operation->kernels) {
       if (table.rows() == kKernelsMax) break;
-      table.Row({Code(analysis::ShortKernelName(kernel.name)), fmt::format("{}", kernel.count),
-                 Ms(kernel.total_us / 1000), Pct(kernel.total_us / operation->gpu_us * 100)});
+      const auto calls = static_cast<double>(kernel.count);
+      const double ms = own * kernel.total_us / 1000;
+      table.Row({Code(analysis::ShortKernelName(kernel.name)),
+                 EachCalls(analysis, kernel.count, (1 - own) * calls), EachMs(analysis, ms),
+                 Pct(ms / all_ms * 100)});
     }
   }
   return table.empty() ? "" : table.text() + "\n";
