@@ -23,7 +23,21 @@ std::optional<std::int64_t> OnlyNumber(std::string_view text) {
   return ParseInt(Trim(text.substr(open + 1, close - open - 1)));
 }
 
+std::optional<double> UnitsOf(const Calls& calls) {
+  const auto& devices = calls.trace.trace().metadata.devices;
+  if (devices.empty() || !devices.front().sm_count) return std::nullopt;
+  return static_cast<double>(*devices.front().sm_count);
+}
+
 }  // namespace
+
+double FilledPart(const Calls& calls, double m, double n, double batch) {
+  const auto units = UnitsOf(calls);
+  if (!units || *units <= 0) return 1;
+  const double tiles =
+      std::max(1.0, batch) * std::ceil(m / limits::kFullTile) * std::ceil(n / limits::kFullTile);
+  return std::min(1.0, tiles / (limits::kFullWaves * *units));
+}
 
 CauseContext::CauseContext(const Calls& calls, const WorkContext& work,
                            const std::vector<CategoryAnalysis>& categories)
@@ -132,9 +146,7 @@ void CauseContext::LookAtOperations(const std::vector<CategoryAnalysis>& categor
 }
 
 std::optional<double> CauseContext::compute_units() const {
-  const auto& devices = calls_.trace.trace().metadata.devices;
-  if (devices.empty() || !devices.front().sm_count) return std::nullopt;
-  return static_cast<double>(*devices.front().sm_count);
+  return UnitsOf(calls_);
 }
 
 double CauseContext::LargeGemm(std::string_view spec) const {
@@ -146,14 +158,6 @@ double CauseContext::LargeGemm(std::string_view spec) const {
   if (!peak) return 0;
   const bool amd = calls_.platform->vendor == "AMD";
   return (amd ? limits::kLargeGemmAmd : limits::kLargeGemmNvidia) * peak->tflops;
-}
-
-double CauseContext::Filled(double m, double n, double batch) const {
-  const auto units = compute_units();
-  if (!units || *units <= 0) return 1;
-  const double tiles =
-      std::max(1.0, batch) * std::ceil(m / limits::kFullTile) * std::ceil(n / limits::kFullTile);
-  return std::min(1.0, tiles / (limits::kFullWaves * *units));
 }
 
 std::string CauseContext::LargeGemmSource() const {

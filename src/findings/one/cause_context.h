@@ -16,6 +16,10 @@
 
 namespace jarvis::findings {
 
+// The part of the rate of large products that one of so many rows, columns and batches can reach:
+// fewer tiles than a few for each unit leave units idle. 1 where the device has no count of units.
+double FilledPart(const Calls& calls, double m, double n, double batch);
+
 class CauseContext {
  public:
   // Both must outlive the object.
@@ -38,9 +42,6 @@ class CauseContext {
 
   // TFLOPS/s that large products of this type reach on the platform; 0: not known.
   double LargeGemm(std::string_view spec) const;
-  // The part of that which a product of so many rows, columns and batches can reach: fewer tiles
-  // than a few for each unit leave units idle at its end.
-  double Filled(double m, double n, double batch) const;
   std::string LargeGemmSource() const;
   // The best rate of products of the same type on aligned kernels; 0: none.
   double BestAligned(const Operation& operation) const;

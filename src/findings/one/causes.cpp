@@ -293,7 +293,7 @@ class CauseFinder {
   // that their sizes tell.
   double Filled(const Operation& o) const {
     const auto m = Number(o, "M"), n = Number(o, "N");
-    return m && n ? context_.Filled(*m, *n, Number(o, "B").value_or(1)) : 1;
+    return m && n ? FilledPart(calls_, *m, *n, Number(o, "B").value_or(1)) : 1;
   }
 
   // Products of one type against each other, after all else that explains a product.

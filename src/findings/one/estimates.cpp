@@ -10,6 +10,7 @@
 #include "analysis/attribution/gpu_timeline.h"
 #include "findings/one/advice_rules.h"
 #include "findings/one/attention_reach.h"
+#include "findings/one/cause_context.h"
 #include "findings/one/replay_causes.h"
 #include "findings/one/replayed_calls.h"
 #include "findings/one/rule_rows.h"
@@ -236,6 +237,20 @@ class FindingMaker {
     if (!FillRule(row->path_b, facts, written).empty()) f->path_b = {{Advice::kRule, {}, {}}};
   }
 
+  // Of a product, how much of a large one's rate its size lets it reach.
+  double Filled(const Operation& member) const {
+    if (out_.kind != Kind::kGemm) return 1;
+    const auto detail = [&](std::string_view key) {
+      for (const Fact& fact : member.details) {
+        const auto* number = std::get_if<std::int64_t>(&fact.value);
+        if (fact.key == key && number != nullptr) return static_cast<double>(*number);
+      }
+      return 0.0;
+    };
+    const double m = detail("M"), n = detail("N");
+    return m > 0 && n > 0 ? FilledPart(calls_, m, n, detail("batch")) : 1;
+  }
+
   // The roof itself is a bound and no target.
   // Nor is it one of attention where kernels are known to reach less at these sizes.
   Target RoofTarget(const Operation& member) const {
@@ -247,7 +262,10 @@ class FindingMaker {
               "published rates, less of short sequences"};
     }
     const double percent = *member.efficiency.percent;
-    const auto part = [&](double share) { return std::max(0.0, 1 - percent / (100 * share)); };
+    const double filled = Filled(member);
+    const auto part = [&](double share) {
+      return std::max(0.0, 1 - percent / (100 * share * filled));
+    };
     if (out_.kind == Kind::kSdpa && member.efficiency.bound == Bound::kCompute) {
       const double most = HasPattern(member, Pattern::kShortSequence) ? limits::kAttentionShort
                                                                       : limits::kAttentionOther;
