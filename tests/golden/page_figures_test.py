@@ -75,16 +75,20 @@ class PageFigures(unittest.TestCase):
                          page, re.M)
         if base is None:
             return  # no GPU work: nothing says what shares are of
+        # By the GPU where that sets the pace; its parts may run beside each other.
+        by_gpu = header[-1].startswith("GPU busy")
+        column = header.index("GPU busy, each" if by_gpu else "Host, each")
         share_of_all = 0
         for row in rows:
-            each, share = float(row[2].split()[0]), float(row[-1].rstrip("%"))
+            each, share = float(row[column].split()[0]), float(row[-1].rstrip("%"))
             times = re.match(r"(\d+)(?: in (\d+) steps)?", row[1])
             often = int(times[1]) / int(times[2] or 1)
             share_of_all += share
             if share >= 5:
                 told = 100 * each * often / float(base[1])
                 self.assertAlmostEqual(told, share, delta=0.02 * share + 0.1, msg=row[0])
-        self.assertLessEqual(share_of_all, 102)
+        if not by_gpu:
+            self.assertLessEqual(share_of_all, 102)
 
     def savings(self, page, header, rows):
         at = next(i for i, name in enumerate(header) if name.startswith("After those above"))

@@ -445,8 +445,7 @@ void EstimateOperations(const Calls& calls, CategoryAnalysis* category) {
     if (CollectivesOnly(calls.events(), operation)) continue;
     // What takes as long as its launch does not come nearer to a roof by itself.
     if (!e.percent || IsLaunchFloor(calls, operation)) continue;
-    const double work_us = operation.gpu_us - operation.dispatch_us;
-    const double gap = std::max(0.0, 1 - *e.percent / 100) * work_us;
+    const double gap = std::max(0.0, 1 - *e.percent / 100) * operation.gpu_us;
     operation.quantified = true;
     operation.savings_ms = SavingsOf(std::min(gap, operation.exclusive_us) / 1000);
     operation.impact_percent = Scaled(*operation.savings_ms, 1e5 / calls.window_us);
