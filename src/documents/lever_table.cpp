@@ -34,6 +34,9 @@ class LeverRows {
   std::vector<std::string> Row(const ActionGroup& group) const;
   // With communication that nothing hides: empty where the host does not bind without it.
   std::vector<std::string> Joint(const findings::Finding& finding) const;
+  // What hardly saves more once `of` is done, and something where that cannot be done.
+  std::vector<std::string> Instead(const findings::Finding& of,
+                                   const findings::Finding& finding) const;
 
  private:
   bool HasJoint(const findings::Finding& finding) const;
@@ -79,6 +82,14 @@ std::vector<std::string> LeverRows::Joint(const findings::Finding& finding) cons
       fmt::format("both together at most {} ({}), in no sum", EachMs(analysis_, *finding.joint_ms),
                   SavingShare(analysis_, *finding.joint_ms)),
       "B"};
+}
+
+std::vector<std::string> LeverRows::Instead(const findings::Finding& of,
+                                            const findings::Finding& finding) const {
+  std::vector<std::string> cells = Row(finding);
+  cells[0] = kAbsentText;
+  cells[4] = fmt::format("instead of {}: next to nothing behind it", of.global_rank);
+  return cells;
 }
 
 std::vector<std::string> LeverRows::Row(const findings::Finding& finding) const {
@@ -133,6 +144,24 @@ std::vector<std::string> LeverRows::Row(const ActionGroup& group) const {
   return cells;
 }
 
+// What spares the host work where a finding above spares it nearly all: for whoever cannot do that.
+bool IsInstead(const findings::Analysis& analysis, const findings::Finding& finding) {
+  constexpr double kLeast = 0.02;      // of the step, alone
+  constexpr double kHardlyLeft = 0.2;  // of that, once those above are done
+  const findings::WallSaving* best = findings::BestWall(finding);
+  return best != nullptr && !finding.one_off && best->ms.mid >= kLeast * analysis.wall.wall_ms &&
+         best->after_others_ms <= kHardlyLeft * best->ms.mid;
+}
+
+// The first finding about the host that a row has; null: none.
+const findings::Finding* HostLever(const std::vector<ActionGroup>& groups) {
+  for (const ActionGroup& group : groups) {
+    const findings::Finding& head = *group.front();
+    if (head.host != nullptr && !head.one_off && findings::BestWall(head) != nullptr) return &head;
+  }
+  return nullptr;
+}
+
 }  // namespace
 
 bool TakesPathB(const findings::Finding& finding) {
@@ -155,6 +184,15 @@ std::string LeverTable(const findings::Analysis& analysis, const TextEdits& edit
       table.Row(joint);
   }
   if (table.empty()) return "";
+  if (const findings::Finding* host = HostLever(groups)) {
+    constexpr std::size_t kInsteadMax = 2;
+    std::size_t told = 0;
+    for (std::size_t i = cards; i < analysis.findings.size() && told < kInsteadMax; ++i) {
+      if (!IsInstead(analysis, analysis.findings[i])) continue;
+      table.Row(rows.Instead(*host, analysis.findings[i]));
+      ++told;
+    }
+  }
   if (analysis.wall.together_ms) {
     const std::string dash(kAbsentText);
     const auto further = findings::TogetherOf(std::span(analysis.findings).subspan(cards));

@@ -1,5 +1,6 @@
 #include "rpc/turn_queue.h"
 
+#include <iterator>
 #include <utility>
 
 namespace jarvis::rpc {
@@ -35,6 +36,19 @@ void TurnQueue::Finish(const std::string& client) {
   const auto owner = clients_.find(client);
   --owner->second.running;
   if (owner->second.running == 0 && owner->second.waiting.empty()) clients_.erase(owner);
+}
+
+std::vector<TurnQueue::Task> TurnQueue::TakeWaiting() {
+  std::vector<Task> tasks;
+  for (auto it = clients_.begin(); it != clients_.end();) {
+    Client& client = it->second;
+    for (Task& task : client.waiting)
+      tasks.push_back(std::move(task));
+    client.waiting.clear();
+    it = client.running == 0 ? clients_.erase(it) : std::next(it);
+  }
+  size_ = 0;
+  return tasks;
 }
 
 bool TurnQueue::IsRunning(const std::string& client) const {

@@ -10,6 +10,7 @@
 #include <functional>
 #include <map>
 #include <string>
+#include <vector>
 
 namespace jarvis::rpc {
 
@@ -30,12 +31,13 @@ class TurnQueue {
   Turn Pop(bool idle_clients_only);
   // A task that runs without having waited.
   void Start(const std::string& client) { ++clients_[client].running; }
-  // A task that was popped or started is done.
+  // A task that was popped or started is done. REQUIRES: it was, once.
   void Finish(const std::string& client);
 
   bool empty() const { return size_ == 0; }
   bool IsRunning(const std::string& client) const;
-  void Clear() { *this = TurnQueue(size_max_); }
+  // All that wait; those that run still have to finish.
+  std::vector<Task> TakeWaiting();
 
  private:
   struct Client {

@@ -6,11 +6,11 @@
 namespace jarvis::rpc {
 
 WorkerPool::~WorkerPool() {
-  TurnQueue dropped(0);
+  std::vector<Task> dropped;  // what they own goes when nobody runs
   {
     const std::lock_guard lock(mutex_);
     stopping_ = true;
-    std::swap(dropped, queue_);
+    dropped = queue_.TakeWaiting();
     for (Worker* worker : idle_)
       worker->wake.notify_one();
   }
@@ -35,7 +35,7 @@ bool WorkerPool::Submit(Task task, const std::string& client) {
       const bool needs_thread = workers_.size() < threads_max_ ||
                                 (may_run && workers_.size() < threads_max_ + spare_max_);
       if (needs_thread && !StartThread() && workers_.empty()) {
-        queue_.Clear();  // there was nothing else in it, as nobody works
+        static_cast<void>(queue_.TakeWaiting());  // nothing else is in it, as nobody works
         return false;
       }
     }

@@ -172,5 +172,18 @@ TEST_CASE("a task may submit another") {
   CHECK(done.get_future().wait_for(std::chrono::seconds(10)) == std::future_status::ready);
 }
 
+TEST_CASE("what waits can be dropped while a task of the same client runs") {
+  TurnQueue queue(8);
+  queue.Start("a");
+  REQUIRE(queue.Push("a", [] {}));
+  REQUIRE(queue.Push("b", [] {}));
+  CHECK(queue.TakeWaiting().size() == 2);
+  CHECK(queue.empty());
+  CHECK(queue.IsRunning("a"));
+  queue.Finish("a");
+  CHECK_FALSE(queue.IsRunning("a"));
+  CHECK_FALSE(queue.Pop(false).task);
+}
+
 }  // namespace
 }  // namespace jarvis::rpc
