@@ -80,7 +80,10 @@ std::string BoundPhrase(const findings::Analysis& analysis) {
   const bool by_gpu = gpu >= kLimits * wall.wall_ms || (gpu >= most && host < 0.75 * gpu);
   const bool alike = host >= most && gpu >= most;
   const bool gaps = gpu > 1.01 * MsOf(analysis.base.balance.busy_ns());
-  const bool ahead = analysis.frames->frames.runs_ahead;
+  // Where the GPU waits for it, the host is not ahead, whatever its marks say.
+  constexpr double kWaitsFor = 5;  // percent of the base
+  const bool ahead = analysis.frames->frames.runs_ahead &&
+                     analysis.base.Percent(MsOf(analysis.base.balance.idle_ns())) < kWaitsFor;
   const std::string floors =
       fmt::format("the host {} {}{}, the GPU alone {}{}", ahead ? "takes" : "alone takes",
                   EachMs(analysis, host), ahead ? " and runs ahead" : "", EachMs(analysis, gpu),

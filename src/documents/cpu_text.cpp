@@ -88,6 +88,14 @@ std::string CpuOperations(const findings::Analysis& analysis, std::size_t count)
   constexpr std::size_t kArgsMax = 70;
   MarkdownTable table({"Rank", "Operation", CallsTitle(analysis), "Self time",
                        "Share of the " + analysis.base.unit});
+  const double wait = analysis.cpu->Of(findings::CpuPart::kWaiting);
+  if (analysis.base.Percent(wait) >= kCpuPartShown) {
+    const auto& collectives = analysis.cpu->collectives;
+    table.Row({"1", WaitingName(*analysis.cpu),
+               collectives.empty() ? std::string(kAbsentText)
+                                   : EachCalls(analysis, collectives.front().count, 0),
+               EachMs(analysis, wait), BaseShare(analysis, wait)});
+  }
   for (const findings::CpuOperation& one : analysis.cpu->operations) {
     if (table.rows() == count || one.self_ms <= 0) break;
     const std::string args = ArgsText(one.args);
@@ -101,7 +109,7 @@ std::string CpuOperations(const findings::Analysis& analysis, std::size_t count)
 
 std::vector<std::pair<std::string, std::string>> CpuFigures(const findings::Finding& finding) {
   constexpr std::pair<std::string_view, std::string_view> kTitles[] = {
-      {"calls", "Calls"}, {"pace", "Pace"}, {"odd", "Besides"}, {"ops", "Ops"}};
+      {"calls", "Calls"}, {"pace", "Pace"}, {"odd", "In the steps left out"}, {"ops", "Ops"}};
   std::vector<std::pair<std::string, std::string>> figures;
   for (const findings::PatternHit& hit : finding.patterns) {
     for (const findings::Fact& fact : hit.facts) {

@@ -209,6 +209,7 @@ std::string Fair::Trust() const {
 // What comes first and how much it is; what to do about it stands in the table.
 std::string Fair::FirstSentence() const {
   constexpr std::size_t kFirst = 3;
+  constexpr double kAsAlone = 0.9;  // what is left of a saving and still told as its own
   std::string text;
   std::size_t told = 0;
   for (const ActionGroup& group : groups_) {
@@ -224,11 +225,14 @@ std::string Fair::FirstSentence() const {
                                                  : AfterRange(analysis_, *best);
     const std::string more =
         group.size() == 1 ? "" : fmt::format(" and {} more with the same action", group.size() - 1);
+    const bool less = best != nullptr && !finding.one_off && group.size() == 1 &&
+                      best->after_others_ms < kAsAlone * best->ms.mid;
     std::string ranks;
     for (const findings::Finding* one : group)
       ranks += fmt::format("{}{}", ranks.empty() ? "" : ", ", one->global_rank);
-    text += fmt::format("{}({}) {}{}, {}", told == 1 ? " First: " : "; ", ranks,
-                        ShortTitle(words.title), more, saves);
+    text +=
+        fmt::format("{}({}) {}{}, {}{}", told == 1 ? " First: " : "; ", ranks,
+                    ShortTitle(words.title), more, saves, less ? " once those above are done" : "");
   }
   return text.empty() ? text : text + ".";
 }

@@ -216,10 +216,21 @@ void CauseContext::FindMerges(const std::vector<CategoryAnalysis>& categories) {
     // Each product but one is a launch less; what rate the wider one reaches, no trace of the
     // narrow ones tells.
     const auto launches = static_cast<double>((shared.count - 1) * shared.groups.size());
-    merge_ms_ += launches * limits::kLaunchFloorUs / 1000;
-    merge_ += fmt::format("{}{} of ({:.0f},{:.0f}) x ({:.0f},{:.0f})", merge_.empty() ? "" : ", ",
-                          shared.count, shared.m, shared.k, shared.k, shared.n);
+    merges_.push_back({shared.m, shared.k, shared.n,
+                       fmt::format("{} of ({:.0f},{:.0f}) x ({:.0f},{:.0f})", shared.count,
+                                   shared.m, shared.k, shared.k, shared.n),
+                       launches * limits::kLaunchFloorUs / 1000});
   }
+}
+
+const CauseContext::Merge* CauseContext::MergeOf(const Operation& product) const {
+  const auto& work = calls_.calls[FirstCallOf(product)].work;
+  if (work == nullptr) return nullptr;
+  const auto m = work->NumberOf("M"), k = work->NumberOf("K"), n = work->NumberOf("N");
+  const auto found = std::find_if(merges_.begin(), merges_.end(), [&](const Merge& one) {
+    return m == one.m && k == one.k && n == one.n;
+  });
+  return found == merges_.end() ? nullptr : &*found;
 }
 
 std::optional<double> CauseContext::BlocksOf(trace::EventIndex gpu) const {

@@ -48,10 +48,14 @@ class CauseContext {
   std::string Tuning(const Operation& operation) const;  // how its library is tuned: a sentence
   // TFLOPS/s of large fp8 products in place of these; 0: no such unit, or no 16 bits.
   double Fp8Rate(std::string_view spec) const;
-  // Products that read one input and are not one product yet: "3 of (8944,1024) x (1024,1024)";
-  // empty: none.
-  const std::string& merge() const { return merge_; }
-  double merge_ms() const { return merge_ms_; }  // of GPU time: the launches that this saves
+  // Products of one input that are not one product yet.
+  struct Merge {
+    double m = 0, k = 0, n = 0;  // each of them
+    std::string text;            // "3 of (8944,1024) x (1024,1024)"
+    double ms = 0;               // of GPU time: the launches that this saves
+  };
+  // Those of this one's sizes; null: none.
+  const Merge* MergeOf(const Operation& product) const;
 
   std::uint32_t FirstCallOf(const Operation& operation) const { return first_.at(operation.id); }
   // Of a kernel's recorded grid; absent: not recorded, or counted in work-items.
@@ -68,8 +72,7 @@ class CauseContext {
 
   const Calls& calls_;
   const WorkContext& work_;
-  std::string merge_;
-  double merge_ms_ = 0;
+  std::vector<Merge> merges_;
   std::string model_type_;
   bool training_ = false;
   int newest_ = 0;

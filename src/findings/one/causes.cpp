@@ -334,17 +334,18 @@ class CauseFinder {
     // What this trace shows is believed before what is usual.
     const bool by_sibling = best != nullptr && sibling >= 0.9 * usual && sibling > now;
     const double likely = by_sibling ? sibling : 0.95 * usual;
-    Facts facts = {KernelFact(*o),
-                   NumberFact("tflops_achieved", now, "TFLOPS/s"),
+    Facts facts = {KernelFact(*o), NumberFact("tflops_achieved", now, "TFLOPS/s"),
                    NumberFact("target_tflops", likely, "TFLOPS/s"),
                    by_sibling   ? CauseText("reference", SiblingText(*best))
                    : filled < 1 ? CauseWords("reference",
                                              "large products on this device, less what "
                                              "so few tiles leave idle")
                                 : CauseWords("reference", "large products on this device"),
-                   CauseWords("tuning", context_.Tuning(*o)),
-                   CauseWords("merge", context_.merge())};
-    if (context_.merge_ms() > 0) facts.push_back(NumberFact("merge_ms", context_.merge_ms(), "ms"));
+                   CauseWords("tuning", context_.Tuning(*o))};
+    if (const auto* merge = context_.MergeOf(*o)) {
+      facts.push_back(CauseWords("merge", merge->text));
+      facts.push_back(NumberFact("merge_ms", merge->ms, "ms"));
+    }
     AddSpread(*o, &facts);
     Set(o, by_sibling ? Pattern::kSlowerThanSiblings : Pattern::kBelowLargeProducts, e.spec,
         std::move(facts));
@@ -430,7 +431,7 @@ class CauseFinder {
         CauseWords("switch",
                    amd ? "TORCH_ROCM_FA_PREFER_CK=1 for Composable Kernel's attention; in "
                          "code `torch.backends.cuda.preferred_rocm_fa_library(\"ck\")`"
-                       : "TORCH_CUDNN_SDPA_ENABLED=1 for cuDNN's attention; in code "
+                       : "cuDNN's attention: "
                          "`torch.nn.attention.sdpa_kernel(SDPBackend.CUDNN_ATTENTION)`")};
     if (causal) facts.push_back(NumberFact("causal_ms", o->gpu_us / 2000, "ms"));
     Set(o, Pattern::kSlowAttentionKernel, o->library, std::move(facts));

@@ -42,7 +42,7 @@ std::string_view CureOf(const Obstacle& wait) {
   if (is_one_of(kSizes)) return "keep sizes fixed (`torch.where`, a mask instead of an index)";
   if (!is_one_of(kValues)) return "move it before or behind the step";
   if (wait.code.find("mask") != std::string::npos)
-    return "pass no mask where nothing is padded, or one that needs no look";
+    return "hand over a mask that is ready (4-D), or none where the model makes none of its own";
   return "keep the decision on the device (`torch.where`), or take the value before the step";
 }
 

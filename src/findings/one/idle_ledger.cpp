@@ -160,7 +160,9 @@ class LedgerMaker {
       ++phase.waits;
       return;
     }
-    phase.launch_ms += ms;
+    // Of a single step idle is what lies within its GPU work, as in every other sum.
+    const bool single = windows_.size() == 1;
+    phase.launch_ms += single ? ms - MsOfPieces(Subtract(left, windows_)) : ms;
     if (const auto end_ms = EarlyEnd(gap)) {
       phase.early_ms += ms;
       phase.early_until_ms = std::max(phase.early_until_ms, *end_ms);

@@ -271,9 +271,8 @@ constexpr AdviceInfo kAdvices[] = {
     {A::kAttentionCk, "attention_ck",
      "set TORCH_ROCM_FA_PREFER_CK=1 for Composable Kernel's attention; now it is AOTriton's"},
     {A::kAttentionCudnn, "attention_cudnn",
-     "set TORCH_CUDNN_SDPA_ENABLED=1 for cuDNN's attention, or call FlashAttention-3; the kernel "
-     "is "
-     "FlashAttention-2's, made for older GPUs"},
+     "call attention under `torch.nn.attention.sdpa_kernel(SDPBackend.CUDNN_ATTENTION)`; or "
+     "FlashAttention-3: the kernel is FlashAttention-2's, made for older GPUs"},
     {A::kTuneCommunication, "tune_communication",
      "hold the bus rate against nccl-tests or rccl-tests at these sizes; only if it is below, look "
      "at topology and algorithm (NCCL_ALGO, NCCL_PROTO)"},

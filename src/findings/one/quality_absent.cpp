@@ -123,9 +123,23 @@ class AbsentParts {
     records_.emplace_back("the same steps of all ranks");
   }
 
+  // Whether what is advised holds for the recorded sizes alone: a graph does, and a tuned kernel.
+  bool AdvisesForSizes() const {
+    constexpr Advice kForSizes[] = {Advice::kCompileGraphs,  Advice::kGpuGraphs,
+                                    Advice::kGraphsVllm,     Advice::kGraphsSglang,
+                                    Advice::kGraphsTensorRt, Advice::kTuneMissing};
+    return std::any_of(in_.findings.begin(), in_.findings.end(), [&](const Finding& finding) {
+      return std::any_of(finding.path_b.begin(), finding.path_b.end(), [&](const Remedy& remedy) {
+        return std::find(std::begin(kForSizes), std::end(kForSizes), remedy.advice) !=
+               std::end(kForSizes);
+      });
+    });
+  }
+
   void OtherSizes() {
     const std::string& batch = Value(WorkloadPart::kBatch);
     if (batch.empty() || MakesGradients()) return;
+    if (!in_.context.IsServer() && !AdvisesForSizes()) return;
     // Of a server's load all numbers count.
     const std::string one = in_.context.IsServer() ? batch : batch.substr(0, batch.find(','));
     parts_.push_back("other sizes than " + one);

@@ -62,7 +62,7 @@ constexpr RuleRow kRows[] = {
      "{target_tflops}",
      "Call {choice} in the module. [[The mask is not causal: if it is meant to be, "
      "`is_causal=True` halves the work, {causal_ms} of GPU time by itself.]]",
-     "Set {switch}.", "Few queries; the published kernels themselves; short sequences.",
+     "Use {switch}.", "Few queries; the published kernels themselves; short sequences.",
      "the published rate, and 85 % of it", "the table of published rates below"},
     {Pattern::kFewQueries,
      "Attention of at most 32 queries against at least 16 times as many keys, or the reverse, "
@@ -194,7 +194,7 @@ constexpr RuleRow kRows[] = {
      "Products and convolutions on fp32 kernels by name, those of replayed graphs and compiled "
      "functions too, on a device whose tensor cores take fp16 but no TF32 (Volta, Turing)",
      "on fp32 kernels, the longest {kernel}; the tensor cores, which take fp16, do nothing",
-     "Run the fp32 work in fp16: `torch.autocast(\"cuda\", torch.float16)`[[ with {scaler}]][[; "
+     "Run the fp32 work in fp16[[: {autocast}]][[ with {scaler}]][[; "
      "convolutions also in channels_last: {layout}]]. [[{capture}.]] [[Pad {sizes} to multiples of "
      "8, or the "
      "tensor cores are left out.]] [[{benchmark}]]",
@@ -305,8 +305,9 @@ constexpr RuleRow kRows[] = {
      "A recording without GPU work: no op runs while a collective of a CPU library (gloo, MPI, "
      "UCC, oneCCL) is under way, for 5 % of the step",
      "in which no op runs: {calls}[[; {pace}]][[; {odd}]]",
-     "[[Reduce gradients in every {kth} step only: `with model.no_sync():` around the others. Or "
-     "raise the batch of a rank. Both change the global batch, which its owner has to agree to; "
+     "[[Reduce gradients in every {kth} step only: `with model.no_sync():` around the others. With "
+     "k = 2 half of it goes, with k = 4 three quarters. Or raise the batch of a rank. Both change "
+     "the global batch, which its owner has to agree to; "
      "sending fewer bits helps only where bandwidth binds.]]",
      "Record the same steps on the fastest and the slowest ranks: `jarvis collectives` on them. It "
      "tells waiting for a late rank from the transfer. If none is late, fewer ranks or a reduction "

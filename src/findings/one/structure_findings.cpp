@@ -107,6 +107,9 @@ class TraceStructures {
     const auto add = [&](bool holds, const char* key, std::string words) {
       if (holds && !words.empty()) facts.push_back(StructureWords(key, std::move(words)));
     };
+    add(true, "autocast",
+        context_.before_torch2 ? "`torch.cuda.amp.autocast()`"
+                               : "`torch.autocast(\"cuda\", torch.float16)`");
     add(context_.training, "scaler", "`torch.cuda.amp.GradScaler`");
     add(convolutions, "layout", "`model.to(memory_format=torch.channels_last)`");
     add(MostlyReplayed(gpu), "capture",
