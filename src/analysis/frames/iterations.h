@@ -18,7 +18,7 @@ namespace jarvis::analysis {
 struct Iteration {
   std::string name;
   perf::IterationSums sums;  // without a format: of no server
-  TimeSpan host{};  // of the annotation, which need not cover all that the step does
+  TimeSpan host{};           // of the annotation, which need not cover all that the step does
   // GPU work that was launched from its begin to that of the next one (of the last: to the end);
   // absent: none.
   std::optional<TimeSpan> gpu;
