@@ -15,16 +15,21 @@ bool TurnQueue::Push(const std::string& client, Task task) {
   return true;
 }
 
-TurnQueue::Turn TurnQueue::Pop(bool idle_clients_only) {
+const std::string* TurnQueue::Next(bool idle_clients_only) const {
   auto next = clients_.end();
   for (auto it = clients_.begin(); it != clients_.end(); ++it) {
     const Client& client = it->second;
     if (client.waiting.empty() || (idle_clients_only && client.running > 0)) continue;
     if (next == clients_.end() || client.turn < next->second.turn) next = it;
   }
-  if (next == clients_.end()) return {};
-  Client& owner = next->second;
-  Turn turn{next->first, std::move(owner.waiting.front())};
+  return next == clients_.end() ? nullptr : &next->first;
+}
+
+TurnQueue::Turn TurnQueue::Pop(bool idle_clients_only) {
+  const std::string* const next = Next(idle_clients_only);
+  if (next == nullptr) return {};
+  Client& owner = clients_.find(*next)->second;
+  Turn turn{*next, std::move(owner.waiting.front())};
   owner.waiting.pop_front();
   owner.turn = ++turns_;
   ++owner.running;

@@ -29,6 +29,7 @@ class TurnQueue {
   // The next one's first task, which counts as running from now on. `idle_clients_only`: the next
   // of those who have none running.
   Turn Pop(bool idle_clients_only);
+  bool HasTurn(bool idle_clients_only) const { return Next(idle_clients_only) != nullptr; }
   // A task that runs without having waited.
   void Start(const std::string& client) { ++clients_[client].running; }
   // A task that was popped or started is done. REQUIRES: it was, once.
@@ -45,6 +46,9 @@ class TurnQueue {
     std::size_t running = 0;
     std::uint64_t turn = 0;  // of its first task that waits: the lowest is next
   };
+
+  // The client whose turn it is; null: nobody's.
+  const std::string* Next(bool idle_clients_only) const;
 
   std::size_t size_max_;
   std::size_t size_ = 0;  // tasks that wait

@@ -56,6 +56,20 @@ TurnQueue::Turn WorkerPool::NextTurn() {
   return turn;
 }
 
+void WorkerPool::Spread() {
+  while (!idle_.empty()) {
+    TurnQueue::Turn turn = NextTurn();
+    if (!turn.task) return;
+    Worker* const given = idle_.back();
+    idle_.pop_back();
+    given->turn = std::move(turn);
+    given->wake.notify_one();
+  }
+  const std::size_t threads_all = threads_max_ + spare_max_;
+  const bool more = busy_ < threads_all && workers_.size() < threads_all;
+  if (more && queue_.HasTurn(busy_ >= threads_max_)) static_cast<void>(StartThread());
+}
+
 bool WorkerPool::WaitIdle(std::chrono::milliseconds patience) {
   std::unique_lock lock(mutex_);
   return done_.wait_for(lock, patience,
@@ -82,6 +96,9 @@ void WorkerPool::Work(Worker& self) {
       if (idle_.size() == workers_.size()) done_.notify_all();
       self.wake.wait(lock, [&] { return stopping_ || self.turn.task; });
       if (stopping_) return;
+    } else {
+      // A client of whom nothing runs any more may have had to wait for that.
+      Spread();
     }
     lock.unlock();
     self.turn.task();

@@ -54,6 +54,8 @@ class WorkerPool {
   // May a task of this client run now, and if all regular threads are busy, only as its first?
   bool MayRun(const std::string& client) const;
   TurnQueue::Turn NextTurn();
+  // Gives what may run by now to threads that wait, or to a further one.
+  void Spread();
 
   const std::size_t threads_max_;
   const std::size_t spare_max_;
