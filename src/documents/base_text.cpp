@@ -312,9 +312,8 @@ std::string WorkPhrase(const findings::Analysis& analysis) {
 }  // namespace
 
 std::string UnitLength(const findings::Analysis& analysis) {
-  std::string title = UnitTitle(analysis);
-  title[0] = static_cast<char>(title[0] - 32);  // ours: a small letter
-  std::string text = fmt::format("{}: {}", title, Ms(analysis.base.unit_ms()));
+  std::string text =
+      fmt::format("{}: {}", Capitalised(UnitTitle(analysis)), Ms(analysis.base.unit_ms()));
   if (const auto spread = SpreadOf(analysis)) {
     text += fmt::format(" ({} to {}, the longest {})", Ms(spread->least_ms), Ms(spread->most_ms),
                         spread->longest);
@@ -436,15 +435,17 @@ std::vector<BasePart> BaseParts(const findings::Analysis& analysis) {
   return parts;
 }
 
-std::string BaseTable(const findings::Analysis& analysis) {
+std::string PartsTable(const findings::Analysis& analysis, const std::vector<BasePart>& parts) {
   const findings::StepBase& base = analysis.base;
   MarkdownTable table({"Metric", "Value", "Share of the " + base.unit});
-  std::string title = UnitTitle(analysis);
-  title[0] = static_cast<char>(title[0] - 32);
-  table.Row({title, Ms(base.unit_ms()), "100%"});
-  for (const BasePart& part : BaseParts(analysis))
+  table.Row({Capitalised(UnitTitle(analysis)), Ms(base.unit_ms()), "100%"});
+  for (const BasePart& part : parts)
     table.Row({part.name, EachMs(analysis, part.ms), BaseShare(analysis, part.ms)});
   return table.text() + "\n";
+}
+
+std::string BaseTable(const findings::Analysis& analysis) {
+  return PartsTable(analysis, BaseParts(analysis));
 }
 
 }  // namespace jarvis::documents

@@ -68,7 +68,9 @@ struct BasePart {
   double ms = 0;
 };
 std::vector<BasePart> BaseParts(const findings::Analysis& analysis);
-// Metric | Value | Share of the step: these parts.
+// Metric | Value | Share of the step: the base and parts of it.
+std::string PartsTable(const findings::Analysis& analysis, const std::vector<BasePart>& parts);
+// The same of BaseParts().
 std::string BaseTable(const findings::Analysis& analysis);
 
 }  // namespace jarvis::documents

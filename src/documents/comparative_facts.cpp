@@ -129,8 +129,7 @@ Result<ComparativeFacts> CollectFacts(const ComparativeSide& target,
 std::vector<WindowPart> WindowParts(const ComparativeFacts& facts) {
   const findings::Balance& balance = facts.pair.balance;
   std::vector<WindowPart> parts;
-  std::string unit = balance.unit;
-  if (!unit.empty()) unit[0] = static_cast<char>(unit[0] - 'a' + 'A');
+  const std::string unit = Capitalised(balance.unit);
   const auto add = [&](std::string name, const double(&ms)[2]) {
     if (ms[0] > 0 || ms[1] > 0) parts.push_back({std::move(name), ms[1], ms[0]});
   };

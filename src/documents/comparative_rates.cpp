@@ -36,12 +36,6 @@ std::string RateText(const BalanceLine& line, int side) {
 
 }  // namespace
 
-std::string Capitalised(std::string text) {
-  if (!text.empty() && text[0] >= 'a' && text[0] <= 'z')
-    text[0] = static_cast<char>(text[0] - 'a' + 'A');
-  return text;
-}
-
 std::string PercentText(double share) {
   return fmt::format("{:.0f} %", share * 100);
 }

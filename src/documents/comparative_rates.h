@@ -7,7 +7,6 @@
 
 namespace jarvis::documents {
 
-std::string Capitalised(std::string text);
 // "36 %" of 0.36.
 std::string PercentText(double share);
 // " (474 TFLOPS/s, 36 % of its peak; the reference 613 ...)"; empty: not known, or null. Rate and

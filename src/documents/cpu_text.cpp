@@ -65,10 +65,7 @@ std::string CpuSentence(const findings::Analysis& analysis) {
 
 std::string CpuTable(const findings::Analysis& analysis) {
   const findings::StepBase& base = analysis.base;
-  MarkdownTable table({"Metric", "Value", "Share of the " + base.unit});
-  std::string title = UnitTitle(analysis);
-  title[0] = static_cast<char>(title[0] - 32);
-  table.Row({title, Ms(base.unit_ms()), "100%"});
+  std::vector<BasePart> parts;
   double beside = 0;
   for (std::size_t i = 0; i < findings::kCpuParts; ++i) {
     const auto part = static_cast<findings::CpuPart>(i);
@@ -77,11 +74,10 @@ std::string CpuTable(const findings::Analysis& analysis) {
       beside += ms;
       continue;
     }
-    table.Row({PartName(*analysis.cpu, part), EachMs(analysis, ms), BaseShare(analysis, ms)});
+    parts.push_back({PartName(*analysis.cpu, part), ms});
   }
-  if (base.Percent(beside) >= kCpuPartShown)
-    table.Row({"All else", EachMs(analysis, beside), BaseShare(analysis, beside)});
-  return table.text() + "\n";
+  if (base.Percent(beside) >= kCpuPartShown) parts.push_back({"All else", beside});
+  return PartsTable(analysis, parts);
 }
 
 std::string CpuOperations(const findings::Analysis& analysis, std::size_t count) {

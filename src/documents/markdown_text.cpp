@@ -97,6 +97,12 @@ std::string WithoutDirectories(std::string_view text) {
   return out;
 }
 
+std::string Capitalised(std::string text) {
+  if (!text.empty() && text[0] >= 'a' && text[0] <= 'z')
+    text[0] = static_cast<char>(text[0] - 'a' + 'A');
+  return text;
+}
+
 std::string ArgsText(std::string_view args) {
   const std::string cell = CellOfText(args);
   std::string text;

@@ -22,6 +22,9 @@ std::string Code(std::string_view name, std::size_t bytes_max = 0);
 // stays.
 std::string CellOfText(std::string_view text);
 
+// The first letter large; names in backticks stay as they are.
+std::string Capitalised(std::string text);
+
 // Shapes and dtypes of a call on one line, equal neighbours together:
 // "3 x (2,38,64) bf16", "(8,4) bf16 x (4,2) bf16".
 std::string ArgsText(std::string_view args);

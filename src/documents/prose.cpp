@@ -17,12 +17,6 @@
 namespace jarvis::documents {
 namespace {
 
-// The first letter large; names in backticks stay as they are.
-std::string Capital(std::string text) {
-  if (!text.empty() && text[0] >= 'a' && text[0] <= 'z') text[0] = static_cast<char>(text[0] - 32);
-  return text;
-}
-
 // "127.4 ms of the step (33.3%)"
 std::string TimeText(const findings::Analysis& analysis, const findings::Finding& finding) {
   if (finding.one_off) return Ms(finding.time_ms);
@@ -98,7 +92,7 @@ std::string SubjectWithArgs(const findings::Finding& finding) {
 }
 
 std::string RuleTitle(const findings::Finding& finding) {
-  return fmt::format("{}: {}{}", Capital(std::string(findings::Info(*finding.rule).what)),
+  return fmt::format("{}: {}{}", Capitalised(std::string(findings::Info(*finding.rule).what)),
                      SubjectWithArgs(finding), MembersText(finding));
 }
 
@@ -113,9 +107,9 @@ bool IsPlural(const findings::Finding& finding) {
 
 std::string RuleInsight(const findings::Analysis& analysis, const findings::Finding& finding) {
   const bool several = finding.members.size() > 1 && !IsOfKernels(finding);
-  return fmt::format("{}{} {} {}{} {}.", Capital(SubjectWithArgs(finding)), MembersText(finding),
-                     several || IsPlural(finding) ? "take" : "takes", TimeText(analysis, finding),
-                     several ? "; the first runs" : "",
+  return fmt::format("{}{} {} {}{} {}.", Capitalised(SubjectWithArgs(finding)),
+                     MembersText(finding), several || IsPlural(finding) ? "take" : "takes",
+                     TimeText(analysis, finding), several ? "; the first runs" : "",
                      findings::FillRule(RowOf(finding)->evidence, RuleFacts(finding), &WriteFact));
 }
 
@@ -191,8 +185,9 @@ std::string TitleOf(const findings::Analysis& analysis, const findings::Finding&
   if (RowOf(finding) != nullptr && finding.tier != findings::Tier::kFusion)
     return RuleTitle(finding);
   if (finding.host != nullptr) return HostTitle(analysis, finding);
-  const std::string about = finding.tier == findings::Tier::kSystem ? Capital(SubjectText(finding))
-                                                                    : SubjectText(finding);
+  const std::string about = finding.tier == findings::Tier::kSystem
+                                ? Capitalised(SubjectText(finding))
+                                : SubjectText(finding);
   if (finding.tier != findings::Tier::kCompute) {
     const findings::PatternInfo* pattern = LeadingPattern(finding);
     if (IsOwnKernel(finding)) return about + ", a kernel below the bandwidth";
@@ -304,8 +299,8 @@ std::string SystemInsight(const findings::Analysis& analysis, const findings::Fi
   // Of the whole recording: beside a time of one of several steps it would mislead.
   const bool told = finding.count > 0 && analysis.base.count <= 1;
   const std::string count = told ? " in " + Calls(finding.count) : "";
-  return fmt::format("{} takes {}{}{}.", Capital(SubjectText(finding)), TimeText(analysis, finding),
-                     count, what);
+  return fmt::format("{} takes {}{}{}.", Capitalised(SubjectText(finding)),
+                     TimeText(analysis, finding), count, what);
 }
 
 // Where the costliest of its operations is called; empty: no frames, or a finding that says so.
@@ -405,7 +400,7 @@ std::string ReasoningOf(const findings::Finding& finding) {
   std::string text;
   for (const findings::PatternHit& hit : finding.patterns) {
     const std::string what(findings::Info(hit.pattern).what);
-    if (text.find(Capital(what)) == std::string::npos) text += Capital(what) + ". ";
+    if (text.find(Capitalised(what)) == std::string::npos) text += Capitalised(what) + ". ";
   }
   if (finding.method == findings::EstimateMethod::kRoof && finding.efficiency) {
     text += *finding.efficiency > 100
@@ -435,7 +430,8 @@ std::string PathText(const std::vector<findings::Remedy>& path) {
 }  // namespace
 
 std::string AdviceSentence(const findings::Remedy& remedy) {
-  return Capital(findings::FillRule(findings::Info(remedy.advice).what, remedy.facts, &WriteFact));
+  return Capitalised(
+      findings::FillRule(findings::Info(remedy.advice).what, remedy.facts, &WriteFact));
 }
 
 std::string SubjectText(const findings::Finding& finding) {

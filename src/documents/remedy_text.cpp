@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "base/text.h"
+#include "documents/markdown_text.h"
 
 namespace jarvis::documents {
 namespace {
@@ -175,10 +176,7 @@ std::string WarningText(std::string_view code) {
   const auto* found = std::find_if(std::begin(kWarnings), std::end(kWarnings),
                                    [&](const Warning& warning) { return warning.code == code; });
   if (found != std::end(kWarnings)) return std::string(found->text);
-  std::string words = Words(code);
-  if (!words.empty() && words[0] >= 'a' && words[0] <= 'z')
-    words[0] = static_cast<char>(words[0] - 32);
-  return words + ".";
+  return Capitalised(Words(code)) + ".";
 }
 
 std::string Words(std::string_view key) {

@@ -49,12 +49,8 @@ std::string_view CureOf(const Obstacle& wait) {
 class CaptureReader {
  public:
   CaptureReader(const session::LoadedTrace& trace, const analysis::HostSummary& host,
-                const TimeScope& scope, bool compiled)
-      : trace_(trace),
-        events_(trace.events()),
-        tree_(trace.tree()),
-        host_(host),
-        in_modules_(compiled && trace.recorded().modules) {
+                const TimeScope& scope)
+      : trace_(trace), events_(trace.events()), tree_(trace.tree()), host_(host) {
     for (const Interval<std::int64_t>& step : scope.spans())
       AddCaptured(step);
   }
@@ -62,13 +58,14 @@ class CaptureReader {
   bool empty() const { return captured_.empty(); }
 
   // Places whose call waits, as they first come.
-  std::vector<Obstacle> Waits() const {
+  // `in_modules`: only those that modules make.
+  std::vector<Obstacle> Waits(bool in_modules) const {
     std::vector<Obstacle> places;
     for (const analysis::WaitGroup& group : host_.waits) {
       // Launching into a full queue is what a graph ends.
       if (group.cause == analysis::WaitCause::kFullQueue) continue;
       const bool inside = std::any_of(group.calls.begin(), group.calls.end(), [&](EventIndex call) {
-        return IsInside(call) && IsInModel(call);
+        return IsInside(call) && (!in_modules || IsInModule(call));
       });
       if (inside) AddPlace(group.op.empty() ? group.call : group.op, group.code, &places);
     }
@@ -111,11 +108,11 @@ class CaptureReader {
     return after != captured_.begin() && at < std::prev(after)->end;
   }
 
-  bool IsInModel(EventIndex call) const {
-    bool in_model = !in_modules_;
-    for (EventIndex up = call; up != trace::kNoEvent && !in_model; up = tree_.parent(up))
-      in_model = !analysis::ModuleClass(events_.name(up)).empty();
-    return in_model;
+  bool IsInModule(EventIndex call) const {
+    bool found = false;
+    for (EventIndex up = call; up != trace::kNoEvent && !found; up = tree_.parent(up))
+      found = !analysis::ModuleClass(events_.name(up)).empty();
+    return found;
   }
 
   static void AddPlace(std::string name, const std::string& code, std::vector<Obstacle>* places) {
@@ -129,7 +126,6 @@ class CaptureReader {
   const trace::EventStore& events_;
   const tree::CallTree& tree_;
   const analysis::HostSummary& host_;
-  bool in_modules_;                     // only calls of modules matter
   IntervalSet<std::int64_t> captured_;  // from the first kernel's launch to the last one's
 };
 
@@ -160,38 +156,46 @@ std::string LengthClause(const WorkContext& context) {
                      context.input_tokens);
 }
 
+std::string UploadsClause(const std::vector<Obstacle>& uploads) {
+  return fmt::format(
+      "{} cop{} from the host inside the step: make that on the device (`device=`), or copy it "
+      "before",
+      PlacesClause(uploads), uploads.size() == 1 ? "ies" : "y");
+}
+
+std::string ObstaclesClause(const std::vector<Obstacle>& waits,
+                            const std::vector<Obstacle>& uploads, bool compiled) {
+  std::string text = waits.empty() ? "" : WaitsClause(waits, compiled);
+  if (!uploads.empty()) text += (text.empty() ? "" : "; ") + UploadsClause(uploads);
+  if (!text.empty()) return text;
+  return "between the first and the last kernel of the step nothing waits for the GPU or copies "
+         "from the host, so that it can be captured as it is";
+}
+
 }  // namespace
 
 CaptureText CaptureWords(const session::LoadedTrace& trace, const analysis::HostSummary& host,
                          const session::TraceFrames& frames, const TimeScope& scope,
-                         const WorkContext& context, bool compiled) {
+                         const WorkContext& context) {
   CaptureText text;
   if (frames.frames.steps.empty()) return text;
-  const CaptureReader reader(trace, host, scope, compiled);
+  const CaptureReader reader(trace, host, scope);
   if (reader.empty()) return text;
   const std::vector<Obstacle> uploads = reader.Uploads();
-  std::vector<Obstacle> waits = reader.Waits();
-  // A copy from pageable memory waits as well; that it is made elsewhere ends both.
-  std::erase_if(waits, [&](const Obstacle& wait) {
-    return std::find(uploads.begin(), uploads.end(), wait) != uploads.end();
-  });
-  if (!waits.empty()) {
-    if (!compiled)
-      text.before = fmt::format("take {} out of the step, then ", QuotedName(waits.front().op));
-    text.words = WaitsClause(waits, compiled);
-  }
-  if (!uploads.empty()) {
-    text.words += fmt::format(
-        "{}{} cop{} from the host inside the step: make that on the device (`device=`), or copy it "
-        "before",
-        text.words.empty() ? "" : "; ", PlacesClause(uploads), uploads.size() == 1 ? "ies" : "y");
-  }
-  if (text.words.empty()) {
-    text.words =
-        "between the first and the last kernel of the step nothing waits for the GPU or copies "
-        "from the host, so that it can be captured as it is";
-  }
-  text.words += LengthClause(context);
+  const auto waits_of = [&](bool in_modules) {
+    std::vector<Obstacle> waits = reader.Waits(in_modules);
+    // A copy from pageable memory waits as well; that it is made elsewhere ends both.
+    std::erase_if(waits, [&](const Obstacle& wait) {
+      return std::find(uploads.begin(), uploads.end(), wait) != uploads.end();
+    });
+    return waits;
+  };
+  const std::vector<Obstacle> of_step = waits_of(false);
+  const std::string length = LengthClause(context);
+  if (!of_step.empty())
+    text.before = fmt::format("take {} out of the step, then ", QuotedName(of_step.front().op));
+  text.step = ObstaclesClause(of_step, uploads, false) + length;
+  text.model = ObstaclesClause(waits_of(trace.recorded().modules), uploads, true) + length;
   return text;
 }
 

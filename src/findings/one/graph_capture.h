@@ -12,17 +12,17 @@
 
 namespace jarvis::findings {
 
+// Clauses that go on after the advice; empty where nothing is known.
 struct CaptureText {
-  std::string before;  // what has to be done first, as a clause without an end; empty: nothing
-  std::string words;   // a clause that goes on after the advice to capture; empty: nothing is known
+  std::string before;  // what has to be done first to capture the step, without an end
+  std::string step;    // of the step captured as it is
+  std::string model;   // of the model compiled: waits outside of its modules are no obstacle
 };
 
-// Looked at is what lies between the first and the last kernel that each step launches. `compiled`:
-// the model is compiled rather than the step captured, so that waits outside of its modules are no
-// obstacle. Nothing is known where no steps are: what lies between two of them cannot be told from
-// what is inside.
+// Looked at is what lies between the first and the last kernel that each step launches. Nothing is
+// known where no steps are: what lies between two of them cannot be told from what is inside.
 CaptureText CaptureWords(const session::LoadedTrace& trace, const analysis::HostSummary& host,
                          const session::TraceFrames& frames, const TimeScope& scope,
-                         const WorkContext& context, bool compiled);
+                         const WorkContext& context);
 
 }  // namespace jarvis::findings

@@ -457,12 +457,11 @@ class HostFindingMaker {
     for (Remedy& remedy : *ways) {
       if (remedy.advice != Advice::kCompileGraphs && remedy.advice != Advice::kGpuGraphs) continue;
       // For the model compiled and for the step captured: which of them it is may change later.
-      CaptureText step = CaptureWords(e_.trace, e_.host, e_.frames, e_.scope, e_.context, false);
-      CaptureText model = CaptureWords(e_.trace, e_.host, e_.frames, e_.scope, e_.context, true);
-      if (!step.before.empty())
-        remedy.facts.push_back({"before", std::move(step.before), "words", {}, {}});
-      remedy.facts.push_back({"capture", std::move(step.words), "words", {}, {}});
-      remedy.facts.push_back({"compiled", std::move(model.words), "words", {}, {}});
+      CaptureText text = CaptureWords(e_.trace, e_.host, e_.frames, e_.scope, e_.context);
+      if (!text.before.empty())
+        remedy.facts.push_back({"before", std::move(text.before), "words", {}, {}});
+      remedy.facts.push_back({"capture", std::move(text.step), "words", {}, {}});
+      remedy.facts.push_back({"compiled", std::move(text.model), "words", {}, {}});
     }
   }
 

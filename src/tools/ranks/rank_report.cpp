@@ -34,12 +34,6 @@ constexpr std::pair<LateCause, const char*> kCauseWords[] = {
     {LateCause::kUnknown, "not recorded"},
 };
 
-std::string Sentence(std::string text) {
-  if (!text.empty() && text[0] >= 'a' && text[0] <= 'z')
-    text[0] = static_cast<char>(text[0] - 'a' + 'A');
-  return text;
-}
-
 class ReportWriter {
  public:
   ReportWriter(const JobView& job, const std::vector<analysis::LoneKind>& lone,
@@ -49,7 +43,7 @@ class ReportWriter {
   std::string Write(const std::string& verdict) {
     Line("# What the ranks wait for");
     Line("");
-    Line("**{}**", CellOfText(Sentence(verdict)));
+    Line("**{}**", CellOfText(documents::Capitalised(verdict)));
     Line("");
     Job();
     Ranks();
