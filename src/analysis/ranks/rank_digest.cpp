@@ -29,9 +29,9 @@ class Digester {
   Digester(const trace::Trace& trace, std::optional<tree::CallTree>* tree, Job& job)
       : trace_(trace), events_(trace.events), tree_(*tree), job_(job) {}
 
-  // `host`: whether a track is of the rank.
+  // `host`: whether a track is of the rank. `launches`: null for a digest without facts.
   Result<RankDigest> Run(const std::vector<EventIndex>& gpu, const std::vector<bool>& host,
-                         const tree::CorrelationIndex& launches) {
+                         const tree::CorrelationIndex* launches) {
     std::vector<EventIndex> comm;
     for (const EventIndex e : gpu) {
       if (events_[e].kind != EventKind::kKernel) continue;
@@ -39,6 +39,14 @@ class Digester {
       JV_TRY(AddCall(e));
       comm.push_back(e);
     }
+    if (launches != nullptr) AddTimes(gpu, comm, host, *launches);
+    FillIn();
+    return std::move(digest_);
+  }
+
+ private:
+  void AddTimes(const std::vector<EventIndex>& gpu, const std::vector<EventIndex>& comm,
+                const std::vector<bool>& host, const tree::CorrelationIndex& launches) {
     std::vector<EventIndex> counted;
     for (const EventIndex e : gpu) {
       if ((events_[e].flags & trace::kLeftOut) == 0) counted.push_back(e);
@@ -46,11 +54,8 @@ class Digester {
     digest_.timeline = ComputeGpuTimeline(events_, counted, Clock::kNanoseconds);
     Cover(counted);
     digest_.facts = FindRankFacts(events_, counted, comm, host, launches);
-    FillIn();
-    return std::move(digest_);
   }
 
- private:
   struct Recorded {
     CollectiveKeys keys;
     std::optional<std::int64_t> sequence;
@@ -186,6 +191,32 @@ std::optional<std::int64_t> RankOfProcess(std::string_view name) {
   return ParseInt(name.substr(0, digits));
 }
 
+Result<std::vector<RankDigest>> DigestRanks(const trace::Trace& trace,
+                                            const tree::CorrelationIndex* launches, Job& job) {
+  const std::vector<std::int64_t> rank_of = MergedRanks(trace.track_names);
+  std::map<std::int64_t, std::vector<EventIndex>> gpu;  // by rank
+  for (const std::int64_t rank : rank_of)
+    gpu[rank];
+  if (rank_of.empty()) gpu[-1];
+  for (EventIndex e = 0; e < trace.events.size(); ++e) {
+    const trace::Event& event = trace.events[e];
+    if (trace::IsGpuWork(event.kind)) gpu[rank_of.empty() ? -1 : rank_of[event.track]].push_back(e);
+  }
+  std::vector<RankDigest> digests;
+  std::optional<tree::CallTree> tree;
+  for (const auto& [rank, work] : gpu) {
+    if (!rank_of.empty() && rank < 0) continue;  // tracks of no rank
+    std::vector<bool> host(trace.events.tracks.size(), true);
+    for (std::size_t track = 0; track < rank_of.size(); ++track)
+      host[track] = rank_of[track] == rank;
+    JV_ASSIGN(RankDigest digest, Digester(trace, &tree, job).Run(work, host, launches));
+    if (!rank_of.empty()) digest.rank = rank;
+    digests.push_back(std::move(digest));
+    JV_TRY(job.Check());
+  }
+  return digests;
+}
+
 }  // namespace
 
 std::vector<std::int64_t> MergedRanks(const std::vector<trace::TrackNames>& tracks) {
@@ -201,29 +232,12 @@ std::vector<std::int64_t> MergedRanks(const std::vector<trace::TrackNames>& trac
 }
 
 Result<std::vector<RankDigest>> DigestTrace(const trace::Trace& trace, Job& job) {
-  const std::vector<std::int64_t> rank_of = MergedRanks(trace.track_names);
-  std::map<std::int64_t, std::vector<EventIndex>> gpu;  // by rank
-  for (const std::int64_t rank : rank_of)
-    gpu[rank];
-  if (rank_of.empty()) gpu[-1];
-  for (EventIndex e = 0; e < trace.events.size(); ++e) {
-    const trace::Event& event = trace.events[e];
-    if (trace::IsGpuWork(event.kind)) gpu[rank_of.empty() ? -1 : rank_of[event.track]].push_back(e);
-  }
-  std::vector<RankDigest> digests;
-  std::optional<tree::CallTree> tree;
   const tree::CorrelationIndex launches(trace.events, tree::CorrelationIndex::Key::kCorrelation);
-  for (const auto& [rank, work] : gpu) {
-    if (!rank_of.empty() && rank < 0) continue;  // tracks of no rank
-    std::vector<bool> host(trace.events.tracks.size(), true);
-    for (std::size_t track = 0; track < rank_of.size(); ++track)
-      host[track] = rank_of[track] == rank;
-    JV_ASSIGN(RankDigest digest, Digester(trace, &tree, job).Run(work, host, launches));
-    if (!rank_of.empty()) digest.rank = rank;
-    digests.push_back(std::move(digest));
-    JV_TRY(job.Check());
-  }
-  return digests;
+  return DigestRanks(trace, &launches, job);
+}
+
+Result<std::vector<RankDigest>> DigestCollectives(const trace::Trace& trace, Job& job) {
+  return DigestRanks(trace, nullptr, job);
 }
 
 }  // namespace jarvis::analysis

@@ -66,6 +66,8 @@ struct RankDigest {
 // One digest, or one per rank if the file is several ranks merged (see MergedRanks). Names, ids and
 // damage of the file are the caller's to fill in.
 Result<std::vector<RankDigest>> DigestTrace(const trace::Trace& trace, Job& job);
+// The same without timelines and facts: what is known of the collectives alone.
+Result<std::vector<RankDigest>> DigestCollectives(const trace::Trace& trace, Job& job);
 
 // The rank of each track by the names of its process ("rank 3: python", "RANK 3 - GPU"); empty
 // unless at least one process has such a name. -1: the track's process has none.

@@ -378,6 +378,21 @@ class FactFinder {
     std::int64_t times;
   };
 
+  // What a stretch is in, behind and before.
+  struct Place {
+    StringId inside;
+    StringId before;
+    StringId after;
+    bool operator==(const Place&) const = default;
+  };
+  struct PlaceHash {
+    std::size_t operator()(const Place& place) const {
+      return (std::size_t{place.inside} * 0x9E3779B97F4A7C15u + place.before) *
+                 0x9E3779B97F4A7C15u +
+             place.after;
+    }
+  };
+
   StringId InsideOf(const Stretch& s) const {
     return s.inside == kNoEvent ? kNoString : events_[s.inside].name;
   }
@@ -385,10 +400,13 @@ class FactFinder {
   void FindHostPieces() {
     const std::vector<Stretch> stretches = FindStretches();
     // By place; then, over places of one op or call, its own usual.
-    std::vector<Long> long_ones = LongOnes(
-        stretches, [&](const Stretch& s) { return std::tuple(InsideOf(s), s.before, s.after); });
+    std::vector<Long> long_ones = LongOnes(stretches, [&](const Stretch& s) {
+      return Place{InsideOf(s), s.before, s.after};
+    });
     std::unordered_map<std::size_t, std::int64_t> usual_inside;
-    for (const Long& one : LongOnes(stretches, [&](const Stretch& s) { return InsideOf(s); }))
+    for (const Long& one : LongOnes(stretches, [&](const Stretch& s) {
+           return Place{InsideOf(s), kNoString, kNoString};
+         }))
       usual_inside.emplace(one.stretch, one.usual);
     for (Long& one : long_ones) {
       if (one.times < kPlaceSeenMin) one.usual = usual_inside.at(one.stretch);
@@ -407,27 +425,29 @@ class FactFinder {
       AddPiece(stretches[one.stretch], one);
   }
 
+  // Of the groups that have one, without sorting the others: most stretches are short.
   template <typename Key>
   std::vector<Long> LongOnes(const std::vector<Stretch>& stretches, const Key& key) const {
-    std::vector<std::size_t> order(stretches.size());
-    for (std::size_t i = 0; i < order.size(); ++i)
-      order[i] = i;
-    std::sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
-      return std::tuple(key(stretches[a]), stretches[a].dur, a) <
-             std::tuple(key(stretches[b]), stretches[b].dur, b);
-    });
+    struct Group {
+      std::vector<std::size_t> long_ones;
+      std::vector<std::int64_t> durations;
+    };
+    std::unordered_map<Place, Group, PlaceHash> groups;
+    for (std::size_t i = 0; i < stretches.size(); ++i) {
+      if (stretches[i].dur >= kPieceMinNs && !Waits(stretches[i].ts))
+        groups[key(stretches[i])].long_ones.push_back(i);
+    }
+    for (const Stretch& stretch : stretches) {
+      const auto group = groups.find(key(stretch));
+      if (group != groups.end()) group->second.durations.push_back(stretch.dur);
+    }
     std::vector<Long> found;
-    for (std::size_t begin = 0; begin < order.size();) {
-      std::size_t end = begin;
-      while (end < order.size() && key(stretches[order[end]]) == key(stretches[order[begin]]))
-        ++end;
-      const std::int64_t usual = stretches[order[begin + (end - begin) / 2]].dur;
-      for (std::size_t i = begin; i < end; ++i) {
-        const Stretch& one = stretches[order[i]];
-        if (one.dur >= kPieceMinNs && !Waits(one.ts))
-          found.push_back({order[i], usual, static_cast<std::int64_t>(end - begin)});
-      }
-      begin = end;
+    for (auto& [place, group] : groups) {
+      std::vector<std::int64_t>& durations = group.durations;
+      const auto middle = durations.begin() + static_cast<std::ptrdiff_t>(durations.size() / 2);
+      std::nth_element(durations.begin(), middle, durations.end());
+      for (const std::size_t one : group.long_ones)
+        found.push_back({one, *middle, static_cast<std::int64_t>(durations.size())});
     }
     return found;
   }

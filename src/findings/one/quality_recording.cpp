@@ -158,7 +158,7 @@ class RecordingQualities {
     constexpr double kOutstands = 3;
     constexpr std::int64_t kLeastCalls = 8;
     Job job;
-    const auto digests = analysis::DigestTrace(trace_.trace(), job);
+    const auto digests = analysis::DigestCollectives(trace_.trace(), job);
     if (!digests || digests->size() != 1) return;
     const auto kinds = analysis::LookAtLoneRank(digests->front());
     const auto most =
