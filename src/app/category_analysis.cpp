@@ -3,6 +3,7 @@
 #include <string>
 #include <vector>
 
+#include "app/cache_options.h"
 #include "app/commands.h"
 #include "app/console.h"
 #include "app/exit_code.h"
@@ -44,7 +45,7 @@ int CategoryAnalysis(Arguments arguments) {
     return kExitUsage;
   }
   static_cast<void>(rpc::SignalWatcher::Block());
-  session::Workspace workspace;
+  session::Workspace workspace{{.cache = CacheOptions()}};
   const auto text = RunForText([&](Job& job) {
     return tools::CategoryText(workspace, folder, std::string(arguments.front()), job);
   });

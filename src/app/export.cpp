@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include "app/cache_options.h"
 #include "app/commands.h"
 #include "app/console.h"
 #include "app/exit_code.h"
@@ -51,7 +52,7 @@ int Export(Arguments arguments) {
   if (!overwrite && access(file.c_str(), F_OK) == 0)
     return UsageError(file + " is there already; --overwrite replaces it", "jarvis export --help");
   static_cast<void>(rpc::SignalWatcher::Block());
-  session::Workspace workspace;
+  session::Workspace workspace{{.cache = CacheOptions()}};
   const auto database = RunForText([&](Job& job) {
     return tools::DatabaseOf(workspace, Json{{"trace", trace}}, job);
   });

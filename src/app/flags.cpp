@@ -2,9 +2,12 @@
 
 #include <algorithm>
 #include <charconv>
+#include <optional>
 #include <system_error>
 
 #include <fmt/format.h>
+
+#include "base/text.h"
 
 namespace jarvis::app {
 namespace {
@@ -143,6 +146,22 @@ std::string FlagsHelp(const std::vector<Flag>& flags) {
   for (const Flag& flag : flags)
     text += flag.help;
   return text;
+}
+
+std::optional<std::uint64_t> ParseBytes(std::string_view text) {
+  constexpr std::string_view kLetters = "KMGT";
+  int shift = 0;
+  if (!text.empty()) {
+    const char last = text.back() >= 'a' ? static_cast<char>(text.back() - 'a' + 'A') : text.back();
+    const std::size_t letter = kLetters.find(last);
+    if (letter != std::string_view::npos) {
+      shift = 10 * static_cast<int>(letter + 1);
+      text.remove_suffix(1);
+    }
+  }
+  const auto number = ParseInt(text);
+  if (!number || *number < 1 || *number > (std::int64_t{1} << 62) >> shift) return std::nullopt;
+  return static_cast<std::uint64_t>(*number) << shift;
 }
 
 tl::unexpected<Error> NeedsValue(std::string_view flag) {

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <variant>
@@ -60,6 +61,9 @@ Status ParseFlags(const std::vector<Flag>& flags, Arguments arguments, const Fla
 
 // What the help says about the flags, in the order of the table.
 std::string FlagsHelp(const std::vector<Flag>& flags);
+
+// "8G", "512M", "1000000": the letters mean powers of 1024. Nothing: it is no such number above 0.
+std::optional<std::uint64_t> ParseBytes(std::string_view text);
 
 // "X needs a value"
 tl::unexpected<Error> NeedsValue(std::string_view flag);

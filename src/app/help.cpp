@@ -77,6 +77,8 @@ std::string ProgramHelp(const mcp::ToolSet& tools) {
     text += fmt::format("  {:<24} {}\n", tool.name, tool.definition.value("title", ""));
   }
   return text + "\nOther:\n  --help                   This text.\n" +
+         "  --no-cache COMMAND       Without traces that earlier commands kept, and keeping "
+         "none.\n" +
          "  --version                The version.\n";
 }
 

@@ -9,6 +9,7 @@
 
 #include <malloc.h>
 
+#include "app/cache_options.h"
 #include "app/commands.h"
 #include "app/console.h"
 #include "app/exit_code.h"
@@ -35,6 +36,10 @@ int PrintHelp() {
 
 int Run(Arguments arguments) {
   if (arguments.empty()) return UsageError("no command given");
+  if (arguments.front() == "--no-cache") {
+    TurnCacheOff();
+    return Run(arguments.subspan(1));
+  }
   const std::string_view name = arguments.front();
   const Arguments rest = arguments.subspan(1);
   if (name == "--help" || name == "-h" || name == "help") return PrintHelp();

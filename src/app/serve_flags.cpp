@@ -2,33 +2,16 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <optional>
 
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include "app/cache_options.h"
 #include "app/flags.h"
 #include "base/text.h"
 
 namespace jarvis::app {
 namespace {
-
-// "8G", "512M", "1000000": the letters mean powers of 1024.
-std::optional<std::uint64_t> Bytes(std::string_view text) {
-  constexpr std::string_view kLetters = "KMGT";
-  int shift = 0;
-  if (!text.empty()) {
-    const char last = text.back() >= 'a' ? static_cast<char>(text.back() - 'a' + 'A') : text.back();
-    const std::size_t letter = kLetters.find(last);
-    if (letter != std::string_view::npos) {
-      shift = 10 * static_cast<int>(letter + 1);
-      text.remove_suffix(1);
-    }
-  }
-  const auto number = ParseInt(text);
-  if (!number || *number < 1 || *number > (std::int64_t{1} << 62) >> shift) return std::nullopt;
-  return static_cast<std::uint64_t>(*number) << shift;
-}
 
 tl::unexpected<Error> Wrong(std::string_view flag, std::string_view expected,
                             std::string_view received) {
@@ -38,7 +21,7 @@ tl::unexpected<Error> Wrong(std::string_view flag, std::string_view expected,
 
 SetValue BytesOf(std::uint64_t* bytes) {
   return [bytes](std::string_view flag, std::string_view value) -> Status {
-    const auto read = Bytes(value);
+    const auto read = ParseBytes(value);
     if (!read) return Wrong(flag, "bytes, such as 8G or 512M", value);
     *bytes = *read;
     return {};
@@ -125,6 +108,14 @@ std::vector<Flag> FlagsOfServe(ServeFlags* flags) {
        fmt::format("  --max-trace-bytes BYTES (default {}G)\n"
                    "      Text of one trace, decompressed.\n",
                    limits::kTraceBytesMax >> 30)},
+      {{"--cache"},
+       &flags->cache,
+       "  --cache DIR|off (default: JARVIS_CACHE, else ~/.cache/jarvis)\n"
+       "      Large traces that were read are kept there and open at once the next time.\n"},
+      {{"--cache-limit"},
+       BytesOf(&flags->cache_limit),
+       "  --cache-limit BYTES (default: JARVIS_CACHE_LIMIT, else 8G)\n"
+       "      Of all kept traces; the longest unused go first.\n"},
       {{"--legacy-only"},
        answer(mcp::Eras::kHandshake),
        "  --legacy-only, --modern-only\n"
@@ -182,6 +173,10 @@ Result<session::WorkspaceOptions> WorkspaceOptionsOf(const ServeFlags& flags) {
   options.trace_bytes_max = flags.max_trace_bytes;
   options.patience = flags.answer_within;
   options.may_execute = flags.allow_exec;
+  options.cache = CacheOptions();
+  if (!flags.cache.empty()) options.cache.folder = CacheFolderOf(flags.cache);
+  if (flags.cache_limit > 0) options.cache.bytes_max = flags.cache_limit;
+  options.cache.writes = !flags.choice.read_only;
   return options;
 }
 

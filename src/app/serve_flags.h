@@ -22,6 +22,8 @@ struct ServeFlags {
   std::string output_root;               // empty: jarvis_out in the working directory
   std::uint64_t memory_limit = 0;        // bytes; 0: half of the machine's, at least 1 GiB
   std::uint64_t max_trace_bytes = limits::kTraceBytesMax;
+  std::string cache;              // a directory or "off"; empty: as the environment says
+  std::uint64_t cache_limit = 0;  // bytes; 0: as the environment says
   std::chrono::milliseconds answer_within{45'000};
   mcp::Eras eras = mcp::Eras::kBoth;
   bool allow_exec = false;  // sweep_run may start programs

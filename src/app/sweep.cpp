@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "app/cache_options.h"
 #include "app/commands.h"
 #include "app/console.h"
 #include "app/exit_code.h"
@@ -94,6 +95,7 @@ int RunRuns(const mcp::Tool& tool, const SweepFlags& flags) {
 int PlanOrRun(const Subcommand& subcommand, Arguments arguments) {
   const bool run = subcommand.name == "run";
   session::WorkspaceOptions options;
+  options.cache = CacheOptions();
   options.may_execute = run;  // the person at the keyboard may run anything anyway
   const Toolbox toolbox{session::Workspace(options)};
   const mcp::Tool& tool = *toolbox.tools.Find(subcommand.tool);

@@ -1,6 +1,7 @@
 // All tools with what they work on, as the one-shot commands need them: any path is allowed.
 #pragma once
 
+#include "app/cache_options.h"
 #include "mcp/tool.h"
 #include "session/workspace.h"
 #include "tools/catalog/all_tools.h"
@@ -8,7 +9,7 @@
 namespace jarvis::app {
 
 struct Toolbox {
-  session::Workspace workspace;
+  session::Workspace workspace{{.cache = CacheOptions()}};
   mcp::ToolSet tools = tools::AllTools(workspace);
 };
 

@@ -1,9 +1,11 @@
 // A growable array of plain values for the large columns of a trace.
 //
 // Unlike std::vector it grows with realloc, which moves pages instead of bytes for large blocks, so
-// that growing never holds two copies; pages that were reserved but not written cost nothing.
+// that growing never holds two copies; pages that were reserved but not written cost nothing. Its
+// values may also lie in memory of somebody else's, such as a mapped file.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdlib>
 #include <cstring>
@@ -33,7 +35,17 @@ class Column {
     std::swap(capacity_, other.capacity_);
     return *this;
   }
-  ~Column() { std::free(data_); }
+  ~Column() {
+    if (!borrowed()) std::free(data_);
+  }
+  // Values that lie elsewhere and stay there for as long as the column does. They are only read:
+  // before it grows, or by Own(), the column makes a copy.
+  static Column Borrow(T* values, std::size_t count) {
+    Column column;
+    column.data_ = values;
+    column.size_ = count;
+    return column;
+  }
 
   std::size_t size() const { return size_; }
   bool empty() const { return size_ == 0; }
@@ -60,13 +72,19 @@ class Column {
 
   void reserve(std::size_t capacity) {
     if (capacity <= capacity_) return;
-    void* grown = std::realloc(static_cast<void*>(data_), capacity * sizeof(T));
+    void* const own = borrowed() ? nullptr : static_cast<void*>(data_);
+    void* grown = std::realloc(own, capacity * sizeof(T));
     if (grown == nullptr) throw std::bad_alloc();
+    if (borrowed()) std::memcpy(grown, data_, std::min(size_, capacity) * sizeof(T));
     data_ = static_cast<T*>(grown);
     capacity_ = capacity;
   }
+  // Makes values that lie elsewhere its own, so that they can be changed.
+  void Own() {
+    if (borrowed()) reserve(size_);
+  }
   void push_back(T value) {
-    if (size_ == capacity_) Grow(size_ + 1);
+    if (size_ >= capacity_) Grow(size_ + 1);
     data_[size_++] = value;
   }
   void append(const T* values, std::size_t count) {
@@ -84,7 +102,7 @@ class Column {
   void clear() { size_ = 0; }
   // Gives reserved memory beyond the last element back.
   void shrink_to_fit() {
-    if (capacity_ == size_ || size_ == 0) return;
+    if (capacity_ == size_ || size_ == 0 || borrowed()) return;
     void* shrunk = std::realloc(static_cast<void*>(data_), size_ * sizeof(T));
     if (shrunk == nullptr) return;
     data_ = static_cast<T*>(shrunk);
@@ -92,6 +110,7 @@ class Column {
   }
 
  private:
+  bool borrowed() const { return capacity_ == 0 && data_ != nullptr; }
   void Grow(std::size_t needed) {
     const std::size_t grown = capacity_ + capacity_ / 2;
     reserve(grown > needed ? grown : (needed < 16 ? 16 : needed));

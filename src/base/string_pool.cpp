@@ -28,6 +28,7 @@ StringId StringPool::Intern(std::string_view text, std::uint64_t hash) {
   const StringId id = static_cast<StringId>(texts_.size());
   texts_.push_back(Store(text));
   hashes_.push_back(hash);
+  slots_.Own();
   slots_[slot] = id;
   if (texts_.size() * 2 > slots_.size()) Rehash(slots_.size() * 2);
   return id;
@@ -49,6 +50,7 @@ std::size_t StringPool::bytes() const {
 }
 
 void StringPool::Clear() {
+  slots_.Own();
   std::fill(slots_.begin(), slots_.end(), kNoString);
   texts_.clear();
   hashes_.clear();
@@ -80,7 +82,7 @@ std::string_view StringPool::Store(std::string_view text) {
 }
 
 void StringPool::Rehash(std::size_t slots) {
-  slots_.assign(slots, kNoString);
+  slots_ = Column<StringId>(slots, kNoString);
   const std::size_t mask = slots - 1;
   for (std::size_t id = 0; id < texts_.size(); ++id) {
     std::size_t slot = hashes_[id] & mask;

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "base/check.h"
+#include "base/column.h"
 
 namespace jarvis {
 
@@ -47,13 +48,25 @@ class StringPool {
   // Forgets all texts and keeps the memory for the next ones.
   void Clear();
 
+  // See base/image.h.
+  template <typename Self, typename Image>
+  static void EachPart(Self& self, Image& image) {
+    image(self.texts_);
+    image(self.hashes_);
+    image(self.slots_);
+    if constexpr (Image::kReads) {
+      for (const std::string_view text : self.texts_)
+        self.large_bytes_ += text.size();
+    }
+  }
+
  private:
   std::string_view Store(std::string_view text);
   void Rehash(std::size_t slots);
 
-  std::vector<std::string_view> texts_;
-  std::vector<std::uint64_t> hashes_;
-  std::vector<StringId> slots_;  // open addressing, a power of two, at most half full
+  Column<std::string_view> texts_;
+  Column<std::uint64_t> hashes_;
+  Column<StringId> slots_;  // open addressing, a power of two, at most half full
   std::vector<std::unique_ptr<char[]>> blocks_;
   std::vector<std::unique_ptr<char[]>> large_;
   std::size_t large_bytes_ = 0;

@@ -185,7 +185,8 @@ Result<std::shared_ptr<LoadedTrace>> LoadTrace(io::InputFile file,
   }
   loaded->trace_ = std::move(*read);
   // Beyond this point no event changes.
-  loaded->id_ = id_of(bytes->content_hash());
+  loaded->content_hash_ = bytes->content_hash();
+  loaded->id_ = id_of(loaded->content_hash_);
   loaded->file_bytes_ = bytes->file_size();
   JV_TRY(loaded->Derive(options.threads, job));
   return loaded;

@@ -20,6 +20,7 @@
 #include "analysis/tables/callers.h"
 #include "analysis/tables/summary.h"
 #include "base/job.h"
+#include "io/cache_folder.h"
 #include "io/file_policy.h"
 #include "session/derived_cache.h"
 #include "session/trace_capture.h"
@@ -44,6 +45,7 @@ class LoadedTrace {
   const std::string& id() const { return id_; }      // "t_" and hex digits of the content's hash
   const std::string& path() const { return path_; }  // absolute
   std::uint64_t file_bytes() const { return file_bytes_; }
+  std::uint64_t content_hash() const { return content_hash_; }
   const trace::Trace& trace() const { return trace_; }
   const trace::EventStore& events() const { return trace_.events; }
   const std::vector<trace::TrackNames>& track_names() const { return trace_.track_names; }
@@ -88,11 +90,14 @@ class LoadedTrace {
       const std::function<std::string(std::uint64_t)>& id_of);
   friend Status AddCapture(const io::FilePolicy& files, const std::string& named,
                            const trace::ReadOptions& options, Job& job, LoadedTrace* trace);
+  friend class TraceImage;
   // All that follows from the events.
   Status Derive(int threads, Job& job);
+  io::MappedFile image_;  // what follows may lie in it; see TraceImage
   std::string id_;
   std::string path_;
   std::uint64_t file_bytes_ = 0;
+  std::uint64_t content_hash_ = 0;
   trace::Trace trace_;
   tree::CallTree tree_;
   analysis::Attribution attribution_;

@@ -85,13 +85,18 @@ class Workspace::Seat {
 };
 
 Workspace::~Workspace() {
-  while (!StopLoads(std::chrono::seconds(1))) {
+  while (!LoadsEnd(std::chrono::seconds(1))) {
   }
   for (std::thread& thread : finished_)
     thread.join();
 }
 
 bool Workspace::StopLoads(std::chrono::milliseconds patience) {
+  cache_.Stop();
+  return LoadsEnd(patience);
+}
+
+bool Workspace::LoadsEnd(std::chrono::milliseconds patience) {
   Lock lock(mutex_);
   for (const LoadPtr& load : running_)
     load->job.Stop();
@@ -230,10 +235,15 @@ std::string Workspace::IdOf(std::uint64_t content_hash) {
 
 Result<std::shared_ptr<const LoadedTrace>> Workspace::LoadWithCapture(
     const LoadPtr& load, const trace::ReadOptions& options) {
-  JV_ASSIGN(const std::shared_ptr<LoadedTrace> trace,
-            LoadTrace(std::move(load->file), options, load->job,
-                      [this](std::uint64_t hash) { return IdOf(hash); }));
+  const IdChoice id_of = [this](std::uint64_t hash) { return IdOf(hash); };
+  FileStamp stamp(load->file);
+  std::shared_ptr<LoadedTrace> trace = cache_.Find(load->file, options.bytes_max, id_of);
+  const bool known = trace != nullptr;
+  if (!known) {
+    JV_ASSIGN(trace, LoadTrace(std::move(load->file), options, load->job, id_of));
+  }
   JV_TRY(AddCapture(options_.files, load->key.capture, options, load->job, trace.get()));
+  if (!known) cache_.Keep(trace, std::move(stamp));
   return trace;
 }
 

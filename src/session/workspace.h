@@ -23,6 +23,7 @@
 #include "base/limits.h"
 #include "io/file_policy.h"
 #include "session/loaded_trace.h"
+#include "session/trace_cache.h"
 
 namespace jarvis::session {
 
@@ -36,8 +37,9 @@ struct WorkspaceOptions {
   std::uint64_t trace_bytes_max = limits::kTraceBytesMax;  // of text in one trace
   // How long a tool waits for a trace before it answers "still loading"; absent: until it is there.
   std::optional<std::chrono::milliseconds> patience{};
-  int loads_max = 2;         // at the same time; further ones wait
-  bool may_execute = false;  // start programs that a caller names
+  int loads_max = 2;          // at the same time; further ones wait
+  bool may_execute = false;   // start programs that a caller names
+  TraceCacheOptions cache{};  // of traces that were read before; default: none is kept
 };
 
 struct OpenOptions {
@@ -56,10 +58,12 @@ struct Opened {
 
 class Workspace {
  public:
-  explicit Workspace(WorkspaceOptions options = {}) : options_(std::move(options)) {}
+  explicit Workspace(WorkspaceOptions options = {})
+      : options_(std::move(options)), cache_(options_.cache) {}
   Workspace(const Workspace&) = delete;
   Workspace& operator=(const Workspace&) = delete;
-  // Stops the loads and waits for them. No call may be in progress.
+  // Stops the loads and waits for them, and for what the cache is about to keep. No call may be in
+  // progress.
   ~Workspace();
 
   // `trace`: an id that was given out before, or a path. Loads the file if it is not in memory or
@@ -71,7 +75,7 @@ class Workspace {
   // Can this be answered without waiting for a load? It may have changed by the next moment.
   bool IsAtHand(const std::string& trace) const;
 
-  // Tells all loads to stop and waits this long for it; are they?
+  // Tells all loads to stop and waits this long for it; are they? The cache keeps nothing any more.
   bool StopLoads(std::chrono::milliseconds patience);
 
   // How many loads run or wait for their turn.
@@ -115,6 +119,7 @@ class Workspace {
   std::string IdOf(std::uint64_t content_hash);
   void Insert(const FileKey& key, const std::shared_ptr<const LoadedTrace>& trace);
   void KeepWithinMemory(const LoadedTrace& asked_for);
+  bool LoadsEnd(std::chrono::milliseconds patience);
 
   const WorkspaceOptions options_;
   mutable std::mutex mutex_;  // guards everything below
@@ -135,6 +140,7 @@ class Workspace {
   std::vector<std::thread> finished_;  // to be joined
   int busy_ = 0;                       // running ones that hold a place among loads_max
   std::uint64_t clock_ = 0;
+  TraceCache cache_;  // has a lock of its own
 };
 
 }  // namespace jarvis::session

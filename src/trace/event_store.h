@@ -68,9 +68,42 @@ class EventStore {
       clipped_from;  // by uid, durations before clipping
   std::size_t MemoryBytes() const;
 
+  // See base/image.h.
+  template <typename Self, typename Image>
+  static void EachPart(Self& self, Image& image);
+
  private:
   static const Args kNone;
 };
+
+template <typename Self, typename Image>
+void EventStore::EachPart(Self& self, Image& image) {
+  StringPool::EachPart(self.strings, image);
+  image(self.events);
+  image(self.args);
+  image(self.flows);
+  std::vector<std::string_view> pids;
+  std::vector<std::string_view> tids;
+  for (const Track& track : self.tracks) {
+    pids.push_back(track.pid);
+    tids.push_back(track.tid);
+  }
+  image(pids);
+  image(tids);
+  if constexpr (Image::kReads) {
+    for (std::size_t i = 0; i < pids.size() && i < tids.size(); ++i)
+      self.tracks.push_back({pids[i], tids[i]});
+  }
+  image(self.categories);
+  image(self.meta_events);
+  image(self.oddities);
+  image(self.dialect);
+  image(self.elements);
+  image(self.text_bytes);
+  image(self.ignored_events);
+  image(self.exact_times);
+  image(self.clipped_from);
+}
 
 // Nanoseconds to microseconds as the double nearest to the decimal text.
 double MicrosOf(std::int64_t ns);

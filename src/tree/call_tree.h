@@ -5,9 +5,9 @@
 #pragma once
 
 #include <algorithm>
+#include <compare>
 #include <cstdint>
 #include <span>
-#include <utility>
 #include <vector>
 
 #include "base/column.h"
@@ -26,8 +26,12 @@ inline bool IsHost(trace::EventKind kind) {
          kind == trace::EventKind::kPythonFunction || trace::IsLaunchCall(kind);
 }
 
-// From one event to another; sorted by the first.
-using EventLinks = std::vector<std::pair<EventIndex, EventIndex>>;
+struct EventLink {
+  EventIndex from;
+  EventIndex to;
+  auto operator<=>(const EventLink&) const = default;
+};
+using EventLinks = std::vector<EventLink>;  // sorted
 
 class CallTree {
  public:
@@ -70,11 +74,26 @@ class CallTree {
 
   std::size_t MemoryBytes() const;
 
+  // See base/image.h.
+  template <typename Self, typename Image>
+  static void EachPart(Self& self, Image& image) {
+    image(self.parent_);
+    image(self.position_);
+    image(self.order_);
+    image(self.subtree_end_);
+    image(self.gpu_begin_);
+    image(self.gpu_order_);
+    image(self.unlinked_);
+    image(self.forward_of_);
+    image(self.backward_of_);
+    image(self.linked_by_external_id_);
+  }
+
  private:
   friend class TreeBuilder;
   static EventIndex Find(const EventLinks& links, EventIndex e) {
-    const auto found = std::lower_bound(links.begin(), links.end(), std::pair(e, EventIndex{0}));
-    return found == links.end() || found->first != e ? kNoEvent : found->second;
+    const auto found = std::lower_bound(links.begin(), links.end(), EventLink{e, 0});
+    return found == links.end() || found->from != e ? kNoEvent : found->to;
   }
 
   Column<EventIndex> parent_;          // by event

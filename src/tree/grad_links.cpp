@@ -46,8 +46,8 @@ void GradLinks(const trace::EventStore& events, const CallTree& tree, EventLinks
     if (forward == first) continue;
     const EventIndex b = entries[backward].event;
     const EventIndex f = entries[forward - 1].event;
-    forward_of->emplace_back(b, f);
-    backward_of->emplace_back(f, b);
+    forward_of->push_back({b, f});
+    backward_of->push_back({f, b});
   }
   // An event has one sequence number, so it is in one link at most.
   std::sort(forward_of->begin(), forward_of->end());

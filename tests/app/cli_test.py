@@ -38,6 +38,39 @@ class CliTest(unittest.TestCase):
             left = [name for name in os.listdir(folder) if name.endswith(".tmp")]
             self.assertEqual(left, [])
 
+    def test_a_large_trace_is_kept_for_the_next_command(self):
+        event = ('{"ph":"X","cat":"cpu_op","name":"aten::op%d","pid":1,"tid":1,"ts":%d,"dur":5,'
+                 '"args":{"External id":%d,"pad":"%s"}},')
+        with tempfile.TemporaryDirectory() as folder:
+            trace = pathlib.Path(folder, "large.json")
+            with open(trace, "w") as out:
+                out.write('{"traceEvents":[')
+                for i in range(9000):
+                    out.write(event % (i % 7, 10 * i, i, "x" * 4000))
+                out.write('{"ph":"i","name":"end","ts":1}]}')
+            cache = pathlib.Path(folder, "cache")
+
+            def load(*words, where=str(cache)):
+                ran = subprocess.run([BINARY, *words, "call", "load_trace",
+                                      json.dumps({"trace": str(trace)})], capture_output=True,
+                                     text=True, timeout=60, env={**os.environ, "JARVIS_CACHE": where})
+                self.assertEqual(ran.returncode, 0, ran)
+                return ran.stdout
+
+            read = load(where="off")
+            self.assertEqual(load("--no-cache"), read)
+            self.assertFalse(cache.exists())
+            self.assertEqual(load(), read)
+            kept = [name for name in os.listdir(cache) if name.endswith(".trace")]
+            self.assertEqual(len(kept), 1)
+            self.assertEqual(load(), read)
+            # Damaged: it is read again, and put right.
+            path = cache / kept[0]
+            good = path.read_bytes()
+            path.write_bytes(good[:-5] + b"wrong")
+            self.assertEqual(load(), read)
+            self.assertNotEqual(path.read_bytes()[-5:], b"wrong")
+
     def test_usage_errors(self):
         cases = [
             ((), "no command given"),
@@ -48,6 +81,7 @@ class CliTest(unittest.TestCase):
             (("serve", "--profile", "cor"), "did you mean core?"),
             (("serve", "--tools=load_trace,op_summary"), "did you mean ops_summary?"),
             (("serve", "--memory-limit", "8X"), "--memory-limit: expected bytes"),
+            (("serve", "--cache-limit", "much"), "--cache-limit: expected bytes"),
             (("serve", "--max-trace-bytes", "0"), "--max-trace-bytes: expected bytes"),
             (("serve", "--answer-within", "soon"), "--answer-within: expected seconds"),
             (("serve", "--allow-root", "/no/such/folder"), "is no directory"),

@@ -53,7 +53,7 @@ OF_OTHER_HEADERS = [
 # Of the operating system.
 SYSTEM_HEADERS = re.compile(
     r"(sys|netinet|arpa|linux)/\w+\.h|(unistd|fcntl|poll|signal|pthread|spawn|netdb|sched|malloc"
-    r"|dirent|dlfcn|getopt|execinfo|immintrin|emmintrin|tmmintrin|nmmintrin|wmmintrin|arm_neon)\.h")
+    r"|dirent|dlfcn|elf|link|getopt|execinfo|immintrin|emmintrin|tmmintrin|nmmintrin|wmmintrin|arm_neon)\.h")
 
 CODE = {".h", ".cpp", ".py", ".md", ".cmake", ".txt", ".sh", ".json", ".yml", ".yaml", ""}
 # Bytes in these are data, in the form someone else gave them.

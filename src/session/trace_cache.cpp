@@ -1,0 +1,185 @@
+#include "session/trace_cache.h"
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <cstring>
+#include <exception>
+#include <optional>
+#include <span>
+#include <string_view>
+#include <system_error>
+#include <vector>
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include "base/string_pool.h"
+#include "io/byte_source.h"
+#include "session/trace_image.h"
+
+namespace jarvis::session {
+namespace {
+
+// A build keeps files of its own, so that several can use one folder.
+std::string BuildPart() {
+  return TraceImage::Build().substr(0, 12);
+}
+
+std::string EntryName(std::uint64_t content_hash, std::uint64_t file_bytes) {
+  return fmt::format("{:016x}-{:x}-{}.trace", content_hash, file_bytes, BuildPart());
+}
+
+// Whether a trace of a file of that size was kept, whichever.
+bool HasSize(const std::vector<std::string>& names, std::uint64_t file_bytes) {
+  const std::string ending = fmt::format("-{:x}-{}.trace", file_bytes, BuildPart());
+  return std::any_of(names.begin(), names.end(),
+                     [&](const std::string& name) { return name.ends_with(ending); });
+}
+
+// What a stamp's file holds: the stamp as text, the content's hash, the hash of both.
+struct StampText {
+  std::string text;
+  std::string Name() const { return fmt::format("{:016x}.stamp", HashText(text)); }
+};
+
+StampText TextOf(const FileStamp& stamp) {
+  return {fmt::format("{} {} {} {} {}", stamp.size, stamp.modified_ns, stamp.changed_ns,
+                      stamp.inode, stamp.path)};
+}
+
+std::string_view View(std::span<const std::byte> bytes) {
+  return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
+}
+
+// The content's hash as an earlier run noted it.
+std::optional<std::uint64_t> NotedHash(const io::CacheFolder& folder, const FileStamp& stamp) {
+  const StampText text = TextOf(stamp);
+  const io::MappedFile file = folder.Map(text.Name());
+  const std::string_view noted = View(file.bytes());
+  constexpr std::size_t kHashes = 2 * sizeof(std::uint64_t);
+  if (noted.size() != text.text.size() + kHashes || !noted.starts_with(text.text))
+    return std::nullopt;
+  std::array<std::uint64_t, 2> hashes{};
+  std::memcpy(hashes.data(), noted.data() + text.text.size(), kHashes);
+  if (hashes[1] != HashText(noted.substr(0, noted.size() - sizeof(std::uint64_t))))
+    return std::nullopt;
+  return hashes[0];
+}
+
+// The hash of an open file's content, which is read from its begin to its end and then again stands
+// at its begin.
+std::optional<std::uint64_t> ReadHash(io::InputFile& file) {
+  io::InputFile again;
+  again.fd = FileDescriptor(::fcntl(file.fd.get(), F_DUPFD_CLOEXEC, 0));
+  again.given = file.given;
+  again.path = file.path;
+  again.size = file.size;
+  if (!again.fd.valid()) return std::nullopt;
+  const auto bytes = io::OpenBytes(std::move(again));
+  const std::optional<std::uint64_t> hash =
+      bytes ? std::optional((*bytes)->content_hash()) : std::nullopt;
+  if (::lseek(file.fd.get(), 0, SEEK_SET) != 0) return std::nullopt;
+  return hash;
+}
+
+bool ChangedWithin(std::chrono::nanoseconds time, const FileStamp& stamp) {
+  const auto now = std::chrono::system_clock::now().time_since_epoch();
+  return now - std::chrono::nanoseconds(stamp.changed_ns) < time;
+}
+
+}  // namespace
+
+TraceCache::~TraceCache() {
+  {
+    const std::lock_guard lock(mutex_);
+    ending_ = true;
+    changed_.notify_all();
+  }
+  if (writer_.joinable()) writer_.join();
+}
+
+std::shared_ptr<LoadedTrace> TraceCache::Find(io::InputFile& file, std::uint64_t bytes_max,
+                                              const IdChoice& id_of) const {
+  if (!on() || BuildPart().empty()) return nullptr;
+  const FileStamp stamp(file);
+  std::optional<std::uint64_t> hash = NotedHash(folder_, stamp);
+  const bool noted = hash.has_value();
+  // A copy of a file that was read before, or one that was touched: its content is what counts.
+  if (!noted && HasSize(folder_.Names(), stamp.size)) hash = ReadHash(file);
+  if (!hash) return nullptr;
+  io::MappedFile kept = folder_.Map(EntryName(*hash, stamp.size));
+  if (kept.bytes().empty()) return nullptr;
+  std::shared_ptr<LoadedTrace> trace = TraceImage::Read(std::move(kept));
+  if (trace == nullptr || trace->content_hash() != *hash || trace->file_bytes() != stamp.size ||
+      trace->events().text_bytes > bytes_max)
+    return nullptr;
+  TraceImage::Name(trace.get(), file.path, id_of(*hash));
+  if (!noted && options_.writes) WriteStamp(stamp, *hash);
+  return trace;
+}
+
+void TraceCache::Keep(std::shared_ptr<const LoadedTrace> trace, FileStamp stamp) {
+  if (!on() || !options_.writes || BuildPart().empty() ||
+      trace->events().text_bytes < options_.text_bytes_min)
+    return;
+  const std::lock_guard lock(mutex_);
+  waiting_.push_back({std::move(trace), std::move(stamp)});
+  changed_.notify_all();
+  if (writer_.joinable()) return;
+  try {
+    writer_ = std::thread([this] { Run(); });
+  } catch (const std::system_error&) {
+    waiting_.clear();  // no thread is left: it is read again next time
+  }
+}
+
+void TraceCache::Stop() {
+  job_.Stop();
+}
+
+// The writer's thread.
+void TraceCache::Run() {
+  std::unique_lock lock(mutex_);
+  for (;;) {
+    changed_.wait(lock, [this] { return ending_ || !waiting_.empty(); });
+    if (waiting_.empty()) return;
+    const Kept next = std::move(waiting_.front());
+    waiting_.pop_front();
+    lock.unlock();
+    try {
+      if (!job_.stopped()) Write(next);
+    } catch (const std::exception&) {
+      // Without memory or a core to spare nothing is kept, and nothing is lost.
+    }
+    lock.lock();
+  }
+}
+
+void TraceCache::Write(const Kept& kept) {
+  const TraceImage image(*kept.trace);
+  const auto pieces = image.Pieces();
+  std::uint64_t bytes = 0;
+  for (const auto piece : pieces)
+    bytes += piece.size();
+  if (bytes > options_.bytes_max / 2) return;
+  folder_.Shrink(options_.bytes_max - bytes);
+  const std::uint64_t hash = kept.trace->content_hash();
+  const Status written = folder_.Write(EntryName(hash, kept.trace->file_bytes()), pieces, job_);
+  if (written) WriteStamp(kept.stamp, hash);
+}
+
+void TraceCache::WriteStamp(const FileStamp& stamp, std::uint64_t content_hash) const {
+  if (ChangedWithin(options_.settled_after, stamp)) return;
+  const StampText text = TextOf(stamp);
+  std::string noted = text.text;
+  noted.append(reinterpret_cast<const char*>(&content_hash), sizeof content_hash);
+  const std::uint64_t hash = HashText(noted);
+  noted.append(reinterpret_cast<const char*>(&hash), sizeof hash);
+  const std::span<const std::byte> piece = std::as_bytes(std::span(noted));
+  // One that cannot be written is hashed again next time.
+  static_cast<void>(folder_.Write(text.Name(), std::span(&piece, 1), job_));
+}
+
+}  // namespace jarvis::session

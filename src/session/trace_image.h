@@ -1,0 +1,45 @@
+// A loaded trace as bytes that can be mapped: all that loading makes of a file, so that it need not
+// be made again.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "base/image.h"
+#include "io/cache_folder.h"
+#include "session/loaded_trace.h"
+
+namespace jarvis::session {
+
+class TraceImage {
+ public:
+  // Refers to the trace, which must outlive it.
+  explicit TraceImage(const LoadedTrace& trace);
+  // Header and body, in order.
+  std::vector<std::span<const std::byte>> Pieces() const;
+
+  // The trace that was written as these bytes by this very build of the program. Its path is empty
+  // and its id is not chosen. Null: they are another build's, or not whole, or any byte of them has
+  // changed.
+  static std::shared_ptr<LoadedTrace> Read(io::MappedFile file);
+  // Fills in what an image does not say.
+  static void Name(LoadedTrace* trace, std::string path, std::string id);
+
+  // What other images of this build have in common; empty: this build keeps none.
+  static const std::string& Build();
+
+ private:
+  struct Header;
+  template <typename Self, typename Image>
+  static void EachPart(Self& trace, Image& image);
+  template <typename Self, typename Image>
+  static void AttributionParts(Self& attribution, Image& image);
+
+  ImageWriter body_;
+  std::vector<std::byte> header_;
+};
+
+}  // namespace jarvis::session
