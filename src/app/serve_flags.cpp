@@ -173,6 +173,7 @@ Result<session::WorkspaceOptions> WorkspaceOptionsOf(const ServeFlags& flags) {
   options.trace_bytes_max = flags.max_trace_bytes;
   options.patience = flags.answer_within;
   options.may_execute = flags.allow_exec;
+  options.loads_give_way = true;
   options.cache = CacheOptions();
   if (!flags.cache.empty()) options.cache.folder = CacheFolderOf(flags.cache);
   if (flags.cache_limit > 0) options.cache.bytes_max = flags.cache_limit;

@@ -8,6 +8,8 @@
 
 #include <fmt/format.h>
 #include <malloc.h>
+#include <sys/resource.h>
+#include <unistd.h>
 
 #include "session/capture_files.h"
 
@@ -22,6 +24,13 @@ constexpr std::chrono::milliseconds kLookEvery(5);
 bool LooksLikeId(const std::string& trace) {
   return trace.size() >= 10 && trace.starts_with("t_") &&
          trace.find_first_not_of("0123456789abcdef", 2) == std::string::npos;
+}
+
+// Lets other threads go first, those of other clients' calls: on Linux threads have priorities of
+// their own.
+void GiveWay() {
+  constexpr int kNice = 10;
+  static_cast<void>(::setpriority(PRIO_PROCESS, static_cast<id_t>(::gettid()), kNice));
 }
 
 // Lets go of a lock for as long as it lives.
@@ -247,8 +256,9 @@ Result<std::shared_ptr<const LoadedTrace>> Workspace::LoadWithCapture(
   return trace;
 }
 
-// The thread of a load.
+// The thread of a load. Those that it starts are as urgent as itself.
 void Workspace::Run(const LoadPtr& load) {
+  if (options_.loads_give_way) GiveWay();
   Lock lock(mutex_);
   while (busy_ >= options_.loads_max && !load->job.stopped())
     changed_.wait_for(lock, kLookEvery);

@@ -37,9 +37,10 @@ struct WorkspaceOptions {
   std::uint64_t trace_bytes_max = limits::kTraceBytesMax;  // of text in one trace
   // How long a tool waits for a trace before it answers "still loading"; absent: until it is there.
   std::optional<std::chrono::milliseconds> patience{};
-  int loads_max = 2;          // at the same time; further ones wait
-  bool may_execute = false;   // start programs that a caller names
-  TraceCacheOptions cache{};  // of traces that were read before; default: none is kept
+  int loads_max = 2;            // at the same time; further ones wait
+  bool loads_give_way = false;  // to whatever else the process does, as a server's must
+  bool may_execute = false;     // start programs that a caller names
+  TraceCacheOptions cache{};    // of traces that were read before; default: none is kept
 };
 
 struct OpenOptions {

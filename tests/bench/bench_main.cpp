@@ -29,6 +29,7 @@ std::vector<Row> Rows(const Floor& floor, const Load& load) {
   };
   rows.push_back({"jarvis: bytes to events", "read", load.read});
   rows.push_back({"jarvis: load_trace", "load", load.total});
+  rows.push_back({"jarvis: opened as it was kept", "reopen", load.reopened});
   if (floor.visit.seconds > 0)
     rows.push_back({"visit each field, simdjson on demand", "visit", floor.visit});
   return rows;
@@ -72,9 +73,11 @@ void Best(const Load& load, bool first, Load* best) {
   *best = load;
   best->read = before.read;
   best->total = before.total;
+  best->reopened = before.reopened;
   best->peak_bytes = std::max(before.peak_bytes, load.peak_bytes);
   Best(load.read, first, &best->read);
   Best(load.total, first, &best->total);
+  Best(load.reopened, first, &best->reopened);
 }
 
 void Best(const Floor& floor, bool first, Floor* best) {

@@ -10,6 +10,7 @@ namespace jarvis::bench {
 
 struct Load {
   Pass read;                    // bytes to events; of the fastest run
+  Pass reopened;                // the same, as it was kept by an earlier process
   Pass total;                   // the whole of load_trace: events, tree, attribution, timeline
   std::int64_t peak_bytes = 0;  // resident, of the process
   std::int64_t events = 0;      // elements of traceEvents
