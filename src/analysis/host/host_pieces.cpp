@@ -1,6 +1,8 @@
 #include "analysis/host/host_pieces.h"
 
 #include <algorithm>
+#include <cstddef>
+#include <numeric>
 #include <utility>
 
 namespace jarvis::analysis {
@@ -68,15 +70,24 @@ class PieceScan {
     open_.pop_back();
   }
 
+  // Names are dealt out, not sorted, and of each only the middle is looked for: there are many
+  // events of few names.
   void Usual() {
-    std::sort(self_.begin(), self_.end());
-    for (std::size_t at = 0; at < self_.size();) {
-      std::size_t end = at;
-      while (end < self_.size() && self_[end].first == self_[at].first)
-        ++end;
-      out_.usual[self_[at].first] = {end - at,
-                                     static_cast<double>(self_[at + (end - at) / 2].second)};
-      at = end;
+    std::vector<std::size_t> begin(events_.strings.size() + 1, 0);
+    for (const auto& [name, self] : self_)
+      ++begin[name + 1];
+    std::partial_sum(begin.begin(), begin.end(), begin.begin());
+    std::vector<std::size_t> next(begin.begin(), begin.end() - 1);
+    std::vector<std::int64_t> selves(self_.size());
+    for (const auto& [name, self] : self_)
+      selves[next[name]++] = self;
+    for (StringId name = 0; name + 1 < begin.size(); ++name) {
+      if (begin[name] == begin[name + 1]) continue;
+      const auto first = selves.begin() + static_cast<std::ptrdiff_t>(begin[name]);
+      const auto last = selves.begin() + static_cast<std::ptrdiff_t>(begin[name + 1]);
+      const auto middle = first + (last - first) / 2;
+      std::nth_element(first, middle, last);
+      out_.usual[name] = {begin[name + 1] - begin[name], static_cast<double>(*middle)};
     }
   }
 
