@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <map>
 #include <string_view>
 #include <tuple>
@@ -9,6 +10,7 @@
 #include <utility>
 
 #include "analysis/host/runtime_calls.h"
+#include "base/run_sort.h"
 
 namespace jarvis::analysis {
 namespace {
@@ -62,7 +64,7 @@ class FreezeFinder {
     for (const EventIndex e : tree_.preorder())
       starts_[ProcessOf(events_[e].track)].push_back(events_[e].ts_ns);
     for (auto& [process, starts] : starts_)
-      std::sort(starts.begin(), starts.end());
+      RunSort(starts, std::less<>());
   }
   std::string_view ProcessOf(std::uint32_t track) const { return events_.tracks[track].pid; }
 
