@@ -144,7 +144,7 @@ std::vector<Step> StepsOf(const Request& request) {
                              {"ops_summary", Json::object()},
                              {"perf_report", ReportArguments(directory + "/perf_report")},
                              {"render_report", std::move(reports)},
-                             {"category_filter", {{"output_dir", directory}}},
+                             {"category_filter", {{"output_dir", directory}, {"drafts", false}}},
                              {"validate", {{"output_dir", directory}}}};
   if (!request.reference.empty()) {
     Json report = ReportArguments(directory + "/reference_perf_report");
@@ -233,6 +233,7 @@ std::string FrontOf(std::string_view report, std::string_view until, std::size_t
 Json AnalysisArguments(const Request& request) {
   Json arguments = {{"trace", request.trace}};
   if (!request.platform.empty()) arguments["platform"] = request.platform;
+  if (!request.capture.empty()) arguments["capture"] = request.capture;
   if (!request.extension.empty()) arguments["extension"] = request.extension;
   return arguments;
 }
@@ -285,7 +286,8 @@ int Analyze(Arguments arguments) {
   Toolbox toolbox;
   std::vector<Step> steps = StepsOf(request);
   Answers answers;
-  std::optional<tools::AnalysisAhead> ahead;  // of the reports, while the tables are made
+  // Of the reports, while the first tools answer and the tables are made.
+  const tools::AnalysisAhead ahead(toolbox.workspace, AnalysisArguments(request));
   const bool watched = ::isatty(STDERR_FILENO) != 0;
   for (std::size_t i = 0; i < steps.size(); ++i) {
     const mcp::Tool& tool = *toolbox.tools.Find(steps[i].tool);
@@ -295,9 +297,6 @@ int Analyze(Arguments arguments) {
     // How it goes on is for whoever watches; the answer alone is the output.
     if (watched) fmt::print(stderr, "[{}/{}] {}\n", i + 1, steps.size(), steps[i].tool);
     answers.emplace_back(steps[i].tool, std::move(reply.structured));
-    // The first step loads the trace, as it is asked for.
-    if (ahead) continue;
-    ahead.emplace(toolbox.workspace, AnalysisArguments(request));
     if (!request.output_dir.empty()) continue;
     request.output_dir =
         io::FilePolicy().DefaultOutput(AnswerOf(answers, "load_trace").value("trace", "trace"));

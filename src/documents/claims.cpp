@@ -1,6 +1,10 @@
 #include "documents/claims.h"
 
+#include <algorithm>
+#include <array>
+#include <bitset>
 #include <cctype>
+#include <iterator>
 #include <optional>
 
 #include "base/text.h"
@@ -87,30 +91,42 @@ bool IsWord(char c) {
   return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_';
 }
 
-// `text` in lower case.
-bool HasPhrase(std::string_view text, std::string_view phrase) {
+// Whether a phrase of a rule stands at `at`, where a word begins. `text` in lower case.
+bool IsPhraseAt(std::string_view text, std::size_t at, std::string_view phrase) {
   const bool open = phrase.ends_with('*');
   if (open) phrase.remove_suffix(1);
-  for (std::size_t at = text.find(phrase); at != std::string_view::npos;
-       at = text.find(phrase, at + 1)) {
-    const std::size_t end = at + phrase.size();
-    const bool begins = at == 0 || !IsWord(text[at - 1]);
-    if (begins && (open || end == text.size() || !IsWord(text[end]))) return true;
+  const std::size_t end = at + phrase.size();
+  return text.substr(at).starts_with(phrase) && (open || end == text.size() || !IsWord(text[end]));
+}
+
+template <typename Use>
+void ForEachPhrase(std::string_view phrases, const Use& use) {
+  while (!phrases.empty()) {
+    const std::string_view phrase = phrases.substr(0, phrases.find('|'));
+    use(phrase);
+    phrases.remove_prefix(std::min(phrases.size(), phrase.size() + 1));
   }
-  return false;
+}
+
+template <typename Use>
+void ForEachWord(std::string_view text, const Use& use) {
+  for (std::size_t at = 0; at < text.size(); ++at) {
+    if (at == 0 || !IsWord(text[at - 1])) use(at);
+  }
 }
 
 bool HasAny(std::string_view text, std::string_view phrases) {
-  while (!phrases.empty()) {
-    const std::string_view phrase = phrases.substr(0, phrases.find('|'));
-    if (HasPhrase(text, phrase)) return true;
-    phrases.remove_prefix(std::min(phrases.size(), phrase.size() + 1));
-  }
-  return false;
+  bool found = false;
+  ForEachWord(text, [&](std::size_t at) {
+    ForEachPhrase(phrases,
+                  [&](std::string_view phrase) { found = found || IsPhraseAt(text, at, phrase); });
+  });
+  return found;
 }
 
 // "138 % of the roof", "efficiency of 138%".
 bool IsOverRoof(std::string_view lower) {
+  if (lower.find('%') == std::string_view::npos) return false;
   if (!HasAny(lower, "roof*|peak*|efficien*|maf")) return false;
   for (std::size_t at = lower.find('%'); at != std::string_view::npos;
        at = lower.find('%', at + 1)) {
@@ -129,10 +145,35 @@ bool IsOverRoof(std::string_view lower) {
   return false;
 }
 
-bool Claims(const ClaimRule& rule, std::string_view lower) {
-  const bool claimed = rule.id == "over_roof" ? IsOverRoof(lower) : HasAny(lower, rule.phrases);
-  return claimed && !HasAny(lower, rule.excuses);
-}
+// The phrases of all rules by their first letters: a text is looked through once for all of them.
+class PhraseIndex {
+ public:
+  PhraseIndex() {
+    for (std::size_t rule = 0; rule < std::size(kRules); ++rule) {
+      ForEachPhrase(kRules[rule].phrases, [&](std::string_view phrase) {
+        by_letter_[static_cast<unsigned char>(phrase[0])].push_back({phrase, rule});
+      });
+    }
+  }
+
+  // Which rules a text in lower case has a phrase of.
+  std::bitset<std::size(kRules)> RulesIn(std::string_view text) const {
+    std::bitset<std::size(kRules)> rules;
+    ForEachWord(text, [&](std::size_t at) {
+      for (const auto& [phrase, rule] : by_letter_[static_cast<unsigned char>(text[at])]) {
+        if (!rules[rule] && IsPhraseAt(text, at, phrase)) rules.set(rule);
+      }
+    });
+    return rules;
+  }
+
+ private:
+  struct Entry {
+    std::string_view phrase;
+    std::size_t rule;
+  };
+  std::array<std::vector<Entry>, 256> by_letter_;
+};
 
 }  // namespace
 
@@ -145,11 +186,16 @@ std::span<const ClaimRule> ClaimRules() {
 }
 
 std::vector<ClaimFault> CheckClaims(std::string_view prose) {
+  static const PhraseIndex kIndex;
   std::vector<ClaimFault> faults;
   for (const std::string& sentence : Sentences(prose)) {
     const std::string lower = LowerAscii(sentence);
-    for (const ClaimRule& rule : kRules) {
-      if (Claims(rule, lower)) faults.push_back({&rule, std::string(Utf8Prefix(sentence, 160))});
+    const auto named = kIndex.RulesIn(lower);
+    for (std::size_t i = 0; i < std::size(kRules); ++i) {
+      const ClaimRule& rule = kRules[i];
+      const bool claimed = rule.id == "over_roof" ? IsOverRoof(lower) : named[i];
+      if (claimed && !HasAny(lower, rule.excuses))
+        faults.push_back({&rule, std::string(Utf8Prefix(sentence, 160))});
     }
   }
   return faults;

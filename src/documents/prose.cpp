@@ -261,7 +261,7 @@ std::string FusionInsight(const findings::Analysis& analysis, const findings::Fi
   if (RowOf(finding) != nullptr) {
     const auto known = RuleFacts(finding);
     std::vector<findings::Fact> facts(known.begin(), known.end());
-    facts.push_back({"parts", ChainsText(analysis, finding), "words", {}, {}});
+    facts.push_back({"parts", ChainsText(analysis, finding), "words"});
     return fmt::format("{} runs {} in {}, which take {} in all.", subject,
                        findings::FillRule(RowOf(finding)->evidence, facts, &WriteFact),
                        Calls(finding.count, "instances"), TimeText(analysis, finding));

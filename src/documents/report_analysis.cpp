@@ -88,7 +88,7 @@ class Cards {
     block += fmt::format("#### {} P{}: {}\n\n", Icon(number), number, text.title);
     block += Bold("Identification", text.identification);
     block += "**Data:**\n\n";
-    if (finding.tier == findings::Tier::kCompute) block += DataTable(MembersOf(analysis_, finding));
+    if (finding.tier == findings::Tier::kCompute) block += MembersTable(finding);
     if (finding.tier == findings::Tier::kFusion) block += KernelsTable(finding);
     block += NumbersTable(analysis_, finding, std::nullopt);
     if (finding.tier == findings::Tier::kSystem) block += EvidenceTable(finding);
@@ -116,6 +116,18 @@ class Cards {
   }
 
  private:
+  // Nobody reads thousands of rows, and the tables have them all.
+  std::string MembersTable(const findings::Finding& finding) const {
+    const std::vector<const findings::Operation*> members = MembersOf(analysis_, finding);
+    const std::size_t shown = std::min(members.size(), findings::kListedMost);
+    std::string text = DataTable(std::span(members).first(shown));
+    if (shown < members.size()) {
+      text += fmt::format("The first {} of {} are shown; `category_data/{}_ops.csv` has all.\n\n",
+                          shown, members.size(), finding.category);
+    }
+    return text;
+  }
+
   std::string Impact(const findings::Finding& finding) const {
     if (finding.tier == findings::Tier::kSystem && !finding.impact_percent && !finding.bound_ms) {
       return "Not quantifiable from trace data";

@@ -54,8 +54,9 @@ bool IsLetter(char c) {
 
 // The unit that begins at `at`; null: none.
 const Unit* UnitAt(std::string_view text, std::size_t at) {
+  if (at >= text.size()) return nullptr;
   for (const Unit& unit : kUnits) {
-    if (!text.substr(at).starts_with(unit.word)) continue;
+    if (text[at] != unit.word[0] || !text.substr(at).starts_with(unit.word)) continue;
     const std::size_t end = at + unit.word.size();
     const bool whole =
         end == text.size() || !IsLetter(unit.word.back()) ||
@@ -275,7 +276,12 @@ std::size_t After(std::string_view text, std::size_t at, std::string_view close)
 
 std::string ProseOf(std::string_view markdown) {
   std::string prose;
+  prose.reserve(markdown.size());
   for (std::size_t i = 0; i < markdown.size();) {
+    // Most of a text has none of what is looked for below.
+    const std::size_t special = std::min(markdown.find_first_of("<`]*[", i), markdown.size());
+    prose += markdown.substr(i, special - i);
+    if ((i = special) == markdown.size()) break;
     const std::string_view rest = markdown.substr(i);
     if (rest.starts_with("<!--")) {
       i = After(markdown, i, "-->");
@@ -324,6 +330,11 @@ std::vector<Quantity> Quantities(std::string_view markdown) {
 }
 
 std::vector<std::string> ReversedRanges(std::string_view markdown) {
+  constexpr std::string_view kDash = "\xE2\x80\x93";
+  if (markdown.find("to ") == std::string_view::npos &&
+      markdown.find(kDash) == std::string_view::npos) {
+    return {};
+  }
   const std::string prose = ProseOf(markdown);
   const std::string_view text = prose;
   std::vector<std::string> found;
@@ -336,7 +347,7 @@ std::vector<std::string> ReversedRanges(std::string_view markdown) {
     at = first.end;
     const std::size_t blank = SkipBlank(text, first.end);
     const bool range =
-        text.substr(blank).starts_with("to ") || text.substr(blank).starts_with("\xE2\x80\x93");
+        text.substr(blank).starts_with("to ") || text.substr(blank).starts_with(kDash);
     const std::size_t next = range ? RangeEnd(text, first.end) : std::string_view::npos;
     if (next == std::string_view::npos) continue;
     const NumberInText second = ReadNumber(text, next);

@@ -191,8 +191,8 @@ Json FindingJson(const findings::Finding& f) {
               {"starved_percent", Number(f.starved_percent)},
               {"count", f.count},
               {"member_count", f.members.size()},
-              {"members", TextList(f.members)},
-              {"row_ids", TextList(f.row_ids)},
+              {"members", Beginning(f.members)},
+              {"row_ids", Beginning(f.row_ids)},
               {"module_paths", TextList(f.module_paths)},
               {"patterns", PatternsJson(f.patterns)},
               {"path_a", PathJson(f.path_a)},
@@ -215,6 +215,26 @@ Json CombinedJson(const findings::Combined& combined) {
           {"findings", TextList(combined.findings)}};
 }
 
+namespace {
+
+// Where there are thousands, those that take the most time; the table beside has all.
+void AddOperations(const findings::CategoryAnalysis& category, Json* out) {
+  const auto& all = category.operations;
+  const std::size_t listed = std::min(all.size(), findings::kListedMost);
+  Json& operations = (*out)["operations"] = Json::array();
+  for (std::size_t i = 0; i < listed; ++i)
+    operations.push_back(OperationJson(all[i]));
+  if (listed == all.size()) return;
+  double us = 0;
+  for (std::size_t i = listed; i < all.size(); ++i)
+    us += all[i].gpu_us;
+  (*out)["operations_left_out"] = {{"count", all.size() - listed},
+                                   {"time_ms", Number(us / 1000)},
+                                   {"file", "category_data/" + category.key + "_ops.csv"}};
+}
+
+}  // namespace
+
 Json CategoryMetricsJson(const findings::CategoryAnalysis& c) {
   Json out = MetricsHead(c.key, c.status == findings::Status::kOk);
   out["display_name"] = c.display_name;
@@ -229,9 +249,7 @@ Json CategoryMetricsJson(const findings::CategoryAnalysis& c) {
   out["modeled_ms"] = Number(c.modeled_us / 1000);
   out["worth_work"] = c.worth_work;
   out["operation_count"] = c.calls;
-  out["operations"] = Json::array();
-  for (const findings::Operation& operation : c.operations)
-    out["operations"].push_back(OperationJson(operation));
+  AddOperations(c, &out);
   out["category_specific"] = FactsJson(c.specifics);
   out["patterns"] = PatternsJson(c.patterns);
   out["impact_estimates"] = EstimatesJson(c);

@@ -50,12 +50,14 @@ Json EntryOf(const findings::Analysis& analysis, const Finding& finding,
                 {"time_ms", Number(finding.time_ms)},
                 {"exclusive_ms", Number(finding.exclusive_ms)},
                 {"count", finding.count},
-                {"members", finding.members},
-                {"row_ids", finding.row_ids},
+                {"members", Beginning(finding.members)},
+                {"row_ids", Beginning(finding.row_ids)},
                 {"priority_class", findings::PriorityText(finding.priority)},
                 {"replay_recommended", finding.replay_recommended},
                 {"overlaps_with", finding.overlaps_with},
                 {"warnings", finding.warnings}};
+  if (finding.members.size() > findings::kListedMost)
+    entry["member_count"] = finding.members.size();
   entry["patterns"] = Json::array();
   for (const findings::PatternHit& hit : finding.patterns)
     entry["patterns"].push_back(findings::Info(hit.pattern).key);

@@ -24,6 +24,11 @@ Json TextList(const std::vector<std::string>& texts) {
   return texts.empty() ? Json::array() : Json(texts);
 }
 
+Json Beginning(const std::vector<std::string>& texts) {
+  if (texts.size() <= findings::kListedMost) return TextList(texts);
+  return TextList({texts.begin(), texts.begin() + findings::kListedMost});
+}
+
 void AddImpact(const std::optional<Range>& impact, Json* out) {
   (*out)["impact_score"] = impact ? Number(impact->mid) : Json(nullptr);
   (*out)["impact_score_low"] = impact ? Number(impact->low) : Json(nullptr);

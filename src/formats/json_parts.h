@@ -15,6 +15,7 @@ Json Number(double value);
 Json Number(const std::optional<double>& value);  // null: absent
 Json TextOrNull(std::string_view text);           // null: empty
 Json TextList(const std::vector<std::string>& texts);
+Json Beginning(const std::vector<std::string>& texts);  // the first findings::kListedMost of them
 
 // The three numbers of an estimate, under the names that all files use.
 void AddImpact(const std::optional<findings::Range>& impact, Json* out);

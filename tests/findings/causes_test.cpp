@@ -452,8 +452,8 @@ TEST_CASE("what attention reaches falls with the length of its sequences, and fo
     operation.name = "aten::_scaled_dot_product_flash_attention";
     operation.efficiency.spec = "matrix_bf16";
     operation.parameters = std::move(parameters);
-    operation.details.push_back({"d_h_qk", std::int64_t{64}, "", {}, {}});
-    operation.details.push_back({"N_Q", tokens, "", {}, {}});
+    operation.details.push_back({"d_h_qk", std::int64_t{64}, ""});
+    operation.details.push_back({"N_Q", tokens, ""});
     return AttentionReach(operation, platform).value_or(0);
   };
   const double full = reach(16384, "{'causal': False}");

@@ -407,7 +407,7 @@ TEST_CASE("a scalar of fp64 is no cast, and neither is a mask") {
 
 TEST_CASE("what stands in brackets falls away without its facts") {
   const auto write = [](const Fact& fact) { return std::get<std::string>(fact.value); };
-  const std::vector<Fact> facts = {{"a", "x", {}, {}, {}}, {"empty", "", {}, {}, {}}};
+  const std::vector<Fact> facts = {{"a", "x", {}}, {"empty", "", {}}};
   CHECK(FillRule("with {a}[[ and {b}]].", facts, write) == "with x.");
   CHECK(FillRule("[[{empty} of]] {a}", facts, write) == "x");
   CHECK(FillRule("[[{a}]] {b}", facts, write) == "x ?");

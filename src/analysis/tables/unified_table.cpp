@@ -38,8 +38,13 @@ class Unified {
     const auto sum =
         std::find(table.columns.begin(), table.columns.end(), std::string(kKernelTime) + "_sum");
     const auto sum_column = static_cast<std::size_t>(sum - table.columns.begin());
-    for (const std::vector<std::size_t>& row : rows_)
-      table.rows.push_back(Row(row));
+    table.rows.reserve(rows_.size());
+    for (const std::vector<std::size_t>& row : rows_) {
+      // A column of shares is added to each below.
+      std::vector<Cell>& cells = table.rows.emplace_back();
+      cells.reserve(table.columns.size() + 2);
+      FillRow(row, &cells);
+    }
     AddPercentages(&table, sum_column);
     return table;
   }
@@ -173,11 +178,12 @@ class Unified {
     return {};
   }
 
-  std::vector<Cell> Row(const std::vector<std::size_t>& row) {
+  void FillRow(const std::vector<std::size_t>& row, std::vector<Cell>* out) {
+    std::vector<Cell>& cells = *out;
     const WorkCall& first = calls_[row.front()];
     const trace::TrackNames& names = in_.track_names[in_.events[first.op].track];
     const trace::Args args = ArgsOf(first);
-    std::vector<Cell> cells = {NameOf(first)};
+    cells.emplace_back(NameOf(first));
     const auto moments_of = [&](std::optional<double> Metrics::*member) {
       return MomentsOf(Values(row, [&](std::size_t i) { return metrics_[i].*member; }));
     };
@@ -248,13 +254,13 @@ class Unified {
       add(pct, {"mean", "median", "std", "min", "max"});
     }
     add(kernel, {"median", "min", "max"});
-    AddKernels(row, &cells);
+    const std::vector<KernelCell> kernels = KernelsOf(row);
+    AddKernels(row, kernels, &cells);
     cells.push_back(First(row, [&](std::size_t i) {
       return metrics_[i].gflops ? Cell(perf::DictText(calls_[i].work->parameters)) : Cell();
     }));
     cells.emplace_back(first.has_model);
-    if (options_.call_stacks) AddStacks(row, &cells);
-    return cells;
+    if (options_.call_stacks) AddStacks(row, kernels, &cells);
   }
 
   void AddExtra(const std::vector<std::size_t>& row, double kernel_us,
@@ -266,11 +272,15 @@ class Unified {
       cells->push_back(std::move(cell));
   }
 
-  void AddKernels(const std::vector<std::size_t>& row, std::vector<Cell>* cells) const {
+  std::vector<KernelCell> KernelsOf(const std::vector<std::size_t>& row) const {
     std::vector<std::span<const EventIndex>> lists;
     for (const std::size_t i : row)
       lists.push_back(calls_[i].kernels);
-    std::vector<KernelCell> kernels = SummarizeKernels(in_.events, lists, in_.rules);
+    return SummarizeKernels(in_.events, lists, in_.rules);
+  }
+
+  void AddKernels(const std::vector<std::size_t>& row, std::vector<KernelCell> kernels,
+                  std::vector<Cell>* cells) const {
     const WorkCall* owner = Template(row);
     if (options_.stacks_in_kernel_cells && owner != nullptr && owner->owns_stack) {
       // The cells are sorted; which kernel of the list each is, its name and stream tell.
@@ -341,20 +351,18 @@ class Unified {
     return out;
   }
 
-  void AddStacks(const std::vector<std::size_t>& row, std::vector<Cell>* cells) const {
+  void AddStacks(const std::vector<std::size_t>& row, std::span<const KernelCell> cells_of_kernels,
+                 std::vector<Cell>* cells) const {
     const WorkCall* call = Template(row);
     std::vector<KernelStack> kernels;
     std::vector<std::string> frames;
     if (call != nullptr) {
       if (call->owns_stack) frames = FramesOf(*call);
       // In the order of the kernel cells, by name and stream as they are listed there.
-      std::vector<std::span<const EventIndex>> lists;
-      for (const std::size_t i : row)
-        lists.push_back(calls_[i].kernels);
       std::unordered_map<std::string_view, std::deque<EventIndex>> unused;
       for (const EventIndex kernel : call->kernels)
         unused[in_.events.name(kernel)].push_back(kernel);
-      for (const KernelCell& cell : SummarizeKernels(in_.events, lists, in_.rules)) {
+      for (const KernelCell& cell : cells_of_kernels) {
         const auto same = unused.find(cell.name);
         if (same == unused.end() || same->second.empty()) continue;
         const EventIndex kernel = same->second.front();

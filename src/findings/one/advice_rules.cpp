@@ -208,8 +208,7 @@ std::vector<Remedy> WaysToLaunchFaster(const WorkContext& context, bool waits,
   if (context.IsServer()) {
     Remedy remedy{graphs, {}, {}};
     if (context.step_tokens > 0) {
-      remedy.facts.push_back(
-          {"tokens", static_cast<std::int64_t>(context.step_tokens), {}, {}, {}});
+      remedy.facts.push_back({"tokens", static_cast<std::int64_t>(context.step_tokens), {}});
     }
     return {std::move(remedy)};
   }
@@ -334,7 +333,7 @@ std::vector<Remedy> WaysForWaits(const std::vector<HostPlace>& places) {
   std::vector<Remedy> out;
   for (const Way& way : ways) {
     if (way.idle_ms <= 0 || way.idle_ms < limits::kWaitWayShare / 100 * all_ms) continue;
-    out.push_back({way.advice, {}, {{"waits", way.names, "words", {}, {}}}});
+    out.push_back({way.advice, {}, {{"waits", way.names, "words"}}});
   }
   if (out.empty()) out.push_back({Advice::kAvoidSyncs, {}, {}});
   return out;

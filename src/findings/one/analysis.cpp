@@ -15,7 +15,7 @@
 #include "findings/one/embedding_causes.h"
 #include "findings/one/epilogue_causes.h"
 #include "findings/one/estimates.h"
-#include "findings/one/fact_places.h"
+#include "findings/one/finding_places.h"
 #include "findings/one/fusion_finder.h"
 #include "findings/one/fusion_findings.h"
 #include "findings/one/host_findings.h"
@@ -107,7 +107,7 @@ class Analyzer {
     out_.priorities = CategoryPriorities(out_);
     NothingBecause();
     JV_ASSIGN(out_.quality, JudgeQuality(trace_, out_, job_));
-    PlaceFacts(&out_);
+    PlaceFindings(&out_);
     return std::move(out_);
   }
 

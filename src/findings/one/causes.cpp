@@ -25,14 +25,14 @@ namespace {
 using Facts = std::vector<Fact>;
 
 Fact CauseText(std::string key, std::string value) {
-  return {std::move(key), std::move(value), {}, {}, {}};
+  return {std::move(key), std::move(value), {}};
 }
 // A piece of a sentence, not a name of the trace.
 Fact CauseWords(std::string key, std::string value) {
-  return {std::move(key), std::move(value), "words", {}, {}};
+  return {std::move(key), std::move(value), "words"};
 }
 Fact CauseCount(std::string key, double value) {
-  return {std::move(key), static_cast<std::int64_t>(value), {}, {}, {}};
+  return {std::move(key), static_cast<std::int64_t>(value), {}};
 }
 
 // The part of the time that goes away if a rate becomes `target`.
@@ -198,7 +198,7 @@ class CauseFinder {
     Set(o, Pattern::kAccidentalDouble, "fp64",
         {CauseText("model_type", context_.model_type()),
          CauseText("first_op", context_.first_double_op()),
-         Fact{"first_place", context_.first_double_place(), "place", {}, {}}});
+         Fact{"first_place", context_.first_double_place(), "place"}});
     o->cause->a = Target{{0.35, 0.5, 0.6}, "half of the bytes", "bytes of an element"};
     return true;
   }

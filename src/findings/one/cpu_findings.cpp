@@ -13,7 +13,7 @@ namespace jarvis::findings {
 namespace {
 
 Fact CpuWords(std::string key, std::string value) {
-  return {std::move(key), std::move(value), "words", {}, {}};
+  return {std::move(key), std::move(value), "words"};
 }
 
 std::string BytesText(double bytes) {

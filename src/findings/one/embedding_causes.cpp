@@ -31,23 +31,19 @@ double SortPart(const Operation& operation) {
 void ExplainEmbedding(Operation* operation) {
   if (operation->args.find("fp32") == std::string::npos) return;
   const double sort = SortPart(*operation);
-  std::vector<Fact> facts = {{"type", std::string("fp32"), {}, {}, {}}};
+  std::vector<Fact> facts = {{"type", std::string("fp32"), {}}};
   if (sort > 0.01) facts.push_back(NumberFact("sort_percent", 100 * sort, "%"));
   if (IsFusedTable(*operation)) {
-    facts.push_back({"setting", "`weights_precision=SparseType.FP16`", "words", {}, {}});
+    facts.push_back({"setting", "`weights_precision=SparseType.FP16`", "words"});
     facts.push_back({"output",
                      "FBGEMM sends gradients in 16 bits with `output_dtype=SparseType.FP16`",
-                     "words",
-                     {},
-                     {}});
+                     "words"});
   } else {
     facts.push_back({"sparse",
                      "Update only the rows that were looked up: `sparse=True` with a sparse "
                      "optimizer, or FBGEMM's table-batched embeddings, whose backward pass is the "
                      "update",
-                     "words",
-                     {},
-                     {}});
+                     "words"});
   }
   // Half of the bytes of rows and gradients; at best the indices need no sorting either.
   const double rows = 1 - sort;

@@ -88,10 +88,9 @@ class EpilogueFinder {
     }
     const Efficiency& now = operation->efficiency;
     if (2 * behind <= operation->gpu.size() || !now.tb_per_s) return;
-    std::vector<Fact> facts = {
-        {"product", analysis::ShortKernelName(events_.name(product)), {}, {}, {}},
-        NumberFact("tb_s_achieved", *now.tb_per_s, "TB/s")};
-    if (TunesProducts()) facts.push_back({"joined", "as for the products", "words", {}, {}});
+    std::vector<Fact> facts = {{"product", analysis::ShortKernelName(events_.name(product)), {}},
+                               NumberFact("tb_s_achieved", *now.tb_per_s, "TB/s")};
+    if (TunesProducts()) facts.push_back({"joined", "as for the products", "words"});
     operation->cause = Cause{Pattern::kEpilogueLeft, "epilogue", std::move(facts), {}, {}, {}};
     operation->cause->b =
         Target{{0, 0.65, 0.9}, "no kernel of its own", "traffic of the kernel", true};

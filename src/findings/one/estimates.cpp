@@ -219,7 +219,7 @@ class FindingMaker {
     if (ms <= 0) return;
     f->patterns.front().facts.push_back(NumberFact("option_ms", ms, "ms"));
     // Its sentence is the reports', which know of what the time is a part.
-    f->patterns.front().facts.push_back({"option", std::string("yes"), "words", {}, {}});
+    f->patterns.front().facts.push_back({"option", std::string("yes"), "words"});
   }
 
   // A rule's own ways out; its texts stand in its row. What none of its facts fills is no way out.

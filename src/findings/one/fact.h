@@ -1,4 +1,4 @@
-// One number of an analysis, with the place in the written files where a reader finds it again.
+// One number of an analysis.
 #pragma once
 
 #include <optional>
@@ -14,8 +14,6 @@ struct Fact {
   std::string key;        // "time_ms", "tflops_achieved", "transpose_percent"
   Cell value;             // monostate: not known
   std::string_view unit;  // "ms", "%", "TB/s", "TFLOPS/s", "GB", "x", "us", "" (counts, texts)
-  std::string file;       // relative to the output directory; empty: in no file
-  std::string cell;       // JSON pointer into it: "/operations/0/time_ms"; of a CSV: "row/column"
 };
 
 // Low, middle and high estimate.
@@ -33,7 +31,7 @@ inline bool IsWide(const Range& range) {
 }
 
 inline Fact NumberFact(std::string key, double value, std::string_view unit = {}) {
-  return {std::move(key), value, unit, {}, {}};
+  return {std::move(key), value, unit};
 }
 
 }  // namespace jarvis::findings

@@ -48,14 +48,14 @@ void AddFrames(std::string_view batch, const FusionCandidate& candidate, std::ve
   const std::int64_t length = candidate.scores.back();
   const bool shares = length >= shared * patches && length <= shared * patches + 1;
   if (groups < 2 || groups * shared != all || !shares) return;
-  facts->push_back({"frames", shared, {}, {}, {}});
-  facts->push_back({"groups", groups, {}, {}, {}});
-  facts->push_back({"patches", patches, {}, {}, {}});
+  facts->push_back({"frames", shared, {}});
+  facts->push_back({"groups", groups, {}});
+  facts->push_back({"patches", patches, {}});
   // Scores are the square of a sequence: a part of 1 in `shared` is left of all of them together.
   const double ms = candidate.total_us / 1000;
   facts->push_back(
       NumberFact("option_ms", ms * (1 - 1 / static_cast<double>(shared * shared)), "ms"));
-  facts->push_back({"option", std::string("yes"), "words", {}, {}});
+  facts->push_back({"option", std::string("yes"), "words"});
 }
 
 }  // namespace
@@ -63,33 +63,31 @@ void AddFrames(std::string_view batch, const FusionCandidate& candidate, std::ve
 std::vector<Fact> FusionFacts(const Analysis& analysis, const FusionCandidate& candidate) {
   std::vector<Fact> facts;
   facts.push_back(
-      {"kernels_per_instance", static_cast<std::int64_t>(candidate.kernels.size()), {}, {}, {}});
+      {"kernels_per_instance", static_cast<std::int64_t>(candidate.kernels.size()), {}});
   if (candidate.kind != FusionKind::kAttention) return facts;
-  facts.push_back({"score_shape", ScoresText(candidate), {}, {}, {}});
-  facts.push_back({"head_size", static_cast<std::int64_t>(candidate.head_size), {}, {}, {}});
-  facts.push_back({"instance_us", candidate.instance_median_us, "us", {}, {}});
+  facts.push_back({"score_shape", ScoresText(candidate), {}});
+  facts.push_back({"head_size", static_cast<std::int64_t>(candidate.head_size), {}});
+  facts.push_back({"instance_us", candidate.instance_median_us, "us"});
   constexpr std::int64_t kAlignment = 8;  // elements of 16 bits in 16 bytes
   const std::int64_t length = candidate.scores.empty() ? 0 : candidate.scores.back();
   if (length % kAlignment != 0 && !candidate.unaligned_kernel.empty()) {
-    facts.push_back({"odd", length, {}, {}, {}});
-    facts.push_back({"odd_kernel", candidate.unaligned_kernel, {}, {}, {}});
+    facts.push_back({"odd", length, {}});
+    facts.push_back({"odd_kernel", candidate.unaligned_kernel, {}});
   }
   for (const FusionKernel& kernel : candidate.kernels) {
     const Operation* operation = analysis.FindOperation(kernel.operation);
     if (operation == nullptr || operation->entry_point.empty()) continue;
     const std::string& place = operation->entry_point;
-    facts.push_back({"place", place, {}, {}, {}});
+    facts.push_back({"place", place, {}});
     const std::string file = FileOf(place);
-    if (!file.empty()) facts.push_back({"file", file, {}, {}, {}});
+    if (!file.empty()) facts.push_back({"file", file, {}});
     // Where the model's code hands its attention to a function of a choice, the choice is a
     // setting.
     if (place.find("eager_attention_forward") != std::string::npos) {
       facts.push_back({"flag",
                        "Load the model with `attn_implementation=\"sdpa\"`, which chooses another "
                        "function here",
-                       "words",
-                       {},
-                       {}});
+                       "words"});
     }
     break;
   }
@@ -101,13 +99,10 @@ std::vector<Fact> FusionFacts(const Analysis& analysis, const FusionCandidate& c
   facts.push_back(
       {"masks",
        causal ? "`is_causal=True` takes the mask's place" : "masks and biases go in as `attn_mask`",
-       "words",
-       {},
-       {}});
+       "words"});
   const std::string& framework = analysis.workload[WorkloadPart::kFramework].value;
   if (ContainsNoCase(framework, "megatron")) {
-    facts.push_back(
-        {"flag", "Set --use-flash-attn, Megatron's own switch for it", "words", {}, {}});
+    facts.push_back({"flag", "Set --use-flash-attn, Megatron's own switch for it", "words"});
   }
   AddFrames(analysis.workload[WorkloadPart::kBatch].value, candidate, &facts);
   return facts;

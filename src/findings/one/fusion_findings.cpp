@@ -89,11 +89,11 @@ std::string PartToCompile(const Analysis& analysis) {
 void TellEagerChains(const Analysis& analysis, const std::set<FusionKind>& kinds, Finding* f) {
   std::string by_hand = FunctionsText(analysis, *f);
   PatternHit hit{Pattern::kEagerChains, {}};
-  hit.facts.push_back({"part", PartToCompile(analysis), "words", {}, {}});
+  hit.facts.push_back({"part", PartToCompile(analysis), "words"});
   if (kinds.contains(FusionKind::kRotary))
-    hit.facts.push_back({"rotary", std::string("yes"), "words", {}, {}});
+    hit.facts.push_back({"rotary", std::string("yes"), "words"});
   if (!by_hand.empty()) {
-    hit.facts.push_back({"by_hand", std::move(by_hand), "words", {}, {}});
+    hit.facts.push_back({"by_hand", std::move(by_hand), "words"});
     f->path_a = {{Advice::kRule, {}, {}}};
   }
   f->patterns.insert(f->patterns.begin(), std::move(hit));
@@ -290,8 +290,8 @@ class FusionFindingMaker {
       kernels += one->gpu.size();
       instances += one->ends.size();
     }
-    std::vector<Fact> facts = {{"kernels", static_cast<std::int64_t>(kernels), {}, {}, {}},
-                               {"chains", static_cast<std::int64_t>(instances), {}, {}, {}}};
+    std::vector<Fact> facts = {{"kernels", static_cast<std::int64_t>(kernels), {}},
+                               {"chains", static_cast<std::int64_t>(instances), {}}};
     for (const auto& [kind, ms] : by_kind)
       facts.push_back(NumberFact(std::string(FusionText(kind)) + "_ms", ms, "ms"));
     f->patterns.push_back({Pattern::kUnfusedChains, std::move(facts)});

@@ -186,9 +186,7 @@ class HostFindingMaker {
           {"what",
            "after a mask decoder that is most likely the run-length encoding and "
            "filtering of its masks [inferred]: encode all masks of a batch at once",
-           "words",
-           {},
-           {}});
+           "words"});
     }
   }
 
@@ -458,10 +456,9 @@ class HostFindingMaker {
       if (remedy.advice != Advice::kCompileGraphs && remedy.advice != Advice::kGpuGraphs) continue;
       // For the model compiled and for the step captured: which of them it is may change later.
       CaptureText text = CaptureWords(e_.trace, e_.host, e_.frames, e_.scope, e_.context);
-      if (!text.before.empty())
-        remedy.facts.push_back({"before", std::move(text.before), "words", {}, {}});
-      remedy.facts.push_back({"capture", std::move(text.step), "words", {}, {}});
-      remedy.facts.push_back({"compiled", std::move(text.model), "words", {}, {}});
+      if (!text.before.empty()) remedy.facts.push_back({"before", std::move(text.before), "words"});
+      remedy.facts.push_back({"capture", std::move(text.step), "words"});
+      remedy.facts.push_back({"compiled", std::move(text.model), "words"});
     }
   }
 

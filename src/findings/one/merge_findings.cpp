@@ -150,7 +150,7 @@ void NameCompiledModule(Finding* finding) {
   for (Remedy& remedy : finding->path_b) {
     if (remedy.advice != Advice::kCompile) continue;
     const std::string module = CommonModule(finding->module_paths);
-    if (!module.empty()) remedy.facts.push_back({"module", module, {}, {}, {}});
+    if (!module.empty()) remedy.facts.push_back({"module", module, {}});
   }
 }
 

@@ -224,7 +224,7 @@ void RateByWeights(const Calls& calls, Operation* o) {
 }
 
 Fact WordsFact(std::string key, std::string words) {
-  return {std::move(key), std::move(words), "words", {}, {}};
+  return {std::move(key), std::move(words), "words"};
 }
 
 }  // namespace

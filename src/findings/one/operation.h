@@ -136,6 +136,10 @@ struct Operation {
   std::vector<trace::EventIndex> gpu;  // its GPU events
 };
 
+// So many operations of a category, or members of a finding, are listed one by one in a report or
+// a JSON file. Nobody reads thousands; the tables have all.
+inline constexpr std::size_t kListedMost = 200;
+
 // A model knows the op, and the recording has no sizes to evaluate it with.
 inline bool LacksShapes(const Operation& operation) {
   return operation.has_model && operation.dims.empty();

@@ -366,7 +366,7 @@ Path PathOf(Advice advice) {
 }
 
 Remedy NoWay(std::string reason) {
-  return {Advice::kNoneKnown, {}, {{"reason", std::move(reason), "words", {}, {}}}};
+  return {Advice::kNoneKnown, {}, {{"reason", std::move(reason), "words"}}};
 }
 
 const PatternInfo& Info(Pattern pattern) {

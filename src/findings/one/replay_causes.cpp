@@ -31,10 +31,10 @@ namespace {
 using trace::EventIndex;
 
 Fact SequenceText(std::string key, std::string value, std::string_view unit = {}) {
-  return {std::move(key), std::move(value), unit, {}, {}};
+  return {std::move(key), std::move(value), unit};
 }
 Fact SequenceCount(std::string key, std::size_t value) {
-  return {std::move(key), static_cast<std::int64_t>(value), {}, {}, {}};
+  return {std::move(key), static_cast<std::int64_t>(value), {}};
 }
 
 // What kernels that split the keys reach of the bandwidth in decoding.

@@ -16,10 +16,10 @@ namespace {
 using analysis::WorkCall;
 
 Fact Whole(std::string key, double value) {
-  return {std::move(key), static_cast<std::int64_t>(value), {}, {}, {}};
+  return {std::move(key), static_cast<std::int64_t>(value), {}};
 }
 Fact Text(std::string key, std::string value) {
-  return {std::move(key), std::move(value), {}, {}, {}};
+  return {std::move(key), std::move(value), {}};
 }
 
 bool Has(const Operation& operation, std::string_view lower_part) {

@@ -16,13 +16,13 @@ Finding StructureFinding(const Calls& calls, Pattern rule, const char* name, std
                          std::vector<Fact> facts);
 
 inline Fact StructureText(std::string key, std::string value) {
-  return {std::move(key), std::move(value), {}, {}, {}};
+  return {std::move(key), std::move(value), {}};
 }
 inline Fact StructureWords(std::string key, std::string value) {
-  return {std::move(key), std::move(value), "words", {}, {}};
+  return {std::move(key), std::move(value), "words"};
 }
 inline Fact StructureCount(std::string key, std::size_t value) {
-  return {std::move(key), static_cast<std::int64_t>(value), {}, {}, {}};
+  return {std::move(key), static_cast<std::int64_t>(value), {}};
 }
 
 }  // namespace jarvis::findings

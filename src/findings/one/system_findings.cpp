@@ -188,7 +188,7 @@ Finding CommunicationFinding(const Analysis& analysis, std::size_t steps) {
     const double mean = row.total_us / static_cast<double>(std::max<std::uint64_t>(1, row.count));
     if (row.bytes && *row.bytes < limits::kTinyMessage && mean > limits::kCommMinUs) {
       PatternHit wait{Pattern::kCommunicationWait,
-                      {{"collective", row.name, {}, {}, {}},
+                      {{"collective", row.name, {}},
                        NumberFact("message_bytes", *row.bytes, "B"),
                        NumberFact("mean_us", mean, "us")}};
       // What takes long with next to nothing waits for another rank; if that is most of the time,
@@ -221,8 +221,7 @@ Finding CopyFinding(const Analysis& analysis, const CopyGroup& group) {
   if (group.tb_per_s)
     f.patterns.back().facts.push_back(NumberFact("rate", *group.tb_per_s * 1000, "GB/s"));
   if (group.pageable > 0) {
-    f.patterns.back().facts.push_back(
-        {"pageable", static_cast<std::int64_t>(group.pageable), {}, {}, {}});
+    f.patterns.back().facts.push_back({"pageable", static_cast<std::int64_t>(group.pageable), {}});
   }
   if (inside) {
     f.path_a.push_back({Advice::kWriteInPlace, {}, {}});

@@ -274,13 +274,11 @@ std::vector<Document> Documents(const ReportCase& one, const documents::ReportSo
   return documents;
 }
 
-documents::Evidence EvidenceOf(const ReportCase& one) {
-  // What somebody wrote is evidence of nothing: neither titles in tables, nor what was answered to
-  // calls, refusals of a figure among it.
-  ReportCase own = one;
-  own.edits.clear();
-  own.log.clear();
-  auto analysis = std::make_shared<findings::Analysis>(*one.analysis);
+namespace {
+
+// The analysis without what somebody wrote about findings.
+std::shared_ptr<const findings::Analysis> WithoutWords(const findings::Analysis& given) {
+  auto analysis = std::make_shared<findings::Analysis>(given);
   for (findings::Finding& finding : analysis->findings) {
     if (finding.by_hand == nullptr) continue;
     finding.by_hand = std::make_shared<const findings::ByHand>(
@@ -288,7 +286,18 @@ documents::Evidence EvidenceOf(const ReportCase& one) {
   }
   for (findings::DismissedFinding& dismissed : analysis->dismissed)
     dismissed.reason.clear();
-  own.analysis = std::move(analysis);
+  return analysis;
+}
+
+}  // namespace
+
+documents::Evidence EvidenceOf(const ReportCase& one) {
+  // What somebody wrote is evidence of nothing: neither titles in tables, nor what was answered to
+  // calls, refusals of a figure among it.
+  ReportCase own = one;
+  own.edits.clear();
+  own.log.clear();
+  if (!one.choices.empty()) own.analysis = WithoutWords(*one.analysis);
   std::string all;
   for (const Document& document :
        Documents(own, own.Sources({}, {}), {"fair", "rough", "analysis"}))

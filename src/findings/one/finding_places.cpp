@@ -1,33 +1,15 @@
-#include "findings/one/fact_places.h"
+#include "findings/one/finding_places.h"
 
 #include <fmt/format.h>
 
 namespace jarvis::findings {
 namespace {
 
-void PlaceFacts(std::vector<Fact>* facts, const std::string& file, const std::string& under) {
-  for (Fact& fact : *facts) {
-    fact.file = file;
-    fact.cell = under + "/" + fact.key;
-  }
-}
-
-void PlacePatterns(std::vector<PatternHit>* patterns, const std::string& file,
-                   const std::string& under) {
-  for (std::size_t i = 0; i < patterns->size(); ++i)
-    PlaceFacts(&(*patterns)[i].facts, file, fmt::format("{}/patterns/{}/facts", under, i));
-}
-
-void PlaceRemedies(std::vector<Remedy>* path, const std::string& file, const std::string& under) {
-  for (std::size_t i = 0; i < path->size(); ++i)
-    PlaceFacts(&(*path)[i].facts, file, fmt::format("{}/{}/facts", under, i));
-}
-
 class Evidence {
  public:
   explicit Evidence(std::vector<Fact>* out) : out_(*out) {}
   void Add(std::string key, double value, std::string_view unit) {
-    out_.push_back({std::move(key), value, unit, {}, {}});
+    out_.push_back({std::move(key), value, unit});
   }
   void Add(std::string key, const std::optional<double>& value, std::string_view unit) {
     if (value) Add(std::move(key), *value, unit);
@@ -39,7 +21,7 @@ class Evidence {
     Add(key + "_high", range->high, unit);
   }
   void Count(std::string key, std::uint64_t value) {
-    out_.push_back({std::move(key), static_cast<std::int64_t>(value), {}, {}, {}});
+    out_.push_back({std::move(key), static_cast<std::int64_t>(value), {}});
   }
 
  private:
@@ -80,29 +62,16 @@ void PlaceFinding(const Analysis& analysis, Finding* f) {
   AddEvidence(analysis, f);
   f->source_file = fmt::format("category_data/{}_metrics.json", f->category);
   f->source_cell = fmt::format("/category_findings/{}", f->rank - 1);
-  PlaceFacts(&f->evidence, f->source_file, f->source_cell + "/evidence");
-  PlacePatterns(&f->patterns, f->source_file, f->source_cell);
-  PlaceRemedies(&f->path_a, f->source_file, f->source_cell + "/path_a");
-  PlaceRemedies(&f->path_b, f->source_file, f->source_cell + "/path_b");
 }
 
 }  // namespace
 
-void PlaceFacts(Analysis* analysis) {
+void PlaceFindings(Analysis* analysis) {
   for (Finding& finding : analysis->findings)
     PlaceFinding(*analysis, &finding);
   for (CategoryAnalysis& category : analysis->categories) {
-    const std::string file = fmt::format("category_data/{}_metrics.json", category.key);
     for (Finding& finding : category.findings)
       PlaceFinding(*analysis, &finding);
-    PlacePatterns(&category.patterns, file, "");
-    PlaceFacts(&category.specifics, file, "/category_specific");
-    for (std::size_t i = 0; i < category.operations.size(); ++i) {
-      Operation& operation = category.operations[i];
-      const std::string under = fmt::format("/operations/{}", i);
-      PlaceFacts(&operation.details, file, under + "/details");
-      PlacePatterns(&operation.patterns, file, under);
-    }
   }
 }
 
