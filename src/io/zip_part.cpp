@@ -105,6 +105,11 @@ void ZipPart::Deflate(std::string_view text, bool last) {
 Result<std::string> JoinZip(std::span<const ZipPart> parts) {
   std::string out;
   std::string directory;
+  constexpr std::size_t kFacts = 64;  // of a part, and more
+  std::size_t size = 0;
+  for (const ZipPart& part : parts)
+    size += part.deflated().size() + 2 * (part.name().size() + kFacts);
+  out.reserve(size + kFacts);
   for (const ZipPart& part : parts) {
     const std::size_t start = out.size();
     if (part.size() > kSizeMax || start + part.deflated().size() > kSizeMax) {

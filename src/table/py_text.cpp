@@ -1,5 +1,6 @@
 #include "table/py_text.h"
 
+#include <algorithm>
 #include <charconv>
 #include <cmath>
 #include <cstdlib>
@@ -61,29 +62,41 @@ std::string PyFloat(double value) {
   return out;
 }
 
-std::string PyString(std::string_view text) {
+void AppendPyString(std::string_view text, std::string* out) {
   const bool single =
       text.find('\'') == std::string_view::npos || text.find('"') != std::string_view::npos;
   const char quote = single ? '\'' : '"';
-  std::string out(1, quote);
-  for (const char c : text) {
+  const auto plain = [quote](char c) {
     const auto byte = static_cast<unsigned char>(c);
+    return c != quote && c != '\\' && byte >= 0x20 && byte != 0x7F;
+  };
+  *out += quote;
+  while (!text.empty()) {
+    const auto end = std::find_if_not(text.begin(), text.end(), plain);
+    out->append(text.begin(), end);
+    text.remove_prefix(static_cast<std::size_t>(end - text.begin()));
+    if (text.empty()) break;
+    const char c = text.front();
+    text.remove_prefix(1);
     if (c == quote || c == '\\') {
-      out += '\\';
-      out += c;
+      *out += '\\';
+      *out += c;
     } else if (c == '\n') {
-      out += "\\n";
+      *out += "\\n";
     } else if (c == '\r') {
-      out += "\\r";
+      *out += "\\r";
     } else if (c == '\t') {
-      out += "\\t";
-    } else if (byte < 0x20 || byte == 0x7F) {
-      out += fmt::format("\\x{:02x}", byte);
+      *out += "\\t";
     } else {
-      out += c;
+      *out += fmt::format("\\x{:02x}", static_cast<unsigned char>(c));
     }
   }
-  out += quote;
+  *out += quote;
+}
+
+std::string PyString(std::string_view text) {
+  std::string out;
+  AppendPyString(text, &out);
   return out;
 }
 

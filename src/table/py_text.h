@@ -13,5 +13,6 @@ void AppendPyFloat(double value, std::string* out);
 
 // repr(str): single quotes unless the text holds one and no double quote.
 std::string PyString(std::string_view text);
+void AppendPyString(std::string_view text, std::string* out);
 
 }  // namespace jarvis

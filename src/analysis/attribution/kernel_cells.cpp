@@ -5,8 +5,6 @@
 #include <map>
 #include <tuple>
 
-#include <fmt/format.h>
-
 #include "analysis/attribution/stats.h"
 #include "base/text.h"
 #include "table/py_text.h"
@@ -87,22 +85,40 @@ void SortKernelCells(std::vector<KernelCell>* cells) {
   *cells = std::move(sorted);
 }
 
+namespace {
+
+void AppendFloat(std::string_view key, double value, std::string* out) {
+  *out += ", '";
+  *out += key;
+  *out += "': ";
+  AppendPyFloat(value, out);
+}
+
+void BeginKernel(const KernelCell& kernel, std::string_view name, std::string* out) {
+  if (out->size() > 1) *out += ", ";
+  *out += "{'name': ";
+  AppendPyString(name, out);
+  *out += ", 'stream': ";
+  *out += StreamText(kernel.stream);
+}
+
+}  // namespace
+
 std::string KernelSummaryText(std::span<const KernelCell> kernels) {
   std::string out = "[";
   for (const KernelCell& kernel : kernels) {
     const std::vector<double>& d = kernel.durations_us;
-    if (out.size() > 1) out += ", ";
+    BeginKernel(kernel, kernel.name, &out);
+    if (!kernel.more.empty()) out.append(", ").append(kernel.more);
+    out.append(", 'count': ").append(std::to_string(d.size()));
     const double total = PairwiseSum(d);
-    out += fmt::format(
-        "{{'name': {}, 'stream': {}, {}{}'count': {}, 'total_duration_us': {}, 'mean_duration_us': "
-        "{}, "
-        "'median_duration_us': {}, 'std_dev_duration_us': {}, 'min_duration_us': {}, "
-        "'max_duration_us': {}}}",
-        PyString(kernel.name), StreamText(kernel.stream), kernel.more,
-        kernel.more.empty() ? "" : ", ", d.size(), PyFloat(total),
-        PyFloat(total / static_cast<double>(d.size())), PyFloat(Median(d)),
-        PyFloat(PopulationStd(d)), PyFloat(*std::min_element(d.begin(), d.end())),
-        PyFloat(*std::max_element(d.begin(), d.end())));
+    AppendFloat("total_duration_us", total, &out);
+    AppendFloat("mean_duration_us", total / static_cast<double>(d.size()), &out);
+    AppendFloat("median_duration_us", Median(d), &out);
+    AppendFloat("std_dev_duration_us", PopulationStd(d), &out);
+    AppendFloat("min_duration_us", *std::min_element(d.begin(), d.end()), &out);
+    AppendFloat("max_duration_us", *std::max_element(d.begin(), d.end()), &out);
+    out += '}';
   }
   return out + "]";
 }
@@ -112,13 +128,13 @@ std::string KernelShortText(std::span<const KernelCell> kernels) {
   if (kernels.empty()) return {};
   std::string out = "[";
   for (const KernelCell& kernel : kernels) {
-    if (out.size() > 1) out += ", ";
     std::string name(Utf8Characters(kernel.name, kNameLength));
     if (name.size() < kernel.name.size()) name += "...";
     const double mean =
         PairwiseSum(kernel.durations_us) / static_cast<double>(kernel.durations_us.size());
-    out += fmt::format("{{'name': {}, 'stream': {}, 'mean_duration_us': {}}}", PyString(name),
-                       StreamText(kernel.stream), PyFloat(std::rint(mean * 100) / 100));
+    BeginKernel(kernel, name, &out);
+    AppendFloat("mean_duration_us", std::rint(mean * 100) / 100, &out);
+    out += '}';
   }
   return out + "]";
 }

@@ -35,7 +35,8 @@ class Applier {
         graph_(target.graph),
         waits_(target.waits),
         estimate_(estimate),
-        delays_(*delays) {}
+        delays_(*delays),
+        near_(target.graph.threads.size()) {}
 
   void operator()(const ScaleGpu& change) {
     if (change.factors.empty()) return;
@@ -228,9 +229,7 @@ class Applier {
     for (std::size_t t = 0; t < graph_.threads.size(); ++t) {
       if (stretch.track != kAllTracks && recorded_.threads[t].track != stretch.track) continue;
       const std::vector<std::uint32_t>& nodes = graph_.threads[t];
-      auto node =
-          std::upper_bound(nodes.begin(), nodes.end(), begin,
-                           [&](double time, std::uint32_t n) { return time < graph_.observed[n]; });
+      auto node = nodes.begin() + FirstAfter(nodes, begin, &near_[t]);
       if (node == nodes.begin() && node != nodes.end()) ++node;
       for (; node != nodes.end(); ++node) {
         const double from = graph_.observed[*std::prev(node)];
@@ -242,6 +241,33 @@ class Applier {
         if (overlap > 0) use(edge, overlap, end - begin);
       }
     }
+  }
+
+  // The place of the first node that was observed after a time. Stretches come in order, so that it
+  // is looked for from where the last one was found: `near`, any place of the list.
+  std::ptrdiff_t FirstAfter(const std::vector<std::uint32_t>& nodes, double time,
+                            std::size_t* near) const {
+    const auto is_after = [&](std::size_t at) { return time < graph_.observed[nodes[at]]; };
+    std::size_t low = 0;  // all before it are not after
+    std::size_t high = nodes.size();
+    std::size_t step = 1;
+    if (*near < nodes.size() && !is_after(*near)) {
+      for (low = *near + 1; low + step < high && !is_after(low + step); step *= 2)
+        low += step + 1;
+      high = std::min(high, low + step);
+    } else {
+      high = std::min(high, *near);
+    }
+    while (low < high) {
+      const std::size_t middle = low + (high - low) / 2;
+      if (is_after(middle)) {
+        high = middle;
+      } else {
+        low = middle + 1;
+      }
+    }
+    *near = low > 0 ? low - 1 : 0;
+    return static_cast<std::ptrdiff_t>(low);
   }
 
   std::uint32_t OwnTime(std::uint32_t node) const {
@@ -304,10 +330,34 @@ class Applier {
   const HostWaits& waits_;
   const Estimate estimate_;
   Delays& delays_;
+  std::vector<std::size_t> near_;                         // by thread: where the last stretch began
   std::vector<std::pair<std::uint32_t, double>> scaled_;  // works and factors of this change
 };
 
+// What the lists of a change take up.
+struct ListBytes {
+  template <typename T>
+  static std::size_t Of(const std::vector<T>& list) {
+    return list.capacity() * sizeof(T);
+  }
+  std::size_t operator()(const ScaleGpu& one) const { return Of(one.events) + Of(one.factors); }
+  std::size_t operator()(const SetGpuTime& one) const { return Of(one.events) + Of(one.us); }
+  std::size_t operator()(const RemoveGpu& one) const { return Of(one.events); }
+  std::size_t operator()(const ScaleHost& one) const { return Of(one.stretches); }
+  std::size_t operator()(const GraphLaunches&) const { return 0; }
+  std::size_t operator()(const PinCopies& one) const { return Of(one.copies); }
+  std::size_t operator()(const RemoveWaits& one) const { return Of(one.calls); }
+  std::size_t operator()(const RemoveProfilerCost& one) const { return Of(one.costs); }
+};
+
 }  // namespace
+
+std::size_t MemoryOf(std::span<const Change> changes) {
+  std::size_t bytes = changes.size_bytes();
+  for (const Change& change : changes)
+    bytes += std::visit(ListBytes(), change);
+  return bytes;
+}
 
 bool IsUncertain(const Change& change) {
   return std::holds_alternative<GraphLaunches>(change) ||

@@ -64,6 +64,9 @@ struct RemoveProfilerCost {
 using Change = std::variant<ScaleGpu, SetGpuTime, RemoveGpu, ScaleHost, GraphLaunches, PinCopies,
                             RemoveWaits, RemoveProfilerCost>;
 
+// What the lists of changes take up.
+std::size_t MemoryOf(std::span<const Change> changes);
+
 // Of changes whose own effect is known within limits only.
 enum class Estimate : std::uint8_t { kLeast, kExpected, kMost };
 

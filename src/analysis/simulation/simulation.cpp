@@ -226,18 +226,25 @@ double Simulation::WallAfter(std::size_t reading, const GivenChanges& given,
   return Replay(graph_, delays, times);
 }
 
-// What the changes take away from the delays themselves, wherever it lies.
-void Simulation::SetRemoved(const GivenChanges& given, std::span<const Change> changes,
-                            Outcome* outcome) const {
+RemovedTime Simulation::AllRemoved(const GivenChanges& given,
+                                   std::span<const Change> changes) const {
+  RemovedTime removed;
   Delays delays = fitted_.observed;
   Edit(given.of_recorded, &delays);
   ApplyChanges(Target(), changes, Estimate::kExpected, &delays);
   for (std::size_t e = 0; e < graph_.edges.size(); ++e) {
     if (delays[e] == fitted_.observed[e] || delays[e] < kNoEdge / 2) continue;
     const double less = (fitted_.observed[e] - delays[e]) * kToMs;
-    if (graph_.edges[e].kind == EdgeKind::kGpuWork) outcome->gpu_ms += less;
-    if (IsHostTime(graph_.edges[e].kind)) outcome->host_ms += less;
+    if (graph_.edges[e].kind == EdgeKind::kGpuWork) removed.gpu_ms += less;
+    if (IsHostTime(graph_.edges[e].kind)) removed.host_ms += less;
   }
+  return removed;
+}
+
+RemovedTime Simulation::Removed(const GivenChanges& given, std::span<const Change> changes) const {
+  if (empty()) return {};
+  const RemovedTime all = AllRemoved(given, changes);
+  return {all.gpu_ms - given.gpu_ms, all.host_ms - given.host_ms};
 }
 
 // The part of all host time that the changes take away, if it is not known to be no wait.
@@ -247,9 +254,7 @@ double Simulation::SilentShare(std::span<const Change> changes) const {
     if (!std::holds_alternative<RemoveProfilerCost>(change)) of_code.push_back(change);
   }
   if (of_code.empty() || host_path_us_ <= 0) return 0;
-  Outcome outcome;
-  SetRemoved({}, of_code, &outcome);
-  return std::clamp(outcome.host_ms / (host_path_us_ * kToMs), 0.0, 1.0);
+  return std::clamp(AllRemoved({}, of_code).host_ms / (host_path_us_ * kToMs), 0.0, 1.0);
 }
 
 GivenChanges Simulation::Given(std::vector<Change> changes) const {
@@ -267,8 +272,7 @@ GivenChanges Simulation::Given(std::vector<Change> changes) const {
   given.most = EditsOf(ours, given.changes, Estimate::kMost);
   given.of_recorded = EditsOf(fitted_.observed, given.changes, Estimate::kExpected);
   given.saved_ms = (readings_[0].wall_us - given.wall_us[0]) * kToMs;
-  Outcome removed;
-  SetRemoved(given, {}, &removed);
+  const RemovedTime removed = AllRemoved(given, {});
   given.gpu_ms = removed.gpu_ms;
   given.host_ms = removed.host_ms;
   return given;
@@ -278,13 +282,11 @@ Outcome Simulation::WhatIf(const GivenChanges& given, std::span<const Change> ch
   Outcome outcome;
   if (empty()) return outcome;
   std::vector<double> times;
-  const auto before = [&](std::size_t reading) {
-    return given.wall_us.empty() ? readings_[reading].wall_us : given.wall_us[reading];
-  };
-  outcome.before_ms = before(0) * kToMs;
+  outcome.before_ms = Before(0, given) * kToMs;
   bool first = true;
   const auto consider = [&](std::size_t at, Estimate estimate) {
-    const double saved = (before(at) - WallAfter(at, given, changes, estimate, &times)) * kToMs;
+    const double saved =
+        (Before(at, given) - WallAfter(at, given, changes, estimate, &times)) * kToMs;
     if (readings_[at].reading == Reading::kCollectivesPinned) {
       outcome.this_rank_ms = saved;
       return;
@@ -309,11 +311,18 @@ Outcome Simulation::WhatIf(const GivenChanges& given, std::span<const Change> ch
     consider(0, Estimate::kLeast);
     consider(0, Estimate::kMost);
   }
-  SetRemoved(given, changes, &outcome);
-  outcome.gpu_ms -= given.gpu_ms;
-  outcome.host_ms -= given.host_ms;
+  const RemovedTime removed = Removed(given, changes);
+  outcome.gpu_ms = removed.gpu_ms;
+  outcome.host_ms = removed.host_ms;
   Widen(changes, &outcome);
   return outcome;
+}
+
+double Simulation::Saved(const GivenChanges& given, std::span<const Change> changes) const {
+  if (empty()) return 0;
+  std::vector<double> times;
+  const double after = WallAfter(0, given, changes, Estimate::kExpected, &times);
+  return (Before(0, given) - after) * kToMs;
 }
 
 // By what no reading knows.
@@ -352,18 +361,31 @@ std::vector<double> Simulation::SavedInOrder(std::span<const std::vector<Change>
   return saved_ms;
 }
 
-std::vector<double> Simulation::SavedAfter(std::span<const Change> done,
+DoneChanges Simulation::Done(const GivenChanges& given) const {
+  DoneChanges done{fitted_.observed, 0};
+  if (empty()) return done;
+  Edit(given.of_recorded, &done.delays);
+  Do({}, &done);
+  return done;
+}
+
+void Simulation::Do(std::span<const Change> changes, DoneChanges* done) const {
+  if (empty()) return;
+  ApplyChanges(Target(), changes, Estimate::kExpected, &done->delays);
+  std::vector<double> times;
+  done->wall_us = Replay(graph_, done->delays, &times);
+}
+
+std::vector<double> Simulation::SavedAfter(const DoneChanges& done,
                                            std::span<const std::vector<Change>> candidates) const {
   if (empty()) return std::vector<double>(candidates.size());
   std::vector<double> times;
-  Delays before = fitted_.observed;
-  ApplyChanges(Target(), done, Estimate::kExpected, &before);
-  const double wall = Replay(graph_, before, &times);
   std::vector<double> saved_ms;
+  Delays delays;
   for (const std::vector<Change>& changes : candidates) {
-    Delays delays = before;
+    delays = done.delays;
     ApplyChanges(Target(), changes, Estimate::kExpected, &delays);
-    saved_ms.push_back((wall - Replay(graph_, delays, &times)) * kToMs);
+    saved_ms.push_back((done.wall_us - Replay(graph_, delays, &times)) * kToMs);
   }
   return saved_ms;
 }
@@ -408,6 +430,13 @@ std::vector<PathStep> Simulation::CriticalPath(std::span<const Change> made) con
   }
   std::reverse(steps.begin(), steps.end());
   return steps;
+}
+
+std::size_t GivenChanges::MemoryBytes() const {
+  std::size_t edits = least.capacity() + most.capacity() + of_recorded.capacity();
+  for (const DelayEdits& reading : of_readings)
+    edits += reading.capacity();
+  return MemoryOf(changes) + edits * sizeof(DelayEdits::value_type);
 }
 
 std::size_t Simulation::MemoryBytes() const {

@@ -93,6 +93,20 @@ struct GivenChanges {
   double saved_ms = 0;          // by them, expected
   double gpu_ms = 0;            // that they take away
   double host_ms = 0;
+
+  std::size_t MemoryBytes() const;
+};
+
+// What changes take away, wherever it lies.
+struct RemovedTime {
+  double gpu_ms = 0;   // GPU time, summed
+  double host_ms = 0;  // host time outside waits
+};
+
+// What is done already, for questions of what else is to be done: delays, and the wall time.
+struct DoneChanges {
+  Delays delays;
+  double wall_us = 0;
 };
 
 // A stretch of the critical path, in the trace's own time.
@@ -125,13 +139,20 @@ class Simulation {
   // Beyond what is given; every reading is compared with itself.
   Outcome WhatIf(const GivenChanges& given, std::span<const Change> changes) const;
   GivenChanges Given(std::vector<Change> changes) const;
+  // saved_ms of WhatIf, without its range: one pass.
+  double Saved(const GivenChanges& given, std::span<const Change> changes) const;
+  // gpu_ms and host_ms of WhatIf, without a pass.
+  RemovedTime Removed(const GivenChanges& given, std::span<const Change> changes) const;
   // What each list of changes saves once those before it are made: expected, in milliseconds. One
   // pass a list; WhatIf says what each saves alone.
   std::vector<double> SavedInOrder(std::span<const std::vector<Change>> lists) const;
   // What each of the candidates would save beyond `done`: expected, in milliseconds. One pass a
   // candidate.
-  std::vector<double> SavedAfter(std::span<const Change> done,
+  std::vector<double> SavedAfter(const DoneChanges& done,
                                  std::span<const std::vector<Change>> candidates) const;
+  // Nothing is done, or what is given, or what was done before and the changes.
+  DoneChanges Done(const GivenChanges& given) const;
+  void Do(std::span<const Change> changes, DoneChanges* done) const;
   // By time; together they take the wall time, once the changes are made.
   std::vector<PathStep> CriticalPath(std::span<const Change> made = {}) const;
 
@@ -156,10 +177,13 @@ class Simulation {
   // What changes do to some delays.
   DelayEdits EditsOf(const Delays& delays, std::span<const Change> changes,
                      Estimate estimate) const;
+  double Before(std::size_t reading, const GivenChanges& given) const {
+    return given.wall_us.empty() ? readings_[reading].wall_us : given.wall_us[reading];
+  }
   double WallAfter(std::size_t reading, const GivenChanges& given, std::span<const Change> changes,
                    Estimate estimate, std::vector<double>* times) const;
-  void SetRemoved(const GivenChanges& given, std::span<const Change> changes,
-                  Outcome* outcome) const;
+  // Of the changes and what is given.
+  RemovedTime AllRemoved(const GivenChanges& given, std::span<const Change> changes) const;
   void Widen(std::span<const Change> changes, Outcome* outcome) const;
   double SilentShare(std::span<const Change> changes) const;
   ChangeTarget Target() const { return {recorded_, graph_, waits_}; }

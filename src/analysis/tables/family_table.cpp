@@ -3,11 +3,14 @@
 #include <algorithm>
 #include <array>
 #include <map>
+#include <unordered_map>
 
 #include "analysis/attribution/arg_text.h"
+#include "analysis/attribution/group.h"
 #include "analysis/attribution/kernel_cells.h"
 #include "analysis/attribution/stats.h"
 #include "analysis/tables/table_parts.h"
+#include "base/string_pool.h"
 #include "table/py_text.h"
 
 namespace jarvis::analysis {
@@ -30,16 +33,27 @@ class Family {
     ParameterColumns();
     Group();
     Table table{options_.overlaps != nullptr ? name_ + "_kl_overlap" : name_, Columns(), {}};
-    for (const std::vector<std::size_t>& row : rows_)
-      table.rows.push_back(Row(row));
+    table.rows.reserve(rows_.size());
+    for (const std::vector<std::size_t>& row : rows_) {
+      std::vector<Cell>& cells = table.rows.emplace_back();
+      cells.reserve(table.columns.size());
+      FillRow(row, &cells);
+    }
     return table;
   }
 
  private:
-  // The union of the calls' parameters in order of first sight, and each call's texts.
+  // The union of the calls' parameters in order of first sight, and the texts of each work: calls
+  // with the same arguments share one.
   void ParameterColumns() {
+    std::unordered_map<const perf::OpWork*, std::size_t> places;
+    std::vector<const perf::OpWork*> works;
     std::map<std::string, std::size_t, std::less<>> index;
     for (const WorkCall* call : calls_) {
+      const auto [place, added] = places.try_emplace(call->work, works.size());
+      work_of_.push_back(place->second);
+      if (!added) continue;
+      works.push_back(call->work);
       for (const perf::Parameter& parameter : call->work->parameters) {
         if (index.try_emplace(parameter.key, parameters_.size()).second) {
           parameters_.push_back(parameter.key);
@@ -48,29 +62,32 @@ class Family {
     }
     std::vector<char> numbers(parameters_.size(), 1);  // all values that are there are numbers
     std::vector<char> fractions(parameters_.size(), 0);
-    std::vector<std::vector<const perf::Value*>> values(
-        calls_.size(), std::vector<const perf::Value*>(parameters_.size(), nullptr));
-    for (std::size_t i = 0; i < calls_.size(); ++i) {
-      for (const perf::Parameter& parameter : calls_[i]->work->parameters) {
-        values[i][index.find(parameter.key)->second] = &parameter.value;
-      }
+    std::vector<const perf::Value*> values;  // of one work
+    const auto read = [&](const perf::OpWork& work) {
+      values.assign(parameters_.size(), nullptr);
+      for (const perf::Parameter& parameter : work.parameters)
+        values[index.find(parameter.key)->second] = &parameter.value;
+    };
+    for (const perf::OpWork* work : works) {
+      read(*work);
       for (std::size_t p = 0; p < parameters_.size(); ++p) {
-        const perf::Value* value = values[i][p];
+        const perf::Value* value = values[p];
         if (value == nullptr || value->kind == perf::Value::Kind::kFloat) fractions[p] = 1;
         if (value != nullptr && !value->is_number()) numbers[p] = 0;
       }
     }
-    for (std::size_t i = 0; i < calls_.size(); ++i) {
-      std::vector<std::string> texts;
+    for (const perf::OpWork* work : works) {
+      read(*work);
+      std::vector<std::string>& texts = texts_.emplace_back();
+      texts.reserve(parameters_.size());
       for (std::size_t p = 0; p < parameters_.size(); ++p) {
-        const perf::Value* value = values[i][p];
+        const perf::Value* value = values[p];
         const bool as_float =
             in_.rules.float_parameter_columns && numbers[p] != 0 && fractions[p] != 0;
         texts.push_back(value == nullptr ? "nan"
                         : as_float       ? PyFloat(*value->as_double())
                                          : value->Str());
       }
-      texts_.push_back(std::move(texts));
     }
   }
 
@@ -85,41 +102,56 @@ class Family {
     return KahanSum(values);
   }
 
+  // Other works may have the same texts.
+  std::vector<StringId> WorkKeys(StringPool* pool) const {
+    std::vector<StringId> keys;
+    for (const std::vector<std::string>& texts : texts_) {
+      std::string all;
+      for (const std::string& text : texts)
+        all += std::to_string(text.size()) + ':' + text;
+      keys.push_back(pool->Intern(all));
+    }
+    return keys;
+  }
+
   void Group() {
-    using Key = std::vector<std::string>;
+    constexpr std::size_t kBase = 4;
     struct Entry {
-      Key key;
       std::vector<std::size_t> rows;
       double base_sum = 0;
       std::uint32_t base_uid = 0;
       double sum = 0;
     };
-    std::map<Key, std::size_t> index;
-    std::map<Key, std::vector<std::size_t>> base;
-    std::vector<Entry> entries;
+    StringPool pool;
+    const std::vector<StringId> work_keys = WorkKeys(&pool);
+    Grouping<kBase + 1> groups;
+    // Rows of one call with other partners stay together: sorted by what they have in common.
+    std::map<std::array<std::uint32_t, kBase>, std::vector<std::size_t>> base;
     for (std::size_t i = 0; i < calls_.size(); ++i) {
       const WorkCall& call = *calls_[i];
-      Key key = {NameOf(call)};
-      key.insert(key.end(), texts_[i].begin(), texts_[i].end());
-      if (options_.num_kernels) key.push_back(std::to_string(call.kernels.size()));
-      if (in_.recompute != nullptr) key.emplace_back(in_.Recomputed(call.op) ? "1" : "0");
-      base[key].push_back(i);
-      if (options_.overlaps != nullptr) key.push_back((*options_.overlaps)[i].NamesText());
-      const auto [found, added] = index.try_emplace(std::move(key), entries.size());
-      if (added) entries.push_back({found->first, {}, 0, 0, 0});
-      entries[found->second].rows.push_back(i);
-    }
-    for (Entry& entry : entries) {
-      Key key = entry.key;
-      if (options_.overlaps != nullptr) key.pop_back();
-      const std::vector<std::size_t>& all = base[key];
-      entry.base_sum = Sum(all);
-      entry.base_uid = calls_[entry.rows.front()]->uid;
+      const std::array<std::uint32_t, kBase> key = {
+          pool.Intern(NameOf(call)), work_keys[work_of_[i]],
+          options_.num_kernels ? static_cast<std::uint32_t>(call.kernels.size()) : 0,
+          in_.recompute != nullptr && in_.Recomputed(call.op) ? 1u : 0u};
+      std::uint32_t overlap = 0;
       if (options_.overlaps != nullptr) {
+        base[key].push_back(i);
+        overlap = pool.Intern((*options_.overlaps)[i].NamesText());
+      }
+      groups.Add({key[0], key[1], key[2], key[3], overlap}, i);
+    }
+    std::vector<Entry> entries;
+    for (const auto& group : groups.groups()) {
+      Entry entry{group.rows, 0, calls_[group.rows.front()]->uid, Sum(group.rows)};
+      entry.base_sum = entry.sum;
+      if (options_.overlaps != nullptr) {
+        const std::vector<std::size_t>& all =
+            base[{group.key[0], group.key[1], group.key[2], group.key[3]}];
+        entry.base_sum = Sum(all);
         for (const std::size_t i : all)
           entry.base_uid = std::min(entry.base_uid, calls_[i]->uid);
       }
-      entry.sum = Sum(entry.rows);
+      entries.push_back(std::move(entry));
     }
     std::stable_sort(entries.begin(), entries.end(), [&](const Entry& a, const Entry& b) {
       if (a.base_sum != b.base_sum) return a.base_sum > b.base_sum;
@@ -165,13 +197,14 @@ class Family {
     return out;
   }
 
-  std::vector<Cell> Row(const std::vector<std::size_t>& row) const {
+  void FillRow(const std::vector<std::size_t>& row, std::vector<Cell>* out) const {
+    std::vector<Cell>& cells = *out;
     const std::size_t at = row.front();
     const WorkCall& first = *calls_[at];
     const Metrics& metrics = metrics_[at];
     const trace::TrackNames& names = in_.track_names[in_.events[first.op].track];
     const trace::Args args = in_.OpArgs(first.op);
-    std::vector<Cell> cells = {NameOf(first)};
+    cells.emplace_back(NameOf(first));
     const auto add_moments = [&](const std::vector<std::optional<double>>& values) {
       const std::optional<Moments> moments = MomentsOf(values);
       cells.insert(cells.end(),
@@ -200,7 +233,7 @@ class Family {
       const std::string text = (*options_.overlaps)[at].NamesText();
       cells.push_back(text.empty() ? Cell() : Cell(text));
     }
-    for (const std::string& text : texts_[at])
+    for (const std::string& text : texts_[work_of_[at]])
       cells.emplace_back(text);
     if (options_.num_kernels) cells.emplace_back(static_cast<std::int64_t>(first.kernels.size()));
     if (in_.recompute != nullptr) cells.emplace_back(in_.Recomputed(first.op));
@@ -230,7 +263,8 @@ class Family {
       times.emplace_back(calls_[i]->kernel_us);
     }
     const std::vector<KernelCell> kernels = SummarizeKernels(in_.events, lists, in_.rules);
-    cells.insert(cells.end(), {KernelSummaryText(kernels), KernelShortText(kernels)});
+    cells.emplace_back(KernelSummaryText(kernels));
+    cells.emplace_back(KernelShortText(kernels));
     if (options_.overlaps != nullptr) {
       std::vector<const Overlap*> overlaps;
       for (const std::size_t i : row)
@@ -247,7 +281,6 @@ class Family {
     cells.insert(cells.end(),
                  {MomentCell(time, &Moments::sum), static_cast<std::int64_t>(row.size()),
                   static_cast<std::int64_t>(first.uid)});
-    return cells;
   }
 
   const TableInput& in_;
@@ -256,7 +289,8 @@ class Family {
   const WorkTableOptions& options_;
   std::vector<Metrics> metrics_;                 // by call
   std::vector<std::string> parameters_;          // columns
-  std::vector<std::vector<std::string>> texts_;  // by call, by column
+  std::vector<std::size_t> work_of_;             // by call: the place of its work
+  std::vector<std::vector<std::string>> texts_;  // by work, by column
   bool with_roof_ = false;
   std::vector<std::vector<std::size_t>> rows_;
 };

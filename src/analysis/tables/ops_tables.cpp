@@ -134,8 +134,12 @@ class UniqueArgsTable {
     const auto sum_column = static_cast<std::size_t>(
         std::find(table.columns.begin(), table.columns.end(), "total_direct_kernel_time_sum") -
         table.columns.begin());
-    for (const UniqueArgsRow& row : rows)
-      table.rows.push_back(RowOf(row));
+    table.rows.reserve(rows.size());
+    for (const UniqueArgsRow& row : rows) {
+      std::vector<Cell>& cells = table.rows.emplace_back();
+      cells.reserve(table.columns.size() + kPercentageColumns);
+      FillRow(row, &cells);
+    }
     AddPercentages(&table, sum_column);
     return table;
   }
@@ -197,9 +201,9 @@ class UniqueArgsTable {
     if (in_.recompute != nullptr) cells->emplace_back(in_.Recomputed(first.op));
   }
 
-  std::vector<Cell> RowOf(const UniqueArgsRow& row) {
+  void FillRow(const UniqueArgsRow& row, std::vector<Cell>* out) {
     const std::size_t at = row.launchers[0];
-    std::vector<Cell> cells;
+    std::vector<Cell>& cells = *out;
     AddKeys(row, &cells);
     cells.emplace_back(static_cast<std::int64_t>(row.launchers.size()));
     if (options_.first_occurrence_time) cells.push_back(FirstOccurrence(row));
@@ -213,9 +217,9 @@ class UniqueArgsTable {
     for (const std::size_t i : row.launchers)
       calls.push_back(in_.attribution.KernelsOf(launchers_[i]));
     const std::vector<KernelCell> kernels = SummarizeKernels(in_.events, calls, in_.rules);
-    cells.insert(cells.end(), {KernelSummaryText(kernels), KernelShortText(kernels)});
+    cells.emplace_back(KernelSummaryText(kernels));
+    cells.emplace_back(KernelShortText(kernels));
     if (with_overlap_) AddOverlap(row, &cells);
-    return cells;
   }
 
   void AddOverlap(const UniqueArgsRow& row, std::vector<Cell>* cells) const {

@@ -15,6 +15,7 @@ namespace jarvis::analysis {
 
 // Appends each row's share of a column's sum, and the running share. The column holds doubles.
 void AddPercentages(Table* table, std::size_t column);
+inline constexpr std::size_t kPercentageColumns = 2;  // that it appends
 
 // Argument lists as tuples, each text made once.
 class ArgumentTexts {

@@ -40,9 +40,8 @@ class Unified {
     const auto sum_column = static_cast<std::size_t>(sum - table.columns.begin());
     table.rows.reserve(rows_.size());
     for (const std::vector<std::size_t>& row : rows_) {
-      // A column of shares is added to each below.
       std::vector<Cell>& cells = table.rows.emplace_back();
-      cells.reserve(table.columns.size() + 2);
+      cells.reserve(table.columns.size() + kPercentageColumns);
       FillRow(row, &cells);
     }
     AddPercentages(&table, sum_column);
@@ -299,7 +298,8 @@ class Unified {
         }
       }
     }
-    cells->insert(cells->end(), {KernelSummaryText(kernels), KernelShortText(kernels)});
+    cells->emplace_back(KernelSummaryText(kernels));
+    cells->emplace_back(KernelShortText(kernels));
     if (options_.overlaps != nullptr) {
       std::vector<const Overlap*> overlaps;
       for (const std::size_t i : row)

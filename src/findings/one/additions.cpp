@@ -176,7 +176,7 @@ class Adder {
     const std::vector<Finding>& all = analysis_.findings;
     if (finding->way == nullptr) return all.size();
     const std::vector<ChangeList> candidates = {finding->way->changes};
-    ChangeList done = analysis_.wall.given->changes;
+    analysis::DoneChanges done = simulation_->Done(*analysis_.wall.given);
     std::size_t place = 0;
     for (std::size_t i = 0; i < all.size(); ++i) {
       const WallSaving* best = BestWall(all[i]);
@@ -187,7 +187,7 @@ class Adder {
         SetAfter(here, finding);
         return i;
       }
-      done.insert(done.end(), all[i].way->changes.begin(), all[i].way->changes.end());
+      simulation_->Do(all[i].way->changes, &done);
       place = i + 1;
     }
     SetAfter(std::max(0.0, simulation_->SavedAfter(done, candidates)[0]), finding);

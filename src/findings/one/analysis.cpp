@@ -249,8 +249,7 @@ class Analyzer {
                               : a.time_ms > b.time_ms;
     });
     if (linked) {
-      FillWallSavings(trace_.events(), *simulation_, TimeScope(frames_->frames), RecordingCosts(),
-                      &out_);
+      FillWallSavings(trace_.events(), *simulation_, TimeScope(frames_->frames), *ground_, &out_);
     } else {
       out_.wall.why_not =
           out_.cpu ? "there is none, and of the host's time bounds are told."
@@ -326,6 +325,7 @@ class Analyzer {
     JV_ASSIGN(first_calls_, session::FirstCallsOf(trace_, job_));
     JV_ASSIGN(descheduled_, session::DescheduledOf(trace_, job_));
     JV_ASSIGN(host_, session::HostOf(trace_, job_));
+    JV_ASSIGN(ground_, WallGroundOf(trace_, job_));
     out_.base = StepBaseOf(frames_->frames, out_.workload.repeats);
     MarkForeign();
     HostAlone();
@@ -396,17 +396,6 @@ class Analyzer {
     return found;
   }
 
-  RecordingShare RecordingCosts() const {
-    RecordingShare share;
-    for (analysis::HostCost cost : profiling_->stretches) {
-      cost.low_ns = cost.high_ns;
-      share.most.push_back(cost);
-    }
-    share.artefact = analysis::FramePauses(*profiling_);
-    share.first_calls = first_calls_->intervals;
-    return share;
-  }
-
   // Operations that a finding claims time of.
   std::set<std::string> OperationsOf(const Finding& finding) const {
     std::set<std::string> out;
@@ -468,6 +457,7 @@ class Analyzer {
   std::shared_ptr<const analysis::Simulation> simulation_;
   std::shared_ptr<const analysis::ProfilingCost> profiling_;
   std::shared_ptr<const analysis::FirstCalls> first_calls_;
+  std::shared_ptr<const WallGround> ground_;  // of savings of wall time
   std::shared_ptr<const analysis::Descheduled> descheduled_;
   std::shared_ptr<const analysis::HostSummary> host_;
   std::shared_ptr<const session::TraceFrames> frames_;

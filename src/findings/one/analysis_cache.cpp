@@ -43,32 +43,10 @@ std::size_t BytesOf(const Operation& o) {
   return bytes;
 }
 
-// What a simulation is asked: GPU events with their factors, and stretches of host time.
-std::size_t BytesOf(std::span<const analysis::Change> changes) {
-  std::size_t bytes = 0;
-  for (const analysis::Change& change : changes) {
-    bytes += sizeof(change);
-    if (const auto* scale = std::get_if<analysis::ScaleGpu>(&change))
-      bytes += BytesOf(scale->events) + scale->factors.capacity() * sizeof(double);
-    if (const auto* host = std::get_if<analysis::ScaleHost>(&change))
-      bytes += host->stretches.capacity() * sizeof(analysis::HostStretch);
-    if (const auto* cost = std::get_if<analysis::RemoveProfilerCost>(&change))
-      bytes += cost->costs.capacity() * sizeof(analysis::HostCost);
-  }
-  return bytes;
-}
-
-std::size_t BytesOf(const analysis::GivenChanges& given) {
-  std::size_t edits = given.least.capacity() + given.most.capacity() + given.of_recorded.capacity();
-  for (const analysis::DelayEdits& reading : given.of_readings)
-    edits += reading.capacity();
-  return sizeof(given) + BytesOf(given.changes) + edits * sizeof(analysis::DelayEdits::value_type);
-}
-
 std::size_t BytesOf(const std::vector<Finding>& findings) {
   std::size_t bytes = 0;
   for (const Finding& f : findings) {
-    if (f.way != nullptr) bytes += BytesOf(f.way->changes);
+    if (f.way != nullptr) bytes += sizeof(WayOut) + analysis::MemoryOf(f.way->changes);
     bytes += sizeof(f) + BytesOf(f.members) + BytesOf(f.row_ids) + BytesOf(f.module_paths) +
              BytesOf(f.overlaps_with) + f.evidence.capacity() * sizeof(Fact) +
              f.subject.capacity() + f.subject_args.capacity();
@@ -88,7 +66,6 @@ std::size_t BytesOf(const Analysis& analysis) {
     for (const Operation& operation : category.operations)
       bytes += BytesOf(operation);
   }
-  if (analysis.wall.given != nullptr) bytes += BytesOf(*analysis.wall.given);
   for (const Quality& one : analysis.quality)
     bytes += sizeof(one) + one.text.capacity() + one.consequence.capacity();
   for (const Gap& gap : analysis.idle.gaps) {

@@ -60,8 +60,8 @@ Range Added(const Range& a, const Range& b) {
 double CapOf(const analysis::Simulation& simulation, const analysis::GivenChanges& given,
              const WayOut& way) {
   if (way.cap_ms) return *way.cap_ms;
-  const analysis::Outcome outcome = simulation.WhatIf(given, way.changes);
-  return std::max(0.0, outcome.gpu_ms + outcome.host_ms);
+  const analysis::RemovedTime removed = simulation.Removed(given, way.changes);
+  return std::max(0.0, removed.gpu_ms + removed.host_ms);
 }
 
 Range AfterOthers(const Range& alone_ms, double after_ms) {

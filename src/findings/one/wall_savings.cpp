@@ -31,15 +31,16 @@ bool HappensOnce(const Finding& finding) {
 class WallAsker {
  public:
   WallAsker(const trace::EventStore& events, const analysis::Simulation& simulation,
-            const TimeScope& scope, const RecordingShare& recording, Analysis* analysis)
+            const TimeScope& scope, const WallGround& ground, Analysis* analysis)
       : events_(events),
         simulation_(simulation),
         scope_(scope),
-        recording_(recording),
-        analysis_(*analysis) {}
+        quick_(ground.quick),
+        analysis_(*analysis) {
+    analysis->wall = ground.wall;
+  }
 
   void Run() {
-    Base();
     if (!analysis_.wall.known) return;
     std::vector<std::optional<WayOut>> best;
     for (std::size_t i = 0; i < analysis_.findings.size(); ++i)
@@ -55,100 +56,11 @@ class WallAsker {
   }
 
  private:
+  // What savings are beyond. REQUIRES: the wall time is known.
+  const analysis::GivenChanges& given() const { return *analysis_.wall.given; }
   bool Shows(double ms) const { return ms >= limits::kHostShareMin / 100 * analysis_.wall.wall_ms; }
   Changes InScope(const Changes& changes) const {
     return scope_.Of(simulation_.recorded(), changes);
-  }
-
-  void Base() {
-    WallBase& wall = analysis_.wall;
-    const analysis::SimulationQuality& quality = simulation_.quality();
-    if (simulation_.empty()) {
-      wall.why_not = "The trace has no launches, so what waits for what is not known.";
-      return;
-    }
-    wall.known = quality.refusal.empty();
-    wall.why_not = quality.refusal;
-    wall.range_only = quality.range_only;
-    wall.recorded_ms = quality.wall_ms;
-    wall.wall_ms = analysis_.base.total_ms;
-    wall.replay_error_percent = quality.replay_error_percent;
-    wall.matched_waits_percent = quality.matched_waits_percent;
-    wall.opaque_percent = quality.opaque_percent;
-    if (!wall.known) return;
-    Given();
-    Floors();
-  }
-
-  // What remains of the steps if GPU work took no time, and if the host took none.
-  void Floors() {
-    WallBase& wall = analysis_.wall;
-    analysis::ScaleGpu no_gpu;
-    no_gpu.factors = {0};
-    for (const analysis::GpuWork& work : simulation_.recorded().works)
-      no_gpu.events.push_back(work.event);
-    const analysis::TimeSpan frame = analysis_.frames->frames.frame;
-    analysis::ScaleHost no_host;
-    no_host.factor = 0;
-    no_host.stretches.push_back({analysis::kAllTracks, frame.start, frame.end});
-    const auto left = [&](analysis::Change change) {
-      const Changes scoped = InScope({std::move(change)});
-      return std::clamp(wall.wall_ms - simulation_.WhatIf(given_, scoped).saved_ms, 0.0,
-                        wall.wall_ms);
-    };
-    wall.host_floor_ms = left(std::move(no_gpu));
-    // What a host does that is ahead lies before the steps' time, so the replay does not hold it.
-    if (analysis_.frames->frames.runs_ahead) {
-      const auto working = static_cast<double>(analysis_.frames->frames.host_working_ns);
-      wall.host_floor_ms = std::min(working / 1e6, wall.wall_ms);
-    }
-    const double busy_ms = static_cast<double>(analysis_.base.balance.busy_ns()) / 1e6;
-    // Work that comes late is no bound where the GPU hardly works at all: it waits for code that is
-    // loaded and memory that is taken, which happens once.
-    const bool hardly = busy_ms < limits::kHardlyBusy / 100 * wall.wall_ms;
-    wall.gpu_floor_ms = std::min(busy_ms, wall.wall_ms);
-    if (!hardly) wall.gpu_floor_ms = std::max(wall.gpu_floor_ms, left(std::move(no_host)));
-  }
-
-  // What no saving is of: the profiler's pauses, what happens once, and work launched before the
-  // recording.
-  void Given() {
-    WallBase& wall = analysis_.wall;
-    const double least = limits::kProfilerShare / 100 * wall.recorded_ms;
-    Changes steady;  // of these, what lies in the steps that savings are of
-    const auto leave_out = [&](analysis::Change change, double* saved_ms) {
-      const Changes one = {std::move(change)};
-      const double saved = simulation_.WhatIf(one).saved_ms;
-      const Changes part = InScope(one);
-      const double here = std::max(0.0, simulation_.WhatIf(part).saved_ms);
-      if (saved < least && here < limits::kProfilerShare / 100 * wall.wall_ms) return;
-      *saved_ms = here;
-      steady.insert(steady.end(), part.begin(), part.end());
-      given_.changes.push_back(one.front());
-    };
-    if (!recording_.artefact.empty())
-      leave_out(analysis::RemoveProfilerCost{recording_.artefact}, &wall.profiler_ms);
-    Changes quick;
-    if (!recording_.first_calls.empty()) {
-      analysis::ScaleHost once;
-      once.factor = 0;
-      for (const Interval<std::int64_t>& one : recording_.first_calls)
-        once.stretches.push_back({analysis::kAllTracks, one.start, one.end});
-      leave_out(once, &wall.first_calls_ms);
-      quick.emplace_back(std::move(once));
-    }
-    const double all = steady.empty() ? 0 : std::max(0.0, simulation_.WhatIf(steady).saved_ms);
-    wall.wall_ms = std::max(0.0, wall.wall_ms - all);
-    if (!scope_.foreign().empty()) {
-      given_.changes.emplace_back(analysis::ScaleGpu{scope_.foreign(), {0}});
-      quick.push_back(given_.changes.back());
-    }
-    given_ = simulation_.Given(std::move(given_.changes));
-    wall.given = std::make_shared<const analysis::GivenChanges>(given_);
-    if (recording_.most.empty()) return;
-    wall.low_without_recording = true;
-    quick.emplace_back(analysis::RemoveProfilerCost{recording_.most});
-    quick_ = simulation_.Given(std::move(quick));
   }
 
   // Of a path's remedies: what they do to the operations' GPU work, as the finding estimates it.
@@ -237,8 +149,8 @@ class WallAsker {
   // goes of the host time that the change takes away. That the rest of the host would be faster as
   // well, and the GPU bind sooner, is said beside savings.
   double WithoutRecording(double saved_ms, const WayOut& way) const {
-    const double inside_ms = simulation_.WhatIf(given_, way.changes).host_ms -
-                             simulation_.WhatIf(quick_, way.changes).host_ms;
+    const double inside_ms = simulation_.Removed(given(), way.changes).host_ms -
+                             simulation_.Removed(quick_, way.changes).host_ms;
     const double left_ms = saved_ms - std::max(0.0, inside_ms);
     return std::max({0.0, left_ms, Ask(quick_, way).ms.mid});
   }
@@ -246,13 +158,13 @@ class WallAsker {
   // What the host takes is inflated by recording it: the least saving is that of a host without,
   // and of the surest part of the change.
   WallSaving AskOfHost(const Finding& finding, const WayOut& way) const {
-    WallSaving saving = Ask(given_, way);
+    WallSaving saving = Ask(given(), way);
     if (!finding.host->least.empty()) {
       WayOut least = way;
       least.changes = InScope(finding.host->least);
-      saving.ms.low = std::min(saving.ms.mid, Ask(given_, least).ms.low);
+      saving.ms.low = std::min(saving.ms.mid, Ask(given(), least).ms.low);
     }
-    if (recording_.most.empty()) return saving;
+    if (!analysis_.wall.low_without_recording) return saving;
     const double left_ms = WithoutRecording(saving.ms.mid, way);
     saving.low_by_recording = left_ms < saving.ms.low;
     saving.ms.low = std::min(saving.ms.low, left_ms);
@@ -324,9 +236,9 @@ class WallAsker {
     if (finding->change_a || finding->change_b) {
       std::optional<WayOut> a, b;
       if (finding->change_a && (ruled || HasAction(finding->path_a)))
-        finding->wall_a = Ask(given_, *(a = OfChange(*finding->change_a)));
+        finding->wall_a = Ask(given(), *(a = OfChange(*finding->change_a)));
       if (finding->change_b && (ruled || HasAction(finding->path_b)))
-        finding->wall_b = Ask(given_, *(b = OfChange(*finding->change_b)));
+        finding->wall_b = Ask(given(), *(b = OfChange(*finding->change_b)));
       if (!a && !b) return std::nullopt;
       const bool first = a && (!b || finding->wall_a->ms.mid >= finding->wall_b->ms.mid);
       return first ? a : b;
@@ -335,7 +247,7 @@ class WallAsker {
     std::optional<WayOut> way = OfPinning(*finding);
     if (!way) way = OfEstimate(*finding);
     if (!way) return std::nullopt;
-    const WallSaving saving = Ask(given_, *way);
+    const WallSaving saving = Ask(given(), *way);
     if (HasAction(finding->path_a)) finding->wall_a = saving;
     if (HasAction(finding->path_b)) finding->wall_b = saving;
     return finding->wall_a || finding->wall_b ? way : std::nullopt;
@@ -347,7 +259,7 @@ class WallAsker {
     analysis::ScaleGpu none;
     none.events = MovingWork(*finding);
     none.factors = {0};
-    const double saved = simulation_.WhatIf(given_, InScope({none})).saved_ms;
+    const double saved = simulation_.Saved(given(), InScope({none}));
     const WallBase& wall = analysis_.wall;
     const double most = std::min(finding->exclusive_ms, wall.wall_ms - wall.host_floor_ms);
     finding->bound_ms = std::clamp(saved, 0.0, most);
@@ -356,14 +268,14 @@ class WallAsker {
     no_host.factor = 0;
     no_host.stretches.push_back({analysis::kAllTracks, frame.start, frame.end});
     const Changes both = InScope({std::move(none), std::move(no_host)});
-    finding->joint_ms = std::clamp(simulation_.WhatIf(given_, both).saved_ms, *finding->bound_ms,
-                                   analysis_.wall.wall_ms);
+    finding->joint_ms =
+        std::clamp(simulation_.Saved(given(), both), *finding->bound_ms, analysis_.wall.wall_ms);
   }
 
   // What a finding may save at most once others are done.
   double CapOfFinding(const Finding& finding, const WayOut& way) const {
     if (auto known = caps_.find(&finding); known != caps_.end()) return known->second;
-    const double cap = std::min(analysis_.wall.wall_ms, CapOf(simulation_, given_, way));
+    const double cap = std::min(analysis_.wall.wall_ms, CapOf(simulation_, given(), way));
     caps_.emplace(&finding, cap);
     return cap;
   }
@@ -438,7 +350,7 @@ class WallAsker {
       const Finding& finding = analysis_.findings[i];
       left.push_back({i, BestWall(finding)->ms.mid, false, TrustIn(finding)});
     }
-    Changes done = given_.changes;
+    analysis::DoneChanges done = simulation_.Done(given());
     const auto ask = [&](std::span<Next> some) {
       std::vector<Changes> changes;
       for (const Next& next : some)
@@ -467,8 +379,7 @@ class WallAsker {
       left.erase(easier);
       order_.push_back(taken.at);
       after_ms_.push_back(taken.ms);
-      const Changes& changes = best[taken.at]->changes;
-      done.insert(done.end(), changes.begin(), changes.end());
+      simulation_.Do(best[taken.at]->changes, &done);
       const Finding& finding = analysis_.findings[taken.at];
       const bool host = finding.host != nullptr || finding.tier == Tier::kFusion;
       for (Next& next : left)
@@ -567,10 +478,8 @@ class WallAsker {
   const trace::EventStore& events_;
   const analysis::Simulation& simulation_;
   const TimeScope& scope_;
-  const RecordingShare& recording_;
+  const analysis::GivenChanges& quick_;  // given(), without all that profiling may have cost
   Analysis& analysis_;
-  analysis::GivenChanges given_;  // savings are beyond these
-  analysis::GivenChanges quick_;  // the same without all that profiling may have cost
   mutable std::map<const Finding*, double> caps_;
   std::vector<std::size_t> order_;  // findings with a way out, as they are to be done
   std::vector<double> after_ms_;    // by order: beyond those before
@@ -579,8 +488,8 @@ class WallAsker {
 }  // namespace
 
 void FillWallSavings(const trace::EventStore& events, const analysis::Simulation& simulation,
-                     const TimeScope& scope, const RecordingShare& recording, Analysis* analysis) {
-  WallAsker(events, simulation, scope, recording, analysis).Run();
+                     const TimeScope& scope, const WallGround& ground, Analysis* analysis) {
+  WallAsker(events, simulation, scope, ground, analysis).Run();
 }
 
 }  // namespace jarvis::findings

@@ -8,12 +8,15 @@
 
 #include "base/text.h"
 #include "findings/one/time_scope.h"
+#include "findings/one/wall_base.h"
 #include "findings/one/wall_plan.h"
 #include "output/number_format.h"
+#include "session/trace_frames.h"
 #include "session/trace_simulation.h"
 #include "tools/shared/arguments.h"
 #include "tools/shared/category_choice.h"
 #include "tools/shared/change_arguments.h"
+#include "tools/shared/platform_choice.h"
 #include "tools/trace/simulation_facts.h"
 #include "tools/trace/trace_tools.h"
 
@@ -110,13 +113,12 @@ void ShowFindings(const findings::Analysis& analysis, const analysis::Simulation
 
 // What the same changes save of the time that savings of findings are of, where the recording has
 // much else in it, which may hide them.
-void ShowOfSteps(const findings::Analysis& analysis, const analysis::Simulation& simulation,
-                 std::span<const analysis::Change> changes, Answer* answer) {
+void ShowOfSteps(const findings::WallBase& wall, const analysis::TimeFrames& frames,
+                 const analysis::Simulation& simulation, std::span<const analysis::Change> changes,
+                 Answer* answer) {
   constexpr double kMuchElse = 1.02;
-  const findings::WallBase& wall = analysis.wall;
   if (!wall.known || wall.given == nullptr || wall.recorded_ms < kMuchElse * wall.wall_ms) return;
-  const auto within =
-      findings::TimeScope(analysis.frames->frames).Of(simulation.recorded(), changes);
+  const auto within = findings::TimeScope(frames).Of(simulation.recorded(), changes);
   if (within.empty()) return;
   const Outcome outcome = simulation.WhatIf(*wall.given, within);
   answer->facts["of_steps_ms"] = Rounded(wall.wall_ms);
@@ -155,8 +157,8 @@ Result<Answer> WhatIf(session::Workspace& workspace, const Json& arguments, Job&
   const bool of_findings = std::any_of(changes.begin(), changes.end(), [](const NamedChange& one) {
     return one.finding.has_value();
   });
-  JV_ASSIGN(const AnalysisCase one, AnalyzeTrace(workspace, arguments, job));
   if (of_findings) {
+    JV_ASSIGN(const AnalysisCase one, AnalyzeTrace(workspace, arguments, job));
     ShowFindings(*one.analysis, *simulation, changes, &answer);
     return answer;
   }
@@ -180,7 +182,12 @@ Result<Answer> WhatIf(session::Workspace& workspace, const Json& arguments, Job&
   }
   answer.total = changes.size();
   ExplainRange(all, &answer);
-  ShowOfSteps(*one.analysis, *simulation, together, &answer);
+  // What savings are of is known without the findings, whatever GPU they are measured against.
+  JV_TRY(ChoosePlatform(workspace.files(), TextArgument(arguments, "platform").value_or(""),
+                        trace.get()));
+  JV_ASSIGN(const auto ground, findings::WallGroundOf(*trace, job));
+  JV_ASSIGN(const auto frames, session::FramesOf(*trace, job));
+  ShowOfSteps(ground->wall, frames->frames, *simulation, together, &answer);
   return answer;
 }
 

@@ -1,0 +1,189 @@
+#include "findings/one/wall_base.h"
+
+#include <algorithm>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "findings/one/step_base.h"
+#include "findings/one/thresholds.h"
+#include "findings/one/time_scope.h"
+#include "session/trace_frames.h"
+#include "session/trace_host.h"
+#include "session/trace_simulation.h"
+#include "session/trace_trust.h"
+
+namespace jarvis::findings {
+namespace {
+
+using Changes = std::vector<analysis::Change>;
+
+struct GroundKey {
+  using Value = WallGround;
+  bool operator==(const GroundKey&) const = default;
+};
+
+// What is no cost of the program's steady steps, though it was recorded.
+struct RecordingShare {
+  std::vector<analysis::HostCost> artefact;  // of the profiler, certain; may be empty
+  // All that profiling may have cost: what the host would save is at least what it saves without
+  // it.
+  std::vector<analysis::HostCost> most;
+  IntervalSet<std::int64_t> first_calls;  // host time that happens once
+};
+
+class GroundMaker {
+ public:
+  GroundMaker(const analysis::Simulation& simulation, const analysis::TimeFrames& frames,
+              RecordingShare recording, const Job& job)
+      : simulation_(simulation),
+        frames_(frames),
+        base_(StepBaseOf(frames, 1)),
+        scope_(frames),
+        recording_(std::move(recording)),
+        job_(job) {}
+
+  Result<WallGround> Run() {
+    JV_TRY(Base());
+    return std::move(out_);
+  }
+
+ private:
+  jarvis::Status Base() {
+    WallBase& wall = out_.wall;
+    const analysis::SimulationQuality& quality = simulation_.quality();
+    if (simulation_.empty()) {
+      wall.why_not = "The trace has no launches, so what waits for what is not known.";
+      return {};
+    }
+    wall.known = quality.refusal.empty();
+    wall.why_not = quality.refusal;
+    wall.range_only = quality.range_only;
+    wall.recorded_ms = quality.wall_ms;
+    wall.wall_ms = base_.total_ms;
+    wall.replay_error_percent = quality.replay_error_percent;
+    wall.matched_waits_percent = quality.matched_waits_percent;
+    wall.opaque_percent = quality.opaque_percent;
+    if (!wall.known) return {};
+    Given();
+    JV_TRY(job_.Check());
+    Floors();
+    return job_.Check();
+  }
+
+  // What remains of the steps if GPU work took no time, and if the host took none.
+  void Floors() {
+    WallBase& wall = out_.wall;
+    analysis::ScaleGpu no_gpu;
+    no_gpu.factors = {0};
+    for (const analysis::GpuWork& work : simulation_.recorded().works)
+      no_gpu.events.push_back(work.event);
+    const analysis::TimeSpan frame = frames_.frame;
+    analysis::ScaleHost no_host;
+    no_host.factor = 0;
+    no_host.stretches.push_back({analysis::kAllTracks, frame.start, frame.end});
+    const auto left = [&](analysis::Change change) {
+      const Changes scoped = scope_.Of(simulation_.recorded(), std::vector{std::move(change)});
+      return std::clamp(wall.wall_ms - simulation_.Saved(given_, scoped), 0.0, wall.wall_ms);
+    };
+    wall.host_floor_ms = left(std::move(no_gpu));
+    // What a host does that is ahead lies before the steps' time, so the replay does not hold it.
+    if (frames_.runs_ahead) {
+      const auto working = static_cast<double>(frames_.host_working_ns);
+      wall.host_floor_ms = std::min(working / 1e6, wall.wall_ms);
+    }
+    const double busy_ms = static_cast<double>(base_.balance.busy_ns()) / 1e6;
+    // Work that comes late is no bound where the GPU hardly works at all: it waits for code that is
+    // loaded and memory that is taken, which happens once.
+    const bool hardly = busy_ms < limits::kHardlyBusy / 100 * wall.wall_ms;
+    wall.gpu_floor_ms = std::min(busy_ms, wall.wall_ms);
+    if (!hardly) wall.gpu_floor_ms = std::max(wall.gpu_floor_ms, left(std::move(no_host)));
+  }
+
+  // What no saving is of: the profiler's pauses, what happens once, and work launched before the
+  // recording.
+  void Given() {
+    WallBase& wall = out_.wall;
+    const double least = limits::kProfilerShare / 100 * wall.recorded_ms;
+    Changes steady;  // of these, what lies in the steps that savings are of
+    const auto leave_out = [&](analysis::Change change, double* saved_ms) {
+      const Changes one = {std::move(change)};
+      const double saved = simulation_.Saved({}, one);
+      const Changes part = scope_.Of(simulation_.recorded(), one);
+      const double here = std::max(0.0, simulation_.Saved({}, part));
+      if (saved < least && here < limits::kProfilerShare / 100 * wall.wall_ms) return;
+      *saved_ms = here;
+      steady.insert(steady.end(), part.begin(), part.end());
+      given_.changes.push_back(one.front());
+    };
+    if (!recording_.artefact.empty())
+      leave_out(analysis::RemoveProfilerCost{recording_.artefact}, &wall.profiler_ms);
+    Changes quick;
+    if (!recording_.first_calls.empty()) {
+      analysis::ScaleHost once;
+      once.factor = 0;
+      for (const Interval<std::int64_t>& one : recording_.first_calls)
+        once.stretches.push_back({analysis::kAllTracks, one.start, one.end});
+      leave_out(once, &wall.first_calls_ms);
+      quick.emplace_back(std::move(once));
+    }
+    const double all = steady.empty() ? 0 : std::max(0.0, simulation_.Saved({}, steady));
+    wall.wall_ms = std::max(0.0, wall.wall_ms - all);
+    if (!scope_.foreign().empty()) {
+      given_.changes.emplace_back(analysis::ScaleGpu{scope_.foreign(), {0}});
+      quick.push_back(given_.changes.back());
+    }
+    given_ = simulation_.Given(std::move(given_.changes));
+    wall.given = std::make_shared<const analysis::GivenChanges>(given_);
+    if (recording_.most.empty()) return;
+    wall.low_without_recording = true;
+    quick.emplace_back(analysis::RemoveProfilerCost{recording_.most});
+    out_.quick = simulation_.Given(std::move(quick));
+  }
+
+  const analysis::Simulation& simulation_;
+  const analysis::TimeFrames& frames_;
+  const StepBase base_;  // how often its work repeats changes no time
+  const TimeScope scope_;
+  const RecordingShare recording_;
+  const Job& job_;
+  analysis::GivenChanges given_;  // savings are beyond these
+  WallGround out_;
+};
+
+Result<WallGround> MakeGround(const session::LoadedTrace& trace, const Job& job) {
+  JV_ASSIGN(const auto host, session::HostOf(trace, job));
+  if (host->launching.launches == 0) {
+    // Without a link from launches to work nothing is known of what waits for what.
+    WallGround out;
+    out.wall.why_not = "no launch is linked with its GPU work, so what waits for what is unknown.";
+    return out;
+  }
+  JV_ASSIGN(const auto simulation, session::SimulationOf(trace, job));
+  JV_ASSIGN(const auto frames, session::FramesOf(trace, job));
+  JV_ASSIGN(const auto profiling, session::ProfilingCostOf(trace, job));
+  JV_ASSIGN(const auto first_calls, session::FirstCallsOf(trace, job));
+  RecordingShare share;
+  for (analysis::HostCost cost : profiling->stretches) {
+    cost.low_ns = cost.high_ns;
+    share.most.push_back(cost);
+  }
+  share.artefact = analysis::FramePauses(*profiling);
+  share.first_calls = first_calls->intervals;
+  return GroundMaker(*simulation, frames->frames, std::move(share), job).Run();
+}
+
+}  // namespace
+
+Result<std::shared_ptr<const WallGround>> WallGroundOf(const session::LoadedTrace& trace,
+                                                       const Job& job) {
+  using Made = session::DerivedCache::Made<WallGround>;
+  return trace.derived().Get(GroundKey{}, job, [&]() -> Result<Made> {
+    JV_ASSIGN(WallGround made, MakeGround(trace, job));
+    const std::size_t bytes = sizeof(made) + made.quick.MemoryBytes() +
+                              (made.wall.given == nullptr ? 0 : made.wall.given->MemoryBytes());
+    return Made{std::make_shared<const WallGround>(std::move(made)), bytes};
+  });
+}
+
+}  // namespace jarvis::findings
