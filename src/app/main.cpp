@@ -16,14 +16,28 @@
 #include "app/help.h"
 #include "app/toolbox.h"
 #include "base/check.h"
+#include "base/parallel.h"
 
 namespace jarvis::app {
 namespace {
 
+// Each heap of the C library keeps what is freed in it for itself. More heaps than cores serve
+// nobody.
+void LimitHeaps() {
+  ::mallopt(M_ARENA_MAX, std::max(2, DefaultThreads()));
+}
+
+// A server lives long: what is large is the system's again as soon as it is freed. By default the
+// library keeps ever larger blocks once it has seen one freed.
+void GiveBackFreedMemory() {
+  LimitHeaps();
+  ::mallopt(M_MMAP_THRESHOLD, 128 << 10);
+}
+
 // A command makes and drops large tables and texts one after the other. What is freed stays with
-// the program, which would otherwise ask the system for it again and again, page by page. A server
-// lives long and gives it back.
+// the program, which would otherwise ask the system for it again and again, page by page.
 void KeepFreedMemory() {
+  LimitHeaps();
   ::mallopt(M_MMAP_THRESHOLD, 32 << 20);
   ::mallopt(M_TRIM_THRESHOLD, 512 << 20);
   ::mallopt(M_TOP_PAD, 4 << 20);
@@ -46,7 +60,7 @@ int Run(Arguments arguments) {
   if (name == "--version") return Print("jarvis " JARVIS_VERSION) ? kExitOk : kExitFailure;
   const auto* command = std::find_if(std::begin(kCommands), std::end(kCommands),
                                      [&](const Command& c) { return c.name == name; });
-  if (name != "serve") KeepFreedMemory();
+  name == "serve" ? GiveBackFreedMemory() : KeepFreedMemory();
   if (command != std::end(kCommands)) return command->run(rest);
   return RunToolCommand(name, rest);
 }

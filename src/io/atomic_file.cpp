@@ -49,8 +49,20 @@ Status WriteFileAtomically(const std::string& path, std::string_view content) {
 
 Status WriteFileAt(int folder, const std::string& name, std::string_view content,
                    const std::string& path) {
+  return WritePiecesAt(
+      folder, name, [content](const AddText& add) { add(content); }, path);
+}
+
+Status WritePiecesAt(int folder, const std::string& name,
+                     const std::function<void(const AddText&)>& make, const std::string& path) {
   TemporaryFile file = TemporaryFile::Beside(folder, name);
-  if (!file.valid() || !WriteAll(file.fd(), content)) return Failed("write", path);
+  if (!file.valid()) return Failed("write", path);
+  int failure = 0;  // of the first piece that could not be written
+  make([&](std::string_view piece) {
+    if (failure == 0 && !WriteAll(file.fd(), piece)) failure = errno;
+  });
+  errno = failure;
+  if (failure != 0) return Failed("write", path);
   if (!file.Finish()) return Failed("replace", path);
   return {};
 }

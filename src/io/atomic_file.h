@@ -1,6 +1,7 @@
 // Files that are whole or not there: written beside their place, then renamed onto it.
 #pragma once
 
+#include <functional>
 #include <string>
 #include <string_view>
 
@@ -15,6 +16,11 @@ Status WriteFileAtomically(const std::string& path, std::string_view content);
 // The same for a file `name` of an open directory; `path` is for messages.
 Status WriteFileAt(int folder, const std::string& name, std::string_view content,
                    const std::string& path);
+
+// The same for what is made piece by piece: `make` hands each on to the function that it is given.
+using AddText = std::function<void(std::string_view piece)>;
+Status WritePiecesAt(int folder, const std::string& name,
+                     const std::function<void(const AddText&)>& make, const std::string& path);
 
 Status MakeDirectories(const std::string& path);
 

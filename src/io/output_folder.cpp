@@ -5,6 +5,8 @@
 #include <charconv>
 #include <chrono>
 #include <cstring>
+#include <memory>
+#include <new>
 #include <optional>
 #include <thread>
 
@@ -200,6 +202,11 @@ void OutputFolder::RemoveLeftovers(const std::vector<std::string>& names) {
 }
 
 Result<std::string> OutputFolder::Write(const std::string& name, std::string_view content) {
+  return Write(name, [content](const AddText& add) { add(content); });
+}
+
+Result<std::string> OutputFolder::Write(const std::string& name,
+                                        const std::function<void(const AddText&)>& make) {
   {
     const std::lock_guard lock(mutex_);
     JV_CHECK(known_.contains(name));
@@ -213,10 +220,22 @@ Result<std::string> OutputFolder::Write(const std::string& name, std::string_vie
     return Fail(ErrorCode::kIo,
                 fmt::format("cannot make the directory of \"{}\": {}", path, std::strerror(errno)));
   }
-  JV_TRY(WriteFileAt(inner.get(), slash == std::string::npos ? name : name.substr(slash + 1),
-                     content, path));
+  const std::unique_ptr<XXH3_state_t, decltype(&XXH3_freeState)> hash(XXH3_createState(),
+                                                                      &XXH3_freeState);
+  if (hash == nullptr) throw std::bad_alloc();
+  XXH3_64bits_reset(hash.get());
+  std::uint64_t bytes = 0;
+  const auto hashed = [&](const AddText& add) {
+    make([&](std::string_view piece) {
+      XXH3_64bits_update(hash.get(), piece.data(), piece.size());
+      bytes += piece.size();
+      add(piece);
+    });
+  };
+  JV_TRY(WritePiecesAt(inner.get(), slash == std::string::npos ? name : name.substr(slash + 1),
+                       hashed, path));
   const std::lock_guard lock(mutex_);
-  known_[name] = {false, content.size(), XXH3_64bits(content.data(), content.size())};
+  known_[name] = {false, bytes, XXH3_64bits_digest(hash.get())};
   return path;
 }
 

@@ -13,6 +13,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -23,6 +24,7 @@
 #include "base/file_descriptor.h"
 #include "base/job.h"
 #include "base/result.h"
+#include "io/atomic_file.h"
 #include "io/file_policy.h"
 
 namespace jarvis::io {
@@ -45,6 +47,9 @@ class OutputFolder {
   Status Claim(const std::vector<std::string>& names, bool overwrite);
   // REQUIRES: the name was claimed. The absolute path.
   Result<std::string> Write(const std::string& name, std::string_view content);
+  // The same for what is made piece by piece and is never in memory as a whole.
+  Result<std::string> Write(const std::string& name,
+                            const std::function<void(const AddText&)>& make);
   // For a library that writes by path: where to let it write a claimed name of the directory
   // itself, and what to call when it has.
   std::string PathFor(const std::string& name) const;

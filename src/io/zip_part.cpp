@@ -102,7 +102,7 @@ void ZipPart::Deflate(std::string_view text, bool last) {
   } while (!text.empty());
 }
 
-Result<std::string> JoinZip(std::span<const ZipPart> parts) {
+Result<std::string> JoinZip(std::vector<ZipPart> parts) {
   std::string out;
   std::string directory;
   constexpr std::size_t kFacts = 64;  // of a part, and more
@@ -110,7 +110,7 @@ Result<std::string> JoinZip(std::span<const ZipPart> parts) {
   for (const ZipPart& part : parts)
     size += part.deflated().size() + 2 * (part.name().size() + kFacts);
   out.reserve(size + kFacts);
-  for (const ZipPart& part : parts) {
+  for (ZipPart& part : parts) {
     const std::size_t start = out.size();
     if (part.size() > kSizeMax || start + part.deflated().size() > kSizeMax) {
       return Fail(ErrorCode::kTooLarge, fmt::format("{}: beyond 4 GiB", part.name()));
@@ -128,6 +128,7 @@ Result<std::string> JoinZip(std::span<const ZipPart> parts) {
     Append32(0, &directory);  // nor of its rights
     Append32(static_cast<std::uint32_t>(start), &directory);
     directory += part.name();
+    part.Drop();
   }
   if (out.size() + directory.size() > kSizeMax ||
       parts.size() > std::numeric_limits<std::uint16_t>::max() - 1) {

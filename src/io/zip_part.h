@@ -6,9 +6,9 @@
 
 #include <cstdint>
 #include <memory>
-#include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "base/result.h"
 
@@ -30,6 +30,8 @@ class ZipPart {
   const std::string& deflated() const { return deflated_; }
   std::uint64_t size() const { return size_; }
   std::uint32_t checksum() const { return checksum_; }
+  // Lets go of the bytes.
+  void Drop() { deflated_ = std::string(); }
 
  private:
   struct Stream;
@@ -43,7 +45,7 @@ class ZipPart {
 };
 
 // The archive of finished parts. Fails where a part or the whole is 4 GiB or more, which the plain
-// form of the format cannot say.
-Result<std::string> JoinZip(std::span<const ZipPart> parts);
+// form of the format cannot say. Each part is let go of once it is in the archive.
+Result<std::string> JoinZip(std::vector<ZipPart> parts);
 
 }  // namespace jarvis::io

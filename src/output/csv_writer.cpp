@@ -62,25 +62,32 @@ struct Append {
 
 }  // namespace
 
-std::string ToCsv(const Table& table, CsvFormulas formulas) {
-  std::string out;
-  const Append append{&out, formulas};
+void WriteCsv(const Table& table, CsvFormulas formulas,
+              const std::function<void(std::string_view piece)>& add) {
+  constexpr std::size_t kPieceBytes = std::size_t{256} << 10;
+  std::string piece;
+  const Append append{&piece, formulas};
   for (std::size_t c = 0; c < table.columns.size(); ++c) {
-    if (c > 0) out.push_back(',');
+    if (c > 0) piece.push_back(',');
     append(table.columns[c]);
   }
-  out.push_back('\n');
-  constexpr std::size_t kSample = 64;
-  for (std::size_t r = 0; r < table.rows.size(); ++r) {
-    const std::vector<Cell>& row = table.rows[r];
-    // Growing by doubling would take twice what the text does: rows are about as long as the first.
-    if (r == kSample) out.reserve(out.size() / kSample * (table.rows.size() + kSample));
+  piece.push_back('\n');
+  for (const std::vector<Cell>& row : table.rows) {
     for (std::size_t c = 0; c < row.size(); ++c) {
-      if (c > 0) out.push_back(',');
+      if (c > 0) piece.push_back(',');
       std::visit(append, row[c]);
     }
-    out.push_back('\n');
+    piece.push_back('\n');
+    if (piece.size() < kPieceBytes) continue;
+    add(piece);
+    piece.clear();
   }
+  add(piece);
+}
+
+std::string ToCsv(const Table& table, CsvFormulas formulas) {
+  std::string out;
+  WriteCsv(table, formulas, [&out](std::string_view piece) { out += piece; });
   return out;
 }
 

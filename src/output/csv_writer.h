@@ -1,7 +1,9 @@
 // Tables as CSV: UTF-8, \n, comma, quotes only where needed, header row, full precision.
 #pragma once
 
+#include <functional>
 #include <string>
+#include <string_view>
 
 #include "table/table.h"
 
@@ -13,5 +15,8 @@ enum class CsvFormulas {
   kAsIs,    // for programs alone, and for tables that are another program's byte for byte
 };
 std::string ToCsv(const Table& table, CsvFormulas formulas = CsvFormulas::kQuoted);
+// The same in pieces of many rows, each handed to `add`.
+void WriteCsv(const Table& table, CsvFormulas formulas,
+              const std::function<void(std::string_view piece)>& add);
 
 }  // namespace jarvis::output

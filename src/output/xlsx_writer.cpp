@@ -227,7 +227,7 @@ Result<XlsxFile> ToXlsx(std::span<const Table> tables, std::string* content) {
   // What others tell the kind of an archive by comes first.
   add("[Content_Types].xml", ContentTypes(sheets.size()));
   std::rotate(parts.begin(), parts.end() - 1, parts.end());
-  JV_ASSIGN(*content, io::JoinZip(parts));
+  JV_ASSIGN(*content, io::JoinZip(std::move(parts)));
   file.bytes = content->size();
   return file;
 }

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "analysis/host/runtime_calls.h"
+#include "base/memory_size.h"
 #include "base/parallel.h"
 #include "base/text.h"
 #include "io/byte_source.h"
@@ -29,19 +30,18 @@ Recorded WhatWasRecorded(const trace::EventStore& events) {
 }
 
 std::size_t BytesOf(const analysis::Summary& summary) {
-  std::size_t bytes = summary.rows.capacity() * sizeof(analysis::SummaryRow);
+  std::size_t bytes = HeapBytes(summary.rows);
   for (const analysis::SummaryRow& row : summary.rows) {
-    bytes += row.name.capacity() + row.category.capacity() + row.shape.capacity() +
-             row.launchers.capacity() * sizeof(std::uint32_t) +
-             row.gpu.capacity() * sizeof(trace::EventIndex);
+    bytes += HeapBytes(row.name) + HeapBytes(row.category) + HeapBytes(row.shape) +
+             HeapBytes(row.launchers) + HeapBytes(row.gpu);
   }
   return bytes;
 }
 
 std::size_t BytesOf(const std::vector<analysis::Caller>& callers) {
-  std::size_t bytes = callers.capacity() * sizeof(analysis::Caller);
+  std::size_t bytes = HeapBytes(callers);
   for (const analysis::Caller& caller : callers)
-    bytes += caller.frames.capacity() * sizeof(analysis::ChainTree::Frame);
+    bytes += HeapBytes(caller.frames);
   return bytes;
 }
 

@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "base/memory_size.h"
 #include "session/loaded_trace.h"
 
 namespace jarvis::session {
@@ -24,12 +25,14 @@ std::size_t BytesOf(const TraceWork& work) {
   std::size_t bytes = sizeof(work);
   if (work.attribution != nullptr) bytes += BytesOf(*work.attribution);
   for (const perf::OpWork& one : work.works) {
-    bytes += sizeof(one) + one.spec.capacity() + one.stage.capacity() + one.reason.capacity();
+    bytes += sizeof(one) + HeapBytes(one.spec) + HeapBytes(one.stage) + HeapBytes(one.reason) +
+             HeapBytes(one.parameters);
     for (const perf::Parameter& parameter : one.parameters)
-      bytes += sizeof(parameter) + parameter.key.capacity() + parameter.value.text.capacity();
+      bytes += HeapBytes(parameter.key) + HeapBytes(parameter.value.text);
   }
+  bytes += HeapBytes(work.calls);
   for (const analysis::WorkCall& call : work.calls)
-    bytes += sizeof(call) + call.kernels.capacity() * sizeof(trace::EventIndex);
+    bytes += HeapBytes(call.name) + HeapBytes(call.kernels);
   return bytes;
 }
 

@@ -327,6 +327,7 @@ void Workspace::KeepWithinMemory(const LoadedTrace& asked_for) {
   std::uint64_t total = 0;
   for (const auto& [other, entry] : entries_)
     total += entry.trace ? entry.trace->MemoryBytes() : 0;
+  bool dropped = false;
   while (total > options_.memory_bytes_max) {
     Entry* oldest = nullptr;
     for (auto& [other, entry] : entries_) {
@@ -336,7 +337,10 @@ void Workspace::KeepWithinMemory(const LoadedTrace& asked_for) {
     if (oldest == nullptr) break;
     total -= std::min<std::uint64_t>(total, oldest->trace->MemoryBytes());
     oldest->trace.reset();
+    dropped = true;
   }
+  // What a trace leaves behind are small pieces all over the heaps of the threads that made them.
+  if (dropped) ::malloc_trim(0);
   if (total <= options_.memory_bytes_max) return;
   const std::uint64_t beyond = total - options_.memory_bytes_max;
   const std::uint64_t derived = asked_for.derived().MemoryBytes();

@@ -26,9 +26,9 @@ CALLS = [
 
 
 class Server:
-    def __init__(self, binary):
-        self.process = subprocess.Popen([binary, "serve", "--profile", "full", "--allow-root", "/", "--output-root", "/"], stdin=subprocess.PIPE,
-                                        stdout=subprocess.PIPE)
+    def __init__(self, binary, flags=()):
+        self.process = subprocess.Popen([binary, "serve", "--profile", "full", "--allow-root", "/", "--output-root", "/",
+                                         *flags], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
         self.last_id = 0
 
     def ask(self, method, params):

@@ -1,9 +1,9 @@
 #include "findings/one/analysis_cache.h"
 
-#include <span>
 #include <utility>
 #include <variant>
 
+#include "base/memory_size.h"
 #include "findings/one/wall_plan.h"
 
 namespace jarvis::findings {
@@ -16,40 +16,44 @@ struct AnalysisKey {
   bool operator==(const AnalysisKey&) const = default;
 };
 
-std::size_t BytesOf(const std::string& text) {
-  return sizeof(text) + text.capacity();
-}
-
-std::size_t BytesOf(const std::vector<std::string>& texts) {
-  std::size_t bytes = 0;
-  for (const std::string& text : texts)
-    bytes += BytesOf(text);
+std::size_t BytesOf(const std::vector<Fact>& facts) {
+  std::size_t bytes = HeapBytes(facts);
+  for (const Fact& fact : facts) {
+    const auto* text = std::get_if<std::string>(&fact.value);
+    bytes += HeapBytes(fact.key) + (text == nullptr ? 0 : HeapBytes(*text));
+  }
   return bytes;
 }
 
-std::size_t BytesOf(const std::vector<trace::EventIndex>& events) {
-  return events.capacity() * sizeof(trace::EventIndex);
+std::size_t BytesOf(const std::vector<PatternHit>& patterns) {
+  std::size_t bytes = HeapBytes(patterns);
+  for (const PatternHit& hit : patterns)
+    bytes += BytesOf(hit.facts);
+  return bytes;
 }
 
+// What an operation owns; itself it lies in a list.
 std::size_t BytesOf(const Operation& o) {
-  std::size_t bytes = sizeof(o) + BytesOf(o.gpu) + BytesOf(o.call_chain) +
-                      o.patterns.capacity() * sizeof(PatternHit) +
-                      o.details.capacity() * sizeof(Fact);
-  for (const std::string* text : {&o.name, &o.dims, &o.types, &o.strides, &o.concrete, &o.args,
-                                  &o.parameters, &o.model_failure, &o.entry_point, &o.module_path})
-    bytes += text->capacity();
+  std::size_t bytes = HeapBytes(o.gpu) + HeapBytes(o.call_chain) + BytesOf(o.patterns) +
+                      BytesOf(o.details) + HeapBytes(o.kernels);
+  for (const std::string* text :
+       {&o.id, &o.name, &o.dims, &o.types, &o.strides, &o.concrete, &o.args, &o.parameters,
+        &o.model_failure, &o.library, &o.entry_point, &o.module_path, &o.classification,
+        &o.efficiency.spec, &o.efficiency.peak_source, &o.efficiency.assumption})
+    bytes += HeapBytes(*text);
   for (const KernelShare& kernel : o.kernels)
-    bytes += sizeof(kernel) + kernel.name.capacity();
+    bytes += HeapBytes(kernel.name);
+  if (o.cause) bytes += BytesOf(o.cause->facts) + HeapBytes(o.cause->gpu);
   return bytes;
 }
 
 std::size_t BytesOf(const std::vector<Finding>& findings) {
-  std::size_t bytes = 0;
+  std::size_t bytes = HeapBytes(findings);
   for (const Finding& f : findings) {
     if (f.way != nullptr) bytes += sizeof(WayOut) + analysis::MemoryOf(f.way->changes);
-    bytes += sizeof(f) + BytesOf(f.members) + BytesOf(f.row_ids) + BytesOf(f.module_paths) +
-             BytesOf(f.overlaps_with) + f.evidence.capacity() * sizeof(Fact) +
-             f.subject.capacity() + f.subject_args.capacity();
+    bytes += HeapBytes(f.members) + HeapBytes(f.row_ids) + HeapBytes(f.module_paths) +
+             HeapBytes(f.overlaps_with) + BytesOf(f.evidence) + BytesOf(f.patterns) +
+             HeapBytes(f.subject) + HeapBytes(f.subject_args);
   }
   return bytes;
 }
@@ -57,25 +61,25 @@ std::size_t BytesOf(const std::vector<Finding>& findings) {
 // What grows with the trace; the rest is a few kilobytes.
 std::size_t BytesOf(const Analysis& analysis) {
   std::size_t bytes = sizeof(analysis) + BytesOf(analysis.findings) +
-                      BytesOf(analysis.baseline.operations) +
-                      analysis.baseline.rows.capacity() * sizeof(Baseline::Row) +
-                      BytesOf(analysis.workload.module_classes);
+                      HeapBytes(analysis.baseline.operations) + HeapBytes(analysis.baseline.rows) +
+                      HeapBytes(analysis.workload.module_classes);
   for (const CategoryAnalysis& category : analysis.categories) {
-    bytes += sizeof(category) + BytesOf(category.findings) +
-             category.anomalies.capacity() * sizeof(Anomaly);
+    bytes += sizeof(category) + BytesOf(category.findings) + HeapBytes(category.anomalies) +
+             HeapBytes(category.operations);
     for (const Operation& operation : category.operations)
       bytes += BytesOf(operation);
   }
   for (const Quality& one : analysis.quality)
-    bytes += sizeof(one) + one.text.capacity() + one.consequence.capacity();
+    bytes += sizeof(one) + HeapBytes(one.text) + HeapBytes(one.consequence);
   for (const Gap& gap : analysis.idle.gaps) {
-    bytes += sizeof(gap) + gap.previous_kernel.capacity() + gap.next_kernel.capacity() +
-             gap.module_path.capacity() + BytesOf(gap.call_stack);
+    bytes += sizeof(gap) + HeapBytes(gap.previous_op) + HeapBytes(gap.previous_kernel) +
+             HeapBytes(gap.next_op) + HeapBytes(gap.next_kernel) + HeapBytes(gap.module_path) +
+             HeapBytes(gap.dominant) + HeapBytes(gap.call_stack);
   }
   for (const FusionCandidate& candidate : analysis.fusion.candidates) {
-    bytes += sizeof(candidate) + BytesOf(candidate.operations) + BytesOf(candidate.gpu);
+    bytes += sizeof(candidate) + HeapBytes(candidate.operations) + HeapBytes(candidate.gpu);
     for (const FusionKernel& kernel : candidate.kernels)
-      bytes += sizeof(kernel) + kernel.name.capacity() + kernel.op.capacity();
+      bytes += sizeof(kernel) + HeapBytes(kernel.name) + HeapBytes(kernel.op);
   }
   return bytes;
 }

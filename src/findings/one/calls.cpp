@@ -455,13 +455,14 @@ class Collector {
       break;
     }
     constexpr std::size_t kChainMax = 24;
-    for (auto frame = frames.rbegin(); frame != frames.rend(); ++frame) {
-      const std::string_view name = frame->name;
-      if (frame->kind == trace::EventKind::kCpuOp || !analysis::ModuleClass(name).empty())
-        out->call_chain.emplace_back(name);
+    std::vector<std::string> chain;  // innermost first
+    for (const analysis::ChainTree::Frame& frame : frames) {
+      if (chain.size() == kChainMax) break;
+      if (frame.kind == trace::EventKind::kCpuOp || !analysis::ModuleClass(frame.name).empty())
+        chain.emplace_back(frame.name);
     }
-    if (out->call_chain.size() > kChainMax)
-      out->call_chain.erase(out->call_chain.begin(), out->call_chain.end() - kChainMax);
+    out->call_chain.assign(std::make_move_iterator(chain.rbegin()),
+                           std::make_move_iterator(chain.rend()));
   }
 
   void Total() {

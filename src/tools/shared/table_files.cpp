@@ -20,7 +20,9 @@ Status WriteTables(const std::vector<Table>& tables, io::OutputFolder& folder,
   ParallelFor(tables.size() + 1, 0, [&](std::size_t piece) {
     if (piece > 0) {
       const Table& table = tables[piece - 1];
-      paths[piece - 1] = folder.Write(table.name + ".csv", output::ToCsv(table, formulas));
+      paths[piece - 1] = folder.Write(table.name + ".csv", [&](const io::AddText& add) {
+        output::WriteCsv(table, formulas, add);
+      });
     } else if (book) {
       made_book = output::WriteXlsx(tables, book_folder.PathFor(book_name));
     }
