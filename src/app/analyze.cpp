@@ -7,6 +7,7 @@
 #include <vector>
 
 #include <fmt/format.h>
+#include <malloc.h>
 #include <unistd.h>
 
 #include "app/commands.h"
@@ -275,6 +276,13 @@ std::string ForPerson(const std::string& summary, const Request& request,
   return text + "To look at: " + page;
 }
 
+// What a step leaves free is the next one's, up to here: beyond it keeping it costs more memory
+// than asking the system again costs time.
+void GiveBackMuch() {
+  constexpr std::size_t kFreeMax = std::size_t{64} << 20;
+  if (::mallinfo2().fordblks > kFreeMax) ::malloc_trim(0);
+}
+
 }  // namespace
 
 int Analyze(Arguments arguments) {
@@ -294,6 +302,7 @@ int Analyze(Arguments arguments) {
     mcp::ToolReply reply;
     const int code = RunTool(tool, ArgumentsOf(tool, steps[i], request), &reply);
     if (code != kExitOk) return code;
+    GiveBackMuch();
     // How it goes on is for whoever watches; the answer alone is the output.
     if (watched) fmt::print(stderr, "[{}/{}] {}\n", i + 1, steps.size(), steps[i].tool);
     answers.emplace_back(steps[i].tool, std::move(reply.structured));

@@ -1,6 +1,7 @@
 #include "findings/one/ops_tables.h"
 
 #include <algorithm>
+#include <iterator>
 
 #include "analysis/tables/unified_table.h"
 #include "analysis/tables/work_tables.h"
@@ -47,8 +48,13 @@ Result<std::map<std::string, Table>> OpsTables(const session::LoadedTrace& recor
       table.columns = all.columns;
       table.columns.insert(table.columns.end(), {"enhanced_category", "display_name"});
     }
-    row.insert(row.end(), {key, category.empty() ? std::string("Other") : category});
-    table.rows.push_back(std::move(row));
+    // A row that is lengthened in place would take twice what it needs.
+    std::vector<Cell>& cells = table.rows.emplace_back();
+    cells.reserve(row.size() + 2);
+    std::move(row.begin(), row.end(), std::back_inserter(cells));
+    cells.emplace_back(key);
+    cells.emplace_back(category.empty() ? std::string("Other") : category);
+    row = {};
   }
   return out;
 }

@@ -98,7 +98,7 @@ class Writer {
 
  private:
   struct Content {
-    std::string text;
+    std::function<void(const io::AddText&)> write;  // once
     std::uint64_t rows = 1;
   };
   struct File {
@@ -122,14 +122,23 @@ class Writer {
   Result<FileLink> Write(const File& file, Job& job) {
     JV_TRY(job.Check());
     const Content content = file.make();
-    JV_ASSIGN(std::string path, folder_.Write(file.name, content.text));
+    JV_ASSIGN(std::string path, folder_.Write(file.name, content.write));
     return FileLink{std::move(path), file.role, content.rows};
   }
 
-  static Content Text(const Json& json, std::uint64_t rows = 1) {
-    return {json.dump(1, ' ', Json::BadUtf8::kReplace) + "\n", rows};
+  static Content Text(std::string text, std::uint64_t rows) {
+    return {[text = std::move(text)](const io::AddText& add) { add(text); }, rows};
   }
-  static Content Csv(const Table& table) { return {output::ToCsv(table), table.rows.size()}; }
+  static Content Text(const Json& json, std::uint64_t rows = 1) {
+    return Text(json.dump(1, ' ', Json::BadUtf8::kReplace) + "\n", rows);
+  }
+  static Content Csv(Table table) {
+    const std::uint64_t rows = table.rows.size();
+    return {[table = std::move(table)](const io::AddText& add) {
+              output::WriteCsv(table, output::CsvFormulas::kQuoted, add);
+            },
+            rows};
+  }
 
   void Add(std::string name, std::string role, std::function<Content()> make) {
     files_.push_back({std::move(name), std::move(role), std::move(make)});
@@ -168,7 +177,7 @@ class Writer {
     Add("metadata/condensed_op_info.csv", "ops with shapes",
         [this] { return Csv(CondensedOps(in_)); });
     Add("metadata/nn_modules.txt", "module classes", [this] {
-      return Content{Lines(in_.workload.module_classes), in_.workload.module_classes.size()};
+      return Text(Lines(in_.workload.module_classes), in_.workload.module_classes.size());
     });
     Add("metadata/trace_quality.json", "what limits statements about this trace",
         [this] { return Text(formats::QualityJson(in_), in_.quality.size()); });
@@ -184,8 +193,9 @@ class Writer {
   void QueueCategory(const CategoryAnalysis& category) {
     const std::string base = "category_data/" + category.key;
     Add(base + "_ops.csv", category.key + " operations", [this, &category] {
+      // Nobody else asks for it, and it is large: it goes with its file.
       const auto table = ops_.find(category.key);
-      return Csv(table == ops_.end() ? Table() : table->second);
+      return Csv(table == ops_.end() ? Table() : std::move(table->second));
     });
     Add(base + "_metrics.json", category.key + " metrics and findings", [&category] {
       return Text(formats::CategoryMetricsJson(category), category.operations.size());
