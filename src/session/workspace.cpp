@@ -1,6 +1,7 @@
 #include "session/workspace.h"
 
 #include <algorithm>
+#include <atomic>
 #include <exception>
 #include <new>
 #include <system_error>
@@ -43,6 +44,21 @@ class Unlocked {
 
  private:
   std::unique_lock<std::mutex>& lock_;
+};
+
+// What a dropped trace leaves behind are small pieces all over the heaps of the threads that made
+// them, which keep them until they are told. The heaps are the process's, and so is this.
+std::atomic<bool> heap_has_dropped = false;
+
+// Tells them once its block is left and no lock is held: it takes milliseconds.
+class GiveBackDropped {
+ public:
+  GiveBackDropped() = default;
+  GiveBackDropped(const GiveBackDropped&) = delete;
+  GiveBackDropped& operator=(const GiveBackDropped&) = delete;
+  ~GiveBackDropped() {
+    if (heap_has_dropped.exchange(false)) ::malloc_trim(0);
+  }
 };
 
 }  // namespace
@@ -141,6 +157,7 @@ Result<std::shared_ptr<const LoadedTrace>> Workspace::Open(const std::string& tr
 }
 
 Result<Opened> Workspace::Open(const std::string& trace, Job& job, const OpenOptions& options) {
+  const GiveBackDropped give_back;
   Lock lock(mutex_);
   JV_ASSIGN(const std::string given, PathOf(trace));
   io::InputFile file;
@@ -259,6 +276,7 @@ Result<std::shared_ptr<const LoadedTrace>> Workspace::LoadWithCapture(
 // The thread of a load. Those that it starts are as urgent as itself.
 void Workspace::Run(const LoadPtr& load) {
   if (options_.loads_give_way) GiveWay();
+  const GiveBackDropped give_back;
   Lock lock(mutex_);
   while (busy_ >= options_.loads_max && !load->job.stopped())
     changed_.wait_for(lock, kLookEvery);
@@ -327,7 +345,6 @@ void Workspace::KeepWithinMemory(const LoadedTrace& asked_for) {
   std::uint64_t total = 0;
   for (const auto& [other, entry] : entries_)
     total += entry.trace ? entry.trace->MemoryBytes() : 0;
-  bool dropped = false;
   while (total > options_.memory_bytes_max) {
     Entry* oldest = nullptr;
     for (auto& [other, entry] : entries_) {
@@ -337,10 +354,8 @@ void Workspace::KeepWithinMemory(const LoadedTrace& asked_for) {
     if (oldest == nullptr) break;
     total -= std::min<std::uint64_t>(total, oldest->trace->MemoryBytes());
     oldest->trace.reset();
-    dropped = true;
+    heap_has_dropped = true;
   }
-  // What a trace leaves behind are small pieces all over the heaps of the threads that made them.
-  if (dropped) ::malloc_trim(0);
   if (total <= options_.memory_bytes_max) return;
   const std::uint64_t beyond = total - options_.memory_bytes_max;
   const std::uint64_t derived = asked_for.derived().MemoryBytes();

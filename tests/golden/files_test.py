@@ -14,6 +14,9 @@ import unittest
 sys.path.insert(0, str(pathlib.Path(__file__).parent))
 import program  # noqa: E402
 
+sys.path.insert(0, str(program.SOURCE / "tests" / "bench"))
+import hostile_shapes  # noqa: E402
+
 ROOT = pathlib.Path(os.environ.get("JARVIS_SOURCE_DIR", pathlib.Path(__file__).parents[2]))
 SCHEMAS = ROOT / "tools_schema" / "files"
 DATA = pathlib.Path(os.environ.get("JARVIS_TEST_DATA", ROOT.parent / "shared"))
@@ -163,6 +166,46 @@ class Files(unittest.TestCase):
 
     def findings_of(self, files):
         return files["priority_data.json"]["findings"]
+
+
+class ManyShapes(Files):
+    """Of hundreds of shapes files and reports list those with the most time, tables have all."""
+    SHAPES, LISTED = 260, 200
+
+    def test_lists_are_cut_and_say_so(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        trace = pathlib.Path(folder.name) / "dims.json"
+        hostile_shapes.write("dims", self.SHAPES, str(trace))
+        files = self.write(trace)
+        self.check(files)
+        metrics = files["category_data/gemm_metrics.json"]
+        left = metrics["operations_left_out"]
+        self.assertEqual(len(metrics["operations"]), self.LISTED)
+        self.assertEqual(left["count"], self.SHAPES - self.LISTED)
+        listed_ms = sum(operation["time_ms"] for operation in metrics["operations"])
+        self.assertAlmostEqual(listed_ms + left["time_ms"], metrics["total_time_ms"], places=3)
+        with open(self.out / left["file"], newline="", encoding="utf-8") as file:
+            self.assertEqual(len(list(csv.DictReader(file))), self.SHAPES)
+        cut = [f for f in self.findings_of(files) if f["member_count"] > self.LISTED]
+        self.assertTrue(cut)
+        for finding in cut:
+            self.assertEqual(len(finding["members"]), self.LISTED)
+        twins = {twin["finding"]: twin for twin in files["category_findings/gemm_findings.json"]}
+        self.assertEqual(twins[cut[0]["id"]]["member_count"], cut[0]["member_count"])
+        report = (self.out / "analysis.md").read_text(encoding="utf-8")
+        self.assertIn(f"The first {self.LISTED} of {cut[0]['member_count']} are shown; "
+                      "`category_data/gemm_ops.csv` has all.", report)
+        self.assertLess(report.count("\n| `aten::mm`"), 3 * self.LISTED)
+        answer = program.ask("validate", trace=str(trace), output_dir=str(self.out))
+        self.assertEqual(answer["rows"], [])
+
+    def test_without_drafts(self):
+        answer = program.ask("category_filter", trace=str(program.EXAMPLE), output_dir=str(self.out),
+                             drafts=False)
+        self.assertIn("Wrote", answer["summary"])
+        self.assertTrue((self.out / "priority_data.json").exists())
+        self.assertEqual(list(self.out.rglob("*.md")) + list(self.out.rglob("*.html")), [])
 
 
 class Planted(Files):

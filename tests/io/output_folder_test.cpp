@@ -70,6 +70,24 @@ TEST_CASE("our own files are replaced, others are not") {
   REQUIRE(place.Run("a.csv", "newer").has_value());  // ours again
 }
 
+TEST_CASE("a file in pieces is the same file, and ours") {
+  const OutputPlace place;
+  for (int run = 0; run < 2; ++run) {
+    const auto folder = place.Open();
+    REQUIRE(folder->Claim({"a.csv"}, false).has_value());
+    const auto written = folder->Write("a.csv", [&](const AddText& add) {
+      add("first,");
+      add("");
+      add("second");
+    });
+    REQUIRE(written.has_value());
+    CHECK(place.Text("out/a.csv") == "first,second");
+    REQUIRE(folder->Commit().has_value());
+  }
+  place.Write("out/a.csv", "first,secomd");
+  CHECK_FALSE(place.Run("a.csv", "x").has_value());  // the user's now
+}
+
 TEST_CASE("nothing is written if one file is in the way") {
   const OutputPlace place;
   fs::create_directory(place / "out");

@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <string>
@@ -27,6 +28,24 @@ TEST_CASE("cells in a CSV file") {
         "\"('c10::Half', '')\",\"cr\rhere\",\n");
   CHECK(ToCsv(Table{"empty", {}, {}}) == "\n");
   CHECK(ToCsv(Table{"header", {"a", "b"}, {}}) == "a,b\n");
+}
+
+TEST_CASE("a table in pieces is the same file") {
+  Table table{"t", {"number", "text"}, {}};
+  for (std::int64_t i = 0; i < 20'000; ++i)
+    table.rows.push_back({i, "a text, and a long one for its place " + std::to_string(i)});
+  std::string joined;
+  std::size_t pieces = 0;
+  std::size_t longest = 0;
+  WriteCsv(table, CsvFormulas::kQuoted, [&](std::string_view piece) {
+    joined += piece;
+    longest = std::max(longest, piece.size());
+    ++pieces;
+  });
+  CHECK(pieces > 2);
+  CHECK(longest < joined.size() / 2);
+  CHECK(joined == ToCsv(table));
+  CHECK(joined.ends_with(",\"a text, and a long one for its place 19999\"\n"));
 }
 
 TEST_CASE("texts that a spreadsheet would evaluate are quoted, numbers and signs are not") {

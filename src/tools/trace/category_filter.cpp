@@ -82,7 +82,6 @@ Result<Answer> CategoryFilter(session::Workspace& workspace, const Json& argumen
                     {{"trace", one.trace->id()}, {"category", first}},
                     "findings of the largest category"}};
   }
-  // Under --read-only the argument is none.
   if (writes && arguments.value("drafts", true))
     JV_TRY(WriteDrafts(workspace, own, arguments, directory, job));
   return answer;
