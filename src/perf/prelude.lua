@@ -7,7 +7,8 @@
 -- are exact integers where the trace has integers; costs (FLOPs, bytes) are computed in doubles, so
 -- that no product can wrap around.
 local host, setmetatable, getmetatable, error, pcall, rawget, load, type, next, tostring, math = ...
-local is_integer = function(v) return math.type(v) == "integer" end
+local math_type = math.type
+local is_integer = function(v) return math_type(v) == "integer" end
 -- A value in a message. Never an address: the same input gives the same text.
 local function shown(v)
   if type(v) == "table" then return (getmetatable(v) or {}).__name or "table" end
@@ -145,6 +146,8 @@ end
 local exact = 2 ^ 53
 -- Number of elements of a shape; of [] it is 1.
 local function el(shape)
+  local known = host.elements(shape)
+  if known ~= nil then return known end
   need_sequence(shape, "the number of elements")
   local product = 1.0
   for i = 0, shape.n - 1 do
@@ -418,7 +421,7 @@ local words = {
 
 -- Numbers as doubles, deep in sequences too: what costs are computed from.
 local function floated(v)
-  if is_integer(v) then return v + 0.0 end
+  if math_type(v) ~= nil then return v * 1.0 end
   if is_sequence(v) then
     local out = {n = v.n}
     for i = 0, v.n - 1 do out[i] = floated(v[i]) end
@@ -430,14 +433,23 @@ local float_words = {}
 for k, v in next, words do float_words[k] = v end
 for _, k in next, {"el", "ceildiv", "idiv", "trunc", "floor", "ceil", "int", "int_or", "product", "distinct"} do
   local f = words[k]
-  float_words[k] = function(...) return floated(f(...)) end
+  float_words[k] = function(...)
+    local v = f(...)
+    return math_type(v) ~= nil and v * 1.0 or floated(v)
+  end
 end
 
 -- Rows --------------------------------------------------------------------------------------------
 local rows = {}
 -- texts: quantity -> expression; lists: name -> sequence of "key", "key?" or "key=expression".
 local function define(model, texts, lists)
-  local row = {model = model, texts = texts, lists = lists, compiled = {}, parameters = {}, entries = {}}
+  local row = {model = model, texts = texts, lists = lists, compiled = {}, parameters = {}, entries = {}, functions = {}}
+  -- Nobody has looked at the rows of others: theirs may go on behind a function's end.
+  if host.trusted() then
+    for key, text in next, texts do
+      if host.starts(text, "function(") then row.functions[key] = true end
+    end
+  end
   for name, list_of in next, lists do
     local entries = {n = list_of.n}
     for i = 0, list_of.n - 1 do
@@ -465,46 +477,53 @@ local function definition(row, key)
   return f
 end
 
--- What a call brings: dims, types, strides, text, kernels, name, extra(key), forward...
-local function input(box, key)
-  local call = box.call
-  if key == "forward" then return box.forward_of() end
-  if key == "extra" then return function(name) return host.extra(call, name) end end
-  return host.input(call, key)
-end
-
 -- A box is where the quantities of a row are evaluated: of one call at a time, and of the next one
 -- when it is given back, as making it costs more than most calls. env is what expressions see: it
 -- is empty, so that they can write nothing, and shows what the cache knows; the cache evaluates what
--- it does not know.
+-- it does not know. A quantity that is a function reads env when it is called, so that it is the
+-- same for every call and stays.
 local take, give_back
-local function new_box(row, costs)
+local function new_box(row, costs, for_given)
   local library = costs and float_words or words
   local texts, compiled, parameters = row.texts, row.compiled, row.parameters
-  local cache, busy, touched = {}, {}, {}
-  local box = {row = row, for_costs = costs, cache = cache, busy = busy, touched = touched, count = 0}
+  local stays = not for_given and row.functions or {}
+  local cache, busy, touched, count = {}, {}, {}, 0
+  -- base: the env of the parameters, when this box is for costs.
+  local call, base, given, forward, forward_costs
+  local env = setmetatable({}, {
+    __index = cache,
+    __newindex = function() fail("a value cannot be changed") end,
+  })
   for word, v in next, library do
     if texts[word] == nil and not parameters[word] then cache[word] = v end
   end
   -- The forward call's own quantities.
-  function box.forward_of()
-    if box.forward == nil then
-      local model, handle = host.forward(box.call)
+  local function forward_of()
+    if forward == nil then
+      local model, handle = host.forward(call)
       if model == nil then fail("its forward call is not known") end
-      box.forward = take(rows[model], handle)
-      if costs then box.forward_costs = take(rows[model], handle, box.forward.env) end
+      forward = take(rows[model], handle)
+      if costs then forward_costs = take(rows[model], handle, forward.env) end
     end
-    return (box.forward_costs or box.forward).env
+    return (forward_costs or forward).env
   end
-  box.env = setmetatable({}, {
-    __index = cache,
-    __newindex = function() fail("a value cannot be changed") end,
-  })
+  -- What a call brings: dims, types, strides, text, kernels, name, extra(key), forward...
+  local function input(key)
+    if type(key) ~= "string" then error({kind = "broken", why = "a quantity has a name"}, 0) end
+    if key == "forward" then return forward_of() end
+    if key == "extra" then
+      local of = call
+      return function(name) return host.extra(of, name) end
+    end
+    local v = host.input(call, key)
+    if v == nil then error({kind = "broken", why = "no quantity " .. key .. " in " .. row.model}, 0) end
+    return v
+  end
   setmetatable(cache, {__index = function(_, key)
-    local base, given = box.base, box.given  -- base: the parameters, when this box is for costs
     local v
     if given ~= nil then v = host.given(given, key) end
-    if v ~= nil then v = base and floated(v) or v
+    if v ~= nil then
+      if base ~= nil then v = floated(v) end
     elseif base ~= nil and parameters[key] then
       v = floated(base[key])
     else
@@ -513,52 +532,58 @@ local function new_box(row, costs)
       if f ~= nil then
         if busy[key] then error({kind = "broken", why = row.model .. "." .. key .. " depends on itself"}, 0) end
         busy[key] = true
-        v = f(box.env)
+        v = f(env)
         busy[key] = nil
+        if stays[key] then
+          cache[key] = v
+          return v
+        end
       else
         v = library[key]
         if v == nil then
-          if type(key) ~= "string" then error({kind = "broken", why = "a quantity has a name"}, 0) end
-          v = input(box, key)
-          if v == nil then error({kind = "broken", why = "no quantity " .. key .. " in " .. row.model}, 0) end
+          v = input(key)
           if base ~= nil then v = floated(v) end
         end
       end
     end
     if v == nil then fail(key .. " has no value") end
     cache[key] = v
-    local count = box.count + 1
-    box.count = count
+    count = count + 1
     touched[count] = key
     return v
   end})
+  local box = {row = row, env = env, free = costs and "free_costs" or "free"}
+  if for_given then box.free = box.free .. "_given" end
+  function box.open(of, parameters_env, values) call, base, given = of, parameters_env, values end
+  function box.close()
+    for i = 1, count do cache[touched[i]] = nil end
+    count = 0
+    for key in next, busy do busy[key] = nil end
+    if forward_costs ~= nil then give_back(forward_costs) end
+    if forward ~= nil then give_back(forward) end
+    call, base, given, forward, forward_costs = nil, nil, nil, nil, nil
+  end
   return box
 end
 
 -- base: the env of the parameters, for a box of costs. given: a handle of values that stand in for
--- the row's own quantities, or nil.
+-- the row's own quantities, or nil; those may be any, functions among them.
 function take(row, call, base, given)
   local costs = base ~= nil
   local free = costs and "free_costs" or "free"
+  if given ~= nil then free = free .. "_given" end
   local box = row[free]
   if box == nil then
-    box = new_box(row, costs)
+    box = new_box(row, costs, given ~= nil)
   else
     row[free] = box.next
   end
-  box.call, box.base, box.given = call, base, given
+  box.open(call, base, given)
   return box
 end
 function give_back(box)
-  local cache, busy, touched = box.cache, box.busy, box.touched
-  for i = 1, box.count do cache[touched[i]] = nil end
-  box.count = 0
-  for key in next, busy do busy[key] = nil end
-  if box.forward_costs ~= nil then give_back(box.forward_costs) end
-  if box.forward ~= nil then give_back(box.forward) end
-  box.call, box.base, box.given, box.forward, box.forward_costs = nil, nil, nil, nil, nil
-  local row = box.row
-  local free = box.for_costs and "free_costs" or "free"
+  box.close()
+  local row, free = box.row, box.free
   box.next = row[free]
   row[free] = box
 end

@@ -78,6 +78,8 @@ ModelSet::Sandbox::Sandbox(const ModelRows& rows)
                                 {"sequences", &Sequences},
                                 {"is_sequence", &IsSequence},
                                 {"has", &Has},
+                                {"elements", &Elements},
+                                {"trusted", &Trusted},
                                 {nullptr, nullptr}};
   luaL_newlib(lua_, kHost);
   // The functions of the standard library that the prelude uses; none of them stays reachable.

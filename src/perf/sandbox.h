@@ -68,6 +68,8 @@ class ModelSet::Sandbox {
   static int Sequences(lua_State* lua);
   static int IsSequence(lua_State* lua);
   static int Has(lua_State* lua);
+  static int Elements(lua_State* lua);
+  static int Trusted(lua_State* lua);
   static int Int(lua_State* lua);
   static int Float(lua_State* lua);
   static int Ints(lua_State* lua);

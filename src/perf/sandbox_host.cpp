@@ -1,4 +1,6 @@
 // What prelude.lua calls: the arguments of a call, and texts.
+#include <cmath>
+
 #include <fmt/format.h>
 
 #include "perf/sandbox.h"
@@ -34,6 +36,35 @@ int ModelSet::Sandbox::Has(lua_State* lua) {
     has = lua_compare(lua, 2, 3, LUA_OPLT) != 0;
   }
   lua_pushboolean(lua, has ? 1 : 0);
+  return 1;
+}
+
+// elements(shape): how many, or nil where that is not a plain matter: the prelude says why.
+int ModelSet::Sandbox::Elements(lua_State* lua) {
+  constexpr double kExact = 9007199254740992.0;  // 2^53
+  lua_settop(lua, 1);
+  if (!Self(lua).IsSequenceAt(1)) return 0;
+  lua_pushliteral(lua, "n");
+  lua_rawget(lua, 1);
+  if (lua_isinteger(lua, 2) == 0) return 0;
+  const lua_Integer size = lua_tointeger(lua, 2);
+  double product = 1;
+  for (lua_Integer i = 0; i < size; ++i) {
+    if (lua_rawgeti(lua, 1, i) != LUA_TNUMBER) return 0;
+    const double dimension = lua_tonumber(lua, -1);
+    // Not for what is not a number either.
+    if (!(dimension >= 0 && std::fmod(dimension, 1.0) == 0)) return 0;
+    product *= dimension;
+    lua_settop(lua, 2);
+  }
+  if (!(product <= kExact)) return 0;
+  lua_pushinteger(lua, static_cast<lua_Integer>(product));
+  return 1;
+}
+
+// trusted(): the rows are ours.
+int ModelSet::Sandbox::Trusted(lua_State* lua) {
+  lua_pushboolean(lua, Self(lua).rows_.trusted() ? 1 : 0);
   return 1;
 }
 

@@ -15,150 +15,13 @@
 
 #include "analysis/attribution/attribution.h"
 #include "analysis/simulation/path_shares.h"
+#include "analysis/simulation_machine.h"
 #include "io/byte_source.h"
-#include "support/trace_builder.h"
 #include "trace/reader.h"
 #include "tree/build.h"
 
 namespace jarvis::analysis {
 namespace {
-
-using testing::Load;
-using testing::Loaded;
-using testing::TraceText;
-
-// What a machine does, in microseconds.
-constexpr double kCall = 4;       // a call that does not wait
-constexpr double kLatency = 8;    // from the begin of a launch to the start of its work
-constexpr double kGap = 1;        // between works of a stream
-constexpr double kReturnLag = 8;  // from the end of the awaited work to the return of the call
-constexpr double kEventLag = 3;   // from the end of the awaited work to the start on another stream
-constexpr int kMain = 100;
-constexpr int kBackward = 101;
-
-// Runs a program as a machine would and records it. Host work is one op every 40 us, so that the
-// host is never silent unless it waits.
-class Machine {
- public:
-  Machine& On(int thread) {
-    thread_ = thread;
-    text_.Thread(100, thread);
-    return *this;
-  }
-  Machine& Host(double us, const char* op = "aten::op") {
-    for (double left = us; left > 0; left -= 40) {
-      const double piece = std::min(left, 40.0);
-      text_.Op(op, now(), piece);
-      now() += piece;
-    }
-    return *this;
-  }
-  Machine& Launch(const std::string& name, double us, int stream = 7) {
-    const double begin = now();
-    const double start = std::max({begin + kLatency, free_[stream], event_[stream]});
-    double end = begin + kCall;
-    starts_.push_back(start);
-    if (starts_.size() > queue) end = std::max(end, starts_[starts_.size() - 1 - queue] + 4);
-    text_.Runtime("cudaLaunchKernel", begin, end - begin, ++correlation_);
-    text_.Kernel(name, start, us, correlation_, stream);
-    free_[stream] = start + us + kGap;
-    event_[stream] = 0;
-    now() = end;
-    return *this;
-  }
-  Machine& Upload(double us) {
-    const double begin = now();
-    const double start = std::max(begin + kLatency, free_[7]);
-    text_.Runtime("cudaMemcpyAsync", begin, start + us + kReturnLag - begin, ++correlation_);
-    text_.Memcpy("Memcpy HtoD (Pageable -> Device)", start, us, correlation_);
-    free_[7] = start + us + kGap;
-    now() = start + us + kReturnLag;
-    return *this;
-  }
-  Machine& Sync() {
-    const double begin = now();
-    const double end = std::max(begin + kCall, EndOfAll() + kReturnLag);
-    text_.Runtime("cudaDeviceSynchronize", begin, end - begin, ++correlation_);
-    now() = end;
-    return *this;
-  }
-  // Waits as Sync does, but no call shows it.
-  Machine& WaitUnseen() {
-    now() = std::max(now(), EndOfAll() + kReturnLag);
-    return *this;
-  }
-  // `stream` waits for what is on `other` by now.
-  Machine& StreamWait(int stream, int other) {
-    text_.Runtime("cudaStreamWaitEvent", now(), 2, ++correlation_);
-    event_[stream] = free_[other] - kGap + kEventLag;
-    now() += 2;
-    return *this;
-  }
-  Machine& HandOver(int to) {
-    const double done = now();
-    On(to);
-    now() = std::max(now(), done + 60);
-    return *this;
-  }
-  Loaded Recorded() const { return Load(text_); }
-  double Wall() const {
-    double wall = EndOfAll();
-    for (const auto& [thread, time] : now_)
-      wall = std::max(wall, time);
-    return wall;
-  }
-
-  std::size_t queue = std::numeric_limits<std::size_t>::max();  // launches that fit
-
- private:
-  double& now() { return now_[thread_]; }
-  double EndOfAll() const {
-    double end = 0;
-    for (const auto& [stream, free] : free_)
-      end = std::max(end, free - kGap);
-    return end;
-  }
-
-  TraceText text_;
-  int thread_ = kMain;
-  std::map<int, double> now_;
-  std::map<int, double> free_;   // when a stream can start the next work
-  std::map<int, double> event_;  // when what a stream was told to wait for lets it
-  std::vector<double> starts_;
-  std::int64_t correlation_ = 0;
-};
-
-Simulation SimulationOf(const Loaded& loaded) {
-  Job job;
-  auto simulation = Simulation::Make(loaded.events(), loaded.tree, job);
-  REQUIRE(simulation.has_value());
-  return std::move(*simulation);
-}
-
-std::vector<trace::EventIndex> GpuWorkNamed(const Loaded& loaded, std::string_view name) {
-  std::vector<trace::EventIndex> found;
-  for (trace::EventIndex e = 0; e < loaded.events().size(); ++e) {
-    if (trace::IsGpuWork(loaded.events()[e].kind) && loaded.events().name(e) == name)
-      found.push_back(e);
-  }
-  return found;
-}
-
-Change Scaled(const Loaded& loaded, std::string_view name, double factor) {
-  return ScaleGpu{GpuWorkNamed(loaded, name), {factor}};
-}
-Change HostScaled(double factor) {
-  return ScaleHost{{{kAllTracks, 0, 1'000'000'000'000}}, factor, false};
-}
-
-double SavedMs(const Simulation& simulation, Change change) {
-  const std::vector<Change> changes = {std::move(change)};
-  const Outcome outcome = simulation.WhatIf(changes);
-  CHECK(outcome.low_ms <= outcome.saved_ms);
-  CHECK(outcome.saved_ms <= outcome.high_ms);
-  CHECK(outcome.before_ms - outcome.after_ms == doctest::Approx(outcome.saved_ms));
-  return outcome.saved_ms;
-}
 
 constexpr double kMicro = 0.001;  // ms
 
@@ -209,48 +72,6 @@ TEST_CASE("a step bound by the host: kernels hardly count, and do once the host 
   CHECK(simulation.WhatIf(lists[0]).saved_ms == doctest::Approx(0.207));
   CHECK(simulation.WhatIf(lists[1]).saved_ms == doctest::Approx(0.045));
   CHECK(in_order_ms[1] == doctest::Approx(0.45));
-  // What is done already need not be done again for each question.
-  DoneChanges done = simulation.Done({});
-  CHECK(simulation.SavedAfter(done, lists) ==
-        std::vector<double>{simulation.WhatIf(lists[0]).saved_ms,
-                            simulation.WhatIf(lists[1]).saved_ms});
-  simulation.Do(lists[0], &done);
-  CHECK(simulation.SavedAfter(done, {&lists[1], 1})[0] == in_order_ms[1]);
-  const GivenChanges given = simulation.Given(lists[0]);
-  CHECK(simulation.Done(given).delays == done.delays);
-  CHECK(simulation.Done(given).wall_us == done.wall_us);
-  CHECK(given.MemoryBytes() > sizeof(Change));
-  // A part of an answer is that of the whole.
-  for (const GivenChanges& before : {GivenChanges(), given}) {
-    const Outcome whole = simulation.WhatIf(before, lists[1]);
-    CHECK(simulation.Saved(before, lists[1]) == whole.saved_ms);
-    CHECK(simulation.Removed(before, lists[1]).gpu_ms == whole.gpu_ms);
-    CHECK(simulation.Removed(before, lists[1]).host_ms == whole.host_ms);
-  }
-}
-
-TEST_CASE("stretches of the host may come in any order and lie anywhere") {
-  Machine machine;
-  for (int i = 0; i < 200; ++i)
-    machine.Host(100).Launch("k", 5);
-  machine.Sync();
-  const Simulation simulation = SimulationOf(machine.Recorded());
-  // Of each hundred microseconds the half; before the first and after the last nothing.
-  std::vector<HostStretch> stretches = {{kAllTracks, -500'000, -1000}};
-  for (int i = 0; i < 200; ++i) {
-    const std::int64_t begin = std::int64_t{i} * 104'000;
-    stretches.push_back({kAllTracks, begin + 20'000, begin + 70'000});
-  }
-  stretches.push_back({kAllTracks, 1'000'000'000, 2'000'000'000});
-  const double in_order = SavedMs(simulation, ScaleHost{stretches, 0, false});
-  CHECK(in_order == doctest::Approx(200 * 0.05).epsilon(0.01));
-  std::reverse(stretches.begin(), stretches.end());
-  CHECK(SavedMs(simulation, ScaleHost{stretches, 0, false}) == doctest::Approx(in_order));
-  // A step of 77 goes through all of 202.
-  std::vector<HostStretch> mixed;
-  for (std::size_t i = 0; i < stretches.size(); ++i)
-    mixed.push_back(stretches[i * 77 % stretches.size()]);
-  CHECK(SavedMs(simulation, ScaleHost{mixed, 0, false}) == doctest::Approx(in_order));
 }
 
 TEST_CASE("the critical path by the modules around it") {

@@ -1,0 +1,66 @@
+// Parts of an answer are those of the whole, and what is done already need not be done again.
+#include <algorithm>
+#include <vector>
+
+#include <doctest/doctest.h>
+
+#include "analysis/simulation_machine.h"
+
+namespace jarvis::analysis {
+namespace {
+
+TEST_CASE("questions beyond what is done already") {
+  Machine machine;
+  for (int i = 0; i < 10; ++i)
+    machine.Host(100).Launch("k", 90);
+  machine.Sync();
+  const Loaded loaded = machine.Recorded();
+  const Simulation simulation = SimulationOf(loaded);
+  const std::vector<std::vector<Change>> lists = {{HostScaled(0.1)}, {Scaled(loaded, "k", 0.5)}};
+  const std::vector<double> in_order_ms = simulation.SavedInOrder(lists);
+  DoneChanges done = simulation.Done({});
+  CHECK(simulation.SavedAfter(done, lists) ==
+        std::vector<double>{simulation.WhatIf(lists[0]).saved_ms,
+                            simulation.WhatIf(lists[1]).saved_ms});
+  simulation.Do(lists[0], &done);
+  CHECK(simulation.SavedAfter(done, {&lists[1], 1})[0] == in_order_ms[1]);
+  const GivenChanges given = simulation.Given(lists[0]);
+  CHECK(simulation.Done(given).delays == done.delays);
+  CHECK(simulation.Done(given).wall_us == done.wall_us);
+  CHECK(given.MemoryBytes() > sizeof(Change));
+  // A part of an answer is that of the whole.
+  for (const GivenChanges& before : {GivenChanges(), given}) {
+    const Outcome whole = simulation.WhatIf(before, lists[1]);
+    CHECK(simulation.Saved(before, lists[1]) == whole.saved_ms);
+    CHECK(simulation.Removed(before, lists[1]).gpu_ms == whole.gpu_ms);
+    CHECK(simulation.Removed(before, lists[1]).host_ms == whole.host_ms);
+  }
+}
+
+TEST_CASE("stretches of the host may come in any order and lie anywhere") {
+  Machine machine;
+  for (int i = 0; i < 200; ++i)
+    machine.Host(100).Launch("k", 5);
+  machine.Sync();
+  const Loaded loaded = machine.Recorded();
+  const Simulation simulation = SimulationOf(loaded);
+  // Of each hundred microseconds the half; before the first and after the last nothing.
+  std::vector<HostStretch> stretches = {{kAllTracks, -500'000, -1000}};
+  for (int i = 0; i < 200; ++i) {
+    const std::int64_t begin = std::int64_t{i} * 104'000;
+    stretches.push_back({kAllTracks, begin + 20'000, begin + 70'000});
+  }
+  stretches.push_back({kAllTracks, 1'000'000'000, 2'000'000'000});
+  const double in_order = SavedMs(simulation, ScaleHost{stretches, 0, false});
+  CHECK(in_order == doctest::Approx(200 * 0.05).epsilon(0.01));
+  std::reverse(stretches.begin(), stretches.end());
+  CHECK(SavedMs(simulation, ScaleHost{stretches, 0, false}) == doctest::Approx(in_order));
+  // A step of 77 goes through all of 202.
+  std::vector<HostStretch> mixed;
+  for (std::size_t i = 0; i < stretches.size(); ++i)
+    mixed.push_back(stretches[i * 77 % stretches.size()]);
+  CHECK(SavedMs(simulation, ScaleHost{mixed, 0, false}) == doctest::Approx(in_order));
+}
+
+}  // namespace
+}  // namespace jarvis::analysis
