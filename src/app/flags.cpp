@@ -16,6 +16,9 @@ template <typename... Ts>
 struct Overloaded : Ts... {
   using Ts::operator()...;
 };
+// What the language says by itself, and clang 14 does not do.
+template <typename... Ts>
+Overloaded(Ts...) -> Overloaded<Ts...>;
 
 // "a,,b," has three items, one of them empty.
 std::vector<std::string> ItemsOf(std::string_view text) {
