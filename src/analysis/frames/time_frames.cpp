@@ -205,16 +205,20 @@ class FrameMaker {
     out.computation_ns = Length(computation);
     out.exposed_comm_ns = Length(communication);
     out.exposed_copy_ns = Length(copies);
-    TimeSet rest = Subtract({span}, sets_.all);
-    const auto take = [&rest](const TimeSet& what, std::int64_t* ns) {
-      TimeSet left = Subtract(rest, what);
+    // Of each set what lies in the span: there are as many spans as steps.
+    TimeSet rest = Subtract({span}, Within(sets_.all, span));
+    const auto take = [&](const TimeSet& what, std::int64_t* ns) {
+      TimeSet left = Subtract(rest, Within(what, span));
       *ns = Length(rest) - Length(left);
       rest = std::move(left);
     };
-    take(Shared(others_, lost_), &out.foreign_ns);
-    take(Shared(out_.unrecorded, lost_), &out.unrecorded_ns);
-    take(lost_, &out.ahead_ns);
-    take(Union(Joined(others_, out_.unrecorded)), &out.beside_ns);
+    const TimeSet others = Within(others_, span);
+    const TimeSet unrecorded = Within(out_.unrecorded, span);
+    const TimeSet lost = Within(lost_, span);
+    take(Shared(others, lost), &out.foreign_ns);
+    take(Shared(unrecorded, lost), &out.unrecorded_ns);
+    take(lost, &out.ahead_ns);
+    take(Union(Joined(others, unrecorded)), &out.beside_ns);
     if (!own_) {
       out.host_before_ns = Length(rest);
       return out;
