@@ -4,6 +4,7 @@
 #include <cstdio>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <fmt/format.h>
@@ -14,6 +15,7 @@
 #include "app/console.h"
 #include "app/exit_code.h"
 #include "app/flags.h"
+#include "app/load_flags.h"
 #include "app/terminal_text.h"
 #include "app/tool_run.h"
 #include "app/toolbox.h"
@@ -30,7 +32,8 @@ namespace {
 
 constexpr std::string_view kUsage =
     "usage: jarvis analyze TRACE [--output-dir DIR] [--platform NAME] [--reports LIST]\n"
-    "                      [--capture PATH] [--extension FILE] [--compare TRACE] [--overwrite]\n"
+    "                      [--steps 5-7] [--from MS] [--to MS] [--capture PATH]\n"
+    "                      [--extension FILE] [--compare TRACE] [--overwrite]\n"
     "\n"
     "Loads the trace, writes the tables (DIR/perf_report.xlsx, DIR/perf_report_csvs/*.csv), the\n"
     "category files (DIR/category_data/, DIR/metadata/), the findings (DIR/category_findings/,\n"
@@ -44,6 +47,9 @@ struct Request {
   std::string output_dir;  // empty: where the trace's files go by default
   std::string platform;    // empty: the trace's device
   std::string reports;     // empty: all
+  std::string steps;       // to read alone; empty: all
+  std::string from_ms;     // the part to read; empty: from the beginning
+  std::string to_ms;       // ... to the end
   std::string capture;     // of replayed GPU graphs; empty: beside the trace
   std::string extension;   // empty: none
   std::string reference;   // a second trace; empty: none
@@ -68,6 +74,13 @@ std::vector<Flag> AnalyzeFlags(Request* request) {
        "  --reports LIST    of fair (standalone_analysis_fair.md), rough\n"
        "                    (standalone_analysis_rough.md) and analysis (analysis.md); default: "
        "all\n"},
+      {{"--steps"},
+       &request->steps,
+       "  --steps 5-7       only these steps of the recording, by the profiler's numbers\n"},
+      {{"--from"},
+       &request->from_ms,
+       "  --from MS         only from this time on, in milliseconds since the first event\n"},
+      {{"--to"}, &request->to_ms, "  --to MS           only until this time\n"},
       {{"--capture"},
        &request->capture,
        "  --capture PATH    what was recorded while the GPU graphs that the trace replays were\n"
@@ -174,6 +187,22 @@ Json ArgumentsOf(const mcp::Tool& tool, Step step, const Request& request) {
   if (!request.extension.empty()) add("extension", request.extension);
   if (request.overwrite) add("overwrite", true);
   return std::move(step.arguments);
+}
+
+// Loads the part of the recording that is asked for; from then on it is the trace. An exit code.
+int LoadPart(const mcp::ToolSet& tools, Request* request) {
+  Json flags = Json::object();
+  for (const auto& [name, value] :
+       {std::pair("steps", request->steps), std::pair("from_ms", request->from_ms),
+        std::pair("to_ms", request->to_ms)}) {
+    if (!value.empty()) flags[name] = value;
+  }
+  if (flags.empty()) return kExitOk;
+  if (!request->capture.empty()) flags["capture"] = request->capture;
+  Json trace = request->trace;
+  const int code = LoadWithFlags(tools, flags, &trace);
+  if (code == kExitOk) request->trace = trace.get<std::string>();
+  return code;
 }
 
 // The answers of the steps, by tool.
@@ -292,6 +321,7 @@ int Analyze(Arguments arguments) {
   if (request.help) return Print(AnalyzeHelp()) ? kExitOk : kExitFailure;
   static_cast<void>(rpc::SignalWatcher::Block());
   Toolbox toolbox;
+  if (const int code = LoadPart(toolbox.tools, &request); code != kExitOk) return code;
   std::vector<Step> steps = StepsOf(request);
   Answers answers;
   // Of the reports, while the first tools answer and the tables are made.

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "app/commands.h"
+#include "app/load_flags.h"
 #include "app/tool_flags.h"
 #include "base/text.h"
 #include "mcp/closest_match.h"
@@ -95,13 +96,8 @@ std::string ToolHelp(const mcp::Tool& tool, std::string_view spelled) {
     text += name == "image" ? "  --image FILE\n      A picture of the answer, as PNG.\n"
                             : FlagHelp(schema, name, property);
   }
-  if (TakesCaptureOfLoad(schema)) text += "  --capture PATH\n      As of load_trace.\n";
-  return text + "  --json\n      Print the structured half of the answer, one line of JSON.\n";
-}
-
-bool TakesCaptureOfLoad(const Json& schema) {
-  const Json properties = schema.value("properties", Json::object());
-  return properties.contains("trace") && !properties.contains("capture");
+  return text + LoadFlagsHelp(schema) +
+         "  --json\n      Print the structured half of the answer, one line of JSON.\n";
 }
 
 std::string Unknown(std::string_view kind, std::string_view name,

@@ -13,10 +13,6 @@ std::string ProgramHelp(const mcp::ToolSet& tools);
 // `spelled`: what the command is called, if not by the tool's name.
 std::string ToolHelp(const mcp::Tool& tool, std::string_view spelled = {});
 
-// Whether a command of the tool takes --capture for the trace that it opens, which tools/call
-// leaves to load_trace.
-bool TakesCaptureOfLoad(const Json& schema);
-
 // "unknown tool lod_trace; did you mean load_trace?" `spelled`: the name in the form of the known
 // ones, if that differs.
 std::string Unknown(std::string_view kind, std::string_view name,

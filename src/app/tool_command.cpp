@@ -8,35 +8,13 @@
 #include "app/console.h"
 #include "app/exit_code.h"
 #include "app/help.h"
+#include "app/load_flags.h"
 #include "app/tool_flags.h"
 #include "app/tool_run.h"
 #include "app/toolbox.h"
 #include "rpc/signal_watcher.h"
 
 namespace jarvis::app {
-namespace {
-
-// The value of --capture, which is taken out of the words; empty: not given.
-std::string TakeCapture(std::vector<std::string_view>* words) {
-  constexpr std::string_view kFlag = "--capture";
-  for (auto word = words->begin(); word != words->end(); ++word) {
-    if (*word == "--") break;
-    if (word->starts_with(kFlag) && word->substr(kFlag.size()).starts_with("=")) {
-      std::string value(word->substr(kFlag.size() + 1));
-      words->erase(word);
-      return value;
-    }
-    if (*word == kFlag && word + 1 != words->end()) {
-      std::string value(word[1]);
-      words->erase(word, word + 2);
-      return value;
-    }
-  }
-  return "";
-}
-
-}  // namespace
-
 int RunToolCommand(std::string_view name, Arguments arguments) {
   static_cast<void>(rpc::SignalWatcher::Block());
   const Toolbox toolbox;
@@ -48,17 +26,14 @@ int RunToolCommand(std::string_view name, Arguments arguments) {
     return UsageError(Unknown("command", name, known));
   }
   std::vector<std::string_view> words(arguments.begin(), arguments.end());
-  // A capture that load_trace is told counts for whoever asks of the trace after it.
-  const std::string capture =
-      TakesCaptureOfLoad(tool->input_schema()) ? TakeCapture(&words) : std::string();
-  const auto flags = ParseToolFlags(tool->input_schema(), words);
+  const Json load = TakeLoadFlags(tool->input_schema(), &words);
+  auto flags = ParseToolFlags(tool->input_schema(), words);
   if (!flags) return UsageError(flags.error().message, "jarvis " + tool->name + " --help");
   if (flags->help) return Print(ToolHelp(*tool)) ? kExitOk : kExitFailure;
-  if (!capture.empty()) {
-    if (!flags->arguments.contains("trace")) return UsageError("--capture needs a trace");
-    mcp::ToolReply loaded;
-    const Json load = {{"trace", flags->arguments.at("trace")}, {"capture", capture}};
-    if (const int code = RunTool(*toolbox.tools.Find("load_trace"), load, &loaded);
+  if (!load.empty()) {
+    if (!flags->arguments.contains("trace"))
+      return UsageError("no trace to load", "jarvis " + tool->name + " --help");
+    if (const int code = LoadWithFlags(toolbox.tools, load, &flags->arguments["trace"]);
         code != kExitOk) {
       return code;
     }

@@ -74,9 +74,14 @@ class ToolFlagParser {
     if (name == "trace" && !Has(name) && Has("trace_id")) return "trace_id";
     // Spellings of the reference's programs.
     static constexpr std::pair<std::string_view, std::string_view> kOthers[] = {
-        {"profile_json_path", "trace"},     {"output_xlsx_path", "output_xlsx"},
-        {"output_csvs_dir", "output_dir"},  {"extension_file", "extension"},
-        {"gpu_arch_json_path", "gpu_arch"}, {"input_csv", "csv"}};
+        {"profile_json_path", "trace"},
+        {"output_xlsx_path", "output_xlsx"},
+        {"output_csvs_dir", "output_dir"},
+        {"extension_file", "extension"},
+        {"gpu_arch_json_path", "gpu_arch"},
+        {"input_csv", "csv"},
+        {"from", "from_ms"},
+        {"to", "to_ms"}};
     for (const auto& [spelling, own] : kOthers) {
       if (name == spelling && !Has(name) && Has(std::string(own))) return std::string(own);
     }

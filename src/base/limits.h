@@ -27,6 +27,15 @@ inline constexpr std::uint64_t kEventsMax = 0xFFFFFFFEu;
 // Inflated bytes of one trace, unless the caller says otherwise (serve --max-trace-bytes).
 inline constexpr std::uint64_t kTraceBytesMax = std::uint64_t{64} << 30;
 
+// Places in a large file from which a part of it can be read later: so much text lies between them
+// at least, and so much memory they take at most (a place inside gzip takes 90 kB, so that there
+// are 370 of them: one for each 90 MB of a text of 30 GB).
+inline constexpr std::uint64_t kRestartSpacingMin = std::uint64_t{8} << 20;
+inline constexpr std::size_t kRestartBytesMax = std::size_t{32} << 20;
+
+// Steps of one recording that can be asked for by number; real ones have a few thousand at most.
+inline constexpr std::size_t kMarkedStepsMax = 1'000'000;
+
 // gzip can expand a thousand times; traces expand 10 to 60 times. Beyond this, and beyond a size
 // that does no harm, a compressed file is no trace.
 inline constexpr std::uint64_t kExpansionMax = 300;

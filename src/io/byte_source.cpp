@@ -39,6 +39,13 @@ class File {
       }
     }
   }
+  // Goes on at that place of the file.
+  Status Seek(std::uint64_t place) {
+    if (::lseek(fd_.get(), static_cast<off_t>(place), SEEK_SET) < 0)
+      return Fail(ErrorCode::kIo, fmt::format("reading failed: {}", std::strerror(errno)));
+    read_ = place;
+    return {};
+  }
   std::uint64_t read() const { return read_; }
   std::uint64_t size() const { return size_; }
   std::uint64_t hash() const { return XXH3_64bits_digest(hash_); }
@@ -48,6 +55,22 @@ class File {
   std::uint64_t size_;
   std::uint64_t read_ = 0;
   XXH3_state_t* hash_;
+};
+
+Result<std::unique_ptr<File>> OpenAt(InputFile input, std::uint64_t place) {
+  auto file = std::make_unique<File>(std::move(input.fd), input.size);
+  JV_TRY(file->Seek(place));
+  return file;
+}
+
+class PlainPoint : public RestartPoint {
+ public:
+  explicit PlainPoint(std::uint64_t place) : place_(place) {}
+  Result<std::unique_ptr<ByteSource>> Open(InputFile input) const override;
+  std::size_t MemoryBytes() const override { return sizeof(*this); }
+
+ private:
+  std::uint64_t place_;
 };
 
 class PlainSource : public ByteSource {
@@ -75,11 +98,38 @@ class PlainSource : public ByteSource {
   }
   const std::string& damage() const override { return damage_; }
   bool compressed() const override { return false; }
+  std::unique_ptr<const RestartPoint> Mark() const override {
+    return std::make_unique<PlainPoint>(file_->read() - start_.size());
+  }
 
  private:
   std::unique_ptr<File> file_;
   std::string start_;  // bytes read while looking at the content
   std::string damage_;
+};
+
+Result<std::unique_ptr<ByteSource>> PlainPoint::Open(InputFile input) const {
+  JV_ASSIGN(auto file, OpenAt(std::move(input), place_));
+  return std::make_unique<PlainSource>(std::move(file), std::string());
+}
+
+// How far inflating has come. ISA-L keeps the text that later text may refer to inside its state
+// between calls, so that a copy of the state is all that it takes to go on.
+struct Inflating {
+  inflate_state state{};
+  bool inside_member = false;
+  int members = 0;
+};
+
+class GzipPoint : public RestartPoint {
+ public:
+  GzipPoint(std::uint64_t place, const Inflating& inflating) : place_(place), at_(inflating) {}
+  Result<std::unique_ptr<ByteSource>> Open(InputFile input) const override;
+  std::size_t MemoryBytes() const override { return sizeof(*this); }
+
+ private:
+  std::uint64_t place_;
+  Inflating at_;
 };
 
 // gzip of one or more members.
@@ -88,22 +138,28 @@ class GzipSource : public ByteSource {
   GzipSource(std::unique_ptr<File> file, const std::string& start)
       : file_(std::move(file)), input_(kInputBytes) {
     std::memcpy(input_.data(), start.data(), start.size());
-    isal_inflate_init(&state_);
-    state_.crc_flag = ISAL_GZIP;
-    state_.next_in = input_.data();
-    state_.avail_in = static_cast<std::uint32_t>(start.size());
+    isal_inflate_init(&at_.state);
+    at_.state.crc_flag = ISAL_GZIP;
+    at_.state.next_in = input_.data();
+    at_.state.avail_in = static_cast<std::uint32_t>(start.size());
+  }
+  // Goes on from where another source was. `file` stands at the first byte not inflated yet.
+  GzipSource(std::unique_ptr<File> file, const Inflating& at)
+      : file_(std::move(file)), input_(kInputBytes), at_(at) {
+    at_.state.next_in = input_.data();
+    at_.state.avail_in = 0;
   }
 
   Result<std::size_t> Read(std::span<char> buffer) override {
-    state_.next_out = reinterpret_cast<std::uint8_t*>(buffer.data());
-    state_.avail_out =
+    at_.state.next_out = reinterpret_cast<std::uint8_t*>(buffer.data());
+    at_.state.avail_out =
         static_cast<std::uint32_t>(std::min<std::size_t>(buffer.size(), std::size_t{1} << 30));
-    const std::uint32_t wanted = state_.avail_out;
-    while (!done_ && state_.avail_out > 0)
+    const std::uint32_t wanted = at_.state.avail_out;
+    while (!done_ && at_.state.avail_out > 0)
       JV_TRY(Step());
-    return wanted - state_.avail_out;
+    return wanted - at_.state.avail_out;
   }
-  std::uint64_t consumed() const override { return file_->read() - state_.avail_in; }
+  std::uint64_t consumed() const override { return file_->read() - at_.state.avail_in; }
   std::uint64_t file_size() const override { return file_->size(); }
   std::uint64_t content_hash() override {
     // After damage the rest of the file has not been read; it is part of the identity all the same.
@@ -113,39 +169,43 @@ class GzipSource : public ByteSource {
   }
   const std::string& damage() const override { return damage_; }
   bool compressed() const override { return true; }
+  std::unique_ptr<const RestartPoint> Mark() const override {
+    if (done_) return nullptr;
+    return std::make_unique<GzipPoint>(consumed(), at_);
+  }
 
  private:
   Status Step() {
-    if (!inside_member_) {
+    if (!at_.inside_member) {
       JV_ASSIGN(const bool more, Refill());
       if (!more) {
         done_ = true;
         return {};
       }
-      if (members_ > 0 && *state_.next_in != 0x1f) {
+      if (at_.members > 0 && *at_.state.next_in != 0x1f) {
         // Padding after the last member (tape blocks, some uploaders) is not data.
         End(fmt::format("{} or more bytes after the gzip stream are not gzip; ignored",
-                        state_.avail_in));
+                        at_.state.avail_in));
         return {};
       }
-      inside_member_ = true;
+      at_.inside_member = true;
     }
-    const std::uint32_t room = state_.avail_out;
-    const std::uint32_t input = state_.avail_in;
-    const int code = isal_inflate(&state_);
+    const std::uint32_t room = at_.state.avail_out;
+    const std::uint32_t input = at_.state.avail_in;
+    const int code = isal_inflate(&at_.state);
     if (code < 0) {
       End(fmt::format("the gzip stream is corrupt near compressed byte {} ({})", consumed(),
                       code == ISAL_INCORRECT_CHECKSUM ? "checksum mismatch" : "invalid data"));
       return {};
     }
-    if (state_.block_state == ISAL_BLOCK_FINISH) {
-      ++members_;
-      inside_member_ = false;
-      isal_inflate_reset(&state_);
-      state_.crc_flag = ISAL_GZIP;
+    if (at_.state.block_state == ISAL_BLOCK_FINISH) {
+      ++at_.members;
+      at_.inside_member = false;
+      isal_inflate_reset(&at_.state);
+      at_.state.crc_flag = ISAL_GZIP;
       return {};
     }
-    if (state_.avail_out == room && state_.avail_in == input) {  // it wants more input
+    if (at_.state.avail_out == room && at_.state.avail_in == input) {  // it wants more input
       JV_ASSIGN(const bool more, Refill());
       if (!more || input > 0) {
         End(fmt::format("the gzip stream is cut off after {} compressed bytes", file_->read()));
@@ -156,11 +216,11 @@ class GzipSource : public ByteSource {
 
   // Makes sure that there is input; false at the end of the file.
   Result<bool> Refill() {
-    if (state_.avail_in > 0) return true;
+    if (at_.state.avail_in > 0) return true;
     JV_ASSIGN(const std::size_t got,
               file_->Read(reinterpret_cast<char*>(input_.data()), input_.size()));
-    state_.next_in = input_.data();
-    state_.avail_in = static_cast<std::uint32_t>(got);
+    at_.state.next_in = input_.data();
+    at_.state.avail_in = static_cast<std::uint32_t>(got);
     return got > 0;
   }
 
@@ -171,12 +231,15 @@ class GzipSource : public ByteSource {
 
   std::unique_ptr<File> file_;
   std::vector<std::uint8_t> input_;
-  inflate_state state_{};
-  bool inside_member_ = false;
+  Inflating at_;
   bool done_ = false;
-  int members_ = 0;
   std::string damage_;
 };
+
+Result<std::unique_ptr<ByteSource>> GzipPoint::Open(InputFile input) const {
+  JV_ASSIGN(auto file, OpenAt(std::move(input), place_));
+  return std::make_unique<GzipSource>(std::move(file), at_);
+}
 
 // What a file that is no trace seems to be, for the error message; empty if unknown.
 std::string_view Recognise(std::string_view start) {

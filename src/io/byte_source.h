@@ -14,6 +14,18 @@
 
 namespace jarvis::io {
 
+class ByteSource;
+
+// A place in a file from which reading can begin anew, with what inflating had come to there.
+// Const; any number of threads may open sources from it.
+class RestartPoint {
+ public:
+  virtual ~RestartPoint() = default;
+  // A source that goes on where this point was taken. REQUIRES: `input` is the same file.
+  virtual Result<std::unique_ptr<ByteSource>> Open(InputFile input) const = 0;
+  virtual std::size_t MemoryBytes() const = 0;
+};
+
 class ByteSource {
  public:
   virtual ~ByteSource() = default;
@@ -27,6 +39,10 @@ class ByteSource {
   // What was wrong with the container, as a sentence; empty if nothing.
   virtual const std::string& damage() const = 0;
   virtual bool compressed() const = 0;
+  // The place that Read has come to; null where reading cannot begin anew. What a source that was
+  // opened there says of consumed() and damage() is as if it had read all before; its
+  // content_hash() is not that of the file.
+  virtual std::unique_ptr<const RestartPoint> Mark() const { return nullptr; }
 };
 
 Result<std::unique_ptr<ByteSource>> OpenBytes(InputFile input);

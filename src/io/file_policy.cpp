@@ -226,6 +226,22 @@ Result<InputFile> FilePolicy::OpenInput(const std::string& given) const {
   return OpenResolved(given, path);
 }
 
+Result<InputFile> AnotherOf(const InputFile& file) {
+  InputFile other;
+  other.given = file.given;
+  other.path = file.path;
+  other.size = file.size;
+  other.modified_ns = file.modified_ns;
+  other.changed_ns = file.changed_ns;
+  other.inode = file.inode;
+  other.fd = FileDescriptor(::fcntl(file.fd.get(), F_DUPFD_CLOEXEC, 0));
+  if (!other.fd.valid()) {
+    return Fail(ErrorCode::kIo,
+                fmt::format("cannot read \"{}\": {}", Shown(file.given), std::strerror(errno)));
+  }
+  return other;
+}
+
 Result<InputFile> FilePolicy::OpenUnchanged(const std::string& path) {
   InputFile file;
   file.given = path;

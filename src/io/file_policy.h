@@ -34,6 +34,10 @@ struct InputFile {
   std::uint64_t inode = 0;
 };
 
+// The same open file once more. Both share the place at which they are read, so that whoever reads
+// one seeks first.
+Result<InputFile> AnotherOf(const InputFile& file);
+
 class FilePolicy {
  public:
   // Any path: for the commands of the person at the keyboard.

@@ -9,6 +9,7 @@
 #include "base/parallel.h"
 #include "base/text.h"
 #include "io/byte_source.h"
+#include "trace/window_reader.h"
 #include "tree/build.h"
 
 namespace jarvis::session {
@@ -165,6 +166,14 @@ Result<std::shared_ptr<const LoadedTrace>> LoadTrace(const std::string& path, in
   return LoadTrace(std::move(file), {.threads = threads}, job);
 }
 
+Error LoadError(Error error, const std::string& given) {
+  if (error.code != ErrorCode::kCancelled)
+    error.message = fmt::format("\"{}\": {}", given, error.message);
+  if (error.code == ErrorCode::kNotATrace && error.hint.empty())
+    error.hint = "give the path of a trace (.json or .json.gz) that torch.profiler exported";
+  return error;
+}
+
 Result<std::shared_ptr<LoadedTrace>> LoadTrace(io::InputFile file,
                                                const trace::ReadOptions& options, Job& job,
                                                const IdChoice& id_of) {
@@ -173,21 +182,34 @@ Result<std::shared_ptr<LoadedTrace>> LoadTrace(io::InputFile file,
   const std::string given = file.given;
   JV_ASSIGN(const auto bytes, io::OpenBytes(std::move(file)));
   auto read = trace::ReadTrace(*bytes, options, job);
-  if (!read) {
-    Error error = read.error();
-    if (error.code != ErrorCode::kCancelled) {
-      error.message = fmt::format("\"{}\": {}", given, error.message);
-    }
-    if (error.code == ErrorCode::kNotATrace && error.hint.empty()) {
-      error.hint = "give the path of a trace (.json or .json.gz) that torch.profiler exported";
-    }
-    return tl::make_unexpected(std::move(error));
-  }
+  if (!read) return tl::make_unexpected(LoadError(std::move(read.error()), given));
   loaded->trace_ = std::move(*read);
   // Beyond this point no event changes.
   loaded->content_hash_ = bytes->content_hash();
   loaded->id_ = id_of(loaded->content_hash_);
   loaded->file_bytes_ = bytes->file_size();
+  JV_TRY(loaded->Derive(options.threads, job));
+  return loaded;
+}
+
+Result<std::shared_ptr<LoadedTrace>> LoadWindow(const io::InputFile& file,
+                                                const trace::Survey& survey,
+                                                const trace::WindowRequest& request,
+                                                const trace::ReadOptions& options, Job& job,
+                                                const IdChoice& id_of) {
+  auto loaded = std::make_shared<LoadedTrace>();
+  loaded->path_ = file.path;
+  const auto read = [&]() -> Result<trace::Trace> {
+    JV_ASSIGN(const trace::TraceWindow window, trace::ResolveWindow(request, survey));
+    return trace::ReadWindow(file, survey, window, options, job);
+  };
+  auto part = read();
+  if (!part) return tl::make_unexpected(LoadError(std::move(part.error()), file.given));
+  loaded->trace_ = std::move(*part);
+  const trace::TraceWindow& window = *loaded->trace_.window;
+  loaded->id_ = id_of(HashText(fmt::format("{:016x} {} {} {}", survey.content_hash, window.begin_ns,
+                                           window.end_ns, window.steps)));
+  loaded->file_bytes_ = file.size;
   JV_TRY(loaded->Derive(options.threads, job));
   return loaded;
 }

@@ -26,6 +26,7 @@
 #include "session/trace_capture.h"
 #include "session/trace_work.h"
 #include "trace/reader.h"
+#include "trace/survey.h"
 #include "tree/call_tree.h"
 
 namespace jarvis::session {
@@ -88,6 +89,10 @@ class LoadedTrace {
   friend Result<std::shared_ptr<LoadedTrace>> LoadTrace(
       io::InputFile file, const trace::ReadOptions& options, Job& job,
       const std::function<std::string(std::uint64_t)>& id_of);
+  friend Result<std::shared_ptr<LoadedTrace>> LoadWindow(
+      const io::InputFile& file, const trace::Survey& survey, const trace::WindowRequest& request,
+      const trace::ReadOptions& options, Job& job,
+      const std::function<std::string(std::uint64_t)>& id_of);
   friend Status AddCapture(const io::FilePolicy& files, const std::string& named,
                            const trace::ReadOptions& options, Job& job, LoadedTrace* trace);
   friend class TraceImage;
@@ -129,6 +134,8 @@ class LoadedTrace {
 // be confused, or all of it.
 std::string ShortId(std::uint64_t content_hash);
 std::string LongId(std::uint64_t content_hash);
+// What went wrong with a file that was to be loaded, by the name that the caller gave it.
+Error LoadError(Error error, const std::string& given);
 // Chooses one of them.
 using IdChoice = std::function<std::string(std::uint64_t content_hash)>;
 
@@ -136,6 +143,12 @@ using IdChoice = std::function<std::string(std::uint64_t content_hash)>;
 Result<std::shared_ptr<LoadedTrace>> LoadTrace(io::InputFile file,
                                                const trace::ReadOptions& options, Job& job,
                                                const IdChoice& id_of = ShortId);
+// The same for a part of a recording, which has an id of its own. `survey`: of the same file.
+Result<std::shared_ptr<LoadedTrace>> LoadWindow(const io::InputFile& file,
+                                                const trace::Survey& survey,
+                                                const trace::WindowRequest& request,
+                                                const trace::ReadOptions& options, Job& job,
+                                                const IdChoice& id_of);
 // From any path. threads: 0 means one per core.
 Result<std::shared_ptr<const LoadedTrace>> LoadTrace(const std::string& path, int threads,
                                                      Job& job);

@@ -65,8 +65,9 @@ class GiveBackDropped {
 
 // One reading of one file. Everything but the job's stop flag is guarded by the workspace's lock.
 struct Workspace::Load {
-  Load(Workspace& workspace, FileKey what, io::InputFile input)
+  Load(Workspace& workspace, FileKey what, io::InputFile input, trace::WindowRequest part)
       : key(std::move(what)),
+        window(std::move(part)),
         file(std::move(input)),
         job([this, &workspace](std::uint64_t now, std::uint64_t all, std::string_view doing) {
           const std::lock_guard lock(workspace.mutex_);
@@ -81,6 +82,7 @@ struct Workspace::Load {
   }
 
   const FileKey key;
+  const trace::WindowRequest window;
   io::InputFile file;  // until Run takes it
   Job job;
   std::thread thread;
@@ -130,21 +132,21 @@ bool Workspace::LoadsEnd(std::chrono::milliseconds patience) {
 }
 
 // REQUIRES: the lock is held.
-Result<std::string> Workspace::PathOf(const std::string& trace) const {
-  if (!LooksLikeId(trace)) return trace;
-  const auto known = path_of_id_.find(trace);
-  if (known != path_of_id_.end()) return known->second;
+Result<Workspace::Place> Workspace::PlaceOf(const std::string& trace) const {
+  if (!LooksLikeId(trace)) return Place{trace, {}};
+  const auto known = place_of_id_.find(trace);
+  if (known != place_of_id_.end()) return known->second;
   constexpr std::size_t kShownMax = 5;
   constexpr std::size_t kPathBytesMax = 150;
   std::string loaded;
   std::size_t shown = 0;
-  for (const auto& [id, path] : path_of_id_) {
+  for (const auto& [id, place] : place_of_id_) {
     if (shown++ == kShownMax) break;
-    loaded +=
-        fmt::format("{}{} ({})", loaded.empty() ? "" : ", ", id, Shortened(path, kPathBytesMax));
+    loaded += fmt::format("{}{} ({})", loaded.empty() ? "" : ", ", id,
+                          Shortened(place.path, kPathBytesMax));
   }
-  if (path_of_id_.size() > kShownMax)
-    loaded += fmt::format(" and {} more", path_of_id_.size() - kShownMax);
+  if (place_of_id_.size() > kShownMax)
+    loaded += fmt::format(" and {} more", place_of_id_.size() - kShownMax);
   return Fail(ErrorCode::kUnknownTrace,
               fmt::format("no trace \"{}\" in this process; {}", trace,
                           loaded.empty() ? "none is loaded" : "loaded: " + loaded),
@@ -156,24 +158,30 @@ Result<std::shared_ptr<const LoadedTrace>> Workspace::Open(const std::string& tr
   return std::move(opened.trace);
 }
 
-Result<Opened> Workspace::Open(const std::string& trace, Job& job, const OpenOptions& options) {
+Result<Opened> Workspace::Open(const std::string& trace, Job& job, const OpenOptions& asked) {
   const GiveBackDropped give_back;
   Lock lock(mutex_);
-  JV_ASSIGN(const std::string given, PathOf(trace));
+  JV_ASSIGN(const Place place, PlaceOf(trace));
+  OpenOptions options = asked;
+  if (options.window.whole()) options.window = place.window;
   io::InputFile file;
   std::string capture;
   {
     const Unlocked unlocked(lock);
-    JV_ASSIGN(file, options_.files.OpenInput(given));
+    JV_ASSIGN(file, options_.files.OpenInput(place.path));
     if (options.capture) {
       JV_ASSIGN(capture, ResolveCapture(options_.files, *options.capture));
     }
   }
   if (options.capture) capture_of_path_[file.path] = std::move(capture);
   const auto named = capture_of_path_.find(file.path);
-  const FileKey key{file.path,        file.size,
-                    file.modified_ns, file.changed_ns,
-                    file.inode,       named == capture_of_path_.end() ? "" : named->second};
+  const FileKey key{file.path,
+                    file.size,
+                    file.modified_ns,
+                    file.changed_ns,
+                    file.inode,
+                    named == capture_of_path_.end() ? "" : named->second,
+                    options.window.Text()};
   const auto found = entries_.find(key);
   const bool loaded = found != entries_.end() && found->second.trace != nullptr;
   if (loaded) {
@@ -182,7 +190,9 @@ Result<Opened> Workspace::Open(const std::string& trace, Job& job, const OpenOpt
   }
   JV_ASSIGN(Opened opened, loaded ? Result<Opened>(Found(key, found->second.trace))
                                   : Wait(lock, key, std::move(file), job, options));
-  if (opened.trace != nullptr && LooksLikeId(trace) && opened.trace->id() != trace) {
+  opened.window = options.window;
+  const bool same_part = asked.window.whole();
+  if (opened.trace != nullptr && same_part && LooksLikeId(trace) && opened.trace->id() != trace) {
     return Fail(ErrorCode::kUnknownTrace,
                 fmt::format("trace \"{}\" is stale: its file changed and is {} now", trace,
                             opened.trace->id()),
@@ -195,7 +205,7 @@ Result<Opened> Workspace::Open(const std::string& trace, Job& job, const OpenOpt
 Result<Opened> Workspace::Wait(Lock& lock, const FileKey& key, io::InputFile file, Job& job,
                                const OpenOptions& options) {
   const auto began = steady_clock::now();
-  JV_ASSIGN(const LoadPtr load, FindOrStart(key, std::move(file)));
+  JV_ASSIGN(const LoadPtr load, FindOrStart(key, std::move(file), options.window));
   const Seat seat(*load);
   while (!load->done) {
     JV_TRY(job.Check());
@@ -222,12 +232,13 @@ Result<Opened> Workspace::Wait(Lock& lock, const FileKey& key, io::InputFile fil
 
 // REQUIRES: the lock is held.
 Opened Workspace::Found(const FileKey& key, std::shared_ptr<const LoadedTrace> trace) const {
-  const auto ids = ids_of_path_.find(key.path);
+  const auto ids = ids_of_path_.find({key.path, key.window});
   return {std::move(trace), key.path, 100, ids == ids_of_path_.end() ? "" : ids->second.before};
 }
 
 // REQUIRES: the lock is held.
-Result<Workspace::LoadPtr> Workspace::FindOrStart(const FileKey& key, io::InputFile file) {
+Result<Workspace::LoadPtr> Workspace::FindOrStart(const FileKey& key, io::InputFile file,
+                                                  const trace::WindowRequest& window) {
   for (std::thread& thread : finished_)
     thread.join();  // it has nothing left to do
   finished_.clear();
@@ -238,7 +249,7 @@ Result<Workspace::LoadPtr> Workspace::FindOrStart(const FileKey& key, io::InputF
     if (load->done) loading_.erase(found);
     return load;
   }
-  auto load = std::make_shared<Load>(*this, key, std::move(file));
+  auto load = std::make_shared<Load>(*this, key, std::move(file), window);
   running_.push_back(load);
   try {
     load->thread = std::thread([this, load] { Run(load); });
@@ -262,6 +273,7 @@ std::string Workspace::IdOf(std::uint64_t content_hash) {
 Result<std::shared_ptr<const LoadedTrace>> Workspace::LoadWithCapture(
     const LoadPtr& load, const trace::ReadOptions& options) {
   const IdChoice id_of = [this](std::uint64_t hash) { return IdOf(hash); };
+  if (!load->window.whole()) return LoadPart(load, options, id_of);
   FileStamp stamp(load->file);
   std::shared_ptr<LoadedTrace> trace = cache_.Find(load->file, options.bytes_max, id_of);
   const bool known = trace != nullptr;
@@ -270,6 +282,19 @@ Result<std::shared_ptr<const LoadedTrace>> Workspace::LoadWithCapture(
   }
   JV_TRY(AddCapture(options_.files, load->key.capture, options, load->job, trace.get()));
   if (!known) cache_.Keep(trace, std::move(stamp));
+  return trace;
+}
+
+// The same for a part of a recording, which is read anew each time: the survey of its file makes
+// that quick.
+Result<std::shared_ptr<const LoadedTrace>> Workspace::LoadPart(const LoadPtr& load,
+                                                               const trace::ReadOptions& options,
+                                                               const IdChoice& id_of) {
+  const io::InputFile file = std::move(load->file);
+  JV_ASSIGN(const auto survey, surveys_.Get(file, options, load->job));
+  JV_ASSIGN(const std::shared_ptr<LoadedTrace> trace,
+            LoadWindow(file, *survey, load->window, options, load->job, id_of));
+  JV_TRY(AddCapture(options_.files, load->key.capture, options, load->job, trace.get()));
   return trace;
 }
 
@@ -306,7 +331,7 @@ void Workspace::Run(const LoadPtr& load) {
   }
   --busy_;
   try {
-    if (!load->thrown && load->result) Insert(load->key, *load->result);
+    if (!load->thrown && load->result) Insert(*load, *load->result);
   } catch (const std::bad_alloc&) {
     load->result = Fail(ErrorCode::kOutOfMemory, "not enough memory to keep the trace");
   } catch (...) {
@@ -329,12 +354,17 @@ void Workspace::Finish(const LoadPtr& load) {
 }
 
 // REQUIRES: the lock is held.
-void Workspace::Insert(const FileKey& key, const std::shared_ptr<const LoadedTrace>& trace) {
-  // A changed file's old content is stale: nobody can ask for it any more.
-  std::erase_if(entries_, [&](const auto& entry) { return entry.first.path == key.path; });
+void Workspace::Insert(const Load& load, const std::shared_ptr<const LoadedTrace>& trace) {
+  const FileKey& key = load.key;
+  // A changed file's old content is stale: nobody can ask for it any more. Of one content there may
+  // be several parts.
+  std::erase_if(entries_, [&](const auto& entry) {
+    const FileKey& other = entry.first;
+    return other.path == key.path && (other.window == key.window || !other.SameContent(key));
+  });
   entries_[key] = {trace, ++clock_};
-  path_of_id_[trace->id()] = key.path;
-  Ids& ids = ids_of_path_[key.path];
+  place_of_id_[trace->id()] = {key.path, load.window};
+  Ids& ids = ids_of_path_[{key.path, key.window}];
   if (!ids.now.empty() && ids.now != trace->id()) ids.before = ids.now;
   ids.now = trace->id();
   KeepWithinMemory(*trace);
@@ -364,10 +394,11 @@ void Workspace::KeepWithinMemory(const LoadedTrace& asked_for) {
 
 bool Workspace::IsAtHand(const std::string& trace) const {
   const std::lock_guard lock(mutex_);
-  const auto known = path_of_id_.find(trace);
-  const std::string& path = known == path_of_id_.end() ? trace : known->second;
+  const auto known = place_of_id_.find(trace);
+  const Place place = known == place_of_id_.end() ? Place{trace, {}} : known->second;
   return std::any_of(entries_.begin(), entries_.end(), [&](const auto& entry) {
-    return entry.first.path == path && entry.second.trace != nullptr;
+    return entry.first.path == place.path && entry.first.window == place.window.Text() &&
+           entry.second.trace != nullptr;
   });
 }
 
@@ -378,7 +409,10 @@ std::size_t Workspace::Loads() const {
 
 std::vector<std::pair<std::string, std::string>> Workspace::Known() const {
   const std::lock_guard lock(mutex_);
-  return {path_of_id_.begin(), path_of_id_.end()};
+  std::vector<std::pair<std::string, std::string>> known;
+  for (const auto& [id, place] : place_of_id_)
+    known.emplace_back(id, place.path);
+  return known;
 }
 
 }  // namespace jarvis::session

@@ -23,6 +23,7 @@
 #include "base/limits.h"
 #include "io/file_policy.h"
 #include "session/loaded_trace.h"
+#include "session/survey_shelf.h"
 #include "session/trace_cache.h"
 
 namespace jarvis::session {
@@ -47,6 +48,9 @@ struct OpenOptions {
   // The capture of the trace's GPU graphs, a folder or a file (AddCapture). It counts for the trace
   // until another one is named. Absent: what was named before, else what lies beside the trace.
   std::optional<std::string> capture;
+  // A part of the recording, which becomes a trace with an id of its own. Nothing said: all of it
+  // or, of the id of a part, that part.
+  trace::WindowRequest window;
   std::optional<std::chrono::milliseconds> patience;  // absent: until the trace is there
 };
 
@@ -54,7 +58,8 @@ struct Opened {
   std::shared_ptr<const LoadedTrace> trace;  // null: still loading, and the load goes on
   std::string path;                          // absolute; asking for it again waits further
   std::optional<double> percent;             // of a load: how much is done; absent: not known
-  std::string stale_id;  // the id of what this file held before it changed; mostly empty
+  std::string stale_id;           // the id of what this file held before it changed; mostly empty
+  trace::WindowRequest window{};  // what part of the recording it is
 };
 
 class Workspace {
@@ -97,7 +102,12 @@ class Workspace {
     std::int64_t changed_ns = 0;
     std::uint64_t inode = 0;
     std::string capture;  // named for it; mostly empty
+    std::string window;   // of the recording; empty: all of it
     auto operator<=>(const FileKey&) const = default;
+    bool SameContent(const FileKey& other) const {
+      return size == other.size && modified_ns == other.modified_ns &&
+             changed_ns == other.changed_ns && inode == other.inode;
+    }
   };
   struct Entry {
     std::shared_ptr<const LoadedTrace> trace;  // null: evicted
@@ -108,17 +118,26 @@ class Workspace {
   using LoadPtr = std::shared_ptr<Load>;
   using Lock = std::unique_lock<std::mutex>;
 
-  Result<std::string> PathOf(const std::string& trace) const;
+  // A file, and which part of it.
+  struct Place {
+    std::string path;
+    trace::WindowRequest window;
+  };
+  Result<Place> PlaceOf(const std::string& trace) const;
   Result<Opened> Wait(Lock& lock, const FileKey& key, io::InputFile file, Job& job,
                       const OpenOptions& options);
   Opened Found(const FileKey& key, std::shared_ptr<const LoadedTrace> trace) const;
-  Result<LoadPtr> FindOrStart(const FileKey& key, io::InputFile file);
+  Result<LoadPtr> FindOrStart(const FileKey& key, io::InputFile file,
+                              const trace::WindowRequest& window);
   Result<std::shared_ptr<const LoadedTrace>> LoadWithCapture(const LoadPtr& load,
                                                              const trace::ReadOptions& options);
+  Result<std::shared_ptr<const LoadedTrace>> LoadPart(const LoadPtr& load,
+                                                      const trace::ReadOptions& options,
+                                                      const IdChoice& id_of);
   void Run(const LoadPtr& load);
   void Finish(const LoadPtr& load);
   std::string IdOf(std::uint64_t content_hash);
-  void Insert(const FileKey& key, const std::shared_ptr<const LoadedTrace>& trace);
+  void Insert(const Load& load, const std::shared_ptr<const LoadedTrace>& trace);
   void KeepWithinMemory(const LoadedTrace& asked_for);
   bool LoadsEnd(std::chrono::milliseconds patience);
 
@@ -126,14 +145,14 @@ class Workspace {
   mutable std::mutex mutex_;  // guards everything below
   std::condition_variable changed_;
   std::map<FileKey, Entry> entries_;
-  std::map<std::string, std::string> path_of_id_;
+  std::map<std::string, Place> place_of_id_;
   std::map<std::string, std::uint64_t> hash_of_id_;  // of the content that an id was given to
   struct Ids {
     std::string now;
     std::string before;
   };
-  std::map<std::string, Ids> ids_of_path_;
-  std::map<std::string, std::string> capture_of_path_;  // that a caller named, absolute
+  std::map<std::pair<std::string, std::string>, Ids> ids_of_path_;  // by path and window
+  std::map<std::string, std::string> capture_of_path_;              // that a caller named, absolute
   // Loads that a caller can wait for: running, or failed after all who asked were told to come
   // again.
   std::map<FileKey, LoadPtr> loading_;
@@ -141,7 +160,8 @@ class Workspace {
   std::vector<std::thread> finished_;  // to be joined
   int busy_ = 0;                       // running ones that hold a place among loads_max
   std::uint64_t clock_ = 0;
-  TraceCache cache_;  // has a lock of its own
+  TraceCache cache_;     // has a lock of its own
+  SurveyShelf surveys_;  // has a lock of its own
 };
 
 }  // namespace jarvis::session

@@ -220,6 +220,13 @@ Status JsonSlicer::Feed(std::string_view buffer) {
   return {};
 }
 
+void JsonSlicer::ResumeInEvents(std::uint64_t elements, bool bare_array) {
+  phase_ = Phase::kEvents;
+  seen_events_ = true;
+  bare_array_ = bare_array;
+  elements_ = elements;
+}
+
 // Scans from `at`; unconsumed events begin at `start`.
 void JsonSlicer::Events(std::string_view buffer, std::size_t start, std::size_t at) {
   scanner_.Scan(buffer, at);

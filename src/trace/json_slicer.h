@@ -71,6 +71,8 @@ class JsonSlicer {
   // front are done with, and `slice()` lies among them (empty: no whole element yet). Call again
   // with the rest, and more, until the input ends.
   Status Feed(std::string_view buffer);
+  // Before the first call: the text to come lies behind so many elements of traceEvents.
+  void ResumeInEvents(std::uint64_t elements, bool bare_array);
   const Slice& slice() const { return slice_; }
   std::size_t consumed() const { return consumed_; }
   bool inside_events() const { return phase_ == Phase::kEvents; }

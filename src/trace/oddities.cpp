@@ -45,6 +45,9 @@ constexpr OddityInfo kInfos[] = {
      "Text follows the end of the trace."},
     {Oddity::kLongMetadata, "long_metadata", Remedy::kLeftOut,
      "The members beside traceEvents are larger than the limit of 32 MiB; the rest is not read."},
+    {Oddity::kCutByWindow, "cut_by_window", Remedy::kClipped,
+     "The event goes on beyond the part of the recording that was read; only what lies inside "
+     "counts."},
 };
 static_assert(std::size(kInfos) == static_cast<std::size_t>(Oddity::kCount));
 

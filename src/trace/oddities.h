@@ -32,6 +32,7 @@ enum class Oddity : std::uint8_t {
   kUnknownCategory,
   kTextAfterEnd,
   kLongMetadata,
+  kCutByWindow,
   kCount,
 };
 

@@ -1,21 +1,18 @@
 // Bytes in, events out: inflating, slicing and decoding overlap on the machine's cores.
 #pragma once
 
-#include <cstdint>
+#include <optional>
 #include <string>
+#include <vector>
 
 #include "base/job.h"
-#include "base/limits.h"
 #include "io/byte_source.h"
 #include "trace/event_store.h"
 #include "trace/metadata.h"
+#include "trace/slice_pipeline.h"
+#include "trace/window.h"
 
 namespace jarvis::trace {
-
-struct ReadOptions {
-  int threads = 0;                                   // 0: one per core
-  std::uint64_t bytes_max = limits::kTraceBytesMax;  // of text, inflated
-};
 
 struct Trace {
   EventStore events;
@@ -23,7 +20,11 @@ struct Trace {
   std::vector<TrackNames> track_names;  // by track
   std::string damage;                   // a sentence if the file was damaged or cut off; else empty
   bool partial = false;
+  std::optional<TraceWindow> window;  // what part of the recording was read; absent: all of it
 };
+
+// Puts what a file says beside its events where a trace has it.
+void TakeFacts(FileFacts facts, Trace* trace);
 
 // Reads a whole trace. An error only if there is no event to be had; the same trace gives the same
 // result whatever the number of threads.

@@ -32,7 +32,7 @@ void LeaveOutZeroTimes(EventStore& store) {
       earliest = std::min(earliest, event.ts_ns);
     }
   }
-  if (!zeros || earliest == kNone || earliest < kFarFromZeroNs) return;
+  if (!zeros || earliest == kNone || !ZeroIsNoTime(earliest)) return;
   for (Event& event : store.events) {
     if (event.ts_ns == 0) LeaveOut(store, event, Oddity::kZeroTimestamp);
   }
@@ -81,6 +81,10 @@ void ClipOverruns(EventStore& store, const std::vector<EventIndex>& stream) {
 }
 
 }  // namespace
+
+bool ZeroIsNoTime(std::int64_t earliest_other_ns) {
+  return earliest_other_ns >= kFarFromZeroNs;
+}
 
 void Repair(EventStore* store) {
   LeaveOutZeroTimes(*store);

@@ -1,9 +1,14 @@
 // After reading: finds events that cannot be what they say, and leaves them out or clips them.
 #pragma once
 
+#include <cstdint>
+
 #include "trace/event_store.h"
 
 namespace jarvis::trace {
+
+// Whether events at time 0 cannot be meant: the earliest of the others lies this late.
+bool ZeroIsNoTime(std::int64_t earliest_other_ns);
 
 // Flags events (kLeftOut, kClipped) and counts what it found in store->oddities:
 // - events at time 0 in a trace that runs elsewhere,

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -26,7 +27,56 @@ void Take(const JsonSlicer::Slice& slice, SliceText* piece) {
 
 }  // namespace
 
+std::size_t SlicePoints::BytesOf(const SlicePoint& point) {
+  return sizeof(point) + point.bytes->MemoryBytes() + point.carry.capacity();
+}
+
+void SlicePoints::Add(SlicePoint point) {
+  bytes_ += BytesOf(point);
+  points_.push_back(std::move(point));
+  while (bytes_ > limits::kRestartBytesMax && points_.size() > 2)
+    Thin();
+}
+
+// Every other one, from the first on.
+void SlicePoints::Thin() {
+  std::size_t kept = 0;
+  bytes_ = 0;
+  for (std::size_t i = 0; i < points_.size(); i += 2) {
+    bytes_ += BytesOf(points_[i]);
+    if (kept != i) points_[kept] = std::move(points_[i]);
+    ++kept;
+  }
+  points_.resize(kept);
+  spacing_ *= 2;
+}
+
+SliceReader::SliceReader(io::ByteSource& bytes, std::uint64_t bytes_max, Job& job,
+                         const SlicePoint& from, std::uint64_t elements_end)
+    : bytes_(bytes),
+      bytes_max_(bytes_max),
+      job_(job),
+      carry_(from.carry),
+      total_(from.text),
+      elements_end_(elements_end) {
+  if (from.inside_events) slicer_.ResumeInEvents(from.element, from.bare_array);
+}
+
+// Between two slices. What begins before a place and ends behind it is kept with the point; where
+// that is much, the next slice's end will do.
+void SliceReader::NotePoint() {
+  if (points_ == nullptr || !points_->Due(total_)) return;
+  const bool beginning = !slicer_.started() && carry_.empty();
+  if (!beginning && (!slicer_.inside_events() || carry_.size() > limits::kSliceBytes)) return;
+  std::unique_ptr<const io::RestartPoint> here = bytes_.Mark();
+  if (here == nullptr) return;
+  points_->Add({std::move(here), carry_, slicer_.elements(), total_, slicer_.inside_events(),
+                slicer_.bare_array()});
+}
+
 Result<bool> SliceReader::Next(SliceText* piece) {
+  if (slicer_.elements() >= elements_end_) return false;
+  NotePoint();
   std::size_t filled = carry_.size();
   MakeRoom(piece, filled);
   std::copy(carry_.begin(), carry_.end(), piece->buffer.begin() + 1);

@@ -214,5 +214,70 @@ TEST_CASE("a gzip file written piece by piece reads back; half of one is not the
   CHECK_FALSE(GzipFile::Create(folder / "no/c.gz", "c.gz").has_value());
 }
 
+// What a source has left, in pieces.
+std::string RestOf(ByteSource& source, std::size_t piece) {
+  std::string rest;
+  std::string buffer(piece, '\0');
+  for (;;) {
+    const auto got = source.Read(buffer);
+    REQUIRE(got.has_value());
+    if (*got == 0) return rest;
+    rest.append(buffer, 0, *got);
+  }
+}
+
+TEST_CASE("reading goes on from every marked place, whatever the container") {
+  const TempFolder folder;
+  const std::string text = Text(700'000);
+  Write(folder / "plain", text);
+  Write(folder / "one", Gzip(text));
+  std::string members;
+  for (std::size_t at = 0; at < text.size(); at += 100'000)
+    members += Gzip(text.substr(at, 100'000));
+  Write(folder / "many", members);
+  for (const char* name : {"plain", "one", "many"}) {
+    for (const std::size_t piece : {std::size_t{50}, std::size_t{33'333}, std::size_t{262'144}}) {
+      CAPTURE(name);
+      CAPTURE(piece);
+      auto source = OpenBytes(folder / name);
+      REQUIRE(source.has_value());
+      std::string buffer(piece, '\0');
+      std::size_t read = 0;
+      for (int i = 0; i < 20; ++i) {
+        const auto point = (*source)->Mark();
+        REQUIRE(point != nullptr);
+        CHECK(point->MemoryBytes() < 100'000);
+        auto again = point->Open(FilePolicy().OpenInput(folder / name).value());
+        REQUIRE(again.has_value());
+        CHECK((*again)->consumed() == (*source)->consumed());
+        CHECK(RestOf(**again, 10'000) == text.substr(read));
+        CHECK((*again)->damage().empty());
+        const auto got = (*source)->Read(buffer);
+        REQUIRE(got.has_value());
+        read += *got;
+        if (read == text.size()) break;
+      }
+    }
+  }
+}
+
+TEST_CASE("damage behind a marked place is told as if all had been read") {
+  const TempFolder folder;
+  std::string bytes = Gzip(Text(700'000));
+  bytes[bytes.size() - 5] ^= 1;  // of the checksum
+  Write(folder / "a", bytes);
+  auto source = OpenBytes(folder / "a");
+  REQUIRE(source.has_value());
+  std::string buffer(100'000, '\0');
+  REQUIRE((*source)->Read(buffer).has_value());
+  const auto point = (*source)->Mark();
+  auto again = point->Open(FilePolicy().OpenInput(folder / "a").value());
+  REQUIRE(again.has_value());
+  RestOf(**again, 10'000);
+  RestOf(**source, 10'000);
+  CHECK((*again)->damage().find("checksum mismatch") != std::string::npos);
+  CHECK((*again)->damage() == (*source)->damage());
+}
+
 }  // namespace
 }  // namespace jarvis::io

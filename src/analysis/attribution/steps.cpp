@@ -4,17 +4,11 @@
 #include <map>
 #include <string_view>
 
-#include "base/text.h"
+#include "trace/step_mark.h"
 
 namespace jarvis::analysis {
 
 using trace::EventIndex;
-
-namespace {
-
-constexpr std::string_view kStepMark = "ProfilerStep#";
-
-}  // namespace
 
 std::vector<EventIndex> WithoutEmptyMarks(const trace::EventStore& events,
                                           const std::vector<EventIndex>& marks) {
@@ -30,7 +24,7 @@ std::vector<EventIndex> WithoutEmptyMarks(const trace::EventStore& events,
   for (EventIndex e = 0; e < events.size(); ++e) {
     const trace::Event& event = events[e];
     const bool work = trace::IsLaunchCall(event.kind) || (event.kind == trace::EventKind::kCpuOp &&
-                                                          !events.name(e).starts_with(kStepMark));
+                                                          !trace::StepNumberOf(events.name(e)));
     if (!work) continue;
     const auto found = by_process.find(events.tracks[event.track].pid);
     if (found == by_process.end()) continue;
@@ -52,13 +46,11 @@ std::vector<Step> FindSteps(const trace::EventStore& events, const tree::CallTre
   std::vector<EventIndex> marks;
   for (const EventIndex e : tree.preorder()) {
     if (events[e].kind != trace::EventKind::kUserAnnotation) continue;
-    const std::string_view name = events.name(e);
-    if (name.starts_with(kStepMark) && ParseInt(name.substr(kStepMark.size()))) marks.push_back(e);
+    if (trace::StepNumberOf(events.name(e))) marks.push_back(e);
   }
   std::vector<Step> steps;
   for (const EventIndex e : WithoutEmptyMarks(events, marks)) {
-    const auto number = ParseInt(events.name(e).substr(kStepMark.size()));
-    steps.push_back({*number, events[e].ts_ns, events[e].end_ns()});
+    steps.push_back({*trace::StepNumberOf(events.name(e)), events[e].ts_ns, events[e].end_ns()});
   }
   std::sort(steps.begin(), steps.end(),
             [](const Step& a, const Step& b) { return a.start_ns < b.start_ns; });

@@ -8,7 +8,7 @@
 
 #include "analysis/host/runtime_calls.h"
 #include "base/median.h"
-#include "base/text.h"
+#include "trace/step_mark.h"
 
 namespace jarvis::analysis {
 namespace {
@@ -145,7 +145,7 @@ class FactCollector {
   bool IsStepMark(EventIndex e) const {
     const EventKind kind = At(e).kind;
     if (kind != EventKind::kUserAnnotation && kind != EventKind::kCpuOp) return false;
-    return StepNumberOf(in_.events.name(e)).has_value();
+    return trace::StepNumberOf(in_.events.name(e)).has_value();
   }
 
   // Threads that run ops, if any does: others look after the GPU (watchdogs ask for events) and do
@@ -333,12 +333,6 @@ std::int64_t TimeMeter::Until(std::int64_t at) const {
 std::optional<std::int64_t> MedianOf(std::vector<std::int64_t> values) {
   if (values.empty()) return std::nullopt;
   return UpperMedian(std::move(values));
-}
-
-std::optional<std::int64_t> StepNumberOf(std::string_view name) {
-  static constexpr std::string_view kPrefix = "ProfilerStep#";
-  if (!name.starts_with(kPrefix)) return std::nullopt;
-  return ParseInt(name.substr(kPrefix.size()));
 }
 
 bool IsScopeName(std::string_view name) {

@@ -93,8 +93,6 @@ struct FrameFacts {
 
 FrameFacts CollectFrameFacts(const FrameInput& input);
 
-// "ProfilerStep#12" -> 12.
-std::optional<std::int64_t> StepNumberOf(std::string_view name);
 // Names that profilers of old recorded as ops, though they are scopes: marks of steps, of
 // optimizers, of loaders.
 bool IsScopeName(std::string_view name);

@@ -5,6 +5,8 @@
 #include <tuple>
 #include <unordered_map>
 
+#include "trace/step_mark.h"
+
 namespace jarvis::analysis {
 namespace {
 
@@ -70,7 +72,8 @@ class HostOnlyFinder {
   void FindFrames() {
     where_ = InnermostOf([&](EventIndex e) { return At(e).kind == EventKind::kPythonFunction; });
     within_ = InnermostOf([&](EventIndex e) {
-      return At(e).kind == EventKind::kUserAnnotation && !StepNumberOf(facts_.events.name(e));
+      return At(e).kind == EventKind::kUserAnnotation &&
+             !trace::StepNumberOf(facts_.events.name(e));
     });
   }
 

@@ -7,6 +7,7 @@
 #include "analysis/attribution/steps.h"
 #include "analysis/frames/launch_sequence.h"
 #include "analysis/frames/repetition.h"
+#include "trace/step_mark.h"
 
 namespace jarvis::analysis {
 namespace {
@@ -77,8 +78,9 @@ class StepFinder {
     out.name = "ProfilerStep";
     for (const EventIndex e : WithoutEmptyMarks(facts_.events, facts_.marks)) {
       const std::string_view name = facts_.events.name(e);
-      out.steps.push_back(
-          {std::string(name), StepNumberOf(name).value_or(0), {At(e).ts_ns, At(e).end_ns()}});
+      out.steps.push_back({std::string(name),
+                           trace::StepNumberOf(name).value_or(0),
+                           {At(e).ts_ns, At(e).end_ns()}});
     }
     return out;
   }

@@ -11,6 +11,7 @@
 #include "analysis/frames/training_parts.h"
 #include "analysis/host/runtime_calls.h"
 #include "base/text.h"
+#include "trace/step_mark.h"
 
 namespace jarvis::analysis {
 namespace {
@@ -70,7 +71,7 @@ class StepCutter {
     for (; e != facts_.on_thread.end() && facts_.events[*e].ts_ns < span_.end; ++e) {
       const trace::Event& event = facts_.events[*e];
       if (event.end_ns() > span_.end) continue;
-      if (StepNumberOf(facts_.events.name(*e))) continue;
+      if (trace::StepNumberOf(facts_.events.name(*e))) continue;
       while (!open.empty() && IsOver(At(open.back()), event)) {
         past_[open.back()] = inside_.size();
         open.pop_back();

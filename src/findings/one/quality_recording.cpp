@@ -32,6 +32,7 @@ class RecordingQualities {
 
   void Run() {
     Damage();
+    Part();
     Ranks();
     Coverage();
     Captures();
@@ -57,6 +58,18 @@ class RecordingQualities {
     q.remedy = "partial";
     q.consequence = "Nothing can be said about the time after the damage.";
     q.record = "stop the profiler before the process ends, and copy the whole file";
+  }
+
+  void Part() {
+    const auto& window = trace_.trace().window;
+    if (!window) return;
+    const std::string steps = window->steps.empty() ? "" : ", steps " + window->steps;
+    Quality& q =
+        Add("part_of_recording", Severity::kNote,
+            fmt::format("Only {:.3f} to {:.3f} ms of the recording's {:.3f} ms are read{}.",
+                        window->from_ms(), window->to_ms(), window->recording_ms(), steps));
+    q.remedy = "partial";
+    q.consequence = "All that is said is of this part; nothing is said about the rest.";
   }
 
   void Ranks() {

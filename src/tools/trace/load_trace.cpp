@@ -32,6 +32,30 @@ std::string StepsText(const std::vector<analysis::Step>& steps) {
   return fmt::format("{} ({}-{})", steps.size(), steps.front().number, steps.back().number);
 }
 
+trace::WindowRequest WindowOf(const Json& arguments) {
+  trace::WindowRequest window;
+  window.steps = TextArgument(arguments, "steps").value_or("");
+  const auto ms = [&](const char* name) {
+    const auto given = arguments.find(name);
+    return given == arguments.end() ? std::optional<double>() : given->get<double>();
+  };
+  window.from_ms = ms("from_ms");
+  window.to_ms = ms("to_ms");
+  return window;
+}
+
+// What part of the recording was read; null: all of it.
+Json PartFacts(const trace::Trace& trace) {
+  if (!trace.window) return nullptr;
+  const trace::TraceWindow& window = *trace.window;
+  return {{"from_ms", window.from_ms()},
+          {"to_ms", window.to_ms()},
+          {"recording_ms", window.recording_ms()},
+          {"steps", window.steps.empty() ? Json(nullptr) : Json(window.steps)},
+          {"events", window.events},
+          {"text_bytes_read", window.text_read}};
+}
+
 Json Facts(const session::LoadedTrace& trace, const analysis::TimeFrames& frames) {
   const trace::Metadata& metadata = trace.trace().metadata;
   const trace::EventStore& events = trace.events();
@@ -40,6 +64,7 @@ Json Facts(const session::LoadedTrace& trace, const analysis::TimeFrames& frames
   facts["file_bytes"] = trace.file_bytes();
   facts["text_bytes"] = events.text_bytes;
   facts["events"] = events.elements;
+  if (Json part = PartFacts(trace.trace()); !part.is_null()) facts["part"] = std::move(part);
   facts["dialect"] = events.dialect.Name();
   const std::string device = DeviceText(trace);
   facts["device"] = device.empty() ? Json(nullptr) : Json(device);
@@ -64,15 +89,26 @@ Json Facts(const session::LoadedTrace& trace, const analysis::TimeFrames& frames
   return facts;
 }
 
+// "1200 events"; of a part of a recording also what part.
+std::string EventsText(const session::LoadedTrace& trace) {
+  const std::uint64_t all = trace.events().elements;
+  const auto& window = trace.trace().window;
+  if (!window) return fmt::format("{} events", all);
+  return fmt::format("{} of {} events, {} to {} of {} ms{}", window->events, all,
+                     output::Rounded(window->from_ms()), output::Rounded(window->to_ms()),
+                     output::Rounded(window->recording_ms()),
+                     window->steps.empty() ? "" : " (steps " + window->steps + ")");
+}
+
 std::string Headline(const session::LoadedTrace& trace, const analysis::TimeFrames& frames) {
   const auto& timeline = trace.timeline();
+  const std::string events = EventsText(trace);
   if (!timeline) {
-    return fmt::format("Loaded {} events; the trace has no GPU work. {}", trace.events().elements,
+    return fmt::format("Loaded {}; the trace has no GPU work. {}", events,
                        documents::StepSentence(frames));
   }
-  return fmt::format("Loaded {} events. {} All GPU events: busy {} of {} ms ({:.1f} %).",
-                     trace.events().elements, documents::StepSentence(frames),
-                     output::Rounded(timeline->busy / 1000),
+  return fmt::format("Loaded {}. {} All GPU events: busy {} of {} ms ({:.1f} %).", events,
+                     documents::StepSentence(frames), output::Rounded(timeline->busy / 1000),
                      output::Rounded(timeline->total / 1000),
                      Percent(timeline->busy, timeline->total).value_or(100));
 }
@@ -141,7 +177,8 @@ std::vector<std::string> NotesOf(const session::Opened& opened, std::uint64_t me
 }  // namespace
 
 Result<Answer> LoadTrace(session::Workspace& workspace, const Json& arguments, Job& job) {
-  JV_ASSIGN(const session::Opened opened, OpenTraceFully(workspace, arguments, job));
+  JV_ASSIGN(const session::Opened opened,
+            OpenTraceFully(workspace, arguments, job, WindowOf(arguments)));
   const TracePtr& trace = opened.trace;
   JV_ASSIGN(const auto made, session::FramesOf(*trace, job));
   const analysis::TimeFrames& frames = made->frames;
