@@ -1,5 +1,7 @@
 // A stable sort for data that is mostly in order already, as the events of a trace are: finds the
-// ascending runs and merges neighbours, O(n log runs).
+// ascending runs and merges neighbours, O(n log runs). Runs that follow each other in order once
+// their neighbours are merged are one from then on: where a file has one step after the other, each
+// in a few runs, what is left after the first rounds is one run, however many steps there are.
 #pragma once
 
 #include <algorithm>
@@ -35,9 +37,12 @@ void RunSort(std::vector<T>& values, Less less) {
                  merged.begin() + static_cast<std::ptrdiff_t>(starts[r]), less);
       next.push_back(starts[r]);
     }
+    values.swap(merged);
+    std::erase_if(next, [&](std::size_t start) {
+      return start > 0 && !less(values[start], values[start - 1]);
+    });
     next.push_back(values.size());
     starts = std::move(next);
-    values.swap(merged);
   }
 }
 

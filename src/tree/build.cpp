@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "base/parallel.h"
-#include "base/run_sort.h"
 #include "tree/correlation_index.h"
 #include "tree/grad_links.h"
 #include "tree/nest.h"
@@ -91,22 +90,27 @@ class TreeBuilder {
     return {events_[e].ts_ns, events_[e].track, events_[e].uid};
   }
 
+  // By launch, then by start: counted into place, as there are as many launches as work, and in
+  // order of file neither is far from the other.
   void OrderGpuWork() {
     const auto launch_of = [&](EventIndex e) { return tree_.position_[tree_.parent_[e]]; };
-    RunSort(linked_, [&](EventIndex a, EventIndex b) {
-      const std::uint32_t x = launch_of(a);
-      const std::uint32_t y = launch_of(b);
-      return x != y ? x < y : Key(a) < Key(b);
-    });
-    tree_.gpu_begin_.resize(tree_.order_.size() + 1, 0);
-    std::size_t next = 0;
-    for (std::uint32_t at = 0; at < tree_.order_.size(); ++at) {
-      tree_.gpu_begin_[at] = static_cast<std::uint32_t>(next);
-      while (next < linked_.size() && launch_of(linked_[next]) == at)
-        ++next;
+    Column<std::uint32_t>& begin = tree_.gpu_begin_;
+    begin.resize(tree_.order_.size() + 1, 0);
+    for (const EventIndex e : linked_)
+      ++begin[launch_of(e)];
+    std::uint32_t sum = 0;
+    for (std::uint32_t& count : begin)
+      count = sum += count;
+    tree_.gpu_order_.resize(linked_.size(), kNoEvent);
+    // From behind, so that each place ends up at its beginning.
+    for (std::size_t i = linked_.size(); i-- > 0;)
+      tree_.gpu_order_[--begin[launch_of(linked_[i])]] = linked_[i];
+    const auto earlier = [&](EventIndex a, EventIndex b) { return Key(a) < Key(b); };
+    for (std::size_t at = 0; at + 1 < begin.size(); ++at) {
+      EventIndex* const first = tree_.gpu_order_.begin() + begin[at];
+      EventIndex* const last = tree_.gpu_order_.begin() + begin[at + 1];
+      if (last - first > 1) std::sort(first, last, earlier);
     }
-    tree_.gpu_begin_[tree_.order_.size()] = static_cast<std::uint32_t>(next);
-    tree_.gpu_order_.append(linked_.data(), linked_.size());
   }
 
   const EventStore& events_;
