@@ -46,7 +46,7 @@ WORDS = {"gpu_ms", "next_cursor", "category_data", "priority_data", "tree_data",
 SELF_EVIDENT = {"m", "n", "ranks", "limit", "objective", "k", "batch", "batch_size", "seq_len", "d_model", "d_ff", "phase",
                 "out_dtype", "title", "insight", "action", "identification", "reasoning",
                 "resolution", "path_a", "path_b", "vendor", "config", "nproc", "workdir", "skip",
-                "aggregate", "pause_s", "format"}
+                "aggregate", "pause_s", "format", "from_ms", "to_ms"}
 # Tools whose arguments another tool's definition explains.
 EXPLAINED_BY = {"sweep_run": "sweep_plan"}
 EXECUTES = {"sweep_run"}  # refused here; tests/sweep runs it

@@ -249,7 +249,7 @@ TEST_CASE("reading goes on from every marked place, whatever the container") {
         CHECK(point->MemoryBytes() < 100'000);
         auto again = point->Open(FilePolicy().OpenInput(folder / name).value());
         REQUIRE(again.has_value());
-        CHECK((*again)->consumed() == (*source)->consumed());
+        CHECK((*again)->consumed() <= (*source)->consumed());
         CHECK(RestOf(**again, 10'000) == text.substr(read));
         CHECK((*again)->damage().empty());
         const auto got = (*source)->Read(buffer);

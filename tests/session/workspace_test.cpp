@@ -7,6 +7,7 @@
 #include <set>
 #include <string>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include <doctest/doctest.h>
@@ -155,10 +156,56 @@ TEST_CASE("under a memory limit the least recently used goes, and comes back by 
   CHECK(Open(tiny, paths[0])->coverage().all.count == 300);
 }
 
+// ---- parts of recordings
+
+TracePtr OpenPart(session::Workspace& workspace, const std::string& trace,
+                  trace::WindowRequest window) {
+  Job job;
+  session::OpenOptions options;
+  options.window = std::move(window);
+  auto opened = workspace.Open(trace, job, options);
+  REQUIRE_MESSAGE(opened.has_value(), (opened ? "" : opened.error().message));
+  return opened->trace;
+}
+
+TEST_CASE("parts of one recording are traces beside each other and beside the whole") {
+  const Folder folder;
+  const std::string path = folder.Trace("a.json", 100);  // an op every 0.1 ms
+  session::Workspace workspace;
+  const TracePtr whole = Open(workspace, path);
+  const TracePtr early = OpenPart(workspace, path, {.steps = {}, .from_ms = 1, .to_ms = 2});
+  const TracePtr late = OpenPart(workspace, path, {.steps = {}, .from_ms = 8, .to_ms = {}});
+  CHECK(early->coverage().all.count == 10);
+  CHECK(late->coverage().all.count == 20);
+  CHECK(std::set<std::string>{whole->id(), early->id(), late->id()}.size() == 3);
+  // Each stays at hand under its id, and the path alone means the whole.
+  CHECK(Open(workspace, early->id()) == early);
+  CHECK(Open(workspace, late->id()) == late);
+  CHECK(Open(workspace, path) == whole);
+  CHECK(OpenPart(workspace, whole->id(), {.steps = {}, .from_ms = 1, .to_ms = 2}) == early);
+  CHECK(workspace.IsAtHand(early->id()));
+  // A part of a part's file is counted from the recording's begin.
+  CHECK(OpenPart(workspace, early->id(), {.steps = {}, .from_ms = 8, .to_ms = {}}) == late);
+}
+
+TEST_CASE("a part that was dropped is read again, and one of a changed file is stale") {
+  const Folder folder;
+  const std::string path = folder.Trace("a.json", 100);
+  session::Workspace workspace({.memory_bytes_max = 1});
+  const std::string id = OpenPart(workspace, path, {.steps = {}, .from_ms = 1, .to_ms = 2})->id();
+  Open(workspace, path);
+  CHECK_FALSE(workspace.IsAtHand(id));
+  CHECK(Open(workspace, id)->coverage().all.count == 10);
+  folder.Trace("a.json", 50);
+  const Error error = Refused(workspace, id);
+  CHECK(error.code == ErrorCode::kUnknownTrace);
+  CHECK(error.message.find("stale") != std::string::npos);
+}
+
 // ---- loads that go on
 
-const session::OpenOptions kAtOnce{.capture = std::nullopt,
-                                   .patience = std::chrono::milliseconds(0)};
+const session::OpenOptions kAtOnce{
+    .capture = std::nullopt, .window = {}, .patience = std::chrono::milliseconds(0)};
 
 // What is asked of the workspace becomes true.
 template <typename Condition>
