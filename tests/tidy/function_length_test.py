@@ -15,8 +15,6 @@ LINES_MAX = 70
 # Functions that may be longer, as file:name, each with its reason.
 LONG_FUNCTIONS = {
     "src/analysis/align/tables.cpp:LcaColumns": "half of it is one lambda, whose state it makes",
-    "src/analysis/tables/family_table.cpp:Row": "the cells of a row, in the order of its columns",
-    "src/analysis/tables/unified_table.cpp:Row": "the cells of a row, in the order of its columns",
     "src/perf/model_rows.cpp:ModelRows::Add": "reads a file from top to bottom, a case a member",
 }
 

@@ -197,6 +197,32 @@ class Family {
     return out;
   }
 
+  // The first that is known.
+  Cell BoundOf(const std::vector<std::size_t>& row) const {
+    for (const std::size_t i : row) {
+      if (metrics_[i].bound) return std::string(perf::BoundText(*metrics_[i].bound));
+    }
+    return {};
+  }
+
+  void AddKernels(const std::vector<std::size_t>& row, std::vector<Cell>* cells) const {
+    std::vector<std::span<const EventIndex>> lists;
+    for (const std::size_t i : row)
+      lists.push_back(calls_[i]->kernels);
+    const std::vector<KernelCell> kernels = SummarizeKernels(in_.events, lists, in_.rules);
+    cells->emplace_back(KernelSummaryText(kernels));
+    cells->emplace_back(KernelShortText(kernels));
+    if (options_.overlaps == nullptr) return;
+    std::vector<const Overlap*> overlaps;
+    for (const std::size_t i : row)
+      overlaps.push_back(&(*options_.overlaps)[i]);
+    for (Cell& cell :
+         OverlapCells(overlaps, {.share_of_first_call = in_.rules.skip_deviating_kernel_lists,
+                                .two_decimals = true})) {
+      cells->push_back(std::move(cell));
+    }
+  }
+
   void FillRow(const std::vector<std::size_t>& row, std::vector<Cell>* out) const {
     std::vector<Cell>& cells = *out;
     const std::size_t at = row.front();
@@ -246,35 +272,13 @@ class Family {
     cells.insert(cells.end(), {names.process_name, names.process_label, names.thread_name,
                                std::string(metrics.spec)});
     if (with_roof_) {
-      Cell bound;
-      for (const std::size_t i : row) {
-        if (metrics_[i].bound) {
-          bound = std::string(perf::BoundText(*metrics_[i].bound));
-          break;
-        }
-      }
-      cells.insert(cells.end(), {CellOf(first_of(&Metrics::roof_us)), bound});
+      cells.insert(cells.end(), {CellOf(first_of(&Metrics::roof_us)), BoundOf(row)});
       add_moments(of(&Metrics::pct_roof));
     }
-    std::vector<std::span<const EventIndex>> lists;
+    AddKernels(row, &cells);
     std::vector<std::optional<double>> times;
-    for (const std::size_t i : row) {
-      lists.push_back(calls_[i]->kernels);
+    for (const std::size_t i : row)
       times.emplace_back(calls_[i]->kernel_us);
-    }
-    const std::vector<KernelCell> kernels = SummarizeKernels(in_.events, lists, in_.rules);
-    cells.emplace_back(KernelSummaryText(kernels));
-    cells.emplace_back(KernelShortText(kernels));
-    if (options_.overlaps != nullptr) {
-      std::vector<const Overlap*> overlaps;
-      for (const std::size_t i : row)
-        overlaps.push_back(&(*options_.overlaps)[i]);
-      for (Cell& cell :
-           OverlapCells(overlaps, {.share_of_first_call = in_.rules.skip_deviating_kernel_lists,
-                                  .two_decimals = true})) {
-        cells.push_back(std::move(cell));
-      }
-    }
     cells.insert(cells.end(), {arguments(args.dims), arguments(args.types), arguments(args.strides),
                                arguments(args.concrete)});
     const std::optional<Moments> time = add_moments(times);

@@ -219,24 +219,7 @@ class Unified {
     const auto pct = moments_of(&Metrics::pct_roof);
     const auto kernel =
         MomentsOf(Values(row, [&](std::size_t i) { return std::optional(calls_[i].kernel_us); }));
-    if (with_metrics_) {
-      cells.push_back(First(row, [&](std::size_t i) { return CellOf(metrics_[i].gflops); }));
-      cells.push_back(First(row, [&](std::size_t i) {
-        const auto& bytes = metrics_[i].bytes;
-        return bytes ? Cell(*bytes / in_.rules.megabyte) : Cell();
-      }));
-      cells.push_back(
-          First(row, [&](std::size_t i) { return CellOf(metrics_[i].flops_per_byte); }));
-      cells.push_back(First(row, [&](std::size_t i) {
-        return metrics_[i].gflops ? Cell(std::string(metrics_[i].spec)) : Cell();
-      }));
-    }
-    if (with_roof_) {
-      cells.push_back(First(row, [&](std::size_t i) {
-        const auto& bound = metrics_[i].bound;
-        return bound ? Cell(std::string(perf::BoundText(*bound))) : Cell();
-      }));
-    }
+    AddWork(row, &cells);
     if (with_metrics_) {
       add(tb, {"mean", "std"});
       add(tflops, {"mean", "std"});
@@ -260,6 +243,28 @@ class Unified {
     }));
     cells.emplace_back(first.has_model);
     if (options_.call_stacks) AddStacks(row, kernels, &cells);
+  }
+
+  // What one call has to do, and what binds it.
+  void AddWork(const std::vector<std::size_t>& row, std::vector<Cell>* cells) const {
+    if (with_metrics_) {
+      cells->push_back(First(row, [&](std::size_t i) { return CellOf(metrics_[i].gflops); }));
+      cells->push_back(First(row, [&](std::size_t i) {
+        const auto& bytes = metrics_[i].bytes;
+        return bytes ? Cell(*bytes / in_.rules.megabyte) : Cell();
+      }));
+      cells->push_back(
+          First(row, [&](std::size_t i) { return CellOf(metrics_[i].flops_per_byte); }));
+      cells->push_back(First(row, [&](std::size_t i) {
+        return metrics_[i].gflops ? Cell(std::string(metrics_[i].spec)) : Cell();
+      }));
+    }
+    if (with_roof_) {
+      cells->push_back(First(row, [&](std::size_t i) {
+        const auto& bound = metrics_[i].bound;
+        return bound ? Cell(std::string(perf::BoundText(*bound))) : Cell();
+      }));
+    }
   }
 
   void AddExtra(const std::vector<std::size_t>& row, double kernel_us,
