@@ -33,7 +33,10 @@ Result<std::vector<WrittenFile>> WriteComparison(const io::FilePolicy& files,
   ParallelFor(tables.size() + 1, 0, [&](std::size_t piece) {
     if (piece > 0) {
       const Table& table = tables[piece - 1];
-      paths[piece - 1] = folder->Write(FileName(place.tables_folder, table), output::ToCsv(table));
+      paths[piece - 1] =
+          folder->Write(FileName(place.tables_folder, table), [&](const io::AddText& add) {
+            output::WriteCsv(table, output::CsvFormulas::kQuoted, add);
+          });
     } else {
       book = output::WriteXlsx(tables, folder->PathFor(place.workbook));
     }

@@ -309,6 +309,7 @@ void DropColumns(const std::vector<std::string>& columns, Table* table) {
   table->columns = std::move(names);
   for (Row& row : table->rows) {
     Row cells;
+    cells.reserve(kept.size());
     for (const std::size_t c : kept)
       cells.push_back(std::move(row[c]));
     row = std::move(cells);
@@ -364,10 +365,10 @@ std::vector<Table> SplitByPresence(const Joined& joined, const std::string& name
       }
       for (std::size_t r = 0; r < joined.present.size(); ++r) {
         if ((joined.present[r] & (1 | of_variant)) != kept) continue;
-        Row cells;
+        Row& cells = table.rows.emplace_back();
+        cells.reserve(columns.size());
         for (const std::size_t c : columns)
           cells.push_back(joined.table.rows[r][c]);
-        table.rows.push_back(std::move(cells));
       }
       SortDescending(joined.tags[part.base ? 0 : v], joined.sort, &table);
       if (!rules.keep_empty_columns) DropEmptyColumns(&table);
