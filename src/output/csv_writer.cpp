@@ -41,6 +41,13 @@ bool LooksLikeFormula(std::string_view text) {
 struct Append {
   std::string* out;
   CsvFormulas formulas;
+  void Row(const std::vector<Cell>& row) const {
+    for (std::size_t c = 0; c < row.size(); ++c) {
+      if (c > 0) out->push_back(',');
+      std::visit(*this, row[c]);
+    }
+    out->push_back('\n');
+  }
   void operator()(std::monostate) const {}
   void operator()(std::int64_t value) const {
     char digits[24];
@@ -73,11 +80,7 @@ void WriteCsv(const Table& table, CsvFormulas formulas,
   }
   piece.push_back('\n');
   for (const std::vector<Cell>& row : table.rows) {
-    for (std::size_t c = 0; c < row.size(); ++c) {
-      if (c > 0) piece.push_back(',');
-      std::visit(append, row[c]);
-    }
-    piece.push_back('\n');
+    append.Row(row);
     if (piece.size() < kPieceBytes) continue;
     add(piece);
     piece.clear();
@@ -89,6 +92,12 @@ std::string ToCsv(const Table& table, CsvFormulas formulas) {
   std::string out;
   WriteCsv(table, formulas, [&out](std::string_view piece) { out += piece; });
   return out;
+}
+
+void AppendCsvRows(const Table& table, CsvFormulas formulas, std::string* out) {
+  const Append append{out, formulas};
+  for (const std::vector<Cell>& row : table.rows)
+    append.Row(row);
 }
 
 }  // namespace jarvis::output

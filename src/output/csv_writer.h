@@ -18,5 +18,7 @@ std::string ToCsv(const Table& table, CsvFormulas formulas = CsvFormulas::kQuote
 // The same in pieces of many rows, each handed to `add`.
 void WriteCsv(const Table& table, CsvFormulas formulas,
               const std::function<void(std::string_view piece)>& add);
+// Appends the rows alone, for a table that comes in pieces.
+void AppendCsvRows(const Table& table, CsvFormulas formulas, std::string* out);
 
 }  // namespace jarvis::output

@@ -53,15 +53,15 @@ Instance Measure(const MatchedCollective& collective, const Matching& matching,
     last_start = first ? call.time.start : std::max(last_start, call.time.start);
     first_end = first ? call.time.end : std::min(first_end, call.time.end);
     durations.push_back(call.time.dur);
-    const auto mb = MegabytesOf(call.keys, kIn, rules.collectives);
-    const auto count = RecordedNumber(call.keys[kIn]);
+    const auto mb = MegabytesOf(call.keys(), kIn, rules.collectives);
+    const auto count = RecordedNumber(call.keys()[kIn]);
     sized = sized && mb;
     counted = counted && count;
     if (mb) sizes.push_back(*mb);
     if (count) elements += *count;
     if (mb && *mb > 0 && call.time.dur > 0) rates.push_back(*GbPerSecond(*mb, call.time.dur));
   }
-  const CollectiveKeys& keys = made.calls.front()->keys;
+  const CollectiveKeys& keys = made.calls.front()->keys();
   made.total_mb = sized ? std::optional(PairwiseSum(sizes)) : std::nullopt;
   const double wall = made.last_end - made.first_start;
   const auto n = static_cast<double>(durations.size());
@@ -109,7 +109,7 @@ void AddRankCells(const RankSet& set, const Instance& one, const TableRules& rul
     first_end = std::min(first_end, call->time.end);
   for (const RankCall* call : one.calls) {
     Cell* at = &cells[call->rank * kColumns];
-    const CollectiveKeys& keys = call->keys;
+    const CollectiveKeys& keys = call->keys();
     const Cell values[kColumns] = {call->time.shown_start,
                                    call->time.dur,
                                    keys[kIn],
@@ -133,7 +133,7 @@ std::size_t ColumnOf(const Table& table, std::string_view name) {
 }
 
 bool IsAllToAllV(const RankCall& call, const TableRules& rules) {
-  const auto* name = std::get_if<std::string>(&call.keys[kCollective]);
+  const auto* name = std::get_if<std::string>(&call.keys()[kCollective]);
   return name != nullptr && rules.collectives.type_of(*name) == CollectiveType::kAllToAllV;
 }
 
@@ -261,14 +261,14 @@ Table AllToAllVHeatmap(const RankSet& set, const Matching& matching, const Table
   std::uint64_t unplaced = 0;
   for (const RankCall& call : matching.calls) {
     if (!IsAllToAllV(call, rules)) continue;
-    const auto splits = SplitsIn(call.keys[kInSplit]);
-    const auto size = RecordedNumber(call.keys[kGroupSize]);
-    const auto* dtype = std::get_if<std::string>(&call.keys[kDtype]);
+    const auto splits = SplitsIn(call.keys()[kInSplit]);
+    const auto size = RecordedNumber(call.keys()[kGroupSize]);
+    const auto* dtype = std::get_if<std::string>(&call.keys()[kDtype]);
     const auto bytes = dtype == nullptr ? std::nullopt : rules.collectives.element_bytes(*dtype);
     if (!splits || !size || !bytes || splits->empty() ||
         static_cast<double>(splits->size()) != *size)
       continue;
-    const auto* ranks_text = std::get_if<std::string>(&call.keys[kRanks]);
+    const auto* ranks_text = std::get_if<std::string>(&call.keys()[kRanks]);
     const auto members = ranks_text == nullptr ? std::vector<std::int64_t>() : RanksIn(*ranks_text);
     // The whole world's positions are its ranks.
     const bool positions = rules.collectives.destination_is_position ||

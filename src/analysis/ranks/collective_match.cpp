@@ -4,7 +4,9 @@
 #include <cmath>
 #include <limits>
 #include <map>
+#include <optional>
 #include <set>
+#include <unordered_map>
 #include <utility>
 
 #include <fmt/format.h>
@@ -51,8 +53,7 @@ std::string WorldText(std::int64_t size) {
 
 class Matcher {
  public:
-  Matcher(const RankSet& set, const TableRules& rules)
-      : set_(set), rules_(rules), by_group_(set.ranks.size()) {}
+  Matcher(const RankSet& set, const TableRules& rules) : set_(set), rules_(rules) {}
 
   Matching Run() {
     Collect();
@@ -61,31 +62,40 @@ class Matcher {
     } else {
       NameGroups();
     }
-    for (std::size_t i = 0; i < result_.calls.size(); ++i) {
-      const RankCall& call = result_.calls[i];
-      by_group_[call.rank][GroupOf(call)].push_back(i);
-    }
-    for (auto& groups : by_group_) {
-      for (auto& [group, calls] : groups)
-        Number(&calls);
-    }
+    SortIntoGroups();
     if (!rules_.collectives.kernel_args_only) {
       UseSequences();
       Align();
     }
     NameIds();
     Gather();
+    for (KindUse& use : uses_)
+      result_.keys.push_back(std::move(use.keys));
     return std::move(result_);
   }
 
  private:
   // A group: what tables call it, and (if names are shared) its ranks.
   using Group = std::pair<std::string, std::string>;
+  // A rank's calls of a group, by start.
+  struct OfRank {
+    std::size_t rank;
+    std::vector<std::size_t> calls;
+  };
+  using Groups = std::map<Group, std::vector<OfRank>>;  // each by rank
+  // A kind that a rank has calls of that count.
+  struct KindUse {
+    const CollectiveKind* kind;
+    std::size_t rank;
+    std::unique_ptr<CollectiveKeys> keys;
+    std::uint64_t calls = 0;
+    Groups::value_type* group = nullptr;
+  };
 
-  Group GroupOf(const RankCall& call) const {
+  Group GroupOf(const CollectiveKeys& keys) const {
     // The reference knows groups by name alone.
     const bool by_name = rules_.collectives.kernel_args_only;
-    return {TextOf(call.keys[kGroup]), by_name ? std::string() : TextOf(call.keys[kRanks])};
+    return {TextOf(keys[kGroup]), by_name ? std::string() : TextOf(keys[kRanks])};
   }
 
   bool Counts(const CollectiveCall& call) const {
@@ -116,13 +126,22 @@ class Matcher {
     }
     for (std::size_t rank = 0; rank < set_.ranks.size(); ++rank) {
       const RankDigest& digest = set_.ranks[rank];
+      std::vector<std::optional<std::size_t>> use_of(digest.kinds.size());
       for (const CollectiveCall& call : digest.calls) {
         if (!Counts(call)) continue;
         RankCall made;
         made.rank = rank;
         made.call = &call;
         made.kind = &digest.kinds[call.kind];
-        made.keys = KeysOf(*made.kind);
+        std::optional<std::size_t>& use = use_of[call.kind];
+        if (!use) {
+          use = uses_.size();
+          uses_.push_back(
+              {made.kind, rank, std::make_unique<CollectiveKeys>(KeysOf(*made.kind))});
+        }
+        ++uses_[*use].calls;
+        use_of_.push_back(*use);
+        made.shared_keys = uses_[*use].keys.get();
         if (rules_.clock == Clock::kDoubleMicros) {
           made.time = {call.ts_us, call.dur_us, call.ts_us + call.dur_us, call.ts_us};
         } else {
@@ -139,24 +158,25 @@ class Matcher {
   // Does every rank use one stream at most for calls of nameless groups?
   bool OneStream() const {
     std::map<std::size_t, std::set<Cell>> streams;
-    for (const RankCall& call : result_.calls) {
-      if (call.keys[kGroup] == Cell() && call.keys[kStream] != Cell())
-        streams[call.rank].insert(call.keys[kStream]);
+    for (const KindUse& use : uses_) {
+      const CollectiveKeys& keys = *use.keys;
+      if (keys[kGroup] == Cell() && keys[kStream] != Cell())
+        streams[use.rank].insert(keys[kStream]);
     }
     return std::all_of(streams.begin(), streams.end(),
                        [](const auto& of) { return of.second.size() <= 1; });
   }
 
   bool NoGroupNamed() const {
-    return std::all_of(result_.calls.begin(), result_.calls.end(),
-                       [](const RankCall& call) { return call.keys[kGroup] == Cell(); });
+    return std::all_of(uses_.begin(), uses_.end(),
+                       [](const KindUse& use) { return (*use.keys)[kGroup] == Cell(); });
   }
 
   void NameGroupsAtOnce() {
     result_.simplified = !result_.calls.empty() && NoGroupNamed() && OneStream();
-    for (RankCall& call : result_.calls) {
-      if (call.keys[kGroup] == Cell())
-        call.keys[kGroup] = std::string(result_.simplified ? "all" : "Unknown_Group");
+    for (const KindUse& use : uses_) {
+      Cell& group = (*use.keys)[kGroup];
+      if (group == Cell()) group = std::string(result_.simplified ? "all" : "Unknown_Group");
     }
   }
 
@@ -165,23 +185,22 @@ class Matcher {
   void NameGroups() {
     const bool one_stream = OneStream();
     std::uint64_t nameless = 0;
-    for (RankCall& call : result_.calls) {
-      if (call.keys[kGroup] != Cell()) continue;
-      const auto* size = std::get_if<std::int64_t>(&call.keys[kGroupSize]);
-      const std::int64_t local = call.kind->local_group;
+    for (const KindUse& use : uses_) {
+      CollectiveKeys& keys = *use.keys;
+      if (keys[kGroup] != Cell()) continue;
+      const auto* size = std::get_if<std::int64_t>(&keys[kGroupSize]);
+      const std::int64_t local = use.kind->local_group;
       const bool world = size != nullptr && set_.world_size && *size == *set_.world_size;
       if (world) {
-        call.keys[kGroup] = local > 1 ? fmt::format("world#{}", local) : std::string("world");
-        if (call.keys[kRanks] == Cell() && *size <= kWorldShown)
-          call.keys[kRanks] = WorldText(*size);
+        keys[kGroup] = local > 1 ? fmt::format("world#{}", local) : std::string("world");
+        if (keys[kRanks] == Cell() && *size <= kWorldShown) keys[kRanks] = WorldText(*size);
       } else if (size != nullptr) {
-        call.keys[kGroup] = local > 1 ? fmt::format("nameless_{}#{}", *size, local)
-                                      : fmt::format("nameless_{}", *size);
-        unmatchable_.insert(std::get<std::string>(call.keys[kGroup]));
-        ++nameless;
+        keys[kGroup] = local > 1 ? fmt::format("nameless_{}#{}", *size, local)
+                                 : fmt::format("nameless_{}", *size);
+        unmatchable_.insert(std::get<std::string>(keys[kGroup]));
+        nameless += use.calls;
       } else {
-        call.keys[kGroup] =
-            one_stream ? std::string("all") : "stream_" + TextOf(call.keys[kStream]);
+        keys[kGroup] = one_stream ? std::string("all") : "stream_" + TextOf(keys[kStream]);
       }
     }
     if (nameless > 0) {
@@ -189,6 +208,21 @@ class Matcher {
            fmt::format("{} collectives run in groups smaller than the world that the traces do not "
                        "name: they cannot be matched across ranks and are in nccl_long alone",
                        nameless));
+    }
+  }
+
+  void SortIntoGroups() {
+    for (KindUse& use : uses_)
+      use.group = &*groups_.try_emplace(GroupOf(*use.keys)).first;
+    for (std::size_t i = 0; i < result_.calls.size(); ++i) {
+      std::vector<OfRank>& ranks = uses_[use_of_[i]].group->second;
+      const std::size_t rank = result_.calls[i].rank;
+      if (ranks.empty() || ranks.back().rank != rank) ranks.push_back({rank, {}});
+      ranks.back().calls.push_back(i);
+    }
+    for (auto& [group, ranks] : groups_) {
+      for (OfRank& of : ranks)
+        Number(&of.calls);
     }
   }
 
@@ -200,34 +234,21 @@ class Matcher {
       result_.calls[(*calls)[i]].index = static_cast<std::int64_t>(i);
   }
 
-  std::set<Group> AllGroups() const {
-    std::set<Group> groups;
-    for (const auto& of_rank : by_group_) {
-      for (const auto& [group, calls] : of_rank)
-        groups.insert(group);
-    }
-    return groups;
-  }
-
   // Where all calls of a group have a number and no rank has one twice.
   void UseSequences() {
-    for (const Group& group : AllGroups()) {
+    for (const auto& [group, ranks] : groups_) {
       bool usable = true;
-      for (const auto& of_rank : by_group_) {
-        const auto found = of_rank.find(group);
-        if (found == of_rank.end()) continue;
+      for (const OfRank& of : ranks) {
         std::set<std::int64_t> seen;
-        for (const std::size_t i : found->second) {
+        for (const std::size_t i : of.calls) {
           const auto& sequence = result_.calls[i].call->sequence;
           usable = usable && sequence && seen.insert(*sequence).second;
         }
       }
       if (!usable) continue;
       sequenced_.insert(group);
-      for (const auto& of_rank : by_group_) {
-        const auto found = of_rank.find(group);
-        if (found == of_rank.end()) continue;
-        for (const std::size_t i : found->second)
+      for (const OfRank& of : ranks) {
+        for (const std::size_t i : of.calls)
           result_.calls[i].index = *result_.calls[i].call->sequence;
       }
     }
@@ -244,14 +265,22 @@ class Matcher {
            CommFamilyOfName(*other) == CommFamily::kExchange;
   }
 
+  // Whether two calls, by place, are the same. Many are of the same two kinds.
+  bool SameCall(std::size_t a, std::size_t b) {
+    const auto [found, added] = same_.try_emplace(std::pair(use_of_[a], use_of_[b]), false);
+    if (added)
+      found->second = SameKeys(result_.calls[a].keys(), result_.calls[b].keys());
+    return found->second;
+  }
+
   // Ranks of an all_to_allv send different amounts.
-  bool SameCall(const RankCall& a, const RankCall& b) const {
-    const auto* name = std::get_if<std::string>(&a.keys[kCollective]);
+  bool SameKeys(const CollectiveKeys& a, const CollectiveKeys& b) const {
+    const auto* name = std::get_if<std::string>(&a[kCollective]);
     const bool own_amounts =
         name != nullptr && rules_.collectives.type_of(*name) == CollectiveType::kAllToAllV;
     for (const CollectiveKey key : {kCollective, kDtype, kIn, kOut, kGroupSize}) {
       if (own_amounts && (key == kIn || key == kOut)) continue;
-      if (a.keys[key] != b.keys[key] && !MayBeEqual(key, a.keys[key], b.keys[key])) return false;
+      if (a[key] != b[key] && !MayBeEqual(key, a[key], b[key])) return false;
     }
     return true;
   }
@@ -260,16 +289,16 @@ class Matcher {
   // no partner where they could have one, then the median distance of their ends.
   std::pair<std::int64_t, double> Misfit(const std::vector<std::size_t>& reference,
                                          const std::vector<std::size_t>& calls,
-                                         std::int64_t shift) const {
+                                         std::int64_t shift) {
     std::int64_t differ = 0;
     std::vector<double> distances;
     for (std::size_t i = 0; i < calls.size(); ++i) {
       const std::int64_t at = static_cast<std::int64_t>(i) + shift;
       if (at < 0 || at >= static_cast<std::int64_t>(reference.size())) continue;
-      const RankCall& one = result_.calls[reference[static_cast<std::size_t>(at)]];
-      const RankCall& other = result_.calls[calls[i]];
-      if (!SameCall(one, other)) ++differ;
-      distances.push_back(std::abs(one.time.end - other.time.end));
+      const std::size_t other = reference[static_cast<std::size_t>(at)];
+      if (!SameCall(other, calls[i])) ++differ;
+      distances.push_back(
+          std::abs(result_.calls[other].time.end - result_.calls[calls[i]].time.end));
     }
     const std::size_t possible = std::min(reference.size(), calls.size());
     if (distances.size() * 2 < possible || distances.empty())
@@ -279,19 +308,14 @@ class Matcher {
   }
 
   void Align() {
-    for (const Group& group : AllGroups()) {
+    for (const auto& [group, ranks] : groups_) {
       if (sequenced_.contains(group) || unmatchable_.contains(group.first)) continue;
-      const std::vector<std::size_t>* reference = nullptr;  // of the rank with the most calls
-      for (const auto& of_rank : by_group_) {
-        const auto found = of_rank.find(group);
-        if (found != of_rank.end() &&
-            (reference == nullptr || found->second.size() > reference->size()))
-          reference = &found->second;
+      const OfRank* reference = nullptr;  // of the rank with the most calls
+      for (const OfRank& of : ranks) {
+        if (reference == nullptr || of.calls.size() > reference->calls.size()) reference = &of;
       }
-      for (std::size_t rank = 0; rank < by_group_.size(); ++rank) {
-        const auto found = by_group_[rank].find(group);
-        if (found != by_group_[rank].end() && &found->second != reference)
-          AlignRank(group, rank, *reference, found->second);
+      for (const OfRank& of : ranks) {
+        if (&of != reference) AlignRank(group, of.rank, reference->calls, of.calls);
       }
     }
   }
@@ -322,10 +346,11 @@ class Matcher {
 
   void NameIds() {
     std::map<std::string, std::size_t> sharing;  // groups of one name
-    for (const Group& group : AllGroups())
+    for (const auto& [group, ranks] : groups_)
       ++sharing[group.first];
-    for (RankCall& call : result_.calls) {
-      const Group group = GroupOf(call);
+    for (std::size_t i = 0; i < result_.calls.size(); ++i) {
+      RankCall& call = result_.calls[i];
+      const Group& group = uses_[use_of_[i]].group->first;
       if (result_.simplified) {
         call.id = call.index;
       } else if (unmatchable_.contains(group.first)) {
@@ -338,21 +363,23 @@ class Matcher {
     }
   }
 
-  bool Agree(const RankCall& a, const RankCall& b) const {
-    return a.keys[kGroup] == b.keys[kGroup] && a.keys[kRanks] == b.keys[kRanks] && SameCall(a, b);
+  bool Agree(std::size_t a, std::size_t b) {
+    const CollectiveKeys& one = result_.calls[a].keys();
+    const CollectiveKeys& other = result_.calls[b].keys();
+    return one[kGroup] == other[kGroup] && one[kRanks] == other[kRanks] && SameCall(a, b);
   }
 
   void Gather() {
-    std::map<Cell, std::size_t> of_id;
+    std::unordered_map<std::string, std::size_t> of_id;
     std::uint64_t differing = 0;
     for (std::size_t i = 0; i < result_.calls.size(); ++i) {
       const RankCall& call = result_.calls[i];
       if (call.id == Cell()) continue;
-      const auto [found, added] = of_id.try_emplace(call.id, result_.collectives.size());
+      const auto [found, added] = of_id.try_emplace(TextOf(call.id), result_.collectives.size());
       if (added) {
         MatchedCollective one;
         one.id = call.id;
-        if (const auto* name = std::get_if<std::string>(&call.keys[kCollective])) {
+        if (const auto* name = std::get_if<std::string>(&call.keys()[kCollective])) {
           one.type = rules_.collectives.type_of(*name);
           one.named = true;
         }
@@ -360,7 +387,7 @@ class Matcher {
       }
       MatchedCollective& collective = result_.collectives[found->second];
       if (!collective.calls.empty() && collective.agree && !result_.simplified &&
-          !Agree(result_.calls[collective.calls.front()], call)) {
+          !Agree(collective.calls.front(), i)) {
         collective.agree = false;
         if (differing++ == 0) {
           Warn("COLLECTIVE_METADATA_MISMATCH", "");
@@ -385,8 +412,11 @@ class Matcher {
   const RankSet& set_;
   const TableRules& rules_;
   Matching result_;
-  std::vector<std::map<Group, std::vector<std::size_t>>> by_group_;  // by rank; calls by start
-  std::set<std::string> unmatchable_;                                // names of groups
+  std::vector<KindUse> uses_;
+  std::vector<std::size_t> use_of_;                            // by call
+  std::map<std::pair<std::size_t, std::size_t>, bool> same_;  // of uses
+  Groups groups_;
+  std::set<std::string> unmatchable_;  // names of groups
   std::set<Group> sequenced_;
   std::size_t mismatch_ = 0;
   std::string first_mismatch_;

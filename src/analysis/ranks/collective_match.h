@@ -6,6 +6,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -27,7 +28,9 @@ struct RankCall {
   std::size_t rank = 0;  // RankSet::ranks
   const CollectiveCall* call = nullptr;
   const CollectiveKind* kind = nullptr;
-  CollectiveKeys keys;  // the group has a name
+  // The group has a name. Calls of one rank and kind share them.
+  const CollectiveKeys& keys() const { return *shared_keys; }
+  const CollectiveKeys* shared_keys = nullptr;  // Matching::keys
   CallTime time;
   Cell id;                 // of the collective; absent: it cannot be matched with other ranks
   std::int64_t index = 0;  // in its group, by start
@@ -43,6 +46,7 @@ struct MatchedCollective {
 };
 
 struct Matching {
+  std::vector<std::unique_ptr<const CollectiveKeys>> keys;
   std::vector<RankCall> calls;                 // by rank, then in file order
   std::vector<MatchedCollective> collectives;  // in order of their first call
   std::uint64_t unmatched = 0;                 // calls without an id

@@ -17,6 +17,8 @@ namespace {
 
 // Beyond this the columns of each rank are left to nccl_long.
 constexpr std::size_t kRankColumnsMax = 256;
+// More calls than that are half a gigabyte of cells and no help in a workbook.
+constexpr std::size_t kLongRowsMax = 250'000;
 // Clocks are apart when more than this share of collectives ends on a rank before it began on
 // another.
 constexpr double kImpossibleMax = 0.05;
@@ -51,6 +53,13 @@ Table WarningsTable(const std::vector<RankWarning>& warnings) {
   return table;
 }
 
+std::optional<std::int64_t> NodeSize(const RankSet& set, const CollectiveReportOptions& options) {
+  const auto size = options.gpus_per_node ? options.gpus_per_node
+                    : set.ranks.empty()   ? std::nullopt
+                                          : set.ranks.front().devices;
+  return size && *size > 0 ? size : std::nullopt;
+}
+
 void Append(std::vector<RankWarning> from, std::vector<RankWarning>* to) {
   for (RankWarning& warning : from)
     to->push_back(std::move(warning));
@@ -70,6 +79,7 @@ Result<CollectiveReport> MakeCollectiveReport(const RankSet& set,
   report.synced = FindSynced(matching, rules);
   CheckClocks(report, &report.warnings);
   const bool own = rules.collectives.own_columns;
+  report.long_apart = own && matching.calls.size() > kLongRowsMax;
   const bool rank_columns = !own || set.ranks.size() <= kRankColumnsMax;
 
   Table long_table;
@@ -79,7 +89,8 @@ Result<CollectiveReport> MakeCollectiveReport(const RankSet& set,
   Table heatmap;
   std::vector<RankWarning> heatmap_warnings;
   ParallelFor(4, 0, [&](std::size_t part) {
-    if (part == 0) long_table = NcclLong(set, matching, rules);
+    if (part == 0 && !report.long_apart)
+      long_table = NcclLong(set, matching, rules, 0, matching.calls.size());
     if (part == 1) summary_long = NcclSummaryLong(set, matching, rules);
     if (part == 2) {
       synced_table = NcclImplicitSync(set, matching, report.synced, rank_columns, rules);
@@ -96,16 +107,23 @@ Result<CollectiveReport> MakeCollectiveReport(const RankSet& set,
   tables.push_back(std::move(summary_long));
   if (!all2allv.rows.empty()) tables.push_back(NcclSummaryAllToAllV(all2allv, options, rules));
   if (!heatmap.rows.empty()) tables.push_back(std::move(heatmap));
-  tables.push_back(std::move(long_table));
+  if (!report.long_apart) tables.push_back(std::move(long_table));
   tables.push_back(std::move(synced_table));
   if (!all2allv.rows.empty()) tables.push_back(std::move(all2allv));
   tables.push_back(StragglerSummary(set, matching, report.synced, rules));
-  const auto nodes = options.gpus_per_node ? options.gpus_per_node
-                     : set.ranks.empty()   ? std::nullopt
-                                           : set.ranks.front().devices;
-  if (nodes && *nodes > 0) AddNodeColumns(set, *nodes, &tables);
+  if (const auto nodes = NodeSize(set, options)) AddNodeColumns(set, *nodes, &tables);
   if (own && !report.warnings.empty()) tables.push_back(WarningsTable(report.warnings));
   return report;
+}
+
+Table LongRows(const RankSet& set, const CollectiveReport& report,
+               const CollectiveReportOptions& options, const TableRules& rules, std::size_t first,
+               std::size_t count) {
+  const std::size_t end = first + std::min(count, report.matching.calls.size() - first);
+  std::vector<Table> tables;
+  tables.push_back(NcclLong(set, report.matching, rules, first, end));
+  if (const auto nodes = NodeSize(set, options)) AddNodeColumns(set, *nodes, &tables);
+  return std::move(tables.front());
 }
 
 }  // namespace jarvis::analysis

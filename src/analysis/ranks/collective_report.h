@@ -26,11 +26,19 @@ struct CollectiveReport {
   std::vector<RankWarning> warnings;
   std::vector<SyncedCollective> synced;  // refers to `matching`
   Matching matching;
+  // Too many calls for a table of them: nccl_long is not in `tables`, LongRows makes it in pieces.
+  bool long_apart = false;
 };
 
 // kBadValue: an aggregation that there is not. `set` must outlive the result.
 Result<CollectiveReport> MakeCollectiveReport(const RankSet& set,
                                               const CollectiveReportOptions& options,
                                               const TableRules& rules);
+
+// Rows of nccl_long from the call `first` on, at most `count`, with the columns that all tables
+// have.
+Table LongRows(const RankSet& set, const CollectiveReport& report,
+               const CollectiveReportOptions& options, const TableRules& rules, std::size_t first,
+               std::size_t count);
 
 }  // namespace jarvis::analysis

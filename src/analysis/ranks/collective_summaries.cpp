@@ -28,7 +28,8 @@ Cell OrUnknown(const Cell& cell) {
 
 }  // namespace
 
-Table NcclLong(const RankSet& set, const Matching& matching, const TableRules& rules) {
+Table NcclLong(const RankSet& set, const Matching& matching, const TableRules& rules,
+               std::size_t first, std::size_t end) {
   Table table{"nccl_long",
               {"collective_id", "index_in_group", "rank", "Process Group Name",
                "Process Group Ranks", "Collective name", "Group size", "dtype", "In msg nelems",
@@ -37,8 +38,10 @@ Table NcclLong(const RankSet& set, const Matching& matching, const TableRules& r
               {}};
   const bool own = rules.collectives.own_columns;
   if (own) table.columns.insert(table.columns.end(), {"covered by computation", "known by"});
-  for (const RankCall& call : matching.calls) {
-    const CollectiveKeys& keys = call.keys;
+  table.rows.reserve(end - first);
+  for (std::size_t i = first; i < end; ++i) {
+    const RankCall& call = matching.calls[i];
+    const CollectiveKeys& keys = call.keys();
     std::vector<Cell> row = {call.id,
                              call.index,
                              *set.ranks[call.rank].rank,
@@ -69,7 +72,7 @@ Table NcclSummaryLong(const RankSet& set, const Matching& matching, const TableR
   std::vector<CollectiveSample> samples;
   samples.reserve(matching.calls.size());
   for (const RankCall& call : matching.calls)
-    samples.push_back({*set.ranks[call.rank].rank, call.keys, call.time.dur});
+    samples.push_back({*set.ranks[call.rank].rank, call.shared_keys, call.time.dur});
   return SummariseCollectives("nccl_summary_long", samples, rules);
 }
 
@@ -78,7 +81,7 @@ Table NcclSummaryImplicitSync(const Matching& matching, const std::vector<Synced
   const bool split_groups = rules.collectives.split_groups;
   std::map<std::vector<Cell>, std::vector<const SyncedCollective*>> groups;
   for (const SyncedCollective& one : synced) {
-    const CollectiveKeys& keys = matching.calls[one.ranks.front().call].keys;
+    const CollectiveKeys& keys = matching.calls[one.ranks.front().call].keys();
     std::vector<Cell> key = {OrUnknown(keys[kCollective]), OrUnknown(keys[kDtype]),
                              OrUnknown(keys[kIn])};
     if (split_groups) key.insert(key.end(), {keys[kGroup], keys[kRanks]});
@@ -113,7 +116,7 @@ Table NcclSummaryImplicitSync(const Matching& matching, const std::vector<Synced
   std::vector<std::vector<Cell>> rows;
   for (const auto& [key, members] : groups) {
     const SyncedCollective& first = *members.front();
-    const CollectiveKeys& keys = matching.calls[first.ranks.front().call].keys;
+    const CollectiveKeys& keys = matching.calls[first.ranks.front().call].keys();
     std::vector<Cell> row = {key[0], key[1], key[2], keys[kGroup]};
     if (split_groups) row.push_back(keys[kRanks]);
     row.insert(row.end(), {keys[kGroupSize], CellOf(first.full_mb)});

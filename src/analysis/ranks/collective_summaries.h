@@ -11,7 +11,9 @@ namespace jarvis::analysis {
 
 struct CollectiveReportOptions;
 
-Table NcclLong(const RankSet& set, const Matching& matching, const TableRules& rules);
+// Of the calls from `first` to `end`.
+Table NcclLong(const RankSet& set, const Matching& matching, const TableRules& rules,
+               std::size_t first, std::size_t end);
 Table NcclSummaryLong(const RankSet& set, const Matching& matching, const TableRules& rules);
 Table NcclSummaryImplicitSync(const Matching& matching, const std::vector<SyncedCollective>& synced,
                               const CollectiveReportOptions& options, const TableRules& rules);

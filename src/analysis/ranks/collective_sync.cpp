@@ -20,10 +20,10 @@ bool Waits(const MatchedCollective& collective, bool simplified) {
 void AddBandwidth(const RankCall& first, const TableRules& rules, SyncedCollective* made) {
   const CollectiveType type = made->collective->type;
   made->full_mb =
-      MegabytesOf(first.keys, type == CollectiveType::kAllGather ? kOut : kIn, rules.collectives);
+      MegabytesOf(first.keys(), type == CollectiveType::kAllGather ? kOut : kIn, rules.collectives);
   if (!made->full_mb || type == CollectiveType::kOther || !(made->latency > 0)) return;
   made->algorithm_gb_s = *made->full_mb / 1024 / (made->latency / 1e6);
-  const auto size = RecordedNumber(first.keys[kGroupSize]);
+  const auto size = RecordedNumber(first.keys()[kGroupSize]);
   if (!size || !(*size > 0)) return;
   const double factor = (type == CollectiveType::kAllReduce ? 2 : 1) * (*size - 1) / *size;
   made->bus_gb_s = *made->algorithm_gb_s * factor;
@@ -131,7 +131,7 @@ Table NcclImplicitSync(const RankSet& set, const Matching& matching,
                                                "covered by computation (%)"});
   }
   for (const SyncedCollective& one : synced) {
-    const CollectiveKeys& keys = matching.calls[one.ranks.front().call].keys;
+    const CollectiveKeys& keys = matching.calls[one.ranks.front().call].keys();
     std::vector<Cell> row = {one.collective->id, keys[kGroup], keys[kRanks], keys[kCollective],
                              keys[kGroupSize],   keys[kDtype], keys[kIn],    keys[kOut]};
     row.push_back(CellOf(MegabytesOf(keys, kIn, rules.collectives)));

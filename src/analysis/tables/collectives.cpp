@@ -55,10 +55,17 @@ Table SummariseCollectives(std::string name, const std::vector<CollectiveSample>
                            const TableRules& rules) {
   using Key = std::pair<Cell, CollectiveKeys>;
   std::map<Key, std::vector<double>> groups;  // durations by key, as rows stand
+  // Many samples share their keys, which take long to compare.
+  std::unordered_map<const CollectiveKeys*, std::vector<double>*> known;
   for (const CollectiveSample& sample : samples) {
-    const auto& keys = sample.keys;
-    if (rules.drop_null_keys && std::find(keys.begin(), keys.end(), Cell()) != keys.end()) continue;
-    groups[{sample.rank, keys}].push_back(sample.dur_us);
+    const CollectiveKeys& keys = *sample.keys;
+    const auto [found, added] = known.try_emplace(sample.keys, nullptr);
+    if (added) {
+      const bool dropped =
+          rules.drop_null_keys && std::find(keys.begin(), keys.end(), Cell()) != keys.end();
+      if (!dropped) found->second = &groups[{sample.rank, keys}];
+    }
+    if (found->second != nullptr) found->second->push_back(sample.dur_us);
   }
   Table table{std::move(name), {"rank"}, {}};
   table.columns.insert(table.columns.end(), kCollectiveKeyNames.begin(), kCollectiveKeyNames.end());
@@ -90,8 +97,8 @@ Table CollAnalysis(const TableInput& input, std::optional<std::int64_t> rank) {
   if (rules.name_missing_groups) NameMissingGroups(&found);
   if (rules.rank) rank = rules.rank;
   std::vector<CollectiveSample> samples;
-  for (Collective& collective : found) {
-    samples.push_back({rank ? Cell(*rank) : Cell(), std::move(collective.keys),
+  for (const Collective& collective : found) {
+    samples.push_back({rank ? Cell(*rank) : Cell(), &collective.keys,
                        DurationUs(input.events, collective.kernel, input.rules.clock)});
   }
   return SummariseCollectives("coll_analysis", samples, input.rules);

@@ -13,7 +13,7 @@ namespace jarvis::analysis {
 
 struct CollectiveSample {
   Cell rank;
-  CollectiveKeys keys;
+  const CollectiveKeys* keys = nullptr;  // those at one place are of one rank
   double dur_us = 0;
 };
 // One row per rank and distinct collective, the longest sum first.

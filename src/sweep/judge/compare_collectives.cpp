@@ -40,7 +40,7 @@ std::map<OperationKey, OperationValues> OperationsOf(const ComparedSweeps& compa
     const auto& calls = config->collectives.matching.calls;
     for (const analysis::SyncedCollective& one : config->collectives.synced) {
       if (one.ranks.empty()) continue;
-      const analysis::CollectiveKeys& keys = calls[one.ranks.front().call].keys;
+      const analysis::CollectiveKeys& keys = calls[one.ranks.front().call].keys();
       OperationValues& values =
           operations[{text(keys[analysis::kCollective]), text(keys[analysis::kDtype]),
                       whole(keys[analysis::kIn]), whole(keys[analysis::kGroupSize])}];

@@ -266,7 +266,7 @@ Table CollectiveGemmOverlap(const SweepFacts& facts) {
     }
     std::map<std::string, std::pair<double, double>> kinds;  // time, of it beside GEMMs; us
     for (const analysis::RankCall& call : config.collectives.matching.calls) {
-      const auto* name = std::get_if<std::string>(&call.keys[analysis::kCollective]);
+      const auto* name = std::get_if<std::string>(&call.keys()[analysis::kCollective]);
       auto& [time, beside] = kinds[name != nullptr ? *name : call.kind->kernel];
       const std::int64_t start = call.call->ts_ns;
       const std::int64_t end = start + call.call->dur_ns;

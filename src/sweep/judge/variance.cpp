@@ -151,7 +151,7 @@ std::vector<TimedName> CollectivesOf(const ConfigFacts& config, std::int64_t ran
   for (const analysis::RankCall& call : config.collectives.matching.calls) {
     const analysis::RankDigest& digest = config.set->ranks[call.rank];
     if (digest.rank != rank) continue;
-    const Cell& name = call.keys[analysis::kCollective];
+    const Cell& name = call.keys()[analysis::kCollective];
     const auto* text = std::get_if<std::string>(&name);
     out.push_back(
         {text != nullptr ? *text : call.kind->kernel, call.call->ts_us, call.call->dur_us});

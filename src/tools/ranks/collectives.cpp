@@ -5,6 +5,7 @@
 #include "analysis/ranks/collective_report.h"
 #include "analysis/ranks/collective_summaries.h"
 #include "analysis/ranks/collective_sync.h"
+#include "output/csv_writer.h"
 #include "output/number_format.h"
 #include "page/page_files.h"
 #include "page/ranks_page.h"
@@ -135,6 +136,29 @@ void AddKinds(const CollectiveReport& report, const analysis::TableRules& rules,
   answer->total = answer->rows.size();
 }
 
+// The table of all calls where it is too long to be held.
+std::vector<LongTable> LongTables(const RankSet& set, const CollectiveReport& report,
+                                  const analysis::CollectiveReportOptions& options,
+                                  const analysis::TableRules& rules) {
+  constexpr std::size_t kPiece = 8'192;
+  if (!report.long_apart) return {};
+  const std::size_t calls = report.matching.calls.size();
+  return {{"nccl_long", calls, [&, calls] {
+             std::string text;
+             for (std::size_t first = 0; first < calls; first += kPiece) {
+               const Table rows = analysis::LongRows(set, report, options, rules, first, kPiece);
+               if (first > 0) {
+                 output::AppendCsvRows(rows, output::CsvFormulas::kQuoted, &text);
+                 continue;
+               }
+               text = output::ToCsv(rows);
+               // Growing by doubling would hold it one and a half times.
+               text.reserve(text.size() * (calls / kPiece + 2));
+             }
+             return text;
+           }}};
+}
+
 // The same as members, without what is not known.
 Json KindsJson(const CollectiveReport& report, const analysis::TableRules& rules) {
   constexpr std::size_t kKindsMax = 8;
@@ -242,8 +266,9 @@ Result<Answer> Collectives(session::Workspace& workspace, const Json& arguments,
   const bool compatible = arguments.at("compat").get<std::string>() == "tracelens";
   const analysis::TableRules rules = session::CollectiveRulesFor(
       compatible ? session::Compat::kTraceLens : session::Compat::kNone);
+  const analysis::CollectiveReportOptions options = OptionsOf(arguments);
   JV_ASSIGN(const CollectiveReport report,
-            analysis::MakeCollectiveReport(set, OptionsOf(arguments), rules));
+            analysis::MakeCollectiveReport(set, options, rules));
   JV_TRY(job.Check());
   Answer answer;
   answer.summary = Headline(set, report, compatible);
@@ -261,6 +286,9 @@ Result<Answer> Collectives(session::Workspace& workspace, const Json& arguments,
   std::vector<std::string> names = {kBook};
   for (const Table& table : report.tables)
     names.push_back(table.name + ".csv");
+  const std::vector<LongTable> long_tables = LongTables(set, report, options, rules);
+  for (const LongTable& table : long_tables)
+    names.push_back(table.name + ".csv");
   if (!documents.fair.empty()) {
     names.emplace_back(kFairReport);
     names.emplace_back(page::kRanksPageFile);
@@ -272,7 +300,8 @@ Result<Answer> Collectives(session::Workspace& workspace, const Json& arguments,
     JV_ASSIGN(std::string page, folder->Write(std::string(page::kRanksPageFile), documents.page));
     answer.files.push_back({std::move(page), "the same as a page, with when each rank waits", 0});
   }
-  JV_TRY(WriteTables(report.tables, *folder, *folder, kBook, &answer));
+  JV_TRY(WriteTables(report.tables, *folder, *folder, kBook, &answer,
+                     output::CsvFormulas::kQuoted, long_tables));
   JV_TRY(folder->Commit());
   AddRankNotes(report.warnings, &answer);
   if (read.merged_files > 0) {

@@ -12,24 +12,36 @@ namespace jarvis::tools {
 
 Status WriteTables(const std::vector<Table>& tables, io::OutputFolder& folder,
                    io::OutputFolder& book_folder, const std::string& book_name, Answer* answer,
-                   output::CsvFormulas formulas) {
+                   output::CsvFormulas formulas, std::span<const LongTable> long_tables) {
   const bool book = !book_name.empty();
   std::vector<Result<std::string>> paths(tables.size());
+  std::vector<Result<std::string>> long_paths(long_tables.size());
   Result<output::XlsxFile> made_book;
-  // The workbook, the largest, goes first.
-  ParallelFor(tables.size() + 1, 0, [&](std::size_t piece) {
-    if (piece > 0) {
-      const Table& table = tables[piece - 1];
-      paths[piece - 1] = folder.Write(table.name + ".csv", [&](const io::AddText& add) {
-        output::WriteCsv(table, formulas, add);
+  // The largest go first: the workbook and what is too long for it.
+  ParallelFor(1 + long_tables.size() + tables.size(), 0, [&](std::size_t piece) {
+    if (piece == 0) {
+      if (book) made_book = output::WriteXlsx(tables, book_folder.PathFor(book_name));
+    } else if (piece <= long_tables.size()) {
+      const LongTable& table = long_tables[piece - 1];
+      long_paths[piece - 1] = folder.Write(table.name + ".csv", table.csv());
+    } else {
+      const std::size_t i = piece - 1 - long_tables.size();
+      paths[i] = folder.Write(tables[i].name + ".csv", [&](const io::AddText& add) {
+        output::WriteCsv(tables[i], formulas, add);
       });
-    } else if (book) {
-      made_book = output::WriteXlsx(tables, book_folder.PathFor(book_name));
     }
   });
   for (std::size_t i = 0; i < tables.size(); ++i) {
     JV_ASSIGN(std::string path, std::move(paths[i]));
     answer->files.push_back({std::move(path), tables[i].name, tables[i].rows.size()});
+  }
+  for (std::size_t i = 0; i < long_tables.size(); ++i) {
+    JV_ASSIGN(std::string path, std::move(long_paths[i]));
+    answer->files.push_back({std::move(path), long_tables[i].name, long_tables[i].rows});
+    if (book) {
+      answer->notes.push_back(fmt::format("{} has {} rows and is a CSV file alone, not a sheet",
+                                          long_tables[i].name, long_tables[i].rows));
+    }
   }
   if (!book) return {};
   JV_ASSIGN(const output::XlsxFile made, std::move(made_book));
