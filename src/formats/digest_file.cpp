@@ -23,11 +23,16 @@ using analysis::RankDigest;
 using analysis::RankFacts;
 using analysis::RankHostPiece;
 using analysis::RankHostWait;
+using analysis::RankKernel;
+using analysis::RankKernels;
+using analysis::RankStep;
 
 constexpr std::string_view kDigestFormat = "jarvis-rank-digest";
 constexpr std::int64_t kVersion = 2;
 // The first one has no facts of the host; it is read as ever.
 constexpr std::int64_t kOldestVersion = 1;
+// More pieces of GPU work than any recording has; sums of them stay within the type.
+constexpr std::int64_t kCountMax = 1'000'000'000'000;
 // Times that sums cannot leave the type with: +-97 years.
 constexpr std::int64_t kTimeMax = 3'060'000'000'000'000'000;
 
@@ -382,6 +387,93 @@ Result<RankFacts> FactsFrom(const Json& json, const std::vector<CollectiveCall>&
   return facts;
 }
 
+Json JsonOf(const std::vector<RankStep>& steps) {
+  Json list = Json::array();
+  for (const RankStep& step : steps) {
+    list.push_back(
+        {step.number, step.ts_ns, step.dur_ns, step.busy_ns, step.compute_ns, step.exposed_ns});
+  }
+  return list;
+}
+
+Json JsonOf(const RankKernels& kernels) {
+  Json list = Json::array();
+  for (const RankKernel& one : kernels.list)
+    list.push_back({one.name, one.count, one.total_ns});
+  Json json = Json::object();
+  json["list"] = std::move(list);
+  json["rest"] = {kernels.rest.count, kernels.rest.total_ns};
+  return json;
+}
+
+Result<RankStep> StepFrom(const Json& row, const std::string& where) {
+  constexpr std::size_t kValues = 6;
+  if (!row.is_array() || row.size() != kValues)
+    return Wrong(where, fmt::format("is no list of {} values", kValues));
+  RankStep step;
+  JV_ASSIGN(step.number, Whole(&row[0], where + "[0]", INT64_MIN, INT64_MAX));
+  JV_ASSIGN(step.ts_ns, Whole(&row[1], where + "[1]", -kTimeMax, kTimeMax));
+  JV_ASSIGN(step.dur_ns, Whole(&row[2], where + "[2]", 0, analysis::kFactMaxNs));
+  JV_ASSIGN(step.busy_ns, Whole(&row[3], where + "[3]", 0, step.dur_ns));
+  JV_ASSIGN(step.compute_ns, Whole(&row[4], where + "[4]", 0, step.busy_ns));
+  JV_ASSIGN(step.exposed_ns, Whole(&row[5], where + "[5]", 0, step.busy_ns - step.compute_ns));
+  return step;
+}
+
+Result<std::vector<RankStep>> StepsFrom(const Json& list) {
+  if (!list.is_array() || list.size() > analysis::kRankStepsMax)
+    return Wrong("steps", fmt::format("is no list of at most {}", analysis::kRankStepsMax));
+  std::vector<RankStep> steps;
+  for (const Json& row : list) {
+    JV_ASSIGN(const RankStep step, StepFrom(row, fmt::format("steps[{}]", steps.size())));
+    steps.push_back(step);
+  }
+  return steps;
+}
+
+// [count, total_ns] from the place `first` on.
+Status ReadWork(const Json& row, std::size_t first, const std::string& where, RankKernel* kernel) {
+  if (!row.is_array() || row.size() != first + 2)
+    return Wrong(where, fmt::format("is no list of {} values", first + 2));
+  JV_ASSIGN(kernel->count, Whole(&row[first], where + ": its count", 0, kCountMax));
+  JV_ASSIGN(kernel->total_ns, Whole(&row[first + 1], where + ": its time", 0, kTimeMax / 64));
+  return {};
+}
+
+Result<RankKernels> KernelsFrom(const Json& json) {
+  const Json* list = Member(json, "list");
+  const Json* rest = Member(json, "rest");
+  if (list == nullptr || !list->is_array() || list->size() > analysis::kRankKernelsMax) {
+    return Wrong("kernels.list",
+                 fmt::format("is no list of at most {}", analysis::kRankKernelsMax));
+  }
+  if (rest == nullptr) return Wrong("kernels.rest", "is not there");
+  RankKernels kernels;
+  for (const Json& row : *list) {
+    const std::string where = fmt::format("kernels.list[{}]", kernels.list.size());
+    RankKernel kernel;
+    JV_TRY(ReadWork(row, 1, where, &kernel));
+    JV_ASSIGN(kernel.name, Text(&row[0], where + "[0]"));
+    kernels.list.push_back(std::move(kernel));
+  }
+  JV_TRY(ReadWork(*rest, 0, "kernels.rest", &kernels.rest));
+  return kernels;
+}
+
+// Members that digests got later without a new version: who does not know them misses nothing else.
+Status ReadLaterMembers(const Json& json, RankDigest* digest) {
+  if (const Json* host = Member(json, "host"); host != nullptr && !host->is_null()) {
+    JV_ASSIGN(digest->host, Text(host, "host"));
+  }
+  if (const Json* steps = Member(json, "steps"); steps != nullptr && !steps->is_null()) {
+    JV_ASSIGN(digest->steps, StepsFrom(*steps));
+  }
+  if (const Json* kernels = Member(json, "kernels"); kernels != nullptr && !kernels->is_null()) {
+    JV_ASSIGN(digest->kernels, KernelsFrom(*kernels));
+  }
+  return {};
+}
+
 }  // namespace
 
 std::string DigestText(const RankDigest& digest) {
@@ -423,6 +515,9 @@ std::string DigestText(const RankDigest& digest) {
   }
   json["calls"] = std::move(calls);
   json["facts"] = digest.facts ? JsonOf(*digest.facts, digest.calls) : Json();
+  json["host"] = digest.host.empty() ? Json() : Json(digest.host);
+  json["steps"] = digest.steps ? JsonOf(*digest.steps) : Json();
+  json["kernels"] = digest.kernels ? JsonOf(*digest.kernels) : Json();
   return DumpLine(json) + "\n";
 }
 
@@ -476,6 +571,7 @@ Result<std::vector<RankDigest>> ReadDigest(std::string_view text) {
       JV_ASSIGN(digest.facts, FactsFrom(*facts, digest.calls));
     }
   }
+  JV_TRY(ReadLaterMembers(json, &digest));
   std::vector<RankDigest> digests;
   digests.push_back(std::move(digest));
   return digests;

@@ -125,6 +125,24 @@ std::optional<std::int64_t> RankInPath(std::string_view path) {
   return std::nullopt;
 }
 
+std::string HostInPath(std::string_view path) {
+  std::string_view name = path.substr(path.rfind('/') + 1);
+  const std::size_t end = name.find(".pt.trace.json");
+  if (end == std::string_view::npos) return "";
+  name = name.substr(0, end);
+  const auto digits_after = [&](char mark) -> std::optional<std::string_view> {
+    const std::size_t at = name.rfind(mark);
+    if (at == std::string_view::npos || at + 1 == name.size()) return std::nullopt;
+    const std::string_view digits = name.substr(at + 1);
+    if (digits.find_first_not_of("0123456789") != std::string_view::npos) return std::nullopt;
+    return name.substr(0, at);
+  };
+  // Of newer versions there is a time behind the process.
+  if (const auto without_time = digits_after('.')) name = *without_time;
+  const auto host = digits_after('_');
+  return host ? std::string(*host) : "";
+}
+
 Result<std::vector<std::string>> FindRankFiles(const io::FilePolicy& files,
                                                const std::vector<std::string>& given) {
   std::vector<std::string> paths;
@@ -185,6 +203,7 @@ Result<RankDigests> DigestFiles(const io::FilePolicy& files, const std::vector<s
         digest.source = name;
         if (read[i]->size() == 1)
           digest.named_rank = RankInPath(paths.size() == 1 ? paths[i] : names[i]);
+        digest.host = HostInPath(name);
       }
       (merged ? of_merged : result.digests).push_back(std::move(digest));
     }

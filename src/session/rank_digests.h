@@ -47,4 +47,8 @@ Result<RankDigests> DigestFiles(const io::FilePolicy& files, const std::vector<s
 // directories, the innermost first.
 std::optional<std::int64_t> RankInPath(std::string_view path);
 
+// The host that a file's name speaks of: "gpu-node-07_2211.1698955360332661.pt.trace.json.gz", as
+// PyTorch's handler for TensorBoard names them, is of "gpu-node-07"; else "".
+std::string HostInPath(std::string_view path);
+
 }  // namespace jarvis::session

@@ -136,8 +136,7 @@ class Matcher {
         std::optional<std::size_t>& use = use_of[call.kind];
         if (!use) {
           use = uses_.size();
-          uses_.push_back(
-              {made.kind, rank, std::make_unique<CollectiveKeys>(KeysOf(*made.kind))});
+          uses_.push_back({made.kind, rank, std::make_unique<CollectiveKeys>(KeysOf(*made.kind))});
         }
         ++uses_[*use].calls;
         use_of_.push_back(*use);
@@ -268,8 +267,7 @@ class Matcher {
   // Whether two calls, by place, are the same. Many are of the same two kinds.
   bool SameCall(std::size_t a, std::size_t b) {
     const auto [found, added] = same_.try_emplace(std::pair(use_of_[a], use_of_[b]), false);
-    if (added)
-      found->second = SameKeys(result_.calls[a].keys(), result_.calls[b].keys());
+    if (added) found->second = SameKeys(result_.calls[a].keys(), result_.calls[b].keys());
     return found->second;
   }
 
@@ -413,7 +411,7 @@ class Matcher {
   const TableRules& rules_;
   Matching result_;
   std::vector<KindUse> uses_;
-  std::vector<std::size_t> use_of_;                            // by call
+  std::vector<std::size_t> use_of_;                           // by call
   std::map<std::pair<std::size_t, std::size_t>, bool> same_;  // of uses
   Groups groups_;
   std::set<std::string> unmatchable_;  // names of groups

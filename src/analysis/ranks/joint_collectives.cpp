@@ -143,15 +143,24 @@ class Joiner {
       keys[i] = found != of_stream.end() && found->second.size() == 1 ? *found->second.begin()
                                                                       : GroupKey{"", "", ""};
     }
+    // Equal calls go one way, which takes long to tell.
+    struct KindCalls {
+      CommFamily family;
+      std::vector<OwnCall>* calls = nullptr;
+    };
+    std::vector<KindCalls> of_kind(digest.kinds.size());
     for (std::size_t i = 0; i < digest.calls.size(); ++i) {
       const CollectiveCall& call = digest.calls[i];
       if (call.left_out) continue;
       const std::int64_t start = OnCommonClock(set_, made_, rank, call.ts_ns);
       const std::int64_t end = start + std::min(call.dur_ns, kCallMaxNs);
-      const GroupKey& key = *keys[call.kind];
-      by_group_[rank][key].push_back(
-          {i, start, end, FamilyOf(digest.kinds[call.kind]), call.sequence});
-      members_[key].insert(rank);
+      KindCalls& of = of_kind[call.kind];
+      if (of.calls == nullptr) {
+        const GroupKey& key = *keys[call.kind];
+        of = {FamilyOf(digest.kinds[call.kind]), &by_group_[rank][key]};
+        members_[key].insert(rank);
+      }
+      of.calls->push_back({i, start, end, of.family, call.sequence});
     }
     for (auto& [key, calls] : by_group_[rank]) {
       std::stable_sort(calls.begin(), calls.end(),

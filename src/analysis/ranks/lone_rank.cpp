@@ -6,7 +6,7 @@
 #include <tuple>
 #include <utility>
 
-#include "analysis/attribution/table_rules.h"
+#include "analysis/ranks/collective_sizes.h"
 
 namespace jarvis::analysis {
 namespace {
@@ -33,27 +33,14 @@ using LoneKey = std::tuple<CommFamily, std::string, std::optional<std::int64_t>,
 // Start and duration.
 using LoneCall = std::pair<std::int64_t, std::int64_t>;
 
-std::optional<std::int64_t> BytesOf(const CollectiveKeys& keys) {
-  const CollectiveRules rules;
-  std::optional<double> most;
-  for (const CollectiveKey which : {kIn, kOut}) {
-    const auto mb = MegabytesOf(keys, which, rules);
-    if (mb && *mb >= 0 && *mb < 1e9) most = std::max(most.value_or(0), *mb);
-  }
-  if (!most) return std::nullopt;
-  return static_cast<std::int64_t>(*most * 1024 * 1024 + 0.5);
-}
-
-// What each byte of a message is to a rank's link, of a group of `size` ranks.
-std::optional<double> BusFactor(CommFamily family, double size) {
-  if (!(size > 1)) return std::nullopt;
-  switch (family) {
-    case CommFamily::kAllReduce: return 2 * (size - 1) / size;
-    case CommFamily::kReduceScatter:
-    case CommFamily::kAllGather:
-    case CommFamily::kExchange: return (size - 1) / size;
-    default: return std::nullopt;
-  }
+LoneKey LoneKeyOf(const CollectiveKind& kind) {
+  CommFamily family = CommFamilyOfKernel(kind.kernel).value_or(CommFamily::kOther);
+  if (const auto* name = std::get_if<std::string>(&kind.known[kCollective]);
+      name != nullptr && family == CommFamily::kOther)
+    family = CommFamilyOfName(*name);
+  const auto* group = std::get_if<std::string>(&kind.known[kGroup]);
+  return {family, group == nullptr ? std::string() : *group, CollectiveBytes(kind.known),
+          kind.known[kDtype], kind.known[kGroupSize]};
 }
 
 LoneKind MeasureLone(CommFamily family, std::optional<std::int64_t> bytes,
@@ -115,18 +102,12 @@ void CompareSizes(std::vector<LoneKind>* kinds) {
 std::vector<LoneKind> LookAtLoneRank(const RankDigest& digest) {
   constexpr std::int64_t kLongestNs = 3'600'000'000'000;  // sums of a digest stay within the type
   std::map<LoneKey, std::vector<LoneCall>> calls;
+  std::vector<std::vector<LoneCall>*> of_kind(digest.kinds.size());
   for (const CollectiveCall& call : digest.calls) {
     if (call.left_out) continue;
-    const CollectiveKind& kind = digest.kinds[call.kind];
-    CommFamily family = CommFamilyOfKernel(kind.kernel).value_or(CommFamily::kOther);
-    if (const auto* name = std::get_if<std::string>(&kind.known[kCollective]);
-        name != nullptr && family == CommFamily::kOther)
-      family = CommFamilyOfName(*name);
-    const auto bytes = BytesOf(kind.known);
-    const auto* group = std::get_if<std::string>(&kind.known[kGroup]);
-    calls[{family, group == nullptr ? std::string() : *group, bytes, kind.known[kDtype],
-           kind.known[kGroupSize]}]
-        .emplace_back(call.ts_ns, std::min(call.dur_ns, kLongestNs));
+    std::vector<LoneCall>*& of = of_kind[call.kind];
+    if (of == nullptr) of = &calls[LoneKeyOf(digest.kinds[call.kind])];
+    of->emplace_back(call.ts_ns, std::min(call.dur_ns, kLongestNs));
   }
   std::vector<LoneKind> kinds;
   double all = 0;

@@ -53,7 +53,8 @@ class Digester {
     }
     digest_.timeline = ComputeGpuTimeline(events_, counted, Clock::kNanoseconds);
     Cover(counted);
-    digest_.facts = FindRankFacts(events_, counted, comm, host, launches);
+    digest_.facts = FindRankFacts(events_, counted, comm, host, launches, &digest_.steps.emplace());
+    digest_.kernels = FindRankKernels(events_, counted, comm);
   }
 
   struct Recorded {

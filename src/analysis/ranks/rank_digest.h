@@ -12,6 +12,7 @@
 #include "analysis/attribution/collective_kernel.h"
 #include "analysis/attribution/gpu_timeline.h"
 #include "analysis/ranks/rank_facts.h"
+#include "analysis/ranks/rank_work.h"
 #include "base/job.h"
 #include "trace/reader.h"
 
@@ -48,19 +49,22 @@ struct CollectiveCall {
 };
 
 struct RankDigest {
-  std::string source;                      // name of the file
-  std::string trace_id;                    // of its content; ranks of one merged file share it
-  std::optional<std::int64_t> rank;        // as the trace says
-  std::optional<std::int64_t> world_size;  // as the trace says
-  std::optional<std::int64_t> named_rank;  // a rank that the file's name or folder speaks of
-  std::optional<std::int64_t> devices;     // GPUs that the trace lists
-  std::string device;                      // name of the first
-  std::int64_t base_ns = 0;                // what the trace's clock counts from
-  std::string damage;                      // a sentence if the trace is not whole; else empty
-  std::optional<GpuTimeline> timeline;     // absent: no GPU work
-  std::vector<CollectiveKind> kinds;       // in order of first appearance
-  std::vector<CollectiveCall> calls;       // in file order
-  std::optional<RankFacts> facts;          // absent: an older digest
+  std::string source;                          // name of the file
+  std::string trace_id;                        // of its content; ranks of one merged file share it
+  std::optional<std::int64_t> rank;            // as the trace says
+  std::optional<std::int64_t> world_size;      // as the trace says
+  std::optional<std::int64_t> named_rank;      // a rank that the file's name or folder speaks of
+  std::optional<std::int64_t> devices;         // GPUs that the trace lists
+  std::string device;                          // name of the first
+  std::string host;                            // whose name the file's has; empty: it has none
+  std::int64_t base_ns = 0;                    // what the trace's clock counts from
+  std::string damage;                          // a sentence if the trace is not whole; else empty
+  std::optional<GpuTimeline> timeline;         // absent: no GPU work
+  std::vector<CollectiveKind> kinds;           // in order of first appearance
+  std::vector<CollectiveCall> calls;           // in file order
+  std::optional<RankFacts> facts;              // absent: an older digest
+  std::optional<std::vector<RankStep>> steps;  // by start; absent: an older digest
+  std::optional<RankKernels> kernels;          // absent: an older digest
 };
 
 // One digest, or one per rank if the file is several ranks merged (see MergedRanks). Names, ids and

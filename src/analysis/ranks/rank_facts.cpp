@@ -9,6 +9,7 @@
 #include "analysis/attribution/gpu_timeline.h"
 #include "analysis/host/runtime_calls.h"
 #include "base/interval.h"
+#include "base/text.h"
 #include "tree/call_tree.h"
 
 namespace jarvis::analysis {
@@ -43,12 +44,13 @@ class FactFinder {
              const tree::CorrelationIndex& launches)
       : events_(events), gpu_(gpu), comm_(comm), host_(host), launch_index_(launches) {}
 
-  RankFacts Run() {
+  RankFacts Run(std::vector<RankStep>* steps) {
     facts_.names.emplace_back();
     FindGpuTimes();
     FindLaunches();
     FindArrivals();
     FindHostPieces();
+    *steps = FindSteps();
     return std::move(facts_);
   }
 
@@ -70,14 +72,14 @@ class FactFinder {
     }
     std::sort(ends_.begin(), ends_.end());
     if (gpu_.empty()) return;
-    const auto compute = Union(std::move(sets[0]));
-    const auto comm = Union(std::move(sets[1]));
+    compute_ = Union(std::move(sets[0]));
+    comm_time_ = Union(std::move(sets[1]));
     const auto copies = Union(std::move(sets[2]));
-    std::vector<Interval<std::int64_t>> own = compute;
+    std::vector<Interval<std::int64_t>> own = compute_;
     own.insert(own.end(), copies.begin(), copies.end());
     own_work_ = Union(std::move(own));
     std::vector<Interval<std::int64_t>> all = own_work_;
-    all.insert(all.end(), comm.begin(), comm.end());
+    all.insert(all.end(), comm_time_.begin(), comm_time_.end());
     busy_ = Union(std::move(all));
     for (const auto& piece : busy_) {
       if (!unpaused_.empty() && piece.start - unpaused_.back().end <= kGpuPauseNs) {
@@ -86,10 +88,10 @@ class FactFinder {
         unpaused_.push_back(piece);
       }
     }
-    facts_.compute_ns = Length(compute);
-    facts_.comm_ns = Length(comm);
-    facts_.exposed_ns = Length(Subtract(comm, compute));
-    facts_.copy_ns = Length(Subtract(Subtract(copies, compute), comm));
+    facts_.compute_ns = Length(compute_);
+    facts_.comm_ns = Length(comm_time_);
+    facts_.exposed_ns = Length(Subtract(comm_time_, compute_));
+    facts_.copy_ns = Length(Subtract(Subtract(copies, compute_), comm_time_));
     facts_.busy_ns = Length(busy_);
     facts_.gpu_start_ns = busy_.front().start;
     facts_.gpu_end_ns = busy_.back().end;
@@ -316,6 +318,7 @@ class FactFinder {
       if (event.kind == EventKind::kUserAnnotation &&
           events_.name(e).starts_with("ProfilerStep#")) {
         steps.push_back(event.dur_ns);
+        AddMark(events_.name(e), start, end);
       }
       if (!launching_.contains(event.track)) continue;
       host.push_back(e);
@@ -330,6 +333,19 @@ class FactFinder {
       facts_.step_ns = steps[steps.size() / 2];
     }
     return host;
+  }
+
+  void AddMark(std::string_view name, std::int64_t start, std::int64_t end) {
+    if (const auto number = ParseInt(name.substr(name.find('#') + 1)))
+      marks_.push_back({*number, start, end});
+  }
+
+  std::vector<RankStep> FindSteps() const {
+    std::vector<LaunchedEnd> launched;
+    for (std::size_t i = 0; i < by_start_.size(); ++i) {
+      if (launch_of_[i] != kNoEvent) launched.push_back({Start(launch_of_[i]), End(by_start_[i])});
+    }
+    return FindRankSteps(marks_, std::move(launched), compute_, comm_time_, busy_);
   }
 
   std::vector<Edge> EdgesOf(const std::vector<EventIndex>& host) const {
@@ -486,9 +502,12 @@ class FactFinder {
   RankFacts facts_;
   IntervalSet<std::int64_t> own_work_;  // all but communication
   std::vector<std::int64_t> own_before_;
+  IntervalSet<std::int64_t> compute_;
+  IntervalSet<std::int64_t> comm_time_;
   IntervalSet<std::int64_t> busy_;
   IntervalSet<std::int64_t> unpaused_;  // busy_ without its short gaps
   IntervalSet<std::int64_t> waiting_;
+  std::vector<StepMark> marks_;
   std::vector<std::int64_t> ends_;       // of GPU work, ascending
   std::vector<EventIndex> annotations_;  // long enough for a piece that is named by them
   std::vector<EventIndex> by_start_;
@@ -501,8 +520,8 @@ class FactFinder {
 
 RankFacts FindRankFacts(const EventStore& events, const std::vector<EventIndex>& gpu,
                         const std::vector<EventIndex>& comm, const std::vector<bool>& host,
-                        const tree::CorrelationIndex& launches) {
-  return FactFinder(events, gpu, comm, host, launches).Run();
+                        const tree::CorrelationIndex& launches, std::vector<RankStep>* steps) {
+  return FactFinder(events, gpu, comm, host, launches).Run(steps);
 }
 
 }  // namespace jarvis::analysis

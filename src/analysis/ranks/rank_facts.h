@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "analysis/ranks/rank_work.h"
 #include "trace/event_store.h"
 #include "tree/correlation_index.h"
 
@@ -103,9 +104,10 @@ inline bool IsUnusual(const RankHostPiece& piece) {
 }
 
 // `gpu`: the rank's GPU work that counts; `comm`: its communication kernels, in the order of
-// RankDigest::calls. `host`: whether a track is of the rank. `launches`: of runtime calls.
+// RankDigest::calls. `host`: whether a track is of the rank. `launches`: of runtime calls. `steps`
+// is set.
 RankFacts FindRankFacts(const trace::EventStore& events, const std::vector<trace::EventIndex>& gpu,
                         const std::vector<trace::EventIndex>& comm, const std::vector<bool>& host,
-                        const tree::CorrelationIndex& launches);
+                        const tree::CorrelationIndex& launches, std::vector<RankStep>* steps);
 
 }  // namespace jarvis::analysis

@@ -1,15 +1,19 @@
 #include <algorithm>
+#include <iterator>
+#include <utility>
 
 #include <fmt/format.h>
 
 #include "analysis/ranks/collective_report.h"
 #include "analysis/ranks/collective_summaries.h"
 #include "analysis/ranks/collective_sync.h"
+#include "analysis/ranks/fleet_tables.h"
 #include "output/csv_writer.h"
 #include "output/number_format.h"
 #include "page/page_files.h"
 #include "page/ranks_page.h"
 #include "session/collective_rules.h"
+#include "tools/ranks/fleet_words.h"
 #include "tools/ranks/later_levers.h"
 #include "tools/ranks/rank_report.h"
 #include "tools/ranks/rank_rows.h"
@@ -29,6 +33,8 @@ using analysis::RankSet;
 constexpr const char* kBook = "nccl_analysis_report.xlsx";
 constexpr const char* kFairReport = "ranks_analysis_fair.md";
 constexpr std::size_t kStragglersMax = 5;
+// Of so many ranks the table shows a few, so that none is slow is said as well.
+constexpr std::size_t kManyRanks = 16;
 
 analysis::CollectiveReportOptions OptionsOf(const Json& arguments) {
   analysis::CollectiveReportOptions options;
@@ -227,14 +233,24 @@ std::string JointHeadline(const JobView& view) {
   return text + (alone > 0 ? fmt::format(", {} of which have no partner.", alone) : ".");
 }
 
-// Leads with the cause; the rest is what the tables cannot say.
 // Empty: nothing is judged.
 struct Documents {
   std::string fair;
   std::string page;
+  std::vector<Table> tables;
 };
 
+// Slow ranks come before the verdict where that knows nothing to change.
+std::string WithFleet(const FleetView& view, const std::string& verdict) {
+  const bool any = FindsAny(view.fleet);
+  if (any && view.job.story.levers.empty()) return FleetSentence(view) + " " + verdict;
+  if (any || view.job.set.ranks.size() > kManyRanks) return verdict + " " + FleetSentence(view);
+  return verdict;
+}
+
+// Leads with the cause; the rest is what the tables cannot say.
 void AddJudgement(const RankSet& set, const CollectiveReport& report,
+                  const analysis::CollectiveReportOptions& options,
                   const analysis::TableRules& rules, const RankWorkload* workload,
                   Documents* documents, Answer* answer) {
   const analysis::JointTimeline joint = analysis::JoinCollectives(set);
@@ -246,13 +262,22 @@ void AddJudgement(const RankSet& set, const CollectiveReport& report,
   if (!lone.empty()) verdict = LoneVerdict(view, lone);
   answer->facts["verdict"] = VerdictJson(view, verdict, LaterLevers(view, workload));
   if (workload != nullptr && !workload->line.empty()) answer->facts["workload"] = workload->line;
+  const analysis::FleetFindings fleet = analysis::LookAtFleet(set, joint, options.gpus_per_node);
+  const FleetView fleet_view{view, fleet};
+  const bool several = set.ranks.size() > 1;
+  if (several) {
+    answer->facts["fleet"] = FleetJson(fleet_view);
+    documents->tables = analysis::FleetTables(set, joint, fleet);
+  }
   answer->facts["kinds"] = KindsJson(report, rules);
   AddRankRows(view, answer);
   if (verdict.empty()) return;
   const std::string comm = CommText(view);
-  if (set.ranks.size() > 1) answer->summary = JointHeadline(view);
-  answer->summary = verdict + " " + answer->summary + (comm.empty() ? "" : " In ms: " + comm + ".");
-  documents->fair = RanksReport(view, verdict, lone, workload);
+  if (several) answer->summary = JointHeadline(view);
+  answer->summary = (several ? WithFleet(fleet_view, verdict) : verdict) + " " + answer->summary +
+                    (comm.empty() ? "" : " In ms: " + comm + ".");
+  documents->fair =
+      RanksReport(view, verdict, lone, workload, several ? FleetSection(fleet_view) : "");
   documents->page = page::RenderRanksPage(documents->fair, set, joint);
 }
 
@@ -267,8 +292,7 @@ Result<Answer> Collectives(session::Workspace& workspace, const Json& arguments,
   const analysis::TableRules rules = session::CollectiveRulesFor(
       compatible ? session::Compat::kTraceLens : session::Compat::kNone);
   const analysis::CollectiveReportOptions options = OptionsOf(arguments);
-  JV_ASSIGN(const CollectiveReport report,
-            analysis::MakeCollectiveReport(set, options, rules));
+  JV_ASSIGN(CollectiveReport report, analysis::MakeCollectiveReport(set, options, rules));
   JV_TRY(job.Check());
   Answer answer;
   answer.summary = Headline(set, report, compatible);
@@ -280,8 +304,9 @@ Result<Answer> Collectives(session::Workspace& workspace, const Json& arguments,
   } else {
     JV_ASSIGN(const std::optional<RankWorkload> workload,
               LookAtOneRank(workspace, arguments, set, job));
-    AddJudgement(set, report, rules, workload ? &*workload : nullptr, &documents, &answer);
+    AddJudgement(set, report, options, rules, workload ? &*workload : nullptr, &documents, &answer);
   }
+  std::move(documents.tables.begin(), documents.tables.end(), std::back_inserter(report.tables));
   JV_ASSIGN(const auto folder, io::OutputFolder::Open(workspace.files(), directory, job));
   std::vector<std::string> names = {kBook};
   for (const Table& table : report.tables)
@@ -300,8 +325,8 @@ Result<Answer> Collectives(session::Workspace& workspace, const Json& arguments,
     JV_ASSIGN(std::string page, folder->Write(std::string(page::kRanksPageFile), documents.page));
     answer.files.push_back({std::move(page), "the same as a page, with when each rank waits", 0});
   }
-  JV_TRY(WriteTables(report.tables, *folder, *folder, kBook, &answer,
-                     output::CsvFormulas::kQuoted, long_tables));
+  JV_TRY(WriteTables(report.tables, *folder, *folder, kBook, &answer, output::CsvFormulas::kQuoted,
+                     long_tables));
   JV_TRY(folder->Commit());
   AddRankNotes(report.warnings, &answer);
   if (read.merged_files > 0) {

@@ -40,13 +40,14 @@ class ReportWriter {
                const RankWorkload* workload)
       : job_(job), lone_(lone), workload_(workload) {}
 
-  std::string Write(const std::string& verdict) {
+  std::string Write(const std::string& verdict, const std::string& fleet) {
     Line("# What the ranks wait for");
     Line("");
     Line("**{}**", CellOfText(documents::Capitalised(verdict)));
     Line("");
     Job();
     Ranks();
+    out_ += fleet;
     if (lone_.empty()) {
       Causes();
       Levers();
@@ -580,8 +581,9 @@ class ReportWriter {
 }  // namespace
 
 std::string RanksReport(const JobView& job, const std::string& verdict,
-                        const std::vector<analysis::LoneKind>& lone, const RankWorkload* workload) {
-  return ReportWriter(job, lone, workload).Write(verdict);
+                        const std::vector<analysis::LoneKind>& lone, const RankWorkload* workload,
+                        const std::string& fleet) {
+  return ReportWriter(job, lone, workload).Write(verdict, fleet);
 }
 
 }  // namespace jarvis::tools

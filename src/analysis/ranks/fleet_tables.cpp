@@ -1,0 +1,135 @@
+#include "analysis/ranks/fleet_tables.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "analysis/ranks/collective_sizes.h"
+
+namespace jarvis::analysis {
+namespace {
+
+Cell PercentCell(const std::optional<double>& share) {
+  return share ? Cell(*share * 100) : Cell();
+}
+
+Cell CountCell(std::size_t count) {
+  return static_cast<std::int64_t>(count);
+}
+
+Cell TextOrNothing(std::string_view text) {
+  return text.empty() ? Cell() : Cell(std::string(text));
+}
+
+Table RanksOfFleet(const RankSet& set, const FleetFindings& fleet) {
+  Table table{"fleet_ranks",
+              {"rank", "host", "kind of work", "ranks of that work", "own time of a step (ms)",
+               "over their median (%)", "robust deviations", "steps above", "steps compared",
+               "collectives above", "collectives compared", "chance", "what takes longer", "slow"},
+              {}};
+  for (std::size_t rank = 0; rank < fleet.ranks.size(); ++rank) {
+    const FleetRank& of = fleet.ranks[rank];
+    const FleetClass& peers = fleet.classes[of.peers];
+    const bool compared = of.excess && peers.excess;
+    table.rows.push_back(
+        {*set.ranks[rank].rank, of.host ? Cell(FleetHostName(fleet, *of.host)) : Cell(),
+         CountCell(of.peers + 1), CountCell(peers.ranks.size()),
+         of.own_ns ? Cell(*of.own_ns / 1e6) : Cell(), PercentCell(of.excess),
+         compared ? Cell(of.score) : Cell(), CountCell(of.steps.above), CountCell(of.steps.count()),
+         CountCell(of.calls.above), CountCell(of.calls.count()),
+         compared ? Cell(of.chance) : Cell(), TextOrNothing(FleetCauseText(of.cause)),
+         compared ? Cell(of.slow) : Cell()});
+  }
+  return table;
+}
+
+Table HostsOfFleet(const RankSet& set, const FleetFindings& fleet) {
+  Table table{
+      "fleet_hosts",
+      {"host", "ranks", "over the median of like ranks (%)", "robust deviations", "ranks above",
+       "ranks compared", "steps above", "steps compared", "chance", "what takes longer", "slow"},
+      {}};
+  for (std::size_t i = 0; i < fleet.hosts.size(); ++i) {
+    const FleetHost& host = fleet.hosts[i];
+    std::vector<std::int64_t> ranks;
+    for (const std::size_t rank : host.ranks)
+      ranks.push_back(*set.ranks[rank].rank);
+    table.rows.push_back({FleetHostName(fleet, i), RankList(ranks), PercentCell(host.excess),
+                          host.excess ? Cell(host.score) : Cell(), CountCell(host.ranks_above),
+                          CountCell(host.compared), CountCell(host.steps.above),
+                          CountCell(host.steps.count()), host.excess ? Cell(host.chance) : Cell(),
+                          TextOrNothing(FleetCauseText(host.cause)),
+                          host.excess ? Cell(host.slow) : Cell()});
+  }
+  return table;
+}
+
+Table GroupsOfFleet(const RankSet& set, const JointTimeline& joint, const FleetFindings& fleet) {
+  Table table{"fleet_groups",
+              {"group", "ranks", "hosts", "collective", "MB", "groups like it",
+               "median transfer (ms)", "bus GB/s", "over the median group (%)", "robust deviations",
+               "collectives above", "collectives compared", "chance", "slow"},
+              {}};
+  for (const FleetGroup& of : fleet.groups) {
+    const JointGroup& group = joint.groups[of.group];
+    std::vector<std::int64_t> ranks;
+    for (const std::size_t rank : group.ranks)
+      ranks.push_back(*set.ranks[rank].rank);
+    const auto factor = BusFactor(of.family, static_cast<double>(ranks.size()));
+    const bool timed = factor && of.transfer_ns > 0;
+    table.rows.push_back(
+        {TextOrNothing(group.name), RankList(ranks),
+         of.hosts.empty() ? Cell() : CountCell(of.hosts.size()),
+         std::string(CommFamilyName(of.family)), static_cast<double>(of.bytes) / 1e6,
+         CountCell(of.alike), of.transfer_ns / 1e6,
+         timed ? Cell(*factor * static_cast<double>(of.bytes) / of.transfer_ns) : Cell(),
+         of.excess * 100, of.score, CountCell(of.calls.above), CountCell(of.calls.count()),
+         of.calls.Chance(), of.slow});
+  }
+  return table;
+}
+
+Table StepsOfFleet(const RankSet& set, const FleetFindings& fleet) {
+  Table table{"fleet_steps",
+              {"step", "ranks", "median length (ms)", "median own time (ms)",
+               "median exposed communication (ms)", "over the median step (%)", "robust deviations",
+               "odd", "slowest rank", "its own time over like ranks (%)"},
+              {}};
+  for (const FleetStep& step : fleet.steps) {
+    table.rows.push_back({step.number, CountCell(step.ranks), step.dur_ns / 1e6, step.own_ns / 1e6,
+                          step.exposed_ns / 1e6, step.excess * 100, step.score, step.odd,
+                          *set.ranks[step.slowest].rank, step.slowest_excess * 100});
+  }
+  return table;
+}
+
+}  // namespace
+
+std::string_view FleetCauseText(FleetCause cause) {
+  switch (cause) {
+    case FleetCause::kUnknown: return "";
+    case FleetCause::kGpu: return "computing";
+    case FleetCause::kHost: return "idle";
+    case FleetCause::kBoth: return "computing and idle";
+  }
+  return "";
+}
+
+std::string FleetHostName(const FleetFindings& fleet, std::size_t host) {
+  const std::string& name = fleet.hosts[host].name;
+  return fleet.hosts_by == FleetHostsBy::kNames ? name : "host " + name;
+}
+
+std::vector<Table> FleetTables(const RankSet& set, const JointTimeline& joint,
+                               const FleetFindings& fleet) {
+  std::vector<Table> tables;
+  const auto add = [&](Table table) {
+    if (!table.rows.empty()) tables.push_back(std::move(table));
+  };
+  add(RanksOfFleet(set, fleet));
+  add(HostsOfFleet(set, fleet));
+  add(GroupsOfFleet(set, joint, fleet));
+  add(StepsOfFleet(set, fleet));
+  return tables;
+}
+
+}  // namespace jarvis::analysis
