@@ -3,7 +3,7 @@
 
     rank_fleet.py RANKS FOLDER [--slow-rank RANK=FACTOR] [--slow-host HOST=FACTOR] [--slow-cpu RANK=FACTOR]
                   [--slow-link HOST-HOST=FACTOR] [--steps N] [--pipeline N] [--jitter SHARE] [--seed N]
-                  [--bare]
+                  [--bare] [--silent]
 
 Eight ranks a host are one tensor-parallel group; hosts in a row are the stages of a pipeline, whose ranks of
 one place meet in pairs; replicas of a stage meet in groups of eight hosts that share their weights, and those
@@ -31,8 +31,9 @@ KERNEL_NAMES = [("sm90_xmma_gemm_bf16bf16_bf16f32_f32_tn_n_tilesize128x128x64", 
 
 class Job:
     def __init__(self, ranks, steps=5, pipeline=4, jitter=0.01, seed=1, slow_rank=(), slow_host=(),
-                 slow_cpu=(), slow_link=(), bare=False):
+                 slow_cpu=(), slow_link=(), bare=False, silent=False):
         self.ranks, self.steps, self.jitter, self.bare = ranks, steps, jitter, bare
+        self.silent = silent
         self.hosts = max(1, ranks // TENSOR)
         self.stages = pipeline if self.hosts % pipeline == 0 else 1
         self.replicas = self.hosts // self.stages
@@ -132,11 +133,11 @@ class Job:
         for replica in range(self.replicas):
             for stage in range(self.stages):
                 self.layers(replica, stage, True)
-                if stage + 1 < self.stages:
+                if stage + 1 < self.stages and not self.silent:
                     self.hand_over(replica, stage)
             for stage in reversed(range(self.stages)):
                 self.layers(replica, stage, False)
-                if stage > 0:
+                if stage > 0 and not self.silent:
                     self.hand_over(replica, stage - 1)
         self.share()
         for rank in range(self.ranks):
@@ -201,6 +202,7 @@ def main():
     parser.add_argument("--jitter", type=float, default=0.01)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--bare", action="store_true", help="without hosts, steps and kernels")
+    parser.add_argument("--silent", action="store_true", help="stages hand nothing over")
     arguments = vars(parser.parse_args())
     folder = arguments.pop("folder")
     Job(**arguments).run().write(folder)

@@ -1,6 +1,7 @@
 #include "analysis/ranks/fleet.h"
 
 #include <algorithm>
+#include <iterator>
 #include <map>
 #include <utility>
 
@@ -16,8 +17,15 @@ constexpr double kFleetNoise = 0.005;
 constexpr double kOwnTimeMinNs = 20'000;
 // A cause has at least this share of what a rank takes longer.
 constexpr double kCauseShare = 0.7;
-// Exceptions are less than this share of a class; where more are apart they do other work.
-constexpr double kApartShareMax = 0.25;
+// Exceptions are less than this share of a class; where more are apart they do other work. So do
+// all ranks of several hosts, if they are not quite few: a stage of a pipeline is like that.
+constexpr double kApartShareMax = 1.0 / 3;
+constexpr double kApartHostsShare = 1.0 / 8;
+constexpr std::size_t kApartHostsMin = 2;
+// More kinds of work than a job has that look the same from outside.
+constexpr int kSplitsMax = 8;
+// Groups that show at least this share of a rank's excess tell of the same.
+constexpr double kSameExcess = 0.7;
 // A host is slow if at least this share of its ranks is.
 constexpr double kHostShare = 0.75;
 
@@ -35,10 +43,11 @@ class FleetFinder {
   FleetFindings Run(std::optional<std::int64_t> ranks_per_host) {
     FindFleetClasses(set_, &fleet_);
     FindFleetHosts(set_, ranks_per_host, &fleet_);
-    CompareSteps();
-    CompareCalls();
-    for (std::size_t i = 0; i < fleet_.classes.size(); ++i)
-      JudgeClass(i);
+    for (const RankDigest& digest : set_.ranks)
+      own_until_.push_back(OwnUntil(digest));
+    CompareRanks();
+    for (int splits = 0; splits < kSplitsMax && SplitClasses(); ++splits)
+      CompareRanks();
     JudgeHosts();
     JudgeRanks();
     CompareFleetLinks(set_, joint_, &fleet_);
@@ -47,6 +56,22 @@ class FleetFinder {
   }
 
  private:
+  void CompareRanks() {
+    for (std::size_t rank = 0; rank < fleet_.ranks.size(); ++rank) {
+      FleetRank fresh;
+      fresh.peers = fleet_.ranks[rank].peers;
+      fresh.host = fleet_.ranks[rank].host;
+      fleet_.ranks[rank] = fresh;
+      ratios_[rank].clear();
+      by_calls_[rank].reset();
+    }
+    fleet_.compared = 0;
+    CompareSteps();
+    CompareCalls();
+    for (FleetClass& peers : fleet_.classes)
+      JudgeClass(&peers);
+  }
+
   struct PeerStep {
     std::size_t rank;
     const RankStep* step;
@@ -133,20 +158,19 @@ class FleetFinder {
     FleetSigns signs;
     double more_ns = 0;
     double usual_ns = 0;
+
+    double excess() const { return more_ns / usual_ns; }
   };
 
   // By collective: own time since the rank's last one of the same group, which adds up whatever
   // other groups it meets in between.
   void CompareCalls() {
-    std::vector<std::vector<double>> own;
-    for (const RankDigest& digest : set_.ranks)
-      own.push_back(OwnUntil(digest));
     std::map<std::pair<std::size_t, std::size_t>, double> before;  // by group and rank
     std::map<std::pair<std::size_t, std::size_t>, GroupSigns> signs;
     for (const JointCollective& one : joint_.collectives) {
       std::map<std::size_t, std::vector<std::pair<std::size_t, double>>> by_class;
       for (const JointPart& part : one.parts) {
-        const double until = own[part.rank][part.call];
+        const double until = own_until_[part.rank][part.call];
         const auto [last, first] = before.try_emplace({one.group, part.rank}, until);
         if (!first) {
           by_class[fleet_.ranks[part.rank].peers].emplace_back(part.rank, until - last->second);
@@ -156,19 +180,29 @@ class FleetFinder {
       for (const auto& [peers, of] : by_class)
         CompareCall(one.group, of, &signs);
     }
-    std::vector<std::size_t> groups(set_.ranks.size());
+    std::vector<std::vector<GroupSigns>> by_rank(set_.ranks.size());
     for (const auto& [key, of] : signs) {
-      if (of.signs.count() > 0) ++groups[key.second];
+      if (of.signs.count() > 0) by_rank[key.second].push_back(of);
     }
-    for (const auto& [key, of] : signs) {
-      if (of.signs.count() == 0) continue;
-      FleetRank& rank = fleet_.ranks[key.second];
-      const double chance =
-          std::min(1.0, of.signs.Chance() * static_cast<double>(groups[key.second]));
-      if (by_calls_[key.second] && chance >= rank.chance) continue;
-      rank.chance = chance;
-      rank.calls = of.signs;
-      by_calls_[key.second] = of.more_ns / of.usual_ns;
+    for (std::size_t rank = 0; rank < by_rank.size(); ++rank)
+      TakeCalls(rank, by_rank[rank]);
+  }
+
+  // A host that is slow as a whole shows in groups that go beyond it alone, a slow rank in all: of
+  // the groups that show most, the one that shows it best.
+  void TakeCalls(std::size_t rank, const std::vector<GroupSigns>& groups) {
+    if (groups.empty()) return;
+    double most = groups.front().excess();
+    for (const GroupSigns& of : groups)
+      most = std::max(most, of.excess());
+    FleetRank& made = fleet_.ranks[rank];
+    for (const GroupSigns& of : groups) {
+      if (of.excess() < kSameExcess * most) continue;
+      const double chance = std::min(1.0, of.signs.Chance() * static_cast<double>(groups.size()));
+      if (by_calls_[rank] && chance >= made.chance) continue;
+      made.chance = chance;
+      made.calls = of.signs;
+      by_calls_[rank] = of.excess();
     }
   }
 
@@ -189,10 +223,10 @@ class FleetFinder {
     }
   }
 
-  void JudgeClass(std::size_t place) {
-    FleetClass& peers = fleet_.classes[place];
+  void JudgeClass(FleetClass* peers) {
     std::vector<double> values;
-    for (const std::size_t rank : peers.ranks) {
+    peers->excess.reset();
+    for (const std::size_t rank : peers->ranks) {
       FleetRank& of = fleet_.ranks[rank];
       if (!ratios_[rank].empty()) {
         std::vector<double> excesses;
@@ -208,21 +242,63 @@ class FleetFinder {
     }
     if (values.size() < kFleetPeersMin) return;
     fleet_.compared += values.size();
-    peers.excess = SpreadOf(values, kFleetNoise);
-    std::vector<double> apart;
-    for (const std::size_t rank : peers.ranks) {
+    peers->excess = SpreadOf(values, kFleetNoise);
+    for (const std::size_t rank : peers->ranks) {
       FleetRank& of = fleet_.ranks[rank];
       if (!of.excess) continue;
-      of.score = peers.excess->ScoreOf(*of.excess);
+      of.score = peers->excess->ScoreOf(*of.excess);
       of.slow = *of.excess >= kFleetSlowShare && of.score >= kFleetScoreMin;
-      if (of.slow) apart.push_back(*of.excess);
     }
-    if (static_cast<double>(apart.size()) <= kApartShareMax * static_cast<double>(values.size()))
-      return;
-    peers.apart = apart.size();
-    peers.apart_excess = FleetMedian(std::move(apart));
-    for (const std::size_t rank : peers.ranks)
-      fleet_.ranks[rank].slow = false;
+  }
+
+  // Ranks of a class that take longer but are too many for exceptions; empty: they are few.
+  std::vector<std::size_t> ApartOf(const FleetClass& peers) const {
+    std::map<std::size_t, bool> whole;  // by host: whether all of its ranks are apart
+    std::vector<std::size_t> slow;
+    for (const std::size_t rank : peers.ranks) {
+      const FleetRank& of = fleet_.ranks[rank];
+      if (of.slow) slow.push_back(rank);
+      if (!of.host || !of.excess) continue;
+      bool& so_far = whole.try_emplace(*of.host, true).first->second;
+      so_far = so_far && of.slow;
+    }
+    const auto all = static_cast<double>(peers.ranks.size());
+    std::vector<std::size_t> of_hosts;
+    for (const std::size_t rank : slow) {
+      const auto& host = fleet_.ranks[rank].host;
+      if (host && whole.at(*host)) of_hosts.push_back(rank);
+    }
+    const auto hosts =
+        std::count_if(whole.begin(), whole.end(), [](const auto& of) { return of.second; });
+    if (static_cast<std::size_t>(hosts) >= kApartHostsMin &&
+        static_cast<double>(of_hosts.size()) >= kApartHostsShare * all)
+      return of_hosts;
+    if (static_cast<double>(slow.size()) > kApartShareMax * all) return slow;
+    return {};
+  }
+
+  // Makes classes of their own of ranks that are apart; false: there are none.
+  bool SplitClasses() {
+    const std::size_t classes = fleet_.classes.size();
+    for (std::size_t place = 0; place < classes; ++place) {
+      const std::vector<std::size_t> apart = ApartOf(fleet_.classes[place]);
+      if (apart.empty()) continue;
+      FleetClass made;
+      made.apart_from = place;
+      std::vector<double> excesses;
+      for (const std::size_t rank : apart) {
+        excesses.push_back(*fleet_.ranks[rank].excess);
+        fleet_.ranks[rank].peers = fleet_.classes.size();
+      }
+      made.apart_excess = FleetMedian(std::move(excesses));
+      made.ranks = apart;
+      std::vector<std::size_t> left;
+      std::set_difference(fleet_.classes[place].ranks.begin(), fleet_.classes[place].ranks.end(),
+                          apart.begin(), apart.end(), std::back_inserter(left));
+      fleet_.classes[place].ranks = std::move(left);
+      fleet_.classes.push_back(std::move(made));
+    }
+    return fleet_.classes.size() > classes;
   }
 
   static FleetCause CauseOf(const std::vector<StepRatio>& ratios) {
@@ -242,8 +318,7 @@ class FleetFinder {
   // Ranks of a class that is compared.
   bool IsCompared(std::size_t rank) const {
     const FleetRank& of = fleet_.ranks[rank];
-    const FleetClass& peers = fleet_.classes[of.peers];
-    return of.excess && peers.excess && peers.apart == 0;
+    return of.excess && fleet_.classes[of.peers].excess;
   }
 
   void JudgeHosts() {
@@ -341,6 +416,7 @@ class FleetFinder {
   const RankSet& set_;
   const JointTimeline& joint_;
   FleetFindings fleet_;
+  std::vector<std::vector<double>> own_until_;   // by rank and call
   std::vector<std::vector<StepRatio>> ratios_;   // by rank
   std::vector<std::optional<double>> by_calls_;  // excess by rank
 };

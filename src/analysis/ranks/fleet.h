@@ -56,8 +56,9 @@ struct FleetRank {
 struct FleetClass {
   std::vector<std::size_t> ranks;  // RankSet::ranks
   std::optional<FleetSpread> excess;
-  // So many of them differ from the rest that they are no exceptions: other work, most likely.
-  std::size_t apart = 0;
+  // They seemed to do the same work as another class and take so much longer, but are too many for
+  // exceptions: other work, most likely.
+  std::optional<std::size_t> apart_from;
   double apart_excess = 0;
 };
 
@@ -80,6 +81,7 @@ struct FleetHost {
 struct FleetGroup {
   std::size_t group = 0;  // JointTimeline::groups
   CommFamily family = CommFamily::kOther;
+  bool hand_over = false;  // from one rank to the next
   std::int64_t bytes = 0;
   std::vector<std::size_t> hosts;  // empty: not known
   std::size_t alike = 0;           // groups of this kind, size, ranks and hosts

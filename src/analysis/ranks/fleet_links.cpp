@@ -43,7 +43,8 @@ class LinkFinder {
  private:
   // A group's shortest calls: what its transfers take without waiting, whatever the clocks say.
   struct Transfers {
-    std::size_t group;
+    std::size_t group = 0;
+    bool hand_over = false;
     std::vector<std::size_t> hosts;
     std::vector<double> shortest;
   };
@@ -78,6 +79,7 @@ class LinkFinder {
       const TransferKind transfer{one.family, *size->second, ranks, hosts.size()};
       Transfers& of = found[{transfer, one.group}];
       of.group = one.group;
+      of.hand_over = IsHandOver(kind.known);
       of.hosts = hosts;
       of.shortest.push_back(static_cast<double>(one.shortest_ns));
     }
@@ -101,6 +103,7 @@ class LinkFinder {
       FleetGroup made;
       made.group = of.group;
       made.family = std::get<0>(kind);
+      made.hand_over = of.hand_over;
       made.bytes = std::get<1>(kind);
       made.hosts = std::move(of.hosts);
       made.alike = groups->size();

@@ -79,8 +79,8 @@ Table GroupsOfFleet(const RankSet& set, const JointTimeline& joint, const FleetF
     table.rows.push_back(
         {TextOrNothing(group.name), RankList(ranks),
          of.hosts.empty() ? Cell() : CountCell(of.hosts.size()),
-         std::string(CommFamilyName(of.family)), static_cast<double>(of.bytes) / 1e6,
-         CountCell(of.alike), of.transfer_ns / 1e6,
+         std::string(of.hand_over ? std::string_view("send_recv") : CommFamilyName(of.family)),
+         static_cast<double>(of.bytes) / 1e6, CountCell(of.alike), of.transfer_ns / 1e6,
          timed ? Cell(*factor * static_cast<double>(of.bytes) / of.transfer_ns) : Cell(),
          of.excess * 100, of.score, CountCell(of.calls.above), CountCell(of.calls.count()),
          of.calls.Chance(), of.slow});
@@ -107,9 +107,9 @@ Table StepsOfFleet(const RankSet& set, const FleetFindings& fleet) {
 std::string_view FleetCauseText(FleetCause cause) {
   switch (cause) {
     case FleetCause::kUnknown: return "";
-    case FleetCause::kGpu: return "computing";
-    case FleetCause::kHost: return "idle";
-    case FleetCause::kBoth: return "computing and idle";
+    case FleetCause::kGpu: return "more computing";
+    case FleetCause::kHost: return "more idle time";
+    case FleetCause::kBoth: return "more of both";
   }
   return "";
 }

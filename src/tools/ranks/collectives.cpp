@@ -8,6 +8,7 @@
 #include "analysis/ranks/collective_summaries.h"
 #include "analysis/ranks/collective_sync.h"
 #include "analysis/ranks/fleet_tables.h"
+#include "documents/markdown_text.h"
 #include "output/csv_writer.h"
 #include "output/number_format.h"
 #include "page/page_files.h"
@@ -240,11 +241,12 @@ struct Documents {
   std::vector<Table> tables;
 };
 
-// Slow ranks come before the verdict where that knows nothing to change.
+// A verdict that knows what to change names the ranks itself; where it does not, slow ones come
+// before it.
 std::string WithFleet(const FleetView& view, const std::string& verdict) {
-  const bool any = FindsAny(view.fleet);
-  if (any && view.job.story.levers.empty()) return FleetSentence(view) + " " + verdict;
-  if (any || view.job.set.ranks.size() > kManyRanks) return verdict + " " + FleetSentence(view);
+  if (!view.job.story.levers.empty()) return verdict;
+  if (FindsAny(view.fleet)) return FleetSentence(view) + " " + documents::Capitalised(verdict);
+  if (view.job.set.ranks.size() > kManyRanks) return verdict + " " + FleetSentence(view);
   return verdict;
 }
 

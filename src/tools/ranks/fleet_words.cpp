@@ -29,11 +29,16 @@ constexpr std::size_t kFleetReported = 5;
 constexpr double kSureChance = 0.001;
 constexpr double kLikelyChance = 0.05;
 
-// `tried`: of how many the worst is shown, each of which chance could have made.
-std::string_view SureWord(double chance, std::size_t tried) {
+// With so many samples it is not their number that is wanting.
+constexpr std::size_t kManySamples = 20;
+
+// `tried`: of how many the worst is shown, each of which chance could have made; `samples`: how
+// many there are of it.
+std::string_view SureWord(double chance, std::size_t tried, std::size_t samples) {
   const double expected = chance * static_cast<double>(std::max<std::size_t>(1, tried));
   if (expected < kSureChance) return "sure";
-  return expected < kLikelyChance ? "likely" : "a hint: too few samples";
+  if (expected < kLikelyChance) return "likely";
+  return samples < kManySamples ? "a hint: few samples" : "by few but long stops";
 }
 
 std::string ShareWords(double share) {
@@ -89,7 +94,7 @@ class FleetTeller {
           {analysis::FleetHostName(fleet_, place), fmt::format("ranks {}", Numbers(host->ranks)),
            *host->excess, std::string(analysis::FleetCauseText(host->cause)),
            fmt::format("{} ranks, {} {}", host->ranks_above, OfText(host->steps), SampleWord()),
-           SureWord(host->chance, fleet_.hosts.size())});
+           SureWord(host->chance, fleet_.hosts.size(), host->steps.count())});
     }
     return items;
   }
@@ -112,7 +117,7 @@ class FleetTeller {
                        of.host ? "on " + analysis::FleetHostName(fleet_, *of.host) : "", *of.excess,
                        std::string(analysis::FleetCauseText(of.cause)),
                        fmt::format("{}", fmt::join(samples, ", ")),
-                       SureWord(of.chance, fleet_.compared)});
+                       SureWord(of.chance, fleet_.compared, of.calls.count())});
     }
     return items;
   }
@@ -122,7 +127,7 @@ class FleetTeller {
     for (const FleetLink& link : fleet_.links) {
       items.push_back({LinkText(fleet_, link), "", link.excess, "",
                        fmt::format("{} groups, {} transfers", link.groups, OfText(link.calls)),
-                       SureWord(link.calls.Chance(), fleet_.groups.size())});
+                       SureWord(link.calls.Chance(), fleet_.groups.size(), link.calls.count())});
     }
     return items;
   }
@@ -147,14 +152,21 @@ class FleetTeller {
           "for them is not known",
           ranks - fleet_.compared, ranks, analysis::kFleetPeersMin - 1));
     }
-    for (const analysis::FleetClass& peers : fleet_.classes) {
-      if (peers.apart == 0) continue;
+    if (view_.job.story.starved_ranks * 2 >= ranks && ranks > 0) {
       less.push_back(fmt::format(
-          "{} of {} ranks that seem to do the same work as rank {} take {} longer: too many for "
-          "exceptions, so other work is likelier, and none of these is called slow",
-          peers.apart, peers.ranks.size(), Number(peers.ranks.front()),
+          "the hosts of {} of {} ranks lose their processors: which of them is slow is who has no "
+          "work queued ahead, and no fault of its own",
+          view_.job.story.starved_ranks, ranks));
+    }
+    for (const analysis::FleetClass& peers : fleet_.classes) {
+      if (!peers.apart_from) continue;
+      less.push_back(fmt::format(
+          "{} ranks ({}) seem to do the same work as {} others and take {} longer: too many for "
+          "exceptions, so other work is likelier, and they are compared among themselves",
+          peers.ranks.size(), Numbers(peers.ranks), fleet_.classes[*peers.apart_from].ranks.size(),
           ShareWords(peers.apart_excess)));
     }
+    AddPairs(&less);
     if (fleet_.compared > 0 && !fleet_.by_step) {
       less.emplace_back(
           "no steps are marked (ProfilerStep), so own time is taken between collectives, and idle "
@@ -167,6 +179,36 @@ class FleetTeller {
                       analysis::kFleetPeersMin));
     }
     return less;
+  }
+
+  // Two ranks, or two hosts: which of them is the usual one nobody knows.
+  void AddPairs(std::vector<std::string>* less) const {
+    for (const analysis::FleetClass& peers : fleet_.classes) {
+      if (peers.ranks.size() != 2) continue;
+      const auto& one = fleet_.ranks[peers.ranks[0]].excess;
+      const auto& other = fleet_.ranks[peers.ranks[1]].excess;
+      if (!one || !other) continue;
+      AddPair(fmt::format("rank {}", Number(peers.ranks[0])), *one,
+              fmt::format("rank {}", Number(peers.ranks[1])), *other, less);
+    }
+    std::vector<std::size_t> hosts;
+    for (std::size_t i = 0; i < fleet_.hosts.size(); ++i) {
+      if (fleet_.hosts[i].excess) hosts.push_back(i);
+    }
+    if (hosts.size() != 2) return;
+    AddPair(analysis::FleetHostName(fleet_, hosts[0]), *fleet_.hosts[hosts[0]].excess,
+            analysis::FleetHostName(fleet_, hosts[1]), *fleet_.hosts[hosts[1]].excess, less);
+  }
+
+  static void AddPair(const std::string& a, double a_excess, const std::string& b, double b_excess,
+                      std::vector<std::string>* less) {
+    const double longer = (1 + std::max(a_excess, b_excess)) / (1 + std::min(a_excess, b_excess));
+    if (longer - 1 < analysis::kFleetSlowShare) return;
+    const bool first = a_excess > b_excess;
+    less->push_back(
+        fmt::format("own work of {} takes {} longer than that of {}; of two nobody knows which is "
+                    "the usual one",
+                    first ? a : b, ShareWords(longer - 1), first ? b : a));
   }
 
   std::int64_t Number(std::size_t rank) const { return *view_.job.set.ranks[rank].rank; }
