@@ -197,7 +197,7 @@ class FleetFinder {
       most = std::max(most, of.excess());
     FleetRank& made = fleet_.ranks[rank];
     for (const GroupSigns& of : groups) {
-      if (of.excess() < kSameExcess * most) continue;
+      if (of.excess() < (most > 0 ? kSameExcess * most : most)) continue;
       const double chance = std::min(1.0, of.signs.Chance() * static_cast<double>(groups.size()));
       if (by_calls_[rank] && chance >= made.chance) continue;
       made.chance = chance;

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <set>
+#include <string>
+#include <unordered_map>
 
 #include "base/text.h"
 
@@ -36,6 +38,14 @@ std::optional<std::vector<std::int64_t>> ListInside(std::string_view text) {
     numbers.push_back(*number);
   }
   return numbers;
+}
+
+// What a group of ranks spans, by the text that lists them.
+const char* SpanOf(std::string_view text, std::int64_t gpus_per_node) {
+  std::set<std::int64_t> nodes;
+  for (const std::int64_t rank : RanksIn(text))
+    nodes.insert(rank / gpus_per_node);
+  return nodes.empty() ? "unknown" : nodes.size() == 1 ? "intra_node" : "inter_node";
 }
 
 bool Between(std::string_view text, char open, char close) {
@@ -87,6 +97,7 @@ void AddNodeColumns(const RankSet& set, std::int64_t gpus_per_node, std::vector<
       continue;
     if (rank_column) table.columns.emplace_back("node_id");
     if (group_column) table.columns.emplace_back("node_span");
+    std::unordered_map<std::string, const char*> spans;  // few texts are on many rows
     for (auto& row : table.rows) {
       if (rank_column) {
         const auto* rank = std::get_if<std::int64_t>(&row[*rank_column]);
@@ -95,14 +106,9 @@ void AddNodeColumns(const RankSet& set, std::int64_t gpus_per_node, std::vector<
       }
       if (!group_column) continue;
       const auto* text = std::get_if<std::string>(&row[*group_column]);
-      std::set<std::int64_t> nodes;
-      if (text != nullptr) {
-        for (const std::int64_t rank : RanksIn(*text))
-          nodes.insert(rank / gpus_per_node);
-      }
-      row.emplace_back(std::string(nodes.empty()       ? "unknown"
-                                   : nodes.size() == 1 ? "intra_node"
-                                                       : "inter_node"));
+      const auto [span, added] = spans.try_emplace(text == nullptr ? std::string() : *text);
+      if (added) span->second = SpanOf(span->first, gpus_per_node);
+      row.emplace_back(std::string(span->second));
     }
   }
 }

@@ -8,6 +8,7 @@
 #include "analysis/ranks/collective_summaries.h"
 #include "analysis/ranks/collective_sync.h"
 #include "analysis/ranks/fleet_tables.h"
+#include "base/parallel.h"
 #include "documents/markdown_text.h"
 #include "output/csv_writer.h"
 #include "output/number_format.h"
@@ -143,27 +144,40 @@ void AddKinds(const CollectiveReport& report, const analysis::TableRules& rules,
   answer->total = answer->rows.size();
 }
 
+// Many pieces of nccl_long at once, several threads beside each other.
+std::string LongText(const RankSet& set, const CollectiveReport& report,
+                     const analysis::CollectiveReportOptions& options,
+                     const analysis::TableRules& rules) {
+  constexpr std::size_t kPiece = 8'192;
+  constexpr std::size_t kAtOnce = 8;
+  const std::size_t pieces = (report.matching.calls.size() + kPiece - 1) / kPiece;
+  std::string text;
+  for (std::size_t first = 0; first < pieces; first += kAtOnce) {
+    std::vector<std::string> made(std::min(kAtOnce, pieces - first));
+    ParallelFor(made.size(), 0, [&](std::size_t i) {
+      const std::size_t piece = first + i;
+      const Table rows = analysis::LongRows(set, report, options, rules, piece * kPiece, kPiece);
+      if (piece == 0) {
+        made[i] = output::ToCsv(rows);
+      } else {
+        output::AppendCsvRows(rows, output::CsvFormulas::kQuoted, &made[i]);
+      }
+    });
+    for (const std::string& one : made)
+      text += one;
+    // Growing by doubling would hold it one and a half times.
+    if (first == 0) text.reserve(text.size() / made.size() * (pieces + pieces / 16 + 1));
+  }
+  return text;
+}
+
 // The table of all calls where it is too long to be held.
 std::vector<LongTable> LongTables(const RankSet& set, const CollectiveReport& report,
                                   const analysis::CollectiveReportOptions& options,
                                   const analysis::TableRules& rules) {
-  constexpr std::size_t kPiece = 8'192;
   if (!report.long_apart) return {};
-  const std::size_t calls = report.matching.calls.size();
-  return {{"nccl_long", calls, [&, calls] {
-             std::string text;
-             for (std::size_t first = 0; first < calls; first += kPiece) {
-               const Table rows = analysis::LongRows(set, report, options, rules, first, kPiece);
-               if (first > 0) {
-                 output::AppendCsvRows(rows, output::CsvFormulas::kQuoted, &text);
-                 continue;
-               }
-               text = output::ToCsv(rows);
-               // Growing by doubling would hold it one and a half times.
-               text.reserve(text.size() * (calls / kPiece + 2));
-             }
-             return text;
-           }}};
+  return {{"nccl_long", report.matching.calls.size(),
+           [&] { return LongText(set, report, options, rules); }}};
 }
 
 // The same as members, without what is not known.
