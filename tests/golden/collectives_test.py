@@ -699,7 +699,20 @@ class HostileDigests(Case):
                 (lambda d: d["facts"].update(waits=[[0, -1, 0]]), "facts.waits[0][1] is not between"),
                 (lambda d: d["facts"].update(arrivals=[]), "facts.arrivals is not one for each call"),
                 (lambda d: d["facts"].update(span_ns=[None, None, None, 5]), "facts.span_ns has a"),
-                (lambda d: d["facts"].update(tail=None), "facts.tail is no list of 5 values")):
+                (lambda d: d["facts"].update(tail=None), "facts.tail is no list of 5 values"),
+                (lambda d: d.update(host=5), "host is no text"),
+                (lambda d: d.update(steps=7), "steps is no list of at most 512"),
+                (lambda d: d.update(steps=[[1, 0, 5, 5, 5, 0]] * 513), "steps is no list of at most"),
+                (lambda d: d.update(steps=[[1, 0, 5]]), "steps[0] is no list of 6 values"),
+                (lambda d: d.update(steps=[[1, 0, -5, 0, 0, 0]]), "steps[0][2] is not between 0"),
+                (lambda d: d.update(steps=[[1, 0, 5, 6, 0, 0]]), "steps[0][3] is not between 0 and 5"),
+                (lambda d: d.update(steps=[[1, 0, 5, 4, 3, 2]]), "steps[0][5] is not between 0 and 1"),
+                (lambda d: d.update(kernels=[]), "kernels.list is no list of at most 32"),
+                (lambda d: d["kernels"].pop("rest"), "kernels.rest is not there"),
+                (lambda d: d["kernels"].update(rest=[1]), "kernels.rest is no list of 2 values"),
+                (lambda d: d["kernels"].update(list=[["k", 1, 10**18]]), "kernels.list[0]: its time"),
+                (lambda d: d["kernels"].update(list=[["k", -1, 1]]), "kernels.list[0]: its count"),
+                (lambda d: d["kernels"].update(list=[[1, 1, 1]]), "kernels.list[0][0] is no text")):
             with self.subTest(text):
                 self.assertIn(text, self.changed(change))
         self.assertIn("is no JSON", self.refused(self.text[:-20]))
@@ -712,6 +725,15 @@ class HostileDigests(Case):
         file = write(self.path / "old/x.digest.json", json.dumps(digest))
         old, _ = self.report(file)
         self.assertEqual((old["ranks"], old["collectives"]), (1, 1))
+
+    def test_members_that_came_later_may_be_missing(self):
+        digest = json.loads(self.text)
+        for member in ("host", "steps", "kernels"):
+            del digest[member]
+        whole, _ = self.report(write(self.path / "new/x.digest.json", self.text))
+        older, _ = self.report(write(self.path / "older/x.digest.json", json.dumps(digest)))
+        whole.pop("files"), older.pop("files")
+        self.assertEqual(whole, older)
 
     def test_times_at_the_edge_do_no_harm(self):
         digest = json.loads(self.text)

@@ -124,6 +124,11 @@ class Matcher {
       for (const CollectiveCall& call : digest.calls)
         origin = std::min(origin, shifted(digest, call));
     }
+    std::size_t calls = 0;
+    for (const RankDigest& digest : set_.ranks)
+      calls += digest.calls.size();
+    result_.calls.reserve(calls);
+    use_of_.reserve(calls);
     for (std::size_t rank = 0; rank < set_.ranks.size(); ++rank) {
       const RankDigest& digest = set_.ranks[rank];
       std::vector<std::optional<std::size_t>> use_of(digest.kinds.size());

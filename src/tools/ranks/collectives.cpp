@@ -148,7 +148,7 @@ void AddKinds(const CollectiveReport& report, const analysis::TableRules& rules,
 std::string LongText(const RankSet& set, const CollectiveReport& report,
                      const analysis::CollectiveReportOptions& options,
                      const analysis::TableRules& rules) {
-  constexpr std::size_t kPiece = 8'192;
+  constexpr std::size_t kPiece = 2'048;
   constexpr std::size_t kAtOnce = 8;
   const std::size_t pieces = (report.matching.calls.size() + kPiece - 1) / kPiece;
   std::string text;
