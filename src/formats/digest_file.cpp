@@ -1,12 +1,12 @@
 #include "formats/digest_file.h"
 
-#include <cmath>
 #include <cstdint>
 #include <utility>
 
 #include <fmt/format.h>
 
 #include "base/text.h"
+#include "formats/digest_values.h"
 #include "formats/timeline_parts.h"
 #include "json/json.h"
 
@@ -33,8 +33,6 @@ constexpr std::int64_t kVersion = 2;
 constexpr std::int64_t kOldestVersion = 1;
 // More pieces of GPU work than any recording has; sums of them stay within the type.
 constexpr std::int64_t kCountMax = 1'000'000'000'000;
-// Times that sums cannot leave the type with: +-97 years.
-constexpr std::int64_t kTimeMax = 3'060'000'000'000'000'000;
 
 constexpr std::pair<const char*, KnownBy> kKnownBy[] = {
     {"kernel_args", KnownBy::kKernelArgs},
@@ -85,63 +83,21 @@ Json JsonOf(const CollectiveKeys& keys) {
   return list;
 }
 
-// What is wrong is said with the way to it: "kinds[3].recorded".
-tl::unexpected<Error> Wrong(const std::string& where, std::string_view what) {
-  return Fail(ErrorCode::kBadValue, fmt::format("no usable digest: {} {}", where, what),
-              "make it again with jarvis digest");
-}
-
-const Json* Member(const Json& object, const char* name) {
-  return FindMember(object, name);
-}
-
-Result<std::int64_t> Whole(const Json* value, const std::string& where, std::int64_t least,
-                           std::int64_t most) {
-  if (value == nullptr || !value->is_number_integer() ||
-      (value->is_number_unsigned() &&
-       value->get<std::uint64_t>() > static_cast<std::uint64_t>(INT64_MAX)))
-    return Wrong(where, "is no whole number");
-  const auto number = value->get<std::int64_t>();
-  if (number < least || number > most)
-    return Wrong(where, fmt::format("is not between {} and {}", least, most));
-  return number;
-}
-
-Result<std::optional<std::int64_t>> MaybeWhole(const Json* value, const std::string& where,
-                                               std::int64_t least, std::int64_t most) {
-  if (value == nullptr || value->is_null()) return std::nullopt;
-  JV_ASSIGN(const std::int64_t number, Whole(value, where, least, most));
-  return number;
-}
-
-Result<double> FiniteNumber(const Json* value, const std::string& where) {
-  if (value == nullptr || !value->is_number()) return Wrong(where, "is no number");
-  const auto number = value->get<double>();
-  if (!std::isfinite(number) || std::abs(number) > static_cast<double>(kTimeMax))
-    return Wrong(where, "is out of range");
-  return number;
-}
-
-Result<std::string> Text(const Json* value, const std::string& where) {
-  if (value == nullptr || !value->is_string()) return Wrong(where, "is no text");
-  return value->get<std::string>();
-}
-
 Result<Cell> CellFrom(const Json& value, const std::string& where) {
   if (value.is_null()) return Cell();
   if (value.is_string()) return Cell(value.get<std::string>());
   if (value.is_number_float()) {
-    JV_ASSIGN(const double number, FiniteNumber(&value, where));
+    JV_ASSIGN(const double number, DigestNumber(&value, where));
     return Cell(number);
   }
-  JV_ASSIGN(const std::int64_t whole, Whole(&value, where, INT64_MIN, INT64_MAX));
+  JV_ASSIGN(const std::int64_t whole, DigestWhole(&value, where, INT64_MIN, INT64_MAX));
   return Cell(whole);
 }
 
 Result<CollectiveKeys> KeysFrom(const Json* list, const std::string& where) {
   CollectiveKeys keys;
   if (list == nullptr || !list->is_array() || list->size() != keys.size())
-    return Wrong(where, fmt::format("is no list of {} values", keys.size()));
+    return WrongDigest(where, fmt::format("is no list of {} values", keys.size()));
   for (std::size_t i = 0; i < keys.size(); ++i) {
     JV_ASSIGN(keys[i], CellFrom((*list)[i], fmt::format("{}[{}]", where, i)));
   }
@@ -150,40 +106,41 @@ Result<CollectiveKeys> KeysFrom(const Json* list, const std::string& where) {
 
 Result<CollectiveKind> KindFrom(const Json& value, const std::string& where) {
   CollectiveKind kind;
-  JV_ASSIGN(kind.recorded, KeysFrom(Member(value, "recorded"), where + ".recorded"));
-  JV_ASSIGN(kind.known, KeysFrom(Member(value, "known"), where + ".known"));
-  JV_ASSIGN(kind.kernel, Text(Member(value, "kernel"), where + ".kernel"));
-  JV_ASSIGN(const std::string known_by, Text(Member(value, "known_by"), where + ".known_by"));
+  JV_ASSIGN(kind.recorded, KeysFrom(FindMember(value, "recorded"), where + ".recorded"));
+  JV_ASSIGN(kind.known, KeysFrom(FindMember(value, "known"), where + ".known"));
+  JV_ASSIGN(kind.kernel, DigestString(FindMember(value, "kernel"), where + ".kernel"));
+  JV_ASSIGN(const std::string known_by,
+            DigestString(FindMember(value, "known_by"), where + ".known_by"));
   bool found = false;
   for (const auto& [name, which] : kKnownBy) {
     if (known_by != name) continue;
     kind.known_by = which;
     found = true;
   }
-  if (!found) return Wrong(where + ".known_by", "is none of its values");
+  if (!found) return WrongDigest(where + ".known_by", "is none of its values");
   JV_ASSIGN(kind.local_group,
-            Whole(Member(value, "local_group"), where + ".local_group", 0, INT32_MAX));
+            DigestWhole(FindMember(value, "local_group"), where + ".local_group", 0, INT32_MAX));
   return kind;
 }
 
 // [kind, ts_ns, dur_ns, ts_us, dur_us, covered_ns, sequence or null, flags]
-Result<CollectiveCall> CallFrom(const Json& row, std::size_t kinds, const std::string& where) {
+Result<CollectiveCall> CallFrom(const Json& row, std::size_t kinds, const DigestPlace& where) {
   constexpr std::size_t kValues = 8;
   if (!row.is_array() || row.size() != kValues)
-    return Wrong(where, fmt::format("is no list of {} values", kValues));
+    return WrongDigest(where, fmt::format("is no list of {} values", kValues));
   CollectiveCall call;
   JV_ASSIGN(const std::int64_t kind,
-            Whole(&row[0], where + "[0]", 0, static_cast<std::int64_t>(kinds) - 1));
+            DigestWhole(&row[0], where.At(0), 0, static_cast<std::int64_t>(kinds) - 1));
   call.kind = static_cast<std::size_t>(kind);
-  JV_ASSIGN(call.ts_ns, Whole(&row[1], where + "[1]", -kTimeMax, kTimeMax));
-  JV_ASSIGN(call.dur_ns, Whole(&row[2], where + "[2]", 0, kTimeMax));
-  JV_ASSIGN(call.ts_us, FiniteNumber(&row[3], where + "[3]"));
-  JV_ASSIGN(call.dur_us, FiniteNumber(&row[4], where + "[4]"));
-  if (call.dur_us < 0) return Wrong(where + "[4]", "is below zero");
-  JV_ASSIGN(call.covered_ns, Whole(&row[5], where + "[5]", 0, call.dur_ns));
-  JV_ASSIGN(call.sequence, MaybeWhole(&row[6], where + "[6]", INT64_MIN, INT64_MAX));
+  JV_ASSIGN(call.ts_ns, DigestWhole(&row[1], where.At(1), -kDigestTimeMax, kDigestTimeMax));
+  JV_ASSIGN(call.dur_ns, DigestWhole(&row[2], where.At(2), 0, kDigestTimeMax));
+  JV_ASSIGN(call.ts_us, DigestNumber(&row[3], where.At(3)));
+  JV_ASSIGN(call.dur_us, DigestNumber(&row[4], where.At(4)));
+  if (call.dur_us < 0) return WrongDigest(where.At(4), "is below zero");
+  JV_ASSIGN(call.covered_ns, DigestWhole(&row[5], where.At(5), 0, call.dur_ns));
+  JV_ASSIGN(call.sequence, DigestMaybeWhole(&row[6], where.At(6), INT64_MIN, INT64_MAX));
   JV_ASSIGN(const std::int64_t flags,
-            Whole(&row[7], where + "[7]", 0, kLinked | kLeftOut | kModern | kNotCounted));
+            DigestWhole(&row[7], where.At(7), 0, kLinked | kLeftOut | kModern | kNotCounted));
   call.linked = (flags & kLinked) != 0;
   call.left_out = (flags & kLeftOut) != 0;
   call.modern = (flags & kModern) != 0;
@@ -192,10 +149,10 @@ Result<CollectiveCall> CallFrom(const Json& row, std::size_t kinds, const std::s
 }
 
 Status ReadLists(const Json& json, RankDigest* digest) {
-  const Json* kinds = Member(json, "kinds");
-  const Json* calls = Member(json, "calls");
-  if (kinds == nullptr || !kinds->is_array()) return Wrong("kinds", "is no list");
-  if (calls == nullptr || !calls->is_array()) return Wrong("calls", "is no list");
+  const Json* kinds = FindMember(json, "kinds");
+  const Json* calls = FindMember(json, "calls");
+  if (kinds == nullptr || !kinds->is_array()) return WrongDigest("kinds", "is no list");
+  if (calls == nullptr || !calls->is_array()) return WrongDigest("calls", "is no list");
   for (const Json& one : *kinds) {
     JV_ASSIGN(CollectiveKind kind, KindFrom(one, fmt::format("kinds[{}]", digest->kinds.size())));
     digest->kinds.push_back(std::move(kind));
@@ -203,7 +160,7 @@ Status ReadLists(const Json& json, RankDigest* digest) {
   digest->calls.reserve(calls->size());
   for (const Json& one : *calls) {
     JV_ASSIGN(const CollectiveCall call,
-              CallFrom(one, digest->kinds.size(), fmt::format("calls[{}]", digest->calls.size())));
+              CallFrom(one, digest->kinds.size(), {"calls", digest->calls.size()}));
     digest->calls.push_back(call);
   }
   return {};
@@ -250,30 +207,30 @@ Json JsonOf(const RankFacts& facts, const std::vector<CollectiveCall>& calls) {
   return json;
 }
 
-Result<std::optional<std::int64_t>> InstantBefore(const Json& value, const std::string& where,
+Result<std::optional<std::int64_t>> InstantBefore(const Json& value, const DigestPlace& where,
                                                   std::int64_t instant) {
-  JV_ASSIGN(const auto lag, MaybeWhole(&value, where, -kTimeMax, kTimeMax));
+  JV_ASSIGN(const auto lag, DigestMaybeWhole(&value, where, -kDigestTimeMax, kDigestTimeMax));
   return lag ? std::optional(instant - *lag) : std::nullopt;
 }
 
-Result<CollectiveArrival> ArrivalFrom(const Json* row, const std::string& where, std::int64_t at) {
+Result<CollectiveArrival> ArrivalFrom(const Json* row, const DigestPlace& where, std::int64_t at) {
   constexpr std::size_t kValues = 5;
   if (row == nullptr || !row->is_array() || row->size() != kValues)
-    return Wrong(where, fmt::format("is no list of {} values", kValues));
+    return WrongDigest(where, fmt::format("is no list of {} values", kValues));
   CollectiveArrival how;
-  JV_ASSIGN(how.launch_ns, InstantBefore((*row)[0], where + "[0]", at));
-  JV_ASSIGN(how.anchor_ns, InstantBefore((*row)[1], where + "[1]", at));
+  JV_ASSIGN(how.launch_ns, InstantBefore((*row)[0], where.At(0), at));
+  JV_ASSIGN(how.anchor_ns, InstantBefore((*row)[1], where.At(1), at));
   JV_ASSIGN(how.after_anchor_ns,
-            Whole(&(*row)[2], where + "[2]", -analysis::kFactMaxNs, analysis::kFactMaxNs));
-  JV_ASSIGN(how.busy_ns, Whole(&(*row)[3], where + "[3]", 0, analysis::kFactMaxNs));
-  JV_ASSIGN(how.compute_ns, Whole(&(*row)[4], where + "[4]", 0, analysis::kFactMaxNs));
+            DigestWhole(&(*row)[2], where.At(2), -analysis::kFactMaxNs, analysis::kFactMaxNs));
+  JV_ASSIGN(how.busy_ns, DigestWhole(&(*row)[3], where.At(3), 0, analysis::kFactMaxNs));
+  JV_ASSIGN(how.compute_ns, DigestWhole(&(*row)[4], where.At(4), 0, analysis::kFactMaxNs));
   return how;
 }
 
 Result<std::uint32_t> NameFrom(const Json& value, const std::string& where,
                                const RankFacts& facts) {
   JV_ASSIGN(const std::int64_t name,
-            Whole(&value, where, 0, static_cast<std::int64_t>(facts.names.size()) - 1));
+            DigestWhole(&value, where, 0, static_cast<std::int64_t>(facts.names.size()) - 1));
   return static_cast<std::uint32_t>(name);
 }
 
@@ -281,20 +238,20 @@ Result<RankHostPiece> PieceFrom(const Json& row, const std::string& where, const
   // Older digests do not have the last.
   constexpr std::size_t kValues = 9;
   if (!row.is_array() || row.size() < kValues - 1 || row.size() > kValues)
-    return Wrong(where, fmt::format("is no list of {} values", kValues));
+    return WrongDigest(where, fmt::format("is no list of {} values", kValues));
   RankHostPiece piece;
-  JV_ASSIGN(piece.ts_ns, Whole(&row[0], where + "[0]", -kTimeMax, kTimeMax));
-  JV_ASSIGN(piece.dur_ns, Whole(&row[1], where + "[1]", 1, analysis::kFactMaxNs));
-  JV_ASSIGN(piece.usual_ns, Whole(&row[2], where + "[2]", 0, piece.dur_ns));
-  JV_ASSIGN(piece.times, Whole(&row[3], where + "[3]", 1, INT64_MAX));
-  JV_ASSIGN(const std::string place, Text(&row[4], where + "[4]"));
+  JV_ASSIGN(piece.ts_ns, DigestWhole(&row[0], where + "[0]", -kDigestTimeMax, kDigestTimeMax));
+  JV_ASSIGN(piece.dur_ns, DigestWhole(&row[1], where + "[1]", 1, analysis::kFactMaxNs));
+  JV_ASSIGN(piece.usual_ns, DigestWhole(&row[2], where + "[2]", 0, piece.dur_ns));
+  JV_ASSIGN(piece.times, DigestWhole(&row[3], where + "[3]", 1, INT64_MAX));
+  JV_ASSIGN(const std::string place, DigestString(&row[4], where + "[4]"));
   bool found = false;
   for (const auto& [name, which] : kPlaces) {
     if (place != name) continue;
     piece.place = which;
     found = true;
   }
-  if (!found) return Wrong(where + "[4]", "is none of its values");
+  if (!found) return WrongDigest(where + "[4]", "is none of its values");
   JV_ASSIGN(piece.inside, NameFrom(row[5], where + "[5]", facts));
   JV_ASSIGN(piece.before, NameFrom(row[6], where + "[6]", facts));
   JV_ASSIGN(piece.after, NameFrom(row[7], where + "[7]", facts));
@@ -311,7 +268,7 @@ Status ReadPieces(const Json& list, RankFacts* facts) {
     JV_ASSIGN(const RankHostPiece piece, PieceFrom(row, where, *facts));
     if (!facts->pieces.empty() &&
         piece.ts_ns < facts->pieces.back().ts_ns + facts->pieces.back().dur_ns)
-      return Wrong(where, "begins before the one before it ends");
+      return WrongDigest(where, "begins before the one before it ends");
     facts->pieces.push_back(piece);
   }
   return {};
@@ -320,22 +277,23 @@ Status ReadPieces(const Json& list, RankFacts* facts) {
 Status ReadWaits(const Json& list, RankFacts* facts) {
   for (const Json& row : list) {
     const std::string where = fmt::format("facts.waits[{}]", facts->waits.size());
-    if (!row.is_array() || row.size() != 3) return Wrong(where, "is no list of 3 values");
+    if (!row.is_array() || row.size() != 3) return WrongDigest(where, "is no list of 3 values");
     RankHostWait wait;
-    JV_ASSIGN(wait.ts_ns, Whole(&row[0], where + "[0]", -kTimeMax, kTimeMax));
-    JV_ASSIGN(wait.dur_ns, Whole(&row[1], where + "[1]", 0, analysis::kFactMaxNs));
+    JV_ASSIGN(wait.ts_ns, DigestWhole(&row[0], where + "[0]", -kDigestTimeMax, kDigestTimeMax));
+    JV_ASSIGN(wait.dur_ns, DigestWhole(&row[1], where + "[1]", 0, analysis::kFactMaxNs));
     JV_ASSIGN(wait.call, NameFrom(row[2], where + "[2]", *facts));
     if (!facts->waits.empty() && wait.ts_ns < facts->waits.back().ts_ns)
-      return Wrong(where, "begins before the one before it");
+      return WrongDigest(where, "begins before the one before it");
     facts->waits.push_back(wait);
   }
   return {};
 }
 
 Result<const Json*> ListIn(const Json& json, const char* name, std::size_t most) {
-  const Json* list = Member(json, name);
+  const Json* list = FindMember(json, name);
   if (list == nullptr || !list->is_array() || list->size() > most)
-    return Wrong(fmt::format("facts.{}", name), fmt::format("is no list of at most {}", most));
+    return WrongDigest(fmt::format("facts.{}", name),
+                       fmt::format("is no list of at most {}", most));
   return list;
 }
 
@@ -344,46 +302,48 @@ Result<RankFacts> FactsFrom(const Json& json, const std::vector<CollectiveCall>&
   JV_ASSIGN(const Json* instants, ListIn(json, "span_ns", std::size(kFactInstants)));
   JV_ASSIGN(const Json* sums, ListIn(json, "sums_ns", std::size(kFactSums)));
   if (instants->size() != std::size(kFactInstants) || sums->size() != std::size(kFactSums))
-    return Wrong("facts", "has too few times");
+    return WrongDigest("facts", "has too few times");
   for (std::size_t i = 0; i < std::size(kFactInstants); ++i) {
-    JV_ASSIGN(
-        facts.*kFactInstants[i],
-        MaybeWhole(&(*instants)[i], fmt::format("facts.span_ns[{}]", i), -kTimeMax, kTimeMax));
+    JV_ASSIGN(facts.*kFactInstants[i],
+              DigestMaybeWhole(&(*instants)[i], fmt::format("facts.span_ns[{}]", i),
+                               -kDigestTimeMax, kDigestTimeMax));
   }
   if (facts.gpu_start_ns.has_value() != facts.gpu_end_ns.has_value() ||
       facts.host_start_ns.has_value() != facts.host_end_ns.has_value() ||
       (!calls.empty() && !facts.gpu_start_ns))
-    return Wrong("facts.span_ns", "has a beginning without an end");
+    return WrongDigest("facts.span_ns", "has a beginning without an end");
   for (std::size_t i = 0; i < std::size(kFactSums); ++i) {
     JV_ASSIGN(facts.*kFactSums[i],
-              Whole(&(*sums)[i], fmt::format("facts.sums_ns[{}]", i), 0, kTimeMax));
+              DigestWhole(&(*sums)[i], fmt::format("facts.sums_ns[{}]", i), 0, kDigestTimeMax));
   }
   JV_ASSIGN(const std::int64_t launches,
-            Whole(Member(json, "launches"), "facts.launches", 0, INT64_MAX));
+            DigestWhole(FindMember(json, "launches"), "facts.launches", 0, INT64_MAX));
   JV_ASSIGN(const std::int64_t left_out,
-            Whole(Member(json, "left_out"), "facts.left_out", 0, INT64_MAX));
+            DigestWhole(FindMember(json, "left_out"), "facts.left_out", 0, INT64_MAX));
   facts.launches = static_cast<std::uint64_t>(launches);
   facts.left_out = static_cast<std::uint64_t>(left_out);
   JV_ASSIGN(const Json* names, ListIn(json, "names", 4 * analysis::kPiecesMax + 1));
   for (const Json& name : *names) {
-    JV_ASSIGN(std::string text, Text(&name, fmt::format("facts.names[{}]", facts.names.size())));
+    JV_ASSIGN(std::string text,
+              DigestString(&name, fmt::format("facts.names[{}]", facts.names.size())));
     facts.names.push_back(std::move(text));
   }
   if (facts.names.empty() || !facts.names.front().empty())
-    return Wrong("facts.names", "does not begin with an empty one");
+    return WrongDigest("facts.names", "does not begin with an empty one");
   JV_ASSIGN(const Json* pieces, ListIn(json, "pieces", analysis::kPiecesMax));
   JV_ASSIGN(const Json* waits, ListIn(json, "waits", analysis::kPiecesMax));
   JV_ASSIGN(const Json* arrivals, ListIn(json, "arrivals", calls.size()));
   JV_TRY(ReadPieces(*pieces, &facts));
   JV_TRY(ReadWaits(*waits, &facts));
-  if (arrivals->size() != calls.size()) return Wrong("facts.arrivals", "is not one for each call");
+  if (arrivals->size() != calls.size())
+    return WrongDigest("facts.arrivals", "is not one for each call");
   for (std::size_t i = 0; i < calls.size(); ++i) {
     JV_ASSIGN(CollectiveArrival how,
-              ArrivalFrom(&(*arrivals)[i], fmt::format("facts.arrivals[{}]", i), calls[i].ts_ns));
+              ArrivalFrom(&(*arrivals)[i], {"facts.arrivals", i}, calls[i].ts_ns));
     facts.arrivals.push_back(how);
   }
   JV_ASSIGN(facts.tail,
-            ArrivalFrom(Member(json, "tail"), "facts.tail", facts.gpu_end_ns.value_or(0)));
+            ArrivalFrom(FindMember(json, "tail"), "facts.tail", facts.gpu_end_ns.value_or(0)));
   return facts;
 }
 
@@ -406,26 +366,26 @@ Json JsonOf(const RankKernels& kernels) {
   return json;
 }
 
-Result<RankStep> StepFrom(const Json& row, const std::string& where) {
+Result<RankStep> StepFrom(const Json& row, const DigestPlace& where) {
   constexpr std::size_t kValues = 6;
   if (!row.is_array() || row.size() != kValues)
-    return Wrong(where, fmt::format("is no list of {} values", kValues));
+    return WrongDigest(where, fmt::format("is no list of {} values", kValues));
   RankStep step;
-  JV_ASSIGN(step.number, Whole(&row[0], where + "[0]", INT64_MIN, INT64_MAX));
-  JV_ASSIGN(step.ts_ns, Whole(&row[1], where + "[1]", -kTimeMax, kTimeMax));
-  JV_ASSIGN(step.dur_ns, Whole(&row[2], where + "[2]", 0, analysis::kFactMaxNs));
-  JV_ASSIGN(step.busy_ns, Whole(&row[3], where + "[3]", 0, step.dur_ns));
-  JV_ASSIGN(step.compute_ns, Whole(&row[4], where + "[4]", 0, step.busy_ns));
-  JV_ASSIGN(step.exposed_ns, Whole(&row[5], where + "[5]", 0, step.busy_ns - step.compute_ns));
+  JV_ASSIGN(step.number, DigestWhole(&row[0], where.At(0), INT64_MIN, INT64_MAX));
+  JV_ASSIGN(step.ts_ns, DigestWhole(&row[1], where.At(1), -kDigestTimeMax, kDigestTimeMax));
+  JV_ASSIGN(step.dur_ns, DigestWhole(&row[2], where.At(2), 0, analysis::kFactMaxNs));
+  JV_ASSIGN(step.busy_ns, DigestWhole(&row[3], where.At(3), 0, step.dur_ns));
+  JV_ASSIGN(step.compute_ns, DigestWhole(&row[4], where.At(4), 0, step.busy_ns));
+  JV_ASSIGN(step.exposed_ns, DigestWhole(&row[5], where.At(5), 0, step.busy_ns - step.compute_ns));
   return step;
 }
 
 Result<std::vector<RankStep>> StepsFrom(const Json& list) {
   if (!list.is_array() || list.size() > analysis::kRankStepsMax)
-    return Wrong("steps", fmt::format("is no list of at most {}", analysis::kRankStepsMax));
+    return WrongDigest("steps", fmt::format("is no list of at most {}", analysis::kRankStepsMax));
   std::vector<RankStep> steps;
   for (const Json& row : list) {
-    JV_ASSIGN(const RankStep step, StepFrom(row, fmt::format("steps[{}]", steps.size())));
+    JV_ASSIGN(const RankStep step, StepFrom(row, {"steps", steps.size()}));
     steps.push_back(step);
   }
   return steps;
@@ -434,26 +394,27 @@ Result<std::vector<RankStep>> StepsFrom(const Json& list) {
 // [count, total_ns] from the place `first` on.
 Status ReadWork(const Json& row, std::size_t first, const std::string& where, RankKernel* kernel) {
   if (!row.is_array() || row.size() != first + 2)
-    return Wrong(where, fmt::format("is no list of {} values", first + 2));
-  JV_ASSIGN(kernel->count, Whole(&row[first], where + ": its count", 0, kCountMax));
-  JV_ASSIGN(kernel->total_ns, Whole(&row[first + 1], where + ": its time", 0, kTimeMax / 64));
+    return WrongDigest(where, fmt::format("is no list of {} values", first + 2));
+  JV_ASSIGN(kernel->count, DigestWhole(&row[first], where + ": its count", 0, kCountMax));
+  JV_ASSIGN(kernel->total_ns,
+            DigestWhole(&row[first + 1], where + ": its time", 0, kDigestTimeMax / 64));
   return {};
 }
 
 Result<RankKernels> KernelsFrom(const Json& json) {
-  const Json* list = Member(json, "list");
-  const Json* rest = Member(json, "rest");
+  const Json* list = FindMember(json, "list");
+  const Json* rest = FindMember(json, "rest");
   if (list == nullptr || !list->is_array() || list->size() > analysis::kRankKernelsMax) {
-    return Wrong("kernels.list",
-                 fmt::format("is no list of at most {}", analysis::kRankKernelsMax));
+    return WrongDigest("kernels.list",
+                       fmt::format("is no list of at most {}", analysis::kRankKernelsMax));
   }
-  if (rest == nullptr) return Wrong("kernels.rest", "is not there");
+  if (rest == nullptr) return WrongDigest("kernels.rest", "is not there");
   RankKernels kernels;
   for (const Json& row : *list) {
     const std::string where = fmt::format("kernels.list[{}]", kernels.list.size());
     RankKernel kernel;
     JV_TRY(ReadWork(row, 1, where, &kernel));
-    JV_ASSIGN(kernel.name, Text(&row[0], where + "[0]"));
+    JV_ASSIGN(kernel.name, DigestString(&row[0], where + "[0]"));
     kernels.list.push_back(std::move(kernel));
   }
   JV_TRY(ReadWork(*rest, 0, "kernels.rest", &kernels.rest));
@@ -462,13 +423,14 @@ Result<RankKernels> KernelsFrom(const Json& json) {
 
 // Members that digests got later without a new version: who does not know them misses nothing else.
 Status ReadLaterMembers(const Json& json, RankDigest* digest) {
-  if (const Json* host = Member(json, "host"); host != nullptr && !host->is_null()) {
-    JV_ASSIGN(digest->host, Text(host, "host"));
+  if (const Json* host = FindMember(json, "host"); host != nullptr && !host->is_null()) {
+    JV_ASSIGN(digest->host, DigestString(host, "host"));
   }
-  if (const Json* steps = Member(json, "steps"); steps != nullptr && !steps->is_null()) {
+  if (const Json* steps = FindMember(json, "steps"); steps != nullptr && !steps->is_null()) {
     JV_ASSIGN(digest->steps, StepsFrom(*steps));
   }
-  if (const Json* kernels = Member(json, "kernels"); kernels != nullptr && !kernels->is_null()) {
+  if (const Json* kernels = FindMember(json, "kernels");
+      kernels != nullptr && !kernels->is_null()) {
     JV_ASSIGN(digest->kernels, KernelsFrom(*kernels));
   }
   return {};
@@ -531,42 +493,45 @@ bool IsDigest(std::string_view begin) {
 
 Result<std::vector<RankDigest>> ReadDigest(std::string_view text) {
   auto parsed = ParseJson(Trim(text));
-  if (!parsed) return Wrong("the file", "is no JSON: " + parsed.error().message);
+  if (!parsed) return WrongDigest("the file", "is no JSON: " + parsed.error().message);
   const Json& json = *parsed;
-  const Json* format = Member(json, "format");
-  if (format == nullptr || *format != Json(kDigestFormat)) return Wrong("format", "is another one");
+  const Json* format = FindMember(json, "format");
+  if (format == nullptr || *format != Json(kDigestFormat))
+    return WrongDigest("format", "is another one");
   JV_ASSIGN(const std::int64_t version,
-            Whole(Member(json, "version"), "version", kOldestVersion, INT32_MAX));
+            DigestWhole(FindMember(json, "version"), "version", kOldestVersion, INT32_MAX));
   if (version > kVersion) {
-    return Wrong("version", fmt::format("is {}; this jarvis reads versions {} to {}", version,
-                                        kOldestVersion, kVersion));
+    return WrongDigest("version", fmt::format("is {}; this jarvis reads versions {} to {}", version,
+                                              kOldestVersion, kVersion));
   }
   RankDigest digest;
-  JV_ASSIGN(digest.source, Text(Member(json, "source"), "source"));
-  JV_ASSIGN(digest.trace_id, Text(Member(json, "trace_id"), "trace_id"));
-  JV_ASSIGN(digest.rank, MaybeWhole(Member(json, "rank"), "rank", INT64_MIN, INT64_MAX));
+  JV_ASSIGN(digest.source, DigestString(FindMember(json, "source"), "source"));
+  JV_ASSIGN(digest.trace_id, DigestString(FindMember(json, "trace_id"), "trace_id"));
+  JV_ASSIGN(digest.rank, DigestMaybeWhole(FindMember(json, "rank"), "rank", INT64_MIN, INT64_MAX));
   JV_ASSIGN(digest.world_size,
-            MaybeWhole(Member(json, "world_size"), "world_size", INT64_MIN, INT64_MAX));
-  JV_ASSIGN(digest.named_rank, MaybeWhole(Member(json, "named_rank"), "named_rank", 0, INT64_MAX));
-  JV_ASSIGN(digest.devices, MaybeWhole(Member(json, "devices"), "devices", 0, INT32_MAX));
-  JV_ASSIGN(digest.device, Text(Member(json, "device"), "device"));
-  JV_ASSIGN(digest.base_ns, Whole(Member(json, "base_ns"), "base_ns", INT64_MIN, INT64_MAX));
-  JV_ASSIGN(digest.damage, Text(Member(json, "damage"), "damage"));
-  const Json* timeline = Member(json, "timeline_us");
+            DigestMaybeWhole(FindMember(json, "world_size"), "world_size", INT64_MIN, INT64_MAX));
+  JV_ASSIGN(digest.named_rank,
+            DigestMaybeWhole(FindMember(json, "named_rank"), "named_rank", 0, INT64_MAX));
+  JV_ASSIGN(digest.devices, DigestMaybeWhole(FindMember(json, "devices"), "devices", 0, INT32_MAX));
+  JV_ASSIGN(digest.device, DigestString(FindMember(json, "device"), "device"));
+  JV_ASSIGN(digest.base_ns,
+            DigestWhole(FindMember(json, "base_ns"), "base_ns", INT64_MIN, INT64_MAX));
+  JV_ASSIGN(digest.damage, DigestString(FindMember(json, "damage"), "damage"));
+  const Json* timeline = FindMember(json, "timeline_us");
   if (timeline == nullptr || (!timeline->is_null() && !timeline->is_object()))
-    return Wrong("timeline_us", "is no object");
+    return WrongDigest("timeline_us", "is no object");
   if (timeline->is_object()) {
     digest.timeline.emplace();
     for (const auto& [name, which] : kTimelineParts) {
       JV_ASSIGN((*digest.timeline).*which,
-                FiniteNumber(Member(*timeline, name), fmt::format("timeline_us.{}", name)));
+                DigestNumber(FindMember(*timeline, name), fmt::format("timeline_us.{}", name)));
     }
   }
   JV_TRY(ReadLists(json, &digest));
   if (version > kOldestVersion) {
-    const Json* facts = Member(json, "facts");
+    const Json* facts = FindMember(json, "facts");
     if (facts == nullptr || (!facts->is_null() && !facts->is_object()))
-      return Wrong("facts", "is no object");
+      return WrongDigest("facts", "is no object");
     if (facts->is_object()) {
       JV_ASSIGN(digest.facts, FactsFrom(*facts, digest.calls));
     }

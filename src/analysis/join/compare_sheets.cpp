@@ -277,7 +277,14 @@ class Comparison {
          {{"rank"},
           {"window (ms)", "computation (ms)", "communication (ms)", "exposed communication (ms)",
            "idle (ms)", "wait in collectives (ms)"},
-          ""}}};
+          ""}},
+        // Steps of two runs have other numbers, so the first is compared with the first.
+        {"fleet_steps",
+         {{"place"},
+          {"median length (ms)", "median own time (ms)", "median exposed communication (ms)"},
+          ""}},
+        {"fleet_kernels",
+         {{"kernel"}, {"median of ranks (ms)", "median count"}, "median of ranks (ms)"}}};
     for (const auto& [name, spec] : sheets) {
       JV_ASSIGN(auto tables, Collect(name, false, spec.keys.front()));
       if (tables.empty()) continue;

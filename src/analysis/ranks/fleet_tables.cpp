@@ -1,6 +1,7 @@
 #include "analysis/ranks/fleet_tables.h"
 
 #include <algorithm>
+#include <map>
 #include <utility>
 
 #include "analysis/ranks/collective_sizes.h"
@@ -90,15 +91,61 @@ Table GroupsOfFleet(const RankSet& set, const JointTimeline& joint, const FleetF
 
 Table StepsOfFleet(const RankSet& set, const FleetFindings& fleet) {
   Table table{"fleet_steps",
-              {"step", "ranks", "median length (ms)", "median own time (ms)",
+              {"place", "step", "ranks", "median length (ms)", "median own time (ms)",
                "median exposed communication (ms)", "over the median step (%)", "robust deviations",
                "odd", "slowest rank", "its own time over like ranks (%)"},
               {}};
   for (const FleetStep& step : fleet.steps) {
-    table.rows.push_back({step.number, CountCell(step.ranks), step.dur_ns / 1e6, step.own_ns / 1e6,
-                          step.exposed_ns / 1e6, step.excess * 100, step.score, step.odd,
-                          *set.ranks[step.slowest].rank, step.slowest_excess * 100});
+    table.rows.push_back({CountCell(table.rows.size() + 1), step.number, CountCell(step.ranks),
+                          step.dur_ns / 1e6, step.own_ns / 1e6, step.exposed_ns / 1e6,
+                          step.excess * 100, step.score, step.odd, *set.ranks[step.slowest].rank,
+                          step.slowest_excess * 100});
   }
+  return table;
+}
+
+// What ranks list of their GPU work, by name: the same kernel on all that have it.
+Table KernelsOfFleet(const RankSet& set) {
+  struct OfRanks {
+    std::vector<double> ms;
+    std::vector<double> counts;
+    double most_ms = 0;
+    std::size_t most = 0;  // the place of the rank with that
+  };
+  std::map<std::string_view, OfRanks> by_name;
+  const auto add = [&](std::string_view name, const RankKernel& kernel, std::size_t rank) {
+    OfRanks& of = by_name[name];
+    const double ms = static_cast<double>(kernel.total_ns) / 1e6;
+    if (of.ms.empty() || ms > of.most_ms) {
+      of.most = rank;
+      of.most_ms = ms;
+    }
+    of.ms.push_back(ms);
+    of.counts.push_back(static_cast<double>(kernel.count));
+  };
+  for (std::size_t rank = 0; rank < set.ranks.size(); ++rank) {
+    const auto& kernels = set.ranks[rank].kernels;
+    if (!kernels) continue;
+    for (const RankKernel& kernel : kernels->list)
+      add(kernel.name, kernel, rank);
+    if (kernels->rest.count > 0) add("(what ranks do not list)", kernels->rest, rank);
+  }
+  std::vector<std::pair<double, std::vector<Cell>>> rows;
+  for (const auto& [name, of] : by_name) {
+    const double median = FleetMedian(of.ms);
+    const double least = *std::min_element(of.ms.begin(), of.ms.end());
+    rows.emplace_back(median, std::vector<Cell>{std::string(name), CountCell(of.ms.size()),
+                                                FleetMedian(of.counts), median, least, of.most_ms,
+                                                *set.ranks[of.most].rank});
+  }
+  std::stable_sort(rows.begin(), rows.end(),
+                   [](const auto& a, const auto& b) { return a.first > b.first; });
+  Table table{"fleet_kernels",
+              {"kernel", "ranks", "median count", "median of ranks (ms)", "least (ms)", "most (ms)",
+               "rank with most"},
+              {}};
+  for (auto& [median, cells] : rows)
+    table.rows.push_back(std::move(cells));
   return table;
 }
 
@@ -129,6 +176,7 @@ std::vector<Table> FleetTables(const RankSet& set, const JointTimeline& joint,
   add(HostsOfFleet(set, fleet));
   add(GroupsOfFleet(set, joint, fleet));
   add(StepsOfFleet(set, fleet));
+  add(KernelsOfFleet(set));
   return tables;
 }
 

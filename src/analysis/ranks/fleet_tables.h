@@ -10,7 +10,8 @@
 
 namespace jarvis::analysis {
 
-// fleet_ranks, fleet_hosts, fleet_groups, fleet_steps; those without rows are left out.
+// fleet_ranks, fleet_hosts, fleet_groups, fleet_steps, fleet_kernels; those without rows are left
+// out.
 std::vector<Table> FleetTables(const RankSet& set, const JointTimeline& joint,
                                const FleetFindings& fleet);
 

@@ -1,8 +1,11 @@
 #include "tools/compare/compare_source.h"
 
 #include <algorithm>
+#include <iterator>
+#include <utility>
 
 #include "analysis/ranks/collective_report.h"
+#include "analysis/ranks/fleet_tables.h"
 #include "formats/digest_file.h"
 #include "io/text_file.h"
 #include "output/csv_writer.h"
@@ -26,9 +29,13 @@ Result<session::ReportSource> SourceOfRanks(const session::Workspace& workspace,
   const analysis::RankSet set = analysis::ResolveRanks(std::move(read.digests));
   analysis::CollectiveReportOptions options;
   options.heatmap = false;
-  JV_ASSIGN(const analysis::CollectiveReport report,
+  JV_ASSIGN(analysis::CollectiveReport report,
             analysis::MakeCollectiveReport(set, options,
                                            session::CollectiveRulesFor(session::Compat::kNone)));
+  const analysis::JointTimeline joint = analysis::JoinCollectives(set);
+  std::vector<Table> fleet =
+      analysis::FleetTables(set, joint, analysis::LookAtFleet(set, joint, {}));
+  std::move(fleet.begin(), fleet.end(), std::back_inserter(report.tables));
   session::ReportSource source;
   JV_ASSIGN(source.path, workspace.files().ResolveInput(given));
   // As they are read from files, where a group named "0" is a number: they may meet such.
