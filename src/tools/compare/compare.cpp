@@ -14,6 +14,7 @@
 #include "page/page_files.h"
 #include "table/column_place.h"
 #include "tools/compare/compare_source.h"
+#include "tools/compare/job_change.h"
 #include "tools/compare/compare_tools.h"
 #include "tools/compare/pair_page_file.h"
 #include "tools/shared/answer_picture.h"
@@ -180,6 +181,10 @@ Result<Answer> CompareTables(const session::Workspace& workspace, const Json& ar
   answer.summary =
       "Reports without their traces: how comparable the runs are, and what the devices explain, is "
       "known from traces only.";
+  if (of_jobs) {
+    const std::string change = JobChange(sources[1].tables, sources[0].tables);
+    if (!change.empty()) answer.summary = change + " " + answer.summary;
+  }
   answer.notes = comparison.notes;
   if (!comparison.tables.empty()) {
     const Table& table = comparison.tables.front();

@@ -8,6 +8,7 @@
 #include <fmt/ranges.h>
 
 #include "analysis/ranks/fleet_tables.h"
+#include "base/text.h"
 #include "documents/markdown_text.h"
 #include "output/number_format.h"
 
@@ -59,12 +60,20 @@ struct SlowItem {
   std::string_view sure;
 };
 
+// Names of hosts come from files: one line, not endless.
+std::string HostText(const FleetFindings& fleet, std::size_t host) {
+  constexpr std::size_t kHostCharacters = 40;
+  const std::string line = OneLine(analysis::FleetHostName(fleet, host));
+  const std::string_view shown = Utf8Characters(line, kHostCharacters);
+  return std::string(shown) + (shown.size() < line.size() ? "..." : "");
+}
+
 std::string LinkText(const FleetFindings& fleet, const FleetLink& link) {
   constexpr std::size_t kHostsNamed = 8;
   std::vector<std::string> names;
   for (const std::size_t host : link.hosts) {
     if (names.size() == kHostsNamed) break;
-    names.push_back(analysis::FleetHostName(fleet, host));
+    names.push_back(HostText(fleet, host));
   }
   if (link.within) return fmt::format("the links within {}", names.front());
   if (names.size() == 1) return fmt::format("the links of {} to other hosts", names.front());
@@ -91,8 +100,8 @@ class FleetTeller {
     for (const FleetHost* host : slow) {
       const auto place = static_cast<std::size_t>(host - fleet_.hosts.data());
       items.push_back(
-          {analysis::FleetHostName(fleet_, place), fmt::format("ranks {}", Numbers(host->ranks)),
-           *host->excess, std::string(analysis::FleetCauseText(host->cause)),
+          {HostText(fleet_, place), fmt::format("ranks {}", Numbers(host->ranks)), *host->excess,
+           std::string(analysis::FleetCauseText(host->cause)),
            fmt::format("{} ranks, {} {}", host->ranks_above, OfText(host->steps), SampleWord()),
            SureWord(host->chance, fleet_.hosts.size(), host->steps.count())});
     }
@@ -114,7 +123,7 @@ class FleetTeller {
       if (of.steps.count() > 0) samples.push_back(OfText(of.steps) + " steps");
       if (of.calls.count() > 0) samples.push_back(OfText(of.calls) + " collectives of a group");
       items.push_back({fmt::format("rank {}", Number(rank)),
-                       of.host ? "on " + analysis::FleetHostName(fleet_, *of.host) : "", *of.excess,
+                       of.host ? "on " + HostText(fleet_, *of.host) : "", *of.excess,
                        std::string(analysis::FleetCauseText(of.cause)),
                        fmt::format("{}", fmt::join(samples, ", ")),
                        SureWord(of.chance, fleet_.compared, of.calls.count())});
@@ -178,6 +187,11 @@ class FleetTeller {
                       "links are not compared",
                       analysis::kFleetPeersMin));
     }
+    if (less.size() > kFleetShown) {
+      const std::size_t more = less.size() - kFleetShown;
+      less.resize(kFleetShown);
+      less.push_back(fmt::format("{} more of the kind", more));
+    }
     return less;
   }
 
@@ -196,8 +210,8 @@ class FleetTeller {
       if (fleet_.hosts[i].excess) hosts.push_back(i);
     }
     if (hosts.size() != 2) return;
-    AddPair(analysis::FleetHostName(fleet_, hosts[0]), *fleet_.hosts[hosts[0]].excess,
-            analysis::FleetHostName(fleet_, hosts[1]), *fleet_.hosts[hosts[1]].excess, less);
+    AddPair(HostText(fleet_, hosts[0]), *fleet_.hosts[hosts[0]].excess, HostText(fleet_, hosts[1]),
+            *fleet_.hosts[hosts[1]].excess, less);
   }
 
   static void AddPair(const std::string& a, double a_excess, const std::string& b, double b_excess,
@@ -351,7 +365,8 @@ Json FleetJson(const FleetView& view) {
 
 std::string FleetSection(const FleetView& view) {
   const FleetTeller teller(view);
-  std::string text = "## Which ranks, hosts and links are slow\n\n" + FleetSentence(view) + "\n\n";
+  std::string text =
+      "## Which ranks, hosts and links are slow\n\n" + CellOfText(FleetSentence(view)) + "\n\n";
   documents::MarkdownTable table({"what", "takes longer by", "what of it", "in", "how sure"});
   AddItemRows(teller.Hosts(), &table);
   AddItemRows(teller.Ranks(), &table);
@@ -362,7 +377,7 @@ std::string FleetSection(const FleetView& view) {
                         step->number, ShareWords(step->excess), step->ranks);
   }
   for (const std::string& less : teller.Less())
-    text += fmt::format("- {}.\n", documents::Capitalised(less));
+    text += fmt::format("- {}.\n", CellOfText(documents::Capitalised(less)));
   return text + fmt::format("- How: {}\n\n", MethodText(view.fleet));
 }
 
