@@ -264,13 +264,40 @@ std::string WithFleet(const FleetView& view, const std::string& verdict) {
   return verdict;
 }
 
+// What is made of the digests alone, each part of it without the others.
+struct Looked {
+  Result<CollectiveReport> report;
+  // Not of the compatible mode, which judges nothing.
+  Result<std::optional<RankWorkload>> workload;
+  analysis::JointTimeline joint;
+  analysis::JobStory story;
+};
+
+// All parts at once: the trace of one rank takes as long to look at as all the rest.
+Looked LookAtJob(session::Workspace& workspace, const Json& arguments, const RankSet& set,
+                 const analysis::TableRules& rules, bool judged, Job& job) {
+  Looked looked;
+  const analysis::CollectiveReportOptions options = OptionsOf(arguments);
+  ParallelFor(judged ? 3 : 1, 0, [&](std::size_t part) {
+    if (part == 0) {
+      looked.report = analysis::MakeCollectiveReport(set, options, rules);
+    } else if (part == 1) {
+      looked.workload = LookAtOneRank(workspace, arguments, set, job);
+    } else {
+      looked.joint = analysis::JoinCollectives(set);
+      looked.story = analysis::TellJob(set, looked.joint);
+    }
+  });
+  return looked;
+}
+
 // Leads with the cause; the rest is what the tables cannot say.
-void AddJudgement(const RankSet& set, const CollectiveReport& report,
+void AddJudgement(const RankSet& set, const Looked& looked,
                   const analysis::CollectiveReportOptions& options,
-                  const analysis::TableRules& rules, const RankWorkload* workload,
-                  Documents* documents, Answer* answer) {
-  const analysis::JointTimeline joint = analysis::JoinCollectives(set);
-  const analysis::JobStory story = analysis::TellJob(set, joint);
+                  const analysis::TableRules& rules, Documents* documents, Answer* answer) {
+  const analysis::JointTimeline& joint = looked.joint;
+  const analysis::JobStory& story = looked.story;
+  const RankWorkload* workload = *looked.workload ? &**looked.workload : nullptr;
   std::vector<analysis::LoneKind> lone;
   if (set.ranks.size() == 1) lone = analysis::LookAtLoneRank(set.ranks.front());
   const JobView view{set, joint, story};
@@ -285,7 +312,7 @@ void AddJudgement(const RankSet& set, const CollectiveReport& report,
     answer->facts["fleet"] = FleetJson(fleet_view);
     documents->tables = analysis::FleetTables(set, joint, fleet);
   }
-  answer->facts["kinds"] = KindsJson(report, rules);
+  answer->facts["kinds"] = KindsJson(*looked.report, rules);
   AddRankRows(view, answer);
   if (verdict.empty()) return;
   const std::string comm = CommText(view);
@@ -308,7 +335,10 @@ Result<Answer> Collectives(session::Workspace& workspace, const Json& arguments,
   const analysis::TableRules rules = session::CollectiveRulesFor(
       compatible ? session::Compat::kTraceLens : session::Compat::kNone);
   const analysis::CollectiveReportOptions options = OptionsOf(arguments);
-  JV_ASSIGN(CollectiveReport report, analysis::MakeCollectiveReport(set, options, rules));
+  Looked looked = LookAtJob(workspace, arguments, set, rules, !compatible, job);
+  if (!looked.report) return tl::make_unexpected(std::move(looked.report.error()));
+  if (!looked.workload) return tl::make_unexpected(std::move(looked.workload.error()));
+  CollectiveReport& report = *looked.report;
   JV_TRY(job.Check());
   Answer answer;
   answer.summary = Headline(set, report, compatible);
@@ -318,9 +348,7 @@ Result<Answer> Collectives(session::Workspace& workspace, const Json& arguments,
     answer.facts["stragglers"] = Stragglers(report);
     AddKinds(report, rules, &answer);
   } else {
-    JV_ASSIGN(const std::optional<RankWorkload> workload,
-              LookAtOneRank(workspace, arguments, set, job));
-    AddJudgement(set, report, options, rules, workload ? &*workload : nullptr, &documents, &answer);
+    AddJudgement(set, looked, options, rules, &documents, &answer);
   }
   std::move(documents.tables.begin(), documents.tables.end(), std::back_inserter(report.tables));
   JV_ASSIGN(const auto folder, io::OutputFolder::Open(workspace.files(), directory, job));
