@@ -144,14 +144,13 @@ void AddKinds(const CollectiveReport& report, const analysis::TableRules& rules,
   answer->total = answer->rows.size();
 }
 
-// Many pieces of nccl_long at once, several threads beside each other.
-std::string LongText(const RankSet& set, const CollectiveReport& report,
-                     const analysis::CollectiveReportOptions& options,
-                     const analysis::TableRules& rules) {
+// nccl_long in pieces, some of them made at once beside each other.
+void AddLongText(const RankSet& set, const CollectiveReport& report,
+                 const analysis::CollectiveReportOptions& options,
+                 const analysis::TableRules& rules, const io::AddText& add) {
   constexpr std::size_t kPiece = 2'048;
   constexpr std::size_t kAtOnce = 8;
   const std::size_t pieces = (report.matching.calls.size() + kPiece - 1) / kPiece;
-  std::string text;
   for (std::size_t first = 0; first < pieces; first += kAtOnce) {
     std::vector<std::string> made(std::min(kAtOnce, pieces - first));
     ParallelFor(made.size(), 0, [&](std::size_t i) {
@@ -164,11 +163,8 @@ std::string LongText(const RankSet& set, const CollectiveReport& report,
       }
     });
     for (const std::string& one : made)
-      text += one;
-    // Growing by doubling would hold it one and a half times.
-    if (first == 0) text.reserve(text.size() / made.size() * (pieces + pieces / 16 + 1));
+      add(one);
   }
-  return text;
 }
 
 // The table of all calls where it is too long to be held.
@@ -177,7 +173,7 @@ std::vector<LongTable> LongTables(const RankSet& set, const CollectiveReport& re
                                   const analysis::TableRules& rules) {
   if (!report.long_apart) return {};
   return {{"nccl_long", report.matching.calls.size(),
-           [&] { return LongText(set, report, options, rules); }}};
+           [&](const io::AddText& add) { AddLongText(set, report, options, rules, add); }}};
 }
 
 // The same as members, without what is not known.

@@ -23,7 +23,7 @@ Status WriteTables(const std::vector<Table>& tables, io::OutputFolder& folder,
       if (book) made_book = output::WriteXlsx(tables, book_folder.PathFor(book_name));
     } else if (piece <= long_tables.size()) {
       const LongTable& table = long_tables[piece - 1];
-      long_paths[piece - 1] = folder.Write(table.name + ".csv", table.csv());
+      long_paths[piece - 1] = folder.Write(table.name + ".csv", table.csv);
     } else {
       const std::size_t i = piece - 1 - long_tables.size();
       paths[i] = folder.Write(tables[i].name + ".csv", [&](const io::AddText& add) {

@@ -17,7 +17,7 @@ namespace jarvis::tools {
 struct LongTable {
   std::string name;
   std::size_t rows = 0;
-  std::function<std::string()> csv;
+  std::function<void(const io::AddText& add)> csv;
 };
 
 // Writes NAME.csv for each table into `folder` and, unless its name is empty, a workbook of all of
