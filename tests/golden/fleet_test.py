@@ -163,6 +163,25 @@ class ManyRanks(Case):
         self.assertLess(len(json.dumps(answer)), 7000)
 
 
+class TwoRuns(Case):
+    def test_steps_and_kernels_are_compared_from_digests(self):
+        Job(32).run().write(self.path / "before")
+        Job(32, slow_host=[(host, 1.2) for host in range(4)], seed=2).run().write(self.path / "now")
+        answer = program.ask("compare", primary=str(self.path / "now"),
+                             comparison=str(self.path / "before"), output_dir=str(self.path / "out"))
+        self.assertRegex(answer["summary"], r"^A step takes \d+\.\d ms instead of \d+\.\d ms \(\d+ % "
+                         r"more\): own time 20\.\d ms instead of 16\.8 ms \(20 % more\)")
+        self.assertIn("Kernels of a rank that changed most: `sm90_xmma_gemm", answer["summary"])
+        steps = self.rows("comparison_csvs/fleet_steps")
+        self.assertEqual([row["place"] for row in steps], list("12345"))
+        kernels = self.rows("comparison_csvs/fleet_kernels")
+        self.assertEqual(len(kernels), 3)
+        for rows, column in ((steps, "median own time (ms)"), (kernels, "median of ranks (ms)")):
+            for row in rows:
+                self.assertAlmostEqual(float(row[f"{column}__primary_over_comparison"]), 1.2,
+                                       delta=0.01)
+
+
 class DigestsOfTraces(Case):
     def digest(self, path):
         made = program.ask("digest", traces=[str(path)], output_dir=str(self.path / "digests"))
