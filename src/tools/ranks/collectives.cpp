@@ -252,12 +252,14 @@ struct Documents {
 };
 
 // A verdict that knows what to change names the ranks itself; where it does not, slow ones come
-// before it.
+// before it. Of many ranks that are alike one comes last most often, which says nothing of it.
 std::string WithFleet(const FleetView& view, const std::string& verdict) {
   if (!view.job.story.levers.empty()) return verdict;
   if (FindsAny(view.fleet)) return FleetSentence(view) + " " + documents::Capitalised(verdict);
-  if (view.job.set.ranks.size() > kManyRanks) return verdict + " " + FleetSentence(view);
-  return verdict;
+  const std::size_t ranks = view.job.set.ranks.size();
+  if (ranks <= kManyRanks) return verdict;
+  if (view.fleet.compared < ranks) return verdict + " " + FleetSentence(view);
+  return FleetSentence(view) + " " + SharedWaitText(view);
 }
 
 // What is made of the digests alone, each part of it without the others.

@@ -340,6 +340,19 @@ std::string FleetSentence(const FleetView& view) {
       teller.Usual());
 }
 
+std::string SharedWaitText(const FleetView& view) {
+  double wait = 0;
+  double comm = 0;
+  for (const analysis::RankCommTime& of : view.job.joint.ranks) {
+    wait += static_cast<double>(of.wait_ns);
+    comm += static_cast<double>(of.comm_ns);
+  }
+  return fmt::format("{} of the communication time of the job is waiting{}.", PartText(wait, comm),
+                     view.fleet.classes.size() > 1
+                         ? ", of ranks of different work for each other and not of all for one"
+                         : ", which changes hands");
+}
+
 Json FleetJson(const FleetView& view) {
   const FleetTeller teller(view);
   Json json = {{"text", FleetSentence(view)}, {"compared_ranks", view.fleet.compared}};

@@ -20,6 +20,8 @@ bool FindsAny(const analysis::FleetFindings& fleet);
 // "Slow: host node-0005 (8 ranks, own work 8.1 % longer: computing; sure); ...", or that none is,
 // or why that cannot be told.
 std::string FleetSentence(const FleetView& view);
+// Of ranks none of which is slow: how much of their communication is waiting all the same.
+std::string SharedWaitText(const FleetView& view);
 
 // The same as members of the structured answer; the first few of each kind.
 Json FleetJson(const FleetView& view);
