@@ -33,7 +33,7 @@ struct CachedFile {
   std::int64_t used_ns = 0;
 };
 
-std::int64_t Nanoseconds(const timespec& time) {
+std::int64_t TimeNs(const timespec& time) {
   return std::int64_t{time.tv_sec} * 1'000'000'000 + time.tv_nsec;
 }
 
@@ -50,7 +50,7 @@ std::vector<CachedFile> FilesOf(int folder) {
         !S_ISREG(status.st_mode))
       continue;
     files.push_back(
-        {entry->d_name, static_cast<std::uint64_t>(status.st_size), Nanoseconds(status.st_mtim)});
+        {entry->d_name, static_cast<std::uint64_t>(status.st_size), TimeNs(status.st_mtim)});
   }
   std::sort(files.begin(), files.end(), [](const CachedFile& a, const CachedFile& b) {
     return std::tie(a.used_ns, a.name) < std::tie(b.used_ns, b.name);

@@ -1,4 +1,4 @@
-// A trace that exists in memory alone, loaded as the program loads a file.
+// A file that exists in memory alone; a trace that is loaded from one.
 #pragma once
 
 #include <string>
@@ -11,8 +11,7 @@
 
 namespace jarvis::testing {
 
-// Errors: those of session::LoadTrace.
-inline Result<std::shared_ptr<session::LoadedTrace>> LoadText(const std::string& text, Job& job) {
+inline io::InputFile FileOf(const std::string& text) {
   io::InputFile file;
   file.fd = FileDescriptor(::memfd_create("trace", MFD_CLOEXEC));
   Require(file.fd.valid(), "there is memory for the trace");
@@ -22,7 +21,12 @@ inline Result<std::shared_ptr<session::LoadedTrace>> LoadText(const std::string&
   file.given = "trace.json";
   file.path = "/trace.json";
   file.size = text.size();
-  return session::LoadTrace(std::move(file), {.threads = 1}, job);
+  return file;
+}
+
+// Errors: those of session::LoadTrace.
+inline Result<std::shared_ptr<session::LoadedTrace>> LoadText(const std::string& text, Job& job) {
+  return session::LoadTrace(FileOf(text), {.threads = 1}, job);
 }
 
 }  // namespace jarvis::testing
