@@ -121,7 +121,7 @@ TraceImage::TraceImage(const LoadedTrace& trace) : header_(sizeof(Header)) {
   std::memcpy(header_.data(), &header, sizeof header);
 }
 
-std::vector<std::span<const std::byte>> TraceImage::Pieces() const {
+std::vector<std::span<const std::byte>> TraceImage::Pieces() const& {
   std::vector<std::span<const std::byte>> pieces = {header_};
   pieces.insert(pieces.end(), body_.pieces().begin(), body_.pieces().end());
   return pieces;

@@ -18,8 +18,9 @@ class TraceImage {
  public:
   // Refers to the trace, which must outlive it.
   explicit TraceImage(const LoadedTrace& trace);
-  // Header and body, in order.
-  std::vector<std::span<const std::byte>> Pieces() const;
+  // Header and body, in order; they lie in this and in the trace.
+  std::vector<std::span<const std::byte>> Pieces() const&;
+  std::vector<std::span<const std::byte>> Pieces() const&& = delete;
 
   // The trace that was written as these bytes by this very build of the program. Its path is empty
   // and its id is not chosen. Null: they are another build's, or not whole, or any byte of them has

@@ -68,7 +68,8 @@ std::shared_ptr<const LoadedTrace> Opened(const WorkspaceOptions& options,
 // All that loading makes: the bytes of its image.
 std::string BytesOf(const LoadedTrace& trace) {
   std::string bytes;
-  for (const auto piece : TraceImage(trace).Pieces())
+  const TraceImage image(trace);
+  for (const auto piece : image.Pieces())
     bytes.append(reinterpret_cast<const char*>(piece.data()), piece.size());
   return bytes;
 }
