@@ -10,7 +10,8 @@
 
 namespace jarvis::tools {
 
-// `verdict`: of RanksVerdict, or of LoneVerdict with `lone`. `fleet`: of FleetSection, may be empty.
+// `verdict`: of RanksVerdict, or of LoneVerdict with `lone`. `fleet`: of FleetSection, may be
+// empty.
 std::string RanksReport(const JobView& job, const std::string& verdict,
                         const std::vector<analysis::LoneKind>& lone, const RankWorkload* workload,
                         const std::string& fleet);
