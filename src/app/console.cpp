@@ -9,9 +9,9 @@ namespace jarvis::app {
 namespace {
 
 bool Write(std::string_view text, std::FILE* file) {
-  std::string line(text);
-  if (line.empty() || line.back() != '\n') line += '\n';
-  return std::fwrite(line.data(), 1, line.size(), file) == line.size() && std::fflush(file) == 0;
+  const bool ended = text.ends_with('\n');
+  return std::fwrite(text.data(), 1, text.size(), file) == text.size() &&
+         (ended || std::fputc('\n', file) != EOF) && std::fflush(file) == 0;
 }
 
 }  // namespace
@@ -21,7 +21,8 @@ bool Print(std::string_view text) {
 }
 
 void PrintError(std::string_view text) {
-  Write("jarvis: " + std::string(text), stderr);
+  std::fputs("jarvis: ", stderr);
+  Write(text, stderr);
 }
 
 int UsageError(std::string_view text, std::string_view help_command) {

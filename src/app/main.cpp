@@ -3,6 +3,7 @@
 #include <csignal>
 #include <exception>
 #include <iterator>
+#include <new>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -76,6 +77,9 @@ int main(int argc, char** argv) {
     return jarvis::app::Run(arguments);
   } catch (const jarvis::CheckFailure& failure) {
     jarvis::app::PrintError(std::string("internal error: ") + failure.what());
+    return jarvis::app::kExitFailure;
+  } catch (const std::bad_alloc&) {
+    jarvis::app::PrintError("not enough memory");
     return jarvis::app::kExitFailure;
   } catch (const std::exception& exception) {
     jarvis::app::PrintError(exception.what());

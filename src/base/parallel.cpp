@@ -33,9 +33,11 @@ void ParallelFor(std::size_t count, int threads, const std::function<void(std::s
   const std::size_t helpers =
       std::min(count, static_cast<std::size_t>(threads)) - (count == 0 ? 0 : 1);
   std::vector<std::jthread> pool;
-  pool.reserve(helpers);
-  for (std::size_t i = 0; i < helpers; ++i)
-    pool.emplace_back(run);
+  try {
+    for (std::size_t i = 0; i < helpers; ++i)
+      pool.emplace_back(run);
+  } catch (const std::exception&) {  // no more threads or memory: those there are do it
+  }
   run();
   pool.clear();
   if (failure) std::rethrow_exception(failure);
@@ -50,8 +52,7 @@ Status ParallelJob(std::size_t count, int threads, std::string_view what, Job& j
   bool ended = false;
   std::atomic<std::size_t> done = 0;
   std::exception_ptr thrown;
-  // Joined also if passing on the progress throws.
-  std::jthread runner([&] {
+  const auto run = [&] {
     try {
       ParallelFor(count, threads, [&](std::size_t i) {
         if (!inner.stopped()) piece(i, inner);
@@ -63,7 +64,13 @@ Status ParallelJob(std::size_t count, int threads, std::string_view what, Job& j
     const std::lock_guard lock(mutex);
     ended = true;
     changed.notify_all();
-  });
+  };
+  std::jthread runner;  // joined also if passing on the progress throws
+  try {
+    runner = std::jthread(run);
+  } catch (const std::exception&) {  // no thread for it: then without progress
+    run();
+  }
   {
     std::unique_lock lock(mutex);
     while (!changed.wait_for(lock, kLookEvery, [&] { return ended; })) {
@@ -71,7 +78,7 @@ Status ParallelJob(std::size_t count, int threads, std::string_view what, Job& j
       if (job.stopped()) inner.Stop();
     }
   }
-  runner.join();
+  if (runner.joinable()) runner.join();
   if (thrown != nullptr) std::rethrow_exception(thrown);
   return job.Check();
 }

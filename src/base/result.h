@@ -6,6 +6,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <utility>
 
 #include <tl/expected.hpp>
@@ -47,11 +48,34 @@ struct Error {
   std::optional<double> percent = std::nullopt;  // of kLoading: how much is done; absent: unknown
 };
 
-template <typename T>
-class [[nodiscard]] Result : public tl::expected<T, Error> {
+// tl::expected, but for copying: there the library promises that nothing throws, so that refused
+// memory would end the program.
+template <typename T, typename E>
+class [[nodiscard]] Expected : public tl::expected<T, E> {
+  using Base = tl::expected<T, E>;
+  static constexpr bool kCopies = std::is_void_v<T> || std::is_copy_constructible_v<T>;
+
  public:
-  using tl::expected<T, Error>::expected;
+  using Base::Base;
+  Expected() = default;
+  Expected(Expected&&) = default;
+  Expected& operator=(Expected&&) = default;
+  Expected(const Expected& other) requires kCopies : Base(Copied(other)) {}
+  Expected& operator=(const Expected& other) requires kCopies { return *this = Expected(other); }
+  ~Expected() = default;
+
+ private:
+  static Base Copied(const Base& other) {
+    if (!other) return Base(tl::unexpect, E(other.error()));
+    if constexpr (std::is_void_v<T>) {
+      return Base();
+    } else {
+      return Base(tl::in_place, T(*other));
+    }
+  }
 };
+template <typename T>
+using Result = Expected<T, Error>;
 using Status = Result<void>;
 
 inline tl::unexpected<Error> Fail(ErrorCode code, std::string message, std::string hint = {}) {

@@ -4,6 +4,8 @@
 #include <utility>
 #include <vector>
 
+#include "base/check.h"
+
 namespace jarvis::compat {
 
 bool InTheReference(std::string_view file) {
@@ -16,7 +18,7 @@ const perf::ModelRows& TraceLensModels() {
     for (const EmbeddedFile& file : OverlayFiles())
       overlays.emplace_back(file.name, file.text);
     Result<perf::ModelRows> made = perf::RowsWith(&InTheReference, overlays);
-    if (!made) std::terminate();  // built in and tested
+    JV_CHECK(made);  // built in and tested
     made->Trust();
     return *std::move(made);
   }();

@@ -62,7 +62,7 @@ constexpr std::optional<std::int64_t> RankFacts::*kFactInstants[] = {
 Json JsonOf(const Cell& cell) {
   return std::visit(
       [](const auto& value) -> Json {
-        if constexpr (std::is_same_v<std::decay_t<decltype(value)>, std::monostate>) {
+        if constexpr (std::is_same_v<std::decay_t<decltype(value)>, Absent>) {
           return nullptr;
         } else {
           return value;

@@ -7,6 +7,8 @@
 #include <fmt/format.h>
 #include <simdjson.h>
 
+#include "base/check.h"
+#include "base/dom_parse.h"
 #include "base/text.h"
 #include "launch/embedded.h"
 
@@ -60,7 +62,8 @@ Knob ReadKnob(const element& json) {
 Knobs ReadKnobs() {
   simdjson::dom::parser parser;
   const std::string_view text = KnobFiles().front().text;
-  const element file = parser.parse(text.data(), text.size());
+  element file;
+  JV_CHECK(ParseDom(&parser, text, &file) == simdjson::SUCCESS);
   Knobs knobs;
   for (const element json : file["knobs"].get_array())
     knobs.knobs.push_back(ReadKnob(json));

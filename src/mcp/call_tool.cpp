@@ -30,7 +30,7 @@ CallOutcome Incident(const Tool& tool, std::string_view what, std::string_view t
   std::string id;
   for (int shift = 28; shift >= 0; shift -= 4)
     id += kDigits[(word >> shift) & 0xFU];
-  rpc::LogWarning("incident " + id + " in " + tool.name + ": " + std::string(what));
+  rpc::LogWarning("incident " + id + " in " + tool.name + ": ", what);
   std::string message = "Internal error, incident " + id;
   if (!told.empty()) message.append(": ").append(told);
   return {ErrorReply({ErrorCode::kInternal, message, ""}), message};

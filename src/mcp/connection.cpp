@@ -1,8 +1,10 @@
 #include "mcp/connection.h"
 
 #include <exception>
+#include <new>
 #include <utility>
 
+#include "mcp/short_of_memory.h"
 #include "rpc/log.h"
 
 namespace jarvis::mcp {
@@ -23,6 +25,15 @@ bool HasStatelessElement(const Json& batch) {
 
 }  // namespace
 
+// Texts this short lie in the string itself.
+rpc::RpcError NoMemory() {
+  return {rpc::kInternalError, "out of memory", {}};
+}
+
+rpc::RpcError InternalError() {
+  return {rpc::kInternalError, "Internal error", {}};
+}
+
 rpc::RpcError UnreadableError(const Error& error) {
   const bool too_large = error.code == ErrorCode::kTooLarge;
   return {too_large ? rpc::kInvalidRequest : rpc::kParseError, error.message, {}};
@@ -33,13 +44,17 @@ void Connection::OnMessage(std::string_view text) {
   try {
     Receive(text);
   } catch (const std::exception& exception) {
-    rpc::LogWarning(std::string("a message failed: ") + exception.what());
-    Send(channel_, rpc::MakeError(Json(), {rpc::kInternalError, "Internal error", {}}));
+    rpc::LogWarning("a message failed: ", exception.what());
+    const bool memory = dynamic_cast<const std::bad_alloc*>(&exception) != nullptr;
+    const bool told = TryForAWhile([&] {
+      Send(channel_, rpc::MakeError(rpc::IdInText(text), memory ? NoMemory() : InternalError()));
+    });
+    if (!told) rpc::LogWarning("an answer was lost: no memory for it");
   }
 }
 
 void Connection::OnOverlong() {
-  Send(channel_, Rejected("message too large"));
+  static_cast<void>(TryForAWhile([this] { Send(channel_, Rejected("message too large")); }));
 }
 
 void Connection::Receive(std::string_view text) {
@@ -266,12 +281,6 @@ void Connection::Send(const ChannelPtr& channel, const Json& message) {
 void Connection::SendLocked(const ChannelPtr& channel, const Json& message) {
   if (detached_ && channel == channel_) return;
   channel->Send(message);
-}
-
-bool Connection::Retire(const Call& call) {
-  if (call.withdrawn) return false;
-  in_flight_.erase(rpc::IdKey(call.id));
-  return true;
 }
 
 void Connection::ForgetAsked(Call& call) {

@@ -37,6 +37,10 @@ namespace jarvis::mcp {
 // The error for a call that found the queue full; nothing has happened and a retry may help.
 inline constexpr const char* kBusyText = "busy: too many calls are waiting; retry";
 
+// The answer where memory was refused, and where what went wrong is our bug. Neither takes memory.
+rpc::RpcError NoMemory();
+rpc::RpcError InternalError();
+
 // The answer to text that ParseJson refused.
 rpc::RpcError UnreadableError(const Error& error);
 
@@ -136,24 +140,26 @@ class Connection : public rpc::Receiver,
   void Begin(const std::shared_ptr<Call>& call);
   void Start(const std::shared_ptr<Call>& call);
   void StartBatch(std::vector<Outcome> outcomes, const ChannelPtr& channel);
-  bool Submit(ToolCost cost, rpc::WorkerPool::Task task);
+  bool Submit(ToolCost cost, rpc::WorkerPool::Task task) noexcept;
   CallReply Run(Call& call);
   CallContext MakeContext(Call& call);
   void Settle(const std::shared_ptr<Call>& call, CallReply reply);
+  // Sends it, or that there is no memory for it.
   void Answer(Call& call, const rpc::RpcResult<Json>& result);
+  void AnswerOnce(Call& call, const rpc::RpcResult<Json>& result);
+  void Refuse(Call& call, rpc::RpcError (*why)());
   void Ask(const std::shared_ptr<Call>& call, InputNeeded needed);
   void AskOverChannel(const std::shared_ptr<Call>& call, InputNeeded needed);
-  bool MakeTask(const std::shared_ptr<Call>& call);         // true: it is one now
-  Json CollectBatch(const std::vector<Outcome>& outcomes);  // REQUIRES: mutex_ held
+  bool MakeTask(const std::shared_ptr<Call>& call);  // true: it is one now
+  std::optional<Json> RespondInBatch(Call& call, bool taken);
+  void SendBatch(const std::vector<Outcome>& outcomes, const ChannelPtr& channel);
   void ReportProgress(const Call& call, ProgressScale::Point point, std::string_view what);
   bool WantsLog(const Call& call, LogLevel level) const;
   void SendLog(const Call& call, LogLevel level, const Json& data);
 
   void Send(const ChannelPtr& channel, const Json& message);
   void SendLocked(const ChannelPtr& channel, const Json& message);  // REQUIRES: mutex_ held
-  // Takes a call out of flight. False: it was withdrawn. REQUIRES: mutex_ held
-  bool Retire(const Call& call);
-  void ForgetAsked(Call& call);  // REQUIRES: mutex_ held
+  void ForgetAsked(Call& call);                                     // REQUIRES: mutex_ held
 
   Server& server_;
   const std::string principal_;

@@ -2,6 +2,7 @@
 // to questions for the client, or to a task.
 #include <chrono>
 #include <exception>
+#include <new>
 #include <utility>
 
 #include "mcp/call_tool.h"
@@ -9,6 +10,7 @@
 #include "mcp/connection.h"
 #include "mcp/error_reply.h"
 #include "mcp/refusals.h"
+#include "mcp/short_of_memory.h"
 #include "rpc/log.h"
 
 namespace jarvis::mcp {
@@ -227,23 +229,28 @@ void Connection::Begin(const std::shared_ptr<Call>& call) {
   const bool at_once =
       call->plan.task == TaskUse::kRequired && !(call->plan.asks_first && call->inputs.empty());
   if (at_once && !MakeTask(call)) {
-    Answer(*call, tl::make_unexpected(Busy()));
+    Refuse(*call, &Busy);
     return;
   }
   Start(call);
   if (call->plan.task != TaskUse::kAllowed) return;
-  server_.timer().After(server_.options().task_patience,
-                        [self = weak_from_this(), waiting = std::weak_ptr<Call>(call)] {
-                          const auto connection = self.lock();
-                          const auto late = waiting.lock();
-                          if (connection && late) connection->MakeTask(late);
-                        });
+  const bool timed =
+      server_.timer().After(server_.options().task_patience,
+                            [self = weak_from_this(), waiting = std::weak_ptr<Call>(call)] {
+                              const auto connection = self.lock();
+                              const auto late = waiting.lock();
+                              if (connection && late) connection->MakeTask(late);
+                            });
+  if (!timed) rpc::LogWarning("no memory for a timer: a call does not become a task");
 }
 
 void Connection::Start(const std::shared_ptr<Call>& call) {
-  if (!Submit(call->plan.cost, [this, call] { Settle(call, Run(*call)); })) {
-    Answer(*call, tl::make_unexpected(Busy()));
+  bool taken = false;
+  try {
+    taken = Submit(call->plan.cost, [this, call] { Settle(call, Run(*call)); });
+  } catch (const std::bad_alloc&) {  // as good as no room for it
   }
+  if (!taken) Refuse(*call, &Busy);
 }
 
 // One task runs the calls of a batch one after the other; their answers leave in one array.
@@ -259,18 +266,11 @@ void Connection::StartBatch(std::vector<Outcome> outcomes, const ChannelPtr& cha
   const auto finish = [this, shared, channel](bool taken) {
     for (Outcome& outcome : *shared) {
       if (!outcome.call) continue;
-      CallReply reply = taken ? Run(*outcome.call) : CallReply{tl::make_unexpected(Busy())};
-      if (reply.ask) {
-        reply.result = FailRpc(rpc::kInvalidRequest,
-                               "this asks back, which a batch cannot; send "
-                               "the request alone");
-      }
-      outcome.response = reply.result ? rpc::MakeResult(outcome.call->id, std::move(*reply.result))
-                                      : rpc::MakeError(outcome.call->id, reply.result.error());
+      outcome.response = RespondInBatch(*outcome.call, taken);
     }
-    const std::lock_guard lock(mutex_);
-    const Json responses = CollectBatch(*shared);
-    if (!responses.empty()) SendLocked(channel, responses);
+    if (!TryForAWhile([&] { SendBatch(*shared, channel); })) {
+      rpc::LogWarning("the answers to a batch were lost: no memory for them");
+    }
   };
   if (!has_call) {
     finish(true);
@@ -279,21 +279,48 @@ void Connection::StartBatch(std::vector<Outcome> outcomes, const ChannelPtr& cha
   }
 }
 
-Json Connection::CollectBatch(const std::vector<Outcome>& outcomes) {
-  Json responses = Json::array();
+std::optional<Json> Connection::RespondInBatch(Call& call, bool taken) {
+  std::optional<Json> response;
+  try {
+    CallReply reply = taken ? Run(call) : CallReply{tl::make_unexpected(Busy())};
+    if (reply.ask) {
+      reply.result = FailRpc(rpc::kInvalidRequest,
+                             "this asks back, which a batch cannot; send the request alone");
+    }
+    response = reply.result ? rpc::MakeResult(call.id, std::move(*reply.result))
+                            : rpc::MakeError(call.id, reply.result.error());
+  } catch (const std::bad_alloc&) {
+    if (!TryForAWhile([&] { response = rpc::MakeError(call.id, NoMemory()); })) {
+      rpc::LogWarning("an answer was lost: no memory for it");
+    }
+  }
+  return response;
+}
+
+// All or nothing, so that it can be tried again.
+void Connection::SendBatch(const std::vector<Outcome>& outcomes, const ChannelPtr& channel) {
+  std::vector<std::string> keys;
   for (const Outcome& outcome : outcomes) {
-    if (outcome.call && !Retire(*outcome.call)) continue;
+    if (outcome.call) keys.push_back(rpc::IdKey(outcome.call->id));
+  }
+  Json responses = Json::array();
+  const std::lock_guard lock(mutex_);
+  for (const Outcome& outcome : outcomes) {
+    if (outcome.call && outcome.call->withdrawn) continue;
     if (outcome.response) responses.push_back(*outcome.response);
   }
-  return responses;
+  if (!responses.empty()) SendLocked(channel, responses);
+  std::size_t key = 0;
+  for (const Outcome& outcome : outcomes) {
+    if (!outcome.call) continue;
+    // What was withdrawn is out of flight already, and another may have its id.
+    if (!outcome.call->withdrawn) in_flight_.erase(keys[key]);
+    ++key;
+  }
 }
 
 // The task holds the connection, so that a call may end after its client has gone.
-bool Connection::Submit(ToolCost cost, rpc::WorkerPool::Task task) {
-  {
-    const std::lock_guard lock(mutex_);
-    ++tasks_;
-  }
+bool Connection::Submit(ToolCost cost, rpc::WorkerPool::Task task) noexcept {
   const auto done = [](Connection& self) {
     {
       const std::lock_guard lock(self.mutex_);
@@ -304,12 +331,20 @@ bool Connection::Submit(ToolCost cost, rpc::WorkerPool::Task task) {
   auto run = [self = shared_from_this(), done, task = std::move(task)] {
     try {
       task();
-    } catch (const std::exception& exception) {  // only if there is no memory for the answer
-      rpc::LogWarning(std::string("an answer was lost: ") + exception.what());
+    } catch (const std::exception& exception) {
+      rpc::LogWarning("an answer was lost: ", exception.what());
     }
     done(*self);
   };
-  const bool taken = server_.pool(cost).Submit(std::move(run), client_);
+  {
+    const std::lock_guard lock(mutex_);
+    ++tasks_;
+  }
+  bool taken = false;
+  try {
+    taken = server_.pool(cost).Submit(std::move(run), client_);
+  } catch (const std::bad_alloc&) {  // as good as full
+  }
   if (!taken) done(*this);
   return taken;
 }
@@ -327,13 +362,15 @@ CallContext Connection::MakeContext(Call& call) {
 
 CallReply Connection::Run(Call& call) {
   const auto began = std::chrono::steady_clock::now();
-  CallContext context = MakeContext(call);
   CallReply reply{Json()};
   try {
+    CallContext context = MakeContext(call);
     reply = call.plan.run(call.plan.subject, context);
+  } catch (const std::bad_alloc&) {
+    reply = {tl::make_unexpected(NoMemory())};
   } catch (const std::exception& exception) {
-    rpc::LogWarning(call.plan.label + " failed: " + exception.what());
-    reply = {FailRpc(rpc::kInternalError, "Internal error")};
+    rpc::LogWarning("a call failed: ", exception.what());
+    reply = {tl::make_unexpected(InternalError())};
   }
   if (WantsLog(call, LogLevel::kDebug)) {
     const std::chrono::duration<double, std::milli> took = std::chrono::steady_clock::now() - began;
@@ -343,20 +380,37 @@ CallReply Connection::Run(Call& call) {
 }
 
 void Connection::Settle(const std::shared_ptr<Call>& call, CallReply reply) {
-  if (reply.ask) {
-    Ask(call, std::move(*reply.ask));
-  } else {
+  if (!reply.ask) {
     Answer(*call, reply.result);
+    return;
+  }
+  try {
+    Ask(call, std::move(*reply.ask));
+  } catch (const std::bad_alloc&) {
+    Refuse(*call, &NoMemory);
   }
 }
 
 void Connection::Answer(Call& call, const rpc::RpcResult<Json>& result) {
+  if (!TryForAWhile([&] { AnswerOnce(call, result); })) Refuse(call, &NoMemory);
+}
+
+void Connection::Refuse(Call& call, rpc::RpcError (*why)()) {
+  if (!TryForAWhile([&] { AnswerOnce(call, tl::make_unexpected(why())); })) {
+    rpc::LogWarning("an answer was lost: no memory for it");
+  }
+}
+
+// All or nothing, so that it can be tried again.
+void Connection::AnswerOnce(Call& call, const rpc::RpcResult<Json>& result) {
+  const std::string key = rpc::IdKey(call.id);
   {
     const std::lock_guard lock(mutex_);
     if (call.task.empty()) {
-      if (!Retire(call)) return;
+      if (call.withdrawn) return;
       SendLocked(call.channel, result ? rpc::MakeResult(call.id, *result)
                                       : rpc::MakeError(call.id, result.error()));
+      in_flight_.erase(key);
       return;
     }
   }
@@ -414,17 +468,22 @@ bool Connection::MakeTask(const std::shared_ptr<Call>& call) {
   const std::lock_guard lock(mutex_);
   const auto found = in_flight_.find(rpc::IdKey(call->id));
   if (found == in_flight_.end() || found->second.call != call) return false;
-  const auto id =
-      server_.tasks().Create(principal_, {[call] { call->job.Stop(); },
-                                          [self = shared_from_this(), call](Json inputs) {
-                                            call->inputs = std::move(inputs);
-                                            self->Start(call);
-                                          }});
+  auto id = server_.tasks().Create(principal_, {[call] { call->job.Stop(); },
+                                                [self = shared_from_this(), call](Json inputs) {
+                                                  call->inputs = std::move(inputs);
+                                                  self->Start(call);
+                                                }});
   if (!id) return false;
-  call->task = *id;
+  try {
+    Json task = *server_.tasks().Describe(*id, principal_);
+    SendLocked(call->channel,
+               rpc::MakeResult(call->id, TaskResult(server_.info(), std::move(task))));
+  } catch (const std::bad_alloc&) {  // nobody has heard of it
+    server_.tasks().Forget(*id);
+    return false;
+  }
+  call->task = *std::move(id);
   in_flight_.erase(found);
-  Json task = *server_.tasks().Describe(*id, principal_);
-  SendLocked(call->channel, rpc::MakeResult(call->id, TaskResult(server_.info(), std::move(task))));
   return true;
 }
 

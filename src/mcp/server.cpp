@@ -57,7 +57,7 @@ void Server::Announce(const Change& change) {
     }
     resources_told_ = true;
   }
-  timer_.After(kBetweenNews, [this] {
+  const bool timed = timer_.After(kBetweenNews, [this] {
     bool again = false;
     {
       const std::lock_guard lock(mutex_);
@@ -66,6 +66,10 @@ void Server::Announce(const Change& change) {
     }
     if (again) Announce({Change::Kind::kResources, {}, {}, {}});
   });
+  if (!timed) {  // then each is told
+    const std::lock_guard lock(mutex_);
+    resources_told_ = false;
+  }
   changes_.Announce(change);
 }
 

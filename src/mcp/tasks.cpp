@@ -41,6 +41,11 @@ std::optional<std::string> Tasks::Create(const std::string& principal, Control c
   return id;
 }
 
+void Tasks::Forget(const std::string& id) noexcept {
+  const std::lock_guard lock(mutex_);
+  tasks_.erase(id);
+}
+
 bool Tasks::IsOver(const Task& task) {
   return task.status != "working" && task.status != "input_required";
 }

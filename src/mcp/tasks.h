@@ -34,6 +34,9 @@ class Tasks {
   // The id, or nothing: too many tasks, or no random numbers.
   std::optional<std::string> Create(const std::string& principal, Control control);
 
+  // Of a task of which its client was never told.
+  void Forget(const std::string& id) noexcept;
+
   // From the work.
   void SetMessage(const std::string& id, std::string_view message);
   void Ask(const std::string& id, Json requests);

@@ -48,7 +48,7 @@ struct Append {
     }
     out->push_back('\n');
   }
-  void operator()(std::monostate) const {}
+  void operator()(Absent) const {}
   void operator()(std::int64_t value) const {
     char digits[24];
     const auto end = std::to_chars(digits, digits + sizeof(digits), value);

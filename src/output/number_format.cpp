@@ -17,7 +17,7 @@ double Rounded(double value) {
 
 std::string CellText(const Cell& cell) {
   struct Visitor {
-    std::string operator()(std::monostate) const { return "–"; }
+    std::string operator()(Absent) const { return "–"; }
     std::string operator()(std::int64_t value) const { return std::to_string(value); }
     std::string operator()(double value) const {
       return std::isfinite(value) ? fmt::format("{}", Rounded(value)) : "–";

@@ -3,11 +3,12 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <cstdlib>
 
 #include <fmt/format.h>
 #include <simdjson.h>
 
+#include "base/check.h"
+#include "base/dom_parse.h"
 #include "base/text.h"
 #include "perf/embedded_file.h"
 
@@ -178,8 +179,10 @@ Result<Platform> PlatformOf(object json, std::string_view filename, std::string_
 
 Result<object> ObjectOf(simdjson::dom::parser* parser, std::string_view text,
                         std::string_view filename) {
+  element document;
   object json;
-  const auto error = parser->parse(text.data(), text.size()).get(json);
+  auto error = ParseDom(parser, text, &document);
+  if (error == simdjson::SUCCESS) error = document.get(json);
   if (error == simdjson::INCORRECT_TYPE) {
     return Fail(ErrorCode::kBadValue,
                 fmt::format("{}: expected one JSON object that describes a platform", filename));
@@ -237,10 +240,7 @@ Result<Known> ReadKnown(std::string_view text) {
 const Known& TheKnown() {
   static const Known known = [] {
     Result<Known> read = ReadKnown(PlatformFiles().front().text);
-    if (!read) {  // a file that was built into the program is wrong: our bug, found by its test
-      fmt::print(stderr, "jarvis: {}\n", read.error().message);
-      std::abort();
-    }
+    JV_CHECK(read);  // built in and tested
     return std::move(*read);
   }();
   return known;

@@ -2,11 +2,14 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdlib>
 #include <ctime>
+#include <new>
+#include <utility>
 
 #include <fmt/format.h>
 
+#include "base/check.h"
+#include "base/dom_parse.h"
 #include "base/text.h"
 #include "perf/embedded_file.h"
 #include "perf/gemm_kernel_name.h"
@@ -45,41 +48,52 @@ void* ModelSet::Sandbox::Allocate(void* self, void* block, std::size_t old_size,
     return nullptr;
   }
   void* moved = blocks.Resize(block, old_size, new_size);
-  if (moved != nullptr) used += new_size - old_size;
+  if (moved == nullptr) {
+    static_cast<Sandbox*>(self)->refused_ = true;
+  } else {
+    used += new_size - old_size;
+  }
   return moved;
 }
 
 ModelSet::Sandbox::Sandbox(const ModelRows& rows)
     : rows_(rows), defined_(rows.rows().size()), stops_(rows.rows().size()) {
-  lua_ = lua_newstate(&Allocate, this);
-  if (lua_ == nullptr) std::abort();  // no memory for an empty state
+  owner_.reset(lua_newstate(&Allocate, this));
+  lua_ = owner_.get();
+  if (lua_ == nullptr) throw std::bad_alloc();
   *static_cast<Sandbox**>(lua_getextraspace(lua_)) = this;
+  auto load = [this] { LoadPrelude(); };
+  JV_CHECK(Protected(load));  // built in and tested
+  if (rows_.trusted()) lua_gc(lua_, LUA_GCSTOP);
+}
+
+void ModelSet::Sandbox::LoadPrelude() {
   const std::string_view prelude = PreludeFiles()[0].text;
   if (luaL_loadbufferx(lua_, prelude.data(), prelude.size(), "=prelude", "t") != LUA_OK) {
-    std::abort();  // built in and tested
+    lua_error(lua_);
   }
-  constexpr luaL_Reg kHost[] = {{"int", &Int},
-                                {"float", &Float},
-                                {"ints", &Ints},
-                                {"bools", &Bools},
-                                {"lower", &Lower},
-                                {"contains", &Contains},
-                                {"starts", &Starts},
-                                {"after", &After},
-                                {"between", &Between},
-                                {"floats", &Floats},
-                                {"key", &Key},
-                                {"reason", &Reason},
-                                {"input", &Input},
-                                {"extra", &Extra},
-                                {"is_input", &IsInput},
-                                {"forward", &Forward},
-                                {"given", &Given},
-                                {"sequences", &Sequences},
-                                {"is_sequence", &IsSequence},
-                                {"has", &Has},
-                                {"elements", &Elements},
-                                {"trusted", &Trusted},
+  constexpr luaL_Reg kHost[] = {{"int", &Host<&Int>},
+                                {"float", &Host<&Float>},
+                                {"ints", &Host<&Ints>},
+                                {"bools", &Host<&Bools>},
+                                {"lower", &Host<&Lower>},
+                                {"contains", &Host<&Contains>},
+                                {"starts", &Host<&Starts>},
+                                {"after", &Host<&After>},
+                                {"between", &Host<&Between>},
+                                {"floats", &Host<&Floats>},
+                                {"key", &Host<&Key>},
+                                {"reason", &Host<&Reason>},
+                                {"input", &Host<&Input>},
+                                {"extra", &Host<&Extra>},
+                                {"is_input", &Host<&IsInput>},
+                                {"forward", &Host<&Forward>},
+                                {"given", &Host<&Given>},
+                                {"sequences", &Host<&Sequences>},
+                                {"is_sequence", &Host<&IsSequence>},
+                                {"has", &Host<&Has>},
+                                {"elements", &Host<&Elements>},
+                                {"trusted", &Host<&Trusted>},
                                 {nullptr, nullptr}};
   luaL_newlib(lua_, kHost);
   // The functions of the standard library that the prelude uses; none of them stays reachable.
@@ -94,8 +108,7 @@ ModelSet::Sandbox::Sandbox(const ModelRows& rows)
   lua_setglobal(lua_, "_G");
   lua_newtable(lua_);
   lua_rawseti(lua_, LUA_REGISTRYINDEX, LUA_RIDX_GLOBALS);
-  if (!Call(11, 7)) std::abort();
-  if (rows_.trusted()) lua_gc(lua_, LUA_GCSTOP);
+  lua_call(lua_, 11, 7);
   for (int* ref : {&null_, &list_, &tuple_, &check_, &quantity_, &evaluate_, &define_}) {
     *ref = luaL_ref(lua_, LUA_REGISTRYINDEX);
   }
@@ -111,12 +124,19 @@ bool ModelSet::Sandbox::Call(int arguments, int results) {
   // Counts the steps of this call alone.
   steps_ = 0;
   stopped_ = false;
+  refused_ = false;
+  thrown_ = nullptr;
   if (!rows_.trusted()) {
     began_ = ThreadTime();
     lua_sethook(lua_, &Hook, LUA_MASKCOUNT, kStepsBetween);
   }
   const bool good = lua_pcall(lua_, arguments, results, 0) == LUA_OK;
   if (!rows_.trusted()) spent_ += ThreadTime() - began_;
+  if (refused_ || thrown_) {
+    lua_settop(lua_, 0);
+    if (thrown_) std::rethrow_exception(std::exchange(thrown_, nullptr));
+    throw std::bad_alloc();
+  }
   return good;
 }
 
@@ -180,7 +200,7 @@ void ModelSet::Sandbox::PushElement(simdjson::dom::element element, int depth) {
 
 void ModelSet::Sandbox::PushJson(std::string_view json) {
   simdjson::dom::element element;
-  if (parser_.parse(json.data(), json.size()).get(element) != simdjson::SUCCESS) {
+  if (ParseDom(&parser_, json, &element) != simdjson::SUCCESS) {
     return PushNull();
   }
   PushElement(element, 0);

@@ -5,6 +5,8 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <exception>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -46,11 +48,12 @@ inline void PushText(lua_State* lua, std::string_view text) {
 }
 
 // The Lua state with the prelude in it. Lua is built as C++, so its errors unwind as exceptions and
-// may pass through the functions below.
+// may pass through the functions below. Lua swallows every exception that reaches it: those of what
+// it calls, and std::bad_alloc where memory is refused to it, go on from the function that called
+// it.
 class ModelSet::Sandbox {
  public:
   explicit Sandbox(const ModelRows& rows);
-  ~Sandbox() { lua_close(lua_); }
   Sandbox(const Sandbox&) = delete;
   Sandbox& operator=(const Sandbox&) = delete;
 
@@ -109,8 +112,24 @@ class ModelSet::Sandbox {
   bool HasQuantity(const ModelRow& row, std::string_view key) const;
   Value ToValue(int index, int depth = 0);
   std::string SequenceText(int index, int depth);
+  // Loads the prelude and keeps its functions; raises Lua's errors.
+  void LoadPrelude();
   // Calls the function below `arguments` values; false: an error text is on the stack.
   bool Call(int arguments, int results);
+  // Runs what Lua calls: an exception is kept for Call, and an error of Lua's unwinds to there.
+  template <typename Task>
+  static int Kept(lua_State* lua, Task task) {
+    try {
+      return task();
+    } catch (const std::exception&) {  // Lua's own are none
+      Self(lua).thrown_ = std::current_exception();
+    }
+    return luaL_error(lua, "stopped");
+  }
+  template <lua_CFunction function>
+  static int Host(lua_State* lua) {
+    return Kept(lua, [lua] { return function(lua); });
+  }
   // Calls task() inside Lua's protection: what it does may raise Lua's errors.
   template <typename Task>
   bool Protected(Task& task) {
@@ -118,8 +137,10 @@ class ModelSet::Sandbox {
     lua_pushcfunction(lua_, [](lua_State* lua) {
       void* arg = lua_touserdata(lua, 1);
       lua_settop(lua, 0);
-      (*static_cast<Task*>(arg))();
-      return 0;
+      return Kept(lua, [arg] {
+        (*static_cast<Task*>(arg))();
+        return 0;
+      });
     });
     lua_pushlightuserdata(lua_, &task);
     return Call(1, 0);
@@ -131,16 +152,23 @@ class ModelSet::Sandbox {
   void Run(const ModelRow& row, const OpCall& call, bool backward, OpWork* work);
   static void Hook(lua_State* lua, lua_Debug*);
 
+  struct Close {
+    void operator()(lua_State* lua) const { lua_close(lua); }
+  };
+
   const ModelRows& rows_;
   SmallBlocks blocks_;  // of the Lua state
-  lua_State* lua_ = nullptr;
   std::size_t used_ = 0;
+  std::unique_ptr<lua_State, Close> owner_;
+  lua_State* lua_ = nullptr;      // owner_'s
   std::size_t garbage_from_ = 0;  // used_ after the last collection
   int define_ = 0, evaluate_ = 0, quantity_ = 0, check_ = 0, tuple_ = 0, list_ = 0, null_ = 0;
   const void* kinds_[2] = {};  // the metatables of sequences
   std::vector<bool> defined_;
   std::vector<std::uint8_t> stops_;  // by row: how often a limit ended its evaluation
   bool stopped_ = false;             // in this call
+  bool refused_ = false;             // in this call: memory, by the system
+  std::exception_ptr thrown_;        // in this call, by what Lua called
   int steps_ = 0;
   // Of the thread's own time, so that a busy machine takes nothing from a row.
   std::chrono::nanoseconds began_{};

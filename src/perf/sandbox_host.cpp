@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include "base/dom_parse.h"
 #include "perf/sandbox.h"
 
 namespace jarvis::perf {
@@ -96,7 +97,8 @@ void ModelSet::Sandbox::PushMember(std::string_view members, std::string_view ke
   if (members.ends_with(',')) members.remove_suffix(1);
   const std::string object = fmt::format("{{{}}}", members);
   simdjson::dom::element value;
-  if (members.empty() || parser_.parse(object).at_key(key).get(value) != simdjson::SUCCESS) {
+  if (members.empty() || ParseDom(&parser_, object, &value) != simdjson::SUCCESS ||
+      value.at_key(key).get(value) != simdjson::SUCCESS) {
     return PushNull();
   }
   PushElement(value, 0);

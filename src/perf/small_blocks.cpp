@@ -33,11 +33,13 @@ void* SmallBlocks::Take(std::size_t size) {
   const std::size_t bytes = place * kStep;
   if (static_cast<std::size_t>(end_ - next_) < bytes) {
     // What is left of the page before is less than a block, and lost.
-    std::unique_ptr<std::byte[]> page(new (std::nothrow) std::byte[kPageBytes]);
-    if (page == nullptr) return nullptr;
-    next_ = page.get();
+    try {
+      pages_.push_back(std::make_unique_for_overwrite<std::byte[]>(kPageBytes));
+    } catch (const std::bad_alloc&) {
+      return nullptr;
+    }
+    next_ = pages_.back().get();
     end_ = next_ + kPageBytes;
-    pages_.push_back(std::move(page));
   }
   void* const block = next_;
   next_ += bytes;

@@ -10,10 +10,12 @@
 #include <variant>
 #include <vector>
 
+#include "base/absent.h"
+
 namespace jarvis::query {
 
 // monostate: absent, NULL in SQL. A view lives as long as the catalogue that it came from.
-using Value = std::variant<std::monostate, std::int64_t, double, std::string_view, std::string>;
+using Value = std::variant<Absent, std::int64_t, double, std::string_view, std::string>;
 
 enum class Type : std::uint8_t { kInteger, kReal, kText };
 

@@ -218,7 +218,7 @@ void SetResult(sqlite3_context* context, const Value& value) {
   std::visit(
       [&](const auto& one) {
         using T = std::decay_t<decltype(one)>;
-        if constexpr (std::is_same_v<T, std::monostate>) {
+        if constexpr (std::is_same_v<T, Absent>) {
           sqlite3_result_null(context);
         } else if constexpr (std::is_same_v<T, std::int64_t>) {
           sqlite3_result_int64(context, one);

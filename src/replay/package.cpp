@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <cctype>
 #include <memory>
+#include <new>
 
-#include <fmt/format.h>
 #include <zip.h>
 
 namespace jarvis::replay {
@@ -29,70 +29,62 @@ struct CloseSource {
 };
 using Source = std::unique_ptr<zip_source_t, CloseSource>;
 
-Status Refused(std::string_view what, const char* why) {
-  return Fail(ErrorCode::kIo, fmt::format("cannot {} the replay package: {}", what, why));
+struct CloseArchive {
+  void operator()(zip_t* archive) const { zip_discard(archive); }
+};
+using Archive = std::unique_ptr<zip_t, CloseArchive>;
+
+// The archive lies in memory, so that nothing else can be refused to it.
+void Hold(bool held) {
+  if (!held) throw std::bad_alloc();
 }
 
-Status AddFile(zip_t* archive, const PackedFile& file) {
-  zip_source_t* source = zip_source_buffer(archive, file.content.data(), file.content.size(), 0);
-  if (source == nullptr) return Refused("write", zip_strerror(archive));
-  const zip_int64_t index = zip_file_add(archive, file.name.c_str(), source, ZIP_FL_ENC_UTF_8);
-  if (index < 0) {
-    zip_source_free(source);
-    return Refused("write", zip_strerror(archive));
-  }
+void AddFile(zip_t* archive, const PackedFile& file) {
+  Source source(zip_source_buffer(archive, file.content.data(), file.content.size(), 0));
+  Hold(source != nullptr);
+  const zip_int64_t index =
+      zip_file_add(archive, file.name.c_str(), source.get(), ZIP_FL_ENC_UTF_8);
+  Hold(index >= 0);
+  static_cast<void>(source.release());  // the archive's from here on
   const auto at = static_cast<zip_uint64_t>(index);
   constexpr zip_uint32_t kReadable = 0100644U << 16;
-  if (zip_file_set_dostime(archive, at, kDosTime, kDosDate, 0) != 0 ||
-      zip_set_file_compression(archive, at, ZIP_CM_DEFLATE, 9) != 0 ||
-      zip_file_set_external_attributes(archive, at, 0, ZIP_OPSYS_UNIX, kReadable) != 0) {
-    return Refused("write", zip_strerror(archive));
-  }
-  return {};
+  Hold(zip_file_set_dostime(archive, at, kDosTime, kDosDate, 0) == 0);
+  Hold(zip_set_file_compression(archive, at, ZIP_CM_DEFLATE, 9) == 0);
+  Hold(zip_file_set_external_attributes(archive, at, 0, ZIP_OPSYS_UNIX, kReadable) == 0);
 }
 
 // What was written behind the archive.
-Result<std::string> BytesOf(zip_source_t* source) {
+std::string BytesOf(zip_source_t* source) {
   zip_stat_t stat;
-  if (zip_source_stat(source, &stat) != 0 || (stat.valid & ZIP_STAT_SIZE) == 0 ||
-      zip_source_open(source) != 0) {
-    return Fail(ErrorCode::kIo, "cannot read the replay package back");
-  }
+  Hold(zip_source_stat(source, &stat) == 0 && (stat.valid & ZIP_STAT_SIZE) != 0);
   std::string bytes(stat.size, '\0');
+  Hold(zip_source_open(source) == 0);
   const zip_int64_t read = zip_source_read(source, bytes.data(), bytes.size());
   zip_source_close(source);
-  if (read < 0 || static_cast<std::size_t>(read) != bytes.size())
-    return Fail(ErrorCode::kIo, "cannot read the replay package back");
+  Hold(read >= 0 && static_cast<std::size_t>(read) == bytes.size());
   return bytes;
 }
 
 }  // namespace
 
-Result<std::string> MakeZip(std::vector<PackedFile> files) {
+std::string MakeZip(std::vector<PackedFile> files) {
   std::sort(files.begin(), files.end(),
             [](const auto& a, const auto& b) { return a.name < b.name; });
   zip_error_t error;
   zip_error_init(&error);
   const Source source(zip_source_buffer_create(nullptr, 0, 0, &error));
-  if (!source) return Fail(ErrorCode::kIo, "cannot make the replay package");
-  zip_t* archive = zip_open_from_source(source.get(), ZIP_TRUNCATE, &error);
-  if (archive == nullptr) return Fail(ErrorCode::kIo, "cannot make the replay package");
+  Hold(source != nullptr);
+  Archive archive(zip_open_from_source(source.get(), ZIP_TRUNCATE, &error));
+  Hold(archive != nullptr);
   zip_source_keep(source.get());  // the archive gives its own hold back when it is closed
-  for (const PackedFile& file : files) {
-    if (auto added = AddFile(archive, file); !added) {
-      zip_discard(archive);
-      return tl::make_unexpected(std::move(added.error()));
-    }
-  }
-  if (zip_close(archive) != 0) {
-    const std::string why = zip_strerror(archive);
-    zip_discard(archive);
-    return Fail(ErrorCode::kIo, "cannot finish the replay package: " + why);
-  }
+  for (const PackedFile& file : files)
+    AddFile(archive.get(), file);
+  Hold(zip_close(archive.get()) == 0);
+  static_cast<void>(archive.release());
   return BytesOf(source.get());
 }
 
-Result<std::string> MakePackage(std::string ir, std::string manifest) {
+std::string MakePackage(std::string ir, std::string manifest) {
   std::vector<PackedFile> files = {{"replay_ir.json", std::move(ir)},
                                    {"manifest.json", std::move(manifest)},
                                    {"requirements.txt", "torch\n"}};

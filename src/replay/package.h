@@ -6,7 +6,6 @@
 #include <vector>
 
 #include "base/embedded_file.h"
-#include "base/result.h"
 
 namespace jarvis::replay {
 
@@ -23,11 +22,12 @@ struct PackedFile {
   std::string content;
 };
 
-// The archive's bytes: entries by name, all of one fixed time. kIo if the library refuses.
-Result<std::string> MakeZip(std::vector<PackedFile> files);
+// The archive's bytes: entries by name, all of one fixed time. It is made in memory: throws
+// std::bad_alloc where that is refused, and nothing else can be.
+std::string MakeZip(std::vector<PackedFile> files);
 
 // replay_ir.json and manifest.json together with what runs them.
-Result<std::string> MakePackage(std::string ir, std::string manifest);
+std::string MakePackage(std::string ir, std::string manifest);
 
 // "aten::add_" as part of a file name: letters, digits and underscores, at most 60.
 std::string SafeName(std::string_view op);

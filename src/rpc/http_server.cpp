@@ -5,6 +5,7 @@
 #include <charconv>
 #include <cstring>
 #include <exception>
+#include <new>
 #include <system_error>
 #include <utility>
 
@@ -173,12 +174,12 @@ void HttpServer::Accept(HttpHandler& handler) {
     return;
   }
   const std::uint64_t id = next_id_++;
-  Connection& connection = open_[id];
-  connection.socket = std::make_unique<HttpSocket>(std::move(fd), limits_.write_stall);
   try {
-    connection.thread =
-        std::thread([this, id, &connection, &handler] { Serve(id, connection, handler); });
-  } catch (const std::system_error&) {  // no more threads to be had
+    Connection& connection = open_[id];
+    connection.socket = std::make_unique<HttpSocket>(std::move(fd), limits_.write_stall);
+    connection.thread.emplace_back(
+        [this, id, &connection, &handler] { Serve(id, connection, handler); });
+  } catch (const std::exception&) {  // no more threads or memory to be had
     open_.erase(id);
   }
 }
@@ -206,12 +207,18 @@ bool HttpServer::MakeRoom() {
   return true;
 }
 
-void HttpServer::Turn(FileDescriptor fd) {
+void HttpServer::Turn(FileDescriptor fd) noexcept {
   static_cast<void>(::send(fd.get(), kFull.data(), kFull.size(), MSG_NOSIGNAL | MSG_DONTWAIT));
   ::shutdown(fd.get(), SHUT_WR);
   // Closing at once, on a request that has not been read, would destroy the answer on its way.
   if (refused_.size() >= kTurnedMax) refused_.pop_front();
-  refused_.push_back({std::move(fd), HttpClock::now() + kTurnTime});
+  std::list<Refused> one;
+  try {
+    one.push_back({std::move(fd), HttpClock::now() + kTurnTime});
+  } catch (const std::bad_alloc&) {
+    return;
+  }
+  refused_.splice(refused_.end(), one);
 }
 
 void HttpServer::CloseRefused() {
@@ -229,7 +236,7 @@ void HttpServer::Serve(std::uint64_t id, Connection& connection, HttpHandler& ha
     while (ServeOne(connection, handler, writer)) {
     }
   } catch (const std::exception& exception) {  // the writer, or no memory
-    LogWarning(std::string("a connection failed: ") + exception.what());
+    LogWarning("a connection failed: ", exception.what());
   }
   std::unique_ptr<HttpSocket> mine;
   {
@@ -241,7 +248,7 @@ void HttpServer::Serve(std::uint64_t id, Connection& connection, HttpHandler& ha
   mine->CloseGently();
   const std::lock_guard lock(mutex_);
   const auto entry = open_.find(id);
-  over_.push_back(std::move(entry->second.thread));
+  over_.splice(over_.end(), entry->second.thread);
   open_.erase(entry);
   ::eventfd_write(wake_.get(), 1);
   closed_.notify_all();
@@ -271,7 +278,7 @@ bool HttpServer::ServeOne(Connection& connection, HttpHandler& handler, HttpWrit
     try {
       return handler.Answer(*request, socket);
     } catch (const std::exception& exception) {
-      LogWarning(std::string("a request failed: ") + exception.what());
+      LogWarning("a request failed: ", exception.what());
       HttpReply broken = handler.Refuse(500);
       broken.close = true;
       return broken;

@@ -80,7 +80,7 @@ class HttpServer {
 
  private:
   struct Connection {
-    std::thread thread;
+    std::list<std::thread> thread;  // one, in the form in which over_ takes it
     std::unique_ptr<HttpSocket> socket;
     bool reading = true;   // between requests or in one
     bool idle = false;     // between requests
@@ -95,7 +95,7 @@ class HttpServer {
   HttpServer(FileDescriptor listener, FileDescriptor wake, int port, const HttpLimits& limits);
   void Accept(HttpHandler& handler);
   bool MakeRoom();  // REQUIRES: mutex_ held
-  void Turn(FileDescriptor fd);
+  void Turn(FileDescriptor fd) noexcept;
   void CloseRefused();
   void Serve(std::uint64_t id, Connection& connection, HttpHandler& handler);
   bool ServeOne(Connection& connection, HttpHandler& handler, class HttpWriter& writer);

@@ -1,5 +1,7 @@
 #include "rpc/line_splitter.h"
 
+#include <new>
+
 namespace jarvis::rpc {
 
 void LineSplitter::Feed(std::string_view bytes) {
@@ -22,13 +24,16 @@ void LineSplitter::Finish() {
 
 void LineSplitter::Append(std::string_view piece) {
   if (skipping_) return;
-  if (piece.size() > bytes_max_ - pending_.size()) {
-    skipping_ = true;
-    pending_ = std::string();
-    receiver_.OnOverlong();
-    return;
+  if (piece.size() <= bytes_max_ - pending_.size()) {
+    try {
+      pending_.append(piece);
+      return;
+    } catch (const std::bad_alloc&) {
+    }
   }
-  pending_.append(piece);
+  skipping_ = true;
+  pending_ = std::string();
+  receiver_.OnOverlong();
 }
 
 void LineSplitter::Deliver(std::string_view line) {

@@ -1,5 +1,6 @@
 // Cuts a byte stream into lines for a Receiver. A line ends with \n or \r\n; blank lines are
-// skipped. Of a line over the limit nothing is kept: it is reported once and skipped to its end.
+// skipped. Of a line over the limit, or for which there is no memory, nothing is kept: it is
+// reported once and skipped to its end.
 #pragma once
 
 #include <cstddef>

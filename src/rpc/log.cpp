@@ -1,9 +1,10 @@
 #include "rpc/log.h"
 
+#include <array>
+#include <charconv>
 #include <chrono>
 #include <cstddef>
 #include <mutex>
-#include <string>
 
 #include <poll.h>
 #include <unistd.h>
@@ -34,7 +35,7 @@ bool Writable() {
 
 }  // namespace
 
-void LogWarning(std::string_view text) {
+void LogWarning(std::string_view text, std::string_view detail) noexcept {
   LogState& state = State();
   const std::lock_guard lock(state.mutex);
   const auto now = std::chrono::steady_clock::now();
@@ -47,14 +48,26 @@ void LogWarning(std::string_view text) {
     return;
   }
   ++state.lines;
-  std::string line = "jarvis: ";
-  if (state.dropped > 0) line += "(" + std::to_string(state.dropped) + " lines dropped) ";
-  line += text.substr(0, kLogLineBytesMax);
-  for (char& c : line) {
-    if (static_cast<unsigned char>(c) < 0x20) c = '?';
+  std::array<char, kLogLineBytesMax> line;
+  std::size_t size = 0;
+  const auto add = [&](std::string_view part) {
+    for (const char c : part.substr(0, line.size() - 1 - size)) {
+      line[size++] = static_cast<unsigned char>(c) < 0x20 ? '?' : c;
+    }
+  };
+  add("jarvis: ");
+  if (state.dropped > 0) {
+    std::array<char, 24> number;
+    const char* const end =
+        std::to_chars(number.data(), number.data() + number.size(), state.dropped).ptr;
+    add("(");
+    add({number.data(), static_cast<std::size_t>(end - number.data())});
+    add(" lines dropped) ");
   }
-  line += '\n';
-  if (::write(STDERR_FILENO, line.data(), line.size()) >= 0) {
+  add(text);
+  add(detail);
+  line[size++] = '\n';
+  if (::write(STDERR_FILENO, line.data(), size) >= 0) {
     state.dropped = 0;
   } else {
     ++state.dropped;

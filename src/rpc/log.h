@@ -8,7 +8,7 @@
 
 namespace jarvis::rpc {
 
-// Control characters in the text are printed as '?'.
-void LogWarning(std::string_view text);
+// `text` and `detail` one after the other; control characters are printed as '?'. Takes no memory.
+void LogWarning(std::string_view text, std::string_view detail = {}) noexcept;
 
 }  // namespace jarvis::rpc

@@ -23,7 +23,7 @@ struct RpcError {
   Json data;  // null: none
 };
 template <typename T>
-using RpcResult = tl::expected<T, RpcError>;
+using RpcResult = Expected<T, RpcError>;
 
 inline tl::unexpected<RpcError> FailRpc(int code, std::string message, Json data = {}) {
   return tl::make_unexpected(RpcError{code, std::move(message), std::move(data)});

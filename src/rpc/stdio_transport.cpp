@@ -65,8 +65,9 @@ void StdioTransport::Send(const Json& message) {
                   [this] { return backlog_bytes_ < kBacklogBytesMax || broken_ || stopping_; });
     // A client that has not read for so long, and is told to go, gets no more.
     if (broken_ || backlog_bytes_ >= kBacklogBytesMax) return;
-    backlog_bytes_ += line.size();
+    const std::size_t bytes = line.size();
     backlog_.push_back(std::move(line));
+    backlog_bytes_ += bytes;
   }
   changed_.notify_all();
 }

@@ -1,7 +1,6 @@
 #include "rpc/timer.h"
 
 #include <exception>
-#include <string>
 #include <utility>
 
 #include "rpc/log.h"
@@ -19,13 +18,16 @@ Timer::~Timer() {
   if (thread_.joinable()) thread_.join();
 }
 
-void Timer::After(std::chrono::milliseconds delay, std::function<void()> action) {
-  {
+bool Timer::After(std::chrono::milliseconds delay, std::function<void()> action) noexcept {
+  try {
     const std::lock_guard lock(mutex_);
-    due_.emplace(steady_clock::now() + delay, std::move(action));
     if (!thread_.joinable()) thread_ = std::thread([this] { Run(); });
+    due_.emplace(steady_clock::now() + delay, std::move(action));
+  } catch (const std::exception&) {
+    return false;
   }
   changed_.notify_all();
+  return true;
 }
 
 void Timer::Run() {
@@ -46,7 +48,7 @@ void Timer::Run() {
     try {
       action();
     } catch (const std::exception& exception) {  // the other actions must not suffer
-      LogWarning(std::string("a timed action failed: ") + exception.what());
+      LogWarning("a timed action failed: ", exception.what());
     }
     action = nullptr;  // what it holds may come here again when it goes
     lock.lock();

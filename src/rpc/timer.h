@@ -20,7 +20,8 @@ class Timer {
   // What has not been done yet is dropped.
   ~Timer();
 
-  void After(std::chrono::milliseconds delay, std::function<void()> action);
+  // False: there is no memory or no thread for it, and it will not be done.
+  [[nodiscard]] bool After(std::chrono::milliseconds delay, std::function<void()> action) noexcept;
 
  private:
   void Run();

@@ -29,7 +29,7 @@ TurnQueue::Turn TurnQueue::Pop(bool idle_clients_only) {
   const std::string* const next = Next(idle_clients_only);
   if (next == nullptr) return {};
   Client& owner = clients_.find(*next)->second;
-  Turn turn{*next, std::move(owner.waiting.front())};
+  Turn turn{next, std::move(owner.waiting.front())};
   owner.waiting.pop_front();
   owner.turn = ++turns_;
   ++owner.running;
@@ -37,19 +37,23 @@ TurnQueue::Turn TurnQueue::Pop(bool idle_clients_only) {
   return turn;
 }
 
-void TurnQueue::Finish(const std::string& client) {
+const std::string* TurnQueue::Start(const std::string& client) {
+  const auto owner = clients_.try_emplace(client).first;
+  ++owner->second.running;
+  return &owner->first;
+}
+
+void TurnQueue::Finish(const std::string& client) noexcept {
   const auto owner = clients_.find(client);
   --owner->second.running;
   if (owner->second.running == 0 && owner->second.waiting.empty()) clients_.erase(owner);
 }
 
-std::vector<TurnQueue::Task> TurnQueue::TakeWaiting() {
-  std::vector<Task> tasks;
+std::list<TurnQueue::Task> TurnQueue::TakeWaiting() noexcept {
+  std::list<Task> tasks;
   for (auto it = clients_.begin(); it != clients_.end();) {
     Client& client = it->second;
-    for (Task& task : client.waiting)
-      tasks.push_back(std::move(task));
-    client.waiting.clear();
+    tasks.splice(tasks.end(), client.waiting);
     it = client.running == 0 ? clients_.erase(it) : std::next(it);
   }
   size_ = 0;

@@ -6,11 +6,10 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <deque>
 #include <functional>
+#include <list>
 #include <map>
 #include <string>
-#include <vector>
 
 namespace jarvis::rpc {
 
@@ -18,8 +17,8 @@ class TurnQueue {
  public:
   using Task = std::function<void()>;  // does not throw
   struct Turn {
-    std::string client;
-    Task task;  // empty: nobody's turn
+    const std::string* client = nullptr;  // until Finish()
+    Task task;                            // empty: nobody's turn
   };
 
   explicit TurnQueue(std::size_t size_max) : size_max_(size_max) {}
@@ -30,19 +29,19 @@ class TurnQueue {
   // of those who have none running.
   Turn Pop(bool idle_clients_only);
   bool HasTurn(bool idle_clients_only) const { return Next(idle_clients_only) != nullptr; }
-  // A task that runs without having waited.
-  void Start(const std::string& client) { ++clients_[client].running; }
+  // A task that runs without having waited; its client, until Finish().
+  const std::string* Start(const std::string& client);
   // A task that was popped or started is done. REQUIRES: it was, once.
-  void Finish(const std::string& client);
+  void Finish(const std::string& client) noexcept;
 
   bool empty() const { return size_ == 0; }
   bool IsRunning(const std::string& client) const;
   // All that wait; those that run still have to finish.
-  std::vector<Task> TakeWaiting();
+  std::list<Task> TakeWaiting() noexcept;
 
  private:
   struct Client {
-    std::deque<Task> waiting;
+    std::list<Task> waiting;  // so that none of them is lost where there is no memory
     std::size_t running = 0;
     std::uint64_t turn = 0;  // of its first task that waits: the lowest is next
   };

@@ -1,12 +1,12 @@
 #include "rpc/worker_pool.h"
 
-#include <system_error>
+#include <exception>
 #include <utility>
 
 namespace jarvis::rpc {
 
 WorkerPool::~WorkerPool() {
-  std::vector<Task> dropped;  // what they own goes when nobody runs
+  std::list<Task> dropped;  // what they own goes when nobody runs
   {
     const std::lock_guard lock(mutex_);
     stopping_ = true;
@@ -25,19 +25,17 @@ bool WorkerPool::Submit(Task task, const std::string& client) {
     if (stopping_) return false;
     const bool may_run = MayRun(client);
     if (may_run && !idle_.empty()) {
+      const std::string* const known = queue_.Start(client);
       given = idle_.back();
       idle_.pop_back();
-      queue_.Start(client);
       ++busy_;
-      given->turn = {client, std::move(task)};
+      given->turn = {known, std::move(task)};
     } else {
-      if (!queue_.Push(client, std::move(task))) return false;
       const bool needs_thread = workers_.size() < threads_max_ ||
                                 (may_run && workers_.size() < threads_max_ + spare_max_);
-      if (needs_thread && !StartThread() && workers_.empty()) {
-        static_cast<void>(queue_.TakeWaiting());  // nothing else is in it, as nobody works
-        return false;
-      }
+      // One that there is will come to it.
+      if (needs_thread && !StartThread() && workers_.empty()) return false;
+      if (!queue_.Push(client, std::move(task))) return false;
     }
   }
   if (given != nullptr) given->wake.notify_one();
@@ -76,15 +74,17 @@ bool WorkerPool::WaitIdle(std::chrono::milliseconds patience) {
                         [this] { return queue_.empty() && idle_.size() == workers_.size(); });
 }
 
-bool WorkerPool::StartThread() {
-  Worker& worker = workers_.emplace_back();
+bool WorkerPool::StartThread() noexcept {
+  std::list<Worker> one;
   try {
+    idle_.reserve(workers_.size() + 1);
+    Worker& worker = one.emplace_back();
     worker.thread = std::thread([this, &worker] { Work(worker); });
-    return true;
-  } catch (const std::system_error&) {  // no more threads to be had
-    workers_.pop_back();
+  } catch (const std::exception&) {  // no more threads or memory to be had
     return false;
   }
+  workers_.splice(workers_.end(), one);
+  return true;
 }
 
 void WorkerPool::Work(Worker& self) {
@@ -105,7 +105,7 @@ void WorkerPool::Work(Worker& self) {
     self.turn.task = nullptr;  // what the task owns goes before the next wait
     lock.lock();
     --busy_;
-    queue_.Finish(self.turn.client);
+    queue_.Finish(*self.turn.client);
   }
 }
 

@@ -36,7 +36,8 @@ class WorkerPool {
   // Waits for the tasks that run; those that still wait are dropped.
   ~WorkerPool();
 
-  // False: the queue is full and the task was not taken. `client`: whose turn it takes.
+  // False: the queue is full, or no thread is to be had, and the task was not taken. `client`:
+  // whose turn it takes.
   [[nodiscard]] bool Submit(Task task, const std::string& client = {});
   // Does no task run or wait? Waits for it at most this long.
   bool WaitIdle(std::chrono::milliseconds patience);
@@ -50,7 +51,7 @@ class WorkerPool {
 
   void Work(Worker& self);
   // The following REQUIRE: mutex_ held.
-  bool StartThread();
+  bool StartThread() noexcept;
   // May a task of this client run now, and if all regular threads are busy, only as its first?
   bool MayRun(const std::string& client) const;
   TurnQueue::Turn NextTurn();
@@ -63,7 +64,7 @@ class WorkerPool {
   std::condition_variable done_;  // no task runs or waits
   TurnQueue queue_;
   std::list<Worker> workers_;
-  std::vector<Worker*> idle_;  // the one that waits longest first
+  std::vector<Worker*> idle_;  // the one that waits longest first; has room for all
   std::size_t busy_ = 0;       // workers that have a task
   bool stopping_ = false;
 };

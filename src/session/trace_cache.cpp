@@ -125,14 +125,13 @@ void TraceCache::Keep(std::shared_ptr<const LoadedTrace> trace, FileStamp stamp)
       trace->events().text_bytes < options_.text_bytes_min)
     return;
   const std::lock_guard lock(mutex_);
-  waiting_.push_back({std::move(trace), std::move(stamp)});
-  changed_.notify_all();
-  if (writer_.joinable()) return;
   try {
-    writer_ = std::thread([this] { Run(); });
-  } catch (const std::system_error&) {
-    waiting_.clear();  // no thread is left: it is read again next time
+    if (!writer_.joinable()) writer_ = std::thread([this] { Run(); });
+    waiting_.push_back({std::move(trace), std::move(stamp)});
+  } catch (const std::exception&) {
+    return;  // no thread or memory is left: it is read again next time
   }
+  changed_.notify_all();
 }
 
 void TraceCache::Stop() {

@@ -69,6 +69,8 @@ struct Workspace::Load {
       : key(std::move(what)),
         window(std::move(part)),
         file(std::move(input)),
+        no_memory{ErrorCode::kOutOfMemory,
+                  fmt::format("not enough memory to load \"{}\"", key.path), ""},
         job([this, &workspace](std::uint64_t now, std::uint64_t all, std::string_view doing) {
           const std::lock_guard lock(workspace.mutex_);
           done_bytes = now;
@@ -84,6 +86,7 @@ struct Workspace::Load {
   const FileKey key;
   const trace::WindowRequest window;
   io::InputFile file;  // until Run takes it
+  Error no_memory;     // made while there is some
   Job job;
   std::thread thread;
   std::size_t waiters = 0;
@@ -250,14 +253,16 @@ Result<Workspace::LoadPtr> Workspace::FindOrStart(const FileKey& key, io::InputF
     return load;
   }
   auto load = std::make_shared<Load>(*this, key, std::move(file), window);
-  running_.push_back(load);
+  finished_.reserve(running_.size() + 1);  // Finish() has no way to fail
+  running_.reserve(running_.size() + 1);
+  loading_[key] = load;
   try {
     load->thread = std::thread([this, load] { Run(load); });
-  } catch (const std::system_error&) {
-    running_.pop_back();
+  } catch (const std::exception&) {
+    loading_.erase(key);
     return Fail(ErrorCode::kBusy, "no thread is left for loading", "call again later");
   }
-  loading_[key] = load;
+  running_.push_back(load);
   return load;
 }
 
@@ -315,14 +320,13 @@ void Workspace::Run(const LoadPtr& load) {
                                        .bytes_max = options_.trace_bytes_max};
       const Status unstopped = load->job.Check();
       result = unstopped ? LoadWithCapture(load, options) : tl::make_unexpected(unstopped.error());
+      // Stopped too late to fail: all the same nobody wants it, so it must not take up memory.
+      if (result && load->job.stopped()) result = tl::make_unexpected(load->job.Check().error());
     } catch (const std::bad_alloc&) {
-      result = Fail(ErrorCode::kOutOfMemory,
-                    fmt::format("not enough memory to load \"{}\"", load->key.path));
+      result = tl::make_unexpected(std::move(load->no_memory));
     } catch (...) {
       thrown = std::current_exception();
     }
-    // Stopped too late to fail: all the same nobody wants it, so it must not take up memory.
-    if (result && load->job.stopped()) result = tl::make_unexpected(load->job.Check().error());
     // The threads of a load have heaps of their own, which keep what a stopped load gave back.
     if (thrown || !result) ::malloc_trim(0);
     // Nobody looks at these before `done`.
@@ -333,7 +337,7 @@ void Workspace::Run(const LoadPtr& load) {
   try {
     if (!load->thrown && load->result) Insert(*load, *load->result);
   } catch (const std::bad_alloc&) {
-    load->result = Fail(ErrorCode::kOutOfMemory, "not enough memory to keep the trace");
+    load->result = tl::make_unexpected(std::move(load->no_memory));
   } catch (...) {
     load->thrown = std::current_exception();
   }

@@ -8,10 +8,12 @@
 #include <variant>
 #include <vector>
 
+#include "base/absent.h"
+
 namespace jarvis {
 
 // monostate: absent. Absent is never written as 0.
-using Cell = std::variant<std::monostate, std::int64_t, double, bool, std::string>;
+using Cell = std::variant<Absent, std::int64_t, double, bool, std::string>;
 
 inline Cell CellOf(std::optional<double> value) {
   return value ? Cell(*value) : Cell();

@@ -5,6 +5,7 @@
 #include <cstring>
 #include <map>
 #include <memory>
+#include <new>
 #include <optional>
 #include <string>
 
@@ -42,8 +43,10 @@ class Archive {
     zip_source_t* source = zip_source_buffer_create(bytes.data(), bytes.size(), 0, &error);
     zip_t* zip = source == nullptr ? nullptr : zip_open_from_source(source, ZIP_RDONLY, &error);
     if (zip == nullptr && source != nullptr) zip_source_free(source);
-    const std::string why = zip == nullptr ? zip_error_strerror(&error) : "";
+    const bool refused = zip == nullptr && zip_error_code_zip(&error) == ZIP_ER_MEMORY;
+    const std::string why = zip == nullptr && !refused ? zip_error_strerror(&error) : "";
     zip_error_fini(&error);
+    if (refused) throw std::bad_alloc();
     if (zip == nullptr) {
       return Fail(ErrorCode::kBadValue, fmt::format("no workbook: {}", why),
                   "give a workbook (.xlsx) that a report was written as");
@@ -63,7 +66,10 @@ class Archive {
 
   Result<std::string> Read(const std::string& name, Job& job) {
     const std::unique_ptr<zip_file_t, CloseFile> file(zip_fopen(zip_.get(), name.c_str(), 0));
-    if (file == nullptr) return Damaged(name, zip_strerror(zip_.get()));
+    if (file == nullptr) {
+      NotForMemory(zip_get_error(zip_.get()));
+      return Damaged(name, zip_strerror(zip_.get()));
+    }
     constexpr std::size_t kPiece = std::size_t{1} << 18;
     std::string text;
     for (;;) {
@@ -71,7 +77,10 @@ class Archive {
       const std::size_t before = text.size();
       text.resize(before + kPiece);
       const zip_int64_t got = zip_fread(file.get(), text.data() + before, kPiece);
-      if (got < 0) return Damaged(name, "its bytes are damaged");
+      if (got < 0) {
+        NotForMemory(zip_file_get_error(file.get()));
+        return Damaged(name, "its bytes are damaged");
+      }
       text.resize(before + static_cast<std::size_t>(got));
       if (text.size() > left_) return TooLarge(name);
       if (got == 0) break;
@@ -87,6 +96,11 @@ class Archive {
   struct CloseFile {
     void operator()(zip_file_t* file) const { zip_fclose(file); }
   };
+  // Refused memory is no damage of the file.
+  static void NotForMemory(const zip_error_t* error) {
+    if (zip_error_code_zip(error) == ZIP_ER_MEMORY) throw std::bad_alloc();
+  }
+
   Archive() = default;
   std::unique_ptr<zip_t, CloseZip> zip_;
   std::size_t left_ = 0;
@@ -117,6 +131,7 @@ Result<std::unique_ptr<Document>> ReadXml(Archive& archive, const std::string& n
   const pugi::xml_parse_result parsed = document->xml.load_buffer_inplace(
       document->text.data(), document->text.size(),
       pugi::parse_default | pugi::parse_ws_pcdata_single, pugi::encoding_utf8);
+  if (parsed.status == pugi::status_out_of_memory) throw std::bad_alloc();
   if (!parsed) return Damaged(name, parsed.description());
   return document;
 }
@@ -238,7 +253,7 @@ class SheetReader {
       if (rows.size() % 1024 == 0) JV_TRY(job.Check());
       JV_ASSIGN(std::vector<Cell> cells, ReadRow(sheet, row));
       const bool blank = std::all_of(cells.begin(), cells.end(), [](const Cell& cell) {
-        return std::holds_alternative<std::monostate>(cell);
+        return std::holds_alternative<Absent>(cell);
       });
       if (!blank) rows.push_back(std::move(cells));
     }

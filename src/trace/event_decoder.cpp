@@ -2,11 +2,13 @@
 
 #include <cstring>
 #include <optional>
+#include <string>
 #include <utility>
 
 #include <simdjson.h>
 
 #include "base/check.h"
+#include "base/dom_parse.h"
 #include "base/limits.h"
 #include "base/text.h"
 #include "trace/json_slicer.h"
@@ -16,6 +18,10 @@ namespace jarvis::trace {
 namespace {
 
 namespace od = simdjson::ondemand;
+
+// simdjson finds out at its first use which code suits the machine, which takes memory and cannot
+// fail. Before main() there is some.
+[[maybe_unused]] const std::string kChosenCode = simdjson::get_active_implementation()->name();
 
 // The members of an event that matter, as raw tokens; empty: absent.
 struct Members {
@@ -96,7 +102,9 @@ class EventDecoder::Impl {
     last_track_ = kNoTrack;
     od::document document;
     od::array array;
-    if (parser_.iterate(text, size, size + simdjson::SIMDJSON_PADDING).get(document)) return false;
+    if (ButNoMemory(parser_.iterate(text, size, size + simdjson::SIMDJSON_PADDING).get(document))) {
+      return false;
+    }
     if (document.get_array().get(array)) return false;
     for (auto element : array) {
       od::value value;
@@ -161,12 +169,14 @@ class EventDecoder::Impl {
   // Nothing of an event that turns out to be broken may stay behind, in whatever part of the slice.
   // So it is decoded for trial first, and into the slice only if it is whole.
   bool TryAlone(const std::string& text) {
-    const simdjson::padded_string padded("[" + text + "]");
+    std::string padded = "[" + text + "]";
+    const std::size_t size = padded.size();
+    padded.resize(size + simdjson::SIMDJSON_PADDING);
     const std::uint64_t uid = uid_;
     const auto decode = [&](DecodedSlice* to) {
       out_ = to;
       uid_ = uid;
-      return DecodeArray(padded.data(), padded.size()) && uid_ == uid + 1;
+      return DecodeArray(padded.data(), size) && uid_ == uid + 1;
     };
     DecodedSlice* const slice = out_;
     trial_.Clear();

@@ -4,6 +4,7 @@
 
 #include <simdjson.h>
 
+#include "base/dom_parse.h"
 #include "base/text.h"
 #include "trace/json_text.h"
 
@@ -57,7 +58,7 @@ void ReadValue(const TopLevelValue& value, dom::parser& parser, Metadata* metada
   // The others may be long, and nobody asks for them here.
   if (!IsOneOf(value.key, {"deviceProperties", "distributedInfo", "traceName"})) return;
   dom::element element;
-  if (parser.parse(value.json).get(element)) return;
+  if (ParseDom(&parser, value.json, &element)) return;
   if (value.key == "deviceProperties") {
     ReadDevices(element, metadata);
   } else if (value.key == "distributedInfo" && element.is_object()) {

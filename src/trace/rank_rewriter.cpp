@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 #include <simdjson.h>
 
+#include "base/dom_parse.h"
 #include "base/text.h"
 #include "trace/json_text.h"
 
@@ -81,7 +82,7 @@ class RankRewriter::Json {
     padded_.assign(text);
     padded_.reserve(text.size() + simdjson::SIMDJSON_PADDING);
     simdjson::dom::element element;
-    return !parser_.parse(padded_.data(), padded_.size(), false).get(element) &&
+    return !ButNoMemory(parser_.parse(padded_.data(), padded_.size(), false).get(element)) &&
            element.is_object();
   }
 

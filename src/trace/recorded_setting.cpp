@@ -2,6 +2,8 @@
 
 #include <simdjson.h>
 
+#include "base/dom_parse.h"
+
 namespace jarvis::trace {
 namespace {
 
@@ -38,7 +40,7 @@ std::optional<std::string> RecordedSetting(const Metadata& metadata, std::string
     // Most members are short: parsed are those alone that hold the name.
     if (value.json.find(name) == std::string::npos) continue;
     simdjson::dom::element element;
-    if (parser.parse(value.json).get(element)) continue;
+    if (ParseDom(&parser, value.json, &element)) continue;
     if (auto found = SettingIn(element, name, 0)) return found;
   }
   return {};

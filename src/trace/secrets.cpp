@@ -7,6 +7,8 @@
 
 #include <simdjson.h>
 
+#include "base/dom_parse.h"
+
 namespace jarvis::trace {
 namespace {
 
@@ -137,7 +139,7 @@ Secrets FindSecrets(const Metadata& metadata) {
   dom::parser parser;
   for (const TopLevelValue& value : metadata.values) {
     dom::element element;
-    if (!parser.parse(value.json).get(element)) search.Look(value.key, element, 0);
+    if (!ParseDom(&parser, value.json, &element)) search.Look(value.key, element, 0);
   }
   return search.Take();
 }

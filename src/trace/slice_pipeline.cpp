@@ -41,8 +41,11 @@ class Pipeline {
   Status Run() {
     {
       std::vector<std::jthread> workers;
-      for (int i = 1; i < threads_; ++i)
-        workers.emplace_back([this] { Work(false); });
+      try {
+        for (int i = 1; i < threads_; ++i)
+          workers.emplace_back([this] { Work(false); });
+      } catch (const std::exception&) {  // no more threads or memory: those there are do it
+      }
       Work(true);
     }
     try {

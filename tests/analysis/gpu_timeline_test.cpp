@@ -73,7 +73,7 @@ TEST_CASE("E15: without GPU work there is no timeline") {
   CHECK_FALSE(ComputeGpuTimeline(loaded.events(), {}, Clock::kNanoseconds).has_value());
   const Table table = GpuTimelineTable({});
   for (const auto& row : table.rows)
-    CHECK(std::holds_alternative<std::monostate>(row[1]));
+    CHECK(std::holds_alternative<Absent>(row[1]));
 }
 
 TEST_CASE("the reference's arithmetic: ends are rounded to the clock's doubles") {

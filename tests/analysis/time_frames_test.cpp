@@ -432,7 +432,7 @@ TEST_CASE("the tables say what is absent with empty cells") {
   REQUIRE(table.rows.size() == 2);
   for (const auto& row : table.rows)
     REQUIRE(row.size() == table.columns.size());
-  CHECK(std::holds_alternative<std::monostate>(table.rows[1][5]));
+  CHECK(std::holds_alternative<Absent>(table.rows[1][5]));
   const Table parts = TimePartsTable(frames);
   double sum = 0;
   for (const auto& row : parts.rows)

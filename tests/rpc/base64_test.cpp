@@ -36,7 +36,7 @@ TEST_CASE("a timer does things in the order of their times, and drops the rest a
   {
     Timer timer;
     const auto at = [&](int ms, char what) {
-      timer.After(std::chrono::milliseconds(ms), [&, what] {
+      CHECK(timer.After(std::chrono::milliseconds(ms), [&, what] {
         done += what;
         ++count;
       });

@@ -165,8 +165,8 @@ TEST_CASE("the client that waits longest is next") {
   std::string order;
   while (!queue.empty()) {
     const TurnQueue::Turn turn = queue.Pop(false);
-    order += turn.client.substr(0, 1);
-    queue.Finish(turn.client);
+    order += turn.client->substr(0, 1);
+    queue.Finish(*turn.client);
   }
   CHECK(order == "gtgtg");
 }

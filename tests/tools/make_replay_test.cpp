@@ -207,12 +207,10 @@ TEST_CASE("equal files are an equal archive, in order") {
   const auto two = replay::MakeZip({files[1], files[0]});
   ::unsetenv("TZ");
   ::tzset();
-  REQUIRE(one.has_value());
-  REQUIRE(two.has_value());
-  CHECK(*one == *two);
+  CHECK(one == two);
   zip_error_t error;
   zip_error_init(&error);
-  zip_source_t* source = zip_source_buffer_create(one->data(), one->size(), 0, &error);
+  zip_source_t* source = zip_source_buffer_create(one.data(), one.size(), 0, &error);
   zip_t* archive = zip_open_from_source(source, ZIP_RDONLY, &error);
   REQUIRE(archive != nullptr);
   CHECK(std::string(zip_get_name(archive, 0, 0)) == "a.txt");

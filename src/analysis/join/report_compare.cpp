@@ -17,7 +17,7 @@ using Row = std::vector<Cell>;
 
 bool IsAbsent(const Cell& cell) {
   const auto* number = std::get_if<double>(&cell);
-  return std::holds_alternative<std::monostate>(cell) || (number != nullptr && std::isnan(*number));
+  return std::holds_alternative<Absent>(cell) || (number != nullptr && std::isnan(*number));
 }
 
 // Numbers, then text, then absent cells.

@@ -61,8 +61,8 @@ Cell TextOrAbsent(std::string_view text) {
 
 // Ascending, absent last.
 bool KeyLess(const Cell& a, const Cell& b) {
-  const bool absent_a = std::holds_alternative<std::monostate>(a);
-  const bool absent_b = std::holds_alternative<std::monostate>(b);
+  const bool absent_a = std::holds_alternative<Absent>(a);
+  const bool absent_b = std::holds_alternative<Absent>(b);
   if (absent_a || absent_b) return !absent_a && absent_b;
   return a < b;
 }

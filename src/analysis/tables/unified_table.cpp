@@ -172,7 +172,7 @@ class Unified {
   Cell First(const std::vector<std::size_t>& row, Value value) const {
     for (const std::size_t i : row) {
       Cell cell = value(i);
-      if (!std::holds_alternative<std::monostate>(cell)) return cell;
+      if (!std::holds_alternative<Absent>(cell)) return cell;
     }
     return {};
   }

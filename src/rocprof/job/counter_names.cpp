@@ -7,6 +7,8 @@
 #include <fmt/format.h>
 #include <simdjson.h>
 
+#include "base/check.h"
+#include "base/dom_parse.h"
 #include "base/text.h"
 
 namespace jarvis::rocprof {
@@ -18,14 +20,16 @@ using simdjson::dom::object;
 // The file is ours: what is wrong with it is our bug.
 object MemberOf(const object& of, std::string_view key) {
   object member;
-  if (of[key].get(member) != simdjson::SUCCESS) std::abort();
+  JV_CHECK(of[key].get(member) == simdjson::SUCCESS);
   return member;
 }
 
 struct CounterFile {
   CounterFile() {
     const std::string_view text = CounterFiles().front().text;
-    if (parser.parse(text.data(), text.size()).get(root) != simdjson::SUCCESS) std::abort();
+    element document;
+    JV_CHECK(ParseDom(&parser, text, &document) == simdjson::SUCCESS);
+    JV_CHECK(document.get(root) == simdjson::SUCCESS);
   }
   simdjson::dom::parser parser;
   object root;
@@ -39,10 +43,10 @@ const object& Root() {
 std::vector<std::string> Texts(const element& list) {
   std::vector<std::string> texts;
   simdjson::dom::array items;
-  if (list.get(items) != simdjson::SUCCESS) std::abort();
+  JV_CHECK(list.get(items) == simdjson::SUCCESS);
   for (const element item : items) {
     std::string_view text;
-    if (item.get(text) != simdjson::SUCCESS) std::abort();
+    JV_CHECK(item.get(text) == simdjson::SUCCESS);
     texts.emplace_back(text);
   }
   return texts;
@@ -83,7 +87,7 @@ Result<CounterNames> CounterNames::For(std::string_view arch) {
   }
   for (const auto block : MemberOf(Root(), "limits")) {
     std::uint64_t limit = 0;
-    if (block.value.get(limit) != simdjson::SUCCESS) std::abort();
+    JV_CHECK(block.value.get(limit) == simdjson::SUCCESS);
     names.limits_[std::string(block.key)] = limit;
   }
   return names;

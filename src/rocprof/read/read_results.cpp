@@ -8,6 +8,8 @@
 #include <fmt/format.h>
 #include <simdjson.h>
 
+#include "base/check.h"
+#include "base/dom_parse.h"
 #include "base/text.h"
 #include "io/byte_source.h"
 #include "rocprof/read/json_mend.h"
@@ -26,11 +28,9 @@ constexpr std::size_t kRecordDepth = 5;
 struct Nothing {
   Nothing() {
     element both;
-    if (parser.parse(std::string_view("[{},[]]")).get(both) != simdjson::SUCCESS ||
-        both.at(0).get(members) != simdjson::SUCCESS ||
-        both.at(1).get(items) != simdjson::SUCCESS) {
-      std::abort();
-    }
+    JV_CHECK(ParseDom(&parser, "[{},[]]", &both) == simdjson::SUCCESS);
+    JV_CHECK(both.at(0).get(members) == simdjson::SUCCESS);
+    JV_CHECK(both.at(1).get(items) == simdjson::SUCCESS);
   }
   simdjson::dom::parser parser;
   object members;
@@ -349,16 +349,16 @@ Result<FileContent> ReadResults(std::string text, std::size_t dispatches_max, Jo
   content.kind = FileKind::kResults;
   simdjson::dom::parser parser;
   element document;
-  auto error = parser.parse(text).get(document);
+  auto error = ParseDom(&parser, text, &document);
   if (error == simdjson::UTF8_ERROR) {
     text = ValidUtf8(text);
     content.remark = "text that is no UTF-8 was mended";
-    error = parser.parse(text).get(document);
+    error = ParseDom(&parser, text, &document);
   }
   if (error != simdjson::SUCCESS) {
     const std::string why = simdjson::error_message(error);
     text = MendJson(text, kRecordDepth);
-    if (text.empty() || parser.parse(text).get(document) != simdjson::SUCCESS) {
+    if (text.empty() || ParseDom(&parser, text, &document) != simdjson::SUCCESS) {
       return Fail(ErrorCode::kNotATrace, "not a valid rocprofv3 file: " + OneLine(why));
     }
     content.damage = "the JSON text is cut or damaged: records up to there are used";

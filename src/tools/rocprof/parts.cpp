@@ -20,7 +20,7 @@ void ShowColumns(const Table& table, const std::vector<std::string>& columns, An
     if (found == table.columns.end()) continue;
     const auto place = static_cast<std::size_t>(found - table.columns.begin());
     const bool any = std::any_of(table.rows.begin(), table.rows.end(), [&](const auto& row) {
-      return !std::holds_alternative<std::monostate>(row[place]);
+      return !std::holds_alternative<Absent>(row[place]);
     });
     if (!any) continue;
     answer->columns.push_back(column);

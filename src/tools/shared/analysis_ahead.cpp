@@ -7,13 +7,18 @@
 
 namespace jarvis::tools {
 
-AnalysisAhead::AnalysisAhead(session::Workspace& workspace, Json arguments)
-    : thread_([this, &workspace, arguments = std::move(arguments)] {
-        try {
-          static_cast<void>(AnalyzeTrace(workspace, arguments, job_));
-        } catch (const std::exception&) {
-          // Thrown again where it is asked for.
-        }
-      }) {}
+AnalysisAhead::AnalysisAhead(session::Workspace& workspace, Json arguments) {
+  try {
+    thread_ = std::jthread([this, &workspace, arguments = std::move(arguments)] {
+      try {
+        static_cast<void>(AnalyzeTrace(workspace, arguments, job_));
+      } catch (const std::exception&) {
+        // Thrown again where it is asked for.
+      }
+    });
+  } catch (const std::exception&) {
+    // No thread or memory for it: then it is made where it is asked for.
+  }
+}
 
 }  // namespace jarvis::tools

@@ -27,7 +27,7 @@ constexpr const char* kCutNote =
 
 Json CellJson(const Cell& cell, std::size_t bytes_max) {
   struct Visitor {
-    Json operator()(std::monostate) const { return nullptr; }
+    Json operator()(Absent) const { return nullptr; }
     Json operator()(std::int64_t value) const { return value; }
     Json operator()(double value) const { return output::Rounded(value); }
     Json operator()(bool value) const { return value; }

@@ -43,7 +43,7 @@ void DropSmall(double min_percent, Table* table) {
 void DropEmptyColumns(std::vector<std::string>* columns, std::vector<std::vector<Cell>>* rows) {
   for (std::size_t c = columns->size(); c-- > 0;) {
     const bool used = std::any_of(rows->begin(), rows->end(), [&](const std::vector<Cell>& row) {
-      return !std::holds_alternative<std::monostate>(row[c]);
+      return !std::holds_alternative<Absent>(row[c]);
     });
     if (used) continue;
     const auto at = static_cast<std::ptrdiff_t>(c);
@@ -80,7 +80,7 @@ void ShowTable(Table table, double min_percent, std::size_t limit, Answer* answe
 // A cell of a table's row as text; empty: absent.
 std::string TextIn(const Table& table, const std::vector<Cell>& row, std::string_view column) {
   const Cell& cell = row[ColumnOf(table, column)];
-  return std::holds_alternative<std::monostate>(cell) ? std::string() : output::CellText(cell);
+  return std::holds_alternative<Absent>(cell) ? std::string() : output::CellText(cell);
 }
 
 Cell CellIn(const Table& table, const std::vector<Cell>& row, std::string_view column) {
@@ -177,7 +177,7 @@ class Overview {
     for (const auto& row : table.rows) {
       if (shown == kOverviewRowsMax) break;
       // Waiting is told by what is waited for.
-      if (!std::holds_alternative<std::monostate>(CellIn(table, row, "waits"))) continue;
+      if (!std::holds_alternative<Absent>(CellIn(table, row, "waits"))) continue;
       ++shown;
       Add(label, TextIn(table, row, "name"), CellIn(table, row, "self_ms"),
           CellIn(table, row, "percent"), CellIn(table, row, "count"),

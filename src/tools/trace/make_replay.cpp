@@ -164,7 +164,7 @@ Status WriteAll(const session::LoadedTrace& trace, const Made& made, const Json&
   std::vector<std::pair<std::string, std::string>> files;
   if (format != "zip") files.emplace_back("replay_ir.json", ir);
   if (format != "ir") {
-    JV_ASSIGN(std::string zip, replay::MakePackage(ir, Pretty(ManifestOf(trace, made))));
+    std::string zip = replay::MakePackage(ir, Pretty(ManifestOf(trace, made)));
     files.emplace_back("replay_package.zip", zip);
     files.emplace_back(name, std::move(zip));
   }
