@@ -39,7 +39,7 @@ TEST_CASE("a timer does things in the order of their times, and drops the rest a
       CHECK(timer.After(std::chrono::milliseconds(ms), [&, what] {
         done += what;
         ++count;
-      });
+      }));
     };
     at(3'600'000, 'z');
     at(60, 'c');
