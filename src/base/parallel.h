@@ -9,6 +9,9 @@
 
 namespace jarvis {
 
+// Why a thread that is needed could not be started, for an error's text.
+inline constexpr const char* kNoThread = "no thread can be started: out of memory or of threads";
+
 // Threads that long work uses unless told otherwise: one per core, at most 16.
 int DefaultThreads();
 

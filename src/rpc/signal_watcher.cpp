@@ -2,11 +2,14 @@
 
 #include <cerrno>
 #include <cstdint>
+#include <system_error>
 #include <utility>
 
 #include <poll.h>
 #include <sys/eventfd.h>
 #include <sys/signalfd.h>
+
+#include "base/parallel.h"
 
 namespace jarvis::rpc {
 namespace {
@@ -43,8 +46,12 @@ Result<std::unique_ptr<SignalWatcher>> SignalWatcher::Start(Callback on_signal) 
   FileDescriptor stop(::eventfd(0, EFD_CLOEXEC));
   if (!signals.valid() || !stop.valid()) return Fail(ErrorCode::kIo, "cannot watch signals");
   std::unique_ptr<SignalWatcher> watcher(new SignalWatcher(std::move(signals), std::move(stop)));
-  watcher->thread_ =
-      std::thread([raw = watcher.get(), callback = std::move(on_signal)] { raw->Watch(callback); });
+  try {
+    watcher->thread_ = std::thread(
+        [raw = watcher.get(), callback = std::move(on_signal)] { raw->Watch(callback); });
+  } catch (const std::system_error&) {
+    return Fail(ErrorCode::kBusy, kNoThread);
+  }
   return watcher;
 }
 

@@ -2,6 +2,7 @@
 
 #include <cerrno>
 #include <csignal>
+#include <system_error>
 #include <utility>
 
 #include <fcntl.h>
@@ -9,6 +10,7 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
+#include "base/parallel.h"
 #include "rpc/line_splitter.h"
 
 namespace jarvis::rpc {
@@ -40,7 +42,11 @@ Result<std::unique_ptr<StdioTransport>> StdioTransport::Over(int in, FileDescrip
   if (!wake.valid()) return Fail(ErrorCode::kIo, "cannot make an eventfd");
   std::unique_ptr<StdioTransport> transport(
       new StdioTransport(in, std::move(out), std::move(wake)));
-  transport->writer_ = std::thread([raw = transport.get()] { raw->Write(); });
+  try {
+    transport->writer_ = std::thread([raw = transport.get()] { raw->Write(); });
+  } catch (const std::system_error&) {
+    return Fail(ErrorCode::kBusy, kNoThread);
+  }
   return transport;
 }
 

@@ -108,7 +108,8 @@ Result<ReportComparison> CompareReports(const CompareRequest& request, Job& job)
   }
   const Mode& mode = ModeOf(request.compat);
   const analysis::CompareRules rules = mode.compare_rules();
-  JV_ASSIGN(analysis::ComparedSheets sheets, analysis::CompareSheets(reports, choice, rules));
+  JV_ASSIGN(analysis::ComparedSheets sheets,
+            analysis::CompareSheets(std::move(reports), choice, rules));
   JV_TRY(job.Check());
   comparison.tables = std::move(sheets.tables);
   comparison.notes = std::move(sheets.notes);

@@ -12,6 +12,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include "base/parallel.h"
 #include "session/capture_files.h"
 
 namespace jarvis::session {
@@ -260,7 +261,7 @@ Result<Workspace::LoadPtr> Workspace::FindOrStart(const FileKey& key, io::InputF
     load->thread = std::thread([this, load] { Run(load); });
   } catch (const std::exception&) {
     loading_.erase(key);
-    return Fail(ErrorCode::kBusy, "no thread is left for loading", "call again later");
+    return Fail(ErrorCode::kBusy, kNoThread, "call again later");
   }
   running_.push_back(load);
   return load;

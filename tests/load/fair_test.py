@@ -15,35 +15,25 @@ import subprocess
 import sys
 import tempfile
 import time
-import urllib.request
+import urllib.parse
 
 HERE = pathlib.Path(__file__).resolve().parent
-sys.path.insert(0, str(HERE.parent))
+sys.path[:0] = [str(HERE.parent), str(HERE.parent / "http")]
+from http_support import Client  # noqa: E402
 from support.serving import HttpServer  # noqa: E402
 
 SMALL = HERE.parents[1] / "examples/data/transformer_step.json.gz"
 CALLS_PER_S = 100
-HEADERS = {"Content-Type": "application/json",
-           "Accept": "application/json, text/event-stream",
-           "MCP-Protocol-Version": "2026-07-28"}
 
 
-def call(url, token, tool, arguments):
-    meta = {"io.modelcontextprotocol/protocolVersion": "2026-07-28",
-            "io.modelcontextprotocol/clientInfo": {"name": token, "version": "1"},
-            "io.modelcontextprotocol/clientCapabilities": {}}
-    body = {"jsonrpc": "2.0", "id": 1, "method": "tools/call",
-            "params": {"name": tool, "arguments": arguments, "_meta": meta}}
-    request = urllib.request.Request(
-        url, json.dumps(body).encode(),
-        {**HEADERS, "Authorization": f"Bearer {token:-<16}", "Mcp-Method": "tools/call",
-         "Mcp-Name": tool})
-    with urllib.request.urlopen(request, timeout=600) as answer:
-        text = answer.read().decode()
-    data = [line[5:] for line in text.splitlines() if line.startswith("data:")]
-    reply = json.loads(data[-1] if data else text)
+def client_of(url, token):
+    return Client(urllib.parse.urlsplit(url).port, {"Authorization": f"Bearer {token:-<16}"})
+
+
+def call(client, tool, arguments):
+    reply = client.call(tool, arguments).message()
     if "result" not in reply or reply["result"].get("isError"):
-        raise RuntimeError(text[:500])
+        raise RuntimeError(json.dumps(reply)[:500])
     return reply["result"]
 
 

@@ -143,7 +143,8 @@ class AppView(unittest.TestCase):
         self.assertEqual(self.inside("document.querySelectorAll('circle').length"), 2)
         methods = self.browser.value("asked.map((message) => message.method)")
         self.assertEqual(methods[:2], ["ui/initialize", "ui/notifications/initialized"])
-        self.assertIn("ui/notifications/size-changed", methods)
+        # The page is told its size after the frame in which it was laid out.
+        self.wait("asked.some((message) => message.method === 'ui/notifications/size-changed')")
 
     def test_asks_for_details_on_a_click(self):
         self.open()

@@ -42,6 +42,16 @@ const Table* TableOf(const ReportTables& report, const std::string& name) {
   return nullptr;
 }
 
+// Out of the report, which no longer has it. REQUIRES: it has it.
+Table Take(ReportTables& report, const std::string& name) {
+  const auto found = std::find_if(report.tables.begin(), report.tables.end(),
+                                  [&](const Table& table) { return table.name == name; });
+  JV_CHECK(found != report.tables.end());
+  Table taken = std::move(*found);
+  report.tables.erase(found);
+  return taken;
+}
+
 // Names of families become names of files.
 bool IsPlain(const std::string& name) {
   constexpr std::size_t kNameMax = 40;
@@ -64,9 +74,9 @@ bool AllHave(const std::vector<TaggedTable>& tables, const std::string& column) 
 
 class Comparison {
  public:
-  Comparison(const std::vector<ReportTables>& reports, const SheetChoice& choice,
+  Comparison(std::vector<ReportTables> reports, const SheetChoice& choice,
              const CompareRules& rules)
-      : reports_(reports), choice_(choice), rules_(rules) {}
+      : reports_(std::move(reports)), choice_(choice), rules_(rules) {}
 
   Result<ComparedSheets> Run() {
     if (choice_.gpu_timeline) JV_TRY(Timeline());
@@ -95,11 +105,10 @@ class Comparison {
       const Table* table = TableOf(report, name);
       const bool there = table != nullptr && ColumnOf(*table, key) != std::string::npos;
       // A table without columns is an empty one.
-      if (!there && (table == nullptr || !table->columns.empty())) {
-        missing.push_back(report.tag);
-        continue;
-      }
-      tables.push_back({report.tag, *table});
+      if (!there && (table == nullptr || !table->columns.empty())) missing.push_back(report.tag);
+    }
+    for (ReportTables& report : reports_) {
+      if (missing.empty()) tables.push_back({report.tag, Take(report, name)});
     }
     if (missing.empty()) {
       if (rules_.skip_missing) NameColumns(&tables);
@@ -137,9 +146,8 @@ class Comparison {
     }
   }
 
-  Status AddWhole(const std::string& name, const std::vector<TaggedTable>& tables,
-                  const JoinSpec& spec) {
-    JV_ASSIGN(Joined joined, Join(tables, spec, rules_.join));
+  Status AddWhole(const std::string& name, std::vector<TaggedTable> tables, const JoinSpec& spec) {
+    JV_ASSIGN(Joined joined, Join(std::move(tables), spec, rules_.join));
     if (!spec.sort.empty()) SortDescending(joined.tags[0], spec.sort, &joined.table);
     joined.table.name = name;
     out_.tables.push_back(std::move(joined.table));
@@ -152,7 +160,7 @@ class Comparison {
     JoinSpec spec{{"type"}, {"time ms"}, ""};
     // A report that keeps recomputed work apart has two blocks of the same rows.
     if (rules_.further_keys && AllHave(tables, "is_recompute")) spec.keys.push_back("is_recompute");
-    return AddWhole("gpu_timeline", tables, spec);
+    return AddWhole("gpu_timeline", std::move(tables), spec);
   }
 
   Status OpsSummary() {
@@ -162,7 +170,7 @@ class Comparison {
     JoinSpec spec{
         {"name"}, {"total_direct_kernel_time_ms", "Count"}, "total_direct_kernel_time_ms"};
     AddFurtherKeys(tables, &spec);
-    return AddWhole("ops_summary", tables, spec);
+    return AddWhole("ops_summary", std::move(tables), spec);
   }
 
   Status KernelSummary() {
@@ -184,7 +192,7 @@ class Comparison {
       for (TaggedTable& tagged : tables)
         AddStreams(spec.keys, &tagged.table);
     }
-    return AddWhole("kernel_summary", tables, spec);
+    return AddWhole("kernel_summary", std::move(tables), spec);
   }
 
   // One row per kernel and op, of all streams: streams have other numbers on other devices.
@@ -210,7 +218,7 @@ class Comparison {
     Drop({"Total Kernel Time (µs)", "Median Kernel Time (µs)", "Std Kernel Time (µs)",
           "Min Kernel Time (µs)", "Max Kernel Time (µs)", "Category"},
          {"Cumulative Percentage (%)"}, &tables);
-    return AddWhole("kernel_summary", tables,
+    return AddWhole("kernel_summary", std::move(tables),
                     {{"name"},
                      {"Total Kernel Time (ms)", "Mean Kernel Time (µs)", "Count"},
                      "Total Kernel Time (ms)"});
@@ -223,10 +231,9 @@ class Comparison {
     }
   }
 
-  Status AddSplit(const std::string& name, const std::vector<TaggedTable>& tables,
-                  const JoinSpec& spec) {
-    JV_ASSIGN(const Joined joined, Join(tables, spec, rules_.join));
-    for (Table& table : SplitByPresence(joined, name, rules_.join))
+  Status AddSplit(const std::string& name, std::vector<TaggedTable> tables, const JoinSpec& spec) {
+    JV_ASSIGN(Joined joined, Join(std::move(tables), spec, rules_.join));
+    for (Table& table : SplitByPresence(std::move(joined), name, rules_.join))
       out_.tables.push_back(std::move(table));
     return {};
   }
@@ -242,7 +249,7 @@ class Comparison {
     spec.compared = {sum, mean, "operation_count"};
     spec.sort = sum;
     AddFurtherKeys(tables, &spec);
-    return AddSplit(name, tables, spec);
+    return AddSplit(name, std::move(tables), spec);
   }
 
   Names Families() const {
@@ -298,7 +305,7 @@ class Comparison {
         }
         DropColumns(others, &tagged.table);
       }
-      JV_TRY(AddWhole(name, tables, spec));
+      JV_TRY(AddWhole(name, std::move(tables), spec));
     }
     return {};
   }
@@ -307,10 +314,10 @@ class Comparison {
   Result<std::vector<TaggedTable>> CollectFamily(const std::string& family) {
     if (!rules_.skip_missing) return Collect(family, false, "name");
     std::vector<TaggedTable> tables;
-    for (const ReportTables& report : reports_) {
+    for (ReportTables& report : reports_) {
       const Table* table = TableOf(report, family);
-      if (table != nullptr && !IsFamily(*table)) table = nullptr;
-      tables.push_back({report.tag, table != nullptr ? *table : Table{family, {}, {}}});
+      const bool there = table != nullptr && IsFamily(*table);
+      tables.push_back({report.tag, there ? Take(report, family) : Table{family, {}, {}}});
     }
     NameColumns(&tables);
     return tables;
@@ -332,10 +339,10 @@ class Comparison {
     JoinSpec spec{{"name"}, kFamilyTimes, kFamilyTimes[0]};
     spec.keys.insert(spec.keys.end(), parameters.begin(), parameters.end());
     AddFurtherKeys(tables, &spec);
-    return AddSplit(ShortFamily(family), tables, spec);
+    return AddSplit(ShortFamily(family), std::move(tables), spec);
   }
 
-  const std::vector<ReportTables>& reports_;
+  std::vector<ReportTables> reports_;  // without the tables that were compared
   const SheetChoice& choice_;
   const CompareRules& rules_;
   ComparedSheets out_;
@@ -369,11 +376,11 @@ Result<SheetChoice> ChooseSheets(const std::vector<std::string>& names) {
   return choice;
 }
 
-Result<ComparedSheets> CompareSheets(const std::vector<ReportTables>& reports,
-                                     const SheetChoice& choice, const CompareRules& rules) {
+Result<ComparedSheets> CompareSheets(std::vector<ReportTables> reports, const SheetChoice& choice,
+                                     const CompareRules& rules) {
   JV_CHECK(reports.size() >= 2 && reports.size() <= kReportsMax);
   JV_DCHECK(TagsDiffer(reports));
-  return Comparison(reports, choice, rules).Run();
+  return Comparison(std::move(reports), choice, rules).Run();
 }
 
 }  // namespace jarvis::analysis

@@ -52,8 +52,9 @@ struct ComparedSheets {
   std::vector<std::string> notes;  // which sheets are not there, and why
 };
 
-// REQUIRES: 2 to kReportsMax reports with different tags. The first is the baseline.
-Result<ComparedSheets> CompareSheets(const std::vector<ReportTables>& reports,
-                                     const SheetChoice& choice, const CompareRules& rules);
+// REQUIRES: 2 to kReportsMax reports with different tags. The first is the baseline. What is
+// compared moves from the reports into the sheets: both at once may be too much for the memory.
+Result<ComparedSheets> CompareSheets(std::vector<ReportTables> reports, const SheetChoice& choice,
+                                     const CompareRules& rules);
 
 }  // namespace jarvis::analysis

@@ -47,12 +47,6 @@ struct Less {
   }
 };
 
-// A row of the join: which row of each table it is made of.
-struct Match {
-  Row key;
-  std::vector<std::optional<std::size_t>> rows;  // by table
-};
-
 std::vector<std::size_t> Places(const Table& table, const std::vector<std::string>& columns) {
   std::vector<std::size_t> places;
   for (const std::string& column : columns)
@@ -67,83 +61,124 @@ Row KeyOf(const Row& row, const std::vector<std::size_t>& places) {
   return key;
 }
 
-// By key, each table's rows in order.
-using RowGroups = std::map<Row, std::vector<std::vector<std::size_t>>, Less>;
+// A row of one of the tables.
+struct RowRef {
+  std::uint32_t table;
+  std::uint32_t row;
+};
 
-RowGroups GroupRows(const std::vector<TaggedTable>& tables, const JoinSpec& spec) {
-  RowGroups groups;
-  for (std::size_t t = 0; t < tables.size(); ++t) {
-    const Table& table = tables[t].table;
-    const std::vector<std::size_t> places = Places(table, spec.keys);
-    for (std::size_t r = 0; r < table.rows.size(); ++r) {
-      auto& group = groups[KeyOf(table.rows[r], places)];
-      group.resize(tables.size());
-      group[t].push_back(r);
+constexpr std::uint32_t kNoRow = 0xFFFFFFFF;
+
+// The rows of the join: what each is made of. Nothing of the tables is copied.
+struct Matches {
+  std::size_t tables = 0;
+  std::vector<RowRef> keys;         // by match: a row that has its key
+  std::vector<std::uint32_t> rows;  // by match, then by table; kNoRow: it has none
+
+  std::size_t size() const { return keys.size(); }
+  std::uint32_t row(std::size_t match, std::size_t table) const {
+    return rows[match * tables + table];
+  }
+};
+
+// Finds the rows that go together: those with equal keys.
+class Matcher {
+ public:
+  Matcher(const std::vector<TaggedTable>& tables, const JoinSpec& spec) : tables_(tables) {
+    for (const TaggedTable& tagged : tables)
+      places_.push_back(Places(tagged.table, spec.keys));
+    for (std::size_t t = 0; t < tables.size(); ++t) {
+      for (std::size_t r = 0; r < tables[t].table.rows.size(); ++r)
+        rows_.push_back({static_cast<std::uint32_t>(t), static_cast<std::uint32_t>(r)});
     }
+    // Equal ones stay in order: by table, then as they stand there.
+    std::stable_sort(rows_.begin(), rows_.end(),
+                     [this](RowRef a, RowRef b) { return CompareKeys(a, b) < 0; });
   }
-  return groups;
-}
 
-// The n-th row of each table with the n-th of the others.
-std::vector<Match> PairRows(const Match& empty,
-                            const std::vector<std::vector<std::size_t>>& group) {
-  std::size_t longest = 0;
-  for (const auto& rows : group)
-    longest = std::max(longest, rows.size());
-  std::vector<Match> made(longest, empty);
-  for (std::size_t t = 0; t < group.size(); ++t) {
-    for (std::size_t i = 0; i < group[t].size(); ++i)
-      made[i].rows[t] = group[t][i];
+  // `pair`: the n-th row of each table with the n-th of the others; else each with each.
+  Result<Matches> Run(bool pair) const {
+    Matches matches{tables_.size(), {}, {}};
+    std::vector<std::vector<std::uint32_t>> group;  // by table
+    for (std::size_t begin = 0; begin < rows_.size();) {
+      group.assign(tables_.size(), {});
+      std::size_t end = begin;
+      for (; end < rows_.size() && CompareKeys(rows_[begin], rows_[end]) == 0; ++end)
+        group[rows_[end].table].push_back(rows_[end].row);
+      if (matches.size() + RowsOf(group, pair) > kJoinedRowsMax) {
+        return Fail(ErrorCode::kTooLarge,
+                    fmt::format("{}: joining the reports makes more than {} rows",
+                                tables_.front().table.name, kJoinedRowsMax));
+      }
+      const std::vector<std::uint32_t> made = pair ? PairRows(group) : CrossRows(group);
+      matches.rows.insert(matches.rows.end(), made.begin(), made.end());
+      matches.keys.resize(matches.rows.size() / tables_.size(), rows_[begin]);
+      begin = end;
+    }
+    return matches;
   }
-  return made;
-}
 
-// Each row with each of the other tables' rows.
-std::vector<Match> CrossRows(const Match& empty,
-                             const std::vector<std::vector<std::size_t>>& group) {
-  std::vector<Match> made = {empty};
-  for (std::size_t t = 0; t < group.size(); ++t) {
-    if (group[t].empty()) continue;
-    std::vector<Match> next;
-    for (const Match& match : made) {
-      for (const std::size_t r : group[t]) {
-        next.push_back(match);
-        next.back().rows[t] = r;
+ private:
+  int CompareKeys(RowRef a, RowRef b) const {
+    for (std::size_t k = 0; k < places_.front().size(); ++k) {
+      const int order = Compare(CellOf(a, k), CellOf(b, k));
+      if (order != 0) return order;
+    }
+    return 0;
+  }
+
+  const Cell& CellOf(RowRef ref, std::size_t key) const {
+    static const Cell kAbsent;
+    const Row& row = tables_[ref.table].table.rows[ref.row];
+    const std::size_t place = places_[ref.table][key];
+    return place < row.size() ? row[place] : kAbsent;
+  }
+
+  // The following make rows of as many numbers as there are tables.
+  static std::vector<std::uint32_t> PairRows(const std::vector<std::vector<std::uint32_t>>& group) {
+    std::vector<std::uint32_t> made(RowsOf(group, true) * group.size(), kNoRow);
+    for (std::size_t t = 0; t < group.size(); ++t) {
+      for (std::size_t i = 0; i < group[t].size(); ++i)
+        made[i * group.size() + t] = group[t][i];
+    }
+    return made;
+  }
+
+  static std::vector<std::uint32_t> CrossRows(
+      const std::vector<std::vector<std::uint32_t>>& group) {
+    std::vector<std::uint32_t> made(group.size(), kNoRow);
+    for (std::size_t t = 0; t < group.size(); ++t) {
+      if (group[t].empty()) continue;
+      std::vector<std::uint32_t> next;
+      for (std::size_t at = 0; at < made.size(); at += group.size()) {
+        for (const std::uint32_t r : group[t]) {
+          next.insert(next.end(), made.begin() + static_cast<std::ptrdiff_t>(at),
+                      made.begin() + static_cast<std::ptrdiff_t>(at + group.size()));
+          next[next.size() - group.size() + t] = r;
+        }
+      }
+      made = std::move(next);
+    }
+    return made;
+  }
+
+  // How many rows the group makes, up to one above the limit.
+  static std::size_t RowsOf(const std::vector<std::vector<std::uint32_t>>& group, bool pair) {
+    std::size_t count = pair ? 0 : 1;
+    for (const auto& rows : group) {
+      if (pair) {
+        count = std::max(count, rows.size());
+      } else if (!rows.empty()) {
+        count = rows.size() > kJoinedRowsMax / count ? kJoinedRowsMax + 1 : count * rows.size();
       }
     }
-    made = std::move(next);
+    return pair ? count : std::min(count, kJoinedRowsMax + 1);
   }
-  return made;
-}
 
-// How many rows the group makes, up to one above the limit.
-std::size_t RowsOf(const std::vector<std::vector<std::size_t>>& group, bool pair) {
-  std::size_t count = pair ? 0 : 1;
-  for (const auto& rows : group) {
-    if (pair) {
-      count = std::max(count, rows.size());
-    } else if (!rows.empty()) {
-      count = rows.size() > kJoinedRowsMax / count ? kJoinedRowsMax + 1 : count * rows.size();
-    }
-  }
-  return std::min(count, kJoinedRowsMax + 1);
-}
-
-Result<std::vector<Match>> MatchRows(const std::vector<TaggedTable>& tables, const JoinSpec& spec,
-                                     bool pair) {
-  std::vector<Match> matches;
-  for (const auto& [key, group] : GroupRows(tables, spec)) {
-    if (matches.size() + RowsOf(group, pair) > kJoinedRowsMax) {
-      return Fail(ErrorCode::kTooLarge,
-                  fmt::format("{}: joining the reports makes more than {} rows",
-                              tables.front().table.name, kJoinedRowsMax));
-    }
-    const Match empty{key, std::vector<std::optional<std::size_t>>(tables.size())};
-    std::vector<Match> made = pair ? PairRows(empty, group) : CrossRows(empty, group);
-    std::move(made.begin(), made.end(), std::back_inserter(matches));
-  }
-  return matches;
-}
+  const std::vector<TaggedTable>& tables_;
+  std::vector<std::vector<std::size_t>> places_;  // of the keys, by table
+  std::vector<RowRef> rows_;                      // of all tables, by key
+};
 
 // a - b; of two integers an integer. Absent if either is.
 Cell Difference(const Cell& a, const Cell& b) {
@@ -166,32 +201,39 @@ Cell Quotient(const Cell& a, const Cell& b, double factor = 1) {
 
 class Joiner {
  public:
-  Joiner(const std::vector<TaggedTable>& tables, const JoinSpec& spec, const JoinRules& rules)
-      : tables_(tables), spec_(spec), rules_(rules) {}
+  Joiner(std::vector<TaggedTable> tables, const JoinSpec& spec, const JoinRules& rules)
+      : tables_(std::move(tables)), spec_(spec), rules_(rules) {}
 
   Result<Joined> Run() {
-    JV_ASSIGN(matches_, MatchRows(tables_, spec_, rules_.pair_equal_keys));
+    JV_ASSIGN(matches_, Matcher(tables_, spec_).Run(rules_.pair_equal_keys));
     out_.table.rows.resize(matches_.size());
+    for (Row& row : out_.table.rows)
+      row.reserve(ColumnsMost());
     out_.keys = spec_.keys.size();
     out_.sort = spec_.sort;
     for (const TaggedTable& table : tables_)
       out_.tags.push_back(table.tag);
-    for (std::size_t k = 0; k < spec_.keys.size(); ++k) {
-      std::vector<Cell> cells;
-      for (const Match& match : matches_)
-        cells.push_back(match.key[k]);
-      Append(spec_.keys[k], 0, std::move(cells));
-    }
+    for (std::size_t k = 0; k < spec_.keys.size(); ++k)
+      AddKey(k);
     for (const std::string& column : spec_.compared)
       AddDifferences(column);
+    for (std::size_t m = 0; m < matches_.size(); ++m)
+      out_.present.push_back(PresenceOf(m));
     for (std::size_t t = 0; t < tables_.size(); ++t)
       AddOthers(t);
-    for (const Match& match : matches_)
-      out_.present.push_back(PresenceOf(match));
     return std::move(out_);
   }
 
  private:
+  std::size_t ColumnsMost() const {
+    constexpr std::size_t kOfOneCompared = 3;
+    std::size_t columns =
+        spec_.keys.size() + kOfOneCompared * spec_.compared.size() * (tables_.size() - 1);
+    for (const TaggedTable& tagged : tables_)
+      columns += tagged.table.columns.size();
+    return columns;
+  }
+
   void Append(std::string name, std::uint64_t owners, std::vector<Cell> cells) {
     out_.table.columns.push_back(std::move(name));
     out_.owners.push_back(owners);
@@ -199,13 +241,29 @@ class Joiner {
       out_.table.rows[r].push_back(std::move(cells[r]));
   }
 
-  // A table's column in the rows of the join.
-  std::vector<Cell> CellsOf(std::size_t t, std::size_t column) const {
+  void AddKey(std::size_t key) {
+    std::vector<std::size_t> places;
+    for (const TaggedTable& tagged : tables_)
+      places.push_back(ColumnOf(tagged.table, spec_.keys[key]));
+    std::vector<Cell> cells(matches_.size());
+    for (std::size_t m = 0; m < matches_.size(); ++m) {
+      const RowRef from = matches_.keys[m];
+      const Row& row = tables_[from.table].table.rows[from.row];
+      if (places[from.table] < row.size()) cells[m] = row[places[from.table]];
+    }
+    Append(spec_.keys[key], 0, std::move(cells));
+  }
+
+  // A table's column in the rows of the join. `take`: nobody asks for it again.
+  std::vector<Cell> CellsOf(std::size_t t, std::size_t column, bool take) {
     std::vector<Cell> cells(matches_.size());
     bool absent = false;
-    for (std::size_t i = 0; i < matches_.size(); ++i) {
-      if (const auto r = matches_[i].rows[t]) cells[i] = tables_[t].table.rows[*r][column];
-      absent = absent || IsAbsent(cells[i]);
+    for (std::size_t m = 0; m < matches_.size(); ++m) {
+      if (const std::uint32_t r = matches_.row(m, t); r != kNoRow) {
+        Cell& cell = tables_[t].table.rows[r][column];
+        cells[m] = take ? std::move(cell) : cell;
+      }
+      absent = absent || IsAbsent(cells[m]);
     }
     if (rules_.widen_integers && absent) {
       for (Cell& cell : cells) {
@@ -219,11 +277,11 @@ class Joiner {
   void AddDifferences(const std::string& column) {
     const std::size_t base = ColumnOf(tables_[0].table, column);
     if (base == std::string::npos) return;
-    const std::vector<Cell> old = CellsOf(0, base);
+    const std::vector<Cell> old = CellsOf(0, base, false);
     for (std::size_t t = 1; t < tables_.size(); ++t) {
       const std::size_t place = ColumnOf(tables_[t].table, column);
       if (place == std::string::npos) continue;
-      const std::vector<Cell> now = CellsOf(t, place);
+      const std::vector<Cell> now = CellsOf(t, place, false);
       const std::uint64_t owners = 1 | (std::uint64_t{1} << t);
       const std::string head = column + "__" + tables_[t].tag;
       const auto add = [&](const std::string& name, auto&& of) {
@@ -246,33 +304,36 @@ class Joiner {
     }
   }
 
+  // The last that is asked of a table: where each of its rows is in one row of the join, the cells
+  // move there.
   void AddOthers(std::size_t t) {
     const Table& table = tables_[t].table;
     for (std::size_t c = 0; c < table.columns.size(); ++c) {
       const auto& keys = spec_.keys;
       if (std::find(keys.begin(), keys.end(), table.columns[c]) != keys.end()) continue;
-      Append(tables_[t].tag + "::" + table.columns[c], std::uint64_t{1} << t, CellsOf(t, c));
+      Append(tables_[t].tag + "::" + table.columns[c], std::uint64_t{1} << t,
+             CellsOf(t, c, rules_.pair_equal_keys));
     }
   }
 
-  std::uint64_t PresenceOf(const Match& match) const {
+  std::uint64_t PresenceOf(std::size_t match) const {
     std::uint64_t present = 0;
     for (std::size_t t = 0; t < tables_.size(); ++t) {
-      if (!match.rows[t]) continue;
+      const std::uint32_t r = matches_.row(match, t);
+      if (r == kNoRow) continue;
       if (!rules_.presence_by_row && !spec_.compared.empty()) {
         const std::size_t column = ColumnOf(tables_[t].table, spec_.compared[0]);
-        if (column == std::string::npos || IsAbsent(tables_[t].table.rows[*match.rows[t]][column]))
-          continue;
+        if (column == std::string::npos || IsAbsent(tables_[t].table.rows[r][column])) continue;
       }
       present |= std::uint64_t{1} << t;
     }
     return present;
   }
 
-  const std::vector<TaggedTable>& tables_;
+  std::vector<TaggedTable> tables_;
   const JoinSpec& spec_;
   const JoinRules& rules_;
-  std::vector<Match> matches_;
+  Matches matches_;
   Joined out_;
 };
 
@@ -324,11 +385,10 @@ std::optional<double> NumberOf(const Cell& cell) {
   return *number;
 }
 
-Result<Joined> Join(const std::vector<TaggedTable>& tables, const JoinSpec& spec,
-                    const JoinRules& rules) {
+Result<Joined> Join(std::vector<TaggedTable> tables, const JoinSpec& spec, const JoinRules& rules) {
   JV_CHECK(!tables.empty() && tables.size() <= kReportsMax);
   JV_DCHECK(TagsDiffer(tables));
-  return Joiner(tables, spec, rules).Run();
+  return Joiner(std::move(tables), spec, rules).Run();
 }
 
 void SortDescending(const std::string& tag, const std::string& sort, Table* table) {
@@ -341,8 +401,7 @@ void SortDescending(const std::string& tag, const std::string& sort, Table* tabl
   });
 }
 
-std::vector<Table> SplitByPresence(const Joined& joined, const std::string& name,
-                                   const JoinRules& rules) {
+std::vector<Table> SplitByPresence(Joined joined, const std::string& name, const JoinRules& rules) {
   struct Part {
     const char* what;
     bool base;
@@ -367,8 +426,11 @@ std::vector<Table> SplitByPresence(const Joined& joined, const std::string& name
         if ((joined.present[r] & (1 | of_variant)) != kept) continue;
         Row& cells = table.rows.emplace_back();
         cells.reserve(columns.size());
-        for (const std::size_t c : columns)
-          cells.push_back(joined.table.rows[r][c]);
+        // Of two reports each row is in one table.
+        for (const std::size_t c : columns) {
+          Cell& cell = joined.table.rows[r][c];
+          cells.push_back(joined.tags.size() == 2 ? std::move(cell) : cell);
+        }
       }
       SortDescending(joined.tags[part.base ? 0 : v], joined.sort, &table);
       if (!rules.keep_empty_columns) DropEmptyColumns(&table);

@@ -71,16 +71,14 @@ inline constexpr std::size_t kJoinedRowsMax = 1'000'000;  // equal keys multiply
 
 // REQUIRES: 1 to kReportsMax tables, tags all different. Rows are by key, ascending. kTooLarge
 // beyond kJoinedRowsMax.
-Result<Joined> Join(const std::vector<TaggedTable>& tables, const JoinSpec& spec,
-                    const JoinRules& rules);
+Result<Joined> Join(std::vector<TaggedTable> tables, const JoinSpec& spec, const JoinRules& rules);
 
 // Largest first by <tag>::<sort>, absent last, ties as they stood. Without that column: as it is.
 void SortDescending(const std::string& tag, const std::string& sort, Table* table);
 
 // <name>_intersect_<v>, <name>_only_baseline_<v>, <name>_only_variant_<v> for each report v but the
 // first: rows in both, in one of the two. They have the columns of the reports they are about.
-std::vector<Table> SplitByPresence(const Joined& joined, const std::string& name,
-                                   const JoinRules& rules);
+std::vector<Table> SplitByPresence(Joined joined, const std::string& name, const JoinRules& rules);
 
 // Rows with equal keys made one: `added` columns are summed, the others are of the first row.
 Table AddUp(const Table& table, const std::vector<std::string>& keys,

@@ -198,7 +198,7 @@ class Maker {
               analysis::ChooseSheets({"gpu_timeline", "ops_summary"}));
     const analysis::CompareRules rules =
         facts_.reference_compat ? compat::TraceLensCompareRules() : analysis::CompareRules();
-    return analysis::CompareSheets(reports, choice, rules);
+    return analysis::CompareSheets(std::move(reports), choice, rules);
   }
 
   const SweepFacts& facts_;
