@@ -116,18 +116,19 @@ std::string SectionInsight(const findings::Analysis& analysis, const HostCause& 
 }
 
 std::string WaitsInsight(const findings::Analysis& analysis, const HostCause& cause) {
+  const double idle = IdleMs(analysis, cause);
   std::string places;
   for (std::size_t i = 0; i < std::min(kPlacesTold, cause.places.size()); ++i) {
     const HostPlace& place = cause.places[i];
+    const std::string calls = EachCalls(analysis, place.count);
     places += (i == 0 ? "" : ", ") + PlaceText(place) +
-              fmt::format(" ({} times, {} idle)", EachCalls(analysis, place.count),
-                          EachMs(analysis, place.idle_ms));
+              fmt::format(" ({}, {} idle)", calls == "1" ? "once" : calls + " times",
+                          EachMs(analysis, std::min(place.idle_ms, idle)));
   }
   std::string text = fmt::format(
       "After {} calls that wait for the GPU nothing is queued: it idles {} {} until the next "
       "launch",
-      EachCalls(analysis, cause.count), EachMs(analysis, IdleMs(analysis, cause)),
-      UnitPhrase(analysis));
+      EachCalls(analysis, cause.count), EachMs(analysis, idle), UnitPhrase(analysis));
   if (cause.small_kernels) {
     text += fmt::format(
         ", {} right behind the waits, the rest between the few small kernels of each, at no one "

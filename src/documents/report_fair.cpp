@@ -188,16 +188,28 @@ std::string Fair::SummaryParagraph() const {
   return text;
 }
 
+// How many bottlenecks there is room for below the lines of a summary, whose heading is none.
+std::size_t BottlenecksBelow(const std::string& summary) {
+  constexpr std::size_t kTableHead = 3;  // its heading, columns and rule
+  std::size_t lines = 0;
+  for (std::string_view rest = summary; !rest.empty();) {
+    const std::string_view line = rest.substr(0, rest.find('\n'));
+    if (!line.empty()) ++lines;
+    rest.remove_prefix(std::min(rest.size(), line.size() + 1));
+  }
+  const std::size_t taken = lines - 1 + kTableHead;
+  return taken < limits::kSummaryLines ? std::min(kBottlenecks, limits::kSummaryLines - taken) : 0;
+}
+
 std::string Fair::Summary() const {
   std::string text =
       "## Executive Summary\n\n" + WorkloadParagraph(analysis_) + SummaryParagraph() + "\n\n";
-  if (analysis_.cpu) {
-    return text + CpuTable(analysis_) + "### Top Bottlenecks\n\n" +
-           CpuOperations(analysis_, kBottlenecks);
-  }
-  if (!analysis_.totals.has_gpu_work) return text;
-  return text + BaseTable(analysis_) + "### Top Bottlenecks\n\n" +
-         BottleneckTable(analysis_, kBottlenecks);
+  if (!analysis_.cpu && !analysis_.totals.has_gpu_work) return text;
+  text += analysis_.cpu ? CpuTable(analysis_) : BaseTable(analysis_);
+  const std::size_t shown = BottlenecksBelow(text);
+  text += "### Top Bottlenecks\n\n";
+  return text +
+         (analysis_.cpu ? CpuOperations(analysis_, shown) : BottleneckTable(analysis_, shown));
 }
 
 std::string Fair::Trust() const {

@@ -66,6 +66,12 @@ class GroundMaker {
     wall.opaque_percent = quality.opaque_percent;
     if (!wall.known) return {};
     Given();
+    if (wall.wall_ms <= 0) {
+      wall.known = false;
+      wall.why_not =
+          "Without first calls and the profiler's cost the steps take no time that could be saved.";
+      return {};
+    }
     JV_TRY(job_.Check());
     Floors();
     return job_.Check();
