@@ -230,7 +230,7 @@ class Joiner {
     std::size_t columns =
         spec_.keys.size() + kOfOneCompared * spec_.compared.size() * (tables_.size() - 1);
     for (const TaggedTable& tagged : tables_)
-      columns += tagged.table.columns.size();
+      columns += tagged.table.columns.size() - spec_.keys.size();
     return columns;
   }
 
@@ -314,6 +314,7 @@ class Joiner {
       Append(tables_[t].tag + "::" + table.columns[c], std::uint64_t{1} << t,
              CellsOf(t, c, rules_.pair_equal_keys));
     }
+    tables_[t].table.rows = {};  // as large as what was made of it
   }
 
   std::uint64_t PresenceOf(std::size_t match) const {
@@ -336,6 +337,14 @@ class Joiner {
   Matches matches_;
   Joined out_;
 };
+
+Row PartOf(Row row, const std::vector<std::size_t>& columns) {
+  Row part;
+  part.reserve(columns.size());
+  for (const std::size_t c : columns)
+    part.push_back(std::move(row[c]));
+  return part;
+}
 
 void DropEmptyColumns(Table* table) {
   std::vector<std::string> empty;
@@ -424,12 +433,14 @@ std::vector<Table> SplitByPresence(Joined joined, const std::string& name, const
       }
       for (std::size_t r = 0; r < joined.present.size(); ++r) {
         if ((joined.present[r] & (1 | of_variant)) != kept) continue;
-        Row& cells = table.rows.emplace_back();
-        cells.reserve(columns.size());
+        Row& from = joined.table.rows[r];
         // Of two reports each row is in one table.
-        for (const std::size_t c : columns) {
-          Cell& cell = joined.table.rows[r][c];
-          cells.push_back(joined.tags.size() == 2 ? std::move(cell) : cell);
+        if (joined.tags.size() > 2) {
+          table.rows.push_back(PartOf(from, columns));
+        } else {
+          table.rows.push_back(columns.size() == from.size() ? std::move(from)
+                                                             : PartOf(std::move(from), columns));
+          from = {};
         }
       }
       SortDescending(joined.tags[part.base ? 0 : v], joined.sort, &table);
