@@ -265,15 +265,18 @@ Result<documents::WrittenComparison> WriteFiles(session::Workspace& workspace,
   if (!request.workbook.empty()) comparison.place.workbook = request.workbook;
   JV_ASSIGN(comparison.place.directory, workspace.files().ResolveOutput(request.output_dir));
   JV_ASSIGN(comparison.reports.sources, OpenAll(workspace, request, job));
+  const std::vector<session::ReportSource>& sources = comparison.reports.sources;
+  std::string page;
+  if (HasPage(request, sources)) {
+    JV_ASSIGN(page, tools::WritePairPage(workspace.files(), comparison.place.directory,
+                                         SideOf(request, sources, 1, "target"),
+                                         SideOf(request, sources, 0, "reference"),
+                                         request.overwrite, job));
+  }
   JV_ASSIGN(documents::WrittenComparison written,
             documents::WriteComparisonOf(workspace.files(), comparison, job));
-  const std::vector<session::ReportSource>& sources = comparison.reports.sources;
-  if (!HasPage(request, sources)) return written;
-  JV_ASSIGN(std::string page,
-            tools::WritePairPage(workspace.files(), comparison.place.directory,
-                                 SideOf(request, sources, 1, "target"),
-                                 SideOf(request, sources, 0, "reference"), request.overwrite, job));
-  written.files.push_back({std::move(page), std::string(page::kPairPageFile), 0});
+  if (!page.empty())
+    written.files.push_back({std::move(page), std::string(page::kPairPageFile), 0});
   return written;
 }
 

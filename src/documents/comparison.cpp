@@ -1,5 +1,8 @@
 #include "documents/comparison.h"
 
+#include <iterator>
+#include <utility>
+
 #include "documents/comparative_report.h"
 #include "findings/two/compare_table.h"
 
@@ -12,10 +15,11 @@ bool WantsAll(const session::CompareRequest& request) {
   return request.sheets.empty() || (request.sheets.size() == 1 && request.sheets.front() == "all");
 }
 
-// Two traces, and nobody asked for certain sheets.
+// Two traces, nobody asked for certain sheets, and the mode has findings about a pair.
 bool HasPair(const session::CompareRequest& request) {
-  return request.sources.size() == 2 && request.sources[0].trace != nullptr &&
-         request.sources[1].trace != nullptr && WantsAll(request);
+  return session::JudgesPairs(request.compat) && request.sources.size() == 2 &&
+         request.sources[0].trace != nullptr && request.sources[1].trace != nullptr &&
+         WantsAll(request);
 }
 
 Status AddPair(const session::CompareRequest& request, const std::vector<std::string>& tags,
@@ -38,11 +42,14 @@ Status AddPair(const session::CompareRequest& request, const std::vector<std::st
 
 Result<WrittenComparison> WriteComparisonOf(const io::FilePolicy& files,
                                             const ComparisonRequest& request, Job& job) {
-  JV_ASSIGN(session::ReportComparison comparison, session::CompareReports(request.reports, job));
   std::vector<NamedText> texts;
-  if (HasPair(request.reports) && comparison.judged) {
-    JV_TRY(AddPair(request.reports, comparison.tags, &comparison.tables, &texts, job));
+  std::vector<Table> of_pair;
+  if (HasPair(request.reports)) {
+    JV_ASSIGN(const std::vector<std::string> tags, session::TagsOf(request.reports));
+    JV_TRY(AddPair(request.reports, tags, &of_pair, &texts, job));
   }
+  JV_ASSIGN(session::ReportComparison comparison, session::CompareReports(request.reports, job));
+  std::move(of_pair.begin(), of_pair.end(), std::back_inserter(comparison.tables));
   WrittenComparison written;
   JV_ASSIGN(written.files, WriteComparison(files, request.place, comparison.tables, texts,
                                            request.overwrite, job));

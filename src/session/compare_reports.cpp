@@ -5,6 +5,7 @@
 #include <set>
 
 #include <fmt/format.h>
+#include <malloc.h>
 
 #include "base/text.h"
 #include "session/mode.h"
@@ -58,6 +59,32 @@ std::vector<std::string> TagsFromPaths(const std::vector<ReportSource>& sources)
   return tags;
 }
 
+// Beside the tables of several reports there is no room for all that was found out about their
+// traces, which is made anew when somebody asks for it.
+void MakeRoom(const ReportSource& source) {
+  constexpr std::size_t kDerivedBesideReports = std::size_t{32} << 20;
+  if (source.trace == nullptr) return;
+  if (source.trace->derived().MemoryBytes() <= kDerivedBesideReports) return;
+  source.trace->derived().Shrink(kDerivedBesideReports);
+  // The heaps of other threads keep what was made there, of which this one has no use.
+  ::malloc_trim(0);
+}
+
+Result<std::vector<Table>> TablesOf(const ReportSource& source, Compat compat, Job& job) {
+  if (source.trace == nullptr) return source.tables;
+  ReportOptions options;
+  options.compat = compat;
+  options.kernel_summary = true;
+  if (JudgesPairs(compat)) options.platform = source.platform;
+  return MakeReport(*source.trace, options, job);
+}
+
+}  // namespace
+
+bool JudgesPairs(Compat compat) {
+  return ModeOf(compat).judges_comparisons;
+}
+
 Result<std::vector<std::string>> TagsOf(const CompareRequest& request) {
   if (request.names.empty()) return TagsFromPaths(request.sources);
   const std::vector<std::string>& tags = request.names;
@@ -79,17 +106,6 @@ Result<std::vector<std::string>> TagsOf(const CompareRequest& request) {
   return tags;
 }
 
-Result<std::vector<Table>> TablesOf(const ReportSource& source, Compat compat, Job& job) {
-  if (source.trace == nullptr) return source.tables;
-  ReportOptions options;
-  options.compat = compat;
-  options.kernel_summary = true;
-  if (ModeOf(compat).judges_comparisons) options.platform = source.platform;
-  return MakeReport(*source.trace, options, job);
-}
-
-}  // namespace
-
 Result<ReportComparison> CompareReports(const CompareRequest& request, Job& job) {
   const std::size_t count = request.sources.size();
   if (count < 2 || count > analysis::kReportsMax) {
@@ -99,12 +115,15 @@ Result<ReportComparison> CompareReports(const CompareRequest& request, Job& job)
   JV_ASSIGN(const analysis::SheetChoice choice, analysis::ChooseSheets(request.sheets));
   ReportComparison comparison;
   JV_ASSIGN(comparison.tags, TagsOf(request));
+  for (const ReportSource& source : request.sources)
+    MakeRoom(source);
   std::vector<analysis::ReportTables> reports;
   for (std::size_t i = 0; i < count; ++i) {
     JV_TRY(job.Check());
     job.Report(i, count, "reports");
     JV_ASSIGN(std::vector<Table> tables, TablesOf(request.sources[i], request.compat, job));
     reports.push_back({comparison.tags[i], std::move(tables)});
+    MakeRoom(request.sources[i]);
   }
   const Mode& mode = ModeOf(request.compat);
   const analysis::CompareRules rules = mode.compare_rules();
@@ -113,7 +132,6 @@ Result<ReportComparison> CompareReports(const CompareRequest& request, Job& job)
   JV_TRY(job.Check());
   comparison.tables = std::move(sheets.tables);
   comparison.notes = std::move(sheets.notes);
-  comparison.judged = mode.judges_comparisons;
   return comparison;
 }
 

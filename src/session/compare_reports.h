@@ -24,11 +24,15 @@ struct ReportComparison {
   std::vector<std::string> tags;
   std::vector<Table> tables;
   std::vector<std::string> notes;
-  // The mode has findings about a pair of traces: see findings/two.
-  bool judged = false;
 };
-// Errors: kBadValue for names and sheets, and in compatible mode for a sheet that a report lacks;
-// kTooLarge.
+// The mode has findings about a pair of traces: see findings/two.
+bool JudgesPairs(Compat compat);
+
+// The tags of the sources. Errors: kBadValue for names.
+Result<std::vector<std::string>> TagsOf(const CompareRequest& request);
+
+// Errors: those of TagsOf, kBadValue for sheets, and in compatible mode for a sheet that a report
+// lacks; kTooLarge. What was derived from large traces is dropped: what needs it comes before.
 Result<ReportComparison> CompareReports(const CompareRequest& request, Job& job);
 
 }  // namespace jarvis::session

@@ -31,7 +31,7 @@ def client_of(url, token):
 
 
 def call(client, tool, arguments):
-    reply = client.call(tool, arguments).message()
+    reply = client.call(tool, arguments).last
     if "result" not in reply or reply["result"].get("isError"):
         raise RuntimeError(json.dumps(reply)[:500])
     return reply["result"]
@@ -41,13 +41,13 @@ def percentile(values, share):
     return sorted(values)[min(len(values) - 1, int(share * len(values)))]
 
 
-def warm_calls(url, until):
+def warm_calls(client, until):
     """Milliseconds of calls at a fixed rate, each from the moment when it was due."""
     times = []
     due = time.perf_counter()
     while not until():
         time.sleep(max(0, due - time.perf_counter()))
-        call(url, "warm", "gpu_timeline", {"trace": str(SMALL)})
+        call(client, "gpu_timeline", {"trace": str(SMALL)})
         times.append((time.perf_counter() - due) * 1e3)
         due += 1 / CALLS_PER_S
     return times
@@ -63,13 +63,14 @@ def measure(binary, make_trace, loads, size):
         tokens.chmod(0o600)
         with HttpServer(binary, "serve", "--token-file", str(tokens), "--allow-root", folder,
                         "--allow-root", str(SMALL.parent), "--cache", "off") as url:
-            call(url, "warm", "gpu_timeline", {"trace": str(SMALL)})
+            warm = client_of(url, "warm")
+            call(warm, "gpu_timeline", {"trace": str(SMALL)})
             stop = time.perf_counter() + 2
-            alone = warm_calls(url, lambda: time.perf_counter() > stop)
+            alone = warm_calls(warm, lambda: time.perf_counter() > stop)
             with concurrent.futures.ThreadPoolExecutor(loads) as pool:
-                running = [pool.submit(call, url, "loads", "load_trace",
+                running = [pool.submit(call, client_of(url, "loads"), "load_trace",
                                        {"trace": f"{folder}/{i}.json"}) for i in range(loads)]
-                beside = warm_calls(url, lambda: all(load.done() for load in running))
+                beside = warm_calls(warm, lambda: all(load.done() for load in running))
                 for load in running:
                     load.result()
     figures = {"warm_calls_beside_loads": len(beside)}

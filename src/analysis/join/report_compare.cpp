@@ -65,6 +65,7 @@ Row KeyOf(const Row& row, const std::vector<std::size_t>& places) {
 struct RowRef {
   std::uint32_t table;
   std::uint32_t row;
+  friend bool operator==(const RowRef&, const RowRef&) = default;
 };
 
 constexpr std::uint32_t kNoRow = 0xFFFFFFFF;
@@ -241,6 +242,7 @@ class Joiner {
       out_.table.rows[r].push_back(std::move(cells[r]));
   }
 
+  // A row whose key it is gives its cell away: nobody asks for it again.
   void AddKey(std::size_t key) {
     std::vector<std::size_t> places;
     for (const TaggedTable& tagged : tables_)
@@ -248,8 +250,12 @@ class Joiner {
     std::vector<Cell> cells(matches_.size());
     for (std::size_t m = 0; m < matches_.size(); ++m) {
       const RowRef from = matches_.keys[m];
-      const Row& row = tables_[from.table].table.rows[from.row];
-      if (places[from.table] < row.size()) cells[m] = row[places[from.table]];
+      if (m > 0 && from == matches_.keys[m - 1]) {
+        cells[m] = cells[m - 1];
+        continue;
+      }
+      Row& row = tables_[from.table].table.rows[from.row];
+      if (places[from.table] < row.size()) cells[m] = std::move(row[places[from.table]]);
     }
     Append(spec_.keys[key], 0, std::move(cells));
   }

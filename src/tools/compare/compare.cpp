@@ -150,15 +150,18 @@ Status AddFiles(const session::Workspace& workspace, const Json& arguments,
   return {};
 }
 
-// The comparison as a page, beside the reports that it shows.
-Status AddPage(const session::Workspace& workspace, const Json& arguments,
-               const documents::ComparativeSide& target,
-               const documents::ComparativeSide& reference, Job& job, Answer* answer) {
+// The comparison as a page and, beside it, the reports that it shows. The page comes first: what it
+// is made of is not kept beside the tables of two large reports.
+Status AddPageAndFiles(const session::Workspace& workspace, const Json& arguments,
+                       const documents::ComparativeSide& target,
+                       const documents::ComparativeSide& reference,
+                       std::vector<session::ReportSource> sources, Job& job, Answer* answer) {
   const auto given = TextArgument(arguments, "output_dir");
   if (!given) return {};
-  JV_ASSIGN(std::string path, WritePairPage(workspace.files(), *given, target, reference,
+  JV_ASSIGN(std::string page, WritePairPage(workspace.files(), *given, target, reference,
                                             MayOverwrite(arguments), job));
-  answer->files.push_back({std::move(path), std::string(page::kPairPageFile), 0});
+  JV_TRY(AddFiles(workspace, arguments, std::move(sources), job, answer));
+  answer->files.push_back({std::move(page), std::string(page::kPairPageFile), 0});
   return {};
 }
 
@@ -284,6 +287,38 @@ void AddNotes(const session::LoadedTrace& primary, const session::LoadedTrace& c
   }
 }
 
+// What the two are, how comparable, and what each row takes more than in the other. True: they ran
+// on the same device.
+Result<bool> AddVerdict(const documents::ComparativeSide& target,
+                        const documents::ComparativeSide& reference, GroupBy by,
+                        std::uint64_t limit, Job& job, Answer* answer) {
+  const session::LoadedTrace& primary = target.side.trace;
+  const session::LoadedTrace& comparison = reference.side.trace;
+  JV_ASSIGN(const documents::ComparativeFacts facts,
+            documents::CollectFacts(target, reference, job));
+  JV_ASSIGN(const TraceComparison result,
+            findings::CompareTraces(target.side, reference.side, by, job));
+  answer->summary = documents::PairVerdict(facts);
+  const findings::Comparability& comparability = facts.comparability();
+  answer->facts = {{"primary", primary.id()},
+                   {"comparison", comparison.id()},
+                   {"comparability",
+                    {{"verdict", comparability.verdict},
+                     {"score", comparability.score},
+                     {"reasons", comparability.reasons}}},
+                   {"primary_times", TimesOf(facts.pair.balance, 0)},
+                   {"comparison_times", TimesOf(facts.pair.balance, 1)}};
+  if (!facts.differences.empty()) answer->facts["differs"] = facts.differences;
+  if (comparability.verdict != "same file" && facts.pair.comparable()) {
+    if (const Json lines = BalanceJson(facts.pair.balance); !lines.empty())
+      answer->facts["balance"] = lines;
+    answer->facts["levers"] = LeversJson(facts);
+  }
+  AddRows(findings::CompareTable(result, by), by, limit, answer);
+  AddNotes(primary, comparison, result, answer);
+  return result.same_device;
+}
+
 }  // namespace
 
 Result<Answer> Compare(session::Workspace& workspace, const Json& arguments, Job& job) {
@@ -311,38 +346,18 @@ Result<Answer> Compare(session::Workspace& workspace, const Json& arguments, Job
   }
   const documents::ComparativeSide target{{*primary, platform.platform}, "primary"};
   const documents::ComparativeSide reference{{*comparison, other.platform}, "comparison"};
-  JV_ASSIGN(const documents::ComparativeFacts facts,
-            documents::CollectFacts(target, reference, job));
-  JV_ASSIGN(const TraceComparison result,
-            findings::CompareTraces(target.side, reference.side, by, job));
-  answer.summary = documents::PairVerdict(facts);
-  const findings::Comparability& comparability = facts.comparability();
-  answer.facts = {{"primary", primary->id()},
-                  {"comparison", comparison->id()},
-                  {"comparability",
-                   {{"verdict", comparability.verdict},
-                    {"score", comparability.score},
-                    {"reasons", comparability.reasons}}},
-                  {"primary_times", TimesOf(facts.pair.balance, 0)},
-                  {"comparison_times", TimesOf(facts.pair.balance, 1)}};
-  if (!facts.differences.empty()) answer.facts["differs"] = facts.differences;
-  if (comparability.verdict != "same file" && facts.pair.comparable()) {
-    if (const Json lines = BalanceJson(facts.pair.balance); !lines.empty())
-      answer.facts["balance"] = lines;
-    answer.facts["levers"] = LeversJson(facts);
-  }
-  AddRows(findings::CompareTable(result, by), by, arguments.at("limit").get<std::uint64_t>(),
-          &answer);
-  AddNotes(*primary, *comparison, result, &answer);
+  JV_ASSIGN(
+      const bool same_device,
+      AddVerdict(target, reference, by, arguments.at("limit").get<std::uint64_t>(), job, &answer));
   AddQuality(*primary, *comparison, &answer);
-  answer.notes.push_back(PlatformNote(platform, other, result.same_device));
+  answer.notes.push_back(PlatformNote(platform, other, same_device));
   answer.notes.emplace_back(
       "unexpected_ms = primary_ms - expected * comparison_ms, as expected within 15 %; 3 us a "
       "kernel "
       "count as fixed cost, so small ones may come near 1; rows by it, unknown ones by the "
       "difference");
-  JV_TRY(AddFiles(workspace, arguments, std::move(sources), job, &answer));
-  JV_TRY(AddPage(workspace, arguments, target, reference, job, &answer));
+  JV_TRY(
+      AddPageAndFiles(workspace, arguments, target, reference, std::move(sources), job, &answer));
   answer.next = {{"ops_summary",
                   {{"trace", primary->id()}, {"by", by_name}},
                   "row ids of the primary's rows, for parent_chain"}};
