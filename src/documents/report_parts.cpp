@@ -176,7 +176,7 @@ void AddFacts(const findings::Analysis& analysis, const findings::Finding& findi
     for (const findings::Fact& fact : hit.facts) {
       if (fact.key == "kernels") table->Row({"Kernels", FactText(fact)});
       const auto* few = std::get_if<std::string>(&fact.value);
-      if (fact.key == "few" && few != nullptr) table->Row({"Few blocks", *few});
+      if (fact.key == "few_blocks" && few != nullptr) table->Row({"Few blocks", *few});
       const double* ms = std::get_if<double>(&fact.value);
       if (ms == nullptr || (fact.key != "option_ms" && fact.key != "merge_ms")) continue;
       table->Row(

@@ -79,7 +79,7 @@ class KernelFindingMaker {
     std::string subject = fmt::format("{} kernels", gpu.size());
     std::vector<Fact> facts;
     if (std::string few = FewBlocks(gpu); !few.empty())
-      facts.push_back(StructureWords("few", std::move(few)));
+      facts.push_back(StructureWords("few_blocks", std::move(few)));
     out_.push_back(StructureFinding(
         calls_, Pattern::kPlanarBatchNorm, "Batch norm", std::move(subject), std::move(gpu),
         {0.2, 0.4, 0.6}, {{}, "20 to 60 % less", "estimate: no other kernel of them in this trace"},

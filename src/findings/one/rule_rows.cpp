@@ -340,7 +340,7 @@ constexpr RuleRow kRows[] = {
      "60, 80 and 100 % of them", "names of kernels"},
     {Pattern::kPlanarBatchNorm,
      "A recording without ops: PyTorch's own batch norm kernels for NCHW, 3 % of computing",
-     "of batch norm, whose statistics and gradients have one block a channel[[: {few}]]",
+     "of batch norm, whose statistics and gradients have one block a channel[[: {few_blocks}]]",
      "Run it in NHWC: `model.to(memory_format=torch.channels_last)`, inputs as well. Its kernels "
      "are others then, which cut rows among blocks, too.",
      "Compile the model: `torch.compile(model)`. Batch norm, its activation and the residual sum "
