@@ -79,6 +79,7 @@ void Synthesise(const TraceLensNodes& in, const std::vector<CollectedNode>& coll
       static_cast<std::uint32_t>(in.events().elements + in.attribution().pseudo.ops().size());
   std::vector<std::pair<EventIndex, EventIndex>> with_op;                 // owner, kernel
   std::vector<std::pair<EventIndex, std::vector<EventIndex>>> with_call;  // by first sight
+  std::unordered_map<EventIndex, std::size_t> place_of_call;
   for (EventIndex e = 0; e < in.events().size(); ++e) {
     if (!trace::IsGpuWork(TraceLensKind(in.events(), e)) || in.tree().parent[e] == kNoEvent)
       continue;
@@ -91,13 +92,9 @@ void Synthesise(const TraceLensNodes& in, const std::vector<CollectedNode>& coll
       continue;
     }
     const EventIndex call = in.tree().parent[e];
-    const auto known = std::find_if(with_call.begin(), with_call.end(),
-                                    [&](const auto& entry) { return entry.first == call; });
-    if (known == with_call.end()) {
-      with_call.push_back({call, {e}});
-    } else {
-      known->second.push_back(e);
-    }
+    const auto [place, added] = place_of_call.try_emplace(call, with_call.size());
+    if (added) with_call.push_back({call, {}});
+    with_call[place->second].second.push_back(e);
   }
   std::unordered_set<Node> own;
   for (const auto& [node, forward] : collected)

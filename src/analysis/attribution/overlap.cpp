@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <string_view>
+#include <unordered_map>
 
 #include <fmt/format.h>
 
@@ -207,6 +209,7 @@ Overlap OverlapOf(const EventStore& events, const Overlaps& overlaps,
   };
   Overlap result;
   std::vector<Seen> seen;
+  std::unordered_map<std::string_view, std::size_t> place_of;
   const double busy = BusyUs(events, kernels, clock);
   const auto share = [&](double us) { return busy > 0 ? RoundedTo2(us / busy) : 0; };
   double covered = 0;
@@ -215,11 +218,9 @@ Overlap OverlapOf(const EventStore& events, const Overlaps& overlaps,
     std::vector<Interval<double>> shared = Shared(events, kernel, partners, clock);
     for (std::size_t i = 0; i < partners.size(); ++i) {
       const std::string_view name = events.name(partners[i]);
-      const auto known =
-          std::find_if(result.partners.begin(), result.partners.end(),
-                       [&](const OverlapPartner& partner) { return partner.name == name; });
-      const auto at = static_cast<std::size_t>(known - result.partners.begin());
-      if (known == result.partners.end()) {
+      const auto [place, added] = place_of.try_emplace(name, seen.size());
+      const std::size_t at = place->second;
+      if (added) {
         result.partners.push_back({name, events.args_of(partners[i]).stream});
         seen.emplace_back();
       }

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <map>
+#include <string_view>
+#include <unordered_set>
 
 #include "findings/one/advice_rules.h"
 #include "findings/one/estimates.h"
@@ -229,12 +231,10 @@ Finding CopyFinding(const Analysis& analysis, const CopyGroup& group) {
     f.path_b.push_back({to_host ? Advice::kCopyBackAside : Advice::kPrefetchToDevice, {}, {}});
   }
   if (group.pageable > 0) f.path_b.push_back({Advice::kPinnedCopies, {}, {}});
+  std::unordered_set<std::string_view> rows;
   for (const CopySite& site : analysis.multi_kernel.copy_sites) {
     if (site.direction != group.direction) continue;
-    if (!site.row_id.empty() &&
-        std::find(f.row_ids.begin(), f.row_ids.end(), site.row_id) == f.row_ids.end()) {
-      f.row_ids.push_back(site.row_id);
-    }
+    if (!site.row_id.empty() && rows.insert(site.row_id).second) f.row_ids.push_back(site.row_id);
     if (!site.module_path.empty() && f.module_paths.size() < 3)
       f.module_paths.push_back(site.module_path);
   }

@@ -1,7 +1,8 @@
 #include "tools/ranks/rank_workload.h"
 
 #include <algorithm>
-#include <set>
+#include <string_view>
+#include <unordered_map>
 #include <utility>
 
 #include <fmt/format.h>
@@ -116,15 +117,12 @@ RankWorkload WorkloadOf(const findings::Analysis& analysis, std::int64_t rank) {
         category.gpu_us / 1000 < kCategoryShare * made.computation_ms)
       continue;
     std::vector<std::string> ops;
-    std::vector<std::pair<std::string, double>> sums;
+    std::vector<std::pair<std::string_view, double>> sums;  // by name, in the order of the first
+    std::unordered_map<std::string_view, std::size_t> places;
     for (const findings::Operation& operation : category.operations) {
-      const auto known = std::find_if(sums.begin(), sums.end(),
-                                      [&](const auto& sum) { return sum.first == operation.name; });
-      if (known == sums.end()) {
-        sums.emplace_back(operation.name, operation.gpu_us / 1000);
-      } else {
-        known->second += operation.gpu_us / 1000;
-      }
+      const auto [place, added] = places.try_emplace(operation.name, sums.size());
+      if (added) sums.emplace_back(operation.name, 0);
+      sums[place->second].second += operation.gpu_us / 1000;
     }
     std::stable_sort(sums.begin(), sums.end(),
                      [](const auto& a, const auto& b) { return a.second > b.second; });
