@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
-#include <numeric>
 #include <optional>
 
 #include <fmt/format.h>
@@ -208,8 +207,9 @@ class Joiner {
   Result<Joined> Run() {
     JV_ASSIGN(matches_, Matcher(tables_, spec_).Run(rules_.pair_equal_keys));
     out_.table.rows.resize(matches_.size());
+    const std::size_t columns = ColumnsMost();
     for (Row& row : out_.table.rows)
-      row.reserve(ColumnsMost());
+      row.reserve(columns);
     out_.keys = spec_.keys.size();
     out_.sort = spec_.sort;
     for (const TaggedTable& table : tables_)
@@ -230,9 +230,15 @@ class Joiner {
     constexpr std::size_t kOfOneCompared = 3;
     std::size_t columns =
         spec_.keys.size() + kOfOneCompared * spec_.compared.size() * (tables_.size() - 1);
-    for (const TaggedTable& tagged : tables_)
-      columns += tagged.table.columns.size() - spec_.keys.size();
+    for (const TaggedTable& tagged : tables_) {
+      for (const std::string& column : tagged.table.columns)
+        columns += IsKey(column) ? std::size_t{0} : std::size_t{1};
+    }
     return columns;
+  }
+
+  bool IsKey(const std::string& column) const {
+    return std::find(spec_.keys.begin(), spec_.keys.end(), column) != spec_.keys.end();
   }
 
   void Append(std::string name, std::uint64_t owners, std::vector<Cell> cells) {
@@ -315,8 +321,7 @@ class Joiner {
   void AddOthers(std::size_t t) {
     const Table& table = tables_[t].table;
     for (std::size_t c = 0; c < table.columns.size(); ++c) {
-      const auto& keys = spec_.keys;
-      if (std::find(keys.begin(), keys.end(), table.columns[c]) != keys.end()) continue;
+      if (IsKey(table.columns[c])) continue;
       Append(tables_[t].tag + "::" + table.columns[c], std::uint64_t{1} << t,
              CellsOf(t, c, rules_.pair_equal_keys));
     }

@@ -69,8 +69,8 @@ inline constexpr std::size_t kReportsMax = 64;
 
 inline constexpr std::size_t kJoinedRowsMax = 1'000'000;  // equal keys multiply in SQL joins
 
-// REQUIRES: 1 to kReportsMax tables, tags all different. Rows are by key, ascending. kTooLarge
-// beyond kJoinedRowsMax.
+// REQUIRES: 1 to kReportsMax tables, tags all different, no column both key and compared. Rows are
+// by key, ascending. kTooLarge beyond kJoinedRowsMax.
 Result<Joined> Join(std::vector<TaggedTable> tables, const JoinSpec& spec, const JoinRules& rules);
 
 // Largest first by <tag>::<sort>, absent last, ties as they stood. Without that column: as it is.
