@@ -1,6 +1,5 @@
 #include "compat/tracelens_models.h"
 
-#include <exception>
 #include <utility>
 #include <vector>
 

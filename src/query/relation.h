@@ -14,7 +14,7 @@
 
 namespace jarvis::query {
 
-// monostate: absent, NULL in SQL. A view lives as long as the catalogue that it came from.
+// Absent: NULL in SQL. A view lives as long as the catalogue that it came from.
 using Value = std::variant<Absent, std::int64_t, double, std::string_view, std::string>;
 
 enum class Type : std::uint8_t { kInteger, kReal, kText };

@@ -4,7 +4,6 @@
 #include <atomic>
 #include <exception>
 #include <new>
-#include <system_error>
 #include <utility>
 
 #include <fmt/format.h>

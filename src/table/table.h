@@ -12,7 +12,7 @@
 
 namespace jarvis {
 
-// monostate: absent. Absent is never written as 0.
+// What is absent is never written as 0.
 using Cell = std::variant<Absent, std::int64_t, double, bool, std::string>;
 
 inline Cell CellOf(std::optional<double> value) {

@@ -12,7 +12,7 @@ namespace jarvis::findings {
 // Numbers are kept with full precision; texts round.
 struct Fact {
   std::string key;        // "time_ms", "tflops_achieved", "transpose_percent"
-  Cell value;             // monostate: not known
+  Cell value;             // Absent: not known
   std::string_view unit;  // "ms", "%", "TB/s", "TFLOPS/s", "GB", "x", "us", "" (counts, texts)
 };
 

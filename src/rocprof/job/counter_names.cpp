@@ -1,7 +1,6 @@
 #include "rocprof/job/counter_names.h"
 
 #include <algorithm>
-#include <cstdlib>
 #include <set>
 
 #include <fmt/format.h>

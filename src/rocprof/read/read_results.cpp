@@ -1,7 +1,6 @@
 #include "rocprof/read/read_results.h"
 
 #include <array>
-#include <cstdlib>
 #include <map>
 #include <unordered_map>
 
