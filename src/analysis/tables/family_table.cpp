@@ -33,12 +33,9 @@ class Family {
     ParameterColumns();
     Group();
     Table table{options_.overlaps != nullptr ? name_ + "_kl_overlap" : name_, Columns(), {}};
-    table.rows.reserve(rows_.size());
-    for (const std::vector<std::size_t>& row : rows_) {
-      std::vector<Cell>& cells = table.rows.emplace_back();
-      cells.reserve(table.columns.size());
-      FillRow(row, &cells);
-    }
+    AppendRows(
+        rows_.size(), table.columns.size(),
+        [&](std::size_t i, std::vector<Cell>* cells) { FillRow(rows_[i], cells); }, &table);
     return table;
   }
 

@@ -1,6 +1,9 @@
 #include "analysis/tables/table_parts.h"
 
+#include <algorithm>
+
 #include "analysis/attribution/arg_text.h"
+#include "base/parallel.h"
 
 namespace jarvis::analysis {
 
@@ -24,6 +27,21 @@ StringId ArgumentTexts::Of(StringId raw) {
   const auto [found, added] = of_.try_emplace(raw, kNoString);
   if (added) found->second = pool_.Intern(TupleText(events_.strings[raw]));
   return found->second;
+}
+
+void AppendRows(std::size_t count, std::size_t cells_max,
+                const std::function<void(std::size_t i, std::vector<Cell>* cells)>& fill,
+                Table* table) {
+  constexpr std::size_t kAtOnce = 64;  // fewer rows are made before a thread is there for them
+  const std::size_t before = table->rows.size();
+  table->rows.resize(before + count);
+  ParallelFor((count + kAtOnce - 1) / kAtOnce, 0, [&](std::size_t block) {
+    for (std::size_t i = block * kAtOnce; i < std::min(count, (block + 1) * kAtOnce); ++i) {
+      std::vector<Cell>& cells = table->rows[before + i];
+      cells.reserve(cells_max);
+      fill(i, &cells);
+    }
+  });
 }
 
 std::optional<Moments> MomentsOf(const std::vector<std::optional<double>>& values) {

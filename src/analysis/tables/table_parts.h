@@ -1,6 +1,8 @@
 // Pieces that several tables are made of.
 #pragma once
 
+#include <cstddef>
+#include <functional>
 #include <optional>
 #include <string>
 #include <unordered_map>
@@ -33,6 +35,11 @@ class ArgumentTexts {
   StringPool pool_;
   std::unordered_map<StringId, StringId> of_;
 };
+
+// Appends so many rows of at most so many cells; fill(i, cells) makes the i-th, from any thread.
+void AppendRows(std::size_t count, std::size_t cells_max,
+                const std::function<void(std::size_t i, std::vector<Cell>* cells)>& fill,
+                Table* table);
 
 // Moments of those values that are there; absent: none is.
 std::optional<Moments> MomentsOf(const std::vector<std::optional<double>>& values);

@@ -1,6 +1,7 @@
 #include "analysis/tables/unified_table.h"
 
 #include <algorithm>
+#include <array>
 #include <deque>
 #include <map>
 #include <unordered_map>
@@ -38,17 +39,20 @@ class Unified {
     const auto sum =
         std::find(table.columns.begin(), table.columns.end(), std::string(kKernelTime) + "_sum");
     const auto sum_column = static_cast<std::size_t>(sum - table.columns.begin());
-    table.rows.reserve(rows_.size());
-    for (const std::vector<std::size_t>& row : rows_) {
-      std::vector<Cell>& cells = table.rows.emplace_back();
-      cells.reserve(table.columns.size() + kPercentageColumns);
-      FillRow(row, &cells);
-    }
+    AppendRows(
+        rows_.size(), table.columns.size() + kPercentageColumns,
+        [&](std::size_t i, std::vector<Cell>* cells) { FillRow(rows_[i], cells); }, &table);
     AddPercentages(&table, sum_column);
     return table;
   }
 
  private:
+  static constexpr std::size_t kArgumentTexts = 4;
+  struct Row {
+    std::vector<std::size_t> calls;
+    std::array<StringId, kArgumentTexts> arguments;  // dims, types, strides, concrete inputs
+  };
+
   std::string NameOf(const WorkCall& call) const {
     return call.name.empty() ? std::string(in_.OpName(call.op)) : call.name;
   }
@@ -58,6 +62,7 @@ class Unified {
 
   void Group() {
     constexpr std::size_t kBase = 10;
+    constexpr std::size_t kArguments = 5;  // where their texts are in a key
     Grouping<kBase + 1> groups;
     for (std::size_t i = 0; i < calls_.size(); ++i) {
       const WorkCall& call = calls_[i];
@@ -75,7 +80,7 @@ class Unified {
       double base_sum;
       std::uint32_t base_uid;
       double sum;
-      std::vector<std::size_t> rows;
+      Row row;
     };
     std::vector<Entry> entries;
     // Rows of one call with other partners stay together: sorted by what they have in common.
@@ -95,16 +100,18 @@ class Unified {
       for (const std::size_t i : all)
         uid = std::min(uid, calls_[i].uid);
       if (options_.overlaps == nullptr) uid = calls_[group.rows.front()].uid;
-      entries.push_back({Sum(all), uid, Sum(group.rows), group.rows});
+      entries.push_back({Sum(all), uid, Sum(group.rows), {group.rows, {}}});
+      std::copy_n(group.key.begin() + kArguments, kArgumentTexts,
+                  entries.back().row.arguments.begin());
     }
     std::stable_sort(entries.begin(), entries.end(), [&](const Entry& a, const Entry& b) {
       if (a.base_sum != b.base_sum) return a.base_sum > b.base_sum;
       if (a.base_uid != b.base_uid) return a.base_uid < b.base_uid;
       if (a.sum != b.sum) return a.sum > b.sum;
-      return calls_[a.rows.front()].uid < calls_[b.rows.front()].uid;
+      return calls_[a.row.calls.front()].uid < calls_[b.row.calls.front()].uid;
     });
     for (Entry& entry : entries)
-      rows_.push_back(std::move(entry.rows));
+      rows_.push_back(std::move(entry.row));
   }
 
   double Sum(const std::vector<std::size_t>& rows) const {
@@ -177,11 +184,11 @@ class Unified {
     return {};
   }
 
-  void FillRow(const std::vector<std::size_t>& row, std::vector<Cell>* out) {
+  void FillRow(const Row& of, std::vector<Cell>* out) const {
     std::vector<Cell>& cells = *out;
+    const std::vector<std::size_t>& row = of.calls;
     const WorkCall& first = calls_[row.front()];
     const trace::TrackNames& names = in_.track_names[in_.events[first.op].track];
-    const trace::Args args = ArgsOf(first);
     cells.emplace_back(NameOf(first));
     const auto moments_of = [&](std::optional<double> Metrics::*member) {
       return MomentsOf(Values(row, [&](std::size_t i) { return metrics_[i].*member; }));
@@ -202,11 +209,10 @@ class Unified {
       const std::string text = (*options_.overlaps)[row.front()].NamesText();
       cells.push_back(text.empty() ? Cell() : Cell(text));
     }
-    cells.insert(
-        cells.end(),
-        {std::string(first.category), names.process_name, names.process_label, names.thread_name,
-         texts_.CellOf(texts_.Of(args.dims)), texts_.CellOf(texts_.Of(args.types)),
-         texts_.CellOf(texts_.Of(args.strides)), texts_.CellOf(texts_.Of(args.concrete))});
+    cells.insert(cells.end(), {std::string(first.category), names.process_name, names.process_label,
+                               names.thread_name});
+    for (const StringId text : of.arguments)
+      cells.push_back(texts_.CellOf(text));
     if (in_.recompute != nullptr) cells.emplace_back(in_.Recomputed(first.op));
     const auto host = MomentsOf(Values(row, [&](std::size_t i) { return calls_[i].host_us; }));
     cells.insert(
@@ -388,7 +394,7 @@ class Unified {
   std::vector<Metrics> metrics_;  // by call
   bool with_metrics_ = false;
   bool with_roof_ = false;
-  std::vector<std::vector<std::size_t>> rows_;
+  std::vector<Row> rows_;
 };
 
 bool Communicates(const EventStore& events, const WorkCall& call) {

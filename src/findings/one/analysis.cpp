@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <map>
+#include <optional>
 #include <set>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -47,11 +49,10 @@ class Analyzer {
       : trace_(trace), platform_(platform), models_(options.models), job_(job) {}
 
   Result<Analysis> Run() {
-    JV_ASSIGN(frames_, session::FramesOf(trace_, job_));
+    job_.Report(0, 3, "ops against their limits");
+    JV_ASSIGN(Collected collected, Gather());
     out_.frames = frames_;
     Head();
-    job_.Report(0, 3, "ops against their limits");
-    JV_ASSIGN(Collected collected, CollectOperations(trace_, platform_, models_, job_));
     Calls& calls = collected.calls;
     out_.categories = std::move(collected.categories);
     ForgetWindowRates(calls, &out_.categories);
@@ -89,7 +90,9 @@ class Analyzer {
     FindEmbeddings(&out_.categories);
     FindCauses(calls, out_.context, &out_.categories);
     Totals();
-    JV_TRY(CollectHost());
+    out_.base = StepBaseOf(frames_->frames, out_.workload.repeats);
+    MarkForeign();
+    HostAlone();
     std::vector<Finding> merged = FindMergedProducts(calls, out_.context, out_.categories,
                                                      out_.base, TimeScope(frames_->frames));
     std::move(merged.begin(), merged.end(), std::back_inserter(structures_));
@@ -112,6 +115,31 @@ class Analyzer {
   }
 
  private:
+  // The operations, and beside them what the trace alone tells: neither needs the other.
+  Result<Collected> Gather() {
+    std::optional<Result<Collected>> collected;
+    jarvis::Status told;
+    ParallelFor(2, 0, [&](std::size_t part) {
+      if (part == 0)
+        collected.emplace(CollectOperations(trace_, platform_, models_, job_));
+      else
+        told = ReadTrace();
+    });
+    JV_TRY(told);
+    return std::move(*collected);
+  }
+
+  jarvis::Status ReadTrace() {
+    JV_ASSIGN(frames_, session::FramesOf(trace_, job_));
+    JV_ASSIGN(simulation_, session::SimulationOf(trace_, job_));
+    JV_ASSIGN(profiling_, session::ProfilingCostOf(trace_, job_));
+    JV_ASSIGN(first_calls_, session::FirstCallsOf(trace_, job_));
+    JV_ASSIGN(descheduled_, session::DescheduledOf(trace_, job_));
+    JV_ASSIGN(host_, session::HostOf(trace_, job_));
+    JV_ASSIGN(ground_, WallGroundOf(trace_, job_));
+    return {};
+  }
+
   void Head() {
     out_.trace_id = trace_.id();
     if (platform_ != nullptr) {
@@ -317,19 +345,6 @@ class Analyzer {
       }
       if (rank == 0 && category.notes.empty()) category.notes.emplace_back("below_threshold");
     }
-  }
-
-  jarvis::Status CollectHost() {
-    JV_ASSIGN(simulation_, session::SimulationOf(trace_, job_));
-    JV_ASSIGN(profiling_, session::ProfilingCostOf(trace_, job_));
-    JV_ASSIGN(first_calls_, session::FirstCallsOf(trace_, job_));
-    JV_ASSIGN(descheduled_, session::DescheduledOf(trace_, job_));
-    JV_ASSIGN(host_, session::HostOf(trace_, job_));
-    JV_ASSIGN(ground_, WallGroundOf(trace_, job_));
-    out_.base = StepBaseOf(frames_->frames, out_.workload.repeats);
-    MarkForeign();
-    HostAlone();
-    return {};
   }
 
   // Without GPU work the host's time is the subject.

@@ -8,6 +8,7 @@
 
 #include <fmt/format.h>
 
+#include "base/parallel.h"
 #include "findings/one/analysis.h"
 #include "findings/one/estimates.h"
 #include "findings/one/thresholds.h"
@@ -42,11 +43,10 @@ class WallAsker {
 
   void Run() {
     if (!analysis_.wall.known) return;
-    std::vector<std::optional<WayOut>> best;
-    for (std::size_t i = 0; i < analysis_.findings.size(); ++i)
-      best.push_back(static_cast<double>(i) < limits::kFindingsAsked
-                         ? AskBoth(&analysis_.findings[i])
-                         : std::nullopt);
+    std::vector<Finding>& all = analysis_.findings;
+    std::vector<std::optional<WayOut>> best(all.size());
+    ParallelFor(std::min(all.size(), static_cast<std::size_t>(limits::kFindingsAsked)), 0,
+                [&](std::size_t i) { best[i] = AskBoth(&all[i]); });
     Order(best);
     for (const std::size_t at : order_)
       analysis_.findings[at].way = std::make_shared<const WayOut>(std::move(*best[at]));

@@ -2,6 +2,10 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <functional>
+#include <iterator>
+#include <optional>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -255,22 +259,28 @@ Status WriteDrafts(session::Workspace& workspace, AnalysisCase analysed, const J
 std::vector<Document> Documents(const ReportCase& one, const documents::ReportSources& sources,
                                 const std::vector<std::string>& reports) {
   std::vector<Document> documents;
+  std::vector<std::function<std::string()>> make;  // by document
+  const auto add = [&](DocumentKind kind, std::string file, std::function<std::string()> text) {
+    documents.push_back({kind, std::move(file), {}});
+    make.push_back(std::move(text));
+  };
   for (const FindingsFile& file : FindingsFiles(*one.analysis)) {
-    documents.push_back(
-        {DocumentKind::kFindings, file.stem + ".md", FindingsText(sources, file.key)});
+    add(DocumentKind::kFindings, file.stem + ".md",
+        [&sources, key = file.key] { return FindingsText(sources, key); });
   }
   if (Wants(reports, "analysis")) {
-    documents.push_back({DocumentKind::kAnalysis, std::string(documents::kAnalysisFile),
-                         documents::RenderAnalysis(sources)});
+    add(DocumentKind::kAnalysis, std::string(documents::kAnalysisFile),
+        [&] { return documents::RenderAnalysis(sources); });
   }
   if (Wants(reports, "fair")) {
-    documents.push_back(
-        {DocumentKind::kFair, std::string(documents::kFairFile), documents::RenderFair(sources)});
+    add(DocumentKind::kFair, std::string(documents::kFairFile),
+        [&] { return documents::RenderFair(sources); });
   }
   if (Wants(reports, "rough")) {
-    documents.push_back({DocumentKind::kRough, std::string(documents::kRoughFile),
-                         documents::RenderRough(sources)});
+    add(DocumentKind::kRough, std::string(documents::kRoughFile),
+        [&] { return documents::RenderRough(sources); });
   }
+  ParallelFor(documents.size(), 0, [&](std::size_t i) { documents[i].text = make[i](); });
   return documents;
 }
 
@@ -291,6 +301,24 @@ std::shared_ptr<const findings::Analysis> WithoutWords(const findings::Analysis&
 
 }  // namespace
 
+namespace {
+
+documents::Evidence EvidenceIn(const std::vector<Document>& documents) {
+  std::string all;
+  for (const Document& document : documents)
+    all += document.text + "\n";
+  return documents::Evidence(documents::ScanMarkdown(all));
+}
+
+const std::vector<std::string> kAllReports = {"fair", "rough", "analysis"};
+
+// Of documents in which nobody but the server wrote.
+bool IsAllOurs(const ReportCase& one, const std::vector<documents::CallRecord>& calls) {
+  return one.edits.empty() && one.choices.empty() && one.log.empty() && calls.empty();
+}
+
+}  // namespace
+
 documents::Evidence EvidenceOf(const ReportCase& one) {
   // What somebody wrote is evidence of nothing: neither titles in tables, nor what was answered to
   // calls, refusals of a figure among it.
@@ -298,17 +326,13 @@ documents::Evidence EvidenceOf(const ReportCase& one) {
   own.edits.clear();
   own.log.clear();
   if (!one.choices.empty()) own.analysis = WithoutWords(*one.analysis);
-  std::string all;
-  for (const Document& document :
-       Documents(own, own.Sources({}, {}), {"fair", "rough", "analysis"}))
-    all += document.text + "\n";
-  return documents::Evidence(documents::ScanMarkdown(all));
+  return EvidenceIn(Documents(own, own.Sources({}, {}), kAllReports));
 }
 
-Result<std::vector<FileLink>> WriteReports(session::Workspace& workspace, const ReportCase& one,
-                                           const std::vector<std::string>& reports,
-                                           const std::vector<documents::CallRecord>& calls,
-                                           bool overwrite, Job& job) {
+Result<WrittenReports> WriteReports(session::Workspace& workspace, const ReportCase& one,
+                                    const std::vector<std::string>& reports,
+                                    const std::vector<documents::CallRecord>& calls, bool overwrite,
+                                    Job& job) {
   const documents::ReportSources sources = one.Sources(calls, reports);
   std::vector<std::pair<std::string, std::string>> files;  // name, text
   std::vector<Document> documents;
@@ -323,8 +347,8 @@ Result<std::vector<FileLink>> WriteReports(session::Workspace& workspace, const 
     }
   });
   JV_TRY(page);
-  for (Document& document : documents)
-    files.emplace_back(std::move(document.file), std::move(document.text));
+  for (const Document& document : documents)
+    files.emplace_back(document.file, document.text);
   for (const FindingsFile& file : FindingsFiles(*one.analysis)) {
     files.emplace_back(
         file.stem + ".json",
@@ -361,7 +385,7 @@ Result<std::vector<FileLink>> WriteReports(session::Workspace& workspace, const 
     const bool of_folder = link.what.find('/') == std::string::npos;
     return (of_folder && link.what.ends_with(".md")) || link.what == page::kPageFile;
   });
-  return links;
+  return WrittenReports{std::move(links), std::move(documents)};
 }
 
 std::vector<std::string> ReportsThere(const std::string& folder) {
@@ -375,33 +399,46 @@ std::vector<std::string> ReportsThere(const std::string& folder) {
 }
 
 Result<std::vector<documents::Fault>> ValidateReports(
-    const ReportCase& one, const std::vector<documents::CallRecord>& calls, std::size_t* checked,
-    Job& job) {
+    const ReportCase& one, const std::vector<documents::CallRecord>& calls,
+    std::vector<Document> written, std::size_t* checked, Job& job) {
   std::vector<documents::Fault> faults;
   *checked = 0;
   const std::vector<std::string> reports = ReportsThere(one.folder);
   if (reports.empty()) {
     faults.push_back({"missing", "", 0, "no report is in the directory", "render_report"});
   }
-  const documents::Evidence evidence = EvidenceOf(one);
-  for (const Document& document : Documents(one, one.Sources(calls, reports), reports)) {
-    JV_TRY(job.Check());
+  // Documents cite what stands in them, unless somebody else wrote in them.
+  const bool own = IsAllOurs(one, calls) && reports.size() == kAllReports.size();
+  std::vector<Document> documents = std::move(written);
+  std::optional<documents::Evidence> evidence;
+  ParallelFor(own ? 1 : 2, 0, [&](std::size_t part) {
+    if (part == 1)
+      evidence = EvidenceOf(one);
+    else if (documents.empty())
+      documents = Documents(one, one.Sources(calls, reports), reports);
+  });
+  if (!evidence) evidence = EvidenceIn(documents);
+  struct Checked {
+    bool there = false;
+    std::vector<documents::Fault> faults;
+  };
+  std::vector<Checked> all(documents.size());
+  ParallelFor(documents.size(), 0, [&](std::size_t i) {
+    const Document& document = documents[i];
     const auto text = ReadOwn(one.folder, document.file);
-    if (!text) {
-      faults.push_back({"missing", document.file, 0, "the file is missing", "render_report"});
-      continue;
-    }
-    ++*checked;
-    const documents::DocumentCheck check{
-        document.kind,
-        document.file,
-        *text,
-        document.text,
-        &evidence,
-        one.analysis.get(),
-        [&](const std::string& file) { return IsThere(one.folder, file); }};
-    for (documents::Fault& fault : documents::ValidateDocument(check))
-      faults.push_back(std::move(fault));
+    all[i].there = text.has_value();
+    if (!text) return;
+    all[i].faults = documents::ValidateDocument(
+        {document.kind, document.file, *text, document.text, &*evidence, one.analysis.get(),
+         [&](const std::string& file) { return IsThere(one.folder, file); }});
+  });
+  JV_TRY(job.Check());
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    if (all[i].there)
+      ++*checked;
+    else
+      faults.push_back({"missing", documents[i].file, 0, "the file is missing", "render_report"});
+    std::move(all[i].faults.begin(), all[i].faults.end(), std::back_inserter(faults));
   }
   for (const std::string& dropped : one.dropped_edits)
     faults.push_back({"stale", "", 0, dropped, "write_findings again"});

@@ -70,19 +70,24 @@ struct Document {
 std::vector<Document> Documents(const ReportCase& one, const documents::ReportSources& sources,
                                 const std::vector<std::string>& reports);
 
+struct WrittenReports {
+  std::vector<FileLink> links;
+  std::vector<Document> documents;  // as they were written
+};
 // Writes documents, twins, chart and log. `calls` empty: the log that is there stays.
-Result<std::vector<FileLink>> WriteReports(session::Workspace& workspace, const ReportCase& one,
-                                           const std::vector<std::string>& reports,
-                                           const std::vector<documents::CallRecord>& calls,
-                                           bool overwrite, Job& job);
+Result<WrittenReports> WriteReports(session::Workspace& workspace, const ReportCase& one,
+                                    const std::vector<std::string>& reports,
+                                    const std::vector<documents::CallRecord>& calls, bool overwrite,
+                                    Job& job);
 
-// Every document that is there, held against what the server would write; those that must be there
-// and are not are faults too. `calls`: as they were written with. `checked`: how many were read.
 // What prose may cite: the figures of all documents' tables.
 documents::Evidence EvidenceOf(const ReportCase& one);
+// Every document that is there, held against what the server would write; those that must be there
+// and are not are faults too. `calls`: as they were written with. `written`: the documents, if they
+// were written just now. `checked`: how many were read.
 Result<std::vector<documents::Fault>> ValidateReports(
-    const ReportCase& one, const std::vector<documents::CallRecord>& calls, std::size_t* checked,
-    Job& job);
+    const ReportCase& one, const std::vector<documents::CallRecord>& calls,
+    std::vector<Document> written, std::size_t* checked, Job& job);
 
 // The reports among "fair", "rough", "analysis" that the directory has.
 std::vector<std::string> ReportsThere(const std::string& folder);

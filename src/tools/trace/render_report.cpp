@@ -1,4 +1,5 @@
 // The reports of an analysis, from the analysis itself and from what agents wrote.
+#include <algorithm>
 #include <utility>
 
 #include <fmt/format.h>
@@ -99,11 +100,19 @@ Result<Answer> RenderReport(session::Workspace& workspace, const Json& arguments
   Answer answer;
   answer.trace = one.trace->id();
   const std::vector<documents::CallRecord> calls = log.Of(one.trace->id());
-  JV_ASSIGN(std::vector<FileLink> links,
+  JV_ASSIGN(WrittenReports written,
             WriteReports(workspace, one, reports, calls, MayOverwrite(arguments), job));
+  std::vector<FileLink>& links = written.links;
   std::size_t checked = 0;
   const std::vector<std::string> dropped = std::exchange(one.dropped_edits, {});  // not written
-  JV_ASSIGN(const std::vector<documents::Fault> faults, ValidateReports(one, calls, &checked, job));
+  // A report that was there before is checked, too.
+  const std::vector<std::string> there = ReportsThere(one.folder);
+  const bool all = std::all_of(there.begin(), there.end(), [&](const std::string& report) {
+    return std::find(reports.begin(), reports.end(), report) != reports.end();
+  });
+  if (!all) written.documents.clear();
+  JV_ASSIGN(const std::vector<documents::Fault> faults,
+            ValidateReports(one, calls, std::move(written.documents), &checked, job));
   const findings::Combined& combined = one.analysis->combined;
   answer.summary = fmt::format("Wrote {} files to {}: {} findings", links.size(), one.folder,
                                one.analysis->findings.size());

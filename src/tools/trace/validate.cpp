@@ -9,7 +9,8 @@ namespace jarvis::tools {
 Result<Answer> Validate(session::Workspace& workspace, const Json& arguments, Job& job) {
   JV_ASSIGN(const ReportCase one, OpenReportCase(workspace, arguments, job));
   std::size_t checked = 0;
-  JV_ASSIGN(const std::vector<documents::Fault> faults, ValidateReports(one, {}, &checked, job));
+  JV_ASSIGN(const std::vector<documents::Fault> faults,
+            ValidateReports(one, {}, {}, &checked, job));
   Answer answer;
   answer.trace = one.trace->id();
   answer.summary = fmt::format("{} documents checked, {} faults.", checked, faults.size());

@@ -314,7 +314,7 @@ Result<Answer> WriteFindings(session::Workspace& workspace, const Json& argument
   std::vector<std::string> reports = ReportsThere(one.folder);
   if (reports.empty()) reports = {"fair", "rough", "analysis"};
   JV_ASSIGN(
-      std::vector<FileLink> links,
+      WrittenReports written,
       WriteReports(workspace, one, reports, log.Of(one.trace->id()), MayOverwrite(arguments), job));
   Answer answer;
   answer.trace = one.trace->id();
@@ -325,8 +325,8 @@ Result<Answer> WriteFindings(session::Workspace& workspace, const Json& argument
                     output::Rounded(ms->low), output::Rounded(ms->high));
   }
   const std::string file = "/" + decision.File();
-  std::erase_if(links, [&](const FileLink& link) { return !link.path.ends_with(file); });
-  answer.files = std::move(links);
+  std::erase_if(written.links, [&](const FileLink& link) { return !link.path.ends_with(file); });
+  answer.files = std::move(written.links);
   return answer;
 }
 
