@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <iterator>
 #include <limits>
 #include <utility>
 
@@ -12,6 +13,7 @@
 #include "analysis/host/host_names.h"
 #include "analysis/host/host_walk.h"
 #include "analysis/host/runtime_calls.h"
+#include "base/parallel.h"
 #include "findings/one/finding_spans.h"
 #include "findings/one/idle.h"
 #include "session/trace_frames.h"
@@ -72,19 +74,26 @@ class LaneMaker {
 
   Result<Timeline> Make(const TimelineLimits& limits, const Job& job) {
     JV_ASSIGN(const auto host, session::HostOf(trace_, job));
-    std::vector<Lane> gpu = GpuLanes();
-    std::vector<Lane> python;
-    std::vector<Lane> threads = HostLanes(*host, &python);
+    findings::IdleAnalysis idle;
+    std::vector<Lane> gpu, threads, python;
+    ParallelFor(2, 0, [&](std::size_t part) {
+      if (part == 0) {
+        gpu = GpuLanes();
+        threads = HostLanes(*host, &python);
+      } else {
+        idle = findings::AnalyzeIdle(trace_, {.gaps_max = kGapsMax});
+      }
+    });
     Bound(gpu);
     Bound(threads);
     all_.focus = {std::max(all_.focus.start, all_.bounds.start),
                   std::min(all_.focus.end, all_.bounds.end)};
     Frames();
     Findings();
-    Gaps();
-    Thin(&gpu, limits.gpu_pieces);
-    Thin(&threads, limits.host_pieces);
-    Thin(&python, limits.python_pieces);
+    Gaps(idle);
+    const std::pair<std::vector<Lane>*, std::size_t> of[] = {
+        {&gpu, limits.gpu_pieces}, {&threads, limits.host_pieces}, {&python, limits.python_pieces}};
+    ParallelFor(std::size(of), 0, [&](std::size_t i) { Thin(of[i].first, of[i].second); });
     std::move(gpu.begin(), gpu.end(), std::back_inserter(all_.lanes));
     for (std::size_t i = 0; i < threads.size(); ++i) {
       if (!python[i].rows.empty()) all_.lanes.push_back(std::move(python[i]));
@@ -151,8 +160,10 @@ class LaneMaker {
   }
 
   static void SortRow(Row* row) {
-    std::stable_sort(row->begin(), row->end(),
-                     [](const Piece& a, const Piece& b) { return a.start < b.start; });
+    const auto earlier = [](const Piece& a, const Piece& b) { return a.start < b.start; };
+    // Most are: they are made in the order of their thread.
+    if (std::is_sorted(row->begin(), row->end(), earlier)) return;
+    std::stable_sort(row->begin(), row->end(), earlier);
   }
   // Rows by start, without empty ones.
   static void Sort(Lane* lane) {
@@ -176,8 +187,7 @@ class LaneMaker {
     if (!lane.rows.empty()) all_.lanes.push_back(std::move(lane));
   }
 
-  void Gaps() {
-    const findings::IdleAnalysis idle = findings::AnalyzeIdle(trace_, {.gaps_max = kGapsMax});
+  void Gaps(const findings::IdleAnalysis& idle) {
     Lane lane{"idle", "GPU idle, by cause", {{}}};
     for (const findings::Gap& gap : idle.gaps) {
       const std::string& name = gap.dominant.empty() ? gap.next_op : gap.dominant;

@@ -310,12 +310,17 @@ documents::Evidence EvidenceIn(const std::vector<Document>& documents) {
   return documents::Evidence(documents::ScanMarkdown(all));
 }
 
-const std::vector<std::string> kAllReports = {"fair", "rough", "analysis"};
-
-// Of documents in which nobody but the server wrote.
-bool IsAllOurs(const ReportCase& one, const std::vector<documents::CallRecord>& calls) {
-  return one.edits.empty() && one.choices.empty() && one.log.empty() && calls.empty();
+// The documents as they are if no call was made on the way.
+std::vector<Document> WithoutCalls(ReportCase one, std::vector<Document> documents) {
+  one.log.clear();
+  for (Document& document : documents) {
+    if (document.kind == DocumentKind::kRough)
+      document.text = documents::RenderRough(one.Sources({}, {}));
+  }
+  return documents;
 }
+
+const std::vector<std::string> kAllReports = {"fair", "rough", "analysis"};
 
 }  // namespace
 
@@ -407,17 +412,17 @@ Result<std::vector<documents::Fault>> ValidateReports(
   if (reports.empty()) {
     faults.push_back({"missing", "", 0, "no report is in the directory", "render_report"});
   }
-  // Documents cite what stands in them, unless somebody else wrote in them.
-  const bool own = IsAllOurs(one, calls) && reports.size() == kAllReports.size();
   std::vector<Document> documents = std::move(written);
   std::optional<documents::Evidence> evidence;
+  // Without a word of somebody else's all documents but the one with the calls are their own.
+  const bool own = one.edits.empty() && one.choices.empty() && reports.size() == kAllReports.size();
   ParallelFor(own ? 1 : 2, 0, [&](std::size_t part) {
     if (part == 1)
       evidence = EvidenceOf(one);
     else if (documents.empty())
       documents = Documents(one, one.Sources(calls, reports), reports);
   });
-  if (!evidence) evidence = EvidenceIn(documents);
+  if (!evidence) evidence = EvidenceIn(WithoutCalls(one, documents));
   struct Checked {
     bool there = false;
     std::vector<documents::Fault> faults;
