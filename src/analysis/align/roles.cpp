@@ -190,16 +190,16 @@ std::string_view RoleOf(const RoleNames& names) {
   return RoleOfHits(hits);
 }
 
-std::vector<std::string_view> RolesByName(const EventStore& events,
-                                          std::span<const EventIndex> gpu) {
+NamedRoles::NamedRoles(const EventStore& events)
+    : events_(events), by_name_(events, [](std::string_view name) {
+        return RoleOf({name, {}, {}});
+      }) {}
+
+std::vector<std::string_view> NamedRoles::Of(std::span<const EventIndex> gpu) {
   RoledWork work;
-  std::unordered_map<StringId, std::string_view> known;
-  for (const EventIndex e : gpu) {
-    const auto [role, added] = known.try_emplace(events[e].name);
-    if (added) role->second = RoleOf({events.name(e), {}, {}});
-    work.emplace_back(e, role->second);
-  }
-  PlaceProducts(events, &work);
+  for (const EventIndex e : gpu)
+    work.emplace_back(e, by_name_.Of(e));
+  PlaceProducts(events_, &work);
   std::vector<std::string_view> out;
   for (const auto& [e, role] : work)
     out.push_back(role);

@@ -13,6 +13,7 @@
 
 #include "analysis/align/diff.h"
 #include "table/table.h"
+#include "trace/by_name.h"
 
 namespace jarvis::analysis {
 
@@ -25,10 +26,20 @@ struct RoleNames {
 };
 std::string_view RoleOf(const RoleNames& names);
 
-// Of GPU events by start, by their names and by what stands beside them on their stream alone: for
-// kernels whose ops are not known.
-std::vector<std::string_view> RolesByName(const EventStore& events,
-                                          std::span<const EventIndex> gpu);
+// Roles of a trace's GPU work by its names and by what stands beside it on its stream alone: for
+// kernels whose ops are not known. `events` must outlive it.
+class NamedRoles {
+ public:
+  explicit NamedRoles(const EventStore& events);
+  // By start.
+  std::vector<std::string_view> Of(std::span<const EventIndex> gpu);
+  // By its name alone.
+  std::string_view Of(EventIndex gpu) { return by_name_.Of(gpu); }
+
+ private:
+  const EventStore& events_;
+  trace::ByName<std::string_view> by_name_;
+};
 
 // Columns and rows of the matrix that an op multiplies by, if they are known: they tell the two
 // directions of an MLP apart.

@@ -1,8 +1,10 @@
 #include "analysis/tables/kernel_tables.h"
 
 #include <algorithm>
+#include <map>
 #include <tuple>
 #include <unordered_map>
+#include <utility>
 
 #include "analysis/attribution/arg_text.h"
 #include "analysis/attribution/group.h"
@@ -33,12 +35,18 @@ class KernelOwner {
   explicit KernelOwner(const TableInput& input)
       : in_(input), first_(FirstKernels(input.attribution)) {}
 
-  std::string_view Category(const KernelPlace& place) const {
+  // `op`: the number of Op(place), which other places of that name have, too.
+  std::string_view Category(const KernelPlace& place, StringId op) {
     if (place.op != kNoEvent) {
       const auto first = first_.find(place.op);
-      return perf::CategoryOfOp(
-          *in_.rules.models, in_.OpName(place.op),
-          first == first_.end() ? std::string_view() : in_.events.name(first->second));
+      const StringId kernel = first == first_.end() ? kNoString : in_.events[first->second].name;
+      const auto [known, added] = category_of_.try_emplace({op, kernel});
+      if (added) {
+        known->second = perf::CategoryOfOp(
+            *in_.rules.models, in_.OpName(place.op),
+            kernel == kNoString ? std::string_view() : in_.events.strings[kernel]);
+      }
+      return known->second;
     }
     if (place.launch == kNoEvent) return {};
     const std::string_view launch = in_.events.name(place.launch);
@@ -53,6 +61,7 @@ class KernelOwner {
  private:
   const TableInput& in_;
   std::unordered_map<EventIndex, EventIndex> first_;
+  std::map<std::pair<StringId, StringId>, std::string_view> category_of_;  // by op, first kernel
 };
 
 Cell TextOrAbsent(std::string_view text) {
@@ -81,7 +90,7 @@ std::vector<const KernelPlace*> ShortKernels(const TableInput& input, double thr
 
 Table KernelSummary(const TableInput& input, std::optional<double> total_us) {
   const std::vector<KernelPlace>& places = input.attribution.places;
-  const KernelOwner owner(input);
+  KernelOwner owner(input);
   StringPool texts;
   Grouping<4> groups;
   std::vector<double> durations;
@@ -89,10 +98,11 @@ Table KernelSummary(const TableInput& input, std::optional<double> total_us) {
     const KernelPlace& place = places[i];
     durations.push_back(DurationUs(input.events, place.kernel, input.rules.clock));
     const std::int64_t stream = input.events.args_of(place.kernel).stream;
-    groups.Add({texts.Intern(owner.Category(place)), texts.Intern(owner.Op(place)),
-                texts.Intern(input.events.name(place.kernel)),
-                stream == trace::kAbsent ? kNoString : texts.Intern(std::to_string(stream))},
-               i);
+    const StringId op = texts.Intern(owner.Op(place));
+    groups.Add(
+        {texts.Intern(owner.Category(place, op)), op, texts.Intern(input.events.name(place.kernel)),
+         stream == trace::kAbsent ? kNoString : texts.Intern(std::to_string(stream))},
+        i);
   }
   const bool with_op = input.attribution.cpu_ops;
   Table table{"kernel_summary", {"Parent op category"}, {}};

@@ -50,10 +50,6 @@ bool IsGatedProduct(std::string_view kernel) {
                      [&](std::string_view part) { return ContainsNoCase(kernel, part); });
 }
 
-bool IsProductKernel(std::string_view kernel) {
-  return analysis::RoleOf({kernel, {}, {}}) == analysis::kProductRole;
-}
-
 // The model's call that an operation has its sizes from; null: none.
 const analysis::WorkCall* ModelledCall(const Calls& calls, const Operation& operation) {
   if (operation.gpu.empty()) return nullptr;
@@ -107,12 +103,16 @@ class ReplayCauses {
  public:
   ReplayCauses(const Calls& calls, const WorkContext& work,
                std::vector<CategoryAnalysis>* categories)
-      : calls_(calls), events_(calls.recorded.events()), work_(work), out_(*categories) {
+      : calls_(calls),
+        events_(calls.recorded.events()),
+        work_(work),
+        out_(*categories),
+        roles_(events_) {
     for (auto& replay : analysis::FindReplayedGraphs(events_, calls.recorded.tree())) {
       ReplaySequence& sequence = sequences_.emplace_back();
       sequence.launch = replay.launch;
       sequence.gpu = std::move(replay.gpu);
-      sequence.roles = analysis::RolesByName(events_, sequence.gpu);
+      sequence.roles = roles_.Of(sequence.gpu);
     }
   }
 
@@ -396,7 +396,8 @@ class ReplayCauses {
     const bool is_short = Usual(e) < limits::kSmallKernelUs && Us(e) < 2 * limits::kSmallKernelUs;
     if (!is_short && !IsEagerPointwise(Name(e))) return false;
     const std::string_view role = sequence.roles[at];
-    if (role == "attention" || role == "communication" || IsProductKernel(Name(e))) return false;
+    if (role == "attention" || role == "communication") return false;
+    if (roles_.Of(e) == analysis::kProductRole) return false;
     const Operation* operation = OperationOf(e);
     return operation != nullptr && !operation->cause && !operation->claimed;
   }
@@ -555,6 +556,7 @@ class ReplayCauses {
   const trace::EventStore& events_;
   const WorkContext& work_;
   std::vector<CategoryAnalysis>& out_;
+  analysis::NamedRoles roles_;
   std::vector<ReplaySequence> sequences_;
   std::map<StringId, double> usual_;  // median time by kernel
   std::map<Operation*, std::vector<EventIndex>> chain_gpu_;

@@ -149,7 +149,7 @@ class StructureFinder {
       return;
     }
     out_.block_kernels = usual->first.size();
-    const std::vector<std::string_view> roles = analysis::RolesByName(events_, first);
+    const std::vector<std::string_view> roles = analysis::NamedRoles(events_).Of(first);
     std::map<std::pair<StringId, std::string_view>, std::size_t> row_of;
     std::vector<std::vector<double>> us;
     for (std::size_t i = 0; i < usual->first.size(); ++i) {

@@ -90,12 +90,12 @@ std::vector<EventIndex> ReplayedOf(const session::LoadedTrace& trace, const Work
 class ReplaySplitter {
  public:
   explicit ReplaySplitter(const session::LoadedTrace& trace)
-      : trace_(trace), events_(trace.events()) {}
+      : trace_(trace), events_(trace.events()), roles_(events_) {}
 
   void Add(const WorkCall& call) {
     const std::vector<EventIndex> replayed = ReplayedOf(trace_, call);
     if (replayed.size() < call.kernels.size()) Rest(call, replayed);
-    const std::vector<std::string_view> roles = analysis::RolesByName(events_, replayed);
+    const std::vector<std::string_view> roles = roles_.Of(replayed);
     for (std::size_t i = 0; i < replayed.size(); ++i)
       One(replayed[i], roles[i]);
   }
@@ -116,28 +116,37 @@ class ReplaySplitter {
   }
 
   // Of a call of the capture whose op tells nothing: what its longest kernel tells.
-  std::string_view CategoryOfCaptured(const WorkCall& call) const {
+  std::string_view CategoryOfCaptured(const WorkCall& call) {
     if (call.kernels.empty() || !trace_.OfCapture(call.op)) return call.category;
     const auto longest = std::max_element(
         call.kernels.begin(), call.kernels.end(),
         [&](EventIndex a, EventIndex b) { return events_[a].dur_ns < events_[b].dur_ns; });
-    const auto roles = analysis::RolesByName(events_, call.kernels);
+    const auto roles = roles_.Of(call.kernels);
     const auto at = static_cast<std::size_t>(longest - call.kernels.begin());
     return CategoryOfKernel(events_.name(*longest), roles[at]);
   }
 
+  // By name and role.
+  struct Named {
+    std::string name;
+    std::string_view category;
+  };
+  Named NamedOf(std::string_view kernel, std::string_view role) const {
+    Named named{analysis::ShortKernelName(kernel), trace_.recorded().cpu_ops
+                                                       ? CategoryOfKernel(kernel, role)
+                                                       : CategoryWithoutOps(kernel, role)};
+    if (role != analysis::kOtherRole) named.name += fmt::format(" [{}]", role);
+    return named;
+  }
+
   void One(EventIndex e, std::string_view role) {
-    std::string& name = names_[{events_[e].name, role}];
-    if (name.empty()) {
-      name = analysis::ShortKernelName(events_.name(e));
-      if (role != analysis::kOtherRole) name += fmt::format(" [{}]", role);
-    }
+    const auto [known, added] = names_.try_emplace({events_[e].name, role});
+    if (added) known->second = NamedOf(events_.name(e), role);
     WorkCall one;
     one.op = trace_.tree().parent(e);
-    one.name = name;
+    one.name = known->second.name;
     one.uid = events_[e].uid;
-    one.category = trace_.recorded().cpu_ops ? CategoryOfKernel(events_.name(e), role)
-                                             : CategoryWithoutOps(events_.name(e), role);
+    one.category = known->second.category;
     one.kernels = {e};
     one.kernel_us = trace::MicrosOf(events_[e].dur_ns);
     one.owns_stack = false;
@@ -146,7 +155,8 @@ class ReplaySplitter {
 
   const session::LoadedTrace& trace_;
   const trace::EventStore& events_;
-  std::map<std::pair<StringId, std::string_view>, std::string> names_;
+  analysis::NamedRoles roles_;
+  std::map<std::pair<StringId, std::string_view>, Named> names_;
   std::vector<WorkCall> out_;
 };
 

@@ -17,6 +17,7 @@
 #include "findings/one/structure_maker.h"
 #include "findings/one/system_findings.h"
 #include "findings/one/thresholds.h"
+#include "trace/by_name.h"
 #include "trace/json_text.h"
 
 namespace jarvis::findings {
@@ -84,16 +85,17 @@ class TraceStructures {
     std::map<std::string_view, std::int64_t> time;
     std::int64_t half = 0, single = 0;
     bool convolutions = false;
+    trace::ByName<bool> is_half(events_, &IsHalfKernel);
+    trace::ByName<bool> is_fp32_product(events_, &IsFp32ProductKernel);
     for (const EventIndex e : calls_.trace.attribution().timeline) {
       if (events_[e].kind != trace::EventKind::kKernel) continue;
-      const std::string_view name = events_.name(e);
       const Kind kind = KindOf(e);
       const bool product = kind == Kind::kGemm || kind == Kind::kConvolution;
-      if (IsHalfKernel(name)) {
+      if (is_half.Of(e)) {
         half += events_[e].dur_ns;
-      } else if (IsFp32ProductKernel(name) || product) {
+      } else if (product || is_fp32_product.Of(e)) {
         gpu.push_back(e);
-        time[name] += events_[e].dur_ns;
+        time[events_.name(e)] += events_[e].dur_ns;
         single += events_[e].dur_ns;
         convolutions = convolutions || kind == Kind::kConvolution;
       }

@@ -15,6 +15,7 @@
 #include "findings/one/wall_classes.h"
 #include "findings/one/wall_plan.h"
 #include "session/trace_frames.h"
+#include "trace/by_name.h"
 
 namespace jarvis::findings {
 namespace {
@@ -105,15 +106,16 @@ class WallAsker {
   // The work that a finding about communication or copies is about.
   std::vector<trace::EventIndex> MovingWork(const Finding& finding) const {
     const bool communication = finding.subject == "communication";
+    analysis::WorkClasses classes(events_, analysis::Communicators::kAll);
+    trace::ByName<bool> same_direction(events_, [&](std::string_view name) {
+      return finding.subject.starts_with(DirectionText(DirectionOf(name)));
+    });
     std::vector<trace::EventIndex> found;
     for (const analysis::GpuWork& work : simulation_.recorded().works) {
-      const trace::EventKind kind = events_[work.event].kind;
-      const std::string_view name = events_.name(work.event);
       const bool fits = communication
-                            ? analysis::ClassOf(kind, name, analysis::Communicators::kAll) ==
-                                  analysis::WorkClass::kCommunication
-                            : kind == trace::EventKind::kMemcpy &&
-                                  finding.subject.starts_with(DirectionText(DirectionOf(name)));
+                            ? classes.Of(work.event) == analysis::WorkClass::kCommunication
+                            : events_[work.event].kind == trace::EventKind::kMemcpy &&
+                                  same_direction.Of(work.event);
       if (fits) found.push_back(work.event);
     }
     return found;
