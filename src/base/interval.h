@@ -20,6 +20,17 @@ struct Interval {
 template <typename T>
 using IntervalSet = std::vector<Interval<T>>;
 
+// Adds one to a list that Union is asked about: what begins in the last one, as what is nested
+// does, or where it ends, takes no room of its own.
+template <typename T>
+void AddInterval(Interval<T> one, std::vector<Interval<T>>* list) {
+  if (!list->empty() && list->back().start <= one.start && one.start <= list->back().end) {
+    list->back().end = std::max(list->back().end, one.end);
+  } else {
+    list->push_back(one);
+  }
+}
+
 template <typename T>
 IntervalSet<T> Union(std::vector<Interval<T>> intervals) {
   const auto by_start = [](const Interval<T>& a, const Interval<T>& b) {
@@ -40,19 +51,28 @@ IntervalSet<T> Union(std::vector<Interval<T>> intervals) {
   return intervals;
 }
 
+// Into `left`, whose room is used again. What of `what` lies before the first piece is passed over
+// at once, so that a small set may be held against a large one.
+template <typename T>
+void SubtractInto(const IntervalSet<T>& from, const IntervalSet<T>& what, IntervalSet<T>* left) {
+  left->clear();
+  if (from.empty()) return;
+  const auto ends_before = [](const Interval<T>& one, T at) { return one.end <= at; };
+  auto first = std::lower_bound(what.begin(), what.end(), from.front().start, ends_before);
+  for (Interval<T> piece : from) {
+    while (first != what.end() && first->end <= piece.start)
+      ++first;
+    for (auto i = first; i != what.end() && i->start < piece.end; ++i) {
+      if (i->start > piece.start) left->push_back({piece.start, i->start});
+      piece.start = std::max(piece.start, i->end);
+    }
+    if (piece.start < piece.end) left->push_back(piece);
+  }
+}
 template <typename T>
 IntervalSet<T> Subtract(const IntervalSet<T>& from, const IntervalSet<T>& what) {
   IntervalSet<T> left;
-  std::size_t first = 0;
-  for (Interval<T> piece : from) {
-    while (first < what.size() && what[first].end <= piece.start)
-      ++first;
-    for (std::size_t i = first; i < what.size() && what[i].start < piece.end; ++i) {
-      if (what[i].start > piece.start) left.push_back({piece.start, what[i].start});
-      piece.start = std::max(piece.start, what[i].end);
-    }
-    if (piece.start < piece.end) left.push_back(piece);
-  }
+  SubtractInto(from, what, &left);
   return left;
 }
 

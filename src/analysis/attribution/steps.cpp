@@ -20,20 +20,28 @@ std::vector<EventIndex> WithoutEmptyMarks(const trace::EventStore& events,
       return events[marks[a]].ts_ns < events[marks[b]].ts_ns;
     });
   }
+  std::vector<const std::vector<std::size_t>*> of_track(events.tracks.size());
+  for (std::size_t t = 0; t < of_track.size(); ++t) {
+    const auto found = by_process.find(events.tracks[t].pid);
+    if (found != by_process.end()) of_track[t] = &found->second;
+  }
   std::vector<bool> holds(marks.size(), false);
-  for (EventIndex e = 0; e < events.size(); ++e) {
+  std::size_t empty = marks.size();
+  for (EventIndex e = 0; e < events.size() && empty > 0; ++e) {
     const trace::Event& event = events[e];
-    const bool work = trace::IsLaunchCall(event.kind) || (event.kind == trace::EventKind::kCpuOp &&
-                                                          !trace::StepNumberOf(events.name(e)));
-    if (!work) continue;
-    const auto found = by_process.find(events.tracks[event.track].pid);
-    if (found == by_process.end()) continue;
+    const bool op = event.kind == trace::EventKind::kCpuOp;
+    const std::vector<std::size_t>* places = of_track[event.track];
+    if ((!op && !trace::IsLaunchCall(event.kind)) || places == nullptr) continue;
     const auto after = std::upper_bound(
-        found->second.begin(), found->second.end(), event.ts_ns,
+        places->begin(), places->end(), event.ts_ns,
         [&](std::int64_t at, std::size_t i) { return at < events[marks[i]].ts_ns; });
-    if (after == found->second.begin()) continue;
+    if (after == places->begin()) continue;
     const std::size_t i = *std::prev(after);
-    if (event.ts_ns < events[marks[i]].end_ns()) holds[i] = true;
+    if (holds[i] || event.ts_ns >= events[marks[i]].end_ns()) continue;
+    // What the oldest profilers recorded as an op may be a mark itself.
+    if (op && trace::StepNumberOf(events.name(e))) continue;
+    holds[i] = true;
+    --empty;
   }
   std::vector<EventIndex> kept;
   for (std::size_t i = 0; i < marks.size(); ++i) {

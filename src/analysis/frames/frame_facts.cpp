@@ -51,13 +51,22 @@ class FactCollector {
   }
 
   void ChooseProcess() {
-    std::map<std::string_view, std::uint64_t> launches;
-    std::map<std::string_view, std::uint64_t> hosts;
+    struct Votes {
+      std::uint64_t hosts = 0, launches = 0;
+    };
+    std::vector<Votes> of_track(in_.events.tracks.size());
     for (const EventIndex e : in_.tree.preorder())
-      ++hosts[PidOf(e)];
+      ++of_track[At(e).track].hosts;
     for (const EventIndex e : in_.attribution.timeline) {
       const EventIndex launch = LaunchOf(e);
-      if (launch != trace::kNoEvent) ++launches[PidOf(launch)];
+      if (launch != trace::kNoEvent) ++of_track[At(launch).track].launches;
+    }
+    std::map<std::string_view, std::uint64_t> launches;
+    std::map<std::string_view, std::uint64_t> hosts;
+    for (std::size_t t = 0; t < of_track.size(); ++t) {
+      const std::string_view pid = in_.events.tracks[t].pid;
+      if (of_track[t].hosts > 0) hosts[pid] += of_track[t].hosts;
+      if (of_track[t].launches > 0) launches[pid] += of_track[t].launches;
     }
     const auto& votes = launches.empty() ? hosts : launches;
     std::uint64_t most = 0;
@@ -76,17 +85,23 @@ class FactCollector {
   }
 
   void CollectGpu() {
-    std::unordered_set<std::string_view> devices;
+    std::vector<bool> launched_on(in_.events.tracks.size());
     for (const EventIndex e : in_.attribution.timeline) {
       const EventIndex launch = LaunchOf(e);
       if (launch != trace::kNoEvent && facts_.in_process[At(launch).track])
-        devices.insert(PidOf(e));
+        launched_on[At(e).track] = true;
     }
+    std::unordered_set<std::string_view> devices;
+    for (std::size_t t = 0; t < launched_on.size(); ++t) {
+      if (launched_on[t]) devices.insert(in_.events.tracks[t].pid);
+    }
+    std::vector<bool> on_device(in_.events.tracks.size());
+    for (std::size_t t = 0; t < on_device.size(); ++t)
+      on_device[t] = devices.empty() || devices.contains(in_.events.tracks[t].pid);
     for (const EventIndex e : in_.attribution.timeline) {
       const EventIndex launch = LaunchOf(e);
       if (launch == trace::kNoEvent) {
-        if (devices.empty() || devices.contains(PidOf(e)))
-          facts_.gpu.push_back({e, trace::kNoEvent, trace::kAbsent});
+        if (on_device[At(e).track]) facts_.gpu.push_back({e, trace::kNoEvent, trace::kAbsent});
       } else if (facts_.in_process[At(launch).track]) {
         facts_.gpu.push_back({e, launch, At(launch).ts_ns});
       }
@@ -94,10 +109,11 @@ class FactCollector {
     const auto earlier = [&](const LaunchedWork& a, const LaunchedWork& b) {
       return At(a.event).ts_ns < At(b.event).ts_ns;
     };
-    std::stable_sort(facts_.gpu.begin(), facts_.gpu.end(), earlier);
+    if (!std::is_sorted(facts_.gpu.begin(), facts_.gpu.end(), earlier))
+      std::stable_sort(facts_.gpu.begin(), facts_.gpu.end(), earlier);
     TimeSet busy;
     for (const LaunchedWork& work : facts_.gpu) {
-      busy.push_back({At(work.event).ts_ns, At(work.event).end_ns()});
+      AddInterval({At(work.event).ts_ns, At(work.event).end_ns()}, &busy);
       if (work.launch != trace::kNoEvent) facts_.launched.push_back(work);
     }
     facts_.busy = Union(std::move(busy));
@@ -188,7 +204,7 @@ class FactCollector {
       if (trace::IsLaunchCall(event.kind)) facts_.calls.push_back(e);
       const bool op = event.kind == EventKind::kCpuOp && !IsScopeName(in_.events.name(e));
       if (IsCommunication(e) || (works[event.track] && (op || trace::IsLaunchCall(event.kind))))
-        in_ops.push_back({event.ts_ns, event.end_ns()});
+        AddInterval({event.ts_ns, event.end_ns()}, &in_ops);
       if (event.track != facts_.track) {
         if (IsAutogradNode(e)) facts_.autograd.push_back(e);
         continue;
@@ -198,9 +214,11 @@ class FactCollector {
     }
     facts_.in_ops = Union(std::move(in_ops));
     const auto earlier = [&](EventIndex a, EventIndex b) { return At(a).ts_ns < At(b).ts_ns; };
-    std::stable_sort(facts_.calls.begin(), facts_.calls.end(), earlier);
-    std::stable_sort(facts_.autograd.begin(), facts_.autograd.end(), earlier);
-    std::stable_sort(facts_.marks.begin(), facts_.marks.end(), earlier);
+    for (std::vector<EventIndex>* list : {&facts_.calls, &facts_.autograd, &facts_.marks}) {
+      // Of one thread they are.
+      if (!std::is_sorted(list->begin(), list->end(), earlier))
+        std::stable_sort(list->begin(), list->end(), earlier);
+    }
     // A mark within a mark is the same step again.
     std::int64_t end = trace::kAbsent;
     std::erase_if(facts_.marks, [&](EventIndex e) {
@@ -238,7 +256,7 @@ class FactCollector {
       const RuntimeKind kind = kinds[event.name];
       if (Waits(call, kind)) {
         facts_.waiting_calls.push_back(call);
-        waiting.push_back({event.ts_ns, event.end_ns()});
+        AddInterval({event.ts_ns, event.end_ns()}, &waiting);
       }
       const auto first_kind = FirstKindOf(call, kind, busy, &seen);
       if (!first_kind || event.ts_ns < end) continue;

@@ -72,11 +72,11 @@ class FrameMaker {
     for (const EventIndex e : work) {
       const TimeSpan span{At(e).ts_ns, At(e).end_ns()};
       switch (classes_.Of(e)) {
-        case WorkClass::kComputation: sets.computation.push_back(span); break;
-        case WorkClass::kCommunication: sets.communication.push_back(span); break;
-        case WorkClass::kMemcpy: sets.copies.push_back(span); break;
+        case WorkClass::kComputation: AddInterval(span, &sets.computation); break;
+        case WorkClass::kCommunication: AddInterval(span, &sets.communication); break;
+        case WorkClass::kMemcpy: AddInterval(span, &sets.copies); break;
       }
-      sets.all.push_back(span);
+      AddInterval(span, &sets.all);
     }
     for (TimeSet* set : {&sets.computation, &sets.communication, &sets.copies, &sets.all})
       *set = Union(std::move(*set));
@@ -146,6 +146,7 @@ class FrameMaker {
     const std::vector<EventIndex> own = OwnWork(out_.frame);
     out_.gpu_events = own.size();
     sets_ = SetsOf(own);
+    computation_meter_.emplace(sets_.computation);
     if (!sets_.all.empty()) {
       out_.frame.end = std::max(out_.frame.end, sets_.all.back().end);
       own_ = TimeSpan{sets_.all.front().start, sets_.all.back().end};
@@ -198,19 +199,19 @@ class FrameMaker {
   Balance BalanceOf(TimeSpan span) const {
     Balance out;
     out.total_ns = span.end - span.start;
-    const TimeSet computation = Within(sets_.computation, span);
-    const TimeSet communication = Subtract(Within(sets_.communication, span), computation);
-    const TimeSet copies = Subtract(Subtract(Within(sets_.copies, span), computation),
-                                    Within(sets_.communication, span));
-    out.computation_ns = Length(computation);
-    out.exposed_comm_ns = Length(communication);
-    out.exposed_copy_ns = Length(copies);
-    // Of each set what lies in the span: there are as many spans as steps.
-    TimeSet rest = Subtract({span}, Within(sets_.all, span));
+    const TimeSet communication = Within(sets_.communication, span);
+    out.computation_ns = computation_meter_->In(span);
+    out.exposed_comm_ns = Length(Subtract(communication, sets_.computation));
+    out.exposed_copy_ns =
+        Length(Subtract(Subtract(Within(sets_.copies, span), sets_.computation), communication));
+    TimeSet rest = Subtract({span}, sets_.all);
+    TimeSet left;
+    std::int64_t length = Length(rest);
     const auto take = [&](const TimeSet& what, std::int64_t* ns) {
-      TimeSet left = Subtract(rest, Within(what, span));
-      *ns = Length(rest) - Length(left);
-      rest = std::move(left);
+      SubtractInto(rest, what, &left);
+      std::swap(rest, left);
+      *ns = length - Length(rest);
+      length -= *ns;
     };
     const TimeSet others = Within(others_, span);
     const TimeSet unrecorded = Within(out_.unrecorded, span);
@@ -220,7 +221,7 @@ class FrameMaker {
     take(lost, &out.ahead_ns);
     take(Union(Joined(others, unrecorded)), &out.beside_ns);
     if (!own_) {
-      out.host_before_ns = Length(rest);
+      out.host_before_ns = length;
       return out;
     }
     take({{std::min(span.start, own_->start), own_->start}}, &out.host_before_ns);
@@ -228,7 +229,7 @@ class FrameMaker {
     take(facts_.in_first_calls, &out.idle_first_call_ns);
     take(facts_.in_calls_that_wait, &out.idle_sync_ns);
     take(facts_.in_ops, &out.idle_host_ops_ns);
-    out.idle_host_only_ns = Length(rest);
+    out.idle_host_only_ns = length;
     return out;
   }
 
@@ -509,12 +510,13 @@ class FrameMaker {
   TimeMeter busy_meter_;
   TimeMeter unrecorded_meter_;
   TimeFrames out_;
-  WorkSets sets_;                // own work of the frame
-  std::optional<TimeSpan> own_;  // from its first to its last
-  std::int64_t host_end_ = 0;    // of the last step
-  TimeSet first_waits_;          // of the host, before its first launch
-  TimeSet others_;               // busy with any work, and host waits for foreign work
-  TimeSet lost_;                 // what others took
+  WorkSets sets_;                               // own work of the frame
+  std::optional<TimeMeter> computation_meter_;  // of sets_
+  std::optional<TimeSpan> own_;                 // from its first to its last
+  std::int64_t host_end_ = 0;                   // of the last step
+  TimeSet first_waits_;                         // of the host, before its first launch
+  TimeSet others_;  // busy with any work, and host waits for foreign work
+  TimeSet lost_;    // what others took
   WorkClasses classes_{facts_.events, Communicators::kAll};
 };
 

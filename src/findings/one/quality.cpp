@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "analysis/host/recording_checks.h"
+#include "base/parallel.h"
 #include "findings/one/enum_text.h"
 #include "findings/one/quality_absent.h"
 #include "findings/one/quality_analysis.h"
@@ -11,6 +13,8 @@
 #include "findings/one/quality_scope.h"
 #include "findings/one/quality_time.h"
 #include "findings/one/thresholds.h"
+#include "session/trace_frames.h"
+#include "session/trace_trust.h"
 
 namespace jarvis::findings {
 namespace {
@@ -42,6 +46,25 @@ void SortQualities(QualityList* list) {
   });
 }
 
+// Everything that qualities are told of and that takes a look at all events, side by side; what is
+// not returned is kept with the trace.
+Result<analysis::RecordingChecks> Measure(const session::LoadedTrace& trace, const Job& job) {
+  analysis::RecordingChecks checks;
+  ParallelFor(3, 0, [&](std::size_t part) {
+    // An error, which can only be a cancelled job's, comes again where the part is asked for.
+    switch (part) {
+      case 0: static_cast<void>(session::FramesOf(trace, job)); break;
+      case 1: static_cast<void>(session::ProfilingCostOf(trace, job)); break;
+      default:
+        static_cast<void>(session::FirstCallsOf(trace, job));
+        checks =
+            analysis::CheckRecording(trace.events(), trace.tree(), trace.attribution().timeline);
+    }
+  });
+  JV_TRY(job.Check());
+  return checks;
+}
+
 }  // namespace
 
 std::string_view SeverityText(Severity severity) {
@@ -65,9 +88,10 @@ Result<std::shared_ptr<const QualityList>> QualityOf(const session::LoadedTrace&
                                                      const Job& job) {
   using Made = session::DerivedCache::Made<QualityList>;
   return trace.derived().Get(QualityKey{}, job, [&]() -> Result<Made> {
+    JV_ASSIGN(const analysis::RecordingChecks checks, Measure(trace, job));
     QualityList list;
     AddRecordingQualities(trace, &list);
-    JV_TRY(AddTimeQualities(trace, job, &list));
+    JV_TRY(AddTimeQualities(trace, checks, job, &list));
     SortQualities(&list);
     const std::size_t bytes = BytesOfQualities(list);
     return Made{std::make_shared<const QualityList>(std::move(list)), bytes};

@@ -9,7 +9,6 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "analysis/host/recording_checks.h"
 #include "analysis/tables/summary.h"
 #include "findings/one/quality_parts.h"
 #include "findings/one/thresholds.h"
@@ -30,7 +29,7 @@ class TimeQualities {
   TimeQualities(const session::LoadedTrace& trace, std::vector<Quality>* list)
       : trace_(trace), events_(trace.events()), base_(TimeBaseOf(trace)), list_(*list) {}
 
-  Result<void> Run(const Job& job) {
+  Result<void> Run(const analysis::RecordingChecks& checks, const Job& job) {
     JV_ASSIGN(const auto frames, session::FramesOf(trace_, job));
     Unrecorded(frames->frames);
     JV_ASSIGN(const auto cost, session::ProfilingCostOf(trace_, job));
@@ -42,9 +41,6 @@ class TimeQualities {
     Allocations(*first);
     JV_ASSIGN(const auto descheduled, session::DescheduledOf(trace_, job));
     NotRunning(*descheduled);
-    const analysis::RecordingChecks checks =
-        analysis::CheckRecording(events_, trace_.tree(), trace_.attribution().timeline);
-    JV_TRY(job.Check());
     Dispatch(checks);
     Clocks(checks);
     Twice(checks);
@@ -502,9 +498,10 @@ std::pair<double, double> RecordingCost(const analysis::ProfilingCost& cost) {
   return ms;
 }
 
-Result<void> AddTimeQualities(const session::LoadedTrace& trace, const Job& job,
+Result<void> AddTimeQualities(const session::LoadedTrace& trace,
+                              const analysis::RecordingChecks& checks, const Job& job,
                               std::vector<Quality>* list) {
-  return TimeQualities(trace, list).Run(job);
+  return TimeQualities(trace, list).Run(checks, job);
 }
 
 }  // namespace jarvis::findings

@@ -180,11 +180,12 @@ Result<Answer> LoadTrace(session::Workspace& workspace, const Json& arguments, J
   JV_ASSIGN(const session::Opened opened,
             OpenTraceFully(workspace, arguments, job, WindowOf(arguments)));
   const TracePtr& trace = opened.trace;
+  // Beside others it makes the frames, too.
+  JV_ASSIGN(const auto quality, findings::QualityOf(*trace, job));
   JV_ASSIGN(const auto made, session::FramesOf(*trace, job));
   const analysis::TimeFrames& frames = made->frames;
   Answer answer;
   answer.trace = trace->id();
-  JV_ASSIGN(const auto quality, findings::QualityOf(*trace, job));
   answer.summary = Headline(*trace, frames) + TrustText(*quality);
   answer.facts = Facts(*trace, frames);
   if (HidesBound(*quality)) answer.facts["step"].erase("bound");
