@@ -9,7 +9,7 @@ namespace jarvis::perf {
 
 std::span<const EmbeddedFile> PlatformFiles();      // platforms.json
 std::span<const EmbeddedFile> ModelFiles();         // models/*.json
-std::span<const EmbeddedFile> PreludeFiles();       // prelude.lua
+std::span<const EmbeddedFile> LuaFiles();           // plan.lua, prelude.lua
 std::span<const EmbeddedFile> OperatorNameFiles();  // operator_names.txt
 
 }  // namespace jarvis::perf

@@ -6,7 +6,7 @@
 -- call, by name: a row that overrides a quantity changes all that is computed from it. Parameters
 -- are exact integers where the trace has integers; costs (FLOPs, bytes) are computed in doubles, so
 -- that no product can wrap around.
-local host, setmetatable, getmetatable, error, pcall, rawget, load, type, next, tostring, math = ...
+local host, setmetatable, getmetatable, error, pcall, rawget, load, type, next, tostring, math, plans = ...
 local math_type = math.type
 local is_integer = function(v) return math_type(v) == "integer" end
 -- A value in a message. Never an address: the same input gives the same text.
@@ -131,23 +131,16 @@ local function join(a, b)
   return setmetatable(out, getmetatable(a))
 end
 local has = host.has  -- a sequence with more items than i
-local function non_empty(t, i) return has(t, i) and is_sequence(t[i]) and t[i].n > 0 end
-local function default(v, other)
-  if v == null or v == absent or v == nil then return other end
-  return v
-end
+local non_empty = host.non_empty
+local default = host.default
 -- t[i], or `other` when there is no such item or it is null.
-local function at(t, i, other)
-  if not has(t, i) then return other end
-  return default(t[i], other)
-end
+local at = host.at
 
 -- Arithmetic --------------------------------------------------------------------------------------
 local exact = 2 ^ 53
--- Number of elements of a shape; of [] it is 1.
-local function el(shape)
-  local known = host.elements(shape)
-  if known ~= nil then return known end
+-- Number of elements of a shape; of [] it is 1. What is wrong with a shape, or too large for a whole
+-- number; the host tells the others.
+local function uncommon_el(shape)
   need_sequence(shape, "the number of elements")
   local product = 1.0
   for i = 0, shape.n - 1 do
@@ -160,6 +153,7 @@ local function el(shape)
   if product > exact then fail("a tensor of more than 2^53 elements") end
   return math.tointeger(product) or product
 end
+local el = host.elements(uncommon_el, false)
 local function product(...)
   local p = 1
   for _, v in next, {...} do
@@ -192,13 +186,16 @@ local function trunc(v)
   local whole = v >= 0 and math.floor(v) or math.ceil(v)
   return math.tointeger(whole) or whole
 end
-local function fewest(a, ...)
-  for _, v in next, {...} do if a ~= null and (v == null or v < a) then a = v end end
-  return a
+-- Mostly of two.
+local function fewest(a, b, ...)
+  if a ~= null and b ~= nil and (b == null or b < a) then a = b end
+  if ... == nil then return a end
+  return fewest(a, ...)
 end
-local function most(a, ...)
-  for _, v in next, {...} do if a ~= null and (v == null or v > a) then a = v end end
-  return a
+local function most(a, b, ...)
+  if a ~= null and b ~= nil and (b == null or b > a) then a = b end
+  if ... == nil then return a end
+  return most(a, ...)
 end
 -- The shape of a result, by NumPy's rule: aligned at the right, 1 stretches.
 local function broadcast(a, b)
@@ -273,126 +270,13 @@ end
 local function is_true(text) return type(text) == "string" and host.lower(text) == "true" end
 
 -- Dtypes ------------------------------------------------------------------------------------------
--- The names PyTorch records, and those of the serving libraries. Bytes an element.
-local sizes = {
-  ["double"] = 8, ["long int"] = 8, ["long"] = 8, ["unsigned long"] = 8, ["unsigned long int"] = 8,
-  ["float"] = 4, ["int"] = 4, ["unsigned int"] = 4, ["scalar"] = 4, ["c10::float"] = 4, ["c10::int"] = 4,
-  ["c10::double"] = 8, ["c10::long"] = 8,
-  ["c10::half"] = 2, ["c10::bfloat16"] = 2, ["half"] = 2, ["bfloat16"] = 2, ["float16"] = 2,
-  ["short int"] = 2, ["short"] = 2, ["unsigned short"] = 2,
-  ["bool"] = 1, ["unsigned char"] = 1, ["signed char"] = 1, ["char"] = 1, ["c10::byte"] = 1, ["c10::char"] = 1,
-  ["c10::float8_e4m3fnuz"] = 1, ["c10::float8_e4m3fn"] = 1, ["c10::float8_e5m2"] = 1,
-  ["c10::float8_e5m2fnuz"] = 1, ["c10::float8_e8m0fnu"] = 1, ["fp8"] = 1,
-  ["c10::float4_e2m1fn_x2"] = 1, ["fp4"] = 1,
-  ["c10::complex<float>"] = 8, ["c10::complex<double>"] = 16, ["c10::complex<c10::half>"] = 4,
-  ["c10::quint8"] = 1, ["c10::qint8"] = 1, ["c10::qint32"] = 4,
-}
-local precisions = {
-  ["float"] = "fp32", ["double"] = "fp64", ["c10::half"] = "fp16", ["c10::bfloat16"] = "bf16",
-  ["half"] = "fp16", ["bfloat16"] = "bf16", ["float16"] = "fp16",
-  ["c10::float8_e4m3fnuz"] = "fp8", ["c10::float8_e4m3fn"] = "fp8", ["c10::float8_e5m2"] = "fp8",
-  ["c10::float8_e5m2fnuz"] = "fp8", ["fp8"] = "fp8",
-  ["fp4"] = "fp4", ["mxfp4"] = "fp4", ["c10::float4_e2m1fn_x2"] = "fp4",
-  ["signed char"] = "int8", ["c10::qint8"] = "int8", ["unsigned char"] = "uint8",
-  ["short int"] = "int16", ["int"] = "int32", ["long int"] = "int64", ["long"] = "int64",
-  ["bool"] = "bool",
-}
--- Few dtypes are asked for again and again; what is no dtype may be any text.
-local lowered, lowered_count, lowered_max = {}, 0, 1000
-local function in_lower_case(dtype)
-  local lower = lowered[dtype]
-  if lower == nil then
-    lower = host.lower(dtype)
-    if lowered_count < lowered_max then
-      lowered[dtype] = lower
-      lowered_count = lowered_count + 1
-    end
-  end
-  return lower
-end
--- null for a dtype that is not in the table.
-local function bp(dtype)
-  if type(dtype) ~= "string" then return null end
-  return sizes[in_lower_case(dtype)] or null
-end
--- The same, failing instead.
+-- The names PyTorch records, and those of the serving libraries (dtype.h).
+local bp, kind_of, precision_of, promote = host.bp, host.kind_of, host.precision_of, host.promote
+-- Bytes an element; fails where that is not known.
 local function sized(dtype)
   local size = bp(dtype)
   if size == null then fail("unknown dtype \"" .. shown(dtype) .. "\"") end
   return size
-end
-local function precision_of(dtype)
-  if type(dtype) ~= "string" then return null end
-  return precisions[in_lower_case(dtype)] or null
-end
--- PyTorch's type promotion. Kinds: 0 bool, 1 integer, 2 float, 3 complex; null for no such dtype.
-local function kind_of(dtype)
-  if type(dtype) ~= "string" then return null end
-  local t = in_lower_case(dtype)
-  if sizes[t] == nil then return null end
-  if t == "scalar" then return null end
-  if t == "bool" then return 0 end
-  if host.contains(t, "complex") then return 3 end
-  if host.contains(t, "float") or host.contains(t, "double") or host.contains(t, "half") or t == "fp8" or t == "fp4" then
-    return 2
-  end
-  return 1
-end
-local function wider(a, b)
-  if a == nil or a == b then return b end
-  if b == nil then return a end
-  local ka, kb = kind_of(a), kind_of(b)
-  if ka ~= kb then
-    if ka + kb == 5 and bp(ka == 2 and a or b) == 8 then return "c10::complex<double>" end
-    return ka > kb and a or b
-  end
-  local sa, sb = bp(a), bp(b)
-  if sa ~= sb then return sa > sb and a or b end
-  if host.lower(a) == host.lower(b) then return a end
-  if ka == 2 then return sa == 2 and "float" or a end  -- half and bfloat16
-  return sa == 1 and "short int" or a                  -- signed and unsigned bytes
-end
--- The result's dtype of an operator on the first n arguments. Tensors with dimensions decide;
--- tensors of none count only with a higher kind, Python's numbers likewise and with their default
--- dtype. null if a dtype is not known.
-local function promote(shapes, dtypes, texts, n)
-  if not is_sequence(dtypes) then return null end
-  local best = {}
-  for i = 0, fewest(n, dtypes.n, shapes.n) - 1 do
-    local dtype, rank = dtypes[i], 1
-    if type(dtype) == "string" and dtype ~= "" then
-      if host.lower(dtype) == "scalar" then
-        local text = has(texts, i) and texts[i] or ""
-        rank = 3
-        if text == "True" or text == "False" then
-          dtype = "bool"
-        elseif host.int(text) ~= nil then
-          dtype = "long int"
-        elseif host.float(text) ~= nil then
-          dtype = "float"
-        else
-          dtype = nil
-        end
-      else
-        if kind_of(dtype) == null then return null end
-        if shapes[i].n == 0 then rank = 2 end
-      end
-      if dtype ~= nil then best[rank] = wider(best[rank], dtype) end
-    end
-  end
-  local result = best[1]
-  for rank = 2, 3 do
-    local other = best[rank]
-    if other ~= nil then
-      if result == nil then
-        result = other
-      elseif kind_of(other) > kind_of(result) then
-        -- A number of no dimensions lends its kind, not its width.
-        result = kind_of(other) == 2 and "float" or kind_of(other) == 3 and "c10::complex<float>" or other
-      end
-    end
-  end
-  return result or null
 end
 -- A dtype table of a rule set: keys in lower case.
 local function in_table(t, dtype)
@@ -420,24 +304,16 @@ local words = {
 }
 
 -- Numbers as doubles, deep in sequences too: what costs are computed from.
-local function floated(v)
-  if math_type(v) ~= nil then return v * 1.0 end
-  if is_sequence(v) then
-    local out = {n = v.n}
-    for i = 0, v.n - 1 do out[i] = floated(v[i]) end
-    return setmetatable(out, getmetatable(v))
-  end
-  return v
-end
+local floated = host.floated
 local float_words = {}
 for k, v in next, words do float_words[k] = v end
-for _, k in next, {"el", "ceildiv", "idiv", "trunc", "floor", "ceil", "int", "int_or", "product", "distinct"} do
+for _, k in next, {"ceildiv", "idiv", "trunc", "floor", "ceil", "int", "int_or", "distinct"} do
   local f = words[k]
-  float_words[k] = function(...)
-    local v = f(...)
-    return math_type(v) ~= nil and v * 1.0 or floated(v)
-  end
+  float_words[k] = function(a, b) return floated(f(a, b)) end
 end
+float_words.el = host.elements(uncommon_el, true)
+float_words.product = function(...) return floated(product(...)) end
+local make_plan = plans(host, load, next, words, float_words)
 
 -- Rows --------------------------------------------------------------------------------------------
 local rows = {}
@@ -487,7 +363,7 @@ local function new_box(row, costs, for_given)
   local library = costs and float_words or words
   local texts, compiled, parameters = row.texts, row.compiled, row.parameters
   local stays = not for_given and row.functions or {}
-  local cache, busy, touched, count = {}, {}, {}, 0
+  local cache, busy, touched, count, kept = {}, {}, {}, 0, {n = 0}
   -- base: the env of the parameters, when this box is for costs.
   local call, base, given, forward, forward_costs
   local env = setmetatable({}, {
@@ -536,6 +412,8 @@ local function new_box(row, costs, for_given)
         busy[key] = nil
         if stays[key] then
           cache[key] = v
+          kept.n = kept.n + 1
+          kept[kept.n] = key
           return v
         end
       else
@@ -562,6 +440,13 @@ local function new_box(row, costs, for_given)
     if forward_costs ~= nil then give_back(forward_costs) end
     if forward ~= nil then give_back(forward) end
     call, base, given, forward, forward_costs = nil, nil, nil, nil, nil
+  end
+  -- What the call asked for, and functions that an earlier one asked for.
+  function box.asked()
+    local keys = {n = count + kept.n}
+    for i = 1, count do keys[i] = touched[i] end
+    for i = 1, kept.n do keys[count + i] = kept[i] end
+    return keys
   end
   return box
 end
@@ -610,6 +495,7 @@ local function set_parameters(row, env)
   if definition(row, "check") then local _ = env.check end
   local which = definition(row, "params_list") and env.params_list or "params"
   local entries = row.entries[which]
+  out.which = which
   if entries == nil then
     if which ~= "params" then broken("no list of parameters is called " .. shown(which)) end
     return
@@ -658,20 +544,36 @@ local function attempt(stage, f, a, b)
   return nil, false
 end
 
-local function evaluate(model, call, backward)
+-- A plan's function of a call, with boxes of its own for what it does not have.
+local function planned(row, plan)
+  local box, costs = new_box(row, false, false), new_box(row, true, false)
+  return function(call)
+    -- The call before may have failed.
+    box.close(); costs.close()
+    box.open(call); costs.open(call, box.env)
+    return plan(box.env, costs.env, call)
+  end
+end
+
+-- The answer; `wants_plan`: and a function that answers further calls (see plan.lua) with the name of
+-- its list of parameters, if the call went well and there is one.
+local function evaluate(model, call, backward, wants_plan)
   local row = rows[model]
   out.count, out.spec, out.flops, out.bytes, out.stage, out.kind, out.why = 0, "", nil, nil, nil, nil, nil
-  local box = take(row, call)
+  local box, plan = take(row, call), nil
   local _, ok = attempt("params", set_parameters, row, box.env)
   if ok then
     local costs = take(row, call, box.env)
     out.flops = attempt("flops", cost, costs.env, backward and "backward_flops" or "flops")
     out.bytes = attempt("bytes", cost, costs.env, backward and "backward_bytes" or "bytes")
     out.spec = attempt("compute", spec, box.env) or ""
+    if wants_plan and out.stage == nil then
+      plan = make_plan(row, out.which, backward, box.asked(), costs.asked())
+    end
     give_back(costs)
   end
   give_back(box)
-  return out
+  return out, plan and planned(row, plan), out.which
 end
 
 local amounts = {flops = true, bytes = true, backward_flops = true, backward_bytes = true}
@@ -717,4 +619,4 @@ local function check(model, own)
   end
 end
 
-return define, evaluate, quantity, check, Tuple, List, null
+return define, evaluate, quantity, check, Tuple, List, null, absent

@@ -57,7 +57,10 @@ void* ModelSet::Sandbox::Allocate(void* self, void* block, std::size_t old_size,
 }
 
 ModelSet::Sandbox::Sandbox(const ModelRows& rows)
-    : rows_(rows), defined_(rows.rows().size()), stops_(rows.rows().size()) {
+    : rows_(rows),
+      defined_(rows.rows().size()),
+      plans_(2 * rows.rows().size()),
+      stops_(rows.rows().size()) {
   owner_.reset(lua_newstate(&Allocate, this));
   lua_ = owner_.get();
   if (lua_ == nullptr) throw std::bad_alloc();
@@ -68,10 +71,13 @@ ModelSet::Sandbox::Sandbox(const ModelRows& rows)
 }
 
 void ModelSet::Sandbox::LoadPrelude() {
-  const std::string_view prelude = PreludeFiles()[0].text;
-  if (luaL_loadbufferx(lua_, prelude.data(), prelude.size(), "=prelude", "t") != LUA_OK) {
-    lua_error(lua_);
-  }
+  const auto load = [this](const EmbeddedFile& file) {
+    const std::string name = "=" + std::string(file.name);
+    if (luaL_loadbufferx(lua_, file.text.data(), file.text.size(), name.c_str(), "t") != LUA_OK)
+      lua_error(lua_);
+  };
+  const std::span<const EmbeddedFile> files = LuaFiles();
+  load(files[1]);
   constexpr luaL_Reg kHost[] = {{"int", &Host<&Int>},
                                 {"float", &Host<&Float>},
                                 {"ints", &Host<&Ints>},
@@ -92,8 +98,18 @@ void ModelSet::Sandbox::LoadPrelude() {
                                 {"sequences", &Host<&Sequences>},
                                 {"is_sequence", &Host<&IsSequence>},
                                 {"has", &Host<&Has>},
+                                {"at", &Host<&At>},
+                                {"default", &Host<&Default>},
+                                {"non_empty", &Host<&NonEmpty>},
+                                {"bp", &Host<&Bp>},
+                                {"kind_of", &Host<&KindOf>},
+                                {"precision_of", &Host<&PrecisionOf>},
+                                {"promote", &Host<&Promoted>},
                                 {"elements", &Host<&Elements>},
                                 {"trusted", &Host<&Trusted>},
+                                {"floated", &Host<&Floated>},
+                                {"names", &Host<&Names>},
+                                {"miss", &Host<&Miss>},
                                 {nullptr, nullptr}};
   luaL_newlib(lua_, kHost);
   // The functions of the standard library that the prelude uses; none of them stays reachable.
@@ -108,7 +124,11 @@ void ModelSet::Sandbox::LoadPrelude() {
   lua_setglobal(lua_, "_G");
   lua_newtable(lua_);
   lua_rawseti(lua_, LUA_REGISTRYINDEX, LUA_RIDX_GLOBALS);
-  lua_call(lua_, 11, 7);
+  load(files[0]);
+  lua_call(lua_, 12, 8);
+  absent_at_ = lua_topointer(lua_, -1);
+  null_at_ = lua_topointer(lua_, -2);
+  lua_pop(lua_, 1);  // the words keep it
   for (int* ref : {&null_, &list_, &tuple_, &check_, &quantity_, &evaluate_, &define_}) {
     *ref = luaL_ref(lua_, LUA_REGISTRYINDEX);
   }
@@ -206,6 +226,20 @@ void ModelSet::Sandbox::PushJson(std::string_view json) {
   PushElement(element, 0);
 }
 
+void ModelSet::Sandbox::PushCommonJson(std::string_view json) {
+  constexpr std::size_t kTexts = 1000;
+  constexpr std::size_t kTextBytes = 1000;
+  if (!rows_.trusted() || json.size() > kTextBytes) return PushJson(json);
+  if (const auto known = common_.find(json); known != common_.end()) {
+    lua_rawgeti(lua_, LUA_REGISTRYINDEX, known->second);
+    return;
+  }
+  PushJson(json);
+  if (common_.size() == kTexts) return;
+  lua_pushvalue(lua_, -1);
+  common_.emplace(json, luaL_ref(lua_, LUA_REGISTRYINDEX));
+}
+
 void ModelSet::Sandbox::PushAnnotation(std::string_view name) {
   const std::optional<IterationSums> sums = SumsOf(name);
   if (!sums) return PushNull();
@@ -245,10 +279,18 @@ bool ModelSet::Sandbox::PushInput(const OpCall& call, std::string_view key) {
     }
     return true;
   };
+  const auto common = [&](std::string_view text) {
+    if (text.empty()) {
+      PushNull();
+    } else {
+      PushCommonJson(text);
+    }
+    return true;
+  };
   if (key == "dims") return json(call.dims);
-  if (key == "types") return json(call.types);
+  if (key == "types") return common(call.types);
   if (key == "strides") return json(call.strides);
-  if (key == "text") return json(call.text);
+  if (key == "text") return common(call.text);
   if (key == "name") return PushText(lua_, call.name), true;
   if (key == "kernels") return PushTexts(call.kernels), true;
   if (key == "iteration") return PushAnnotation(call.annotation), true;
@@ -327,10 +369,7 @@ Value ModelSet::Sandbox::ToValue(int index, int depth) {
       value.text = ValidUtf8(ToText(lua_, index));
       return value;
     case LUA_TTABLE: {
-      lua_rawgeti(lua_, LUA_REGISTRYINDEX, null_);
-      const bool null = lua_rawequal(lua_, -1, index < 0 ? index - 1 : index) != 0;
-      lua_pop(lua_, 1);
-      if (null) return value;
+      if (IsAt(index, null_at_)) return value;
       value.kind = Value::Kind::kSequence;
       value.text = SequenceText(index, depth);
       return value;
@@ -370,12 +409,21 @@ OpWork ModelSet::Sandbox::Evaluate(const ModelRow& row, const OpCall& call, bool
 }
 
 void ModelSet::Sandbox::Run(const ModelRow& row, const OpCall& call, bool backward, OpWork* work) {
+  // Writing a plan costs as much as some calls by name.
+  constexpr int kCallsBeforePlan = 16;
+  Plan& plan =
+      plans_[2 * static_cast<std::size_t>(&row - rows_.rows().data()) + (backward ? 1 : 0)];
+  if (plan.function != LUA_NOREF && RunPlan(call, &plan, work)) return;
+  const bool wants_plan = rows_.trusted() && plan.function == LUA_NOREF && !plan.dropped &&
+                          ++plan.calls > kCallsBeforePlan;
   Define(row);
   lua_rawgeti(lua_, LUA_REGISTRYINDEX, evaluate_);
   PushText(lua_, row.model);
   lua_pushlightuserdata(lua_, const_cast<OpCall*>(&call));
   lua_pushboolean(lua_, backward ? 1 : 0);
-  lua_call(lua_, 3, 1);
+  lua_pushboolean(lua_, wants_plan ? 1 : 0);
+  lua_call(lua_, 4, 3);
+  KeepPlan(row, &plan);
   const auto text = [&](const char* key) {
     lua_getfield(lua_, 1, key);
     std::string out = ValidUtf8(ToText(lua_, -1));
@@ -419,6 +467,71 @@ void ModelSet::Sandbox::Run(const ModelRow& row, const OpCall& call, bool backwa
     work->parameters.push_back({std::move(key), ToValue(-1)});
     lua_pop(lua_, 1);
   }
+}
+
+void ModelSet::Sandbox::KeepPlan(const ModelRow& row, Plan* plan) {
+  if (lua_isfunction(lua_, -2)) {
+    const ModelRows::Flat flat = rows_.Flatten(row);
+    const auto list = flat.lists.find(ToText(lua_, -1));
+    plan->entries.clear();
+    if (list != flat.lists.end()) {
+      for (const std::string_view entry : *list->second) {
+        const std::string_view key = entry.substr(0, entry.find('='));
+        const bool optional = key.ends_with('?');
+        plan->entries.push_back(
+            {std::string(key.substr(0, key.size() - (optional ? 1 : 0))), optional});
+      }
+    }
+    lua_pop(lua_, 1);
+    plan->function = luaL_ref(lua_, LUA_REGISTRYINDEX);
+    return;
+  }
+  lua_pop(lua_, 2);
+}
+
+bool ModelSet::Sandbox::AmountAt(int index, std::optional<double>* amount) {
+  amount->reset();
+  if (IsAt(index, null_at_)) return true;
+  if (lua_type(lua_, index) != LUA_TNUMBER) return false;
+  const double value = lua_tonumber(lua_, index);
+  if (value < 0) return false;
+  if (std::isfinite(value)) *amount = value;
+  return true;
+}
+
+bool ModelSet::Sandbox::RunPlan(const OpCall& call, Plan* plan, OpWork* work) {
+  constexpr int kCosts = 4;  // FLOPs, bytes, unit, precision
+  constexpr int kMissesMax = 16;
+  const int values = kCosts + static_cast<int>(plan->entries.size());
+  luaL_checkstack(lua_, values + 4, "too many parameters");
+  lua_rawgeti(lua_, LUA_REGISTRYINDEX, plan->function);
+  lua_pushlightuserdata(lua_, const_cast<OpCall*>(&call));
+  bool good = lua_pcall(lua_, 1, values, 0) == LUA_OK;
+  OpWork made;
+  good = good && AmountAt(1, &made.flops) && AmountAt(2, &made.bytes);
+  for (int i = kCosts + 1; good && i <= values; ++i) {
+    const Plan::Entry& entry = plan->entries[static_cast<std::size_t>(i - kCosts - 1)];
+    const bool absent = IsAt(i, absent_at_);
+    if (absent && entry.optional) continue;
+    const int type = lua_type(lua_, i);
+    good = type != LUA_TFUNCTION &&
+           (type != LUA_TTABLE || absent || IsAt(i, null_at_) || IsSequenceAt(i));
+    if (good) made.parameters.push_back({entry.key, ToValue(i)});
+  }
+  if (good) {
+    const std::string_view unit = IsAt(3, null_at_) ? std::string_view() : ToText(lua_, 3);
+    const std::string_view precision = IsAt(4, null_at_) ? std::string_view() : ToText(lua_, 4);
+    if (!unit.empty() && !precision.empty())
+      made.spec = ValidUtf8(fmt::format("{}_{}", unit, precision));
+    *work = std::move(made);
+  } else if (++plan->misses > kMissesMax) {
+    // Calls of this row differ too much.
+    luaL_unref(lua_, LUA_REGISTRYINDEX, plan->function);
+    plan->function = LUA_NOREF;
+    plan->dropped = true;
+  }
+  lua_settop(lua_, 0);
+  return good;
 }
 
 bool ModelSet::Sandbox::HasQuantity(const ModelRow& row, std::string_view key) const {

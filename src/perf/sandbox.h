@@ -1,14 +1,18 @@
 // Inside of ModelSet: the Lua state that rows run in. For model.cpp only. sandbox.cpp runs rows,
-// sandbox_host.cpp has what prelude.lua calls.
+// sandbox_host.cpp and
+// sandbox_words.cpp have what prelude.lua calls.
 #pragma once
 
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <exception>
+#include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
+#include <unordered_map>
 #include <vector>
 
 #include <lua.hpp>
@@ -71,8 +75,19 @@ class ModelSet::Sandbox {
   static int Sequences(lua_State* lua);
   static int IsSequence(lua_State* lua);
   static int Has(lua_State* lua);
+  static int At(lua_State* lua);
+  static int Default(lua_State* lua);
+  static int NonEmpty(lua_State* lua);
   static int Elements(lua_State* lua);
+  static int El(lua_State* lua);
+  static int Bp(lua_State* lua);
+  static int KindOf(lua_State* lua);
+  static int PrecisionOf(lua_State* lua);
+  static int Promoted(lua_State* lua);
   static int Trusted(lua_State* lua);
+  static int Floated(lua_State* lua);
+  static int Names(lua_State* lua);
+  static int Miss(lua_State* lua);
   static int Int(lua_State* lua);
   static int Float(lua_State* lua);
   static int Ints(lua_State* lua);
@@ -92,6 +107,21 @@ class ModelSet::Sandbox {
   static int Forward(lua_State* lua);
 
   bool IsSequenceAt(int index);
+  // Of a sequence; absent: it is none.
+  std::optional<lua_Integer> LengthAt(int index);
+  // Pushes the item of a sequence whose index is at `at`; false, and nothing pushed: there are not
+  // so many, or it is no sequence.
+  bool PushItem(int list, int at);
+  // Of a shape; absent: not a plain matter.
+  std::optional<double> ElementsAt(int index);
+  bool IsAt(int index, const void* table) {
+    return lua_type(lua_, index) == LUA_TTABLE && lua_topointer(lua_, index) == table;
+  }
+  bool IsNoneAt(int index) { return IsAt(index, null_at_) || IsAt(index, absent_at_); }
+  // Among the members of a sequence, too.
+  bool HasInteger(int index, int depth);
+  // Replaces the value on top of the stack by the same with numbers as doubles.
+  void MakeFloated(int depth);
   void PushNull() { lua_rawgeti(lua_, LUA_REGISTRYINDEX, null_); }
   // A new sequence on the stack; items are set with SetItem, then the length with EndSequence.
   void BeginSequence(std::size_t size) { lua_createtable(lua_, 0, static_cast<int>(size) + 1); }
@@ -103,6 +133,8 @@ class ModelSet::Sandbox {
   bool PushSequence(lua_State* lua, PushPart push);
   void PushTexts(const std::vector<std::string_view>& texts);
   void PushJson(std::string_view json);
+  // The same for texts that many calls have in common: of rows that change nothing, read once.
+  void PushCommonJson(std::string_view json);
   void PushMember(std::string_view members, std::string_view key);
   void PushElement(simdjson::dom::element element, int depth);
   bool PushInput(const OpCall& call, std::string_view key);
@@ -149,7 +181,26 @@ class ModelSet::Sandbox {
   std::string ErrorText() {
     return lua_type(lua_, -1) == LUA_TSTRING ? ValidUtf8(ToText(lua_, -1)) : "out of memory";
   }
+  // One flat function of a row (plan.lua), made once the row has been asked often enough.
+  struct Plan {
+    struct Entry {
+      std::string key;
+      bool optional = false;  // left out if absent
+    };
+    int function = LUA_NOREF;
+    std::vector<Entry> entries;
+    int calls = 0;   // evaluated by name
+    int misses = 0;  // those of other kinds
+    bool dropped = false;
+  };
   void Run(const ModelRow& row, const OpCall& call, bool backward, OpWork* work);
+  // Takes the two values on top of the stack: a plan's function, or nil, and its list of
+  // parameters.
+  void KeepPlan(const ModelRow& row, Plan* plan);
+  // False: the call is of another kind, and `work` is as it was.
+  bool RunPlan(const OpCall& call, Plan* plan, OpWork* work);
+  // A number of work at that place; false: none that a call which went well may have.
+  bool AmountAt(int index, std::optional<double>* amount);
   static void Hook(lua_State* lua, lua_Debug*);
 
   struct Close {
@@ -164,7 +215,17 @@ class ModelSet::Sandbox {
   std::size_t garbage_from_ = 0;  // used_ after the last collection
   int define_ = 0, evaluate_ = 0, quantity_ = 0, check_ = 0, tuple_ = 0, list_ = 0, null_ = 0;
   const void* kinds_[2] = {};  // the metatables of sequences
+  const void* null_at_ = nullptr;
+  const void* absent_at_ = nullptr;
   std::vector<bool> defined_;
+  struct HashText {
+    using is_transparent = void;
+    std::size_t operator()(std::string_view text) const {
+      return std::hash<std::string_view>()(text);
+    }
+  };
+  std::unordered_map<std::string, int, HashText, std::equal_to<>> common_;  // references, by text
+  std::vector<Plan> plans_;          // by row, forward and backward
   std::vector<std::uint8_t> stops_;  // by row: how often a limit ended its evaluation
   bool stopped_ = false;             // in this call
   bool refused_ = false;             // in this call: memory, by the system

@@ -27,40 +27,78 @@ int ModelSet::Sandbox::IsSequence(lua_State* lua) {
   return 1;
 }
 
-// has(t, i): a sequence with more items than i.
-int ModelSet::Sandbox::Has(lua_State* lua) {
-  lua_settop(lua, 2);
+bool ModelSet::Sandbox::HasInteger(int index, int depth) {
+  if (lua_isinteger(lua_, index) != 0) return true;
+  const auto length = LengthAt(index);
+  if (!length) return false;
+  if (depth > kDepthMax) luaL_error(lua_, "arguments are nested too deeply");
+  luaL_checkstack(lua_, 4, "arguments are nested too deeply");
+  index = lua_absindex(lua_, index);
   bool has = false;
-  if (Self(lua).IsSequenceAt(1)) {
-    lua_pushliteral(lua, "n");
-    lua_rawget(lua, 1);
-    has = lua_compare(lua, 2, 3, LUA_OPLT) != 0;
+  for (lua_Integer i = 0; i < *length && !has; ++i) {
+    lua_rawgeti(lua_, index, i);
+    has = HasInteger(-1, depth + 1);
+    lua_pop(lua_, 1);
   }
-  lua_pushboolean(lua, has ? 1 : 0);
+  return has;
+}
+
+void ModelSet::Sandbox::MakeFloated(int depth) {
+  if (lua_isinteger(lua_, -1) != 0) {
+    const auto value = static_cast<lua_Number>(lua_tointeger(lua_, -1));
+    lua_pop(lua_, 1);
+    return lua_pushnumber(lua_, value);
+  }
+  const auto size = LengthAt(-1);
+  if (!size || !HasInteger(-1, depth)) return;
+  luaL_checkstack(lua_, 8, "arguments are nested too deeply");
+  const int from = lua_gettop(lua_);
+  BeginSequence(static_cast<std::size_t>(*size));
+  for (lua_Integer i = 0; i < *size; ++i) {
+    lua_rawgeti(lua_, from, i);
+    MakeFloated(depth + 1);
+    SetItem(i);
+  }
+  lua_pushinteger(lua_, *size);
+  lua_setfield(lua_, -2, "n");
+  lua_getmetatable(lua_, from);
+  lua_setmetatable(lua_, -2);
+  lua_remove(lua_, from);
+}
+
+// floated(v): the same with numbers as doubles, deep in sequences too.
+int ModelSet::Sandbox::Floated(lua_State* lua) {
+  lua_settop(lua, 1);
+  Self(lua).MakeFloated(0);
   return 1;
 }
 
-// elements(shape): how many, or nil where that is not a plain matter: the prelude says why.
-int ModelSet::Sandbox::Elements(lua_State* lua) {
-  constexpr double kExact = 9007199254740992.0;  // 2^53
-  lua_settop(lua, 1);
-  if (!Self(lua).IsSequenceAt(1)) return 0;
-  lua_pushliteral(lua, "n");
-  lua_rawget(lua, 1);
-  if (lua_isinteger(lua, 2) == 0) return 0;
-  const lua_Integer size = lua_tointeger(lua, 2);
-  double product = 1;
-  for (lua_Integer i = 0; i < size; ++i) {
-    if (lua_rawgeti(lua, 1, i) != LUA_TNUMBER) return 0;
-    const double dimension = lua_tonumber(lua, -1);
-    // Not for what is not a number either.
-    if (!(dimension >= 0 && std::fmod(dimension, 1.0) == 0)) return 0;
-    product *= dimension;
-    lua_settop(lua, 2);
+// names(expression): what it mentions, in order: whatever looks like a name and is no member.
+int ModelSet::Sandbox::Names(lua_State* lua) {
+  const std::string_view text = ToText(lua, 1);
+  const auto begins = [](char c) {
+    return c == '_' || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
+  };
+  const auto goes_on = [&](char c) { return begins(c) || (c >= '0' && c <= '9'); };
+  lua_newtable(lua);
+  lua_Integer count = 0;
+  for (std::size_t at = 0; at < text.size();) {
+    const std::size_t start = at++;
+    if (!goes_on(text[start])) continue;
+    while (at < text.size() && goes_on(text[at]))
+      ++at;
+    if (!begins(text[start]) || (start > 0 && text[start - 1] == '.')) continue;
+    PushText(lua, text.substr(start, at - start));
+    lua_rawseti(lua, -2, ++count);
   }
-  if (!(product <= kExact)) return 0;
-  lua_pushinteger(lua, static_cast<lua_Integer>(product));
+  lua_pushinteger(lua, count);
+  lua_setfield(lua, -2, "n");
   return 1;
+}
+
+// miss(): this call is none of the kind that a plan is for.
+int ModelSet::Sandbox::Miss(lua_State* lua) {
+  return luaL_error(lua, "another kind of call");
 }
 
 // trusted(): the rows are ours.

@@ -1,5 +1,6 @@
-// jarvis_bench [--runs N] [--window-mib N] [--no-visit] FILE...
-// How fast each trace could be read at best, as a table and as JSON.
+// jarvis_bench [--runs N] [--window-mib N] [--no-visit] [--models] FILE...
+// How fast each trace could be read at best, as a table and as JSON; with --models what evaluating
+// the models of its calls takes.
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
@@ -10,6 +11,7 @@
 
 #include "bench/floor.h"
 #include "bench/load.h"
+#include "bench/models.h"
 
 namespace jarvis::bench {
 namespace {
@@ -91,13 +93,27 @@ void Best(const Floor& floor, bool first, Floor* best) {
   Best(floor.visit, first, &best->visit);
 }
 
+void PrintModels(const std::string& path, const ModelTimes& times) {
+  const auto us = [&](double seconds) {
+    return times.calls == 0 ? 0 : seconds * 1e6 / static_cast<double>(times.calls);
+  };
+  std::printf(
+      "{\"file\": \"%s\", \"calls\": %zu, \"rows\": %zu, \"start_ms\": %.3f, "
+      "\"first_us_a_call\": %.2f, \"again_us_a_call\": %.2f}\n",
+      path.c_str(), times.calls, times.rows, times.start_seconds * 1e3, us(times.first_seconds),
+      us(times.again_seconds));
+}
+
 int Run(int argc, char** argv) {
   FloorOptions options;
+  bool models = false;
   std::vector<std::string> files;
   for (int i = 1; i < argc; ++i) {
     const std::string_view name = argv[i];
     if (name == "--no-visit") {
       options.visit = false;
+    } else if (name == "--models") {
+      models = true;
     } else if (name == "--runs" && i + 1 < argc) {
       options.runs = static_cast<int>(std::strtol(argv[++i], nullptr, 10));
     } else if (name == "--window-mib" && i + 1 < argc) {
@@ -107,10 +123,15 @@ int Run(int argc, char** argv) {
     }
   }
   if (files.empty() || options.runs < 1 || options.window_bytes < 1) {
-    std::fputs("jarvis_bench [--runs N] [--window-mib N] [--no-visit] FILE...\n", stderr);
+    std::fputs("jarvis_bench [--runs N] [--window-mib N] [--no-visit] [--models] FILE...\n",
+               stderr);
     return 2;
   }
   for (const std::string& file : files) {
+    if (models) {
+      PrintModels(file, MeasureModels(file, options.runs));
+      continue;
+    }
     // In turn, so that a machine that slows down for a while slows both down. The floor is measured
     // twice each time: its second pass finds its memory warm.
     Load load;

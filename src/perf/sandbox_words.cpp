@@ -1,0 +1,209 @@
+// Words of expressions that are asked so often that they are no Lua: members of sequences, sizes of
+// shapes, dtypes. Errors are texts, which the prelude takes for "failed".
+#include <algorithm>
+#include <cmath>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "base/text.h"
+#include "perf/dtype.h"
+#include "perf/sandbox.h"
+
+namespace jarvis::perf {
+namespace {
+
+int Fail(lua_State* lua, std::string_view why) {
+  PushText(lua, why);
+  return lua_error(lua);
+}
+
+}  // namespace
+
+std::optional<lua_Integer> ModelSet::Sandbox::LengthAt(int index) {
+  if (!IsSequenceAt(index)) return std::nullopt;
+  index = lua_absindex(lua_, index);
+  lua_pushliteral(lua_, "n");
+  lua_rawget(lua_, index);
+  const lua_Integer length = lua_tointeger(lua_, -1);
+  lua_pop(lua_, 1);
+  return length;
+}
+
+// has(t, i): a sequence with more items than i.
+int ModelSet::Sandbox::Has(lua_State* lua) {
+  lua_settop(lua, 2);
+  const auto length = Self(lua).LengthAt(1);
+  bool has = false;
+  if (length) {
+    lua_pushinteger(lua, *length);
+    has = lua_compare(lua, 2, 3, LUA_OPLT) != 0;
+  }
+  lua_pushboolean(lua, has ? 1 : 0);
+  return 1;
+}
+
+bool ModelSet::Sandbox::PushItem(int list, int at) {
+  const auto length = LengthAt(list);
+  if (!length) return false;
+  lua_pushinteger(lua_, *length);
+  const bool has = lua_compare(lua_, at, -1, LUA_OPLT) != 0;
+  lua_pop(lua_, 1);
+  if (!has) return false;
+  int whole = 0;
+  lua_Integer i = lua_tointegerx(lua_, at, &whole);
+  if (whole == 0 || lua_type(lua_, at) != LUA_TNUMBER)
+    return Fail(lua_, "an index must be a whole number") != 0;
+  if (i < 0) i += *length;
+  if (lua_rawgeti(lua_, list, i) == LUA_TNIL) {
+    return Fail(lua_, fmt::format("there is no item {} in a list of {}", lua_tointeger(lua_, at),
+                                  *length)) != 0;
+  }
+  return true;
+}
+
+// at(t, i, other): t[i], or `other` when there is no such item or it is null.
+int ModelSet::Sandbox::At(lua_State* lua) {
+  lua_settop(lua, 3);
+  Sandbox& self = Self(lua);
+  if (self.PushItem(1, 2) && !self.IsNoneAt(-1)) return 1;
+  lua_settop(lua, 3);
+  return 1;
+}
+
+// default(v, other): `other` where v is null, absent or nil.
+int ModelSet::Sandbox::Default(lua_State* lua) {
+  lua_settop(lua, 2);
+  const bool none = lua_isnil(lua, 1) || Self(lua).IsNoneAt(1);
+  lua_settop(lua, none ? 2 : 1);
+  return 1;
+}
+
+// non_empty(t, i): t[i] is a sequence with items.
+int ModelSet::Sandbox::NonEmpty(lua_State* lua) {
+  lua_settop(lua, 2);
+  Sandbox& self = Self(lua);
+  const bool items = self.PushItem(1, 2) && self.LengthAt(-1).value_or(0) > 0;
+  lua_pushboolean(lua, items ? 1 : 0);
+  return 1;
+}
+
+// el(shape), or what the function in upvalue 1 says where that is not a plain matter; upvalue 2: as
+// a double.
+int ModelSet::Sandbox::El(lua_State* lua) {
+  lua_settop(lua, 1);
+  Sandbox& self = Self(lua);
+  const bool as_double = lua_toboolean(lua, lua_upvalueindex(2)) != 0;
+  if (const auto elements = self.ElementsAt(1)) {
+    if (as_double)
+      lua_pushnumber(lua, *elements);
+    else
+      lua_pushinteger(lua, static_cast<lua_Integer>(*elements));
+    return 1;
+  }
+  lua_pushvalue(lua, lua_upvalueindex(1));
+  lua_insert(lua, 1);
+  lua_call(lua, 1, 1);
+  if (as_double) self.MakeFloated(0);
+  return 1;
+}
+
+// elements(f, as_double): a function as El is.
+int ModelSet::Sandbox::Elements(lua_State* lua) {
+  lua_settop(lua, 2);
+  lua_pushcclosure(lua, &Host<&El>, 2);
+  return 1;
+}
+
+std::optional<double> ModelSet::Sandbox::ElementsAt(int index) {
+  constexpr double kExact = 9007199254740992.0;  // 2^53
+  const auto length = LengthAt(index);
+  if (!length) return std::nullopt;
+  double product = 1;
+  for (lua_Integer i = 0; i < *length; ++i) {
+    const bool number = lua_rawgeti(lua_, index, i) == LUA_TNUMBER;
+    const double dimension = lua_tonumber(lua_, -1);
+    lua_pop(lua_, 1);
+    // Not for what is not a number either.
+    if (!number || !(dimension >= 0 && std::floor(dimension) == dimension)) return std::nullopt;
+    product *= dimension;
+  }
+  return product <= kExact ? std::optional(product) : std::nullopt;
+}
+
+namespace {
+
+// Null: no text, or no dtype that is known.
+const Dtype* DtypeAt(lua_State* lua, int index) {
+  return lua_type(lua, index) == LUA_TSTRING ? FindDtype(ToText(lua, index)) : nullptr;
+}
+
+}  // namespace
+
+// bp(dtype): bytes an element; null: not known.
+int ModelSet::Sandbox::Bp(lua_State* lua) {
+  const Dtype* dtype = DtypeAt(lua, 1);
+  if (dtype == nullptr || dtype->bytes == 0) return Self(lua).PushNull(), 1;
+  lua_pushinteger(lua, dtype->bytes);
+  return 1;
+}
+
+// kind_of(dtype): 0 bool, 1 integer, 2 float, 3 complex; null: none.
+int ModelSet::Sandbox::KindOf(lua_State* lua) {
+  const Dtype* dtype = DtypeAt(lua, 1);
+  if (dtype == nullptr || !dtype->kind) return Self(lua).PushNull(), 1;
+  lua_pushinteger(lua, *dtype->kind);
+  return 1;
+}
+
+int ModelSet::Sandbox::PrecisionOf(lua_State* lua) {
+  const Dtype* dtype = DtypeAt(lua, 1);
+  if (dtype == nullptr || dtype->precision.empty()) return Self(lua).PushNull(), 1;
+  PushText(lua, dtype->precision);
+  return 1;
+}
+
+// promote(dims, types, text, n): of the first n arguments.
+int ModelSet::Sandbox::Promoted(lua_State* lua) {
+  lua_settop(lua, 4);
+  Sandbox& self = Self(lua);
+  const auto types = self.LengthAt(2);
+  if (!types) return self.PushNull(), 1;
+  const auto shapes = self.LengthAt(1);
+  if (!shapes || lua_type(lua, 4) != LUA_TNUMBER)
+    return Fail(lua, "the arguments' dtypes were recorded without their shapes");
+  const double count =
+      std::min({lua_tonumber(lua, 4), static_cast<double>(*types), static_cast<double>(*shapes)});
+  const auto texts = self.LengthAt(3);
+  std::vector<PromotedArgument> arguments;
+  luaL_checkstack(lua, static_cast<int>(std::max(count, 0.0)) + 8, "too many arguments");
+  for (lua_Integer i = 0; static_cast<double>(i) < count; ++i) {
+    // The text stays on the stack, which holds it.
+    if (lua_rawgeti(lua, 2, i) != LUA_TSTRING || ToText(lua, -1).empty()) continue;
+    PromotedArgument argument{ToText(lua, -1)};
+    if (EqualsNoCase(argument.dtype, "scalar")) {
+      argument.rank = PromotedArgument::kNumber;
+      const bool has_text = texts && i < *texts;
+      if (!has_text) continue;
+      const int type = lua_rawgeti(lua, 3, i);
+      const std::string_view text = type == LUA_TSTRING ? Trim(ToText(lua, -1)) : "";
+      argument.dtype = text == "True" || text == "False"          ? "bool"
+                       : lua_isinteger(lua, -1) || ParseInt(text) ? "long int"
+                       : type == LUA_TNUMBER || ParseDouble(text) ? "float"
+                                                                  : "";
+      lua_pop(lua, 1);
+      if (argument.dtype.empty()) continue;
+    } else {
+      lua_rawgeti(lua, 1, i);
+      if (self.LengthAt(-1) == 0) argument.rank = PromotedArgument::kZeroDimensional;
+      lua_pop(lua, 1);
+    }
+    arguments.push_back(argument);
+  }
+  const std::string_view result = Promote(arguments);
+  if (result.empty()) return self.PushNull(), 1;
+  PushText(lua, result);
+  return 1;
+}
+
+}  // namespace jarvis::perf
