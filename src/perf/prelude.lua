@@ -67,13 +67,8 @@ for _, kind in next, {Tuple, List} do
 end
 host.sequences(Tuple, List)
 local is_sequence = host.is_sequence
-local function sequence(kind, ...)
-  local t = {n = 0}
-  for _, v in next, {...} do t[t.n] = v; t.n = t.n + 1 end
-  return setmetatable(t, kind)
-end
-local function tuple(...) return sequence(Tuple, ...) end
-local function list(...) return sequence(List, ...) end
+local tuple = host.tuple
+local function list(...) return setmetatable(tuple(...), List) end
 local function need_sequence(v, what)
   if not is_sequence(v) then fail(what .. " needs a list, not " .. shown(v)) end
   return v
@@ -198,7 +193,7 @@ local function most(a, b, ...)
   return most(a, ...)
 end
 -- The shape of a result, by NumPy's rule: aligned at the right, 1 stretches.
-local function broadcast(a, b)
+local broadcast = host.broadcasting(function(a, b)
   need_sequence(a, "broadcast"); need_sequence(b, "broadcast")
   local n = a.n > b.n and a.n or b.n
   local out = {n = n}
@@ -209,10 +204,10 @@ local function broadcast(a, b)
     out[i] = x == 1 and y or x
   end
   return setmetatable(out, Tuple)
-end
+end)
 -- Number of elements of a tensor that lie at places of their own: an expanded dimension has
 -- stride 0 and counts once. Strides that are not known change nothing.
-local function distinct(shape, stride)
+local function uncommon_distinct(shape, stride)
   if not is_sequence(stride) or stride.n ~= shape.n then return el(shape) end
   local own = {n = 0}
   for i = 0, shape.n - 1 do
@@ -220,6 +215,7 @@ local function distinct(shape, stride)
   end
   return el(setmetatable(own, Tuple))
 end
+local distinct = host.elements(uncommon_distinct, false)
 -- Expected number of distinct experts that n tokens hit, each picking k of E evenly.
 local function experts_hit(E, k, n)
   if E == 0 then fail("no experts") end
@@ -307,11 +303,12 @@ local words = {
 local floated = host.floated
 local float_words = {}
 for k, v in next, words do float_words[k] = v end
-for _, k in next, {"ceildiv", "idiv", "trunc", "floor", "ceil", "int", "int_or", "distinct"} do
+for _, k in next, {"ceildiv", "idiv", "trunc", "floor", "ceil", "int", "int_or"} do
   local f = words[k]
   float_words[k] = function(a, b) return floated(f(a, b)) end
 end
 float_words.el = host.elements(uncommon_el, true)
+float_words.distinct = host.elements(uncommon_distinct, true)
 float_words.product = function(...) return floated(product(...)) end
 local make_plan = plans(host, load, next, words, float_words)
 

@@ -101,6 +101,8 @@ void ModelSet::Sandbox::LoadPrelude() {
                                 {"at", &Host<&At>},
                                 {"default", &Host<&Default>},
                                 {"non_empty", &Host<&NonEmpty>},
+                                {"tuple", &Host<&Tuple>},
+                                {"broadcasting", &Host<&Broadcasting>},
                                 {"bp", &Host<&Bp>},
                                 {"kind_of", &Host<&KindOf>},
                                 {"precision_of", &Host<&PrecisionOf>},

@@ -80,6 +80,9 @@ class ModelSet::Sandbox {
   static int NonEmpty(lua_State* lua);
   static int Elements(lua_State* lua);
   static int El(lua_State* lua);
+  static int Tuple(lua_State* lua);
+  static int Broadcasting(lua_State* lua);
+  static int Broadcast(lua_State* lua);
   static int Bp(lua_State* lua);
   static int KindOf(lua_State* lua);
   static int PrecisionOf(lua_State* lua);
@@ -112,8 +115,9 @@ class ModelSet::Sandbox {
   // Pushes the item of a sequence whose index is at `at`; false, and nothing pushed: there are not
   // so many, or it is no sequence.
   bool PushItem(int list, int at);
-  // Of a shape; absent: not a plain matter.
-  std::optional<double> ElementsAt(int index);
+  // Of a shape, where a dimension of stride 0 counts once if there are strides; absent: not a plain
+  // matter.
+  std::optional<double> ElementsAt(int index, int strides);
   bool IsAt(int index, const void* table) {
     return lua_type(lua_, index) == LUA_TTABLE && lua_topointer(lua_, index) == table;
   }

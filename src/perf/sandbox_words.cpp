@@ -88,13 +88,13 @@ int ModelSet::Sandbox::NonEmpty(lua_State* lua) {
   return 1;
 }
 
-// el(shape), or what the function in upvalue 1 says where that is not a plain matter; upvalue 2: as
-// a double.
+// el(shape) or distinct(shape, stride); what the function in upvalue 1 says where that is not a
+// plain matter. Upvalue 2: as a double.
 int ModelSet::Sandbox::El(lua_State* lua) {
-  lua_settop(lua, 1);
+  lua_settop(lua, 2);
   Sandbox& self = Self(lua);
   const bool as_double = lua_toboolean(lua, lua_upvalueindex(2)) != 0;
-  if (const auto elements = self.ElementsAt(1)) {
+  if (const auto elements = self.ElementsAt(1, 2)) {
     if (as_double)
       lua_pushnumber(lua, *elements);
     else
@@ -103,7 +103,7 @@ int ModelSet::Sandbox::El(lua_State* lua) {
   }
   lua_pushvalue(lua, lua_upvalueindex(1));
   lua_insert(lua, 1);
-  lua_call(lua, 1, 1);
+  lua_call(lua, 2, 1);
   if (as_double) self.MakeFloated(0);
   return 1;
 }
@@ -115,12 +115,81 @@ int ModelSet::Sandbox::Elements(lua_State* lua) {
   return 1;
 }
 
-std::optional<double> ModelSet::Sandbox::ElementsAt(int index) {
+// tuple(...): of what is no nil.
+int ModelSet::Sandbox::Tuple(lua_State* lua) {
+  const int given = lua_gettop(lua);
+  luaL_checkstack(lua, 4, "too many items");
+  Sandbox& self = Self(lua);
+  self.BeginSequence(static_cast<std::size_t>(given));
+  lua_Integer size = 0;
+  for (int i = 1; i <= given; ++i) {
+    if (lua_isnil(lua, i)) continue;
+    lua_pushvalue(lua, i);
+    self.SetItem(size++);
+  }
+  self.EndSequence(size);
+  return 1;
+}
+
+// broadcast(a, b), or what the function in the upvalue says where that is not a plain matter.
+int ModelSet::Sandbox::Broadcast(lua_State* lua) {
+  lua_settop(lua, 2);
+  Sandbox& self = Self(lua);
+  const auto a = self.LengthAt(1);
+  const auto b = self.LengthAt(2);
+  bool plain = a && b;
+  const lua_Integer size = plain ? std::max(*a, *b) : 0;
+  if (plain) self.BeginSequence(static_cast<std::size_t>(size));
+  const auto is_one = [&](int index) { return lua_tonumber(lua, index) == 1; };
+  for (lua_Integer i = 0; plain && i < size; ++i) {
+    for (const auto& [list, length] : {std::pair(1, *a), std::pair(2, *b)}) {
+      if (i < size - length)
+        lua_pushinteger(lua, 1);
+      else
+        plain = lua_rawgeti(lua, list, i - (size - length)) == LUA_TNUMBER && plain;
+    }
+    plain = plain && (is_one(-1) || is_one(-2) || lua_rawequal(lua, -1, -2) != 0);
+    lua_remove(lua, is_one(-2) ? -2 : -1);
+    self.SetItem(i);
+  }
+  if (plain) {
+    self.EndSequence(size);
+    return 1;
+  }
+  lua_settop(lua, 2);
+  lua_pushvalue(lua, lua_upvalueindex(1));
+  lua_insert(lua, 1);
+  lua_call(lua, 2, 1);
+  return 1;
+}
+
+// broadcasting(f): a function as Broadcast is.
+int ModelSet::Sandbox::Broadcasting(lua_State* lua) {
+  lua_settop(lua, 1);
+  lua_pushcclosure(lua, &Host<&Broadcast>, 1);
+  return 1;
+}
+
+std::optional<double> ModelSet::Sandbox::ElementsAt(int index, int strides) {
   constexpr double kExact = 9007199254740992.0;  // 2^53
   const auto length = LengthAt(index);
   if (!length) return std::nullopt;
+  const bool strided = LengthAt(strides) == length;
   double product = 1;
   for (lua_Integer i = 0; i < *length; ++i) {
+    if (strided) {
+      const bool number = lua_rawgeti(lua_, strides, i) == LUA_TNUMBER;
+      const bool expanded = number && lua_tonumber(lua_, -1) == 0;
+      lua_pop(lua_, 1);
+      if (!number) return std::nullopt;
+      if (expanded) {
+        // It counts once, unless there is nothing in it.
+        lua_rawgeti(lua_, index, i);
+        const bool empty = lua_type(lua_, -1) == LUA_TNUMBER && lua_tonumber(lua_, -1) == 0;
+        lua_pop(lua_, 1);
+        if (!empty) continue;
+      }
+    }
     const bool number = lua_rawgeti(lua_, index, i) == LUA_TNUMBER;
     const double dimension = lua_tonumber(lua_, -1);
     lua_pop(lua_, 1);

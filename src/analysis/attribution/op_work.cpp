@@ -194,9 +194,13 @@ void OpWorks::Evaluate(std::span<const Question> questions) {
   std::vector<perf::ModelSet> more;
   for (std::size_t i = 1; i < sandboxes; ++i)
     more.emplace_back(set_.rows());
+  // A row is compiled by each sandbox that is asked for it: all of one row go to the same.
+  std::stable_sort(pending.begin(), pending.end(),
+                   [](const Pending& a, const Pending& b) { return a.model < b.model; });
   ParallelFor(sandboxes, static_cast<int>(sandboxes), [&](std::size_t sandbox) {
     perf::ModelSet& set = sandbox == 0 ? set_ : more[sandbox - 1];
-    for (std::size_t i = sandbox; i < pending.size() && !Stopped(); i += sandboxes) {
+    const std::size_t end = (sandbox + 1) * pending.size() / sandboxes;
+    for (std::size_t i = sandbox * pending.size() / sandboxes; i < end && !Stopped(); ++i) {
       Pending& one = pending[i];
       *one.work = EvaluateWith(set, *one.model, &one.prepared, one.backward);
     }
