@@ -60,15 +60,14 @@ Status CheckDefinition(const Json& definition, bool free_schema) {
 }  // namespace
 
 Status ToolSet::Add(std::string_view schema_text, ToolCost cost, ToolHandler handler) {
-  return Add(schema_text, ToolOptions::For(cost),
+  JV_ASSIGN(Json definition, ParseJson(schema_text));
+  return Add(std::move(definition), ToolOptions::For(cost),
              [handler = std::move(handler)](const Json& arguments, CallContext& context) {
                return handler(arguments, context.job);
              });
 }
 
-Status ToolSet::Add(std::string_view schema_text, const ToolOptions& options,
-                    TalkingHandler handler) {
-  JV_ASSIGN(Json definition, ParseJson(schema_text));
+Status ToolSet::Add(Json definition, const ToolOptions& options, TalkingHandler handler) {
   if (auto checked = CheckDefinition(definition, options.free_schema); !checked) {
     const std::string name =
         definition.is_object() ? Excerpt(definition.value("name", Json())) : std::string("?");

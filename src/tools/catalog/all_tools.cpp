@@ -196,7 +196,7 @@ std::string IdOf(const session::Workspace& workspace, const Json& arguments) {
   return {};
 }
 
-Status AddTool(session::Workspace& workspace, const Binding& binding, const Json& definition,
+Status AddTool(session::Workspace& workspace, const Binding& binding, Json definition,
                std::shared_ptr<const Names> present, const std::shared_ptr<Shelf>& shelf,
                const std::shared_ptr<CallLog>& log, mcp::ToolSet* tools) {
   mcp::ToolOptions options = mcp::ToolOptions::For(binding.cost);
@@ -225,7 +225,7 @@ Status AddTool(session::Workspace& workspace, const Binding& binding, const Json
     }
     return reply;
   };
-  return tools->Add(DumpLine(definition), options, handler);
+  return tools->Add(std::move(definition), options, handler);
 }
 
 }  // namespace
@@ -250,8 +250,8 @@ Result<mcp::ToolSet> ChooseTools(session::Workspace& workspace, const ToolChoice
   }
   mcp::ToolSet tools;
   const auto log = std::make_shared<CallLog>();
-  for (const auto& [binding, definition] : definitions)
-    JV_TRY(AddTool(workspace, *binding, definition, present, choice.shelf, log, &tools));
+  for (auto& [binding, definition] : definitions)
+    JV_TRY(AddTool(workspace, *binding, std::move(definition), present, choice.shelf, log, &tools));
   return tools;
 }
 
