@@ -22,10 +22,11 @@
 namespace jarvis::app {
 namespace {
 
-// Each heap of the C library keeps what is freed in it for itself. More heaps than cores serve
-// nobody.
+// Each heap of the C library keeps what is freed in it for itself, and threads that share one wait
+// for each other. Pieces of work have pieces of their own, so that there are more threads than
+// cores.
 void LimitHeaps() {
-  ::mallopt(M_ARENA_MAX, std::max(2, DefaultThreads()));
+  ::mallopt(M_ARENA_MAX, 2 * std::max(2, DefaultThreads()));
 }
 
 // A server lives long: what is large is the system's again as soon as it is freed. By default the
