@@ -43,6 +43,30 @@ void ParallelFor(std::size_t count, int threads, const std::function<void(std::s
   if (failure) std::rethrow_exception(failure);
 }
 
+void RunBeside(const std::function<void()>& own, const std::function<void()>& other) {
+  std::exception_ptr failure;
+  std::jthread beside;  // joined also if `own` throws
+  const auto run = [&] {
+    try {
+      other();
+    } catch (...) {
+      failure = std::current_exception();
+    }
+  };
+  bool started = false;
+  try {
+    beside = std::jthread(run);
+    started = true;
+  } catch (const std::exception&) {  // no thread or memory for it: then one after the other
+  }
+  own();
+  if (started)
+    beside.join();
+  else
+    run();
+  if (failure) std::rethrow_exception(failure);
+}
+
 Status ParallelJob(std::size_t count, int threads, std::string_view what, Job& job,
                    const std::function<void(std::size_t, Job&)>& piece) {
   constexpr std::chrono::milliseconds kLookEvery(20);

@@ -20,7 +20,11 @@ int DefaultThreads();
 // depend on that order. The first exception of a piece (memory, a check) is rethrown here.
 void ParallelFor(std::size_t count, int threads, const std::function<void(std::size_t)>& work);
 
-// The same for pieces that take long: they run on other threads while this one passes on the
+// Runs `own` on this thread, which may pass on progress, and `other` on another meanwhile; returns
+// when both are done. An exception is rethrown here.
+void RunBeside(const std::function<void()>& own, const std::function<void()>& other);
+
+// Pieces as of ParallelFor that take long: they run on other threads while this one passes on the
 // progress (pieces done, as `what`) and the wish to stop. A piece is handed a job of its own, which
 // reports nothing. The error of a stopped call if `job` was stopped.
 Status ParallelJob(std::size_t count, int threads, std::string_view what, Job& job,

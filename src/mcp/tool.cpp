@@ -60,14 +60,19 @@ Status CheckDefinition(const Json& definition, bool free_schema) {
 }  // namespace
 
 Status ToolSet::Add(std::string_view schema_text, ToolCost cost, ToolHandler handler) {
-  JV_ASSIGN(Json definition, ParseJson(schema_text));
-  return Add(std::move(definition), ToolOptions::For(cost),
+  return Add(schema_text, ToolOptions::For(cost),
              [handler = std::move(handler)](const Json& arguments, CallContext& context) {
                return handler(arguments, context.job);
              });
 }
 
-Status ToolSet::Add(Json definition, const ToolOptions& options, TalkingHandler handler) {
+Status ToolSet::Add(std::string_view schema_text, const ToolOptions& options,
+                    TalkingHandler handler) {
+  JV_ASSIGN(Json definition, ParseJson(schema_text));
+  return AddDefinition(std::move(definition), options, std::move(handler));
+}
+
+Status ToolSet::AddDefinition(Json definition, const ToolOptions& options, TalkingHandler handler) {
   if (auto checked = CheckDefinition(definition, options.free_schema); !checked) {
     const std::string name =
         definition.is_object() ? Excerpt(definition.value("name", Json())) : std::string("?");

@@ -79,7 +79,8 @@ class ToolSet {
   // anything that clients could stumble over: a bad or repeated name, no description, a keyword
   // outside mcp/schema.h, a hint left unstated.
   Status Add(std::string_view schema_text, ToolCost cost, ToolHandler handler);
-  Status Add(Json definition, const ToolOptions& options, TalkingHandler handler);
+  Status Add(std::string_view schema_text, const ToolOptions& options, TalkingHandler handler);
+  Status AddDefinition(Json definition, const ToolOptions& options, TalkingHandler handler);
 
   const Tool* Find(std::string_view name) const;             // null: no such tool
   const std::vector<Tool>& tools() const { return tools_; }  // in the order of Add

@@ -1,5 +1,5 @@
-// Inside of ModelSet: the Lua state that rows run in. For model.cpp only. sandbox.cpp runs rows,
-// sandbox_host.cpp and
+// Inside of ModelSet: the Lua state that rows run in. For model.cpp only. sandbox.cpp runs rows by
+// name, sandbox_plan.cpp those that are asked often in one go; sandbox_host.cpp and
 // sandbox_words.cpp have what prelude.lua calls.
 #pragma once
 

@@ -119,6 +119,18 @@ void AddKernelTables(const analysis::TableInput& input, const analysis::ReportRe
   tables->push_back(std::move(summary));
 }
 
+// How much of the trace the tables are of, and its frames of time.
+Result<void> AddCoverageTables(const LoadedTrace& trace, const LoadedTrace& recorded,
+                               const Job& job, std::vector<Table>* tables) {
+  tables->push_back(CoverageTable(trace.coverage()));
+  JV_ASSIGN(const auto frames, FramesOf(recorded, job));
+  tables->push_back(analysis::TimeFramesTable(frames->frames));
+  tables->push_back(analysis::TimePartsTable(frames->frames));
+  tables->push_back(analysis::PhasesTable(frames->phases));
+  if (!frames->iterations.empty()) tables->push_back(analysis::IterationsTable(frames->iterations));
+  return {};
+}
+
 // The trace as the tables are about it: the report about inference is about ops of captures too.
 const LoadedTrace& ReadOf(const LoadedTrace& trace, const ReportOptions& options) {
   const bool joins = options.inference && ModeOf(options.compat).joins_captures;
@@ -161,24 +173,27 @@ Result<std::vector<Table>> MakeTables(const LoadedTrace& trace, const LoadedTrac
   std::vector<Table> tables;
   tables.push_back(std::move(timeline.table));
   const bool about_ops = attribution.cpu_ops || !reading.needs_ops;
-  if (about_ops) JV_TRY(AddOpsTables(made, options, input, job, &tables));
+  Result<void> ops;
+  std::vector<Table> others;
+  Result<void> other;
+  RunBeside(
+      [&] {
+        if (about_ops) ops = AddOpsTables(made, options, input, job, &tables);
+      },
+      [&] {
+        AddKernelTables(input, reading, options, timeline.total_us, &others);
+        if (options.coll_analysis && about_ops &&
+            (reading.collectives_of_inference || !options.inference)) {
+          Table collectives = analysis::CollAnalysis(input, trace.trace().metadata.rank);
+          if (!collectives.rows.empty()) others.push_back(std::move(collectives));
+        }
+        if (reading.has_coverage) other = AddCoverageTables(trace, recorded, job, &others);
+      });
+  JV_TRY(ops);
+  JV_TRY(other);
   JV_TRY(job.Check());
   if (aligned != nullptr) AddDiffTables(*aligned, &tables);
-  AddKernelTables(input, reading, options, timeline.total_us, &tables);
-  if (options.coll_analysis && about_ops &&
-      (reading.collectives_of_inference || !options.inference)) {
-    Table collectives = analysis::CollAnalysis(input, trace.trace().metadata.rank);
-    if (!collectives.rows.empty()) tables.push_back(std::move(collectives));
-  }
-  if (reading.has_coverage) {
-    tables.push_back(CoverageTable(trace.coverage()));
-    JV_ASSIGN(const auto frames, FramesOf(recorded, job));
-    tables.push_back(analysis::TimeFramesTable(frames->frames));
-    tables.push_back(analysis::TimePartsTable(frames->frames));
-    tables.push_back(analysis::PhasesTable(frames->phases));
-    if (!frames->iterations.empty())
-      tables.push_back(analysis::IterationsTable(frames->iterations));
-  }
+  std::move(others.begin(), others.end(), std::back_inserter(tables));
   return tables;
 }
 

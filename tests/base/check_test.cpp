@@ -54,6 +54,17 @@ TEST_CASE("a check fails in the thread that waits for the work") {
   CHECK_THROWS_AS(static_cast<void>(ParallelJob(9, 4, "work", job, piece)), CheckFailure);
 }
 
+TEST_CASE(
+    "what runs beside a thread's own work is done when both return, and its failure is thrown") {
+  const std::thread::id here = std::this_thread::get_id();
+  bool own = false, beside = false;
+  RunBeside([&] { own = std::this_thread::get_id() == here; }, [&] { beside = true; });
+  CHECK(own);
+  CHECK(beside);
+  CHECK_THROWS_AS(RunBeside([] {}, [] { JV_CHECK(false); }), CheckFailure);
+  CHECK_THROWS_AS(RunBeside([] { JV_CHECK(false); }, [] {}), CheckFailure);
+}
+
 TEST_CASE("a report of progress that throws ends the work that it was about") {
   Job job([](std::uint64_t, std::uint64_t, std::string_view) { JV_CHECK(false); });
   const auto piece = [](std::size_t, Job& inner) {

@@ -61,6 +61,10 @@ TEST_CASE("against one flag a unit of time, for random sets") {
     CHECK(Length(Subtract(Union(sets[0]), Union(sets[1]))) == left);
     sets[0].insert(sets[0].end(), sets[1].begin(), sets[1].end());
     CHECK(Length(Union(sets[0])) == both);
+    std::vector<Interval<std::int64_t>> one_by_one;
+    for (const auto& interval : sets[0])
+      AddInterval(interval, &one_by_one);
+    CHECK(Union(one_by_one) == Union(sets[0]));
   }
 }
 

@@ -24,6 +24,21 @@ TEST_CASE("case and white space") {
   CHECK(Trim("   ") == "");
 }
 
+TEST_CASE("a part is found wherever it stands and however it is written") {
+  std::mt19937 random(3);
+  const auto any = [&](std::size_t size) {
+    std::string text(size, ' ');
+    for (char& c : text)
+      c = "aAbB_1"[random() % 6];
+    return text;
+  };
+  for (int round = 0; round < 2000; ++round) {
+    const std::string text = any(random() % 40);
+    const std::string part = LowerAscii(any(random() % 4));
+    CHECK(ContainsNoCase(text, part) == (LowerAscii(text).find(part) != std::string::npos));
+  }
+}
+
 TEST_CASE("numbers") {
   CHECK(ParseInt("-12") == -12);
   CHECK(ParseInt("9223372036854775807") == INT64_MAX);

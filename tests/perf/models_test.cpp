@@ -8,6 +8,7 @@
 #include <iterator>
 #include <set>
 #include <string>
+#include <vector>
 
 #include <doctest/doctest.h>
 #include <fmt/format.h>
@@ -47,15 +48,20 @@ struct Vector {
   std::deque<std::string> texts;
 };
 
-void Check(ModelSet& models, const Json& json, std::deque<Vector>& kept) {
+Vector& VectorOf(const ModelSet& models, const Json& json, std::deque<Vector>& kept) {
   Vector& vector = kept.emplace_back(json);
-  const std::string label = json.dump();
-  CAPTURE(label);
-  REQUIRE(json.at("derivation").get<std::string>().size() > 10);
   if (json.contains("forward")) {
     vector.call.forward = &kept.emplace_back(json.at("forward")).call;
     vector.call.forward_model = models.Find(vector.call.forward->name);
   }
+  return vector;
+}
+
+void Check(ModelSet& models, const Json& json, std::deque<Vector>& kept) {
+  const Vector& vector = VectorOf(models, json, kept);
+  const std::string label = json.dump();
+  CAPTURE(label);
+  REQUIRE(json.at("derivation").get<std::string>().size() > 10);
   const ModelRow* row = models.Find(vector.call.name);
   REQUIRE(row != nullptr);
   const OpWork work = models.Evaluate(*row, vector.call, json.value("backward", false));
@@ -90,23 +96,62 @@ void Check(ModelSet& models, const Json& json, std::deque<Vector>& kept) {
   }
 }
 
+// The vectors of each file.
+std::vector<Json> Files() {
+  std::vector<Json> files;
+  for (const auto& entry :
+       std::filesystem::directory_iterator(JARVIS_SOURCE_DIR "/tests/perf/models")) {
+    std::ifstream file(entry.path());
+    files.push_back(Json::parse(std::string(std::istreambuf_iterator<char>(file), {})));
+  }
+  return files;
+}
+
+// All that is known of a call, in words.
+std::string TextOf(const OpWork& work) {
+  return fmt::format("{} {} {} {} {} {} {}", work.flops.value_or(-1), work.bytes.value_or(-1),
+                     work.spec, static_cast<int>(work.failure), work.stage, work.reason,
+                     DictText(work.parameters));
+}
+
 }  // namespace
 
 TEST_CASE("the models give the work derived by hand") {
   ModelSet models(BuiltinRows());
-  int files = 0;
-  for (const auto& entry :
-       std::filesystem::directory_iterator(JARVIS_SOURCE_DIR "/tests/perf/models")) {
-    std::ifstream file(entry.path());
-    const std::string text(std::istreambuf_iterator<char>(file), {});
-    const Json vectors = Json::parse(text);
-    CAPTURE(entry.path().string());
-    ++files;
+  const std::vector<Json> files = Files();
+  for (const Json& vectors : files) {
     std::deque<Vector> kept;
     for (const Json& vector : vectors)
       Check(models, vector, kept);
   }
-  CHECK(files > 0);
+  CHECK(!files.empty());
+}
+
+TEST_CASE("rows that are asked often say the same, of calls of all kinds in turn") {
+  constexpr int kOften = 40;
+  ModelSet often(BuiltinRows());
+  std::size_t asked = 0;
+  for (const Json& vectors : Files()) {
+    for (const Json& json : vectors) {
+      std::deque<Vector> kept;
+      const OpCall& call = VectorOf(often, json, kept).call;
+      const ModelRow* row = often.Find(call.name);
+      REQUIRE(row != nullptr);
+      const bool backward = json.value("backward", false);
+      const std::string once = TextOf(ModelSet(BuiltinRows()).Evaluate(*row, call, backward));
+      CAPTURE(call.name);
+      for (int i = 0; i < kOften; ++i)
+        REQUIRE(TextOf(often.Evaluate(*row, call, backward)) == once);
+      ++asked;
+    }
+  }
+  CHECK(asked > 100);
+  // Once more, when each row has its function and was asked other calls since.
+  for (const Json& vectors : Files()) {
+    std::deque<Vector> kept;
+    for (const Json& vector : vectors)
+      Check(often, vector, kept);
+  }
 }
 
 // For work on models: JARVIS_CALLS names a file of calls, one a line in the form of a vector; what

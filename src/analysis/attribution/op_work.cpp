@@ -186,7 +186,7 @@ void OpWorks::Evaluate(std::span<const Question> questions) {
         {question.model, Prepare(*question.model, question.op, needed), question.backward, &work});
   }
   // A sandbox costs as much as some dozens of calls, and some megabytes while it is at work.
-  constexpr std::size_t kCallsOfASandbox = 256;
+  constexpr std::size_t kCallsOfASandbox = 128;
   constexpr std::size_t kSandboxesMax = 8;
   const std::size_t cores = static_cast<std::size_t>(DefaultThreads());
   const std::size_t sandboxes =

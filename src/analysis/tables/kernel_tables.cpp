@@ -6,9 +6,9 @@
 #include <unordered_map>
 #include <utility>
 
-#include "analysis/attribution/arg_text.h"
 #include "analysis/attribution/group.h"
 #include "analysis/attribution/stats.h"
+#include "analysis/tables/table_parts.h"
 #include "base/text.h"
 #include "perf/op_category.h"
 
@@ -176,22 +176,19 @@ Table ShortKernelsSummary(const TableInput& input, const ShortKernelOptions& opt
   const EventStore& events = input.events;
   const bool with_op = input.attribution.cpu_ops;
   Grouping<5> groups;
-  StringPool texts;
+  ArgumentTexts texts(events);
   const std::vector<const KernelPlace*> kernels = ShortKernels(input, options.threshold_us);
-  const auto argument = [&](StringId raw) {
-    return raw == kNoString ? kNoString : texts.Intern(TupleText(events.strings[raw]));
-  };
   for (std::size_t i = 0; i < kernels.size(); ++i) {
     const KernelPlace& place = *kernels[i];
-    const StringId kernel = texts.Intern(events.name(place.kernel));
+    const StringId kernel = texts.Text(events.name(place.kernel));
     if (!with_op) {
       groups.Add({kNoString, kNoString, kNoString, kNoString, kernel}, i);
       continue;
     }
     const trace::Args args = place.op == kNoEvent ? trace::Args() : input.OpArgs(place.op);
-    const StringId op = place.op == kNoEvent ? kNoString : texts.Intern(input.OpName(place.op));
-    const std::array<std::uint32_t, 5> key = {op, argument(args.dims), argument(args.strides),
-                                              argument(args.concrete), kernel};
+    const StringId op = place.op == kNoEvent ? kNoString : texts.Text(input.OpName(place.op));
+    const std::array<std::uint32_t, 5> key = {op, texts.Of(args.dims), texts.Of(args.strides),
+                                              texts.Of(args.concrete), kernel};
     const bool null_key = std::find(key.begin(), key.end(), kNoString) != key.end();
     if (!null_key || !input.rules.drop_null_keys) groups.Add(key, i);
   }

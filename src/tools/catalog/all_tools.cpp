@@ -225,7 +225,7 @@ Status AddTool(session::Workspace& workspace, const Binding& binding, Json defin
     }
     return reply;
   };
-  return tools->Add(std::move(definition), options, handler);
+  return tools->AddDefinition(std::move(definition), options, handler);
 }
 
 }  // namespace

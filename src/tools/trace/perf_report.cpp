@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include "base/parallel.h"
+#include "findings/one/quality.h"
 #include "io/output_folder.h"
 #include "session/report.h"
 #include "table/column_place.h"
@@ -163,7 +165,13 @@ Result<Answer> PerfReport(session::Workspace& workspace, const Json& arguments, 
             ChooseModels(workspace.files(), arguments, *trace, options.compat, job));
   options.platform = platform.platform;
   JV_ASSIGN(options.comparison, ComparisonOf(workspace, arguments, job));
-  JV_ASSIGN(const std::vector<Table> tables, session::MakeReport(*trace, options, job));
+  Result<std::vector<Table>> made;
+  RunBeside([&] { made = session::MakeReport(*trace, options, job); },
+            [&] {
+              // For the notes below.
+              if (!compatible) static_cast<void>(findings::QualityOf(*trace, job));
+            });
+  JV_ASSIGN(const std::vector<Table> tables, std::move(made));
   Answer answer;
   answer.trace = trace->id();
   JV_ASSIGN(Folders folders,
