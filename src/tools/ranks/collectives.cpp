@@ -267,6 +267,7 @@ struct Looked {
   Result<CollectiveReport> report;
   // Not of the compatible mode, which judges nothing.
   Result<std::optional<RankWorkload>> workload;
+  std::string no_workload;  // why there is none; empty: nothing went wrong
   analysis::JointTimeline joint;
   analysis::JobStory story;
 };
@@ -280,7 +281,7 @@ Looked LookAtJob(session::Workspace& workspace, const Json& arguments, const Ran
     if (part == 0) {
       looked.report = analysis::MakeCollectiveReport(set, options, rules);
     } else if (part == 1) {
-      looked.workload = LookAtOneRank(workspace, arguments, set, job);
+      looked.workload = LookAtOneRank(workspace, arguments, set, job, &looked.no_workload);
     } else {
       looked.joint = analysis::JoinCollectives(set);
       looked.story = analysis::TellJob(set, looked.joint);
@@ -296,6 +297,7 @@ void AddJudgement(const RankSet& set, const Looked& looked,
   const analysis::JointTimeline& joint = looked.joint;
   const analysis::JobStory& story = looked.story;
   const RankWorkload* workload = *looked.workload ? &**looked.workload : nullptr;
+  if (!looked.no_workload.empty()) answer->notes.push_back(looked.no_workload);
   std::vector<analysis::LoneKind> lone;
   if (set.ranks.size() == 1) lone = analysis::LookAtLoneRank(set.ranks.front());
   const JobView view{set, joint, story};

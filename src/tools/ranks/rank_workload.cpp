@@ -161,7 +161,8 @@ Result<RankWorkload> LookAt(session::Workspace& workspace, const std::string& pa
 
 Result<std::optional<RankWorkload>> LookAtOneRank(session::Workspace& workspace,
                                                   const Json& arguments,
-                                                  const analysis::RankSet& set, Job& job) {
+                                                  const analysis::RankSet& set, Job& job,
+                                                  std::string* why_not) {
   const auto candidates = Candidates(set);
   if (candidates.empty()) return std::optional<RankWorkload>();
   JV_ASSIGN(const std::vector<std::string> paths, RankFilesOf(workspace, arguments));
@@ -176,6 +177,7 @@ Result<std::optional<RankWorkload>> LookAtOneRank(session::Workspace& workspace,
     if (made) return std::optional(std::move(*made));
     // One try: what cannot be loaded once will not be for another rank, and each costs time.
     if (made.error().code == ErrorCode::kCancelled) return tl::unexpected(made.error());
+    *why_not = fmt::format("what a rank computes is not told: {}", made.error().message);
     break;
   }
   return std::optional<RankWorkload>();

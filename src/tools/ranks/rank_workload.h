@@ -38,9 +38,11 @@ struct RankWorkload {
 };
 
 // Of the rank with most computation, which is loaded as any trace and dropped when memory is short.
-// Absent: no rank has a trace of its own, or it cannot be loaded. Errors: kCancelled.
+// Absent: no rank has a trace of its own, or it cannot be loaded, which `why_not` tells then.
+// Errors: kCancelled.
 Result<std::optional<RankWorkload>> LookAtOneRank(session::Workspace& workspace,
                                                   const Json& arguments,
-                                                  const analysis::RankSet& set, Job& job);
+                                                  const analysis::RankSet& set, Job& job,
+                                                  std::string* why_not);
 
 }  // namespace jarvis::tools
