@@ -63,6 +63,10 @@ class Column {
   T* end() { return data_ + size_; }
   const T* begin() const { return data_; }
   const T* end() const { return data_ + size_; }
+  const T& front() const {
+    JV_DCHECK(size_ > 0);
+    return data_[0];
+  }
   T& back() {
     JV_DCHECK(size_ > 0);
     return data_[size_ - 1];

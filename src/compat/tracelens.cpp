@@ -120,10 +120,10 @@ class Attributor {
     launcher.count = static_cast<std::uint32_t>(owner->kernels.size());
     launcher.direct_us = analysis::BusyUs(events_, owner->kernels, Clock::kDoubleMicros);
     launcher.subtree_us = analysis::BusyUs(events_, owner->subtree, Clock::kDoubleMicros);
-    launcher.category = perf::CategoryOfOp(
+    launcher.category = result_.PlaceOfCategory(perf::CategoryOfOp(
         options_.models != nullptr ? *options_.models : TraceLensModels(),
-        result_.pseudo.NameOf(events_, owner->event), events_.name(owner->kernels.front()));
-    result_.kernels.insert(result_.kernels.end(), owner->kernels.begin(), owner->kernels.end());
+        result_.pseudo.NameOf(events_, owner->event), events_.name(owner->kernels.front())));
+    result_.kernels.append(owner->kernels.data(), owner->kernels.size());
     result_.launchers.push_back(launcher);
   }
 

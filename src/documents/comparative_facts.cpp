@@ -180,8 +180,9 @@ std::string RowIdOf(const session::LoadedTrace& trace,
 
 std::string_view CategoryOf(const session::LoadedTrace& trace,
                             const std::vector<std::uint32_t>& launchers) {
-  return launchers.empty() ? std::string_view()
-                           : trace.attribution().launchers[launchers.front()].category;
+  return launchers.empty()
+             ? std::string_view()
+             : trace.attribution().CategoryOf(trace.attribution().launchers[launchers.front()]);
 }
 
 std::string Md(std::string_view text, std::size_t bytes) {

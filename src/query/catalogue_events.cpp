@@ -208,7 +208,8 @@ Relation Catalogue::Parts::Ops() {
            of([this](EventIndex e) -> Value {
              return launcher_of_[e] == kNone
                         ? Value()
-                        : TextOr(trace_.attribution().launchers[launcher_of_[e]].category);
+                        : TextOr(trace_.attribution().CategoryOf(
+                              trace_.attribution().launchers[launcher_of_[e]]));
            }),
            of([this](EventIndex e) -> Value { return events_[e].ts_ns; }),
            of([this](EventIndex e) -> Value { return events_[e].end_ns(); }),

@@ -14,7 +14,7 @@ analysis::ProductShape ShapesOf(const LoadedTrace& trace) {
   auto shapes =
       std::make_shared<std::unordered_map<trace::EventIndex, std::pair<double, double>>>();
   const std::vector<analysis::LauncherWork>& works = trace.Works();
-  const std::vector<analysis::Launcher>& launchers = trace.attribution().launchers;
+  std::span<const analysis::Launcher> launchers = trace.attribution().launchers;
   for (std::size_t i = 0; i < launchers.size() && i < works.size(); ++i) {
     if (works[i].work == nullptr) continue;
     const auto n = works[i].work->NumberOf("N");

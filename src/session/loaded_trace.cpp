@@ -9,6 +9,7 @@
 #include "base/parallel.h"
 #include "base/text.h"
 #include "io/byte_source.h"
+#include "trace/by_name.h"
 #include "trace/window_reader.h"
 #include "tree/build.h"
 
@@ -17,6 +18,7 @@ namespace {
 
 Recorded WhatWasRecorded(const trace::EventStore& events) {
   Recorded recorded;
+  trace::ByName<bool> is_graph_launch(events, &analysis::IsGraphLaunch);
   for (trace::EventIndex e = 0; e < events.size(); ++e) {
     const trace::Event& event = events[e];
     if (event.kind == trace::EventKind::kCpuOp) {
@@ -24,8 +26,9 @@ Recorded WhatWasRecorded(const trace::EventStore& events) {
     } else if (event.kind == trace::EventKind::kPythonFunction) {
       recorded.python_frames = true;
       recorded.modules = recorded.modules || events.name(e).starts_with("nn.Module:");
+    } else if (trace::IsLaunchCall(event.kind)) {
+      recorded.graph_launches = recorded.graph_launches || is_graph_launch.Of(e);
     }
-    if (recorded.shapes && recorded.modules) break;
   }
   return recorded;
 }

@@ -39,6 +39,7 @@ struct Recorded {
   bool python_frames = false;
   bool modules = false;  // nn.Module frames
   bool steps = false;    // ProfilerStep marks
+  bool graph_launches = false;
 };
 
 class LoadedTrace {

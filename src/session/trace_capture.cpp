@@ -393,6 +393,7 @@ class CaptureJoiner {
 Status AddCapture(const io::FilePolicy& files, const std::string& named,
                   const trace::ReadOptions& options, Job& job, LoadedTrace* trace) {
   trace->capture_.named = named;
+  if (!trace->recorded().graph_launches) return {};
   std::vector<ReplayedGraph> replays = analysis::FindReplayedGraphs(trace->events(), trace->tree());
   if (replays.empty()) return {};
   CaptureJoiner joiner(*trace, std::move(replays), &trace->capture_);

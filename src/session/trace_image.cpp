@@ -41,7 +41,6 @@ const std::string& TraceImage::Build() {
   return build;
 }
 
-// The categories of launchers are views of texts that are not the trace's.
 template <typename Self, typename Image>
 void TraceImage::AttributionParts(Self& attribution, Image& image) {
   image(attribution.clock);
@@ -49,32 +48,8 @@ void TraceImage::AttributionParts(Self& attribution, Image& image) {
   image(attribution.kernels);
   image(attribution.places);
   image(attribution.cpu_ops);
-  std::vector<analysis::Launcher> launchers;
-  std::vector<std::string_view> categories;
-  std::vector<std::uint32_t> category_of;
-  if constexpr (!Image::kReads) {
-    std::map<std::string_view, std::uint32_t> known;
-    launchers = attribution.launchers;
-    for (analysis::Launcher& launcher : launchers) {
-      const auto next = static_cast<std::uint32_t>(categories.size());
-      const auto [at, added] = known.try_emplace(launcher.category, next);
-      if (added) categories.push_back(launcher.category);
-      category_of.push_back(at->second);
-      launcher.category = {};
-    }
-  }
-  image.Copy(launchers);
-  image(categories);
-  image.Copy(category_of);
-  if constexpr (Image::kReads) {
-    if (!image.good()) return;
-    JV_CHECK(category_of.size() == launchers.size());
-    for (std::size_t i = 0; i < category_of.size(); ++i) {
-      JV_CHECK(category_of[i] < categories.size());
-      launchers[i].category = categories[category_of[i]];
-    }
-    attribution.launchers = std::move(launchers);
-  }
+  image(attribution.launchers);
+  image(attribution.categories);
 }
 
 template <typename Self, typename Image>

@@ -69,7 +69,7 @@ TEST_CASE("unlinked work has launchers of its own") {
   const Attribution attribution = Attribute(loaded.events(), loaded.tree);
   CHECK(testing::Launchers(loaded.events(), attribution) ==
         "(unlinked) 1 50/50, (unlinked) 1 20/20");
-  CHECK(attribution.launchers[0].category == "unlinked");
+  CHECK(attribution.CategoryOf(attribution.launchers[0]) == "unlinked");
   CHECK(attribution.cpu_ops);
 }
 

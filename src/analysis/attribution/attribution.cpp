@@ -87,7 +87,7 @@ class Attributor {
     launcher->direct_us = BusyUs(events_, own, Clock::kNanoseconds);
     if (launcher->op == kNoEvent) {
       launcher->subtree_us = launcher->direct_us;
-      launcher->category = "unlinked";
+      launcher->category = result_.PlaceOfCategory("unlinked");
       return;
     }
     const auto below = tree_.GpuBelow(launcher->op);
@@ -96,15 +96,16 @@ class Attributor {
     launcher->category =
         result_.pseudo.empty()
             ? CategoryOf(events_[launcher->op].name, events_[own[0]].name)
-            : perf::CategoryOfOp(models_, result_.pseudo.NameOf(events_, launcher->op),
-                                 events_.name(own[0]));
+            : result_.PlaceOfCategory(perf::CategoryOfOp(
+                  models_, result_.pseudo.NameOf(events_, launcher->op), events_.name(own[0])));
   }
 
-  std::string_view CategoryOf(StringId op, StringId kernel) {
+  std::uint32_t CategoryOf(StringId op, StringId kernel) {
     const std::uint64_t key = (std::uint64_t{op} << 32) | kernel;
     const auto [known, added] = categories_.try_emplace(key);
     if (added) {
-      known->second = perf::CategoryOfOp(models_, events_.strings[op], events_.strings[kernel]);
+      known->second = result_.PlaceOfCategory(
+          perf::CategoryOfOp(models_, events_.strings[op], events_.strings[kernel]));
     }
     return known->second;
   }
@@ -113,10 +114,19 @@ class Attributor {
   const tree::CallTree& tree_;
   const perf::ModelRows& models_;
   Attribution result_;
-  std::unordered_map<std::uint64_t, std::string_view> categories_;
+  std::unordered_map<std::uint64_t, std::uint32_t> categories_;
 };
 
 }  // namespace
+
+std::uint32_t Attribution::PlaceOfCategory(std::string_view category) {
+  const auto known = std::find(categories.begin(), categories.end(), category);
+  if (known == categories.end()) {
+    categories.push_back(category);
+    return static_cast<std::uint32_t>(categories.size() - 1);
+  }
+  return static_cast<std::uint32_t>(known - categories.begin());
+}
 
 bool IsCollectiveName(std::string_view name) {
   return ContainsNoCase(name, "nccl") || ContainsNoCase(name, "rccl") ||

@@ -9,6 +9,7 @@
 
 #include "analysis/attribution/clock.h"
 #include "analysis/attribution/pseudo_ops.h"
+#include "base/column.h"
 #include "perf/model_rows.h"
 #include "trace/event_store.h"
 #include "tree/call_tree.h"
@@ -21,9 +22,9 @@ struct Launcher {
   EventIndex op = kNoEvent;
   std::uint32_t first = 0;  // its GPU events: Attribution::kernels[first, first + count), by start
   std::uint32_t count = 0;
-  double direct_us = 0;   // busy time of those
-  double subtree_us = 0;  // busy time of all GPU work below it
-  std::string_view category;
+  double direct_us = 0;        // busy time of those
+  double subtree_us = 0;       // busy time of all GPU work below it
+  std::uint32_t category = 0;  // a place in Attribution::categories
 };
 
 // Where one kernel comes from.
@@ -35,16 +36,22 @@ struct KernelPlace {
 
 struct Attribution {
   Clock clock = Clock::kNanoseconds;
-  std::vector<EventIndex> timeline;  // GPU work that the timeline counts
-  std::vector<Launcher> launchers;   // by start of the op
-  std::vector<EventIndex> kernels;
-  std::vector<KernelPlace> places;  // of what the kernel tables show, in file order
-  bool cpu_ops = true;              // the trace has host ops at all
-  PseudoOps pseudo;                 // empty unless asked for
+  Column<EventIndex> timeline;  // GPU work that the timeline counts
+  Column<Launcher> launchers;   // by start of the op
+  Column<EventIndex> kernels;
+  Column<KernelPlace> places;                // of what the kernel tables show, in file order
+  std::vector<std::string_view> categories;  // of launchers; texts of the models or the program
+  bool cpu_ops = true;                       // the trace has host ops at all
+  PseudoOps pseudo;                          // empty unless asked for
 
   std::span<const EventIndex> KernelsOf(const Launcher& launcher) const {
-    return std::span(kernels).subspan(launcher.first, launcher.count);
+    return kernels.span().subspan(launcher.first, launcher.count);
   }
+  std::string_view CategoryOf(const Launcher& launcher) const {
+    return categories[launcher.category];
+  }
+  // The place of a category, which is entered if it is new.
+  std::uint32_t PlaceOfCategory(std::string_view category);
 };
 
 // Communication kernels: rccl, nccl or cross_device_reduce in the name.

@@ -169,7 +169,7 @@ class Collector {
       }
     }
     call.has_model = call.model != nullptr;
-    if (!call.has_model) call.category = launcher.category;
+    if (!call.has_model) call.category = in_.attribution.CategoryOf(launcher);
     return call;
   }
 
@@ -212,7 +212,7 @@ class Collector {
     call.op = kernel;
     call.name = "(unlinked) " + std::string(events_.name(kernel));
     call.uid = events_[kernel].uid;
-    call.category = launcher.category;
+    call.category = in_.attribution.CategoryOf(launcher);
     call.recorded_arguments = false;
     return call;
   }

@@ -89,7 +89,7 @@ std::vector<const KernelPlace*> ShortKernels(const TableInput& input, double thr
 }  // namespace
 
 Table KernelSummary(const TableInput& input, std::optional<double> total_us) {
-  const std::vector<KernelPlace>& places = input.attribution.places;
+  std::span<const KernelPlace> places = input.attribution.places;
   KernelOwner owner(input);
   StringPool texts;
   Grouping<4> groups;

@@ -23,7 +23,9 @@ class Keys {
     return Cached(&names_, in_.events[launcher.op].name,
                   [&] { return std::string(in_.events.name(launcher.op)); });
   }
-  StringId Category(const Launcher& launcher) { return pool_.Intern(launcher.category); }
+  StringId Category(const Launcher& launcher) {
+    return pool_.Intern(in_.attribution.CategoryOf(launcher));
+  }
   StringId Text(std::string_view text) { return pool_.Intern(text); }
   StringId Module(std::size_t launcher) {
     if (in_.modules == nullptr) return kNoString;
@@ -73,7 +75,7 @@ void SortByKeys(std::vector<std::vector<Cell>>* rows, std::size_t keys) {
   });
 }
 
-std::vector<double> Values(const std::vector<Launcher>& launchers,
+std::vector<double> Values(std::span<const Launcher> launchers,
                            const std::vector<std::size_t>& rows, double Launcher::*value) {
   std::vector<double> values;
   values.reserve(rows.size());
@@ -100,11 +102,10 @@ std::vector<Cell> KeyCells(const TableInput& input, const Keys& keys,
   return cells;
 }
 
-std::string CategoryList(const std::vector<Launcher>& launchers,
-                         const std::vector<std::size_t>& rows) {
+std::string CategoryList(const Attribution& attribution, const std::vector<std::size_t>& rows) {
   std::set<std::string_view> categories;
   for (const std::size_t row : rows)
-    categories.insert(launchers[row].category);
+    categories.insert(attribution.CategoryOf(attribution.launchers[row]));
   std::string list;
   for (const std::string_view category : categories)
     list.append(list.empty() ? "[" : ", ").append(PyString(category));
@@ -191,7 +192,7 @@ class UniqueArgsTable {
       const std::string text = (*options_.overlaps)[at].NamesText();
       cells->push_back(text.empty() ? Cell() : Cell(text));
     }
-    cells->emplace_back(std::string(first.category));
+    cells->emplace_back(std::string(in_.attribution.CategoryOf(first)));
     if (in_.modules != nullptr) cells->push_back(in_.ParentModuleOf(at));
     cells->insert(cells->end(),
                   {names.process_name, names.process_label, names.thread_name,
@@ -233,7 +234,7 @@ class UniqueArgsTable {
 
   const TableInput& in_;
   const UniqueArgsOptions& options_;
-  const std::vector<Launcher>& launchers_;
+  std::span<const Launcher> launchers_;
   Keys keys_;
   bool with_overlap_;
 };
@@ -262,7 +263,7 @@ LauncherModules FindModules(const EventStore& events, const Attribution& attribu
 }
 
 Table OpsSummaryByCategory(const TableInput& input) {
-  const std::vector<Launcher>& launchers = input.attribution.launchers;
+  std::span<const Launcher> launchers = input.attribution.launchers;
   Keys keys(input);
   SummaryGroups groups;
   for (std::size_t i = 0; i < launchers.size(); ++i) {
@@ -288,7 +289,7 @@ Table OpsSummaryByCategory(const TableInput& input) {
 }
 
 Table OpsSummary(const TableInput& input) {
-  const std::vector<Launcher>& launchers = input.attribution.launchers;
+  std::span<const Launcher> launchers = input.attribution.launchers;
   Keys keys(input);
   SummaryGroups groups;
   for (std::size_t i = 0; i < launchers.size(); ++i) {
@@ -315,7 +316,7 @@ Table OpsSummary(const TableInput& input) {
     if (input.inference) cells.emplace_back(count);
     cells.emplace_back(direct / 1000);
     if (!input.inference) cells.emplace_back(subtree / 1000);
-    cells.insert(cells.end(), {count, CategoryList(launchers, group.rows)});
+    cells.insert(cells.end(), {count, CategoryList(input.attribution, group.rows)});
     if (input.modules != nullptr) cells.push_back(input.ModuleStackOf(group.rows[0]));
     table.rows.push_back(std::move(cells));
   }
@@ -327,7 +328,7 @@ Table OpsSummary(const TableInput& input) {
 
 std::vector<UniqueArgsRow> GroupUniqueArgs(const TableInput& input,
                                            const UniqueArgsOptions& options) {
-  const std::vector<Launcher>& launchers = input.attribution.launchers;
+  std::span<const Launcher> launchers = input.attribution.launchers;
   Keys keys(input);
   Grouping<13> groups;
   for (std::size_t i = 0; i < launchers.size(); ++i) {

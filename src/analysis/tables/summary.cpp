@@ -60,7 +60,7 @@ class Summarizer {
   }
 
  private:
-  const std::vector<Launcher>& launchers() const { return in_.attribution.launchers; }
+  std::span<const Launcher> launchers() const { return in_.attribution.launchers; }
 
   void ByLauncher(GroupBy by) {
     std::optional<ChainTree> own;
@@ -72,7 +72,7 @@ class Summarizer {
       const auto kernels = in_.attribution.KernelsOf(launcher);
       std::string name;
       if (by == GroupBy::kCategory) {
-        name = launcher.category;
+        name = in_.attribution.CategoryOf(launcher);
       } else if (by == GroupBy::kModule) {
         name = ModuleOf(launcher, *chains, &paths);
       } else {
@@ -83,7 +83,8 @@ class Summarizer {
       row.gpu.insert(row.gpu.end(), kernels.begin(), kernels.end());
       row.gpu_us += launcher.direct_us;
       ++row.count;
-      if (row.category.empty() && by != GroupBy::kModule) row.category = launcher.category;
+      if (row.category.empty() && by != GroupBy::kModule)
+        row.category = in_.attribution.CategoryOf(launcher);
     }
   }
 
@@ -109,7 +110,7 @@ class Summarizer {
         row.gpu_us += us;
         ++row.count;
         if (row.launchers.empty() || row.launchers.back() != i) row.launchers.push_back(i);
-        times[in_.events.name(e)][launchers()[i].category] += us;
+        times[in_.events.name(e)][in_.attribution.CategoryOf(launchers()[i])] += us;
       }
     }
     for (const auto& [name, by_category] : times) {

@@ -100,7 +100,8 @@ std::optional<Role> RoleOf(const session::LoadedTrace& trace, const CompareGroup
   const std::uint32_t first = group.launchers.front();
   const analysis::LauncherWork& work = trace.Works()[first];
   if (work.work == nullptr || !(work.work->flops.value_or(0) > 0)) return std::nullopt;
-  return Role{trace.attribution().launchers[first].category, *work.work->flops};
+  return Role{trace.attribution().CategoryOf(trace.attribution().launchers[first]),
+              *work.work->flops};
 }
 
 class Matcher {

@@ -83,7 +83,7 @@ WorkClass WorkClassOf(const session::LoadedTrace& trace, const analysis::Launche
   const std::string_view op = launcher.op == trace::kNoEvent
                                   ? std::string_view()
                                   : trace.events().strings[trace.events()[launcher.op].name];
-  const WorkClass by_op = ClassOfCategory(launcher.category, op);
+  const WorkClass by_op = ClassOfCategory(trace.attribution().CategoryOf(launcher), op);
   // Fused ops and replayed graphs hold kernels of several kinds; others are what they are called.
   if (by_op != WorkClass::kExperts && by_op != WorkClass::kOther) return by_op;
   if (IsAttentionKernel(name)) return WorkClass::kAttention;
