@@ -313,9 +313,8 @@ Result<Answer> WriteFindings(session::Workspace& workspace, const Json& argument
   JV_TRY(decision.Take(std::move(texts)));
   std::vector<std::string> reports = ReportsThere(one.folder);
   if (reports.empty()) reports = {"fair", "rough", "analysis"};
-  JV_ASSIGN(
-      WrittenReports written,
-      WriteReports(workspace, one, reports, log.Of(one.trace->id()), MayOverwrite(arguments), job));
+  JV_ASSIGN(WrittenReports written, WriteReports(workspace, one, reports, log.Of(one.trace->id()),
+                                                 MayOverwrite(arguments), job));
   Answer answer;
   answer.trace = one.trace->id();
   answer.summary = fmt::format("{}{} reports are written anew.", decision.Done(), reports.size());
