@@ -411,7 +411,7 @@ OpWork ModelSet::Sandbox::Evaluate(const ModelRow& row, const OpCall& call, bool
 
 void ModelSet::Sandbox::Run(const ModelRow& row, const OpCall& call, bool backward, OpWork* work) {
   // Writing a plan costs as much as some calls by name.
-  constexpr int kCallsBeforePlan = 16;
+  constexpr std::uint64_t kCallsBeforePlan = 16;
   Plan& plan =
       plans_[2 * static_cast<std::size_t>(&row - rows_.rows().data()) + (backward ? 1 : 0)];
   if (plan.function != LUA_NOREF && RunPlan(call, &plan, work)) return;

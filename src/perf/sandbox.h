@@ -193,8 +193,9 @@ class ModelSet::Sandbox {
     };
     int function = LUA_NOREF;
     std::vector<Entry> entries;
-    int calls = 0;   // evaluated by name
-    int misses = 0;  // those of other kinds
+    std::uint64_t calls = 0;   // evaluated by name, before there was a function
+    std::uint64_t hits = 0;    // of the function
+    std::uint64_t misses = 0;  // calls of other kinds
     bool dropped = false;
   };
   void Run(const ModelRow& row, const OpCall& call, bool backward, OpWork* work);

@@ -41,7 +41,8 @@ bool ModelSet::Sandbox::AmountAt(int index, std::optional<double>* amount) {
 
 bool ModelSet::Sandbox::RunPlan(const OpCall& call, Plan* plan, OpWork* work) {
   constexpr int kCosts = 4;  // FLOPs, bytes, unit, precision
-  constexpr int kMissesMax = 16;
+  constexpr std::uint64_t kMissesMax = 16;
+  constexpr std::uint64_t kHitsAMiss = 4;  // with fewer it costs more than it saves
   const int values = kCosts + static_cast<int>(plan->entries.size());
   luaL_checkstack(lua_, values + 4, "too many parameters");
   lua_rawgeti(lua_, LUA_REGISTRYINDEX, plan->function);
@@ -64,7 +65,8 @@ bool ModelSet::Sandbox::RunPlan(const OpCall& call, Plan* plan, OpWork* work) {
     if (!unit.empty() && !precision.empty())
       made.spec = ValidUtf8(fmt::format("{}_{}", unit, precision));
     *work = std::move(made);
-  } else if (++plan->misses > kMissesMax) {
+    ++plan->hits;
+  } else if (++plan->misses > kMissesMax && plan->hits < kHitsAMiss * plan->misses) {
     // Calls of this row differ too much.
     luaL_unref(lua_, LUA_REGISTRYINDEX, plan->function);
     plan->function = LUA_NOREF;
