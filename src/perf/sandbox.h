@@ -118,6 +118,8 @@ class ModelSet::Sandbox {
   // Of a shape, where a dimension of stride 0 counts once if there are strides; absent: not a plain
   // matter.
   std::optional<double> ElementsAt(int index, int strides);
+  // Of the number, True or False that the list has as text; empty: none of these.
+  std::string_view DtypeOfNumber(int list, lua_Integer i);
   bool IsAt(int index, const void* table) {
     return lua_type(lua_, index) == LUA_TTABLE && lua_topointer(lua_, index) == table;
   }

@@ -232,6 +232,15 @@ int ModelSet::Sandbox::PrecisionOf(lua_State* lua) {
   return 1;
 }
 
+std::string_view ModelSet::Sandbox::DtypeOfNumber(int list, lua_Integer i) {
+  const int type = lua_rawgeti(lua_, list, i);
+  const std::string_view text = type == LUA_TSTRING ? Trim(ToText(lua_, -1)) : std::string_view();
+  const bool whole = lua_isinteger(lua_, -1) != 0 || ParseInt(text);
+  const bool number = type == LUA_TNUMBER || ParseDouble(text);
+  lua_pop(lua_, 1);
+  return text == "True" || text == "False" ? "bool" : whole ? "long int" : number ? "float" : "";
+}
+
 // promote(dims, types, text, n): of the first n arguments.
 int ModelSet::Sandbox::Promoted(lua_State* lua) {
   lua_settop(lua, 4);
@@ -245,27 +254,18 @@ int ModelSet::Sandbox::Promoted(lua_State* lua) {
       std::min({lua_tonumber(lua, 4), static_cast<double>(*types), static_cast<double>(*shapes)});
   const auto texts = self.LengthAt(3);
   std::vector<PromotedArgument> arguments;
-  luaL_checkstack(lua, static_cast<int>(std::max(count, 0.0)) + 8, "too many arguments");
   for (lua_Integer i = 0; static_cast<double>(i) < count; ++i) {
-    // The text stays on the stack, which holds it.
-    if (lua_rawgeti(lua, 2, i) != LUA_TSTRING || ToText(lua, -1).empty()) continue;
-    PromotedArgument argument{ToText(lua, -1)};
+    lua_settop(lua, 4);
+    // The list holds the text for as long as it is looked at.
+    if (lua_rawgeti(lua, 2, i) != LUA_TSTRING || ToText(lua, 5).empty()) continue;
+    PromotedArgument argument{ToText(lua, 5)};
     if (EqualsNoCase(argument.dtype, "scalar")) {
       argument.rank = PromotedArgument::kNumber;
-      const bool has_text = texts && i < *texts;
-      if (!has_text) continue;
-      const int type = lua_rawgeti(lua, 3, i);
-      const std::string_view text = type == LUA_TSTRING ? Trim(ToText(lua, -1)) : "";
-      argument.dtype = text == "True" || text == "False"          ? "bool"
-                       : lua_isinteger(lua, -1) || ParseInt(text) ? "long int"
-                       : type == LUA_TNUMBER || ParseDouble(text) ? "float"
-                                                                  : "";
-      lua_pop(lua, 1);
+      argument.dtype = texts && i < *texts ? self.DtypeOfNumber(3, i) : std::string_view();
       if (argument.dtype.empty()) continue;
     } else {
       lua_rawgeti(lua, 1, i);
       if (self.LengthAt(-1) == 0) argument.rank = PromotedArgument::kZeroDimensional;
-      lua_pop(lua, 1);
     }
     arguments.push_back(argument);
   }
