@@ -5,23 +5,17 @@
 #include <string>
 #include <utility>
 
-#include <simdjson.h>
-
 #include "base/check.h"
-#include "base/dom_parse.h"
 #include "base/limits.h"
 #include "base/text.h"
 #include "trace/json_slicer.h"
 #include "trace/json_text.h"
+#include "trace/json_tokens.h"
 
 namespace jarvis::trace {
 namespace {
 
-namespace od = simdjson::ondemand;
-
-// simdjson finds out at its first use which code suits the machine, which takes memory and cannot
-// fail. Before main() there is some.
-[[maybe_unused]] const std::string kChosenCode = simdjson::get_active_implementation()->name();
+using Place = JsonTokens::Place;
 
 // The members of an event that matter, as raw tokens; empty: absent.
 struct Members {
@@ -30,14 +24,6 @@ struct Members {
   std::int64_t order = 0;
   Args args;
 };
-
-std::string_view KeyOf(od::field& field) {
-  const char* start = field.key().raw();
-  const char* end = start;
-  while (*end != '"')
-    end += *end == '\\' ? 2 : 1;
-  return {start, static_cast<std::size_t>(end - start)};
-}
 
 // Args that differ at every event and that nothing asks for.
 bool IsVolatile(std::string_view key) {
@@ -72,8 +58,6 @@ void DecodedSlice::Clear() {
   EmptyAll(a, b, c, d, e, f, g, h, i, j, k, l, m, n);
 }
 
-const std::size_t EventDecoder::kPaddingBytes = simdjson::SIMDJSON_PADDING + 1;
-
 class EventDecoder::Impl {
  public:
   void Decode(char* text, std::size_t size, std::uint64_t first_uid, std::uint64_t elements,
@@ -87,7 +71,8 @@ class EventDecoder::Impl {
     }
     text[-1] = '[';
     text[size] = ']';
-    // simdjson does not tell kinds of brackets apart: with a wrong one it finds other elements.
+    text[size + 1] = '\0';
+    // Kinds of brackets are not told of brackets apart: with a wrong one it finds other elements.
     if (!DecodeArray(text - 1, size + 2) || uid_ != first_uid + elements) {
       out_->Clear();
       uid_ = first_uid;
@@ -96,22 +81,21 @@ class EventDecoder::Impl {
   }
 
  private:
+  // Behind the text lies a byte 0.
   bool DecodeArray(const char* text, std::size_t size) {
-    end_ = text + size;
     last_category_ = -1;
     last_track_ = kNoTrack;
-    od::document document;
-    od::array array;
-    if (ButNoMemory(parser_.iterate(text, size, size + simdjson::SIMDJSON_PADDING).get(document))) {
-      return false;
+    if (!tokens_.Find(text, size)) return false;
+    Place at = tokens_.begin();
+    if (tokens_.First(at++) != '[') return false;
+    if (tokens_.First(at) == ']') return true;
+    for (;;) {
+      at = DecodeElement(at);
+      if (at == nullptr) return false;
+      const char next = tokens_.First(at++);
+      if (next == ']') return true;
+      if (next != ',') return false;
     }
-    if (document.get_array().get(array)) return false;
-    for (auto element : array) {
-      od::value value;
-      if (std::move(element).get(value)) return false;
-      if (!DecodeElement(value)) return false;
-    }
-    return true;
   }
 
   // The slow way, for a slice in which something is wrong: an element that cannot be decoded is
@@ -169,14 +153,12 @@ class EventDecoder::Impl {
   // Nothing of an event that turns out to be broken may stay behind, in whatever part of the slice.
   // So it is decoded for trial first, and into the slice only if it is whole.
   bool TryAlone(const std::string& text) {
-    std::string padded = "[" + text + "]";
-    const std::size_t size = padded.size();
-    padded.resize(size + simdjson::SIMDJSON_PADDING);
+    const std::string array = "[" + text + "]";
     const std::uint64_t uid = uid_;
     const auto decode = [&](DecodedSlice* to) {
       out_ = to;
       uid_ = uid;
-      return DecodeArray(padded.data(), size) && uid_ == uid + 1;
+      return DecodeArray(array.c_str(), array.size()) && uid_ == uid + 1;
     };
     DecodedSlice* const slice = out_;
     trial_.Clear();
@@ -188,58 +170,48 @@ class EventDecoder::Impl {
     return true;
   }
 
-  // The raw text of a scalar. In text that is out of order simdjson may count beyond the end.
-  std::string_view Token(od::value value) const {
-    const std::string_view token = value.raw_json_token();
-    if (token.data() >= end_) return {};
-    return Trim(token.substr(0, static_cast<std::size_t>(end_ - token.data())));
-  }
+  // The functions from here to Raw() take the place of what they decode, and return that of the
+  // token behind it; null: the text is not in order.
 
-  // The raw text of any value, which is passed. Scalars are not looked into: Python writes NaN and
-  // Infinity, which JSON does not have.
-  simdjson::error_code RawValue(od::value value, std::string_view* raw) const {
-    *raw = Token(value);
-    if (raw->empty()) return simdjson::TAPE_ERROR;
-    if (raw->front() == '[') {
-      od::array array;
-      if (const auto error = value.get_array().get(array)) return error;
-      return array.raw_json().get(*raw);
-    }
-    if (raw->front() == '{') {
-      od::object object;
-      if (const auto error = value.get_object().get(object)) return error;
-      return object.raw_json().get(*raw);
-    }
-    return simdjson::SUCCESS;
-  }
-
-  bool IsObject(od::value value) const { return Token(value).starts_with('{'); }
-
-  bool DecodeElement(od::value value) {
+  Place DecodeElement(Place at) {
     const std::uint64_t uid = uid_++;
-    if (!IsObject(value)) {
-      const std::string_view token = Token(value);
-      od::json_type type{};
-      const bool python_number = token == "NaN" || token == "Infinity";
-      if (!python_number && value.type().get(type)) return false;
+    if (tokens_.First(at) != '{') {
+      if (!IsElement(at)) return nullptr;
       out_->oddities.Count(Oddity::kNotAnObject, uid);
-      return true;
+      return tokens_.Behind(at);
     }
-    od::object object;
-    if (value.get_object().get(object)) return false;
     Members members;
     kind_ = EventKind::kOther;
-    for (auto item : object) {
-      od::field field;
-      if (std::move(item).get(field)) return false;
-      if (!DecodeMember(field, &members)) return false;
-    }
-    AddEvent(members, static_cast<std::uint32_t>(uid));
-    return true;
+    at = EachMember(
+        at, [&](std::string_view key, Place value) { return DecodeMember(key, value, &members); });
+    if (at != nullptr) AddEvent(members, static_cast<std::uint32_t>(uid));
+    return at;
   }
 
-  bool DecodeMember(od::field& field, Members* members) {
-    const std::string_view key = KeyOf(field);
+  // Whether what is no object is a value at all. Python writes NaN and Infinity, which JSON does
+  // not have.
+  bool IsElement(Place at) const {
+    if (at == tokens_.end()) return false;
+    const std::string_view token = tokens_.Text(at);
+    return token.find_first_of("[\"tfn-0123456789") == 0 || token == "NaN" || token == "Infinity";
+  }
+
+  // Calls decode(key, place of the value) for each member of the object at `at`.
+  template <typename Decode>
+  Place EachMember(Place at, const Decode& decode) const {
+    if (tokens_.First(++at) == '}') return at + 1;
+    for (;;) {
+      std::string_view key;
+      if (!tokens_.IsKey(at, &key) || !tokens_.IsValue(at + 2)) return nullptr;
+      at = decode(key, at + 2);
+      if (at == nullptr) return nullptr;
+      const char next = tokens_.First(at++);
+      if (next == '}') return at;
+      if (next != ',') return nullptr;
+    }
+  }
+
+  Place DecodeMember(std::string_view key, Place value, Members* members) {
     std::string_view* token = nullptr;
     switch (key.size()) {
       case 2:
@@ -257,36 +229,29 @@ class EventDecoder::Impl {
         break;
       case 4:
         if (key == "name") token = &members->name;
-        if (key == "args") return DecodeArgs(field.value(), members);
+        if (key == "args" && tokens_.First(value) == '{') return DecodeArgs(value, members);
         break;
       default: break;
     }
-    if (token == nullptr) return true;
-    *token = Token(field.value());
-    if (token == &members->cat) {
-      category_ = CategoryOf(Unquoted(*token));
-      kind_ = out_->categories[category_].rule.kind;
+    if (token != nullptr) {
+      *token = tokens_.Text(value);
+      if (token == &members->cat) {
+        category_ = CategoryOf(Unquoted(*token));
+        kind_ = out_->categories[category_].rule.kind;
+      }
     }
-    return true;
+    return tokens_.Behind(value);
   }
 
-  bool DecodeArgs(od::value value, Members* members) {
-    if (!IsObject(value)) return true;
-    od::object object;
-    if (value.get_object().get(object)) return false;
+  Place DecodeArgs(Place at, Members* members) {
     other_.clear();
-    for (auto item : object) {
-      od::field field;
-      if (std::move(item).get(field)) return false;
-      if (!DecodeArg(field, members)) return false;
-    }
-    if (!other_.empty()) members->args.other = out_->raws.Intern(other_);
-    return true;
+    at = EachMember(
+        at, [&](std::string_view key, Place value) { return DecodeArg(key, value, members); });
+    if (at != nullptr && !other_.empty()) members->args.other = out_->raws.Intern(other_);
+    return at;
   }
 
-  bool DecodeArg(od::field& field, Members* members) {
-    const std::string_view key = KeyOf(field);
-    od::value value = field.value();
+  Place DecodeArg(std::string_view key, Place value, Members* members) {
     Args& args = members->args;
     switch (key.size()) {
       case 6:
@@ -315,27 +280,35 @@ class EventDecoder::Impl {
         break;
       default: break;
     }
-    if (kind_ == EventKind::kPythonFunction || IsVolatile(key)) return true;
-    std::string_view raw;
-    if (RawValue(value, &raw)) return false;
+    const Place behind = tokens_.Behind(value);
+    if (behind == nullptr || kind_ == EventKind::kPythonFunction || IsVolatile(key)) return behind;
+    const std::string_view raw = TextOf(value, behind);
     if (other_.size() + key.size() + raw.size() > limits::kOtherArgsBytesMax) {
       out_->oddities.Count(Oddity::kLongArgs, uid_ - 1);
-      return true;
+      return behind;
     }
     other_.append(1, '"').append(key).append("\": ").append(raw).append(1, ',');
-    return true;
+    return behind;
   }
 
-  bool Integer(od::value value, std::int64_t* to) {
-    if (const std::optional<std::int64_t> number = IntegerOf(Token(value))) *to = *number;
-    return true;
+  // The raw text of a value. Scalars are not looked into: Python writes NaN and Infinity.
+  std::string_view TextOf(Place value, Place behind) const {
+    if (behind == value + 1) return tokens_.Text(value);
+    const char* const start = tokens_.Start(value);
+    return {start, static_cast<std::size_t>(tokens_.Start(behind - 1) + 1 - start)};
   }
 
-  bool Raw(od::value value, StringId* to) {
-    std::string_view raw;
-    if (RawValue(value, &raw)) return false;
+  Place Integer(Place value, std::int64_t* to) const {
+    if (const std::optional<std::int64_t> number = IntegerOf(tokens_.Text(value))) *to = *number;
+    return tokens_.Behind(value);
+  }
+
+  Place Raw(Place value, StringId* to) {
+    const Place behind = tokens_.Behind(value);
+    if (behind == nullptr) return nullptr;
+    const std::string_view raw = TextOf(value, behind);
     if (raw != "null") *to = out_->raws.Intern(raw);
-    return true;
+    return behind;
   }
 
   void AddEvent(Members& m, std::uint32_t uid) {
@@ -510,10 +483,9 @@ class EventDecoder::Impl {
     return id;
   }
 
-  od::parser parser_;
+  JsonTokens tokens_;
   DecodedSlice* out_ = nullptr;
-  DecodedSlice trial_;         // of one event, see TryAlone
-  const char* end_ = nullptr;  // of the text being decoded
+  DecodedSlice trial_;  // of one event, see TryAlone
   std::uint64_t uid_ = 0;
   EventKind kind_ = EventKind::kOther;
   std::uint8_t category_ = 0;

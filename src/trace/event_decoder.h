@@ -75,7 +75,7 @@ class EventDecoder {
   void Decode(char* text, std::size_t size, std::uint64_t first_uid, std::uint64_t elements,
               DecodedSlice* out);
 
-  static const std::size_t kPaddingBytes;
+  static constexpr std::size_t kPaddingBytes = 2;
 
  private:
   class Impl;
