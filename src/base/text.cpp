@@ -128,15 +128,6 @@ bool EqualsNoCase(std::string_view a, std::string_view b) {
                     [](char x, char y) { return Lower(x) == Lower(y); });
 }
 
-std::string_view Trim(std::string_view text) {
-  const auto space = [](char c) { return c == ' ' || c == '\t' || c == '\n' || c == '\r'; };
-  while (!text.empty() && space(text.front()))
-    text.remove_prefix(1);
-  while (!text.empty() && space(text.back()))
-    text.remove_suffix(1);
-  return text;
-}
-
 bool IsOneOf(std::string_view text, std::initializer_list<std::string_view> candidates) {
   return std::find(candidates.begin(), candidates.end(), text) != candidates.end();
 }

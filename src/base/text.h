@@ -15,7 +15,15 @@ std::string UpperAscii(std::string_view text);
 // True if `part` (given in lower case) occurs in `text`, whatever the case of ASCII letters there.
 bool ContainsNoCase(std::string_view text, std::string_view lower_part);
 bool EqualsNoCase(std::string_view a, std::string_view b);
-std::string_view Trim(std::string_view text);
+// Without spaces, tabs and ends of lines around it.
+constexpr std::string_view Trim(std::string_view text) {
+  const auto space = [](char c) { return c == ' ' || c == '\t' || c == '\n' || c == '\r'; };
+  while (!text.empty() && space(text.front()))
+    text.remove_prefix(1);
+  while (!text.empty() && space(text.back()))
+    text.remove_suffix(1);
+  return text;
+}
 bool IsOneOf(std::string_view text, std::initializer_list<std::string_view> candidates);
 
 // In the order in which people read names: numbers in them by their value ("a2" before "a10").

@@ -4,8 +4,6 @@
 
 #include <fmt/format.h>
 
-#include "base/text.h"
-
 namespace jarvis::trace {
 namespace {
 
@@ -127,14 +125,6 @@ std::string Escape(std::string_view text) {
     }
   }
   return out;
-}
-
-std::string_view Unquoted(std::string_view token) {
-  token = Trim(token);
-  if (token.size() >= 2 && token.front() == '"' && token.back() == '"') {
-    return token.substr(1, token.size() - 2);
-  }
-  return token;
 }
 
 std::optional<std::int64_t> IntegerOf(std::string_view token) {

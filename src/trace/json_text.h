@@ -7,6 +7,8 @@
 #include <string_view>
 #include <vector>
 
+#include "base/text.h"
+
 namespace jarvis::trace {
 
 // The text between a JSON string's quotes, with its escapes resolved. A lone surrogate becomes
@@ -15,6 +17,15 @@ std::string Unescape(std::string_view raw);
 
 // `text` as the inside of a JSON string.
 std::string Escape(std::string_view text);
+
+// A string token without its quotes, else the token itself.
+constexpr std::string_view Unquoted(std::string_view token) {
+  token = Trim(token);
+  if (token.size() >= 2 && token.front() == '"' && token.back() == '"') {
+    return token.substr(1, token.size() - 2);
+  }
+  return token;
+}
 
 // A JSON number, or a number in quotes, as an integer. A fraction is cut off.
 std::optional<std::int64_t> IntegerOf(std::string_view token);
@@ -33,8 +44,5 @@ std::string_view MemberOf(std::string_view members, std::string_view key);
 
 // The raw elements of a JSON list; empty if the text is no list.
 std::vector<std::string_view> ElementsOf(std::string_view list);
-
-// A string token without its quotes, else the token itself.
-std::string_view Unquoted(std::string_view token);
 
 }  // namespace jarvis::trace
