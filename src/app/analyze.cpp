@@ -158,8 +158,7 @@ std::vector<Step> StepsOf(const Request& request) {
                              {"ops_summary", Json::object()},
                              {"perf_report", ReportArguments(directory + "/perf_report")},
                              {"render_report", std::move(reports)},
-                             {"category_filter", {{"output_dir", directory}, {"drafts", false}}},
-                             {"validate", {{"output_dir", directory}}}};
+                             {"category_filter", {{"output_dir", directory}, {"drafts", false}}}};
   if (!request.reference.empty()) {
     Json report = ReportArguments(directory + "/reference_perf_report");
     report["trace"] = request.reference;
@@ -292,8 +291,8 @@ std::string SummaryOf(const Request& request, const Answers& answers) {
       if (name.find('/') == std::string::npos && name.ends_with(".md")) text += " " + name;
     }
   }
-  const Json& checked = AnswerOf(answers, "validate");
-  if (!checked.value("valid", true)) text += "\n" + checked.value("summary", "");
+  const Json& written = AnswerOf(answers, "render_report");
+  if (!written.value("valid", true)) text += "\n" + written.value("summary", "");
   return text;
 }
 
@@ -344,7 +343,7 @@ int Analyze(Arguments arguments) {
   const std::string summary = SummaryOf(request, answers);
   const auto look = TerminalLookOf(STDOUT_FILENO);
   if (!Print(look ? ForPerson(summary, request, *look) : summary)) return kExitFailure;
-  return AnswerOf(answers, "validate").value("valid", true) ? kExitOk : kExitFailure;
+  return AnswerOf(answers, "render_report").value("valid", true) ? kExitOk : kExitFailure;
 }
 
 }  // namespace jarvis::app

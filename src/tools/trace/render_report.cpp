@@ -128,6 +128,7 @@ Result<Answer> RenderReport(session::Workspace& workspace, const Json& arguments
                     documents::Ms(one.analysis->totals.window_ms));
   }
   answer.summary += fmt::format("; {} documents checked, {} faults.", checked, faults.size());
+  answer.facts["valid"] = faults.empty();
   AddFindings(one, &answer);
   for (const std::string& text : dropped)
     answer.notes.push_back("left out: " + text);
