@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include "base/parallel.h"
 #include "documents/base_text.h"
 #include "documents/report_fair.h"
 #include "documents/report_parts.h"
@@ -114,15 +115,6 @@ std::string View(std::string_view id, std::string_view label, std::string_view h
       id, label, help);
 }
 
-// What the page shows of the trace itself, whatever is written about it.
-struct PageViews {
-  std::string timeline;  // sections; empty: there is nothing to show
-  std::string ops;
-  std::string roofline;
-  bool has_tree = false;
-  std::string json;
-};
-
 std::string TimelineSection(const Timeline& timeline) {
   if (timeline.lanes.empty()) return "";
   std::string html = View("timeline", "Timeline",
@@ -146,16 +138,25 @@ Result<PageViews> MakeViews(const findings::Analysis& analysis, const perf::Plat
   // What these show decides which names there are.
   const std::string of_tree = WorkTreeJson(tree, &names);
   const std::string of_timeline = TimelineJson(timeline, &names);
-  views.json = fmt::format(
-      "{{\"kinds\":{},\"names\":{},\"ops\":{},\"findings\":{},\"tree\":{},\"each\":{},"
-      "\"unit\":{},\n\"timeline\":{}}}",
-      KindsJson(), names.Json(), OpsJson(tree, analysis), FindingsJson(analysis, tree), of_tree,
-      analysis.base.count, ScriptString(documents::UnitPhrase(analysis)), of_timeline);
   views.timeline = TimelineSection(timeline);
   views.has_tree = !tree.nodes.empty();
-  if (views.has_tree)
-    views.ops = "<div class=\"tall\">\n" + OpTableHtml(tree, analysis) + "</div>\n";
-  views.roofline = RooflineHtml(tree, analysis, platform);
+  ParallelFor(3, 0, [&](std::size_t part) {
+    switch (part) {
+      case 0:
+        views.json = fmt::format(
+            "{{\"kinds\":{},\"names\":{},\"ops\":{},\"findings\":{},\"tree\":{},\"each\":{},"
+            "\"unit\":{},\n\"timeline\":{}}}",
+            KindsJson(), names.Json(), OpsJson(tree, analysis), FindingsJson(analysis, tree),
+            of_tree, analysis.base.count, ScriptString(documents::UnitPhrase(analysis)),
+            of_timeline);
+        break;
+      case 1:
+        if (views.has_tree)
+          views.ops = "<div class=\"tall\">\n" + OpTableHtml(tree, analysis) + "</div>\n";
+        break;
+      default: views.roofline = RooflineHtml(tree, analysis, platform);
+    }
+  });
   return views;
 }
 
@@ -164,6 +165,15 @@ struct ViewsKey {
   std::shared_ptr<const findings::Analysis> analysis;
   bool operator==(const ViewsKey&) const = default;
 };
+
+std::string Navigation(const std::vector<std::pair<std::string_view, std::string_view>>& places) {
+  std::string html = "<nav aria-label=\"Sections\">\n";
+  for (const auto& [id, title] : places)
+    html += fmt::format("<a href=\"#{}\">{}</a>\n", id, title);
+  return html + "</nav>\n";
+}
+
+}  // namespace
 
 // Kept with the trace where the analysis is: a report is written again and again while somebody
 // works on its texts.
@@ -182,21 +192,9 @@ Result<std::shared_ptr<const PageViews>> ViewsOf(const documents::ReportSources&
   return std::move(made.value);
 }
 
-std::string Navigation(const std::vector<std::pair<std::string_view, std::string_view>>& places) {
-  std::string html = "<nav aria-label=\"Sections\">\n";
-  for (const auto& [id, title] : places)
-    html += fmt::format("<a href=\"#{}\">{}</a>\n", id, title);
-  return html + "</nav>\n";
-}
-
-}  // namespace
-
-Result<std::string> RenderReportPage(const documents::ReportSources& sources,
-                                     const session::LoadedTrace& trace, const KeptAnalysis& kept,
-                                     const Job& job) {
+std::string RenderReportPage(const documents::ReportSources& sources, const PageViews& views,
+                             const std::string& fair) {
   const findings::Analysis& analysis = sources.analysis;
-  JV_ASSIGN(const auto views, ViewsOf(sources, trace, kept, job));
-  const std::string fair = documents::RenderFair(sources);
   const std::vector<MarkdownPart> report = PartsOfMarkdown(fair);
   const std::string title =
       documents::ModelName(analysis) + " on " + documents::PlatformName(analysis);
@@ -205,17 +203,17 @@ Result<std::string> RenderReportPage(const documents::ReportSources& sources,
     std::string body;
   };
   std::vector<PageSection> sections;
-  sections.push_back({"timeline", "Timeline", views->timeline});
+  sections.push_back({"timeline", "Timeline", views.timeline});
   sections.push_back({"findings", "Findings", Cards(analysis, report)});
-  if (views->has_tree) {
+  if (views.has_tree) {
     sections.push_back({"modules", "GPU time by module, op and kernel",
                         View("icicle", "GPU time by module, op and kernel",
                              "Width is GPU time, colour how far from its roof. Click to look "
                              "closer; with the keyboard: arrows choose, Enter looks closer, "
                              "Escape goes back.")});
-    sections.push_back({"ops", "Ops", views->ops});
+    sections.push_back({"ops", "Ops", views.ops});
   }
-  sections.push_back({"roofline", "Roofline", views->roofline});
+  sections.push_back({"roofline", "Roofline", views.roofline});
   sections.push_back(
       {"idle", "Idle time of the GPU, by cause", MarkdownHtml(documents::IdleTables(analysis))});
   sections.push_back({"details", "Details", Details(analysis, report)});
@@ -230,7 +228,7 @@ Result<std::string> RenderReportPage(const documents::ReportSources& sources,
       "<header>\n<h1>{}</h1>\n<p class=\"under\">{}</p>\n</header>\n{}<main>\n{}{}</main>\n<script "
       "type=\"application/json\" id=\"view-data\">{}</script>\n",
       InlineHtml(title), XmlText(sources.trace_name), Navigation(places),
-      FirstScreenHtml(analysis, report), body, views->json);
+      FirstScreenHtml(analysis, report), body, views.json);
   return output::RenderShell({documents::ModelName(analysis), BrowserText({"report_style"}),
                               BrowserText({"view", "timeline", "icicle", "report"}),
                               std::move(body)});

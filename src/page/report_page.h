@@ -17,10 +17,23 @@ namespace jarvis::page {
 // one that was made for them alone.
 using KeptAnalysis = std::shared_ptr<const findings::Analysis>;
 
+// What the page shows of the trace itself, whatever is written about it.
+struct PageViews {
+  std::string timeline;  // sections; empty: there is nothing to show
+  std::string ops;
+  std::string roofline;
+  bool has_tree = false;
+  std::string json;
+};
+
 // `trace` is what `sources.analysis` is of. The same input gives the same bytes. Errors:
 // kCancelled.
-Result<std::string> RenderReportPage(const documents::ReportSources& sources,
-                                     const session::LoadedTrace& trace, const KeptAnalysis& kept,
-                                     const Job& job);
+Result<std::shared_ptr<const PageViews>> ViewsOf(const documents::ReportSources& sources,
+                                                 const session::LoadedTrace& trace,
+                                                 const KeptAnalysis& kept, const Job& job);
+
+// `views` are of these sources, `fair` is the report for stakeholders of them.
+std::string RenderReportPage(const documents::ReportSources& sources, const PageViews& views,
+                             const std::string& fair);
 
 }  // namespace jarvis::page

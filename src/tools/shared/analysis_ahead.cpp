@@ -3,6 +3,7 @@
 #include <exception>
 #include <utility>
 
+#include "perf/model_rows.h"
 #include "tools/shared/category_choice.h"
 
 namespace jarvis::tools {
@@ -11,6 +12,7 @@ AnalysisAhead::AnalysisAhead(session::Workspace& workspace, Json arguments) {
   try {
     thread_ = std::jthread([this, &workspace, arguments = std::move(arguments)] {
       try {
+        perf::BuiltinRows();  // are there when the trace is
         static_cast<void>(AnalyzeTrace(workspace, arguments, job_));
       } catch (const std::exception&) {
         // Thrown again where it is asked for.

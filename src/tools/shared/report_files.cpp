@@ -322,6 +322,32 @@ std::vector<Document> WithoutCalls(ReportCase one, std::vector<Document> documen
 
 const std::vector<std::string> kAllReports = {"fair", "rough", "analysis"};
 
+// Without a word of somebody else's all documents but the one with the calls are their own.
+bool SpeakForThemselves(const ReportCase& one, const std::vector<std::string>& reports) {
+  return one.edits.empty() && one.choices.empty() && reports.size() == kAllReports.size();
+}
+
+// The report for stakeholders, whether it is among the documents or not.
+std::string FairOf(const std::vector<Document>& documents,
+                   const documents::ReportSources& sources) {
+  const auto found = std::find_if(documents.begin(), documents.end(), [](const Document& document) {
+    return document.kind == DocumentKind::kFair;
+  });
+  return found == documents.end() ? documents::RenderFair(sources) : found->text;
+}
+
+Result<FileLink> Write(const std::pair<std::string, std::string>& file, io::OutputFolder& folder,
+                       const Job& job) {
+  const auto& [name, text] = file;
+  JV_TRY(job.Check());
+  JV_ASSIGN(std::string path, folder.Write(name, text));
+  // Nobody reads a page by its lines.
+  const bool is_page = name == page::kPageFile;
+  const auto lines =
+      is_page ? 0 : static_cast<std::uint64_t>(std::count(text.begin(), text.end(), '\n'));
+  return FileLink{std::move(path), name, lines};
+}
+
 }  // namespace
 
 documents::Evidence EvidenceOf(const ReportCase& one) {
@@ -340,19 +366,26 @@ Result<WrittenReports> WriteReports(session::Workspace& workspace, const ReportC
                                     Job& job) {
   const documents::ReportSources sources = one.Sources(calls, reports);
   std::vector<std::pair<std::string, std::string>> files;  // name, text
-  std::vector<Document> documents;
-  Result<std::string> page;
-  // The page takes as long as all the rest.
+  RenderedDocuments rendered;
+  Result<std::shared_ptr<const page::PageViews>> views;
+  // What the page shows of the trace takes as long as all the rest.
   ParallelFor(2, 0, [&](std::size_t part) {
     if (part == 0) {
       const bool kept = one.analysis == one.uncorrected;
-      page = page::RenderReportPage(sources, *one.trace, kept ? one.analysis : nullptr, job);
+      views = page::ViewsOf(sources, *one.trace, kept ? one.analysis : nullptr, job);
     } else {
-      documents = Documents(one, sources, reports);
+      rendered.documents = Documents(one, sources, reports);
     }
   });
-  JV_TRY(page);
-  for (const Document& document : documents)
+  JV_TRY(views);
+  std::string page;
+  ParallelFor(2, 0, [&](std::size_t part) {
+    if (part == 0)
+      page = page::RenderReportPage(sources, **views, FairOf(rendered.documents, sources));
+    else if (SpeakForThemselves(one, reports))
+      rendered.evidence = EvidenceIn(WithoutCalls(one, rendered.documents));
+  });
+  for (const Document& document : rendered.documents)
     files.emplace_back(document.file, document.text);
   for (const FindingsFile& file : FindingsFiles(*one.analysis)) {
     files.emplace_back(
@@ -361,7 +394,7 @@ Result<WrittenReports> WriteReports(session::Workspace& workspace, const ReportC
             "\n");
   }
   files.emplace_back(documents::kChartFile, documents::RenderChart(sources));
-  files.emplace_back(page::kPageFile, std::move(*page));
+  files.emplace_back(page::kPageFile, std::move(page));
   files.emplace_back(kLogFile, LogText(sources.calls));
   Json options = {{"trace_id", one.trace->id()}, {"platform", one.platform_wanted}};
   if (!one.extension.empty()) options["extension"] = one.extension;
@@ -374,15 +407,12 @@ Result<WrittenReports> WriteReports(session::Workspace& workspace, const ReportC
   for (const auto& [name, text] : files)
     names.push_back(name);
   JV_TRY(folder->Claim(names, overwrite));
+  std::vector<Result<FileLink>> written(files.size());
+  ParallelFor(files.size(), 0, [&](std::size_t i) { written[i] = Write(files[i], *folder, job); });
   std::vector<FileLink> links;
-  for (const auto& [name, text] : files) {
-    JV_TRY(job.Check());
-    JV_ASSIGN(std::string path, folder->Write(name, text));
-    // Nobody reads a page by its lines.
-    const bool is_page = name == page::kPageFile;
-    const auto lines =
-        is_page ? 0 : static_cast<std::uint64_t>(std::count(text.begin(), text.end(), '\n'));
-    links.push_back({std::move(path), name, lines});
+  for (Result<FileLink>& file : written) {
+    JV_ASSIGN(FileLink link, std::move(file));
+    links.push_back(std::move(link));
   }
   JV_TRY(folder->Commit());
   // What a reader opens first.
@@ -390,7 +420,7 @@ Result<WrittenReports> WriteReports(session::Workspace& workspace, const ReportC
     const bool of_folder = link.what.find('/') == std::string::npos;
     return (of_folder && link.what.ends_with(".md")) || link.what == page::kPageFile;
   });
-  return WrittenReports{std::move(links), std::move(documents)};
+  return WrittenReports{std::move(links), std::move(rendered)};
 }
 
 std::vector<std::string> ReportsThere(const std::string& folder) {
@@ -405,18 +435,17 @@ std::vector<std::string> ReportsThere(const std::string& folder) {
 
 Result<std::vector<documents::Fault>> ValidateReports(
     const ReportCase& one, const std::vector<documents::CallRecord>& calls,
-    std::vector<Document> written, std::size_t* checked, Job& job) {
+    RenderedDocuments written, std::size_t* checked, Job& job) {
   std::vector<documents::Fault> faults;
   *checked = 0;
   const std::vector<std::string> reports = ReportsThere(one.folder);
   if (reports.empty()) {
     faults.push_back({"missing", "", 0, "no report is in the directory", "render_report"});
   }
-  std::vector<Document> documents = std::move(written);
-  std::optional<documents::Evidence> evidence;
-  // Without a word of somebody else's all documents but the one with the calls are their own.
-  const bool own = one.edits.empty() && one.choices.empty() && reports.size() == kAllReports.size();
-  ParallelFor(own ? 1 : 2, 0, [&](std::size_t part) {
+  std::vector<Document> documents = std::move(written.documents);
+  std::optional<documents::Evidence> evidence = std::move(written.evidence);
+  const bool own = SpeakForThemselves(one, reports);
+  ParallelFor(own || evidence ? 1 : 2, 0, [&](std::size_t part) {
     if (part == 1)
       evidence = EvidenceOf(one);
     else if (documents.empty())

@@ -70,9 +70,15 @@ struct Document {
 std::vector<Document> Documents(const ReportCase& one, const documents::ReportSources& sources,
                                 const std::vector<std::string>& reports);
 
+// Documents with what is needed to check them.
+struct RenderedDocuments {
+  std::vector<Document> documents;
+  // What prose in them may cite, if it follows from them alone; else see EvidenceOf().
+  std::optional<documents::Evidence> evidence;
+};
 struct WrittenReports {
   std::vector<FileLink> links;
-  std::vector<Document> documents;  // as they were written
+  RenderedDocuments rendered;  // as they were written
 };
 // Writes documents, twins, chart and log. `calls` empty: the log that is there stays.
 Result<WrittenReports> WriteReports(session::Workspace& workspace, const ReportCase& one,
@@ -84,10 +90,10 @@ Result<WrittenReports> WriteReports(session::Workspace& workspace, const ReportC
 documents::Evidence EvidenceOf(const ReportCase& one);
 // Every document that is there, held against what the server would write; those that must be there
 // and are not are faults too. `calls`: as they were written with. `written`: the documents, if they
-// were written just now. `checked`: how many were read.
+// were written just now; else empty. `checked`: how many were read.
 Result<std::vector<documents::Fault>> ValidateReports(
     const ReportCase& one, const std::vector<documents::CallRecord>& calls,
-    std::vector<Document> written, std::size_t* checked, Job& job);
+    RenderedDocuments written, std::size_t* checked, Job& job);
 
 // The reports among "fair", "rough", "analysis" that the directory has.
 std::vector<std::string> ReportsThere(const std::string& folder);

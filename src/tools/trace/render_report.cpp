@@ -110,9 +110,9 @@ Result<Answer> RenderReport(session::Workspace& workspace, const Json& arguments
   const bool all = std::all_of(there.begin(), there.end(), [&](const std::string& report) {
     return std::find(reports.begin(), reports.end(), report) != reports.end();
   });
-  if (!all) written.documents.clear();
+  if (!all) written.rendered = {};
   JV_ASSIGN(const std::vector<documents::Fault> faults,
-            ValidateReports(one, calls, std::move(written.documents), &checked, job));
+            ValidateReports(one, calls, std::move(written.rendered), &checked, job));
   const findings::Combined& combined = one.analysis->combined;
   answer.summary = fmt::format("Wrote {} files to {}: {} findings", links.size(), one.folder,
                                one.analysis->findings.size());
