@@ -10,40 +10,45 @@ std::vector<double> ExclusiveUs(const trace::EventStore& events,
   struct Edge {
     std::int64_t at;
     std::uint32_t owner;
-    bool begins;
   };
-  std::vector<Edge> edges;
-  edges.reserve(2 * work.size());
+  std::vector<Edge> begins, ends;
+  begins.reserve(work.size());
+  ends.reserve(work.size());
   for (std::size_t i = 0; i < work.size(); ++i) {
     const trace::Event& event = events[work[i]];
     if (event.dur_ns <= 0) continue;
-    edges.push_back({event.ts_ns, owner[i], true});
-    edges.push_back({event.end_ns(), owner[i], false});
+    begins.push_back({event.ts_ns, owner[i]});
+    ends.push_back({event.end_ns(), owner[i]});
   }
-  // Ends before begins, so that neighbours do not touch.
-  std::sort(edges.begin(), edges.end(), [](const Edge& a, const Edge& b) {
-    if (a.at != b.at) return a.at < b.at;
-    return a.begins < b.begins;
-  });
+  const auto before = [](const Edge& a, const Edge& b) { return a.at < b.at; };
+  for (std::vector<Edge>* edges : {&begins, &ends}) {  // work mostly comes by its start
+    if (!std::is_sorted(edges->begin(), edges->end(), before))
+      std::sort(edges->begin(), edges->end(), before);
+  }
   // A set is alone while one set alone has work that runs; unowned work is a set of its own.
   std::vector<std::uint32_t> running(groups + 1, 0);
   std::vector<std::int64_t> alone(groups + 1, 0);
   std::size_t sets = 0;   // with work that runs
   std::uint64_t sum = 0;  // of their indices: with one set it is the set
   std::int64_t since = 0;
-  for (const Edge& edge : edges) {
+  const auto pass = [&](const Edge& edge) {
     if (sets == 1) alone[sum] += edge.at - since;
     since = edge.at;
-    const std::size_t set = edge.owner == kNoOwner ? groups : edge.owner;
-    if (edge.begins) {
-      if (running[set]++ == 0) {
-        ++sets;
-        sum += set;
-      }
-    } else if (--running[set] == 0) {
-      --sets;
-      sum -= set;
+    return edge.owner == kNoOwner ? groups : edge.owner;
+  };
+  auto begin = begins.cbegin();
+  for (const Edge& end : ends) {
+    // Ends before begins, so that neighbours do not touch.
+    for (; begin != begins.cend() && begin->at < end.at; ++begin) {
+      const std::size_t set = pass(*begin);
+      if (running[set]++ > 0) continue;
+      ++sets;
+      sum += set;
     }
+    const std::size_t set = pass(end);
+    if (--running[set] > 0) continue;
+    --sets;
+    sum -= set;
   }
   std::vector<double> us;
   us.reserve(groups);

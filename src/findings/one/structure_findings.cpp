@@ -26,6 +26,14 @@ namespace {
 using trace::EventIndex;
 using trace::kNoEvent;
 
+// By event: is it one of these?
+std::vector<bool> Marked(const std::vector<EventIndex>& some, std::size_t events) {
+  std::vector<bool> marked(events, false);
+  for (const EventIndex e : some)
+    marked[e] = true;
+  return marked;
+}
+
 class TraceStructures {
  public:
   TraceStructures(const Calls& calls, const WorkContext& context,
@@ -331,12 +339,12 @@ class TraceStructures {
   }
 
   void Claim(const std::vector<EventIndex>& gpu) {
-    const std::set<EventIndex> own(gpu.begin(), gpu.end());
+    const std::vector<bool> own = Marked(gpu, events_.size());
     for (CategoryAnalysis& category : categories_) {
       for (Operation& o : category.operations) {
         double us = 0;
         for (const EventIndex e : o.gpu)
-          us += own.contains(e) ? trace::MicrosOf(events_[e].dur_ns) : 0;
+          us += own[e] ? trace::MicrosOf(events_[e].dur_ns) : 0;
         o.claimed = o.claimed || us >= o.gpu_us / 2;
       }
     }
@@ -364,12 +372,12 @@ Finding StructureFinding(const Calls& calls, Pattern rule, const char* name, std
   f.patterns.push_back({rule, std::move(facts)});
   f.path_a = {{Advice::kRule, {}, {}}};
   const auto& work = calls.trace.attribution().timeline;
-  const std::set<EventIndex> own(gpu.begin(), gpu.end());
+  const std::vector<bool> own = Marked(gpu, events.size());
   std::vector<std::uint32_t> owners;
   owners.reserve(work.size());
   for (const EventIndex e : work) {
-    owners.push_back(own.contains(e) ? 0 : kNoOwner);
-    f.time_ms += own.contains(e) ? trace::MicrosOf(events[e].dur_ns) / 1000 : 0;
+    owners.push_back(own[e] ? 0 : kNoOwner);
+    f.time_ms += own[e] ? trace::MicrosOf(events[e].dur_ns) / 1000 : 0;
   }
   f.exclusive_ms = ExclusiveUs(events, work, owners, 1).front() / 1000;
   f.upper_bound_ms = f.exclusive_ms;
