@@ -157,8 +157,8 @@ std::vector<Step> StepsOf(const Request& request) {
                              {"gpu_timeline", Json::object()},
                              {"ops_summary", Json::object()},
                              {"perf_report", ReportArguments(directory + "/perf_report")},
-                             {"render_report", std::move(reports)},
-                             {"category_filter", {{"output_dir", directory}, {"drafts", false}}}};
+                             {"category_filter", {{"output_dir", directory}, {"drafts", false}}},
+                             {"render_report", std::move(reports)}};
   if (!request.reference.empty()) {
     Json report = ReportArguments(directory + "/reference_perf_report");
     report["trace"] = request.reference;

@@ -14,7 +14,7 @@ namespace jarvis::findings {
 Result<std::map<std::string, Table>> OpsTables(const session::LoadedTrace& recorded,
                                                const perf::Platform* platform,
                                                const std::shared_ptr<const perf::ModelRows>& models,
-                                               Job& job) {
+                                               const Job& job) {
   // Of the calls that the analysis is of.
   const session::LoadedTrace& trace = recorded.WithCapture();
   JV_ASSIGN(const std::shared_ptr<const session::TraceWork> work,

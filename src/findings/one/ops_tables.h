@@ -19,6 +19,6 @@ namespace jarvis::findings {
 Result<std::map<std::string, Table>> OpsTables(const session::LoadedTrace& recorded,
                                                const perf::Platform* platform,
                                                const std::shared_ptr<const perf::ModelRows>& models,
-                                               Job& job);
+                                               const Job& job);
 
 }  // namespace jarvis::findings

@@ -10,16 +10,27 @@
 
 namespace jarvis::tools {
 
-Result<AnalysisCase> AnalyzeTrace(session::Workspace& workspace, const Json& arguments, Job& job) {
+Result<AnalysisCase> OpenAnalysisCase(session::Workspace& workspace, const Json& arguments,
+                                      Job& job) {
   AnalysisCase out;
   JV_ASSIGN(out.trace, OpenTrace(workspace, arguments, job));
   JV_ASSIGN(out.platform,
             ChoosePlatform(workspace.files(), TextArgument(arguments, "platform").value_or(""),
                            out.trace.get()));
-  const perf::Platform* platform = out.platform.platform ? &*out.platform.platform : nullptr;
   JV_ASSIGN(out.models,
             ChooseModels(workspace.files(), arguments, *out.trace, session::Compat::kNone, job));
-  JV_ASSIGN(out.analysis, findings::AnalysisOf(*out.trace, platform, {out.models}, job));
+  return out;
+}
+
+Status FindAnalysis(AnalysisCase* one, Job& job) {
+  const perf::Platform* platform = one->platform.platform ? &*one->platform.platform : nullptr;
+  JV_ASSIGN(one->analysis, findings::AnalysisOf(*one->trace, platform, {one->models}, job));
+  return {};
+}
+
+Result<AnalysisCase> AnalyzeTrace(session::Workspace& workspace, const Json& arguments, Job& job) {
+  JV_ASSIGN(AnalysisCase out, OpenAnalysisCase(workspace, arguments, job));
+  JV_TRY(FindAnalysis(&out, job));
   return out;
 }
 

@@ -19,7 +19,12 @@ struct AnalysisCase {
   ModelsPtr models;                                    // null: the built-in ones
   std::shared_ptr<const findings::Analysis> analysis;  // shared with other calls
 };
-// Arguments trace, platform and extension.
+// Arguments trace, platform and extension. No analysis yet.
+Result<AnalysisCase> OpenAnalysisCase(session::Workspace& workspace, const Json& arguments,
+                                      Job& job);
+// Its analysis, made now or found.
+Status FindAnalysis(AnalysisCase* one, Job& job);
+// Both.
 Result<AnalysisCase> AnalyzeTrace(session::Workspace& workspace, const Json& arguments, Job& job);
 
 // Indices of the categories that the names mean; all if there are none. An error that lists the

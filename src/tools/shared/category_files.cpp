@@ -1,15 +1,12 @@
 #include "tools/shared/category_files.h"
 
-#include <algorithm>
 #include <filesystem>
 #include <functional>
 #include <map>
 #include <mutex>
-#include <numeric>
 #include <span>
 
 #include "base/parallel.h"
-#include "findings/one/ops_tables.h"
 #include "formats/analysis_json.h"
 #include "formats/json_parts.h"
 #include "formats/system_json.h"
@@ -73,12 +70,13 @@ std::string Lines(const std::vector<std::string>& lines) {
 class Writer {
  public:
   Writer(const LoadedTrace& trace, const Analysis& analysis, const CategoryFilesOptions& options,
-         io::OutputFolder& folder)
+         std::map<std::string, Table> ops, io::OutputFolder& folder)
       : trace_(trace),
         in_(analysis),
         options_(options),
         folder_(folder),
-        tree_data_(trace.WithCapture(), options.rows_max) {
+        tree_data_(trace.WithCapture(), options.rows_max),
+        ops_(std::move(ops)) {
     std::filesystem::path relative =
         std::filesystem::path(trace.path()).lexically_relative(folder.path() + "/category_data");
     trace_path_ = relative.empty() ? trace.path() : relative.string();
@@ -90,12 +88,8 @@ class Writer {
     for (const File& file : files_)
       names.push_back(file.name);
     JV_TRY(folder_.Claim(names, options_.overwrite));
-    Status written;
-    RunBeside([&] { written = WriteAll(std::span(files_).first(files_.size() - 1), job); },
-              [&] { MakeOps(job); });
-    JV_TRY(ops_);
-    JV_TRY(written);
-    // The manifest says of all others what was written.
+    // The manifest, which is the last, says of all others what was written.
+    JV_TRY(WriteAll(std::span(files_).first(files_.size() - 1), job));
     JV_TRY(WriteAll(std::span(files_).last(1), job));
     JV_TRY(folder_.Commit());
     return std::move(written_);
@@ -110,30 +104,13 @@ class Writer {
     std::string name;
     std::string role;
     std::function<Content()> make;
-    bool of_ops = false;  // holds a part of ops_
   };
-
-  // Once, on whatever thread asks first; all others wait for it.
-  void MakeOps(Job& job) {
-    std::call_once(ops_made_, [&] {
-      ops_ = findings::OpsTables(trace_, options_.platform, options_.models, job);
-    });
-  }
 
   Status WriteAll(std::span<const File> files, Job& job) {
     // A file of a large category takes tens of megabytes while it is made.
     constexpr int kAtATime = 4;
     std::vector<Result<FileLink>> links(files.size());
-    std::vector<std::size_t> order(files.size());
-    std::iota(order.begin(), order.end(), std::size_t{0});
-    // Those that wait for the ops come last.
-    std::stable_partition(order.begin(), order.end(),
-                          [&](std::size_t i) { return !files[i].of_ops; });
-    ParallelFor(files.size(), kAtATime, [&](std::size_t i) {
-      const File& file = files[order[i]];
-      if (file.of_ops) MakeOps(job);
-      links[order[i]] = Write(file, job);
-    });
+    ParallelFor(files.size(), kAtATime, [&](std::size_t i) { links[i] = Write(files[i], job); });
     for (Result<FileLink>& link : links) {
       JV_ASSIGN(FileLink written, std::move(link));
       written_.push_back(std::move(written));
@@ -215,12 +192,10 @@ class Writer {
   void QueueCategory(const CategoryAnalysis& category) {
     const std::string base = "category_data/" + category.key;
     Add(base + "_ops.csv", category.key + " operations", [this, &category] {
-      if (!ops_) return Csv(Table());
       // Nobody else asks for it, and it is large: it goes with its file.
-      const auto table = ops_->find(category.key);
-      return Csv(table == ops_->end() ? Table() : std::move(table->second));
+      const auto table = ops_.find(category.key);
+      return Csv(table == ops_.end() ? Table() : std::move(table->second));
     });
-    files_.back().of_ops = true;
     Add(base + "_metrics.json", category.key + " metrics and findings", [&category] {
       return Text(formats::CategoryMetricsJson(category), category.operations.size());
     });
@@ -380,9 +355,8 @@ class Writer {
   io::OutputFolder& folder_;
   std::mutex tree_data_mutex_;  // guards the next, which remembers chains of callers
   formats::TreeData tree_data_;
+  std::map<std::string, Table> ops_;
   std::string trace_path_;
-  std::once_flag ops_made_;
-  Result<std::map<std::string, Table>> ops_;  // by category
   std::vector<File> files_;
   std::vector<FileLink> written_;
 };
@@ -391,8 +365,9 @@ class Writer {
 
 Result<std::vector<FileLink>> WriteCategoryFiles(const LoadedTrace& trace, const Analysis& analysis,
                                                  const CategoryFilesOptions& options,
+                                                 std::map<std::string, Table> ops,
                                                  io::OutputFolder& folder, Job& job) {
-  return Writer(trace, analysis, options, folder).Run(job);
+  return Writer(trace, analysis, options, std::move(ops), folder).Run(job);
 }
 
 }  // namespace jarvis::tools

@@ -1,5 +1,12 @@
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
 #include <fmt/format.h>
 
+#include "base/parallel.h"
+#include "findings/one/ops_tables.h"
 #include "output/number_format.h"
 #include "tools/shared/arguments.h"
 #include "tools/shared/category_choice.h"
@@ -42,17 +49,25 @@ Shares FillRows(const findings::Analysis& analysis, const std::vector<std::size_
 }  // namespace
 
 Result<Answer> CategoryFilter(session::Workspace& workspace, const Json& arguments, Job& job) {
-  JV_ASSIGN(AnalysisCase one, AnalyzeTrace(workspace, arguments, job));
+  JV_ASSIGN(AnalysisCase one, OpenAnalysisCase(workspace, arguments, job));
+  const perf::Platform* platform = one.platform.platform ? &*one.platform.platform : nullptr;
+  const bool writes = workspace.files().may_write() || arguments.contains("output_dir");
+  Status analysed;
+  Result<std::map<std::string, Table>> ops;
+  RunBeside([&] { analysed = FindAnalysis(&one, job); },
+            [&] {
+              if (writes) ops = findings::OpsTables(*one.trace, platform, one.models, job);
+            });
+  JV_TRY(analysed);
+  JV_TRY(ops);
   std::vector<std::string> names;
   if (arguments.contains("categories"))
     names = arguments.at("categories").get<std::vector<std::string>>();
   CategoryFilesOptions options;
   JV_ASSIGN(options.chosen, ChooseCategories(*one.analysis, names));
-  options.platform = one.platform.platform ? &*one.platform.platform : nullptr;
-  options.models = one.models;
+  options.platform = platform;
   Answer answer;
   answer.trace = one.trace->id();
-  const bool writes = workspace.files().may_write() || arguments.contains("output_dir");
   std::string wrote = "Found";
   std::string where;
   std::string directory;
@@ -63,11 +78,11 @@ Result<Answer> CategoryFilter(session::Workspace& workspace, const Json& argumen
     JV_ASSIGN(directory, OutputDirectory(workspace, arguments, *one.trace));
     JV_ASSIGN(one.analysis, CorrectedAnalysis(workspace, own, arguments, directory, job));
     JV_ASSIGN(const auto folder, io::OutputFolder::Open(workspace.files(), directory, job));
-    JV_ASSIGN(std::vector<FileLink> files,
-              WriteCategoryFiles(*one.trace, *one.analysis, options, *folder, job));
+    JV_ASSIGN(std::vector<FileLink> files, WriteCategoryFiles(*one.trace, *one.analysis, options,
+                                                              std::move(*ops), *folder, job));
     answer.files.push_back(std::move(files.back()));  // the manifest, which names all others
     wrote = "Wrote";
-    where = " to " + directory;
+    where = " to " + directory + "/category_data";
   }
   const Shares shares = FillRows(*one.analysis, options.chosen, writes, &answer);
   answer.total = answer.rows.size();
