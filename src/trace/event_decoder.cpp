@@ -182,8 +182,7 @@ class EventDecoder::Impl {
     }
     Members members;
     kind_ = EventKind::kOther;
-    at = EachMember(
-        at, [&](std::string_view key, Place value) { return DecodeMember(key, value, &members); });
+    at = EachMember<&Impl::DecodeMember>(at, &members);
     if (at != nullptr) AddEvent(members, static_cast<std::uint32_t>(uid));
     return at;
   }
@@ -196,14 +195,14 @@ class EventDecoder::Impl {
     return token.find_first_of("[\"tfn-0123456789") == 0 || token == "NaN" || token == "Infinity";
   }
 
-  // Calls decode(key, place of the value) for each member of the object at `at`.
-  template <typename Decode>
-  Place EachMember(Place at, const Decode& decode) const {
+  // Calls Decode(key, place of the value, members) for each member of the object at `at`.
+  template <auto Decode>
+  Place EachMember(Place at, Members* members) {
     if (tokens_.First(++at) == '}') return at + 1;
     for (;;) {
       std::string_view key;
       if (!tokens_.IsKey(at, &key) || !tokens_.IsValue(at + 2)) return nullptr;
-      at = decode(key, at + 2);
+      at = (this->*Decode)(key, at + 2, members);
       if (at == nullptr) return nullptr;
       const char next = tokens_.First(at++);
       if (next == '}') return at;
@@ -245,8 +244,7 @@ class EventDecoder::Impl {
 
   Place DecodeArgs(Place at, Members* members) {
     other_.clear();
-    at = EachMember(
-        at, [&](std::string_view key, Place value) { return DecodeArg(key, value, members); });
+    at = EachMember<&Impl::DecodeArg>(at, members);
     if (at != nullptr && !other_.empty()) members->args.other = out_->raws.Intern(other_);
     return at;
   }
