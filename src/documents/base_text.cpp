@@ -398,6 +398,10 @@ std::string ToldTable(const findings::Analysis& analysis) {
                std::string(kAbsentText)});
     table.Row(
         {"First calls in it", EachMs(analysis, wall.first_calls_ms), std::string(kAbsentText)});
+    if (wall.profiler_ms > 0) {
+      table.Row({"The profiler's pauses in it", EachMs(analysis, wall.profiler_ms),
+                 std::string(kAbsentText)});
+    }
   }
   if (const findings::Operation* calls = EqualCallsOf(analysis)) {
     table.Row({"Shortest of equal products", fmt::format("{:.0f} us", calls->min_us),
