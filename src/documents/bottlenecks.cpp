@@ -109,7 +109,7 @@ std::set<trace::EventIndex> EventsOf(const findings::Analysis& analysis,
     const findings::Operation* operation = analysis.FindOperation(id);
     if (operation != nullptr) own.insert(operation->gpu.begin(), operation->gpu.end());
   }
-  return own.empty() ? AlikeOperation(analysis, finding.time_ms) : own;
+  return own.empty() ? AlikeOperation(analysis, finding.OwnMs()) : own;
 }
 
 // Ops are named by the first of them, chains and parts of a step by what is wrong with them.
@@ -144,7 +144,7 @@ std::string HiddenPart(const findings::Analysis& analysis, double ms, double exp
 void AddFindings(const findings::Analysis& analysis, std::set<trace::EventIndex>* told,
                  std::vector<Bottleneck>* out) {
   for (const findings::Finding& finding : analysis.findings) {
-    const bool large = analysis.base.Percent(finding.time_ms) >= kFindingShown;
+    const bool large = analysis.base.Percent(finding.OwnMs()) >= kFindingShown;
     // What was added about the host is no GPU work, and how long the GPU waits for it is not known.
     const bool of_host = finding.host != nullptr ||
                          (finding.by_hand != nullptr && finding.tier == findings::Tier::kSystem);
@@ -157,8 +157,8 @@ void AddFindings(const findings::Analysis& analysis, std::set<trace::EventIndex>
     if (!fresh && !own.empty()) continue;  // a finding before it has all of it
     told->insert(own.begin(), own.end());
     const bool moves = MovesData(finding);
-    const double ms = moves ? finding.exclusive_ms : finding.time_ms;
-    out->push_back({FindingCell(analysis, finding) + HiddenPart(analysis, finding.time_ms, ms), ms,
+    const double ms = moves ? finding.OwnExclusiveMs() : finding.OwnMs();
+    out->push_back({FindingCell(analysis, finding) + HiddenPart(analysis, finding.OwnMs(), ms), ms,
                     !moves, std::string(kAbsentText), finding.global_rank});
   }
 }

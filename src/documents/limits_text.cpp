@@ -36,6 +36,7 @@ class LimitFinder {
   explicit LimitFinder(const findings::Analysis& analysis) : in_(analysis) {}
 
   std::vector<std::string> Run() {
+    NoShapes();
     Sequence();
     for (std::size_t i = 0; i < std::min(kFindingsAskedOf, in_.findings.size()); ++i) {
       const Finding& finding = in_.findings[i];
@@ -124,14 +125,25 @@ class LimitFinder {
         Code(calls->name, 60), ArgsText(calls->args), calls->min_us, calls->max_us));
   }
 
+  bool HasQuality(std::string_view code) const {
+    return std::any_of(in_.quality.begin(), in_.quality.end(),
+                       [&](const findings::Quality& one) { return one.code == code; });
+  }
+
+  // What would be said of sizes and of the device's limits is missing throughout.
+  void NoShapes() {
+    constexpr double kComputes = 15;  // percent of the base
+    const double computes_ms = static_cast<double>(in_.base.balance.computation_ns) / 1e6;
+    if (!HasQuality("no_shapes") || in_.base.Percent(computes_ms) < kComputes) return;
+    Add("No shapes were recorded: batch, sizes and dtypes, how far an op is from what the device "
+        "can do, and what faster kernels would save cannot be told. Record next: the same with "
+        "`record_shapes=True`.");
+  }
+
   // Nothing to change has a place in the code.
   void NoPlaces() {
-    const auto is = [](std::string_view code) {
-      return [code](const findings::Quality& one) { return one.code == code; };
-    };
-    const auto& all = in_.quality;
-    const bool none = std::any_of(all.begin(), all.end(), is("no_stacks"));
-    const bool told = std::any_of(all.begin(), all.end(), is("silent_host"));
+    const bool none = HasQuality("no_stacks");
+    const bool told = HasQuality("silent_host");
     if (!none || told || in_.findings.empty() || findings::IsOfStart(in_)) return;
     Add("No Python frames are recorded, so no recommendation has a line of code. Record next: one "
         "more short run with `with_stack=True`.");

@@ -20,13 +20,14 @@ namespace {
 // "127.4 ms of the step (33.3%)"
 std::string TimeText(const findings::Analysis& analysis, const findings::Finding& finding) {
   if (finding.one_off) return Ms(finding.time_ms);
+  const double own_ms = finding.OwnMs();
   // Work of several streams at a time may add up to more than there is.
-  if (analysis.base.total_ms > 0 && finding.time_ms > analysis.base.total_ms) {
-    return fmt::format("{} {}, on several streams at a time", EachMs(analysis, finding.time_ms),
+  if (analysis.base.total_ms > 0 && own_ms > analysis.base.total_ms) {
+    return fmt::format("{} {}, on several streams at a time", EachMs(analysis, own_ms),
                        UnitPhrase(analysis));
   }
-  return fmt::format("{} {} ({})", EachMs(analysis, finding.time_ms), UnitPhrase(analysis),
-                     BaseShare(analysis, finding.time_ms));
+  return fmt::format("{} {} ({})", EachMs(analysis, own_ms), UnitPhrase(analysis),
+                     BaseShare(analysis, own_ms));
 }
 
 // The pattern that says most: the first notable one, else the first.

@@ -127,7 +127,7 @@ class Fair {
   }
   // The host hides what it saves, yet it takes a part of the step that a reader asks about.
   bool ToldForItsSize(const findings::Finding& finding) const {
-    return ShowsLater(finding) && analysis_.base.Percent(finding.time_ms) >= kCardShare;
+    return ShowsLater(finding) && analysis_.base.Percent(finding.OwnMs()) >= kCardShare;
   }
   bool HasCard(const findings::Finding& finding) const {
     return static_cast<std::size_t>(&finding - analysis_.findings.data()) < cards_;

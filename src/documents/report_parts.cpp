@@ -204,6 +204,8 @@ std::string NumbersTable(const findings::Analysis& analysis, const findings::Fin
                          const std::optional<findings::Range>& additional) {
   MarkdownTable table({"Metric", "Value"});
   table.Row({"Time", Ms(finding.time_ms)});
+  if (finding.own_part < 1)
+    table.Row({"Time " + UnitPhrase(analysis), EachMs(analysis, finding.OwnMs())});
   if (finding.percent_of_computation && finding.tier != findings::Tier::kSystem) {
     table.Row({"Share of compute time", Pct(*finding.percent_of_computation)});
   }
@@ -275,8 +277,8 @@ std::string FiguresTable(const findings::Analysis& analysis, const findings::Fin
   std::vector<std::string> header = {"Time", "Share of the " + analysis.base.unit};
   const std::string dash(kAbsentText);
   std::vector<std::string> row = {
-      finding.one_off ? Ms(finding.time_ms) + ", once" : EachMs(analysis, finding.time_ms),
-      finding.one_off ? dash : BaseShare(analysis, finding.time_ms)};
+      finding.one_off ? Ms(finding.time_ms) + ", once" : EachMs(analysis, finding.OwnMs()),
+      finding.one_off ? dash : BaseShare(analysis, finding.OwnMs())};
   const auto add = [&](std::string name, std::string value) {
     header.push_back(std::move(name));
     row.push_back(std::move(value));

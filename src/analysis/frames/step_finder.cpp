@@ -187,12 +187,27 @@ class StepFinder {
     std::vector<std::int64_t> starts;
     for (const std::size_t at : found->starts)
       starts.push_back(sequence.items[at].at_ns);
+    if (ArePartsOfOne(starts)) return {};
     const std::int64_t end =
         found->end < sequence.items.size() ? sequence.items[found->end].at_ns : facts_.thread.end;
     FoundSteps out = StartToStart(starts, end);
     out.source = StepSource::kKernelPeriod;
     out.name = std::string(facts_.events.name(sequence.work[found->starts.front()].event));
     return out;
+  }
+
+  // What repeats within one launch, or within one call of a module, are layers: nobody's steps.
+  bool ArePartsOfOne(const std::vector<std::int64_t>& starts) const {
+    const auto several_in = [&](std::int64_t from, std::int64_t to) {
+      const auto first = std::lower_bound(starts.begin(), starts.end(), from);
+      return std::upper_bound(first, starts.end(), to) - first > 1;
+    };
+    if (std::adjacent_find(starts.begin(), starts.end()) != starts.end()) return true;
+    return std::any_of(scopes_.begin(), scopes_.end(), [&](const Scope& scope) {
+      return scope.module &&
+             std::any_of(scope.events.begin(), scope.events.end(),
+                         [&](EventIndex e) { return several_in(At(e).ts_ns, At(e).end_ns()); });
+    });
   }
 
   static FoundSteps StartToStart(const std::vector<std::int64_t>& starts, std::int64_t end) {

@@ -275,6 +275,7 @@ class Analyzer {
       return a.impact_percent ? a.impact_percent->mid > b.impact_percent->mid
                               : a.time_ms > b.time_ms;
     });
+    MarkOwnParts(&all);
     if (linked) {
       FillWallSavings(trace_.events(), *simulation_, TimeScope(frames_->frames), *ground_, &out_);
     } else {
@@ -353,24 +354,34 @@ class Analyzer {
     TellCpuWorkload(*out_.cpu, ShowsGpu(trace_), &out_.workload);
   }
 
-  // Work that was launched before the recording, or in an odd step, is told apart from that of the
-  // steps.
-  void MarkForeign() {
-    std::vector<trace::EventIndex> foreign = frames_->frames.foreign;
-    std::sort(foreign.begin(), foreign.end());
-    std::vector<analysis::TimeSpan> odd_steps;
+  // By event: GPU work that was launched before the recording, or in an odd step. It is told apart
+  // from that of the steps.
+  std::vector<bool> OutsideOfSteps() const {
+    const trace::EventStore& events = trace_.events();
+    std::vector<bool> outside(events.size(), false);
+    for (const trace::EventIndex gpu : frames_->frames.foreign)
+      outside[gpu] = true;
+    IntervalSet<std::int64_t> odd;
     for (const analysis::StepFrame& step : frames_->frames.steps) {
-      if (!step.steady && step.gpu) odd_steps.push_back(*step.gpu);
+      if (!step.steady && step.gpu) odd.push_back({step.gpu->start, step.gpu->end});
     }
+    odd = Union(std::move(odd));
+    for (const trace::EventIndex gpu : trace_.attribution().timeline) {
+      const auto after = std::partition_point(odd.begin(), odd.end(), [&](const auto& span) {
+        return span.start <= events[gpu].ts_ns;
+      });
+      if (after != odd.begin() && events[gpu].ts_ns < std::prev(after)->end) outside[gpu] = true;
+    }
+    return outside;
+  }
+
+  void MarkForeign() {
+    outside_ = OutsideOfSteps();
     for (CategoryAnalysis& category : out_.categories) {
       for (Operation& operation : category.operations) {
         std::size_t events = 0;
         for (const trace::EventIndex gpu : operation.gpu) {
-          const bool odd = std::any_of(odd_steps.begin(), odd_steps.end(), [&](const auto& span) {
-            const std::int64_t at = trace_.events()[gpu].ts_ns;
-            return at >= span.start && at < span.end;
-          });
-          if (!odd && !std::binary_search(foreign.begin(), foreign.end(), gpu)) continue;
+          if (!outside_[gpu]) continue;
           operation.foreign_us += static_cast<double>(trace_.events()[gpu].dur_ns) / 1000;
           ++events;
         }
@@ -381,6 +392,48 @@ class Analyzer {
         category.foreign_us += operation.foreign_us;
         category.foreign_calls += operation.foreign_calls;
       }
+    }
+  }
+
+  // The GPU work that a finding is of; empty: it does not say.
+  std::vector<trace::EventIndex> WorkOf(const Finding& finding) const {
+    std::vector<trace::EventIndex> work;
+    const auto add = [&](const std::vector<trace::EventIndex>& some) {
+      work.insert(work.end(), some.begin(), some.end());
+    };
+    for (const auto* change : {&finding.change_a, &finding.change_b}) {
+      if (!*change) continue;
+      for (const Change::Part& part : (*change)->parts)
+        add(part.gpu);
+    }
+    const auto add_operation = [&](const std::string& id) {
+      if (const Operation* operation = out_.FindOperation(id)) add(operation->gpu);
+    };
+    for (const std::string& member : finding.members) {
+      add_operation(member);
+      for (const FusionCandidate& candidate : out_.fusion.candidates) {
+        if (candidate.id != member) continue;
+        for (const std::string& id : candidate.operations)
+          add_operation(id);
+      }
+    }
+    std::sort(work.begin(), work.end());
+    work.erase(std::unique(work.begin(), work.end()), work.end());
+    return work;
+  }
+
+  // Findings are of the whole recording; what a step has of them is of the steps alone.
+  void MarkOwnParts(std::vector<Finding>* findings) const {
+    for (Finding& finding : *findings) {
+      if (finding.host != nullptr) continue;
+      std::int64_t all = 0;
+      std::int64_t own = 0;
+      for (const trace::EventIndex gpu : WorkOf(finding)) {
+        const std::int64_t ns = trace_.events()[gpu].dur_ns;
+        all += ns;
+        own += outside_[gpu] ? 0 : ns;
+      }
+      if (all > 0) finding.own_part = static_cast<double>(own) / static_cast<double>(all);
     }
   }
 
@@ -477,6 +530,7 @@ class Analyzer {
   std::shared_ptr<const session::TraceFrames> frames_;
   std::vector<Finding> fusions_;
   std::vector<Finding> structures_;  // made while the calls are there
+  std::vector<bool> outside_;        // by event: of no step that shares are of
   Analysis out_;
 };
 

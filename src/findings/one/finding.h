@@ -77,7 +77,10 @@ struct Finding {
   EstimateMethod method = EstimateMethod::kNone;
   PriorityClass priority = PriorityClass::kLow;
 
-  double time_ms = 0;                            // of the members
+  double time_ms = 0;  // of the members
+  // Of their GPU time, the part in the steps that shares are of: neither launched before the
+  // recording nor in an odd step.
+  double own_part = 1;
   double exclusive_ms = 0;                       // while nothing else ran
   std::optional<double> upper_bound_ms;          // time minus roof time, whatever else runs
   std::optional<Range> impact_percent;           // of the window
@@ -112,6 +115,10 @@ struct Finding {
   std::vector<std::string> warnings;      // codes: "graph_replay", "starved", "routing_assumed"
   std::string source_file;                // "category_data/gemm_metrics.json"
   std::string source_cell;                // "/category_findings/0"
+
+  // Of all those steps together.
+  double OwnMs() const { return time_ms * own_part; }
+  double OwnExclusiveMs() const { return exclusive_ms * own_part; }
 };
 
 // The way out that saves more wall time (middle), the first of equals; null: neither is known.
