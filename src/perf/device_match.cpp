@@ -56,6 +56,25 @@ const Platform* MatchProperties(const DeviceProperties& properties) {
   return name.empty() ? nullptr : FindPlatform(name);
 }
 
+std::optional<UnitsMatch> MatchUnits(std::int64_t units, bool volta) {
+  struct UnitsRow {
+    std::int64_t units;
+    bool volta;
+    std::string_view family, slowest;
+  };
+  constexpr UnitsRow kRows[] = {{80, true, "V100", "V100-SXM2-16GB"},
+                                {108, false, "A100", "A100-SXM4-40GB"},
+                                {114, false, "H100 PCIe", "H100-PCIE"},
+                                {132, false, "H100 or H200", "H100-SXM"},
+                                {148, false, "B200", "B200"}};
+  for (const UnitsRow& row : kRows) {
+    if (row.units != units || (row.volta && !volta)) continue;
+    if (const Platform* platform = FindPlatform(row.slowest))
+      return UnitsMatch{platform, row.family};
+  }
+  return std::nullopt;
+}
+
 std::string_view ClassOfProperties(const DeviceProperties& properties) {
   return NameIn(kClassRows, properties);
 }

@@ -21,6 +21,16 @@ struct DeviceProperties {
 // memory must all be given and fit.
 const Platform* MatchProperties(const DeviceProperties& properties);
 
+// The slowest of NVIDIA's data-centre devices with so many streaming multiprocessors, so that no
+// saving is told too large; null: none, or too many kinds of devices have as many. `volta`: its
+// kernels are built for Volta, whose number others have too.
+// Source: the architecture white papers of V100 (80), A100 (108), H100 (114, 132) and B200 (148).
+struct UnitsMatch {
+  const Platform* platform;
+  std::string_view family;  // "A100": what is sure
+};
+std::optional<UnitsMatch> MatchUnits(std::int64_t units, bool volta);
+
 // What is sure of a device that is one of several: "A100 80 GB" (module or card), "MI210 or one die
 // of an MI250"; empty: nothing.
 std::string_view ClassOfProperties(const DeviceProperties& properties);

@@ -127,32 +127,38 @@ class CauseFinder {
 
   bool Tf32(Operation* o) {
     const perf::Platform* platform = calls_.platform;
-    if (platform == nullptr || !o->efficiency.spec.ends_with("fp32")) return false;
+    if (platform == nullptr) return false;
+    const bool sized = o->efficiency.spec.ends_with("fp32");
+    if (!sized && !o->dims.empty()) return false;
     const auto peak = perf::PeakFor(*platform, "matrix_tf32");
     const auto fp32 = perf::PeakFor(*platform, "matrix_fp32");
     if (!peak || (fp32 && peak->tflops < limits::kSiblingGain * fp32->tflops)) return false;
     if (KernelPart(*o, &IsFp32ProductKernel) < 0.5) return false;
-    const auto now = o->efficiency.tflops_per_s;
-    if (!now || *now <= 0) return false;
-    const double least = MemoryPart(*o);
+    // Without shapes the kernel may be as fast as fp32 units are, or wait for memory.
+    const auto recorded = o->efficiency.tflops_per_s;
+    if (sized ? !recorded || *recorded <= 0 : !fp32) return false;
+    const double now = sized ? *recorded : fp32->tflops;
+    const double least = sized ? MemoryPart(*o) : 0;
     const auto saved = [&](double share) {
-      return std::max(0.0, 1 - std::max(*now / (share * peak->tflops), least));
+      return std::max(0.0, 1 - std::max(now / (share * peak->tflops), least));
     };
-    const Range part{saved(limits::kTensorLow), saved(limits::kTensorMid),
+    const Range part{sized ? saved(limits::kTensorLow) : 0, saved(limits::kTensorMid),
                      saved(limits::kTensorHigh)};
     if (part.high <= 0) return false;
     const bool amd = platform->vendor == "AMD";
-    Set(o, Pattern::kTf32Off, "tf32",
-        {KernelFact(*o), NumberFact("tflops_achieved", *now, "TFLOPS/s"),
-         NumberFact("tf32_peak", peak->tflops, "TFLOPS/s"),
-         CauseText("environment",
-                   amd ? "HIPBLASLT_ALLOW_TF32=1" : "TORCH_ALLOW_TF32_CUBLAS_OVERRIDE=1")});
+    Facts facts = {KernelFact(*o)};
+    if (sized) facts.push_back(NumberFact("tflops_achieved", now, "TFLOPS/s"));
+    facts.push_back(NumberFact("tf32_peak", peak->tflops, "TFLOPS/s"));
+    facts.push_back(CauseText(
+        "environment", amd ? "HIPBLASLT_ALLOW_TF32=1" : "TORCH_ALLOW_TF32_CUBLAS_OVERRIDE=1"));
+    Set(o, Pattern::kTf32Off, "tf32", std::move(facts));
     const Target target{part, fmt::format("{:.0f} % of the TF32 peak", limits::kTensorHigh * 100),
                         "dense peak of " + platform->name};
     o->cause->b = target;
+    if (!sized) return true;
     // Half the bytes of fp32, and the rate of bf16.
     if (const auto bf16 = perf::PeakFor(*platform, "matrix_bf16")) {
-      const double rest = std::max(*now / (limits::kTensorMid * bf16->tflops), least / 2);
+      const double rest = std::max(now / (limits::kTensorMid * bf16->tflops), least / 2);
       const double most = std::max(0.0, 1 - rest);
       o->cause->option = Target{{most, most, most}, "", ""};
     }
@@ -299,17 +305,24 @@ class CauseFinder {
   // Products of one type against each other, after all else that explains a product.
   void Siblings() {
     for (CategoryAnalysis& category : out_) {
-      if (category.kind != Kind::kGemm || calls_.platform == nullptr) continue;
+      if (category.kind != Kind::kGemm) continue;
       for (Operation& operation : category.operations) {
         if (!operation.cause && !operation.claimed) Sibling(category, &operation);
       }
     }
   }
 
-  static bool IsLargeProduct(const Operation& o) {
+  bool IsLargeProduct(const Operation& o) const {
     const Efficiency& e = o.efficiency;
-    return e.flops && e.tflops_per_s && *e.tflops_per_s > 0 && !e.impossible &&
-           e.bound == Bound::kCompute && o.mean_us >= limits::kSiblingUs;
+    return e.flops && e.tflops_per_s && *e.tflops_per_s > 0 && !e.impossible && IsComputeBound(e) &&
+           o.mean_us >= limits::kSiblingUs;
+  }
+
+  // Of a device that is not known what every device is bound by: FLOPs a byte beyond the ridge of
+  // them all.
+  bool IsComputeBound(const Efficiency& e) const {
+    if (calls_.platform != nullptr) return e.bound == Bound::kCompute;
+    return e.bytes && *e.bytes > 0 && *e.flops / *e.bytes >= limits::kRidgeOfAll;
   }
 
   void Sibling(const CategoryAnalysis& category, Operation* o) {

@@ -65,8 +65,10 @@ std::vector<Fact> FusionFacts(const Analysis& analysis, const FusionCandidate& c
   facts.push_back(
       {"kernels_per_instance", static_cast<std::int64_t>(candidate.kernels.size()), {}});
   if (candidate.kind != FusionKind::kAttention) return facts;
-  facts.push_back({"score_shape", ScoresText(candidate), {}});
-  facts.push_back({"head_size", static_cast<std::int64_t>(candidate.head_size), {}});
+  if (!candidate.scores.empty()) {
+    facts.push_back({"score_shape", ScoresText(candidate), {}});
+    facts.push_back({"head_size", static_cast<std::int64_t>(candidate.head_size), {}});
+  }
   facts.push_back({"instance_us", candidate.instance_median_us, "us"});
   constexpr std::int64_t kAlignment = 8;  // elements of 16 bits in 16 bytes
   const std::int64_t length = candidate.scores.empty() ? 0 : candidate.scores.back();

@@ -129,8 +129,13 @@ void NameCandidate(const FusionCalls& in, const FusionInstance& first,
   }
   c->scores = first.scores;
   c->head_size = first.head_size;
+  if (c->kind == FusionKind::kAttention && c->scores.empty()) {
+    c->target = "the rate of one kernel";
+    c->source = "the time between its products, and at most half of theirs";
+  }
   for (const std::uint32_t call : first.calls) {
-    if (c->kind != FusionKind::kAttention || in.calls().platform == nullptr) break;
+    if (c->kind != FusionKind::kAttention || c->scores.empty()) break;
+    if (in.calls().platform == nullptr) break;
     if (!in.TraitsOf(call).product) continue;
     const AttentionTarget target =
         AttentionTargetOf(first.head_size, in.TraitsOf(call).spec, *in.calls().platform);

@@ -1,6 +1,7 @@
 #include "findings/one/fusion_instances.h"
 
 #include <algorithm>
+#include <optional>
 #include <set>
 
 #include "base/text.h"
@@ -45,6 +46,10 @@ class AttentionFinder {
   void Run() {
     for (std::size_t i = 0; i < thread_.size(); ++i) {
       if (!IsSoftmax(in_.NameOf(thread_[i])) || Used(i)) continue;
+      if (!in_.calls().trace.recorded().shapes) {
+        ByOrder(i);
+        continue;
+      }
       const FusionTraits& traits = in_.TraitsOf(thread_[i]);
       if (traits.shapes.empty() || traits.shapes.front().size() < 2) continue;
       scores_ = traits.shapes.front();
@@ -87,6 +92,43 @@ class AttentionFinder {
     }
     if (before == 0 || products.size() == before) return;
     Add(softmax, products);
+  }
+
+  // Without shapes: a softmax between two products of its module, with nothing but pointwise calls
+  // and copies of operands between them. A backward pass has another order, which names alone do
+  // not tell.
+  void ByOrder(std::size_t softmax) {
+    if (ContainsNoCase(in_.NameOf(thread_[softmax]), "backward")) return;
+    const FusionScope scope = in_.ScopeOf(thread_[softmax]);
+    if (scope.module == kNoEvent) return;
+    const auto product = [&](int step) -> std::optional<std::size_t> {
+      std::size_t at = softmax;
+      for (std::size_t n = 0; n < kReachMax; ++n) {
+        if (step < 0 ? at == 0 : at + 1 == thread_.size()) break;
+        at = step < 0 ? at - 1 : at + 1;
+        if (Used(at) || !(in_.ScopeOf(thread_[at]) == scope)) break;
+        const FusionTraits& traits = in_.TraitsOf(thread_[at]);
+        if (traits.product) return at;
+        if (!traits.fusible && !IsCopy(at)) break;
+      }
+      return std::nullopt;
+    };
+    const auto first = product(-1);
+    const auto last = product(1);
+    if (!first || !last) return;
+    FusionInstance instance;
+    instance.kind = FusionKind::kAttention;
+    instance.scope = scope;
+    instance.shapes_known = false;
+    for (std::size_t at = *first; at <= *last; ++at) {
+      if (IsCopy(at)) continue;
+      instance.calls.push_back(thread_[at]);
+      found_.used[thread_[at]] = 1;
+    }
+    found_.instances.push_back(std::move(instance));
+  }
+  bool IsCopy(std::size_t at) const {
+    return ContainsAny(in_.NameOf(thread_[at]), {"copy_", "contiguous", "clone"});
   }
 
   void Add(std::size_t softmax, const std::vector<std::size_t>& products) {

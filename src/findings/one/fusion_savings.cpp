@@ -42,6 +42,33 @@ std::optional<std::array<double, 3>> AttentionSavings(const FusionCalls& in,
   return std::array{saved(limits::kAttentionLow), saved(limits::kAttentionMid), saved(1)};
 }
 
+// Without shapes what a chain moves is told by time alone. One kernel reads and writes at least
+// what the longest of its kernels does, and mostly somewhat more: operands that the others read
+// first.
+std::array<double, 3> SavingsByTime(const FusionCalls& in, const FusionInstance& instance,
+                                    double us) {
+  double longest = 0;
+  for (const std::uint32_t call : instance.calls)
+    longest = std::max(longest, in.calls().calls[call].kernel_us);
+  const auto saved = [&](double fused) {
+    return std::max(0.0, us - std::max(fused, FusedFloorUs(in)));
+  };
+  const double low = saved(limits::kFusedTimeMost * longest);
+  const double high = saved(longest);
+  return {low, (low + high) / 2, high};
+}
+
+// The same of attention: what lies between its products goes, and of the products, whose results
+// are the scores, a part.
+std::array<double, 3> AttentionSavingsByTime(const FusionCalls& in,
+                                             const FusionInstance& instance) {
+  double between = 0;
+  double products = 0;
+  for (const std::uint32_t call : instance.calls)
+    (in.TraitsOf(call).product ? products : between) += in.calls().calls[call].kernel_us;
+  return {between / 2, between, between + products / 2};
+}
+
 bool IsOfTorch(const FusionCalls& in, std::uint32_t call) {
   return in.calls().NameOf(in.calls().calls[call]).starts_with("aten::");
 }
@@ -107,6 +134,10 @@ std::optional<std::array<double, 3>> FusionSavingsUs(const FusionCalls& in,
                                                      const Baseline& baseline, double us) {
   if (instance.kind == FusionKind::kAttention && !instance.scores.empty())
     return AttentionSavings(in, instance, us);
+  if (!in.calls().trace.recorded().shapes) {
+    if (instance.kind == FusionKind::kAttention) return AttentionSavingsByTime(in, instance);
+    return SavingsByTime(in, instance, us);
+  }
   const auto bytes = FusionBytes(in, instance);
   if (!bytes || us <= 0) return std::nullopt;
   if (instance.producer != kNone && !IsOfTorch(in, instance.producer))

@@ -11,6 +11,7 @@
 #include "findings/one/quality_parts.h"
 #include "findings/one/thresholds.h"
 #include "perf/platform.h"
+#include "session/device_units.h"
 #include "session/trace_frames.h"
 
 namespace jarvis::findings {
@@ -25,6 +26,7 @@ class AnalysisQualities {
   void Run() {
     Platform();
     OtherDevice();
+    DeviceByUnits();
     if (trace_.recorded().gpu_work) {
       if (in_.totals.window_ms <= 0)
         Add("empty_window", Severity::kHard, "All GPU work takes no time.");
@@ -60,6 +62,19 @@ class AnalysisQualities {
                                         : "The figures of the trace's GPU are not known.");
     q.evidence = in_.device;
     q.consequence = "Efficiency and savings against the roof cannot be told.";
+    q.record = "give platform: a name (MI300X, H100...) or a JSON file";
+  }
+
+  void DeviceByUnits() {
+    const auto units = session::UnitsMatchOf(trace_);
+    if (!units || in_.platform != units->platform->name) return;
+    Quality& q =
+        Add("device_by_units", Severity::kNote,
+            fmt::format("The trace does not name its GPU; its kernels ran on as many units "
+                        "as {} has.",
+                        units->family));
+    q.consequence = fmt::format("Efficiency and savings are held against {}{}.", in_.platform,
+                                in_.platform == units->family ? "" : ", the slowest of these");
     q.record = "give platform: a name (MI300X, H100...) or a JSON file";
   }
 

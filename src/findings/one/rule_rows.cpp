@@ -13,7 +13,8 @@ constexpr RuleRow kRows[] = {
      "Products of fp32 tensors whose kernels are fp32 ones by name (`sgemm`, `simt`, `ffma`, "
      "Tensile "
      "of type S) on a device with TF32 or XF32 units",
-     "on fp32 kernels ({kernel}) at {tflops_achieved}; the TF32 rate of the device is {tf32_peak}",
+     "on fp32 kernels ({kernel})[[ at {tflops_achieved}]]; the TF32 rate of the device is "
+     "{tf32_peak}",
      "[[Run it under `torch.autocast(\"cuda\", torch.bfloat16)`, where accuracy allows it: "
      "{option}.]]",
      "Set `torch.set_float32_matmul_precision(\"high\")` once at the start, which allows TF32. "
@@ -43,9 +44,11 @@ constexpr RuleRow kRows[] = {
     {Pattern::kUnfusedAttention,
      "A product, then scaling, mask, softmax, dropout and a second product in launch order whose "
      "shapes fit, forward or backward; module names are not needed",
-     "as {kernels_per_instance} kernels, with scores of {score_shape} through memory ([[{frames} "
-     "frames of {patches} patches in a sequence; ]]head size "
-     "{head_size}[[; {odd} is no multiple of 8, so its products run on {odd_kernel}]]),",
+     "as {kernels_per_instance} kernels, with scores [[of {score_shape} ]]through memory[[, "
+     "{frames} "
+     "frames of {patches} patches in a sequence]][[, head size {head_size}]][[; {odd} is no "
+     "multiple "
+     "of 8, so its products run on {odd_kernel}]],",
      "Call `torch.nn.functional.scaled_dot_product_attention`[[ in {file}]]. It replaces the "
      "product, softmax and product[[ of {place}]]; {masks}.",
      "[[Check `num_frames` first: the model cuts a video into {groups} sequences, and {frames} "

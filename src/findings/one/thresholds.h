@@ -183,8 +183,13 @@ inline constexpr double kTargetSlack = 0.85;     // of a target, for the least s
 inline constexpr double kCauseShare = 0.5;   // percent of compute time: smaller ones are not named
 inline constexpr double kSiblingFlops = 8;   // siblings differ at most by this factor in work
 inline constexpr double kSiblingGain = 1.1;  // a better rate than this factor is one
-inline constexpr double kSiblingUs = 20;     // shorter products are launch and tail
-inline constexpr double kFewQueries = 32;    // queries of a call, with
+// Of the longest kernel of a chain without shapes: what one kernel in place of all takes at most.
+inline constexpr double kFusedTimeMost = 2;
+// FLOPs a byte beyond which 16-bit products are bound by arithmetic on every device of
+// platforms.json.
+inline constexpr double kRidgeOfAll = 400;
+inline constexpr double kSiblingUs = 20;       // shorter products are launch and tail
+inline constexpr double kFewQueries = 32;      // queries of a call, with
 inline constexpr double kFewQueriesKeys = 16;  // ... this many times as many keys
 inline constexpr double kFewBlocksUs = 10;     // a kernel of few blocks takes at least
 inline constexpr double kFewRowsShare = 0.25;  // of the compute units have a block

@@ -11,6 +11,7 @@
 #include "base/text.h"
 #include "perf/device_match.h"
 #include "perf/platform.h"
+#include "session/device_units.h"
 
 namespace jarvis::findings {
 namespace {
@@ -283,6 +284,11 @@ class MachineTeller {
 
   // Kernels that are built for one architecture carry its name; the newest one is the device's.
   void DeviceByKernels() {
+    if (const auto units = session::UnitsMatchOf(facts_.trace)) {
+      out_.Set(WorkloadPart::kDevice, std::string(units->family), Certainty::kInferred,
+               "device not recorded; by the grids of kernels and their blocks per SM");
+      return;
+    }
     struct Row {
       std::string_view lower_part, text;
     };

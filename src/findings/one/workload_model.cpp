@@ -218,6 +218,12 @@ class ModelTeller {
            Kernels({"attention", "fmha", "flash_fwd", "attn_fwd", "mla_"}).count > 0;
   }
 
+  // Attention as ops of its own, whose shapes are not recorded: softmax between two products.
+  bool LooksLikeAttention() const {
+    const std::uint64_t softmaxes = Ops({"aten::_softmax"}).count;
+    return softmaxes >= 2 && Ops({"aten::bmm", "aten::baddbmm"}).count >= softmaxes;
+  }
+
   std::string TransformerFamily(std::string* why) const {
     if (MainIs({"transformer2d", "dit", "flux", "mmdit"}) &&
         (MainIs({"transformer2d"}) || Notes({"diffusion"}).count > 0)) {
@@ -310,6 +316,9 @@ class ModelTeller {
     } else if (sizes_.has_experts) {
       family = "mixture-of-experts layer";
       why = "expert kernels, no attention";
+    } else if (convolution < 0.2 * facts_.ComputeUs() && LooksLikeAttention()) {
+      family = TransformerFamily(&why);
+      why = "softmax between batched products";
     } else if (convolution > 0 || Kernels({"igemm_fwd", "implicit_gemm", "winograd"}).count > 0) {
       family = "convolutional network";
       why = "convolutions";

@@ -8,6 +8,7 @@
 #include "base/text.h"
 #include "io/text_file.h"
 #include "perf/device_match.h"
+#include "session/device_units.h"
 
 namespace jarvis::tools {
 namespace {
@@ -86,6 +87,14 @@ Result<PlatformChoice> ChoosePlatform(const io::FilePolicy& files, const std::st
     choice.platform = *known;
     choice.note = fmt::format("platform {} by the properties of device \"{}\"", known->name,
                               Utf8Prefix(name, 60));
+    return choice;
+  }
+  if (const auto units = session::UnitsMatchOf(*trace)) {
+    choice.platform = *units->platform;
+    choice.note = fmt::format(
+        "platform {}: the trace does not name its device, whose kernels ran on as many units as "
+        "those of {}; {}",
+        units->platform->name, units->family, kHowToGive);
     return choice;
   }
   const std::string_view refusal = perf::RefusalOf(name);
