@@ -22,8 +22,16 @@ constexpr std::size_t kNameMax = 90;
 constexpr std::size_t kPlacesTold = 3;
 constexpr double kNearlyAll = 0.97;
 
+// A name of the program's; parts of a step that have none are told in our own words.
+std::string PlaceName(std::string_view name) {
+  if (name == "repeated block") return "the repeated block";
+  const bool beside = name.starts_with("before the ") || name.starts_with("after the ");
+  if (beside && name.ends_with(" repeated blocks")) return "what comes " + std::string(name);
+  return Code(name, kNameMax);
+}
+
 std::string PlaceText(const HostPlace& place) {
-  std::string text = Code(place.name, kNameMax);
+  std::string text = PlaceName(place.name);
   if (!place.code.empty()) text += " at " + Code(place.code, kNameMax);
   return text;
 }
@@ -46,18 +54,18 @@ std::string SectionName(const findings::Analysis& analysis, const HostCause& cau
   const bool most = !cause.places.empty() && 2 * cause.places.front().ms >= cause.total_ms;
   // A part is no name for the whole: the function around it is, with what the part takes.
   const bool whole = most && cause.places.front().ms >= kNearlyAll * cause.total_ms;
-  if (whole) return Code(cause.places.front().name, kNameMax);
+  if (whole) return PlaceName(cause.places.front().name);
   if (most) {
     return fmt::format(
         "{} ({} of it in {})",
         cause.within.empty() ? std::string(cause.loading ? "Data loading" : "Host work")
                              : Code(cause.within, kNameMax),
-        EachMs(analysis, cause.places.front().ms), Code(cause.places.front().name, kNameMax));
+        EachMs(analysis, cause.places.front().ms), PlaceName(cause.places.front().name));
   }
   if (!cause.within.empty()) return Code(cause.within, kNameMax);
   if (cause.loading) return "Data loading";
   if (!cause.places.empty() && 4 * cause.places.front().ms >= cause.total_ms)
-    return "Host work, the most in " + Code(cause.places.front().name, kNameMax) + ",";
+    return "Host work, the most in " + PlaceName(cause.places.front().name) + ",";
   if (cause.before.empty() || cause.after.empty()) return "Host work";
   return fmt::format("Host work between {} and {}", Code(cause.before, 60), Code(cause.after, 60));
 }
@@ -143,7 +151,7 @@ std::string PhasesText(const findings::Analysis& analysis, const HostCause& caus
   std::string text;
   for (std::size_t i = 0; i < std::min(kPlacesTold, cause.places.size()); ++i) {
     const HostPlace& place = cause.places[i];
-    text += (i == 0 ? "" : ", ") + Code(place.name, kNameMax) +
+    text += (i == 0 ? "" : ", ") + PlaceName(place.name) +
             fmt::format(
                 " ({} launches, a median of {:.3g} µs each against kernels of {:.3g} µs, {} of the "
                 "idle time)",
@@ -193,7 +201,7 @@ std::string AheadTitle(const findings::Analysis& analysis, const HostCause& caus
     return text +
            fmt::format(", most of it from {} to {}", Ms(cause.gaps_from_ms), Ms(cause.gaps_to_ms));
   }
-  if (!cause.places.empty()) text += ", the most in " + Code(cause.places.front().name, kNameMax);
+  if (!cause.places.empty()) text += ", the most in " + PlaceName(cause.places.front().name);
   return text;
 }
 
@@ -230,7 +238,7 @@ std::string LaunchInsight(const findings::Analysis& analysis, const HostCause& c
     return fmt::format(
         "The GPU idles {} for launches that come late{}, {} the first {} of {} GPU work: until "
         "then the host is not ahead of the GPU.",
-        idle, cause.places.empty() ? "" : " in " + Code(cause.places.front().name, kNameMax),
+        idle, cause.places.empty() ? "" : " in " + PlaceName(cause.places.front().name),
         all ? "all in" : EachMs(analysis, cause.early_ms) + " of it in", Ms(cause.until_ms),
         analysis.base.count > 1 ? "each " + analysis.base.unit + "'s" : "its");
   }
@@ -255,7 +263,7 @@ std::string PythonSentence(const findings::Analysis& analysis, const HostCause& 
   for (std::size_t i = 0; i < std::min(kFunctionsTold, cause.python.size()); ++i) {
     const HostPlace& place = cause.python[i];
     text += fmt::format("{}{} called by {} ({} times, {})", i == 0 ? "" : ", ",
-                        Code(place.name, kNameMax), Code(place.code, kNameMax),
+                        PlaceName(place.name), Code(place.code, kNameMax),
                         EachCalls(analysis, place.count), EachMs(analysis, place.ms));
   }
   if (text.empty()) return text;
@@ -266,8 +274,7 @@ std::string PythonSentence(const findings::Analysis& analysis, const HostCause& 
 std::string LaunchTitle(const findings::Analysis& analysis, const HostCause& cause) {
   if (cause.ahead) return AheadTitle(analysis, cause);
   const std::string at = IsRamp(analysis, cause) ? " at the start of " : " in ";
-  const std::string where =
-      cause.places.empty() ? "" : at + Code(cause.places.front().name, kNameMax);
+  const std::string where = cause.places.empty() ? "" : at + PlaceName(cause.places.front().name);
   if (cause.ramp) {
     return fmt::format("Launches come late{}, GPU idle {}",
                        where.empty() ? " at the start of a step" : where,
@@ -352,7 +359,7 @@ std::string HostTitle(const findings::Analysis& analysis, const findings::Findin
       if (cause.places.empty()) return text;
       const HostPlace& first = cause.places.front();
       text += 2 * first.idle_ms > cause.idle_ms ? ", most in " : ", the most in ";
-      return text + Code(first.name, kNameMax);
+      return text + PlaceName(first.name);
     }
     case HostCauseKind::kOptimizer: return OptimizerTitle(analysis, cause);
     case HostCauseKind::kLaunchBound: return LaunchTitle(analysis, cause);

@@ -181,9 +181,10 @@ std::string CauseContext::Tuning(const Operation& operation) const {
   // No compiler chooses the kernel of a library's own op.
   const bool own = !operation.name.starts_with("aten::");
   const std::string_view compiled =
-      work_.compiled && !own ? "Compile with `mode=\"max-autotune\"`, which times Triton's and the "
-                               "library's kernels for these sizes"
-                             : "";
+      work_.compiled && !own && !work_.IsServer()
+          ? "Compile with `mode=\"max-autotune\"`, which times Triton's and the "
+            "library's kernels for these sizes"
+          : "";
   if (work_.amd && work_.tunable_op == WorkContext::TunableOp::kReads) {
     return "Run once with PYTORCH_TUNABLEOP_TUNING=1. TunableOp was on and only read its file, "
            "which may not hold these sizes";

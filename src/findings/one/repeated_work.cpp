@@ -50,28 +50,82 @@ class RepeatedWorkFinder {
  private:
   // ---- activation checkpointing
 
-  void Recomputed() {
-    std::vector<EventIndex> frames;
+  // A stretch of a thread in which forward work is done again, and the outermost events of it.
+  struct Recomputation {
+    std::vector<EventIndex> events;  // by start, apart
+  };
+
+  std::vector<Recomputation> Recomputations() const {
+    std::vector<Recomputation> found;
     for (EventIndex e = 0; e < events_.size(); ++e) {
       const bool frame = events_[e].kind == trace::EventKind::kPythonFunction &&
                          tree::IsRecomputeFrame(events_.name(e));
-      if (frame && !InsideRecompute(e)) frames.push_back(e);
+      if (frame && !InsideRecompute(e)) found.push_back({{e}});
     }
-    if (frames.empty()) return;
+    return found.empty() ? RecomputationsByOps() : found;
+  }
+
+  // Without Python frames: forward ops below an autograd node, which no backward pass calls. What
+  // stands beside them and is recorded for autograd itself, as they are, belongs to them.
+  std::vector<Recomputation> RecomputationsByOps() const {
+    std::map<EventIndex, std::vector<EventIndex>> forward;  // by the node above, its children
+    std::set<EventIndex> certain;
+    for (const EventIndex e : tree_.preorder()) {
+      const EventIndex up = tree_.parent(e);
+      if (events_[e].kind != trace::EventKind::kCpuOp || up == kNoEvent) continue;
+      if (events_.args_of(e).sequence == trace::kAbsent || !IsAutogradNode(events_.name(up)))
+        continue;
+      if (IsAutogradNode(events_.name(e))) continue;
+      forward[up].push_back(e);
+      if (IsForwardOp(events_.name(e))) certain.insert(up);
+    }
+    std::vector<Recomputation> found;
+    for (auto& [node, ops] : forward) {
+      if (certain.contains(node)) found.push_back({std::move(ops)});
+    }
+    std::sort(found.begin(), found.end(), [](const Recomputation& x, const Recomputation& y) {
+      return x.events.front() < y.events.front();
+    });
+    return found;
+  }
+
+  static bool IsAutogradNode(std::string_view name) {
+    if (name.starts_with("autograd::engine::evaluate_function")) return true;
+    return !name.starts_with("aten::") && name.find("Backward") != std::string_view::npos;
+  }
+
+  static bool IsForwardOp(std::string_view name) {
+    constexpr std::string_view kNames[] = {
+        "aten::conv1d",     "aten::conv2d",
+        "aten::conv3d",     "aten::linear",
+        "aten::batch_norm", "aten::layer_norm",
+        "aten::group_norm", "aten::scaled_dot_product_attention"};
+    return std::find(std::begin(kNames), std::end(kNames), name) != std::end(kNames);
+  }
+
+  void Recomputed() {
+    const std::vector<Recomputation> found = Recomputations();
+    if (found.empty()) return;
+    std::vector<EventIndex> frames;
     std::vector<analysis::HostStretch> stretches;
     std::vector<EventIndex> gpu;
     std::int64_t host_ns = 0, gpu_ns = 0;
     bool statistics = false;
-    for (const EventIndex frame : frames) {
-      stretches.push_back({events_[frame].track, events_[frame].ts_ns, events_[frame].end_ns()});
-      host_ns += events_[frame].dur_ns;
-      for (const EventIndex e : tree_.GpuBelow(frame)) {
-        gpu.push_back(e);
-        gpu_ns += events_[e].dur_ns;
-      }
-      for (const EventIndex e : tree_.Subtree(frame)) {
-        statistics = statistics || (events_[e].kind == trace::EventKind::kCpuOp &&
-                                    events_.name(e) == "aten::batch_norm");
+    for (const Recomputation& one : found) {
+      const EventIndex first = one.events.front();
+      frames.push_back(first);
+      const std::int64_t end = events_[one.events.back()].end_ns();
+      stretches.push_back({events_[first].track, events_[first].ts_ns, end});
+      host_ns += end - events_[first].ts_ns;
+      for (const EventIndex top : one.events) {
+        for (const EventIndex e : tree_.GpuBelow(top)) {
+          gpu.push_back(e);
+          gpu_ns += events_[e].dur_ns;
+        }
+        for (const EventIndex e : tree_.Subtree(top)) {
+          statistics = statistics || (events_[e].kind == trace::EventKind::kCpuOp &&
+                                      events_.name(e) == "aten::batch_norm");
+        }
       }
     }
     std::vector<Fact> facts;
