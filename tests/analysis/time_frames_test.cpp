@@ -307,6 +307,26 @@ TEST_CASE("without marks and names, the launched kernels tell the period") {
   CHECK(frames.steps[2].gpu_events == 4);
 }
 
+TEST_CASE("what repeats within one call of a module, or within one launch, is no step") {
+  const auto layers = [](bool in_module) {
+    TraceText t;
+    if (in_module) t.Module("Model_0", 0, 6000);
+    for (int id = 0; id < 24; ++id) {
+      const char* kernel = id % 4 == 0 ? "k_in" : id % 4 == 3 ? "k_out" : "k_mid";
+      const double launch = 10 + 250.0 * id;
+      t.OpWithKernel(std::string("op::") + kernel, launch, 50, kernel, launch + 60, 30, id + 1);
+    }
+    return t;
+  };
+  CHECK(FramesIn(layers(false)).source == StepSource::kKernelPeriod);
+  CHECK(FramesIn(layers(true)).source == StepSource::kNone);
+  TraceText replay;
+  replay.Runtime("cudaGraphLaunch", 0, 50, 1);
+  for (int i = 0; i < 24; ++i)
+    replay.Kernel(i % 4 == 0 ? "k_in" : i % 4 == 3 ? "k_out" : "k_mid", 100 + 40.0 * i, 30, 1);
+  CHECK(FramesIn(replay).source == StepSource::kNone);
+}
+
 TEST_CASE("stretches in which the host is alone are grouped, with neighbours and period") {
   TraceText t;
   t.Annotation("ProfilerStep#1", 0, 100000);

@@ -79,6 +79,19 @@ TEST_CASE("nearly TF32 off: TF32 kernels, other types, devices without such unit
                  Pattern::kTf32Off) == nullptr);
 }
 
+TEST_CASE("fp32 kernels are told without shapes, with no low end: they may wait for memory") {
+  TraceText text;
+  text.OpWithKernel("aten::mm", 0, 10, "ampere_sgemm_128x64_tn", 20, 7200, 1);
+  const Analyzed one = Analyze(text, "A100-SXM4-80GB");
+  const Finding* finding = FindRule(one, Pattern::kTf32Off);
+  REQUIRE(finding != nullptr);
+  REQUIRE(finding->change_b.has_value());
+  // What fp32 units do at most, 19.5 TFLOPS/s, against 60 % of 156 TFLOPS/s.
+  CHECK(finding->change_b->savings_ms.high == doctest::Approx(7.2 * (1 - 19.5 / 93.6)).epsilon(0.001));
+  CHECK(finding->change_b->savings_ms.low == 0);
+  CHECK(FindRule(Analyze(text, "V100-SXM2-16GB"), Pattern::kTf32Off) == nullptr);
+}
+
 TEST_CASE("fp64 in a model of fewer bits is one finding over all its ops") {
   const auto trace = [](const char* type) {
     TraceText text = Product("ampere_s1688gemm_128x128_tn", 3000, kSquare, "float");
@@ -119,6 +132,23 @@ TEST_CASE("a product below its sibling has the sibling's rate as target") {
   CHECK(finding->change_b->savings_ms.mid == doctest::Approx(0.6 - 0.44).epsilon(0.01));
   CHECK(finding->change_b->source == "another product of this trace");
   CHECK(FindRule(Analyze(trace(445), "MI300X"), Pattern::kSlowerThanSiblings) == nullptr);
+}
+
+TEST_CASE("products are held against each other where the device is not known") {
+  const auto trace = [](const char* dims) {
+    TraceText text =
+        Product("Cijk_Alik_Bljk_BBS_BH_MT256x192x64_MI16x16x1", 220, kSquare, "c10::BFloat16");
+    text.OpWithKernel("aten::mm", 30, 10, "Cijk_Alik_Bljk_BBS_BH_MT128x256x32_MI16x16x1", 300, 600,
+                      2, Shapes(dims, "c10::BFloat16"));
+    return text;
+  };
+  const Analyzed one = Analyze(trace("[[4096,4096],[4096,8192]]"), "");
+  const Finding* finding = FindRule(one, Pattern::kSlowerThanSiblings);
+  REQUIRE(finding != nullptr);
+  CHECK(finding->change_b->source == "another product of this trace");
+  // Few FLOPs a byte: on some device memory bounds it.
+  CHECK(FindRule(Analyze(trace("[[65536,256],[256,4096]]"), ""), Pattern::kSlowerThanSiblings) ==
+        nullptr);
 }
 
 // Twenty products of 21.5 us and 60 kernels of 4 us, one behind the other with `gap` between them.
@@ -200,6 +230,28 @@ TEST_CASE("attention in parts needs no modules, only shapes that fit") {
                  Pattern::kUnfusedAttention) == nullptr);
   CHECK(FindRule(Analyze(Attention("[[8,8,1024,1024],[],[]]", "[[64,512,64],[64,64,512]]")),
                  Pattern::kUnfusedAttention) == nullptr);
+}
+
+TEST_CASE("attention in parts without shapes: softmax between two products of one module") {
+  const auto trace = [](bool in_module, const char* between) {
+    TraceText text;
+    if (in_module) text.Module("SelfAttention_0", 0, 60);
+    text.OpWithKernel("aten::bmm", 2, 8, "gemm1", 50, 400, 1);
+    text.OpWithKernel(between, 12, 8, "scale", 450, 300, 2);
+    text.OpWithKernel("aten::_softmax", 22, 8, "softmax", 750, 600, 3);
+    text.OpWithKernel("aten::bmm", 32, 8, "gemm2", 1350, 400, 4);
+    return text;
+  };
+  const Analyzed one = Analyze(trace(true, "aten::mul"));
+  const Finding* finding = FindRule(one, Pattern::kUnfusedAttention);
+  REQUIRE(finding != nullptr);
+  REQUIRE(finding->change_a.has_value());
+  // What lies between the products: a half, all of it, and half of the products, too.
+  CHECK(finding->change_a->savings_ms.low == doctest::Approx(0.45));
+  CHECK(finding->change_a->savings_ms.mid == doctest::Approx(0.9));
+  CHECK(finding->change_a->savings_ms.high == doctest::Approx(1.3));
+  CHECK(FindRule(Analyze(trace(false, "aten::mul")), Pattern::kUnfusedAttention) == nullptr);
+  CHECK(FindRule(Analyze(trace(true, "aten::topk")), Pattern::kUnfusedAttention) == nullptr);
 }
 
 TEST_CASE("attention backward: two products on either side of softmax's") {

@@ -132,6 +132,31 @@ TEST_CASE("forward work done again by activation checkpointing") {
                Pattern::kRecompute) == nullptr);
 }
 
+TEST_CASE("recomputed work is told by its ops where no Python frame is recorded") {
+  const auto trace = [](const char* op, const char* args) {
+    TraceText text;
+    text.Annotation("Optimizer.step#SGD.step", 5000, 10);
+    for (int i = 0; i < 4; ++i) {
+      const double at = 1000.0 * i;
+      text.Op("autograd::engine::evaluate_function: ReluBackward0", at, 700,
+              "\"Sequence number\":7");
+      text.Op("ReluBackward0", at + 5, 690, "\"Sequence number\":7");
+      text.OpWithKernel(op, at + 10, 300, "forward", at + 350, 200, 2 * i + 1, args);
+      text.OpWithKernel("aten::threshold_backward", at + 400, 100, "backward", at + 600, 50,
+                        2 * i + 2);
+    }
+    return text;
+  };
+  const char* recorded = "\"Sequence number\":9";
+  const Analyzed one = Analyze(trace("aten::conv2d", recorded));
+  const Finding* finding = OfRule(one, Pattern::kRecompute);
+  REQUIRE(finding != nullptr);
+  CHECK(finding->time_ms == doctest::Approx(0.8));
+  // A backward pass that is differentiated itself calls no forward ops.
+  CHECK(OfRule(Analyze(trace("aten::mul", recorded)), Pattern::kRecompute) == nullptr);
+  CHECK(OfRule(Analyze(trace("aten::conv2d", "")), Pattern::kRecompute) == nullptr);
+}
+
 // Passes of a model, with `between` us of host work before each of them.
 TraceText PassesOf(const char* last_dims, double between, bool marked) {
   TraceText text;

@@ -418,6 +418,15 @@ TEST_CASE("precision by the names of kernels") {
   CHECK(PrecisionOfKernel("_ZN7ck_tile6kentryILi2ENS_38FmhaBatchPrefillS4_S8_") == "");
 }
 
+TEST_CASE("a device that is not named is the slowest of those with as many units") {
+  CHECK(perf::MatchUnits(108, false)->platform->name == "A100-SXM4-40GB");
+  CHECK(perf::MatchUnits(132, false)->family == "H100 or H200");
+  CHECK(perf::MatchUnits(132, false)->platform->name == "H100-SXM");
+  CHECK_FALSE(perf::MatchUnits(80, false).has_value());  // a card for the desktop has 80 as well
+  CHECK(perf::MatchUnits(80, true)->family == "V100");
+  CHECK_FALSE(perf::MatchUnits(107, false).has_value());
+}
+
 TEST_CASE("a device by its properties") {
   using perf::MatchProperties;
   const perf::Platform* h100 = MatchProperties({132, 85018279936, 9, 0});

@@ -17,6 +17,7 @@
 #include "findings/one/product_kernels.h"
 #include "findings/one/published_rates.h"
 #include "findings/one/shapes.h"
+#include "findings/one/sibling_facts.h"
 #include "findings/one/thresholds.h"
 
 namespace jarvis::findings {
@@ -370,20 +371,6 @@ class CauseFinder {
     const double fp8 = filled * context_.Fp8Rate(e.spec);
     const double part = SavedPart(now, limits::kTargetSlack * fp8);
     if (part > 0) o->cause->option = Target{{part, part, part}, "", ""};
-  }
-
-  // One kernel, one shape, and yet other times: nothing that a choice of kernels would change.
-  static void AddSpread(const Operation& o, Facts* facts) {
-    if (o.kernels.size() != 1 || o.count < 2 || o.max_us < limits::kClockSpread * o.min_us) return;
-    facts->push_back(NumberFact("fastest", o.min_us / 1000, "ms"));
-    facts->push_back(NumberFact("slowest", o.max_us / 1000, "ms"));
-  }
-
-  static std::string SiblingText(const Operation& o) {
-    std::string args = o.args;
-    for (std::size_t at = args.find("<br>"); at != std::string::npos; at = args.find("<br>"))
-      args.replace(at, 4, " x ");
-    return o.name + " " + args;
   }
 
   // ---- attention

@@ -21,7 +21,9 @@ constexpr RuleRow kRows[] = {
      "Without touching the code: {environment} in the environment. Inputs of products are then "
      "rounded to 10 bits of mantissa.",
      "Products of fewer bits; kernels that use TF32 already; devices without such units.",
-     "35, 50 and 60 % of the TF32 peak, never faster than memory",
+     "35, 50 and 60 % of the TF32 peak, never faster than memory; without shapes from the fp32 "
+     "peak, "
+     "at most",
      "dense TF32 peak of the platform"},
     {Pattern::kAccidentalDouble,
      "Ops on fp64 tensors outside of products, in a trace whose products run in fewer bits",
@@ -43,7 +45,9 @@ constexpr RuleRow kRows[] = {
      "this trace; large-product share"},
     {Pattern::kUnfusedAttention,
      "A product, then scaling, mask, softmax, dropout and a second product in launch order whose "
-     "shapes fit, forward or backward; module names are not needed",
+     "shapes fit, forward or backward; module names are not needed. Without shapes a softmax "
+     "between "
+     "two products of one module",
      "as {kernels_per_instance} kernels, with scores [[of {score_shape} ]]through memory[[, "
      "{frames} "
      "frames of {patches} patches in a sequence]][[, head size {head_size}]][[; {odd} is no "
@@ -56,7 +60,8 @@ constexpr RuleRow kRows[] = {
      "share each. A frame has {patches} patches; with {groups} frames in all, one in a sequence, "
      "this takes {option} less, other inputs given.]] [[{flag}.]]",
      "Attention that a flash or FMHA kernel does already; at most 32 queries or keys.",
-     "what fused kernels reach on the device at this head size, and 60 % of it",
+     "what fused kernels reach on the device at this head size, and 60 % of it; without shapes the "
+     "time between the products and at most half of theirs",
      "the table of published rates below"},
     {Pattern::kSlowAttentionKernel,
      "A fused attention kernel below 80 % of the published rate of another one for the device and "
@@ -256,14 +261,16 @@ constexpr RuleRow kRows[] = {
      "Experts in parallel already; a smaller part of computing.", "none: no saving is claimed",
      "sizes of slices are not recorded"},
     {Pattern::kRecompute,
-     "Host frames in which `torch.utils.checkpoint` runs the forward pass again during backward",
+     "Host frames in which `torch.utils.checkpoint` runs the forward pass again during backward; "
+     "without Python frames forward ops (convolution, linear, norm, attention) below an autograd "
+     "node",
      "of GPU time and {host_ms} of host time, which counts where the host binds[[; the device has "
      "{memory} of memory, which the trace does not show to be full]]"
      "[[; {statistics}]]",
      "",
      "Switch checkpointing off where the activations fit, by the trainer's flag or without its "
      "wrappers. [[These are {wrapper} modules. ]]{effect}. Raise the batch only after that.",
-     "Traces without Python frames below backward; inference.", "all of the recomputed work",
+     "Inference; a backward pass that is differentiated itself.", "all of the recomputed work",
      "time in this trace"},
     {Pattern::kRepeatedPass,
      "Inference: a root module called at least three times in a step, on inputs of equal shapes "

@@ -1,0 +1,68 @@
+#include "documents/host_rows.h"
+
+#include <fmt/format.h>
+
+#include "documents/base_text.h"
+#include "documents/host_prose.h"
+
+namespace jarvis::documents {
+namespace {
+
+// Of the recording, and of one of its steps, which is what the prose says.
+std::string MsAndEach(const findings::Analysis& analysis, double ms) {
+  if (analysis.base.count <= 1) return Ms(ms);
+  return fmt::format("{}, {} {}", Ms(ms), EachMs(analysis, ms), UnitPhrase(analysis));
+}
+
+std::string PlaceCell(const findings::Analysis& analysis, const findings::HostPlace& place) {
+  std::string text = MsAndEach(analysis, place.ms);
+  if (place.kernel_us > 0) {
+    text += fmt::format(", {} launches, a median of {:.3g} µs each against kernels of {:.3g} µs",
+                        place.count, place.launch_us, place.kernel_us);
+  } else if (place.count > 0) {
+    text += fmt::format(", {} times", place.count);
+  }
+  if (place.idle_ms > 0) text += ", GPU idle " + MsAndEach(analysis, place.idle_ms);
+  return text;
+}
+
+}  // namespace
+
+std::vector<std::pair<std::string, double>> PlaceInStep(const findings::HostCause& cause) {
+  if (cause.gaps_to_ms <= 0) return {};
+  std::vector<std::pair<std::string, double>> rows = {{"Most of it from", cause.gaps_from_ms},
+                                                      {"Most of it to", cause.gaps_to_ms}};
+  if (cause.backward_ms > 0) rows.emplace_back("A second thread launches from", cause.backward_ms);
+  return rows;
+}
+
+void AddHostRows(const findings::Analysis& analysis, const findings::HostCause& cause,
+                 MarkdownTable* table) {
+  if (analysis.wall.recorded_ms > 0)
+    table->Row({"of the recorded time", Pct(cause.total_ms / analysis.wall.recorded_ms * 100)});
+  if (cause.each_ms > 0) table->Row({"Each", Ms(cause.each_ms)});
+  if (cause.period_ms) table->Row({"Every", Ms(*cause.period_ms)});
+  if (cause.nothing_ms > 0)
+    table->Row({"Nothing recorded meanwhile", MsAndEach(analysis, cause.nothing_ms)});
+  if (cause.kernel_us > 0) {
+    table->Row({"Launch to launch", fmt::format("{:.3g} µs", cause.launch_us)});
+    table->Row({"Median kernel", fmt::format("{:.3g} µs", cause.kernel_us)});
+    table->Row({"Launches that find their stream idle", Pct(cause.idle_percent)});
+    if (const auto times = BatchTimes(analysis))
+      table->Row({"Host alone against GPU alone", fmt::format("{:.0f} times", *times)});
+  }
+  if (cause.idle_ms > 0)
+    table->Row({"GPU idle because of it", MsAndEach(analysis, IdleMs(analysis, cause))});
+  if (cause.behind_ms > 0)
+    table->Row({"Of it right behind the waits", MsAndEach(analysis, cause.behind_ms)});
+  if (cause.ramp && cause.until_ms > 0) {
+    table->Row({"Of it at the start of the GPU work", MsAndEach(analysis, cause.early_ms)});
+    table->Row({"The last of that ends after", Ms(cause.until_ms)});
+  }
+  for (const auto& [name, ms] : PlaceInStep(cause))
+    table->Row({name, Ms(ms)});
+  for (const findings::HostPlace& place : cause.places)
+    table->Row({Code(place.name, 90), PlaceCell(analysis, place)});
+}
+
+}  // namespace jarvis::documents

@@ -1,0 +1,22 @@
+// The figures that a finding about the host rests on, as rows of its tables.
+#pragma once
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "documents/markdown_text.h"
+#include "findings/one/analysis.h"
+#include "findings/one/host_cause.h"
+
+namespace jarvis::documents {
+
+// Where most of the idle time lies that no pace of launching explains: name, milliseconds into the
+// step.
+std::vector<std::pair<std::string, double>> PlaceInStep(const findings::HostCause& cause);
+
+// Metric | Value, of the recording and, where it has several steps, of one.
+void AddHostRows(const findings::Analysis& analysis, const findings::HostCause& cause,
+                 MarkdownTable* table);
+
+}  // namespace jarvis::documents
