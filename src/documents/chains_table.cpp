@@ -19,7 +19,7 @@ std::string ChainsTable(const findings::Analysis& analysis, const findings::Find
     if (table.rows() == kWorksMax) break;
     table.Row({work.what.name,
                work.module_class.empty() ? std::string(kAbsentText) : Code(work.module_class),
-               fmt::format("{}", work.count), EachMs(analysis, work.ms),
+               fmt::format("{}", work.count), EachMs(analysis, finding.own_part * work.ms),
                EachRange(analysis, work.savings_ms)});
   }
   return table.text() + "\n";

@@ -249,6 +249,8 @@ std::string LaunchInsight(const findings::Analysis& analysis, const HostCause& c
         "The GPU idles {} at its begin: until its first work is done the host is not ahead of it.",
         idle);
   }
+  if (cause.kernel_us <= 0)
+    return fmt::format("The GPU idles {} for launches that come late.", idle);
   return fmt::format(
       "The GPU idles {} for launches that come late: from one to the next the host takes {:.3g} "
       "µs, the median kernel {:.3g} µs; {} of {} launches find their stream idle.",

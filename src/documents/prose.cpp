@@ -252,7 +252,7 @@ std::string ChainsText(const findings::Analysis& analysis, const findings::Findi
   std::string text;
   for (std::size_t i = 0; i < std::min(works.size(), kWorksShown); ++i) {
     text += fmt::format("{}{} {}", i == 0 ? "" : ", ", works[i].what.name,
-                        EachMs(analysis, works[i].ms));
+                        EachMs(analysis, finding.own_part * works[i].ms));
   }
   return works.size() > kWorksShown ? text + " and more" : text;
 }

@@ -175,6 +175,10 @@ std::string NumbersTable(const findings::Analysis& analysis, const findings::Fin
        {std::pair{"Path A", &finding.change_a}, {"Path B", &finding.change_b}}) {
     if (!*change || !finding.rule) continue;
     table.Row({fmt::format("{} saves", path), RangeMs((*change)->savings_ms)});
+    if (analysis.base.count > 1) {
+      table.Row({fmt::format("{} saves {}", path, UnitPhrase(analysis)),
+                 EachRange(analysis, (*change)->savings_ms)});
+    }
     table.Row(
         {fmt::format("{} reaches", path),
          fmt::format("{} ({})", CellOfText((*change)->target), CellOfText((*change)->source))});

@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include "base/text.h"
+#include "findings/one/thresholds.h"
 #include "trace/json_text.h"
 
 namespace jarvis::findings {
@@ -214,6 +215,9 @@ void RateByWeights(const Calls& calls, Operation* o) {
   e.bytes = bytes;
   e.roof_us = bytes / tb_per_s / 1e6 * static_cast<double>(o->count);
   e.percent = *e.roof_us / o->gpu_us * 100;
+  // Faster than all of these weights can be read: fewer experts were hit, and how many is not
+  // known.
+  if (*e.percent > limits::kAtRoof) return;
   e.tb_per_s = bytes * static_cast<double>(o->count) / o->gpu_us / 1e6;
   e.peak_tb_per_s = tb_per_s;
   e.bound = Bound::kMemory;

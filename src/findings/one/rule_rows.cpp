@@ -222,7 +222,7 @@ constexpr RuleRow kRows[] = {
      "50, 90 and 100 % of the copies", "copies in this trace"},
     {Pattern::kCollectiveCopies,
      "Copies on the device right before or behind a collective on its stream, at least eight",
-     "right before and behind {collectives} calls of {kernel}",
+     "right before and behind {collectives} collectives by {kernel}",
      "Reduce in place, in one buffer (`torch.distributed._symmetric_memory.empty`). The product "
      "before writes into it, and the op behind reads from it; with NCCL a registered buffer.",
      "[[{server}.]]", "Copies that other work hides; buckets of DDP and FSDP.",
