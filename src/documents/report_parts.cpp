@@ -124,6 +124,7 @@ void AddFacts(const findings::Analysis& analysis, const findings::Finding& findi
   for (const findings::PatternHit& hit : finding.patterns) {
     for (const findings::Fact& fact : hit.facts) {
       if (fact.key == "kernels") table->Row({"Kernels", FactText(fact)});
+      if (fact.key == "collectives") table->Row({"Beside", FactText(fact) + " collectives"});
       const auto* few = std::get_if<std::string>(&fact.value);
       if (fact.key == "few_blocks" && few != nullptr) table->Row({"Few blocks", *few});
       const double* ms = std::get_if<double>(&fact.value);
