@@ -73,6 +73,8 @@ std::string BoundPhrase(const findings::Analysis& analysis) {
   constexpr double kExposed = 0.3;   // of the time nothing but collectives runs
   const findings::WallBase& wall = analysis.wall;
   if (!wall.known || wall.wall_ms <= 0) return "";
+  // Without a piece of its own GPU work nobody knows what it waits for.
+  if (analysis.totals.has_gpu_work && analysis.base.balance.busy_ns() == 0) return "";
   const double host = std::min(wall.host_floor_ms, wall.wall_ms);
   const double gpu = std::min(wall.gpu_floor_ms, wall.wall_ms);
   const double most = kMostly * wall.wall_ms;
@@ -298,6 +300,13 @@ namespace {
 std::string WorkPhrase(const findings::Analysis& analysis) {
   const double busy = MsOf(analysis.base.balance.busy_ns());
   const double exposed = MsOf(analysis.base.balance.exposed_comm_ns);
+  const double foreign = MsOf(Length(analysis.frames->frames.foreign_busy));
+  if (busy <= 0 && foreign > 0) {
+    return fmt::format(
+        "none of the GPU work that it launches is recorded; meanwhile the GPU works for {} on what "
+        "was launched before the recording",
+        Ms(foreign));
+  }
   if (analysis.base.Percent(exposed) < kExposedTold)
     return fmt::format("the GPU works for {} of it ({})", EachMs(analysis, busy),
                        BaseShare(analysis, busy));

@@ -327,6 +327,38 @@ TEST_CASE("what repeats within one call of a module, or within one launch, is no
   CHECK(FramesIn(replay).source == StepSource::kNone);
 }
 
+TEST_CASE("a recording that was cut off ends with its last event, and its last step is apart") {
+  const auto trace = [](bool whole) {
+    TraceText t;
+    int id = 0;
+    for (int i = 0; i < 3; ++i) {
+      const double at = 1000.0 * i;
+      t.Annotation("ProfilerStep#" + std::to_string(i + 4), at, 1000);
+      for (int k = 0; k < 4; ++k, ++id) {
+        const double launch = at + 10 + 100 * k;
+        if (i < 2 || k < 2 || whole)
+          t.OpWithKernel("aten::mm", launch, 50, "gemm", launch + 60, 30, id + 1);
+        else
+          t.Op("aten::mm", launch, 50).Runtime("cudaLaunchKernel", launch + 1, 5, id + 1);
+      }
+    }
+    return t;
+  };
+  const TimeFrames whole = FramesIn(trace(true));
+  CHECK(whole.launches_cut_off == 0);
+  CHECK(whole.steady_steps == 3);
+  const TimeFrames cut = FramesIn(trace(false));
+  CHECK(cut.launches_cut_off == 2);
+  REQUIRE(cut.steps.size() == 3);
+  CHECK(cut.steps[2].odd_because == "cut off");
+  CHECK(Text(cut.steps[2].host) == "[2000, 2311)");  // the last launch begins then
+  CHECK(cut.steady_steps == 2);
+  // What is launched into a graph has no work of its own.
+  TraceText capture = trace(false);
+  capture.Runtime("cudaStreamEndCapture", 2500, 5, 99);
+  CHECK(FramesIn(capture).launches_cut_off == 0);
+}
+
 TEST_CASE("stretches in which the host is alone are grouped, with neighbours and period") {
   TraceText t;
   t.Annotation("ProfilerStep#1", 0, 100000);

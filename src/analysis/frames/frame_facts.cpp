@@ -32,6 +32,7 @@ class FactCollector {
     ChooseThread();
     CollectHost();
     CollectCalls();
+    FindCut();
     Extents();
     return std::move(facts_);
   }
@@ -288,6 +289,27 @@ class FactCollector {
     return Kind::kLoadingLaunch;
   }
 
+  // A profiler that is stopped waits for the GPU, so that each launch has its work. Launches into a
+  // graph that is being captured never have any.
+  void FindCut() {
+    constexpr std::uint64_t kLaunchesLeast = 2;
+    if (facts_.gpu.empty()) return;
+    std::uint64_t launches = 0;
+    for (auto call = facts_.calls.rbegin(); call != facts_.calls.rend(); ++call) {
+      const std::string_view name = in_.events.name(*call);
+      if (name.find("StreamEndCapture") != std::string_view::npos) return;
+      if (name.find("LaunchKernel") == std::string_view::npos) continue;
+      if (!in_.tree.GpuOf(*call).empty()) break;
+      ++launches;
+    }
+    if (launches < kLaunchesLeast) return;
+    std::int64_t last = At(facts_.gpu.back().event).ts_ns;
+    for (const EventIndex e : in_.tree.preorder()) {
+      if (facts_.in_process[At(e).track]) last = std::max(last, At(e).ts_ns);
+    }
+    facts_.cut = {last, launches};
+  }
+
   void Extents() {
     const auto add = [](TimeSpan* span, bool* any, const trace::Event& event) {
       span->start = *any ? std::min(span->start, event.ts_ns) : event.ts_ns;
@@ -301,6 +323,10 @@ class FactCollector {
     }
     for (const EventIndex e : facts_.on_thread)
       add(&facts_.thread, &thread, At(e));
+    if (facts_.cut) {
+      for (TimeSpan* span : {&facts_.recording, &facts_.thread})
+        span->end = std::min(span->end, std::max(span->start, facts_.cut->at_ns));
+    }
     for (const LaunchedWork& work : facts_.gpu)
       add(&facts_.recording, &recording, At(work.event));
   }

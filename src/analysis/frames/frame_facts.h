@@ -85,6 +85,14 @@ struct FrameFacts {
   };
   std::vector<FirstCall> first_calls{};  // by start; none lies in another
 
+  // Where the recording was cut off: the last launches have no GPU work in it, so what is open then
+  // is not over. The last start of an event; absent: it was not.
+  struct Cut {
+    std::int64_t at_ns;
+    std::uint64_t launches;  // without their work
+  };
+  std::optional<Cut> cut{};
+
   // Places in `launched` of what was launched in the span.
   std::pair<std::size_t, std::size_t> LaunchedIn(TimeSpan span) const;
   bool gpu_work() const { return !gpu.empty(); }

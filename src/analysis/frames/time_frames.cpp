@@ -52,6 +52,7 @@ class FrameMaker {
     out_.foreign_busy = unseen_.foreign_busy;
     out_.unrecorded = unseen_.unrecorded;
     MeasureUnrecordedWaits();
+    out_.launches_cut_off = facts_.cut ? facts_.cut->launches : 0;
     MakeSteps();
     MakeFrame();
     MakeWindow();
@@ -93,6 +94,8 @@ class FrameMaker {
       step.name = std::move(one.name);
       step.number = one.number;
       step.host = one.host;
+      if (facts_.cut && step.host.start < facts_.cut->at_ns)
+        step.host.end = std::min(step.host.end, facts_.cut->at_ns);
       std::vector<EventIndex> own;
       const auto [first, past] = facts_.LaunchedIn(step.host);
       for (std::size_t at = first; at < past; ++at)
@@ -358,6 +361,8 @@ class FrameMaker {
         step.odd_because = "no GPU work";
       } else if (out_.steps.size() < 2 || !middle) {
         continue;
+      } else if (facts_.cut && step.host.end >= facts_.cut->at_ns) {
+        step.odd_because = "cut off";
       } else if (static_cast<double>(step.first_call_ns) > kFirstCallShare * length) {
         step.odd_because = "first calls";
       } else if (length > kOddFactor * static_cast<double>(*middle)) {

@@ -141,6 +141,8 @@ struct TimeFrames {
   std::int64_t host_waits_unrecorded_ns = 0;  // of that, host blocked meanwhile
   std::int64_t host_waits_foreign_ns = 0;     // host blocked while only foreign work ran
   FrameFirstCalls first_calls;                // of the frame
+  // Of a recording that was cut off: launches whose GPU work is not in it; 0: it was not.
+  std::uint64_t launches_cut_off = 0;
 
   HostOnlyTime host_only;
 

@@ -33,6 +33,7 @@ class RecordingQualities {
   void Run() {
     Damage();
     Part();
+    CutOff();
     Ranks();
     Coverage();
     Captures();
@@ -348,6 +349,22 @@ class RecordingQualities {
             "The module that an op belongs to cannot be told.",
             "with_stack=True, with_modules=True");
     }
+  }
+
+  void CutOff() {
+    const auto frames = session::FramesOf(trace_, Job()).value();  // cannot be stopped, nor fail
+    const std::uint64_t launches = frames->frames.launches_cut_off;
+    if (launches == 0) return;
+    Quality& q =
+        Add("cut_off", Severity::kWarning,
+            fmt::format(
+                "The recording ends amid the work: its last {} launches have no GPU work in it.",
+                launches));
+    q.count = launches;
+    q.consequence =
+        "Counts of layers and calls may be of a part of the model, and what was open at its end is "
+        "not over.";
+    q.record = "stop after a step, behind a synchronisation, and keep the whole file";
   }
 
   // Keys only: a value must never get out of here.
