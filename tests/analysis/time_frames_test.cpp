@@ -327,6 +327,30 @@ TEST_CASE("what repeats within one call of a module, or within one launch, is no
   CHECK(FramesIn(replay).source == StepSource::kNone);
 }
 
+TEST_CASE("passes within one call of a pipeline are no steps, its calls are") {
+  const char* call = "transformers/pipelines/base.py(1306): __call__";
+  const auto requests = [&](int count) {
+    TraceText t;
+    int id = 0;
+    for (int r = 0; r < count; ++r) {
+      const double at = 10'000.0 * r;
+      if (call != nullptr) t.Python(call, at, 9000);
+      for (int pass = 0; pass < 4; ++pass, ++id) {
+        const double start = at + 100 + 2000 * pass;
+        t.Module("Model_0", start, 1500);
+        t.OpWithKernel("aten::mm", start + 10, 50, "gemm", start + 80, 500, id + 1);
+      }
+    }
+    return t;
+  };
+  CHECK(FramesIn(requests(1)).source == StepSource::kNone);
+  const TimeFrames two = FramesIn(requests(2));
+  CHECK(two.source_name == call);
+  CHECK(two.steps.size() == 2);
+  call = nullptr;
+  CHECK(FramesIn(requests(1)).steps.size() == 4);
+}
+
 TEST_CASE("a recording that was cut off ends with its last event, and its last step is apart") {
   const auto trace = [](bool whole) {
     TraceText t;

@@ -185,6 +185,12 @@ TEST_CASE("the same pass again on equal shapes") {
   // A loop over what is there already, and passes that are the steps themselves.
   CHECK(OfRule(Analyze(PassesOf(same, 100, true)), Pattern::kRepeatedPass) == nullptr);
   CHECK(OfRule(Analyze(PassesOf(same, 2000, false)), Pattern::kRepeatedPass) == nullptr);
+  // Those of one request are not.
+  TraceText request;
+  request.Python("transformers/pipelines/base.py(1306): __call__", 0, 14'000);
+  const TraceText passes = PassesOf(same, 2000, false);
+  request.Raw(passes.Elements());
+  CHECK(OfRule(Analyze(request), Pattern::kRepeatedPass) != nullptr);
 }
 
 // Iterations that repeat a tensor over a batch, project it twice and write back to it.

@@ -15,6 +15,10 @@ std::string_view WithoutTrailingDigits(std::string_view text) {
 
 }  // namespace
 
+bool IsPipelineCall(std::string_view frame) {
+  return frame.find("/pipelines/") != std::string_view::npos && frame.ends_with(": __call__");
+}
+
 std::string_view ModuleClass(std::string_view frame) {
   if (!frame.starts_with(kModulePrefix)) return {};
   frame.remove_prefix(kModulePrefix.size());

@@ -14,6 +14,11 @@ namespace jarvis::analysis {
 
 using trace::EventIndex;
 
+// Whether a frame is a call of a pipeline of transformers or diffusers: a request, with all its
+// passes and the work before and behind them.
+// "transformers/pipelines/zero_shot_object_detection.py(65): __call__"
+bool IsPipelineCall(std::string_view frame);
+
 // "nn.Module: DecoderLayer_3" -> "DecoderLayer"; empty if the name is no module frame's.
 std::string_view ModuleClass(std::string_view frame);
 // The name with the digits of a module instance, a step or a replay folded: "DecoderLayer[*]",

@@ -92,14 +92,15 @@ class StepFinder {
     std::int64_t total_ns = 0;
   };
 
-  // Annotations and outermost module calls by name, outermost of their name.
+  // Annotations and outermost calls of modules or pipelines by name, outermost of their name.
   void CollectScopes() {
     std::map<std::pair<bool, std::string>, std::size_t> known;
     std::int64_t module_end = trace::kAbsent;
     for (const EventIndex e : facts_.on_thread) {
       const trace::Event& event = At(e);
       const std::string_view name = facts_.events.name(e);
-      const bool module = event.kind == EventKind::kPythonFunction && !ModuleClass(name).empty();
+      const bool module = event.kind == EventKind::kPythonFunction &&
+                          (!ModuleClass(name).empty() || IsPipelineCall(name));
       const bool annotation = event.kind == EventKind::kUserAnnotation ||
                               (event.kind == EventKind::kCpuOp && IsScopeName(name));
       if ((!module && !annotation) || (annotation && IsPartOfStep(name))) continue;

@@ -189,7 +189,7 @@ class RepeatedWorkFinder {
       std::stable_sort(passes.calls.begin(), passes.calls.end(), [&](EventIndex a, EventIndex b) {
         return events_[a].ts_ns < events_[b].ts_ns;
       });
-      if (AreEqual(passes) && InOneStep(passes)) Tell(name, passes);
+      if (AreEqual(passes) && (InOneStep(passes) || InOneRequest(passes))) Tell(name, passes);
     }
   }
 
@@ -248,6 +248,15 @@ class RepeatedWorkFinder {
     return std::any_of(steps.begin(), steps.end(), [&](const analysis::Step& step) {
       return step.start_ns <= begin && end <= step.end_ns;
     });
+  }
+
+  bool InOneRequest(const Passes& passes) const {
+    const std::int64_t end = events_[passes.calls.back()].end_ns();
+    for (EventIndex up = tree_.parent(passes.calls.front()); up != kNoEvent;
+         up = tree_.parent(up)) {
+      if (analysis::IsPipelineCall(events_.name(up)) && events_[up].end_ns() >= end) return true;
+    }
+    return false;
   }
 
   void Tell(std::string_view name, const Passes& passes) {
