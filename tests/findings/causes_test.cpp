@@ -87,7 +87,8 @@ TEST_CASE("fp32 kernels are told without shapes, with no low end: they may wait 
   REQUIRE(finding != nullptr);
   REQUIRE(finding->change_b.has_value());
   // What fp32 units do at most, 19.5 TFLOPS/s, against 60 % of 156 TFLOPS/s.
-  CHECK(finding->change_b->savings_ms.high == doctest::Approx(7.2 * (1 - 19.5 / 93.6)).epsilon(0.001));
+  CHECK(finding->change_b->savings_ms.high ==
+        doctest::Approx(7.2 * (1 - 19.5 / 93.6)).epsilon(0.001));
   CHECK(finding->change_b->savings_ms.low == 0);
   CHECK(FindRule(Analyze(text, "V100-SXM2-16GB"), Pattern::kTf32Off) == nullptr);
 }
