@@ -81,7 +81,7 @@ class LimitFinder {
       Add(fmt::format(
           "Whether in use the host work of priority {} already runs beside an earlier request's "
           "GPU work: one {} is recorded. Record next: several in a row, as they are served.",
-          rank, in_.base.unit));
+          rank, in_.base.unit == "recording" ? "request" : in_.base.unit));
     }
   }
 
@@ -135,9 +135,10 @@ class LimitFinder {
     constexpr double kComputes = 15;  // percent of the base
     const double computes_ms = static_cast<double>(in_.base.balance.computation_ns) / 1e6;
     if (!HasQuality("no_shapes") || in_.base.Percent(computes_ms) < kComputes) return;
-    Add("No shapes were recorded: batch, sizes and dtypes, how far an op is from what the device "
-        "can do, and what faster kernels would save cannot be told. Record next: the same with "
-        "`record_shapes=True`.");
+    Add("No shapes were recorded: how far an op is from what the device can do cannot be told, "
+        "sizes "
+        "are known where names tell them, and savings of kernels go by their time alone. Record "
+        "next: the same with `record_shapes=True`.");
   }
 
   // Nothing to change has a place in the code.

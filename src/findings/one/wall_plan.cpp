@@ -67,7 +67,8 @@ double CapOf(const analysis::Simulation& simulation, const analysis::GivenChange
 Range AfterOthers(const Range& alone_ms, double after_ms) {
   double after = std::max(0.0, after_ms);
   if (alone_ms.mid <= 0) return {0, after, after};
-  const bool hidden = after > limits::kShowsAfter * alone_ms.mid;
+  // Within the range that it has alone nothing else lets it show.
+  const bool hidden = after > limits::kShowsAfter * alone_ms.mid && after > alone_ms.high;
   if (!hidden) after = std::min(after, alone_ms.high);
   const double high = std::min(alone_ms.high, after * alone_ms.high / alone_ms.mid);
   double low = after * std::min(1.0, alone_ms.low / alone_ms.mid);
