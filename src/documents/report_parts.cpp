@@ -31,9 +31,14 @@ std::string WorkloadParagraph(const findings::Analysis& analysis) {
 }
 
 std::string PlatformName(const findings::Analysis& analysis) {
+  const findings::WorkloadField& device = analysis.workload[findings::WorkloadPart::kDevice];
+  const auto& quality = analysis.quality;
+  const bool by_units = std::any_of(quality.begin(), quality.end(),
+                                    [](const auto& one) { return one.code == "device_by_units"; });
+  // The platform is one of several that it may be.
+  if (by_units && device.known()) return CellOfText(device.value) + " [inferred]";
   if (!analysis.platform.empty()) return CellOfText(analysis.platform);
   if (!analysis.device.empty()) return CellOfText(analysis.device);
-  const findings::WorkloadField& device = analysis.workload[findings::WorkloadPart::kDevice];
   return device.known() ? CellOfText(device.value) : "Unknown GPU";
 }
 

@@ -106,7 +106,8 @@ std::string FusionTables(const findings::Analysis& analysis, std::size_t candida
 
 std::string HardwareTable(const ReportSources& sources) {
   MarkdownTable table({"Metric", "Value"});
-  table.Row({"Platform", PlatformName(sources.analysis)});
+  const std::string& held = sources.analysis.platform;
+  table.Row({"Platform", held.empty() ? PlatformName(sources.analysis) : CellOfText(held)});
   if (!sources.analysis.device.empty()) table.Row({"Device", CellOfText(sources.analysis.device)});
   const perf::Platform* platform = sources.platform;
   if (platform == nullptr) {
