@@ -95,21 +95,12 @@ std::set<trace::EventIndex> AlikeOperation(const findings::Analysis& analysis, d
   return {};
 }
 
-// The GPU work that a finding is of; empty: it does not say.
+// The GPU work that a finding is of; empty: it does not say, and nothing is like it.
 std::set<trace::EventIndex> EventsOf(const findings::Analysis& analysis,
-                                     const findings::Finding& finding,
-                                     const std::vector<std::string>& operations) {
-  std::set<trace::EventIndex> own;
-  for (const auto* change : {&finding.change_a, &finding.change_b}) {
-    if (!*change) continue;
-    for (const findings::Change::Part& part : (*change)->parts)
-      own.insert(part.gpu.begin(), part.gpu.end());
-  }
-  for (const std::string& id : operations) {
-    const findings::Operation* operation = analysis.FindOperation(id);
-    if (operation != nullptr) own.insert(operation->gpu.begin(), operation->gpu.end());
-  }
-  return own.empty() ? AlikeOperation(analysis, finding.OwnMs()) : own;
+                                     const findings::Finding& finding) {
+  const std::vector<trace::EventIndex> own = analysis.WorkOf(finding);
+  return own.empty() ? AlikeOperation(analysis, finding.OwnMs())
+                     : std::set<trace::EventIndex>(own.begin(), own.end());
 }
 
 // Ops are named by the first of them, chains and parts of a step by what is wrong with them.
@@ -151,7 +142,7 @@ void AddFindings(const findings::Analysis& analysis, std::set<trace::EventIndex>
     if (of_host || finding.one_off || finding.subject == "communication" || !large) continue;
     const std::vector<std::string> ids = OperationsOf(analysis, finding);
     if (ids.size() == 1) continue;  // the operation's own row says more
-    const std::set<trace::EventIndex> own = EventsOf(analysis, finding, ids);
+    const std::set<trace::EventIndex> own = EventsOf(analysis, finding);
     const bool fresh = std::any_of(own.begin(), own.end(),
                                    [&](trace::EventIndex e) { return told->count(e) == 0; });
     if (!fresh && !own.empty()) continue;  // a finding before it has all of it

@@ -136,9 +136,8 @@ class LimitFinder {
     const double computes_ms = static_cast<double>(in_.base.balance.computation_ns) / 1e6;
     if (!HasQuality("no_shapes") || in_.base.Percent(computes_ms) < kComputes) return;
     Add("No shapes were recorded: how far an op is from what the device can do cannot be told, "
-        "sizes "
-        "are known where names tell them, and savings of kernels go by their time alone. Record "
-        "next: the same with `record_shapes=True`.");
+        "sizes are known where names tell them, and savings of kernels go by their time alone. "
+        "Record next: the same with `record_shapes=True`.");
   }
 
   // Nothing to change has a place in the code.

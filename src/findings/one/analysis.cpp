@@ -395,40 +395,13 @@ class Analyzer {
     }
   }
 
-  // The GPU work that a finding is of; empty: it does not say.
-  std::vector<trace::EventIndex> WorkOf(const Finding& finding) const {
-    std::vector<trace::EventIndex> work;
-    const auto add = [&](const std::vector<trace::EventIndex>& some) {
-      work.insert(work.end(), some.begin(), some.end());
-    };
-    for (const auto* change : {&finding.change_a, &finding.change_b}) {
-      if (!*change) continue;
-      for (const Change::Part& part : (*change)->parts)
-        add(part.gpu);
-    }
-    const auto add_operation = [&](const std::string& id) {
-      if (const Operation* operation = out_.FindOperation(id)) add(operation->gpu);
-    };
-    for (const std::string& member : finding.members) {
-      add_operation(member);
-      for (const FusionCandidate& candidate : out_.fusion.candidates) {
-        if (candidate.id != member) continue;
-        for (const std::string& id : candidate.operations)
-          add_operation(id);
-      }
-    }
-    std::sort(work.begin(), work.end());
-    work.erase(std::unique(work.begin(), work.end()), work.end());
-    return work;
-  }
-
   // Findings are of the whole recording; what a step has of them is of the steps alone.
   void MarkOwnParts(std::vector<Finding>* findings) const {
     for (Finding& finding : *findings) {
       if (finding.host != nullptr) continue;
       std::int64_t all = 0;
       std::int64_t own = 0;
-      for (const trace::EventIndex gpu : WorkOf(finding)) {
+      for (const trace::EventIndex gpu : out_.WorkOf(finding)) {
         const std::int64_t ns = trace_.events()[gpu].dur_ns;
         all += ns;
         own += outside_[gpu] ? 0 : ns;
@@ -554,6 +527,32 @@ const Operation* Analysis::FindOperation(std::string_view id) const {
   const auto found = std::find_if(category->operations.begin(), category->operations.end(),
                                   [&](const Operation& operation) { return operation.id == id; });
   return found == category->operations.end() ? nullptr : &*found;
+}
+
+std::vector<trace::EventIndex> Analysis::WorkOf(const Finding& finding) const {
+  std::vector<trace::EventIndex> work;
+  const auto add = [&](const std::vector<trace::EventIndex>& some) {
+    work.insert(work.end(), some.begin(), some.end());
+  };
+  for (const auto* change : {&finding.change_a, &finding.change_b}) {
+    if (!*change) continue;
+    for (const Change::Part& part : (*change)->parts)
+      add(part.gpu);
+  }
+  const auto add_operation = [&](const std::string& id) {
+    if (const Operation* operation = FindOperation(id)) add(operation->gpu);
+  };
+  for (const std::string& member : finding.members) {
+    add_operation(member);
+    for (const FusionCandidate& candidate : fusion.candidates) {
+      if (candidate.id != member) continue;
+      for (const std::string& id : candidate.operations)
+        add_operation(id);
+    }
+  }
+  std::sort(work.begin(), work.end());
+  work.erase(std::unique(work.begin(), work.end()), work.end());
+  return work;
 }
 
 const Finding* Analysis::FindFinding(std::string_view id) const {

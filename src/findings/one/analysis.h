@@ -100,6 +100,8 @@ struct Analysis {
 
   const CategoryAnalysis* FindCategory(std::string_view key) const;  // by exact key
   const Operation* FindOperation(std::string_view id) const;
+  // The GPU work that a finding is of, in order; empty: it does not say.
+  std::vector<trace::EventIndex> WorkOf(const Finding& finding) const;
   const Finding* FindFinding(std::string_view id) const;
 };
 

@@ -65,7 +65,7 @@ class RepeatedWorkFinder {
     return found.empty() ? RecomputationsByOps() : found;
   }
 
-  // Without Python frames: forward ops below an autograd node, which no backward pass calls. What
+  // Where no frame tells: forward ops below an autograd node, which no backward pass calls. What
   // stands beside them and is recorded for autograd itself, as they are, belongs to them.
   std::vector<Recomputation> RecomputationsByOps() const {
     std::map<EventIndex, std::vector<EventIndex>> forward;  // by the node above, its children
