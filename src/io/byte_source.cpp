@@ -241,21 +241,6 @@ Result<std::unique_ptr<ByteSource>> GzipPoint::Open(InputFile input) const {
   return std::make_unique<GzipSource>(std::move(file), at_);
 }
 
-// What a file that is no trace seems to be, for the error message; empty if unknown.
-std::string_view Recognise(std::string_view start) {
-  if (start.starts_with("SQLite format 3")) return "an SQLite database (nsys export or rocpd)";
-  if (start.starts_with("PK\x03\x04")) return "a zip archive; unpack it first";
-  if (start.starts_with("\x28\xB5\x2F\xFD")) return "zstd; decompress it first";
-  if (start.starts_with("\xFD"
-                        "7zXZ"))
-    return "xz; decompress it first";
-  if (start.starts_with("BZh")) return "bzip2; decompress it first";
-  if (start.starts_with("\x7F"
-                        "ELF"))
-    return "a program";
-  return {};
-}
-
 }  // namespace
 
 Result<std::unique_ptr<ByteSource>> OpenBytes(const std::string& path) {
@@ -271,10 +256,6 @@ Result<std::unique_ptr<ByteSource>> OpenBytes(InputFile input) {
   start.resize(got);
   if (got == 0) {
     return Fail(ErrorCode::kNotATrace, fmt::format("\"{}\" is empty (0 bytes)", given));
-  }
-  if (const std::string_view kind = Recognise(start); !kind.empty()) {
-    return Fail(ErrorCode::kNotATrace,
-                fmt::format("\"{}\" is no profiler trace: it looks like {}", given, kind));
   }
   std::unique_ptr<ByteSource> source;
   if (start.starts_with("\x1f\x8b")) {

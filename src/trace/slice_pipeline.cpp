@@ -182,11 +182,11 @@ std::string DamageOf(const io::ByteSource& bytes, SliceReader& reader, Oddities*
 Status CheckHoldsElements(SliceReader& reader) {
   JsonSlicer& slicer = reader.slicer();
   if (!slicer.started())
-    return Fail(ErrorCode::kNotATrace, "the file holds nothing but white space");
+    return tl::make_unexpected(reader.NotATrace("the file holds nothing but white space"));
   if (!slicer.seen_events()) {
-    return Fail(ErrorCode::kNotATrace,
-                slicer.complete() ? "JSON without a traceEvents array: not a profiler trace"
-                                  : "the file ends before its traceEvents array");
+    return tl::make_unexpected(reader.NotATrace(
+        slicer.complete() ? "JSON without a traceEvents array: not a profiler trace"
+                          : "the file ends before its traceEvents array"));
   }
   if (slicer.elements() == 0 && reader.oversize()) {
     return Fail(ErrorCode::kTooLarge, "the first event is larger than the limit of 64 MiB");
@@ -221,12 +221,11 @@ Result<FileFacts> FactsAtEnd(const io::ByteSource& bytes, SliceReader& reader, O
   return facts;
 }
 
-Status CheckHasEvents(bool any, std::uint64_t elements) {
+Status CheckHasEvents(bool any, SliceReader& reader) {
   if (any) return {};
-  return Fail(ErrorCode::kNotATrace,
-              fmt::format("none of the {} elements of traceEvents is an event with a start and a "
-                          "duration",
-                          elements));
+  return tl::make_unexpected(reader.NotATrace(
+      fmt::format("none of the {} elements of traceEvents is an event with a start and a duration",
+                  reader.slicer().elements())));
 }
 
 }  // namespace jarvis::trace

@@ -7,10 +7,13 @@
 #include <fmt/format.h>
 
 #include "base/limits.h"
+#include "io/file_kind.h"
 #include "trace/event_decoder.h"
 
 namespace jarvis::trace {
 namespace {
+
+constexpr std::size_t kHeadBytes = 64 * 1024;  // tells what kind of file it is
 
 void MakeRoom(SliceText* piece, std::size_t filled) {
   const std::size_t needed = 1 + filled + limits::kSliceBytes + EventDecoder::kPaddingBytes;
@@ -82,7 +85,11 @@ Result<bool> SliceReader::Next(SliceText* piece) {
   std::copy(carry_.begin(), carry_.end(), piece->buffer.begin() + 1);
   for (;;) {
     char* text = piece->buffer.data() + 1;
-    JV_TRY(slicer_.Feed({text, filled}));
+    if (const Status fed = slicer_.Feed({text, filled}); !fed) {
+      return tl::make_unexpected(fed.error().code == ErrorCode::kNotATrace
+                                     ? NotATrace(fed.error().message, fed.error().hint)
+                                     : fed.error());
+    }
     const std::size_t consumed = slicer_.consumed();
     if (slicer_.slice().elements > 0) {
       carry_.assign(text + consumed, text + filled);
@@ -102,10 +109,26 @@ Result<bool> SliceReader::Next(SliceText* piece) {
     JV_TRY(job_.Check());
     JV_ASSIGN(const std::size_t got, bytes_.Read({text + filled, limits::kSliceBytes}));
     if (got == 0) return false;
+    if (head_.size() < kHeadBytes)
+      head_.append(text + filled, std::min(got, kHeadBytes - head_.size()));
     filled += got;
     total_ += got;
     JV_TRY(CheckSize());
   }
+}
+
+Error SliceReader::NotATrace(std::string message, std::string hint) {
+  // A first read may be short.
+  while (head_.size() < kHeadBytes) {
+    const std::size_t begun = head_.size();
+    head_.resize(kHeadBytes);
+    const auto got = bytes_.Read({head_.data() + begun, kHeadBytes - begun});
+    head_.resize(begun + got.value_or(0));
+    if (head_.size() == begun) break;
+  }
+  if (const auto kind = io::TellFileKind(head_))
+    return {ErrorCode::kNotATrace, fmt::format("this is {}", kind->what), std::string(kind->next)};
+  return {ErrorCode::kNotATrace, std::move(message), std::move(hint)};
 }
 
 Status SliceReader::CheckSize() const {

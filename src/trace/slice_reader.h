@@ -73,6 +73,10 @@ class SliceReader {
   JsonSlicer& slicer() { return slicer_; }
   std::uint64_t total() const { return total_; }  // bytes of text so far
   bool oversize() const { return oversize_; }     // ended at an event larger than the limit
+  // Why these bytes are no trace: what kind of file they are where that can be told, else
+  // `message`.
+  // Nothing can be read after it.
+  Error NotATrace(std::string message, std::string hint = "");
 
  private:
   Status CheckSize() const;
@@ -82,6 +86,7 @@ class SliceReader {
   const std::uint64_t bytes_max_;
   Job& job_;
   JsonSlicer slicer_;
+  std::string head_;         // how the text begins
   std::vector<char> carry_;  // the start of an event that the last slice ended before
   std::uint64_t total_ = 0;
   std::uint64_t elements_end_ = std::numeric_limits<std::uint64_t>::max();
