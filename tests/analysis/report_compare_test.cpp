@@ -197,9 +197,24 @@ TEST_CASE("a sheet that a report lacks is left out with a note") {
   CHECK(some->notes.size() == 1);
   CHECK(some->tables.size() == 1);
   CHECK_FALSE(ChooseSheets({"gpu_timelines"}).has_value());
+}
+
+TEST_CASE("the reference's rules refuse a missing sheet that was named, not one of all") {
+  std::vector<ReportTables> reports = Reports();
+  reports[1].tables.pop_back();
   CompareRules strict;
   strict.skip_missing = false;
+  const auto all = CompareSheets(reports, {}, strict);
+  REQUIRE(all.has_value());
+  CHECK(all->notes == std::vector<std::string>{"kernel_summary: not in new, so it is not compared"});
+  const auto named = ChooseSheets({"kernel_summary"});
+  REQUIRE(named.has_value());
+  CHECK_FALSE(CompareSheets(reports, *named, strict).has_value());
+  // Nothing in common is no comparison.
+  for (ReportTables& report : reports)
+    report.tables.resize(&report == &reports[0] ? 1 : 0);
   CHECK_FALSE(CompareSheets(reports, {}, strict).has_value());
+  CHECK_FALSE(CompareSheets(reports, {}, {}).has_value());
 }
 
 }  // namespace

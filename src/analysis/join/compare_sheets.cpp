@@ -92,11 +92,17 @@ class Comparison {
         JV_TRY(Family(family));
     }
     if (choice_.collectives && rules_.collectives) JV_TRY(Collectives());
+    if (out_.tables.empty() && choice_.all) {
+      return Fail(ErrorCode::kBadValue, "the reports have no sheet in common that can be compared",
+                  "make both with the same options: jarvis perf_report TRACE --output-dir DIR");
+    }
     return std::move(out_);
   }
 
  private:
-  // The sheet of every report; empty if it is not to be compared. `required`: by the reference.
+  // The sheet of every report; empty if it is not to be compared. `required`: by the reference,
+  // which refuses reports without it when it is named; of all sheets those are compared that all
+  // reports have.
   Result<std::vector<TaggedTable>> Collect(const std::string& name, bool required,
                                            const std::string& key) {
     std::vector<TaggedTable> tables;
@@ -118,7 +124,7 @@ class Comparison {
     const bool of_baseline = missing.front() == reports_.front().tag;
     if (nowhere && !required) return std::vector<TaggedTable>();
     const std::string what = fmt::format("{}: not in {}", name, fmt::join(missing, ", "));
-    if (!rules_.skip_missing && (required || !of_baseline)) {
+    if (!choice_.all && !rules_.skip_missing && (required || !of_baseline)) {
       return Fail(ErrorCode::kBadValue, what, "name the sheets that all reports have");
     }
     if (!nowhere || !choice_.all) out_.notes.push_back(what + ", so it is not compared");
