@@ -257,6 +257,7 @@ analysis::TableRules TraceLensRules() {
   rules.megabyte = 1024.0 * 1024.0;      // E40
   rules.float_parameter_columns = true;  // A4
   rules.stack_frames_max = std::numeric_limits<std::size_t>::max();
+  rules.empty_stack_tail = true;
   rules.empty_sums_are_zero = true;           // as its library adds
   rules.overlap_names_by_first_sight = true;  // T14
   // P13, P18.

@@ -79,9 +79,14 @@ TEST_CASE("stacks of several kernels as one") {
   CHECK(stack.Text(128) ==
         "['run.py', 'aten::linear', 'aten::addmm', 'f', ['g', 'a'], ['h', 'b']]");
   CHECK(stack.Flat() == Names{"run.py", "aten::linear", "aten::addmm", "f", "g", "a", "h", "b"});
-  // As many tails as there are different kernels.
-  const KernelStack same[] = {{{}, "a"}, {{}, "a"}};
-  CHECK(JoinCallStacks(op, same).tails.size() == 1);
+  // Kernels of one name and place are one stack.
+  const KernelStack same[] = {{{"f"}, "a"}, {{"f"}, "a"}};
+  CHECK(JoinCallStacks(op, same).Text(128) ==
+        "['run.py', 'aten::linear', 'aten::addmm', 'f', 'a']");
+  // A kernel's name may be what another one's stack begins with.
+  const KernelStack inside[] = {{{}, "a"}, {{"a"}, "b"}};
+  CHECK(JoinCallStacks(op, inside).Text(128) ==
+        "['run.py', 'aten::linear', 'aten::addmm', 'a', [], ['b']]");
 }
 
 TEST_CASE("modules around an op") {

@@ -163,27 +163,24 @@ KernelStack StackBelow(const trace::EventStore& events, EventIndex op, EventInde
 CallStack JoinCallStacks(std::span<const std::string> op, std::span<const KernelStack> kernels) {
   CallStack stack;
   if (kernels.empty()) return stack;
-  stack.frames.assign(op.begin(), op.end());
-  std::size_t common = kernels[0].below.size();
-  for (const KernelStack& kernel : kernels.subspan(1)) {
-    const auto [a, b] = std::mismatch(
-        kernels[0].below.begin(), kernels[0].below.begin() + static_cast<std::ptrdiff_t>(common),
-        kernel.below.begin(), kernel.below.end());
-    common = static_cast<std::size_t>(a - kernels[0].below.begin());
-  }
-  const auto prefix = static_cast<std::ptrdiff_t>(common);
-  stack.frames.insert(stack.frames.end(), kernels[0].below.begin(),
-                      kernels[0].below.begin() + prefix);
-  if (kernels.size() == 1) {
-    stack.frames.emplace_back(kernels[0].kernel);
-    return stack;
-  }
+  std::vector<std::vector<std::string>> paths;  // below the op, each distinct one once
   std::set<std::vector<std::string>> known;
   for (const KernelStack& kernel : kernels) {
-    std::vector<std::string> tail(kernel.below.begin() + prefix, kernel.below.end());
-    tail.emplace_back(kernel.kernel);
-    if (known.insert(tail).second) stack.tails.push_back(std::move(tail));
+    std::vector<std::string> path = kernel.below;
+    path.emplace_back(kernel.kernel);
+    if (known.insert(path).second) paths.push_back(std::move(path));
   }
+  auto common = static_cast<std::ptrdiff_t>(paths[0].size());
+  for (const std::vector<std::string>& path : std::span(paths).subspan(1)) {
+    const auto parts =
+        std::mismatch(paths[0].begin(), paths[0].begin() + common, path.begin(), path.end());
+    common = parts.first - paths[0].begin();
+  }
+  stack.frames.assign(op.begin(), op.end());
+  stack.frames.insert(stack.frames.end(), paths[0].begin(), paths[0].begin() + common);
+  if (paths.size() == 1) return stack;
+  for (const std::vector<std::string>& path : paths)
+    stack.tails.emplace_back(path.begin() + common, path.end());
   return stack;
 }
 

@@ -74,6 +74,8 @@ struct TableRules {
   // Of how many frames a call stack's text is at most; of a deeper one it has both ends, as a stack
   // in each row would make a trace of deeply nested calls into many times its size.
   std::size_t stack_frames_max = 128;
+  // Several kernels of one name and place leave an empty list behind their common stack.
+  bool empty_stack_tail = false;
   // What "Data Moved (MB)" counts in.
   double megabyte = 1e6;
   // A parameter column of a roofline table in which some number is fractional or missing shows all

@@ -382,7 +382,9 @@ class Unified {
                            in_.events.name(kernel)});
       }
     }
-    const CallStack stack = JoinCallStacks(frames, kernels);
+    CallStack stack = JoinCallStacks(frames, kernels);
+    if (in_.rules.empty_stack_tail && kernels.size() > 1 && stack.tails.empty())
+      stack.tails.emplace_back();
     const EntryPoint entry = FindEntryPoint(stack.Flat(), NameOf(calls_[row.front()]));
     cells->insert(cells->end(), {entry.frame, stack.Text(in_.rules.stack_frames_max)});
   }
