@@ -125,12 +125,7 @@ void NothingFound(const std::vector<const CategoryAnalysis*>& categories, const 
 void AddNotes(const AnalysisCase& one, const std::vector<const CategoryAnalysis*>& categories,
               Answer* answer) {
   for (const CategoryAnalysis* category : categories) {
-    if (category->anomalies.empty()) continue;
-    const findings::Anomaly& worst = category->anomalies.front();
-    answer->notes.push_back(fmt::format(
-        "[anomaly] {} rows of {} are above their roof (first: {} {:.0f} %): verify platform, "
-        "shapes and model before using them",
-        category->anomalies.size(), category->key, worst.operation, worst.efficiency));
+    if (!category->anomalies.empty()) answer->notes.push_back(AnomalyNote(*category));
   }
   for (const findings::Quality& quality : one.analysis->quality) {
     if (quality.severity == findings::Severity::kNote || answer->notes.size() > 4) continue;

@@ -12,6 +12,7 @@
 #include "tools/shared/category_choice.h"
 #include "tools/shared/category_files.h"
 #include "tools/shared/report_files.h"
+#include "tools/trace/finding_rows.h"
 #include "tools/trace/trace_tools.h"
 
 namespace jarvis::tools {
@@ -89,6 +90,10 @@ Result<Answer> CategoryFilter(session::Workspace& workspace, const Json& argumen
   answer.summary = fmt::format("{} {} categories = {:.1f} % of {} ms GPU time{}.", wrote,
                                options.chosen.size(), shares.percent, shares.gpu_ms, where);
   answer.notes = CoverageNotes(*one.trace);
+  for (const std::size_t chosen : options.chosen) {
+    const findings::CategoryAnalysis& category = one.analysis->categories[chosen];
+    if (!category.anomalies.empty()) answer.notes.push_back(AnomalyNote(category));
+  }
   if (!one.platform.note.empty()) answer.notes.push_back(one.platform.note);
   if (!writes) answer.notes.insert(answer.notes.begin(), "this server writes no files: rows alone");
   if (!options.chosen.empty()) {

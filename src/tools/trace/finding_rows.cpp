@@ -2,7 +2,9 @@
 
 #include <fmt/format.h>
 
+#include "base/check.h"
 #include "base/text.h"
+#include "documents/markdown_text.h"
 #include "output/number_format.h"
 #include "tools/shared/arguments.h"
 
@@ -155,6 +157,17 @@ std::string SystemHeadline(const Analysis& a, std::string_view category) {
   }
   return fmt::format("{} fusion candidates in {} ms of GPU time.", a.fusion.candidates.size(),
                      output::Rounded(a.fusion.total_us / 1000));
+}
+
+std::string AnomalyNote(const findings::CategoryAnalysis& category) {
+  JV_CHECK(!category.anomalies.empty());
+  const std::size_t count = category.anomalies.size();
+  const findings::Anomaly& worst = category.anomalies.front();
+  return fmt::format(
+      "[anomaly] {} of {} exceed{} the roofline (first: {}, {:.0f} %): check the platform, the "
+      "shapes and the model before using {}",
+      documents::Calls(count, "rows"), category.key, count == 1 ? "s" : "", worst.operation,
+      worst.efficiency, count == 1 ? "it" : "them");
 }
 
 }  // namespace jarvis::tools

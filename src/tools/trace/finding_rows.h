@@ -24,4 +24,7 @@ std::string ShortArgs(const std::string& args);
 std::string WholeHeadline(const findings::Analysis& analysis);
 std::string SystemHeadline(const findings::Analysis& analysis, std::string_view category);
 
+// About the rows of a category that are above their roof. REQUIRES: it has some.
+std::string AnomalyNote(const findings::CategoryAnalysis& category);
+
 }  // namespace jarvis::tools

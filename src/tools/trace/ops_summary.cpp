@@ -4,6 +4,7 @@
 
 #include "analysis/tables/summary.h"
 #include "base/text.h"
+#include "findings/one/thresholds.h"
 #include "output/number_format.h"
 #include "session/category_names.h"
 #include "session/trace_work.h"
@@ -74,6 +75,23 @@ void AddRoof(const session::LoadedTrace& trace, const SummaryRow& row,
   cells->push_back(
       !known ? Cell()
              : Cell(std::string(share.bound == perf::Bound::kMemory ? "memory" : "compute")));
+}
+
+// Of rows that are faster than can be; empty if there are none.
+std::string AboveRoofNote(const Answer& answer, bool roof) {
+  std::size_t count = 0;
+  std::string first;
+  for (const std::vector<Cell>& row : answer.rows) {
+    const auto* percent = roof ? std::get_if<double>(&row[row.size() - 2]) : nullptr;
+    if (percent == nullptr || *percent <= findings::limits::kAtRoof) continue;
+    if (count++ == 0)
+      first = fmt::format("{}, {:.0f} %", std::get<std::string>(row.front()), *percent);
+  }
+  if (count == 0) return {};
+  return fmt::format(
+      "[anomaly] {} of these rows exceed{} the roofline ({}{}): the platform is another, data are "
+      "in cache, or the model counts too much work. Do not use their percent_of_roof.",
+      count, count == 1 ? "s" : "", count == 1 ? "" : "first: ", first);
 }
 
 std::vector<Cell> CellsOf(const SummaryRow& row, GroupBy by, double window_us, double gpu_us) {
@@ -214,6 +232,8 @@ Result<Answer> OpsSummary(session::Workspace& workspace, const Json& arguments, 
                          "percent_of_roof of what {} can do ({} GB/s, achievable FLOP/s)",
                          platform.platform->name, platform.platform->mem_bw_gbps.value_or(0))
            : "percent is of the GPU window, percent_gpu of all GPU time in this table");
+  if (const std::string note = AboveRoofNote(answer, roof); !note.empty())
+    answer.notes.insert(answer.notes.begin(), note);
   if (HasWork(by) && !platform.platform)
     answer.notes.insert(answer.notes.begin() + 1, platform.note);
   if (answer.notes.size() > 3) answer.notes.resize(3);
