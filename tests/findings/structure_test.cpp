@@ -380,9 +380,22 @@ TEST_CASE("advice for host work fits to the names that were seen") {
   CHECK(AdviceForHostSection(context, {{}, true, false}) == Advices{Advice::kPrepareAhead});
   WorkContext own;
   own.training = true;
-  CHECK(AdviceForHostSection(own, {{}, true, false}) == Advices{Advice::kPrefetchData});
+  // Whether it has workers is not known.
+  CHECK(AdviceForHostSection(own, {{}, true, false}) == Advices{Advice::kPrepareAhead});
   own.own_loader = true;
   CHECK(AdviceForHostSection(own, {{}, true, false}) == Advices{Advice::kLoaderWorkers});
+  // What is there already is not advised, in training or not.
+  for (const bool training : {false, true}) {
+    WorkContext workers;
+    workers.training = training;
+    workers.worker_loader = true;
+    CHECK(AdviceForHostSection(workers, {{}, true, false}) == Advices{Advice::kPrefetchData});
+    CHECK(AdviceForHostSection(workers, {{"x.py(1): resize"}, true, false}) ==
+          Advices{Advice::kPreprocessOnGpu, Advice::kPrefetchData});
+    workers.pageable_input = true;
+    CHECK(AdviceForHostSection(workers, {{}, true, false}) ==
+          Advices{Advice::kPrefetchData, Advice::kPinnedCopies});
+  }
 }
 
 TEST_CASE("ways out of waits are those that the idle time is behind, the most of it first") {

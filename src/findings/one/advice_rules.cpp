@@ -277,6 +277,11 @@ bool IsDecoding(const std::string& name) {
                           "read_video", "torchvision/io"});
 }
 
+Advice LoaderAdvice(const WorkContext& context) {
+  if (context.worker_loader) return Advice::kPrefetchData;
+  return context.training && context.own_loader ? Advice::kLoaderWorkers : Advice::kPrepareAhead;
+}
+
 std::vector<Advice> AdviceForHostSection(const WorkContext& context,
                                          const HostSectionNames& section) {
   if (section.unrecorded && !section.loading)
@@ -288,10 +293,11 @@ std::vector<Advice> AdviceForHostSection(const WorkContext& context,
                       "image_processing", "pil/", "ndimage", "to_numpy_array"})) {
     out.push_back(Advice::kPreprocessOnGpu);
   }
-  if (!context.training && (section.loading || !out.empty())) {
+  if (section.loading) {
+    out.push_back(LoaderAdvice(context));
+    if (context.worker_loader && context.pageable_input) out.push_back(Advice::kPinnedCopies);
+  } else if (!context.training && !out.empty()) {
     out.push_back(Advice::kPrepareAhead);
-  } else if (section.loading) {
-    out.push_back(context.own_loader ? Advice::kLoaderWorkers : Advice::kPrefetchData);
   }
   if (!out.empty() || names.empty()) return out;
   const std::string& leading = names.front();

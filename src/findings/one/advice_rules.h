@@ -41,6 +41,8 @@ struct HostSectionNames {
   bool loading = false;            // inside a data loader
   bool unrecorded = false;         // for most of the time no event is recorded
 };
+// What makes the next batch come earlier, by the loader that the trace has.
+Advice LoaderAdvice(const WorkContext& context);
 std::vector<Advice> AdviceForHostSection(const WorkContext& context,
                                          const HostSectionNames& section);
 // Whether what is called so reads or decodes video or images.

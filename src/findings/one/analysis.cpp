@@ -261,7 +261,7 @@ class Analyzer {
     if (host.empty() && !out_.idle.reliable) host = IdleFindings(out_);
     LeaveCompilingToChains(&host);
     std::vector<Finding> multi = MultiKernelFindings(out_, trace_.steps().size());
-    if (out_.cpu) host = CpuFindings(*out_.cpu, out_.base);
+    if (out_.cpu) host = CpuFindings(*out_.cpu, out_.base, out_.context);
     DropToldCopies(&multi);
     AddStructures(std::move(structures_), out_.totals.window_ms, &multi);
     for (std::vector<Finding> some : {std::move(host), std::move(multi), std::move(fusions_)}) {

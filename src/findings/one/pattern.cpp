@@ -177,7 +177,8 @@ constexpr AdviceInfo kAdvices[] = {
      "for "
      "{waits}]]"},
     {A::kPrefetchData, "prefetch_data",
-     "give the DataLoader more workers or a larger prefetch_factor: those it has cannot keep up"},
+     "give the DataLoader more workers (`num_workers`) or a larger `prefetch_factor`, and make its "
+     "transform and collate functions cheaper: the workers that it has cannot keep up"},
     {A::kLoaderWorkers, "loader_workers",
      "load in other processes: `DataLoader(num_workers=8, pin_memory=True, "
      "persistent_workers=True)`; today the main process loads itself"},
@@ -221,7 +222,8 @@ constexpr AdviceInfo kAdvices[] = {
      "write the transposed convolution as one product and `pixel_shuffle`; that holds where its "
      "stride is its kernel size, else keep it in channels_last"},
     {A::kPinnedCopies, "pinned_copies",
-     "use pinned memory on the host's side, with non_blocking=True"},
+     "use pinned memory on the host's side (a DataLoader's `pin_memory=True`), with "
+     "non_blocking=True"},
     {A::kCopyBackAside, "copy_back_aside",
      "copy results back on a stream of their own beside the next work; wait for its event where "
      "they "

@@ -110,8 +110,11 @@ std::vector<Finding> IdleFindings(const Analysis& analysis) {
                             {NumberFact("median_us", group.median_us, "us"),
                              NumberFact("max_us", group.max_us, "us")}});
     }
-    if (rule != std::end(kGapRules))
-      (PathOf(rule->a) == Path::kA ? f.path_a : f.path_b) = {{rule->a, {}, {}}};
+    if (rule != std::end(kGapRules)) {
+      const Advice advice =
+          rule->pattern == Pattern::kDataLoading ? LoaderAdvice(analysis.context) : rule->a;
+      (PathOf(advice) == Path::kA ? f.path_a : f.path_b) = {{advice, {}, {}}};
+    }
     if (group.name == "host_bound") {
       const bool waits = static_cast<double>(analysis.context.sync_calls) > limits::kCopyCount;
       f.path_b = WaysToLaunchFaster(analysis.context, waits, false);

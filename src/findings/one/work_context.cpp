@@ -67,13 +67,30 @@ std::uint64_t LengthOf(std::string_view batch) {
   return static_cast<std::uint64_t>(ParseInt(batch.substr(begin, end - begin)).value_or(0));
 }
 
-bool HasName(const trace::EventStore& events, std::string_view part) {
-  for (trace::EventIndex e = 0; e < events.size(); ++e) {
-    if (tree::IsHost(events[e].kind) && events.name(e).find(part) != std::string_view::npos)
-      return true;
+// The distinct names of a trace's events, of which there are few.
+class NamesSeen {
+ public:
+  explicit NamesSeen(const trace::EventStore& events) {
+    std::vector<bool> seen(events.strings.size());
+    for (trace::EventIndex e = 0; e < events.size(); ++e) {
+      const StringId name = events[e].name;
+      if (seen[name]) continue;
+      seen[name] = true;
+      (tree::IsHost(events[e].kind) ? host_ : device_).push_back(events.name(e));
+    }
   }
-  return false;
-}
+  bool Host(std::string_view part) const { return Has(host_, part); }
+  bool Device(std::string_view part) const { return Has(device_, part); }
+
+ private:
+  static bool Has(const std::vector<std::string_view>& names, std::string_view part) {
+    return std::any_of(names.begin(), names.end(), [&](std::string_view name) {
+      return name.find(part) != std::string_view::npos;
+    });
+  }
+
+  std::vector<std::string_view> host_, device_;
+};
 
 }  // namespace
 
@@ -117,7 +134,10 @@ void AddSurroundings(const session::LoadedTrace& trace, const perf::Platform* pl
   if (context->causal && !context->IsServer()) context->input_tokens = LengthOf(batch);
   context->cut_experts = TensorRanks(workload[WorkloadPart::kParallelism].value);
   const trace::EventStore& events = trace.events();
-  context->own_loader = HasName(events, "_SingleProcessDataLoaderIter");
+  const NamesSeen names(events);
+  context->own_loader = names.Host("_SingleProcessDataLoaderIter");
+  context->worker_loader = names.Host("_MultiProcessingDataLoaderIter");
+  context->pageable_input = names.Device("Pageable -> Device");
   context->before_torch2 = IsBeforeTorch2(events);
   context->tunable_op = TunableOpOf(trace.trace().metadata);
   context->amd = platform != nullptr && platform->vendor == "AMD";

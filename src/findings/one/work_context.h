@@ -20,12 +20,14 @@ struct WorkContext {
   bool foreach_optimizer = false;
   std::uint64_t sync_calls = 0;  // of runtime calls below ops that wait for the GPU
   Engine engine = Engine::kNone;
-  bool amd = false;         // ROCm: by the platform, else by the names of runtime calls
-  bool causal = false;      // attention may be meant to be causal: text, no images
-  bool bucketed = false;    // DDP or FSDP: gradients are reduced in buckets beside backward work
-  bool embeddings = false;  // TorchRec: its all_to_all carries embeddings and their indices
-  bool masks = false;       // a promptable mask decoder, whose masks are encoded on the host
-  bool own_loader = false;  // a DataLoader without workers: the process that trains loads
+  bool amd = false;            // ROCm: by the platform, else by the names of runtime calls
+  bool causal = false;         // attention may be meant to be causal: text, no images
+  bool bucketed = false;       // DDP or FSDP: gradients are reduced in buckets beside backward work
+  bool embeddings = false;     // TorchRec: its all_to_all carries embeddings and their indices
+  bool masks = false;          // a promptable mask decoder, whose masks are encoded on the host
+  bool own_loader = false;     // a DataLoader without workers: the process that trains loads
+  bool worker_loader = false;  // a DataLoader that has workers
+  bool pageable_input = false;    // copies to the device are from memory that is not pinned
   std::uint64_t cut_experts = 1;  // ranks over which each expert is cut; 1: they are whole
   std::uint64_t step_tokens =
       0;  // of a server's step, whose sizes graphs are captured for; 0: unknown
