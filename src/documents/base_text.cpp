@@ -413,9 +413,9 @@ std::string ToldTable(const findings::Analysis& analysis) {
     }
   }
   if (const findings::Operation* calls = EqualCallsOf(analysis)) {
-    table.Row({"Shortest of equal products", fmt::format("{:.0f} us", calls->min_us),
+    table.Row({"Shortest of equal products", fmt::format("{:.0f} µs", calls->min_us),
                std::string(kAbsentText)});
-    table.Row({"Longest of equal products", fmt::format("{:.0f} us", calls->max_us),
+    table.Row({"Longest of equal products", fmt::format("{:.0f} µs", calls->max_us),
                std::string(kAbsentText)});
   }
   if (wall.together_ms) {

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "base/number_text.h"
 #include "documents/comparative_levers.h"
 #include "documents/comparative_words.h"
 #include "documents/markdown_text.h"
@@ -338,8 +339,8 @@ class FairWriter {
               : fmt::format("{} bound on the reference, {} bound on the target",
                             BoundWord(*row.comparison_bound), BoundWord(*row.primary_bound));
       text = fmt::format(
-          "By its shapes this work is {}: the devices explain {:.3g} of the reference's time, {}.",
-          bound, *row.expected, Ms(f_.Each(1, *row.expected * *row.comparison_ms)));
+          "By its shapes this work is {}: the devices explain {} of the reference's time, {}.",
+          bound, ThreeDigits(*row.expected), Ms(f_.Each(1, *row.expected * *row.comparison_ms)));
     }
     if (row.primary_calls != row.comparison_calls)
       text += " The numbers of calls differ, which is part of it.";

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "base/number_text.h"
 #include "base/text.h"
 #include "documents/comparative_rates.h"
 #include "documents/comparative_words.h"
@@ -260,13 +261,13 @@ LeverText TextOfGraph(const ComparativeFacts& facts) {
   const double saved = graph.now_ms - graph.left_ms;
   LeverText text;
   text.title = "The host sets the pace: replay it as a GPU graph";
-  text.gap = fmt::format(
-      "the host needs all of the {} {} to launch {} of GPU work, and {}.", Ms(graph.now_ms),
-      UnitText(facts), Ms(facts.pair.balance.busy_ms[0]),
-      facts.pair.syncs[1] >= 0.5
-          ? fmt::format("no longer waits for the GPU ({:.2g} calls of the reference do)",
-                        facts.pair.syncs[1])
-          : std::string("no call of it waits for the GPU"));
+  text.gap =
+      fmt::format("the host needs all of the {} {} to launch {} of GPU work, and {}.",
+                  Ms(graph.now_ms), UnitText(facts), Ms(facts.pair.balance.busy_ms[0]),
+                  facts.pair.syncs[1] >= 0.5
+                      ? fmt::format("no longer waits for the GPU ({} calls of the reference do)",
+                                    ThreeDigits(facts.pair.syncs[1]))
+                      : std::string("no call of it waits for the GPU"));
   text.why =
       fmt::format("{} of GPU work take {}", Ms(facts.pair.balance.busy_ms[0]), Ms(graph.now_ms));
   text.ways = {
@@ -290,8 +291,9 @@ LeverText TextOfGraph(const ComparativeFacts& facts) {
 LeverText TextOfWaiting(const ComparativeFacts& facts, const BalancePart& part) {
   LeverText text;
   text.title = PartName(part) + " waits for another rank";
-  text.gap = fmt::format("{:.3g} to {:.3g} µs a call for bytes that need a few: {} {}.",
-                         part.shortest_us[0], part.longest_us[0], Ms(part.ms[0]), UnitText(facts));
+  text.gap = fmt::format("{} to {} µs a call for bytes that need a few: {} {}.",
+                         ThreeDigits(part.shortest_us[0]), ThreeDigits(part.longest_us[0]),
+                         Ms(part.ms[0]), UnitText(facts));
   text.why = fmt::format("{} for bytes that need microseconds", Ms(part.ms[0]));
   text.ways = {
       {'A',

@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "base/number_text.h"
 #include "documents/comparative_facts.h"
 
 namespace jarvis::documents {
@@ -23,10 +24,9 @@ std::string RateText(const BalanceLine& line, int side) {
   const std::optional<double>& share =
       arithmetic ? line.rate_share[side] : line.bandwidth_share[side];
   if (!rate || !share) return {};
-  std::string text = fmt::format(
-      "{} {}, {} of its {}",
-      *rate < 1000 ? fmt::format("{:.3g}", *rate) : fmt::format("{:.0f}", *rate),
-      arithmetic ? "TFLOPS/s" : "TB/s", PercentText(*share), arithmetic ? "peak" : "bandwidth");
+  std::string text =
+      fmt::format("{} {}, {} of its {}", ThreeDigits(*rate), arithmetic ? "TFLOPS/s" : "TB/s",
+                  PercentText(*share), arithmetic ? "peak" : "bandwidth");
   const bool products = line.work == WorkClass::kProducts || line.work == WorkClass::kConvolution;
   if (side == 0 && products && arithmetic && line.practical_ms)
     text += fmt::format(" and {} of what was measured to be possible",

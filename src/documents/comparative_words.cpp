@@ -8,6 +8,7 @@
 #include <fmt/ranges.h>
 
 #include "analysis/tables/summary.h"
+#include "base/number_text.h"
 #include "base/text.h"
 #include "documents/comparative_rates.h"
 #include "documents/markdown_text.h"
@@ -27,19 +28,12 @@ using findings::WorkClass;
 // What of a unit is worth a sentence.
 constexpr double kWorthShare = 0.02;
 
-std::string BytesText(double bytes) {
-  if (bytes < 1e3) return fmt::format("{:.0f} B", bytes);
-  if (bytes < 1e6) return fmt::format("{:.3g} kB", bytes / 1e3);
-  return bytes < 1e9 ? fmt::format("{:.3g} MB", bytes / 1e6)
-                     : fmt::format("{:.3g} GB", bytes / 1e9);
-}
-
 std::string CollectiveText(const BalancePart& part, int side, const std::string& unit) {
   const std::string name = PartName(part);
   if (!(part.longest_us[side] > 0)) return fmt::format("{} {} {}", name, Ms(part.ms[side]), unit);
   std::string text =
-      fmt::format("{} takes {:.3g} to {:.3g} µs ({} {})", name, part.shortest_us[side],
-                  part.longest_us[side], Ms(part.ms[side]), unit);
+      fmt::format("{} takes {} to {} µs ({} {})", name, ThreeDigits(part.shortest_us[side]),
+                  ThreeDigits(part.longest_us[side]), Ms(part.ms[side]), unit);
   if (findings::IsOnlyWaiting(part, side))
     return text + ": so few bytes move in microseconds, so it waits for another rank";
   if (!part.bytes || !(part.shortest_us[side] > 0)) return text;
@@ -154,8 +148,8 @@ class FindingsWriter {
                                    Ms(balance_.idle_ms[1]), UnitText(f_));
     const double(&syncs)[2] = f_.pair.syncs;
     if (std::abs(syncs[0] - syncs[1]) >= 0.5) {
-      text += fmt::format(": {:.2g} calls {} wait for the GPU, {:.2g} in the reference", syncs[0],
-                          UnitText(f_), syncs[1]);
+      text += fmt::format(": {} calls {} wait for the GPU, {} in the reference",
+                          ThreeDigits(syncs[0]), UnitText(f_), ThreeDigits(syncs[1]));
     }
     const double busy = balance_.busy_ms[0] - balance_.busy_ms[1];
     constexpr double kMuch = 0.5;
@@ -261,9 +255,9 @@ std::string FloorText(const ComparativeFacts& facts) {
   const ComparativeSide& side = slow == 0 ? facts.target : facts.reference;
   const bool amd = side.side.platform && side.side.platform->vendor == "AMD";
   return fmt::format(
-      "The shortest kernels take {:.2g} µs on the {} and {:.2g} on the {}{}: short ops differ by "
+      "The shortest kernels take {} µs on the {} and {} on the {}{}: short ops differ by "
       "that, not by their work, and only windows, not busy times, are comparable there.",
-      *floor[slow], slow == 0 ? "target" : "reference", *floor[1 - slow],
+      ThreeDigits(*floor[slow]), slow == 0 ? "target" : "reference", ThreeDigits(*floor[1 - slow]),
       slow == 0 ? "reference" : "target",
       amd ? ", as AMD's durations hold the dispatch of a kernel" : "");
 }

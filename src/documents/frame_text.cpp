@@ -5,6 +5,8 @@
 
 #include <fmt/format.h>
 
+#include "base/number_text.h"
+
 namespace jarvis::documents {
 namespace {
 
@@ -63,7 +65,7 @@ std::string FrameMs(std::int64_t ns) {
   const double ms = static_cast<double>(ns) / 1e6;
   if (ms >= 1000) return fmt::format("{:.0f}", ms);
   if (ms >= 10) return fmt::format("{:.1f}", ms);
-  return fmt::format("{:.3g}", ms);
+  return ThreeDigits(ms);
 }
 
 std::string StepSentence(const TimeFrames& frames) {

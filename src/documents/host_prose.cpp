@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "analysis/tables/summary.h"
+#include "base/number_text.h"
 #include "base/text.h"
 #include "documents/base_text.h"
 #include "documents/impact_text.h"
@@ -153,9 +154,10 @@ std::string PhasesText(const findings::Analysis& analysis, const HostCause& caus
     const HostPlace& place = cause.places[i];
     text += (i == 0 ? "" : ", ") + PlaceName(place.name) +
             fmt::format(
-                " ({} launches, a median of {:.3g} µs each against kernels of {:.3g} µs, {} of the "
+                " ({} launches, a median of {} µs each against kernels of {} µs, {} of the "
                 "idle time)",
-                EachCalls(analysis, place.count), place.launch_us, place.kernel_us,
+                EachCalls(analysis, place.count), ThreeDigits(place.launch_us),
+                ThreeDigits(place.kernel_us),
                 EachMs(analysis, std::min(place.idle_ms, IdleMs(analysis, cause))));
   }
   return text;
@@ -219,9 +221,9 @@ std::string AheadInsight(const findings::Analysis& analysis, const HostCause& ca
   text += '.';
   if (cause.launch_us < cause.kernel_us) {
     text += fmt::format(
-        " As a rule the host is ahead: {:.3g} µs from launch to launch, the median kernel {:.3g} "
+        " As a rule the host is ahead: {} µs from launch to launch, the median kernel {} "
         "µs.",
-        cause.launch_us, cause.kernel_us);
+        ThreeDigits(cause.launch_us), ThreeDigits(cause.kernel_us));
   }
   if (cause.before.empty() || cause.after.empty()) return text;
   return text + fmt::format(" The longest gap lies between {} and {}.",
@@ -252,9 +254,9 @@ std::string LaunchInsight(const findings::Analysis& analysis, const HostCause& c
   if (cause.kernel_us <= 0)
     return fmt::format("The GPU idles {} for launches that come late.", idle);
   return fmt::format(
-      "The GPU idles {} for launches that come late: from one to the next the host takes {:.3g} "
-      "µs, the median kernel {:.3g} µs; {} of {} launches find their stream idle.",
-      idle, cause.launch_us, cause.kernel_us, Pct(cause.idle_percent),
+      "The GPU idles {} for launches that come late: from one to the next the host takes {} "
+      "µs, the median kernel {} µs; {} of {} launches find their stream idle.",
+      idle, ThreeDigits(cause.launch_us), ThreeDigits(cause.kernel_us), Pct(cause.idle_percent),
       EachCalls(analysis, cause.count));
 }
 
@@ -282,8 +284,8 @@ std::string LaunchTitle(const findings::Analysis& analysis, const HostCause& cau
                        where.empty() ? " at the start of a step" : where,
                        EachMs(analysis, IdleMs(analysis, cause)));
   }
-  return fmt::format("Launch-bound{}, {:.3g} µs a launch against {:.3g} µs a kernel", where,
-                     cause.launch_us, cause.kernel_us);
+  return fmt::format("Launch-bound{}, {} µs a launch against {} µs a kernel", where,
+                     ThreeDigits(cause.launch_us), ThreeDigits(cause.kernel_us));
 }
 
 std::string OptimizerTitle(const findings::Analysis& analysis, const HostCause& cause) {

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "base/number_text.h"
 #include "documents/base_text.h"
 #include "documents/host_prose.h"
 
@@ -17,8 +18,8 @@ std::string MsAndEach(const findings::Analysis& analysis, double ms) {
 std::string PlaceCell(const findings::Analysis& analysis, const findings::HostPlace& place) {
   std::string text = MsAndEach(analysis, place.ms);
   if (place.kernel_us > 0) {
-    text += fmt::format(", {} launches, a median of {:.3g} µs each against kernels of {:.3g} µs",
-                        place.count, place.launch_us, place.kernel_us);
+    text += fmt::format(", {} launches, a median of {} µs each against kernels of {} µs",
+                        place.count, ThreeDigits(place.launch_us), ThreeDigits(place.kernel_us));
   } else if (place.count > 0) {
     text += fmt::format(", {} times", place.count);
   }
@@ -45,8 +46,8 @@ void AddHostRows(const findings::Analysis& analysis, const findings::HostCause& 
   if (cause.nothing_ms > 0)
     table->Row({"Nothing recorded meanwhile", MsAndEach(analysis, cause.nothing_ms)});
   if (cause.kernel_us > 0) {
-    table->Row({"Launch to launch", fmt::format("{:.3g} µs", cause.launch_us)});
-    table->Row({"Median kernel", fmt::format("{:.3g} µs", cause.kernel_us)});
+    table->Row({"Launch to launch", ThreeDigits(cause.launch_us) + " µs"});
+    table->Row({"Median kernel", ThreeDigits(cause.kernel_us) + " µs"});
     table->Row({"Launches that find their stream idle", Pct(cause.idle_percent)});
     if (const auto times = BatchTimes(analysis))
       table->Row({"Host alone against GPU alone", fmt::format("{:.0f} times", *times)});

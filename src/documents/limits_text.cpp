@@ -120,7 +120,7 @@ class LimitFinder {
     const findings::Operation* calls = EqualCallsOf(in_);
     if (calls == nullptr) return;
     Add(fmt::format(
-        "Equal calls of {} {} take {:.0f} to {:.0f} us with one kernel: clocks or power "
+        "Equal calls of {} {} take {:.0f} to {:.0f} µs with one kernel: clocks or power "
         "[inferred], which are not recorded. Record next: both beside some ten repeats.",
         Code(calls->name, 60), ArgsText(calls->args), calls->min_us, calls->max_us));
   }

@@ -169,8 +169,8 @@ std::string Calls(std::uint64_t count, std::string_view what) {
 }
 
 std::string FactText(const findings::Fact& fact) {
-  const std::string unit =
-      fact.unit.empty() ? "" : (fact.unit == "%" ? "%" : " " + std::string(fact.unit));
+  std::string unit(fact.unit == "us" ? "µs" : fact.unit);  // "us" is its name in data
+  if (!unit.empty() && unit != "%") unit.insert(0, " ");
   if (const auto* number = std::get_if<double>(&fact.value)) {
     return (fact.unit == "%" ? Pct(*number) : Digits(*number) + unit);
   }

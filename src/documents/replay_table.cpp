@@ -8,7 +8,7 @@ namespace jarvis::documents {
 namespace {
 
 std::string Micros(double us) {
-  return fmt::format("{:.1f} us", us);
+  return fmt::format("{:.1f} µs", us);
 }
 
 std::string PartsOfReplay(const findings::ReplayStructure& replay) {

@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "base/number_text.h"
 #include "documents/markdown_text.h"
 #include "documents/remedy_text.h"
 #include "documents/report_parts.h"
@@ -14,7 +15,7 @@ namespace {
 std::string Gigabytes(std::optional<double> bytes) {
   if (!bytes) return std::string(kAbsentText);
   if (*bytes >= 1e9) return Digits(*bytes / 1e9) + " GB";
-  return *bytes >= 1e4 ? Digits(*bytes / 1e6) + " MB" : fmt::format("{:g} bytes", *bytes);
+  return *bytes >= 1e4 ? Digits(*bytes / 1e6) + " MB" : ThreeDigits(*bytes) + " bytes";
 }
 
 std::string GroupTable(std::string name, const std::vector<findings::GapGroup>& groups,
@@ -118,12 +119,12 @@ std::string HardwareTable(const ReportSources& sources) {
   if (platform->mem_bw_gbps) {
     table.Row({"Peak HBM bandwidth", Digits(*platform->mem_bw_gbps / 1000) + " TB/s"});
   }
-  if (platform->memory_gb) table.Row({"Memory", fmt::format("{:g} GB", *platform->memory_gb)});
+  if (platform->memory_gb) table.Row({"Memory", ThreeDigits(*platform->memory_gb) + " GB"});
   for (const auto& [spec, rate] : platform->maf_tflops)
-    table.Row({"Achievable " + Words(spec), fmt::format("{:g} TFLOPS/s", rate.tflops)});
+    table.Row({"Achievable " + Words(spec), ThreeDigits(rate.tflops) + " TFLOPS/s"});
   for (const auto& [spec, rate] : platform->peak_tflops) {
     if (platform->maf_tflops.contains(spec)) continue;
-    table.Row({"Peak " + Words(spec), fmt::format("{:g} TFLOPS/s", rate.tflops)});
+    table.Row({"Peak " + Words(spec), ThreeDigits(rate.tflops) + " TFLOPS/s"});
   }
   return table.text() + "\n";
 }

@@ -5,6 +5,8 @@
 
 #include <fmt/format.h>
 
+#include "base/number_text.h"
+
 namespace jarvis::output {
 
 double Rounded(double value) {
@@ -20,7 +22,13 @@ std::string CellText(const Cell& cell) {
     std::string operator()(Absent) const { return "–"; }
     std::string operator()(std::int64_t value) const { return std::to_string(value); }
     std::string operator()(double value) const {
-      return std::isfinite(value) ? fmt::format("{}", Rounded(value)) : "–";
+      const double rounded = Rounded(value);
+      const double size = std::abs(rounded);
+      // The shortest text of a number has an exponent outside of these.
+      constexpr double kPlainMin = 1e-4;
+      constexpr double kPlainMax = 1e16;
+      const bool plain = size == 0 || (size >= kPlainMin && size < kPlainMax);
+      return plain ? fmt::format("{}", rounded) : ThreeDigits(rounded);
     }
     std::string operator()(bool value) const { return value ? "yes" : "no"; }
     std::string operator()(const std::string& value) const { return value; }

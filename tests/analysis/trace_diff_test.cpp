@@ -212,7 +212,7 @@ TEST_CASE(
   REQUIRE(table.rows.size() == 2);
   CHECK(std::get<std::string>(table.rows[0][0]) == "nn.Module: Layer");
   CHECK(std::get<double>(table.rows[0][7]) == -10);
-  CHECK(std::get<std::string>(table.rows[0].back()) == "trace 2 takes 10.000 us less");
+  CHECK(std::get<std::string>(table.rows[0].back()) == "trace 2 takes 10.000 µs less");
   CHECK(std::get<std::string>(table.rows[1][0]) == "mm");
   CHECK(std::get<std::string>(table.rows[1].back()) == "equal");
 }

@@ -48,7 +48,7 @@ TEST_CASE("first calls lead, with their time, their step and what they take late
   CHECK(q->severity == Severity::kWarning);
   CHECK(q->text.find("60.0 ms in step 3") != std::string::npos);
   CHECK(q->text.find("relu_kernel") != std::string::npos);
-  CHECK(q->consequence.find("hipLaunchKernel usually takes 5.00 us") != std::string::npos);
+  CHECK(q->consequence.find("hipLaunchKernel usually takes 5.00 µs") != std::string::npos);
   CHECK_FALSE(q->record.empty());
   CHECK(one.analysis.quality.front().code == "first_calls");
   const auto leading = LeadingQualities(one.analysis.quality);

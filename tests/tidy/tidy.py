@@ -50,6 +50,18 @@ OF_OTHER_HEADERS = [
     (r"src/query/catalogue_events\.cpp", "src/query/catalogue_parts.h", "the parts of a catalogue"),
     (r"src/mcp/connection_\w+\.cpp", "src/mcp/connection.h", "a part of the class Connection"),
 ]
+# Numbers with an exponent ("1.44e+03") are for data, never for sentences: ThreeDigits of
+# base/number_text.h is for those. Where a format with an exponent may stand, each with its reason.
+EXPONENTS = re.compile(r"\{\w*:[-+ #0<>^]*[\d.]*[gGeE]\}")
+MICROSECONDS = re.compile(r'"[^"]*[}0-9] us\\b[^"]*"')
+MAY_HAVE_EXPONENTS = {
+    "src/page/script_text.cpp": "numbers for scripts",
+    "src/page/work_tree.cpp": "numbers for scripts",
+    "src/formats/perfetto_tracks.cpp": "JSON",
+    "src/output/chart_axis.cpp": "labels of axes, where plain text has no room",
+    "src/output/number_format.cpp": "rounds, and prints nothing",
+    "src/sweep/draw/page_parts.cpp": "cells of tables with counters of any size",
+}
 # Of the operating system.
 SYSTEM_HEADERS = re.compile(
     r"(sys|netinet|arpa|linux)/\w+\.h|(unistd|fcntl|poll|signal|pthread|spawn|netdb|sched|malloc"
@@ -200,6 +212,14 @@ def check_code(name, lines):
                 breach(name, number, "prints on stdout, where messages go")
 
 
+def check_numbers(name, lines):
+    for number, line in enumerate(lines, 1):
+        if EXPONENTS.search(line) and name not in MAY_HAVE_EXPONENTS:
+            breach(name, number, "formats a number with an exponent, see base/number_text.h")
+        if MICROSECONDS.search(line.split("//")[0]):
+            breach(name, number, "says us where a reader expects µs")
+
+
 def check_text(name, text, lines):
     if len(lines) > LINES_MAX and name not in LONG_FILES and not DATA_FOLDERS.search(name):
         breach(name, len(lines), f"{len(lines)} lines, more than {LINES_MAX}")
@@ -263,6 +283,7 @@ def check_file(name, layers):
         check_code(name, lines)
     if name.startswith("src/") and name.endswith(".cpp"):
         check_own_header(name)
+        check_numbers(name, lines)
     if re.fullmatch(r"tools_schema/[^/]*\.json", name):
         check_schema(name, text)
     if name.endswith(".md"):

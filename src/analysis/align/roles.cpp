@@ -243,7 +243,7 @@ Table DiffRoles(const TraceDiff& diff, const ProductShape& first, const ProductS
     table.rows.push_back(
         {std::string(a[i].role), a[i].count, b[i].count, a[i].us, b[i].us, b[i].us - a[i].us,
          a[i].us > 0 ? Cell(b[i].us / a[i].us) : Cell(),
-         DifferenceInWords(a[i].us, b[i].us, a[i].count > 0, b[i].count > 0, "us")});
+         DifferenceInWords(a[i].us, b[i].us, a[i].count > 0, b[i].count > 0, "µs")});
   }
   return table;
 }

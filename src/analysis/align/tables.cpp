@@ -113,7 +113,7 @@ struct Difference {
   double delta() const { return us[1] - us[0]; }
 
   std::string Words() const {
-    return DifferenceInWords(us[0], us[1], kernels[0] > 0, kernels[1] > 0, "us");
+    return DifferenceInWords(us[0], us[1], kernels[0] > 0, kernels[1] > 0, "µs");
   }
 };
 

@@ -9,6 +9,7 @@
 
 #include "analysis/attribution/gpu_timeline.h"
 #include "analysis/frames/unseen_work.h"
+#include "base/number_text.h"
 
 namespace jarvis::analysis {
 namespace {
@@ -487,8 +488,9 @@ class FrameMaker {
       out_.bound = FrameBound::kGpu;
       out_.bound_because = fmt::format("the GPU has nothing to do for {:.0f} % of the time", idle);
       if (out_.launch_lead_ns) {
-        out_.bound_because += fmt::format(", work waits {:.3g} ms in queue (median)",
-                                          static_cast<double>(*out_.launch_lead_ns) / 1e6);
+        out_.bound_because +=
+            fmt::format(", work waits {} ms in queue (median)",
+                        ThreeDigits(static_cast<double>(*out_.launch_lead_ns) / 1e6));
       }
     }
   }

@@ -9,6 +9,7 @@
 #include "analysis/simulation/clock_alignment.h"
 #include "analysis/simulation/hidden_waits.h"
 #include "analysis/simulation/simulation_quality.h"
+#include "base/number_text.h"
 #include "base/parallel.h"
 
 namespace jarvis::analysis {
@@ -186,8 +187,8 @@ void Simulation::Judge(const LaunchQueue& queue) {
         std::abs(q.replay_error_percent));
   }
   if (q.matched_waits_percent < kMatchedMin && q.wait_ms > kWaitShareMin / 100 * q.wall_ms) {
-    q.range_only = fmt::format("of {:.4g} ms in which the host waits, {:.0f} % have a known cause",
-                               q.wait_ms, q.matched_waits_percent);
+    q.range_only = fmt::format("of {} ms in which the host waits, {:.0f} % have a known cause",
+                               ThreeDigits(q.wait_ms), q.matched_waits_percent);
   } else if (q.opaque_percent > kOpaqueMax) {
     q.range_only =
         fmt::format("{:.0f} % of the critical path has no known cause", q.opaque_percent);

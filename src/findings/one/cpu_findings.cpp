@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "base/number_text.h"
 #include "base/text.h"
 #include "findings/one/thresholds.h"
 
@@ -16,15 +17,9 @@ Fact CpuWords(std::string key, std::string value) {
   return {std::move(key), std::move(value), "words"};
 }
 
-std::string BytesText(double bytes) {
-  if (bytes < 1e4) return fmt::format("{:.0f} bytes", bytes);
-  return bytes < 1e6 ? fmt::format("{:.3g} kB", bytes / 1e3)
-                     : fmt::format("{:.3g} MB", bytes / 1e6);
-}
-
 std::string MsRange(double low, double high) {
-  if (high < 1.05 * low) return fmt::format("{:.3g} ms", high);
-  return fmt::format("{:.3g} to {:.3g} ms", low, high);
+  if (high < 1.05 * low) return ThreeDigits(high) + " ms";
+  return fmt::format("{} to {} ms", ThreeDigits(low), ThreeDigits(high));
 }
 
 // "gloo:all_reduce" -> "gloo all-reduce".
@@ -41,7 +36,8 @@ std::string WordsOfName(std::string name) {
 
 class CpuFindingMaker {
  public:
-  CpuFindingMaker(const CpuSteps& steps, const StepBase& base) : steps_(steps), base_(base) {}
+  CpuFindingMaker(const CpuSteps& steps, const StepBase& base, const WorkContext& context)
+      : steps_(steps), base_(base), context_(context) {}
 
   std::vector<Finding> Run() {
     Waiting();
@@ -84,7 +80,7 @@ class CpuFindingMaker {
       facts.push_back(CpuWords("pace", pace));
     if (steps_.odd_wait_ms > 0) {
       facts.push_back(
-          CpuWords("odd", fmt::format("{:.3g} ms in the steps left out", steps_.odd_wait_ms)));
+          CpuWords("odd", ThreeDigits(steps_.odd_wait_ms) + " ms in the steps left out"));
     }
     if (steps_.data_parallel) facts.push_back(CpuWords("kth", "k-th"));
     Add(Pattern::kCpuCollectives, "multi_kernel", "Communication and copies",
@@ -97,7 +93,7 @@ class CpuFindingMaker {
   // "2 calls a step of 1.29 to 8.33 MB, 157 to 180 ms each"
   std::string CallsText(const CpuCollective& one) const {
     const double each = base_.Each(static_cast<double>(one.count));
-    std::string text = fmt::format("{:.3g} calls a {}", each, base_.unit);
+    std::string text = fmt::format("{} calls a {}", ThreeDigits(each), base_.unit);
     if (one.most_bytes > 0) {
       text +=
           one.least_bytes == one.most_bytes
@@ -115,17 +111,22 @@ class CpuFindingMaker {
     const double rate = one.bytes / one.union_ms / 1e3;  // MB/s
     const bool differ = one.most_bytes >= kSizesDiffer * one.least_bytes;
     const bool alike = one.large_ms <= kTimesAlike * one.small_ms;
-    if (!differ || !alike) return fmt::format("that is {:.3g} MB/s", rate);
+    if (!differ || !alike) return fmt::format("that is {} MB/s", ThreeDigits(rate));
     return fmt::format(
-        "the largest has {:.3g} times the bytes of the smallest and takes about as long "
-        "({:.3g} MB/s in all), so latency or a late rank sets the time, not bandwidth",
-        one.most_bytes / one.least_bytes, rate);
+        "the largest has {} times the bytes of the smallest and takes about as long "
+        "({} MB/s in all), so latency or a late rank sets the time, not bandwidth",
+        ThreeDigits(one.most_bytes / one.least_bytes), ThreeDigits(rate));
   }
 
   void Loading() {
     if (!IsEnough(CpuPart::kLoading, limits::kCpuLoading)) return;
     Add(Pattern::kCpuLoading, "cpu_idle", "The host's time", "data loading", CpuPart::kLoading, {});
-    out_.back().path_a = {{Advice::kRule, {}, {}}};
+    // The rule is about a loader without workers.
+    if (context_.worker_loader) {
+      out_.back().path_b = {{Advice::kPrefetchData, {}, {}}};
+    } else {
+      out_.back().path_a = {{Advice::kRule, {}, {}}};
+    }
   }
 
   // Many small ops, some for each parameter.
@@ -144,6 +145,7 @@ class CpuFindingMaker {
 
   const CpuSteps& steps_;
   const StepBase& base_;
+  const WorkContext& context_;
   std::vector<Finding> out_;
 };
 
@@ -187,8 +189,9 @@ std::string BatchOf(const CpuSteps& steps) {
 
 }  // namespace
 
-std::vector<Finding> CpuFindings(const CpuSteps& steps, const StepBase& base) {
-  return CpuFindingMaker(steps, base).Run();
+std::vector<Finding> CpuFindings(const CpuSteps& steps, const StepBase& base,
+                                 const WorkContext& context) {
+  return CpuFindingMaker(steps, base, context).Run();
 }
 
 void TellCpuWorkload(const CpuSteps& steps, bool shows_gpu, Workload* workload) {

@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include "base/number_text.h"
 #include "base/text.h"
 #include "findings/one/kernel_categories.h"
 #include "findings/one/moe_weights.h"
@@ -101,10 +102,10 @@ class KernelFindingMaker {
     }
     if (longest == trace::kNoEvent) return "";
     return fmt::format(
-        "{:.3g} ms of it in grids of fewer blocks than the {} compute units; the longest has {} "
-        "and takes {:.3g} us",
-        few_us / 1000, units, *GridBlocksOf(events_, longest),
-        trace::MicrosOf(events_[longest].dur_ns));
+        "{} ms of it in grids of fewer blocks than the {} compute units; the longest has {} "
+        "and takes {} µs",
+        ThreeDigits(few_us / 1000), units, *GridBlocksOf(events_, longest),
+        ThreeDigits(trace::MicrosOf(events_[longest].dur_ns)));
   }
 
   const Calls& calls_;

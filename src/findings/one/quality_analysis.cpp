@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include "base/number_text.h"
 #include "findings/one/analysis.h"
 #include "findings/one/quality_parts.h"
 #include "findings/one/thresholds.h"
@@ -90,8 +91,8 @@ class AnalysisQualities {
     const double gb = static_cast<double>(*device.memory_bytes) / 1e9;
     if (gb >= kLess * *platform->memory_gb) return;
     Quality& q = Add("other_device", Severity::kWarning,
-                     fmt::format("The trace's GPU has {:.0f} GB of memory, {} has {:g} GB.", gb,
-                                 in_.platform, *platform->memory_gb));
+                     fmt::format("The trace's GPU has {:.0f} GB of memory, {} has {} GB.", gb,
+                                 in_.platform, ThreeDigits(*platform->memory_gb)));
     q.evidence = device.name;
     q.consequence =
         "It is another device or a part of one: its own rates are lower, and efficiencies too low.";

@@ -11,6 +11,7 @@
 #include "analysis/ranks/lone_rank.h"
 #include "analysis/ranks/rank_digest.h"
 #include "analysis/ranks/rank_set.h"
+#include "base/number_text.h"
 #include "base/text.h"
 #include "findings/one/cpu_steps.h"
 #include "findings/one/quality_parts.h"
@@ -182,14 +183,14 @@ class RecordingQualities {
     const auto median = static_cast<double>(most->median_ns);
     if (median > kAlike * static_cast<double>(most->shortest_ns)) return;
     const auto us = [](std::int64_t ns) {
-      return fmt::format("{:.3g} us", static_cast<double>(ns) / 1000);
+      return ThreeDigits(static_cast<double>(ns) / 1000) + " µs";
     };
     q->consequence = fmt::format(
         "The {} calls of {} take {} at least and {} in the middle: so alike, that is transfer{}, "
         "not waiting",
         most->calls, analysis::CommFamilyName(most->family), us(most->shortest_ns),
         us(most->median_ns),
-        most->bus_gb_s ? fmt::format(" ({:.3g} GB/s on the bus)", *most->bus_gb_s) : "");
+        most->bus_gb_s ? fmt::format(" ({} GB/s on the bus)", ThreeDigits(*most->bus_gb_s)) : "");
     q->consequence += static_cast<double>(most->longest_ns) > kOutstands * median
                           ? fmt::format(
                                 "; one of {} stands out, which waited for another rank "

@@ -111,7 +111,7 @@ class TimeQualities {
     for (const analysis::FrameCost& frame : cost.frames)
       gaps += frame.gaps;
     std::string text = fmt::format(
-        "In {}{} every traced call is followed by a pause of {} us ({} in other Python frames): "
+        "In {}{} every traced call is followed by a pause of {} µs ({} in other Python frames): "
         "{} pauses, {} ms of host time that the profiler takes",
         FrameText(events_.strings[first.name]),
         cost.frames.size() > 1 ? fmt::format(" and {} more frames", cost.frames.size() - 1) : "",
@@ -252,8 +252,8 @@ class TimeQualities {
   std::string UsuallyTakes(const FirstCall& call) const {
     if (call.usual_us <= 0) return "";
     if (call.kind == FirstCallKind::kLaunch)
-      return fmt::format(": {} usually takes {} us", events_.name(call.call), Of(call.usual_us));
-    return fmt::format(": the first of these takes {} us later", Of(call.usual_us));
+      return fmt::format(": {} usually takes {} µs", events_.name(call.call), Of(call.usual_us));
+    return fmt::format(": the first of these takes {} µs later", Of(call.usual_us));
   }
 
   void FirstTime(const analysis::FirstCalls& all) {
@@ -359,12 +359,12 @@ class TimeQualities {
     const double share = static_cast<double>(t.touching) / static_cast<double>(t.neighbours) * 100;
     const bool floor = t.floor_us <= kFloorMaxUs;
     std::string text = fmt::format(
-        "Of kernels that follow another within 5 us, {} of {} ({} %) touch it with a gap of "
+        "Of kernels that follow another within 5 µs, {} of {} ({} %) touch it with a gap of "
         "exactly 0: the time to dispatch a kernel is inside its duration",
         t.touching, t.neighbours, Of(share));
     if (floor) {
       text += fmt::format(
-          "; 98 % of them all take {} us or more, so dispatch is up to {} ms of {} "
+          "; 98 % of them all take {} µs or more, so dispatch is up to {} ms of {} "
           "kernels",
           Of(t.floor_us), Of(t.bound_ms()), t.kernels);
     }
@@ -383,7 +383,7 @@ class TimeQualities {
       Quality& q = Add("whole_microseconds", Severity::kNote,
                        checks.median_kernel_us > 0
                            ? fmt::format("All times are whole microseconds; half of the kernels "
-                                         "take {} us or less.",
+                                         "take {} µs or less.",
                                          Of(checks.median_kernel_us))
                            : std::string("All times are whole microseconds."));
       q.consequence = "Durations, gaps and rates of the shortest kernels may be off by half.";
@@ -409,12 +409,12 @@ class TimeQualities {
     std::vector<std::string> parts;
     if (clock.early_starts > 0) {
       parts.push_back(
-          fmt::format("{} of {} pieces of GPU work start up to {} us before their "
+          fmt::format("{} of {} pieces of GPU work start up to {} µs before their "
                       "launch call does",
                       clock.early_starts, clock.launched, Of(clock.early_us)));
     }
     if (clock.late_ends > 0) {
-      parts.push_back(fmt::format("{} waits for the device return up to {} us before its work ends",
+      parts.push_back(fmt::format("{} waits for the device return up to {} µs before its work ends",
                                   clock.late_ends, Of(clock.late_us)));
     }
     Quality& q =
@@ -422,7 +422,7 @@ class TimeQualities {
             fmt::format("Host and GPU go by different clocks: {}.", fmt::join(parts, "; ")));
     q.count = clock.early_starts + clock.late_ends;
     q.first_uid = events_[clock.early_starts > 0 ? clock.early_first : clock.late_first].uid;
-    q.consequence = fmt::format("Launch latencies and waits are off by as much as {} us.",
+    q.consequence = fmt::format("Launch latencies and waits are off by as much as {} µs.",
                                 Of(std::max(clock.early_us, clock.late_us)));
     q.record = "a shorter recording: the clocks drift apart";
   }

@@ -17,6 +17,7 @@
 #include "analysis/align/roles.h"
 #include "analysis/tables/summary.h"
 #include "base/median.h"
+#include "base/number_text.h"
 #include "base/text.h"
 #include "findings/one/moe_weights.h"
 #include "findings/one/multi_kernel.h"
@@ -213,7 +214,7 @@ class ReplayCauses {
                    NumberFact("target_us", up_us / 2, "us"),
                    SequenceText("knob", KnobOf(Name(down.front())), "words")};
     cause.b = Target{{0.5 * most, 0.8 * most, most},
-                     fmt::format("{:.3g} us a call", up_us / 2),
+                     ThreeDigits(up_us / 2) + " µs a call",
                      "the rate of gate and up in this trace",
                      true};
     AddExpertReads(calls_, down.front(), up_us, down_us, &cause);

@@ -110,7 +110,7 @@ constexpr RuleRow kRows[] = {
      "Store the weights in fp8, where accuracy allows it[[: {option}]]. A larger batch reads them "
      "once for more rows.",
      "[[{tuning}. ]]Kernels that split K give more of the GPU something to do.",
-     "Weights that fit the caches; products below 5 us.", "80 % of the bandwidth, and 68 %",
+     "Weights that fit the caches; products below 5 µs.", "80 % of the bandwidth, and 68 %",
      "share of the platform's bandwidth"},
     {Pattern::kParameterCast,
      "A copy between number formats whose shape is that of a weight of a product, in many calls",
@@ -134,7 +134,7 @@ constexpr RuleRow kRows[] = {
      "in grids of {blocks} blocks on {compute_units} compute units", "",
      "Compile the normalisation (`torch.compile`): its kernels split a row or channel over several "
      "blocks.",
-     "Kernels of less than 10 us.", "twice and four times as fast", "blocks against compute units"},
+     "Kernels of less than 10 µs.", "twice and four times as fast", "blocks against compute units"},
     {Pattern::kSlowDownProjection,
      "In replayed or unmodelled mixtures of experts: the product after the one with the gated "
      "activation takes more than 0.63 of its time, though gate and up have twice its weights",
@@ -157,7 +157,7 @@ constexpr RuleRow kRows[] = {
      "", "Training; shapes that have the rows of the step.", "all but one of the calls",
      "calls in this trace"},
     {Pattern::kShortKernelChain,
-     "In a replayed graph: kernels of less than 10 us, and pointwise ones of any length where "
+     "In a replayed graph: kernels of less than 10 µs, and pointwise ones of any length where "
      "nothing "
      "is compiled, that follow each other and are neither products nor attention nor communication",
      "in chains of kernels[[ of less than {short_us}]], {kernels} kernels in all: {chains}. The "
@@ -234,7 +234,7 @@ constexpr RuleRow kRows[] = {
      "right behind a product ({product}), whose output it reads again at {tb_s_achieved}", "",
      "Compile with `mode=\"max-autotune\"`[[, {joined}]]. Of its products Triton's compute the "
      "activation in their epilogue; it chooses them where they are as fast as the library's.",
-     "Reductions; kernels below 10 us; kernels that a library's op launches.",
+     "Reductions; kernels below 10 µs; kernels that a library's op launches.",
      "up to 90 % of its time, what it reads again; nothing where the library's product is faster",
      "traffic of the kernel"},
     {Pattern::kEmbeddingBackward,

@@ -428,11 +428,11 @@ class ModelTeller {
     std::string size = billions >= 1.5 ? fmt::format("{:.0f}B", billions)
                        : billions >= 1 ? fmt::format("{:.1f}B", billions)
                                        : fmt::format("{:.0f}M", weights / 1e6);
-    out_.Set(WorkloadPart::kParameters, std::move(size), Certainty::kInferred,
-             fmt::format("{:.3g} weights of products that run once a layer{}", weights,
-                         head        ? ", embedding and head"
-                         : table > 0 ? ", and of the embedding's table"
-                                     : ", without an embedding's table"));
+    const std::string evidence = fmt::format("{} weights of products that run once a layer{}", size,
+                                             head        ? ", embedding and head"
+                                             : table > 0 ? ", and of the embedding's table"
+                                                         : ", without an embedding's table");
+    out_.Set(WorkloadPart::kParameters, std::move(size), Certainty::kInferred, evidence);
   }
 
   // Of the largest table that an embedding reads whole rows of; 0: none is seen.

@@ -10,6 +10,7 @@
 #include <fmt/ranges.h>
 
 #include "analysis/attribution/arg_text.h"
+#include "base/number_text.h"
 #include "findings/one/quality.h"
 #include "findings/one/workload_finder.h"
 
@@ -188,10 +189,11 @@ Comparability AssessComparability(const session::LoadedTrace& primary,
                      : result.score >= 40 ? "partly comparable"
                                           : "not comparable";
   }
-  result.reasons = {
-      AlikeText("ops by calls", ops), AlikeText("shapes", shapes), AlikeText("dtypes", types),
-      fmt::format("calls{}: {:.6g} and {:.6g}", per_step ? " a step" : "", calls_a, calls_b),
-      fmt::format("steps: {:.0f} and {:.0f}", steps_a, steps_b)};
+  result.reasons = {AlikeText("ops by calls", ops), AlikeText("shapes", shapes),
+                    AlikeText("dtypes", types),
+                    fmt::format("calls{}: {} and {}", per_step ? " a step" : "",
+                                ThreeDigits(calls_a), ThreeDigits(calls_b)),
+                    fmt::format("steps: {:.0f} and {:.0f}", steps_a, steps_b)};
   if (changed_part) {
     result.reasons.push_back(fmt::format(
         "{:.0f} calls ({:.0f} and {:.0f} % of all) are the same ones in the same order, all along "

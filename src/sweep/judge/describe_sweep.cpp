@@ -115,7 +115,7 @@ void AddBest(const SweepFacts& facts, PageSweep* shown) {
     config = ConfigText(facts.sweep, facts.sweep.configs[one.config]);
   }
   if (!config.empty())
-    shown->best.push_back({"mean GEMM launch", config, fmt::format("{:.3f} us", least), ""});
+    shown->best.push_back({"mean GEMM launch", config, fmt::format("{:.3f} µs", least), ""});
   const auto stragglers = Stragglers(facts, nullptr);
   if (stragglers.size() > 1) {
     shown->best.push_back({"straggler", fmt::format("rank {}", stragglers.front().rank),

@@ -352,7 +352,7 @@ Result<Answer> Compare(session::Workspace& workspace, const Json& arguments, Job
   AddQuality(*primary, *comparison, &answer);
   answer.notes.push_back(PlatformNote(platform, other, same_device));
   answer.notes.emplace_back(
-      "unexpected_ms = primary_ms - expected * comparison_ms, as expected within 15 %; 3 us a "
+      "unexpected_ms = primary_ms - expected * comparison_ms, as expected within 15 %; 3 µs a "
       "kernel "
       "count as fixed cost, so small ones may come near 1; rows by it, unknown ones by the "
       "difference");

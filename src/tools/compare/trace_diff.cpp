@@ -251,21 +251,21 @@ Status AnswerPlace(const Pair& pair, const std::string& at, Answer* answer) {
     text += line.more ? fmt::format("... {} more", line.count) : Shown(line.name);
     if (!line.more && line.count > 1) text += fmt::format(" x{}", line.count);
     if (line.present[0] && line.present[1]) {
-      text += fmt::format(": {} | {} us", output::Rounded(line.us[0]), output::Rounded(line.us[1]));
+      text += fmt::format(": {} | {} µs", output::Rounded(line.us[0]), output::Rounded(line.us[1]));
     } else {
-      text += fmt::format(": {} us", output::Rounded(line.us[0] + line.us[1]));
+      text += fmt::format(": {} µs", output::Rounded(line.us[0] + line.us[1]));
     }
     text +=
         fmt::format(" ({})", analysis::DifferenceInWords(line.us[0], line.us[1], line.present[0],
-                                                         line.present[1], "us"));
+                                                         line.present[1], "µs"));
     answer->block += (answer->block.empty() ? "" : "\n") + text;
   }
   answer->summary = fmt::format(
-      "{}: {} place{} in the aligned trees; GPU work below takes {} us in trace 1, {} us in trace "
+      "{}: {} place{} in the aligned trees; GPU work below takes {} µs in trace 1, {} µs in trace "
       "2 ({}).",
       Shown(at), nodes.size(), nodes.size() == 1 ? "" : "s", output::Rounded(all[0]),
       output::Rounded(all[1]),
-      analysis::DifferenceInWords(all[0], all[1], present[0], present[1], "us"));
+      analysis::DifferenceInWords(all[0], all[1], present[0], present[1], "µs"));
   answer->notes = {
       "a line: trace 1 | trace 2, durations of the GPU work below; equal siblings are "
       "one line (xN); Python frames are passed over"};

@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "base/number_text.h"
 #include "documents/markdown_text.h"
 #include "output/number_format.h"
 #include "tools/ranks/later_levers.h"
@@ -368,7 +369,8 @@ class ReportWriter {
     for (const analysis::LoneKind& kind : lone_) {
       if (table.rows() == kListedMax) break;
       table.Row({std::string(analysis::CommFamilyName(kind.family)),
-                 kind.bytes ? BytesText(*kind.bytes) : std::string(documents::kAbsentText),
+                 kind.bytes ? BytesText(static_cast<double>(*kind.bytes))
+                            : std::string(documents::kAbsentText),
                  fmt::format("{}", kind.calls), MsText(kind.shortest_ns), MsText(kind.median_ns),
                  MsText(kind.longest_ns), MsText(kind.total_ns), BusText(kind.bus_gb_s),
                  kind.sign ? fmt::format("{} of it", MsText(kind.excess_ns)) : "no sign"});
@@ -389,7 +391,7 @@ class ReportWriter {
   }
 
   static std::string BusText(const std::optional<double>& bus) {
-    return bus ? fmt::format("{:.3g}", *bus) : std::string(documents::kAbsentText);
+    return bus ? ThreeDigits(*bus) : std::string(documents::kAbsentText);
   }
 
   // The best rate of each size, of whichever rank waited least for it.
@@ -422,8 +424,8 @@ class ReportWriter {
       // Next to the largest these say nothing of the link.
       if (moved(kind) < moved(kinds.front()) / 100) break;
       Line("- {} of {}, {} calls a rank: {} ms at best, {} GB/s on the bus",
-           analysis::CommFamilyName(kind.family), BytesText(*kind.bytes), kind.calls,
-           MsText(kind.shortest_ns), BusText(kind.bus_gb_s));
+           analysis::CommFamilyName(kind.family), BytesText(static_cast<double>(*kind.bytes)),
+           kind.calls, MsText(kind.shortest_ns), BusText(kind.bus_gb_s));
     }
     if (!kinds.empty()) Line("");
   }

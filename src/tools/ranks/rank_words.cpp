@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "base/number_text.h"
 #include "base/text.h"
 #include "tools/ranks/later_levers.h"
 
@@ -321,24 +322,18 @@ std::string LeverText(const JobView& job, const JobLever& lever) {
   return {};
 }
 
-std::string BytesText(std::int64_t bytes) {
-  const auto size = static_cast<double>(bytes);
-  if (bytes < 1000) return fmt::format("{} B", bytes);
-  if (bytes < 1'000'000) return fmt::format("{:.3g} kB", size / 1e3);
-  return bytes < 1'000'000'000 ? fmt::format("{:.3g} MB", size / 1e6)
-                               : fmt::format("{:.3g} GB", size / 1e9);
-}
-
 std::string LoneText(const analysis::LoneKind& kind) {
   if (!kind.sign) return {};
   std::string text = fmt::format(
       "{}{} takes {} ms ({}, {} ms in all)", analysis::CommFamilyName(kind.family),
-      kind.bytes ? " of " + BytesText(*kind.bytes) : "", Between(kind.shortest_ns, kind.longest_ns),
+      kind.bytes ? " of " + BytesText(static_cast<double>(*kind.bytes)) : "",
+      Between(kind.shortest_ns, kind.longest_ns),
       kind.calls == 1 ? "1 call" : fmt::format("{} calls", kind.calls), MsText(kind.total_ns));
   switch (*kind.sign) {
     case analysis::WaitSign::kTiny: return text + ": so few bytes need microseconds";
     case analysis::WaitSign::kSizeBlind:
-      return text + fmt::format(": {} take no more than {} ms", BytesText(*kind.twin_bytes),
+      return text + fmt::format(": {} take no more than {} ms",
+                                BytesText(static_cast<double>(*kind.twin_bytes)),
                                 MsText(kind.twin_ns));
     case analysis::WaitSign::kFirst:
       return text + ": the first call, which sets up the connection or meets a late start";

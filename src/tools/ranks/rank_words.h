@@ -46,7 +46,6 @@ std::string LoneVerdict(const JobView& job, const std::vector<analysis::LoneKind
 // "AllGather of 128 B takes 212 to 486 us (10 calls, 3.93 ms): ..."; nothing if it is no wait.
 std::string LoneText(const analysis::LoneKind& kind);
 // "5.75 MB": decimal units.
-std::string BytesText(std::int64_t bytes);
 
 // "waiting 3,125 ms (97 %), transfer ...": of the communication time of all ranks together.
 std::string CommText(const JobView& job);

@@ -194,7 +194,7 @@ std::string GemmHeadline(const Judged& first, const GemmQuestion& question,
   }
   if (first.roof.roof_us) {
     const bool compute = first.roof.bound == perf::Bound::kCompute;
-    text += fmt::format(": {} by {}, at most {} TFLOP/s, at least {} us",
+    text += fmt::format(": {} by {}, at most {} TFLOP/s, at least {} µs",
                         perf::BoundText(*first.roof.bound),
                         compute ? fmt::format("{} TFLOP/s {}", Text(first.roof.ceiling->tflops),
                                               perf::SourceText(first.roof.ceiling->source))
@@ -202,7 +202,7 @@ std::string GemmHeadline(const Judged& first, const GemmQuestion& question,
                         Text(*first.roof_tflops()), Text(*first.roof.roof_us));
   }
   if (const auto tflops = first.tflops()) {
-    text += fmt::format("; measured {} us = {} TFLOP/s", Text(*first.item->time_us), Text(*tflops));
+    text += fmt::format("; measured {} µs = {} TFLOP/s", Text(*first.item->time_us), Text(*tflops));
     const auto percent = first.percent(first.roof);
     if (percent) text += fmt::format(" = {:.1f} % of the roof", *percent);
   }
@@ -276,7 +276,7 @@ output::RooflineChart ChartOf(const std::vector<Judged>& all, const Platform& pl
     }
     point.tooltip = fmt::format("{}\n{} FLOP/byte, {} TFLOP/s{}", point.label,
                                 Text(point.intensity), Text(point.tflops),
-                                one.item->time_us ? fmt::format(", {} us", Text(*one.item->time_us))
+                                one.item->time_us ? fmt::format(", {} µs", Text(*one.item->time_us))
                                                   : std::string(" at the roof"));
     chart.points.push_back(std::move(point));
   }

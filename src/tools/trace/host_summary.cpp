@@ -311,15 +311,15 @@ void AddHostNotes(const HostSummary& summary, const std::string& by, Answer* ans
                                    : "no GPU work is recorded: what the host says of itself");
   } else if (launching.launch_bound) {
     answer->notes.push_back(fmt::format(
-        "launch-bound: {:.0f} % of launches found their stream idle, {} us from launch to launch "
-        "against {} us of GPU work",
+        "launch-bound: {:.0f} % of launches found their stream idle, {} µs from launch to launch "
+        "against {} µs of GPU work",
         *launching.idle_percent, output::Rounded(*launching.to_next_median_us),
         output::Rounded(*launching.work_median_us)));
   }
   constexpr std::uint64_t kFewPerHundred = 1;  // single ones are a slip of the recording
   if (launching.before_call * 100 > launching.launches * kFewPerHundred) {
     answer->notes.push_back(fmt::format(
-        "{} pieces of GPU work start before their call, by {} us in the median: the clocks of "
+        "{} pieces of GPU work start before their call, by {} µs in the median: the clocks of "
         "host and GPU disagree",
         launching.before_call, output::Rounded(launching.clocks_off_us.value_or(0))));
   }

@@ -66,7 +66,7 @@ Result<Answer> IdleGaps(session::Workspace& workspace, const Json& arguments, Jo
     return answer;
   }
   answer.summary =
-      fmt::format("The GPU is idle {} of {} ms ({:.1f} %), in {} gaps of {} us or more.",
+      fmt::format("The GPU is idle {} of {} ms ({:.1f} %), in {} gaps of {} µs or more.",
                   output::Rounded(idle.idle_us / 1000), output::Rounded(idle.window_us / 1000),
                   idle.idle_percent.value_or(0), idle.gap_count, findings::limits::kGapUs);
   if (by == "gap") {

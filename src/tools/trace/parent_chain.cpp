@@ -124,10 +124,10 @@ void AnswerTree(const session::LoadedTrace& trace, EventIndex root, const Json& 
   for (const analysis::SubtreeNode& node : nodes) {
     if (!answer->block.empty()) answer->block += '\n';
     answer->block += std::string(static_cast<std::size_t>(node.depth) * 2, ' ');
-    answer->block += fmt::format("{} [{}] gpu {} us", NodeName(node, trace), node.kind,
+    answer->block += fmt::format("{} [{}] gpu {} µs", NodeName(node, trace), node.kind,
                                  output::Rounded(node.gpu_us));
     if (node.host_us > 0)
-      answer->block += fmt::format(", host {} us", output::Rounded(node.host_us));
+      answer->block += fmt::format(", host {} µs", output::Rounded(node.host_us));
     if (node.kind != "more") answer->block += fmt::format(" (uid {})", node.uid);
   }
 }

@@ -35,7 +35,7 @@ std::vector<std::string> SimulationNotes(const analysis::Simulation& simulation)
   if (!quality.refusal.empty()) notes.push_back("no wall times after changes: " + quality.refusal);
   if (!quality.range_only.empty()) notes.push_back("ranges only: " + quality.range_only);
   if (quality.clock_shift_us != 0) {
-    notes.push_back(fmt::format("GPU times were moved by about {} us: the two clocks disagreed",
+    notes.push_back(fmt::format("GPU times were moved by about {} µs: the two clocks disagreed",
                                 Rounded(quality.clock_shift_us)));
   }
   if (quality.hidden_waits > 0) {
