@@ -2,12 +2,14 @@
 
 #include <cstdlib>
 #include <filesystem>
+#include <string>
 #include <system_error>
 
 #include <fmt/format.h>
 
 #include "app/console.h"
 #include "app/flags.h"
+#include "base/text.h"
 #include "io/cache_folder.h"
 
 namespace jarvis::app {
@@ -16,19 +18,28 @@ namespace {
 constexpr char kFolder[] = "JARVIS_CACHE";
 constexpr char kLimit[] = "JARVIS_CACHE_LIMIT";
 
-}  // namespace
-
-std::string CacheFolderOf(std::string_view value) {
+// What a value of JARVIS_CACHE or --cache means; empty: no folder.
+std::string FolderOf(std::string_view value) {
   if (value == "off") return {};
   std::error_code ignored;
-  return std::filesystem::absolute(value, ignored).string();
+  std::string folder = std::filesystem::absolute(value, ignored).string();
+  while (folder.size() > 1 && folder.ends_with('/'))
+    folder.pop_back();
+  return folder;
 }
 
-session::TraceCacheOptions CacheOptions() {
+}  // namespace
+
+session::TraceCacheOptions CacheOptions(std::string_view given) {
   session::TraceCacheOptions options;
   const char* const folder = std::getenv(kFolder);
-  options.folder =
-      folder == nullptr || *folder == '\0' ? io::CacheFolder::DefaultPath() : CacheFolderOf(folder);
+  if (given.empty() && folder != nullptr) given = folder;
+  options.folder = given.empty() ? io::CacheFolder::DefaultPath() : FolderOf(given);
+  if (const std::string why = io::CacheFolder(options.folder).Refusal(); !why.empty()) {
+    PrintError(fmt::format("no traces are kept in \"{}\": {} ({} or serve --cache; off: nowhere)",
+                           OneLine(Utf8Prefix(options.folder, 200)), why, kFolder));
+    options.folder.clear();
+  }
   const char* const limit = std::getenv(kLimit);
   if (limit == nullptr || *limit == '\0') return options;
   if (const auto bytes = ParseBytes(limit)) {

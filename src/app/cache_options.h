@@ -4,17 +4,15 @@
 //   JARVIS_CACHE_LIMIT  bytes of all that is kept, such as 20G; default 8G
 #pragma once
 
-#include <string>
 #include <string_view>
 
 #include "session/trace_cache.h"
 
 namespace jarvis::app {
 
-session::TraceCacheOptions CacheOptions();
-
-// The folder that a value of JARVIS_CACHE or --cache means; empty: none.
-std::string CacheFolderOf(std::string_view value);
+// `given`: a value in place of that of JARVIS_CACHE; empty: none. A folder that cannot be used is
+// told on stderr, and nothing is kept.
+session::TraceCacheOptions CacheOptions(std::string_view given = {});
 
 // For every command that follows in this process: nothing is kept, nothing that was kept is used.
 void TurnCacheOff();

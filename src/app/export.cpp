@@ -4,7 +4,6 @@
 #include <vector>
 
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include "app/cache_options.h"
 #include "app/commands.h"
@@ -49,7 +48,7 @@ int Export(Arguments arguments) {
   if (help) return Print(std::string(kExportUsage)) ? kExitOk : kExitFailure;
   if (trace.empty() || file.empty())
     return UsageError("a trace and --sqlite FILE are needed", "jarvis export --help");
-  if (!overwrite && access(file.c_str(), F_OK) == 0)
+  if (!overwrite && io::IsReplaced(file))
     return UsageError(file + " is there already; --overwrite replaces it", "jarvis export --help");
   static_cast<void>(rpc::SignalWatcher::Block());
   session::Workspace workspace{{.cache = CacheOptions()}};
@@ -60,7 +59,7 @@ int Export(Arguments arguments) {
     PrintError(mcp::ErrorReply(database.error()).text);
     return kExitFailure;
   }
-  if (const Status written = io::WriteFileAtomically(file, *database); !written) {
+  if (const Status written = io::WriteGivenFile(file, *database); !written) {
     PrintError(mcp::ErrorReply(written.error()).text);
     return kExitFailure;
   }

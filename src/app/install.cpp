@@ -39,7 +39,8 @@ constexpr std::string_view kInstallUsage =
 constexpr std::string_view kInstallNotes =
     "\n"
     "What else is in the file stays; the file as it was is kept beside it, with the ending\n"
-    ".before-jarvis. A file that is not plain JSON (comments) or TOML is left alone, and what to\n"
+    ".before-jarvis, or .before-jarvis.2 and so on where there is one. A file that is not plain "
+    "JSON (comments) or TOML is left alone, and what to\n"
     "add is printed.\n";
 
 struct InstallArguments {
@@ -221,21 +222,37 @@ Result<std::string> ReadConfig(const std::string& path) {
   return io::ReadTextFile(io::FilePolicy(), path, kConfigBytesMax);
 }
 
+// A copy that was kept before, and a file that only has such a name, stay.
+Status KeepCopy(const std::string& path, const std::string& old, std::string& backup) {
+  constexpr int kCopiesMax = 100;
+  Status written;
+  for (int number = 1; number <= kCopiesMax; ++number) {
+    backup = number == 1 ? path : fmt::format("{}.{}", path, number);
+    const auto there = io::ReadUnchangedFile(backup, kConfigBytesMax);
+    if (there && *there == old) return {};
+    written = io::WriteFileAtomically(backup, old, io::Existing::kKeep);
+    if (written || written.error().code != ErrorCode::kExists) break;
+  }
+  return written;
+}
+
 // With the mode that the file had: some hold secrets, and never does a copy show more than they.
 // Through a link, not over it: people keep such files elsewhere and link to them.
 Status WriteConfig(const std::string& path, const std::string& old, const std::string& text,
                    std::string& backup) {
   std::error_code error;
   const fs::path resolved = fs::canonical(path, error);
-  if (error) return io::WriteFileAtomically(path, text);
+  if (error) return io::WriteFileAtomically(path, text, io::Existing::kKeep);
   struct stat info = {};
   if (::stat(resolved.c_str(), &info) != 0) {
     return Fail(ErrorCode::kIo, fmt::format("cannot look at \"{}\"", path));
   }
   const mode_t mode = info.st_mode & 0777U;
   const mode_t old_mask = ::umask(0777U & ~mode);
-  backup = resolved.string() + std::string(kBackupSuffix);
-  Status written = io::WriteFileAtomically(backup, old);
+  Status written = KeepCopy(resolved.string() + std::string(kBackupSuffix), old, backup);
+  const auto now = ReadConfig(path);
+  if (written && (!now || *now != old))
+    written = Fail(ErrorCode::kIo, fmt::format("\"{}\" was changed meanwhile; try again", path));
   if (written) written = io::WriteFileAtomically(resolved.string(), text);
   ::umask(old_mask);
   if (written) ::chmod(resolved.c_str(), mode);

@@ -174,8 +174,7 @@ Result<session::WorkspaceOptions> WorkspaceOptionsOf(const ServeFlags& flags) {
   options.patience = flags.answer_within;
   options.may_execute = flags.allow_exec;
   options.loads_give_way = true;
-  options.cache = CacheOptions();
-  if (!flags.cache.empty()) options.cache.folder = CacheFolderOf(flags.cache);
+  options.cache = CacheOptions(flags.cache);
   if (flags.cache_limit > 0) options.cache.bytes_max = flags.cache_limit;
   options.cache.writes = !flags.choice.read_only;
   return options;

@@ -5,8 +5,6 @@
 #include <optional>
 #include <string>
 
-#include <unistd.h>
-
 #include "app/console.h"
 #include "app/exit_code.h"
 #include "app/progress_line.h"
@@ -88,11 +86,11 @@ int SaveImage(const mcp::ToolReply& reply, const std::string& file) {
     PrintError("--image: the answer has no image; its notes say why");
     return kExitFailure;
   }
-  if (access(file.c_str(), F_OK) == 0) {
+  if (io::IsReplaced(file)) {
     PrintError("--image: " + file + " is there already");
     return kExitFailure;
   }
-  if (const Status written = io::WriteFileAtomically(file, *image); !written) {
+  if (const Status written = io::WriteGivenFile(file, *image); !written) {
     PrintError(mcp::ErrorReply(written.error()).text);
     return kExitFailure;
   }

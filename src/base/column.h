@@ -2,7 +2,7 @@
 //
 // Unlike std::vector it grows with realloc, which moves pages instead of bytes for large blocks, so
 // that growing never holds two copies; pages that were reserved but not written cost nothing. Its
-// values may also lie in memory of somebody else's, such as a mapped file.
+// values may also lie in memory of somebody else's, such as a kept image of it.
 #pragma once
 
 #include <algorithm>

@@ -1,11 +1,5 @@
 #include "base/image.h"
 
-#include <algorithm>
-
-#include <xxhash.h>
-
-#include "base/parallel.h"
-
 namespace jarvis {
 namespace {
 
@@ -18,65 +12,7 @@ std::uint64_t Aligned(std::uint64_t at) {
   return (at + kAlignment - 1) / kAlignment * kAlignment;
 }
 
-// Images are hashed in parts of this size, so that several cores can do it.
-constexpr std::size_t kHashedAtOnce = std::size_t{4} << 20;
-
-std::uint64_t Together(const std::vector<std::uint64_t>& parts) {
-  return XXH3_64bits(parts.data(), parts.size() * sizeof(std::uint64_t));
-}
-
-// Of an image that comes in pieces.
-class PieceHash {
- public:
-  PieceHash() : state_(XXH3_createState()) { XXH3_64bits_reset(state_); }
-  PieceHash(const PieceHash&) = delete;
-  PieceHash& operator=(const PieceHash&) = delete;
-  ~PieceHash() { XXH3_freeState(state_); }
-
-  void Add(std::span<const std::byte> piece) {
-    while (!piece.empty()) {
-      const std::size_t bytes = std::min(piece.size(), kHashedAtOnce - filled_);
-      XXH3_64bits_update(state_, piece.data(), bytes);
-      filled_ += bytes;
-      piece = piece.subspan(bytes);
-      if (filled_ == kHashedAtOnce) EndPart();
-    }
-  }
-  std::uint64_t Finish() {
-    if (filled_ > 0) EndPart();
-    return Together(parts_);
-  }
-
- private:
-  void EndPart() {
-    parts_.push_back(XXH3_64bits_digest(state_));
-    XXH3_64bits_reset(state_);
-    filled_ = 0;
-  }
-
-  XXH3_state_t* state_;
-  std::size_t filled_ = 0;
-  std::vector<std::uint64_t> parts_;
-};
-
 }  // namespace
-
-std::uint64_t ImageWriter::Hash() const {
-  PieceHash hash;
-  for (const std::span<const std::byte> piece : pieces_)
-    hash.Add(piece);
-  return hash.Finish();
-}
-
-std::uint64_t HashOfImage(std::span<const std::byte> image) {
-  std::vector<std::uint64_t> parts((image.size() + kHashedAtOnce - 1) / kHashedAtOnce);
-  ParallelFor(parts.size(), 0, [&](std::size_t i) {
-    const std::size_t begin = i * kHashedAtOnce;
-    const auto part = image.subspan(begin, std::min(kHashedAtOnce, image.size() - begin));
-    parts[i] = XXH3_64bits(part.data(), part.size());
-  });
-  return Together(parts);
-}
 
 void ImageWriter::Append(const void* data, std::size_t bytes) {
   if (bytes == 0) return;

@@ -1,4 +1,4 @@
-// Plain data as one block of bytes that can be mapped into memory and used where it lies.
+// Plain data as one block of bytes that can be read into memory and used where it lies.
 //
 // A type lists its parts once, for both ways:
 //
@@ -76,8 +76,6 @@ class ImageWriter {
   // The image, in order.
   const std::vector<std::span<const std::byte>>& pieces() const { return pieces_; }
   std::uint64_t bytes() const { return bytes_; }
-  // HashOfImage of all of it.
-  std::uint64_t Hash() const;
 
  private:
   void Put(const void* data, std::size_t count, std::size_t size);
@@ -88,9 +86,6 @@ class ImageWriter {
   std::deque<std::vector<std::byte>> kept_;
   std::uint64_t bytes_ = 0;
 };
-
-// Tells whether any byte of an image has changed; all cores take part.
-std::uint64_t HashOfImage(std::span<const std::byte> image);
 
 // Reads the parts in the order in which they were written. Columns and texts lie in the image
 // itself, which must outlive them and is not written to. After the first part that does not fit,
@@ -156,7 +151,7 @@ class ImageReader {
   std::span<T> Values() {
     std::size_t count = 0;
     const std::byte* const data = Take(&count, sizeof(T));
-    // The mapping is not written to; see Column::Borrow.
+    // It is not written to; see Column::Borrow.
     return {reinterpret_cast<T*>(const_cast<std::byte*>(data)), data == nullptr ? 0 : count};
   }
   template <typename List>

@@ -38,7 +38,7 @@ Result<std::vector<WrittenFile>> WriteComparison(const io::FilePolicy& files,
             output::WriteCsv(table, output::CsvFormulas::kQuoted, add);
           });
     } else {
-      book = output::WriteXlsx(tables, folder->PathFor(place.workbook));
+      book = output::WriteXlsx(tables, *folder, place.workbook);
     }
   });
   std::vector<WrittenFile> written;
@@ -47,8 +47,7 @@ Result<std::vector<WrittenFile>> WriteComparison(const io::FilePolicy& files,
     written.push_back({std::move(path), text.name, 0});
   }
   JV_TRY(book);
-  JV_ASSIGN(std::string book_path, folder->Adopt(place.workbook));
-  written.push_back({std::move(book_path), "workbook", book->sheets.size()});
+  written.push_back({book->path, "workbook", book->sheets.size()});
   for (std::size_t i = 0; i < tables.size(); ++i) {
     JV_ASSIGN(std::string path, std::move(paths[i]));
     written.push_back({std::move(path), tables[i].name, tables[i].rows.size()});

@@ -1,32 +1,40 @@
 #include "io/atomic_file.h"
 
 #include <cerrno>
-#include <cstring>
 #include <filesystem>
 #include <system_error>
 
 #include <fcntl.h>
 #include <fmt/format.h>
-#include <unistd.h>
+#include <sys/stat.h>
 
-#include "io/temporary_file.h"
+#include "io/file_policy.h"
 
 namespace jarvis::io {
 namespace {
 
 Status Failed(std::string_view what, const std::string& path) {
-  return Fail(ErrorCode::kIo,
-              fmt::format("cannot {} \"{}\": {}", what, path, std::strerror(errno)));
+  const int error = errno;
+  return Fail(error == EEXIST ? ErrorCode::kExists : ErrorCode::kIo,
+              fmt::format("cannot {} \"{}\": {}", what, path, WriteProblem(error)));
 }
 
-bool WriteAll(int fd, std::string_view content) {
-  while (!content.empty()) {
-    const ssize_t written = ::write(fd, content.data(), content.size());
-    if (written < 0 && errno == EINTR) continue;
-    if (written < 0) return false;
-    content.remove_prefix(static_cast<std::size_t>(written));
+Status WriteAndFinish(TemporaryFile file, std::string_view content, const std::string& path,
+                      Existing existing) {
+  if (file.valid() && file.stream() && existing == Existing::kKeep) {
+    errno = EEXIST;
+    return Failed("write", path);
   }
-  return true;
+  if (!file.valid() || !file.Write(content)) return Failed("write", path);
+  if (!file.Finish(existing))
+    return Failed(existing == Existing::kKeep ? "write" : "replace", path);
+  return {};
+}
+
+// Links followed.
+Place PlaceBehind(const std::string& given) {
+  struct stat status {};
+  return ::stat(given.c_str(), &status) == 0 ? PlaceOf(status) : Place::kFree;
 }
 
 }  // namespace
@@ -41,30 +49,27 @@ Status MakeDirectories(const std::string& path) {
   return {};
 }
 
-Status WriteFileAtomically(const std::string& path, std::string_view content) {
+Status WriteFileAtomically(const std::string& path, std::string_view content, Existing existing) {
   const std::filesystem::path parent = std::filesystem::path(path).parent_path();
   if (!parent.empty()) JV_TRY(MakeDirectories(parent.string()));
-  return WriteFileAt(AT_FDCWD, path, content, path);
+  return WriteFileAt(AT_FDCWD, path, content, path, existing);
 }
 
 Status WriteFileAt(int folder, const std::string& name, std::string_view content,
-                   const std::string& path) {
-  return WritePiecesAt(
-      folder, name, [content](const AddText& add) { add(content); }, path);
+                   const std::string& path, Existing existing) {
+  return WriteAndFinish(TemporaryFile::Beside(folder, name), content, path, existing);
 }
 
-Status WritePiecesAt(int folder, const std::string& name,
-                     const std::function<void(const AddText&)>& make, const std::string& path) {
-  TemporaryFile file = TemporaryFile::Beside(folder, name);
-  if (!file.valid()) return Failed("write", path);
-  int failure = 0;  // of the first piece that could not be written
-  make([&](std::string_view piece) {
-    if (failure == 0 && !WriteAll(file.fd(), piece)) failure = errno;
-  });
-  errno = failure;
-  if (failure != 0) return Failed("write", path);
-  if (!file.Finish()) return Failed("replace", path);
-  return {};
+Status WriteGivenFile(const std::string& given, std::string_view content) {
+  if (PlaceBehind(given) == Place::kStream)
+    return WriteAndFinish(TemporaryFile::Stream(given), content, given, Existing::kReplace);
+  JV_ASSIGN(const std::string path, FilePolicy().ResolveOutput(given));
+  return WriteFileAtomically(path, content);
+}
+
+bool IsReplaced(const std::string& given) {
+  const Place place = PlaceBehind(given);
+  return place == Place::kFile || place == Place::kOther;
 }
 
 }  // namespace jarvis::io

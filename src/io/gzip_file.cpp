@@ -1,16 +1,12 @@
 #include "io/gzip_file.h"
 
 #include <algorithm>
-#include <cerrno>
-#include <cstring>
 #include <limits>
 #include <vector>
 
-#include <fmt/format.h>
 #include <isa-l/igzip_lib.h>
-#include <unistd.h>
 
-#include "io/temporary_file.h"
+#include "base/check.h"
 
 namespace jarvis::io {
 namespace {
@@ -22,7 +18,7 @@ constexpr int kLevel = 1;
 
 class GzipFile::Deflater {
  public:
-  explicit Deflater(TemporaryFile file)
+  explicit Deflater(OutputFile file)
       : file_(std::move(file)), level_(ISAL_DEF_LVL1_DEFAULT), out_(kOutBytes) {
     isal_deflate_init(&stream_);
     stream_.level = kLevel;
@@ -32,8 +28,7 @@ class GzipFile::Deflater {
     stream_.flush = NO_FLUSH;
   }
 
-  // False: errno says why.
-  bool Add(std::string_view text, bool last) {
+  Status Add(std::string_view text, bool last) {
     do {
       const std::size_t piece =
           std::min<std::size_t>(text.size(), std::numeric_limits<std::uint32_t>::max() / 2);
@@ -46,65 +41,45 @@ class GzipFile::Deflater {
       do {
         stream_.next_out = out_.data();
         stream_.avail_out = static_cast<std::uint32_t>(out_.size());
-        if (isal_deflate(&stream_) != COMP_OK) {
-          errno = EINVAL;
-          return false;
-        }
-        if (!Flush(out_.size() - stream_.avail_out)) return false;
+        JV_CHECK(isal_deflate(&stream_) == COMP_OK);
+        const std::size_t made = out_.size() - stream_.avail_out;
+        JV_TRY(file_.Write({reinterpret_cast<const char*>(out_.data()), made}));
       } while (stream_.avail_out == 0);
     } while (!text.empty());
-    return true;
+    return {};
   }
-
-  bool Finish() { return file_.Finish(); }
-  std::uint64_t written() const { return written_; }
+  Result<std::string> Finish() { return file_.Finish(); }
+  std::uint64_t bytes() const { return file_.bytes(); }
 
  private:
-  bool Flush(std::size_t size) {
-    for (std::size_t at = 0; at < size;) {
-      const ssize_t got = ::write(file_.fd(), out_.data() + at, size - at);
-      if (got < 0 && errno == EINTR) continue;
-      if (got < 0) return false;
-      at += static_cast<std::size_t>(got);
-    }
-    written_ += size;
-    return true;
-  }
-
-  TemporaryFile file_;
+  OutputFile file_;
   isal_zstream stream_{};
   std::vector<std::uint8_t> level_;
   std::vector<std::uint8_t> out_;
-  std::uint64_t written_ = 0;
 };
 
 GzipFile::GzipFile() = default;
 GzipFile::~GzipFile() = default;
 
-Result<std::unique_ptr<GzipFile>> GzipFile::Create(const std::string& path,
-                                                   const std::string& given) {
+Result<std::unique_ptr<GzipFile>> GzipFile::Create(OutputFolder& folder, const std::string& name) {
+  JV_ASSIGN(OutputFile made, folder.Create(name));
   std::unique_ptr<GzipFile> file(new GzipFile());
-  file->given_ = given;
-  TemporaryFile beside = TemporaryFile::Beside(path);
-  if (!beside.valid()) {
-    return Fail(ErrorCode::kIo,
-                fmt::format("cannot write \"{}\": {}", given, std::strerror(errno)));
-  }
-  file->deflater_ = std::make_unique<Deflater>(std::move(beside));
+  file->deflater_ = std::make_unique<Deflater>(std::move(made));
   return file;
 }
 
 Status GzipFile::Write(std::string_view text) {
-  if (text.empty() || deflater_->Add(text, false)) return {};
-  return Fail(ErrorCode::kIo, fmt::format("cannot write \"{}\": {}", given_, std::strerror(errno)));
+  return text.empty() ? Status() : deflater_->Add(text, false);
 }
 
-Result<std::uint64_t> GzipFile::Close() {
-  if (!deflater_->Add({}, true) || !deflater_->Finish()) {
-    return Fail(ErrorCode::kIo,
-                fmt::format("cannot write \"{}\": {}", given_, std::strerror(errno)));
-  }
-  return deflater_->written();
+Status GzipFile::Close() {
+  JV_TRY(deflater_->Add({}, true));
+  JV_ASSIGN(path_, deflater_->Finish());
+  return {};
+}
+
+std::uint64_t GzipFile::bytes() const {
+  return deflater_->bytes();
 }
 
 }  // namespace jarvis::io

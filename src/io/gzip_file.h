@@ -9,28 +9,28 @@
 #include <string_view>
 
 #include "base/result.h"
+#include "io/output_folder.h"
 
 namespace jarvis::io {
 
 class GzipFile {
  public:
-  // Writes beside `path` and renames onto it when closed; a link there is replaced, not followed.
-  // `given`: the name in messages.
-  static Result<std::unique_ptr<GzipFile>> Create(const std::string& path,
-                                                  const std::string& given);
+  // REQUIRES: the name was claimed. The folder must outlive the file.
+  static Result<std::unique_ptr<GzipFile>> Create(OutputFolder& folder, const std::string& name);
   GzipFile(const GzipFile&) = delete;
   GzipFile& operator=(const GzipFile&) = delete;
   ~GzipFile();  // not closed: the file is not there
 
   Status Write(std::string_view text);
-  // The file's size.
-  Result<std::uint64_t> Close();
+  Status Close();
+  std::uint64_t bytes() const;                       // of the file so far
+  const std::string& path() const { return path_; }  // absolute; empty before it is closed
 
  private:
   class Deflater;
   GzipFile();
 
-  std::string given_;
+  std::string path_;
   std::unique_ptr<Deflater> deflater_;
 };
 

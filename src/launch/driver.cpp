@@ -6,7 +6,6 @@
 #include <cstdio>
 #include <cstring>
 #include <ctime>
-#include <fstream>
 #include <thread>
 
 #include <fcntl.h>
@@ -21,6 +20,7 @@
 #include "io/atomic_file.h"
 #include "io/below.h"
 #include "io/output_folder.h"
+#include "io/text_file.h"
 #include "launch/child.h"
 
 namespace jarvis::launch {
@@ -56,10 +56,10 @@ std::vector<std::pair<std::string, std::string>> HostVersions() {
   std::vector<std::pair<std::string, std::string>> versions;
   for (const auto& [name, path] : {std::pair("rocm", "/opt/rocm/.info/version"),
                                    std::pair("nvidia_driver", "/proc/driver/nvidia/version")}) {
-    std::ifstream file(path);
-    std::string line;
-    if (std::getline(file, line) && !line.empty())
-      versions.emplace_back(name, ValidUtf8(Utf8Prefix(line, 200)));
+    const auto start = io::ReadStart(io::FilePolicy(), path, 4096);
+    const std::string_view line =
+        start ? std::string_view(*start).substr(0, start->find('\n')) : std::string_view();
+    if (!line.empty()) versions.emplace_back(name, ValidUtf8(Utf8Prefix(line, 200)));
   }
   return versions;
 }
@@ -110,8 +110,8 @@ class Driver {
  private:
   // Two calls in one directory would take each other's runs for their own.
   Status Lock() {
-    lock_ =
-        FileDescriptor(::openat(folder_, kLock, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0644));
+    lock_ = FileDescriptor(
+        ::openat(folder_, kLock, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0644));
     if (!lock_.valid()) return Failed("write", plan_.sweep_dir + "/" + kLock);
     if (::flock(lock_.get(), LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK) return {};
     return Fail(ErrorCode::kBusy,

@@ -96,7 +96,7 @@ is_complete() {
 keep_earlier() {
   local number=1 kept=$sweep_dir/.earlier_attempts/$1
   while [ -e "$kept.$number" ]; do number=$((number + 1)); done
-  mkdir -p -- "${kept%/*}" && mv -- "$sweep_dir/$1" "$kept.$number" &&
+  mkdir -p -- "${kept%/*}" && mv -T -- "$sweep_dir/$1" "$kept.$number" &&
     say "Moved the earlier attempt to .earlier_attempts/$1.$number"
 }
 
@@ -189,7 +189,9 @@ run_number() {
     statuses[$1]=SKIPPED
     return 0
   fi
-  [ -d "$sweep_dir/$directory" ] && keep_earlier "$directory"
+  if [ -d "$sweep_dir/$directory" ]; then
+    keep_earlier "$directory" || return 1
+  fi
   mkdir -p -- "$sweep_dir/$directory" || return 1
   say "Running $title"
   say "Output directory: $sweep_dir/$directory"

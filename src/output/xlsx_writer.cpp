@@ -8,7 +8,6 @@
 
 #include "base/parallel.h"
 #include "base/text.h"
-#include "io/atomic_file.h"
 #include "io/zip_part.h"
 #include "output/svg.h"
 #include "output/xlsx_sheet.h"
@@ -199,11 +198,11 @@ std::string SheetName(const std::string& table, std::span<const std::string> tak
   return name;
 }
 
-Result<XlsxFile> WriteXlsx(std::span<const Table> tables, const std::string& path) {
+Result<XlsxFile> WriteXlsx(std::span<const Table> tables, io::OutputFolder& folder,
+                           const std::string& name) {
   std::string content;
   JV_ASSIGN(XlsxFile file, ToXlsx(tables, &content));
-  JV_TRY(io::WriteFileAtomically(path, content));
-  file.path = path;
+  JV_ASSIGN(file.path, folder.Write(name, content));
   return file;
 }
 
@@ -228,7 +227,6 @@ Result<XlsxFile> ToXlsx(std::span<const Table> tables, std::string* content) {
   add("[Content_Types].xml", ContentTypes(sheets.size()));
   std::rotate(parts.begin(), parts.end() - 1, parts.end());
   JV_ASSIGN(*content, io::JoinZip(std::move(parts)));
-  file.bytes = content->size();
   return file;
 }
 

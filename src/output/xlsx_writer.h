@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "io/output_folder.h"
 #include "table/table.h"
 
 namespace jarvis::output {
@@ -22,8 +23,7 @@ inline constexpr std::uint32_t kXlsxColumnsMax = 16'384;
 inline constexpr std::size_t kXlsxTextMax = 32'767;  // UTF-16 units of a cell
 
 struct XlsxFile {
-  std::string path;
-  std::uint64_t bytes = 0;
+  std::string path;                 // empty: not written
   std::vector<std::string> sheets;  // names, by table: cut, and told apart where equal
   std::uint64_t texts_cut = 0;      // cells; they end in " [cut]"
   std::uint64_t texts_mended = 0;   // cells with characters that XML cannot hold, now U+FFFD
@@ -31,11 +31,12 @@ struct XlsxFile {
   std::uint64_t columns_left_out = 0;
 };
 
-// Writes the workbook, whole or not at all; directories on the way are made. No table makes a
-// workbook with one empty sheet.
-Result<XlsxFile> WriteXlsx(std::span<const Table> tables, const std::string& path);
+// Writes the workbook as a file of the folder that was claimed. No table makes a workbook with one
+// empty sheet.
+Result<XlsxFile> WriteXlsx(std::span<const Table> tables, io::OutputFolder& folder,
+                           const std::string& name);
 
-// The same in memory, for a caller that writes the bytes itself; `path` of the result is empty.
+// The same in memory, for a caller that writes the bytes itself.
 Result<XlsxFile> ToXlsx(std::span<const Table> tables, std::string* content);
 
 // The sheet's name for a table: at most 31 UTF-16 units, without the characters that Excel forbids,

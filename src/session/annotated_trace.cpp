@@ -8,9 +8,9 @@
 
 namespace jarvis::session {
 
-Result<std::uint64_t> WriteAnnotated(const io::FilePolicy& files, const std::string& path,
-                                     std::uint64_t trace_bytes_max, std::string_view events,
-                                     io::GzipFile& out, Job& job) {
+Status WriteAnnotated(const io::FilePolicy& files, const std::string& path,
+                      std::uint64_t trace_bytes_max, std::string_view events, io::GzipFile& out,
+                      Job& job) {
   JV_ASSIGN(io::InputFile file, files.OpenInput(path));
   JV_ASSIGN(const auto bytes, io::OpenBytes(std::move(file)));
   const std::uint64_t most =

@@ -99,7 +99,7 @@ class LoadedTrace {
   friend class TraceImage;
   // All that follows from the events.
   Status Derive(int threads, Job& job);
-  io::MappedFile image_;  // what follows may lie in it; see TraceImage
+  io::CachedBytes image_;  // what follows may lie in it; see TraceImage
   std::string id_;
   std::string path_;
   std::uint64_t file_bytes_ = 0;

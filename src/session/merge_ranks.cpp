@@ -50,7 +50,8 @@ class Merger {
       JV_TRY(job_.Check());
     }
     JV_TRY(out_.Write("\n]}\n"));
-    JV_ASSIGN(merged_.file_bytes, out_.Close());
+    JV_TRY(out_.Close());
+    merged_.file_bytes = out_.bytes();
     return std::move(merged_);
   }
 

@@ -1,7 +1,6 @@
 #include "session/trace_cache.h"
 
 #include <algorithm>
-#include <array>
 #include <chrono>
 #include <cstring>
 #include <exception>
@@ -37,7 +36,7 @@ bool HasSize(const std::vector<std::string>& names, std::uint64_t file_bytes) {
                      [&](const std::string& name) { return name.ends_with(ending); });
 }
 
-// What a stamp's file holds: the stamp as text, the content's hash, the hash of both.
+// What a stamp's file holds: the stamp as text and the content's hash.
 struct StampText {
   std::string text;
   std::string Name() const { return fmt::format("{:016x}.stamp", HashText(text)); }
@@ -55,16 +54,13 @@ std::string_view View(std::span<const std::byte> bytes) {
 // The content's hash as an earlier run noted it.
 std::optional<std::uint64_t> NotedHash(const io::CacheFolder& folder, const FileStamp& stamp) {
   const StampText text = TextOf(stamp);
-  const io::MappedFile file = folder.Map(text.Name());
+  const io::CachedBytes file = folder.Read(text.Name());
   const std::string_view noted = View(file.bytes());
-  constexpr std::size_t kHashes = 2 * sizeof(std::uint64_t);
-  if (noted.size() != text.text.size() + kHashes || !noted.starts_with(text.text))
+  std::uint64_t hash = 0;
+  if (noted.size() != text.text.size() + sizeof hash || !noted.starts_with(text.text))
     return std::nullopt;
-  std::array<std::uint64_t, 2> hashes{};
-  std::memcpy(hashes.data(), noted.data() + text.text.size(), kHashes);
-  if (hashes[1] != HashText(noted.substr(0, noted.size() - sizeof(std::uint64_t))))
-    return std::nullopt;
-  return hashes[0];
+  std::memcpy(&hash, noted.data() + text.text.size(), sizeof hash);
+  return hash;
 }
 
 // The hash of an open file's content, which is read from its begin to its end and then again stands
@@ -108,7 +104,7 @@ std::shared_ptr<LoadedTrace> TraceCache::Find(io::InputFile& file, std::uint64_t
   // A copy of a file that was read before, or one that was touched: its content is what counts.
   if (!noted && HasSize(folder_.Names(), stamp.size)) hash = ReadHash(file);
   if (!hash) return nullptr;
-  io::MappedFile kept = folder_.Map(EntryName(*hash, stamp.size));
+  io::CachedBytes kept = folder_.Read(EntryName(*hash, stamp.size));
   if (kept.bytes().empty()) return nullptr;
   std::shared_ptr<LoadedTrace> trace = TraceImage::Read(std::move(kept));
   if (trace == nullptr || trace->content_hash() != *hash || trace->file_bytes() != stamp.size ||
@@ -157,7 +153,7 @@ void TraceCache::Run() {
 
 void TraceCache::Write(const Kept& kept) {
   const TraceImage image(*kept.trace);
-  const auto pieces = image.Pieces();
+  const auto& pieces = image.Pieces();
   std::uint64_t bytes = 0;
   for (const auto piece : pieces)
     bytes += piece.size();
@@ -171,13 +167,10 @@ void TraceCache::Write(const Kept& kept) {
 void TraceCache::WriteStamp(const FileStamp& stamp, std::uint64_t content_hash) const {
   if (ChangedWithin(options_.settled_after, stamp)) return;
   const StampText text = TextOf(stamp);
-  std::string noted = text.text;
-  noted.append(reinterpret_cast<const char*>(&content_hash), sizeof content_hash);
-  const std::uint64_t hash = HashText(noted);
-  noted.append(reinterpret_cast<const char*>(&hash), sizeof hash);
-  const std::span<const std::byte> piece = std::as_bytes(std::span(noted));
+  const std::span<const std::byte> pieces[] = {std::as_bytes(std::span(text.text)),
+                                               std::as_bytes(std::span(&content_hash, 1))};
   // One that cannot be written is hashed again next time.
-  static_cast<void>(folder_.Write(text.Name(), std::span(&piece, 1), job_));
+  static_cast<void>(folder_.Write(text.Name(), pieces, job_));
 }
 
 }  // namespace jarvis::session

@@ -1,8 +1,8 @@
 // Traces that were read before, kept as files so that they open at once: found by what the file
 // system says of the trace's file, known by the hash of its content.
 //
-// A kept trace is of this very build of the program and whole, or it is not used. Small traces are
-// not kept: they are read as fast.
+// A kept trace is of this very build of the program and as it was written, or it is not used. Small
+// traces are not kept: they are read as fast.
 //
 // Threads: every method may be called from any thread; other processes may use the same folder.
 #pragma once

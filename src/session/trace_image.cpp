@@ -2,40 +2,29 @@
 
 #include <algorithm>
 #include <array>
-#include <cstddef>
-#include <cstring>
-#include <map>
 #include <string_view>
 #include <utility>
 
 #include "base/build_id.h"
-#include "base/check.h"
 
 namespace jarvis::session {
 namespace {
 
-constexpr std::array<char, 16> kMagic = {'j', 'a', 'r', 'v', 'i',  's',  ' ',  't',
-                                         'r', 'a', 'c', 'e', '\0', '\r', '\n', '\x1a'};
+// What an image begins with.
+using BuildText = std::array<char, 64>;
+
+BuildText BuildOf(const std::string& build) {
+  BuildText text{};
+  std::copy(build.begin(), build.end(), text.begin());
+  return text;
+}
+
 }  // namespace
-
-// Its own hash is of all that comes before it.
-struct TraceImage::Header {
-  std::array<char, 16> magic = kMagic;
-  std::array<char, 64> build{};
-  std::uint64_t body_bytes = 0;
-  std::uint64_t body_hash = 0;
-  std::uint64_t padding[3] = {};
-  std::uint64_t hash = 0;
-
-  std::uint64_t Hash() const {
-    return HashText({reinterpret_cast<const char*>(this), offsetof(Header, hash)});
-  }
-};
 
 const std::string& TraceImage::Build() {
   static const std::string build = [] {
     std::string id = BuildId();
-    id.resize(std::min(id.size(), Header().build.size()));
+    id.resize(std::min(id.size(), BuildText().size()));
     return id;
   }();
   return build;
@@ -86,36 +75,26 @@ void TraceImage::EachPart(Self& trace, Image& image) {
   image(trace.recorded_end_);
 }
 
-TraceImage::TraceImage(const LoadedTrace& trace) : header_(sizeof(Header)) {
+TraceImage::TraceImage(const LoadedTrace& trace) {
+  body_(BuildOf(Build()));
   EachPart(trace, body_);
-  Header header;
-  std::copy(Build().begin(), Build().end(), header.build.begin());
-  header.body_bytes = body_.bytes();
-  header.body_hash = body_.Hash();
-  header.hash = header.Hash();
-  std::memcpy(header_.data(), &header, sizeof header);
 }
 
-std::vector<std::span<const std::byte>> TraceImage::Pieces() const& {
-  std::vector<std::span<const std::byte>> pieces = {header_};
-  pieces.insert(pieces.end(), body_.pieces().begin(), body_.pieces().end());
-  return pieces;
+const std::vector<std::span<const std::byte>>& TraceImage::Pieces() const& {
+  return body_.pieces();
 }
 
-std::shared_ptr<LoadedTrace> TraceImage::Read(io::MappedFile file) {
-  Header header;
-  if (file.bytes().size() < sizeof header || Build().empty()) return nullptr;
-  std::memcpy(&header, file.bytes().data(), sizeof header);
-  const std::span<const std::byte> body = file.bytes().subspan(sizeof header);
-  if (header.magic != kMagic || header.hash != header.Hash() ||
-      Build() != std::string_view(header.build.data(), Build().size()) ||
-      header.body_bytes != body.size() || header.body_hash != HashOfImage(body))
-    return nullptr;
+std::shared_ptr<LoadedTrace> TraceImage::Read(io::CachedBytes bytes) {
+  if (Build().empty()) return nullptr;
+  ImageReader reader(bytes.bytes());
+  BuildText build{};
+  reader(build);
+  if (!reader.good() || build != BuildOf(Build())) return nullptr;
   auto trace = std::make_shared<LoadedTrace>();
-  trace->image_ = std::move(file);
-  ImageReader reader(body);
   EachPart(*trace, reader);
-  return reader.good() && reader.at_end() ? trace : nullptr;
+  if (!reader.good() || !reader.at_end()) return nullptr;
+  trace->image_ = std::move(bytes);
+  return trace;
 }
 
 void TraceImage::Name(LoadedTrace* trace, std::string path, std::string id) {

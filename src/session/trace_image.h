@@ -1,5 +1,5 @@
-// A loaded trace as bytes that can be mapped: all that loading makes of a file, so that it need not
-// be made again.
+// A loaded trace as bytes that are used where they lie: all that loading makes of a file, so that
+// it need not be made again.
 #pragma once
 
 #include <cstddef>
@@ -18,14 +18,14 @@ class TraceImage {
  public:
   // Refers to the trace, which must outlive it.
   explicit TraceImage(const LoadedTrace& trace);
-  // Header and body, in order; they lie in this and in the trace.
-  std::vector<std::span<const std::byte>> Pieces() const&;
-  std::vector<std::span<const std::byte>> Pieces() const&& = delete;
+  // In order; they lie in this and in the trace.
+  const std::vector<std::span<const std::byte>>& Pieces() const&;
+  const std::vector<std::span<const std::byte>>& Pieces() const&& = delete;
 
-  // The trace that was written as these bytes by this very build of the program. Its path is empty
-  // and its id is not chosen. Null: they are another build's, or not whole, or any byte of them has
-  // changed.
-  static std::shared_ptr<LoadedTrace> Read(io::MappedFile file);
+  // The trace that was written as these bytes by this very build of the program; io::CacheFolder
+  // makes sure that nobody else wrote them. Its path is empty and its id is not chosen. Null: they
+  // are another build's, or not whole.
+  static std::shared_ptr<LoadedTrace> Read(io::CachedBytes bytes);
   // Fills in what an image does not say.
   static void Name(LoadedTrace* trace, std::string path, std::string id);
 
@@ -33,14 +33,12 @@ class TraceImage {
   static const std::string& Build();
 
  private:
-  struct Header;
   template <typename Self, typename Image>
   static void EachPart(Self& trace, Image& image);
   template <typename Self, typename Image>
   static void AttributionParts(Self& attribution, Image& image);
 
   ImageWriter body_;
-  std::vector<std::byte> header_;
 };
 
 }  // namespace jarvis::session

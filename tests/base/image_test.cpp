@@ -82,7 +82,6 @@ TEST_CASE("what was written as an image is read from it") {
   Parts::EachPart(read, reader);
   CHECK(reader.good());
   CHECK(reader.at_end());
-  CHECK(HashOfImage(bytes.span()) == writer.Hash());
   CHECK(read.number == -7);
   REQUIRE(read.column.size() == 1000);
   CHECK(read.column[999] == 999 * 999);

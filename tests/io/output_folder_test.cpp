@@ -1,5 +1,6 @@
 #include "io/output_folder.h"
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <filesystem>
@@ -7,9 +8,12 @@
 #include <iterator>
 #include <string>
 #include <thread>
+#include <vector>
 
 #include <doctest/doctest.h>
+#include <fcntl.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "support/temp_folder.h"
@@ -108,10 +112,13 @@ TEST_CASE("a directory or a link in the way") {
   }
   place.Write("elsewhere", "mine");
   fs::create_symlink(place / "elsewhere", place / "out/link.csv");
-  CHECK_FALSE(place.Run("link.csv", "x").has_value());
-  REQUIRE(place.Run("link.csv", "x", true).has_value());
-  CHECK(place.Text("elsewhere") == "mine");  // the link is replaced, not what it names
-  CHECK(place.Text("out/link.csv") == "x");
+  for (const bool overwrite : {false, true}) {
+    const Status refused = place.Run("link.csv", "x", overwrite);
+    REQUIRE_FALSE(refused.has_value());
+    CHECK(refused.error().message.find("is a link") != std::string::npos);
+    CHECK(place.Text("elsewhere") == "mine");
+    CHECK(fs::is_symlink(place / "out/link.csv"));
+  }
   // A directory on the way that is a link.
   fs::create_directory(place / "other");
   fs::create_directory_symlink(place / "other", place / "out/data");
@@ -145,24 +152,100 @@ TEST_CASE("what a run that died left is ours") {
   CHECK(place.Text("out/a.csv") == "whole");
 }
 
+// A run that ends before it remembers what it wrote.
+void Die(const OutputPlace& place, const std::vector<std::string>& names,
+         const std::string& written = "") {
+  const auto folder = place.Open();
+  REQUIRE(folder->Claim(names, false).has_value());
+  if (!written.empty()) REQUIRE(folder->Write(names.front(), written).has_value());
+}
+
+TEST_CASE("what a user puts where a run died before it wrote is the user's") {
+  const OutputPlace place;
+  REQUIRE(place.Run("old.csv", "one").has_value());
+  Die(place, {"a.csv", "b.csv", "old.csv"}, "half");
+  place.Write("out/b.csv", "mine");
+  const Status refused = place.Run("b.csv", "x");
+  REQUIRE_FALSE(refused.has_value());
+  CHECK(refused.error().code == ErrorCode::kExists);
+  CHECK(place.Text("out/b.csv") == "mine");
+  CHECK(place.Run("a.csv", "whole").has_value());    // written by the run that died
+  CHECK(place.Run("old.csv", "again").has_value());  // and this by the one before
+  // A user's file that was to be replaced, by a run that died before it did.
+  place.Write("out/c.csv", "mine");
+  REQUIRE(place.Open()->Claim({"c.csv"}, true).has_value());
+  CHECK_FALSE(place.Run("c.csv", "x").has_value());
+  CHECK(place.Text("out/c.csv") == "mine");
+}
+
+TEST_CASE("a file that comes to its place while another is written stays") {
+  const OutputPlace place;
+  for (const bool overwrite : {false, true}) {
+    const auto folder = place.Open();
+    REQUIRE(folder->Claim({"a.csv"}, overwrite).has_value());
+    place.Write("out/a.csv", "mine");
+    const auto written = folder->Write("a.csv", "ours");
+    REQUIRE_FALSE(written.has_value());
+    CHECK(written.error().code == ErrorCode::kExists);
+    CHECK(place.Text("out/a.csv") == "mine");
+    fs::remove(place / "out/a.csv");
+  }
+}
+
 TEST_CASE("temporary files of a run that was killed go with the next; users' files stay") {
   const OutputPlace place;
-  REQUIRE(place.Run("a.csv", "one").has_value());
+  REQUIRE(place.Run("done.csv", "one").has_value());
   fs::create_directory(place / "out/data");
-  const char* gone[] = {"out/a.csv.jarvis-0123456789abcdef.tmp",
-                        "out/data/b.json.jarvis-0123456789abcdef.tmp",
-                        "out/.jarvis-files.jarvis-0123456789abcdef.tmp"};
-  const char* kept[] = {"out/a.csv.tmp", "out/a.csv.jarvis-0123456789abcdeX.tmp",
-                        "out/other.csv.jarvis-0123456789abcdef.tmp"};
-  for (const char* name : gone)
-    place.Write(name, "half");
-  for (const char* name : kept)
-    place.Write(name, "mine");
-  REQUIRE(place.Open()->Claim({"a.csv", "data/b.json"}, false).has_value());
-  for (const char* name : gone)
-    CHECK_FALSE(fs::exists(place / name));
-  for (const char* name : kept)
-    CHECK(place.Text(name) == "mine");
+  const std::string ending = ".jarvis-0123456789abcdef.tmp";
+  const std::string gone[] = {"out/a.csv" + ending, "out/data/b.json" + ending};
+  // Names of files that no run was writing when it was killed among them.
+  const std::string kept[] = {"out/a.csv.tmp",          "out/a.csv.jarvis-0123456789abcdeX.tmp",
+                              "out/other.csv" + ending, "out/done.csv" + ending,
+                              "out/new.csv" + ending,   "out/.jarvis-files" + ending};
+  SUBCASE("after a killed run") {
+    Die(place, {"a.csv", "data/b.json"});
+    const std::string list = place.Text("out/.jarvis-files");
+    for (const std::string& name : gone)
+      place.Write(name, "half");
+    for (const std::string& name : kept)
+      place.Write(name, "mine");
+    place.Write("out/.jarvis-files.jarvis-fedcba9876543210.tmp", list);
+    REQUIRE(place.Open()->Claim({"new.csv", "done.csv"}, false).has_value());
+    for (const std::string& name : gone)
+      CHECK_FALSE(fs::exists(place / name));
+    CHECK_FALSE(fs::exists(place / "out/.jarvis-files.jarvis-fedcba9876543210.tmp"));
+    for (const std::string& name : kept)
+      CHECK(place.Text(name) == "mine");
+  }
+  SUBCASE("and no run was killed") {
+    for (const std::string& name : gone)
+      place.Write(name, "mine");
+    REQUIRE(place.Run("a.csv", "x").has_value());
+    REQUIRE(place.Run("data/b.json", "x").has_value());
+    REQUIRE(place.Run("a.csv", "y").has_value());
+    for (const std::string& name : gone)
+      CHECK(place.Text(name) == "mine");
+  }
+}
+
+TEST_CASE("a pipe in a directory is written to and stays, and is in no list") {
+  const OutputPlace place;
+  fs::create_directory(place / "out");
+  REQUIRE(::mkfifo((place / "out/pipe.csv").c_str(), 0600) == 0);
+  const Status unread = place.Run("pipe.csv", "x");
+  REQUIRE_FALSE(unread.has_value());
+  CHECK(unread.error().message.find("start its reader first") != std::string::npos);
+  const int reader = ::open((place / "out/pipe.csv").c_str(), O_RDONLY | O_NONBLOCK);
+  REQUIRE(place.Run("pipe.csv", "text").has_value());
+  std::string got(10, '\0');
+  got.resize(static_cast<std::size_t>(std::max<ssize_t>(0, ::read(reader, got.data(), 10))));
+  ::close(reader);
+  CHECK(got == "text");
+  CHECK(fs::is_fifo(place / "out/pipe.csv"));
+  CHECK_FALSE(fs::exists(place / "out/.jarvis-files"));
+  // Beside files of ours.
+  CHECK(place.Run("a.csv", "one").has_value());
+  CHECK(place.Text("out/.jarvis-files").find("pipe") == std::string::npos);
 }
 
 TEST_CASE("the list of our files is no name for a file") {
@@ -205,25 +288,14 @@ TEST_CASE("a list that is not ours") {
   REQUIRE_FALSE(opened.has_value());
   CHECK(opened.error().code == ErrorCode::kExists);
   CHECK(place.Text("out/.jarvis-files") == "my notes\n");
+  fs::remove(place / "out/.jarvis-files");
+  REQUIRE(::mkfifo((place / "out/.jarvis-files").c_str(), 0600) == 0);
+  CHECK_FALSE(OutputFolder::Open(FilePolicy(), place / "out", job).has_value());
   // Lines that say nothing are passed over.
   fs::remove(place / "out/.jarvis-files");
   REQUIRE(place.Run("a.csv", "one").has_value());
   std::ofstream(place / "out/.jarvis-files", std::ios::app) << "junk\n\n1 2\nx y z w\n";
   REQUIRE(place.Run("a.csv", "two").has_value());
-}
-
-TEST_CASE("a library that writes by path") {
-  const OutputPlace place;
-  for (const char* text : {"one", "two"}) {
-    const auto folder = place.Open();
-    REQUIRE(folder->Claim({"book.xlsx"}, false).has_value());
-    std::ofstream(folder->PathFor("book.xlsx"), std::ios::trunc) << text;
-    CHECK(folder->Adopt("book.xlsx") == place / "out/book.xlsx");
-    REQUIRE(folder->Commit().has_value());
-  }
-  CHECK(place.Text("out/book.xlsx") == "two");
-  place.Write("out/book.xlsx", "mine");
-  CHECK_FALSE(place.Open()->Claim({"book.xlsx"}, false).has_value());
 }
 
 TEST_CASE("calls that write to the same place take turns, and can be cancelled") {

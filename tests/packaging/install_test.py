@@ -154,6 +154,37 @@ class InstallTest(unittest.TestCase):
                 self.assertIn("nothing to do", self.install(client, "--uninstall"))
                 self.assertEqual([p.name for p in path.parent.iterdir() if p.suffix == ".tmp"], [])
 
+    def test_copies_of_before_stay(self):
+        for client in ("cursor", "codex"):
+            with self.subTest(client):
+                old = "" if client == "codex" else '{"mine": 1}\n'
+                path = self.file_of(client, old + "\n")
+                copies = [path.with_name(path.name + ".before-jarvis" + more)
+                          for more in ("", ".2", ".3")]
+                copies[0].write_text("a file of mine")
+                self.install(client)
+                installed = path.read_text()
+                self.assertEqual(copies[0].read_text(), "a file of mine")
+                self.assertEqual(copies[1].read_text(), old + "\n")
+                said = self.install(client, "--uninstall")
+                self.assertIn(str(copies[2]), said)
+                self.assertEqual(copies[1].read_text(), old + "\n")
+                self.assertEqual(copies[2].read_text(), installed)
+                # What was kept already is not kept twice.
+                path.write_text(installed)
+                self.install(client, "--uninstall")
+                self.assertEqual(len(list(path.parent.glob("*.before-jarvis*"))), 3)
+
+    def test_a_copy_is_not_written_through_a_link(self):
+        path = self.file_of("cursor", "{}\n")
+        (self.home / "other").write_text("mine")
+        path.with_name(path.name + ".before-jarvis").symlink_to(self.home / "other")
+        ran = self.run_install("--client", "cursor")
+        self.assertEqual(ran.returncode, 1)
+        self.assertIn("it is a link", ran.stderr)
+        self.assertEqual((self.home / "other").read_text(), "mine")
+        self.assertEqual(path.read_text(), "{}\n")
+
     def test_layout_of_json_stays(self):
         for old, start in (('{\n\t"a": 1\n}', '{\n\t"a": 1,\n\t"mcpServers"'),
                            ('{"a":1}\n', '{"a":1,"mcpServers"'), ("", '{\n  "mcpServers"'),

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdlib>
+#include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <string>
@@ -12,6 +13,7 @@
 #include <doctest/doctest.h>
 #include <sys/stat.h>
 
+#include "base/string_pool.h"
 #include "session/trace_image.h"
 #include "session/workspace.h"
 #include "support/temp_folder.h"
@@ -178,6 +180,100 @@ TEST_CASE("what is damaged is not used, and read again") {
   CHECK(find() == nullptr);
 }
 
+// Whatever is done to a file, what was read from it stays whole and is used on.
+TEST_CASE("what is kept may be cut or written over while it is used") {
+  const CachedTraces folder;
+  const std::string path = folder.Trace("a.json", 300);
+  const auto read = Opened(folder.WithCache(), path);
+  TraceCache cache(folder.Options());
+  io::InputFile file = *io::FilePolicy().OpenInput(path);
+  const auto kept = cache.Find(file, 1 << 30, ShortId);
+  REQUIRE(kept != nullptr);
+  const std::string entry = folder.Kept(".trace").at(0);
+  SUBCASE("cut") {
+    fs::resize_file(entry, 0);
+  }
+  SUBCASE("written over") {
+    const std::string junk(fs::file_size(entry), '\xff');
+    std::fstream(entry, std::ios::binary | std::ios::in | std::ios::out) << junk;
+  }
+  CHECK(IsSame(*kept, *read));
+  CHECK(cache.Find(file, 1 << 30, ShortId) == nullptr);
+}
+
+TEST_CASE("what was not written with the folder's key is not believed") {
+  const CachedTraces folder;
+  const std::string path = folder.Trace("a.json", 40);
+  const auto read = Opened(folder.WithCache(), path);
+  const std::string entry = folder.Kept(".trace").at(0);
+  std::string forged;
+  {
+    std::ifstream in(entry, std::ios::binary);
+    forged.assign(std::istreambuf_iterator<char>(in), {});
+  }
+  TraceCache cache(folder.Options());
+  const auto find = [&] {
+    io::InputFile file = *io::FilePolicy().OpenInput(path);
+    return cache.Find(file, 1 << 30, ShortId);
+  };
+  REQUIRE(find() != nullptr);
+  SUBCASE("every index another, and the hashes made anew without the key") {
+    constexpr std::size_t kHead = 64;
+    for (std::size_t at = kHead + 700; at < forged.size(); at += 8)
+      forged[at] = static_cast<char>(forged[at] ^ 0x7f);
+    const std::uint64_t body = HashText(std::string_view(forged).substr(kHead));
+    std::string both(reinterpret_cast<const char*>(&body), sizeof body);
+    const std::uint64_t size = forged.size() - kHead;
+    both.append(reinterpret_cast<const char*>(&size), sizeof size);
+    for (const std::uint64_t hash : {body, HashText(both)}) {
+      std::memcpy(forged.data() + 24, &hash, sizeof hash);
+      std::ofstream(entry, std::ios::binary | std::ios::trunc) << forged;
+      CHECK(find() == nullptr);
+    }
+  }
+  SUBCASE("the same trace, kept in another folder") {
+    const CachedTraces other;
+    Opened(other.WithCache(), path);
+    fs::copy_file(other.Kept(".trace").at(0), entry, fs::copy_options::overwrite_existing);
+    CHECK(find() == nullptr);
+  }
+  SUBCASE("the key lost") {
+    fs::remove(folder.path() + "/cache/.jarvis-cache");
+    CHECK(find() == nullptr);
+  }
+  CHECK(IsSame(*Opened(folder.WithCache(), path), *read));  // read again, and kept again
+  CHECK(find() != nullptr);
+}
+
+TEST_CASE("pipes under the names of what is kept are not waited for") {
+  for (const char* ending : {".trace", ".stamp"}) {
+    const CachedTraces folder;
+    const std::string path = folder.Trace("a.json", 30);
+    const auto read = Opened(folder.WithCache(), path);
+    const std::string kept = folder.Kept(ending).at(0);
+    fs::remove(kept);
+    REQUIRE(::mkfifo(kept.c_str(), 0600) == 0);
+    CHECK(IsSame(*Opened(folder.WithCache(), path), *read));
+    CHECK(fs::is_fifo(kept));
+  }
+}
+
+TEST_CASE("a folder that holds a user's files is not used, and they stay") {
+  const CachedTraces folder;
+  const std::string path = folder.Trace("a.json", 300);
+  fs::create_directory(folder.path() + "/cache");
+  const auto before = std::vector<std::string>{".bashrc", "notes.md", "paper.pdf"};
+  for (const std::string& name : before)
+    folder.Write("cache/" + name, std::string(5000, 'm'));
+  WorkspaceOptions tight = folder.WithCache();
+  tight.cache.bytes_max = 4000;
+  const auto read = Opened({}, path);
+  CHECK(IsSame(*Opened(tight, path), *read));
+  CHECK(folder.Kept("").size() == before.size());
+  for (const std::string& name : before)
+    CHECK(fs::file_size(folder.path() + "/cache/" + name) == 5000);
+}
+
 TEST_CASE("the longest unused go first when there is too much") {
   const CachedTraces folder;
   std::vector<std::string> paths;
@@ -266,7 +362,7 @@ TEST_CASE("several may keep the same trace at the same time") {
       });
   }
   REQUIRE(folder.Kept(".trace").size() == 1);
-  CHECK(folder.Kept("").size() == 2);
+  CHECK(folder.Kept("").size() == 3);  // it, its stamp and the marker
   TraceCache cache(folder.Options());
   io::InputFile file = *io::FilePolicy().OpenInput(path);
   CHECK(cache.Find(file, 1 << 30, ShortId) != nullptr);

@@ -20,13 +20,13 @@ Result<Answer> MergeRanks(session::Workspace& workspace, const Json& arguments, 
   JV_ASSIGN(const std::vector<std::string> paths, RankFilesOf(workspace, arguments));
   JV_ASSIGN(const auto folder, io::OutputFolder::Open(workspace.files(), directory, job));
   JV_TRY(folder->Claim({kName}, MayOverwrite(arguments)));
-  JV_ASSIGN(const auto file, io::GzipFile::Create(folder->PathFor(kName), kName));
+  JV_ASSIGN(const auto file, io::GzipFile::Create(*folder, kName));
   session::MergeOptions options;
   options.trace_bytes_max = workspace.options().trace_bytes_max;
   options.python_functions = arguments.at("python_functions").get<bool>();
   JV_ASSIGN(const session::Merged merged,
             session::MergeRanks(workspace.files(), paths, options, *file, job));
-  JV_ASSIGN(std::string path, folder->Adopt(kName));
+  const std::string& path = file->path();
   JV_TRY(folder->Commit());
   Answer answer;
   answer.summary = fmt::format("Merged {} ranks into {} ({} bytes); open it in ui.perfetto.dev.",
@@ -39,7 +39,7 @@ Result<Answer> MergeRanks(session::Workspace& workspace, const Json& arguments, 
   answer.total = answer.rows.size();
   AddRankNotes(merged.warnings, &answer);
   answer.next = {{"collectives", {{"traces", {path}}}, "it can be read back, rank by rank"}};
-  answer.files = {{std::move(path), "trace of all ranks", merged.ranks.size()}};
+  answer.files = {{path, "trace of all ranks", merged.ranks.size()}};
   return answer;
 }
 

@@ -48,9 +48,8 @@ Status WriteRocprofReports(const io::FilePolicy& files, const rocprof::Capture& 
       const std::vector<Table> tables =
           session::RocprofReport(capture, *processes[i],
                                  compatible ? session::Compat::kTraceLens : session::Compat::kNone);
-      JV_ASSIGN(const output::XlsxFile made, output::WriteXlsx(tables, folder->PathFor(names[i])));
-      JV_ASSIGN(std::string path, folder->Adopt(names[i]));
-      answer->files.push_back({std::move(path), "kernels of a process", made.sheets.size()});
+      JV_ASSIGN(const output::XlsxFile made, output::WriteXlsx(tables, *folder, names[i]));
+      answer->files.push_back({made.path, "kernels of a process", made.sheets.size()});
     }
     JV_TRY(folder->Commit());
   }

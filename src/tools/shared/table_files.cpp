@@ -20,7 +20,7 @@ Status WriteTables(const std::vector<Table>& tables, io::OutputFolder& folder,
   // The largest go first: the workbook and what is too long for it.
   ParallelFor(1 + long_tables.size() + tables.size(), 0, [&](std::size_t piece) {
     if (piece == 0) {
-      if (book) made_book = output::WriteXlsx(tables, book_folder.PathFor(book_name));
+      if (book) made_book = output::WriteXlsx(tables, book_folder, book_name);
     } else if (piece <= long_tables.size()) {
       const LongTable& table = long_tables[piece - 1];
       long_paths[piece - 1] = folder.Write(table.name + ".csv", table.csv);
@@ -45,8 +45,7 @@ Status WriteTables(const std::vector<Table>& tables, io::OutputFolder& folder,
   }
   if (!book) return {};
   JV_ASSIGN(const output::XlsxFile made, std::move(made_book));
-  JV_ASSIGN(std::string path, book_folder.Adopt(book_name));
-  answer->files.push_back({std::move(path), "workbook", made.sheets.size()});
+  answer->files.push_back({made.path, "workbook", made.sheets.size()});
   if (made.texts_cut > 0) {
     answer->notes.push_back(
         fmt::format("{} cells of the workbook are cut at Excel's limit; the CSV files hold them "

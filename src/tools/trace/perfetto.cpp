@@ -45,19 +45,17 @@ Result<Answer> Perfetto(session::Workspace& workspace, const Json& arguments, Jo
   JV_ASSIGN(const std::string events, formats::PerfettoTracks(*one.trace, *one.analysis, job));
   JV_ASSIGN(const auto folder, io::OutputFolder::Open(workspace.files(), place.folder, job));
   JV_TRY(folder->Claim({place.name}, MayOverwrite(arguments)));
-  JV_ASSIGN(const auto file, io::GzipFile::Create(folder->PathFor(place.name), place.name));
-  JV_ASSIGN(const std::uint64_t bytes,
-            session::WriteAnnotated(workspace.files(), one.trace->path(),
-                                    workspace.options().trace_bytes_max, events, *file, job));
-  JV_ASSIGN(std::string path, folder->Adopt(place.name));
+  JV_ASSIGN(const auto file, io::GzipFile::Create(*folder, place.name));
+  JV_TRY(session::WriteAnnotated(workspace.files(), one.trace->path(),
+                                 workspace.options().trace_bytes_max, events, *file, job));
   JV_TRY(folder->Commit());
   Answer answer;
   answer.trace = one.trace->id();
   answer.summary = fmt::format(
       "{} ({} bytes): the trace with tracks of steps, phases, idle causes, the critical path and "
       "findings, and counters; open it in ui.perfetto.dev.",
-      path, bytes);
-  answer.files = {{std::move(path), "trace with what was found on it", 0}};
+      file->path(), file->bytes());
+  answer.files = {{file->path(), "trace with what was found on it", 0}};
   return answer;
 }
 

@@ -224,7 +224,7 @@ Result<Answer> Split(session::Workspace& workspace, const Json& arguments, Job& 
   std::vector<std::unique_ptr<io::GzipFile>> open;
   std::vector<session::TracePart> written;
   for (const Part& part : parts) {
-    JV_ASSIGN(auto file, io::GzipFile::Create(folder->PathFor(part.name), part.name));
+    JV_ASSIGN(auto file, io::GzipFile::Create(*folder, part.name));
     open.push_back(std::move(file));
     written.push_back(SpanOf(iterations, part.run));
     written.back().out = open.back().get();
@@ -236,8 +236,7 @@ Result<Answer> Split(session::Workspace& workspace, const Json& arguments, Job& 
   answer.columns = {"file", "first_step", "steps", "phase", "requests", "gpu_events", "gpu_ms"};
   for (std::size_t i = 0; i < parts.size(); ++i) {
     AddRow(iterations, parts[i], written[i], &answer);
-    JV_ASSIGN(std::string path, folder->Adopt(parts[i].name));
-    answer.files.push_back({std::move(path), "trace of these steps", 0});
+    answer.files.push_back({open[i]->path(), "trace of these steps", 0});
   }
   const Table list = {"parts", answer.columns, answer.rows};
   JV_ASSIGN(std::string listed, folder->Write(kListName, output::ToCsv(list)));
