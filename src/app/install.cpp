@@ -224,7 +224,7 @@ Result<std::string> ReadConfig(const std::string& path) {
 
 // A copy that was kept before, and a file that only has such a name, stay.
 Status KeepCopy(const std::string& path, const std::string& old, std::string& backup) {
-  constexpr int kCopiesMax = 100;
+  constexpr int kCopiesMax = 1000;
   Status written;
   for (int number = 1; number <= kCopiesMax; ++number) {
     backup = number == 1 ? path : fmt::format("{}.{}", path, number);
