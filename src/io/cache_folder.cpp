@@ -27,6 +27,7 @@
 #include "base/parallel.h"
 #include "base/text.h"
 #include "io/below.h"
+#include "io/leased_file.h"
 #include "io/temporary_file.h"
 
 namespace jarvis::io {
@@ -39,6 +40,8 @@ constexpr std::array<char, 16> kMagic = {'j', 'a', 'r', 'v', 'i',  's',  ' ',  '
                                          'r', 'a', 'c', 'e', '\0', '\r', '\n', '\x1a'};
 // Files are hashed in parts of this size, so that several cores can do it.
 constexpr std::size_t kHashedAtOnce = std::size_t{4} << 20;
+// Smaller files are copied: mapping saves nothing.
+constexpr std::size_t kMappedFrom = std::size_t{1} << 20;
 // What is read at once is hashed while it is in the core's cache.
 constexpr std::size_t kReadAtOnce = std::size_t{256} << 10;
 // Between two looks at whether the writing was cancelled.
@@ -325,37 +328,42 @@ std::optional<Opened> OpenToWrite(const std::string& path) {
   return OpenMarked(path);
 }
 
-// Reads a body and hashes it, all cores together. The memory is mapped as large pages where the
-// machine has them, which takes less time than mapping the file would.
-std::span<std::byte> ReadBody(int file, const Head& head, const Key& key) {
-  void* const memory = ::mmap(nullptr, head.bytes, PROT_READ | PROT_WRITE,
+// Memory with a copy of a file still to be read; empty: there is none.
+std::span<std::byte> MemoryFor(std::size_t bytes) {
+  void* const memory = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE,
                               MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (memory == MAP_FAILED) return {};
-  ::madvise(memory, head.bytes, MADV_HUGEPAGE);
-  auto* const bytes = static_cast<std::byte*>(memory);
-  std::vector<std::uint64_t> parts((head.bytes + kHashedAtOnce - 1) / kHashedAtOnce);
+  ::madvise(memory, bytes, MADV_HUGEPAGE);
+  return {static_cast<std::byte*>(memory), bytes};
+}
+
+// Whether a file in memory is as somebody with the key wrote it; all cores take part. `file`: what
+// is still to be read into the memory; -1: nothing is.
+bool IsWhole(std::span<std::byte> whole, int file, const Key& key) {
+  if (file >= 0 && !ReadAt(file, whole.data(), sizeof(Head), 0)) return false;
+  Head head;
+  std::memcpy(&head, whole.data(), sizeof head);
+  const std::span<std::byte> body = whole.subspan(sizeof head);
+  if (head.magic != kMagic || head.bytes != body.size()) return false;
+  std::vector<std::uint64_t> parts((body.size() + kHashedAtOnce - 1) / kHashedAtOnce);
   std::atomic<bool> good{true};
   ParallelFor(parts.size(), 0, [&](std::size_t i) {
     KeyedHash hash(key);
-    const std::size_t end = std::min<std::size_t>((i + 1) * kHashedAtOnce, head.bytes);
+    const std::size_t end = std::min((i + 1) * kHashedAtOnce, body.size());
     for (std::size_t at = i * kHashedAtOnce; at < end && good; at += kReadAtOnce) {
       const std::size_t size = std::min(kReadAtOnce, end - at);
-      if (!ReadAt(file, bytes + at, size, sizeof(Head) + at)) good = false;
-      hash.Add(bytes + at, size);
+      if (file >= 0 && !ReadAt(file, &body[at], size, sizeof head + at)) good = false;
+      hash.Add(&body[at], size);
     }
     parts[i] = hash.value();
   });
-  if (good && Together(key, parts, head.bytes) == head.hash &&
-      ::mprotect(memory, head.bytes, PROT_READ) == 0)
-    return {bytes, head.bytes};
-  ::munmap(memory, head.bytes);
-  return {};
+  return good && Together(key, parts, body.size()) == head.hash;
 }
 
 }  // namespace
 
 CachedBytes::~CachedBytes() {
-  if (!bytes_.empty()) ::munmap(bytes_.data(), bytes_.size());
+  if (!bytes_.empty()) Unmap({bytes_.data() - sizeof(Head), bytes_.size() + sizeof(Head)});
 }
 
 std::string CacheFolder::DefaultPath() {
@@ -416,12 +424,20 @@ CachedBytes CacheFolder::Read(const std::string& name) const {
   if (!opened) return read;
   struct stat status {};
   const FileDescriptor file = OpenRegular(opened->folder.get(), name, &status);
-  Head head;
-  if (!file.valid() || !ReadAt(file.get(), &head, sizeof head, 0) || head.magic != kMagic ||
-      head.bytes == 0 || head.bytes != static_cast<std::uint64_t>(status.st_size) - sizeof head)
+  const auto size = static_cast<std::size_t>(status.st_size);
+  if (!file.valid() || size <= sizeof(Head)) return read;
+  std::span<std::byte> whole;
+  if (size >= kMappedFrom)
+    whole = MapLeased(FileDescriptor(::fcntl(file.get(), F_DUPFD_CLOEXEC, 0)), size);
+  const bool copies = whole.empty();
+  if (copies) whole = MemoryFor(size);
+  if (whole.empty()) return read;
+  if (!IsWhole(whole, copies ? file.get() : -1, opened->key) ||
+      (copies && ::mprotect(whole.data(), size, PROT_READ) != 0)) {
+    Unmap(whole);
     return read;
-  read.bytes_ = ReadBody(file.get(), head, opened->key);
-  if (read.bytes_.empty()) return read;
+  }
+  read.bytes_ = whole.subspan(sizeof(Head));
   const timespec now[2] = {{0, UTIME_OMIT}, {0, UTIME_NOW}};
   ::futimens(file.get(), now);  // a file system that is read-only has none of it
   return read;

@@ -3,6 +3,7 @@
 #include <chrono>
 #include <filesystem>
 #include <fstream>
+#include <functional>
 #include <iterator>
 #include <set>
 #include <string>
@@ -119,14 +120,37 @@ TEST_CASE("what was changed, cut or written with another key is not believed") {
   }
 }
 
-TEST_CASE("what was read stays, whatever becomes of the file") {
+// `written_to`: somebody has the file open to write, so that it is copied instead of mapped.
+void CheckStays(std::size_t size, bool written_to,
+                const std::function<void(const std::string& path)>& change) {
   const CachePlace place;
-  const std::string text(std::size_t{6} << 20, 'y');
+  const std::string path = place / (std::string("cache/") + kFirst);
+  const std::string text(size, 'y');
   REQUIRE(place.Put(kFirst, text));
+  std::fstream writer;
+  if (written_to) writer.open(path, std::ios::binary | std::ios::in | std::ios::out);
   const CachedBytes read = place.cache().Read(kFirst);
-  fs::resize_file(place / (std::string("cache/") + kFirst), 0);
-  const std::string got(reinterpret_cast<const char*>(read.bytes().data()), read.bytes().size());
-  CHECK((got == text));
+  const CachedBytes again = place.cache().Read(kFirst);
+  CachedBytes gone = place.cache().Read(kFirst);
+  gone = CachedBytes();
+  change(path);
+  for (const CachedBytes* one : {&read, &again}) {
+    const auto bytes = one->bytes();
+    CHECK((std::string(reinterpret_cast<const char*>(bytes.data()), bytes.size()) == text));
+  }
+}
+
+TEST_CASE("what was read stays, whatever becomes of the file") {
+  for (const std::size_t size : {std::size_t{1000}, std::size_t{6} << 20}) {
+    for (const bool written_to : {false, true}) {
+      CheckStays(size, written_to, [](const std::string& path) { fs::resize_file(path, 0); });
+      CheckStays(size, written_to, [](const std::string& path) { fs::remove(path); });
+      CheckStays(size, written_to, [](const std::string& path) {
+        std::ofstream(path, std::ios::binary | std::ios::in)
+            << std::string(std::size_t{7} << 20, 'j');
+      });
+    }
+  }
 }
 
 TEST_CASE("only what has a name and a head of ours is removed") {
