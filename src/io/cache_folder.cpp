@@ -432,12 +432,10 @@ CachedBytes CacheFolder::Read(const std::string& name) const {
   const bool copies = whole.empty();
   if (copies) whole = MemoryFor(size);
   if (whole.empty()) return read;
-  if (!IsWhole(whole, copies ? file.get() : -1, opened->key) ||
-      (copies && ::mprotect(whole.data(), size, PROT_READ) != 0)) {
-    Unmap(whole);
-    return read;
-  }
   read.bytes_ = whole.subspan(sizeof(Head));
+  if (!IsWhole(whole, copies ? file.get() : -1, opened->key) ||
+      (copies && ::mprotect(whole.data(), size, PROT_READ) != 0))
+    return {};
   const timespec now[2] = {{0, UTIME_OMIT}, {0, UTIME_NOW}};
   ::futimens(file.get(), now);  // a file system that is read-only has none of it
   return read;

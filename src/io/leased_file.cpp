@@ -5,9 +5,9 @@
 #include <csignal>
 #include <cstdint>
 #include <cstring>
+#include <exception>
 #include <list>
 #include <mutex>
-#include <system_error>
 #include <thread>
 #include <utility>
 
@@ -41,11 +41,12 @@ class Leases {
     if (::fstat(file.get(), &status) != 0 || !S_ISREG(status.st_mode) ||
         static_cast<std::uint64_t>(status.st_size) < bytes)
       return {};
+    std::list<Mapped> place(1);  // before there is anything to lose
     void* const memory = ::mmap(nullptr, bytes, PROT_READ, MAP_PRIVATE, file.get(), 0);
     if (memory == MAP_FAILED) return {};
-    const std::span<std::byte> mapped(static_cast<std::byte*>(memory), bytes);
-    mapped_.push_back({std::move(file), mapped});
-    return mapped;
+    place.front() = {std::move(file), {static_cast<std::byte*>(memory), bytes}};
+    mapped_.splice(mapped_.end(), place);
+    return mapped_.back().bytes;
   }
 
   void Unmap(std::span<std::byte> bytes) {
@@ -65,7 +66,7 @@ class Leases {
     if (watcher_ == 0) {
       try {
         std::thread([this] { Watch(); }).detach();
-      } catch (const std::system_error&) {
+      } catch (const std::exception&) {
         return false;
       }
       started_.wait(lock, [this] { return watcher_ != 0; });
