@@ -9,7 +9,10 @@
 
 #include "base/check.h"
 #include "base/text.h"
+#include "query/functions.h"
 #include "query/virtual_table.h"
+#include "query/watch.h"
+#include "query/watched_memory.h"
 
 namespace jarvis::query {
 namespace {
@@ -18,13 +21,19 @@ using Clock = std::chrono::steady_clock;
 
 // Of all questions of the process together: what sorting and grouping may hold.
 constexpr sqlite3_int64 kHeapBytesMax = sqlite3_int64{512} << 20;
+// SQLite cannot be stopped within a function of its own, nor between two of one row. A function
+// takes milliseconds for a value of this length, and a question calls so many of them a row at
+// most.
+constexpr int kValueBytesMax = 1'000'000;
+constexpr std::size_t kCallsMax = 300;
+constexpr int kSqlBytesMax = 20'000;
 
 struct LimitOf {
   int id;
   int value;
 };
-constexpr LimitOf kLimits[] = {{SQLITE_LIMIT_LENGTH, 10'000'000},
-                               {SQLITE_LIMIT_SQL_LENGTH, 20'000},
+constexpr LimitOf kLimits[] = {{SQLITE_LIMIT_LENGTH, kValueBytesMax},
+                               {SQLITE_LIMIT_SQL_LENGTH, kSqlBytesMax},
                                {SQLITE_LIMIT_COLUMN, 200},
                                {SQLITE_LIMIT_EXPR_DEPTH, 200},
                                {SQLITE_LIMIT_COMPOUND_SELECT, 50},
@@ -47,6 +56,7 @@ struct FinishStatement {
 using StatementPtr = std::unique_ptr<sqlite3_stmt, FinishStatement>;
 
 Result<DatabasePtr> OpenDatabase() {
+  InstallWatchedMemory();
   sqlite3_hard_heap_limit64(kHeapBytesMax);
   sqlite3* opened = nullptr;
   const int code =
@@ -79,36 +89,50 @@ Sources AddTables(sqlite3* database, Catalogue& catalogue, const std::string& pr
   return sources;
 }
 
+// What a question may do, while it is compiled.
+struct Guard {
+  const Sources& sources;
+  const Watch& watch;
+  std::size_t calls = 0;  // of functions
+};
+
+bool IsReadable(std::string_view table, std::string_view column) {
+  constexpr std::string_view kFunctions[] = {"json_each", "json_tree"};
+  const auto is_table = [table](std::string_view name) { return EqualsNoCase(name, table); };
+  if (std::any_of(std::begin(kFunctions), std::end(kFunctions), is_table)) return true;
+  for (const RelationInfo& relation : Schema()) {
+    if (is_table(relation.name)) return true;
+  }
+  // Without a column it may be a part of the question itself. Tables of SQLite's own tell about the
+  // program or reach around the authorizer.
+  const auto begins = [table](std::string_view name) {
+    return EqualsNoCase(table.substr(0, name.size()), name);
+  };
+  return column.empty() && !begins("sqlite_") && !begins("pragma_") && !begins("dbstat");
+}
+
 int Authorize(void* client, int action, const char* first, const char* second,
               const char* /*database*/, const char* /*trigger*/) {
-  const auto& sources = *static_cast<const Sources*>(client);
+  auto& guard = *static_cast<Guard*>(client);
+  const Sources& sources = guard.sources;
   if (std::any_of(sources.begin(), sources.end(), [](const auto& one) { return one->declaring(); }))
     return SQLITE_OK;
-  const std::string_view table = first == nullptr ? "" : first;
+  // A question of a few lines can take long to compile.
+  if (guard.watch.Over()) return SQLITE_DENY;
+  const auto verdict = [](bool allowed) { return allowed ? SQLITE_OK : SQLITE_DENY; };
   switch (action) {
     case SQLITE_SELECT:
     case SQLITE_RECURSIVE: return SQLITE_OK;
     case SQLITE_READ:
-      // Tables of SQLite's own tell about the program or reach around the authorizer.
-      return table.starts_with("sqlite_") || table.starts_with("pragma_") ||
-                     table.starts_with("dbstat")
-                 ? SQLITE_DENY
-                 : SQLITE_OK;
+      return verdict(IsReadable(first == nullptr ? "" : first, second == nullptr ? "" : second));
     case SQLITE_FUNCTION:
-      return second != nullptr && std::string_view(second) == "load_extension" ? SQLITE_DENY
-                                                                               : SQLITE_OK;
+      return verdict(++guard.calls <= kCallsMax && second != nullptr && IsAllowedFunction(second));
     default: return SQLITE_DENY;
   }
 }
 
-struct Watch {
-  const Job* job;
-  Clock::time_point end;
-};
-
 int Stopped(void* client) {
-  const auto* watch = static_cast<const Watch*>(client);
-  return static_cast<int>(watch->job->stopped() || Clock::now() >= watch->end);
+  return static_cast<int>(static_cast<const Watch*>(client)->Over());
 }
 
 // "gpu_work has: id, name..."
@@ -123,6 +147,9 @@ std::string AttributesOf(const RelationInfo& relation) {
 std::string HelpFor(std::string_view message, std::string_view sql) {
   constexpr std::string_view kNoTable = "no such table: ";
   constexpr std::string_view kNoColumn = "no such column: ";
+  constexpr std::string_view kNoFunction = "not authorized to use function: ";
+  if (message.starts_with(kNoFunction))
+    return "; jarvis://query-schema lists the functions that questions may use";
   if (const std::size_t at = message.find(kNoTable); at != std::string_view::npos) {
     std::vector<std::string_view> names;
     std::string all;
@@ -155,21 +182,23 @@ Error ErrorOf(sqlite3* database, int code, const Sources& sources, const Watch& 
   for (const auto& source : sources) {
     if (source->error()) return *source->error();
   }
+  if (watch.job->stopped()) return watch.job->Check().error();
+  if (watch.Over() || (code & 0xFF) == SQLITE_INTERRUPT) {
+    return {ErrorCode::kTimeout,
+            fmt::format("the question took longer than {} s and was stopped",
+                        static_cast<double>(limits.time.count()) / 1000),
+            "ask for less: a narrower WHERE, comparisons with indexed columns"};
+  }
   const std::string message = sqlite3_errmsg(database);
   switch (code & 0xFF) {
-    case SQLITE_INTERRUPT:
-      if (watch.job->stopped()) return watch.job->Check().error();
-      return {ErrorCode::kTimeout,
-              fmt::format("the question took longer than {} s and was stopped",
-                          limits.time.count() / 1000),
-              "ask for less: a narrower WHERE, comparisons with indexed columns"};
     case SQLITE_NOMEM:
     case SQLITE_FULL:
       return {ErrorCode::kOutOfMemory,
               "the question needs more memory than questions may have together (512 MB)",
               "group or sort fewer rows"};
     case SQLITE_TOOBIG:
-      return {ErrorCode::kTooLarge, "SQL: " + message, "at most 20,000 bytes of SQL"};
+      return {ErrorCode::kTooLarge, "SQL: " + message,
+              "SQL may have 20,000 bytes, a value or a row that is sorted 1,000,000"};
     case SQLITE_AUTH:
       return {ErrorCode::kBadValue,
               "SQL: only reading is possible: SELECT, WITH ... SELECT, EXPLAIN (" + message + ")",
@@ -198,16 +227,25 @@ Result<Outcome> Run(Catalogue& catalogue, const std::string& sql, const Limits& 
   JV_ASSIGN(const DatabasePtr database, OpenDatabase());
   Sources sources = AddTables(database.get(), catalogue, "");
   Watch watch{&job, Clock::now() + limits.time};
-  constexpr int kStepsBetweenLooks = 1000;
+  constexpr int kStepsBetweenLooks = 100;
   sqlite3_progress_handler(database.get(), kStepsBetweenLooks, &Stopped, &watch);
-  sqlite3_set_authorizer(database.get(), &Authorize, &sources);
+  const WatchedMemory memory(watch);
+  Guard guard{sources, watch};
+  sqlite3_set_authorizer(database.get(), &Authorize, &guard);
   const auto fail = [&](int code) -> tl::unexpected<Error> {
+    if (guard.calls > kCallsMax) {
+      return Fail(ErrorCode::kTooLarge,
+                  fmt::format("SQL: functions are called in more than {} places", kCallsMax),
+                  "ask in several questions");
+    }
     return tl::make_unexpected(ErrorOf(database.get(), code, sources, watch, limits, sql));
   };
+  int code = AddFunctions(database.get(), &watch);
+  if (code != SQLITE_OK) return fail(code);
   sqlite3_stmt* prepared = nullptr;
   const char* rest = nullptr;
-  int code = sqlite3_prepare_v2(database.get(), sql.c_str(), static_cast<int>(sql.size()) + 1,
-                                &prepared, &rest);
+  code = sqlite3_prepare_v2(database.get(), sql.c_str(), static_cast<int>(sql.size()) + 1,
+                            &prepared, &rest);
   const StatementPtr statement(prepared);
   if (code != SQLITE_OK) return fail(code);
   if (statement == nullptr) return Fail(ErrorCode::kBadValue, "SQL: there is no statement in it");
@@ -223,12 +261,13 @@ Result<Outcome> Run(Catalogue& catalogue, const std::string& sql, const Limits& 
       outcome.complete = false;
       return outcome;
     }
+    if (watch.Over()) return fail(SQLITE_INTERRUPT);
     ++outcome.rows;
     for (int i = 0; i < columns; ++i)
       row[static_cast<std::size_t>(i)] = ValueAt(prepared, i);
     sink(row);
   }
-  if (code != SQLITE_DONE) return fail(code);
+  if (code != SQLITE_DONE || watch.Over()) return fail(code);
   return outcome;
 }
 

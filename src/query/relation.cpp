@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include "query/functions.h"
+
 namespace jarvis::query {
 namespace {
 
@@ -250,7 +252,12 @@ std::string SchemaText() {
                           one.doc);
     }
   }
-  text += "\n# Questions\n";
+  text +=
+      "\n# Functions\n\nAs in SQLite; others are refused. A value has at most 1,000,000 bytes, a "
+      "pattern of LIKE or GLOB 1,000.\n\n";
+  for (const std::string_view one : AllowedFunctions())
+    text += fmt::format("{}`{}`", text.ends_with('\n') ? "" : ", ", one);
+  text += "\n\n# Questions\n";
   for (const Example& one : kExamples)
     text += fmt::format("\n{}\n\n```sql\n{}\n```\n", one.question, one.sql);
   return text;

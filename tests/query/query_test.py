@@ -230,6 +230,169 @@ class Refusals(unittest.TestCase):
         self.assertIn("gpu_work", plan[0][-1])
 
 
+# Of each function that questions may use, a question (or several) whose answer is SQLite's own.
+FUNCTIONS = {
+    "->": "'[1,[2,3]]' -> 1", "->>": "'{\"a\":\"x\"}' ->> 'a'", "abs": "abs(-7.5)",
+    "acos": "acos(0.5)", "acosh": "acosh(1.5)", "asin": "asin(0.5)", "asinh": "asinh(0.5)",
+    "atan": "atan(0.5)", "atan2": "atan2(1, 2)", "atanh": "atanh(0.5)",
+    "avg": "(SELECT avg(v) FROM t)", "ceil": "ceil(1.2)", "ceiling": "ceiling(-1.2)",
+    "char": "char(233, 66)", "coalesce": "coalesce(NULL, 2)", "cos": "cos(1)", "cosh": "cosh(1)",
+    "count": "(SELECT count(*) || count(v) FROM t)",
+    "cume_dist": "(SELECT group_concat(c) FROM (SELECT cume_dist() OVER (ORDER BY v) c FROM t))",
+    "current_date": "length(current_date)", "current_time": "length(current_time)",
+    "current_timestamp": "length(current_timestamp)", "date": "date('2026-01-31', '+1 month')",
+    "datetime": "datetime(1e9, 'unixepoch')", "degrees": "degrees(1)",
+    "dense_rank": "(SELECT group_concat(c) FROM (SELECT dense_rank() OVER (ORDER BY v) c FROM t))",
+    "exp": "exp(1)",
+    "first_value": "(SELECT first_value(v) OVER (ORDER BY v DESC) FROM t LIMIT 1)",
+    "floor": "floor(-1.5)", "format": "format('%05d|%,d|%q', 42, 1234567, 'a''b')",
+    "glob": "'cudaLaunchKernel' GLOB 'cuda*[K-M]ernel'", "group_concat":
+    "(SELECT group_concat(v, '/') FROM t)", "hex": "hex('é')", "ifnull": "ifnull(NULL, 'x')",
+    "iif": "iif(1 > 2, 'a', 'b')", "instr": "instr('ünter', 'nt')", "json": "json(' [ 1 , 2 ] ')",
+    "json_array": "json_array(1, 'a', NULL)", "json_array_length": "json_array_length('[1,[2]]')",
+    "json_extract": "json_extract('{\"a\":[1,2]}', '$.a[1]', '$.a')",
+    "json_group_array": "(SELECT json_group_array(v) FROM t)",
+    "json_group_object": "(SELECT json_group_object(v, v) FROM t)",
+    "json_insert": "json_insert('[1]', '$[#]', 2)", "json_object": "json_object('a', 1)",
+    "json_quote": "json_quote('a\"b')", "json_remove": "json_remove('[1,2]', '$[0]')",
+    "json_replace": "json_replace('[1,2]', '$[0]', 9)", "json_set": "json_set('{}', '$.a', 1)",
+    "json_type": "json_type('[1.5]', '$[0]')", "json_valid": "json_valid('{]')",
+    "julianday": "julianday('2026-01-01')",
+    "lag":
+    "(SELECT group_concat(ifnull(c, 'none')) FROM (SELECT lag(v) OVER (ORDER BY v) c FROM t))",
+    "last_value": "(SELECT last_value(v) OVER (ORDER BY v DESC) FROM t LIMIT 1)",
+    "lead": "(SELECT lead(v, 1, 'none') OVER (ORDER BY v) FROM t LIMIT 1)",
+    "length": "length('ünter')", "like": "'CUDA_x%' LIKE 'cuda\\_x\\%' ESCAPE '\\'",
+    "likelihood": "likelihood(3, 0.5)", "likely": "likely(3)", "ln": "ln(2)", "log": "log(2, 8)",
+    "log10": "log10(5)", "log2": "log2(5)", "lower": "lower('ÄBc')",
+    "ltrim": "ltrim('xxayx', 'x')",
+    "max": "max(1, '2') || (SELECT max(v) FROM t)", "min": "min(2, 1) || (SELECT min(v) FROM t)",
+    "mod": "mod(7, 3)",
+    "nth_value": "(SELECT nth_value(v, 2) OVER () FROM t LIMIT 1)",
+    "ntile": "(SELECT group_concat(c) FROM (SELECT ntile(2) OVER (ORDER BY v) c FROM t))",
+    "nullif": "ifnull(nullif(1, 1), 'null')",
+    "percent_rank":
+    "(SELECT group_concat(c) FROM (SELECT percent_rank() OVER (ORDER BY v) c FROM t))",
+    "pi": "pi()", "pow": "pow(2, 0.5)", "power": "power(2, 3)",
+    "printf": "printf('%.3f %s', 2.5, 'x')",
+    "quote": "quote('a''b')", "radians": "radians(90)", "random": "typeof(random())",
+    "randomblob": "length(randomblob(5))",
+    "rank": "(SELECT group_concat(c) FROM (SELECT rank() OVER (ORDER BY v) c FROM t))",
+    "replace": "replace('aabaa', 'aa', 'c')", "round": "round(2.567, 1)",
+    "row_number": "(SELECT group_concat(c) FROM (SELECT row_number() OVER (ORDER BY v) c FROM t))",
+    "rtrim": "rtrim('xay  ') || '|'", "sign": "sign(-3)", "sin": "sin(1)", "sinh": "sinh(1)",
+    "soundex": "soundex('Robert')", "sqlite_version": "sqlite_version()", "sqrt": "sqrt(2)",
+    "strftime": "strftime('%H:%M:%f', 0.25, 'unixepoch')", "substr": "substr('ünter', 2, 2)",
+    "substring": "substring('ünter', -2)", "sum": "(SELECT sum(v) FROM t)", "tan": "tan(1)",
+    "tanh": "tanh(1)", "time": "time(0.5)", "total": "(SELECT total(v) FROM t)",
+    "trim": "trim('  a ') || '|'", "trunc": "trunc(-1.5)", "typeof": "typeof(x'00')",
+    "unicode": "unicode('é')", "unixepoch": "unixepoch('2026-01-01')", "unlikely": "unlikely(0)",
+    "upper": "upper('äbc')", "zeroblob": "length(zeroblob(9))"}
+A_TABLE = "WITH t(v) AS (VALUES (1), (2.5), (2), (2), (NULL)) "
+
+
+class Functions(unittest.TestCase):
+    def test_each_that_is_allowed_gives_what_sqlite_gives(self):
+        schema = (ROOT / "src/query/functions.cpp").read_text(encoding="utf-8")
+        allowed = re.findall(r'"([^"]+)"', re.search(r"kAllowed\[\] = \{(.*?)\};", schema, re.S)[1])
+        self.assertEqual(sorted(FUNCTIONS), sorted(allowed))
+        with contextlib.closing(sqlite3.connect(":memory:")) as database:
+            sql = A_TABLE + "SELECT " + ", ".join(f"({one}) || ''" for one in FUNCTIONS.values())
+            answers = zip(FUNCTIONS, ask(BUNDLED, sql)[0], database.execute(sql).fetchone())
+            for name, got, expected in answers:
+                with self.subTest(name):
+                    self.assertEqual(got, expected)
+
+    def test_none_else(self):
+        for call in ("fts3_tokenizer('simple')", "json_patch('{}', '{}')", "sqlite_source_id()",
+                     "load_extension('x')", "changes()", "subtype(1)", "sqlite_log(1, 'x')",
+                     "rtreedepth(x'00')", "sqlite_compileoption_get(0)", "last_insert_rowid()"):
+            with self.subTest(call):
+                ran = run("query", BUNDLED, f"SELECT {call}")
+                self.assertEqual(ran.returncode, 1, ran.stdout)
+                self.assertIn("[bad_value]", ran.stderr)
+                self.assertIn("not authorized to use function", ran.stderr)
+        for table in ("sqlite_master", "SQLITE_SCHEMA", "pragma_function_list", "dbstat",
+                      "sqlite_stmt", "fts3tokenize('simple')", "main.sqlite_master"):
+            with self.subTest(table):
+                self.assertEqual(run("query", BUNDLED, f"SELECT * FROM {table}").returncode, 1)
+                self.assertEqual(run("query", BUNDLED, f"SELECT 1 FROM {table}").returncode, 1)
+
+
+def large(expression, a="replace(hex(zeroblob(225000)), '00', 'aa')", b="0"):
+    """A question about two long texts."""
+    return f"WITH x(a, b) AS MATERIALIZED (SELECT {a}, {b}) SELECT {expression} FROM x"
+
+
+def often(expression, a_column, columns):
+    return ", ".join(["+".join([expression] * a_column)] * columns)
+
+
+A_LIST = "'['||replace(hex(zeroblob(230000)),'00','1,')||'1]'"
+DIGITS = "replace(hex(zeroblob(450000)),'0','1')"
+COUNT = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n{}) "
+
+
+def nested(step):
+    parts = ", ".join(f"t{i}(a) AS ({step.replace('t', f't{i - 1}')})" for i in range(1, 40))
+    return f"WITH t0(a) AS (SELECT 1), {parts} SELECT count(*) FROM t39"
+
+
+# Questions that would take from seconds to days, each in its own way.
+HOSTILE = {
+    "instr": large(often("instr(a, b)", 8, 30), b="substr(a, 1, 200000) || 'b'").replace(
+        "substr(a,", "substr(replace(hex(zeroblob(225000)), '00', 'aa'),"),
+    "replace": large(often("length(replace(a,'a',''))", 7, 20)),
+    "rtrim of many characters": COUNT.format(" WHERE i < 200000") + (
+        "SELECT sum(length(rtrim('x' || g, g || 'y'))) "
+        "FROM (SELECT group_concat(char(i + 1000), '') g FROM n), n"),
+    "trim": large(often("length(trim(a,b))", 7, 20),
+                  b="replace(hex(zeroblob(99000)),'00','é')||'a'"),
+    "LIKE": large("sum(a LIKE '%" + "a_%" * 300 + "b') OVER (), " +
+                  often("(a LIKE '%a_b')", 8, 30)),
+    "GLOB": large(often("(a GLOB '*[" + "b" * 500 + "]c')", 1, 30)),
+    "json": large(often("json_extract(a||'','$[229999]')", 4, 60), A_LIST),
+    "json_set": large(often("length(json_set(a||''," + ",".join(["'$[#]',1"] * 24) + "))", 1, 60),
+                      A_LIST),
+    "json_each": large("count(*)", A_LIST).replace(
+        "FROM x", "FROM x, json_each(x.a) e, json_each(x.a) f"),
+    "strftime": large(often("length(strftime(a,'now'))", 7, 20),
+                      "replace(hex(zeroblob(225000)),'00','%j')"),
+    "numbers": large(often("-a", 30, 200), DIGITS),
+    "comparisons": large(often("(a=b COLLATE NOCASE)", 4, 190), b="a||'b'").replace(
+        ", a||'b')", ", replace(hex(zeroblob(225000)), '00', 'AA'))"),
+    "concatenation": large(often("((a||'')>'')", 7, 190)),
+    "printf": large(often("length(printf('%-*s',899000,''))", 7, 20)),
+    "sorting": COUNT.format("") + "SELECT i FROM n ORDER BY printf('%0200d', i * 7919 % 100003)",
+    "distinct rows": COUNT.format("") + "SELECT DISTINCT i * 7919 FROM n",
+    "windows": COUNT.format(" WHERE i < 1000000") + (
+        "SELECT length(group_concat(i) OVER (ORDER BY i ROWS 100000 PRECEDING)) FROM n"),
+    "compiling products": nested("SELECT x.a + y.a FROM t x, t y"),
+    "compiling unions": nested("SELECT a FROM t UNION ALL SELECT a FROM t"),
+    "compiling joins": "SELECT count(*) FROM " + ", ".join(f"gpu_work g{i}" for i in range(64)) +
+                       " WHERE " + " AND ".join(f"g{i}.id = g{i + 1}.stream + g{i * 7 % 64}.dur_ns"
+                                                for i in range(63)),
+    "products of tables": "SELECT count(*) FROM host_calls a, host_calls b, host_calls c "
+                          "WHERE a.name || b.name LIKE '%' || c.name || 'x'",
+}
+
+
+class Hostile(unittest.TestCase):
+    def test_no_question_outlives_its_time(self):
+        for name, sql in HOSTILE.items():
+            with self.subTest(name):
+                # Far more than it takes, far less than it would.
+                ran = subprocess.run([program.BINARY, "query", BUNDLED, sql, "--timeout-s", "0.2"],
+                                     capture_output=True, text=True, timeout=60, check=False)
+                self.assertEqual(ran.returncode, 1, ran.stdout[:300])
+                self.assertRegex(ran.stderr, r"^jarvis: \[(timeout|out_of_memory)\] ")
+
+    def test_a_question_of_many_calls_is_refused(self):
+        ran = run("query", BUNDLED, "SELECT " + ", ".join(["abs(1)+abs(2)"] * 190))
+        self.assertIn("[too_large]", ran.stderr)
+        self.assertIn("more than 300 places", ran.stderr)
+
+
 class Export(unittest.TestCase):
     def test_a_database_that_sqlite_opens(self):
         with tempfile.TemporaryDirectory() as folder:
