@@ -106,6 +106,13 @@ rpc::RpcResult<void> CheckArguments(const Server& server, const HttpRequest& req
                               arguments == nullptr ? Json() : *arguments);
 }
 
+// All that has one token is one client. Where nobody is known, those of one address are a group, in
+// which all that came over one connection, sessions that were made there too, is one client.
+std::string ClientOf(const HttpRequest& request) {
+  if (!request.principal.empty()) return "=" + request.principal;
+  return "@" + request.address + "\n" + std::to_string(request.connection);
+}
+
 bool IsBusy(const Json& error) {
   return error.value("message", Json()) == kBusyText;
 }
@@ -262,7 +269,7 @@ HttpReply HttpEndpoint::PostStateless(const HttpRequest& request, rpc::Message m
     }
     if (!checked) return HttpError(400, checked.error(), message.id);
   }
-  const auto exchange = Begin(request, server_.ConnectAs(request.principal));
+  const auto exchange = Begin(request, server_.ConnectAs(request.principal, ClientOf(request)));
   if (!exchange) return Full();
   if (message.method == "subscriptions/listen") {
     if (!exchange->accepts_events) return Refusal(406, "Accept must list text/event-stream");
@@ -277,7 +284,7 @@ HttpReply HttpEndpoint::PostInitialize(const HttpRequest& request, rpc::Message 
                                        rpc::HttpPeer& peer) {
   const auto exchange = Begin(request);
   if (!exchange) return Full();
-  auto connection = server_.ConnectSession(request.principal);
+  auto connection = server_.ConnectAs(request.principal, ClientOf(request));
   connection->Accept(std::move(message), exchange->mailbox);
   const Mailbox::Mail mail = exchange->mailbox->Take();
   if (mail.answer.is_object() && mail.answer.contains("result")) {

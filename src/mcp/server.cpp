@@ -34,13 +34,9 @@ std::shared_ptr<Connection> Server::Connect(rpc::Channel& channel) {
   return std::make_shared<Connection>(*this, channel);
 }
 
-std::shared_ptr<Connection> Server::ConnectAs(const std::string& principal) {
-  return std::make_shared<Connection>(*this, principal, "=" + principal);
-}
-
-std::shared_ptr<Connection> Server::ConnectSession(const std::string& principal) {
-  return std::make_shared<Connection>(*this, principal,
-                                      principal.empty() ? NextClient() : "=" + principal);
+std::shared_ptr<Connection> Server::ConnectAs(const std::string& principal,
+                                              const std::string& client) {
+  return std::make_shared<Connection>(*this, principal, client);
 }
 
 // The first change is told at once, those within the next second together at its end.

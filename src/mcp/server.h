@@ -45,10 +45,8 @@ class Server {
   // The channel must live until Connection::Detach() or the connection's end.
   std::shared_ptr<Connection> Connect(rpc::Channel& channel);
   // A connection whose messages each bring a channel: for one request, or for a session of many.
-  // Clients take turns at the workers: all that has one principal is one client, and where nobody
-  // is known each session is one and all requests without a session together.
-  std::shared_ptr<Connection> ConnectAs(const std::string& principal);
-  std::shared_ptr<Connection> ConnectSession(const std::string& principal);
+  // `client`: who takes turns at the workers (rpc/turn_queue.h).
+  std::shared_ptr<Connection> ConnectAs(const std::string& principal, const std::string& client);
   // The name, among those who take turns, of a client that is nobody in particular.
   std::string NextClient() { return "#" + std::to_string(++clients_); }
 

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <optional>
 #include <string>
@@ -26,6 +27,8 @@ struct HttpRequest {
   std::vector<HttpHeader> headers;
   std::string body;
   std::string principal;  // whose token it carried; set by the handler's Admit
+  std::string address;    // of who sent it; of IPv6 the network, as one host has many of these
+  std::uint64_t connection = 0;  // over which it came; no two of a server have one number
 
   // The first value; null: not sent. `name` in lower case.
   const std::string* Find(std::string_view name) const;

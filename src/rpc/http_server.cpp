@@ -65,6 +65,21 @@ std::string Shown(const HttpAddress& address) {
   return host + ":" + std::to_string(address.port);
 }
 
+// Of an IPv6 address the network, which is what a host is given.
+std::string AddressText(const sockaddr_storage& from) {
+  char text[INET6_ADDRSTRLEN] = "";
+  if (from.ss_family == AF_INET) {
+    const auto& v4 = reinterpret_cast<const sockaddr_in&>(from);
+    ::inet_ntop(AF_INET, &v4.sin_addr, text, sizeof text);
+  } else if (from.ss_family == AF_INET6) {
+    in6_addr network = reinterpret_cast<const sockaddr_in6&>(from).sin6_addr;
+    if (IN6_IS_ADDR_V4MAPPED(&network) == 0)
+      std::fill(std::begin(network.s6_addr) + 8, std::end(network.s6_addr), std::uint8_t{0});
+    ::inet_ntop(AF_INET6, &network, text, sizeof text);
+  }
+  return text;
+}
+
 }  // namespace
 
 Result<HttpAddress> ParseHttpAddress(const std::string& text) {
@@ -159,7 +174,10 @@ void HttpServer::Run(HttpHandler& handler) {
 }
 
 void HttpServer::Accept(HttpHandler& handler) {
-  FileDescriptor fd(::accept4(listener_.get(), nullptr, nullptr, SOCK_CLOEXEC));
+  sockaddr_storage from{};
+  socklen_t from_size = sizeof from;
+  FileDescriptor fd(
+      ::accept4(listener_.get(), reinterpret_cast<sockaddr*>(&from), &from_size, SOCK_CLOEXEC));
   if (!fd.valid()) {
     if (errno == EMFILE || errno == ENFILE || errno == ENOMEM) {
       LogWarning("no descriptor left for a connection");
@@ -177,8 +195,9 @@ void HttpServer::Accept(HttpHandler& handler) {
   try {
     Connection& connection = open_[id];
     connection.socket = std::make_unique<HttpSocket>(std::move(fd), limits_.write_stall);
-    connection.thread.emplace_back(
-        [this, id, &connection, &handler] { Serve(id, connection, handler); });
+    connection.id = id;
+    connection.address = AddressText(from);
+    connection.thread.emplace_back([this, &connection, &handler] { Serve(connection, handler); });
   } catch (const std::exception&) {  // no more threads or memory to be had
     open_.erase(id);
   }
@@ -230,7 +249,7 @@ void HttpServer::CloseRefused() {
   });
 }
 
-void HttpServer::Serve(std::uint64_t id, Connection& connection, HttpHandler& handler) {
+void HttpServer::Serve(Connection& connection, HttpHandler& handler) {
   try {
     HttpWriter writer;
     while (ServeOne(connection, handler, writer)) {
@@ -247,7 +266,7 @@ void HttpServer::Serve(std::uint64_t id, Connection& connection, HttpHandler& ha
   }
   mine->CloseGently();
   const std::lock_guard lock(mutex_);
-  const auto entry = open_.find(id);
+  const auto entry = open_.find(connection.id);
   over_.splice(over_.end(), entry->second.thread);
   open_.erase(entry);
   ::eventfd_write(wake_.get(), 1);
@@ -267,6 +286,8 @@ bool HttpServer::ServeOne(Connection& connection, HttpHandler& handler, HttpWrit
     return false;
   };
   if (!request) return request.error() != 0 && refuse(handler.Refuse(request.error()), false);
+  request->address = connection.address;
+  request->connection = connection.id;
   const bool head_only = request->method == "HEAD";
   if (auto refusal = handler.Admit(*request)) return refuse(std::move(*refusal), head_only);
   Note(connection, /*reading=*/true, /*idle=*/false);

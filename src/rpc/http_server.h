@@ -82,6 +82,8 @@ class HttpServer {
   struct Connection {
     std::list<std::thread> thread;  // one, in the form in which over_ takes it
     std::unique_ptr<HttpSocket> socket;
+    std::uint64_t id = 0;
+    std::string address;   // as of a request
     bool reading = true;   // between requests or in one
     bool idle = false;     // between requests
     bool in_head = false;  // of a request that nobody has admitted yet
@@ -97,7 +99,7 @@ class HttpServer {
   bool MakeRoom();  // REQUIRES: mutex_ held
   void Turn(FileDescriptor fd) noexcept;
   void CloseRefused();
-  void Serve(std::uint64_t id, Connection& connection, HttpHandler& handler);
+  void Serve(Connection& connection, HttpHandler& handler);
   bool ServeOne(Connection& connection, HttpHandler& handler, class HttpWriter& writer);
   // False: the server is stopping or wants the connection's place.
   bool Note(Connection& connection, bool reading, bool idle, bool in_head = false);

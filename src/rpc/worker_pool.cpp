@@ -31,8 +31,8 @@ bool WorkerPool::Submit(Task task, const std::string& client) {
       ++busy_;
       given->turn = {known, std::move(task)};
     } else {
-      const bool needs_thread = workers_.size() < threads_max_ ||
-                                (may_run && workers_.size() < threads_max_ + spare_max_);
+      const bool needs_thread =
+          workers_.size() < threads_max_ || (may_run && workers_.size() < threads_all());
       // One that there is will come to it.
       if (needs_thread && !StartThread() && workers_.empty()) return false;
       if (!queue_.Push(client, std::move(task))) return false;
@@ -42,14 +42,19 @@ bool WorkerPool::Submit(Task task, const std::string& client) {
   return true;
 }
 
+TurnQueue::Among WorkerPool::Runnable() const {
+  if (busy_ < threads_max_) return TurnQueue::Among::kAll;
+  return busy_ < threads_max_ + spare_max_ ? TurnQueue::Among::kIdleClients
+                                           : TurnQueue::Among::kIdleGroups;
+}
+
 bool WorkerPool::MayRun(const std::string& client) const {
-  if (busy_ < threads_max_) return true;
-  return busy_ < threads_max_ + spare_max_ && !queue_.IsRunning(client);
+  return busy_ < threads_all() && queue_.IsAmong(client, Runnable());
 }
 
 TurnQueue::Turn WorkerPool::NextTurn() {
-  if (busy_ >= threads_max_ + spare_max_) return {};
-  TurnQueue::Turn turn = queue_.Pop(busy_ >= threads_max_);
+  if (busy_ >= threads_all()) return {};
+  TurnQueue::Turn turn = queue_.Pop(Runnable());
   if (turn.task) ++busy_;
   return turn;
 }
@@ -63,9 +68,8 @@ void WorkerPool::Spread() {
     given->turn = std::move(turn);
     given->wake.notify_one();
   }
-  const std::size_t threads_all = threads_max_ + spare_max_;
-  const bool more = busy_ < threads_all && workers_.size() < threads_all;
-  if (more && queue_.HasTurn(busy_ >= threads_max_)) static_cast<void>(StartThread());
+  const bool more = busy_ < threads_all() && workers_.size() < threads_all();
+  if (more && queue_.HasTurn(Runnable())) static_cast<void>(StartThread());
 }
 
 bool WorkerPool::WaitIdle(std::chrono::milliseconds patience) {

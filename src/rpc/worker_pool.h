@@ -5,8 +5,9 @@
 // with a condition variable for each thread the one who submits never waits for a thread that was
 // woken before, which with a shared one it does.
 //
-// Clients take turns. Some threads beyond the maximum are kept for clients of whom nothing runs, so
-// that one with many long tasks makes nobody wait for one of them to end.
+// Clients take turns. Some threads beyond the maximum are kept for clients of whom nothing runs,
+// and as many again for groups of clients of whom nothing runs (TurnQueue), so that one with many
+// long tasks makes nobody wait for one of them to end, as many clients of one group do not.
 //
 // Threads: Submit() may be called from any thread, also from a task.
 #pragma once
@@ -52,7 +53,9 @@ class WorkerPool {
   void Work(Worker& self);
   // The following REQUIRE: mutex_ held.
   bool StartThread() noexcept;
-  // May a task of this client run now, and if all regular threads are busy, only as its first?
+  std::size_t threads_all() const { return threads_max_ + 2 * spare_max_; }
+  // Whose task may run now. REQUIRES: not all threads are busy.
+  TurnQueue::Among Runnable() const;
   bool MayRun(const std::string& client) const;
   TurnQueue::Turn NextTurn();
   // Gives what may run by now to threads that wait, or to a further one.

@@ -2,6 +2,7 @@
 """Many clients at once, clients that vanish, and an end in the middle of it all. Prints what it
 measured."""
 
+import json
 import sys
 import threading
 import time
@@ -81,14 +82,63 @@ def test_vanished_clients_leave_nothing():
         for client, response in streams + calls + handshakes:
             response.close()
             client.close()
-        # The pool of the calls may have grown to its four.
-        assert wait_for(lambda: server.threads() <= threads + 4), (server.threads(), threads)
+        # The pool of the calls may have grown to its four and the two for further clients.
+        assert wait_for(lambda: server.threads() <= threads + 6), (server.threads(), threads)
         print("        %d clients vanished, threads gone after %.0f ms" % (
             len(streams + calls + handshakes), (time.monotonic() - began) * 1e3))
         assert wait_for(lambda: server.descriptors() <= descriptors)
         assert wait_for(lambda: stats()["running"] == 0)
         # Those that waited for a thread were never begun.
         assert stats()["completed"] == 0
+
+
+def begin_slow(client):
+    """In a session; nobody waits for the answer."""
+    body = {"jsonrpc": "2.0", "id": 1, "method": "tools/call",
+            "params": {"name": "slow", "arguments": {"ms": 60000}}}
+    client.connection.request("POST", "/mcp", json.dumps(body), {
+        "Accept": "application/json, text/event-stream", "Content-Type": "application/json",
+        **client.headers})
+
+
+def test_many_sessions_of_one_address_starve_no_other():
+    with Server() as server:
+        crowd = []
+        for _ in range(60):
+            client = server.client()
+            client.handshake()
+            begin_slow(client)
+            crowd.append(client)
+        # Another address; in a session and without.
+        other = server.client(source="127.0.0.2")
+        for number in range(20):
+            answer = other.call("echo", {"text": str(number)})
+            assert answer.last["result"]["structuredContent"] == {"text": str(number)}
+        other = server.client(source="127.0.0.2")
+        other.handshake()
+        answer = other.request("tools/call", {"name": "echo", "arguments": {"text": "a"}})
+        assert answer.last["result"]["structuredContent"] == {"text": "a"}
+        for client in crowd:
+            client.close()
+
+
+def test_many_sessions_of_one_connection_starve_no_other():
+    with Server() as server:
+        maker = server.client()
+        crowd = []
+        for _ in range(60):
+            maker.headers.pop("Mcp-Session-Id", None)
+            maker.handshake()
+            client = server.client()
+            client.headers = dict(maker.headers)
+            begin_slow(client)
+            crowd.append(client)
+        other = server.client()
+        for number in range(20):
+            answer = other.call("echo", {"text": str(number)})
+            assert answer.last["result"]["structuredContent"] == {"text": str(number)}
+        for client in crowd:
+            client.close()
 
 
 def test_stops_in_the_middle_of_calls_and_half_requests():

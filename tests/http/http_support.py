@@ -59,8 +59,8 @@ class Server:
     def descriptors(self):
         return len(os.listdir("/proc/%d/fd" % self.process.pid))
 
-    def client(self, **headers):
-        return Client(self.port, headers)
+    def client(self, source="127.0.0.1", **headers):
+        return Client(self.port, headers, source)
 
     def raw(self):
         return Raw(self.port)
@@ -100,8 +100,9 @@ class Answer:
 class Client:
     """One connection, kept alive."""
 
-    def __init__(self, port, headers):
-        self.connection = http.client.HTTPConnection("127.0.0.1", port, timeout=PATIENCE_S)
+    def __init__(self, port, headers, source="127.0.0.1"):
+        self.connection = http.client.HTTPConnection("127.0.0.1", port, timeout=PATIENCE_S,
+                                                     source_address=(source, 0))
         self.headers = dict(headers)
         self.next_id = 0
 

@@ -17,7 +17,7 @@ TEST_CASE("many sessions of one token take nobody else's") {
   Server server({TestTools(gate)}, TestInfo());
   SessionTable table(SessionLimits{.count = 4});
   const auto create = [&](const std::string& principal) {
-    const SessionTable::Hold hold = table.Create(principal, server.ConnectSession(principal));
+    const SessionTable::Hold hold = table.Create(principal, server.ConnectAs(principal, principal));
     return hold == nullptr ? std::string() : hold->id;
   };
   const auto lives = [&](const std::string& id, const std::string& principal) {
@@ -39,11 +39,11 @@ TEST_CASE("what is in use makes no room") {
   Gate gate;
   Server server({TestTools(gate)}, TestInfo());
   SessionTable table(SessionLimits{.count = 2});
-  const SessionTable::Hold first = table.Create("a", server.ConnectSession("a"));
-  const SessionTable::Hold second = table.Create("a", server.ConnectSession("a"));
+  const SessionTable::Hold first = table.Create("a", server.ConnectAs("a", "a"));
+  const SessionTable::Hold second = table.Create("a", server.ConnectAs("a", "a"));
   REQUIRE(first != nullptr);
   REQUIRE(second != nullptr);
-  CHECK(table.Create("b", server.ConnectSession("b")) == nullptr);
+  CHECK(table.Create("b", server.ConnectAs("b", "b")) == nullptr);
 }
 
 }  // namespace

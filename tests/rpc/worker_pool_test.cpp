@@ -113,7 +113,7 @@ TEST_CASE("clients take turns, and none has all of the queue") {
   std::promise<void> open;
   const std::shared_future<void> gate(open.get_future());
   WorkerPool pool(1, 8);
-  std::promise<void> first, spare;
+  std::promise<void> first, spare, last_spare;
   const auto hold = [gate](std::promise<void>* here) {
     return [gate, here] {
       here->set_value();
@@ -122,9 +122,11 @@ TEST_CASE("clients take turns, and none has all of the queue") {
   };
   CHECK(pool.Submit(hold(&first), "greedy"));
   first.get_future().wait();
-  // The thread beyond the maximum is taken too, by somebody of whom nothing ran.
+  // The threads beyond the maximum are taken too, by those of whom nothing ran.
   CHECK(pool.Submit(hold(&spare), "second"));
   spare.get_future().wait();
+  CHECK(pool.Submit(hold(&last_spare), "another"));
+  last_spare.get_future().wait();
   std::atomic<int> ran{0};
   int greedy = 0;
   for (int i = 0; i < 8; ++i)
@@ -164,11 +166,63 @@ TEST_CASE("the client that waits longest is next") {
     REQUIRE(queue.Push(client, [] {}));
   std::string order;
   while (!queue.empty()) {
-    const TurnQueue::Turn turn = queue.Pop(false);
+    const TurnQueue::Turn turn = queue.Pop(TurnQueue::Among::kAll);
     order += turn.client->substr(0, 1);
     queue.Finish(*turn.client);
   }
   CHECK(order == "gtgtg");
+}
+
+TEST_CASE("many clients of one group have one client's turn beside another group") {
+  TurnQueue queue(64);
+  for (int i = 0; i < 20; ++i)
+    REQUIRE(queue.Push("crowd\n" + std::to_string(i), [] {}));
+  REQUIRE(queue.Push("alone\n1", [] {}));
+  REQUIRE(queue.Push("alone\n2", [] {}));
+  REQUIRE(queue.Push("token", [] {}));
+  std::string order;
+  while (!queue.empty()) {
+    const TurnQueue::Turn turn = queue.Pop(TurnQueue::Among::kAll);
+    order += turn.client->substr(0, 1);
+    queue.Finish(*turn.client);
+  }
+  CHECK(order.substr(0, 6) == "catcac");
+  CHECK(order.size() == 23);
+}
+
+TEST_CASE(
+    "within a group clients take turns, and a group has no more than its share of the queue") {
+  TurnQueue queue(16);
+  int taken = 0;
+  for (int i = 0; i < 16; ++i)
+    taken += queue.Push(i % 4 == 0 ? "crowd\nb" : "crowd\na", [] {}) ? 1 : 0;
+  CHECK(taken == 14);
+  CHECK(queue.Push("other", [] {}));
+  CHECK(queue.Pop(TurnQueue::Among::kAll).client->back() == 'b');
+  CHECK(queue.Pop(TurnQueue::Among::kAll).client->back() == 'r');
+  CHECK(queue.Pop(TurnQueue::Among::kAll).client->back() == 'a');
+  CHECK(queue.Pop(TurnQueue::Among::kAll).client->back() == 'b');
+  CHECK_FALSE(queue.HasTurn(TurnQueue::Among::kIdleGroups));
+  CHECK_FALSE(queue.HasTurn(TurnQueue::Among::kIdleClients));
+  CHECK(queue.TakeWaiting().size() == 11);
+  CHECK(queue.empty());
+}
+
+TEST_CASE("many clients of one group leave a thread for another") {
+  std::promise<void> open;
+  const std::shared_future<void> gate(open.get_future());
+  WorkerPool pool(2, 100);
+  for (int i = 0; i < 60; ++i)
+    CHECK(pool.Submit([gate] { gate.wait(); }, "crowd\n" + std::to_string(i)));
+  bool all_done = true;
+  for (int i = 0; i < 20 && all_done; ++i) {
+    auto done = std::make_shared<std::promise<void>>();
+    CHECK(pool.Submit([done] { done->set_value(); }, "other\n1"));
+    all_done = done->get_future().wait_for(kPatience) == std::future_status::ready;
+  }
+  open.set_value();
+  CHECK(all_done);
+  CHECK(pool.WaitIdle(kPatience));
 }
 
 TEST_CASE("a client of whom nothing runs waits for nobody's long tasks") {
@@ -202,10 +256,10 @@ TEST_CASE("what waits can be dropped while a task of the same client runs") {
   REQUIRE(queue.Push("b", [] {}));
   CHECK(queue.TakeWaiting().size() == 2);
   CHECK(queue.empty());
-  CHECK(queue.IsRunning("a"));
+  CHECK_FALSE(queue.IsAmong("a", TurnQueue::Among::kIdleClients));
   queue.Finish("a");
-  CHECK_FALSE(queue.IsRunning("a"));
-  CHECK_FALSE(queue.Pop(false).task);
+  CHECK(queue.IsAmong("a", TurnQueue::Among::kIdleClients));
+  CHECK_FALSE(queue.Pop(TurnQueue::Among::kAll).task);
 }
 
 }  // namespace
