@@ -21,6 +21,23 @@ bool IsSpace(char c) {
   return c == ' ' || c == '\n' || c == '\r' || c == '\t';
 }
 
+// The end of the white space there, sixteen bytes at a time.
+std::size_t SpaceEnd(std::string_view text, std::size_t at) {
+#if defined(__SSE2__)
+  for (; at + 16 <= text.size(); at += 16) {
+    __m128i bytes;
+    std::memcpy(&bytes, text.data() + at, sizeof(bytes));
+    const auto is = [&bytes](char c) { return _mm_cmpeq_epi8(bytes, _mm_set1_epi8(c)); };
+    const __m128i space =
+        _mm_or_si128(_mm_or_si128(is(' '), is('\n')), _mm_or_si128(is('\r'), is('\t')));
+    if (_mm_movemask_epi8(space) != 0xFFFF) break;
+  }
+#endif
+  while (at < text.size() && IsSpace(text[at]))
+    ++at;
+  return at;
+}
+
 struct BlockMasks {
   std::uint64_t quotes = 0;
   std::uint64_t backslashes = 0;
@@ -106,8 +123,9 @@ void EventScanner::Drop(std::size_t bytes) {
 }
 
 std::size_t EventScanner::Between(std::string_view text, std::size_t at) {
-  while (at < text.size() && (IsSpace(text[at]) || text[at] == ','))
-    ++at;
+  at = SpaceEnd(text, at);
+  while (at < text.size() && text[at] == ',')
+    at = SpaceEnd(text, at + 1);
   if (at == text.size()) return at;
   depth_ = 0;
   in_string_ = false;
@@ -208,6 +226,15 @@ Status JsonSlicer::Feed(std::string_view buffer) {
     return {};
   }
   while (at < buffer.size()) {
+    if (phase_ == Phase::kValue && !in_string_) {
+      const std::size_t end = SpaceEnd(buffer, at);
+      value_.append(
+          buffer.substr(at, std::min(end - at, limits::kMetadataBytesMax - value_.size())));
+      at = end;
+    } else if (phase_ != Phase::kKey && phase_ != Phase::kValue) {
+      at = SpaceEnd(buffer, at);
+    }
+    if (at == buffer.size()) break;
     JV_TRY(Outside(buffer, &at));
     if (phase_ == Phase::kEvents) {
       Events(buffer, at, at);

@@ -124,6 +124,34 @@ TEST_CASE("elements that are no objects are counted, and pass whole") {
                                                     R"([{"b":[1,2]},3])", "null", R"({"c":2})"});
 }
 
+TEST_CASE("white space of any length, anywhere") {
+  const std::string event = R"({"ph":"X","name":" a  b "})";
+  for (const std::size_t size : {0, 1, 15, 16, 17, 63, 64, 1000}) {
+    std::string space;
+    while (space.size() < size)
+      space += " \t\r\n"[space.size() % 4];
+    // Within a kept value it belongs to the value.
+    const auto with = [&](const std::string& s) {
+      return s + "{" + s + R"("a")" + s + ":" + s + "[1,2]," + s + R"("traceEvents")" + s + ":" +
+             s + "[" + s + event + s + "," + s + event + s + "]" + s + "," + s + R"("b":" x  "})" +
+             s;
+    };
+    const std::string text = with(space);
+    const Sliced expected = Slice({with("")});
+    CHECK(expected.count == 2);
+    CHECK(Slice({text}) == expected);
+    CHECK(Slice({text.substr(0, text.size() / 2), text.substr(text.size() / 2)}) == expected);
+    std::vector<std::string> bytes;
+    for (const char c : text)
+      bytes.emplace_back(1, c);
+    CHECK(Slice(bytes) == expected);
+    const std::string value = "[1," + space + "2]" + space;
+    const std::string inside = R"({"a":)" + value + R"(,"traceEvents":[]})";
+    CHECK(Slice({inside}).keys.size() == 1);
+    CHECK(Slice({inside}) == Slice({inside.substr(0, 7), inside.substr(7)}));
+  }
+}
+
 TEST_CASE("members before and after the events") {
   const Sliced sliced = SliceEveryWay(
       R"({"v" : 1 , "s":"},{\"", "d":[{"id":0,"n":"]"}],"traceEvents":[{"a":1}],"after":{"x":[1]},"z":null})");
