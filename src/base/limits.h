@@ -44,6 +44,21 @@ inline constexpr std::uint64_t kExpansionFreeBytes = std::uint64_t{256} << 20;
 // Text of unknown args kept for one event; the rest of a longer one is dropped and counted.
 inline constexpr std::size_t kOtherArgsBytesMax = 4096;
 
+// A name of an event, a track or a category. The longest of real kernels have a few kB; a longer
+// one is cut and keeps a mark of what it was.
+inline constexpr std::size_t kNameBytesMax = std::size_t{16} << 10;
+// What is kept of a longer one where a trace has used up its texts.
+inline constexpr std::size_t kNameBytesShort = 256;
+
+// A device's name. Real ones have a few dozen bytes.
+inline constexpr std::size_t kDeviceNameBytesMax = 256;
+
+// Distinct texts of a trace, once each: so many bytes at least, and so many an event. Real traces
+// keep well below it, as most of their events share their texts; tables and answers copy texts, so
+// that what a trace of nothing but texts costs is many times theirs.
+inline constexpr std::size_t kTextBytesFree = std::size_t{32} << 20;
+inline constexpr std::size_t kTextBytesAnEvent = 256;
+
 // Pairs of GPU events that overlap, in the overlap table: 16 bytes each, twice. A trace of streams
 // that run side by side has a few pairs an event; only damaged times give more.
 inline constexpr std::size_t kOverlapPairsMax = 20'000'000;

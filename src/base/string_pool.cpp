@@ -34,8 +34,7 @@ StringId StringPool::Intern(std::string_view text, std::uint64_t hash) {
   return id;
 }
 
-StringId StringPool::Find(std::string_view text) const {
-  const std::uint64_t hash = HashText(text);
+StringId StringPool::Find(std::string_view text, std::uint64_t hash) const {
   const std::size_t mask = slots_.size() - 1;
   for (std::size_t slot = hash & mask; slots_[slot] != kNoString; slot = (slot + 1) & mask) {
     const StringId id = slots_[slot];

@@ -32,7 +32,8 @@ class StringPool {
   // The same, for a caller that has the hash already. REQUIRES: hash == HashText(text).
   StringId Intern(std::string_view text, std::uint64_t hash);
   // The text's id, or kNoString.
-  StringId Find(std::string_view text) const;
+  StringId Find(std::string_view text) const { return Find(text, HashText(text)); }
+  StringId Find(std::string_view text, std::uint64_t hash) const;
 
   std::string_view operator[](StringId id) const {
     JV_DCHECK(id < texts_.size());

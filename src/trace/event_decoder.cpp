@@ -346,7 +346,7 @@ class EventDecoder::Impl {
     event.track = TrackOf(m);
     const bool named = m.name.size() >= 2 && m.name.front() == '"';
     if (!named) out_->oddities.Count(Oddity::kNoName, uid);
-    event.name = out_->names.Intern(named ? Unquoted(m.name) : "(unnamed)");
+    event.name = InternName(named ? Unquoted(m.name) : "(unnamed)");
     event.order = static_cast<std::uint32_t>(
         m.order != 0 ? m.order : (m.args.external_id == kAbsent ? 0 : m.args.external_id));
     if (IsGpuWork(event.kind) && m.args.stream == kAbsent) m.args.stream = StreamOfTrack(m);
@@ -437,8 +437,16 @@ class EventDecoder::Impl {
     out_->flows.push_back({*id, TrackOf(m), phase, rule.category == "ac2g"});
   }
 
+  std::string_view Kept(std::string_view name) {
+    if (name.size() <= limits::kNameBytesMax) return name;
+    out_->oddities.Count(Oddity::kLongName, uid_ - 1);
+    cut_name_ = CutName(name, limits::kNameBytesMax);
+    return cut_name_;
+  }
+  StringId InternName(std::string_view name) { return out_->names.Intern(Kept(name)); }
+
   void AddMeta(const Members& m) {
-    out_->meta_events.push_back({TrackOf(m), out_->names.Intern(Unquoted(m.name)), m.args.other});
+    out_->meta_events.push_back({TrackOf(m), InternName(Unquoted(m.name)), m.args.other});
   }
 
   std::uint8_t CategoryOf(std::string_view text) {
@@ -452,7 +460,7 @@ class EventDecoder::Impl {
   }
 
   std::uint8_t FindOrAddCategory(std::string_view text) {
-    const StringId name = out_->names.Intern(text);
+    const StringId name = InternName(text);
     auto& categories = out_->categories;
     for (std::size_t i = 0; i < categories.size(); ++i) {
       if (categories[i].name == name) return static_cast<std::uint8_t>(i);
@@ -472,10 +480,11 @@ class EventDecoder::Impl {
     if (last_track_ != kNoTrack && pid == last_pid_ && tid == last_tid_) return last_track_;
     last_pid_ = pid;
     last_tid_ = tid;
-    track_key_.assign(pid).append(1, '\0').append(tid);
+    track_key_.assign(Kept(pid));
+    track_key_.append(1, '\0').append(Kept(tid));
     const StringId id = out_->track_keys.Intern(track_key_);
     if (id == out_->tracks.size()) {
-      out_->tracks.push_back({out_->names.Intern(pid), out_->names.Intern(tid)});
+      out_->tracks.push_back({InternName(pid), InternName(tid)});
     }
     last_track_ = id;
     return id;
@@ -488,6 +497,7 @@ class EventDecoder::Impl {
   EventKind kind_ = EventKind::kOther;
   std::uint8_t category_ = 0;
   std::string other_;
+  std::string cut_name_;
   std::string track_key_;
 
   // Events come in runs of one category and track. The views are into the text being decoded.

@@ -4,6 +4,8 @@
 
 #include <fmt/format.h>
 
+#include "base/string_pool.h"
+
 namespace jarvis::trace {
 namespace {
 
@@ -109,6 +111,16 @@ std::string Unescape(std::string_view raw) {
     }
   }
   return out;
+}
+
+std::string CutName(std::string_view raw, std::size_t bytes_max) {
+  std::size_t end = 0;
+  while (end < bytes_max) {
+    std::size_t next = raw[end] != '\\' ? end + 1 : end + (raw[end + 1] == 'u' ? 6 : 2);
+    if (next > bytes_max) break;
+    end = next;
+  }
+  return fmt::format("{}…#{:016x}", Utf8Prefix(raw, end), HashText(raw));
 }
 
 std::string Escape(std::string_view text) {

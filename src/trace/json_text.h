@@ -15,6 +15,11 @@ namespace jarvis::trace {
 // U+FFFD, an unknown escape stays as it is: text from a trace is never a reason to fail.
 std::string Unescape(std::string_view raw);
 
+// At most so many bytes of the beginning, whole characters and escapes, and a mark by which
+// different texts stay different. REQUIRES: it is longer. `raw` is as Unescape takes it, and so is
+// the result, which needs no escapes besides.
+std::string CutName(std::string_view raw, std::size_t bytes_max);
+
 // `text` as the inside of a JSON string.
 std::string Escape(std::string_view text);
 

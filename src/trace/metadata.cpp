@@ -5,6 +5,7 @@
 #include <simdjson.h>
 
 #include "base/dom_parse.h"
+#include "base/limits.h"
 #include "base/text.h"
 #include "trace/json_text.h"
 
@@ -32,7 +33,7 @@ void ReadDevices(dom::element list, Metadata* metadata) {
     if (!device.is_object()) continue;
     Device d;
     d.id = Integer(device, "id").value_or(static_cast<std::int64_t>(metadata->devices.size()));
-    d.name = Text(device, "name");
+    d.name = jarvis::Shortened(Text(device, "name"), limits::kDeviceNameBytesMax);
     d.memory_bytes = Integer(device, "totalGlobalMem");
     d.sm_count = Integer(device, "numSms");
     d.warp_size = Integer(device, "warpSize");

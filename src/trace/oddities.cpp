@@ -37,6 +37,11 @@ constexpr OddityInfo kInfos[] = {
     {Oddity::kUnmatchedEnd, "unmatched_end", Remedy::kLeftOut, "An end event without its begin."},
     {Oddity::kLongArgs, "long_args", Remedy::kClipped,
      "The event's further args are longer than is kept; the known ones are complete."},
+    {Oddity::kLongName, "long_name", Remedy::kClipped,
+     "A name is longer than the limit of 16 KiB; its beginning is kept."},
+    {Oddity::kTextBudget, "text_budget", Remedy::kClipped,
+     "The trace has more distinct text than is kept: further long names are cut to their first 256 "
+     "bytes, further long arguments (shapes, types, values) are left out."},
     {Oddity::kOversizeEvent, "oversize_event", Remedy::kLeftOut,
      "One event is larger than the limit of 64 MiB."},
     {Oddity::kUnknownCategory, "unknown_category", Remedy::kNoted,

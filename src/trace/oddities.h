@@ -28,6 +28,8 @@ enum class Oddity : std::uint8_t {
   kUnmatchedBegin,
   kUnmatchedEnd,
   kLongArgs,
+  kLongName,
+  kTextBudget,
   kOversizeEvent,
   kUnknownCategory,
   kTextAfterEnd,

@@ -56,17 +56,40 @@ bool StoreBuilder::Append(const DecodedSlice& slice) {
   return true;
 }
 
+bool StoreBuilder::Affords(std::string_view text, std::uint64_t hash, std::uint64_t place) {
+  if (text.size() <= limits::kNameBytesShort || store_.strings.Find(text, hash) != kNoString)
+    return true;
+  const std::uint64_t events = store_.events.size() + begin_ends_.size();
+  if (text_bytes_ + text.size() > limits::kTextBytesFree + events * limits::kTextBytesAnEvent) {
+    store_.oddities.Count(Oddity::kTextBudget, place);
+    return false;
+  }
+  text_bytes_ += text.size();
+  return true;
+}
+
+StringId StoreBuilder::KeepName(std::string_view text, std::uint64_t hash, std::uint64_t place) {
+  return Affords(text, hash, place) ? store_.strings.Intern(text, hash)
+                                    : store_.strings.Intern(CutName(text, limits::kNameBytesShort));
+}
+
 void StoreBuilder::MapNames(const DecodedSlice& slice) {
+  const std::uint64_t place = slice.events.empty() ? store_.elements : slice.events.front().uid;
   names_.resize(slice.names.size());
   for (StringId id = 0; id < names_.size(); ++id) {
     const std::string_view text = slice.names[id];
-    names_[id] = text.find('\\') == std::string_view::npos
-                     ? store_.strings.Intern(text, slice.names.hash(id))
-                     : store_.strings.Intern(Unescape(text));
+    if (text.find('\\') == std::string_view::npos) {
+      names_[id] = KeepName(text, slice.names.hash(id), place);
+    } else {
+      const std::string resolved = Unescape(text);
+      names_[id] = KeepName(resolved, HashText(resolved), place);
+    }
   }
   raws_.resize(slice.raws.size());
   for (StringId id = 0; id < raws_.size(); ++id) {
-    raws_[id] = store_.strings.Intern(slice.raws[id], slice.raws.hash(id));
+    const std::string_view text = slice.raws[id];
+    const std::uint64_t hash = slice.raws.hash(id);
+    raws_[id] = Affords(text, hash, place) ? store_.strings.Intern(text, hash) : kNoString;
   }
 }
 

@@ -27,6 +27,9 @@ class StoreBuilder {
   };
 
   void MapNames(const DecodedSlice& slice);
+  // A new long text uses up the trace's budget; false: there is not enough of it left.
+  bool Affords(std::string_view text, std::uint64_t hash, std::uint64_t place);
+  StringId KeepName(std::string_view text, std::uint64_t hash, std::uint64_t place);
   void MapTracks(const DecodedSlice& slice);
   void MapCategories(const DecodedSlice& slice);
   Event Mapped(Event event, const DecodedSlice& slice) const;
@@ -35,6 +38,7 @@ class StoreBuilder {
   bool PairTrack(std::vector<BeginEnd*>& marks, bool count_oddities);
 
   EventStore& store_;
+  std::uint64_t text_bytes_ = 0;  // of long texts
   StringPool track_keys_;
   std::vector<StringId> track_pids_;
   std::vector<StringId> track_tids_;

@@ -8,6 +8,7 @@
 #include <doctest/doctest.h>
 #include <fmt/format.h>
 
+#include "base/limits.h"
 #include "support/memory_source.h"
 #include "support/trace_builder.h"
 
@@ -206,6 +207,81 @@ TEST_CASE("a long list of unknown args is cut, and the known ones are kept") {
   CHECK(trace.events.args_of(0).external_id == 5);
   CHECK(trace.events.text(trace.events.args_of(0).other).size() < 10000);
   CHECK(trace.events.oddities.count(Oddity::kLongArgs) == 1);
+}
+
+TEST_CASE("a long name is cut, and stays different from others") {
+  const std::string same(limits::kNameBytesMax + 100, 'x');
+  TraceText text;
+  text.Op(same + "a", 1, 1).Op(same + "b", 3, 1).Op(same + "a", 5, 1);
+  text.Op(std::string(limits::kNameBytesMax, 'y'), 7, 1);
+  // Neither an escape nor a character is cut in two.
+  std::string escapes = std::string(limits::kNameBytesMax - 1, 'z') + "\\u00e9 end";
+  std::string characters = std::string(limits::kNameBytesMax - 1, 'z') + "é end";
+  text.Op(escapes, 9, 1).Op(characters, 11, 1);
+  const Trace trace = Read(text.Json());
+  const EventStore& s = trace.events;
+  REQUIRE(s.size() == 6);
+  CHECK(s.name(0).size() < limits::kNameBytesMax + 30);
+  CHECK(s.name(0).starts_with(std::string(limits::kNameBytesMax, 'x') + "…#"));
+  CHECK(s.name(0) != s.name(1));
+  CHECK(s[0].name == s[2].name);
+  CHECK(s.name(3) == std::string(limits::kNameBytesMax, 'y'));
+  for (const EventIndex e : {4U, 5U})
+    CHECK(s.name(e).starts_with(std::string(limits::kNameBytesMax - 1, 'z') + "…#"));
+  CHECK(s.oddities.count(Oddity::kLongName) == 5);
+  CHECK(s.oddities.first(Oddity::kLongName) == 0);
+}
+
+TEST_CASE("beyond the budget long texts are cut or left out, whatever the number of threads") {
+  const std::string concrete(std::size_t{1} << 20, 'c');
+  TraceText text;
+  constexpr int kEvents = 60;  // a MiB each
+  for (int i = 0; i < kEvents; ++i) {
+    text.Op(fmt::format("op {} {}", i, std::string(1000, 'n')), i * 10.0, 5,
+            fmt::format(R"("Concrete Inputs":["{} {}"],"External id":{})", concrete, i, i));
+  }
+  // A text that was kept before is still known, and short ones always are.
+  text.Op("short", 1000, 1, fmt::format(R"("Concrete Inputs":["{} 0"])", concrete));
+  const std::string json = text.Json();
+  const Trace trace = Read(json);
+  const EventStore& s = trace.events;
+  REQUIRE(s.size() == kEvents + 1);
+  CHECK(s.strings.bytes() < limits::kTextBytesFree + (std::size_t{4} << 20));
+  CHECK_FALSE(s.text(s.args_of(0).concrete).empty());
+  CHECK(s.args_of(kEvents).concrete == s.args_of(0).concrete);
+  CHECK(s.name(kEvents) == "short");
+  EventIndex without = 0;
+  for (EventIndex e = 0; e < kEvents; ++e) {
+    CHECK(s.args_of(e).external_id == e);
+    without += s.args_of(e).concrete == kNoString ? 1U : 0U;
+  }
+  CHECK(without > 20);
+  CHECK(without < 40);
+  CHECK(s.oddities.count(Oddity::kTextBudget) >= without);
+  CHECK(Dump(Read(json, 4)) == Dump(trace));
+}
+
+TEST_CASE("names beyond the budget are cut short") {
+  TraceText text;
+  for (int i = 0; i < 5000; ++i)
+    text.Op(fmt::format("op {} {}", i, std::string(10'000, 'n')), i * 10.0, 5);
+  const Trace trace = Read(text.Json());
+  const EventStore& s = trace.events;
+  CHECK(s.strings.bytes() < limits::kTextBytesFree + (std::size_t{8} << 20));
+  CHECK(s.name(0).size() > 10'000);
+  CHECK(s.name(4999).size() < limits::kNameBytesShort + 30);
+  CHECK(s.name(4999).starts_with("op 4999 nnn"));
+  CHECK(s.name(4999) != s.name(4998));
+  CHECK(s.oddities.count(Oddity::kTextBudget) > 1000);
+}
+
+TEST_CASE("names of devices are cut") {
+  const Trace trace = Read(R"({"deviceProperties":[{"id":0,"name":")" + std::string(1 << 20, 'd') +
+                           R"("},{"id":1,"name":"NVIDIA H100"}],"traceEvents":[)" +
+                           TraceText().Op("a", 1, 1).Elements() + "]}");
+  REQUIRE(trace.metadata.devices.size() == 2);
+  CHECK(trace.metadata.devices[0].name.size() <= limits::kDeviceNameBytesMax);
+  CHECK(trace.metadata.devices[1].name == "NVIDIA H100");
 }
 
 TEST_CASE("text after the end makes a trace partial") {
