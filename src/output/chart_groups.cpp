@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -86,7 +87,9 @@ void Draw(ChartFrame& frame, const Chart& chart, const BoxPlot& body, const Char
                      Summary(body.groups[i], *box));
     level(box->mean, half, {.stroke = ink, .stroke_width = 1.2, .dash = "4 3"});
     level(box->median, half, {.stroke = ink, .stroke_width = 2.5});
+    long last_pixel = -1;  // what would lie on the same pixel is drawn once
     for (const double value : box->outliers) {
+      if (std::exchange(last_pixel, std::lround(y(value))) == std::lround(y(value))) continue;
       frame.svg().Circle({x, y(value)}, 3, {.stroke = ink, .stroke_width = 1}, ValueText(value));
     }
   }

@@ -33,26 +33,35 @@ class Painter {
         plot_(Plot()),
         names_(frame_, plot_.area),
         roof_colour_(SeriesColour(0, 2)),
-        dot_colour_(SeriesColour(1, 2)) {}
+        dot_colour_(SeriesColour(1, 2)) {
+    for (const ChartPoint& point : chart.points)
+      most_ = std::max(most_, point.weight.value_or(0));
+  }
 
   std::string Paint() {
     for (std::size_t i = 0; i < chart_.roofs.size(); ++i)
       Roof(i);
-    for (const ChartPoint& point : chart_.points) {
-      if (!Drawable(point)) continue;
+    std::vector<std::size_t> order = LargestFirst();
+    const std::size_t drawable = order.size();
+    order.resize(std::min(drawable, kRooflinePointsMax));
+    for (const std::size_t i : order) {
+      const ChartPoint& point = chart_.points[i];
       const double half = Radius(point) * 0.8;
       const SvgPoint at = At(point.intensity, point.tflops);
       names_.Keep({at.first - half, at.second - half, at.first + half, at.second + half});
     }
-    const std::vector<std::size_t> order = LargestFirst();
     for (const std::size_t i : order)
       Point(chart_.points[i]);
     RoofNames();
-    if (order.size() < chart_.points.size()) {
-      svg_.Words(
-          {plot_.area.right, kHeight - 8},
-          fmt::format("{} not drawn: no FLOPs or no time", chart_.points.size() - order.size()),
-          {.anchor = "end", .size = kChartText, .fill = frame_.colours().faint});
+    std::string note;
+    if (order.size() < drawable) note = SmallerOnes(order, drawable);
+    if (drawable < chart_.points.size()) {
+      note += fmt::format("{}{} not drawn: no FLOPs or no time", note.empty() ? "" : "; ",
+                          chart_.points.size() - drawable);
+    }
+    if (!note.empty()) {
+      svg_.Words({plot_.area.right, kHeight - 8}, note,
+                 {.anchor = "end", .size = kChartText, .fill = frame_.colours().faint});
     }
     return svg_.Finish();
   }
@@ -154,16 +163,27 @@ class Painter {
     return order;
   }
 
+  // "1,800 smaller ones (2.1 % of the time) not drawn"
+  std::string SmallerOnes(const std::vector<std::size_t>& drawn, std::size_t drawable) const {
+    double all = 0;
+    for (const ChartPoint& point : chart_.points)
+      all += Drawable(point) ? point.weight.value_or(0) : 0;
+    double left = all;
+    for (const std::size_t i : drawn)
+      left -= chart_.points[i].weight.value_or(0);
+    const std::size_t count = drawable - drawn.size();
+    if (!Positive(all)) return fmt::format("{} more not drawn", count);
+    return fmt::format("{} smaller ones ({:.1f} % of the time) not drawn", count,
+                       std::max(0.0, left / all * 100));
+  }
+
   double Radius(const ChartPoint& point) const {
     constexpr double kLargest = 16;
     constexpr double kSmallest = 3.5;
-    double most = 0;
-    for (const ChartPoint& other : chart_.points)
-      most = std::max(most, other.weight.value_or(0));
-    if (!point.weight || !Positive(*point.weight) || !Positive(most)) return 5;
+    if (!point.weight || !Positive(*point.weight) || !Positive(most_)) return 5;
     // Area by time; a single point needs no size.
     if (chart_.points.size() == 1) return 7;
-    return std::max(kSmallest, kLargest * std::sqrt(*point.weight / most));
+    return std::max(kSmallest, kLargest * std::sqrt(*point.weight / most_));
   }
 
   void Point(const ChartPoint& point) {
@@ -190,6 +210,7 @@ class Painter {
   ChartFrame frame_;
   PlotArea plot_;
   PlacedNames names_;
+  double most_ = 0;  // weight of one
   std::string roof_colour_;
   std::string dot_colour_;
 };

@@ -32,8 +32,12 @@ struct RooflineChart {
   std::vector<ChartPoint> points;
 };
 
-// The SVG document. Points without a place on such axes (no FLOPs, no time) are left out and
-// counted in a line below the chart.
+// More than the eye can tell apart: of more points those of most weight are drawn.
+inline constexpr std::size_t kRooflinePointsMax = 200;
+
+// The SVG document, in time linear in the points. Points that are not drawn are counted in a line
+// below the chart: those beyond kRooflinePointsMax with their share of the weight, and those
+// without a place on such axes (no FLOPs, no time).
 std::string RenderRoofline(const RooflineChart& chart, ChartTheme theme = ChartTheme::kLight);
 
 }  // namespace jarvis::output

@@ -8,6 +8,7 @@
 
 #include <doctest/doctest.h>
 
+#include "output/chart.h"
 #include "output/png.h"
 #include "output/svg.h"
 
@@ -61,6 +62,48 @@ TEST_CASE("a roofline chart") {
         << RenderPng(RenderRoofline(chart, ChartTheme::kDark), 1).value();
     std::ofstream(std::string(folder) + "/nothing.svg") << RenderRoofline({});
   }
+}
+
+std::size_t CircleCount(const std::string& text, std::string_view part) {
+  std::size_t count = 0;
+  for (std::size_t at = text.find(part); at != std::string::npos; at = text.find(part, at + 1))
+    ++count;
+  return count;
+}
+
+TEST_CASE("of many points the largest are drawn, and the rest is counted") {
+  RooflineChart chart{"many", "", 5300, {{"roof", 708, true}}, {}};
+  for (int i = 1; i <= 4000; ++i) {
+    chart.points.push_back(
+        {"shape " + std::to_string(i), "", 1.0 + i, 0.1 * i, i == 1234 ? 4000.0 : 1.0 + 1e-6 * i});
+  }
+  const std::string svg = RenderRoofline(chart);
+  CHECK(CircleCount(svg, "<circle") == kRooflinePointsMax);
+  CHECK(ChartHas(svg, "<title>shape 1234</title>"));
+  CHECK(ChartHas(svg, "<title>shape 4000</title>"));
+  CHECK_FALSE(ChartHas(svg, "<title>shape 1</title>"));
+  CHECK(ChartHas(svg, "3800 smaller ones (47."));
+  CHECK(ChartHas(svg, "of the time) not drawn"));
+  // Without times they are as they come.
+  for (ChartPoint& point : chart.points)
+    point.weight.reset();
+  const std::string hollow = RenderRoofline(chart);
+  CHECK(CircleCount(hollow, "<circle") == kRooflinePointsMax);
+  CHECK(ChartHas(hollow, "3800 more not drawn"));
+  // As many as there is room for are all drawn.
+  chart.points.resize(kRooflinePointsMax);
+  CHECK_FALSE(ChartHas(RenderRoofline(chart), "not drawn"));
+}
+
+TEST_CASE("many outliers of a box are as many circles as there are pixels") {
+  ChartGroup group{"many", {}};
+  for (int i = 0; i < 20'000; ++i)
+    group.values.push_back(i < 16'000 ? 1.0 : 2.0 + i * 1e-3);
+  ChartSheet sheet;
+  sheet.charts.push_back({.title = "boxes", .body = BoxPlot{{group}}});
+  const std::size_t circles = CircleCount(RenderSheet(sheet), "<circle");
+  CHECK(circles > 10);
+  CHECK(circles < 500);
 }
 
 TEST_CASE("a chart without anything is a chart") {

@@ -214,7 +214,8 @@ Status AddTool(session::Workspace& workspace, const Binding& binding, Json defin
                                 : binding.function(workspace, arguments, context.job);
     const std::vector<FileLink> files = answer ? answer->files : std::vector<FileLink>();
     const std::string trace = answer ? answer->trace : IdOf(workspace, arguments);
-    mcp::ToolReply reply = ReplyOf(answer, *present, WantsPicture(arguments));
+    mcp::ToolReply reply =
+        ReplyOf(answer, *present, WantsPicture(arguments) && !context.job.stopped());
     if (!trace.empty()) {
       log->Note(trace, std::string(binding.name), arguments, schema, answer, reply.text.size());
     }

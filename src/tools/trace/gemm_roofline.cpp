@@ -295,6 +295,7 @@ Status AddChart(const io::FilePolicy& files, const std::string& given,
   std::string picture = output::RenderRoofline(chart);
   if (png) {
     constexpr double kScale = 2;  // sharp on dense screens
+    JV_TRY(job.Check());
     JV_ASSIGN(picture, output::RenderPng(picture, kScale));
   }
   JV_ASSIGN(const std::string place, files.ResolveOutput(given));
@@ -308,7 +309,8 @@ Status AddChart(const io::FilePolicy& files, const std::string& given,
   }
   JV_ASSIGN(std::string path, folder->Write(name, picture));
   JV_TRY(folder->Commit());
-  answer->files.push_back({std::move(path), "roofline chart, points", chart.points.size()});
+  answer->files.push_back({std::move(path), "roofline chart, points",
+                           std::min(chart.points.size(), output::kRooflinePointsMax)});
   return {};
 }
 
