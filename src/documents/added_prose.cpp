@@ -10,7 +10,7 @@ namespace jarvis::documents {
 
 FindingText AddedText(const findings::Finding& finding) {
   FindingText text;
-  text.title = finding.subject;
+  text.title = ProseOfText(finding.subject);
   text.insight = "What was seen is not written down.";
   text.identification =
       fmt::format("Added to the findings of the analysis. (source: {} \xE2\x86\x92 {})",
@@ -22,7 +22,7 @@ FindingText AddedText(const findings::Finding& finding) {
           : fmt::format("The change that was simulated: {}.", Code(finding.by_hand->change, 200));
   for (const TextField& field : kTextFields) {
     const auto given = finding.by_hand->texts.find(std::string(field.name));
-    if (given != finding.by_hand->texts.end()) text.*field.member = given->second;
+    if (given != finding.by_hand->texts.end()) text.*field.member = ProseOfText(given->second);
   }
   return text;
 }

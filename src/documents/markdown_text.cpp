@@ -68,6 +68,55 @@ std::string CellOfText(std::string_view text) {
   return Trim(cell).empty() ? std::string(kAbsentText) : cell;
 }
 
+namespace {
+
+bool IsEscaped(const std::string& text) {  // what comes behind it
+  return !text.empty() && text.back() == '\\';
+}
+
+// The end of the code that begins there, behind its last backtick; npos: it is none.
+std::size_t CodeEnd(std::string_view text, std::size_t begin) {
+  const std::size_t inside = std::min(text.find_first_not_of('`', begin), text.size());
+  const std::size_t ticks = inside - begin;
+  for (std::size_t at = text.find('`', inside); at != std::string_view::npos;) {
+    const std::size_t end = std::min(text.find_first_not_of('`', at), text.size());
+    if (end - at == ticks) return end;
+    at = text.find('`', end);
+  }
+  return std::string_view::npos;
+}
+
+}  // namespace
+
+std::string ProseOfText(std::string_view text) {
+  const std::string plain = OneLine(ValidUtf8(text));
+  const bool link = plain.find("](") != std::string::npos || plain.find("][") != std::string::npos;
+  std::string prose;
+  std::size_t code_end = 0;  // before it is code
+  for (std::size_t i = 0; i < plain.size(); ++i) {
+    const char c = plain[i];
+    if (c == '`' && i >= code_end) {
+      const std::size_t end = CodeEnd(plain, i);
+      if (end == std::string::npos) {  // one that nothing closes is no mark of code
+        prose += '\'';
+        continue;
+      }
+      code_end = end;
+    }
+    const bool code = i < code_end;
+    if (c == '|' && !IsEscaped(prose)) {
+      prose += "\\|";
+    } else if (c == '<' && !code) {
+      prose += "&lt;";
+    } else if (c == '[' && !code && link && !IsEscaped(prose)) {
+      prose += "\\[";
+    } else {
+      prose += c;
+    }
+  }
+  return std::string(Trim(prose));
+}
+
 std::string ShortTitle(const std::string& title) {
   bool code = false;
   std::string_view head = title;

@@ -22,6 +22,10 @@ std::string Code(std::string_view name, std::size_t bytes_max = 0);
 // stays.
 std::string CellOfText(std::string_view text);
 
+// Sentences that somebody else wrote, with their code and bold type as they are, and nothing that
+// would be a tag, a link, a picture or the end of a cell. Twice is as good as once.
+std::string ProseOfText(std::string_view text);
+
 // The first letter large; names in backticks stay as they are.
 std::string Capitalised(std::string text);
 

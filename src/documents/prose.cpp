@@ -436,7 +436,7 @@ std::string AdviceSentence(const findings::Remedy& remedy) {
 }
 
 std::string SubjectText(const findings::Finding& finding) {
-  if (finding.by_hand != nullptr) return finding.subject;
+  if (finding.by_hand != nullptr) return ProseOfText(finding.subject);
   return finding.tier == findings::Tier::kSystem ? Words(finding.subject)
                                                  : Code(finding.subject, 80);
 }
@@ -508,7 +508,7 @@ FindingText TextOf(const findings::Analysis& analysis, const findings::Finding& 
   if (found == edits.end()) return text;
   for (const TextField& field : kTextFields) {
     const auto edit = found->second.find(std::string(field.name));
-    if (edit != found->second.end()) text.*field.member = edit->second;
+    if (edit != found->second.end()) text.*field.member = ProseOfText(edit->second);
   }
   if (found->second.count("action") == 0 && text.chosen != '\0')
     text.action = text.chosen == 'A' ? text.path_a : text.path_b;

@@ -29,6 +29,34 @@ TEST_CASE("names of a trace are no links, images or tags") {
   CHECK(MdCode("void k<4>(T*)") == "void k<4>(T*)");
 }
 
+TEST_CASE("words of others are no markup, and stay readable") {
+  struct Case {
+    const char* given;
+    const char* shown;
+  };
+  for (const Case& one : std::initializer_list<Case>{
+           {"<script>alert(1)</script>", "&lt;script>alert(1)&lt;/script>"},
+           {"a <img src=http://evil.example/x.png onerror=x> b",
+            "a &lt;img src=http://evil.example/x.png onerror=x> b"},
+           {"![p](http://evil.example/x.png)", "!\\[p](http://evil.example/x.png)"},
+           {"[go](javascript:x) and [a][b]", "\\[go](javascript:x) and \\[a]\\[b]"},
+           {"a\n# heading", "a # heading"},
+           {"a|b and `c|d`", "a\\|b and `c\\|d`"},
+           // What nothing closes is no code, and hides nothing.
+           {"` <b>", "' &lt;b>"},
+           {"``a` <b> `c`", "''a` &lt;b> `c`"},
+           {"`vector<float>` and ``a`<b>``", "`vector<float>` and ``a`<b>``"},
+           // Ordinary words stay as they are.
+           {"**Bold**, 3 < 4 & a > b: [8, 4] (x) it's \"so\" 50% -> f(x)!",
+            "**Bold**, 3 &lt; 4 & a > b: [8, 4] (x) it's \"so\" 50% -> f(x)!"},
+           {"std::vector<int> k<4>(T*)", "std::vector&lt;int> k&lt;4>(T*)"}}) {
+    CAPTURE(one.given);
+    const std::string shown = ProseOfText(one.given);
+    CHECK(shown == one.shown);
+    CHECK(ProseOfText(shown) == shown);
+  }
+}
+
 TEST_CASE("places lose their folders, other text keeps its slashes") {
   CHECK(WithoutDirectories("`a/b/model.py(12): forward` (3 ms in `c/d.py(4): g`), 5 ms") ==
         "`model.py(12): forward` (3 ms in `d.py(4): g`), 5 ms");
