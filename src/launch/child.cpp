@@ -32,7 +32,7 @@ constexpr const char* kGuard = R"(
 read -r word && exit 0
 kill -s TERM -- "-$1" 2>/dev/null
 n=0
-while [ $n -lt 50 ] && kill -s 0 -- "-$1" 2>/dev/null; do sleep 0.1; n=$((n + 1)); done
+while [ $n -lt 30 ] && kill -s 0 -- "-$1" 2>/dev/null; do sleep 0.1; n=$((n + 1)); done
 kill -s KILL -- "-$1" 2>/dev/null
 grep -lsxzF -- "$2" /proc/[0-9]*/environ | tr -dc '0-9\n' |
   while read -r process; do kill -s KILL "$process" 2>/dev/null; done

@@ -214,9 +214,12 @@ class Interruption(SweepCase):
                 self.assertEqual((self.attempts(256, 42)), 2)
 
     def test_when_the_runner_is_killed_its_processes_are_ended(self):
-        runner, pids = self.start_hanging("hang")
-        runner.kill()
-        self.assert_gone(pids, 10)
+        for word in ("stubborn", "hang"):
+            with self.subTest(word):
+                self.setUp()
+                runner, pids = self.start_hanging(word)
+                runner.kill()
+                self.assert_gone(pids, 10)
         self.assertEqual(list(self.statuses().values()), ["success", "running"])
         self.assertEqual(self.run_sweep().returncode, 0)
 
@@ -274,16 +277,24 @@ class Server(SweepCase):
                 lambda: list(self.statuses().values()) == ["interrupted", "planned"], 10))
 
     def test_a_client_that_goes_away_ends_them_too(self):
-        self.behave(t256c28="hang 1")
-        with program.Session(self.flags("--allow-exec"), cwd=self.path) as session:
-            session.server.stdin.write(json.dumps({
-                "jsonrpc": "2.0", "id": 77, "method": "tools/call", "params": {
-                    "name": "sweep_run", "arguments": {
-                        "output_dir": "S", "axes": ["threads=256", "channels=28"],
-                        "command": job(), "nproc": 2, "confirm": True}}}) + "\n")
-            session.server.stdin.flush()
-            pids = self.pids(self.run_of(256, 28))
-        self.assert_gone(pids, 20)
+        # Those that ignore what they are asked do not outlive the server for long either.
+        for word, ends in (("hang", None), ("stubborn", None), ("stubborn", signal.SIGTERM),
+                           ("stubborn", signal.SIGKILL)):
+            with self.subTest(word, ends=ends):
+                self.setUp()
+                self.behave(t256c28=f"{word} 1")
+                with program.Session(self.flags("--allow-exec"), cwd=self.path) as session:
+                    session.server.stdin.write(json.dumps({
+                        "jsonrpc": "2.0", "id": 77, "method": "tools/call", "params": {
+                            "name": "sweep_run", "arguments": {
+                                "output_dir": "S", "axes": ["threads=256", "channels=28"],
+                                "command": job(), "nproc": 2, "confirm": True}}}) + "\n")
+                    session.server.stdin.flush()
+                    pids = self.pids(self.run_of(256, 28))
+                    if ends is not None:
+                        session.server.send_signal(ends)
+                        session.server.wait(20)
+                self.assert_gone(pids, 20)
 
     def test_flags_that_do_not_go_together(self):
         for flags, text in ((("--allow-exec", "--read-only"), "exclude each other"),
