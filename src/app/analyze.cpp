@@ -342,7 +342,8 @@ int Analyze(Arguments arguments) {
   }
   const std::string summary = SummaryOf(request, answers);
   const auto look = TerminalLookOf(STDOUT_FILENO);
-  if (!Print(look ? ForPerson(summary, request, *look) : summary)) return kExitFailure;
+  if (!(look ? PrintStyled(ForPerson(summary, request, *look)) : Print(summary)))
+    return kExitFailure;
   return AnswerOf(answers, "render_report").value("valid", true) ? kExitOk : kExitFailure;
 }
 

@@ -75,9 +75,7 @@ void NoteImage(const mcp::ToolReply& reply) {
 }
 
 int PrintReply(const mcp::ToolReply& reply, Output output) {
-  if (Print(TextOf(reply, output))) return kExitOk;
-  PrintError("cannot write to stdout");
-  return kExitFailure;
+  return Print(TextOf(reply, output)) ? kExitOk : kExitFailure;
 }
 
 int SaveImage(const mcp::ToolReply& reply, const std::string& file) {

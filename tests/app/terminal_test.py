@@ -40,6 +40,68 @@ def on_terminal(arguments, columns, **environment):
     return text.decode().replace("\r\n", "\n")
 
 
+class Output(unittest.TestCase):
+    """Every command's stdout, whatever is behind it."""
+
+    COMMANDS = (["--help"], ["--version"], ["query", "--help"], ["query", TRACE],
+                ["query", TRACE, "SELECT * FROM kernels"],
+                ["query", TRACE, "SELECT * FROM kernels", "--csv"],
+                ["query", TRACE, "SELECT * FROM kernels", "--json"], ["load_trace", TRACE],
+                ["gpu_timeline", TRACE], ["analyze", TRACE], ["export", TRACE, "--sqlite", "out.db"],
+                ["category_analysis", "--help"], ["sweep", "--help"], ["install", "--help"],
+                ["install", "--print"], ["compare", "--help"], ["compare", TRACE, TRACE],
+                ["view", "--help"], ["serve", "--help"], ["call", "--help"])
+
+    def setUp(self):
+        if not BINARY:
+            self.skipTest("JARVIS_BINARY is not set")
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = folder.name
+
+    def run_to(self, command, stdout):
+        return subprocess.run([BINARY, *map(str, command)], stdout=stdout, stderr=subprocess.PIPE,
+                              text=True, cwd=self.folder, check=False, timeout=120)
+
+    def test_a_full_disk_is_told(self):
+        with open("/dev/full", "w", encoding="utf-8") as full:
+            for command in self.COMMANDS:
+                with self.subTest(command):
+                    ran = self.run_to(command, full)
+                    self.assertNotEqual(ran.returncode, 0)
+                    self.assertIn("No space left on device" if "cannot write" in ran.stderr
+                                  else "jarvis: ", ran.stderr)
+
+    def test_a_closed_pipe_is_an_end_without_words(self):
+        reads, writes = os.pipe()
+        os.close(reads)
+        with os.fdopen(writes, "w", encoding="utf-8") as closed:
+            ran = self.run_to(["query", TRACE, "SELECT * FROM kernels", "--csv"], closed)
+        self.assertNotEqual(ran.returncode, 0)
+        self.assertNotIn("cannot write", ran.stderr)
+
+    def test_names_cannot_command_a_terminal(self):
+        name = "k\x1b[2J\x1b]0;t\x07\x9b31m\x7f\tend"
+        events = [{"ph": "X", "cat": "kernel", "name": f"{name}{i}", "pid": 0, "tid": 7,
+                   "ts": 10 + 10 * i, "dur": 5, "args": {"stream": 7, "correlation": i}}
+                  for i in range(3)]
+        trace = pathlib.Path(self.folder, "trace.json")
+        trace.write_text(json.dumps({"traceEvents": events}))
+        for command in (["query", trace, "SELECT name FROM kernels", "--csv"],
+                        ["query", trace, "SELECT name FROM kernels"],
+                        ["query", trace, "SELECT name FROM kernels", "--json"],
+                        ["ops_summary", trace], ["gpu_timeline", trace], ["load_trace", trace]):
+            with self.subTest(command):
+                shown = on_terminal([BINARY, *map(str, command)], 100)
+                for control in "\x1b\x07\x9b\x7f":
+                    self.assertNotIn(control, shown)
+        csv = ["query", trace, "SELECT name FROM kernels ORDER BY name", "--csv"]
+        self.assertIn(r"k\x1b[2J\x1b]0;t\x07\x9b31m\x7f", on_terminal([BINARY, *map(str, csv)], 100))
+        # Into a pipe they are data.
+        piped = subprocess.run([BINARY, *map(str, csv)], capture_output=True, text=True, check=True)
+        self.assertIn(name + "0", piped.stdout)
+
+
 class Terminal(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
