@@ -36,6 +36,9 @@ namespace jarvis::mcp {
 
 // The error for a call that found the queue full; nothing has happened and a retry may help.
 inline constexpr const char* kBusyText = "busy: too many calls are waiting; retry";
+inline constexpr const char* kNoThreadText =
+    "[out_of_memory] no memory or no thread for the call: the machine or a limit (ulimit -v, -u) "
+    "refuses it; retry when other work has ended, or raise the limit";
 
 // The answer where memory was refused, and where what went wrong is our bug. Neither takes memory.
 rpc::RpcError NoMemory();
@@ -140,7 +143,7 @@ class Connection : public rpc::Receiver,
   void Begin(const std::shared_ptr<Call>& call);
   void Start(const std::shared_ptr<Call>& call);
   void StartBatch(std::vector<Outcome> outcomes, const ChannelPtr& channel);
-  bool Submit(ToolCost cost, rpc::WorkerPool::Task task) noexcept;
+  rpc::WorkerPool::Submitted Submit(ToolCost cost, rpc::WorkerPool::Task task) noexcept;
   CallReply Run(Call& call);
   CallContext MakeContext(Call& call);
   void Settle(const std::shared_ptr<Call>& call, CallReply reply);
@@ -151,7 +154,7 @@ class Connection : public rpc::Receiver,
   void Ask(const std::shared_ptr<Call>& call, InputNeeded needed);
   void AskOverChannel(const std::shared_ptr<Call>& call, InputNeeded needed);
   bool MakeTask(const std::shared_ptr<Call>& call);  // true: it is one now
-  std::optional<Json> RespondInBatch(Call& call, bool taken);
+  std::optional<Json> RespondInBatch(Call& call, rpc::WorkerPool::Submitted submitted);
   void SendBatch(const std::vector<Outcome>& outcomes, const ChannelPtr& channel);
   void ReportProgress(const Call& call, ProgressScale::Point point, std::string_view what);
   bool WantsLog(const Call& call, LogLevel level) const;

@@ -22,6 +22,12 @@ rpc::RpcError Busy() {
   return {rpc::kInternalError, kBusyText, {}};
 }
 
+rpc::RpcError NoThread() {
+  return {rpc::kInternalError, kNoThreadText, {}};
+}
+
+using NotTaken = rpc::WorkerPool::Submitted::Refusal;
+
 tl::unexpected<rpc::RpcError> NoTool(const ToolSet& tools, const std::string& name) {
   std::string message = "Unknown tool " + Excerpt(name);
   const auto closest = ClosestMatch(name, tools.Names());
@@ -245,12 +251,12 @@ void Connection::Begin(const std::shared_ptr<Call>& call) {
 }
 
 void Connection::Start(const std::shared_ptr<Call>& call) {
-  bool taken = false;
+  rpc::WorkerPool::Submitted submitted{NotTaken::kNoThread};
   try {
-    taken = Submit(call->plan.cost, [this, call] { Settle(call, Run(*call)); });
-  } catch (const std::bad_alloc&) {  // as good as no room for it
+    submitted = Submit(call->plan.cost, [this, call] { Settle(call, Run(*call)); });
+  } catch (const std::bad_alloc&) {
   }
-  if (!taken) Refuse(*call, &Busy);
+  if (!submitted) Refuse(*call, submitted.refusal == NotTaken::kFull ? &Busy : &NoThread);
 }
 
 // One task runs the calls of a batch one after the other; their answers leave in one array.
@@ -263,26 +269,28 @@ void Connection::StartBatch(std::vector<Outcome> outcomes, const ChannelPtr& cha
     if (outcome.call->plan.cost == ToolCost::kLong) cost = ToolCost::kLong;
   }
   const auto shared = std::make_shared<std::vector<Outcome>>(std::move(outcomes));
-  const auto finish = [this, shared, channel](bool taken) {
+  const auto finish = [this, shared, channel](rpc::WorkerPool::Submitted submitted) {
     for (Outcome& outcome : *shared) {
       if (!outcome.call) continue;
-      outcome.response = RespondInBatch(*outcome.call, taken);
+      outcome.response = RespondInBatch(*outcome.call, submitted);
     }
     if (!TryForAWhile([&] { SendBatch(*shared, channel); })) {
       rpc::LogWarning("the answers to a batch were lost: no memory for them");
     }
   };
   if (!has_call) {
-    finish(true);
-  } else if (!Submit(cost, [finish] { finish(true); })) {
-    finish(false);
+    finish({});
+  } else if (const auto submitted = Submit(cost, [finish] { finish({}); }); !submitted) {
+    finish(submitted);
   }
 }
 
-std::optional<Json> Connection::RespondInBatch(Call& call, bool taken) {
+std::optional<Json> Connection::RespondInBatch(Call& call, rpc::WorkerPool::Submitted submitted) {
   std::optional<Json> response;
   try {
-    CallReply reply = taken ? Run(call) : CallReply{tl::make_unexpected(Busy())};
+    CallReply reply = submitted ? Run(call)
+                                : CallReply{tl::make_unexpected(
+                                      submitted.refusal == NotTaken::kFull ? Busy() : NoThread())};
     if (reply.ask) {
       reply.result = FailRpc(rpc::kInvalidRequest,
                              "this asks back, which a batch cannot; send the request alone");
@@ -320,7 +328,7 @@ void Connection::SendBatch(const std::vector<Outcome>& outcomes, const ChannelPt
 }
 
 // The task holds the connection, so that a call may end after its client has gone.
-bool Connection::Submit(ToolCost cost, rpc::WorkerPool::Task task) noexcept {
+rpc::WorkerPool::Submitted Connection::Submit(ToolCost cost, rpc::WorkerPool::Task task) noexcept {
   const auto done = [](Connection& self) {
     {
       const std::lock_guard lock(self.mutex_);
@@ -340,13 +348,13 @@ bool Connection::Submit(ToolCost cost, rpc::WorkerPool::Task task) noexcept {
     const std::lock_guard lock(mutex_);
     ++tasks_;
   }
-  bool taken = false;
+  rpc::WorkerPool::Submitted submitted{NotTaken::kNoThread};
   try {
-    taken = server_.pool(cost).Submit(std::move(run), client_);
-  } catch (const std::bad_alloc&) {  // as good as full
+    submitted = server_.pool(cost).Submit(std::move(run), client_);
+  } catch (const std::bad_alloc&) {
   }
-  if (!taken) done(*this);
-  return taken;
+  if (!submitted) done(*this);
+  return submitted;
 }
 
 CallContext Connection::MakeContext(Call& call) {

@@ -114,7 +114,8 @@ std::string ClientOf(const HttpRequest& request) {
 }
 
 bool IsBusy(const Json& error) {
-  return error.value("message", Json()) == kBusyText;
+  const Json message = error.value("message", Json());
+  return message == kBusyText || message == kNoThreadText;
 }
 
 int StatusOf(const Json& answer, bool stateless) {

@@ -18,11 +18,12 @@ WorkerPool::~WorkerPool() {
     worker.thread.join();
 }
 
-bool WorkerPool::Submit(Task task, const std::string& client) {
+WorkerPool::Submitted WorkerPool::Submit(Task task, const std::string& client) {
+  using Refusal = Submitted::Refusal;
   Worker* given = nullptr;
   {
     const std::lock_guard lock(mutex_);
-    if (stopping_) return false;
+    if (stopping_) return {Refusal::kFull};
     const bool may_run = MayRun(client);
     if (may_run && !idle_.empty()) {
       const std::string* const known = queue_.Start(client);
@@ -34,12 +35,12 @@ bool WorkerPool::Submit(Task task, const std::string& client) {
       const bool needs_thread =
           workers_.size() < threads_max_ || (may_run && workers_.size() < threads_all());
       // One that there is will come to it.
-      if (needs_thread && !StartThread() && workers_.empty()) return false;
-      if (!queue_.Push(client, std::move(task))) return false;
+      if (needs_thread && !StartThread() && workers_.empty()) return {Refusal::kNoThread};
+      if (!queue_.Push(client, std::move(task))) return {Refusal::kFull};
     }
   }
   if (given != nullptr) given->wake.notify_one();
-  return true;
+  return {};
 }
 
 TurnQueue::Among WorkerPool::Runnable() const {

@@ -37,9 +37,13 @@ class WorkerPool {
   // Waits for the tasks that run; those that still wait are dropped.
   ~WorkerPool();
 
-  // False: the queue is full, or no thread is to be had, and the task was not taken. `client`:
-  // whose turn it takes.
-  [[nodiscard]] bool Submit(Task task, const std::string& client = {});
+  struct Submitted {
+    enum class Refusal { kNone, kFull, kNoThread };
+    Refusal refusal = Refusal::kNone;
+    explicit operator bool() const { return refusal == Refusal::kNone; }  // the task was taken
+  };
+  // Refused where the queue is full, or no thread is to be had. `client`: whose turn it takes.
+  [[nodiscard]] Submitted Submit(Task task, const std::string& client = {});
   // Does no task run or wait? Waits for it at most this long.
   bool WaitIdle(std::chrono::milliseconds patience);
 
