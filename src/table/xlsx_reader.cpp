@@ -31,7 +31,12 @@ tl::unexpected<Error> Damaged(std::string_view part, std::string_view why) {
 
 tl::unexpected<Error> TooLarge(std::string_view part) {
   return Fail(ErrorCode::kTooLarge,
-              fmt::format("workbook part {}: larger than a report may be", Shown(part)));
+              fmt::format("workbook part {}: larger than a report may be", Shown(part)),
+              "give the report that was written, or its tables as CSV");
+}
+
+std::size_t ExpandedMax(std::string_view file, const XlsxLimits& limits) {
+  return std::max(limits.expansion_free, file.size() * limits.expansion_max);
 }
 
 // The archive: parts by name, read whole and within the limit.
@@ -53,7 +58,7 @@ class Archive {
     }
     Archive archive;
     archive.zip_.reset(zip);
-    archive.left_ = limits.bytes_max;
+    archive.left_ = std::min(limits.bytes_max, ExpandedMax(bytes, limits));
     archive.nodes_max_ = limits.nodes_max;
     return archive;
   }
@@ -65,6 +70,11 @@ class Archive {
   std::size_t nodes_max() const { return nodes_max_; }
 
   Result<std::string> Read(const std::string& name, Job& job) {
+    // Those of workbooks; others expand a file without bounds.
+    zip_stat_t stat;
+    if (zip_stat(zip_.get(), name.c_str(), 0, &stat) == 0 && (stat.valid & ZIP_STAT_COMP_METHOD) &&
+        stat.comp_method != ZIP_CM_STORE && stat.comp_method != ZIP_CM_DEFLATE)
+      return Damaged(name, "it is compressed in a way that workbooks are not");
     const std::unique_ptr<zip_file_t, CloseFile> file(zip_fopen(zip_.get(), name.c_str(), 0));
     if (file == nullptr) {
       NotForMemory(zip_get_error(zip_.get()));
@@ -375,7 +385,9 @@ Result<std::vector<Table>> ParseXlsx(std::string_view bytes, Job& job, const Xls
   JV_ASSIGN(Archive archive, Archive::Open(bytes, limits));
   JV_ASSIGN(const std::vector<Sheet> sheets, SheetsOf(archive, limits.sheets_max, job));
   JV_ASSIGN(const std::vector<std::string> texts, SharedTexts(archive, job));
-  SheetReader::Budget left{limits.cells_max, limits.text_bytes_max};
+  SheetReader::Budget left{
+      std::min(limits.cells_max, limits.cells_free + bytes.size() * limits.cells_a_byte),
+      std::min(limits.text_bytes_max, ExpandedMax(bytes, limits))};
   std::vector<Table> tables;
   for (const Sheet& sheet : sheets) {
     JV_ASSIGN(const auto document, ReadXml(archive, sheet.part, job));

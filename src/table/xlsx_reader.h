@@ -16,6 +16,12 @@ struct XlsxLimits {
   std::size_t sheets_max = 1'000;
   std::size_t cells_max = 5'000'000;               // of all sheets, blank ones within rows too
   std::size_t bytes_max = std::size_t{256} << 20;  // of all parts read, decompressed
+  // What a small file may become: so many bytes of parts and of texts, and so many cells, for each
+  // byte of it, beyond what does no harm. Reports expand 5 to 30 times.
+  std::size_t expansion_max = 200;
+  std::size_t expansion_free = std::size_t{8} << 20;
+  std::size_t cells_a_byte = 20;
+  std::size_t cells_free = 500'000;
   // Of the texts of all cells: a workbook names a text once and uses it in any number of cells.
   std::size_t text_bytes_max = std::size_t{256} << 20;
   std::size_t nodes_max = 12'000'000;  // elements, attributes and texts of one part

@@ -100,6 +100,39 @@ TEST_CASE("what is no workbook, or more than one may be") {
   CHECK(ParseXlsx(whole, job).error().code == ErrorCode::kCancelled);
 }
 
+TEST_CASE("a small file does not become much") {
+  const auto error = [](const ZipParts& parts) {
+    const std::string file = ZipOf(parts);
+    REQUIRE(file.size() < 20'000);
+    Job job;
+    const auto tables = ParseXlsx(file, job);
+    REQUIRE_FALSE(tables);
+    CHECK(tables.error().message.find("larger than a report may be") != std::string::npos);
+    return tables.error().code;
+  };
+  // Texts that nobody uses, a sheet of blanks, rows whose only cell is the last one, a text in many
+  // cells.
+  ZipParts parts = OneSheet("");
+  parts["xl/sharedStrings.xml"] = "<sst><si><t>" + std::string(9 << 20, 'a') + "</t></si></sst>";
+  CHECK(error(parts) == ErrorCode::kTooLarge);
+  CHECK(error(OneSheet(std::string(9 << 20, ' '))) == ErrorCode::kTooLarge);
+  std::string rows;
+  for (int row = 0; row < 60; ++row)
+    rows += "<row><c r=\"XFD1\"><v>1</v></c></row>";
+  CHECK(error(OneSheet(rows)) == ErrorCode::kTooLarge);
+  rows.clear();
+  for (int row = 0; row < 100; ++row)
+    rows += "<row><c t=\"s\"><v>0</v></c></row>";
+  parts = OneSheet(rows);
+  parts["xl/sharedStrings.xml"] = "<sst><si><t>" + std::string(200'000, 'a') + "</t></si></sst>";
+  CHECK(error(parts) == ErrorCode::kTooLarge);
+  // A table of many equal rows is one.
+  rows.clear();
+  for (int row = 0; row < 20'000; ++row)
+    rows += "<row><c><v>1</v></c><c t=\"inlineStr\"><is><t>name</t></is></c></row>";
+  CHECK(Parse(OneSheet(rows)));
+}
+
 TEST_CASE("one text in many cells, and elements within elements, are within limits") {
   XlsxLimits limits;
   limits.text_bytes_max = 1'000'000;
