@@ -1,6 +1,7 @@
 #include "query/database.h"
 
 #include <algorithm>
+#include <limits>
 #include <memory>
 #include <optional>
 
@@ -271,10 +272,23 @@ Result<Outcome> Run(Catalogue& catalogue, const std::string& sql, const Limits& 
   return outcome;
 }
 
+namespace {
+
+tl::unexpected<Error> NoMemoryForDatabase() {
+  return Fail(
+      ErrorCode::kOutOfMemory,
+      "no memory for the database, which is as large as the trace is in memory",
+      "raise the limit on memory (ulimit -v, container), or ask for parts with jarvis query "
+      "--csv");
+}
+
+}  // namespace
+
 Result<std::string> Export(Catalogue& catalogue, const Job& job) {
   JV_ASSIGN(const DatabasePtr database, OpenDatabase());
-  // A database is as large as the trace: the bound of questions does not fit it.
+  // A database is as large as the trace: the bounds of questions do not fit it.
   sqlite3_hard_heap_limit64(0);
+  sqlite3_limit(database.get(), SQLITE_LIMIT_LENGTH, std::numeric_limits<int>::max());
   Sources sources = AddTables(database.get(), catalogue, "source_of_");
   Watch watch{&job, Clock::time_point::max()};
   constexpr int kStepsBetweenLooks = 10'000;
@@ -295,6 +309,7 @@ Result<std::string> Export(Catalogue& catalogue, const Job& job) {
         "CREATE TABLE \"{0}\"({1}); INSERT INTO \"{0}\" SELECT * FROM source_of_{0};{2}",
         relation.name, columns, indices);
     const int code = sqlite3_exec(database.get(), sql.c_str(), nullptr, nullptr, nullptr);
+    if ((code & 0xFF) == SQLITE_NOMEM) return NoMemoryForDatabase();
     if (code != SQLITE_OK) {
       return tl::make_unexpected(
           ErrorOf(database.get(), code, sources, watch, Limits(), std::string_view()));
@@ -303,7 +318,7 @@ Result<std::string> Export(Catalogue& catalogue, const Job& job) {
   sqlite3_int64 bytes = 0;
   const std::unique_ptr<unsigned char, decltype(&sqlite3_free)> image(
       sqlite3_serialize(database.get(), "main", &bytes, 0), &sqlite3_free);
-  if (image == nullptr) return Fail(ErrorCode::kOutOfMemory, "no memory for the database");
+  if (image == nullptr) return NoMemoryForDatabase();
   return std::string(reinterpret_cast<const char*>(image.get()), static_cast<std::size_t>(bytes));
 }
 

@@ -13,6 +13,7 @@ import json
 import os
 import pathlib
 import re
+import resource
 import sqlite3
 import subprocess
 import sys
@@ -413,6 +414,20 @@ class Export(unittest.TestCase):
             database.close()
             self.assertNotEqual(run("export", BUNDLED, "--sqlite", file).returncode, 0)
             self.assertEqual(run("export", BUNDLED, "--sqlite", file, "--overwrite").returncode, 0)
+
+    def test_refused_memory_is_told_as_that(self):
+        with tempfile.TemporaryDirectory() as folder:
+            file = pathlib.Path(folder) / "out.db"
+            refused = 0
+            for megabytes in range(100, 420, 20):
+                ran = subprocess.run(
+                    [program.BINARY, "export", BUNDLED, "--sqlite", file, "--overwrite"],
+                    capture_output=True, text=True, timeout=120, check=False,
+                    preexec_fn=lambda size=megabytes << 20: resource.setrlimit(
+                        resource.RLIMIT_AS, (size, size)))
+                refused += ran.returncode != 0
+                self.assertNotIn("512 MB", ran.stderr)
+            self.assertGreater(refused, 0)
 
     def test_a_database_that_pandas_reads(self):
         try:
