@@ -380,7 +380,8 @@ class EventDecoder::Impl {
     const std::optional<TimeValue> ts = TimeOf(m.ts);
     const std::optional<TimeValue> dur = TimeOf(m.dur);
     if (!ts || !dur) {
-      out_->oddities.Count(Oddity::kBadTimestamp, uid);
+      const bool huge = (!ts && IsHugeTime(m.ts)) || (!dur && IsHugeTime(m.dur));
+      out_->oddities.Count(huge ? Oddity::kHugeTimestamp : Oddity::kBadTimestamp, uid);
       return;
     }
     out_->dialect.text_timestamps |= ts->quoted;

@@ -194,6 +194,11 @@ std::optional<TimeValue> TimeOf(std::string_view token) {
   return value;
 }
 
+bool IsHugeTime(std::string_view token) {
+  const std::optional<double> us = ParseDouble(Trim(Unquoted(token)));
+  return us && *us > static_cast<double>(kMicrosMax);
+}
+
 std::string_view MemberOf(std::string_view members, std::string_view key) {
   std::size_t at = 0;
   const auto skip_string = [&] {

@@ -43,6 +43,8 @@ struct TimeValue {
   bool quoted = false;
 };
 std::optional<TimeValue> TimeOf(std::string_view token);
+// Whether a token that is no TimeOf is a number all the same, and too large for one.
+bool IsHugeTime(std::string_view token);
 
 // Raw JSON members ("key": value, "key": value,): the raw value of one key, or empty.
 std::string_view MemberOf(std::string_view members, std::string_view key);

@@ -22,11 +22,17 @@ constexpr OddityInfo kInfos[] = {
     {Oddity::kNoName, "no_name", Remedy::kRepaired, "Event without a name; shown as (unnamed)."},
     {Oddity::kNoTimestamp, "no_timestamp", Remedy::kLeftOut, "Event without ts."},
     {Oddity::kBadTimestamp, "bad_timestamp", Remedy::kLeftOut, "ts or dur is not a number."},
+    {Oddity::kHugeTimestamp, "timestamp_out_of_range", Remedy::kLeftOut,
+     "ts or dur is beyond every date in microseconds, the unit of the format: it seems to be in "
+     "nanoseconds."},
     {Oddity::kNoDuration, "no_duration", Remedy::kLeftOut, "Complete event without dur."},
     {Oddity::kNegativeDuration, "negative_duration", Remedy::kLeftOut,
      "The event ends before it starts."},
     {Oddity::kZeroTimestamp, "zero_timestamp", Remedy::kLeftOut,
      "The event stands at time 0 while the trace does not."},
+    {Oddity::kFarTimestamp, "far_timestamp", Remedy::kLeftOut,
+     "The event stands far from all others, by more than their whole recording many times over: "
+     "its clock was not theirs."},
     {Oddity::kDuplicate, "duplicate_event", Remedy::kLeftOut,
      "The same GPU event is in the file more than once; one copy counts."},
     {Oddity::kOverlapOnStream, "overlap_on_stream", Remedy::kClipped,

@@ -41,7 +41,7 @@ Result<Trace> ReadTrace(io::ByteSource& bytes, const ReadOptions& options, Job& 
     JV_TRY(RunPipeline(options.threads, &reader, &sink, &job, &bytes));
     sink.Finish();
     JV_ASSIGN(FileFacts facts, FactsAtEnd(bytes, reader, &trace.events.oddities));
-    JV_TRY(CheckHasEvents(!trace.events.events.empty(), reader));
+    JV_TRY(CheckHasEvents(!trace.events.events.empty(), reader, trace.events.oddities));
     TakeFacts(std::move(facts), &trace);
   }
   trace.track_names = ReadTrackNames(trace.events);

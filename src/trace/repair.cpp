@@ -38,6 +38,56 @@ void LeaveOutZeroTimes(EventStore& store) {
   }
 }
 
+// A recording shorter than this has no event that is far from the others.
+constexpr std::int64_t kFarNs = 1'000'000'000'000;
+// Nothing waits for so many times as long as all else takes.
+constexpr std::int64_t kFarTimes = 100;
+// Not more than one event of so many is where no other is.
+constexpr std::size_t kFew = 20;
+
+// The few events before a gap, or after it, that is longer than all else together by far: the first
+// ones of a GPU whose clock was not set yet, one event of another clock. A program that waits has
+// work on both sides of its wait.
+void LeaveOutFarTimes(EventStore& store) {
+  std::int64_t first = std::numeric_limits<std::int64_t>::max();
+  std::int64_t last = std::numeric_limits<std::int64_t>::min();
+  for (const Event& event : store.events) {
+    if ((event.flags & kLeftOut) != 0) continue;
+    first = std::min(first, event.ts_ns);
+    last = std::max(last, event.end_ns());
+  }
+  if (last <= first || last - first < kFarNs) return;
+  std::vector<EventIndex> order;
+  for (EventIndex e = 0; e < store.size(); ++e) {
+    if ((store[e].flags & kLeftOut) == 0) order.push_back(e);
+  }
+  RunSort(order, [&](EventIndex a, EventIndex b) { return store[a].ts_ns < store[b].ts_ns; });
+  // Stretches without a gap that is long enough, as places in `order`.
+  struct Stretch {
+    std::size_t begin, end;
+    std::int64_t from_ns, to_ns;
+  };
+  std::vector<Stretch> stretches;
+  for (std::size_t i = 0; i < order.size(); ++i) {
+    const Event& event = store[order[i]];
+    if (stretches.empty() || event.ts_ns - stretches.back().to_ns >= kFarNs)
+      stretches.push_back({i, i, event.ts_ns, event.end_ns()});
+    stretches.back().end = i + 1;
+    stretches.back().to_ns = std::max(stretches.back().to_ns, event.end_ns());
+  }
+  const auto main = std::max_element(
+      stretches.begin(), stretches.end(),
+      [](const Stretch& a, const Stretch& b) { return a.end - a.begin < b.end - b.begin; });
+  const std::int64_t length = main->to_ns - main->from_ns;
+  for (auto one = stretches.begin(); one != stretches.end(); ++one) {
+    if (one == main || (one->end - one->begin) * kFew > main->end - main->begin) continue;
+    const std::int64_t gap = one < main ? main->from_ns - one->to_ns : one->from_ns - main->to_ns;
+    if (gap / kFarTimes < length) continue;
+    for (std::size_t i = one->begin; i < one->end; ++i)
+      LeaveOut(store, store.events[order[i]], Oddity::kFarTimestamp);
+  }
+}
+
 // What makes two GPU events of one track the same piece of work.
 auto WorkKey(const EventStore& store, EventIndex e) {
   const Event& event = store[e];
@@ -88,6 +138,7 @@ bool ZeroIsNoTime(std::int64_t earliest_other_ns) {
 
 void Repair(EventStore* store) {
   LeaveOutZeroTimes(*store);
+  LeaveOutFarTimes(*store);
   std::vector<std::vector<EventIndex>> streams(store->tracks.size());
   for (EventIndex e = 0; e < store->size(); ++e) {
     if (IsGpuWork((*store)[e].kind)) streams[(*store)[e].track].push_back(e);

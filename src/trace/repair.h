@@ -12,6 +12,7 @@ bool ZeroIsNoTime(std::int64_t earliest_other_ns);
 
 // Flags events (kLeftOut, kClipped) and counts what it found in store->oddities:
 // - events at time 0 in a trace that runs elsewhere,
+// - a few events that are hours from all others,
 // - GPU events that are in the file more than once,
 // - GPU events that run past whole later events on their own stream. A stream runs one thing after
 //   another, and launches that overlap by design (programmatic dependent launch) overlap only the

@@ -221,8 +221,16 @@ Result<FileFacts> FactsAtEnd(const io::ByteSource& bytes, SliceReader& reader, O
   return facts;
 }
 
-Status CheckHasEvents(bool any, SliceReader& reader) {
+Status CheckHasEvents(bool any, SliceReader& reader, const Oddities& oddities) {
   if (any) return {};
+  if (const std::uint64_t huge = oddities.count(Oddity::kHugeTimestamp); huge > 0) {
+    return Fail(ErrorCode::kNotATrace,
+                fmt::format("the times of all {} events are beyond every date in microseconds, "
+                            "which is the format's unit: they seem to be nanoseconds",
+                            huge),
+                "divide ts and dur of every event by 1000, or export the trace with times in "
+                "microseconds");
+  }
   return tl::make_unexpected(reader.NotATrace(
       fmt::format("none of the {} elements of traceEvents is an event with a start and a duration",
                   reader.slicer().elements())));

@@ -49,6 +49,6 @@ struct FileFacts {
 // holds no list of events, or nothing in it.
 Result<FileFacts> FactsAtEnd(const io::ByteSource& bytes, SliceReader& reader, Oddities* oddities);
 // The error of a file without a single event that has a start and a duration.
-Status CheckHasEvents(bool any, SliceReader& reader);
+Status CheckHasEvents(bool any, SliceReader& reader, const Oddities& oddities);
 
 }  // namespace jarvis::trace

@@ -152,7 +152,7 @@ Result<Survey> SurveyTrace(io::ByteSource& bytes, const ReadOptions& options, Jo
   reader.NoteIn(&survey.points);
   JV_TRY(RunPipeline(options.threads, &reader, &sink, &job, &bytes));
   JV_ASSIGN(survey.facts, FactsAtEnd(bytes, reader, &survey.head.oddities));
-  JV_TRY(CheckHasEvents(sink.any(), reader));
+  JV_TRY(CheckHasEvents(sink.any(), reader, survey.head.oddities));
   sink.Finish();
   survey.content_hash = bytes.content_hash();
   return survey;

@@ -55,6 +55,33 @@ TEST_CASE("overlaps that streams have are left alone") {
   CHECK(trace.events[0].dur_ns == 100000);
 }
 
+TEST_CASE("a few events that are hours from all others are left out, a long wait is not") {
+  const auto trace = [](int before, double gap_us, int after) {
+    TraceText text;
+    for (int i = 0; i < before; ++i)
+      text.Op("early", 10.0 * i, 5);
+    for (int i = 0; i < after; ++i)
+      text.Op("late", gap_us + 10.0 * i, 5);
+    return text;
+  };
+  const auto far = [](const TraceText& text) {
+    return Read(text.Json()).events.oddities.count(Oddity::kFarTimestamp);
+  };
+  constexpr double kHour = 3.6e9;
+  CHECK(far(trace(1, 2 * kHour, 100)) == 1);
+  CHECK(far(trace(3, 27 * kHour, 100)) == 3);
+  CHECK(far(trace(100, kHour, 1)) == 1);
+  // A program that waits has work on both sides, and one that waits for minutes is not far.
+  CHECK(far(trace(40, 3 * kHour, 100)) == 0);
+  CHECK(far(trace(1, 6e8, 100)) == 0);
+  // An hour beside a recording of minutes.
+  TraceText minutes;
+  minutes.Op("early", 0, 5);
+  for (int i = 0; i < 100; ++i)
+    minutes.Op("late", kHour + 6e6 * i, 5);
+  CHECK(far(minutes) == 0);
+}
+
 TEST_CASE("the recorded duration stays known") {
   const Trace trace = Read(TraceText().Kernel("a", 10, 100, 1).Kernel("b", 50, 10, 2).Json());
   CHECK(trace.events[0].dur_ns == 40000);
