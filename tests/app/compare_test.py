@@ -90,6 +90,28 @@ class Gate(Folder):
                           .replace("900s", "900000ms"), "--fail-on=op:aten::mm > +20%")
         self.assertIn("2 of 3 conditions broken", said)
 
+    def test_gate_judges_the_steady_steps(self):
+        """An outlier step is in no figure of the gate, whichever side has it."""
+        def with_outlier(name, factor):
+            trace = trace_of(200, 300, steps=6)
+            for event in trace["traceEvents"]:
+                late = event["ts"] >= 50_000
+                if late and event["name"] == "kernel_of_aten::add":
+                    event["dur"] *= factor
+                if late and event["name"].startswith("ProfilerStep"):
+                    event["dur"] += 300 * (factor - 1)
+            path = self.folder / f"{name}.json"
+            path.write_text(json.dumps(trace), encoding="utf-8")
+            return path
+        odd, even = with_outlier("odd", 500), with_outlier("even", 1)
+        for condition in ("total > +5%", "busy > +5%", "op:* > +5%", "category:* > +5%",
+                          "kernel:* > +5%", "window > +5%", "exposed_copy > +1ms"):
+            with self.subTest(condition):
+                self.judge(0, even, odd, "--fail-on", condition)
+                self.judge(0, odd, even, "--fail-on", condition)
+        said = self.judge(GATE, even, odd, "--fail-on", "total > 0.4ms")
+        self.assertIn("0.5 ms, baseline 0.5 ms", said)
+
     def test_noise_between_runs(self):
         base = self.write("base", 200, 300)
         slower = self.write("slower", 220, 310)

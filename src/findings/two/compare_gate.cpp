@@ -4,15 +4,19 @@
 #include <cmath>
 #include <map>
 #include <numeric>
+#include <set>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include "base/text.h"
 #include "findings/two/comparability.h"
+#include "findings/two/compare_groups.h"
 #include "findings/two/compare_table.h"
 #include "findings/two/gate_condition.h"
+#include "findings/two/own_work.h"
 #include "output/number_format.h"
+#include "session/trace_frames.h"
 
 namespace jarvis::findings {
 namespace {
@@ -94,27 +98,46 @@ GroupBy ByOf(const std::string& metric) {
   return GroupBy::kOp;
 }
 
-double WholeOf(const session::LoadedTrace& trace, const std::string& metric) {
-  if (metric == "total") return trace.SummaryBy(GroupBy::kOp).gpu_us / 1000;
-  if (!trace.timeline()) return 0;
-  const analysis::GpuTimeline& timeline = *trace.timeline();
-  const double us = metric == "window"         ? timeline.total
-                    : metric == "busy"         ? timeline.busy
-                    : metric == "idle"         ? timeline.idle
-                    : metric == "exposed_comm" ? timeline.exposed_comm
-                                               : timeline.exposed_memcpy;
-  return us / 1000;
-}
+// What a run's metrics are of: its steady steps, as those of every report.
+class GateSide {
+ public:
+  GateSide(const session::LoadedTrace& trace, const analysis::TimeFrames& frames)
+      : trace_(trace), frames_(frames), own_(trace, frames) {}
+
+  double steps() const { return own_.steps(); }
+  // Of all its steps, milliseconds.
+  double WholeOf(const std::string& metric) const {
+    if (metric == "total") return TotalMs();
+    const analysis::Balance& base = frames_.steady;
+    const std::int64_t ns = metric == "window"         ? base.busy_ns() + base.idle_ns()
+                            : metric == "busy"         ? base.busy_ns()
+                            : metric == "idle"         ? base.idle_ns()
+                            : metric == "exposed_comm" ? base.exposed_comm_ns
+                                                       : base.exposed_copy_ns;
+    return static_cast<double>(ns) / 1e6;
+  }
+  CompareGroups Rows(GroupBy by) const { return GroupsOf(trace_, own_, by); }
+
+ private:
+  double TotalMs() const {
+    double us = 0;
+    for (const analysis::Launcher& launcher : trace_.attribution().launchers) {
+      if (own_.Has(launcher)) us += launcher.direct_us;
+    }
+    return us / 1000;
+  }
+
+  const session::LoadedTrace& trace_;
+  const analysis::TimeFrames& frames_;
+  const OwnWork own_;
+};
 
 class Judge {
  public:
-  explicit Judge(const GateInput& input) : input_(input) {
-    const auto marks = [](const auto& trace) { return !trace->steps().empty(); };
-    result_.per_step = std::all_of(input.baseline.begin(), input.baseline.end(), marks) &&
-                       std::all_of(input.runs.begin(), input.runs.end(), marks);
-  }
+  explicit Judge(const GateInput& input) : input_(input) {}
 
   Result<GateResult> Run(const std::vector<GateCondition>& conditions, Job& job) {
+    JV_TRY(Collect(job));
     const session::LoadedTrace& primary = *input_.runs.front();
     const session::LoadedTrace& comparison = *input_.baseline.front();
     comparability_ = AssessComparability(primary, comparison);
@@ -147,9 +170,25 @@ class Judge {
   }
 
  private:
-  double StepsOf(const session::LoadedTrace& trace) const {
-    return result_.per_step ? static_cast<double>(trace.steps().size()) : 1;
+  // Steps of different kinds (marks, a module, a period) are not held against each other.
+  jarvis::Status Collect(const Job& job) {
+    const TraceRuns* runs[2] = {&input_.baseline, &input_.runs};
+    std::set<analysis::StepSource> sources;
+    bool marked = true;
+    for (int side = 0; side < 2; ++side) {
+      for (const auto& trace : *runs[side]) {
+        JV_ASSIGN(auto made, session::FramesOf(*trace, job));
+        sources.insert(made->frames.source);
+        marked = marked && !made->frames.steps.empty();
+        sides_[side].emplace_back(*trace, made->frames);
+        frames_.push_back(std::move(made));
+      }
+    }
+    result_.per_step = marked && sources.size() == 1;
+    return {};
   }
+
+  double StepsOf(const GateSide& run) const { return result_.per_step ? run.steps() : 1; }
 
   Result<std::vector<GateRow>> RowsOf(const GateCondition& condition) {
     if (condition.metric == "comparability") {
@@ -164,10 +203,10 @@ class Judge {
     }
     if (condition.name.empty()) {
       Values sides[2];
-      for (const auto& trace : input_.baseline)
-        sides[0].push_back(WholeOf(*trace, condition.metric) / StepsOf(*trace));
-      for (const auto& trace : input_.runs)
-        sides[1].push_back(WholeOf(*trace, condition.metric) / StepsOf(*trace));
+      for (int side = 0; side < 2; ++side) {
+        for (const GateSide& run : sides_[side])
+          sides[side].push_back(run.WholeOf(condition.metric) / StepsOf(run));
+      }
       return std::vector<GateRow>{RowOf(condition, "", sides[0], sides[1])};
     }
     return NamedRows(condition);
@@ -186,15 +225,14 @@ class Judge {
   Result<std::vector<GateRow>> NamedRows(const GateCondition& condition) const {
     // By name: one value per run, 0 where the run has no such row.
     std::map<std::string, std::array<Values, 2>> values;
-    const TraceRuns* sides[2] = {&input_.baseline, &input_.runs};
-    for (int side = 0; side < 2; ++side) {
-      for (std::size_t run = 0; run < sides[side]->size(); ++run) {
-        const session::LoadedTrace& trace = *(*sides[side])[run];
-        for (const analysis::SummaryRow& row : trace.SummaryBy(ByOf(condition.metric)).rows) {
-          if (!Fits(condition.name, row.name)) continue;
-          Values& of_side = values[row.name][static_cast<std::size_t>(side)];
-          of_side.resize(sides[side]->size());
-          of_side[run] += row.gpu_us / 1000 / StepsOf(trace);
+    for (std::size_t side = 0; side < 2; ++side) {
+      for (std::size_t run = 0; run < sides_[side].size(); ++run) {
+        const GateSide& of = sides_[side][run];
+        for (const auto& [key, group] : of.Rows(ByOf(condition.metric))) {
+          if (!Fits(condition.name, key.first)) continue;
+          Values& of_side = values[key.first][side];
+          of_side.resize(sides_[side].size());
+          of_side[run] += group.us / 1000 / StepsOf(of);
         }
       }
     }
@@ -262,6 +300,8 @@ class Judge {
   }
 
   const GateInput& input_;
+  std::vector<std::shared_ptr<const session::TraceFrames>> frames_;  // what sides_ point into
+  std::vector<GateSide> sides_[2];                                   // baseline, runs
   Comparability comparability_;
   TraceComparison pair_;
   GateResult result_;
@@ -300,7 +340,7 @@ std::string GateText(const GateResult& result) {
                         row.shape.empty() ? "" : " ", OneLine(ShortShape(row.shape)),
                         Ms(row.primary_ms), Ms(row.comparison_ms), VerdictText(row.verdict));
   }
-  if (result.per_step) text += "     times are a step\n";
+  if (result.per_step) text += "     times are per step, over the steady steps\n";
   text.pop_back();
   return text;
 }

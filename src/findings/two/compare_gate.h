@@ -1,9 +1,10 @@
 // Conditions that runs must not meet when they are held against others: a gate for CI.
 //
-// Times are a step where all runs mark steps. With several runs of a side its value is their mean,
-// and a limit on a change counts as passed only if the change passes it by more than the noise: the
-// half width of the 95 % interval of the difference of the means (Welch's; where one side has one
-// run, the other's spread stands for both).
+// Times are of what reports are of: the work of the steady steps, per step where all runs have
+// steps of one kind, without steps the recording. With several runs of a side its value is their
+// mean, and a limit on a change counts as passed only if the change passes it by more than the
+// noise: the half width of the 95 % interval of the difference of the means (Welch's; where one
+// side has one run, the other's spread stands for both).
 #pragma once
 
 #include <memory>

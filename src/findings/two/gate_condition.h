@@ -1,9 +1,13 @@
 // How the conditions of the gate are written.
 //
 //   METRIC (> | >= | < | <=) LIMIT [and (> | ...) LIMIT]...
-//   METRIC   total (GPU time), window, busy, idle, exposed_comm, exposed_copy; op:NAME,
-//            category:NAME, kernel:NAME, module:NAME, where * in NAME is any text and each row that
-//            fits is judged by itself; unexpected (ms of rows slower than expected);
+//   METRIC   all per step, over the steady steps, without work launched before the recording (of
+//            runs without steps, or with steps of different kinds, of the recording):
+//            total (sum of all GPU work), busy (GPU works), idle (it does not, between its work),
+//            window (both), exposed_comm, exposed_copy (nothing else runs);
+//            op:NAME, category:NAME, kernel:NAME, module:NAME (GPU time), where * in NAME is any
+//            text and each row that fits is judged by itself;
+//            of the first run of each: unexpected (ms of rows slower than expected) and
 //            comparability (the score)
 //   LIMIT    +5% or -5%: change against the baseline; +2ms, +50us: the same in time; 45ms without a
 //            sign: the time itself; of comparability a number
