@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/run_sort.h"
+#include "trace/step_mark.h"
 
 namespace jarvis::tree {
 namespace {
@@ -33,6 +34,18 @@ bool Before(const Event& a, const Event& b) {
   return a.uid < b.uid;
 }
 
+// A step's mark that begins a little before the one before it is over.
+bool IsNextStep(const trace::EventStore& events, EventIndex around, EventIndex e) {
+  const Event& event = events[e];
+  const Event& other = events[around];
+  if (event.kind != EventKind::kUserAnnotation || other.kind != EventKind::kUserAnnotation ||
+      event.end_ns() <= other.end_ns()) {
+    return false;
+  }
+  return 2 * (other.end_ns() - event.ts_ns) <= std::min(event.dur_ns, other.dur_ns) &&
+         trace::StepNumberOf(events.name(e)) && trace::StepNumberOf(events.name(around));
+}
+
 }  // namespace
 
 void SortForNesting(const trace::EventStore& events, std::vector<EventIndex>* thread) {
@@ -56,7 +69,8 @@ void NestThread(const trace::EventStore& events, std::span<const EventIndex> sor
       const Open& top = open.back();
       const bool over = event.ts_ns >= top.end_ns;
       const bool sliver = event.end_ns() > top.end_ns && top.end_ns - event.ts_ns < kSliverNs;
-      if (!over && !sliver && open.size() <= open_max) break;
+      const bool next = !over && IsNextStep(events, sorted[top.at], sorted[at]);
+      if (!over && !sliver && !next && open.size() <= open_max) break;
       subtree_end[base + top.at] = base + at;
       open.pop_back();
     }

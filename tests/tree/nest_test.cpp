@@ -54,6 +54,18 @@ void Check(const TraceText& text, const std::string& shape) {
   }
 }
 
+TEST_CASE("a step's mark that overlaps the one before it stands beside it") {
+  Check(TraceText()
+            .Annotation("ProfilerStep#0", 0, 101)
+            .Op("a", 0, 20)
+            .Annotation("ProfilerStep#1", 100, 101)
+            .Op("b", 100, 20)
+            .Runtime("launch", 101, 2, 1),
+        "ProfilerStep#0(a) ProfilerStep#1(b(launch))");
+  Check(TraceText().Annotation("ProfilerStep#0", 0, 101).Annotation("ProfilerStep#1", 1, 99),
+        "ProfilerStep#0(ProfilerStep#1)");
+}
+
 TEST_CASE("nesting by time, row by row") {
   SUBCASE("N1") {
     Check(TraceText().Op("parent", 10, 20).Op("child", 10, 5), "parent(child)");
