@@ -67,20 +67,13 @@ std::string RangeShare(const findings::Analysis& analysis, const findings::Range
 
 // What limits the step, by what would remain if the other half took no time.
 std::string BoundPhrase(const findings::Analysis& analysis) {
-  constexpr double kLimits = 0.9;    // of the wall time: hardly anything is gained elsewhere
-  constexpr double kMostly = 0.8;    // ... and the other takes far less
   constexpr double kInTurns = 0.85;  // both together fill the time: one after the other
-  constexpr double kExposed = 0.3;   // of the time nothing but collectives runs
   const findings::WallBase& wall = analysis.wall;
   if (!wall.known || wall.wall_ms <= 0) return "";
   // Without a piece of its own GPU work nobody knows what it waits for.
   if (analysis.totals.has_gpu_work && analysis.base.balance.busy_ns() == 0) return "";
   const double host = std::min(wall.host_floor_ms, wall.wall_ms);
   const double gpu = std::min(wall.gpu_floor_ms, wall.wall_ms);
-  const double most = kMostly * wall.wall_ms;
-  const bool by_host = host >= kLimits * wall.wall_ms || (host >= most && gpu < 0.75 * host);
-  const bool by_gpu = gpu >= kLimits * wall.wall_ms || (gpu >= most && host < 0.75 * gpu);
-  const bool alike = host >= most && gpu >= most;
   const bool gaps = gpu > 1.01 * MsOf(analysis.base.balance.busy_ns());
   // Where the GPU waits for it, the host is not ahead, whatever its marks say.
   constexpr double kWaitsFor = 5;  // percent of the base
@@ -90,21 +83,33 @@ std::string BoundPhrase(const findings::Analysis& analysis) {
       fmt::format("the host {} {}{}, the GPU alone {}{}", ahead ? "takes" : "alone takes",
                   EachMs(analysis, host), ahead ? " and runs ahead" : "", EachMs(analysis, gpu),
                   gaps ? " with what it waits for itself" : "");
-  if (!ahead && (alike || (by_host && by_gpu))) {
-    return fmt::format(
-        "balanced: {}; kernels that are only faster save at most {}, a host that is only faster at "
-        "most {}, fewer kernels more than either",
-        floors, EachMs(analysis, wall.wall_ms - host), EachMs(analysis, wall.wall_ms - gpu));
+  switch (analysis.bound.kind) {
+    case analysis::BoundKind::kUnknown: return "";
+    case analysis::BoundKind::kBalanced:
+      return fmt::format(
+          "balanced: {}; kernels that are only faster save at most {}, a host that is only faster "
+          "at most {}, fewer kernels more than either",
+          floors, EachMs(analysis, wall.wall_ms - host), EachMs(analysis, wall.wall_ms - gpu));
+    case analysis::BoundKind::kCommunication:
+      return fmt::format(
+          "bound by communication that nothing hides ({} of waiting or transfer): {}",
+          EachMs(analysis, MsOf(analysis.base.balance.exposed_comm_ns)), floors);
+    case analysis::BoundKind::kHost:
+    case analysis::BoundKind::kGpu:
+      return fmt::format("{}: {}", BoundKindText(analysis.bound.kind), floors);
+    case analysis::BoundKind::kInTurns: break;
   }
-  const double exposed = MsOf(analysis.base.balance.exposed_comm_ns);
-  if (by_gpu && exposed >= kExposed * wall.wall_ms)
-    return "bound by communication that nothing hides (" + EachMs(analysis, exposed) +
-           " of waiting or transfer): " + floors;
-  if (by_gpu) return "GPU-bound: " + floors;
-  if (by_host) return "host-bound: " + floors;
   if (host + gpu >= kInTurns * wall.wall_ms && host + gpu <= 1.2 * wall.wall_ms)
     return "host and GPU work mostly one after the other: " + floors;
   return "host and GPU wait for each other in turns: " + floors;
+}
+
+// GPU work that no step launched, and that was not launched before the recording.
+std::int64_t OutsideNs(const findings::Analysis& analysis) {
+  const analysis::TimeFrames& frames = analysis.frames->frames;
+  if (frames.steps.empty()) return 0;
+  const auto busy = static_cast<std::int64_t>(analysis.totals.busy_ms * 1e6);
+  return std::max<std::int64_t>(0, busy - frames.whole.busy_ns() - Length(frames.foreign_busy));
 }
 
 std::string ApartText(const findings::Analysis& analysis) {
@@ -115,10 +120,14 @@ std::string ApartText(const findings::Analysis& analysis) {
     if (MsOf(ns) * 100 < kPartShown * MsOf(all.total_ns)) return;
     text += fmt::format("{}{} {}", text.empty() ? "" : ", ", Ms(MsOf(ns)), what);
   };
-  add(all.unrecorded_ns, "in which the GPU works on what is not recorded");
+  add(all.unrecorded_ns - frames.holes_ns(), "in which the GPU works on what is not recorded");
+  const bool numbered = std::all_of(frames.holes.begin(), frames.holes.end(),
+                                    [](const auto& hole) { return hole.first.has_value(); });
+  add(frames.holes_ns(), numbered ? "between steps that are not recorded"
+                                  : "between steps in which nothing is recorded");
   add(Length(frames.foreign_busy), "of GPU work launched before the recording");
-  const bool apart = frames.steady_steps > 0 && frames.steady_steps < frames.steps.size();
-  if (apart) {
+  add(OutsideNs(analysis), "of GPU work outside of the steps");
+  if (frames.apart()) {
     std::int64_t odd = 0;
     std::string why;
     for (const analysis::StepFrame& step : frames.steps) {
@@ -376,8 +385,13 @@ std::string ToldTable(const findings::Analysis& analysis) {
   const auto row = [&](const char* name, double ms) {
     table.Row({name, Ms(ms), std::string(kAbsentText)});
   };
-  row("Left out: GPU works on what is not recorded", MsOf(frames.whole.unrecorded_ns));
+  row("Left out: GPU works on what is not recorded",
+      MsOf(frames.whole.unrecorded_ns - frames.holes_ns()));
+  if (!frames.holes.empty())
+    row("Left out: between steps that are not recorded", MsOf(frames.holes_ns()));
   row("Left out: launched before the recording", MsOf(Length(frames.foreign_busy)));
+  if (const std::int64_t outside = OutsideNs(analysis); outside > 0)
+    row("Left out: GPU work outside of the steps", MsOf(outside));
   if (const auto spread = SpreadOf(analysis)) {
     row("Shortest step", spread->least_ms);
     row("Longest step", spread->most_ms);

@@ -82,14 +82,15 @@ std::string StepSentence(const TimeFrames& frames) {
   parts.push_back(fmt::format("GPU {} (busy {}, idle {})", FrameMs(all.busy_ns() + all.idle_ns()),
                               FrameMs(all.busy_ns()), FrameMs(all.idle_ns())));
   add("host after it", all.after_ns);
-  add("GPU busy with what is not recorded", all.unrecorded_ns);
+  add("GPU busy with what is not recorded", all.unrecorded_ns - frames.holes_ns());
+  add("between steps that are not recorded", frames.holes_ns());
   add("GPU work launched before the recording", all.foreign_ns);
   return fmt::format("{}: {}.", Opening(frames), fmt::join(parts, ", "));
 }
 
 std::vector<std::string> FrameNotes(const TimeFrames& frames) {
   std::vector<std::pair<std::int64_t, std::string>> notes;
-  const std::int64_t unrecorded = frames.whole.unrecorded_ns;
+  const std::int64_t unrecorded = frames.whole.unrecorded_ns - frames.holes_ns();
   if (IsWorth(unrecorded, frames)) {
     notes.emplace_back(
         unrecorded,
@@ -97,6 +98,21 @@ std::vector<std::string> FrameNotes(const TimeFrames& frames) {
             "for {} ms work was queued, or the host waited, and no recorded GPU work ran: "
             "the GPU was busy with something that is not in the trace; this is not idle time",
             FrameMs(unrecorded)));
+  }
+  for (const analysis::StepHole& hole : frames.holes) {
+    const std::int64_t ns = hole.span.end - hole.span.start;
+    const std::string which =
+        !hole.first ? "nothing was recorded"
+        : *hole.first == *hole.last
+            ? fmt::format("step {} was not recorded", *hole.first)
+            : fmt::format("steps {} to {} were not recorded", *hole.first, *hole.last);
+    notes.emplace_back(ns,
+                       fmt::format("for {} ms {}: that time is in no step", FrameMs(ns), which));
+    if (notes.size() == 3) break;
+  }
+  if (frames.launches_without_work > 0) {
+    notes.emplace_back(0, fmt::format("{} launches have no kernel in the recording",
+                                      frames.launches_without_work));
   }
   if (!frames.foreign.empty() && frames.window) {
     const std::int64_t foreign = Length(frames.foreign_busy);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 #include <string_view>
+#include <utility>
 
 #include "trace/step_mark.h"
 
@@ -50,14 +51,56 @@ std::vector<EventIndex> WithoutEmptyMarks(const trace::EventStore& events,
   return kept.empty() ? marks : kept;
 }
 
+std::vector<EventIndex> OuterMarks(const trace::EventStore& events, std::vector<EventIndex> marks) {
+  EventIndex last = trace::kNoEvent;
+  std::erase_if(marks, [&](EventIndex e) {
+    const trace::Event& mark = events[e];
+    if (last != trace::kNoEvent) {
+      const std::int64_t both = std::min(events[last].end_ns(), mark.end_ns()) - mark.ts_ns;
+      if (both > 0 && 2 * both > std::min(events[last].dur_ns, mark.dur_ns)) return true;
+    }
+    last = e;
+    return false;
+  });
+  return marks;
+}
+
+std::vector<EventIndex> MarksOnMainStream(const trace::EventStore& events) {
+  std::vector<std::int64_t> work_ns(events.tracks.size());
+  std::vector<std::vector<EventIndex>> marks(events.tracks.size());
+  for (EventIndex e = 0; e < events.size(); ++e) {
+    const trace::Event& event = events[e];
+    if ((event.flags & trace::kLeftOut) != 0) continue;
+    if (trace::IsGpuWork(event.kind)) {
+      work_ns[event.track] += event.dur_ns;
+    } else if (event.kind == trace::EventKind::kGpuAnnotation &&
+               trace::StepNumberOf(events.name(e))) {
+      marks[event.track].push_back(e);
+    }
+  }
+  std::size_t most = 0;
+  for (std::size_t t = 0; t < marks.size(); ++t) {
+    const auto rank = [&](std::size_t track) {
+      return std::pair(!marks[track].empty(), work_ns[track]);
+    };
+    if (rank(t) > rank(most)) most = t;
+  }
+  if (marks.empty()) return {};
+  std::vector<EventIndex>& main = marks[most];
+  std::stable_sort(main.begin(), main.end(),
+                   [&](EventIndex a, EventIndex b) { return events[a].ts_ns < events[b].ts_ns; });
+  return OuterMarks(events, std::move(main));
+}
+
 std::vector<Step> FindSteps(const trace::EventStore& events, const tree::CallTree& tree) {
   std::vector<EventIndex> marks;
   for (const EventIndex e : tree.preorder()) {
     if (events[e].kind != trace::EventKind::kUserAnnotation) continue;
     if (trace::StepNumberOf(events.name(e))) marks.push_back(e);
   }
+  marks = tree.preorder().empty() ? MarksOnMainStream(events) : WithoutEmptyMarks(events, marks);
   std::vector<Step> steps;
-  for (const EventIndex e : WithoutEmptyMarks(events, marks)) {
+  for (const EventIndex e : marks) {
     steps.push_back({*trace::StepNumberOf(events.name(e)), events[e].ts_ns, events[e].end_ns()});
   }
   std::sort(steps.begin(), steps.end(),

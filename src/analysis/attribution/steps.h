@@ -21,7 +21,17 @@ struct Step {
 std::vector<trace::EventIndex> WithoutEmptyMarks(const trace::EventStore& events,
                                                  const std::vector<trace::EventIndex>& marks);
 
-// By start, without empty ones. Empty if the trace marks no steps.
+// The marks of one thread (by start) without those within another: a mark within a mark is the same
+// step again. Marks that overlap by a hair, as clocks round, are steps one after the other.
+std::vector<trace::EventIndex> OuterMarks(const trace::EventStore& events,
+                                          std::vector<trace::EventIndex> marks);
+
+// The marks that are drawn on the stream with the most work, by start and apart; of a recording
+// without the host all that says where its steps are.
+std::vector<trace::EventIndex> MarksOnMainStream(const trace::EventStore& events);
+
+// By start, without empty ones; of a recording without the host MarksOnMainStream. Empty if the
+// trace marks no steps.
 std::vector<Step> FindSteps(const trace::EventStore& events, const tree::CallTree& tree);
 
 // The step that GPU work belongs to: the one in which it was launched (or started, if it is not

@@ -6,8 +6,10 @@
 #include <unordered_set>
 #include <utility>
 
+#include "analysis/attribution/steps.h"
 #include "analysis/host/runtime_calls.h"
 #include "base/median.h"
+#include "trace/by_name.h"
 #include "trace/step_mark.h"
 
 namespace jarvis::analysis {
@@ -220,13 +222,8 @@ class FactCollector {
       if (!std::is_sorted(list->begin(), list->end(), earlier))
         std::stable_sort(list->begin(), list->end(), earlier);
     }
-    // A mark within a mark is the same step again.
-    std::int64_t end = trace::kAbsent;
-    std::erase_if(facts_.marks, [&](EventIndex e) {
-      if (At(e).ts_ns < end) return true;
-      end = At(e).end_ns();
-      return false;
-    });
+    facts_.marks = facts_.host_events() ? OuterMarks(in_.events, std::move(facts_.marks))
+                                        : MarksOnMainStream(in_.events);
   }
 
   // A copy of pageable memory holds its caller until it is done, whatever its name says.
@@ -246,6 +243,7 @@ class FactCollector {
     std::unordered_set<StringId> seen;  // kernels that were launched before
     const TimeMeter busy(facts_.busy);
     TimeSet waiting;
+    TimeSet full;
     TimeSet first;
     std::int64_t end = trace::kAbsent;
     for (const EventIndex call : facts_.calls) {
@@ -259,6 +257,13 @@ class FactCollector {
         facts_.waiting_calls.push_back(call);
         AddInterval({event.ts_ns, event.end_ns()}, &waiting);
       }
+      constexpr std::int64_t kQueueLeastNs = 200'000;
+      const bool launch = kind == RuntimeKind::kLaunch || kind == RuntimeKind::kGraphLaunch ||
+                          kind == RuntimeKind::kCopy;
+      if (launch && event.dur_ns > kQueueLeastNs &&
+          10 * busy.In({event.ts_ns, event.end_ns()}) > 9 * event.dur_ns) {
+        AddInterval({event.ts_ns, event.end_ns()}, &full);
+      }
       const auto first_kind = FirstKindOf(call, kind, busy, &seen);
       if (!first_kind || event.ts_ns < end) continue;
       end = event.end_ns();
@@ -267,6 +272,7 @@ class FactCollector {
       first.push_back({event.ts_ns, event.end_ns()});
     }
     facts_.in_calls_that_wait = Union(std::move(waiting));
+    facts_.in_full_queue = Union(std::move(full));
     facts_.in_first_calls = Union(std::move(first));
   }
 
@@ -289,20 +295,48 @@ class FactCollector {
     return Kind::kLoadingLaunch;
   }
 
+  // A call has its work below it, the call around it (a driver's within a runtime's) has it, or
+  // their op where launches have no number of their own.
+  bool HasWork(EventIndex call) const {
+    if (!in_.tree.GpuBelow(call).empty()) return true;
+    const EventIndex up = in_.tree.parent(call);
+    if (up != trace::kNoEvent && trace::IsLaunchCall(At(up).kind) && !in_.tree.GpuOf(up).empty())
+      return true;
+    if (in_.events.args_of(call).correlation != trace::kAbsent) return false;
+    const EventIndex op = in_.tree.Enclosing(in_.events, call, EventKind::kCpuOp);
+    return op != trace::kNoEvent && !in_.tree.GpuOf(op).empty();
+  }
+
   // A profiler that is stopped waits for the GPU, so that each launch has its work. Launches into a
   // graph that is being captured never have any.
   void FindCut() {
     constexpr std::uint64_t kLaunchesLeast = 2;
     if (facts_.gpu.empty()) return;
+    enum class Call : std::uint8_t { kOther, kLaunch, kBegin, kEnd };  // of a capture
+    trace::ByName<Call> calls(in_.events, [](std::string_view name) {
+      if (name.find("LaunchKernel") != std::string_view::npos) return Call::kLaunch;
+      if (name.find("StreamEndCapture") != std::string_view::npos) return Call::kEnd;
+      return name.find("StreamBeginCapture") != std::string_view::npos ? Call::kBegin
+                                                                       : Call::kOther;
+    });
+    bool captured = false;  // a capture ends later
+    bool has_later = false;
     std::uint64_t launches = 0;
     for (auto call = facts_.calls.rbegin(); call != facts_.calls.rend(); ++call) {
-      const std::string_view name = in_.events.name(*call);
-      if (name.find("StreamEndCapture") != std::string_view::npos) return;
-      if (name.find("LaunchKernel") == std::string_view::npos) continue;
-      if (!in_.tree.GpuOf(*call).empty()) break;
-      ++launches;
+      const Call kind = calls.Of(*call);
+      if (kind == Call::kBegin || kind == Call::kEnd) captured = kind == Call::kEnd;
+      if (captured || kind != Call::kLaunch) continue;
+      ++facts_.kernel_launches;
+      if (HasWork(*call)) {
+        has_later = true;
+      } else if (has_later) {
+        facts_.workless.push_back(*call);
+      } else {
+        ++launches;
+      }
     }
-    if (launches < kLaunchesLeast) return;
+    std::reverse(facts_.workless.begin(), facts_.workless.end());
+    if (launches < kLaunchesLeast || !has_later) return;
     std::int64_t last = At(facts_.gpu.back().event).ts_ns;
     for (const EventIndex e : in_.tree.preorder()) {
       if (facts_.in_process[At(e).track]) last = std::max(last, At(e).ts_ns);

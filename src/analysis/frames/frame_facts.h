@@ -70,12 +70,15 @@ struct FrameFacts {
   std::vector<EventIndex> autograd{};  // outermost nodes on other threads than the chosen, by start
   std::vector<EventIndex> calls{};     // runtime and driver calls of the process, by start
   std::vector<EventIndex> on_thread{};  // host events of the chosen thread, outer before inner
-  std::vector<EventIndex> marks{};      // ProfilerStep#n on that thread, by start, apart
-  TimeSet busy{};                       // of all of `gpu`
+  // ProfilerStep#n on that thread, by start, apart; without host events on the stream that works
+  // most.
+  std::vector<EventIndex> marks{};
+  TimeSet busy{};  // of all of `gpu`
 
   // Host time of the process, threads together.
   TimeSet in_ops{};              // ops and runtime calls; marks recorded as ops do not count
   TimeSet in_calls_that_wait{};  // for the GPU
+  TimeSet in_full_queue{};       // in launches that wait for room, the GPU busy meanwhile
   TimeSet in_first_calls{};      // see FirstCallsIn
   std::vector<EventIndex> waiting_calls{};  // by start
   struct FirstCall {
@@ -92,6 +95,10 @@ struct FrameFacts {
     std::uint64_t launches;  // without their work
   };
   std::optional<Cut> cut{};
+  // Launches of kernels that have no GPU work in the recording, though others have theirs; without
+  // those that are cut off, and without those into a graph that is being captured. By start.
+  std::vector<EventIndex> workless{};
+  std::uint64_t kernel_launches = 0;  // all, with their work or without
 
   // Places in `launched` of what was launched in the span.
   std::pair<std::size_t, std::size_t> LaunchedIn(TimeSpan span) const;

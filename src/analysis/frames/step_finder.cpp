@@ -50,10 +50,17 @@ class StepFinder {
   explicit StepFinder(const FrameFacts& facts) : facts_(facts) {}
 
   FoundSteps Run() {
+    FoundSteps found = Found();
+    FindHoles(&found);
+    return found;
+  }
+
+ private:
+  FoundSteps Found() {
+    if (!facts_.marks.empty()) return FromMarks();
     if (!facts_.host_events()) {
       return Nothing("no host events are recorded, so there is nothing that marks a step");
     }
-    if (!facts_.marks.empty()) return FromMarks();
     CollectScopes();
     if (auto found = AroundAll(); !found.steps.empty()) return found;
     if (auto found = Repeating(); !found.steps.empty()) return found;
@@ -63,7 +70,6 @@ class StepFinder {
         "around or all over the recording, no kernel sequence that repeats all over it");
   }
 
- private:
   const trace::Event& At(EventIndex e) const { return facts_.events[e]; }
 
   static FoundSteps Nothing(std::string_view reason) {
@@ -76,13 +82,64 @@ class StepFinder {
     FoundSteps out;
     out.source = StepSource::kMarks;
     out.name = "ProfilerStep";
-    for (const EventIndex e : WithoutEmptyMarks(facts_.events, facts_.marks)) {
-      const std::string_view name = facts_.events.name(e);
-      out.steps.push_back({std::string(name),
-                           trace::StepNumberOf(name).value_or(0),
-                           {At(e).ts_ns, At(e).end_ns()}});
+    const std::vector<EventIndex> marks = WithoutEmptyMarks(facts_.events, facts_.marks);
+    for (std::size_t i = 0; i < marks.size(); ++i) {
+      const std::string_view name = facts_.events.name(marks[i]);
+      std::int64_t end = At(marks[i]).end_ns();
+      if (i + 1 < marks.size()) {
+        // What is drawn on a stream ends with its work: the step lasts until the next begins.
+        const std::int64_t next = At(marks[i + 1]).ts_ns;
+        end = facts_.host_events() ? std::min(end, next) : next;
+      }
+      out.steps.push_back(
+          {std::string(name), trace::StepNumberOf(name).value_or(0), {At(marks[i]).ts_ns, end}});
     }
     return out;
+  }
+
+  // When whatever was recorded last before `at` was over, and began after `from`.
+  std::int64_t LastBefore(std::int64_t from, std::int64_t at) const {
+    std::int64_t last = from;
+    const auto work = std::partition_point(facts_.busy.begin(), facts_.busy.end(),
+                                           [&](const TimeSpan& piece) { return piece.start < at; });
+    if (work != facts_.busy.begin()) last = std::max(last, std::prev(work)->end);
+    const auto op = std::partition_point(facts_.in_ops.begin(), facts_.in_ops.end(),
+                                         [&](const TimeSpan& piece) { return piece.start < at; });
+    if (op != facts_.in_ops.begin()) last = std::max(last, std::prev(op)->end);
+    const auto first = std::partition_point(facts_.on_thread.begin(), facts_.on_thread.end(),
+                                            [&](EventIndex e) { return At(e).ts_ns < from; });
+    for (auto e = first; e != facts_.on_thread.end() && At(*e).ts_ns < at; ++e)
+      last = std::max(last, At(*e).end_ns());
+    return std::min(last, at);
+  }
+
+  // Where numbers of steps are missing over more than half a step, or nothing at all is recorded
+  // for as long as many steps.
+  void FindHoles(FoundSteps* found) const {
+    constexpr std::int64_t kMany = 10;
+    std::vector<FoundStep>& steps = found->steps;
+    if (steps.size() < 2 || found->source == StepSource::kKernelPeriod) return;
+    std::vector<std::int64_t> ends, lengths;
+    for (std::size_t i = 0; i < steps.size(); ++i) {
+      const std::int64_t until = i + 1 < steps.size() ? steps[i + 1].host.start : steps[i].host.end;
+      ends.push_back(LastBefore(steps[i].host.start, until));
+      lengths.push_back(ends.back() - steps[i].host.start);
+    }
+    const std::int64_t middle = *MedianOf(lengths);
+    for (std::size_t i = 0; i + 1 < steps.size(); ++i) {
+      const TimeSpan gap{ends[i], steps[i + 1].host.start};
+      const bool numbered = found->source == StepSource::kMarks;
+      const bool missing = numbered && steps[i + 1].number > steps[i].number + 1;
+      if (2 * (gap.end - gap.start) <= middle) continue;
+      if (!missing && gap.end - gap.start <= kMany * middle) continue;
+      StepHole& hole = found->holes.emplace_back();
+      hole.span = gap;
+      if (missing) {
+        hole.first = steps[i].number + 1;
+        hole.last = steps[i + 1].number - 1;
+      }
+      steps[i].host.end = std::min(steps[i].host.end, gap.start);
+    }
   }
 
   struct Scope {

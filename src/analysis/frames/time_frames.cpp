@@ -9,7 +9,6 @@
 
 #include "analysis/attribution/gpu_timeline.h"
 #include "analysis/frames/unseen_work.h"
-#include "base/number_text.h"
 
 namespace jarvis::analysis {
 namespace {
@@ -54,14 +53,18 @@ class FrameMaker {
     out_.unrecorded = unseen_.unrecorded;
     MeasureUnrecordedWaits();
     out_.launches_cut_off = facts_.cut ? facts_.cut->launches : 0;
+    out_.launches_without_work = facts_.workless.size();
+    out_.kernel_launches = facts_.kernel_launches;
+    if (!facts_.workless.empty()) out_.first_without_work = facts_.workless.front();
     MakeSteps();
     MakeFrame();
     MakeWindow();
     SetOddStepsApart();
+    FindLeftOut();
     MakeStepTime();
     AddFirstCalls();
     out_.host_only = FindHostOnly(facts_, out_.frame, out_.unrecorded);
-    JudgeBound();
+    MeasureLaunches();
     ListWhatIsAbsent();
     return std::move(out_);
   }
@@ -90,6 +93,12 @@ class FrameMaker {
     out_.source = found.source;
     out_.source_name = std::move(found.name);
     out_.reason = std::move(found.reason);
+    out_.holes = std::move(found.holes);
+    if (!out_.holes.empty()) {
+      for (const StepHole& hole : out_.holes)
+        out_.unrecorded.push_back(hole.span);
+      out_.unrecorded = Subtract(Union(std::move(out_.unrecorded)), facts_.busy);
+    }
     for (FoundStep& one : found.steps) {
       StepFrame step;
       step.name = std::move(one.name);
@@ -97,13 +106,27 @@ class FrameMaker {
       step.host = one.host;
       if (facts_.cut && step.host.start < facts_.cut->at_ns)
         step.host.end = std::min(step.host.end, facts_.cut->at_ns);
-      std::vector<EventIndex> own;
-      const auto [first, past] = facts_.LaunchedIn(step.host);
-      for (std::size_t at = first; at < past; ++at)
-        own.push_back(facts_.launched[at].event);
+      const std::vector<EventIndex> own = WorkOf(step.host);
       if (!own.empty()) FillGpu(own, &step);
       out_.steps.push_back(std::move(step));
     }
+  }
+
+  // GPU work that a step launched; without host events what began in it.
+  std::vector<EventIndex> WorkOf(TimeSpan step) const {
+    std::vector<EventIndex> own;
+    if (facts_.host_events()) {
+      const auto [first, past] = facts_.LaunchedIn(step);
+      for (std::size_t at = first; at < past; ++at)
+        own.push_back(facts_.launched[at].event);
+      return own;
+    }
+    const auto first = std::partition_point(
+        facts_.gpu.begin(), facts_.gpu.end(),
+        [&](const LaunchedWork& work) { return At(work.event).ts_ns < step.start; });
+    for (auto work = first; work != facts_.gpu.end() && At(work->event).ts_ns < step.end; ++work)
+      own.push_back(work->event);
+    return own;
   }
 
   void FillGpu(const std::vector<EventIndex>& own, StepFrame* step) {
@@ -131,7 +154,7 @@ class FrameMaker {
       const bool unlinked = work.launch == trace::kNoEvent;
       const std::int64_t at = unlinked ? At(work.event).ts_ns : work.launch_ns;
       if (at < host.start || at >= host.end) {
-        if (facts_.host_events()) continue;
+        if (facts_.host_events() || !out_.steps.empty()) continue;
       }
       if (unlinked && std::binary_search(foreign.begin(), foreign.end(), work.event)) continue;
       own.push_back(work.event);
@@ -165,6 +188,8 @@ class FrameMaker {
   // work that was launched and could not start because of it, and unrecorded stretches since. While
   // others' work runs and the host goes on undisturbed, nothing is lost.
   void FindLost() {
+    for (const StepHole& hole : out_.holes)
+      lost_.push_back(hole.span);
     const auto first = FirstLaunch();
     const TimeSet others = Union(Joined(out_.foreign_busy, out_.unrecorded));
     for (const TimeSpan& wait : first_waits_) {
@@ -387,23 +412,85 @@ class FrameMaker {
     }
     if (out_.steady_steps == 0) return;
     out_.steady_host_ns = host / static_cast<std::int64_t>(out_.steady_steps);
-    if (out_.steady_steps < out_.steps.size()) out_.steady = BalanceOfSteady();
+    if (out_.apart()) out_.steady = BalanceOfSteady();
     if (with_gpu == 0) return;
     out_.steady_busy_ns = busy / with_gpu;
   }
 
+  // Work goes with its launch; without one with the time at which it ran.
+  void FindLeftOut() {
+    out_.left_out = unseen_.foreign;
+    if (!out_.steps.empty()) {
+      TimeSet kept, odd_gpu;
+      if (!out_.apart()) kept.push_back({out_.frame.start, host_end_});
+      for (const StepFrame& step : out_.steps) {
+        if (!out_.apart()) break;
+        if (step.steady) {
+          kept.push_back(step.host);
+        } else if (step.gpu) {
+          odd_gpu.push_back(*step.gpu);
+        }
+      }
+      kept = Union(std::move(kept));
+      odd_gpu = Union(std::move(odd_gpu));
+      for (const LaunchedWork& work : facts_.gpu) {
+        const std::int64_t at = At(work.event).ts_ns;
+        const bool out = work.launch != trace::kNoEvent ? !Holds(kept, work.launch_ns)
+                         : facts_.host_events()         ? Holds(odd_gpu, at)
+                                                        : !Holds(kept, at);
+        if (out) out_.left_out.push_back(work.event);
+      }
+    }
+    std::sort(out_.left_out.begin(), out_.left_out.end());
+    out_.left_out.erase(std::unique(out_.left_out.begin(), out_.left_out.end()),
+                        out_.left_out.end());
+  }
+
+  static bool Holds(const TimeSet& set, std::int64_t at) {
+    const auto after = std::partition_point(set.begin(), set.end(),
+                                            [&](const TimeSpan& span) { return span.start <= at; });
+    return after != set.begin() && at < std::prev(after)->end;
+  }
+
+  // Stretches in no op count where they are as short as those between launches.
+  TimeSet HostOwnTime() const {
+    constexpr std::int64_t kTimes = 8;
+    std::vector<std::int64_t> spacings;
+    for (std::size_t i = 1; i < facts_.launched.size(); ++i)
+      spacings.push_back(facts_.launched[i].launch_ns - facts_.launched[i - 1].launch_ns);
+    const std::int64_t most = kTimes * MedianOf(std::move(spacings)).value_or(0);
+    // A loader without workers makes the batch itself.
+    TimeSet ops = facts_.in_ops;
+    for (const EventIndex e : facts_.on_thread) {
+      const std::string_view name = facts_.events.name(e);
+      if (name.starts_with("enumerate(DataLoader)") &&
+          name.find("MultiProcess") == std::string_view::npos)
+        ops.push_back({At(e).ts_ns, At(e).end_ns()});
+    }
+    if (ops.size() > facts_.in_ops.size()) ops = Union(std::move(ops));
+    TimeSet busy;
+    for (const TimeSpan& piece : ops) {
+      if (!busy.empty() && piece.start - busy.back().end < most) {
+        busy.back().end = piece.end;
+      } else {
+        busy.push_back(piece);
+      }
+    }
+    return Subtract(busy, Union(Joined(facts_.in_calls_that_wait, facts_.in_full_queue)));
+  }
+
   void MakeStepTime() {
-    const bool apart = out_.steady_steps > 0 && out_.steady_steps < out_.steps.size();
-    const std::size_t steps = apart ? out_.steady_steps : out_.steps.size();
     out_.step_ns = std::max<std::int64_t>(0, out_.steady.own_ns()) /
-                   static_cast<std::int64_t>(std::max<std::size_t>(1, steps));
+                   static_cast<std::int64_t>(out_.base_steps());
+    const TimeSet own = HostOwnTime();
     const auto add = [&](TimeSpan span) {
       out_.host_working_ns +=
           span.end - span.start - Length(Within(facts_.in_calls_that_wait, span));
+      out_.host_own_ns += Length(Within(own, span));
     };
     if (out_.steps.empty()) add(out_.frame);
     for (const StepFrame& step : out_.steps) {
-      if (step.steady || !apart) add(step.host);
+      if (step.steady || !out_.apart()) add(step.host);
     }
   }
 
@@ -460,41 +547,6 @@ class FrameMaker {
     out_.launch_lead_ns = MedianOf(std::move(leads));
   }
 
-  void JudgeBound() {
-    MeasureLaunches();
-    const Balance& all = out_.whole;
-    const std::int64_t own = all.own_ns();
-    if (!own_ || own <= 0) return;
-    const auto share = [&](std::int64_t ns) {
-      return static_cast<double>(ns) / static_cast<double>(own) * 100;
-    };
-    constexpr double kMostly = 50;
-    constexpr double kMuch = 15;
-    constexpr double kLittle = 10;
-    const double comm = share(all.exposed_comm_ns);
-    const double idle = share(all.host_before_ns + all.idle_ns() + all.after_ns);
-    const double launched_idle = out_.launched_idle_share.value_or(0) * 100;
-    if (comm >= kMostly) {
-      out_.bound = FrameBound::kWaiting;
-      out_.bound_because = fmt::format("communication alone for {:.0f} % of the time", comm);
-    } else if (idle >= kMuch || (idle >= kLittle && launched_idle >= kMostly)) {
-      out_.bound = FrameBound::kHost;
-      out_.bound_because = fmt::format("the GPU has nothing to do for {:.0f} % of the time", idle);
-      if (out_.launched_idle_share) {
-        out_.bound_because +=
-            fmt::format(", {:.0f} % of its work was launched into an idle stream", launched_idle);
-      }
-    } else {
-      out_.bound = FrameBound::kGpu;
-      out_.bound_because = fmt::format("the GPU has nothing to do for {:.0f} % of the time", idle);
-      if (out_.launch_lead_ns) {
-        out_.bound_because +=
-            fmt::format(", work waits {} ms in queue (median)",
-                        ThreeDigits(static_cast<double>(*out_.launch_lead_ns) / 1e6));
-      }
-    }
-  }
-
   void ListWhatIsAbsent() {
     if (!out_.reason.empty()) out_.absent.push_back("steps: " + out_.reason);
     if (!facts_.gpu_work()) {
@@ -529,6 +581,21 @@ class FrameMaker {
 
 }  // namespace
 
+std::size_t TimeFrames::base_steps() const {
+  return std::max<std::size_t>(1, apart() ? steady_steps : steps.size());
+}
+
+bool TimeFrames::IsLeftOut(EventIndex gpu) const {
+  return std::binary_search(left_out.begin(), left_out.end(), gpu);
+}
+
+std::int64_t TimeFrames::holes_ns() const {
+  std::int64_t ns = 0;
+  for (const StepHole& hole : holes)
+    ns += hole.span.end - hole.span.start;
+  return ns;
+}
+
 TimeSet SteadyTime(const TimeFrames& frames) {
   if (frames.steps.empty()) return {frames.frame};
   std::vector<TimeSpan> spans;
@@ -538,17 +605,10 @@ TimeSet SteadyTime(const TimeFrames& frames) {
     const std::int64_t end = last ? frames.frame.end : frames.steps[i + 1].host.start;
     spans.push_back({frames.steps[i].host.start, std::max(end, frames.steps[i].host.start)});
   }
-  return Union(std::move(spans));
-}
-
-std::string_view FrameBoundText(FrameBound bound) {
-  switch (bound) {
-    case FrameBound::kHost: return "host-bound";
-    case FrameBound::kGpu: return "GPU-bound";
-    case FrameBound::kWaiting: return "waiting";
-    case FrameBound::kUnknown: break;
-  }
-  return "unknown";
+  TimeSet holes;
+  for (const StepHole& hole : frames.holes)
+    holes.push_back(hole.span);
+  return Subtract(Union(std::move(spans)), holes);
 }
 
 TimeFrames MakeTimeFrames(const FrameFacts& facts) {
@@ -557,7 +617,8 @@ TimeFrames MakeTimeFrames(const FrameFacts& facts) {
 
 std::size_t TimeFrames::MemoryBytes() const {
   std::size_t bytes = sizeof(*this) + steps.capacity() * sizeof(StepFrame) +
-                      foreign.capacity() * sizeof(EventIndex) +
+                      (foreign.capacity() + left_out.capacity()) * sizeof(EventIndex) +
+                      holes.capacity() * sizeof(StepHole) +
                       (foreign_busy.capacity() + unrecorded.capacity()) * sizeof(TimeSpan) +
                       host_only.groups.capacity() * sizeof(HostOnlyGroup);
   for (const HostOnlyGroup& group : host_only.groups)

@@ -18,10 +18,6 @@
 
 namespace jarvis::analysis {
 
-// What limits a step, by simple evidence: see TimeFrames::bound.
-enum class FrameBound : std::uint8_t { kUnknown, kHost, kGpu, kWaiting };
-std::string_view FrameBoundText(FrameBound bound);
-
 // A stretch of time by what happened in it. Every part is exclusive, so they add up to `total_ns`.
 struct Balance {
   std::int64_t total_ns = 0;
@@ -130,10 +126,25 @@ struct TimeFrames {
   bool runs_ahead = false;
   // Host time of the steps that shares are of, less its waits for the GPU.
   std::int64_t host_working_ns = 0;
+  // Of that what the host was in ops and calls, or between two that follow soon, and did not wait:
+  // what it takes for them at least.
+  std::int64_t host_own_ns = 0;
   // Over the steady steps: mean length, GPU busy; absent without steps.
   std::optional<std::int64_t> steady_host_ns;
   std::optional<std::int64_t> steady_busy_ns;
   std::uint64_t steady_steps = 0;
+  // Some steps are left out: figures are of the steady ones alone.
+  bool apart() const { return steady_steps > 0 && steady_steps < steps.size(); }
+  // The steps that figures are of, over which whatever is of all of them is divided; at least 1.
+  std::size_t base_steps() const;
+  // GPU work that is in no figure per step: launched before the recording, or in a step that is
+  // left out. Sorted.
+  std::vector<EventIndex> left_out;
+  bool IsLeftOut(EventIndex gpu) const;
+
+  // Between steps, where others were not recorded; also a part of `unrecorded`.
+  std::vector<StepHole> holes;
+  std::int64_t holes_ns() const;
 
   std::vector<EventIndex> foreign;  // GPU work without a recorded launch, by start
   TimeSet foreign_busy;
@@ -143,11 +154,13 @@ struct TimeFrames {
   FrameFirstCalls first_calls;                // of the frame
   // Of a recording that was cut off: launches whose GPU work is not in it; 0: it was not.
   std::uint64_t launches_cut_off = 0;
+  // Launches of kernels that are missing though the recording goes on, and the first of them.
+  std::uint64_t launches_without_work = 0;
+  std::uint64_t kernel_launches = 0;  // all
+  EventIndex first_without_work = trace::kNoEvent;
 
   HostOnlyTime host_only;
 
-  FrameBound bound = FrameBound::kUnknown;
-  std::string bound_because;
   // Evidence: share of GPU events (by count) whose stream had nothing left to do when they were
   // launched, and the median time from the end of the launch to the start. Absent without launches.
   std::optional<double> launched_idle_share;

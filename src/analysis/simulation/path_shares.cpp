@@ -321,8 +321,7 @@ PathShares SharesOf(std::span<const PathStep> path) {
   return shares;
 }
 
-std::string BoundText(const PathShares& shares) {
-  if (shares.Total() <= 0) return {};
+std::string SharesText(const PathShares& shares) {
   constexpr double kWorthTelling = 1;  // percent
   std::vector<PathClass> order;
   for (std::size_t c = 0; c < kPathClasses; ++c)
@@ -333,16 +332,11 @@ std::string BoundText(const PathShares& shares) {
   std::string text;
   for (const PathClass path_class : order) {
     const double percent = shares.PercentOf(path_class);
-    const std::string_view name = PathClassText(path_class);
-    if (text.empty()) {
-      const bool article = path_class == PathClass::kHost || path_class == PathClass::kGpu;
-      text = fmt::format("bound by {}{} ({:.0f} % of the critical path", article ? "the " : "",
-                         name, percent);
-    } else if (percent >= kWorthTelling) {
-      text += fmt::format("; {} {:.0f} %", name, percent);
-    }
+    if (shares.Total() <= 0 || percent < kWorthTelling) continue;
+    text +=
+        fmt::format("{}{} {:.0f} %", text.empty() ? "" : ", ", PathClassText(path_class), percent);
   }
-  return text + ")";
+  return text;
 }
 
 std::vector<PathStretch> StretchesOf(std::span<const PathStep> path, std::size_t parts) {

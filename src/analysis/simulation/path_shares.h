@@ -33,8 +33,8 @@ struct PathShares {
   double PercentOf(PathClass path_class) const;  // 0 without a path
 };
 PathShares SharesOf(std::span<const PathStep> path);
-// "bound by the host (94 % of the critical path; GPU 4 %)"; empty without a path.
-std::string BoundText(const PathShares& shares);
+// "host 94 %, GPU 4 %"; empty without a path.
+std::string SharesText(const PathShares& shares);
 
 // A run of the path in which one class prevails.
 struct PathStretch {

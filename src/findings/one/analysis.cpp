@@ -32,6 +32,7 @@
 #include "findings/one/system_findings.h"
 #include "findings/one/thresholds.h"
 #include "findings/one/workload_finder.h"
+#include "session/trace_bound.h"
 #include "session/trace_frames.h"
 #include "session/trace_host.h"
 #include "session/trace_simulation.h"
@@ -136,6 +137,7 @@ class Analyzer {
     JV_ASSIGN(descheduled_, session::DescheduledOf(trace_, job_));
     JV_ASSIGN(host_, session::HostOf(trace_, job_));
     JV_ASSIGN(ground_, WallGroundOf(trace_, job_));
+    JV_ASSIGN(out_.bound, session::BoundOf(trace_, job_));
     return {};
   }
 
@@ -260,7 +262,7 @@ class Analyzer {
     std::vector<Finding> host = simulated ? FindHost() : IdleFindings(out_);
     if (host.empty() && !out_.idle.reliable) host = IdleFindings(out_);
     LeaveCompilingToChains(&host);
-    std::vector<Finding> multi = MultiKernelFindings(out_, trace_.steps().size());
+    std::vector<Finding> multi = MultiKernelFindings(out_, frames_->frames.base_steps());
     if (out_.cpu) host = CpuFindings(*out_.cpu, out_.base, out_.context);
     DropToldCopies(&multi);
     AddStructures(std::move(structures_), out_.totals.window_ms, &multi);
@@ -354,29 +356,10 @@ class Analyzer {
     TellCpuWorkload(*out_.cpu, ShowsGpu(trace_), &out_.workload);
   }
 
-  // By event: GPU work that was launched before the recording, or in an odd step. It is told apart
-  // from that of the steps.
-  std::vector<bool> OutsideOfSteps() const {
-    const trace::EventStore& events = trace_.events();
-    std::vector<bool> outside(events.size(), false);
-    for (const trace::EventIndex gpu : frames_->frames.foreign)
-      outside[gpu] = true;
-    IntervalSet<std::int64_t> odd;
-    for (const analysis::StepFrame& step : frames_->frames.steps) {
-      if (!step.steady && step.gpu) odd.push_back({step.gpu->start, step.gpu->end});
-    }
-    odd = Union(std::move(odd));
-    for (const trace::EventIndex gpu : trace_.attribution().timeline) {
-      const auto after = std::partition_point(odd.begin(), odd.end(), [&](const auto& span) {
-        return span.start <= events[gpu].ts_ns;
-      });
-      if (after != odd.begin() && events[gpu].ts_ns < std::prev(after)->end) outside[gpu] = true;
-    }
-    return outside;
-  }
-
   void MarkForeign() {
-    outside_ = OutsideOfSteps();
+    outside_.assign(trace_.events().size(), false);
+    for (const trace::EventIndex gpu : frames_->frames.left_out)
+      outside_[gpu] = true;
     for (CategoryAnalysis& category : out_.categories) {
       for (Operation& operation : category.operations) {
         std::size_t events = 0;

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <map>
 #include <memory>
-#include <set>
 #include <tuple>
 
 #include "analysis/attribution/arg_text.h"
@@ -93,13 +92,15 @@ class MultiKernel {
   }
 
   void Split() {
-    const std::vector<EventIndex>& foreign = frames_->frames.foreign;  // by start
-    const std::set<EventIndex> earlier(foreign.begin(), foreign.end());
+    const analysis::TimeFrames& frames = frames_->frames;
     analysis::WorkClasses classes(events_, analysis::Communicators::kAll);
     for (const EventIndex e : trace_.attribution().timeline) {
-      const bool own = !earlier.contains(e);
+      const bool own = !frames.IsLeftOut(e);
       switch (classes.Of(e)) {
-        case analysis::WorkClass::kComputation: computation_.push_back(e); break;
+        case analysis::WorkClass::kComputation:
+          computation_.push_back(e);
+          if (own) own_computation_.push_back(e);
+          break;
         case analysis::WorkClass::kCommunication:
           if (own) communication_.push_back(e);
           break;
@@ -117,18 +118,28 @@ class MultiKernel {
     auto both = analysis::IntervalsOf<std::int64_t>(events_, communication_);
     both.insert(both.end(), computing_.begin(), computing_.end());
     working_ = Union(std::move(both));
-    if (!earlier.empty()) OwnCommunication();
+    if (!frames.left_out.empty()) OwnTotals();
     out_.comm_count = communication_.size();
     out_.copy_count = copies_.size();
   }
 
-  // What was launched before the recording is no step's.
-  void OwnCommunication() {
-    const Set own = Union(analysis::IntervalsOf<std::int64_t>(events_, communication_));
-    out_.comm_us = trace::MicrosOf(Length(own));
-    out_.exposed_comm_us = trace::MicrosOf(Length(Subtract(own, computing_)));
-    out_.comm_overlap_ratio.reset();
-    if (out_.comm_us > 0) out_.comm_overlap_ratio = 1 - out_.exposed_comm_us / out_.comm_us;
+  // What was launched before the recording, or in a step that is left out, is no step's.
+  void OwnTotals() {
+    const auto own = [&](const std::vector<EventIndex>& work) {
+      return Union(analysis::IntervalsOf<std::int64_t>(events_, work));
+    };
+    const auto measure = [](const Set& all, const Set& beside, double* us, double* exposed_us,
+                            std::optional<double>* ratio) {
+      *us = trace::MicrosOf(Length(all));
+      *exposed_us = trace::MicrosOf(Length(Subtract(all, beside)));
+      ratio->reset();
+      if (*us > 0) *ratio = 1 - *exposed_us / *us;
+    };
+    measure(own(communication_), computing_, &out_.comm_us, &out_.exposed_comm_us,
+            &out_.comm_overlap_ratio);
+    measure(own(copies_), working_, &out_.copy_us, &out_.exposed_copy_us, &out_.copy_overlap_ratio);
+    out_.computation_us = trace::MicrosOf(Length(own(own_computation_)));
+    if (frames_->frames.apart()) out_.window_us = trace::MicrosOf(frames_->frames.steady.own_ns());
   }
 
   std::optional<double> BytesOf(EventIndex e) const {
@@ -337,9 +348,10 @@ class MultiKernel {
   const tree::CallTree& tree_;
   analysis::ChainTree chains_;
   const std::shared_ptr<const session::TraceFrames> frames_;
-  std::vector<EventIndex> computation_, communication_, copies_;
-  Set computing_;  // computation
-  Set working_;    // computation and communication
+  std::vector<EventIndex> computation_;  // all of it: what hides the rest
+  std::vector<EventIndex> own_computation_, communication_, copies_;  // of the steps
+  Set computing_;                                                     // computation
+  Set working_;  // computation and communication
   MultiKernelAnalysis out_;
 };
 

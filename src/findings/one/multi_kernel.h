@@ -61,9 +61,10 @@ struct CollectiveRow {
   std::uint32_t uid = 0;
 };
 
+// Without work that is in no figure per step (TimeFrames::left_out).
 struct MultiKernelAnalysis {
   bool has_gpu_work = false;
-  double window_us = 0;
+  double window_us = 0;  // where steps are left out the time of the others
   double computation_us = 0, comm_us = 0, exposed_comm_us = 0, copy_us = 0, exposed_copy_us = 0;
   std::optional<double> comm_overlap_ratio;  // 1 - exposed/total; absent: none
   std::optional<double> copy_overlap_ratio;

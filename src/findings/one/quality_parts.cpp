@@ -27,8 +27,7 @@ TimeBase RecordingOf(const session::LoadedTrace& trace) {
 TimeBase OnceBaseOf(const session::LoadedTrace& trace) {
   const auto found = session::FramesOf(trace, Job()).value();
   const analysis::TimeFrames& frames = found->frames;
-  const bool apart = frames.steady_steps > 0 && frames.steady_steps < frames.steps.size();
-  return apart ? RecordingOf(trace) : TimeBaseOf(trace);
+  return frames.apart() ? RecordingOf(trace) : TimeBaseOf(trace);
 }
 
 void SetTime(const TimeBase& base, double ms, double high_ms, Quality* quality) {

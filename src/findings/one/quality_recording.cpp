@@ -35,6 +35,9 @@ class RecordingQualities {
     Damage();
     Part();
     CutOff();
+    LaunchesWithoutWork();
+    HolesInSteps();
+    TimeUnit();
     Ranks();
     Coverage();
     Captures();
@@ -366,6 +369,87 @@ class RecordingQualities {
         "Counts of layers and calls may be of a part of the model, and what was open at its end is "
         "not over.";
     q.record = "stop after a step, behind a synchronisation, and keep the whole file";
+  }
+
+  void LaunchesWithoutWork() {
+    const auto made = session::FramesOf(trace_, Job()).value();  // cannot be stopped, nor fail
+    const analysis::TimeFrames& frames = made->frames;
+    const std::uint64_t launches = frames.launches_without_work;
+    if (launches == 0) return;
+    std::string text = fmt::format("{} launch{} no kernel in the recording.", launches,
+                                   launches == 1 ? " has" : "es have");
+    std::size_t empty = 0;
+    for (const analysis::StepFrame& step : frames.steps)
+      empty += step.gpu_events == 0 ? 1 : 0;
+    if (empty > 0 && empty < frames.steps.size()) {
+      text += fmt::format(" {} of {} steps have no GPU work for that reason.", empty,
+                          frames.steps.size());
+    }
+    Quality& q = Add("missing_kernels", Severity::kWarning, std::move(text));
+    q.count = launches;
+    q.first_uid = trace_.events()[frames.first_without_work].uid;
+    q.value = 100 * static_cast<double>(launches) / static_cast<double>(frames.kernel_launches);
+    q.unit = "%";
+    q.consequence =
+        "GPU time of what they launched is absent, so the GPU seems idle where it may have worked.";
+    q.record = "warm the profiler up (schedule(wait=1, warmup=2, active=3)), or record fewer steps";
+  }
+
+  // A profiler's schedule that repeats leaves out what lies between its cycles.
+  void HolesInSteps() {
+    const auto made = session::FramesOf(trace_, Job()).value();  // cannot be stopped, nor fail
+    const std::vector<analysis::StepHole>& holes = made->frames.holes;
+    if (holes.empty()) return;
+    constexpr std::size_t kShown = 4;
+    std::vector<std::string> shown;
+    for (const analysis::StepHole& hole : holes) {
+      if (shown.size() == kShown) break;
+      const std::string ms =
+          ShortNumber(static_cast<double>(hole.span.end - hole.span.start) / 1e6) + " ms";
+      if (!hole.first) {
+        shown.push_back("nothing for " + ms);
+      } else if (*hole.first == *hole.last) {
+        shown.push_back(fmt::format("step {} ({})", *hole.first, ms));
+      } else {
+        shown.push_back(fmt::format("steps {} to {} ({})", *hole.first, *hole.last, ms));
+      }
+    }
+    const std::size_t more = holes.size() - shown.size();
+    const bool numbered = std::all_of(holes.begin(), holes.end(),
+                                      [](const auto& hole) { return hole.first.has_value(); });
+    Quality& q = Add(
+        "steps_not_recorded", Severity::kNote,
+        fmt::format("{}: {}{}.",
+                    numbered ? "Steps were not recorded" : "Between steps nothing was recorded",
+                    fmt::join(shown, ", "), more == 0 ? "" : fmt::format(" and {} more", more)));
+    q.count = holes.size();
+    q.ms = static_cast<double>(made->frames.holes_ns()) / 1e6;
+    q.consequence = "That time is in no step, and no idle time: nobody knows what ran in it.";
+    q.record = "steps in a row: schedule(..., repeat=1)";
+  }
+
+  // No launch takes the host a millisecond each time: what is written as microseconds is shorter.
+  void TimeUnit() {
+    constexpr std::uint64_t kLaunchesLeast = 20;
+    constexpr std::int64_t kLeastNs = 1'000'000;
+    std::uint64_t launches = 0;
+    const trace::EventStore& events = trace_.events();
+    for (trace::EventIndex e = 0; e < events.size(); ++e) {
+      if (!trace::IsLaunchCall(events[e].kind) || (events[e].flags & trace::kLeftOut) != 0)
+        continue;
+      if (events.name(e).find("LaunchKernel") == std::string_view::npos) continue;
+      if (events[e].dur_ns < kLeastNs) return;
+      ++launches;
+    }
+    if (launches < kLaunchesLeast) return;
+    Quality& q =
+        Add("time_unit", Severity::kWarning,
+            fmt::format("Each of {} launches takes longer than 1 ms: the file's times seem "
+                        "to be nanoseconds, where the format has microseconds.",
+                        launches));
+    q.count = launches;
+    q.consequence = "If so, all times are 1000 times too long, and rates as much too low.";
+    q.record = "divide ts and dur of every event by 1000";
   }
 
   // Keys only: a value must never get out of here.

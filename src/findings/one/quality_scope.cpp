@@ -225,7 +225,9 @@ double BearingOf(const Quality& q, const Analysis& analysis, bool of_start) {
   // A finding of its own tells of both.
   const bool once = q.code == "first_calls" || q.code == "allocator_growth";
   if (once && of_start && !analysis.findings.empty() && analysis.findings.front().one_off) return 0;
-  if (q.code == "cut_off") return 50;
+  if (q.code == "cut_off" || q.code == "time_unit") return 50;
+  if (q.code == "missing_kernels") return q.value.value_or(0) >= kBears ? kOutside : 0;
+  if (q.code == "steps_not_recorded") return kOutside;
   if (q.code == "other_device" || q.code == "device_by_units") return 10;
   if (q.code == "no_platform") return of_start ? 0 : 10;
   if (q.code == "silent_host") return of_start ? 0 : q.value.value_or(0);

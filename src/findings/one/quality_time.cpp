@@ -59,7 +59,7 @@ class TimeQualities {
   static std::string Of(double value) { return ShortNumber(value); }
 
   void Unrecorded(const analysis::TimeFrames& frames) {
-    const double ms = static_cast<double>(Length(frames.unrecorded)) / 1e6;
+    const double ms = static_cast<double>(Length(frames.unrecorded) - frames.holes_ns()) / 1e6;
     if (ms <= 0) return;
     Quality q;
     SetTime(RecordingOf(trace_), ms, 0, &q);

@@ -8,10 +8,8 @@ StepBase StepBaseOf(const analysis::TimeFrames& frames, std::size_t repeats) {
   StepBase base;
   base.balance = frames.steady;
   base.total_ms = static_cast<double>(frames.steady.own_ns()) / 1e6;
-  const bool apart = frames.steady_steps > 0 && frames.steady_steps < frames.steps.size();
-  const std::size_t steps = apart ? frames.steady_steps : frames.steps.size();
-  if (steps > 0) base.unit = "step";
-  base.count = std::max<std::size_t>(1, steps);
+  if (!frames.steps.empty()) base.unit = "step";
+  base.count = frames.base_steps();
   if (base.count == 1 && repeats > 1) {
     base.unit = "iteration";
     base.count = repeats;

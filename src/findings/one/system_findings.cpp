@@ -253,7 +253,7 @@ std::vector<Finding> MultiKernelFindings(const Analysis& analysis, std::size_t s
   if (!multi.has_gpu_work || analysis.totals.window_ms <= 0) return out;
   if (multi.comm_flagged || multi.overlap_flagged) {
     Finding f = CommunicationFinding(analysis, steps);
-    if (f.percent_of_total.value_or(0) >= limits::kFindingMin) out.push_back(std::move(f));
+    if (f.time_ms * 1e5 >= limits::kFindingMin * multi.window_us) out.push_back(std::move(f));
   }
   for (const CopyGroup& group : multi.copies) {
     if (!group.flagged || group.percent_of_total.value_or(0) < limits::kFindingMin) continue;

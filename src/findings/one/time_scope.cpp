@@ -15,12 +15,14 @@ constexpr std::int64_t kEver = std::numeric_limits<std::int64_t>::max() / 4;
 
 TimeScope::TimeScope(const analysis::TimeFrames& frames) : foreign_(frames.foreign) {
   std::sort(foreign_.begin(), foreign_.end());
-  const bool apart = frames.steady_steps > 0 && frames.steady_steps < frames.steps.size();
   for (const analysis::StepFrame& step : frames.steps) {
-    if (apart && step.steady) spans_.push_back(step.host);
+    if (frames.apart() && step.steady) spans_.push_back(step.host);
   }
-  if (!apart) spans_.push_back({-kEver, kEver});
-  spans_ = Union(std::move(spans_));
+  if (!frames.apart()) spans_.push_back({-kEver, kEver});
+  IntervalSet<std::int64_t> holes;
+  for (const analysis::StepHole& hole : frames.holes)
+    holes.push_back(hole.span);
+  spans_ = Subtract(Union(std::move(spans_)), holes);
 }
 
 bool TimeScope::Has(std::int64_t host_ns) const {
@@ -90,6 +92,36 @@ analysis::ScaleHost TimeScope::Part(const analysis::ScaleHost& change) const {
   return part;
 }
 
+analysis::PinCopies TimeScope::Part(const analysis::RecordedWork& recorded,
+                                    const analysis::PinCopies& change) const {
+  analysis::PinCopies part;
+  for (const trace::EventIndex copy : change.copies) {
+    if (HasWork(recorded, copy)) part.copies.push_back(copy);
+  }
+  return part;
+}
+
+// All waits of a part of the recording are those of its calls.
+analysis::RemoveWaits TimeScope::Part(const analysis::RecordedWork& recorded,
+                                      const analysis::RemoveWaits& change) const {
+  if (spans_.size() == 1 && spans_.front().start == -kEver) return change;
+  analysis::RemoveWaits part;
+  const auto add = [&](const analysis::HostCall& call) {
+    if (Has(recorded.base_ns + static_cast<std::int64_t>(call.begin * 1000)))
+      part.calls.push_back(call.event);
+  };
+  if (change.all) {
+    for (const analysis::HostCall& call : recorded.calls)
+      add(call);
+    return part;
+  }
+  for (const trace::EventIndex event : change.calls) {
+    const std::uint32_t call = recorded.CallAt(event);
+    if (call != analysis::kNoPlace) add(recorded.calls[call]);
+  }
+  return part;
+}
+
 analysis::RemoveProfilerCost TimeScope::Part(const analysis::RemoveProfilerCost& change) const {
   analysis::RemoveProfilerCost part;
   for (const analysis::HostCost& cost : change.costs) {
@@ -112,8 +144,13 @@ std::vector<analysis::Change> TimeScope::Of(const analysis::RecordedWork& record
       out.emplace_back(Part(*host));
     } else if (const auto* cost = std::get_if<analysis::RemoveProfilerCost>(&change)) {
       out.emplace_back(Part(*cost));
-    } else {
-      out.push_back(change);  // made of the scope's own spans and calls
+    } else if (const auto* pin = std::get_if<analysis::PinCopies>(&change)) {
+      out.emplace_back(Part(recorded, *pin));
+    } else if (const auto* waits = std::get_if<analysis::RemoveWaits>(&change)) {
+      out.emplace_back(Part(recorded, *waits));
+    } else if (const auto* graph = std::get_if<analysis::GraphLaunches>(&change)) {
+      for (const Interval<std::int64_t>& piece : Of({{graph->begin_ns, graph->end_ns}}))
+        out.emplace_back(analysis::GraphLaunches{piece.start, piece.end});
     }
   }
   return out;

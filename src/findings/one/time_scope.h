@@ -40,6 +40,10 @@ class TimeScope {
                            const analysis::RemoveGpu& change) const;
   analysis::ScaleHost Part(const analysis::ScaleHost& change) const;
   analysis::RemoveProfilerCost Part(const analysis::RemoveProfilerCost& change) const;
+  analysis::PinCopies Part(const analysis::RecordedWork& recorded,
+                           const analysis::PinCopies& change) const;
+  analysis::RemoveWaits Part(const analysis::RecordedWork& recorded,
+                             const analysis::RemoveWaits& change) const;
 
   IntervalSet<std::int64_t> spans_;
   std::vector<trace::EventIndex> foreign_;  // sorted

@@ -100,7 +100,7 @@ class WallAsker {
     for (const trace::EventIndex copy : MovingWork(finding)) {
       if (!scope_.IsForeign(copy)) pin.copies.push_back(copy);
     }
-    return WayOut{{std::move(pin)}, 1, 1, finding.exclusive_ms};
+    return WayOut{InScope({std::move(pin)}), 1, 1, finding.exclusive_ms};
   }
 
   // The work that a finding about communication or copies is about.

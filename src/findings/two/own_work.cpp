@@ -6,13 +6,11 @@ namespace jarvis::findings {
 
 OwnWork::OwnWork(const session::LoadedTrace& trace, const analysis::TimeFrames& frames)
     : trace_(trace),
-      foreign_(frames.foreign.begin(), frames.foreign.end()),
+      outside_(frames.left_out.begin(), frames.left_out.end()),
       frame_(frames.frame),
       has_steps_(!frames.steps.empty()) {
-  const bool apart = frames.steady_steps > 0 && frames.steady_steps < frames.steps.size();
-  const std::size_t steps = apart ? frames.steady_steps : frames.steps.size();
-  steps_ = static_cast<double>(std::max<std::size_t>(1, steps));
-  if (!apart) return;
+  steps_ = static_cast<double>(frames.base_steps());
+  if (!frames.apart()) return;
   for (const analysis::StepFrame& step : frames.steps) {
     if (!step.steady) left_out_.push_back(step.host);
   }
@@ -22,7 +20,7 @@ bool OwnWork::Has(const analysis::Launcher& launcher) const {
   if (launcher.op == trace::kNoEvent) {
     const auto kernels = trace_.attribution().KernelsOf(launcher);
     return std::none_of(kernels.begin(), kernels.end(),
-                        [&](const auto kernel) { return foreign_.contains(kernel); });
+                        [&](const auto kernel) { return outside_.contains(kernel); });
   }
   const trace::Event& op = trace_.events()[launcher.op];
   const std::int64_t start = op.ts_ns;

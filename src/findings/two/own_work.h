@@ -23,7 +23,7 @@ class OwnWork {
 
  private:
   const session::LoadedTrace& trace_;
-  std::unordered_set<trace::EventIndex> foreign_;
+  std::unordered_set<trace::EventIndex> outside_;  // of the steps
   analysis::TimeSpan frame_{};
   bool has_steps_ = false;
   std::vector<analysis::TimeSpan> left_out_;  // host time of steps that are set apart

@@ -389,11 +389,7 @@ Result<ComparedPair> ComparePair(const CompareSide& primary, const CompareSide& 
 }
 
 bool ComparedPair::host_bound() const {
-  constexpr double kHostBound = 0.9;
-  constexpr double kMargin = 1.05;
-  const WallBase& wall = primary->wall;
-  return host_floor_ms && *host_floor_ms >= kHostBound * balance.ms[0] &&
-         wall.host_floor_ms >= kMargin * wall.gpu_floor_ms;
+  return host_floor_ms && primary->bound.kind == analysis::BoundKind::kHost;
 }
 
 double ComparedPair::OwnSavedMs(const Finding& finding) const {

@@ -154,8 +154,8 @@ Result<Answer> CriticalPath(session::Workspace& workspace, const Json& arguments
   }
   const std::vector<PathStep> path = simulation->CriticalPath();
   const PathShares shares = analysis::SharesOf(path);
-  answer.summary = fmt::format("{} ms of wall time, {}.",
-                               output::Rounded(simulation->quality().wall_ms), BoundText(shares));
+  answer.summary = fmt::format("{} ms of wall time; its critical path is {}.",
+                               output::Rounded(simulation->quality().wall_ms), SharesText(shares));
   answer.facts = SimulationFacts(*simulation);
   answer.notes = SimulationNotes(*simulation);
   JV_ASSIGN(const auto frames, session::FramesOf(*trace, job));

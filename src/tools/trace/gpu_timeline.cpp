@@ -5,6 +5,7 @@
 #include "documents/frame_text.h"
 #include "formats/timeline_parts.h"
 #include "output/number_format.h"
+#include "session/trace_bound.h"
 #include "session/trace_frames.h"
 #include "tools/shared/answer_picture.h"
 #include "tools/shared/arguments.h"
@@ -119,15 +120,16 @@ Result<Answer> GpuTimeline(session::Workspace& workspace, const Json& arguments,
       Percent(whole->exposed_comm, whole->total).value_or(0),
       Percent(whole->exposed_memcpy, whole->total).value_or(0),
       Percent(whole->idle, whole->total).value_or(0));
-  std::string bound;
+  JV_ASSIGN(const analysis::StepBound bound, session::BoundOf(*trace, job));
+  std::string sentence;
   if (by == "all") {
     AddRows(*whole, {}, &answer);
     AddFrameRows(frames, &answer);
     constexpr std::size_t kEventsMax = 2'000'000;  // a question as quick as this simulates no more
     if (trace->events().size() <= kEventsMax) {
-      JV_ASSIGN(bound, BoundSentence(*trace, frames, job));
+      JV_ASSIGN(sentence, BoundSentence(*trace, frames, job));
     }
-    if (!bound.empty()) answer.summary += " " + bound;
+    if (!sentence.empty()) answer.summary += " " + sentence;
   } else {
     answer.columns.insert(answer.columns.begin(), by);
     const GroupBy group = by == "step" ? GroupBy::kStep : GroupBy::kStream;
@@ -139,12 +141,8 @@ Result<Answer> GpuTimeline(session::Workspace& workspace, const Json& arguments,
     }
   }
   answer.total = answer.rows.size();
-  answer.facts = Json{{"step", StepFacts(frames)}};
-  if (!bound.empty()) {
-    // Told by what waits for what, which simpler evidence may not contradict.
-    answer.facts["step"].erase("bound");
-    answer.facts["bound_by"] = bound;
-  }
+  answer.facts = Json{{"step", StepFacts(frames, bound)}};
+  if (!sentence.empty()) answer.facts["bound_by"] = sentence;
   answer.notes = documents::FrameNotes(frames);
   for (std::string& note : CoverageNotes(*trace))
     answer.notes.push_back(std::move(note));

@@ -6,6 +6,7 @@
 #include "documents/frame_text.h"
 #include "findings/one/quality.h"
 #include "output/number_format.h"
+#include "session/trace_bound.h"
 #include "session/trace_frames.h"
 #include "tools/shared/arguments.h"
 #include "tools/shared/frame_facts.h"
@@ -56,7 +57,8 @@ Json PartFacts(const trace::Trace& trace) {
           {"text_bytes_read", window.text_read}};
 }
 
-Json Facts(const session::LoadedTrace& trace, const analysis::TimeFrames& frames) {
+Json Facts(const session::LoadedTrace& trace, const analysis::TimeFrames& frames,
+           const analysis::StepBound& bound) {
   const trace::Metadata& metadata = trace.trace().metadata;
   const trace::EventStore& events = trace.events();
   Json facts = Json::object();
@@ -78,7 +80,7 @@ Json Facts(const session::LoadedTrace& trace, const analysis::TimeFrames& frames
   facts["busy_ms"] = timeline ? Json(ms(timeline->busy)) : Json(nullptr);
   facts["idle_ms"] = timeline ? Json(ms(timeline->idle)) : Json(nullptr);
   facts["gpu_events"] = trace.coverage().all.count;
-  facts["step"] = StepFacts(frames);
+  facts["step"] = StepFacts(frames, bound);
   const session::Recorded& recorded = trace.recorded();
   facts["recorded"] = Json{{"ops", recorded.cpu_ops},
                            {"shapes", recorded.shapes},
@@ -136,14 +138,6 @@ std::string CaptureNote(const session::CaptureUse& use) {
       output::Rounded(use.aligned_us / 1000));
 }
 
-// What the profiler's pauses hide: whether the host or the GPU is late then has to be simulated.
-bool HidesBound(const std::vector<findings::Quality>& list) {
-  const auto leading = findings::LeadingQualities(list);
-  return std::any_of(leading.begin(), leading.end(), [](const findings::Quality* one) {
-    return one->code == "profiler_frames" || one->code == "descheduled_host";
-  });
-}
-
 std::vector<Cell> RowOf(const findings::Quality& one) {
   const auto text = [](const std::string& t) { return t.empty() ? Cell() : Cell(t); };
   return {one.code,
@@ -187,8 +181,8 @@ Result<Answer> LoadTrace(session::Workspace& workspace, const Json& arguments, J
   Answer answer;
   answer.trace = trace->id();
   answer.summary = Headline(*trace, frames) + TrustText(*quality);
-  answer.facts = Facts(*trace, frames);
-  if (HidesBound(*quality)) answer.facts["step"].erase("bound");
+  JV_ASSIGN(const analysis::StepBound bound, session::BoundOf(*trace, job));
+  answer.facts = Facts(*trace, frames, bound);
   answer.columns = {"quality", "count",   "gpu_percent", "first_uid",   "what",
                     "ms",      "ms_high", "percent",     "consequence", "record_next"};
   for (const findings::Quality& item : *quality)

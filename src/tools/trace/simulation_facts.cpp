@@ -6,6 +6,7 @@
 
 #include "analysis/simulation/path_shares.h"
 #include "output/number_format.h"
+#include "session/trace_bound.h"
 #include "session/trace_simulation.h"
 #include "session/trace_trust.h"
 #include "tools/shared/arguments.h"
@@ -55,6 +56,11 @@ void ExplainNothingToSimulate(Answer* answer) {
 
 namespace {
 
+std::string_view BoundWords(analysis::BoundKind kind) {
+  return kind == analysis::BoundKind::kInTurns ? "bound by host and GPU in turns"
+                                               : BoundKindText(kind);
+}
+
 // A collective on the path is no computing: it may be a wait for another rank. Empty: few are.
 std::string CollectivesText(const analysis::RecordedWork& recorded,
                             std::span<const analysis::PathStep> path, double total_us) {
@@ -85,10 +91,12 @@ Result<std::string> BoundSentence(const session::LoadedTrace& trace,
                                 analysis::SteadyTime(frames));
   analysis::PathShares shares = analysis::SharesOf(path);
   shares.us[static_cast<std::size_t>(analysis::PathClass::kUnrecorded)] = 0;
-  const std::string bound = BoundText(shares);
-  if (bound.empty()) return bound;
-  return fmt::format("{} {} is {}{}.", without_pauses ? "Without the profiler's pauses the" : "The",
-                     frames.steps.empty() ? "recording" : "step", bound,
+  JV_ASSIGN(const analysis::StepBound bound, session::BoundOf(trace, job));
+  if (bound.kind == analysis::BoundKind::kUnknown || shares.Total() <= 0) return std::string();
+  return fmt::format("{} {} is {}: {} (critical path: {}){}.",
+                     without_pauses ? "Without the profiler's pauses the" : "The",
+                     frames.steps.empty() ? "recording" : "step", BoundWords(bound.kind),
+                     bound.because, SharesText(shares),
                      CollectivesText(simulation->recorded(), path, shares.Total()));
 }
 

@@ -1,0 +1,40 @@
+// What bounds the step that the user waits for. One rule, whoever asks: reports, tools,
+// comparisons.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "analysis/frames/time_frames.h"
+
+namespace jarvis::analysis {
+
+enum class BoundKind : std::uint8_t {
+  kUnknown,
+  kCommunication,  // collectives that nothing hides: waiting for other ranks, or transfer
+  kBalanced,       // host and GPU both take nearly all of the time
+  kHost,
+  kGpu,
+  kInTurns,  // neither: they wait for each other
+};
+// "host-bound", "GPU-bound", "bound by communication", "balanced", "in turns"; "unknown".
+std::string_view BoundKindText(BoundKind kind);
+
+struct StepBound {
+  BoundKind kind = BoundKind::kUnknown;
+  // Percent of the base, without what the profiler cost.
+  double communication = 0;  // exposed
+  double gpu = 0;            // busy
+  double host = 0;           // the host in ops and calls, without its waits
+  double idle_host = 0;      // the GPU has nothing to do because of the host
+  std::string because;       // a phrase with these figures; empty if unknown
+};
+
+// `profiler_ns`: how long frames of the profiler held the host up in the base.
+StepBound BoundOf(const TimeFrames& frames, std::int64_t profiler_ns = 0);
+
+// Whether a moment of the host lies in the steps that figures are of.
+bool InBase(const TimeFrames& frames, std::int64_t host_ns);
+
+}  // namespace jarvis::analysis
