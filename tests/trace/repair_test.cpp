@@ -59,7 +59,7 @@ TEST_CASE("a few events that are hours from all others are left out, a long wait
   const auto trace = [](int before, double gap_us, int after) {
     TraceText text;
     for (int i = 0; i < before; ++i)
-      text.Op("early", 10.0 * i, 5);
+      text.Op("early", 10.0 + 10.0 * i, 5);
     for (int i = 0; i < after; ++i)
       text.Op("late", gap_us + 10.0 * i, 5);
     return text;
@@ -76,7 +76,7 @@ TEST_CASE("a few events that are hours from all others are left out, a long wait
   CHECK(far(trace(1, 6e8, 100)) == 0);
   // An hour beside a recording of minutes.
   TraceText minutes;
-  minutes.Op("early", 0, 5);
+  minutes.Op("early", 10, 5);
   for (int i = 0; i < 100; ++i)
     minutes.Op("late", kHour + 6e6 * i, 5);
   CHECK(far(minutes) == 0);

@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "analysis/attribution/gpu_timeline.h"
+#include "analysis/frames/base_work.h"
 #include "analysis/frames/unseen_work.h"
 
 namespace jarvis::analysis {
@@ -60,7 +61,7 @@ class FrameMaker {
     MakeFrame();
     MakeWindow();
     SetOddStepsApart();
-    FindLeftOut();
+    out_.left_out = LeftOutWork(facts_, out_, {out_.frame.start, host_end_});
     MakeStepTime();
     AddFirstCalls();
     out_.host_only = FindHostOnly(facts_, out_.frame, out_.unrecorded);
@@ -417,72 +418,10 @@ class FrameMaker {
     out_.steady_busy_ns = busy / with_gpu;
   }
 
-  // Work goes with its launch; without one with the time at which it ran.
-  void FindLeftOut() {
-    out_.left_out = unseen_.foreign;
-    if (!out_.steps.empty()) {
-      TimeSet kept, odd_gpu;
-      if (!out_.apart()) kept.push_back({out_.frame.start, host_end_});
-      for (const StepFrame& step : out_.steps) {
-        if (!out_.apart()) break;
-        if (step.steady) {
-          kept.push_back(step.host);
-        } else if (step.gpu) {
-          odd_gpu.push_back(*step.gpu);
-        }
-      }
-      kept = Union(std::move(kept));
-      odd_gpu = Union(std::move(odd_gpu));
-      for (const LaunchedWork& work : facts_.gpu) {
-        const std::int64_t at = At(work.event).ts_ns;
-        const bool out = work.launch != trace::kNoEvent ? !Holds(kept, work.launch_ns)
-                         : facts_.host_events()         ? Holds(odd_gpu, at)
-                                                        : !Holds(kept, at);
-        if (out) out_.left_out.push_back(work.event);
-      }
-    }
-    std::sort(out_.left_out.begin(), out_.left_out.end());
-    out_.left_out.erase(std::unique(out_.left_out.begin(), out_.left_out.end()),
-                        out_.left_out.end());
-  }
-
-  static bool Holds(const TimeSet& set, std::int64_t at) {
-    const auto after = std::partition_point(set.begin(), set.end(),
-                                            [&](const TimeSpan& span) { return span.start <= at; });
-    return after != set.begin() && at < std::prev(after)->end;
-  }
-
-  // Stretches in no op count where they are as short as those between launches.
-  TimeSet HostOwnTime() const {
-    constexpr std::int64_t kTimes = 8;
-    std::vector<std::int64_t> spacings;
-    for (std::size_t i = 1; i < facts_.launched.size(); ++i)
-      spacings.push_back(facts_.launched[i].launch_ns - facts_.launched[i - 1].launch_ns);
-    const std::int64_t most = kTimes * MedianOf(std::move(spacings)).value_or(0);
-    // A loader without workers makes the batch itself.
-    TimeSet ops = facts_.in_ops;
-    for (const EventIndex e : facts_.on_thread) {
-      const std::string_view name = facts_.events.name(e);
-      if (name.starts_with("enumerate(DataLoader)") &&
-          name.find("MultiProcess") == std::string_view::npos)
-        ops.push_back({At(e).ts_ns, At(e).end_ns()});
-    }
-    if (ops.size() > facts_.in_ops.size()) ops = Union(std::move(ops));
-    TimeSet busy;
-    for (const TimeSpan& piece : ops) {
-      if (!busy.empty() && piece.start - busy.back().end < most) {
-        busy.back().end = piece.end;
-      } else {
-        busy.push_back(piece);
-      }
-    }
-    return Subtract(busy, Union(Joined(facts_.in_calls_that_wait, facts_.in_full_queue)));
-  }
-
   void MakeStepTime() {
     out_.step_ns = std::max<std::int64_t>(0, out_.steady.own_ns()) /
                    static_cast<std::int64_t>(out_.base_steps());
-    const TimeSet own = HostOwnTime();
+    const TimeSet own = HostOwnTime(facts_);
     const auto add = [&](TimeSpan span) {
       out_.host_working_ns +=
           span.end - span.start - Length(Within(facts_.in_calls_that_wait, span));
