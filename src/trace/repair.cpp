@@ -1,7 +1,11 @@
 #include "trace/repair.h"
 
 #include <algorithm>
+#include <optional>
+#include <string_view>
 #include <tuple>
+#include <unordered_map>
+#include <unordered_set>
 #include <utility>
 #include <vector>
 
@@ -130,6 +134,58 @@ void ClipOverruns(EventStore& store, const std::vector<EventIndex>& stream) {
   }
 }
 
+// Tracks that hold the streams of several GPUs: ranks that a tool merged into one file, each of
+// which calls its device by the same number. Calls of several processes have the ids of their work,
+// and a good part of it has an id twice. What overlaps there ran on two GPUs.
+class SharedTracks {
+ public:
+  explicit SharedTracks(const EventStore& store) : store_(store) {
+    std::unordered_map<std::string_view, std::uint32_t> pids;
+    for (const Track& track : store.tracks)
+      pid_of_.push_back(
+          pids.try_emplace(track.pid, static_cast<std::uint32_t>(pids.size())).first->second);
+    std::optional<std::uint32_t> first;
+    for (const Event& event : store.events) {
+      if (!IsLaunchCall(event.kind)) continue;
+      if (!first) first = pid_of_[event.track];
+      several_ = several_ || pid_of_[event.track] != *first;
+      if (several_) break;
+    }
+    if (several_) FindSharedIds();
+  }
+
+  bool IsShared(const std::vector<EventIndex>& stream) const {
+    constexpr std::size_t kTwicePart = 20;  // of the work
+    if (!several_) return false;
+    std::unordered_set<std::int64_t> seen;
+    std::size_t twice = 0;
+    for (const EventIndex e : stream) {
+      const std::int64_t id = store_.args_of(e).correlation;
+      if (shared_.contains(id) && !seen.insert(id).second) ++twice;
+    }
+    return twice * kTwicePart > stream.size();
+  }
+
+ private:
+  void FindSharedIds() {
+    std::unordered_map<std::int64_t, std::uint32_t> pid_of_id;
+    for (EventIndex e = 0; e < store_.size(); ++e) {
+      const Event& event = store_[e];
+      const std::int64_t id = store_.args_of(e).correlation;
+      if (!IsLaunchCall(event.kind) || id == kAbsent) continue;
+      const auto [found, added] = pid_of_id.try_emplace(id, pid_of_[event.track]);
+      // The kernels of a replayed graph share an id by right.
+      const bool graph = store_.name(e).find("Graph") != std::string_view::npos;
+      if (!added && found->second != pid_of_[event.track] && !graph) shared_.insert(id);
+    }
+  }
+
+  const EventStore& store_;
+  std::vector<std::uint32_t> pid_of_;  // by track
+  bool several_ = false;               // processes that call
+  std::unordered_set<std::int64_t> shared_;
+};
+
 }  // namespace
 
 bool ZeroIsNoTime(std::int64_t earliest_other_ns) {
@@ -143,7 +199,9 @@ void Repair(EventStore* store) {
   for (EventIndex e = 0; e < store->size(); ++e) {
     if (IsGpuWork((*store)[e].kind)) streams[(*store)[e].track].push_back(e);
   }
+  const SharedTracks shared(*store);
   for (std::vector<EventIndex>& stream : streams) {
+    if (shared.IsShared(stream)) continue;
     RunSort(stream,
             [&](EventIndex a, EventIndex b) { return (*store)[a].ts_ns < (*store)[b].ts_ns; });
     LeaveOutDuplicates(*store, stream);

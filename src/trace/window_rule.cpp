@@ -63,24 +63,26 @@ void WindowLinks::NoteLaunches(const DecodedSlice& slice) {
     if (!IsLaunchCall(event.kind)) continue;
     const std::int64_t id = CorrelationOf(event, slice.args);
     if (id == kAbsent || !Matters(id)) continue;
-    launches_.push_back(
-        {id, event.ts_ns, event.end_ns(), track_keys_.Intern(slice.track_keys[event.track])});
+    const std::string_view key = slice.track_keys[event.track];
+    launches_.push_back({id, event.ts_ns, event.end_ns(), track_keys_.Intern(key),
+                         pids_.Intern(key.substr(0, key.find('\0')))});
   }
 }
 
 void WindowLinks::EndLaunches() {
   std::stable_sort(launches_.begin(), launches_.end(), [](const Launch& a, const Launch& b) {
-    return std::tie(a.id, a.ts_ns) < std::tie(b.id, b.ts_ns);
+    return std::tie(a.id, a.process, a.ts_ns) < std::tie(b.id, b.process, b.ts_ns);
   });
   hull_.Add(window_.begin_ns);
   hull_.Add(window_.end_ns);
   outer_.resize(track_keys_.size());
   for (const Work& work : works_) {
-    const Launch* launch = LaunchOf(work.id, work.ts_ns);
-    if (launch == nullptr || window_.Overlaps(launch->ts_ns, launch->end_ns)) continue;
-    outer_[launch->track].push_back(launch->ts_ns);
-    hull_.Add(launch->ts_ns);
-    hull_.Add(launch->end_ns);
+    EachLaunchOf(work.id, work.ts_ns, [&](const Launch& launch) {
+      if (window_.Overlaps(launch.ts_ns, launch.end_ns)) return;
+      outer_[launch.track].push_back(launch.ts_ns);
+      hull_.Add(launch.ts_ns);
+      hull_.Add(launch.end_ns);
+    });
   }
   std::vector<Work>().swap(works_);
   for (std::vector<std::int64_t>& starts : outer_)
@@ -88,15 +90,21 @@ void WindowLinks::EndLaunches() {
 }
 
 // As trees link work to calls (tree::CorrelationIndex): the last call that is not later, else the
-// first.
-const WindowLinks::Launch* WindowLinks::LaunchOf(std::int64_t id, std::int64_t ts_ns) const {
-  const auto first = std::partition_point(launches_.begin(), launches_.end(),
-                                          [&](const Launch& launch) { return launch.id < id; });
-  if (first == launches_.end() || first->id != id) return nullptr;
-  const auto later = std::partition_point(first + 1, launches_.end(), [&](const Launch& launch) {
-    return std::tie(launch.id, launch.ts_ns) <= std::tie(id, ts_ns);
-  });
-  return &*std::prev(later);
+// first. Whose work it is, where processes share ids, is known when the part is read.
+template <typename Use>
+void WindowLinks::EachLaunchOf(std::int64_t id, std::int64_t ts_ns, const Use& use) const {
+  auto first = std::partition_point(launches_.begin(), launches_.end(),
+                                    [&](const Launch& launch) { return launch.id < id; });
+  while (first != launches_.end() && first->id == id) {
+    const std::uint32_t process = first->process;
+    const auto later = std::partition_point(first + 1, launches_.end(), [&](const Launch& launch) {
+      return std::tie(launch.id, launch.process, launch.ts_ns) <= std::tie(id, process, ts_ns);
+    });
+    use(*std::prev(later));
+    first = std::partition_point(later, launches_.end(), [&](const Launch& launch) {
+      return std::tie(launch.id, launch.process) <= std::tie(id, process);
+    });
+  }
 }
 
 bool WindowLinks::AnyOf(const Range& range) const {
@@ -110,8 +118,11 @@ bool WindowLinks::Matters(std::int64_t correlation) const {
 }
 
 bool WindowLinks::LaunchedInside(std::int64_t correlation, std::int64_t ts_ns) const {
-  const Launch* launch = LaunchOf(correlation, ts_ns);
-  return launch != nullptr && window_.Overlaps(launch->ts_ns, launch->end_ns);
+  bool inside = false;
+  EachLaunchOf(correlation, ts_ns, [&](const Launch& launch) {
+    inside = inside || window_.Overlaps(launch.ts_ns, launch.end_ns);
+  });
+  return inside;
 }
 
 const std::vector<std::int64_t>* WindowLinks::OuterLaunchesOf(std::string_view track_key) const {

@@ -48,19 +48,23 @@ class WindowLinks {
     std::int64_t id;
     std::int64_t ts_ns;
     std::int64_t end_ns;
-    std::uint32_t track;  // in track_keys_
+    std::uint32_t track;    // in track_keys_
+    std::uint32_t process;  // in pids_
   };
   struct Work {
     std::int64_t id;
     std::int64_t ts_ns;
   };
-  const Launch* LaunchOf(std::int64_t id, std::int64_t ts_ns) const;
+  // The calls that may have launched work: of each process that uses the id one.
+  template <typename Use>
+  void EachLaunchOf(std::int64_t id, std::int64_t ts_ns, const Use& use) const;
 
   const TraceWindow window_;
   std::vector<std::int64_t> ids_;  // correlations that matter, sorted
   std::vector<Work> works_;        // in the window; empty after the second pass
-  std::vector<Launch> launches_;   // by id, then start
+  std::vector<Launch> launches_;   // by id, process and start
   StringPool track_keys_;
+  StringPool pids_;
   std::vector<std::vector<std::int64_t>> outer_;  // by track
   Range hull_;
 };

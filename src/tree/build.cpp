@@ -1,6 +1,10 @@
 #include "tree/build.h"
 
 #include <algorithm>
+#include <map>
+#include <set>
+#include <tuple>
+#include <unordered_map>
 
 #include "base/parallel.h"
 #include "tree/correlation_index.h"
@@ -12,6 +16,12 @@ namespace jarvis::tree {
 using trace::Event;
 using trace::EventKind;
 using trace::EventStore;
+using trace::IsLaunchCall;
+
+// A launch call is so near to the op that made it, where clocks are wrong.
+constexpr std::int64_t kBesideNs = 20'000;
+// An id that so many ops have says nothing; merged ranks share theirs.
+constexpr std::size_t kIdsMax = 256;
 
 class TreeBuilder {
  public:
@@ -48,15 +58,26 @@ class TreeBuilder {
 
   void Link() {
     const CorrelationIndex launches(events_, CorrelationIndex::Key::kCorrelation);
+    tree_.launch_processes_ = launches.processes();
     std::vector<EventIndex> orphans;
     for (EventIndex e = 0; e < events_.size(); ++e) {
       const Event& event = events_[e];
       if (!trace::IsGpuWork(event.kind) || (event.flags & trace::kLeftOut) != 0) continue;
-      const EventIndex call = launches.Find(events_.args_of(e).correlation, event.ts_ns);
+      const EventIndex call = launches.Find(e);
       tree_.parent_[e] = call;
       (call == kNoEvent ? orphans : linked_).push_back(e);
+      if (call == kNoEvent) continue;
+      const EventIndex outer = OutermostCall(call);
+      if (const std::int64_t id = ExternalIdOf(e, call); id > 0 && !IsBelowOp(outer, id))
+        disputed_.push_back({outer, id});
     }
-    if (!orphans.empty()) LinkByExternalId(orphans);
+    if (!orphans.empty()) LinkByExternalId(orphans, launches);
+  }
+
+  // Host events of a moved call come to stand at another place, so that no other pass may read them
+  // meanwhile.
+  void Settle() {
+    if (!disputed_.empty()) MoveCalls();
     OrderGpuWork();
   }
 
@@ -65,16 +86,123 @@ class TreeBuilder {
   CallTree Take() { return std::move(tree_); }
 
  private:
-  void LinkByExternalId(const std::vector<EventIndex>& orphans) {
+  struct Disputed {
+    EventIndex call;
+    std::int64_t external_id;
+  };
+
+  EventIndex OutermostCall(EventIndex call) const {
+    for (EventIndex up = tree_.parent_[call]; up != kNoEvent && IsLaunchCall(events_[up].kind);
+         up = tree_.parent_[call])
+      call = up;
+    return call;
+  }
+
+  std::int64_t ExternalIdOf(EventIndex work, EventIndex call) const {
+    const std::int64_t of_call = events_.args_of(call).external_id;
+    return of_call != trace::kAbsent ? of_call : events_.args_of(work).external_id;
+  }
+
+  // Whether the op that the id names is around the call, as far as ids of ops say.
+  bool IsBelowOp(EventIndex call, std::int64_t external_id) const {
+    for (EventIndex up = tree_.parent_[call]; up != kNoEvent; up = tree_.parent_[up]) {
+      if (events_[up].kind == EventKind::kCpuOp && events_.args_of(up).external_id == external_id)
+        return true;
+    }
+    return false;
+  }
+
+  // The op of that id on the call's thread that is not further from it than clocks are wrong.
+  EventIndex OpBeside(const Disputed& one, const CorrelationIndex& ops) const {
+    const Event& call = events_[one.call];
+    EventIndex found = kNoEvent;
+    std::int64_t nearest = kBesideNs + 1;
+    const auto of_id = ops.WithId(one.external_id);
+    if (of_id.size() > kIdsMax) return found;
+    for (const IdentifiedEvent& op : of_id) {
+      const Event& event = events_[op.event];
+      if (event.track != call.track) continue;
+      const std::int64_t away = std::max(event.ts_ns - call.ts_ns, call.end_ns() - event.end_ns());
+      if (away < nearest) std::tie(nearest, found) = std::tuple(away, op.event);
+    }
+    return found;
+  }
+
+  // Some producers place a launch call some microseconds beside the op that made it, so that it
+  // lies in a neighbour of the op. The id that both share decides where ops are so near; where most
+  // of such ids are of ops far away, they are left over from other uses, and one that is near is so
+  // by chance.
+  void MoveCalls() {
+    const CorrelationIndex ops(events_, CorrelationIndex::Key::kExternalIdOfOps);
+    std::map<EventIndex, EventIndex> op_of;  // by call
+    std::size_t far = 0;
+    std::set<EventIndex> seen;
+    for (const Disputed& one : disputed_) {
+      if (!seen.insert(one.call).second) continue;
+      const EventIndex op = OpBeside(one, ops);
+      if (op != kNoEvent) {
+        op_of.emplace(one.call, op);
+      } else if (!ops.WithId(one.external_id).empty()) {
+        ++far;
+      }
+    }
+    if (op_of.size() <= far) return;
+    std::set<std::uint32_t> tracks;
+    for (const auto& [call, op] : op_of) {
+      tree_.parent_[call] = op;
+      tracks.insert(events_[op].track);
+    }
+    tree_.moved_calls_ = op_of.size();
+    for (const std::uint32_t track : tracks)
+      Reorder(track);
+  }
+
+  // The thread's part of the preorder list anew, by its events' parents.
+  void Reorder(std::uint32_t track) {
+    const auto first = std::find_if(tree_.order_.begin(), tree_.order_.end(),
+                                    [&](EventIndex e) { return events_[e].track == track; });
+    const auto last = std::find_if(first, tree_.order_.end(),
+                                   [&](EventIndex e) { return events_[e].track != track; });
+    const auto base = static_cast<std::uint32_t>(first - tree_.order_.begin());
+    std::vector<EventIndex> sorted(first, last);
+    std::stable_sort(sorted.begin(), sorted.end(), [&](EventIndex a, EventIndex b) {
+      return events_[a].ts_ns < events_[b].ts_ns;
+    });
+    // Children in order of time, those of one event after the other.
+    std::unordered_map<EventIndex, std::vector<EventIndex>> children;
+    for (const EventIndex e : sorted)
+      children[tree_.parent_[e]].push_back(e);
+    struct Open {
+      EventIndex event;
+      std::size_t next = 0;
+    };
+    std::vector<Open> open = {{kNoEvent, 0}};
+    std::uint32_t at = base;
+    while (!open.empty()) {
+      const auto found = children.find(open.back().event);
+      if (found != children.end() && open.back().next < found->second.size()) {
+        const EventIndex e = found->second[open.back().next++];
+        tree_.order_[at] = e;
+        tree_.position_[e] = at++;
+        open.push_back({e, 0});
+        continue;
+      }
+      if (open.back().event != kNoEvent)
+        tree_.subtree_end_[tree_.position_[open.back().event]] = at;
+      open.pop_back();
+    }
+  }
+
+  void LinkByExternalId(const std::vector<EventIndex>& orphans, const CorrelationIndex& launches) {
     const CorrelationIndex ops(events_, CorrelationIndex::Key::kExternalIdOfOps);
     const CorrelationIndex calls(events_, CorrelationIndex::Key::kExternalIdOfCalls);
     for (const EventIndex e : orphans) {
-      const std::int64_t id = events_.args_of(e).external_id;
-      EventIndex op = ops.Find(id, events_[e].ts_ns);
+      EventIndex op = ops.Find(e);
       // Where ops have none, the launch calls may.
-      if (op == kNoEvent) op = calls.Find(id, events_[e].ts_ns);
+      if (op == kNoEvent) op = calls.Find(e);
       tree_.parent_[e] = op;
       if (op == kNoEvent) {
+        if (launches.IsAmbiguous(e) || ops.IsAmbiguous(e)) ++tree_.ambiguous_;
         tree_.unlinked_.push_back(e);
       } else {
         linked_.push_back(e);
@@ -117,6 +245,7 @@ class TreeBuilder {
   int threads_;
   CallTree tree_;
   std::vector<EventIndex> linked_;
+  std::vector<Disputed> disputed_;  // calls outside of the op that their External id names
 };
 
 Result<CallTree> BuildTree(const EventStore& events, int threads, Job& job) {
@@ -129,6 +258,7 @@ Result<CallTree> BuildTree(const EventStore& events, int threads, Job& job) {
   ParallelFor(2, threads > 0 ? threads : DefaultThreads(),
               [&](std::size_t pass) { pass == 0 ? builder.Link() : builder.LinkGradients(); });
   JV_TRY(job.Check());
+  builder.Settle();
   return builder.Take();
 }
 

@@ -12,6 +12,7 @@
 
 #include "base/column.h"
 #include "trace/event_store.h"
+#include "tree/launch_processes.h"
 
 namespace jarvis::tree {
 
@@ -65,6 +66,13 @@ class CallTree {
   // How many GPU events hang on an op by External id because no call has their correlation.
   std::uint64_t linked_by_external_id() const { return linked_by_external_id_; }
 
+  // How many of unlinked() have the id of calls of several processes, and nothing says whose.
+  std::uint64_t ambiguous() const { return ambiguous_; }
+  // Which process launched the work of which place; see launch_processes.h.
+  const LaunchProcesses& launch_processes() const { return launch_processes_; }
+  // Launch calls that stand below the op that their External id names, though they lie beside it.
+  std::uint64_t moved_calls() const { return moved_calls_; }
+
   // The forward op of a backward node (autograd::engine::evaluate_function: ...), and back.
   EventIndex ForwardOf(EventIndex backward) const { return Find(forward_of_, backward); }
   EventIndex BackwardOf(EventIndex forward) const { return Find(backward_of_, forward); }
@@ -87,6 +95,10 @@ class CallTree {
     image(self.forward_of_);
     image(self.backward_of_);
     image(self.linked_by_external_id_);
+    image(self.ambiguous_);
+    image(self.launch_processes_.of_track);
+    image(self.launch_processes_.launcher);
+    image(self.moved_calls_);
   }
 
  private:
@@ -106,6 +118,9 @@ class CallTree {
   EventLinks forward_of_;
   EventLinks backward_of_;
   std::uint64_t linked_by_external_id_ = 0;
+  std::uint64_t ambiguous_ = 0;
+  LaunchProcesses launch_processes_;
+  std::uint64_t moved_calls_ = 0;
 };
 
 }  // namespace jarvis::tree

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 #include <iterator>
-#include <tuple>
+#include <utility>
 
 #include "base/run_sort.h"
 
@@ -10,19 +10,16 @@ namespace jarvis::tree {
 
 using trace::EventIndex;
 
-CorrelationIndex::CorrelationIndex(const trace::EventStore& events, Key key) {
+CorrelationIndex::CorrelationIndex(const trace::EventStore& events, Key key)
+    : events_(events), key_(key) {
   for (EventIndex e = 0; e < events.size(); ++e) {
     const trace::Event& event = events[e];
-    const bool wanted = key == Key::kExternalIdOfOps ? event.kind == trace::EventKind::kCpuOp
-                                                     : trace::IsLaunchCall(event.kind);
-    if (!wanted || (event.flags & trace::kLeftOut) != 0) continue;
-    const trace::Args& args = events.args_of(e);
-    const std::int64_t id = key == Key::kCorrelation ? args.correlation : args.external_id;
-    if (id != trace::kAbsent) entries_.push_back({id, event.ts_ns, e});
+    if (!IsKeyed(event) || (event.flags & trace::kLeftOut) != 0) continue;
+    if (const std::int64_t id = IdOf(e); id != trace::kAbsent)
+      entries_.push_back({id, event.ts_ns, e, 0});
   }
-  RunSort(entries_, [](const Entry& a, const Entry& b) {
-    return std::tie(a.id, a.ts_ns) < std::tie(b.id, b.ts_ns);
-  });
+  FindProcesses();
+  if (!processes_.several()) RunSort(entries_, ById);
   if (entries_.empty()) return;
   id_min_ = entries_.front().id;
   const auto range =
@@ -34,27 +31,79 @@ CorrelationIndex::CorrelationIndex(const trace::EventStore& events, Key key) {
   }
 }
 
-EventIndex CorrelationIndex::Find(std::int64_t id, std::int64_t before_ns) const {
-  if (id == trace::kAbsent || entries_.empty() || id < id_min_ || id > entries_.back().id) {
-    return trace::kNoEvent;
+std::int64_t CorrelationIndex::IdOf(EventIndex e) const {
+  const trace::Args& args = events_.args_of(e);
+  return key_ == Key::kCorrelation ? args.correlation : args.external_id;
+}
+
+bool CorrelationIndex::IsKeyed(const trace::Event& event) const {
+  return key_ == Key::kExternalIdOfOps ? event.kind == trace::EventKind::kCpuOp
+                                       : trace::IsLaunchCall(event.kind);
+}
+
+void CorrelationIndex::FindProcesses() {
+  if (entries_.empty()) return;
+  std::vector<std::uint32_t> of_track = ProcessesOfTracks(events_);
+  const auto process_of = [&](const IdentifiedEvent& entry) {
+    return of_track[events_[entry.event].track];
+  };
+  if (std::all_of(entries_.begin(), entries_.end(), [&](const IdentifiedEvent& entry) {
+        return process_of(entry) == process_of(entries_.front());
+      }))
+    return;
+  for (IdentifiedEvent& entry : entries_)
+    entry.process = process_of(entry);
+  RunSort(entries_, ById);
+  std::vector<IdentifiedEvent> works;
+  for (EventIndex e = 0; e < events_.size(); ++e) {
+    const trace::Event& event = events_[e];
+    if (!trace::IsGpuWork(event.kind) || (event.flags & trace::kLeftOut) != 0) continue;
+    if (const std::int64_t id = IdOf(e); id != trace::kAbsent)
+      works.push_back({id, event.ts_ns, e, of_track[event.track]});
   }
-  std::size_t at = 0;
-  if (!first_.empty()) {
-    at = first_[static_cast<std::size_t>(id - id_min_)];
-  } else {
-    at = static_cast<std::size_t>(std::lower_bound(entries_.begin(), entries_.end(), id,
-                                                   [](const Entry& entry, std::int64_t wanted) {
-                                                     return entry.id < wanted;
-                                                   }) -
-                                  entries_.begin());
+  processes_ = FindLaunchProcesses(events_, std::move(of_track), entries_, std::move(works));
+}
+
+std::span<const IdentifiedEvent> CorrelationIndex::WithId(std::int64_t id) const {
+  if (id == trace::kAbsent || entries_.empty() || id < id_min_ || id > entries_.back().id)
+    return {};
+  const auto before = [](const IdentifiedEvent& entry, std::int64_t wanted) {
+    return entry.id < wanted;
+  };
+  const auto first = first_.empty()
+                         ? std::lower_bound(entries_.begin(), entries_.end(), id, before)
+                         : entries_.begin() + first_[static_cast<std::size_t>(id - id_min_)];
+  // There may be as many of one id as there are events.
+  const auto last = std::partition_point(
+      first, entries_.end(), [&](const IdentifiedEvent& entry) { return entry.id <= id; });
+  return {first, last};
+}
+
+EventIndex CorrelationIndex::Find(EventIndex work) const {
+  std::span<const IdentifiedEvent> found = WithId(IdOf(work));
+  if (found.empty()) return trace::kNoEvent;
+  if (processes_.several()) {
+    const std::uint32_t launcher = processes_.launcher[processes_.of_track[events_[work].track]];
+    if (launcher == kNoProcess) {
+      if (!OfOne(found)) return trace::kNoEvent;
+    } else {
+      const auto part = std::ranges::equal_range(found, launcher, {}, &IdentifiedEvent::process);
+      if (part.empty()) return trace::kNoEvent;
+      found = {part.begin(), part.end()};
+    }
   }
-  if (at == entries_.size() || entries_[at].id != id) return trace::kNoEvent;
-  // The last that is not later; else the first. There may be as many of one id as there are events.
-  const auto first = entries_.begin() + static_cast<std::ptrdiff_t>(at);
-  const auto later = std::partition_point(first + 1, entries_.end(), [&](const Entry& entry) {
-    return std::tie(entry.id, entry.ts_ns) <= std::tie(id, before_ns);
-  });
+  const auto later = std::partition_point(
+      found.begin() + 1, found.end(),
+      [&](const IdentifiedEvent& entry) { return entry.ts_ns <= events_[work].ts_ns; });
   return std::prev(later)->event;
+}
+
+bool CorrelationIndex::IsAmbiguous(EventIndex work) const {
+  if (!processes_.several() ||
+      processes_.launcher[processes_.of_track[events_[work].track]] != kNoProcess)
+    return false;
+  const std::span<const IdentifiedEvent> found = WithId(IdOf(work));
+  return !found.empty() && !OfOne(found);
 }
 
 }  // namespace jarvis::tree

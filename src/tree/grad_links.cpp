@@ -15,17 +15,22 @@ void GradLinks(const trace::EventStore& events, const CallTree& tree, EventLinks
     std::int64_t sequence;
     std::int64_t ts_ns;
     EventIndex event;
+    std::uint32_t process;  // each counts for itself
+    bool SameNumber(const Entry& other) const {
+      return sequence == other.sequence && process == other.process;
+    }
   };
+  const std::vector<std::uint32_t> process_of = ProcessesOfTracks(events);
   std::vector<Entry> entries;
   std::vector<char> is_node(events.strings.size(), 2);  // by name: 0 no, 1 yes, 2 not looked at
   for (EventIndex e = 0; e < events.size(); ++e) {
     if (events[e].kind != EventKind::kCpuOp || tree.position(e) == kNoPosition) continue;
     const std::int64_t sequence = events.args_of(e).sequence;
     if (sequence != trace::kAbsent && sequence >= 0)
-      entries.push_back({sequence, events[e].ts_ns, e});
+      entries.push_back({sequence, events[e].ts_ns, e, process_of[events[e].track]});
   }
   RunSort(entries, [](const Entry& a, const Entry& b) {
-    return std::tie(a.sequence, a.ts_ns) < std::tie(b.sequence, b.ts_ns);
+    return std::tie(a.sequence, a.process, a.ts_ns) < std::tie(b.sequence, b.process, b.ts_ns);
   });
   const auto node = [&](EventIndex e) {
     char& known = is_node[events[e].name];
@@ -34,8 +39,7 @@ void GradLinks(const trace::EventStore& events, const CallTree& tree, EventLinks
   };
   for (std::size_t first = 0, end = 0; first < entries.size(); first = end) {
     std::size_t backward = entries.size();
-    for (end = first; end < entries.size() && entries[end].sequence == entries[first].sequence;
-         ++end) {
+    for (end = first; end < entries.size() && entries[end].SameNumber(entries[first]); ++end) {
       if (backward == entries.size() && node(entries[end].event)) backward = end;
     }
     if (backward == entries.size()) continue;

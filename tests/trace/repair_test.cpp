@@ -82,6 +82,16 @@ TEST_CASE("a few events that are hours from all others are left out, a long wait
   CHECK(far(minutes) == 0);
 }
 
+TEST_CASE("devices of several processes under one number overlap by right") {
+  TraceText text;
+  text.Thread(1, 1).Runtime("launch", 0, 3, 1).Thread(2, 2).Runtime("launch", 0, 3, 1);
+  Check(TraceText(text).Kernel("a", 10, 100, 1).Kernel("b", 50, 10, 1), "a 100, b 10");
+  Check(TraceText(text).Kernel("a", 10, 100, 1).Kernel("a", 10, 100, 1), "a 100, a 100");
+  // Ids of one process each, or once each, say nothing of that.
+  Check(TraceText(text).Kernel("a", 10, 100, 2).Kernel("b", 50, 10, 2), "a 40!, b 10", 0, 1);
+  Check(TraceText(text).Kernel("a", 10, 100, 1).Kernel("b", 50, 10, 2), "a 40!, b 10", 0, 1);
+}
+
 TEST_CASE("the recorded duration stays known") {
   const Trace trace = Read(TraceText().Kernel("a", 10, 100, 1).Kernel("b", 50, 10, 2).Json());
   CHECK(trace.events[0].dur_ns == 40000);

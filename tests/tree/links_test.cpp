@@ -1,5 +1,6 @@
 // Launch calls to GPU work, forward ops to backward nodes.
 #include <string>
+#include <utility>
 
 #include <doctest/doctest.h>
 
@@ -180,6 +181,156 @@ TEST_CASE("the first of several nodes with one number; the numbers of several pa
   const Loaded loaded = Load(text);
   CHECK(Forward(loaded) == "aten::mm");
   CHECK(Forward(loaded, "autograd::engine::evaluate_function: Second") == "-");
+}
+
+// One rank of a file that a tool put together: `ops` ops, 100 us apart, each with a launch and a
+// kernel `lead` later, ids from `first` on, on a process and a device that are called so.
+struct MergedRank {
+  std::string host;
+  std::string device;
+  double begin = 0;
+  double lead = 5;
+  int first = 1;
+  int ops = 5;
+};
+
+void AddRank(const MergedRank& rank, const std::string& name, TraceText* text) {
+  for (int i = 0; i < rank.ops; ++i) {
+    const double ts = rank.begin + 100 * i;
+    const auto event = [&](const char* category, const std::string& called, const std::string& pid,
+                           double at, double dur) {
+      text->Raw(R"({"ph":"X","cat":")" + std::string(category) + R"(","name":")" + called +
+                R"(","pid":")" + pid + R"(","tid":7,"ts":)" + std::to_string(at) + R"(,"dur":)" +
+                std::to_string(dur) + R"(,"args":{"External id":)" +
+                std::to_string(rank.first + i) + R"(,"correlation":)" +
+                std::to_string(rank.first + i) + R"(,"stream":7}})");
+    };
+    const std::string number = name + std::to_string(i);
+    event("cpu_op", "op" + number, rank.host, ts, 20);
+    event("cuda_runtime", "launch" + number, rank.host, ts + 1, 3);
+    event("kernel", "k" + number, rank.device, ts + rank.lead, 50);
+  }
+}
+
+// How many kernels of a rank stand below the launch of their own rank and op, and how many are
+// below no call at all.
+std::pair<int, int> RightAndUnlinked(const Loaded& loaded, const std::string& name, int ops = 5) {
+  int right = 0;
+  int unlinked = 0;
+  for (int i = 0; i < ops; ++i) {
+    const std::string parent = loaded.ParentOf("k" + name + std::to_string(i));
+    right += parent == "launch" + name + std::to_string(i) ? 1 : 0;
+    unlinked += parent == "-" ? 1 : 0;
+  }
+  return {right, unlinked};
+}
+
+TEST_CASE("ranks merged by other tools share ids: work belongs to the process of its label") {
+  constexpr const char* kPids[][4] = {
+      {"[TP00] 1000", "[TP00] 0", "[TP01] 1001", "[TP01] 0"},
+      {"rank0/1000", "rank0/0", "rank1/1001", "rank1/0"},
+      {"1000_r0", "0_r0", "1001_r1", "0_r1"},
+      {"1000 (rank 0)", "0 (rank 0)", "1001 (rank 1)", "0 (rank 1)"},
+  };
+  for (const auto& pids : kPids) {
+    CAPTURE(pids[0]);
+    TraceText text;
+    // Both wait as long, so that time tells nothing.
+    AddRank({pids[0], pids[1], 0, 250}, "a", &text);
+    AddRank({pids[2], pids[3], 1, 250}, "b", &text);
+    const Loaded loaded = Load(text);
+    CHECK(RightAndUnlinked(loaded, "a") == std::pair(5, 0));
+    CHECK(RightAndUnlinked(loaded, "b") == std::pair(5, 0));
+    CHECK(loaded.tree.ambiguous() == 0);
+  }
+}
+
+TEST_CASE("... to the process whose calls come before it and have its ids") {
+  TraceText text;
+  AddRank({"1000", "0", 0, 5}, "a", &text);
+  AddRank({"1001", "1", 40, 5}, "b", &text);
+  AddRank({"1002", "2", 80, 5, 1, 7}, "c", &text);
+  const Loaded loaded = Load(text);
+  CHECK(RightAndUnlinked(loaded, "a") == std::pair(5, 0));
+  CHECK(RightAndUnlinked(loaded, "b") == std::pair(5, 0));
+  CHECK(RightAndUnlinked(loaded, "c", 7) == std::pair(7, 0));
+}
+
+TEST_CASE("... in a file of one rank after the other, between whose calls it lies") {
+  TraceText text;
+  for (int rank = 0; rank < 3; ++rank) {
+    AddRank({std::to_string(5'000'000 + rank), std::to_string(rank), 0, 250},
+            std::string(1, static_cast<char>('a' + rank)), &text);
+  }
+  const Loaded loaded = Load(text);
+  for (const char* rank : {"a", "b", "c"})
+    CHECK(RightAndUnlinked(loaded, rank) == std::pair(5, 0));
+}
+
+TEST_CASE("... and to none where every process has the same device: that is counted") {
+  TraceText text;
+  AddRank({"1000", "0", 0, 250}, "a", &text);
+  AddRank({"1001", "0", 3, 250}, "b", &text);
+  AddRank({"1002", "0", 6, 250, 4}, "c", &text);
+  const Loaded loaded = Load(text);
+  for (const char* rank : {"a", "b"})
+    CHECK(RightAndUnlinked(loaded, rank) == std::pair(0, 5));
+  // Three ids are its alone.
+  CHECK(RightAndUnlinked(loaded, "c") == std::pair(3, 2));
+  CHECK(loaded.tree.ambiguous() == 12);
+}
+
+TEST_CASE("one process with several devices, and ranks whose ids differ, are linked as ever") {
+  TraceText text;
+  AddRank({"1000", "0", 0, 5, 1}, "a", &text);
+  AddRank({"1000", "1", 20, 5, 100}, "b", &text);
+  CHECK_FALSE(Load(text).tree.launch_processes().several());
+  AddRank({"1001", "0", 50, 5, 200}, "c", &text);
+  const Loaded loaded = Load(text);
+  for (const char* rank : {"a", "b", "c"})
+    CHECK(RightAndUnlinked(loaded, rank) == std::pair(5, 0));
+}
+
+TEST_CASE("forward and backward are of one process, whatever the numbers of another") {
+  TraceText text;
+  text.Thread(1, 1).Op("fwd1", 0, 10, R"("Sequence number":5)");
+  text.Thread(2, 1).Op("fwd2", 20, 10, R"("Sequence number":5)");
+  text.Thread(1, 2).Op(kNode, 100, 20, R"("Sequence number":5)");
+  CHECK(Forward(Load(text)) == "fwd1");
+}
+
+TEST_CASE("a launch call beside its op, and in another, is of the op that its External id names") {
+  TraceText text;
+  text.Op("mm", 0, 120, R"("External id":1)").Op("add", 122, 30, R"("External id":2)");
+  text.Runtime("launch1", 1, 3, 1, R"("External id":1)");
+  text.Runtime("launch2", 117, 3, 2, R"("External id":2)");
+  text.Op("late", 200, 10, R"("External id":3)").Op("other", 213, 10, R"("External id":4)");
+  text.Runtime("launch3", 214, 3, 3, R"("External id":3)");
+  text.Kernel("k1", 10, 5, 1).Kernel("k2", 130, 5, 2).Kernel("k3", 230, 5, 3);
+  const Loaded loaded = Load(text);
+  CHECK(loaded.ParentOf("launch2") == "add");
+  CHECK(loaded.ParentOf("launch3") == "late");
+  CHECK(loaded.tree.moved_calls() == 2);
+  CHECK(loaded.Names(loaded.tree.GpuBelow(loaded.Find("mm"))) == "k1");
+  CHECK(loaded.Names(loaded.tree.GpuBelow(loaded.Find("add"))) == "k2");
+  CHECK(loaded.Names(loaded.tree.GpuBelow(loaded.Find("late"))) == "k3");
+  CHECK(loaded.Names(loaded.tree.GpuBelow(loaded.Find("other"))) == "");
+  CHECK(loaded.Names(loaded.tree.preorder()) == "mm launch1 add launch2 late launch3 other");
+}
+
+TEST_CASE("an External id of an op far away, of another thread or around the call moves nothing") {
+  TraceText text;
+  text.Op("far", 0, 20, R"("External id":1)").Op("outer", 100, 100, R"("External id":2)");
+  text.Op("inner", 110, 50, R"("External id":3)");
+  text.Runtime("stale", 120, 3, 1, R"("External id":1)");
+  text.Runtime("around", 130, 3, 2, R"("External id":2)");
+  text.Thread(100, 200).Op("elsewhere", 112, 5, R"("External id":4)");
+  text.Thread(100, 100).Runtime("crossed", 140, 3, 3, R"("External id":4)");
+  text.Kernel("k1", 150, 5, 1).Kernel("k2", 160, 5, 2).Kernel("k3", 170, 5, 3);
+  const Loaded loaded = Load(text);
+  for (const char* call : {"stale", "around", "crossed"})
+    CHECK(loaded.ParentOf(call) == "inner");
+  CHECK(loaded.tree.moved_calls() == 0);
 }
 
 }  // namespace

@@ -120,9 +120,7 @@ class FactFinder {
                      [&](EventIndex a, EventIndex b) { return Start(a) < Start(b); });
     launch_of_.reserve(by_start_.size());
     for (const EventIndex e : by_start_) {
-      const std::int64_t correlation = events_.args_of(e).correlation;
-      EventIndex call =
-          correlation == trace::kAbsent ? kNoEvent : launch_index_.Find(correlation, Start(e));
+      EventIndex call = launch_index_.Find(e);
       if (call != kNoEvent && !host_[events_[call].track]) call = kNoEvent;
       launch_of_.push_back(call);
       if (call == kNoEvent) continue;
