@@ -104,6 +104,9 @@ Result<CollectiveKeys> KeysFrom(const Json* list, const std::string& where) {
   return keys;
 }
 
+constexpr std::pair<const char*, std::optional<std::int64_t> CollectiveKind::*> kPeers[] = {
+    {"source", &CollectiveKind::source}, {"target", &CollectiveKind::target}};
+
 Result<CollectiveKind> KindFrom(const Json& value, const std::string& where) {
   CollectiveKind kind;
   JV_ASSIGN(kind.recorded, KeysFrom(FindMember(value, "recorded"), where + ".recorded"));
@@ -120,6 +123,12 @@ Result<CollectiveKind> KindFrom(const Json& value, const std::string& where) {
   if (!found) return WrongDigest(where + ".known_by", "is none of its values");
   JV_ASSIGN(kind.local_group,
             DigestWhole(FindMember(value, "local_group"), where + ".local_group", 0, INT32_MAX));
+  // Of sends and receives alone.
+  for (const auto& [name, which] : kPeers) {
+    if (FindMember(value, name) == nullptr) continue;
+    JV_ASSIGN(kind.*which,
+              DigestMaybeWhole(FindMember(value, name), where + "." + name, INT64_MIN, INT64_MAX));
+  }
   return kind;
 }
 
@@ -450,6 +459,7 @@ std::string DigestText(const RankDigest& digest) {
                {"device", digest.device},
                {"base_ns", digest.base_ns},
                {"damage", digest.damage}};
+  if (digest.mixed) json["mixed"] = true;
   Json& timeline = json["timeline_us"];
   if (digest.timeline) {
     for (const auto& [name, which] : kTimelineParts)
@@ -466,6 +476,9 @@ std::string DigestText(const RankDigest& digest) {
                      {"known_by", known_by},
                      {"kernel", kind.kernel},
                      {"local_group", kind.local_group}});
+    for (const auto& [name, which] : kPeers) {
+      if (kind.*which) kinds.back()[name] = *(kind.*which);
+    }
   }
   json["kinds"] = std::move(kinds);
   Json calls = Json::array();
@@ -517,6 +530,8 @@ Result<std::vector<RankDigest>> ReadDigest(std::string_view text) {
   JV_ASSIGN(digest.base_ns,
             DigestWhole(FindMember(json, "base_ns"), "base_ns", INT64_MIN, INT64_MAX));
   JV_ASSIGN(digest.damage, DigestString(FindMember(json, "damage"), "damage"));
+  const Json* mixed = FindMember(json, "mixed");
+  digest.mixed = mixed != nullptr && *mixed == Json(true);
   const Json* timeline = FindMember(json, "timeline_us");
   if (timeline == nullptr || (!timeline->is_null() && !timeline->is_object()))
     return WrongDigest("timeline_us", "is no object");

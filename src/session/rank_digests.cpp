@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <iterator>
 #include <map>
+#include <set>
 #include <utility>
 
 #include <fmt/format.h>
@@ -14,6 +15,7 @@
 #include "base/text.h"
 #include "io/byte_source.h"
 #include "session/loaded_trace.h"
+#include "trace/rank_label.h"
 
 namespace jarvis::session {
 namespace {
@@ -107,22 +109,24 @@ class Reader {
 }  // namespace
 
 std::optional<std::int64_t> RankInPath(std::string_view path) {
-  while (!path.empty()) {
-    const std::size_t slash = path.rfind('/');
-    const std::string part =
-        LowerAscii(path.substr(slash == std::string_view::npos ? 0 : slash + 1));
-    for (std::size_t at = part.find("rank"); at != std::string::npos;
-         at = part.find("rank", at + 4)) {
-      std::size_t digits = at + 4;
-      if (digits < part.size() && std::string_view("[-_").find(part[digits]) != std::string::npos)
-        ++digits;
-      const std::size_t end = std::min(part.find_first_not_of("0123456789", digits), part.size());
-      if (const auto rank = ParseInt(part.substr(digits, end - digits))) return rank;
+  return RanksInPaths({std::string(path)}).front();
+}
+
+std::vector<std::optional<std::int64_t>> RanksInPaths(const std::vector<std::string>& paths) {
+  std::vector<trace::RankLabel> labels;
+  for (const std::string& path : paths) {
+    trace::RankLabel& label = labels.emplace_back();
+    // A rank by this word counts before other words that are further inside.
+    for (std::string_view left = path; !left.empty() && !label.rank;) {
+      const std::size_t slash = left.rfind('/');
+      const trace::RankLabel found =
+          trace::RankLabelIn(left.substr(slash == std::string_view::npos ? 0 : slash + 1));
+      if (found.rank || label.empty()) label = found;
+      if (slash == std::string_view::npos) break;
+      left = left.substr(0, slash);
     }
-    if (slash == std::string_view::npos) break;
-    path = path.substr(0, slash);
   }
-  return std::nullopt;
+  return trace::RanksOfLabels(labels);
 }
 
 std::string HostInPath(std::string_view path) {
@@ -143,14 +147,93 @@ std::string HostInPath(std::string_view path) {
   return host ? std::string(*host) : "";
 }
 
+namespace {
+
+// The files in the folders of `paths` that are none of them, in one sentence.
+void NameOthers(const io::FilePolicy& files, const std::string& folder,
+                const std::vector<std::string>& paths,
+                std::vector<analysis::RankWarning>* left_out) {
+  const auto all = files.ListFolder(folder, {""}, kDepthMax, kRankFilesMax);
+  if (!all) return;
+  std::set<std::string_view> folders;
+  const std::set<std::string_view> known(paths.begin(), paths.end());
+  const auto folder_of = [](std::string_view path) { return path.substr(0, path.rfind('/')); };
+  for (const std::string_view path : known)
+    folders.insert(folder_of(path));
+  constexpr std::size_t kTold = 4;
+  std::string names;
+  std::size_t count = 0;
+  for (const std::string& path : *all) {
+    if (known.contains(path) || !folders.contains(folder_of(path))) continue;
+    if (++count <= kTold) names += (names.empty() ? "" : ", ") + FileName(path);
+  }
+  if (count == 0) return;
+  left_out->push_back(
+      {"FILES_LEFT_OUT",
+       fmt::format("no traces by their names, left out: {}{}", names,
+                   count > kTold ? fmt::format(" and {} more", count - kTold) : "")});
+}
+
+// Processes that are no rank, and merged files of ranks that have files of their own.
+void LeaveOut(Digests* own, Digests* of_merged, std::vector<analysis::RankWarning>* warnings) {
+  const auto works = [](const RankDigest& digest) { return digest.timeline.has_value(); };
+  const bool any = std::any_of(own->begin(), own->end(), works);
+  if (!any) return;
+  std::erase_if(*own, [&](const RankDigest& digest) {
+    const bool rank = works(digest) || digest.rank || digest.named_rank;
+    if (!rank) {
+      warnings->push_back(
+          {"NOT_A_RANK",
+           fmt::format("{} has no GPU work, and neither its trace nor its name says a "
+                       "rank: a process beside the ranks (API server, scheduler), "
+                       "left out",
+                       digest.source)});
+    }
+    return !rank;
+  });
+  std::set<std::int64_t> ranks;
+  for (const RankDigest& digest : *own) {
+    if (digest.mixed) continue;
+    if (const auto rank = digest.rank ? digest.rank : digest.named_rank) ranks.insert(*rank);
+  }
+  const bool separate = std::any_of(own->begin(), own->end(), [&](const RankDigest& digest) {
+    return works(digest) && !digest.mixed;
+  });
+  std::set<std::string> merged;  // files that tell nothing more
+  std::map<std::string, bool> told;
+  for (const RankDigest& digest : *of_merged) {
+    bool& all = told.try_emplace(digest.source, true).first->second;
+    all = all && (!digest.rank || ranks.contains(*digest.rank));
+  }
+  for (const auto& [source, all] : told) {
+    if (all) merged.insert(source);
+  }
+  for (const RankDigest& digest : *own) {
+    if (digest.mixed && separate) merged.insert(digest.source);
+  }
+  const auto is_merged = [&](const RankDigest& digest) { return merged.contains(digest.source); };
+  std::erase_if(*own, is_merged);
+  std::erase_if(*of_merged, is_merged);
+  for (const std::string& source : merged) {
+    warnings->push_back(
+        {"MERGED_LEFT_OUT",
+         fmt::format("{} holds several ranks whose own traces lie beside it: it is left out",
+                     source)});
+  }
+}
+
+}  // namespace
+
 Result<std::vector<std::string>> FindRankFiles(const io::FilePolicy& files,
-                                               const std::vector<std::string>& given) {
+                                               const std::vector<std::string>& given,
+                                               std::vector<analysis::RankWarning>* left_out) {
   std::vector<std::string> paths;
   for (const std::string& one : given) {
     JV_ASSIGN(const std::vector<std::string> below,
               files.ListFolder(one, {".json", ".json.gz"}, kDepthMax, kRankFilesMax));
     if (!below.empty()) {
       paths.insert(paths.end(), below.begin(), below.end());
+      if (left_out != nullptr) NameOthers(files, one, below, left_out);
     } else {
       auto file = files.OpenInput(one);
       if (!file && file.error().code == ErrorCode::kNotATrace) {
@@ -181,6 +264,8 @@ Result<RankDigests> DigestFiles(const io::FilePolicy& files, const std::vector<s
   RankDigests result;
   result.files = paths.size();
   const std::vector<std::string> names = ShortNames(paths);
+  // A file alone has no short name.
+  const auto named = RanksInPaths(paths.size() == 1 ? paths : names);
   Digests of_merged;
   std::map<std::string, std::uint64_t> hash_of_id;
   for (std::size_t i = 0; i < paths.size(); ++i) {
@@ -201,13 +286,13 @@ Result<RankDigests> DigestFiles(const io::FilePolicy& files, const std::vector<s
       if (taken) digest.trace_id = LongId(hashes[i]);
       if (digest.source.empty()) {
         digest.source = name;
-        if (read[i]->size() == 1)
-          digest.named_rank = RankInPath(paths.size() == 1 ? paths[i] : names[i]);
+        if (!merged) digest.named_rank = named[i];
         digest.host = HostInPath(name);
       }
       (merged ? of_merged : result.digests).push_back(std::move(digest));
     }
   }
+  LeaveOut(&result.digests, &of_merged, &result.warnings);
   // Of a rank that is there twice the trace of its own counts.
   std::move(of_merged.begin(), of_merged.end(), std::back_inserter(result.digests));
   if (result.digests.empty()) {

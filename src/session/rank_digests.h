@@ -34,18 +34,23 @@ struct RankDigests {
 };
 
 // The files that `given` names: files as they are, directories with the traces and digests below
-// them. Errors: what the policy says of the first that may not be read; kTraceNotFound.
-Result<std::vector<std::string>> FindRankFiles(const io::FilePolicy& files,
-                                               const std::vector<std::string>& given);
+// them. `left_out`, if given: what else lies beside these. Errors: what the policy says of the
+// first that may not be read; kTraceNotFound.
+Result<std::vector<std::string>> FindRankFiles(
+    const io::FilePolicy& files, const std::vector<std::string>& given,
+    std::vector<analysis::RankWarning>* left_out = nullptr);
 
 // Digests of all of them, several at once. A file that cannot be read costs itself only; an error
 // if none can.
 Result<RankDigests> DigestFiles(const io::FilePolicy& files, const std::vector<std::string>& paths,
                                 const RankDigestOptions& options, Job& job);
 
-// The rank that a path speaks of: "rank3", "rank_03", "rank[3]" in the file's name, else in its
-// directories, the innermost first.
+// The rank that a path speaks of: "rank3", "rank_03", "rank[3]", "_r3" or "TP-3" in the file's
+// name, else in its directories, the innermost first.
 std::optional<std::int64_t> RankInPath(std::string_view path);
+// The same of the files of one job, of which names like "dp1_tp0" say a rank only beside each
+// other.
+std::vector<std::optional<std::int64_t>> RanksInPaths(const std::vector<std::string>& paths);
 
 // The host that a file's name speaks of: "gpu-node-07_2211.1698955360332661.pt.trace.json.gz", as
 // PyTorch's handler for TensorBoard names them, is of "gpu-node-07"; else "".

@@ -159,6 +159,47 @@ TEST_CASE("a trace without any host event has its list, too") {
   CHECK(one.Quality("ops_counted_twice") == nullptr);
 }
 
+TEST_CASE("kernels that overlap are told of, those one after the other are not") {
+  // The second is launched to begin within the first, on its stream.
+  TraceText text;
+  text.OpWithKernel("aten::mm", 0, 10, "a", 20, 100, 1);
+  text.OpWithKernel("aten::add", 10, 10, "b", 70, 100, 2);
+  const Analyzed overlapping = Analyze(text);
+  REQUIRE(overlapping.Quality("overlapping_kernels") != nullptr);
+  CHECK(*overlapping.Quality("overlapping_kernels")->value == doctest::Approx(100 * 200.0 / 150));
+  TraceText apart;
+  apart.OpWithKernel("aten::mm", 0, 10, "a", 20, 100, 1);
+  apart.OpWithKernel("aten::add", 10, 10, "b", 121, 100, 2);
+  CHECK(Analyze(apart).Quality("overlapping_kernels") == nullptr);
+}
+
+TEST_CASE("devices beside each other do not overlap, and each is told") {
+  TraceText text;
+  text.OpWithKernel("aten::mm", 0, 10, "k", 20, 50, 1).Runtime("cudaLaunchKernel", 12, 3, 2);
+  text.Raw(R"({"ph":"X","cat":"kernel","name":"k","pid":1,"tid":7,"ts":20,"dur":40,)"
+           R"("args":{"stream":7,"correlation":2}})");
+  const Analyzed one = Analyze(text);
+  CHECK(one.Quality("overlapping_kernels") == nullptr);
+  REQUIRE(one.Quality("multi_device") != nullptr);
+  const std::string& told = one.Quality("multi_device")->text;
+  CHECK(told.find("device 0 is busy for 0.05") != std::string::npos);
+  CHECK(told.find("device 1 is busy for 0.04") != std::string::npos);
+  CHECK(told.find("up to 200 %") != std::string::npos);
+}
+
+TEST_CASE("work whose process nothing tells is counted, and not as launched before the trace") {
+  TraceText text;
+  for (int pid : {100, 101}) {
+    text.Thread(pid, pid);
+    for (int i = 0; i < 4; ++i)
+      text.OpWithKernel("aten::mm", 100 * i, 10, "k", 100 * i + 50, 20, i + 1);
+  }
+  const Analyzed one = Analyze(text);
+  REQUIRE(one.Quality("ambiguous_launches") != nullptr);
+  CHECK(one.Quality("ambiguous_launches")->count == 8);
+  CHECK(one.Quality("unlinked_gpu_work") == nullptr);
+}
+
 TEST_CASE("the list of the trace alone is in the list of its analysis") {
   const Analyzed one = Analyze(FirstStepLoads());
   const auto of_trace = QualityOf(*one.trace, Job());

@@ -59,6 +59,7 @@ std::string_view CommFamilyName(CommFamily family) {
     case CommFamily::kReduceScatter: return "ReduceScatter";
     case CommFamily::kAllGather: return "AllGather";
     case CommFamily::kExchange: return "all_to_all";
+    case CommFamily::kPointToPoint: return "send/recv";
     case CommFamily::kBroadcast: return "Broadcast";
     case CommFamily::kReduce: return "Reduce";
     case CommFamily::kBarrier: return "Barrier";
@@ -69,12 +70,15 @@ std::string_view CommFamilyName(CommFamily family) {
 
 CommFamily CommFamilyOfName(std::string_view name) {
   const std::string plain = PlainWord(name);
+  // A barrier is an AllReduce of nothing, and may be called one ("all_reduce_barrier").
+  if (plain.ends_with("barrier")) return CommFamily::kBarrier;
   if (HasAnyPart(plain, {"reducescatter"})) return CommFamily::kReduceScatter;
   if (HasAnyPart(plain, {"allgather", "gatherinto"})) return CommFamily::kAllGather;
   if (HasAnyPart(plain, {"allreduce", "crossdevicereduce", "quickreduce"}))
     return CommFamily::kAllReduce;
-  if (HasAnyPart(plain, {"alltoall", "all2all", "sendrecv", "send", "recv", "dispatch", "combine"}))
+  if (HasAnyPart(plain, {"alltoall", "all2all", "sendrecv", "dispatch", "combine"}))
     return CommFamily::kExchange;
+  if (HasAnyPart(plain, {"send", "recv"})) return CommFamily::kPointToPoint;
   if (HasAnyPart(plain, {"broadcast"})) return CommFamily::kBroadcast;
   if (HasAnyPart(plain, {"barrier"})) return CommFamily::kBarrier;
   if (HasAnyPart(plain, {"reduce"})) return CommFamily::kReduce;
@@ -86,7 +90,11 @@ std::optional<CommFamily> CommFamilyOfKernel(std::string_view kernel) {
   const std::string plain = PlainWord(kernel.substr(0, kernel.find('(', 32)));
   if (HasAnyPart(plain, kCommPreparation)) return std::nullopt;
   const bool library = HasAnyPart(plain, kCommLibraries);
-  if (library) return CommFamilyOfName(plain);
+  if (library) {
+    const CommFamily family = CommFamilyOfName(plain);
+    // One kernel sends and receives, whatever is asked of it.
+    return family == CommFamily::kPointToPoint ? CommFamily::kExchange : family;
+  }
   if (HasAnyPart(plain, {"oneshot", "twoshot"}) && HasAnyPart(plain, {"reduce"}))
     return CommFamily::kAllReduce;
   if (HasAnyPart(plain, {"allreduce", "reducescatter", "allgather", "alltoall", "all2all"})) {

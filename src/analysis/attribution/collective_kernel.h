@@ -44,6 +44,7 @@ enum class CommFamily : std::uint8_t {
   kReduceScatter,
   kAllGather,
   kExchange,  // all_to_all, send_recv, and what an expert-parallel layer calls dispatch and combine
+  kPointToPoint,  // a send or a receive: from one rank to another
   kBroadcast,
   kReduce,
   kBarrier,

@@ -12,12 +12,16 @@
 #include <fmt/format.h>
 
 #include "analysis/attribution/stats.h"
+#include "analysis/ranks/point_to_point.h"
 
 namespace jarvis::analysis {
 namespace {
 
 // How far the stretches that two ranks recorded may be apart, in calls.
 constexpr std::int64_t kShiftMax = 64;
+
+// Behind the name of a group, of sends and receives whose other rank is not known.
+constexpr std::string_view kPeerUnknown = " (peer unknown)";
 
 std::string TextOf(const Cell& cell) {
   if (const auto* text = std::get_if<std::string>(&cell)) return *text;
@@ -92,10 +96,20 @@ class Matcher {
     Groups::value_type* group = nullptr;
   };
 
-  Group GroupOf(const CollectiveKeys& keys) const {
+  Group GroupOf(const KindUse& use) const {
+    const CollectiveKeys& keys = *use.keys;
     // The reference knows groups by name alone.
     const bool by_name = rules_.collectives.kernel_args_only;
-    return {TextOf(keys[kGroup]), by_name ? std::string() : TextOf(keys[kRanks])};
+    std::string name = TextOf(keys[kGroup]);
+    if (IsPointToPoint(use)) {
+      const auto link = LinkOf(*use.kind, *set_.ranks[use.rank].rank, set_.world_size);
+      name += link ? " " + link->Text() : std::string(kPeerUnknown);
+    }
+    return {std::move(name), by_name ? std::string() : TextOf(keys[kRanks])};
+  }
+
+  bool IsPointToPoint(const KindUse& use) const {
+    return !rules_.collectives.kernel_args_only && FamilyOf(*use.kind) == CommFamily::kPointToPoint;
   }
 
   bool Counts(const CollectiveCall& call) const {
@@ -216,8 +230,24 @@ class Matcher {
   }
 
   void SortIntoGroups() {
-    for (KindUse& use : uses_)
-      use.group = &*groups_.try_emplace(GroupOf(*use.keys)).first;
+    std::uint64_t lone = 0;
+    for (KindUse& use : uses_) {
+      use.group = &*groups_.try_emplace(GroupOf(use)).first;
+      const Group& group = use.group->first;
+      if (!IsPointToPoint(use)) continue;
+      if (group.first.ends_with(kPeerUnknown)) {
+        unmatchable_.insert(group.first);
+        lone += use.calls;
+      } else {
+        links_.insert(group);
+      }
+    }
+    if (lone > 0) {
+      Warn("PEER_UNKNOWN",
+           fmt::format("of {} sends and receives the other rank is not recorded: they cannot be "
+                       "matched and are in nccl_long alone",
+                       lone));
+    }
     for (std::size_t i = 0; i < result_.calls.size(); ++i) {
       std::vector<OfRank>& ranks = uses_[use_of_[i]].group->second;
       const std::size_t rank = result_.calls[i].rank;
@@ -241,7 +271,8 @@ class Matcher {
   // Where all calls of a group have a number and no rank has one twice.
   void UseSequences() {
     for (const auto& [group, ranks] : groups_) {
-      bool usable = true;
+      // Numbers of sends and of receives are those of one rank each.
+      bool usable = !links_.contains(group);
       for (const OfRank& of : ranks) {
         std::set<std::int64_t> seen;
         for (const std::size_t i : of.calls) {
@@ -265,8 +296,11 @@ class Matcher {
     const auto* one = std::get_if<std::string>(&a);
     const auto* other = std::get_if<std::string>(&b);
     return key == kCollective && one != nullptr && other != nullptr &&
-           CommFamilyOfName(*one) == CommFamily::kExchange &&
-           CommFamilyOfName(*other) == CommFamily::kExchange;
+           IsExchange(CommFamilyOfName(*one)) && IsExchange(CommFamilyOfName(*other));
+  }
+
+  static bool IsExchange(CommFamily family) {
+    return family == CommFamily::kExchange || family == CommFamily::kPointToPoint;
   }
 
   // Whether two calls, by place, are the same. Many are of the same two kinds.
@@ -318,7 +352,9 @@ class Matcher {
         if (reference == nullptr || of.calls.size() > reference->calls.size()) reference = &of;
       }
       for (const OfRank& of : ranks) {
-        if (&of != reference) AlignRank(group, of.rank, reference->calls, of.calls);
+        // As many sends as receives: ends that are apart are a buffer's doing.
+        const bool paired = links_.contains(group) && of.calls.size() == reference->calls.size();
+        if (&of != reference && !paired) AlignRank(group, of.rank, reference->calls, of.calls);
       }
     }
   }
@@ -382,6 +418,7 @@ class Matcher {
       if (added) {
         MatchedCollective one;
         one.id = call.id;
+        one.point_to_point = links_.contains(uses_[use_of_[i]].group->first);
         if (const auto* name = std::get_if<std::string>(&call.keys()[kCollective])) {
           one.type = rules_.collectives.type_of(*name);
           one.named = true;
@@ -421,6 +458,7 @@ class Matcher {
   Groups groups_;
   std::set<std::string> unmatchable_;  // names of groups
   std::set<Group> sequenced_;
+  std::set<Group> links_;  // of two ranks, one of which sends to the other
   std::size_t mismatch_ = 0;
   std::string first_mismatch_;
 };

@@ -41,8 +41,9 @@ struct MatchedCollective {
   Cell id;
   std::vector<std::size_t> calls;  // Matching::calls
   CollectiveType type = CollectiveType::kOther;
-  bool named = false;  // type is known to be what it is
-  bool agree = true;   // all ranks say the same of it
+  bool named = false;           // type is known to be what it is
+  bool agree = true;            // all ranks say the same of it
+  bool point_to_point = false;  // a send and its receive
 };
 
 struct Matching {

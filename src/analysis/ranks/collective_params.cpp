@@ -125,7 +125,12 @@ std::optional<CollectiveParams> FindCollectiveParams(const EventStore& events,
   if (op == kNoEvent) return std::nullopt;
   CollectiveParams params;
   params.keys = RecordedCollective(events, op);
-  params.sequence = trace::IntegerOf(trace::MemberOf(events.text(events.args_of(op).other), "Seq"));
+  const auto number = [&](std::string_view key) {
+    return trace::IntegerOf(trace::MemberOf(events.text(events.args_of(op).other), key));
+  };
+  params.sequence = number("Seq");
+  params.source = number("Src Rank");
+  params.target = number("Dst Rank");
   if (params.keys[kIn] == Cell()) ReadConcrete(events, op, &params);
   if (annotation != kNoEvent) ReadAnnotation(events, annotation, &params);
   CollectiveKeys& keys = params.keys;

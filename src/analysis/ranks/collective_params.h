@@ -14,6 +14,8 @@ struct CollectiveParams {
   CollectiveKeys keys;                   // what is not known is absent; the stream always is
   std::string group_handle;              // tells nameless groups of one process apart; may be empty
   std::optional<std::int64_t> sequence;  // running number within the group
+  std::optional<std::int64_t> source;    // of a send or a receive
+  std::optional<std::int64_t> target;
 };
 
 // Of the op around the kernel's launch; nothing: there is no such op.

@@ -29,7 +29,7 @@ void CheckClocks(const CollectiveReport& report, std::vector<RankWarning>* warni
   std::uint64_t shared = 0;
   std::uint64_t impossible = 0;
   for (const SyncedCollective& one : report.synced) {
-    if (one.ranks.size() < 2) continue;
+    if (one.ranks.size() < 2 || one.collective->point_to_point) continue;
     ++shared;
     const auto ends_early = [&](const auto& rank) {
       const CallTime& time = report.matching.calls[rank.call].time;
@@ -53,11 +53,15 @@ Table WarningsTable(const std::vector<RankWarning>& warnings) {
   return table;
 }
 
-std::optional<std::int64_t> NodeSize(const RankSet& set, const CollectiveReportOptions& options) {
-  const auto size = options.gpus_per_node ? options.gpus_per_node
-                    : set.ranks.empty()   ? std::nullopt
-                                          : set.ranks.front().devices;
-  return size && *size > 0 ? size : std::nullopt;
+// Of ranks that see one device each nobody knows how many share a node.
+std::optional<std::int64_t> NodeSize(const RankSet& set, const CollectiveReportOptions& options,
+                                     const TableRules& rules) {
+  if (options.gpus_per_node)
+    return *options.gpus_per_node > 0 ? options.gpus_per_node : std::nullopt;
+  if (set.ranks.empty()) return std::nullopt;
+  const auto size = set.ranks.front().devices;
+  const bool one_each = rules.collectives.own_columns && set.ranks.size() > 1 && size == 1;
+  return size && *size > 0 && !one_each ? size : std::nullopt;
 }
 
 void Append(std::vector<RankWarning> from, std::vector<RankWarning>* to) {
@@ -111,7 +115,7 @@ Result<CollectiveReport> MakeCollectiveReport(const RankSet& set,
   tables.push_back(std::move(synced_table));
   if (!all2allv.rows.empty()) tables.push_back(std::move(all2allv));
   tables.push_back(StragglerSummary(set, matching, report.synced, rules));
-  if (const auto nodes = NodeSize(set, options)) AddNodeColumns(set, *nodes, &tables);
+  if (const auto nodes = NodeSize(set, options, rules)) AddNodeColumns(set, *nodes, &tables);
   if (own && !report.warnings.empty()) tables.push_back(WarningsTable(report.warnings));
   return report;
 }
@@ -122,7 +126,7 @@ Table LongRows(const RankSet& set, const CollectiveReport& report,
   const std::size_t end = first + std::min(count, report.matching.calls.size() - first);
   std::vector<Table> tables;
   tables.push_back(NcclLong(set, report.matching, rules, first, end));
-  if (const auto nodes = NodeSize(set, options)) AddNodeColumns(set, *nodes, &tables);
+  if (const auto nodes = NodeSize(set, options, rules)) AddNodeColumns(set, *nodes, &tables);
   return std::move(tables.front());
 }
 

@@ -25,6 +25,7 @@ std::optional<double> BusFactor(CommFamily family, double size) {
     case CommFamily::kReduceScatter:
     case CommFamily::kAllGather:
     case CommFamily::kExchange: return (size - 1) / size;
+    case CommFamily::kPointToPoint: return 1;
     default: return std::nullopt;
   }
 }

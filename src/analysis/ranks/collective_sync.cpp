@@ -12,6 +12,8 @@ namespace jarvis::analysis {
 namespace {
 
 bool Waits(const MatchedCollective& collective, bool simplified) {
+  // A send without its receive, or the reverse, says nothing.
+  if (collective.point_to_point) return collective.calls.size() > 1;
   if (simplified && collective.type == CollectiveType::kOther) return true;
   return !collective.named || (collective.type != CollectiveType::kOther &&
                                collective.type != CollectiveType::kAllToAllV);
@@ -21,8 +23,11 @@ void AddBandwidth(const RankCall& first, const TableRules& rules, SyncedCollecti
   const CollectiveType type = made->collective->type;
   made->full_mb =
       MegabytesOf(first.keys(), type == CollectiveType::kAllGather ? kOut : kIn, rules.collectives);
-  if (!made->full_mb || type == CollectiveType::kOther || !(made->latency > 0)) return;
+  const bool other = type == CollectiveType::kOther && !made->collective->point_to_point;
+  if (!made->full_mb || other || !(made->latency > 0)) return;
   made->algorithm_gb_s = *made->full_mb / 1024 / (made->latency / 1e6);
+  if (made->collective->point_to_point) made->bus_gb_s = made->algorithm_gb_s;
+  if (made->collective->point_to_point) return;
   const auto size = RecordedNumber(first.keys()[kGroupSize]);
   if (!size || !(*size > 0)) return;
   const double factor = (type == CollectiveType::kAllReduce ? 2 : 1) * (*size - 1) / *size;
@@ -63,6 +68,15 @@ SyncedCollective MeasureSync(const MatchedCollective& collective, const Matching
   }
   made.mean_wait = PairwiseSum(waits) / static_cast<double>(waits.size());
   made.end_skew = last_end - first_end;
+  if (collective.point_to_point && last_start >= first_end) {
+    // The receiver copied from a buffer what the sender had given away: the send is the transfer.
+    for (const std::size_t i : collective.calls) {
+      if (call_of(i).time.end == first_end) made.latency = call_of(i).time.dur;
+    }
+    made.mean_wait = 0;
+    for (auto& rank : made.ranks)
+      rank.wait = 0;
+  }
   AddBandwidth(call_of(collective.calls.front()), rules, &made);
   return made;
 }
@@ -145,7 +159,9 @@ Table NcclImplicitSync(const RankSet& set, const Matching& matching,
       const auto present = static_cast<std::int64_t>(one.ranks.size());
       const auto size = RecordedNumber(keys[kGroupSize]);
       row.push_back(present);
-      row.push_back(size ? Cell(static_cast<double>(present) >= *size) : Cell());
+      row.push_back(one.collective->point_to_point ? Cell(true)
+                    : size                         ? Cell(static_cast<double>(present) >= *size)
+                                                   : Cell());
       row.push_back(one.collective->agree);
       row.push_back(CoveredPercent(matching, one));
     }
@@ -170,6 +186,8 @@ Table StragglerSummary(const RankSet& set, const Matching& matching,
   };
   std::vector<Sums> sums(set.ranks.size());
   for (const SyncedCollective& one : synced) {
+    // A stage of a pipeline that waits for the one before is no straggler's doing.
+    if (one.collective->point_to_point) continue;
     for (const auto& rank : one.ranks)
       sums[matching.calls[rank.call].rank].waits.push_back(rank.wait);
     ++sums[one.last].last;

@@ -8,6 +8,7 @@
 
 #include "analysis/ranks/collective_sizes.h"
 #include "analysis/ranks/node_columns.h"
+#include "analysis/ranks/point_to_point.h"
 
 namespace jarvis::analysis {
 namespace {
@@ -37,8 +38,7 @@ std::set<WorkSign> SignsOf(const RankDigest& digest) {
       const auto found = std::find(members.begin(), members.end(), *digest.rank);
       if (found != members.end()) place = found - members.begin();
     }
-    CommFamily family = CommFamilyOfKernel(kind.kernel).value_or(CommFamily::kOther);
-    signs.insert({family, keys[kGroupSize], keys[kDtype], keys[kIn], keys[kOut], place});
+    signs.insert({FamilyOf(kind), keys[kGroupSize], keys[kDtype], keys[kIn], keys[kOut], place});
   }
   return signs;
 }

@@ -8,6 +8,7 @@
 #include <tuple>
 #include <utility>
 
+#include "analysis/ranks/point_to_point.h"
 #include "base/interval.h"
 
 namespace jarvis::analysis {
@@ -52,6 +53,17 @@ std::int64_t OnBase(const RankDigest& digest, std::int64_t base, std::int64_t ns
                                                         static_cast<std::uint64_t>(base);
   return static_cast<std::int64_t>(static_cast<std::uint64_t>(ns) + shift);
 }
+
+// Of sends and receives whose other rank is not recorded.
+constexpr std::string_view kNoPeer = "no peer";
+
+// When a rank does what in its communication kernels.
+struct CommSets {
+  std::vector<Interval<std::int64_t>> transfer;
+  std::vector<Interval<std::int64_t>> wait;
+  std::vector<Interval<std::int64_t>> bubble;
+  std::vector<Interval<std::int64_t>> unmatched;
+};
 
 // A call on its rank's clock.
 struct OwnCall {
@@ -106,13 +118,12 @@ class Joiner {
     }
   }
 
-  CommFamily FamilyOf(const CollectiveKind& kind) const {
-    const CommFamily by_kernel = CommFamilyOfKernel(kind.kernel).value_or(CommFamily::kOther);
-    if (by_kernel != CommFamily::kOther) return by_kernel;
-    return CommFamilyOfName(NameIn(kind.known[kCollective]));
-  }
-
-  GroupKey KeyOf(const CollectiveKind& kind) const {
+  GroupKey KeyOf(const CollectiveKind& kind, std::int64_t rank) const {
+    if (FamilyOf(kind) == CommFamily::kPointToPoint) {
+      const auto link = LinkOf(kind, rank, set_.world_size);
+      return {NameIn(kind.known[kGroup]), NameIn(kind.known[kRanks]),
+              link ? "link " + link->Text() : std::string(kNoPeer)};
+    }
     const auto* size = std::get_if<std::int64_t>(&kind.known[kGroupSize]);
     const bool world = size != nullptr && set_.world_size && *size == *set_.world_size;
     std::string name = NameIn(kind.known[kGroup]);
@@ -132,9 +143,10 @@ class Joiner {
     std::map<Cell, std::set<GroupKey>> of_stream;
     for (std::size_t i = 0; i < keys.size(); ++i) {
       const CollectiveKind& kind = digest.kinds[i];
-      if (kind.known[kGroup] == Cell() && kind.known[kGroupSize] == Cell()) continue;
-      keys[i] = KeyOf(kind);
-      of_stream[kind.known[kStream]].insert(*keys[i]);
+      const bool linked = FamilyOf(kind) == CommFamily::kPointToPoint;
+      if (!linked && kind.known[kGroup] == Cell() && kind.known[kGroupSize] == Cell()) continue;
+      keys[i] = KeyOf(kind, *digest.rank);
+      if (!linked) of_stream[kind.known[kStream]].insert(*keys[i]);
     }
     // Libraries keep a stream for each group, so a call that says nothing is of its stream's.
     for (std::size_t i = 0; i < keys.size(); ++i) {
@@ -301,7 +313,10 @@ class Joiner {
     const std::size_t group = made_.groups.size();
     made_.groups.push_back({std::get<0>(key), ranks});
     // Of nameless groups smaller than the world nobody knows which ranks are together.
-    if (ranks.size() < 2 || std::get<2>(key).find(" of the world") != std::string::npos) return;
+    const std::string& kind = std::get<2>(key);
+    if (ranks.size() < 2 || kind == kNoPeer || kind.find(" of the world") != std::string::npos)
+      return;
+    const bool link = kind.starts_with("link ");
     std::size_t most = ranks.front();
     for (const std::size_t rank : ranks) {
       if (by_group_[rank].at(key).size() > by_group_[most].at(key).size()) most = rank;
@@ -316,7 +331,12 @@ class Joiner {
         for (std::size_t i = 0; i < calls.size(); ++i)
           pairs.emplace_back(i, i);
       } else {
-        pairs = PairBySequence(reference, calls).value_or(Pairs());
+        // Numbers of sends and of receives are those of one rank each.
+        if (!link) pairs = PairBySequence(reference, calls).value_or(Pairs());
+        if (pairs.empty() && link && calls.size() == reference.size()) {
+          for (std::size_t i = 0; i < calls.size(); ++i)
+            pairs.emplace_back(i, i);
+        }
         if (pairs.empty()) pairs = Pair(reference, calls);
       }
       if (static_cast<double>(pairs.size()) < kShortShare * static_cast<double>(reference.size()))
@@ -344,9 +364,18 @@ class Joiner {
 
   // The ends of a collective are one instant, so a rank's clock is off by the median of how far
   // its ends lie from the median end.
+  //
+  // A receive may end long after its send, out of a buffer: these tell of clocks only where a rank
+  // has nothing else and its receives would end before their sends begin.
   void SetClocks() {
     std::vector<std::vector<std::int64_t>> differences(set_.ranks.size());
+    const bool by_links = LinksDisagree();
     for (const JointCollective& one : made_.collectives) {
+      if (one.family == CommFamily::kPointToPoint && !by_links) {
+        for (const JointPart& part : one.parts)
+          made_.clocks[part.rank].known = true;
+        continue;
+      }
       std::vector<std::int64_t> ends;
       for (const JointPart& part : one.parts)
         ends.push_back(part.end_ns);
@@ -374,6 +403,42 @@ class Joiner {
     }
   }
 
+  // Whether many receives end before their sends begin.
+  bool LinksDisagree() const {
+    std::size_t links = 0;
+    std::size_t impossible = 0;
+    for (const JointCollective& one : made_.collectives) {
+      if (one.family != CommFamily::kPointToPoint || one.parts.size() != 2) continue;
+      ++links;
+      const auto [send, receive] = PartsOf(one);
+      if (receive.end_ns + kEndsAgreeNs < send.start_ns) ++impossible;
+    }
+    return static_cast<double>(impossible) > kDoubtfulShare * static_cast<double>(links);
+  }
+
+  const CollectiveKind& KindOf(const JointPart& part) const {
+    const RankDigest& digest = set_.ranks[part.rank];
+    return digest.kinds[digest.calls[part.call].kind];
+  }
+
+  // The send and the receive.
+  std::pair<JointPart, JointPart> PartsOf(const JointCollective& one) const {
+    return IsSend(KindOf(one.parts[0])) ? std::pair(one.parts[0], one.parts[1])
+                                        : std::pair(one.parts[1], one.parts[0]);
+  }
+
+  // Nobody is late at a hand-over: who receives waits for the stage before.
+  void MeasureLink(JointCollective* one) const {
+    const auto [send, receive] = PartsOf(*one);
+    one->late_ns = 0;
+    // A batch that sends and receives meets the other's.
+    one->buffered = IsSend(KindOf(send)) && receive.start_ns >= send.end_ns;
+    if (!one->buffered) return;
+    for (JointPart& part : one->parts)
+      part.wait_ns = 0;
+    one->shortest_ns = one->transfer_ns = send.end_ns - send.start_ns;
+  }
+
   void Measure(JointCollective* one) {
     std::int64_t first_end = one->parts.front().end_ns;
     std::int64_t first_start = one->parts.front().start_ns;
@@ -395,11 +460,15 @@ class Joiner {
     one->late_ns = std::min(last_start - MedianNs(std::move(others)), kCallMaxNs);
     one->skew_ns = std::min(last_start - first_start, kCallMaxNs);
     one->transfer_ns = std::max<std::int64_t>(0, first_end - last_start);
-    if (last_start - first_end > made_.clock_error_ns) ++made_.impossible;
+    if (one->family == CommFamily::kPointToPoint && one->parts.size() == 2) {
+      MeasureLink(one);
+    } else if (last_start - first_end > made_.clock_error_ns) {
+      ++made_.impossible;
+    }
   }
 
   void AddUp() {
-    std::vector<std::array<std::vector<Interval<std::int64_t>>, 3>> sets(set_.ranks.size());
+    std::vector<CommSets> sets(set_.ranks.size());
     std::vector<std::set<std::size_t>> matched(set_.ranks.size());
     std::map<CommFamily, FamilyTime> families;
     for (const JointCollective& one : made_.collectives) {
@@ -407,8 +476,10 @@ class Joiner {
       ++family.matched;
       family.shortest_ns += one.shortest_ns;
       for (const JointPart& part : one.parts) {
-        sets[part.rank][0].push_back({part.start_ns + part.wait_ns, part.end_ns});
-        sets[part.rank][1].push_back({part.start_ns, part.start_ns + part.wait_ns});
+        const std::int64_t met = part.start_ns + part.wait_ns;
+        const bool bubble = one.family == CommFamily::kPointToPoint;
+        sets[part.rank].transfer.push_back({met, part.end_ns});
+        (bubble ? sets[part.rank].bubble : sets[part.rank].wait).push_back({part.start_ns, met});
         matched[part.rank].insert(part.call);
       }
       if (one.late_ns > made_.clock_error_ns) ++made_.ranks[one.parts[one.last].rank].came_last;
@@ -421,7 +492,7 @@ class Joiner {
           family.by_rank_ns[rank] += call.end - call.start;
           if (matched[rank].contains(call.call)) continue;
           const std::int64_t offset = made_.clocks[rank].offset_ns;
-          sets[rank][2].push_back({call.start + offset, call.end + offset});
+          sets[rank].unmatched.push_back({call.start + offset, call.end + offset});
           ++made_.ranks[rank].unmatched;
         }
       }
@@ -441,18 +512,26 @@ class Joiner {
         [&](const FamilyTime& a, const FamilyTime& b) { return longest(a) > longest(b); });
   }
 
-  static void AddTimes(std::array<std::vector<Interval<std::int64_t>>, 3> sets,
-                       RankCommTime* time) {
-    const auto transfer = Union(std::move(sets[0]));
-    const auto wait = Union(std::move(sets[1]));
-    const auto unmatched = Union(std::move(sets[2]));
-    time->transfer_ns = Length(transfer);
-    time->wait_ns = Length(Subtract(wait, transfer));
-    time->unmatched_ns = Length(Subtract(Subtract(unmatched, transfer), wait));
-    std::vector<Interval<std::int64_t>> all = transfer;
-    all.insert(all.end(), wait.begin(), wait.end());
-    all.insert(all.end(), unmatched.begin(), unmatched.end());
-    time->comm_ns = Length(Union(std::move(all)));
+  static void AddTimes(CommSets sets, RankCommTime* time) {
+    if (!sets.bubble.empty()) {
+      const auto first =
+          std::min_element(sets.bubble.begin(), sets.bubble.end(),
+                           [](const auto& a, const auto& b) { return a.start < b.start; });
+      time->fill_ns = first->end - first->start;
+    }
+    auto seen = Union(std::move(sets.transfer));
+    time->transfer_ns = Length(seen);
+    const auto add = [&](IntervalSet<std::int64_t> more, std::int64_t* ns) {
+      more = Union(std::move(more));
+      *ns = Length(Subtract(more, seen));
+      seen.insert(seen.end(), more.begin(), more.end());
+      seen = Union(std::move(seen));
+    };
+    add(std::move(sets.wait), &time->wait_ns);
+    add(std::move(sets.bubble), &time->bubble_ns);
+    add(std::move(sets.unmatched), &time->unmatched_ns);
+    time->comm_ns = Length(seen);
+    time->fill_ns = std::min(time->fill_ns, time->bubble_ns);
   }
 
   const RankSet& set_;

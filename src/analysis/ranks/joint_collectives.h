@@ -30,7 +30,10 @@ struct JointPart {
 
 struct JointCollective {
   CommFamily family = CommFamily::kOther;
-  std::size_t group = 0;         // JointTimeline::groups
+  std::size_t group = 0;  // JointTimeline::groups
+  // Of a send and its receive: the sender had given all of it away before the receiver came, who
+  // copied it from a buffer. Nobody waited, and the send alone is the transfer.
+  bool buffered = false;
   std::vector<JointPart> parts;  // by rank; two or more
   std::size_t last = 0;          // of parts: who started last, the lowest of several
   // The last start less the median start of the others.
@@ -45,12 +48,14 @@ struct JointGroup {
   std::vector<std::size_t> ranks;  // that have calls of it
 };
 
-// Where the communication time of a rank went. The three add up to comm_ns: each instant in which
-// a communication kernel runs counts once, for the first of transfer, wait, unmatched that it is
-// of.
+// Where the communication time of a rank went. The four add up to comm_ns: each instant in which
+// a communication kernel runs counts once, for the first of transfer, wait, bubble, unmatched that
+// it is of.
 struct RankCommTime {
   std::int64_t comm_ns = 0;
   std::int64_t wait_ns = 0;
+  std::int64_t bubble_ns = 0;  // in sends and receives, for the stage before or after: of no rank
+  std::int64_t fill_ns = 0;    // of that, in the first receive
   std::int64_t transfer_ns = 0;
   std::int64_t unmatched_ns = 0;
   std::int64_t matched = 0;  // calls

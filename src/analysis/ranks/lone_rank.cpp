@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "analysis/ranks/collective_sizes.h"
+#include "analysis/ranks/point_to_point.h"
 
 namespace jarvis::analysis {
 namespace {
@@ -28,19 +29,20 @@ constexpr double kSizesApart = 2;
 // More sizes than a program has on purpose: nothing is compared.
 constexpr std::size_t kComparedMax = 1000;
 
-// Of what equal calls have in common.
-using LoneKey = std::tuple<CommFamily, std::string, std::optional<std::int64_t>, Cell, Cell>;
+// Of what equal calls have in common; the last: they receive from one rank.
+using LoneKey = std::tuple<CommFamily, std::string, std::optional<std::int64_t>, Cell, Cell, bool>;
 // Start and duration.
 using LoneCall = std::pair<std::int64_t, std::int64_t>;
 
 LoneKey LoneKeyOf(const CollectiveKind& kind) {
-  CommFamily family = CommFamilyOfKernel(kind.kernel).value_or(CommFamily::kOther);
-  if (const auto* name = std::get_if<std::string>(&kind.known[kCollective]);
-      name != nullptr && family == CommFamily::kOther)
-    family = CommFamilyOfName(*name);
+  const CommFamily family = FamilyOf(kind);
   const auto* group = std::get_if<std::string>(&kind.known[kGroup]);
-  return {family, group == nullptr ? std::string() : *group, CollectiveBytes(kind.known),
-          kind.known[kDtype], kind.known[kGroupSize]};
+  return {family,
+          group == nullptr ? std::string() : *group,
+          CollectiveBytes(kind.known),
+          kind.known[kDtype],
+          kind.known[kGroupSize],
+          family == CommFamily::kPointToPoint && IsReceive(kind)};
 }
 
 LoneKind MeasureLone(CommFamily family, std::optional<std::int64_t> bytes,
@@ -60,7 +62,8 @@ LoneKind MeasureLone(CommFamily family, std::optional<std::int64_t> bytes,
   kind.longest_ns = durations.back();
   for (const std::int64_t one : durations)
     kind.total_ns += one;
-  if (!bytes) return kind;
+  // A stage of a pipeline waits for the one before, and all ranks for the last at a barrier.
+  if (!bytes || family == CommFamily::kPointToPoint || family == CommFamily::kBarrier) return kind;
   if (*bytes <= kTinyBytes && kind.median_ns >= kTinyLongNs) {
     kind.sign = WaitSign::kTiny;
     kind.excess_ns = kind.total_ns - kind.calls * kTinyUsualNs;
@@ -115,7 +118,9 @@ std::vector<LoneKind> LookAtLoneRank(const RankDigest& digest) {
     LoneKind kind = MeasureLone(std::get<0>(key), std::get<2>(key), std::move(of));
     const auto size = RecordedNumber(std::get<4>(key));
     const auto factor = size ? BusFactor(kind.family, *size) : std::nullopt;
-    if (factor && kind.bytes && kind.shortest_ns > 0) {
+    // A receive may be no more than a copy out of a buffer.
+    const bool receives = std::get<5>(key);
+    if (factor && !receives && kind.bytes && kind.shortest_ns > 0) {
       kind.bus_gb_s =
           *factor * static_cast<double>(*kind.bytes) / static_cast<double>(kind.shortest_ns);
     }

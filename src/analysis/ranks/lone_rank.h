@@ -24,7 +24,8 @@ struct LoneKind {
   CommFamily family = CommFamily::kOther;
   std::optional<std::int64_t> bytes;  // that the rank hands in or gets, the larger
   // Of the shortest call, as each rank's link carries it: bytes times 2 (n - 1) / n of an AllReduce
-  // of n ranks, (n - 1) / n of a ReduceScatter, AllGather or all_to_all, 1e9 bytes a second.
+  // of n ranks, (n - 1) / n of a ReduceScatter, AllGather or all_to_all, all of a send, 1e9 bytes a
+  // second.
   std::optional<double> bus_gb_s;
   std::int64_t calls = 0;
   std::int64_t shortest_ns = 0;

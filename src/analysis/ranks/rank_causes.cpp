@@ -371,18 +371,34 @@ class Teller {
     }
     StarvationLevers(attempt);
     MemoryLever(attempt);
-    if (std::any_of(extra_.begin(), extra_.end(), [](const auto& of) { return !of.empty(); })) {
-      JobLever lever{LeverKind::kBalance, 0, {}, 0};
-      for (std::size_t rank = 0; rank < extra_.size(); ++rank) {
-        if (!extra_[rank].empty()) lever.ranks.push_back(rank);
-      }
-      attempt(std::move(lever), {{}, [&](std::size_t rank, std::size_t call) {
-                                   const auto found = extra_[rank].find(call);
-                                   return found == extra_[rank].end() ? 0 : found->second;
-                                 }});
-    }
+    BalanceLever(attempt);
     std::stable_sort(story_.levers.begin(), story_.levers.end(),
                      [](const JobLever& a, const JobLever& b) { return a.saved_ns > b.saved_ns; });
+  }
+
+  // A rank is named where what it has more is above noise. Where that are all ranks, or none, no
+  // rank stands out, and the lever is of all.
+  template <typename Attempt>
+  void BalanceLever(const Attempt& attempt) {
+    std::vector<std::size_t> all;
+    std::vector<std::size_t> named;
+    bool any = false;
+    for (std::size_t rank = 0; rank < extra_.size(); ++rank) {
+      std::int64_t sum = 0;
+      for (const auto& [call, ns] : extra_[rank])
+        sum += ns;
+      any = any || sum > 0;
+      all.push_back(rank);
+      if (Worth(sum)) named.push_back(rank);
+    }
+    if (!any) return;
+    if (named.empty()) named = all;
+    const std::set<std::size_t> edited(named.begin(), named.end());
+    attempt({LeverKind::kBalance, 0, named, 0},
+            {{}, [&](std::size_t rank, std::size_t call) {
+               const auto found = extra_[rank].find(call);
+               return edited.contains(rank) && found != extra_[rank].end() ? found->second : 0;
+             }});
   }
 
   template <typename Attempt>

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 #include <unordered_map>
 #include <utility>
 
@@ -10,6 +11,7 @@
 #include "base/interval.h"
 #include "base/text.h"
 #include "trace/json_text.h"
+#include "trace/rank_label.h"
 #include "tree/build.h"
 #include "tree/correlation_index.h"
 
@@ -60,6 +62,8 @@ class Digester {
   struct Recorded {
     CollectiveKeys keys;
     std::optional<std::int64_t> sequence;
+    std::optional<std::int64_t> source;
+    std::optional<std::int64_t> target;
   };
 
   bool IsCommunication(EventIndex e) {
@@ -89,6 +93,8 @@ class Digester {
     kind.recorded[kStream] = args.stream != trace::kAbsent ? Cell(args.stream) : Cell();
     kind.known = kind.recorded;
     kind.kernel = events_.name(e);
+    kind.source = recorded.source;
+    kind.target = recorded.target;
     if (IsSilent(kind.recorded)) JV_TRY(AskTheOp(e, &kind, &call));
     Cell& name = kind.known[kCollective];
     if (name == Cell()) name = CollectiveOfKernel(kind.kernel, true);
@@ -109,6 +115,8 @@ class Digester {
     kind->known[kStream] = stream;
     kind->known_by = KnownBy::kParamComms;
     if (params->sequence) call->sequence = params->sequence;
+    kind->source = params->source;
+    kind->target = params->target;
     if (kind->known[kGroup] == Cell() && !params->group_handle.empty()) {
       auto& handles = handles_[kind->known[kGroupSize]];
       const auto found = std::find(handles.begin(), handles.end(), params->group_handle);
@@ -130,7 +138,12 @@ class Digester {
     const auto [found, added] = recorded_.try_emplace(args);
     if (added) {
       found->second.keys = RecordedCollective(events_, e);
-      found->second.sequence = trace::IntegerOf(trace::MemberOf(events_.text(args), "Seq"));
+      const auto number = [&](std::string_view key) {
+        return trace::IntegerOf(trace::MemberOf(events_.text(args), key));
+      };
+      found->second.sequence = number("Seq");
+      found->second.source = number("Src Rank");
+      found->second.target = number("Dst Rank");
     }
     return found->second;
   }
@@ -192,9 +205,100 @@ std::optional<std::int64_t> RankOfProcess(std::string_view name) {
   return ParseInt(name.substr(0, digits));
 }
 
+// The processes that launched GPU work, as ranks.
+class Merged {
+ public:
+  Merged(const EventStore& events, const std::vector<trace::TrackNames>& names,
+         const tree::LaunchProcesses& processes)
+      : events_(events), names_(names), processes_(processes) {}
+
+  MergedRanks Run() {
+    if (ByNames()) return std::move(found_);
+    if (!processes_.several()) return {};
+    FindHosts();
+    found_.mixed = hosts_.size() < 2 && calling_ > 1;
+    if (hosts_.size() < 2) return std::move(found_);
+    NumberHosts();
+    found_.of_track.assign(names_.size(), -1);
+    for (std::size_t track = 0; track < names_.size(); ++track) {
+      const std::uint32_t process = processes_.of_track[track];
+      const std::uint32_t launcher = processes_.launcher[process];
+      const auto rank = rank_of_.find(launcher == tree::kNoProcess ? process : launcher);
+      if (rank != rank_of_.end()) found_.of_track[track] = rank->second;
+    }
+    return std::move(found_);
+  }
+
+ private:
+  bool ByNames() {
+    bool any = false;
+    for (const trace::TrackNames& names : names_) {
+      const auto rank = RankOfProcess(names.process_name);
+      any = any || rank.has_value();
+      found_.of_track.push_back(rank.value_or(-1));
+    }
+    if (!any) found_.of_track.clear();
+    return any;
+  }
+
+  void FindHosts() {
+    std::set<std::uint32_t> calling;
+    for (const trace::Event& event : events_.events) {
+      const std::uint32_t process = processes_.of_track[event.track];
+      if (trace::IsLaunchCall(event.kind)) calling.insert(process);
+      if (!trace::IsGpuWork(event.kind)) continue;
+      const std::uint32_t launcher = processes_.launcher[process];
+      if (launcher == tree::kNoProcess) continue;
+      const std::string_view pid = events_.tracks[event.track].pid;
+      const auto [host, added] = hosts_.try_emplace(launcher, pid);
+      if (!added && NaturallyBefore(pid, host->second)) host->second = pid;
+    }
+    calling_ = calling.size();
+  }
+
+  void NumberHosts() {
+    std::vector<std::uint32_t> hosts;
+    std::vector<trace::RankLabel> labels;
+    for (const auto& [host, place] : hosts_)
+      hosts.push_back(host);
+    // Of equal ranks the order of the devices, else that of the file.
+    std::stable_sort(hosts.begin(), hosts.end(), [&](std::uint32_t a, std::uint32_t b) {
+      return NaturallyBefore(hosts_[a], hosts_[b]);
+    });
+    for (const std::uint32_t host : hosts)
+      labels.push_back(LabelOf(host));
+    const auto ranks = trace::RanksOfLabels(labels);
+    std::set<std::int64_t> distinct;
+    for (const auto& rank : ranks)
+      distinct.insert(rank.value_or(-1));
+    found_.assumed = distinct.size() < hosts.size() || distinct.contains(-1);
+    for (std::size_t i = 0; i < hosts.size(); ++i)
+      rank_of_[hosts[i]] = found_.assumed ? static_cast<std::int64_t>(i) : *ranks[i];
+  }
+
+  trace::RankLabel LabelOf(std::uint32_t host) const {
+    for (std::size_t track = 0; track < names_.size(); ++track) {
+      if (processes_.of_track[track] != host) continue;
+      const trace::RankLabel label = trace::RankLabelIn(events_.tracks[track].pid);
+      return label.empty() ? trace::RankLabelIn(names_[track].process_name) : label;
+    }
+    return {};
+  }
+
+  const EventStore& events_;
+  const std::vector<trace::TrackNames>& names_;
+  const tree::LaunchProcesses& processes_;
+  MergedRanks found_;
+  std::map<std::uint32_t, std::string_view> hosts_;  // that launched work, and the first place
+  std::map<std::uint32_t, std::int64_t> rank_of_;
+  std::size_t calling_ = 0;
+};
+
 Result<std::vector<RankDigest>> DigestRanks(const trace::Trace& trace,
+                                            const tree::LaunchProcesses& processes,
                                             const tree::CorrelationIndex* launches, Job& job) {
-  const std::vector<std::int64_t> rank_of = MergedRanks(trace.track_names);
+  const MergedRanks merged = FindMergedRanks(trace.events, trace.track_names, processes);
+  const std::vector<std::int64_t>& rank_of = merged.of_track;
   std::map<std::int64_t, std::vector<EventIndex>> gpu;  // by rank
   for (const std::int64_t rank : rank_of)
     gpu[rank];
@@ -211,7 +315,10 @@ Result<std::vector<RankDigest>> DigestRanks(const trace::Trace& trace,
     for (std::size_t track = 0; track < rank_of.size(); ++track)
       host[track] = rank_of[track] == rank;
     JV_ASSIGN(RankDigest digest, Digester(trace, &tree, job).Run(work, host, launches));
-    if (!rank_of.empty()) digest.rank = rank;
+    digest.mixed = merged.mixed;
+    // What the file says of itself is of one of its ranks. They come in order.
+    if (!rank_of.empty()) digest.rank.reset();
+    if (!rank_of.empty() && !merged.assumed) digest.rank = rank;
     digests.push_back(std::move(digest));
     JV_TRY(job.Check());
   }
@@ -220,25 +327,20 @@ Result<std::vector<RankDigest>> DigestRanks(const trace::Trace& trace,
 
 }  // namespace
 
-std::vector<std::int64_t> MergedRanks(const std::vector<trace::TrackNames>& tracks) {
-  std::vector<std::int64_t> ranks(tracks.size(), -1);
-  bool any = false;
-  for (std::size_t i = 0; i < tracks.size(); ++i) {
-    const auto rank = RankOfProcess(tracks[i].process_name);
-    any = any || rank.has_value();
-    ranks[i] = rank.value_or(-1);
-  }
-  if (!any) ranks.clear();
-  return ranks;
+MergedRanks FindMergedRanks(const EventStore& events, const std::vector<trace::TrackNames>& names,
+                            const tree::LaunchProcesses& processes) {
+  return Merged(events, names, processes).Run();
 }
 
 Result<std::vector<RankDigest>> DigestTrace(const trace::Trace& trace, Job& job) {
   const tree::CorrelationIndex launches(trace.events, tree::CorrelationIndex::Key::kCorrelation);
-  return DigestRanks(trace, &launches, job);
+  return DigestRanks(trace, launches.processes(), &launches, job);
 }
 
-Result<std::vector<RankDigest>> DigestCollectives(const trace::Trace& trace, Job& job) {
-  return DigestRanks(trace, nullptr, job);
+Result<std::vector<RankDigest>> DigestCollectives(const trace::Trace& trace,
+                                                  const tree::LaunchProcesses& processes,
+                                                  Job& job) {
+  return DigestRanks(trace, processes, nullptr, job);
 }
 
 }  // namespace jarvis::analysis

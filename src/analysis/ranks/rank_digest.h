@@ -15,6 +15,7 @@
 #include "analysis/ranks/rank_work.h"
 #include "base/job.h"
 #include "trace/reader.h"
+#include "tree/launch_processes.h"
 
 namespace jarvis::analysis {
 
@@ -30,6 +31,9 @@ struct CollectiveKind {
   // Nameless groups: which of those of this size that the rank was seen to use, from 1; 0: the
   // group has a name, or nothing tells it from others.
   std::int64_t local_group = 0;
+  // Of a send or a receive, as recorded: of the job, or places in the group.
+  std::optional<std::int64_t> source;
+  std::optional<std::int64_t> target;
   friend auto operator<=>(const CollectiveKind&, const CollectiveKind&) = default;
 };
 
@@ -49,32 +53,43 @@ struct CollectiveCall {
 };
 
 struct RankDigest {
-  std::string source;                          // name of the file
-  std::string trace_id;                        // of its content; ranks of one merged file share it
-  std::optional<std::int64_t> rank;            // as the trace says
-  std::optional<std::int64_t> world_size;      // as the trace says
-  std::optional<std::int64_t> named_rank;      // a rank that the file's name or folder speaks of
-  std::optional<std::int64_t> devices;         // GPUs that the trace lists
-  std::string device;                          // name of the first
-  std::string host;                            // whose name the file's has; empty: it has none
-  std::int64_t base_ns = 0;                    // what the trace's clock counts from
-  std::string damage;                          // a sentence if the trace is not whole; else empty
-  std::optional<GpuTimeline> timeline;         // absent: no GPU work
-  std::vector<CollectiveKind> kinds;           // in order of first appearance
-  std::vector<CollectiveCall> calls;           // in file order
-  std::optional<RankFacts> facts;              // absent: an older digest
+  std::string source;                      // name of the file
+  std::string trace_id;                    // of its content; ranks of one merged file share it
+  std::optional<std::int64_t> rank;        // as the trace says
+  std::optional<std::int64_t> world_size;  // as the trace says
+  std::optional<std::int64_t> named_rank;  // a rank that the file's name or folder speaks of
+  std::optional<std::int64_t> devices;     // GPUs that the trace lists
+  std::string device;                      // name of the first
+  std::string host;                        // whose name the file's has; empty: it has none
+  std::int64_t base_ns = 0;                // what the trace's clock counts from
+  std::string damage;                      // a sentence if the trace is not whole; else empty
+  bool mixed = false;                      // it is of several processes that nothing tells apart
+  std::optional<GpuTimeline> timeline;     // absent: no GPU work
+  std::vector<CollectiveKind> kinds;       // in order of first appearance
+  std::vector<CollectiveCall> calls;       // in file order
+  std::optional<RankFacts> facts;          // absent: an older digest
   std::optional<std::vector<RankStep>> steps;  // by start; absent: an older digest
   std::optional<RankKernels> kernels;          // absent: an older digest
 };
 
-// One digest, or one per rank if the file is several ranks merged (see MergedRanks). Names, ids and
-// damage of the file are the caller's to fill in.
+// One digest, or one per rank if the file is several ranks merged (see FindMergedRanks). Names, ids
+// and damage of the file are the caller's to fill in.
 Result<std::vector<RankDigest>> DigestTrace(const trace::Trace& trace, Job& job);
 // The same without timelines and facts: what is known of the collectives alone.
-Result<std::vector<RankDigest>> DigestCollectives(const trace::Trace& trace, Job& job);
+Result<std::vector<RankDigest>> DigestCollectives(const trace::Trace& trace,
+                                                  const tree::LaunchProcesses& processes, Job& job);
 
-// The rank of each track by the names of its process ("rank 3: python", "RANK 3 - GPU"); empty
-// unless at least one process has such a name. -1: the track's process has none.
-std::vector<std::int64_t> MergedRanks(const std::vector<trace::TrackNames>& tracks);
+// The ranks that a tool merged into one file: processes that each launched GPU work of their own.
+struct MergedRanks {
+  std::vector<std::int64_t> of_track;  // -1: the track is of no rank. Empty: the file is one rank
+  // The ranks are neither said by names of processes ("rank 3: python", "RANK 3 - GPU") nor by
+  // labels of their pids ("[TP01] 1001"), but counted in the order of their devices or of the file.
+  bool assumed = false;
+  // Several processes call, and nothing says whose the GPU work is.
+  bool mixed = false;
+};
+MergedRanks FindMergedRanks(const trace::EventStore& events,
+                            const std::vector<trace::TrackNames>& names,
+                            const tree::LaunchProcesses& processes);
 
 }  // namespace jarvis::analysis

@@ -144,9 +144,11 @@ class Replayer {
       matched.emplace_back(digest.calls.size(), false);
     std::vector<Meeting> all;
     for (const JointCollective& one : joint_.collectives) {
-      all.push_back({one.parts, one.parts[one.last].start_ns});
-      for (const JointPart& part : one.parts)
+      for (const JointPart& part : one.parts) {
         matched[part.rank][part.call] = true;
+        if (one.buffered) all.push_back({{part}, part.start_ns});  // nobody waits
+      }
+      if (!one.buffered) all.push_back({one.parts, one.parts[one.last].start_ns});
     }
     for (std::size_t rank = 0; rank < matched.size(); ++rank) {
       const std::vector<CollectiveCall>& calls = set_.ranks[rank].calls;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <tuple>
 #include <utility>
 
 #include <fmt/format.h>
@@ -44,6 +45,12 @@ class Resolver {
     FindWorld();
     FindMissing();
     for (const RankDigest& digest : set_.ranks) {
+      if (digest.mixed) {
+        Warn("RANKS_MIXED",
+             fmt::format("{} holds several processes, and nothing says whose its GPU work is: it "
+                         "counts as one rank; give the traces of the ranks as they were recorded",
+                         digest.source));
+      }
       if (!digest.damage.empty()) {
         Warn("TRACE_TRUNCATED", fmt::format("{} (rank {}) is not whole: {}", digest.source,
                                             *digest.rank, digest.damage));
@@ -70,7 +77,11 @@ class Resolver {
                                      digest.source, kept.source, rank));
       return;
     }
-    if (!kept.damage.empty() && digest.damage.empty()) std::swap(kept, digest);
+    const auto worse = [](const RankDigest& a, const RankDigest& b) {
+      return std::tuple(!a.timeline, !a.damage.empty()) >
+             std::tuple(!b.timeline, !b.damage.empty());
+    };
+    if (worse(kept, digest)) std::swap(kept, digest);
     Warn("RANK_CONFLICT", fmt::format("{} and {} both say that they are rank {}; {} is left out",
                                       kept.source, digest.source, rank, digest.source));
   }

@@ -1,6 +1,7 @@
 #include "findings/one/quality_recording.h"
 
 #include <algorithm>
+#include <map>
 #include <set>
 #include <span>
 #include <utility>
@@ -78,30 +79,84 @@ class RecordingQualities {
   }
 
   void Ranks() {
-    const std::vector<std::int64_t> of_tracks = analysis::MergedRanks(trace_.track_names());
-    const std::set<std::int64_t> ranks(of_tracks.begin(), of_tracks.end());
-    std::vector<std::int64_t> merged(ranks.begin(), ranks.end());
-    std::erase(merged, -1);
-    if (merged.size() >= 2) {
+    const analysis::MergedRanks merged = analysis::FindMergedRanks(
+        trace_.events(), trace_.track_names(), trace_.tree().launch_processes());
+    const std::set<std::int64_t> of_tracks(merged.of_track.begin(), merged.of_track.end());
+    std::vector<std::int64_t> ranks(of_tracks.begin(), of_tracks.end());
+    std::erase(ranks, -1);
+    const std::vector<DeviceBusy> devices = Devices();
+    if (ranks.size() >= 2) {
       Quality& q = Add("merged_ranks", Severity::kNote,
-                       fmt::format("The file holds {} ranks ({}): totals are of all their GPUs "
+                       fmt::format("The file holds {} ranks ({}{}): totals are of all their GPUs "
                                    "together; collectives tells them apart.",
-                                   merged.size(), analysis::RankList(merged)));
+                                   ranks.size(), analysis::RankList(ranks),
+                                   merged.assumed ? ", numbered in the order of the file" : ""));
       q.consequence = "Busy and idle time of one GPU cannot be read from the totals.";
       return;
     }
-    if (Devices() > 1) {
-      const double devices = static_cast<double>(Devices());
+    if (devices.size() > 1) {
+      std::string each;
+      constexpr std::size_t kTold = 8;
+      for (std::size_t i = 0; i < std::min(kTold, devices.size()); ++i) {
+        each += fmt::format("{}device {} is busy for {} ms", i == 0 ? "" : ", ",
+                            OneLine(devices[i].name), ShortNumber(devices[i].busy_ms));
+      }
+      if (devices.size() > kTold) each += fmt::format(", and {} more", devices.size() - kTold);
+      const auto count = static_cast<double>(devices.size());
       Quality& q = Add("multi_device", Severity::kWarning,
-                       fmt::format("GPU work of {} devices is in one file; busy time is of all "
-                                   "together.",
-                                   devices));
-      q.value = devices;
+                       fmt::format("GPU work of {} devices is in one file: {}. Busy time is the "
+                                   "time in which any of them works; times of ops add up over "
+                                   "all of them, so their share of the step can be up to {:.0f} %.",
+                                   count, each, 100 * count));
+      q.value = count;
       q.threshold = 1;
-      q.consequence = "Idle time of one device cannot be told.";
-      q.record = "analyse each rank's trace by itself";
+      q.consequence =
+          "Idle time of one device cannot be read from the totals; gpu_timeline shows the busy "
+          "time of each.";
     }
     OneRank();
+  }
+
+  struct DeviceBusy {
+    std::string_view name;  // what its work is filed under
+    double busy_ms = 0;
+  };
+
+  std::vector<DeviceBusy> Devices() {
+    std::map<std::string_view, std::vector<Interval<std::int64_t>>, decltype(&NaturallyBefore)>
+        work(&NaturallyBefore);
+    std::vector<Interval<std::int64_t>> sums;
+    const trace::EventStore& events = trace_.events();
+    double sum_ms = 0;
+    for (const trace::EventIndex e : trace_.attribution().timeline) {
+      work[events.tracks[events[e].track].pid].push_back({events[e].ts_ns, events[e].end_ns()});
+      sum_ms += static_cast<double>(events[e].dur_ns) / 1e6;
+    }
+    std::vector<DeviceBusy> devices;
+    double busy_ms = 0;
+    for (auto& [name, intervals] : work) {
+      devices.push_back({name, static_cast<double>(Length(Union(std::move(intervals)))) / 1e6});
+      busy_ms += devices.back().busy_ms;
+    }
+    Overlap(sum_ms, busy_ms);
+    return devices;
+  }
+
+  // Kernels that run beside each other on one device: of several streams, or on one stream where a
+  // kernel starts before the one before it ends (programmatic dependent launch).
+  void Overlap(double sum_ms, double busy_ms) {
+    if (busy_ms <= 0 || sum_ms < limits::kOverlapNoted * busy_ms) return;
+    Quality& q =
+        Add("overlapping_kernels", Severity::kNote,
+            fmt::format("Kernels overlap on the GPU: their times add up to {} ms in {} ms of busy "
+                        "time, {:.0f} % of it.",
+                        ShortNumber(sum_ms), ShortNumber(busy_ms), 100 * sum_ms / busy_ms));
+    q.value = 100 * sum_ms / busy_ms;
+    q.threshold = 100 * limits::kOverlapNoted;
+    q.unit = "%";
+    q.consequence =
+        "Times and shares of ops add up to more than the step. A kernel that waits for another "
+        "one or shares the GPU with it takes longer than alone, so its rate is a lower bound.";
   }
 
   // Captures of GPU graphs that were named or found and serve no replay.
@@ -127,14 +182,6 @@ class RecordingQualities {
     SetTime(base_, (use.gpu_us - use.aligned_us) / 1000, 0, &q);
     q.consequence = "Ops, shapes and modules of the kernels that it should have told are unknown.";
     q.record = "the capture of the same server and rank, for the rows that are run";
-  }
-
-  std::size_t Devices() const {
-    std::set<std::string_view> devices;
-    const trace::EventStore& events = trace_.events();
-    for (const trace::EventIndex e : trace_.attribution().timeline)
-      devices.insert(events.tracks[events[e].track].pid);
-    return devices.size();
   }
 
   void OneRank() {
@@ -176,13 +223,18 @@ class RecordingQualities {
     constexpr double kOutstands = 3;
     constexpr std::int64_t kLeastCalls = 8;
     Job job;
-    const auto digests = analysis::DigestCollectives(trace_.trace(), job);
+    const auto digests =
+        analysis::DigestCollectives(trace_.trace(), trace_.tree().launch_processes(), job);
     if (!digests || digests->size() != 1) return;
     const auto kinds = analysis::LookAtLoneRank(digests->front());
     const auto most =
         std::max_element(kinds.begin(), kinds.end(),
                          [](const auto& a, const auto& b) { return a.total_ns < b.total_ns; });
     if (most == kinds.end() || most->calls < kLeastCalls || most->shortest_ns <= 0) return;
+    // A barrier moves nothing, and stages of a pipeline wait for one another in equal steps.
+    if (most->family == analysis::CommFamily::kBarrier ||
+        most->family == analysis::CommFamily::kPointToPoint)
+      return;
     const auto median = static_cast<double>(most->median_ns);
     if (median > kAlike * static_cast<double>(most->shortest_ns)) return;
     const auto us = [](std::int64_t ns) {
@@ -208,7 +260,8 @@ class RecordingQualities {
       if (coverage.all.time_us <= 0) return std::nullopt;
       return part.time_us / coverage.all.time_us * 100;
     };
-    if (coverage.unlinked.count > 0) Unlinked(share(coverage.unlinked));
+    if (trace_.tree().ambiguous() > 0) Ambiguous();
+    if (coverage.unlinked.count > trace_.tree().ambiguous()) Unlinked(share(coverage.unlinked));
     const std::uint64_t without_op = coverage.linked.count - coverage.with_op.count;
     if (without_op > 0 && trace_.attribution().cpu_ops) {
       const double us = coverage.linked.time_us - coverage.with_op.time_us;
@@ -227,6 +280,30 @@ class RecordingQualities {
       q.remedy = "repaired";
       q.consequence = "How far the host runs ahead of the GPU cannot be told for it.";
     }
+    if (trace_.tree().moved_calls() > 0) {
+      Quality& q = Add("launch_beside_op", Severity::kNote,
+                       "Launch calls lie a few microseconds outside the op that their External id "
+                       "names: their GPU work counts under that op.");
+      q.count = trace_.tree().moved_calls();
+      q.remedy = "repaired";
+      q.consequence = "Times of these calls are off by microseconds against those of their ops.";
+    }
+  }
+
+  // Ids of several processes, of ranks that a tool merged into one file.
+  void Ambiguous() {
+    Quality& q = Add("ambiguous_launches", Severity::kWarning,
+                     fmt::format("{} pieces of GPU work have correlation ids that several "
+                                 "processes of this file use, and nothing says which of them "
+                                 "launched the work: it is not linked to any op.",
+                                 trace_.tree().ambiguous()));
+    q.count = trace_.tree().ambiguous();
+    q.consequence =
+        "Ops, shapes and callers of this work are unknown. Totals of the GPU and of kernels hold "
+        "it.";
+    q.record =
+        "give the traces of the ranks as they were recorded, or merge them with merge_ranks, "
+        "which keeps ids apart";
   }
 
   // Host events that would stand deeper than the tree goes.
@@ -263,12 +340,12 @@ class RecordingQualities {
       work.push_back({events[e].ts_ns, events[e].end_ns()});
     const double busy_ms = static_cast<double>(Length(Union(std::move(work)))) / 1e6;
     const bool grave = percent.value_or(0) >= limits::kUnlinkedWarn;
-    Quality& q =
-        Add("unlinked_gpu_work", grave ? Severity::kWarning : Severity::kNote,
-            fmt::format("{} pieces of GPU work have no launch call in the trace and are "
-                        "named \"(unlinked)\": the GPU is at them for {} ms{}.",
-                        coverage.unlinked.count, ShortNumber(busy_ms), AloneText(busy_ms)));
-    q.count = coverage.unlinked.count;
+    Quality& q = Add("unlinked_gpu_work", grave ? Severity::kWarning : Severity::kNote,
+                     fmt::format("{} pieces of GPU work have no launch call in the trace and are "
+                                 "named \"(unlinked)\": the GPU is at them for {} ms{}.",
+                                 coverage.unlinked.count - trace_.tree().ambiguous(),
+                                 ShortNumber(busy_ms), AloneText(busy_ms)));
+    q.count = coverage.unlinked.count - trace_.tree().ambiguous();
     q.gpu_percent = percent;
     q.value = percent;
     q.threshold = limits::kUnlinkedWarn;

@@ -33,6 +33,7 @@ constexpr Threshold kThresholds[] = {
      "idle and per-op numbers are unreliable above"},
     {"time_mismatch", kTimeMismatch, "%", "categories against computation: warned above"},
     {"unlinked_warn", kUnlinkedWarn, "% of GPU time", "unlinked work is warned of above"},
+    {"overlap_noted", kOverlapNoted, "times busy time", "kernels that overlap are noted above"},
     {"step_variation", kStepVariation, "std/mean", "steps that differ more are unstable"},
     {"row_variation", kRowVariation, "std/mean", "a row whose calls differ more is flagged"},
     {"row_variation_calls", kRowVariationCalls, "calls", "... if it has more calls, and"},

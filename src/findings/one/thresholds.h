@@ -49,6 +49,7 @@ inline constexpr double kGraphReplayWarn = 10;  // percent of kernel time
 inline constexpr double kGraphReplayUnreliable = 50;
 inline constexpr double kTimeMismatch = 10;     // percent
 inline constexpr double kUnlinkedWarn = 5;      // percent of GPU time
+inline constexpr double kOverlapNoted = 1.05;   // time of kernels over busy time of their devices
 inline constexpr double kStepVariation = 0.25;  // coefficient of variation
 inline constexpr double kRowVariation = 1.0;    // of a row with more than kRowVariationCalls
 inline constexpr double kRowVariationCalls = 10;

@@ -145,13 +145,18 @@ class Scanner {
               files_.ListFolder(folder, {".json", ".json.gz"}, kTraceDepthMax, kEntriesMax));
     std::map<std::int64_t, std::vector<TraceFile>> ranked;
     std::vector<TraceFile> unranked;
-    for (const std::string& path : paths) {
+    std::vector<std::string> below;
+    for (const std::string& path : paths)
+      below.push_back(path.substr(folder.size() + 1));
+    const auto ranks_of = session::RanksInPaths(below);
+    for (std::size_t i = 0; i < paths.size(); ++i) {
+      const std::string& path = paths[i];
       TraceFile file;
       file.path = path;
       file.name = path.substr(sweep_.path.size() + 1);
       const auto opened = files_.OpenInput(path);
       if (opened) file.bytes = opened->size;
-      file.path_rank = session::RankInPath(path.substr(folder.size() + 1));
+      file.path_rank = ranks_of[i];
       (file.path_rank ? ranked[*file.path_rank] : unranked).push_back(std::move(file));
     }
     for (auto& [rank, some] : ranked) {

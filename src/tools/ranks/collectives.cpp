@@ -216,6 +216,7 @@ std::string PictureOfRanks(const Answer& answer, bool by_rank) {
   output::BarChart bars =
       BarsOf(answer, {{"rank", "role"},
                       {{"wait_ms", "waits for other ranks"},
+                       {"bubble_ms", "waits for another stage of the pipeline"},
                        {"transfer_ms", "transfers"},
                        {"unmatched_ms", "communicates with a rank that is not known"}}});
   // Without a match between ranks nobody knows what is waiting.
@@ -240,7 +241,17 @@ std::string JointHeadline(const JobView& view) {
   std::string text = view.set.world_size ? fmt::format("{} of {} ranks", view.set.ranks.size(),
                                                        *view.set.world_size)
                                          : fmt::format("{} ranks", view.set.ranks.size());
-  text += fmt::format(": {} collectives of {} calls", view.joint.collectives.size(), calls);
+  const auto pairs = static_cast<std::size_t>(
+      std::count_if(view.joint.collectives.begin(), view.joint.collectives.end(),
+                    [](const analysis::JointCollective& one) {
+                      return one.family == analysis::CommFamily::kPointToPoint;
+                    }));
+  const std::size_t collectives = view.joint.collectives.size() - pairs;
+  text += ":";
+  if (collectives > 0 || pairs == 0) text += fmt::format(" {} collectives", collectives);
+  if (pairs > 0)
+    text += fmt::format("{} {} sends with their receives", collectives > 0 ? " and" : "", pairs);
+  text += fmt::format(" of {} calls", calls);
   return text + (alone > 0 ? fmt::format(", {} of which have no partner.", alone) : ".");
 }
 

@@ -12,13 +12,32 @@
 namespace jarvis::tools {
 namespace {
 
-std::string BusiestFamily(const JobView& job) {
-  const auto& families = job.joint.families;
-  const auto most =
-      std::max_element(families.begin(), families.end(),
-                       [](const auto& a, const auto& b) { return a.shortest_ns < b.shortest_ns; });
-  return most == families.end() ? std::string("of collectives")
-                                : "mostly " + std::string(analysis::CommFamilyName(most->family));
+std::string BusiestText(const JobView& job) {
+  const auto family = BusiestFamily(job);
+  return family ? "mostly " + std::string(analysis::CommFamilyName(*family))
+                : std::string("of collectives");
+}
+
+// What every rank spends in barriers.
+std::int64_t BarrierTime(const JobView& job) {
+  for (const analysis::FamilyTime& family : job.joint.families) {
+    if (family.family == analysis::CommFamily::kBarrier && !family.by_rank_ns.empty())
+      return *std::min_element(family.by_rank_ns.begin(), family.by_rank_ns.end());
+  }
+  return 0;
+}
+
+// Collectives keep ranks in step already.
+std::vector<LaterLever> BarrierLever(const JobView& job) {
+  const std::int64_t time = BarrierTime(job);
+  if (time * 200 < job.story.wall_ns || time == 0) return {};
+  return {
+      {"drop the barriers (`torch.distributed.barrier`) within steps, for which every rank "
+       "waits and nothing is exchanged",
+       static_cast<double>(time) / 1e6,
+       {"",
+        "call them around checkpoints and measurements alone; the collectives of a step keep "
+        "its ranks in order"}}};
 }
 
 // What the calls of one kind took beyond what such calls take. Where sizes were not recorded, calls
@@ -42,7 +61,7 @@ std::int64_t UnseenWait(const JobView& job) {
     std::int64_t excess = 0;
     for (const analysis::LoneKind& kind : analysis::LookAtLoneRank(job.set.ranks[rank]))
       excess += ExcessOf(kind);
-    excess -= job.joint.ranks[rank].wait_ns;
+    excess -= job.joint.ranks[rank].wait_ns + job.joint.ranks[rank].bubble_ns;
     least = std::min(least.value_or(excess), excess);
   }
   return least && *least >= job.story.wall_ns / kWorthPart ? *least : 0;
@@ -64,12 +83,12 @@ std::int64_t ExposedTransfer(const JobView& job) {
   for (std::size_t rank = 0; rank < job.set.ranks.size(); ++rank) {
     const auto& facts = job.set.ranks[rank].facts;
     if (!facts) return 0;
-    const std::int64_t wait = job.joint.ranks[rank].wait_ns;
+    const std::int64_t wait = job.joint.ranks[rank].wait_ns + job.joint.ranks[rank].bubble_ns;
     const std::pair one{wait, std::max<std::int64_t>(0, facts->exposed_ns - wait)};
     least = least ? std::min(*least, one) : one;
   }
   if (!least) return 0;
-  const std::int64_t exposed = least->second - UnseenWait(job);
+  const std::int64_t exposed = least->second - UnseenWait(job) - BarrierTime(job);
   return exposed >= job.story.wall_ns / 100 ? exposed : 0;
 }
 
@@ -77,12 +96,14 @@ std::vector<LaterLever> TransferLever(const JobView& job, const RankWorkload* wo
   const std::int64_t exposed = job.set.ranks.size() > 1 ? ExposedTransfer(job) : 0;
   if (exposed == 0) return {};
   const TransferWays ways = TransferPaths(job, workload);
-  return {{"hide the transfers that no computation hides yet, " + BusiestFamily(job),
+  return {{"hide the transfers that no computation hides yet, " + BusiestText(job),
            static_cast<double>(exposed) / 1e6, ways.paths, ways.a_part}};
 }
 
 std::vector<LaterLever> LaterLevers(const JobView& job, const RankWorkload* workload) {
-  std::vector<LaterLever> levers = TransferLever(job, workload);
+  std::vector<LaterLever> levers = BarrierLever(job);
+  for (LaterLever& lever : TransferLever(job, workload))
+    levers.push_back(std::move(lever));
   if (workload == nullptr || job.set.ranks.size() < 2) return levers;
   for (const RankWorkload::Lever& lever : workload->levers)
     levers.push_back({lever.title, lever.gpu_ms, lever.paths, 1});

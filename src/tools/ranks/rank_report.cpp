@@ -114,10 +114,17 @@ class ReportWriter {
     Line("");
     if (job_.joint.collectives.empty()) return;
     Line(
-        "wait + transfer + unmatched = comm. `last`: arrivals later than the clocks may be wrong "
+        "wait + {}transfer + unmatched = comm. `last`: arrivals later than the clocks may be wrong "
         "({} ms); `lost`: how much later than the others' median, the first collective apart.",
+        HasBubble() ? "bubble (waiting for another stage of the pipeline, the doing of no rank) + "
+                    : "",
         MsText(job_.joint.clock_error_ns));
     Line("");
+  }
+
+  bool HasBubble() const {
+    return std::any_of(job_.joint.ranks.begin(), job_.joint.ranks.end(),
+                       [](const analysis::RankCommTime& of) { return of.bubble_ns > 0; });
   }
 
   // All but columns of times that round to nothing on every rank.

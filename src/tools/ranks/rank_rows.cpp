@@ -32,14 +32,16 @@ std::string_view RoleWord(const JobView& job, std::size_t rank) {
 // The rows of a table of ranks, before they are shown.
 struct RankRow {
   std::string_view role;
-  std::array<double, 9> ms{};  // window .. idle, lost
+  std::array<double, 10> ms{};  // window .. idle, lost
   std::int64_t last = 0;
 };
+
+constexpr std::size_t kBubble = 5;  // a place of RankRow::ms
 
 // Whether a place of RankRow::ms is known only where calls of several ranks were matched.
 bool IsOfOthers(std::size_t place) {
   constexpr std::size_t kWait = 4;
-  constexpr std::size_t kUnmatched = 6;
+  constexpr std::size_t kUnmatched = 7;
   return place >= kWait && place <= kUnmatched;
 }
 
@@ -65,6 +67,7 @@ RankRow RowOf(const JobView& job, std::size_t rank) {
             compute,
             MsOfNs(comm.comm_ns),
             MsOfNs(comm.wait_ns),
+            MsOfNs(comm.bubble_ns),
             MsOfNs(comm.transfer_ns),
             MsOfNs(comm.unmatched_ns),
             window - busy,
@@ -77,10 +80,15 @@ RankRow RowOf(const JobView& job, std::size_t rank) {
 
 void AddRankRows(const JobView& job, Answer* answer) {
   const bool matched = !job.joint.collectives.empty();
+  // Of jobs that are no pipeline there is none.
+  const bool bubbles =
+      std::any_of(job.joint.ranks.begin(), job.joint.ranks.end(),
+                  [](const analysis::RankCommTime& of) { return of.bubble_ns > 0; });
   if (matched) {
     answer->columns = {"rank",         "role",    "window_ms", "busy_ms",
                        "compute_ms",   "comm_ms", "wait_ms",   "transfer_ms",
                        "unmatched_ms", "idle_ms", "last",      "lost_ms"};
+    if (bubbles) answer->columns.insert(answer->columns.begin() + 7, "bubble_ms");
   } else {
     answer->columns = {"rank", "window_ms", "busy_ms", "compute_ms", "comm_ms", "idle_ms"};
   }
@@ -121,6 +129,7 @@ void AddRankRows(const JobView& job, Answer* answer) {
                                                    : Cell(analysis::RankList(numbers) + " (mean)")};
     if (matched) cells.emplace_back(std::string(mean.role));
     for (std::size_t i = 0; i + 1 < mean.ms.size(); ++i) {
+      if (i == kBubble && !bubbles) continue;
       if (matched || !IsOfOthers(i)) cells.emplace_back(mean.ms[i]);
     }
     if (matched) cells.insert(cells.end(), {mean.last, mean.ms.back()});

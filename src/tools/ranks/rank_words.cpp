@@ -77,6 +77,11 @@ std::string TimesText(std::int64_t times) {
   return times == 1 ? "once" : times == 2 ? "twice" : fmt::format("{} times", times);
 }
 
+// A finding about every rank is one about none.
+bool OfAllRanks(const JobView& job, const JobLever& lever) {
+  return lever.ranks.size() == job.set.ranks.size();
+}
+
 // Stops after the end of the shortest recording delay nobody whose trace is there.
 std::string EarlyEndText(const JobView& job) {
   const std::int64_t early = job.story.early_end_ns;
@@ -138,11 +143,34 @@ std::string StarvedVerdict(const JobView& job, const JobLever& lever) {
   return text + "." + EarlyEndText(job);
 }
 
+// Stages of a pipeline that wait for one another.
+std::string BubbleVerdict(const JobView& job, double comm) {
+  double bubble = 0;
+  std::int64_t fill = 0;
+  for (const analysis::RankCommTime& of : job.joint.ranks) {
+    bubble += MsOf(of.bubble_ns);
+    fill = std::max(fill, of.fill_ns);
+  }
+  std::string text = fmt::format(
+      "no rank keeps the others waiting: {} ms ({}) of the communication time is the pipeline's "
+      "bubble, in which a stage waits for the one before or after it; up to {} ms of it is the "
+      "fill, until a stage's first input arrives",
+      MsDigits(bubble), PartText(bubble, comm), MsText(fill));
+  if (job.story.early_end_ns >= job.story.wall_ns / 20) {
+    text +=
+        fmt::format(", and rank {} is done {} ms before the last stage (the drain)",
+                    *job.set.ranks[job.story.early_end_rank].rank, MsText(job.story.early_end_ns));
+  }
+  return text + ". More microbatches per step make its share smaller.";
+}
+
 std::string PlainVerdict(const JobView& job) {
   double wait = 0;
+  double bubble = 0;
   double comm = 0;
   for (const analysis::RankCommTime& of : job.joint.ranks) {
     wait += MsOf(of.wait_ns);
+    bubble += MsOf(of.bubble_ns);
     comm += MsOf(of.comm_ns);
   }
   std::vector<std::size_t> order;
@@ -152,6 +180,7 @@ std::string PlainVerdict(const JobView& job) {
   std::sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
     return std::pair(-job.story.ranks[a].lost_ns, a) < std::pair(-job.story.ranks[b].lost_ns, b);
   });
+  if (order.empty() && bubble > wait) return BubbleVerdict(job, comm);
   if (order.empty()) {
     return fmt::format(
         "no rank keeps the others waiting for long: {} of the communication time is waiting, and "
@@ -315,6 +344,10 @@ std::string LeverText(const JobView& job, const JobLever& lever) {
                          RanksText(job, lever.ranks),
                          IsOneOff(job, lever) ? ", nearly all of it within one step" : "");
     case LeverKind::kBalance:
+      if (OfAllRanks(job, lever)) {
+        return "even out the computing among the ranks: which one has more before a collective "
+               "changes";
+      }
       return fmt::format(
           "even out the computing of {} with the others before the collectives they are late at",
           RanksText(job, lever.ranks));
@@ -368,11 +401,13 @@ std::string LoneVerdict(const JobView& job, const std::vector<analysis::LoneKind
 std::string CommText(const JobView& job) {
   double comm = 0;
   double wait = 0;
+  double bubble = 0;
   double transfer = 0;
   double unmatched = 0;
   for (const analysis::RankCommTime& of : job.joint.ranks) {
     comm += MsOf(of.comm_ns);
     wait += MsOf(of.wait_ns);
+    bubble += MsOf(of.bubble_ns);
     transfer += MsOf(of.transfer_ns);
     unmatched += MsOf(of.unmatched_ns);
   }
@@ -384,8 +419,12 @@ std::string CommText(const JobView& job) {
                        MsText(facts->exposed_ns));
   }
   return fmt::format(
-      "communication of all ranks {} ms = waiting {} ({}) + transfer{} {} ({}) + unmatched {} ({})",
+      "communication of all ranks {} ms = waiting {} ({}){} + transfer{} {} ({}) + unmatched {} "
+      "({})",
       MsDigits(comm), MsDigits(wait), PartText(wait, comm),
+      bubble > 0
+          ? fmt::format(" + pipeline bubble {} ({})", MsDigits(bubble), PartText(bubble, comm))
+          : "",
       UnseenWait(job) > 0 ? ", or waiting for ranks without a trace," : "", MsDigits(transfer),
       PartText(transfer, comm), MsDigits(unmatched), PartText(unmatched, comm));
 }
@@ -412,9 +451,11 @@ PathTexts PathsOf(const JobView& job, const JobLever& lever) {
               fmt::format("preallocate the buffers whose sizes change between steps: up to {} ms",
                           MsText(lever.saved_ns))};
     case LeverKind::kBalance:
-      return {fmt::format("give {} less: batch sizes, sequence lengths, shards of tables or "
-                          "experts: {} ms",
-                          RanksText(job, lever.ranks), MsText(lever.saved_ns)),
+      return {fmt::format("{}: batch sizes, sequence lengths, shards of tables or experts: {} ms",
+                          OfAllRanks(job, lever)
+                              ? std::string("divide the work of each step more evenly")
+                              : fmt::format("give {} less", RanksText(job, lever.ranks)),
+                          MsText(lever.saved_ns)),
               fmt::format("overlap the collective with what the early ranks can compute next: less "
                           "than {} ms",
                           MsText(lever.saved_ns))};
@@ -440,6 +481,12 @@ std::string RanksVerdict(const JobView& job) {
       std::int64_t lost = 0;
       for (const std::size_t rank : best.ranks)
         lost += LostBy(job.story.ranks[rank], LateCause::kCompute);
+      if (OfAllRanks(job, best)) {
+        return fmt::format(
+            "no rank stands out: which one has more to compute before a collective changes, which "
+            "costs {} ms in all; balanced, {}.",
+            MsText(lost), Without(job, best));
+      }
       return fmt::format(
           "{} {} more to compute than the others before collectives, which costs "
           "{} ms; balanced, {}.",

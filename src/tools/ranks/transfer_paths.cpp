@@ -20,13 +20,19 @@ std::string MegatronFlags(bool megatron, bool transformer_engine) {
 
 }  // namespace
 
+std::optional<analysis::CommFamily> BusiestFamily(const JobView& job) {
+  const analysis::FamilyTime* most = nullptr;
+  for (const analysis::FamilyTime& family : job.joint.families) {
+    // A barrier moves nothing.
+    if (family.family == analysis::CommFamily::kBarrier) continue;
+    if (most == nullptr || family.shortest_ns > most->shortest_ns) most = &family;
+  }
+  return most == nullptr ? std::nullopt : std::optional(most->family);
+}
+
 TransferWays TransferPaths(const JobView& job, const RankWorkload* workload) {
   using analysis::CommFamily;
-  const auto& families = job.joint.families;
-  const auto most =
-      std::max_element(families.begin(), families.end(),
-                       [](const auto& a, const auto& b) { return a.shortest_ns < b.shortest_ns; });
-  const CommFamily family = most == families.end() ? CommFamily::kOther : most->family;
+  const CommFamily family = BusiestFamily(job).value_or(CommFamily::kOther);
   const auto has = [&](std::string_view part) {
     return workload != nullptr &&
            (ContainsNoCase(workload->line, part) || ContainsNoCase(workload->framework, part));
@@ -67,6 +73,11 @@ TransferWays TransferPaths(const JobView& job, const RankWorkload* workload) {
           {"prefetch shards (FSDP: `backward_prefetch`, `forward_prefetch`), wrap layers so "
            "that each has enough to compute",
            "gather in a narrower format"}};
+    case CommFamily::kPointToPoint:
+      return {{"send and receive beside the computing of another microbatch" +
+                   std::string(has("megatron") ? " (`--overlap-p2p-communication`)" : ""),
+               "batched, asynchronous sends and receives (`batch_isend_irecv`), waited for where "
+               "the data is used; activations in a narrower format"}};
     default: break;
   }
   return {

@@ -1,12 +1,17 @@
 // How transfers can be hidden or made smaller, by what the job is and by the collective.
 #pragma once
 
+#include <optional>
+
 #include "tools/ranks/rank_words.h"
 #include "tools/ranks/rank_workload.h"
 
 namespace jarvis::tools {
 
-// Of the family of collectives that moves for longest. `workload`: null if not known.
+// The family of collectives that moves for longest; absent: none moves anything.
+std::optional<analysis::CommFamily> BusiestFamily(const JobView& job);
+
+// Of that family. `workload`: null if not known.
 struct TransferWays {
   PathTexts paths;
   double a_part = 1;  // what of the transfers the second saves at most

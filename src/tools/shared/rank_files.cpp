@@ -1,6 +1,8 @@
 #include "tools/shared/rank_files.h"
 
 #include <algorithm>
+#include <iterator>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -10,7 +12,8 @@
 namespace jarvis::tools {
 
 Result<std::vector<std::string>> RankFilesOf(const session::Workspace& workspace,
-                                             const Json& arguments) {
+                                             const Json& arguments,
+                                             std::vector<analysis::RankWarning>* left_out) {
   std::vector<std::string> given;
   const auto known = workspace.Known();
   for (const Json& one : arguments.at("traces")) {
@@ -19,18 +22,22 @@ Result<std::vector<std::string>> RankFilesOf(const session::Workspace& workspace
                                      [&](const auto& pair) { return pair.first == text; });
     given.push_back(loaded == known.end() ? text : loaded->second);
   }
-  return session::FindRankFiles(workspace.files(), given);
+  return session::FindRankFiles(workspace.files(), given, left_out);
 }
 
 Result<session::RankDigests> DigestsOf(const session::Workspace& workspace, const Json& arguments,
                                        Job& job) {
-  JV_ASSIGN(const std::vector<std::string> paths, RankFilesOf(workspace, arguments));
+  std::vector<analysis::RankWarning> left_out;
+  JV_ASSIGN(const std::vector<std::string> paths, RankFilesOf(workspace, arguments, &left_out));
   session::RankDigestOptions options;
   options.threads = workspace.options().threads;
   options.trace_bytes_max = workspace.options().trace_bytes_max;
   options.read_digest = &formats::ReadDigest;
   options.is_digest = &formats::IsDigest;
-  return session::DigestFiles(workspace.files(), paths, options, job);
+  JV_ASSIGN(session::RankDigests digests,
+            session::DigestFiles(workspace.files(), paths, options, job));
+  std::move(left_out.begin(), left_out.end(), std::back_inserter(digests.warnings));
+  return digests;
 }
 
 void AddRankNotes(const std::vector<analysis::RankWarning>& warnings, Answer* answer) {

@@ -9,9 +9,10 @@ namespace jarvis::tools {
 // The digests that the argument `traces` names; ids of loaded traces are taken too.
 Result<session::RankDigests> DigestsOf(const session::Workspace& workspace, const Json& arguments,
                                        Job& job);
-// The files that it names.
-Result<std::vector<std::string>> RankFilesOf(const session::Workspace& workspace,
-                                             const Json& arguments);
+// The files that it names. `left_out`, if given: what else lies beside them.
+Result<std::vector<std::string>> RankFilesOf(
+    const session::Workspace& workspace, const Json& arguments,
+    std::vector<analysis::RankWarning>* left_out = nullptr);
 
 // Notes of an answer about what is wrong with the ranks, the first few of them.
 void AddRankNotes(const std::vector<analysis::RankWarning>& warnings, Answer* answer);
