@@ -12,6 +12,7 @@
 #include <fmt/ranges.h>
 
 #include "analysis/attribution/gpu_timeline.h"
+#include "base/text.h"
 #include "documents/added_prose.h"
 #include "documents/base_text.h"
 #include "documents/bottlenecks.h"
@@ -173,12 +174,10 @@ std::string Fair::SummaryParagraph() const {
     text += fmt::format(" All recommendations together save at most {} of GPU time.",
                         EachMs(analysis_, analysis_.combined.savings_ms.high));
   }
-  const bool several = std::any_of(analysis_.quality.begin(), analysis_.quality.end(),
-                                   [](const auto& one) { return one.code == "multi_device"; });
-  if (several) {
-    text +=
-        " The file holds the work of several devices: times are of all together. Each rank's own "
-        "trace says more.";
+  // Why shares of the step can be more than all of it.
+  for (const findings::Quality& quality : analysis_.quality) {
+    if (IsOneOf(quality.code, {"multi_device", "merged_ranks", "overlapping_kernels"}))
+      text += " " + CellOfText(quality.text);
   }
   for (const findings::Quality& quality : analysis_.quality) {
     if (quality.severity != findings::Severity::kHard) continue;

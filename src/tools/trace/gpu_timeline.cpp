@@ -1,7 +1,10 @@
 #include "analysis/attribution/gpu_timeline.h"
 
+#include <map>
+
 #include <fmt/format.h>
 
+#include "base/text.h"
 #include "documents/frame_text.h"
 #include "formats/timeline_parts.h"
 #include "output/number_format.h"
@@ -60,6 +63,21 @@ std::string PictureOfParts(const Answer& answer, const std::string& where) {
                    .subtitle = answer.summary,
                    .axis = "ms",
                    .bars = std::move(bars)});
+}
+
+// Where one file holds several: what each does of the window.
+void AddDeviceRows(const session::LoadedTrace& trace, double window_us, Answer* answer) {
+  std::map<std::string_view, std::vector<trace::EventIndex>, decltype(&NaturallyBefore)> devices(
+      &NaturallyBefore);
+  for (const trace::EventIndex e : trace.attribution().timeline)
+    devices[trace.events().tracks[trace.events()[e].track].pid].push_back(e);
+  if (devices.size() < 2) return;
+  for (const auto& [device, work] : devices) {
+    const auto part =
+        analysis::ComputeGpuTimeline(trace.events(), work, analysis::Clock::kNanoseconds);
+    answer->rows.push_back({fmt::format("busy of device {}", OneLine(device)), part->busy / 1000,
+                            CellOf(Percent(part->busy, window_us))});
+  }
 }
 
 // A line each of what the window alone does not tell. Their base is the step, so they have no
@@ -124,6 +142,7 @@ Result<Answer> GpuTimeline(session::Workspace& workspace, const Json& arguments,
   std::string sentence;
   if (by == "all") {
     AddRows(*whole, {}, &answer);
+    AddDeviceRows(*trace, whole->total, &answer);
     AddFrameRows(frames, &answer);
     constexpr std::size_t kEventsMax = 2'000'000;  // a question as quick as this simulates no more
     if (trace->events().size() <= kEventsMax) {

@@ -171,6 +171,24 @@ Result<Answer> ByTime(const session::LoadedTrace& trace, const std::string& by,
   return answer;
 }
 
+// What the columns are shares of. `platform`: null where there is no roof.
+std::string BasesText(const session::LoadedTrace& trace, double gpu_us,
+                      const perf::Platform* platform) {
+  std::string text = "percent is of the GPU window, percent_gpu of all GPU time in this table";
+  if (platform != nullptr) {
+    text += fmt::format(", percent_of_roof of what {} can do ({} GB/s, achievable FLOP/s)",
+                        platform->name, platform->mem_bw_gbps.value_or(0));
+  }
+  const auto& timeline = trace.timeline();
+  if (timeline && gpu_us > timeline->total) {
+    text += fmt::format(
+        "; all rows add up to {:.0f} % of the window, as kernels overlap (streams, devices, "
+        "dependent launches)",
+        100 * gpu_us / timeline->total);
+  }
+  return text;
+}
+
 }  // namespace
 
 Result<Answer> OpsSummary(session::Workspace& workspace, const Json& arguments, Job& job) {
@@ -226,14 +244,10 @@ Result<Answer> OpsSummary(session::Workspace& workspace, const Json& arguments, 
                     output::Rounded(summary.gpu_us / 1000));
   }
   answer.notes = CoverageNotes(*trace);
-  answer.notes.insert(
-      answer.notes.begin(),
-      roof ? fmt::format("percent is of the GPU window, percent_gpu of all GPU time in this table, "
-                         "percent_of_roof of what {} can do ({} GB/s, achievable FLOP/s)",
-                         platform.platform->name, platform.platform->mem_bw_gbps.value_or(0))
-           : "percent is of the GPU window, percent_gpu of all GPU time in this table");
+  answer.notes.insert(answer.notes.begin(),
+                      BasesText(*trace, summary.gpu_us, roof ? &*platform.platform : nullptr));
   if (const std::string note = AboveRoofNote(answer, roof); !note.empty())
-    answer.notes.insert(answer.notes.begin(), note);
+    answer.notes.insert(answer.notes.begin() + 1, note);
   if (HasWork(by) && !platform.platform)
     answer.notes.insert(answer.notes.begin() + 1, platform.note);
   if (answer.notes.size() > 3) answer.notes.resize(3);
