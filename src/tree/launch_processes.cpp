@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <limits>
 #include <map>
+#include <set>
 #include <string>
 #include <string_view>
 #include <tuple>
@@ -20,8 +21,10 @@ using trace::EventStore;
 // A process is not the launcher of a place where more of its work than this does not fit: belongs
 // to no call of the process, starts before it, or is more than its calls can have launched.
 constexpr double kMisfitShare = 0.05;
-// More processes than any merged file has: they are told apart by labels alone.
-constexpr std::size_t kProcessesMax = 1024;
+// More processes, or places, than merged files have: they are told apart by labels alone.
+constexpr std::size_t kProcessesMax = 256;
+// A longer pid has no label.
+constexpr std::size_t kPidBytesMax = 256;
 
 bool HasWord(std::string_view text) {
   return std::any_of(text.begin(), text.end(),
@@ -31,6 +34,7 @@ bool HasWord(std::string_view text) {
 // What is left of a pid without one of its numbers: "[TP01] 1001" and "[TP01] 0" share "[TP01] ".
 std::vector<std::string> LabelsOfPid(std::string_view pid) {
   std::vector<std::string> labels;
+  if (pid.size() > kPidBytesMax) return labels;
   for (std::size_t at = 0; at < pid.size();) {
     at = pid.find_first_of("0123456789", at);
     if (at == std::string_view::npos) break;
@@ -62,7 +66,7 @@ class Pairing {
     FindHosts();
     FindPlaces();
     PairByLabel();
-    if (hosts_.size() <= kProcessesMax) {
+    if (hosts_.size() <= kProcessesMax && places_.size() <= kProcessesMax) {
       Compare();
       Exclude();
       PairByOrder();
@@ -195,31 +199,30 @@ class Pairing {
     }
   }
 
-  bool HasPlace(std::uint32_t host) const {
-    return std::any_of(places_.begin(), places_.end(),
-                       [&](const auto& one) { return one.second.launcher == host; });
-  }
-
   // A place that fits one process is its; a process that fits one free place launched its work. In
   // a file of as many places as processes each process has one.
   void Exclude() {
     std::size_t used = 0;
-    for (const auto& [process, place] : places_)
+    std::set<std::uint32_t> placed;  // processes that have a place
+    for (const auto& [process, place] : places_) {
       used += place.works > 0 ? 1 : 0;
+      placed.insert(place.launcher);
+    }
     for (bool changed = true; changed;) {
       changed = false;
       const auto pair = [&](Place* place, std::uint32_t host) {
         place->launcher = host;
+        placed.insert(host);
         changed = true;
       };
       for (auto& [process, place] : places_) {
         if (place.launcher != kNoProcess) continue;
         if (used == hosts_.size())
-          std::erase_if(place.possible, [&](std::uint32_t host) { return HasPlace(host); });
+          std::erase_if(place.possible, [&](std::uint32_t host) { return placed.contains(host); });
         if (place.possible.size() == 1) pair(&place, place.possible.front());
       }
       for (const std::uint32_t host : hosts_) {
-        if (HasPlace(host)) continue;
+        if (placed.contains(host)) continue;
         Place* free = nullptr;
         std::size_t choices = 0;
         for (auto& [process, place] : places_) {

@@ -265,8 +265,14 @@ class Merged {
     std::stable_sort(hosts.begin(), hosts.end(), [&](std::uint32_t a, std::uint32_t b) {
       return NaturallyBefore(hosts_[a], hosts_[b]);
     });
+    std::map<std::uint32_t, trace::RankLabel> label_of;
+    for (std::size_t track = 0; track < names_.size(); ++track) {
+      const std::uint32_t process = processes_.of_track[track];
+      if (hosts_.contains(process) && !label_of.contains(process))
+        label_of.emplace(process, LabelOf(track));
+    }
     for (const std::uint32_t host : hosts)
-      labels.push_back(LabelOf(host));
+      labels.push_back(label_of[host]);
     const auto ranks = trace::RanksOfLabels(labels);
     std::set<std::int64_t> distinct;
     for (const auto& rank : ranks)
@@ -276,13 +282,9 @@ class Merged {
       rank_of_[hosts[i]] = found_.assumed ? static_cast<std::int64_t>(i) : *ranks[i];
   }
 
-  trace::RankLabel LabelOf(std::uint32_t host) const {
-    for (std::size_t track = 0; track < names_.size(); ++track) {
-      if (processes_.of_track[track] != host) continue;
-      const trace::RankLabel label = trace::RankLabelIn(events_.tracks[track].pid);
-      return label.empty() ? trace::RankLabelIn(names_[track].process_name) : label;
-    }
-    return {};
+  trace::RankLabel LabelOf(std::size_t track) const {
+    const trace::RankLabel label = trace::RankLabelIn(events_.tracks[track].pid);
+    return label.empty() ? trace::RankLabelIn(names_[track].process_name) : label;
   }
 
   const EventStore& events_;
