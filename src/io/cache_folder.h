@@ -26,8 +26,9 @@
 
 namespace jarvis::io {
 
-// What a file held when it was read: copied, or mapped under a lease (io/leased_file.h), so that what
-// is done to the file afterwards neither changes it nor takes its pages away. Cannot be written to.
+// What a file held when it was read: copied, or mapped under a lease (io/leased_file.h), so that
+// what is done to the file afterwards neither changes it nor takes its pages away. Cannot be
+// written to.
 class CachedBytes {
  public:
   CachedBytes() = default;

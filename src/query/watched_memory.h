@@ -1,5 +1,5 @@
-// Memory for SQLite that is refused once a question is over. SQLite asks whether to stop between the
-// steps of a question that runs; while it compiles one, which takes exponential time for nested
+// Memory for SQLite that is refused once a question is over. SQLite asks whether to stop between
+// the steps of a question that runs; while it compiles one, which takes exponential time for nested
 // WITH, or is within a function, it asks for nothing but memory.
 #pragma once
 

@@ -30,8 +30,7 @@ std::optional<std::int64_t> NumberAt(std::string_view text, std::size_t at, bool
 // "_r3.": the letter alone, between signs. (Behind a hyphen it is of the name of a host.)
 std::optional<std::int64_t> ShortRank(std::string_view text) {
   for (std::size_t at = 1; at < text.size(); ++at) {
-    if (text[at] != 'r' || std::string_view("_.").find(text[at - 1]) == std::string::npos)
-      continue;
+    if (text[at] != 'r' || std::string_view("_.").find(text[at - 1]) == std::string::npos) continue;
     bool separated = false;
     const auto number = NumberAt(text, at + 1, &separated);
     const std::size_t end = std::min(text.find_first_not_of("0123456789", at + 1), text.size());

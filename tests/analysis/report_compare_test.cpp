@@ -206,7 +206,8 @@ TEST_CASE("the reference's rules refuse a missing sheet that was named, not one 
   strict.skip_missing = false;
   const auto all = CompareSheets(reports, {}, strict);
   REQUIRE(all.has_value());
-  CHECK(all->notes == std::vector<std::string>{"kernel_summary: not in new, so it is not compared"});
+  CHECK(all->notes ==
+        std::vector<std::string>{"kernel_summary: not in new, so it is not compared"});
   const auto named = ChooseSheets({"kernel_summary"});
   REQUIRE(named.has_value());
   CHECK_FALSE(CompareSheets(reports, *named, strict).has_value());

@@ -55,8 +55,9 @@ KernelStack StackBelow(const trace::EventStore& events, EventIndex op, EventInde
                        const ParentFunction& parent);
 
 // `op`: the frames down to the op, itself included; empty for rows that own no stack. With one
-// kernel the stack is flat, as with several of one name and place; with others, their longest common
-// beginning is followed by each distinct rest, in order of first sight. No kernels: no stack.
+// kernel the stack is flat, as with several of one name and place; with others, their longest
+// common beginning is followed by each distinct rest, in order of first sight. No kernels: no
+// stack.
 CallStack JoinCallStacks(std::span<const std::string> op, std::span<const KernelStack> kernels);
 
 // Where the code enters an op: searched inward from the op for a Python function of the op's name,
