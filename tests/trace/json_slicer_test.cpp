@@ -126,7 +126,8 @@ TEST_CASE("elements that are no objects are counted, and pass whole") {
 
 TEST_CASE("white space of any length, anywhere") {
   const std::string event = R"({"ph":"X","name":" a  b "})";
-  for (const std::size_t size : {0, 1, 15, 16, 17, 63, 64, 1000}) {
+  for (const std::size_t size :
+       std::initializer_list<std::size_t>{0, 1, 15, 16, 17, 63, 64, 1000}) {
     std::string space;
     while (space.size() < size)
       space += " \t\r\n"[space.size() % 4];
