@@ -10,6 +10,8 @@ namespace jarvis {
 // `value` with three significant digits, and all digits before the point ("1195", "382", "3.03",
 // "0.0412", "3"): no zeros at the end, no exponent whatever its size. Not finite: "–".
 std::string ThreeDigits(double value);
+// The same with another number of significant digits.
+std::string PlainDigits(double value, int digits);
 
 // Decimal units, three significant digits: "512 B", "4.1 kB", "33.6 MB", "52.4 GB", "1.2 TB".
 std::string BytesText(double bytes);

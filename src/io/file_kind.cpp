@@ -118,11 +118,6 @@ constexpr Signature kJson[] = {
     {0, "{", {"speedscope.app"}, {"a speedscope profile", kRecord}},
     {0, "{", {"\"timeDeltas\"", "\"nodes\""}, {"a CPU profile of Chrome or Node.js", kRecord}},
     {0, "{", {"\"nbformat\""}, {"a Jupyter notebook", "give the trace itself"}},
-    {0,
-     "[[",
-     {},
-     {"a memory timeline (export_memory_timeline) or another list of numbers",
-      "times are in the profiler's trace: give what export_chrome_trace() wrote"}},
 };
 
 constexpr Signature kText[] = {
@@ -202,6 +197,17 @@ std::optional<FileKind> TellPickle(std::string_view head) {
   return FileKind{"a Python pickle", kRecord};
 }
 
+// Lists of numbers and nothing else, so far.
+std::optional<FileKind> TellNumbers(std::string_view text) {
+  constexpr std::string_view kOfNumbers = "[]+-.,eE0123456789 \t\r\n";
+  const std::string_view inner = text.substr(0, text.find_first_of("0123456789"));
+  if (inner.size() == text.size() || std::count(inner.begin(), inner.end(), '[') != 2 ||
+      text.find_first_not_of(kOfNumbers) != std::string_view::npos)
+    return std::nullopt;
+  return FileKind{"a memory timeline (export_memory_timeline) or another list of numbers",
+                  "times are in the profiler's trace: give what export_chrome_trace() wrote"};
+}
+
 // Whether a person can read it.
 bool IsText(std::string_view head) {
   return std::none_of(head.begin(), head.end(), [](char c) {
@@ -244,6 +250,7 @@ std::optional<FileKind> TellFileKind(std::string_view head) {
   if (head.starts_with('{') || head.starts_with('[')) {
     // A trace without events is a trace.
     if (head.find("\"traceEvents\"") != std::string_view::npos) return std::nullopt;
+    if (auto kind = TellNumbers(head)) return kind;
     return FirstOf(kJson, head);
   }
   constexpr std::size_t kTextLooked = 4096;

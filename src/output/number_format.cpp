@@ -28,7 +28,8 @@ std::string CellText(const Cell& cell) {
       constexpr double kPlainMin = 1e-4;
       constexpr double kPlainMax = 1e16;
       const bool plain = size == 0 || (size >= kPlainMin && size < kPlainMax);
-      return plain ? fmt::format("{}", rounded) : ThreeDigits(rounded);
+      constexpr int kDigits = 4;  // as Rounded has them
+      return plain ? fmt::format("{}", rounded) : PlainDigits(rounded, kDigits);
     }
     std::string operator()(bool value) const { return value ? "yes" : "no"; }
     std::string operator()(const std::string& value) const { return value; }

@@ -13,7 +13,9 @@
 namespace jarvis::trace {
 namespace {
 
-constexpr std::size_t kHeadBytes = 64 * 1024;  // tells what kind of file it is
+constexpr std::size_t kHeadBytes = 64 * 1024;  // of JSON, tells what kind of file it is
+// What is no JSON is looked at further: a database names its tables behind its first pages.
+constexpr std::size_t kHeadBytesMax = 1024 * 1024;
 
 void MakeRoom(SliceText* piece, std::size_t filled) {
   const std::size_t needed = 1 + filled + limits::kSliceBytes + EventDecoder::kPaddingBytes;
@@ -118,11 +120,11 @@ Result<bool> SliceReader::Next(SliceText* piece) {
 }
 
 Error SliceReader::NotATrace(std::string message, std::string hint) {
-  // A first read may be short.
-  while (head_.size() < kHeadBytes) {
+  while (total_ <= head_.size() && head_.size() < kHeadBytesMax) {
     const std::size_t begun = head_.size();
-    head_.resize(kHeadBytes);
-    const auto got = bytes_.Read({head_.data() + begun, kHeadBytes - begun});
+    head_.resize(kHeadBytesMax);
+    const auto got = bytes_.Read({head_.data() + begun, kHeadBytesMax - begun});
+    total_ += got.value_or(0);
     head_.resize(begun + got.value_or(0));
     if (head_.size() == begun) break;
   }

@@ -114,12 +114,13 @@ class Reports(unittest.TestCase):
 
     def test_what_cannot_be_compared_is_said(self):
         h100, mi300 = self.qwen("report")
-        cases = [((h100, THREADS / "input-256", "--compat", "tracelens"), "not in"),
+        cases = [((h100, THREADS / "input-256", "--compat", "tracelens", "--sheets", "ops_summary"),
+                  "not in"),
                  ((h100, mi300, "--names", "a"), "names: 1 for 2 reports"),
                  ((h100, mi300, "--names", "a,a"), "two reports have the same"),
                  ((h100, mi300, "--names", "a,../b"), "cannot be part of a file name"),
                  ((h100, mi300, "--sheets", "gemm"), "is not one of"),
-                 ((h100, program.DATA / "tools"), "0 CSV tables")]
+                 ((h100, program.DATA / "seeds"), "0 CSV tables")]
         for arguments, text in cases:
             with self.subTest(text), tempfile.TemporaryDirectory() as out:
                 with self.assertRaises(AssertionError) as raised:

@@ -40,7 +40,7 @@ FLAGGED = {
 }
 ERRORS = {
     "empty_file": "empty",
-    "not_json": "not JSON",
+    "not_json": "web page",
     "no_events": "traceEvents is empty",
     "no_trace_events_key": "traceEvents",
     "deep_nesting": "traceEvents",

@@ -4,7 +4,8 @@ gets its own answer, no stream ends, and nothing stays behind. Prints the figure
 
 from load_support import Server, is_sanitized, main, program, run_program
 
-POOL = 6  # four threads for tools, and two for clients of whom nothing runs
+# Four threads for tools, two for clients of whom nothing runs, two for groups of such clients.
+POOL = 8
 
 
 def load(server, *sizes):

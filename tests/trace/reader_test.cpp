@@ -146,8 +146,9 @@ void CheckNoTrace(const std::string& text, std::string_view message) {
 TEST_CASE("what is no trace says so") {
   CheckNoTrace("", "white space");
   CheckNoTrace(" \n\t ", "white space");
-  CheckNoTrace("<html>404</html>", "0x3c");
-  CheckNoTrace("PK\x03\x04", "0x50");
+  CheckNoTrace("<html>404</html>", "web page");
+  CheckNoTrace("plain words", "0x70");
+  CheckNoTrace("PK\x03\x04", "zip");
   CheckNoTrace("{}", "without a traceEvents");
   CheckNoTrace(R"({"schemaVersion":1})", "without a traceEvents");
   CheckNoTrace(R"({"traceEvents":{}})", "without a traceEvents");

@@ -15,19 +15,20 @@ namespace {
 using trace::EventIndex;
 using trace::EventStore;
 
-KernelCell CellFor(const EventStore& events, EventIndex kernel) {
-  return {events.name(kernel), events.args_of(kernel).stream, {}, {}};
+KernelCell CellFor(const EventStore& events, EventIndex kernel, std::uint32_t nth) {
+  return {events.name(kernel), events.args_of(kernel).stream, {}, {}, nth};
 }
 
 std::vector<KernelCell> ByPosition(const EventStore& events,
                                    std::span<const std::span<const EventIndex>> calls,
                                    const TableRules& rules) {
   std::vector<KernelCell> cells;
+  std::map<StringId, std::uint32_t> seen;
   for (const auto call : calls) {
     if (call.empty()) continue;
     if (cells.empty()) {
       for (const EventIndex kernel : call)
-        cells.push_back(CellFor(events, kernel));
+        cells.push_back(CellFor(events, kernel, seen[events[kernel].name]++));
     }
     if (call.size() != cells.size()) continue;
     for (std::size_t i = 0; i < call.size(); ++i) {
@@ -47,8 +48,9 @@ std::vector<KernelCell> ByName(const EventStore& events,
     seen.clear();
     for (const EventIndex kernel : call) {
       const StringId name = events[kernel].name;
-      const auto [place, added] = places.try_emplace({name, seen[name]++}, cells.size());
-      if (added) cells.push_back(CellFor(events, kernel));
+      const std::uint32_t nth = seen[name]++;
+      const auto [place, added] = places.try_emplace({name, nth}, cells.size());
+      if (added) cells.push_back(CellFor(events, kernel, nth));
       cells[place->second].durations_us.push_back(DurationUs(events, kernel, rules.clock));
     }
   }

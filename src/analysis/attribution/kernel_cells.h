@@ -14,7 +14,8 @@ struct KernelCell {
   std::string_view name;
   std::int64_t stream = trace::kAbsent;
   std::vector<double> durations_us;
-  std::string more;  // further members as Python text, "'overlap_pct': 1.0"; before the count
+  std::string more;       // further members as Python text, "'overlap_pct': 1.0"; before the count
+  std::uint32_t nth = 0;  // of those of its name in a call, from 0
 };
 
 // One entry per kernel of the signature, over all calls; `calls`: each call's GPU events by start.

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <deque>
 #include <map>
 #include <unordered_map>
 
@@ -369,15 +368,14 @@ class Unified {
     std::vector<std::string> frames;
     if (call != nullptr) {
       if (call->owns_stack) frames = FramesOf(*call);
-      // In the order of the kernel cells, by name and stream as they are listed there.
-      std::unordered_map<std::string_view, std::deque<EventIndex>> unused;
+      // In the order of the kernel cells.
+      std::unordered_map<std::string_view, std::vector<EventIndex>> of_name;
       for (const EventIndex kernel : call->kernels)
-        unused[in_.events.name(kernel)].push_back(kernel);
+        of_name[in_.events.name(kernel)].push_back(kernel);
       for (const KernelCell& cell : cells_of_kernels) {
-        const auto same = unused.find(cell.name);
-        if (same == unused.end() || same->second.empty()) continue;
-        const EventIndex kernel = same->second.front();
-        same->second.pop_front();
+        const auto same = of_name.find(cell.name);
+        if (same == of_name.end() || cell.nth >= same->second.size()) continue;
+        const EventIndex kernel = same->second[cell.nth];
         kernels.push_back({call->owns_stack ? Below(*call, kernel) : std::vector<std::string>(),
                            in_.events.name(kernel)});
       }

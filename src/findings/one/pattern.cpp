@@ -177,8 +177,9 @@ constexpr AdviceInfo kAdvices[] = {
      "for "
      "{waits}]]"},
     {A::kPrefetchData, "prefetch_data",
-     "give the DataLoader more workers (`num_workers`) or a larger `prefetch_factor`, and make its "
-     "transform and collate functions cheaper: the workers that it has cannot keep up"},
+     "give the DataLoader more workers (`num_workers`) or a larger `prefetch_factor`. Those that "
+     "it "
+     "has cannot keep up; a cheaper transform or collate function helps as well"},
     {A::kLoaderWorkers, "loader_workers",
      "load in other processes: `DataLoader(num_workers=8, pin_memory=True, "
      "persistent_workers=True)`; today the main process loads itself"},
