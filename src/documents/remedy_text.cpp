@@ -87,6 +87,8 @@ constexpr Why kWhys[] = {
     {findings::Advice::kOverlapCommunication,
      "time that computing covers no longer lengthens the step"},
     {findings::Advice::kPinnedCopies, "copies from pinned memory need not stop the host"},
+    {findings::Advice::kPinLoader,
+     "batches then come in pinned memory, and their copies need not stop the host"},
     {findings::Advice::kCopyBackAside, "the copy runs beside work that does not need it"},
     {findings::Advice::kWarmUpFirst, "set-up is paid once, before what is measured"},
     {findings::Advice::kOverlapHostWork,

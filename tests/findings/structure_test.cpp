@@ -394,7 +394,7 @@ TEST_CASE("advice for host work fits to the names that were seen") {
           Advices{Advice::kPreprocessOnGpu, Advice::kPrefetchData});
     workers.pageable_input = true;
     CHECK(AdviceForHostSection(workers, {{}, true, false}) ==
-          Advices{Advice::kPrefetchData, Advice::kPinnedCopies});
+          Advices{Advice::kPrefetchData, Advice::kPinLoader});
   }
 }
 

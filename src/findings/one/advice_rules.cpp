@@ -295,7 +295,7 @@ std::vector<Advice> AdviceForHostSection(const WorkContext& context,
   }
   if (section.loading) {
     out.push_back(LoaderAdvice(context));
-    if (context.worker_loader && context.pageable_input) out.push_back(Advice::kPinnedCopies);
+    if (context.worker_loader && context.pageable_input) out.push_back(Advice::kPinLoader);
   } else if (!context.training && !out.empty()) {
     out.push_back(Advice::kPrepareAhead);
   }

@@ -223,8 +223,9 @@ constexpr AdviceInfo kAdvices[] = {
      "write the transposed convolution as one product and `pixel_shuffle`; that holds where its "
      "stride is its kernel size, else keep it in channels_last"},
     {A::kPinnedCopies, "pinned_copies",
-     "use pinned memory on the host's side (a DataLoader's `pin_memory=True`), with "
-     "non_blocking=True"},
+     "use pinned memory on the host's side, with non_blocking=True"},
+    {A::kPinLoader, "pin_loader",
+     "set `pin_memory=True` on the DataLoader, and copy its batches with non_blocking=True"},
     {A::kCopyBackAside, "copy_back_aside",
      "copy results back on a stream of their own beside the next work; wait for its event where "
      "they "
@@ -331,6 +332,7 @@ constexpr Advice kAround[] = {A::kCompile,
                               A::kDecodeElsewhere,
                               A::kPrefetchToDevice,
                               A::kPinnedCopies,
+                              A::kPinLoader,
                               A::kWarmUpFirst,
                               A::kRecordWithoutStacks,
                               A::kGiveCores,

@@ -177,6 +177,7 @@ enum class Advice : std::uint8_t {
   kPrefetchToDevice,
   kProductAndShuffle,
   kPinnedCopies,
+  kPinLoader,
   kCopyBackAside,
   kWarmUpFirst,
   kOverlapHostWork,
