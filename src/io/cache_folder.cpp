@@ -48,7 +48,7 @@ constexpr std::size_t kReadAtOnce = std::size_t{256} << 10;
 constexpr std::size_t kWrittenAtOnce = std::size_t{8} << 20;
 // A temporary file that nobody has written to for so long has lost its writer.
 constexpr std::int64_t kAbandonedAfterS = 3600;
-constexpr std::size_t kEntriesMax = 1'000'000;
+constexpr std::size_t kCachedFilesMax = 1'000'000;
 constexpr mode_t kMode = 0600;
 constexpr std::size_t kStampBytesMax = 8192;
 
@@ -206,7 +206,7 @@ std::int64_t TimeNs(const timespec& time) {
 std::vector<CachedFile> FilesOf(int folder) {
   std::vector<CachedFile> files;
   std::vector<FolderEntry> entries;
-  static_cast<void>(ReadFolder(folder, kEntriesMax, &entries));
+  static_cast<void>(ReadFolder(folder, kCachedFilesMax, &entries));
   for (FolderEntry& entry : entries) {
     struct stat status {};
     const bool temporary = CacheFolder::IsName(NameOfTemporary(entry.name));
@@ -244,7 +244,7 @@ std::string WhyNot(int folder) {
 // Something in it that is not ours by its name; empty: there is nothing.
 std::string Stranger(int folder) {
   std::vector<FolderEntry> entries;
-  if (!ReadFolder(folder, kEntriesMax, &entries)) return "?";
+  if (!ReadFolder(folder, kCachedFilesMax, &entries)) return "?";
   for (FolderEntry& entry : entries) {
     const std::string beside = NameOfTemporary(entry.name);
     const bool ours = CacheFolder::IsName(entry.name) || CacheFolder::IsName(beside) ||
@@ -412,7 +412,7 @@ std::vector<std::string> CacheFolder::Names() const {
   const auto opened = OpenMarked(path_);
   if (!opened) return names;
   std::vector<FolderEntry> entries;
-  static_cast<void>(ReadFolder(opened->folder.get(), kEntriesMax, &entries));
+  static_cast<void>(ReadFolder(opened->folder.get(), kCachedFilesMax, &entries));
   for (FolderEntry& entry : entries)
     if (IsName(entry.name)) names.push_back(std::move(entry.name));
   return names;
