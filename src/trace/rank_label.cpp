@@ -9,10 +9,10 @@
 namespace jarvis::trace {
 namespace {
 
-bool IsLetter(char c) {
+bool IsLabelLetter(char c) {
   return c >= 'a' && c <= 'z';
 }
-bool IsDigit(char c) {
+bool IsLabelDigit(char c) {
   return c >= '0' && c <= '9';
 }
 
@@ -21,7 +21,7 @@ std::optional<std::int64_t> NumberAt(std::string_view text, std::size_t at, bool
   *separated = at < text.size() && std::string_view("-_ =:[(").find(text[at]) != std::string::npos;
   if (*separated) ++at;
   std::size_t end = at;
-  while (end < text.size() && IsDigit(text[end]))
+  while (end < text.size() && IsLabelDigit(text[end]))
     ++end;
   // A longer number is a time or a process id.
   return end - at > 6 ? std::nullopt : ParseInt(text.substr(at, end - at));
@@ -34,7 +34,7 @@ std::optional<std::int64_t> ShortRank(std::string_view text) {
     bool separated = false;
     const auto number = NumberAt(text, at + 1, &separated);
     const std::size_t end = std::min(text.find_first_not_of("0123456789", at + 1), text.size());
-    if (number && !separated && (end == text.size() || !IsLetter(text[end]))) return number;
+    if (number && !separated && (end == text.size() || !IsLabelLetter(text[end]))) return number;
   }
   return std::nullopt;
 }
@@ -82,7 +82,7 @@ RankLabel RankLabelIn(std::string_view name) {
     for (std::size_t at = text.find(kNames[word]);
          at != std::string::npos && !label.coordinates[word];
          at = text.find(kNames[word], at + 2)) {
-      if (at > 0 && IsLetter(text[at - 1])) continue;
+      if (at > 0 && IsLabelLetter(text[at - 1])) continue;
       label.coordinates[word] = NumberAt(text, at + 2, &separated);
       if (label.coordinates[word]) label.separated |= separated;
     }
