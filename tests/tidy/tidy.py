@@ -23,14 +23,14 @@ LONG_FILES = {
 # Third-party headers: a pattern of the header, and where it may be included.
 HEADERS = [
     (r"simdjson\.h", ("src/base/dom_parse.h", "src/trace/", "src/perf/", "src/rocprof/read/", "src/rocprof/job/",
-                     "src/launch/", "tests/bench/")),
+                     "src/launch/", "src/ledger/kinds/", "tests/bench/")),
     (r"lua\.hpp", ("src/perf/sandbox.h",)),
     (r"zlib\.h", ("examples/", "tests/")),
     (r"isa-l/.*", ("src/io/",)),
     (r"zip\.h", ("src/replay/package.cpp", "src/table/xlsx_reader.cpp", "tests/tools/",
                 "tests/table/")),
     (r"pugixml\.hpp", ("src/table/xlsx_reader.cpp",)),
-    (r"re2/re2\.h", ("src/rocprof/metrics/kernel_filter.cpp",)),
+    (r"re2/re2\.h", ("src/rocprof/metrics/kernel_filter.cpp", "src/ledger/kinds/kind_table.cpp")),
     (r"sqlite3\.h", ("src/query/", "tests/query/")),
     (r"nlohmann/.*", ("src/json/json_text.cpp", "tests/json/")),
     (r"httplib\.h", ("src/rpc/http_writer.cpp",)),

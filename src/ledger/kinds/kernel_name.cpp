@@ -1,0 +1,227 @@
+#include "ledger/kinds/kernel_name.h"
+
+#include <cstddef>
+#include <initializer_list>
+
+#include "base/text.h"
+
+namespace jarvis::ledger {
+namespace {
+
+bool IsDigit(char c) {
+  return c >= '0' && c <= '9';
+}
+
+bool IsWordCharacter(char c) {
+  return IsDigit(c) || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
+}
+
+// The identifiers of a name in the Itanium mangling: those before the first argument make the path.
+// A reading of the encoding in full needs the parts that a profiler cuts off.
+std::string IdentifiersOf(std::string_view mangled) {
+  std::string path;
+  std::string arguments;
+  std::string_view last_argument;
+  const auto argue = [&](std::string_view word) {
+    if (!arguments.empty()) arguments += ' ';
+    arguments += word;
+    last_argument = word;
+  };
+  std::string_view text = mangled.substr(2);
+  const bool nested = text.starts_with('N');
+  bool in_arguments = false;
+  for (std::size_t i = nested ? 1 : 0; i < text.size();) {
+    if (IsDigit(text[i])) {
+      std::size_t length = 0;
+      while (i < text.size() && IsDigit(text[i])) {
+        if (length <= text.size()) length = length * 10 + static_cast<std::size_t>(text[i] - '0');
+        ++i;
+      }
+      if (length == 0 || length > text.size() - i) continue;
+      const std::string_view word = text.substr(i, length);
+      i += length;
+      if (!word.starts_with("_GLOBAL__N")) {
+        if (in_arguments) {
+          argue(word);
+        } else {
+          if (!path.empty()) path += "::";
+          path += word;
+        }
+      }
+      if (!nested) in_arguments = true;
+      continue;
+    }
+    if (text.substr(i).starts_with("DF16b")) {
+      argue("bf16");
+      i += 5;
+      continue;
+    }
+    if (text.substr(i).starts_with("DF16_")) {
+      argue("half");
+      i += 5;
+      continue;
+    }
+    if (text[i] == 'I') in_arguments = true;
+    if (text[i] == 'f' && in_arguments && !arguments.empty() && last_argument != "float") {
+      argue("float");
+    }
+    ++i;
+  }
+  return arguments.empty() ? path : path + "<" + arguments + ">";
+}
+
+std::string_view WithoutClone(std::string_view name) {
+  if (!name.ends_with(']')) return name;
+  const std::size_t before = name.rfind(']', name.size() - 2);
+  const std::size_t at = name.find("[clone ", before == std::string_view::npos ? 0 : before + 1);
+  if (name.size() < 2 || at == std::string_view::npos) return name;
+  return Trim(name.substr(0, at));
+}
+
+std::string_view WithoutSuffix(std::string_view name) {
+  if (name.ends_with(".kd")) return name.substr(0, name.size() - 3);
+  const std::size_t at = name.rfind(".intern.");
+  if (at == std::string_view::npos) return name;
+  const std::string_view digits = name.substr(at + 8);
+  if (digits.empty() || digits.find_first_not_of("0123456789abcdef") != std::string_view::npos) {
+    return name;
+  }
+  return name.substr(0, at);
+}
+
+std::string Without(std::string_view text, std::initializer_list<std::string_view> parts) {
+  std::string out;
+  out.reserve(text.size());
+  for (std::size_t i = 0; i < text.size();) {
+    bool skipped = false;
+    for (const std::string_view part : parts) {
+      if (!text.substr(i).starts_with(part)) continue;
+      i += part.size();
+      skipped = true;
+      break;
+    }
+    if (!skipped) out += text[i++];
+  }
+  return out;
+}
+
+// "[lambda(float) (instance 2)]" is "{lambda(float)#2}".
+std::string LambdasAsCupti(const std::string& text) {
+  static constexpr std::string_view kOpen = "[lambda(";
+  static constexpr std::string_view kInstance = ") (instance ";
+  std::size_t from = text.find(kOpen);
+  if (from == std::string::npos) return text;
+  std::string out = text.substr(0, from);
+  while (from != std::string::npos) {
+    const std::string_view rest = std::string_view(text).substr(from + kOpen.size());
+    const std::size_t types = rest.find_first_of("()");
+    std::size_t end = 0;
+    if (types != std::string_view::npos && rest.substr(types).starts_with(kInstance)) {
+      end = types + kInstance.size();
+      while (end < rest.size() && IsDigit(rest[end]))
+        ++end;
+      const std::string_view number =
+          rest.substr(types + kInstance.size(), end - types - kInstance.size());
+      if (!number.empty() && rest.substr(end).starts_with(")]")) {
+        out.append("{lambda(")
+            .append(rest.substr(0, types))
+            .append(")#")
+            .append(number)
+            .append("}");
+        end += 2;
+      } else {
+        end = 0;
+      }
+    }
+    const std::size_t resume = from + (end == 0 ? 0 : kOpen.size() + end);
+    const std::size_t next = text.find(kOpen, end == 0 ? from + 1 : resume);
+    out += text.substr(resume, next == std::string::npos ? next : next - resume);
+    from = next;
+  }
+  return out;
+}
+
+// "(int)4" is "4", "<4, void at::native::f>" is "<4, at::native::f>".
+std::string ArgumentsAsCupti(std::string_view text) {
+  static constexpr std::string_view kTypes[] = {"(int)",           "(bool)", "(unsigned int)",
+                                                "(unsigned long)", "(long)", "(unsigned char)"};
+  std::string out;
+  out.reserve(text.size());
+  for (std::size_t i = 0; i < text.size();) {
+    std::size_t skip = text.substr(i).starts_with("void at::") ? 5 : 0;
+    if (text[i] == '(') {
+      for (const std::string_view type : kTypes) {
+        if (!text.substr(i).starts_with(type)) continue;
+        std::size_t digit = i + type.size();
+        if (digit < text.size() && text[digit] == '-') ++digit;
+        if (digit < text.size() && IsDigit(text[digit])) skip = type.size();
+        break;
+      }
+    }
+    i += skip;
+    out += text[i++];
+  }
+  return out;
+}
+
+bool IsRuntimeCopy(std::string_view name) {
+  for (const std::string_view word : {"Memcpy", "Memset"}) {
+    if (name.starts_with(word) && (name.size() == 6 || !IsWordCharacter(name[6]))) return true;
+  }
+  return false;
+}
+
+std::string_view WithoutParameters(std::string_view name) {
+  if (!name.ends_with(')') || IsRuntimeCopy(name)) return name;
+  int depth = 0;
+  for (std::size_t i = name.size() - 1; i > 0; --i) {
+    if (name[i] == ')') ++depth;
+    if (name[i] != '(' || --depth > 0) continue;
+    const std::string_view head = Trim(name.substr(0, i));
+    return head.empty() || head == "void" ? name : head;
+  }
+  return name;
+}
+
+std::string_view WithoutReturnType(std::string_view name) {
+  if (name.starts_with("std::enable_if<") || name.starts_with("typename std::enable_if<")) {
+    const std::size_t type = name.find(">::type ");
+    if (type != std::string_view::npos) name.remove_prefix(type + 8);
+  }
+  if (name.starts_with("static ")) {
+    const std::string_view rest = name.substr(7);
+    for (const std::string_view type : {"void ", "auto ", "int ", "bool "}) {
+      if (rest.starts_with(type)) return rest.substr(type.size());
+    }
+  }
+  for (const std::string_view type : {"void ", "auto ", "int ", "bool "}) {
+    if (name.starts_with(type)) return name.substr(type.size());
+  }
+  return name;
+}
+
+std::string WithoutBlanksBeforeAngles(std::string_view name) {
+  std::string out;
+  out.reserve(name.size());
+  for (std::size_t i = 0; i < name.size(); ++i) {
+    if (name[i] != ' ' || i + 1 == name.size() || name[i + 1] != '>') out += name[i];
+  }
+  return out;
+}
+
+}  // namespace
+
+std::string NormalisedKernelName(std::string_view name) {
+  name = Trim(name);
+  std::string identifiers;
+  if (name.starts_with("_ZN") || (name.size() > 2 && name.starts_with("_Z") && IsDigit(name[2]))) {
+    identifiers = IdentifiersOf(name);
+    name = identifiers;
+  }
+  std::string text = Without(WithoutSuffix(WithoutClone(name)),
+                             {"(anonymous namespace)::", "<unnamed>::", "(anonymous namespace)"});
+  text = ArgumentsAsCupti(LambdasAsCupti(text));
+  return std::string(Trim(WithoutBlanksBeforeAngles(WithoutReturnType(WithoutParameters(text)))));
+}
+
+}  // namespace jarvis::ledger

@@ -1,0 +1,220 @@
+#include "ledger/kinds/kind_table.h"
+
+#include <algorithm>
+#include <mutex>
+#include <optional>
+#include <unordered_map>
+#include <utility>
+
+#include <re2/re2.h>
+#include <simdjson.h>
+
+#include "base/dom_parse.h"
+#include "base/text.h"
+#include "ledger/kinds/kind_files.h"
+#include "ledger/kinds/required_literals.h"
+
+namespace jarvis::ledger {
+namespace {
+
+using simdjson::dom::element;
+using simdjson::dom::object;
+
+// The memory for the states of one row; where it does not suffice RE2 goes on without them.
+constexpr std::int64_t kStatesMax = std::int64_t{1} << 20;
+
+constexpr std::string_view kPrecisionGroup = "p";
+
+std::optional<WorkKind> KindOfText(std::string_view text) {
+  for (int k = 0; k < kWorkKinds; ++k) {
+    if (WorkKindText(static_cast<WorkKind>(k)) == text) return static_cast<WorkKind>(k);
+  }
+  return std::nullopt;
+}
+
+std::string_view TextAt(const object& members, std::string_view key) {
+  std::string_view text;
+  return members[key].get(text) == simdjson::SUCCESS ? text : std::string_view();
+}
+
+// {"bf16": ["bf16", "__nv_bfloat16"]}: what spellings of a data type in names mean.
+class Precisions {
+ public:
+  Precisions() {
+    simdjson::dom::parser parser;
+    for (const EmbeddedFile& file : PrecisionFiles()) {
+      element document;
+      object members;
+      if (ParseDom(&parser, file.text, &document) != simdjson::SUCCESS) continue;
+      if (document["precisions"].get(members) != simdjson::SUCCESS) continue;
+      for (const auto& [precision, spellings] : members) {
+        simdjson::dom::array list;
+        if (spellings.get(list) != simdjson::SUCCESS) continue;
+        for (const element spelling : list) {
+          std::string_view text;
+          if (spelling.get(text) == simdjson::SUCCESS) Add(text, precision);
+        }
+      }
+    }
+  }
+  std::string_view Of(std::string_view spelling) const {
+    const auto found = of_.find(spelling);
+    return found == of_.end() ? std::string_view() : found->second;
+  }
+
+ private:
+  void Add(std::string_view spelling, std::string_view precision) {
+    of_.emplace(texts_[texts_.Intern(spelling)], texts_[texts_.Intern(precision)]);
+  }
+  StringPool texts_;
+  std::unordered_map<std::string_view, std::string_view> of_;
+};
+
+std::string_view PrecisionOf(std::string_view spelling) {
+  static const Precisions precisions;
+  return precisions.Of(Trim(spelling));
+}
+
+}  // namespace
+
+struct KindTable::Row {
+  std::string_view expression;
+  KernelKind answer;
+  std::vector<std::vector<std::uint32_t>> needed;  // sets of literals, of which one each occurs
+  int order = 0;
+  mutable std::once_flag compiled;
+  mutable std::unique_ptr<const RE2> regex;
+  mutable int precision_group = 0;  // of the expression; 0: none
+
+  const RE2& Compiled() const {
+    std::call_once(compiled, [&] {
+      RE2::Options options(RE2::Latin1);  // any byte is a character
+      options.set_log_errors(false);
+      options.set_max_mem(kStatesMax);
+      regex = std::make_unique<const RE2>(re2::StringPiece(expression.data(), expression.size()),
+                                          options);
+      const auto& groups = regex->NamedCapturingGroups();
+      const auto group = groups.find(std::string(kPrecisionGroup));
+      if (group != groups.end()) precision_group = group->second;
+    });
+    return *regex;
+  }
+
+  std::optional<KernelKind> Match(std::string_view text) const {
+    const RE2& expr = Compiled();
+    if (!expr.ok()) return std::nullopt;
+    const re2::StringPiece piece(text.data(), text.size());
+    const bool asks = answer.precision.empty() && precision_group > 0;
+    std::vector<re2::StringPiece> groups(asks ? static_cast<std::size_t>(precision_group) + 1 : 0);
+    if (!expr.Match(piece, 0, piece.size(), RE2::UNANCHORED, groups.data(),
+                    static_cast<int>(groups.size()))) {
+      return std::nullopt;
+    }
+    KernelKind kind = answer;
+    if (asks && groups.back().data() != nullptr) {
+      kind.precision = PrecisionOf({groups.back().data(), groups.back().size()});
+    }
+    return kind;
+  }
+};
+
+KindTable::KindTable(std::span<const EmbeddedFile> files) {
+  for (const EmbeddedFile& file : files)
+    Read(file);
+  std::stable_sort(rows_.begin(), rows_.end(),
+                   [](const auto& a, const auto& b) { return a->order < b->order; });
+  for (std::uint32_t r = 0; r < rows_.size(); ++r) {
+    for (const LiteralSet& set : RequiredLiterals(rows_[r]->expression)) {
+      std::vector<std::uint32_t>& numbers = rows_[r]->needed.emplace_back();
+      for (const std::string& literal : set)
+        numbers.push_back(literals_.Add(literal));
+    }
+    if (rows_[r]->needed.empty()) {
+      always_.push_back(r);
+      continue;
+    }
+    rows_of_.resize(literals_.size());
+    for (const std::uint32_t literal : rows_[r]->needed.front())
+      rows_of_[literal].push_back(r);
+  }
+  rows_of_.resize(literals_.size());
+  literals_.Seal();
+}
+
+KindTable::~KindTable() = default;
+
+void KindTable::Read(const EmbeddedFile& file) {
+  simdjson::dom::parser parser;
+  element document;
+  object table;
+  simdjson::dom::array rows;
+  const auto fault = [&](std::string_view what) {
+    if (fault_.empty()) fault_.append(file.name).append(": ").append(what);
+  };
+  std::int64_t order = 0;
+  if (ParseDom(&parser, file.text, &document) != simdjson::SUCCESS ||
+      document.get(table) != simdjson::SUCCESS || table["order"].get(order) != simdjson::SUCCESS ||
+      table["rows"].get(rows) != simdjson::SUCCESS) {
+    fault("no JSON with \"order\" and \"rows\"");
+    return;
+  }
+  for (const element item : rows) {
+    object members;
+    if (item.get(members) != simdjson::SUCCESS) {
+      fault("a row that is no object");
+      continue;
+    }
+    const auto kind = KindOfText(TextAt(members, "kind"));
+    const std::string_view match = TextAt(members, "match");
+    if (!kind || match.empty()) {
+      fault(match.empty() ? "a row without \"match\"" : match);
+      continue;
+    }
+    const auto keep = [&](std::string_view text) {
+      return text.empty() ? std::string_view() : texts_[texts_.Intern(text)];
+    };
+    bool words = false;
+    if (members["words"].get(words) != simdjson::SUCCESS) words = false;
+    auto row = std::make_unique<Row>();
+    row->expression = keep(match);
+    row->order = static_cast<int>(order);
+    row->answer.kind = *kind;
+    row->answer.basis = *kind == WorkKind::kUnknown ? KindBasis::kNone
+                        : words                     ? KindBasis::kWords
+                                                    : KindBasis::kName;
+    row->answer.sub = keep(TextAt(members, "sub"));
+    row->answer.precision = keep(TextAt(members, "precision"));
+    row->answer.library = keep(file.name);
+    rows_.push_back(std::move(row));
+  }
+}
+
+KernelKind KindTable::Find(std::string_view text) const {
+  std::vector<bool> occurs;
+  std::vector<std::uint32_t> found;
+  literals_.Find(LowerAscii(text), &occurs, &found);
+  std::vector<std::uint32_t> candidates = always_;
+  for (const std::uint32_t literal : found)
+    candidates.insert(candidates.end(), rows_of_[literal].begin(), rows_of_[literal].end());
+  std::sort(candidates.begin(), candidates.end());
+  candidates.erase(std::unique(candidates.begin(), candidates.end()), candidates.end());
+  for (const std::uint32_t r : candidates) {
+    const Row& row = *rows_[r];
+    const bool may_match = std::all_of(row.needed.begin(), row.needed.end(), [&](const auto& set) {
+      return std::any_of(set.begin(), set.end(), [&](std::uint32_t l) { return occurs[l]; });
+    });
+    if (!may_match) continue;
+    if (const auto kind = row.Match(text)) return *kind;
+  }
+  return {};
+}
+
+std::string KindTable::FirstFault() const {
+  if (!fault_.empty()) return fault_;
+  for (const auto& row : rows_) {
+    if (!row->Compiled().ok()) return std::string(row->expression) + ": " + row->regex->error();
+  }
+  return {};
+}
+
+}  // namespace jarvis::ledger

@@ -1,0 +1,44 @@
+#include "ledger/kinds/work_kind.h"
+
+#include <iterator>
+
+#include "base/check.h"
+#include "ledger/kinds/kernel_name.h"
+#include "ledger/kinds/kind_files.h"
+#include "ledger/kinds/kind_table.h"
+
+namespace jarvis::ledger {
+
+std::string_view WorkKindText(WorkKind kind) {
+  static constexpr std::string_view kTexts[] = {
+      "product",
+      "convolution",
+      "attention",
+      "normalisation",
+      "softmax",
+      "pooling",
+      "element-wise",
+      "reduction",
+      "cast / quantise",
+      "layout / transpose",
+      "copy / fill",
+      "host copy",
+      "gather / scatter / sort / embedding",
+      "optimizer",
+      "sampling",
+      "random",
+      "communication transfer",
+      "communication wait",
+      "unknown",
+  };
+  static_assert(std::size(kTexts) == kWorkKinds);
+  JV_CHECK(static_cast<int>(kind) < kWorkKinds);
+  return kTexts[static_cast<int>(kind)];
+}
+
+KernelKind ClassifyKernelName(std::string_view name) {
+  static const KindTable table(NameFiles());
+  return table.Find(NormalisedKernelName(name));
+}
+
+}  // namespace jarvis::ledger

@@ -1,0 +1,61 @@
+// What a GPU kernel, copy or fill does, by its name alone.
+//
+// The names stand in names/*.json, one file per library: docs/kinds.md describes the rows. Rows are
+// compiled when the first name needs them, and kept for the process.
+//
+// Errors: none; whatever the bytes of a name, its kind may be unknown. Time is linear in the length
+// of the name. Threads: any number.
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+
+namespace jarvis::ledger {
+
+enum class WorkKind : std::uint8_t {
+  kProduct,
+  kConvolution,
+  kAttention,
+  kNormalisation,
+  kSoftmax,
+  kPooling,
+  kElementwise,
+  kReduction,
+  kCast,
+  kLayout,
+  kCopy,      // on one device, and fills
+  kHostCopy,  // between host and device: occupies no compute units
+  kGather,
+  kOptimizer,
+  kSampling,
+  kRandom,
+  kCommTransfer,  // between devices, peer copies as well: bound by links, not by one GPU's memory
+  kCommWait,
+  kUnknown,
+};
+inline constexpr int kWorkKinds = static_cast<int>(WorkKind::kUnknown) + 1;
+
+// As tables and reports print it; the rows of names/*.json spell kinds the same way.
+std::string_view WorkKindText(WorkKind kind);
+
+// What decided the kind, the best evidence first.
+enum class KindBasis : std::uint8_t {
+  kName,         // the name of a known library's kernel
+  kWords,        // only words of the name; no known library
+  kOp,           // the op that launched it
+  kLaunchShape,  // registers, shared memory and grid of the launch
+  kNone,         // the kind is unknown
+};
+
+// All texts are views of static tables, or empty where nothing is known.
+struct KernelKind {
+  WorkKind kind = WorkKind::kUnknown;
+  KindBasis basis = KindBasis::kNone;
+  std::string_view sub;        // a finer class: "gemm", "rms norm"
+  std::string_view precision;  // of the operands, only where the name proves it: "bf16"
+  std::string_view library;    // the stem of the file in names/
+};
+
+KernelKind ClassifyKernelName(std::string_view name);
+
+}  // namespace jarvis::ledger
