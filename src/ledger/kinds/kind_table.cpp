@@ -119,14 +119,16 @@ struct KindTable::Row {
 };
 
 KindTable::KindTable(std::span<const EmbeddedFile> files) {
+  simdjson::dom::parser parser;
   for (const EmbeddedFile& file : files)
-    Read(file);
+    Read(file, &parser);
   std::stable_sort(rows_.begin(), rows_.end(),
                    [](const auto& a, const auto& b) { return a->order < b->order; });
   for (std::uint32_t r = 0; r < rows_.size(); ++r) {
-    for (const LiteralSet& set : RequiredLiterals(rows_[r]->expression)) {
+    for (const LiteralSet& set :
+         RequiredLiterals(texts_[texts_.Intern(LowerAscii(rows_[r]->expression))])) {
       std::vector<std::uint32_t>& numbers = rows_[r]->needed.emplace_back();
-      for (const std::string& literal : set)
+      for (const std::string_view literal : set)
         numbers.push_back(literals_.Add(literal));
     }
     if (rows_[r]->needed.empty()) {
@@ -143,8 +145,7 @@ KindTable::KindTable(std::span<const EmbeddedFile> files) {
 
 KindTable::~KindTable() = default;
 
-void KindTable::Read(const EmbeddedFile& file) {
-  simdjson::dom::parser parser;
+void KindTable::Read(const EmbeddedFile& file, simdjson::dom::parser* parser) {
   element document;
   object table;
   simdjson::dom::array rows;
@@ -152,7 +153,7 @@ void KindTable::Read(const EmbeddedFile& file) {
     if (fault_.empty()) fault_.append(file.name).append(": ").append(what);
   };
   std::int64_t order = 0;
-  if (ParseDom(&parser, file.text, &document) != simdjson::SUCCESS ||
+  if (ParseDom(parser, file.text, &document) != simdjson::SUCCESS ||
       document.get(table) != simdjson::SUCCESS || table["order"].get(order) != simdjson::SUCCESS ||
       table["rows"].get(rows) != simdjson::SUCCESS) {
     fault("no JSON with \"order\" and \"rows\"");

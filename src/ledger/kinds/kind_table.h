@@ -11,6 +11,8 @@
 #include <string_view>
 #include <vector>
 
+#include <simdjson.h>
+
 #include "base/embedded_file.h"
 #include "base/string_pool.h"
 #include "ledger/kinds/literal_index.h"
@@ -34,7 +36,7 @@ class KindTable {
 
  private:
   struct Row;
-  void Read(const EmbeddedFile& file);
+  void Read(const EmbeddedFile& file, simdjson::dom::parser* parser);
 
   StringPool texts_;
   std::vector<std::unique_ptr<Row>> rows_;

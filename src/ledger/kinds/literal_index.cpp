@@ -17,13 +17,11 @@ std::uint32_t HashOfThree(const char* text) {
 
 }  // namespace
 
-std::uint32_t LiteralIndex::Add(const std::string& literal) {
+std::uint32_t LiteralIndex::Add(std::string_view literal) {
   JV_CHECK(literal.size() >= kLiteralMin && begin_.empty());
-  const auto known = numbers_.find(literal);
-  if (known != numbers_.end()) return known->second;
-  literals_.push_back(literal);
-  numbers_.emplace(literals_.back(), size() - 1);
-  return size() - 1;
+  const auto [known, added] = numbers_.try_emplace(literal, size());
+  if (added) literals_.push_back(literal);
+  return known->second;
 }
 
 // Each literal is looked for by the three bytes of it that fewest others have: many begin alike
@@ -31,16 +29,16 @@ std::uint32_t LiteralIndex::Add(const std::string& literal) {
 void LiteralIndex::Seal() {
   numbers_.clear();
   std::vector<std::uint32_t> uses(kHashes, 0);
-  const auto each = [](const std::string& literal, auto&& use) {
+  const auto each = [](std::string_view literal, auto&& use) {
     for (std::uint32_t i = 0; i + kLiteralMin <= literal.size(); ++i)
       use(i, HashOfThree(literal.data() + i));
   };
-  for (const std::string& literal : literals_)
+  for (const std::string_view literal : literals_)
     each(literal, [&](std::uint32_t, std::uint32_t hash) { ++uses[hash]; });
   std::vector<std::uint32_t> rarest(literals_.size(), 0);
   begin_.assign(kHashes + 1, 0);
   for (std::size_t n = 0; n < literals_.size(); ++n) {
-    const std::string& literal = literals_[n];
+    std::string_view literal = literals_[n];
     each(literal, [&](std::uint32_t i, std::uint32_t hash) {
       if (uses[hash] < uses[HashOfThree(literal.data() + rarest[n])]) rarest[n] = i;
     });
