@@ -2,6 +2,7 @@
 
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "base/check.h"
 #include "base/text.h"
@@ -20,13 +21,16 @@ using trace::kNoEvent;
 // Ops around a launch that are asked: a kernel belongs to the inner ones.
 constexpr int kOpsMax = 4;
 
-// A tile that is staged for the matrix units: two operands of 128 x 64 elements of 2 bytes, and the
-// registers of its accumulators. What computes element by element needs no shared memory, a
-// transpose a tile of 64 x 64 elements of 4 bytes, a reduction some bytes per warp.
-constexpr std::int64_t kStagedBytesMin = std::int64_t{32} << 10;
-constexpr std::int64_t kAccumulatorRegistersMin = 128;
 // The sub of the row of names/inductor_triton.json for names that tell nothing.
 constexpr std::string_view kNoOpList = "inductor without op list";
+
+// More than pointwise kernels stage: they transpose tiles of at most 64 x 64 elements, which with
+// padding are two of 64 x 66 x 4 bytes. Products stage operands as well, and accumulate in
+// registers.
+constexpr std::int64_t kStagedBytesMin = std::int64_t{36} << 10;
+constexpr std::int64_t kAccumulatorRegistersMin = 128;
+// The least that a product with a signature stages: two operands of 16 x 16 elements of 2 bytes.
+constexpr std::int64_t kOperandBytesMin = 1024;
 // What warps hand each other in a reduction: one to four values per warp.
 constexpr std::int64_t kWarp = 32;
 constexpr std::int64_t kBytesPerWarpMin = 4;
@@ -70,11 +74,11 @@ std::optional<std::int64_t> NumberAt(std::string_view members, std::string_view 
   return trace::IntegerOf(trace::MemberOf(members, key));
 }
 
-std::optional<std::int64_t> ThreadsOf(std::string_view members) {
-  const auto block = trace::ElementsOf(trace::MemberOf(members, "block"));
-  if (block.size() != 3) return std::nullopt;
+std::optional<std::int64_t> ThreadsIn(std::string_view block) {
   std::int64_t threads = 1;
-  for (const std::string_view size : block) {
+  const auto sizes = trace::ElementsOf(block);
+  if (sizes.size() != 3) return std::nullopt;
+  for (const std::string_view size : sizes) {
     const auto count = trace::IntegerOf(size);
     if (!count || *count < 1 || *count > 1024) return std::nullopt;
     threads *= *count;
@@ -82,30 +86,73 @@ std::optional<std::int64_t> ThreadsOf(std::string_view members) {
   return threads;
 }
 
+// "triton__0d1d2d3de": the arguments of a kernel that Triton 2 compiled, each with what was known
+// of it: d: a multiple of 16, e: of 8. Pointers are "d"; sizes are "de", or have no "d".
+struct Signature {
+  int arguments = 0;
+  int sizes = 0;
+  bool marks_sizes = false;  // there is an "e"; later versions have none, and sizes may be "d"
+};
+
+Signature SignatureOf(std::string_view name) {
+  Signature signature;
+  const std::size_t underscore = name.rfind('_');
+  if (underscore == std::string_view::npos) return {};
+  std::string_view rest = name.substr(underscore + 1);
+  while (!rest.empty()) {
+    const std::string number = std::to_string(signature.arguments);
+    if (!rest.starts_with(number)) return {};
+    rest.remove_prefix(number.size());
+    const bool sixteen = rest.starts_with('d');
+    if (sixteen) rest.remove_prefix(1);
+    const bool eight = rest.starts_with('e');
+    if (eight) rest.remove_prefix(1);
+    ++signature.arguments;
+    if (!sixteen || eight) ++signature.sizes;
+    if (eight) signature.marks_sizes = true;
+  }
+  return signature;
+}
+
+KernelKind ByShape(WorkKind kind, std::string_view sub) {
+  return {.kind = kind,
+          .basis = KindBasis::kLaunchShape,
+          .sub = sub,
+          .precision = {},
+          .library = "inductor_triton"};
+}
+
 // Only of generated kernels without a name: there the compiler gives shared memory to what needs
 // it. Without any, a kernel may be element-wise, a cast, a copy or a reduction of short rows:
-// unknown.
-KernelKind KindByLaunchShape(const EventStore& events, EventIndex gpu_event) {
+// unknown. Inductor (torch/_inductor/codegen/triton.py) passes pointwise kernels one size, or two
+// in a grid with y; reductions two, in a grid without; templates of products none.
+KernelKind KindByLaunchShape(const EventStore& events, EventIndex gpu_event, bool marks_sizes) {
   const std::string_view members = events.text(events.args_of(gpu_event).other);
   const auto registers = NumberAt(members, "registers per thread");
   const auto shared = NumberAt(members, "shared memory");
-  const auto threads = ThreadsOf(members);
-  if (!registers || !shared || !threads) return {};
+  const auto threads = ThreadsIn(trace::MemberOf(members, "block"));
+  const auto grid = trace::ElementsOf(trace::MemberOf(members, "grid"));
+  if (!registers || !shared || !threads || grid.size() != 3) return {};
+  const bool has_y = grid[1] != "1";
+  const Signature signature = SignatureOf(events.name(gpu_event));
+  if (signature.arguments > 0 && marks_sizes) {
+    if (signature.sizes == 0 && *shared >= kOperandBytesMin) {
+      return ByShape(WorkKind::kProduct, "gemm or convolution (Triton)");
+    }
+    if (signature.sizes == 1 && !has_y) return ByShape(WorkKind::kElementwise, "fused");
+    if (signature.sizes == 2 && *shared > 0) {
+      return has_y ? ByShape(WorkKind::kLayout, "transpose, fused")
+                   : ByShape(WorkKind::kReduction, "reduce, norm or softmax");
+    }
+    return {};
+  }
   if (*shared >= kStagedBytesMin && *registers >= kAccumulatorRegistersMin) {
-    return {.kind = WorkKind::kProduct,
-            .basis = KindBasis::kLaunchShape,
-            .sub = "gemm or convolution (Triton)",
-            .precision = {},
-            .library = "inductor_triton"};
+    return ByShape(WorkKind::kProduct, "gemm or convolution (Triton)");
   }
   const std::int64_t warps = *threads / kWarp;
   if (warps > 1 && *threads % kWarp == 0 && *shared >= warps * kBytesPerWarpMin &&
       *shared <= warps * kBytesPerWarpMax) {
-    return {.kind = WorkKind::kReduction,
-            .basis = KindBasis::kLaunchShape,
-            .sub = "reduce, norm or softmax (Triton)",
-            .precision = {},
-            .library = "inductor_triton"};
+    return ByShape(WorkKind::kReduction, "reduce, norm or softmax");
   }
   return {};
 }
@@ -113,12 +160,22 @@ KernelKind KindByLaunchShape(const EventStore& events, EventIndex gpu_event) {
 }  // namespace
 
 KindsOfWork::KindsOfWork(const EventStore& events, const tree::CallTree& tree) : events_(events) {
+  std::vector<EventIndex> unknown;
+  bool marks_sizes = false;
   for (EventIndex e = 0; e < events.size(); ++e) {
     const trace::Event& event = events[e];
     if (!trace::IsGpuWork(event.kind)) continue;
     const auto [at, added] = of_name_.try_emplace(event.name);
-    if (added) at->second = ClassifyKernelName(events.name(e));
-    if (at->second.kind != WorkKind::kUnknown) continue;
+    if (added) {
+      at->second = ClassifyKernelName(events.name(e));
+      if (at->second.sub == kNoOpList && SignatureOf(events.name(e)).marks_sizes) {
+        marks_sizes = true;
+      }
+    }
+    if (at->second.kind == WorkKind::kUnknown) unknown.push_back(e);
+  }
+  for (const EventIndex e : unknown) {
+    const trace::Event& event = events[e];
     KernelKind kind;
     if (event.kind != EventKind::kKernel) {
       kind = {.kind = WorkKind::kCopy,
@@ -128,8 +185,8 @@ KindsOfWork::KindsOfWork(const EventStore& events, const tree::CallTree& tree) :
               .library = "memory_operations"};
     } else {
       kind = KindByOp(events, tree, e);
-      if (kind.kind == WorkKind::kUnknown && at->second.sub == kNoOpList) {
-        kind = KindByLaunchShape(events, e);
+      if (kind.kind == WorkKind::kUnknown && of_name_.at(event.name).sub == kNoOpList) {
+        kind = KindByLaunchShape(events, e, marks_sizes);
       }
     }
     if (kind.kind != WorkKind::kUnknown) of_event_.emplace(e, kind);
