@@ -1,0 +1,219 @@
+#include "ledger/kinds/kinds_of_work.h"
+
+#include <map>
+#include <set>
+#include <string>
+#include <string_view>
+
+#include <doctest/doctest.h>
+#include <fmt/format.h>
+
+#include "json/json.h"
+#include "ledger/kinds/kernel_name.h"
+#include "ledger/kinds/kind_files.h"
+#include "ledger/kinds/kind_table.h"
+#include "ledger/kinds/required_literals.h"
+#include "support/trace_builder.h"
+
+namespace jarvis::ledger {
+namespace {
+
+using testing::Load;
+using testing::Loaded;
+using testing::TraceText;
+
+// Of the only GPU event with that name.
+KernelKind KindIn(const TraceText& text, std::string_view name) {
+  const Loaded loaded = Load(text);
+  const KindsOfWork kinds(loaded.trace.events, loaded.tree);
+  for (trace::EventIndex e = 0; e < loaded.trace.events.size(); ++e) {
+    if (loaded.trace.events.name(e) == name) return kinds.Of(e);
+  }
+  FAIL("no such event");
+  return {};
+}
+
+TEST_CASE("every row can be read, has a source, and is a regular expression") {
+  for (const auto files : {NameFiles(), OpNameFiles()}) {
+    CHECK(KindTable(files).FirstFault() == "");
+    std::set<std::string> orders;
+    for (const EmbeddedFile& file : files) {
+      CAPTURE(std::string(file.name));
+      const auto table = ParseJson(file.text);
+      REQUIRE(table.has_value());
+      CHECK(table->value("library", "") == file.name);
+      CHECK(orders.insert(std::to_string(table->at("order").get<int>())).second);
+      const Json& sources = table->at("sources");
+      CHECK(!sources.empty());
+      for (const Json& row : table->at("rows")) {
+        CAPTURE(row.at("match").get<std::string>());
+        static const std::set<std::string, std::less<>> kKeys = {
+            "match", "kind", "sub", "precision", "needs", "source", "words"};
+        for (auto member = row.begin(); member != row.end(); ++member)
+          CHECK(kKeys.contains(member.key()));
+        const std::string source = row.value("source", "");
+        CHECK((source.empty() || sources.contains(source)));
+      }
+    }
+  }
+}
+
+TEST_CASE("names are stripped of what says nothing about the work") {
+  const std::map<std::string, std::string> kNames = {
+      {"void foo<float>(float*, int)", "foo<float>"},
+      {"  foo  ", "foo"},
+      {"foo(int) [clone .kd]", "foo"},
+      {"foo.kd", "foo"},
+      {"foo.intern.0a9f", "foo"},
+      {"foo.intern.xyz", "foo.intern.xyz"},
+      {"void (anonymous namespace)::foo<a::b >(int)", "foo<a::b>"},
+      {"k<(int)4, (bool)-1, (float)2>(T1)", "k<4, -1, (float)2>"},
+      {"f<g()::[lambda(float) (instance 2)], h>", "f<g()::{lambda(float)#2}, h>"},
+      {"f<[lambda(float) (instance )]>", "f<[lambda(float) (instance )]>"},
+      {"std::enable_if<x, void>::type gemv<float>(int)", "gemv<float>"},
+      {"Memcpy HtoD (Pageable -> Device)", "Memcpy HtoD (Pageable -> Device)"},
+      {"_ZN2at6native4fillIN3c104HalfEfEEvT_", "at::native::fill<c10 Half float>"},
+      {"_Z3addPf", "add"},
+      {"", ""},
+  };
+  for (const auto& [name, want] : kNames)
+    CHECK(NormalisedKernelName(name) == want);
+}
+
+TEST_CASE("hostile names have a kind or none, and nothing else happens") {
+  constexpr std::size_t kLong = std::size_t{16} << 10;
+  std::string bytes;
+  for (std::size_t i = 0; i < kLong; ++i)
+    bytes += static_cast<char>((i * 2654435761u) >> 7);
+  std::string cut = "void at::native::vectorized_elementwise_kernel<4, ";
+  while (cut.size() < kLong)
+    cut += "at::native::(anonymous namespace)::f<(int)4, [lambda(float) (instance 1)], ";
+  for (const std::string& name :
+       {std::string(kLong, '('), std::string(kLong, ')'), std::string(kLong, '<'),
+        std::string(kLong, ' '), std::string(kLong, '_'), std::string(kLong, '\0'),
+        "_ZN" + std::string(kLong, '9'), "_Z1" + std::string(kLong, 'f'), bytes, cut,
+        std::string("]"), std::string("[clone "), std::string("_ZN"), std::string("_Z"),
+        std::string("void "), std::string(")")}) {
+    const KernelKind kind = ClassifyKernelName(name);
+    CHECK((kind.kind == WorkKind::kUnknown) == (kind.basis == KindBasis::kNone));
+  }
+  CHECK(ClassifyKernelName(cut).kind == WorkKind::kElementwise);
+  std::string many;
+  while (many.size() < kLong)
+    many += "[lambda(";
+  CHECK(NormalisedKernelName(many) == many);
+}
+
+TEST_CASE("what a match must contain is known without compiling") {
+  const auto first = [](std::string_view expression) {
+    const auto sets = RequiredLiterals(expression);
+    return sets.empty() ? LiteralSet() : sets.front();
+  };
+  CHECK(first("^flash_fwd\\w*") == LiteralSet{"flash_fwd"});
+  CHECK(first("a(foobar|bazz)c") == LiteralSet{"foobar", "bazz"});
+  CHECK(first("(foobar)?\\w*") == LiteralSet{});  // may be absent
+  CHECK(first("(foobar)*baz") == LiteralSet{"baz"});
+  CHECK(first("(?:foobar)+") == LiteralSet{"foobar"});
+  CHECK(first("(foobar){0,2}") == LiteralSet{});
+  CHECK(first("foobars?") == LiteralSet{"foobar"});  // the last letter may be
+  CHECK(first("foo|ba") == LiteralSet{});            // too short to look for
+  CHECK(first("[abc]+\\d\\.") == LiteralSet{});
+  CHECK(first("(?i)foobar") == LiteralSet{"foobar"});
+  CHECK(first("(?p<p>half|float)x") == LiteralSet{"half", "float"});
+  CHECK(first("[]foo]bar\\[baz") == LiteralSet{"bar"});
+}
+
+TEST_CASE("copies are told apart by what they occupy") {
+  CHECK(ClassifyKernelName("Memcpy HtoD (Pageable -> Device)").kind == WorkKind::kHostCopy);
+  CHECK(ClassifyKernelName("Memcpy DtoH (Device -> Pinned)").kind == WorkKind::kHostCopy);
+  CHECK(ClassifyKernelName("Memcpy DtoD (Device -> Device)").kind == WorkKind::kCopy);
+  CHECK(ClassifyKernelName("Memcpy PtoP (Device -> Device)").kind == WorkKind::kCommTransfer);
+  CHECK(ClassifyKernelName("Memset (Device)").kind == WorkKind::kCopy);
+  TraceText text;
+  text.Memcpy("strange", 0, 5, 1).Memset("stranger", 10, 5, 2);
+  CHECK(KindIn(text, "strange").kind == WorkKind::kCopy);
+  CHECK(KindIn(text, "stranger").kind == WorkKind::kCopy);
+}
+
+TEST_CASE("what a name does not tell, the op that launched it does") {
+  constexpr std::string_view kName = "mystery_9";
+  const auto under = [&](std::string_view op, std::string_view args = {}) {
+    return KindIn(TraceText().OpWithKernel(op, 0, 20, kName, 30, 5, 1, args), kName);
+  };
+  CHECK(ClassifyKernelName(kName).kind == WorkKind::kUnknown);
+  CHECK(under("aten::mm").kind == WorkKind::kProduct);
+  CHECK(under("aten::mm").basis == KindBasis::kOp);
+  CHECK(under("aten::convolution_backward").kind == WorkKind::kConvolution);
+  CHECK(under("FlashAttnFunc").kind == WorkKind::kAttention);
+  CHECK(under("aten::copy_", R"("Input type":["float","c10::BFloat16",""])").kind ==
+        WorkKind::kCast);
+  CHECK(under("aten::copy_", R"("Input type":["float","float",""])").kind == WorkKind::kCopy);
+  // Whether types differ was not recorded.
+  CHECK(under("aten::copy_").kind == WorkKind::kUnknown);
+  CHECK(under("mylib::thing").kind == WorkKind::kUnknown);
+}
+
+TEST_CASE("the op around the launch of a graph says nothing about its kernels") {
+  TraceText text;
+  text.Op("aten::mm", 0, 20).Runtime("cudaGraphLaunch", 5, 5, 1).Kernel("mystery_9", 30, 5, 1);
+  CHECK(KindIn(text, "mystery_9").kind == WorkKind::kUnknown);
+}
+
+KernelKind Generated(std::string_view name, std::string_view launch) {
+  TraceText text;
+  return KindIn(text.Kernel(name, 0, 5, 1, 7, launch), name);
+}
+
+TEST_CASE("generated kernels without a name are told by what the launch needs") {
+  // Operands of a product, staged; its accumulators are in registers.
+  const KernelKind product = Generated(
+      "triton_",
+      R"("registers per thread":255,"shared memory":65536,"grid":[512,1,1],"block":[128,1,1])");
+  CHECK(product.kind == WorkKind::kProduct);
+  CHECK(product.basis == KindBasis::kLaunchShape);
+  // Two transposed tiles: as much memory nearly, and few registers.
+  CHECK(
+      Generated(
+          "triton_",
+          R"("registers per thread":102,"shared memory":33792,"grid":[512,64,1],"block":[128,1,1])")
+          .kind == WorkKind::kUnknown);
+  // A value of each of two warps.
+  CHECK(
+      Generated("triton_",
+                R"("registers per thread":36,"shared memory":8,"grid":[512,1,1],"block":[64,1,1])")
+          .kind == WorkKind::kReduction);
+  // Nothing: never taken for element-wise.
+  CHECK(
+      Generated("triton_",
+                R"("registers per thread":16,"shared memory":0,"grid":[512,1,1],"block":[128,1,1])")
+          .kind == WorkKind::kUnknown);
+  CHECK(Generated("triton_", R"("grid":[512,1,1],"block":[128,1,1])").kind == WorkKind::kUnknown);
+  // A name that is no generated one.
+  CHECK(
+      Generated(
+          "mystery_9",
+          R"("registers per thread":255,"shared memory":65536,"grid":[512,1,1],"block":[128,1,1])")
+          .kind == WorkKind::kUnknown);
+}
+
+TEST_CASE("signatures of generated kernels tell pointwise ones, reductions and products apart") {
+  const auto shape = [](int shared, int y) {
+    return fmt::format(
+        R"("registers per thread":30,"shared memory":{},"grid":[512,{},1],"block":[128,1,1])",
+        shared, y);
+  };
+  CHECK(Generated("triton__0d1d2de", shape(0, 1)).kind == WorkKind::kElementwise);
+  CHECK(Generated("triton__0d1d2de3de", shape(256, 1)).kind == WorkKind::kReduction);
+  CHECK(Generated("triton__0d1d2de3de", shape(2112, 64)).kind == WorkKind::kLayout);
+  CHECK(Generated("triton__0d1d2de3de", shape(0, 1)).kind == WorkKind::kUnknown);
+  // Of a version that does not mark sizes: this may be a pointer or a size.
+  CHECK(Generated("triton__0d1d2d", shape(0, 1)).kind == WorkKind::kUnknown);
+  // One of the trace's names marks them, so that three pointers are a product.
+  TraceText text;
+  text.Kernel("triton__0d1de", 0, 5, 1, 7, shape(0, 1));
+  text.Kernel("triton__0d1d2d", 10, 5, 2, 7, shape(24576, 1));
+  CHECK(KindIn(text, "triton__0d1d2d").kind == WorkKind::kProduct);
+}
+
+}  // namespace
+}  // namespace jarvis::ledger
