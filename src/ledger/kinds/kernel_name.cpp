@@ -1,7 +1,8 @@
 #include "ledger/kinds/kernel_name.h"
 
+#include <algorithm>
 #include <cstddef>
-#include <initializer_list>
+#include <iterator>
 
 #include "base/text.h"
 
@@ -89,18 +90,23 @@ std::string_view WithoutSuffix(std::string_view name) {
   return name.substr(0, at);
 }
 
-std::string Without(std::string_view text, std::initializer_list<std::string_view> parts) {
+std::string WithoutAnonymousNamespaces(std::string_view text) {
+  static constexpr std::string_view kParts[] = {
+      "(anonymous namespace)::", "<unnamed>::", "(anonymous namespace)"};
   std::string out;
   out.reserve(text.size());
-  for (std::size_t i = 0; i < text.size();) {
-    bool skipped = false;
-    for (const std::string_view part : parts) {
-      if (!text.substr(i).starts_with(part)) continue;
-      i += part.size();
-      skipped = true;
-      break;
+  while (!text.empty()) {
+    const std::size_t open = std::min(text.find_first_of("(<"), text.size());
+    out += text.substr(0, open);
+    text.remove_prefix(open);
+    const auto part = std::find_if(std::begin(kParts), std::end(kParts),
+                                   [&](std::string_view p) { return text.starts_with(p); });
+    if (part != std::end(kParts)) {
+      text.remove_prefix(part->size());
+    } else if (!text.empty()) {
+      out += text.front();
+      text.remove_prefix(1);
     }
-    if (!skipped) out += text[i++];
   }
   return out;
 }
@@ -218,8 +224,7 @@ std::string NormalisedKernelName(std::string_view name) {
     identifiers = IdentifiersOf(name);
     name = identifiers;
   }
-  std::string text = Without(WithoutSuffix(WithoutClone(name)),
-                             {"(anonymous namespace)::", "<unnamed>::", "(anonymous namespace)"});
+  std::string text = WithoutAnonymousNamespaces(WithoutSuffix(WithoutClone(name)));
   text = ArgumentsAsCupti(LambdasAsCupti(text));
   return std::string(Trim(WithoutBlanksBeforeAngles(WithoutReturnType(WithoutParameters(text)))));
 }

@@ -90,6 +90,7 @@ struct KindTable::Row {
     std::call_once(compiled, [&] {
       RE2::Options options(RE2::Latin1);  // any byte is a character
       options.set_log_errors(false);
+      options.set_never_capture(expression.find("(?P<") == std::string_view::npos);
       options.set_max_mem(kStatesMax);
       regex = std::make_unique<const RE2>(re2::StringPiece(expression.data(), expression.size()),
                                           options);

@@ -1,10 +1,14 @@
 #include "ledger/kinds/kinds_of_work.h"
 
+#include <algorithm>
+#include <cstddef>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "base/check.h"
+#include "base/parallel.h"
 #include "base/text.h"
 #include "ledger/kinds/kind_files.h"
 #include "ledger/kinds/kind_table.h"
@@ -160,21 +164,24 @@ KernelKind KindByLaunchShape(const EventStore& events, EventIndex gpu_event, boo
 }  // namespace
 
 KindsOfWork::KindsOfWork(const EventStore& events, const tree::CallTree& tree) : events_(events) {
-  std::vector<EventIndex> unknown;
-  bool marks_sizes = false;
+  std::vector<EventIndex> gpu_events;
+  std::vector<std::pair<StringId, KernelKind*>> names;
   for (EventIndex e = 0; e < events.size(); ++e) {
-    const trace::Event& event = events[e];
-    if (!trace::IsGpuWork(event.kind)) continue;
-    const auto [at, added] = of_name_.try_emplace(event.name);
-    if (added) {
-      at->second = ClassifyKernelName(events.name(e));
-      if (at->second.sub == kNoOpList && SignatureOf(events.name(e)).marks_sizes) {
-        marks_sizes = true;
-      }
-    }
-    if (at->second.kind == WorkKind::kUnknown) unknown.push_back(e);
+    if (!trace::IsGpuWork(events[e].kind)) continue;
+    gpu_events.push_back(e);
+    const auto [at, added] = of_name_.try_emplace(events[e].name);
+    if (added)
+      names.emplace_back(at->first, &at->second);  // the map's elements stay where they are
   }
-  for (const EventIndex e : unknown) {
+  // Most of the time goes into compiling the rows that the first names need.
+  ParallelFor(names.size(), 0, [&](std::size_t i) {
+    *names[i].second = ClassifyKernelName(events.strings[names[i].first]);
+  });
+  const bool marks_sizes = std::any_of(names.begin(), names.end(), [&](const auto& name) {
+    return name.second->sub == kNoOpList && SignatureOf(events.strings[name.first]).marks_sizes;
+  });
+  for (const EventIndex e : gpu_events) {
+    if (of_name_.at(events[e].name).kind != WorkKind::kUnknown) continue;
     const trace::Event& event = events[e];
     KernelKind kind;
     if (event.kind != EventKind::kKernel) {
