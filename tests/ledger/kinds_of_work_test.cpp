@@ -151,6 +151,18 @@ TEST_CASE("what a name does not tell, the op that launched it does") {
   // Whether types differ was not recorded.
   CHECK(under("aten::copy_").kind == WorkKind::kUnknown);
   CHECK(under("mylib::thing").kind == WorkKind::kUnknown);
+  CHECK(under("_C_cache_ops::reshape_and_cache_flash").kind == WorkKind::kGather);
+  // A whole layer launches kernels of many kinds.
+  CHECK(under("vllm::moe_forward").kind == WorkKind::kUnknown);
+}
+
+TEST_CASE("only the innermost ops are asked") {
+  TraceText text;
+  text.Op("aten::mm", 0, 50);
+  for (int depth = 1; depth <= 4; ++depth)
+    text.Op("mylib::thing", depth, 50 - 2 * depth);
+  text.Runtime("cudaLaunchKernel", 10, 5, 1).Kernel("mystery_9", 60, 5, 1);
+  CHECK(KindIn(text, "mystery_9").kind == WorkKind::kUnknown);
 }
 
 TEST_CASE("the op around the launch of a graph says nothing about its kernels") {
