@@ -8,17 +8,20 @@
 namespace jarvis::ledger {
 namespace {
 
-constexpr std::uint32_t kHashes = 1u << 14;
+constexpr std::uint32_t kHashBits = 12;
+constexpr std::uint32_t kHashes = 1u << kHashBits;
+constexpr std::size_t kLiteralsUsual = 4096;
 
 std::uint32_t HashOfThree(const char* text) {
   const auto byte = [&](int i) { return std::uint32_t{static_cast<unsigned char>(text[i])}; };
-  return ((byte(0) | byte(1) << 8 | byte(2) << 16) * 0x9E3779B1u) >> 18;
+  return ((byte(0) | byte(1) << 8 | byte(2) << 16) * 0x9E3779B1u) >> (32 - kHashBits);
 }
 
 }  // namespace
 
 std::uint32_t LiteralIndex::Add(std::string_view literal) {
   JV_CHECK(literal.size() >= kLiteralMin && begin_.empty());
+  if (numbers_.empty()) numbers_.reserve(kLiteralsUsual);
   const auto [known, added] = numbers_.try_emplace(literal, size());
   if (added) literals_.push_back(literal);
   return known->second;
