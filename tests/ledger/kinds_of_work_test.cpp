@@ -74,6 +74,11 @@ TEST_CASE("names are stripped of what says nothing about the work") {
       {"Memcpy HtoD (Pageable -> Device)", "Memcpy HtoD (Pageable -> Device)"},
       {"_ZN2at6native4fillIN3c104HalfEfEEvT_", "at::native::fill<c10 Half float>"},
       {"_Z3addPf", "add"},
+      {"_fwd_kernel_0d1d2d34d5de6c", "_fwd_kernel"},
+      {"triton__0d1d2de", "triton__0d1d2de"},
+      {"kernel_0", "kernel_0"},
+      {"kernel_01", "kernel_01"},
+      {"kernel_0d2d", "kernel_0d2d"},
       {"", ""},
   };
   for (const auto& [name, want] : kNames)

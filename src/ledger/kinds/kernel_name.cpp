@@ -189,6 +189,14 @@ std::string_view WithoutParameters(std::string_view name) {
   return name;
 }
 
+// Of "triton__0d1d2d" the signature is all that there is to tell it by.
+std::string_view WithoutSignature(std::string_view name) {
+  const TritonSignature signature = TritonSignatureOf(name);
+  // A kernel without pointers has nothing to do: "gemm_01" has a number.
+  if (name.starts_with("triton_") || signature.arguments == signature.sizes) return name;
+  return name.substr(0, name.rfind('_'));
+}
+
 std::string_view WithoutReturnType(std::string_view name) {
   if (name.starts_with("std::enable_if<") || name.starts_with("typename std::enable_if<")) {
     const std::size_t type = name.find(">::type ");
@@ -217,6 +225,30 @@ std::string WithoutBlanksBeforeAngles(std::string_view name) {
 
 }  // namespace
 
+TritonSignature TritonSignatureOf(std::string_view name) {
+  TritonSignature signature;
+  const std::size_t underscore = name.rfind('_');
+  if (underscore == std::string_view::npos) return {};
+  std::string_view rest = name.substr(underscore + 1);
+  while (!rest.empty()) {
+    const std::string number = std::to_string(signature.arguments);
+    if (!rest.starts_with(number)) return {};
+    rest.remove_prefix(number.size());
+    const auto take = [&](char mark) {
+      const bool there = rest.starts_with(mark);
+      if (there) rest.remove_prefix(1);
+      return there;
+    };
+    const bool sixteen = take('d');
+    const bool eight = take('e');
+    const bool one = take('c');
+    ++signature.arguments;
+    if (!sixteen || eight || one) ++signature.sizes;
+    if (eight) signature.marks_sizes = true;
+  }
+  return signature;
+}
+
 std::string NormalisedKernelName(std::string_view name) {
   name = Trim(name);
   std::string identifiers;
@@ -226,7 +258,8 @@ std::string NormalisedKernelName(std::string_view name) {
   }
   std::string text = WithoutAnonymousNamespaces(WithoutSuffix(WithoutClone(name)));
   text = ArgumentsAsCupti(LambdasAsCupti(text));
-  return std::string(Trim(WithoutBlanksBeforeAngles(WithoutReturnType(WithoutParameters(text)))));
+  return std::string(Trim(
+      WithoutBlanksBeforeAngles(WithoutSignature(WithoutReturnType(WithoutParameters(text))))));
 }
 
 }  // namespace jarvis::ledger

@@ -10,6 +10,7 @@
 #include "base/check.h"
 #include "base/parallel.h"
 #include "base/text.h"
+#include "ledger/kinds/kernel_name.h"
 #include "ledger/kinds/kind_files.h"
 #include "ledger/kinds/kind_table.h"
 #include "trace/json_text.h"
@@ -90,34 +91,6 @@ std::optional<std::int64_t> ThreadsIn(std::string_view block) {
   return threads;
 }
 
-// "triton__0d1d2d3de": the arguments of a kernel that Triton 2 compiled, each with what was known
-// of it: d: a multiple of 16, e: of 8. Pointers are "d"; sizes are "de", or have no "d".
-struct Signature {
-  int arguments = 0;
-  int sizes = 0;
-  bool marks_sizes = false;  // there is an "e"; later versions have none, and sizes may be "d"
-};
-
-Signature SignatureOf(std::string_view name) {
-  Signature signature;
-  const std::size_t underscore = name.rfind('_');
-  if (underscore == std::string_view::npos) return {};
-  std::string_view rest = name.substr(underscore + 1);
-  while (!rest.empty()) {
-    const std::string number = std::to_string(signature.arguments);
-    if (!rest.starts_with(number)) return {};
-    rest.remove_prefix(number.size());
-    const bool sixteen = rest.starts_with('d');
-    if (sixteen) rest.remove_prefix(1);
-    const bool eight = rest.starts_with('e');
-    if (eight) rest.remove_prefix(1);
-    ++signature.arguments;
-    if (!sixteen || eight) ++signature.sizes;
-    if (eight) signature.marks_sizes = true;
-  }
-  return signature;
-}
-
 KernelKind ByShape(WorkKind kind, std::string_view sub) {
   return {.kind = kind,
           .basis = KindBasis::kLaunchShape,
@@ -138,7 +111,7 @@ KernelKind KindByLaunchShape(const EventStore& events, EventIndex gpu_event, boo
   const auto grid = trace::ElementsOf(trace::MemberOf(members, "grid"));
   if (!registers || !shared || !threads || grid.size() != 3) return {};
   const bool has_y = grid[1] != "1";
-  const Signature signature = SignatureOf(events.name(gpu_event));
+  const TritonSignature signature = TritonSignatureOf(events.name(gpu_event));
   if (signature.arguments > 0 && marks_sizes) {
     if (signature.sizes == 0 && *shared >= kOperandBytesMin) {
       return ByShape(WorkKind::kProduct, "gemm or convolution (Triton)");
@@ -178,7 +151,8 @@ KindsOfWork::KindsOfWork(const EventStore& events, const tree::CallTree& tree) :
     *names[i].second = ClassifyKernelName(events.strings[names[i].first]);
   });
   const bool marks_sizes = std::any_of(names.begin(), names.end(), [&](const auto& name) {
-    return name.second->sub == kNoOpList && SignatureOf(events.strings[name.first]).marks_sizes;
+    return name.second->sub == kNoOpList &&
+           TritonSignatureOf(events.strings[name.first]).marks_sizes;
   });
   for (const EventIndex e : gpu_events) {
     if (of_name_.at(events[e].name).kind != WorkKind::kUnknown) continue;
