@@ -189,12 +189,13 @@ std::string_view WithoutParameters(std::string_view name) {
   return name;
 }
 
-// Of "triton__0d1d2d" the signature is all that there is to tell it by.
 std::string_view WithoutSignature(std::string_view name) {
   const TritonSignature signature = TritonSignatureOf(name);
   // A kernel without pointers has nothing to do: "gemm_01" has a number.
-  if (name.starts_with("triton_") || signature.arguments == signature.sizes) return name;
-  return name.substr(0, name.rfind('_'));
+  if (signature.arguments == signature.sizes) return name;
+  const std::string_view before = name.substr(0, name.rfind('_'));
+  // Of "triton__0d1d2d" the signature is all that there is to tell it by.
+  return before == "triton" || before == "triton_" ? name : before;
 }
 
 std::string_view WithoutReturnType(std::string_view name) {
