@@ -84,20 +84,20 @@ std::string BoundPhrase(const findings::Analysis& analysis) {
                   EachMs(analysis, host), ahead ? " and runs ahead" : "", EachMs(analysis, gpu),
                   gaps ? " with what it waits for itself" : "");
   switch (analysis.bound.kind) {
-    case analysis::BoundKind::kUnknown: return "";
-    case analysis::BoundKind::kBalanced:
+    case ledger::BoundKind::kUnknown: return "";
+    case ledger::BoundKind::kBalanced:
       return fmt::format(
           "balanced: {}; kernels that are only faster save at most {}, a host that is only faster "
           "at most {}, fewer kernels more than either",
           floors, EachMs(analysis, wall.wall_ms - host), EachMs(analysis, wall.wall_ms - gpu));
-    case analysis::BoundKind::kCommunication:
+    case ledger::BoundKind::kCommunication:
       return fmt::format(
           "bound by communication that nothing hides ({} of waiting or transfer): {}",
           EachMs(analysis, MsOf(analysis.base.balance.exposed_comm_ns)), floors);
-    case analysis::BoundKind::kHost:
-    case analysis::BoundKind::kGpu:
+    case ledger::BoundKind::kHost:
+    case ledger::BoundKind::kGpu:
       return fmt::format("{}: {}", BoundKindText(analysis.bound.kind), floors);
-    case analysis::BoundKind::kInTurns: break;
+    case ledger::BoundKind::kInTurns: break;
   }
   if (host + gpu >= kInTurns * wall.wall_ms && host + gpu <= 1.2 * wall.wall_ms)
     return "host and GPU work mostly one after the other: " + floors;

@@ -8,6 +8,7 @@
 #include "base/parallel.h"
 #include "session/diff_report.h"
 #include "session/mode.h"
+#include "ledger/books/ledger_rows.h"
 #include "session/trace_frames.h"
 #include "session/work_report.h"
 
@@ -127,6 +128,11 @@ Result<void> AddCoverageTables(const LoadedTrace& trace, const LoadedTrace& reco
   tables->push_back(analysis::TimeFramesTable(frames->frames));
   tables->push_back(analysis::TimePartsTable(frames->frames));
   tables->push_back(analysis::PhasesTable(frames->phases));
+  const analysis::BaseOfTime& base = frames->frames.base;
+  tables->push_back(ledger::LedgerTable(
+      ledger::LedgerRows(recorded.events(), base, frames->books,
+                         ledger::BoundsOf(base, frames->books)),
+      base.count));
   if (!frames->iterations.empty()) tables->push_back(analysis::IterationsTable(frames->iterations));
   return {};
 }

@@ -1,7 +1,7 @@
 // What bounds a trace's step: the one answer that every tool and report gives.
 #pragma once
 
-#include "analysis/frames/step_bound.h"
+#include "ledger/books/step_bound.h"
 #include "base/job.h"
 #include "base/result.h"
 
@@ -10,6 +10,6 @@ namespace jarvis::session {
 class LoadedTrace;
 
 // Without what Python stacks cost to record. Errors: kCancelled.
-Result<analysis::StepBound> BoundOf(const LoadedTrace& trace, const Job& job);
+Result<ledger::StepBound> BoundOf(const LoadedTrace& trace, const Job& job);
 
 }  // namespace jarvis::session

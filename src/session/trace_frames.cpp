@@ -25,6 +25,8 @@ Result<std::shared_ptr<const TraceFrames>> FramesOf(const LoadedTrace& trace, co
     made->iterations = analysis::FindIterations(facts);
     if (made->iterations.empty())
       made->repeats = analysis::FindRepeats(facts, made->frames, made->phases);
+    made->books = ledger::KeepBooks(facts, made->frames.base,
+                                    ledger::KindsOfWork(trace.events(), trace.tree()));
     JV_TRY(job.Check());
     const std::size_t bytes =
         made->frames.MemoryBytes() + made->phases.MemoryBytes() +

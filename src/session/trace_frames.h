@@ -9,6 +9,7 @@
 #include "analysis/frames/time_frames.h"
 #include "base/job.h"
 #include "base/result.h"
+#include "ledger/books/books.h"
 
 namespace jarvis::session {
 
@@ -19,6 +20,7 @@ struct TraceFrames {
   analysis::Phases phases;
   std::vector<analysis::Iteration> iterations;  // of an inference server
   std::vector<analysis::Iteration> repeats;     // of any other program
+  ledger::Books books;
 };
 
 // Kept with the trace. Errors: kCancelled.

@@ -4,36 +4,13 @@
 #include <map>
 #include <utility>
 
+#include "analysis/frames/engine_iterations.h"
+
 namespace jarvis::analysis {
 namespace {
 
 double IterationMs(std::int64_t ns) {
   return static_cast<double>(ns) / 1e6;
-}
-
-// The annotations on the chosen thread, apart.
-std::vector<Iteration> NamedIterations(const FrameFacts& facts) {
-  std::vector<Iteration> all;
-  bool detailed = false;
-  for (const EventIndex e : facts.on_thread) {
-    if (facts.events[e].kind != trace::EventKind::kUserAnnotation) continue;
-    const auto sums = perf::TellIteration(facts.events.name(e));
-    if (!sums) continue;
-    detailed = detailed || sums->has_products;
-    Iteration& one = all.emplace_back();
-    one.name = facts.events.name(e);
-    one.sums = *sums;
-    one.host = {facts.events[e].ts_ns, facts.events[e].end_ns()};
-  }
-  if (detailed) std::erase_if(all, [](const Iteration& one) { return !one.sums.has_products; });
-  std::stable_sort(all.begin(), all.end(), [](const Iteration& a, const Iteration& b) {
-    return a.host.start < b.host.start;
-  });
-  std::vector<Iteration> apart;
-  for (Iteration& one : all) {
-    if (apart.empty() || one.host.start >= apart.back().host.end) apart.push_back(std::move(one));
-  }
-  return apart;
 }
 
 void AddGpuWork(const FrameFacts& facts, std::int64_t until, Iteration* one) {
@@ -110,7 +87,15 @@ std::vector<Iteration> FindRepeats(const FrameFacts& facts, const TimeFrames& fr
 }
 
 std::vector<Iteration> FindIterations(const FrameFacts& facts) {
-  std::vector<Iteration> iterations = NamedIterations(facts);
+  std::vector<Iteration> iterations;
+  for (const NamedIteration& named : EngineIterations(facts)) {
+    if (named.diffusion) continue;
+    const trace::Event& annotation = facts.events[named.annotation];
+    Iteration& one = iterations.emplace_back();
+    one.name = facts.events.name(named.annotation);
+    one.sums = named.sums;
+    one.host = {annotation.ts_ns, annotation.end_ns()};
+  }
   for (std::size_t i = 0; i < iterations.size(); ++i) {
     const bool last = i + 1 == iterations.size();
     Iteration& one = iterations[i];

@@ -2,9 +2,11 @@
 
 #include <algorithm>
 #include <map>
+#include <unordered_set>
 
 #include "analysis/attribution/module_paths.h"
 #include "analysis/attribution/steps.h"
+#include "analysis/frames/engine_iterations.h"
 #include "analysis/frames/launch_sequence.h"
 #include "analysis/frames/repetition.h"
 #include "trace/step_mark.h"
@@ -18,15 +20,8 @@ constexpr double kNearlyAll = 0.9;
 
 // Scopes that communication libraries and torch itself open many times in a step.
 bool IsPartOfStep(std::string_view name) {
-  static constexpr std::string_view kPrefixes[] = {"nccl:",
-                                                   "gloo:",
-                                                   "mpi:",
-                                                   "ucc:",
-                                                   "xccl:",
-                                                   "hccl:",
-                                                   "c10d",
-                                                   "DistributedDataParallel",
-                                                   "Optimizer.zero_grad"};
+  static constexpr std::string_view kPrefixes[] = {
+      "nccl:", "gloo:", "mpi:", "ucc:", "xccl:", "hccl:", "c10d", "DistributedDataParallel"};
   return std::any_of(std::begin(kPrefixes), std::end(kPrefixes),
                      [&](std::string_view prefix) { return name.starts_with(prefix); });
 }
@@ -49,37 +44,31 @@ class StepFinder {
  public:
   explicit StepFinder(const FrameFacts& facts) : facts_(facts) {}
 
-  FoundSteps Run() {
-    FoundSteps found = Found();
-    FindHoles(&found);
-    return found;
+  std::vector<FoundSteps> Run() {
+    std::vector<FoundSteps> all;
+    const auto add = [&](FoundSteps found) {
+      if (found.steps.empty()) return;
+      FindHoles(&found);
+      all.push_back(std::move(found));
+    };
+    add(FromMarks());
+    if (!facts_.host_events()) return all;
+    CollectScopes();
+    add(FromEngine());
+    add(FromModules());
+    add(FromLoops());
+    add(Repeating());
+    add(FromKernels());
+    return all;
   }
 
  private:
-  FoundSteps Found() {
-    if (!facts_.marks.empty()) return FromMarks();
-    if (!facts_.host_events()) {
-      return Nothing("no host events are recorded, so there is nothing that marks a step");
-    }
-    CollectScopes();
-    if (auto found = AroundAll(); !found.steps.empty()) return found;
-    if (auto found = Repeating(); !found.steps.empty()) return found;
-    if (auto found = FromKernels(); !found.steps.empty()) return found;
-    return Nothing(
-        "no ProfilerStep marks (schedule= with prof.step()), no annotation or module call "
-        "around or all over the recording, no kernel sequence that repeats all over it");
-  }
-
   const trace::Event& At(EventIndex e) const { return facts_.events[e]; }
-
-  static FoundSteps Nothing(std::string_view reason) {
-    FoundSteps out;
-    out.reason = std::string(reason);
-    return out;
-  }
 
   FoundSteps FromMarks() const {
     FoundSteps out;
+    if (facts_.marks.empty()) return out;
+    out.unit = TimeUnit::kStep;
     out.source = StepSource::kMarks;
     out.name = "ProfilerStep";
     const std::vector<EventIndex> marks = WithoutEmptyMarks(facts_.events, facts_.marks);
@@ -151,7 +140,8 @@ class StepFinder {
 
   // Annotations and outermost calls of modules or pipelines by name, outermost of their name.
   void CollectScopes() {
-    std::map<std::pair<bool, std::string>, std::size_t> known;
+    Places known;
+    Places loop_places;
     std::int64_t module_end = trace::kAbsent;
     for (const EventIndex e : facts_.on_thread) {
       const trace::Event& event = At(e);
@@ -160,19 +150,31 @@ class StepFinder {
                           (!ModuleClass(name).empty() || IsPipelineCall(name));
       const bool annotation = event.kind == EventKind::kUserAnnotation ||
                               (event.kind == EventKind::kCpuOp && IsScopeName(name));
-      if ((!module && !annotation) || (annotation && IsPartOfStep(name))) continue;
+      if (!module && !annotation) continue;
+      if (annotation && (name.starts_with("Optimizer.") || name.starts_with("enumerate("))) {
+        AddTo(std::string(name), false, e, &loop_places, &loops_);
+        continue;
+      }
+      if (annotation && IsPartOfStep(name)) continue;
       if (module) {
         if (event.ts_ns < module_end) continue;
         module_end = event.end_ns();
       }
-      const auto [found, added] = known.try_emplace(
-          {module, module ? std::string(name) : WithoutDigits(name)}, scopes_.size());
-      if (added) scopes_.push_back({std::string(name), module, {}, 0});
-      Scope& scope = scopes_[found->second];
-      if (!scope.events.empty() && event.ts_ns < At(scope.events.back()).end_ns()) continue;
-      scope.events.push_back(e);
-      scope.total_ns += event.dur_ns;
+      const std::string_view module_class = ModuleClass(name);
+      AddTo(module ? std::string(module_class.empty() ? name : module_class) : WithoutDigits(name),
+            module, e, &known, &scopes_);
     }
+  }
+
+  using Places = std::map<std::pair<bool, std::string>, std::size_t>;
+  void AddTo(std::string key, bool module, EventIndex e, Places* places,
+             std::vector<Scope>* scopes) const {
+    const auto [found, added] = places->try_emplace({module, std::move(key)}, scopes->size());
+    if (added) scopes->push_back({std::string(facts_.events.name(e)), module, {}, 0});
+    Scope& scope = (*scopes)[found->second];
+    if (!scope.events.empty() && At(e).ts_ns < At(scope.events.back()).end_ns()) return;
+    scope.events.push_back(e);
+    scope.total_ns += At(e).dur_ns;
   }
 
   // From the thread's first op or scope to its last: Python frames stay open around the profiler's
@@ -197,16 +199,47 @@ class StepFinder {
     return static_cast<double>(length) >= kNearlyAll * static_cast<double>(all.end - all.start);
   }
 
-  FoundSteps AroundAll() const {
-    const TimeSpan all = Busy();
-    for (const EventIndex e : facts_.on_thread) {
-      const trace::Event& event = At(e);
-      if (event.kind != EventKind::kUserAnnotation || !Covers(event.dur_ns, all)) continue;
-      FoundSteps out;
-      out.source = StepSource::kAnnotation;
-      out.name = std::string(facts_.events.name(e));
-      out.steps.push_back({out.name, 1, {event.ts_ns, event.end_ns()}});
-      return out;
+  // Iterations of an inference server, requests of one that makes images.
+  FoundSteps FromEngine() const {
+    FoundSteps out;
+    for (const NamedIteration& one : EngineIterations(facts_)) {
+      const std::string name(facts_.events.name(one.annotation));
+      if (out.steps.empty()) {
+        out.name = name;
+        out.source = StepSource::kAnnotation;
+        out.unit = one.diffusion ? TimeUnit::kRequest : TimeUnit::kIteration;
+      }
+      out.steps.push_back({name,
+                           static_cast<std::int64_t>(out.steps.size() + 1),
+                           {At(one.annotation).ts_ns, At(one.annotation).end_ns()}});
+    }
+    return out;
+  }
+
+  // Of the outermost modules the class that most time passes in; one call is no unit, as it leaves
+  // out what the loop does before and after.
+  FoundSteps FromModules() const {
+    const Scope* best = nullptr;
+    for (const Scope& scope : scopes_) {
+      if (scope.module && (best == nullptr || scope.total_ns > best->total_ns)) best = &scope;
+    }
+    if (best == nullptr || best->events.size() < 2) return {};
+    FoundSteps out = FromScope(*best);
+    out.source = StepSource::kModule;
+    out.unit = TimeUnit::kPass;
+    return out;
+  }
+
+  FoundSteps FromLoops() const {
+    constexpr std::size_t kSeveral = 3;
+    for (const std::string_view prefix :
+         {"enumerate(DataLoader)", "Optimizer.zero_grad", "Optimizer.step"}) {
+      const Scope* best = nullptr;
+      for (const Scope& scope : loops_) {
+        if (!scope.name.starts_with(prefix) || scope.events.size() < kSeveral) continue;
+        if (best == nullptr || scope.events.size() > best->events.size()) best = &scope;
+      }
+      if (best != nullptr) return FromScope(*best);
     }
     return {};
   }
@@ -215,7 +248,7 @@ class StepFinder {
     const TimeSpan all = Busy();
     const Scope* best = nullptr;
     const auto covers = [&](const Scope& scope) {
-      return scope.events.size() >= 2 &&
+      return !scope.module && scope.events.size() >= 2 &&
              Covers(At(scope.events.back()).end_ns() - At(scope.events.front()).ts_ns, all);
     };
     for (const Scope& scope : scopes_) {
@@ -229,13 +262,30 @@ class StepFinder {
         best = &scope;
       }
     }
-    std::vector<std::int64_t> starts;
-    for (const EventIndex e : best->events)
-      starts.push_back(At(e).ts_ns);
-    FoundSteps out = StartToStart(starts, std::max(all.end, At(best->events.back()).end_ns()));
-    out.source = best->module ? StepSource::kModule : StepSource::kAnnotation;
-    out.name = best->name;
+    FoundSteps out = FromScope(*best);
+    if (ArePartsOfOne(StartsOf(out))) return {};
+    out.inferred = true;
     return out;
+  }
+
+  FoundSteps FromScope(const Scope& scope) const {
+    std::vector<std::int64_t> starts;
+    for (const EventIndex e : scope.events)
+      starts.push_back(At(e).ts_ns);
+    const std::int64_t last = At(scope.events.back()).end_ns();
+    FoundSteps out = StartToStart(starts, std::max(Busy().end, last));
+    out.source = StepSource::kAnnotation;
+    out.unit = TimeUnit::kIteration;
+    out.name = scope.name;
+    out.to_the_end = true;
+    return out;
+  }
+
+  static std::vector<std::int64_t> StartsOf(const FoundSteps& found) {
+    std::vector<std::int64_t> starts;
+    for (const FoundStep& step : found.steps)
+      starts.push_back(step.host.start);
+    return starts;
   }
 
   FoundSteps FromKernels() const {
@@ -248,10 +298,25 @@ class StepFinder {
     if (ArePartsOfOne(starts)) return {};
     const std::int64_t end =
         found->end < sequence.items.size() ? sequence.items[found->end].at_ns : facts_.thread.end;
+    // A period that leaves out a kernel of its own before or behind it is a layer, not the whole.
+    if (!HoldsWhole(sequence, *found)) return {};
     FoundSteps out = StartToStart(starts, end);
     out.source = StepSource::kKernelPeriod;
+    out.unit = TimeUnit::kIteration;
     out.name = std::string(facts_.events.name(sequence.work[found->starts.front()].event));
     return out;
+  }
+
+  bool HoldsWhole(const LaunchSequence& sequence, const Repetition& found) const {
+    const auto kernel = [&](std::size_t at) { return At(sequence.work[at].event).name; };
+    std::unordered_set<StringId> inside;
+    for (std::size_t at = found.starts.front(); at < found.end; ++at)
+      inside.insert(kernel(at));
+    for (std::size_t at = 0; at < sequence.work.size(); ++at) {
+      const bool outside = at < found.starts.front() || at >= found.end;
+      if (outside && !inside.contains(kernel(at))) return false;
+    }
+    return true;
   }
 
   // What repeats within one launch, or within one call of a module, are layers: nobody's steps.
@@ -280,6 +345,7 @@ class StepFinder {
 
   const FrameFacts& facts_;
   std::vector<Scope> scopes_;  // by first start
+  std::vector<Scope> loops_;   // of loaders and optimizers, by first start
 };
 
 }  // namespace
@@ -295,8 +361,26 @@ std::string_view StepSourceText(StepSource source) {
   return "none";
 }
 
-FoundSteps FindStepFrames(const FrameFacts& facts) {
+std::string_view TimeUnitText(TimeUnit unit) {
+  switch (unit) {
+    case TimeUnit::kStep: return "step";
+    case TimeUnit::kIteration: return "iteration";
+    case TimeUnit::kRequest: return "request";
+    case TimeUnit::kPass: return "pass";
+    case TimeUnit::kRecording: break;
+  }
+  return "recording";
+}
+
+std::vector<FoundSteps> StepCandidates(const FrameFacts& facts) {
   return StepFinder(facts).Run();
+}
+
+std::string_view WhyNoSteps(const FrameFacts& facts) {
+  if (!facts.host_events())
+    return "no host events are recorded, so there is nothing that marks a step";
+  return "no ProfilerStep marks (schedule= with prof.step()), no annotation or module call that "
+         "repeats all over the recording, no kernel sequence that does";
 }
 
 }  // namespace jarvis::analysis

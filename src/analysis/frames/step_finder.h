@@ -28,18 +28,29 @@ struct StepHole {
   std::optional<std::int64_t> first, last;
 };
 
+// What users call one.
+enum class TimeUnit : std::uint8_t { kStep, kIteration, kRequest, kPass, kRecording };
+std::string_view TimeUnitText(TimeUnit unit);  // "step", "iteration", "request", ...
+
 struct FoundSteps {
   StepSource source = StepSource::kNone;
+  TimeUnit unit = TimeUnit::kRecording;
   std::string name;              // of the mark, annotation or module
-  std::string reason;            // why there are none; empty if there are
   std::vector<FoundStep> steps;  // by start, apart
   std::vector<StepHole> holes;   // by start
+  // What comes between two belongs to the first: backward after a forward pass. Of marks too, but
+  // the last one ends where it was marked to end.
+  bool to_the_end = false;
+  bool inferred = false;  // from a scope that only happens to repeat
 };
 
-// ProfilerStep#n, without host events those on the GPU's streams; else an annotation around nearly
-// all of the thread's time; else an annotation or an outermost module call that repeats over nearly
-// all of it (a step is then from one start to the next); else the period of the launched kernel
-// sequence, if it covers nearly all. No step goes on over a stretch in which steps are missing.
-FoundSteps FindStepFrames(const FrameFacts& facts);
+// All that could be the steps, best evidence first: ProfilerStep#n, without host events those on
+// the GPU's streams; iterations and requests as an engine's annotations name them; calls of the
+// outermost module; iterations of a loader or an optimizer; an annotation that repeats over nearly
+// all of the thread's time; the period of the launched kernel sequence, if it covers nearly all. Of
+// modules and scopes a step is from one start to the next. No step goes on over a stretch in which
+// steps are missing.
+std::vector<FoundSteps> StepCandidates(const FrameFacts& facts);
+std::string_view WhyNoSteps(const FrameFacts& facts);
 
 }  // namespace jarvis::analysis

@@ -17,7 +17,6 @@ namespace {
 // A step this many times as long as the middle one, or as short, is none of the usual ones.
 constexpr const char* kLonger = "longer than the others";
 constexpr const char* kShorter = "shorter than the others";
-constexpr double kOddFactor = 1.5;
 // A step of which first calls take this share is none of the usual ones.
 constexpr double kFirstCallShare = 0.2;
 // Work before the last unrecorded stretch that is less than this share of all is a stray.
@@ -90,19 +89,19 @@ class FrameMaker {
   }
 
   void MakeSteps() {
-    FoundSteps found = FindStepFrames(facts_);
-    out_.source = found.source;
-    out_.source_name = std::move(found.name);
-    out_.reason = std::move(found.reason);
-    out_.holes = std::move(found.holes);
+    out_.base = FindBaseOfTime(facts_, FindUnrecordedHead(facts_, unseen_.foreign));
+    out_.source = out_.base.source;
+    out_.source_name = out_.base.name;
+    out_.reason = out_.base.reason;
+    out_.holes = out_.base.holes;
     if (!out_.holes.empty()) {
       for (const StepHole& hole : out_.holes)
         out_.unrecorded.push_back(hole.span);
       out_.unrecorded = Subtract(Union(std::move(out_.unrecorded)), facts_.busy);
     }
-    for (FoundStep& one : found.steps) {
+    for (const FoundStep& one : out_.base.host_units) {
       StepFrame step;
-      step.name = std::move(one.name);
+      step.name = one.name;
       step.number = one.number;
       step.host = one.host;
       if (facts_.cut && step.host.start < facts_.cut->at_ns)
@@ -182,7 +181,7 @@ class FrameMaker {
     FindForeignWaits();
     FindLost();
     out_.whole = BalanceOf(out_.frame);
-    out_.steady = out_.whole;
+    out_.steady = BalanceOfBase();
   }
 
   // What others' work took away from the frame: host waits for it before anything was launched, own
@@ -263,12 +262,13 @@ class FrameMaker {
     return out;
   }
 
-  // Host time of the steady steps, and what happened in it.
-  Balance BalanceOfSteady() const {
+  // Nothing is lost to others in it, as it begins behind them.
+  Balance BalanceOfBase() {
+    TimeSet lost;
+    std::swap(lost, lost_);
     Balance sum;
-    for (const StepFrame& step : out_.steps) {
-      if (!step.steady) continue;
-      const Balance one = BalanceOf(step.host);
+    for (const TimeSpan& piece : out_.base.base) {
+      const Balance one = BalanceOf(piece);
       for (std::int64_t Balance::*part :
            {&Balance::total_ns, &Balance::host_before_ns, &Balance::computation_ns,
             &Balance::exposed_comm_ns, &Balance::exposed_copy_ns, &Balance::idle_first_call_ns,
@@ -277,6 +277,7 @@ class FrameMaker {
             &Balance::after_ns})
         sum.*part += one.*part;
     }
+    std::swap(lost, lost_);
     return sum;
   }
 
@@ -370,41 +371,24 @@ class FrameMaker {
   }
 
   void SetOddStepsApart() {
-    std::vector<std::int64_t> lengths;
+    const std::vector<std::size_t>& kept = out_.base.regimes.kept;
     bool any_gpu = false;
     for (const StepFrame& step : out_.steps)
       any_gpu = any_gpu || step.gpu_events > 0;
-    for (const StepFrame& step : out_.steps) {
-      if (!any_gpu || step.gpu_events > 0) lengths.push_back(step.host_ns());
-    }
-    const auto middle = MedianOf(lengths);
     auto first = facts_.first_calls.begin();
-    for (StepFrame& step : out_.steps) {
-      const auto length = static_cast<double>(step.host_ns());
-      for (; first != facts_.first_calls.end() && At(first->call).ts_ns < step.host.end; ++first) {
-        if (At(first->call).ts_ns >= step.host.start) step.first_call_ns += first->idle_ns;
-      }
-      if (any_gpu && step.gpu_events == 0) {
-        step.odd_because = "no GPU work";
-      } else if (out_.steps.size() < 2 || !middle) {
-        continue;
-      } else if (facts_.cut && step.host.end >= facts_.cut->at_ns) {
-        step.odd_because = "cut off";
-      } else if (static_cast<double>(step.first_call_ns) > kFirstCallShare * length) {
-        step.odd_because = "first calls";
-      } else if (length > kOddFactor * static_cast<double>(*middle)) {
-        step.odd_because = kLonger;
-      } else if (length * kOddFactor < static_cast<double>(*middle)) {
-        step.odd_because = kShorter;
-      }
-      step.steady = step.odd_because.empty();
-    }
-    KeepThoseRunAhead();
     std::int64_t host = 0;
     std::int64_t busy = 0;
     std::int64_t with_gpu = 0;
-    for (const StepFrame& step : out_.steps) {
-      if (!step.steady) continue;
+    for (std::size_t i = 0; i < out_.steps.size(); ++i) {
+      StepFrame& step = out_.steps[i];
+      for (; first != facts_.first_calls.end() && At(first->call).ts_ns < step.host.end; ++first) {
+        if (At(first->call).ts_ns >= step.host.start) step.first_call_ns += first->idle_ns;
+      }
+      step.steady = std::binary_search(kept.begin(), kept.end(), i);
+      if (!step.steady) {
+        step.odd_because = WhyOdd(i, any_gpu);
+        continue;
+      }
       ++out_.steady_steps;
       host += step.host_ns();
       if (!step.gpu) continue;
@@ -413,41 +397,31 @@ class FrameMaker {
     }
     if (out_.steady_steps == 0) return;
     out_.steady_host_ns = host / static_cast<std::int64_t>(out_.steady_steps);
-    if (out_.apart()) out_.steady = BalanceOfSteady();
-    if (with_gpu == 0) return;
-    out_.steady_busy_ns = busy / with_gpu;
+    if (with_gpu > 0) out_.steady_busy_ns = busy / with_gpu;
+  }
+
+  std::string WhyOdd(std::size_t i, bool any_gpu) const {
+    const StepFrame& step = out_.steps[i];
+    if (any_gpu && step.gpu_events == 0) return "no GPU work";
+    if (facts_.cut && step.host.end >= facts_.cut->at_ns) return "cut off";
+    if (static_cast<double>(step.first_call_ns) >
+        kFirstCallShare * static_cast<double>(step.host_ns())) {
+      return "first calls";
+    }
+    const TimeSpan unit = out_.base.units[i];
+    const auto& change = out_.base.regimes.change;
+    if (change && i < change->at) return "of another pace";
+    if (unit.start < out_.base.head.end_ns) return "the GPU was still at work of before";
+    return unit.end - unit.start > out_.base.unit_ns() ? kLonger : kShorter;
   }
 
   void MakeStepTime() {
-    out_.step_ns = std::max<std::int64_t>(0, out_.steady.own_ns()) /
-                   static_cast<std::int64_t>(out_.base_steps());
+    out_.step_ns = out_.base.unit_ns();
     const TimeSet own = HostOwnTime(facts_);
-    const auto add = [&](TimeSpan span) {
+    for (const TimeSpan& span : out_.base.host_base) {
       out_.host_working_ns +=
           span.end - span.start - Length(Within(facts_.in_calls_that_wait, span));
       out_.host_own_ns += Length(Within(own, span));
-    };
-    if (out_.steps.empty()) add(out_.frame);
-    for (const StepFrame& step : out_.steps) {
-      if (step.steady || !out_.apart()) add(step.host);
-    }
-  }
-
-  // Where the steps' GPU work takes longer than they do, the host runs ahead of it, and the length
-  // of its steps says when it waited, not which step is odd.
-  void KeepThoseRunAhead() {
-    std::int64_t host = 0;
-    std::int64_t busy = 0;
-    for (const StepFrame& step : out_.steps) {
-      if (!step.steady) continue;
-      host += step.host_ns();
-      busy += step.busy_ns;
-    }
-    if (busy <= host + host / 20) return;
-    for (StepFrame& step : out_.steps) {
-      if (step.odd_because != kLonger && step.odd_because != kShorter) continue;
-      step.odd_because.clear();
-      step.steady = true;
     }
   }
 
@@ -521,7 +495,7 @@ class FrameMaker {
 }  // namespace
 
 std::size_t TimeFrames::base_steps() const {
-  return std::max<std::size_t>(1, apart() ? steady_steps : steps.size());
+  return static_cast<std::size_t>(base.count);
 }
 
 bool TimeFrames::IsLeftOut(EventIndex gpu) const {
@@ -533,21 +507,6 @@ std::int64_t TimeFrames::holes_ns() const {
   for (const StepHole& hole : holes)
     ns += hole.span.end - hole.span.start;
   return ns;
-}
-
-TimeSet SteadyTime(const TimeFrames& frames) {
-  if (frames.steps.empty()) return {frames.frame};
-  std::vector<TimeSpan> spans;
-  for (std::size_t i = 0; i < frames.steps.size(); ++i) {
-    if (frames.steady_steps > 0 && !frames.steps[i].steady) continue;
-    const bool last = i + 1 == frames.steps.size();
-    const std::int64_t end = last ? frames.frame.end : frames.steps[i + 1].host.start;
-    spans.push_back({frames.steps[i].host.start, std::max(end, frames.steps[i].host.start)});
-  }
-  TimeSet holes;
-  for (const StepHole& hole : frames.holes)
-    holes.push_back(hole.span);
-  return Subtract(Union(std::move(spans)), holes);
 }
 
 TimeFrames MakeTimeFrames(const FrameFacts& facts) {

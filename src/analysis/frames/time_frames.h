@@ -12,6 +12,7 @@
 #include <string_view>
 #include <vector>
 
+#include "analysis/frames/base_of_time.h"
 #include "analysis/frames/frame_facts.h"
 #include "analysis/frames/host_only.h"
 #include "analysis/frames/step_finder.h"
@@ -91,6 +92,7 @@ struct FrameFirstCalls {
 };
 
 struct TimeFrames {
+  BaseOfTime base;  // what figures and shares are of
   StepSource source = StepSource::kNone;
   std::string source_name;          // of the mark, annotation or module
   std::string reason;               // why there are no steps; empty if there are
@@ -104,9 +106,8 @@ struct TimeFrames {
   // From the first step's begin (without steps: of the recording) to the end of the last step or of
   // its GPU work, whichever is later.
   TimeSpan frame{};
-  Balance whole;  // of `frame`
-  // Of the steady steps alone where odd ones are set apart; else the same as `whole`.
-  Balance steady;
+  Balance whole;   // of `frame`
+  Balance steady;  // of the base
 
   // Own GPU work of the frame from its first to its last, without what was not recorded; absent
   // without GPU work. Begins after the last unrecorded stretch if nearly nothing ran before it.
@@ -117,9 +118,7 @@ struct TimeFrames {
   std::int64_t window_comm_ns = 0;  // exposed
   std::int64_t window_copy_ns = 0;  // exposed
 
-  // What the user waits for, a step: `frame` less what foreign and unrecorded work took, over the
-  // number of steps; where odd steps are set apart, the mean of the others. Without steps it is
-  // that of the recording.
+  // What the user waits for: a unit of the base; without steps that of the recording.
   std::int64_t step_ns = 0;
   // The GPU was still at earlier work when this could have begun, and is busy nearly all the time
   // since: the host is ahead of it, and a step lasts from one end of its GPU work to the next.
@@ -171,9 +170,5 @@ struct TimeFrames {
 };
 
 TimeFrames MakeTimeFrames(const FrameFacts& facts);
-
-// When the steps ran that shares of time are of, each until the next begins, the last until its GPU
-// work is done; without steps the recording.
-TimeSet SteadyTime(const TimeFrames& frames);
 
 }  // namespace jarvis::analysis

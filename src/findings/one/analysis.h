@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "analysis/attribution/gpu_timeline.h"
-#include "analysis/frames/step_bound.h"
+#include "ledger/books/step_bound.h"
 #include "base/job.h"
 #include "base/result.h"
 #include "findings/one/baseline.h"
@@ -79,7 +79,7 @@ struct Analysis {
   Totals totals;
   std::shared_ptr<const session::TraceFrames> frames;  // whose time it is; never null
   StepBase base;                                       // what shares of time are of
-  analysis::StepBound bound;                           // what bounds it
+  ledger::StepBound bound;                           // what bounds it
   std::optional<CpuSteps> cpu;   // of a recording of host ops without GPU work
   std::vector<Quality> quality;  // the gravest first
   WorkContext context;

@@ -50,7 +50,7 @@ class CpuStepMeter {
         events_(trace.events()),
         tree_(trace.tree()),
         frames_(frames),
-        steps_(analysis::SteadyTime(frames.frames)) {}
+        steps_(frames.frames.base.base) {}
 
   CpuSteps Run() {
     Collect();

@@ -389,7 +389,7 @@ Result<ComparedPair> ComparePair(const CompareSide& primary, const CompareSide& 
 }
 
 bool ComparedPair::host_bound() const {
-  return host_floor_ms && primary->bound.kind == analysis::BoundKind::kHost;
+  return host_floor_ms && primary->bound.kind == ledger::BoundKind::kHost;
 }
 
 double ComparedPair::OwnSavedMs(const Finding& finding) const {

@@ -9,9 +9,11 @@
 #include "base/parallel.h"
 #include "formats/analysis_json.h"
 #include "formats/json_parts.h"
+#include "formats/ledger_json.h"
 #include "formats/system_json.h"
 #include "formats/tree_data.h"
 #include "output/csv_writer.h"
+#include "ledger/books/ledger_rows.h"
 #include "output/number_format.h"
 #include "session/category_names.h"
 #include "tools/shared/arguments.h"
@@ -180,6 +182,15 @@ class Writer {
     });
     Add("metadata/trace_quality.json", "what limits statements about this trace",
         [this] { return Text(formats::QualityJson(in_), in_.quality.size()); });
+    Add("ledger.csv", "the books: wall, GPU and host over the base of time", [this] {
+      const analysis::BaseOfTime& base = in_.frames->frames.base;
+      return Csv(ledger::LedgerTable(
+          ledger::LedgerRows(trace_.events(), base, in_.frames->books,
+                             ledger::BoundsOf(base, in_.frames->books)),
+          base.count));
+    });
+    Add("ledger_base.json", "the base of time that figures are of",
+        [this] { return Text(formats::LedgerBaseJson(*in_.frames)); });
     Add("priority_data.json", "ranking",
         [this] { return Text(formats::PriorityJson(in_), in_.findings.size()); });
     Add("kernel_candidates.json", "kernels by what they could save", [this] {

@@ -6,7 +6,7 @@
 
 namespace jarvis::tools {
 
-Json StepFacts(const analysis::TimeFrames& frames, const analysis::StepBound& bound) {
+Json StepFacts(const analysis::TimeFrames& frames, const ledger::StepBound& bound) {
   const auto ms = [](std::int64_t ns) { return output::Rounded(static_cast<double>(ns) / 1e6); };
   const bool steps = frames.source != analysis::StepSource::kNone;
   const bool gpu = frames.window.has_value();
@@ -27,9 +27,9 @@ Json StepFacts(const analysis::TimeFrames& frames, const analysis::StepBound& bo
   facts["foreign_ms"] = if_gpu(all.foreign_ns);
   facts["first_calls_ms"] = ms(frames.first_calls.total_ns());
   facts["host_only_ms"] = ms(frames.host_only.all_ns);
-  facts["bound"] = bound.kind == analysis::BoundKind::kUnknown
+  facts["bound"] = bound.kind == ledger::BoundKind::kUnknown
                        ? Json(nullptr)
-                       : Json(std::string(analysis::BoundKindText(bound.kind)));
+                       : Json(std::string(ledger::BoundKindText(bound.kind)));
   return facts;
 }
 

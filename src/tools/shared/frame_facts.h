@@ -1,13 +1,13 @@
 // The step of a trace as members of an answer.
 #pragma once
 
-#include "analysis/frames/step_bound.h"
+#include "ledger/books/step_bound.h"
 #include "json/json.h"
 
 namespace jarvis::tools {
 
 // {"found_by": "marks", "count": 3, "steady": 3, "step_ms": 18.9, ...}: milliseconds; what the
 // trace does not tell is null.
-Json StepFacts(const analysis::TimeFrames& frames, const analysis::StepBound& bound);
+Json StepFacts(const analysis::TimeFrames& frames, const ledger::StepBound& bound);
 
 }  // namespace jarvis::tools

@@ -138,7 +138,7 @@ Result<Answer> GpuTimeline(session::Workspace& workspace, const Json& arguments,
       Percent(whole->exposed_comm, whole->total).value_or(0),
       Percent(whole->exposed_memcpy, whole->total).value_or(0),
       Percent(whole->idle, whole->total).value_or(0));
-  JV_ASSIGN(const analysis::StepBound bound, session::BoundOf(*trace, job));
+  JV_ASSIGN(const ledger::StepBound bound, session::BoundOf(*trace, job));
   std::string sentence;
   if (by == "all") {
     AddRows(*whole, {}, &answer);

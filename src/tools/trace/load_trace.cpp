@@ -58,7 +58,7 @@ Json PartFacts(const trace::Trace& trace) {
 }
 
 Json Facts(const session::LoadedTrace& trace, const analysis::TimeFrames& frames,
-           const analysis::StepBound& bound) {
+           const ledger::StepBound& bound) {
   const trace::Metadata& metadata = trace.trace().metadata;
   const trace::EventStore& events = trace.events();
   Json facts = Json::object();
@@ -181,7 +181,7 @@ Result<Answer> LoadTrace(session::Workspace& workspace, const Json& arguments, J
   Answer answer;
   answer.trace = trace->id();
   answer.summary = Headline(*trace, frames) + TrustText(*quality);
-  JV_ASSIGN(const analysis::StepBound bound, session::BoundOf(*trace, job));
+  JV_ASSIGN(const ledger::StepBound bound, session::BoundOf(*trace, job));
   answer.facts = Facts(*trace, frames, bound);
   answer.columns = {"quality", "count",   "gpu_percent", "first_uid",   "what",
                     "ms",      "ms_high", "percent",     "consequence", "record_next"};

@@ -56,8 +56,8 @@ void ExplainNothingToSimulate(Answer* answer) {
 
 namespace {
 
-std::string_view BoundWords(analysis::BoundKind kind) {
-  return kind == analysis::BoundKind::kInTurns ? "bound by host and GPU in turns"
+std::string_view BoundWords(ledger::BoundKind kind) {
+  return kind == ledger::BoundKind::kInTurns ? "bound by host and GPU in turns"
                                                : BoundKindText(kind);
 }
 
@@ -88,11 +88,11 @@ Result<std::string> BoundSentence(const session::LoadedTrace& trace,
   const bool without_pauses = !pauses.empty();
   if (without_pauses) made.emplace_back(analysis::RemoveProfilerCost{std::move(pauses)});
   const auto path = StepsWithin(simulation->recorded(), simulation->CriticalPath(made),
-                                analysis::SteadyTime(frames));
+                                frames.base.base);
   analysis::PathShares shares = analysis::SharesOf(path);
   shares.us[static_cast<std::size_t>(analysis::PathClass::kUnrecorded)] = 0;
-  JV_ASSIGN(const analysis::StepBound bound, session::BoundOf(trace, job));
-  if (bound.kind == analysis::BoundKind::kUnknown || shares.Total() <= 0) return std::string();
+  JV_ASSIGN(const ledger::StepBound bound, session::BoundOf(trace, job));
+  if (bound.kind == ledger::BoundKind::kUnknown || shares.Total() <= 0) return std::string();
   return fmt::format("{} {} is {}: {} (critical path: {}){}.",
                      without_pauses ? "Without the profiler's pauses the" : "The",
                      frames.steps.empty() ? "recording" : "step", BoundWords(bound.kind),

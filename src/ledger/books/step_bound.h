@@ -1,14 +1,14 @@
-// What bounds the step that the user waits for. One rule, whoever asks: reports, tools,
-// comparisons.
+// What bounds the unit that the user waits for. One rule over the books, whoever asks: reports,
+// tools, comparisons.
 #pragma once
 
 #include <cstdint>
 #include <string>
 #include <string_view>
 
-#include "analysis/frames/time_frames.h"
+#include "ledger/books/books.h"
 
-namespace jarvis::analysis {
+namespace jarvis::ledger {
 
 enum class BoundKind : std::uint8_t {
   kUnknown,
@@ -26,15 +26,14 @@ struct StepBound {
   // Percent of the base, without what the profiler cost.
   double communication = 0;  // exposed
   double gpu = 0;            // busy
-  double host = 0;           // the host in ops and calls, without its waits
+  double host = 0;           // the host alone: its own work without its waits
   double idle_host = 0;      // the GPU has nothing to do because of the host
+  double not_scheduled = 0;  // ... which was not running, or blocked
   std::string because;       // a phrase with these figures; empty if unknown
 };
 
 // `profiler_ns`: how long frames of the profiler held the host up in the base.
-StepBound BoundOf(const TimeFrames& frames, std::int64_t profiler_ns = 0);
+StepBound BoundOf(const analysis::BaseOfTime& base, const Books& books,
+                  std::int64_t profiler_ns = 0);
 
-// Whether a moment of the host lies in the steps that figures are of.
-bool InBase(const TimeFrames& frames, std::int64_t host_ns);
-
-}  // namespace jarvis::analysis
+}  // namespace jarvis::ledger

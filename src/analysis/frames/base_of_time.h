@@ -1,0 +1,79 @@
+// The base of time: the stretch of the recording that every figure and share is of, and the unit
+// that a user waits for. What is in no unit (a cold start, odd steps, work of before) has a figure
+// of its own and is in no figure of the base.
+//
+// The unit is the first of these that passes the checks: marked steps; iterations or requests of an
+// engine; passes of the outermost module; iterations of a data loader or an optimizer, or of
+// another scope that repeats all over the recording; periods of the whole kernel sequence; the
+// recording. Checks: at least 90 % of the GPU's work is launched in units; a period of kernels is a
+// unit only if every kernel outside it also occurs inside.
+//
+// Times are nanoseconds on the trace's clock. Pure functions of a trace: any thread, same answer
+// for the same input. O(n log n) in events.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "analysis/frames/frame_facts.h"
+#include "analysis/frames/regimes.h"
+#include "analysis/frames/step_finder.h"
+
+namespace jarvis::analysis {
+
+// A call that only the first of its kind takes: a kernel's first launch, a library's set-up, memory
+// taken from the driver while the GPU had nothing to do.
+struct OneTimeCall {
+  EventIndex call;
+  enum class Kind : std::uint8_t { kFirstLaunch, kSetUp, kMemory } kind;
+  TimeSpan span;
+};
+
+// Where the GPU is at work that was launched before the recording, or at none that is recorded.
+struct UnrecordedHead {
+  std::int64_t end_ns = 0;          // from here on its time is the recording's own
+  bool any = false;                 // there is such work
+  bool held_up = false;             // by what is not recorded
+  std::vector<EventIndex> foreign;  // GPU events without a launch at the head of their stream, by
+                                    // index
+};
+UnrecordedHead FindUnrecordedHead(const FrameFacts& facts, std::vector<EventIndex> foreign);
+
+std::vector<OneTimeCall> FindOneTimeCalls(const FrameFacts& facts);
+
+struct BaseOfTime {
+  TimeUnit unit = TimeUnit::kRecording;
+  std::string name;  // of the mark, scope or module; empty: none
+  StepSource source = StepSource::kNone;
+  std::string reason;                 // why no unit was found; empty if one was
+  std::vector<FoundStep> host_units;  // host time of all units, by start
+  std::vector<TimeSpan> units;        // what they take; the same places
+  std::vector<StepHole> holes;        // in which units are missing
+  bool by_completion = false;         // the GPU lags: a unit runs from one completion to the next
+  Regimes regimes;                    // which units figures are of
+
+  TimeSet base;            // the units that figures are of; what was cut out is not in it
+  TimeSet host_base;       // the host's time for them
+  std::int64_t count = 1;  // units in the base
+  std::int64_t ns() const { return Length(base); }
+  std::int64_t unit_ns() const { return ns() / count; }
+  // One cold pass was recorded: its one-time work is cut out of the base, as a warm pass has none.
+  bool warm_estimated = false;
+
+  TimeSpan recording{};
+  UnrecordedHead head;
+  // recording = base + one-time work (unless it lies in the base) + unrecorded + left out.
+  std::int64_t one_time_ns = 0;
+  bool one_time_in_base = false;
+  std::int64_t unrecorded_ns = 0;
+  std::int64_t left_out_ns = 0;
+  std::vector<OneTimeCall> one_time_calls;  // by start
+  TimeSet one_time;                         // of a single pass: its one-time stretches
+};
+
+BaseOfTime FindBaseOfTime(const FrameFacts& facts, UnrecordedHead head);
+
+}  // namespace jarvis::analysis

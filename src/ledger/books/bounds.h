@@ -1,0 +1,37 @@
+// What of a line of the books could be saved at most, and what that rests on.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "ledger/books/books.h"
+
+namespace jarvis::ledger {
+
+struct Bound {
+  std::optional<std::int64_t> ns;  // of the base's wall time; absent: not assessed
+  std::string basis;               // a phrase
+};
+
+// Of a kind of work: for how much of its GPU time a floor is known, and that floor.
+struct KnownFloor {
+  std::int64_t assessed_ns = 0;
+  std::int64_t floor_ns = 0;
+  std::string basis;  // "roofs of the models at the device's peak"
+};
+using KnownFloors = std::array<KnownFloor, kWorkKinds>;
+
+struct Bounds {
+  std::array<Bound, kWorkKinds> work;  // of what the wall files under the kind
+  std::array<Bound, kIdleCauses> idle;
+};
+
+// Kinds that compute nothing could go wholly. Idle time is capped by what the next resource keeps:
+// the base less the larger of the GPU's busy time and the host's own work. Other kinds have a bound
+// where most of their time has a known floor.
+Bounds BoundsOf(const analysis::BaseOfTime& base, const Books& books,
+                const KnownFloors& floors = {});
+
+}  // namespace jarvis::ledger

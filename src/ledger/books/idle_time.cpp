@@ -1,0 +1,172 @@
+#include <algorithm>
+#include <cctype>
+#include <iterator>
+#include <string>
+#include <utility>
+
+#include "ledger/books/books.h"
+#include "trace/by_name.h"
+
+namespace jarvis::ledger {
+namespace {
+
+// A gap below this is the host between two launches, whatever it is in; above it, it does something
+// else.
+constexpr std::int64_t kBetweenLaunchesNs = 1'000'000;
+// A call that goes on for this long after the work could begin is what the work waits for.
+constexpr std::int64_t kLongCallNs = 100'000;
+constexpr std::int64_t kLongGapNs = 50'000;
+
+// Python frames that make a batch.
+bool MakesInput(std::string_view frame) {
+  std::string name(frame);
+  std::transform(name.begin(), name.end(), name.begin(),
+                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  static constexpr std::string_view kParts[] = {"dataloader",      "__next__",  "datapipe",
+                                                "collate",         "fetch(",    "image_processing",
+                                                "feature_extract", "preprocess"};
+  return std::any_of(std::begin(kParts), std::end(kParts),
+                     [&](std::string_view part) { return name.find(part) != std::string::npos; });
+}
+
+class IdleFiler {
+ public:
+  IdleFiler(const analysis::FrameFacts& facts, const analysis::BaseOfTime& base,
+            const HostTimeline& host, WallBook* wall)
+      : facts_(facts),
+        base_(base),
+        host_(host),
+        wall_(*wall),
+        makes_input_(facts.events, MakesInput) {}
+
+  void Run() {
+    const auto& foreign = base_.head.foreign;
+    TimeSet busy;
+    std::int64_t last = trace::kAbsent;
+    for (const analysis::LaunchedWork& work : facts_.gpu) {
+      const trace::Event& event = facts_.events[work.event];
+      AddInterval({event.ts_ns, event.end_ns()}, &busy);
+      if (std::binary_search(foreign.begin(), foreign.end(), work.event)) continue;
+      own_.push_back(work);
+      last = std::max(last, event.end_ns());
+    }
+    for (const TimeSpan& gap : Subtract(base_.base, Union(std::move(busy))))
+      FileGap(gap, last);
+  }
+
+ private:
+  void Add(IdleCause cause, std::int64_t ns) {
+    wall_.idle_ns[static_cast<std::size_t>(cause)] += ns;
+  }
+
+  void FileGap(TimeSpan gap, std::int64_t last) {
+    const std::int64_t length = gap.end - gap.start;
+    if (own_.empty()) {
+      FileHost(gap, facts_.track, length);
+      return;
+    }
+    const auto next =
+        std::partition_point(own_.begin(), own_.end(), [&](const analysis::LaunchedWork& work) {
+          return facts_.events[work.event].ts_ns < gap.end;
+        });
+    if (next == own_.end() || gap.start >= last) {
+      Add(gap.start >= last ? IdleCause::kTail : IdleCause::kOutsideOps, length);
+      return;
+    }
+    if (next->launch == trace::kNoEvent) {
+      Add(IdleCause::kNoLaunch, length);
+      return;
+    }
+    const trace::Event& call = facts_.events[next->launch];
+    const std::int64_t begin = call.ts_ns;
+    const std::int64_t end = call.end_ns();
+    const bool is_long = end - begin > kLongCallNs;
+    if (begin <= gap.start) {
+      if (is_long && host_.IsFirstCall(begin)) {
+        Add(IdleCause::kFirstCall, length);
+      } else if (length > kLongGapNs && 2 * (end - gap.start) > length) {
+        const std::int64_t until = std::min(gap.end, end);
+        FileHost({gap.start, until}, call.track, until - gap.start);
+        Add(IdleCause::kLaunchLatency, gap.end - until);
+      } else {
+        Add(IdleCause::kQueuedGap, length);
+      }
+      return;
+    }
+    const std::int64_t launched = std::min(begin, gap.end);
+    FileHost({gap.start, launched}, call.track, launched - gap.start);
+    if (launched >= gap.end) return;
+    const std::int64_t returned = is_long ? std::min(end, gap.end) : launched;
+    if (returned > launched) FileHost({launched, returned}, call.track, returned - launched);
+    Add(IdleCause::kLaunchLatency, gap.end - returned);
+  }
+
+  // By what the thread is in.
+  void FileHost(TimeSpan span, std::uint32_t track, std::int64_t gap) {
+    const auto segments =
+        track == analysis::FrameFacts::kNoTrack ? std::span<const HostSegment>() : host_.Of(track);
+    if (segments.empty()) {
+      Add(IdleCause::kNoHost, span.end - span.start);
+      return;
+    }
+    const IdleCause outside =
+        gap < kBetweenLaunchesNs ? IdleCause::kBetweenLaunches : IdleCause::kOutsideOps;
+    auto segment =
+        std::partition_point(segments.begin(), segments.end(),
+                             [&](const HostSegment& one) { return one.span.end <= span.start; });
+    std::int64_t now = span.start;
+    while (now < span.end) {
+      if (segment == segments.end() || segment->span.start > now) {
+        const std::int64_t until =
+            segment == segments.end() ? span.end : std::min(span.end, segment->span.start);
+        Add(outside, until - now);
+        now = until;
+        continue;
+      }
+      const std::int64_t until = std::min(span.end, segment->span.end);
+      IdleCause cause = CauseOf(*segment, track, now);
+      if (cause == IdleCause::kPython || cause == IdleCause::kOutsideOps)
+        cause = gap < kBetweenLaunchesNs ? IdleCause::kBetweenLaunches : cause;
+      Add(cause, until - now);
+      now = until;
+      ++segment;
+    }
+  }
+
+  IdleCause CauseOf(const HostSegment& segment, std::uint32_t track, std::int64_t at) {
+    if (segment.innermost == trace::kNoEvent) return IdleCause::kOutsideOps;
+    const trace::EventKind kind = facts_.events[segment.innermost].kind;
+    if (host_.InLoader(track, at)) return IdleCause::kInput;
+    if (trace::IsLaunchCall(kind)) {
+      if (host_.IsFirstCall(at)) return IdleCause::kFirstCall;
+      switch (host_.RoleOf(segment.innermost)) {
+        case CallRole::kWait:
+        case CallRole::kCopy: return IdleCause::kRoundTrip;
+        case CallRole::kMemory: return IdleCause::kAllocator;
+        case CallRole::kLaunch:
+        case CallRole::kOther: break;
+      }
+      return segment.stalled ? IdleCause::kNotScheduled : IdleCause::kHostIssues;
+    }
+    if (kind == trace::EventKind::kCpuOp)
+      return segment.stalled ? IdleCause::kNotScheduled : IdleCause::kHostIssues;
+    if (kind == trace::EventKind::kUserAnnotation) return IdleCause::kOutsideOps;
+    return makes_input_.Of(segment.innermost) ? IdleCause::kInput : IdleCause::kPython;
+  }
+
+  const analysis::FrameFacts& facts_;
+  const analysis::BaseOfTime& base_;
+  const HostTimeline& host_;
+  WallBook& wall_;
+  std::vector<analysis::LaunchedWork> own_;  // by start
+  trace::ByName<bool> makes_input_;          // of Python frames
+};
+
+}  // namespace
+
+void FileIdleTime(const analysis::FrameFacts& facts, const analysis::BaseOfTime& base,
+                  const HostTimeline& host, WallBook* wall) {
+  IdleFiler(facts, base, host, wall).Run();
+}
+
+}  // namespace jarvis::ledger

@@ -1,0 +1,82 @@
+#include "ledger/books/step_bound.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+namespace jarvis::ledger {
+namespace {
+
+// Percent of the base.
+constexpr double kBoundMuchCommunication = 40;
+constexpr double kBoundNearlyAll = 85;
+constexpr double kBoundHalf = 50;
+constexpr double kBoundMostly = 80;
+constexpr double kBoundLittle = 10;
+constexpr double kBoundArtefact = 10;  // less of it changes no verdict
+constexpr double kBoundNotScheduled = 20;
+
+BoundKind KindOfShares(const StepBound& shares, bool communication_largest) {
+  if (shares.communication >= kBoundMuchCommunication && communication_largest)
+    return BoundKind::kCommunication;
+  if (shares.gpu >= kBoundNearlyAll && shares.host >= kBoundNearlyAll) return BoundKind::kBalanced;
+  if (shares.host >= kBoundNearlyAll || shares.idle_host >= kBoundHalf) return BoundKind::kHost;
+  if (shares.gpu >= kBoundMostly || shares.idle_host < kBoundLittle) return BoundKind::kGpu;
+  return BoundKind::kInTurns;
+}
+
+}  // namespace
+
+std::string_view BoundKindText(BoundKind kind) {
+  switch (kind) {
+    case BoundKind::kCommunication: return "bound by communication";
+    case BoundKind::kBalanced: return "balanced";
+    case BoundKind::kHost: return "host-bound";
+    case BoundKind::kGpu: return "GPU-bound";
+    case BoundKind::kInTurns: return "in turns";
+    case BoundKind::kUnknown: break;
+  }
+  return "unknown";
+}
+
+StepBound BoundOf(const analysis::BaseOfTime& base, const Books& books, std::int64_t profiler_ns) {
+  StepBound out;
+  const std::int64_t all = base.ns();
+  if (all <= 0 || books.gpu.busy_ns <= 0) return out;
+  std::int64_t idle = 0;
+  for (std::size_t cause = 0; cause < kIdleCauses; ++cause) {
+    if (IsHosts(static_cast<IdleCause>(cause))) idle += books.wall.idle_ns[cause];
+  }
+  const auto wall = [&](WorkKind kind) {
+    return books.wall.work_ns[static_cast<std::size_t>(kind)];
+  };
+  const std::int64_t communication = wall(WorkKind::kCommTransfer) + wall(WorkKind::kCommWait);
+  const std::int64_t computing = books.gpu.busy_ns - communication - wall(WorkKind::kHostCopy);
+  const bool largest = communication >= computing && communication >= idle;
+  std::int64_t host = std::min(books.host.alone_ns, all);
+  const auto percent = [&](std::int64_t ns) {
+    return std::clamp(static_cast<double>(ns) / static_cast<double>(all) * 100, 0.0, 100.0);
+  };
+  if (percent(profiler_ns) > kBoundArtefact) {
+    idle = std::max<std::int64_t>(0, idle - profiler_ns);
+    host = std::max<std::int64_t>(0, host - profiler_ns);
+  }
+  out.communication = percent(communication);
+  out.gpu = percent(books.gpu.busy_ns);
+  out.host = percent(host);
+  out.idle_host = percent(idle);
+  out.not_scheduled =
+      percent(books.wall.idle_ns[static_cast<std::size_t>(IdleCause::kNotScheduled)]);
+  out.kind = KindOfShares(out, largest);
+  out.because = fmt::format("the GPU works for {:.0f} % of the time", out.gpu);
+  if (out.communication >= kBoundLittle)
+    out.because += fmt::format(", {:.0f} % in communication that nothing hides", out.communication);
+  out.because += fmt::format(", the host for {:.0f} %", out.host);
+  if (out.not_scheduled > kBoundNotScheduled) {
+    out.because +=
+        fmt::format("; for {:.0f} % the host was not running or blocked", out.not_scheduled);
+  }
+  return out;
+}
+
+}  // namespace jarvis::ledger
