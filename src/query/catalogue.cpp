@@ -7,6 +7,7 @@
 #include "base/text.h"
 #include "documents/prose.h"
 #include "findings/one/idle.h"
+#include "ledger/books/ledger_rows.h"
 #include "query/catalogue_parts.h"
 #include "session/trace_frames.h"
 #include "session/trace_host.h"
@@ -93,6 +94,30 @@ Result<Relation> Catalogue::Parts::Phases() const {
        of([](const Phase& phase) -> Value { return phase.gpu_each_ns; }),
        of([](const Phase& phase) -> Value { return phase.gpu_idle_ns; }),
        of([](const Phase& phase) { return Count(phase.gpu_events); })}};
+}
+
+Result<Relation> Catalogue::Parts::Ledger() const {
+  JV_ASSIGN(const std::shared_ptr<const session::TraceFrames> frames,
+            session::FramesOf(trace_, job_));
+  const analysis::BaseOfTime& base = frames->frames.base;
+  const auto rows = std::make_shared<const std::vector<ledger::LedgerRow>>(
+      ledger::LedgerRows(events_, base, frames->books, ledger::BoundsOf(base, frames->books)));
+  const auto of = [rows](auto cell) {
+    return [rows, cell](std::size_t row) -> Value { return cell((*rows)[row]); };
+  };
+  using Row = ledger::LedgerRow;
+  const auto or_null = [](const std::optional<std::int64_t>& ns) {
+    return ns ? Value(*ns) : Value();
+  };
+  return Relation{rows->size(),
+                  {of([](const Row& row) -> Value { return row.book; }),
+                   of([](const Row& row) -> Value { return std::string_view(row.line); }),
+                   of([](const Row& row) -> Value { return std::string_view(row.kind); }),
+                   of([](const Row& row) -> Value { return row.ns; }),
+                   of([or_null](const Row& row) { return or_null(row.exposed_ns); }),
+                   of([](const Row& row) -> Value { return row.share_percent; }),
+                   of([or_null](const Row& row) { return or_null(row.bound.ns); }),
+                   of([](const Row& row) { return TextOr(row.bound.basis); })}};
 }
 
 Result<Relation> Catalogue::Parts::Iterations() const {
@@ -273,6 +298,7 @@ Result<Relation> Catalogue::Parts::Make(std::string_view name) {
   if (name == "steps") return Steps();
   if (name == "phases") return Phases();
   if (name == "iterations") return Iterations();
+  if (name == "ledger") return Ledger();
   if (name == "gaps") return Gaps();
   if (name == "launches") return Launches();
   if (name == "collectives") return Collectives();

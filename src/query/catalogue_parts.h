@@ -57,6 +57,7 @@ class Catalogue::Parts {
   Result<Relation> Steps() const;
   Result<Relation> Phases() const;
   Result<Relation> Iterations() const;
+  Result<Relation> Ledger() const;
   Relation Gaps() const;
   Result<Relation> Launches() const;
   Relation Collectives();

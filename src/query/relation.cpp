@@ -119,6 +119,16 @@ constexpr AttributeInfo kPhases[] = {
     {"gpu_idle_ns", kInt, "the GPU had nothing to do while the host was there"},
     {"gpu_count", kInt, ""}};
 
+constexpr AttributeInfo kLedger[] = {
+    {"book", kText, "wall: its lines add up to the base; gpu; host"},
+    {"line", kText, "product, exposed communication transfer, idle: input, own: ops..."},
+    {"kind", kText, "of work; idle; of the host own, wait or other"},
+    {"ns", kInt, "in the base: the steps that figures are of"},
+    {"exposed_ns", kInt, "of gpu: nothing else ran on the GPU"},
+    {"share_percent", Type::kReal, "of the base"},
+    {"bound_ns", kInt, "of wall: at most this could be saved; null: not assessed"},
+    {"basis", kText, "what that rests on"}};
+
 constexpr AttributeInfo kIterations[] = {
     {"name", kText, "as the server's annotation has it"},
     {"phase", kText, "prefill, decode or mixed"},
@@ -203,6 +213,7 @@ constexpr RelationInfo kSchema[] = {
     {"steps", "Steps that the user waits for.", kSteps},
     {"phases", "Parts of a step.", kPhases},
     {"iterations", "Steps of an inference server, by its annotations.", kIterations},
+    {"ledger", "Where the time of the base goes: wall, GPU and host.", kLedger},
     {"gaps", "Stretches without GPU work and why, the longest first.", kGaps},
     {"launches", "Calls that launched GPU work, and how far they ran ahead.", kLaunches},
     {"collectives", "Communication on the GPU.", kCollectives},

@@ -6,9 +6,10 @@
 #include "analysis/frames/frame_tables.h"
 #include "analysis/tables/collectives.h"
 #include "base/parallel.h"
+#include "ledger/books/ledger_rows.h"
 #include "session/diff_report.h"
 #include "session/mode.h"
-#include "ledger/books/ledger_rows.h"
+#include "session/trace_bounds.h"
 #include "session/trace_frames.h"
 #include "session/work_report.h"
 
@@ -122,17 +123,19 @@ void AddKernelTables(const analysis::TableInput& input, const analysis::ReportRe
 
 // How much of the trace the tables are of, and its frames of time.
 Result<void> AddCoverageTables(const LoadedTrace& trace, const LoadedTrace& recorded,
-                               const Job& job, std::vector<Table>* tables) {
+                               const ReportOptions& options, const Job& job,
+                               std::vector<Table>* tables) {
   tables->push_back(CoverageTable(trace.coverage()));
   JV_ASSIGN(const auto frames, FramesOf(recorded, job));
   tables->push_back(analysis::TimeFramesTable(frames->frames));
   tables->push_back(analysis::TimePartsTable(frames->frames));
   tables->push_back(analysis::PhasesTable(frames->phases));
   const analysis::BaseOfTime& base = frames->frames.base;
+  JV_ASSIGN(
+      const ledger::Bounds bounds,
+      BoundsOf(recorded, options.platform ? &*options.platform : nullptr, options.models, job));
   tables->push_back(ledger::LedgerTable(
-      ledger::LedgerRows(recorded.events(), base, frames->books,
-                         ledger::BoundsOf(base, frames->books)),
-      base.count));
+      ledger::LedgerRows(recorded.events(), base, frames->books, bounds), base.count));
   if (!frames->iterations.empty()) tables->push_back(analysis::IterationsTable(frames->iterations));
   return {};
 }
@@ -193,7 +196,7 @@ Result<std::vector<Table>> MakeTables(const LoadedTrace& trace, const LoadedTrac
           Table collectives = analysis::CollAnalysis(input, trace.trace().metadata.rank);
           if (!collectives.rows.empty()) others.push_back(std::move(collectives));
         }
-        if (reading.has_coverage) other = AddCoverageTables(trace, recorded, job, &others);
+        if (reading.has_coverage) other = AddCoverageTables(trace, recorded, options, job, &others);
       });
   JV_TRY(ops);
   JV_TRY(other);

@@ -1,9 +1,9 @@
 // What bounds a trace's step: the one answer that every tool and report gives.
 #pragma once
 
-#include "ledger/books/step_bound.h"
 #include "base/job.h"
 #include "base/result.h"
+#include "ledger/books/step_bound.h"
 
 namespace jarvis::session {
 

@@ -33,6 +33,7 @@
 #include "findings/one/thresholds.h"
 #include "findings/one/workload_finder.h"
 #include "session/trace_bound.h"
+#include "session/trace_bounds.h"
 #include "session/trace_frames.h"
 #include "session/trace_host.h"
 #include "session/trace_simulation.h"
@@ -138,6 +139,7 @@ class Analyzer {
     JV_ASSIGN(host_, session::HostOf(trace_, job_));
     JV_ASSIGN(ground_, WallGroundOf(trace_, job_));
     JV_ASSIGN(out_.bound, session::BoundOf(trace_, job_));
+    JV_ASSIGN(out_.line_bounds, session::BoundsOf(trace_, platform_, models_, job_));
     return {};
   }
 

@@ -10,7 +10,6 @@
 #include <vector>
 
 #include "analysis/attribution/gpu_timeline.h"
-#include "ledger/books/step_bound.h"
 #include "base/job.h"
 #include "base/result.h"
 #include "findings/one/baseline.h"
@@ -27,6 +26,8 @@
 #include "findings/one/wall_savings.h"
 #include "findings/one/work_context.h"
 #include "findings/one/workload.h"
+#include "ledger/books/bounds.h"
+#include "ledger/books/step_bound.h"
 #include "perf/model_rows.h"
 #include "perf/platform.h"
 #include "session/loaded_trace.h"
@@ -79,7 +80,8 @@ struct Analysis {
   Totals totals;
   std::shared_ptr<const session::TraceFrames> frames;  // whose time it is; never null
   StepBase base;                                       // what shares of time are of
-  ledger::StepBound bound;                           // what bounds it
+  ledger::StepBound bound;                             // what bounds it
+  ledger::Bounds line_bounds;                          // of the lines of its books
   std::optional<CpuSteps> cpu;   // of a recording of host ops without GPU work
   std::vector<Quality> quality;  // the gravest first
   WorkContext context;

@@ -40,15 +40,18 @@ Bounds BoundsOf(const analysis::BaseOfTime& base, const Books& books, const Know
     out.work[kind] =
         OfWork(static_cast<WorkKind>(kind), wall_ns, floors[kind], books.gpu.kinds[kind].ns);
   }
+  // Waits and latencies end at the latest when the host's own work does; what the host itself does
+  // could go until only the GPU is left, which all idle time is beside.
   const std::int64_t kept = std::max(books.gpu.busy_ns, books.host.alone_ns);
   const std::int64_t room = std::max<std::int64_t>(0, base.ns() - kept);
-  for (std::size_t cause = 0; cause < kIdleCauses; ++cause) {
-    const std::int64_t ns = books.wall.idle_ns[cause];
+  for (std::size_t i = 0; i < kIdleCauses; ++i) {
+    const std::int64_t ns = books.wall.idle_ns[i];
+    const auto cause = static_cast<IdleCause>(i);
     if (ns <= 0) continue;
-    out.idle[cause] = ns <= room ? Bound{ns, "idle: all of it"}
-                                 : Bound{room, books.host.alone_ns > books.gpu.busy_ns
-                                                   ? "idle: down to the host's own work"
-                                                   : "idle: down to the GPU's work"};
+    const bool waits = cause == IdleCause::kRoundTrip || cause == IdleCause::kLaunchLatency ||
+                       cause == IdleCause::kQueuedGap;
+    out.idle[i] = !waits || ns <= room ? Bound{ns, "idle: its own time"}
+                                       : Bound{room, "idle: down to the host's own work"};
   }
   return out;
 }

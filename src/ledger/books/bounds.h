@@ -28,9 +28,9 @@ struct Bounds {
   std::array<Bound, kIdleCauses> idle;
 };
 
-// Kinds that compute nothing could go wholly. Idle time is capped by what the next resource keeps:
-// the base less the larger of the GPU's busy time and the host's own work. Other kinds have a bound
-// where most of their time has a known floor.
+// Kinds that compute nothing could go wholly, and so could idle time; of waits and latencies no
+// more than what the larger of the GPU's and the host's own work leaves of the base. Other kinds
+// have a bound where most of their time has a known floor.
 Bounds BoundsOf(const analysis::BaseOfTime& base, const Books& books,
                 const KnownFloors& floors = {});
 

@@ -12,8 +12,8 @@
 #include "formats/ledger_json.h"
 #include "formats/system_json.h"
 #include "formats/tree_data.h"
-#include "output/csv_writer.h"
 #include "ledger/books/ledger_rows.h"
+#include "output/csv_writer.h"
 #include "output/number_format.h"
 #include "session/category_names.h"
 #include "tools/shared/arguments.h"
@@ -185,8 +185,7 @@ class Writer {
     Add("ledger.csv", "the books: wall, GPU and host over the base of time", [this] {
       const analysis::BaseOfTime& base = in_.frames->frames.base;
       return Csv(ledger::LedgerTable(
-          ledger::LedgerRows(trace_.events(), base, in_.frames->books,
-                             ledger::BoundsOf(base, in_.frames->books)),
+          ledger::LedgerRows(trace_.events(), base, in_.frames->books, in_.line_bounds),
           base.count));
     });
     Add("ledger_base.json", "the base of time that figures are of",

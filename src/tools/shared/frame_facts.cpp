@@ -18,6 +18,12 @@ Json StepFacts(const analysis::TimeFrames& frames, const ledger::StepBound& boun
   facts["count"] = frames.steps.size();
   facts["steady"] = frames.steady_steps;
   facts["step_ms"] = steps ? Json(ms(frames.step_ns)) : Json(nullptr);
+  // What figures and shares are of, and what of the recording is not in it.
+  facts["unit"] = std::string(analysis::TimeUnitText(frames.base.unit));
+  facts["unit_ms"] = ms(frames.base.unit_ns());
+  facts["units"] = frames.base.count;
+  facts["one_time_ms"] = ms(frames.base.one_time_ns);
+  facts["left_out_ms"] = ms(frames.base.left_out_ns);
   facts["all_ms"] = ms(all.total_ns);
   facts["host_before_gpu_ms"] = if_gpu(all.host_before_ns);
   facts["gpu_window_ms"] = if_gpu(frames.window_ns);

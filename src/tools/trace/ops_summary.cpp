@@ -7,11 +7,13 @@
 #include "findings/one/thresholds.h"
 #include "output/number_format.h"
 #include "session/category_names.h"
+#include "session/trace_bounds.h"
 #include "session/trace_work.h"
 #include "tools/shared/answer_picture.h"
 #include "tools/shared/arguments.h"
 #include "tools/shared/platform_choice.h"
 #include "tools/trace/iteration_rows.h"
+#include "tools/trace/kind_rows.h"
 #include "tools/trace/phase_rows.h"
 #include "tools/trace/trace_tools.h"
 
@@ -151,9 +153,10 @@ std::string PictureOfStretches(const Answer& answer, const std::string& by_name)
                                             {"gpu_busy_ms", "GPU busy with what it launched"}}})});
 }
 
-// Rows that are stretches of time: phases and iterations.
-Result<Answer> ByTime(const session::LoadedTrace& trace, const std::string& by,
-                      const Filter& filter, const Json& arguments, Job& job) {
+// Rows of the trace's frames: phases, iterations, kinds of work.
+Result<Answer> ByFrames(session::Workspace& workspace, const session::LoadedTrace& trace,
+                        const std::string& by, const Filter& filter, const Json& arguments,
+                        Job& job) {
   JV_ASSIGN(const auto frames, session::FramesOf(trace, job));
   Answer answer;
   answer.trace = trace.id();
@@ -164,10 +167,19 @@ Result<Answer> ByTime(const session::LoadedTrace& trace, const std::string& by,
   const auto limit = arguments.at("limit").get<std::uint64_t>();
   if (by == "iteration") {
     AddIterationRows(*frames, filter.text, limit, &answer);
+  } else if (by == "kind") {
+    JV_ASSIGN(const PlatformChoice choice,
+              ChoosePlatform(workspace.files(), TextArgument(arguments, "platform").value_or(""),
+                             &trace));
+    JV_ASSIGN(
+        const ledger::Bounds bounds,
+        session::BoundsOf(trace, choice.platform ? &*choice.platform : nullptr, nullptr, job));
+    AddKindRows(trace, *frames, bounds, {filter.text, filter.percent_min}, limit, &answer);
   } else {
     AddPhaseRows(*frames, {filter.text, filter.percent_min}, limit, &answer);
   }
-  if (WantsPicture(arguments)) answer.picture = PictureOfStretches(answer, by);
+  if (WantsPicture(arguments))
+    answer.picture = by == "kind" ? PictureOfRows(answer, by) : PictureOfStretches(answer, by);
   return answer;
 }
 
@@ -198,8 +210,8 @@ Result<Answer> OpsSummary(session::Workspace& workspace, const Json& arguments, 
   const Filter filter{LowerAscii(TextArgument(arguments, "filter").value_or("")),
                       TextArgument(arguments, "category"),
                       arguments.at("min_percent").get<double>()};
-  if (by_name == "phase" || by_name == "iteration")
-    return ByTime(*trace, by_name, filter, arguments, job);
+  if (by_name == "phase" || by_name == "iteration" || by_name == "kind")
+    return ByFrames(workspace, *trace, by_name, filter, arguments, job);
   const Summary& summary = trace->SummaryBy(by);
   const double window_us = trace->timeline() ? trace->timeline()->total : 0;
   std::vector<const SummaryRow*> rows;

@@ -58,7 +58,7 @@ namespace {
 
 std::string_view BoundWords(ledger::BoundKind kind) {
   return kind == ledger::BoundKind::kInTurns ? "bound by host and GPU in turns"
-                                               : BoundKindText(kind);
+                                             : BoundKindText(kind);
 }
 
 // A collective on the path is no computing: it may be a wait for another rank. Empty: few are.
@@ -87,8 +87,8 @@ Result<std::string> BoundSentence(const session::LoadedTrace& trace,
   std::vector<analysis::HostCost> pauses = analysis::FramePauses(*cost);
   const bool without_pauses = !pauses.empty();
   if (without_pauses) made.emplace_back(analysis::RemoveProfilerCost{std::move(pauses)});
-  const auto path = StepsWithin(simulation->recorded(), simulation->CriticalPath(made),
-                                frames.base.base);
+  const auto path =
+      StepsWithin(simulation->recorded(), simulation->CriticalPath(made), frames.base.base);
   analysis::PathShares shares = analysis::SharesOf(path);
   shares.us[static_cast<std::size_t>(analysis::PathClass::kUnrecorded)] = 0;
   JV_ASSIGN(const ledger::StepBound bound, session::BoundOf(trace, job));
