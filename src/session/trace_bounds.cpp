@@ -5,7 +5,6 @@
 
 #include <fmt/format.h>
 
-#include "ledger/kinds/kinds_of_work.h"
 #include "session/loaded_trace.h"
 #include "session/trace_frames.h"
 #include "session/trace_work.h"
@@ -17,10 +16,10 @@ namespace {
 // transposes, has a bound of its own.
 ledger::KnownFloors FloorsOf(const LoadedTrace& trace, const analysis::Attribution& attribution,
                              std::span<const analysis::LauncherWork> works,
-                             const perf::Platform& platform, const analysis::BaseOfTime& base) {
+                             const perf::Platform& platform, const TraceFrames& frames) {
   ledger::KnownFloors floors;
-  const ledger::KindsOfWork kinds(trace.events(), trace.tree());
-  const analysis::TimeMeter in_base(base.base);
+  const ledger::KindsOfWork& kinds = *frames.kinds;
+  const analysis::TimeMeter in_base(frames.frames.base.base);
   for (std::size_t i = 0; i < works.size(); ++i) {
     const analysis::Metrics metrics =
         analysis::MetricsOf(works[i].work, works[i].call_us, {&platform});
@@ -53,7 +52,7 @@ Result<ledger::Bounds> BoundsOf(const LoadedTrace& trace, const perf::Platform* 
   const analysis::Attribution& attribution =
       work->attribution ? *work->attribution : trace.attribution();
   const auto works = analysis::WorkOfLaunchers(trace.events(), attribution, work->calls);
-  return ledger::BoundsOf(base, made->books, FloorsOf(trace, attribution, works, *platform, base));
+  return ledger::BoundsOf(base, made->books, FloorsOf(trace, attribution, works, *platform, *made));
 }
 
 }  // namespace jarvis::session

@@ -1,7 +1,9 @@
 #include "session/trace_frames.h"
 
+#include <optional>
 #include <utility>
 
+#include "base/parallel.h"
 #include "session/loaded_trace.h"
 
 namespace jarvis::session {
@@ -16,17 +18,27 @@ struct FramesKey {
 
 Result<std::shared_ptr<const TraceFrames>> FramesOf(const LoadedTrace& trace, const Job& job) {
   return trace.derived().Get(FramesKey{}, job, [&]() -> Result<DerivedCache::Made<TraceFrames>> {
-    const analysis::FrameFacts facts =
-        analysis::CollectFrameFacts({trace.events(), trace.tree(), trace.attribution()});
     auto made = std::make_shared<TraceFrames>();
-    made->frames = analysis::MakeTimeFrames(facts);
+    std::optional<analysis::FrameFacts> facts;
+    // What names of kernels mean takes some milliseconds when it is asked first.
+    RunBeside(
+        [&] {
+          facts.emplace(
+              analysis::CollectFrameFacts({trace.events(), trace.tree(), trace.attribution()}));
+          made->frames = analysis::MakeTimeFrames(*facts);
+        },
+        [&] {
+          made->kinds = std::make_shared<const ledger::KindsOfWork>(trace.events(), trace.tree());
+        });
     JV_TRY(job.Check());
-    made->phases = analysis::MakePhases(facts, made->frames);
-    made->iterations = analysis::FindIterations(facts);
-    if (made->iterations.empty())
-      made->repeats = analysis::FindRepeats(facts, made->frames, made->phases);
-    made->books = ledger::KeepBooks(facts, made->frames.base,
-                                    ledger::KindsOfWork(trace.events(), trace.tree()));
+    RunBeside(
+        [&] {
+          made->phases = analysis::MakePhases(*facts, made->frames);
+          made->iterations = analysis::FindIterations(*facts);
+          if (made->iterations.empty())
+            made->repeats = analysis::FindRepeats(*facts, made->frames, made->phases);
+        },
+        [&] { made->books = ledger::KeepBooks(*facts, made->frames.base, *made->kinds); });
     JV_TRY(job.Check());
     const std::size_t bytes =
         made->frames.MemoryBytes() + made->phases.MemoryBytes() +

@@ -20,6 +20,7 @@ struct TraceFrames {
   analysis::Phases phases;
   std::vector<analysis::Iteration> iterations;  // of an inference server
   std::vector<analysis::Iteration> repeats;     // of any other program
+  std::shared_ptr<const ledger::KindsOfWork> kinds;
   ledger::Books books;
 };
 

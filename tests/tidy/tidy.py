@@ -48,6 +48,9 @@ OF_OTHER_HEADERS = [
     (r"src/json/json_\w+\.cpp", "src/json/json.h", "a part of the class Json"),
     (r"src/perf/sandbox_\w+\.cpp", "src/perf/sandbox.h", "a part of the class Sandbox"),
     (r"src/query/catalogue_events\.cpp", "src/query/catalogue_parts.h", "the parts of a catalogue"),
+    (r"src/analysis/frames/(one_time|unrecorded_head)\.cpp", "src/analysis/frames/base_of_time.h",
+     "parts of the base of time"),
+    (r"src/ledger/books/(gpu_book|host_book|idle_time)\.cpp", "src/ledger/books/books.h", "one book each"),
     (r"src/mcp/connection_\w+\.cpp", "src/mcp/connection.h", "a part of the class Connection"),
 ]
 # Numbers with an exponent ("1.44e+03") are for data, never for sentences: ThreeDigits of

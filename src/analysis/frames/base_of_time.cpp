@@ -252,6 +252,14 @@ class BaseFinder {
     return out;
   }
 
+  // Of the unit, in one-time calls with an idle GPU.
+  std::int64_t OneTimeIn(std::size_t unit) const {
+    TimeSet calls;
+    for (const OneTimeCall& one : out_.one_time_calls)
+      calls.push_back(one.span);
+    return Length(Subtract(Within(Union(std::move(calls)), out_.units[unit]), facts_.busy));
+  }
+
   // Units that launch more than next to nothing, and whose end was recorded.
   std::vector<std::size_t> WholeUnits() const {
     std::vector<std::size_t> whole;
@@ -264,6 +272,11 @@ class BaseFinder {
     for (std::size_t i = 0; i < out_.units.size(); ++i) {
       if (i < work_ns_.size() && static_cast<double>(work_ns_[i]) <= least) continue;
       whole.push_back(i);
+    }
+    // The first ones may be mostly first calls, however long the others are.
+    while (whole.size() > 1 && static_cast<double>(OneTimeIn(whole.front())) >
+                                   kWarmFrom * static_cast<double>(DurationOf(whole.front()))) {
+      whole.erase(whole.begin());
     }
     constexpr std::size_t kSeveral = 3;
     const std::size_t last = out_.units.size() - 1;
@@ -334,7 +347,7 @@ class BaseFinder {
                    one.span.end - one.span.start > kOneTimeLeastNs;
           });
       if (cold(i) || first_calls)
-        out_.one_time_ns += std::max<std::int64_t>(0, DurationOf(i) - unit);
+        out_.one_time_ns += std::max({std::int64_t{0}, DurationOf(i) - unit, OneTimeIn(i)});
     }
   }
 

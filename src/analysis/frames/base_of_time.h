@@ -40,8 +40,10 @@ struct UnrecordedHead {
   std::vector<EventIndex> foreign;  // GPU events without a launch at the head of their stream, by
                                     // index
 };
+// unrecorded_head.cpp
 UnrecordedHead FindUnrecordedHead(const FrameFacts& facts, std::vector<EventIndex> foreign);
 
+// one_time.cpp
 std::vector<OneTimeCall> FindOneTimeCalls(const FrameFacts& facts);
 
 struct BaseOfTime {

@@ -26,7 +26,8 @@ struct Instance {
   std::int64_t idle_ns = 0;
   std::int64_t unrecorded_ns = 0;
   std::int64_t host_only_ns = 0;
-  std::int64_t host_ns() const { return part.host.end - part.host.start; }
+  std::int64_t one_time_ns = 0;  // of its time: a warm pass has none of it
+  std::int64_t host_ns() const { return part.host.end - part.host.start - one_time_ns; }
 };
 
 class PhaseMaker {
@@ -38,7 +39,8 @@ class PhaseMaker {
         host_only_(Subtract(free_, facts.in_ops)),
         free_meter_(free_),
         host_only_meter_(host_only_),
-        unrecorded_meter_(frames.unrecorded) {}
+        unrecorded_meter_(frames.unrecorded),
+        one_time_meter_(frames.base.one_time) {}
 
   Phases Run() {
     if (!facts_.host_events()) {
@@ -74,7 +76,7 @@ class PhaseMaker {
   }
 
   void Measure(TimeSpan span) {
-    out_.total_ns += span.end - span.start;
+    out_.total_ns += span.end - span.start - OneTimeIn(span);
     std::optional<std::size_t> outer;
     for (FramePart& part : PartsOf(facts_, span)) {
       Instance one;
@@ -86,11 +88,16 @@ class PhaseMaker {
         one.within = outer;
       }
       MeasureGpu(&one);
-      one.idle_ns = free_meter_.In(one.part.host);
+      one.one_time_ns = OneTimeIn(one.part.host);
+      one.idle_ns = std::max<std::int64_t>(0, free_meter_.In(one.part.host) - one.one_time_ns);
       one.unrecorded_ns = unrecorded_meter_.In(one.part.host);
       one.host_only_ns = host_only_meter_.In(one.part.host);
       instances_.push_back(std::move(one));
     }
+  }
+
+  std::int64_t OneTimeIn(TimeSpan span) const {
+    return frames_.base.warm_estimated ? one_time_meter_.In(span) : 0;
   }
 
   void MeasureGpu(Instance* one) const {
@@ -241,6 +248,7 @@ class PhaseMaker {
   TimeMeter free_meter_;
   TimeMeter host_only_meter_;
   TimeMeter unrecorded_meter_;
+  TimeMeter one_time_meter_;
   std::vector<Instance> instances_;
   Phases out_;
 };

@@ -17,6 +17,7 @@ namespace {
 using trace::EventKind;
 
 constexpr double kNearlyAll = 0.9;
+constexpr double kPartOfRun = 0.02;  // of the time of the module with most: no trifle
 
 // Scopes that communication libraries and torch itself open many times in a step.
 bool IsPartOfStep(std::string_view name) {
@@ -224,6 +225,13 @@ class StepFinder {
       if (scope.module && (best == nullptr || scope.total_ns > best->total_ns)) best = &scope;
     }
     if (best == nullptr || best->events.size() < 2) return {};
+    // Other outermost modules that come less often: one run of several models, and these its parts.
+    for (const Scope& scope : scopes_) {
+      if (scope.module && 2 * scope.events.size() <= best->events.size() &&
+          static_cast<double>(scope.total_ns) > kPartOfRun * static_cast<double>(best->total_ns)) {
+        return {};
+      }
+    }
     FoundSteps out = FromScope(*best);
     out.source = StepSource::kModule;
     out.unit = TimeUnit::kPass;

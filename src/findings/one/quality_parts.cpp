@@ -27,7 +27,8 @@ TimeBase RecordingOf(const session::LoadedTrace& trace) {
 TimeBase OnceBaseOf(const session::LoadedTrace& trace) {
   const auto found = session::FramesOf(trace, Job()).value();
   const analysis::TimeFrames& frames = found->frames;
-  return frames.apart() ? RecordingOf(trace) : TimeBaseOf(trace);
+  const bool apart = frames.apart() || frames.base.warm_estimated;
+  return apart ? RecordingOf(trace) : TimeBaseOf(trace);
 }
 
 void SetTime(const TimeBase& base, double ms, double high_ms, Quality* quality) {

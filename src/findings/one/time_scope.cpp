@@ -23,6 +23,8 @@ TimeScope::TimeScope(const analysis::TimeFrames& frames) : foreign_(frames.forei
   for (const analysis::StepHole& hole : frames.holes)
     holes.push_back(hole.span);
   spans_ = Subtract(Union(std::move(spans_)), holes);
+  // A warm pass has no first calls: they are in no step.
+  if (frames.base.warm_estimated) spans_ = Subtract(spans_, frames.base.one_time);
 }
 
 bool TimeScope::Has(std::int64_t host_ns) const {

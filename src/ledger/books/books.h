@@ -115,7 +115,7 @@ struct Books {
 Books KeepBooks(const analysis::FrameFacts& facts, const analysis::BaseOfTime& base,
                 const KindsOfWork& kinds);
 
-// Parts of it.
+// Parts of it: gpu_book.cpp, idle_time.cpp, host_book.cpp.
 void KeepGpuBook(const analysis::FrameFacts& facts, const analysis::BaseOfTime& base,
                  const KindsOfWork& kinds, Books* books);
 void FileIdleTime(const analysis::FrameFacts& facts, const analysis::BaseOfTime& base,

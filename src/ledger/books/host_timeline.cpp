@@ -74,8 +74,11 @@ HostTimeline::HostTimeline(const analysis::FrameFacts& facts, const analysis::Ba
   for (std::uint32_t track = 0; track < launches_.size(); ++track) {
     if (launches_[track] > 0) launching_.push_back(track);
   }
-  std::stable_sort(launching_.begin(), launching_.end(),
-                   [&](std::uint32_t a, std::uint32_t b) { return launches_[a] > launches_[b]; });
+  // Of threads that launch as much by their names, which parts of a recording keep.
+  std::stable_sort(launching_.begin(), launching_.end(), [&](std::uint32_t a, std::uint32_t b) {
+    if (launches_[a] != launches_[b]) return launches_[a] > launches_[b];
+    return facts.events.tracks[a].tid < facts.events.tracks[b].tid;
+  });
   const auto slices = analysis::ThreadsOf(facts.events, facts.tree);
   for (const std::span<const EventIndex> slice : slices) {
     if (slice.empty()) continue;

@@ -64,7 +64,9 @@ class RowMaker {
   }
   void EndBook() {
     std::stable_sort(rows_.begin() + static_cast<std::ptrdiff_t>(begin_), rows_.end(),
-                     [](const LedgerRow& a, const LedgerRow& b) { return a.ns > b.ns; });
+                     [](const LedgerRow& a, const LedgerRow& b) {
+                       return a.ns != b.ns ? a.ns > b.ns : a.line < b.line;
+                     });
     begin_ = rows_.size();
   }
 
